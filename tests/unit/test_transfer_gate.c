@@ -1,0 +1,248 @@
+/* Which members of auto of transfer vote: class shares, separation, the gate, and members for tables. */
+#include "api/method.h"
+#include "methods/transfer_auto/gate.h"
+#include "methods/transfer_auto/shares.h"
+#include "methods/transfer_auto/tables.h"
+#include "tests/unit/unit.h"
+
+enum { N = 240, D = 6 };
+
+static void shares__votes_with_known_confusion__are_recovered(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const double a[] = { 0.8, 0.1, 0.2, 0.15, 0.7, 0.1, 0.05, 0.2, 0.7 };
+	static const double truths[][3] = { { 0.2, 0.5, 0.3 }, { 0.9, 0.05, 0.05 }, { 0.6, 0.4, 0 } };
+	for (int t = 0; t < 3; t++) {
+		double q[3], pi[3] = { 1.0 / 3, 1.0 / 3, 1.0 / 3 };
+		for (int j = 0; j < 3; j++)
+			q[j] = kdri_dot(a + 3 * j, truths[t], 3);
+		assert_ok(ctx, kdri_shares_estimate(ctx, a, q, 3, pi));
+		for (int k = 0; k < 3; k++)
+			assert_near(pi[k], truths[t][k], 1e-2); /* slow where a share is 0 */
+	}
+	kdr_context_free(ctx);
+}
+
+static void shares__vote_that_no_class_explains__is_ignored(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const double a[] = { 1, 0, 0, 0, 1, 0, 0, 0, 0 }, q[] = { 0.6, 0.2, 0.2 };
+	double pi[] = { 0.5, 0.5, 0 };
+	assert_ok(ctx, kdri_shares_estimate(ctx, a, q, 3, pi));
+	assert_near(pi[0], 0.75, 1e-9);
+	assert_near(pi[1], 0.25, 1e-9);
+	assert_near(pi[2], 0, 1e-12);
+	kdr_context_free(ctx);
+}
+
+static void auc__weights_and_ties__count_as_pairs(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const double score[] = { 2, 1, 1.5, 0, 1 }, weight[] = { 1, 1, 3, 1, 2 };
+	static const bool positive[] = { true, true, false, false, false };
+	static const double equal[] = { 1, 1, 1, 1, 1 };
+	double auc;
+	assert_ok(ctx, kdri_weighted_auc(ctx, score, positive, NULL, 5, &auc));
+	assert_near(auc, (3 + 1.5) / 6, 1e-12);
+	assert_ok(ctx, kdri_weighted_auc(ctx, score, positive, weight, 5, &auc));
+	assert_near(auc, (6 + 1 + 1.0) / 12, 1e-12);
+	assert_ok(ctx, kdri_weighted_auc(ctx, equal, positive, weight, 5, &auc));
+	assert_near(auc, 0.5, 1e-12);
+	assert_ok(ctx, kdri_weighted_auc(ctx, score, positive, NULL, 2, &auc)); /* no negative row */
+	assert_true(isnan(auc));
+	kdr_context_free(ctx);
+}
+
+static void ranks__ties__share_the_middle(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const double values[] = { 3, -9, 1, -9, 3, -9, 2, -9 };
+	double ranks[8] = { 0 };
+	assert_ok(ctx, kdri_mid_ranks(ctx, values, 4, 2, ranks));
+	assert_near(ranks[0], 0.75, 1e-12);
+	assert_near(ranks[2], 0.125, 1e-12);
+	assert_near(ranks[4], 0.75, 1e-12);
+	assert_near(ranks[6], 0.375, 1e-12);
+	assert_near(ranks[1], 0, 0); /* other columns stay */
+	kdr_context_free(ctx);
+}
+
+static void gate__members_with_half_the_best_lead__vote(void **state)
+{
+	(void)state;
+	const double accuracy[] = { 0.9, 0.8, 0.74, 0.3, NAN }, level[] = { 0.61, 0.2, 0.615, 0.3, NAN };
+	bool excluded[5];
+	kdri_transfer_gate_exclude(accuracy, 5, 0.6, excluded);
+	assert_false(excluded[0]);
+	assert_false(excluded[1]);
+	assert_true(excluded[2]);
+	assert_true(excluded[3]);
+	assert_false(excluded[4]); /* it did not run */
+	kdri_transfer_gate_exclude(level, 5, 0.6, excluded);
+	for (int m = 0; m < 5; m++)
+		assert_false(excluded[m]); /* nobody has learnt much */
+}
+
+typedef struct table {
+	double x[N * D];
+	int64_t labels[N];
+} table;
+
+/* A rare class, `share` of the rows, where one column is large; two loud columns have nothing to do with it. One column is a flag. */
+static void fill_table(table *t, uint64_t set, double share, double shift)
+{
+	kdri_rng rng = kdri_rng_stream(5, "table", set);
+	for (int64_t i = 0; i < N; i++) {
+		double *row = t->x + i * D, group = kdri_rng_uniform(&rng) < 0.5 ? 2 : -2;
+		t->labels[i] = kdri_rng_uniform(&rng) < share;
+		row[0] = 2.5 * (double)t->labels[i] + kdri_rng_normal(&rng) + shift;
+		row[1] = group + kdri_rng_normal(&rng) / 4;
+		row[2] = group + kdri_rng_normal(&rng) / 4;
+		row[3] = kdri_rng_uniform(&rng) < 0.5;
+		row[4] = kdri_rng_normal(&rng) + shift;
+		row[5] = kdri_rng_normal(&rng);
+	}
+}
+
+static double separation(kdr_context *ctx, const table *source, const table *target, const double *weight)
+{
+	const kdr_task tasks[] = { { .role = KDR_ROLE_SOURCE,
+		                     .x = kdr_mat_from_dense(source->x, N, D),
+		                     .labels = source->labels },
+		                   { .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(target->x, N, D) } };
+	const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = 2 };
+	const kdri_transfer_joins joins = { .to = KDRI_JOINS_NEIGHBOURS, .neighbors = 5 };
+	kdri_domains d;
+	kdri_transfer_views v;
+	double found;
+	assert_ok(ctx, kdri_domains_new(ctx, &p, NULL, &d));
+	assert_ok(ctx, kdri_transfer_views_new(ctx, &d, &joins, &v));
+	assert_ok(ctx, kdri_transfer_separation(ctx, &v, weight, &found));
+	kdri_transfer_views_free(ctx, &v);
+	kdri_domains_free(ctx, &d);
+	return found;
+}
+
+static void separation__shift_and_shares__are_told_apart(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static table source, same, far, moved;
+	fill_table(&source, 0, 0.2, 0);
+	fill_table(&same, 1, 0.2, 0);
+	fill_table(&far, 2, 0.2, 4);
+	fill_table(&moved, 3, 0.9, 0);
+	const double weight[] = { 0.1 / 0.8, 0.9 / 0.2 };
+	assert_true(fabs(separation(ctx, &source, &same, NULL)) < 0.25);
+	assert_true(separation(ctx, &source, &far, NULL) > 0.95);
+	assert_true(separation(ctx, &source, &moved, NULL) > 0.5);
+	assert_true(separation(ctx, &source, &moved, weight) < 0.3);
+	kdr_context_free(ctx);
+}
+
+static kdr_result *fit_table(kdr_context *ctx, const table *source, const table *target, const char *gate,
+                             const char *member)
+{
+	const kdr_task tasks[] = {
+		{ .name = "a",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(source->x, N, D),
+		  .labels = source->labels },
+		{ .name = "b", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(target->x, N, D) }
+	};
+	const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = 2 };
+	kdr_options *o = NULL;
+	kdr_result *r = NULL;
+	assert_ok(ctx, kdr_options_new(ctx, "auto-transfer", &o));
+	assert_ok(ctx, kdr_options_set(ctx, o, "tables", "yes"));
+	assert_ok(ctx, kdr_options_set(ctx, o, "gate", gate));
+	assert_ok(ctx, kdr_options_set(ctx, o, "member", member));
+	assert_ok(ctx, kdr_fit(ctx, "auto-transfer", &p, o, &r));
+	kdr_options_free(o);
+	return r;
+}
+
+static double right_share(const kdr_result *r, const int64_t *truth)
+{
+	int64_t n;
+	const int64_t *labels = kdr_result_labels(r, 1, &n);
+	double right = 0;
+	for (int64_t i = 0; i < n; i++)
+		right += (labels[i] == truth[i]) / (double)N;
+	return right;
+}
+
+static const char *text_of(const kdr_result *r, const char *key)
+{
+	for (int64_t i = 0; i < kdr_result_field_count(r); i++) {
+		double number;
+		const char *text = NULL;
+		if (strcmp(kdr_result_field_at(r, i, &number, &text), key) == 0)
+			return text;
+	}
+	return "";
+}
+
+static void auto_transfer__table_with_a_rare_class__poor_members_do_not_vote(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static table source, target;
+	fill_table(&source, 0, 0.2, 0);
+	fill_table(&target, 1, 0.2, 0);
+	kdr_context_set_threads(ctx, 1);
+	kdr_result *r = fit_table(ctx, &source, &target, "yes", "all"),
+	           *open = fit_table(ctx, &source, &target, "no", "all");
+	kdr_context_set_threads(ctx, 4);
+	kdr_result *many = fit_table(ctx, &source, &target, "yes", "all");
+	kdr_array votes = kdr_result_array(r, "votes", 1), same = kdr_result_array(many, "votes", 1);
+	assert_int_equal(votes.shape[0], KDRI_TRANSFER_MEMBERS);
+	assert_memory_equal(votes.data, same.data, KDRI_TRANSFER_MEMBERS * N * sizeof(int64_t));
+	assert_true(((const int64_t *)votes.data)[KDRI_TRANSFER_KMEANS * N] < 0);
+	assert_non_null(strstr(text_of(r, "excluded.b"), "k-means from the classes (accuracy 0."));
+	assert_non_null(strstr(text_of(r, "members"), "extra trees"));
+	assert_non_null(strstr(text_of(open, "members"), "k-means from the classes"));
+	assert_string_equal(text_of(open, "excluded.b"), "");
+	assert_true(right_share(r, target.labels) > 0.88);
+	assert_true(right_share(r, target.labels) >= right_share(open, target.labels));
+	kdr_result_free(r);
+	kdr_result_free(open);
+	kdr_result_free(many);
+	kdr_context_free(ctx);
+}
+
+static void auto_transfer__members_for_tables__label_alone(void **state)
+{
+	(void)state;
+	static const char *const members[] = { "forest", "forest-standard", "extra-trees", "forest-self",
+		                               "logreg-raw" };
+	kdr_context *ctx = unit_context();
+	static table source, target;
+	fill_table(&source, 0, 0.3, 0);
+	fill_table(&target, 1, 0.3, 0);
+	for (size_t m = 0; m < sizeof members / sizeof members[0]; m++) {
+		kdr_result *r = fit_table(ctx, &source, &target, "yes", members[m]);
+		assert_true(right_share(r, target.labels) > 0.8);
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares__votes_with_known_confusion__are_recovered),
+		cmocka_unit_test(shares__vote_that_no_class_explains__is_ignored),
+		cmocka_unit_test(auc__weights_and_ties__count_as_pairs),
+		cmocka_unit_test(ranks__ties__share_the_middle),
+		cmocka_unit_test(gate__members_with_half_the_best_lead__vote),
+		cmocka_unit_test(separation__shift_and_shares__are_told_apart),
+		cmocka_unit_test(auto_transfer__table_with_a_rare_class__poor_members_do_not_vote),
+		cmocka_unit_test(auto_transfer__members_for_tables__label_alone),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
