@@ -1,6 +1,7 @@
 """transfer, end to end: class names out, plain accuracy, and only files that exist are called written."""
 import os
 import json
+import random
 import unittest
 
 from harness import CliTest
@@ -94,7 +95,7 @@ class Transfer(CliTest):
         self.assertIn("bridges are not used", done.stdout + done.stderr)
 
     def test_auto_is_the_default_and_may_abstain(self):
-        """Without -m ten classifiers vote; --abstain leaves the least sure without a class."""
+        """Without -m several classifiers vote; --abstain leaves the least sure without a class."""
         self.run_kindred("generate", "--design", "topics", "--tasks", "2", "-k", "3", "-n", "80", "--words", "300", "-o", "w", "-q")
         args = ["transfer", "--source", "w/task1.mtx", "--labels", "w/task1.labels", "--target", "w/task2.mtx", "--score"]
         done = self.run_kindred(*args, "-o", "out")
@@ -113,6 +114,28 @@ class Transfer(CliTest):
         self.assertGreaterEqual(min(sure), max(left))
         self.fails(*args, "--abstain", "1.5", "-o", "no", code=2, says=["abstain", "1.5"])
         self.fails(*args, "-m", "svm", "--abstain", "0.5", "-o", "no", code=2, says=["abstain", "svm"])
+
+    def test_rare_class_in_a_table(self):
+        """A table in different units with a rare class: clusters of columns without a meaning do not outvote the classifiers."""
+        rng = random.Random(3)
+        for name, shift in (("a", 0), ("b", .2)):
+            rows, classes = [], []
+            for _ in range(300):
+                size, group = rng.gauss(0, 1), rng.choice((-1, 1))
+                classes.append("yes" if abs(size) > 1.5 else "no")
+                rows.append(",".join([f"{size + shift:.4f}", *(f"{10 ** j * (group + rng.gauss(0, .5)):.3f}" for j in range(3)), rng.choice("rgb")]))
+            self.write(name + ".csv", "size,height,age,income,colour\n" + "\n".join(rows) + "\n")
+            self.write(name + ".labels", "\n".join(classes) + "\n")
+        right = {}
+        for method, more in (("auto", []), ("logreg", ["--scale", "standard"])):
+            self.run_kindred("transfer", "-m", method, *more, "--source", "a.csv", "--labels", "a.labels", "--target", "b.csv",
+                             "--truth", "b.labels", "-q", "-o", method)
+            right[method] = json.loads(self.read(method + "/result.json"))["tasks"][-1]["metrics"]["acc"]
+        self.assertGreater(right["auto"], right["logreg"] - .02)
+        result = json.loads(self.read("auto/result.json"))
+        self.assertIs(result["options"]["tables"], True)
+        self.assertIn("random forest", result["method_fields"]["members"])
+        self.assertIn("k-means from the classes 0.", result["method_fields"]["excluded.target"])
 
 
 if __name__ == "__main__":

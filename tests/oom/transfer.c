@@ -98,6 +98,23 @@ static kdr_status fit_auto_landmarks(kdr_context *ctx)
 	return fit_set(ctx, "auto-transfer", &problem, settings, NULL);
 }
 
+/* The members for tables, of which forests allocate often: the gate is in fit_auto_transfer. */
+static kdr_status fit_auto_tables(kdr_context *ctx)
+{
+	kdr_task tasks[2] = {
+		{ .name = "s",
+		  .role = KDR_ROLE_SOURCE,
+		  .x = kdr_mat_from_dense(points, N, D),
+		  .labels = labels_a },
+		{ .name = "t",
+		  .role = KDR_ROLE_TARGET,
+		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
+	};
+	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	static const char *const settings[][2] = { { "tables", "yes" }, { "gate", "no" }, { NULL, NULL } };
+	return fit_set(ctx, "auto-transfer", &problem, settings, NULL);
+}
+
 /* Source and target of different widths, two views of a bridge between them. */
 static kdr_status fit_auto_bridged(kdr_context *ctx)
 {
@@ -225,7 +242,8 @@ const oom_scenario oom_transfer[] = {
 	{ "advise", advise, 1 },
 	{ "fit_direct_transfer", fit_direct_transfer, 1 },
 	{ "fit_joint_logreg", fit_joint_logreg, 1 },
-	{ "fit_auto_transfer", fit_auto_transfer, 13 },
+	{ "fit_auto_transfer", fit_auto_transfer, 29 },
+	{ "fit_auto_tables", fit_auto_tables, 97 },
 	{ "fit_auto_landmarks", fit_auto_landmarks, 9 },
 	{ "fit_auto_bridged", fit_auto_bridged, 3 },
 	{ "fit_ttl", fit_ttl, 1 },

@@ -179,15 +179,24 @@ static kdr_status put_excluded(kdr_context *ctx, int64_t target, const kdri_tran
                                kdr_result *result)
 {
 	text t = { .s = "" };
-	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
-		if (v->excluded[m] == KDRI_TRANSFER_VOTES || v->used[m])
-			continue;
-		report_add(&t, "%s%s (", t.used ? ", " : "", v->name[m]);
-		if (v->excluded[m] == KDRI_TRANSFER_INACCURATE)
-			report_add(&t, "accuracy %.2f on held-out source samples)", v->heldout[m]);
-		else
-			report_add(&t, "it centres each data set, and source and target overlap)");
-	}
+	bool any = false;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (v->excluded[m] == KDRI_TRANSFER_INACCURATE && !v->used[m]) {
+			report_add(&t, "%s%s %.2f",
+			           any ? ", " : "accuracy on held-out source samples: ", v->name[m],
+			           v->heldout[m]);
+			any = true;
+		}
+	any = false;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (v->excluded[m] == KDRI_TRANSFER_OVERLAP && !v->used[m]) {
+			report_add(&t, "%s%s",
+			           any      ? ", "
+			           : t.used ? "; source and target overlap: "
+			                    : "source and target overlap: ",
+			           v->name[m]);
+			any = true;
+		}
 	return t.used ? kdri_result_task_text(ctx, result, target, "excluded", t.s) : KDR_OK;
 }
 
