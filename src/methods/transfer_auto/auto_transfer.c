@@ -1,10 +1,12 @@
 /* auto, for transfer: an ensemble that learns how its members err. SPDX-License-Identifier: BSD-3-Clause
  *
  * No score without labels picks the right method for a target. So ten classifiers of different kinds label it, half of
- * them on the data as they are, half where source and target are centred each, and vote:
+ * them on the data as they are, half where source and target are centred each, and five more on tables. Those that predict held-out
+ * source samples well vote:
  *
  *     (E1)  Z, E, and the target's graph of 10 nearest neighbours                      transfer_auto/views.c
- *     (E2)  10 members, each an answer for every sample                                transfer_auto/members.c
+ *     (E2)  10 members, 15 on tables, each an answer for every sample                  transfer_auto/members.c, tables.c
+ *           except those excluded                                                      transfer_auto/gate.c, shares.c
  *     (E3)  a vote that learns each member's confusion matrix, with clusters of the
  *           graph and neighbours as further voters                                     engine/ensemble/vote.c
  *     (E4)  how sure each answer is                                                    transfer_auto/tally.c
@@ -43,7 +45,7 @@ static const kdr_option_desc options_table[] = {
 	          "where shares of classes seem to have moved: ask the members that go by means again"),
 	KDRI_BOOL(
 	        "tables", 0,
-	        "columns in different units: forests and a further logistic regression vote, too; kindred transfer sets it for such tables"),
+	        "also run the members for tables (forests, another logistic regression); the command line sets it if columns are in different units"),
 	KDRI_BOOL(
 	        "gate", 1,
 	        "exclude members that predict held-out source samples poorly, and members that centre each data set "
@@ -355,7 +357,7 @@ const kdri_algo kdri_algo_auto_transfer = {
 	          .called = "auto",
 	          .title = "Ensemble",
 	          .summary =
-	                  "ten classifiers label the target and vote, with its neighbours and clusters; the default of "
+	                  "several classifiers label the target and vote, with its neighbours and clusters; the default of "
 	                  "transfer, where it is called auto",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_RECIPE | KDR_ALGO_BRIDGES,

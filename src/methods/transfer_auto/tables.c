@@ -234,12 +234,12 @@ done:
 
 /* --- memory ---------------------------------------------------------------------------------------------- */
 
-/* Columns with ranks; the ranks a forest is grown on; its nodes and leaves, of which there is one for every 5 rows at most, twice while they
+/* Columns with ranks; the ranks a forest is grown on; its nodes and leaves, about one for every 10 rows, twice while they
  * are put together; what self-training keeps of each row. */
 double kdri_transfer_tables_bytes(const kdri_extent *x, double known, double classes)
 {
 	const double trees = KDRI_MIN(TREES, KDRI_MAX(most_tree_rows / known, LEAST_TREES)), rows = x->n,
-	             leaves = trees * rows / 5;
+	             leaves = trees * rows / 10;
 	return 2 * x->n * x->d * (8 + 2 + 16) + 2 * leaves * (2 * sizeof(kdri_forest_node) + 8 * classes) +
 	       80 * x->n;
 }
