@@ -191,7 +191,8 @@ static int64_t centred_votes(const kdr_task *target, int64_t class, const char *
 	int64_t count = 0;
 	assert_ok(s.ctx, kdr_options_new(s.ctx, "auto-transfer", &o));
 	assert_ok(s.ctx, kdr_options_set(s.ctx, o, "follow_shares", follow));
-	assert_ok(s.ctx, kdr_options_set(s.ctx, o, "gate", "0")); /* these sets overlap: it would exclude them */
+	assert_ok(s.ctx,
+	          kdr_options_set(s.ctx, o, "gate", "0")); /* these sets overlap: it would exclude them */
 	assert_ok(s.ctx, kdr_fit(s.ctx, "auto-transfer", &p, o, &r));
 	kdr_array votes = kdr_result_array(r, "votes", 1);
 	for (int64_t i = 3 * N; i < 8 * N; i++)
