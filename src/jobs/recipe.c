@@ -12,8 +12,9 @@
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
  *   none negative, and whole without a common     histograms: square roots, unit rows
  *     largest entry, or rows of one total
- *   anything else                                 as they are, unit rows; for transfer, dense data whose columns' spreads
- *                                                 differ more than fivefold are brought to one spread here, too
+ *   anything else                                 as they are, unit rows; for transfer, data mostly not zero, no intensities
+ *                                                 on a scale, whose columns' spreads differ more than fivefold are
+ *                                                 brought to one spread
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
  * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. Where ranks have the rows between them, counts and spreads
@@ -188,9 +189,12 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 	} else {
 		*kind = words ? KDR_DATA_SPARSE : KDR_DATA_DENSE;
 	}
-	if (*kind == KDR_DATA_DENSE && wide) {
+	c.cols =
+	        0; /* measurements but for the number of columns, and no intensities on a scale, whole or not */
+	if (*kind == KDR_DATA_DENSE && wide && kdri_looks_like_measurements(&c) &&
+	    (c.negative || 2 * c.at_largest < c.rows)) {
 		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
-		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_DENSE;
+		*kind = differ ? KDR_DATA_UNITS : KDR_DATA_DENSE;
 	}
 done:
 	return st;

@@ -4,6 +4,7 @@
 #include "engine/ensemble/members.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/similarity.h"
+#include "jobs/job.h"
 #include "methods/auto/counterparts.h"
 #include "methods/auto/guard.h"
 #include "methods/auto/guess_k.h"
@@ -604,6 +605,33 @@ static void recipe__kinds_of_data__are_told_apart(void **state)
 	kdr_context_free(ctx);
 }
 
+/* For transfer, more than 64 columns may be in different units, too; pixels are not. */
+static void recipe__wide_tables__are_in_units_for_transfer(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	enum { N = 60, WIDE = 100 };
+	double *x = calloc((size_t)N * WIDE, sizeof *x);
+	for (int pixels = 0; pixels < 2; pixels++) {
+		kdri_rng rng = kdri_rng_stream(16, "wide", 0);
+		for (int64_t p = 0; p < (int64_t)N * WIDE; p++) {
+			double u = kdri_rng_uniform(&rng) * (p % WIDE == 1 ? 0.1 : 1.2);
+			x[p] = pixels ? KDRI_MIN(1, u) : kdri_rng_normal(&rng) * (p % WIDE == 1 ? 100 : 1);
+		}
+		kdr_mat m = kdr_mat_from_dense(x, N, WIDE);
+		kdr_data *data = NULL;
+		kdr_recipe o;
+		assert_ok(ctx, kdr_data_new(ctx, "a", &m, NULL, &data));
+		assert_ok(ctx, kdri_recipe_find(ctx, &data, 1, true, &o));
+		assert_int_equal(o.kind, pixels ? KDR_DATA_DENSE : KDR_DATA_UNITS);
+		assert_ok(ctx, kdr_recipe_find(ctx, &data, 1, &o));
+		assert_int_equal(o.kind, KDR_DATA_DENSE);
+		kdr_data_free(data);
+	}
+	free(x);
+	kdr_context_free(ctx);
+}
+
 static void advice__related_and_strange_tasks__says_so(void **state)
 {
 	(void)state;
@@ -672,6 +700,7 @@ int main(void)
 		cmocka_unit_test(nearness__same_and_strange_data__one_and_nothing),
 		cmocka_unit_test(guess__clear_clusters__right_and_fairly_sure),
 		cmocka_unit_test(recipe__kinds_of_data__are_told_apart),
+		cmocka_unit_test(recipe__wide_tables__are_in_units_for_transfer),
 		cmocka_unit_test(advice__related_and_strange_tasks__says_so),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
