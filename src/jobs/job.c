@@ -3,8 +3,8 @@
 #include "comm/comm.h"
 
 #include "api/estimate.h"
-#include "prepare/prep.h"
 #include "matrix/traits.h"
+#include "prepare/prep.h"
 
 #include <stdio.h>
 
@@ -124,8 +124,8 @@ static kdr_status refuse_missing(kdr_context *ctx, kdr_data *const *sets, int64_
 }
 
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, kdri_prep_source from, bool tables, kdr_recipe *recipe,
-                             kdr_prep **out)
+                             const kdr_prep_options *told, kdri_prep_source from, bool tables,
+                             kdr_recipe *recipe, kdr_prep **out)
 {
 	kdr_status st = KDR_OK;
 	kdr_prep_options options = *told;

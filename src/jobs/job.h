@@ -32,8 +32,8 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 typedef enum kdri_prep_source { KDRI_PREP_TOLD, KDRI_PREP_RECIPE, KDRI_PREP_WIDE_RECIPE } kdri_prep_source;
 /* The same for jobs without a method. `tables`: tables keep categories and missing values (kdri_table_encode). */
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, kdri_prep_source from, bool tables, kdr_recipe *recipe,
-                             kdr_prep **out);
+                             const kdr_prep_options *told, kdri_prep_source from, bool tables,
+                             kdr_recipe *recipe, kdr_prep **out);
 /* Whether the library chooses them: `open` where nothing else is told. */
 bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open);
 /* After the fit of a table, and before anything that compares samples: kdri_table_encode of all data sets. */

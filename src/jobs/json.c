@@ -233,7 +233,8 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 /* How k was found, where it was: numbers for k from 2. */
 static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 {
-	static const char *const names[] = { "eigengap", "modularity", "agreement", "bic", "prediction_strength" };
+	static const char *const names[] = { "eigengap", "modularity", "agreement", "bic",
+		                             "prediction_strength" };
 	if (!kdr_result_array(r, "eigengap", task).data && !kdr_result_array(r, "bic", task).data)
 		return;
 	kdri_json_object(j, "k_curves");

@@ -14,17 +14,22 @@ kdr_status kdri_mixture_save_columns(kdr_context *ctx, const kdri_mixed *m, kdr_
 	kdr_status st;
 	int64_t *numbers = NULL, *categories = NULL;
 	double *weights = NULL, *larger = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "table_numbers", -1, KDR_INT64, 1, (int64_t[]){ m->numbers },
-	                           &numbers));
-	KDRI_TRY(kdri_result_array(ctx, result, "table_categories", -1, KDR_INT64, 2,
-	                           (int64_t[]){ m->categories, 2 }, &categories));
-	KDRI_TRY(kdri_result_array(ctx, result, "table_larger", -1, KDR_FLOAT64, 1,
-	                           (int64_t[]){ m->categories }, &larger));
+	/* Arrays of models are never empty. */
 	KDRI_TRY(kdri_result_array(ctx, result, "table_weights", -1, KDR_FLOAT64, 1,
-	                           (int64_t[]){ m->numbers + m->categories }, &weights));
-	memcpy(numbers, m->number_column, (size_t)m->numbers * sizeof *numbers);
+	                           (int64_t[]){ KDRI_MAX(m->numbers + m->categories, 1) }, &weights));
 	memcpy(weights, m->number_weight, (size_t)m->numbers * sizeof *weights);
 	memcpy(weights + m->numbers, m->category_weight, (size_t)m->categories * sizeof *weights);
+	if (m->numbers > 0) {
+		KDRI_TRY(kdri_result_array(ctx, result, "table_numbers", -1, KDR_INT64, 1,
+		                           (int64_t[]){ m->numbers }, &numbers));
+		memcpy(numbers, m->number_column, (size_t)m->numbers * sizeof *numbers);
+	}
+	if (m->categories > 0) {
+		KDRI_TRY(kdri_result_array(ctx, result, "table_categories", -1, KDR_INT64, 2,
+		                           (int64_t[]){ m->categories, 2 }, &categories));
+		KDRI_TRY(kdri_result_array(ctx, result, "table_larger", -1, KDR_FLOAT64, 1,
+		                           (int64_t[]){ m->categories }, &larger));
+	}
 	for (int64_t j = 0; j < m->categories; j++) {
 		categories[2 * j] = m->category_column[j];
 		categories[2 * j + 1] = isnan(m->larger[j]) ? m->levels[j] : 1;
@@ -73,15 +78,18 @@ kdr_status kdri_mixture_save(kdr_context *ctx, const kdri_mixed *a, int64_t s,
 	double *share = NULL, *mean = NULL, *variance = NULL, *level = NULL;
 	KDRI_TRY(kdri_result_array(ctx, result, "table_shares", s, KDR_FLOAT64, 2, (int64_t[]){ count, k },
 	                           &share));
-	KDRI_TRY(kdri_result_array(ctx, result, "table_means", s, KDR_FLOAT64, 3, (int64_t[]){ count, k, p },
-	                           &mean));
-	KDRI_TRY(kdri_result_array(ctx, result, "table_variances", s, KDR_FLOAT64, 3,
-	                           (int64_t[]){ count, k, p }, &variance));
-	KDRI_TRY(kdri_result_array(ctx, result, "table_levels", s, KDR_FLOAT64, 3,
-	                           (int64_t[]){ count, levels, k }, &level));
+	if (p > 0) {
+		KDRI_TRY(kdri_result_array(ctx, result, "table_means", s, KDR_FLOAT64, 3,
+		                           (int64_t[]){ count, k, p }, &mean));
+		KDRI_TRY(kdri_result_array(ctx, result, "table_variances", s, KDR_FLOAT64, 3,
+		                           (int64_t[]){ count, k, p }, &variance));
+	}
+	if (levels > 0)
+		KDRI_TRY(kdri_result_array(ctx, result, "table_levels", s, KDR_FLOAT64, 3,
+		                           (int64_t[]){ count, levels, k }, &level));
 	for (int64_t i = 0; i < count; i++)
-		save_mixture(a, s, &members[i], means, share + i * k, mean + i * k * p, variance + i * k * p,
-		             level + i * levels * k);
+		save_mixture(a, s, &members[i], means, share + i * k, p > 0 ? mean + i * k * p : NULL,
+		             p > 0 ? variance + i * k * p : NULL, levels > 0 ? level + i * levels * k : NULL);
 done:
 	return st;
 }
@@ -92,6 +100,12 @@ typedef struct saved {
 	const double *larger, *weight, *share, *mean, *variance, *level;
 	int64_t numbers, categories, levels, members, k;
 } saved;
+
+static bool is_shape(const kdr_array *a, int64_t first, int64_t second, int64_t third)
+{
+	return a->data && a->ndim == 3 && a->shape[0] == first && a->shape[1] == second &&
+	       a->shape[2] == third;
+}
 
 static kdr_status load_model(kdr_context *ctx, const kdr_result *fitted, int64_t task, int64_t cols, saved *m)
 {
@@ -111,13 +125,12 @@ static kdr_status load_model(kdr_context *ctx, const kdr_result *fitted, int64_t
 		      .mean = mean.data,
 		      .variance = variance.data,
 		      .level = level.data };
-	bool sound = number.data && number.ndim == 1 && category.data && category.ndim == 2 &&
-	             category.shape[1] == 2 && larger.data && larger.ndim == 1 && weight.data &&
-	             weight.ndim == 1 && share.data && share.ndim == 2 && mean.data && mean.ndim == 3 &&
-	             variance.data && variance.ndim == 3 && level.data && level.ndim == 3;
+	bool sound = (!number.data || number.ndim == 1) &&
+	             (!category.data || (category.ndim == 2 && category.shape[1] == 2)) && weight.data &&
+	             weight.ndim == 1 && share.data && share.ndim == 2;
 	if (sound) {
-		m->numbers = number.shape[0];
-		m->categories = category.shape[0];
+		m->numbers = number.data ? number.shape[0] : 0;
+		m->categories = category.data ? category.shape[0] : 0;
 		m->members = share.shape[0];
 		m->k = share.shape[1];
 		for (int64_t j = 0; j < m->categories && sound; j++) {
@@ -127,12 +140,13 @@ static kdr_status load_model(kdr_context *ctx, const kdr_result *fitted, int64_t
 		}
 		for (int64_t j = 0; j < m->numbers && sound; j++)
 			sound = m->number[j] >= 0 && m->number[j] < cols;
-		sound = sound && larger.shape[0] == m->categories &&
-		        weight.shape[0] == m->numbers + m->categories && m->members > 0 && m->k > 0 &&
-		        mean.shape[0] == m->members && mean.shape[1] == m->k && mean.shape[2] == m->numbers &&
-		        variance.shape[0] == m->members && variance.shape[1] == m->k &&
-		        variance.shape[2] == m->numbers && level.shape[0] == m->members &&
-		        level.shape[1] == m->levels && level.shape[2] == m->k;
+		sound = sound && m->members > 0 && m->k > 0 &&
+		        weight.shape[0] == KDRI_MAX(m->numbers + m->categories, 1) &&
+		        (m->categories == 0 ||
+		         (larger.data && larger.ndim == 1 && larger.shape[0] == m->categories)) &&
+		        (m->numbers == 0 || (is_shape(&mean, m->members, m->k, m->numbers) &&
+		                             is_shape(&variance, m->members, m->k, m->numbers))) &&
+		        (m->levels == 0 || is_shape(&level, m->members, m->levels, m->k));
 	}
 	return sound ? KDR_OK
 	             : kdri_fail(ctx, KDR_ERR_DATA,
@@ -176,14 +190,16 @@ kdr_status kdri_mixture_predict(kdr_context *ctx, const kdr_result *fitted, int6
 		                      .number_weight = m.weight,
 		                      .category_weight = m.weight + m.numbers };
 	for (int64_t i = 0; i < m.members; i++) {
-		const kdri_mixture mixture = { .k = m.k,
-			                       .tables = 1,
-			                       .numbers = m.numbers,
-			                       .categories = m.categories,
-			                       .share = (double *)m.share + i * m.k,
-			                       .mean = (double *)m.mean + i * m.k * m.numbers,
-			                       .variance = (double *)m.variance + i * m.k * m.numbers,
-			                       .theta = (double *)m.level + i * m.levels * m.k };
+		const kdri_mixture mixture = {
+			.k = m.k,
+			.tables = 1,
+			.numbers = m.numbers,
+			.categories = m.categories,
+			.share = (double *)m.share + i * m.k,
+			.mean = m.numbers ? (double *)m.mean + i * m.k * m.numbers : NULL,
+			.variance = m.numbers ? (double *)m.variance + i * m.k * m.numbers : NULL,
+			.theta = m.levels ? (double *)m.level + i * m.levels * m.k : NULL
+		};
 		KDRI_TRY(kdri_mixture_assign(ctx, &d, &mixture, 0, NULL, posterior));
 		kdri_axpy(1, posterior, sum, n * m.k);
 	}

@@ -9,9 +9,8 @@
 
 #include "io/table/table.h"
 
-const char *const kdri_missing_names[] = {
-	"error", "zero", "mean", "median", "drop-row", "drop-column", "keep", NULL
-};
+const char *const kdri_missing_names[] = { "error",    "zero",        "mean", "median",
+	                                   "drop-row", "drop-column", "keep", NULL };
 
 kdr_status kdri_missing_read(kdr_context *ctx, const char *told, kdri_missing *out)
 {

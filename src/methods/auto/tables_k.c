@@ -14,6 +14,7 @@
 
 #include "comm/comm.h"
 #include "matrix/linalg.h"
+#include "matrix/rows.h"
 
 #include <stdio.h>
 
@@ -249,7 +250,7 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 {
 	kdr_status st = KDR_OK;
 	const bool same = kdri_opt_bool(t->options, "same_k");
-	int64_t wanted = 0, k = 0, rows;
+	int64_t wanted = 0, k = 0, rows, distinct;
 	for (int64_t s = 0; s < t->all.tables; s++)
 		wanted += t->k[s] == 0;
 	if (same && wanted > 0)
@@ -257,6 +258,13 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 	for (int64_t s = 0; s < t->all.tables; s++) {
 		if (t->k[s] > 0)
 			continue;
+		KDRI_TRY(kdri_rows_distinct(ctx, &t->problem->tasks[s].x, NULL, 2, &distinct));
+		if (distinct == 1) {
+			t->k[s] = 1;
+			KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "k_evidence",
+			                               "k = 1: fairly sure (all samples are identical)"));
+			continue;
+		}
 		if (!same)
 			KDRI_TRY(find_one(ctx, t, s, &k));
 		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], NULL, &rows));

@@ -135,7 +135,7 @@ static kdr_status run_members(kdri_transfer_tally *w, const kdri_transfer_gate *
 	static const int first[] = { KDRI_TRANSFER_SVM, KDRI_TRANSFER_LOGREG, KDRI_TRANSFER_MSDA };
 	kdr_status st = KDR_OK;
 	w->frame = kdri_frame_new(w->ctx, w->frame.result, share_of_time);
-	kdri_stage_start(&w->frame.own, "members", KDRI_TRANSFER_MEMBERS);
+	kdri_stage_start(&w->frame.own, "members", w->rounds * KDRI_TRANSFER_MEMBERS);
 	for (size_t m = 0; gate->done && m < sizeof first / sizeof first[0]; m++)
 		KDRI_TRY(kdri_transfer_tally_ask(w, first[m]));
 	if (gate->done)
