@@ -93,7 +93,7 @@ static void print_head(FILE *out, const cli_run *run)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
 	}
 	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(kdr_result_prep(r)));
-	if (kdr_result_kind(r) != KDR_DATA_UNKNOWN)
+	if (kdr_result_kind(r) != KDR_DATA_TABLE && kdr_result_kind(r) != KDR_DATA_UNKNOWN)
 		fprintf(out, " (the data look like %s)", kdr_data_kind_name(kdr_result_kind(r)));
 	print_notes(out, r);
 	if (learner)
