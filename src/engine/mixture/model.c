@@ -48,7 +48,8 @@ static void save_mixture(const kdri_mixed *a, int64_t s, const kdri_mixture_memb
 	int64_t at = 0, l = 0;
 	for (int64_t c = 0; c < k; c++)
 		share[m->to ? m->to[c] : c] = from->share[(m->pooled ? s : 0) * k + c];
-	for (int64_t j = 0; j < p; j++) { /* a variance of 0: the table does not have it */
+	for (int64_t j = 0; mean && variance && j < p;
+	     j++) { /* a variance of 0: the table does not have it */
 		const bool has = a->has_number[s * p + j];
 		for (int64_t c = 0; c < k && has; c++) {
 			const int64_t to = m->to ? m->to[c] : c;
@@ -58,7 +59,7 @@ static void save_mixture(const kdri_mixed *a, int64_t s, const kdri_mixture_memb
 		}
 		at += has;
 	}
-	for (int64_t j = 0; j < a->categories; j++) {
+	for (int64_t j = 0; level && j < a->categories; j++) {
 		const bool has = a->has_category[s * a->categories + j];
 		for (int64_t i = a->offset[j]; i < a->offset[j + 1]; i++) {
 			for (int64_t c = 0; c < k && (has || m->pooled); c++)
