@@ -19,6 +19,8 @@ KDRI_KERNEL
 static double sum_linear(const double *v, int64_t count)
 {
 	double sum = 0;
+	if (!v) /* a block without entries */
+		return 0;
 #pragma omp simd reduction(+ : sum)
 	for (int64_t j = 0; j < count; j++)
 		sum += v[j];
@@ -29,6 +31,8 @@ KDRI_KERNEL
 static double sum_linearf(const float *v, int64_t count)
 {
 	double sum = 0;
+	if (!v) /* a block without entries */
+		return 0;
 #pragma omp simd reduction(+ : sum)
 	for (int64_t j = 0; j < count; j++)
 		sum += (double)v[j];
@@ -39,6 +43,8 @@ KDRI_KERNEL
 static double sum_gauss(const double *v, const double *square, int64_t count, double own, double factor)
 {
 	double sum = 0;
+	if (!v) /* a block without entries */
+		return 0;
 #pragma omp simd reduction(+ : sum)
 	for (int64_t j = 0; j < count; j++) {
 		double gap = own + square[j] - 2 * v[j];
@@ -51,6 +57,8 @@ KDRI_KERNEL
 static double sum_gaussf(const float *v, const double *square, int64_t count, double own, double factor)
 {
 	float sum = 0, slope = (float)factor;
+	if (!v) /* a block without entries */
+		return 0;
 #pragma omp simd reduction(+ : sum)
 	for (int64_t j = 0; j < count; j++) {
 		float gap = (float)(own + square[j] - 2 * (double)v[j]), y = (gap > 0 ? gap : 0) * slope;

@@ -47,6 +47,8 @@ KDRI_KERNEL
 static void shift_row(const double *out, double lean, const double *mean, const double *c, int64_t count,
                       double *to)
 {
+	if (!out) /* a block without entries */
+		return;
 	for (int64_t j = 0; j < count; j++)
 		to[j] = out[j] + lean * mean[j] + (c ? c[j] : 0);
 }
@@ -55,6 +57,8 @@ KDRI_KERNEL
 static void shift_rowf(const float *out, double lean, const double *mean, const double *c, int64_t count,
                        float *to)
 {
+	if (!out) /* a block without entries */
+		return;
 	for (int64_t j = 0; j < count; j++)
 		to[j] = (float)((double)out[j] + lean * mean[j] + (c ? c[j] : 0));
 }
