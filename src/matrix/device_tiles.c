@@ -128,10 +128,11 @@ kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64
 	rows.rows = w->begin[t + 1] - w->begin[t];
 	if (rows.sparse) {
 		kdri_sparse *to = &w->slot[s].rows.csr;
-		kdr_mat part = kdri_rows(&w->x, rows.begin, rows.begin + rows.rows);
-		to->entries = kdr_mat_nnz(&part);
-		if (!there)
+		if (!there) { /* else the caller may have freed the rows */
+			kdr_mat part = kdri_rows(&w->x, rows.begin, rows.begin + rows.rows);
+			to->entries = kdr_mat_nnz(&part);
 			KDRI_TRY(kdri_csr_send(ctx, d, &part.as.csr, &to->x));
+		}
 		rows.csr = *to;
 	} else {
 		const kdr_dense *x = &w->x.as.dense;

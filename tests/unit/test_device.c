@@ -633,7 +633,7 @@ static void sparse__multiply_gram_and_tanh__as_loops(void **state)
 	sparse_open(&t, ROWS, COLS, 0.2, &c);
 	for (size_t form = 0; form < 2 * sizeof widths / sizeof *widths; form++) {
 		int64_t wide = widths[form / 2], in = form % 2 ? ROWS : COLS, out = form % 2 ? COLS : ROWS;
-		double *b = numbers(&t, in * wide);
+		double *b = numbers(&t, KDRI_MAX(in, out) * wide);
 		kdri_block u = send(&t, b, in, wide), v = send(&t, b, out, wide > out ? 1 : wide);
 		drop(&t, v);
 		assert_ok(t.ctx, kdri_block_new(t.ctx, t.d, out, wide, false, &v));
