@@ -248,13 +248,7 @@ def main():
     args = common.arguments(__doc__, CASES, ["quality"], more=[
         ("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2}), ("--minutes", {"type": float, "default": float("inf")}),
         ("--only", {"default": "", "metavar": "TEXT"})])
-    try:
-        for case in args.cases:
-            CASES[case](args)
-    except common.Absent as reason:
-        print(f"skipped: {reason}")
-        return 77
-    return 0
+    return common.run_cases(CASES, args)
 
 
 if __name__ == "__main__":

@@ -45,6 +45,17 @@ def cores():
     return 1 if CPU_TIME else len(os.sched_getaffinity(0))
 
 
+def run_cases(cases, args):
+    """Runs the chosen cases; the exit status of the script, 77 if something that a case needs is absent."""
+    try:
+        for case in args.cases:
+            cases[case](args)
+    except Absent as reason:
+        print(f"skipped: {reason}")
+        return 77
+    return 0
+
+
 def arguments(doc, cases, default=None, more=()):
     """The command line of a script; `more` has further options as (name, settings of argparse)."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)

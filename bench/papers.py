@@ -308,13 +308,7 @@ def main():
     args = common.arguments(__doc__, CASES, more=[("--rows", {"metavar": "DIR"}), ("--minutes", {"type": float, "default": float("inf")}),
                                                   ("--only", {"default": "", "metavar": "TEXT"})])
     args.out = args.out or common.RESULTS / "papers.csv"
-    try:
-        for case in args.cases:
-            CASES[case](args)
-    except common.Absent as reason:
-        print(f"skipped: {reason}")
-        return 77
-    return 0
+    return common.run_cases(CASES, args)
 
 
 if __name__ == "__main__":
