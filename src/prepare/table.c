@@ -379,7 +379,7 @@ static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *s
 			fit_number(f, at);
 		else if (has_two_values(f->values, f->nvalues, &low, &high))
 			fit_two_values(f, at, low, high);
-		else /* one of the two here: it is neither near nor far */
+		else /* one of the two values here: no distance */
 			p->low[at] = p->high[at] = p->offset[at] = low;
 	}
 	KDRI_TRY(count_levels(ctx, f, first, last, shares));
@@ -574,7 +574,7 @@ kdr_status kdri_table_yes_no(kdr_context *ctx, kdr_data *const *tasks, int64_t c
 		}
 	for (int64_t j = 0; j < total; j++)
 		*out = *out || (all[j].low < all[j].high && !all[j].other);
-	/* A rank that has a part of the rows may see two of three values: it is a yes/no column if all ranks think so. */
+	/* A rank that has a part of the rows may see two of three values: it counts only if all ranks find a yes/no column. */
 	bool not_here = !*out;
 	KDRI_TRY(kdri_any(ctx, &not_here));
 	*out = !not_here;

@@ -79,8 +79,8 @@ static kdr_status fit_auto_transfer(kdr_context *ctx)
 	return st;
 }
 
-/* The graphs on landmarks. */
-static kdr_status fit_auto_landmarks(kdr_context *ctx)
+/* One source and one target. */
+static kdr_status fit_auto_pair(kdr_context *ctx, const char *const settings[][2])
 {
 	kdr_task tasks[2] = {
 		{ .name = "s",
@@ -92,27 +92,23 @@ static kdr_status fit_auto_landmarks(kdr_context *ctx)
 		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
 	};
 	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	return fit_set(ctx, "auto-transfer", &problem, settings, NULL);
+}
+
+/* The graphs on landmarks. */
+static kdr_status fit_auto_landmarks(kdr_context *ctx)
+{
 	static const char *const settings[][2] = {
 		{ "graph", "landmarks" }, { "landmarks", "9" }, { "follow_shares", "no" }, { NULL, NULL }
 	};
-	return fit_set(ctx, "auto-transfer", &problem, settings, NULL);
+	return fit_auto_pair(ctx, settings);
 }
 
 /* The members for tables, of which forests allocate often: the gate is in fit_auto_transfer. */
 static kdr_status fit_auto_tables(kdr_context *ctx)
 {
-	kdr_task tasks[2] = {
-		{ .name = "s",
-		  .role = KDR_ROLE_SOURCE,
-		  .x = kdr_mat_from_dense(points, N, D),
-		  .labels = labels_a },
-		{ .name = "t",
-		  .role = KDR_ROLE_TARGET,
-		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
-	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
 	static const char *const settings[][2] = { { "tables", "yes" }, { "gate", "no" }, { NULL, NULL } };
-	return fit_set(ctx, "auto-transfer", &problem, settings, NULL);
+	return fit_auto_pair(ctx, settings);
 }
 
 /* Source and target of different widths, two views of a bridge between them. */

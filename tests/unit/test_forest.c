@@ -106,7 +106,7 @@ static void forest__one_tree__splits_as_by_hand(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Rows without a value are told from the others where that is what the class is. */
+/* Missing values separate the classes if the class is which values are missing. */
 static void forest__missing_is_the_class__told_apart(void **state)
 {
 	(void)state;

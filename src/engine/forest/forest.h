@@ -44,7 +44,7 @@ typedef struct kdri_forest {
 } kdri_forest;
 
 /* x: rows x features; NaN is a missing value. labels: 0 .. classes - 1; rows with -1 are left out. weights: of the
- * rows, above 0; NULL: ones. A forest that is told to stop has the trees that were done, at least one. */
+ * rows, above 0; NULL: ones. If the run is stopped, the forest has the trees grown so far, at least one. */
 kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, const double *weights,
                            int64_t classes, const kdri_forest_options *options, kdri_forest *out);
 /* p (rows x classes): mean over the trees of the shares of the leaves each row falls into. */

@@ -452,6 +452,31 @@ done:
 	return st;
 }
 
+kdr_status kdri_mixed_sample(kdr_context *ctx, const kdri_mixed *m, int64_t s, int64_t most, kdri_mixed *out)
+{
+	kdr_status st;
+	int64_t *rows = NULL, n = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, m->n));
+	for (int64_t t = 0; t < m->tables; t++) {
+		const int64_t all = m->begin[t + 1] - m->begin[t], count = KDRI_MIN(all, most);
+		for (int64_t i = 0; i < count && (s < 0 || s == t); i++)
+			rows[n++] = m->begin[t] + kdri_chunk_begin(all, count, i);
+	}
+	KDRI_TRY(kdri_mixed_take(ctx, m, rows, n, NULL, out));
+	if (s >= 0) { /* the tables before and behind it are empty: one is left */
+		out->begin[0] = 0;
+		out->begin[1] = n;
+		memmove(out->has_number, out->has_number + s * m->numbers,
+		        (size_t)m->numbers * sizeof *out->has_number);
+		memmove(out->has_category, out->has_category + s * m->categories,
+		        (size_t)m->categories * sizeof *out->has_category);
+		out->tables = 1;
+	}
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
 /* Rows of one table as one matrix, so that ranks can share them: numbers, then codes. */
 static kdr_status pack_rows(kdr_context *ctx, const kdri_mixed *t, int64_t table, double **out)
 {

@@ -155,19 +155,14 @@ kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64
 	kdr_status st;
 	kdri_mixed some = { 0 };
 	kdri_mixture fitted = { 0 };
-	int64_t *rows = NULL, *labels = NULL, n = 0;
+	int64_t *labels = NULL, n;
 	double bic[2];
 	*centred = true;
 	if (m->tables < 2 || m->numbers == 0)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &rows, m->n));
-	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
-	for (int64_t t = 0; t < m->tables; t++) {
-		const int64_t all = m->begin[t + 1] - m->begin[t], count = KDRI_MIN(all, MOST_ROWS);
-		for (int64_t i = 0; i < count; i++)
-			rows[n++] = m->begin[t] + kdri_chunk_begin(all, count, i);
-	}
-	KDRI_TRY(kdri_mixed_take(ctx, m, rows, n, NULL, &some));
+	KDRI_TRY(kdri_mixed_sample(ctx, m, -1, MOST_ROWS, &some));
+	n = some.n;
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
 	for (int i = 0; i < 2; i++) {
 		some.centred = i;
 		KDRI_TRY(kdri_mixture_of(ctx, &some, -1, KDRI_MIN(k, n), true, &fitted, labels));
@@ -177,7 +172,6 @@ kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64
 	*centred = bic[1] < bic[0];
 done:
 	kdri_mixed_free(ctx, &some);
-	kdri_free(ctx, rows);
 	kdri_free(ctx, labels);
 	return st;
 }

@@ -7,6 +7,7 @@
 #include "methods/auto/guard.h"
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
+#include "methods/auto/tables.h"
 
 #include <stdio.h>
 
@@ -33,22 +34,6 @@ static kdr_status agreement(kdr_context *ctx, const int64_t *a, const int64_t *b
 	KDRI_TRY(kdri_nmi_counts(ctx, counts, k, k, out));
 done:
 	kdri_free(ctx, counts);
-	return st;
-}
-
-/* map[c] = the cluster of `to` that cluster c of `from` shares most samples with, one to one. */
-static kdr_status guard_match(kdr_context *ctx, const int64_t *from, const int64_t *to, int64_t n, int64_t k,
-                              int64_t *map)
-{
-	kdr_status st;
-	double *cost = NULL;
-	KDRI_TRY(KDRI_NEW0(ctx, &cost, k * k));
-	for (int64_t i = 0; i < n; i++)
-		cost[from[i] * k + to[i]]--;
-	KDRI_TRY(kdri_sum(ctx, cost, k * k));
-	KDRI_TRY(kdr_assign(ctx, cost, k, k, map, NULL));
-done:
-	kdri_free(ctx, cost);
 	return st;
 }
 
@@ -94,7 +79,7 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	g.transfer = counts[1] > 0;
 	g.own = counts[0] ? sums[0] / (double)counts[0] : 0;
 	g.pooled = counts[1] ? sums[1] / (double)counts[1] : 0;
-	KDRI_TRY(guard_match(ctx, alone->labels, answer->labels, n, k, map));
+	KDRI_TRY(kdri_align_labels(ctx, answer->labels, alone->labels, n, k, map));
 	for (int64_t i = 0; i < n; i++) {
 		moved[i] = map[alone->labels[i]] != answer->labels[i];
 		g.moved += moved[i];

@@ -52,8 +52,9 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 		kdri_free(ctx, t->votes[m].mixture);
 		kdri_free(ctx, t->votes[m].labels);
 	}
-	void *parts[] = { t->k,     t->start,      t->means,    t->loglik, t->answer,
-		          t->alone, t->confidence, t->estimate, t->clear };
+	void *parts[] = {
+		t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate, t->clear
+	};
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		kdri_free(ctx, parts[i]);
 	kdri_mixed_free(ctx, &t->all);

@@ -37,7 +37,6 @@ typedef struct kdri_tables {
 	int64_t *start;  /* tables: where this rank's rows begin among all */
 	double *means;   /* tables x numbers: what was taken away before pooling */
 	kdri_tables_vote votes[KDRI_MIX_MEMBERS];
-	double *loglik;  /* of each table, KDRI_MIX_SHARED */
 	double bic_gain; /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
 	double loss;     /* 2 (sum of LL(alone) - LL(pooled)) / N */
 	bool together;   /* tables share their segments */

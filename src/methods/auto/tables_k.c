@@ -78,7 +78,7 @@ static kdr_status find_strength(kdr_context *ctx, const kdri_mixed *m, int64_t k
 	for (int64_t h = 0; h < HALVINGS; h++) {
 		for (int i = 0; i < 2; i++) {
 			const int64_t n = take_half(ctx, m, h, i, rows);
-			if (n < k) { /* nothing can be told */
+			if (n < k) { /* too few rows to compare */
 				*out = 0;
 				goto done;
 			}
@@ -196,32 +196,6 @@ done:
 	return st;
 }
 
-/* At most MOST_ROWS rows of each table, or of table s alone as a table of its own. */
-static kdr_status take_some(kdr_context *ctx, const kdri_mixed *m, int64_t s, kdri_mixed *out)
-{
-	kdr_status st;
-	int64_t *rows = NULL, n = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &rows, m->n));
-	for (int64_t t = 0; t < m->tables; t++) {
-		const int64_t all = m->begin[t + 1] - m->begin[t], count = KDRI_MIN(all, MOST_ROWS);
-		for (int64_t i = 0; i < count && (s < 0 || s == t); i++)
-			rows[n++] = m->begin[t] + kdri_chunk_begin(all, count, i);
-	}
-	KDRI_TRY(kdri_mixed_take(ctx, m, rows, n, NULL, out));
-	if (s >= 0) { /* the tables before and behind it are empty: one is left */
-		out->begin[0] = 0;
-		out->begin[1] = n;
-		memmove(out->has_number, out->has_number + s * m->numbers,
-		        (size_t)m->numbers * sizeof *out->has_number);
-		memmove(out->has_category, out->has_category + s * m->categories,
-		        (size_t)m->categories * sizeof *out->has_category);
-		out->tables = 1;
-	}
-done:
-	kdri_free(ctx, rows);
-	return st;
-}
-
 /* Of table s, or of all (-1). */
 static kdr_status find_one(kdr_context *ctx, kdri_tables *t, int64_t s, int64_t *k)
 {
@@ -229,7 +203,7 @@ static kdr_status find_one(kdr_context *ctx, kdri_tables *t, int64_t s, int64_t 
 	kdri_mixed some = { 0 };
 	evidence e = { 0 };
 	kdri_apart(ctx);
-	st = take_some(ctx, kdri_tables_some(t), s, &some);
+	st = kdri_mixed_sample(ctx, kdri_tables_some(t), s, MOST_ROWS, &some);
 	if (st == KDR_OK) {
 		e.most = KDRI_MAX(2, KDRI_MIN(kdri_opt_int(t->options, "k_max"), some.n / 5));
 		st = some.n < 4 || some.numbers + some.categories == 0 ? KDR_OK
