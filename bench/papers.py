@@ -147,7 +147,7 @@ def run_rows(args):
 
 
 class Random:
-    """kdr_random."""
+    """kdri_random."""
 
     def __init__(self, state):
         self.state = state & MASK

@@ -66,22 +66,23 @@ static kdr_status job(kdr_context *ctx, kdr_family family, const char *method, i
 	kdr_status st;
 	kdr_result *result = NULL;
 	if (strcmp(method, "relate") == 0) {
-		kdr_relation *relation = NULL;
-		st = kdr_relate(ctx, sets, count, NULL, &relation);
-		kdr_relation_free(relation);
+		char *relation = NULL;
+		st = kdr_relate(ctx, sets, count, NULL, &relation, NULL);
+		kdr_free(ctx, relation);
 		return st;
 	}
 	if (family == KDR_FAMILY_CLUSTER) {
-		kdr_cluster_options o;
-		kdr_cluster_options_init(&o);
-		o.job.method = method;
+		kdr_job_options o;
+		kdr_job_options_init(&o);
+		o.method = method;
 		o.k = k;
 		st = kdr_cluster(ctx, sets, count, &o, &result);
 	} else {
-		kdr_transfer_options o;
-		kdr_transfer_options_init(&o);
-		o.job.method = method;
-		kdr_transfer_sets s = { .sources = sets,
+		kdr_job_options o;
+		kdr_job_options_init(&o);
+		o.method = method;
+		kdr_transfer_sets s = { .size = sizeof(kdr_transfer_sets),
+			                .sources = sets,
 			                .nsources = 1,
 			                .targets = sets + 1,
 			                .ntargets = 1,

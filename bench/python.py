@@ -22,6 +22,7 @@ def plain_fit(x, k):
 
     ctx, task, problem, out = ffi.new("kdr_context **"), ffi.new("kdr_task *"), ffi.new("kdr_problem *"), ffi.new("kdr_result **")
     lib.kdr_context_new(ctx, ffi.NULL)
+    lib.kdr_problem_init(problem)
     part = getattr(task.x, "as").dense
     part.data, (part.rows, part.cols), part.stride, task.k = ffi.cast("double *", x.ctypes.data), x.shape, x.shape[1], k
     problem.tasks, problem.ntasks = task, 1

@@ -7,6 +7,7 @@
 #define KINDRED_BENCH_H
 
 #include "cli.h"
+#include "core/json_read.h"
 
 enum { BENCH_MOST_SCORES = 9, BENCH_MOST_REFERENCES = 4 };
 
@@ -126,30 +127,30 @@ char *plan_copy(plan_place *p, const char *text);
 /* calloc of at least one, so that NULL always means no memory. */
 void *plan_many(plan_place *p, size_t count, size_t size);
 /* Entries of a list; 0 of all else, objects too. */
-int64_t plan_list_count(const kdr_json *value);
+int64_t plan_list_count(const kdri_json_value *value);
 /* Every key must be one of `known`. */
-bool plan_check_keys(plan_place *p, const kdr_json *object, const char *const *known);
+bool plan_check_keys(plan_place *p, const kdri_json_value *object, const char *const *known);
 /* Text at `key`, or NULL if it is absent and may be. */
-char *plan_text(plan_place *p, const kdr_json *object, const char *key, bool needed);
-double plan_number(plan_place *p, const kdr_json *object, const char *key, double low, double high,
+char *plan_text(plan_place *p, const kdri_json_value *object, const char *key, bool needed);
+double plan_number(plan_place *p, const kdri_json_value *object, const char *key, double low, double high,
                    double otherwise);
-int plan_choice(plan_place *p, const kdr_json *object, const char *key, const char *const *choices,
+int plan_choice(plan_place *p, const kdri_json_value *object, const char *key, const char *const *choices,
                 int otherwise);
 /* An option's value as text, as --set takes it; with plan_option also a list, a number for each task. */
-char *plan_value(plan_place *p, const kdr_json *value);
-char *plan_option(plan_place *p, const kdr_json *value);
+char *plan_value(plan_place *p, const kdri_json_value *value);
+char *plan_option(plan_place *p, const kdri_json_value *value);
 
 /* --- bench_sets.c ------------------------------------------------------------------------------- */
 
 /* A table of a plan: as it is written, or from one of its sets (all but `to`, where `from` is -1) to another. */
 typedef struct bench_pair {
-	const kdr_json *table, *rows;
-	const kdr_json *sets; /* NULL: as written */
+	const kdri_json_value *table, *rows;
+	const kdri_json_value *sets; /* NULL: as written */
 	int64_t from, to;
 } bench_pair;
 /* How many tables a plan has, with what it writes short written out, and each of them. */
-int64_t bench_pairs_count(const kdr_json *root);
-bench_pair bench_pairs_at(const kdr_json *root, int64_t index);
+int64_t bench_pairs_count(const kdri_json_value *root);
+bench_pair bench_pairs_at(const kdri_json_value *root, int64_t index);
 /* The title of one that is written short, and its collection's. */
 void bench_pairs_title(const bench_pair *pair, char *text, size_t room);
 void bench_pairs_group(const bench_pair *pair, char *text, size_t room);

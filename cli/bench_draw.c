@@ -7,9 +7,18 @@
 #include <string.h>
 #include <unistd.h>
 
+/* splitmix64 (Steele, Lea & Flood, OOPSLA 2014). */
+static uint64_t next_random(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+	return z ^ (z >> 31);
+}
+
 static int64_t random_below(uint64_t *state, int64_t n)
 {
-	return (int64_t)(kdr_random(state) % (uint64_t)n); /* the bias is n / 2^64 */
+	return (int64_t)(next_random(state) % (uint64_t)n); /* the bias is n / 2^64 */
 }
 
 int bench_no_memory(void)
@@ -106,7 +115,9 @@ static int keep_classes(bench_state *s, const bench_data *d, bench_item *it)
 
 int bench_read_item(bench_state *s, const bench_data *d, bench_item *it)
 {
-	kdr_status st = kdr_read(s->ctx, d->path, &(kdr_read_options){ .name = d->name }, &it->raw);
+	kdr_status st =
+	        kdr_read(s->ctx, d->path,
+	                 &(kdr_read_options){ .size = sizeof(kdr_read_options), .name = d->name }, &it->raw);
 	if (st != KDR_OK)
 		return cli_fail_reading(s->ctx, st);
 	char *beside = cli_labels_beside(d->path);
@@ -142,7 +153,8 @@ static int64_t able_rows(const bench_data *d, const bench_item *it, int64_t n, u
 	uint64_t lots = seed ^ 0x6c6f7473u, some = seed ^ 0x736f6d65u;
 	int64_t count = 0;
 	for (int64_t i = 0; i < n; i++) {
-		double lot = (double)kdr_random(&lots) * 0x1p-64, luck = (double)kdr_random(&some) * 0x1p-64;
+		double lot = (double)next_random(&lots) * 0x1p-64,
+		       luck = (double)next_random(&some) * 0x1p-64;
 		if ((d->part[1] == 0 || (lot >= d->part[0] && lot < d->part[1])) &&
 		    (d->nrare == 0 || luck < share_kept(d, it, i)))
 			rows[count++] = i;
@@ -172,7 +184,7 @@ static int draw_words(bench_state *s, const bench_data *d, bench_item *it, uint6
 	kdr_data *kept = NULL;
 	int code = in && rowptr && col && val ? EXIT_DONE : bench_no_memory();
 	for (int64_t c = 0; c < from->cols && code == EXIT_DONE; c++) {
-		double lot = (double)kdr_random(&lots) * 0x1p-64;
+		double lot = (double)next_random(&lots) * 0x1p-64;
 		in[c] = lot >= d->words[0] && lot < d->words[1];
 	}
 	int64_t used = 0;
@@ -225,26 +237,14 @@ static int draw_item(bench_state *s, const bench_data *d, bench_item *it, uint64
 static kdr_status new_generator(bench_state *s, int index, kdr_generator **out, int64_t *task)
 {
 	const bench_table *t = s->table;
-	*task = index;
-	if (strcmp(t->design, "berikov") == 0) {
-		kdr_berikov spec;
-		kdr_berikov_init(&spec);
-		spec.target = index == 1;
-		spec.separation = t->separation > 0 ? t->separation : spec.separation;
-		*task = 0;
-		return kdr_generate_berikov(s->ctx, &spec, out);
-	}
-	if (strcmp(t->design, "topics") == 0) {
-		kdr_topics spec;
-		kdr_topics_init(&spec);
-		spec.tasks = t->ndata;
-		return kdr_generate_topics(s->ctx, &spec, out);
-	}
-	kdr_blobs spec;
-	kdr_blobs_init(&spec);
+	const bool berikov = strcmp(t->design, "berikov") == 0, topics = strcmp(t->design, "topics") == 0;
+	kdr_design spec;
+	kdr_design_init(&spec, berikov ? KDR_DESIGN_BERIKOV : topics ? KDR_DESIGN_TOPICS : KDR_DESIGN_BLOBS);
 	spec.tasks = t->ndata;
 	spec.separation = t->separation > 0 ? t->separation : spec.separation;
-	return kdr_generate_blobs(s->ctx, &spec, out);
+	spec.target = index == 1;
+	*task = berikov ? 0 : index;
+	return kdr_generate(s->ctx, &spec, out);
 }
 
 static int generate_item(bench_state *s, int index, bench_item *it)

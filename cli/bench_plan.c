@@ -1,5 +1,6 @@
 /* Plans for kindred bench: rows, tables, plans, read from JSON. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
+#include "core/json_read.h"
 #include "core/words.h"
 
 #include <errno.h>
@@ -19,24 +20,25 @@ double bench_score_value(const kdr_scores *s, int which)
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-static bool read_settings(plan_place *p, bench_row *row, const kdr_json *set, const kdr_json *grid)
+static bool read_settings(plan_place *p, bench_row *row, const kdri_json_value *set,
+                          const kdri_json_value *grid)
 {
-	if ((set && !kdr_json_is(set, KDR_JSON_OBJECT)) || (grid && !kdr_json_is(grid, KDR_JSON_OBJECT)))
+	if ((set && !kdri_json_is(set, KDRI_JSON_OBJECT)) || (grid && !kdri_json_is(grid, KDRI_JSON_OBJECT)))
 		return plan_wrong(
 		        p, "'set' and 'grid' must be objects: an option's name, and its value or values");
-	row->set = plan_many(p, (size_t)kdr_json_count(set), sizeof *row->set);
-	row->grid = plan_many(p, (size_t)kdr_json_count(grid), sizeof *row->grid);
+	row->set = plan_many(p, (size_t)kdri_json_count(set), sizeof *row->set);
+	row->grid = plan_many(p, (size_t)kdri_json_count(grid), sizeof *row->grid);
 	if (!row->set || !row->grid)
 		return false;
-	for (int64_t i = 0; i < kdr_json_count(set); i++) {
-		const kdr_json *value = kdr_json_at(set, i);
+	for (int64_t i = 0; i < kdri_json_count(set); i++) {
+		const kdri_json_value *value = kdri_json_at(set, i);
 		bench_setting *s = &row->set[row->nset++];
-		if (!(s->name = plan_copy(p, kdr_json_key(value))) || !(s->value = plan_option(p, value)))
+		if (!(s->name = plan_copy(p, kdri_json_key(value))) || !(s->value = plan_option(p, value)))
 			return false;
 	}
-	for (int64_t g = 0; g < kdr_json_count(grid); g++) {
-		const kdr_json *value = kdr_json_at(grid, g);
-		const char *key = kdr_json_key(value);
+	for (int64_t g = 0; g < kdri_json_count(grid); g++) {
+		const kdri_json_value *value = kdri_json_at(grid, g);
+		const char *key = kdri_json_key(value);
 		bench_axis *axis = &row->grid[row->ngrid++];
 		size_t n = (size_t)plan_list_count(value);
 		if (n == 0)
@@ -44,7 +46,7 @@ static bool read_settings(plan_place *p, bench_row *row, const kdr_json *set, co
 		if (!(axis->name = plan_copy(p, key)) || !(axis->values = plan_many(p, n, sizeof(char *))))
 			return false;
 		for (size_t i = 0; i < n; i++) {
-			if (!(axis->values[i] = plan_option(p, kdr_json_at(value, (int64_t)i))))
+			if (!(axis->values[i] = plan_option(p, kdri_json_at(value, (int64_t)i))))
 				return false;
 			axis->nvalues++;
 		}
@@ -54,24 +56,24 @@ static bool read_settings(plan_place *p, bench_row *row, const kdr_json *set, co
 
 /* "references": {"paper": {"acc": [0.57, ...]}}: one figure for each scored data set, null where none. */
 static bool read_references(plan_place *p, const bench_table *t, int scored, bench_row *row,
-                            const kdr_json *object)
+                            const kdri_json_value *object)
 {
-	if (object && !kdr_json_is(object, KDR_JSON_OBJECT))
+	if (object && !kdri_json_is(object, KDRI_JSON_OBJECT))
 		return plan_wrong(p, "'references' must be an object");
-	for (int64_t o = 0; o < kdr_json_count(object); o++) {
-		const kdr_json *figures = kdr_json_at(object, o);
+	for (int64_t o = 0; o < kdri_json_count(object); o++) {
+		const kdri_json_value *figures = kdri_json_at(object, o);
 		if (row->nreferences == BENCH_MOST_REFERENCES)
 			return plan_wrong(p, "at most %d references are allowed", BENCH_MOST_REFERENCES);
 		bench_reference *r = &row->references[row->nreferences++];
-		r->label = plan_copy(p, kdr_json_key(figures));
+		r->label = plan_copy(p, kdri_json_key(figures));
 		r->values = plan_many(p, (size_t)t->nscores * (size_t)scored, sizeof *r->values);
 		if (!r->label || !r->values)
 			return false;
 		for (int i = 0; i < t->nscores * scored; i++)
 			r->values[i] = NAN;
-		for (int64_t f = 0; f < kdr_json_count(figures); f++) {
-			const kdr_json *list = kdr_json_at(figures, f);
-			const char *score = kdr_json_key(list);
+		for (int64_t f = 0; f < kdri_json_count(figures); f++) {
+			const kdri_json_value *list = kdri_json_at(figures, f);
+			const char *score = kdri_json_key(list);
 			int at = 0;
 			while (at < t->nscores && strcmp(bench_score_names[t->scores[at]], score) != 0)
 				at++;
@@ -82,34 +84,34 @@ static bool read_references(plan_place *p, const bench_table *t, int scored, ben
 				        "%d figures",
 				        score, scored);
 			for (int i = 0; i < scored; i++)
-				if (kdr_json_is_number(kdr_json_at(list, (int64_t)i)))
+				if (kdri_json_is_number(kdri_json_at(list, (int64_t)i)))
 					r->values[at * scored + i] =
-					        kdr_json_number(kdr_json_at(list, (int64_t)i), 0);
+					        kdri_json_number(kdri_json_at(list, (int64_t)i), 0);
 		}
 	}
 	return true;
 }
 
-static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row *row, const kdr_json *object)
+static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row *row,
+                     const kdri_json_value *object)
 {
 	static const char *const keys[] = { "name", "method", "missing",    "repeats", "pooled",
 		                            "set",  "grid",   "references", "alone",   NULL };
 	if (!plan_check_keys(p, object, keys))
 		return false;
-	if (kdr_json_get(object, "missing")) /* the figures of others alone */
+	if (kdri_json_get(object, "missing")) /* the figures of others alone */
 		return (row->missing = plan_text(p, object, "missing", true)) &&
 		       (row->name = plan_text(p, object, "name", true)) &&
 		       read_settings(p, row, NULL, NULL) &&
-		       read_references(p, t, scored, row, kdr_json_get(object, "references"));
+		       read_references(p, t, scored, row, kdri_json_get(object, "references"));
 	if (!(row->method = plan_text(p, object, "method", true)))
 		return false;
-	bool transfers = false, alone = kdr_json_is(kdr_json_get(object, "alone"), KDR_JSON_TRUE);
+	bool transfers = false, alone = kdri_json_is(kdri_json_get(object, "alone"), KDRI_JSON_TRUE);
 	for (int i = 0; i < t->ndata; i++)
 		transfers |= t->data[i].role == KDR_ROLE_SOURCE;
 	/* "auto" is a method of either family: beside sources that of transfer, as in 'kindred transfer -m auto'. */
-	const kdr_algo *algo =
-	        transfers && !alone ? kdr_algo_find_in(KDR_FAMILY_TRANSFER, row->method) : NULL;
-	if (!algo)
+	const kdr_algo *algo = NULL;
+	if (!transfers || alone || kdr_algo_require(NULL, row->method, KDR_FAMILY_TRANSFER, &algo) != KDR_OK)
 		algo = kdr_algo_find(row->method);
 	if (!algo) {
 		char text[256];
@@ -118,8 +120,8 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 	}
 	if (alone && algo->family == KDR_FAMILY_TRANSFER)
 		return plan_wrong(p, "'alone': method '%s' cannot do without the sources", row->method);
-	row->name =
-	        kdr_json_get(object, "name") ? plan_text(p, object, "name", true) : plan_copy(p, row->method);
+	row->name = kdri_json_get(object, "name") ? plan_text(p, object, "name", true)
+	                                          : plan_copy(p, row->method);
 	if (strcmp(algo->id, row->method) != 0) {
 		free(row->method);
 		if (!(row->method = plan_copy(p, algo->id)))
@@ -129,15 +131,15 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 		return plan_wrong(p, "method '%s' transfers labels: the table needs 'source' and 'target'",
 		                  row->method);
 	row->repeats = (int)plan_number(p, object, "repeats", 1, 1e5, 0);
-	row->pooled = kdr_json_is(kdr_json_get(object, "pooled"), KDR_JSON_TRUE);
+	row->pooled = kdri_json_is(kdri_json_get(object, "pooled"), KDRI_JSON_TRUE);
 	return row->name &&
-	       read_settings(p, row, kdr_json_get(object, "set"), kdr_json_get(object, "grid")) &&
-	       read_references(p, t, scored, row, kdr_json_get(object, "references"));
+	       read_settings(p, row, kdri_json_get(object, "set"), kdri_json_get(object, "grid")) &&
+	       read_references(p, t, scored, row, kdri_json_get(object, "references"));
 }
 
 /* --- tables and plans ---------------------------------------------------------------------------- */
 
-static bool read_scores(plan_place *p, bench_table *t, const kdr_json *list)
+static bool read_scores(plan_place *p, bench_table *t, const kdri_json_value *list)
 {
 	if (!list) { /* what the papers report */
 		t->scores[t->nscores++] = 0;
@@ -145,7 +147,7 @@ static bool read_scores(plan_place *p, bench_table *t, const kdr_json *list)
 		return true;
 	}
 	for (int64_t i = 0; i < plan_list_count(list); i++) {
-		const char *name = kdr_json_text(kdr_json_at(list, i), NULL);
+		const char *name = kdri_json_text(kdri_json_at(list, i), NULL);
 		int which = 0;
 		while (name && bench_score_names[which] && strcmp(bench_score_names[which], name) != 0)
 			which++;
@@ -160,7 +162,7 @@ static bool read_scores(plan_place *p, bench_table *t, const kdr_json *list)
 
 static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 {
-	const kdr_json *object = pair->table;
+	const kdri_json_value *object = pair->table;
 	const char *const keys[] = { "title",  "note",       "group",   "data",
 		                     "source", "bridge",     "target",  "generate",
 		                     "tasks",  "separation", "k",       "features",
@@ -176,16 +178,18 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 	bench_pairs_group(pair, group, sizeof group);
 	if (!plan_check_keys(p, object, keys) ||
 	    !(t->title = pair->sets ? plan_copy(p, title) : plan_text(p, object, "title", true)) ||
-	    !(t->group = kdr_json_get(object, "group") ? plan_text(p, object, "group", true)
-	                                               : plan_copy(p, group)))
+	    !(t->group = kdri_json_get(object, "group") ? plan_text(p, object, "group", true)
+	                                                : plan_copy(p, group)))
 		return false;
 	t->note = plan_text(p, object, "note", false);
 	t->paired = plan_text(p, object, "paired", false);
-	t->record = kdr_json_is(kdr_json_get(object, "record"), KDR_JSON_TRUE);
+	t->record = kdri_json_is(kdri_json_get(object, "record"), KDRI_JSON_TRUE);
 	/* "auto": as the method auto prepares its data, by what they look like. */
-	const kdr_json *weight = kdr_json_get(object, "weight");
-	t->suggest = kdr_json_is(weight, KDR_JSON_TEXT) && strcmp(kdr_json_text(weight, NULL), "auto") == 0;
+	const kdri_json_value *weight = kdri_json_get(object, "weight");
+	t->suggest =
+	        kdri_json_is(weight, KDRI_JSON_TEXT) && strcmp(kdri_json_text(weight, NULL), "auto") == 0;
 	t->prep = (kdr_prep_options){
+		.size = sizeof t->prep,
 		.align = (kdr_align)plan_choice(p, object, "features", kdr_choices("features"), 0),
 		.weight = t->suggest ? KDR_WEIGHT_NONE
 		                     : (kdr_weight)plan_choice(p, object, "weight", kdr_choices("weight"), 0),
@@ -199,13 +203,13 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 	t->repeats = (int)plan_number(p, object, "repeats", 1, 1e5, 10);
 	t->start = (bench_start)plan_choice(p, object, "start", starts, 0);
 	t->pick = (bench_pick)plan_choice(p, object, "pick", picks, 0);
-	if (p->code != EXIT_DONE || !read_scores(p, t, kdr_json_get(object, "scores")) ||
+	if (p->code != EXIT_DONE || !read_scores(p, t, kdri_json_get(object, "scores")) ||
 	    !bench_sets_read(p, t, pair))
 		return false;
 	int scored = 0;
 	for (int i = 0; i < t->ndata; i++)
 		scored += t->data[i].role == KDR_ROLE_TASK || t->data[i].role == KDR_ROLE_TARGET;
-	const kdr_json *rows = pair->rows;
+	const kdri_json_value *rows = pair->rows;
 	size_t n = (size_t)plan_list_count(rows);
 	if (n == 0)
 		return plan_wrong(p, "'rows' must be a list of methods");
@@ -213,7 +217,7 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 		return false;
 	bool found = !t->paired;
 	for (size_t i = 0; i < n; i++) {
-		if (!read_row(p, t, scored, &t->rows[t->nrows++], kdr_json_at(rows, (int64_t)i)))
+		if (!read_row(p, t, scored, &t->rows[t->nrows++], kdri_json_at(rows, (int64_t)i)))
 			return false;
 		found |= t->paired && t->rows[i].name && strcmp(t->paired, t->rows[i].name) == 0;
 	}
@@ -221,10 +225,11 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 }
 
 /* {"row": "auto", "against": ["svm"]}: all tables have the plan's rows. */
-static bool read_summary(plan_place *p, const kdr_json *root, bench_plan *plan)
+static bool read_summary(plan_place *p, const kdri_json_value *root, bench_plan *plan)
 {
 	static const char *const keys[] = { "row", "against", NULL };
-	const kdr_json *summary = kdr_json_get(root, "summary"), *against = kdr_json_get(summary, "against");
+	const kdri_json_value *summary = kdri_json_get(root, "summary"),
+	                      *against = kdri_json_get(summary, "against");
 	if (!summary)
 		return true;
 	snprintf(p->where, sizeof p->where, "summary");
@@ -234,7 +239,7 @@ static bool read_summary(plan_place *p, const kdr_json *root, bench_plan *plan)
 	if (!plan->against)
 		return false;
 	for (int64_t i = 0; i < plan_list_count(against); i++) {
-		if (!(plan->against[i] = plan_value(p, kdr_json_at(against, i))))
+		if (!(plan->against[i] = plan_value(p, kdri_json_at(against, i))))
 			return false;
 		plan->nagainst++;
 	}
@@ -257,11 +262,11 @@ int bench_plan_parse(const char *name, const char *text, size_t size, const char
 	static const char *const keys[] = { "title", "paper", "tables", "rows", "summary", NULL };
 	plan_place p = { .file = name, .folder = folder };
 	kdr_context *ctx = NULL;
-	kdr_json *root = NULL;
+	kdri_json_value *root = NULL;
 	*out = (bench_plan){ 0 };
 	kdr_status st = kdr_context_new(&ctx, NULL);
 	if (st == KDR_OK)
-		st = kdr_json_parse(ctx, name, 1, text, size, &root);
+		st = kdri_json_parse(ctx, name, 1, text, size, &root);
 	if (st != KDR_OK) {
 		int code = cli_fail(ctx, st);
 		kdr_context_free(ctx);
@@ -282,7 +287,7 @@ int bench_plan_parse(const char *name, const char *text, size_t size, const char
 		if (p.code == EXIT_DONE)
 			read_summary(&p, root, out);
 	}
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	kdr_context_free(ctx);
 	if (p.code != EXIT_DONE)
 		bench_plan_free(out);

@@ -6,6 +6,7 @@
  * Beside the key are the options that the plan leaves as they are, with their values: a row is of this plan as long as those are the
  * method's defaults. Files without them, of versions before, stand; so do files that do not know a new option. */
 #include "bench.h"
+#include "core/json_read.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -163,7 +164,7 @@ static bool write_defaults(kdr_context *ctx, kdri_json *j, const bench_row *row)
 }
 
 /* Whether `defaults`, as a file has them, are those in force; NULL: it has none. */
-static bool same_defaults(kdr_context *ctx, const kdr_json *defaults, const bench_row *row)
+static bool same_defaults(kdr_context *ctx, const kdri_json_value *defaults, const bench_row *row)
 {
 	kdr_options *options = NULL;
 	const kdr_option_desc *o;
@@ -171,15 +172,15 @@ static bool same_defaults(kdr_context *ctx, const kdr_json *defaults, const benc
 	if (!defaults || !row->method || kdr_options_new(ctx, row->method, &options) != KDR_OK)
 		return !defaults;
 	for (size_t i = 0; (o = kdr_algo_option_at(kdr_options_algo(options), i)); i++) {
-		const kdr_json *there = kdr_json_get(defaults, o->name);
+		const kdri_json_value *there = kdri_json_get(defaults, o->name);
 		double value = kdr_options_get(options, o->name);
 		if (!there)
 			continue;
 		if (o->type == KDR_OPTION_CHOICE)
-			same &= kdr_json_is(there, KDR_JSON_TEXT) &&
-			        strcmp(kdr_json_text(there, NULL), o->choices[(int)value]) == 0;
+			same &= kdri_json_is(there, KDRI_JSON_TEXT) &&
+			        strcmp(kdri_json_text(there, NULL), o->choices[(int)value]) == 0;
 		else
-			same &= kdr_json_number(there, NAN) == value;
+			same &= kdri_json_number(there, NAN) == value;
 	}
 	kdr_options_free(options);
 	return same;
@@ -252,52 +253,54 @@ int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, co
 /* --- reading ----------------------------------------------------------------------------------------- */
 
 /* The names of tasks, if none were known. */
-static bool bench_rows_read_tasks(const kdr_json *root, bench_outcome *out)
+static bool bench_rows_read_tasks(const kdri_json_value *root, bench_outcome *out)
 {
-	const kdr_json *tasks = kdr_json_get(root, "tasks");
+	const kdri_json_value *tasks = kdri_json_get(root, "tasks");
 	int wanted = 0;
 	for (int i = 0; i < out->table->ndata; i++)
 		wanted += bench_scored(out->table, i);
-	if (kdr_json_count(tasks) != wanted)
+	if (kdri_json_count(tasks) != wanted)
 		return false;
 	if (!out->tasks && !(out->tasks = calloc((size_t)wanted + 1, sizeof(char *))))
 		return false;
 	for (int i = out->ntasks; i < wanted; i++)
-		if (!(out->tasks[out->ntasks++] = strdup(kdr_json_text(kdr_json_at(tasks, i), NULL))))
+		if (!(out->tasks[out->ntasks++] = strdup(kdri_json_text(kdri_json_at(tasks, i), NULL))))
 			return false;
 	return true;
 }
 
 /* The figures of the row's lines. */
-static bool read_lines(const kdr_json *root, const bench_unit *u, bench_outcome *out)
+static bool read_lines(const kdri_json_value *root, const bench_unit *u, bench_outcome *out)
 {
-	const kdr_json *lines = kdr_json_get(root, "lines");
+	const kdri_json_value *lines = kdri_json_get(root, "lines");
 	const bench_table *t = out->table;
 	int64_t at = 0;
 	if (!bench_rows_read_tasks(root, out) || (!out->lines && bench_lines_new(t, -1, out) != EXIT_DONE))
 		return false;
-	out->repeats = (int)kdr_json_integer(kdr_json_get(root, "repeats"), 0);
+	out->repeats = (int)kdri_json_integer(kdri_json_get(root, "repeats"), 0);
 	if (out->repeats > t->repeats)
 		return false;
 	for (int l = 0; l < out->nlines; l++) {
 		bench_line *line = &out->lines[l];
 		if (line->row != &t->rows[u->row])
 			continue;
-		const kdr_json *from = kdr_json_at(lines, at++);
-		const kdr_json *scores = kdr_json_get(from, "scores"), *error = kdr_json_get(from, "error");
-		line->seconds = kdr_json_number(kdr_json_get(from, "seconds"), 0);
-		line->runs = (int)kdr_json_integer(kdr_json_get(from, "runs"), 0);
-		line->failed = (int)kdr_json_integer(kdr_json_get(from, "failed"), 0);
-		line->error = error ? strdup(kdr_json_text(error, NULL)) : NULL;
+		const kdri_json_value *from = kdri_json_at(lines, at++);
+		const kdri_json_value *scores = kdri_json_get(from, "scores"),
+		                      *error = kdri_json_get(from, "error");
+		line->seconds = kdri_json_number(kdri_json_get(from, "seconds"), 0);
+		line->runs = (int)kdri_json_integer(kdri_json_get(from, "runs"), 0);
+		line->failed = (int)kdri_json_integer(kdri_json_get(from, "failed"), 0);
+		line->error = error ? strdup(kdri_json_text(error, NULL)) : NULL;
 		for (int c = 0; c < t->nscores; c++) {
-			const kdr_json *tasks = kdr_json_get(scores, bench_score_names[t->scores[c]]);
+			const kdri_json_value *tasks = kdri_json_get(scores, bench_score_names[t->scores[c]]);
 			for (int i = 0; i < out->ntasks; i++)
 				for (int r = 0; r < out->repeats; r++)
 					line->values[(r * t->nscores + c) * out->ntasks + i] =
-					        kdr_json_number(kdr_json_at(kdr_json_at(tasks, i), r), NAN);
+					        kdri_json_number(kdri_json_at(kdri_json_at(tasks, i), r),
+					                         NAN);
 		}
 	}
-	return at == kdr_json_count(lines);
+	return at == kdri_json_count(lines);
 }
 
 int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, bool *done, double *seconds,
@@ -312,20 +315,20 @@ int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, boo
 	char *text = bench_read_text(path, &size);
 	if (!text)
 		return EXIT_DONE; /* not there */
-	kdr_json *root = NULL;
-	kdr_status st = kdr_json_parse(ctx, path, 1, text, size, &root);
+	kdri_json_value *root = NULL;
+	kdr_status st = kdri_json_parse(ctx, path, 1, text, size, &root);
 	free(text);
 	if (st != KDR_OK)
 		return cli_fail_reading(ctx, st);
-	const char *there = kdr_json_text(kdr_json_get(root, "key"), NULL);
-	*seconds = kdr_json_number(kdr_json_get(root, "seconds"), NAN);
+	const char *there = kdri_json_text(kdri_json_get(root, "key"), NULL);
+	*seconds = kdri_json_number(kdri_json_get(root, "seconds"), NAN);
 	*done = there && strcmp(there, key) == 0 &&
-	        same_defaults(ctx, kdr_json_get(root, "defaults"), &u->plan->tables[u->table].rows[u->row]);
+	        same_defaults(ctx, kdri_json_get(root, "defaults"), &u->plan->tables[u->table].rows[u->row]);
 	int code = EXIT_DONE;
 	if (*done && out && !read_lines(root, u, out)) {
 		cli_error("%s: not a row of this table; remove it to have it made again", path);
 		code = EXIT_DATA;
 	}
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	return code;
 }

@@ -61,9 +61,11 @@ static kdr_status fit_row(bench_state *s, const bench_row *row, const kdr_option
 				        t->data[i].role == KDR_ROLE_SOURCE ? kdr_data_labels(it->data) : NULL,
 			};
 	}
-	kdr_problem problem = {
-		.tasks = list, .ntasks = n, .classes = transfers ? classes : 0, .pooled = row->pooled
-	};
+	kdr_problem problem = { .size = sizeof problem,
+		                .tasks = list,
+		                .ntasks = n,
+		                .classes = transfers ? classes : 0,
+		                .pooled = row->pooled };
 	kdr_status st = kdr_fit(s->ctx, row->method, &problem, options, result);
 	free(list);
 	return st;

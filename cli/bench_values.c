@@ -1,5 +1,6 @@
 /* Values read from a plan, with errors that say where. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
+#include "core/json_read.h"
 #include "core/words.h"
 
 #include <errno.h>
@@ -70,17 +71,17 @@ void *plan_many(plan_place *p, size_t count, size_t size)
 	return out;
 }
 
-int64_t plan_list_count(const kdr_json *value)
+int64_t plan_list_count(const kdri_json_value *value)
 {
-	return kdr_json_is(value, KDR_JSON_ARRAY) ? kdr_json_count(value) : 0;
+	return kdri_json_is(value, KDRI_JSON_ARRAY) ? kdri_json_count(value) : 0;
 }
 
-bool plan_check_keys(plan_place *p, const kdr_json *object, const char *const *known)
+bool plan_check_keys(plan_place *p, const kdri_json_value *object, const char *const *known)
 {
-	if (!kdr_json_is(object, KDR_JSON_OBJECT))
+	if (!kdri_json_is(object, KDRI_JSON_OBJECT))
 		return plan_wrong(p, "an object {...} is needed");
-	for (int64_t i = 0; i < kdr_json_count(object); i++) {
-		const char *key = kdr_json_key(kdr_json_at(object, i));
+	for (int64_t i = 0; i < kdri_json_count(object); i++) {
+		const char *key = kdri_json_key(kdri_json_at(object, i));
 		const char *nearest[1];
 		size_t n = 0;
 		bool found = false;
@@ -95,39 +96,40 @@ bool plan_check_keys(plan_place *p, const kdr_json *object, const char *const *k
 	return true;
 }
 
-char *plan_text(plan_place *p, const kdr_json *object, const char *key, bool needed)
+char *plan_text(plan_place *p, const kdri_json_value *object, const char *key, bool needed)
 {
-	const kdr_json *value = kdr_json_get(object, key);
+	const kdri_json_value *value = kdri_json_get(object, key);
 	if (!value && !needed)
 		return NULL;
-	if (!kdr_json_is(value, KDR_JSON_TEXT)) {
+	if (!kdri_json_is(value, KDRI_JSON_TEXT)) {
 		plan_wrong(p, "'%s' must be a text", key);
 		return NULL;
 	}
-	return plan_copy(p, kdr_json_text(value, NULL));
+	return plan_copy(p, kdri_json_text(value, NULL));
 }
 
-double plan_number(plan_place *p, const kdr_json *object, const char *key, double low, double high,
+double plan_number(plan_place *p, const kdri_json_value *object, const char *key, double low, double high,
                    double otherwise)
 {
-	const kdr_json *value = kdr_json_get(object, key);
+	const kdri_json_value *value = kdri_json_get(object, key);
 	if (!value)
 		return otherwise;
-	double x = kdr_json_number(value, 0);
-	if (!kdr_json_is_number(value) || !(x >= low && x <= high))
+	double x = kdri_json_number(value, 0);
+	if (!kdri_json_is_number(value) || !(x >= low && x <= high))
 		plan_wrong(p, "'%s' must be a number from %g to %g", key, low, high);
 	return x;
 }
 
-int plan_choice(plan_place *p, const kdr_json *object, const char *key, const char *const *choices,
+int plan_choice(plan_place *p, const kdri_json_value *object, const char *key, const char *const *choices,
                 int otherwise)
 {
-	const kdr_json *value = kdr_json_get(object, key);
+	const kdri_json_value *value = kdri_json_get(object, key);
 	char all[200] = "";
 	if (!value)
 		return otherwise;
 	for (int i = 0; choices[i]; i++) {
-		if (kdr_json_is(value, KDR_JSON_TEXT) && strcmp(kdr_json_text(value, NULL), choices[i]) == 0)
+		if (kdri_json_is(value, KDRI_JSON_TEXT) &&
+		    strcmp(kdri_json_text(value, NULL), choices[i]) == 0)
 			return i;
 		kdri_list_add(all, sizeof all, "%s", choices[i]);
 	}
@@ -136,36 +138,36 @@ int plan_choice(plan_place *p, const kdr_json *object, const char *key, const ch
 }
 
 /* Numbers, one for each task, separated by commas. */
-static char *list_text(plan_place *p, const kdr_json *list)
+static char *list_text(plan_place *p, const kdri_json_value *list)
 {
 	enum { WIDE = 32 }; /* of a number and its comma */
 	size_t count = (size_t)plan_list_count(list), used = 0, room = count * WIDE + 1;
 	char *text = plan_many(p, room, 1);
 	for (size_t i = 0; text && i < count; i++) {
-		const kdr_json *item = kdr_json_at(list, (int64_t)i);
-		if (!kdr_json_is_number(item)) {
+		const kdri_json_value *item = kdri_json_at(list, (int64_t)i);
+		if (!kdri_json_is_number(item)) {
 			plan_wrong(p, "a list of values of an option must be numbers");
 			free(text);
 			return NULL;
 		}
 		used += (size_t)snprintf(text + used, room - used, "%s%.15g", i ? "," : "",
-		                         kdr_json_number(item, 0));
+		                         kdri_json_number(item, 0));
 	}
 	return text;
 }
 
 /* An option's value as text, as --set takes it. */
-char *plan_value(plan_place *p, const kdr_json *value)
+char *plan_value(plan_place *p, const kdri_json_value *value)
 {
 	char text[64];
-	if (kdr_json_is(value, KDR_JSON_TEXT))
-		return plan_copy(p, kdr_json_text(value, NULL));
-	if (kdr_json_is_bool(value))
-		return plan_copy(p, kdr_json_is(value, KDR_JSON_TRUE) ? "true" : "false");
-	if (kdr_json_is(value, KDR_JSON_INTEGER))
-		snprintf(text, sizeof text, "%lld", (long long)kdr_json_integer(value, 0));
-	else if (kdr_json_is(value, KDR_JSON_REAL))
-		snprintf(text, sizeof text, "%.15g", kdr_json_number(value, 0));
+	if (kdri_json_is(value, KDRI_JSON_TEXT))
+		return plan_copy(p, kdri_json_text(value, NULL));
+	if (kdri_json_is_bool(value))
+		return plan_copy(p, kdri_json_is(value, KDRI_JSON_TRUE) ? "true" : "false");
+	if (kdri_json_is(value, KDRI_JSON_INTEGER))
+		snprintf(text, sizeof text, "%lld", (long long)kdri_json_integer(value, 0));
+	else if (kdri_json_is(value, KDRI_JSON_REAL))
+		snprintf(text, sizeof text, "%.15g", kdri_json_number(value, 0));
 	else {
 		plan_wrong(p, "a value of an option must be a number, a text, true or false");
 		return NULL;
@@ -174,7 +176,7 @@ char *plan_value(plan_place *p, const kdr_json *value)
 }
 
 /* The same, or a number for each task. */
-char *plan_option(plan_place *p, const kdr_json *value)
+char *plan_option(plan_place *p, const kdri_json_value *value)
 {
 	return plan_list_count(value) > 0 ? list_text(p, value) : plan_value(p, value);
 }

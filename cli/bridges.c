@@ -65,43 +65,55 @@ void cli_bridges_free(cli_bridges *b)
 
 /* --- the ranking, for people ------------------------------------------------------------------------ */
 
-void cli_bridges_table(FILE *out, const kdr_result *r)
+static double bridge_number(const kdri_json_value *bridge, const char *key)
 {
-	int64_t count = kdr_result_bridge_count(r);
+	return kdri_json_number(kdri_json_get(bridge, key), NAN);
+}
+
+/* A number, or a dash if it is unknown. */
+static void print_number(FILE *out, double value)
+{
+	if (isfinite(value))
+		fprintf(out, "  %6.3f", value);
+	else
+		fprintf(out, "  %6s", "-");
+}
+
+void cli_bridges_table(FILE *out, const cli_run *run)
+{
+	const kdri_json_value *list = kdri_json_get(run->about, "bridges"), *first = kdri_json_at(list, 0);
+	int64_t count = kdri_json_count(list);
 	int widest = 6;
 	bool scored = false;
 	if (count == 0)
 		return;
 	for (int64_t k = 0; k < count; k++) {
-		kdr_bridge_outcome b = kdr_result_bridge_at(r, k);
-		int length = (int)strlen(b.name);
+		int length = (int)strlen(kdri_json_text(kdri_json_get(kdri_json_at(list, k), "name"), NULL));
 		widest = length > widest ? length : widest;
-		scored = scored || isfinite(b.accuracy);
+		scored = scored || isfinite(bridge_number(kdri_json_at(list, k), "acc"));
 	}
-	kdr_bridge_outcome first = kdr_result_bridge_at(r, 0);
-	bool trained = isfinite(first.score.probability);
-	fprintf(out, "\nbridges, the best first; A(source, target) = %.3f\n", first.score.features[4]);
+	bool trained = isfinite(bridge_number(first, "probability"));
+	fprintf(out, "\nbridges, the best first; A(source, target) = %.3f\n",
+	        bridge_number(first, "a_source_target"));
 	fprintf(out, "%-*s  %10s  %17s  %17s", widest, "bridge", "complexity", "A(source, bridge)",
 	        "A(bridge, target)");
 	fprintf(out, trained ? "  %11s" : "  %6s", trained ? "probability" : "back");
 	fprintf(out, scored ? "  %6s\n" : "\n", "acc");
 	for (int64_t k = 0; k < count; k++) {
-		kdr_bridge_outcome b = kdr_result_bridge_at(r, k);
-		fprintf(out, "%-*s  %10.3f  %17.3f  %17.3f", widest, b.name, b.score.features[1],
-		        b.score.features[3], b.score.features[5]);
+		const kdri_json_value *b = kdri_json_at(list, k);
+		fprintf(out, "%-*s  %10.3f  %17.3f  %17.3f", widest,
+		        kdri_json_text(kdri_json_get(b, "name"), NULL), bridge_number(b, "complexity_bridge"),
+		        bridge_number(b, "a_source_bridge"), bridge_number(b, "a_bridge_target"));
 		if (trained)
-			fprintf(out, "  %11.3f", b.score.probability);
-		else if (isfinite(b.score.back))
-			fprintf(out, "  %6.3f", b.score.back);
+			fprintf(out, "  %11.3f", bridge_number(b, "probability"));
 		else
-			fprintf(out, "  %6s", "-");
-		if (scored && isfinite(b.accuracy))
-			fprintf(out, "  %6.3f", b.accuracy);
-		else if (scored)
-			fprintf(out, "  %6s", "-");
+			print_number(out, bridge_number(b, "back"));
+		if (scored)
+			print_number(out, bridge_number(b, "acc"));
 		fprintf(out, "\n");
 	}
-	fprintf(out, "chosen: %s: %s\n", first.name, first.score.reason);
+	fprintf(out, "chosen: %s: %s\n", kdri_json_text(kdri_json_get(first, "name"), NULL),
+	        kdri_json_text(kdri_json_get(first, "reason"), NULL));
 }
 
 /* --- the selection model ---------------------------------------------------------------------------- */
@@ -110,7 +122,7 @@ int cli_train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *
 {
 	const char *path = cli_get(args, "train-selector", NULL);
 	kdr_selector model = { 0 };
-	kdr_status st = kdr_train_selector(ctx, tasks->data, tasks->count, &job->told.prep, &model);
+	kdr_status st = kdr_train_selector(ctx, tasks->data, tasks->count, &job->prep, &model);
 	if (st == KDR_OK && !cli_interrupted())
 		st = kdr_selector_save(ctx, path, &model, cli_flag(args, "force"));
 	if (cli_interrupted())

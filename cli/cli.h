@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "core/figures.h"
+#include "core/json_read.h"
 #include "core/json_write.h"
 #include "kindred/kindred.h"
 
@@ -192,7 +193,8 @@ void cli_tasks_free(cli_tasks *tasks);
 
 typedef struct cli_job {
 	const kdr_algo *algo;
-	kdr_job_options told; /* what the library is told */
+	kdr_job_options told; /* what the library is told; its prep is the next member */
+	kdr_prep_options prep;
 	kdr_options *settings, *feature_settings;
 } cli_job;
 
@@ -221,6 +223,8 @@ typedef struct cli_run {
 	const cli_args *args;
 	kdr_result *result;
 	double start; /* of the command, in seconds */
+	const kdri_json_value
+	        *about; /* result.json without its lists of samples, for the summary; else NULL */
 } cli_run;
 
 /* Makes a folder unless it is there. Exit status. */
@@ -294,18 +298,21 @@ int cli_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int
 /* --- for people: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
 
 void cli_summary(FILE *out, const cli_run *run);
+/* What result.json has about a task, and a number or text that the method left about it (task -1: about all). */
+const kdri_json_value *cli_about_task(const cli_run *run, int64_t task);
+const kdri_json_value *cli_about_field(const cli_run *run, int64_t task, const char *name);
 /* Which clusters of the tasks match, where the method says so. */
-void cli_matches(FILE *out, const kdr_result *result);
+void cli_matches(FILE *out, const cli_run *run);
 /* What sets each cluster apart: clusters.c. */
-void cli_clusters(FILE *out, const kdr_result *result);
+void cli_clusters(FILE *out, const cli_run *run);
 /* What the groups of a result are: "clusters", or "classes" where they were learnt from labels. */
 const char *cli_groups(const kdr_result *result);
 /* What tasks draw on each other, where the method learns it. */
-void cli_relatedness(FILE *out, const kdr_result *result);
+void cli_relatedness(FILE *out, const cli_run *run);
 /* The ranking of bridges, where there was a choice. */
-void cli_bridges_table(FILE *out, const kdr_result *result);
+void cli_bridges_table(FILE *out, const cli_run *run);
 /* For each class the features shared with the target that are most its own. */
-void cli_shared(FILE *out, const kdr_result *result);
+void cli_shared(FILE *out, const cli_run *run);
 
 /* quality.c: how good clusters are without truth, where that was asked for. */
 void cli_quality(FILE *out, const kdr_result *result);

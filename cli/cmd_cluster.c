@@ -99,7 +99,7 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t
 }
 
 /* All that the command line says, before any file is read. `k`: to be freed. */
-static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_cluster_options *o,
+static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_job_options *o,
                          int64_t **k, int64_t *given)
 {
 	const char *text = cli_get(args, "clusters", NULL), *transfer = cli_get(args, "transfer", NULL);
@@ -117,8 +117,7 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 	bool counted = count > 0 && !cli_get(args, "task-column", NULL) && !cli_get(args, "batch-key", NULL);
 	if (!parse_k(text, job->algo, k, given) || (counted && !check_k(*given, count)))
 		return EXIT_USAGE;
-	kdr_cluster_options_init(o);
-	o->job = job->told;
+	*o = job->told;
 	o->k = (*k)[0];
 	o->each_k = *given == 1 ? NULL : *k;
 	o->pooled = cli_flag(args, "pooled");
@@ -147,7 +146,7 @@ static int cluster_run(cli_args *args)
 	int code;
 	cli_tasks tasks = { 0 };
 	cli_job job = { 0 };
-	kdr_cluster_options o;
+	kdr_job_options o;
 	int64_t *k = NULL, given = 1;
 	cli_run done = { .args = args, .start = cli_now() };
 	kdr_context *ctx = cli_session_open(args, &code);
@@ -161,7 +160,7 @@ static int cluster_run(cli_args *args)
 	code = cli_ranks_agree(code);
 	if (code != EXIT_DONE)
 		goto done;
-	o.job.score = tasks.scored;
+	o.score = tasks.scored;
 	o.init = tasks.start;
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);

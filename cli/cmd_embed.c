@@ -114,12 +114,8 @@ static int embed_put(kdr_context *ctx, const cli_args *args, const cli_tasks *ta
 {
 	int code = EXIT_DONE;
 	bool files = cli_get(args, "output", NULL) != NULL;
-	if (files && !cli_quiet(args)) {
-		cli_printf("preprocessing: %s", kdr_prep_describe(kdr_embedding_prep(e)));
-		if (kdr_embedding_kind(e) != KDR_DATA_UNKNOWN)
-			cli_printf(" (the data look like %s)", kdr_data_kind_name(kdr_embedding_kind(e)));
-		cli_printf("\n");
-	}
+	if (files && !cli_quiet(args))
+		cli_printf("preprocessing: %s\n", kdr_embedding_preprocessing(e));
 	if (!files)
 		puts("task,id,x,y");
 	for (int64_t t = 0; t < tasks->count && code == EXIT_DONE; t++) {
@@ -154,10 +150,12 @@ static int embed_run(cli_args *args)
 	cli_tasks tasks = { 0 };
 	kdr_embedding *embedding = NULL;
 	kdr_embed_options o;
+	kdr_prep_options prep;
 	kdr_embed_options_init(&o);
+	o.prep = &prep;
 	o.layout = (kdr_embed_layout)cli_get_choice(args, "layout", KDR_EMBED_FORCES);
 	if (!cli_get_int(args, "neighbors", 1, 1000, &o.neighbors) ||
-	    !cli_get_int(args, "sweeps", 1, 1000000, &o.sweeps) || !cli_prep_read(args, &o.prep, &o.choice))
+	    !cli_get_int(args, "sweeps", 1, 1000000, &o.sweeps) || !cli_prep_read(args, &prep, &o.choice))
 		return EXIT_USAGE;
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)

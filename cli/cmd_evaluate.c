@@ -148,7 +148,7 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 		putchar('\n');
 	cli_printf("%lld samples, %lld clusters, without truth\n\n", (long long)q->n, (long long)q->clusters);
 	cli_quality_lines(stdout, q);
-	cli_printf("\n%s\n", kdr_quality_note());
+	cli_printf("\n%s\n", kdri_quality_note());
 }
 
 /* --- without truth -------------------------------------------------------------------------------------- */
@@ -157,19 +157,17 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labels, const cli_job *job,
                         int64_t resamples, kdr_quality *out)
 {
-	kdr_cluster_options o;
+	kdr_job_options o = job->told;
 	const int64_t *values = labels->values;
 	double stability = 0;
-	kdr_cluster_options_init(&o);
-	kdr_status st = kdr_prepare(ctx, &data, 1, &job->told.prep, NULL);
+	kdr_status st = kdr_prepare(ctx, &data, 1, &job->prep, NULL);
 	if (st != KDR_OK)
 		return st;
 	kdr_mat x = kdr_data_mat(data);
 	st = kdr_quality_find(ctx, &x, values, out);
 	if (st != KDR_OK || resamples < 0 || out->clusters < 2)
 		return st;
-	o.job = job->told;
-	kdr_prep_options_init(&o.job.prep); /* that has been done */
+	o.prep = NULL; /* that has been done */
 	st = kdr_stability(ctx, &data, 1, &values, &o, &resamples, &stability);
 	if (st == KDR_OK) {
 		out->stability = stability;

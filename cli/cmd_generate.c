@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 static const char *const designs[] = { "blobs", "topics", "berikov", NULL };
-enum { BLOBS, TOPICS, BERIKOV };
 static const char *const formats[] = { "csv", "mtx", "npy", NULL };
 
 static const cli_option own_options[] = {
@@ -96,7 +95,7 @@ static bool parse_samples(const char *text, int64_t tasks, int64_t *out)
 	return ok;
 }
 
-static bool read_blobs(const cli_args *args, kdr_blobs *b)
+static bool read_blobs(const cli_args *args, kdr_design *b)
 {
 	const double inf = INFINITY;
 	return cli_get_int(args, "dimensions", 1, 1 << 24, &b->features) &&
@@ -108,7 +107,7 @@ static bool read_blobs(const cli_args *args, kdr_blobs *b)
 	       cli_get_real(args, "imbalance", 0, 1, &b->imbalance);
 }
 
-static bool read_topics(const cli_args *args, kdr_topics *t)
+static bool read_topics(const cli_args *args, kdr_design *t)
 {
 	return cli_get_int(args, "words", 1, 1 << 24, &t->words) &&
 	       cli_get_real(args, "length", 1, 1e9, &t->length) &&
@@ -128,34 +127,17 @@ static bool check_design(const cli_args *args, int design)
 {
 	static const char *const sizes[] = { "tasks", "clusters", "samples", "missing" };
 	for (const cli_option *o = blob_options; o->name; o++)
-		if (design != BLOBS && !(design == BERIKOV && strcmp(o->name, "separation") == 0) &&
+		if (design != KDR_DESIGN_BLOBS &&
+		    !(design == KDR_DESIGN_BERIKOV && strcmp(o->name, "separation") == 0) &&
 		    generate_refuse(args, o->name, design))
 			return false;
 	for (const cli_option *o = topic_options; o->name; o++)
-		if (design != TOPICS && generate_refuse(args, o->name, design))
+		if (design != KDR_DESIGN_TOPICS && generate_refuse(args, o->name, design))
 			return false;
 	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-		if (design == BERIKOV && generate_refuse(args, sizes[i], design))
+		if (design == KDR_DESIGN_BERIKOV && generate_refuse(args, sizes[i], design))
 			return false;
 	return true;
-}
-
-static int write_features(kdr_context *ctx, kdr_generator *g, const char *folder, bool force)
-{
-	size_t room = 1, used = 0;
-	for (int64_t j = 0; j < kdr_generator_features(g); j++)
-		room += strlen(kdr_generator_feature_name(g, j)) + 1;
-	char *text = malloc(room), path[4096];
-	if (!text) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
-	for (int64_t j = 0; j < kdr_generator_features(g); j++)
-		used += (size_t)sprintf(text + used, "%s\n", kdr_generator_feature_name(g, j));
-	snprintf(path, sizeof path, "%s/features.txt", folder);
-	kdr_status st = kdr_write_file(ctx, path, text, used, force);
-	free(text);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g, int64_t tasks,
@@ -177,12 +159,17 @@ static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g,
 		if (code == EXIT_DONE && !cli_quiet(args))
 			cli_printf("written: %s, %s\n", path, labels);
 	}
-	/* CSV files carry their names themselves. */
-	return code == EXIT_DONE && strcmp(format, "csv") != 0 ? write_features(ctx, g, folder, force) : code;
+	if (code == EXIT_DONE && strcmp(format, "csv") != 0) { /* CSV files have a header with the names */
+		char path[4096];
+		snprintf(path, sizeof path, "%s/features.txt", folder);
+		kdr_status st = kdr_generator_write_features(ctx, g, path, force);
+		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	}
+	return code;
 }
 
 /* The two data sets of the design have features of their own: source and target, one generator each. */
-static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_berikov spec, const char *format)
+static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_design spec, const char *format)
 {
 	static const char *const names[] = { "source", "target" };
 	const char *folder = cli_get(args, "output", NULL);
@@ -193,7 +180,7 @@ static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_berikov spe
 		spec.target = t == 1;
 		snprintf(path, sizeof path, "%s/%s.%s", folder, names[t], format);
 		snprintf(labels, sizeof labels, "%s/%s.labels", folder, names[t]);
-		kdr_status st = kdr_generate_berikov(ctx, &spec, &g);
+		kdr_status st = kdr_generate(ctx, &spec, &g);
 		if (st == KDR_OK)
 			st = kdr_generator_write(ctx, g, 0, path, labels, cli_flag(args, "force"));
 		kdr_generator_free(g);
@@ -207,8 +194,8 @@ static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_berikov spe
 static int run_berikov(const cli_args *args)
 {
 	int code;
-	kdr_berikov spec;
-	kdr_berikov_init(&spec);
+	kdr_design spec;
+	kdr_design_init(&spec, KDR_DESIGN_BERIKOV);
 	if (!cli_get_real(args, "separation", 0, INFINITY, &spec.separation))
 		return EXIT_USAGE;
 	kdr_context *ctx = cli_session_open(args, &code);
@@ -222,14 +209,13 @@ static int run_berikov(const cli_args *args)
 static int generate_run(cli_args *args)
 {
 	int code;
-	kdr_blobs blobs;
-	kdr_topics topics;
+	kdr_design spec;
 	kdr_generator *g = NULL;
-	int64_t tasks = 2, k = 3, missing = 0, *samples = NULL;
-	int design = cli_get_choice(args, "design", BLOBS);
-	bool text = design == TOPICS;
-	kdr_blobs_init(&blobs);
-	kdr_topics_init(&topics);
+	int64_t *samples = NULL;
+	int design = cli_get_choice(args, "design", KDR_DESIGN_BLOBS);
+	bool text = design == KDR_DESIGN_TOPICS;
+	kdr_design_init(&spec, (kdr_design_kind)design);
+	spec.k = 3;
 	if (!cli_get(args, "output", NULL) || cli_positional_count(args) > 0) {
 		cli_error(cli_positional_count(args) > 0 ? "generate takes no arguments besides its options"
 		                                         : "generate needs -o DIR, the folder to write to");
@@ -237,14 +223,15 @@ static int generate_run(cli_args *args)
 	}
 	if (!check_design(args, design))
 		return EXIT_USAGE;
-	if (design == BERIKOV)
+	if (design == KDR_DESIGN_BERIKOV)
 		return run_berikov(args);
-	if (!cli_get_int(args, "tasks", 1, 10000, &tasks) || !cli_get_int(args, "clusters", 1, 1 << 20, &k) ||
-	    !cli_get_int(args, "missing", 0, 1 << 20, &missing) ||
-	    !(text ? read_topics(args, &topics) : read_blobs(args, &blobs)))
+	if (!cli_get_int(args, "tasks", 1, 10000, &spec.tasks) ||
+	    !cli_get_int(args, "clusters", 1, 1 << 20, &spec.k) ||
+	    !cli_get_int(args, "missing", 0, 1 << 20, &spec.missing) ||
+	    !(text ? read_topics(args, &spec) : read_blobs(args, &spec)))
 		return EXIT_USAGE;
-	samples = calloc((size_t)tasks, sizeof *samples);
-	if (!samples || !parse_samples(cli_get(args, "samples", "200"), tasks, samples)) {
+	samples = calloc((size_t)spec.tasks, sizeof *samples);
+	if (!samples || !parse_samples(cli_get(args, "samples", "200"), spec.tasks, samples)) {
 		free(samples);
 		return EXIT_USAGE;
 	}
@@ -253,14 +240,11 @@ static int generate_run(cli_args *args)
 		free(samples);
 		return code;
 	}
-	blobs.tasks = topics.tasks = tasks;
-	blobs.k = topics.k = k;
-	blobs.missing = topics.missing = missing;
-	blobs.samples = topics.samples = samples;
-	kdr_status st = text ? kdr_generate_topics(ctx, &topics, &g) : kdr_generate_blobs(ctx, &blobs, &g);
-	code = st == KDR_OK
-	               ? write_tasks(ctx, args, g, tasks, formats[cli_get_choice(args, "to", text ? 1 : 0)])
-	               : cli_fail(ctx, st);
+	spec.samples = samples;
+	kdr_status st = kdr_generate(ctx, &spec, &g);
+	code = st == KDR_OK ? write_tasks(ctx, args, g, spec.tasks,
+	                                  formats[cli_get_choice(args, "to", text ? 1 : 0)])
+	                    : cli_fail(ctx, st);
 	kdr_generator_free(g);
 	free(samples);
 	cli_session_close(ctx);

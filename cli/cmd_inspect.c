@@ -36,10 +36,10 @@ static finding *inspect_add(finding *f, int *count, const char *then, bool fatal
 /* Entries of the matrix that are NaN for cells without a value, which have been told of. */
 static int64_t holes_of(const kdr_data *data)
 {
-	int64_t count, holes = 0;
-	const kdr_column *columns = kdr_data_columns(data, &count);
-	for (int64_t c = 0; c < count; c++)
-		holes += columns[c].missing * columns[c].features;
+	int64_t holes = 0;
+	const kdr_column *column;
+	for (int64_t c = 0; (column = kdr_data_column_at(data, c)); c++)
+		holes += column->missing * column->features;
 	return holes;
 }
 
@@ -169,19 +169,18 @@ static void json_findings(kdri_json *j, const kdr_findings *found)
 
 static void json_columns(kdri_json *j, const kdr_data *data)
 {
-	int64_t count;
-	const kdr_column *columns = kdr_data_columns(data, &count);
-	if (!columns)
+	const kdr_column *column;
+	if (!kdr_data_column_at(data, 0))
 		return;
 	kdri_json_array(j, "columns");
-	for (int64_t c = 0; c < count; c++) {
+	for (int64_t c = 0; (column = kdr_data_column_at(data, c)); c++) {
 		kdri_json_object(j, NULL);
-		kdri_json_string(j, "name", columns[c].name);
-		kdri_json_string(j, "kind", kdr_column_kind_name(columns[c].kind));
-		kdri_json_int(j, "features", columns[c].features);
-		kdri_json_int(j, "missing", columns[c].missing);
-		kdri_json_bool(j, "constant", columns[c].constant);
-		kdri_json_string(j, "why", columns[c].why);
+		kdri_json_string(j, "name", column->name);
+		kdri_json_string(j, "kind", kdr_column_kind_name(column->kind));
+		kdri_json_int(j, "features", column->features);
+		kdri_json_int(j, "missing", column->missing);
+		kdri_json_bool(j, "constant", column->constant);
+		kdri_json_string(j, "why", column->why);
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
@@ -295,7 +294,7 @@ static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_
 	print_findings(found);
 	for (int i = 0; i < count; i++)
 		cli_printf("  %s %s\n      -> %s\n", f[i].fatal ? "!" : "-", f[i].what, f[i].then);
-	if (count == 0 && kdr_findings_count(found) == 0)
+	if (count == 0 && !kdr_findings_at(found, 0))
 		cli_printf("  no problems found\n");
 }
 

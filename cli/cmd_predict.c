@@ -81,7 +81,8 @@ static int write_samples(kdr_context *ctx, const cli_args *args, const kdr_resul
 	char *path = samples_path(args);
 	if (!path)
 		return EXIT_DONE;
-	kdr_status st = kdr_result_write_samples(ctx, result, 0, path, cli_flag(args, "force"));
+	kdr_status st =
+	        kdr_result_write_table(ctx, result, KDR_TABLE_SAMPLES, 0, path, cli_flag(args, "force"));
 	free(path);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }

@@ -30,82 +30,102 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-static bool read_options(const cli_args *args, kdr_relation_options *out)
+static bool read_options(const cli_args *args, kdr_relate_options *o, kdr_prep_options *prep)
 {
-	kdr_relation_options_init(out);
-	kdr_relate_options *o = &out->measures;
+	kdr_relate_options_init(o);
+	o->prep = prep;
 	o->no_mmd = strcmp(cli_get(args, "mmd", "1"), "0") == 0;
 	return cli_get_real(args, "rare", 0, 1, &o->rare) && cli_get_int(args, "folds", 2, 1000, &o->folds) &&
 	       cli_get_int(args, "most-rows", 2, INT64_MAX, &o->most_rows) &&
-	       cli_prep_read(args, &out->prep, &out->choice);
+	       cli_prep_read(args, prep, &o->choice);
 }
 
 /* --- output -------------------------------------------------------------------------------------- */
 
-static int name_width(const kdr_relation *r)
+static const char *text_at(const kdri_json_value *object, const char *key)
+{
+	return kdri_json_text(kdri_json_get(object, key), NULL);
+}
+
+static int name_width(const kdri_json_value *tasks)
 {
 	int widest = 4;
-	for (int64_t i = 0; i < kdr_relation_ntasks(r); i++) {
-		int length = (int)strlen(kdr_relation_task_name(r, i));
+	for (int64_t i = 0; i < kdri_json_count(tasks); i++) {
+		int length = (int)strlen(text_at(kdri_json_at(tasks, i), "name"));
 		widest = length > widest ? length : widest;
 	}
 	return widest;
 }
 
-/* A number, or a dash where it is not defined. */
-static void print_real(int width, int digits, double value)
+/* A number of `object`, or a dash if it is not defined. */
+static void print_real(int width, int digits, const kdri_json_value *object, const char *key)
 {
+	double value = kdri_json_number(kdri_json_get(object, key), NAN);
 	if (isfinite(value))
 		cli_printf("  %*.*f", width, digits, value);
 	else
 		cli_printf("  %*s", width, "-");
 }
 
-static void print_pairs(const kdr_relation *r, int w, bool mmd)
+static void print_int(int width, const kdri_json_value *object, const char *key)
+{
+	cli_printf("  %*lld", width, (long long)kdri_json_integer(kdri_json_get(object, key), 0));
+}
+
+static void print_pairs(const kdri_json_value *pairs, int w, bool mmd)
 {
 	cli_printf("\n%-*s  %-*s  %9s  %7s  %10s", w, "task", w, "task", "shared", "overlap", "A-distance");
 	cli_printf(mmd ? "  %10s  %12s\n" : "\n", "MMD linear", "MMD gaussian");
-	for (int64_t b = 1; b < kdr_relation_ntasks(r); b++)
-		for (int64_t a = 0; a < b; a++) {
-			const kdr_relate_pair *p = kdr_relation_pair(r, a, b);
-			cli_printf("%-*s  %-*s  %9lld", w, kdr_relation_task_name(r, a), w,
-			           kdr_relation_task_name(r, b), (long long)p->shared);
-			print_real(7, 3, p->overlap);
-			print_real(10, 3, p->a_distance);
-			if (mmd) {
-				print_real(10, 5, p->mmd_linear);
-				print_real(12, 5, p->mmd_gaussian);
-			}
-			cli_printf("\n");
+	for (int64_t k = 0; k < kdri_json_count(pairs); k++) {
+		const kdri_json_value *p = kdri_json_at(pairs, k);
+		cli_printf("%-*s  %-*s", w, text_at(p, "from"), w, text_at(p, "to"));
+		print_int(9, p, "shared_features");
+		print_real(7, 3, p, "overlap");
+		print_real(10, 3, p, "a_distance");
+		if (mmd) {
+			print_real(10, 5, p, "mmd_linear");
+			print_real(12, 5, p, "mmd_gaussian");
 		}
-}
-
-static void relate_print_text(const kdr_relation *r, bool mmd)
-{
-	int w = name_width(r);
-	const kdr_prep *prep = kdr_relation_prep(r);
-	int64_t count = kdr_relation_ntasks(r);
-	cli_printf("preprocessing: %s", kdr_prep_describe(prep));
-	if (kdr_relation_kind(r) != KDR_DATA_UNKNOWN)
-		cli_printf(" (the data look like %s)", kdr_data_kind_name(kdr_relation_kind(r)));
-	cli_printf("\n\n%-*s  %9s  %9s  %10s  %s\n", w, "task", "samples", "features", "complexity",
-	           "among observed");
-	for (int64_t i = 0; i < count; i++) {
-		const kdr_relate_task *t = kdr_relation_task(r, i);
-		cli_printf("%-*s  %9lld  %9lld", w, kdr_relation_task_name(r, i), (long long)t->samples,
-		           (long long)t->observed);
-		print_real(10, 3, t->complexity);
-		print_real(14, 3, t->complexity_observed);
 		cli_printf("\n");
 	}
-	if (count < 2)
+}
+
+static void relate_print_text(const kdri_json_value *r, bool mmd)
+{
+	const kdri_json_value *tasks = kdri_json_get(r, "tasks"), *warnings = kdri_json_get(r, "warnings");
+	int w = name_width(tasks);
+	cli_printf("preprocessing: %s", text_at(r, "preprocessing"));
+	if (text_at(r, "data"))
+		cli_printf(" (the data look like %s)", text_at(r, "data"));
+	cli_printf("\n\n%-*s  %9s  %9s  %10s  %s\n", w, "task", "samples", "features", "complexity",
+	           "among observed");
+	for (int64_t i = 0; i < kdri_json_count(tasks); i++) {
+		const kdri_json_value *t = kdri_json_at(tasks, i);
+		cli_printf("%-*s", w, text_at(t, "name"));
+		print_int(9, t, "n");
+		print_int(9, t, "observed_features");
+		print_real(10, 3, t, "complexity");
+		print_real(14, 3, t, "complexity_observed");
+		cli_printf("\n");
+	}
+	if (kdri_json_count(tasks) < 2)
 		return;
-	print_pairs(r, w, mmd);
+	print_pairs(kdri_json_get(r, "pairs"), w, mmd);
 	cli_printf("\n");
-	for (int64_t i = 0; i < count; i++)
-		cli_printf("%s\n", kdr_relation_advice(r, i));
-	for (int64_t i = 0; i < kdr_prep_warning_count(prep); i++)
-		cli_printf("warning: %s\n", kdr_prep_warning_at(prep, i));
+	for (int64_t i = 0; i < kdri_json_count(tasks); i++)
+		cli_printf("%s\n", text_at(kdri_json_at(tasks, i), "advice"));
+	for (int64_t i = 0; i < kdri_json_count(warnings); i++)
+		cli_printf("warning: %s\n", kdri_json_text(kdri_json_at(warnings, i), NULL));
+}
+
+static int print_parsed(kdr_context *ctx, const char *text, bool mmd)
+{
+	kdri_json_value *relation = NULL;
+	kdr_status st = kdri_json_parse(ctx, "result.json", 1, text, strlen(text), &relation);
+	if (st == KDR_OK)
+		relate_print_text(relation, mmd);
+	kdri_json_value_free(relation);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 static int write_result(kdr_context *ctx, const cli_args *args, const char *folder, const char *text)
@@ -122,21 +142,16 @@ static int write_result(kdr_context *ctx, const cli_args *args, const char *fold
 	return code;
 }
 
-static int relate_put(kdr_context *ctx, const cli_args *args, const kdr_relation *r, bool mmd)
+static int relate_put(kdr_context *ctx, const cli_args *args, const char *text, bool mmd)
 {
 	const char *folder = cli_get(args, "output", NULL);
-	char *text = NULL;
 	int code = EXIT_DONE;
-	kdr_status st = kdr_relation_json(ctx, r, &text, NULL);
-	if (st != KDR_OK)
-		return cli_fail(ctx, st);
 	if (folder)
 		code = write_result(ctx, args, folder, text);
 	if (code == EXIT_DONE && cli_flag(args, "json"))
 		puts(text);
 	else if (code == EXIT_DONE && !(folder && cli_quiet(args)))
-		relate_print_text(r, mmd);
-	kdr_free(ctx, text);
+		code = print_parsed(ctx, text, mmd);
 	return code;
 }
 
@@ -144,9 +159,10 @@ static int relate_run(cli_args *args)
 {
 	int code;
 	cli_tasks tasks = { 0 };
-	kdr_relation *relation = NULL;
-	kdr_relation_options o;
-	if (!read_options(args, &o))
+	char *relation = NULL;
+	kdr_relate_options o;
+	kdr_prep_options prep;
+	if (!read_options(args, &o, &prep))
 		return EXIT_USAGE;
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
@@ -156,14 +172,14 @@ static int relate_run(cli_args *args)
 		code = cli_tasks_read_positional(ctx, args, &tasks);
 	if (code == EXIT_DONE) {
 		cli_session_limit(ctx);
-		kdr_status st = kdr_relate(ctx, tasks.data, tasks.count, &o, &relation);
+		kdr_status st = kdr_relate(ctx, tasks.data, tasks.count, &o, &relation, NULL);
 		code = cli_interrupted() ? EXIT_INTERRUPTED : st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 		if (code == EXIT_INTERRUPTED)
 			cli_error("interrupted");
 	}
 	if (code == EXIT_DONE)
-		code = relate_put(ctx, args, relation, !o.measures.no_mmd);
-	kdr_relation_free(relation);
+		code = relate_put(ctx, args, relation, !o.no_mmd);
+	kdr_free(ctx, relation);
 	cli_tasks_free(&tasks);
 	cli_session_close(ctx);
 	return cli_finish(code);

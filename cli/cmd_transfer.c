@@ -236,17 +236,16 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 {
 	kdr_data **data = t->tasks.data;
 	int bridges = t->candidates.count;
-	const kdr_transfer_sets sets = { .sources = data,
+	const kdr_transfer_sets sets = { .size = sizeof sets,
+		                         .sources = data,
 		                         .nsources = t->sources,
 		                         .bridges = data + t->sources,
 		                         .nbridges = bridges,
 		                         .views = t->candidates.views ? data + t->sources + bridges : NULL,
 		                         .targets = data + t->sources + t->bridges,
 		                         .ntargets = t->targets };
-	kdr_transfer_options o;
-	kdr_transfer_options_init(&o);
-	o.job = job->told;
-	o.job.score = t->tasks.scored;
+	kdr_job_options o = job->told;
+	o.score = t->tasks.scored;
 	o.known = t->known;
 	o.selector = cli_get(args, "selector", NULL) ? &t->selector : NULL;
 	o.every_bridge = cli_flag(args, "bridge-all");

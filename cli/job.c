@@ -70,6 +70,7 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 		return false;
 	}
 	*out = (kdr_prep_options){
+		.size = sizeof *out,
 		.align = (kdr_align)cli_get_choice(args, "features", KDR_ALIGN_DEFAULT),
 		.weight = (kdr_weight)cli_get_choice(args, "weight", KDR_WEIGHT_NONE),
 		.norm = (kdr_norm)cli_get_choice(args, "norm", KDR_NORM_NONE),
@@ -87,15 +88,17 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job)
 {
-	const char *method = cli_get(args, "method", NULL),
-	           *id = method ? method : kdr_default_method(family);
-	*job = (cli_job){ .told = { .method = method } };
-	int code = read_settings(ctx, args, "set", id, family, &job->settings);
+	const char *method = cli_get(args, "method", NULL);
+	*job = (cli_job){ .settings = NULL };
+	kdr_job_options_init(&job->told);
+	job->told.method = method;
+	job->told.prep = &job->prep;
+	int code = read_settings(ctx, args, "set", method, family, &job->settings);
 	if (code != EXIT_DONE)
 		return code;
 	job->algo = kdr_options_algo(job->settings);
 	code = job_read_features(ctx, args, job);
-	if (code == EXIT_DONE && !cli_prep_read(args, &job->told.prep, &job->told.choice))
+	if (code == EXIT_DONE && !cli_prep_read(args, &job->prep, &job->told.choice))
 		code = EXIT_USAGE;
 	job->told.map = cli_flag(args, "report");
 	job->told.settings = job->settings;

@@ -8,34 +8,48 @@
 
 enum { MOST_PAIRS = 3, MOST_ROWS = 12, WORDS = 4, LONGEST = 24 };
 
-/* "orbit, launch, moon, nasa": what cluster z has more of than the rest of its task; what it has less of where there is
- * nothing it has more of. */
-static void top_features(const kdr_result *r, int64_t task, int64_t z, char *out, size_t room)
+/* "orbit, launch, moon, nasa": what cluster z has more of than the rest of its task; what it has less of if there is nothing it
+ * has more of. */
+static void top_features(const cli_run *run, int64_t task, int64_t z, char *out, size_t room)
 {
-	const char *const *names = kdr_result_features(r, task);
-	kdr_cluster_profile p = kdr_result_profile(r, task, z);
+	const kdri_json_value *cluster =
+	        kdri_json_at(kdri_json_get(cli_about_task(run, task), "clusters"), z);
+	const kdri_json_value *features = kdri_json_get(cluster, "features");
 	int count = 0;
 	size_t used = 0;
 	out[0] = '\0';
 	for (int sign = 1; sign >= -1 && count == 0; sign -= 2)
-		for (int64_t i = 0; i < p.nfeatures && count < WORDS && used + LONGEST + 8 < room; i++)
-			if (p.features[i].effect * sign > 0)
+		for (int64_t i = 0;
+		     i < kdri_json_count(features) && count < WORDS && used + LONGEST + 8 < room; i++) {
+			const kdri_json_value *f = kdri_json_at(features, i);
+			if (kdri_json_number(kdri_json_get(f, "effect"), 0) * sign > 0)
 				used += (size_t)snprintf(out + used, room - used, "%s%.*s",
 				                         count++    ? ", "
 				                         : sign < 0 ? "little "
 				                                    : "",
-				                         LONGEST, names[p.features[i].column]);
+				                         LONGEST,
+				                         kdri_json_text(kdri_json_get(f, "name"), NULL));
+		}
 }
 
-static bool has_words(const kdr_result *r, int64_t task)
+/* Whether the task has labels, and features with names: features without one are called "column 1", "column 2", ... */
+static bool has_words(const cli_run *run, int64_t task)
 {
-	return kdr_result_features(r, task) && kdr_result_labels(r, task, NULL);
+	const kdri_json_value *clusters = kdri_json_get(cli_about_task(run, task), "clusters");
+	for (int64_t c = 0; c < kdri_json_count(clusters); c++) {
+		const kdri_json_value *features = kdri_json_get(kdri_json_at(clusters, c), "features");
+		if (kdri_json_count(features) > 0)
+			return strncmp(kdri_json_text(kdri_json_get(kdri_json_at(features, 0), "name"), NULL),
+			               "column ", 7) != 0;
+	}
+	return false;
 }
 
-static void print_pair(FILE *out, const kdr_result *r, const kdr_correspondence *c)
+static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *c)
 {
+	const kdr_result *r = run->result;
 	const char *a = kdr_result_task_name(r, c->from), *b = kdr_result_task_name(r, c->to);
-	bool words = has_words(r, c->from) && has_words(r, c->to);
+	bool words = has_words(run, c->from) && has_words(run, c->to);
 	for (int64_t z = 0; z < c->rows; z++) {
 		int64_t best = 0;
 		double total = 0;
@@ -61,16 +75,17 @@ static void print_pair(FILE *out, const kdr_result *r, const kdr_correspondence 
 		if (w[best] < 0.995 * total)
 			fprintf(out, " (%.0f%% of it)", 100 * w[best] / total);
 		if (words) {
-			top_features(r, c->from, z, left, sizeof left);
-			top_features(r, c->to, best, right, sizeof right);
+			top_features(run, c->from, z, left, sizeof left);
+			top_features(run, c->to, best, right, sizeof right);
 			fprintf(out, ": %s | %s", left, right);
 		}
 		fputc('\n', out);
 	}
 }
 
-void cli_matches(FILE *out, const kdr_result *r)
+void cli_matches(FILE *out, const cli_run *run)
 {
+	const kdr_result *r = run->result;
 	int64_t count = kdr_result_correspondence_count(r), printed = 0, left = 0;
 	for (int64_t i = 0; i < count; i++) {
 		kdr_correspondence c = kdr_result_correspondence_at(r, i);
@@ -82,8 +97,8 @@ void cli_matches(FILE *out, const kdr_result *r)
 		}
 		fprintf(out, "\nclusters of %s and those of %s they match best%s\n",
 		        kdr_result_task_name(r, c.from), kdr_result_task_name(r, c.to),
-		        has_words(r, c.from) && has_words(r, c.to) ? ": what stands out in both" : "");
-		print_pair(out, r, &c);
+		        has_words(run, c.from) && has_words(run, c.to) ? ": what stands out in both" : "");
+		print_pair(out, run, &c);
 		printed++;
 	}
 	if (left)

@@ -67,9 +67,10 @@ static int check_in(kdr_context *ctx, const cli_args *args, const char *folder, 
 static int check_arrays(kdr_context *ctx, const cli_args *args, const char *folder, const cli_tasks *tasks)
 {
 	const bool transfer = strcmp(cli_args_command(args)->name, "transfer") == 0;
-	const kdr_algo *algo = kdr_algo_find(cli_get(
-	        args, "method", kdr_default_method(transfer ? KDR_FAMILY_TRANSFER : KDR_FAMILY_CLUSTER)));
+	const kdr_algo *algo = NULL;
 	int code = cli_make_folder(folder);
+	(void)kdr_algo_require(NULL, cli_get(args, "method", NULL),
+	                       transfer ? KDR_FAMILY_TRANSFER : KDR_FAMILY_CLUSTER, &algo);
 	for (int64_t i = 0; cli_flag(args, "probabilities") && i < tasks->count && code == EXIT_DONE; i++) {
 		char name[512];
 		snprintf(name, sizeof name, "calibrated.%s", kdr_data_name(tasks->data[i]));
@@ -151,7 +152,7 @@ static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder
 	if (!kdr_result_labels(run->result, i, NULL))
 		return EXIT_DONE;
 	joined path = join_path(folder, kdr_result_task_name(run->result, i), ".labels");
-	kdr_status st = kdr_result_write_labels(ctx, run->result, i, path.path, force);
+	kdr_status st = kdr_result_write_table(ctx, run->result, KDR_TABLE_LABELS, i, path.path, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
@@ -165,8 +166,9 @@ static int write_samples(kdr_context *ctx, const cli_run *run, const char *folde
 		return EXIT_DONE;
 	for (int e = 1; e < (probable ? 3 : 2) && st == KDR_OK; e++) {
 		joined path = join_path(folder, kdr_result_task_name(run->result, i), of_task[e]);
-		st = (e == 1 ? kdr_result_write_samples : kdr_result_write_probabilities)(ctx, run->result, i,
-		                                                                          path.path, force);
+		st = kdr_result_write_table(ctx, run->result,
+		                            e == 1 ? KDR_TABLE_SAMPLES : KDR_TABLE_PROBABILITIES, i,
+		                            path.path, force);
 	}
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
@@ -174,7 +176,7 @@ static int write_samples(kdr_context *ctx, const cli_run *run, const char *folde
 static int write_features(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
 {
 	joined path = join_path(folder, "features", ".csv");
-	kdr_status st = kdr_result_write_features(ctx, run->result, path.path, force);
+	kdr_status st = kdr_result_write_table(ctx, run->result, KDR_TABLE_FEATURES, 0, path.path, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
@@ -197,7 +199,8 @@ static int write_calibrated(kdr_context *ctx, const cli_run *run, const char *fo
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && st == KDR_OK; i++)
 		if (kdr_result_probabilities(run->result, i, &classes)) {
 			joined path = array_path(run, folder, "calibrated", i);
-			st = kdr_result_write_probabilities(ctx, run->result, i, path.path, force);
+			st = kdr_result_write_table(ctx, run->result, KDR_TABLE_PROBABILITIES, i, path.path,
+			                            force);
 		}
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
@@ -208,7 +211,8 @@ static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder
 	for (int64_t i = 0; i < kdr_result_array_count(run->result) && code == EXIT_DONE; i++) {
 		kdr_array a = kdr_result_array_at(run->result, i);
 		joined path = array_path(run, folder, a.name, a.task);
-		kdr_status st = kdr_result_write_array(ctx, run->result, i, path.path, force);
+		kdr_status st =
+		        kdr_result_write_table(ctx, run->result, KDR_TABLE_ARRAY, i, path.path, force);
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 	}
 	return code;
@@ -282,9 +286,7 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	}
 	if (folder)
 		code = output_first_of(code, write_features(ctx, run, folder, force));
-	kdr_seconds seconds = kdr_result_seconds(run->result);
-	seconds.write = cli_now() - start;
-	kdr_result_set_seconds(run->result, &seconds);
+	kdr_result_set_write_seconds(run->result, cli_now() - start);
 	code = output_first_of(code, put_command(ctx, run));
 	code = output_first_of(code, folder ? write_json(ctx, run->result, folder, force)
 	                                    : output_print_json(ctx, run->result));
@@ -296,6 +298,25 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 static void print_summary(FILE *out, const void *run)
 {
 	cli_summary(out, run);
+}
+
+/* The summary is printed from result.json without its lists of samples. */
+static int output_summary(kdr_context *ctx, const cli_run *run, FILE *out)
+{
+	char *text = NULL;
+	size_t length = 0;
+	kdri_json_value *about = NULL;
+	kdr_status st = kdr_result_json(ctx, run->result, false, &text, &length);
+	if (st == KDR_OK)
+		st = kdri_json_parse(ctx, "result.json", 1, text, length, &about);
+	if (st == KDR_OK) {
+		cli_run with = *run;
+		with.about = about;
+		cli_print_by(out, print_summary, &with);
+	}
+	kdri_json_value_free(about);
+	kdr_free(ctx, text);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 /* All ranks have the same statuses, but for what only rank 0 writes. */
@@ -310,6 +331,6 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 	/* With -o the summary is the output; else standard output belongs to result.json. */
 	if (code == EXIT_DONE && cli_rank() == 0 && !cli_quiet(run->args) &&
 	    (to_folder || isatty(STDERR_FILENO) || cli_flag(run->args, "verbose")))
-		cli_print_by(to_folder ? stdout : stderr, print_summary, run);
+		code = output_summary(ctx, run, to_folder ? stdout : stderr);
 	return code;
 }

@@ -47,5 +47,5 @@ void cli_quality(FILE *out, const kdr_result *r)
 		any = true;
 	}
 	if (any)
-		fprintf(out, "%s\n", kdr_quality_note());
+		fprintf(out, "%s\n", kdri_quality_note());
 }

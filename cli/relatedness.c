@@ -8,20 +8,21 @@
 enum { MOST_TASKS = 12 };
 
 /* Methods that advise on each task have said more than this would. */
-static bool advises(const kdr_result *r)
+static bool advises(const cli_run *run)
 {
-	for (int64_t t = 0; t < kdr_result_ntasks(r); t++)
-		if (kdr_result_task_text(r, t, "advice"))
+	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++)
+		if (cli_about_field(run, t, "advice"))
 			return true;
 	return false;
 }
 
-void cli_relatedness(FILE *out, const kdr_result *r)
+void cli_relatedness(FILE *out, const cli_run *run)
 {
+	const kdr_result *r = run->result;
 	const double *matrix = kdr_result_relatedness(r);
 	int64_t count = kdr_result_ntasks(r);
 	int widest = 6;
-	if (!matrix || count < 2 || count > MOST_TASKS || advises(r))
+	if (!matrix || count < 2 || count > MOST_TASKS || advises(run))
 		return;
 	for (int64_t t = 0; t < count; t++) {
 		int length = (int)strlen(kdr_result_task_name(r, t));

@@ -17,43 +17,69 @@ static const char *stop_in_words(const kdr_result *r)
 	return "stopped after";
 }
 
-/* "83 61 50 32", the largest few where there are many. */
-static void sizes_text(const kdr_result *result, int64_t task, char *out, size_t room)
+const kdri_json_value *cli_about_task(const cli_run *run, int64_t task)
 {
-	int64_t k;
-	const int64_t *sizes = kdr_result_sizes(result, task, &k);
+	return kdri_json_at(kdri_json_get(run->about, "tasks"), task);
+}
+
+const kdri_json_value *cli_about_field(const cli_run *run, int64_t task, const char *name)
+{
+	const kdri_json_value *fields = kdri_json_get(run->about, "method_fields");
+	char key[512];
+	if (task < 0)
+		return kdri_json_get(fields, name);
+	snprintf(key, sizeof key, "%s.%s", name, kdr_result_task_name(run->result, task));
+	return kdri_json_get(fields, key);
+}
+
+static double number_at(const kdri_json_value *object, const char *key)
+{
+	return kdri_json_number(kdri_json_get(object, key), NAN);
+}
+
+/* "83 61 50 32", the largest few if there are many. */
+static void sizes_text(const kdri_json_value *task, char *out, size_t room)
+{
+	const kdri_json_value *sizes = kdri_json_get(task, "sizes");
+	int64_t k = kdri_json_count(sizes);
 	size_t used = 0;
-	snprintf(out, room, "%s", sizes ? "" : "-");
-	for (int64_t c = 0; sizes && c < k && used + 24 < room; c++) {
+	snprintf(out, room, "%s", k > 0 ? "" : "-");
+	for (int64_t c = 0; c < k && used + 24 < room; c++) {
 		if (c == 8 && k > 9) {
 			snprintf(out + used, room - used, " ... (%lld more)", (long long)(k - c));
 			break;
 		}
 		used += (size_t)snprintf(out + used, room - used, "%s%lld", c ? " " : "",
-		                         (long long)sizes[c]);
+		                         (long long)kdri_json_integer(kdri_json_at(sizes, c), 0));
 	}
 }
 
+/* Note number `n` on the columns of a task; NULL past the last. */
+static const char *note_at(const cli_run *run, int64_t task, int64_t n)
+{
+	return kdri_json_text(kdri_json_at(kdri_json_get(cli_about_task(run, task), "notes"), n), NULL);
+}
+
 /* Whether the task has a note of that text. */
-static bool has_note(const kdr_result *r, int64_t task, const char *text)
+static bool has_note(const cli_run *run, int64_t task, const char *text)
 {
 	const char *note;
-	for (int64_t n = 0; (note = kdr_result_note(r, task, n)); n++)
+	for (int64_t n = 0; (note = note_at(run, task, n)); n++)
 		if (strcmp(note, text) == 0)
 			return true;
 	return false;
 }
 
-/* What the columns of tables were taken for: a line that is the same for several tasks once. */
-static void print_notes(FILE *out, const kdr_result *r)
+/* How the columns of tables are treated: a line that is the same for several tasks once. */
+static void print_notes(FILE *out, const cli_run *run)
 {
 	const char *note;
-	int64_t ntasks = kdr_result_ntasks(r);
+	int64_t ntasks = kdr_result_ntasks(run->result);
 	for (int64_t t = 0; t < ntasks; t++)
-		for (int64_t n = 0; (note = kdr_result_note(r, t, n)); n++) {
+		for (int64_t n = 0; (note = note_at(run, t, n)); n++) {
 			int64_t with = 0, before = 0;
 			for (int64_t u = 0; u < ntasks; u++) {
-				bool has = has_note(r, u, note);
+				bool has = has_note(run, u, note);
 				with += has;
 				before += has && u < t;
 			}
@@ -62,9 +88,10 @@ static void print_notes(FILE *out, const kdr_result *r)
 			fprintf(out, "\n");
 			if (with < ntasks || (ntasks > 1 && with == 1))
 				for (int64_t u = t, said = 0; u < ntasks; u++)
-					if (has_note(r, u, note) && said++ < 4)
+					if (has_note(run, u, note) && said++ < 4)
 						fprintf(out, "%s%s", said > 1 ? ", " : "",
-						        said > 3 ? "..." : kdr_result_task_name(r, u));
+						        said > 3 ? "..."
+						                 : kdr_result_task_name(run->result, u));
 			fprintf(out, "%s%s", with < ntasks || (ntasks > 1 && with == 1) ? ": " : "", note);
 		}
 }
@@ -72,11 +99,12 @@ static void print_notes(FILE *out, const kdr_result *r)
 static void print_head(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
-	int64_t iterations = kdr_result_iterations(r), ntasks = kdr_result_ntasks(r), count, columns;
+	int64_t iterations = kdr_result_iterations(r), ntasks = kdr_result_ntasks(r), count;
 	const double *objective = kdr_result_objective(r, &count);
 	double seconds = cli_now() - run->start;
-	const char *members = kdr_result_task_text(r, -1, "members");
-	const kdr_algo *learner = kdr_result_features_from(r, &columns);
+	const char *members = kdri_json_text(cli_about_field(run, -1, "members"), NULL);
+	const char *kind = kdri_json_text(kdri_json_get(run->about, "data"), NULL);
+	const kdri_json_value *learner = kdri_json_get(run->about, "features_from");
 	fprintf(out, "%s on %lld task%s: ", kdr_result_algo(r)->title, (long long)ntasks,
 	        ntasks == 1 ? "" : "s");
 	if (members) {
@@ -92,25 +120,29 @@ static void print_head(FILE *out, const cli_run *run)
 		if (count > 0)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
 	}
-	fprintf(out, "\npreprocessing: %s", kdr_prep_describe(kdr_result_prep(r)));
-	if (kdr_result_kind(r) != KDR_DATA_TABLE && kdr_result_kind(r) != KDR_DATA_UNKNOWN)
-		fprintf(out, " (the data look like %s)", kdr_data_kind_name(kdr_result_kind(r)));
-	print_notes(out, r);
+	fprintf(out, "\npreprocessing: %s", kdri_json_text(kdri_json_get(run->about, "preprocessing"), NULL));
+	if (kind && strcmp(kind, "a table") != 0)
+		fprintf(out, " (the data look like %s)", kind);
+	print_notes(out, run);
 	if (learner)
-		fprintf(out, "\nfeatures from %s: %lld columns", learner->id, (long long)columns);
+		fprintf(out, "\nfeatures from %s: %lld columns",
+		        kdri_json_text(kdri_json_get(learner, "method"), NULL),
+		        (long long)kdri_json_integer(kdri_json_get(learner, "columns"), 0));
 	fprintf(out, "\n\n");
 }
 
-static void print_table(FILE *out, const kdr_result *r)
+static void print_table(FILE *out, const cli_run *run)
 {
+	const kdr_result *r = run->result;
 	int64_t ntasks = kdr_result_ntasks(r);
 	bool scored = false, confident = false;
 	int widest = 4;
 	for (int64_t i = 0; i < ntasks; i++) {
 		int length = (int)strlen(kdr_result_task_name(r, i));
 		widest = length > widest ? length : widest;
-		scored = scored || kdr_result_scores(r, i);
-		confident = confident || isfinite(kdr_result_task_number(r, i, "confidence"));
+		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
+		confident =
+		        confident || isfinite(kdri_json_number(cli_about_field(run, i, "confidence"), NAN));
 	}
 	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "task", "samples", "features", "k");
 	if (confident)
@@ -120,60 +152,62 @@ static void print_table(FILE *out, const kdr_result *r)
 	fprintf(out, "  sizes of %s\n", cli_groups(r));
 	for (int64_t i = 0; i < ntasks; i++) {
 		kdr_shape x = kdr_result_task_shape(r, i);
-		const kdr_scores *s = kdr_result_scores(r, i);
-		double confidence = kdr_result_task_number(r, i, "confidence");
+		const kdri_json_value *s = kdri_json_get(cli_about_task(run, i), "metrics");
+		double confidence = kdri_json_number(cli_about_field(run, i, "confidence"), NAN);
 		char sizes[256];
-		sizes_text(r, i, sizes, sizeof sizes);
+		sizes_text(cli_about_task(run, i), sizes, sizeof sizes);
 		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_result_task_name(r, i),
 		        (long long)x.rows, (long long)x.cols, (long long)kdr_result_k(r, i));
 		if (confident && isfinite(confidence))
 			fprintf(out, "  %10.2f", confidence);
 		else if (confident)
 			fprintf(out, "  %10s", "-");
-		if (s)
-			fprintf(out, "  %6.3f  %6.3f  %6.3f", s->acc, s->nmi, s->ari);
+		if (kdri_json_count(s) > 0)
+			fprintf(out, "  %6.3f  %6.3f  %6.3f", number_at(s, "acc"), number_at(s, "nmi"),
+			        number_at(s, "ari"));
 		else if (scored)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
 		fprintf(out, "  %s\n", sizes);
 	}
 }
 
-static void print_calibration(FILE *out, const kdr_result *r)
+static void print_calibration(FILE *out, const cli_run *run)
 {
-	const kdr_calibration *c = kdr_result_calibration(r);
-	if (!c)
-		return;
-	if (c->held_out > 0)
+	const kdri_json_value *c = kdri_json_get(run->about, "calibration");
+	int64_t held_out = kdri_json_integer(kdri_json_get(c, "held_out"), 0);
+	if (held_out > 0)
 		fprintf(out, "\n%lld samples of the sources held out: accuracy %.3f, log loss %.3f\n%s\n",
-		        (long long)c->held_out, c->accuracy, c->log_loss, kdr_calibration_note());
+		        (long long)held_out, number_at(c, "accuracy"), number_at(c, "log_loss"),
+		        kdri_json_text(kdri_json_get(c, "note"), NULL));
 }
 
-static void print_left_out(FILE *out, const kdr_result *r)
+static void print_left_out(FILE *out, const cli_run *run)
 {
-	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
-		int64_t count;
-		const kdr_left_out *list = kdr_result_left_out(r, t, &count);
-		if (count > 0)
+	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
+		const kdr_left_out *first = kdr_result_left_out_at(run->result, t, 0);
+		int64_t count = kdri_json_count(kdri_json_get(cli_about_task(run, t), "left_out"));
+		if (first)
 			fprintf(out,
 			        "\n%s: %lld row%s of the file left out, the first of them %lld (%s): see left_out in result.json\n",
-			        kdr_result_task_name(r, t), (long long)count, count == 1 ? "" : "s",
-			        (long long)list[0].row, list[0].reason);
+			        kdr_result_task_name(run->result, t), (long long)count, count == 1 ? "" : "s",
+			        (long long)first->row, first->reason);
 	}
 }
 
-/* What the method says of k, and what is said of each task. */
-static void print_words(FILE *out, const kdr_result *r)
+/* What the method reports about k, and the advice for each task. */
+static void print_words(FILE *out, const cli_run *run)
 {
+	const kdr_result *r = run->result;
 	bool begun = false;
 	for (int64_t i = -1; i < kdr_result_ntasks(r); i++) {
-		const char *text = kdr_result_task_text(r, i, "k_evidence");
+		const char *text = kdri_json_text(cli_about_field(run, i, "k_evidence"), NULL);
 		const char *name = i < 0 ? "" : kdr_result_task_name(r, i);
 		if (text)
 			fprintf(out, "%s%s%s%s\n", begun ? "" : "\n", name, i < 0 ? "" : ": ", text);
 		begun = begun || text;
 	}
-	cli_relatedness(out, r);
-	begun = kdr_result_relatedness(r) && !kdr_result_task_text(r, 0, "advice");
+	cli_relatedness(out, run);
+	begun = kdr_result_relatedness(r) && !cli_about_field(run, 0, "advice");
 	for (int64_t i = 0; i < kdr_result_ntasks(r); i++) {
 		const char *text;
 		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++) {
@@ -202,15 +236,15 @@ void cli_summary(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
 	print_head(out, run);
-	print_table(out, r);
-	print_left_out(out, r);
-	cli_clusters(out, r);
+	print_table(out, run);
+	print_left_out(out, run);
+	cli_clusters(out, run);
 	cli_quality(out, r);
-	print_calibration(out, r);
-	cli_matches(out, r);
-	print_words(out, r);
-	cli_bridges_table(out, r);
-	cli_shared(out, r);
+	print_calibration(out, run);
+	cli_matches(out, run);
+	print_words(out, run);
+	cli_bridges_table(out, run);
+	cli_shared(out, run);
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
 	print_files(out, run);

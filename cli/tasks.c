@@ -31,6 +31,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 	for (int i = 0; i < TOKENS; i++)
 		na[i] = cli_get_nth(args, "na", i);
 	*out = (kdr_read_options){
+		.size = sizeof *out,
 		.format = cli_get(args, "format", NULL),
 		.label_column = cli_get(args, "label-column", NULL),
 		.id_column = cli_get(args, "id-column", NULL),

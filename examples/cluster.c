@@ -12,8 +12,8 @@ int main(void)
 	kdr_data *sets[2] = { NULL };
 	kdr_context *ctx = NULL;
 	kdr_result *result = NULL;
-	kdr_cluster_options options;
-	kdr_cluster_options_init(&options);
+	kdr_job_options options;
+	kdr_job_options_init(&options);
 	options.k = 2;
 
 	kdr_status st = kdr_context_new(&ctx, NULL);

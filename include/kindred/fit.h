@@ -1,9 +1,13 @@
-/* Problems, fitting, results. SPDX-License-Identifier: BSD-3-Clause */
+/* Problems, fitting, fitted values. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * kdr_fit runs one method on matrices. kdr_cluster and kdr_transfer (job.h) also preprocess, score and describe. */
 #ifndef KINDRED_FIT_H
 #define KINDRED_FIT_H
 
 #include "kindred/algorithm.h"
 #include "kindred/matrix.h"
+
+/* --- fitting -------------------------------------------------------------------------------------------------------- */
 
 typedef enum kdr_role {
 	KDR_ROLE_TASK,   /* to be clustered */
@@ -12,31 +16,34 @@ typedef enum kdr_role {
 	KDR_ROLE_TARGET  /* to be labelled */
 } kdr_role;
 
-/* One data set, borrowed for the duration of kdr_fit. */
+/* One data set of a problem. All pointers are borrowed for the duration of the call. Frozen. */
 typedef struct kdr_task {
-	const char *name;
+	const char *name; /* may be NULL */
 	kdr_role role;
 	kdr_mat x;
-	int64_t k;             /* clusters wanted; 0 with KDR_ALGO_AUTO_K; ignored in transfer */
-	const int64_t *init;   /* initial labels 0..k-1, one a row, or NULL */
-	const int64_t *labels; /* known classes 0..classes-1, -1 where unknown; or NULL */
-	const double *weights; /* one a row, >= 0, or NULL for all ones */
+	int64_t k;             /* number of clusters; 0 with KDR_ALGO_AUTO_K; ignored in transfer */
+	const int64_t *init;   /* initial labels 0..k-1, one per row, or NULL */
+	const int64_t *labels; /* known classes 0..classes-1, -1 if unknown; or NULL */
+	const double *weights; /* one per row, not negative; NULL: all ones */
 } kdr_task;
 
+/* What to fit. */
 typedef struct kdr_problem {
+	size_t size;
 	const kdr_task *tasks;
 	int64_t ntasks;
-	int64_t classes; /* number of known classes; 0 in clustering */
-	bool pooled;     /* stack all tasks into one (methods with KDR_ALGO_POOLED) */
-	const char *const
-	        *class_names; /* of the known classes, for what is said of them; NULL: they are numbered */
-	bool views; /* bridges are first views, in the sources' features, then as many second ones of the same
-	                         samples, in the targets': these have other features, whatever their numbers of columns */
-	/* Of each column, for methods with KDR_ALGO_TABLES: the category it is a level of (columns of one category stand together, and a
-	 * row has a 1 in one of them), or -1: a number. NULL: all are numbers. */
+	int64_t classes;                /* number of known classes; 0 in clustering */
+	bool pooled;                    /* stack all data sets into one (methods with KDR_ALGO_POOLED) */
+	const char *const *class_names; /* names of the known classes; NULL: they are numbered */
+	bool views; /* the first half of the bridges has the sources' features; the second half has the same samples in the
+	               targets' features, whatever the numbers of columns */
+	/* For methods with KDR_ALGO_TABLES: for each column the category of which it is a level, or -1 for a number. The columns of
+	 * a category are adjacent, and each row has a 1 in one of them. NULL: all columns are numbers. */
 	const int64_t *category;
 } kdr_problem;
+KDR_DEFINE_INIT(kdr_problem)
 
+/* Why a fit ended. */
 typedef enum kdr_stop {
 	KDR_STOP_CONVERGED,
 	KDR_STOP_MAX_ITER,
@@ -44,80 +51,96 @@ typedef enum kdr_stop {
 	KDR_STOP_CANCELLED,
 	KDR_STOP_STALLED
 } kdr_stop;
+/* Returns a name such as "converged"; never NULL. Cost: O(1). */
 KDR_API const char *kdr_stop_name(kdr_stop stop);
 
 typedef struct kdr_result kdr_result;
 
-/* Fits a method. `options` may be NULL: the defaults. Shapes, finiteness, labels and k are checked
- * here, once. On failure *out is untouched. */
+/* Fits a method. `options` may be NULL: the defaults. Shapes, finiteness, labels and k are checked first. Free *out with
+ * kdr_result_free. Cost: depends on the method; 'kindred methods ID' lists its references, docs/scale.md its time and memory;
+ * kdr_estimate_bytes estimates the memory. */
 KDR_API kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
                            const kdr_options *options, kdr_result **out);
 KDR_API void kdr_result_free(kdr_result *result);
 
-/* Memory that a job needs, counted from the arrays it allocates; right to a factor of 1.5 on data of some size. */
+/* --- memory --------------------------------------------------------------------------------------------------------- */
+
+/* The memory that a job needs, counted from the arrays that it allocates. For data of more than a few megabytes the peak is
+ * within a factor of 1.5. Frozen. */
 typedef struct kdr_estimate {
-	double bytes;      /* at the peak: the data, and what the job allocates; not the program itself */
-	double data_bytes; /* of these: the data, if they are in memory */
+	double bytes;      /* at the peak: the data and what the job allocates, without the program itself */
+	double data_bytes; /* the part of `bytes` that is data in memory */
 } kdr_estimate;
-/* A data set by its size. */
+
+/* The size of a data set. Frozen. */
 typedef struct kdr_task_shape {
 	int64_t rows, cols;
-	int64_t entries; /* stored, where it is sparse */
+	int64_t entries; /* number of stored entries; ignored if `dense` is set */
 	bool dense;
-	bool streamed; /* it stays on disk: kdr_stream */
-	int64_t k;     /* 0: the method finds it; ignored in transfer */
+	bool streamed; /* the data stay on disk (kdr_stream) */
+	int64_t k;     /* number of clusters; 0: chosen by the method; ignored in transfer */
 	kdr_role role;
 } kdr_task_shape;
-/* What kdr_fit needs for tasks of these sizes. `options` may be NULL: the defaults. */
+
+/* Estimates the memory that kdr_fit needs for `ntasks` data sets of these sizes. `classes` and `pooled` are as in kdr_problem.
+ * `options` may be NULL: the defaults. Cost: O(ntasks) time and O(1) memory; for ensembles, times the number of their methods. */
 KDR_API kdr_status kdr_estimate_bytes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
                                       int64_t ntasks, int64_t classes, bool pooled,
                                       const kdr_options *options, kdr_estimate *out);
 
+/* --- fitted values: each function costs O(1) unless stated otherwise, and its pointers live as long as the result ------- */
+
 KDR_API const kdr_algo *kdr_result_algo(const kdr_result *result);
+/* The number of data sets. */
 KDR_API int64_t kdr_result_ntasks(const kdr_result *result);
-/* Labels of a task, one a row; NULL for tasks the method does not label. */
+/* The labels of a data set, one per row; NULL if the method does not label it. `n`, unless NULL, gets the number of rows. */
 KDR_API const int64_t *kdr_result_labels(const kdr_result *result, int64_t task, int64_t *n);
-/* Clusters of a task: what was asked for, or what the method settled on. */
+/* The number of clusters of a data set: as specified, or as found by the method. */
 KDR_API int64_t kdr_result_k(const kdr_result *result, int64_t task);
+/* The objective after each iteration; `n`, unless NULL, gets their number. */
 KDR_API const double *kdr_result_objective(const kdr_result *result, int64_t *n);
 KDR_API kdr_stop kdr_result_stop(const kdr_result *result);
 KDR_API int64_t kdr_result_iterations(const kdr_result *result);
-/* Whether the fit did what it was to do: it converged, or the method makes max_iter rounds as a rule (KDR_ALGO_SWEEPS), no tol was
- * set, and it made them. */
+/* Whether the fit ran to its end: it converged, or it made the max_iter rounds of a method with KDR_ALGO_SWEEPS for which no
+ * tol was set. */
 KDR_EXPERIMENTAL KDR_API bool kdr_result_complete(const kdr_result *result);
 
-/* A named array, C order. `task` is -1 where it belongs to all. */
+/* A named array in C order. Frozen. */
 typedef struct kdr_array {
 	const char *name;
-	int64_t task;
+	int64_t task; /* -1 if it belongs to all data sets */
 	kdr_dtype type;
 	int ndim;
 	int64_t shape[3];
 	const void *data;
 } kdr_array;
 KDR_API int64_t kdr_result_array_count(const kdr_result *result);
+/* Array number `index`, from 0; past the last, all zero. */
 KDR_API kdr_array kdr_result_array_at(const kdr_result *result, int64_t index);
-/* The array of that name and task; its data are NULL if there is none. */
+/* The array with this name and data set; its data are NULL if there is none. Cost: O(arrays). */
 KDR_API kdr_array kdr_result_array(const kdr_result *result, const char *name, int64_t task);
 
-/* Named numbers and texts (method_fields in result.json): exactly one of *number, *text is set. */
+/* Named numbers and texts of the method ("method_fields" in result.json). kdr_result_field_at returns the name of number
+ * `index`, from 0, NULL past the last, and sets *text, or sets *text to NULL and *number. */
 KDR_API int64_t kdr_result_field_count(const kdr_result *result);
 KDR_API const char *kdr_result_field_at(const kdr_result *result, int64_t index, double *number,
                                         const char **text);
 
-/* Clusters of task `from` (rows) matched with those of task `to` (columns). */
+/* How the clusters of data set `from` (rows) match those of data set `to` (columns). Frozen. */
 typedef struct kdr_correspondence {
 	int64_t from, to, rows, cols;
 	const double *matrix;
-	const double *quality; /* one a row: how good its best match is, up to 1; NULL: not known */
+	const double *quality; /* one per row: how good its best match is, up to 1; NULL: unknown */
 } kdr_correspondence;
 KDR_API int64_t kdr_result_correspondence_count(const kdr_result *result);
+/* Correspondence number `index`, from 0; past the last, all zero. */
 KDR_API kdr_correspondence kdr_result_correspondence_at(const kdr_result *result, int64_t index);
 
-/* tasks x tasks, row major, or NULL where the method learns none. */
+/* How much each data set (row) draws on each other one (column), row-major; NULL if the method does not learn this. */
 KDR_API const double *kdr_result_relatedness(const kdr_result *result);
 
 KDR_API int64_t kdr_result_warning_count(const kdr_result *result);
+/* Warning number `index`, from 0; NULL past the last. */
 KDR_API const char *kdr_result_warning_at(const kdr_result *result, int64_t index);
 
 #endif

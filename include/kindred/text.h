@@ -1,5 +1,4 @@
-/* Text to matrices: documents, tokens, one vocabulary over all tasks. SPDX-License-Identifier: BSD-3-Clause
- */
+/* Text to matrices: documents, tokens, one vocabulary for all data sets. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KINDRED_TEXT_H
 #define KINDRED_TEXT_H
 
@@ -10,22 +9,22 @@
 #include "kindred/fit.h"
 
 typedef enum kdr_corpus_kind {
-	KDR_CORPUS_FOLDER, /* every file below is a document, the first sub-folder on its path its class */
+	KDR_CORPUS_FOLDER, /* every file below is a document; the first sub-folder on its path is its class */
 	KDR_CORPUS_LINES,  /* every line of a file is a document */
 	KDR_CORPUS_TABLE,  /* a column of a CSV or TSV file */
-	KDR_CORPUS_JSON    /* a field of each line's JSON object */
+	KDR_CORPUS_JSON    /* a field of the JSON object on each line */
 } kdr_corpus_kind;
 
-/* One task's documents. Files may be gzipped; "-" is standard input (not for folders). Hidden files
- * and folders (a leading dot) are passed over. */
+/* The documents of one data set. Files may be gzipped; "-" is standard input (not for folders). Hidden files and folders
+ * (with a leading dot) are skipped. Frozen. */
 typedef struct kdr_corpus {
 	const char *name; /* NULL: the folder's name, or the file's stem */
 	const char *path;
 	kdr_corpus_kind kind;
-	const char *text_field;  /* table: name or 1-based number; JSON: name. NULL: "text" */
+	const char *text_field;  /* table: name or number, from 1; JSON: name. NULL: "text" */
 	const char *label_field; /* the class, likewise; NULL: none */
-	char delimiter;          /* table: 0: a tab where the name says .tsv or .tab, else a comma */
-	kdr_header header;       /* table; find out: yes unless both columns are numbers */
+	char delimiter;          /* table: 0 means a tab for .tsv and .tab files, else a comma */
+	kdr_header header;       /* table; automatic detection: yes unless both columns are numbers */
 } kdr_corpus;
 
 typedef enum kdr_token_class {
@@ -33,58 +32,57 @@ typedef enum kdr_token_class {
 	KDR_TOKENS_ASCII    /* runs of a-z and A-Z; everything else separates */
 } kdr_token_class;
 
-/* How documents become columns. Start from kdr_text_options_init; zero and NULL mean the default. */
+/* How documents become columns. Zero and NULL mean the default. */
 typedef struct kdr_text_options {
-	bool strip_html;        /* drop tags, comments, scripts and styles; decode entities */
-	bool strip_mail;        /* drop mail, news or HTTP headers, up to the first blank line */
-	bool keep_subject;      /* with strip_mail: keep what the Subject says */
+	size_t size;
+	bool strip_html;        /* remove tags, comments, scripts and styles; decode entities */
+	bool strip_mail;        /* remove mail, news or HTTP headers, up to the first blank line */
+	bool keep_subject;      /* with strip_mail: keep the text of the Subject */
 	bool keep_case;         /* no Unicode case folding */
 	kdr_token_class tokens; /* default KDR_TOKENS_LETTERS */
 	int64_t min_length;     /* of a token in characters, before stemming; default 2 */
 	int64_t max_length;     /* default 40, at most 255 */
-	const char *stopwords;  /* NULL or "none"; "english", built in; else a file, one word a line */
-	const char *stemmer;    /* NULL or "none"; else a name of kdr_stemmer_names, such as "porter" */
+	const char *stopwords;  /* NULL or "none"; "english", built in; else a file with one word per line */
+	const char *stemmer;    /* NULL or "none"; else a Snowball stemmer such as "porter" or "english" */
 	int64_t ngram_min;      /* default 1 */
 	int64_t ngram_max;      /* default 1, at most 3 */
-	int64_t min_df;         /* keep terms of at least so many documents; default 1 */
-	double min_df_share;    /* ... of at least this share of all documents; default 0 */
-	int64_t max_df;         /* keep terms of at most so many documents; 0: no limit */
-	double max_df_share;    /* ... of at most this share of all documents; default 1 */
-	int64_t max_features;   /* keep the N terms of the highest document frequency; 0: all */
-	bool binary;            /* 1 for each term a document holds, not how often */
-	const char *vocabulary; /* a features.txt: its lines are the columns, in its order; the limits on
-	                           document frequency and max_features are then not used */
-	bool drop_empty;        /* leave out documents without any term of the vocabulary */
+	int64_t min_df;         /* keep terms that occur in at least N documents; default 1 */
+	double min_df_share;    /* ... in at least this share of all documents; default 0 */
+	int64_t max_df;         /* keep terms that occur in at most N documents; 0: no limit */
+	double max_df_share;    /* ... in at most this share of all documents; default 1 */
+	int64_t max_features;   /* keep the N terms with the highest document frequency; 0: all */
+	bool binary;            /* 1 for each term of a document, not its count */
+	const char *
+	        vocabulary; /* a features.txt whose lines are the columns, in this order; the limits on document
+	                           frequency and max_features are then not used */
+	bool drop_empty;    /* skip documents without any term of the vocabulary */
 } kdr_text_options;
-KDR_API void kdr_text_options_init(kdr_text_options *options);
+KDR_DEFINE_INIT(kdr_text_options)
 
-/* What was met on the way; of all tasks together. */
+/* Statistics of all documents together. Frozen. */
 typedef struct kdr_text_stats {
 	int64_t documents; /* read */
-	int64_t dropped;   /* left out because empty */
-	int64_t not_utf8;  /* not valid UTF-8, read as Windows-1252 (Latin-1) instead */
-	int64_t bytes;     /* of documents, as read */
+	int64_t dropped;   /* skipped because they are empty */
+	int64_t not_utf8;  /* not valid UTF-8, and read as Windows-1252 (Latin-1) instead */
+	int64_t bytes;     /* of the documents as read */
 	int64_t tokens;    /* after length limits and stop words */
 	int64_t terms;     /* different ones, before the vocabulary was cut */
 } kdr_text_stats;
 
-/* Counts the terms of `count` corpora over one vocabulary. out[t] gets a sparse data set with feature
- * names, row ids (relative path, or line number) and, where known, classes. Columns are in decreasing
- * document frequency over all tasks, ties in byte order; the result depends neither on the number of
- * threads nor on the order in which the system lists a folder. `options` and `stats` may be NULL.
- * On failure, or when stopped, `out` is untouched. */
+/* Counts the terms of `count` corpora over one vocabulary. out[t] gets a sparse data set with feature names, row names (relative
+ * path, or line number) and, if known, classes. Columns are in decreasing order of document frequency over all data sets, ties
+ * in byte order; the result does not depend on the number of threads or on the order in which the system lists a folder.
+ * `options` and `stats` may be NULL. Free each out[t] with kdr_data_free.
+ * Cost: O(bytes + terms log terms) time, O(nnz + terms) memory. */
 KDR_API kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
                                  const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats);
 
-/* Memory that kdr_vectorize needs, from the first two batches of texts (about 8 MB), which are read as all will be. */
+/* Estimates the memory that kdr_vectorize needs with the same arguments, from the first two batches of texts (about 8 MB).
+ * `options` may be NULL. KDR_ERR_UNSUPPORTED if the size of the texts is unknown, as for standard input.
+ * Cost: that of kdr_vectorize for these batches, and O(files) to list them. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corpora,
                                                                  int64_t count,
                                                                  const kdr_text_options *options,
                                                                  kdr_estimate *out);
-
-/* The stemmers there are, in byte order, ending with NULL. */
-KDR_API const char *const *kdr_stemmer_names(void);
-/* The built-in English stop words, in byte order. */
-KDR_API const char *const *kdr_stopwords_english(int64_t *count);
 
 #endif

@@ -21,7 +21,8 @@ def declarations(header, seen):
     before = "".join(declarations(name, seen) for name in re.findall(r'#include "(kindred/[^"]+)"', text))
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r"^#(?:[^\n]*\\\n)*[^\n]*$", "", text, flags=re.M)
-    text = re.sub(r"^static inline.*?^}", "", text, flags=re.M | re.S)
+    text = re.sub(r"^KDR_DEFINE_INIT\((\w+)\)", r"void \1_init(\1 *options);", text, flags=re.M)
+    text = re.sub(r"^static inline (.*?)\n\{.*?^}", r"\1;", text, flags=re.M | re.S)
     text = re.sub(r'extern "C" \{|^}\s*$', "", text, flags=re.M)
     text = re.sub(r"\bKDR_(?:API|EXPERIMENTAL)\b|\bKDR_PRINTF\([^)]*\)", "", text)
     text = re.sub(r"(\bKDR_\w+ = )[^,}\n]+", r"\1...", text)         # values of constants: the compiler knows them

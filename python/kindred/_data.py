@@ -39,6 +39,14 @@ def strings(values):
     return ffi.new("char *[]", keep), keep
 
 
+def until_null(at, *arguments):
+    """What at(*arguments, 0), at(*arguments, 1), ... return, up to the first NULL."""
+    index = 0
+    while (found := at(*arguments, index)) != ffi.NULL:
+        yield found
+        index += 1
+
+
 class Data:
     """A data set the library owns or borrows: samples in rows, features in columns."""
 
@@ -98,20 +106,15 @@ class Data:
     @property
     def columns(self):
         """What the columns of the table it was read from were taken for, a dict each; None if it came from none."""
-        count = ffi.new("int64_t *")
-        found = lib.kdr_data_columns(self._data, count)
-        if found == ffi.NULL:
-            return None
-        return [{"name": text(c.name), "number": c.number, "kind": text(lib.kdr_column_kind_name(c.kind)), "features": c.features,
+        found = list(until_null(lib.kdr_data_column_at, self._data))
+        return None if not found else [{"name": text(c.name), "number": c.number, "kind": text(lib.kdr_column_kind_name(c.kind)), "features": c.features,
                  "missing": c.missing, "constant": bool(c.constant), "why": text(c.why)}
-                for c in (found[i] for i in range(count[0]))]
+                for c in found]
 
     @property
     def left_out(self):
         """Rows of the file that are not here: (row from 1, id, reason) each."""
-        count = ffi.new("int64_t *")
-        rows = lib.kdr_data_left_out(self._data, count)
-        return [(rows[i].row, text(rows[i].id), text(rows[i].reason)) for i in range(count[0])]
+        return [(r.row, text(r.id), text(r.reason)) for r in until_null(lib.kdr_data_left_out_at, self._data)]
 
     @property
     def labels(self):

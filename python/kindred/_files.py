@@ -24,7 +24,7 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
     memory it needs, as kindred.estimate does, estimated from the first 8 MB."""
     session, o = Session(threads=threads), ffi.new("kdr_text_options *")
     lib.kdr_text_options_init(o)
-    fields, keep, written = dict(ffi.typeof("kdr_text_options").fields), [], []
+    fields, keep, written = dict(ffi.typeof("kdr_text_options").fields[1:]), [], []  # all but the size
     for name, value in options.items():
         if name not in fields:
             raise TypeError(f"vectorize() got an unexpected keyword argument '{name}': {', '.join(fields)}")

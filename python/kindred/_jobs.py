@@ -23,7 +23,10 @@ def _choice(value, option, what=None):
     return choices.index(value)
 
 
-def _fill_prep(out, weight, norm, scale, features, top_features, fit_on, top_by):
+def _prep(weight, norm, scale, features=None, top_features=None, fit_on=None, top_by=None):
+    """A kdr_prep_options, which must live as long as what points to it."""
+    out = ffi.new("kdr_prep_options *")
+    lib.kdr_prep_options_init(out)
     out.align = _choice(features, "features")
     out.weight = _choice(weight, "weight")
     out.norm = _choice(norm, "norm")
@@ -31,6 +34,7 @@ def _fill_prep(out, weight, norm, scale, features, top_features, fit_on, top_by)
     out.top_features = top_features or 0
     out.top_by = _choice(top_by, "top-by", "top_by")
     out.fit_each = _choice(fit_on, "fit-on", "fit_on") == 1
+    return out
 
 
 def settings(session, method, options):
@@ -99,13 +103,14 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     tables, names = as_tasks(tasks)
     sets = _load(session, tables, names, "task")
-    o, out = ffi.new("kdr_cluster_options *"), ffi.new("kdr_result **")
-    lib.kdr_cluster_options_init(o)
+    o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
+    lib.kdr_job_options_init(o)
     held = settings(session, method, options or {})
     name = chars(method)
-    o.job.method, o.job.settings = name, held
-    o.job.choice = _choice(preprocess, "preprocess")
-    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
+    o.method, o.settings = name, held
+    o.choice = _choice(preprocess, "preprocess")
+    prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
+    o.prep = prep
     each = None
     if k is not None and np.ndim(k) == 1:
         each = np.ascontiguousarray([_clusters(v) for v in k], np.int64)
@@ -123,7 +128,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=Non
         rows = ffi.new("const int64_t *[]", [ffi.cast("const int64_t *", s.ctypes.data) for s in starts])
         o.init = rows
     o.pooled = pooled
-    o.job.map = map
+    o.map = map
     o.quality, o.resamples = quality, _resamples(resamples)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out))
     return finish(session, Result(out[0]))
@@ -165,25 +170,29 @@ def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(
     bridge = _load(session, b_tables, b_names, "bridge")
     view_tables, view_names = as_tasks(views) if views is not None else ([], [])
     view_sets = _load(session, view_tables, view_names, "view")
-    sets, o, out = ffi.new("kdr_transfer_sets *"), ffi.new("kdr_transfer_options *"), ffi.new("kdr_result **")
+    sets, o, out = ffi.new("kdr_transfer_sets *"), ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
+    lib.kdr_transfer_sets_init(sets)
     keep = [_pointers(source), _pointers(target), _pointers(bridge), _pointers(view_sets)]
     sets.sources, sets.nsources, sets.targets, sets.ntargets = keep[0], len(source), keep[1], len(target)
     sets.bridges, sets.nbridges, sets.views = keep[2], len(bridge), keep[3]
-    lib.kdr_transfer_options_init(o)
+    lib.kdr_job_options_init(o)
     held = settings(session, _registered(method), options or {})
     name = chars(_registered(method))
-    o.job.method, o.job.settings = name, held
-    o.job.choice = _choice(preprocess, "preprocess")
-    _fill_prep(o.job.prep, weight, norm, scale, features, top_features, fit_on, top_by)
+    o.method, o.settings = name, held
+    o.choice = _choice(preprocess, "preprocess")
+    prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
+    o.prep = prep
     o.probabilities = probabilities
-    o.job.map = map
+    o.map = map
     session.check(lib.kdr_transfer(session.ctx, sets, o, out))
     return finish(session, Result(out[0], values))
 
 
 def _registered(method):
-    """`auto` of transfer by the name it has in the registry."""
-    return text(lib.kdr_default_method(lib.KDR_FAMILY_TRANSFER)) if method == "auto" else method
+    """The id of a transfer method: `auto` is the name of one in each family."""
+    found = ffi.new("const kdr_algo **")
+    known = lib.kdr_algo_require(ffi.NULL, chars(method), lib.KDR_FAMILY_TRANSFER, found) == lib.KDR_OK
+    return text(found[0].id) if known else method
 
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
@@ -312,9 +321,7 @@ def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_fea
     session = Session()
     tables, names = as_tasks(tasks)
     sets = _load(session, tables, names, "task")
-    o = ffi.new("kdr_prep_options *")
-    lib.kdr_prep_options_init(o)
-    _fill_prep(o, weight, norm, scale, features, top_features, fit_on, top_by)
+    o = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     session.check(lib.kdr_prepare(session.ctx, _pointers(sets), len(sets), o, ffi.NULL))
     for line in session.messages:
         warnings.warn(line, KindredWarning, stacklevel=2)
@@ -328,13 +335,11 @@ def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, f
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
     sets = _load(session, tables, names, "task")
-    o, out = ffi.new("kdr_relation_options *"), ffi.new("kdr_relation **")
-    lib.kdr_relation_options_init(o)
-    _fill_prep(o.prep, weight, norm, scale, features, top_features, None, top_by)
-    session.check(lib.kdr_relate(session.ctx, _pointers(sets), len(sets), o, out))
-    relation = ffi.gc(out[0], lib.kdr_relation_free)
-    line, length = ffi.new("char **"), ffi.new("size_t *")
-    session.check(lib.kdr_relation_json(session.ctx, relation, line, length))
+    o, line, length = ffi.new("kdr_relate_options *"), ffi.new("char **"), ffi.new("size_t *")
+    lib.kdr_relate_options_init(o)
+    prep = _prep(weight, norm, scale, features, top_features, None, top_by)
+    o.prep = prep
+    session.check(lib.kdr_relate(session.ctx, _pointers(sets), len(sets), o, line, length))
     try:
         return json.loads(ffi.unpack(line[0], length[0]).decode())
     finally:
@@ -352,7 +357,8 @@ def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, seed=1, thread
     lib.kdr_embed_options_init(o)
     o.layout = _choice(layout, "layout")
     o.neighbors, o.sweeps = neighbors or 0, sweeps or 0
-    _fill_prep(o.prep, weight, norm, scale, features, top_features, fit_on, top_by)
+    prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
+    o.prep = prep
     session.check(lib.kdr_embed(session.ctx, _pointers(sets), len(sets), o, out))
     held, n, points = ffi.gc(out[0], lib.kdr_embedding_free), ffi.new("int64_t *"), []
     for t in range(len(sets)):
@@ -396,44 +402,49 @@ def _judge(session, labels, table, method, options, weight, norm, scale, resampl
     data = as_data(session, table, "data")
     if data.shape[0] != len(labels):
         raise ValueError(f"{len(labels)} labels for {data.shape[0]} samples")
-    prep, one, q = ffi.new("kdr_prep_options *"), _pointers([data]), ffi.new("kdr_quality *")
-    lib.kdr_prep_options_init(prep)
-    _fill_prep(prep, weight, norm, scale, None, None, None, None)
+    prep, one, q = _prep(weight, norm, scale), _pointers([data]), ffi.new("kdr_quality *")
     session.check(lib.kdr_prepare(session.ctx, one, 1, prep, ffi.NULL))
     x, values = ffi.new("kdr_mat *", lib.kdr_data_mat(data._data)), ffi.cast("int64_t *", labels.ctypes.data)
     session.check(lib.kdr_quality_find(session.ctx, x, values, q))
     out = quality_dict(q)
     count = _resamples(resamples)
     if count >= 0 and q.clusters > 1:
-        o, found, made = ffi.new("kdr_cluster_options *"), ffi.new("double *"), ffi.new("int64_t *", count)
-        lib.kdr_cluster_options_init(o)
+        o, found, made = ffi.new("kdr_job_options *"), ffi.new("double *"), ffi.new("int64_t *", count)
+        lib.kdr_job_options_init(o)
         held, name = settings(session, method, options or {}), chars(method)
-        o.job.method, o.job.settings = name, held
-        o.job.choice = 0 if (weight or norm or scale) is None else 2  # as told: that has been done
+        o.method, o.settings = name, held
+        o.choice = 0 if (weight or norm or scale) is None else 2  # as told: that has been done
         rows = ffi.new("const int64_t *[]", [values])
         session.check(lib.kdr_stability(session.ctx, one, 1, rows, o, made, found))
         out.update(stability=found[0], resamples=made[0])
     return out
 
 
+_DESIGNS = {
+    "blobs": ("tasks", "k", "features", "noise_features", "samples", "separation", "spread", "shift", "rotation", "missing",
+              "imbalance"),
+    "topics": ("tasks", "k", "words", "samples", "length", "purity", "domain", "missing"),
+    "berikov": ("target", "separation"),
+}
+
+
 def generate(design="blobs", *, seed=1, **spec):
     """Synthetic related tables with known classes: designs blobs, topics and berikov, with the fields of the C struct as
     keywords (tasks, k, samples, ...). Returns a list of Data."""
-    if design not in ("blobs", "topics", "berikov"):
-        raise ValueError(f"design is {design!r}: blobs, topics, berikov are allowed")
+    if design not in _DESIGNS:
+        raise ValueError(f"design is {design!r}: {', '.join(_DESIGNS)} are allowed")
     session, out, keep = Session(seed_of(seed)), ffi.new("kdr_generator **"), None
-    s = ffi.new(f"kdr_{design} *")
-    getattr(lib, f"kdr_{design}_init")(s)
-    fields = dict(ffi.typeof(f"kdr_{design}").fields)
+    s = ffi.new("kdr_design *")
+    lib.kdr_design_init(s, getattr(lib, f"KDR_DESIGN_{design.upper()}"))
     for name, value in spec.items():
-        if name not in fields:
-            raise TypeError(f"generate('{design}') has no '{name}': {', '.join(fields)}")
+        if name not in _DESIGNS[design]:
+            raise TypeError(f"generate('{design}') has no '{name}': {', '.join(_DESIGNS[design])}")
         if name == "samples":
             count = spec.get("tasks", s.tasks)
             keep = np.ascontiguousarray(np.broadcast_to(value, count), np.int64)
             value = ffi.cast("int64_t *", keep.ctypes.data)
         setattr(s, name, value)
-    session.check(getattr(lib, f"kdr_generate_{design}")(session.ctx, s, out))
+    session.check(lib.kdr_generate(session.ctx, s, out))
     generator, sets = ffi.gc(out[0], lib.kdr_generator_free), []
     for t in range(lib.kdr_generator_tasks(generator)):
         data = ffi.new("kdr_data **")

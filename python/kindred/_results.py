@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 
-from ._data import Data, _names, as_data, view
+from ._data import Data, _names, as_data, until_null, view
 from ._errors import chars, text
 from ._kindred import ffi, lib
 from ._session import Session
@@ -169,9 +169,7 @@ class Result:
 
     def left_out(self, task=0):
         """Rows of the file that were not taken: (row, id, reason) each."""
-        count = ffi.new("int64_t *")
-        list_ = lib.kdr_result_left_out(self._result, self.index(task), count)
-        return [(list_[i].row, text(list_[i].id), text(list_[i].reason)) for i in range(count[0])]
+        return [(r.row, text(r.id), text(r.reason)) for r in until_null(lib.kdr_result_left_out_at, self._result, self.index(task))]
 
     def confidence(self, task=0):
         """How sure each label of a task is, 0 to 1; None where nothing is known. `confidence_from` says what it is."""
@@ -212,22 +210,23 @@ class Result:
 
     def clusters(self, task=0):
         """What sets each cluster of a task apart: `clusters` of result.json."""
-        return self.to_dict()["tasks"][self.index(task)].get("clusters", [])
+        return json.loads(self.to_json(samples=False))["tasks"][self.index(task)].get("clusters", [])
 
     def save_samples(self, path, task=0, force=False):
         """samples.csv of a task: id, cluster or class, confidence, second."""
         session = Session()
-        session.check(lib.kdr_result_write_samples(session.ctx, self._result, self.index(task), chars(path), force))
+        session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_SAMPLES, self.index(task), chars(path),
+                                                 force))
 
     def save_features(self, path, force=False):
         """features.csv: what sets clusters apart."""
         session = Session()
-        session.check(lib.kdr_result_write_features(session.ctx, self._result, chars(path), force))
+        session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_FEATURES, 0, chars(path), force))
 
-    def to_json(self):
-        """result.json, as the program writes it."""
+    def to_json(self, samples=True):
+        """result.json, as the program writes it; with samples=False without the lists that have an entry for each sample."""
         session, out, length = Session(), ffi.new("char **"), ffi.new("size_t *")
-        session.check(lib.kdr_result_json(session.ctx, self._result, out, length))
+        session.check(lib.kdr_result_json(session.ctx, self._result, samples, out, length))
         try:
             return ffi.unpack(out[0], length[0]).decode("utf-8", "replace")
         finally:
@@ -329,7 +328,7 @@ class Report:
 def _options(algo):
     types = {lib.KDR_OPTION_INT: "int", lib.KDR_OPTION_REAL: "real", lib.KDR_OPTION_BOOL: "bool",
              lib.KDR_OPTION_CHOICE: "choice", lib.KDR_OPTION_REALS: "reals"}
-    for d in _until_null(lib.kdr_algo_option_at, algo):
+    for d in until_null(lib.kdr_algo_option_at, algo):
         kind = types[d.type]
         choices = []
         while kind == "choice" and d.choices[len(choices)] != ffi.NULL:
@@ -345,16 +344,6 @@ def _options(algo):
                "automatic": text(d.automatic), "help": text(d.help)}
 
 
-def _until_null(at, algo):
-    index = 0
-    while True:
-        d = at(algo, index)
-        if d == ffi.NULL:
-            return
-        yield d
-        index += 1
-
-
 def describe(algo):
     """An entry of the registry as a dict."""
     references = []
@@ -367,7 +356,7 @@ def describe(algo):
     return {"id": text(algo.id), "class": text(algo.class_name), "title": text(algo.title), "summary": text(algo.summary),
             "family": family, "flags": flags, "options": list(_options(algo)),
             "fields": [{"name": text(f.name), "per_task": bool(f.per_task), "shape": text(f.shape), "help": text(f.help)}
-                       for f in _until_null(lib.kdr_algo_field_at, algo)],
+                       for f in until_null(lib.kdr_algo_field_at, algo)],
             "references": references}
 
 

@@ -81,7 +81,7 @@ kdr_status kdri_result_about(kdr_context *ctx, kdr_result *r, const kdr_problem 
 	kdr_status st = KDR_OK;
 	static const char *const commands[] = { "cluster", "transfer", "features" };
 	r->command = commands[r->algo->family];
-	r->seed = kdr_context_seed(ctx);
+	r->seed = ctx->seed;
 	r->threads = kdr_context_threads(ctx);
 	/* Clusters of a target have no names. */
 	if (problem->class_names && !(r->algo->flags & KDR_ALGO_CLUSTERS_TARGET))
@@ -203,22 +203,7 @@ done:
 
 static const kdri_task_result *about_task_of(const kdr_result *r, int64_t task)
 {
-	return task < 0 || task >= r->ntasks ? NULL : &r->tasks[task];
-}
-
-const char *kdr_result_command(const kdr_result *r)
-{
-	return r->command;
-}
-
-const kdr_options *kdr_result_options(const kdr_result *r)
-{
-	return r->options;
-}
-
-uint64_t kdr_result_seed(const kdr_result *r)
-{
-	return r->seed;
+	return !r || task < 0 || task >= r->ntasks ? NULL : &r->tasks[task];
 }
 
 const char *kdr_result_task_name(const kdr_result *r, int64_t task)
@@ -227,30 +212,10 @@ const char *kdr_result_task_name(const kdr_result *r, int64_t task)
 	return t ? t->name : NULL;
 }
 
-const char *kdr_result_task_path(const kdr_result *r, int64_t task)
-{
-	const kdri_task_result *t = about_task_of(r, task);
-	return t ? t->path : NULL;
-}
-
 kdr_shape kdr_result_task_shape(const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = about_task_of(r, task);
 	return t ? (kdr_shape){ t->all, t->d, t->all_nnz } : (kdr_shape){ 0 };
-}
-
-const int64_t *kdr_result_sizes(const kdr_result *r, int64_t task, int64_t *k)
-{
-	const kdri_task_result *t = about_task_of(r, task);
-	if (k)
-		*k = t ? t->k : 0;
-	return t ? t->sizes : NULL;
-}
-
-const char *const *kdr_result_features(const kdr_result *r, int64_t task)
-{
-	const kdri_task_result *t = about_task_of(r, task);
-	return t ? (const char *const *)t->features : NULL;
 }
 
 const char *const *kdr_result_ids(const kdr_result *r, int64_t task)
@@ -269,39 +234,15 @@ kdr_map kdr_result_map(const kdr_result *r, int64_t task)
 const char *const *kdr_result_classes(const kdr_result *r, int64_t *count)
 {
 	if (count)
-		*count = r->nclasses;
-	return (const char *const *)r->classes;
-}
-
-const kdr_prep *kdr_result_prep(const kdr_result *r)
-{
-	return r->prep;
-}
-
-kdr_data_kind kdr_result_kind(const kdr_result *r)
-{
-	return r->kind;
-}
-
-const kdr_algo *kdr_result_features_from(const kdr_result *r, int64_t *columns)
-{
-	if (columns)
-		*columns = r->feature_columns;
-	return r->feature_options ? kdr_options_algo(r->feature_options) : NULL;
-}
-
-kdr_seconds kdr_result_seconds(const kdr_result *r)
-{
-	return r->seconds;
+		*count = r ? r->nclasses : 0;
+	return r ? (const char *const *)r->classes : NULL;
 }
 
 kdr_status kdr_result_set_command_line(kdr_context *ctx, kdr_result *r, const char *text)
 {
 	kdr_status st;
 	char *copy = NULL;
-	if (!ctx || !r || !text)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_result_set_command_line: a context, a result and a text are needed");
+	KDRI_NEED(ctx, r && text);
 	KDRI_TRY(kdri_strdup(ctx, text, &copy));
 	kdri_free_with(&r->allocator, r->command_line);
 	r->command_line = copy;
@@ -309,12 +250,13 @@ done:
 	return st;
 }
 
-void kdr_result_set_seconds(kdr_result *r, const kdr_seconds *seconds)
+void kdr_result_set_write_seconds(kdr_result *r, double seconds)
 {
-	r->seconds = *seconds;
+	if (r)
+		r->seconds.write = seconds;
 }
 
-static const kdri_field *field_of(const kdr_result *r, int64_t task, const char *name)
+const kdri_field *kdri_result_field(const kdr_result *r, int64_t task, const char *name)
 {
 	size_t length = strlen(name);
 	for (int64_t i = 0; i < r->field_count; i++) {
@@ -325,34 +267,10 @@ static const kdri_field *field_of(const kdr_result *r, int64_t task, const char 
 	return NULL;
 }
 
-double kdr_result_task_number(const kdr_result *r, int64_t task, const char *name)
-{
-	const kdri_field *f = field_of(r, task, name);
-	return f ? f->number : NAN;
-}
-
-const char *kdr_result_task_text(const kdr_result *r, int64_t task, const char *name)
-{
-	const kdri_field *f = field_of(r, task, name);
-	return f ? f->text : NULL;
-}
-
-const kdr_scores *kdr_result_scores(const kdr_result *r, int64_t task)
-{
-	const kdri_task_result *t = about_task_of(r, task);
-	return t && t->scores.n > 0 ? &t->scores : NULL;
-}
-
 const kdr_quality *kdr_result_quality(const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = about_task_of(r, task);
 	return t && t->quality.n > 0 ? &t->quality : NULL;
-}
-
-const char *kdr_result_note(const kdr_result *r, int64_t task, int64_t index)
-{
-	const kdri_task_result *t = task >= 0 && task < r->ntasks ? &r->tasks[task] : NULL;
-	return t && index >= 0 && index < t->nnotes ? t->notes[index] : NULL;
 }
 
 const char *kdr_result_advice(const kdr_result *r, int64_t task, int64_t index)
@@ -361,19 +279,10 @@ const char *kdr_result_advice(const kdr_result *r, int64_t task, int64_t index)
 	return t && index >= 0 && index < t->nadvice ? t->advice[index] : NULL;
 }
 
-kdr_cluster_profile kdr_result_profile(const kdr_result *r, int64_t task, int64_t cluster)
+const kdr_left_out *kdr_result_left_out_at(const kdr_result *r, int64_t task, int64_t index)
 {
 	const kdri_task_result *t = about_task_of(r, task);
-	if (!t || !t->profiles || cluster < 0 || cluster >= t->k)
-		return (kdr_cluster_profile){ 0 };
-	return t->profiles[cluster];
-}
-
-const kdr_left_out *kdr_result_left_out(const kdr_result *r, int64_t task, int64_t *count)
-{
-	const kdri_task_result *t = about_task_of(r, task);
-	*count = t ? t->nleft_out : 0;
-	return t ? t->left_out : NULL;
+	return t && index >= 0 && index < t->nleft_out ? &t->left_out[index] : NULL;
 }
 
 const double *kdr_result_confidence(const kdr_result *r, int64_t task, const char **from)
@@ -389,46 +298,18 @@ const double *kdr_result_confidence(const kdr_result *r, int64_t task, const cha
 const double *kdr_result_probabilities(const kdr_result *r, int64_t task, int64_t *classes)
 {
 	const kdri_task_result *t = about_task_of(r, task);
-	*classes = t && t->probabilities ? t->k : 0;
+	if (classes)
+		*classes = t && t->probabilities ? t->k : 0;
 	return t ? t->probabilities : NULL;
 }
 
 const kdr_calibration *kdr_result_calibration(const kdr_result *r)
 {
-	return r->calibrated ? &r->calibration : NULL;
-}
-
-const char *kdr_calibration_note(void)
-{
-	return "probabilities are calibrated on held-out samples of the sources: they are right for samples like those, and know "
-	       "nothing of what sets the target apart from them; where data shift, expect less";
+	return r && r->calibrated ? &r->calibration : NULL;
 }
 
 const int64_t *kdr_result_second(const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = about_task_of(r, task);
 	return t ? t->second : NULL;
-}
-
-int64_t kdr_result_bridge_count(const kdr_result *r)
-{
-	return r->bridge_count;
-}
-
-kdr_bridge_outcome kdr_result_bridge_at(const kdr_result *r, int64_t rank)
-{
-	if (rank < 0 || rank >= r->bridge_count)
-		return (kdr_bridge_outcome){ 0 };
-	const kdri_bridge *b = &r->bridges[rank];
-	return (kdr_bridge_outcome){ b->name, b->path, b->score, b->accuracy };
-}
-
-int64_t kdr_result_shared_count(const kdr_result *r)
-{
-	return r->shared_count;
-}
-
-kdr_shared_features kdr_result_shared_at(const kdr_result *r, int64_t index)
-{
-	return index < 0 || index >= r->shared_count ? (kdr_shared_features){ 0 } : r->shared[index];
 }

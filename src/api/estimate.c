@@ -143,9 +143,8 @@ kdr_status kdr_estimate_bytes(kdr_context *ctx, const char *algo_id, const kdr_t
                               int64_t ntasks, int64_t classes, bool pooled, const kdr_options *options,
                               kdr_estimate *out)
 {
-	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
-	if (!ctx || !out)
-		return KDR_ERR_ARGUMENT;
+	KDRI_NEED(ctx, algo_id && tasks && out);
+	const kdri_algo *algo = kdri_algo_find(algo_id);
 	if (!algo)
 		return kdri_algo_unknown(ctx, algo_id, NULL);
 	kdri_sizes sizes = { .tasks = tasks,
@@ -155,7 +154,7 @@ kdr_status kdr_estimate_bytes(kdr_context *ctx, const char *algo_id, const kdr_t
 		             .nonnegative = true,
 		             .threads = ctx->threads,
 		             .ctx = ctx };
-	for (int64_t t = 0; tasks && t < ntasks; t++)
+	for (int64_t t = 0; t < ntasks; t++)
 		sizes.nonnegative &= !tasks[t].dense; /* sparse data are taken to be counts */
 	return estimate_sizes(algo, &sizes, options, out);
 }

@@ -39,7 +39,7 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 		return KDR_OK;
 	}
 	const kdr_csr *a = &t->x.as.csr;
-	if (!a->rowptr || a->rowptr[0] != 0 || d > INT32_MAX)
+	if (!a->rowptr || a->rowptr[0] != 0 || d > INT32_MAX || (a->rowptr[n] > 0 && (!a->col || !a->val)))
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: malformed sparse matrix",
 		                 kdri_task_name(t));
 	/* All of the row pointers first: the columns are only safe to read where these are right. */
@@ -337,14 +337,15 @@ kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *pro
                    const kdr_options *options, kdr_result **out)
 {
 	const kdri_algo *algo = algo_id ? kdri_algo_find(algo_id) : NULL;
-	if (!ctx || !out)
-		return KDR_ERR_ARGUMENT;
+	kdr_problem own;
+	KDRI_NEED(ctx, algo_id && problem && out);
 	if (!algo)
 		return kdri_algo_unknown(ctx, algo_id, NULL);
 	if (options && kdri_options_algo(options) != algo)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the options are for method '%s', not '%s'",
 		                 kdr_options_algo(options)->id, algo->info.id);
-	return fit_together(ctx, algo, problem, options, out);
+	kdr_status st = KDRI_TAKE(ctx, kdr_problem, problem, &own);
+	return st == KDR_OK ? fit_together(ctx, algo, &own, options, out) : st;
 }
 
 kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

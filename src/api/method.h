@@ -169,4 +169,12 @@ void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *f
 /* fit.c: an error where rows are on several ranks and the method cannot; it says which can. */
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo);
 
+/* All numbers in force and how many, which is 1 but for KDR_OPTION_REALS; NULL and 0 if `name` is unknown. Good
+ * until the option is set anew. */
+const double *kdri_options_numbers(const kdr_options *options, const char *name, int64_t *count);
+
+/* The method that goes by this name among those of a family: `auto` is auto among clustering methods, and auto-transfer
+ * among those of transfer. NULL if there is none. */
+const kdr_algo *kdri_algo_find_in(kdr_family family, const char *name);
+
 #endif

@@ -41,6 +41,7 @@ kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const ch
 
 kdr_status kdr_model_new(kdr_context *ctx, const kdr_result *result, kdr_model **out)
 {
+	KDRI_NEED(ctx, result && out);
 	kdr_status st;
 	kdr_model *m = NULL;
 	const kdri_task_result *first = &result->tasks[0];
@@ -69,8 +70,10 @@ done:
 
 void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
 {
-	const kdr_prep *p = m->prep;
-	if (!p || !p->reading_columns)
+	const kdr_prep *p = m ? m->prep : NULL;
+	/* A caller whose struct has no such members has nothing to complete. */
+	if (!p || !p->reading_columns || !options ||
+	    options->size < offsetof(kdr_read_options, na) + sizeof options->na)
 		return;
 	if (!options->columns)
 		options->columns = p->reading_columns;
@@ -82,26 +85,20 @@ void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
 
 const kdr_algo *kdr_model_algo(const kdr_model *m)
 {
-	return &m->algo->info;
+	return m ? &m->algo->info : NULL;
 }
 
 int64_t kdr_model_ntasks(const kdr_model *m)
 {
-	return m->ntasks;
+	return m ? m->ntasks : 0;
 }
 
 const char *kdr_model_task_name(const kdr_model *m, int64_t task)
 {
-	return task < 0 || task >= m->ntasks ? NULL : m->task_names[task];
+	return !m || task < 0 || task >= m->ntasks ? NULL : m->task_names[task];
 }
 
-const char *const *kdr_model_classes(const kdr_model *m, int64_t *count)
-{
-	*count = m->nclasses;
-	return (const char *const *)m->classes;
-}
-
-int64_t kdr_model_k(const kdr_model *m, int64_t task)
+int64_t kdri_model_k(const kdr_model *m, int64_t task)
 {
 	return kdr_result_k(m->fitted, task);
 }
@@ -123,8 +120,8 @@ static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_
 	return KDR_OK;
 }
 
-kdr_status kdr_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_data *data,
-                           int64_t *labels)
+kdr_status kdri_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_data *data,
+                            int64_t *labels)
 {
 	kdr_status st;
 	if (task < 0 || task >= m->ntasks)

@@ -25,4 +25,11 @@ struct kdr_model {
 /* Whether a model can be made of a result; `what` begins the error. */
 kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const char *what);
 
+int64_t kdri_model_k(const kdr_model *model, int64_t task);
+
+/* Labels the rows of `data` as samples of task `task`, after the model's own preprocessing (which
+ * changes `data`). `labels` has one entry a row. kdr_predict does this and more. */
+kdr_status kdri_model_apply(kdr_context *ctx, const kdr_model *model, int64_t task, kdr_data *data,
+                            int64_t *labels);
+
 #endif

@@ -167,7 +167,7 @@ static kdr_status load_tasks(kdr_context *ctx, const loading *l)
 		}
 		KDRI_TRY(kdri_strdup(ctx, text, &m->task_names[t]));
 	}
-	kdr_problem problem = { .tasks = tasks, .ntasks = count };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };
 	KDRI_TRY(kdri_result_new(ctx, &m->algo->info, &problem, &m->fitted));
 	if (integer_of(l, "", "exponent", &exponent)) {
 		if (exponent < -1100 || exponent > 1100) {
@@ -260,6 +260,7 @@ static kdr_status load_prep(kdr_context *ctx, const loading *l)
 
 kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 {
+	KDRI_NEED(ctx, path && out);
 	kdr_status st;
 	loading l = { .path = path };
 	KDRI_TRY(KDRI_NEW0(ctx, &l.model, 1));

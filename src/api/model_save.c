@@ -43,7 +43,7 @@ static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_op
 	KDRI_TRY(kdri_h5_make_group(ctx, h5, "options"));
 	for (const kdr_option_desc *d = kdr_options_algo(options)->options; d && d->name; d++) {
 		int64_t count = 1;
-		const double *values = kdr_options_numbers(options, d->name, &count);
+		const double *values = kdri_options_numbers(options, d->name, &count);
 		const bool real = d->type == KDR_OPTION_REAL || d->type == KDR_OPTION_REALS;
 		const int64_t integer = real ? 0 : (int64_t)values[0];
 		if (d->type == KDR_OPTION_CHOICE)
@@ -122,6 +122,7 @@ done:
 
 kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result, bool force)
 {
+	KDRI_NEED(ctx, path && result);
 	kdr_status st;
 	kdri_output *o = NULL;
 	kdri_h5 h5 = { 0 };

@@ -61,6 +61,7 @@ kdr_status kdri_options_new(kdr_context *ctx, const kdri_algo *algo, const kdri_
 
 kdr_status kdr_options_new(kdr_context *ctx, const char *algo_id, kdr_options **out)
 {
+	KDRI_NEED(ctx, algo_id && out);
 	const kdri_algo *algo = kdri_algo_find(algo_id);
 	return algo ? kdri_options_new(ctx, algo, NULL, out) : kdri_algo_unknown(ctx, algo_id, NULL);
 }
@@ -111,7 +112,7 @@ bool kdri_options_is_set(const kdr_options *options, const char *name)
 
 const kdr_algo *kdr_options_algo(const kdr_options *options)
 {
-	return options->algo;
+	return options ? options->algo : NULL;
 }
 
 const kdri_algo *kdri_options_algo(const kdr_options *options)
@@ -215,13 +216,9 @@ static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, d
 kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const char *name,
                                    const double *values, int64_t count)
 {
+	KDRI_NEED(ctx, options && name && values);
 	int64_t i = options_find(options, name);
 	return i < 0 ? unknown_name(ctx, options, name) : set_list(ctx, options, i, values, count);
-}
-
-kdr_status kdr_options_set_number(kdr_context *ctx, kdr_options *options, const char *name, double value)
-{
-	return kdr_options_set_numbers(ctx, options, name, &value, 1);
 }
 
 static int parse_bool(const char *text)
@@ -267,6 +264,7 @@ done:
 
 kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *name, const char *value)
 {
+	KDRI_NEED(ctx, options && name && value);
 	int64_t i = options_find(options, name);
 	if (i < 0)
 		return unknown_name(ctx, options, name);
@@ -301,11 +299,11 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 
 double kdr_options_get(const kdr_options *options, const char *name)
 {
-	int64_t i = options_find(options, name);
+	int64_t i = options && name ? options_find(options, name) : -1;
 	return i < 0 ? NAN : options->slots[i].value;
 }
 
-const double *kdr_options_numbers(const kdr_options *options, const char *name, int64_t *count)
+const double *kdri_options_numbers(const kdr_options *options, const char *name, int64_t *count)
 {
 	int64_t i = options_find(options, name);
 	const slot *s = i < 0 ? NULL : &options->slots[i];
@@ -342,7 +340,7 @@ double kdri_opt_real(const kdr_options *options, const char *name)
 double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task)
 {
 	int64_t count;
-	const double *values = kdr_options_numbers(options, name, &count);
+	const double *values = kdri_options_numbers(options, name, &count);
 	assert(values && task >= 0 && (count == 1 || task < count));
 	return !values ? 0 : values[count == 1 ? 0 : task];
 }

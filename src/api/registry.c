@@ -11,19 +11,16 @@ static const kdri_algo *const algorithms[] = {
 #undef KDR_ALGORITHM
 };
 
-size_t kdr_algo_count(void)
-{
-	return sizeof algorithms / sizeof algorithms[0];
-}
+static const size_t algorithm_count = sizeof algorithms / sizeof algorithms[0];
 
 const kdr_algo *kdr_algo_at(size_t index)
 {
-	return index < kdr_algo_count() ? &algorithms[index]->info : NULL;
+	return index < algorithm_count ? &algorithms[index]->info : NULL;
 }
 
 const kdri_algo *kdri_algo_find(const char *id)
 {
-	for (size_t i = 0; i < kdr_algo_count(); i++)
+	for (size_t i = 0; id && i < algorithm_count; i++)
 		if (strcmp(algorithms[i]->info.id, id) == 0)
 			return algorithms[i];
 	return NULL;
@@ -42,9 +39,9 @@ const kdr_algo *kdr_algo_find(const char *id)
 	return algo ? &algo->info : NULL;
 }
 
-const kdr_algo *kdr_algo_find_in(kdr_family family, const char *name)
+const kdr_algo *kdri_algo_find_in(kdr_family family, const char *name)
 {
-	for (size_t i = 0; i < kdr_algo_count(); i++) {
+	for (size_t i = 0; i < algorithm_count; i++) {
 		const kdr_algo *a = &algorithms[i]->info;
 		if (a->family == family &&
 		    (strcmp(a->id, name) == 0 || (a->called && strcmp(a->called, name) == 0)))
@@ -55,7 +52,7 @@ const kdr_algo *kdr_algo_find_in(kdr_family family, const char *name)
 
 const kdr_option_desc *kdr_algo_option_at(const kdr_algo *algo, size_t index)
 {
-	for (size_t i = 0; algo->options && algo->options[i].name; i++)
+	for (size_t i = 0; algo && algo->options && algo->options[i].name; i++)
 		if (i == index)
 			return &algo->options[i];
 	return NULL;
@@ -63,7 +60,7 @@ const kdr_option_desc *kdr_algo_option_at(const kdr_algo *algo, size_t index)
 
 const kdr_field_desc *kdr_algo_field_at(const kdr_algo *algo, size_t index)
 {
-	for (size_t i = 0; algo->fields && algo->fields[i].name; i++)
+	for (size_t i = 0; algo && algo->fields && algo->fields[i].name; i++)
 		if (i == index)
 			return &algo->fields[i];
 	return NULL;

@@ -249,62 +249,62 @@ kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *r, const char *format,
 
 const kdr_algo *kdr_result_algo(const kdr_result *r)
 {
-	return r->algo;
+	return r ? r->algo : NULL;
 }
 
 int64_t kdr_result_ntasks(const kdr_result *r)
 {
-	return r->ntasks;
+	return r ? r->ntasks : 0;
 }
 
 const int64_t *kdr_result_labels(const kdr_result *r, int64_t task, int64_t *n)
 {
-	if (task < 0 || task >= r->ntasks)
-		return NULL;
+	const bool has = r && task >= 0 && task < r->ntasks;
 	if (n)
-		*n = r->tasks[task].n;
-	return r->tasks[task].labels;
+		*n = has ? r->tasks[task].n : 0;
+	return has ? r->tasks[task].labels : NULL;
 }
 
 int64_t kdr_result_k(const kdr_result *r, int64_t task)
 {
-	return task < 0 || task >= r->ntasks ? 0 : r->tasks[task].k;
+	return !r || task < 0 || task >= r->ntasks ? 0 : r->tasks[task].k;
 }
 
 const double *kdr_result_objective(const kdr_result *r, int64_t *n)
 {
-	*n = r->objective_count;
-	return r->objective;
+	if (n)
+		*n = r ? r->objective_count : 0;
+	return r ? r->objective : NULL;
 }
 
 kdr_stop kdr_result_stop(const kdr_result *r)
 {
-	return r->stop;
+	return r ? r->stop : KDR_STOP_STALLED;
 }
 
 int64_t kdr_result_iterations(const kdr_result *r)
 {
-	return r->iterations;
+	return r ? r->iterations : 0;
 }
 
 bool kdr_result_complete(const kdr_result *r)
 {
-	return r->stop == KDR_STOP_CONVERGED || (r->stop == KDR_STOP_MAX_ITER && r->sweeps);
+	return r && (r->stop == KDR_STOP_CONVERGED || (r->stop == KDR_STOP_MAX_ITER && r->sweeps));
 }
 
 int64_t kdr_result_array_count(const kdr_result *r)
 {
-	return r->array_count;
+	return r ? r->array_count : 0;
 }
 
 kdr_array kdr_result_array_at(const kdr_result *r, int64_t index)
 {
-	return index < 0 || index >= r->array_count ? (kdr_array){ 0 } : r->arrays[index];
+	return !r || index < 0 || index >= r->array_count ? (kdr_array){ 0 } : r->arrays[index];
 }
 
 kdr_array kdr_result_array(const kdr_result *r, const char *name, int64_t task)
 {
-	for (int64_t i = 0; i < r->array_count; i++)
+	for (int64_t i = 0; r && name && i < r->array_count; i++)
 		if (r->arrays[i].task == task && strcmp(r->arrays[i].name, name) == 0)
 			return r->arrays[i];
 	return (kdr_array){ 0 };
@@ -312,39 +312,41 @@ kdr_array kdr_result_array(const kdr_result *r, const char *name, int64_t task)
 
 int64_t kdr_result_field_count(const kdr_result *r)
 {
-	return r->field_count;
+	return r ? r->field_count : 0;
 }
 
 const char *kdr_result_field_at(const kdr_result *r, int64_t index, double *number, const char **text)
 {
-	if (index < 0 || index >= r->field_count)
+	if (!r || index < 0 || index >= r->field_count)
 		return NULL;
-	*number = r->fields[index].number;
-	*text = r->fields[index].text;
+	if (number)
+		*number = r->fields[index].number;
+	if (text)
+		*text = r->fields[index].text;
 	return r->fields[index].name;
 }
 
 int64_t kdr_result_correspondence_count(const kdr_result *r)
 {
-	return r->match_count;
+	return r ? r->match_count : 0;
 }
 
 kdr_correspondence kdr_result_correspondence_at(const kdr_result *r, int64_t index)
 {
-	return index < 0 || index >= r->match_count ? (kdr_correspondence){ 0 } : r->matches[index];
+	return !r || index < 0 || index >= r->match_count ? (kdr_correspondence){ 0 } : r->matches[index];
 }
 
 const double *kdr_result_relatedness(const kdr_result *r)
 {
-	return r->relatedness;
+	return r ? r->relatedness : NULL;
 }
 
 int64_t kdr_result_warning_count(const kdr_result *r)
 {
-	return r->warning_count;
+	return r ? r->warning_count : 0;
 }
 
 const char *kdr_result_warning_at(const kdr_result *r, int64_t index)
 {
-	return index < 0 || index >= r->warning_count ? NULL : r->warnings[index];
+	return !r || index < 0 || index >= r->warning_count ? NULL : r->warnings[index];
 }

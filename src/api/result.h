@@ -16,10 +16,52 @@ typedef struct kdri_field {
 	double number;
 } kdri_field;
 
+/* A feature by which a cluster stands out. */
+typedef struct kdri_feature_effect {
+	int64_t column;
+	double effect; /* (mean_inside - mean_outside) / standard deviation over the task */
+	double mean_inside, mean_outside;
+	double share_inside,
+	        share_outside; /* of the samples, that have it (entry not 0); NaN but for data such as counts:
+	                          nothing negative, a tenth of the entries and more zero */
+} kdri_feature_effect;
+
+/* A cluster, and what sets it apart from its task's other samples: features it has more of, and less of (negative), the
+ * largest effect first; none below 0.2, which is next to nothing. */
+typedef struct kdri_cluster_profile {
+	int64_t size;
+	const kdri_feature_effect *features;
+	int64_t nfeatures;
+} kdri_cluster_profile;
+
+/* A cluster of features that a transfer shares with the source or the target, and the class it goes with. */
+typedef struct kdri_shared_features {
+	int64_t task; /* whose columns these are */
+	bool with_target;
+	int64_t cluster, class_index;
+	double share; /* of the cluster's weight that is the class's */
+	const int64_t *columns;
+	int64_t ncolumns;
+} kdri_shared_features;
+
+typedef struct kdri_seconds {
+	double read, prepare, fit, write;
+	double layout; /* of the map, where it was wanted */
+} kdri_seconds;
+
+typedef struct kdri_bridge_score {
+	double features[KDR_BRIDGE_FEATURES];
+	double score; /* what decides, larger is better: the probability, or `back`, or A(s,t) - max(A(s,i), A(i,t)) */
+	double probability; /* NaN without a selector */
+	double back; /* share of the source's classes that come back over the bridge; NaN where it was not tried */
+	int64_t rank;     /* 0 is the best */
+	char reason[192]; /* one line */
+} kdri_bridge_score;
+
 /* A data set that was considered as a bridge. */
 typedef struct kdri_bridge {
 	char *name, *path;
-	kdr_bridge_score score;
+	kdri_bridge_score score;
 	double accuracy;
 } kdri_bridge;
 
@@ -58,8 +100,8 @@ typedef struct kdri_task_result {
 	kdri_sheet *sheet; /* its columns; NULL: it came from no table, or one of plain numbers */
 	char **advice;     /* sentences */
 	int64_t nadvice;
-	kdr_cluster_profile *profiles; /* k, or NULL */
-	kdr_left_out *left_out;        /* rows of the file that are not among the n; texts are owned */
+	kdri_cluster_profile *profiles; /* k, or NULL */
+	kdr_left_out *left_out;         /* rows of the file that are not among the n; texts are owned */
 	int64_t nleft_out;
 	double *confidence;          /* n, or NULL; where the method leaves no array of that name */
 	const char *confidence_from; /* static; NULL where there is none */
@@ -96,7 +138,7 @@ struct kdr_result {
 	kdr_options *options;
 	uint64_t seed;
 	int threads;
-	kdr_seconds seconds;
+	kdri_seconds seconds;
 	double estimated_bytes; /* before the fit; 0: nobody estimated them */
 	int64_t peak_rss_bytes; /* of the process when the job was done; 0: not known */
 	kdr_prep *prep;         /* NULL: none */
@@ -110,7 +152,7 @@ struct kdr_result {
 	/* words */
 	kdri_bridge *bridges; /* by rank */
 	int64_t bridge_count;
-	kdr_shared_features *shared; /* columns point into arrays */
+	kdri_shared_features *shared; /* columns point into arrays */
 	int64_t shared_count;
 	bool parted; /* other ranks have more rows */
 };
@@ -135,5 +177,8 @@ kdr_status kdri_result_warn_first(kdr_context *ctx, kdr_result *result, const ch
                                   int64_t count);
 /* Releases what about.c put in. */
 void kdri_result_about_free(kdr_result *result);
+
+/* The number or text of a data set (-1: of all) with this name; NULL if there is none. */
+const kdri_field *kdri_result_field(const kdr_result *r, int64_t task, const char *name);
 
 #endif

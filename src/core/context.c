@@ -99,6 +99,8 @@ static void know_of_forks(void)
 
 void kdr_context_set_threads(kdr_context *ctx, int threads)
 {
+	if (!ctx)
+		return;
 #ifdef _OPENMP
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	(void)pthread_once(&once, know_of_forks);
@@ -113,27 +115,27 @@ void kdr_context_set_threads(kdr_context *ctx, int threads)
 
 int kdr_context_threads(const kdr_context *ctx)
 {
-	return ctx->threads;
+	return ctx ? ctx->threads : 0;
 }
 
 void kdr_context_set_seed(kdr_context *ctx, uint64_t seed)
 {
-	ctx->seed = seed;
-}
-
-uint64_t kdr_context_seed(const kdr_context *ctx)
-{
-	return ctx->seed;
+	if (ctx)
+		ctx->seed = seed;
 }
 
 void kdr_context_set_progress(kdr_context *ctx, kdr_progress_fn fn, void *user)
 {
+	if (!ctx)
+		return;
 	ctx->progress = fn;
 	ctx->progress_user = user;
 }
 
 void kdr_context_set_time_limit(kdr_context *ctx, double seconds)
 {
+	if (!ctx)
+		return;
 	ctx->clock_start = kdri_now();
 	ctx->deadline = seconds > 0 ? ctx->clock_start + seconds : 0;
 	ctx->cancelled = ctx->timed_out = ctx->wishes = false;
@@ -141,18 +143,16 @@ void kdr_context_set_time_limit(kdr_context *ctx, double seconds)
 
 void kdr_context_set_max_memory(kdr_context *ctx, double bytes)
 {
+	if (!ctx)
+		return;
 	ctx->max_memory = bytes > 0 ? bytes : 0;
 	kdri_spool_limit(ctx->max_memory);
 }
 
-double kdr_context_max_memory(const kdr_context *ctx)
-{
-	return ctx->max_memory;
-}
-
 void kdr_context_set_isolation(kdr_context *ctx, double seconds)
 {
-	ctx->isolation = seconds > 0 ? seconds : 0;
+	if (ctx)
+		ctx->isolation = seconds > 0 ? seconds : 0;
 }
 
 const char *kdr_context_error(const kdr_context *ctx)

@@ -54,49 +54,52 @@ void kdr_data_free(kdr_data *d)
 
 kdr_mat kdr_data_mat(const kdr_data *d)
 {
+	if (!d)
+		return kdr_mat_from_dense(NULL, 0, 0);
 	return d->kind == KDR_MAT_DENSE ? kdr_mat_from_dense(d->dense, d->rows, d->cols)
 	                                : kdr_mat_from_csr(d->rows, d->cols, d->rowptr, d->col, d->val);
 }
 
 bool kdr_data_streamed(const kdr_data *d)
 {
-	return d->streamed;
+	return d && d->streamed;
 }
 
 const char *kdr_data_name(const kdr_data *d)
 {
-	return d->name;
+	return d ? d->name : NULL;
 }
 
 const char *kdr_data_path(const kdr_data *d)
 {
-	return d->path;
+	return d ? d->path : NULL;
 }
 
 const char *const *kdr_data_features(const kdr_data *d)
 {
-	return (const char *const *)d->features;
+	return d ? (const char *const *)d->features : NULL;
 }
 
 const char *const *kdr_data_ids(const kdr_data *d)
 {
-	return (const char *const *)d->ids;
+	return d ? (const char *const *)d->ids : NULL;
 }
 
 const char *const *kdr_data_excerpts(const kdr_data *d)
 {
-	return (const char *const *)d->excerpts;
+	return d ? (const char *const *)d->excerpts : NULL;
 }
 
 const int64_t *kdr_data_labels(const kdr_data *d)
 {
-	return d->labels;
+	return d ? d->labels : NULL;
 }
 
 const char *const *kdr_data_classes(const kdr_data *d, int64_t *count)
 {
-	*count = d->nclasses;
-	return (const char *const *)d->classes;
+	if (count)
+		*count = d ? d->nclasses : 0;
+	return d ? (const char *const *)d->classes : NULL;
 }
 
 static void take_shape(const kdr_mat *x, kdr_data *d)
@@ -190,8 +193,10 @@ done:
 kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_mat *x, const char *const *features,
                         kdr_data **out)
 {
+	KDRI_NEED(ctx, name && x && out);
 	kdr_status st;
 	kdr_data *d = NULL;
+	KDRI_TRY(kdri_check_mat(ctx, name, x));
 	KDRI_TRY(kdri_data_new(ctx, name, "", &d));
 	take_shape(x, d);
 	KDRI_TRY(copy_matrix(ctx, x, d));
@@ -206,8 +211,10 @@ done:
 kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x, const char *const *features,
                            const char *const *ids, kdr_data **out)
 {
+	KDRI_NEED(ctx, name && x && out);
 	kdr_status st;
 	kdr_data *d = NULL;
+	KDRI_TRY(kdri_check_mat(ctx, name, x));
 	KDRI_TRY(kdri_data_new(ctx, name, "", &d));
 	take_shape(x, d);
 	if (x->kind == KDR_MAT_DENSE && x->as.dense.stride != d->cols) {
@@ -234,6 +241,7 @@ done:
 
 kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *name, kdr_data **out)
 {
+	KDRI_NEED(ctx, data && out);
 	kdr_status st;
 	kdr_data *d = NULL;
 	const kdr_mat x = kdr_data_mat(data);
@@ -269,6 +277,7 @@ done:
 
 const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows)
 {
-	*file_rows = data->origin ? data->file_rows : data->rows + data->nleft_out;
-	return data->origin;
+	if (file_rows)
+		*file_rows = !data ? 0 : data->origin ? data->file_rows : data->rows + data->nleft_out;
+	return data ? data->origin : NULL;
 }

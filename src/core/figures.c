@@ -24,6 +24,13 @@ void kdri_json_quality(kdri_json *j, const kdr_quality *q)
 	kdri_json_real(j, "calinski_harabasz", q->calinski_harabasz);
 	kdri_json_real(j, "stability", q->stability);
 	kdri_json_int(j, "resamples", q->resamples);
-	kdri_json_string(j, "note", kdr_quality_note());
+	kdri_json_string(j, "note", kdri_quality_note());
 	kdri_json_end_object(j);
+}
+
+const char *kdri_quality_note(void)
+{
+	return "these say how compact, separate and repeatable clusters are in the data as they were given, not whether they "
+	       "mean anything: noise cut into round pieces scores well, long or nested shapes score badly, and figures "
+	       "of differently prepared data cannot be compared";
 }

@@ -9,5 +9,7 @@
 void kdri_json_scores(kdri_json *j, const kdr_scores *scores);
 /* An object "quality": how good clusters are without truth. */
 void kdri_json_quality(kdri_json *j, const kdr_quality *quality);
+/* A sentence on what these figures cannot tell. */
+const char *kdri_quality_note(void);
 
 #endif

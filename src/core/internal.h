@@ -187,6 +187,8 @@ typedef struct kdri_rng {
 
 uint64_t kdri_fnv1a(const char *text, size_t length); /* a hash */
 /* The stream of (seed, stage, index): independent of threads and of what other stages drew. */
+/* The next number of a splitmix64 sequence; `state` may start as any number. */
+uint64_t kdri_random(uint64_t *state);
 kdri_rng kdri_rng_stream(uint64_t seed, const char *stage, uint64_t index);
 uint64_t kdri_rng_u64(kdri_rng *rng);
 double kdri_rng_uniform(kdri_rng *rng);               /* [0, 1), 53 bits */
@@ -303,5 +305,40 @@ kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **ou
 kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *data, kdr_mat_kind kind, int64_t cols);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */
 kdr_status kdri_data_own(kdr_context *ctx, kdr_data *data);
+
+/* Makes several data sets of one: by `names`, one a row, or, where that is NULL, by the column of tasks it was read with
+ * (kdr_read_options.task_column). One for each name, in order of first appearance, called by it with `prefix` before it
+ * (NULL: nothing) and '_' in the place of '/'. Free each with kdr_data_free, the list with kdr_free. */
+kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *const *names,
+                           const char *prefix, kdr_data ***out, int64_t *count);
+
+int64_t kdri_prep_warning_count(const kdr_prep *prep);
+
+const char *kdri_prep_warning_at(const kdr_prep *prep, int64_t index);
+
+/* What was done, on one line, such as "features: union (3 tasks, 2500 columns); tfidf; l2". */
+const char *kdri_prep_describe(const kdr_prep *prep);
+
+/* Such as "counts of words"; "" if unknown. */
+const char *kdri_data_kind_name(kdr_data_kind kind);
+
+/* Returns KDR_ERR_ARGUMENT from a public function unless the context and the named pointers are given. */
+#define KDRI_NEED(ctx, pointers) \
+	do { \
+		if (!(ctx) || !(pointers)) \
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: ctx && " #pointers " must not be NULL", \
+			                 __func__); \
+	} while (0)
+
+/* --- sized.c ------------------------------------------------------------------------------------ */
+
+/* Copies a struct that begins with its size from a caller (NULL: all zero) into `own`, whose size is `size`. */
+kdr_status kdri_sized_take(kdr_context *ctx, const char *type, const void *given, size_t size, void *own);
+#define KDRI_TAKE(ctx, type, given, own) kdri_sized_take(ctx, #type, given, sizeof(type), own)
+/* KDR_ERR_ARGUMENT unless the arrays of a matrix are there and its numbers make sense. */
+kdr_status kdri_check_mat(kdr_context *ctx, const char *what, const kdr_mat *x);
+/* KDR_ERR_ARGUMENT unless there are at least `least` data sets, none of them NULL. */
+kdr_status kdri_check_sets(kdr_context *ctx, const char *what, kdr_data *const *sets, int64_t count,
+                           int64_t least);
 
 #endif

@@ -8,20 +8,21 @@
 #include <stdlib.h>
 
 #include "core/internal.h"
+#include "core/json_read.h"
 #include "core/numbers.h"
 #include "core/utf8.h"
 
 enum { DEPTH = 500, LINEAR = 8, LEAST_BLOCK = 1 << 10, MOST_BLOCK = 1 << 16 };
 
-struct kdr_json {
-	kdr_json_type type;
+struct kdri_json_value {
+	kdri_json_type type;
 	const char *key; /* in an object, else NULL */
 	int64_t count;   /* entries, or bytes of text */
 	union {
 		double real;
 		int64_t integer;
 		const char *text;
-		const kdr_json *items;
+		const kdri_json_value *items;
 	} as;
 };
 
@@ -31,7 +32,7 @@ typedef struct block {
 } block;
 
 typedef struct document {
-	kdr_json root; /* first: a pointer to it is one to the document */
+	kdri_json_value root; /* first: a pointer to it is one to the document */
 	kdr_allocator allocator;
 	block *blocks;
 } document;
@@ -42,7 +43,7 @@ typedef struct parser {
 	int64_t line;
 	document *doc;
 	size_t used, room;          /* of the newest block, in bytes */
-	kdr_json *stack;            /* values of lists that are still open */
+	kdri_json_value *stack;     /* values of lists that are still open */
 	int64_t height, stack_room; /* of the stack */
 	int depth;
 } parser;
@@ -196,7 +197,7 @@ static const char *digits(const char *p, const char *end)
 	return p;
 }
 
-static kdr_status parse_number(parser *in, kdr_json *v)
+static kdr_status parse_number(parser *in, kdri_json_value *v)
 {
 	const char *start = in->p, *p = start + (*start == '-'), *whole = p, *part;
 	p = digits(p, in->end);
@@ -219,21 +220,21 @@ static kdr_status parse_number(parser *in, kdr_json *v)
 		integer = false;
 	}
 	in->p = p;
-	v->type = KDR_JSON_INTEGER;
+	v->type = KDRI_JSON_INTEGER;
 	if (integer && kdri_parse_int(start, p, &v->as.integer) == p)
 		return KDR_OK;
-	v->type = KDR_JSON_REAL;
+	v->type = KDRI_JSON_REAL;
 	if (kdri_parse_double(start, p, &v->as.real) != p || !isfinite(v->as.real))
 		return json_read_wrong(in, start, "a number beyond the largest, 1.8e308");
 	return KDR_OK;
 }
 
-static kdr_status parse_word(parser *in, kdr_json *v)
+static kdr_status parse_word(parser *in, kdri_json_value *v)
 {
 	static const struct {
 		const char *word;
-		kdr_json_type type;
-	} words[] = { { "null", KDR_JSON_NULL }, { "false", KDR_JSON_FALSE }, { "true", KDR_JSON_TRUE } };
+		kdri_json_type type;
+	} words[] = { { "null", KDRI_JSON_NULL }, { "false", KDRI_JSON_FALSE }, { "true", KDRI_JSON_TRUE } };
 	size_t left = (size_t)(in->end - in->p);
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
 		size_t n = strlen(words[i].word);
@@ -252,18 +253,18 @@ static kdr_status parse_word(parser *in, kdr_json *v)
 
 static int by_key(const void *a, const void *b)
 {
-	return strcmp((*(const kdr_json *const *)a)->key, (*(const kdr_json *const *)b)->key);
+	return strcmp((*(const kdri_json_value *const *)a)->key, (*(const kdri_json_value *const *)b)->key);
 }
 
-static const kdr_json *const *sorted_members(const kdr_json *object)
+static const kdri_json_value *const *sorted_members(const kdri_json_value *object)
 {
-	return (const kdr_json *const *)(object->as.items + object->count);
+	return (const kdri_json_value *const *)(object->as.items + object->count);
 }
 
 /* Two members with one key, or NULL. */
-static const kdr_json *find_twin(const kdr_json *object, const kdr_json **sorted)
+static const kdri_json_value *find_twin(const kdri_json_value *object, const kdri_json_value **sorted)
 {
-	const kdr_json *items = object->as.items;
+	const kdri_json_value *items = object->as.items;
 	for (int64_t i = 1; i < object->count; i++) {
 		if (object->count > LINEAR && strcmp(sorted[i - 1]->key, sorted[i]->key) == 0)
 			return sorted[i];
@@ -275,27 +276,28 @@ static const kdr_json *find_twin(const kdr_json *object, const kdr_json **sorted
 }
 
 /* Moves what waits on the stack above `base` into the arena, as the entries of `list`. */
-static kdr_status close_list(parser *in, int64_t base, kdr_json *list)
+static kdr_status close_list(parser *in, int64_t base, kdri_json_value *list)
 {
 	kdr_status st;
-	kdr_json *items = NULL;
-	bool indexed = list->type == KDR_JSON_OBJECT && in->height - base > LINEAR;
+	kdri_json_value *items = NULL;
+	bool indexed = list->type == KDRI_JSON_OBJECT && in->height - base > LINEAR;
 	list->count = in->height - base;
 	KDRI_TRY(json_read_take(
-	        in, (size_t)list->count * (sizeof *items + (indexed ? sizeof(kdr_json *) : 0)), &items));
+	        in, (size_t)list->count * (sizeof *items + (indexed ? sizeof(kdri_json_value *) : 0)),
+	        &items));
 	if (list->count > 0)
 		memcpy(items, in->stack + base, (size_t)list->count * sizeof *items);
 	list->as.items = items;
 	in->height = base;
 	in->p++;
-	if (list->type != KDR_JSON_OBJECT)
+	if (list->type != KDRI_JSON_OBJECT)
 		return KDR_OK;
-	const kdr_json **sorted = (const kdr_json **)(items + list->count);
+	const kdri_json_value **sorted = (const kdri_json_value **)(items + list->count);
 	for (int64_t i = 0; indexed && i < list->count; i++)
 		sorted[i] = &items[i];
 	if (indexed)
 		qsort(sorted, (size_t)list->count, sizeof *sorted, by_key);
-	const kdr_json *twin = find_twin(list, sorted);
+	const kdri_json_value *twin = find_twin(list, sorted);
 	if (twin)
 		return json_read_wrong(in, in->p - 1, "key '%.40s' comes twice in one object", twin->key);
 done:
@@ -327,19 +329,19 @@ done:
 	return st;
 }
 
-static kdr_status parse_value(parser *in, kdr_json *v);
+static kdr_status parse_value(parser *in, kdri_json_value *v);
 
-static kdr_status parse_list(parser *in, kdr_json *list)
+static kdr_status parse_list(parser *in, kdri_json_value *list)
 {
 	kdr_status st;
 	int64_t base = in->height;
-	bool object = list->type == KDR_JSON_OBJECT;
+	bool object = list->type == KDRI_JSON_OBJECT;
 	char close = object ? '}' : ']';
 	if (++in->depth > DEPTH)
 		return json_read_wrong(in, in->p, "nested more than %d deep", DEPTH);
 	in->p++;
 	for (skip_blanks(in);; skip_blanks(in)) {
-		kdr_json entry = { 0 };
+		kdri_json_value entry = { 0 };
 		if (in->p < in->end && *in->p == close && in->height == base)
 			break;
 		if (object)
@@ -362,28 +364,26 @@ done:
 	return st;
 }
 
-static kdr_status parse_value(parser *in, kdr_json *v)
+static kdr_status parse_value(parser *in, kdri_json_value *v)
 {
 	if (in->p == in->end)
 		return ends(in);
 	switch (*in->p) {
-	case '{': v->type = KDR_JSON_OBJECT; return parse_list(in, v);
-	case '[': v->type = KDR_JSON_ARRAY; return parse_list(in, v);
-	case '"': v->type = KDR_JSON_TEXT; return parse_text(in, &v->as.text, &v->count);
+	case '{': v->type = KDRI_JSON_OBJECT; return parse_list(in, v);
+	case '[': v->type = KDRI_JSON_ARRAY; return parse_list(in, v);
+	case '"': v->type = KDRI_JSON_TEXT; return parse_text(in, &v->as.text, &v->count);
 	default:
 		return *in->p == '-' || (*in->p >= '0' && *in->p <= '9') ? parse_number(in, v)
 		                                                         : parse_word(in, v);
 	}
 }
 
-kdr_status kdr_json_parse(kdr_context *ctx, const char *name, int64_t line, const char *text, size_t size,
-                          kdr_json **root)
+kdr_status kdri_json_parse(kdr_context *ctx, const char *name, int64_t line, const char *text, size_t size,
+                           kdri_json_value **root)
 {
 	kdr_status st;
 	parser in = { .ctx = ctx, .name = name, .begin = text, .p = text, .end = text + size, .line = line };
-	if (!ctx || !name || !text || !root)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "JSON: a context, a name, a text and a place for the root are needed");
+	KDRI_NEED(ctx, name && text && root);
 	KDRI_TRY(KDRI_NEW0(ctx, &in.doc, 1));
 	in.doc->allocator = ctx->allocator;
 	if (size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) /* some editors put this mark first */
@@ -400,11 +400,11 @@ kdr_status kdr_json_parse(kdr_context *ctx, const char *name, int64_t line, cons
 done:
 	kdri_free(ctx, in.stack);
 	if (in.doc)
-		kdr_json_free(&in.doc->root);
+		kdri_json_value_free(&in.doc->root);
 	return st;
 }
 
-void kdr_json_free(kdr_json *root)
+void kdri_json_value_free(kdri_json_value *root)
 {
 	document *doc = (document *)root;
 	if (!doc)
@@ -419,33 +419,33 @@ void kdr_json_free(kdr_json *root)
 
 /* --- looking -------------------------------------------------------------------------------- */
 
-kdr_json_type kdr_json_typeof(const kdr_json *v)
+kdri_json_type kdri_json_typeof(const kdri_json_value *v)
 {
-	return v ? v->type : KDR_JSON_ABSENT;
+	return v ? v->type : KDRI_JSON_ABSENT;
 }
 
-int64_t kdr_json_count(const kdr_json *v)
+int64_t kdri_json_count(const kdri_json_value *v)
 {
-	return v && (v->type == KDR_JSON_ARRAY || v->type == KDR_JSON_OBJECT) ? v->count : 0;
+	return v && (v->type == KDRI_JSON_ARRAY || v->type == KDRI_JSON_OBJECT) ? v->count : 0;
 }
 
-const kdr_json *kdr_json_at(const kdr_json *v, int64_t index)
+const kdri_json_value *kdri_json_at(const kdri_json_value *v, int64_t index)
 {
-	return index >= 0 && index < kdr_json_count(v) ? &v->as.items[index] : NULL;
+	return index >= 0 && index < kdri_json_count(v) ? &v->as.items[index] : NULL;
 }
 
-const char *kdr_json_key(const kdr_json *v)
+const char *kdri_json_key(const kdri_json_value *v)
 {
 	return v && v->key ? v->key : "";
 }
 
-const kdr_json *kdr_json_get(const kdr_json *v, const char *key)
+const kdri_json_value *kdri_json_get(const kdri_json_value *v, const char *key)
 {
-	if (!v || v->type != KDR_JSON_OBJECT)
+	if (!v || v->type != KDRI_JSON_OBJECT)
 		return NULL;
 	if (v->count > LINEAR) {
-		kdr_json wanted = { .key = key };
-		const kdr_json *probe = &wanted, *const * found;
+		kdri_json_value wanted = { .key = key };
+		const kdri_json_value *probe = &wanted, *const * found;
 		found = bsearch(&probe, sorted_members(v), (size_t)v->count, sizeof probe, by_key);
 		return found ? *found : NULL;
 	}
@@ -455,21 +455,21 @@ const kdr_json *kdr_json_get(const kdr_json *v, const char *key)
 	return NULL;
 }
 
-double kdr_json_number(const kdr_json *v, double otherwise)
+double kdri_json_number(const kdri_json_value *v, double otherwise)
 {
-	if (kdr_json_typeof(v) == KDR_JSON_INTEGER)
+	if (kdri_json_typeof(v) == KDRI_JSON_INTEGER)
 		return (double)v->as.integer;
-	return kdr_json_typeof(v) == KDR_JSON_REAL ? v->as.real : otherwise;
+	return kdri_json_typeof(v) == KDRI_JSON_REAL ? v->as.real : otherwise;
 }
 
-int64_t kdr_json_integer(const kdr_json *v, int64_t otherwise)
+int64_t kdri_json_integer(const kdri_json_value *v, int64_t otherwise)
 {
-	return kdr_json_typeof(v) == KDR_JSON_INTEGER ? v->as.integer : otherwise;
+	return kdri_json_typeof(v) == KDRI_JSON_INTEGER ? v->as.integer : otherwise;
 }
 
-const char *kdr_json_text(const kdr_json *v, size_t *length)
+const char *kdri_json_text(const kdri_json_value *v, size_t *length)
 {
-	bool text = kdr_json_typeof(v) == KDR_JSON_TEXT;
+	bool text = kdri_json_typeof(v) == KDRI_JSON_TEXT;
 	if (length)
 		*length = text ? (size_t)v->count : 0;
 	return text ? v->as.text : NULL;

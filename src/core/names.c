@@ -13,7 +13,7 @@
 static uint64_t hash_of(const char *name, size_t length)
 {
 	uint64_t hash = kdri_fnv1a(name, length);
-	return kdr_random(&hash);
+	return kdri_random(&hash);
 }
 
 void kdri_names_free(kdr_context *ctx, kdri_names *t)

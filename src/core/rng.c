@@ -5,7 +5,7 @@
  * on another stage, another task or the number of threads. tests/unit/test_rng.c pins the outputs. */
 #include "core/internal.h"
 
-uint64_t kdr_random(uint64_t *state)
+uint64_t kdri_random(uint64_t *state)
 {
 	uint64_t z = (*state += 0x9e3779b97f4a7c15u);
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -25,11 +25,11 @@ kdri_rng kdri_rng_stream(uint64_t seed, const char *stage, uint64_t index)
 {
 	uint64_t state = seed, hash = kdri_fnv1a(stage, strlen(stage));
 	/* Mix the three words one after the other, so that neighbouring seeds or indices share nothing. */
-	state = kdr_random(&state) ^ hash;
-	state = kdr_random(&state) ^ index;
+	state = kdri_random(&state) ^ hash;
+	state = kdri_random(&state) ^ index;
 	kdri_rng rng;
 	for (int i = 0; i < 4; i++)
-		rng.s[i] = kdr_random(&state);
+		rng.s[i] = kdri_random(&state);
 	return rng;
 }
 

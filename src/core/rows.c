@@ -80,6 +80,7 @@ done:
 kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
                          kdr_data **out)
 {
+	KDRI_NEED(ctx, data && rows && out);
 	kdr_status st;
 	kdr_data *d = NULL;
 	int64_t *origin = NULL;
@@ -120,6 +121,7 @@ static void put_classes(kdr_data *d, int64_t *labels, char **names, int64_t coun
 kdr_status kdr_data_set_labels(kdr_context *ctx, kdr_data *data, const int64_t *labels,
                                const char *const *classes, int64_t count)
 {
+	KDRI_NEED(ctx, data && labels && classes);
 	kdr_status st;
 	int64_t *own = NULL;
 	char **names = NULL;
@@ -163,6 +165,9 @@ kdr_status kdr_data_merge_classes(kdr_context *ctx, kdr_data *const *sets, int64
 	kdri_names table = { .borrows = true };
 	merged *to = NULL;
 	int64_t index;
+	KDRI_NEED(ctx, sets);
+	if ((st = kdri_check_sets(ctx, "kdr_data_merge_classes", sets, count, 0)) != KDR_OK)
+		return st;
 	for (int64_t t = 0; t < count; t++)
 		if (!sets[t]->labels)
 			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no classes", sets[t]->name);

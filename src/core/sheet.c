@@ -27,16 +27,15 @@ void kdri_days_text(double days, char *text, size_t room)
 	         (long long)of_month);
 }
 
-const kdr_column *kdr_data_columns(const kdr_data *data, int64_t *count)
+const kdr_column *kdr_data_column_at(const kdr_data *data, int64_t index)
 {
-	*count = data->sheet ? data->sheet->ncolumns : 0;
-	return data->sheet ? data->sheet->columns : NULL;
+	const kdri_sheet *sheet = data ? data->sheet : NULL;
+	return sheet && index >= 0 && index < sheet->ncolumns ? &sheet->columns[index] : NULL;
 }
 
-const kdr_left_out *kdr_data_left_out(const kdr_data *data, int64_t *count)
+const kdr_left_out *kdr_data_left_out_at(const kdr_data *data, int64_t index)
 {
-	*count = data->nleft_out;
-	return data->left_out;
+	return data && index >= 0 && index < data->nleft_out ? &data->left_out[index] : NULL;
 }
 
 kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,

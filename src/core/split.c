@@ -56,8 +56,8 @@ done:
 	return st;
 }
 
-kdr_status kdr_data_split(kdr_context *ctx, const kdr_data *data, const char *const *names,
-                          const char *prefix, kdr_data ***out, int64_t *count)
+kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *const *names,
+                           const char *prefix, kdr_data ***out, int64_t *count)
 {
 	kdr_status st = KDR_OK;
 	kdri_groups own = { 0 };

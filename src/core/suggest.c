@@ -29,6 +29,8 @@ static int suggest_distance(const char *a, const char *b)
 
 size_t kdr_suggest(const char *word, const char *const *words, size_t count, const char **out, size_t most)
 {
+	if (!word || !words || !out)
+		return 0;
 	size_t length = strlen(word), found = 0;
 	/* A slip changes about a third of a word at most; a word that only continues what was typed
 	 * ("eval" for "evaluate") counts as nearest. */

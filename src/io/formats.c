@@ -72,7 +72,7 @@ done:
 
 unsigned kdr_format_holds(const char *format, const char *path)
 {
-	const kdri_format *f = kdri_format_find(format, path);
+	const kdri_format *f = format || path ? kdri_format_find(format, path) : NULL;
 	return f ? f->holds : 0;
 }
 

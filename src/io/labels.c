@@ -112,11 +112,7 @@ kdr_status kdr_read_labels(kdr_context *ctx, const char *path, kdr_labels **out)
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	if (!ctx)
-		return KDR_ERR_ARGUMENT;
-	if (!path || !out)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_read_labels: a path and a place for the result are needed");
+	KDRI_NEED(ctx, path && out);
 	KDRI_TRY(kdri_input_open(ctx, path, &in));
 	KDRI_TRY(kdri_labels_read(ctx, in, out));
 done:
@@ -126,6 +122,7 @@ done:
 
 kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *path)
 {
+	KDRI_NEED(ctx, data && path);
 	kdr_status st;
 	kdr_labels *l = NULL;
 	int64_t *own = NULL, *origin = NULL, file_rows;

@@ -179,11 +179,6 @@ static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_for
 	return KDR_OK;
 }
 
-void kdr_read_options_init(kdr_read_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
-
 double kdri_file_bytes(const char *path)
 {
 	static const char *const packed[] = { ".gz", ".h5", ".h5ad", ".hdf5", ".npz", ".mat", ".xlsx" };
@@ -206,7 +201,7 @@ bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes)
 
 kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
 {
-	static const kdr_read_options standard = { 0 };
+	kdr_read_options own;
 	kdr_status st;
 	kdr_data *data = NULL;
 	char *stem = NULL, *file = NULL, *member = NULL;
@@ -221,8 +216,8 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		               "kdr_read: a path and a place for the result are needed");
 		goto done;
 	}
-	if (!options)
-		options = &standard;
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
+	options = &own;
 	if (options->transpose && (options->label_column || options->task_column)) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		               "%s: samples in columns (transpose) have no column of classes or tasks", path);
@@ -279,10 +274,7 @@ kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, con
 {
 	kdr_status st;
 	const kdri_format *f;
-	if (!ctx)
-		return KDR_ERR_ARGUMENT;
-	if (!path || !data)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_write: a path and data are needed");
+	KDRI_NEED(ctx, path && data);
 	KDRI_TRY(find_format(ctx, format, path, true, &f));
 	KDRI_TRY(f->write(ctx, path, data, force));
 done:

@@ -4,6 +4,7 @@
  *
  * Nothing in the file is trusted: a field that is missing or of the wrong type is named. */
 
+#include "core/json_read.h"
 #include "io/io.h"
 #include "kindred/bridge.h"
 
@@ -14,8 +15,7 @@ kdr_status kdr_selector_save(kdr_context *ctx, const char *path, const kdr_selec
 	kdr_status st;
 	kdri_output *o = NULL;
 	char number[32];
-	if (!ctx || !path || !selector)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "selector: a context, a file and a model are needed");
+	KDRI_NEED(ctx, path && selector);
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	KDRI_TRY(kdri_output_printf(ctx, o, "{\"kindred\": \"%s\", \"kind\": \"selector\", \"beta\": [",
 	                            kdr_version()));
@@ -36,23 +36,24 @@ static kdr_status selector_bad(kdr_context *ctx, const char *path, const char *w
 	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no selector of kindred: %s", path, what);
 }
 
-static kdr_status selector_parse(kdr_context *ctx, const char *path, const kdr_json *root, kdr_selector *out)
+static kdr_status selector_parse(kdr_context *ctx, const char *path, const kdri_json_value *root,
+                                 kdr_selector *out)
 {
-	const kdr_json *kind = kdr_json_get(root, "kind"), *beta = kdr_json_get(root, "beta");
+	const kdri_json_value *kind = kdri_json_get(root, "kind"), *beta = kdri_json_get(root, "beta");
 	kdr_selector s = { 0 };
-	if (!kdr_json_is(kind, KDR_JSON_TEXT) || strcmp(kdr_json_text(kind, NULL), "selector") != 0)
+	if (!kdri_json_is(kind, KDRI_JSON_TEXT) || strcmp(kdri_json_text(kind, NULL), "selector") != 0)
 		return selector_bad(ctx, path, "field kind is not \"selector\"");
-	if (!kdr_json_is(beta, KDR_JSON_ARRAY) || kdr_json_count(beta) != BETAS)
+	if (!kdri_json_is(beta, KDRI_JSON_ARRAY) || kdri_json_count(beta) != BETAS)
 		return selector_bad(ctx, path, "field beta is not an array of 7 numbers");
 	for (int k = 0; k < BETAS; k++) {
-		if (!kdr_json_is_number(kdr_json_at(beta, k)))
+		if (!kdri_json_is_number(kdri_json_at(beta, k)))
 			return selector_bad(ctx, path, "field beta is not an array of 7 numbers");
-		s.beta[k] = kdr_json_number(kdr_json_at(beta, k), 0);
+		s.beta[k] = kdri_json_number(kdri_json_at(beta, k), 0);
 	}
 	/* The rest is for people: absent or odd, it is 0. */
-	s.triples = kdr_json_integer(kdr_json_get(root, "triples"), 0);
-	s.helpful = kdr_json_integer(kdr_json_get(root, "helpful"), 0);
-	s.log_likelihood = kdr_json_number(kdr_json_get(root, "log_likelihood"), 0);
+	s.triples = kdri_json_integer(kdri_json_get(root, "triples"), 0);
+	s.helpful = kdri_json_integer(kdri_json_get(root, "helpful"), 0);
+	s.log_likelihood = kdri_json_number(kdri_json_get(root, "log_likelihood"), 0);
 	*out = s;
 	return KDR_OK;
 }
@@ -62,11 +63,9 @@ kdr_status kdr_selector_load(kdr_context *ctx, const char *path, kdr_selector *o
 	kdr_status st;
 	kdri_input *in = NULL;
 	char *text = NULL;
-	kdr_json *root = NULL;
+	kdri_json_value *root = NULL;
 	size_t got = 0;
-	if (!ctx || !path || !out)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "selector: a context, a file and a place for the model are needed");
+	KDRI_NEED(ctx, path && out);
 	KDRI_TRY(KDRI_NEW(ctx, &text, MOST_BYTES));
 	KDRI_TRY(kdri_input_open(ctx, path, &in));
 	KDRI_TRY(kdri_input_read(ctx, in, text, MOST_BYTES, &got));
@@ -74,14 +73,14 @@ kdr_status kdr_selector_load(kdr_context *ctx, const char *path, kdr_selector *o
 		st = selector_bad(ctx, path, "it is too large");
 		goto done;
 	}
-	KDRI_TRY(kdr_json_parse(ctx, path, 1, text, got, &root));
-	if (!kdr_json_is(root, KDR_JSON_OBJECT)) {
+	KDRI_TRY(kdri_json_parse(ctx, path, 1, text, got, &root));
+	if (!kdri_json_is(root, KDRI_JSON_OBJECT)) {
 		st = selector_bad(ctx, path, "it is not a JSON object");
 		goto done;
 	}
 	KDRI_TRY(selector_parse(ctx, path, root, out));
 done:
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	kdri_input_close(ctx, in);
 	kdri_free(ctx, text);
 	return st;

@@ -2,14 +2,9 @@
 #include "comm/comm.h"
 #include "jobs/job.h"
 
-void kdr_cluster_options_init(kdr_cluster_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
-
 /* On the data as they were fitted. */
-static kdr_status put_stability(kdr_context *ctx, kdri_job *job, kdr_data **sets,
-                                const kdr_cluster_options *o, kdr_result *r)
+static kdr_status put_stability(kdr_context *ctx, kdri_job *job, kdr_data **sets, const kdr_job_options *o,
+                                kdr_result *r)
 {
 	kdr_status st;
 	const int64_t **labels = NULL;
@@ -51,7 +46,7 @@ done:
 }
 
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
-                              const kdr_cluster_options *o, kdr_result **out)
+                              const kdr_job_options *o, kdr_result **out)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -67,7 +62,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .x = kdr_data_mat(sets[i]),
 			               .k = o->each_k ? o->each_k[i] : o->k,
 			               .init = o->init ? o->init[i] : NULL };
-	const kdr_problem about = { .ntasks = count, .pooled = o->pooled };
+	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
 	if (o->quality)
 		KDRI_TRY(put_stability(ctx, job, sets, o, result));
@@ -89,25 +84,24 @@ done:
 }
 
 kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                       const kdr_cluster_options *options, kdr_result **out)
+                       const kdr_job_options *options, kdr_result **out)
 {
 	kdr_status st;
 	kdri_job job = { 0 };
 	kdr_data **sets = NULL;
 	kdr_result *result = NULL;
-	const kdr_cluster_options defaults = { 0 };
-	if (!ctx || !out)
-		return KDR_ERR_ARGUMENT;
-	if (!tasks || count < 1)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
-	if (!options)
-		options = &defaults;
+	kdr_job_options own;
+	kdr_prep_options prep;
+	KDRI_NEED(ctx, out);
 	kdri_enter(ctx);
-	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", options->job.map));
-	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", options->job.features_from != NULL));
+	KDRI_TRY(kdri_check_sets(ctx, "cluster", tasks, count, 1));
+	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
+	options = &own;
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", options->map));
+	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", options->features_from != NULL));
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
-	KDRI_TRY(kdri_job_open(ctx, &options->job, KDR_FAMILY_CLUSTER, &job));
+	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
 	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &result));
 done:
 	st = kdri_leave(ctx, st);

@@ -7,13 +7,8 @@ struct kdr_embedding {
 	int64_t count, *rows;
 	double **xy;
 	kdr_prep *prep;
-	kdr_data_kind kind;
+	char about[384]; /* the preprocessing */
 };
-
-void kdr_embed_options_init(kdr_embed_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
 
 void kdr_embedding_free(kdr_embedding *e)
 {
@@ -54,11 +49,11 @@ done:
 	return st;
 }
 
-kdr_status kdr_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
-                              const kdr_embed_options *options, double *const *xy)
+kdr_status kdri_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                               const kdr_embed_options *options, double *const *xy)
 {
 	kdr_status st;
-	const kdr_embed_options defaults = { 0 };
+	const kdr_embed_options defaults = { .size = sizeof(kdr_embed_options) };
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!x || !xy || count < 1)
@@ -99,27 +94,27 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	kdr_data **sets = NULL;
 	kdr_mat *x = NULL;
 	kdr_recipe recipe = { .kind = KDR_DATA_UNKNOWN };
-	kdr_embed_options o = { 0 };
-	if (!ctx || !out)
-		return KDR_ERR_ARGUMENT;
-	if (!tasks || count < 1)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
-	if (options)
-		o = *options;
+	kdr_embed_options o;
+	kdr_prep_options prep;
+	KDRI_NEED(ctx, out);
+	KDRI_TRY(kdri_check_sets(ctx, "embed", tasks, count, 1));
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_embed_options, options, &o));
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_prep_options, o.prep, &prep));
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count));
 	KDRI_TRY(KDRI_NEW(ctx, &x, count));
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(embedding_new(ctx, sets, count, &e));
-	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &o.prep,
-	                           kdri_prep_chosen(&o.prep, o.choice, true) ? KDRI_PREP_RECIPE
-	                                                                     : KDRI_PREP_TOLD,
+	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &prep,
+	                           kdri_prep_chosen(&prep, o.choice, true) ? KDRI_PREP_RECIPE : KDRI_PREP_TOLD,
 	                           false, &recipe, &e->prep));
-	e->kind = recipe.kind;
+	kdri_snprintf(e->about, sizeof e->about,
+	              recipe.kind == KDR_DATA_UNKNOWN ? "%s" : "%s (the data look like %s)",
+	              kdri_prep_describe(e->prep), kdri_data_kind_name(recipe.kind));
 	o.centre |= recipe.centre;
 	for (int64_t t = 0; t < count; t++)
 		x[t] = kdr_data_mat(sets[t]);
 	KDRI_TRY(kdri_check_memory(ctx, "embed", NULL, sets, count));
-	KDRI_TRY(kdr_embed_matrices(ctx, x, count, &o, e->xy));
+	KDRI_TRY(kdri_embed_matrices(ctx, x, count, &o, e->xy));
 	*out = e;
 	e = NULL;
 done:
@@ -129,26 +124,15 @@ done:
 	return st;
 }
 
-int64_t kdr_embedding_ntasks(const kdr_embedding *e)
-{
-	return e->count;
-}
-
 const double *kdr_embedding_task(const kdr_embedding *e, int64_t task, int64_t *n)
 {
-	if (task < 0 || task >= e->count)
-		return NULL;
+	const bool has = e && task >= 0 && task < e->count;
 	if (n)
-		*n = e->rows[task];
-	return e->xy[task];
+		*n = has ? e->rows[task] : 0;
+	return has ? e->xy[task] : NULL;
 }
 
-const kdr_prep *kdr_embedding_prep(const kdr_embedding *e)
+const char *kdr_embedding_preprocessing(const kdr_embedding *e)
 {
-	return e->prep;
-}
-
-kdr_data_kind kdr_embedding_kind(const kdr_embedding *e)
-{
-	return e->kind;
+	return e ? e->about : NULL;
 }

@@ -37,7 +37,7 @@ static double predict_bytes(const kdri_sizes *s, const kdr_model *m)
 {
 	kdri_extent x = kdri_extent_of(&s->tasks[0]);
 	x.d = (double)m->ncolumns; /* aligned with the model */
-	const double k = (double)kdr_model_k(m, 0), weights = 8 * (x.n + x.d) * k;
+	const double k = (double)kdri_model_k(m, 0), weights = 8 * (x.n + x.d) * k;
 	return 8 * x.n + KDRI_MAX(8 * x.n * (k + 3), m->algo->estimate_predict_bytes
 	                                                     ? m->algo->estimate_predict_bytes(
 	                                                               &x, m->fitted, m->options, s->threads)
@@ -49,9 +49,10 @@ kdr_status kdr_estimate_bytes_job(kdr_context *ctx, const char *job, const kdr_m
 {
 	kdr_status st;
 	double data;
-	const bool predict = job && strcmp(job, "predict") == 0, relate = job && strcmp(job, "relate") == 0;
+	KDRI_NEED(ctx, job && tasks && out);
+	const bool predict = strcmp(job, "predict") == 0, relate = strcmp(job, "relate") == 0;
 	KDRI_TRY(kdri_shape_check(ctx, tasks, ntasks, &data));
-	if (!out || (predict ? !model || ntasks != 1 : !relate && (!job || strcmp(job, "embed") != 0)))
+	if (predict ? !model || ntasks != 1 : !relate && strcmp(job, "embed") != 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "an estimate is for relate, embed, or predict with a model and one task");
 	const kdri_sizes s = { .tasks = tasks, .ntasks = ntasks, .threads = ctx->threads };

@@ -135,6 +135,10 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 	if (!path || !input || !sets || (!result && !xy))
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_write_h5ad: paths, data sets and a result are needed");
+	kdr_read_options own;
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, reading, &own));
+	reading = &own;
+	KDRI_TRY(kdri_check_sets(ctx, "kdr_write_h5ad", sets, count, 1));
 	for (int64_t t = 0; t < count; t++)
 		if (first < 0 && strcmp(sets[t]->path, input) == 0)
 			first = t;
@@ -143,7 +147,7 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		                 input);
 	KDRI_TRY(kdri_split_member(ctx, input, &file, &member));
 	KDRI_TRY(kdri_data_origin(ctx, sets[first], &origin, &file_rows));
-	if (kdri_format_find(reading ? reading->format : NULL, input) != &kdri_format_h5ad)
+	if (kdri_format_find(reading->format, input) != &kdri_format_h5ad)
 		KDRI_TRY(kdr_read(ctx, input, reading, &again));
 	KDRI_TRY(h5ad_make_room(ctx, again, file_rows, xy != NULL, &g));
 	if (result)

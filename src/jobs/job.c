@@ -14,17 +14,16 @@ static const char *const default_methods[] = {
 	[KDR_FAMILY_FEATURES] = "msda",
 };
 
-const char *kdr_default_method(kdr_family family)
-{
-	return (int)family < 0 || family > KDR_FAMILY_FEATURES ? NULL : default_methods[family];
-}
-
 /* --- the method ----------------------------------------------------------------------------------- */
 
 kdr_status kdr_algo_require(kdr_context *ctx, const char *id, kdr_family family, const kdr_algo **out)
 {
 	static const char *const verbs[] = { "cluster", "transfer labels", "learn features" };
-	const kdr_algo *algo = kdr_algo_find_in(family, id);
+	if ((int)family < 0 || family > KDR_FAMILY_FEATURES)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "family %d is not one of kdr_family", (int)family);
+	if (!id)
+		id = default_methods[family];
+	const kdr_algo *algo = kdri_algo_find_in(family, id);
 	if (algo) {
 		if (out)
 			*out = algo;
@@ -49,13 +48,24 @@ static kdr_status take_options(kdr_context *ctx, const kdr_algo *algo, const kdr
 	return kdri_options_copy(ctx, settings, out);
 }
 
+kdr_status kdri_job_take(kdr_context *ctx, const kdr_job_options *given, kdr_job_options *out,
+                         kdr_prep_options *prep)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_job_options, given, out));
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_prep_options, out->prep, prep));
+	out->prep = prep;
+done:
+	return st;
+}
+
 kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_family family, kdri_job *job)
 {
 	kdr_status st;
 	const kdr_algo *features = NULL;
 	const char *method = told->method     ? told->method
 	                     : told->settings ? kdr_options_algo(told->settings)->id
-	                                      : kdr_default_method(family);
+	                                      : NULL;
 	*job = (kdri_job){ .told = told };
 	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
 	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_of(job->algo)));
@@ -211,21 +221,21 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	double start = kdri_now();
 	const kdr_job_options *told = job->told;
 	bool open = job->algo->flags & KDR_ALGO_RECIPE;
-	bool chosen = kdri_prep_chosen(&told->prep, told->choice, open);
+	bool chosen = kdri_prep_chosen(told->prep, told->choice, open);
 	const kdri_prep_source from = !chosen                                    ? KDRI_PREP_TOLD
 	                              : job->algo->family == KDR_FAMILY_TRANSFER ? KDRI_PREP_WIDE_RECIPE
 	                                                                         : KDRI_PREP_RECIPE;
-	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep.weight == KDR_WEIGHT_NONE &&
-	              told->prep.norm == KDR_NORM_NONE && told->prep.scale == KDR_SCALE_NONE;
+	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep->weight == KDR_WEIGHT_NONE &&
+	              told->prep->norm == KDR_NORM_NONE && told->prep->scale == KDR_SCALE_NONE;
 	/* Features that are learnt first are learnt from distances. */
 	const bool tables = (job->algo->flags & KDR_ALGO_TABLES) && !job->feature_options && !split &&
-	                    told->prep.top_features == 0;
+	                    told->prep->top_features == 0;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
 	if (!chosen && silent)
 		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
-	                           &told->prep, from, tables, &job->recipe, &job->prep));
+	                           told->prep, from, tables, &job->recipe, &job->prep));
 	job->encoded = !tables;
 	if (job->recipe.centre)
 		KDRI_TRY(kdri_job_set(ctx, job, "centre", "yes"));
@@ -281,12 +291,12 @@ static kdr_status early_warnings(kdr_context *ctx, const kdri_job *job, const kd
 {
 	kdr_status st;
 	const char **texts = NULL;
-	int64_t prepared = kdr_prep_warning_count(job->prep), n = 0;
+	int64_t prepared = kdri_prep_warning_count(job->prep), n = 0;
 	bool hinted = job->hint[0];
 	int64_t count = hinted + prepared + (learnt ? learnt->warning_count : 0);
 	KDRI_TRY(KDRI_NEW(ctx, &texts, count));
 	for (; n < prepared; n++)
-		texts[n] = kdr_prep_warning_at(job->prep, n);
+		texts[n] = kdri_prep_warning_at(job->prep, n);
 	for (int64_t i = 0; learnt && i < learnt->warning_count; i++)
 		texts[n++] = learnt->warnings[i];
 	if (hinted)

@@ -8,17 +8,20 @@
 /* --- job.c: method, preprocessing, fit ---------------------------------------------------------- */
 
 typedef struct kdri_job {
-	const kdr_job_options *told;
+	const kdr_job_options *told; /* with a prep that is not NULL */
 	const kdr_algo *algo;
 	kdr_options *options; /* in force: a copy */
 	kdr_options *feature_options;
 	kdr_recipe recipe; /* kind KDR_DATA_UNKNOWN: not looked for */
 	kdr_prep *prep;
 	bool encoded; /* data of a table have been encoded: kdri_job_encode */
-	kdr_seconds seconds;
+	kdri_seconds seconds;
 	char hint[512]; /* about the preprocessing; "": none */
 } kdri_job;
 
+/* A caller's options (NULL: the defaults) in this library's size; out->prep becomes `prep`. */
+kdr_status kdri_job_take(kdr_context *ctx, const kdr_job_options *given, kdr_job_options *out,
+                         kdr_prep_options *prep);
 /* Finds the method and copies its options. kdri_job_close also after a failure. */
 kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_family family, kdri_job *out);
 void kdri_job_close(kdri_job *job);
@@ -152,5 +155,12 @@ kdr_status kdri_json_map(kdr_context *ctx, struct kdri_json *json, const kdr_res
 
 /* json.c: the most memory the process has had. */
 int64_t kdri_peak_rss_bytes(void);
+
+/* Coordinates of the samples of `count` tasks, as they are: xy[t] gets two numbers for each row of x[t]. Tasks whose
+ * columns mean the same are drawn on common axes, so that what corresponds lies in the same place; tasks of different
+ * width each on its own. The same seed gives the same coordinates on any number of threads; asked to stop, it gives
+ * those reached so far. `options` may be NULL. After the search for neighbours O(rows x neighbours) a sweep. */
+kdr_status kdri_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                               const kdr_embed_options *options, double *const *xy);
 
 #endif

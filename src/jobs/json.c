@@ -20,6 +20,12 @@ static void json_note(kdri_json *j, kdr_status st)
 	j->failed = true;
 }
 
+static bool is_brief(const kdri_json *j)
+{
+	const kdri_pages *p = j->user;
+	return p && p->brief;
+}
+
 /* Lists with an entry for each sample: those here come between these two. Other ranks have more (pages.h). */
 static void begin_samples(kdri_json *j, const kdri_task_result *t, const char *key)
 {
@@ -57,7 +63,7 @@ static void put_options(kdri_json *j, const kdr_options *options)
 	kdri_json_object(j, "options");
 	for (const kdr_option_desc *o = kdr_options_algo(options)->options; o->name; o++) {
 		int64_t count;
-		const double *values = kdr_options_numbers(options, o->name, &count), value = values[0];
+		const double *values = kdri_options_numbers(options, o->name, &count), value = values[0];
 		switch (o->type) {
 		case KDR_OPTION_INT: kdri_json_int(j, o->name, (int64_t)value); break;
 		case KDR_OPTION_REAL: kdri_json_real(j, o->name, value); break;
@@ -95,6 +101,8 @@ static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
 static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
 	kdri_json_ints(j, "sizes", t->sizes, t->sizes ? t->k : 0);
+	if (is_brief(j))
+		return;
 	if (!t->labels) {
 		kdri_json_strings(j, "labels", NULL, 0);
 		return;
@@ -199,7 +207,7 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 {
 	kdri_json_array(j, "clusters");
 	for (int64_t c = 0; c < t->k; c++) {
-		const kdr_cluster_profile *p = &t->profiles[c];
+		const kdri_cluster_profile *p = &t->profiles[c];
 		kdri_json_object(j, NULL);
 		kdri_json_int(j, "number", c);
 		if (r->classes && c < r->nclasses)
@@ -207,7 +215,7 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 		kdri_json_int(j, "size", p->size);
 		kdri_json_array(j, "features");
 		for (int64_t i = 0; i < p->nfeatures; i++) {
-			const kdr_feature_effect *f = &p->features[i];
+			const kdri_feature_effect *f = &p->features[i];
 			char column[KDRI_COLUMN_NAME];
 			kdri_json_object(j, NULL);
 			kdri_json_string(j, "name", kdri_column_name(t, f->column, column));
@@ -259,11 +267,14 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	kdri_json_int(j, "nnz", t->all_nnz);
 	kdri_json_int(j, "k", t->k);
 	put_labels(j, r, t);
-	put_ids(j, t);
-	put_probabilities(j, t);
+	if (!is_brief(j)) {
+		put_ids(j, t);
+		put_probabilities(j, t);
+	}
 	put_left_out(j, t);
 	put_columns(j, t);
-	put_choices(j, r, i);
+	if (!is_brief(j))
+		put_choices(j, r, i);
 	if (t->profiles)
 		put_profiles(j, r, t);
 	if (t->nadvice > 0)
@@ -272,7 +283,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	if (t->quality.n > 0) /* asked for */
 		kdri_json_quality(j, &t->quality);
 	put_curves(j, r, i);
-	kdr_status st = kdri_json_map(ctx, j, r, i);
+	kdr_status st = is_brief(j) ? KDR_OK : kdri_json_map(ctx, j, r, i);
 	kdri_json_end_object(j);
 	return st;
 }
@@ -348,7 +359,7 @@ static void put_shared(kdri_json *j, const kdr_result *r)
 		return;
 	kdri_json_array(j, "feature_clusters");
 	for (int64_t i = 0; i < r->shared_count; i++) {
-		const kdr_shared_features *f = &r->shared[i];
+		const kdri_shared_features *f = &r->shared[i];
 		/* Learnt features have no names. */
 		char *const *names = r->feature_options ? NULL : r->tasks[f->task].features;
 		kdri_json_object(j, NULL);
@@ -369,6 +380,11 @@ static void put_shared(kdri_json *j, const kdr_result *r)
 	kdri_json_end_array(j);
 }
 
+/* What the calibration cannot know. */
+static const char calibration_note[] =
+        "probabilities are calibrated on held-out samples of the sources: they are right for samples like those, and know "
+        "nothing of what sets the target apart from them; where data shift, expect less";
+
 static void put_calibration(kdri_json *j, const kdr_result *r)
 {
 	const kdr_calibration *c = &r->calibration;
@@ -381,7 +397,7 @@ static void put_calibration(kdri_json *j, const kdr_result *r)
 	kdri_json_real(j, "label", c->label);
 	kdri_json_real(j, "accuracy", c->accuracy);
 	kdri_json_real(j, "log_loss", c->log_loss);
-	kdri_json_string(j, "note", kdr_calibration_note());
+	kdri_json_string(j, "note", calibration_note);
 	kdri_json_end_object(j);
 }
 
@@ -419,13 +435,13 @@ static void put_head(kdri_json *j, const kdr_result *r)
 		kdri_json_end_object(j);
 	}
 	if (r->kind != KDR_DATA_UNKNOWN)
-		kdri_json_string(j, "data", kdr_data_kind_name(r->kind));
+		kdri_json_string(j, "data", kdri_data_kind_name(r->kind));
 	kdri_json_int(j, "seed", (int64_t)r->seed);
 	kdri_json_int(j, "threads", r->threads);
-	kdri_json_string(j, "preprocessing", kdr_prep_describe(r->prep));
+	kdri_json_string(j, "preprocessing", kdri_prep_describe(r->prep));
 }
 
-static void put_seconds(kdri_json *j, const kdr_seconds *s)
+static void put_seconds(kdri_json *j, const kdri_seconds *s)
 {
 	kdri_json_object(j, "seconds");
 	kdri_json_real(j, "read", s->read);
@@ -486,11 +502,12 @@ static kdr_status no_memory(kdr_context *ctx, const kdri_json *j)
 	return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for result.json: %zu bytes", j->room);
 }
 
-kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, char **text, size_t *length)
+kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, bool samples, char **text,
+                           size_t *length)
 {
-	if (!ctx || !result || !text)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_json: a result and a place are needed");
-	kdri_json j = { .allocator = &ctx->allocator };
+	KDRI_NEED(ctx, result && text);
+	kdri_pages brief = { .brief = true };
+	kdri_json j = { .allocator = &ctx->allocator, .user = samples ? NULL : &brief };
 	kdr_status st = build(ctx, &j, result);
 	if (st == KDR_OK && j.failed)
 		st = no_memory(ctx, &j);
@@ -530,8 +547,7 @@ static kdr_status write_pages(kdr_context *ctx, const kdr_result *result, kdr_st
 kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force)
 {
 	kdri_pages p = { 0 };
-	if (!ctx || !result || !path)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_write: a result and a path are needed");
+	KDRI_NEED(ctx, result && path);
 	kdr_status st = kdri_pages_open(ctx, result, path, force, &p);
 	return write_pages(ctx, result, st, &p);
 }
@@ -554,8 +570,7 @@ kdr_status kdr_result_put(kdr_context *ctx, const kdr_result *result, kdr_text_p
 {
 	kdri_pages p = { 0 };
 	sink s = { ctx, put, user };
-	if (!ctx || !result || !put)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_put: a result and a function are needed");
+	KDRI_NEED(ctx, result && put);
 	kdr_status st = kdri_pages_open_to(ctx, result, put_block, &s, &p);
 	return write_pages(ctx, result, st, &p);
 }

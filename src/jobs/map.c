@@ -48,7 +48,7 @@ static kdr_status lay_out(kdr_context *ctx, kdr_result *r, const kdr_mat *x, boo
 	kdri_own *taken = NULL;
 	kdr_mat *drawn = NULL;
 	double **xy = NULL;
-	kdr_embed_options options = { .centre = centre };
+	kdr_embed_options options = { .size = sizeof(kdr_embed_options), .centre = centre };
 	KDRI_TRY(KDRI_NEW0(ctx, &taken, r->ntasks));
 	KDRI_TRY(KDRI_NEW(ctx, &drawn, r->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &xy, r->ntasks));

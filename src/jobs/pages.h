@@ -23,6 +23,7 @@ typedef struct kdri_pages {
 	kdri_output *out;
 	bool parted;       /* other ranks have rows, too */
 	bool turn;         /* what is written are rows */
+	bool brief;        /* lists with an entry for each sample are not wanted */
 	kdr_status failed; /* for callers that cannot return it at once */
 } kdri_pages;
 

@@ -4,11 +4,6 @@
 
 #include <stdio.h>
 
-void kdr_predict_options_init(kdr_predict_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
-
 /* Whether a task is called so: names of tasks are names of files, in which no '/' is (split.c). */
 static bool is_called(const char *task, const char *name)
 {
@@ -49,7 +44,7 @@ static kdr_status predict_begin(kdr_context *ctx, const kdr_model *model, const 
 	kdr_status st;
 	kdr_result *result = NULL;
 	kdr_task only = { .name = data->name, .x = kdr_data_mat(data), .k = k };
-	kdr_problem problem = { .tasks = &only, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &only, .ntasks = 1 };
 	KDRI_TRY(kdri_result_new(ctx, kdr_model_algo(model), &problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, &problem, model->options));
 	result->command = "predict";
@@ -73,8 +68,8 @@ static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_dat
 	kdr_result *result = NULL;
 	int64_t *labels = NULL;
 	double start = kdri_now();
-	KDRI_TRY(predict_begin(ctx, model, data, kdr_model_k(model, task), &result, &labels));
-	KDRI_TRY(kdr_model_apply(ctx, model, task, data, labels));
+	KDRI_TRY(predict_begin(ctx, model, data, kdri_model_k(model, task), &result, &labels));
+	KDRI_TRY(kdri_model_apply(ctx, model, task, data, labels));
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
 	KDRI_TRY(kdri_result_count(ctx, result));
 	result->seconds.fit = kdri_now() - start;
@@ -140,7 +135,7 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 		}
 	for (int64_t t = 0; t < g->count; t++) {
 		KDRI_TRY(choose_task(ctx, model, g->names[t], &task[t]));
-		k = KDRI_MAX(k, kdr_model_k(model, task[t]));
+		k = KDRI_MAX(k, kdri_model_k(model, task[t]));
 	}
 	KDRI_TRY(predict_begin(ctx, model, data, k, &result, &labels));
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
@@ -178,10 +173,10 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 {
 	kdr_status st;
 	int64_t task;
-	const char *told = options ? options->task : NULL;
-	if (!ctx || !model || !data || !out)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_predict: a model, data and a place for the result are needed");
+	kdr_predict_options own;
+	KDRI_NEED(ctx, model && data && out);
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_predict_options, options, &own));
+	const char *told = own.task;
 	KDRI_TRY(kdri_check_memory(ctx, "predict", model, &data, 1));
 	if (data->groups.of && !told && model->ntasks > 1)
 		return predict_groups(ctx, model, data, out);

@@ -143,7 +143,8 @@ static kdr_status fit_fold(kdr_context *ctx, kdri_job *job, const kdri_calibrati
 		tasks[t].x = kdr_data_mat(data[t]);
 		tasks[t].k = c->classes;
 	}
-	const kdr_problem about = { .ntasks = n,
+	const kdr_problem about = { .size = sizeof(kdr_problem),
+		                    .ntasks = n,
 		                    .classes = c->classes,
 		                    .class_names = (const char *const *)c->sources[0]->classes };
 	if (n > first)

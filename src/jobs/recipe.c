@@ -144,7 +144,7 @@ done:
 	return st;
 }
 
-const char *kdr_data_kind_name(kdr_data_kind kind)
+const char *kdri_data_kind_name(kdr_data_kind kind)
 {
 	static const char *const names[] = {
 		[KDR_DATA_UNKNOWN] = "",
@@ -220,8 +220,9 @@ kdr_status kdri_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 	kdr_status st;
 	kdr_data_kind kind = KDR_DATA_UNKNOWN;
 	kdri_spread ends[2] = { 0 };
-	if (!tasks || count < 1 || !out)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
+	KDRI_NEED(ctx, out);
+	if ((st = kdri_check_sets(ctx, "kdr_recipe_find", tasks, count, 1)) != KDR_OK)
+		return st;
 	kdri_enter(ctx);
 	st = kdri_leave(ctx, recipe_look(ctx, tasks, count, wide, &kind, ends));
 	if (st != KDR_OK)

@@ -1,5 +1,6 @@
 /* kdr_train_selector: learning which bridges help, from labelled data sets. SPDX-License-Identifier: BSD-3-Clause */
 #include "jobs/job.h"
+#include "jobs/relate/relate.h"
 #include "prepare/prep.h"
 
 kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t count,
@@ -10,7 +11,6 @@ kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	kdr_mat *x = NULL;
 	const int64_t **known = NULL;
 	int64_t classes = 0;
-	kdr_prep_options plain;
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
 	if (!sets || count < 3)
@@ -18,7 +18,7 @@ kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t c
 		        ctx, KDR_ERR_ARGUMENT,
 		        "a selector learns from triples: %lld data sets were given, at least 3 are needed",
 		        (long long)count);
-	kdr_prep_options_init(&plain);
+	KDRI_TRY(kdri_check_sets(ctx, "a selector", sets, count, 3));
 	KDRI_TRY(KDRI_NEW(ctx, &own, count));
 	KDRI_TRY(KDRI_NEW(ctx, &x, count));
 	KDRI_TRY(KDRI_NEW(ctx, &known, count));
@@ -32,13 +32,13 @@ kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t c
 			goto done;
 		}
 	KDRI_TRY(kdr_data_merge_classes(ctx, own, count));
-	KDRI_TRY(kdr_prepare(ctx, own, count, prep ? prep : &plain, NULL));
+	KDRI_TRY(kdr_prepare(ctx, own, count, prep, NULL));
 	for (int64_t i = 0; i < count; i++) {
 		x[i] = kdr_data_mat(own[i]);
 		known[i] = kdr_data_labels(own[i]);
 		kdr_data_classes(own[i], &classes);
 	}
-	KDRI_TRY(kdr_selector_train(ctx, x, known, count, classes, NULL, out));
+	KDRI_TRY(kdri_selector_train(ctx, x, known, count, classes, NULL, out));
 done:
 	kdri_free(ctx, own);
 	kdri_free(ctx, x);

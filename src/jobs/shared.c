@@ -16,7 +16,7 @@ static kdr_array side_array(const kdr_result *r, const char *what, int side)
 	return kdr_result_array(r, name, -1);
 }
 
-static void find_class(const kdr_array *a, kdr_shared_features *f)
+static void find_class(const kdr_array *a, kdri_shared_features *f)
 {
 	const double *w = a->data;
 	double sum = 0, most = -1;
@@ -43,11 +43,11 @@ kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *r, int64_t target)
 			continue;
 		KDRI_TRY(KDRI_GROW(ctx, &r->shared, r->shared_count + top.shape[0]));
 		for (int64_t k = 0; k < top.shape[0]; k++) {
-			kdr_shared_features f = { .task = side ? target : 0,
-				                  .with_target = side == 1,
-				                  .cluster = k,
-				                  .columns = (const int64_t *)top.data + k * top.shape[1],
-				                  .ncolumns = top.shape[1] };
+			kdri_shared_features f = { .task = side ? target : 0,
+				                   .with_target = side == 1,
+				                   .cluster = k,
+				                   .columns = (const int64_t *)top.data + k * top.shape[1],
+				                   .ncolumns = top.shape[1] };
 			find_class(&a, &f);
 			r->shared[r->shared_count++] = f;
 		}

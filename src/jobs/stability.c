@@ -93,7 +93,7 @@ static kdr_status once(kdr_context *ctx, kdri_job *job, const kdri_stability *s,
 		tasks[t] = (kdr_task){ .name = data[t]->name, .x = kdr_data_mat(data[t]), .k = s->k[t] };
 	}
 	ctx->seed = kdri_rng_u64(&rng);
-	const kdr_problem about = { .ntasks = s->count, .pooled = s->pooled };
+	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = s->count, .pooled = s->pooled };
 	st = kdri_job_fit(ctx, job, tasks, data, &about, &result);
 	ctx->seed = seed;
 	if (st != KDR_OK || ctx->cancelled || ctx->timed_out)
@@ -144,25 +144,27 @@ static kdr_status count_labels(kdr_context *ctx, const int64_t *labels, int64_t 
 }
 
 kdr_status kdr_stability(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
-                         const int64_t *const *labels, const kdr_cluster_options *options, int64_t *resamples,
+                         const int64_t *const *labels, const kdr_job_options *options, int64_t *resamples,
                          double *out)
 {
 	kdr_status st;
 	kdri_job job = { 0 };
 	kdr_data **sets = NULL;
 	int64_t *k = NULL;
-	const kdr_cluster_options defaults = { 0 };
+	kdr_job_options own;
+	kdr_prep_options prep;
 	if (!ctx || !tasks || count < 1 || !labels || !out || !resamples)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_stability: tasks, labels and a place for the answer are needed");
-	if (!options)
-		options = &defaults;
+	KDRI_TRY(kdri_check_sets(ctx, "stability", tasks, count, 1));
+	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
+	options = &own;
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
 	KDRI_TRY(KDRI_NEW(ctx, &k, count));
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(count_labels(ctx, labels[t], sets[t]->rows, &k[t]));
-	KDRI_TRY(kdri_job_open(ctx, &options->job, KDR_FAMILY_CLUSTER, &job));
+	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
 	KDRI_TRY(kdri_job_prepare(ctx, &job, sets, count, 0));
 	const kdri_stability s = { sets, labels, k, count, options->pooled };
 	KDRI_TRY(kdri_job_stability(ctx, &job, &s, resamples, out));

@@ -135,15 +135,6 @@ done:
 	return st;
 }
 
-kdr_status kdr_result_write_samples(kdr_context *ctx, const kdr_result *result, int64_t task,
-                                    const char *path, bool force)
-{
-	if (!ctx || !result || !path || !kdr_result_labels(result, task, NULL))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_result_write_samples: a task with labels and a path are needed");
-	return tables_write_table(ctx, result, task, path, force, fill_samples);
-}
-
 static kdr_status put_shares(table *t, const kdr_result *r, int64_t at, int64_t i)
 {
 	const kdri_task_result *task = &r->tasks[at];
@@ -186,18 +177,6 @@ done:
 	return st;
 }
 
-kdr_status kdr_result_write_probabilities(kdr_context *ctx, const kdr_result *result, int64_t task,
-                                          const char *path, bool force)
-{
-	int64_t classes;
-	if (!ctx || !result || !path || !kdr_result_probabilities(result, task, &classes))
-		return kdri_fail(
-		        ctx, KDR_ERR_ARGUMENT,
-		        "kdr_result_write_probabilities: a task with probabilities and a path are needed");
-	return tables_write_table(ctx, result, task, path, force,
-	                          kdri_ends_with(path, ".npy") ? fill_shares : fill_probabilities);
-}
-
 /* --- labels and arrays --------------------------------------------------------------------------------- */
 
 /* As it is: a line of a file of labels is never quoted. */
@@ -213,15 +192,6 @@ static kdr_status put_plain(table *t, const kdr_result *r, int64_t at, int64_t i
 static kdr_status fill_labels(table *t, const kdr_result *r, int64_t at)
 {
 	return tables_put_rows(t, r, at, put_plain);
-}
-
-kdr_status kdr_result_write_labels(kdr_context *ctx, const kdr_result *result, int64_t task, const char *path,
-                                   bool force)
-{
-	if (!ctx || !result || !path || !kdr_result_labels(result, task, NULL))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_result_write_labels: a task with labels and a path are needed");
-	return tables_write_table(ctx, result, task, path, force, fill_labels);
 }
 
 /* Row-major: where samples are the second axis, each row has its turn. */
@@ -254,18 +224,9 @@ done:
 	return st;
 }
 
-kdr_status kdr_result_write_array(kdr_context *ctx, const kdr_result *result, int64_t index, const char *path,
-                                  bool force)
-{
-	if (!ctx || !result || !path || index < 0 || index >= result->array_count)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_result_write_array: an array of the result and a path are needed");
-	return tables_write_table(ctx, result, index, path, force, fill_array);
-}
-
 /* --- features ------------------------------------------------------------------------------------------ */
 
-static kdr_status put_effect(table *t, const kdri_task_result *task, const kdr_feature_effect *f)
+static kdr_status put_effect(table *t, const kdri_task_result *task, const kdri_feature_effect *f)
 {
 	kdr_status st;
 	char column[KDRI_COLUMN_NAME];
@@ -304,10 +265,34 @@ done:
 	return st;
 }
 
-kdr_status kdr_result_write_features(kdr_context *ctx, const kdr_result *result, const char *path, bool force)
+/* --- all of them --------------------------------------------------------------------------------------- */
+
+kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kdr_table what, int64_t index,
+                                  const char *path, bool force)
 {
-	if (!ctx || !result || !path)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_result_write_features: a result and a path are needed");
-	return tables_write_table(ctx, result, 0, path, force, fill_features);
+	static const struct {
+		const char *needs;
+		kdr_status (*fill)(table *t, const kdr_result *r, int64_t at);
+	} tables[] = {
+		[KDR_TABLE_LABELS] = { "a task with labels", fill_labels },
+		[KDR_TABLE_SAMPLES] = { "a task with labels", fill_samples },
+		[KDR_TABLE_PROBABILITIES] = { "a task with probabilities", fill_probabilities },
+		[KDR_TABLE_FEATURES] = { "a result", fill_features },
+		[KDR_TABLE_ARRAY] = { "an array of the result", fill_array },
+	};
+	if ((int)what < 0 || what > KDR_TABLE_ARRAY)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "table %d is not one of kdr_table", (int)what);
+	bool has = ctx && result && path;
+	if (what == KDR_TABLE_LABELS || what == KDR_TABLE_SAMPLES)
+		has = has && kdr_result_labels(result, index, NULL);
+	else if (what == KDR_TABLE_PROBABILITIES)
+		has = has && kdr_result_probabilities(result, index, NULL);
+	else if (what == KDR_TABLE_ARRAY)
+		has = has && index >= 0 && index < result->array_count;
+	if (!has)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_write_table: %s and a path are needed",
+		                 tables[what].needs);
+	if (what == KDR_TABLE_PROBABILITIES && kdri_ends_with(path, ".npy"))
+		return tables_write_table(ctx, result, index, path, force, fill_shares);
+	return tables_write_table(ctx, result, index, path, force, tables[what].fill);
 }

@@ -6,22 +6,18 @@
 #include "comm/comm.h"
 #include "core/names.h"
 #include "jobs/job.h"
-
-void kdr_transfer_options_init(kdr_transfer_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
+#include "jobs/relate/relate.h"
 
 typedef struct transfer {
 	const kdr_transfer_sets *sets;
-	const kdr_transfer_options *o;
+	const kdr_job_options *o;
 	kdri_job job;
 	kdr_data **all;
 	int64_t count, target; /* where the targets begin */
 	int64_t classes;       /* of the sources */
 	int64_t *known;        /* of the first target, or NULL */
 	int64_t candidates;    /* bridges to choose from; 0: no choice */
-	kdr_bridge_score *scores;
+	kdri_bridge_score *scores;
 	double *accuracy;
 	int64_t chosen;
 } transfer;
@@ -51,6 +47,9 @@ static kdr_status transfer_collect(kdr_context *ctx, transfer *t)
 	bool one = t->job.algo->flags & KDR_ALGO_BRIDGE;
 	if (!s->sources || s->nsources < 1 || !s->targets || s->ntargets < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "a transfer needs a source and a target");
+	for (int p = 0; p < 4; p++)
+		KDRI_TRY(kdri_check_sets(ctx, "transfer", parts[p].count > 0 ? parts[p].list : s->sources,
+		                         parts[p].count, 0));
 	if (s->views && !one && !(t->job.algo->flags & KDR_ALGO_BRIDGES))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no two views of a bridge",
 		                 t->job.algo->id);
@@ -69,7 +68,7 @@ static kdr_status check_common(kdr_context *ctx, const transfer *t)
 {
 	kdr_status st = KDR_OK;
 	kdri_names known = { .borrows = true };
-	kdr_align align = t->o->job.prep.align;
+	kdr_align align = t->o->prep->align;
 	bool named = (align == KDR_ALIGN_DEFAULT || align == KDR_ALIGN_UNION) && t->sets->nbridges == 0 &&
 	             !(t->job.algo->flags & KDR_ALGO_OWN_FEATURES);
 	for (int64_t s = 0; s < t->count; s++)
@@ -246,12 +245,13 @@ static kdr_status transfer_fit(kdr_context *ctx, transfer *t, int64_t k, kdr_res
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, t->count));
 	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
 	int64_t n = list_tasks(t, k, tasks, data, &first);
-	const kdr_problem about = { .ntasks = n,
+	const kdr_problem about = { .size = sizeof(kdr_problem),
+		                    .ntasks = n,
 		                    .classes = t->classes,
 		                    .class_names = (const char *const *)t->all[0]->classes,
 		                    .views = t->sets->views != NULL };
 	KDRI_TRY(kdri_job_fit(ctx, &t->job, tasks, data, &about, &result));
-	for (int64_t i = first; i < n && t->o->job.score; i++)
+	for (int64_t i = first; i < n && t->o->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, data[i], named, t->classes));
 	if (t->accuracy)
 		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
@@ -296,7 +296,7 @@ done:
 static kdr_status transfer_rank(kdr_context *ctx, transfer *t)
 {
 	kdr_status st;
-	kdr_bridge_candidate *list = NULL;
+	kdri_bridge_candidate *list = NULL;
 	int64_t first = t->sets->nsources;
 	KDRI_TRY(KDRI_NEW(ctx, &list, t->candidates));
 	KDRI_TRY(KDRI_NEW0(ctx, &t->scores, t->candidates));
@@ -307,8 +307,8 @@ static kdr_status transfer_rank(kdr_context *ctx, transfer *t)
 		t->accuracy[k] = NAN;
 	}
 	kdr_mat source = kdr_data_mat(t->all[0]), target = kdr_data_mat(t->all[t->target]);
-	KDRI_TRY(
-	        kdr_bridge_rank(ctx, &source, &target, list, t->candidates, t->o->selector, NULL, t->scores));
+	KDRI_TRY(kdri_bridge_rank(ctx, &source, &target, list, t->candidates, t->o->selector, NULL,
+	                          t->scores));
 done:
 	kdri_free(ctx, list);
 	return st;
@@ -333,7 +333,7 @@ done:
 }
 
 /* Those not tried, or without a way back, come last. */
-static double worth(const kdr_bridge_score *s)
+static double worth(const kdri_bridge_score *s)
 {
 	return isnan(s->back) ? -1 : s->back;
 }
@@ -345,7 +345,7 @@ static kdr_status rank_back(kdr_context *ctx, const transfer *t)
 	int64_t *before = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &before, t->candidates));
 	for (int64_t k = 0; k < t->candidates; k++) {
-		kdr_bridge_score *s = &t->scores[k];
+		kdri_bridge_score *s = &t->scores[k];
 		before[k] = s->rank;
 		s->score = worth(s);
 		if (!isnan(s->back))
@@ -409,20 +409,23 @@ done:
 	return st;
 }
 
-kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const kdr_transfer_options *options,
+kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const kdr_job_options *options,
                         kdr_result **out)
 {
 	kdr_status st;
-	const kdr_transfer_options defaults = { 0 };
-	transfer t = { .sets = sets, .o = options ? options : &defaults };
+	kdr_transfer_sets own_sets;
+	kdr_job_options own;
+	kdr_prep_options prep;
+	transfer t = { .sets = &own_sets, .o = &own };
 	kdr_result *result = NULL;
-	if (!ctx || !out || !sets)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_transfer: data sets and a place for the result are needed");
+	KDRI_NEED(ctx, out && sets);
 	kdri_enter(ctx);
-	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", t.o->job.map));
-	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", t.o->job.features_from != NULL));
-	KDRI_TRY(kdri_job_open(ctx, &t.o->job, KDR_FAMILY_TRANSFER, &t.job));
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_transfer_sets, sets, &own_sets));
+	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
+	sets = &own_sets;
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", t.o->map));
+	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", t.o->features_from != NULL));
+	KDRI_TRY(kdri_job_open(ctx, t.o, KDR_FAMILY_TRANSFER, &t.job));
 	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,

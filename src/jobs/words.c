@@ -136,7 +136,7 @@ static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double
 /* --- profiles ------------------------------------------------------------------------------------- */
 
 /* Puts `f` among the `room` largest by size of effect; of equals the first stays. */
-static int words_insert(kdr_feature_effect *list, int count, int room, const kdr_feature_effect *f)
+static int words_insert(kdri_feature_effect *list, int count, int room, const kdri_feature_effect *f)
 {
 	int at = count;
 	while (at > 0 && fabs(f->effect) > fabs(list[at - 1].effect))
@@ -151,17 +151,17 @@ static int words_insert(kdr_feature_effect *list, int count, int room, const kdr
 }
 
 /* The shares of the samples that have an entry in f's column. */
-static void put_shares(const side *s, double size, kdr_feature_effect *f)
+static void put_shares(const side *s, double size, kdri_feature_effect *f)
 {
 	double all = s->present[f->column], inside = s->present[s->data->cols + f->column];
 	f->share_inside = inside / size;
 	f->share_outside = (all - inside) / ((double)s->all - size);
 }
 
-static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *sum, kdr_cluster_profile *out)
+static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *sum, kdri_cluster_profile *out)
 {
 	kdr_status st = KDR_OK;
-	kdr_feature_effect more[MORE], less[LESS], *own = NULL;
+	kdri_feature_effect more[MORE], less[LESS], *own = NULL;
 	int nmore = 0, nless = 0, all = 0;
 	double n = (double)s->all, size = (double)s->sizes[c];
 	out->size = s->sizes[c];
@@ -178,11 +178,11 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 		double mean = s->sum[j] / n, square = s->square[j] / n, variance = square - mean * mean;
 		if (!(variance > 1e-12 * square))
 			continue;
-		kdr_feature_effect f = { .column = j,
-			                 .mean_inside = sum[j] / size,
-			                 .mean_outside = (s->sum[j] - sum[j]) / (n - size),
-			                 .share_inside = NAN,
-			                 .share_outside = NAN };
+		kdri_feature_effect f = { .column = j,
+			                  .mean_inside = sum[j] / size,
+			                  .mean_outside = (s->sum[j] - sum[j]) / (n - size),
+			                  .share_inside = NAN,
+			                  .share_outside = NAN };
 		f.effect = (f.mean_inside - f.mean_outside) / sqrt(variance); /* (E1) */
 		if (f.effect >= least_effect)
 			nmore = words_insert(more, nmore, MORE, &f);
@@ -291,7 +291,8 @@ done:
 /* What the method says of a task, or else what the relatedness it learnt says. */
 static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
 {
-	const char *said = kdr_result_task_text(r, t, "advice");
+	const kdri_field *field = kdri_result_field(r, t, "advice");
+	const char *said = field ? field->text : NULL;
 	const double *row = r->relatedness ? r->relatedness + t * r->ntasks : NULL;
 	int64_t best = -1;
 	char text[1024];

@@ -166,6 +166,8 @@ kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)
 {
 	int index = -1;
 	kdri_device *found = NULL;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
 	if (!name)
 		name = "auto";
 	if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0) {
@@ -190,11 +192,6 @@ kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)
 	else
 		kdri_snprintf(ctx->device_name, sizeof ctx->device_name, "%s", name);
 	return KDR_OK;
-}
-
-const char *kdr_context_device(const kdr_context *ctx)
-{
-	return ctx->device_name[0] ? ctx->device_name : "auto";
 }
 
 void kdri_device_use(kdr_context *ctx, kdri_device *d)

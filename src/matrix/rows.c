@@ -31,7 +31,7 @@ uint64_t kdri_entries_hash(const kdri_entries *row)
 			continue;
 		uint64_t state = hash ^ (uint64_t)kdri_entry_column(row, p) * 0xff51afd7ed558ccdu ^
 		                 bits_of(row->val[p]);
-		hash = kdr_random(&state);
+		hash = kdri_random(&state);
 	}
 	return hash;
 }

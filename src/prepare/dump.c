@@ -306,7 +306,7 @@ done:
 kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep **out)
 {
 	kdr_status st;
-	kdr_prep_options options = { 0 };
+	kdr_prep_options options = { .size = sizeof(kdr_prep_options) };
 	kdr_prep *p = NULL;
 	int64_t tasks = 0, table = 0;
 	if (dump->narrays < 0 || dump->narrays > 32 || dump->nstrings < 0 || dump->nstrings > 16)

@@ -99,6 +99,7 @@ static void take_value(kdr_inspection *s, column_state *c, double v, int64_t row
 
 kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 {
+	KDRI_NEED(ctx, d && out);
 	kdr_status st;
 	hashed *rows = NULL;
 	column_state *cols = NULL;

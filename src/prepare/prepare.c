@@ -68,12 +68,12 @@ kdr_status kdri_prep_warn(kdr_context *ctx, kdr_prep *p, const char *format, ...
 	return kdri_strings_append(ctx, &p->warnings, &p->nwarnings, text);
 }
 
-int64_t kdr_prep_warning_count(const kdr_prep *p)
+int64_t kdri_prep_warning_count(const kdr_prep *p)
 {
 	return p ? p->nwarnings : 0;
 }
 
-const char *kdr_prep_warning_at(const kdr_prep *p, int64_t index)
+const char *kdri_prep_warning_at(const kdr_prep *p, int64_t index)
 {
 	return p && index >= 0 && index < p->nwarnings ? p->warnings[index] : NULL;
 }
@@ -123,7 +123,7 @@ void kdri_prep_finish(kdr_prep *p)
 		snprintf(text + used, size - (size_t)used, "; fitted on each task");
 }
 
-const char *kdr_prep_describe(const kdr_prep *p)
+const char *kdri_prep_describe(const kdr_prep *p)
 {
 	return p ? p->description : "";
 }
@@ -133,8 +133,9 @@ const char *kdr_prep_describe(const kdr_prep *p)
 static kdr_status check_arguments(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                                   const kdr_prep_options *o)
 {
-	if (count < 1 || !tasks)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "preprocessing needs at least one task");
+	kdr_status st = kdri_check_sets(ctx, "preprocessing", tasks, count, 1);
+	if (st != KDR_OK)
+		return st;
 	if ((int)o->align < 0 || o->align > KDR_ALIGN_POSITION || (int)o->weight < 0 ||
 	    o->weight > KDR_WEIGHT_SQRT || (int)o->norm < 0 || o->norm > KDR_NORM_L2 || (int)o->scale < 0 ||
 	    o->scale > KDR_SCALE_TABLE || (int)o->top_by < 0 || o->top_by > KDR_TOP_DISPERSION)
@@ -213,11 +214,6 @@ done:
 	return st;
 }
 
-void kdr_prep_options_init(kdr_prep_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
-
 kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const kdr_prep_options *options,
                        kdr_prep **out)
 {
@@ -225,10 +221,12 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	kdr_prep *prep = NULL;
 	kdri_columns *columns = NULL;
 	kdri_change *changes = NULL;
-	kdr_prep_options defaults = { 0 };
+	kdr_prep_options own;
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
 	kdri_enter(ctx);
-	if (!options)
-		options = &defaults;
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_prep_options, options, &own));
+	options = &own;
 	KDRI_TRY(check_arguments(ctx, tasks, count, options));
 	KDRI_TRY(kdri_prep_new(ctx, options, count, &prep));
 	KDRI_TRY(KDRI_NEW0(ctx, &columns, count));
@@ -270,6 +268,7 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 	kdr_status st;
 	kdri_columns columns = { 0 };
 	kdri_change change = { 0 };
+	KDRI_NEED(ctx, prep && data);
 	if (prep->fit_each && (task < 0 || task >= prep->sets))
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,

@@ -3,7 +3,7 @@
 
 #include "text/text.h"
 
-const char *const *kdr_stemmer_names(void)
+const char *const *kdri_stemmer_names(void)
 {
 	static const char *const none[] = { NULL };
 	return none;

@@ -1,4 +1,5 @@
 /* Documents one by one, wherever they lie. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/json_read.h"
 #include "io/io.h"
 #include "text/text.h"
 
@@ -16,7 +17,7 @@ struct kdri_corpus {
 	char *path;
 	char delimiter;
 	int64_t text_column, label_column; /* from 0; label -1: none */
-	kdr_json *json;                    /* owns the text of the current document */
+	kdri_json_value *json;             /* owns the text of the current document */
 	char id[24];
 };
 
@@ -148,23 +149,23 @@ done:
 
 /* --- JSON lines --------------------------------------------------------------------------------- */
 
-static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const kdr_json *value, int64_t line,
+static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const kdri_json_value *value, int64_t line,
                              kdri_document *d)
 {
 	static const char *const truth[] = { "false", "true" };
-	if (!value || kdr_json_is(value, KDR_JSON_NULL))
+	if (!value || kdri_json_is(value, KDRI_JSON_NULL))
 		return KDR_OK;
-	if (kdr_json_is(value, KDR_JSON_TEXT)) {
-		d->label = kdr_json_text(value, &d->label_length);
-	} else if (kdr_json_is_bool(value)) {
-		d->label = truth[kdr_json_is(value, KDR_JSON_TRUE)];
+	if (kdri_json_is(value, KDRI_JSON_TEXT)) {
+		d->label = kdri_json_text(value, &d->label_length);
+	} else if (kdri_json_is_bool(value)) {
+		d->label = truth[kdri_json_is(value, KDRI_JSON_TRUE)];
 		d->label_length = strlen(d->label);
-	} else if (kdr_json_is(value, KDR_JSON_INTEGER)) {
+	} else if (kdri_json_is(value, KDRI_JSON_INTEGER)) {
 		kdr_status st = KDRI_ROOM(ctx, &c->buffer, &c->room, 32);
 		if (st != KDR_OK)
 			return st;
 		d->label_length =
-		        (size_t)snprintf(c->buffer, 32, "%lld", (long long)kdr_json_integer(value, 0));
+		        (size_t)snprintf(c->buffer, 32, "%lld", (long long)kdri_json_integer(value, 0));
 		d->label = c->buffer;
 	} else {
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
@@ -183,27 +184,27 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	size_t length;
 	int64_t line;
 	const char *path = c->what->path, *field = text_field(c->what);
-	kdr_json_free(c->json);
+	kdri_json_value_free(c->json);
 	c->json = NULL;
 	do {
 		KDRI_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
 		if (!*more)
 			return KDR_OK;
 	} while (length == 0);
-	KDRI_TRY(kdr_json_parse(ctx, path, line, record, length, &c->json));
-	const kdr_json *text = kdr_json_get(c->json, field);
-	if (!kdr_json_is(text, KDR_JSON_TEXT))
+	KDRI_TRY(kdri_json_parse(ctx, path, line, record, length, &c->json));
+	const kdri_json_value *text = kdri_json_get(c->json, field);
+	if (!kdri_json_is(text, KDRI_JSON_TEXT))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: line %lld: %s; an object with a string '%s' is needed", path,
 		                 (long long)line,
-		                 !kdr_json_is(c->json, KDR_JSON_OBJECT) ? "not an object"
-		                 : text                                 ? "the field is not a string"
-		                                                        : "the field is missing",
+		                 !kdri_json_is(c->json, KDRI_JSON_OBJECT) ? "not an object"
+		                 : text                                   ? "the field is not a string"
+		                                                          : "the field is missing",
 		                 field);
 	*d = (kdri_document){ .id = c->id };
-	d->text = kdr_json_text(text, &d->length);
+	d->text = kdri_json_text(text, &d->length);
 	if (c->what->label_field)
-		KDRI_TRY(json_label(ctx, c, kdr_json_get(c->json, c->what->label_field), line, d));
+		KDRI_TRY(json_label(ctx, c, kdri_json_get(c->json, c->what->label_field), line, d));
 	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
 done:
 	return st;
@@ -350,7 +351,7 @@ void kdri_corpus_close(kdr_context *ctx, kdri_corpus *c)
 {
 	if (!c)
 		return;
-	kdr_json_free(c->json);
+	kdri_json_value_free(c->json);
 	kdri_records_close(ctx, c->records);
 	kdri_folder_free(ctx, &c->files);
 	kdri_free(ctx, c->buffer);

@@ -19,7 +19,7 @@ struct kdri_stemmer {
 	entry memory[ENTRIES];
 };
 
-const char *const *kdr_stemmer_names(void)
+const char *const *kdri_stemmer_names(void)
 {
 	return (const char *const *)sb_stemmer_list();
 }
@@ -33,7 +33,7 @@ kdr_status kdri_stemmer_check(kdr_context *ctx, const char *name)
 	}
 	char list[400];
 	size_t used = 0;
-	const char *const *names = kdr_stemmer_names();
+	const char *const *names = kdri_stemmer_names();
 	list[0] = '\0';
 	for (int i = 0; names[i] && used + strlen(names[i]) + 3 < sizeof list; i++) {
 		size_t n = strlen(names[i]);

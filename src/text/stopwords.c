@@ -76,7 +76,7 @@ static const char *const english[] = {
 	"your",       "youre",        "yours",      "yourself",   "yourselves",
 };
 
-const char *const *kdr_stopwords_english(int64_t *count)
+const char *const *kdri_stopwords_english(int64_t *count)
 {
 	*count = (int64_t)(sizeof english / sizeof english[0]);
 	return english;
@@ -133,7 +133,7 @@ kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdr
 	KDRI_TRY(kdri_terms_new(ctx, &terms));
 	if (strcmp(options->stopwords, "english") == 0) {
 		int64_t count;
-		const char *const *words = kdr_stopwords_english(&count);
+		const char *const *words = kdri_stopwords_english(&count);
 		for (int64_t i = 0; i < count; i++)
 			KDRI_TRY(stopwords_add(ctx, terms, words[i], strlen(words[i])));
 	} else {

@@ -118,7 +118,7 @@ static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool pre
 		memcpy(prefix, (*set)->name, room - 2);
 		memcpy(prefix + room - 2, "-", 2);
 	}
-	KDRI_TRY(kdr_data_split(ctx, *set, NULL, prefix, &parts, &n));
+	KDRI_TRY(kdri_data_split(ctx, *set, NULL, prefix, &parts, &n));
 	if (n > 0)
 		parts[0]->seconds = (*set)->seconds;
 	for (int64_t i = 1; i < n; i++)
@@ -137,7 +137,6 @@ done:
 kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,
                           const kdr_read_options *options, kdr_data ***out, int64_t **from, int64_t *count)
 {
-	static const kdr_read_options standard = { 0 };
 	kdr_status st;
 	tasks made = { 0 };
 	kdr_data **read = NULL;
@@ -146,16 +145,24 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	if (!paths || npaths < 1 || !out || !count)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "kdr_read_tasks: a path and a place for the result are needed");
-	kdr_read_options o = options ? *options : standard;
+	kdr_read_options o;
 	double bytes = 0;
-	for (int64_t i = 0; i < npaths; i++)
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &o));
+	const bool may_lack_labels = o.may_lack_labels;
+	for (int64_t i = 0; i < npaths; i++) {
+		if (!paths[i].path) {
+			st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read_tasks: path %lld of %lld is NULL",
+			               (long long)i + 1, (long long)npaths);
+			goto done;
+		}
 		bytes += kdri_file_bytes(paths[i].path);
+	}
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
 	KDRI_TRY(tasks_read_texts(ctx, paths, npaths, &o, read));
 	for (int64_t i = 0; i < npaths; i++) {
 		o.name = paths[i].name;
-		o.may_lack_labels = paths[i].may_lack_labels || (options && options->may_lack_labels);
+		o.may_lack_labels = paths[i].may_lack_labels || may_lack_labels;
 		if (!read[i])
 			KDRI_TRY(kdr_read(ctx, paths[i].path, &o, &read[i]));
 		KDRI_TRY(add_set(ctx, &read[i], o.task_column != NULL, npaths > 1, i, &made));

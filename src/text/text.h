@@ -222,4 +222,10 @@ double kdri_chunk_bytes(const kdri_chunk *chunk); /* of its tables */
 /* Zeros become the defaults that the public header promises: vectorize.c. */
 void kdri_text_resolve(kdr_text_options *options);
 
+/* The stemmers there are, in byte order, ending with NULL. */
+const char *const *kdri_stemmer_names(void);
+
+/* The built-in English stop words, in byte order. */
+const char *const *kdri_stopwords_english(int64_t *count);
+
 #endif

@@ -42,11 +42,6 @@ typedef struct job {
 	kdr_estimate estimate;
 } job;
 
-void kdr_text_options_init(kdr_text_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
-
 void kdri_text_resolve(kdr_text_options *o)
 {
 	o->min_length = o->min_length ? o->min_length : 2;
@@ -315,10 +310,7 @@ static kdr_status job_new(kdr_context *ctx, int64_t count, const kdr_text_option
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "no documents were given; one task at least is needed");
 	KDRI_TRY(KDRI_NEW0(ctx, &j, 1));
-	if (options)
-		j->options = *options;
-	else
-		kdr_text_options_init(&j->options);
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_text_options, options, &j->options));
 	kdri_text_resolve(&j->options);
 	KDRI_TRY(vectorize_check(ctx, &j->options));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
@@ -339,8 +331,7 @@ kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corp
 {
 	kdr_status st;
 	job *j = NULL;
-	if (!ctx || !out || !corpora)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs texts and a place for the result");
+	KDRI_NEED(ctx, corpora && out);
 	KDRI_TRY(job_new(ctx, count, options, &j));
 	j->only = true;
 	KDRI_TRY(read_all(ctx, j, corpora, count));
@@ -364,6 +355,7 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	job *j = NULL;
 	kdr_data **made = NULL;
 	kdri_term_columns columns = { NULL, NULL, 0 };
+	KDRI_NEED(ctx, corpora && out);
 	KDRI_TRY(job_new(ctx, count, options, &j));
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(read_all(ctx, j, corpora, count));

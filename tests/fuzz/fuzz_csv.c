@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdri_input *in = NULL;
 	kdr_data *d = NULL;
 	kdr_read_options o = {
+		.size = sizeof(kdr_read_options),
 		.header = (kdr_header)((data[0] & 3) % 3),
 		.missing = missing[data[0] >> 2 & 3],
 		.label_column = column[data[0] >> 4 & 3],

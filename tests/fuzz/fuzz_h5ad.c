@@ -4,7 +4,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const kdr_read_options options = { .label_column = "kind" };
+	static const kdr_read_options options = { .size = sizeof(kdr_read_options), .label_column = "kind" };
 	fuzz_script s = { data, data + size };
 	const char *path = fuzz_matrix_file(fuzz_byte(&s) & 1);
 	fuzz_change(path, &s);

@@ -1,5 +1,6 @@
 /* Model files with anything in them, applied to samples where they load. SPDX-License-Identifier:
  * BSD-3-Clause */
+#include "api/model.h"
 #include "tests/fuzz/fuzz_h5.h"
 
 /* A sound model of two tasks, with preprocessing. */
@@ -7,9 +8,11 @@ static const char *model_file(kdr_context *ctx)
 {
 	static const double x[] = { 1, 2, 3, 1, 2, 4, 9, 8, 7, 9, 9, 9 };
 	static const char *const names[] = { "a", "b", "c" };
-	const kdr_prep_options steps = {
-		.weight = KDR_WEIGHT_TFIDF, .scale = KDR_SCALE_STANDARD, .top_features = 2, .fit_each = true
-	};
+	const kdr_prep_options steps = { .size = sizeof(kdr_prep_options),
+		                         .weight = KDR_WEIGHT_TFIDF,
+		                         .scale = KDR_SCALE_STANDARD,
+		                         .top_features = 2,
+		                         .fit_each = true };
 	const kdr_mat mat = kdr_mat_from_dense(x, 4, 3);
 	static fuzz_copy copy;
 	if (copy.bytes)
@@ -17,10 +20,10 @@ static const char *model_file(kdr_context *ctx)
 	const char *path = fuzz_file((const uint8_t *)"", 0);
 	kdr_data *data[2] = { NULL };
 	kdr_result *result = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
-	o.job.prep = steps;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.prep = &steps;
 	o.k = 2;
 	bool ok = kdr_data_new(ctx, "t", &mat, names, &data[0]) == KDR_OK &&
 	          kdr_data_new(ctx, "u", &mat, names, &data[1]) == KDR_OK &&
@@ -56,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		int64_t label = -1;
 		if (kdr_data_new(ctx, "new", &x, names, &data) != KDR_OK)
 			exit(1);
-		if (kdr_model_apply(ctx, model, 0, data, &label) == KDR_OK)
+		if (kdri_model_apply(ctx, model, 0, data, &label) == KDR_OK)
 			FUZZ_CHECK(label >= 0);
 		kdr_data_free(data);
 	}

@@ -73,6 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(columns, data + 2, (size_t)(end - data - 2));
 	columns[end - data - 2] = '\0';
 	kdr_read_options o = {
+		.size = sizeof(kdr_read_options),
 		.missing = missing[data[0] & 7],
 		.header = (kdr_header)((data[0] >> 3 & 3) % 3),
 		.decimal = data[0] & 32   ? ","
@@ -91,7 +92,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdr_data *d = read_bytes(ctx, &o, end + 1, size), *again = NULL;
 	if (d) {
 		kdr_prep *prep = NULL;
-		kdr_prep_options how = { .scale = data[1] & 64 ? KDR_SCALE_STANDARD : KDR_SCALE_NONE };
+		kdr_prep_options how = { .size = sizeof(kdr_prep_options),
+			                 .scale = data[1] & 64 ? KDR_SCALE_STANDARD : KDR_SCALE_NONE };
 		check_sheet(d);
 		kdr_status st = kdr_prepare(ctx, &d, 1, &how, &prep);
 		FUZZ_CHECK(st == KDR_OK || kdr_context_error(ctx)[0]);

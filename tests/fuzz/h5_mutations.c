@@ -60,10 +60,14 @@ static void make_model(const char *path)
 {
 	kdr_data *data = sample(true);
 	kdr_result *result = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
-	o.job.prep = (kdr_prep_options){ .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 5 };
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	const kdr_prep_options prep = { .size = sizeof(kdr_prep_options),
+		                        .weight = KDR_WEIGHT_TFIDF,
+		                        .norm = KDR_NORM_L2,
+		                        .top_features = 5 };
+	o.prep = &prep;
 	o.k = 2;
 	must(kdr_cluster(ctx, &data, 1, &o, &result) == KDR_OK, "fit");
 	must(kdr_model_save(ctx, path, result, true) == KDR_OK, "model");
@@ -259,7 +263,9 @@ static void damage(const char *name, uint64_t number, const fuzz_copy *from, uin
 /* Reads one file; what came of it. */
 static kdr_status try_file(const struct sound *file, const char *path)
 {
-	static const kdr_read_options options = { .label_column = "kind", .task_column = "kind" };
+	static const kdr_read_options options = { .size = sizeof(kdr_read_options),
+		                                  .label_column = "kind",
+		                                  .task_column = "kind" };
 	kdr_status st;
 	if (file->format) {
 		kdr_data *data = NULL;
@@ -275,7 +281,7 @@ static kdr_status try_file(const struct sound *file, const char *path)
 		st = kdr_model_load(ctx, path, &model);
 		FUZZ_CHECK((st == KDR_OK) == (model != NULL));
 		if (model)
-			st = kdr_model_apply(ctx, model, 0, data, labels);
+			st = kdri_model_apply(ctx, model, 0, data, labels);
 		kdr_model_free(model);
 		kdr_data_free(data);
 	}

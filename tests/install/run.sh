@@ -55,7 +55,7 @@ for header in "$prefix"/include/kindred/*.h; do
 done
 
 echo "KDR_STABLE_ONLY refuses what is experimental"
-printf '#define KDR_STABLE_ONLY\n#include <kindred/kindred.h>\nint main(void) { kdr_json_free(0); return 0; }\n' >"$work/new.c"
+printf '#define KDR_STABLE_ONLY\n#include <kindred/kindred.h>\nint main(void) { kdr_selector_load(0, 0, 0); return 0; }\n' >"$work/new.c"
 if cc -I"$prefix/include" -c "$work/new.c" -o "$work/new.o" 2>/dev/null; then
 	echo "install: an experimental function was called with KDR_STABLE_ONLY" >&2
 	exit 1

@@ -42,7 +42,7 @@ static void read_data(kdr_context *ctx, request *r)
 {
 	static const char *const roles[] = { "source", "bridge", "target" };
 	for (int i = 2; i < r->argc; i++) {
-		kdr_read_options o = { 0 };
+		kdr_read_options o = { .size = sizeof(kdr_read_options) };
 		const char *path = r->argv[i];
 		if (strchr(path, '='))
 			continue;
@@ -60,19 +60,22 @@ static void read_data(kdr_context *ctx, request *r)
 static void read_job(kdr_context *ctx, request *r, kdr_family family)
 {
 	const char *set = get(r, "set", NULL), *weight = get(r, "weight", NULL);
+	static const kdr_prep_options tfidf = { .size = sizeof tfidf,
+		                                .weight = KDR_WEIGHT_TFIDF,
+		                                .norm = KDR_NORM_L2 };
 	const kdr_algo *algo = NULL;
 	char name[64];
+	kdr_job_options_init(&r->job);
 	r->job.method = get(r, "method", NULL);
 	r->job.features_from = get(r, "features", NULL);
 	r->job.score = get(r, "score", NULL) != NULL;
 	if (weight && strcmp(weight, "tfidf") == 0)
-		r->job.prep = (kdr_prep_options){ .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2 };
+		r->job.prep = &tfidf;
 	if (weight && strcmp(weight, "none") == 0)
 		r->job.choice = KDR_PREP_AS_TOLD;
 	if (!set)
 		return;
-	check(ctx, kdr_algo_require(ctx, r->job.method ? r->job.method : kdr_default_method(family), family,
-	                            &algo));
+	check(ctx, kdr_algo_require(ctx, r->job.method, family, &algo));
 	check(ctx, kdr_options_new(ctx, algo->id, &r->settings));
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(set, ":"), set);
 	check(ctx, kdr_options_set(ctx, r->settings, name, set + strcspn(set, ":") + 1));
@@ -82,15 +85,14 @@ static void read_job(kdr_context *ctx, request *r, kdr_family family)
 static void cluster(kdr_context *ctx, request *r, kdr_result **result)
 {
 	static int64_t each[MOST];
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
+	kdr_job_options o;
 	read_job(ctx, r, KDR_FAMILY_CLUSTER);
-	o.job = r->job;
+	o = r->job;
 	o.k = atoi(get(r, "k", "0"));
 	o.each_k = get(r, "each", NULL) ? each : NULL;
 	o.pooled = get(r, "pooled", NULL) != NULL;
 	o.quality = get(r, "quality", NULL) != NULL;
-	for (int i = 0; i < r->count && o.job.score; i++) {
+	for (int i = 0; i < r->count && o.score; i++) {
 		char labels[512];
 		const char *path = kdr_data_path(r->data[i]), *dot = strrchr(path, '.');
 		snprintf(labels, sizeof labels, "%.*s.labels", (int)(dot - path), path);
@@ -103,24 +105,24 @@ static void transfer(kdr_context *ctx, request *r, kdr_result **result)
 {
 	kdr_data *parts[3][MOST];
 	int64_t counts[3] = { 0 };
-	kdr_transfer_options o;
-	kdr_transfer_options_init(&o);
+	kdr_job_options o;
 	read_job(ctx, r, KDR_FAMILY_TRANSFER);
-	o.job = r->job;
+	o = r->job;
 	o.every_bridge = get(r, "every", NULL) != NULL;
 	o.probabilities = get(r, "probabilities", NULL) != NULL;
 	for (int i = 0; i < r->count; i++) {
 		int at = r->role[i] == 's' ? 0 : r->role[i] == 'b' ? 1 : 2;
 		parts[at][counts[at]++] = r->data[i];
 	}
-	const kdr_transfer_sets sets = { .sources = parts[0],
+	const kdr_transfer_sets sets = { .size = sizeof(kdr_transfer_sets),
+		                         .sources = parts[0],
 		                         .nsources = counts[0],
 		                         .bridges = parts[1],
 		                         .nbridges = counts[1],
 		                         .targets = parts[2],
 		                         .ntargets = counts[2] };
 	check(ctx, kdr_data_read_labels(ctx, parts[0][0], get(r, "labels", "")));
-	if (o.job.score)
+	if (o.score)
 		check(ctx, kdr_data_read_labels(ctx, parts[2][0], get(r, "score", "")));
 	check(ctx, kdr_transfer(ctx, &sets, &o, result));
 }
@@ -138,14 +140,11 @@ static void predict(kdr_context *ctx, request *r, kdr_result **result)
 
 static void relate(kdr_context *ctx, request *r)
 {
-	kdr_relation *relation = NULL;
 	char *text = NULL;
 	size_t length;
-	check(ctx, kdr_relate(ctx, r->data, r->count, NULL, &relation));
-	check(ctx, kdr_relation_json(ctx, relation, &text, &length));
+	check(ctx, kdr_relate(ctx, r->data, r->count, NULL, &text, &length));
 	check(ctx, kdr_write_file(ctx, get(r, "out", ""), text, length, true));
 	kdr_free(ctx, text);
-	kdr_relation_free(relation);
 }
 
 static void print_labels(const kdr_result *result)
@@ -181,11 +180,12 @@ int main(int argc, char **argv)
 		print_labels(result);
 		check(ctx, kdr_result_write(ctx, result, get(&r, "out", "out.json"), true));
 		if (get(&r, "samples", NULL))
-			check(ctx, kdr_result_write_samples(ctx, result, kdr_result_ntasks(result) - 1,
-			                                    get(&r, "samples", NULL), true));
+			check(ctx, kdr_result_write_table(ctx, result, KDR_TABLE_SAMPLES,
+			                                  kdr_result_ntasks(result) - 1,
+			                                  get(&r, "samples", NULL), true));
 		if (get(&r, "features_to", NULL))
-			check(ctx,
-			      kdr_result_write_features(ctx, result, get(&r, "features_to", NULL), true));
+			check(ctx, kdr_result_write_table(ctx, result, KDR_TABLE_FEATURES, 0,
+			                                  get(&r, "features_to", NULL), true));
 		if (get(&r, "save", NULL))
 			check(ctx, kdr_model_save(ctx, get(&r, "save", NULL), result, true));
 		if (get(&r, "page", NULL))

@@ -1,12 +1,13 @@
 /* Clustering methods, and the models of some, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
 #include <string.h>
 
+#include "api/model.h"
 #include "oom.h"
 
 static kdr_status fit(kdr_context *ctx, kdr_mat x, const char *spherical, const char *model)
 {
 	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	const char *const settings[][2] = { { "spherical", spherical }, { NULL, NULL } };
 	kdr_result *result = NULL;
 	kdr_status st = fit_set(ctx, "kmeans", &problem, settings, &result);
@@ -32,7 +33,7 @@ static kdr_status fit_pooled(kdr_context *ctx)
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K, .init = labels_a },
 		              { .name = "b", .x = sparse, .k = K, .init = labels_a } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = true };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .pooled = true };
 	kdr_result *result = NULL;
 	kdr_status st = kdr_fit(ctx, "kmeans", &problem, NULL, &result);
 	kdr_result_free(result);
@@ -49,7 +50,9 @@ static kdr_status fit_ncut(kdr_context *ctx)
 			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
 			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
 		};
-		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = i == 1 };
+		kdr_problem problem = {
+			.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .pooled = i == 1
+		};
 		const char *const settings[][2] = { { "similarity", kinds[i][0] },
 			                            { "neighbors", kinds[i][1] },
 			                            { "rounding", kinds[i][2] },
@@ -71,7 +74,9 @@ static kdr_status fit_ncut_landmarks(kdr_context *ctx)
 			{ .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
 			{ .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K }
 		};
-		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .pooled = i == 1 };
+		kdr_problem problem = {
+			.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .pooled = i == 1
+		};
 		const char *const settings[][2] = { { "similarity", kinds[i][0] }, { "graph", "landmarks" },
 			                            { "landmarks", "10" },         { "neighbors", "3" },
 			                            { "rounding", kinds[i][1] },   { NULL, NULL } };
@@ -88,7 +93,7 @@ static kdr_status fit_ncut_tree(kdr_context *ctx)
 	for (int i = 0; i < MANY; i++)
 		x[i] = i + 100 * (i % 2);
 	kdr_task task = { .x = kdr_mat_from_dense(x, MANY, 1), .k = 2 };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	const char *const settings[][2] = { { "similarity", "gauss" }, { "neighbors", "4" }, { NULL, NULL } };
 	return fit_set(ctx, "ncut", &problem, settings, NULL);
 }
@@ -102,7 +107,7 @@ static kdr_status fit_auto(kdr_context *ctx, const char *metric, const char *exa
 		                            { "graph", graph },   { NULL, NULL } };
 	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = k },
 		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = 2 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	kdr_context_set_threads(ctx, 1);
 	return fit_set(ctx, "auto", &problem, settings, NULL);
 }
@@ -147,7 +152,11 @@ static kdr_status fit_subspace(kdr_context *ctx, const char *method, bool pooled
 		tasks[0].labels = labels_a;
 		tasks[1].role = KDR_ROLE_TARGET;
 	}
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = transfer ? K : 0, .pooled = pooled };
+	kdr_problem problem = { .size = sizeof(kdr_problem),
+		                .tasks = tasks,
+		                .ntasks = 2,
+		                .classes = transfer ? K : 0,
+		                .pooled = pooled };
 	const char *const settings[][2] = {
 		{ "n_init", "2" }, { "max_iter", "2" }, { "eps", eps }, { NULL, NULL }
 	};
@@ -196,7 +205,7 @@ static kdr_status fit_large(kdr_context *ctx, const char *eps)
 			x[i * SIZE + j] = (i * 31 + j * 17 + i * j) % 7 + (j == i % 2 ? 40 : 0);
 	}
 	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, SIZE, SIZE), .k = 2, .init = init };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	const char *const settings[][2] = { { "max_iter", "0" }, { "eps", eps }, { NULL, NULL } };
 	return fit_set(ctx, "lssmtc", &problem, settings, NULL);
 }
@@ -216,7 +225,7 @@ static kdr_status fit_bregman(kdr_context *ctx, const char *method, const char *
 	kdr_mat dense = kdr_mat_from_dense(points, N, D),
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = K }, { .name = "b", .x = sparse, .k = 2 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	const char *const settings[][2] = { { "divergence", divergence },
 		                            { "start", start },
 		                            { "n_init", "2" },
@@ -257,7 +266,7 @@ static kdr_status predict_saved(kdr_context *ctx, const kdr_result *result, cons
 	if (st == KDR_OK)
 		st = kdr_data_new(ctx, "new", x, NULL, &data);
 	if (st == KDR_OK)
-		st = kdr_model_apply(ctx, model, 1, data, labels);
+		st = kdri_model_apply(ctx, model, 1, data, labels);
 	kdr_data_free(data);
 	kdr_model_free(model);
 	return st;
@@ -275,7 +284,7 @@ static kdr_status fit_mtcfir(kdr_context *ctx, const char *variant, const char *
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "a", .x = dense, .k = 2 },
 		              { .name = "b", .x = wide ? dense : sparse, .k = K } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	kdr_result *result = NULL;
 	kdr_status st = fit_set(ctx, "mtcfir", &problem, settings, &result);
 	if (st == KDR_OK)
@@ -320,7 +329,7 @@ static kdr_status fit_mtcfir_columns(kdr_context *ctx)
 	}
 	kdr_mat x = kdr_mat_from_csr(N, D * COPIES + 2, start, column, value);
 	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = K } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	const char *const settings[][2] = {
 		{ "keep", "false" }, { "final", "ncut" }, { "n_init", "2" }, { NULL, NULL }
 	};
@@ -332,7 +341,7 @@ static kdr_status fit_by(kdr_context *ctx, const char *method, const char *preci
 {
 	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K },
 		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	const bool snmf = strcmp(method, "snmf") == 0;
 	const char *const settings[][2] = { { "precision", precision },
 		                            { "n_init", snmf ? "2" : NULL },
@@ -373,7 +382,7 @@ static kdr_status fit_snmf_factors(kdr_context *ctx)
 		                   : kdr_mat_from_csr(N, D, rowptr, columns, positive);
 		kdr_task tasks[2] = { { .x = x, .k = K, .init = i == 2 ? NULL : labels_a },
 			              { .x = x, .k = K, .init = i == 2 ? NULL : turned } };
-		kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+		kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 		const char *const settings[][2] = { { "n_init", "2" }, { "max_iter", "3" }, { NULL, NULL } };
 		st = fit_set(ctx, "snmf", &problem, settings, NULL);
 	}
@@ -398,7 +407,7 @@ static kdr_status model_of(kdr_context *ctx, const double *values)
 	if (st == KDR_OK)
 		st = kdr_data_new(ctx, "new", &x, NULL, &data);
 	if (st == KDR_OK)
-		st = kdr_model_apply(ctx, m, 0, data, labels);
+		st = kdri_model_apply(ctx, m, 0, data, labels);
 	kdr_data_free(data);
 	kdr_model_free(m);
 	return st;
@@ -415,7 +424,7 @@ static kdr_status beyond_squares(kdr_context *ctx)
 	double large[N * D];
 	kdr_data *data = NULL;
 	kdr_prep *prep = NULL;
-	kdr_prep_options options = { .scale = KDR_SCALE_STANDARD };
+	kdr_prep_options options = { .size = sizeof(kdr_prep_options), .scale = KDR_SCALE_STANDARD };
 	for (int i = 0; i < N * D; i++)
 		large[i] = points[i] * 1e250;
 	kdr_mat x = kdr_mat_from_dense(large, N, D);

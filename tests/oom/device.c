@@ -21,7 +21,7 @@ static kdr_status fit_there(kdr_context *ctx, const char *method, const kdr_prob
 static kdr_status on_device(kdr_context *ctx, const char *method, kdr_mat x, const char *const (*settings)[2])
 {
 	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = 2 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	return fit_there(ctx, method, &problem, settings);
 }
 
@@ -76,7 +76,7 @@ static kdr_status transfer_there(kdr_context *ctx, const char *method, const cha
 	kdr_mat x = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_task tasks[2] = { { .name = "s", .role = KDR_ROLE_SOURCE, .x = x, .labels = labels_a },
 		              { .name = "t", .role = KDR_ROLE_TARGET, .x = x } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = K };
 	return fit_there(ctx, method, &problem, settings);
 }
 
@@ -97,7 +97,7 @@ static kdr_status harmony_there(kdr_context *ctx)
 {
 	kdr_mat x = kdr_mat_from_dense(points, N, D);
 	kdr_task tasks[2] = { { .name = "a", .x = x, .k = K }, { .name = "b", .x = x, .k = K } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	return fit_there(ctx, "harmony", &problem, none);
 }
 

@@ -1,4 +1,5 @@
 /* Jobs of one call each, files, measures, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/metrics/metrics.h"
 #include "oom.h"
 
 static kdr_status evaluate(kdr_context *ctx)
@@ -20,11 +21,11 @@ static kdr_status silhouettes(kdr_context *ctx)
 	double values[N], mean;
 	kdr_mat dense = kdr_mat_from_dense(points, N, D),
 	        sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
-	kdr_status st = kdr_silhouette(ctx, &dense, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
+	kdr_status st = kdri_silhouette(ctx, &dense, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
 	if (st == KDR_OK)
-		st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
+		st = kdri_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_EXACT, values, &mean);
 	if (st == KDR_OK)
-		st = kdr_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_SIMPLIFIED, values, &mean);
+		st = kdri_silhouette(ctx, &sparse, labels_a, KDR_SILHOUETTE_SIMPLIFIED, values, &mean);
 	return st;
 }
 
@@ -33,7 +34,10 @@ static kdr_status read_and_prepare(kdr_context *ctx)
 	kdr_data *data[3] = { NULL };
 	kdr_prep *prep = NULL;
 	kdr_labels *labels = NULL;
-	kdr_prep_options options = { .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2, .top_features = 2 };
+	kdr_prep_options options = { .size = sizeof(kdr_prep_options),
+		                     .weight = KDR_WEIGHT_TFIDF,
+		                     .norm = KDR_NORM_L2,
+		                     .top_features = 2 };
 	kdr_recipe recipe;
 	kdr_status st = kdr_read(ctx, file("a.csv"), NULL, &data[0]);
 	if (st == KDR_OK)
@@ -68,7 +72,7 @@ static kdr_status labelled(kdr_context *ctx, const char *name, kdr_data **out)
 static kdr_status tell(kdr_context *ctx, const kdr_result *result)
 {
 	char *text = NULL;
-	kdr_status st = kdr_result_json(ctx, result, &text, NULL);
+	kdr_status st = kdr_result_json(ctx, result, true, &text, NULL);
 	kdr_free(ctx, text);
 	if (st == KDR_OK)
 		st = kdr_result_write(ctx, result, file("job.json"), true);
@@ -81,11 +85,11 @@ static kdr_status job_cluster(kdr_context *ctx)
 	kdr_data *data[2] = { NULL }, *some = NULL;
 	kdr_result *result = NULL;
 	kdr_model *model = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
-	o.job.method = "mbc";
-	o.job.choice = KDR_PREP_BY_DATA;
-	o.job.score = true;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "mbc";
+	o.choice = KDR_PREP_BY_DATA;
+	o.score = true;
 	o.k = K;
 	kdr_status st = labelled(ctx, "a", &data[0]);
 	if (st == KDR_OK)
@@ -103,7 +107,9 @@ static kdr_status job_cluster(kdr_context *ctx)
 	kdr_result_free(result);
 	result = NULL;
 	if (st == KDR_OK)
-		st = kdr_predict(ctx, model, some, &(kdr_predict_options){ .task = "b" }, &result);
+		st = kdr_predict(ctx, model, some,
+		                 &(kdr_predict_options){ .size = sizeof(kdr_predict_options), .task = "b" },
+		                 &result);
 	kdr_result_free(result);
 	kdr_model_free(model);
 	kdr_data_free(some);
@@ -116,10 +122,10 @@ static kdr_status job_features(kdr_context *ctx)
 {
 	kdr_data *data = NULL;
 	kdr_result *result = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
-	o.job.features_from = "msda";
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.features_from = "msda";
 	o.k = K;
 	kdr_status st = labelled(ctx, "a", &data);
 	if (st == KDR_OK)
@@ -135,17 +141,18 @@ static kdr_status job_transfer(kdr_context *ctx)
 {
 	kdr_data *source = NULL, *target = NULL, *bridges[2] = { NULL };
 	kdr_result *result = NULL;
-	kdr_transfer_options o;
-	kdr_transfer_options_init(&o);
-	o.job.method = "nmtf";
-	o.job.score = true;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "nmtf";
+	o.score = true;
 	o.every_bridge = true;
 	kdr_status st = labelled(ctx, "source", &source);
 	if (st == KDR_OK)
 		st = labelled(ctx, "target", &target);
 	for (int i = 0; i < 2 && st == KDR_OK; i++)
 		st = labelled(ctx, i ? "b1" : "b0", &bridges[i]);
-	const kdr_transfer_sets sets = { .sources = &source,
+	const kdr_transfer_sets sets = { .size = sizeof(kdr_transfer_sets),
+		                         .sources = &source,
 		                         .nsources = 1,
 		                         .targets = &target,
 		                         .ntargets = 1,
@@ -183,17 +190,13 @@ static kdr_status job_selector(kdr_context *ctx)
 static kdr_status job_relate(kdr_context *ctx)
 {
 	kdr_data *data[2] = { NULL };
-	kdr_relation *relation = NULL;
 	char *text = NULL;
 	kdr_status st = labelled(ctx, "a", &data[0]);
 	if (st == KDR_OK)
 		st = labelled(ctx, "b", &data[1]);
 	if (st == KDR_OK)
-		st = kdr_relate(ctx, data, 2, NULL, &relation);
-	if (st == KDR_OK)
-		st = kdr_relation_json(ctx, relation, &text, NULL);
+		st = kdr_relate(ctx, data, 2, NULL, &text, NULL);
 	kdr_free(ctx, text);
-	kdr_relation_free(relation);
 	kdr_data_free(data[0]);
 	kdr_data_free(data[1]);
 	return st;
@@ -224,13 +227,13 @@ static kdr_status job_map(kdr_context *ctx)
 	        "red wine and bread\nblue sea, white sail\nred wine\nsail the blue sea\nbread, red\nsea\n";
 	kdr_data *data = NULL, *view = NULL;
 	kdr_result *result = NULL;
-	kdr_cluster_options o;
+	kdr_job_options o;
 	kdr_status st = kdr_write_file(ctx, file("lines.txt"), lines, sizeof lines - 1, true);
 	const kdr_corpus corpus = { .path = file("lines.txt"), .kind = KDR_CORPUS_LINES };
-	const kdr_text_options ascii = { .tokens = KDR_TOKENS_ASCII };
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
-	o.job.map = true;
+	const kdr_text_options ascii = { .size = sizeof(kdr_text_options), .tokens = KDR_TOKENS_ASCII };
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.map = true;
 	o.k = 2;
 	if (st == KDR_OK)
 		st = kdr_vectorize(ctx, &corpus, 1, &ascii, &data, NULL);
@@ -250,23 +253,23 @@ static kdr_status job_map(kdr_context *ctx)
 
 static kdr_status generate(kdr_context *ctx)
 {
-	kdr_topics spec;
-	kdr_blobs blobs;
+	kdr_design spec;
+	kdr_design blobs;
 	static const int64_t samples[] = { 10, 6 };
 	kdr_generator *g = NULL, *h = NULL;
 	kdr_data *data = NULL;
-	kdr_topics_init(&spec);
-	kdr_blobs_init(&blobs);
+	kdr_design_init(&spec, KDR_DESIGN_TOPICS);
+	kdr_design_init(&blobs, KDR_DESIGN_BLOBS);
 	spec.samples = blobs.samples = samples;
 	spec.tasks = blobs.tasks = 2;
 	spec.words = 60;
-	kdr_status st = kdr_generate_topics(ctx, &spec, &g);
+	kdr_status st = kdr_generate(ctx, &spec, &g);
 	if (st == KDR_OK)
 		st = kdr_generator_data(ctx, g, 1, &data);
 	if (st == KDR_OK)
 		st = kdr_generator_write(ctx, g, 0, file("topics.mtx"), file("topics.labels"), true);
 	if (st == KDR_OK)
-		st = kdr_generate_blobs(ctx, &blobs, &h);
+		st = kdr_generate(ctx, &blobs, &h);
 	if (st == KDR_OK)
 		st = kdr_generator_write(ctx, h, 0, file("blobs.csv.gz"), NULL, true);
 	kdr_data_free(data);

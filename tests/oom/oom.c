@@ -270,9 +270,9 @@ int main(int argc, char **argv)
 	           "\"objective\":[3,2,1],\"stop\":\"converged\",\"iterations\":3}");
 	/* The other inputs are written by the library itself. */
 	kdr_context *ctx = NULL;
-	kdr_data *data = NULL;
+	kdr_data *data = NULL, *table = NULL;
 	kdr_mat sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
-	kdr_array array = { "c", -1, KDR_FLOAT64, 2, { N, D, 0 }, points };
+	kdr_mat dense = kdr_mat_from_dense(points, N, D);
 	static const char *const names[] = { "x", "y", "z" };
 	const bool gzip = kdr_build_has("zlib");
 	int failed =
@@ -280,10 +280,12 @@ int main(int argc, char **argv)
 	        kdr_data_new(ctx, "b", &sparse, names, &data) != KDR_OK ||
 	        kdr_write(ctx, file(gzip ? "b.mtx.gz" : "b.mtx"), NULL, data, true) != KDR_OK ||
 	        (!gzip && rename(file("b.mtx"), file("b.mtx.gz")) != 0) || /* its bytes tell what it is */
-	        kdr_write_array(ctx, file("c.npy"), &array, true) != KDR_OK;
+	        kdr_data_new(ctx, "c", &dense, NULL, &table) != KDR_OK ||
+	        kdr_write(ctx, file("c.npy"), NULL, table, true) != KDR_OK;
 	if (failed)
 		fprintf(stderr, "cannot make the inputs: %s\n", kdr_context_error(ctx));
 	kdr_data_free(data);
+	kdr_data_free(table);
 	kdr_context_free(ctx);
 	static const oom_scenario *const tables[] = { oom_cluster, oom_transfer, oom_jobs,   oom_out,
 		                                      oom_tables,  oom_stream,   oom_device, oom_scratch };

@@ -23,13 +23,13 @@ static kdr_status tables(kdr_context *ctx, const kdr_result *r)
 {
 	int64_t last = kdr_result_ntasks(r) - 1, classes;
 	char *text = NULL;
-	kdr_status st = kdr_result_write_samples(ctx, r, last, file("s.csv"), true);
+	kdr_status st = kdr_result_write_table(ctx, r, KDR_TABLE_SAMPLES, last, file("s.csv"), true);
 	if (st == KDR_OK)
-		st = kdr_result_write_features(ctx, r, file("f.csv"), true);
+		st = kdr_result_write_table(ctx, r, KDR_TABLE_FEATURES, 0, file("f.csv"), true);
 	if (st == KDR_OK && kdr_result_probabilities(r, last, &classes))
-		st = kdr_result_write_probabilities(ctx, r, last, file("p.csv"), true);
+		st = kdr_result_write_table(ctx, r, KDR_TABLE_PROBABILITIES, last, file("p.csv"), true);
 	if (st == KDR_OK)
-		st = kdr_result_json(ctx, r, &text, NULL);
+		st = kdr_result_json(ctx, r, true, &text, NULL);
 	kdr_free(ctx, text);
 	size_t length = 0;
 	if (st == KDR_OK)
@@ -37,9 +37,9 @@ static kdr_status tables(kdr_context *ctx, const kdr_result *r)
 	if (st == KDR_OK)
 		st = kdr_result_write(ctx, r, file("r.json"), true);
 	if (st == KDR_OK)
-		st = kdr_result_write_labels(ctx, r, last, file("l"), true);
+		st = kdr_result_write_table(ctx, r, KDR_TABLE_LABELS, last, file("l"), true);
 	if (st == KDR_OK && kdr_result_array_count(r) > 0)
-		st = kdr_result_write_array(ctx, r, 0, file("a.npy"), true);
+		st = kdr_result_write_table(ctx, r, KDR_TABLE_ARRAY, 0, file("a.npy"), true);
 	return st;
 }
 
@@ -47,9 +47,9 @@ static kdr_status quality(kdr_context *ctx)
 {
 	kdr_data *data = NULL;
 	kdr_result *r = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
 	o.k = K;
 	o.quality = true;
 	o.resamples = 1;
@@ -66,14 +66,14 @@ static kdr_status quality(kdr_context *ctx)
 static kdr_status stability(kdr_context *ctx)
 {
 	kdr_data *data = NULL;
-	kdr_cluster_options o;
+	kdr_job_options o;
 	const int64_t *labels = labels_a;
 	int64_t resamples = 1;
 	double found;
 	kdr_mat sparse = kdr_mat_from_csr(N, D, rowptr, columns, points);
 	kdr_quality q;
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
 	kdr_status st = kdr_quality_find(ctx, &sparse, labels_b, &q);
 	if (st == KDR_OK)
 		st = make(ctx, "a", &data);
@@ -87,16 +87,18 @@ static kdr_status probabilities(kdr_context *ctx)
 {
 	kdr_data *source = NULL, *target = NULL;
 	kdr_result *r = NULL;
-	kdr_transfer_options o;
-	kdr_transfer_options_init(&o);
-	o.job.method = "logreg";
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "logreg";
 	o.probabilities = true;
 	kdr_status st = make(ctx, "source", &source);
 	if (st == KDR_OK)
 		st = make(ctx, "target", &target);
-	const kdr_transfer_sets sets = {
-		.sources = &source, .nsources = 1, .targets = &target, .ntargets = 1
-	};
+	const kdr_transfer_sets sets = { .size = sizeof(kdr_transfer_sets),
+		                         .sources = &source,
+		                         .nsources = 1,
+		                         .targets = &target,
+		                         .ntargets = 1 };
 	if (st == KDR_OK)
 		st = kdr_transfer(ctx, &sets, &o, &r);
 	if (st == KDR_OK)

@@ -22,8 +22,8 @@ static kdr_status streamed(kdr_context *ctx)
 {
 	const char *const paths[2] = { file("s.npy"), file("s.mtx") };
 	kdr_data *sets[2] = { NULL, NULL }, *view = NULL;
-	const kdr_read_options reading = { .stream = KDR_STREAM_YES };
-	const kdr_prep_options prep = { .norm = KDR_NORM_L2 };
+	const kdr_read_options reading = { .size = sizeof(kdr_read_options), .stream = KDR_STREAM_YES };
+	const kdr_prep_options prep = { .size = sizeof(kdr_prep_options), .norm = KDR_NORM_L2 };
 	kdr_status st = KDR_OK;
 	for (int i = 0; i < 2 && st == KDR_OK; i++) {
 		st = written(ctx, paths[i]);
@@ -58,7 +58,7 @@ static kdr_status estimated_jobs(kdr_context *ctx)
 {
 	const kdr_task_shape shape = { .rows = 1000, .cols = 20, .dense = true }, both[2] = { shape, shape };
 	const kdr_task task = { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K };
-	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	const kdr_corpus corpus = { .path = file("a.csv"), .kind = KDR_CORPUS_LINES };
 	kdr_estimate e;
 	kdr_result *fitted = NULL;

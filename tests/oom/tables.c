@@ -23,7 +23,8 @@ static kdr_status policies(kdr_context *ctx)
 	kdr_status st = written(ctx, &path);
 	for (int i = 0; i < 5 && st == KDR_OK; i++) {
 		kdr_data *data = NULL;
-		kdr_read_options o = { .missing = all[i],
+		kdr_read_options o = { .size = sizeof(kdr_read_options),
+			               .missing = all[i],
 			               .na = na,
 			               .columns = "-Nr,notiz:category,\"tag\":date" };
 		st = kdr_read(ctx, path, &o, &data);
@@ -37,7 +38,9 @@ static kdr_status parted(kdr_context *ctx)
 {
 	const char *path;
 	kdr_data *data = NULL, *again = NULL;
-	kdr_read_options o = { .part = 1, .parts = 2, .missing = "zero", .columns = "-tag" };
+	kdr_read_options o = {
+		.size = sizeof(kdr_read_options), .part = 1, .parts = 2, .missing = "zero", .columns = "-tag"
+	};
 	kdr_status st = written(ctx, &path);
 	if (st == KDR_OK)
 		st = kdr_read(ctx, path, &o, &data);
@@ -69,14 +72,17 @@ static kdr_status modelled(kdr_context *ctx)
 	kdr_data **tasks = NULL, *again = NULL, *view = NULL;
 	kdr_result *r = NULL, *predicted = NULL;
 	kdr_model *model = NULL;
-	kdr_cluster_options o;
-	kdr_read_options reading = { .missing = "mean", .task_column = "stadt" };
+	kdr_job_options o;
+	kdr_read_options reading = { .size = sizeof(kdr_read_options),
+		                     .missing = "mean",
+		                     .task_column = "stadt" };
 	int64_t count = 0;
 	kdr_status st = written(ctx, &path);
 	const kdr_task_path one = { .path = path };
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
-	o.job.prep.scale = KDR_SCALE_STANDARD;
+	const kdr_prep_options prep = { .size = sizeof prep, .scale = KDR_SCALE_STANDARD };
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.prep = &prep;
 	o.k = 1;
 	if (st == KDR_OK)
 		st = kdr_read_tasks(ctx, &one, 1, &reading, &tasks, NULL, &count);
@@ -84,14 +90,14 @@ static kdr_status modelled(kdr_context *ctx)
 		st = kdr_cluster(ctx, tasks, count, &o, &r);
 	if (st == KDR_OK)
 		st = kdr_model_new(ctx, r, &model);
-	reading = (kdr_read_options){ .task_column = "stadt" };
+	reading = (kdr_read_options){ .size = sizeof(kdr_read_options), .task_column = "stadt" };
 	if (st == KDR_OK) {
 		kdr_model_reading(model, &reading);
 		st = kdr_read(ctx, path, &reading, &again);
 	}
 	if (st == KDR_OK)
 		st = kdr_data_view(ctx, again, NULL, &view);
-	kdr_predict_options task = { .task = "Rom" };
+	kdr_predict_options task = { .size = sizeof(kdr_predict_options), .task = "Rom" };
 	if (st == KDR_OK)
 		st = kdr_predict(ctx, model, view, &task, &predicted);
 	kdr_result_free(predicted);

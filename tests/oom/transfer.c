@@ -1,4 +1,6 @@
 /* Transfer methods, bridges and what compares data sets, with every allocation failed in turn. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/metrics/metrics.h"
+#include "jobs/relate/relate.h"
 #include "oom.h"
 
 #include "engine/linear/aligned.h"
@@ -10,8 +12,8 @@ static kdr_status advise(kdr_context *ctx)
 	kdr_mat x[2] = { kdr_mat_from_dense(points, N, D), kdr_mat_from_csr(N, D, rowptr, columns, points) };
 	static const char *const names[] = { "a", "b" };
 	double nearness[4];
-	char advice[2][KDR_ADVICE_ROOM];
-	return kdr_relate_advice(ctx, x, names, 2, nearness, advice);
+	char advice[2][KDRI_ADVICE_ROOM];
+	return kdri_relate_advice(ctx, x, names, 2, nearness, advice);
 }
 
 static kdr_status fit_direct_transfer(kdr_context *ctx)
@@ -28,7 +30,9 @@ static kdr_status fit_direct_transfer(kdr_context *ctx)
 			              { .name = "t",
 			                .role = KDR_ROLE_TARGET,
 			                .x = kdr_mat_from_csr(N, D, rowptr, columns, points) } };
-		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+		kdr_problem problem = {
+			.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = K
+		};
 		kdr_result *result = NULL;
 		st = kdr_fit(ctx, methods[i], &problem, NULL, &result);
 		kdr_result_free(result);
@@ -52,7 +56,7 @@ static kdr_status fit_joint_logreg(kdr_context *ctx)
 		  .role = KDR_ROLE_TARGET,
 		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
 	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = K };
 	return fit_set(ctx, "logreg", &problem, settings, NULL);
 }
 
@@ -72,7 +76,7 @@ static kdr_status fit_auto_transfer(kdr_context *ctx)
 		  .role = KDR_ROLE_TARGET,
 		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
 	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .classes = K };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 3, .classes = K };
 	kdr_result *result = NULL;
 	kdr_status st = kdr_fit(ctx, "auto-transfer", &problem, NULL, &result);
 	kdr_result_free(result);
@@ -91,7 +95,7 @@ static kdr_status fit_auto_pair(kdr_context *ctx, const char *const settings[][2
 		  .role = KDR_ROLE_TARGET,
 		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
 	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = K };
 	return fit_set(ctx, "auto-transfer", &problem, settings, NULL);
 }
 
@@ -125,7 +129,7 @@ static kdr_status fit_auto_bridged(kdr_context *ctx)
 		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = narrow },
 		{ .name = "t", .role = KDR_ROLE_TARGET, .x = narrow },
 	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 4, .classes = K };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 4, .classes = K };
 	kdr_result *result = NULL;
 	kdr_status st = kdr_fit(ctx, "auto-transfer", &problem, NULL, &result);
 	kdr_result_free(result);
@@ -162,8 +166,8 @@ static kdr_status transport(kdr_context *ctx)
 	static const double supply[] = { .2, .5, .3 }, demand[] = { .25, .25, .4, .1 };
 	double flow[12], total;
 	int64_t match[3];
-	kdr_status st = kdr_transport(ctx, points, 3, 4, supply, demand, flow, NULL, NULL, &total);
-	return st == KDR_OK ? kdr_assign(ctx, points, 3, 4, match, &total) : st;
+	kdr_status st = kdri_transport(ctx, points, 3, 4, supply, demand, flow, NULL, NULL, &total);
+	return st == KDR_OK ? kdri_assign_checked(ctx, points, 3, 4, match, &total) : st;
 }
 
 /* A source, two views of a bridge (or one bridge), and a target of which a row is known. */
@@ -186,7 +190,9 @@ static kdr_status fit_bridged(kdr_context *ctx, const char *method, int bridges)
 		  .x = kdr_mat_from_csr(N, D, rowptr, columns, points) },
 		{ .name = "w", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(points, N, D) },
 	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 + bridges, .classes = K };
+	kdr_problem problem = {
+		.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 + bridges, .classes = K
+	};
 	const char *const settings[][2] = { { "n_init", "2" }, { "max_iter", "2" }, { NULL, NULL } };
 	return fit_set(ctx, method, &problem, settings, NULL);
 }
@@ -207,12 +213,12 @@ static kdr_status relate(kdr_context *ctx)
 	kdr_mat x[3] = { kdr_mat_from_dense(points, N, D),
 		         kdr_mat_from_csr(N / 2, D, rowptr, columns, points),
 		         kdr_mat_from_dense(points + (size_t)5 * D, N - 5, D) };
-	kdr_relate_task tasks[3];
-	kdr_relate_pair pairs[3];
+	kdri_relate_task tasks[3];
+	kdri_relate_pair pairs[3];
 	kdr_relate_options o;
 	kdr_relate_options_init(&o);
 	o.most_rows = 10;
-	return kdr_relate_matrices(ctx, x, 3, &o, tasks, pairs);
+	return kdri_relate_matrices(ctx, x, 3, &o, tasks, pairs);
 }
 
 static kdr_status select_bridge(kdr_context *ctx)
@@ -222,15 +228,15 @@ static kdr_status select_bridge(kdr_context *ctx)
 	const double six[2 * KDR_BRIDGE_FEATURES] = { 1, 2, 3, 4, 5, 6, 2, 2, 4, 3, 5, 1 };
 	const int helps[2] = { 0, 1 };
 	kdr_selector s = { .triples = 0 };
-	kdr_bridge_candidate c = { x[1], x[1] };
-	kdr_bridge_score score;
-	kdr_status st = kdr_selector_fit(ctx, six, helps, 2, 0.1, &s);
+	kdri_bridge_candidate c = { x[1], x[1] };
+	kdri_bridge_score score;
+	kdr_status st = kdri_selector_fit(ctx, six, helps, 2, 0.1, &s);
 	if (st == KDR_OK)
 		st = kdr_selector_save(ctx, file("selector.json"), &s, true);
 	if (st == KDR_OK)
 		st = kdr_selector_load(ctx, file("selector.json"), &s);
 	if (st == KDR_OK)
-		st = kdr_bridge_rank(ctx, &x[0], &x[2], &c, 1, &s, NULL, &score);
+		st = kdri_bridge_rank(ctx, &x[0], &x[2], &c, 1, &s, NULL, &score);
 	return st;
 }
 

@@ -31,14 +31,9 @@ class Mat(c.Structure):
 
 
 class ReadOptions(c.Structure):
-    _fields_ = [("format", c.c_char_p), ("name", c.c_char_p), ("label_column", c.c_char_p),
+    _fields_ = [("size", c.c_size_t), ("format", c.c_char_p), ("name", c.c_char_p), ("label_column", c.c_char_p),
                 ("id_column", c.c_char_p), ("header", c.c_int), ("missing", c.c_char_p), ("decimal", c.c_char_p),
                 ("rest", c.c_char * 512)]  # the rest: zeros
-
-
-class Array(c.Structure):
-    _fields_ = [("name", c.c_char_p), ("task", c.c_int64), ("type", c.c_int), ("ndim", c.c_int),
-                ("shape", c.c_int64 * 3), ("data", c.c_void_p)]
 
 
 class KindredError(Exception):
@@ -76,7 +71,7 @@ class Library:
             raise KindredError(status, text)
 
     def read(self, path, label_column=None, format=None):
-        options = ReadOptions(format=format and format.encode(),
+        options = ReadOptions(size=c.sizeof(ReadOptions), format=format and format.encode(),
                               label_column=label_column and label_column.encode())
         handle = c.c_void_p()
         self.check(self.lib.kdr_read(self.ctx, str(path).encode(), c.byref(options), c.byref(handle)))
@@ -127,12 +122,6 @@ class Library:
             self.check(self.lib.kdr_write(self.ctx, str(path).encode(), None, handle, c.c_bool(force)))
         finally:
             self.lib.kdr_data_free(handle)
-
-    def write_array(self, path, x, force=True):
-        x = np.ascontiguousarray(x)
-        kind = {np.dtype(np.float64): 0, np.dtype(np.int64): 1}[x.dtype]
-        a = Array(b"a", -1, kind, x.ndim, (c.c_int64 * 3)(*x.shape), x.ctypes.data)
-        self.check(self.lib.kdr_write_array(self.ctx, str(path).encode(), c.byref(a), c.c_bool(force)))
 
 
 def same(a, b, what):

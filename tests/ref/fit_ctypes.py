@@ -43,6 +43,7 @@ class Task(C.Structure):
 
 class Problem(C.Structure):
     _fields_ = [
+        ("size", C.c_size_t),
         ("tasks", C.POINTER(Task)),
         ("ntasks", C.c_int64),
         ("classes", C.c_int64),
@@ -141,7 +142,7 @@ class Library:
             if weights is not None and weights[t] is not None:
                 keep.append(np.ascontiguousarray(weights[t], dtype=np.float64))
                 task.weights = keep[-1].ctypes.data
-        return Problem(tasks, len(xs), 0, pooled), (tasks, keep, [x.shape for x in xs])
+        return Problem(C.sizeof(Problem), tasks, len(xs), 0, pooled), (tasks, keep, [x.shape for x in xs])
 
     def fit(self, method, problem, shapes, **options):
         lib, opts, result = self.lib, C.c_void_p(), C.c_void_p()

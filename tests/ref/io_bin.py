@@ -90,12 +90,6 @@ def npy__written__numpy_reads(k):
     binlib.same(np.load(path("w.npy")), x, "dense")
     k.write(path("w.npy.gz"), s)
     binlib.same(np.load(gzip.open(path("w.npy.gz"))), s.toarray(), "sparse, gzip")
-    for shape in ((5,), (5, 3), (2, 3, 4), (0,), (0, 3)):
-        for dtype in (np.float64, np.int64):
-            a = rng.integers(-9, 9, shape).astype(dtype)
-            k.write_array(path("n.npy"), a)
-            b = np.load(path("n.npy"))
-            assert b.dtype == a.dtype and b.shape == a.shape and np.array_equal(a, b), (shape, dtype)
 
 
 def npz__dense_stored_and_deflated(k):

@@ -21,7 +21,7 @@ folder = tempfile.TemporaryDirectory()
 
 
 class ReadOptions(ctypes.Structure):
-    _fields_ = [("format", text), ("name", text), ("label_column", text), ("id_column", text), ("header", ctypes.c_int),
+    _fields_ = [("size", ctypes.c_size_t), ("format", text), ("name", text), ("label_column", text), ("id_column", text), ("header", ctypes.c_int),
                 ("missing", text), ("decimal", text), ("rest", ctypes.c_char * 512)]  # the rest: zeros
 
 
@@ -43,7 +43,7 @@ class Data:
         options = {k: v.encode() if isinstance(v, str) else v for k, v in options.items()}
         self.handle = pointer()
         kindred.call("read", [text, ctypes.POINTER(ReadOptions), pointer], path(name).encode(),
-                     ctypes.byref(ReadOptions(**options)), ctypes.byref(self.handle))
+                     ctypes.byref(ReadOptions(size=ctypes.sizeof(ReadOptions), **options)), ctypes.byref(self.handle))
         lib.kdr_data_mat.restype, lib.kdr_data_mat.argtypes = common.Mat, [pointer]
         m = lib.kdr_data_mat(self.handle)
         if m.kind == 0:

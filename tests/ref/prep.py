@@ -42,7 +42,7 @@ class Mat(C.Structure):
 
 
 class Options(C.Structure):
-    _fields_ = [("align", C.c_int), ("weight", C.c_int), ("norm", C.c_int), ("scale", C.c_int),
+    _fields_ = [("size", C.c_size_t), ("align", C.c_int), ("weight", C.c_int), ("norm", C.c_int), ("scale", C.c_int),
                 ("top_features", C.c_int64), ("fit_each", C.c_bool), ("top_by", C.c_int)]
 
 
@@ -89,7 +89,7 @@ def from_library(data):
 
 def prepare(matrices, **options):
     """Status, prepared matrices, and what kdr_prep_apply makes of the same input."""
-    o = Options(3, WEIGHTS.index(options.get("weight", "none")), NORMS.index(options.get("norm", "none")),
+    o = Options(C.sizeof(Options), 3, WEIGHTS.index(options.get("weight", "none")), NORMS.index(options.get("norm", "none")),
                 SCALES.index(options.get("scale", "none")), options.get("top", 0), options.get("each", False),
                 TOPS.index(options.get("by", "df")))
     tasks = [to_library(x, f"t{i}") for i, x in enumerate(matrices)]

@@ -19,7 +19,7 @@ class Corpus(c.Structure):
 
 
 class Options(c.Structure):
-    _fields_ = [("strip_html", c.c_bool), ("strip_mail", c.c_bool), ("keep_subject", c.c_bool),
+    _fields_ = [("size", c.c_size_t), ("strip_html", c.c_bool), ("strip_mail", c.c_bool), ("keep_subject", c.c_bool),
                 ("keep_case", c.c_bool), ("tokens", c.c_int), ("min_length", c.c_int64),
                 ("max_length", c.c_int64), ("stopwords", c.c_char_p), ("stemmer", c.c_char_p),
                 ("ngram_min", c.c_int64), ("ngram_max", c.c_int64), ("min_df", c.c_int64),
@@ -92,9 +92,8 @@ class Library:
 
     def vectorize(self, corpora, threads=0, **options):
         """corpora: dicts of kdr_corpus fields. Returns (tasks, stats)."""
-        lib, o, s = self.lib, Options(), Stats()
+        lib, o, s = self.lib, Options(c.sizeof(Options)), Stats()
         lib.kdr_context_set_threads(self.ctx, threads)
-        lib.kdr_text_options_init(c.byref(o))
         for name, value in options.items():
             setattr(o, name, value.encode() if isinstance(value, str) else value)
         array = (Corpus * len(corpora))()

@@ -2,13 +2,14 @@
 #ifndef KDRI_TESTS_GOLDEN_H
 #define KDRI_TESTS_GOLDEN_H
 
+#include "core/json_read.h"
 #include "tests/unit/unit.h"
 
-static inline const kdr_json *golden_load(const char *name)
+static inline const kdri_json_value *golden_load(const char *name)
 {
 	char path[1024], *text = NULL;
 	kdr_context *ctx = unit_context();
-	kdr_json *root = NULL;
+	kdri_json_value *root = NULL;
 	long size = -1;
 	snprintf(path, sizeof path, "%s/golden/%s", KDR_TEST_DATA, name);
 	FILE *file = fopen(path, "rb");
@@ -18,37 +19,37 @@ static inline const kdr_json *golden_load(const char *name)
 	if (!text || fread(text, 1, (size_t)size, file) != (size_t)size)
 		fail_msg("%s: cannot be read", path);
 	fclose(file);
-	assert_ok(ctx, kdr_json_parse(ctx, path, 1, text, (size_t)size, &root));
+	assert_ok(ctx, kdri_json_parse(ctx, path, 1, text, (size_t)size, &root));
 	free(text);
 	kdr_context_free(ctx);
 	return root;
 }
 
-static inline void golden_free(const kdr_json *root)
+static inline void golden_free(const kdri_json_value *root)
 {
-	kdr_json_free((kdr_json *)root);
+	kdri_json_value_free((kdri_json_value *)root);
 }
 
-static inline int64_t golden_count(const kdr_json *value)
+static inline int64_t golden_count(const kdri_json_value *value)
 {
-	if (!kdr_json_is(value, KDR_JSON_ARRAY))
+	if (!kdri_json_is(value, KDRI_JSON_ARRAY))
 		return 1;
 	int64_t sum = 0;
-	for (int64_t i = 0; i < kdr_json_count(value); i++)
-		sum += golden_count(kdr_json_at(value, i));
+	for (int64_t i = 0; i < kdri_json_count(value); i++)
+		sum += golden_count(kdri_json_at(value, i));
 	return sum;
 }
 
-static inline void golden_copy(const kdr_json *value, double **to)
+static inline void golden_copy(const kdri_json_value *value, double **to)
 {
-	if (!kdr_json_is(value, KDR_JSON_ARRAY))
-		*(*to)++ = kdr_json_number(value, 0);
-	for (int64_t i = 0; kdr_json_is(value, KDR_JSON_ARRAY) && i < kdr_json_count(value); i++)
-		golden_copy(kdr_json_at(value, i), to);
+	if (!kdri_json_is(value, KDRI_JSON_ARRAY))
+		*(*to)++ = kdri_json_number(value, 0);
+	for (int64_t i = 0; kdri_json_is(value, KDRI_JSON_ARRAY) && i < kdri_json_count(value); i++)
+		golden_copy(kdri_json_at(value, i), to);
 }
 
 /* Nested lists as one array in C order; free it. */
-static inline double *golden_numbers(const kdr_json *value, int64_t *count)
+static inline double *golden_numbers(const kdri_json_value *value, int64_t *count)
 {
 	int64_t n = golden_count(value);
 	double *data = calloc((size_t)(n ? n : 1), sizeof *data), *to = data;
@@ -59,7 +60,7 @@ static inline double *golden_numbers(const kdr_json *value, int64_t *count)
 	return data;
 }
 
-static inline int64_t *golden_integers(const kdr_json *value, int64_t *count)
+static inline int64_t *golden_integers(const kdri_json_value *value, int64_t *count)
 {
 	int64_t n;
 	double *numbers = golden_numbers(value, &n);
@@ -72,17 +73,17 @@ static inline int64_t *golden_integers(const kdr_json *value, int64_t *count)
 	return data;
 }
 
-static inline double golden_number(const kdr_json *object, const char *name)
+static inline double golden_number(const kdri_json_value *object, const char *name)
 {
-	const kdr_json *value = kdr_json_get(object, name);
-	if (!kdr_json_is_number(value))
+	const kdri_json_value *value = kdri_json_get(object, name);
+	if (!kdri_json_is_number(value))
 		fail_msg("golden case has no number '%s'", name);
-	return kdr_json_number(value, 0);
+	return kdri_json_number(value, 0);
 }
 
 /* Fails unless |got - want| <= tol max(1, max |want|) everywhere. */
-static inline void golden_close(const char *name, const char *what, const double *got, const kdr_json *want,
-                                double tol)
+static inline void golden_close(const char *name, const char *what, const double *got,
+                                const kdri_json_value *want, double tol)
 {
 	int64_t n;
 	double *numbers = golden_numbers(want, &n), scale = 1;

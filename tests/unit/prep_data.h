@@ -89,11 +89,11 @@ static inline void assert_features(const kdr_data *d, const char *names)
 
 static inline void assert_warning(const kdr_prep *prep, const char *part)
 {
-	for (int64_t i = 0; i < kdr_prep_warning_count(prep); i++)
-		if (strstr(kdr_prep_warning_at(prep, i), part))
+	for (int64_t i = 0; i < kdri_prep_warning_count(prep); i++)
+		if (strstr(kdri_prep_warning_at(prep, i), part))
 			return;
-	for (int64_t i = 0; i < kdr_prep_warning_count(prep); i++)
-		print_message("warning: %s\n", kdr_prep_warning_at(prep, i));
+	for (int64_t i = 0; i < kdri_prep_warning_count(prep); i++)
+		print_message("warning: %s\n", kdri_prep_warning_at(prep, i));
 	fail_msg("no warning says: %s", part);
 }
 

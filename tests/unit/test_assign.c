@@ -45,7 +45,7 @@ static void assign__small__best_of_all_maps(void **state)
 		int64_t rows = 1 + kdri_rng_below(&rng, 6), cols = 1 + kdri_rng_below(&rng, 6), map[6];
 		double cost[36], total, best;
 		random_costs(&rng, cost, rows, cols);
-		assert_ok(ctx, kdr_assign(ctx, cost, rows, cols, map, &total));
+		assert_ok(ctx, kdri_assign_checked(ctx, cost, rows, cols, map, &total));
 		best = best_of_all(cost, rows, cols, 0, KDRI_MAX(0, rows - cols), 0);
 		assert_near(total, best, 1e-12 * fmax(1, fabs(best)));
 	}
@@ -94,12 +94,12 @@ static void assign__bad_input__says_what_is_wrong(void **state)
 	kdr_context *ctx = unit_context();
 	double cost[4] = { 1, 2, NAN, 4 }, total = -1;
 	int64_t map[2] = { 9, 9 };
-	assert_int_equal(kdr_assign(ctx, cost, 2, 2, map, &total), KDR_ERR_DATA);
+	assert_int_equal(kdri_assign_checked(ctx, cost, 2, 2, map, &total), KDR_ERR_DATA);
 	assert_non_null(strstr(kdr_context_error(ctx), "row 2, column 1"));
-	assert_int_equal(kdr_assign(ctx, cost, -1, 2, map, &total), KDR_ERR_ARGUMENT);
-	assert_int_equal(kdr_assign(ctx, NULL, 2, 2, map, &total), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdri_assign_checked(ctx, cost, -1, 2, map, &total), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdri_assign_checked(ctx, NULL, 2, 2, map, &total), KDR_ERR_ARGUMENT);
 	assert_true(map[0] == 9 && total == -1);
-	assert_ok(ctx, kdr_assign(ctx, cost, 2, 0, map, &total));
+	assert_ok(ctx, kdri_assign_checked(ctx, cost, 2, 0, map, &total));
 	assert_true(map[0] == -1 && map[1] == -1 && total == 0);
 	kdr_context_free(ctx);
 }

@@ -1,4 +1,5 @@
 /* auto as a whole. SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/metrics/metrics.h"
 #include "tests/unit/unit.h"
 
 enum { TASKS = 3, D = 96, K = 3 };
@@ -35,7 +36,7 @@ static void release(tasks *s)
 
 static kdr_result *fit(kdr_context *ctx, const kdr_task *list, int64_t count, const char *transfer)
 {
-	kdr_problem problem = { .tasks = list, .ntasks = count };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = list, .ntasks = count };
 	kdr_options *options = NULL;
 	kdr_result *r = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "auto", &options));
@@ -129,7 +130,7 @@ static int64_t moved_is_the_difference(kdr_context *ctx, const kdr_task *list)
 		int64_t map[K];
 		for (int64_t i = 0; i < sizes[t]; i++)
 			cost[b[i] * K + a[i]]--;
-		assert_ok(ctx, kdr_assign(ctx, cost, K, K, map, NULL));
+		assert_ok(ctx, kdri_assign_checked(ctx, cost, K, K, map, NULL));
 		for (int64_t i = 0; i < sizes[t]; i++) {
 			assert_int_equal(map[b[i]] != a[i], moved[i]);
 			any += moved[i];
@@ -283,7 +284,7 @@ static void fit__k_to_be_found__one_for_all_or_one_for_each(void **state)
 		tasks s = make(0.3, 0);
 		kdr_options *options = NULL;
 		kdr_result *r = NULL;
-		kdr_problem problem = { .tasks = s.list, .ntasks = TASKS };
+		kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = s.list, .ntasks = TASKS };
 		assert_ok(ctx, kdr_options_new(ctx, "auto", &options));
 		assert_ok(ctx, kdr_options_set_number(ctx, options, "same_k", same));
 		assert_ok(ctx, kdr_options_set_number(ctx, options, "k_max", 8));

@@ -1,4 +1,5 @@
 /* The parts of auto: votes, members, neighbours, counterparts, nearness, k. SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs/relate/relate.h"
 #include "tests/unit/unit.h"
 
 #include "engine/ensemble/members.h"
@@ -262,7 +263,7 @@ static void members__some_fail_or_are_too_large__are_left_out_with_a_word(void *
 		kdri_rng rng = kdri_rng_stream(9, "members", 0);
 		double *x = make_blobs(&rng, 60, 90, 3, 0.2);
 		kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, 60, 90), .k = 3 };
-		kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+		kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 		kdri_views_options vo = { .neighbors = 5, .searched = 5 };
 		kdri_views v = { 0 };
 		kdri_ballot b = { 0 };
@@ -296,7 +297,7 @@ static void members__in_step__votes_are_those_of_one_by_one(void **state)
 	kdri_rng rng = kdri_rng_stream(9, "members", 1);
 	double *x = make_blobs(&rng, ROWS, COLS, 3, 0.8);
 	kdr_task task = { .name = "a", .x = kdr_mat_from_dense(x, ROWS, COLS), .k = 3 };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	kdri_views_options vo = { .neighbors = 5, .searched = 5 };
 	kdri_views v = { 0 };
 	kdri_ballot b[2] = { { 0 }, { 0 } };
@@ -355,7 +356,7 @@ static void views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks(
 	}
 	kdr_task tasks[] = { { .x = kdr_mat_from_csr(LARGE, WORDS, rowptr, col, val), .k = 2 },
 		             { .x = kdr_mat_from_csr(SMALL, WORDS, rowptr, col, val), .k = 2 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	kdri_views_options o = {
 		.neighbors = 5, .searched = 5, .landmarks = MARKS, .if_many = true, .by_itself = true
 	};
@@ -535,7 +536,7 @@ static void guess__clear_clusters__right_and_fairly_sure(void **state)
 		int64_t n = 40 * k, d = 4 * k;
 		double *x = make_blobs(&rng, n, d, k, 0.15);
 		kdr_task task = { .x = kdr_mat_from_dense(x, n, d), .k = 0 };
-		kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+		kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 		kdri_views_options o = { .neighbors = 10, .searched = KDRI_GUESS_NEIGHBOURS };
 		kdri_views views = { 0 };
 		kdri_k_curves c = { 0 };
@@ -594,7 +595,7 @@ static void recipe__kinds_of_data__are_told_apart(void **state)
 		kdr_recipe o;
 		assert_ok(ctx, kdr_data_new(ctx, "a", &m, NULL, &data));
 		assert_ok(ctx, kdr_recipe_find(ctx, &data, 1, &o));
-		assert_string_equal(kdr_data_kind_name(o.kind), expected[kind].kind);
+		assert_string_equal(kdri_data_kind_name(o.kind), expected[kind].kind);
 		assert_int_equal(o.weight, expected[kind].weight);
 		assert_int_equal(o.norm, expected[kind].norm);
 		assert_int_equal(o.scale, expected[kind].scale);
@@ -644,11 +645,11 @@ static void advice__related_and_strange_tasks__says_so(void **state)
 	kdr_mat tasks[] = { kdr_mat_from_dense(x, N, D), kdr_mat_from_dense(x, N, D),
 		            kdr_mat_from_dense(y, N, D) };
 	static const char *const names[] = { "a", "b", "c" };
-	char text[3][KDR_ADVICE_ROOM];
-	assert_ok(ctx, kdr_relate_advice(ctx, tasks, names, 3, r, text));
+	char text[3][KDRI_ADVICE_ROOM];
+	assert_ok(ctx, kdri_relate_advice(ctx, tasks, names, 3, r, text));
 	assert_non_null(strstr(text[0], "a: is near b"));
 	assert_non_null(strstr(text[2], "c: has little in common"));
-	assert_ok(ctx, kdr_relate_advice(ctx, tasks, names, 1, NULL, text));
+	assert_ok(ctx, kdri_relate_advice(ctx, tasks, names, 1, NULL, text));
 	assert_non_null(strstr(text[0], "no other task"));
 	free(x);
 	free(y);

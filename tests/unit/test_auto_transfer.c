@@ -87,7 +87,7 @@ static void split_words(void)
 
 static kdr_result *fit(const kdr_task *tasks, int64_t count)
 {
-	kdr_problem p = { .tasks = tasks, .ntasks = count, .classes = C };
+	kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count, .classes = C };
 	kdr_result *r = NULL;
 	assert_ok(s.ctx, kdr_fit(s.ctx, "auto-transfer", &p, NULL, &r));
 	return r;
@@ -122,7 +122,9 @@ static void auto_transfer__shifted_words__right_and_sure_and_the_same_on_all_thr
 	static const char *const methods[] = { "svm", "logreg" }, *const arrays[] = { "plain_svm",
 		                                                                      "plain_logreg" };
 	for (int k = 0; k < 2; k++) { /* what these methods say when they are called */
-		kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = C };
+		kdr_problem problem = {
+			.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = C
+		};
 		kdr_result *alone = NULL;
 		assert_ok(s.ctx, kdr_fit(s.ctx, methods[k], &problem, NULL, &alone));
 		assert_memory_equal(kdr_result_array(one, arrays[k], 1).data, kdr_result_labels(alone, 1, &n),
@@ -185,7 +187,7 @@ static void auto_transfer__sources_with_different_classes__all_can_be_given(void
 static int64_t centred_votes(const kdr_task *target, int64_t class, const char *follow, double *right)
 {
 	kdr_task tasks[] = { source_of(0), *target };
-	kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = C };
+	kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = C };
 	kdr_options *o = NULL;
 	kdr_result *r = NULL;
 	int64_t count = 0;
@@ -306,11 +308,11 @@ static void auto_transfer__one_member__labels_alone(void **state)
 	(void)state;
 	set_up();
 	kdr_task tasks[] = { source_of(0), s.tasks[1] };
-	kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = C };
-	const kdr_algo *algo = kdr_algo_find_in(KDR_FAMILY_TRANSFER, "auto");
+	kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = C };
+	const kdr_algo *algo = kdri_algo_find_in(KDR_FAMILY_TRANSFER, "auto");
 	assert_string_equal(algo->id, "auto-transfer");
-	assert_string_equal(kdr_algo_find_in(KDR_FAMILY_CLUSTER, "auto")->id, "auto");
-	assert_null(kdr_algo_find_in(KDR_FAMILY_CLUSTER, "svm"));
+	assert_string_equal(kdri_algo_find_in(KDR_FAMILY_CLUSTER, "auto")->id, "auto");
+	assert_null(kdri_algo_find_in(KDR_FAMILY_CLUSTER, "svm"));
 	for (int m = 1; m <= 10; m++) {
 		kdr_options *o = NULL;
 		kdr_result *r = NULL;
@@ -339,7 +341,7 @@ static void auto_transfer__landmarks__as_right_and_the_same_for_threads_and_stor
 	double val[2][N * D];
 	int32_t col[2][N * D];
 	kdr_task tasks[] = { source_of(0), s.tasks[1] };
-	kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = C };
+	kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = C };
 	kdr_options *o = NULL;
 	kdr_result *first = NULL;
 	assert_ok(s.ctx, kdr_options_new(s.ctx, "auto-transfer", &o));
@@ -401,7 +403,9 @@ static void views__many_rows__are_joined_to_landmarks(void **state)
 			  .labels = labels },
 			{ .name = "t", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(x, FEW, COLUMNS) },
 		};
-		const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = 2 };
+		const kdr_problem p = {
+			.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = 2
+		};
 		const kdri_transfer_joins joins = { trial == 2 ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_AUTO, 10,
 			                            50 };
 		kdri_domains d;
@@ -443,7 +447,9 @@ static void auto_transfer__many_labelled_rows__costs_are_those_of_some(void **st
 		  .labels = labels },
 		{ .name = "t", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(x, FEW, COLUMNS) },
 	};
-	const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = CLASSES };
+	const kdr_problem p = {
+		.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = CLASSES
+	};
 	static const char *const members[] = { "svm", "aligned" };
 	for (int m = 0; m < 2; m++) {
 		kdr_result *r[2] = { NULL };

@@ -125,7 +125,7 @@ static kdr_result *fit(kdr_context *ctx, const counts *a, const counts *b, const
                        const char *precision)
 {
 	kdr_task tasks[2] = { { .x = a->x, .k = 3 }, { .x = b->x, .k = 3 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &options));

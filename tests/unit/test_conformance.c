@@ -78,7 +78,8 @@ static kdr_result *fit(kdr_context *ctx, const kdr_algo *algo, bool sparse, int 
 	problem_data p;
 	kdr_result *result = NULL;
 	make(&p, algo, sparse);
-	kdr_problem problem = { .tasks = p.tasks,
+	kdr_problem problem = { .size = sizeof(kdr_problem),
+		                .tasks = p.tasks,
 		                .ntasks = count_of(algo),
 		                .classes = algo->family == KDR_FAMILY_TRANSFER ? K : 0 };
 	kdr_context_set_threads(ctx, threads);
@@ -398,7 +399,9 @@ static void predict__samples_of_the_fit__same_numbers(void **state)
 		if (!clusters_tasks(a) || !(a->flags & KDR_ALGO_PREDICT))
 			continue;
 		make(&p, a, false);
-		kdr_problem problem = { .tasks = p.tasks, .ntasks = count_of(a) };
+		kdr_problem problem = { .size = sizeof(kdr_problem),
+			                .tasks = p.tasks,
+			                .ntasks = count_of(a) };
 		kdr_context_set_seed(ctx, seed);
 		assert_ok(ctx, kdr_options_new(ctx, a->id, &options));
 		assert_ok(ctx, kdr_fit(ctx, a->id, &problem, options, &r));
@@ -438,7 +441,9 @@ static void fit__initial_labels__keep_their_numbers(void **state)
 				p.labels[t][i] = (i + t + 1) % K;
 			p.tasks[t].init = p.labels[t];
 		}
-		kdr_problem problem = { .tasks = p.tasks, .ntasks = count_of(a) };
+		kdr_problem problem = { .size = sizeof(kdr_problem),
+			                .tasks = p.tasks,
+			                .ntasks = count_of(a) };
 		assert_ok(ctx, kdr_fit(ctx, a->id, &problem, NULL, &r));
 		for (int64_t t = 0; t < count_of(a); t++) {
 			int64_t n;

@@ -38,7 +38,7 @@ static int64_t fit_in_threads(int threads)
 	for (int i = 0; i < N * D; i++)
 		x[i] = (double)((at = at * 6364136223846793005u + 1442695040888963407u) >> 40);
 	const kdr_task task = { .name = "t", .x = kdr_mat_from_dense(x, N, D), .k = 8 };
-	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	kdr_context_set_threads(ctx, threads);
 	kdr_status st = kdr_fit(ctx, "kmeans", &problem, NULL, &result);
 	int64_t had = st == KDR_OK ? kdr_context_threads(ctx) : -1;
@@ -110,10 +110,10 @@ static void options__one_number_or_several__kept_in_full(void **state)
 	kdr_options *o = NULL;
 	int64_t count;
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));
-	assert_true(kdr_options_numbers(o, "neighbors", &count)[0] == 0.3 && count == 1);
+	assert_true(kdri_options_numbers(o, "neighbors", &count)[0] == 0.3 && count == 1);
 	assert_true(kdri_opt_reals(o, "neighbors", 7) == 0.3);
 	assert_ok(ctx, kdr_options_set(ctx, o, "neighbors", "12,0.25,1e3"));
-	const double *v = kdr_options_numbers(o, "neighbors", &count);
+	const double *v = kdri_options_numbers(o, "neighbors", &count);
 	assert_true(count == 3 && v[0] == 12 && v[1] == 0.25 && v[2] == 1000);
 	assert_true(kdr_options_get(o, "neighbors") == 12 && kdri_opt_reals(o, "neighbors", 2) == 1000);
 	static const char *const bad[] = { "",    ",",      "12,",  ",12",  "12,,3",  "12;3",  "12,x",
@@ -122,19 +122,19 @@ static void options__one_number_or_several__kept_in_full(void **state)
 		assert_int_equal(kdr_options_set(ctx, o, "neighbors", bad[i]), KDR_ERR_OPTION);
 		assert_non_null(strstr(kdr_context_error(ctx), "neighbors"));
 	}
-	assert_ptr_equal(kdr_options_numbers(o, "neighbors", &count), v);
+	assert_ptr_equal(kdri_options_numbers(o, "neighbors", &count), v);
 	assert_ok(ctx, kdr_options_set_numbers(ctx, o, "neighbors", v + 1, 2)); /* a part of itself */
-	v = kdr_options_numbers(o, "neighbors", &count);
+	v = kdri_options_numbers(o, "neighbors", &count);
 	assert_true(count == 2 && v[0] == 0.25 && v[1] == 1000);
 	assert_int_equal(kdr_options_set_numbers(ctx, o, "neighbors", v, 0), KDR_ERR_OPTION);
 	assert_ok(ctx, kdr_options_set_number(ctx, o, "neighbors", 5));
-	assert_true(kdr_options_numbers(o, "neighbors", &count)[0] == 5 && count == 1);
+	assert_true(kdri_options_numbers(o, "neighbors", &count)[0] == 5 && count == 1);
 	/* Other options take one. */
 	assert_int_equal(kdr_options_set(ctx, o, "noise", "0.5,0.6"), KDR_ERR_OPTION);
 	assert_int_equal(kdr_options_set_numbers(ctx, o, "noise", (double[]){ 0.5, 0.6 }, 2), KDR_ERR_OPTION);
 	assert_non_null(strstr(kdr_context_error(ctx), "2 numbers are not allowed"));
-	assert_true(kdr_options_numbers(o, "noise", &count)[0] == 0.5 && count == 1);
-	assert_null(kdr_options_numbers(o, "nothing", &count));
+	assert_true(kdri_options_numbers(o, "noise", &count)[0] == 0.5 && count == 1);
+	assert_null(kdri_options_numbers(o, "nothing", &count));
 	assert_int_equal(count, 0);
 	kdr_options_free(o);
 	kdr_context_free(ctx);
@@ -203,7 +203,7 @@ static void fit__bad_problems__are_refused_with_a_reason(void **state)
 		{ { .name = "t", .x = good, .k = 2, .weights = none }, KDR_ERR_DATA, "all weights are zero" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		kdr_problem problem = { .tasks = &cases[i].task, .ntasks = 1 };
+		kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &cases[i].task, .ntasks = 1 };
 		kdr_result *result = NULL;
 		assert_int_equal(kdr_fit(ctx, "kmeans", &problem, NULL, &result), cases[i].status);
 		assert_null(result);
@@ -212,7 +212,7 @@ static void fit__bad_problems__are_refused_with_a_reason(void **state)
 	}
 	kdr_task two[2] = { { .name = "a", .x = good, .k = 2 },
 		            { .name = "b", .x = kdr_mat_from_dense(x, 2, 4), .k = 2 } };
-	kdr_problem pooled = { .tasks = two, .ntasks = 2, .pooled = true };
+	kdr_problem pooled = { .size = sizeof(kdr_problem), .tasks = two, .ntasks = 2, .pooled = true };
 	kdr_result *result = NULL;
 	assert_int_equal(kdr_fit(ctx, "kmeans", &pooled, NULL, &result), KDR_ERR_DATA);
 	assert_non_null(strstr(kdr_context_error(ctx), "4 columns"));
@@ -231,20 +231,23 @@ static void fit__bad_problems__are_refused_with_a_reason(void **state)
 		unsigned char bytes[sizeof options], zero[sizeof options] = { 0 }; \
 		memset(&options, 0xab, sizeof options); \
 		type##_init(&options); \
+		assert_int_equal(options.size, sizeof options); \
+		options.size = 0; \
 		memcpy(bytes, &options, sizeof options); \
 		assert_memory_equal(bytes, zero, sizeof options); \
 	} while (0)
 
-static void options__init__every_byte_is_zero(void **state)
+static void options__init__size_and_zeros(void **state)
 {
 	(void)state;
 	CHECK_INIT(kdr_read_options);
 	CHECK_INIT(kdr_prep_options);
 	CHECK_INIT(kdr_text_options);
 	CHECK_INIT(kdr_relate_options);
-	CHECK_INIT(kdr_relation_options);
-	CHECK_INIT(kdr_cluster_options);
-	CHECK_INIT(kdr_transfer_options);
+	CHECK_INIT(kdr_job_options);
+	CHECK_INIT(kdr_embed_options);
+	CHECK_INIT(kdr_problem);
+	CHECK_INIT(kdr_transfer_sets);
 	CHECK_INIT(kdr_predict_options);
 }
 
@@ -295,7 +298,7 @@ static void names__many_and_repeated__keep_their_numbers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(options__init__every_byte_is_zero),
+		cmocka_unit_test(options__init__size_and_zeros),
 		cmocka_unit_test(registry__descriptors__walked_by_index_and_named_for_bindings),
 		cmocka_unit_test(names__many_and_repeated__keep_their_numbers),
 		cmocka_unit_test(strerror__any_integer__is_a_text),

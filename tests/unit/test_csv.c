@@ -166,13 +166,13 @@ static void csv__missing_cells__by_policy(void **state)
 	}
 	kdr_context *ctx = unit_context();
 	kdr_data *d;
-	kdr_read_options no_header = { .header = KDR_HEADER_NO };
+	kdr_read_options no_header = { .size = sizeof(kdr_read_options), .header = KDR_HEADER_NO };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, &no_header, &d), KDR_ERR_FORMAT,
 	             "'a' is not a number");
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, NULL, &d), KDR_ERR_DATA, "line 3, column 1 (a)");
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, NULL, &d), KDR_ERR_DATA,
 	             "4 cells have none, in columns a (2), b (2): --missing zero, mean");
-	kdr_read_options wrong = { .missing = "average" };
+	kdr_read_options wrong = { .size = sizeof(kdr_read_options), .missing = "average" };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, &wrong, &d), KDR_ERR_OPTION, "'average'");
 	kdr_context_free(ctx);
 }
@@ -236,13 +236,13 @@ static void csv__columns_asked_for_in_vain__listed(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_data *d;
-	kdr_read_options o = { .label_column = "klass" };
+	kdr_read_options o = { .size = sizeof(kdr_read_options), .label_column = "klass" };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "a,class\n1,2\n", &o, &d), KDR_ERR_DATA, "a, class");
 	o.label_column = "3";
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1,2\n3,4\n", &o, &d), KDR_ERR_DATA, "from 1 to 2");
 	o.label_column = o.id_column = "2";
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1,2\n3,4\n", &o, &d), KDR_ERR_ARGUMENT, "both");
-	o = (kdr_read_options){ .label_column = "1" };
+	o = (kdr_read_options){ .size = sizeof(kdr_read_options), .label_column = "1" };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1\n2\n", &o, &d), KDR_ERR_DATA, "no column is left");
 	kdr_context_free(ctx);
 }
@@ -280,7 +280,7 @@ static void csv__several_windows__same_as_written_whatever_the_threads(void **st
 		for (int threads = UNIT_SANITIZED ? 3 : 1; threads <= 3; threads += 2) {
 			kdr_context *ctx = unit_context();
 			kdr_data *d;
-			kdr_read_options o = { .label_column = "c" };
+			kdr_read_options o = { .size = sizeof(kdr_read_options), .label_column = "c" };
 			kdr_context_set_threads(ctx, threads);
 			assert_ok(ctx, text_load_bytes(ctx, TEXT_CSV, text, used, &o, &d));
 			assert_int_equal(d->rows, rows);
@@ -343,7 +343,7 @@ static void csv__round_trip__bit_exact_with_names(void **state)
 			                                                                 : "rt.csv");
 			kdr_data d = { .kind = KDR_MAT_DENSE, .rows = 5, .cols = 8, .dense = x };
 			kdr_data *back;
-			kdr_read_options o = { 0 };
+			kdr_read_options o = { .size = sizeof(kdr_read_options) };
 			if (with & 1)
 				d.features = features;
 			if (with & 2)
@@ -379,7 +379,7 @@ static void csv__round_trip__bit_exact_with_names(void **state)
 static void csv__every_allocation_failed__memory_error(void **state)
 {
 	(void)state;
-	kdr_read_options o = { .label_column = "c" };
+	kdr_read_options o = { .size = sizeof(kdr_read_options), .label_column = "c" };
 	text_assert_no_memory(TEXT_CSV, "id,a,b,c\nr,1,2,\"k\"\ns,3,4,7\n", &o);
 	text_assert_no_memory(TEXT_CSV, "id,a,c\nr,1,2\ns,3,-7\n", &o);
 }

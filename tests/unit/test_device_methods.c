@@ -46,7 +46,7 @@ static void hold(const fitted *f, held *h)
 			               : kdr_mat_from_dense(h->x[t], n, f->d),
 		};
 	}
-	h->problem = (kdr_problem){ .tasks = h->tasks, .ntasks = TASKS };
+	h->problem = (kdr_problem){ .size = sizeof(kdr_problem), .tasks = h->tasks, .ntasks = TASKS };
 }
 
 static void let_go(held *h)

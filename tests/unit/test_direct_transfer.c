@@ -35,7 +35,9 @@ static kdr_result *fit(kdr_context *ctx, const char *method, problem *p)
 		                  .role = KDR_ROLE_TARGET,
 		                  .x = kdr_mat_from_dense(p->x + SOURCE * D, TARGET, D),
 		                  .labels = p->labels + SOURCE };
-	p->view = (kdr_problem){ .tasks = p->tasks, .ntasks = 2, .classes = CLASSES };
+	p->view = (kdr_problem){
+		.size = sizeof(kdr_problem), .tasks = p->tasks, .ntasks = 2, .classes = CLASSES
+	};
 	assert_ok(ctx, kdr_fit(ctx, method, &p->view, NULL, &result));
 	return result;
 }

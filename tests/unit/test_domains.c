@@ -14,7 +14,7 @@ static kdr_problem problem_of(kdr_task *tasks)
 	tasks[0] = (kdr_task){ .role = KDR_ROLE_SOURCE, .x = kdr_mat_from_dense(x0, 3, D), .labels = y0 };
 	tasks[1] = (kdr_task){ .role = KDR_ROLE_SOURCE, .x = kdr_mat_from_dense(x1, 2, D), .labels = y1 };
 	tasks[2] = (kdr_task){ .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(x2, 3, D), .labels = known };
-	return (kdr_problem){ .tasks = tasks, .ntasks = 3, .classes = CLASSES };
+	return (kdr_problem){ .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 3, .classes = CLASSES };
 }
 
 static void domains__sources_and_target__rows_by_task_and_classes_that_have_samples(void **state)

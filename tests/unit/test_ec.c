@@ -1,4 +1,5 @@
 /* Ensembles and their consensus: golden case, dense against low rank, relabelling, threads, options. */
+#include "core/json_read.h"
 #include "tests/unit/golden.h"
 
 #include "engine/ensemble/consensus.h"
@@ -7,7 +8,7 @@
 /* --- the golden case --------------------------------------------------------------------------- */
 
 typedef struct golden {
-	const kdr_json *root;
+	const kdri_json_value *root;
 	double *x;
 	int64_t n, d, runs;
 	kdri_run plan[16];
@@ -18,16 +19,16 @@ static void load(kdr_context *ctx, golden *g, const char *data, const char *plan
 {
 	int64_t size;
 	g->root = golden_load("trec.json");
-	g->x = golden_numbers(kdr_json_get(g->root, data), &size);
+	g->x = golden_numbers(kdri_json_get(g->root, data), &size);
 	g->n = n;
 	g->d = size / n;
-	const kdr_json *list = kdr_json_get(g->root, plan);
-	g->runs = kdr_json_count(list);
+	const kdri_json_value *list = kdri_json_get(g->root, plan);
+	g->runs = kdri_json_count(list);
 	for (int64_t l = 0; l < g->runs; l++) {
-		const kdr_json *run = kdr_json_at(list, l);
-		int64_t m, *features = golden_integers(kdr_json_get(run, "features"), &m);
-		g->plan[l] = (kdri_run){ .k = kdr_json_integer(kdr_json_get(run, "k"), 0), .nfeatures = m };
-		g->plan[l].centres = golden_integers(kdr_json_get(run, "centres"), NULL);
+		const kdri_json_value *run = kdri_json_at(list, l);
+		int64_t m, *features = golden_integers(kdri_json_get(run, "features"), &m);
+		g->plan[l] = (kdri_run){ .k = kdri_json_integer(kdri_json_get(run, "k"), 0), .nfeatures = m };
+		g->plan[l].centres = golden_integers(kdri_json_get(run, "centres"), NULL);
 		g->plan[l].features = malloc((size_t)m * sizeof(int32_t));
 		for (int64_t j = 0; j < m; j++)
 			g->plan[l].features[j] = (int32_t)features[j];
@@ -69,9 +70,9 @@ static void ensemble__golden_plan__labels_coassociation_and_silhouettes(void **s
 	for (int s = 0; s < 2; s++) {
 		golden g;
 		load(ctx, &g, keys[s][0], keys[s][1], rows[s]);
-		int64_t *labels = golden_integers(kdr_json_get(g.root, keys[s][2]), NULL);
-		double *h = golden_numbers(kdr_json_get(g.root, keys[s][3]), NULL),
-		       *silhouette = golden_numbers(kdr_json_get(g.root, keys[s][4]), NULL);
+		int64_t *labels = golden_integers(kdri_json_get(g.root, keys[s][2]), NULL);
+		double *h = golden_numbers(kdri_json_get(g.root, keys[s][3]), NULL),
+		       *silhouette = golden_numbers(kdri_json_get(g.root, keys[s][4]), NULL);
 		for (int64_t i = 0; i < g.runs * g.n; i++)
 			assert_int_equal(g.e.label[i], labels[i]);
 		for (int64_t i = 0; i < g.n; i++) {
@@ -94,10 +95,10 @@ static void kmeans__golden_plan__inertia_of_every_iteration(void **state)
 	kdr_context *ctx = unit_context();
 	golden g;
 	load(ctx, &g, "XT", "planT", 36);
-	const kdr_json *traces = kdr_json_get(g.root, "inertia_traceT");
+	const kdri_json_value *traces = kdri_json_get(g.root, "inertia_traceT");
 	for (int64_t l = 0; l < g.runs; l++) {
 		const kdri_run *run = &g.plan[l];
-		const kdr_json *trace = kdr_json_at(traces, l);
+		const kdri_json_value *trace = kdri_json_at(traces, l);
 		int64_t m = run->nfeatures, k = run->k;
 		double *part = malloc((size_t)(g.n * m) * sizeof *part),
 		       *centres = malloc((size_t)(k * m) * sizeof *centres);
@@ -107,7 +108,7 @@ static void kmeans__golden_plan__inertia_of_every_iteration(void **state)
 		for (int64_t c = 0; c < k; c++)
 			memcpy(centres + c * m, part + run->centres[c] * m, (size_t)m * sizeof *centres);
 		kdr_mat x = kdr_mat_from_dense(part, g.n, m);
-		for (int64_t step = 0; step < kdr_json_count(trace); step++) {
+		for (int64_t step = 0; step < kdri_json_count(trace); step++) {
 			kdri_kmeans_options o = kdri_kmeans_defaults(k);
 			kdri_kmeans_result r = { 0 };
 			o.tol = 0;
@@ -124,7 +125,7 @@ static void kmeans__golden_plan__inertia_of_every_iteration(void **state)
 					double gap = part[i * m + j] - from[labels[i] * m + j];
 					sum += gap * gap;
 				}
-			assert_near(sum, kdr_json_number(kdr_json_at(trace, step), 0), 1e-9);
+			assert_near(sum, kdri_json_number(kdri_json_at(trace, step), 0), 1e-9);
 			free(labels);
 			kdri_kmeans_free(ctx, &r);
 		}
@@ -143,8 +144,8 @@ static void consensus__golden__eigenvalues_embedding_and_partition(void **state)
 	golden g;
 	load(ctx, &g, "XT", "planT", 36);
 	int64_t m = g.e.offset[g.runs];
-	double *eig = golden_numbers(kdr_json_get(g.root, "eig"), NULL),
-	       *want = golden_numbers(kdr_json_get(g.root, "embedding"), NULL),
+	double *eig = golden_numbers(kdri_json_get(g.root, "eig"), NULL),
+	       *want = golden_numbers(kdri_json_get(g.root, "embedding"), NULL),
 	       *table = malloc((size_t)(m * K) * sizeof *table), values[K],
 	       *u = malloc((size_t)(g.n * K) * sizeof *u);
 	assert_ok(ctx, kdri_consensus_spectrum(ctx, &g.e, K, values, table));
@@ -157,7 +158,7 @@ static void consensus__golden__eigenvalues_embedding_and_partition(void **state)
 			assert_near(sign * u[i * K + j], want[i * K + j], 1e-9);
 	}
 	/* The golden partition, from another start of k-means, is a fixed point of ours. */
-	int64_t *labels = golden_integers(kdr_json_get(g.root, "ec_labels"), NULL);
+	int64_t *labels = golden_integers(kdri_json_get(g.root, "ec_labels"), NULL);
 	kdri_consensus_options o = { .k = K, .most = K, .n_init = 1, .max_iter = 100, .init = labels };
 	kdri_consensus c = { 0 };
 	assert_ok(ctx, kdri_consensus_new(ctx, &g.e, &o, &c));
@@ -331,7 +332,7 @@ static kdr_status fit(kdr_context *ctx, kdr_mat x, int64_t k, const int64_t *ini
 {
 	kdr_options *options = NULL;
 	kdr_task task = { .name = "a", .x = x, .k = k, .init = init };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	assert_ok(ctx, kdr_options_new(ctx, "ec", &options));
 	kdr_status st = KDR_OK;
 	for (; set && *set && st == KDR_OK; set += 2)

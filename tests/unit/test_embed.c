@@ -1,4 +1,5 @@
 /* Layouts: what must hold for any data, and that they show what is there. SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs/job.h"
 #include "tests/unit/unit.h"
 
 #include "engine/embed/embed.h"
@@ -20,7 +21,7 @@ static void embed(kdr_context *ctx, const double *x, int64_t n, int64_t d, const
 {
 	kdr_mat m = kdr_mat_from_dense(x, n, d);
 	double *const xy[1] = { y };
-	assert_ok(ctx, kdr_embed_matrices(ctx, &m, 1, o, xy));
+	assert_ok(ctx, kdri_embed_matrices(ctx, &m, 1, o, xy));
 	for (int64_t i = 0; i < 2 * n; i++)
 		assert_true(isfinite(y[i]) && fabs(y[i]) < 1e6);
 }
@@ -67,7 +68,7 @@ static void embed__threads__same_coordinates(void **state)
 		kdr_mat m[2] = { kdr_mat_from_dense(x[0], N, D), kdr_mat_from_dense(x[1], N, D) };
 		double *const xy[2] = { y[run][0], y[run][1] };
 		kdr_context_set_threads(ctx, run + 1);
-		assert_ok(ctx, kdr_embed_matrices(ctx, m, 2, NULL, xy));
+		assert_ok(ctx, kdri_embed_matrices(ctx, m, 2, NULL, xy));
 		kdr_context_free(ctx);
 	}
 	assert_memory_equal(y[0], y[1], sizeof y[0]);
@@ -106,7 +107,7 @@ static void embed__two_tasks__groups_in_the_same_place(void **state)
 	groups(b, M, 1, 30);
 	kdr_mat m[2] = { kdr_mat_from_dense(a, N, D), kdr_mat_from_dense(b, M, D) };
 	double *const xy[2] = { ya, yb };
-	assert_ok(ctx, kdr_embed_matrices(ctx, m, 2, NULL, xy));
+	assert_ok(ctx, kdri_embed_matrices(ctx, m, 2, NULL, xy));
 	assert_true(together(ya, N) > 0.99);
 	assert_true(together(yb, M) > 0.99);
 	for (int64_t g = 0; g < GROUPS; g++)
@@ -130,7 +131,7 @@ static void embed__few_samples__finite(void **state)
 	for (int64_t n = 1; n <= 40; n += n < 6 ? 1 : 17)
 		embed(ctx, x, n, D, NULL, y);
 	embed(ctx, x, 40, 1, NULL, y);
-	kdr_embed_options all = { .neighbors = 1000 };
+	kdr_embed_options all = { .size = sizeof(kdr_embed_options), .neighbors = 1000 };
 	embed(ctx, x, 8, D, &all, y);
 	kdr_context_free(ctx);
 }
@@ -182,9 +183,9 @@ static void embed__sparse__as_dense(void **state)
 		rowptr[i] = i * D;
 	kdr_mat m = kdr_mat_from_csr(N, D, rowptr, col, x);
 	double *const xy[1] = { z };
-	kdr_embed_options o = { .layout = KDR_EMBED_DIRECTIONS };
+	kdr_embed_options o = { .size = sizeof(kdr_embed_options), .layout = KDR_EMBED_DIRECTIONS };
 	embed(ctx, x, N, D, &o, y);
-	assert_ok(ctx, kdr_embed_matrices(ctx, &m, 1, &o, xy));
+	assert_ok(ctx, kdri_embed_matrices(ctx, &m, 1, &o, xy));
 	for (int64_t i = 0; i < 2 * N; i++)
 		assert_near(y[i], z[i], 1e-6);
 	kdr_context_free(ctx);
@@ -199,7 +200,7 @@ static void embed__different_widths__each_by_itself(void **state)
 	kdr_mat m[2] = { kdr_mat_from_dense(x, N, D), kdr_mat_from_dense(x, N, 3) };
 	m[1].as.dense.stride = D;
 	double *const xy[2] = { y, z };
-	assert_ok(ctx, kdr_embed_matrices(ctx, m, 2, NULL, xy));
+	assert_ok(ctx, kdri_embed_matrices(ctx, m, 2, NULL, xy));
 	embed(ctx, x, N, D, NULL, alone);
 	assert_memory_equal(y, alone, sizeof y);
 	kdr_context_free(ctx);
@@ -232,13 +233,13 @@ static void embed__bad_arguments__refused(void **state)
 	double x[4] = { 1, 2, NAN, 4 }, y[4];
 	kdr_mat m = kdr_mat_from_dense(x, 2, 2), none = kdr_mat_from_dense(x, 0, 2);
 	double *const xy[1] = { y };
-	kdr_embed_options o = { .neighbors = -1 };
-	assert_int_equal(kdr_embed_matrices(ctx, &m, 1, NULL, xy), KDR_ERR_DATA);
-	assert_int_equal(kdr_embed_matrices(ctx, &none, 1, NULL, xy), KDR_ERR_DATA);
-	assert_int_equal(kdr_embed_matrices(ctx, &m, 0, NULL, xy), KDR_ERR_ARGUMENT);
-	assert_int_equal(kdr_embed_matrices(ctx, &m, 1, &o, xy), KDR_ERR_ARGUMENT);
-	o = (kdr_embed_options){ .sweeps = -1 };
-	assert_int_equal(kdr_embed_matrices(ctx, &m, 1, &o, xy), KDR_ERR_ARGUMENT);
+	kdr_embed_options o = { .size = sizeof(kdr_embed_options), .neighbors = -1 };
+	assert_int_equal(kdri_embed_matrices(ctx, &m, 1, NULL, xy), KDR_ERR_DATA);
+	assert_int_equal(kdri_embed_matrices(ctx, &none, 1, NULL, xy), KDR_ERR_DATA);
+	assert_int_equal(kdri_embed_matrices(ctx, &m, 0, NULL, xy), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdri_embed_matrices(ctx, &m, 1, &o, xy), KDR_ERR_ARGUMENT);
+	o = (kdr_embed_options){ .size = sizeof(kdr_embed_options), .sweeps = -1 };
+	assert_int_equal(kdri_embed_matrices(ctx, &m, 1, &o, xy), KDR_ERR_ARGUMENT);
 	kdr_context_free(ctx);
 }
 

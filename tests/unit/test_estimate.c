@@ -97,7 +97,9 @@ static kdr_problem problem_of(world *w, const kdr_algo *algo)
 		w->tasks[t].role = t + 1 == count ? KDR_ROLE_TARGET : roles[t];
 		w->tasks[t].labels = t == 0 ? w->labels : NULL;
 	}
-	return (kdr_problem){ .tasks = w->tasks, .ntasks = count, .classes = transfer ? K : 0 };
+	return (kdr_problem){
+		.size = sizeof(kdr_problem), .tasks = w->tasks, .ntasks = count, .classes = transfer ? K : 0
+	};
 }
 
 /* Few iterations: they take no memory. */
@@ -193,12 +195,12 @@ static void relate_and_embed__need_what_is_estimated(void **state)
 	for (int sparse = 0; sparse < 2; sparse++) {
 		world w;
 		kdr_estimate e;
-		kdr_relation *r = NULL;
+		char *json = NULL;
 		kdr_embedding *m = NULL;
 		kdr_data *data[2] = { NULL, NULL };
 		kdr_task_shape shapes[2];
 		kdr_embed_options o;
-		kdr_relation_options told;
+		kdr_relate_options told;
 		world_new(&w, MOST_ROWS, sparse, false);
 		for (int t = 0; t < 2; t++) {
 			assert_ok(w.ctx,
@@ -208,13 +210,13 @@ static void relate_and_embed__need_what_is_estimated(void **state)
 				                      .entries = kdr_mat_nnz(&w.tasks[t].x),
 				                      .dense = !sparse };
 		}
-		kdr_relation_options_init(&told);
+		kdr_relate_options_init(&told);
 		told.choice = KDR_PREP_AS_TOLD;
 		assert_ok(w.ctx, kdr_estimate_bytes_job(w.ctx, "relate", NULL, shapes, 2, &e));
 		double before = w.seen.most = w.seen.held;
-		assert_ok(w.ctx, kdr_relate(w.ctx, data, 2, &told, &r));
+		assert_ok(w.ctx, kdr_relate(w.ctx, data, 2, &told, &json, NULL));
 		assert_counted("relate", sparse, w.seen.most - before, e.bytes - e.data_bytes);
-		kdr_relation_free(r);
+		kdr_free(w.ctx, json);
 		kdr_embed_options_init(&o);
 		o.choice = KDR_PREP_AS_TOLD;
 		o.sweeps = 3;
@@ -340,14 +342,15 @@ static void jobs__above_the_limit__are_refused_with_the_numbers(void **state)
 	world w;
 	kdr_result *fitted = NULL, *r = NULL;
 	kdr_model *model = NULL;
-	kdr_relation *relation = NULL;
+	char *relation = NULL;
 	kdr_embedding *embedding = NULL;
 	kdr_data *data[2] = { NULL, NULL };
 	world_new(&w, MOST_ROWS, false, false);
 	for (int t = 0; t < 2; t++)
 		assert_ok(w.ctx, kdr_data_borrow(w.ctx, t ? "b" : "a", &w.tasks[t].x, NULL, NULL, &data[t]));
 	kdr_task task = { .name = "a", .k = K, .x = mat_of(&w, 0, 300) };
-	const kdr_problem few = { .tasks = &task, .ntasks = 1 }, all = { .tasks = w.tasks, .ntasks = 1 };
+	const kdr_problem few = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 },
+	                  all = { .size = sizeof(kdr_problem), .tasks = w.tasks, .ntasks = 1 };
 	assert_ok(w.ctx, kdr_fit(w.ctx, "mtcfir", &few, NULL, &fitted));
 	assert_ok(w.ctx, kdr_model_new(w.ctx, fitted, &model));
 	kdr_context_set_max_memory(w.ctx, 4e6);
@@ -358,7 +361,7 @@ static void jobs__above_the_limit__are_refused_with_the_numbers(void **state)
 	assert_non_null(strstr(kdr_context_error(w.ctx), "--max-memory allows 4 MB: raise the limit"));
 	assert_int_equal(kdr_predict(w.ctx, model, data[0], NULL, &r), KDR_ERR_MEMORY);
 	assert_non_null(strstr(kdr_context_error(w.ctx), "predict is estimated to need"));
-	assert_int_equal(kdr_relate(w.ctx, data, 2, NULL, &relation), KDR_ERR_MEMORY);
+	assert_int_equal(kdr_relate(w.ctx, data, 2, NULL, &relation, NULL), KDR_ERR_MEMORY);
 	assert_non_null(strstr(kdr_context_error(w.ctx), "relate is estimated to need"));
 	assert_int_equal(kdr_embed(w.ctx, data, 2, NULL, &embedding), KDR_ERR_MEMORY);
 	assert_non_null(strstr(kdr_context_error(w.ctx), "embed is estimated to need"));

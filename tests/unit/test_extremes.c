@@ -135,7 +135,8 @@ static void try(kdr_context *ctx, const kdr_algo *algo, kind what, int64_t n, in
 	bool transfer = algo->family == KDR_FAMILY_TRANSFER;
 	int64_t again[MOST_ROWS];
 	make(&p, algo, what, n, d, k, sparse, negative);
-	kdr_problem problem = { .tasks = p.tasks,
+	kdr_problem problem = { .size = sizeof(kdr_problem),
+		                .tasks = p.tasks,
 		                .ntasks = algo->flags & KDR_ALGO_BRIDGE ? 3 : 2,
 		                .classes = transfer ? KDRI_MIN(n, 2) : 0 };
 	snprintf(name, sizeof name, "%s, %lld x %lld, k = %lld%s%s", kind_names[what], (long long)n,
@@ -202,7 +203,7 @@ static void fit__data_out_of_range__scaled_and_told(void **state)
 				p.dense[i / (MOST_ROWS * MOST_COLS)][i % (MOST_ROWS * MOST_COLS)] = ldexp(
 				        p.dense[i / (MOST_ROWS * MOST_COLS)][i % (MOST_ROWS * MOST_COLS)],
 				        exponents[e]);
-			kdr_problem problem = { .tasks = p.tasks, .ntasks = 2 };
+			kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = p.tasks, .ntasks = 2 };
 			assert_ok(ctx, kdr_fit(ctx, algo->id, &problem, NULL, &results[e]));
 			int64_t told = 0;
 			for (int64_t w = 0; w < kdr_result_warning_count(results[e]); w++)

@@ -67,7 +67,8 @@ static kdr_status read_path(kdr_context *ctx, const char *path)
 static kdr_status read_turned(kdr_context *ctx, const char *path)
 {
 	kdr_data *d = NULL;
-	kdr_status st = kdr_read(ctx, path, &(kdr_read_options){ .transpose = true }, &d);
+	kdr_status st = kdr_read(
+	        ctx, path, &(kdr_read_options){ .size = sizeof(kdr_read_options), .transpose = true }, &d);
 	kdr_data_free(d);
 	return st;
 }
@@ -115,7 +116,10 @@ static void transpose__twice__is_the_same(void **state)
 	const char *paths[] = { bytes_path("t.npy"), bytes_path("t.mtx") };
 	for (int k = 0; k < 2; k++) {
 		assert_ok(ctx, kdr_write(ctx, paths[k], NULL, d, true));
-		assert_ok(ctx, kdr_read(ctx, paths[k], &(kdr_read_options){ .transpose = true }, &once));
+		assert_ok(ctx,
+		          kdr_read(ctx, paths[k],
+		                   &(kdr_read_options){ .size = sizeof(kdr_read_options), .transpose = true },
+		                   &once));
 		assert_int_equal(once->rows, 41);
 		assert_int_equal(once->cols, 70);
 		assert_ok(ctx, kdri_data_transpose(ctx, once));
@@ -160,7 +164,7 @@ static kdr_status split(kdr_context *ctx, const char *path)
 	int64_t count = 0;
 	if (!d)
 		return KDR_ERR_MEMORY;
-	kdr_status st = kdr_data_split(ctx, d, sites, "x-", &sets, &count);
+	kdr_status st = kdri_data_split(ctx, d, sites, "x-", &sets, &count);
 	for (int64_t i = 0; i < count; i++)
 		kdr_data_free(sets[i]);
 	kdr_free(ctx, sets);
@@ -174,7 +178,7 @@ static void split__by_names__rows_with_all_they_have(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_data *d = make_table(ctx), **sets = NULL;
 	int64_t count = 0;
-	assert_ok(ctx, kdr_data_split(ctx, d, sites, NULL, &sets, &count));
+	assert_ok(ctx, kdri_data_split(ctx, d, sites, NULL, &sets, &count));
 	assert_int_equal(count, 2);
 	assert_string_equal(sets[0]->name, "north_1");
 	assert_string_equal(sets[1]->name, "south");
@@ -194,7 +198,7 @@ static void split__by_names__rows_with_all_they_have(void **state)
 	for (int64_t i = 0; i < count; i++)
 		kdr_data_free(sets[i]);
 	kdr_free(ctx, sets);
-	assert_fails(ctx, kdr_data_split(ctx, d, NULL, NULL, &sets, &count), KDR_ERR_ARGUMENT,
+	assert_fails(ctx, kdri_data_split(ctx, d, NULL, NULL, &sets, &count), KDR_ERR_ARGUMENT,
 	             "name for each row");
 	kdr_data_free(d);
 	kdr_context_free(ctx);
@@ -250,16 +254,16 @@ static kdr_status give_back(kdr_context *ctx, const char *path)
 	kdr_data *d = NULL, **sets = NULL;
 	kdr_result *result = NULL;
 	int64_t count = 0;
-	kdr_cluster_options o;
+	kdr_job_options o;
 	double xy[2 * ROWS] = { 0 };
 	const double *points[] = { xy, xy };
 	static const char *const sides[] = { "a", "b", "a", "b", "a", "b" };
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
 	o.k = 2;
 	kdr_status st = kdr_read(ctx, path, NULL, &d);
 	if (st == KDR_OK)
-		st = kdr_data_split(ctx, d, sides, NULL, &sets, &count);
+		st = kdri_data_split(ctx, d, sides, NULL, &sets, &count);
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, sets, count, &o, &result);
 	if (st == KDR_OK)
@@ -268,7 +272,10 @@ static kdr_status give_back(kdr_context *ctx, const char *path)
 	kdr_data_free(d);
 	d = NULL;
 	if (st == KDR_OK)
-		st = kdr_read(ctx, out, &(kdr_read_options){ .label_column = "kindred" }, &d);
+		st = kdr_read(
+		        ctx, out,
+		        &(kdr_read_options){ .size = sizeof(kdr_read_options), .label_column = "kindred" },
+		        &d);
 	if (st == KDR_OK) {
 		assert_int_equal(d->rows, ROWS);
 		assert_int_equal(d->nclasses, 2);

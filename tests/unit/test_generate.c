@@ -3,17 +3,17 @@
 
 #include "jobs/generate/synth.h"
 
-static kdr_generator *blobs(kdr_context *ctx, const kdr_blobs *spec)
+static kdr_generator *blobs(kdr_context *ctx, const kdr_design *spec)
 {
 	kdr_generator *g = NULL;
-	assert_ok(ctx, kdr_generate_blobs(ctx, spec, &g));
+	assert_ok(ctx, kdr_generate(ctx, spec, &g));
 	return g;
 }
 
-static kdr_generator *topics(kdr_context *ctx, const kdr_topics *spec)
+static kdr_generator *topics(kdr_context *ctx, const kdr_design *spec)
 {
 	kdr_generator *g = NULL;
-	assert_ok(ctx, kdr_generate_topics(ctx, spec, &g));
+	assert_ok(ctx, kdr_generate(ctx, spec, &g));
 	return g;
 }
 
@@ -31,28 +31,28 @@ static void row__any_order_and_threads__same_as_in_data(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	const int64_t samples[] = { 40, 75 };
-	kdr_blobs b;
-	kdr_topics s;
-	kdr_blobs_init(&b);
-	kdr_topics_init(&s);
+	kdr_design b;
+	kdr_design s;
+	kdr_design_init(&b, KDR_DESIGN_BLOBS);
+	kdr_design_init(&s, KDR_DESIGN_TOPICS);
 	b.samples = s.samples = samples;
 	b.noise_features = 3;
 	for (int sparse = 0; sparse < 2; sparse++)
 		for (int threads = 1; threads <= 3; threads += 2) {
 			kdr_context_set_threads(ctx, threads);
 			kdr_generator *g = sparse ? topics(ctx, &s) : blobs(ctx, &b);
-			int64_t d = kdr_generator_features(g), room = kdr_generator_room(g);
+			int64_t d = g->features, room = g->most;
 			double *row = malloc((size_t)d * sizeof *row),
 			       *vals = malloc((size_t)(room + 1) * sizeof *vals);
 			int32_t *cols = malloc((size_t)(room + 1) * sizeof *cols);
-			assert_int_equal(kdr_generator_sparse(g), sparse);
+			assert_int_equal(g->design->sparse_row != NULL, sparse);
 			for (int64_t t = 0; t < 2; t++) {
 				kdr_data *all = data_of(ctx, g, t);
 				assert_int_equal(all->rows, samples[t]);
-				assert_int_equal(kdr_generator_samples(g, t), samples[t]);
+				assert_int_equal(g->samples[t], samples[t]);
 				for (int64_t i = all->rows - 1; i >= 0; i--) { /* backwards on purpose */
 					int64_t label, nnz = 0;
-					assert_int_equal(kdr_generator_row(g, t, i, row, &label), KDR_OK);
+					assert_int_equal(kdri_generator_row(g, t, i, row, &label), KDR_OK);
 					assert_int_equal(label, all->labels[i]);
 					if (!sparse) {
 						assert_memory_equal(row, all->dense + i * d,
@@ -60,7 +60,7 @@ static void row__any_order_and_threads__same_as_in_data(void **state)
 						continue;
 					}
 					assert_int_equal(
-					        kdr_generator_sparse_row(g, t, i, cols, vals, &nnz, &label),
+					        kdri_generator_sparse_row(g, t, i, cols, vals, &nnz, &label),
 					        KDR_OK);
 					assert_int_equal(nnz, all->rowptr[i + 1] - all->rowptr[i]);
 					for (int64_t p = 0; p < nnz; p++) {
@@ -87,8 +87,8 @@ static void row__same_seed_more_rows__the_first_rows_stay(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_blobs b;
-	kdr_blobs_init(&b);
+	kdr_design b;
+	kdr_design_init(&b, KDR_DESIGN_BLOBS);
 	b.samples = (const int64_t[]){ 10, 10 };
 	kdr_generator *few = blobs(ctx, &b);
 	b.samples = (const int64_t[]){ 99, 1000 };
@@ -99,14 +99,14 @@ static void row__same_seed_more_rows__the_first_rows_stay(void **state)
 		for (int64_t i = 0; i < 10; i++) {
 			double x[2], y[2], z[2];
 			int64_t lx, ly, lz;
-			assert_int_equal(kdr_generator_row(few, t, i, x, &lx), KDR_OK);
-			assert_int_equal(kdr_generator_row(many, t, i, y, &ly), KDR_OK);
-			assert_int_equal(kdr_generator_row(other, t, i, z, &lz), KDR_OK);
+			assert_int_equal(kdri_generator_row(few, t, i, x, &lx), KDR_OK);
+			assert_int_equal(kdri_generator_row(many, t, i, y, &ly), KDR_OK);
+			assert_int_equal(kdri_generator_row(other, t, i, z, &lz), KDR_OK);
 			assert_true(x[0] == y[0] && x[1] == y[1] && lx == ly);
 			assert_true(x[0] != z[0]);
 		}
-	assert_int_equal(kdr_generator_row(few, 0, 10, NULL, NULL), KDR_ERR_ARGUMENT);
-	assert_int_equal(kdr_generator_row(few, 2, 0, NULL, NULL), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdri_generator_row(few, 0, 10, NULL, NULL), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdri_generator_row(few, 2, 0, NULL, NULL), KDR_ERR_ARGUMENT);
 	kdr_generator_free(few);
 	kdr_generator_free(many);
 	kdr_generator_free(other);
@@ -135,8 +135,8 @@ static void blobs__many_rows__sizes_spread_and_noise_as_asked(void **state)
 	(void)state;
 	enum { K = 4, D = 7, N = 20000 };
 	kdr_context *ctx = unit_context();
-	kdr_blobs b;
-	kdr_blobs_init(&b);
+	kdr_design b;
+	kdr_design_init(&b, KDR_DESIGN_BLOBS);
 	b.tasks = 1;
 	b.k = K;
 	b.features = 5;
@@ -161,8 +161,8 @@ static void blobs__many_rows__sizes_spread_and_noise_as_asked(void **state)
 		}
 		assert_near(sqrt(sum / N), 2, 0.05);
 	}
-	assert_string_equal(kdr_generator_feature_name(g, 4), "f5");
-	assert_string_equal(kdr_generator_feature_name(g, 5), "noise1");
+	assert_string_equal(d->features[4], "f5");
+	assert_string_equal(d->features[5], "noise1");
 	assert_string_equal(d->features[6], "noise2");
 	assert_string_equal(d->classes[3], "c3");
 	kdr_data_free(d);
@@ -175,8 +175,8 @@ static void blobs__many_classes__centres_have_the_deviation_asked_for(void **sta
 	(void)state;
 	enum { K = 400, D = 30 };
 	kdr_context *ctx = unit_context();
-	kdr_blobs b;
-	kdr_blobs_init(&b);
+	kdr_design b;
+	kdr_design_init(&b, KDR_DESIGN_BLOBS);
 	b.tasks = 1;
 	b.k = K;
 	b.features = D;
@@ -203,8 +203,8 @@ static void blobs__rotation_alone__turns_every_centre_by_the_angle(void **state)
 	(void)state;
 	for (int64_t d = 1; d <= 6; d++) {
 		kdr_context *ctx = unit_context();
-		kdr_blobs b;
-		kdr_blobs_init(&b);
+		kdr_design b;
+		kdr_design_init(&b, KDR_DESIGN_BLOBS);
 		b.tasks = 3;
 		b.features = d;
 		b.spread = 1e-9;
@@ -244,8 +244,8 @@ static void blobs__missing_and_imbalance__after_the_first_task(void **state)
 	(void)state;
 	enum { K = 5, N = 1500 };
 	kdr_context *ctx = unit_context();
-	kdr_blobs b;
-	kdr_blobs_init(&b);
+	kdr_design b;
+	kdr_design_init(&b, KDR_DESIGN_BLOBS);
 	b.tasks = 4;
 	b.k = K;
 	b.missing = 2;
@@ -280,8 +280,8 @@ static void topics__defaults__nearest_topic_across_tasks_is_right(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_topics s;
-	kdr_topics_init(&s);
+	kdr_design s;
+	kdr_design_init(&s, KDR_DESIGN_TOPICS);
 	kdr_generator *g = topics(ctx, &s);
 	kdr_data *a = data_of(ctx, g, 0), *b = data_of(ctx, g, 1);
 	double *profile = calloc((size_t)(s.k * s.words), sizeof *profile), words = 0;
@@ -325,8 +325,8 @@ static void topics__domain_words__only_in_their_task(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_topics s;
-	kdr_topics_init(&s);
+	kdr_design s;
+	kdr_design_init(&s, KDR_DESIGN_TOPICS);
 	s.words = 80;
 	s.purity = 0;
 	s.domain = 1;
@@ -376,11 +376,11 @@ static void arguments__silly__refused_with_a_line(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_blobs ok, list[12];
-	kdr_topics fine, more[8];
+	kdr_design ok, list[12];
+	kdr_design fine, more[8];
 	kdr_generator *g = NULL;
-	kdr_blobs_init(&ok);
-	kdr_topics_init(&fine);
+	kdr_design_init(&ok, KDR_DESIGN_BLOBS);
+	kdr_design_init(&fine, KDR_DESIGN_TOPICS);
 	for (int i = 0; i < 12; i++)
 		list[i] = ok;
 	list[0].tasks = 0;
@@ -396,7 +396,7 @@ static void arguments__silly__refused_with_a_line(void **state)
 	list[10].imbalance = 1.01;
 	list[11].samples = (const int64_t[]){ 5, 0 };
 	for (int i = 0; i < 12; i++) {
-		assert_int_equal(kdr_generate_blobs(ctx, &list[i], &g), KDR_ERR_ARGUMENT);
+		assert_int_equal(kdr_generate(ctx, &list[i], &g), KDR_ERR_ARGUMENT);
 		assert_non_null(strstr(kdr_context_error(ctx), "generate blobs: "));
 		assert_null(g);
 	}
@@ -411,7 +411,7 @@ static void arguments__silly__refused_with_a_line(void **state)
 	more[6].words = 7;
 	more[7].k = -3;
 	for (int i = 0; i < 8; i++) {
-		assert_int_equal(kdr_generate_topics(ctx, &more[i], &g), KDR_ERR_ARGUMENT);
+		assert_int_equal(kdr_generate(ctx, &more[i], &g), KDR_ERR_ARGUMENT);
 		assert_non_null(strstr(kdr_context_error(ctx), "generate topics: "));
 		assert_null(g);
 	}
@@ -451,10 +451,10 @@ static void generate__every_allocation_fails_in_turn__no_leak(void **state)
 	(void)state;
 	kdr_allocator allocator = { counted_alloc, counted_realloc, counted_free, NULL };
 	kdr_context *ctx = NULL;
-	kdr_blobs b;
-	kdr_topics s;
-	kdr_blobs_init(&b);
-	kdr_topics_init(&s);
+	kdr_design b;
+	kdr_design s;
+	kdr_design_init(&b, KDR_DESIGN_BLOBS);
+	kdr_design_init(&s, KDR_DESIGN_TOPICS);
 	s.words = 12;
 	left = INT64_MAX;
 	assert_int_equal(kdr_context_new(&ctx, &allocator), KDR_OK);
@@ -464,7 +464,7 @@ static void generate__every_allocation_fails_in_turn__no_leak(void **state)
 			kdr_generator *g = NULL;
 			kdr_data *d = NULL;
 			left = n;
-			st = sparse ? kdr_generate_topics(ctx, &s, &g) : kdr_generate_blobs(ctx, &b, &g);
+			st = sparse ? kdr_generate(ctx, &s, &g) : kdr_generate(ctx, &b, &g);
 			if (st == KDR_OK)
 				st = kdr_generator_data(ctx, g, 0, &d);
 			assert_true(st == KDR_OK || (st == KDR_ERR_MEMORY && !d));
@@ -486,7 +486,10 @@ static void berikov__many_seeds__moments_of_the_paper(void **state)
 	enum { SEEDS = 200 };
 	kdr_context *ctx = unit_context();
 	for (int target = 0; target < 2; target++) {
-		kdr_berikov spec = { .target = target, .separation = 0.5 };
+		kdr_design spec;
+		kdr_design_init(&spec, KDR_DESIGN_BERIKOV);
+		spec.target = target;
+		spec.separation = 0.5;
 		int64_t per = target ? 20 : 25, d = target ? 24 : 16;
 		double mean = target ? 8 : 6, corner = target ? 6 : 5, variance = target ? 0.25 : 0.2;
 		double sum[4][2] = { { 0 } },
@@ -494,7 +497,7 @@ static void berikov__many_seeds__moments_of_the_paper(void **state)
 		for (int seed = 0; seed < SEEDS; seed++) {
 			kdr_generator *g = NULL;
 			kdr_context_set_seed(ctx, (uint64_t)seed);
-			assert_ok(ctx, kdr_generate_berikov(ctx, &spec, &g));
+			assert_ok(ctx, kdr_generate(ctx, &spec, &g));
 			kdr_data *data = data_of(ctx, g, 0);
 			assert_int_equal(data->rows, 4 * per);
 			assert_int_equal(data->cols, d);
@@ -531,10 +534,10 @@ static void berikov__strips__steps_are_small(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_berikov spec;
+	kdr_design spec;
 	kdr_generator *g = NULL;
-	kdr_berikov_init(&spec);
-	assert_ok(ctx, kdr_generate_berikov(ctx, &spec, &g));
+	kdr_design_init(&spec, KDR_DESIGN_BERIKOV);
+	assert_ok(ctx, kdr_generate(ctx, &spec, &g));
 	kdr_data *data = data_of(ctx, g, 0);
 	for (int64_t i = 51; i < 75; i++)
 		for (int64_t j = 0; j < 16; j++)
@@ -544,7 +547,7 @@ static void berikov__strips__steps_are_small(void **state)
 	kdr_generator_free(g);
 	g = NULL;
 	spec.separation = -1;
-	assert_int_equal(kdr_generate_berikov(ctx, &spec, &g), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdr_generate(ctx, &spec, &g), KDR_ERR_ARGUMENT);
 	assert_null(g);
 	kdr_context_free(ctx);
 }

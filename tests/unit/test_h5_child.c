@@ -66,7 +66,7 @@ static void same_strings(char **a, char **b, int64_t n)
 static void read__in_a_child__the_same_data(void **state)
 {
 	(void)state;
-	static const kdr_read_options options = { .label_column = "kind" };
+	static const kdr_read_options options = { .size = sizeof(kdr_read_options), .label_column = "kind" };
 	kdr_context *ctx = unit_context();
 	for (int sparse = 0; sparse < 2; sparse++) {
 		kdr_data *d[2];
@@ -105,7 +105,8 @@ static void read__wrong_in_any_way__the_same_words(void **state)
 	char path[300], words[2][512];
 	const char *file = annotated(ctx, true);
 	for (size_t i = 0; i < sizeof asked / sizeof asked[0]; i++) {
-		const kdr_read_options options = { .label_column = asked[i].column };
+		const kdr_read_options options = { .size = sizeof(kdr_read_options),
+			                           .label_column = asked[i].column };
 		kdr_status st[2];
 		kdr_data *d;
 		snprintf(path, sizeof path, "%s%s", file, asked[i].member);
@@ -336,7 +337,7 @@ static void read__claims_beyond_the_file__refused(void **state)
 
 static kdr_status read_isolated(kdr_context *ctx, const char *path)
 {
-	static const kdr_read_options options = { .label_column = "kind" };
+	static const kdr_read_options options = { .size = sizeof(kdr_read_options), .label_column = "kind" };
 	kdr_data *d = NULL;
 	kdr_context_set_isolation(ctx, patience);
 	kdr_status st = bytes_load(ctx, &kdri_format_h5ad, path, &options, &d);

@@ -257,7 +257,9 @@ static kdr_status fit(kdr_context *ctx, const method_case *m, bool sparse, kdr_r
 	int32_t *col[2] = { calloc((size_t)(n * d), 4), calloc((size_t)(n * d), 4) };
 	double *x[2] = { fake_points(n, d, CLASSES, 0.3, 5), fake_points(n, d, CLASSES, 0.4, 5) };
 	kdr_task tasks[2] = { { .name = "a", .k = CLASSES }, { .name = "b", .k = CLASSES } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = CLASSES };
+	kdr_problem problem = {
+		.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = CLASSES
+	};
 	kdr_options *o = NULL;
 	for (int64_t i = 0; i < n; i++)
 		labels[i] = i % CLASSES;

@@ -1,4 +1,5 @@
 /* Jobs: what is chosen, what a result keeps, and the words it has; rows and classes of data sets. */
+#include "api/result.h"
 #include "tests/unit/bytes.h"
 
 enum { N = 12, D = 3 };
@@ -25,27 +26,25 @@ static void cluster__two_groups__profiles_are_exact(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_data *d = two_groups(ctx, "t");
 	kdr_result *r = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
-	o.job.method = "kmeans";
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
 	o.k = 2;
 	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
-	kdr_cluster_profile p = kdr_result_profile(r, 0, 0);
+	const kdri_cluster_profile p = r->tasks[0].profiles[0];
 	assert_int_equal(p.size, 4);
 	assert_int_equal(p.nfeatures, 1); /* parity is the same in both, the constant says nothing */
-	assert_string_equal(kdr_result_features(r, 0)[p.features[0].column], "level");
+	assert_string_equal(r->tasks[0].features[p.features[0].column], "level");
 	assert_float_equal(p.features[0].mean_inside, 10, 1e-12);
 	assert_float_equal(p.features[0].mean_outside, 2, 1e-12);
 	/* mean 14/3, standard deviation 8 sqrt(2)/3 */
 	assert_float_equal(p.features[0].effect, 8 / (8 * sqrt(2) / 3), 1e-12);
-	assert_float_equal(kdr_result_profile(r, 0, 1).features[0].effect, -3 / sqrt(2), 1e-12);
-	assert_int_equal(kdr_result_profile(r, 0, 2).size, 0);
-	assert_int_equal(kdr_result_profile(r, 1, 0).size, 0);
+	assert_float_equal(r->tasks[0].profiles[1].features[0].effect, -3 / sqrt(2), 1e-12);
 	assert_string_equal(kdr_result_task_name(r, 0), "t");
-	assert_string_equal(kdr_result_task_path(r, 0), "");
+	assert_string_equal(r->tasks[0].path, "");
 	assert_null(kdr_result_task_name(r, 1));
-	assert_null(kdr_result_scores(r, 0));
-	assert_int_equal(kdr_result_kind(r), KDR_DATA_UNKNOWN);
+	assert_int_equal(r->tasks[0].scores.n, 0);
+	assert_int_equal(r->kind, KDR_DATA_UNKNOWN);
 	kdr_result_free(r);
 	kdr_data_free(d);
 	kdr_context_free(ctx);
@@ -58,14 +57,14 @@ static void cluster__a_result__outlives_its_data_and_context(void **state)
 	kdr_data *d[2] = { two_groups(ctx, "a"), two_groups(ctx, "b") };
 	kdr_result *r = NULL;
 	char *json = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
+	kdr_job_options o;
+	kdr_job_options_init(&o);
 	o.k = 2;
 	assert_ok(ctx, kdr_cluster(ctx, d, 2, &o, &r));
 	kdr_data_free(d[0]);
 	kdr_data_free(d[1]);
 	kdr_context_free(ctx);
-	assert_ok(later, kdr_result_json(later, r, &json, NULL));
+	assert_ok(later, kdr_result_json(later, r, true, &json, NULL));
 	/* Once of one spread, either column makes two groups. */
 	assert_true(strstr(json, "\"name\": \"level\"") || strstr(json, "\"name\": \"parity\""));
 	assert_non_null(strstr(json, "\"data\": \"a table\""));
@@ -93,19 +92,19 @@ static double centre_in_force(kdr_context *ctx, const char *told, kdr_prep_choic
 	kdr_data *d = molecules(ctx);
 	kdr_result *r = NULL;
 	kdr_options *settings = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
+	kdr_job_options o;
+	kdr_job_options_init(&o);
 	o.k = 2;
-	o.job.choice = choice;
+	o.choice = choice;
 	assert_ok(ctx, kdr_options_new(ctx, "auto", &settings));
 	if (told)
 		assert_ok(ctx, kdr_options_set(ctx, settings, "centre", told));
-	o.job.settings = settings;
+	o.settings = settings;
 	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
-	double centre = kdr_options_get(kdr_result_options(r), "centre");
+	double centre = kdr_options_get(r->options, "centre");
 	assert_true(kdr_options_get(settings, "centre") ==
 	            (told ? 2 : 0)); /* the caller's stay as they were */
-	*kind = kdr_result_kind(r);
+	*kind = r->kind;
 	kdr_result_free(r);
 	kdr_options_free(settings);
 	kdr_data_free(d);
@@ -132,20 +131,20 @@ static void jobs__bad_requests__are_refused(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_data *d = two_groups(ctx, "t");
 	kdr_result *r = NULL;
-	kdr_relation *relation = NULL;
-	kdr_cluster_options o;
-	kdr_transfer_options to;
-	kdr_cluster_options_init(&o);
-	kdr_transfer_options_init(&to);
-	assert_fails(ctx, kdr_cluster(ctx, &d, 0, NULL, &r), KDR_ERR_ARGUMENT, "no task");
-	o.job.method = "kmean";
+	char *relation = NULL;
+	kdr_job_options o;
+	kdr_job_options to;
+	kdr_job_options_init(&o);
+	kdr_job_options_init(&to);
+	assert_fails(ctx, kdr_cluster(ctx, &d, 0, NULL, &r), KDR_ERR_ARGUMENT, "number of data sets");
+	o.method = "kmean";
 	assert_fails(ctx, kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT, "did you mean kmeans");
-	o.job.method = "svm";
+	o.method = "svm";
 	assert_fails(ctx, kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT, "does not cluster");
-	o.job.method = "kmeans";
+	o.method = "kmeans";
 	o.k = N + 1;
 	assert_fails(ctx, kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT, "12 samples");
-	kdr_transfer_sets sets = { .sources = &d, .nsources = 1 };
+	kdr_transfer_sets sets = { .size = sizeof(kdr_transfer_sets), .sources = &d, .nsources = 1 };
 	assert_fails(ctx, kdr_transfer(ctx, &sets, &to, &r), KDR_ERR_ARGUMENT, "a source and a target");
 	kdr_data *target = two_groups(ctx, "target");
 	sets.targets = &target;
@@ -155,7 +154,8 @@ static void jobs__bad_requests__are_refused(void **state)
 	const int64_t zeros[N] = { 0 };
 	assert_ok(ctx, kdr_data_set_labels(ctx, d, zeros, one, 1));
 	assert_fails(ctx, kdr_transfer(ctx, &sets, &to, &r), KDR_ERR_DATA, "1 class:");
-	assert_fails(ctx, kdr_relate(ctx, NULL, 1, NULL, &relation), KDR_ERR_ARGUMENT, "no task");
+	assert_fails(ctx, kdr_relate(ctx, NULL, 1, NULL, &relation, NULL), KDR_ERR_ARGUMENT,
+	             "number of data sets");
 	assert_null(r);
 	assert_null(relation);
 	kdr_data_free(target);

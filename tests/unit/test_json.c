@@ -1,18 +1,19 @@
 /* The JSON reader. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/json_read.h"
 #include "tests/unit/failing.h"
 
-static kdr_json *parse(kdr_context *ctx, const char *text)
+static kdri_json_value *parse(kdr_context *ctx, const char *text)
 {
-	kdr_json *root = NULL;
-	assert_ok(ctx, kdr_json_parse(ctx, "t", 1, text, strlen(text), &root));
+	kdri_json_value *root = NULL;
+	assert_ok(ctx, kdri_json_parse(ctx, "t", 1, text, strlen(text), &root));
 	return root;
 }
 
 static void assert_refused(const char *text, const char *message)
 {
 	kdr_context *ctx = unit_context();
-	kdr_json *root = NULL;
-	assert_int_equal(kdr_json_parse(ctx, "t", 1, text, strlen(text), &root), KDR_ERR_FORMAT);
+	kdri_json_value *root = NULL;
+	assert_int_equal(kdri_json_parse(ctx, "t", 1, text, strlen(text), &root), KDR_ERR_FORMAT);
 	assert_null(root);
 	if (!strstr(kdr_context_error(ctx), message))
 		fail_msg("%s: '%s' is not in '%s'", text, message, kdr_context_error(ctx));
@@ -23,29 +24,30 @@ static void json__all_types__found_in_order(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_json *v = parse(
+	kdri_json_value *v = parse(
 	        ctx, " {\"n\": null, \"f\": false, \"t\": true, \"i\": -12, \"r\": 2.5e-1,\n \"s\": \"x\","
 	             " \"a\": [1, [], {}], \"o\": {\"p\": {\"q\": 7}}}\r\n");
 	static const struct {
 		const char *key;
-		kdr_json_type type;
-	} wanted[] = { { "n", KDR_JSON_NULL },    { "f", KDR_JSON_FALSE }, { "t", KDR_JSON_TRUE },
-		       { "i", KDR_JSON_INTEGER }, { "r", KDR_JSON_REAL },  { "s", KDR_JSON_TEXT },
-		       { "a", KDR_JSON_ARRAY },   { "o", KDR_JSON_OBJECT } };
-	assert_int_equal(kdr_json_count(v), 8);
+		kdri_json_type type;
+	} wanted[] = { { "n", KDRI_JSON_NULL },    { "f", KDRI_JSON_FALSE }, { "t", KDRI_JSON_TRUE },
+		       { "i", KDRI_JSON_INTEGER }, { "r", KDRI_JSON_REAL },  { "s", KDRI_JSON_TEXT },
+		       { "a", KDRI_JSON_ARRAY },   { "o", KDRI_JSON_OBJECT } };
+	assert_int_equal(kdri_json_count(v), 8);
 	for (int i = 0; i < 8; i++) {
-		assert_string_equal(kdr_json_key(kdr_json_at(v, i)), wanted[i].key);
-		assert_int_equal(kdr_json_typeof(kdr_json_at(v, i)), wanted[i].type);
-		assert_ptr_equal(kdr_json_get(v, wanted[i].key), kdr_json_at(v, i));
+		assert_string_equal(kdri_json_key(kdri_json_at(v, i)), wanted[i].key);
+		assert_int_equal(kdri_json_typeof(kdri_json_at(v, i)), wanted[i].type);
+		assert_ptr_equal(kdri_json_get(v, wanted[i].key), kdri_json_at(v, i));
 	}
-	assert_int_equal(kdr_json_integer(kdr_json_get(v, "i"), 0), -12);
-	assert_true(kdr_json_number(kdr_json_get(v, "i"), 0) == -12);
-	assert_true(kdr_json_number(kdr_json_get(v, "r"), 0) == 0.25);
-	assert_int_equal(kdr_json_integer(kdr_json_get(v, "r"), 5), 5);
-	assert_string_equal(kdr_json_text(kdr_json_get(v, "s"), NULL), "x");
-	assert_int_equal(kdr_json_count(kdr_json_get(v, "a")), 3);
-	assert_int_equal(kdr_json_integer(kdr_json_get(kdr_json_get(kdr_json_get(v, "o"), "p"), "q"), 0), 7);
-	kdr_json_free(v);
+	assert_int_equal(kdri_json_integer(kdri_json_get(v, "i"), 0), -12);
+	assert_true(kdri_json_number(kdri_json_get(v, "i"), 0) == -12);
+	assert_true(kdri_json_number(kdri_json_get(v, "r"), 0) == 0.25);
+	assert_int_equal(kdri_json_integer(kdri_json_get(v, "r"), 5), 5);
+	assert_string_equal(kdri_json_text(kdri_json_get(v, "s"), NULL), "x");
+	assert_int_equal(kdri_json_count(kdri_json_get(v, "a")), 3);
+	assert_int_equal(kdri_json_integer(kdri_json_get(kdri_json_get(kdri_json_get(v, "o"), "p"), "q"), 0),
+	                 7);
+	kdri_json_value_free(v);
 	kdr_context_free(ctx);
 }
 
@@ -53,21 +55,21 @@ static void json__absent_values__safe_to_ask(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_json *v = parse(ctx, "[1]");
+	kdri_json_value *v = parse(ctx, "[1]");
 	size_t length = 3;
-	assert_null(kdr_json_at(v, 1));
-	assert_null(kdr_json_at(v, -1));
-	assert_null(kdr_json_get(v, "x"));
-	assert_null(kdr_json_get(kdr_json_get(NULL, "x"), "y"));
-	assert_int_equal(kdr_json_typeof(NULL), KDR_JSON_ABSENT);
-	assert_int_equal(kdr_json_count(NULL), 0);
-	assert_int_equal(kdr_json_count(kdr_json_at(v, 0)), 0);
-	assert_string_equal(kdr_json_key(kdr_json_at(v, 0)), "");
-	assert_null(kdr_json_text(kdr_json_at(v, 0), &length));
+	assert_null(kdri_json_at(v, 1));
+	assert_null(kdri_json_at(v, -1));
+	assert_null(kdri_json_get(v, "x"));
+	assert_null(kdri_json_get(kdri_json_get(NULL, "x"), "y"));
+	assert_int_equal(kdri_json_typeof(NULL), KDRI_JSON_ABSENT);
+	assert_int_equal(kdri_json_count(NULL), 0);
+	assert_int_equal(kdri_json_count(kdri_json_at(v, 0)), 0);
+	assert_string_equal(kdri_json_key(kdri_json_at(v, 0)), "");
+	assert_null(kdri_json_text(kdri_json_at(v, 0), &length));
 	assert_int_equal(length, 0);
-	assert_true(kdr_json_number(NULL, 0.5) == 0.5);
-	kdr_json_free(v);
-	kdr_json_free(NULL);
+	assert_true(kdri_json_number(NULL, 0.5) == 0.5);
+	kdri_json_value_free(v);
+	kdri_json_value_free(NULL);
 	kdr_context_free(ctx);
 }
 
@@ -87,14 +89,14 @@ static void json__texts__decoded(void **state)
 		       { "", 0 },
 		       { "\xef\xbf\xbf\xf4\x8f\xbf\xbf", 7 } };
 	kdr_context *ctx = unit_context();
-	kdr_json *v = parse(ctx, text);
+	kdri_json_value *v = parse(ctx, text);
 	for (int i = 0; i < 6; i++) {
 		size_t length;
-		const char *got = kdr_json_text(kdr_json_at(v, i), &length);
+		const char *got = kdri_json_text(kdri_json_at(v, i), &length);
 		assert_int_equal(length, wanted[i].length);
 		assert_memory_equal(got, wanted[i].bytes, length + 1);
 	}
-	kdr_json_free(v);
+	kdri_json_value_free(v);
 	kdr_context_free(ctx);
 }
 
@@ -102,22 +104,22 @@ static void json__numbers__exact(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_json *v = parse(
+	kdri_json_value *v = parse(
 	        ctx, "[9223372036854775807, -9223372036854775808, 9223372036854775808, 0, -0, 1e0, 0.1, "
 	             "5e-324, 1.7976931348623157e308, 1E+2, 123456789012345678901234567890]");
-	assert_int_equal(kdr_json_integer(kdr_json_at(v, 0), 0), INT64_MAX);
-	assert_int_equal(kdr_json_integer(kdr_json_at(v, 1), 0), INT64_MIN);
-	assert_int_equal(kdr_json_typeof(kdr_json_at(v, 2)), KDR_JSON_REAL);
-	assert_true(kdr_json_number(kdr_json_at(v, 2), 0) == 9223372036854775808.0);
-	assert_int_equal(kdr_json_typeof(kdr_json_at(v, 3)), KDR_JSON_INTEGER);
-	assert_int_equal(kdr_json_integer(kdr_json_at(v, 4), 1), 0);
-	assert_int_equal(kdr_json_typeof(kdr_json_at(v, 5)), KDR_JSON_REAL);
-	assert_true(kdr_json_number(kdr_json_at(v, 6), 0) == 0.1);
-	assert_true(kdr_json_number(kdr_json_at(v, 7), 0) == 5e-324);
-	assert_true(kdr_json_number(kdr_json_at(v, 8), 0) == 1.7976931348623157e308);
-	assert_true(kdr_json_number(kdr_json_at(v, 9), 0) == 100);
-	assert_true(kdr_json_number(kdr_json_at(v, 10), 0) == 123456789012345678901234567890.0);
-	kdr_json_free(v);
+	assert_int_equal(kdri_json_integer(kdri_json_at(v, 0), 0), INT64_MAX);
+	assert_int_equal(kdri_json_integer(kdri_json_at(v, 1), 0), INT64_MIN);
+	assert_int_equal(kdri_json_typeof(kdri_json_at(v, 2)), KDRI_JSON_REAL);
+	assert_true(kdri_json_number(kdri_json_at(v, 2), 0) == 9223372036854775808.0);
+	assert_int_equal(kdri_json_typeof(kdri_json_at(v, 3)), KDRI_JSON_INTEGER);
+	assert_int_equal(kdri_json_integer(kdri_json_at(v, 4), 1), 0);
+	assert_int_equal(kdri_json_typeof(kdri_json_at(v, 5)), KDRI_JSON_REAL);
+	assert_true(kdri_json_number(kdri_json_at(v, 6), 0) == 0.1);
+	assert_true(kdri_json_number(kdri_json_at(v, 7), 0) == 5e-324);
+	assert_true(kdri_json_number(kdri_json_at(v, 8), 0) == 1.7976931348623157e308);
+	assert_true(kdri_json_number(kdri_json_at(v, 9), 0) == 100);
+	assert_true(kdri_json_number(kdri_json_at(v, 10), 0) == 123456789012345678901234567890.0);
+	kdri_json_value_free(v);
 	kdr_context_free(ctx);
 }
 
@@ -171,14 +173,14 @@ static void json__many_keys__found_and_twins_refused(void **state)
 		used += (size_t)snprintf(text + used, ROOM - used, "%s\"k%d\": %d", i ? ", " : "",
 		                         (i * 7919) % COUNT, i);
 	memcpy(text + used, "}", 2);
-	kdr_json *v = parse(ctx, text);
+	kdri_json_value *v = parse(ctx, text);
 	for (int i = 0; i < COUNT; i++) {
 		snprintf(key, sizeof key, "k%d", (i * 7919) % COUNT);
-		assert_int_equal(kdr_json_integer(kdr_json_get(v, key), -1), i);
-		assert_string_equal(kdr_json_key(kdr_json_at(v, i)), key);
+		assert_int_equal(kdri_json_integer(kdri_json_get(v, key), -1), i);
+		assert_string_equal(kdri_json_key(kdri_json_at(v, i)), key);
 	}
-	assert_null(kdr_json_get(v, "k2000"));
-	kdr_json_free(v);
+	assert_null(kdri_json_get(v, "k2000"));
+	kdri_json_value_free(v);
 	snprintf(text + used, ROOM - used, ", \"k17\": 0}");
 	assert_refused(text, "key 'k17' comes twice");
 	kdr_context_free(ctx);
@@ -193,7 +195,7 @@ static void json__depth__bounded(void **state)
 	memset(text, '[', 500);
 	memset(text + 500, ']', 500);
 	text[1000] = '\0';
-	kdr_json_free(parse(ctx, text));
+	kdri_json_value_free(parse(ctx, text));
 	memset(text, '[', 2000);
 	text[2000] = '\0';
 	assert_refused(text, "nested more than 500 deep");
@@ -204,10 +206,10 @@ static void json__lines__counted_from_the_one_given(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdr_json *root = NULL;
-	assert_int_equal(kdr_json_parse(ctx, "f.jsonl", 17, "{]", 2, &root), KDR_ERR_FORMAT);
+	kdri_json_value *root = NULL;
+	assert_int_equal(kdri_json_parse(ctx, "f.jsonl", 17, "{]", 2, &root), KDR_ERR_FORMAT);
 	assert_non_null(strstr(kdr_context_error(ctx), "f.jsonl: line 17, column 2:"));
-	assert_int_equal(kdr_json_parse(ctx, "f", 1, NULL, 0, &root), KDR_ERR_ARGUMENT);
+	assert_int_equal(kdri_json_parse(ctx, "f", 1, NULL, 0, &root), KDR_ERR_ARGUMENT);
 	kdr_context_free(ctx);
 }
 
@@ -216,10 +218,10 @@ static kdr_status parse_file(kdr_context *ctx, const char *path)
 	static const char text[] =
 	        "{\"a\": [1, 2, 3], \"b\": {\"c\": \"d\", \"1\": 1, \"2\": 2, \"3\": 3, \"4\": 4, \"5\": 5, "
 	        "\"6\": 6, \"7\": 7, \"8\": 8, \"9\": 9}}";
-	kdr_json *root = NULL;
+	kdri_json_value *root = NULL;
 	(void)path;
-	kdr_status st = kdr_json_parse(ctx, "t", 1, text, sizeof text - 1, &root);
-	kdr_json_free(root);
+	kdr_status st = kdri_json_parse(ctx, "t", 1, text, sizeof text - 1, &root);
+	kdri_json_value_free(root);
 	return st;
 }
 

@@ -22,7 +22,7 @@ static void set_up(fixture *f)
 		f->init[i] = i < K ? i : kdri_rng_below(&rng, K);
 	f->tasks[0] = (kdr_task){ .name = "a", .x = kdr_mat_from_dense(f->a, N, D), .k = K };
 	f->tasks[1] = (kdr_task){ .name = "b", .x = kdr_mat_from_dense(f->b, N, D), .k = K };
-	f->problem = (kdr_problem){ .tasks = f->tasks, .ntasks = 2 };
+	f->problem = (kdr_problem){ .size = sizeof(kdr_problem), .tasks = f->tasks, .ntasks = 2 };
 }
 
 static double field(const kdr_result *r, const char *name)
@@ -77,7 +77,7 @@ static void fit__pooled__same_as_stacked(void **state)
 	f.problem.pooled = true;
 	assert_ok(ctx, kdr_fit(ctx, "kmeans", &f.problem, NULL, &pooled));
 	kdr_task task = { .name = "all", .x = kdr_mat_from_dense(stacked, 2 * N, D), .k = K };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	assert_ok(ctx, kdr_fit(ctx, "kmeans", &problem, NULL, &one));
 	int64_t n = 0;
 	const int64_t *labels = kdr_result_labels(one, 0, &n);
@@ -132,7 +132,7 @@ static void fit__few_distinct_samples__warns(void **state)
 	for (int i = 0; i < 12; i++)
 		x[i] = 0.1 * (i % 3);
 	kdr_task task = { .name = "few", .x = kdr_mat_from_dense(x, 12, 1), .k = 5 };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	kdr_result *r = NULL;
 	assert_ok(ctx, kdr_fit(ctx, "kmeans", &problem, NULL, &r));
 	assert_int_equal(kdr_result_warning_count(r), 1);

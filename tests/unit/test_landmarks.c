@@ -1,5 +1,6 @@
 /* Graphs of samples and landmarks: against what they stand for, written out, and with the rows on several ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "api/result.h"
 #include "tests/unit/unit.h"
 
 #include "engine/graph/landmarks.h"
@@ -436,14 +437,14 @@ static void ncut__too_many_pairs__are_joined_to_landmarks(void **state)
 	}
 	kdr_task tasks[] = { { .x = kdr_mat_from_csr(LARGE, COLUMNS, rowptr, col, val), .k = 2 },
 		             { .x = kdr_mat_from_csr(SMALL, COLUMNS, rowptr, col, val), .k = 2 } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	assert_ok(ctx, kdr_options_new(ctx, "ncut", &options));
 	assert_ok(ctx, kdr_options_set(ctx, options, "landmarks", "40"));
 	assert_ok(ctx, kdr_options_set(ctx, options, "n_init", "1"));
 	assert_ok(ctx, kdr_fit(ctx, "ncut", &problem, options, &result));
-	assert_true(kdr_result_task_number(result, 0, "landmarks") == MARKS);
-	assert_true(isnan(kdr_result_task_number(result, 0, "neighbour_candidates")));
-	assert_true(isnan(kdr_result_task_number(result, 1, "landmarks"))); /* as it would be alone */
+	assert_true(kdri_result_field(result, 0, "landmarks")->number == MARKS);
+	assert_null(kdri_result_field(result, 0, "neighbour_candidates"));
+	assert_null(kdri_result_field(result, 1, "landmarks")); /* as it would be alone */
 	kdr_result_free(result);
 	kdr_options_free(options);
 	free(rowptr);

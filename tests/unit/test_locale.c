@@ -3,6 +3,7 @@
  *
  * The locale is made here, by localedef from Debian's package locales, so that it need not be installed; without that the
  * tests are skipped. */
+#include "core/json_read.h"
 #include "tests/unit/bytes.h"
 
 #include <locale.h>
@@ -50,7 +51,7 @@ static void options__comma_locale__numbers_have_points(void **state)
 	o = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));
 	assert_ok(ctx, kdr_options_set(ctx, o, "neighbors", "12,15,10"));
-	const double *values = kdr_options_numbers(o, "neighbors", &count);
+	const double *values = kdri_options_numbers(o, "neighbors", &count);
 	assert_int_equal(count, 3);
 	assert_true(values[0] == 12 && values[1] == 15 && values[2] == 10);
 	kdr_options_free(o);
@@ -93,22 +94,22 @@ static void result__comma_locale__is_json(void **state)
 	kdr_mat m = kdr_mat_from_dense(x, 4, 2);
 	kdr_data *d = NULL;
 	kdr_result *r = NULL;
-	kdr_json *root = NULL;
+	kdri_json_value *root = NULL;
 	char *text = NULL;
 	size_t length;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
+	kdr_job_options o;
+	kdr_job_options_init(&o);
 	o.k = 2;
-	o.job.method = "kmeans";
+	o.method = "kmeans";
 	enter();
 	assert_ok(ctx, kdr_data_new(ctx, "t", &m, NULL, &d));
 	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
-	assert_ok(ctx, kdr_result_json(ctx, r, &text, &length));
-	assert_ok(ctx, kdr_json_parse(ctx, "result", 1, text, length, &root));
-	assert_true(kdr_json_number(kdr_json_at(kdr_json_get(root, "objective"), 0), 0) > 0);
+	assert_ok(ctx, kdr_result_json(ctx, r, true, &text, &length));
+	assert_ok(ctx, kdri_json_parse(ctx, "result", 1, text, length, &root));
+	assert_true(kdri_json_number(kdri_json_at(kdri_json_get(root, "objective"), 0), 0) > 0);
 	assert_ok(ctx, kdr_report_result(ctx, r, bytes_path("report.html"), true));
 	leave();
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	kdr_free(ctx, text);
 	kdr_result_free(r);
 	kdr_data_free(d);

@@ -84,7 +84,11 @@ static kdr_status try_fit(kdr_context *ctx, const char *method, const problem *p
                           bool pooled, const char *settings, kdr_result **out)
 {
 	kdr_options *options = NULL;
-	kdr_problem q = { .tasks = p->tasks, .ntasks = p->ntasks, .classes = classes, .pooled = pooled };
+	kdr_problem q = { .size = sizeof(kdr_problem),
+		          .tasks = p->tasks,
+		          .ntasks = p->ntasks,
+		          .classes = classes,
+		          .pooled = pooled };
 	kdr_status st = kdr_options_new(ctx, method, &options);
 	char copy[256];
 	snprintf(copy, sizeof copy, "%s", settings);

@@ -1,4 +1,5 @@
 /* LSSMTC, LSSTTC and ASI against numbers computed by another program (tests/golden/lss.json). */
+#include "core/json_read.h"
 #include "methods/lss/lss.h"
 #include "tests/unit/golden.h"
 
@@ -12,28 +13,28 @@ typedef struct sample {
 	kdri_lss_options options;
 } sample;
 
-static sample sample_of(const kdr_json *g)
+static sample sample_of(const kdri_json_value *g)
 {
 	sample s = { 0 };
-	const kdr_json *x = kdr_json_get(g, "X");
-	s.ntasks = kdr_json_count(x);
+	const kdri_json_value *x = kdri_json_get(g, "X");
+	s.ntasks = kdri_json_count(x);
 	s.c = (int64_t)golden_number(g, "c");
 	s.l = (int64_t)golden_number(g, "l");
-	s.d = kdr_json_count(kdr_json_at(kdr_json_at(x, 0), 0));
+	s.d = kdri_json_count(kdri_json_at(kdri_json_at(x, 0), 0));
 	s.begin = calloc((size_t)s.ntasks + 1, sizeof *s.begin);
 	s.fixed = calloc((size_t)s.ntasks, sizeof *s.fixed);
 	for (int64_t t = 0; t < s.ntasks; t++)
-		s.begin[t + 1] = s.begin[t] + kdr_json_count(kdr_json_at(x, t));
+		s.begin[t + 1] = s.begin[t] + kdri_json_count(kdri_json_at(x, t));
 	s.n = s.begin[s.ntasks];
 	s.x = golden_numbers(x, NULL);
-	s.w0 = golden_numbers(kdr_json_get(g, "W0"), NULL);
-	bool transfer = strcmp(kdr_json_text(kdr_json_get(g, "algorithm"), NULL), "LSSTTC") == 0;
+	s.w0 = golden_numbers(kdri_json_get(g, "W0"), NULL);
+	bool transfer = strcmp(kdri_json_text(kdri_json_get(g, "algorithm"), NULL), "LSSTTC") == 0;
 	s.labels = malloc((size_t)s.n * sizeof *s.labels);
-	int64_t *first = golden_integers(kdr_json_get(g, transfer ? "y_source" : "labels0"), NULL);
+	int64_t *first = golden_integers(kdri_json_get(g, transfer ? "y_source" : "labels0"), NULL);
 	memcpy(s.labels, first, (size_t)(transfer ? s.begin[1] : s.n) * sizeof *first);
 	free(first);
 	if (transfer) {
-		first = golden_integers(kdr_json_get(g, "labels0"), NULL);
+		first = golden_integers(kdri_json_get(g, "labels0"), NULL);
 		memcpy(s.labels + s.begin[1], first, (size_t)(s.n - s.begin[1]) * sizeof *first);
 		free(first);
 		s.fixed[0] = true;
@@ -41,7 +42,7 @@ static sample sample_of(const kdr_json *g)
 	s.options = (kdri_lss_options){
 		.lambda = golden_number(g, "lam"),
 		.subspace = { .l = s.l, .c = s.c, .eps = golden_number(g, "eps"), .energy = 1 },
-		.root = strcmp(kdr_json_text(kdr_json_get(g, "form"), NULL), "sqrt") == 0,
+		.root = strcmp(kdri_json_text(kdri_json_get(g, "form"), NULL), "sqrt") == 0,
 		.soften = golden_number(g, "shift"),
 		.max_iter = (int64_t)golden_number(g, "T"),
 		.tol = 0,
@@ -61,10 +62,10 @@ static void sample_free(sample *s)
 }
 
 /* Columns from first on of the trace, until the run ended: with tol = 0 it ends where J stands still. */
-static void check_trace(const char *name, const kdri_lss *run, const kdr_json *g)
+static void check_trace(const char *name, const kdri_lss *run, const kdri_json_value *g)
 {
-	double *want = golden_numbers(kdr_json_get(g, "trace"), NULL);
-	double *parts = golden_numbers(kdr_json_get(g, "within_cross"), NULL);
+	double *want = golden_numbers(kdri_json_get(g, "trace"), NULL);
+	double *parts = golden_numbers(kdri_json_get(g, "within_cross"), NULL);
 	int64_t most = (int64_t)golden_number(g, "T");
 	for (int64_t i = 0; i <= most; i++) {
 		int64_t at = KDRI_MIN(i, run->iterations) - 1;
@@ -79,9 +80,9 @@ static void check_trace(const char *name, const kdri_lss *run, const kdr_json *g
 	free(parts);
 }
 
-static void check_case(kdr_context *ctx, const kdr_json *g)
+static void check_case(kdr_context *ctx, const kdri_json_value *g)
 {
-	const char *name = kdr_json_text(kdr_json_get(g, "name"), NULL);
+	const char *name = kdri_json_text(kdri_json_get(g, "name"), NULL);
 	sample s = sample_of(g);
 	kdr_mat x = kdr_mat_from_dense(s.x, s.n, s.d);
 	kdri_lss_problem p = { &x, s.ntasks, s.c, s.begin, s.labels, s.fixed };
@@ -94,11 +95,11 @@ static void check_case(kdr_context *ctx, const kdr_json *g)
 	assert_ok(ctx, kdri_gemm(ctx, false, true, s.d, s.d, s.l, 1, run.w, s.l, run.w, s.l, 0, wwt, s.d));
 	assert_ok(ctx,
 	          kdri_gemm(ctx, false, true, s.d, s.c, s.l, 1, run.w, s.l, run.shared, s.l, 0, wm, s.c));
-	golden_close(name, "W W'", wwt, kdr_json_get(g, "WWt"), tolerance);
-	golden_close(name, "W M", wm, kdr_json_get(g, "WM"), tolerance);
+	golden_close(name, "W W'", wwt, kdri_json_get(g, "WWt"), tolerance);
+	golden_close(name, "W M", wm, kdri_json_get(g, "WM"), tolerance);
 	int64_t from = s.fixed[0] ? s.begin[1] : 0;
-	golden_close(name, "P", run.p + from * s.c, kdr_json_get(g, s.fixed[0] ? "P2" : "P"), tolerance);
-	int64_t *labels = golden_integers(kdr_json_get(g, "labels"), NULL);
+	golden_close(name, "P", run.p + from * s.c, kdri_json_get(g, s.fixed[0] ? "P2" : "P"), tolerance);
+	int64_t *labels = golden_integers(kdri_json_get(g, "labels"), NULL);
 	assert_memory_equal(labels, run.labels + from, (size_t)(s.n - from) * sizeof *labels);
 	free(labels);
 	free(wwt);
@@ -111,10 +112,10 @@ static void lss__golden_cases__same_numbers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("lss.json"), *cases = kdr_json_get(root, "cases");
-	assert_true(kdr_json_count(cases) > 10);
-	for (int64_t i = 0; i < kdr_json_count(cases); i++)
-		check_case(ctx, kdr_json_at(cases, i));
+	const kdri_json_value *root = golden_load("lss.json"), *cases = kdri_json_get(root, "cases");
+	assert_true(kdri_json_count(cases) > 10);
+	for (int64_t i = 0; i < kdri_json_count(cases); i++)
+		check_case(ctx, kdri_json_at(cases, i));
 	golden_free(root);
 	kdr_context_free(ctx);
 }
@@ -124,9 +125,9 @@ static void p_step__printed_form__goes_back_and_forth(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("lss.json"), *g = kdr_json_get(root, "plain_two_cycle");
-	double *f = golden_numbers(kdr_json_get(g, "F"), NULL),
-	       *p0 = golden_numbers(kdr_json_get(g, "P0"), NULL);
+	const kdri_json_value *root = golden_load("lss.json"), *g = kdri_json_get(root, "plain_two_cycle");
+	double *f = golden_numbers(kdri_json_get(g, "F"), NULL),
+	       *p0 = golden_numbers(kdri_json_get(g, "P0"), NULL);
 	double a[2] = { 0, 0 }, b[4] = { f[0] * f[0], f[0] * f[1], f[1] * f[0], f[1] * f[1] };
 	double p[2] = { p0[0], p0[1] };
 	for (int step = 0; step < 6; step++) {
@@ -150,17 +151,17 @@ static void asi_and_kmeans__golden_cases__same_numbers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("lss.json"), *g = kdr_json_get(root, "asi");
-	sample s = sample_of(kdr_json_at(kdr_json_get(root, "cases"), 0));
-	int64_t *first = golden_integers(kdr_json_get(g, "labels0"), NULL),
-	        *want = golden_integers(kdr_json_get(g, "labels"), NULL), n;
+	const kdri_json_value *root = golden_load("lss.json"), *g = kdri_json_get(root, "asi");
+	sample s = sample_of(kdri_json_at(kdri_json_get(root, "cases"), 0));
+	int64_t *first = golden_integers(kdri_json_get(g, "labels0"), NULL),
+	        *want = golden_integers(kdri_json_get(g, "labels"), NULL), n;
 	kdr_task tasks[3];
 	for (int64_t t = 0; t < 3; t++)
 		tasks[t] = (kdr_task){ .x = kdr_mat_from_dense(s.x + s.begin[t] * s.d,
 			                                       s.begin[t + 1] - s.begin[t], s.d),
 			               .k = s.c,
 			               .init = first + s.begin[t] };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .pooled = true };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 3, .pooled = true };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "asi", &options));
@@ -170,23 +171,25 @@ static void asi_and_kmeans__golden_cases__same_numbers(void **state)
 	for (int64_t t = 0; t < 3; t++)
 		assert_memory_equal(kdr_result_labels(result, t, &n), want + s.begin[t],
 		                    (size_t)(s.begin[t + 1] - s.begin[t]) * sizeof *want);
-	double *trace = golden_numbers(kdr_json_get(g, "trace"), &n), wwt[64];
+	double *trace = golden_numbers(kdri_json_get(g, "trace"), &n), wwt[64];
 	assert_int_equal(kdr_result_iterations(result), n - 1);
 	for (int64_t i = 1; i < n; i++)
 		assert_near(kdr_result_objective(result, &(int64_t){ 0 })[i - 1], trace[i],
 		            tolerance * trace[0]);
 	const double *w = kdr_result_array(result, "W", 0).data;
 	assert_ok(ctx, kdri_gemm(ctx, false, true, 8, 8, 2, 1, w, 2, w, 2, 0, wwt, 8));
-	golden_close("asi", "W W'", wwt, kdr_json_get(g, "WWt"), tolerance);
+	golden_close("asi", "W W'", wwt, kdri_json_get(g, "WWt"), tolerance);
 
-	const kdr_json *run = kdr_json_at(kdr_json_get(kdr_json_get(root, "kmeans"), "runs"), 0);
-	int64_t *partition = golden_integers(kdr_json_get(run, "labels"), NULL);
-	double *sse = golden_numbers(kdr_json_get(run, "sse"), &n);
+	const kdri_json_value *run = kdri_json_at(kdri_json_get(kdri_json_get(root, "kmeans"), "runs"), 0);
+	int64_t *partition = golden_integers(kdri_json_get(run, "labels"), NULL);
+	double *sse = golden_numbers(kdri_json_get(run, "sse"), &n);
 	kdr_result *clusters = NULL;
 	kdr_scores scores;
 	int64_t rows;
 	kdr_task all = { .x = kdr_mat_from_dense(s.x, s.n, s.d), .k = s.c };
-	assert_ok(ctx, kdr_fit(ctx, "kmeans", &(kdr_problem){ .tasks = &all, .ntasks = 1 }, NULL, &clusters));
+	assert_ok(ctx, kdr_fit(ctx, "kmeans",
+	                       &(kdr_problem){ .size = sizeof(kdr_problem), .tasks = &all, .ntasks = 1 },
+	                       NULL, &clusters));
 	assert_ok(ctx, kdr_evaluate(ctx, kdr_result_labels(clusters, 0, &rows), partition, s.n, &scores));
 	assert_near(scores.acc, 1, 0);
 	const double *inertia = kdr_result_objective(clusters, &rows);

@@ -100,7 +100,7 @@ static kdr_result *fit(kdr_context *ctx, const data *x, const char *energy)
 {
 	kdr_task tasks[] = { { .name = "a", .x = mat_of(&x[0]), .k = GROUPS },
 		             { .name = "b", .x = mat_of(&x[1]), .k = GROUPS } };
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
 	kdr_options *options = NULL;
 	kdr_result *r = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "lssmtc", &options));

@@ -67,7 +67,7 @@ static void drop_init(tasks *p)
 static kdr_status try_fit(kdr_context *ctx, const char *method, const tasks *p, kdr_result **out, ...)
 {
 	kdr_options *o = NULL;
-	kdr_problem problem = { .tasks = p->list, .ntasks = p->count };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = p->list, .ntasks = p->count };
 	assert_ok(ctx, kdr_options_new(ctx, method, &o));
 	va_list list;
 	va_start(list, out);

@@ -208,12 +208,12 @@ static kdr_status call_all(kdr_context *ctx, const char *path)
 	KDRI_TRY(kdr_evaluate(ctx, a, b, 6, &s));
 	KDRI_TRY(kdr_evaluate(ctx, b, a, 6, &s));
 	KDRI_TRY(kdr_contingency(ctx, a, b, 6, &count, &rows, &nrows, &cols, &ncols));
-	KDRI_TRY(kdr_assign(ctx, cost, 2, 3, map, &total));
-	KDRI_TRY(kdr_assign(ctx, cost, 3, 2, map, &total));
-	KDRI_TRY(kdr_transport(ctx, cost, 2, 3, supply, demand, flow, NULL, NULL, &total));
+	KDRI_TRY(kdri_assign_checked(ctx, cost, 2, 3, map, &total));
+	KDRI_TRY(kdri_assign_checked(ctx, cost, 3, 2, map, &total));
+	KDRI_TRY(kdri_transport(ctx, cost, 2, 3, supply, demand, flow, NULL, NULL, &total));
 	for (int kind = 0; kind < 2; kind++) {
-		KDRI_TRY(kdr_silhouette(ctx, &dense, b, (kdr_silhouette_kind)kind, NULL, &total));
-		KDRI_TRY(kdr_silhouette(ctx, &sparse, b, (kdr_silhouette_kind)kind, NULL, &total));
+		KDRI_TRY(kdri_silhouette(ctx, &dense, b, (kdr_silhouette_kind)kind, NULL, &total));
+		KDRI_TRY(kdri_silhouette(ctx, &sparse, b, (kdr_silhouette_kind)kind, NULL, &total));
 	}
 done:
 	kdr_free(ctx, count);

@@ -35,14 +35,17 @@ static fitted fit(kdr_context *ctx)
 	static const int64_t k[] = { K, K - 1 };
 	fitted f = { 0 };
 	kdr_options *settings = NULL;
-	kdr_cluster_options o;
-	kdr_cluster_options_init(&o);
+	kdr_job_options o;
+	kdr_job_options_init(&o);
 	for (int t = 0; t < 2; t++)
 		f.data[t] = blobs(ctx, (uint64_t)t);
 	assert_ok(ctx, kdr_options_new(ctx, "kmeans", &settings));
 	assert_ok(ctx, kdr_options_set(ctx, settings, "n_init", "3"));
-	o.job.settings = settings;
-	o.job.prep = (kdr_prep_options){ .scale = KDR_SCALE_STANDARD, .fit_each = true };
+	o.settings = settings;
+	const kdr_prep_options prep = { .size = sizeof(kdr_prep_options),
+		                        .scale = KDR_SCALE_STANDARD,
+		                        .fit_each = true };
+	o.prep = &prep;
 	o.each_k = k;
 	assert_ok(ctx, kdr_cluster(ctx, f.data, 2, &o, &f.result));
 	assert_ok(ctx, kdri_result_classes(ctx, f.result, classes, 3));
@@ -80,8 +83,8 @@ static void predict(kdr_context *ctx, const kdr_model *m, const char *task, int 
 	o.task = task;
 	assert_ok(ctx, kdr_predict(ctx, m, fresh, &o, &r));
 	assert_memory_equal(kdr_result_labels(r, 0, NULL), expected, N * sizeof *expected);
-	assert_string_equal(kdr_result_command(r), "predict");
-	assert_ok(ctx, kdr_result_json(ctx, r, &json, NULL));
+	assert_string_equal(r->command, "predict");
+	assert_ok(ctx, kdr_result_json(ctx, r, true, &json, NULL));
 	assert_non_null(strstr(json, "\"labels\": [\""));
 	kdr_free(ctx, json);
 	kdr_result_free(r);
@@ -93,7 +96,7 @@ static void predict__the_samples_it_was_fitted_on__same_labels(void **state)
 	kdr_context *ctx = unit_context();
 	fitted f = fit(ctx);
 	kdr_model *m = NULL;
-	int64_t labels[N], n, count;
+	int64_t labels[N], n;
 	kdr_context_set_isolation(ctx, *state ? 60 : 0);
 	assert_ok(ctx, kdr_model_save(ctx, bytes_path("m.h5"), f.result, true));
 	assert_ok(ctx, kdr_model_load(ctx, bytes_path("m.h5"), &m));
@@ -101,13 +104,13 @@ static void predict__the_samples_it_was_fitted_on__same_labels(void **state)
 	assert_int_equal(kdr_model_ntasks(m), 2);
 	assert_string_equal(kdr_model_task_name(m, 1), task_names[1]);
 	assert_null(kdr_model_task_name(m, 2));
-	assert_string_equal(kdr_model_classes(m, &count)[1], "second");
-	assert_int_equal(count, 3);
+	assert_string_equal(m->classes[1], "second");
+	assert_int_equal(m->nclasses, 3);
 	assert_int_equal(kdr_options_get(m->options, "n_init"), 3);
 	for (int t = 0; t < 2; t++) {
 		kdr_data *fresh = blobs(ctx, (uint64_t)t);
-		assert_int_equal(kdr_model_k(m, t), K - t);
-		assert_ok(ctx, kdr_model_apply(ctx, m, t, fresh, labels));
+		assert_int_equal(kdri_model_k(m, t), K - t);
+		assert_ok(ctx, kdri_model_apply(ctx, m, t, fresh, labels));
 		assert_memory_equal(labels, kdr_result_labels(f.result, t, &n), sizeof labels);
 		kdr_data_free(fresh);
 		predict(ctx, m, task_names[t], t, labels);
@@ -138,12 +141,12 @@ static void predict__columns_shuffled_or_missing__aligned_or_refused(void **stat
 		x[i] = d->dense[i / D * D + D - 1 - i % D];
 	kdr_mat mat = kdr_mat_from_dense(x, N, D), two = kdr_mat_from_dense(x, N, 2);
 	assert_ok(ctx, kdr_data_new(ctx, "turned", &mat, turned, &shuffled));
-	assert_ok(ctx, kdr_model_apply(ctx, m, 0, d, expected));
-	assert_ok(ctx, kdr_model_apply(ctx, m, 0, shuffled, labels));
+	assert_ok(ctx, kdri_model_apply(ctx, m, 0, d, expected));
+	assert_ok(ctx, kdri_model_apply(ctx, m, 0, shuffled, labels));
 	assert_memory_equal(labels, expected, sizeof labels);
 	assert_ok(ctx, kdr_data_new(ctx, "narrow", &two, NULL, &narrow));
-	assert_int_equal(kdr_model_apply(ctx, m, 0, narrow, labels), KDR_ERR_DATA);
-	assert_fails(ctx, kdr_model_apply(ctx, m, 2, d, labels), KDR_ERR_ARGUMENT, "2 tasks");
+	assert_int_equal(kdri_model_apply(ctx, m, 0, narrow, labels), KDR_ERR_DATA);
+	assert_fails(ctx, kdri_model_apply(ctx, m, 2, d, labels), KDR_ERR_ARGUMENT, "2 tasks");
 	kdr_data_free(d);
 	kdr_data_free(shuffled);
 	kdr_data_free(narrow);
@@ -163,17 +166,17 @@ static void predict__no_preprocessing__columns_must_agree(void **state)
 	assert_ok(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, true));
 	assert_fails(ctx, kdr_model_save(ctx, bytes_path("n.h5"), f.result, false), KDR_ERR_EXISTS, "n.h5");
 	assert_ok(ctx, kdr_model_load(ctx, bytes_path("n.h5"), &m));
-	assert_ok(ctx, kdr_model_apply(ctx, m, 0, f.data[0], labels));
+	assert_ok(ctx, kdri_model_apply(ctx, m, 0, f.data[0], labels));
 	strcpy(f.data[0]->features[2], "?");
-	assert_fails(ctx, kdr_model_apply(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA, "'?'");
+	assert_fails(ctx, kdri_model_apply(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA, "'?'");
 	f.data[0]->dense[7] = NAN;
 	f.data[0]->features[2][0] = 'y';
-	assert_int_equal(kdr_model_apply(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA);
+	assert_int_equal(kdri_model_apply(ctx, m, 0, f.data[0], labels), KDR_ERR_DATA);
 	double x[2] = { 1, 2 };
 	kdr_mat narrow = kdr_mat_from_dense(x, 1, 2);
 	kdr_data *d = NULL;
 	assert_ok(ctx, kdr_data_new(ctx, "d", &narrow, NULL, &d));
-	assert_fails(ctx, kdr_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA, "2 columns");
+	assert_fails(ctx, kdri_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA, "2 columns");
 	kdr_data_free(d);
 	kdr_model_free(m);
 	fitted_free(&f);
@@ -215,11 +218,11 @@ static void load__damaged_files__clear_errors(void **state)
 	kdr_data *d = blobs(ctx, 0);
 	reshaped(path = saved(ctx), "arrays/centres/0", 2, (hsize_t[]){ 3, 5 }, 0);
 	assert_ok(ctx, kdr_model_load(ctx, path, &m));
-	assert_int_equal(kdr_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA);
+	assert_int_equal(kdri_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA);
 	kdr_model_free(m);
 	removed(path = saved(ctx), "arrays/centres/0");
 	assert_ok(ctx, kdr_model_load(ctx, path, &m));
-	assert_int_equal(kdr_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA);
+	assert_int_equal(kdri_model_apply(ctx, m, 0, d, labels), KDR_ERR_DATA);
 	kdr_model_free(m);
 	kdr_data_free(d);
 	kdr_context_free(ctx);

@@ -388,7 +388,7 @@ static kdr_result *fit(kdr_context *ctx, const three *p, const char *option, con
 {
 	kdr_options *o = NULL;
 	kdr_result *r = NULL;
-	kdr_problem problem = { .tasks = p->tasks, .ntasks = TASKS };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = p->tasks, .ntasks = TASKS };
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));
 	if (option)
 		assert_ok(ctx, kdr_options_set(ctx, o, option, value));
@@ -529,7 +529,7 @@ static void fit__own_start__clear_clusters_are_found_by_every_form(void **state)
 static void assert_fails(kdr_context *ctx, const char *method, const kdr_task *task, kdr_status want,
                          const char *says)
 {
-	kdr_problem problem = { .tasks = task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = task, .ntasks = 1 };
 	kdr_result *r = NULL;
 	assert_int_equal(kdr_fit(ctx, method, &problem, NULL, &r), want);
 	assert_null(r);
@@ -598,7 +598,7 @@ static void fit__neighbours_of_each_task__as_given(void **state)
 	kdr_result_free(r);
 	kdr_result_free(a);
 	kdr_result_free(b);
-	kdr_problem problem = { .tasks = p->tasks, .ntasks = TASKS };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = p->tasks, .ntasks = TASKS };
 	kdr_options *o = NULL;
 	r = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));

@@ -1,5 +1,6 @@
 /* mtcfir against cases computed by an independent implementation: tests/golden/mtcfir.json. Its `format` says the
  * conventions. */
+#include "core/json_read.h"
 #include "tests/unit/golden.h"
 
 #include "methods/mtcfir/consistent.h"
@@ -10,7 +11,7 @@ enum { MOST = 4 };
 
 /* All tasks of a case below each other. */
 typedef struct golden_case {
-	const kdr_json *json;
+	const kdri_json_value *json;
 	const char *name, *variant;
 	int64_t ntasks, n, d, begin[MOST + 1], k[MOST], l[MOST];
 	double *x;
@@ -20,26 +21,26 @@ typedef struct golden_case {
 	kdr_mat dense, sparse;
 } golden_case;
 
-static const kdr_json *item(const kdr_json *object, const char *key, int64_t index)
+static const kdri_json_value *item(const kdri_json_value *object, const char *key, int64_t index)
 {
-	return kdr_json_at(kdr_json_get(object, key), index);
+	return kdri_json_at(kdri_json_get(object, key), index);
 }
 
-static void open_case(const kdr_json *json, golden_case *c)
+static void open_case(const kdri_json_value *json, golden_case *c)
 {
 	*c = (golden_case){ .json = json,
-		            .name = kdr_json_text(kdr_json_get(json, "name"), NULL),
-		            .variant = kdr_json_text(kdr_json_get(json, "variant"), NULL),
-		            .ntasks = kdr_json_count(kdr_json_get(json, "X")) };
+		            .name = kdri_json_text(kdri_json_get(json, "name"), NULL),
+		            .variant = kdri_json_text(kdri_json_get(json, "variant"), NULL),
+		            .ntasks = kdri_json_count(kdri_json_get(json, "X")) };
 	for (int64_t t = 0; t < c->ntasks; t++) {
-		const kdr_json *x = item(json, "X", t);
-		c->d = kdr_json_count(kdr_json_at(x, 0));
-		c->begin[t + 1] = c->begin[t] + kdr_json_count(x);
-		c->k[t] = kdr_json_integer(item(json, "k", t), 0);
-		c->l[t] = kdr_json_integer(item(json, "l", t), 0);
+		const kdri_json_value *x = item(json, "X", t);
+		c->d = kdri_json_count(kdri_json_at(x, 0));
+		c->begin[t + 1] = c->begin[t] + kdri_json_count(x);
+		c->k[t] = kdri_json_integer(item(json, "k", t), 0);
+		c->l[t] = kdri_json_integer(item(json, "l", t), 0);
 	}
 	c->n = c->begin[c->ntasks];
-	c->x = golden_numbers(kdr_json_get(json, "X"), NULL);
+	c->x = golden_numbers(kdri_json_get(json, "X"), NULL);
 	c->rowptr = calloc((size_t)c->n + 1, sizeof *c->rowptr);
 	c->col = calloc((size_t)(c->n * c->d), sizeof *c->col);
 	c->val = calloc((size_t)(c->n * c->d), sizeof *c->val);
@@ -67,12 +68,12 @@ static void close_case(golden_case *c)
 static void for_each_case(void (*check)(kdr_context *ctx, const golden_case *c))
 {
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("mtcfir.json");
-	const kdr_json *cases = kdr_json_get(root, "cases");
-	assert_int_equal(kdr_json_count(cases), 10);
-	for (int64_t i = 0; i < kdr_json_count(cases); i++) {
+	const kdri_json_value *root = golden_load("mtcfir.json");
+	const kdri_json_value *cases = kdri_json_get(root, "cases");
+	assert_int_equal(kdri_json_count(cases), 10);
+	for (int64_t i = 0; i < kdri_json_count(cases); i++) {
 		golden_case c;
-		open_case(kdr_json_at(cases, i), &c);
+		open_case(kdri_json_at(cases, i), &c);
 		check(ctx, &c);
 		close_case(&c);
 	}
@@ -161,7 +162,7 @@ static kdr_status compare_weights(kdr_context *ctx, void *user, int64_t layer, c
 			w[i * (d + 1) + j] = (atanh(kdri_block_get(&h->all, c->n + j, i)) - b) / 0.01;
 		w[i * (d + 1) + d] = b;
 	}
-	golden_close(c->name, s->what, w, kdr_json_get(c->json, "W1"), 1e-9);
+	golden_close(c->name, s->what, w, kdri_json_get(c->json, "W1"), 1e-9);
 	free(w);
 	return KDR_OK;
 }
@@ -169,7 +170,7 @@ static kdr_status compare_weights(kdr_context *ctx, void *user, int64_t layer, c
 static void check_weights(kdr_context *ctx, const golden_case *c)
 {
 	int64_t d = c->d, m = c->n + d + 1, nnz = c->rowptr[c->n];
-	if (!kdr_json_is(kdr_json_get(c->json, "W1"), KDR_JSON_ARRAY))
+	if (!kdri_json_is(kdri_json_get(c->json, "W1"), KDRI_JSON_ARRAY))
 		return;
 	double *x = calloc((size_t)(m * d), sizeof *x), *val = calloc((size_t)(nnz + d), sizeof *val);
 	int64_t *rowptr = calloc((size_t)m + 1, sizeof *rowptr);
@@ -239,7 +240,7 @@ static void check_mmd(kdr_context *ctx, const golden_case *c)
 			for (int64_t s = t + 1; s < c->ntasks; s++)
 				pairs[count++] = got[t * c->ntasks + s];
 		golden_close(c->name, "mmd2", pairs,
-		             kdr_json_get(c->json, after ? "mmd2_linear_new" : "mmd2_linear_raw"), 1e-9);
+		             kdri_json_get(c->json, after ? "mmd2_linear_new" : "mmd2_linear_raw"), 1e-9);
 		kdri_block_free(ctx, &pool.v);
 	}
 	kdri_device_leave(dev);
@@ -345,11 +346,11 @@ static void check_consistent(kdr_context *ctx, const golden_case *c)
 	double *v = calloc((size_t)(c->n * c->n), sizeof *v);
 	assert_ok(ctx, kdri_gram_similarity(ctx, pool.v, KDRI_SIMILARITY_COSINE, 0));
 	assert_ok(ctx, kdri_block_fetch(ctx, pool.v, v, c->n));
-	golden_close(c->name, "V", v, kdr_json_get(c->json, "V"), 1e-9);
+	golden_close(c->name, "V", v, kdri_json_get(c->json, "V"), 1e-9);
 	free(v);
 	assert_ok(ctx, kdri_relate(ctx, &pool, c->l, eps, alpha));
-	golden_close(c->name, "eps", eps, kdr_json_get(c->json, "eps"), 1e-9);
-	golden_close(c->name, "alpha", alpha, kdr_json_get(c->json, "alpha"), 1e-9);
+	golden_close(c->name, "eps", eps, kdri_json_get(c->json, "eps"), 1e-9);
+	golden_close(c->name, "alpha", alpha, kdri_json_get(c->json, "alpha"), 1e-9);
 	for (int64_t t = 0; t < c->ntasks; t++)
 		check_task(ctx, c, &pool, t, alpha + t * c->ntasks);
 	kdri_block_free(ctx, &pool.v);
@@ -376,7 +377,7 @@ static kdr_result *fit(kdr_context *ctx, const golden_case *c)
 		init[t] = golden_integers(item(c->json, "labels0", t), NULL);
 		tasks[t] = (kdr_task){ .name = "t", .x = x, .k = c->k[t], .init = init[t] };
 	}
-	kdr_problem problem = { .tasks = tasks, .ntasks = c->ntasks };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = c->ntasks };
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));
 	if (c->variant[0])
 		assert_ok(ctx, kdr_options_set(ctx, o, "variant", c->variant));
@@ -400,7 +401,7 @@ static void check_fit(kdr_context *ctx, const golden_case *c)
 			return; /* the option is one number for all tasks */
 	kdr_result *r = fit(ctx, c);
 	golden_close(c->name, "alpha of fit", kdr_result_array(r, "alpha", -1).data,
-	             kdr_json_get(c->json, "alpha"), 1e-9);
+	             kdri_json_get(c->json, "alpha"), 1e-9);
 	for (int64_t t = 0; t < c->ntasks; t++) {
 		int64_t n, *want = golden_integers(item(c->json, "labels", t), NULL);
 		const int64_t *labels = kdr_result_labels(r, t, &n);
@@ -424,12 +425,12 @@ static void snmf__step_that_would_rise__is_taken_smaller(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("mtcfir.json");
-	const kdr_json *c = kdr_json_get(root, "snmf_nonmonotone");
+	const kdri_json_value *root = golden_load("mtcfir.json");
+	const kdri_json_value *c = kdri_json_get(root, "snmf_nonmonotone");
 	int64_t n;
-	double *m = golden_numbers(kdr_json_get(c, "M"), &n);
-	double *y = golden_numbers(kdr_json_get(c, "Y0"), NULL);
-	double *half = golden_numbers(kdr_json_get(c, "trace_half"), NULL);
+	double *m = golden_numbers(kdri_json_get(c, "M"), &n);
+	double *y = golden_numbers(kdri_json_get(c, "Y0"), NULL);
+	double *half = golden_numbers(kdri_json_get(c, "trace_half"), NULL);
 	const kdri_block w = kdri_block_of(m, 3, 3, 3);
 	const kdri_snmf_matrix matrix = kdri_snmf_dense(&w, kdri_nrm2sq(m, 9));
 	kdri_snmf_options o = { .k = 2, .max_iter = 30 };

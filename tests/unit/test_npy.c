@@ -253,35 +253,6 @@ static void read__gzip_that_promises_more_than_it_can_hold__fails(void **state)
 	kdr_context_free(ctx);
 }
 
-static void write_array__one_to_three_dimensions__header_and_bytes(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	const int64_t integers[6] = { 1, -2, 3, INT64_MIN, 5, 6 };
-	kdr_array a = { .name = "a", .task = -1, .type = KDR_INT64, .data = integers };
-	static const char *const shapes[] = { "(6,), }", "(2, 3), }", "(1, 2, 3), }" };
-	static const int64_t sizes[3][3] = { { 6 }, { 2, 3 }, { 1, 2, 3 } };
-	for (int n = 1; n <= 3; n++) {
-		size_t size;
-		const char *path = bytes_path("a.npy");
-		a.ndim = n;
-		memcpy(a.shape, sizes[n - 1], sizeof a.shape);
-		assert_ok(ctx, kdr_write_array(ctx, path, &a, n > 1));
-		unsigned char *file = bytes_read(path, &size);
-		size_t header = size - sizeof integers;
-		assert_int_equal(header % 64, 0);
-		assert_memory_equal(file + header, integers, sizeof integers);
-		file[header - 1] = '\0';
-		assert_non_null(strstr((char *)file + 10, shapes[n - 1]));
-		assert_non_null(strstr((char *)file + 10, "'<i8'"));
-		free(file);
-	}
-	assert_fails(ctx, kdr_write_array(ctx, bytes_path("a.npy"), &a, false), KDR_ERR_EXISTS, "a.npy");
-	a.ndim = 4;
-	assert_fails(ctx, kdr_write_array(ctx, bytes_path("a.npy"), &a, true), KDR_ERR_ARGUMENT, "1 to 3");
-	kdr_context_free(ctx);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -291,7 +262,6 @@ int main(void)
 		cmocka_unit_test(read__fortran_order_wider_than_a_group__transposed),
 		cmocka_unit_test(read__gzip_that_promises_more_than_it_can_hold__fails),
 		cmocka_unit_test(write__dense_and_sparse__reads_back_bit_for_bit),
-		cmocka_unit_test(write_array__one_to_three_dimensions__header_and_bytes),
 	};
 	return cmocka_run_group_tests(tests, NULL, bytes_clean);
 }

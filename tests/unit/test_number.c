@@ -41,7 +41,7 @@ static void make(made *m, const kdr_algo *algo, int64_t count, int64_t (*labels)
 			rows++;
 		m->tasks[t] = (kdr_task){ .x = kdr_mat_from_dense(m->x, rows, 1), .k = k[t] };
 	}
-	m->problem = (kdr_problem){ .tasks = m->tasks, .ntasks = count };
+	m->problem = (kdr_problem){ .size = sizeof(kdr_problem), .tasks = m->tasks, .ntasks = count };
 	assert_ok(m->ctx, kdri_result_new(m->ctx, algo, &m->problem, &m->result));
 	for (int64_t t = 0; t < count; t++) {
 		int64_t *to = NULL;

@@ -31,16 +31,16 @@ static void work(kdr_context *ctx, int rank, void *user)
 	}
 	snprintf(p->error[rank], sizeof p->error[rank], "%s", kdr_context_error(ctx));
 	if (p->st[rank] == KDR_OK) {
-		int64_t count;
 		const int64_t *origin = kdr_data_origin(d, &p->all[rank]);
 		kdr_mat x = kdr_data_mat(d);
 		p->rows[rank] = kdr_mat_rows(&x);
 		p->cols[rank] = kdr_mat_cols(&x);
 		p->first[rank] = origin && p->rows[rank] > 0 ? origin[0] : -1;
 		kdr_data_classes(d, &p->classes[rank]);
-		const kdr_column *columns = kdr_data_columns(d, &count);
-		p->numbered[rank] = count;
-		p->kind[rank] = count > 2 ? columns[2].kind : KDR_COLUMN_EMPTY;
+		const kdr_column *third = kdr_data_column_at(d, 2);
+		while (kdr_data_column_at(d, p->numbered[rank]))
+			p->numbered[rank]++;
+		p->kind[rank] = third ? third->kind : KDR_COLUMN_EMPTY;
 		if (kdr_data_features(d))
 			snprintf(p->feature[rank], sizeof p->feature[rank], "%s",
 			         kdr_data_features(d)[p->cols[rank] - 1]);
@@ -63,8 +63,10 @@ static const char *const table = "id,a,colour,class\nu,1,red,A\nv,2,blue,B\nw,4,
 static void place__parts_without_rows__columns_of_the_others(void **state)
 {
 	(void)state;
-	parts p = { .text = { title, table, title },
-		    .reading = { .may_be_empty = true, .label_column = "class" } };
+	parts p = {
+		.text = { title, table, title },
+		.reading = { .size = sizeof(kdr_read_options), .may_be_empty = true, .label_column = "class" }
+	};
 	place_all(&p, NULL);
 	for (int r = 0; r < RANKS; r++) {
 		if (p.st[r] != KDR_OK)
@@ -79,7 +81,8 @@ static void place__parts_without_rows__columns_of_the_others(void **state)
 	}
 	assert_int_equal(p.first[1], 0);
 	/* The rows of the second come behind those of the first. */
-	p = (parts){ .text = { table, title, table }, .reading = { .may_be_empty = true } };
+	p = (parts){ .text = { table, title, table },
+		     .reading = { .size = sizeof(kdr_read_options), .may_be_empty = true } };
 	place_all(&p, NULL);
 	assert_int_equal(p.st[0], KDR_OK);
 	assert_int_equal(p.all[1], 6);
@@ -99,7 +102,9 @@ static void place__parts_that_do_not_fit__all_say_so(void **state)
 		{ { "a,d\n1,2020-01-02\n2,2020-01-03\n", "a,d\n", "a,d\n" }, NULL, "dates" },
 	};
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-		parts p = { .reading = { .may_be_empty = true, .missing = cases[i].missing } };
+		parts p = { .reading = { .size = sizeof(kdr_read_options),
+			                 .may_be_empty = true,
+			                 .missing = cases[i].missing } };
 		memcpy(p.text, cases[i].text, sizeof p.text);
 		place_all(&p, NULL);
 		for (int r = 0; r < RANKS; r++) {
@@ -121,7 +126,9 @@ static void place__one_rank_without_memory__all_say_so(void **state)
 			kdr_allocator bad = { failing_alloc, failing_realloc, failing_free, &fails };
 			const kdr_allocator *allocators[RANKS] = { NULL };
 			parts p = { .text = { title, table, title },
-				    .reading = { .may_be_empty = true, .label_column = "class" } };
+				    .reading = { .size = sizeof(kdr_read_options),
+				                 .may_be_empty = true,
+				                 .label_column = "class" } };
 			allocators[poor] = &bad;
 			place_all(&p, allocators);
 			assert_int_equal(fails.live, 0);
@@ -134,7 +141,7 @@ static void place__one_rank_without_memory__all_say_so(void **state)
 
 static kdr_status read_empty(kdr_context *ctx, const char *path)
 {
-	const kdr_read_options reading = { .may_be_empty = true };
+	const kdr_read_options reading = { .size = sizeof(kdr_read_options), .may_be_empty = true };
 	kdr_data *d = NULL;
 	kdr_status st = kdr_read(ctx, path, &reading, &d);
 	kdr_data_free(d);
@@ -156,7 +163,7 @@ static void read__no_rows__only_where_that_is_allowed(void **state)
 	for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
 		const char *path = bytes_path(files[i].name);
 		kdr_data *d = NULL;
-		kdr_read_options reading = { 0 };
+		kdr_read_options reading = { .size = sizeof(kdr_read_options) };
 		bytes_write(path, files[i].text, strlen(files[i].text));
 		assert_int_equal(kdr_read(ctx, path, &reading, &d), KDR_ERR_DATA);
 		assert_non_null(strstr(kdr_context_error(ctx), files[i].says));

@@ -27,7 +27,8 @@ static void steps__all_options__dense_equals_sparse_for_any_threads(void **state
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(5, "test", 0);
 	for (int i = 0; i < 5 * 3 * 2 * 2 * 3; i++) {
-		kdr_prep_options o = { .weight = (kdr_weight)(i % 5),
+		kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+			               .weight = (kdr_weight)(i % 5),
 			               .norm = (kdr_norm)(i / 5 % 3),
 			               .scale = i / 15 % 2 ? KDR_SCALE_MINMAX : KDR_SCALE_NONE,
 			               .fit_each = i / 30 % 2,
@@ -62,7 +63,8 @@ static void borrowed__changed__what_is_borrowed_stays_as_it_was(void **state)
 	kdri_rng rng = kdri_rng_stream(6, "test", 0);
 	for (int i = 0; i < 16; i++) {
 		/* As it is; weighted; fewer columns; more columns. */
-		const kdr_prep_options o = { .weight = i % 4 ? KDR_WEIGHT_TFIDF : KDR_WEIGHT_NONE,
+		const kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+			                     .weight = i % 4 ? KDR_WEIGHT_TFIDF : KDR_WEIGHT_NONE,
 			                     .top_features = i % 4 == 2 ? 3 : 0 };
 		kdr_data *plain = random_task(ctx, &rng, "a", 90, 7, "a b c d e f g");
 		kdr_data *kept = i / 4 % 2 ? sparse_copy(ctx, plain) : same_again(ctx, plain);
@@ -95,7 +97,10 @@ static void steps__weight_norm_scale__in_that_order(void **state)
 	kdr_context *ctx = unit_context();
 	const double x[] = { 3, 1, 0, 2 };
 	kdr_data *d = dense_data(ctx, "a", 2, 2, x, NULL);
-	kdr_prep_options o = { .weight = KDR_WEIGHT_LOG1P, .norm = KDR_NORM_L1, .scale = KDR_SCALE_MINMAX };
+	kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+		               .weight = KDR_WEIGHT_LOG1P,
+		               .norm = KDR_NORM_L1,
+		               .scale = KDR_SCALE_MINMAX };
 	assert_ok(ctx, kdr_prepare(ctx, &d, 1, &o, NULL));
 	/* Rows (ln 4, ln 2) and (0, ln 3) to shares (2/3, 1/3) and (0, 1), to (1, 0) and (0, 1). */
 	const double want[] = { 1, 0, 0, 1 };
@@ -113,8 +118,10 @@ static void cpm__odd_and_even_rows__median_of_positive_totals(void **state)
 	for (int64_t rows = 3; rows <= 4; rows++) {
 		double median = rows == 4 ? 4 : 3;
 		kdr_data *d = dense_data(ctx, "a", rows, 2, x, NULL);
-		assert_ok(ctx,
-		          kdr_prepare(ctx, &d, 1, &(kdr_prep_options){ .weight = KDR_WEIGHT_CPM }, NULL));
+		assert_ok(ctx, kdr_prepare(ctx, &d, 1,
+		                           &(kdr_prep_options){ .size = sizeof(kdr_prep_options),
+		                                                .weight = KDR_WEIGHT_CPM },
+		                           NULL));
 		assert_near(d->dense[0], log1p(median / 2), 1e-15);
 		assert_near(d->dense[2], 0, 0);
 		assert_near(d->dense[4], log1p(3 * median / 4), 1e-15);
@@ -134,10 +141,10 @@ static void standard__sparse_or_mixed__not_centred_and_said(void **state)
 		kdr_data *sa = sparse_copy(ctx, a), *sb = sparse_copy(ctx, b);
 		kdr_data *tasks[2] = { mixed ? a : sa, sb };
 		kdr_prep *prep = NULL;
-		kdr_prep_options o = { .scale = KDR_SCALE_STANDARD };
+		kdr_prep_options o = { .size = sizeof(kdr_prep_options), .scale = KDR_SCALE_STANDARD };
 		assert_ok(ctx, kdr_prepare(ctx, tasks, 2, &o, &prep));
 		assert_warning(prep, mixed ? "no task is centred" : "not centred");
-		assert_non_null(strstr(kdr_prep_describe(prep), "standard without centring"));
+		assert_non_null(strstr(kdri_prep_describe(prep), "standard without centring"));
 		double mean = 0, square = 0;
 		for (int64_t i = 0; i < 50; i++) {
 			double v = i < 20 ? entry(tasks[0], i, 1) : entry(tasks[1], i - 20, 1);
@@ -166,7 +173,7 @@ static void top_features__ties__variance_then_order(void **state)
 		for (int n = 1; n <= 4; n++) {
 			kdr_data *d = dense_data(ctx, "a", 3, 5, x, "a b c d e"), *s = sparse_copy(ctx, d);
 			kdr_data *task = sparse ? s : d;
-			kdr_prep_options o = { .top_features = n };
+			kdr_prep_options o = { .size = sizeof(kdr_prep_options), .top_features = n };
 			assert_ok(ctx, kdr_prepare(ctx, &task, 1, &o, NULL));
 			assert_features(task, want[n - 1]);
 			assert_near(entry(task, 0, task->cols - 1), 1, 0);
@@ -175,7 +182,9 @@ static void top_features__ties__variance_then_order(void **state)
 		}
 	kdr_data *d = dense_data(ctx, "a", 3, 5, x, "a b c d e");
 	kdr_prep *prep = NULL;
-	assert_ok(ctx, kdr_prepare(ctx, &d, 1, &(kdr_prep_options){ .top_features = 6 }, &prep));
+	assert_ok(ctx, kdr_prepare(ctx, &d, 1,
+	                           &(kdr_prep_options){ .size = sizeof(kdr_prep_options), .top_features = 6 },
+	                           &prep));
 	assert_int_equal(d->cols, 5);
 	assert_warning(prep, "all 5 are kept");
 	kdr_prep_free(prep);
@@ -196,7 +205,9 @@ static void weight__value_not_allowed__named_and_nothing_changed(void **state)
 			kdr_data *b = dense_data(ctx, "b", 2, 2, (double[]){ 1, 2, 3, values[v] }, "z x");
 			kdr_data *was = same_again(ctx, a), *s = sparse_copy(ctx, b);
 			kdr_data *tasks[2] = { a, v % 2 ? b : s };
-			kdr_prep_options o = { .weight = (kdr_weight)w, .norm = KDR_NORM_L2 };
+			kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+				               .weight = (kdr_weight)w,
+				               .norm = KDR_NORM_L2 };
 			bool allowed = isfinite(values[v]) &&
 			               (w == KDR_WEIGHT_NONE || (w == KDR_WEIGHT_LOG1P && v == 0));
 			assert_int_equal(kdr_prepare(ctx, tasks, 2, &o, NULL),
@@ -221,7 +232,9 @@ static void weight__value_not_allowed_in_a_column_left_out__accepted(void **stat
 	kdr_context *ctx = unit_context();
 	kdr_data *tasks[2] = { dense_data(ctx, "a", 1, 2, (double[]){ 1, 2 }, "x y"),
 		               dense_data(ctx, "b", 1, 2, (double[]){ NAN, 2 }, "z x") };
-	kdr_prep_options o = { .align = KDR_ALIGN_INTERSECT, .weight = KDR_WEIGHT_CPM };
+	kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+		               .align = KDR_ALIGN_INTERSECT,
+		               .weight = KDR_WEIGHT_CPM };
 	assert_ok(ctx, kdr_prepare(ctx, tasks, 2, &o, NULL));
 	assert_near(tasks[0]->dense[0], log1p(1.5), 1e-15); /* totals 1 and 2 over x alone */
 	assert_near(tasks[1]->dense[0], log1p(1.5), 1e-15);
@@ -236,7 +249,7 @@ static void minmax__sparse_with_negative_minimum__unsupported_and_unchanged(void
 	kdr_context *ctx = unit_context();
 	kdr_data *d = dense_data(ctx, "a", 2, 2, (double[]){ 1, -2, 3, 0 }, "x y"), *s = sparse_copy(ctx, d),
 	         *was = same_again(ctx, s);
-	kdr_prep_options o = { .scale = KDR_SCALE_MINMAX };
+	kdr_prep_options o = { .size = sizeof(kdr_prep_options), .scale = KDR_SCALE_MINMAX };
 	assert_int_equal(kdr_prepare(ctx, &s, 1, &o, NULL), KDR_ERR_UNSUPPORTED);
 	assert_non_null(strstr(kdr_context_error(ctx), "row 2, column 2 ('y')"));
 	assert_same_data(s, was, 0);
@@ -267,10 +280,16 @@ static void arguments__silly__refused(void **state)
 	kdr_data *d = dense_data(ctx, "a", 1, 1, (double[]){ 1 }, NULL), *twice[2] = { d, d };
 	assert_int_equal(kdr_prepare(ctx, &d, 0, NULL, NULL), KDR_ERR_ARGUMENT);
 	assert_int_equal(kdr_prepare(ctx, twice, 2, NULL, NULL), KDR_ERR_ARGUMENT);
-	assert_int_equal(kdr_prepare(ctx, &d, 1, &(kdr_prep_options){ .top_features = -1 }, NULL),
-	                 KDR_ERR_ARGUMENT);
-	assert_int_equal(kdr_prepare(ctx, &d, 1, &(kdr_prep_options){ .weight = (kdr_weight)9 }, NULL),
-	                 KDR_ERR_ARGUMENT);
+	assert_int_equal(
+	        kdr_prepare(ctx, &d, 1,
+	                    &(kdr_prep_options){ .size = sizeof(kdr_prep_options), .top_features = -1 },
+	                    NULL),
+	        KDR_ERR_ARGUMENT);
+	assert_int_equal(
+	        kdr_prepare(ctx, &d, 1,
+	                    &(kdr_prep_options){ .size = sizeof(kdr_prep_options), .weight = (kdr_weight)9 },
+	                    NULL),
+	        KDR_ERR_ARGUMENT);
 	kdr_data_free(d);
 	kdr_context_free(ctx);
 }
@@ -309,7 +328,10 @@ static void prepare__every_allocation_fails_in_turn__unchanged_and_no_leak(void 
 	kdr_context *ctx = NULL;
 	assert_int_equal(kdr_context_new(&ctx, &allocator), KDR_OK);
 	kdri_rng rng = kdri_rng_stream(5, "test", 2);
-	kdr_prep_options o = { .weight = KDR_WEIGHT_TFIDF, .scale = KDR_SCALE_STANDARD, .top_features = 3 };
+	kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+		               .weight = KDR_WEIGHT_TFIDF,
+		               .scale = KDR_SCALE_STANDARD,
+		               .top_features = 3 };
 	bool done = false;
 	for (int64_t n = 0; !done; n++) {
 		kdr_data *was[2] = { random_task(ctx, &rng, "a", 9, 3, "a b c"),
@@ -355,7 +377,8 @@ static void dump__all_options__copy_treats_data_alike(void **state)
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(5, "test", 3);
 	for (int i = 0; i < 5 * 3 * 3 * 2 * 2; i++) {
-		kdr_prep_options o = { .weight = (kdr_weight)(i % 5),
+		kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+			               .weight = (kdr_weight)(i % 5),
 			               .norm = (kdr_norm)(i / 5 % 3),
 			               .scale = (kdr_scale)(i / 15 % 3),
 			               .fit_each = i / 45 % 2,
@@ -372,7 +395,7 @@ static void dump__all_options__copy_treats_data_alike(void **state)
 		assert_ok(ctx, kdr_prepare(ctx, tasks, 2, &o, &prep));
 		assert_ok(ctx, kdri_prep_export(ctx, prep, &dump));
 		assert_ok(ctx, kdri_prep_import(ctx, &dump, &copy));
-		assert_string_equal(kdr_prep_describe(prep), kdr_prep_describe(copy));
+		assert_string_equal(kdri_prep_describe(prep), kdri_prep_describe(copy));
 		for (int t = 0; t < 2; t++) {
 			assert_ok(ctx, kdr_prep_apply(ctx, prep, t, one[t]));
 			assert_ok(ctx, kdr_prep_apply(ctx, copy, t, two[t]));
@@ -393,7 +416,10 @@ static void dump__damaged__refused(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdri_rng rng = kdri_rng_stream(5, "test", 4);
-	kdr_prep_options o = { .weight = KDR_WEIGHT_TFIDF, .scale = KDR_SCALE_MINMAX, .top_features = 2 };
+	kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+		               .weight = KDR_WEIGHT_TFIDF,
+		               .scale = KDR_SCALE_MINMAX,
+		               .top_features = 2 };
 	kdr_data *d = random_task(ctx, &rng, "a", 20, 4, "a b c d");
 	kdr_prep *prep = NULL, *copy = NULL;
 	kdri_prep_dump whole, dump;
@@ -460,7 +486,10 @@ static void dump__damaged__refused(void **state)
 	int64_t huge = (int64_t)1 << 61;
 	kdr_prep_free(prep);
 	prep = NULL;
-	assert_ok(ctx, kdr_prepare(ctx, &d, 1, &(kdr_prep_options){ .align = KDR_ALIGN_POSITION }, &prep));
+	assert_ok(ctx, kdr_prepare(ctx, &d, 1,
+	                           &(kdr_prep_options){ .size = sizeof(kdr_prep_options),
+	                                                .align = KDR_ALIGN_POSITION },
+	                           &prep));
 	assert_ok(ctx, kdri_prep_export(ctx, prep, &dump));
 	dump.nstrings = 4;
 	dump.arrays[0].data = &huge;

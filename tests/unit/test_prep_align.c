@@ -32,7 +32,8 @@ static void drop(pair *p)
 
 static kdr_status align(pair *p, kdr_align how)
 {
-	return kdr_prepare(p->ctx, p->tasks, 2, &(kdr_prep_options){ .align = how }, &p->prep);
+	return kdr_prepare(p->ctx, p->tasks, 2,
+	                   &(kdr_prep_options){ .size = sizeof(kdr_prep_options), .align = how }, &p->prep);
 }
 
 static void expect(const pair *p, int64_t task, int64_t cols, const double *x)
@@ -55,7 +56,7 @@ static void union__other_order_and_names__first_order_then_new(void **state)
 		expect(&p, 1, 4, (double[]){ 30, 0, 20, 10, 60, 0, 50, 0 });
 		assert_warning(p.prep, "task a has no feature 'w' that task b has");
 		assert_warning(p.prep, "task b has no feature 'y' that task a has");
-		assert_string_equal(kdr_prep_describe(p.prep), "features: union (2 tasks, 4 columns)");
+		assert_string_equal(kdri_prep_describe(p.prep), "features: union (2 tasks, 4 columns)");
 		assert_same_data(p.tasks[0], p.tasks[0], 0);
 		assert_same_data(p.tasks[1], p.tasks[1], 0);
 		drop(&p);
@@ -84,7 +85,7 @@ static void union__same_names_same_order__nothing_moves_nothing_told(void **stat
 	double *before = p.tasks[0]->dense;
 	assert_ok(p.ctx, align(&p, KDR_ALIGN_UNION));
 	assert_ptr_equal(p.tasks[0]->dense, before);
-	assert_int_equal(kdr_prep_warning_count(p.prep), 0);
+	assert_int_equal(kdri_prep_warning_count(p.prep), 0);
 	drop(&p);
 }
 
@@ -160,9 +161,11 @@ static void union__many_missing__a_few_are_named(void **state)
 	assert_warning(prep, "task b has no feature 'b', 'c', 'd' and 6 more that other tasks have");
 	assert_warning(prep, "tasks b and c share no feature name");
 	kdr_prep_free(prep);
-	assert_int_equal(
-	        kdr_prepare(ctx, tasks, 3, &(kdr_prep_options){ .align = KDR_ALIGN_INTERSECT }, NULL),
-	        KDR_OK); /* now all have all */
+	assert_int_equal(kdr_prepare(ctx, tasks, 3,
+	                             &(kdr_prep_options){ .size = sizeof(kdr_prep_options),
+	                                                  .align = KDR_ALIGN_INTERSECT },
+	                             NULL),
+	                 KDR_OK); /* now all have all */
 	for (int t = 0; t < 3; t++) {
 		assert_int_equal(tasks[t]->cols, 10);
 		kdr_data_free(tasks[t]);
@@ -237,7 +240,8 @@ static void union_and_intersect__random_subsets__as_a_direct_search(void **state
 			                                   : dense_data(ctx, "t", 3, cols, x, names);
 		}
 		bool all = round % 2;
-		kdr_prep_options o = { .align = all ? KDR_ALIGN_INTERSECT : KDR_ALIGN_UNION };
+		kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+			               .align = all ? KDR_ALIGN_INTERSECT : KDR_ALIGN_UNION };
 		kdr_status st = kdr_prepare(ctx, tasks, 3, &o, NULL);
 		int64_t shared = 0;
 		for (char c = 'a'; c < 'a' + 20; c++) {

@@ -25,7 +25,9 @@ static void prepare__any_finite_values__finite_values(void **state)
 				kdr_data *dense = extreme_data(ctx),
 				         *data = sparse ? sparse_copy(ctx, dense) : dense;
 				kdr_prep *prep = NULL;
-				kdr_prep_options o = { .norm = (kdr_norm)norm, .scale = (kdr_scale)scale };
+				kdr_prep_options o = { .size = sizeof(kdr_prep_options),
+					               .norm = (kdr_norm)norm,
+					               .scale = (kdr_scale)scale };
 				if (sparse && scale == KDR_SCALE_MINMAX) /* zeros would move */
 					o.scale = KDR_SCALE_NONE;
 				assert_ok(ctx, kdr_prepare(ctx, &data, 1, &o, &prep));
@@ -50,7 +52,10 @@ static void prepare__standard_with_a_huge_entry__columns_of_unit_spread(void **s
 	kdr_context *ctx = unit_context();
 	kdr_data *data = extreme_data(ctx);
 	kdr_prep *prep = NULL;
-	assert_ok(ctx, kdr_prepare(ctx, &data, 1, &(kdr_prep_options){ .scale = KDR_SCALE_STANDARD }, &prep));
+	assert_ok(ctx, kdr_prepare(ctx, &data, 1,
+	                           &(kdr_prep_options){ .size = sizeof(kdr_prep_options),
+	                                                .scale = KDR_SCALE_STANDARD },
+	                           &prep));
 	for (int64_t j = 0; j < 3; j++) {
 		double sum = 0, square = 0;
 		for (int64_t i = 0; i < 4; i++) {
@@ -72,7 +77,10 @@ static void prepare__l2_where_squares_over_or_underflow__unit_length(void **stat
 	const double x[] = { most, most, 3e200, 4e200, 3e-200, 4e-200, 5e-324, 0 };
 	kdr_data *data = dense_data(ctx, "a", 4, 2, x, NULL);
 	kdr_prep *prep = NULL;
-	assert_ok(ctx, kdr_prepare(ctx, &data, 1, &(kdr_prep_options){ .norm = KDR_NORM_L2 }, &prep));
+	assert_ok(ctx,
+	          kdr_prepare(ctx, &data, 1,
+	                      &(kdr_prep_options){ .size = sizeof(kdr_prep_options), .norm = KDR_NORM_L2 },
+	                      &prep));
 	assert_near(entry(data, 0, 0), sqrt(0.5), 1e-15);
 	assert_near(entry(data, 1, 1), 0.8, 1e-15);
 	assert_near(entry(data, 2, 0), 0.6, 1e-15);
@@ -88,7 +96,10 @@ static void prepare__counts_beyond_all_totals__named(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_data *data = dense_data(ctx, "a", 2, 2, (double[]){ 1, 2, most, 1 }, NULL);
 	kdr_prep *prep = NULL;
-	assert_int_equal(kdr_prepare(ctx, &data, 1, &(kdr_prep_options){ .weight = KDR_WEIGHT_TFIDF }, &prep),
+	assert_int_equal(kdr_prepare(ctx, &data, 1,
+	                             &(kdr_prep_options){ .size = sizeof(kdr_prep_options),
+	                                                  .weight = KDR_WEIGHT_TFIDF },
+	                             &prep),
 	                 KDR_ERR_DATA);
 	assert_non_null(strstr(kdr_context_error(ctx), "row 2, column 1"));
 	assert_non_null(strstr(kdr_context_error(ctx), "up to 1e290"));

@@ -1,5 +1,6 @@
 /* Rows on several ranks: every method that can gives the labels of one process, however the rows are cut. */
 #include "api/gather.h"
+#include "api/result.h"
 #include "comm/rows.h"
 #include "methods/ttl/bridging.h"
 #include "tests/unit/failing.h"
@@ -129,7 +130,8 @@ static void work(kdr_context *ctx, int rank, void *user)
 	}
 	kdr_context_set_progress(ctx, lose_patience, &f->patience[rank]);
 	tasks[TASKS] = tasks[TASKS - 1]; /* the same samples, the same features */
-	const kdr_problem problem = { .tasks = tasks,
+	const kdr_problem problem = { .size = sizeof(kdr_problem),
+		                      .tasks = tasks,
 		                      .ntasks = count + how->views,
 		                      .pooled = how->pooled,
 		                      .classes = how->transfer ? K : 0 };
@@ -592,7 +594,7 @@ static void gather_labels(kdr_context *ctx, int rank, void *user)
 	fixture *f = user;
 	int64_t first = cut_at(f, rank), rows = cut_at(f, rank + 1) - first, n = 0;
 	kdr_task task = { .name = "a", .k = K, .x = kdr_mat_from_dense(f->dense[0] + first * D, rows, D) };
-	const kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	kdr_result *r = NULL;
 	f->st[rank] = kdr_fit(ctx, "kmeans", &problem, NULL, &r);
 	kdri_enter(ctx);
@@ -666,7 +668,9 @@ static void write_rows(kdr_context *ctx, int rank, void *user)
 			               .k = K,
 			               .x = kdr_mat_from_dense(f->dense[t] + first * D, rows, D),
 			               .labels = t ? NULL : f->classes[t] + first };
-	const kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	const kdr_problem problem = {
+		.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = K
+	};
 	char path[4][200];
 	static const char *const names[] = { "labels", "samples", "json", "npy" };
 	heard h = { 0 };
@@ -675,20 +679,21 @@ static void write_rows(kdr_context *ctx, int rank, void *user)
 		snprintf(path[i], sizeof path[i], "%s/%s", written, f->how ? "" : names[i]); /* a folder */
 	f->st[rank] = kdr_fit(ctx, "svm", &problem, NULL, &r);
 	if (f->st[rank] == KDR_OK)
-		f->st[rank] = kdr_result_write_labels(ctx, r, 1, path[0], true);
+		f->st[rank] = kdr_result_write_table(ctx, r, KDR_TABLE_LABELS, 1, path[0], true);
 	if (f->st[rank] == KDR_OK)
-		f->st[rank] = kdr_result_write_samples(ctx, r, 1, path[1], true);
+		f->st[rank] = kdr_result_write_table(ctx, r, KDR_TABLE_SAMPLES, 1, path[1], true);
 	if (f->st[rank] == KDR_OK)
 		f->st[rank] = kdr_result_write(ctx, r, path[2], true);
 	for (int64_t i = 0; f->st[rank] == KDR_OK && i < kdr_result_array_count(r); i++)
 		if (strcmp(kdr_result_array_at(r, i).name, "scores") == 0)
-			f->st[rank] = kdr_result_write_array(ctx, r, i, path[3], true);
+			f->st[rank] = kdr_result_write_table(ctx, r, KDR_TABLE_ARRAY, i, path[3], true);
 	if (f->st[rank] == KDR_OK)
 		f->st[rank] = kdr_result_put(ctx, r, listen, &h);
 	if (f->st[rank] == KDR_OK && ((h.bytes > 0) != (rank == 0) || (rank == 0 && h.last != '\n')))
 		f->st[rank] = KDR_ERR_INTERNAL;
 	int64_t k = 0, sum = 0;
-	const int64_t *sizes = r ? kdr_result_sizes(r, 1, &k) : NULL;
+	const int64_t *sizes = r ? r->tasks[1].sizes : NULL;
+	k = r ? r->tasks[1].k : 0;
 	for (int64_t c = 0; sizes && c < k; c++)
 		sum += sizes[c];
 	if (f->st[rank] == KDR_OK && (sum != N || kdr_result_task_shape(r, 1).rows != N))

@@ -120,7 +120,7 @@ static void look(kdr_context *ctx, int rank, void *user)
 		rowptr[t] = malloc((MOST_N + 1) * sizeof(int64_t));
 		tasks[t].x = part_of(f->s, f->cut, t, rank, rowptr[t]);
 	}
-	const kdr_problem problem = { .tasks = tasks, .ntasks = TASKS };
+	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = TASKS };
 	kdri_enter(ctx);
 	KDRI_TRY(kdri_views_new(ctx, &problem, &o, &v));
 	KDRI_TRY(kdri_views_directions(ctx, &v, k, true));
@@ -312,7 +312,7 @@ static void fit_rows(kdr_context *ctx, int rank, void *user)
 			               .k = f->how->unknown ? 0 : K,
 			               .x = part_of(f->s, f->cut, t, rank, rowptr[t]) };
 	}
-	const kdr_problem problem = { .tasks = tasks, .ntasks = TASKS };
+	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = TASKS };
 	kdri_enter(ctx);
 	KDRI_TRY(kdr_options_new(ctx, f->how->method, &options));
 	for (int i = 0; i < 6 && f->how->set[i]; i += 2)

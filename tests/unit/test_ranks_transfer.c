@@ -1,5 +1,6 @@
 /* Transfers with rows on several ranks: probabilities, a choice of bridges and known classes are those of one process. */
 #include "api/gather.h"
+#include "api/result.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
@@ -75,12 +76,12 @@ static void keep(kdr_context *ctx, moved *m, kdr_result *r)
 		m->loss = c->log_loss;
 		memcpy(m->probability, kdr_result_probabilities(r, task, &k), sizeof m->probability);
 	}
-	for (int64_t b = 0; b < kdr_result_bridge_count(r); b++) {
-		kdr_bridge_outcome o = kdr_result_bridge_at(r, b);
-		m->back[b] = o.score.back;
-		m->score[b] = o.score.features[3] + 10 * o.score.features[5] + 100 * o.score.features[1];
+	for (int64_t b = 0; b < r->bridge_count; b++) {
+		const kdri_bridge *o = &r->bridges[b];
+		m->back[b] = o->score.back;
+		m->score[b] = o->score.features[3] + 10 * o->score.features[5] + 100 * o->score.features[1];
 		if (b == 0)
-			snprintf(m->chosen, sizeof m->chosen, "%s", o.name);
+			snprintf(m->chosen, sizeof m->chosen, "%s", o->name);
 	}
 }
 
@@ -104,15 +105,18 @@ static void work(kdr_context *ctx, int rank, void *user)
 		st = kdr_options_set(ctx, settings, "max_iter", "5");
 	kdri_enter(ctx);
 	st = kdri_leave(ctx, st);
-	const kdr_transfer_sets all = { .sources = sets,
+	const kdr_transfer_sets all = { .size = sizeof(kdr_transfer_sets),
+		                        .sources = sets,
 		                        .nsources = 1,
 		                        .targets = sets + 1,
 		                        .ntargets = 1,
 		                        .bridges = sets + 2,
 		                        .nbridges = m->bridges };
-	const kdr_transfer_options options = { .job = { .method = m->method, .settings = settings },
-		                               .known = m->known ? &known : NULL,
-		                               .probabilities = m->probabilities };
+	const kdr_job_options options = { .size = sizeof(kdr_job_options),
+		                          .method = m->method,
+		                          .settings = settings,
+		                          .known = m->known ? &known : NULL,
+		                          .probabilities = m->probabilities };
 	if (st == KDR_OK)
 		st = kdr_transfer(ctx, &all, &options, &r);
 	if (st == KDR_OK) {

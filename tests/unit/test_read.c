@@ -60,7 +60,7 @@ static void read__unknown_format__lists_the_known(void **state)
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), NULL, &d), KDR_ERR_FORMAT,
 	             "a.foo: unknown format; known: csv, tsv, mtx, svmlight, npy");
 	assert_fails(ctx, kdr_read(ctx, "-", NULL, &d), KDR_ERR_ARGUMENT, "standard input: the format");
-	kdr_read_options o = { .format = "foo" };
+	kdr_read_options o = { .size = sizeof(kdr_read_options), .format = "foo" };
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), &o, &d), KDR_ERR_ARGUMENT, "'foo'");
 	o.format = "csv";
 	assert_ok(ctx, kdr_read(ctx, bytes_path("a.foo"), &o, &d));
@@ -443,7 +443,8 @@ static void same_in_parts(const char *name, const kdr_read_options *reading)
 static void read__parts_of_tables__are_the_whole(void **state)
 {
 	(void)state;
-	const kdr_read_options plain = { 0 }, zero = { .missing = "zero" };
+	const kdr_read_options plain = { .size = sizeof(kdr_read_options) },
+	                       zero = { .size = sizeof(kdr_read_options), .missing = "zero" };
 	put("p1.csv", "a,b\n1,2\n3,4\n\n5,6\n7,8.5\n  \n9,10\n");
 	same_in_parts("p1.csv", &plain);
 	/* Names with line breaks in quotes, a category, a text that only the last part shows, and no newline at the end. */
@@ -462,7 +463,7 @@ static void read__parts_of_tables__are_the_whole(void **state)
 	kdr_context *ctx = unit_context();
 	int64_t rows = 0;
 	for (int64_t part = 0; part < 3; part++) {
-		const kdr_read_options o = { .part = part, .parts = 3 };
+		const kdr_read_options o = { .size = sizeof(kdr_read_options), .part = part, .parts = 3 };
 		kdr_data *d = NULL;
 		assert_ok(ctx, kdr_read(ctx, bytes_path("p4.csv"), &o, &d));
 		assert_int_equal(d->rows, 20000);
@@ -482,7 +483,7 @@ static void read__parts_of_hdf5__are_the_whole(void **state)
 	if (!kdr_build_has("hdf5"))
 		skip();
 	kdr_context *ctx = unit_context();
-	const kdr_read_options plain = { 0 };
+	const kdr_read_options plain = { .size = sizeof(kdr_read_options) };
 	kdr_data *d = NULL;
 	put("q.csv", "a,b\n1,2\n3,4\n5,6\n7,8.5\n9,10\n");
 	assert_ok(ctx, kdr_read(ctx, bytes_path("q.csv"), NULL, &d));
@@ -505,8 +506,9 @@ static void read__parts_that_need_all_rows__are_refused(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_data *d = NULL;
-	const kdr_read_options mean = { .parts = 2, .missing = "mean" }, plain = { .parts = 2 },
-	                       label = { .parts = 2, .label_column = "x" };
+	const kdr_read_options mean = { .size = sizeof(kdr_read_options), .parts = 2, .missing = "mean" },
+	                       plain = { .size = sizeof plain, .parts = 2 },
+	                       label = { .size = sizeof label, .parts = 2, .label_column = "x" };
 	put("r.csv", "x,day\n1,2021-03-04\n2,2021-03-05\n3,2021-03-06\n");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &mean, &d), KDR_ERR_UNSUPPORTED,
 	             "--missing mean");

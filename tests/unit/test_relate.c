@@ -1,15 +1,16 @@
 /* Measures of tasks and pairs: golden values, and what must hold for any data. SPDX-License-Identifier: BSD-3-Clause
  */
+#include "core/json_read.h"
 #include "tests/unit/golden.h"
 
 #include "jobs/relate/relate.h"
 
 /* A golden matrix of features x samples, turned into samples x features. */
-static double *samples(const kdr_json *value, int64_t *n, int64_t *d)
+static double *samples(const kdri_json_value *value, int64_t *n, int64_t *d)
 {
 	int64_t count;
 	double *x = golden_numbers(value, &count), *out = calloc((size_t)count + 1, sizeof *out);
-	*d = kdr_json_count(value);
+	*d = kdri_json_count(value);
 	*n = count / *d;
 	for (int64_t i = 0; i < *n; i++)
 		for (int64_t j = 0; j < *d; j++)
@@ -21,17 +22,17 @@ static double *samples(const kdr_json *value, int64_t *n, int64_t *d)
 typedef struct three {
 	double *data[3]; /* source, between, target */
 	kdr_mat x[3];
-	const kdr_json *root, *selection;
+	const kdri_json_value *root, *selection;
 } three;
 
 static three three_new(void)
 {
 	static const char *const names[3] = { "S", "D", "T" };
 	three t = { .root = golden_load("ttl.json") };
-	t.selection = kdr_json_get(t.root, "selection");
+	t.selection = kdri_json_get(t.root, "selection");
 	for (int k = 0; k < 3; k++) {
 		int64_t n, d;
-		t.data[k] = samples(kdr_json_get(t.selection, names[k]), &n, &d);
+		t.data[k] = samples(kdri_json_get(t.selection, names[k]), &n, &d);
 		t.x[k] = kdr_mat_from_dense(t.data[k], n, d);
 	}
 	return t;
@@ -49,15 +50,15 @@ static void relate__golden__complexity_and_distances(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	three t = three_new();
-	kdr_relate_task tasks[3];
-	kdr_relate_pair pairs[3];
-	assert_ok(ctx, kdr_relate_matrices(ctx, t.x, 3, NULL, tasks, pairs));
+	kdri_relate_task tasks[3];
+	kdri_relate_pair pairs[3];
+	assert_ok(ctx, kdri_relate_matrices(ctx, t.x, 3, NULL, tasks, pairs));
 	const double all[3] = { tasks[0].complexity, tasks[1].complexity, tasks[2].complexity };
 	const double seen[3] = { tasks[0].complexity_observed, tasks[1].complexity_observed,
 		                 tasks[2].complexity_observed };
-	golden_close("selection", "complexity", all, kdr_json_get(t.selection, "complexity_all"), 1e-15);
-	golden_close("selection", "observed", seen, kdr_json_get(t.selection, "complexity_observed"), 1e-15);
-	const kdr_json *a = kdr_json_get(t.selection, "a_distance");
+	golden_close("selection", "complexity", all, kdri_json_get(t.selection, "complexity_all"), 1e-15);
+	golden_close("selection", "observed", seen, kdri_json_get(t.selection, "complexity_observed"), 1e-15);
+	const kdri_json_value *a = kdri_json_get(t.selection, "a_distance");
 	assert_int_equal(pairs[2].a, 1);
 	assert_int_equal(pairs[2].b, 2);
 	assert_near(pairs[0].a_distance, golden_number(a, "si"), 1e-12);
@@ -67,9 +68,9 @@ static void relate__golden__complexity_and_distances(void **state)
 	kdr_relate_options_init(&o);
 	o.rare = 0.3;
 	o.no_mmd = true;
-	assert_ok(ctx, kdr_relate_matrices(ctx, t.x, 3, &o, tasks, pairs));
+	assert_ok(ctx, kdri_relate_matrices(ctx, t.x, 3, &o, tasks, pairs));
 	const double often[3] = { tasks[0].complexity, tasks[1].complexity, tasks[2].complexity };
-	golden_close("selection", "t30", often, kdr_json_get(t.selection, "complexity_t30_all"), 1e-15);
+	golden_close("selection", "t30", often, kdri_json_get(t.selection, "complexity_t30_all"), 1e-15);
 	assert_true(isnan(pairs[0].mmd_linear) && isnan(pairs[0].mmd_gaussian));
 	three_free(&t);
 	kdr_context_free(ctx);
@@ -100,12 +101,12 @@ static void relate__dense_sparse_threads__same(void **state)
 		}
 		sparse[k] = kdr_mat_from_csr(n, d, rowptr[k], col[k], val[k]);
 	}
-	kdr_relate_task tasks[3][3];
-	kdr_relate_pair pairs[3][3];
+	kdri_relate_task tasks[3][3];
+	kdri_relate_pair pairs[3][3];
 	for (int run = 0; run < 3; run++) {
 		kdr_context_set_threads(ctx, run == 2 ? 3 : 1);
-		assert_ok(ctx,
-		          kdr_relate_matrices(ctx, run == 0 ? t.x : sparse, 3, NULL, tasks[run], pairs[run]));
+		assert_ok(ctx, kdri_relate_matrices(ctx, run == 0 ? t.x : sparse, 3, NULL, tasks[run],
+		                                    pairs[run]));
 	}
 	for (int k = 0; k < 3; k++) {
 		assert_int_equal(tasks[0][k].observed, tasks[1][k].observed);
@@ -137,9 +138,9 @@ static void relate__alike_and_apart__ends_of_the_scale(void **state)
 			x[k][i] = kdri_rng_uniform(&rng) + (k == 2 && i % D == 0 ? 5 : 0);
 	kdr_mat m[3] = { kdr_mat_from_dense(x[0], N, D), kdr_mat_from_dense(x[1], N, D),
 		         kdr_mat_from_dense(x[2], N, D) };
-	kdr_relate_task tasks[3];
-	kdr_relate_pair pairs[3];
-	assert_ok(ctx, kdr_relate_matrices(ctx, m, 3, NULL, tasks, pairs));
+	kdri_relate_task tasks[3];
+	kdri_relate_pair pairs[3];
+	assert_ok(ctx, kdri_relate_matrices(ctx, m, 3, NULL, tasks, pairs));
 	assert_true(pairs[0].a_distance < 0.4);
 	assert_near(pairs[1].a_distance, 2, 0);
 	assert_near(pairs[1].overlap, 1, 0);
@@ -147,10 +148,10 @@ static void relate__alike_and_apart__ends_of_the_scale(void **state)
 	assert_near(pairs[1].mmd_linear, 25, 1.5);
 	/* A task of one sample has no held-out error. */
 	m[1].as.dense.rows = 1;
-	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, NULL, tasks, pairs));
+	assert_ok(ctx, kdri_relate_matrices(ctx, m, 2, NULL, tasks, pairs));
 	assert_true(isnan(pairs[0].a_distance));
 	m[1].as.dense.cols = 2;
-	assert_int_equal(kdr_relate_matrices(ctx, m, 2, NULL, tasks, pairs), KDR_ERR_DATA);
+	assert_int_equal(kdri_relate_matrices(ctx, m, 2, NULL, tasks, pairs), KDR_ERR_DATA);
 	kdr_context_free(ctx);
 }
 
@@ -166,15 +167,15 @@ static void relate__many_rows__a_fixed_choice_is_near_the_whole(void **state)
 		for (int64_t i = 0; i < N; i++)
 			x[k][i] = kdri_rng_normal(&rng) + k;
 	kdr_mat m[2] = { kdr_mat_from_dense(x[0], N, 1), kdr_mat_from_dense(x[1], N, 1) };
-	kdr_relate_task tasks[2];
-	kdr_relate_pair whole, part, again;
+	kdri_relate_task tasks[2];
+	kdri_relate_pair whole, part, again;
 	kdr_relate_options o;
 	kdr_relate_options_init(&o);
-	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &whole));
+	assert_ok(ctx, kdri_relate_matrices(ctx, m, 2, &o, tasks, &whole));
 	o.most_rows = 400;
-	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &part));
+	assert_ok(ctx, kdri_relate_matrices(ctx, m, 2, &o, tasks, &part));
 	kdr_context_set_seed(ctx, 77);
-	assert_ok(ctx, kdr_relate_matrices(ctx, m, 2, &o, tasks, &again));
+	assert_ok(ctx, kdri_relate_matrices(ctx, m, 2, &o, tasks, &again));
 	assert_true(part.mmd_gaussian == again.mmd_gaussian && part.bandwidth == again.bandwidth);
 	assert_true(part.mmd_gaussian != whole.mmd_gaussian);
 	assert_near(part.mmd_gaussian, whole.mmd_gaussian, 0.03);

@@ -1,4 +1,5 @@
 /* The report: every section there, every name escaped, every bad file refused with nothing left behind. */
+#include "core/json_read.h"
 #include "tests/unit/unit.h"
 
 #include <dirent.h>
@@ -78,18 +79,18 @@ static void check_well_formed(const char *html)
 }
 
 /* The block of data in a page, parsed; `text` is to be freed after it. */
-static kdr_json *block(kdr_context *ctx, const char *html, char **text)
+static kdri_json_value *block(kdr_context *ctx, const char *html, char **text)
 {
 	static const char begin[] = "<script type=\"application/json\" id=\"data\">";
 	const char *from = strstr(html, begin);
 	assert_non_null(from);
 	from += sizeof begin - 1;
 	size_t size = (size_t)(strstr(from, "</script>") - from);
-	kdr_json *root = NULL;
+	kdri_json_value *root = NULL;
 	*text = test_malloc(size + 1);
 	memcpy(*text, from, size);
 	(*text)[size] = '\0';
-	assert_ok(ctx, kdr_json_parse(ctx, "block", 1, *text, size, &root));
+	assert_ok(ctx, kdri_json_parse(ctx, "block", 1, *text, size, &root));
 	return root;
 }
 
@@ -100,22 +101,22 @@ static void render__full_result__data_have_the_schema_of_the_result(void **state
 	char *html = NULL, *text = NULL;
 	assert_ok(ctx, render(ctx, full, &html));
 	check_well_formed(html);
-	kdr_json *root = block(ctx, html, &text);
-	const kdr_json *tasks = kdr_json_get(root, "tasks"), *first = kdr_json_at(tasks, 0);
-	assert_int_equal(kdr_json_count(tasks), 2);
-	assert_int_equal(kdr_json_count(kdr_json_get(first, "labels")), 6);
-	assert_near(kdr_json_number(kdr_json_get(kdr_json_get(first, "metrics"), "ari"), 0), -0.25, 0);
+	kdri_json_value *root = block(ctx, html, &text);
+	const kdri_json_value *tasks = kdri_json_get(root, "tasks"), *first = kdri_json_at(tasks, 0);
+	assert_int_equal(kdri_json_count(tasks), 2);
+	assert_int_equal(kdri_json_count(kdri_json_get(first, "labels")), 6);
+	assert_near(kdri_json_number(kdri_json_get(kdri_json_get(first, "metrics"), "ari"), 0), -0.25, 0);
 	/* labels that are texts: names, and which of them */
-	const kdr_json *labels = kdr_json_get(kdr_json_at(tasks, 1), "labels");
-	assert_int_equal(kdr_json_count(kdr_json_get(labels, "names")), 2);
-	assert_int_equal(kdr_json_integer(kdr_json_at(kdr_json_get(labels, "index"), 2), -1), 1);
-	assert_int_equal(kdr_json_count(kdr_json_get(root, "objective")), 3);
-	assert_string_equal(kdr_json_text(kdr_json_get(root, "stop"), NULL), "max_iter");
-	const kdr_json *about = kdr_json_get(root, "about");
-	assert_true(kdr_json_count(kdr_json_get(about, "options")) > 0);
+	const kdri_json_value *labels = kdri_json_get(kdri_json_at(tasks, 1), "labels");
+	assert_int_equal(kdri_json_count(kdri_json_get(labels, "names")), 2);
+	assert_int_equal(kdri_json_integer(kdri_json_at(kdri_json_get(labels, "index"), 2), -1), 1);
+	assert_int_equal(kdri_json_count(kdri_json_get(root, "objective")), 3);
+	assert_string_equal(kdri_json_text(kdri_json_get(root, "stop"), NULL), "max_iter");
+	const kdri_json_value *about = kdri_json_get(root, "about");
+	assert_true(kdri_json_count(kdri_json_get(about, "options")) > 0);
 	assert_non_null(
-	        kdr_json_text(kdr_json_get(kdr_json_get(about, "meanings"), "objective_start"), NULL));
-	kdr_json_free(root);
+	        kdri_json_text(kdri_json_get(kdri_json_get(about, "meanings"), "objective_start"), NULL));
+	kdri_json_value_free(root);
 	test_free(text);
 	test_free(html);
 	kdr_context_free(ctx);
@@ -128,7 +129,7 @@ static void render__hostile_names__are_escaped_everywhere(void **state)
 	kdr_context *ctx = unit_context();
 	char *html = NULL, *text = NULL;
 	assert_ok(ctx, render(ctx, full, &html));
-	kdr_json *root = block(ctx, html, &text);
+	kdri_json_value *root = block(ctx, html, &text);
 	assert_null(strpbrk(text, "<>&"));
 	int found = 0;
 	for (const char *p = text;
@@ -137,19 +138,19 @@ static void render__hostile_names__are_escaped_everywhere(void **state)
 	assert_true(found >= 12);
 	/* the text itself comes back */
 	assert_string_equal(
-	        kdr_json_text(kdr_json_get(kdr_json_at(kdr_json_get(root, "tasks"), 0), "name"), NULL),
+	        kdri_json_text(kdri_json_get(kdri_json_at(kdri_json_get(root, "tasks"), 0), "name"), NULL),
 	        "<script>alert('x')</script>\"&");
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	test_free(text);
 	test_free(html);
 	/* Control characters, ends of lines and marks that turn the direction of text do not reach the page. */
 	assert_ok(ctx, render(ctx, "{\"tasks\":[{\"name\":\"a\\u0001b\\u202ec\\u2028d\"}]}", &html));
 	root = block(ctx, html, &text);
 	assert_string_equal(
-	        kdr_json_text(kdr_json_get(kdr_json_at(kdr_json_get(root, "tasks"), 0), "name"), NULL),
+	        kdri_json_text(kdri_json_get(kdri_json_at(kdri_json_get(root, "tasks"), 0), "name"), NULL),
 	        "a\uFFFDb\uFFFDc\u2028d");
 	assert_null(strstr(text, "\u2028"));
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	test_free(text);
 	test_free(html);
 	kdr_context_free(ctx);
@@ -162,10 +163,10 @@ static void render__own_about__is_ignored(void **state)
 	kdr_context *ctx = unit_context();
 	char *html = NULL, *text = NULL;
 	assert_ok(ctx, render(ctx, "{\"method\":\"kmeans\",\"about\":{\"title\":\"forged\"}}", &html));
-	kdr_json *root = block(ctx, html, &text);
-	assert_string_not_equal(kdr_json_text(kdr_json_get(kdr_json_get(root, "about"), "title"), NULL),
+	kdri_json_value *root = block(ctx, html, &text);
+	assert_string_not_equal(kdri_json_text(kdri_json_get(kdri_json_get(root, "about"), "title"), NULL),
 	                        "forged");
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	test_free(text);
 	test_free(html);
 	kdr_context_free(ctx);
@@ -237,7 +238,7 @@ static void render__missing_or_null_fields__are_left_out(void **state)
 		assert_ok(ctx, render(ctx, sparse[i], &html));
 		check_well_formed(html);
 		char *text = NULL;
-		kdr_json_free(block(ctx, html, &text));
+		kdri_json_value_free(block(ctx, html, &text));
 		test_free(text);
 		test_free(html);
 	}
@@ -320,16 +321,16 @@ static void render__long_trace_and_many_clusters__stay_small(void **state)
 	check_well_formed(html);
 	assert_true(strlen(html) < 200000);
 	char *text = NULL;
-	kdr_json *root = block(ctx, html, &text);
-	const kdr_json *objective = kdr_json_get(root, "objective"),
-	               *points = kdr_json_get(objective, "points");
-	assert_int_equal(kdr_json_integer(kdr_json_get(objective, "count"), 0), 100001);
-	assert_int_equal(kdr_json_integer(kdr_json_get(objective, "rose"), 0), 1);
+	kdri_json_value *root = block(ctx, html, &text);
+	const kdri_json_value *objective = kdri_json_get(root, "objective"),
+	                      *points = kdri_json_get(objective, "points");
+	assert_int_equal(kdri_json_integer(kdri_json_get(objective, "count"), 0), 100001);
+	assert_int_equal(kdri_json_integer(kdri_json_get(objective, "rose"), 0), 1);
 	bool spike = false; /* the one spike survives thinning */
-	for (int64_t i = 0; i < kdr_json_count(points); i++)
-		spike |= kdr_json_number(kdr_json_at(kdr_json_at(points, i), 1), 0) == 999999;
+	for (int64_t i = 0; i < kdri_json_count(points); i++)
+		spike |= kdri_json_number(kdri_json_at(kdri_json_at(points, i), 1), 0) == 999999;
 	assert_true(spike);
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	test_free(text);
 	test_free(html);
 	test_free(json);
@@ -386,22 +387,23 @@ static void render__every_registered_method__tells_title_options_and_references(
 		         algo->id, algo->family == KDR_FAMILY_TRANSFER ? "transfer" : "cluster",
 		         algo->options->name);
 		assert_ok(ctx, render(ctx, json, &html));
-		kdr_json *root = block(ctx, html, &text);
-		const kdr_json *about = kdr_json_get(root, "about"),
-		               *options = kdr_json_get(about, "options");
-		assert_string_equal(kdr_json_text(kdr_json_get(about, "title"), NULL), algo->title);
+		kdri_json_value *root = block(ctx, html, &text);
+		const kdri_json_value *about = kdri_json_get(root, "about"),
+		                      *options = kdri_json_get(about, "options");
+		assert_string_equal(kdri_json_text(kdri_json_get(about, "title"), NULL), algo->title);
 		int64_t i = 0;
 		for (const kdr_option_desc *d = algo->options; d->name; d++, i++) {
-			const kdr_json *o = kdr_json_at(options, i);
-			assert_string_equal(kdr_json_text(kdr_json_get(o, "name"), NULL), d->name);
-			assert_string_equal(kdr_json_text(kdr_json_get(o, "help"), NULL), d->help);
-			assert_int_equal(kdr_json_is(kdr_json_get(o, "changed"), KDR_JSON_TRUE), i == 0);
+			const kdri_json_value *o = kdri_json_at(options, i);
+			assert_string_equal(kdri_json_text(kdri_json_get(o, "name"), NULL), d->name);
+			assert_string_equal(kdri_json_text(kdri_json_get(o, "help"), NULL), d->help);
+			assert_int_equal(kdri_json_is(kdri_json_get(o, "changed"), KDRI_JSON_TRUE), i == 0);
 		}
 		i = 0;
 		for (const char *const *p = algo->references; p && *p; p++, i++)
 			assert_string_equal(
-			        kdr_json_text(kdr_json_at(kdr_json_get(about, "references"), i), NULL), *p);
-		kdr_json_free(root);
+			        kdri_json_text(kdri_json_at(kdri_json_get(about, "references"), i), NULL),
+			        *p);
+		kdri_json_value_free(root);
 		test_free(text);
 		test_free(html);
 	}

@@ -9,7 +9,7 @@ static void splitmix64__seed_one__matches_reference(void **state)
 		                           0.4443592170557721 };
 	uint64_t s = 1;
 	for (int i = 0; i < 4; i++)
-		assert_true(fabs((double)(kdr_random(&s) >> 11) * 0x1p-53 - expected[i]) < 1e-15);
+		assert_true(fabs((double)(kdri_random(&s) >> 11) * 0x1p-53 - expected[i]) < 1e-15);
 }
 
 static void stream__pinned__first_outputs(void **state)

@@ -1,5 +1,6 @@
 /* Silhouettes: against the definition, dense and sparse, and the cases without one.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "engine/metrics/metrics.h"
 #include "tests/unit/unit.h"
 
 enum { MOST = 700, WIDE = 12 };
@@ -77,7 +78,7 @@ static void silhouette__random_data__as_defined(void **state)
 		for (int kind = 0; kind < 2; kind++) {
 			double mean, sum = 0;
 			assert_ok(ctx,
-			          kdr_silhouette(ctx, &m, labels, (kdr_silhouette_kind)kind, values, &mean));
+			          kdri_silhouette(ctx, &m, labels, (kdr_silhouette_kind)kind, values, &mean));
 			by_definition(n, d, k, kind == KDR_SILHOUETTE_SIMPLIFIED, other);
 			for (int64_t i = 0; i < n; i++) {
 				/* A centroid of equal rows may be off by rounding, which 0/0 magnifies. */
@@ -115,10 +116,10 @@ static void silhouette__sparse__equals_dense(void **state)
 		kdr_mat dense = kdr_mat_from_dense(x, n, d),
 		        sparse = kdr_mat_from_csr(n, d, rowptr, col, val);
 		for (int kind = 0; kind < 2; kind++) {
-			assert_ok(ctx, kdr_silhouette(ctx, &dense, labels, (kdr_silhouette_kind)kind, values,
-			                              NULL));
-			assert_ok(ctx, kdr_silhouette(ctx, &sparse, labels, (kdr_silhouette_kind)kind, other,
-			                              NULL));
+			assert_ok(ctx, kdri_silhouette(ctx, &dense, labels, (kdr_silhouette_kind)kind, values,
+			                               NULL));
+			assert_ok(ctx, kdri_silhouette(ctx, &sparse, labels, (kdr_silhouette_kind)kind, other,
+			                               NULL));
 			for (int64_t i = 0; i < n; i++)
 				assert_near(values[i], other[i], kind ? 1e-9 : 1e-12);
 		}
@@ -135,9 +136,9 @@ static void silhouette__threads__same_bits(void **state)
 	kdr_mat m = kdr_mat_from_dense(x, MOST, WIDE);
 	for (int kind = 0; kind < 2; kind++) {
 		kdr_context_set_threads(ctx, 1);
-		assert_ok(ctx, kdr_silhouette(ctx, &m, labels, (kdr_silhouette_kind)kind, values, NULL));
+		assert_ok(ctx, kdri_silhouette(ctx, &m, labels, (kdr_silhouette_kind)kind, values, NULL));
 		kdr_context_set_threads(ctx, 3);
-		assert_ok(ctx, kdr_silhouette(ctx, &m, labels, (kdr_silhouette_kind)kind, other, NULL));
+		assert_ok(ctx, kdri_silhouette(ctx, &m, labels, (kdr_silhouette_kind)kind, other, NULL));
 		assert_memory_equal(values, other, sizeof values);
 	}
 	kdr_context_free(ctx);
@@ -157,8 +158,8 @@ static void silhouette__stride_and_far_origin__same_values(void **state)
 		}
 	kdr_mat a = kdr_mat_from_dense(x, 100, 4), b = kdr_mat_from_dense(shifted, 100, 4);
 	b.as.dense.stride = 7;
-	assert_ok(ctx, kdr_silhouette(ctx, &a, labels, KDR_SILHOUETTE_EXACT, values, NULL));
-	assert_ok(ctx, kdr_silhouette(ctx, &b, labels, KDR_SILHOUETTE_EXACT, other, NULL));
+	assert_ok(ctx, kdri_silhouette(ctx, &a, labels, KDR_SILHOUETTE_EXACT, values, NULL));
+	assert_ok(ctx, kdri_silhouette(ctx, &b, labels, KDR_SILHOUETTE_EXACT, other, NULL));
 	for (int64_t i = 0; i < 100; i++)
 		assert_near(values[i], other[i], 1e-12);
 	kdr_context_free(ctx);
@@ -174,16 +175,16 @@ static void silhouette__singletons_or_one_cluster__zero_or_error(void **state)
 	kdr_mat m = kdr_mat_from_dense(points, 3, 1), bad = kdr_mat_from_dense(points + 1, 3, 1);
 	for (int kind = 0; kind < 2; kind++) {
 		kdr_silhouette_kind which = (kdr_silhouette_kind)kind;
-		assert_int_equal(kdr_silhouette(ctx, &m, one, which, v, &mean), KDR_ERR_DATA);
-		assert_int_equal(kdr_silhouette(ctx, &bad, two, which, v, &mean), KDR_ERR_DATA);
-		assert_int_equal(kdr_silhouette(ctx, &m, NULL, which, v, &mean), KDR_ERR_ARGUMENT);
+		assert_int_equal(kdri_silhouette(ctx, &m, one, which, v, &mean), KDR_ERR_DATA);
+		assert_int_equal(kdri_silhouette(ctx, &bad, two, which, v, &mean), KDR_ERR_DATA);
+		assert_int_equal(kdri_silhouette(ctx, &m, NULL, which, v, &mean), KDR_ERR_ARGUMENT);
 		assert_true(v[0] == 9 && mean == 9);
 	}
 	for (int kind = 0; kind < 2; kind++) {
-		assert_ok(ctx, kdr_silhouette(ctx, &m, single, (kdr_silhouette_kind)kind, v, &mean));
+		assert_ok(ctx, kdri_silhouette(ctx, &m, single, (kdr_silhouette_kind)kind, v, &mean));
 		assert_true(v[0] == 0 && v[1] == 0 && v[2] == 0 && mean == 0);
 	}
-	assert_ok(ctx, kdr_silhouette(ctx, &m, two, KDR_SILHOUETTE_EXACT, v, &mean));
+	assert_ok(ctx, kdri_silhouette(ctx, &m, two, KDR_SILHOUETTE_EXACT, v, &mean));
 	assert_near(v[0], 0.8, 1e-15);
 	assert_near(v[1], 0.75, 1e-15);
 	assert_true(v[2] == 0);

@@ -134,7 +134,7 @@ static void layers__too_large__not_kept(void **state)
 	assert_true(kdri_layers_bytes(&o, 18844, 59030) == 0);
 	double x[2] = { 1, 2 };
 	kdr_task task = { .x = kdr_mat_from_dense(x, 2, 1), .k = 1 };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	kdr_result *r = NULL;
 	assert_ok(ctx, kdri_result_new(ctx, kdr_algo_find("mtcfir"), &problem, &r));
 	assert_ok(ctx, kdri_layers_keep(ctx, r, 13400, 3400, &layers, &o));
@@ -173,7 +173,7 @@ static kdr_result *fit(kdr_context *ctx, const char *method, const kdr_options *
 	kdr_result *r = NULL;
 	for (int t = 0; t < TASKS; t++)
 		tasks[t] = (kdr_task){ .name = t ? "b" : "a", .x = mat_of(m, t, sparse), .k = K };
-	kdr_problem problem = { .tasks = tasks, .ntasks = TASKS };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = TASKS };
 	assert_ok(ctx, kdr_fit(ctx, method, &problem, o, &r));
 	return r;
 }
@@ -199,7 +199,7 @@ static kdr_status predict(kdr_context *ctx, const char *path, const data *m, int
 	kdr_status st = kdr_model_load(ctx, path, &model);
 	if (st == KDR_OK) {
 		assert_ok(ctx, kdr_data_new(ctx, "new", &x, NULL, &fresh));
-		st = kdr_model_apply(ctx, model, t % TASKS, fresh, labels);
+		st = kdri_model_apply(ctx, model, t % TASKS, fresh, labels);
 	}
 	kdr_data_free(fresh);
 	kdr_model_free(model);
@@ -300,7 +300,7 @@ static void model__neighbours_of_each_task__come_back(void **state)
 	int64_t count, labels[MOST_N];
 	const char *path = saved(ctx, "mtcfir", "neighbors=5,0.25", m, false);
 	assert_ok(ctx, kdr_model_load(ctx, path, &model));
-	const double *v = kdr_options_numbers(model->options, "neighbors", &count);
+	const double *v = kdri_options_numbers(model->options, "neighbors", &count);
 	assert_true(count == 2 && v[0] == 5 && v[1] == 0.25);
 	kdr_model_free(model);
 	assert_ok(ctx, predict(ctx, path, m, TASKS, false, labels));

@@ -104,7 +104,7 @@ static kdr_result *fit(kdr_context *ctx, const counts *m, kdr_mat x, int count, 
 	kdr_result *result = NULL;
 	for (int t = 0; t < count; t++)
 		tasks[t] = (kdr_task){ .x = x, .k = K, .init = m->labels[t] };
-	kdr_problem problem = { .tasks = tasks, .ntasks = count };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };
 	assert_ok(ctx, kdr_options_new(ctx, "snmf", &options));
 	assert_ok(ctx, kdr_options_set(ctx, options, "similarity", similarity));
 	assert_ok(ctx, kdr_options_set(ctx, options, "precision", precision));
@@ -223,7 +223,7 @@ static void fit__keep_false__no_samples_in_the_result(void **state)
 	static counts m;
 	make(&m, 9);
 	kdr_task task = { .x = m.sparse, .k = K, .init = m.labels[0] };
-	kdr_problem problem = { .tasks = &task, .ntasks = 1 };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
 	for (int keep = 0; keep < 2; keep++) {
 		kdr_options *options = NULL;
 		kdr_result *result = NULL;

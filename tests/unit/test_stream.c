@@ -257,7 +257,7 @@ static void spool__no_folder__says_so(void **state)
 	kdr_data *d = NULL;
 	const char *path = written(ctx, "s.mtx"), *before = getenv("TMPDIR");
 	char *kept = before ? strdup(before) : NULL;
-	kdr_read_options o = { .stream = KDR_STREAM_YES };
+	kdr_read_options o = { .size = sizeof(kdr_read_options), .stream = KDR_STREAM_YES };
 	setenv("TMPDIR", "/nonexistent", 1);
 	assert_int_equal(kdr_read(ctx, path, &o, &d), KDR_ERR_MEMORY);
 	assert_non_null(strstr(kdr_context_error(ctx), "TMPDIR"));

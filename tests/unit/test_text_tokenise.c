@@ -150,7 +150,7 @@ static void stopwords__built_in__sorted_and_lower_case(void **state)
 {
 	(void)state;
 	int64_t count;
-	const char *const *words = kdr_stopwords_english(&count);
+	const char *const *words = kdri_stopwords_english(&count);
 	assert_true(count > 250);
 	for (int64_t i = 0; i < count; i++) {
 		for (const char *p = words[i]; *p; p++)
@@ -202,7 +202,7 @@ static void stem__memory__never_changes_a_stem(void **state)
 static void stemmers__list__has_porter_and_german(void **state)
 {
 	(void)state;
-	const char *const *names = kdr_stemmer_names();
+	const char *const *names = kdri_stemmer_names();
 	bool porter = false, german = false;
 	for (; *names; names++) {
 		porter |= strcmp(*names, "porter") == 0;

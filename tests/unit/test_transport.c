@@ -17,8 +17,8 @@ static void transport__reference_problems__reference_flows(void **state)
 			supply[i] = t->supply ? t->supply[i] : 1.0 / (double)t->rows;
 		for (int64_t j = 0; j < t->cols; j++)
 			demand[j] = t->demand ? t->demand[j] : 1.0 / (double)t->cols;
-		assert_ok(ctx, kdr_transport(ctx, t->cost, t->rows, t->cols, supply, demand, flow, NULL, NULL,
-		                             &total));
+		assert_ok(ctx, kdri_transport(ctx, t->cost, t->rows, t->cols, supply, demand, flow, NULL,
+		                              NULL, &total));
 		assert_near(total, t->value, 1e-15);
 		for (int64_t k = 0; k < t->rows * t->cols; k++)
 			assert_near(flow[k], t->flow[k], 1e-16);
@@ -68,8 +68,8 @@ static void transport__any_problem__duals_prove_it(void **state)
 		problem p;
 		double flow[SIDE * SIDE], u[SIDE], v[SIDE], total, in[SIDE] = { 0 }, dual = 0;
 		random_problem(&rng, &p);
-		assert_ok(ctx,
-		          kdr_transport(ctx, p.cost, p.rows, p.cols, p.supply, p.demand, flow, u, v, &total));
+		assert_ok(ctx, kdri_transport(ctx, p.cost, p.rows, p.cols, p.supply, p.demand, flow, u, v,
+		                              &total));
 		for (int64_t i = 0; i < p.rows; i++) {
 			double out = 0;
 			for (int64_t j = 0; j < p.cols; j++) {
@@ -105,8 +105,8 @@ static void transport__uniform_marginals__whole_units(void **state)
 				supply[i] = 1.0 / (double)rows;
 			for (int64_t j = 0; j < cols; j++)
 				demand[j] = 1.0 / (double)cols;
-			assert_ok(ctx, kdr_transport(ctx, cost, rows, cols, supply, demand, flow, NULL, NULL,
-			                             NULL));
+			assert_ok(ctx, kdri_transport(ctx, cost, rows, cols, supply, demand, flow, NULL, NULL,
+			                              NULL));
 			for (int64_t k = 0; k < rows * cols; k++) {
 				double units = flow[k] * (double)(rows * cols);
 				assert_near(units, nearbyint(units), 1e-13);
@@ -122,7 +122,7 @@ static void transport__whole_numbers__stay_whole(void **state)
 	static const double cost[6] = { 4, 6, 8, 5, 8, 7 }, supply[2] = { 120, 80 },
 	                    demand[3] = { 60, 70, 70 };
 	double flow[6], total;
-	assert_ok(ctx, kdr_transport(ctx, cost, 2, 3, supply, demand, flow, NULL, NULL, &total));
+	assert_ok(ctx, kdri_transport(ctx, cost, 2, 3, supply, demand, flow, NULL, NULL, &total));
 	static const double expected[6] = { 50, 70, 0, 10, 0, 70 };
 	for (int k = 0; k < 6; k++)
 		assert_true(flow[k] == expected[k]);
@@ -142,10 +142,10 @@ static void transport__transposed__same_total(void **state)
 		for (int64_t i = 0; i < p.rows; i++)
 			for (int64_t j = 0; j < p.cols; j++)
 				turned[j * p.rows + i] = p.cost[i * p.cols + j];
-		assert_ok(ctx, kdr_transport(ctx, p.cost, p.rows, p.cols, p.supply, p.demand, flow, NULL,
-		                             NULL, &a));
-		assert_ok(ctx, kdr_transport(ctx, turned, p.cols, p.rows, p.demand, p.supply, flow, NULL,
-		                             NULL, &b));
+		assert_ok(ctx, kdri_transport(ctx, p.cost, p.rows, p.cols, p.supply, p.demand, flow, NULL,
+		                              NULL, &a));
+		assert_ok(ctx, kdri_transport(ctx, turned, p.cols, p.rows, p.demand, p.supply, flow, NULL,
+		                              NULL, &b));
 		assert_near(a, b, 1e-13);
 	}
 	kdr_context_free(ctx);
@@ -163,8 +163,8 @@ static void transport__absurd_costs__ends(void **state)
 		random_problem(&rng, &p);
 		for (int64_t k = 0; k < p.rows * p.cols; k++)
 			p.cost[k] = exp(46 * (2 * kdri_rng_uniform(&rng) - 1));
-		assert_ok(ctx, kdr_transport(ctx, p.cost, p.rows, p.cols, p.supply, p.demand, flow, NULL,
-		                             NULL, &total));
+		assert_ok(ctx, kdri_transport(ctx, p.cost, p.rows, p.cols, p.supply, p.demand, flow, NULL,
+		                              NULL, &total));
 		assert_true(isfinite(total));
 	}
 	kdr_context_free(ctx);
@@ -176,7 +176,7 @@ static void transport__no_mass__no_flow(void **state)
 	kdr_context *ctx = unit_context();
 	static const double cost[4] = { 3, 1, 2, 5 }, zero[2] = { 0, 0 };
 	double flow[4] = { 9, 9, 9, 9 }, u[2], v[2], total = 9;
-	assert_ok(ctx, kdr_transport(ctx, cost, 2, 2, zero, zero, flow, u, v, &total));
+	assert_ok(ctx, kdri_transport(ctx, cost, 2, 2, zero, zero, flow, u, v, &total));
 	for (int k = 0; k < 4; k++)
 		assert_true(flow[k] == 0 && u[k / 2] + v[k % 2] <= cost[k]);
 	assert_true(total == 0);
@@ -190,15 +190,15 @@ static void transport__bad_input__says_what_is_wrong(void **state)
 	const double cost[2] = { 1, 2 }, bad_cost[2] = { 1, INFINITY }, one = 1, halves[2] = { 0.5, 0.5 },
 	             negative[2] = { 1.5, -0.5 }, nan[2] = { NAN, 1 }, more[2] = { 0.5, 0.75 };
 	double flow[2] = { 7, 7 };
-	assert_int_equal(kdr_transport(ctx, cost, 1, 2, &one, negative, flow, NULL, NULL, NULL),
+	assert_int_equal(kdri_transport(ctx, cost, 1, 2, &one, negative, flow, NULL, NULL, NULL),
 	                 KDR_ERR_DATA);
 	assert_non_null(strstr(kdr_context_error(ctx), "demand 2 is -0.5"));
-	assert_int_equal(kdr_transport(ctx, cost, 1, 2, &one, nan, flow, NULL, NULL, NULL), KDR_ERR_DATA);
-	assert_int_equal(kdr_transport(ctx, bad_cost, 1, 2, &one, halves, flow, NULL, NULL, NULL),
+	assert_int_equal(kdri_transport(ctx, cost, 1, 2, &one, nan, flow, NULL, NULL, NULL), KDR_ERR_DATA);
+	assert_int_equal(kdri_transport(ctx, bad_cost, 1, 2, &one, halves, flow, NULL, NULL, NULL),
 	                 KDR_ERR_DATA);
-	assert_int_equal(kdr_transport(ctx, cost, 1, 2, &one, more, flow, NULL, NULL, NULL), KDR_ERR_DATA);
+	assert_int_equal(kdri_transport(ctx, cost, 1, 2, &one, more, flow, NULL, NULL, NULL), KDR_ERR_DATA);
 	assert_non_null(strstr(kdr_context_error(ctx), "add up to 1 and the demands to 1.25"));
-	assert_int_equal(kdr_transport(ctx, cost, 1, 2, NULL, halves, flow, NULL, NULL, NULL),
+	assert_int_equal(kdri_transport(ctx, cost, 1, 2, NULL, halves, flow, NULL, NULL, NULL),
 	                 KDR_ERR_ARGUMENT);
 	assert_true(flow[0] == 7 && flow[1] == 7);
 	kdr_context_free(ctx);

@@ -1,4 +1,6 @@
 /* TrEC: golden case, the table against the rule, moves against brute force, invariance, bad input. */
+#include "core/json_read.h"
+#include "engine/metrics/metrics.h"
 #include "tests/unit/golden.h"
 
 #include "methods/trec/migrate.h"
@@ -6,19 +8,19 @@
 /* --- the golden case ----------------------------------------------------------------------------- */
 
 typedef struct golden {
-	const kdr_json *root;
+	const kdri_json_value *root;
 	int64_t runs, ns, nt;
 	int64_t *classes;
 	kdri_ensemble source, target;
 } golden;
 
-static kdri_ensemble ensemble(const kdr_json *root, const char *labels, const char *silhouette,
+static kdri_ensemble ensemble(const kdri_json_value *root, const char *labels, const char *silhouette,
                               const char *plan, int64_t *n)
 {
-	int64_t size, *label = golden_integers(kdr_json_get(root, labels), &size);
-	kdri_ensemble e = { .runs = kdr_json_count(kdr_json_get(root, plan)) };
+	int64_t size, *label = golden_integers(kdri_json_get(root, labels), &size);
+	kdri_ensemble e = { .runs = kdri_json_count(kdri_json_get(root, plan)) };
 	*n = e.n = size / e.runs;
-	e.silhouette = golden_numbers(kdr_json_get(root, silhouette), NULL);
+	e.silhouette = golden_numbers(kdri_json_get(root, silhouette), NULL);
 	e.label = malloc((size_t)size * sizeof *e.label);
 	for (int64_t i = 0; i < size; i++)
 		e.label[i] = (int32_t)label[i];
@@ -31,7 +33,7 @@ static golden load(void)
 	golden g = { .root = golden_load("trec.json") };
 	g.source = ensemble(g.root, "labelsS", "silS", "planS", &g.ns);
 	g.target = ensemble(g.root, "labelsT", "silT", "planT", &g.nt);
-	g.classes = golden_integers(kdr_json_get(g.root, "yS"), NULL);
+	g.classes = golden_integers(kdri_json_get(g.root, "yS"), NULL);
 	return g;
 }
 
@@ -69,11 +71,12 @@ static int64_t together(const kdri_ensemble *e, int64_t i, int64_t j)
 	return sum;
 }
 
-static void assert_moves(const kdr_json *want, const kdri_migration *m, const int64_t *labels, int64_t n)
+static void assert_moves(const kdri_json_value *want, const kdri_migration *m, const int64_t *labels,
+                         int64_t n)
 {
-	int64_t count, *moves = golden_integers(kdr_json_get(want, "moves"), &count),
-	               *end = golden_integers(kdr_json_get(want, "labels"), NULL);
-	double *q = golden_numbers(kdr_json_get(want, "q"), NULL);
+	int64_t count, *moves = golden_integers(kdri_json_get(want, "moves"), &count),
+	               *end = golden_integers(kdri_json_get(want, "labels"), NULL);
+	double *q = golden_numbers(kdri_json_get(want, "q"), NULL);
 	assert_int_equal(m->count, count / 3);
 	assert_near(m->start, q[0], 1e-9);
 	for (int64_t i = 0; i < m->count; i++) {
@@ -87,15 +90,15 @@ static void assert_moves(const kdr_json *want, const kdri_migration *m, const in
 	free(q);
 }
 
-static void assert_variant(kdr_context *ctx, const golden *g, const kdr_json *want, const char *decisions,
-                           const kdri_rule_options *o, int64_t it_max, double tol)
+static void assert_variant(kdr_context *ctx, const golden *g, const kdri_json_value *want,
+                           const char *decisions, const kdri_rule_options *o, int64_t it_max, double tol)
 {
 	kdri_rule rule = train(ctx, g, o);
-	double *dec = golden_numbers(kdr_json_get(want, decisions), NULL), low = INFINITY, high = -INFINITY;
+	double *dec = golden_numbers(kdri_json_get(want, decisions), NULL), low = INFINITY, high = -INFINITY;
 	const kdri_ensemble *e = &g->target;
 	kdri_pair_table table = { 0 };
 	kdri_migration m = { 0 };
-	int64_t at = 0, *labels = golden_integers(kdr_json_get(g->root, "ec_labels"), NULL);
+	int64_t at = 0, *labels = golden_integers(kdri_json_get(g->root, "ec_labels"), NULL);
 	for (int64_t i = 0; i < e->n; i++) {
 		low = fmin(low, e->silhouette[i]);
 		high = fmax(high, e->silhouette[i]);
@@ -128,7 +131,7 @@ static void trec__golden__decisions_and_every_move(void **state)
 	kdri_rule_options o = { .sigma = 4, .cost = 10 };
 	assert_variant(ctx, &g, g.root, "svm_dec", &o, 40, 1e-9);
 	kdri_rule rule = train(ctx, &g, &o);
-	assert_near(rule.rho, kdr_json_number(kdr_json_get(g.root, "svm_rho"), 0), 1e-9);
+	assert_near(rule.rho, kdri_json_number(kdri_json_get(g.root, "svm_rho"), 0), 1e-9);
 	kdri_rule_free(ctx, &rule);
 	unload(&g);
 	kdr_context_free(ctx);
@@ -156,8 +159,8 @@ static void trec__golden_variants__decisions_and_every_move(void **state)
 	kdr_context *ctx = unit_context();
 	golden g = load();
 	for (size_t c = 0; c < sizeof cases / sizeof cases[0]; c++)
-		assert_variant(ctx, &g, kdr_json_get(kdr_json_get(g.root, "variants"), cases[c].name), "dec",
-		               &cases[c].o, cases[c].it_max, cases[c].tol);
+		assert_variant(ctx, &g, kdri_json_get(kdri_json_get(g.root, "variants"), cases[c].name),
+		               "dec", &cases[c].o, cases[c].it_max, cases[c].tol);
 	unload(&g);
 	kdr_context_free(ctx);
 }
@@ -166,13 +169,13 @@ static void trec__golden_variants__decisions_and_every_move(void **state)
 static void use_all_features(kdr_context *ctx, const golden *g, const char *name, kdri_ensemble *e)
 {
 	int64_t size, labels[64];
-	double *x = golden_numbers(kdr_json_get(g->root, name), &size), one[64];
+	double *x = golden_numbers(kdri_json_get(g->root, name), &size), one[64];
 	kdr_mat m = kdr_mat_from_dense(x, e->n, size / e->n);
 	memset(e->silhouette, 0, (size_t)e->n * sizeof *e->silhouette);
 	for (int64_t l = 0; l < e->runs; l++) {
 		for (int64_t i = 0; i < e->n; i++)
 			labels[i] = e->label[l * e->n + i];
-		assert_ok(ctx, kdr_silhouette(ctx, &m, labels, KDR_SILHOUETTE_EXACT, one, NULL));
+		assert_ok(ctx, kdri_silhouette(ctx, &m, labels, KDR_SILHOUETTE_EXACT, one, NULL));
 		for (int64_t i = 0; i < e->n; i++)
 			e->silhouette[i] += one[i] / (double)e->runs;
 	}
@@ -187,7 +190,7 @@ static void trec__golden_silhouettes_in_all_features__decisions_and_every_move(v
 	kdri_rule_options o = { .sigma = 4, .cost = 10 };
 	use_all_features(ctx, &g, "XS", &g.source);
 	use_all_features(ctx, &g, "XT", &g.target);
-	assert_variant(ctx, &g, kdr_json_get(kdr_json_get(g.root, "variants"), "sil_full_space"), "dec", &o,
+	assert_variant(ctx, &g, kdri_json_get(kdri_json_get(g.root, "variants"), "sil_full_space"), "dec", &o,
 	               40, 1e-9);
 	unload(&g);
 	kdr_context_free(ctx);
@@ -210,21 +213,22 @@ static void migrate__golden_cases__every_move(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("trec.json");
-	double *zhat = golden_numbers(kdr_json_get(root, "Zhat"), NULL);
+	const kdri_json_value *root = golden_load("trec.json");
+	double *zhat = golden_numbers(kdri_json_get(root, "Zhat"), NULL);
 	static matrix m = { .n = 36 };
 	for (int i = 0; i < 36 * 36; i++)
 		m.z[i] = zhat[i] > 0.5;
 	kdri_coincidence z = { .n = 36, .row = matrix_row, .data = &m };
-	const kdr_json *cases = kdr_json_get(root, "greedy_cases");
-	for (int64_t c = 0; c < kdr_json_count(cases); c++) {
-		const kdr_json *one = kdr_json_at(cases, c);
-		int64_t *labels = golden_integers(kdr_json_get(one, "init"), NULL), k = 0;
+	const kdri_json_value *cases = kdri_json_get(root, "greedy_cases");
+	for (int64_t c = 0; c < kdri_json_count(cases); c++) {
+		const kdri_json_value *one = kdri_json_at(cases, c);
+		int64_t *labels = golden_integers(kdri_json_get(one, "init"), NULL), k = 0;
 		kdri_migration out = { 0 };
 		for (int i = 0; i < 36; i++)
 			k = labels[i] >= k ? labels[i] + 1 : k;
-		assert_ok(ctx, kdri_migrate(ctx, &z, k, kdr_json_number(kdr_json_get(one, "q_min"), 0),
-		                            kdr_json_integer(kdr_json_get(one, "it_max"), 0), labels, &out));
+		assert_ok(ctx,
+		          kdri_migrate(ctx, &z, k, kdri_json_number(kdri_json_get(one, "q_min"), 0),
+		                       kdri_json_integer(kdri_json_get(one, "it_max"), 0), labels, &out));
 		assert_moves(one, &out, labels, 36);
 		kdri_migration_free(ctx, &out);
 		free(labels);
@@ -437,7 +441,7 @@ static kdr_status fit(kdr_context *ctx, const char *const *set, const int64_t *c
 		  .labels = classes },
 		{ .name = "target", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(xt, NT, DT), .k = K }
 	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 2, .classes = K };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = K };
 	assert_ok(ctx, kdr_options_new(ctx, "trec", &options));
 	kdr_status st = KDR_OK;
 	for (; set && *set && st == KDR_OK; set += 2)
@@ -601,7 +605,7 @@ static void trec__wrong_roles__one_clear_line(void **state)
 		{ .name = "t", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(xt, NT, DT) },
 		{ .name = "b", .role = KDR_ROLE_BRIDGE, .x = kdr_mat_from_dense(xt, NT, DT) }
 	};
-	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .classes = K };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 3, .classes = K };
 	assert_int_equal(kdr_fit(ctx, "trec", &problem, NULL, &r), KDR_ERR_UNSUPPORTED);
 	assert_non_null(strstr(kdr_context_error(ctx), "task b is neither source nor target"));
 	problem.ntasks = 1;
@@ -620,7 +624,7 @@ static void trec__wrong_roles__one_clear_line(void **state)
 		             tasks[1],
 		             tasks[2],
 		             { .name = "c", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(xs, NS, DS) } };
-	problem = (kdr_problem){ .tasks = four, .ntasks = 4, .classes = K };
+	problem = (kdr_problem){ .size = sizeof(kdr_problem), .tasks = four, .ntasks = 4, .classes = K };
 	assert_ok(ctx, kdr_fit(ctx, "trec", &problem, NULL, &r));
 	int64_t n;
 	assert_non_null(kdr_result_labels(r, 2, &n));

@@ -1,4 +1,5 @@
 /* Coupled tri-factorisations: golden sweeps, gradients, descent. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/json_read.h"
 #include "tests/unit/golden.h"
 
 #include "methods/ttl/trifactor_labels.h"
@@ -13,11 +14,11 @@ typedef struct problem {
 	bool same; /* the bridge's two views are one matrix */
 } problem;
 
-static double *transposed(const kdr_json *value, int64_t *n, int64_t *m)
+static double *transposed(const kdri_json_value *value, int64_t *n, int64_t *m)
 {
 	int64_t count;
 	double *x = golden_numbers(value, &count), *out = calloc((size_t)count + 1, sizeof *out);
-	*m = kdr_json_count(value);
+	*m = kdri_json_count(value);
 	*n = count / *m;
 	for (int64_t i = 0; i < *n; i++)
 		for (int64_t j = 0; j < *m; j++)
@@ -26,14 +27,14 @@ static double *transposed(const kdr_json *value, int64_t *n, int64_t *m)
 	return out;
 }
 
-static problem problem_load(const kdr_json *g)
+static problem problem_load(const kdri_json_value *g)
 {
 	static const char *const names[4] = { "Xs", "XIa", "XIb", "Xt" };
 	problem p = { .c = (int64_t)golden_number(g, "c"),
 		      .p1 = (int64_t)golden_number(g, "p1"),
 		      .p2 = (int64_t)golden_number(g, "p2") };
 	for (int d = 0; d < 4; d++) {
-		p.x[d] = transposed(kdr_json_get(g, names[d]), &p.n[d], &p.m[d]);
+		p.x[d] = transposed(kdri_json_get(g, names[d]), &p.n[d], &p.m[d]);
 		p.mat[d] = kdr_mat_from_dense(p.x[d], p.n[d], p.m[d]);
 	}
 	p.same = p.m[1] == p.m[2] && memcmp(p.x[1], p.x[2], (size_t)(p.n[1] * p.m[1]) * sizeof(double)) == 0;
@@ -90,7 +91,7 @@ static void ttl_new(kdr_context *ctx, const problem *p, kdri_tri_norm norm, cons
 
 static const double ones[4] = { 1, 1, 1, 1 };
 
-static void put(double *to, const kdr_json *from)
+static void put(double *to, const kdri_json_value *from)
 {
 	int64_t n;
 	double *x = golden_numbers(from, &n);
@@ -104,7 +105,7 @@ static double *f_entry(kdri_tri *t, int s, int64_t i, int64_t j)
 	return t->side[s].f + ((i / KDRI_TRI_LANES) * t->q + j) * KDRI_TRI_LANES + i % KDRI_TRI_LANES;
 }
 
-static void put_f(kdri_tri *t, int side, int64_t begin, int64_t count, const kdr_json *from)
+static void put_f(kdri_tri *t, int side, int64_t begin, int64_t count, const kdri_json_value *from)
 {
 	double *x = golden_numbers(from, NULL);
 	for (int64_t i = 0; i < t->side[side].m; i++)
@@ -118,25 +119,25 @@ static const char *const parts[2][6] = { { "F1h", "F2s", "F2i", "A1h", "A2s", "A
 	                                 { "F1t", "F2j", "F2t", "A1t", "A2j", "A2t" } };
 static const char *const only[6] = { "F1", "F2s", "F2t", "A1", "A2s", "A2t" };
 
-static void put_parts(kdri_tri *t, int s, const char *const *names, const kdr_json *from)
+static void put_parts(kdri_tri *t, int s, const char *const *names, const kdri_json_value *from)
 {
 	int64_t at[4] = { 0, t->p1, t->p1 + t->p2, t->q };
 	for (int k = 0; k < 3; k++) {
-		put_f(t, s, at[k], at[k + 1] - at[k], kdr_json_get(from, names[k]));
-		put(t->side[s].a + at[k] * t->c, kdr_json_get(from, names[3 + k]));
+		put_f(t, s, at[k], at[k + 1] - at[k], kdri_json_get(from, names[k]));
+		put(t->side[s].a + at[k] * t->c, kdri_json_get(from, names[3 + k]));
 	}
 }
 
 static void check_parts(const char *name, const kdri_tri *t, int s, const char *const *names,
-                        const kdr_json *want)
+                        const kdri_json_value *want)
 {
 	int64_t at[4] = { 0, t->p1, t->p1 + t->p2, t->q };
 	double *f = malloc((size_t)(t->side[s].m * t->q + 1) * sizeof *f);
 	for (int k = 0; k < 3; k++) {
 		kdri_tri_get_f(t, s, at[k], at[k + 1] - at[k], f);
-		golden_close(name, names[k], f, kdr_json_get(want, names[k]), 1e-9);
+		golden_close(name, names[k], f, kdri_json_get(want, names[k]), 1e-9);
 		golden_close(name, names[3 + k], t->side[s].a + at[k] * t->c,
-		             kdr_json_get(want, names[3 + k]), 1e-9);
+		             kdri_json_get(want, names[3 + k]), 1e-9);
 	}
 	free(f);
 }
@@ -149,28 +150,28 @@ static void set_step(kdr_context *ctx, kdri_tri *t, int set)
 }
 
 /* G of the source, one-hot; everything else from the golden start. */
-static void put_start(kdri_tri *t, const kdr_json *g, const kdr_json *init)
+static void put_start(kdri_tri *t, const kdri_json_value *g, const kdri_json_value *init)
 {
-	int64_t n, *y = golden_integers(kdr_json_get(g, "ys"), &n);
+	int64_t n, *y = golden_integers(kdri_json_get(g, "ys"), &n);
 	for (int64_t i = 0; i < n; i++)
 		t->set[0].g[i * t->c + y[i]] = 1;
 	free(y);
-	put(t->set[1].g, kdr_json_get(init, "GI"));
-	put(t->set[2].g, kdr_json_get(init, "Gt"));
+	put(t->set[1].g, kdri_json_get(init, "GI"));
+	put(t->set[2].g, kdri_json_get(init, "Gt"));
 	for (int s = 0; s < 2; s++)
 		put_parts(t, s, parts[s], init);
 }
 
-static void check_steps(kdr_context *ctx, const kdr_json *g, const problem *p, int norm)
+static void check_steps(kdr_context *ctx, const kdri_json_value *g, const problem *p, int norm)
 {
-	const kdr_json *mode = kdr_json_get(kdr_json_get(g, "modes"), norms[norm]);
-	const kdr_json *steps = kdr_json_get(mode, "steps_first_sweep");
+	const kdri_json_value *mode = kdri_json_get(kdri_json_get(g, "modes"), norms[norm]);
+	const kdri_json_value *steps = kdri_json_get(mode, "steps_first_sweep");
 	kdri_tri t = { 0 };
 	ttl_new(ctx, p, (kdri_tri_norm)norm, ones, &t);
-	put_start(&t, g, kdr_json_get(g, "init"));
+	put_start(&t, g, kdri_json_get(g, "init"));
 	assert_ok(ctx, kdri_tri_start(ctx, &t));
-	for (int64_t k = 0; k < kdr_json_count(steps); k++) {
-		double want = kdr_json_number(kdr_json_at(kdr_json_at(steps, k), 2), 0);
+	for (int64_t k = 0; k < kdri_json_count(steps); k++) {
+		double want = kdri_json_number(kdri_json_at(kdri_json_at(steps, k), 2), 0);
 		if (k < 12)
 			kdri_tri_side_step(ctx, &t, (int)(k / 6), 1U << (k % 6));
 		else if (k < 14)
@@ -182,27 +183,27 @@ static void check_steps(kdr_context *ctx, const kdr_json *g, const problem *p, i
 	kdri_tri_free(ctx, &t);
 }
 
-static void check_sweeps(kdr_context *ctx, const kdr_json *g, const problem *p, int norm)
+static void check_sweeps(kdr_context *ctx, const kdri_json_value *g, const problem *p, int norm)
 {
-	const char *name = kdr_json_text(kdr_json_get(g, "name"), NULL);
-	const kdr_json *mode = kdr_json_get(kdr_json_get(g, "modes"), norms[norm]);
-	const kdr_json *trace = kdr_json_get(mode, "trace");
+	const char *name = kdri_json_text(kdri_json_get(g, "name"), NULL);
+	const kdri_json_value *mode = kdri_json_get(kdri_json_get(g, "modes"), norms[norm]);
+	const kdri_json_value *trace = kdri_json_get(mode, "trace");
 	kdri_tri t = { 0 };
 	ttl_new(ctx, p, (kdri_tri_norm)norm, ones, &t);
-	put_start(&t, g, kdr_json_get(g, "init"));
+	put_start(&t, g, kdri_json_get(g, "init"));
 	assert_ok(ctx, kdri_tri_start(ctx, &t));
-	for (int64_t k = 0; k < kdr_json_count(trace); k++) {
-		double want = kdr_json_number(kdr_json_at(trace, k), 0);
+	for (int64_t k = 0; k < kdri_json_count(trace); k++) {
+		double want = kdri_json_number(kdri_json_at(trace, k), 0);
 		if (k > 0)
 			assert_ok(ctx, kdri_tri_sweep(ctx, &t));
 		assert_near(kdri_tri_objective(&t), want, 1e-9 * fmax(1, want));
 		if (k != 1 && k != 30)
 			continue;
-		const kdr_json *after = kdr_json_get(mode, k == 1 ? "after1" : "after30");
+		const kdri_json_value *after = kdri_json_get(mode, k == 1 ? "after1" : "after30");
 		for (int s = 0; s < 2; s++)
 			check_parts(name, &t, s, parts[s], after);
-		golden_close(name, "GI", t.set[1].g, kdr_json_get(after, "GI"), 1e-9);
-		golden_close(name, "Gt", t.set[2].g, kdr_json_get(after, "Gt"), 1e-9);
+		golden_close(name, "GI", t.set[1].g, kdri_json_get(after, "GI"), 1e-9);
+		golden_close(name, "Gt", t.set[2].g, kdri_json_get(after, "Gt"), 1e-9);
 	}
 	kdri_tri_free(ctx, &t);
 }
@@ -211,13 +212,13 @@ static void sweeps__golden__every_step_and_factor(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("ttl.json"), *cases = kdr_json_get(root, "cases");
-	for (int64_t k = 0; k < kdr_json_count(cases); k++) {
-		problem p = problem_load(kdr_json_at(cases, k));
+	const kdri_json_value *root = golden_load("ttl.json"), *cases = kdri_json_get(root, "cases");
+	for (int64_t k = 0; k < kdri_json_count(cases); k++) {
+		problem p = problem_load(kdri_json_at(cases, k));
 		assert_int_equal(p.same, k == 0);
 		for (int norm = 0; norm < 4; norm++) {
-			check_steps(ctx, kdr_json_at(cases, k), &p, norm);
-			check_sweeps(ctx, kdr_json_at(cases, k), &p, norm);
+			check_steps(ctx, kdri_json_at(cases, k), &p, norm);
+			check_sweeps(ctx, kdri_json_at(cases, k), &p, norm);
 		}
 		problem_free(&p);
 	}
@@ -229,33 +230,33 @@ static void sweeps__golden__fixed_target_rows_and_weights(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("ttl.json"), *cases = kdr_json_get(root, "cases");
-	for (int64_t k = 0; k < kdr_json_count(cases); k++) {
-		const kdr_json *g = kdr_json_at(cases, k), *init = kdr_json_get(g, "init");
+	const kdri_json_value *root = golden_load("ttl.json"), *cases = kdri_json_get(root, "cases");
+	for (int64_t k = 0; k < kdri_json_count(cases); k++) {
+		const kdri_json_value *g = kdri_json_at(cases, k), *init = kdri_json_get(g, "init");
 		problem p = problem_load(g);
 		for (int which = 0; which < 2; which++) {
-			const kdr_json *want = kdr_json_get(g, which ? "weighted" : "fixed_target");
-			const kdr_json *trace = kdr_json_get(want, "trace");
-			double *w = which ? golden_numbers(kdr_json_get(want, "w"), NULL) : NULL;
+			const kdri_json_value *want = kdri_json_get(g, which ? "weighted" : "fixed_target");
+			const kdri_json_value *trace = kdri_json_get(want, "trace");
+			double *w = which ? golden_numbers(kdri_json_get(want, "w"), NULL) : NULL;
 			kdri_tri t = { 0 };
 			ttl_new(ctx, &p, KDRI_TRI_MM, w ? w : ones, &t);
 			put_start(&t, g, init);
 			if (!which) {
-				int64_t count, *rows = golden_integers(kdr_json_get(want, "rows"), &count);
-				put(t.set[2].g, kdr_json_get(want, "init_Gt"));
+				int64_t count, *rows = golden_integers(kdri_json_get(want, "rows"), &count);
+				put(t.set[2].g, kdri_json_get(want, "init_Gt"));
 				for (int64_t i = 0; i < count; i++)
 					t.set[2].fixed[rows[i]] = true;
 				free(rows);
 			}
 			assert_ok(ctx, kdri_tri_start(ctx, &t));
-			for (int64_t i = 0; i < kdr_json_count(trace); i++) {
-				double value = kdr_json_number(kdr_json_at(trace, i), 0);
+			for (int64_t i = 0; i < kdri_json_count(trace); i++) {
+				double value = kdri_json_number(kdri_json_at(trace, i), 0);
 				if (i > 0)
 					assert_ok(ctx, kdri_tri_sweep(ctx, &t));
 				assert_near(kdri_tri_objective(&t), value, 1e-9 * fmax(1, value));
 			}
 			if (!which)
-				golden_close("fixed", "Gt", t.set[2].g, kdr_json_get(want, "Gt"), 1e-9);
+				golden_close("fixed", "Gt", t.set[2].g, kdri_json_get(want, "Gt"), 1e-9);
 			kdri_tri_free(ctx, &t);
 			free(w);
 		}
@@ -269,12 +270,13 @@ static void sweeps__golden__two_domains(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("ttl.json"), *g = kdr_json_at(kdr_json_get(root, "cases"), 0);
-	const kdr_json *two = kdr_json_get(g, "two_domain"), *init = kdr_json_get(two, "init");
+	const kdri_json_value *root = golden_load("ttl.json"),
+	                      *g = kdri_json_at(kdri_json_get(root, "cases"), 0);
+	const kdri_json_value *two = kdri_json_get(g, "two_domain"), *init = kdri_json_get(two, "init");
 	problem p = problem_load(g);
 	for (int norm = 1; norm < 4; norm++) {
-		const kdr_json *mode = kdr_json_get(kdr_json_get(two, "modes"), norms[norm]);
-		const kdr_json *trace = kdr_json_get(mode, "trace"), *last = kdr_json_get(mode, "P");
+		const kdri_json_value *mode = kdri_json_get(kdri_json_get(two, "modes"), norms[norm]);
+		const kdri_json_value *trace = kdri_json_get(mode, "trace"), *last = kdri_json_get(mode, "P");
 		const kdri_tri_shape shape = { .classes = p.c,
 			                       .p1 = p.p1,
 			                       .p2 = p.p2,
@@ -287,21 +289,21 @@ static void sweeps__golden__two_domains(void **state)
 			                       .constant = { true, false } };
 		kdri_tri t = { 0 };
 		assert_ok(ctx, kdri_tri_new(ctx, &shape, &t));
-		int64_t n, *y = golden_integers(kdr_json_get(g, "ys"), &n);
+		int64_t n, *y = golden_integers(kdri_json_get(g, "ys"), &n);
 		for (int64_t i = 0; i < n; i++)
 			t.set[0].g[i * t.c + y[i]] = 1;
 		free(y);
-		put(t.set[1].g, kdr_json_get(init, "Gt"));
+		put(t.set[1].g, kdri_json_get(init, "Gt"));
 		put_parts(&t, 0, only, init);
 		assert_ok(ctx, kdri_tri_start(ctx, &t));
-		for (int64_t k = 0; k < kdr_json_count(trace); k++) {
-			double want = kdr_json_number(kdr_json_at(trace, k), 0);
+		for (int64_t k = 0; k < kdri_json_count(trace); k++) {
+			double want = kdri_json_number(kdri_json_at(trace, k), 0);
 			if (k > 0)
 				assert_ok(ctx, kdri_tri_sweep(ctx, &t));
 			assert_near(kdri_tri_objective(&t), want, 1e-9 * fmax(1, want));
 		}
 		check_parts(norms[norm], &t, 0, only, last);
-		golden_close(norms[norm], "Gt", t.set[1].g, kdr_json_get(last, "Gt"), 1e-9);
+		golden_close(norms[norm], "Gt", t.set[1].g, kdri_json_get(last, "Gt"), 1e-9);
 		kdri_tri_free(ctx, &t);
 	}
 	problem_free(&p);

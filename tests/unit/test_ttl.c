@@ -1,5 +1,7 @@
 /* ttl and nmtf as methods, and the choice of bridges. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
+#include "core/json_read.h"
+#include "jobs/relate/relate.h"
 #include "methods/ttl/bridging.h"
 #include "tests/unit/golden.h"
 
@@ -56,7 +58,7 @@ static void tasks_of(const sets *s, bool sparse, kdr_task *tasks)
 static kdr_result *fit(kdr_context *ctx, const char *method, const kdr_task *tasks, int64_t count,
                        const char *name, const char *value)
 {
-	kdr_problem problem = { .tasks = tasks, .ntasks = count, .classes = C };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count, .classes = C };
 	kdr_options *options = NULL;
 	kdr_result *result = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, method, &options));
@@ -221,7 +223,9 @@ static void ttl__several_starts_and_given_labels__keep_the_best(void **state)
 static void refuses(kdr_context *ctx, const char *method, const kdr_task *tasks, int64_t count,
                     int64_t classes, const char *words)
 {
-	kdr_problem problem = { .tasks = tasks, .ntasks = count, .classes = classes };
+	kdr_problem problem = {
+		.size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count, .classes = classes
+	};
 	kdr_result *result = NULL;
 	assert_int_not_equal(kdr_fit(ctx, method, &problem, NULL, &result), KDR_OK);
 	assert_null(result);
@@ -299,22 +303,22 @@ static void selector__golden__fit(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("ttl.json");
-	const kdr_json *g = kdr_json_get(kdr_json_get(root, "selection"), "fit");
-	int64_t n, size, *l = golden_integers(kdr_json_get(g, "l"), &n);
-	double *c = golden_numbers(kdr_json_get(g, "C"), &size), *p = malloc((size_t)n * sizeof *p);
+	const kdri_json_value *root = golden_load("ttl.json");
+	const kdri_json_value *g = kdri_json_get(kdri_json_get(root, "selection"), "fit");
+	int64_t n, size, *l = golden_integers(kdri_json_get(g, "l"), &n);
+	double *c = golden_numbers(kdri_json_get(g, "C"), &size), *p = malloc((size_t)n * sizeof *p);
 	int *helps = malloc((size_t)n * sizeof *helps);
 	kdr_selector s;
 	for (int64_t i = 0; i < n; i++)
 		helps[i] = (int)l[i];
-	assert_ok(ctx, kdr_selector_fit(ctx, c, helps, n, golden_number(g, "ridge"), &s));
-	golden_close("selector", "beta", s.beta, kdr_json_get(g, "beta"), 1e-8);
+	assert_ok(ctx, kdri_selector_fit(ctx, c, helps, n, golden_number(g, "ridge"), &s));
+	golden_close("selector", "beta", s.beta, kdri_json_get(g, "beta"), 1e-8);
 	assert_near(s.log_likelihood, golden_number(g, "loglik"), 1e-9);
 	for (int64_t i = 0; i < n; i++)
-		p[i] = kdr_selector_probability(&s, c + i * KDR_BRIDGE_FEATURES);
-	golden_close("selector", "prob", p, kdr_json_get(g, "prob"), 1e-9);
+		p[i] = kdri_selector_probability(&s, c + i * KDR_BRIDGE_FEATURES);
+	golden_close("selector", "prob", p, kdri_json_get(g, "prob"), 1e-9);
 	memset(helps, 0, (size_t)n * sizeof *helps);
-	assert_int_equal(kdr_selector_fit(ctx, c, helps, n, 1e-3, &s), KDR_ERR_DATA);
+	assert_int_equal(kdri_selector_fit(ctx, c, helps, n, 1e-3, &s), KDR_ERR_DATA);
 	free(helps);
 	free(p);
 	free(c);
@@ -337,9 +341,9 @@ static void rank__bridge_between_and_far__between_wins(void **state)
 			x[k][i] = kdri_rng_normal(&rng) + (i % 2 ? 0 : centre[k]);
 		m[k] = kdr_mat_from_dense(x[k], M, 2);
 	}
-	const kdr_bridge_candidate c[2] = { { m[3], m[3] }, { m[1], m[1] } };
-	kdr_bridge_score s[2];
-	assert_ok(ctx, kdr_bridge_rank(ctx, &m[0], &m[2], c, 2, NULL, NULL, s));
+	const kdri_bridge_candidate c[2] = { { m[3], m[3] }, { m[1], m[1] } };
+	kdri_bridge_score s[2];
+	assert_ok(ctx, kdri_bridge_rank(ctx, &m[0], &m[2], c, 2, NULL, NULL, s));
 	assert_int_equal(s[1].rank, 0);
 	assert_int_equal(s[0].rank, 1);
 	assert_true(s[1].score > 0 && s[0].score < 0 && isnan(s[0].probability));
@@ -347,7 +351,7 @@ static void rank__bridge_between_and_far__between_wins(void **state)
 	assert_non_null(strstr(s[0].reason, "is above A(source, target)"));
 	/* A model that loves distance turns it round. */
 	const kdr_selector far = { .beta = { 0, 0, 0, 0, 5, 0, 5 } };
-	assert_ok(ctx, kdr_bridge_rank(ctx, &m[0], &m[2], c, 2, &far, NULL, s));
+	assert_ok(ctx, kdri_bridge_rank(ctx, &m[0], &m[2], c, 2, &far, NULL, s));
 	assert_int_equal(s[0].rank, 0);
 	assert_near(s[0].score, s[0].probability, 0);
 	kdr_context_free(ctx);
@@ -363,7 +367,7 @@ static void identity__swapped_classes__are_put_back(void **state)
 	kdr_result *result = NULL;
 	double bridge[N * C] = { 0 }, target[N * C] = { 0 }, start[N * C], number = NAN;
 	tasks_of(s, true, tasks);
-	kdr_problem problem = { .tasks = tasks, .ntasks = 3, .classes = C };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 3, .classes = C };
 	kdri_bridging b;
 	assert_ok(ctx, kdri_bridging_new(ctx, &problem, true, &b));
 	assert_ok(ctx, kdri_result_new(ctx, kdr_algo_find("ttl"), &problem, &result));

@@ -1,4 +1,5 @@
 /* The vote that learns members' errors, against numbers computed by another program (tests/golden/vote.json). */
+#include "core/json_read.h"
 #include "engine/ensemble/vote.h"
 #include "tests/unit/golden.h"
 
@@ -11,7 +12,7 @@ typedef struct ballot {
 	int64_t k[16];
 } ballot;
 
-static int32_t *labels_of(const kdr_json *list, int64_t *n, int64_t *k)
+static int32_t *labels_of(const kdri_json_value *list, int64_t *n, int64_t *k)
 {
 	int64_t *values = golden_integers(list, n);
 	int32_t *labels = calloc((size_t)*n, sizeof *labels);
@@ -25,11 +26,11 @@ static int32_t *labels_of(const kdr_json *list, int64_t *n, int64_t *k)
 }
 
 /* Coordinates, sorted by rows, as a sparse matrix. */
-static void graph_of(kdr_context *ctx, const kdr_json *g, int64_t n, kdri_own *out)
+static void graph_of(kdr_context *ctx, const kdri_json_value *g, int64_t n, kdri_own *out)
 {
-	int64_t count, *row = golden_integers(kdr_json_get(g, "row"), &count),
-	               *col = golden_integers(kdr_json_get(g, "col"), NULL), *rowptr = NULL;
-	double *value = golden_numbers(kdr_json_get(g, "value"), NULL), *val = NULL;
+	int64_t count, *row = golden_integers(kdri_json_get(g, "row"), &count),
+	               *col = golden_integers(kdri_json_get(g, "col"), NULL), *rowptr = NULL;
+	double *value = golden_numbers(kdri_json_get(g, "value"), NULL), *val = NULL;
 	int32_t *index = NULL;
 	assert_ok(ctx, KDRI_NEW0(ctx, &rowptr, n + 1));
 	assert_ok(ctx, KDRI_NEW(ctx, &index, count));
@@ -47,19 +48,19 @@ static void graph_of(kdr_context *ctx, const kdr_json *g, int64_t n, kdri_own *o
 	free(value);
 }
 
-static void ballot_of(kdr_context *ctx, const kdr_json *g, ballot *b)
+static void ballot_of(kdr_context *ctx, const kdri_json_value *g, ballot *b)
 {
-	const kdr_json *votes = kdr_json_get(g, "votes"), *clusters = kdr_json_get(g, "clusters");
+	const kdri_json_value *votes = kdri_json_get(g, "votes"), *clusters = kdri_json_get(g, "clusters");
 	int64_t k, used = 0;
 	*b = (ballot){ .p = { .classes = (int64_t)golden_number(g, "classes"),
-		              .members = kdr_json_count(votes),
-		              .clusterings = kdr_json_count(clusters),
+		              .members = kdri_json_count(votes),
+		              .clusterings = kdri_json_count(clusters),
 		              .rounds = (int64_t)golden_number(g, "iterations") } };
 	for (int64_t m = 0; m < b->p.members; m++, used++)
-		b->votes[m] = b->labels[used] = labels_of(kdr_json_at(votes, m), &b->p.n, &k);
+		b->votes[m] = b->labels[used] = labels_of(kdri_json_at(votes, m), &b->p.n, &k);
 	for (int64_t z = 0; z < b->p.clusterings; z++, used++)
-		b->clusters[z] = b->labels[used] = labels_of(kdr_json_at(clusters, z), &b->p.n, &b->k[z]);
-	graph_of(ctx, kdr_json_get(g, "graph"), b->p.n, &b->graph);
+		b->clusters[z] = b->labels[used] = labels_of(kdri_json_at(clusters, z), &b->p.n, &b->k[z]);
+	graph_of(ctx, kdri_json_get(g, "graph"), b->p.n, &b->graph);
 	b->p.votes = b->votes;
 	b->p.clusters = b->clusters;
 	b->p.k = b->k;
@@ -87,9 +88,10 @@ static void vote__golden_cases__same_posterior_and_answers(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("vote.json");
-	for (int64_t g = 0; g < kdr_json_count(root); g++) {
-		const kdr_json *one = kdr_json_at(root, g), *after = kdr_json_get(one, "answer_after_each");
+	const kdri_json_value *root = golden_load("vote.json");
+	for (int64_t g = 0; g < kdri_json_count(root); g++) {
+		const kdri_json_value *one = kdri_json_at(root, g),
+		                      *after = kdri_json_get(one, "answer_after_each");
 		ballot b;
 		char name[32];
 		snprintf(name, sizeof name, "case %zu", g);
@@ -97,14 +99,14 @@ static void vote__golden_cases__same_posterior_and_answers(void **state)
 		int64_t n = b.p.n, c = b.p.classes, rounds = b.p.rounds;
 		double *p = calloc((size_t)(n * c), sizeof *p);
 		for (int64_t r = 1; r <= rounds; r++) {
-			int64_t *want = golden_integers(kdr_json_at(after, (size_t)r - 1), NULL);
+			int64_t *want = golden_integers(kdri_json_at(after, (size_t)r - 1), NULL);
 			b.p.rounds = r;
 			assert_ok(ctx, kdri_vote(ctx, &b.p, p, NULL));
 			for (int64_t i = 0; i < n; i++)
 				assert_int_equal(likeliest(p + i * c, c), want[i]);
 			free(want);
 		}
-		golden_close(name, "posterior", p, kdr_json_get(one, "posterior"), 1e-12);
+		golden_close(name, "posterior", p, kdri_json_get(one, "posterior"), 1e-12);
 		free(p);
 		ballot_free(ctx, &b);
 	}
@@ -116,9 +118,9 @@ static void vote__known_samples_and_no_neighbours__stay_and_are_left_out(void **
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *root = golden_load("vote.json");
+	const kdri_json_value *root = golden_load("vote.json");
 	ballot b;
-	ballot_of(ctx, kdr_json_at(root, 1), &b);
+	ballot_of(ctx, kdri_json_at(root, 1), &b);
 	int64_t n = b.p.n, c = b.p.classes, *known = calloc((size_t)n, sizeof *known);
 	double *p = calloc((size_t)(2 * n * c), sizeof *p), *near = p + n * c;
 	for (int64_t i = 0; i < n; i++)

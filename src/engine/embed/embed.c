@@ -99,7 +99,7 @@ static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t cou
 	/* Where everyone is everyone's neighbour there is nothing to see. */
 	if (!o->neighbors)
 		neighbors = KDRI_MAX(1, KDRI_MIN(neighbors, (fewest - 1) / 3));
-	kdr_problem problem = { .tasks = tasks, .ntasks = count };
+	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };
 	kdri_views_options looks = { .together = true,
 		                     .one_graph = true,
 		                     .centre = o->centre ? KDRI_CHOICE_YES : KDRI_CHOICE_AUTO,

@@ -87,7 +87,7 @@ static void push_and_pull(const work *w, int64_t t, int64_t i, uint64_t sweep)
 	double s0 = 0, s1 = 0, sz = 0;
 	uint64_t state = w->seed ^ (sweep * 0x9e3779b97f4a7c15u) ^ ((uint64_t)at << 20), bits = 0;
 	for (int64_t s = 0; s < m; s++) {
-		bits = s % 2 ? bits >> 32 : kdr_random(&state);
+		bits = s % 2 ? bits >> 32 : kdri_random(&state);
 		int64_t j = m == n ? s : (int64_t)(((bits & 0xffffffffu) * (uint64_t)n) >> 32);
 		/* most are told to be none by one bit */
 		if (j == i || (w->near[at] >> (j % 64) & 1 && is_neighbour(g, i, j)))

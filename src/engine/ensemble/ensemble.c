@@ -203,7 +203,7 @@ static kdr_status add_silhouettes(kdr_context *ctx, const kdr_mat *x, const int6
 		several = labels[i] != labels[0];
 	if (!several)
 		return KDR_OK;
-	KDRI_TRY(kdr_silhouette(ctx, x, labels, kind, values, NULL));
+	KDRI_TRY(kdri_silhouette(ctx, x, labels, kind, values, NULL));
 	for (int64_t i = 0; i < n; i++)
 		sum[i] += values[i];
 done:

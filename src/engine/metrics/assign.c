@@ -220,8 +220,8 @@ kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, 
 	return KDR_OK;
 }
 
-kdr_status kdr_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols, int64_t *row_to_col,
-                      double *total)
+kdr_status kdri_assign_checked(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
+                               int64_t *row_to_col, double *total)
 {
 	kdr_status st;
 	if (!cost || !row_to_col)

@@ -77,7 +77,7 @@ kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, co
 			p[z] = by_size ? (double)a.size[z] : (double)b.k;
 		for (int64_t l = 0; l < b.k; l++)
 			q[l] = by_size ? (double)b.size[l] : (double)a.k;
-		KDRI_TRY(kdr_transport(ctx, cost, a.k, b.k, p, q, flow, NULL, NULL, &value[by_size]));
+		KDRI_TRY(kdri_transport(ctx, cost, a.k, b.k, p, q, flow, NULL, NULL, &value[by_size]));
 		value[by_size] /= by_size ? (double)n : (double)a.k * (double)b.k;
 	}
 	if (uniform)

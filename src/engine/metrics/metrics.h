@@ -56,7 +56,7 @@ kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered);
 
 /* --- assign.c ------------------------------------------------------------------------------- */
 
-/* kdr_assign without the checks, and with the duals: u_i + v_j <= cost_ij, equal where i is assigned
+/* kdri_assign_checked without the checks, and with the duals: u_i + v_j <= cost_ij, equal where i is assigned
  * to j; the lines left over (of the longer side) have dual 0 and all of that side are <= 0. u and v
  * may be NULL. */
 kdr_status kdri_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols, int64_t *row_to_col,
@@ -126,5 +126,22 @@ static inline double kdri_neumaier_value(const kdri_neumaier *s)
 /* Bytes that exact silhouettes of the rows of x in k clusters need, and the mean discrepancy of two sets of rows. */
 double kdri_silhouette_bytes(const kdri_extent *x, double k);
 double kdri_mmd_bytes(const kdri_extent *x, int threads);
+
+/* Minimum-cost assignment of rows to columns, rows x cols costs in row-major order. row_to_col[i]
+ * is the column of row i, or -1 (rows > cols). Costs must be finite. */
+kdr_status kdri_assign_checked(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
+                               int64_t *row_to_col, double *total);
+
+/* Transportation problem: min sum cost_ij flow_ij with row sums `supply` and column sums `demand`
+ * (positive or zero, equal totals to 1e-9 relative). `flow` is rows x cols; the dual potentials u
+ * (rows), v (cols) satisfy u_i + v_j <= cost_ij and may be NULL, as may `total`. */
+kdr_status kdri_transport(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
+                          const double *supply, const double *demand, double *flow, double *u, double *v,
+                          double *total);
+
+/* One value a sample into `values` (may be NULL) and their mean into `mean` (may be NULL). A sample
+ * alone in its cluster has 0. Needs at least two clusters. */
+kdr_status kdri_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
+                           kdr_silhouette_kind kind, double *values, double *mean);
 
 #endif

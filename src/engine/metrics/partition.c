@@ -326,8 +326,7 @@ kdr_status kdr_contingency(kdr_context *ctx, const int64_t *labels, const int64_
 	kdr_status st;
 	kdri_table t = { 0 };
 	int64_t *dense = NULL;
-	if (!labels || !truth || !counts || !clusters || !nclusters || !classes || !nclasses)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "contingency table: an argument is NULL");
+	KDRI_NEED(ctx, labels && truth && counts && clusters && nclusters && classes && nclasses);
 	KDRI_TRY(kdri_table_new(ctx, labels, truth, n, &t));
 	if (t.rows > most_dense_cells / t.cols) {
 		st = kdri_fail(

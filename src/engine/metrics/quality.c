@@ -159,9 +159,7 @@ kdr_status kdr_quality_find(kdr_context *ctx, const kdr_mat *x, const int64_t *l
 	kdr_quality q = {
 		.silhouette = NAN, .davies_bouldin = NAN, .calinski_harabasz = NAN, .stability = NAN
 	};
-	if (!ctx || !x || !labels || !out)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_quality_find: data, labels and a place are needed");
+	KDRI_NEED(ctx, x && labels && out);
 	const bool several = kdri_several(ctx);
 	int64_t *names = NULL;
 	w.n = kdr_mat_rows(x);
@@ -175,7 +173,7 @@ kdr_status kdr_quality_find(kdr_context *ctx, const kdr_mat *x, const int64_t *l
 	q.silhouette_kind =
 	        w.all <= MOST_EXACT && !several ? KDR_SILHOUETTE_EXACT : KDR_SILHOUETTE_SIMPLIFIED;
 	if (w.k >= 2 && w.k < w.all) {
-		KDRI_TRY(kdr_silhouette(ctx, x, labels, q.silhouette_kind, NULL, &q.silhouette));
+		KDRI_TRY(kdri_silhouette(ctx, x, labels, q.silhouette_kind, NULL, &q.silhouette));
 		KDRI_TRY(quality_find_means(&w));
 		KDRI_TRY(find_spread(&w));
 		q.davies_bouldin = davies_bouldin(&w);
@@ -186,11 +184,4 @@ done:
 	kdri_free(ctx, names);
 	quality_release(&w);
 	return st;
-}
-
-const char *kdr_quality_note(void)
-{
-	return "these say how compact, separate and repeatable clusters are in the data as they were given, not whether they "
-	       "mean anything: noise cut into round pieces scores well, long or nested shapes score badly, and figures "
-	       "of differently prepared data cannot be compared";
 }

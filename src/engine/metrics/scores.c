@@ -146,7 +146,6 @@ kdr_status kdr_evaluate(kdr_context *ctx, const int64_t *labels, const int64_t *
                         kdr_scores *out)
 {
 	kdri_table t = { 0 };
-	if (!labels || !truth || !out)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "scores: an argument is NULL");
+	KDRI_NEED(ctx, labels && truth && out);
 	return scores_evaluate(ctx, kdri_table_new(ctx, labels, truth, n, &t), &t, out);
 }

@@ -455,8 +455,8 @@ done:
 	return st;
 }
 
-kdr_status kdr_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, kdr_silhouette_kind kind,
-                          double *values, double *mean)
+kdr_status kdri_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
+                           kdr_silhouette_kind kind, double *values, double *mean)
 {
 	return silhouette_of_sample(ctx, x, labels, kind, values, mean, NULL);
 }

@@ -126,9 +126,9 @@ static double amount(const kdri_units *units, int64_t q)
 	return (double)q / units->units * units->total;
 }
 
-kdr_status kdr_transport(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
-                         const double *supply, const double *demand, double *flow, double *u, double *v,
-                         double *total)
+kdr_status kdri_transport(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
+                          const double *supply, const double *demand, double *flow, double *u, double *v,
+                          double *total)
 {
 	kdr_status st;
 	transport t = { 0 };

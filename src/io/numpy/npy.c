@@ -272,26 +272,6 @@ done:
 
 /* --- out ---------------------------------------------------------------------------------------- */
 
-kdr_status kdr_write_array(kdr_context *ctx, const char *path, const kdr_array *array, bool force)
-{
-	kdr_status st;
-	kdri_output *o = NULL;
-	unsigned char header[KDRI_NPY_HEADER_ROOM];
-	int64_t count = 1;
-	if (!array || !array->data || array->ndim < 1 || array->ndim > 3)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%s: an array of 1 to 3 dimensions with data is needed", path);
-	for (int i = 0; i < array->ndim; i++)
-		KDRI_TRY(kdri_mul(ctx, count, array->shape[i], &count));
-	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
-	size_t n = kdri_npy_make_header(array->type == KDR_INT64 ? "i8" : "f8", array->ndim, array->shape,
-	                                header);
-	KDRI_TRY(kdri_output_write(ctx, o, header, n));
-	KDRI_TRY(kdri_output_write(ctx, o, array->data, (size_t)count * 8));
-done:
-	return kdri_output_finish(ctx, o, st);
-}
-
 /* A sparse data set becomes a dense file, but never a dense matrix: a row at a time. */
 static kdr_status write_npy(kdr_context *ctx, const char *path, const kdr_data *data, bool force)
 {

@@ -256,6 +256,7 @@ kdr_status kdri_output_finish(kdr_context *ctx, kdri_output *o, kdr_status st)
 
 kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force)
 {
+	KDRI_NEED(ctx, path);
 	kdri_output *o = NULL;
 	kdr_status st = kdri_output_open(ctx, path, force, &o);
 	output_drop(ctx, o);
@@ -264,6 +265,7 @@ kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force)
 
 kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size, bool force)
 {
+	KDRI_NEED(ctx, path && (bytes || size == 0));
 	kdr_status st;
 	kdri_output *o = NULL;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));

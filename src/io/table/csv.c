@@ -30,7 +30,7 @@ static void close_reading(kdr_context *ctx, reading *r)
 static kdr_status open_reading(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
                                char delimiter, reading *r)
 {
-	static const kdr_read_options none = { 0 };
+	static const kdr_read_options none = { .size = sizeof(kdr_read_options) };
 	kdr_status st;
 	*r = (reading){ .in = in, .options = options ? options : &none, .delimiter = delimiter };
 	KDRI_TRY(kdri_missing_read(ctx, r->options->missing, &r->missing));
@@ -272,10 +272,11 @@ kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_o
 	kdr_status st;
 	kdri_input *in = NULL;
 	kdr_findings *found = NULL;
-	if (!ctx || !path || !out)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_inspect_file: a path and a place for the result are needed");
-	const kdri_format *format = kdri_format_find(options ? options->format : NULL, path);
+	KDRI_NEED(ctx, path && out);
+	kdr_read_options own;
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
+	options = &own;
+	const kdri_format *format = kdri_format_find(options->format, path);
 	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
 	found->allocator = ctx->allocator;
 	if (format == &kdri_format_csv || format == &kdri_format_tsv) {

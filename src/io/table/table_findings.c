@@ -37,11 +37,6 @@ void kdr_findings_free(kdr_findings *list)
 	kdri_free_with(&a, list);
 }
 
-int64_t kdr_findings_count(const kdr_findings *list)
-{
-	return list ? list->count : 0;
-}
-
 const kdr_finding *kdr_findings_at(const kdr_findings *list, int64_t index)
 {
 	return list && index >= 0 && index < list->count ? &list->items[index] : NULL;

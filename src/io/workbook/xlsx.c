@@ -307,7 +307,7 @@ static kdr_status read_xlsx(kdr_context *ctx, const char *path, const kdr_read_o
 	char *file = NULL, *member = NULL, *text = NULL;
 	size_t size = 0;
 	/* Nothing has to be found out about how the text is written: it was written here. */
-	kdr_read_options own = options ? *options : (kdr_read_options){ 0 };
+	kdr_read_options own = options ? *options : (kdr_read_options){ .size = sizeof(kdr_read_options) };
 	own.decimal = ".";
 	own.delimiter = ",";
 	own.encoding = "utf-8";

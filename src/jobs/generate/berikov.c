@@ -82,12 +82,7 @@ static const kdri_design design = { .stage = "generate.berikov",
 	                            .feature_name = berikov_name,
 	                            .free_state = free_berikov };
 
-void kdr_berikov_init(kdr_berikov *spec)
-{
-	*spec = (kdr_berikov){ .separation = 1 };
-}
-
-kdr_status kdr_generate_berikov(kdr_context *ctx, const kdr_berikov *spec, kdr_generator **out)
+kdr_status kdri_generate_berikov(kdr_context *ctx, const kdr_design *spec, kdr_generator **out)
 {
 	kdr_status st;
 	kdr_generator *g = NULL;

@@ -118,7 +118,7 @@ static void blobs_turn(double *x, const int32_t *order, int64_t d, double degree
 	}
 }
 
-static kdr_status make_centres(kdr_context *ctx, kdr_generator *g, const kdr_blobs *spec)
+static kdr_status make_centres(kdr_context *ctx, kdr_generator *g, const kdr_design *spec)
 {
 	kdr_status st;
 	blobs *b = g->state;
@@ -153,14 +153,7 @@ done:
 
 /* --- making one -------------------------------------------------------------------------------- */
 
-void kdr_blobs_init(kdr_blobs *spec)
-{
-	*spec = (kdr_blobs){
-		.tasks = 2, .k = 3, .features = 2, .separation = 3, .spread = 1, .shift = 0.5, .rotation = 15
-	};
-}
-
-static kdr_status blobs_check(kdr_context *ctx, const kdr_blobs *s)
+static kdr_status blobs_check(kdr_context *ctx, const kdr_design *s)
 {
 	static const char what[] = "blobs";
 	kdr_status st;
@@ -177,7 +170,7 @@ done:
 	return st;
 }
 
-kdr_status kdr_generate_blobs(kdr_context *ctx, const kdr_blobs *spec, kdr_generator **out)
+kdr_status kdri_generate_blobs(kdr_context *ctx, const kdr_design *spec, kdr_generator **out)
 {
 	kdr_status st;
 	kdr_generator *g = NULL;

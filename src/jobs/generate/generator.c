@@ -51,6 +51,22 @@ done:
 	return st;
 }
 
+kdr_status kdr_generate(kdr_context *ctx, const kdr_design *given, kdr_generator **out)
+{
+	kdr_design design;
+	KDRI_NEED(ctx, given && out);
+	kdr_status st = KDRI_TAKE(ctx, kdr_design, given, &design);
+	if (st != KDR_OK)
+		return st;
+	switch (design.kind) {
+	case KDR_DESIGN_BLOBS: return kdri_generate_blobs(ctx, &design, out);
+	case KDR_DESIGN_TOPICS: return kdri_generate_topics(ctx, &design, out);
+	case KDR_DESIGN_BERIKOV: return kdri_generate_berikov(ctx, &design, out);
+	}
+	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_generate: %d is not one of kdr_design_kind",
+	                 (int)design.kind);
+}
+
 void kdr_generator_free(kdr_generator *g)
 {
 	if (!g)
@@ -66,42 +82,9 @@ void kdr_generator_free(kdr_generator *g)
 
 /* --- asking it --------------------------------------------------------------------------------- */
 
-int64_t kdr_generator_features(const kdr_generator *g)
-{
-	return g->features;
-}
-
 int64_t kdr_generator_tasks(const kdr_generator *g)
 {
-	return g->tasks;
-}
-
-int64_t kdr_generator_samples(const kdr_generator *g, int64_t task)
-{
-	return task >= 0 && task < g->tasks ? g->samples[task] : 0;
-}
-
-int64_t kdr_generator_classes(const kdr_generator *g)
-{
-	return g->k;
-}
-
-bool kdr_generator_sparse(const kdr_generator *g)
-{
-	return g->design->sparse_row != NULL;
-}
-
-int64_t kdr_generator_room(const kdr_generator *g)
-{
-	return g->most;
-}
-
-const char *kdr_generator_feature_name(kdr_generator *g, int64_t column)
-{
-	if (column < 0 || column >= g->features)
-		return NULL;
-	g->design->feature_name(g, column, g->name, sizeof g->name);
-	return g->name;
+	return g ? g->tasks : 0;
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
@@ -137,7 +120,7 @@ static int64_t sparse_row(const kdr_generator *g, int64_t task, int64_t index, i
 	return label;
 }
 
-kdr_status kdr_generator_row(kdr_generator *g, int64_t task, int64_t index, double *row, int64_t *label)
+kdr_status kdri_generator_row(kdr_generator *g, int64_t task, int64_t index, double *row, int64_t *label)
 {
 	if (!has_row(g, task, index))
 		return KDR_ERR_ARGUMENT;
@@ -145,12 +128,12 @@ kdr_status kdr_generator_row(kdr_generator *g, int64_t task, int64_t index, doub
 	return KDR_OK;
 }
 
-kdr_status kdr_generator_sparse_row(kdr_generator *g, int64_t task, int64_t index, int32_t *cols,
-                                    double *vals, int64_t *nnz, int64_t *label)
+kdr_status kdri_generator_sparse_row(kdr_generator *g, int64_t task, int64_t index, int32_t *cols,
+                                     double *vals, int64_t *nnz, int64_t *label)
 {
 	if (!has_row(g, task, index))
 		return KDR_ERR_ARGUMENT;
-	if (!kdr_generator_sparse(g))
+	if (!g->design->sparse_row)
 		return KDR_ERR_UNSUPPORTED;
 	*label = sparse_row(g, task, index, cols, vals, nnz);
 	return KDR_OK;
@@ -210,6 +193,7 @@ kdr_status kdr_generator_data(kdr_context *ctx, kdr_generator *g, int64_t task, 
 	kdr_status st;
 	kdr_data *d = NULL;
 	char text[64];
+	KDRI_NEED(ctx, g && out);
 	KDRI_TRY(kdri_check_count(ctx, "data", "task", task, 0, g->tasks - 1));
 	snprintf(text, sizeof text, "task%lld", (long long)task + 1);
 	KDRI_TRY(kdri_data_new(ctx, text, "", &d));
@@ -227,7 +211,7 @@ kdr_status kdr_generator_data(kdr_context *ctx, kdr_generator *g, int64_t task, 
 		g->design->feature_name(g, j, text, sizeof text);
 		KDRI_TRY(kdri_strdup(ctx, text, &d->features[j]));
 	}
-	if (kdr_generator_sparse(g))
+	if (g->design->sparse_row)
 		KDRI_TRY(fill_sparse(ctx, g, task, d));
 	else
 		KDRI_TRY(generator_fill_dense(ctx, g, task, d));

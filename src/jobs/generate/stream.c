@@ -30,13 +30,15 @@ static kdr_status write_csv(kdr_context *ctx, writer *w)
 {
 	kdr_status st = KDR_OK;
 	int64_t d = w->g->features, label;
-	for (int64_t j = 0; j < d; j++)
-		KDRI_TRY(kdri_output_printf(ctx, w->out, "%s%c", kdr_generator_feature_name(w->g, j),
-		                            j + 1 < d ? ',' : '\n'));
+	char name[64];
+	for (int64_t j = 0; j < d; j++) {
+		w->g->design->feature_name(w->g, j, name, sizeof name);
+		KDRI_TRY(kdri_output_printf(ctx, w->out, "%s%c", name, j + 1 < d ? ',' : '\n'));
+	}
 	for (int64_t i = 0; i < w->rows; i++) {
 		size_t used = 0;
 		KDRI_TRY(stream_advance(ctx, w, i));
-		KDRI_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
+		KDRI_TRY(kdri_generator_row(w->g, w->task, i, w->values, &label));
 		for (int64_t j = 0; j < d; j++) {
 			used += (size_t)kdri_print_double(w->values[j], w->text + used);
 			w->text[used++] = j + 1 < d ? ',' : '\n';
@@ -56,7 +58,7 @@ static kdr_status write_npy(kdr_context *ctx, writer *w)
 	KDRI_TRY(kdri_output_write(ctx, w->out, header, kdri_npy_make_header("f8", 2, shape, header)));
 	for (int64_t i = 0; i < w->rows; i++) {
 		KDRI_TRY(stream_advance(ctx, w, i));
-		KDRI_TRY(kdr_generator_row(w->g, w->task, i, w->values, &label));
+		KDRI_TRY(kdri_generator_row(w->g, w->task, i, w->values, &label));
 		KDRI_TRY(kdri_output_write(ctx, w->out, w->values, (size_t)shape[1] * sizeof *w->values));
 	}
 done:
@@ -67,11 +69,11 @@ done:
 static int64_t take_entries(const writer *w, int64_t i)
 {
 	int64_t nnz = 0, label;
-	if (kdr_generator_sparse(w->g)) {
-		kdr_generator_sparse_row(w->g, w->task, i, w->cols, w->values, &nnz, &label);
+	if (w->g->design->sparse_row) {
+		kdri_generator_sparse_row(w->g, w->task, i, w->cols, w->values, &nnz, &label);
 		return nnz;
 	}
-	kdr_generator_row(w->g, w->task, i, w->values, &label);
+	kdri_generator_row(w->g, w->task, i, w->values, &label);
 	for (int64_t j = 0; j < w->g->features; j++)
 		if (w->values[j] != 0) {
 			w->cols[nnz] = (int32_t)j;
@@ -124,6 +126,7 @@ kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task,
                                const char *labels_path, bool force)
 {
 	kdr_status st;
+	KDRI_NEED(ctx, g && path);
 	const kdri_format *format = kdri_format_find(NULL, path);
 	kdr_status (*write)(kdr_context *, writer *) = format == &kdri_format_csv   ? write_csv
 	                                               : format == &kdri_format_mtx ? write_mtx
@@ -151,4 +154,19 @@ done:
 	kdri_free(ctx, w.cols);
 	kdri_free(ctx, w.text);
 	return kdri_output_finish(ctx, w.out, st);
+}
+
+kdr_status kdr_generator_write_features(kdr_context *ctx, kdr_generator *g, const char *path, bool force)
+{
+	kdr_status st;
+	kdri_output *o = NULL;
+	char name[64];
+	KDRI_NEED(ctx, g && path);
+	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
+	for (int64_t j = 0; j < g->features; j++) {
+		g->design->feature_name(g, j, name, sizeof name);
+		KDRI_TRY(kdri_output_printf(ctx, o, "%s\n", name));
+	}
+done:
+	return kdri_output_finish(ctx, o, st);
 }

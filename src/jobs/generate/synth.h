@@ -33,7 +33,6 @@ struct kdr_generator {
 	int64_t *samples;                 /* one a task */
 	double *bound;                    /* tasks x k: see classes.c */
 	uint64_t *start;                  /* tasks */
-	char name[64];
 };
 
 /* --- generator.c ------------------------------------------------------------------------------- */
@@ -60,5 +59,18 @@ void kdri_shuffle(kdri_rng *rng, int32_t *order, int64_t n);
 
 /* The name of word `index` of a vocabulary of `count`: invented, pronounceable, all different. */
 void kdri_word(int64_t index, int64_t count, char *name, size_t size);
+
+/* Fills `row` (features values) and the class of that row. */
+kdr_status kdri_generator_row(kdr_generator *generator, int64_t task, int64_t index, double *row,
+                              int64_t *label);
+
+/* The same as column numbers (increasing) and values, for generators that are sparse. Both arrays need
+ * room for `most` entries. */
+kdr_status kdri_generator_sparse_row(kdr_generator *generator, int64_t task, int64_t index, int32_t *cols,
+                                     double *vals, int64_t *nnz, int64_t *label);
+
+kdr_status kdri_generate_blobs(kdr_context *ctx, const kdr_design *spec, kdr_generator **out);
+kdr_status kdri_generate_topics(kdr_context *ctx, const kdr_design *spec, kdr_generator **out);
+kdr_status kdri_generate_berikov(kdr_context *ctx, const kdr_design *spec, kdr_generator **out);
 
 #endif

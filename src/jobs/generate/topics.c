@@ -111,13 +111,6 @@ static const kdri_design design = { .stage = "generate.topics",
 
 /* --- making one -------------------------------------------------------------------------------- */
 
-void kdr_topics_init(kdr_topics *spec)
-{
-	*spec = (kdr_topics){
-		.tasks = 2, .k = 4, .words = 2000, .length = 100, .purity = 0.4, .domain = 0.2
-	};
-}
-
 static kdr_status make_rankings(kdr_context *ctx, kdr_generator *g)
 {
 	kdr_status st;
@@ -139,7 +132,7 @@ done:
 	return st;
 }
 
-static kdr_status topics_check(kdr_context *ctx, const kdr_topics *s)
+static kdr_status topics_check(kdr_context *ctx, const kdr_design *s)
 {
 	static const char what[] = "topics";
 	kdr_status st;
@@ -162,7 +155,7 @@ done:
 	return st;
 }
 
-kdr_status kdr_generate_topics(kdr_context *ctx, const kdr_topics *spec, kdr_generator **out)
+kdr_status kdri_generate_topics(kdr_context *ctx, const kdr_design *spec, kdr_generator **out)
 {
 	kdr_status st;
 	kdr_generator *g = NULL;

@@ -5,6 +5,7 @@
 #include "core/internal.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/views.h"
+#include "jobs/relate/relate.h"
 
 #include <stdio.h>
 
@@ -29,11 +30,11 @@ static void advice_say(const char *const *names, int64_t count, const double *ne
 		if (s != t && (best < 0 || nearness[t * count + s] > nearness[t * count + best]))
 			best = s;
 	kdri_nearness_advice(names[t], best < 0 ? NULL : names[best],
-	                     best < 0 ? 0 : nearness[t * count + best], out, KDR_ADVICE_ROOM);
+	                     best < 0 ? 0 : nearness[t * count + best], out, KDRI_ADVICE_ROOM);
 }
 
-kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names, int64_t count,
-                             double *nearness, char (*advice)[KDR_ADVICE_ROOM])
+kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names, int64_t count,
+                              double *nearness, char (*advice)[KDRI_ADVICE_ROOM])
 {
 	kdr_status st;
 	const kdri_views_options options = { .together = true,
@@ -48,7 +49,7 @@ kdr_status kdr_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *con
 	KDRI_TRY(KDRI_NEW(ctx, &near, count * count));
 	for (int64_t t = 0; t < count; t++)
 		tasks[t].x = x[t];
-	const kdr_problem problem = { .tasks = tasks, .ntasks = count };
+	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };
 	KDRI_TRY(kdri_views_new(ctx, &problem, &options, &v));
 	for (int64_t t = 0; t < count; t++)
 		rows[t] = &v.tasks[t].rows.view;

@@ -8,14 +8,9 @@
 
 static const char stage[] = "relate";
 
-void kdr_relate_options_init(kdr_relate_options *options)
-{
-	memset(options, 0, sizeof *options);
-}
-
 kdr_relate_options kdri_relate_resolve(const kdr_relate_options *options)
 {
-	kdr_relate_options o = options ? *options : (kdr_relate_options){ 0 };
+	kdr_relate_options o = options ? *options : (kdr_relate_options){ .size = sizeof o };
 	o.rare = o.rare != 0 ? o.rare : 0.1;
 	o.ridge = o.ridge != 0 ? o.ridge : 1;
 	o.folds = o.folds ? o.folds : 5;
@@ -70,7 +65,7 @@ done:
 	return st;
 }
 
-void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdr_relate_task *t)
+void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdri_relate_task *t)
 {
 	t->observed = 0;
 	for (int64_t j = 0; j < d; j++)
@@ -79,7 +74,7 @@ void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdr_
 	t->complexity_observed = kdri_complexity(counts, d, t->samples, rare, true);
 }
 
-void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdr_relate_pair *p)
+void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdri_relate_pair *p)
 {
 	int64_t either = 0;
 	p->shared = 0;
@@ -91,7 +86,7 @@ void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdr_relate_pair 
 }
 
 static kdr_status measure_pair(kdr_context *ctx, const kdr_mat *x, const kdr_relate_options *o,
-                               int64_t *const *counts, kdr_relate_pair *p)
+                               int64_t *const *counts, kdri_relate_pair *p)
 {
 	kdr_status st;
 	kdri_own a = { .view = kdr_mat_from_dense(NULL, 0, 0) }, b = a;
@@ -115,8 +110,8 @@ done:
 }
 
 static kdr_status measures_measure(kdr_context *ctx, const kdr_mat *x, int64_t count,
-                                   const kdr_relate_options *o, int64_t **counts, kdr_relate_task *tasks,
-                                   kdr_relate_pair *pairs)
+                                   const kdr_relate_options *o, int64_t **counts, kdri_relate_task *tasks,
+                                   kdri_relate_pair *pairs)
 {
 	kdr_status st = KDR_OK;
 	int64_t d = kdr_mat_cols(x), k = 0, total = count * (count - 1) / 2;
@@ -124,12 +119,12 @@ static kdr_status measures_measure(kdr_context *ctx, const kdr_mat *x, int64_t c
 		int64_t n = kdr_mat_rows(&x[t]);
 		KDRI_TRY(KDRI_NEW(ctx, &counts[t], d));
 		kdri_mat_col_counts(&x[t], counts[t]);
-		tasks[t] = (kdr_relate_task){ .samples = n, .features = d };
+		tasks[t] = (kdri_relate_task){ .samples = n, .features = d };
 		kdri_relate_task_counts(counts[t], d, o->rare, &tasks[t]);
 	}
 	for (int64_t b = 1; b < count; b++)
 		for (int64_t a = 0; a < b; a++, k++) {
-			pairs[k] = (kdr_relate_pair){ .a = a, .b = b };
+			pairs[k] = (kdri_relate_pair){ .a = a, .b = b };
 			KDRI_TRY(measure_pair(ctx, x, o, counts, &pairs[k]));
 			if (kdri_iteration(ctx, stage, k + 1, total, NAN)) {
 				st = kdri_fail(ctx, KDR_ERR_NUMERIC,
@@ -142,9 +137,9 @@ done:
 	return st;
 }
 
-kdr_status kdr_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
-                               const kdr_relate_options *options, kdr_relate_task *tasks,
-                               kdr_relate_pair *pairs)
+kdr_status kdri_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                                const kdr_relate_options *options, kdri_relate_task *tasks,
+                                kdri_relate_pair *pairs)
 {
 	kdr_status st;
 	kdr_relate_options o;

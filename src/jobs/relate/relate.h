@@ -2,7 +2,35 @@
 #ifndef KDRI_RELATE_H
 #define KDRI_RELATE_H
 
+#include "api/result.h"
 #include "matrix/linalg.h"
+
+/* What is said of one task. */
+typedef struct kdri_relate_task {
+	int64_t samples, features;
+	int64_t observed;           /* features with a value other than 0 in some sample */
+	double complexity;          /* share of all features that are rare: in fewer than rare x n samples */
+	double complexity_observed; /* the same share of the observed features */
+} kdri_relate_task;
+
+/* What is said of two tasks. NaN: not defined for them, or not wanted. */
+typedef struct kdri_relate_pair {
+	int64_t a, b;
+	int64_t shared;      /* features observed in both */
+	double overlap;      /* shared / features observed in either */
+	double a_distance;   /* 0: a classifier cannot tell them apart; 2: it never errs */
+	double mmd_linear;   /* squared maximum mean discrepancies, biased: linear kernel, */
+	double mmd_gaussian; /* and Gaussian kernel of width */
+	double bandwidth;    /* the median distance of two samples */
+} kdri_relate_pair;
+
+/* Room for a sentence of advice. */
+enum { KDRI_ADVICE_ROOM = 384 };
+
+/* A candidate: its matrix in the source's features and in the target's; the same matrix twice where they share their features. */
+typedef struct kdri_bridge_candidate {
+	kdr_mat source_view, target_view;
+} kdri_bridge_candidate;
 
 /* --- complexity.c ----------------------------------------------------------------------------- */
 
@@ -15,13 +43,48 @@ double kdri_complexity(const int64_t *counts, int64_t features, int64_t samples,
 /* Options with zeros, or NULL, as the defaults they stand for. */
 kdr_relate_options kdri_relate_resolve(const kdr_relate_options *options);
 /* What the numbers of samples that have each feature say of a task, and of a pair. */
-void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdr_relate_task *task);
-void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdr_relate_pair *pair);
+void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdri_relate_task *task);
+void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdri_relate_pair *pair);
 
 /* --- adistance.c ------------------------------------------------------------------------------ */
 
 /* A-distance of the rows of a and b. NaN where it is not defined: fewer than two rows on a side. */
 kdr_status kdri_a_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b, double ridge, int64_t folds,
                            double *out);
+
+/* Fits the model to `n` triples: features (n x 6), helps[i] 0 or 1, by Newton's method with a small ridge on standardised
+ * features. */
+kdr_status kdri_selector_fit(kdr_context *ctx, const double *features, const int *helps, int64_t n,
+                             double ridge, kdr_selector *out);
+
+double kdri_selector_probability(const kdr_selector *selector, const double *features);
+
+/* The same from labelled data sets with the same columns: every ordered triple (source, bridge, target) of them is tried. A bridge helps
+ * if labels spread on a neighbour graph with it reach more than 1.03 times the accuracy without. Classes are 0..classes-1. */
+kdr_status kdri_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t *const *labels,
+                               int64_t count, int64_t classes, const kdr_relate_options *options,
+                               kdr_selector *out);
+
+/* Ranks bridges by their matrices alone. With a selector by its probability; without one, a bridge is as good as its longer half is
+ * short: by max(A(s,i), A(i,t)), against A(s,t). Of equals the first is better. kdr_transfer has the classes, too: without a selector
+ * it fits every candidate and takes the one over which most of the source's classes come back from the target. */
+kdr_status kdri_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_mat *target,
+                            const kdri_bridge_candidate *candidates, int64_t count,
+                            const kdr_selector *selector, const kdr_relate_options *options,
+                            kdri_bridge_score *scores);
+
+/* Measures `count` tasks whose columns mean the same. `tasks` has room for count, `pairs` for
+ * count (count - 1) / 2 entries, in the order (0,1) (0,2) (1,2) (0,3) ...; `options` may be NULL. O(nnz) a task
+ * and classifier step, and O(most_rows^2) a pair. */
+kdr_status kdri_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                                const kdr_relate_options *options, kdri_relate_task *tasks,
+                                kdri_relate_pair *pairs);
+
+/* One sentence for each task on which other is nearest, and the nearness it rests
+ * on: nearness[t * count + s] is how near samples of task t are to the nearest of task s, as a share of how
+ * near they are to the nearest of their own; 1 is "no farther". A hint from at most 400 samples of each
+ * task. `nearness` (count x count) and `advice` (count) may be NULL. */
+kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names, int64_t count,
+                              double *nearness, char (*advice)[KDRI_ADVICE_ROOM]);
 
 #endif

@@ -86,8 +86,8 @@ done:
 	return st;
 }
 
-kdr_status kdr_selector_fit(kdr_context *ctx, const double *features, const int *helps, int64_t n,
-                            double ridge, kdr_selector *out)
+kdr_status kdri_selector_fit(kdr_context *ctx, const double *features, const int *helps, int64_t n,
+                             double ridge, kdr_selector *out)
 {
 	kdr_status st;
 	double *z = NULL, mean[P] = { 0 }, deviation[P] = { 0 };
@@ -132,7 +132,7 @@ done:
 	return st;
 }
 
-double kdr_selector_probability(const kdr_selector *selector, const double *features)
+double kdri_selector_probability(const kdr_selector *selector, const double *features)
 {
 	double s = selector->beta[0];
 	for (int k = 0; k < P; k++)
@@ -172,7 +172,7 @@ done:
 	return st;
 }
 
-static void select_explain(kdr_bridge_score *s, bool selector)
+static void select_explain(kdri_bridge_score *s, bool selector)
 {
 	double si = s->features[3], st = s->features[4], it = s->features[5], longer = fmax(si, it);
 	const char *half = si >= it ? "A(source, bridge)" : "A(bridge, target)";
@@ -188,7 +188,7 @@ static void select_explain(kdr_bridge_score *s, bool selector)
 	              st);
 }
 
-static void select_rank(kdr_bridge_score *s, int64_t count)
+static void select_rank(kdri_bridge_score *s, int64_t count)
 {
 	for (int64_t a = 0; a < count; a++) {
 		s[a].rank = 0;
@@ -197,10 +197,10 @@ static void select_rank(kdr_bridge_score *s, int64_t count)
 	}
 }
 
-kdr_status kdr_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_mat *target,
-                           const kdr_bridge_candidate *candidates, int64_t count,
-                           const kdr_selector *selector, const kdr_relate_options *options,
-                           kdr_bridge_score *scores)
+kdr_status kdri_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_mat *target,
+                            const kdri_bridge_candidate *candidates, int64_t count,
+                            const kdr_selector *selector, const kdr_relate_options *options,
+                            kdri_bridge_score *scores)
 {
 	kdr_status st = KDR_OK;
 	kdr_relate_options o;
@@ -213,17 +213,17 @@ kdr_status kdr_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_ma
 	KDRI_TRY(complexity(ctx, target, o.rare, &ct));
 	KDRI_TRY(select_distance(ctx, source, target, &o, &a_st));
 	for (int64_t k = 0; k < count; k++) {
-		const kdr_bridge_candidate *c = &candidates[k];
-		kdr_bridge_score *s = &scores[k];
-		*s = (kdr_bridge_score){ .features = { cs, 0, ct, 0, a_st, 0 },
-			                 .probability = NAN,
-			                 .back = NAN };
+		const kdri_bridge_candidate *c = &candidates[k];
+		kdri_bridge_score *s = &scores[k];
+		*s = (kdri_bridge_score){ .features = { cs, 0, ct, 0, a_st, 0 },
+			                  .probability = NAN,
+			                  .back = NAN };
 		KDRI_TRY(complexity(ctx, &c->source_view, o.rare, &s->features[1]));
 		KDRI_TRY(select_distance(ctx, source, &c->source_view, &o, &s->features[3]));
 		KDRI_TRY(select_distance(ctx, &c->target_view, target, &o, &s->features[5]));
 		s->score = a_st - fmax(s->features[3], s->features[5]); /* (E4) */
 		if (selector)
-			s->score = s->probability = kdr_selector_probability(selector, s->features);
+			s->score = s->probability = kdri_selector_probability(selector, s->features);
 		select_explain(s, selector != NULL);
 	}
 	select_rank(scores, count);

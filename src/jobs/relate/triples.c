@@ -48,15 +48,15 @@ done:
 	return st;
 }
 
-static double triples_distance(const kdr_relate_pair *pairs, int64_t a, int64_t b)
+static double triples_distance(const kdri_relate_pair *pairs, int64_t a, int64_t b)
 {
 	int64_t low = KDRI_MIN(a, b), high = KDRI_MAX(a, b);
 	double d = pairs[high * (high - 1) / 2 + low].a_distance;
 	return isnan(d) ? 2 : d;
 }
 
-static kdr_status try_all(kdr_context *ctx, const sets *d, const kdr_relate_task *tasks,
-                          const kdr_relate_pair *pairs, double *features, int *helps)
+static kdr_status try_all(kdr_context *ctx, const sets *d, const kdri_relate_task *tasks,
+                          const kdri_relate_pair *pairs, double *features, int *helps)
 {
 	kdr_status st = KDR_OK;
 	int64_t n = d->count, at = 0;
@@ -83,13 +83,14 @@ done:
 	return st;
 }
 
-kdr_status kdr_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t *const *labels, int64_t count,
-                              int64_t classes, const kdr_relate_options *options, kdr_selector *out)
+kdr_status kdri_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t *const *labels,
+                               int64_t count, int64_t classes, const kdr_relate_options *options,
+                               kdr_selector *out)
 {
 	kdr_status st;
 	kdr_relate_options o;
-	kdr_relate_task *tasks = NULL;
-	kdr_relate_pair *pairs = NULL;
+	kdri_relate_task *tasks = NULL;
+	kdri_relate_pair *pairs = NULL;
 	double *features = NULL;
 	int *helps = NULL;
 	sets d = { .x = x, .labels = labels, .count = count, .classes = classes };
@@ -106,9 +107,9 @@ kdr_status kdr_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t 
 	KDRI_TRY(KDRI_NEW(ctx, &helps, triples));
 	KDRI_TRY(kdr_options_new(ctx, "gfhf", &d.options));
 	KDRI_TRY(kdr_options_set_number(ctx, d.options, "neighbors", NEIGHBOURS));
-	KDRI_TRY(kdr_relate_matrices(ctx, x, count, &o, tasks, pairs));
+	KDRI_TRY(kdri_relate_matrices(ctx, x, count, &o, tasks, pairs));
 	KDRI_TRY(try_all(ctx, &d, tasks, pairs, features, helps));
-	KDRI_TRY(kdr_selector_fit(ctx, features, helps, triples, ridge, out));
+	KDRI_TRY(kdri_selector_fit(ctx, features, helps, triples, ridge, out));
 done:
 	kdri_free(ctx, tasks);
 	kdri_free(ctx, pairs);

@@ -1,15 +1,17 @@
 /* What the registry knows of a result's method. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/method.h"
+#include "core/json_read.h"
 #include "jobs/report/report.h"
 
 enum { MOST = 2000 };
 
-static const kdr_algo *method_of(const kdr_json *root)
+static const kdr_algo *method_of(const kdri_json_value *root)
 {
-	const char *method = kdr_json_text(kdr_json_get(root, "method"), NULL),
-	           *command = kdr_json_text(kdr_json_get(root, "command"), NULL);
+	const char *method = kdri_json_text(kdri_json_get(root, "method"), NULL),
+	           *command = kdri_json_text(kdri_json_get(root, "command"), NULL);
 	kdr_family family =
 	        command && strcmp(command, "transfer") == 0 ? KDR_FAMILY_TRANSFER : KDR_FAMILY_CLUSTER;
-	const kdr_algo *algo = method ? kdr_algo_find_in(family, method) : NULL;
+	const kdr_algo *algo = method ? kdri_algo_find_in(family, method) : NULL;
 	return method && !algo ? kdr_algo_find(method) : algo;
 }
 
@@ -21,14 +23,14 @@ static void about_text(kdri_page *p, const char *key, const char *value, bool co
 	kdri_page_string(p, value ? value : "", MOST);
 }
 
-static bool is_default(const kdr_option_desc *d, const kdr_json *value)
+static bool is_default(const kdr_option_desc *d, const kdri_json_value *value)
 {
-	if (kdr_json_is(value, KDR_JSON_TEXT))
+	if (kdri_json_is(value, KDRI_JSON_TEXT))
 		return d->type == KDR_OPTION_CHOICE &&
-		       strcmp(d->choices[(int)d->initial], kdr_json_text(value, NULL)) == 0;
-	if (kdr_json_is_bool(value))
-		return kdr_json_is(value, KDR_JSON_TRUE) == (d->initial != 0);
-	return !kdr_json_is(value, KDR_JSON_ARRAY) && kdr_json_number(value, 0) == d->initial;
+		       strcmp(d->choices[(int)d->initial], kdri_json_text(value, NULL)) == 0;
+	if (kdri_json_is_bool(value))
+		return kdri_json_is(value, KDRI_JSON_TRUE) == (d->initial != 0);
+	return !kdri_json_is(value, KDRI_JSON_ARRAY) && kdri_json_number(value, 0) == d->initial;
 }
 
 static void default_text(kdri_page *p, const kdr_option_desc *d)
@@ -43,12 +45,12 @@ static void default_text(kdri_page *p, const kdr_option_desc *d)
 	           true);
 }
 
-static void options(kdri_page *p, const kdr_algo *algo, const kdr_json *root)
+static void options(kdri_page *p, const kdr_algo *algo, const kdri_json_value *root)
 {
-	const kdr_json *given = kdr_json_get(root, "options");
+	const kdri_json_value *given = kdri_json_get(root, "options");
 	kdri_page_raw(p, ",\"options\":[");
 	for (const kdr_option_desc *d = algo->options; d && d->name; d++) {
-		const kdr_json *value = kdr_json_get(given, d->name);
+		const kdri_json_value *value = kdri_json_get(given, d->name);
 		kdri_page_raw(p, d == algo->options ? "{" : ",{");
 		about_text(p, "name", d->name, false);
 		about_text(p, "help", d->help, true);
@@ -59,13 +61,13 @@ static void options(kdri_page *p, const kdr_algo *algo, const kdr_json *root)
 }
 
 /* Words for the names in method_fields, the task's name left off: those of arrays are in the registry. */
-static void meanings(kdri_page *p, const kdr_algo *algo, const kdr_json *root)
+static void meanings(kdri_page *p, const kdr_algo *algo, const kdri_json_value *root)
 {
-	const kdr_json *fields = kdr_json_get(root, "method_fields");
+	const kdri_json_value *fields = kdri_json_get(root, "method_fields");
 	bool first = true;
 	kdri_page_raw(p, ",\"meanings\":{");
-	for (int64_t i = 0; i < kdr_json_count(fields); i++) {
-		const char *name = kdr_json_key(kdr_json_at(fields, i)), *words = NULL;
+	for (int64_t i = 0; i < kdri_json_count(fields); i++) {
+		const char *name = kdri_json_key(kdri_json_at(fields, i)), *words = NULL;
 		char stem[64];
 		size_t n = strcspn(name, ".");
 		if (n >= sizeof stem)
@@ -87,7 +89,7 @@ static void meanings(kdri_page *p, const kdr_algo *algo, const kdr_json *root)
 	kdri_page_raw(p, "}");
 }
 
-void kdri_page_about(kdri_page *p, const kdr_json *root)
+void kdri_page_about(kdri_page *p, const kdri_json_value *root)
 {
 	const kdr_algo *algo = method_of(root);
 	kdri_page_raw(p, "\"about\":{");

@@ -5,6 +5,7 @@
  * stretch. Names are cut, and long lists that no section shows are left out. What a page can do without (first words, ids,
  * strongest features, probabilities) comes in that order as long as there is room, so that a page of 20,000 samples stays
  * below 2 MB and one of 200,000 below 8 MB; ids for which there is none are those of the samples that stand for a cluster. */
+#include "core/json_read.h"
 #include "jobs/report/report.h"
 
 #include "core/names.h"
@@ -15,7 +16,7 @@ enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 200
  * together; and the most of all, up to 20,000 samples and for each more. */
 enum { REST_BYTES = 150000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 1950000, MORE_BYTES = 33 };
 
-static void block_copy(kdri_page *p, const kdr_json *value, int digits, int depth);
+static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth);
 
 static void block_key(kdri_page *p, const char *name, bool *first)
 {
@@ -25,17 +26,17 @@ static void block_key(kdri_page *p, const char *name, bool *first)
 	*first = false;
 }
 
-static void copy_list(kdri_page *p, const kdr_json *list, int64_t most, int digits, int depth)
+static void copy_list(kdri_page *p, const kdri_json_value *list, int64_t most, int digits, int depth)
 {
 	kdri_page_raw(p, "[");
-	for (int64_t i = 0; i < KDRI_MIN(kdr_json_count(list), most); i++) {
+	for (int64_t i = 0; i < KDRI_MIN(kdri_json_count(list), most); i++) {
 		kdri_page_raw(p, i ? "," : "");
-		block_copy(p, kdr_json_at(list, i), digits, depth + 1);
+		block_copy(p, kdri_json_at(list, i), digits, depth + 1);
 	}
 	kdri_page_raw(p, "]");
 }
 
-static void block_copy(kdri_page *p, const kdr_json *value, int digits, int depth)
+static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth)
 {
 	char text[32];
 	bool first = true;
@@ -43,21 +44,21 @@ static void block_copy(kdri_page *p, const kdr_json *value, int digits, int dept
 		kdri_page_raw(p, "null");
 		return;
 	}
-	switch (kdr_json_typeof(value)) {
-	case KDR_JSON_FALSE: kdri_page_raw(p, "false"); break;
-	case KDR_JSON_TRUE: kdri_page_raw(p, "true"); break;
-	case KDR_JSON_INTEGER:
-		kdri_snprintf(text, sizeof text, "%lld", (long long)kdr_json_integer(value, 0));
+	switch (kdri_json_typeof(value)) {
+	case KDRI_JSON_FALSE: kdri_page_raw(p, "false"); break;
+	case KDRI_JSON_TRUE: kdri_page_raw(p, "true"); break;
+	case KDRI_JSON_INTEGER:
+		kdri_snprintf(text, sizeof text, "%lld", (long long)kdri_json_integer(value, 0));
 		kdri_page_raw(p, text);
 		break;
-	case KDR_JSON_REAL: kdri_page_number(p, kdr_json_number(value, NAN), digits); break;
-	case KDR_JSON_TEXT: kdri_page_string(p, kdr_json_text(value, NULL), TEXT_MOST); break;
-	case KDR_JSON_ARRAY: copy_list(p, value, LIST_MOST, digits, depth); break;
-	case KDR_JSON_OBJECT:
+	case KDRI_JSON_REAL: kdri_page_number(p, kdri_json_number(value, NAN), digits); break;
+	case KDRI_JSON_TEXT: kdri_page_string(p, kdri_json_text(value, NULL), TEXT_MOST); break;
+	case KDRI_JSON_ARRAY: copy_list(p, value, LIST_MOST, digits, depth); break;
+	case KDRI_JSON_OBJECT:
 		kdri_page_raw(p, "{");
-		for (int64_t i = 0; i < kdr_json_count(value); i++) {
-			block_key(p, kdr_json_key(kdr_json_at(value, i)), &first);
-			block_copy(p, kdr_json_at(value, i), digits, depth + 1);
+		for (int64_t i = 0; i < kdri_json_count(value); i++) {
+			block_key(p, kdri_json_key(kdri_json_at(value, i)), &first);
+			block_copy(p, kdri_json_at(value, i), digits, depth + 1);
 		}
 		kdri_page_raw(p, "}");
 		break;
@@ -68,13 +69,13 @@ static void block_copy(kdri_page *p, const kdr_json *value, int digits, int dept
 /* --- lists with an entry a sample ---------------------------------------------------------------------- */
 
 /* Texts of which many are the same: {"names": [...], "index": [...]}, -1 where there is none. */
-static void copy_texts(kdri_page *p, const kdr_json *list)
+static void copy_texts(kdri_page *p, const kdri_json_value *list)
 {
 	kdri_names names = { .borrows = true };
 	kdri_page index = { .ctx = p->ctx };
 	char number[24];
-	for (int64_t i = 0; i < kdr_json_count(list) && index.st == KDR_OK; i++) {
-		const char *text = kdr_json_text(kdr_json_at(list, i), NULL);
+	for (int64_t i = 0; i < kdri_json_count(list) && index.st == KDR_OK; i++) {
+		const char *text = kdri_json_text(kdri_json_at(list, i), NULL);
 		int64_t at = -1;
 		if (text)
 			index.st = kdri_names_add(p->ctx, &names, text, strlen(text), &at);
@@ -95,19 +96,19 @@ static void copy_texts(kdri_page *p, const kdr_json *list)
 	kdri_free(p->ctx, index.data);
 }
 
-static bool holds_text(const kdr_json *list)
+static bool holds_text(const kdri_json_value *list)
 {
-	for (int64_t i = 0; i < kdr_json_count(list); i++)
-		if (!kdr_json_is(kdr_json_at(list, i), KDR_JSON_NULL))
-			return kdr_json_is(kdr_json_at(list, i), KDR_JSON_TEXT);
+	for (int64_t i = 0; i < kdri_json_count(list); i++)
+		if (!kdri_json_is(kdri_json_at(list, i), KDRI_JSON_NULL))
+			return kdri_json_is(kdri_json_at(list, i), KDRI_JSON_TEXT);
 	return false;
 }
 
-static void copy_ids(kdri_page *p, const kdr_json *list)
+static void copy_ids(kdri_page *p, const kdri_json_value *list)
 {
 	kdri_page_raw(p, "[");
-	for (int64_t i = 0; i < kdr_json_count(list); i++) {
-		const char *text = kdr_json_text(kdr_json_at(list, i), NULL);
+	for (int64_t i = 0; i < kdri_json_count(list); i++) {
+		const char *text = kdri_json_text(kdri_json_at(list, i), NULL);
 		kdri_page_raw(p, i ? "," : "");
 		kdri_page_string(p, text ? text : "", NAME_MOST);
 	}
@@ -122,14 +123,14 @@ static bool is_choice(const char *name)
 }
 
 /* Objects of lists with an entry a sample: every list whole. */
-static void copy_whole(kdri_page *p, const kdr_json *object)
+static void copy_whole(kdri_page *p, const kdri_json_value *object)
 {
 	bool first = true;
 	kdri_page_raw(p, "{");
-	for (int64_t i = 0; i < kdr_json_count(object); i++) {
-		const kdr_json *value = kdr_json_at(object, i);
-		block_key(p, kdr_json_key(value), &first);
-		if (kdr_json_is(value, KDR_JSON_ARRAY))
+	for (int64_t i = 0; i < kdri_json_count(object); i++) {
+		const kdri_json_value *value = kdri_json_at(object, i);
+		block_key(p, kdri_json_key(value), &first);
+		if (kdri_json_is(value, KDRI_JSON_ARRAY))
 			copy_list(p, value, INT64_MAX, 6, 1);
 		else
 			block_copy(p, value, 6, 1);
@@ -140,21 +141,21 @@ static void copy_whole(kdri_page *p, const kdr_json *object)
 /* --- what a page can do without ---------------------------------------------------------------------------- */
 
 /* {"rows": [...], "names": [...]}: ids of the rows that stand for clusters. */
-static void copy_some_ids(kdri_page *p, const kdr_json *task, const kdr_json *ids)
+static void copy_some_ids(kdri_page *p, const kdri_json_value *task, const kdri_json_value *ids)
 {
 	static const char *const kinds[] = { "typical", "doubtful" };
-	const kdr_json *clusters = kdr_json_get(task, "clusters");
+	const kdri_json_value *clusters = kdri_json_get(task, "clusters");
 	kdri_page rows = { .ctx = p->ctx };
 	char number[32];
 	bool first = true;
 	kdri_page_raw(p, "{\"names\":[");
-	for (int64_t c = 0; c < kdr_json_count(clusters); c++)
+	for (int64_t c = 0; c < kdri_json_count(clusters); c++)
 		for (int k = 0; k < 2; k++) {
-			const kdr_json *list = kdr_json_get(kdr_json_at(clusters, c), kinds[k]);
-			for (int64_t e = 0; e < KDRI_MIN(kdr_json_count(list), 10); e++) {
-				int64_t row = kdr_json_integer(kdr_json_at(list, e), -1);
+			const kdri_json_value *list = kdri_json_get(kdri_json_at(clusters, c), kinds[k]);
+			for (int64_t e = 0; e < KDRI_MIN(kdri_json_count(list), 10); e++) {
+				int64_t row = kdri_json_integer(kdri_json_at(list, e), -1);
 				const char *text =
-				        row < 0 ? NULL : kdr_json_text(kdr_json_at(ids, row), NULL);
+				        row < 0 ? NULL : kdri_json_text(kdri_json_at(ids, row), NULL);
 				if (!text)
 					continue;
 				kdri_page_raw(p, first ? "" : ",");
@@ -173,7 +174,7 @@ static void copy_some_ids(kdri_page *p, const kdr_json *task, const kdr_json *id
 	kdri_free(p->ctx, rows.data);
 }
 
-static void copy_optional(kdri_page *p, const char *name, const kdr_json *value)
+static void copy_optional(kdri_page *p, const char *name, const kdri_json_value *value)
 {
 	if (strcmp(name, "ids") == 0)
 		copy_ids(p, value);
@@ -195,13 +196,13 @@ static bool is_optional(const char *name)
 }
 
 /* Each of them whole, as long as `room` bytes do. */
-static void copy_optionals(kdri_page *p, const kdr_json *task, int64_t room, bool *first)
+static void copy_optionals(kdri_page *p, const kdri_json_value *task, int64_t room, bool *first)
 {
 	for (int i = 0; i < OPTIONAL && p->st == KDR_OK; i++) {
-		const kdr_json *value = kdr_json_get(task, optional[i]);
+		const kdri_json_value *value = kdri_json_get(task, optional[i]);
 		bool list = i % 2 == 1; /* ids and probabilities; the others are objects */
 		kdri_page part = { .ctx = p->ctx };
-		if (!kdr_json_is(value, list ? KDR_JSON_ARRAY : KDR_JSON_OBJECT))
+		if (!kdri_json_is(value, list ? KDRI_JSON_ARRAY : KDRI_JSON_OBJECT))
 			continue;
 		copy_optional(&part, optional[i], value);
 		bool fits = part.used <= room;
@@ -218,15 +219,15 @@ static void copy_optionals(kdri_page *p, const kdr_json *task, int64_t room, boo
 	}
 }
 
-static void copy_task(kdri_page *p, const kdr_json *task, int64_t room)
+static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room)
 {
 	bool first = true;
 	kdri_page_raw(p, "{");
 	copy_optionals(p, task, room, &first);
-	for (int64_t i = 0; i < kdr_json_count(task); i++) {
-		const kdr_json *value = kdr_json_at(task, i);
-		const char *name = kdr_json_key(value);
-		bool list = kdr_json_is(value, KDR_JSON_ARRAY), sure = strcmp(name, "confidence") == 0;
+	for (int64_t i = 0; i < kdri_json_count(task); i++) {
+		const kdri_json_value *value = kdri_json_at(task, i);
+		const char *name = kdri_json_key(value);
+		bool list = kdri_json_is(value, KDRI_JSON_ARRAY), sure = strcmp(name, "confidence") == 0;
 		if (is_optional(name))
 			continue;
 		block_key(p, name, &first);
@@ -242,21 +243,21 @@ static void copy_task(kdri_page *p, const kdr_json *task, int64_t room)
 	kdri_page_raw(p, "}");
 }
 
-static int64_t samples_of(const kdr_json *task)
+static int64_t samples_of(const kdri_json_value *task)
 {
-	return KDRI_MAX(kdr_json_count(kdr_json_get(task, "labels")),
-	                kdr_json_count(kdr_json_get(kdr_json_get(task, "embedding"), "x")));
+	return KDRI_MAX(kdri_json_count(kdri_json_get(task, "labels")),
+	                kdri_json_count(kdri_json_get(kdri_json_get(task, "embedding"), "x")));
 }
 
-static void copy_tasks(kdri_page *p, const kdr_json *tasks)
+static void copy_tasks(kdri_page *p, const kdri_json_value *tasks)
 {
 	int64_t n = 0;
-	for (int64_t t = 0; t < kdr_json_count(tasks); t++)
-		n += samples_of(kdr_json_at(tasks, t));
+	for (int64_t t = 0; t < kdri_json_count(tasks); t++)
+		n += samples_of(kdri_json_at(tasks, t));
 	int64_t room = FEW_BYTES + KDRI_MAX(n - FEW, 0) * MORE_BYTES - REST_BYTES - n * SAMPLE_BYTES;
 	kdri_page_raw(p, "[");
-	for (int64_t t = 0; t < kdr_json_count(tasks); t++) {
-		const kdr_json *task = kdr_json_at(tasks, t);
+	for (int64_t t = 0; t < kdri_json_count(tasks); t++) {
+		const kdri_json_value *task = kdri_json_at(tasks, t);
 		kdri_page_raw(p, t ? "," : "");
 		copy_task(p, task,
 		          (int64_t)((double)room * (double)samples_of(task) / (double)KDRI_MAX(n, 1)));
@@ -267,14 +268,14 @@ static void copy_tasks(kdri_page *p, const kdr_json *tasks)
 /* --- the objective -------------------------------------------------------------------------------------- */
 
 /* Where the stretch from `begin` is lowest and highest, in their order. */
-static void extremes(const kdr_json *list, int64_t begin, int64_t end, int64_t out[2])
+static void extremes(const kdri_json_value *list, int64_t begin, int64_t end, int64_t out[2])
 {
 	out[0] = out[1] = begin;
 	for (int64_t i = begin; i < end; i++) {
-		double v = kdr_json_number(kdr_json_at(list, i), 0);
-		if (v < kdr_json_number(kdr_json_at(list, out[0]), 0))
+		double v = kdri_json_number(kdri_json_at(list, i), 0);
+		if (v < kdri_json_number(kdri_json_at(list, out[0]), 0))
 			out[0] = i;
-		if (v > kdr_json_number(kdr_json_at(list, out[1]), 0))
+		if (v > kdri_json_number(kdri_json_at(list, out[1]), 0))
 			out[1] = i;
 	}
 	if (out[0] > out[1]) {
@@ -284,9 +285,9 @@ static void extremes(const kdr_json *list, int64_t begin, int64_t end, int64_t o
 	}
 }
 
-static void copy_objective(kdri_page *p, const kdr_json *list)
+static void copy_objective(kdri_page *p, const kdri_json_value *list)
 {
-	int64_t n = kdr_json_count(list), stretch = (2 * n + OBJECTIVE_MOST - 1) / OBJECTIVE_MOST, rose = 0,
+	int64_t n = kdri_json_count(list), stretch = (2 * n + OBJECTIVE_MOST - 1) / OBJECTIVE_MOST, rose = 0,
 	        at[2];
 	char text[48];
 	if (n <= OBJECTIVE_MOST) {
@@ -294,8 +295,8 @@ static void copy_objective(kdri_page *p, const kdr_json *list)
 		return;
 	}
 	for (int64_t i = 1; i < n; i++)
-		rose += kdr_json_number(kdr_json_at(list, i), 0) >
-		        kdr_json_number(kdr_json_at(list, i - 1), 0);
+		rose += kdri_json_number(kdri_json_at(list, i), 0) >
+		        kdri_json_number(kdri_json_at(list, i - 1), 0);
 	kdri_snprintf(text, sizeof text, "{\"count\":%lld,\"rose\":%lld,\"points\":[", (long long)n,
 	              (long long)rose);
 	kdri_page_raw(p, text);
@@ -304,26 +305,26 @@ static void copy_objective(kdri_page *p, const kdr_json *list)
 		for (int e = 0; e < (at[0] == at[1] ? 1 : 2); e++) {
 			kdri_snprintf(text, sizeof text, "%s[%lld,", i || e ? "," : "", (long long)at[e] + 1);
 			kdri_page_raw(p, text);
-			kdri_page_number(p, kdr_json_number(kdr_json_at(list, at[e]), 0), 12);
+			kdri_page_number(p, kdri_json_number(kdri_json_at(list, at[e]), 0), 12);
 			kdri_page_raw(p, "]");
 		}
 	}
 	kdri_page_raw(p, "]}");
 }
 
-void kdri_page_block(kdri_page *p, const kdr_json *root)
+void kdri_page_block(kdri_page *p, const kdri_json_value *root)
 {
 	bool first = true;
 	kdri_page_raw(p, "{");
-	for (int64_t i = 0; i < kdr_json_count(root); i++) {
-		const kdr_json *value = kdr_json_at(root, i);
-		const char *name = kdr_json_key(value);
+	for (int64_t i = 0; i < kdri_json_count(root); i++) {
+		const kdri_json_value *value = kdri_json_at(root, i);
+		const char *name = kdri_json_key(value);
 		if (strcmp(name, "about") == 0) /* the registry's, never the file's */
 			continue;
 		block_key(p, name, &first);
-		if (strcmp(name, "tasks") == 0 && kdr_json_is(value, KDR_JSON_ARRAY))
+		if (strcmp(name, "tasks") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
 			copy_tasks(p, value);
-		else if (strcmp(name, "objective") == 0 && kdr_json_is(value, KDR_JSON_ARRAY))
+		else if (strcmp(name, "objective") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
 			copy_objective(p, value);
 		else
 			block_copy(p, value, 6, 0);

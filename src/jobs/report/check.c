@@ -3,6 +3,7 @@
  * Every field may be missing or null: the page then leaves it out. A field of the wrong type means that the file is not
  * what it seems, and is an error that names the field, what was found and what is allowed. What the page can do without
  * (features, advice, coordinates) it looks at itself, and leaves out where it is odd. */
+#include "core/json_read.h"
 #include "jobs/report/report.h"
 
 #include <stdio.h>
@@ -14,32 +15,32 @@ typedef struct reader {
 
 enum { WHERE = 96 };
 
-static const char *type_name(const kdr_json *value)
+static const char *type_name(const kdri_json_value *value)
 {
 	static const char *const names[] = { "absent",   "null",   "false",    "true",     "a whole number",
 		                             "a number", "a text", "an array", "an object" };
-	return names[kdr_json_typeof(value)];
+	return names[kdri_json_typeof(value)];
 }
 
-static kdr_status check_wrong(const reader *in, const char *where, const char *key, const kdr_json *found,
-                              const char *allowed)
+static kdr_status check_wrong(const reader *in, const char *where, const char *key,
+                              const kdri_json_value *found, const char *allowed)
 {
 	return kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s%s%s is %s; %s is needed", in->file, where,
 	                 *where && *key ? "." : "", key, type_name(found), allowed);
 }
 
 /* The member `key`, or NULL where it is missing or null. */
-static const kdr_json *member(const kdr_json *object, const char *key)
+static const kdri_json_value *member(const kdri_json_value *object, const char *key)
 {
-	const kdr_json *value = kdr_json_get(object, key);
-	return kdr_json_is(value, KDR_JSON_NULL) ? NULL : value;
+	const kdri_json_value *value = kdri_json_get(object, key);
+	return kdri_json_is(value, KDRI_JSON_NULL) ? NULL : value;
 }
 
 /* A whole number that is not negative, also where it is written as 3.0. */
-static bool is_count(const kdr_json *value)
+static bool is_count(const kdri_json_value *value)
 {
-	double real = kdr_json_number(value, -1);
-	return kdr_json_is_number(value) && real >= 0 && real < 9e18 && real == floor(real);
+	double real = kdri_json_number(value, -1);
+	return kdri_json_is_number(value) && real >= 0 && real < 9e18 && real == floor(real);
 }
 
 /* --- fields of one type ------------------------------------------------------------------------------ */
@@ -51,23 +52,24 @@ typedef struct field {
 	want want;
 } field;
 
-static kdr_status check_field(const reader *in, const kdr_json *object, const char *where, const field *f)
+static kdr_status check_field(const reader *in, const kdri_json_value *object, const char *where,
+                              const field *f)
 {
 	static const char *const allowed[] = { "a text", "a number", "a whole number from 0", "an array",
 		                               "an object" };
-	const kdr_json *value = member(object, f->key);
+	const kdri_json_value *value = member(object, f->key);
 	bool right = !value;
 	switch (f->want) {
-	case TEXT: right |= kdr_json_is(value, KDR_JSON_TEXT); break;
-	case NUMBER: right |= kdr_json_is_number(value); break;
+	case TEXT: right |= kdri_json_is(value, KDRI_JSON_TEXT); break;
+	case NUMBER: right |= kdri_json_is_number(value); break;
 	case COUNT: right |= is_count(value); break;
-	case ARRAY: right |= kdr_json_is(value, KDR_JSON_ARRAY); break;
-	case OBJECT: right |= kdr_json_is(value, KDR_JSON_OBJECT); break;
+	case ARRAY: right |= kdri_json_is(value, KDRI_JSON_ARRAY); break;
+	case OBJECT: right |= kdri_json_is(value, KDRI_JSON_OBJECT); break;
 	}
 	return right ? KDR_OK : check_wrong(in, where, f->key, value, allowed[f->want]);
 }
 
-static kdr_status check_fields(const reader *in, const kdr_json *object, const char *where,
+static kdr_status check_fields(const reader *in, const kdri_json_value *object, const char *where,
                                const field *fields)
 {
 	kdr_status st = KDR_OK;
@@ -78,15 +80,15 @@ static kdr_status check_fields(const reader *in, const kdr_json *object, const c
 
 /* --- tasks ---------------------------------------------------------------------------------------------- */
 
-static kdr_status check_sizes(const reader *in, const kdr_json *sizes, const char *where)
+static kdr_status check_sizes(const reader *in, const kdri_json_value *sizes, const char *where)
 {
 	double whole = 0;
-	for (int64_t i = 0; i < kdr_json_count(sizes); i++) {
-		if (!is_count(kdr_json_at(sizes, i)))
+	for (int64_t i = 0; i < kdri_json_count(sizes); i++) {
+		if (!is_count(kdri_json_at(sizes, i)))
 			return kdri_fail(in->ctx, KDR_ERR_FORMAT,
 			                 "%s: field %s.sizes[%lld] is not a whole number from 0", in->file,
 			                 where, (long long)i);
-		whole += kdr_json_number(kdr_json_at(sizes, i), 0);
+		whole += kdri_json_number(kdri_json_at(sizes, i), 0);
 	}
 	return whole < 9e18 ? KDR_OK
 	                    : kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s.sizes adds up to too much",
@@ -94,12 +96,12 @@ static kdr_status check_sizes(const reader *in, const kdr_json *sizes, const cha
 }
 
 /* Labels are class names or numbers, all of one kind. */
-static kdr_status check_labels(const reader *in, const kdr_json *labels, const char *where)
+static kdr_status check_labels(const reader *in, const kdri_json_value *labels, const char *where)
 {
-	bool names = kdr_json_is(kdr_json_at(labels, 0), KDR_JSON_TEXT);
-	for (int64_t i = 0; i < kdr_json_count(labels); i++) {
-		const kdr_json *value = kdr_json_at(labels, i);
-		if (!kdr_json_is(value, names ? KDR_JSON_TEXT : KDR_JSON_INTEGER))
+	bool names = kdri_json_is(kdri_json_at(labels, 0), KDRI_JSON_TEXT);
+	for (int64_t i = 0; i < kdri_json_count(labels); i++) {
+		const kdri_json_value *value = kdri_json_at(labels, i);
+		if (!kdri_json_is(value, names ? KDRI_JSON_TEXT : KDRI_JSON_INTEGER))
 			return kdri_fail(in->ctx, KDR_ERR_FORMAT,
 			                 "%s: field %s.labels[%lld] is %s; %s is needed", in->file, where,
 			                 (long long)i, type_name(value),
@@ -108,7 +110,7 @@ static kdr_status check_labels(const reader *in, const kdr_json *labels, const c
 	return KDR_OK;
 }
 
-static kdr_status check_task(const reader *in, const kdr_json *object, int64_t index)
+static kdr_status check_task(const reader *in, const kdri_json_value *object, int64_t index)
 {
 	static const field fields[] = { { "name", TEXT },   { "path", TEXT },    { "n", COUNT },
 		                        { "d", COUNT },     { "nnz", COUNT },    { "k", COUNT },
@@ -117,15 +119,15 @@ static kdr_status check_task(const reader *in, const kdr_json *object, int64_t i
 	kdr_status st;
 	char where[WHERE];
 	snprintf(where, sizeof where, "tasks[%lld]", (long long)index);
-	if (!kdr_json_is(object, KDR_JSON_OBJECT))
+	if (!kdri_json_is(object, KDRI_JSON_OBJECT))
 		return check_wrong(in, where, "", object, "an object");
 	KDRI_TRY(check_fields(in, object, where, fields));
 	KDRI_TRY(check_sizes(in, member(object, "sizes"), where));
 	KDRI_TRY(check_labels(in, member(object, "labels"), where));
-	const kdr_json *metrics = member(object, "metrics");
-	for (int64_t i = 0; i < kdr_json_count(metrics); i++) {
-		const kdr_json *value = kdr_json_at(metrics, i);
-		if (kdr_json_is(value, KDR_JSON_TEXT) || kdr_json_is_bool(value))
+	const kdri_json_value *metrics = member(object, "metrics");
+	for (int64_t i = 0; i < kdri_json_count(metrics); i++) {
+		const kdri_json_value *value = kdri_json_at(metrics, i);
+		if (kdri_json_is(value, KDRI_JSON_TEXT) || kdri_json_is_bool(value))
 			return check_wrong(in, where, "metrics", value, "an object of numbers");
 	}
 done:
@@ -134,24 +136,24 @@ done:
 
 /* --- between tasks ------------------------------------------------------------------------------------- */
 
-static kdr_status check_matrix(const reader *in, const kdr_json *object, const char *where, int64_t *rows,
-                               int64_t *cols)
+static kdr_status check_matrix(const reader *in, const kdri_json_value *object, const char *where,
+                               int64_t *rows, int64_t *cols)
 {
 	static const field matrix = { "matrix", ARRAY };
 	kdr_status st = check_field(in, object, where, &matrix);
-	const kdr_json *m = member(object, "matrix");
-	*rows = kdr_json_count(m);
-	*cols = kdr_json_count(kdr_json_at(m, 0));
+	const kdri_json_value *m = member(object, "matrix");
+	*rows = kdri_json_count(m);
+	*cols = kdri_json_count(kdri_json_at(m, 0));
 	for (int64_t i = 0; st == KDR_OK && i < *rows; i++) {
-		const kdr_json *row = kdr_json_at(m, i);
-		if (!kdr_json_is(row, KDR_JSON_ARRAY) || kdr_json_count(row) != *cols)
+		const kdri_json_value *row = kdri_json_at(m, i);
+		if (!kdri_json_is(row, KDRI_JSON_ARRAY) || kdri_json_count(row) != *cols)
 			return kdri_fail(
 			        in->ctx, KDR_ERR_FORMAT,
 			        "%s: field %s.matrix[%lld] is not a row of %lld numbers as the first one",
 			        in->file, where, (long long)i, (long long)*cols);
 		for (int64_t j = 0; j < *cols; j++) {
-			const kdr_json *value = kdr_json_at(row, j);
-			if (!kdr_json_is_number(value) && !kdr_json_is(value, KDR_JSON_NULL))
+			const kdri_json_value *value = kdri_json_at(row, j);
+			if (!kdri_json_is_number(value) && !kdri_json_is(value, KDRI_JSON_NULL))
 				return kdri_fail(in->ctx, KDR_ERR_FORMAT,
 				                 "%s: field %s.matrix[%lld][%lld] is %s; a number is needed",
 				                 in->file, where, (long long)i, (long long)j,
@@ -162,26 +164,26 @@ static kdr_status check_matrix(const reader *in, const kdr_json *object, const c
 }
 
 /* A task told by its name or by its number. */
-static kdr_status check_named(const reader *in, const kdr_json *root, const kdr_json *value,
+static kdr_status check_named(const reader *in, const kdri_json_value *root, const kdri_json_value *value,
                               const char *where)
 {
-	if (!value || kdr_json_is(value, KDR_JSON_TEXT) ||
-	    (is_count(value) && kdr_json_number(value, 0) < (double)kdr_json_count(member(root, "tasks"))))
+	if (!value || kdri_json_is(value, KDRI_JSON_TEXT) ||
+	    (is_count(value) && kdri_json_number(value, 0) < (double)kdri_json_count(member(root, "tasks"))))
 		return KDR_OK;
 	return kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s is neither a name nor the number of a task",
 	                 in->file, where);
 }
 
-static kdr_status check_matches(const reader *in, const kdr_json *root)
+static kdr_status check_matches(const reader *in, const kdri_json_value *root)
 {
 	kdr_status st = KDR_OK;
-	const kdr_json *all = member(root, "correspondence");
+	const kdri_json_value *all = member(root, "correspondence");
 	char where[WHERE], end[WHERE + 8];
 	int64_t rows, cols;
-	for (int64_t i = 0; i < kdr_json_count(all); i++) {
-		const kdr_json *object = kdr_json_at(all, i);
+	for (int64_t i = 0; i < kdri_json_count(all); i++) {
+		const kdri_json_value *object = kdri_json_at(all, i);
 		snprintf(where, sizeof where, "correspondence[%lld]", (long long)i);
-		if (!kdr_json_is(object, KDR_JSON_OBJECT))
+		if (!kdri_json_is(object, KDRI_JSON_OBJECT))
 			return check_wrong(in, where, "", object, "an object");
 		snprintf(end, sizeof end, "%s.from", where);
 		KDRI_TRY(check_named(in, root, member(object, "from"), end));
@@ -193,11 +195,11 @@ done:
 	return st;
 }
 
-static kdr_status check_relatedness(const reader *in, const kdr_json *root)
+static kdr_status check_relatedness(const reader *in, const kdri_json_value *root)
 {
 	static const field names = { "tasks", ARRAY };
 	kdr_status st = KDR_OK;
-	const kdr_json *object = member(root, "relatedness");
+	const kdri_json_value *object = member(root, "relatedness");
 	int64_t rows, cols;
 	if (!object)
 		return KDR_OK;
@@ -207,36 +209,37 @@ static kdr_status check_relatedness(const reader *in, const kdr_json *root)
 		                 "%s: field relatedness.matrix is %lld x %lld; a square one is needed",
 		                 in->file, (long long)rows, (long long)cols);
 	KDRI_TRY(check_field(in, object, "relatedness", &names));
-	const kdr_json *list = member(object, "tasks");
-	if (list && kdr_json_count(list) != rows)
+	const kdri_json_value *list = member(object, "tasks");
+	if (list && kdri_json_count(list) != rows)
 		return kdri_fail(in->ctx, KDR_ERR_FORMAT,
 		                 "%s: field relatedness.tasks has %lld names for a matrix of %lld rows",
-		                 in->file, (long long)kdr_json_count(list), (long long)rows);
+		                 in->file, (long long)kdri_json_count(list), (long long)rows);
 done:
 	return st;
 }
 
 /* --- the whole ------------------------------------------------------------------------------------------ */
 
-static kdr_status check_lists(const reader *in, const kdr_json *root)
+static kdr_status check_lists(const reader *in, const kdri_json_value *root)
 {
-	const kdr_json *objective = member(root, "objective"), *warnings = member(root, "warnings"),
-	               *seed = member(root, "seed");
-	for (int64_t i = 0; i < kdr_json_count(objective); i++)
-		if (!kdr_json_is_number(kdr_json_at(objective, i)))
+	const kdri_json_value *objective = member(root, "objective"), *warnings = member(root, "warnings"),
+	                      *seed = member(root, "seed");
+	for (int64_t i = 0; i < kdri_json_count(objective); i++)
+		if (!kdri_json_is_number(kdri_json_at(objective, i)))
 			return kdri_fail(in->ctx, KDR_ERR_FORMAT,
 			                 "%s: field objective[%lld] is %s; a number is needed", in->file,
-			                 (long long)i, type_name(kdr_json_at(objective, i)));
-	for (int64_t i = 0; i < kdr_json_count(warnings); i++)
-		if (!kdr_json_is(kdr_json_at(warnings, i), KDR_JSON_TEXT))
-			return check_wrong(in, "warnings", "", kdr_json_at(warnings, i), "an array of texts");
+			                 (long long)i, type_name(kdri_json_at(objective, i)));
+	for (int64_t i = 0; i < kdri_json_count(warnings); i++)
+		if (!kdri_json_is(kdri_json_at(warnings, i), KDRI_JSON_TEXT))
+			return check_wrong(in, "warnings", "", kdri_json_at(warnings, i),
+			                   "an array of texts");
 	/* seeds beyond 2^63 do not fit JSON's usual integers */
-	if (seed && !kdr_json_is(seed, KDR_JSON_INTEGER) && !kdr_json_is(seed, KDR_JSON_TEXT))
+	if (seed && !kdri_json_is(seed, KDRI_JSON_INTEGER) && !kdri_json_is(seed, KDRI_JSON_TEXT))
 		return check_wrong(in, "seed", "", seed, "a whole number");
 	return KDR_OK;
 }
 
-kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdr_json *root)
+kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdri_json_value *root)
 {
 	static const field top[] = { { "kindred", TEXT },
 		                     { "command", TEXT },
@@ -260,7 +263,7 @@ kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdr_json 
 	static const field start[] = { { "objective_start", NUMBER }, { NULL, TEXT } };
 	const reader in = { ctx, file };
 	kdr_status st;
-	if (!kdr_json_is(root, KDR_JSON_OBJECT) ||
+	if (!kdri_json_is(root, KDRI_JSON_OBJECT) ||
 	    (!member(root, "kindred") && !member(root, "method") && !member(root, "tasks")))
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
@@ -269,9 +272,9 @@ kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdr_json 
 	KDRI_TRY(check_fields(&in, root, "", top));
 	KDRI_TRY(check_fields(&in, member(root, "seconds"), "seconds", seconds));
 	KDRI_TRY(check_fields(&in, member(root, "method_fields"), "method_fields", start));
-	const kdr_json *tasks = member(root, "tasks");
-	for (int64_t i = 0; i < kdr_json_count(tasks); i++)
-		KDRI_TRY(check_task(&in, kdr_json_at(tasks, i), i));
+	const kdri_json_value *tasks = member(root, "tasks");
+	for (int64_t i = 0; i < kdri_json_count(tasks); i++)
+		KDRI_TRY(check_task(&in, kdri_json_at(tasks, i), i));
 	KDRI_TRY(check_relatedness(&in, root));
 	KDRI_TRY(check_matches(&in, root));
 	KDRI_TRY(check_lists(&in, root));

@@ -4,6 +4,7 @@
  * bad file leaves nothing behind. The page is a shell, the data (block.c), and the project's own script and style
  * (src/jobs/report/page), which are all that its content policy lets run: by their hashes. */
 #include "jobs/report/report.h"
+#include "core/json_read.h"
 
 #include "io/io.h"
 #include "jobs/report/assets.h"
@@ -40,7 +41,7 @@ done:
 	return st;
 }
 
-static void put_page(kdri_page *p, const kdr_json *root)
+static void put_page(kdri_page *p, const kdri_json_value *root)
 {
 	char script[45], style[45];
 	kdri_page_hash(kdri_page_script, kdri_page_script_size, script);
@@ -75,9 +76,9 @@ kdr_status kdri_report_render(kdr_context *ctx, const char *file, const char *js
                               int64_t *length)
 {
 	kdr_status st;
-	kdr_json *root = NULL;
+	kdri_json_value *root = NULL;
 	kdri_page p = { .ctx = ctx };
-	KDRI_TRY(kdr_json_parse(ctx, file, 1, json, size, &root));
+	KDRI_TRY(kdri_json_parse(ctx, file, 1, json, size, &root));
 	KDRI_TRY(kdri_report_check(ctx, file, root));
 	put_page(&p, root);
 	KDRI_TRY(p.st);
@@ -86,7 +87,7 @@ kdr_status kdri_report_render(kdr_context *ctx, const char *file, const char *js
 	p.data = NULL;
 done:
 	kdri_free(ctx, p.data);
-	kdr_json_free(root);
+	kdri_json_value_free(root);
 	return st;
 }
 
@@ -109,10 +110,8 @@ kdr_status kdr_report_result(kdr_context *ctx, const kdr_result *result, const c
 	kdr_status st;
 	char *json = NULL;
 	size_t size = 0;
-	if (!ctx || !result || !output_html)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_report_result: a context, a result and a file name are needed");
-	KDRI_TRY(kdr_result_json(ctx, result, &json, &size));
+	KDRI_NEED(ctx, result && output_html);
+	KDRI_TRY(kdr_result_json(ctx, result, true, &json, &size));
 	KDRI_TRY(write_page(ctx, "the result", json, size, output_html, force));
 done:
 	kdri_free(ctx, json);
@@ -124,9 +123,7 @@ kdr_status kdr_report(kdr_context *ctx, const char *result_json, const char *out
 	kdr_status st;
 	char *json = NULL;
 	size_t size = 0;
-	if (!ctx || !result_json || !output_html)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_report: a context and two file names are needed");
+	KDRI_NEED(ctx, result_json && output_html);
 	KDRI_TRY(read_all(ctx, result_json, &json, &size));
 	KDRI_TRY(write_page(ctx, result_json, json, size, output_html, force));
 done:

@@ -5,6 +5,7 @@
 #define KDRI_REPORT_H
 
 #include "core/internal.h"
+#include "core/json_read.h"
 
 /* --- out.c: text in memory -------------------------------------------------------------------- */
 
@@ -30,14 +31,14 @@ void kdri_page_hash(const char *bytes, size_t count, char *out);
 
 /* --- check.c: whether it is a result, and every field of the type it should have -------------------- */
 
-kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdr_json *root);
+kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdri_json_value *root);
 
 /* --- block.c, about.c: the data ------------------------------------------------------------------- */
 
 /* The result, shorter: what the page does not show is left out, numbers are rounded. `root` is an object. */
-void kdri_page_block(kdri_page *p, const kdr_json *root);
+void kdri_page_block(kdri_page *p, const kdri_json_value *root);
 /* "about": what the registry knows of the method, its options and fields. */
-void kdri_page_about(kdri_page *p, const kdr_json *root);
+void kdri_page_about(kdri_page *p, const kdri_json_value *root);
 /* meanings.c: what a number or text that methods leave in method_fields means; NULL: nobody says. */
 const char *kdri_meaning(const char *stem);
 

@@ -2,11 +2,12 @@
  *
  *   (E1)  u_z = c_z - m, the cluster's mean less its task's: what sets it apart
  *   (E2)  cost_zl = 1 - cos(u_z, u_l)
- *   (E3)  min sum_zl cost_zl f_zl,  sum_l f_zl = a_z,  sum_z f_zl = b_l          (kdr_transport)
+ *   (E3)  min sum_zl cost_zl f_zl,  sum_l f_zl = a_z,  sum_z f_zl = b_l          (kdri_transport)
  *
  * Taking the task's mean away first leaves out what all of its samples share, such as a laboratory's own
  * offset. */
 #include "methods/auto/counterparts.h"
+#include "engine/metrics/metrics.h"
 
 #include "comm/comm.h"
 
@@ -87,7 +88,7 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 		cost[p] += 1; /* (E2) */
 	marginal(a, a->k == b->k, supply);
 	marginal(b, a->k == b->k, demand);
-	KDRI_TRY(kdr_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
+	KDRI_TRY(kdri_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
 	for (int64_t z = 0; z < a->k; z++) {
 		int64_t best = 0;
 		for (int64_t l = 1; l < b->k; l++)

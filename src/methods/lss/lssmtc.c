@@ -17,6 +17,7 @@
  * accuracy .653 in place of .686). */
 #include "api/method.h"
 #include "engine/kmeans/lloyd.h"
+#include "engine/metrics/metrics.h"
 #include "methods/common/tasks.h"
 #include "methods/lss/lss.h"
 
@@ -84,7 +85,7 @@ static kdr_status lssmtc_match(kdr_context *ctx, const double *reference, const 
 			}
 			cost[i * k + j] = sum;
 		}
-	KDRI_TRY(kdr_assign(ctx, cost, k, k, name, NULL));
+	KDRI_TRY(kdri_assign_checked(ctx, cost, k, k, name, NULL));
 	for (int64_t i = 0; i < n; i++)
 		labels[i] = name[labels[i]];
 done:

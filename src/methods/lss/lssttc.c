@@ -134,7 +134,7 @@ static kdr_status tasks_new(kdr_context *ctx, const kdr_problem *problem, tasks 
 		if (s->fixed[t])
 			KDRI_TRY(take_labelled(ctx, &problem->tasks[t], t, s));
 	}
-	const kdr_problem reduced = { .tasks = s->list, .ntasks = s->ntasks };
+	const kdr_problem reduced = { .size = sizeof(kdr_problem), .tasks = s->list, .ntasks = s->ntasks };
 	KDRI_TRY(kdri_stack_new(ctx, &reduced, &s->stack));
 	KDRI_TRY(KDRI_NEW0(ctx, &s->labels, s->stack.begin[s->ntasks]));
 	for (int64_t t = 0; t < s->ntasks; t++)

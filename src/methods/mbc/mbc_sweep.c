@@ -4,6 +4,7 @@
  * A sweep is W, H, U. The divergences between centroids are computed once a sweep, after U: the objective
  * after U and the next W both come from them. */
 #include "methods/mbc/mbc_sweep.h"
+#include "engine/metrics/metrics.h"
 
 /* Features of a block of differences between centroids: all of them then stay in the cache. */
 enum { FEATURES = 512 };
@@ -160,8 +161,8 @@ static kdr_status mbc_sweep_match(kdri_mbc *m, int64_t t, int64_t s)
 		supply[z] = (double)b;
 	for (int64_t l = 0; l < b; l++)
 		demand[l] = (double)a;
-	KDRI_TRY(kdr_transport(m->ctx, m->cost[t * T + s], a, b, supply, demand, w, NULL, NULL,
-	                       NULL)); /* (E4) */
+	KDRI_TRY(kdri_transport(m->ctx, m->cost[t * T + s], a, b, supply, demand, w, NULL, NULL,
+	                        NULL)); /* (E4) */
 	for (int64_t i = 0; i < a * b; i++)
 		w[i] /= (double)a * (double)b;
 	for (int64_t z = 0; m->domain.divergence->symmetric && z < a; z++)
@@ -195,7 +196,7 @@ kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, do
 		demand[l] = by_size ? (double)m->tasks[s].km.filled[l] / (double)m->tasks[s].km.all
 		                    : 1 / (double)b;
 	KDRI_TRY(KDRI_NEW(m->ctx, &flow, a * b));
-	KDRI_TRY(kdr_transport(m->ctx, cost, a, b, supply, demand, flow, NULL, NULL, &value)); /* (E8) */
+	KDRI_TRY(kdri_transport(m->ctx, cost, a, b, supply, demand, flow, NULL, NULL, &value)); /* (E8) */
 	*out = value;
 done:
 	kdri_free(m->ctx, flow);

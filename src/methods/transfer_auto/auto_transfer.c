@@ -182,7 +182,8 @@ static kdr_status vote_on(kdr_context *ctx, const kdr_problem *problem, const kd
 	kdr_task *tasks = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &tasks, problem->ntasks));
 	int64_t count = choose_tasks(problem, target, without, tasks);
-	const kdr_problem part = { .tasks = tasks,
+	const kdr_problem part = { .size = sizeof(kdr_problem),
+		                   .tasks = tasks,
 		                   .ntasks = count,
 		                   .classes = problem->classes,
 		                   .class_names = problem->class_names };
