@@ -1,4 +1,4 @@
-/* The version, in this one place: the build reads it from here. SPDX-License-Identifier: BSD-3-Clause */
+/* The version. The build reads it from here. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KINDRED_VERSION_H
 #define KINDRED_VERSION_H
 
@@ -7,15 +7,17 @@
 #include "kindred/export.h"
 
 #define KDR_VERSION_MAJOR 0
-#define KDR_VERSION_MINOR 1
+#define KDR_VERSION_MINOR 2
 #define KDR_VERSION_PATCH 0
-#define KDR_VERSION       "0.1.0"
+#define KDR_VERSION       "0.2.0"
 
-/* The version of the library that is running. */
+/* Returns the version of the library in use, such as "0.2.0". KDR_VERSION is the version of the header. Cost: O(1). */
 KDR_API const char *kdr_version(void);
-/* Compiler, BLAS and optional parts of this build, one a line, with what is refused where one is missing. */
+/* Returns the compiler, the BLAS and the optional parts of this build, one per line, with what is not available without
+ * each missing part. Cost: O(1). */
 KDR_API const char *kdr_build_info(void);
-/* Whether this build has a part: "hdf5", "zlib", "utf8proc", "stemmer", "libsvm", "openmp". */
+/* Returns whether this build has an optional part: "hdf5", "zlib", "utf8proc", "stemmer", "libsvm" or "openmp".
+ * Cost: O(1). */
 KDR_API bool kdr_build_has(const char *part);
 
 #endif
