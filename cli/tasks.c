@@ -70,15 +70,16 @@ int cli_names_check(kdr_data *const *data, int64_t count)
 }
 
 /* Whether the command fits a method that skips missing values. */
-static bool skips_missing(const cli_args *args)
+static bool skips_missing(kdr_context *ctx, const cli_args *args)
 {
 	const char *command = cli_args_command(args)->name;
 	const bool clusters = strcmp(command, "cluster") == 0;
 	if (!clusters && strcmp(command, "transfer") != 0)
 		return false;
 	const kdr_family family = clusters ? KDR_FAMILY_CLUSTER : KDR_FAMILY_TRANSFER;
-	const kdr_algo *algo = kdr_algo_find_in(family, cli_get(args, "method", kdr_default_method(family)));
-	return algo && (algo->flags & KDR_ALGO_TABLES);
+	const kdr_algo *algo = NULL;
+	return kdr_algo_require(ctx, cli_get(args, "method", NULL), family, &algo) == KDR_OK &&
+	       (algo->flags & KDR_ALGO_TABLES);
 }
 
 /* Where data stay on disk for want of memory, arrays that are freed go back to the machine at once: glibc would keep those of
@@ -104,7 +105,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	kdr_read_options reading;
 	*out = (cli_tasks){ .files = count };
 	cli_reading(args, &reading);
-	if (!reading.missing && skips_missing(args))
+	if (!reading.missing && skips_missing(ctx, args))
 		reading.missing = "keep";
 	int code = cli_ranks_paths(list, count, &reading);
 	if (code != EXIT_DONE)

@@ -64,23 +64,23 @@ static void mixture__golden_tables__labels_and_likelihood(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	const kdr_json *g = golden_load("mixture.json");
-	const kdr_json *rows = kdr_json_get(g, "standardised"), *codes = kdr_json_get(g, "codes"),
-	               *results = kdr_json_get(g, "results");
-	int64_t n = kdr_json_count(rows), numbers = 2, categories = kdr_json_count(codes), count,
-	        levels[3] = { 0 }, *task = golden_integers(kdr_json_get(g, "task"), &count),
-	        *start = golden_integers(kdr_json_get(g, "start"), NULL), begin[] = { 0, 0, n };
+	const kdri_json_value *g = golden_load("mixture.json");
+	const kdri_json_value *rows = kdri_json_get(g, "standardised"), *codes = kdri_json_get(g, "codes"),
+	                      *results = kdri_json_get(g, "results");
+	int64_t n = kdri_json_count(rows), numbers = 2, categories = kdri_json_count(codes), count,
+	        levels[3] = { 0 }, *task = golden_integers(kdri_json_get(g, "task"), &count),
+	        *start = golden_integers(kdri_json_get(g, "start"), NULL), begin[] = { 0, 0, n };
 	double *x = malloc((size_t)(n * numbers) * sizeof *x);
 	int32_t *code = malloc((size_t)(n * categories) * sizeof *code);
 	for (int64_t i = 0; i < n; i++) {
 		begin[1] += task[i] == 0;
 		for (int64_t j = 0; j < numbers; j++) {
-			const kdr_json *cell = kdr_json_at(kdr_json_at(rows, i), j);
-			x[i * numbers + j] = kdr_json_number(cell, NAN);
+			const kdri_json_value *cell = kdri_json_at(kdri_json_at(rows, i), j);
+			x[i * numbers + j] = kdri_json_number(cell, NAN);
 		}
 	}
 	for (int64_t j = 0; j < categories; j++) {
-		int64_t *values = golden_integers(kdr_json_at(codes, j), NULL);
+		int64_t *values = golden_integers(kdri_json_at(codes, j), NULL);
 		for (int64_t i = 0; i < n; i++) {
 			code[i * categories + j] = (int32_t)values[i];
 			levels[j] = KDRI_MAX(levels[j], values[i] + 1);
@@ -96,11 +96,11 @@ static void mixture__golden_tables__labels_and_likelihood(void **state)
 		                      .code = code,
 		                      .levels = levels };
 	for (int shared = 0; shared < 2; shared++) {
-		const kdr_json *expected = kdr_json_get(results, shared ? "shared" : "own");
+		const kdri_json_value *expected = kdri_json_get(results, shared ? "shared" : "own");
 		kdri_mixture_options o = kdri_mixture_defaults(3);
 		kdri_mixture m = { 0 };
 		int64_t *labels = calloc((size_t)n, sizeof *labels),
-		        *theirs = golden_integers(kdr_json_get(expected, "labels"), NULL);
+		        *theirs = golden_integers(kdri_json_get(expected, "labels"), NULL);
 		o.shared = shared;
 		assert_ok(ctx, kdri_mixture_fit(ctx, &d, &o, start, &m, labels, NULL));
 		assert_near(m.loglik, golden_number(expected, "loglik"), 1e-7);

@@ -114,7 +114,7 @@ static double separation(kdr_context *ctx, const table *source, const table *tar
 		                     .x = kdr_mat_from_dense(source->x, N, D),
 		                     .labels = source->labels },
 		                   { .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(target->x, N, D) } };
-	const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = 2 };
+	const kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = 2 };
 	const kdri_transfer_joins joins = { .to = KDRI_JOINS_NEIGHBOURS, .neighbors = 5 };
 	kdri_domains d;
 	kdri_transfer_views v;
@@ -154,7 +154,7 @@ static kdr_result *fit_table(kdr_context *ctx, const table *source, const table 
 		  .labels = source->labels },
 		{ .name = "b", .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(target->x, N, D) }
 	};
-	const kdr_problem p = { .tasks = tasks, .ntasks = 2, .classes = 2 };
+	const kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = 2 };
 	kdr_options *o = NULL;
 	kdr_result *r = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "auto-transfer", &o));
