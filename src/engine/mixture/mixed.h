@@ -35,7 +35,8 @@ kdr_status kdri_mixed_take(kdr_context *ctx, const kdri_mixed *from, const int64
                            const bool *columns, kdri_mixed *out);
 
 /* At most `most` of the rows here of each table, or of one table (else -1) as a table of its own, evenly spaced. */
-kdr_status kdri_mixed_sample(kdr_context *ctx, const kdri_mixed *from, int64_t table, int64_t most, kdri_mixed *out);
+kdr_status kdri_mixed_sample(kdr_context *ctx, const kdri_mixed *from, int64_t table, int64_t most,
+                             kdri_mixed *out);
 
 /* At most `most` rows of each table, evenly spaced in the order of the rows of all ranks, on every rank. *whole: they are all of
  * them; then, without other ranks, nothing is copied and *out is empty: use `t` itself. */
