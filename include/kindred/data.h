@@ -157,6 +157,9 @@ typedef struct kdr_read_options {
 	bool may_lack_labels; /* a table without label_column has no classes; else this is an error */
 	bool may_be_empty; /* NumPy, SciPy, Matrix Market, HDF5, AnnData, CSV: accept a file without rows, as for a
 	                         process that has no rows of a data set (kdr_mpi_place); else this is an error */
+	const void *
+	        memory; /* CSV: the text of the table, instead of a file; `path` is then its name in messages */
+	size_t memory_bytes; /* length of `memory` */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 

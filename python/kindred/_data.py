@@ -3,6 +3,7 @@
 float64 in C order and compressed rows are borrowed; anything else is converted, once. Preprocessing that changes values
 makes the library's own copy: what the caller passed is never written to.
 """
+import os
 import sys
 
 import numpy as np
@@ -11,25 +12,31 @@ from ._errors import chars, text
 from ._kindred import ffi, lib
 
 
-def _module_of(x):
-    return type(x).__module__.split(".")[0]
+def _comes_from(x, package):
+    """Whether the class of x, or one that it is derived from, is defined in a package."""
+    return any(c.__module__.split(".")[0] == package for c in type(x).__mro__)
 
 
 def is_sparse(x):
-    return _module_of(x) == "scipy" and hasattr(x, "tocsr")
+    """Whether x is a sparse matrix of SciPy: a view of one, as adata[:50].X is, has a class derived from SciPy's."""
+    return hasattr(x, "tocsr") and _comes_from(x, "scipy")
 
 
 def is_frame(x):
-    return _module_of(x) == "pandas" and hasattr(x, "columns")
+    return hasattr(x, "columns") and _comes_from(x, "pandas")
 
 
 def is_anndata(x):
-    return _module_of(x) == "anndata" and hasattr(x, "obs_names")
+    return hasattr(x, "obs_names") and hasattr(x, "var_names") and hasattr(x, "X")
+
+
+def is_path(x):
+    return isinstance(x, (str, os.PathLike))
 
 
 def is_table(x):
-    """Whether x is one data set by itself, and not a sequence of them or rows of one."""
-    return isinstance(x, Data) or is_sparse(x) or is_frame(x) or is_anndata(x) or (
+    """Whether x is one data set, and not a sequence of them or rows of one."""
+    return isinstance(x, Data) or is_path(x) or is_sparse(x) or is_frame(x) or is_anndata(x) or (
         hasattr(x, "__array__") and getattr(x, "ndim", 0) == 2)
 
 
@@ -115,6 +122,21 @@ class Data:
     def left_out(self):
         """Rows of the file that are not here: (row from 1, id, reason) each."""
         return [(r.row, text(r.id), text(r.reason)) for r in until_null(lib.kdr_data_left_out_at, self._data)]
+
+    @property
+    def rows(self):
+        """The rows, from 0, of the table it was read from that the samples are."""
+        origin = lib.kdr_data_origin(self._data, ffi.NULL)
+        if origin != ffi.NULL:
+            return view(origin, self.shape[0], np.int64, self).copy()
+        return np.setdiff1d(np.arange(self.table_rows), [row - 1 for row, _, _ in self.left_out])
+
+    @property
+    def table_rows(self):
+        """How many rows the table it was read from has."""
+        count = ffi.new("int64_t *")
+        lib.kdr_data_origin(self._data, count)
+        return count[0]
 
     @property
     def labels(self):
@@ -204,7 +226,7 @@ def _parts(x):
         index = None if type(x.index).__name__ == "RangeIndex" else [str(i) for i in x.index]
         return x.to_numpy(), columns, index
     if is_anndata(x):
-        return x.X, [str(v) for v in x.var_names], [str(o) for o in x.obs_names]
+        return x.X.to_memory() if hasattr(x.X, "to_memory") else x.X, [str(v) for v in x.var_names], [str(o) for o in x.obs_names]
     return x, None, None
 
 
@@ -215,6 +237,14 @@ def as_data(session, x, name):
         out = ffi.new("kdr_data **")
         session.check(lib.kdr_data_view(session.ctx, x._data, chars(name or x.name), out))
         return Data(out[0], x)
+    if is_path(x):
+        from ._jobs import read
+        return as_data(session, read(x), name)
+    if is_frame(x):
+        from ._frames import is_plain
+        from ._jobs import read_frame
+        if not is_plain(x):
+            return read_frame(session, x, name, {})[0]
     matrix, columns, ids = _parts(x)
     matrix = check_matrix(matrix)
     m = ffi.new("kdr_mat *")
@@ -240,6 +270,13 @@ def as_data(session, x, name):
     out = ffi.new("kdr_data **")
     session.check(lib.kdr_data_borrow(session.ctx, chars(name), m, features, names, out))
     return Data(out[0], (keep, kept, also))
+
+
+def first_rows(session, data, count, name):
+    """The first rows of a data set, as one of their own."""
+    out, rows = ffi.new("kdr_data **"), ffi.new("int64_t[]", list(range(count)))
+    session.check(lib.kdr_data_rows(session.ctx, data._data, rows, count, out))
+    return as_data(session, Data(out[0]), name)
 
 
 def set_classes(session, data, y):

@@ -1,4 +1,6 @@
 """Status codes as exceptions, each with the library's one line. SPDX-License-Identifier: BSD-3-Clause"""
+import re
+
 try:
     from ._kindred import ffi, lib
 except ModuleNotFoundError as missing:
@@ -39,7 +41,29 @@ def check(ctx, status):
     if status == lib.KDR_OK:
         return
     line = text(lib.kdr_context_error(ctx)) or text(lib.kdr_strerror(status))
-    raise _EXCEPTIONS.get(status, ValueError)(line)
+    raise _EXCEPTIONS.get(status, ValueError)(in_python(line))
+
+
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)(?:[ =](?:('[^']*')|([.,]|[a-z0-9-]+)(?=[\s,;:)]|$)))?")
+_FLAGS = {"transpose": "transpose=True", "force": "force=True", "guard": "guard=True", "no-transfer": "transfer=False",
+          "probabilities": "probabilities=True", "quality": "quality=True", "map": "map=True"}
+_NAMES = {"to": "format", "text-column": "text_field"}
+_VALUES = {"na": ("inf",), "format": ("10x",), "device": ("auto", "cpu", "cuda"), "decimal": (".", ",")}
+
+
+def in_python(line):
+    """A line of the library with its options as Python spells them: `--missing mean` is missing='mean'."""
+    def option(match):
+        name, quoted, word = match[1], match[2], match[3] or ""
+        if name in _FLAGS:
+            return _FLAGS[name] + match[0][len(name) + 2:]
+        spelt, listed, values = _NAMES.get(name, name.replace("-", "_")), lib.kdr_choices(name.encode()), list(_VALUES.get(name, ()))
+        while listed != ffi.NULL and listed[len(values)] != ffi.NULL:
+            values.append(text(listed[len(values)]))
+        if quoted:
+            return f"{spelt}={quoted}"
+        return f"{spelt}={word!r}" if word in values else spelt + match[0][len(name) + 2:]
+    return _OPTION.sub(option, line)
 
 
 def text(chars):

@@ -4,14 +4,17 @@ Nothing here names a method: each registered one becomes a class with its option
 its arrays as fitted attributes. scikit-learn itself is used where it is installed, and not needed.
 """
 import keyword
+import numbers
 import os
 import tempfile
 
 import numpy as np
 
-from ._data import Data, check_matrix, is_anndata, is_frame, is_sparse
-from ._jobs import as_tasks, cluster, transfer
+from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse
+from ._frames import is_plain
+from ._jobs import as_tasks, cluster, load, transfer
 from ._results import load_model, methods
+from ._session import Session
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
@@ -76,7 +79,29 @@ def _rows_of(x, rows):
 
 def _checked(x):
     """A table as the library takes it, checked once; tables with names keep them."""
-    return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) else check_matrix(x)
+    return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) or is_path(x) else check_matrix(x)
+
+
+READING = ("columns", "missing", "na", "decimal", "id_column", "label_column", "task_column")
+
+
+def _check_reading(how):
+    for name in how:
+        if name not in READING:
+            raise TypeError(f"fit() got an unexpected keyword argument '{name}': {', '.join(READING)} are allowed")
+
+
+def _whole(sets, values, unknown):
+    """Values of the samples of the data sets that one table gave, in the order of its rows; `unknown` for rows left out."""
+    if all(v is None for v in values):
+        return None
+    rows = [d.rows for d in sets]
+    if len(sets) == 1 and len(rows[0]) == sets[0].table_rows:
+        return values[0]
+    out = np.full(sets[0].table_rows, unknown, next(v.dtype for v in values if v is not None))
+    for r, v in zip(rows, values):
+        out[r] = unknown if v is None else v
+    return out
 
 
 class Estimator(BaseEstimator):
@@ -127,7 +152,7 @@ class Estimator(BaseEstimator):
 
     def _check_width(self, x):
         x = _checked(x)
-        if _columns(x) is None and _width(x) != self.n_features_in_:
+        if not is_path(x) and _columns(x) is None and _width(x) != self.n_features_in_:
             raise ValueError(f"X has {_width(x)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                              "features as input")
         return x
@@ -160,55 +185,72 @@ class Estimator(BaseEstimator):
             self._fitted_model._values = values
 
 
+def _with_tasks(X, tasks, reading):
+    """One table with the task of each row: a frame with a column of tasks, or a dict of parts and the rows of each."""
+    groups, table = np.asarray(tasks), _checked(X)
+    if len(groups) != table.shape[0]:
+        raise ValueError(f"tasks names {len(groups)} rows, but X has {table.shape[0]}")
+    if is_frame(table):
+        title = "task"
+        while title in table.columns:
+            title += "_"
+        return table.assign(**{title: groups.astype(str)}), {**reading, "task_column": title}, None
+    names = list(dict.fromkeys(groups.tolist()))
+    rows = [np.flatnonzero(groups == name) for name in names]
+    return {str(name): _rows_of(table, r) for name, r in zip(names, rows)}, reading, rows
+
+
 class Clusterer(ClusterMixin, Estimator):
     """A method of `kindred cluster`."""
 
-    def fit(self, X, y=None, tasks=None, init=None):
+    def fit(self, X, y=None, tasks=None, init=None, **reading):
         """Clusters a table, a list or dict of related tables, or the tasks of one table.
 
-        tasks: for each row of X the task it belongs to. init: labels to start from. y is not used."""
-        groups = rows = None
+        A table is an array, a sparse matrix, a DataFrame, an AnnData object, what read() gives, or a path. tasks: for each row of
+        X the task it belongs to. init: labels to start from. y is not used. DataFrames and paths have the options of read():
+        columns, missing, na, decimal, id_column, label_column, task_column. Rows that missing="drop-row" leaves out have the
+        label -1."""
+        _check_reading(reading)
+        seen, rows = X, None
         if tasks is not None:
-            groups = np.asarray(tasks)
-            table = _checked(X)
-            if len(groups) != table.shape[0]:
-                raise ValueError(f"tasks names {len(groups)} rows, but X has {table.shape[0]}")
-            names = list(dict.fromkeys(groups.tolist()))
-            rows = [np.flatnonzero(groups == name) for name in names]
-            X = {str(name): _rows_of(table, r) for name, r in zip(names, rows)}
+            X, reading, rows = _with_tasks(X, tasks, reading)
         tables, names = as_tasks(X)
+        by_name = isinstance(X, dict) and not is_sparse(X)
         many = tables[0] is not X
         tables = [_checked(t) for t in tables]
+        session = Session()
+        sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
+                        "task", reading, method=self._entry["id"])
         k = self.n_clusters
-        by_name = isinstance(X, dict) and not is_sparse(X)
-        for t in tables:
-            if k not in (None, "auto") and np.ndim(k) == 0 and t.shape[0] < k:
-                raise ValueError(f"n_samples={t.shape[0]} should be >= n_clusters={k}.")
-        given = {n or f"task{i + 1}": t for i, (n, t) in enumerate(zip(names, tables))}
-        result = cluster(given, k, self._entry["id"], self._options(), init=init, seed=self.random_state,
+        for d in sets:
+            if isinstance(k, numbers.Real) and d.shape[0] < k:
+                raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
+        result = cluster(sets, k, self._entry["id"], self._options(), init=init, seed=self.random_state,
                          threads=self.threads, device=self.device)
-        self._remember(tables[0], result)
-        labels = [result.labels(t) for t in range(len(tables))]
-        told = {"labels_": (labels, np.int64, -1),
-                "confidence_": ([result.confidence(t) for t in range(len(tables))], np.float64, np.nan),
-                "second_": ([result.second(t) for t in range(len(tables))], np.int64, -1)}
-        for name, (values, dtype, unknown) in told.items():
+        first = seen if tasks is not None else tables[0]
+        self._remember(sets[0] if is_path(first) else first, result)
+        every = range(len(sets))
+        told = {"labels_": ([result.labels(t) for t in every], -1),
+                "confidence_": ([result.confidence(t) for t in every], np.nan),
+                "second_": ([result.second(t) for t in every], -1)}
+        for name, (values, unknown) in told.items():
             if rows is not None:
-                whole = np.full(len(groups), unknown, dtype)
+                whole = np.full(sum(map(len, rows)), unknown, np.float64 if name == "confidence_" else np.int64)
                 for r, v in zip(rows, values):
                     whole[r] = unknown if v is None else v
                 setattr(self, name, whole)
-            elif by_name:
-                setattr(self, name, dict(zip(given, values)))
-            else:
-                setattr(self, name, values if many else values[0])
-        found = [result.clusters(t) for t in range(len(tables))]
-        self.clusters_ = dict(zip(result.tasks, found)) if by_name or rows is not None else found if many else found[0]
+                continue
+            each = [_whole([sets[t] for t in every if of[t] == i], [values[t] for t in every if of[t] == i], unknown)
+                    for i in range(len(tables))]
+            setattr(self, name, dict(zip(names, each)) if by_name else each if many else each[0])
+        found = [result.clusters(t) for t in every]
+        split = by_name or bool(reading.get("task_column"))
+        self.clusters_ = dict(zip(result.tasks, found)) if split else found if many else found[0]
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
         return self
 
-    def fit_predict(self, X, y=None, tasks=None, init=None):
-        return self.fit(X, y, tasks, init).labels_
+    def fit_predict(self, X, y=None, tasks=None, init=None, **reading):
+        return self.fit(X, y, tasks, init, **reading).labels_
 
     def _task(self, task):
         return task
@@ -234,7 +276,8 @@ class Probable:
         if not hasattr(self, "_sources"):
             raise ValueError("predict_proba needs the samples that were fitted, which a pickle of tables of the library lacks")
         sources, labels = self._sources
-        result = transfer({f"source{i + 1}": s for i, s in enumerate(sources)}, labels, x, self._entry["id"], self._options(),
+        x = self._model().read(x)
+        result = transfer({f"source{i + 1}": s for i, s in enumerate(sources)}, labels, {"target": x}, self._entry["id"], self._options(),
                           probabilities=True, seed=self.random_state, threads=self.threads, device=self.device)
         return _in_order(result, -1, self.classes_)
 
@@ -251,14 +294,18 @@ def _in_order(result, task, classes):
 class Transfer(ClassifierMixin, Estimator):
     """A method of `kindred transfer`."""
 
-    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False):
+    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False, **reading):
         """Learns from a labelled source X, y and labels X_target.
+
+        Tables are as for clustering. With label_column, DataFrames and paths have the classes of the source in that column, and y
+        is None; columns, missing, na, decimal, id_column and task_column are those of read().
 
         X may be a list of sources with a list of y. sample_domain: skada's form, one table X whose rows are of sources
         (positive) and targets (negative). bridge: a table between source and target, or several. probabilities: also
         calibrated probabilities of the target's classes (probabilities_, a column for each of classes_), on samples of the source
         held out in three more fits."""
-        if y is None:
+        _check_reading(reading)
+        if y is None and not reading.get("label_column"):
             raise ValueError("requires y to be passed, but the target y is None")
         if sample_domain is not None:
             domain = np.asarray(sample_domain)
@@ -271,26 +318,33 @@ class Transfer(ClassifierMixin, Estimator):
             y = [y[domain == d] for d in np.unique(domain[domain > 0])]
             X_target = [_rows_of(table, np.flatnonzero(domain == d)) for d in np.unique(domain[domain < 0])[::-1]]
             X_target = X_target[0] if len(X_target) == 1 else X_target
-        sources, names = as_tasks(X)
-        sources = [_checked(s) for s in sources]
-        labels = [np.asarray(y)] if len(sources) == 1 and not isinstance(y, (list, tuple)) or np.ndim(y) == 1 and \
-            len(sources) == 1 else [np.asarray(v) for v in y]
-        labels = [_check_classes(l, s) for l, s in zip(labels, sources)]
+        tables, names = as_tasks(X)
+        tables = [_checked(s) for s in tables]
+        session, made = Session(), {"method": self._entry["id"], "family": "transfer"}
+        sources, of = load(session, tables, names, "source1" if len(tables) == 1 else "source", reading, **made,
+                           may_lack_labels=y is not None)
+        if y is None:
+            labels = [_classes_of(d, tables[i], reading["label_column"]) for d, i in zip(sources, of)]
+        else:
+            labels = [np.asarray(y)] if len(sources) == 1 and (not isinstance(y, (list, tuple)) or np.ndim(y) == 1) else \
+                [np.asarray(v) for v in y]
+            labels = [_check_classes(l, s) for l, s in zip(labels, sources)]
         plain = X_target is None
-        if plain:
-            if not self._stands_alone():
-                raise ValueError(f"{type(self).__name__} needs X_target: it learns from the samples to be labelled")
-            X_target = sources[0][:1]  # svm and its like do not look at the target
-        many = as_tasks(X_target)[0][0] is not X_target
-        result = transfer(dict(zip([n or f"source{i + 1}" for i, n in enumerate(names)], sources)), labels, X_target,
-                          self._entry["id"], self._options(), bridges=() if bridge is None else _several(bridge),
+        if plain and not self._stands_alone():
+            raise ValueError(f"{type(self).__name__} needs X_target: it learns from the samples to be labelled")
+        # svm and its like do not look at the target
+        targets = [first_rows(session, sources[0], 1, "target")] if plain else load(
+            session, *as_tasks(X_target), "target", reading, **made, may_lack_labels=True)[0]
+        many = not plain and as_tasks(X_target)[0][0] is not X_target
+        bridges = () if bridge is None else load(session, *as_tasks(bridge), "bridge", reading, **made, may_lack_labels=True)[0]
+        result = transfer(sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
                           views=views, probabilities=probabilities and not plain, seed=self.random_state,
                           threads=self.threads, device=self.device)
-        self._remember(sources[0], result)
+        self._remember(sources[0] if is_path(tables[0]) else tables[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
-        self._sources = sources, labels
-        targets = len(as_tasks(X_target)[0])
-        last = range(len(result.tasks) - targets, len(result.tasks))
+        self._sources = [s if is_path(t) or is_frame(t) and (reading or not is_plain(t)) else t
+                         for s, t in zip(sources, (tables[i] for i in of))], labels
+        last = range(len(result.tasks) - len(targets), len(result.tasks))
         if probabilities and not plain:
             known = [_in_order(result, t, self.classes_) for t in last]
             self.probabilities_ = known if many else known[0]
@@ -300,7 +354,7 @@ class Transfer(ClassifierMixin, Estimator):
                                  ("second_", [result.second(t) for t in last]),
                                  ("clusters_", [result.clusters(t) for t in last])):
                 setattr(self, name, values if many else values[0])
-        found = [result.labels(t) for t in range(len(result.tasks) - targets, len(result.tasks))]
+        found = [result.labels(t) for t in last]
         self.transduction_ = None if plain else (found if many else found[0])
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
         return self
@@ -315,8 +369,10 @@ class Transfer(ClassifierMixin, Estimator):
         return task or self._model().tasks[-1]
 
 
-def _several(x):
-    return as_tasks(x)[0]
+def _classes_of(data, table, column):
+    """Known classes of a data set, with the values that a frame has."""
+    values = {str(v): v for v in table[column].dropna().unique().tolist()} if is_frame(table) else {}
+    return np.array([values.get(c, c) for c in data.labels])
 
 
 def _check_classes(y, table):

@@ -5,7 +5,7 @@ import tempfile
 
 import numpy as np
 
-from ._data import Data, as_data, is_table
+from ._data import Data, as_data
 from ._errors import chars
 from ._jobs import as_estimate, read, reading
 from ._kindred import ffi, lib
@@ -111,7 +111,7 @@ def _map_of(result, name):
 def inspect(table):
     """What is in a table and what is odd about it, as a dict: `kindred inspect`. A path is read first."""
     session = Session()
-    data = table if isinstance(table, Data) else as_data(session, table, "data") if is_table(table) else read(table)
+    data = table if isinstance(table, Data) else as_data(session, table, "data")
     out = ffi.new("kdr_inspection *")
     session.check(lib.kdr_inspect(session.ctx, data._data, out))
     return {name: getattr(out, name) for name, _ in ffi.typeof("kdr_inspection").fields}

@@ -4,8 +4,9 @@ import warnings
 
 import numpy as np
 
-from ._data import Data, as_data, is_sparse, is_table, set_classes
-from ._errors import ConvergenceWarning, KindredWarning, chars, text
+from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, set_classes
+from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
+from ._frames import columns_text, frame_text, in_rows, is_plain
 from ._kindred import ffi, lib
 from ._results import Report, Result, quality_dict
 from ._session import Session, seed_of
@@ -58,7 +59,7 @@ def settings(session, method, options):
 
 
 def as_tasks(x):
-    """Tasks with their names: one table, a sequence of tables, or a dict of them."""
+    """Tasks with their names: one table or path, a sequence of them, or a dict of them."""
     if isinstance(x, dict) and not is_sparse(x):  # SciPy has a matrix that is a dict
         return list(x.values()), [str(name) for name in x]
     if not is_table(x) and isinstance(x, (list, tuple)) and len(x) > 0 and all(is_table(t) for t in x):
@@ -66,12 +67,57 @@ def as_tasks(x):
     return [x], [None]
 
 
-def _load(session, tables, names, stem):
-    out = []
+def load(session, tables, names, stem, how=None, *, method=None, family="cluster", may_lack_labels=False):
+    """Data sets from tables, frames and paths, in their order, and the number of the table that each comes from.
+
+    how: options of read(). Frames that are more than numbers are read by the same rules as files."""
+    how = {name: value for name, value in (how or {}).items() if value is not None}
+    read_how = dict(how, may_lack_labels=True) if may_lack_labels and "label_column" in how else dict(how)
+    if "missing" not in how and method is not None and skips_missing(method, family):
+        read_how["missing"] = "keep"
+    tables, names = list(tables), list(names)
+    for i, table in enumerate(tables):
+        frame = _elsewhere(table) if is_path(table) else None
+        if frame is not None:
+            tables[i], names[i] = frame, names[i] or _stem(table)
+    paths = [i for i, table in enumerate(tables) if is_path(table)]
+    found = {i: [] for i in range(len(tables))}
+    if paths:
+        for i, data in _read_tasks(session, [(names[j], tables[j]) for j in paths], read_how):
+            found[paths[i]].append(data)
     for i, (table, name) in enumerate(zip(tables, names)):
-        own = table.name if isinstance(table, Data) else (stem if len(tables) == 1 else f"{stem}{i + 1}")
-        out.append(as_data(session, table, name or own))
-    return out
+        own = name or (stem if len(tables) == 1 else f"{stem}{i + 1}")
+        if is_frame(table) and (how or not is_plain(table)):
+            found[i] = read_frame(session, table, own, read_how)
+        elif i not in paths:
+            if how.get("columns") or how.get("id_column") or how.get("label_column") or how.get("task_column"):
+                raise ValueError(f"{own}: an array has no named columns: give a DataFrame or a path with "
+                                 + ", ".join(n for n in ("columns", "id_column", "label_column", "task_column") if how.get(n)))
+            found[i] = [as_data(session, table, name or (table.name if isinstance(table, Data) else own))]
+    if how.get("task_column") and len(tables) > 1:
+        alone = [i for i in found if i not in paths or len(paths) == 1]  # the library names those of several paths
+        for i in alone:
+            start = names[i] or (_stem(tables[i]) if is_path(tables[i]) else f"{stem}{i + 1}")
+            found[i] = [as_data(session, data, f"{start}-{data.name}") for data in found[i]]
+    return [data for i in found for data in found[i]], [i for i in found for _ in found[i]]
+
+
+def skips_missing(method, family):
+    """Whether a method skips missing values of tables, which are then kept by default."""
+    found, kind = ffi.new("const kdr_algo **"), lib.KDR_FAMILY_TRANSFER if family == "transfer" else lib.KDR_FAMILY_CLUSTER
+    return lib.kdr_algo_require(ffi.NULL, chars(method), kind, found) == lib.KDR_OK and bool(found[0].flags & lib.KDR_ALGO_TABLES)
+
+
+def read_frame(session, frame, name, how):
+    """The data sets of a frame: one, or one for each value of task_column."""
+    body, options = frame_text(frame, how)
+    o, keep = reading(options)
+    keep.append(ffi.from_buffer(body))
+    o.memory, o.memory_bytes = keep[-1], len(body)
+    try:
+        return [data for _, data in _read_listed(session, [(name, name)], o, keep)]
+    except (ValueError, TypeError) as error:
+        raise type(error)(in_rows(str(error))) from None
 
 
 def _pointers(sets):
@@ -80,7 +126,7 @@ def _pointers(sets):
 
 def finish(session, result):
     """Says what the library warns of; Ctrl-C without anything to keep is raised."""
-    for line in result.warnings:
+    for line in dict.fromkeys(map(in_python, [*session.warnings, *result.warnings])):
         warnings.warn(line, KindredWarning, stacklevel=4)
     if session.interrupted:
         warnings.warn("interrupted: this is the best found so far", ConvergenceWarning, stacklevel=4)
@@ -90,19 +136,24 @@ def finish(session, result):
     return result
 
 
-def cluster(tasks, k=None, method="auto", options=None, *, weight=None, norm=None, scale=None, features=None,
+def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing=None, na=None, decimal=None, id_column=None,
+            label_column=None, task_column=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Clusters one or several related tables together: `kindred cluster`.
 
-    tasks: a table, a list of tables, or a dict of them by name. k: clusters of each task, one number for each, or None where
+    tasks: a table, a list of tables, or a dict of them by name; a table is an array, a sparse matrix, a DataFrame, an AnnData
+    object, what read() gives, or a path. columns, missing, na, decimal, id_column, label_column and task_column are those of
+    read(), for paths and DataFrames. k: the number of clusters, a list or a dict with one for each task, or None where
     the method can find it. preprocess: "default" (auto looks at the data unless weight, norm or scale is given), "by-data" or
     "as-told". quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
     stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. max_memory: bytes; a fit that would take more is refused before it starts. Returns a
     Result."""
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     tables, names = as_tasks(tasks)
-    sets = _load(session, tables, names, "task")
+    how = {"columns": columns, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+           "label_column": label_column, "task_column": task_column}
+    sets, _ = load(session, tables, names, "task", how, method=method)
     o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
     lib.kdr_job_options_init(o)
     held = settings(session, method, options or {})
@@ -146,30 +197,47 @@ def _resamples(count):
     return 0 if count is None else -1 if count == 0 else int(count)
 
 
-def transfer(sources, labels, targets, method="auto", options=None, *, bridges=(), views=None, weight=None, norm=None,
+def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, missing=None, na=None, decimal=None,
+             id_column=None, label_column=None, task_column=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Labels target tables from labelled source tables: `kindred transfer`.
 
-    sources, targets: a table or a list of tables; labels: classes of the source's rows, or a list of such. probabilities: of
+    sources, targets: a table, a list of tables or a dict of them, each as for cluster(); labels: classes of the source's rows, or
+    a list of such. With label_column, sources that are paths or DataFrames have their classes in that column, and labels is
+    None. columns, missing, na, decimal, id_column and task_column are those of read(). probabilities: of
     the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). map: also lay the samples
     out in a plane (`Result.map`). max_memory: bytes; a fit that would take more is refused before it starts. Returns a Result whose last tasks are the targets."""
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
+    if targets is None:
+        raise ValueError("targets is None: a table to label is needed")
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
-    labels = [labels] if len(s_tables) == 1 and np.ndim(labels) == 1 and np.ndim(labels[0]) == 0 else list(labels)
-    if len(labels) != len(s_tables):
-        raise ValueError(f"labels of {len(labels)} sources for {len(s_tables)} sources")
-    source, target = _load(session, s_tables, s_names, "source"), _load(session, t_tables, t_names, "target")
+    how = {"columns": columns, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+           "label_column": label_column, "task_column": task_column}
+    made = {"how": how, "method": method, "family": "transfer"}
+    source, _ = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None)
+    target, _ = load(session, t_tables, t_names, "target", **made, may_lack_labels=True)
     values = {}
-    for data, y in zip(source, labels):
-        if len(y) != data.shape[0]:
-            raise ValueError(f"{len(y)} labels for {data.shape[0]} samples of {data.name}")
-        for v in set_classes(session, data, y).tolist():
-            values.setdefault(str(v), v)
-    b_tables, b_names = as_tasks(bridges) if len(bridges) else ([], [])
-    bridge = _load(session, b_tables, b_names, "bridge")
+    if labels is None:
+        bare = next((data.name for data in source if data.labels is None), None)
+        if bare is not None:
+            raise ValueError(f"{bare} has no classes: give labels, or label_column for DataFrames and paths")
+        for table in s_tables:
+            if is_frame(table) and label_column in table.columns:
+                values.update({str(v): v for v in table[label_column].dropna().unique().tolist()})
+    else:
+        labels = [labels] if len(source) == 1 and np.ndim(labels) == 1 and np.ndim(labels[0]) == 0 else list(labels)
+        if len(labels) != len(source):
+            raise ValueError(f"labels of {len(labels)} sources for {len(source)} sources")
+        for data, y in zip(source, labels):
+            if len(y) != data.shape[0]:
+                raise ValueError(f"{len(y)} labels for {data.shape[0]} samples of {data.name}")
+            for v in set_classes(session, data, y).tolist():
+                values.setdefault(str(v), v)
+    b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
+    bridge, _ = load(session, b_tables, b_names, "bridge", **made, may_lack_labels=True)
     view_tables, view_names = as_tasks(views) if views is not None else ([], [])
-    view_sets = _load(session, view_tables, view_names, "view")
+    view_sets, _ = load(session, view_tables, view_names, "view")
     sets, o, out = ffi.new("kdr_transfer_sets *"), ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
     lib.kdr_transfer_sets_init(sets)
     keep = [_pointers(source), _pointers(target), _pointers(bridge), _pointers(view_sets)]
@@ -218,29 +286,46 @@ def read(path, **options):
     no value; model: tables are read as those were that it was fitted on; stream: the data stay on disk, and are read as they
     are needed (default: where three times their size is more than the memory there is).
 
+    columns is text as for the program, a list of the columns to use, or a dict of kinds by name: "number", "category", "date",
+    "id", "text", or None to leave a column out. model may be an estimator. A DataFrame may be given instead of a path.
     Several paths, in a list or in a dict by name, are read together, which gives folders of texts one vocabulary, and the
     result is a dict of tables by name; so it is with task_column, one table for each of the column's values. Parquet and
-    Feather files go through pandas, where that can read them: columns of numbers alone, and no options."""
+    Feather files are read by pandas, and then as DataFrames are."""
     session = Session()
-    o, keep = reading(options)
     several = isinstance(path, (list, tuple, dict))
-    if not several:
-        frame = _elsewhere(path)
-        if frame is not None:
-            stem = str(path).replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
-            return as_data(session, frame.select_dtypes("number"), options.get("name") or stem)
     named = list(path.items()) if isinstance(path, dict) else [(options.get("name"), p) for p in (path if several else [path])]
+    options = {name: value for name, value in options.items() if name != "name"}
+    reading(options)  # names what is wrong with them
+    frame = None if several else path if is_frame(path) else _elsewhere(path)
+    if frame is not None:
+        sets = read_frame(session, frame, named[0][0] or ("data" if frame is path else _stem(path)), options)
+    else:
+        sets = [data for _, data in _read_tasks(session, named, options)]
+    if not several and not options.get("task_column"):
+        return sets[0]
+    return {s.name: s for s in sets}
+
+
+def _stem(path):
+    return str(path).replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def _read_tasks(session, named, options):
+    """Data sets of named paths that are read together, each with the number of its path."""
+    return _read_listed(session, named, *reading(options))
+
+
+def _read_listed(session, named, o, keep):
     list_ = ffi.new("kdr_task_path[]", len(named))
     for entry, (name, one) in zip(list_, named):
         keep += [chars(one), chars(name) if name is not None else ffi.NULL]
         entry.path, entry.name = keep[-2:]
-    out, count = ffi.new("kdr_data ***"), ffi.new("int64_t *")
-    session.check(lib.kdr_read_tasks(session.ctx, list_, len(named), o, out, ffi.NULL, count))
-    sets = [Data(out[0][i]) for i in range(count[0])]
+    out, of, count = ffi.new("kdr_data ***"), ffi.new("int64_t **"), ffi.new("int64_t *")
+    session.check(lib.kdr_read_tasks(session.ctx, list_, len(named), o, out, of, count))
+    sets = [(of[0][i], Data(out[0][i])) for i in range(count[0])]
     lib.kdr_free(session.ctx, out[0])
-    if not several and not options.get("task_column"):
-        return sets[0]
-    return {s.name: s for s in sets}
+    lib.kdr_free(session.ctx, of[0])
+    return sets
 
 
 def reading(options):
@@ -258,7 +343,12 @@ def reading(options):
             keep += [tokens, ffi.new("char *[]", tokens + [ffi.NULL])]
             o.na = ffi.cast("const char *const *", keep[-1])
         elif name == "model":
-            model = value
+            model = getattr(value, "_fitted_model", value)
+        elif name == "header":
+            o.header = lib.KDR_HEADER_YES if value else lib.KDR_HEADER_NO
+        elif name == "columns":
+            keep.append(chars(columns_text(value)) if value is not None else ffi.NULL)
+            o.columns = keep[-1]
         elif name not in _READ_TEXT:
             raise TypeError(f"read() got an unexpected keyword argument '{name}'")
         elif value is not None:
@@ -316,25 +406,26 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
 
 
 def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, top_by=None,
-            fit_on=None):
-    """Aligns and preprocesses tables together. Returns new Data objects, one for each."""
+            fit_on=None, **reading):
+    """Aligns and preprocesses tables together. Returns new Data objects, one for each. Further options are those of read()."""
     session = Session()
     tables, names = as_tasks(tasks)
-    sets = _load(session, tables, names, "task")
+    sets, _ = load(session, tables, names, "task", reading)
     o = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     session.check(lib.kdr_prepare(session.ctx, _pointers(sets), len(sets), o, ffi.NULL))
     for line in session.messages:
-        warnings.warn(line, KindredWarning, stacklevel=2)
+        warnings.warn(in_python(line), KindredWarning, stacklevel=2)
     return sets
 
 
 def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, features=None, top_features=None,
-           top_by=None):
-    """How related tables are, before anything is clustered: what `kindred relate --json` prints, as a dict."""
+           top_by=None, **reading):
+    """How related tables are, before anything is clustered: what `kindred relate --json` prints, as a dict. Further options are
+    those of read()."""
     import json
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
-    sets = _load(session, tables, names, "task")
+    sets, _ = load(session, tables, names, "task", reading)
     o, line, length = ffi.new("kdr_relate_options *"), ffi.new("char **"), ffi.new("size_t *")
     lib.kdr_relate_options_init(o)
     prep = _prep(weight, norm, scale, features, top_features, None, top_by)
@@ -347,12 +438,12 @@ def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, f
 
 
 def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, seed=1, threads=None, weight=None, norm=None, scale=None,
-          features=None, top_features=None, top_by=None, fit_on=None):
-    """Samples as points of a plane, as the report draws them: `kindred embed`. Returns an array of two columns for one table,
+          features=None, top_features=None, top_by=None, fit_on=None, **reading):
+    """A two-dimensional map of the samples, as the report draws it: `kindred embed`. Further options are those of read(). Returns an array of two columns for one table,
     a list of them for a list of tables, a dict for a dict; several tables are drawn on common axes."""
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
-    sets = _load(session, tables, names, "task")
+    sets, _ = load(session, tables, names, "task", reading)
     o, out = ffi.new("kdr_embed_options *"), ffi.new("kdr_embedding **")
     lib.kdr_embed_options_init(o)
     o.layout = _choice(layout, "layout")

@@ -1,12 +1,13 @@
 """Results, models and reports. SPDX-License-Identifier: BSD-3-Clause"""
 import json
+import numbers
 import os
 import tempfile
 
 import numpy as np
 
-from ._data import Data, _names, as_data, until_null, view
-from ._errors import chars, text
+from ._data import Data, _names, as_data, is_frame, is_path, until_null, view
+from ._errors import chars, in_python, text
 from ._kindred import ffi, lib
 from ._session import Session
 
@@ -16,6 +17,18 @@ def quality_dict(q):
     out = {name: getattr(q, name) for name, _ in ffi.typeof("kdr_quality").fields if name not in ("n", "silhouette_kind")}
     out["silhouette_kind"] = "exact" if q.silhouette_kind == lib.KDR_SILHOUETTE_EXACT else "simplified"
     return out
+
+
+def _index(names, task):
+    if isinstance(task, str):
+        if task not in names:
+            raise ValueError(f"there is no task '{task}': {', '.join(names)}")
+        return names.index(task)
+    if not isinstance(task, numbers.Integral):
+        raise TypeError(f"task is {task!r}: a name or a whole number is allowed")
+    if not -len(names) <= task < len(names):
+        raise ValueError(f"there is no task {task}: there are {len(names)}")
+    return int(task) % len(names)
 
 
 class Result:
@@ -56,14 +69,8 @@ class Result:
         return numbers if self.classes is None else np.asarray(self.classes)[numbers]
 
     def index(self, task):
-        names = self.tasks
-        if isinstance(task, str):
-            if task not in names:
-                raise ValueError(f"there is no task '{task}': {', '.join(names)}")
-            return names.index(task)
-        if not -len(names) <= task < len(names):
-            raise ValueError(f"there is no task {task}: there are {len(names)}")
-        return int(task) % len(names)
+        """The number of a task, by name or number from 0 (from the last: -1)."""
+        return _index(self.tasks, task)
 
     def k(self, task=0):
         return lib.kdr_result_k(self._result, self.index(task))
@@ -89,7 +96,7 @@ class Result:
 
     @property
     def warnings(self):
-        return [text(lib.kdr_result_warning_at(self._result, i)) for i in
+        return [in_python(text(lib.kdr_result_warning_at(self._result, i))) for i in
                 range(lib.kdr_result_warning_count(self._result))]
 
     @property
@@ -143,7 +150,7 @@ class Result:
             line = lib.kdr_result_advice(self._result, task, len(out))
             if line == ffi.NULL:
                 return out
-            out.append(text(line))
+            out.append(in_python(text(line)))
 
     def _per_sample(self, values, task, dtype, width=1):
         if values == ffi.NULL:
@@ -273,20 +280,40 @@ class Model:
     def tasks(self):
         return [text(lib.kdr_model_task_name(self._model, t)) for t in range(lib.kdr_model_ntasks(self._model))]
 
+    def index(self, task):
+        """The number of a task, by name or number from 0."""
+        return _index(self.tasks, task)
+
     def predict(self, X, task=None, threads=None):
-        """Labels for the rows of X, as samples of `task` (a name; None: the only one)."""
+        """Labels for the rows of X, as samples of `task` (a name, or a number from 0; None: the only one).
+
+        X may be a DataFrame or a path: it is read as the tables were that the model was fitted on."""
         return self.result(X, task, threads).labels()
 
+    def read(self, X, session=None):
+        """X as a data set of the library: DataFrames and paths are read as the tables were that the model was fitted on."""
+        from ._frames import is_plain, unknown_columns
+        from ._jobs import read, read_frame, reading
+        session = session or Session()
+        if is_path(X):
+            return read(X, model=self)
+        known = text(reading({"model": self})[0].columns)
+        if is_frame(X) and (known is not None or not is_plain(X)):
+            session.warnings += unknown_columns(X, known)
+            return read_frame(session, X, "samples", {"model": self})[0]
+        return as_data(session, X, None if isinstance(X, Data) else "samples")
+
     def result(self, X, task=None, threads=None):
+        """The same with all that is known: a Result."""
+        from ._jobs import finish
         session = Session(threads=threads)
-        data = X if isinstance(X, Data) else None
-        data = as_data(session, X, "samples" if data is None else None)
+        data = self.read(X, session)
         options, out = ffi.new("kdr_predict_options *"), ffi.new("kdr_result **")
         lib.kdr_predict_options_init(options)
-        name = None if task is None else chars(task)
-        options.task = ffi.NULL if task is None else name
+        name = ffi.NULL if task is None else chars(self.tasks[self.index(task)])
+        options.task = name
         session.check(lib.kdr_predict(session.ctx, self._model, data._data, options, out))
-        return Result(out[0], self._values)
+        return finish(session, Result(out[0], self._values))
 
     def __repr__(self):
         return f"<kindred.Model of {self.method} on {', '.join(self.tasks)}>"

@@ -51,7 +51,7 @@ class Session:
         self.ctx = ffi.gc(out[0], lib.kdr_context_free)
         self.interrupted = False
         self.error = None
-        self.messages = []
+        self.messages, self.warnings = [], []
         self._call = _tqdm() if progress is True else progress
         self._handle = ffi.new_handle(self)
         lib.kdr_context_set_seed(self.ctx, seed)
@@ -78,6 +78,8 @@ class Session:
         kind = _KINDS[event.kind]
         if kind == "message":
             self.messages.append(text(event.message))
+        elif kind == "warning":
+            self.warnings.append(text(event.message))
         if self._call is None:
             return False
         return bool(self._call({"kind": kind, "stage": text(event.stage), "message": text(event.message),

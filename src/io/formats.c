@@ -63,7 +63,10 @@ kdr_status kdri_format_read(kdr_context *ctx, const kdri_format *format, const c
 	kdri_input *in = NULL;
 	if (format->read)
 		return format->read(ctx, path, options, data);
-	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	if (options->memory)
+		KDRI_TRY(kdri_input_from_memory(ctx, options->memory, options->memory_bytes, path, &in));
+	else
+		KDRI_TRY(kdri_input_open(ctx, path, &in));
 	KDRI_TRY(format->parse(ctx, in, options, data));
 done:
 	kdri_input_close(ctx, in);

@@ -223,21 +223,32 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		               "%s: samples in columns (transpose) have no column of classes or tasks", path);
 		goto done;
 	}
-	KDRI_TRY(find_format(ctx, options->format, path, false, &format));
+	KDRI_TRY(find_format(ctx,
+	                     options->format   ? options->format
+	                     : options->memory ? "csv"
+	                                       : NULL,
+	                     path, false, &format));
+	if (options->memory && format->read) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		               "%s: format %s is not read from memory: csv and tsv are", path, format->id);
+		goto done;
+	}
 	KDRI_TRY(check_parts(ctx, path, format, options));
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	struct stat info = { 0 };
-	if (stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
+	if (!options->memory && stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
 		goto done;
 	}
 	if (!options->name)
 		KDRI_TRY(S_ISDIR(info.st_mode) ? kdri_folder_name(ctx, file, &stem)
 		                               : kdri_path_stem(ctx, file, &stem));
-	stream = kdri_streams(ctx, options->stream, kdri_file_bytes(file));
+	stream = kdri_streams(ctx, options->stream,
+	                      options->memory ? (double)options->memory_bytes : kdri_file_bytes(file));
 	if (stream)
 		kdri_spool_begin(ctx, true);
-	KDRI_TRY(kdri_data_new(ctx, options->name ? options->name : stem, path, &data));
+	KDRI_TRY(
+	        kdri_data_new(ctx, options->name ? options->name : stem, options->memory ? "" : path, &data));
 	data->streamed = stream;
 	KDRI_TRY(kdri_format_read(ctx, format, path, options, data));
 	if (options->task_column && !data->groups.of) {
@@ -254,7 +265,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		        "%s: looks transposed: the barcodes.tsv beside it say that cells are in columns: give the "
 		        "folder, or the format 10x (--format 10x)",
 		        path);
-	if (strcmp(path, "-") != 0)
+	if (strcmp(path, "-") != 0 && !options->memory)
 		KDRI_TRY(attach_names(ctx, file, data));
 	data->seconds = kdri_now() - start;
 	*out = data;

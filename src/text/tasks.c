@@ -17,7 +17,8 @@ typedef struct tasks {
 static bool is_text_folder(const char *path, const kdr_read_options *options)
 {
 	struct stat info;
-	return !options->format && stat(path, &info) == 0 && S_ISDIR(info.st_mode) && !kdri_is_tenx(path);
+	return !options->format && !options->memory && stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+	       !kdri_is_tenx(path);
 }
 
 static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_read_options *options)
@@ -148,6 +149,13 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	kdr_read_options o;
 	double bytes = 0;
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &o));
+	if (o.memory && npaths > 1) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "kdr_read_tasks: a table in memory is read alone, not with %lld others",
+		               (long long)npaths - 1);
+		goto done;
+	}
+	bytes += o.memory ? (double)o.memory_bytes : 0;
 	const bool may_lack_labels = o.may_lack_labels;
 	for (int64_t i = 0; i < npaths; i++) {
 		if (!paths[i].path) {
@@ -155,7 +163,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 			               (long long)i + 1, (long long)npaths);
 			goto done;
 		}
-		bytes += kdri_file_bytes(paths[i].path);
+		bytes += o.memory ? 0 : kdri_file_bytes(paths[i].path);
 	}
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));

@@ -72,6 +72,43 @@ static void read__unknown_format__lists_the_known(void **state)
 	kdr_context_free(ctx);
 }
 
+static void read__a_table_in_memory__as_from_a_file(void **state)
+{
+	(void)state;
+	static const char table[] = "city,size\nRome,1.5\nParis,2\nRome,3\nParis,oops\n";
+	kdr_context *ctx = unit_context();
+	kdr_data *d = NULL, **sets = NULL;
+	int64_t count = 0;
+	kdr_read_options o = { .size = sizeof(kdr_read_options),
+		               .memory = table,
+		               .memory_bytes = strlen("city,size\nRome,1.5\nParis,2\nRome,3\n"),
+		               .name = "shops" };
+	assert_ok(ctx, kdr_read(ctx, "shops", &o, &d)); /* though there is no such file */
+	assert_string_equal(kdr_data_name(d), "shops");
+	assert_string_equal(kdr_data_path(d), "");
+	assert_string_equal(kdr_data_features(d)[0], "city=Rome");
+	assert_float_equal(kdr_data_mat(d).as.dense.data[2], 1.5, 0);
+	kdr_data_free(d);
+	d = NULL;
+	o.memory_bytes = sizeof table - 1;
+	assert_fails(ctx, kdr_read(ctx, "shops", &o, &d), KDR_ERR_FORMAT,
+	             "shops: line 5, column 2 (size): 'oops'");
+	o.format = "npy";
+	assert_fails(ctx, kdr_read(ctx, "shops", &o, &d), KDR_ERR_UNSUPPORTED, "npy is not read from memory");
+	o.format = NULL;
+	kdr_task_path paths[2] = { { .path = "a" }, { .path = "b" } };
+	assert_fails(ctx, kdr_read_tasks(ctx, paths, 2, &o, &sets, NULL, &count), KDR_ERR_ARGUMENT,
+	             "read alone");
+	o.task_column = "city";
+	o.memory_bytes = strlen("city,size\nRome,1.5\nParis,2\nRome,3\n");
+	assert_ok(ctx, kdr_read_tasks(ctx, paths, 1, &o, &sets, NULL, &count));
+	assert_int_equal(count, 2);
+	for (int64_t i = 0; i < count; i++)
+		kdr_data_free(sets[i]);
+	kdr_free(ctx, sets);
+	kdr_context_free(ctx);
+}
+
 static void read__files_that_cannot_be__said_so(void **state)
 {
 	(void)state;
@@ -530,6 +567,7 @@ int main(void)
 		cmocka_unit_test(read__parts_that_need_all_rows__are_refused),
 		cmocka_unit_test(formats__names_and_ids__found),
 		cmocka_unit_test(read__unknown_format__lists_the_known),
+		cmocka_unit_test(read__a_table_in_memory__as_from_a_file),
 		cmocka_unit_test(read__files_that_cannot_be__said_so),
 		cmocka_unit_test(read__gzip__undone_and_damage_seen),
 		cmocka_unit_test(read__gzip_bomb__stops),

@@ -1,0 +1,138 @@
+"""Data frames by the rules for tables. SPDX-License-Identifier: BSD-3-Clause
+
+A frame that is more than finite numbers is handed to the library's reader of tables as text in memory, so that categories,
+dates, row names and missing values have one set of rules, whether a table comes from a file or from pandas. What the dtypes
+say is passed on as kinds of columns; the values decide the rest.
+"""
+import re
+
+import numpy as np
+
+ITEM = re.compile(r'(?:^|,)\s*([-+]?)(?:"((?:[^"]|"")*)"\??|([^,:"]*))(:[^,]*)?')
+
+
+def is_plain(frame):
+    """Whether a frame is finite numbers and nothing else, which the library takes as they are.
+
+    Whole numbers that are all different may be row names: the reader decides."""
+    if len(frame) == 0:
+        return True
+    for position, dtype in enumerate(frame.dtypes):
+        if not isinstance(dtype, np.dtype) or dtype.kind not in "iuf":
+            return False
+        column = frame.iloc[:, position]
+        if dtype.kind == "f" and not np.isfinite(column.to_numpy()).all():
+            return False
+        if dtype.kind in "iu" and len(frame) > 1 and frame.shape[1] > 1 and column.is_unique:
+            return False
+    return True
+
+
+def columns_text(columns):
+    """The option `columns` as the library reads it: a str as it is, a list of names, or a dict of kinds by name."""
+    if columns is None or isinstance(columns, str):
+        return columns
+    if isinstance(columns, dict):
+        return ",".join(f"-{_quoted(name)}" if kind in (None, False) else f"{_quoted(name)}:{kind}" for name, kind in columns.items())
+    return ",".join(map(_quoted, columns))
+
+
+def _items(columns):
+    """The items of the option `columns`: sign, name, and whether it has a kind."""
+    return [(sign, quoted.replace('""', '"') or plain.strip(), bool(kind)) for sign, quoted, plain, kind in ITEM.findall(columns)
+            if sign or quoted or plain or kind]
+
+
+def unknown_columns(frame, known):
+    """A warning if a frame has columns that a model, which reads the columns `known`, was not fitted on."""
+    names = {name for _, name, _ in _items(known or "")}
+    more = [str(c) for c in frame.columns if str(c) not in names] if names else []
+    return [f"column{'s' if len(more) > 1 else ''} {', '.join(map(repr, more))}: unknown to the fit, not used"] if more else []
+
+
+def _quoted(name):
+    return '"' + str(name).replace('"', '""') + '"'
+
+
+def _kind(column, name):
+    """The kind of a column, if its dtype determines one; "" where the values decide."""
+    kind = getattr(column.dtype, "kind", "O")
+    if kind == "c":
+        raise ValueError(f"Complex data not supported: column {name!r}")
+    if str(column.dtype) == "category" or kind == "b":
+        return "category"
+    if kind in "Mmf":
+        return "date" if kind == "M" else "number"
+    if kind in "iu":
+        return ""
+    from pandas.api.types import infer_dtype
+    found = infer_dtype(column, skipna=True)
+    if found in ("complex", "bytes", "interval", "mixed"):
+        odd = next((v for v in column if not isinstance(v, (str, int, float, np.number, np.bool_, type(None)))), None)
+        if odd is not None:
+            raise TypeError(f"column {name!r} has a value of type {type(odd).__name__}: texts, numbers, dates, booleans and "
+                            "categories are allowed")
+    return "category" if found == "boolean" else ""
+
+
+def _cells(column, comma):
+    """The values of a column as cells of a table; missing ones are empty."""
+    kind, missing = getattr(column.dtype, "kind", "O"), column.isna().to_numpy()
+    if kind == "m":
+        column, kind = column.dt.total_seconds() / 86400, "f"
+    if kind == "f":
+        values = column.to_numpy(np.float64, na_value=np.nan).tolist()
+        cells = [repr(v) if v == v else "" for v in values]
+        return [c.replace(".", ",") for c in cells] if comma else cells
+    if kind == "M":
+        column = column.dt.tz_localize(None) if getattr(column.dtype, "tz", None) is not None else column
+        cells = np.datetime_as_string(column.to_numpy("datetime64[s]")).tolist()
+    elif kind in "iu" and not missing.any():
+        return list(map(str, column.tolist()))
+    else:
+        known = {}  # texts repeat
+        cells = [known.get(v) or known.setdefault(v, _quoted(v)) for v in column.astype(object).where(~missing, "").tolist()]
+    return ["" if gone else cell for cell, gone in zip(cells, missing)] if missing.any() else cells
+
+
+def frame_text(frame, options):
+    """A frame as the text of a table, and the options to read it with: a copy of those given, completed."""
+    options = {name: value for name, value in options.items() if value is not None}
+    comma, titles = options.get("decimal") == ",", [str(c) for c in frame.columns]
+    columns = [frame.iloc[:, position] for position in range(frame.shape[1])]
+    kinds = [(title, kind) for title, kind in zip(titles, map(_kind, columns, frame.columns)) if kind]
+    cells = [_cells(column, comma) for column in columns]
+    counted = frame.index.name is None and getattr(frame.index.dtype, "kind", "O") in "iu"  # what selecting rows leaves
+    if not counted and "id_column" not in options:
+        title = str(frame.index.name or "index")
+        while title in titles:
+            title += "_"
+        titles, cells = [title, *titles], [[_quoted(i) for i in frame.index], *cells]
+        options["id_column"] = title
+    if "columns" in options:
+        options["columns"] = columns_text(options["columns"])
+        items = _items(options["columns"])
+        named = {name for _, name, _ in items}
+        if any(not sign and not kind for sign, _, kind in items) or "*" in named:
+            kinds = []  # the columns are listed: no others are read
+        kinds = [(title, kind) for title, kind in kinds if title not in named]
+    taken = {str(options[o]) for o in ("id_column", "label_column", "task_column") if o in options}
+    items = [f"{_quoted(title)}?:{kind}" for title, kind in kinds if title not in taken]
+    if items and not options.get("model"):
+        options["columns"] = ",".join(([options["columns"]] if options.get("columns") else []) + items)
+    if any(getattr(column.dtype, "kind", "O") in "fm" for column in columns):
+        options.setdefault("decimal", ".")
+    options.update(delimiter=";" if comma else ",", encoding="utf-8", header=True)
+    lines = map(options["delimiter"].join, [[*map(_quoted, titles)], *zip(*cells)])
+    return "\n".join(lines).encode("utf-8", "surrogateescape"), options
+
+
+_PLACE = re.compile(r"\bline (\d+)(?:, column \d+ \((.*?)\))?")
+
+
+def in_rows(message):
+    """A message about lines of the text in terms of rows of the frame, from 0."""
+    def place(match):
+        title = "" if match[2] is None else f", column '{match[2]}'"
+        return f"row {max(0, int(match[1]) - 2)}{title}"
+    return _PLACE.sub(place, message)

@@ -1,0 +1,148 @@
+"""Data frames as they come: by the rules for tables in files. SPDX-License-Identifier: BSD-3-Clause"""
+import os
+import pickle
+import tempfile
+import unittest
+import warnings
+
+import numpy as np
+import pandas as pd
+
+import kindred
+from common import PartsTest, quiet
+
+
+def customers(n, seed):
+    """A table with text, dates, booleans, categories and missing values, in three segments."""
+    rng = np.random.default_rng(seed)
+    s = rng.integers(0, 3, n)
+    return pd.DataFrame({
+        "customer": [f"C{100000 + i}" for i in range(n)],
+        "income": np.where(rng.random(n) < .03, np.nan, np.exp(2 + 1.1 * s + .3 * rng.normal(size=n))),
+        "age": (20 + 16 * s + 4 * rng.normal(size=n)).round().astype(int),
+        "newsletter": rng.random(n) < .9 - .3 * s,
+        "plan": pd.Categorical(np.array(["basic", "plus", "gold"])[s]),
+        "since": pd.Timestamp("2020-01-01") + pd.to_timedelta(s * 300 + rng.integers(0, 50, n), unit="D"),
+        "city": rng.choice(["Rome", "Paris", None], n, p=[.5, .45, .05])}), s
+
+
+class Frames(PartsTest):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.dir = folder.name
+        self.a, self.sa = customers(90, 1)
+        self.b, self.sb = customers(60, 2)
+        self.north, self.south = (os.path.join(self.dir, f"{name}.csv") for name in ("north", "south"))
+        self.a.to_csv(self.north, index=False)
+        self.b.to_csv(self.south, index=False)
+
+    def test_frames_give_the_labels_of_files(self):
+        files = quiet(kindred.Auto(n_clusters=3).fit, {"north": self.north, "south": self.south})
+        self.assertEqual(kindred.evaluate(files.labels_["north"], self.sa)["acc"], 1)
+        for tables in ({"north": self.a, "south": self.b}, {"north": pd.read_csv(self.north), "south": self.south}):
+            model = quiet(kindred.Auto(n_clusters=3).fit, tables)
+            for name in tables:
+                np.testing.assert_array_equal(model.labels_[name], files.labels_[name])
+            np.testing.assert_array_equal(quiet(model.predict, self.a, task=0), quiet(files.predict, self.north, task="north"))
+        self.assertEqual(list(model.feature_names_in_), list(self.a.columns))
+        self.assertEqual(model.result_.ids("north")[:2], ["C100000", "C100001"])
+        again = pickle.loads(pickle.dumps(model))
+        np.testing.assert_array_equal(quiet(again.predict, self.b, task="south"), quiet(model.predict, self.south, task=1))
+        width = kindred.read(self.b, missing="mean").shape[1]
+        mixed = quiet(kindred.cluster, [self.north, self.b, np.zeros((3, width))], 1, "kmeans", missing="mean")
+        self.assertEqual(mixed.tasks, ["north", "task2", "task3"])
+
+    def kinds(self, frame, **how):
+        return {c["name"]: c["kind"] for c in kindred.read(frame, missing="keep", **how).columns}
+
+    def test_kinds_come_from_dtypes_and_then_from_values(self):
+        self.assertEqual(self.kinds(self.a), {"customer": "id", "income": "number", "age": "number", "newsletter": "category",
+                                              "plan": "category", "since": "date", "city": "category"})
+        frame = pd.DataFrame({"code": pd.Categorical(range(20)), "flag": pd.array([True, None] * 10, "boolean"),
+                              "count": pd.array([1, None] * 10, "Int64"), "wait": pd.to_timedelta(np.arange(20) % 7, unit="h"),
+                              "amount": ["1.234,50", "7,00"] * 10, "when": pd.date_range("2024-01-01", periods=20, tz="UTC"),
+                              'odd "name", too': np.arange(20) / 7})
+        data = kindred.read(frame.drop(columns=["wait", 'odd "name", too']), missing="keep")
+        self.assertEqual({c["name"]: c["kind"] for c in data.columns},
+                         {"code": "category", "flag": "category", "count": "number", "amount": "number", "when": "date"})
+        self.assertEqual(data.X[0, data.feature_names.index("amount")], 1234.5)
+        data = kindred.read(frame[["wait", 'odd "name", too']])
+        np.testing.assert_allclose(data.X, np.column_stack([np.arange(20) % 7 / 24, np.arange(20) / 7]), rtol=0, atol=0)
+        text = pd.DataFrame({"a": list("pqpqpqpq"), "b": list("xxyyxxyy")})
+        self.assertEqual(kindred.read(text).feature_names, ["a=p", "a=q", "b=x", "b=y"])
+
+    def test_columns_in_every_form(self):
+        self.assertEqual(self.kinds(self.a, columns="-plan")["plan"], "left out")
+        self.assertEqual([n for n, kind in self.kinds(self.a, columns=["age", "city"]).items() if kind != "left out"], ["age", "city"])
+        kinds = self.kinds(self.a, columns={"plan": None, "age": "category"})
+        self.assertEqual((kinds["plan"], kinds["age"], kinds["newsletter"]), ("left out", "category", "category"))
+        self.assertEqual(kindred.read(self.north, columns=["age"]).feature_names, ["age"])
+        self.assertEqual(kindred.read(self.a.set_index("customer"), missing="keep").ids[0], "C100000")
+        self.assertEqual(kindred.read(self.a, id_column="city", missing="mean").ids[0], kindred.read(self.north, id_column="city", missing="mean").ids[0])
+
+    def test_whole_numbers_that_name_rows(self):
+        frame = pd.DataFrame({"id": [7, 3, 9, 4, 5, 8, 1], "x": np.arange(7.) % 3, "y": np.arange(7.) % 2})
+        self.assertEqual(kindred.read(frame).feature_names, ["x", "y"])
+        self.assertEqual(quiet(kindred.KMeans(n_clusters=2).fit, frame).result_.ids()[0], "7")
+
+    def test_columns_of_classes_and_tasks(self):
+        labelled = self.a.assign(segment=self.sa * 10)
+        for target in (self.south, self.b, self.b.assign(segment=self.sb)):
+            result = quiet(kindred.transfer, labelled, targets=target, label_column="segment", missing="mean")
+            np.testing.assert_array_equal(result.labels(-1), self.sb * 10)
+        model = quiet(kindred.AutoTransfer().fit, labelled, X_target=self.b, label_column="segment", missing="mean")
+        np.testing.assert_array_equal(model.transduction_, self.sb * 10)
+        np.testing.assert_array_equal(model.classes_, [0, 10, 20])
+        plain = quiet(kindred.SVM().fit, labelled, label_column="segment", missing="mean")
+        np.testing.assert_array_equal(quiet(plain.predict, self.south), self.sb * 10)
+        self.assertEqual(quiet(plain.predict_proba, self.b).shape, (60, 3))
+        both = pd.concat([self.a.assign(region="n"), self.b.assign(region="s")], ignore_index=True).sample(frac=1, random_state=1)
+        one = quiet(kindred.Auto(n_clusters=3).fit, both, task_column="region")
+        two = quiet(kindred.Auto(n_clusters=3).fit, both.drop(columns="region"), tasks=both["region"])
+        np.testing.assert_array_equal(one.labels_, two.labels_)
+        self.assertEqual((len(one.labels_), set(one.clusters_)), (150, {"n", "s"}))
+        self.assertEqual(kindred.evaluate(one.labels_, np.concatenate([self.sa, self.sb])[both.index])["acc"], 1)
+        named = quiet(kindred.cluster, [both, self.north], 2, "kmeans", task_column="newsletter", missing="mean")
+        self.assertEqual(sorted(named.tasks), ["north-False", "north-True", "task1-False", "task1-True"])
+
+    def test_rows_left_out_keep_their_place(self):
+        model = quiet(kindred.KMeans(n_clusters=3).fit, self.a, missing="drop-row")
+        gone = self.a.drop(columns="customer").isna().any(axis=1).to_numpy()
+        np.testing.assert_array_equal(model.labels_ == -1, gone)
+
+    def test_errors_name_the_column_in_words_of_python(self):
+        frame = pd.DataFrame({"x": [1, 2, "oops", 4] * 5, "y": np.arange(20) % 5})
+        cases = [(frame, {}, ValueError, "row 2, column 'x': 'oops' is not a number.*na='oops'"),
+                 (self.a, {}, ValueError, "column 'city'.*missing='zero'"),
+                 (self.a.assign(tags=[[1]] * 90), {}, TypeError, "column 'tags' has a value of type list"),
+                 (self.a.assign(z=1j), {}, ValueError, "Complex data not supported: column 'z'"),
+                 (self.a, {"columns": "nix"}, ValueError, "no column 'nix'"),
+                 (np.zeros((5, 2)), {"id_column": "x"}, ValueError, "array has no named columns.*id_column"),
+                 (self.a, {"colums": "x"}, TypeError, "unexpected keyword argument 'colums'")]
+        for table, how, kind, words in cases:
+            with self.assertRaisesRegex(kind, words) as caught:
+                quiet(kindred.KMeans(n_clusters=2).fit, table, **how)
+            self.assertNotIn("--", str(caught.exception))
+
+    def test_predict_warns_of_unknown_and_missing_columns(self):
+        model = quiet(kindred.KMeans(n_clusters=3).fit, self.a, missing="mean")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            model.predict(self.a.drop(columns="income").assign(shoe=1.5, plan="platinum"))
+        text = "\n".join(str(w.message) for w in caught)
+        for name in ("income", "shoe", "platinum"):
+            self.assertIn(name, text)
+        with self.assertRaisesRegex(ValueError, "there is no task 1"):
+            model.predict(self.a, task=1)
+        with self.assertRaisesRegex(TypeError, "task is 0.5"):
+            model.predict(self.a, task=0.5)
+
+    def test_a_model_says_how_files_are_read(self):
+        model = quiet(kindred.KMeans(n_clusters=3).fit, self.a, missing="mean")
+        data = kindred.read(self.south, model=model)
+        np.testing.assert_array_equal(quiet(model.predict, data), quiet(model.predict, self.b))
+
+
+if __name__ == "__main__":
+    unittest.main()
