@@ -550,29 +550,3 @@ def report(result, path=None):
     if path is not None:
         page.save(path)
     return page
-
-
-def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", **options):
-    """Clusters the batches of an AnnData object together, and writes obs["kindred"] (a category), obs["kindred_confidence"]
-    and uns["kindred"]. Returns the Result."""
-    if batch_key is None:
-        rows, names = [np.arange(adata.n_obs)], ["all"]
-    else:
-        if batch_key not in adata.obs:
-            raise ValueError(f"there is no obs['{batch_key}']: {', '.join(map(str, adata.obs.columns))}")
-        batch = adata.obs[batch_key].astype(str).to_numpy()
-        names = sorted(set(batch))
-        rows = [np.flatnonzero(batch == name) for name in names]
-    result = cluster({name: adata[r] for name, r in zip(names, rows)}, k, **options)
-    import pandas
-    labels = np.empty(adata.n_obs, np.int64)
-    confidence = np.full(adata.n_obs, np.nan)
-    for t, r in enumerate(rows):
-        labels[r] = result.labels(t)
-        sure = result.confidence(t)
-        if sure is not None:
-            confidence[r] = sure
-    adata.obs[key] = pandas.Categorical([str(v) for v in labels], [str(v) for v in sorted(set(labels))])
-    adata.obs[f"{key}_confidence"] = confidence
-    adata.uns[key] = {"method": result.method, "batch_key": batch_key or "", "json": result.to_json()}
-    return result

@@ -73,7 +73,56 @@ class Forms(PartsTest):
             rows = (adata.obs["batch"] == batch).to_numpy()
             self.assertEqual(kindred.evaluate(adata.obs["kindred"][rows], truth[rows])["acc"], 1)
         self.assertTrue(adata.obs["kindred_confidence"].between(0, 1).all())
-        self.assertIn("tasks", adata.uns["kindred"]["json"])
+        found = adata.uns["kindred"]
+        self.assertEqual((found["method"], list(found["tasks"])), ("auto", ["one", "two"]))
+        self.assertEqual(found["clusters"].groupby("task")["size"].sum().to_dict(), {"one": 40, "two": 25})
+        self.assertEqual(set(found["features"]["cluster"]), {"0", "1", "2"})
+
+    def anndata(self, rows=40):
+        """Sparse counts in two batches, with a layer, an array of obsm and known types."""
+        x = scipy.sparse.csr_matrix(np.round(self.a[:rows]))
+        adata = anndata.AnnData(np.ones(x.shape, np.float32), obs=pandas.DataFrame(
+            {"batch": ["one", "two"] * (rows // 2), "type": pandas.Categorical(np.array(["T", "B", "NK"])[self.ya[:rows]])},
+            index=[f"cell{i}" for i in range(rows)]))
+        adata.layers["counts"], adata.obsm["X_pca"] = x.tocsc(), self.a[:rows]
+        return adata
+
+    def test_anndata_with_sparse_matrices_views_layers_and_maps(self):
+        adata = self.anndata()
+        adata.X = adata.layers["counts"].tocsr()
+        want = quiet(self.model.fit_predict, np.round(self.a[:30]))
+        for form in (adata[:30], adata[:30].X, adata[:30].layers["counts"], adata[[*range(30)]].X):
+            np.testing.assert_array_equal(quiet(self.model.fit_predict, form), want)
+        adata = self.anndata()
+        for how in ({"layer": "counts"}, {"obsm": "X_pca"}):
+            quiet(kindred.cluster_anndata, adata, "batch", 3, method="kmeans", map=True, key="k", **how)
+            for batch in ("one", "two"):
+                rows = (adata.obs["batch"] == batch).to_numpy()
+                self.assertEqual(kindred.evaluate(adata.obs["k"][rows], self.ya[rows])["acc"], 1)
+            self.assertTrue(np.isfinite(adata.obsm["X_k"]).all())
+        for how, words in (({"layer": "no"}, "layers.'no'.*counts"), ({"obsm": "no"}, "obsm.'no'.*X_pca"),
+                           ({"layer": "counts", "obsm": "X_pca"}, "both"), ({"batch_key": "no"}, "obs.'no'.*batch")):
+            with self.assertRaisesRegex(ValueError, words):
+                kindred.cluster_anndata(adata, k=3, **how)
+        with tempfile.TemporaryDirectory() as folder:
+            adata.write_h5ad(f"{folder}/a.h5ad")
+            again = anndata.read_h5ad(f"{folder}/a.h5ad")
+        self.assertEqual(len(again.uns["k"]["clusters"]), 6)
+
+    def test_labels_from_one_anndata_to_another(self):
+        source, target = self.anndata(), self.anndata(30)
+        source.obs.loc["cell0", "type"] = None
+        del target.obs["type"]
+        for key in (None, "batch"):
+            result = quiet(kindred.transfer_anndata, source, target, "type", batch_key=key, layer="counts", method="logreg",
+                           probabilities=True, map=True)
+            self.assertEqual(list(target.obs["kindred"]), list(np.array(["T", "B", "NK"])[self.ya[:30]]))
+            self.assertEqual((target.obsm["X_kindred"].shape, target.obsm["X_kindred_probabilities"].shape), ((30, 2), (30, 3)))
+            best = target.uns["kindred"]["classes"][target.obsm["X_kindred_probabilities"].argmax(1)]
+            self.assertEqual(list(best), list(target.obs["kindred"]))
+        self.assertEqual(result.tasks, ["source one", "source two", "target one", "target two"])
+        with self.assertRaisesRegex(ValueError, "obs.'kind'.*batch, type"):
+            kindred.transfer_anndata(source, target, "kind")
 
     def test_transfer_in_every_form(self):
         y = np.array(["x", "y", "z"])[self.ya]

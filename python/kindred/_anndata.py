@@ -1,0 +1,121 @@
+"""AnnData objects in memory: batches clustered together, labels carried from a reference. SPDX-License-Identifier: BSD-3-Clause"""
+import numpy as np
+
+from ._jobs import cluster, transfer
+
+
+def _parts(adata, batch_key, layer, obsm, default):
+    """The tables of the batches by name, and the rows of each."""
+    if layer is not None and obsm is not None:
+        raise ValueError(f"layer {layer!r} and obsm {obsm!r} are both given: use one of them")
+    for key, place in ((layer, "layers"), (obsm, "obsm")):
+        if key is not None and key not in getattr(adata, place):
+            raise ValueError(f"there is no {place}[{key!r}]: {', '.join(map(str, getattr(adata, place))) or 'it is empty'}")
+    if batch_key is None:
+        rows = {default: np.arange(adata.shape[0])}
+    elif batch_key not in adata.obs:
+        raise ValueError(f"there is no obs[{batch_key!r}]: {', '.join(map(str, adata.obs.columns))}")
+    else:
+        batch = np.asarray(adata.obs[batch_key].astype(str))
+        rows = {str(name): np.flatnonzero(batch == name) for name in sorted(set(batch))}
+    return {name: _View(adata, r, layer, obsm) for name, r in rows.items()}, rows
+
+
+class _View:
+    """Some rows of an AnnData object: X, a layer or an array of obsm, with the names of rows and columns."""
+
+    def __init__(self, adata, rows, layer, obsm):
+        whole = adata.obsm[obsm] if obsm is not None else adata.layers[layer] if layer is not None else adata.X
+        self.X = whole.iloc[rows].to_numpy() if hasattr(whole, "iloc") else whole[rows]
+        self.obs_names = [str(adata.obs_names[i]) for i in rows]
+        self.var_names = [f"{obsm}{j + 1}" for j in range(self.X.shape[1])] if obsm is not None else [str(v) for v in adata.var_names]
+        self.shape = self.X.shape
+
+
+def _write(adata, key, rows, result, tasks, categories=None):
+    """obs[key], obs[key_confidence], obsm["X_" + key] if the result has a map, and uns[key]."""
+    import pandas
+    n = adata.shape[0]
+    labels, confidence, places = np.empty(n, object), np.full(n, np.nan), None
+    for task, r in zip(tasks, rows.values()):
+        labels[r] = [str(v) for v in result.labels(task)]
+        sure, xy = result.confidence(task), result.map(task)
+        if sure is not None:
+            confidence[r] = sure
+        if xy is not None:
+            places = np.full((n, 2), np.nan) if places is None else places
+            places[r[result.map_rows(task)]] = xy
+    found = categories or sorted(set(labels), key=lambda v: (len(v), v))
+    adata.obs[key] = pandas.Categorical(labels, found)
+    adata.obs[f"{key}_confidence"] = confidence
+    if places is not None:
+        adata.obsm[f"X_{key}"] = places
+    adata.uns[key] = _statistics(result)
+
+
+def _statistics(result):
+    """What a result says besides labels, in the types that an h5ad file can hold."""
+    import pandas
+    clusters, features = [], []
+    for task in result.tasks:
+        for c in result.clusters(task):
+            which = {"task": task, "cluster": str(c["class"] if "class" in c else c["number"])}
+            clusters.append({**which, "size": c["size"]})
+            features += [{**which, "feature": f["name"], **{name: v for name, v in f.items() if isinstance(v, (int, float))}}
+                         for f in c.get("features", [])]
+    out = {"method": result.method, "tasks": np.array(result.tasks, dtype=object),
+           "objective": result.objective, "stop": result.stop,
+           "clusters": pandas.DataFrame(clusters, index=[str(i) for i in range(len(clusters))]),
+           "features": pandas.DataFrame(features, index=[str(i) for i in range(len(features))]),
+           "advice": {task.replace("/", "_"): np.array(result.advice(task), dtype=object) for task in result.tasks},
+           "warnings": np.array(result.warnings, dtype=object)}
+    if result.relatedness is not None:
+        out["relatedness"] = result.relatedness
+    return out
+
+
+def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None, obsm=None, **options):
+    """Clusters the batches of an AnnData object together.
+
+    layer, obsm: use layers[layer], such as "counts", or obsm[obsm], such as "X_pca", instead of X. Options are those of cluster().
+    Writes obs[key] (a category), obs[key_confidence], with map=True obsm["X_" + key], and uns[key]: method, objective, relatedness,
+    advice, and DataFrames of clusters and of the features that set them apart. Returns the Result."""
+    tables, rows = _parts(adata, batch_key, layer, obsm, "all")
+    result = cluster(tables, k, **options)
+    _write(adata, key, rows, result, range(len(rows)))
+    adata.uns[key]["batch_key"] = batch_key or ""
+    return result
+
+
+def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred", layer=None, obsm=None, **options):
+    """Labels the cells of an AnnData object from those of a labelled one.
+
+    label_key: the column of source.obs with the classes; cells without one are not learnt from. batch_key: each batch of the source
+    and of the target is a data set of its own, where obs has this column. layer, obsm and what is written to `target` are as for
+    cluster_anndata; with probabilities=True also obsm["X_" + key + "_probabilities"], whose columns uns[key]["classes"] names.
+    Options are those of transfer(). Returns the Result."""
+    import pandas
+    if label_key not in source.obs:
+        raise ValueError(f"there is no obs[{label_key!r}] in the source: {', '.join(map(str, source.obs.columns))}")
+    given = source.obs[label_key].astype(object)
+    known = np.flatnonzero(~pandas.isna(given).to_numpy())
+    if len(known) == 0:
+        raise ValueError(f"obs[{label_key!r}] of the source has no classes")
+    learnt = source[known]
+    classes = given.to_numpy()[known].astype(str)
+    sources, s_rows = _parts(learnt, batch_key if batch_key in source.obs else None, layer, obsm, "source")
+    targets, rows = _parts(target, batch_key if batch_key in target.obs else None, layer, obsm, "target")
+    if batch_key is not None and len(s_rows) + len(rows) == 2 and batch_key not in source.obs and batch_key not in target.obs:
+        raise ValueError(f"there is no obs[{batch_key!r}] in the source or the target")
+    both = set(sources) & set(targets)
+    result = transfer({f"source {n}" if n in both else n: t for n, t in sources.items()}, [classes[r] for r in s_rows.values()],
+                      {f"target {n}" if n in both else n: t for n, t in targets.items()}, **options)
+    tasks = range(len(result.tasks) - len(rows), len(result.tasks))
+    _write(target, key, rows, result, tasks, sorted(set(classes)))
+    target.uns[key].update(classes=np.array([str(c) for c in result.classes], dtype=object), label_key=label_key, batch_key=batch_key or "")
+    if options.get("probabilities"):
+        whole = np.zeros((target.shape[0], len(result.classes)))
+        for task, r in zip(tasks, rows.values()):
+            whole[r] = result.probabilities(task)
+        target.obsm[f"X_{key}_probabilities"] = whole
+    return result
