@@ -104,6 +104,16 @@ def _whole(sets, values, unknown):
     return out
 
 
+def _until_stopped(job, *args, **how):
+    """The result of a job, and the KeyboardInterrupt that ended it early or None."""
+    try:
+        return job(*args, **how), None
+    except KeyboardInterrupt as stop:
+        if not hasattr(stop, "result"):
+            raise
+        return stop.result, stop
+
+
 class Estimator(BaseEstimator):
     """What all estimators share: their entry in the registry, models, pickling."""
 
@@ -137,6 +147,13 @@ class Estimator(BaseEstimator):
                 setattr(self, f"{name}_", array[0] if one else array)
 
         self._fitted_model = result.model() if "predict" in self._entry["flags"] else None
+
+    def _finished(self, stop):
+        """The end of fit: Ctrl-C leaves it once the best so far is in the attributes."""
+        self.interrupted_ = stop is not None
+        if stop is not None:
+            raise stop
+        return self
 
     def _model(self):
         self._check_fitted()
@@ -225,8 +242,8 @@ class Clusterer(ClusterMixin, Estimator):
         for d in sets:
             if isinstance(k, numbers.Real) and d.shape[0] < k:
                 raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
-        result = cluster(sets, k, self._entry["id"], self._options(), init=init, seed=self.random_state,
-                         threads=self.threads, device=self.device)
+        result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, seed=self.random_state,
+                                      threads=self.threads, device=self.device)
         first = seen if tasks is not None else tables[0]
         self._remember(sets[0] if is_path(first) else first, result)
         every = range(len(sets))
@@ -247,7 +264,7 @@ class Clusterer(ClusterMixin, Estimator):
         split = by_name or bool(reading.get("task_column"))
         self.clusters_ = dict(zip(result.tasks, found)) if split else found if many else found[0]
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
-        return self
+        return self._finished(stop)
 
     def fit_predict(self, X, y=None, tasks=None, init=None, **reading):
         return self.fit(X, y, tasks, init, **reading).labels_
@@ -337,9 +354,9 @@ class Transfer(ClassifierMixin, Estimator):
             session, *as_tasks(X_target), "target", reading, **made, may_lack_labels=True)[0]
         many = not plain and as_tasks(X_target)[0][0] is not X_target
         bridges = () if bridge is None else load(session, *as_tasks(bridge), "bridge", reading, **made, may_lack_labels=True)[0]
-        result = transfer(sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
-                          views=views, probabilities=probabilities and not plain, seed=self.random_state,
-                          threads=self.threads, device=self.device)
+        result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
+                                      views=views, probabilities=probabilities and not plain, seed=self.random_state,
+                                      threads=self.threads, device=self.device)
         self._remember(sources[0] if is_path(tables[0]) else tables[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
         self._sources = [s if is_path(t) or is_frame(t) and (reading or not is_plain(t)) else t
@@ -357,7 +374,7 @@ class Transfer(ClassifierMixin, Estimator):
         found = [result.labels(t) for t in last]
         self.transduction_ = None if plain else (found if many else found[0])
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
-        return self
+        return self._finished(stop)
 
     def _stands_alone(self):
         return "inductive" in self._entry["flags"]

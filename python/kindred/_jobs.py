@@ -125,12 +125,14 @@ def _pointers(sets):
 
 
 def finish(session, result):
-    """Says what the library warns of; Ctrl-C without anything to keep is raised."""
+    """Passes the library's warnings on. After Ctrl-C, raises KeyboardInterrupt whose attribute `result` is the best so far."""
+    if session.interrupted:
+        stop = KeyboardInterrupt("interrupted: the best result so far is the attribute `result` of this exception")
+        stop.result = result
+        raise stop
     for line in dict.fromkeys(map(in_python, [*session.warnings, *result.warnings])):
         warnings.warn(line, KindredWarning, stacklevel=4)
-    if session.interrupted:
-        warnings.warn("interrupted: this is the best found so far", ConvergenceWarning, stacklevel=4)
-    elif result.stop in ("max_iter", "time") and not result.complete:
+    if result.stop in ("max_iter", "time") and not result.complete:
         what = "the time limit" if result.stop == "time" else "max_iter"
         warnings.warn(f"{result.method} stopped at {what} before it converged", ConvergenceWarning, stacklevel=4)
     return result
@@ -181,7 +183,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing
     o.pooled = pooled
     o.map = map
     o.quality, o.resamples = quality, _resamples(resamples)
-    session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out))
+    session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
     return finish(session, Result(out[0]))
 
 
@@ -252,7 +254,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     o.prep = prep
     o.probabilities = probabilities
     o.map = map
-    session.check(lib.kdr_transfer(session.ctx, sets, o, out))
+    session.check(lib.kdr_transfer(session.ctx, sets, o, out), keeps=True)
     return finish(session, Result(out[0], values))
 
 

@@ -43,7 +43,7 @@ def seed_of(random_state):
 
 class Session:
     """Owns a kdr_context. The GIL is released in every call of the library; the progress callback takes it back, so that
-    Ctrl-C asks the library to stop and to keep its best so far, and is raised once the call is over where nothing is kept."""
+    Ctrl-C asks the library to stop. KeyboardInterrupt is raised once the call is over, with the best result so far."""
 
     def __init__(self, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
         out = ffi.new("kdr_context **")
@@ -68,9 +68,12 @@ class Session:
         if time_limit is not None:
             lib.kdr_context_set_time_limit(self.ctx, float(time_limit))
 
-    def check(self, status):
+    def check(self, status, keeps=False):
+        """Raises what went wrong in a call. keeps: the caller handles Ctrl-C if the call has a result nevertheless."""
         if self.error is not None:
             raise self.error
+        if self.interrupted and not (keeps and status == lib.KDR_OK):
+            raise KeyboardInterrupt
         check(self.ctx, status)
 
     def event(self, event):
