@@ -1,5 +1,6 @@
 /* The context: errors, clock, progress, cancellation. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
+#include "core/waiting.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -198,6 +199,9 @@ static void emit(kdr_context *ctx, kdr_event event)
 
 void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total)
 {
+#ifdef _OPENMP
+	kdri_wait_asleep(ctx->threads);
+#endif
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_START, .stage = stage, .total = total, .objective = NAN });
 }
 
