@@ -12,7 +12,8 @@ import numpy as np
 
 from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse
 from ._frames import is_plain
-from ._jobs import as_tasks, cluster, load, transfer
+from ._jobs import as_tasks, cluster, clusters_of_each, load, transfer
+from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
 
@@ -148,6 +149,9 @@ class Estimator(BaseEstimator):
 
         self._fitted_model = result.model() if "predict" in self._entry["flags"] else None
 
+    def _progress(self):
+        return Bar(messages=self.verbose > 1) if self.verbose else None
+
     def _finished(self, stop):
         """The end of fit: Ctrl-C leaves it once the best so far is in the attributes."""
         self.interrupted_ = stop is not None
@@ -220,11 +224,12 @@ def _with_tasks(X, tasks, reading):
 class Clusterer(ClusterMixin, Estimator):
     """A method of `kindred cluster`."""
 
-    def fit(self, X, y=None, tasks=None, init=None, **reading):
+    def fit(self, X, y=None, tasks=None, init=None, map=False, **reading):
         """Clusters a table, a list or dict of related tables, or the tasks of one table.
 
         A table is an array, a sparse matrix, a DataFrame, an AnnData object, what read() gives, or a path. tasks: for each row of
-        X the task it belongs to. init: labels to start from. y is not used. DataFrames and paths have the options of read():
+        X the task it belongs to. init: labels to start from. map: also compute a two-dimensional map (result_.map, plot.map). y is not
+        used. DataFrames and paths have the options of read():
         columns, missing, na, decimal, id_column, label_column, task_column. Rows that missing="drop-row" leaves out have the
         label -1."""
         _check_reading(reading)
@@ -239,11 +244,12 @@ class Clusterer(ClusterMixin, Estimator):
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
                         "task", reading, method=self._entry["id"])
         k = self.n_clusters
+        clusters_of_each(k, [d.name for d in sets], "n_clusters")
         for d in sets:
             if isinstance(k, numbers.Real) and d.shape[0] < k:
                 raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
-        result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, seed=self.random_state,
-                                      threads=self.threads, device=self.device)
+        result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, seed=self.random_state,
+                                      threads=self.threads, device=self.device, progress=self._progress())
         first = seen if tasks is not None else tables[0]
         self._remember(sets[0] if is_path(first) else first, result)
         every = range(len(sets))
@@ -252,7 +258,7 @@ class Clusterer(ClusterMixin, Estimator):
                 "second_": ([result.second(t) for t in every], -1)}
         for name, (values, unknown) in told.items():
             if rows is not None:
-                whole = np.full(sum(map(len, rows)), unknown, np.float64 if name == "confidence_" else np.int64)
+                whole = np.full(sum(len(r) for r in rows), unknown, np.float64 if name == "confidence_" else np.int64)
                 for r, v in zip(rows, values):
                     whole[r] = unknown if v is None else v
                 setattr(self, name, whole)
@@ -262,15 +268,66 @@ class Clusterer(ClusterMixin, Estimator):
             setattr(self, name, dict(zip(names, each)) if by_name else each if many else each[0])
         found = [result.clusters(t) for t in every]
         split = by_name or bool(reading.get("task_column"))
-        self.clusters_ = dict(zip(result.tasks, found)) if split else found if many else found[0]
+
+        def formed(values):
+            return dict(zip(result.tasks, values)) if split else values if many else values[0]
+        self.clusters_ = formed(found)
+        self.n_clusters_ = formed([result.k(t) for t in every])
+        centres = _centres(self._entry)
+        if centres is not None and centres in result.arrays:
+            self.cluster_centers_ = formed(result.arrays[centres])
+            names = [d.feature_names for d in sets]
+            self._centre_names = names[0] if all(n == names[0] for n in names) else ()
+        inertia = [v for name, v in result.fields.items() if name.startswith("inertia.")]
+        if inertia:
+            self.inertia_ = float(sum(inertia))
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
         return self._finished(stop)
 
-    def fit_predict(self, X, y=None, tasks=None, init=None, **reading):
-        return self.fit(X, y, tasks, init, **reading).labels_
+    def fit_predict(self, X, y=None, tasks=None, init=None, **how):
+        """fit(X, ...).labels_"""
+        return self.fit(X, y, tasks, init, **how).labels_
 
     def _task(self, task):
         return task
+
+
+def _centres(entry):
+    """The name of the array with the cluster centres of each data set in the space of its features, if a method has one."""
+    named = (f["name"] for f in entry["fields"] if f["name"] == "centres" and f["shape"] == "k x d" and f["per_task"])
+    return None if "recipe" in entry["flags"] else next(named, None)
+
+
+class Centred:
+    """transform and score of methods whose clusters have centres among the samples."""
+
+    def transform(self, X, task=None):
+        """Distances of samples to the cluster centres, one column for each cluster; task: whose centres."""
+        self._check_fitted()
+        table = self._model().read(self._check_width(X))
+        centres = self.cluster_centers_
+        if isinstance(centres, (list, dict)):
+            centres = (list(centres.values()) if isinstance(centres, dict) else centres)[self._model().index(0 if task is None else task)]
+            if task is None and len(self._model().tasks) > 1:
+                raise ValueError(f"task is needed: there are the centres of {', '.join(self._model().tasks)}")
+        x, names = table.X, table.feature_names
+        if names is not None and self._centre_names and list(names) != list(self._centre_names):
+            absent = [n for n in self._centre_names if n not in names]
+            if absent:
+                raise ValueError(f"X has no feature {absent[0]!r}, which the centres have")
+            x = x[:, [names.index(n) for n in self._centre_names]]
+        if x.shape[1] != centres.shape[1]:
+            raise ValueError(f"X has {x.shape[1]} features, but the centres have {centres.shape[1]}")
+        squares = np.asarray(x.multiply(x).sum(axis=1)).reshape(-1, 1) if is_sparse(x) else (x * x).sum(axis=1)[:, None]
+        return np.sqrt(np.maximum(0, squares - 2 * np.asarray(x @ centres.T) + (centres * centres).sum(axis=1)))
+
+    def fit_transform(self, X, y=None, **how):
+        """fit(X).transform(X), for one data set"""
+        return self.fit(X, y, **how).transform(X)
+
+    def score(self, X, y=None, task=None):
+        """Minus the sum of squared distances to the nearest centres, as scikit-learn's KMeans has it. y is not used."""
+        return -float((self.transform(X, task).min(axis=1) ** 2).sum())
 
 
 class Predicts:
@@ -311,7 +368,7 @@ def _in_order(result, task, classes):
 class Transfer(ClassifierMixin, Estimator):
     """A method of `kindred transfer`."""
 
-    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False, **reading):
+    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False, map=False, **reading):
         """Learns from a labelled source X, y and labels X_target.
 
         Tables are as for clustering. With label_column, DataFrames and paths have the classes of the source in that column, and y
@@ -355,8 +412,8 @@ class Transfer(ClassifierMixin, Estimator):
         many = not plain and as_tasks(X_target)[0][0] is not X_target
         bridges = () if bridge is None else load(session, *as_tasks(bridge), "bridge", reading, **made, may_lack_labels=True)[0]
         result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
-                                      views=views, probabilities=probabilities and not plain, seed=self.random_state,
-                                      threads=self.threads, device=self.device)
+                                      views=views, probabilities=probabilities and not plain, map=map, seed=self.random_state,
+                                      threads=self.threads, device=self.device, progress=self._progress())
         self._remember(sources[0] if is_path(tables[0]) else tables[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
         self._sources = [s if is_path(t) or is_frame(t) and (reading or not is_plain(t)) else t
@@ -418,7 +475,7 @@ def _parameters(entry):
     """Parameters with their defaults, as source text."""
     out = ["n_clusters=8"] if entry["family"] == "cluster" else []
     out += [f"{parameter(o['name'])}={o['default']!r}" for o in entry["options"]]
-    return out + ["random_state=1", "threads=None", "device=None"]
+    return out + ["random_state=1", "threads=None", "device=None", "verbose=0"]
 
 
 def _document(entry):
@@ -426,15 +483,16 @@ def _document(entry):
              "----------"]
     if entry["family"] == "cluster":
         k = "; \"auto\" or None: found by the method" if "auto_k" in entry["flags"] else ""
-        lines += ["n_clusters : int, or a list with one for each task", f"    Clusters{k}."]
+        lines += ["n_clusters : int, or a list or dict with one for each data set", f"    Number of clusters{k}."]
     for o in entry["options"]:
         kind = " or ".join(repr(c) for c in o["choices"]) if o["choices"] else {"reals": "float or list"}.get(
             o["type"], o["type"])
         bounds = f", {o['min']:g} to {o['max']:g}" if o["type"] in ("int", "real", "reals") else ""
         lines += [f"{parameter(o['name'])} : {kind}, default {o['default']!r}", f"    {o['help']}{bounds}."]
-    lines += ["random_state : int, RandomState, Generator or None", "    The seed; an int is the program's --seed.",
+    lines += ["random_state : int, RandomState, Generator or None", "    The seed; an int gives the labels of the program with that seed.",
               "threads : int or None", "    Worker threads; None: all. Results never depend on it.", "device : 'auto', 'cpu', 'cuda', 'cuda:N' or None",
-              "    Where large products are computed; None: what set_device said, or auto.", "", "Attributes", "----------"]
+              "    Where large products are computed; None: what set_device said, or auto.", "verbose : int",
+              "    1: a progress bar with the remaining time; 2: messages as well.", "", "Attributes", "----------"]
     lines += [f"{f['name']}_ : {f['shape']}{', a list over the tasks' if f['per_task'] else ''}\n    {f['help']}."
               for f in entry["fields"]]
     return "\n".join(lines + ["", "References", "----------", *entry["references"]])
@@ -444,6 +502,8 @@ def make_class(entry):
     """The estimator of a registered method."""
     base = Clusterer if entry["family"] == "cluster" else Transfer
     bases = (Predicts, base) if "predict" in entry["flags"] else (base,)
+    if base is Clusterer and "predict" in entry["flags"] and _centres(entry) is not None:
+        bases = (Centred, *bases)
     if base is Transfer and "inductive" in entry["flags"]:
         bases = (Probable, *bases)
     names = [p.split("=")[0] for p in _parameters(entry)]

@@ -164,14 +164,12 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing
     o.choice = _choice(preprocess, "preprocess")
     prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     o.prep = prep
-    each = None
-    if k is not None and np.ndim(k) == 1:
-        each = np.ascontiguousarray([_clusters(v) for v in k], np.int64)
-        if len(each) != len(sets):
-            raise ValueError(f"k has {len(each)} numbers for {len(sets)} tasks: one for all, or one for each")
-        o.each_k = ffi.cast("int64_t *", each.ctypes.data)
+    each = clusters_of_each(k, [data.name for data in sets])
+    if isinstance(each, int):
+        o.k = each
     else:
-        o.k = _clusters(k)
+        each = np.ascontiguousarray(each, np.int64)
+        o.each_k = ffi.cast("int64_t *", each.ctypes.data)
     starts = None
     if init is not None:
         init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
@@ -187,11 +185,25 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing
     return finish(session, Result(out[0]))
 
 
-def _clusters(k):
+def clusters_of_each(k, names, what="k"):
+    """The number of clusters as the library takes it, 0 if it is to be found; or a list of them, in the order of the data sets."""
+    if isinstance(k, dict):
+        wrong = [name for name in k if name not in names] or [name for name in names if name not in k]
+        if wrong:
+            raise ValueError(f"{what} has {', '.join(map(str, k))}, but the data sets are {', '.join(names)}: one number for each is needed")
+        k = [k[name] for name in names]
+    if k is not None and np.ndim(k) == 1:
+        if len(k) != len(names):
+            raise ValueError(f"{what} has {len(k)} numbers for {len(names)} data sets: one for all, or one for each")
+        return [_clusters(v, what) for v in k]
+    return _clusters(k, what)
+
+
+def _clusters(k, what):
     if k is None or (isinstance(k, str) and k == "auto"):
         return 0
-    if not isinstance(k, numbers.Real) or not float(k).is_integer():
-        raise ValueError(f"k is {k!r}: a whole number from 1 is allowed, a list with one for each task, or 'auto'")
+    if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Real) or not float(k).is_integer() or k < 1:
+        raise ValueError(f"{what} is {k!r}: a whole number from 1 is allowed, a list or dict with one for each data set, or 'auto'")
     return int(k)
 
 

@@ -19,6 +19,9 @@ def quality_dict(q):
     return out
 
 
+_SHOWN = 12  # data sets, and labels of each, in a repr
+
+
 def _index(names, task):
     if isinstance(task, str):
         if task not in names:
@@ -258,8 +261,36 @@ class Result:
         session.check(lib.kdr_model_new(session.ctx, self._result, out))
         return Model(out[0], self, self._values)
 
+    def to_frame(self):
+        """A pandas DataFrame with a row for each labelled sample: task, id (if samples have names), label, confidence and second."""
+        import pandas
+        parts = []
+        for t, task in enumerate(self.tasks):
+            labels = self.labels(t)
+            if labels is None:
+                continue
+            columns = {"task": [task] * len(labels), "id": self.ids(t), "label": labels, "confidence": self.confidence(t), "second": self.second(t)}
+            parts.append(pandas.DataFrame({name: values for name, values in columns.items() if values is not None}))
+        return pandas.concat(parts, ignore_index=True) if parts else pandas.DataFrame(columns=["task", "label"])
+
     def __repr__(self):
-        return f"<kindred.Result of {self.method} on {', '.join(self.tasks)}>"
+        lines = [f"<kindred.Result of {self.method} on {len(self.tasks)} data set{'s' if len(self.tasks) > 1 else ''}"]
+        for t, name in enumerate(self.tasks[:_SHOWN]):
+            labels, sure = self.labels(t), self.confidence(t)
+            if labels is None:
+                lines.append(f"  {name}: no labels")
+                continue
+            found, sizes = np.unique(labels, return_counts=True)
+            shown = [f"{f}: {n}" for f, n in zip(found[:_SHOWN], sizes)] + (["..."] if len(found) > _SHOWN else [])
+            kind = "cluster" if self.classes is None else "class"
+            plural = kind + ("" if len(found) == 1 else "s" if kind == "cluster" else "es")
+            known = "" if sure is None or not np.isfinite(sure).any() else f", mean confidence {np.nanmean(sure):.2f}"
+            lines.append(f"  {name}: {len(labels)} samples in {len(found)} {plural} ({', '.join(shown)}){known}")
+        if len(self.tasks) > _SHOWN:
+            lines.append(f"  and {len(self.tasks) - _SHOWN} more")
+        count = self.iterations
+        lines.append(f"  {self.stop} after {count} iteration{'' if count == 1 else 's'}>")
+        return "\n".join(lines)
 
     def _repr_html_(self):
         return Report(self)._repr_html_()

@@ -5,6 +5,7 @@ import numpy as np
 
 from ._errors import check, text
 from ._kindred import ffi, lib
+from ._progress import Bar
 
 _KINDS = {lib.KDR_EVENT_START: "start", lib.KDR_EVENT_ITERATION: "iteration", lib.KDR_EVENT_MESSAGE: "message",
           lib.KDR_EVENT_END: "end", lib.KDR_EVENT_WARNING: "warning"}
@@ -52,7 +53,7 @@ class Session:
         self.interrupted = False
         self.error = None
         self.messages, self.warnings = [], []
-        self._call = _tqdm() if progress is True else progress
+        self._call = Bar() if progress is True else progress or None
         self._handle = ffi.new_handle(self)
         lib.kdr_context_set_seed(self.ctx, seed)
         if threads is not None:
@@ -70,6 +71,8 @@ class Session:
 
     def check(self, status, keeps=False):
         """Raises what went wrong in a call. keeps: the caller handles Ctrl-C if the call has a result nevertheless."""
+        if isinstance(self._call, Bar):
+            self._call.clear()
         if self.error is not None:
             raise self.error
         if self.interrupted and not (keeps and status == lib.KDR_OK):
@@ -103,27 +106,3 @@ def _stop(kind, value, traceback):
 @ffi.def_extern(error=1, onerror=_stop)
 def kindred_progress(user, event):
     return int(ffi.from_handle(user).event(event))
-
-
-def _tqdm():
-    """progress=True: a bar where tqdm is installed."""
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        return None
-    bar = None
-
-    def show(event):
-        nonlocal bar
-        ends = event["kind"] == "end" and bar is not None and event["stage"] == bar.desc
-        if bar is not None and (ends or (event["counted"] and event["counted"] != bar.desc)):
-            bar.close()
-            bar = None
-        if event["fraction"] >= 0:  # not NaN
-            bar = bar or tqdm(total=1, desc=event["counted"], leave=False,
-                              bar_format="{desc} {percentage:3.0f}%|{bar}| {postfix}")
-            bar.n = event["fraction"]
-            if event["remaining"] >= 0:
-                bar.set_postfix_str(f"{'at most' if event['at_most'] else 'about'} {event['remaining']:.0f} s left", refresh=False)
-            bar.refresh()
-    return show

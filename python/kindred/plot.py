@@ -1,0 +1,86 @@
+"""Pictures of results with matplotlib, which is needed only here. SPDX-License-Identifier: BSD-3-Clause
+
+    import kindred.plot
+    kindred.plot.map(kindred.cluster(tables, k=4, map=True))
+    kindred.plot.clusters(model)
+"""
+import numpy as np
+
+from ._results import Result
+
+__all__ = ["clusters", "map"]
+
+
+def _result(result):
+    found = getattr(result, "result_", result)
+    if not isinstance(found, Result):
+        raise TypeError(f"a Result or a fitted estimator is needed, not {type(result).__name__}")
+    return found
+
+
+def _axes(axes, count, width, height):
+    """Axes for `count` pictures beside each other: those given, or new ones."""
+    if axes is not None:
+        axes = list(np.ravel(np.asarray(axes, dtype=object)))
+        if len(axes) != count:
+            raise ValueError(f"{len(axes)} axes were given for {count} data sets")
+        return axes
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("kindred.plot needs matplotlib: install it, or pass axes of your own") from None
+    return list(plt.subplots(1, count, figsize=(width * count, height), squeeze=False)[1][0])
+
+
+def _tasks(result, tasks):
+    return [result.index(t) for t in (range(len(result.tasks)) if tasks is None else [tasks] if isinstance(tasks, (str, int)) else tasks)]
+
+
+def map(result, tasks=None, axes=None, size=6):
+    """Draws the two-dimensional map of the samples, one picture for each data set, coloured by label.
+
+    result: of cluster(..., map=True) or transfer(..., map=True), or an estimator after fit(..., map=True). tasks: names or numbers of
+    the data sets to draw; None: all. axes: matplotlib axes, one for each; None: a new figure. Returns the axes."""
+    result = _result(result)
+    chosen = _tasks(result, tasks)
+    if any(result.map(t) is None for t in chosen):
+        raise ValueError("the result has no map: compute it with map=True")
+    names = sorted({str(v) for t in chosen for v in result.labels(t)}, key=lambda v: (len(v), v))
+    axes = _axes(axes, len(chosen), 5, 4.5)
+    for ax, t in zip(axes, chosen):
+        xy, labels = result.map(t), np.asarray(result.labels(t)).astype(str)[result.map_rows(t)]
+        for number, name in enumerate(names):
+            rows = labels == name
+            if rows.any():
+                ax.scatter(xy[rows, 0], xy[rows, 1], s=size, c=f"C{number % 10}", label=name)
+        ax.set_title(result.tasks[t])
+        ax.set_xticks([])
+        ax.set_yticks([])
+        ax.legend(title="class" if result.classes is not None else "cluster", markerscale=2)
+    return axes
+
+
+def clusters(result, tasks=None, axes=None, features=4):
+    """Draws what sets each cluster apart, one picture for each data set: its features with the largest effects.
+
+    An effect is the difference of means inside and outside the cluster, in standard deviations. features: how many for each
+    cluster. The other arguments are those of map(). Returns the axes."""
+    result = _result(result)
+    chosen = _tasks(result, tasks)
+    axes = _axes(axes, len(chosen), 5.5, 4.5)
+    for ax, t in zip(axes, chosen):
+        names, effects, colours = [], [], []
+        for number, cluster in enumerate(result.clusters(t)):
+            title = cluster["class"] if "class" in cluster else cluster["number"]
+            for feature in cluster.get("features", [])[:features]:
+                names.append(f"{title}: {feature['name']}")
+                effects.append(feature["effect"])
+                colours.append(f"C{number % 10}")
+        places = np.arange(len(names))[::-1]
+        ax.barh(places, effects, color=colours)
+        ax.set_yticks(places)
+        ax.set_yticklabels(names)
+        ax.axvline(0, color="0.5", linewidth=.8)
+        ax.set_xlabel("difference of means, in standard deviations")
+        ax.set_title(result.tasks[t])
+    return axes

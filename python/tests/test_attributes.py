@@ -1,0 +1,97 @@
+"""What people expect of estimators and results: attributes, frames, progress, pictures. SPDX-License-Identifier: BSD-3-Clause"""
+import io
+import unittest
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import scipy.sparse
+
+import kindred
+import kindred.plot
+from common import PartsTest, blobs, quiet
+from kindred._progress import Bar
+
+
+class Attributes(PartsTest):
+    def setUp(self):
+        self.x, self.y = blobs(1, n=60)
+        self.z, _ = blobs(2, n=30)
+
+    def test_centres_inertia_transform_and_score(self):
+        model = kindred.KMeans(n_clusters=3).fit(self.x)
+        distances = np.linalg.norm(self.x[:, None] - model.cluster_centers_[None], axis=2)
+        for table in (self.x, scipy.sparse.csr_matrix(self.x)):
+            np.testing.assert_allclose(model.transform(table), distances, atol=1e-6)
+        self.assertAlmostEqual(model.inertia_, (distances.min(axis=1) ** 2).sum())
+        self.assertAlmostEqual(model.score(self.x), -model.inertia_)
+        frame = pd.DataFrame(self.x, columns=list("vwxyz"))
+        named = kindred.KMeans(n_clusters=3).fit(frame)
+        np.testing.assert_allclose(named.transform(frame[list("zyxwv")]), distances, atol=1e-6)
+        two = quiet(kindred.KMeans(n_clusters=3).fit, {"a": self.x, "b": self.z})
+        self.assertEqual(two.transform(self.z, task="b").shape, (30, 3))
+        with self.assertRaisesRegex(ValueError, "task is needed"):
+            two.transform(self.z)
+        self.assertFalse(hasattr(kindred.NCut, "transform"))
+
+    def test_numbers_of_clusters(self):
+        self.assertEqual(kindred.KMeans(n_clusters=3).fit(self.x).n_clusters_, 3)
+        self.assertEqual(quiet(kindred.KMeans(n_clusters=[3, 2]).fit, [self.x, self.z]).n_clusters_, [3, 2])
+        each = quiet(kindred.KMeans(n_clusters={"b": 2, "a": 3}).fit, {"a": self.x, "b": self.z})
+        self.assertEqual((each.n_clusters_, each.labels_["b"].max()), ({"a": 3, "b": 2}, 1))
+        for k in (0, -1, "three", 2.5, True, [3, 0], {"a": 3}, {"a": 3, "c": 2}, [3]):
+            with self.assertRaisesRegex(ValueError, "^n_clusters "):
+                kindred.KMeans(n_clusters=k).fit({"a": self.x, "b": self.z})
+            with self.assertRaisesRegex(ValueError, "^k "):
+                kindred.cluster({"a": self.x, "b": self.z}, k, "kmeans")
+
+    def test_frame_and_repr_of_a_result(self):
+        result = quiet(kindred.cluster, {"a": self.x, "b": self.z}, 3, "kmeans")
+        frame = result.to_frame()
+        self.assertEqual(list(frame.columns), ["task", "label", "confidence", "second"])
+        np.testing.assert_array_equal(frame["label"], np.concatenate([result.labels(0), result.labels(1)]))
+        for words in ("kmeans on 2 data sets", "a: 60 samples in 3 clusters", "0: 20", "mean confidence 0.", "converged after"):
+            self.assertIn(words, repr(result))
+        named = pd.DataFrame(self.z, index=[f"r{i}" for i in range(30)])
+        moved = quiet(kindred.transfer, self.x, np.array(["p", "q", "r"])[self.y], named, "svm")
+        self.assertEqual(list(moved.to_frame()["id"][:2]), ["r0", "r1"])
+        self.assertIn("target: 30 samples in 3 classes (p: 10", repr(moved))
+        self.assertIn("<iframe", moved._repr_html_())
+
+    def test_progress_bar(self):
+        event = {"kind": "iteration", "stage": "kmeans", "counted": "kmeans", "message": None, "fraction": .5, "remaining": 75., "at_most": True}
+        terminal = io.StringIO()
+        terminal.isatty = lambda: True
+        bar = Bar(stream=terminal)
+        bar(event)
+        self.assertIn("\rkmeans  50% |############------------| at most 1 min 15 s left", terminal.getvalue())
+        bar.clear()
+        self.assertTrue(terminal.getvalue().endswith(" \r"))
+        log = io.StringIO()
+        with mock.patch("sys.stderr", log), mock.patch.object(Bar, "ELSEWHERE", 0):
+            quiet(kindred.KMeans(n_clusters=3, verbose=2).fit, self.x)
+        self.assertRegex(log.getvalue(), r"(?s)kindred: .*kmeans +\d+% \|")
+        silent = io.StringIO()
+        with mock.patch("sys.stderr", silent):
+            quiet(kindred.KMeans(n_clusters=3).fit, self.x)
+        self.assertEqual(silent.getvalue(), "")
+
+    def test_pictures(self):
+        model = quiet(kindred.KMeans(n_clusters=3).fit, {"a": self.x, "b": self.z}, map=True)
+        axes = [mock.Mock(), mock.Mock()]
+        kindred.plot.map(model, axes=axes)
+        self.assertEqual([sum(len(call.args[0]) for call in ax.scatter.call_args_list) for ax in axes], [60, 30])
+        one = mock.Mock()
+        kindred.plot.clusters(model.result_, tasks="b", axes=one, features=2)
+        self.assertEqual(len(one.barh.call_args.args[1]), 6)
+        one.set_title.assert_called_once_with("b")
+        with self.assertRaisesRegex(ValueError, "map=True"):
+            kindred.plot.map(kindred.KMeans(n_clusters=3).fit(self.x), axes=one)
+        with self.assertRaisesRegex(ValueError, "1 axes were given for 2 data sets"):
+            kindred.plot.clusters(model, axes=one)
+        with mock.patch.dict("sys.modules", {"matplotlib": None, "matplotlib.pyplot": None}), self.assertRaisesRegex(ImportError, "needs matplotlib"):
+            kindred.plot.clusters(model)
+
+
+if __name__ == "__main__":
+    unittest.main()
