@@ -11,13 +11,43 @@ import kindred
 from kindred import _estimators
 
 FILE = Path(__file__).resolve().parents[1] / "python" / "kindred" / "__init__.pyi"
-TYPES = {"int": "int", "real": "float", "bool": "bool", "choice": "str", "reals": "float | Sequence[float]"}
+TYPES = {"int": "int", "real": "float", "bool": "bool", "reals": "float | Sequence[float]"}
+# Types by the names of parameters, which mean the same everywhere; and what functions, methods and properties return.
+COLUMNS = "str | Sequence[str] | Mapping[str, str | None] | None"
+PARAMETERS = {
+    "X": "Tables", "tasks": "Tables", "sources": "Tables", "targets": "Tables", "X_target": "Tables", "table": "Tables", "path": "Any",
+    "k": "int | str | Sequence[int] | Mapping[str, int] | None", "method": "str", "options": "Mapping[str, Any] | None", "columns": COLUMNS,
+    "missing": "str | None", "decimal": "str | None", "id_column": "str | None", "label_column": "str | None", "task_column": "str | None",
+    "na": "str | Sequence[str] | None", "weight": "str | None", "norm": "str | None", "scale": "str | None", "threads": "int | None",
+    "device": "str | None", "time_limit": "float | None", "max_memory": "float | None", "map": "bool", "probabilities": "bool", "force": "bool",
+    "batch_key": "str | None", "label_key": "str", "layer": "str | None", "obsm": "str | None", "key": "str",
+    "task": "str | int | None", "progress": "bool | Callable[[dict[str, Any]], Any] | None",
+    "seed": "int | np.random.RandomState | np.random.Generator | None"}
+ARRAY = "np.ndarray[Any, Any]"
+RETURNS = {
+    "cluster": "Result", "transfer": "Result", "cluster_anndata": "Result", "transfer_anndata": "Result", "load_model": "Model",
+    "report": "Report", "evaluate": "dict[str, float]", "inspect": "dict[str, Any]", "estimate": "dict[str, float]", "relate": "dict[str, Any]",
+    "prepare": "list[Data]", "generate": "list[Data]", "methods": "list[dict[str, Any]]", "devices": "str", "write": "None", "convert": "None",
+    "write_h5ad": "None", "set_device": "None",
+    "Result.method": "str", "Result.tasks": "list[str]", "Result.labels": ARRAY, "Result.index": "int", "Result.k": "int", "Result.objective": ARRAY,
+    "Result.stop": "str", "Result.complete": "bool", "Result.iterations": "int", "Result.warnings": "list[str]", "Result.fields": "dict[str, Any]",
+    "Result.arrays": "dict[str, Any]", "Result.correspondence": "list[dict[str, Any]]", "Result.advice": "list[str]", "Result.ids": "list[str] | None",
+    "Result.map": f"{ARRAY} | None", "Result.map_rows": ARRAY, "Result.confidence": f"{ARRAY} | None", "Result.second": f"{ARRAY} | None",
+    "Result.probabilities": f"{ARRAY} | None", "Result.quality": "dict[str, Any] | None", "Result.clusters": "list[dict[str, Any]]",
+    "Result.to_json": "str", "Result.to_dict": "dict[str, Any]", "Result.model": "Model", "Result.relatedness": f"{ARRAY} | None",
+    "Result._repr_html_": "str", "Report._repr_html_": "str", "Report.save": "None",
+    "Model.method": "str", "Model.tasks": "list[str]", "Model.index": "int", "Model.predict": ARRAY, "Model.read": "Data", "Model.result": "Result",
+    "Data.name": "str", "Data.path": "str", "Data.streamed": "bool", "Data.shape": "tuple[int, int]", "Data.feature_names": "list[str] | None",
+    "Data.ids": "list[str] | None", "Data.excerpts": "list[str] | None", "Data.columns": "list[dict[str, Any]] | None",
+    "Data.left_out": "list[tuple[int, str, str]]", "Data.rows": ARRAY, "Data.table_rows": "int", "Data.labels": f"{ARRAY} | None",
+    "Clusterer.fit": "Fitted", "Transfer.fit": "Fitted"}
 HEAD = '''"""Made by make_stubs.py from the registry. SPDX-License-Identifier: BSD-3-Clause"""
-from typing import Any, Callable, Mapping, Sequence
+from typing import Any, Callable, Literal, Mapping, Sequence, TypeVar
 
 import numpy as np
 
 Tables = Any
+Fitted = TypeVar("Fitted")
 __version__: str
 
 class NumericError(ArithmeticError): ...
@@ -33,10 +63,12 @@ def members(cls):
     for name, value in vars(cls).items():
         if name.startswith("_") and name != "_repr_html_":
             continue
+        found = RETURNS.get(f"{cls.__name__}.{name}", "Any")
         if isinstance(value, property):
-            out.append(f"    @property\n    def {name}(self) -> Any: ...")
+            out.append(f"    @property\n    def {name}(self) -> {found}: ...")
         elif inspect.isfunction(value):
-            out.append(f"    def {name}{plain(value)} -> Any: ...")
+            signature = plain(value).replace("(self", "(self: Fitted", 1) if found == "Fitted" else plain(value)
+            out.append(f"    def {name}{signature} -> {found}: ...")
     return out or ["    ..."]
 
 
@@ -48,21 +80,31 @@ def plain(function):
             parts.append("*")
             star = True
         mark = "**" if p.kind is p.VAR_KEYWORD else ""
-        kind = "" if p.name == "self" else ": Any"
+        kind = "" if p.name == "self" else f": {PARAMETERS.get(p.name, 'Any')}"
         parts.append(f"{mark}{p.name}{kind}{' = ...' if p.default is not p.empty else ''}")
     return f"({', '.join(parts)})"
 
 
+def option_type(option):
+    if option["type"] == "choice":
+        return f"Literal[{', '.join(map(repr, option['choices']))}]"
+    return TYPES[option["type"]]
+
+
 def estimator(entry):
-    parts = ["n_clusters: int | str | Sequence[int] | None = ..."] if entry["family"] == "cluster" else []
-    parts += [f"{_estimators.parameter(o['name'])}: {TYPES[o['type']]} = ..." for o in entry["options"]]
+    parts = ["n_clusters: int | str | Sequence[int] | Mapping[str, int] | None = ..."] if entry["family"] == "cluster" else []
+    parts += [f"{_estimators.parameter(o['name'])}: {option_type(o)} = ..." for o in entry["options"]]
     parts += ["random_state: int | np.random.RandomState | np.random.Generator | None = ...", "threads: int | None = ...",
-              "device: str | None = ..."]
+              "device: str | None = ...", "verbose: int = ..."]
     base = "Clusterer" if entry["family"] == "cluster" else "Transfer"
     lines = [f"class {entry['class']}({base}):"] + [f"    {f['name']}_: Any" for f in entry["fields"]]
     lines.append(f"    def __init__(self, *, {', '.join(parts)}) -> None: ...")
     if "predict" in entry["flags"]:
-        lines.append("    def predict(self, X: Tables, task: str | None = ...) -> np.ndarray[Any, Any]: ...")
+        lines.append("    def predict(self, X: Tables, task: str | int | None = ...) -> np.ndarray[Any, Any]: ...")
+    if hasattr(getattr(kindred, entry["class"]), "transform"):
+        lines += ["    cluster_centers_: Any", *(["    inertia_: float"] if entry["id"] == "kmeans" else []),
+                  "    def transform(self, X: Tables, task: str | int | None = ...) -> np.ndarray[Any, Any]: ...",
+                  "    def score(self, X: Tables, y: Any = ..., task: str | int | None = ...) -> float: ..."]
     if "inductive" in entry["flags"] and entry["family"] == "transfer":
         lines.append("    def predict_proba(self, X: Tables) -> np.ndarray[Any, Any]: ...")
     return "\n".join(lines)
@@ -73,15 +115,15 @@ def stubs():
     for name in ("Data", "Result", "Model", "Report"):
         parts.append("\n".join([f"class {name}:"] + members(getattr(kindred, name))) + "\n")
     common = ["    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...", "    def set_params(self, **params: Any) -> Any: ..."]
-    fitted = ["    labels_: Any", "    n_features_in_: int", "    objective_: np.ndarray[Any, Any]", "    relatedness_: Any",
+    fitted = ["    labels_: Any", "    n_clusters_: Any", "    confidence_: Any", "    second_: Any", "    clusters_: Any", "    interrupted_: bool", "    n_features_in_: int", "    objective_: np.ndarray[Any, Any]", "    relatedness_: Any",
               "    correspondence_: Any", "    warnings_: list[str]", "    advice_: Mapping[str, list[str]]", "    result_: Result"]
     for cls in (_estimators.Clusterer, _estimators.Transfer):
-        own = fitted if cls is _estimators.Clusterer else fitted[1:] + ["    transduction_: Any", "    classes_: Any"]
+        own = fitted if cls is _estimators.Clusterer else fitted[2:] + ["    transduction_: Any", "    classes_: Any"]
         parts.append("\n".join([f"class {cls.__name__}:"] + own + common + members(cls)) + "\n")
     for name in kindred.__all__:
         value = getattr(kindred, name)
         if inspect.isfunction(value):
-            parts.append(f"def {name}{plain(value)} -> Any: ...")
+            parts.append(f"def {name}{plain(value)} -> {RETURNS.get(name, 'Any')}: ...")
     parts += ["", *(estimator(e) for e in kindred.methods() if e["family"] != "features")]
     return "\n".join(parts) + "\n"
 
