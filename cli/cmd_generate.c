@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *const designs[] = { "blobs", "topics", "berikov", NULL };
+static const char *const designs[] = { "blobs", "topics", "berikov", "tables", NULL };
 static const char *const formats[] = { "csv", "mtx", "npy", NULL };
 
 static const cli_option own_options[] = {
@@ -16,7 +16,7 @@ static const cli_option own_options[] = {
 	{ .name = "to",
 	  .value = "FORMAT",
 	  .choices = formats,
-	  .help = "format (default csv for blobs, mtx for topics)" },
+	  .help = "format (default csv; topics: mtx; tables: csv only)" },
 	{ .name = "tasks", .value = "T", .help = "number of tasks (default 2)" },
 	{ .name = "clusters",
 	  .letter = 'k',
@@ -34,18 +34,24 @@ static const cli_option own_options[] = {
 };
 
 static const cli_option blob_options[] = {
-	{ .name = "dimensions", .letter = 'd', .value = "D", .help = "informative features" },
-	{ .name = "noise-features", .value = "D", .help = "features of pure noise (default 0)" },
+	{ .name = "dimensions",
+	  .letter = 'd',
+	  .value = "D",
+	  .help = "informative features (default 2; tables: 10)" },
+	{ .name = "noise-features", .value = "D", .help = "features of pure noise (default 0; tables: 3)" },
 	{ .name = "separation",
 	  .value = "S",
 	  .help = "spread of the centres, in units of the spread within a cluster; berikov: a "
-	          "factor on how far apart the classes start (default 1)" },
+	          "factor on how far apart the classes start (default 3; berikov: 1; tables: 1)" },
 	{ .name = "spread", .value = "S", .help = "standard deviation within a cluster" },
-	{ .name = "shift", .value = "S", .help = "how far each task moves each centre (standard deviation)" },
+	{ .name = "shift",
+	  .value = "S",
+	  .help = "how far each task moves each centre, as a standard deviation (default 0.5; tables: 0.2)" },
 	{ .name = "rotation", .value = "DEGREES", .help = "by how much each task after the first is turned" },
 	{ .name = "imbalance",
 	  .value = "B",
-	  .help = "0: clusters of one size; 1: sizes fall off to near nothing" },
+	  .help = "0: clusters of one size; 1: sizes fall off to near nothing (default 0; tables: 0.6, in an "
+	          "order that differs between tables)" },
 	CLI_OPTIONS_END,
 };
 
@@ -61,12 +67,20 @@ static const cli_option topic_options[] = {
 	CLI_OPTIONS_END,
 };
 
+static const cli_option table_options[] = {
+	{ .name = "own-columns",
+	  .value = "D",
+	  .help = "columns that only one table has, in each table (default 1); the first, third, ... is noise" },
+	{ .name = "missing-cells",
+	  .value = "P",
+	  .help = "share of cells without a value, 0 to 1 (default 0.03)" },
+	{ .name = "unrelated", .help = "give each table segments of its own (default: common segments)" },
+	CLI_OPTIONS_END,
+};
+
 static const cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Blobs", blob_options },
-	{ "Topics", topic_options },
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
+	{ "Options", own_options },  { "Blobs and tables", blob_options }, { "Topics", topic_options },
+	{ "Tables", table_options }, { "Common", cli_common_options },     { NULL, NULL },
 };
 
 static bool parse_samples(const char *text, int64_t tasks, int64_t *out)
@@ -115,6 +129,13 @@ static bool read_topics(const cli_args *args, kdr_design *t)
 	       cli_get_real(args, "domain", 0, 1, &t->domain);
 }
 
+static bool read_tables(const cli_args *args, kdr_design *t)
+{
+	t->unrelated = cli_flag(args, "unrelated");
+	return read_blobs(args, t) && cli_get_int(args, "own-columns", 0, 10000, &t->own_features) &&
+	       cli_get_real(args, "missing-cells", 0, 1, &t->missing_cells);
+}
+
 static bool generate_refuse(const cli_args *args, const char *name, int design)
 {
 	if (cli_get(args, name, NULL))
@@ -129,8 +150,18 @@ static bool check_design(const cli_args *args, int design)
 	for (const cli_option *o = blob_options; o->name; o++)
 		if (design != KDR_DESIGN_BLOBS &&
 		    !(design == KDR_DESIGN_BERIKOV && strcmp(o->name, "separation") == 0) &&
+		    !(design == KDR_DESIGN_TABLES && strcmp(o->name, "spread") != 0 &&
+		      strcmp(o->name, "rotation") != 0) &&
 		    generate_refuse(args, o->name, design))
 			return false;
+	for (const cli_option *o = table_options; o->name; o++)
+		if (design != KDR_DESIGN_TABLES && generate_refuse(args, o->name, design))
+			return false;
+	if (design == KDR_DESIGN_TABLES && cli_get_choice(args, "to", 0) != 0) {
+		cli_error("--to %s does not go with --design tables: tables are written as csv",
+		          cli_get(args, "to", ""));
+		return false;
+	}
 	for (const cli_option *o = topic_options; o->name; o++)
 		if (design != KDR_DESIGN_TOPICS && generate_refuse(args, o->name, design))
 			return false;
@@ -228,7 +259,9 @@ static int generate_run(cli_args *args)
 	if (!cli_get_int(args, "tasks", 1, 10000, &spec.tasks) ||
 	    !cli_get_int(args, "clusters", 1, 1 << 20, &spec.k) ||
 	    !cli_get_int(args, "missing", 0, 1 << 20, &spec.missing) ||
-	    !(text ? read_topics(args, &spec) : read_blobs(args, &spec)))
+	    !(text                          ? read_topics(args, &spec)
+	      : design == KDR_DESIGN_TABLES ? read_tables(args, &spec)
+	                                    : read_blobs(args, &spec)))
 		return EXIT_USAGE;
 	samples = calloc((size_t)spec.tasks, sizeof *samples);
 	if (!samples || !parse_samples(cli_get(args, "samples", "200"), spec.tasks, samples)) {
@@ -253,18 +286,21 @@ static int generate_run(cli_args *args)
 
 const cli_command cli_generate = {
 	.name = "generate",
-	.usage = "[--design blobs|topics|berikov] -o DIR [OPTION...]",
+	.usage = "[--design blobs|topics|berikov|tables] -o DIR [OPTION...]",
 	.summary = "make seeded synthetic tasks",
 	.description =
 	        "blobs: Gaussian clusters; every task draws from the same centres, which it may shift, turn or lack. "
 	        "topics: counts of words from topics that all tasks share, mixed with words of each task's own. "
 	        "berikov: a labelled source and a target without a feature in common, four classes each "
-	        "(Berikov 2019, section 3), as source and target.\n\n"
+	        "(Berikov 2019, section 3), as source and target. "
+	        "tables: numbers in different units (some skewed, some with outliers), grades, yes/no columns, categories and "
+	        "dates, with segments that all tables share.\n\n"
 	        "Writes task1, task2, ... with their labels. Rows are streamed: any size fits. The same seed gives the same data.",
 	.example =
 	        "# three related tasks; the second and third lack a cluster and are turned by 10 degrees a task\n"
 	        "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 --rotation 10 -o data\n"
-	        "kindred generate --design topics --words 5000 -n 1000 -o text",
+	        "kindred generate --design topics --words 5000 -n 1000 -o text\n"
+	        "kindred generate --design tables --tasks 3 -k 4 -n 500 -o customers",
 	.groups = groups,
 	.run = generate_run,
 };

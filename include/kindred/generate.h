@@ -12,7 +12,10 @@ typedef enum kdr_design_kind {
 	KDR_DESIGN_TOPICS,
 	/* The Monte-Carlo design of V. Berikov, Heterogeneous transfer learning in ensemble clustering, 2019: four classes, two
 	 * balls and two strips, as a source (16 features, 100 samples) or a target (24, 80) without common features. */
-	KDR_DESIGN_BERIKOV
+	KDR_DESIGN_BERIKOV,
+	/* Tables with known segments: numbers in different units (some skewed, some with outliers), grades, yes/no columns,
+	 * categories and dates, with missing cells, noise columns, and columns that only one table has. */
+	KDR_DESIGN_TABLES
 } kdr_design_kind;
 
 /* What to generate. Start from kdr_design_init, which sets the defaults of a kind: zero means zero here, not "default".
@@ -20,19 +23,20 @@ typedef enum kdr_design_kind {
 typedef struct kdr_design {
 	size_t size;
 	kdr_design_kind kind;
-	/* blobs and topics */
+	/* blobs, topics and tables */
 	int64_t tasks, k;
 	const int64_t *samples; /* one number per data set; NULL: 300 each */
 	int64_t missing;        /* clusters or topics that are missing in each data set after the first */
-	/* blobs */
+	/* blobs and, except for spread and rotation, tables */
 	int64_t features, noise_features;
 	double separation; /* blobs: standard deviation of the centres' coordinates, in units of spread; in few dimensions
-	                      coinciding centres are drawn again. berikov: scales the initial distance of the classes; 1 is
+	                      coinciding centres are drawn again. tables: the same on the scale
+	                      behind a column. berikov: scales the initial distance of the classes; 1 is
 	                      the paper's */
-	double spread;    /* standard deviation within a cluster */
-	double shift;     /* standard deviation of the move of each centre in each data set */
-	double rotation;  /* degrees by which each data set is turned relative to the one before it */
-	double imbalance; /* 0: equal cluster sizes; 1: sizes fall linearly to almost nothing */
+	double spread;   /* standard deviation within a cluster */
+	double shift;    /* standard deviation of the move of each centre in each data set */
+	double rotation; /* degrees by which each data set is turned relative to the one before it */
+	double imbalance; /* 0: equal cluster sizes; 1: sizes fall linearly to almost nothing, in tables in an order of their own */
 	/* topics */
 	int64_t words;
 	double length; /* mean number of words in a document */
@@ -40,6 +44,10 @@ typedef struct kdr_design {
 	double domain; /* share of words that come from the data set's own vocabulary, 0 to 1 */
 	/* berikov */
 	bool target; /* generate the target, not the source */
+	/* tables */
+	int64_t own_features; /* columns that only one table has, in each table; every second one is noise */
+	double missing_cells; /* share of cells without a value, 0 to 1 */
+	bool unrelated; /* each table has segments of its own; their numbers then mean nothing across tables */
 } kdr_design;
 /* Sets the size and the defaults of a kind. */
 static inline void kdr_design_init(kdr_design *design, kdr_design_kind kind)
@@ -51,8 +59,8 @@ static inline void kdr_design_init(kdr_design *design, kdr_design_kind kind)
 	design->kind = kind;
 	design->tasks = 2;
 	design->k = kind == KDR_DESIGN_TOPICS ? 4 : 3;
-	design->features = 2;
-	design->separation = kind == KDR_DESIGN_BERIKOV ? 1 : 3;
+	design->features = kind == KDR_DESIGN_TABLES ? 10 : 2;
+	design->separation = kind == KDR_DESIGN_BERIKOV || kind == KDR_DESIGN_TABLES ? 1 : 3;
 	design->spread = 1;
 	design->shift = 0.5;
 	design->rotation = 15;
@@ -60,6 +68,13 @@ static inline void kdr_design_init(kdr_design *design, kdr_design_kind kind)
 	design->length = 100;
 	design->purity = 0.4;
 	design->domain = 0.2;
+	if (kind == KDR_DESIGN_TABLES) {
+		design->noise_features = 3;
+		design->shift = 0.2;
+		design->imbalance = 0.6;
+	}
+	design->own_features = 1;
+	design->missing_cells = 0.03;
 }
 
 /* Generates rows one by one, each of which depends on (seed, data set, row) only. Rows of one generator may be made in

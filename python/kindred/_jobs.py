@@ -530,11 +530,13 @@ _DESIGNS = {
               "imbalance"),
     "topics": ("tasks", "k", "words", "samples", "length", "purity", "domain", "missing"),
     "berikov": ("target", "separation"),
+    "tables": ("tasks", "k", "features", "noise_features", "own_features", "samples", "separation", "shift", "missing",
+               "imbalance", "missing_cells", "unrelated"),
 }
 
 
 def generate(design="blobs", *, seed=1, **spec):
-    """Synthetic related tables with known classes: designs blobs, topics and berikov, with the fields of the C struct as
+    """Synthetic related tables with known classes: designs blobs, topics, berikov and tables, with the fields of the C struct as
     keywords (tasks, k, samples, ...). Returns a list of Data."""
     if design not in _DESIGNS:
         raise ValueError(f"design is {design!r}: {', '.join(_DESIGNS)} are allowed")

@@ -191,6 +191,14 @@ class Forms(PartsTest):
         with tempfile.TemporaryDirectory() as folder:
             page.save(f"{folder}/r.html")
 
+    def test_generated_tables(self):
+        sets = kindred.generate("tables", tasks=2, k=3, samples=150, separation=2, seed=3)
+        self.assertTrue(np.isnan(sets[0].X).any())
+        self.assertEqual({c["kind"] for c in sets[0].columns}, {"number", "category", "date"})
+        found = quiet(kindred.cluster, sets, 3)
+        for i, one in enumerate(sets):
+            self.assertGreater(kindred.evaluate(found.labels(i), one.labels)["ari"], .9)
+
     def test_progress_and_stopping(self):
         seen = []
         quiet(kindred.cluster, self.a, 3, "kmeans", progress=lambda event: seen.append(event))

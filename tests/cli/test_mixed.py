@@ -148,6 +148,51 @@ class Mixed(CliTest):
         self.assertGreater(rand_index(self.labels("t"), kinds), .95)
 
 
+class Generated(CliTest):
+    """kindred generate --design tables."""
+
+    def generate(self, folder, *more):
+        self.run_kindred("generate", "-q", "--design", "tables", "--seed", 5, "-o", folder, *more)
+
+    def test_the_same_seed_gives_the_same_bytes(self):
+        for folder in ("a", "b"):
+            self.generate(folder, "--tasks", 2, "-n", "80,50")
+        for name in ("task1.csv", "task2.csv", "task1.labels", "task2.labels"):
+            self.assertEqual(self.read("a/" + name), self.read("b/" + name))
+        self.fails("generate", "--design", "tables", "-o", "a", code=2, says="--force")
+
+    def test_every_kind_of_column_and_holes(self):
+        self.generate("a", "--tasks", 2, "-n", "80,50")
+        first, second = ([line.split(",") for line in self.read(f"a/task{t}.csv").splitlines()] for t in (1, 2))
+        self.assertEqual((len(first), len(second)), (81, 51))
+        for kind in ("number1", "skewed1", "outliers1", "grade1", "yesno1", "category1", "date1", "noise_number1"):
+            self.assertIn(kind, first[0])
+        self.assertEqual([a for a, b in zip(first[0], second[0]) if a != b], ["only1_noise_category1"])
+        column = lambda name: {row[first[0].index(name)] for row in first[1:]} - {""}
+        self.assertEqual(column("yesno1"), {"yes", "no"})
+        self.assertLessEqual(column("grade1"), set("12345"))
+        self.assertTrue(all(datetime.date.fromisoformat(d) for d in column("date1")))
+        self.assertTrue(column("category1") <= set("ABCDEFG"))
+        self.assertTrue(any("" in row for row in first))
+        self.generate("full", "--missing-cells", 0)
+        self.assertNotIn(",,", self.read("full/task1.csv"))
+
+    def test_segments_are_found_if_they_are_common_and_if_not(self):
+        for folder, more, shared in (("common", [], 1), ("own", ["--unrelated"], 0)):
+            self.generate(folder, "-k", 3, "--separation", 2, *more)
+            done = self.run_kindred("cluster", "-k", 3, "--score", "-o", "out", "--force", f"{folder}/task1.csv",
+                                    f"{folder}/task2.csv")
+            self.assertIn("treated as a table", done.stdout)
+            self.assertEqual(self.result()["method_fields"].get("shared_segments"), shared)
+            for task in self.result()["tasks"]:
+                self.assertGreater(task["metrics"]["ari"], .9, folder)
+
+    def test_options_of_other_designs_are_refused(self):
+        for more in (["--rotation", 5], ["--words", 10], ["--to", "npy"]):
+            self.fails("generate", "--design", "tables", "-o", "x", *more, code=2, says=[more[0], "tables"])
+        self.fails("generate", "-o", "x", "--unrelated", code=2, says=["--unrelated", "blobs"])
+
+
 class Forest(CliTest):
     def test_labels_are_carried_with_missing_values(self):
         rows, segments = customers("north", 300, 1)

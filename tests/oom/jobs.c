@@ -256,11 +256,13 @@ static kdr_status generate(kdr_context *ctx)
 	kdr_design spec;
 	kdr_design blobs;
 	static const int64_t samples[] = { 10, 6 };
-	kdr_generator *g = NULL, *h = NULL;
-	kdr_data *data = NULL;
+	kdr_design tables;
+	kdr_generator *g = NULL, *h = NULL, *made = NULL;
+	kdr_data *data = NULL, *table = NULL;
 	kdr_design_init(&spec, KDR_DESIGN_TOPICS);
+	kdr_design_init(&tables, KDR_DESIGN_TABLES);
 	kdr_design_init(&blobs, KDR_DESIGN_BLOBS);
-	spec.samples = blobs.samples = samples;
+	spec.samples = blobs.samples = tables.samples = samples;
 	spec.tasks = blobs.tasks = 2;
 	spec.words = 60;
 	kdr_status st = kdr_generate(ctx, &spec, &g);
@@ -272,6 +274,14 @@ static kdr_status generate(kdr_context *ctx)
 		st = kdr_generate(ctx, &blobs, &h);
 	if (st == KDR_OK)
 		st = kdr_generator_write(ctx, h, 0, file("blobs.csv.gz"), NULL, true);
+	if (st == KDR_OK)
+		st = kdr_generate(ctx, &tables, &made);
+	if (st == KDR_OK)
+		st = kdr_generator_write(ctx, made, 1, file("tables.csv"), NULL, true);
+	if (st == KDR_OK)
+		st = kdr_generator_data(ctx, made, 0, &table);
+	kdr_data_free(table);
+	kdr_generator_free(made);
 	kdr_data_free(data);
 	kdr_generator_free(g);
 	kdr_generator_free(h);

@@ -1,4 +1,5 @@
 /* Synthetic tasks: what a row depends on, moments, missing classes, silly arguments. */
+#include "tests/unit/bytes.h"
 #include "tests/unit/unit.h"
 
 #include "jobs/generate/synth.h"
@@ -552,6 +553,120 @@ static void berikov__strips__steps_are_small(void **state)
 	kdr_context_free(ctx);
 }
 
+/* --- tables ------------------------------------------------------------------------------------ */
+
+static int64_t feature_named(const kdr_data *d, const char *name)
+{
+	for (int64_t j = 0; j < d->cols; j++)
+		if (strcmp(d->features[j], name) == 0)
+			return j;
+	return -1;
+}
+
+static void tables__in_memory__same_as_written_and_read(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_read_options o;
+	kdr_design spec;
+	char path[256];
+	kdr_design_init(&spec, KDR_DESIGN_TABLES);
+	kdr_read_options_init(&o);
+	o.missing = "keep";
+	spec.features = 14;
+	spec.own_features = 3;
+	spec.samples = (const int64_t[]){ 150, 90 };
+	kdr_generator *g = blobs(ctx, &spec);
+	for (int64_t t = 0; t < 2; t++) {
+		kdr_data *made = data_of(ctx, g, t), *read = NULL;
+		int64_t kinds[KDR_COLUMN_LEFT_OUT + 1] = { 0 }, holes = 0;
+		snprintf(path, sizeof path, "%s", bytes_path("tables.csv"));
+		assert_ok(ctx, kdr_generator_write(ctx, g, t, path, NULL, true));
+		assert_ok(ctx, kdr_read(ctx, path, &o, &read));
+		assert_int_equal(made->cols, read->cols);
+		assert_int_equal(made->rows, spec.samples[t]);
+		assert_int_equal(read->rows, spec.samples[t]);
+		for (int64_t j = 0; j < made->cols; j++) {
+			int64_t at = feature_named(read, made->features[j]);
+			assert_true(at >= 0);
+			for (int64_t i = 0; i < made->rows; i++) {
+				double a = made->dense[i * made->cols + j],
+				       b = read->dense[i * made->cols + at];
+				assert_true(a == b || (isnan(a) && isnan(b)));
+				holes += isnan(a);
+			}
+		}
+		assert_true(holes > 0);
+		for (int64_t c = 0; kdr_data_column_at(made, c); c++) {
+			const kdr_column *a = kdr_data_column_at(made, c), *b = kdr_data_column_at(read, c);
+			assert_string_equal(a->name, b->name);
+			assert_int_equal(a->kind, b->kind);
+			assert_int_equal(a->missing, b->missing);
+			assert_int_equal(a->features, b->features);
+			assert_string_equal(a->why, b->why);
+			kinds[a->kind]++;
+		}
+		assert_null(kdr_data_column_at(made, 20));
+		assert_true(kinds[KDR_COLUMN_NUMBER] > 0 && kinds[KDR_COLUMN_CATEGORY] > 0 &&
+		            kinds[KDR_COLUMN_DATE] > 0);
+		kdr_data_free(made);
+		kdr_data_free(read);
+	}
+	assert_int_equal(kdr_generator_write(ctx, g, 0, "tables.npy", NULL, true), KDR_ERR_ARGUMENT);
+	kdr_generator_free(g);
+	kdr_context_free(ctx);
+}
+
+/* Shares of the segments in each table; `most` gets the most frequent one. */
+static void segment_shares(kdr_context *ctx, const kdr_design *spec, int64_t task, double *shares,
+                           int64_t *most)
+{
+	kdr_generator *g = blobs(ctx, spec);
+	kdr_data *d = data_of(ctx, g, task);
+	*most = 0;
+	memset(shares, 0, (size_t)spec->k * sizeof *shares);
+	for (int64_t i = 0; i < d->rows; i++)
+		shares[d->labels[i]] += 1 / (double)d->rows;
+	for (int64_t c = 1; c < spec->k; c++)
+		if (shares[c] > shares[*most])
+			*most = c;
+	kdr_data_free(d);
+	kdr_generator_free(g);
+}
+
+static void tables__imbalance__shares_differ_between_tables(void **state)
+{
+	(void)state;
+	enum { TABLES = 6, K = 4 };
+	kdr_context *ctx = unit_context();
+	kdr_design spec;
+	bool differ = false;
+	int64_t first = 0, most;
+	double shares[K];
+	kdr_design_init(&spec, KDR_DESIGN_TABLES);
+	spec.tasks = TABLES;
+	spec.k = K;
+	spec.imbalance = 0.8;
+	spec.missing = 1;
+	for (int64_t t = 0; t < TABLES; t++) {
+		int absent = 0;
+		double sum = 0;
+		segment_shares(ctx, &spec, t, shares, &most);
+		for (int c = 0; c < K; c++) {
+			absent += shares[c] == 0;
+			sum += shares[c];
+		}
+		assert_int_equal(absent, t > 0);
+		assert_near(sum, 1, 1e-9);
+		/* weights 1, 0.8, 0.6, 0.4, or 1, 0.73, 0.47 without a segment */
+		assert_near(shares[most], t > 0 ? 1 / 2.2 : 1 / 2.8, 0.02);
+		first = t == 0 ? most : first;
+		differ = differ || most != first;
+	}
+	assert_true(differ);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -567,6 +682,8 @@ int main(void)
 		cmocka_unit_test(topics__domain_words__only_in_their_task),
 		cmocka_unit_test(word__whole_vocabularies__all_different),
 		cmocka_unit_test(arguments__silly__refused_with_a_line),
+		cmocka_unit_test(tables__in_memory__same_as_written_and_read),
+		cmocka_unit_test(tables__imbalance__shares_differ_between_tables),
 		cmocka_unit_test(generate__every_allocation_fails_in_turn__no_leak),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

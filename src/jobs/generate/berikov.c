@@ -71,8 +71,9 @@ static void berikov_row(const kdr_generator *g, int64_t index, double *row)
 	}
 }
 
-static void berikov_name(const kdr_generator *g, int64_t column, char *name, size_t size)
+static void berikov_name(const kdr_generator *g, int64_t task, int64_t column, char *name, size_t size)
 {
+	(void)task;
 	snprintf(name, size, "%c%lld", ((const berikov *)g->state)->side->letter, (long long)column + 1);
 }
 

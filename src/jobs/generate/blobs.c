@@ -56,8 +56,9 @@ static void blobs_row(const kdr_generator *g, int64_t task, int64_t label, kdri_
 		row[j] *= b->spread;
 }
 
-static void blobs_name(const kdr_generator *g, int64_t column, char *name, size_t size)
+static void blobs_name(const kdr_generator *g, int64_t task, int64_t column, char *name, size_t size)
 {
+	(void)task;
 	const blobs *b = g->state;
 	if (column < b->features)
 		snprintf(name, size, "f%lld", (long long)column + 1);
@@ -183,7 +184,7 @@ kdr_status kdri_generate_blobs(kdr_context *ctx, const kdr_design *spec, kdr_gen
 	g->state = b;
 	g->features = spec->features + spec->noise_features;
 	KDRI_TRY(make_centres(ctx, g, spec));
-	KDRI_TRY(kdri_classes_new(ctx, g, spec->missing, spec->imbalance));
+	KDRI_TRY(kdri_classes_new(ctx, g, spec->missing, spec->imbalance, false));
 	*out = g;
 	g = NULL;
 done:

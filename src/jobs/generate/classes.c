@@ -20,10 +20,12 @@ void kdri_shuffle(kdri_rng *rng, int32_t *order, int64_t n)
 	}
 }
 
-/* The arcs of one task, as their upper ends; a missing class has an empty arc. */
-static void set_arcs(double *bound, int64_t k, const int32_t *order, int64_t missing, double imbalance)
+/* The arcs of one task, as their upper ends; a missing class has an empty arc. `rank` of each class: its place in the order of
+ * sizes. */
+static void set_arcs(double *bound, int64_t k, const int32_t *order, const int32_t *rank, int64_t missing,
+                     double imbalance)
 {
-	int64_t m = k - missing, rank = 0;
+	int64_t m = k - missing, seen = 0;
 	double total = 0, sum = 0;
 	for (int64_t c = 0; c < k; c++)
 		bound[c] = 1;
@@ -33,29 +35,36 @@ static void set_arcs(double *bound, int64_t k, const int32_t *order, int64_t mis
 		total += 1 - imbalance * (double)r / (double)m;
 	for (int64_t c = 0; c < k; c++) {
 		if (bound[c] > 0)
-			sum += 1 - imbalance * (double)rank++ / (double)m; /* (E2) */
+			sum += 1 - imbalance * (double)(rank ? rank[c] : seen) / (double)m; /* (E2) */
+		seen += bound[c] > 0;
 		/* The last end is 1 exactly, whatever rounding did. */
-		bound[c] = rank == m ? 1 : sum / total;
+		bound[c] = seen == m ? 1 : sum / total;
 	}
 }
 
-kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing, double imbalance)
+kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing, double imbalance,
+                            bool own_order)
 {
 	kdr_status st;
-	int32_t *order = NULL;
+	int32_t *order = NULL, *rank = NULL;
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, g->tasks, g->k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &g->bound, size));
 	KDRI_TRY(KDRI_NEW(ctx, &g->start, g->tasks));
 	KDRI_TRY(KDRI_NEW(ctx, &order, g->k));
+	KDRI_TRY(KDRI_NEW(ctx, &rank, g->k));
 	for (int64_t t = 0; t < g->tasks; t++) {
 		kdri_rng rng = kdri_rng_stream(g->seed, "generate.classes", (uint64_t)t);
 		g->start[t] = kdri_rng_u64(&rng);
 		kdri_shuffle(&rng, order, g->k);
-		set_arcs(g->bound + t * g->k, g->k, order, t > 0 ? missing : 0, imbalance);
+		const int64_t skip = t > 0 ? missing : 0;
+		for (int64_t i = 0; i < g->k; i++) /* the missing ones come first in `order` */
+			rank[order[i]] = (int32_t)KDRI_MAX(i - skip, 0);
+		set_arcs(g->bound + t * g->k, g->k, order, own_order ? rank : NULL, skip, imbalance);
 	}
 done:
 	kdri_free(ctx, order);
+	kdri_free(ctx, rank);
 	return st;
 }
 

@@ -62,6 +62,7 @@ kdr_status kdr_generate(kdr_context *ctx, const kdr_design *given, kdr_generator
 	case KDR_DESIGN_BLOBS: return kdri_generate_blobs(ctx, &design, out);
 	case KDR_DESIGN_TOPICS: return kdri_generate_topics(ctx, &design, out);
 	case KDR_DESIGN_BERIKOV: return kdri_generate_berikov(ctx, &design, out);
+	case KDR_DESIGN_TABLES: return kdri_generate_tables(ctx, &design, out);
 	}
 	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_generate: %d is not one of kdr_design_kind",
 	                 (int)design.kind);
@@ -100,7 +101,7 @@ static bool has_row(const kdr_generator *g, int64_t task, int64_t index)
 	return task >= 0 && task < g->tasks && index >= 0 && index < g->samples[task];
 }
 
-static int64_t dense_row(const kdr_generator *g, int64_t task, int64_t index, double *row)
+int64_t kdri_generator_dense_row(const kdr_generator *g, int64_t task, int64_t index, double *row)
 {
 	kdri_rng rng = row_stream(g, task, index);
 	int64_t label = kdri_class_of(g, task, index);
@@ -124,7 +125,7 @@ kdr_status kdri_generator_row(kdr_generator *g, int64_t task, int64_t index, dou
 {
 	if (!has_row(g, task, index))
 		return KDR_ERR_ARGUMENT;
-	*label = dense_row(g, task, index, row);
+	*label = kdri_generator_dense_row(g, task, index, row);
 	return KDR_OK;
 }
 
@@ -149,7 +150,7 @@ static kdr_status generator_fill_dense(kdr_context *ctx, const kdr_generator *g,
 	KDRI_TRY(KDRI_NEW(ctx, &d->dense, size));
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
 	for (int64_t i = 0; i < d->rows; i++)
-		d->labels[i] = dense_row(g, task, i, d->dense + i * d->cols);
+		d->labels[i] = kdri_generator_dense_row(g, task, i, d->dense + i * d->cols);
 done:
 	return st;
 }
@@ -206,12 +207,15 @@ kdr_status kdr_generator_data(kdr_context *ctx, kdr_generator *g, int64_t task, 
 		snprintf(text, sizeof text, "c%lld", (long long)c);
 		KDRI_TRY(kdri_strdup(ctx, text, &d->classes[c]));
 	}
-	KDRI_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
-	for (int64_t j = 0; j < d->cols; j++) {
-		g->design->feature_name(g, j, text, sizeof text);
+	if (!g->design->fill)
+		KDRI_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
+	for (int64_t j = 0; d->features && j < d->cols; j++) {
+		g->design->feature_name(g, task, j, text, sizeof text);
 		KDRI_TRY(kdri_strdup(ctx, text, &d->features[j]));
 	}
-	if (g->design->sparse_row)
+	if (g->design->fill)
+		KDRI_TRY(g->design->fill(ctx, g, task, d));
+	else if (g->design->sparse_row)
 		KDRI_TRY(fill_sparse(ctx, g, task, d));
 	else
 		KDRI_TRY(generator_fill_dense(ctx, g, task, d));

@@ -31,8 +31,9 @@ static kdr_status write_csv(kdr_context *ctx, writer *w)
 	kdr_status st = KDR_OK;
 	int64_t d = w->g->features, label;
 	char name[64];
+	int (*print)(const kdr_generator *, int64_t, int64_t, double, char *) = w->g->design->print_cell;
 	for (int64_t j = 0; j < d; j++) {
-		w->g->design->feature_name(w->g, j, name, sizeof name);
+		w->g->design->feature_name(w->g, w->task, j, name, sizeof name);
 		KDRI_TRY(kdri_output_printf(ctx, w->out, "%s%c", name, j + 1 < d ? ',' : '\n'));
 	}
 	for (int64_t i = 0; i < w->rows; i++) {
@@ -40,7 +41,9 @@ static kdr_status write_csv(kdr_context *ctx, writer *w)
 		KDRI_TRY(stream_advance(ctx, w, i));
 		KDRI_TRY(kdri_generator_row(w->g, w->task, i, w->values, &label));
 		for (int64_t j = 0; j < d; j++) {
-			used += (size_t)kdri_print_double(w->values[j], w->text + used);
+			char *text = w->text + used;
+			used += (size_t)(print ? print(w->g, w->task, j, w->values[j], text)
+			                       : kdri_print_double(w->values[j], text));
 			w->text[used++] = j + 1 < d ? ',' : '\n';
 		}
 		KDRI_TRY(kdri_output_write(ctx, w->out, w->text, used));
@@ -135,6 +138,8 @@ kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task,
 	if (!write)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: rows can be streamed to .csv, .mtx and .npy",
 		                 path);
+	if (g->design->print_cell && write != write_csv)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: tables can only be written as .csv", path);
 	if (task < 0 || task >= g->tasks)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "generate: task %lld of %lld", (long long)task,
 		                 (long long)g->tasks);
@@ -164,7 +169,7 @@ kdr_status kdr_generator_write_features(kdr_context *ctx, kdr_generator *g, cons
 	KDRI_NEED(ctx, g && path);
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
 	for (int64_t j = 0; j < g->features; j++) {
-		g->design->feature_name(g, j, name, sizeof name);
+		g->design->feature_name(g, 0, j, name, sizeof name);
 		KDRI_TRY(kdri_output_printf(ctx, o, "%s\n", name));
 	}
 done:

@@ -1,12 +1,14 @@
 /* Synthetic data, inside the library. SPDX-License-Identifier: BSD-3-Clause
  *
- * One file a design (blobs.c, topics.c, berikov.c), each giving a kdri_design and a constructor; generator.c has
+ * One file per design (blobs.c, topics.c, berikov.c, table_design.c), each giving a kdri_design and a constructor; generator.c has
  * what they share. Rows come from the random stream of (seed, task, row) alone, and a generator does
  * not change once it is made, so rows may be asked for in any order and from any thread. */
 #ifndef KDRI_SYNTH_H
 #define KDRI_SYNTH_H
 
 #include "core/internal.h"
+
+enum { KDRI_CELL = 48 };
 
 typedef struct kdri_design {
 	const char *stage; /* names the random streams of the rows */
@@ -20,7 +22,11 @@ typedef struct kdri_design {
 	/* A dense design whose rows depend on their place: the class of a row, and the row. NULL: as above. */
 	int64_t (*place_class)(const kdr_generator *g, int64_t index);
 	void (*place_row)(const kdr_generator *g, int64_t index, double *row);
-	void (*feature_name)(const kdr_generator *g, int64_t column, char *name, size_t size);
+	void (*feature_name)(const kdr_generator *g, int64_t task, int64_t column, char *name, size_t size);
+	/* A design of tables: prints a cell (at most KDRI_CELL bytes) and returns its length; and turns a data set with its
+	 * rows and classes into a matrix. NULL: values are numbers and rows are the matrix. */
+	int (*print_cell)(const kdr_generator *g, int64_t task, int64_t column, double value, char *text);
+	kdr_status (*fill)(kdr_context *ctx, const kdr_generator *g, int64_t task, kdr_data *data);
 	void (*free_state)(const kdr_allocator *allocator, void *state);
 } kdri_design;
 
@@ -49,8 +55,10 @@ kdr_status kdri_check_real(kdr_context *ctx, const char *what, const char *name,
 /* --- classes.c --------------------------------------------------------------------------------- */
 
 /* Decides how often each class comes in each task: `missing` random ones are left out of each task
- * after the first, the sizes of the others fall off by `imbalance`. */
-kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing, double imbalance);
+ * after the first, the sizes of the others fall off by `imbalance`: in the order of the classes, or, if `own_order`, in a
+ * random order of each task. */
+kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing, double imbalance,
+                            bool own_order);
 int64_t kdri_class_of(const kdr_generator *g, int64_t task, int64_t index);
 /* 0 .. n-1 in random order. */
 void kdri_shuffle(kdri_rng *rng, int32_t *order, int64_t n);
@@ -69,8 +77,12 @@ kdr_status kdri_generator_row(kdr_generator *generator, int64_t task, int64_t in
 kdr_status kdri_generator_sparse_row(kdr_generator *generator, int64_t task, int64_t index, int32_t *cols,
                                      double *vals, int64_t *nnz, int64_t *label);
 
+/* The same without checks: fills `row` and returns its class. */
+int64_t kdri_generator_dense_row(const kdr_generator *g, int64_t task, int64_t index, double *row);
+
 kdr_status kdri_generate_blobs(kdr_context *ctx, const kdr_design *spec, kdr_generator **out);
 kdr_status kdri_generate_topics(kdr_context *ctx, const kdr_design *spec, kdr_generator **out);
 kdr_status kdri_generate_berikov(kdr_context *ctx, const kdr_design *spec, kdr_generator **out);
+kdr_status kdri_generate_tables(kdr_context *ctx, const kdr_design *spec, kdr_generator **out);
 
 #endif

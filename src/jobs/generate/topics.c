@@ -97,8 +97,9 @@ static void topics_dense_row(const kdr_generator *g, int64_t task, int64_t label
 		row[draw_word(g, task, label, rng)] += 1;
 }
 
-static void topics_name(const kdr_generator *g, int64_t column, char *name, size_t size)
+static void topics_name(const kdr_generator *g, int64_t task, int64_t column, char *name, size_t size)
 {
+	(void)task;
 	kdri_word(column, g->features, name, size);
 }
 
@@ -174,7 +175,7 @@ kdr_status kdri_generate_topics(kdr_context *ctx, const kdr_design *spec, kdr_ge
 	g->features = spec->words;
 	g->most = (int64_t)(1.5 * spec->length + 0.5) + 1;
 	KDRI_TRY(make_rankings(ctx, g));
-	KDRI_TRY(kdri_classes_new(ctx, g, spec->missing, 0));
+	KDRI_TRY(kdri_classes_new(ctx, g, spec->missing, 0, false));
 	*out = g;
 	g = NULL;
 done:
