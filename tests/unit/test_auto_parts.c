@@ -681,9 +681,32 @@ static void proportion__vocabularies__whole_ones_leave_the_joint_member_out(void
 	assert_true(beside(3, 999, 60, 33000, 20) == 0); /* the others take long, too */
 }
 
+/* --- the largest k considered -------------------------------------------------------------------- */
+
+static void k_most__samples_and_option__rule_within_its_limits(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_options *options = NULL;
+	static const struct {
+		double n;
+		int64_t most;
+	} cases[] = {
+		{ 10, 20 }, { 10000, 20 }, { 22500, 30 }, { 40000, 40 }, { 1e6, 40 }, { INFINITY, 40 }
+	};
+	assert_ok(ctx, kdr_options_new(ctx, "auto", &options));
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+		assert_int_equal(kdri_k_most(options, cases[i].n), cases[i].most);
+	assert_ok(ctx, kdr_options_set_number(ctx, options, "k_max", 60));
+	assert_int_equal(kdri_k_most(options, 100), 60);
+	kdr_options_free(options);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(k_most__samples_and_option__rule_within_its_limits),
 		cmocka_unit_test(proportion__vocabularies__whole_ones_leave_the_joint_member_out),
 		cmocka_unit_test(edges__random_partitions__equal_the_dense_definition),
 		cmocka_unit_test(verdict__members_all_equal__is_theirs),

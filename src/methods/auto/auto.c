@@ -138,7 +138,9 @@ static const kdr_option_desc options_table[] = {
 	KDRI_CHOICE(
 	        "exact", KDRI_CHOICE_AUTO, choices,
 	        "search nearest neighbours among all samples; no: join samples to landmarks; auto: landmarks if there are too many pairs of samples"),
-	KDRI_INT("k_max", 20, 2, 1e6, "most clusters considered where k is to be found"),
+	KDRI_INT(
+	        "k_max", 0, 0, 1e6,
+	        "largest k considered by -k auto; 0: 20, and sqrt(n) / 5 for more than 10,000 samples, at most 40"),
 	KDRI_BOOL("same_k", 1,
 	          "tasks whose k is to be found have the same: the evidence is averaged over them"),
 	KDRI_N_INIT(10),
@@ -218,7 +220,7 @@ static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
 		return 0;
 	for (int64_t t = 0; t < j->T; t++) {
 		int64_t k = j->problem->tasks[t].k;
-		count = kdri_landmark_count(count, k > 0 ? k : kdri_opt_int(j->options, "k_max"));
+		count = kdri_landmark_count(count, k > 0 ? k : kdri_k_most(j->options, INFINITY));
 	}
 	return count;
 }
@@ -286,12 +288,13 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 	kdr_status st;
 	kdri_k_curves *curves = NULL;
 	bool same = kdri_opt_bool(j->options, "same_k");
-	int64_t count = 0, least = INT64_MAX, most = kdri_opt_int(j->options, "k_max"), distinct;
+	int64_t count = 0, least = INT64_MAX, distinct;
 	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->k[t] > 0)
 			continue;
-		KDRI_TRY(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL, most, &distinct));
+		KDRI_TRY(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL,
+		                            kdri_k_most(j->options, (double)j->views.rows[t]), &distinct));
 		if (distinct == 1) {
 			j->k[t] = 1;
 			KDRI_TRY(kdri_result_task_text(ctx, j->result, j->T > 1 ? t : -1, "k_evidence",
@@ -578,7 +581,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		                                      to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_LANDMARKS
 		                                                            : KDRI_INSTEAD_CANDIDATES);
 		const double found = guess ? KDRI_GUESS_NEIGHBOURS : kdri_opt_real(o, "neighbors"),
-		             most = kdri_opt_real(o, "k_max");
+		             most = (double)kdri_k_most(o, y.n);
 		if (throughout || (to == KDRI_JOINS_AUTO && exact == KDRI_DECIDED_NO)) {
 			spectrum = kdri_landmarks_bytes(&y, marks, 2 * kdri_opt_real(o, "neighbors"), k,
 			                                &graph) -

@@ -24,8 +24,16 @@
 #include "engine/kmeans/lloyd.h"
 #include "engine/metrics/metrics.h"
 
-enum { RUNS = 2, KINDS = 3, STARTS = 2 };
+enum { RUNS = 2, KINDS = 3, STARTS = 2, FEW_CLUSTERS = 20, MANY_CLUSTERS = 40, SHARE = 5 };
 static const double nearly = 0.3, agreed = 0.85;
+
+int64_t kdri_k_most(const kdr_options *options, double n)
+{
+	const int64_t most = kdri_opt_int(options, "k_max");
+	if (most > 0)
+		return KDRI_MAX(most, 2);
+	return (int64_t)KDRI_MAX(FEW_CLUSTERS, KDRI_MIN(MANY_CLUSTERS, sqrt(n) / SHARE));
+}
 
 void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *c)
 {

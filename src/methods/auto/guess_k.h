@@ -4,6 +4,10 @@
 
 #include "engine/graph/views.h"
 
+/* The largest k that is considered for n samples: the option k_max or, if that is 0, 20, and for more than 10,000 samples
+ * sqrt(n) / 5, at most 40. The rule keeps the search affordable, because its time grows with the third power of the largest k. */
+int64_t kdri_k_most(const kdr_options *options, double n);
+
 /* Neighbours that the views have to be searched for. */
 enum { KDRI_GUESS_NEIGHBOURS = 20 };
 

@@ -10,6 +10,7 @@
  *   (E4)  fairly sure, of several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
  *
  * The evidence is that of at most 2,000 rows of each table. docs/notes/tables.md says how often this is right. */
+#include "methods/auto/guess_k.h"
 #include "methods/auto/tables.h"
 
 #include "comm/comm.h"
@@ -202,10 +203,12 @@ static kdr_status find_one(kdr_context *ctx, kdri_tables *t, int64_t s, int64_t 
 	kdr_status st;
 	kdri_mixed some = { 0 };
 	evidence e = { 0 };
+	int64_t rows;
+	KDRI_TRY(kdri_part(ctx, s < 0 ? t->all.n : t->all.begin[s + 1] - t->all.begin[s], NULL, &rows));
 	kdri_apart(ctx);
 	st = kdri_mixed_sample(ctx, kdri_tables_some(t), s, MOST_ROWS, &some);
 	if (st == KDR_OK) {
-		e.most = KDRI_MAX(2, KDRI_MIN(kdri_opt_int(t->options, "k_max"), some.n / 5));
+		e.most = KDRI_MAX(2, KDRI_MIN(kdri_k_most(t->options, (double)rows), some.n / 5));
 		st = some.n < 4 || some.numbers + some.categories == 0 ? KDR_OK
 		                                                       : find_evidence(ctx, &some, &e);
 	}
