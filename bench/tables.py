@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 """Tables of numbers and categories: clusters, number of clusters, transfer. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/tables.py CASE... [--build DIR] [--seeds N]
+usage: bench/tables.py CASE... [--build DIR] [--seeds N] [--rows N]
 
 clusters  mean adjusted Rand index of auto, mixture and k-means over the designs of tables_made, with k given
+others    the same for designs made here, which differ from those of tables_made and on which nothing was chosen
+rows      time and memory of auto on one table of a million rows (--rows) and 30 columns
 k         how often `-k auto` finds the number of segments of tables_made: exactly, within one, and mean |ln(k / true)|
 transfer  accuracy and balanced accuracy of transfer's auto and logistic regression over every pair of data sets in tables
 
@@ -13,9 +15,11 @@ import csv
 import itertools
 import json
 import math
+import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import common
 import numpy as np
@@ -48,6 +52,106 @@ def designs(args):
         for _, tables in folders("tables_made"):
             truth = [t.with_suffix(".labels").read_text().split() for t in tables]
             yield seed, tables, truth, len({s for t in truth for s in t})
+
+
+class Other:
+    """Tables of four numbers, two yes/no columns and two categories, of k segments, with a departure from independent normal
+    columns within segments. Segments are common to the tables, unless a design says otherwise."""
+    ROWS, TABLES = 300, 3
+
+    def __init__(self, name, seed):
+        self.name, self.draw = name, np.random.default_rng([seed, *name.encode()])
+        self.k = 4
+        shape = (self.k, 4)
+        self.mean, self.lean = self.draw.normal(0, 1.8, shape), self.draw.normal(0, 1.2, (self.k, 2))
+        self.levels = 25 if name == "many levels" else 5
+        self.taste = self.draw.normal(0, 1.3, (self.k, 2, self.levels))
+        self.shares = np.array([.68, .2, .08, .04]) if name == "unequal sizes" else np.full(self.k, 1 / self.k)
+        self.loading = self.draw.normal(0, 1, (self.k, 4, 2))
+        if name == "nested":  # two groups far apart, each of two segments that differ a little
+            self.mean = np.repeat(self.draw.normal(0, 2.5, (2, 4)), 2, axis=0) + self.draw.normal(0, .9, shape)
+            self.lean = np.repeat(self.lean[:2], 2, axis=0)
+            self.taste = np.repeat(self.taste[:2], 2, axis=0)
+        if name == "dependence only":  # the same margins in every segment
+            self.mean[:], self.lean[:], self.taste[:] = 0, 0, self.taste[0]
+
+    def numbers(self, segment):
+        n, draw, noise = len(segment), self.draw, self.draw.normal(0, 1, (len(segment), 4))
+        if self.name == "correlated":
+            noise = .5 * noise + np.einsum("njf,nf->nj", self.loading[segment], draw.normal(0, .8, (n, 2)))
+        elif self.name == "one factor":
+            noise = noise + 3 * draw.normal(0, 1, (n, 1))
+        elif self.name == "heavy tails":
+            noise = draw.standard_t(1.5, (n, 4))
+        elif self.name == "two peaks":  # numbers of a segment have two modes
+            noise = .5 * noise + 2 * draw.choice((-1, 1), (n, 4))
+        elif self.name == "dependence only":
+            sign = np.array([1, -1, 1, -1])[segment], np.array([1, 1, -1, -1])[segment]
+            noise[:, 1] = .95 * sign[0] * noise[:, 0] + .3 * noise[:, 1]
+            noise[:, 3] = .95 * sign[1] * noise[:, 2] + .3 * noise[:, 3]
+        x = self.mean[segment] + noise
+        if self.name == "counts":
+            x = draw.poisson(np.exp(np.clip(.7 * self.mean[segment], -3, 4))) * (draw.random((n, 4)) > .2)
+        return x
+
+    def table(self, number):
+        shares = self.draw.permutation(self.shares) if self.name == "unequal sizes" else self.shares
+        segment = self.draw.choice(self.k, self.ROWS, p=shares)
+        if self.name == "unrelated":
+            for own in (self.mean, self.lean, self.taste):
+                own[:] = own.std() * self.draw.normal(0, 1, own.shape)
+        x = self.numbers(segment)
+        gone = self.draw.random(x.shape) < (.4 * (x > np.median(x, axis=0)) if self.name == "missing by value" else .02)
+        cells = [[f"{v:.6g}" if not g else "" for v, g in zip(c, h)] for c, h in zip(x.T, gone.T)]
+        for j in range(2):
+            cells.append(np.where(self.draw.normal(self.lean[segment, j]) > 0, "yes", "no"))
+        for j in range(2):
+            gumbel = self.draw.gumbel(size=(self.ROWS, self.levels))
+            cells.append([f"v{v}" for v in np.argmax(self.taste[segment, j] + gumbel, axis=1)])
+        return "n1,n2,n3,n4,b1,b2,c1,c2\n" + "".join(",".join(row) + "\n" for row in zip(*cells)), [str(s) for s in segment]
+
+
+OTHERS = ("plain", "correlated", "one factor", "heavy tails", "two peaks", "counts", "many levels", "unequal sizes", "nested",
+          "missing by value", "unrelated", "dependence only")
+
+
+def others(args):
+    ways = {"auto, -k auto": ["-k", "auto"], **{f"{n}, true k": ["-k", "4", *o] for n, o in CLUSTERS.items()}}
+    print("| design | " + " | ".join(ways) + " |\n|---|" + "---|" * len(ways))
+    rows = []
+    for name in OTHERS:
+        scores = np.zeros((args.seeds, len(ways)))
+        for seed in range(args.seeds):
+            with tempfile.TemporaryDirectory() as folder:
+                design = Other(name, seed)
+                made = [design.table(t) for t in range(design.TABLES)]
+                tables = [common.pathlib.Path(folder) / f"t{t}.csv" for t in range(design.TABLES)]
+                for path, (content, _) in zip(tables, made):
+                    path.write_text(content)
+                for i, options in enumerate(ways.values()):
+                    labels = run(args, "cluster", "--seed", seed + 1, *options, *tables)[1]
+                    scores[seed, i] = rand_index(labels, tables, [truth for _, truth in made])
+        rows.append(scores.mean(axis=0))
+        print(f"| {name} | " + " | ".join("%.2f" % v for v in rows[-1]) + " |", flush=True)
+    print("| mean | " + " | ".join("%.3f" % v for v in np.mean(rows, axis=0)) + " |")
+
+
+def rows(args):
+    """Peak memory is compared with the encoded table: rows x features x 8 bytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([args.program, "generate", "-q", "--design", "tables", "--tasks", "1", "-k", "8", "-n", str(args.rows), "-d", "22",
+                        "--noise-features", "7", "--own-columns", "1", "-o", folder], check=True)
+        process = subprocess.Popen([args.program, "cluster", "-q", "-k", "8", "--score", "-o", folder + "/out", folder + "/task1.csv"])
+        begin = time.monotonic()
+        _, status, usage = os.wait4(process.pid, 0)
+        wall = time.monotonic() - begin
+        if status:
+            raise SystemExit("kindred failed")
+        task = json.loads((common.pathlib.Path(folder) / "out/result.json").read_text())["tasks"][0]
+    data = args.rows * task["d"] * 8
+    print("| rows | features | seconds | processor seconds | peak memory | of the data | ARI |\n|---|---|---|---|---|---|---|")
+    print(f"| {args.rows} | {task['d']} | {wall:.1f} | {usage.ru_utime + usage.ru_stime:.1f} | {usage.ru_maxrss / 1e6:.2f} GB | "
+          f"{1024 * usage.ru_maxrss / data:.2f} | {task['metrics']['ari']:.3f} |")
 
 
 def rand_index(labels, tables, truth):
@@ -92,7 +196,8 @@ def transfer(args):
     print("| mean | " + " | ".join("%.3f / %.3f" % tuple(r) for r in np.mean(means, axis=0)) + " |")
 
 
-CASES = {"clusters": clusters, "k": number, "transfer": transfer}
+CASES = {"clusters": clusters, "others": others, "rows": rows, "k": number, "transfer": transfer}
 
 if __name__ == "__main__":
-    sys.exit(common.run_cases(CASES, common.arguments(__doc__, CASES, ["clusters"], more=[("--seeds", {"type": int, "default": 1})])))
+    sys.exit(common.run_cases(CASES, common.arguments(__doc__, CASES, ["clusters"], more=[("--seeds", {"type": int, "default": 1}),
+             ("--rows", {"type": int, "default": 1000000})])))
