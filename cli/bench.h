@@ -49,6 +49,8 @@ typedef struct bench_data {
 	kdr_role role;
 	int64_t k;      /* clusters wanted; 0: as many as there are known classes */
 	char *name;     /* NULL: the file's stem */
+	char *label;    /* column of a table with the known classes; NULL: they are in a file beside it */
+	char *missing;  /* how missing values of a table are handled; NULL: they are an error */
 	char **classes; /* samples of these classes alone; NULL: all */
 	char **called;  /* nclasses: what each is called here */
 	int nclasses;

@@ -115,11 +115,14 @@ static int keep_classes(bench_state *s, const bench_data *d, bench_item *it)
 
 int bench_read_item(bench_state *s, const bench_data *d, bench_item *it)
 {
-	kdr_status st =
-	        kdr_read(s->ctx, d->path,
-	                 &(kdr_read_options){ .size = sizeof(kdr_read_options), .name = d->name }, &it->raw);
+	const kdr_read_options how = {
+		.size = sizeof how, .name = d->name, .label_column = d->label, .missing = d->missing
+	};
+	kdr_status st = kdr_read(s->ctx, d->path, &how, &it->raw);
 	if (st != KDR_OK)
 		return cli_fail_reading(s->ctx, st);
+	if (d->label)
+		return d->nclasses ? keep_classes(s, d, it) : EXIT_DONE;
 	char *beside = cli_labels_beside(d->path);
 	if (!beside)
 		return bench_no_memory();

@@ -163,14 +163,14 @@ static bool read_scores(plan_place *p, bench_table *t, const kdri_json_value *li
 static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 {
 	const kdri_json_value *object = pair->table;
-	const char *const keys[] = { "title",  "note",       "group",   "data",
-		                     "source", "bridge",     "target",  "generate",
-		                     "tasks",  "separation", "k",       "features",
-		                     "weight", "norm",       "scale",   "top_features",
-		                     "top_by", "sample",     "repeats", "start",
-		                     "pick",   "paired",     "record",  "curve",
-		                     "fit_on", "scores",     "rows",    pair->sets ? "pairs" : NULL,
-		                     NULL };
+	const char *const keys[] = {
+		"title",   "note",     "group", "data",         "source",  "bridge",
+		"target",  "generate", "tasks", "separation",   "k",       "features",
+		"weight",  "norm",     "scale", "top_features", "top_by",  "sample",
+		"repeats", "start",    "pick",  "paired",       "record",  "curve",
+		"fit_on",  "scores",   "rows",  "label_column", "missing", pair->sets ? "pairs" : NULL,
+		NULL
+	};
 	static const char *const starts[] = { "own", "random", NULL };
 	static const char *const picks[] = { "none", "truth", NULL };
 	char title[512], group[512];
@@ -207,8 +207,14 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 	    !bench_sets_read(p, t, pair))
 		return false;
 	int scored = 0;
-	for (int i = 0; i < t->ndata; i++)
+	plan_choice(p, object, "missing", kdr_choices("missing"), 0); /* refuses other names */
+	for (int i = 0; i < t->ndata; i++) {
+		t->data[i].label = plan_text(p, object, "label_column", false);
+		t->data[i].missing = plan_text(p, object, "missing", false);
 		scored += t->data[i].role == KDR_ROLE_TASK || t->data[i].role == KDR_ROLE_TARGET;
+	}
+	if (p->code != EXIT_DONE)
+		return false;
 	const kdri_json_value *rows = pair->rows;
 	size_t n = (size_t)plan_list_count(rows);
 	if (n == 0)

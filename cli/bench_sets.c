@@ -292,4 +292,6 @@ void bench_set_free(bench_data *d)
 	free(d->called);
 	free(d->path);
 	free(d->name);
+	free(d->label);
+	free(d->missing);
 }

@@ -174,6 +174,17 @@ class Bench(CliTest):
         self.assertIn("paper 0.73", text)
         self.assertIn("study 0.812", text)
 
+    def test_tables_have_their_classes_in_a_column_and_missing_values(self):
+        for name in ("one", "two"):
+            self.write(name + ".csv", "x,y,kind\n" + "".join(
+                f"{i % 2 * 5 + i / 50},{'' if i == 7 else i % 2},{'ab'[i % 2]}\n" for i in range(40)))
+        table = {"title": "t", "source": ["one.csv"], "target": ["two.csv"], "label_column": "kind", "missing": "mean", "repeats": 1,
+                 "scores": ["acc"], "rows": [{"method": "forest"}]}
+        self.write("plan.json", json.dumps({"title": "p", "tables": [table]}))
+        self.assertIn("| forest | 1.000", self.run_kindred("bench", "--plan", "plan.json").stdout)
+        self.write("plan.json", json.dumps({"title": "p", "tables": [{**table, "missing": "guess"}]}))
+        self.fails("bench", "--plan", "plan.json", code=3, says=["missing", "mean"])
+
     def test_wrong_plans_and_arguments_are_refused(self):
         a, b = self.tasks()
         rows = [{"method": "kmeans"}]
