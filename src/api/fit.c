@@ -213,6 +213,51 @@ done:
 	return st;
 }
 
+/* One line for a data set of which a cluster has nearly all samples, or hardly any. Not said of so few samples that a single one
+ * is more than 1 %; with more than 50 clusters, few is less than half of the mean size. Methods mention empty clusters. */
+static kdr_status warn_sizes(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
+                             kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	int64_t *sizes = NULL;
+	for (int64_t t = 0; t < problem->ntasks && algo->family == KDR_FAMILY_CLUSTER; t++) {
+		int64_t n, all, k = kdr_result_k(result, t), least = INT64_MAX, most = 0;
+		const int64_t *labels = kdr_result_labels(result, t, &n);
+		if (k < 2)
+			continue;
+		KDRI_TRY(KDRI_NEW0(ctx, &sizes, k));
+		for (int64_t i = 0; i < n; i++)
+			sizes[labels[i]]++;
+		KDRI_TRY(kdri_sum_int(ctx, sizes, k));
+		KDRI_TRY(kdri_part(ctx, n, NULL, &all));
+		for (int64_t c = 0; c < k; c++) {
+			most = KDRI_MAX(most, sizes[c]);
+			least = sizes[c] > 0 ? KDRI_MIN(least, sizes[c]) : least;
+		}
+		kdri_free(ctx, sizes);
+		sizes = NULL;
+		const double total = (double)all, large = (double)most / total, small = (double)least / total;
+		const bool nearly_all = large > 0.9, hardly_any = small < KDRI_MIN(0.01, 0.5 / (double)k);
+		if (all < 100 || (!nearly_all && !hardly_any))
+			continue;
+		char text[128], of_all[48] = "";
+		if (!nearly_all)
+			kdri_snprintf(of_all, sizeof of_all, " of %lld samples", (long long)all);
+		int used = nearly_all ? kdri_snprintf(text, sizeof text, "%lld of %lld samples (%.3g %%)",
+		                                      (long long)most, (long long)all, 100 * large)
+		                      : 0;
+		if (hardly_any)
+			kdri_snprintf(text + used, sizeof text - (size_t)used, "%s%lld%s (%.2g %%)",
+			              nearly_all ? ", another only " : "only ", (long long)least, of_all,
+			              100 * small);
+		KDRI_TRY(kdri_result_warn(ctx, result, "data set %s: one cluster has %s",
+		                          kdri_task_name(&problem->tasks[t]), text));
+	}
+done:
+	kdri_free(ctx, sizes);
+	return st;
+}
+
 /* Some methods can run with rows on several ranks; the others say which do. */
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 {
@@ -259,6 +304,7 @@ static kdr_status fit_scaled(kdr_context *ctx, const kdri_algo *algo, const kdr_
 	KDRI_TRY(fit_numbered(ctx, algo, problem, &p.problem, options, result));
 	result->sweeps = (algo->info.flags & KDR_ALGO_SWEEPS) && !kdri_options_is_set(options, "tol");
 	KDRI_TRY(warn_duplicates(ctx, &algo->info, problem, result));
+	KDRI_TRY(warn_sizes(ctx, &algo->info, problem, result));
 done:
 	kdri_scaled_free(ctx, &p);
 	return st;

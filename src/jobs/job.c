@@ -237,8 +237,9 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
 	                           told->prep, from, tables, &job->recipe, &job->prep));
 	job->encoded = !tables;
-	if (job->recipe.centre)
-		KDRI_TRY(kdri_job_set(ctx, job, "centre", "yes"));
+	if (job->recipe.centre &&
+	    strcmp(job->algo->id, "auto") == 0) /* the mixture has an option of that name */
+		KDRI_TRY(kdri_job_set(ctx, job, "centre", "both"));
 	if (job->recipe.kind == KDR_DATA_UNITS)
 		KDRI_TRY(kdri_job_set(ctx, job, "tables", "yes"));
 	job->seconds.prepare = kdri_now() - start;

@@ -49,6 +49,32 @@ class Cluster(CliTest):
         self.run_kindred("cluster", "-m", "kmeans", "-k", "2,3", "-o", "out", "a.csv", "b.csv")
         self.assertEqual([t["k"] for t in self.result()["tasks"]], [2, 3])
 
+    def uneven(self, *sizes):
+        points = [(100 * c + i % 5, 100 * c + i % 7) for c, n in enumerate(sizes) for i in range(n)]
+        self.write("uneven.csv", "x,y\n" + "".join("%d,%d\n" % p for p in points))
+
+    def warnings_of(self, k, *sizes):
+        self.uneven(*sizes)
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", k, "-o", "out", "--force", "uneven.csv", "a.csv")
+        said = self.result()["warnings"]
+        for text in said:
+            self.assertIn("warning: " + text, done.stdout)
+        return said
+
+    def test_a_cluster_with_nearly_all_or_hardly_any_samples_is_reported(self):
+        self.assertEqual(self.warnings_of(2, 149, 151), [])
+        self.assertEqual(self.warnings_of(2, 180, 20), [])  # 90 % is not more than 90 %
+        self.assertEqual(self.warnings_of(2, 188, 12), ["data set uneven: one cluster has 188 of 200 samples (94 %)"])
+        self.assertEqual(self.warnings_of(2, 297, 3), ["data set uneven: one cluster has 297 of 300 samples (99 %)"])  # 3 are 1 %
+        self.assertEqual(self.warnings_of(2, 298, 2), ["data set uneven: one cluster has 298 of 300 samples (99.3 %), another only 2 (0.67 %)"])
+        self.assertEqual(self.warnings_of(3, 150, 148, 2), ["data set uneven: one cluster has only 2 of 300 samples (0.67 %)"])
+        self.assertEqual(self.warnings_of(2, 98, 1), [])  # of 99 samples, 1 % is less than one
+
+    def test_the_report_page_shows_the_warning(self):
+        self.uneven(188, 12)
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--report", "uneven.csv")
+        self.assertIn("one cluster has 188 of 200 samples", self.read("out/report.html"))
+
     def test_existing_result_is_kept_unless_forced(self):
         args = ("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "a.csv")
         self.run_kindred(*args)

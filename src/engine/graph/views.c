@@ -61,8 +61,8 @@ static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdr
 		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !kdri_looks_like_measurements(&traits)
 		                                             : o->cosine == KDRI_CHOICE_YES;
 		task->centred = o->centre == KDRI_CHOICE_AUTO ? !kdri_looks_like_words(&traits)
-		                                              : o->centre == KDRI_CHOICE_YES;
-		task->both = task->cosine && task->centred && o->centre == KDRI_CHOICE_AUTO && !o->one_graph;
+		                                              : o->centre != KDRI_CHOICE_NO;
+		task->both = task->cosine && task->centred && o->centre != KDRI_CHOICE_YES && !o->one_graph;
 	}
 	for (int64_t t = 1; t < v->ntasks; t++)
 		v->options.together = v->options.together && v->tasks[t].cosine == v->tasks[0].cosine;

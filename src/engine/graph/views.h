@@ -21,12 +21,12 @@ typedef enum kdri_view {
 	KDRI_VIEW_SHARED   /* the same along the first 2 max k of them */
 } kdri_view;
 
-typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO } kdri_choice;
+typedef enum kdri_choice { KDRI_CHOICE_AUTO, KDRI_CHOICE_YES, KDRI_CHOICE_NO, KDRI_CHOICE_BOTH } kdri_choice;
 
 typedef struct kdri_views_options {
 	kdri_choice cosine; /* samples are compared by their cosine; no: by their distance */
 	kdri_choice
-	        centre; /* the mean of a task is taken away before its cosines; auto: both ways, but for words */
+	        centre; /* the mean of a task is subtracted before its cosines; both: one graph with it, one without; auto: both except for words */
 	bool one_graph; /* where both ways would do, the mean is taken away and that is all */
 	bool together;  /* choices of all tasks, and views of all of them together; else of each */
 	bool by_itself; /* choices of each all the same; those compared differently are then not `together` */

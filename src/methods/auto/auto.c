@@ -117,7 +117,9 @@ static const kdri_member members[MEMBERS] = {
 };
 
 static const char *const metrics[] = { "auto", "cosine", "distance", NULL };
-static const char *const choices[] = { "auto", "yes", "no", NULL };
+static const char *const choices[] = { "auto", "yes", "no", NULL }, *const centrings[] = { "auto", "yes",
+	                                                                                   "no", "both",
+	                                                                                   NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_BOOL("transfer", 1, "let members see all tasks; else each task is clustered by itself"),
@@ -133,8 +135,8 @@ static const kdr_option_desc options_table[] = {
 	        "metric", 0, metrics,
 	        "what compares samples: the cosine, or the distance where there are few features, mostly not zero"),
 	KDRI_CHOICE(
-	        "centre", KDRI_CHOICE_AUTO, choices,
-	        "take the mean away before cosines; auto: not where most entries are zero and none negative, as in counts of words; elsewhere both ways"),
+	        "centre", KDRI_CHOICE_AUTO, centrings,
+	        "subtract the mean before cosines are computed; both: vote on the sum of a graph with the mean and one without; auto: no if most entries are zero and none is negative, as in counts of words, else both; the command line sets both for counts of molecules"),
 	KDRI_CHOICE(
 	        "exact", KDRI_CHOICE_AUTO, choices,
 	        "search nearest neighbours among all samples; no: join samples to landmarks; auto: landmarks if there are too many pairs of samples"),
@@ -560,7 +562,8 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	if (s->table)
 		return kdri_tables_bytes(s, x, k);
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	const kdri_choice asked = (kdri_choice)kdri_opt_choice(o, "exact");
+	const kdri_choice asked = (kdri_choice)kdri_opt_choice(o, "exact"),
+	                  centre = (kdri_choice)kdri_opt_choice(o, "centre");
 	const bool throughout = to == KDRI_JOINS_LANDMARKS ||
 	                        (to == KDRI_JOINS_AUTO && (s->several || asked == KDRI_CHOICE_NO));
 	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k);
@@ -572,7 +575,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		const kdri_extent y = kdri_extent_of(&s->tasks[t]), rows = kdri_extent_dense(y.n, k);
 		const kdri_traits traits = kdri_extent_traits(&y, s->nonnegative);
 		const bool guess = s->tasks[t].k == 0, cosine = !kdri_looks_like_measurements(&traits),
-		           both = cosine && !kdri_looks_like_words(&traits);
+		           both = cosine && (centre == KDRI_CHOICE_BOTH || !kdri_looks_like_words(&traits));
 		const kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 		const kdri_decided exact =
 		        asked == KDRI_CHOICE_YES
