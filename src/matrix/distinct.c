@@ -36,6 +36,46 @@ done:
 	return st;
 }
 
+/* The slot of row i among `size` slots, a power of two: it holds the number + 1 of an equal row, or 0. */
+static int64_t *slot_of(const kdr_mat *x, int64_t i, int64_t *slots, int64_t size, uint64_t *hash)
+{
+	kdri_entries r = kdri_row_entries(x, i);
+	*hash = kdri_entries_hash(&r);
+	for (uint64_t at = *hash & (uint64_t)(size - 1);; at = (at + 1) & (uint64_t)(size - 1)) {
+		if (!slots[at])
+			return &slots[at];
+		kdri_entries other = kdri_row_entries(x, slots[at] - 1);
+		if (kdri_entries_equal(&r, &other))
+			return &slots[at];
+	}
+}
+
+kdr_status kdri_rows_first(kdr_context *ctx, const kdr_mat *x, int64_t **first)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), *slots = NULL, *found = NULL, size = 16, distinct = 0;
+	uint64_t hash;
+	*first = NULL;
+	while (size < 2 * n)
+		size *= 2;
+	KDRI_TRY(KDRI_NEW0(ctx, &slots, size));
+	KDRI_TRY(KDRI_NEW(ctx, &found, n));
+	for (int64_t i = 0; i < n; i++) {
+		int64_t *slot = slot_of(x, i, slots, size, &hash);
+		distinct += *slot == 0;
+		*slot = *slot ? *slot : i + 1;
+		found[i] = *slot - 1;
+	}
+	if (distinct > 1 && distinct < n) {
+		*first = found;
+		found = NULL;
+	}
+done:
+	kdri_free(ctx, slots);
+	kdri_free(ctx, found);
+	return st;
+}
+
 kdr_status kdri_rows_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
                               int64_t *out)
 {
@@ -49,17 +89,11 @@ kdr_status kdri_rows_distinct(kdr_context *ctx, const kdr_mat *x, const double *
 	for (int64_t i = 0; i < kdr_mat_rows(x) && found < most; i++) {
 		if (weights && !(weights[i] > 0))
 			continue;
-		kdri_entries r = kdri_row_entries(x, i);
-		uint64_t hash = kdri_entries_hash(&r), at = hash & (uint64_t)(size - 1);
-		for (;; at = (at + 1) & (uint64_t)(size - 1)) {
-			if (!slots[at]) {
-				slots[at] = i + 1;
-				hashes[found++] = (int64_t)hash;
-				break;
-			}
-			kdri_entries other = kdri_row_entries(x, slots[at] - 1);
-			if (kdri_entries_equal(&r, &other))
-				break;
+		uint64_t hash;
+		int64_t *slot = slot_of(x, i, slots, size, &hash);
+		if (!*slot) {
+			*slot = i + 1;
+			hashes[found++] = (int64_t)hash;
 		}
 	}
 	if (kdri_together(ctx))

@@ -39,5 +39,7 @@ bool kdri_entries_equal(const kdri_entries *a, const kdri_entries *b);
 /* distinct.c: different rows of positive weight (weights NULL: all), counted up to `most`. */
 kdr_status kdri_rows_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
                               int64_t *out);
+/* (*first)[i] is the first row that is equal to row i; NULL if no two rows are equal, or all of them are. To be freed. */
+kdr_status kdri_rows_first(kdr_context *ctx, const kdr_mat *x, int64_t **first);
 
 #endif

@@ -26,10 +26,12 @@
 #include "core/internal.h"
 #include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
+#include "engine/graph/mend.h"
 #include "engine/graph/policy.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/linalg.h"
+#include "matrix/rows.h"
 
 #include <stdio.h>
 
@@ -206,7 +208,7 @@ static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t
 	kdri_graph graph = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_graph_options g = kdri_graph_options_of(options);
 	kdri_spectral_options s = kdri_spectral_defaults(k);
-	int64_t task = name ? stream : -1;
+	int64_t task = name ? stream : -1, *first = NULL, joined;
 	s.rounding = (kdri_rounding)kdri_opt_choice(options, "rounding");
 	s.n_init = kdri_opt_int(options, "n_init");
 	s.max_iter = kdri_opt_int(options, "max_iter");
@@ -215,11 +217,24 @@ static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t
 	s.rows_of = rows_of;
 	s.tasks = tasks;
 	KDRI_TRY(choose_landmarks(ctx, x, options, &s.landmarks));
+	const bool searched = !s.landmarks && g.neighbors > 0 && g.similarity != KDRI_SIMILARITY_PRECOMPUTED;
+	if (searched)
+		KDRI_TRY(kdri_rows_first(ctx, x, &first));
+	g.first = first;
 	if (s.landmarks)
 		KDRI_TRY(join_landmarks(ctx, x, rows_of, tasks, k, options, stream, &graph));
 	else
 		KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
+	if (searched && graph.candidates == 0)
+		KDRI_TRY(kdri_graph_join_small(ctx, x, first, k,
+		                               g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN
+		                                                                     : KDRI_METRIC_COSINE,
+		                               NULL, &graph.w, &joined));
 	KDRI_TRY(kdri_spectral(ctx, &graph.w.view, &s, out)); /* (E2), (E3) */
+	for (int64_t i = 0; first && i < kdr_mat_rows(x); i++) {
+		out->labels[i] = out->labels[first[i]];
+		memcpy(out->embedding + i * k, out->embedding + first[i] * k, (size_t)k * sizeof(double));
+	}
 	KDRI_TRY(kdri_result_task_number(ctx, result, task, "ncut", out->ncut));
 	KDRI_TRY(kdri_result_task_number(ctx, result, task, "components", (double)out->components));
 	if (g.similarity == KDRI_SIMILARITY_GAUSS)
@@ -233,6 +248,7 @@ static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t
 	KDRI_TRY(warn(ctx, result, name, out, k));
 done:
 	kdri_graph_free(ctx, &graph);
+	kdri_free(ctx, first);
 	return st;
 }
 

@@ -53,6 +53,21 @@ class Auto(CliTest):
         self.assertIn("log1p", r["preprocessing"])
         self.assertNotIn("tfidf", r["preprocessing"])
 
+    def test_copies_of_a_text_are_no_cluster_of_their_own(self):
+        rng = random.Random(1)
+        spam = [[560 + i] * 3 + list(range(570, 578)) for i in range(3)]
+        texts = [[150 * (i % 2) + rng.randrange(200) for _ in range(6)] + [350 + rng.randrange(250)] for i in range(401)]
+        texts += [spam[i % 3] for i in range(23)]
+        cells = [(i, w, t.count(w)) for i, t in enumerate(texts) for w in sorted(set(t))]
+        self.write("c.mtx", f"%%MatrixMarket matrix coordinate integer general\n424 600 {len(cells)}\n" + "".join("%d %d %d\n" % (i + 1, w + 1, n) for i, w, n in cells))
+        for method in ("auto", "ncut"):
+            r = json.loads(self.run_kindred("cluster", "-m", method, "--weight", "tfidf", "--norm", "l2", "-k", 2, "c.mtx").stdout)
+            labels = r["tasks"][0]["labels"]
+            right = sum(a == i % 2 for i, a in enumerate(labels[:401]))
+            self.assertGreater(max(right, 401 - right), 360, method)
+            for i in range(3):
+                self.assertEqual(len(set(labels[401 + i::3])), 1, method)
+
     def test_without_transfer_each_task_is_as_if_alone(self):
         say = ("--weight", "none", "--norm", "l2")  # tf-idf would be fitted on both
         self.run_kindred("cluster", "-k", 3, "--no-transfer", *say, "-o", "out", "a.mtx", "b.mtx")

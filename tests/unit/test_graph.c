@@ -3,9 +3,11 @@
 
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/landmarks.h"
+#include "engine/graph/mend.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/levels.h"
+#include "matrix/rows.h"
 
 /* Random rows with zeros, some rows of zeros and some equal to others; d x n values from a small set of
  * numbers when `coarse`, so that there are many ties. */
@@ -219,6 +221,85 @@ static void knn__too_many_neighbours__is_an_error(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Equal rows have no lists but that of the first; the other lists are those of a search among rows that differ. */
+static void knn__equal_rows__are_searched_as_one(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(11, "test", 0);
+	for (int round = 0; round < 20; round++) {
+		enum { N = 60, D = 4, K = 5 };
+		double *x = make_rows(&rng, N, D, false), *once = calloc((size_t)(N * D), sizeof *once);
+		kdr_mat all = kdr_mat_from_dense(x, N, D);
+		int64_t *first = NULL, number[N], row[N], m = 0, candidates;
+		assert_ok(ctx, kdri_rows_first(ctx, &all, &first));
+		assert_non_null(first);
+		for (int64_t i = 0; i < N; i++) {
+			int64_t lowest = 0;
+			while (memcmp(x + lowest * D, x + i * D, D * sizeof *x) != 0)
+				lowest++;
+			assert_int_equal(first[i], lowest);
+			if (lowest < i)
+				continue;
+			memcpy(once + m * D, x + i * D, D * sizeof *x);
+			row[m] = i;
+			number[i] = m++;
+		}
+		kdr_mat distinct = kdr_mat_from_dense(once, m, D);
+		kdri_knn a = { 0 }, b = { 0 };
+		assert_ok(ctx, kdri_knn_search_once(ctx, &all, first, K, KDRI_METRIC_EUCLIDEAN, NULL, false,
+		                                    &a, &candidates));
+		assert_ok(ctx, kdri_knn_find(ctx, &distinct, K, KDRI_METRIC_EUCLIDEAN, &b));
+		assert_int_equal(candidates, 0);
+		for (int64_t i = 0; i < N; i++)
+			for (int64_t p = 0; p < K; p++)
+				assert_int_equal(a.index[i * K + p],
+				                 first[i] == i ? row[b.index[number[i] * K + p]] : -1);
+		kdri_knn_free(ctx, &a);
+		kdri_knn_free(ctx, &b);
+		kdri_free(ctx, first);
+		free(once);
+		free(x);
+	}
+	kdr_context_free(ctx);
+}
+
+/* Two large groups, and a tiny one near the second: the tiny one is joined to the second, with k = 2 and not with k = 20. */
+static void graph__tiny_component__is_joined_to_the_nearest(void **state)
+{
+	(void)state;
+	enum { EACH = 300, TINY = 12, N = 2 * EACH + TINY };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(12, "test", 0);
+	double x[N];
+	int64_t part[N], count, joined;
+	for (int64_t i = 0; i < N; i++)
+		x[i] = kdri_rng_uniform(&rng) + (i < EACH ? 0 : i < 2 * EACH ? 100 : 120);
+	kdr_mat m = kdr_mat_from_dense(x, N, 1);
+	const kdri_graph_options o = { .similarity = KDRI_SIMILARITY_GAUSS, .sigma = 1, .neighbors = 10 };
+	kdri_graph g = { 0 };
+	assert_ok(ctx, kdri_graph_new(ctx, &m, &o, &g));
+	assert_ok(ctx, kdri_components(ctx, &g.w.view, part, &count));
+	int64_t before = count;
+	assert_int_not_equal(part[N - 1], part[2 * EACH - 1]);
+	assert_ok(ctx, kdri_graph_join_small(ctx, &m, NULL, 20, KDRI_METRIC_EUCLIDEAN, NULL, &g.w, &joined));
+	assert_int_equal(joined, 0);
+	assert_ok(ctx, kdri_graph_join_small(ctx, &m, NULL, 2, KDRI_METRIC_EUCLIDEAN, NULL, &g.w, &joined));
+	assert_ok(ctx, kdri_components(ctx, &g.w.view, part, &count));
+	assert_true(joined > 0);
+	assert_int_equal(count, before - joined);
+	for (int64_t i = 2 * EACH; i < N; i++) {
+		assert_int_not_equal(part[i], part[0]);
+		kdri_entries row = kdri_row_entries(&g.w.view, i);
+		double inside = 0, outside = 0;
+		for (int64_t p = 0; p < row.count; p++)
+			*(row.col[p] < 2 * EACH ? &outside : &inside) += row.val[p];
+		assert_true(outside > 0 && fabs(outside - inside) <= 1e-12 * inside);
+	}
+	kdri_graph_free(ctx, &g);
+	kdr_context_free(ctx);
+}
+
 static void graph__random_rows__is_symmetric_without_loops_and_as_defined(void **state)
 {
 	(void)state;
@@ -228,8 +309,9 @@ static void graph__random_rows__is_symmetric_without_loops_and_as_defined(void *
 		int64_t n = 1 + kdri_rng_below(&rng, 50), d = 1 + kdri_rng_below(&rng, 6);
 		double *x = make_rows(&rng, n, d, round % 2), *w = calloc((size_t)(n * n), sizeof *w);
 		kdr_mat m = kdr_mat_from_dense(x, n, d);
-		kdri_graph_options o = { (kdri_similarity)(round / 2 % 2), round % 3 ? 0 : 1.5,
-			                 kdri_rng_below(&rng, 8) };
+		kdri_graph_options o = { .similarity = (kdri_similarity)(round / 2 % 2),
+			                 .sigma = round % 3 ? 0 : 1.5,
+			                 .neighbors = kdri_rng_below(&rng, 8) };
 		kdri_graph g = { 0 };
 		assert_ok(ctx, kdri_graph_new(ctx, &m, &o, &g));
 		double *identity = calloc((size_t)(n * n), sizeof *identity);
@@ -575,6 +657,8 @@ int main(void)
 		cmocka_unit_test(knn__tree_of_boxes__finds_what_all_products_find),
 		cmocka_unit_test(knn__tree_of_boxes__pays_for_many_rows_of_few_columns),
 		cmocka_unit_test(knn__too_many_neighbours__is_an_error),
+		cmocka_unit_test(knn__equal_rows__are_searched_as_one),
+		cmocka_unit_test(graph__tiny_component__is_joined_to_the_nearest),
 		cmocka_unit_test(graph__random_rows__is_symmetric_without_loops_and_as_defined),
 		cmocka_unit_test(spectrum__equal_rings__every_multiple_eigenvalue_is_found),
 		cmocka_unit_test(spectrum__large_grids__as_dense),

@@ -9,6 +9,7 @@
 #include "engine/graph/similarity.h"
 
 #include "api/method.h"
+#include "engine/graph/mend.h"
 #include "engine/graph/policy.h"
 #include "matrix/products.h"
 
@@ -19,8 +20,9 @@ const char *const kdri_graph_names[] = { "cosine", "gauss", "precomputed", NULL 
 
 kdri_graph_options kdri_graph_options_of(const kdr_options *options)
 {
-	return (kdri_graph_options){ (kdri_similarity)kdri_opt_choice(options, "similarity"),
-		                     kdri_opt_real(options, "sigma"), kdri_opt_int(options, "neighbors") };
+	return (kdri_graph_options){ .similarity = (kdri_similarity)kdri_opt_choice(options, "similarity"),
+		                     .sigma = kdri_opt_real(options, "sigma"),
+		                     .neighbors = kdri_opt_int(options, "neighbors") };
 }
 
 /* --- all pairs ---------------------------------------------------------------------------------- */
@@ -150,14 +152,12 @@ static kdr_status neighbour_graph(kdr_context *ctx, const kdr_mat *x, const kdri
 	kdr_status st;
 	kdri_knn knn = { 0 };
 	bool gauss = options->similarity == KDRI_SIMILARITY_GAUSS;
-	KDRI_TRY(kdri_knn_search(ctx, x, KDRI_MIN(options->neighbors, kdr_mat_rows(x) - 1),
-	                         gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, NULL, &knn,
-	                         &g->candidates));
-	if (g->candidates == kdr_mat_rows(x))
-		g->candidates = 0;
+	KDRI_TRY(kdri_knn_search_once(ctx, x, options->first, options->neighbors,
+	                              gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, NULL, false, &knn,
+	                              &g->candidates));
 	for (int64_t p = 0; gauss && p < knn.rows * knn.k; p++)
 		knn.value[p] = exp(-knn.value[p] / (2 * g->sigma * g->sigma)); /* (E2) */
-	KDRI_TRY(kdri_knn_graph(ctx, &knn, knn.value, &g->w));
+	KDRI_TRY(kdri_knn_graph_once(ctx, &knn, knn.value, options->first, &g->w));
 done:
 	kdri_knn_free(ctx, &knn);
 	return st;

@@ -22,6 +22,8 @@ typedef struct kdri_graph_options {
 	kdri_similarity similarity;
 	double sigma;      /* gauss; 0: the mean distance between two samples */
 	int64_t neighbors; /* 0: all; more than there are: all others, in a sparse graph */
+	const int64_t
+	        *first; /* of neighbours: equal samples are searched as one (mend.h); NULL: no two are */
 } kdri_graph_options;
 
 typedef struct kdri_graph {

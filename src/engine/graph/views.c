@@ -31,6 +31,7 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 		kdri_own_free(ctx, &v->tasks[t].vote);
 		kdri_knn_free(ctx, &v->tasks[t].knn);
 		kdri_landmarks_free(ctx, &v->tasks[t].landmarks);
+		kdri_free(ctx, v->tasks[t].first);
 		kdri_free(ctx, v->tasks[t].leading);
 		kdri_free(ctx, v->tasks[t].spread);
 	}

@@ -36,13 +36,15 @@ typedef struct kdri_views_options {
 	int64_t landmarks; /* samples are joined to so many of them (landmarks.h), which is all that rows on several ranks can have;
 	                      0: to their neighbours */
 	bool if_many; /* tasks whose neighbours can be found exactly are joined to those all the same */
+	bool once;    /* equal samples are searched as one, see mend.h */
 	bool later;   /* graphs are left to kdri_views_graphs or kdri_views_no_graphs, a task at a time */
 } kdri_views_options;
 
 typedef struct kdri_views_task {
 	bool cosine, centred;
-	kdri_own rows; /* KDRI_VIEW_ROWS; may borrow from the problem */
-	kdri_knn knn;  /* `searched` neighbours, nearest first; fewer where there are not so many samples */
+	kdri_own rows;  /* KDRI_VIEW_ROWS; may borrow from the problem */
+	int64_t *first; /* the first sample equal to each, where `once` and two are equal; else NULL */
+	kdri_knn knn;   /* `searched` neighbours, nearest first; fewer where there are not so many samples */
 	int64_t candidates; /* samples among which they were searched; 0: all, or samples are joined to landmarks */
 	bool joined;        /* its rows are joined to landmarks: then there is no knn */
 	kdri_landmarks landmarks; /* of a task that is joined, once it has its graph */
@@ -76,6 +78,8 @@ kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int
                               int64_t *width);
 /* The neighbours and graphs of a task whose rows and choices are there. */
 kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *options, kdri_views_task *task);
+/* Tiny components of the task's graphs of neighbours are joined to others: mend.h. */
+kdr_status kdri_views_join(kdr_context *ctx, kdri_views_task *task, int64_t k);
 /* Graphs without edges. */
 kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task);
 bool kdri_views_has_graph(const kdri_views *views, int64_t task);

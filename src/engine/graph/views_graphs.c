@@ -8,36 +8,45 @@
  * Nothing sparse is made dense: m is taken away from products. Of landmarks there are the same graphs, n x m (landmarks.c has their
  * (E2), (E3)); (E4) adds them up edge by edge. */
 #include "comm/rows.h"
+#include "engine/graph/mend.h"
 #include "engine/graph/policy.h"
 #include "engine/graph/views.h"
+#include "matrix/rows.h"
 
 static const double least_weight = 1e-6;
+
+/* What is subtracted from the rows before their cosines: the task's mean, or nothing. */
+static kdr_status find_shift(kdr_context *ctx, const kdri_views_task *task, bool centred, kdri_knn_shift *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *x = &task->rows.view;
+	double *mean = NULL;
+	if (!centred)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
+	KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
+	KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, out));
+done:
+	kdri_free(ctx, mean);
+	return st;
+}
+
+static kdri_metric metric_of(const kdri_views_task *task)
+{
+	return task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
+}
 
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
                                   bool centred, kdri_knn *out, int64_t *candidates)
 {
 	kdr_status st;
-	const kdr_mat *x = &task->rows.view;
-	int64_t k = KDRI_MIN(o->searched, kdr_mat_rows(x) - 1);
-	double *mean = NULL;
 	kdri_knn_shift shift = { 0 };
-	if (centred) {
-		KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
-		KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
-		KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, &shift));
-	}
-	kdri_metric metric = task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-	const kdri_knn_shift *less = centred ? &shift : NULL;
-	*candidates = kdr_mat_rows(x);
-	if (o->exact == KDRI_CHOICE_YES)
-		KDRI_TRY(kdri_knn_find_shifted(ctx, x, k, metric, less, out)); /* (E1) */
-	else
-		KDRI_TRY(kdri_knn_search(ctx, x, k, metric, less, out, candidates));
-	if (*candidates == kdr_mat_rows(x))
-		*candidates = 0;
+	KDRI_TRY(find_shift(ctx, task, centred, &shift));
+	KDRI_TRY(kdri_knn_search_once(ctx, &task->rows.view, task->first, o->searched, metric_of(task),
+	                              centred ? &shift : NULL, o->exact == KDRI_CHOICE_YES, out,
+	                              candidates)); /* (E1) */
 done:
 	kdri_knn_shift_free(ctx, &shift);
-	kdri_free(ctx, mean);
 	return st;
 }
 
@@ -68,7 +77,7 @@ static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, const 
 			knn.value[to] = KDRI_MAX(d == 0 ? 1 : scale > 0 ? exp(-d / scale) : 0, least_weight);
 		}
 	}
-	KDRI_TRY(kdri_knn_graph(ctx, &knn, knn.value, out));
+	KDRI_TRY(kdri_knn_graph_once(ctx, &knn, knn.value, task->first, out));
 done:
 	kdri_knn_free(ctx, &knn);
 	return st;
@@ -100,33 +109,11 @@ done:
 static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *b, bool joined, kdri_own *out)
 {
 	kdr_status st;
-	int64_t n = a->rows, at = 0, *rowptr = NULL;
-	int32_t *col = NULL;
-	double *val = NULL, times_a = 0, times_b = 0;
+	double times_a = 0, times_b = 0;
 	KDRI_TRY(views_graphs_share_of(ctx, a, joined, &times_a));
 	KDRI_TRY(views_graphs_share_of(ctx, b, joined, &times_b));
-	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
-	KDRI_TRY(KDRI_NEW(ctx, &col, a->rowptr[n] + b->rowptr[n]));
-	KDRI_TRY(KDRI_NEW(ctx, &val, a->rowptr[n] + b->rowptr[n]));
-	rowptr[0] = 0;
-	for (int64_t i = 0; i < n; i++) {
-		int64_t p = a->rowptr[i], q = b->rowptr[i];
-		while (p < a->rowptr[i + 1] || q < b->rowptr[i + 1]) {
-			bool left = p < a->rowptr[i + 1] && (q >= b->rowptr[i + 1] || a->col[p] <= b->col[q]);
-			bool right =
-			        q < b->rowptr[i + 1] && (p >= a->rowptr[i + 1] || b->col[q] <= a->col[p]);
-			col[at] = left ? a->col[p] : b->col[q];
-			val[at++] = (left ? times_a * a->val[p] : 0) + (right ? times_b * b->val[q] : 0);
-			p += left;
-			q += right;
-		}
-		rowptr[i + 1] = at;
-	}
-	*out = kdri_own_csr(n, a->cols, &rowptr, &col, &val);
+	KDRI_TRY(kdri_graph_sum(ctx, a, times_a, b, times_b, out));
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
 	return st;
 }
 
@@ -192,11 +179,44 @@ kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri
 	kdr_status st;
 	if (task->joined)
 		return landmark_graphs(ctx, o, task);
+	if (o->once && !task->first)
+		KDRI_TRY(kdri_rows_first(ctx, &task->rows.view, &task->first));
 	KDRI_TRY(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->candidates));
 	KDRI_TRY(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
 	if (task->both)
 		KDRI_TRY(add_plain(ctx, o, task));
 	task->has_graph = true;
+done:
+	return st;
+}
+
+static kdr_status join_small(kdr_context *ctx, const kdri_views_task *task, bool centred, int64_t k,
+                             kdri_own *graph, int64_t *joined)
+{
+	kdr_status st;
+	kdri_knn_shift shift = { 0 };
+	KDRI_TRY(find_shift(ctx, task, centred, &shift));
+	KDRI_TRY(kdri_graph_join_small(ctx, &task->rows.view, task->first, k, metric_of(task),
+	                               centred ? &shift : NULL, graph, joined));
+done:
+	kdri_knn_shift_free(ctx, &shift);
+	return st;
+}
+
+kdr_status kdri_views_join(kdr_context *ctx, kdri_views_task *task, int64_t k)
+{
+	kdr_status st = KDR_OK;
+	int64_t joined = 0, plain = 0;
+	if (task->joined || !task->has_graph || task->candidates > 0)
+		return KDR_OK;
+	KDRI_TRY(join_small(ctx, task, task->cosine && task->centred, k, &task->graph, &joined));
+	if (task->both)
+		KDRI_TRY(join_small(ctx, task, false, k, &task->plain, &plain));
+	if (task->both && joined + plain > 0) {
+		kdri_own_free(ctx, &task->vote);
+		KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+		                    &task->vote));
+	}
 done:
 	return st;
 }

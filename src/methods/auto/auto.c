@@ -236,6 +236,7 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 	return (kdri_views_options){ .cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
 		                     .centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
 		                     .together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
+		                     .once = true,
 		                     .by_itself = true, /* as without transfer: what moved is then exact */
 		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		                     .neighbors = neighbors,
@@ -336,6 +337,15 @@ static bool saw_others(const kdri_ballot *b)
 	return any;
 }
 
+/* Equal samples are in one cluster. */
+static void alike(const int64_t *first, int64_t n, kdri_verdict *v)
+{
+	for (int64_t i = 0; first && i < n; i++) {
+		v->labels[i] = v->labels[first[i]];
+		v->confidence[i] = v->confidence[first[i]];
+	}
+}
+
 static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 {
 	kdr_status st = KDR_OK;
@@ -351,12 +361,15 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 			                                        ? &j->views.tasks[t].landmarks
 			                                        : NULL };
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
+		alike(j->views.tasks[t].first, j->ballots[t].n, &j->answers[t]);
 		total += j->answers[t].ncut;
 		o.alone = true;
 		hurried = kdri_late(ctx);
 		KDRI_TRY(kdri_any(ctx, &hurried));
-		if (saw_others(&j->ballots[t]) && !hurried)
+		if (saw_others(&j->ballots[t]) && !hurried) {
 			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
+			alike(j->views.tasks[t].first, j->ballots[t].n, &j->alone[t]);
+		}
 	}
 	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
 	kdri_result_stop(
@@ -390,6 +403,8 @@ static kdr_status graph(kdr_context *ctx, void *user, int64_t t)
 	double end = ctx->deadline;
 	ctx->deadline = end + kdri_auto_grace(ctx);
 	kdr_status st = kdri_views_graphs(ctx, &j->views.options, &j->views.tasks[t]);
+	if (st == KDR_OK)
+		st = kdri_views_join(ctx, &j->views.tasks[t], j->k[t]);
 	ctx->deadline = end;
 	return st;
 }
@@ -474,6 +489,8 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		        ctx, j->result,
 		        "tasks have no vote on each other: some are compared by cosine, some by distance; option metric compares all of them by one"));
 	KDRI_TRY(find_k(ctx, j));
+	for (int64_t t = 0; t < j->T; t++)
+		KDRI_TRY(kdri_views_join(ctx, &j->views.tasks[t], j->k[t]));
 	kdri_members_options m = { .table = members,
 		                   .count = MEMBERS,
 		                   .seeds = kdri_opt_int(j->options, "seeds"),
