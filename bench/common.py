@@ -12,6 +12,7 @@ Data sets are read from KINDRED_DATA (default: ../shared/data next to the reposi
 Import this module before NumPy: --cpu sets the number of threads of libraries that read it when they are loaded."""
 
 import argparse
+import concurrent.futures
 import csv
 import datetime
 import gzip
@@ -292,17 +293,20 @@ class Table:
         order = sorted(self.rows, key=lambda k: (self.place.get(k, len(self.place)), k))
         write_csv(self.path, self.head, [r for k in order for r in self.rows[k]], self.comment)
 
-    def fill(self, make, minutes, only=""):
-        """Asks make(key) for the rows of every key that has none, until the time is up; returns how many keys have none."""
+    def fill(self, make, minutes, only="", jobs=1):
+        """Asks make(key) for the rows of every key that has none, `jobs` at a time, until the time is up; returns how many keys have none."""
         end = time.monotonic() + 60 * minutes
         wanted = [k for k in self.place if k not in self.rows and only in " ".join(k)]
-        for i, key in enumerate(wanted):
-            if time.monotonic() > end:
-                print(f"stopped: {len(wanted) - i} of {len(self.place)} are missing; call it again to continue")
-                return len(wanted) - i
-            self.put(key, *make(key))
-            print(f"{self.path.name}: {' '.join(key)}", flush=True)
-        return 0
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            started = {pool.submit(lambda k: time.monotonic() <= end and list(make(k)), k): k for k in wanted}
+            for done in concurrent.futures.as_completed(started):
+                if done.result() is not False:
+                    self.put(started[done], *done.result())
+                    print(f"{self.path.name}: {' '.join(started[done])}", flush=True)
+        left = sum(k not in self.rows for k in wanted)
+        if left:
+            print(f"stopped: {left} of {len(self.place)} are missing; call it again to continue")
+        return left
 
 
 def row(case, ours, peer, theirs, note=""):

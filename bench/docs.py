@@ -3,8 +3,8 @@
 
 usage: bench/docs.py [--check] [--print NAME]
 
-Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in README.md, docs/transfer.md, docs/through-a-bridge.md and
-docs/scale.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
+Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in README.md, docs/transfer.md, docs/through-a-bridge.md,
+docs/scale.md and docs/notes/statements.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
 only reports what is not up to date. The first line of a result file names the command that wrote it."""
 
 import argparse
@@ -17,9 +17,10 @@ import common
 import numpy as np
 import papers
 import reproduction
+import statements
 import transfer
 
-PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md")]
+PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/statements.md")]
 
 
 def rows_of(name):
@@ -406,11 +407,23 @@ def scaling(kind):
     return markdown(["machine", "rows in all" if kind == "strong" else "rows a rank", "ranks", "`kmeans`", "", "`mbc`", ""], out)
 
 
+# --- docs/notes/statements.md --------------------------------------------------------------------------------------------
+
+
+def said(what):
+    if what == "confidence":
+        return markdown(["confidence of", "runs", "right", "agreement", "its error", "confidence", "its error, source left out"],
+                        [[name, n, *map(short, values)] for name, n, *values in statements.calibration()])
+    if what == "verdicts":
+        return markdown(["verdict", "kind of data", "tasks", "accuracy"], [[*row[:3], short(row[3])] for row in statements.verdicts()], 2)
+    return markdown(["statement", "said", "right", "right means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
+
+
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
 MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling, "said": said}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 

@@ -1,7 +1,7 @@
 /* Which clusters of one task match which of another, for people. SPDX-License-Identifier: BSD-3-Clause
  *
- * For any method that relates clusters: each cluster's best match by weight, how good it is and, where features have
- * names, what stands out in both. */
+ * For any method that relates clusters: the best match of each cluster by weight, the estimated chance that both belong together
+ * and, if features have names, what stands out in both. */
 #include "cli.h"
 
 #include <string.h>
@@ -70,7 +70,7 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 		char left[160], right[160];
 		fprintf(out, "  %s %lld = %s %lld", a, (long long)z, b, (long long)best);
 		if (c->quality)
-			fprintf(out, " (%.2f)", c->quality[z]);
+			fprintf(out, " (%.0f %%)", 100 * c->quality[z]);
 		/* Split between several clusters: how much of it this one has. */
 		if (w[best] < 0.995 * total)
 			fprintf(out, " (%.0f%% of it)", 100 * w[best] / total);

@@ -135,7 +135,7 @@ static void print_table(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
 	int64_t ntasks = kdr_result_ntasks(r);
-	bool scored = false, confident = false;
+	bool scored = false, confident = false, estimated = false;
 	int widest = 4;
 	for (int64_t i = 0; i < ntasks; i++) {
 		int length = (int)strlen(kdr_result_task_name(r, i));
@@ -143,6 +143,7 @@ static void print_table(FILE *out, const cli_run *run)
 		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
 		confident =
 		        confident || isfinite(kdri_json_number(cli_about_field(run, i, "confidence"), NAN));
+		estimated = estimated || cli_about_field(run, i, "agreement");
 	}
 	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "task", "samples", "features", "k");
 	if (confident)
@@ -169,6 +170,8 @@ static void print_table(FILE *out, const cli_run *run)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
 		fprintf(out, "  %s\n", sizes);
 	}
+	if (confident && estimated)
+		fprintf(out, "confidence: estimated share of the samples that are in the right cluster\n");
 }
 
 static void print_calibration(FILE *out, const cli_run *run)

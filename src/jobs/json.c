@@ -123,19 +123,28 @@ static void put_ids(kdri_json *j, const kdri_task_result *t)
 	end_samples(j, t);
 }
 
+static void put_sample_reals(kdri_json *j, const kdri_task_result *t, const char *name, const double *values)
+{
+	begin_samples(j, t, name);
+	for (int64_t i = 0; i < t->n; i++)
+		kdri_json_real(j, NULL, values[i]);
+	end_samples(j, t);
+}
+
 /* How sure labels are, and the next best ones. */
 static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = &r->tasks[task];
 	const char *from;
 	const double *sure = kdr_result_confidence(r, task, &from);
+	kdr_array agreement = kdr_result_array(r, "agreement", task);
 	if (sure) {
-		begin_samples(j, t, "confidence");
-		for (int64_t i = 0; i < t->n; i++)
-			kdri_json_real(j, NULL, sure[i]);
-		end_samples(j, t);
+		put_sample_reals(j, t, "confidence", sure);
 		kdri_json_string(j, "confidence_from", from);
 	}
+	if (agreement.data && agreement.type == KDR_FLOAT64 && agreement.ndim == 1 &&
+	    agreement.shape[0] == t->n)
+		put_sample_reals(j, t, "agreement", agreement.data);
 	if (!t->second)
 		return;
 	begin_samples(j, t, "second");
@@ -241,17 +250,22 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 /* How k was found, where it was: numbers for k from 2. */
 static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 {
-	static const char *const names[] = { "eigengap", "modularity", "agreement", "bic",
-		                             "prediction_strength" };
+	static const struct {
+		const char *array, *name;
+	} curves[] = { { "eigengap", "eigengap" },
+		       { "modularity", "modularity" },
+		       { "k_agreement", "agreement" },
+		       { "bic", "bic" },
+		       { "prediction_strength", "prediction_strength" } };
 	if (!kdr_result_array(r, "eigengap", task).data && !kdr_result_array(r, "bic", task).data)
 		return;
 	kdri_json_object(j, "k_curves");
 	kdri_json_int(j, "from", 2);
-	for (int a = 0; a < 5; a++) {
-		kdr_array curve = kdr_result_array(r, names[a], task);
+	for (size_t a = 0; a < sizeof curves / sizeof curves[0]; a++) {
+		kdr_array curve = kdr_result_array(r, curves[a].array, task);
 		if (!curve.data || curve.type != KDR_FLOAT64 || curve.ndim != 1)
 			continue;
-		kdri_json_reals(j, names[a], curve.data, curve.shape[0]);
+		kdri_json_reals(j, curves[a].name, curve.data, curve.shape[0]);
 	}
 	kdri_json_end_object(j);
 }

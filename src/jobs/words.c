@@ -6,7 +6,7 @@
  *     (E1)  effect_j = (in_j - out_j) / s_j       in, out: means of c's samples and of the others,
  *                                                 s_j: the standard deviation of column j over all
  *     (E2)  u_c = in - m                          what sets it apart, as one direction
- *     (E3)  quality = cos(u_c, u_l)               of c and the cluster l of another task it matches best;
+ *     (E3)  quality = chance of cos(u_c, u_l)     of c and the cluster l of another task it matches best (share_right.h);
  *                                                 the method's own number where it has one
  *
  * A profile has the columns of the largest effects, none below 0.2, as many of those it has more of as of those it lacks, which is all
@@ -14,6 +14,7 @@
  * zero) it also says which share of the samples has an entry, inside and outside. Time: O(nnz + k d) a task, O(d) memory. Sums
  * are over the rows of all ranks. */
 #include "comm/comm.h"
+#include "engine/ensemble/share_right.h"
 #include "jobs/job.h"
 #include "matrix/rows.h"
 
@@ -275,7 +276,7 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 			continue;
 		KDRI_TRY(direction(ctx, a, z, u));
 		KDRI_TRY(direction(ctx, b, best, v));
-		quality[z] = cosine(u, v, a->data->cols); /* (E3) */
+		quality[z] = kdri_match_right(cosine(u, v, a->data->cols)); /* (E3) */
 	}
 	m->quality = quality;
 	quality = NULL;

@@ -3,6 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "engine/ensemble/members.h"
+#include "engine/ensemble/share_right.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/similarity.h"
 #include "jobs/job.h"
@@ -120,7 +121,7 @@ static void verdict__members_all_equal__is_theirs(void **state)
 		assert_ok(ctx, kdri_verdict_new(ctx, &b, &w.view, &o, &v));
 		assert_near(nmi_with_truth(ctx, v.labels, n, k), 1, 1e-12);
 		for (int64_t i = 0; i < n; i++)
-			assert_near(v.confidence[i], 1, 1e-12);
+			assert_near(v.agreement[i], 1, 1e-12);
 		kdri_verdict_free(ctx, &v);
 		kdri_ballot_free(ctx, &b);
 		kdri_own_free(ctx, &w);
@@ -460,7 +461,7 @@ static void counterparts__clusters_in_another_order__are_found(void **state)
 	static const int64_t match[] = { 1, 2, 0 };
 	for (int64_t z = 0; z < 3; z++) {
 		assert_near(flow[z * 3 + match[z]], 1 / 3.0, 1e-12);
-		assert_near(quality[z], 1, 1e-12);
+		assert_near(quality[z], kdri_match_right(1), 1e-12);
 	}
 	kdr_context_free(ctx);
 }
@@ -475,12 +476,27 @@ static void counterparts__nothing_alike__is_none(void **state)
 	const kdri_clusters from = { 2, 4, a, mean, sizes }, to = { 2, 4, b, mean, sizes };
 	double flow[4], quality[2];
 	assert_ok(ctx, kdri_counterparts(ctx, &from, &to, flow, quality));
-	assert_near(quality[0], 1, 1e-12);
+	assert_near(quality[0], kdri_match_right(1), 1e-12);
 	assert_near(flow[0], 0.5, 1e-12);
-	assert_near(quality[1], 0, 1e-12);
+	assert_near(quality[1], kdri_match_right(0), 1e-12);
 	assert_near(flow[2], 0, 0);
 	assert_near(flow[3], 0, 0);
 	kdr_context_free(ctx);
+}
+
+static void share_right__more_agreement__is_more(void **state)
+{
+	(void)state;
+	assert_near(kdri_share_right(0.2, 0.2, 1), 1, 0);
+	for (int64_t k = 2; k < 20; k++)
+		for (int i = 0; i <= 10; i++) {
+			const double a = i / 10.0, p = kdri_share_right(a, 0.8, k);
+			assert_true(p > 0 && p < 1);
+			assert_true(i == 0 || p > kdri_share_right(a - 0.1, 0.8, k));
+			assert_true(p > kdri_share_right(a, 0.7, k));
+			assert_true(p > kdri_share_right(a, 0.8, k + 1));
+			assert_true(i == 0 || kdri_match_right(a) > kdri_match_right(a - 0.1));
+		}
 }
 
 static void counterparts__a_cluster_split_in_two__both_halves_match_it(void **state)
@@ -718,6 +734,7 @@ int main(void)
 		cmocka_unit_test(views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),
 		cmocka_unit_test(precomputed__no_graph__is_an_error_with_a_reason),
+		cmocka_unit_test(share_right__more_agreement__is_more),
 		cmocka_unit_test(counterparts__clusters_in_another_order__are_found),
 		cmocka_unit_test(counterparts__nothing_alike__is_none),
 		cmocka_unit_test(counterparts__a_cluster_split_in_two__both_halves_match_it),

@@ -14,7 +14,7 @@ typedef struct fixture {
 	bool alone;
 	/* of all samples */
 	int64_t labels[N];
-	double confidence[N], ncut, rows[N * K];
+	double agreement[N], ncut, rows[N * K];
 } fixture;
 
 static const int cuts[CUTS][5] = { { 2, 50, 50 }, { 3, 34, 1, 65 }, { 3, 0, 100, 0 }, { 4, 2, 0, 97, 1 } };
@@ -67,7 +67,7 @@ static void work(kdr_context *ctx, int rank, void *user)
 	assert_ok(ctx, kdri_verdict_new(ctx, &b, &z.view, &o, &v));
 	assert_ok(ctx, kdri_verdict_embed(ctx, &b, &z.view.as.csr, f->alone, K, f->rows + first * K));
 	memcpy(f->labels + first, v.labels, (size_t)n * sizeof *v.labels);
-	memcpy(f->confidence + first, v.confidence, (size_t)n * sizeof *v.confidence);
+	memcpy(f->agreement + first, v.agreement, (size_t)n * sizeof *v.agreement);
 	if (rank == 0)
 		f->ncut = v.ncut;
 	assert_int_equal(kdri_leave(ctx, KDR_OK), KDR_OK);
@@ -105,7 +105,7 @@ static void verdict__samples_on_ranks__same_bits(void **state)
 			crew_run(cuts[c][0], work, many, NULL);
 			assert_memory_equal(one->rows, many->rows, sizeof one->rows);
 			assert_memory_equal(one->labels, many->labels, sizeof one->labels);
-			assert_memory_equal(one->confidence, many->confidence, sizeof one->confidence);
+			assert_memory_equal(one->agreement, many->agreement, sizeof one->agreement);
 			assert_true(one->ncut == many->ncut);
 		}
 	}

@@ -35,9 +35,9 @@ typedef struct kdri_verdict_options {
 } kdri_verdict_options;
 
 typedef struct kdri_verdict {
-	int64_t *labels;    /* n, in 0..k-1 */
-	double *confidence; /* n, in 0..1: agreement of the partitions with the answer on the edges of i */
-	double ncut;        /* of the answer, on the graph weighted by votes */
+	int64_t *labels;   /* n, in 0..k-1 */
+	double *agreement; /* n, in 0..1: of the partitions with the answer on the edges of i */
+	double ncut;       /* of the answer, on the graph weighted by votes */
 } kdri_verdict;
 
 /* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Of one partition, and out of

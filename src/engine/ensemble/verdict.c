@@ -5,7 +5,7 @@
  *   (E2)  W_ij = w_ij (0.05 + co_ij)^2 on the edges of w
  *   (E3)  A = W + t co,  t such that the second part has a hundredth of the first's weight
  *   (E4)  Y = the k leading eigenvectors of D^-1/2 A D^-1/2, D = diag(A 1); rows to unit length; k-means
- *   (E5)  confidence_i = sum_j w_ij a_ij / sum_j w_ij,  a_ij = co_ij if the answer puts i and j together,
+ *   (E5)  agreement_i = sum_j w_ij a_ij / sum_j w_ij,  a_ij = co_ij if the answer puts i and j together,
  *         1 - co_ij if not
  *
  * The square makes edges that most partitions cut nearly vanish, and the 0.05 keeps the graph in one piece where
@@ -189,8 +189,8 @@ done:
 /* --- the answer ------------------------------------------------------------------------------------------------ */
 
 /* (E5). A sample without edges has nobody to agree about. theirs: the answers of what the columns are. */
-static void confidence(kdr_context *ctx, const kdr_csr *graph, const double *co, const int64_t *labels,
-                       const int64_t *theirs, double *out)
+static void verdict_agreement(kdr_context *ctx, const kdr_csr *graph, const double *co, const int64_t *labels,
+                              const int64_t *theirs, double *out)
 {
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (graph->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < graph->rows; i++) {
@@ -206,7 +206,7 @@ static void confidence(kdr_context *ctx, const kdr_csr *graph, const double *co,
 void kdri_verdict_free(kdr_context *ctx, kdri_verdict *v)
 {
 	kdri_free(ctx, v->labels);
-	kdri_free(ctx, v->confidence);
+	kdri_free(ctx, v->agreement);
 	*v = (kdri_verdict){ 0 };
 }
 
@@ -272,7 +272,7 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	int32_t *theirs = NULL;
 	int64_t *answers = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &answer.labels, b->n));
-	KDRI_TRY(KDRI_NEW(ctx, &answer.confidence, b->n));
+	KDRI_TRY(KDRI_NEW(ctx, &answer.agreement, b->n));
 	KDRI_TRY(KDRI_NEW(ctx, &co, g->rowptr[b->n]));
 	KDRI_TRY(KDRI_NEW(ctx, &weighted, g->rowptr[b->n]));
 	if (o->landmarks)
@@ -291,7 +291,7 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	} else {
 		KDRI_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
 	}
-	confidence(ctx, g, co, answer.labels, answers ? answers : answer.labels, answer.confidence);
+	verdict_agreement(ctx, g, co, answer.labels, answers ? answers : answer.labels, answer.agreement);
 	*out = answer;
 	answer = (kdri_verdict){ 0 };
 done:

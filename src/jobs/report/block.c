@@ -228,7 +228,7 @@ static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room)
 		const kdri_json_value *value = kdri_json_at(task, i);
 		const char *name = kdri_json_key(value);
 		bool list = kdri_json_is(value, KDRI_JSON_ARRAY), sure = strcmp(name, "confidence") == 0;
-		if (is_optional(name))
+		if (is_optional(name) || strcmp(name, "agreement") == 0) /* confidence says it better */
 			continue;
 		block_key(p, name, &first);
 		if (list && is_choice(name) && holds_text(value))

@@ -152,6 +152,8 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("confidence", KDR_FLOAT64, "n",
+	           "estimated chance that each sample is in the right cluster", .per_task = true),
+	KDRI_ARRAY("agreement", KDR_FLOAT64, "n",
 	           "agreement of the members about each sample and its neighbours, 0 to 1", .per_task = true),
 	KDRI_ARRAY("moved", KDR_INT64, "n",
 	           "1 for samples that would be in another cluster without the other tasks",
@@ -164,14 +166,13 @@ static const kdr_field_desc fields_table[] = {
 	        .per_task = true, .in_model = true),
 	KDRI_ARRAY("unit_rows", KDR_INT64, "1", "1 where samples are brought to unit length",
 	           .per_task = true, .in_model = true),
-	KDRI_ARRAY(
-	        "match_quality", KDR_FLOAT64, "tasks x k",
-	        "how well each cluster matches its counterpart in each task: cosine of what sets them apart, up to 1",
-	        .per_task = true),
+	KDRI_ARRAY("match_quality", KDR_FLOAT64, "tasks x k",
+	           "estimated chance that each cluster and its counterpart in each data set belong together",
+	           .per_task = true),
 	KDRI_ARRAY("eigengap", KDR_FLOAT64, "k_max - 1",
 	           "where k was to be found: the gap behind eigenvalue k of the 20-neighbour graph, k from 2",
 	           .per_task = true),
-	KDRI_ARRAY("agreement", KDR_FLOAT64, "k_max - 1",
+	KDRI_ARRAY("k_agreement", KDR_FLOAT64, "k_max - 1",
 	           "where k was to be found: how far three kinds of partition into k agree, k from 2",
 	           .per_task = true),
 	KDRI_ARRAY("modularity", KDR_FLOAT64, "k_max - 1",
@@ -257,7 +258,7 @@ static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, co
 		const char *name;
 		const double *values;
 	} curves[] = { { "eigengap", c->gap },
-		       { "agreement", c->agreement },
+		       { "k_agreement", c->agreement },
 		       { "modularity", c->modularity } };
 	double *to = NULL;
 	for (int i = 0; i < 3 && c->count > 0; i++) { /* of two samples there is nothing to choose */
@@ -277,7 +278,10 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, con
 	if (g->low < g->high)
 		snprintf(range, sizeof range, " (%lld to %lld)", (long long)g->low, (long long)g->high);
 	kdri_snprintf(text, sizeof text, "k = %lld%s: %s (agreement of three kinds of partition %.2f)",
-	              (long long)g->k, range, g->sure ? "fairly sure" : "not sure", g->agreement);
+	              (long long)g->k, range,
+	              g->sure ? "supported, right in 2 of 3 such cases"
+	                      : "a suggestion, right in 1 of 8 such cases",
+	              g->agreement);
 	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
 	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 	if (g->next > 0)
@@ -301,7 +305,7 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 		if (distinct == 1) {
 			j->k[t] = 1;
 			KDRI_TRY(kdri_result_task_text(ctx, j->result, j->T > 1 ? t : -1, "k_evidence",
-			                               "k = 1: fairly sure (all samples are identical)"));
+			                               "k = 1: all samples are identical"));
 			continue;
 		}
 		KDRI_TRY(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, &curves[count]));
@@ -384,14 +388,9 @@ static kdr_status auto_put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
 	kdr_status st;
 	const kdri_verdict *a = &j->answers[t];
 	int64_t n = j->ballots[t].n, *labels = NULL;
-	double *to = NULL;
 	KDRI_TRY(kdri_result_labels(ctx, j->result, t, &labels));
 	memcpy(labels, a->labels, (size_t)n * sizeof *labels);
 	kdri_result_set_k(j->result, t, j->k[t]);
-	if (j->ballots[t].count < 2) /* one voter agrees with itself: that says nothing */
-		goto done;
-	KDRI_TRY(kdri_result_array(ctx, j->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
-	memcpy(to, a->confidence, (size_t)n * sizeof *to);
 done:
 	return st;
 }

@@ -6,6 +6,7 @@
 
 #include "api/method.h"
 #include "comm/comm.h"
+#include "engine/ensemble/share_right.h"
 #include "engine/graph/nearness.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/auto/counterparts.h"
@@ -71,6 +72,40 @@ done:
 	return st;
 }
 
+/* The mean of (E1) of share_right.c over the samples of all ranks; each sample's value in `out` unless NULL. */
+static kdr_status mean_right(kdr_context *ctx, const kdri_auto *a, int64_t t, const double *agreement,
+                             double mean, double *out, double *all)
+{
+	*all = 0;
+	for (int64_t i = 0; i < a->ballots[t].n; i++) {
+		const double p = kdri_share_right(agreement[i], mean, a->k[t]);
+		*all += p / (double)a->views.rows[t];
+		if (out)
+			out[i] = p;
+	}
+	return kdri_sum(ctx, all, 1);
+}
+
+static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g)
+{
+	kdr_status st;
+	const double *agreement = a->answers[t].agreement;
+	int64_t n = a->ballots[t].n;
+	double *to = NULL, mean;
+	KDRI_TRY(kdri_result_array(ctx, a->result, "agreement", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	memcpy(to, agreement, (size_t)n * sizeof *to);
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement", g->agreement));
+	KDRI_TRY(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	KDRI_TRY(mean_right(ctx, a, t, agreement, g->agreement, to, &mean));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
+	if (g->transfer && a->alone[t].labels) {
+		KDRI_TRY(mean_right(ctx, a, t, a->alone[t].agreement, g->agreement_alone, NULL, &mean));
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", mean));
+	}
+done:
+	return st;
+}
+
 static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 {
 	kdr_status st;
@@ -94,8 +129,8 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));
 	}
-	if (a->ballots[t].count > 1)
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", g.confidence));
+	if (a->ballots[t].count > 1) /* one member agrees with itself: that says nothing */
+		KDRI_TRY(put_confidence(ctx, a, t, &g));
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
 	if (g.transfer) {
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g.with_alone));
@@ -103,7 +138,6 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		        kdri_result_task_number(ctx, a->result, t, "agreement_alone_kmeans", g.alone_kmeans));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_pooled", g.pooled));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "moved", (double)g.moved));
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", g.confidence_alone));
 	}
 	const int64_t candidates = a->views.tasks[t].candidates;
 	if (candidates > 0) {

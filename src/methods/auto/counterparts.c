@@ -7,13 +7,13 @@
  * Taking the task's mean away first leaves out what all of its samples share, such as a laboratory's own
  * offset. */
 #include "methods/auto/counterparts.h"
+#include "engine/ensemble/share_right.h"
 #include "engine/metrics/metrics.h"
 
 #include "comm/comm.h"
 
-/* Of matches below this cosine one in ten had the same majority class on collections never seen before (docs/auto.md):
- * they are none. */
-static const double least_quality = 0.2;
+/* Chance of belonging together below which a cluster has no counterpart. */
+static const double least_chance = 0.3;
 
 kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
                               double *means)
@@ -70,7 +70,7 @@ static void marginal(const kdri_clusters *c, bool alike, double *out)
 }
 
 kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
-                             double *quality)
+                             double *chance)
 {
 	kdr_status st;
 	double *u = NULL, *v = NULL, *cost = NULL, *supply = NULL, *demand = NULL;
@@ -94,8 +94,8 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 		for (int64_t l = 1; l < b->k; l++)
 			if (flow[z * b->k + l] > flow[z * b->k + best])
 				best = l;
-		quality[z] = 1 - cost[z * b->k + best];
-		if (quality[z] < least_quality)
+		chance[z] = kdri_match_right(1 - cost[z * b->k + best]);
+		if (chance[z] < least_chance)
 			memset(flow + z * b->k, 0, (size_t)b->k * sizeof *flow);
 	}
 done:

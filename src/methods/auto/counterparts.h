@@ -17,9 +17,10 @@ typedef struct kdri_clusters {
 
 /* flow (a.k x b.k): how much of each cluster of a goes with which of b, by the transport solver. With as
  * many clusters on both sides they are matched one to one and rows sum to 1 / k; else by their sizes, and
- * rows sum to a cluster's share of a's samples. quality (a.k): how good the match of a cluster with the one that most of it goes with is: the
- * cosine of what sets them apart from their tasks' means. Below 0.2 a cluster has no counterpart, and its row of flow is 0. */
+ * rows sum to a cluster's share of a's samples. chance (a.k): the estimated chance that a cluster belongs together with the one that
+ * most of it goes with, from the cosine of what sets them apart (share_right.c). Below 0.3 a cluster has no counterpart, and its row
+ * of flow is 0. */
 kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
-                             double *quality);
+                             double *chance);
 
 #endif

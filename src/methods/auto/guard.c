@@ -13,7 +13,7 @@
 
 /* Samples: of fewer, clusters have to be very clear to be told from noise. */
 enum { ENOUGH = 100 };
-/* Proportion of samples that moved below which the other data sets changed nothing worth reporting; mean confidence from
+/* Proportion of samples that moved below which the other data sets changed nothing worth reporting; mean agreement from
  * which members agree; and spreads of noise beyond which there is structure (reference.c: Student's t, 23 degrees of
  * freedom: one in 200). */
 static const double few = 0.01, agreed = 0.75, beyond_chance = 2.9;
@@ -85,13 +85,13 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 		g.moved += moved[i];
 		if (before)
 			before[i] = map[alone->labels[i]];
-		g.confidence += answer->confidence[i] / (double)all;
-		g.confidence_alone += alone->confidence[i] / (double)all;
+		g.agreement += answer->agreement[i] / (double)all;
+		g.agreement_alone += alone->agreement[i] / (double)all;
 	}
 	KDRI_TRY(kdri_sum_int(ctx, &g.moved, 1));
-	KDRI_TRY(kdri_sum(ctx, &g.confidence, 1));
-	KDRI_TRY(kdri_sum(ctx, &g.confidence_alone, 1));
-	g.confidence = KDRI_MIN(g.confidence, 1);
+	KDRI_TRY(kdri_sum(ctx, &g.agreement, 1));
+	KDRI_TRY(kdri_sum(ctx, &g.agreement_alone, 1));
+	g.agreement = KDRI_MIN(g.agreement, 1);
 	*out = g;
 done:
 	kdri_free(ctx, part);
@@ -115,8 +115,8 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 		        out, room, "%s: %s%s", name,
 		        g->large ? "it is large enough for the other tasks to have no vote; " : "",
 		        noise ? "its clusters are no clearer than those of noise of the same size and spread"
-		        : g->confidence >= agreed && !(g->beyond_noise >= beyond_chance) ? "the members agree"
-		        : g->confidence >= agreed
+		        : g->agreement >= agreed && !(g->beyond_noise >= beyond_chance) ? "the members agree"
+		        : g->agreement >= agreed
 		                ? "the members agree, and its clusters are clearer than those of noise"
 		                : "the members disagree: take its clusters as one view of several, and try another k");
 	else if (share < few)

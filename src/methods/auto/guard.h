@@ -12,10 +12,11 @@ typedef struct kdri_guard {
 	int64_t moved;       /* samples in another cluster than without transfer, clusters matched as well as
 	                         they can be */
 	double beyond_noise; /* the caller's: kdri_beyond_noise; NaN: no time for it */
-	double confidence, confidence_alone; /* means */
-	bool transfer;                       /* some member saw other tasks */
-	bool large;                          /* the caller's: there are others, and none has a vote */
-	int64_t voted, asked;                /* runs; fewer where time was short */
+	double agreement,
+	        agreement_alone; /* of members with the answer, with the one without transfer: means over the samples */
+	bool transfer;           /* some member saw other tasks */
+	bool large;              /* the caller's: there are others, and none has a vote */
+	int64_t voted, asked; /* runs; fewer where time was short */
 } kdri_guard;
 
 /* Of the rows of all ranks. `alone`: the answer of the members without transfer. moved[i] = 1 for each sample that moved;

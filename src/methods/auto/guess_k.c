@@ -12,7 +12,7 @@
  * The guess is the k of the highest score, in the mean over tasks where they have one k. The gap alone says 2 of most texts;
  * modularity alone says too many. Which word goes with it is said by evidence that had no part in the choice: where k is
  * right different kinds find the same clusters, else each errs in its own way, though each by itself may be as stable
- * as can be. Fairly sure: (E4) is at least `agreed`. The range has those k whose score is within `nearly` of the highest.
+ * as can be. Supported: (E4) is at least `agreed`. The range has those k whose score is within `nearly` of the highest.
  * How often all this is right: docs/auto.md.
  *
  * A graph of landmarks (engine/graph/landmarks.h) takes the place of that of neighbours where rows may be on several ranks: joined

@@ -19,6 +19,7 @@
 
 #include "comm/comm.h"
 #include "engine/ensemble/consensus.h"
+#include "engine/ensemble/share_right.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"
 
@@ -52,9 +53,8 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 		kdri_free(ctx, t->votes[m].mixture);
 		kdri_free(ctx, t->votes[m].labels);
 	}
-	void *parts[] = {
-		t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate, t->clear
-	};
+	void *parts[] = { t->k,          t->start,    t->means,     t->answer, t->alone,
+		          t->confidence, t->estimate, t->agreement, t->clear };
 	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
 		kdri_free(ctx, parts[i]);
 	kdri_mixed_free(ctx, &t->all);
@@ -207,14 +207,20 @@ static kdr_status put_table_labels(kdr_context *ctx, const kdri_tables *t, int64
 {
 	kdr_status st;
 	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin;
-	int64_t *labels = NULL;
-	double *to = NULL;
+	int64_t *labels = NULL, all;
+	double *to = NULL, mean = 0;
 	KDRI_TRY(kdri_result_labels(ctx, t->result, s, &labels));
 	memcpy(labels, t->answer + begin, (size_t)n * sizeof *labels);
 	kdri_result_set_k(t->result, s, t->k[s]);
 	KDRI_TRY(kdri_result_array(ctx, t->result, "confidence", s, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	memcpy(to, t->confidence + begin, (size_t)n * sizeof *to);
-	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "confidence", t->estimate[s]));
+	for (int64_t i = 0; i < n; i++)
+		mean += to[i];
+	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
+	KDRI_TRY(kdri_sum(ctx, &mean, 1));
+	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "confidence", mean / (double)all));
+	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "agreement", t->agreement[s]));
+	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "estimated_ari", t->estimate[s]));
 	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "clearer_than_one", t->clear[s]));
 done:
 	return st;
@@ -292,7 +298,10 @@ static kdr_status put_pairs(kdr_context *ctx, const kdri_tables *t)
 		                           (int64_t[]){ T, k }, &quality));
 		for (int64_t b = 0; b < T; b++) {
 			for (int64_t c = 0; c < k; c++)
-				quality[b * k + c] = a == b || (sizes[a * k + c] > 0 && sizes[b * k + c] > 0);
+				quality[b * k + c] = a == b ? 1
+				                     : sizes[a * k + c] > 0 && sizes[b * k + c] > 0
+				                             ? KDRI_SAME_NUMBER_RIGHT
+				                             : 0;
 			if (a == b)
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, t->result, a, b, k, k, &flow));

@@ -44,6 +44,7 @@ typedef struct kdri_tables {
 	        *alone; /* n: the vote; the vote without members that saw other tables, NULL: there are none */
 	double *confidence; /* n */
 	double *estimate;   /* tables: estimated ARI of the answer */
+	double *agreement;  /* tables: mean ARI of the members with the answer */
 	bool *clear;        /* tables: BIC(k) < BIC(1) */
 } kdri_tables;
 

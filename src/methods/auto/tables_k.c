@@ -7,7 +7,7 @@
  *         The least share, over the clusters of a half, of pairs of rows that the other half's mixture keeps together; the mean
  *         of the four values                                                                                        [TW05]
  *   (E3)  k = the largest one up to B with PS >= 0.55 and no more than 0.3 below the largest PS up to B; else 2
- *   (E4)  fairly sure, of several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
+ *   (E4)  supported, for several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
  *
  * The evidence is that of at most 2,000 rows of each table. docs/notes/tables.md says how often this is right. */
 #include "methods/auto/guess_k.h"
@@ -181,8 +181,10 @@ static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s
 	kdri_snprintf(
 	        text, sizeof text,
 	        "k = %lld: %s; at least %lld segments, probably %lld to %lld (prediction strength %.2f)",
-	        (long long)e->k, e->sure ? "fairly sure" : "not sure", (long long)e->k, (long long)e->k,
-	        (long long)e->k + WIDER, e->strength[e->k - 2]);
+	        (long long)e->k,
+	        e->sure ? "supported, right in 4 of 5 such cases"
+	                : "a suggestion, right in 2 of 5 such cases",
+	        (long long)e->k, (long long)e->k, (long long)e->k + WIDER, e->strength[e->k - 2]);
 	KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "k_evidence", text));
 	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
 	for (int64_t i = s < 0 ? 0 : s; i < (s < 0 ? t->all.tables : s + 1); i++) {
@@ -239,7 +241,7 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 		if (distinct == 1) {
 			t->k[s] = 1;
 			KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "k_evidence",
-			                               "k = 1: fairly sure (all samples are identical)"));
+			                               "k = 1: all samples are identical"));
 			continue;
 		}
 		if (!same)

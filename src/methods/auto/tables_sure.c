@@ -212,7 +212,7 @@ static kdr_status sure_of(kdr_context *ctx, kdri_tables *t, int64_t s)
 			asked[row] += more[drawn + i];
 		}
 	}
-	agreement /= (double)members;
+	t->agreement[s] = agreement /= (double)members;
 	t->estimate[s] = slope * (agreement + (draws > 0 ? stability : agreement)) / 2 + intercept; /* (E3) */
 	t->estimate[s] = KDRI_MAX(0, KDRI_MIN(1, t->estimate[s]));
 	for (int64_t i = 0; i < n; i++)
@@ -230,6 +230,7 @@ kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t)
 	kdr_status st;
 	KDRI_TRY(KDRI_NEW(ctx, &t->confidence, t->all.n));
 	KDRI_TRY(KDRI_NEW(ctx, &t->estimate, t->all.tables));
+	KDRI_TRY(KDRI_NEW(ctx, &t->agreement, t->all.tables));
 	for (int64_t s = 0; s < t->all.tables; s++)
 		KDRI_TRY(sure_of(ctx, t, s));
 done:

@@ -100,6 +100,7 @@ static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transf
 	if (abstain > 0)
 		KDRI_TRY(drop_unsure(ctx, v, abstain, labels));
 	KDRI_TRY(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
+	KDRI_TRY(put_array(ctx, result, "agreement", target, v->n, 0, v->sure));
 	KDRI_TRY(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
 	KDRI_TRY(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
 	KDRI_TRY(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
@@ -238,12 +239,12 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 			continue;
 		const char *class = class_name(problem, k, room[0], sizeof room[0]);
 		if (v->confused[k] >= 0)
-			kdri_snprintf(confused, sizeof confused, ", or %.60s is confused with %.60s", class,
+			kdri_snprintf(confused, sizeof confused, "%.60s",
 			              class_name(problem, v->confused[k], room[1], sizeof room[1]));
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%s: few answers are %s (%.1f %% of the answers, %.1f %% of the labelled samples): the target may have few%s",
-		        name, class, 100 * given, 100 * known, confused));
+		        "%s: few answers are %s (%.1f %% of the answers, %.1f %% of the labelled samples): it is probably confused with %s, or the target has few",
+		        name, class, 100 * given, 100 * known, confused[0] ? confused : "another class"));
 	}
 done:
 	return st;
@@ -257,9 +258,9 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 	int64_t svm = differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n),
 	        logreg = differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n);
 	report_add(&t, "%s: %s: mean confidence %.2f, members agree with %.0f %% of the answers", name,
-	           sure >= good   ? "to be trusted"
-	           : sure >= fair ? "to be trusted with care"
-	                          : "not to be trusted unchecked",
+	           sure >= good   ? "to be trusted (8 of 10 right in such cases)"
+	           : sure >= fair ? "to be trusted with care (7 of 10 right in such cases)"
+	                          : "not to be trusted unchecked (half right in such cases)",
 	           sure, 100 * mean_agreement(v));
 	if (isfinite(v->distance))
 		report_add(&t, "; source and target are %s (A-distance %.2f of 2)",

@@ -2,9 +2,12 @@
  *
  * The vote itself is in engine/ensemble/vote.c. How sure a sample's class k is:
  *
- *   (E1)  (2 share of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4 */
+ *   (E1)  (2 share of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
+ *
+ * On tables it is too high and replaced by an estimated chance of being right (engine/ensemble/share_right.c). */
 #include "methods/transfer_auto/tally.h"
 
+#include "engine/ensemble/share_right.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectral.h"
 
@@ -187,6 +190,7 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 	KDRI_TRY(KDRI_NEW(w->ctx, &best, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->answer, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->confidence, w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &v->sure, w->n));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->posterior, w->n * all));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->shares, 2 * all));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->votes, KDRI_TRANSFER_MEMBERS * w->n));
@@ -204,7 +208,8 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 		v->shares[2 * w->d.class_of[k]] = w->d.share[k];
 	for (int64_t i = 0; i < w->n; i++) {
 		v->answer[i] = w->d.class_of[best[i]];
-		v->confidence[i] = how_sure(w, i, best[i]);
+		v->sure[i] = how_sure(w, i, best[i]);
+		v->confidence[i] = w->o->tables ? kdri_table_class_right(v->sure[i]) : v->sure[i];
 		v->shares[2 * v->answer[i] + 1] += 1 / (double)w->n;
 		for (int64_t k = 0; k < c; k++)
 			v->posterior[i * all + w->d.class_of[k]] = w->mean[i * c + k];

@@ -26,6 +26,7 @@ void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 	kdri_free(ctx, v->votes);
 	kdri_free(ctx, v->posterior);
 	kdri_free(ctx, v->confidence);
+	kdri_free(ctx, v->sure);
 	kdri_free(ctx, v->shares);
 	kdri_free(ctx, v->pi);
 	kdri_free(ctx, v->confused);

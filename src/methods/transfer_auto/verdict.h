@@ -29,7 +29,8 @@ typedef struct kdri_transfer_verdict {
 	int64_t *answer;                         /* n */
 	int64_t *votes;                          /* members x n; -1 of those left out */
 	double *posterior;                       /* n x classes: mean over the members */
-	double *confidence;                      /* n */
+	double *confidence;                      /* n: estimated chance that the answer is right */
+	double *sure;                            /* n: the same before it is calibrated */
 	double *shares;                          /* classes x 2: of the labelled samples, of the answers */
 	bool used[KDRI_TRANSFER_MEMBERS];        /* members that voted */
 	char name[KDRI_TRANSFER_MEMBERS][96];    /* what they are called */

@@ -71,7 +71,8 @@ function sentences() {
   if (sure.length) {
     const mean = sum(sure.map((t) => sum(t.confidence))) / sum(sure.map((t) => t.confidence.length));
     const doubtful = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
-    out.push(`Mean confidence ${number(mean, 2)}; ${plural(doubtful, "sample")} below 0.5.`);
+    const estimated = sure.some((t) => isNumber(fieldOf("agreement", t)));
+    out.push(`${estimated ? "Estimated share of samples in the right cluster" : "Mean confidence"} ${number(mean, 2)}; ${plural(doubtful, "sample")} below 0.5.`);
   }
   const scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc));
   if (scored.length) out.push(`Against the known classes: accuracy ${listed(scored.slice(0, 6).map((t) => `${number(t.raw.metrics.acc)}${scored.length > 1 ? ` (${t.name})` : ""}`))}.`);

@@ -1,0 +1,325 @@
+#!/usr/bin/python3
+"""How often what kindred says about its own answers is right. SPDX-License-Identifier: BSD-3-Clause
+
+usage: bench/statements.py [CASE...] [--build DIR] [--size N] [--seeds N] [--jobs N] [--minutes M] [--only TEXT]
+
+clusters  `cluster` with the number of classes given: confidence of samples and data sets, "no clearer than noise", counterparts
+k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and how sure the program is of it
+transfer  `transfer`: confidence, the three verdicts, classes with few answers, distance of source and target
+fit       the constants of src/engine/ensemble/share_right.c from these results; runs nothing
+
+A case fills bench/results/statements-CASE.csv, one run after the other, on at most --size samples per data set (400) and for --seeds draws (2);
+a later call continues. bench/docs.py makes the tables of docs/notes/statements.md from these files. Known classes are used to score, and
+for nothing else."""
+
+import csv
+import itertools
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import auto
+import common
+import numpy as np
+import tables
+import transfer
+from scipy.optimize import linear_sum_assignment
+
+BINS = 20
+
+
+def draw_tables(paths, label, size, seed, folder):
+    """Copies of CSV files with at most `size` rows; returns (name, file, labels file) of each, and the classes leave the files."""
+    out = []
+    for number, path in enumerate(paths):
+        with open(path, newline="") as file:
+            head, *rows = list(csv.reader(file))
+        truth = [r[head.index(label)] for r in rows] if label else path.with_suffix(".labels").read_text().split()
+        keep = np.arange(len(rows))
+        if len(keep) > size:
+            keep = np.sort(np.random.default_rng(1000 * seed + number).choice(keep, size, replace=False))
+        columns = [j for j, name in enumerate(head) if name != label]
+        target = pathlib.Path(folder) / path.name
+        with open(target, "w", newline="") as file:
+            csv.writer(file).writerows([[r[j] for j in columns] for r in [head, *(rows[i] for i in keep)]])
+        target.with_suffix(".labels").write_text("".join(truth[i] + "\n" for i in keep))
+        out.append((path.stem, target, target.with_suffix(".labels")))
+    return out
+
+
+def made_tables():
+    return {f"tables_made:{name}": paths for name, paths in tables.folders("tables_made")}
+
+
+def drawn(title, size, seed, folder):
+    if title.startswith("tables_made:"):
+        return draw_tables(made_tables()[title], None, size, seed, folder)
+    return auto.draw(auto.tasks_of(title), size, seed, folder)
+
+
+def lines(path):
+    return np.array(path.read_text().removesuffix("\n").split("\n"))
+
+
+def right_samples(labels, truth):
+    """Whether each sample has the class that its cluster is matched with, one to one."""
+    names, number = np.unique(truth, return_inverse=True)
+    counts = np.zeros((max(labels) + 1, len(names)))
+    np.add.at(counts, (labels, number), 1)
+    matched = dict(zip(*linear_sum_assignment(-counts)))
+    return np.array([matched.get(z, -1) == c for z, c in zip(labels, number)])
+
+
+def bins(values, right):
+    """mean:samples:right for each twentieth of the values that has samples."""
+    which = np.minimum((values * BINS).astype(int), BINS - 1)
+    return " ".join("%.4f:%d:%d" % (values[which == b].mean(), (which == b).sum(), right[which == b].sum()) for b in np.unique(which))
+
+
+def field(result, name, task, default=0):
+    fields = result["method_fields"]
+    return fields.get(f"{name}.{task}", fields.get(name, default))
+
+
+def table_of(case, head, keys, args):
+    return common.Table(args.out or common.RESULTS / f"statements-{case}.csv", head, list(keys), f"bench/statements.py {case}")
+
+
+def cluster_keys(args):
+    titles = [*auto.SETS, *made_tables()]
+    return [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in titles]
+
+
+# --- clusters ------------------------------------------------------------------------------------------------------------
+
+
+def clusters(args):
+    head = ["set", "size", "seed", "task", "data", "samples", "classes", "nmi", "accuracy", "agreement", "beyond_noise", "matches", "agreement_bins"]
+
+    def make(key):
+        title, size, seed = key
+        with tempfile.TemporaryDirectory() as folder:
+            tasks = drawn(title, int(size), int(seed), folder)
+            r = auto.cluster(args, tasks, ",".join(str(auto.classes(t)) for t in tasks), seed)
+            matched = auto.matches(r, tasks)
+            for i, ((name, _, labels), task) in enumerate(zip(tasks, r["tasks"])):
+                right = right_samples(np.array(task["labels"]), lines(labels))
+                sure = np.array(task.get("agreement", task["confidence"]))  # tables: their confidence needs no map
+                yield [name, r.get("data", ""), task["n"], auto.classes((name, None, labels)), "%.4f" % task["metrics"]["nmi"], "%.4f" % right.mean(),
+                       "%.4f" % sure.mean(), "%.3f" % field(r, "beyond_noise", name), matched if i == 0 else "", bins(sure, right)]
+
+    table_of("clusters", head, cluster_keys(args), args).fill(lambda key: list(make(key)), args.minutes, args.only, args.jobs)
+
+
+# --- number of clusters --------------------------------------------------------------------------------------------------
+
+
+def number(args):
+    head = ["set", "size", "seed", "task", "data", "classes", "for_all", "evidence", "for_each", "each_evidence"]
+
+    def make(key):
+        title, size, seed = key
+        with tempfile.TemporaryDirectory() as folder:
+            tasks, found = drawn(title, int(size), int(seed), folder), []
+            for k in ("auto", ",".join(["auto"] * len(tasks))):
+                r = auto.cluster(args, tasks, k, seed)
+                found.append([(t["k"], field(r, "k_evidence", t["name"], "")) for t in r["tasks"]])
+            return [[t[0], r.get("data", ""), auto.classes(t), *found[0][i], *found[1][i]] for i, t in enumerate(tasks)]
+
+    table_of("k", head, cluster_keys(args), args).fill(make, args.minutes, args.only, args.jobs)
+
+
+# --- transfer ------------------------------------------------------------------------------------------------------------
+
+
+def transfer_tasks():
+    """{title: (collection, source names, target name, maker of the files)}"""
+    out = {}
+    for group, folder, sources, target in transfer.all_tasks():
+        out[f"{folder}: {'+'.join(sources)} to {target}"] = group.split(",")[0], folder, sources, target
+    for name, paths in tables.folders("tables"):
+        for a, b in itertools.permutations([p.stem for p in paths], 2):
+            out[f"{name}: {a} to {b}"] = name, f"tables/{name}", (a,), b
+    return out
+
+
+def transfer_files(folder, names, size, seed, to):
+    if folder.startswith("tables/"):
+        return draw_tables([common.DATA / folder / (n + ".csv") for n in names], "label", size, seed, to)
+    stems = {p.name.split(".")[0]: p for p in sorted((common.DATA / folder).iterdir()) if p.suffix != ".labels" and p.name != "features.txt"}
+    files = auto.draw([(n, stems[n], common.DATA / folder / (n + ".labels")) for n in names], size, seed, to)
+    for _, _, labels in files:
+        if folder.startswith("20ng"):  # by their subject
+            labels.write_text("".join(c.split(".")[0] + "\n" for c in lines(labels)))
+    return files
+
+
+def transfers(args):
+    head = ["task", "size", "seed", "collection", "data", "classes", "accuracy", "agreement", "distance", "source_accuracy", "moved", "few", "agreement_bins"]
+    known = transfer_tasks()
+
+    def make(key):
+        title, size, seed = key
+        collection, folder, sources, target = known[title]
+        with tempfile.TemporaryDirectory() as to:
+            *given, (name, path, labels) = transfer_files(folder, [*sources, target], int(size), int(seed), to)
+            truth = lines(labels)
+            labels.unlink()
+            flags = [text for n, file, own in given for text in ("--source", f"{n}={file}", "--labels", own)]
+            command = [args.program, "transfer", "-q", "--seed", seed, "--missing", "mean", *(["--header"] if folder.startswith("tables/") else []), *flags, "--target", f"{name}={path}"]
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                sys.exit(f"{title}: {done.stderr.strip()}")
+            r = json.loads(done.stdout)
+            t = r["tasks"][-1]
+            sure, right = np.array(t["agreement"]), np.array(t["labels"]) == truth
+            source = np.concatenate([lines(g[2]) for g in given])
+            few = []
+            for w in r.get("warnings", []):
+                if "few answers are " in w:
+                    c = w.split("few answers are ", 1)[1].split(" (", 1)[0]
+                    few.append("%d:%.2f" % (np.mean(truth == c) < 0.5 * np.mean(source == c), right[truth == c].mean() if (truth == c).any() else 1))
+            return [[collection, r.get("data", ""), t["k"], "%.4f" % right.mean(), "%.4f" % sure.mean(), "%.3f" % field(r, "a_distance", t["name"], -1),
+                     "%.4f" % field(r, "source_accuracy", t["name"], -1), "%.4f" % field(r, "shares_moved", t["name"], -1), " ".join(few), bins(sure, right)]]
+
+    keys = [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in known]
+    table_of("transfer", head, keys, args).fill(make, args.minutes, args.only, args.jobs)
+
+
+# --- what the results say --------------------------------------------------------------------------------------------------
+
+
+def logit(p):
+    p = np.clip(p, 0.01, 0.99)
+    return np.log(p / (1 - p))
+
+
+def logistic(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def read_bins(text):
+    """Columns: mean value, samples, right ones."""
+    return np.array([[float(v) for v in one.split(":")] for one in text.split()])
+
+
+def source_of(title):
+    """Collections of one source are left out together."""
+    name = title.split(":")[0]
+    return "20ng" if name.startswith("20ng") else title if name == "tables_made" else name
+
+
+def load_clusters():
+    out = []
+    for r in common.read_csv(common.RESULTS / "statements-clusters.csv"):
+        b = read_bins(r["agreement_bins"])
+        x = np.column_stack([np.ones(len(b)), np.full(len(b), logit(float(r["agreement"]))), logit(b[:, 0]) - logit(float(r["agreement"])),
+                             np.full(len(b), np.log(int(r["classes"])))])  # (E1)
+        out.append({"source": source_of(r["set"]), "data": r["data"], "bins": b, "x": x, "right": float(r["accuracy"]), "row": r})
+    return out
+
+
+def load_transfers():
+    out = []
+    for r in common.read_csv(common.RESULTS / "statements-transfer.csv"):
+        b = read_bins(r["agreement_bins"])
+        table = r["data"].startswith("measurements")
+        out.append({"source": r["collection"], "data": "tables" if table else "other data", "bins": b, "x": np.column_stack([np.ones(len(b)), logit(b[:, 0])]),
+                    "right": float(r["accuracy"]), "row": r})  # (E3)
+    return out
+
+
+def fitted(runs):
+    """Logistic regression of right samples, each data set weighing the same; Newton's method."""
+    x = np.vstack([r["x"] for r in runs])
+    n = np.concatenate([r["bins"][:, 1] / r["bins"][:, 1].sum() for r in runs])
+    y = np.concatenate([r["bins"][:, 2] / r["bins"][:, 1] for r in runs])
+    w, ridge = np.zeros(x.shape[1]), 1e-3 * np.diag([0] + [1] * (x.shape[1] - 1))
+    for _ in range(50):
+        p = logistic(x @ w)
+        w += np.linalg.solve((x * (n * p * (1 - p))[:, None]).T @ x + ridge, x.T @ (n * (y - p)) - ridge @ w)
+    return w
+
+
+def left_out(runs):
+    """The mean estimate of each run with constants that its source had no part in."""
+    known = {s: fitted([r for r in runs if r["source"] != s]) for s in {r["source"] for r in runs}}
+    return np.array([np.average(logistic(r["x"] @ known[r["source"]]), weights=r["bins"][:, 1]) for r in runs])
+
+
+def raw(runs):
+    return np.array([np.average(r["bins"][:, 0], weights=r["bins"][:, 1]) for r in runs])
+
+
+def calibration():
+    """(what, runs, mean right, mean said before, mean error, mean said now, mean error with the source left out)"""
+    found, moved = load_clusters(), load_transfers()
+    other = [r for r in found if r["data"] != "a table"]
+    estimate = dict(zip(map(id, other), left_out(other)))
+    kinds = [(f"clusters, {kind}", [r for r in other if r["data"] == kind], None) for kind in sorted({r["data"] for r in other})]
+    kinds += [("clusters, all of these", other, None), ("clusters, tables", [r for r in found if r["data"] == "a table"], "raw")]
+    kinds += [("classes, tables", [r for r in moved if r["data"] == "tables"], "fit"), ("classes, other data", [r for r in moved if r["data"] != "tables"], "raw")]
+    for name, runs, how in kinds:
+        said, right = raw(runs), np.array([r["right"] for r in runs])
+        now = said if how == "raw" else left_out(runs) if how == "fit" else np.array([estimate[id(r)] for r in runs])
+        yield name, len(runs), right.mean(), said.mean(), abs(said - right).mean(), now.mean(), abs(now - right).mean()
+
+
+def frequencies():
+    """(what is said, how often, how often right, what right means)"""
+    rows = [r["row"] for r in load_clusters()]
+    noise = [r for r in rows if r["data"] != "a table" and int(r["samples"]) >= 100]
+    said = [r for r in noise if float(r["beyond_noise"]) < 2.9]
+    yield "no clearer than noise", len(said), sum(float(r["nmi"]) < 0.1 for r in said), "NMI below .1"
+    rest = [r for r in noise if float(r["beyond_noise"]) >= 2.9]
+    yield "clearer than noise", len(rest), sum(float(r["nmi"]) >= 0.1 for r in rest), "NMI .1 or more"
+    same = [m.split(":")[1] == "1" for r in rows if r["data"] == "a table" for m in r["matches"].split()]
+    yield "tables: clusters with the same number", len(same), sum(same), "the same majority class"
+    pairs = [(float(m.split(":")[0]), m.split(":")[1] == "1") for r in rows if r["data"] != "a table" for m in r["matches"].split()]
+    for low, high in ((0.3, 0.5), (0.5, 0.7), (0.7, 1)):
+        own = [right for value, right in pairs if low <= value < high]
+        yield f"counterparts, {100 * low:.0f} to {100 * high:.0f} %", len(own), sum(own), "the same majority class"
+    ks = common.read_csv(common.RESULTS / "statements-k.csv")
+    for name, table in (("", False), ("tables: ", True)):
+        for word in ("supported", "a suggestion"):
+            own = [(int(r[k]), int(r["classes"])) for r in ks for k, e in (("for_all", "evidence"), ("for_each", "each_evidence"))
+                   if (r["data"] == "a table") == table and word in r[e]]
+            yield f"{name}k is {word}", len(own), sum(k == c for k, c in own), "the number of classes"
+            if table and word == "a suggestion":
+                yield "tables: at least k segments", len(own), sum(k <= c for k, c in own), "as many classes or more"
+                yield "tables: probably k to k + 2", len(own), sum(k <= c <= k + 2 for k, c in own), "so many classes"
+    few = [one.split(":") for r in load_transfers() for one in r["row"]["few"].split()]
+    yield "few answers are X: probably confused", len(few), sum(float(recall) < 0.5 for _, recall in few), "less than half of class X is found"
+    yield "few answers are X: the target has few", len(few), sum(own == "1" for own, _ in few), "its share is less than half of the source's"
+
+
+def verdicts():
+    """(verdict, kind of data, tasks, mean accuracy)"""
+    runs = load_transfers()
+    tables_ = [r for r in runs if r["data"] == "tables"]
+    sure = dict(zip(map(id, tables_), left_out(tables_))) | {id(r): v for r, v in zip(runs, raw(runs)) if r["data"] != "tables"}
+    for name, low, high in (("to be trusted", 0.8, 2), ("to be trusted with care", 0.65, 0.8), ("not to be trusted unchecked", -1, 0.65)):
+        for kind in ("tables", "other data"):
+            own = [r["right"] for r in runs if r["data"] == kind and low <= sure[id(r)] < high]
+            yield name, kind, len(own), np.mean(own) if own else np.nan
+
+
+def fit(args):
+    print("B0 B1 B2 B3", *("%.2f" % v for v in fitted([r for r in load_clusters() if r["data"] != "a table"])))
+    print("D0 D1", *("%.2f" % v for v in fitted([r for r in load_transfers() if r["data"] == "tables"])))
+
+
+CASES = {"clusters": clusters, "k": number, "transfer": transfers, "fit": fit}
+
+
+def main():
+    args = common.arguments(__doc__, CASES, ["clusters", "k", "transfer"], more=[
+        ("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2}), ("--jobs", {"type": int, "default": 1}),
+        ("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"})])
+    return common.run_cases(CASES, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
