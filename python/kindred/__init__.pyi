@@ -167,13 +167,14 @@ def write_h5ad(path: Any, tasks: Tables, result: Any = ..., *, input: Any = ...,
 
 class Auto(Clusterer):
     confidence_: Any
+    agreement_: Any
     moved_: Any
     before_: Any
     centroids_: Any
     unit_rows_: Any
     match_quality_: Any
     eigengap_: Any
-    agreement_: Any
+    k_agreement_: Any
     modularity_: Any
     bic_: Any
     prediction_strength_: Any
@@ -253,6 +254,7 @@ class AutoTransfer(Transfer):
     intercept_: Any
     unit_rows_: Any
     confidence_: Any
+    agreement_: Any
     probabilities_: Any
     votes_: Any
     shares_: Any

@@ -131,13 +131,12 @@ done:
 	return st;
 }
 
-/* An edge from each sample i to sample to[i], if that is not -1. */
-static kdr_status add_edges(kdr_context *ctx, int32_t *to, double *weight, kdri_own *graph)
+/* An edge from each sample to the one neighbour in its list, if that is not -1; values are weights. */
+static kdr_status add_edges(kdr_context *ctx, const kdri_knn *lists, kdri_own *graph)
 {
 	kdr_status st;
-	const kdri_knn lists = { .rows = kdr_mat_rows(&graph->view), .k = 1, .index = to, .value = weight };
 	kdri_own more = { .view = kdr_mat_from_dense(NULL, 0, 0) }, sum = more;
-	KDRI_TRY(kdri_knn_graph(ctx, &lists, weight, &more));
+	KDRI_TRY(kdri_knn_graph(ctx, lists, lists->value, &more));
 	KDRI_TRY(kdri_graph_sum(ctx, &graph->view.as.csr, 1, &more.view.as.csr, 1, &sum));
 	kdri_own_free(ctx, graph);
 	*graph = sum;
@@ -165,7 +164,8 @@ static kdr_status tie_equal(kdr_context *ctx, const int64_t *first, kdri_own *gr
 		                    ? 0
 		                    : equal_share * degree[first[i]] / (double)count[first[i]]; /* (E1) */
 	}
-	KDRI_TRY(add_edges(ctx, to, weight, graph));
+	const kdri_knn lists = { .rows = kdr_mat_rows(&graph->view), .k = 1, .index = to, .value = weight };
+	KDRI_TRY(add_edges(ctx, &lists, graph));
 done:
 	kdri_free(ctx, count);
 	kdri_free(ctx, to);
@@ -256,7 +256,8 @@ kdr_status kdri_graph_join_small(kdr_context *ctx, const kdr_mat *x, const int64
 		to[small[a]] = (int32_t)large[nearest.index[a]];
 		weight[small[a]] = degree[small[a]]; /* (E2) */
 	}
-	KDRI_TRY(add_edges(ctx, to, weight, graph));
+	const kdri_knn lists = { .rows = kdr_mat_rows(&graph->view), .k = 1, .index = to, .value = weight };
+	KDRI_TRY(add_edges(ctx, &lists, graph));
 done:
 	kdri_knn_free(ctx, &nearest);
 	part_free(ctx, &from);

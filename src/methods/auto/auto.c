@@ -346,7 +346,7 @@ static void alike(const int64_t *first, int64_t n, kdri_verdict *v)
 {
 	for (int64_t i = 0; first && i < n; i++) {
 		v->labels[i] = v->labels[first[i]];
-		v->confidence[i] = v->confidence[first[i]];
+		v->agreement[i] = v->agreement[first[i]];
 	}
 }
 
