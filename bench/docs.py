@@ -407,6 +407,17 @@ def scaling(kind):
     return markdown(["machine", "rows in all" if kind == "strong" else "rows a rank", "ranks", "`kmeans`", "", "`mbc`", ""], out)
 
 
+def tables_transfer(_):
+    """Mean over the pairs of each collection."""
+    cells, mean = collections.defaultdict(list), lambda rows: "%s / %s" % tuple(map(short, np.mean(rows, axis=0)))
+    for r in rows_of("tables-transfer"):
+        cells[r["collection"], r["method"]].append((float(r["accuracy"]), float(r["balanced_accuracy"])))
+    names, methods = (list(dict.fromkeys(key[i] for key in cells)) for i in (0, 1))
+    rows = [[name, *(mean(cells[name, m]) for m in methods)] for name in names]
+    rows.append(["mean", *(mean([np.mean(cells[name, m], axis=0) for name in names]) for m in methods)])
+    return markdown(["collection", *methods], rows)
+
+
 # --- docs/notes/statements.md --------------------------------------------------------------------------------------------
 
 
@@ -423,7 +434,7 @@ def said(what):
 
 MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling, "said": said}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 

@@ -7,7 +7,8 @@ clusters  mean adjusted Rand index of auto, mixture and k-means over the designs
 others    the same for designs made here, which differ from those of tables_made and on which nothing was chosen
 rows      time and memory of auto on one table of a million rows (--rows) and 30 columns
 k         how often `-k auto` finds the number of segments of tables_made: exactly, within one, and mean |ln(k / true)|
-transfer  accuracy and balanced accuracy of transfer's auto and logistic regression over every pair of data sets in tables
+transfer  accuracy and balanced accuracy over every pair of data sets in tables: auto, logreg, forest, and methods of scikit-learn and POT on
+          columns standardised on the source; fills bench/results/tables-transfer.csv
 
 Data sets are read from KINDRED_DATA. docs/notes/tables.md and docs/transfer.md discuss the figures."""
 
@@ -27,7 +28,8 @@ from sklearn.metrics import adjusted_rand_score, balanced_accuracy_score
 
 CLUSTERS = {"auto": [], "mixture": ["-m", "mixture"], "mixture, pooled": ["-m", "mixture", "--pooled"],
             "k-means, standardised": ["-m", "kmeans", "--scale", "standard", "--missing", "mean"]}
-TRANSFER = {"auto": ["--missing", "mean"], "logreg": ["-m", "logreg", "--scale", "standard", "--missing", "mean"]}
+TRANSFER = {"auto": ["--missing", "mean"], "logreg": ["-m", "logreg", "--scale", "standard", "--missing", "mean"], "forest": ["-m", "forest", "--missing", "mean"]}
+PEERS = ["sklearn: logistic regression", "sklearn: random forest", "sklearn: gradient boosting", "POT: Sinkhorn"]
 
 
 def folders(name):
@@ -177,27 +179,71 @@ def number(args):
         [r for _, _, r in found])))
 
 
+def read_table(path):
+    """Columns of texts by name, and the classes."""
+    with open(path, newline="") as file:
+        rows = list(csv.DictReader(file))
+    return {c: [r[c] for r in rows] for c in rows[0] if c != "label"}, np.array([r["label"] for r in rows])
+
+
+def encoded(source, target):
+    """Numbers standardised on the source, with its means for missing ones; one column for each category of the source."""
+    def number(text):
+        try:
+            return float(text)
+        except ValueError:
+            return np.nan
+
+    parts = []
+    for name in source:
+        a, b = (np.array([number(v) for v in t[name]]) for t in (source, target))
+        if all(np.isfinite(x[i]) or v == "" for x, t in ((a, source), (b, target)) for i, v in enumerate(t[name])):
+            mean, spread = np.nanmean(a), np.nanstd(a) or 1
+            parts.append([np.nan_to_num((x - mean) / spread)[:, None] for x in (a, b)])
+        else:
+            levels = sorted(set(source[name]))
+            parts.append([np.array([[v == level for level in levels] for v in t[name]], dtype=float) for t in (source, target)])
+    return [np.hstack([p[side] for p in parts]) for side in (0, 1)]
+
+
+def peer(name, source, classes, target):
+    """The answer of another library."""
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.neighbors import KNeighborsClassifier
+
+    x, z = encoded(source, target)
+    if name == "POT: Sinkhorn":
+        import ot
+
+        number = np.unique(classes, return_inverse=True)[1]
+        moved = ot.da.SinkhornTransport(reg_e=1, norm="median", max_iter=200).fit(Xs=x, ys=number, Xt=z).transform(Xs=x)
+        return KNeighborsClassifier(1).fit(moved, classes).predict(z)
+    model = {"sklearn: logistic regression": LogisticRegression(max_iter=2000), "sklearn: random forest": RandomForestClassifier(random_state=0),
+             "sklearn: gradient boosting": GradientBoostingClassifier(random_state=0)}[name]
+    return model.fit(x, classes).predict(z)
+
+
 def transfer(args):
-    print("| collection | " + " | ".join(TRANSFER) + " |\n|---|" + "---|" * len(TRANSFER))
-    means = []
-    for name, tables in folders("tables"):
-        row = []
-        for options in TRANSFER.values():
-            scores = []
-            for source, target in itertools.permutations(tables, 2):
-                with open(target, newline="") as file:
-                    truth = [r["label"] for r in csv.DictReader(file)]
-                labels = run(args, "transfer", "--source", source, "--target", target, "--label-column", "label", *options)[1]
-                answer = next(iter(labels.values()))
-                scores.append((np.mean([a == t for a, t in zip(answer, truth)]), balanced_accuracy_score(truth, answer)))
-            row.append(np.mean(scores, axis=0))
-        means.append(row)
-        print(f"| {name} | " + " | ".join("%.3f / %.3f" % tuple(r) for r in row) + " |", flush=True)
-    print("| mean | " + " | ".join("%.3f / %.3f" % tuple(r) for r in np.mean(means, axis=0)) + " |")
+    head = ["collection", "source", "target", "method", "accuracy", "balanced_accuracy"]
+    paths = {(name, a.stem, b.stem): (a, b) for name, tables in folders("tables") for a, b in itertools.permutations(tables, 2)}
+
+    def make(key):
+        source, target = paths[key[:3]]
+        (columns, classes), (others, truth) = read_table(source), read_table(target)
+        if key[3] in TRANSFER:
+            labels = run(args, "transfer", "--source", source, "--target", target, "--label-column", "label", *TRANSFER[key[3]])[1]
+            answer = next(iter(labels.values()))
+        else:
+            answer = peer(key[3], columns, classes, others)
+        return [["%.4f" % np.mean(np.array(answer) == truth), "%.4f" % balanced_accuracy_score(truth, answer)]]
+
+    keys = [(*pair, method) for method in (*TRANSFER, *PEERS) for pair in paths]
+    common.Table(args.out or common.RESULTS / "tables-transfer.csv", head, keys, "bench/tables.py transfer").fill(make, float("inf"), args.only, args.jobs)
 
 
 CASES = {"clusters": clusters, "others": others, "rows": rows, "k": number, "transfer": transfer}
 
 if __name__ == "__main__":
-    sys.exit(common.run_cases(CASES, common.arguments(__doc__, CASES, ["clusters"], more=[("--seeds", {"type": int, "default": 1}),
+    sys.exit(common.run_cases(CASES, common.arguments(__doc__, CASES, ["clusters"], more=[("--seeds", {"type": int, "default": 1}), ("--jobs", {"type": int, "default": 1}), ("--only", {"default": ""}),
              ("--rows", {"type": int, "default": 1000000})])))
