@@ -160,6 +160,8 @@ typedef struct kdr_read_options {
 	const void *
 	        memory; /* CSV: the text of the table, instead of a file; `path` is then its name in messages */
 	size_t memory_bytes; /* length of `memory` */
+	const char *const *
+	        header_names; /* CSV: a first line whose cells are all among these names, NULL-terminated, is a header; or NULL */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 

@@ -243,6 +243,7 @@ typedef struct kdri_sheet {
 	int64_t *order;    /* of each column of dates: 1 day first, 2 month first, 0 either; else 0 */
 	int64_t nfeatures; /* of the data set as it was read */
 	int64_t *source;   /* of each feature: its column; NULL once features have been aligned */
+	bool header;       /* columns have names from the first line */
 	bool latin;        /* the file is no UTF-8 and nobody said what it is: Windows-1252 was assumed */
 	char *missing;     /* the policy; texts are NULL where none was told */
 	char **na;         /* told texts that stand for no value */

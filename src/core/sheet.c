@@ -146,6 +146,7 @@ kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *from, const int64
 	KDRI_TRY(copy_columns(ctx, from, t));
 	t->nfeatures = from->nfeatures;
 	t->latin = from->latin;
+	t->header = from->header;
 	if (from->source) {
 		KDRI_TRY(KDRI_NEW(ctx, &t->source, from->nfeatures));
 		memcpy(t->source, from->source, (size_t)from->nfeatures * sizeof *t->source);

@@ -135,6 +135,90 @@ done:
 	return st;
 }
 
+/* --- headers ---------------------------------------------------------------------------------------------- */
+
+static bool has_header(const kdr_data *set)
+{
+	return set && set->sheet && set->sheet->header;
+}
+
+/* Names of the columns of the data sets, and of those that have another purpose; a NULL ends them. Borrowed. */
+static kdr_status header_names(kdr_context *ctx, kdr_data *const *sets, int64_t count,
+                               const kdr_read_options *o, const char ***out)
+{
+	kdr_status st;
+	const char **names = NULL;
+	const char *const more[] = { o->label_column, o->id_column, o->task_column };
+	int64_t n = 0, room = 4;
+	for (int64_t i = 0; i < count; i++)
+		room += sets[i] && sets[i]->sheet ? sets[i]->sheet->ncolumns : 0;
+	KDRI_TRY(kdri_calloc(ctx, &names, room, sizeof *names));
+	for (int64_t i = 0; i < count; i++)
+		for (int64_t j = 0; has_header(sets[i]) && j < sets[i]->sheet->ncolumns; j++)
+			names[n++] = sets[i]->sheet->columns[j].name;
+	for (int i = 0; n > 0 && i < 3; i++)
+		if (more[i])
+			names[n++] = more[i];
+	*out = names;
+	names = NULL;
+done:
+	kdri_free(ctx, names);
+	return st;
+}
+
+/* A file can be read again if it is one. */
+static bool is_file(const char *path)
+{
+	struct stat info;
+	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+/* Reads the file of a path, or leaves *out NULL if it cannot be read yet. */
+static kdr_status read_path(kdr_context *ctx, const kdr_task_path *path, const kdr_read_options *options,
+                            bool again, kdr_data **out)
+{
+	kdr_read_options o = *options;
+	o.name = path->name;
+	o.may_lack_labels = path->may_lack_labels || o.may_lack_labels;
+	kdr_status st = kdr_read(ctx, path->path, &o, out);
+	return again && (st == KDR_ERR_DATA || st == KDR_ERR_FORMAT) && is_file(path->path) ? KDR_OK : st;
+}
+
+/* A table of texts only does not show whether its first line is a header: it is one if it repeats names that another file has. So files
+ * that have no names, or cannot be read without them, are read again when the names of the others are known. */
+static kdr_status read_paths(kdr_context *ctx, const kdr_task_path *paths, int64_t count,
+                             const kdr_read_options *options, kdr_data **sets)
+{
+	kdr_status st = KDR_OK;
+	kdr_read_options o = *options;
+	kdr_data *second = NULL;
+	const char **names = NULL;
+	const bool several = count > 1 && o.header == KDR_HEADER_FIND_OUT;
+	for (int64_t i = 0; i < count; i++)
+		if (!sets[i])
+			KDRI_TRY(read_path(ctx, &paths[i], &o, several, &sets[i]));
+	if (!several)
+		goto done;
+	KDRI_TRY(header_names(ctx, sets, count, &o, &names));
+	o.header_names = names;
+	for (int64_t i = 0; i < count; i++) {
+		if (sets[i] &&
+		    (!sets[i]->sheet || has_header(sets[i]) || !names[0] || !is_file(paths[i].path)))
+			continue;
+		KDRI_TRY(read_path(ctx, &paths[i], &o, false, &second));
+		if (!sets[i] || has_header(second)) {
+			kdr_data_free(sets[i]);
+			sets[i] = second;
+		} else {
+			kdr_data_free(second);
+		}
+		second = NULL;
+	}
+done:
+	kdri_free(ctx, names);
+	return st;
+}
+
 kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t npaths,
                           const kdr_read_options *options, kdr_data ***out, int64_t **from, int64_t *count)
 {
@@ -156,7 +240,6 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		goto done;
 	}
 	bytes += o.memory ? (double)o.memory_bytes : 0;
-	const bool may_lack_labels = o.may_lack_labels;
 	for (int64_t i = 0; i < npaths; i++) {
 		if (!paths[i].path) {
 			st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read_tasks: path %lld of %lld is NULL",
@@ -168,13 +251,9 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
 	KDRI_TRY(tasks_read_texts(ctx, paths, npaths, &o, read));
-	for (int64_t i = 0; i < npaths; i++) {
-		o.name = paths[i].name;
-		o.may_lack_labels = paths[i].may_lack_labels || may_lack_labels;
-		if (!read[i])
-			KDRI_TRY(kdr_read(ctx, paths[i].path, &o, &read[i]));
+	KDRI_TRY(read_paths(ctx, paths, npaths, &o, read));
+	for (int64_t i = 0; i < npaths; i++)
 		KDRI_TRY(add_set(ctx, &read[i], o.task_column != NULL, npaths > 1, i, &made));
-	}
 	*out = made.sets;
 	*count = made.count;
 	made.sets = NULL;

@@ -103,6 +103,17 @@ class Mixed(CliTest):
         self.assertIn("'city=Lima': unknown to the fit: treated as missing", done.stderr)
         self.assertGreater(rand_index([int(x) for x in self.read("scored").split()], segments), .7)
 
+    def test_a_first_line_that_repeats_names_is_a_header(self):
+        """Texts only: the file itself does not show whether its first line is a header."""
+        self.write("source.csv", "colour,shape,kind\n" + "red,round,a\nblue,square,b\n" * 6)
+        self.write("target.csv", "colour,shape\nred,round\nblue,square\nred,round\n")
+        self.run_kindred("transfer", "-m", "logreg", "--source", "source.csv", "--label-column", "kind", "--target", "target.csv", "-o", "out")
+        self.assertEqual(self.read("out/target.labels").split(), ["a", "b", "a"])
+        self.write("numbers.csv", "colour,shape,size\n" + "red,round,1\nblue,square,2.5\n" * 6)
+        for order in (("target.csv", "numbers.csv"), ("numbers.csv", "target.csv")):
+            self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "--force", *order)
+            self.assertEqual({t["name"]: t["n"] for t in self.result()["tasks"]}, {"target": 3, "numbers": 12})
+
     def test_k_is_found(self):
         done = self.run_kindred("cluster", "-k", "auto", "-o", "out", *self.files)
         self.assertRegex(done.stdout, r"k = 3: [a-z ]+, right in . of 5 such cases; at least 3 segments, probably 3 to 5")

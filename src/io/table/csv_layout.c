@@ -190,6 +190,23 @@ static bool has_cell(const kdri_csv_layout *l, const row *r, const char *text)
 	return false;
 }
 
+/* Whether all cells of the row are among the names. */
+static bool has_names_only(const kdri_csv_layout *l, const row *r, const char *const *names)
+{
+	const char *p = r->begin;
+	for (int64_t j = 0; j < r->fields; j++) {
+		kdri_csv_cell a = kdri_csv_cell_at(p, l->delimiter);
+		const size_t length = (size_t)(a.end - a.begin);
+		const char *const *name = names;
+		while (*name && (strlen(*name) != length || memcmp(*name, a.begin, length) != 0))
+			name++;
+		if (!*name)
+			return false;
+		p = a.stop + 1;
+	}
+	return r->fields > 0;
+}
+
 static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o)
 {
 	int64_t label = field_number(o->label_column), id = field_number(o->id_column);
@@ -199,6 +216,8 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 	    (o->task_column && field_number(o->task_column) < 0))
 		return true; /* columns are asked for by name */
 	if (o->label_column && label < 0 && has_cell(l, &rows[0], o->label_column))
+		return true;
+	if (o->header_names && has_names_only(l, &rows[0], o->header_names))
 		return true;
 	const char *p = rows[0].begin, *below = rows[1].begin;
 	if (below && shift)

@@ -46,6 +46,7 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 	s->ncolumns = l->fields;
 	s->nfeatures = l->cols;
 	s->latin = l->latin && !o->encoding;
+	s->header = l->header;
 	for (int64_t j = 0; j < l->fields; j++) {
 		KDRI_TRY(describe_field(ctx, l, t, j, k, &s->columns[j]));
 		s->origin[j] = l->roles[j].origin;
