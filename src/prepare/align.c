@@ -174,22 +174,28 @@ static int64_t disjoint_from(kdr_data *const *tasks, int64_t t, const kdri_colum
 	return -1;
 }
 
-/* Whether a name is that of a text of one of the data set's categories: `city=Paris`. */
-static bool of_category(const kdr_data *d, const char *name)
+/* The category of the data set that a name is a text of, such as `city=Paris`; -1: none. */
+static int64_t category_of(const kdr_data *d, const char *name)
 {
 	for (int64_t c = 0; d->sheet && d->sheet->source && c < d->sheet->ncolumns; c++) {
 		size_t n = strlen(d->sheet->columns[c].name);
 		if (d->sheet->columns[c].kind == KDR_COLUMN_CATEGORY &&
 		    strncmp(name, d->sheet->columns[c].name, n) == 0 && name[n] == '=')
-			return true;
+			return c;
 	}
-	return false;
+	return -1;
 }
 
 /* What becomes of a column that a data set does not have. */
-static const char *instead(const kdr_prep *prep)
+static const char *instead(const kdr_prep *prep, const kdri_columns *columns)
 {
-	return prep->options.scale == KDR_SCALE_TABLE ? "treated as missing" : "filled with zeros";
+	if (prep->options.scale == KDR_SCALE_TABLE)
+		return "treated as missing";
+	if (!columns->fill)
+		return "filled with zeros";
+	return prep->reading_missing && strcmp(prep->reading_missing, "median") == 0
+	               ? "filled with the median of the fit"
+	               : "filled with the mean of the fit";
 }
 
 static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
@@ -208,7 +214,7 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		name_list missing = { .count = 0 };
 		const bool table = prep->options.scale == KDR_SCALE_TABLE;
 		for (int64_t u = 0; u < all->count && (table || missing.count < TOLD); u++)
-			if (marks[u].task != t && !(table && of_category(tasks[t], all->names[u])))
+			if (marks[u].task != t && !(table && category_of(tasks[t], all->names[u]) >= 0))
 				list_add(&missing, all->names[u]);
 		if (!table)
 			missing.count = all->count - tasks[t]->cols;
@@ -219,7 +225,7 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		if (missing.count > 0)
 			KDRI_TRY(kdri_prep_warn(ctx, prep, "task %.40s has no feature %s that %s: %s",
 			                        tasks[t]->name, list_text(&missing, text, sizeof text), who,
-			                        instead(prep)));
+			                        instead(prep, &columns[t])));
 	}
 done:
 	return st;
@@ -339,7 +345,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		int64_t u = kdri_names_find(table, d->features[j]);
 		c->to[j] = u;
 		if (u < 0) {
-			list_add(of_category(d, d->features[j]) ? &new_texts : &unknown, d->features[j]);
+			list_add(category_of(d, d->features[j]) >= 0 ? &new_texts : &unknown, d->features[j]);
 			continue;
 		}
 		if (column_of[u] >= 0)
@@ -349,7 +355,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 	}
 	for (int64_t u = 0; u < prep->cols; u++)
 		if (column_of[u] < 0 &&
-		    !of_category(d, prep->names[u])) /* a text that no row has is no lack */
+		    category_of(d, prep->names[u]) < 0) /* a text that no row has is no lack */
 			list_add(&missing, prep->names[u]);
 	if (found == 0 && prep->cols > 0) {
 		char own[192];
@@ -370,7 +376,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		                     : "such rows have none of the texts it knew");
 	if (missing.count > 0 && !d->counted)
 		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: %s", d->name,
-		             list_text(&missing, text, sizeof text), instead(prep));
+		             list_text(&missing, text, sizeof text), instead(prep, c));
 	kdri_columns_order(c, d->cols, prep->cols);
 done:
 	return st;
@@ -397,4 +403,38 @@ done:
 	kdri_names_free(ctx, &table);
 	kdri_free(ctx, column_of);
 	return st;
+}
+
+kdr_status kdri_align_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *c)
+{
+	kdr_status st = KDR_OK;
+	bool *has = NULL;
+	if (prep->options.scale != KDR_SCALE_TABLE && !c->fill)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW0(ctx, &has, prep->cols));
+	KDRI_TRY(KDRI_NEW(ctx, &c->absent, prep->cols));
+	if (c->fill)
+		KDRI_TRY(KDRI_NEW(ctx, &c->text_of, prep->cols));
+	for (int64_t j = 0; j < d->cols; j++)
+		if (c->to[j] >= 0)
+			has[c->to[j]] = true;
+	for (int64_t u = 0; u < prep->cols; u++) {
+		if (has[u])
+			continue;
+		if (c->text_of)
+			c->text_of[c->nabsent] = category_of(d, prep->names[u]);
+		c->absent[c->nabsent++] = u;
+	}
+done:
+	kdri_free(ctx, has);
+	return st;
+}
+
+void kdri_align_free(kdr_context *ctx, kdri_columns *c)
+{
+	kdri_free(ctx, c->to);
+	kdri_free(ctx, c->shift);
+	kdri_free(ctx, c->absent);
+	kdri_free(ctx, c->text_of);
+	kdri_strings_free(&ctx->allocator, c->since, c->nsince);
 }

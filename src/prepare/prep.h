@@ -74,9 +74,12 @@ typedef struct kdri_columns {
 	bool identity;   /* nothing moves, nothing is left out, nothing is filled in */
 	bool increasing; /* the order of the columns that stay does not change */
 	double *shift;   /* added to each column as a row is loaded; NULL: nothing */
-	int64_t *
-	        absent; /* scale table: aligned columns the data set does not have, NaN in its rows; else NULL */
+	int64_t *absent; /* aligned columns the data set does not have, where they are not zero; else NULL */
 	int64_t nabsent;
+	const double *fill; /* cols, borrowed: the value of absent columns; NULL: NaN (scale table) */
+	int64_t *
+	        text_of; /* with fill, of each absent column: the data set's category whose text it is, filled only in rows
+	                     * where that has a hole; -1: filled in all rows */
 	char **since; /* of each feature that is a date: what its column says of it then; else NULL. NULL: there are none */
 	int64_t nsince;
 } kdri_columns;
@@ -89,6 +92,11 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
  * message event, what is filled in in a warning. */
 kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                           kdri_columns *columns);
+
+/* Fills columns->absent and columns->text_of with scale table or columns->fill. */
+kdr_status kdri_align_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
+                             kdri_columns *columns);
+void kdri_align_free(kdr_context *ctx, kdri_columns *columns);
 
 /* Sets identity and increasing by `to`, of `from` columns to `cols`. */
 void kdri_columns_order(kdri_columns *columns, int64_t from, int64_t cols);
@@ -118,9 +126,6 @@ typedef enum kdri_table_kind { KDRI_TABLE_NUMBER, KDRI_TABLE_TWO, KDRI_TABLE_LEV
 /* Columns of one category side by side, once groups are known. */
 kdr_status kdri_table_order(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                             kdri_columns *columns);
-/* Fills columns->absent, which the caller frees. */
-kdr_status kdri_table_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
-                             kdri_columns *columns);
 /* From prepared columns to distances, in place: the last equations of table.c. Does nothing unless the scale is table. */
 kdr_status kdri_table_encode(kdr_context *ctx, const kdr_prep *prep, int64_t task, kdr_data *data);
 /* Whether some column has exactly two values in all data sets together. */

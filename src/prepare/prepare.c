@@ -199,7 +199,7 @@ static kdr_status prepare_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
 	KDRI_TRY(check_ranks(ctx, prep)); /* of those that are left */
 	for (int64_t t = 0; t < count; t++)
-		KDRI_TRY(kdri_table_absent(ctx, prep, tasks[t], &columns[t]));
+		KDRI_TRY(kdri_align_absent(ctx, prep, tasks[t], &columns[t]));
 	if (has_steps(&prep->options) || prep->group) {
 		for (int64_t t = 0; t < count; t++)
 			KDRI_TRY(kdri_check_values(ctx, prep, tasks[t], &columns[t]));
@@ -249,12 +249,8 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 			kdri_message(ctx, "%s", prep->warnings[i]);
 	}
 done:
-	for (int64_t t = 0; t < count && columns; t++) {
-		kdri_free(ctx, columns[t].to);
-		kdri_free(ctx, columns[t].shift);
-		kdri_free(ctx, columns[t].absent);
-		kdri_strings_free(&ctx->allocator, columns[t].since, columns[t].nsince);
-	}
+	for (int64_t t = 0; t < count && columns; t++)
+		kdri_align_free(ctx, &columns[t]);
 	for (int64_t t = 0; t < count && changes; t++)
 		kdri_change_free(ctx, &changes[t]);
 	kdri_free(ctx, columns);
@@ -275,8 +271,11 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 		        "task %lld: the preprocessing was fitted on %lld tasks one by one (0 to %lld)",
 		        (long long)task, (long long)prep->sets, (long long)prep->sets - 1);
 	int64_t set = prep->fit_each ? task : 0;
+	if (prep->fill && prep->options.scale != KDR_SCALE_TABLE && data->kind == KDR_MAT_DENSE &&
+	    task >= 0 && task < prep->tasks)
+		columns.fill = prep->fill + task * prep->cols;
 	KDRI_TRY(kdri_align_new(ctx, prep, data, &columns));
-	KDRI_TRY(kdri_table_absent(ctx, prep, data, &columns));
+	KDRI_TRY(kdri_align_absent(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_shift(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_kinds_refill(ctx, prep, task, &columns, data));
 	if (has_steps(&prep->options) || prep->divisor) {
@@ -288,10 +287,7 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 	kdri_change_write(ctx, prep, set, &columns, &change, data);
 	kdri_kinds_done(prep, &columns, data);
 done:
-	kdri_free(ctx, columns.to);
-	kdri_free(ctx, columns.shift);
-	kdri_free(ctx, columns.absent);
-	kdri_strings_free(&ctx->allocator, columns.since, columns.nsince);
+	kdri_align_free(ctx, &columns);
 	kdri_change_free(ctx, &change);
 	return st;
 }

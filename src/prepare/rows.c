@@ -100,6 +100,23 @@ static void load_sparse(const kdr_data *d, const kdri_columns *columns, int64_t 
 		sort_row(row);
 }
 
+/* Whether the cell of a column of its table was missing in row i, and has been filled. */
+static bool has_hole(const kdri_sheet *s, int64_t i, int64_t column)
+{
+	int64_t low = 0, high = s->nholes; /* holes are in the order of rows */
+	while (low < high) {
+		const int64_t middle = low + (high - low) / 2;
+		if (s->hole_row[middle] < i)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < s->nholes && s->hole_row[low] == i; low++)
+		if (s->source[s->hole_feature[low]] == column)
+			return true;
+	return false;
+}
+
 static void load_dense(const kdr_data *d, const kdri_columns *columns, int64_t i, int64_t cols, kdri_row *row)
 {
 	const double *x = d->dense + i * d->cols;
@@ -112,8 +129,13 @@ static void load_dense(const kdr_data *d, const kdri_columns *columns, int64_t i
 	for (int64_t j = 0; j < d->cols; j++)
 		if (columns->to[j] >= 0)
 			row->val[columns->to[j]] = columns->shift ? x[j] + columns->shift[j] : x[j];
-	for (int64_t a = 0; a < columns->nabsent; a++)
-		row->val[columns->absent[a]] = NAN;
+	for (int64_t a = 0; a < columns->nabsent; a++) {
+		const int64_t u = columns->absent[a];
+		if (!columns->fill)
+			row->val[u] = NAN;
+		else if (columns->text_of[a] < 0 || has_hole(d->sheet, i, columns->text_of[a]))
+			row->val[u] = columns->fill[u];
+	}
 }
 
 void kdri_row_load(const kdr_data *d, const kdri_columns *columns, int64_t i, int64_t cols, kdri_row *row)

@@ -437,25 +437,6 @@ void kdri_row_table(const kdr_prep *prep, int64_t set, kdri_row *row)
 	}
 }
 
-kdr_status kdri_table_absent(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *columns)
-{
-	kdr_status st = KDR_OK;
-	bool *has = NULL;
-	if (prep->options.scale != KDR_SCALE_TABLE)
-		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, &has, prep->cols));
-	KDRI_TRY(KDRI_NEW(ctx, &columns->absent, prep->cols));
-	for (int64_t j = 0; j < d->cols; j++)
-		if (columns->to[j] >= 0)
-			has[columns->to[j]] = true;
-	for (int64_t u = 0; u < prep->cols; u++)
-		if (!has[u])
-			columns->absent[columns->nabsent++] = u;
-done:
-	kdri_free(ctx, has);
-	return st;
-}
-
 kdr_status kdri_table_encode(kdr_context *ctx, const kdr_prep *p, int64_t task, kdr_data *d)
 {
 	kdr_status st = KDR_OK;

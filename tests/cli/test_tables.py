@@ -307,6 +307,31 @@ class Jobs(Tables):
         first, hole, _ = self.run_kindred("predict", "--model", "m.h5", "b.csv").stdout.split()
         self.assertNotEqual(first, hole)
 
+    def test_the_mean_of_the_fit_fills_new_columns_without_a_value(self):
+        self.write("a.csv", "x,y\n100,1\n101,2\n,1\n200,50\n201,51\n199,52\n")
+        for policy in ("mean", "median"):
+            self.cluster("a.csv", "--missing", policy, "--save-model", "m.h5")
+            self.write("b.csv", "x,y\n,51\n100,1\n")
+            want, other = self.run_kindred("predict", "--model", "m.h5", "b.csv").stdout.split()
+            self.assertNotEqual(want, other)
+            for text in ("x,y\n,51\n", "y\n51\n"):
+                self.write("b.csv", text)
+                done = self.run_kindred("predict", "--model", "m.h5", "b.csv")
+                self.assertEqual(done.stdout.split(), [want], text)
+                self.assertIn(f"filled with the {policy} of the fit", done.stderr)
+
+    def test_the_shares_of_the_fit_fill_new_categories_without_a_value(self):
+        # u and w are .5 each in the fit, so that a row without a value is as far from both: the number decides
+        self.write("a.csv", "c,x\n" + "u,0\nw,1\n" * 4)
+        self.cluster("a.csv", "--columns", "c:category,x", "--missing", "mean", "--save-model", "m.h5")
+        for text in ("c,x\n,.55\nu,0\nw,1\n", "c,x\n,.55\nu,0\n", "c,x\n,.55\nw,1\n", "c,x\n,.55\n", "x\n.55\n"):
+            for x, like in ((".55", "w,1"), (".45", "u,0")):
+                self.write("one.csv", "c,x\n" + like + "\n")
+                want = self.run_kindred("predict", "--model", "m.h5", "one.csv").stdout.split()[0]
+                self.write("b.csv", text.replace(".55", x))
+                got = self.run_kindred("predict", "--model", "m.h5", "b.csv").stdout.split()[0]
+                self.assertEqual(got, want, (text, x))
+
     def test_rows_left_out_keep_truth_in_step(self):
         self.write("t.csv", "x,y\n0,0\n,1\n9,9\n9,8\n0,1\n")
         self.write("t.labels", "a\n?\nb\nb\na\n")
