@@ -95,6 +95,20 @@ done:
 	return st;
 }
 
+kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *t, int64_t samples)
+{
+	if (algo->family != KDR_FAMILY_CLUSTER)
+		return KDR_OK;
+	if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
+		                 kdri_task_name(t), (long long)t->k);
+	if (t->k > samples)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld but there %s only %lld sample%s",
+		                 kdri_task_name(t), (long long)t->k, samples == 1 ? "is" : "are",
+		                 (long long)samples, samples == 1 ? "" : "s");
+	return KDR_OK;
+}
+
 static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
                              const kdr_task *t)
 {
@@ -106,16 +120,7 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 		KDRI_TRY(kdri_mat_check_values(ctx, &t->x, kdri_task_name(t), problem->category != NULL));
 	if ((algo->flags & KDR_ALGO_NONNEG) && traits.negative)
 		KDRI_TRY(check_nonnegative(ctx, algo, t));
-	if (algo->family == KDR_FAMILY_CLUSTER) {
-		if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
-			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
-			                 kdri_task_name(t), (long long)t->k);
-		if (t->k > all)
-			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-			                 "task %s: k is %lld but there %s only %lld sample%s",
-			                 kdri_task_name(t), (long long)t->k, all == 1 ? "is" : "are",
-			                 (long long)all, all == 1 ? "" : "s");
-	}
+	KDRI_TRY(kdri_check_k(ctx, algo, t, all));
 	if (t->init && t->k == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",
 		                 kdri_task_name(t));

@@ -168,6 +168,8 @@ double kdri_member_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const k
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);
 /* fit.c: an error where rows are on several ranks and the method cannot; it says which can. */
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo);
+/* KDR_ERR_ARGUMENT where a clustering method cannot find the k of a task among so many samples (of all ranks). */
+kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *task, int64_t samples);
 
 /* All numbers in force and how many, which is 1 but for KDR_OPTION_REALS; NULL and 0 if `name` is unknown. Good
  * until the option is set anew. */

@@ -321,8 +321,11 @@ static kdr_status job_check_memory(kdr_context *ctx, const kdr_options *options,
 	if (ctx->comm) /* ranks fail together, in kdr_fit */
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &on_disk, problem->ntasks));
-	for (int64_t t = 0; t < problem->ntasks; t++)
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		KDRI_TRY(kdri_check_k(ctx, &algo->info, task, kdr_mat_rows(&task->x)));
 		on_disk[t] = streamed && streamed[t]->streamed;
+	}
 	KDRI_TRY(kdri_estimate_problem(ctx, algo, problem, on_disk, options, out));
 	out->bytes += beside;
 	kdri_snprintf(what, sizeof what, "method '%s'", algo->info.id);

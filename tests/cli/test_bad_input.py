@@ -16,7 +16,10 @@ class BadInput(CliTest):
         self.assertEqual(self.leftovers(), [])
 
     def test_k_larger_than_n(self):
-        self.cluster(self.write("a.csv", "1,2\n3,4\n5,6\n"), k=4, code=2, says=["k is 4", "3 samples"])
+        path = self.write("a.csv", "1,2\n3,4\n5,6\n")
+        for k in (4, 10**9):  # so many centres need more memory than there is, which is not the point
+            self.cluster(path, k=k, code=2, says=[f"k is {k} but there are only 3 samples"])
+            self.fails("cluster", "-k", k, "-o", "out", path, code=2, says=[f"k is {k} but there are only 3 samples"])
 
     def test_k_zero_negative_or_not_a_number(self):
         path = self.write("a.csv", BLOBS_A)
