@@ -51,7 +51,7 @@ static const cli_option own_options[] = {
 	  .value = "SHARE",
 	  .help = "auto: leave the least sure samples without a class, this share of each target ('?' in the labels)" },
 	{ .name = "guard",
-	  .help = "keep the partition found without the source where the transfer is not trusted" },
+	  .help = "only for trec: keep the partition found without the source where the transfer is not trusted" },
 	{ .name = "probabilities",
 	  .help = "also give the probability of each class for each sample, calibrated on samples of the sources held out "
 	          "in three more fits: <target>.probabilities.csv; methods that find clusters in place of classes have none" },

@@ -109,7 +109,10 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job)
 {
 	if (isnan(kdr_options_get(job->settings, name))) {
-		cli_error("%s: method '%s' has no such option", flag, job->algo->id);
+		cli_error("%s: method '%s' has no such option", flag,
+		          job->told.method    ? job->told.method
+		          : job->algo->called ? job->algo->called
+		                              : job->algo->id);
 		return EXIT_USAGE;
 	}
 	kdr_status st = kdr_options_set(ctx, job->settings, name, value);

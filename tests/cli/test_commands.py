@@ -66,6 +66,14 @@ class Commands(CliTest):
             for o in m["options"]:
                 self.assertTrue(o["help"], o["name"])
 
+    def test_help_names_the_methods_that_an_option_is_for(self):
+        text = " ".join(self.run_kindred("help", "transfer").stdout.split())
+        methods = json.loads(self.run_kindred("methods", "--json").stdout)
+        self.assertEqual([m["id"] for m in methods if any(o["name"] == "guard" for o in m["options"])], ["trec"])
+        self.assertIn("--guard only for trec:", text)
+        self.assertIn("chosen from the data by auto, mixture, forest, embed and relate; otherwise none", text)
+        self.assertNotIn("(default none)", text)
+
     def test_every_command_has_help_with_an_example(self):
         overview = self.run_kindred("help").stdout
         names = [line.split()[0] for line in overview.split("Commands:\n")[1].split("\n\n")[0].splitlines()]

@@ -47,7 +47,9 @@ class Trec(CliTest):
         self.fails(*good, "--set", "features=17", code=2, says=["features is 17", "16 columns"])
         self.fails(*good, "--set", "runs=0", code=2, says="runs")
         self.fails("generate", "--design", "berikov", "--samples", "5", "-o", "x", code=2, says="--samples")
-        self.fails("transfer", "-m", "svm", *good[3:], "--guard", code=2, says="--guard")
+        self.fails("transfer", "-m", "svm", *good[3:], "--guard", code=2, says="--guard: method 'svm' has no such option")
+        for method in ([], ["-m", "auto"]):
+            self.fails("transfer", *method, *good[3:], "--guard", code=2, says="--guard: method 'auto' has no such option")
 
 
 class AutoK(CliTest):
