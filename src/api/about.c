@@ -259,8 +259,9 @@ void kdr_result_set_write_seconds(kdr_result *r, double seconds)
 const kdri_field *kdri_result_field(const kdr_result *r, int64_t task, const char *name)
 {
 	size_t length = strlen(name);
-	for (int64_t i = 0; i < r->field_count; i++) {
-		const kdri_field *f = &r->fields[i];
+	int64_t i = task < 0 ? kdri_names_find(&r->field_names, name) + 1 : r->tasks[task].last_field;
+	for (; i > 0; i = r->fields[i - 1].next) {
+		const kdri_field *f = &r->fields[i - 1];
 		if (f->task == task && f->stem == length && strncmp(f->name, name, length) == 0)
 			return f;
 	}

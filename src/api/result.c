@@ -73,11 +73,13 @@ void kdr_result_free(kdr_result *r)
 		kdri_free_with(&a, (void *)r->arrays[i].data);
 	}
 	kdri_free_with(&a, r->arrays);
+	kdri_free_with(&a, r->array_next);
 	for (int64_t i = 0; i < r->field_count; i++) {
 		kdri_free_with(&a, r->fields[i].name);
 		kdri_free_with(&a, r->fields[i].text);
 	}
 	kdri_free_with(&a, r->fields);
+	kdri_names_free_with(&a, &r->field_names);
 	for (int64_t i = 0; i < r->match_count; i++) {
 		kdri_free_with(&a, (void *)r->matches[i].matrix);
 		kdri_free_with(&a, (void *)r->matches[i].quality);
@@ -113,17 +115,21 @@ kdr_status kdri_result_array(kdr_context *ctx, kdr_result *r, const char *name, 
 	kdr_array a = { .task = task, .type = type, .ndim = ndim };
 	char *own_name = NULL;
 	double *storage = NULL; /* int64 has the same size */
-	int64_t count = 1;
+	int64_t count = 1, *last;
 	for (int i = 0; i < ndim; i++) {
 		KDRI_TRY(kdri_mul(ctx, count, shape[i], &count));
 		a.shape[i] = shape[i];
 	}
 	KDRI_TRY(kdri_strdup(ctx, name, &own_name));
 	KDRI_TRY(KDRI_NEW0(ctx, &storage, count));
-	KDRI_TRY(KDRI_GROW(ctx, &r->arrays, r->array_count + 1));
+	KDRI_TRY(KDRI_ROOM(ctx, &r->arrays, &r->array_room, r->array_count + 1));
+	KDRI_TRY(KDRI_ROOM(ctx, &r->array_next, &r->array_next_room, r->array_count + 1));
 	a.name = own_name;
 	a.data = storage;
+	last = task < 0 ? &r->last_array : &r->tasks[task].last_array;
+	r->array_next[r->array_count] = *last;
 	r->arrays[r->array_count++] = a;
+	*last = r->array_count;
 	memcpy(data, &storage, sizeof storage);
 	own_name = NULL;
 	storage = NULL;
@@ -155,19 +161,26 @@ static kdr_status add_field(kdr_context *ctx, kdr_result *r, int64_t task, const
 	kdri_field f = { .number = number, .task = task, .stem = strlen(name) };
 	const char *of = task < 0 ? "" : r->tasks[task].name;
 	size_t room = f.stem + strlen(of) + 2;
+	int64_t at = 0;
 	KDRI_TRY(kdri_alloc(ctx, &f.name, (int64_t)room, 1));
 	snprintf(f.name, room, "%s%s%s", name, task < 0 ? "" : ".", of);
 	if (text)
 		KDRI_TRY(kdri_strdup(ctx, text, &f.text));
-	/* A name comes once in result.json: what is said again, such as of the next task, takes the place of the first. */
-	for (int64_t i = 0; i < r->field_count; i++)
-		if (strcmp(r->fields[i].name, f.name) == 0) {
-			kdri_field old = r->fields[i];
-			r->fields[i] = f;
-			f = old;
-			goto done;
-		}
-	KDRI_TRY(KDRI_GROW(ctx, &r->fields, r->field_count + 1));
+	KDRI_TRY(KDRI_ROOM(ctx, &r->fields, &r->field_room, r->field_count + 1));
+	r->field_names.borrows = true;
+	KDRI_TRY(kdri_names_add(ctx, &r->field_names, f.name, room - 1, &at));
+	/* A name occurs once in result.json: a new value, such as the next task's, replaces the first one. */
+	if (at < r->field_count) {
+		char *text_before = r->fields[at].text;
+		r->fields[at].number = f.number;
+		r->fields[at].text = f.text;
+		f.text = text_before;
+		goto done;
+	}
+	if (task >= 0) {
+		f.next = r->tasks[task].last_field;
+		r->tasks[task].last_field = at + 1;
+	}
 	r->fields[r->field_count++] = f;
 	f = (kdri_field){ 0 };
 done:
@@ -206,7 +219,7 @@ kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *r, int64_t f
 	int64_t count;
 	KDRI_TRY(kdri_mul(ctx, rows, cols, &count));
 	KDRI_TRY(KDRI_NEW0(ctx, &storage, count));
-	KDRI_TRY(KDRI_GROW(ctx, &r->matches, r->match_count + 1));
+	KDRI_TRY(KDRI_ROOM(ctx, &r->matches, &r->match_room, r->match_count + 1));
 	r->matches[r->match_count++] = (kdr_correspondence){ from, to, rows, cols, storage, NULL };
 	*matrix = storage;
 	storage = NULL;
@@ -304,10 +317,14 @@ kdr_array kdr_result_array_at(const kdr_result *r, int64_t index)
 
 kdr_array kdr_result_array(const kdr_result *r, const char *name, int64_t task)
 {
-	for (int64_t i = 0; r && name && i < r->array_count; i++)
-		if (r->arrays[i].task == task && strcmp(r->arrays[i].name, name) == 0)
-			return r->arrays[i];
-	return (kdr_array){ 0 };
+	kdr_array found = { 0 };
+	if (!r || !name || task < -1 || task >= r->ntasks)
+		return found;
+	for (int64_t i = task < 0 ? r->last_array : r->tasks[task].last_array; i > 0;
+	     i = r->array_next[i - 1])
+		if (r->arrays[i - 1].task == task && strcmp(r->arrays[i - 1].name, name) == 0)
+			found = r->arrays[i - 1]; /* the first of that name is the last here */
+	return found;
 }
 
 int64_t kdr_result_field_count(const kdr_result *r)

@@ -6,6 +6,7 @@
 #define KDRI_RESULT_H
 
 #include "core/internal.h"
+#include "core/names.h"
 
 /* A named number or text. */
 typedef struct kdri_field {
@@ -13,6 +14,7 @@ typedef struct kdri_field {
 	char *text;   /* NULL: a number */
 	size_t stem;  /* length of the name without the task's */
 	int64_t task; /* -1: of all */
+	int64_t next; /* 1 + index of the field that the same task got before; 0: none */
 	double number;
 } kdri_field;
 
@@ -88,7 +90,8 @@ typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;        /* rows and entries here */
 	int64_t first, all, all_nnz; /* the number of the first row here among those of all ranks; these */
 	int64_t *labels;
-	int64_t *sizes; /* k: samples of all ranks with each label; NULL: nobody counted */
+	int64_t *sizes;                 /* k: samples of all ranks with each label; NULL: nobody counted */
+	int64_t last_field, last_array; /* 1 + index of its latest named value and array; 0: none */
 	char *name, *path;
 	char **features;     /* d names, or NULL */
 	bool borrowed;       /* the names are those of the first task */
@@ -123,11 +126,14 @@ struct kdr_result {
 	int64_t iterations;
 	bool sweeps; /* max_iter was how many rounds to make, not a limit */
 	kdr_array *arrays;
-	int64_t array_count;
+	int64_t array_count, array_room;
+	/* By array, 1 + index of the array that the same task got before, 0: none; likewise the latest of all tasks. */
+	int64_t *array_next, array_next_room, last_array;
 	kdri_field *fields;
-	int64_t field_count;
+	int64_t field_count, field_room;
+	kdri_names field_names; /* index of each field by its name, which it borrows */
 	kdr_correspondence *matches;
-	int64_t match_count;
+	int64_t match_count, match_room;
 	double *relatedness;
 	int exponent; /* values were scaled by 2^-exponent before the fit (magnitude.c) */
 	char **warnings;

@@ -16,15 +16,20 @@ static uint64_t hash_of(const char *name, size_t length)
 	return kdri_random(&hash);
 }
 
-void kdri_names_free(kdr_context *ctx, kdri_names *t)
+void kdri_names_free_with(const kdr_allocator *a, kdri_names *t)
 {
 	if (t->borrows)
-		kdri_free(ctx, t->names);
+		kdri_free_with(a, t->names);
 	else
-		kdri_strings_free(&ctx->allocator, t->names, t->count);
-	kdri_free(ctx, t->hashes);
-	kdri_free(ctx, t->slots);
+		kdri_strings_free(a, t->names, t->count);
+	kdri_free_with(a, t->hashes);
+	kdri_free_with(a, t->slots);
 	*t = (kdri_names){ .borrows = t->borrows };
+}
+
+void kdri_names_free(kdr_context *ctx, kdri_names *t)
+{
+	kdri_names_free_with(&ctx->allocator, t);
 }
 
 /* The slot that holds the name, or the empty one where it belongs. */

@@ -14,6 +14,7 @@ typedef struct kdri_names {
 } kdri_names;
 
 void kdri_names_free(kdr_context *ctx, kdri_names *table);
+void kdri_names_free_with(const kdr_allocator *allocator, kdri_names *table);
 /* The index of the name, which is added where it is new. A borrowed one ends with its text. */
 kdr_status kdri_names_add(kdr_context *ctx, kdri_names *table, const char *text, size_t length,
                           int64_t *index);
