@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const cli_option own_options[] = {
 	{ .name = "json", .help = "print JSON" },
@@ -317,12 +318,20 @@ static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_fin
 		}
 }
 
+/* Whether a second reading would find nothing: standard input, pipes, FIFOs. */
+static bool comes_once(const char *path)
+{
+	struct stat info;
+	return strcmp(path, "-") == 0 ||
+	       (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
 /* Reads and looks at one file. What is odd about its text is listed even where that keeps it from being read. */
 static int look_at(kdr_context *ctx, const char *path, const kdr_read_options *reading, kdr_data **data,
                    kdr_inspection *s, kdr_findings **found)
 {
 	kdr_status st = KDR_OK;
-	if (strcmp(path, "-") != 0) /* what comes through a pipe comes once */
+	if (!comes_once(path))
 		st = kdr_inspect_file(ctx, path, reading, found);
 	if (st == KDR_OK) {
 		st = kdr_read(ctx, path, reading, data);

@@ -259,12 +259,14 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 
 	struct sigaction action = { .sa_handler = on_interrupt };
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
-	/* A terminal that goes away; but a run under nohup stays deaf to it. */
-	struct sigaction before;
-	if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-		sigaction(SIGHUP, &action, NULL);
+	/* Signals that were ignored at the start stay ignored: SIGHUP under nohup, SIGINT in background jobs of scripts. */
+	static const int optional[] = { SIGINT, SIGHUP };
+	for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
+		struct sigaction before;
+		if (sigaction(optional[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(optional[i], &action, NULL);
+	}
 #ifdef SIGXFSZ
 	signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error of write(), with a message */
 #endif

@@ -61,6 +61,7 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 {
 	kdr_status st = KDR_OK;
 	kdri_groups own = { 0 };
+	kdri_names taken = { .borrows = true };
 	kdr_data **sets = NULL;
 	int64_t *begin = NULL, *order = NULL, *first = NULL, made = 0;
 	if (!ctx)
@@ -104,8 +105,18 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 			first[made++] = k;
 	}
 	for (int64_t t = 0; t < made; t++) {
-		int64_t k = first[t], from = k > 0 ? begin[k - 1] : 0;
+		int64_t k = first[t], from = k > 0 ? begin[k - 1] : 0, same;
 		KDRI_TRY(split_take(ctx, data, prefix, g->names[k], order + from, begin[k] - from, &sets[t]));
+		KDRI_TRY(kdri_names_add(ctx, &taken, sets[t]->name, strlen(sets[t]->name), &same));
+		if (same < t) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s: '%s' and '%s' in the column of tasks would both be called '%s', as "
+			        "names of files have no '/': rename one of them",
+			        data->path[0] ? data->path : data->name, g->names[first[same]], g->names[k],
+			        sets[t]->name);
+			goto done;
+		}
 	}
 	/* Nobody knows whose task the rows were that are not here: the first tells of them. */
 	for (int64_t i = 0; i < data->nleft_out; i++)
@@ -115,6 +126,7 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 	*count = made;
 	sets = NULL;
 done:
+	kdri_names_free(ctx, &taken);
 	for (int64_t t = 0; sets && t < made; t++)
 		kdr_data_free(sets[t]);
 	kdri_free(ctx, sets);

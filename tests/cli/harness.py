@@ -2,6 +2,7 @@
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from parts import PartsTest  # noqa: E402
 
 KINDRED = os.environ.get("KINDRED", "kindred")
+# The program leaves an ignored SIGINT ignored; background jobs of a shell start these tests that way.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class CliTest(PartsTest):

@@ -399,6 +399,8 @@ class Formats(CliTest):
         self.fails("cluster", "-k", 2, "--task-column", "town", "all.csv", code=3, says=["all.csv", "town"])
         self.fails("cluster", "-k", 2, "--task-column", "site", "--label-column", "site", "all.csv", code=2,
                    says=["all.csv", "site", "labels"])
+        self.write("twice.csv", "s,x\na/b,1\na_b,2\nc,3\n")
+        self.fails("cluster", "-k", 1, "--task-column", "s", "twice.csv", code=3, says=["twice.csv", "'a/b' and 'a_b'", "rename"])
         self.write("gap.csv", "s,x\na,1\n,2\nb,3\n")
         self.fails("cluster", "-k", 1, "--task-column", "s", "gap.csv", code=3, says=["gap.csv", "row 2", "task"])
         np.save(self.path("a.npy"), np.eye(3))

@@ -67,14 +67,18 @@ class Signals(CliTest):
             self.assertEqual(run.returncode, 130, err)
             self.assertEqual(self.result()["stop"], "cancelled")
 
-    def test_nohup_stays_deaf(self):
-        run = subprocess.Popen([KINDRED, "inspect", "--format", "csv", "-"], stdin=subprocess.PIPE,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
-        time.sleep(.5)
-        run.send_signal(signal.SIGHUP)
-        run.communicate(b"1,2\n3,4\n", timeout=60)
-        self.assertEqual(run.returncode, 0)
+    def test_signals_ignored_at_the_start_stay_ignored(self):
+        for number in (signal.SIGHUP, signal.SIGINT):
+            run = subprocess.Popen([KINDRED, "inspect", "--format", "csv", "-"], stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   preexec_fn=lambda number=number: signal.signal(number, signal.SIG_IGN))
+            while run.poll() is None and not self.handles(run.pid, signal.SIGTERM):
+                time.sleep(.05)
+            time.sleep(.1)
+            self.assertFalse(self.handles(run.pid, number))
+            run.send_signal(number)
+            run.communicate(b"1,2\n3,4\n", timeout=60)
+            self.assertEqual(run.returncode, 0)
 
 
 class Names(CliTest):

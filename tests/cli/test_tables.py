@@ -106,6 +106,9 @@ class Columns(Tables):
         self.run_kindred("convert", "-q", "a.csv", "o.npy", "--na", "oops", "--missing", "drop-row")
         self.write("b.csv", "x,y\n1,2\n3,oops\n")
         self.fails("convert", "b.csv", "o.npy", code=3, says=["'oops' is not a number, as 1 other cell is;"])
+        self.write("c.csv", "x,y\n1,abc\n3,oops\n")
+        self.fails("convert", "c.csv", "o.npy", "--columns", "x,y:number", code=3,
+                   says=["'abc' is not a number, and neither is any other cell;"])
 
     def test_as_pandas_writes_it(self):
         import pandas as pd
@@ -212,6 +215,8 @@ class Dialects(Tables):
 
     def test_a_pipe_is_read_twice(self):
         done = self.run_kindred("inspect", "--format", "csv", "--json", "-", stdin=PEOPLE)
+        self.assertEqual(json.loads(done.stdout)["tasks"][0]["cols"], 7)
+        done = self.run_kindred("inspect", "--format", "csv", "--json", "/dev/stdin", stdin=PEOPLE)
         self.assertEqual(json.loads(done.stdout)["tasks"][0]["cols"], 7)
 
 

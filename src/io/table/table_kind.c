@@ -46,10 +46,14 @@ static kdr_status not_all(const decision *d, int64_t j, bool dates)
 	        then, sizeof then,
 	        "refused: --na '%.40s' takes it for missing, --columns '%.60s:category' or '%.60s:text' the column for that",
 	        text, name, name);
-	return kdri_finding_add(d->ctx, d->findings, line, true, then,
-	                        "%s: '%.40s' is not a %s, as %lld other %s", kdri_place(d->l, line, j, place),
-	                        text, dates ? "date" : "number", (long long)others,
-	                        others == 1 ? "cell is" : "cells are");
+	const char *where = kdri_place(d->l, line, j, place);
+	if (others == 0) /* --columns says what it should be */
+		return kdri_finding_add(d->ctx, d->findings, line, true, then,
+		                        "%s: '%.40s' is not a %s, and neither is any other cell", where, text,
+		                        dates ? "date" : "number");
+	return kdri_finding_add(
+	        d->ctx, d->findings, line, true, then, "%s: '%.40s' is not a %s, as %lld other %s", where,
+	        text, dates ? "date" : "number", (long long)others, others == 1 ? "cell is" : "cells are");
 }
 
 static kdr_status take_date(const decision *d, int64_t j, unsigned told)
