@@ -136,18 +136,58 @@ typedef struct match {
 	int64_t rows, cols, down, across;
 } match;
 
-/* Where both directions are there, the one from the earlier task; at is NULL where there is none. */
-static match find_match(const kdr_result *result, int64_t from, int64_t to)
+/* The correspondences of each task with earlier ones. */
+typedef struct matches {
+	int64_t *begin; /* ntasks + 1: where a task's begin in `order` */
+	int64_t *order; /* indices of correspondences */
+	int64_t *with;  /* by earlier task, 1 + index of the correspondence of the task at hand; 0: none */
+} matches;
+
+static void matches_free(kdr_context *ctx, matches *m)
 {
-	match found = { 0 };
-	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
+	kdri_free(ctx, m->begin);
+	kdri_free(ctx, m->order);
+	kdri_free(ctx, m->with);
+}
+
+static kdr_status matches_new(kdr_context *ctx, const kdr_result *result, matches *m)
+{
+	kdr_status st;
+	int64_t T = kdr_result_ntasks(result), count = kdr_result_correspondence_count(result);
+	KDRI_TRY(KDRI_NEW0(ctx, &m->begin, T + 2));
+	KDRI_TRY(KDRI_NEW(ctx, &m->order, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &m->with, T));
+	for (int64_t i = 0; i < count; i++) {
 		kdr_correspondence c = kdr_result_correspondence_at(result, i);
-		if (c.from == from && c.to == to)
-			return (match){ c.matrix, c.rows, c.cols, c.cols, 1 };
-		if (c.from == to && c.to == from)
-			found = (match){ c.matrix, c.cols, c.rows, 1, c.cols };
+		m->begin[KDRI_MAX(c.from, c.to) + 2]++;
 	}
-	return found;
+	for (int64_t t = 0; t < T; t++)
+		m->begin[t + 2] += m->begin[t + 1];
+	for (int64_t i = 0; i < count; i++) {
+		kdr_correspondence c = kdr_result_correspondence_at(result, i);
+		m->order[m->begin[KDRI_MAX(c.from, c.to) + 1]++] = i;
+	}
+done:
+	return st;
+}
+
+/* Fills `with` for a task. Where both directions are there, the one from the earlier task counts. */
+static void matches_of(const kdr_result *result, int64_t task, const matches *m)
+{
+	memset(m->with, 0, (size_t)task * sizeof *m->with);
+	for (int64_t i = m->begin[task]; i < m->begin[task + 1]; i++) {
+		kdr_correspondence c = kdr_result_correspondence_at(result, m->order[i]);
+		int64_t *with = &m->with[KDRI_MIN(c.from, c.to)];
+		if (*with == 0 || kdr_result_correspondence_at(result, *with - 1).from == task)
+			*with = m->order[i] + 1;
+	}
+}
+
+static match find_match(const kdr_result *result, const matches *m, int64_t from)
+{
+	kdr_correspondence c = kdr_result_correspondence_at(result, m->with[from] - 1);
+	return c.from == from ? (match){ c.matrix, c.rows, c.cols, c.cols, 1 }
+	                      : (match){ c.matrix, c.cols, c.rows, 1, c.cols };
 }
 
 /* Where `count` numbers, `step` apart, have their largest, if it is above 0 and the only one; else -1. */
@@ -206,7 +246,9 @@ done:
 static kdr_status choose_each(kdr_context *ctx, const kdr_problem *problem, const kdr_result *result,
                               numbering *n)
 {
-	kdr_status st = KDR_OK;
+	kdr_status st;
+	matches all = { 0 };
+	KDRI_TRY(matches_new(ctx, result, &all));
 	for (int64_t t = 0; t < n->ntasks; t++) {
 		naming c = naming_of(n, t);
 		int64_t rows = 0;
@@ -215,8 +257,9 @@ static kdr_status choose_each(kdr_context *ctx, const kdr_problem *problem, cons
 			number_keep(&c);
 			continue;
 		}
+		matches_of(result, t, &all);
 		for (int64_t s = 0; s < t; s++) {
-			match m = find_match(result, s, t);
+			match m = find_match(result, &all, s);
 			naming theirs = naming_of(n, s);
 			if (m.at)
 				by_match(&m, &theirs, &c);
@@ -225,6 +268,7 @@ static kdr_status choose_each(kdr_context *ctx, const kdr_problem *problem, cons
 		empty_last(&c);
 	}
 done:
+	matches_free(ctx, &all);
 	return st;
 }
 
