@@ -2,8 +2,6 @@
 #include "api/number.h"
 #include "tests/unit/unit.h"
 
-#include <time.h>
-
 static const kdr_field_desc fields[] = {
 	{ .name = "centres", .type = KDR_FLOAT64, .per_task = true, .shape = "k x d", .help = "" },
 	{ .name = "shares", .type = KDR_FLOAT64, .per_task = true, .shape = "n x k", .help = "" },
@@ -235,39 +233,6 @@ static void number__an_array_of_another_size__is_a_bug(void **state)
 	release(&m);
 }
 
-/* Processor time to number the clusters of `count` tasks that all match each other. */
-static double number_matched(int64_t count)
-{
-	static double x[1], one[] = { 1 };
-	made m = { .ctx = unit_context() };
-	kdr_task *tasks = calloc((size_t)count, sizeof *tasks);
-	assert_non_null(tasks);
-	for (int64_t t = 0; t < count; t++)
-		tasks[t] = (kdr_task){ .x = kdr_mat_from_dense(x, 1, 1), .k = 1 };
-	m.problem = (kdr_problem){ .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };
-	assert_ok(m.ctx, kdri_result_new(m.ctx, &each, &m.problem, &m.result));
-	for (int64_t t = 0; t < count; t++) {
-		int64_t *to = NULL;
-		assert_ok(m.ctx, kdri_result_labels(m.ctx, m.result, t, &to));
-		for (int64_t s = 0; s < t; s++)
-			put_match(&m, s, t, 1, 1, one);
-	}
-	clock_t start = clock();
-	number(&m);
-	double used = (double)(clock() - start);
-	release(&m);
-	free(tasks);
-	return used;
-}
-
-static void number__eight_times_as_many_tasks__cost_as_much_as_their_pairs(void **state)
-{
-	(void)state;
-	double few = number_matched(40);
-	assert_true(number_matched(320) <
-	            800 * KDRI_MAX(few, 100)); /* pairs: 64 times; searched: 4,096 times */
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,7 +246,6 @@ int main(void)
 		cmocka_unit_test(number__classes__are_left_alone),
 		cmocka_unit_test(number__arrays__follow_as_the_table_says),
 		cmocka_unit_test(number__an_array_of_another_size__is_a_bug),
-		cmocka_unit_test(number__eight_times_as_many_tasks__cost_as_much_as_their_pairs),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
