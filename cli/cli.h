@@ -193,7 +193,7 @@ void cli_tasks_free(cli_tasks *tasks);
 
 typedef struct cli_job {
 	const kdr_algo *algo;
-	kdr_job_options told; /* what the library is told; its prep is the next member */
+	kdr_job_options wanted; /* what the library is asked for; its prep is the next member */
 	kdr_prep_options prep;
 	kdr_options *settings, *feature_settings;
 } cli_job;

@@ -117,7 +117,7 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 	bool counted = count > 0 && !cli_get(args, "task-column", NULL) && !cli_get(args, "batch-key", NULL);
 	if (!parse_k(text, job->algo, k, given) || (counted && !check_k(*given, count)))
 		return EXIT_USAGE;
-	*o = job->told;
+	*o = job->wanted;
 	o->k = (*k)[0];
 	o->each_k = *given == 1 ? NULL : *k;
 	o->pooled = cli_flag(args, "pooled");

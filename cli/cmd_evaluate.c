@@ -157,7 +157,7 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labels, const cli_job *job,
                         int64_t resamples, kdr_quality *out)
 {
-	kdr_job_options o = job->told;
+	kdr_job_options o = job->wanted;
 	const int64_t *values = labels->values;
 	double stability = 0;
 	kdr_status st = kdr_prepare(ctx, &data, 1, &job->prep, NULL);

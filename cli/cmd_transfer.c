@@ -244,7 +244,7 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 		                         .views = t->candidates.views ? data + t->sources + bridges : NULL,
 		                         .targets = data + t->sources + t->bridges,
 		                         .ntargets = t->targets };
-	kdr_job_options o = job->told;
+	kdr_job_options o = job->wanted;
 	o.score = t->tasks.scored;
 	o.known = t->known;
 	o.selector = cli_get(args, "selector", NULL) ? &t->selector : NULL;

@@ -55,7 +55,7 @@ static int job_read_features(kdr_context *ctx, const cli_args *args, cli_job *jo
 		        job->algo->id);
 		return EXIT_USAGE;
 	}
-	job->told.features_from = id;
+	job->wanted.features_from = id;
 	return read_settings(ctx, args, "features-set", id, KDR_FAMILY_FEATURES, &job->feature_settings);
 }
 
@@ -90,19 +90,19 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 {
 	const char *method = cli_get(args, "method", NULL);
 	*job = (cli_job){ .settings = NULL };
-	kdr_job_options_init(&job->told);
-	job->told.method = method;
-	job->told.prep = &job->prep;
+	kdr_job_options_init(&job->wanted);
+	job->wanted.method = method;
+	job->wanted.prep = &job->prep;
 	int code = read_settings(ctx, args, "set", method, family, &job->settings);
 	if (code != EXIT_DONE)
 		return code;
 	job->algo = kdr_options_algo(job->settings);
 	code = job_read_features(ctx, args, job);
-	if (code == EXIT_DONE && !cli_prep_read(args, &job->prep, &job->told.choice))
+	if (code == EXIT_DONE && !cli_prep_read(args, &job->prep, &job->wanted.choice))
 		code = EXIT_USAGE;
-	job->told.map = cli_flag(args, "report");
-	job->told.settings = job->settings;
-	job->told.feature_settings = job->feature_settings;
+	job->wanted.map = cli_flag(args, "report");
+	job->wanted.settings = job->settings;
+	job->wanted.feature_settings = job->feature_settings;
 	return code;
 }
 
@@ -110,7 +110,7 @@ int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const c
 {
 	if (isnan(kdr_options_get(job->settings, name))) {
 		cli_error("%s: method '%s' has no such option", flag,
-		          job->told.method    ? job->told.method
+		          job->wanted.method  ? job->wanted.method
 		          : job->algo->called ? job->algo->called
 		                              : job->algo->id);
 		return EXIT_USAGE;

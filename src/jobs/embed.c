@@ -104,10 +104,10 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(KDRI_NEW(ctx, &x, count));
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(embedding_new(ctx, sets, count, &e));
-	KDRI_TRY(
-	        kdri_prepare_sets(ctx, sets, count, 0, false, &prep,
-	                          kdri_prep_chosen(&prep, o.choice, true) ? KDRI_PREP_RECIPE : KDRI_PREP_TOLD,
-	                          false, &recipe, &e->prep));
+	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &prep,
+	                           kdri_prep_chosen(&prep, o.choice, true) ? KDRI_PREP_RECIPE
+	                                                                   : KDRI_PREP_SPECIFIED,
+	                           false, &recipe, &e->prep));
 	kdri_snprintf(e->about, sizeof e->about,
 	              recipe.kind == KDR_DATA_UNKNOWN ? "%s" : "%s (the data look like %s)",
 	              kdri_prep_describe(e->prep), kdri_data_kind_name(recipe.kind));

@@ -59,25 +59,25 @@ done:
 	return st;
 }
 
-kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_family family, kdri_job *job)
+kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_family family, kdri_job *job)
 {
 	kdr_status st;
 	const kdr_algo *features = NULL;
-	const char *method = told->method     ? told->method
-	                     : told->settings ? kdr_options_algo(told->settings)->id
-	                                      : NULL;
-	*job = (kdri_job){ .told = told };
+	const char *method = wanted->method     ? wanted->method
+	                     : wanted->settings ? kdr_options_algo(wanted->settings)->id
+	                                        : NULL;
+	*job = (kdri_job){ .wanted = wanted };
 	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
 	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_of(job->algo)));
-	KDRI_TRY(take_options(ctx, job->algo, told->settings, &job->options));
-	if (told->features_from) {
+	KDRI_TRY(take_options(ctx, job->algo, wanted->settings, &job->options));
+	if (wanted->features_from) {
 		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
 			        "method '%s' takes tasks with features of their own, which have none to learn together",
 			        job->algo->id);
-		KDRI_TRY(kdr_algo_require(ctx, told->features_from, KDR_FAMILY_FEATURES, &features));
-		KDRI_TRY(take_options(ctx, features, told->feature_settings, &job->feature_options));
+		KDRI_TRY(kdr_algo_require(ctx, wanted->features_from, KDR_FAMILY_FEATURES, &features));
+		KDRI_TRY(take_options(ctx, features, wanted->feature_settings, &job->feature_options));
 	}
 done:
 	return st;
@@ -109,10 +109,10 @@ kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const
 
 /* --- preprocessing --------------------------------------------------------------------------------- */
 
-bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open)
+bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice, bool open)
 {
-	bool said = told->weight != KDR_WEIGHT_NONE || told->norm != KDR_NORM_NONE ||
-	            told->scale != KDR_SCALE_NONE;
+	bool said = wanted->weight != KDR_WEIGHT_NONE || wanted->norm != KDR_NORM_NONE ||
+	            wanted->scale != KDR_SCALE_NONE;
 	return choice == KDR_PREP_BY_DATA || (choice == KDR_PREP_DEFAULT && open && !said);
 }
 
@@ -134,13 +134,13 @@ static kdr_status refuse_missing(kdr_context *ctx, kdr_data *const *sets, int64_
 }
 
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, kdri_prep_source from, bool tables,
+                             const kdr_prep_options *wanted, kdri_prep_source from, bool tables,
                              kdr_recipe *recipe, kdr_prep **out)
 {
 	kdr_status st = KDR_OK;
-	kdr_prep_options options = *told;
+	kdr_prep_options options = *wanted;
 	kdr_prep *first = NULL;
-	if (from != KDRI_PREP_TOLD) {
+	if (from != KDRI_PREP_SPECIFIED) {
 		KDRI_TRY(kdri_recipe_find(ctx, sets, count, from == KDRI_PREP_WIDE_RECIPE, recipe));
 		if (tables)
 			KDRI_TRY(kdri_recipe_table(ctx, sets, count, recipe));
@@ -219,23 +219,23 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 {
 	kdr_status st;
 	double start = kdri_now();
-	const kdr_job_options *told = job->told;
+	const kdr_job_options *wanted = job->wanted;
 	bool open = job->algo->flags & KDR_ALGO_RECIPE;
-	bool chosen = kdri_prep_chosen(told->prep, told->choice, open);
-	const kdri_prep_source from = !chosen                                    ? KDRI_PREP_TOLD
+	bool chosen = kdri_prep_chosen(wanted->prep, wanted->choice, open);
+	const kdri_prep_source from = !chosen                                    ? KDRI_PREP_SPECIFIED
 	                              : job->algo->family == KDR_FAMILY_TRANSFER ? KDRI_PREP_WIDE_RECIPE
 	                                                                         : KDRI_PREP_RECIPE;
-	bool silent = told->choice == KDR_PREP_DEFAULT && told->prep->weight == KDR_WEIGHT_NONE &&
-	              told->prep->norm == KDR_NORM_NONE && told->prep->scale == KDR_SCALE_NONE;
+	bool silent = wanted->choice == KDR_PREP_DEFAULT && wanted->prep->weight == KDR_WEIGHT_NONE &&
+	              wanted->prep->norm == KDR_NORM_NONE && wanted->prep->scale == KDR_SCALE_NONE;
 	/* Features that are learnt first are learnt from distances. */
 	const bool tables = (job->algo->flags & KDR_ALGO_TABLES) && !job->feature_options && !split &&
-	                    told->prep->top_features == 0;
+	                    wanted->prep->top_features == 0;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
 	if (!chosen && silent)
 		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
-	                           told->prep, from, tables, &job->recipe, &job->prep));
+	                           wanted->prep, from, tables, &job->recipe, &job->prep));
 	job->encoded = !tables;
 	if (job->recipe.centre &&
 	    strcmp(job->algo->id, "auto") == 0) /* the mixture has an option of that name */

@@ -8,7 +8,7 @@
 /* --- job.c: method, preprocessing, fit ---------------------------------------------------------- */
 
 typedef struct kdri_job {
-	const kdr_job_options *told; /* with a prep that is not NULL */
+	const kdr_job_options *wanted; /* with a prep that is not NULL */
 	const kdr_algo *algo;
 	kdr_options *options; /* in force: a copy */
 	kdr_options *feature_options;
@@ -23,7 +23,7 @@ typedef struct kdri_job {
 kdr_status kdri_job_take(kdr_context *ctx, const kdr_job_options *given, kdr_job_options *out,
                          kdr_prep_options *prep);
 /* Finds the method and copies its options. kdri_job_close also after a failure. */
-kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *told, kdr_family family, kdri_job *out);
+kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_family family, kdri_job *out);
 void kdri_job_close(kdri_job *job);
 /* Refuses what needs all rows in one process where there are several. */
 kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted);
@@ -32,13 +32,17 @@ kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const
 /* Aligns and preprocesses; the first `split` data sets together and the others together, 0: all. */
 kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split);
 /* Weight, norm and scale: as specified, or by a recipe; kdri_recipe_find explains `wide`. */
-typedef enum kdri_prep_source { KDRI_PREP_TOLD, KDRI_PREP_RECIPE, KDRI_PREP_WIDE_RECIPE } kdri_prep_source;
+typedef enum kdri_prep_source {
+	KDRI_PREP_SPECIFIED,
+	KDRI_PREP_RECIPE,
+	KDRI_PREP_WIDE_RECIPE
+} kdri_prep_source;
 /* The same for jobs without a method. `tables`: tables keep categories and missing values (kdri_table_encode). */
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
-                             const kdr_prep_options *told, kdri_prep_source from, bool tables,
+                             const kdr_prep_options *wanted, kdri_prep_source from, bool tables,
                              kdr_recipe *recipe, kdr_prep **out);
-/* Whether the library chooses them: `open` where nothing else is told. */
-bool kdri_prep_chosen(const kdr_prep_options *told, kdr_prep_choice choice, bool open);
+/* Whether the library chooses them: `open` if nothing else is specified. */
+bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice, bool open);
 /* After the fit of a table, and before anything that compares samples: kdri_table_encode of all data sets. */
 kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count);
 /* Learns features where wanted, fits, and puts into the result what the data know. `about`: all of the problem but the tasks. */

@@ -134,7 +134,7 @@ kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data
 	int64_t total = 0;
 	double start = kdri_now();
 	/* After the time limit nobody waits for a picture. */
-	if (!job->told->map || ctx->cancelled || ctx->timed_out)
+	if (!job->wanted->map || ctx->cancelled || ctx->timed_out)
 		return KDR_OK;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		if (r->tasks[t].labels && r->tasks[t].n != data[t]->rows)
@@ -147,7 +147,7 @@ kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data
 		x[t] = kdr_data_mat(data[t]);
 		KDRI_TRY(KDRI_NEW0(ctx, &task->map, 1));
 		KDRI_TRY(choose_rows(ctx, task->map, data[t]->rows, (total + MOST - 1) / MOST));
-		if (data[t]->labels && (job->told->score || !task->labels))
+		if (data[t]->labels && (job->wanted->score || !task->labels))
 			KDRI_TRY(take_truth(ctx, task->map, data[t]));
 		if (data[t]->features && total <= STRONGEST_MOST)
 			KDRI_TRY(find_strongest(ctx, task->map, &x[t]));

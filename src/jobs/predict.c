@@ -176,11 +176,11 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 	kdr_predict_options own;
 	KDRI_NEED(ctx, model && data && out);
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_predict_options, options, &own));
-	const char *told = own.task;
+	const char *name = own.task;
 	KDRI_TRY(kdri_check_memory(ctx, "predict", model, &data, 1));
-	if (data->groups.of && !told && model->ntasks > 1)
+	if (data->groups.of && !name && model->ntasks > 1)
 		return predict_groups(ctx, model, data, out);
-	KDRI_TRY(choose_task(ctx, model, told, &task));
+	KDRI_TRY(choose_task(ctx, model, name, &task));
 	KDRI_TRY(predict_task(ctx, model, data, task, out));
 done:
 	return st;
