@@ -4,7 +4,7 @@
 usage: bench/docs.py [--check] [--print NAME]
 
 Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in README.md, docs/transfer.md, docs/through-a-bridge.md,
-docs/scale.md and docs/notes/statements.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
+docs/scale.md, docs/notes/statements.md and docs/notes/transfer.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
 only reports what is not up to date. The first line of a result file names the command that wrote it."""
 
 import argparse
@@ -20,7 +20,7 @@ import reproduction
 import statements
 import transfer
 
-PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/statements.md")]
+PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/statements.md", "docs/notes/transfer.md")]
 
 
 def rows_of(name):
@@ -167,6 +167,26 @@ def transfer_peers(_):
            for group, tasks in groups.items()]
     ahead = ["%d of %d" % (sum(t["auto"] > t[c] for t in groups["all"]), len(groups["all"])) for c in PEERS]
     return markdown(["collection", "tasks", *PEERS.values(), "auto"], out) + ["| auto is ahead | | %s | |" % " | ".join(ahead)]
+
+
+def given(_):
+    """Accuracy with and without given labels, the gain with its standard error over tasks and draws."""
+    rows, out = numeric("given"), []
+    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
+        own = [r for r in rows if group in (r["collection"], "all")]
+        gain = np.array([r["with"] - r["without"] for r in own])
+        out.append([group, len(own), short(mean([r["without"] for r in own])), short(mean([r["with"] for r in own])), short(gain.mean(), True),
+                    short(gain.std(ddof=1) / len(gain) ** 0.5), short(gain.min(), True), short(gain.max(), True)])
+    return markdown(["collection", "runs", "without", "with", "gain", "its standard error", "worst", "best"], out)
+
+
+def curved(_):
+    rows, out = rows_of("transfer-curved"), []
+    for group in [*transfer.CURVED, "all"]:
+        own = [r for r in rows if group in (r["collection"], "all")]
+        out.append([group.replace("_", " "), len(own), sum(int(r["led"]) for r in own),
+                    *(short(mean([float(r[c]) for r in own])) for c in ("logreg", "forest", "linear", "auto"))])
+    return markdown(["data", "runs", "non-linear members lead", "logreg", "forest", "auto without them", "auto"], out)
 
 
 def absent(name):
@@ -433,7 +453,7 @@ def said(what):
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
 MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
-          "transfer-peers": transfer_peers, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
+          "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 

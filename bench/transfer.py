@@ -7,6 +7,9 @@ plain           auto, its members, svm, logreg, and four peers on the same featu
                 SelfTrainingClassifier, POT's SinkhornTransport and EMDTransport with one nearest neighbour; three draws of 800 samples
 shift           targets in which half of the classes keep a fifth of their samples; `once` is the vote before class proportions are treated
 dirichlet       targets whose class proportions are drawn from a Dirichlet distribution
+given           auto with and without ten random true labels of the target, accuracy on its other samples; six draws of 400 samples
+curved          data whose classes no line separates, and some whose classes one does: five designs and four small data sets of scikit-learn, each
+                made into a source and a target in four ways; `linear` is the vote without the gate, and so without non-linear members
 absent          targets that lack a class, next to those that lack none
 landmarks       the tasks of the preset transfer-auto on graphs of neighbours and of landmarks, all samples, one draw
 splits, sweeps  ttl and nmtf on six newsgroup tasks whose source and target share no word, and over numbers of sweeps
@@ -198,6 +201,104 @@ def runs(case, args):
     return table_of(case, TASK + columns, wanted, args).fill(make, args.minutes, args.only)
 
 
+GIVEN, GIVEN_SAMPLE, GIVEN_DRAWS = 10, 400, 6
+
+
+def given(args):
+    lib = common.library(args)
+    wanted = {(*e[:2], "+".join(e[2]), e[3], str(d)): e for e in all_tasks() for d in range(GIVEN_DRAWS)}
+
+    def make(key):
+        (_, folder, sources, target), seed = wanted[key], int(key[-1])
+        xs, ys, classes = transfer_task(folder, sources, target, GIVEN_SAMPLE, seed)
+        truth = ys[-1]
+        known = np.full(len(truth), -1, dtype=np.int64)
+        chosen = np.random.default_rng(7000 + seed).choice(np.flatnonzero(truth >= 0), GIVEN, replace=False)
+        known[chosen] = truth[chosen]
+
+        def accuracy(labels):
+            lib.seed(seed + 1)
+            answer = lib.fit("auto-transfer", *lib.transfer(xs, ys[:-1] + [labels], classes), without=False)["labels"][-1]
+            return "%.6f" % np.mean((answer == truth)[known < 0])
+
+        return [[accuracy(None), accuracy(known)]]
+
+    return table_of("given", TASK + ["without", "with"], wanted, args).fill(make, args.minutes, args.only)
+
+
+# --- classes that no line separates --------------------------------------------------------------------------------------
+
+
+def curved_data(name, seed):
+    """Columns and classes."""
+    import sklearn.datasets
+
+    rng, n = np.random.default_rng(seed + 17), 800
+    if name == "rings":
+        y, angle = rng.integers(0, 3, n), rng.uniform(0, 2 * np.pi, n)
+        return (1 + y + 0.15 * rng.normal(size=n))[:, None] * np.c_[np.cos(angle), np.sin(angle)], y
+    if name == "moons":
+        y, angle = rng.integers(0, 2, n), rng.uniform(0, np.pi, n)
+        return np.c_[np.cos(angle) + y, np.where(y, -1, 1) * np.sin(angle) + 0.5 * y] + 0.1 * rng.normal(size=(n, 2)), y
+    if name == "pieces":  # eleven classes of four clusters each
+        means, piece = 1.6 * rng.normal(size=(44, 10)), rng.integers(0, 44, 2 * n)
+        return means[piece] + 0.7 * rng.normal(size=(2 * n, 10)), piece % 11
+    if name == "signs":
+        x = rng.normal(size=(n, 6))
+        return x, ((x[:, 0] > 0) ^ (x[:, 1] > 0)).astype(int)
+    if name == "clouds":
+        means, y = rng.normal(size=(4, 12)), rng.integers(0, 4, n)
+        return means[y] + 1.2 * rng.normal(size=(n, 12)), y
+    found = getattr(sklearn.datasets, f"load_{name}")()
+    return found.data.astype(float), found.target
+
+
+def curved_split(x, y, how, rng):
+    """A source and a target: [x, x], [y, y]."""
+    if how == "halves":  # by the first direction within the classes, blurred
+        within = x - np.array([x[y == k].mean(0) for k in range(y.max() + 1)])[y]
+        along = within @ np.linalg.svd(within, full_matrices=False)[2][0]
+        low = along + 0.5 * along.std() * rng.normal(size=len(x))
+        return [x[low < np.median(low)], x[low >= np.median(low)]], [y[low < np.median(low)], y[low >= np.median(low)]]
+    order, d = rng.permutation(len(x)), x.shape[1]
+    a, b = order[: len(x) // 2], order[len(x) // 2:]
+    z = x[b].copy()
+    if how == "scaled":
+        z = z * rng.uniform(0.7, 1.4, d) + 0.3 * x.std(0) * rng.normal(size=d)
+    if how == "noisy":
+        z = z + 0.5 * x.std(0) * rng.normal(size=z.shape)
+    if how == "turned":
+        q = np.linalg.qr(np.eye(d) + 0.15 * rng.normal(size=(d, d)))[0]
+        z = z @ (q * np.sign(np.diag(q)))
+    return [x[a], z], [y[a], y[b]]
+
+
+CURVED = ["rings", "moons", "pieces", "signs", "clouds", "digits", "wine", "breast_cancer", "iris"]
+
+
+def curved(args):
+    lib = common.library(args)
+    keys = [(name, how, str(seed)) for name in CURVED for how in ("halves", "scaled", "noisy", "turned") for seed in range(3)]
+
+    def make(key):
+        name, how, seed = key[0], key[1], int(key[2])
+        x, y = curved_data(name, seed)
+        x = common.unit(x) if name == "digits" else (x - x.mean(0)) / np.maximum(x.std(0), 1e-9)
+        xs, ys = curved_split(x, y, how, np.random.default_rng(seed))
+        problem = lib.transfer(xs, [ys[0].astype(np.int64), None], int(y.max()) + 1)
+
+        def fit(method, **options):
+            lib.seed(seed + 1)
+            return lib.fit(method, *problem, **options)
+
+        found = fit("auto-transfer", without=False)
+        led = any(m in found["fields"]["members"] for m in ("forest", "neighbours"))
+        others = [fit("auto-transfer", without=False, gate=False), fit("logreg"), fit("forest")]
+        return [[*("%.6f" % np.mean(f["labels"][-1] == ys[1]) for f in (found, *others)), str(int(led))]]
+
+    return table_of("curved", ["collection", "target", "draw", "auto", "linear", "logreg", "forest", "led"], keys, args).fill(make, args.minutes, args.only)
+
+
 # --- the preset, and landmarks -------------------------------------------------------------------------------------------
 
 # Tables of the preset that are counted as one collection.
@@ -368,7 +469,7 @@ def bridges(args):
 
 
 CASES = {c: functools.partial(runs, c) for c in ("plain", "shift", "dirichlet", "absent")}
-CASES.update(landmarks=landmarks, splits=splits, sweeps=sweeps, bridges=bridges)
+CASES.update(given=given, curved=curved, landmarks=landmarks, splits=splits, sweeps=sweeps, bridges=bridges)
 CASES.update({c: functools.partial(preset, c) for c in ("800", "all")})
 
 

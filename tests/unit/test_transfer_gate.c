@@ -1,5 +1,6 @@
 /* Which members of auto of transfer vote: class shares, separation, the gate, and members for tables. */
 #include "api/method.h"
+#include "engine/linear/self_training.h"
 #include "methods/transfer_auto/gate.h"
 #include "methods/transfer_auto/shares.h"
 #include "methods/transfer_auto/tables.h"
@@ -75,16 +76,36 @@ static void gate__members_with_half_the_best_lead__vote(void **state)
 {
 	(void)state;
 	const double accuracy[] = { 0.9, 0.8, 0.74, 0.3, NAN }, level[] = { 0.61, 0.2, 0.615, 0.3, NAN };
-	bool excluded[5];
-	kdri_transfer_gate_exclude(accuracy, 5, 0.6, excluded);
-	assert_false(excluded[0]);
-	assert_false(excluded[1]);
-	assert_true(excluded[2]);
-	assert_true(excluded[3]);
-	assert_false(excluded[4]); /* it did not run */
-	kdri_transfer_gate_exclude(level, 5, 0.6, excluded);
+	const bool none[5] = { false };
+	kdri_transfer_exclusion excluded[5];
+	kdri_transfer_gate_exclude(accuracy, none, 5, 0.6, excluded);
+	assert_int_equal(excluded[0], KDRI_TRANSFER_VOTES);
+	assert_int_equal(excluded[1], KDRI_TRANSFER_VOTES);
+	assert_int_equal(excluded[2], KDRI_TRANSFER_INACCURATE);
+	assert_int_equal(excluded[3], KDRI_TRANSFER_INACCURATE);
+	assert_int_equal(excluded[4], KDRI_TRANSFER_VOTES); /* it did not run */
+	kdri_transfer_gate_exclude(level, none, 5, 0.6, excluded);
 	for (int m = 0; m < 5; m++)
-		assert_false(excluded[m]); /* nobody has learnt much */
+		assert_int_equal(excluded[m], KDRI_TRANSFER_VOTES); /* nobody has learnt much */
+}
+
+static void gate__members_that_must_lead__vote_only_then(void **state)
+{
+	(void)state;
+	const bool must[] = { false, false, true, true, true };
+	const double behind[] = { 0.9, 0.8, 0.92, 0.5, NAN }, ahead[] = { 0.9, 0.8, 0.94, 0.92, NAN };
+	kdri_transfer_exclusion excluded[5];
+	kdri_transfer_gate_exclude(behind, must, 5, 0.3, excluded);
+	assert_int_equal(excluded[0], KDRI_TRANSFER_VOTES);
+	assert_int_equal(excluded[1], KDRI_TRANSFER_VOTES);
+	for (int m = 2; m < 5; m++)
+		assert_int_equal(excluded[m], KDRI_TRANSFER_NO_LEAD);
+	kdri_transfer_gate_exclude(ahead, must, 5, 0.3, excluded);
+	assert_int_equal(excluded[0], KDRI_TRANSFER_INACCURATE); /* 0.04 below the best */
+	assert_int_equal(excluded[1], KDRI_TRANSFER_INACCURATE);
+	assert_int_equal(excluded[2], KDRI_TRANSFER_VOTES);
+	assert_int_equal(excluded[3], KDRI_TRANSFER_VOTES);
+	assert_int_equal(excluded[4], KDRI_TRANSFER_NO_LEAD);
 }
 
 typedef struct table {
@@ -144,8 +165,8 @@ static void separation__shift_and_shares__are_told_apart(void **state)
 	kdr_context_free(ctx);
 }
 
-static kdr_result *fit_table(kdr_context *ctx, const table *source, const table *target, const char *gate,
-                             const char *member)
+static kdr_result *fit_as(kdr_context *ctx, const table *source, const table *target, const char *tables,
+                          const char *gate, const char *member)
 {
 	const kdr_task tasks[] = {
 		{ .name = "a",
@@ -158,12 +179,18 @@ static kdr_result *fit_table(kdr_context *ctx, const table *source, const table 
 	kdr_options *o = NULL;
 	kdr_result *r = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "auto-transfer", &o));
-	assert_ok(ctx, kdr_options_set(ctx, o, "tables", "yes"));
+	assert_ok(ctx, kdr_options_set(ctx, o, "tables", tables));
 	assert_ok(ctx, kdr_options_set(ctx, o, "gate", gate));
 	assert_ok(ctx, kdr_options_set(ctx, o, "member", member));
 	assert_ok(ctx, kdr_fit(ctx, "auto-transfer", &p, o, &r));
 	kdr_options_free(o);
 	return r;
+}
+
+static kdr_result *fit_table(kdr_context *ctx, const table *source, const table *target, const char *gate,
+                             const char *member)
+{
+	return fit_as(ctx, source, target, "yes", gate, member);
 }
 
 static double right_share(const kdr_result *r, const int64_t *truth)
@@ -232,6 +259,57 @@ static void auto_transfer__members_for_tables__label_alone(void **state)
 	kdr_context_free(ctx);
 }
 
+static void shift__labelled_rows_of_the_target__are_not_the_sources(void **state)
+{
+	(void)state;
+	double x[4] = { 0 }, scores[] = { 1, 0, 3, 0, 10, 0, 20, 0 };
+	const kdr_mat rows = kdr_mat_from_dense(x, 4, 1);
+	const int64_t labels[] = { 0, 1, 1, -1 };
+	const bool source[] = { true, true, false, false }, asked[] = { false, false, false, true };
+	const kdri_self_training s = { .rest = { .x = &rows, .labels = labels, .classes = 2 },
+		                       .asked = asked };
+	kdri_self_shift(&s, source, NULL, scores);
+	assert_near(scores[0], 1, 0);
+	assert_near(scores[2], 3, 0);
+	assert_near(scores[4], 10 + 2 - 15, 1e-12); /* the sources' mean is 2, the target's 15 */
+	assert_near(scores[6], 20 + 2 - 15, 1e-12);
+}
+
+/* The class is whether two columns have the same sign: no line separates that. */
+static void fill_curved(table *t, uint64_t set)
+{
+	kdri_rng rng = kdri_rng_stream(6, "curved", set);
+	for (int64_t i = 0; i < N; i++) {
+		for (int64_t j = 0; j < D; j++)
+			t->x[i * D + j] = kdri_rng_normal(&rng) * (j < 2 ? 1 : 0.3);
+		t->labels[i] = (t->x[i * D] > 0) == (t->x[i * D + 1] > 0);
+	}
+}
+
+static void auto_transfer__curved_classes__only_members_that_lead_vote(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static table source, target, straight, straight_target;
+	fill_curved(&source, 0);
+	fill_curved(&target, 1);
+	fill_table(&straight, 0, 0.5, 0);
+	fill_table(&straight_target, 1, 0.5, 0);
+	kdr_result *r = fit_as(ctx, &source, &target, "no", "yes", "all"),
+	           *open = fit_as(ctx, &source, &target, "no", "no", "all"),
+	           *line = fit_as(ctx, &straight, &straight_target, "no", "yes", "all");
+	assert_non_null(strstr(text_of(r, "excluded.b"), "svm 0."));
+	assert_true(right_share(r, target.labels) > 0.85);
+	assert_true(right_share(open, target.labels) < 0.75);
+	assert_null(strstr(text_of(line, "members"), "nearest neighbours"));
+	assert_null(strstr(text_of(line, "members"), "forest"));
+	assert_null(strstr(text_of(line, "excluded.b"), "neighbours"));
+	kdr_result_free(r);
+	kdr_result_free(open);
+	kdr_result_free(line);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -240,6 +318,9 @@ int main(void)
 		cmocka_unit_test(auc__weights_and_ties__count_as_pairs),
 		cmocka_unit_test(ranks__ties__share_the_middle),
 		cmocka_unit_test(gate__members_with_half_the_best_lead__vote),
+		cmocka_unit_test(gate__members_that_must_lead__vote_only_then),
+		cmocka_unit_test(auto_transfer__curved_classes__only_members_that_lead_vote),
+		cmocka_unit_test(shift__labelled_rows_of_the_target__are_not_the_sources),
 		cmocka_unit_test(separation__shift_and_shares__are_told_apart),
 		cmocka_unit_test(auto_transfer__table_with_a_rare_class__poor_members_do_not_vote),
 		cmocka_unit_test(auto_transfer__members_for_tables__label_alone),

@@ -8,8 +8,8 @@
  *   (E2)  M = (n / 2) e0 e0' + (n / c) sum_k ek ek'
  *   (E3)  answer: softmax(6 X b)
  *
- * e0 = mean of the known rows - mean of the rows asked for; ek the same among those of class k, where at least three
- * rows asked for have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the constant, whose entry is 1e-6. X is formed some
+ * e0 = mean of the sources' known rows - mean of the target's rows; ek the same among those of class k, where at least three rows of
+ * the target and one of a source have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the constant, whose entry is 1e-6. X is formed some
  * rows at a time: E itself is as much as should be held.
  *
  * E  e     s  smooth     r  ridge     c  classes     p  width + 1 */
@@ -27,7 +27,7 @@ typedef struct work {
 	double *fixed, *system; /* w x w: what stays from round to round, and (E1)'s matrix */
 	double *right, *b;      /* w x c */
 	double *gap;            /* (c + 1) x w: e0, then ek */
-	int64_t *counts;        /* 2 x (c + 1): known rows and rows asked for, of all classes and of each */
+	int64_t *counts; /* 2 x (c + 1): rows of sources and of the target, of all classes and of each */
 	int32_t *answer;
 } work;
 
@@ -174,9 +174,9 @@ static void find_gaps(const work *t)
 	memset(t->counts, 0, (size_t)(2 * (c + 1)) * sizeof *t->counts);
 	for (int pass = 0; pass < 2; pass++)
 		for (int64_t i = 0; i < p->n; i++) {
-			bool known = p->labels[i] >= 0;
+			const bool known = p->labels[i] >= 0, source = p->source[i];
 			int64_t k = 1 + (known ? p->labels[i] : t->answer[i]);
-			int64_t *count = t->counts + (known ? 0 : c + 1);
+			int64_t *count = t->counts + (source ? 0 : c + 1);
 			if (!known && !p->asked[i])
 				continue;
 			if (pass == 0) {
@@ -184,12 +184,12 @@ static void find_gaps(const work *t)
 				count[k]++;
 				continue;
 			}
-			double sign = known ? 1 : -1;
+			double sign = source ? 1 : -1;
 			aligned_ridge_add_row(t, sign / (double)count[0], i, t->gap);
 			aligned_ridge_add_row(t, sign / (double)count[k], i, t->gap + k * w);
 		}
 	for (int64_t k = 0; k <= c; k++)
-		if (t->counts[c + 1 + k] < LEAST_IN_CLASS)
+		if (t->counts[k] == 0 || t->counts[c + 1 + k] < LEAST_IN_CLASS)
 			memset(t->gap + k * w, 0, (size_t)w * sizeof *t->gap);
 }
 

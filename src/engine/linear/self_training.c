@@ -98,27 +98,28 @@ done:
 	return st;
 }
 
-void kdri_self_shift(const kdri_self_training *p, const double *share, double *scores)
+void kdri_self_shift(const kdri_self_training *p, const bool *source, const double *share, double *scores)
 {
-	int64_t c = p->rest.classes, n = kdr_mat_rows(p->rest.x), known = 0, asked = 0;
+	int64_t c = p->rest.classes, n = kdr_mat_rows(p->rest.x), known = 0, target = 0;
 	for (int64_t i = 0; i < n; i++) {
-		known += p->rest.labels[i] >= 0;
-		asked += p->asked[i];
+		known += source[i] && p->rest.labels[i] >= 0;
+		target += !source[i];
 	}
 	for (int64_t k = 0; k < c; k++) {
 		double mean = 0, theirs = 0;
 		for (int64_t e = 0; e < c; e++) { /* class by class, so that each may weigh as it should */
 			double sum = 0, count = 0;
 			for (int64_t i = 0; i < n; i++)
-				if (p->rest.labels[i] == e) {
+				if (source[i] && p->rest.labels[i] == e) {
 					sum += scores[i * c + k];
 					count++;
 				}
-			mean += share ? share[e] * sum / count : sum / (double)known;
+			mean += share ? share[e] * sum / KDRI_MAX(count, 1)
+			              : sum / (double)KDRI_MAX(known, 1);
 		}
 		for (int64_t i = 0; i < n; i++)
-			theirs += p->asked[i] ? scores[i * c + k] / (double)asked : 0;
+			theirs += source[i] ? 0 : scores[i * c + k] / (double)target;
 		for (int64_t i = 0; i < n; i++)
-			scores[i * c + k] += p->asked[i] ? mean - theirs : 0;
+			scores[i * c + k] += source[i] ? 0 : mean - theirs;
 	}
 }

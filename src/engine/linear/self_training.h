@@ -20,9 +20,9 @@ typedef struct kdri_self_training {
  * training on entry, the last classifier's weights on return; not used with another classifier. */
 kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores);
 
-/* Scores of the rows asked for as if their mean were that of the labelled rows: s(x) + s(mean of the labelled) - s(mean of
- * those asked for). For linear scores, to start from. share: of each class among those asked for, where something is known of it;
- * the labelled rows' mean is then what it would be with these. NULL: as it is. */
-void kdri_self_shift(const kdri_self_training *p, const double *share, double *scores);
+/* Scores of the target's rows as if their mean were that of the labelled rows of the sources: s(x) + s(mean of the sources) - s(mean
+ * of the target). For linear scores, to start from. source: which rows are of a source; labelled rows of the target are not. share: of
+ * each class in the target, where it is estimated; the sources' mean is then what it would be with these shares. NULL: as it is. */
+void kdri_self_shift(const kdri_self_training *p, const bool *source, const double *share, double *scores);
 
 #endif

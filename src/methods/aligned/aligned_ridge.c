@@ -82,6 +82,7 @@ static kdr_status aligned_ridge_fit(kdr_context *ctx, const kdr_problem *problem
 		                       .width = t.width,
 		                       .classes = t.d.classes,
 		                       .labels = t.d.labels,
+		                       .source = t.d.source,
 		                       .asked = t.d.asked,
 		                       .start = first,
 		                       .graph = &near,

@@ -14,6 +14,7 @@ kdr_status kdri_domains_new(kdr_context *ctx, const kdr_problem *problem, kdr_re
 	KDRI_TRY(KDRI_NEW(ctx, &number, problem->classes));
 	KDRI_TRY(KDRI_NEW0(ctx, &d.share, problem->classes));
 	KDRI_TRY(KDRI_NEW(ctx, &d.labels, d.n));
+	KDRI_TRY(KDRI_NEW(ctx, &d.source, d.n));
 	KDRI_TRY(KDRI_NEW(ctx, &d.asked, d.n));
 	for (int64_t c = 0; c < problem->classes; c++) {
 		if (d.set.counts[c] == 0)
@@ -26,7 +27,8 @@ kdr_status kdri_domains_new(kdr_context *ctx, const kdr_problem *problem, kdr_re
 		d.begin[t + 1] = d.begin[t] + kdr_mat_rows(&problem->tasks[t].x);
 		for (int64_t i = d.begin[t]; i < d.begin[t + 1]; i++) {
 			d.labels[i] = d.set.labels[i] >= 0 ? number[d.set.labels[i]] : -1;
-			d.asked[i] = d.labels[i] < 0 && problem->tasks[t].role != KDR_ROLE_SOURCE;
+			d.source[i] = problem->tasks[t].role == KDR_ROLE_SOURCE;
+			d.asked[i] = d.labels[i] < 0 && !d.source[i];
 			d.known += d.labels[i] >= 0;
 			d.wanted += d.asked[i];
 		}
@@ -46,6 +48,7 @@ void kdri_domains_free(kdr_context *ctx, kdri_domains *d)
 	kdri_free(ctx, d->class_of);
 	kdri_free(ctx, d->share);
 	kdri_free(ctx, d->labels);
+	kdri_free(ctx, d->source);
 	kdri_free(ctx, d->asked);
 	*d = (kdri_domains){ .set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 }

@@ -12,6 +12,7 @@ typedef struct kdri_domains {
 	int64_t n, classes;
 	int64_t *class_of; /* classes: their numbers in the problem */
 	int64_t *labels;   /* n: a class, or -1 */
+	bool *source;      /* n: of a source; a sample of the target may have a label, too */
 	bool *asked;       /* n: of no source, and without a label */
 	int64_t known, wanted;
 	double *share; /* classes: of the labelled rows */

@@ -346,7 +346,9 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
 	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads),
 	             layers = kdri_transfer_layers_bytes(s, &all, words),
-	             tables = kdri_opt_bool(o, "tables") ? kdri_transfer_tables_bytes(&all, known, c) : 0,
+	             tables = kdri_opt_bool(o, "tables") || !words
+	                              ? kdri_transfer_tables_bytes(&all, known, c)
+	                              : 0,
 	             factors = kdri_transfer_factors_bytes(s, &all);
 	const double members = fmax(fmax(fmax(classifier, ridge), fmax(aligned, clusters)),
 	                            joint + fmax(fmax(layers, factors), tables));

@@ -5,6 +5,8 @@
  *
  *   (E1)  kappa_m = (a_m - maj) / (max_m a_m - maj); members with kappa_m < 0.5 do not vote
  *   (E2)  all members vote if max_m a_m - maj < 0.02: no member has learnt much
+ *   (E3)  the non-linear members on dense data, which lose where linear ones do well, vote only if the best of them leads the best of
+ *         the others by more than 0.03; then members more than 0.03 below the best do not vote
  *
  * The halves are stratified by source and class. At most 4,000 samples take part, so that large sources cost little. The gate is skipped
  * with fewer than 4 samples per class on average. It has a quarter of the time that is left; if that is not enough, all members vote. */
@@ -12,7 +14,7 @@
 
 #include "methods/transfer_auto/tally.h"
 
-static const double least_kappa = 0.5, least_lead = 0.02, share_of_time = 0.25;
+static const double least_kappa = 0.5, least_learnt = 0.02, lead = 0.03, share_of_time = 0.25;
 enum { MOST_ROWS = 4000, LEAST_PER_CLASS = 4, UNUSED = -1 };
 
 void kdri_transfer_gate_free(kdr_context *ctx, kdri_transfer_gate *g)
@@ -21,14 +23,24 @@ void kdri_transfer_gate_free(kdr_context *ctx, kdri_transfer_gate *g)
 	*g = (kdri_transfer_gate){ 0 };
 }
 
-void kdri_transfer_gate_exclude(const double *accuracy, int64_t count, double majority, bool *excluded)
+void kdri_transfer_gate_exclude(const double *accuracy, const bool *must_lead, int64_t count, double majority,
+                                kdri_transfer_exclusion *excluded)
 {
-	double best = -INFINITY;
-	for (int64_t m = 0; m < count; m++)
-		best = accuracy[m] > best ? accuracy[m] : best;
-	for (int64_t m = 0; m < count; m++)
-		excluded[m] = best - majority >= least_lead &&                          /* (E2) */
-		              accuracy[m] - majority < least_kappa * (best - majority); /* (E1) */
+	double best = -INFINITY, leader = -INFINITY;
+	for (int64_t m = 0; m < count; m++) {
+		double *of = must_lead[m] ? &leader : &best;
+		*of = accuracy[m] > *of ? accuracy[m] : *of;
+	}
+	const bool leads = leader > best + lead;
+	for (int64_t m = 0; m < count; m++) {
+		bool inaccurate = best - majority >= least_learnt &&                        /* (E2) */
+		                  accuracy[m] - majority < least_kappa * (best - majority); /* (E1) */
+		if (leads)
+			inaccurate = accuracy[m] < leader - lead; /* (E3) */
+		excluded[m] = must_lead[m] && !(leads && accuracy[m] >= leader - lead) ? KDRI_TRANSFER_NO_LEAD
+		              : inaccurate ? KDRI_TRANSFER_INACCURATE
+		                           : KDRI_TRANSFER_VOTES;
+	}
 }
 
 /* --- the halves ------------------------------------------------------------------------------------------ */

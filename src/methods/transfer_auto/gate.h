@@ -19,7 +19,9 @@ kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
                                   const kdri_transfer_options *options, kdri_transfer_gate *out);
 void kdri_transfer_gate_free(kdr_context *ctx, kdri_transfer_gate *g);
 
-/* Which of `count` members do not vote, by their accuracy (NaN: it votes). */
-void kdri_transfer_gate_exclude(const double *accuracy, int64_t count, double majority, bool *excluded);
+/* Which of `count` members do not vote, by their accuracy (NaN: it votes unless it must lead). must_lead: members that vote only if they
+ * lead; excluded: KDRI_TRANSFER_VOTES, _INACCURATE or _NO_LEAD. */
+void kdri_transfer_gate_exclude(const double *accuracy, const bool *must_lead, int64_t count, double majority,
+                                kdri_transfer_exclusion *excluded);
 
 #endif

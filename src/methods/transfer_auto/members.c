@@ -4,6 +4,7 @@
  * why both are needed. Where a posterior is wanted of scores s, that of an SVM is softmax(2 s). */
 #include "methods/transfer_auto/tables.h"
 
+#include "engine/graph/knn.h"
 #include "engine/kmeans/lloyd.h"
 #include "engine/linear/aligned_ridge.h"
 #include "engine/linear/self_training.h"
@@ -105,6 +106,37 @@ done:
 	return st;
 }
 
+/* --- nearest neighbours ------------------------------------------------------------------------------ */
+
+/* The share of each class among the nearest labelled rows of Z, at most MOST_KNOWN of which are searched. */
+static kdr_status neighbours(kdr_context *ctx, kdri_transfer_work *t, double *p)
+{
+	enum { NEAREST = 5, MOST_KNOWN = 20000 };
+	kdr_status st;
+	const int64_t c = t->d->classes, first = kdri_transfer_first(t->d), n = kdri_transfer_count(t->d),
+	              some = KDRI_MIN(t->d->known, MOST_KNOWN), k = KDRI_MIN(some, NEAREST);
+	const kdri_rest r = rest_of(t->d, &t->v->z.view, KDRI_LOSS_LOGISTIC, 1, false);
+	const kdr_mat target = kdri_rows(&t->v->z.view, first, first + n);
+	kdri_own known = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	int64_t *labels = NULL;
+	kdri_knn found = { 0 };
+	KDRI_TRY(KDRI_NEW(ctx, &labels, some));
+	KDRI_TRY(take_labelled(ctx, &r, t->d->known, some, &known, labels));
+	KDRI_TRY(kdri_knn_among(ctx, &target, NULL, &known.view, NULL, k, KDRI_METRIC_EUCLIDEAN, &found));
+	memset(p + first * c, 0, (size_t)(n * c) * sizeof *p);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t e = 0; e < k; e++) {
+			const int32_t near = found.index[i * k + e];
+			if (near >= 0)
+				p[(first + i) * c + labels[near]] += 1 / (double)k;
+		}
+done:
+	kdri_knn_free(ctx, &found);
+	kdri_own_free(ctx, &known);
+	kdri_free(ctx, labels);
+	return st;
+}
+
 static void members_copy(double *to, const double *from, int64_t count)
 {
 	memcpy(to, from, (size_t)count * sizeof *to);
@@ -180,7 +212,7 @@ static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *
 	members_copy(w, t->w, kdri_rest_size(&r));
 	members_copy(p, t->scores, t->d->n * t->d->classes);
 	if (shifted)
-		kdri_self_shift(&s, t->share, p);
+		kdri_self_shift(&s, t->d->source, t->share, p);
 	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
 	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
 done:
@@ -235,6 +267,7 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 		                       .width = t->v->width,
 		                       .classes = t->d->classes,
 		                       .labels = t->d->labels,
+		                       .source = t->d->source,
 		                       .asked = t->d->asked,
 		                       .start = t->first_e,
 		                       .graph = &graph,
@@ -346,7 +379,10 @@ const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS] = {
 	[KDRI_TRANSFER_LOGREG_RAW] = { .name = "logistic regression, rows not scaled",
 	                               .tables = true,
 	                               .run = kdri_transfer_logreg_raw },
-	[KDRI_TRANSFER_FOREST] = { .name = "random forest", .tables = true, .run = kdri_transfer_forest },
+	[KDRI_TRANSFER_FOREST] = { .name = "random forest",
+	                           .tables = true,
+	                           .curved = true,
+	                           .run = kdri_transfer_forest },
 	[KDRI_TRANSFER_FOREST_STANDARD] = { .name = "random forest, standardised",
 	                                    .tables = true,
 	                                    .centres = true,
@@ -357,4 +393,5 @@ const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS] = {
 	[KDRI_TRANSFER_FOREST_SELF] = { .name = "random forest, self-trained",
 	                                .tables = true,
 	                                .run = kdri_transfer_forest_self },
+	[KDRI_TRANSFER_NEIGHBOURS] = { .name = "nearest neighbours", .curved = true, .run = neighbours },
 };

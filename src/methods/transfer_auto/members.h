@@ -26,7 +26,8 @@ typedef struct kdri_transfer_member {
 	bool centres; /* it centres each data set; means move with the class shares */
 	bool on_e;    /* it uses E */
 	bool joint;   /* and the graph of E */
-	bool tables;  /* it votes on tables only, and its vote counts twice */
+	bool tables;  /* it votes on tables, where its vote counts twice */
+	bool curved; /* it finds classes of any shape; on dense data that are no table it votes only if it leads (gate.c) */
 	/* Whether it may run: NULL, always. */
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;
@@ -47,7 +48,8 @@ typedef struct kdri_transfer_member {
 	X(FOREST, "forest") \
 	X(FOREST_STANDARD, "forest-standard") \
 	X(EXTRA_TREES, "extra-trees") \
-	X(FOREST_SELF, "forest-self")
+	X(FOREST_SELF, "forest-self") \
+	X(NEIGHBOURS, "neighbours")
 enum {
 #define KDRI_TRANSFER_SYMBOL(symbol, id) KDRI_TRANSFER_##symbol,
 	KDRI_TRANSFER_EACH(KDRI_TRANSFER_SYMBOL)
@@ -57,9 +59,9 @@ enum {
 extern const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS];
 
 /* How often the vote of member m counts. */
-static inline int64_t kdri_transfer_weight(int64_t m)
+static inline int64_t kdri_transfer_weight(bool tables, int64_t m)
 {
-	return kdri_transfer_members[m].tables ? 2 : 1;
+	return tables && kdri_transfer_members[m].tables ? 2 : 1;
 }
 
 /* A classifier, one class against the rest, trained on what is known; p becomes its scores (n x classes). */

@@ -141,7 +141,7 @@ kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 	int64_t count = 0;
 	const kdri_op graph = kdri_transfer_graph_op(&w->v.graph);
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		for (int64_t k = 0; w->votes[m] && k < kdri_transfer_weight(m); k++)
+		for (int64_t k = 0; w->votes[m] && k < kdri_transfer_weight(w->o->tables, m); k++)
 			votes[count++] = w->votes[m];
 	if (w->frame.voters > 1 && w->clusterings == 0) {
 		KDRI_TRY(tally_cluster(w, w->c));
@@ -167,7 +167,7 @@ static double weight_of_all(const kdri_transfer_tally *w)
 {
 	int64_t sum = 0;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		sum += w->votes[m] ? kdri_transfer_weight(m) : 0;
+		sum += w->votes[m] ? kdri_transfer_weight(w->o->tables, m) : 0;
 	return (double)sum;
 }
 
@@ -178,7 +178,8 @@ static double how_sure(const kdri_transfer_tally *w, int64_t i, int64_t k)
 	if (w->d.labels[w->first + i] >= 0)
 		return 1;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		votes += w->votes[m] && w->votes[m][i] == k ? (double)kdri_transfer_weight(m) : 0;
+		votes += w->votes[m] && w->votes[m][i] == k ? (double)kdri_transfer_weight(w->o->tables, m)
+		                                            : 0;
 	return (2 * votes / weight_of_all(w) + w->mean[i * w->c + k] + w->near[i * w->c + k]) / 4;
 }
 
@@ -201,8 +202,8 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 	v->classes = all;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (w->votes[m])
-			kdri_axpy((double)kdri_transfer_weight(m) / weight_of_all(w), w->posteriors[m],
-			          w->mean, w->n * c);
+			kdri_axpy((double)kdri_transfer_weight(w->o->tables, m) / weight_of_all(w),
+			          w->posteriors[m], w->mean, w->n * c);
 	kdri_rest_answer(w->vote, w->n, c, best);
 	for (int64_t k = 0; k < c; k++)
 		v->shares[2 * w->d.class_of[k]] = w->d.share[k];

@@ -26,7 +26,12 @@ typedef struct kdri_transfer_tally {
 
 /* Domains, views and room for votes; `problem` has sources and one target, its last task. */
 kdr_status kdri_transfer_tally_begin(kdri_transfer_tally *w, const kdr_problem *problem);
-/* turns.c: runs member m and takes its vote; one that fails is left out. */
+/* Whether member m votes only if it leads on held-out source samples. */
+static inline bool kdri_transfer_must_lead(const kdri_transfer_options *o, int64_t m)
+{
+	return kdri_transfer_members[m].curved && !o->tables && o->only != m;
+}
+/* turns.c: runs member m and takes its vote; one that fails is left out, and one that is not for such data is not run. */
 kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m);
 /* The class that most of svm, logreg and msda vote for, svm's if all differ; -1 without a vote of svm. */
 int64_t kdri_transfer_tally_majority(const kdri_transfer_tally *w, int64_t i);

@@ -31,6 +31,16 @@ done:
 	return st;
 }
 
+static bool takes_part(const kdri_transfer_tally *w, int64_t m)
+{
+	const kdri_transfer_member *member = &kdri_transfer_members[m];
+	if (w->o->only == m)
+		return true;
+	if (w->o->tables)
+		return member->tables || !member->curved;
+	return member->curved ? !w->v.words : !member->tables;
+}
+
 kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m)
 {
 	kdr_status st;
@@ -44,7 +54,7 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m)
 		                 .run = run_member,
 		                 .user = &user };
 	bool answered;
-	if (member->tables && !w->o->tables && w->o->only != m)
+	if (!takes_part(w, m))
 		return KDR_OK;
 	w->asked[m] = true;
 	KDRI_TRY(kdri_frame_ask(&w->frame, &turn, &answered));

@@ -109,12 +109,14 @@ static kdr_status exclude_members(kdri_transfer_tally *w, const kdri_transfer_ga
 {
 	kdr_status st;
 	double *pi = NULL;
-	bool excluded[KDRI_TRANSFER_MEMBERS], overlap = false, others = false;
-	kdri_transfer_gate_exclude(gate->accuracy, KDRI_TRANSFER_MEMBERS, gate->majority, excluded);
+	bool must_lead[KDRI_TRANSFER_MEMBERS], overlap = false, others = false;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		must_lead[m] = kdri_transfer_must_lead(w->o, m);
+	kdri_transfer_gate_exclude(gate->accuracy, must_lead, KDRI_TRANSFER_MEMBERS, gate->majority,
+	                           v->excluded);
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
 		v->heldout[m] = gate->accuracy[m];
-		v->excluded[m] = excluded[m] ? KDRI_TRANSFER_INACCURATE : KDRI_TRANSFER_VOTES;
-		others = others || (!excluded[m] && w->votes[m]);
+		others = others || (v->excluded[m] == KDRI_TRANSFER_VOTES && w->votes[m]);
 	}
 	if (!w->votes[KDRI_TRANSFER_SVM])
 		return KDR_OK;
@@ -143,7 +145,7 @@ static kdr_status run_members(kdri_transfer_tally *w, const kdri_transfer_gate *
 		KDRI_TRY(exclude_members(w, gate, v));
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (!w->asked[m] && v->excluded[m] == KDRI_TRANSFER_VOTES &&
-		    (w->o->only < 0 || w->o->only == m))
+		    (gate->done || !kdri_transfer_must_lead(w->o, m)) && (w->o->only < 0 || w->o->only == m))
 			KDRI_TRY(kdri_transfer_tally_ask(w, m));
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (v->excluded[m] != KDRI_TRANSFER_VOTES && w->frame.voters > 1)
