@@ -101,6 +101,7 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	if (code == EXIT_DONE && !cli_prep_read(args, &job->prep, &job->wanted.choice))
 		code = EXIT_USAGE;
 	job->wanted.map = cli_flag(args, "report");
+	job->wanted.model = cli_get(args, "save-model", NULL) != NULL;
 	job->wanted.settings = job->settings;
 	job->wanted.feature_settings = job->feature_settings;
 	return code;

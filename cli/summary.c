@@ -220,6 +220,22 @@ static void print_words(FILE *out, const cli_run *run)
 	}
 }
 
+/* How well the rule for new samples repeats the labels of these. */
+static void print_model(FILE *out, const cli_run *run)
+{
+	bool begun = false;
+	for (int64_t t = 0; cli_get(run->args, "save-model", NULL) && t < kdr_result_ntasks(run->result);
+	     t++) {
+		double share = kdri_json_number(cli_about_field(run, t, "predict_agreement"), 1);
+		if (share < 1)
+			fprintf(out,
+			        "%smodel: its rule for new samples gives %.1f %% of the samples of %s the label they have here\n",
+			        begun ? "" : "\n", floor(1000 * share) / 10,
+			        kdr_result_task_name(run->result, t));
+		begun = begun || share < 1;
+	}
+}
+
 static void print_files(FILE *out, const cli_run *run)
 {
 	const char *folder = cli_get(run->args, "output", NULL);
@@ -250,5 +266,6 @@ void cli_summary(FILE *out, const cli_run *run)
 	cli_shared(out, run);
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
+	print_model(out, run);
 	print_files(out, run);
 }

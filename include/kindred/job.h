@@ -44,6 +44,9 @@ typedef struct kdr_job_options {
 	        *selector;  /* ranks bridges; NULL: by how many of the source's labels return through each */
 	bool every_bridge;  /* with a selector: fit every bridge; the result is that of the best one */
 	bool probabilities; /* class probabilities, calibrated on samples of the sources in three more fits */
+	/* both */
+	bool model; /* a model will be saved: an error if the method has none; also compare its predictions for the samples
+	               with their labels (predict_agreement in result.json) */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

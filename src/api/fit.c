@@ -1,6 +1,7 @@
 /* kdr_fit: checks a problem once, at the boundary, and hands it to its method.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "api/estimate.h"
+#include "api/known.h"
 #include "api/magnitude.h"
 #include "api/number.h"
 #include "api/result.h"
@@ -341,6 +342,7 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	              bytes = ctx->comm ? ctx->comm->bytes : 0;
 	KDRI_TRY(fit_scaled(ctx, algo, problem, options, result));
 	KDRI_TRY(kdri_result_count(ctx, result));
+	KDRI_TRY(kdri_known_put(ctx, problem, result));
 	if (kdri_together(ctx)) { /* what rank 0 sent while it fitted */
 		KDRI_TRY(kdri_result_number(ctx, result, "ranks", kdri_ranks(ctx)));
 		KDRI_TRY(kdri_result_number(ctx, result, "exchanges",

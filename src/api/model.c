@@ -1,6 +1,7 @@
 /* Models: what a fitted method needs to label new samples. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
 
+#include "api/known.h"
 #include "api/magnitude.h"
 #include "api/result.h"
 #include "matrix/linalg.h"
@@ -25,18 +26,29 @@ void kdr_model_free(kdr_model *m)
 	kdri_free_with(&a, m);
 }
 
-kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const char *what)
+kdr_status kdri_model_possible(kdr_context *ctx, const kdr_options *options, const char *what)
 {
-	if (!(result->algo->flags & KDR_ALGO_PREDICT))
+	const kdr_algo *algo = kdr_options_algo(options);
+	if (!(algo->flags & KDR_ALGO_PREDICT))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 		                 "%s: method '%s' cannot label new samples: no model to save", what,
-		                 result->algo->id);
+		                 algo->id);
+	if (kdri_options_has(options, "keep") && !kdri_opt_bool(options, "keep"))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%s: with keep=false method '%s' keeps nothing that labels new samples: no "
+		                 "model to save; use keep=true",
+		                 what, algo->id);
+	return KDR_OK;
+}
+
+kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const char *what)
+{
 	if (result->feature_options)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
 		        "%s: the features were learnt by '%s', which cannot be repeated on new samples", what,
 		        kdr_options_algo(result->feature_options)->id);
-	return KDR_OK;
+	return kdri_model_possible(ctx, result->options, what);
 }
 
 kdr_status kdr_model_new(kdr_context *ctx, const kdr_result *result, kdr_model **out)
@@ -137,6 +149,7 @@ kdr_status kdri_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, 
 	kdr_mat x = kdr_data_mat(data);
 	KDRI_TRY(kdri_mat_check_values(ctx, &x, data->name, tables));
 	KDRI_TRY(kdri_predict(ctx, m->algo, m->fitted, m->options, task, &x, labels));
+	kdri_known_apply(m->fitted, task, &x, labels);
 done:
 	return st;
 }

@@ -22,6 +22,8 @@ struct kdr_model {
 	int64_t nclasses;
 };
 
+/* Whether the method can label new samples with these options; `what` begins the error. */
+kdr_status kdri_model_possible(kdr_context *ctx, const kdr_options *options, const char *what);
 /* Whether a model can be made of a result; `what` begins the error. */
 kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const char *what);
 

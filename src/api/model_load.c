@@ -2,8 +2,10 @@
  *
  * A model file may come from anywhere: types, shapes and values are checked here, and what a method's
  * predict needs of them beyond that it checks itself against the data. */
+#include "api/known.h"
 #include "api/method.h"
 #include "api/model.h"
+#include "api/result.h"
 #include "io/hdf5/h5.h"
 #include "prepare/prep.h"
 
@@ -147,7 +149,8 @@ static kdr_status load_tasks(kdr_context *ctx, const loading *l)
 	kdr_model *m = l->model;
 	kdr_task *tasks = NULL;
 	char name[64];
-	int64_t count = 0, exponent;
+	int64_t count = 0, exponent, bytes = 0;
+	KDRI_TRY(kdri_h5_check_file(ctx, l->path, &bytes));
 	for (; count < KDRI_MODEL_TASKS_MOST; count++) {
 		snprintf(name, sizeof name, "tasks/%lld", (long long)count);
 		if (!kdri_h5_item_find(&l->items, name, NULL))
@@ -163,6 +166,11 @@ static kdr_status load_tasks(kdr_context *ctx, const loading *l)
 		const char *text = text_of(l, name, "name");
 		if (!text || !integer_of(l, name, "k", &tasks[t].k) || tasks[t].k < 0) {
 			st = model_load_damaged(ctx, l, "a task has no name or no k");
+			goto done;
+		}
+		if (tasks[t].k > bytes) { /* whatever the method, each cluster takes more than a byte */
+			st = model_load_damaged(ctx, l,
+			                        "a task has more clusters than the file can describe");
 			goto done;
 		}
 		KDRI_TRY(kdri_strdup(ctx, text, &m->task_names[t]));
@@ -187,7 +195,9 @@ static kdr_status load_array(kdr_context *ctx, const loading *l, const kdr_field
 	kdr_status st;
 	double *values; /* int64_t has the same size */
 	const bool integers = field->type == KDR_INT64;
-	if (item->type_class != KDRI_H5_NUMBER || item->count == 0 || (integers && item->floating))
+	/* Constant data have a subspace of no dimension: rows without columns. */
+	const bool none = item->count == 0 && (item->ndim == 1 || item->shape[0] == 0);
+	if (item->type_class != KDRI_H5_NUMBER || none || (integers && item->floating))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s:%s: an array of 1 to 3 dimensions with data, all %s, is expected",
 		                 l->path, item->name, integers ? "integers" : "numbers");
@@ -226,6 +236,28 @@ static kdr_status load_arrays(kdr_context *ctx, const loading *l)
 			if (part)
 				KDRI_TRY(load_array(ctx, l, f, part, t));
 		}
+	}
+done:
+	return st;
+}
+
+/* The samples of the fit; models of version 0.1 have none. */
+static kdr_status load_known(kdr_context *ctx, const loading *l)
+{
+	kdr_status st = KDR_OK;
+	char name[64];
+	for (int64_t t = 0; t < l->model->ntasks; t++) {
+		kdri_task_result *task = &l->model->fitted->tasks[t];
+		snprintf(name, sizeof name, "known/%lld", (long long)t);
+		const kdri_h5_item *item = kdri_h5_item_find(&l->items, name, NULL);
+		if (!item)
+			continue;
+		if (item->type_class != KDRI_H5_NUMBER || item->floating || item->ndim != 2 ||
+		    item->shape[1] != 2 || !kdri_known_sound(item->values, item->shape[0], task->k))
+			return model_load_damaged(ctx, l, "its table of known samples has no meaning");
+		KDRI_TRY(KDRI_NEW(ctx, &task->known, item->count));
+		memcpy(task->known, item->values, (size_t)item->count * sizeof *task->known);
+		task->nknown = item->shape[0];
 	}
 done:
 	return st;
@@ -271,6 +303,7 @@ kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 	KDRI_TRY(load_tasks(ctx, &l));
 	KDRI_TRY(kdri_options_fit_tasks(ctx, l.model->options, l.model->ntasks));
 	KDRI_TRY(load_arrays(ctx, &l));
+	KDRI_TRY(load_known(ctx, &l));
 	KDRI_TRY(load_prep(ctx, &l));
 	*out = l.model;
 	l.model = NULL;

@@ -97,6 +97,22 @@ done:
 	return st;
 }
 
+static kdr_status save_known(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
+{
+	kdr_status st;
+	char name[64];
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "known"));
+	for (int64_t t = 0; t < result->ntasks; t++) {
+		const kdri_task_result *task = &result->tasks[t];
+		snprintf(name, sizeof name, "known/%lld", (long long)t);
+		if (task->nknown > 0)
+			KDRI_TRY(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_INT64, 2,
+			                             (int64_t[]){ task->nknown, 2 }, task->known));
+	}
+done:
+	return st;
+}
+
 static kdr_status save_prep(kdr_context *ctx, const kdri_h5 *h5, const kdr_prep *prep)
 {
 	kdr_status st;
@@ -133,6 +149,7 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 	KDRI_TRY(save_options(ctx, &h5, result->options));
 	KDRI_TRY(save_tasks(ctx, &h5, result));
 	KDRI_TRY(save_arrays(ctx, &h5, result));
+	KDRI_TRY(save_known(ctx, &h5, result));
 	if (result->prep)
 		KDRI_TRY(save_prep(ctx, &h5, result->prep));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));

@@ -64,6 +64,7 @@ void kdr_result_free(kdr_result *r)
 	kdri_result_about_free(r);
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_free_with(&a, r->tasks[t].labels);
+		kdri_free_with(&a, r->tasks[t].known);
 		kdri_free_with(&a, r->tasks[t].sizes);
 	}
 	kdri_free_with(&a, r->tasks);

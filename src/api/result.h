@@ -90,6 +90,8 @@ typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;        /* rows and entries here */
 	int64_t first, all, all_nnz; /* the number of the first row here among those of all ranks; these */
 	int64_t *labels;
+	int64_t *known; /* nknown pairs of a sample's hash, increasing, and its label (known.h); or NULL */
+	int64_t nknown;
 	int64_t *sizes;                 /* k: samples of all ranks with each label; NULL: nobody counted */
 	int64_t last_field, last_array; /* 1 + index of its latest named value and array; 0: none */
 	char *name, *path;

@@ -64,6 +64,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .init = o->init ? o->init[i] : NULL };
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
+	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));
 	if (o->quality)
 		KDRI_TRY(put_stability(ctx, job, sets, o, result));
 	KDRI_TRY(kdri_job_encode(ctx, job, sets, count));

@@ -3,6 +3,7 @@
 #include "comm/comm.h"
 
 #include "api/estimate.h"
+#include "api/model.h"
 #include "matrix/traits.h"
 #include "prepare/prep.h"
 
@@ -70,6 +71,8 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_fa
 	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
 	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_of(job->algo)));
 	KDRI_TRY(take_options(ctx, job->algo, wanted->settings, &job->options));
+	if (wanted->model)
+		KDRI_TRY(kdri_model_possible(ctx, job->options, "model"));
 	if (wanted->features_from) {
 		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
 			return kdri_fail(

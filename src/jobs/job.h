@@ -110,6 +110,12 @@ kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *result, kdr_data *cons
 /* The array of a task that the method marked as its scores (n x classes or clusters); data NULL: none. */
 kdr_array kdri_result_scoring(const kdr_result *result, int64_t task, kdr_scoring *kind);
 
+/* predict.c: if a model is wanted, compares what its rule for new samples predicts for those of the fit with their labels.
+ * If that differs, "predict_agreement" of the data set is the share of equal labels; otherwise the model need not remember the
+ * samples (api/known.h). To be called before kdri_job_encode. */
+kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *const *data,
+                              kdr_result *result);
+
 /* model_choices.c: the same of the only task of `result`, samples that a model has not seen. */
 kdr_status kdri_model_choices(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_data *data,
                               kdr_result *result);

@@ -1,4 +1,5 @@
 /* kdr_predict: a saved model to labels of new samples. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/magnitude.h"
 #include "api/model.h"
 #include "jobs/job.h"
 
@@ -183,5 +184,56 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 	KDRI_TRY(choose_task(ctx, model, name, &task));
 	KDRI_TRY(predict_task(ctx, model, data, task, out));
 done:
+	return st;
+}
+
+/* --- the samples of the fit --------------------------------------------------------------------------- */
+
+/* The share of the samples of task t that the model's rule gives their label. */
+static kdr_status predict_agreement(kdr_context *ctx, const kdr_model *model, int64_t t, const kdr_data *data,
+                                    double *out)
+{
+	kdr_status st;
+	const kdri_task_result *task = &model->fitted->tasks[t];
+	int64_t *labels = NULL, same = 0, all = 0;
+	const kdr_mat x = kdr_data_mat(data);
+	KDRI_TRY(KDRI_NEW(ctx, &labels, task->n));
+	KDRI_TRY(kdri_predict(ctx, model->algo, model->fitted, model->options, t, &x, labels));
+	for (int64_t i = 0; i < task->n; i++) {
+		same += labels[i] == task->labels[i];
+		all += task->labels[i] >= 0;
+	}
+	*out = all > 0 ? (double)same / (double)all : 1;
+done:
+	kdri_free(ctx, labels);
+	return st;
+}
+
+kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *const *data, kdr_result *r)
+{
+	kdr_status st;
+	kdr_model *model = NULL;
+	if (!job->wanted->model || ctx->comm || ctx->cancelled || ctx->timed_out)
+		return KDR_OK;
+	KDRI_TRY(kdr_model_new(ctx, r, &model));
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		kdri_task_result *task = &r->tasks[t];
+		const kdri_field *own = kdri_result_field(r, t, "predict_agreement");
+		double share = own ? own->number : 1;
+		if (!task->labels ||
+		    (!own && kdri_check_memory(ctx, "predict", model, &data[t], 1) != KDR_OK))
+			continue;
+		if (!own)
+			KDRI_TRY(predict_agreement(ctx, model, t, data[t], &share));
+		if (!own && share < 1)
+			KDRI_TRY(kdri_result_task_number(ctx, r, t, "predict_agreement", share));
+		if (share == 1) {
+			kdri_free(ctx, task->known);
+			task->known = NULL;
+			task->nknown = 0;
+		}
+	}
+done:
+	kdr_model_free(model);
 	return st;
 }

@@ -280,6 +280,7 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
 	list_tasks(t, k, tasks, data, &first);
 	KDRI_TRY(kdri_job_choices(ctx, result, data));
+	KDRI_TRY(kdri_job_agreement(ctx, &t->job, data, result));
 	if (t->o->probabilities)
 		KDRI_TRY(put_probabilities(ctx, t, k, first, result));
 	KDRI_TRY(kdri_job_encode(ctx, &t->job, t->all, t->count));

@@ -210,6 +210,12 @@ static void load__damaged_files__clear_errors(void **state)
 	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "1 to 3");
 	reshaped(path = saved(ctx), "features", 1, (hsize_t[]){ 4 }, 0);
 	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "strings");
+	reshaped(path = saved(ctx), "known/0", 2, (hsize_t[]){ 5, 2 }, 1);
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "known samples");
+	reshaped(path = saved(ctx), "known/0", 2, (hsize_t[]){ 1, 2 }, K);
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "known samples");
+	reshaped(path = saved(ctx), "known/0", 1, (hsize_t[]){ 2 }, 0);
+	assert_fails(ctx, kdr_model_load(ctx, path, &m), KDR_ERR_FORMAT, "known samples");
 	bytes_write(bytes_path("m.h5"), "x", 1);
 	assert_fails(ctx, kdr_model_load(ctx, bytes_path("m.h5"), &m), KDR_ERR_FORMAT, "not an HDF5");
 	assert_fails(ctx, kdr_model_load(ctx, bytes_path("none.h5"), &m), KDR_ERR_READ, "none.h5");
@@ -244,7 +250,7 @@ static void load__arrays_that_claim_more_than_the_file__refused(void **state)
 	kdr_model *m = NULL;
 	const char *path = saved(ctx);
 	char name[64];
-	for (int i = 0; i < 8; i++) {
+	for (int i = 0; i < 12; i++) {
 		snprintf(name, sizeof name, "prep/more%d", i);
 		unwritten(path, name, 1, (hsize_t[]){ 1 << 20 });
 	}

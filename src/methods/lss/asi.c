@@ -304,6 +304,10 @@ static kdr_status asi_predict(kdr_context *ctx, const kdr_result *fitted, const 
 	if (w.shape[0] != kdr_mat_cols(x))
 		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's subspace %lld",
 		                 (long long)kdr_mat_cols(x), (long long)w.shape[0]);
+	if (l == 0) { /* the data were constant */
+		memset(labels, 0, (size_t)n * sizeof *labels);
+		return KDR_OK;
+	}
 	KDRI_TRY(KDRI_NEW(ctx, &y, n * l));
 	KDRI_TRY(kdri_mat_mul(ctx, x, w.data, l, l, y, l));
 	kdr_mat embedded = kdr_mat_from_dense(y, n, l);

@@ -212,7 +212,7 @@ kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kd
 	KDRI_TRY(KDRI_NEW(ctx, &y, n * l));
 	if (lambda > 0)
 		KDRI_TRY(add_distances(ctx, x, own.data, c, lambda, scores));
-	if (lambda < 1) {
+	if (lambda < 1 && l > 0) { /* 0: the data were constant */
 		KDRI_TRY(kdri_mat_mul(ctx, x, w.data, l, l, y, l));
 		kdr_mat embedded = kdr_mat_from_dense(y, n, l);
 		KDRI_TRY(add_distances(ctx, &embedded, shared.data, c, 1 - lambda, scores));

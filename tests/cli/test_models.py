@@ -1,0 +1,96 @@
+"""Saved models: every method's is read back, and gives the samples of the fit the labels they had there."""
+import json
+import os
+import random
+import unittest
+
+from harness import CliTest
+
+try:
+    import h5py
+except ImportError:
+    h5py = None
+
+
+def overlapping(n, seed, shift):
+    """Three clusters that overlap, so that rules that differ label some samples differently."""
+    r = random.Random(seed)
+    rows = [[abs(r.gauss(1.5 * (i % 3 == j) + shift, 1)) for j in range(4)] for i in range(n)]
+    return "x,y,z,w\n" + "".join("%.6f,%.6f,%.6f,%.6f\n" % tuple(row) for row in rows)
+
+
+@unittest.skipUnless(h5py, "h5py is missing")
+class Models(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.csv", overlapping(90, 1, 0))
+        self.write("b.csv", overlapping(80, 2, 0.5))
+        self.write("a.labels", "".join("abc"[i % 3] + "\n" for i in range(90)))
+
+    def fit(self, method, *more, files=("a.csv", "b.csv"), **kwargs):
+        command = (["cluster", "-k", 3, *files] if method["family"] == "cluster" else
+                   ["transfer", "--source", files[0], "--labels", "a.labels", "--target", files[1]])
+        bridge = ["--bridge", files[1]] if method["id"] in ("ttl", "nmtf") else []
+        return self.run_kindred(*command, "-m", method["id"], *bridge, "--save-model", "m.h5", "--force", "-o", "out", *more, **kwargs)
+
+    def predict(self, task, model="m.h5"):
+        return self.run_kindred("predict", "--model", model, "--task", task["name"], task["path"]).stdout.split()
+
+    def methods(self):
+        return [m for m in json.loads(self.run_kindred("methods", "--json").stdout) if m["family"] != "features"]
+
+    def forget_samples(self, model, to):
+        with open(self.path(model), "rb") as f:
+            self.write(to, f.read())
+        with h5py.File(self.path(to), "r+") as f:
+            del f["known"]
+
+    def test_every_method(self):
+        differ = 0
+        for method in self.methods():
+            with self.subTest(method["id"]):
+                if "predict" not in method["capabilities"]:
+                    done = self.fit(method, code=2)
+                    self.assertIn("no model to save", done.stderr)
+                    self.assertFalse(os.path.exists(self.path("m.h5")))
+                    continue
+                done = self.fit(method)
+                fields = self.result()["method_fields"]
+                self.forget_samples("m.h5", "rule.h5")
+                for task in self.result()["tasks"]:
+                    if not task.get("labels"):
+                        continue
+                    labels = self.read(f"out/{task['name']}.labels").split()
+                    self.assertEqual(self.predict(task), labels)
+                    rule = self.predict(task, "rule.h5")  # as models of version 0.1 do
+                    share = sum(a == b for a, b in zip(rule, labels)) / len(labels)
+                    self.assertAlmostEqual(fields.get(f"predict_agreement.{task['name']}", 1), share, places=9)
+                    self.assertEqual(f"of the samples of {task['name']} the label" in done.stdout, share < 1)
+                    differ += share < 1
+                os.remove(self.path("m.h5"))
+        self.assertGreater(differ, 2)
+
+    def test_constant_data(self):
+        self.write("same.csv", "x,y\n" + "1,2\n" * 30)
+        self.write("a.labels", "a\nb\nc\n" * 10)
+        for method in self.methods():
+            if method["id"] in ("asi", "lssmtc", "lssttc", "kmeans", "pca-kmeans"):
+                self.fit(method, files=("same.csv", "same2=same.csv"))
+                task = self.result()["tasks"][-1]
+                self.assertEqual(self.predict(task), self.read(f"out/{task['name']}.labels").split(), method["id"])
+
+    def test_keep_false_has_no_model(self):
+        for method in ("snmf", "pca-kmeans", "mtcfir"):
+            self.fails("cluster", "-m", method, "-k", 3, "--set", "keep=false", "--save-model", "m.h5", "-o", "out", "a.csv",
+                       "b.csv", code=2, says=["keep=true", method])
+            self.assertFalse(os.path.exists(self.path("m.h5")))
+            self.assertFalse(os.path.exists(self.path("out/result.json")))
+
+    def test_exact_models_stay_small(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "--save-model", "m.h5", "-o", "out", "a.csv")
+        with h5py.File(self.path("m.h5")) as f:
+            self.assertEqual(len(f["known"]), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
