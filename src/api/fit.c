@@ -316,6 +316,19 @@ done:
 	return st;
 }
 
+/* Classes that are given for samples of a target are its labels, whatever the method makes of them. */
+static void keep_given_classes(const kdr_problem *problem, kdr_result *result)
+{
+	const bool classes = result->algo->family == KDR_FAMILY_TRANSFER &&
+	                     !(result->algo->flags & KDR_ALGO_CLUSTERS_TARGET);
+	for (int64_t t = 0; classes && t < result->ntasks; t++) {
+		const int64_t *given = problem->tasks[t].labels;
+		int64_t *labels = result->tasks[t].labels;
+		for (int64_t i = 0; given && labels && i < result->tasks[t].n; i++)
+			labels[i] = given[i] >= 0 ? given[i] : labels[i];
+	}
+}
+
 static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_problem *problem,
                            const kdr_options *options, kdr_result **out)
 {
@@ -341,6 +354,7 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	const int64_t exchanges = ctx->comm ? ctx->comm->exchanges : 0,
 	              bytes = ctx->comm ? ctx->comm->bytes : 0;
 	KDRI_TRY(fit_scaled(ctx, algo, problem, options, result));
+	keep_given_classes(problem, result);
 	KDRI_TRY(kdri_result_count(ctx, result));
 	KDRI_TRY(kdri_known_put(ctx, problem, result));
 	if (kdri_together(ctx)) { /* what rank 0 sent while it fitted */

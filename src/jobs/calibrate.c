@@ -4,8 +4,13 @@
  *
  *     (E1)  p_ic = exp(a s_ic + b [c = y_i]) / sum_e exp(a s_ie + b [e = y_i]),   a, b >= 0
  *
- * a is the temperature of the scores, b what the label is worth beyond them: a method whose answer is not the largest score
- * (a vote, a constraint), or that has no scores at all, is calibrated too. Both minimise, over N samples of known class z,
+ * A label that a later stage of the method has changed (a vote, a constraint on proportions) need not have the largest score.
+ * Its score is raised to that first, so that no class is more probable than the label:
+ *
+ *     (E3)  s_iy = max_c s_ic
+ *
+ * a is the temperature of the scores, b what the label is worth beyond them: a method that has no scores is calibrated too.
+ * Both minimise, over N samples of known class z,
  *
  *     (E2)  L = - sum_i sum_c t_ic log p_ic,   t_iz = (N + 1) / (N + C), else 1 / (N + C), of C classes
  *
@@ -19,9 +24,9 @@ enum { MOST_STEPS = 100, MOST_HALVINGS = 32 };
 /* log of a share, which is never taken for impossible. */
 static const double least_share = 1e-6;
 
-void kdri_calibrate_row(const double *from, int64_t classes, kdr_scoring kind, double *s)
+void kdri_calibrate_row(const double *from, int64_t classes, kdr_scoring kind, int64_t label, double *s)
 {
-	double sum = 0;
+	double sum = 0, most = -INFINITY;
 	for (int64_t c = 0; c < classes; c++)
 		sum += from && kind == KDR_SCORING_SHARES ? KDRI_MAX(from[c], 0) : 0;
 	for (int64_t c = 0; c < classes; c++)
@@ -30,6 +35,10 @@ void kdri_calibrate_row(const double *from, int64_t classes, kdr_scoring kind, d
 		               ? KDRI_MAX(from[c], -1e6) /* -inf: a class without samples */
 		       : sum > 0 ? log(KDRI_MAX(from[c] / sum, least_share))
 		                 : 0;
+	for (int64_t c = 0; c < classes; c++)
+		most = KDRI_MAX(most, s[c]);
+	if (label >= 0 && label < classes)
+		s[label] = most; /* (E3) */
 }
 
 void kdri_calibrated(const double *s, int64_t classes, int64_t label, double a, double b, double *p)

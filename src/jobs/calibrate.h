@@ -11,8 +11,8 @@ typedef struct kdri_held_out {
 	int64_t *label, *truth; /* a label may be -1 */
 } kdri_held_out;
 
-/* Scores of one sample as they are calibrated; `from` NULL: the method has none. */
-void kdri_calibrate_row(const double *from, int64_t classes, kdr_scoring kind, double *s);
+/* Scores of one sample as they are calibrated, none larger than that of its label; `from` NULL: the method has none. */
+void kdri_calibrate_row(const double *from, int64_t classes, kdr_scoring kind, int64_t label, double *s);
 /* Temperature a and weight b of the label, and the mean log loss with them. */
 kdr_status kdri_calibrate(kdr_context *ctx, const kdri_held_out *h, double *a, double *b, double *loss);
 /* The probabilities of one sample. */

@@ -98,7 +98,7 @@ static void probabilities_collect(const kdr_result *r, int64_t task, const kdr_d
 	bool scored = a.data && a.shape[1] == h->classes;
 	for (int64_t i = 0; i < fold->rows; i++) {
 		kdri_calibrate_row(scored ? (const double *)a.data + i * h->classes : NULL, h->classes, kind,
-		                   h->s + h->n * h->classes);
+		                   r->tasks[task].labels[i], h->s + h->n * h->classes);
 		h->label[h->n] = r->tasks[task].labels[i];
 		h->truth[h->n++] = fold->labels[i];
 	}
@@ -212,7 +212,7 @@ static kdr_status probabilities_put(kdr_context *ctx, const kdri_calibration *c,
 			continue;
 		}
 		kdri_calibrate_row(scored ? (const double *)a.data + i * c->classes : NULL, c->classes, kind,
-		                   s);
+		                   t->labels[i], s);
 		kdri_calibrated(s, c->classes, t->labels[i], r->calibration.temperature, r->calibration.label,
 		                p);
 	}

@@ -80,15 +80,25 @@ static void rows__shares_and_margins__become_scores(void **state)
 {
 	(void)state;
 	double out[C];
-	kdri_calibrate_row((const double[]){ 1, 3, 0 }, C, KDR_SCORING_SHARES, out);
+	kdri_calibrate_row((const double[]){ 1, 3, 0 }, C, KDR_SCORING_SHARES, 1, out);
 	assert_float_equal(out[0], log(0.25), 1e-15);
 	assert_float_equal(out[2], log(1e-6), 1e-12);
-	kdri_calibrate_row((const double[]){ -2, 5, -INFINITY }, C, KDR_SCORING_MARGINS, out);
+	kdri_calibrate_row((const double[]){ -2, 5, -INFINITY }, C, KDR_SCORING_MARGINS, -1, out);
 	assert_true(out[0] == -2 && out[1] == 5 && isfinite(out[2]));
-	kdri_calibrate_row(NULL, C, KDR_SCORING_NONE, out);
+	kdri_calibrate_row(NULL, C, KDR_SCORING_NONE, 2, out);
 	assert_true(out[0] == 0 && out[1] == 0 && out[2] == 0);
-	kdri_calibrate_row((const double[]){ 0, 0, 0 }, C, KDR_SCORING_SHARES, out);
+	kdri_calibrate_row((const double[]){ 0, 0, 0 }, C, KDR_SCORING_SHARES, 1, out);
 	assert_true(out[0] == out[1] && out[1] == out[2]);
+}
+
+static void rows__label_without_the_largest_score__none_is_more_probable(void **state)
+{
+	(void)state;
+	double row[C], p[C];
+	kdri_calibrate_row((const double[]){ 6, 3, 1 }, C, KDR_SCORING_SHARES, 2, row);
+	assert_true(row[2] == row[0] && row[1] < row[0]);
+	kdri_calibrated(row, C, 2, 0.7, 0.1, p);
+	assert_true(p[2] > p[0] && p[0] > p[1]);
 }
 
 int main(void)
@@ -98,6 +108,7 @@ int main(void)
 		cmocka_unit_test(calibrate__labels_alone__share_of_right_ones),
 		cmocka_unit_test(calibrate__extremes__stay_finite),
 		cmocka_unit_test(rows__shares_and_margins__become_scores),
+		cmocka_unit_test(rows__label_without_the_largest_score__none_is_more_probable),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
