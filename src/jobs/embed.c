@@ -104,6 +104,7 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(KDRI_NEW(ctx, &x, count));
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(embedding_new(ctx, sets, count, &e));
+	KDRI_TRY(kdri_check_columns(ctx, sets, count, 0));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &prep,
 	                           kdri_prep_chosen(&prep, o.choice, true) ? KDRI_PREP_RECIPE
 	                                                                   : KDRI_PREP_SPECIFIED,

@@ -8,6 +8,7 @@
 #include "engine/metrics/metrics.h"
 #include "jobs/job.h"
 #include "jobs/relate/relate.h"
+#include "matrix/rows.h"
 
 /* A classifier that tells two sets apart; then their mean discrepancy, of at most so many rows of each. */
 static double pair_bytes(const kdr_task_shape *a, const kdr_task_shape *b, int threads)
@@ -88,5 +89,33 @@ kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model 
 	}
 done:
 	kdri_free(ctx, shapes);
+	return st;
+}
+
+kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t k)
+{
+	/* Alignment, preprocessing and profiles of clusters; less than this is not worth a check. */
+	static const double each = 6, shared = 6, least = 1 << 26;
+	kdr_status st = KDR_OK;
+	int32_t *used = NULL;
+	int64_t found = 0;
+	const kdr_data *widest = sets[0];
+	for (int64_t t = 1; t < count; t++)
+		widest = sets[t]->cols > widest->cols ? sets[t] : widest;
+	const double arrays = each * (double)count + shared + 2 * (double)KDRI_MAX(k, 1);
+	const kdr_mat x = kdr_data_mat(widest);
+	const kdr_estimate e = { .bytes = 8 * arrays * (double)widest->cols };
+	if (ctx->comm || x.kind != KDR_MAT_CSR || e.bytes < least ||
+	    kdri_memory_allows(ctx, "columns", &e) == KDR_OK)
+		return KDR_OK;
+	KDRI_TRY(kdri_columns_used(ctx, &x, &used, &found));
+	st = kdri_fail(
+	        ctx, KDR_ERR_MEMORY,
+	        "%s has %lld columns, %lld of them with entries: %.3g GB of memory are needed for figures about "
+	        "columns, more than %s; renumber the columns that have entries",
+	        widest->name, (long long)widest->cols, (long long)found, e.bytes / 1e9,
+	        ctx->max_memory > 0 ? "--max-memory allows" : "this machine has");
+done:
+	kdri_free(ctx, used);
 	return st;
 }

@@ -235,6 +235,7 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	                    wanted->prep->top_features == 0;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
+	KDRI_TRY(kdri_check_columns(ctx, sets, count, wanted->k));
 	if (!chosen && silent)
 		KDRI_TRY(hint(ctx, job, sets, count));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,

@@ -53,6 +53,10 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
                              int64_t count);
 
+/* An error if data sets have so many columns that a few numbers for each, and another for each of `k` clusters, do not fit into
+ * memory. To be called before anything is allocated per column. */
+kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t k);
+
 /* way_back.c: the share of the sources' labelled samples that get their own class when the answers about task `target` are carried
  * back through the bridge; NaN where there is no way back. */
 kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,

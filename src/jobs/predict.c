@@ -178,6 +178,7 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 	KDRI_NEED(ctx, model && data && out);
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_predict_options, options, &own));
 	const char *name = own.task;
+	KDRI_TRY(kdri_check_columns(ctx, &data, 1, 0));
 	KDRI_TRY(kdri_check_memory(ctx, "predict", model, &data, 1));
 	if (data->groups.of && !name && model->ntasks > 1)
 		return predict_groups(ctx, model, data, out);

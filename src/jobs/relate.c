@@ -157,6 +157,7 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_relate_options, options, &o));
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_prep_options, o.prep, &prep));
 	KDRI_TRY(relation_new(ctx, tasks, count, &r));
+	KDRI_TRY(kdri_check_columns(ctx, r.sets, count, 0));
 	KDRI_TRY(kdri_prepare_sets(ctx, r.sets, count, 0, false, &prep,
 	                           kdri_prep_chosen(&prep, o.choice, true) ? KDRI_PREP_RECIPE
 	                                                                   : KDRI_PREP_SPECIFIED,

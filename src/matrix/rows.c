@@ -3,6 +3,8 @@
 
 #include "matrix/linalg.h"
 
+#include <stdlib.h>
+
 kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end)
 {
 	kdr_mat part = *x;
@@ -14,6 +16,31 @@ kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end)
 		part.as.csr.rows = end - begin;
 	}
 	return part;
+}
+
+static int by_column(const void *a, const void *b)
+{
+	const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+	return (x > y) - (x < y);
+}
+
+kdr_status kdri_columns_used(kdr_context *ctx, const kdr_mat *x, int32_t **list, int64_t *count)
+{
+	kdr_status st;
+	const kdr_csr *s = &x->as.csr;
+	const int64_t begin = s->rowptr[0], all = s->rowptr[s->rows] - begin;
+	int32_t *used = NULL;
+	int64_t found = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &used, all));
+	memcpy(used, s->col + begin, (size_t)all * sizeof *used);
+	qsort(used, (size_t)all, sizeof *used, by_column);
+	for (int64_t p = 0; p < all; p++)
+		if (p == 0 || used[p] != used[found - 1])
+			used[found++] = used[p];
+	*list = used;
+	*count = found;
+done:
+	return st;
 }
 
 static uint64_t bits_of(double value)

@@ -28,6 +28,10 @@ static inline int64_t kdri_entry_column(const kdri_entries *row, int64_t p)
 
 bool kdri_mat_nonnegative(const kdr_mat *x);
 
+/* The columns of sparse rows that have stored entries, in increasing order; to be freed. Memory: O(nnz), whatever the number
+ * of columns. */
+kdr_status kdri_columns_used(kdr_context *ctx, const kdr_mat *x, int32_t **list, int64_t *count);
+
 /* Rows begin .. end - 1 of x, borrowed. */
 kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end);
 

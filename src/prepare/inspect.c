@@ -2,7 +2,7 @@
  *
  * One pass over the entries for counts and ranges. Duplicated rows are found by hash: rows are sorted by a
  * 64-bit hash of their non-zero (column, value) pairs, and those that share one are compared in full, so that
- * a collision costs time but no truth. O(nnz + n log n), memory O(n + d). */
+ * a collision costs time but no truth. O(nnz + n log n), memory O(n + d), or O(n + nnz) if that is less. */
 #include "matrix/rows.h"
 
 #include <stdlib.h>
@@ -97,25 +97,58 @@ static void take_value(kdr_inspection *s, column_state *c, double v, int64_t row
 		c->varies = true;
 }
 
+/* What is known of the columns: of all, or if there are fewer entries than columns of those that have entries. */
+typedef struct column_states {
+	column_state *list;
+	int64_t count;
+	int32_t *used; /* count columns, increasing; NULL: all */
+} column_states;
+
+static kdr_status states_new(kdr_context *ctx, const kdr_mat *x, column_states *s)
+{
+	kdr_status st = KDR_OK;
+	s->count = kdr_mat_cols(x);
+	if (x->kind == KDR_MAT_CSR && kdr_mat_nnz(x) < s->count)
+		KDRI_TRY(kdri_columns_used(ctx, x, &s->used, &s->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->list, s->count));
+done:
+	return st;
+}
+
+static column_state *state_of(const column_states *s, int64_t column)
+{
+	int64_t low = 0, high = s->count;
+	if (!s->used)
+		return &s->list[column];
+	while (high - low > 1) {
+		const int64_t middle = low + (high - low) / 2;
+		if (s->used[middle] <= column)
+			low = middle;
+		else
+			high = middle;
+	}
+	return &s->list[low];
+}
+
 kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 {
 	KDRI_NEED(ctx, d && out);
 	kdr_status st;
 	hashed *rows = NULL;
-	column_state *cols = NULL;
+	column_states cols = { 0 };
 	kdr_inspection s = {
 		.rows = d->rows, .cols = d->cols, .integers = true, .bad_row = -1, .bad_col = -1
 	};
 	bool first = true;
 	kdr_mat x = kdr_data_mat(d);
 	KDRI_TRY(KDRI_NEW(ctx, &rows, d->rows));
-	KDRI_TRY(KDRI_NEW0(ctx, &cols, d->cols));
+	KDRI_TRY(states_new(ctx, &x, &cols));
 	for (int64_t i = 0; i < d->rows; i++) {
 		kdri_entries r = kdri_row_entries(&x, i);
 		int64_t before = s.nonzeros + s.nonfinite;
 		for (int64_t p = 0; p < r.count; p++)
-			take_value(&s, &cols[kdri_entry_column(&r, p)], r.val[p], i, kdri_entry_column(&r, p),
-			           &first);
+			take_value(&s, state_of(&cols, kdri_entry_column(&r, p)), r.val[p], i,
+			           kdri_entry_column(&r, p), &first);
 		s.empty_rows += s.nonzeros + s.nonfinite == before;
 		rows[i] = (hashed){ kdri_entries_hash(&r), i };
 	}
@@ -124,15 +157,18 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		s.min = first ? 0 : KDRI_MIN(s.min, 0);
 		s.max = first ? 0 : KDRI_MAX(s.max, 0);
 	}
-	for (int64_t j = 0; j < d->cols; j++) {
-		s.empty_cols += cols[j].nonzeros == 0;
-		s.constant_cols += cols[j].nonzeros == 0 || (cols[j].nonzeros == d->rows && !cols[j].varies);
+	s.empty_cols = s.constant_cols = d->cols - cols.count;
+	for (int64_t j = 0; j < cols.count; j++) {
+		const column_state *c = &cols.list[j];
+		s.empty_cols += c->nonzeros == 0;
+		s.constant_cols += c->nonzeros == 0 || (c->nonzeros == d->rows && !c->varies);
 	}
 	s.duplicate_rows = count_duplicates(&x, rows);
 	KDRI_TRY(count_names(ctx, d, &s.duplicate_names));
 	*out = s;
 done:
 	kdri_free(ctx, rows);
-	kdri_free(ctx, cols);
+	kdri_free(ctx, cols.list);
+	kdri_free(ctx, cols.used);
 	return st;
 }

@@ -47,6 +47,42 @@ class AddressSpace(CliTest):
             self.assertEqual(run.returncode, 0)
 
 
+@unittest.skipIf(SANITIZED, "sanitizers need memory of their own")
+class Columns(CliTest):
+    """Sparse data of more columns than memory has room for: what is refused is refused with little memory."""
+    def peak(self, *args, code, says):
+        limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))
+        run = subprocess.Popen([KINDRED, *map(str, args)], cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               preexec_fn=limit)
+        printed = run.stdout.read()
+        run.stdout.close()
+        _, status, usage = os.wait4(run.pid, 0)
+        run.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(run.returncode, code, printed)
+        self.assertLess(usage.ru_maxrss, 100 << 10, printed)  # kilobytes
+        for piece in says:
+            self.assertIn(piece, printed)
+
+    def test_three_entries_in_two_thousand_million_columns(self):
+        header = "%%MatrixMarket matrix coordinate real general\n"
+        self.write("huge.mtx", header + "3 2147483647 3\n1 1 1\n2 5 1\n3 2147483647 2\n")
+        self.write("a.mtx", header + "4 5 4\n1 1 1\n2 2 1\n3 1 2\n4 5 2\n")
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "-o", "a", "--save-model", "m.h5", "a.mtx")
+        for command in (["cluster", "-m", "kmeans", "-k", 2, "-o", "out"], ["cluster", "-k", 2, "-o", "out"],
+                        ["cluster", "-m", "ncut", "-k", 2, "-o", "out"], ["embed"], ["relate", "a.mtx"],
+                        ["predict", "--model", "m.h5"]):
+            self.peak(*command, "--max-memory", "1G", "huge.mtx", code=1,
+                      says=["huge has 2147483647 columns, 3 of them with entries", "--max-memory"])
+        self.peak("inspect", "huge.mtx", code=0, says=["2147483647"])
+
+    def test_the_check_keeps_the_limit(self):
+        entries = "".join(f"{i + 1} {1 + i * 16007 % (1 << 24)} {1 + i % 3}\n" for i in range(1000))
+        self.write("wide.mtx", f"%%MatrixMarket matrix coordinate real general\n1000 {1 << 24} 1000\n{entries}")
+        for method in ("kmeans", "auto", "ncut"):
+            self.peak("cluster", "-m", method, "-k", 2, "--max-memory", "300M", "-o", "out", "wide.mtx", code=1,
+                      says=["wide has 16777216 columns, 1000 of them"])
+
+
 class Signals(CliTest):
     def handles(self, pid, number):
         with open(f"/proc/{pid}/status") as f:
