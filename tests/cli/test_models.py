@@ -2,9 +2,10 @@
 import json
 import os
 import random
+import subprocess
 import unittest
 
-from harness import CliTest
+from harness import KINDRED, CliTest
 
 try:
     import h5py
@@ -85,6 +86,22 @@ class Models(CliTest):
                        "b.csv", code=2, says=["keep=true", method])
             self.assertFalse(os.path.exists(self.path("m.h5")))
             self.assertFalse(os.path.exists(self.path("out/result.json")))
+
+    def test_a_damaged_number_of_clusters_takes_no_memory(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "--save-model", "m.h5", "-o", "out", "a.csv", "b.csv")
+        for k in (1 << 24, 1 << 28, 1 << 50):
+            with h5py.File(self.path("m.h5"), "r+") as f:
+                f["tasks/1"].attrs.modify("k", k)
+            run = subprocess.Popen([KINDRED, "predict", "--model", "m.h5", "--task", "b", "b.csv"], cwd=self.dir,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            printed = run.stderr.read()
+            run.stderr.close()
+            _, status, usage = os.wait4(run.pid, 0)
+            run.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(run.returncode, 3, printed)
+            self.assertIn("more clusters than the file can describe", printed)
+            if not os.environ.get("KINDRED_SANITIZE"):
+                self.assertLess(usage.ru_maxrss, 100 << 10)  # kilobytes
 
     def test_exact_models_stay_small(self):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "--save-model", "m.h5", "-o", "out", "a.csv")
