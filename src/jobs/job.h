@@ -57,6 +57,10 @@ kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model 
  * memory. To be called before anything is allocated per column. */
 kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t k);
 
+/* overlap.c: an error if a target has almost nothing in common with the sources. */
+kdr_status kdri_check_overlap(kdr_context *ctx, kdr_data *const *sources, int64_t nsources,
+                              kdr_data *const *targets, int64_t ntargets, kdr_align align);
+
 /* way_back.c: the share of the sources' labelled samples that get their own class when the answers about task `target` are carried
  * back through the bridge; NaN where there is no way back. */
 kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,

@@ -4,7 +4,6 @@
  * several: all that stand between source and target are candidates. With a selector they are ranked before any is fitted; else all
  * are fitted, and that over which most of the sources' classes come back is the best (way_back.c). */
 #include "comm/comm.h"
-#include "core/names.h"
 #include "jobs/job.h"
 #include "jobs/relate/relate.h"
 
@@ -60,39 +59,6 @@ static kdr_status transfer_collect(kdr_context *ctx, transfer *t)
 			t->all[t->count++] = parts[p].list[i];
 	t->candidates = one && s->nbridges > 1 ? s->nbridges : 0;
 done:
-	return st;
-}
-
-/* Columns are matched by name: a target that has none of the sources' would be labelled by chance, and bridges are all that helps. */
-static kdr_status check_common(kdr_context *ctx, const transfer *t)
-{
-	kdr_status st = KDR_OK;
-	kdri_names known = { .borrows = true };
-	kdr_align align = t->o->prep->align;
-	bool named = (align == KDR_ALIGN_DEFAULT || align == KDR_ALIGN_UNION) && t->sets->nbridges == 0 &&
-	             !(t->job.algo->flags & KDR_ALGO_OWN_FEATURES);
-	for (int64_t s = 0; s < t->count; s++)
-		named = named && t->all[s]->features && t->all[s]->cols > 0;
-	for (int64_t s = 0; named && s < t->sets->nsources; s++)
-		for (int64_t j = 0, index; j < t->all[s]->cols; j++)
-			KDRI_TRY(kdri_names_add(ctx, &known, t->all[s]->features[j],
-			                        strlen(t->all[s]->features[j]), &index));
-	for (int64_t s = t->target; named && s < t->count; s++) {
-		int64_t j = 0;
-		while (j < t->all[s]->cols && kdri_names_find(&known, t->all[s]->features[j]) < 0)
-			j++;
-		if (j == t->all[s]->cols) {
-			st = kdri_fail(
-			        ctx, KDR_ERR_DATA,
-			        "%s shares no feature with the sources ('%.60s' and '%.60s', for one): nothing can be "
-			        "carried over; --bridge names a set with features of both, --features position "
-			        "matches columns by their places",
-			        t->all[s]->name, t->all[s]->features[0], t->all[0]->features[0]);
-			goto done;
-		}
-	}
-done:
-	kdri_names_free(ctx, &known);
 	return st;
 }
 
@@ -435,7 +401,11 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		goto done;
 	}
 	KDRI_TRY(transfer_collect(ctx, &t));
-	KDRI_TRY(check_common(ctx, &t));
+	KDRI_TRY(kdri_check_columns(ctx, t.all, t.count, 0));
+	/* Through bridges a target may have nothing in common with the sources. */
+	if (sets->nbridges == 0 && !(t.job.algo->flags & KDR_ALGO_OWN_FEATURES))
+		KDRI_TRY(kdri_check_overlap(ctx, t.all, sets->nsources, t.all + t.target, sets->ntargets,
+		                            t.o->prep->align));
 	KDRI_TRY(take_classes(ctx, &t));
 	/* Two views: source and first views have their features, second views and target theirs. */
 	KDRI_TRY(kdri_job_prepare(ctx, &t.job, t.all, t.count,

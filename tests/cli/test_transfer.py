@@ -87,8 +87,30 @@ class Transfer(CliTest):
         self.assertIn("it alone has class odd", done.stdout)
 
     def test_nothing_in_common(self):
+        """Every method that aligns features refuses a target without the source's, or with almost none of them, also as texts."""
+        rng = random.Random(5)
         self.write("other.csv", "p,q\n1,2\n3,1\n2,2\n")
-        self.fails("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "other.csv", code=3, says=["target", "no feature", "bridge"])
+        tables = ["transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "other.csv"]
+        self.fails(*tables, code=3, says=["target", "no feature", "source", "0 of 2 columns", "bridge", "--features position"])
+        methods = json.loads(self.run_kindred("methods", "--json").stdout)
+        names = [m.get("called") or m["id"] for m in methods if m["family"] == "transfer"]
+        self.assertGreater(len(names), 10)
+        for method in names:
+            if method not in ("trec", "ttl"):  # trec clusters a target with features of its own, ttl always needs a bridge
+                self.fails(*tables, "-m", method, code=3, says=["no feature", "0 of 2 columns"])
+        self.run_kindred(*tables, "-m", "trec", "-o", "out")
+        # One vocabulary over texts of two kinds: the columns are the same, but no word occurs in both.
+        for name, letter in (("old", "a"), ("new", "b")):
+            for kind in range(2):
+                os.makedirs(self.path(f"{name}/{'xy'[kind]}"))
+                for i in range(8):
+                    text = " ".join(f"{letter}{'xy'[kind]}{rng.choice('bcdfghjklmnp')}{rng.choice('bcdfghjk')}" for _ in range(40))
+                    self.write(f"{name}/{'xy'[kind]}/{i}.txt", text + "\n")
+        texts = ["transfer", "--source", "old", "--target", "new"]
+        self.fails(*texts, code=3, says=["shares no feature", "bridge"])
+        self.write("new/x/0.txt", self.read("new/x/0.txt") + " " + self.read("old/x/0.txt").split()[0] + "\n")
+        self.fails(*texts, code=3, says=["almost no feature", "%", "in 1 of"])
+        self.fails(*texts, "-m", "svm", code=3, says=["almost no feature"])
 
     def test_bridges_that_are_not_needed_are_said_so(self):
         done = self.run_kindred("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "--bridge", "s.csv", "-o", "out")
