@@ -91,8 +91,8 @@ const cli_option cli_prep_options[] = {
 	{ .name = "weight",
 	  .value = "KIND",
 	  .listed = true,
-	  .help = "weight of each entry (default: without --weight, --norm and --scale, chosen from the data by auto, "
-	          "mixture, forest, embed and relate; otherwise none)" },
+	  .help = "weight of each entry (default: without --weight, --norm and --scale, chosen by the kind of data; "
+	          "none with bench and evaluate)" },
 	{ .name = "norm",
 	  .value = "KIND",
 	  .listed = true,

@@ -188,8 +188,8 @@ const cli_command cli_cluster = {
 	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks are "
 	        "taken to be related; their columns are matched by name where they have names, else by position.\n\n"
 	        "Unless -m names another, the method is auto: several methods cluster each task, alone and with "
-	        "the others, and vote. It chooses the preprocessing by what the data look like, unless "
-	        "--weight, --norm or --scale is given, and says what it took them for.\n\n"
+	        "the others, and vote. With every method the preprocessing is chosen by the kind of data, unless "
+	        "--weight, --norm or --scale is given; --weight none turns it off. The summary reports it.\n\n"
 	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with one "
 	        "<task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
 	.example = "# two sets of counts of words, four clusters each, with a report to open\n"

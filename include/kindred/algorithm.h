@@ -45,11 +45,12 @@ enum {
 	KDR_ALGO_CLUSTERS_TARGET = 1 << 9,  /* transfer: labels are clusters of the target, not classes */
 	KDR_ALGO_BRIDGE = 1 << 10,          /* transfer: takes one data set between source and target */
 	KDR_ALGO_SHARED_CLUSTERS = 1 << 11, /* cluster z of one data set is cluster z of every other */
-	KDR_ALGO_RECIPE = 1 << 12,          /* preprocessing is chosen by the kind of data unless specified */
-	KDR_ALGO_INDUCTIVE = 1 << 13,       /* transfer: learns from the source alone, for any target */
-	KDR_ALGO_BRIDGES = 1 << 14, /* transfer: takes any number of bridges, or pairs of their views */
-	KDR_ALGO_SWEEPS = 1 << 15,  /* max_iter is the number of rounds, not a limit, unless tol is set */
-	KDR_ALGO_TABLES = 1 << 16   /* NaN is a missing value, columns may be levels: kdr_problem.category */
+	KDR_ALGO_RECIPE = 1 << 12, /* rows of dense and weighted data are brought to unit length by default */
+	KDR_ALGO_INDUCTIVE = 1 << 13, /* transfer: learns from the source alone, for any target */
+	KDR_ALGO_BRIDGES = 1 << 14,   /* transfer: takes any number of bridges, or pairs of their views */
+	KDR_ALGO_SWEEPS = 1 << 15,    /* max_iter is the number of rounds, not a limit, unless tol is set */
+	KDR_ALGO_TABLES = 1 << 16, /* NaN is a missing value, columns may be levels: kdr_problem.category */
+	KDR_ALGO_COUNTS = 1 << 17  /* defined on counts, which are therefore not weighted by default */
 };
 
 typedef enum kdr_dtype { KDR_FLOAT64, KDR_INT64 } kdr_dtype;

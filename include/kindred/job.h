@@ -12,7 +12,7 @@
 
 /* Who chooses weight, norm and scale. */
 typedef enum kdr_prep_choice {
-	KDR_PREP_DEFAULT, /* the library, unless one of them is specified or the method leaves the choice to its user */
+	KDR_PREP_DEFAULT, /* the library, unless one of them is specified */
 	KDR_PREP_BY_DATA, /* the library, by the kind of data (kdr_recipe_find) */
 	KDR_PREP_AS_TOLD  /* the caller, even if nothing is specified */
 } kdr_prep_choice;

@@ -248,8 +248,8 @@ class Clusterer(ClusterMixin, Estimator):
         for d in sets:
             if isinstance(k, numbers.Real) and d.shape[0] < k:
                 raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
-        result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, seed=self.random_state,
-                                      threads=self.threads, device=self.device, progress=self._progress())
+        result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map,
+                                      preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         first = seen if tasks is not None else tables[0]
         self._remember(sets[0] if is_path(first) else first, result)
         every = range(len(sets))
@@ -276,8 +276,6 @@ class Clusterer(ClusterMixin, Estimator):
         centres = _centres(self._entry)
         if centres is not None and centres in result.arrays:
             self.cluster_centers_ = formed(result.arrays[centres])
-            names = [d.feature_names for d in sets]
-            self._centre_names = names[0] if all(n == names[0] for n in names) else ()
         inertia = [v for name, v in result.fields.items() if name.startswith("inertia.")]
         if inertia:
             self.inertia_ = float(sum(inertia))
@@ -302,22 +300,15 @@ class Centred:
     """transform and score of methods whose clusters have centres among the samples."""
 
     def transform(self, X, task=None):
-        """Distances of samples to the cluster centres, one column for each cluster; task: whose centres."""
+        """Distances of samples to the cluster centres, one column for each cluster, after the preprocessing of fit; task: whose centres."""
         self._check_fitted()
-        table = self._model().read(self._check_width(X))
-        centres = self.cluster_centers_
+        X = self._check_width(X)
+        model, centres = self._model(), self.cluster_centers_
         if isinstance(centres, (list, dict)):
-            centres = (list(centres.values()) if isinstance(centres, dict) else centres)[self._model().index(0 if task is None else task)]
-            if task is None and len(self._model().tasks) > 1:
-                raise ValueError(f"task is needed: there are the centres of {', '.join(self._model().tasks)}")
-        x, names = table.X, table.feature_names
-        if names is not None and self._centre_names and list(names) != list(self._centre_names):
-            absent = [n for n in self._centre_names if n not in names]
-            if absent:
-                raise ValueError(f"X has no feature {absent[0]!r}, which the centres have")
-            x = x[:, [names.index(n) for n in self._centre_names]]
-        if x.shape[1] != centres.shape[1]:
-            raise ValueError(f"X has {x.shape[1]} features, but the centres have {centres.shape[1]}")
+            if task is None and len(model.tasks) > 1:
+                raise ValueError(f"task is needed: there are the centres of {', '.join(model.tasks)}")
+            centres = (list(centres.values()) if isinstance(centres, dict) else centres)[model.index(0 if task is None else task)]
+        x = model.prepared(X, task).X
         squares = np.asarray(x.multiply(x).sum(axis=1)).reshape(-1, 1) if is_sparse(x) else (x * x).sum(axis=1)[:, None]
         return np.sqrt(np.maximum(0, squares - 2 * np.asarray(x @ centres.T) + (centres * centres).sum(axis=1)))
 
@@ -352,7 +343,7 @@ class Probable:
         sources, labels = self._sources
         x = self._model().read(x)
         result = transfer({f"source{i + 1}": s for i, s in enumerate(sources)}, labels, {"target": x}, self._entry["id"], self._options(),
-                          probabilities=True, seed=self.random_state, threads=self.threads, device=self.device)
+                          probabilities=True, preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device)
         return _in_order(result, -1, self.classes_)
 
 
@@ -412,8 +403,8 @@ class Transfer(ClassifierMixin, Estimator):
         many = not plain and as_tasks(X_target)[0][0] is not X_target
         bridges = () if bridge is None else load(session, *as_tasks(bridge), "bridge", reading, **made, may_lack_labels=True)[0]
         result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
-                                      views=views, probabilities=probabilities and not plain, map=map, seed=self.random_state,
-                                      threads=self.threads, device=self.device, progress=self._progress())
+                                      views=views, probabilities=probabilities and not plain, map=map,
+                                      preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         self._remember(sources[0] if is_path(tables[0]) else tables[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
         self._sources = [s if is_path(t) or is_frame(t) and (reading or not is_plain(t)) else t
@@ -475,7 +466,7 @@ def _parameters(entry):
     """Parameters with their defaults, as source text."""
     out = ["n_clusters=8"] if entry["family"] == "cluster" else []
     out += [f"{parameter(o['name'])}={o['default']!r}" for o in entry["options"]]
-    return out + ["random_state=1", "threads=None", "device=None", "verbose=0"]
+    return out + ["preprocess='default'", "random_state=1", "threads=None", "device=None", "verbose=0"]
 
 
 def _document(entry):
@@ -489,7 +480,9 @@ def _document(entry):
             o["type"], o["type"])
         bounds = f", {o['min']:g} to {o['max']:g}" if o["type"] in ("int", "real", "reals") else ""
         lines += [f"{parameter(o['name'])} : {kind}, default {o['default']!r}", f"    {o['help']}{bounds}."]
-    lines += ["random_state : int, RandomState, Generator or None", "    The seed; an int gives the labels of the program with that seed.",
+    lines += ["preprocess : 'default', 'none' or 'by-data'",
+              "    default: counts are weighted and columns in different units scaled, as the program does; none: the data as they are.",
+              "random_state : int, RandomState, Generator or None", "    The seed; an int gives the labels of the program with that seed.",
               "threads : int or None", "    Worker threads; None: all. Results never depend on it.", "device : 'auto', 'cpu', 'cuda', 'cuda:N' or None",
               "    Where large products are computed; None: what set_device said, or auto.", "verbose : int",
               "    1: a progress bar with the remaining time; 2: messages as well.", "", "Attributes", "----------"]

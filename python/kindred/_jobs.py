@@ -38,6 +38,13 @@ def _prep(weight, norm, scale, features=None, top_features=None, fit_on=None, to
     return out
 
 
+def _preprocessing(value, *specified):
+    """Who chooses weight, norm and scale: as on the command line, the caller if one of them is given, also as "none"."""
+    if value in (None, "default") and any(v is not None for v in specified):
+        value = "none"
+    return _choice("as-told" if value == "none" else value, "preprocess")
+
+
 def settings(session, method, options):
     """Options of a method, by name, as `--set` takes them."""
     out = ffi.new("kdr_options **")
@@ -147,8 +154,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing
     tasks: a table, a list of tables, or a dict of them by name; a table is an array, a sparse matrix, a DataFrame, an AnnData
     object, what read() gives, or a path. columns, missing, na, decimal, id_column, label_column and task_column are those of
     read(), for paths and DataFrames. k: the number of clusters, a list or a dict with one for each task, or None where
-    the method can find it. preprocess: "default" (auto looks at the data unless weight, norm or scale is given), "by-data" or
-    "as-told". quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
+    the method can find it. preprocess: "default" (chosen by the kind of data unless weight, norm or scale is given, also as
+    "none"), "none" (the data as they are, or weight, norm and scale as given) or "by-data" (unit rows as well, as auto). quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
     stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. max_memory: bytes; a fit that would take more is refused before it starts. Returns a
     Result."""
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
@@ -161,7 +168,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing
     held = settings(session, method, options or {})
     name = chars(method)
     o.method, o.settings = name, held
-    o.choice = _choice(preprocess, "preprocess")
+    o.choice = _preprocessing(preprocess, weight, norm, scale)
     prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     o.prep = prep
     each = clusters_of_each(k, [data.name for data in sets])
@@ -261,7 +268,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     held = settings(session, _registered(method), options or {})
     name = chars(_registered(method))
     o.method, o.settings = name, held
-    o.choice = _choice(preprocess, "preprocess")
+    o.choice = _preprocessing(preprocess, weight, norm, scale)
     prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     o.prep = prep
     o.probabilities = probabilities

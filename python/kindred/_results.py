@@ -336,6 +336,13 @@ class Model:
 
     def result(self, X, task=None, threads=None):
         """The same with all that is known: a Result."""
+        return self._apply(X, task, threads)[1]
+
+    def prepared(self, X, task=None):
+        """X as a table of the library after the preprocessing that the model was fitted with."""
+        return self._apply(X, task, None)[0]
+
+    def _apply(self, X, task, threads):
         from ._jobs import finish
         session = Session(threads=threads)
         data = self.read(X, session)
@@ -343,8 +350,8 @@ class Model:
         lib.kdr_predict_options_init(options)
         name = ffi.NULL if task is None else chars(self.tasks[self.index(task)])
         options.task = name
-        session.check(lib.kdr_predict(session.ctx, self._model, data._data, options, out))
-        return finish(session, Result(out[0], self._values))
+        session.check(lib.kdr_predict(session.ctx, self._model, data._data, options, out))  # preprocesses data in place
+        return data, finish(session, Result(out[0], self._values))
 
     def __repr__(self):
         return f"<kindred.Model of {self.method} on {', '.join(self.tasks)}>"

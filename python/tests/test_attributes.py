@@ -18,6 +18,22 @@ class Attributes(PartsTest):
         self.x, self.y = blobs(1, n=60)
         self.z, _ = blobs(2, n=30)
 
+    def test_named_methods_preprocess_as_the_program_does(self):
+        """Counts of molecules are weighted, unless that is turned off; centres, transform and score are of the weighted data."""
+        rng = np.random.default_rng(3)
+        y = np.arange(80) % 2
+        x = rng.poisson(np.where((np.arange(100) % 2)[None] == y[:, None], 40, 10) * rng.uniform(.2, 3, 80)[:, None]).astype(float)
+        model = kindred.KMeans(n_clusters=2).fit(x)
+        self.assertIn("cpm; l2", model.result_.to_dict()["preprocessing"])
+        self.assertEqual(kindred.evaluate(model.labels_, y)["nmi"], 1)
+        self.assertLessEqual(np.linalg.norm(model.cluster_centers_, axis=1).max(), 1)
+        np.testing.assert_array_equal(model.transform(x).argmin(axis=1), model.labels_)
+        self.assertAlmostEqual(-model.score(x), model.inertia_, places=6)
+        plain = kindred.KMeans(n_clusters=2, preprocess="none").fit(x)
+        self.assertNotIn("cpm", plain.result_.to_dict()["preprocessing"])
+        self.assertLess(kindred.evaluate(plain.labels_, y)["nmi"], .9)
+        np.testing.assert_array_equal(kindred.cluster(x, 2, "kmeans", weight="none").labels(), plain.labels_)
+
     def test_centres_inertia_transform_and_score(self):
         model = kindred.KMeans(n_clusters=3).fit(self.x)
         distances = np.linalg.norm(self.x[:, None] - model.cluster_centers_[None], axis=2)

@@ -106,8 +106,7 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(embedding_new(ctx, sets, count, &e));
 	KDRI_TRY(kdri_check_columns(ctx, sets, count, 0));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &prep,
-	                           kdri_prep_chosen(&prep, o.choice, true) ? KDRI_PREP_RECIPE
-	                                                                   : KDRI_PREP_SPECIFIED,
+	                           kdri_prep_chosen(&prep, o.choice) ? KDRI_PREP_RECIPE : KDRI_PREP_SPECIFIED,
 	                           false, &recipe, &e->prep));
 	kdri_snprintf(e->about, sizeof e->about,
 	              recipe.kind == KDR_DATA_UNKNOWN ? "%s" : "%s (the data look like %s)",

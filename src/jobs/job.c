@@ -112,11 +112,11 @@ kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const
 
 /* --- preprocessing --------------------------------------------------------------------------------- */
 
-bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice, bool open)
+bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice)
 {
 	bool said = wanted->weight != KDR_WEIGHT_NONE || wanted->norm != KDR_NORM_NONE ||
 	            wanted->scale != KDR_SCALE_NONE;
-	return choice == KDR_PREP_BY_DATA || (choice == KDR_PREP_DEFAULT && open && !said);
+	return choice == KDR_PREP_BY_DATA || (choice == KDR_PREP_DEFAULT && !said);
 }
 
 /* Tables may have been read with their missing values. */
@@ -169,21 +169,29 @@ done:
 	return st;
 }
 
+/* The method's divergence; "": it has none. */
+static const char *divergence_of(const kdri_job *job)
+{
+	for (const kdr_option_desc *o = job->algo->options; o && o->name; o++)
+		if (strcmp(o->name, "divergence") == 0)
+			return o->choices[kdri_opt_choice(job->options, o->name)];
+	return "";
+}
+
+/* Kullback-Leibler and Itakura-Saito compare counts. */
+static bool compares_counts(const char *divergence)
+{
+	return strcmp(divergence, "kl") == 0 || strcmp(divergence, "is") == 0;
+}
+
 /* The scaling that gives columns one weight: "" where the method gives them one itself. */
 static const char *scaling_for(const kdri_job *job)
 {
-	const kdr_option_desc *o = job->algo->options;
-	const char *divergence = "";
-	for (; o && o->name; o++)
-		if (strcmp(o->name, "divergence") == 0)
-			divergence = o->choices[kdri_opt_choice(job->options, "divergence")];
+	const char *divergence = divergence_of(job);
 	if (strcmp(divergence, "mahalanobis") == 0)
 		return "";
 	/* Methods for numbers that are not negative. */
-	return (job->algo->flags & KDR_ALGO_NONNEG) || strcmp(divergence, "kl") == 0 ||
-	                       strcmp(divergence, "is") == 0
-	               ? "minmax"
-	               : "standard";
+	return (job->algo->flags & KDR_ALGO_NONNEG) || compares_counts(divergence) ? "minmax" : "standard";
 }
 
 static void name_column(const kdri_spread *s, char *out, size_t room)
@@ -218,28 +226,60 @@ done:
 	return st;
 }
 
-kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split)
+/* Chooses weight, norm and scale for a method that takes data as they are: what auto does to counts, histograms and columns in
+ * different units, with a scaling that suits the method. Data with negative values have been scaled or centred on purpose, and
+ * stay as they are, but for tables with categories or dates; so do intensities and weighted data, which auto would bring to unit
+ * length. Methods that are defined on counts get them unweighted. */
+static kdr_status choose_plain(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
+                               kdr_prep_options *out)
 {
 	kdr_status st;
+	kdri_traits traits = { 0 };
+	bool table = false;
+	const char *scaling = scaling_for(job);
+	KDRI_TRY(kdri_recipe_find(ctx, sets, count, job->algo->family == KDR_FAMILY_TRANSFER, &job->recipe));
+	const kdr_recipe *r = &job->recipe;
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_mat x = kdr_data_mat(sets[t]);
+		table = table || kdri_data_mixed(sets[t], false);
+		KDRI_TRY(kdri_traits_add(ctx, &x, &traits));
+	}
+	KDRI_TRY(kdri_any(ctx, &table));
+	if (r->kind == KDR_DATA_UNITS && scaling[0] && (table || !traits.negative)) {
+		out->scale = strcmp(scaling, "minmax") == 0 ? KDR_SCALE_MINMAX : KDR_SCALE_STANDARD;
+	} else if (r->weight != KDR_WEIGHT_NONE && !(job->algo->flags & KDR_ALGO_COUNTS) &&
+	           !compares_counts(divergence_of(job))) {
+		out->weight = r->weight;
+		out->norm = r->norm;
+	} else if (r->kind == KDR_DATA_UNITS) {
+		KDRI_TRY(hint(ctx, job, sets, count));
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split)
+{
+	kdr_status st = KDR_OK;
 	double start = kdri_now();
 	const kdr_job_options *wanted = job->wanted;
-	bool open = job->algo->flags & KDR_ALGO_RECIPE;
-	bool chosen = kdri_prep_chosen(wanted->prep, wanted->choice, open);
-	const kdri_prep_source from = !chosen                                    ? KDRI_PREP_SPECIFIED
-	                              : job->algo->family == KDR_FAMILY_TRANSFER ? KDRI_PREP_WIDE_RECIPE
-	                                                                         : KDRI_PREP_RECIPE;
-	bool silent = wanted->choice == KDR_PREP_DEFAULT && wanted->prep->weight == KDR_WEIGHT_NONE &&
-	              wanted->prep->norm == KDR_NORM_NONE && wanted->prep->scale == KDR_SCALE_NONE;
+	kdr_prep_options prep = *wanted->prep;
+	kdri_prep_source from = KDRI_PREP_SPECIFIED;
 	/* Features that are learnt first are learnt from distances. */
 	const bool tables = (job->algo->flags & KDR_ALGO_TABLES) && !job->feature_options && !split &&
 	                    wanted->prep->top_features == 0;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
 	KDRI_TRY(kdri_check_columns(ctx, sets, count, wanted->k));
-	if (!chosen && silent)
-		KDRI_TRY(hint(ctx, job, sets, count));
-	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES,
-	                           wanted->prep, from, tables, &job->recipe, &job->prep));
+	if (kdri_prep_chosen(wanted->prep, wanted->choice)) {
+		if (wanted->choice == KDR_PREP_BY_DATA || (job->algo->flags & KDR_ALGO_RECIPE))
+			from = job->algo->family == KDR_FAMILY_TRANSFER ? KDRI_PREP_WIDE_RECIPE
+			                                                : KDRI_PREP_RECIPE;
+		else
+			KDRI_TRY(choose_plain(ctx, job, sets, count, &prep));
+	}
+	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES, &prep,
+	                           from, tables, &job->recipe, &job->prep));
 	job->encoded = !tables;
 	if (job->recipe.centre &&
 	    strcmp(job->algo->id, "auto") == 0) /* the mixture has an option of that name */

@@ -41,8 +41,8 @@ typedef enum kdri_prep_source {
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
                              const kdr_prep_options *wanted, kdri_prep_source from, bool tables,
                              kdr_recipe *recipe, kdr_prep **out);
-/* Whether the library chooses them: `open` if nothing else is specified. */
-bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice, bool open);
+/* Whether the library chooses them. */
+bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice);
 /* After the fit of a table, and before anything that compares samples: kdri_table_encode of all data sets. */
 kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count);
 /* Learns features where wanted, fits, and puts into the result what the data know. `about`: all of the problem but the tasks. */

@@ -159,8 +159,7 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(relation_new(ctx, tasks, count, &r));
 	KDRI_TRY(kdri_check_columns(ctx, r.sets, count, 0));
 	KDRI_TRY(kdri_prepare_sets(ctx, r.sets, count, 0, false, &prep,
-	                           kdri_prep_chosen(&prep, o.choice, true) ? KDRI_PREP_RECIPE
-	                                                                   : KDRI_PREP_SPECIFIED,
+	                           kdri_prep_chosen(&prep, o.choice) ? KDRI_PREP_RECIPE : KDRI_PREP_SPECIFIED,
 	                           false, &recipe, &r.prep));
 	r.kind = recipe.kind;
 	for (int64_t t = 0; t < count; t++)

@@ -71,7 +71,7 @@ class Commands(CliTest):
         methods = json.loads(self.run_kindred("methods", "--json").stdout)
         self.assertEqual([m["id"] for m in methods if any(o["name"] == "guard" for o in m["options"])], ["trec"])
         self.assertIn("--guard only for trec:", text)
-        self.assertIn("chosen from the data by auto, mixture, forest, embed and relate; otherwise none", text)
+        self.assertIn("chosen by the kind of data; none with bench and evaluate", text)
         self.assertNotIn("(default none)", text)
 
     def test_every_command_has_help_with_an_example(self):

@@ -331,7 +331,7 @@ class Formats(CliTest):
         scipy.io.mmwrite(self.path("b.mtx"), sp.coo_matrix(x[70:]))
         self.write("features.txt", "".join("g%d\n" % j for j in range(400)))
         for by, wants in (("dispersion", "g7"), ("variance", "g11"), ("df", "g11")):
-            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--top-features", 1, "--top-by", by, "--force",
+            self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--weight", "none", "--top-features", 1, "--top-by", by, "--force",
                              "--save-model", "m.h5", "-o", "out", "a.mtx", "b.mtx")
             found = self.result()
             self.assertEqual([t["d"] for t in found["tasks"]], [1, 1])

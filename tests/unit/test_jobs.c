@@ -1,5 +1,6 @@
 /* Jobs: what is chosen, what a result keeps, and the words it has; rows and classes of data sets. */
 #include "api/result.h"
+#include "prepare/prep.h"
 #include "tests/unit/bytes.h"
 
 enum { N = 12, D = 3 };
@@ -30,6 +31,7 @@ static void cluster__two_groups__profiles_are_exact(void **state)
 	kdr_job_options_init(&o);
 	o.method = "kmeans";
 	o.k = 2;
+	o.choice = KDR_PREP_AS_TOLD;
 	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
 	const kdri_cluster_profile p = r->tasks[0].profiles[0];
 	assert_int_equal(p.size, 4);
@@ -122,6 +124,85 @@ static void cluster__recipe__chooses_unless_told(void **state)
 	assert_int_equal(kind, KDR_DATA_MOLECULES);
 	assert_true(centre_in_force(ctx, NULL, KDR_PREP_AS_TOLD, &kind) == 0);
 	assert_int_equal(kind, KDR_DATA_UNKNOWN);
+	kdr_context_free(ctx);
+}
+
+/* What a named method does to data: the end of the description of its preprocessing. */
+static void check_named(kdr_context *ctx, const char *method, const char *divergence, double add,
+                        kdr_prep_choice choice, const char *end, kdr_data_kind kind)
+{
+	kdr_data *d = molecules(ctx);
+	kdr_result *r = NULL;
+	kdr_options *settings = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.k = 2;
+	o.choice = choice;
+	d->dense[0] += add;
+	assert_ok(ctx, kdr_options_new(ctx, method, &settings));
+	if (divergence)
+		assert_ok(ctx, kdr_options_set(ctx, settings, "divergence", divergence));
+	o.settings = settings;
+	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
+	const char *text = kdri_prep_describe(r->prep);
+	assert_string_equal(strrchr(text, ')'), end);
+	assert_int_equal(r->kind, kind);
+	kdr_result_free(r);
+	kdr_options_free(settings);
+	kdr_data_free(d);
+}
+
+static void cluster__named_method__has_the_recipe_of_auto(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	const kdr_data_kind cells = KDR_DATA_MOLECULES;
+	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
+	check_named(ctx, "harmony", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
+	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_AS_TOLD, ")", KDR_DATA_UNKNOWN);
+	/* Not counts any more; auto would bring rows to unit length. */
+	check_named(ctx, "kmeans", NULL, -1000.5, KDR_PREP_DEFAULT, ")", KDR_DATA_DENSE);
+	check_named(ctx, "kmeans", NULL, -1000.5, KDR_PREP_BY_DATA, "); l2", KDR_DATA_DENSE);
+	/* Defined on counts. */
+	check_named(ctx, "mbc", "kl", 0, KDR_PREP_DEFAULT, ")", cells);
+	check_named(ctx, "mbc", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
+	kdr_context_free(ctx);
+}
+
+static void cluster__units__are_scaled_as_the_method_needs(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static const struct {
+		const char *method, *end;
+		double add;
+	} cases[] = {
+		{ "kmeans", "); standard", 0 },
+		{ "inmf", "); minmax", 0 },
+		{ "kmeans", ")", -100 }, /* negative values: a warning names the scaling */
+	};
+	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+		double x[40];
+		kdr_data *d = NULL;
+		kdr_result *r = NULL;
+		kdr_job_options o;
+		kdr_job_options_init(&o);
+		o.method = cases[i].method;
+		o.k = 2;
+		for (int j = 0; j < 20; j++) {
+			x[2 * j] = 1 + j % 7;
+			x[2 * j + 1] = 1000 + 300.0 * (j % 3) + cases[i].add * (double)(j * j);
+		}
+		const kdr_mat m = kdr_mat_from_dense(x, 20, 2);
+		assert_ok(ctx, kdr_data_new(ctx, "t", &m, NULL, &d));
+		assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
+		assert_string_equal(strrchr(kdri_prep_describe(r->prep), ')'), cases[i].end);
+		assert_int_equal(r->kind, KDR_DATA_UNITS);
+		assert_int_equal(r->warning_count > 0 && strstr(r->warnings[0], "--scale standard"),
+		                 cases[i].add < 0);
+		kdr_result_free(r);
+		kdr_data_free(d);
+	}
 	kdr_context_free(ctx);
 }
 
@@ -229,6 +310,8 @@ int main(void)
 		cmocka_unit_test(cluster__two_groups__profiles_are_exact),
 		cmocka_unit_test(cluster__a_result__outlives_its_data_and_context),
 		cmocka_unit_test(cluster__recipe__chooses_unless_told),
+		cmocka_unit_test(cluster__named_method__has_the_recipe_of_auto),
+		cmocka_unit_test(cluster__units__are_scaled_as_the_method_needs),
 		cmocka_unit_test(jobs__bad_requests__are_refused),
 		cmocka_unit_test(rows__taken__keep_names_and_classes),
 		cmocka_unit_test(merge_classes__different_lists__one_by_first_appearance),
