@@ -58,6 +58,8 @@ typedef struct cli_command {
 	const char *example;            /* command lines with comments */
 	const cli_option_group *groups; /* ends with a NULL title */
 	bool completes_files;           /* positional arguments are files */
+	const char *(*argument)(
+	        int index); /* or may be these words, for completion: NULL past the last. Or NULL */
 	int (*run)(cli_args *args);
 } cli_command;
 
@@ -114,6 +116,7 @@ void cli_help_command(FILE *out, const cli_command *command);
 void cli_man(FILE *out, const cli_command *command);
 void cli_completion_bash(FILE *out);
 void cli_completion_zsh(FILE *out);
+void cli_completion_fish(FILE *out);
 
 /* --- errors and the session: session.c -------------------------------------------------------- */
 

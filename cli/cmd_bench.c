@@ -304,6 +304,14 @@ static int bench_command(cli_args *args)
 	return cli_finish(code);
 }
 
+/* The presets and, first of all, "all". */
+static const char *preset_name(int index)
+{
+	const char *text;
+	size_t size;
+	return index == 0 ? "all" : bench_preset(index - 1, &text, &size);
+}
+
 const cli_command cli_bench = {
 	.name = "bench",
 	.usage = "PRESET... | all -o DIR | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
@@ -324,5 +332,6 @@ const cli_command cli_bench = {
 	        "kindred bench --methods kmeans,ncut,mbc --grid lambda=0.1,0.5 --weight tfidf --norm l2 a.mtx b.mtx",
 	.groups = groups,
 	.completes_files = true,
+	.argument = preset_name,
 	.run = bench_command,
 };

@@ -192,6 +192,11 @@ static int methods_run(cli_args *args)
 	return cli_finish(EXIT_DONE);
 }
 
+static const char *method_id(int index)
+{
+	return (size_t)index < kdr_algo_count() ? kdr_algo_at((size_t)index)->id : NULL;
+}
+
 const cli_command cli_methods = {
 	.name = "methods",
 	.usage = "[--json] [ID]",
@@ -201,5 +206,6 @@ const cli_command cli_methods = {
 	        "leaves, and the papers it comes from.",
 	.example = "kindred methods kmeans",
 	.groups = groups,
+	.argument = method_id,
 	.run = methods_run,
 };

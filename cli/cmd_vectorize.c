@@ -31,7 +31,7 @@ static const cli_option input_options[] = {
 	{ .name = "label-column", .value = "NAME", .help = "table, json: where the class is" },
 	{ .name = "delimiter",
 	  .value = "CHAR",
-	  .help = "table: what separates columns (default: tab for .tsv, else comma)" },
+	  .help = "table: what separates columns (default: tab for .tsv, else detected: comma, semicolon, tab or |)" },
 	{ .name = "header",
 	  .negatable = true,
 	  .help = "table: the first line holds names (default: yes unless columns are given by number)" },

@@ -198,7 +198,32 @@ void cli_man(FILE *out, const cli_command *c)
 	fprintf(out, ".SH SEE ALSO\n\\fBkindred\\fR(1)\n");
 }
 
-/* --- shell completion ------------------------------------------------------------------------------ */
+/* --- shell completion: what can be completed comes from the tables of commands ---------------------- */
+
+/* The values of an option, separated by blanks; false if any text is allowed. */
+static bool put_values(FILE *out, const cli_option *o)
+{
+	const char *const *choices = cli_choices(o);
+	const bool method = !choices && strcmp(o->name, "method") == 0;
+	for (int i = 0; choices && choices[i]; i++)
+		fprintf(out, "%s%s", i ? " " : "", choices[i]);
+	for (size_t i = 0; method && i < kdr_algo_count(); i++)
+		fprintf(out, "%s%s", i ? " " : "", kdr_algo_at(i)->id);
+	return choices || method;
+}
+
+/* The arguments of a command that are no files. */
+static void put_arguments(FILE *out, const cli_command *c)
+{
+	const char *value;
+	for (int i = 0; c->argument && (value = c->argument(i)); i++)
+		fprintf(out, "%s%s", i ? " " : "", value);
+}
+
+static bool has_values(const cli_option *o)
+{
+	return cli_choices(o) || strcmp(o->name, "method") == 0;
+}
 
 void cli_completion_bash(FILE *out)
 {
@@ -208,22 +233,17 @@ void cli_completion_bash(FILE *out)
 	        "\tif [ \"$COMP_CWORD\" -eq 1 ]; then\n\t\tCOMPREPLY=($(compgen -W \"");
 	for (const cli_command *const *c = cli_commands; *c; c++)
 		fprintf(out, "%s%s", c == cli_commands ? "" : " ", (*c)->name);
-	fprintf(out, "\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tlocal words=''\n\tcase ${COMP_WORDS[1]} in\n");
+	fprintf(out, "\" -- \"$cur\"))\n\t\treturn\n\tfi\n\tlocal words='' arguments='' files=-f\n"
+	             "\tcase ${COMP_WORDS[1]} in\n");
 	for (const cli_command *const *c = cli_commands; *c; c++) {
 		fprintf(out, "\t%s)\n\t\tcase $prev in\n", (*c)->name);
 		for (const cli_option_group *g = (*c)->groups; g->title; g++)
 			for (const cli_option *o = g->options; o->name; o++) {
-				const char *const *choices = cli_choices(o);
-				if (!choices && strcmp(o->name, "method") != 0)
+				if (!has_values(o))
 					continue;
 				fprintf(out, "\t\t--%s%s%c) words='", o->name, o->letter ? "|-" : "",
 				        o->letter ? o->letter : ' ');
-				if (choices)
-					for (int i = 0; choices[i]; i++)
-						fprintf(out, "%s%s", i ? " " : "", choices[i]);
-				else
-					for (size_t i = 0; i < kdr_algo_count(); i++)
-						fprintf(out, "%s%s", i ? " " : "", kdr_algo_at(i)->id);
+				put_values(out, o);
 				fprintf(out,
 				        "'; COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")); return ;;\n");
 			}
@@ -234,11 +254,17 @@ void cli_completion_bash(FILE *out)
 				if (o->negatable)
 					fprintf(out, "--no-%s ", o->name);
 			}
+		if ((*c)->argument) {
+			fprintf(out, "'\n\t\targuments='");
+			put_arguments(out, *c);
+			if (!(*c)->completes_files)
+				fprintf(out, "' files='");
+		}
 		fprintf(out, "'\n\t\t;;\n");
 	}
-	fprintf(out,
-	        "\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
-	        "\t*) COMPREPLY=($(compgen -f -- \"$cur\")) ;;\n\tesac\n}\ncomplete -o filenames -F _kindred kindred\n");
+	fprintf(out, "\tesac\n\tcase $cur in\n\t-*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\")) ;;\n"
+	             "\t*) COMPREPLY=($(compgen -W \"$arguments\" $files -- \"$cur\")) ;;\n\tesac\n}\n"
+	             "complete -o filenames -F _kindred kindred\n");
 }
 
 /* Inside a zsh _arguments spec: brackets, colons and quotes are special. */
@@ -256,29 +282,29 @@ static void zsh_text(FILE *out, const char *text)
 
 static void zsh_option(FILE *out, const cli_option *o, const char *dashed)
 {
-	const char *const *choices = cli_choices(o);
 	fprintf(out, "\t\t\t'%s%s[", o->repeats ? "*" : "", dashed);
 	zsh_text(out, o->help);
 	fputc(']', out);
 	if (o->value) {
 		fputc(':', out);
 		zsh_text(out, o->value);
-		fputc(':', out);
-		if (choices) {
-			fputc('(', out);
-			for (int i = 0; choices[i]; i++)
-				fprintf(out, "%s%s", i ? " " : "", choices[i]);
-			fputc(')', out);
-		} else if (strcmp(o->name, "method") == 0) {
-			fputc('(', out);
-			for (size_t i = 0; i < kdr_algo_count(); i++)
-				fprintf(out, "%s%s", i ? " " : "", kdr_algo_at(i)->id);
-			fputc(')', out);
-		} else {
-			fputs("_files", out);
-		}
+		fputs(has_values(o) ? ":(" : ":", out);
+		fputs(put_values(out, o) ? ")" : "_files", out);
 	}
 	fputs("' \\\n", out);
+}
+
+/* Words, files, or both as alternatives. */
+static void zsh_arguments(FILE *out, const cli_command *c)
+{
+	if (!c->argument) {
+		fprintf(out, "\t\t\t'*:file:_files'\n");
+		return;
+	}
+	fprintf(out,
+	        c->completes_files ? "\t\t\t'*: :_alternative \"argument:argument:(" : "\t\t\t'*:argument:(");
+	put_arguments(out, c);
+	fprintf(out, c->completes_files ? ")\" \"file:file:_files\"'\n" : ")'\n");
 }
 
 void cli_completion_zsh(FILE *out)
@@ -309,7 +335,61 @@ void cli_completion_zsh(FILE *out)
 					zsh_option(out, o, dashed);
 				}
 			}
-		fprintf(out, "\t\t\t'*:file:_files'\n\t\t;;\n");
+		zsh_arguments(out, *c);
+		fprintf(out, "\t\t;;\n");
 	}
 	fprintf(out, "\tesac\n}\n_kindred \"$@\"\n");
+}
+
+/* Inside single quotes of fish: quotes and backslashes are special. */
+static void fish_text(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			fputc('\\', out);
+		fputc(*text, out);
+	}
+}
+
+static void fish_option(FILE *out, const cli_command *c, const cli_option *o)
+{
+	fprintf(out, "complete -c kindred -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
+	if (o->letter)
+		fprintf(out, " -s %c", o->letter);
+	if (o->value && has_values(o)) {
+		fprintf(out, " -x -a '");
+		put_values(out, o);
+		fputc('\'', out);
+	} else if (o->value) {
+		fprintf(out, " -r -F");
+	}
+	fprintf(out, " -d '");
+	fish_text(out, o->help);
+	fprintf(out, "'\n");
+	if (o->negatable)
+		fprintf(out, "complete -c kindred -n '__fish_seen_subcommand_from %s' -l no-%s\n", c->name,
+		        o->name);
+}
+
+void cli_completion_fish(FILE *out)
+{
+	fprintf(out, "# fish completion for kindred; made by 'kindred help --completion fish'\n"
+	             "complete -c kindred -f\n");
+	for (const cli_command *const *c = cli_commands; *c; c++) {
+		fprintf(out, "complete -c kindred -n __fish_use_subcommand -a %s -d '", (*c)->name);
+		fish_text(out, (*c)->summary);
+		fprintf(out, "'\n");
+		for (const cli_option_group *g = (*c)->groups; g->title; g++)
+			for (const cli_option *o = g->options; o->name; o++)
+				fish_option(out, *c, o);
+		if ((*c)->completes_files)
+			fprintf(out, "complete -c kindred -n '__fish_seen_subcommand_from %s' -F\n",
+			        (*c)->name);
+		if ((*c)->argument) {
+			fprintf(out, "complete -c kindred -n '__fish_seen_subcommand_from %s' -a '",
+			        (*c)->name);
+			put_arguments(out, *c);
+			fprintf(out, "'\n");
+		}
+	}
 }

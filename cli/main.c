@@ -59,7 +59,7 @@ const cli_command cli_version = {
 	.run = run_version,
 };
 
-static const char *const shells[] = { "bash", "zsh", NULL };
+static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const cli_option help_options[] = {
 	{ .name = "man", .help = "print the manual page (roff) instead" },
 	{ .name = "completion",
@@ -76,13 +76,14 @@ static const cli_option_group help_groups[] = {
 
 static int run_help(cli_args *args)
 {
+	static void (*const completions[])(FILE *) = { cli_completion_bash, cli_completion_zsh,
+		                                       cli_completion_fish }; /* as `shells` */
 	const char *name = cli_positional(args, 0);
 	const cli_command *command = name ? cli_command_find(name) : NULL;
 	if (name && !command)
 		return unknown_command(name);
 	if (cli_get(args, "completion", NULL))
-		(cli_get_choice(args, "completion", 0) == 0 ? cli_completion_bash
-		                                            : cli_completion_zsh)(stdout);
+		completions[cli_get_choice(args, "completion", 0)](stdout);
 	else if (cli_flag(args, "man"))
 		cli_man(stdout, command);
 	else if (command)
@@ -92,16 +93,22 @@ static int run_help(cli_args *args)
 	return cli_finish(EXIT_DONE);
 }
 
+static const char *command_name(int index)
+{
+	return cli_commands[index] ? cli_commands[index]->name : NULL;
+}
+
 const cli_command cli_help = {
 	.name = "help",
 	.usage = "[COMMAND] [--man | --completion SHELL]",
 	.summary = "explain a command",
 	.description =
-	        "Without COMMAND, lists the commands. The manual pages and the completion scripts for bash and zsh come "
+	        "Without COMMAND, lists the commands. The manual pages and the completion scripts for bash, zsh and fish come "
 	        "from the same tables.",
 	.example =
 	        "kindred help cluster\n# completion for this shell\nsource <(kindred help --completion bash)",
 	.groups = help_groups,
+	.argument = command_name,
 	.run = run_help,
 };
 

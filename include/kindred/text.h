@@ -23,8 +23,8 @@ typedef struct kdr_corpus {
 	kdr_corpus_kind kind;
 	const char *text_field;  /* table: name or number, from 1; JSON: name. NULL: "text" */
 	const char *label_field; /* the class, likewise; NULL: none */
-	char delimiter;          /* table: 0 means a tab for .tsv and .tab files, else a comma */
-	kdr_header header;       /* table; automatic detection: yes unless both columns are numbers */
+	char delimiter;    /* table: 0 means a tab for .tsv and .tab files, else detected among , ; tab | */
+	kdr_header header; /* table; automatic detection: yes unless both columns are numbers */
 } kdr_corpus;
 
 typedef enum kdr_token_class {

@@ -95,6 +95,7 @@ done:
 
 static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 {
+	kdr_status st = KDR_OK;
 	const kdr_corpus *what = c->what;
 	int64_t text = column_number(text_field(what));
 	int64_t label = what->label_field ? column_number(what->label_field) : 0;
@@ -106,11 +107,19 @@ static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%s: without a header columns are given by number, from 1; found '%s'",
 		                 what->path, text > 0 ? what->label_field : text_field(what));
+	const char *names[3] = { NULL };
+	if (text == 0)
+		names[0] = text_field(what);
+	if (what->label_field && label == 0)
+		names[text == 0] = what->label_field;
+	if (!what->delimiter && !tabs)
+		KDRI_TRY(kdri_records_delimiter(ctx, c->records, names, &c->delimiter));
 	if (what->header == KDR_HEADER_YES || !numbers)
 		return read_header(ctx, c);
 	c->text_column = text - 1;
 	c->label_column = label - 1;
-	return KDR_OK;
+done:
+	return st;
 }
 
 static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)

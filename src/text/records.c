@@ -163,3 +163,52 @@ size_t kdri_record_field(char *begin, const char *end, char delimiter, char **fi
 	*next = p < end ? p + 1 : NULL;
 	return (size_t)(to - begin);
 }
+
+/* Whether all names are among the fields of a copy of a record, which this changes; *fields: how many it has. */
+static bool has_names(char *record, size_t length, char delimiter, const char *const *names, int64_t *fields)
+{
+	char *field, *p = record;
+	int64_t found = 0, wanted = 0;
+	while (names[wanted])
+		wanted++;
+	for (*fields = 0; p; (*fields)++) {
+		size_t n = kdri_record_field(p, record + length, delimiter, &field, &p);
+		for (int64_t i = 0; i < wanted; i++)
+			found += strlen(names[i]) == n && memcmp(field, names[i], n) == 0;
+	}
+	return found >= wanted;
+}
+
+kdr_status kdri_records_delimiter(kdr_context *ctx, kdri_records *r, const char *const *names, char *out)
+{
+	static const char candidates[] = ",;\t|";
+	enum { FIRST_RECORDS = 8 };
+	kdr_status st = KDR_OK;
+	char *copy = NULL;
+	if (r->begin == r->end && !r->end_of_file)
+		KDRI_TRY(records_fill(ctx, r));
+	KDRI_TRY(KDRI_NEW(ctx, &copy, r->end - r->begin + 1));
+	for (const char *c = candidates; *c; c++) {
+		char *p = r->buffer + r->begin, *end = r->buffer + r->end, *stop;
+		int64_t fields, first = 0;
+		bool open, fits = true;
+		/* Named columns are all in the first record; else each of several records has as many fields. */
+		for (int i = 0; p < end && fits && i < (names[0] ? 1 : FIRST_RECORDS); i++, p = stop + 1) {
+			if (!(stop = record_end(p, end, *c, r->end_of_file, &open)))
+				break;
+			size_t n = (size_t)(stop - p);
+			n -= n > 0 && p[n - 1] == '\r';
+			memcpy(copy, p, n);
+			fits = has_names(copy, n, *c, names, &fields);
+			first = i == 0 ? fields : first;
+			fits = fits && fields == first && (names[0] || fields > 1);
+		}
+		if (fits && first > 0) {
+			*out = *c;
+			break;
+		}
+	}
+done:
+	kdri_free(ctx, copy);
+	return st;
+}

@@ -143,6 +143,33 @@ class Commands(CliTest):
         self.assertEqual(complete("kindred", "cluster", "--wei"), ["--weight"])
         self.assertEqual(complete("kindred", "cluster", "--weight", "tf"), ["tfidf"])
         self.assertIn("kmeans", complete("kindred", "cluster", "-m", ""))
+        # Arguments that are words: methods and commands alone, presets beside files.
+        self.assertEqual(complete("kindred", "methods", "kme"), ["kmeans"])
+        self.assertNotIn("c", complete("kindred", "methods", ""))
+        self.assertEqual(complete("kindred", "help", "vect"), ["vectorize"])
+        presets = [line.split()[0] for line in self.run_kindred("bench", "--list").stdout.splitlines()]
+        found = complete("kindred", "bench", "")
+        self.assertLessEqual({"all", "c", *presets}, set(found))
+
+    def test_fish_completion_has_what_bash_has(self):
+        lines = self.run_kindred("help", "--completion", "fish").stdout.splitlines()
+        self.assertTrue(all(line.startswith(("complete -c kindred ", "# ")) for line in lines))
+        def of(command):
+            return [line for line in lines if f"__fish_seen_subcommand_from {command}'" in line]
+        methods = [m["id"] for m in json.loads(self.run_kindred("methods", "--json").stdout)]
+        self.assertIn(f"-a '{' '.join(methods)}'", of("methods")[-1])
+        self.assertFalse([line for line in of("methods") if line.endswith(" -F")])
+        self.assertTrue([line for line in of("bench") if line.endswith(" -F")])
+        for preset in (line.split()[0] for line in self.run_kindred("bench", "--list").stdout.splitlines()):
+            self.assertIn(preset, of("bench")[-1])
+        bash = self.run_kindred("help", "--completion", "bash").stdout
+        for command in ("cluster", "transfer", "inspect", "vectorize"):
+            block = bash[bash.index(f"\t{command})\n"):]
+            words = re.search(r"esac\n\t\twords='([^']*)'", block).group(1).split()
+            fish = {f"--{m}" for line in of(command) for m in re.findall(r" -l (\S+)", line)}
+            self.assertEqual(set(words), fish)
+        for line in lines:  # quotes are balanced
+            self.assertEqual(len(re.findall(r"(?<!\\)'", line)) % 2, 0, line)
 
 
 class Terminal(CliTest):

@@ -72,6 +72,17 @@ class Vectorize(CliTest):
         self.assertEqual(self.read("j/j.labels"), "3\n")
         self.run_kindred("vectorize", "--text-column", "2", "-o", "z", "z.csv.gz")
         self.assertEqual(self.named("z/z.mtx"), [{"text": 1, "zipped": 1}])
+        # What separates columns is detected: by the names in the header, or by rows with the same number of fields.
+        self.write("e.csv", 'nr;text;"class"\n1;"one; two, two";k\n2;three, four;l\n')
+        self.run_kindred("vectorize", "--label-column", "class", "-o", "e", "e.csv")
+        self.assertEqual(self.named("e/e.mtx"), [{"one": 1, "two": 2}, {"three": 1, "four": 1}])
+        self.assertEqual(self.read("e/e.labels"), "k\nl\n")
+        self.write("f.csv", "1;five, six\r\n2;seven\r\n")
+        self.run_kindred("vectorize", "--text-column", "2", "-o", "f", "f.csv")
+        self.assertEqual(self.named("f/f.mtx"), [{"five": 1, "six": 1}, {"seven": 1}])
+        self.write("g.csv", "nr,text\n1,eight; nine\n")  # a comma stays the first guess
+        self.run_kindred("vectorize", "-o", "g", "g.csv")
+        self.assertEqual(self.named("g/g.mtx"), [{"eight": 1, "nine": 1}])
         self.run_kindred("vectorize", "--from", "lines", "-o", "s", "-", stdin="standard input\n")
         self.assertEqual(self.named("s/stdin.mtx"), [{"standard": 1, "input": 1}])
 

@@ -71,4 +71,5 @@ for page in "$prefix"/share/man/man1/kindred*.1; do
 done
 bash -n "$prefix/share/bash-completion/completions/kindred"
 zsh -n "$prefix/share/zsh/site-functions/_kindred"
+grep -q "^complete -c kindred" "$prefix/share/fish/vendor_completions.d/kindred.fish"
 echo "install: all good"
