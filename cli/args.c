@@ -30,7 +30,7 @@ const cli_option cli_common_options[] = {
 	{ .name = "device",
 	  .value = "DEVICE",
 	  .help = "where large products are computed: auto, cpu, cuda or cuda:N (default auto: a GPU where one is there and it pays)" },
-	{ .name = "quiet", .letter = 'q', .help = "print errors only" },
+	{ .name = "quiet", .letter = 'q', .help = "print errors only, no summary and no warnings" },
 	{ .name = "verbose", .letter = 'v', .help = "say more" },
 	{ .name = "progress", .negatable = true, .help = "show progress (default: only on a terminal)" },
 	{ .name = "time-limit", .value = "SECONDS", .help = "stop then and keep the best result so far" },

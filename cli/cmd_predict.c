@@ -12,9 +12,9 @@ static const cli_option own_options[] = {
 	  .help = "which of the model's tasks the samples belong to (default: the only one, or a transfer's last target)" },
 	{ .name = "output",
 	  .letter = 'o',
-	  .value = "FILE",
+	  .value = "FILE|DIR",
 	  .help = "write the labels there (default: standard output), and beside them STEM.samples.csv: id, label, "
-	          "confidence, second choice" },
+	          "confidence, second choice; in a folder (or DIR/) the files are TASK.labels and TASK.samples.csv" },
 	{ .name = "force", .help = "replace an existing file" },
 	{ .name = "strict",
 	  .help = "refuse samples that lack features the model was fitted on (exit status 3)" },
@@ -28,9 +28,25 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-static int write_labels(kdr_context *ctx, const cli_args *args, const kdr_result *result)
+/* The file of the labels: -o or, if that is a folder, a file there with the name of the data set; to be freed. NULL without -o. */
+static char *labels_path(const cli_args *args, const kdr_data *data)
 {
 	const char *path = cli_get(args, "output", NULL);
+	struct stat info;
+	if (!path)
+		return NULL;
+	size_t length = strlen(path), room = length + strlen(kdr_data_name(data)) + 16;
+	const bool slash = length > 0 && path[length - 1] == '/';
+	const bool folder = slash || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+	char *out = malloc(room);
+	if (out)
+		snprintf(out, room, "%s%s%s%s", path, folder && !slash ? "/" : "",
+		         folder ? kdr_data_name(data) : "", folder ? ".labels" : "");
+	return out;
+}
+
+static int write_labels(kdr_context *ctx, const cli_args *args, const char *path, const kdr_result *result)
+{
 	size_t length;
 	char *text = cli_labels_text(result, 0, &length);
 	int code = text ? EXIT_DONE : EXIT_OTHER;
@@ -62,9 +78,8 @@ static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_rea
 }
 
 /* FILE less its ending, and .samples.csv; to be freed. NULL where labels go to no file of their own. */
-static char *samples_path(const cli_args *args)
+static char *samples_path(const char *path)
 {
-	const char *path = cli_get(args, "output", NULL);
 	struct stat info;
 	if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode)))
 		return NULL;
@@ -76,22 +91,27 @@ static char *samples_path(const cli_args *args)
 	return out;
 }
 
-static int write_samples(kdr_context *ctx, const cli_args *args, const kdr_result *result)
+static int write_samples(kdr_context *ctx, const cli_args *args, const char *path, const kdr_result *result)
 {
-	char *path = samples_path(args);
-	if (!path)
+	char *samples = samples_path(path);
+	if (!samples)
 		return EXIT_DONE;
 	kdr_status st =
-	        kdr_result_write_table(ctx, result, KDR_TABLE_SAMPLES, 0, path, cli_flag(args, "force"));
-	free(path);
+	        kdr_result_write_table(ctx, result, KDR_TABLE_SAMPLES, 0, samples, cli_flag(args, "force"));
+	free(samples);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 /* What cannot be written is known before anything is. */
-static int predict_check_outputs(kdr_context *ctx, const cli_args *args)
+static int predict_check_outputs(kdr_context *ctx, const cli_args *args, kdr_data *data, const char *path)
 {
-	const char *path = cli_get(args, "output", NULL);
-	char *samples = samples_path(args);
+	const char *given = cli_get(args, "output", NULL);
+	int code = EXIT_DONE;
+	if (path && strcmp(path, given) != 0 && (code = cli_names_check(&data, 1)) == EXIT_DONE)
+		code = cli_make_folder(given);
+	if (code != EXIT_DONE)
+		return code;
+	char *samples = samples_path(path);
 	kdr_status st = samples ? kdr_write_check(ctx, path, cli_flag(args, "force")) : KDR_OK;
 	if (st == KDR_OK && samples)
 		st = kdr_write_check(ctx, samples, cli_flag(args, "force"));
@@ -107,7 +127,7 @@ static int predict_run(cli_args *args)
 	kdr_result *result = NULL;
 	kdr_predict_options o;
 	const char *model_path = cli_get(args, "model", NULL), *path;
-	char name[256];
+	char name[256], *labels = NULL;
 	if (!model_path || cli_positional_count(args) != 1) {
 		cli_error("predict needs --model FILE and one TASK");
 		return EXIT_USAGE;
@@ -128,16 +148,20 @@ static int predict_run(cli_args *args)
 	}
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
-	} else if ((code = predict_check_outputs(ctx, args)) == EXIT_DONE) {
+	} else if (cli_get(args, "output", NULL) && !(labels = labels_path(args, data))) {
+		cli_error("out of memory");
+		code = EXIT_OTHER;
+	} else if ((code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE) {
 		if (cli_flag(args, "strict"))
 			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);
 		code = cli_session_refused() ? EXIT_DATA
-		       : st == KDR_OK        ? write_labels(ctx, args, result)
+		       : st == KDR_OK        ? write_labels(ctx, args, labels, result)
 		                             : cli_fail(ctx, st);
 		if (code == EXIT_DONE)
-			code = write_samples(ctx, args, result);
+			code = write_samples(ctx, args, labels, result);
 	}
+	free(labels);
 	kdr_result_free(result);
 	kdr_data_free(data);
 	kdr_model_free(model);

@@ -22,7 +22,7 @@ static const cli_option own_options[] = {
 	{ .name = "target",
 	  .value = "[NAME=]FILE",
 	  .repeats = true,
-	  .help = "a data set to label; may be given several times; --label-column need not be in it" },
+	  .help = "a data set to label; may be given several times, each then named by its file; --label-column need not be in it" },
 	{ .name = "bridge",
 	  .value = "FILE",
 	  .repeats = true,
@@ -90,13 +90,14 @@ static int count_of(const cli_args *args, const char *option)
 	return n;
 }
 
-/* As NAME=FILE says, or "target", then "target2", "target3". Classes are the sources' to have. */
+/* As NAME=FILE says, or "source", then "source2", "source3". Several targets have the names of their files, a single one is "target".
+ * Only sources need classes. */
 static void transfer_fill(cli_task_arg *to, const cli_args *args, const char *option, int count)
 {
 	for (int i = 0; i < count; i++) {
 		cli_task_split(cli_get_nth(args, option, i), to[i].name, sizeof to[i].name, &to[i].path);
 		to[i].may_lack_labels = strcmp(option, "source") != 0;
-		if (to[i].name[0])
+		if (to[i].name[0] || (count > 1 && strcmp(option, "target") == 0))
 			continue;
 		if (i == 0)
 			snprintf(to[i].name, sizeof to[i].name, "%s", option);
@@ -324,7 +325,7 @@ const cli_command cli_transfer = {
 	        "over which most of the source's classes come back from the target, or the likeliest by a --selector; a table says why. "
 	        "Where source and target have different features, --bridge A,B gives two views of the same samples.\n\n"
 	        "Without -o the result (JSON) goes to standard output; with -o DIR it is written there, with target.labels: "
-	        "the class of each sample, a line a sample.",
+	        "the class of each sample, one line per sample (several targets: one file each, named after the target's file).",
 	.example =
 	        "kindred transfer --source books.mtx --labels books.labels --target kitchen.mtx --weight tfidf --norm l2 -o out",
 	.groups = groups,

@@ -19,6 +19,7 @@ static volatile sig_atomic_t interrupts;
 
 static struct {
 	double start, limit; /* seconds; limit 0: none */
+	bool quiet;          /* warnings are not printed */
 	bool strict;         /* warnings of the library are refusals */
 	bool refused;
 } session;
@@ -122,7 +123,7 @@ void cli_error(const char *format, ...)
 void cli_warn(const char *format, ...)
 {
 	va_list args;
-	if (cli_rank() > 0)
+	if (cli_rank() > 0 || session.quiet)
 		return;
 	va_start(args, format);
 	print_line("warning: ", format, args);
@@ -251,6 +252,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 		kdr_context_free(ctx);
 		return NULL;
 	}
+	session.quiet = cli_quiet(args);
 	progress.verbose = cli_flag(args, "verbose") && cli_rank() == 0;
 	progress.show = !cli_quiet(args) && cli_rank() == 0 &&
 	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;

@@ -267,8 +267,8 @@ static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, k
 		(*out)->n = kdr_mat_rows(&x);
 	}
 	if ((*out)->n != kdr_mat_rows(&x)) {
-		cli_error("%s: %lld initial labels, but task %s has %lld samples", path, (long long)(*out)->n,
-		          kdr_data_name(data), (long long)kdr_mat_rows(&x));
+		cli_error("%s: %lld initial labels, but data set %s has %lld samples", path,
+		          (long long)(*out)->n, kdr_data_name(data), (long long)kdr_mat_rows(&x));
 		return EXIT_DATA;
 	}
 	if (!(*out)->integers) {

@@ -130,8 +130,9 @@ kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *pa
 	KDRI_TRY(kdri_data_origin(ctx, data, &origin, &file_rows));
 	bool whole = l->n == data->rows, part = !whole && l->n == file_rows;
 	if (!whole && !part) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: %lld classes, but task %s has %lld samples", path,
-		               (long long)l->n, data->name, (long long)data->rows);
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: %lld label%s, but data set %s has %lld sample%s", path,
+		               (long long)l->n, l->n == 1 ? "" : "s", data->name, (long long)data->rows,
+		               data->rows == 1 ? "" : "s");
 		goto done;
 	}
 	if (part) { /* one for each row of the file, of which these are some */

@@ -103,8 +103,9 @@ static kdr_status take_known(kdr_context *ctx, transfer *t)
 	/* A class for each row of the file, of which these are some. */
 	const int64_t *row = target->origin && known->n == target->file_rows ? target->origin : NULL;
 	if (known->n != target->rows && !row)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%lld known classes, but task %s has %lld samples",
-		                 (long long)known->n, target->name, (long long)target->rows);
+		return kdri_fail(ctx, KDR_ERR_DATA, "%lld known label%s, but data set %s has %lld sample%s",
+		                 (long long)known->n, known->n == 1 ? "" : "s", target->name,
+		                 (long long)target->rows, target->rows == 1 ? "" : "s");
 	KDRI_TRY(KDRI_NEW(ctx, &map, known->count));
 	for (int64_t c = 0; c < known->count; c++) {
 		int64_t to = 0;

@@ -130,6 +130,29 @@ class Samples(CliTest):
         self.fails("predict", "--model", "m.h5", "--id-column", "id", "-o", "late.labels", "new.csv", code=2, says="late.samples.csv")
         self.assertFalse(os.path.exists(self.path("late.labels")))
 
+    def test_predict_writes_into_a_folder(self):
+        self.table()
+        self.table("new.csv", 0.05)
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-q", "-o", "out", "--save-model", "m.h5", "t.csv")
+        common = ("predict", "--model", "m.h5", "--id-column", "id")
+        self.run_kindred(*common, "-o", "new.labels", "new.csv")
+        self.run_kindred(*common, "-o", "out", "new.csv")  # a folder that exists
+        self.run_kindred(*common, "-o", "further/off/", "named=new.csv")  # or is named as one
+        for name in ("out/new", "further/off/named"):
+            self.assertEqual(self.read(name + ".labels"), self.read("new.labels"))
+            self.assertEqual(self.read(name + ".samples.csv"), self.read("new.samples.csv"))
+        self.fails(*common, "-o", "out", "new.csv", code=2, says="out/new.labels")
+        self.run_kindred(*common, "-o", "out", "--force", "new.csv")
+
+    def test_quiet_prints_no_warnings(self):
+        self.table()
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-q", "-o", "out", "--save-model", "m.h5", "t.csv")
+        self.write("less.csv", "id,x\na,1\nb,2\n")
+        common = ("predict", "--model", "m.h5", "--id-column", "id", "less.csv")
+        self.assertIn("warning: ", self.run_kindred(*common).stderr)
+        self.assertEqual(self.run_kindred(*common, "-q").stderr, "")
+        self.fails(*common, "-q", "--strict", code=3, says="--strict")  # an error all the same
+
     def test_predict_of_classes_has_a_second(self):
         self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "80,50", "--words", 200, "--seed", 5, "-q",
                          "-o", "data")

@@ -63,8 +63,9 @@ class Transfer(CliTest):
     def test_sources_and_targets_may_be_named(self):
         done = self.run_kindred("transfer", "--source", "old=s.csv", "--labels", "s.labels", "--source", "s.csv", "--labels", "s.labels",
                                 "--target", "new=t.csv", "--target", "t.csv", "-o", "out")
-        self.assertEqual([t["name"] for t in self.result()["tasks"]], ["old", "source2", "new", "target2"])
+        self.assertEqual([t["name"] for t in self.result()["tasks"]], ["old", "source2", "new", "t"])
         self.assertEqual(self.read("out/new.labels"), self.read("truth"))
+        self.assertEqual(self.read("out/t.labels"), self.read("truth"))
         self.assertIn("old: without it", done.stdout)
         self.fails("transfer", "--source", "a=s.csv", "--labels", "s.labels", "--target", "a=t.csv", code=2, says="'a'")
 
@@ -85,6 +86,13 @@ class Transfer(CliTest):
                                 "--target", "t.csv", "-o", "out")
         self.assertIn("it alone has class third", done.stdout)
         self.assertIn("it alone has class odd", done.stdout)
+
+    def test_labels_of_the_wrong_length(self):
+        common = ("transfer", "--source", "s.csv", "--target", "t.csv")
+        self.fails(*common, "--labels", "truth", code=3, says="truth: 20 labels, but data set source has 30 samples")
+        self.fails(*common, "--labels", "s.labels", "--truth", self.write("one", "odd\n"), code=3,
+                   says="one: 1 label, but data set target has 20 samples")
+        self.fails(*common, "--labels", "s.labels", "--target-labels", "one", code=3, says="1 known label, but data set target has 20 samples")
 
     def test_nothing_in_common(self):
         """Every method that aligns features refuses a target without the source's, or with almost none of them, also as texts."""

@@ -211,7 +211,7 @@ static void csv__malformed__one_line_says_where(void **state)
 		{ "\xef\xbb\xbf", KDR_ERR_DATA, "empty" },
 		{ "a,b\n", KDR_ERR_DATA, "a header of 2 columns, but no rows" },
 		{ "a\n", KDR_ERR_DATA, "no rows" },
-		{ "a,b\n1,2\n3\n", KDR_ERR_FORMAT, "t: line 3 has 1 fields, expected 2" },
+		{ "a,b\n1,2\n3\n", KDR_ERR_FORMAT, "t: line 3 has 1 field, expected 2" },
 		{ "a,b\n1,2\n3,4,5\n", KDR_ERR_FORMAT, "t: line 3 has 3 fields, expected 2" },
 		{ "1,2,3\n4,5,\n", KDR_ERR_DATA, "line 2, column 3: the cell has no value" },
 		{ "x,height\n1,2\n3,abc\n", KDR_ERR_FORMAT,

@@ -239,8 +239,8 @@ static kdr_status csv_rows_report(kdr_context *ctx, const kdri_window *w, const 
 	line = w->line + kdri_count_byte(w->data + w->begin, x->row, '\n') + 1;
 	return kdri_fail(
 	        ctx, KDR_ERR_FORMAT,
-	        "%s: line %lld has %lld fields, expected %lld (--delimiter tells what is between them)", path,
-	        line, (long long)found, (long long)l->fields);
+	        "%s: line %lld has %lld field%s, expected %lld (use --delimiter to specify what separates them)",
+	        path, line, (long long)found, found == 1 ? "" : "s", (long long)l->fields);
 }
 
 /* Cuts the unread text at ends of rows. *whole: the text up to the last of them, 0 if there is none. */

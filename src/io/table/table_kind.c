@@ -263,10 +263,11 @@ kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_
 	if (survey->ragged)
 		KDRI_TRY(kdri_finding_add(
 		        ctx, findings, survey->ragged_line, true,
-		        "refused: mend the file, or tell what is between cells with --delimiter",
-		        "line %lld has %lld fields, expected %lld; so do %lld lines in all",
+		        "refused: fix the file, or specify what separates the cells with --delimiter",
+		        "line %lld has %lld field%s, expected %lld (%lld such line%s in the file)",
 		        (long long)survey->ragged_line, (long long)survey->ragged_fields,
-		        (long long)l->fields, (long long)survey->ragged));
+		        survey->ragged_fields == 1 ? "" : "s", (long long)l->fields,
+		        (long long)survey->ragged, survey->ragged == 1 ? "" : "s"));
 	if (survey->torn)
 		KDRI_TRY(kdri_finding_add(ctx, findings, survey->torn_line, true, "refused: mend the file",
 		                          "%s: text follows the closing quote; so in %lld cells",
