@@ -325,7 +325,7 @@ class Predicts:
     """predict of methods whose models label new samples."""
 
     def predict(self, X, task=None):
-        """Labels for samples that were not fitted; task: which of several tasks they belong to."""
+        """Labels for samples that were not fitted; task: which data set they belong to, by name or by its number from 0."""
         self._check_fitted()
         return self._model().predict(self._check_width(X), self._task(task), self.threads)
 
@@ -431,7 +431,7 @@ class Transfer(ClassifierMixin, Estimator):
         return self.fit(X, y, X_target, **how).transduction_
 
     def _task(self, task):
-        return task or self._model().tasks[-1]
+        return self._model().tasks[-1] if task is None else task
 
 
 def _classes_of(data, table, column):

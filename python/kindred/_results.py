@@ -23,7 +23,10 @@ _SHOWN = 12  # data sets, and labels of each, in a repr
 
 
 def _index(names, task):
-    if isinstance(task, str):
+    if isinstance(task, (bool, np.bool_)):
+        raise TypeError(f"task is {task!r}: a name or a whole number is allowed")
+    if isinstance(task, str) or str(task) in names:  # data sets of a dict may have numbers for names: a name comes first
+        task = str(task)
         if task not in names:
             raise ValueError(f"there is no task '{task}': {', '.join(names)}")
         return names.index(task)
@@ -316,7 +319,7 @@ class Model:
         return _index(self.tasks, task)
 
     def predict(self, X, task=None, threads=None):
-        """Labels for the rows of X, as samples of `task` (a name, or a number from 0; None: the only one).
+        """Labels for the rows of X, as samples of `task`: a name, or else a number from 0 (None: the only one).
 
         X may be a DataFrame or a path: it is read as the tables were that the model was fitted on."""
         return self.result(X, task, threads).labels()

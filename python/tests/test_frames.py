@@ -137,6 +137,22 @@ class Frames(PartsTest):
             model.predict(self.a, task=1)
         with self.assertRaisesRegex(TypeError, "task is 0.5"):
             model.predict(self.a, task=0.5)
+        with self.assertRaisesRegex(TypeError, "task is True"):
+            model.predict(self.a, task=True)
+
+    def test_task_is_a_name_or_else_a_number_from_0(self):
+        x = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8]])
+        model = kindred.KMeans(n_clusters=2).fit({1: x, 0: x + 100})  # numbers as names, in another order
+        np.testing.assert_array_equal(model.predict(x, task=1), model.labels_["1"])
+        np.testing.assert_array_equal(model.predict(x + 100, task=0), model.labels_["0"])
+        with self.assertRaisesRegex(ValueError, "there is no task 2"):
+            model.predict(x, task=2)
+        labels = kindred.LogReg().fit(x, ["a", "a", "b", "b"], {"left": x, "right": x[::-1]})
+        seen = []
+        labels._model().result = lambda X, task, threads: seen.append(task) or type("R", (), {"labels": lambda self: [0]})()
+        for task in (0, "left", None):
+            labels.predict(x, task=task)
+        self.assertEqual(seen, [0, "left", "right"])
 
     def test_transfer_refuses_a_target_without_the_features_of_the_source(self):
         other = self.b[["income", "age"]].rename(columns={"income": "u", "age": "v"}).fillna(1)
