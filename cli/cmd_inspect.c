@@ -44,10 +44,26 @@ static int64_t holes_of(const kdr_data *data)
 	return holes;
 }
 
+/* Values that count something, such as molecules or words. */
+static bool are_counts(const kdr_inspection *s)
+{
+	return s->integers && s->negatives == 0 && s->max > 1;
+}
+
 static int find_problems(const kdr_data *data, const kdr_inspection *s, finding *f)
 {
 	int n = 0;
 	finding *x;
+	if (strstr(kdr_data_path(data), ".h5ad")) { /* methods for cells need to know */
+		x = inspect_add(
+		        f, &n,
+		        are_counts(s)
+		                ? "auto normalises molecule counts; with other methods use --weight cpm"
+		                : "used as they are; if a layer holds the counts, use FILE.h5ad:layers/NAME",
+		        false);
+		snprintf(x->what, sizeof x->what,
+		         are_counts(s) ? "the values are counts" : "the values are not counts");
+	}
 	if (s->nonfinite > holes_of(data)) {
 		x = inspect_add(f, &n, "refused: mend the file, or use --missing for empty cells of CSV",
 		                true);
@@ -205,6 +221,7 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	kdri_json_real(j, "min", s->min);
 	kdri_json_real(j, "max", s->max);
 	kdri_json_bool(j, "integers", s->integers);
+	kdri_json_bool(j, "counts", are_counts(s));
 	kdri_json_int(j, "negatives", s->negatives);
 	kdri_json_int(j, "nonfinite", s->nonfinite);
 	kdri_json_int(j, "empty_rows", s->empty_rows);
@@ -365,6 +382,7 @@ static int inspect_run(cli_args *args)
 	}
 	cli_reading(args, &reading);
 	reading.keep_nonfinite = true;
+	reading.may_lack_columns = count > 1;
 	for (int i = 0; i < count && code == EXIT_DONE; i++) {
 		char name[256];
 		const char *path;

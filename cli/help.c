@@ -301,8 +301,8 @@ static void zsh_arguments(FILE *out, const cli_command *c)
 		fprintf(out, "\t\t\t'*:file:_files'\n");
 		return;
 	}
-	fprintf(out,
-	        c->completes_files ? "\t\t\t'*: :_alternative \"argument:argument:(" : "\t\t\t'*:argument:(");
+	fprintf(out, c->completes_files ? "\t\t\t'*:argument: _alternative \"argument:argument:("
+	                                : "\t\t\t'*:argument:(");
 	put_arguments(out, c);
 	fprintf(out, c->completes_files ? ")\" \"file:file:_files\"'\n" : ")'\n");
 }

@@ -25,11 +25,13 @@ void cli_task_split(const char *argument, char *name, size_t room, const char **
 
 void cli_reading(const cli_args *args, kdr_read_options *out)
 {
-	enum { TOKENS = 64 };
-	static const char *na[TOKENS + 1]; /* one command line, one list */
+	enum { TOKENS = 64, RENAMES = 1024 };
+	static const char *na[TOKENS + 1], *rename[RENAMES + 1]; /* one command line, one list */
 	const char *header = cli_get(args, "header", NULL), *stream = cli_get(args, "stream", NULL);
 	for (int i = 0; i < TOKENS; i++)
 		na[i] = cli_get_nth(args, "na", i);
+	for (int i = 0; i < RENAMES; i++)
+		rename[i] = cli_get_nth(args, "rename", i);
 	*out = (kdr_read_options){
 		.size = sizeof *out,
 		.format = cli_get(args, "format", NULL),
@@ -44,6 +46,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.task_column = cli_get(args, "task-column", cli_get(args, "batch-key", NULL)),
 		.columns = cli_get(args, "columns", NULL),
 		.na = na,
+		.rename = rename,
 		.delimiter = cli_get(args, "delimiter", NULL),
 		.encoding = cli_get(args, "encoding", NULL),
 		.stream = !stream                    ? KDR_STREAM_BY_SIZE

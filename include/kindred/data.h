@@ -162,6 +162,11 @@ typedef struct kdr_read_options {
 	size_t memory_bytes; /* length of `memory` */
 	const char *const *
 	        header_names; /* CSV: a first line whose cells are all among these names, NULL-terminated, is a header; or NULL */
+	const char *const *
+	        rename; /* new names of columns, NULL-terminated, or NULL: "Old=new", "\"Old\"=new" with doubled quotes inside,
+	                     or the path of a CSV file of old and new names. All other options mean the new names */
+	bool may_lack_columns; /* `columns` and `rename` may name columns that the file lacks; else this is an error. With
+	                     kdr_read_tasks it is an error only if no file has the column */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 

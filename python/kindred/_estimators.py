@@ -11,7 +11,7 @@ import tempfile
 import numpy as np
 
 from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse
-from ._frames import is_plain
+from ._frames import check_names, is_plain, renamed
 from ._jobs import as_tasks, cluster, clusters_of_each, load, transfer
 from ._progress import Bar
 from ._results import load_model, methods
@@ -83,7 +83,7 @@ def _checked(x):
     return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) or is_path(x) else check_matrix(x)
 
 
-READING = ("columns", "missing", "na", "decimal", "id_column", "label_column", "task_column")
+READING = ("columns", "rename", "missing", "na", "decimal", "id_column", "label_column", "task_column")
 
 
 def _check_reading(how):
@@ -230,7 +230,7 @@ class Clusterer(ClusterMixin, Estimator):
         A table is an array, a sparse matrix, a DataFrame, an AnnData object, what read() gives, or a path. tasks: for each row of
         X the task it belongs to. init: labels to start from. map: also compute a two-dimensional map (result_.map, plot.map). y is not
         used. DataFrames and paths have the options of read():
-        columns, missing, na, decimal, id_column, label_column, task_column. Rows that missing="drop-row" leaves out have the
+        columns, rename, missing, na, decimal, id_column, label_column, task_column. Rows that missing="drop-row" leaves out have the
         label -1."""
         _check_reading(reading)
         seen, rows = X, None
@@ -324,10 +324,11 @@ class Centred:
 class Predicts:
     """predict of methods whose models label new samples."""
 
-    def predict(self, X, task=None):
-        """Labels for samples that were not fitted; task: which data set they belong to, by name or by its number from 0."""
+    def predict(self, X, task=None, rename=None):
+        """Labels for samples that were not fitted; task: which data set they belong to, by name or by its number from 0; rename: new
+        names of columns, as for fit."""
         self._check_fitted()
-        return self._model().predict(self._check_width(X), self._task(task), self.threads)
+        return self._model().predict(self._check_width(X), self._task(task), self.threads, rename)
 
 
 class Probable:
@@ -363,7 +364,7 @@ class Transfer(ClassifierMixin, Estimator):
         """Learns from a labelled source X, y and labels X_target.
 
         Tables are as for clustering. With label_column, DataFrames and paths have the classes of the source in that column, and y
-        is None; columns, missing, na, decimal, id_column and task_column are those of read().
+        is None; columns, rename, missing, na, decimal, id_column and task_column are those of read().
 
         X may be a list of sources with a list of y. sample_domain: skada's form, one table X whose rows are of sources
         (positive) and targets (negative). bridge: a table between source and target, or several. probabilities: also
@@ -385,11 +386,11 @@ class Transfer(ClassifierMixin, Estimator):
             X_target = X_target[0] if len(X_target) == 1 else X_target
         tables, names = as_tasks(X)
         tables = [_checked(s) for s in tables]
-        session, made = Session(), {"method": self._entry["id"], "family": "transfer"}
+        session, made = Session(), {"method": self._entry["id"], "family": "transfer", "more": True}
         sources, of = load(session, tables, names, "source1" if len(tables) == 1 else "source", reading, **made,
                            may_lack_labels=y is not None)
         if y is None:
-            labels = [_classes_of(d, tables[i], reading["label_column"]) for d, i in zip(sources, of)]
+            labels = [_classes_of(d, renamed(tables[i], reading.get("rename")), reading["label_column"]) for d, i in zip(sources, of)]
         else:
             labels = [np.asarray(y)] if len(sources) == 1 and (not isinstance(y, (list, tuple)) or np.ndim(y) == 1) else \
                 [np.asarray(v) for v in y]
@@ -402,6 +403,7 @@ class Transfer(ClassifierMixin, Estimator):
             session, *as_tasks(X_target), "target", reading, **made, may_lack_labels=True)[0]
         many = not plain and as_tasks(X_target)[0][0] is not X_target
         bridges = () if bridge is None else load(session, *as_tasks(bridge), "bridge", reading, **made, may_lack_labels=True)[0]
+        check_names([*sources, *targets, *bridges], reading)
         result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
                                       views=views, probabilities=probabilities and not plain, map=map,
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())

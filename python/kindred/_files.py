@@ -108,10 +108,10 @@ def _map_of(result, name):
     return None if places is None or len(places) != len(result.labels(task)) else np.ascontiguousarray(places, np.float64)
 
 
-def inspect(table):
-    """What is in a table and what is odd about it, as a dict: `kindred inspect`. A path is read first."""
+def inspect(table, **options):
+    """What is in a table and what is odd about it, as a dict: `kindred inspect`. A path is read first, with the options of read()."""
     session = Session()
-    data = table if isinstance(table, Data) else as_data(session, table, "data")
+    data = read(table, **options) if options else table if isinstance(table, Data) else as_data(session, table, "data")
     out = ffi.new("kdr_inspection *")
     session.check(lib.kdr_inspect(session.ctx, data._data, out))
     return {name: getattr(out, name) for name, _ in ffi.typeof("kdr_inspection").fields}

@@ -4,6 +4,9 @@ A frame that is more than finite numbers is handed to the library's reader of ta
 dates, row names and missing values have one set of rules, whether a table comes from a file or from pandas. What the dtypes
 say is passed on as kinds of columns; the values decide the rest.
 """
+import csv
+import difflib
+import os
 import re
 
 import numpy as np
@@ -33,8 +36,8 @@ def columns_text(columns):
     if columns is None or isinstance(columns, str):
         return columns
     if isinstance(columns, dict):
-        return ",".join(f"-{_quoted(name)}" if kind in (None, False) else f"{_quoted(name)}:{kind}" for name, kind in columns.items())
-    return ",".join(map(_quoted, columns))
+        return ",".join(f"-{quoted(name)}" if kind in (None, False) else f"{quoted(name)}:{kind}" for name, kind in columns.items())
+    return ",".join(map(quoted, columns))
 
 
 def _items(columns):
@@ -50,7 +53,45 @@ def unknown_columns(frame, known):
     return [f"column{'s' if len(more) > 1 else ''} {', '.join(map(repr, more))}: unknown to the fit, not used"] if more else []
 
 
-def _quoted(name):
+def renames(rename):
+    """The option `rename` as a dict of new names by old ones: a dict, or the path of a CSV file with an old and a new name on each line."""
+    if rename is None or isinstance(rename, dict):
+        return {str(old): str(new) for old, new in (rename or {}).items()}
+    if not isinstance(rename, (str, os.PathLike)):
+        raise TypeError(f"rename is {rename!r}: a dict of new names by old ones, or the path of a CSV file of them, is allowed")
+    with open(rename, encoding="utf-8-sig", newline="") as file:
+        lines = file.read().splitlines()
+    rows = [next(csv.reader([line], delimiter=next((d for d in ",;\t|" if d in line), ","))) for line in lines if line.strip()]
+    return {row[0].strip(): row[1].strip() for row in rows if len(row) == 2}
+
+
+def renamed(table, rename):
+    """A frame with new names of its columns; other tables as they are."""
+    names = renames(rename)
+    if not names or not hasattr(table, "columns") or not hasattr(table, "set_axis"):
+        return table
+    before = [str(c) for c in table.columns]
+    after = [names.get(c, c) for c in before]
+    for i, name in enumerate(after):
+        first = after.index(name)
+        if first < i and (before[i] in names or before[first] in names):
+            raise ValueError(f"columns {before[first]!r} and {before[i]!r} would both be called {name!r}: give them different new names")
+    return table.set_axis(after, axis=1) if after != before else table
+
+
+def check_names(sets, how):
+    """After tables that need not all have the columns that options name: an error for a column that none has."""
+    have = {str(c["name"]) for data in sets for c in data.columns or ()} | {n for data in sets for n in data.feature_names or ()}
+    wanted = [name for _, name, _ in _items(columns_text(how.get("columns")) or "") if name != "*" and not name.isdigit()]
+    if isinstance(how.get("rename"), dict):
+        wanted += renames(how["rename"]).values()
+    for name in wanted:
+        if have and name not in have:
+            near = difflib.get_close_matches(name, sorted(have), 3)
+            raise ValueError(f"no table has a column {name!r}" + (f"; did you mean {', '.join(map(repr, near))}?" if near else ""))
+
+
+def quoted(name):
     return '"' + str(name).replace('"', '""') + '"'
 
 
@@ -91,7 +132,7 @@ def _cells(column, comma):
         return list(map(str, column.tolist()))
     else:
         known = {}  # texts repeat
-        cells = [known.get(v) or known.setdefault(v, _quoted(v)) for v in column.astype(object).where(~missing, "").tolist()]
+        cells = [known.get(v) or known.setdefault(v, quoted(v)) for v in column.astype(object).where(~missing, "").tolist()]
     return ["" if gone else cell for cell, gone in zip(cells, missing)] if missing.any() else cells
 
 
@@ -107,7 +148,7 @@ def frame_text(frame, options):
         title = str(frame.index.name or "index")
         while title in titles:
             title += "_"
-        titles, cells = [title, *titles], [[_quoted(i) for i in frame.index], *cells]
+        titles, cells = [title, *titles], [[quoted(i) for i in frame.index], *cells]
         options["id_column"] = title
     if "columns" in options:
         options["columns"] = columns_text(options["columns"])
@@ -117,13 +158,13 @@ def frame_text(frame, options):
             kinds = []  # the columns are listed: no others are read
         kinds = [(title, kind) for title, kind in kinds if title not in named]
     taken = {str(options[o]) for o in ("id_column", "label_column", "task_column") if o in options}
-    items = [f"{_quoted(title)}?:{kind}" for title, kind in kinds if title not in taken]
+    items = [f"{quoted(title)}?:{kind}" for title, kind in kinds if title not in taken]
     if items and not options.get("model"):
         options["columns"] = ",".join(([options["columns"]] if options.get("columns") else []) + items)
     if any(getattr(column.dtype, "kind", "O") in "fm" for column in columns):
         options.setdefault("decimal", ".")
     options.update(delimiter=";" if comma else ",", encoding="utf-8", header=True)
-    lines = map(options["delimiter"].join, [[*map(_quoted, titles)], *zip(*cells)])
+    lines = map(options["delimiter"].join, [[*map(quoted, titles)], *zip(*cells)])
     return "\n".join(lines).encode("utf-8", "surrogateescape"), options
 
 

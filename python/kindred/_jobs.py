@@ -1,12 +1,13 @@
 """The jobs of the command line as functions. SPDX-License-Identifier: BSD-3-Clause"""
 import numbers
+import os
 import warnings
 
 import numpy as np
 
 from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, set_classes
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
-from ._frames import columns_text, frame_text, in_rows, is_plain
+from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, renamed, renames
 from ._kindred import ffi, lib
 from ._results import Report, Result, quality_dict
 from ._session import Session, seed_of
@@ -74,10 +75,11 @@ def as_tasks(x):
     return [x], [None]
 
 
-def load(session, tables, names, stem, how=None, *, method=None, family="cluster", may_lack_labels=False):
+def load(session, tables, names, stem, how=None, *, method=None, family="cluster", may_lack_labels=False, more=False):
     """Data sets from tables, frames and paths, in their order, and the number of the table that each comes from.
 
-    how: options of read(). Frames that are more than numbers are read by the same rules as files."""
+    how: options of read(). Frames that are more than numbers are read by the same rules as files. more: other tables of the job may
+    have columns that these lack; the caller checks."""
     how = {name: value for name, value in (how or {}).items() if value is not None}
     read_how = dict(how, may_lack_labels=True) if may_lack_labels and "label_column" in how else dict(how)
     if "missing" not in how and method is not None and skips_missing(method, family):
@@ -88,6 +90,9 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
         if frame is not None:
             tables[i], names[i] = frame, names[i] or _stem(table)
     paths = [i for i, table in enumerate(tables) if is_path(table)]
+    lenient = more or (len(tables) > 1 and len(paths) < len(tables))  # the library checks those of several paths
+    if lenient and (how.get("columns") or how.get("rename")):
+        read_how["may_lack_columns"] = True
     found = {i: [] for i in range(len(tables))}
     if paths:
         for i, data in _read_tasks(session, [(names[j], tables[j]) for j in paths], read_how):
@@ -97,10 +102,12 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
         if is_frame(table) and (how or not is_plain(table)):
             found[i] = read_frame(session, table, own, read_how)
         elif i not in paths:
-            if how.get("columns") or how.get("id_column") or how.get("label_column") or how.get("task_column"):
-                raise ValueError(f"{own}: an array has no named columns: give a DataFrame or a path with "
-                                 + ", ".join(n for n in ("columns", "id_column", "label_column", "task_column") if how.get(n)))
+            needs = [n for n in ("columns", "rename", "id_column", "label_column", "task_column") if how.get(n)]
+            if needs:
+                raise ValueError(f"{own}: an array has no named columns: give a DataFrame or a path with {', '.join(needs)}")
             found[i] = [as_data(session, table, name or (table.name if isinstance(table, Data) else own))]
+    if lenient and not more:
+        check_names([data for i in found for data in found[i]], how)
     if how.get("task_column") and len(tables) > 1:
         alone = [i for i in found if i not in paths or len(paths) == 1]  # the library names those of several paths
         for i in alone:
@@ -117,12 +124,17 @@ def skips_missing(method, family):
 
 def read_frame(session, frame, name, how):
     """The data sets of a frame: one, or one for each value of task_column."""
+    frame, how = renamed(frame, how.get("rename")), dict(how)
+    rename = how.pop("rename", None)
     body, options = frame_text(frame, how)
     o, keep = reading(options)
     keep.append(ffi.from_buffer(body))
     o.memory, o.memory_bytes = keep[-1], len(body)
     try:
-        return [data for _, data in _read_listed(session, [(name, name)], o, keep)]
+        sets = [data for _, data in _read_listed(session, [(name, name)], o, keep)]
+        if rename is not None and not how.get("may_lack_columns"):
+            check_names(sets, {"rename": rename})
+        return sets
     except (ValueError, TypeError) as error:
         raise type(error)(in_rows(str(error))) from None
 
@@ -145,14 +157,14 @@ def finish(session, result):
     return result
 
 
-def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing=None, na=None, decimal=None, id_column=None,
+def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
             label_column=None, task_column=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Clusters one or several related tables together: `kindred cluster`.
 
     tasks: a table, a list of tables, or a dict of them by name; a table is an array, a sparse matrix, a DataFrame, an AnnData
-    object, what read() gives, or a path. columns, missing, na, decimal, id_column, label_column and task_column are those of
+    object, what read() gives, or a path. columns, rename, missing, na, decimal, id_column, label_column and task_column are those of
     read(), for paths and DataFrames. k: the number of clusters, a list or a dict with one for each task, or None where
     the method can find it. preprocess: "default" (chosen by the kind of data unless weight, norm or scale is given, also as
     "none"), "none" (the data as they are, or weight, norm and scale as given) or "by-data" (unit rows as well, as auto). quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
@@ -160,7 +172,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, missing
     Result."""
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     tables, names = as_tasks(tasks)
-    how = {"columns": columns, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     sets, _ = load(session, tables, names, "task", how, method=method)
     o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
@@ -218,7 +230,7 @@ def _resamples(count):
     return 0 if count is None else -1 if count == 0 else int(count)
 
 
-def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, missing=None, na=None, decimal=None,
+def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None,
              id_column=None, label_column=None, task_column=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
@@ -226,16 +238,16 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
 
     sources, targets: a table, a list of tables or a dict of them, each as for cluster(); labels: classes of the source's rows, or
     a list of such. With label_column, sources that are paths or DataFrames have their classes in that column, and labels is
-    None. columns, missing, na, decimal, id_column and task_column are those of read(). probabilities: of
+    None. columns, rename, missing, na, decimal, id_column and task_column are those of read(). probabilities: of
     the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). map: also lay the samples
     out in a plane (`Result.map`). max_memory: bytes; a fit that would take more is refused before it starts. Returns a Result whose last tasks are the targets."""
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     if targets is None:
         raise ValueError("targets is None: a table to label is needed")
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
-    how = {"columns": columns, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
-    made = {"how": how, "method": method, "family": "transfer"}
+    made = {"how": how, "method": method, "family": "transfer", "more": True}
     source, _ = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None)
     target, _ = load(session, t_tables, t_names, "target", **made, may_lack_labels=True)
     values = {}
@@ -243,7 +255,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
         bare = next((data.name for data in source if data.labels is None), None)
         if bare is not None:
             raise ValueError(f"{bare} has no classes: give labels, or label_column for DataFrames and paths")
-        for table in s_tables:
+        for table in (renamed(table, rename) for table in s_tables):
             if is_frame(table) and label_column in table.columns:
                 values.update({str(v): v for v in table[label_column].dropna().unique().tolist()})
     else:
@@ -257,6 +269,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
                 values.setdefault(str(v), v)
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
     bridge, _ = load(session, b_tables, b_names, "bridge", **made, may_lack_labels=True)
+    check_names([*source, *target, *bridge], how)
     view_tables, view_names = as_tasks(views) if views is not None else ([], [])
     view_sets, _ = load(session, view_tables, view_names, "view")
     sets, o, out = ffi.new("kdr_transfer_sets *"), ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
@@ -286,7 +299,7 @@ def _registered(method):
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
               "task_column")
-_READ_FLAGS = ("transpose", "may_lack_labels")
+_READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns")
 
 
 def _elsewhere(path):
@@ -303,12 +316,13 @@ def _elsewhere(path):
 
 def read(path, **options):
     """Reads a table from a file in any format the program reads, or a folder (10x, or texts). Options: format, name,
-    label_column (may_lack_labels: it need not be there), id_column, missing, decimal, columns, delimiter, encoding, transpose, task_column; na, texts that stand for
+    label_column (may_lack_labels: it need not be there), id_column, missing, decimal, columns, rename, delimiter, encoding, transpose, task_column; na, texts that stand for
     no value; model: tables are read as those were that it was fitted on; stream: the data stay on disk, and are read as they
     are needed (default: where three times their size is more than the memory there is).
 
     columns is text as for the program, a list of the columns to use, or a dict of kinds by name: "number", "category", "date",
-    "id", "text", or None to leave a column out. model may be an estimator. A DataFrame may be given instead of a path.
+    "id", "text", or None to leave a column out. rename gives columns new names, which the other options then use: a dict of new names by old
+    ones, or the path of a CSV file of old and new names. model may be an estimator. A DataFrame may be given instead of a path.
     Several paths, in a list or in a dict by name, are read together, which gives folders of texts one vocabulary, and the
     result is a dict of tables by name; so it is with task_column, one table for each of the column's values. Parquet and
     Feather files are read by pandas, and then as DataFrames are."""
@@ -367,6 +381,12 @@ def reading(options):
             model = getattr(value, "_fitted_model", value)
         elif name == "header":
             o.header = lib.KDR_HEADER_YES if value else lib.KDR_HEADER_NO
+        elif name == "rename":
+            items = value if value is None or not isinstance(value, dict) else [f"{quoted(old)}={new}" for old, new in renames(value).items()]
+            items = [os.fspath(items)] if isinstance(items, (str, os.PathLike)) else items or []
+            tokens = [chars(item) for item in items]
+            keep += [tokens, ffi.new("char *[]", tokens + [ffi.NULL])]
+            o.rename = ffi.cast("const char *const *", keep[-1])
         elif name == "columns":
             keep.append(chars(columns_text(value)) if value is not None else ffi.NULL)
             o.columns = keep[-1]

@@ -318,26 +318,28 @@ class Model:
         """The number of a task, by name or number from 0."""
         return _index(self.tasks, task)
 
-    def predict(self, X, task=None, threads=None):
+    def predict(self, X, task=None, threads=None, rename=None):
         """Labels for the rows of X, as samples of `task`: a name, or else a number from 0 (None: the only one).
 
-        X may be a DataFrame or a path: it is read as the tables were that the model was fitted on."""
-        return self.result(X, task, threads).labels()
+        X may be a DataFrame or a path: it is read as the tables were that the model was fitted on, after its columns
+        have got new names by `rename`, as for read()."""
+        return self.result(X, task, threads, rename).labels()
 
-    def read(self, X, session=None):
+    def read(self, X, session=None, rename=None):
         """X as a data set of the library: DataFrames and paths are read as the tables were that the model was fitted on."""
-        from ._frames import is_plain, unknown_columns
+        from ._frames import is_plain, renamed, unknown_columns
         from ._jobs import read, read_frame, reading
         session = session or Session()
         if is_path(X):
-            return read(X, model=self)
+            return read(X, model=self, rename=rename)
+        X = renamed(X, rename)
         known = text(reading({"model": self})[0].columns)
         if is_frame(X) and (known is not None or not is_plain(X)):
             session.warnings += unknown_columns(X, known)
             return read_frame(session, X, "samples", {"model": self})[0]
         return as_data(session, X, None if isinstance(X, Data) else "samples")
 
-    def result(self, X, task=None, threads=None):
+    def result(self, X, task=None, threads=None, rename=None):
         """The same with all that is known: a Result."""
         return self._apply(X, task, threads)[1]
 
@@ -348,7 +350,7 @@ class Model:
     def _apply(self, X, task, threads):
         from ._jobs import finish
         session = Session(threads=threads)
-        data = self.read(X, session)
+        data = self.read(X, session, rename)
         options, out = ffi.new("kdr_predict_options *"), ffi.new("kdr_result **")
         lib.kdr_predict_options_init(options)
         name = ffi.NULL if task is None else chars(self.tasks[self.index(task)])

@@ -140,6 +140,37 @@ class Frames(PartsTest):
         with self.assertRaisesRegex(TypeError, "task is True"):
             model.predict(self.a, task=True)
 
+    def test_rename_and_columns_that_only_some_tables_have(self):
+        odd = self.b.rename(columns={"income": "Income EUR"}).drop(columns="city")
+        path, names = os.path.join(self.dir, "odd.csv"), os.path.join(self.dir, "names.csv")
+        odd.to_csv(path, index=False)
+        with open(names, "w") as file:
+            file.write("old,new\nIncome EUR,income\nnot there,anywhere\n")
+        how = {"columns": "-city", "missing": "mean"}
+        want = quiet(kindred.cluster, {"north": self.a, "south": self.b}, 3, "kmeans", **how)
+        for rename in ({"Income EUR": "income"}, names):
+            for a, b in ((self.a, odd), (self.north, path), (self.a, path), (self.north, odd)):
+                got = quiet(kindred.cluster, {"north": a, "south": b}, 3, "kmeans", rename=rename, **how)
+                for name in want.tasks:
+                    np.testing.assert_array_equal(got.labels(name), want.labels(name))
+        model = quiet(kindred.KMeans(n_clusters=3).fit, {"north": self.a, "south": odd}, rename={"Income EUR": "income"}, **how)
+        for new in (odd, path):
+            np.testing.assert_array_equal(model.predict(new, "south", rename={"Income EUR": "income"}), want.labels("south"))
+        moved = quiet(kindred.transfer, self.a, targets=odd, method="logreg", label_column="class", missing="mean",
+                      rename={"plan": "class", "Income EUR": "income"}, columns="-customer")
+        self.assertEqual(sorted(moved.classes), ["basic", "gold", "plus"])
+        self.assertEqual(len(kindred.relate({"a": self.a, "b": odd}, rename=names, missing="mean")["pairs"]), 1)
+        self.assertEqual(kindred.inspect(path, rename={"age": "years"}, missing="mean")["rows"], 60)
+        for tables in ({"north": self.a, "south": odd}, {"north": self.north, "south": path}):
+            with self.assertRaisesRegex(ValueError, "column 'incme'.*'income'"):
+                quiet(kindred.cluster, tables, 3, "kmeans", columns="-incme", missing="mean")
+            with self.assertRaisesRegex(ValueError, "'Income EUR' and 'age' would both be called 'x'"):
+                quiet(kindred.cluster, tables, 3, "kmeans", rename={"Income EUR": "x", "age": "x"}, missing="mean")
+            with self.assertRaisesRegex(ValueError, "no (file|table) has a column"):
+                quiet(kindred.cluster, tables, 3, "kmeans", rename={"Incme": "earnings"}, missing="mean")
+        with self.assertRaisesRegex(TypeError, "rename is 3"):
+            quiet(kindred.cluster, self.a, 3, "kmeans", rename=3)
+
     def test_task_is_a_name_or_else_a_number_from_0(self):
         x = np.array([[0.0, 0], [0, 1], [9, 9], [9, 8]])
         model = kindred.KMeans(n_clusters=2).fit({1: x, 0: x + 100})  # numbers as names, in another order
@@ -149,7 +180,7 @@ class Frames(PartsTest):
             model.predict(x, task=2)
         labels = kindred.LogReg().fit(x, ["a", "a", "b", "b"], {"left": x, "right": x[::-1]})
         seen = []
-        labels._model().result = lambda X, task, threads: seen.append(task) or type("R", (), {"labels": lambda self: [0]})()
+        labels._model().result = lambda X, task, *more: seen.append(task) or type("R", (), {"labels": lambda self: [0]})()
         for task in (0, "left", None):
             labels.predict(x, task=task)
         self.assertEqual(seen, [0, "left", "right"])

@@ -55,6 +55,8 @@ struct kdr_context {
 	bool device_failed;                     /* the last failure was the device's */
 	struct kdri_held *held;                 /* matrices that it holds: matrix/device_held.h */
 	const struct kdri_inspected *inspected; /* matrices whose traits are known: matrix/traits.h */
+	struct kdri_named
+	        *named; /* columns that options name, while files are read: io/table/named.h; or NULL */
 	struct kdri_comm *comm; /* processes that hold the other rows: comm/comm.h; NULL: there are none */
 	int (*most_wanted)(kdr_context *ctx, bool met); /* with comm: the largest wish of all of them */
 	void (*comm_close)(kdr_context *ctx);

@@ -4,6 +4,7 @@
 
 #include "core/internal.h"
 #include "core/numbers.h"
+#include "kindred/inspect.h"
 
 /* --- input.c: bytes from a file or standard input, gzip undone as they come ------------------ */
 
@@ -93,6 +94,9 @@ typedef struct kdri_format {
 	kdr_status (*parse)(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
 	                    kdr_data *data);
 	kdr_status (*write)(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
+	/* Lists what is odd about a file, to its end; or NULL. */
+	kdr_status (*inspect)(kdr_context *ctx, const char *path, const kdr_read_options *options,
+	                      kdr_findings *findings);
 	const char *help;
 	unsigned holds; /* KDR_HOLDS_*, when written */
 	bool parts;     /* reads a part of the rows: kdr_read_options.parts; */

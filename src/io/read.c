@@ -4,7 +4,8 @@
 #include <unistd.h>
 
 #include "io/matrices/tenx.h"
-#include "io/text.h"
+#include "io/table/named.h"
+#include "io/table/table.h"
 
 /* A method wants about as much memory again as its data, and preprocessing may copy them; what a packed file holds is
  * larger than it is. */
@@ -205,7 +206,8 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	kdr_status st;
 	kdr_data *data = NULL;
 	char *stem = NULL, *file = NULL, *member = NULL;
-	bool stream = false;
+	kdri_named named = { 0 };
+	bool stream = false, alone = !ctx || !ctx->named; /* no other file is read with it */
 	double start = kdri_now();
 	const kdri_format *format;
 	if (!ctx)
@@ -218,6 +220,8 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	}
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
 	options = &own;
+	if (alone)
+		KDRI_TRY(kdri_named_begin(ctx, options, options->may_lack_columns, &named));
 	if (options->transpose && (options->label_column || options->task_column)) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		               "%s: samples in columns (transpose) have no column of classes or tasks", path);
@@ -267,17 +271,47 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		        path);
 	if (strcmp(path, "-") != 0 && !options->memory)
 		KDRI_TRY(attach_names(ctx, file, data));
+	if (data->features && (!data->sheet || options->transpose)) /* the reader of tables has done it */
+		KDRI_TRY(kdri_named_rename(ctx, path, data->features, data->cols));
+	if (alone && !options->may_lack_columns)
+		KDRI_TRY(kdri_named_check(ctx, options, &data, 1));
 	data->seconds = kdri_now() - start;
 	*out = data;
 	data = NULL;
 done:
 	if (stream)
 		kdri_spool_begin(ctx, false);
+	if (alone)
+		kdri_named_end(ctx, &named);
 	kdri_stage_end(ctx, "read");
 	kdri_free(ctx, stem);
 	kdri_free(ctx, file);
 	kdri_free(ctx, member);
 	kdr_data_free(data);
+	return st;
+}
+
+kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_findings **out)
+{
+	kdr_status st;
+	kdr_findings *found = NULL;
+	kdri_named named = { 0 };
+	kdr_read_options own;
+	KDRI_NEED(ctx, path && out);
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
+	const kdri_format *format = kdri_format_find(own.format, path);
+	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
+	found->allocator = ctx->allocator;
+	KDRI_TRY(kdri_named_begin(ctx, &own, own.may_lack_columns, &named));
+	if (format && format->inspect)
+		KDRI_TRY(format->inspect(ctx, path, &own, found));
+	*out = found;
+	found = NULL;
+done:
+	if (ctx->named == &named)
+		kdri_named_end(ctx, &named);
+	kdr_findings_free(found);
 	return st;
 }
 

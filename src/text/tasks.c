@@ -4,6 +4,7 @@
  * over one vocabulary, which takes all of them at once. A folder that mostly holds data files is neither: to count the
  * words of tables of numbers would be an answer to a question nobody asked. */
 #include "io/matrices/tenx.h"
+#include "io/table/named.h"
 #include "text/text.h"
 
 #include <sys/stat.h>
@@ -224,6 +225,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 {
 	kdr_status st;
 	tasks made = { 0 };
+	kdri_named named = { 0 };
 	kdr_data **read = NULL;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
@@ -251,7 +253,10 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
 	KDRI_TRY(tasks_read_texts(ctx, paths, npaths, &o, read));
+	KDRI_TRY(kdri_named_begin(ctx, &o, npaths > 1 || o.may_lack_columns, &named));
 	KDRI_TRY(read_paths(ctx, paths, npaths, &o, read));
+	if (!o.may_lack_columns)
+		KDRI_TRY(kdri_named_check(ctx, &o, read, npaths));
 	for (int64_t i = 0; i < npaths; i++)
 		KDRI_TRY(add_set(ctx, &read[i], o.task_column != NULL, npaths > 1, i, &made));
 	*out = made.sets;
@@ -262,6 +267,8 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		made.from = NULL;
 	}
 done:
+	if (ctx->named == &named)
+		kdri_named_end(ctx, &named);
 	for (int64_t i = 0; read && i < npaths; i++)
 		kdr_data_free(read[i]);
 	for (int64_t i = 0; made.sets && i < made.count; i++)

@@ -284,6 +284,34 @@ class Formats(CliTest):
         for field in ("n", "d", "ids", "labels"):
             self.assertEqual(one[field], two[field])
 
+    @unittest.skipIf(openpyxl is None, "openpyxl is needed")
+    def test_inspect_lists_what_is_odd_about_a_sheet(self):
+        pandas.DataFrame({"id": ["r1", "r2", "r3", "r4"], "x": [1, None, 3, 4.5], "city": ["A", "B", "A", "B"]}).to_excel(
+            self.path("t.xlsx"), index=False)
+        out = self.run_kindred("inspect", "t.xlsx").stdout
+        for piece in ("! line 3, column 2 (x): the cell has no value", "--missing", "column 3 (city): category: 2 different texts",
+                      "column 1 (id): id: different in every row"):
+            self.assertIn(piece, out)
+        task, = json.loads(self.run_kindred("inspect", "--json", "t.xlsx").stdout)["tasks"]
+        self.assertTrue([p for p in task["problems"] if p["fatal"] and p["line"] == 3])
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_inspect_lists_the_columns_of_obs(self):
+        a = self.anndata()
+        kind = pd.Categorical([None if i == 7 else "k%d" % (i % 2) for i in range(60)])
+        a.obs = a.obs.assign(kind=kind, depth=np.where(np.arange(60) < 5, np.nan, 1.5), barcode=["b%d" % i for i in range(60)])
+        a.write_h5ad(self.path("a.h5ad"))
+        out = self.run_kindred("inspect", "a.h5ad").stdout
+        for piece in ("obs columns that can be classes or data sets: batch (2 values), kind (2 values), site (3 values)",
+                      "other obs columns: barcode (60 values), depth (numbers)", "obs column 'kind': 1 of 60 cells have no value",
+                      "obs column 'depth': 5 of 60 cells", "further matrices: layers/counts, obsm/X_pca", "the values are counts", "--task-column"):
+            self.assertIn(piece, out)
+        one, = json.loads(self.run_kindred("inspect", "--json", "a.h5ad").stdout)["tasks"]
+        self.assertTrue(one["counts"])
+        a.X = np.log1p(a.X.toarray() if hasattr(a.X, "toarray") else a.X)
+        a.write_h5ad(self.path("logs.h5ad"))
+        self.assertIn("the values are not counts", self.run_kindred("inspect", "logs.h5ad").stdout)
+
     def workbook(self, name, sheet, strings="<sst/>", styles="<styleSheet/>"):
         main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
         with zipfile.ZipFile(self.path(name), "w", zipfile.ZIP_DEFLATED) as z:

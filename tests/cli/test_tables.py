@@ -379,6 +379,75 @@ class Inspect(Tables):
         self.assertIn("decimal comma, €", text)
         self.assertIn("--decimal", text)
 
+    # --- columns that only some files have, and new names ----------------------------------------------------
+
+    def two_tables(self):
+        self.write("a.csv", "Annual Spend,age,Filiale\n" + "".join(f"{i % 2 * 50 + i},{20 + i * 3 % 40},B{i % 3}\n" for i in range(12)))
+        self.write("b.csv", "annual_spend,age\n" + "".join(f"{i % 2 * 50 + i},{21 + i * 3 % 40}\n" for i in range(12)))
+
+    def features(self, *args, command="cluster"):
+        self.run_kindred(command, "-q", "-o", "out", "--force", *args)
+        return [c["name"] for c in self.result()["tasks"][0]["columns"]], [t["d"] for t in self.result()["tasks"]]
+
+    def test_columns_that_only_some_files_have(self):
+        self.two_tables()
+        common = ("cluster", "-q", "-m", "kmeans", "-k", 2, "-o", "out", "--force")
+        self.run_kindred(*common, "--columns", "-Filiale", "a.csv", "b.csv")
+        self.assertEqual(self.result()["tasks"][0]["d"], 3)  # age and both spellings
+        self.run_kindred(*common, "--columns", "Filiale:text,age:category", "b.csv", "a.csv")
+        self.fails(*common, "--columns", "-Filliale", "a.csv", "b.csv", code=3, says=["columns: no file has a column 'Filliale'", "'Filiale'?"])
+        self.fails(*common, "--columns", "-Filliale", "a.csv", code=3, says=["a.csv", "'Filliale'"])
+        out = self.run_kindred("inspect", "--columns", "-Filiale", "a.csv", "b.csv").stdout
+        self.assertEqual(out.count("there is no column 'Filiale'"), 1)
+
+    def test_rename(self):
+        self.two_tables()
+        common = ("-m", "kmeans", "-k", 2, "--columns", "-Filiale")
+        self.assertEqual(self.features(*common, "--rename", "Annual Spend=annual_spend", "a.csv", "b.csv"),
+                         (["annual_spend", "age", "Filiale"], [2, 2]))
+        # Other options mean the new names; names can be exchanged; quotes hide an equals sign.
+        self.write("c.csv", "x,y,p=q,r\n" + "".join(f"{i},{i * 7 % 5},{i * 3 % 4},{'uv'[i % 2]}\n" for i in range(2, 12)))
+        names, _ = self.features("-m", "kmeans", "-k", 2, "--rename", "x=y", "--rename", "y=x", "--rename", '"p=q"=kind', "--label-column", "kind",
+                                 "c.csv")
+        self.assertEqual(names, ["y", "x", "kind", "r"])
+        # A table of names: those that no file has do no harm, unless it is all of them.
+        self.write("names.csv", 'old;new\n"Annual Spend";spend\nannual_spend;spend\nelsewhere;nowhere\n')
+        self.assertEqual(self.features(*common, "--rename", "names.csv", "a.csv", "b.csv")[1], [2, 2])
+        out = json.loads(self.run_kindred("relate", "--json", "--rename", "names.csv", "--columns", "-Filiale", "a.csv", "b.csv").stdout)
+        self.assertEqual(out["pairs"][0]["overlap"], 1)
+        self.run_kindred("embed", "-q", "--rename", "names.csv", "--columns", "-Filiale", "-o", "map", "a.csv", "b.csv")
+        out = self.run_kindred("inspect", "--rename", "Annual Spend=annual_spend", "--columns", "-Filiale", "a.csv", "b.csv").stdout
+        self.assertIn("2 of 2 and 2 feature names are shared", out)
+        # A model has the new names, and predict gives them to a new file.
+        self.run_kindred("cluster", "-q", *common, "--rename", "names.csv", "-o", "out", "--force", "--save-model", "m.h5", "b.csv", "a.csv")
+        found = self.run_kindred("predict", "--model", "m.h5", "--task", "a", "--rename", "Annual Spend=spend", "a.csv")
+        self.assertEqual(found.stdout, self.read("out/a.labels"))
+        self.assertNotIn("spend", found.stderr)
+        self.run_kindred("transfer", "-q", "--source", "a.csv", "--label-column", "branch", "--rename", "Filiale=branch", "--rename",
+                         "annual_spend=Annual Spend", "--target", "b.csv", "-o", "moved")
+        self.assertEqual({t["d"] for t in self.result("moved/result.json")["tasks"]}, {2})
+
+    def test_rename_of_features_that_are_no_table(self):
+        self.write("m.mtx", "%%MatrixMarket matrix coordinate real general\n3 2 4\n1 1 1\n2 2 3\n3 1 2\n3 2 1\n")
+        self.write("features.txt", "Trp53\nActb\n")
+        self.run_kindred("convert", "-q", "--rename", "Trp53=TP53", "m.mtx", "n.csv")
+        self.assertEqual(self.read("n.csv").split("\n")[0], "TP53,Actb")
+        self.fails("convert", "-q", "--rename", "Trp53=Actb", "m.mtx", "o.csv", code=3, says=["m.mtx", "'Trp53' and 'Actb'", "'Actb'"])
+
+    def test_rename_that_cannot_be(self):
+        self.two_tables()
+        def refused(*args, code=3, says):
+            self.fails("relate", *args, "a.csv", "b.csv", code=code, says=says)
+        refused("--rename", "Annual Spend=x", "--rename", "age=x", says=["a.csv", "'Annual Spend' and 'age'", "'x'"])
+        refused("--rename", "Annual Spend=age", says=["a.csv", "'Annual Spend' and 'age'"])
+        refused("--rename", "Anual Spend=annual_spend", says=["rename: no file has a column 'Anual Spend'", "did you mean 'Annual Spend'?"])
+        refused("--rename", "age=x", "--rename", "age=y", code=2, says=["'age' has two new names, 'x' and 'y'"])
+        refused("--rename", "nothing", code=2, says=["'nothing' is neither OLD=NEW nor a file"])
+        refused("--rename", "=x", code=2, says=["an old and a new name are needed"])
+        refused("--rename", '"age=x', code=2, says=["neither OLD=NEW"])
+        refused("--rename", self.write("three.csv", "age,x\na,b,c\n"), says=["three.csv: line 2: two columns are needed"])
+        refused("--rename", self.write("none.csv", "p,q\nr,s\n"), says=["no file has a column with one of the 2 old names", "'p'"])
+
 
 if __name__ == "__main__":
     unittest.main()

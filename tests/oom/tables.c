@@ -26,7 +26,8 @@ static kdr_status policies(kdr_context *ctx)
 		kdr_read_options o = { .size = sizeof(kdr_read_options),
 			               .missing = all[i],
 			               .na = na,
-			               .columns = "-Nr,notiz:category,\"tag\":date" };
+			               .columns = "-Nr,notiz:category,\"tag\":date",
+			               .rename = (const char *const[]){ "stadt=Ort", NULL } };
 		st = kdr_read(ctx, path, &o, &data);
 		kdr_data_free(data);
 	}

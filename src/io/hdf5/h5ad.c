@@ -7,6 +7,7 @@
  * uns/<column>_categories. */
 #include "core/names.h"
 #include "io/hdf5/h5.h"
+#include "io/table/table.h"
 
 #include <stdio.h>
 
@@ -292,12 +293,219 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 	return kdri_h5_read(ctx, path, options, h5ad_read_open, data);
 }
 
+/* --- what a user should know about a file ---------------------------------------------------------------- */
+
+/* Pairs of texts: what was found, and what to do about it. They are made in the child process that opens the file. */
+typedef struct remarks {
+	char **texts;
+	int64_t count;
+} remarks;
+
+/* A search through obs or the matrices of a file; lists are cut if they become long. */
+typedef struct look {
+	kdr_context *ctx;
+	remarks *out;
+	kdr_status status;
+	int64_t rows, columns;
+	char index[512];    /* the column of row names */
+	char groups[400];   /* columns that can be classes or data sets, with the number of their values */
+	char others[400];   /* other columns */
+	char matrices[400]; /* besides the one that is read */
+	const char *member; /* the one that is read */
+} look;
+
+enum { COLUMNS_MOST = 200, GROUPS_MOST = 200 };
+
+static void add_remark(look *k, const char *found, const char *then)
+{
+	if (k->status == KDR_OK)
+		k->status = kdri_strings_append(k->ctx, &k->out->texts, &k->out->count, found);
+	if (k->status == KDR_OK)
+		k->status = kdri_strings_append(k->ctx, &k->out->texts, &k->out->count, then);
+}
+
+/* Cells without a value in a column of numbers. */
+static int64_t count_missing_numbers(kdr_context *ctx, const kdri_h5 *h5, const char *name, int64_t rows)
+{
+	kdri_h5_array a = { 0 };
+	double *values = NULL;
+	int64_t missing = -1; /* it is something else */
+	kdr_status st = kdri_h5_array_open(ctx, h5, name, &a);
+	if (st == KDR_OK && a.ndim == 1 && a.shape[0] == rows && a.type_class == KDRI_H5_NUMBER &&
+	    KDRI_NEW(ctx, &values, rows) == KDR_OK && kdri_h5_rows_double(ctx, &a, 0, rows, values) == KDR_OK)
+		for (int64_t i = missing = 0; i < rows; i++)
+			missing += values[i] != values[i];
+	kdri_free(ctx, values);
+	kdri_h5_array_close(&a);
+	return missing;
+}
+
+static void look_at_column(look *k, const kdri_h5 *h5, const char *column)
+{
+	kdri_groups g = { 0 };
+	char text[300], name[600];
+	int64_t missing = 0, present = 0;
+	if (k->columns++ >= COLUMNS_MOST || strcmp(column, k->index) == 0 || strlen(column) > 500)
+		return;
+	if (read_column(k->ctx, h5, column, k->rows, &g) == KDR_OK) {
+		bool *seen = NULL;
+		if ((k->status = KDRI_NEW0(k->ctx, &seen, g.count)) != KDR_OK)
+			goto done;
+		for (int64_t i = 0; i < k->rows; i++) {
+			const bool none = g.of[i] < 0 || g.names[g.of[i]][0] == '\0';
+			missing += none;
+			present += !none && !seen[g.of[i]];
+			if (!none)
+				seen[g.of[i]] = true;
+		}
+		kdri_free(k->ctx, seen);
+		/* Values that repeat. */
+		if (present >= 2 && present <= GROUPS_MOST && 2 * present <= k->rows)
+			kdri_list_add(k->groups, sizeof k->groups, "%.60s (%lld values)", column,
+			              (long long)present);
+		else
+			kdri_list_add(k->others, sizeof k->others, "%.60s (%lld value%s)", column,
+			              (long long)present, present == 1 ? "" : "s");
+	} else {
+		k->ctx->error[0] = '\0';
+		snprintf(name, sizeof name, "obs/%s", column);
+		missing = count_missing_numbers(k->ctx, h5, name, k->rows);
+		k->ctx->error[0] = '\0';
+		kdri_list_add(k->others, sizeof k->others, "%.60s%s", column,
+		              missing < 0 ? "" : " (numbers)");
+	}
+	if (missing > 0) {
+		snprintf(text, sizeof text, "obs column '%.60s': %lld of %lld cells have no value", column,
+		         (long long)missing, (long long)k->rows);
+		add_remark(
+		        k, text,
+		        "with --label-column these cells have no known class; --task-column needs a value in every row");
+	}
+done:
+	kdri_free(k->ctx, g.of);
+	kdri_strings_free(&k->ctx->allocator, g.names, g.count);
+}
+
+static bool look_at_child(void *user, const kdri_h5 *h5, const char *name, kdri_h5_kind kind)
+{
+	look *k = user;
+	const char *base = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
+	(void)kind;
+	if (strcmp(base, "__categories") != 0)
+		look_at_column(k, h5, base);
+	return k->status == KDR_OK;
+}
+
+static bool look_at_matrix(void *user, const kdri_h5 *h5, const char *name, kdri_h5_kind kind)
+{
+	look *k = user;
+	(void)kind;
+	name += name[0] == '/';
+	if (kdri_h5_is_matrix(h5, name) && strcmp(name, k->member) != 0)
+		kdri_list_add(k->matrices, sizeof k->matrices, "%.80s", name);
+	return true;
+}
+
+static kdr_status look_at_obs(look *k, const kdri_h5 *h5)
+{
+	kdr_status st = KDR_OK;
+	kdri_h5_array a = { 0 };
+	char name[600] = "obs";
+	const bool group = kdri_h5_what(h5, "obs") == KDRI_H5_GROUP;
+	if (!kdri_h5_text(h5, "obs", "_index", k->index, sizeof k->index))
+		snprintf(k->index, sizeof k->index, group ? "_index" : "index");
+	if (group)
+		snprintf(name, sizeof name, "obs/%s", k->index);
+	/* There are as many rows as row names: a file without them has no columns either. */
+	if (kdri_h5_what(h5, name) != KDRI_H5_DATASET)
+		return KDR_OK;
+	KDRI_TRY(kdri_h5_array_open(k->ctx, h5, name, &a));
+	k->rows = a.ndim == 1 ? a.shape[0] : 0;
+	if (group)
+		KDRI_TRY(kdri_h5_walk(k->ctx, h5, "obs", 0, look_at_child, k));
+	const int fields = !group && a.type_class == KDRI_H5_COMPOUND ? H5Tget_nmembers(a.type) : 0;
+	for (int i = 0; i < fields && k->status == KDR_OK; i++) {
+		char *field = H5Tget_member_name(a.type, (unsigned)i);
+		if (field)
+			look_at_column(k, h5, field);
+		H5free_memory(field);
+	}
+done:
+	kdri_h5_array_close(&a);
+	return st == KDR_OK ? k->status : st;
+}
+
+static kdr_status look_at_file(kdr_context *ctx, const void *user, void *result)
+{
+	static const char *const groups[] = { "layers", "raw", "obsm" };
+	const char *const *paths = user;
+	kdr_status st;
+	kdri_h5 h5 = { 0 };
+	char text[480];
+	look k = { .ctx = ctx, .out = result, .member = paths[1] ? paths[1] + (paths[1][0] == '/') : "X" };
+	KDRI_TRY(kdri_h5_open(ctx, paths[0], &h5));
+	KDRI_TRY(look_at_obs(&k, &h5));
+	for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
+		if (kdri_h5_what(&h5, groups[i]) == KDRI_H5_GROUP)
+			KDRI_TRY(kdri_h5_walk(ctx, &h5, groups[i], 0, look_at_matrix, &k));
+	if (k.groups[0]) {
+		snprintf(text, sizeof text, "obs columns that can be classes or data sets: %s", k.groups);
+		add_remark(
+		        &k, text,
+		        "--label-column NAME reads known classes, --task-column NAME makes one data set per value");
+	}
+	if (k.others[0]) {
+		snprintf(text, sizeof text, "other obs columns: %s", k.others);
+		add_remark(&k, text, "not used; features come from the matrix");
+	}
+	if (k.matrices[0]) {
+		snprintf(text, sizeof text, "the file has further matrices: %s", k.matrices);
+		add_remark(&k, text, "FILE.h5ad:NAME reads one of them instead of X");
+	}
+	st = k.status;
+done:
+	kdri_h5_close(&h5);
+	return st;
+}
+
+static kdr_status inspect_h5ad(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                               kdr_findings *findings)
+{
+	kdr_status st;
+	char *paths[2] = { NULL }, **texts = NULL;
+	int64_t bytes = 0;
+	kdri_handed handed = { 0 };
+	remarks got = { 0 };
+	(void)options;
+	KDRI_TRY(kdri_split_member(ctx, path, &paths[0], &paths[1]));
+	KDRI_TRY(kdri_h5_check_file(ctx, paths[0], &bytes));
+	const kdri_apart_job job = { .path = paths[0],
+		                     .file_bytes = (double)bytes,
+		                     .run = look_at_file,
+		                     .user = paths,
+		                     .result_size = sizeof got };
+	st = kdri_run_apart(ctx, &job, &got, &handed);
+	if (ctx->isolation <= 0)
+		texts = got.texts;
+	else if (st == KDR_OK)
+		st = kdri_handed_strings(ctx, &handed, got.texts, got.count, &texts);
+	for (int64_t i = 0; st == KDR_OK && texts && i + 1 < got.count; i += 2)
+		st = kdri_finding_add(ctx, findings, 0, false, texts[i + 1], "%s", texts[i]);
+done:
+	kdri_strings_free(&ctx->allocator, texts, got.count);
+	kdri_handed_free(&handed);
+	kdri_free(ctx, paths[0]);
+	kdri_free(ctx, paths[1]);
+	return st;
+}
+
 static const char *const endings[] = { ".h5ad", NULL };
 
 const kdri_format kdri_format_h5ad = {
 	.id = "h5ad",
 	.endings = endings,
 	.read = read_h5ad,
+	.inspect = inspect_h5ad,
 	.parts = true,
 	.columns = true,
 	.help = "AnnData: X, or file.h5ad:layers/name or :obsm/name; names from obs and var",

@@ -77,6 +77,8 @@ static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings
 	KDRI_TRY(kdri_kinds_decide(ctx, kdri_input_path(r->in), r->options, &r->wishes, &s, &r->l, findings));
 	if (remark)
 		KDRI_TRY(kdri_table_remark(ctx, r->missing, &s, &r->l, findings));
+	if (remark)
+		KDRI_TRY(kdri_named_remark(ctx, &r->wishes, &r->l, findings));
 done:
 	kdri_survey_free(ctx, &r->l, &s);
 	return st;
@@ -266,29 +268,28 @@ done:
 	return st;
 }
 
-kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                            kdr_findings **out)
+static kdr_status inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                               char delimiter, kdr_findings *findings)
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	kdr_findings *found = NULL;
-	KDRI_NEED(ctx, path && out);
-	kdr_read_options own;
-	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
-	options = &own;
-	const kdri_format *format = kdri_format_find(options->format, path);
-	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
-	found->allocator = ctx->allocator;
-	if (format == &kdri_format_csv || format == &kdri_format_tsv) {
-		KDRI_TRY(kdri_input_open(ctx, path, &in));
-		KDRI_TRY(kdri_csv_inspect(ctx, in, options, format == &kdri_format_tsv ? '\t' : '\0', found));
-	}
-	*out = found;
-	found = NULL;
+	KDRI_TRY(kdri_input_open(ctx, path, &in));
+	KDRI_TRY(kdri_csv_inspect(ctx, in, options, delimiter, findings));
 done:
 	kdri_input_close(ctx, in);
-	kdr_findings_free(found);
 	return st;
+}
+
+static kdr_status inspect_csv(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                              kdr_findings *findings)
+{
+	return inspect_file(ctx, path, options, '\0', findings);
+}
+
+static kdr_status inspect_tsv(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                              kdr_findings *findings)
+{
+	return inspect_file(ctx, path, options, '\t', findings);
 }
 
 static kdr_status parse_csv(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data)
@@ -308,6 +309,7 @@ const kdri_format kdri_format_csv = {
 	.id = "csv",
 	.endings = csv_endings,
 	.parse = parse_csv,
+	.inspect = inspect_csv,
 	.write = kdri_csv_write,
 	.parts = true,
 	.help = "comma- or semicolon-separated table, dense",
@@ -318,6 +320,7 @@ const kdri_format kdri_format_tsv = {
 	.id = "tsv",
 	.endings = tsv_endings,
 	.parse = parse_tsv,
+	.inspect = inspect_tsv,
 	.write = kdri_tsv_write,
 	.parts = true,
 	.help = "tab-separated table, dense",

@@ -10,6 +10,7 @@
  *   a word and all other columns hold values. */
 #include <stdio.h>
 
+#include "io/table/named.h"
 #include "io/table/table.h"
 
 enum { FIRST_ROWS = 12 };
@@ -207,7 +208,21 @@ static bool has_names_only(const kdri_csv_layout *l, const row *r, const char *c
 	return r->fields > 0;
 }
 
-static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o)
+/* Whether a cell of the row is the old name of a column that gets another. */
+static bool has_old_name(const kdri_csv_layout *l, const row *r, const kdri_named *named)
+{
+	const char *p = r->begin;
+	for (int64_t j = 0; named && j < r->fields; j++) {
+		kdri_csv_cell a = kdri_csv_cell_at(p, l->delimiter);
+		if (kdri_named_is_old(named, a.begin, (size_t)(a.end - a.begin)))
+			return true;
+		p = a.stop + 1;
+	}
+	return false;
+}
+
+static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o,
+                              const kdri_named *named)
 {
 	int64_t label = field_number(o->label_column), id = field_number(o->id_column);
 	int64_t shift = rows[1].begin && rows[0].fields + 1 == rows[1].fields;
@@ -216,6 +231,8 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 	    (o->task_column && field_number(o->task_column) < 0))
 		return true; /* columns are asked for by name */
 	if (o->label_column && label < 0 && has_cell(l, &rows[0], o->label_column))
+		return true;
+	if (has_old_name(l, &rows[0], named))
 		return true;
 	if (o->header_names && has_names_only(l, &rows[0], o->header_names))
 		return true;
@@ -240,8 +257,8 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 	return !rows[1].begin && words && !numbers;
 }
 
-static kdr_status csv_layout_read_names(kdr_context *ctx, const row *header, int64_t shift,
-                                        kdri_csv_layout *l)
+static kdr_status csv_layout_read_names(kdr_context *ctx, const char *path, const kdr_read_options *o,
+                                        const row *header, int64_t shift, kdri_csv_layout *l)
 {
 	kdr_status st;
 	const char *p = header->begin;
@@ -253,6 +270,8 @@ static kdr_status csv_layout_read_names(kdr_context *ctx, const row *header, int
 		KDRI_TRY(kdri_csv_text(ctx, &cell, &l->names[j]));
 		p = cell.stop + 1;
 	}
+	if (!o->transpose) /* else these are names of samples */
+		KDRI_TRY(kdri_named_rename(ctx, path, l->names, l->fields));
 done:
 	return st;
 }
@@ -363,13 +382,13 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 	for (int i = 0; i < n; i++)
 		rows[i].fields = count_fields(&rows[i], l->delimiter);
 	drop_trailing(rows, n, l->delimiter);
-	l->header = o->header == KDR_HEADER_FIND_OUT ? looks_like_header(l, rows, o)
+	l->header = o->header == KDR_HEADER_FIND_OUT ? looks_like_header(l, rows, o, ctx->named)
 	                                             : o->header == KDR_HEADER_YES;
 	l->fields = rows[0].fields;
 	if (l->header) {
 		l->empty = !rows[1].begin && kdri_may_be_empty(o);
 		if (l->empty) {
-			st = csv_layout_read_names(ctx, &rows[0], 0, l);
+			st = csv_layout_read_names(ctx, path, o, &rows[0], 0, l);
 			goto done;
 		}
 		if (!rows[1].begin) {
@@ -379,7 +398,7 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 		}
 		int64_t shift = rows[1].fields == rows[0].fields + 1;
 		l->fields += shift;
-		KDRI_TRY(csv_layout_read_names(ctx, &rows[0], shift, l));
+		KDRI_TRY(csv_layout_read_names(ctx, path, o, &rows[0], shift, l));
 	}
 	l->label = o->label_column && o->may_lack_labels ? kdri_csv_field(l, o->label_column) : -1;
 	if (!o->may_lack_labels)

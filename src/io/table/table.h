@@ -149,6 +149,9 @@ kdr_status kdri_wishes_match(kdr_context *ctx, const char *path, const kdri_wish
 /* Roles of a table that is taken for numbers, but for ids, labels and wishes; false where it cannot be. */
 kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_wishes *wishes, kdri_csv_layout *l,
                             bool *plain);
+/* named.c: what options name and the table lacks, which other tables may have. */
+kdr_status kdri_named_remark(kdr_context *ctx, const kdri_wishes *wishes, const kdri_csv_layout *l,
+                             kdr_findings *findings);
 /* "line 7, column 3 (width)". */
 const char *kdri_place(const kdri_csv_layout *l, int64_t line, int64_t field, char room[160]);
 /* The roles have their place in the matrix: cols, how and points follow from the kinds. */

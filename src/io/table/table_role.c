@@ -1,6 +1,7 @@
 /* Fields and their roles: what the readers of tables share. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
+#include "io/table/named.h"
 #include "io/table/table.h"
 
 const char kdri_missing_help[] = "--missing zero, mean, median, drop-row or drop-column says what to do";
@@ -67,6 +68,9 @@ kdr_status kdri_wishes_match(kdr_context *ctx, const char *path, const kdri_wish
 	const kdri_wish **wish = NULL;
 	kdri_names titles = { .borrows = true };
 	int64_t *field = NULL, index;
+	kdri_named *named = ctx->named;
+	if (named && !named->found)
+		KDRI_TRY(KDRI_NEW0(ctx, &named->found, wishes->count));
 	KDRI_TRY(kdri_calloc(ctx, &wish, l->fields, sizeof *wish));
 	KDRI_TRY(KDRI_NEW(ctx, &field, l->fields));
 	/* By a table: a model may name thousands. Of equal titles the first is meant. */
@@ -80,9 +84,11 @@ kdr_status kdri_wishes_match(kdr_context *ctx, const char *path, const kdri_wish
 		const kdri_wish *w = &wishes->items[i];
 		int64_t at = kdri_names_find(&titles, w->name);
 		at = at >= 0 ? field[at] : l->names && w->optional ? -1 : kdri_csv_field(l, w->name);
+		if (named)
+			named->found[i] = named->found[i] || at >= 0;
 		if (at >= 0) {
 			wish[at] = w;
-		} else if (!w->optional) {
+		} else if (!w->optional && !(named && named->several)) {
 			st = kdri_csv_no_column(ctx, path, l, w->name, "");
 			goto done;
 		}

@@ -8,6 +8,7 @@
  * What a file claims costs nothing: only cells with a value are kept, and a table that would be mostly empty is refused
  * before it is written down. */
 #include "io/workbook/xlsx.h"
+#include "io/table/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -297,39 +298,60 @@ done:
 	return st;
 }
 
-static kdr_status read_xlsx(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                            kdr_data *data)
+/* A sheet of a workbook as an input of CSV text, and the options to read it with. Free *text after the input is closed. */
+static kdr_status open_xlsx(kdr_context *ctx, const char *path, kdr_read_options *options, char **text,
+                            kdri_input **in)
 {
 	kdr_status st;
 	kdri_xlsx_book book = { .zip = NULL };
 	sheet s = { .book = &book, .sorted = true };
-	kdri_input *in = NULL;
-	char *file = NULL, *member = NULL, *text = NULL;
+	char *file = NULL, *member = NULL;
 	size_t size = 0;
-	/* Nothing has to be found out about how the text is written: it was written here. */
-	kdr_read_options own = options ? *options : (kdr_read_options){ .size = sizeof(kdr_read_options) };
-	own.decimal = ".";
-	own.delimiter = ",";
-	own.encoding = "utf-8";
+	/* Nothing has to be detected about how the text is written: it was written here. */
+	options->decimal = ".";
+	options->delimiter = ",";
+	options->encoding = "utf-8";
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	KDRI_TRY(kdri_xlsx_open(ctx, file, member, &book));
 	KDRI_TRY(read_cells(ctx, &s));
-	KDRI_TRY(write_down(ctx, &s, &text, &size));
-	kdri_free(ctx, s.cells);
-	kdri_free(ctx, s.text);
-	s.cells = NULL;
-	s.text = NULL;
-	KDRI_TRY(kdri_input_from_memory(ctx, text, size, path, &in));
-	KDRI_TRY(kdri_csv_read(ctx, in, &own, ',', data));
+	KDRI_TRY(write_down(ctx, &s, text, &size));
+	KDRI_TRY(kdri_input_from_memory(ctx, *text, size, path, in));
 done:
-	kdri_input_close(ctx, in);
 	kdri_free(ctx, s.cells);
 	kdri_free(ctx, s.text);
-	kdri_free(ctx, text);
 	kdri_xlsx_close(ctx, &book);
 	kdri_free(ctx, file);
 	kdri_free(ctx, member);
 	return st;
+}
+
+/* Reads the table into `data` or, if that is NULL, lists what is odd about it. */
+static kdr_status with_xlsx(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_data *data, kdr_findings *findings)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	char *text = NULL;
+	kdr_read_options own = options ? *options : (kdr_read_options){ .size = sizeof(kdr_read_options) };
+	KDRI_TRY(open_xlsx(ctx, path, &own, &text, &in));
+	KDRI_TRY(data ? kdri_csv_read(ctx, in, &own, ',', data)
+	              : kdri_csv_inspect(ctx, in, &own, ',', findings));
+done:
+	kdri_input_close(ctx, in);
+	kdri_free(ctx, text);
+	return st;
+}
+
+static kdr_status read_xlsx(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                            kdr_data *data)
+{
+	return with_xlsx(ctx, path, options, data, NULL);
+}
+
+static kdr_status inspect_xlsx(kdr_context *ctx, const char *path, const kdr_read_options *options,
+                               kdr_findings *findings)
+{
+	return with_xlsx(ctx, path, options, NULL, findings);
 }
 
 static const char *const endings[] = { ".xlsx", ".xlsm", NULL };
@@ -338,5 +360,6 @@ const kdri_format kdri_format_xlsx = {
 	.id = "xlsx",
 	.endings = endings,
 	.read = read_xlsx,
+	.inspect = inspect_xlsx,
 	.help = "Excel: the first sheet or file.xlsx:Sheet2, read as a table of text",
 };
