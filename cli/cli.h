@@ -285,7 +285,7 @@ void cli_ranks_early(int code);
 #define cli_ranks_early(code)                 ((void)(code))
 #endif
 
-/* --- h5ad.c ------------------------------------------------------------------------------------------ */
+/* --- write_back.c ------------------------------------------------------------------------------------------ */
 
 /* For the tables of commands. */
 #define CLI_H5AD_OPTION \
@@ -293,10 +293,15 @@ void cli_ranks_early(int code);
 		.name = "write-h5ad", .value = "FILE", \
 		.help = "give the input back as AnnData, with obs[\"kindred\"] and obs[\"kindred_confidence\"]; FILE-TASK for several" \
 	}
-/* --write-h5ad: the files of the tasks from `first` on, with what the result says of them; before the job, where both are
- * NULL, whether they can be written. Exit status. */
-int cli_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
-             const kdr_result *result, const double *const *xy);
+#define CLI_TABLE_OPTION \
+	{ \
+		.name = "write-table", .value = "FILE", \
+		.help = "write the input table with a column of clusters or classes, its format unchanged; FILE-TASK for several inputs" \
+	}
+/* --write-h5ad and --write-table: the files of the tasks from `first` on, with what the result says of them; before the job,
+ * where both are NULL, whether they can be written. Exit status. */
+int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
+                   const kdr_result *result, const double *const *xy);
 
 /* --- for people: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
 

@@ -1,6 +1,7 @@
 /* What sets each cluster apart. SPDX-License-Identifier: BSD-3-Clause
  *
- * One line per cluster: the features it has more of than the rest of its data set, and less of, in standard deviations; for
+ * One line per cluster. If the data are in the user's units: the means and shares that describe it, each with its difference
+ * from the rest of the data set in standard deviations. Otherwise the features it has more of than the rest, and less of; for
  * counts also the share of the samples that have the feature, inside and outside. */
 #include "cli.h"
 
@@ -47,6 +48,17 @@ static void print_cluster(FILE *out, const char *task, const kdri_json_value *cl
 		fputs("empty\n", out);
 		return;
 	}
+	const kdri_json_value *described = kdri_json_get(cluster, "described");
+	for (int64_t i = 0; i < kdri_json_count(described); i++) {
+		const kdri_json_value *f =
+		        kdri_json_at(features, kdri_json_integer(kdri_json_at(described, i), 0));
+		fprintf(out, "%s%s (%+.1f)", i ? ", " : "", kdri_json_text(kdri_json_get(f, "text"), NULL),
+		        number_at(f, "effect"));
+	}
+	if (kdri_json_count(described) > 0) {
+		fputs("\n", out);
+		return;
+	}
 	int high = print_side(out, features, 1, HIGH);
 	if (high && kdri_json_count(features) > high)
 		fputs("; ", out);
@@ -84,11 +96,12 @@ void cli_clusters(FILE *out, const cli_run *run)
 			left++;
 			continue;
 		}
-		fprintf(out, "\nwhat sets %s of %s apart, in standard deviations%s\n",
-		        cli_groups(run->result), name,
-		        isfinite(number_at(first, "share_inside"))
-		                ? " (share of the samples that have it: inside | outside)"
-		                : "");
+		fprintf(out, "\nwhat sets %s of %s apart%s\n", cli_groups(run->result), name,
+		        kdri_json_get(first, "text")
+		                ? ": means and shares (difference from the other samples in standard deviations)"
+		        : isfinite(number_at(first, "share_inside"))
+		                ? ", in standard deviations (share of the samples that have it: inside | outside)"
+		                : ", in standard deviations");
 		for (int64_t c = 0; c < k && (c < MOST_CLUSTERS || k == MOST_CLUSTERS + 1); c++)
 			print_cluster(out, name, kdri_json_at(clusters, c));
 		if (k > MOST_CLUSTERS + 1)

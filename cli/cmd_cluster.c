@@ -37,6 +37,7 @@ static const cli_option own_options[] = {
 	  .value = "N",
 	  .help = "--quality: fits on parts of the data for the stability (default 5; 0: none)" },
 	CLI_H5AD_OPTION,
+	CLI_TABLE_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
 };
@@ -138,7 +139,7 @@ static int cluster_read(kdr_context *ctx, const cli_args *args, int64_t given, c
 	if (code != EXIT_DONE || cli_rank() > 0) /* only the first rank writes */
 		return code;
 	code = cli_outputs_check(ctx, args, tasks, true);
-	return code == EXIT_DONE ? cli_h5ad(ctx, args, tasks, 0, NULL, NULL) : code;
+	return code == EXIT_DONE ? cli_write_back(ctx, args, tasks, 0, NULL, NULL) : code;
 }
 
 static int cluster_run(cli_args *args)
@@ -167,7 +168,7 @@ static int cluster_run(cli_args *args)
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
 	if (code != EXIT_DONE)
 		goto done;
-	code = cli_h5ad(ctx, args, &tasks, 0, done.result, NULL);
+	code = cli_write_back(ctx, args, &tasks, 0, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

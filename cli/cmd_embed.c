@@ -139,7 +139,7 @@ static int write_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	}
 	for (int64_t t = 0; t < tasks->count; t++)
 		xy[t] = kdr_embedding_task(embedding, t, NULL);
-	int code = cli_h5ad(ctx, args, tasks, 0, NULL, xy);
+	int code = cli_write_back(ctx, args, tasks, 0, NULL, xy);
 	free(xy);
 	return code;
 }
@@ -164,7 +164,7 @@ static int embed_run(cli_args *args)
 	if (code == EXIT_DONE && cli_get(args, "output", NULL))
 		code = embed_check(ctx, args, &tasks);
 	if (code == EXIT_DONE)
-		code = cli_h5ad(ctx, args, &tasks, 0, NULL, NULL);
+		code = cli_write_back(ctx, args, &tasks, 0, NULL, NULL);
 	if (code == EXIT_DONE) {
 		cli_session_limit(ctx);
 		kdr_status st = kdr_embed(ctx, tasks.data, tasks.count, &o, &embedding);

@@ -15,6 +15,7 @@ static const cli_option own_options[] = {
 	  .value = "FILE|DIR",
 	  .help = "write the labels there (default: standard output), and beside them STEM.samples.csv: id, label, "
 	          "confidence, second choice; in a folder (or DIR/) the files are TASK.labels and TASK.samples.csv" },
+	CLI_TABLE_OPTION,
 	{ .name = "force", .help = "replace an existing file" },
 	{ .name = "strict",
 	  .help = "refuse samples that lack features the model was fitted on (exit status 3)" },
@@ -146,12 +147,14 @@ static int predict_run(cli_args *args)
 		kdr_model_reading(model, &reading);
 		st = read_samples(ctx, path, &reading, &data);
 	}
+	const cli_tasks only = { .count = 1, .data = &data, .from = &(int64_t){ 0 } };
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
 	} else if (cli_get(args, "output", NULL) && !(labels = labels_path(args, data))) {
 		cli_error("out of memory");
 		code = EXIT_OTHER;
-	} else if ((code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE) {
+	} else if ((code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE &&
+	           (code = cli_write_back(ctx, args, &only, 0, NULL, NULL)) == EXIT_DONE) {
 		if (cli_flag(args, "strict"))
 			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);
@@ -160,6 +163,8 @@ static int predict_run(cli_args *args)
 		                             : cli_fail(ctx, st);
 		if (code == EXIT_DONE)
 			code = write_samples(ctx, args, labels, result);
+		if (code == EXIT_DONE)
+			code = cli_write_back(ctx, args, &only, 0, result, NULL);
 	}
 	free(labels);
 	kdr_result_free(result);

@@ -57,6 +57,7 @@ static const cli_option own_options[] = {
 	          "in three more fits: <target>.probabilities.csv; methods that find clusters in place of classes have none" },
 	{ .name = "score", .help = "score against <target>.labels beside each target" },
 	CLI_H5AD_OPTION,
+	CLI_TABLE_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
 	CLI_OPTIONS_END,
 };
@@ -277,7 +278,7 @@ static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job
 		return code;
 	*first = t->sources + t->bridges;
 	code = cli_outputs_check(ctx, args, &t->tasks, true);
-	return code == EXIT_DONE ? cli_h5ad(ctx, args, &t->tasks, *first, NULL, NULL) : code;
+	return code == EXIT_DONE ? cli_write_back(ctx, args, &t->tasks, *first, NULL, NULL) : code;
 }
 
 static int transfer_run(cli_args *args)
@@ -302,7 +303,7 @@ static int transfer_run(cli_args *args)
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
 	if (code != EXIT_DONE)
 		goto done;
-	code = cli_h5ad(ctx, args, &t.tasks, first, done.result, NULL);
+	code = cli_write_back(ctx, args, &t.tasks, first, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

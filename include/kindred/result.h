@@ -91,10 +91,13 @@ typedef enum kdr_table {
 	/* CSV, one line per sample of a target: id and the probability of each class. For a path that ends in .npy: an array. */
 	KDR_TABLE_PROBABILITIES,
 	/* CSV, one line per feature that sets a cluster apart, for all data sets: task, cluster or class, size, feature, effect,
-	 * mean_inside, mean_outside, share_inside, share_outside. */
+	 * mean_inside, mean_outside, share_inside, share_outside, column, category. */
 	KDR_TABLE_FEATURES,
 	/* An array of the result as .npy. */
-	KDR_TABLE_ARRAY
+	KDR_TABLE_ARRAY,
+	/* The CSV or TSV file that a data set was read from, as it is, with a last column of clusters or classes; empty for rows that
+	 * were skipped. If the file was split into data sets, all of them are used. */
+	KDR_TABLE_INPUT
 } kdr_table;
 /* Writes a table of a result, completely or not at all. `index` is the data set or, for KDR_TABLE_ARRAY, the number of the array;
  * it is ignored for KDR_TABLE_FEATURES. `force` replaces an existing file. Cost: O(size of the file) time, O(1) memory. */

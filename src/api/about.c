@@ -26,6 +26,7 @@ void kdri_result_about_free(kdr_result *r)
 		kdri_strings_free(a, task->advice, task->nadvice);
 		kdri_strings_free(a, task->notes, task->nnotes);
 		kdri_sheet_free(a, task->sheet);
+		kdri_free_with(a, task->origin);
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			kdri_free_with(a, (void *)task->profiles[c].features);
 		kdri_free_with(a, task->profiles);
@@ -124,7 +125,7 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 	kdr_status st;
 	kdri_task_result *task = &r->tasks[t], *first = &r->tasks[0];
 	char *path = NULL, **features = NULL, **ids = NULL, **notes = NULL;
-	int64_t nnotes = 0;
+	int64_t nnotes = 0, *origin = NULL;
 	kdri_sheet *sheet = NULL;
 	kdr_mat x = kdr_data_mat(data);
 	KDRI_TRY(copy_left_out(ctx, task, data));
@@ -136,12 +137,18 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 		KDRI_TRY(kdri_strings_copy(ctx, data->features, data->cols, &features));
 	if (data->ids && task->n == data->rows)
 		KDRI_TRY(kdri_strings_copy(ctx, data->ids, data->rows, &ids));
+	if (data->sheet && task->n == data->rows)
+		KDRI_TRY(kdri_data_origin(ctx, data, &origin, &task->file_rows));
 	KDRI_TRY(kdri_sheet_notes(ctx, data, &notes, &nnotes));
 	if (nnotes > 0 && data->sheet)
 		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, NULL, 0, &sheet));
 	kdri_free_with(&r->allocator, task->path);
 	kdri_strings_free(&r->allocator, task->notes, task->nnotes);
 	kdri_sheet_free(&r->allocator, task->sheet);
+	kdri_free_with(&r->allocator, task->origin);
+	task->origin = origin;
+	origin = NULL;
+	task->dialect = data->dialect;
 	task->notes = notes;
 	task->nnotes = nnotes;
 	task->sheet = sheet;
@@ -159,6 +166,7 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 done:
 	kdri_strings_free(&ctx->allocator, notes, nnotes);
 	kdri_sheet_free(&ctx->allocator, sheet);
+	kdri_free(ctx, origin);
 	kdri_free(ctx, path);
 	if (st != KDR_OK) {
 		kdri_strings_free(&ctx->allocator, features, data->cols);

@@ -21,11 +21,16 @@ typedef struct kdri_field {
 /* A feature by which a cluster stands out. */
 typedef struct kdri_feature_effect {
 	int64_t column;
-	double effect; /* (mean_inside - mean_outside) / standard deviation over the task */
-	double mean_inside, mean_outside;
+	double effect; /* difference of the means / standard deviation over the task, of the data as they were fitted */
+	double mean_inside, mean_outside; /* in the user's units, if these are known */
 	double share_inside,
-	        share_outside; /* of the samples, that have it (entry not 0); NaN but for data such as counts:
-	                          nothing negative, a tenth of the entries and more zero */
+	        share_outside; /* of the samples: those that have the level of a category or a value of 1; of data
+	                                       such as counts (nothing negative, a tenth of the entries and more zero) those
+	                                       that have an entry; else NaN */
+	kdri_unit unit;
+	bool known;       /* the unit is the user's */
+	double deviation; /* standard deviation of all values, if known */
+	double origin;    /* of dates: the day that means are counted from, in days since 1970 */
 } kdri_feature_effect;
 
 /* A cluster, and what sets it apart from its task's other samples: features it has more of, and less of (negative), the
@@ -115,6 +120,10 @@ typedef struct kdri_task_result {
 	int64_t *
 	        examples; /* k x 2 x KDRI_EXAMPLES rows, -1 where there are fewer: the surest, the least sure; or NULL */
 	kdri_map *map; /* NULL: not wanted */
+	/* of a task read from a table of text, whose rows may be a part of a file: */
+	kdri_dialect dialect;
+	int64_t *origin;   /* n: the row of the file that each sample is, from 0; NULL: unknown */
+	int64_t file_rows; /* rows of the file */
 } kdri_task_result;
 
 struct kdr_result {

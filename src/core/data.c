@@ -49,7 +49,16 @@ void kdr_data_free(kdr_data *d)
 	kdri_free_with(&a, d->groups.of);
 	kdri_strings_free(&a, d->groups.names, d->groups.count);
 	kdri_free_with(&a, d->origin);
+	kdri_original_free(&a, &d->original);
 	kdri_free_with(&a, d);
+}
+
+void kdri_original_free(const kdr_allocator *allocator, kdri_original *original)
+{
+	kdri_free_with(allocator, original->values);
+	kdri_free_with(allocator, original->unit);
+	kdri_free_with(allocator, original->origin);
+	*original = (kdri_original){ 0 };
 }
 
 kdr_mat kdr_data_mat(const kdr_data *d)
@@ -266,6 +275,7 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 		memcpy(d->origin, data->origin, (size_t)data->rows * sizeof *d->origin);
 	}
 	d->file_rows = data->file_rows;
+	d->dialect = data->dialect;
 	d->counted = data->counted;
 	d->streamed = data->streamed && d->allocator.free == data->allocator.free;
 	*out = d;

@@ -273,6 +273,25 @@ typedef struct kdri_groups {
 	bool all; /* the groups of a whole file of which these rows are a part: none is left out, and their order is kept */
 } kdri_groups;
 
+/* How a table is written in its file, so that it can be copied with one more column: io/table/csv_copy.c. */
+typedef struct kdri_dialect {
+	char delimiter; /* '\0': unknown, or not a table of text */
+	bool header;
+	int encoding;   /* kdri_encoding */
+	bool returns;   /* lines end in CR alone */
+	int64_t fields; /* cells in each row */
+} kdri_dialect;
+
+/* What the mean of a column is to a person: a number, a share of the samples, or a date. */
+typedef enum kdri_unit { KDRI_UNIT_NUMBER, KDRI_UNIT_SHARE, KDRI_UNIT_DATE } kdri_unit;
+/* Values of a prepared data set in the user's units, before weights, norms, scaling and filled holes: prepare/original.c. */
+typedef struct kdri_original {
+	bool same;      /* preprocessing has changed nothing: the data set itself has them */
+	double *values; /* rows x cols, NaN for missing; NULL: not kept */
+	int *unit;      /* cols, with values: kdri_unit */
+	double *origin; /* cols, with values: the day that dates are counted from, in days since 1970 */
+} kdri_original;
+
 /* Owned; readers fill one. Exactly one of dense or (rowptr, col, val) is set. */
 struct kdr_data {
 	kdr_allocator allocator;
@@ -298,12 +317,15 @@ struct kdr_data {
 	kdri_groups groups; /* kdr_read_options.task_column */
 	int64_t *origin; /* the row of the file that each row is, from 0; NULL: all of them in their order */
 	int64_t file_rows; /* where origin is set: how many the file has */
-	double seconds;    /* reading took */
-	bool counted;      /* from texts, here: a word that is no column is in none of them */
+	kdri_original original;
+	kdri_dialect dialect;
+	double seconds; /* reading took */
+	bool counted;   /* from texts, here: a word that is no column is in none of them */
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* The row of the file that each row is, from 0, and how many the file has. *out: to be freed. */
 kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows);
+void kdri_original_free(const kdr_allocator *allocator, kdri_original *original);
 /* A matrix without rows, in the place of what was there. */
 kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *data, kdr_mat_kind kind, int64_t cols);
 /* Before the matrix is changed: a copy in the place of a borrowed one. */

@@ -98,6 +98,7 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 	for (int64_t i = 0; i < n; i++)
 		d->origin[i] = origin[rows[i]];
 	d->seconds = data->seconds;
+	d->dialect = data->dialect;
 	*out = d;
 	d = NULL;
 done:

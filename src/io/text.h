@@ -34,6 +34,7 @@ typedef struct kdri_window {
 	char *data;
 	size_t begin, end, room; /* unread text is data[begin .. end) */
 	bool last;               /* nothing follows; the text then ends in a newline, added if need be */
+	bool added;              /* that newline has been added */
 	int64_t line;            /* lines before `begin`, kept by the reader */
 } kdri_window;
 

@@ -51,6 +51,7 @@ kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 	}
 	kdri_sheet_free(&d->allocator, d->sheet); /* its columns are rows now */
 	d->sheet = NULL;
+	d->dialect = (kdri_dialect){ 0 };
 	d->rows = cols;
 	d->cols = rows;
 	d->features = d->ids;

@@ -50,7 +50,8 @@ kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
 	w->end += got;
 	if (plain ? got < want : w->recode.end) {
 		w->last = true;
-		if (w->end > 0 && w->data[w->end - 1] != '\n')
+		w->added = w->end > 0 && w->data[w->end - 1] != '\n';
+		if (w->added)
 			w->data[w->end++] = '\n';
 	}
 	if (kdri_iteration(ctx, "read", kdri_input_consumed(w->in), KDRI_MAX(kdri_input_size(w->in), 0), NAN))

@@ -167,6 +167,21 @@ kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target)
 enum { KDRI_COLUMN_NAME = 32 };
 const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME]);
 
+/* --- units.c ------------------------------------------------------------------------------------- */
+
+enum { KDRI_MEAN_TEXT = 80, KDRI_DESCRIBED = 4, KDRI_EFFECT_TEXT = 256 };
+/* A mean of the feature in the user's units, such as "1,900", "61 %" or "2021-03-04". */
+void kdri_mean_text(const kdri_feature_effect *feature, double mean, char out[KDRI_MEAN_TEXT]);
+/* The same with its column, such as "income 1,900" or "61 % plan business". */
+void kdri_effect_text(const kdri_task_result *task, const kdri_feature_effect *feature, char *out,
+                      size_t room);
+/* If a feature is a level of a category: its text, and the length of the column's name, with which the feature's begins. Else
+ * NULL and the length of the feature's name. */
+const char *kdri_table_column(const kdri_task_result *task, int64_t feature, size_t *length);
+/* Indices of the features that describe a cluster in a sentence: the strongest ones, one for each column of the table. */
+int kdri_described(const kdri_task_result *task, const kdri_cluster_profile *profile,
+                   int64_t out[KDRI_DESCRIBED]);
+
 /* json_map.c: what the report draws of a task, where it was wanted. */
 struct kdri_json;
 kdr_status kdri_json_map(kdr_context *ctx, struct kdri_json *json, const kdr_result *result, int64_t task);

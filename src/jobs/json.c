@@ -212,6 +212,58 @@ static void json_put_rows(kdri_json *j, const char *name, const int64_t *rows)
 }
 
 /* What sets each cluster apart. */
+static void put_feature(kdri_json *j, const kdri_task_result *t, const kdri_feature_effect *f)
+{
+	static const char *const kinds[] = {
+		[KDRI_UNIT_NUMBER] = "number", [KDRI_UNIT_SHARE] = "share", [KDRI_UNIT_DATE] = "date"
+	};
+	char column[KDRI_COLUMN_NAME], text[KDRI_EFFECT_TEXT];
+	const char *name = kdri_column_name(t, f->column, column);
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "name", name);
+	kdri_json_real(j, "effect", f->effect);
+	kdri_json_real(j, "mean_inside", f->mean_inside);
+	kdri_json_real(j, "mean_outside", f->mean_outside);
+	if (isfinite(f->share_inside)) {
+		kdri_json_real(j, "share_inside", f->share_inside);
+		kdri_json_real(j, "share_outside", f->share_outside);
+	}
+	if (f->known) {
+		size_t length;
+		const char *level = kdri_table_column(t, f->column, &length);
+		if (level) {
+			kdri_snprintf(text, sizeof text, "%.*s", (int)length, name);
+			kdri_json_string(j, "column", text);
+			kdri_json_string(j, "category", level);
+		}
+		kdri_json_string(j, "kind", kinds[f->unit]);
+		kdri_mean_text(f, f->mean_inside, text);
+		kdri_json_string(j, "inside", text);
+		kdri_mean_text(f, f->mean_outside, text);
+		kdri_json_string(j, "outside", text);
+		kdri_effect_text(t, f, text, sizeof text);
+		kdri_json_string(j, "text", text);
+	}
+	kdri_json_end_object(j);
+}
+
+/* Which features describe a cluster, and the sentence they make. */
+static void put_description(kdri_json *j, const kdri_task_result *t, const kdri_cluster_profile *p)
+{
+	char text[KDRI_DESCRIBED * (KDRI_EFFECT_TEXT + 2)], part[KDRI_EFFECT_TEXT];
+	int64_t described[KDRI_DESCRIBED];
+	int count = kdri_described(t, p, described);
+	size_t used = 0;
+	if (count == 0)
+		return;
+	for (int i = 0; i < count; i++) {
+		kdri_effect_text(t, &p->features[described[i]], part, sizeof part);
+		used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s", i ? ", " : "", part);
+	}
+	kdri_json_string(j, "description", text);
+	kdri_json_ints(j, "described", described, count);
+}
+
 static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
 	kdri_json_array(j, "clusters");
@@ -222,21 +274,10 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 		if (r->classes && c < r->nclasses)
 			kdri_json_string(j, "class", r->classes[c]);
 		kdri_json_int(j, "size", p->size);
+		put_description(j, t, p);
 		kdri_json_array(j, "features");
-		for (int64_t i = 0; i < p->nfeatures; i++) {
-			const kdri_feature_effect *f = &p->features[i];
-			char column[KDRI_COLUMN_NAME];
-			kdri_json_object(j, NULL);
-			kdri_json_string(j, "name", kdri_column_name(t, f->column, column));
-			kdri_json_real(j, "effect", f->effect);
-			kdri_json_real(j, "mean_inside", f->mean_inside);
-			kdri_json_real(j, "mean_outside", f->mean_outside);
-			if (isfinite(f->share_inside)) {
-				kdri_json_real(j, "share_inside", f->share_inside);
-				kdri_json_real(j, "share_outside", f->share_outside);
-			}
-			kdri_json_end_object(j);
-		}
+		for (int64_t i = 0; i < p->nfeatures; i++)
+			put_feature(j, t, &p->features[i]);
 		kdri_json_end_array(j);
 		if (t->examples) {
 			json_put_rows(j, "typical", t->examples + 2 * c * KDRI_EXAMPLES);

@@ -229,13 +229,26 @@ done:
 static kdr_status put_effect(table *t, const kdri_task_result *task, const kdri_feature_effect *f)
 {
 	kdr_status st;
-	char column[KDRI_COLUMN_NAME];
-	KDRI_TRY(put_text(t, kdri_column_name(task, f->column, column)));
+	char column[KDRI_COLUMN_NAME], table_column[KDRI_EFFECT_TEXT], date[KDRI_MEAN_TEXT];
+	size_t length;
+	const char *name = kdri_column_name(task, f->column, column);
+	const char *level = kdri_table_column(task, f->column, &length);
+	kdri_snprintf(table_column, sizeof table_column, "%.*s", (int)length, name);
+	KDRI_TRY(put_text(t, name));
 	KDRI_TRY(put_real(t, f->effect));
-	KDRI_TRY(put_real(t, f->mean_inside));
-	KDRI_TRY(put_real(t, f->mean_outside));
+	for (int side = 0; side < 2; side++) {
+		const double mean = side ? f->mean_outside : f->mean_inside;
+		if (f->known && f->unit == KDRI_UNIT_DATE) {
+			kdri_mean_text(f, mean, date);
+			KDRI_TRY(tables_put(t, date, strlen(date)));
+		} else {
+			KDRI_TRY(put_real(t, mean));
+		}
+	}
 	KDRI_TRY(put_real(t, f->share_inside));
 	KDRI_TRY(put_real(t, f->share_outside));
+	KDRI_TRY(put_text(t, level ? table_column : name));
+	KDRI_TRY(level ? put_text(t, level) : tables_put(t, NULL, 0));
 	KDRI_TRY(end_line(t));
 done:
 	return st;
@@ -247,7 +260,8 @@ static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
 		                       "size",          "feature",
 		                       "effect",        "mean_inside",
 		                       "mean_outside",  "share_inside",
-		                       "share_outside", NULL };
+		                       "share_outside", "column",
+		                       "category",      NULL };
 	kdr_status st;
 	(void)at; /* all tasks */
 	KDRI_TRY(put_titles(t, titles));
@@ -265,6 +279,46 @@ done:
 	return st;
 }
 
+/* --- the input ------------------------------------------------------------------------------------------ */
+
+static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at, const char *path, bool force)
+{
+	kdr_status st;
+	const kdri_task_result *first = &r->tasks[at];
+	const char **cells = NULL;
+	char(*numbers)[24] = NULL;
+	int64_t k = 0;
+	if (!first->dialect.delimiter || !first->origin)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s was not read from a CSV or TSV file",
+		                 first->name);
+	for (int64_t t = 0; t < r->ntasks; t++)
+		k = KDRI_MAX(k, r->tasks[t].k);
+	KDRI_TRY(KDRI_NEW0(ctx, &cells, first->file_rows));
+	KDRI_TRY(KDRI_NEW(ctx, &numbers, k));
+	for (int64_t c = 0; c < k; c++)
+		snprintf(numbers[c], sizeof numbers[c], "%lld", (long long)c);
+	for (int64_t t = 0; t < r->ntasks; t++) {
+		const kdri_task_result *task = &r->tasks[t];
+		if (!task->labels || !task->origin || !task->path || strcmp(task->path, first->path) != 0)
+			continue;
+		for (int64_t i = 0; i < task->n; i++) {
+			const int64_t label = task->labels[i], row = task->origin[i];
+			if (row >= first->file_rows)
+				continue;
+			if (label < 0 || label >= (r->classes ? r->nclasses : k))
+				cells[row] = "?";
+			else
+				cells[row] = r->classes ? r->classes[label] : numbers[label];
+		}
+	}
+	KDRI_TRY(kdri_csv_append_column(ctx, first->path, &first->dialect, r->classes ? "class" : "cluster",
+	                                cells, first->file_rows, path, force));
+done:
+	kdri_free(ctx, cells);
+	kdri_free(ctx, numbers);
+	return st;
+}
+
 /* --- all of them --------------------------------------------------------------------------------------- */
 
 kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kdr_table what, int64_t index,
@@ -279,11 +333,12 @@ kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kd
 		[KDR_TABLE_PROBABILITIES] = { "a task with probabilities", fill_probabilities },
 		[KDR_TABLE_FEATURES] = { "a result", fill_features },
 		[KDR_TABLE_ARRAY] = { "an array of the result", fill_array },
+		[KDR_TABLE_INPUT] = { "a task with labels", NULL },
 	};
-	if ((int)what < 0 || what > KDR_TABLE_ARRAY)
+	if ((int)what < 0 || what > KDR_TABLE_INPUT)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "table %d is not one of kdr_table", (int)what);
 	bool has = ctx && result && path;
-	if (what == KDR_TABLE_LABELS || what == KDR_TABLE_SAMPLES)
+	if (what == KDR_TABLE_LABELS || what == KDR_TABLE_SAMPLES || what == KDR_TABLE_INPUT)
 		has = has && kdr_result_labels(result, index, NULL);
 	else if (what == KDR_TABLE_PROBABILITIES)
 		has = has && kdr_result_probabilities(result, index, NULL);
@@ -292,6 +347,8 @@ kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kd
 	if (!has)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_result_write_table: %s and a path are needed",
 		                 tables[what].needs);
+	if (what == KDR_TABLE_INPUT)
+		return write_input(ctx, result, index, path, force);
 	if (what == KDR_TABLE_PROBABILITIES && kdri_ends_with(path, ".npy"))
 		return tables_write_table(ctx, result, index, path, force, fill_shares);
 	return tables_write_table(ctx, result, index, path, force, tables[what].fill);

@@ -11,8 +11,9 @@
  *
  * A profile has the columns of the largest effects, none below 0.2, as many of those it has more of as of those it lacks, which is all
  * that a cluster low in everything has to show. Of data such as counts (nothing negative, a tenth of the entries and more
- * zero) it also says which share of the samples has an entry, inside and outside. Time: O(nnz + k d) a task, O(d) memory. Sums
- * are over the rows of all ranks. */
+ * zero) it also says which share of the samples has an entry, inside and outside. Means and shares are those of the values
+ * before preprocessing, if these have been kept (kdri_original); missing values are skipped. Time: O(nnz + k d) a task, O(d)
+ * memory. Sums are over the rows of all ranks. */
 #include "comm/comm.h"
 #include "engine/ensemble/share_right.h"
 #include "jobs/job.h"
@@ -36,6 +37,9 @@ typedef struct side {
 	int64_t *order, *start; /* rows here of cluster c: order[start[c]] .. order[start[c + 1] - 1] */
 	double *sum, *square;   /* over all rows */
 	double *present;        /* rows with an entry, and of one cluster: 2 x columns; NULL: no counts */
+	const double *original; /* values in the user's units; NULL: unknown */
+	double *units; /* 5 x columns: sum, number and sum of squares of these; sum and number in one cluster */
+	bool *yes_no; /* columns: they are all 0 or 1 */
 } side;
 
 static void side_free(kdr_context *ctx, side *s)
@@ -45,6 +49,8 @@ static void side_free(kdr_context *ctx, side *s)
 	kdri_free(ctx, s->sum);
 	kdri_free(ctx, s->square);
 	kdri_free(ctx, s->present);
+	kdri_free(ctx, s->units);
+	kdri_free(ctx, s->yes_no);
 }
 
 static void words_add_row(const kdr_data *d, int64_t i, double *sum, double *square)
@@ -89,6 +95,58 @@ done:
 	return st;
 }
 
+/* Adds a row of original values to sums and numbers; `square` may be NULL. */
+static void add_original(const side *s, int64_t i, double *sum, double *number, double *square)
+{
+	const double *x = s->original + i * s->data->cols;
+	for (int64_t j = 0; j < s->data->cols; j++) {
+		if (isnan(x[j]))
+			continue;
+		sum[j] += x[j];
+		number[j]++;
+		if (square)
+			square[j] += x[j] * x[j];
+	}
+}
+
+/* Sums over the original values of all rows. */
+static kdr_status find_original(kdr_context *ctx, side *s)
+{
+	enum { MOST_COLUMNS = 256 };
+	kdr_status st = KDR_OK;
+	const kdr_data *d = s->data;
+	const int64_t cols = d->cols;
+	s->original = d->original.values;
+	if (!s->original && d->original.same && d->kind == KDR_MAT_DENSE && cols <= MOST_COLUMNS)
+		s->original = d->dense;
+	bool known = s->original || d->rows == 0; /* ranks without rows have no values */
+	bool unknown = !known;
+	KDRI_TRY(kdri_any(ctx, &unknown));
+	if (unknown || d->kind != KDR_MAT_DENSE || cols > MOST_COLUMNS) {
+		s->original = NULL;
+		return KDR_OK;
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &s->units, 5 * cols));
+	KDRI_TRY(KDRI_NEW(ctx, &s->yes_no, cols));
+	for (int64_t j = 0; j < cols; j++)
+		s->yes_no[j] = true;
+	for (int64_t i = 0; i < d->rows; i++) {
+		add_original(s, i, s->units, s->units + cols, s->units + 2 * cols);
+		for (int64_t j = 0; j < cols; j++) {
+			double x = s->original[i * cols + j];
+			s->yes_no[j] = s->yes_no[j] && (x == 0 || x == 1 || isnan(x));
+		}
+	}
+	KDRI_TRY(kdri_sum(ctx, s->units, 3 * cols));
+	for (int64_t j = 0; j < cols; j++) {
+		bool other = !s->yes_no[j];
+		KDRI_TRY(kdri_any(ctx, &other));
+		s->yes_no[j] = !other;
+	}
+done:
+	return st;
+}
+
 static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, const kdr_data *data, side *out)
 {
 	kdr_status st;
@@ -101,6 +159,7 @@ static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, co
 	KDRI_TRY(like_counts(ctx, data, s.all, &counts));
 	if (counts)
 		KDRI_TRY(KDRI_NEW0(ctx, &s.present, 2 * data->cols));
+	KDRI_TRY(find_original(ctx, &s));
 	for (int64_t i = 0; i < t->n; i++) {
 		words_add_row(data, i, s.sum, s.square);
 		if (s.present)
@@ -159,6 +218,41 @@ static void put_shares(const side *s, double size, kdri_feature_effect *f)
 	f->share_outside = (all - inside) / ((double)s->all - size);
 }
 
+/* Sums over the original values of the rows of cluster c. */
+static kdr_status cluster_original(kdr_context *ctx, const side *s, int64_t c)
+{
+	const int64_t cols = s->data->cols;
+	double *sum = s->units + 3 * cols;
+	memset(sum, 0, (size_t)(2 * cols) * sizeof *sum);
+	for (int64_t p = s->start[c]; s->original && p < s->start[c + 1]; p++)
+		add_original(s, s->order[p], sum, sum + cols, NULL);
+	return kdri_sum(ctx, sum, 2 * cols);
+}
+
+/* The means of f's column in the user's units; nothing changes if no row inside or outside has a value. */
+static void put_original(const side *s, kdri_feature_effect *f)
+{
+	const int64_t cols = s->data->cols, j = f->column;
+	const double sum = s->units[j], number = s->units[cols + j], square = s->units[2 * cols + j];
+	const double inside = s->units[3 * cols + j], ninside = s->units[4 * cols + j];
+	if (!(ninside > 0) || !(number > ninside))
+		return;
+	f->known = true;
+	f->mean_inside = inside / ninside;
+	f->mean_outside = (sum - inside) / (number - ninside);
+	f->deviation = sqrt(KDRI_MAX(square / number - sum / number * (sum / number), 0));
+	if (s->data->original.values) {
+		f->unit = (kdri_unit)s->data->original.unit[j];
+		f->origin = s->data->original.origin[j];
+	}
+	if (s->yes_no[j])
+		f->unit = KDRI_UNIT_SHARE;
+	if (f->unit == KDRI_UNIT_SHARE) {
+		f->share_inside = f->mean_inside;
+		f->share_outside = f->mean_outside;
+	}
+}
+
 static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *sum, kdri_cluster_profile *out)
 {
 	kdr_status st = KDR_OK;
@@ -195,11 +289,19 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 		all = words_insert(own, all, nmore + nless, &more[i]);
 	for (int i = 0; i < nless; i++)
 		all = words_insert(own, all, nmore + nless, &less[i]);
-	for (int i = 0; s->present && i < all; i++)
-		put_shares(s, size, &own[i]);
+	if (s->units)
+		KDRI_TRY(cluster_original(ctx, s, c));
+	for (int i = 0; i < all; i++) {
+		if (s->present)
+			put_shares(s, size, &own[i]);
+		if (s->units)
+			put_original(s, &own[i]);
+	}
 	out->features = own;
 	out->nfeatures = all;
+	own = NULL;
 done:
+	kdri_free(ctx, own);
 	return st;
 }
 

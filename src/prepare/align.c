@@ -13,15 +13,29 @@ enum { TOLD = 3 }; /* names given as examples in a message */
 /* --- what is told ----------------------------------------------------------------------------- */
 
 typedef struct name_list {
-	const char *names[TOLD];
+	const char *names[TOLD], *last;
+	size_t lengths[TOLD], last_length;
 	int64_t count; /* of all, told or not */
 } name_list;
 
+/* The first `length` bytes of a name; levels of one category, which follow each other, are added once. */
+static void list_add_part(name_list *list, const char *name, size_t length)
+{
+	if (list->last && length < strlen(name) && length == list->last_length &&
+	    strncmp(list->last, name, length + 1) == 0)
+		return;
+	if (list->count < TOLD) {
+		list->names[list->count] = name;
+		list->lengths[list->count] = length;
+	}
+	list->last = name;
+	list->last_length = length;
+	list->count++;
+}
+
 static void list_add(name_list *list, const char *name)
 {
-	if (list->count < TOLD)
-		list->names[list->count] = name;
-	list->count++;
+	list_add_part(list, name, strlen(name));
 }
 
 /* "'x', 'y' and 12 more", long names cut. */
@@ -31,11 +45,11 @@ static const char *list_text(const name_list *list, char *text, size_t size)
 	text[0] = '\0';
 	for (int64_t i = 0; i < KDRI_MIN(list->count, TOLD) && used < size; i++) {
 		bool last = i == list->count - 1;
-		used += (size_t)snprintf(text + used, size - used, "%s'%.32s'",
+		used += (size_t)snprintf(text + used, size - used, "%s'%.*s'",
 		                         i == 0 ? ""
 		                         : last ? " and "
 		                                : ", ",
-		                         list->names[i]);
+		                         (int)KDRI_MIN(list->lengths[i], 32), list->names[i]);
 	}
 	if (list->count > TOLD && used < size)
 		snprintf(text + used, size - used, " and %lld more", (long long)(list->count - TOLD));
@@ -198,11 +212,28 @@ static const char *instead(const kdr_prep *prep, const kdri_columns *columns)
 	               : "filled with the mean of the fit";
 }
 
+/* What a feature is called in a warning: the length of its column's name if it is a level of a category that data set `d`
+ * lacks and another one has, else that of its own name. */
+static size_t told_length(kdr_data *const *tasks, int64_t count, const kdr_data *d, const char *name)
+{
+	if (category_of(d, name) >= 0)
+		return strlen(name);
+	for (int64_t t = 0; t < count; t++) {
+		int64_t c = category_of(tasks[t], name);
+		if (c >= 0)
+			return strlen(tasks[t]->sheet->columns[c].name);
+	}
+	return strlen(name);
+}
+
 static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                              const kdri_names *all, const kdri_columns *columns, mark *marks)
 {
 	kdr_status st = KDR_OK;
 	char text[512], who[64];
+	bool mixed = false;
+	for (int64_t t = 0; t < count; t++)
+		mixed = mixed || kdri_data_mixed(tasks[t], false);
 	for (int64_t u = 0; u < all->count; u++)
 		marks[u].task = -1;
 	for (int64_t t = 0; t < count; t++) {
@@ -212,11 +243,13 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 			KDRI_TRY(kdri_prep_warn(ctx, prep, "%s", text));
 		}
 		name_list missing = { .count = 0 };
-		const bool table = prep->options.scale == KDR_SCALE_TABLE;
-		for (int64_t u = 0; u < all->count && (table || missing.count < TOLD); u++)
+		const bool table = prep->options.scale == KDR_SCALE_TABLE, each = table || mixed;
+		for (int64_t u = 0; u < all->count && (each || missing.count < TOLD); u++)
 			if (marks[u].task != t && !(table && category_of(tasks[t], all->names[u]) >= 0))
-				list_add(&missing, all->names[u]);
-		if (!table)
+				list_add_part(&missing, all->names[u],
+				              mixed ? told_length(tasks, count, tasks[t], all->names[u])
+				                    : strlen(all->names[u]));
+		if (!each)
 			missing.count = all->count - tasks[t]->cols;
 		if (count == 2)
 			snprintf(who, sizeof who, "task %.40s has", tasks[1 - t]->name);
@@ -356,7 +389,9 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 	for (int64_t u = 0; u < prep->cols; u++)
 		if (column_of[u] < 0 &&
 		    category_of(d, prep->names[u]) < 0) /* a text that no row has is no lack */
-			list_add(&missing, prep->names[u]);
+			list_add_part(&missing, prep->names[u],
+			              prep->group && prep->group[u] >= 0 ? strcspn(prep->names[u], "=")
+			                                                 : strlen(prep->names[u]));
 	if (found == 0 && prep->cols > 0) {
 		char own[192];
 		return kdri_fail(

@@ -207,6 +207,9 @@ typedef struct kdri_change {
 } kdri_change;
 kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *data,
                            const kdri_columns *columns, kdri_change *out);
+/* original.c: before the change, keeps the values in the user's units where that is cheap, to describe clusters by. */
+kdr_status kdri_original_keep(kdr_context *ctx, const kdr_prep *prep, const kdri_columns *columns,
+                              const kdri_change *change, kdr_data *data);
 void kdri_change_free(kdr_context *ctx, kdri_change *change);
 /* Takes over what it needs of `change`. Cannot fail. */
 void kdri_change_write(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdri_columns *columns,

@@ -235,6 +235,7 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	for (int64_t t = 0; t < count; t++) {
 		KDRI_TRY(kdri_kinds_since(ctx, prep, tasks[t], &columns[t]));
 		KDRI_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
+		KDRI_TRY(kdri_original_keep(ctx, prep, &columns[t], &changes[t], tasks[t]));
 	}
 	KDRI_TRY(kdri_agree(ctx, KDR_OK));
 	for (int64_t t = 0; t < count; t++) { /* from here on nothing can fail */
@@ -284,6 +285,7 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 	}
 	KDRI_TRY(kdri_kinds_since(ctx, prep, data, &columns));
 	KDRI_TRY(kdri_change_new(ctx, prep, data, &columns, &change));
+	KDRI_TRY(kdri_original_keep(ctx, prep, &columns, &change, data));
 	kdri_change_write(ctx, prep, set, &columns, &change, data);
 	kdri_kinds_done(prep, &columns, data);
 done:

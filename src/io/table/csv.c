@@ -225,6 +225,11 @@ static kdr_status csv_hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet
 	t->ids = NULL;
 	t->labels = NULL;
 	*sheet = NULL;
+	data->dialect = (kdri_dialect){ .delimiter = l->delimiter,
+		                        .header = l->header,
+		                        .encoding = r->w.recode.from,
+		                        .returns = r->w.recode.returns,
+		                        .fields = l->fields };
 done:
 	return st;
 }

@@ -108,6 +108,12 @@ size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room);
 /* A copy of the cell's text, doubled quotes made one. */
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out);
 
+/* csv_copy.c: copies a table of text as it is written, with one more column at its end. `title` is used if it has a header and
+ * no such column, else title_2, ...; cells has `rows` texts, NULL for an empty cell. */
+kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                  const char *title, const char *const *cells, int64_t rows, const char *path,
+                                  bool force);
+
 /* csv_write.c */
 
 /* One cell of text, quoted where it must be. */

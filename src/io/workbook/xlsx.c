@@ -336,6 +336,8 @@ static kdr_status with_xlsx(kdr_context *ctx, const char *path, const kdr_read_o
 	KDRI_TRY(open_xlsx(ctx, path, &own, &text, &in));
 	KDRI_TRY(data ? kdri_csv_read(ctx, in, &own, ',', data)
 	              : kdri_csv_inspect(ctx, in, &own, ',', findings));
+	if (data)
+		data->dialect.delimiter = '\0'; /* that of the text written here */
 done:
 	kdri_input_close(ctx, in);
 	kdri_free(ctx, text);

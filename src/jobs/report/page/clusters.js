@@ -3,19 +3,23 @@
 
 const CARDS = 60;
 
-/* Features with bars; those below average have theirs to the left. */
+/* Features with bars on one scale for the page; those below average have theirs to the left. */
+const largestEffect = tasks.flatMap((t) => t.clusters.flatMap((c) => features(c).slice(0, 6))).reduce((most, f) => Math.max(most, Math.abs(f.effect)), 1e-9);
 function featureBars(items, most) {
-  const top = items.slice(0, most), largest = Math.max(...top.map((f) => Math.abs(f.effect)), 1e-9);
+  const top = items.slice(0, most);
   if (!top.length) return null;
   return el("ul", { class: "features" }, top.map((f) => {
     const less = f.effect < 0, line = el("span", { class: "strip", "aria-hidden": "true" });
-    const part = el("span", { class: less ? "less" : "more", css: { width: `${Math.round(100 * Math.abs(f.effect) / largest)}%` } });
+    const part = el("span", { class: less ? "less" : "more", css: { width: `${Math.round(100 * Math.abs(f.effect) / largestEffect)}%` } });
     line.append(part);
-    return el("li", { title: `effect ${number(f.effect, 2)} standard deviations; mean inside ${number(f.mean_inside, 4)}, outside ${number(f.mean_outside, 4)}` },
-      el("span", { class: "word" }, String(f.name)), line,
+    return el("li", { title: `effect ${number(f.effect, 2)} standard deviations; mean inside ${meanOf(f, "inside")}, outside ${meanOf(f, "outside")}` },
+      el("span", { class: "word" }, String(f.text || f.name)), line,
       el("span", { class: "num" }, `${less ? "−" : ""}${Math.abs(f.effect).toFixed(1)}`));
   }));
 }
+
+/* A mean in the user's units, if these are known. */
+const meanOf = (f, side) => typeof f[side] === "string" ? f[side] : number(f[`mean_${side}`], 4);
 
 /* The surest and the least sure samples of a cluster, with the first words of texts. */
 function typical(t, profile) {
@@ -45,6 +49,7 @@ function part(t, c) {
   const size = t.labels ? rows.length : object(profile).size;
   return el("div", { class: "part" },
     el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}`)),
+    typeof object(profile).description === "string" ? el("p", { class: "description" }, profile.description) : null,
     featureBars(features(profile), 6), inside(t, rows), typical(t, profile));
 }
 
@@ -58,10 +63,10 @@ function clusters() {
       el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c))), parts));
   }
   const rows = labelled.flatMap((t) => t.clusters.flatMap((p) => features(p).map((f) => [t.name, Name(p.number), { head: String(f.name) },
-    number(f.effect, 2), number(f.mean_inside, 4), number(f.mean_outside, 4)])));
+    number(f.effect, 2), meanOf(f, "inside"), meanOf(f, "outside")])));
   section("clusters", isTransfer ? "The classes" : "The clusters",
     el("p", {}, `${isTransfer ? "What sets the samples of a class apart in each data set" : labelled.length > 1 ? "Counterparts have the same number, colour and shape in every data set" : "What sets each apart"}. ` +
-      "Bars: how far the mean inside lies from that outside, in standard deviations. Press a name to highlight it everywhere."),
+      "Bars, on one scale for all: how far the mean inside lies from that outside, in standard deviations. Press a name to highlight it everywhere."),
     el("div", { class: "cards" }, cards),
     clusterCount > CARDS ? el("p", { class: "note" }, `The first ${CARDS} of ${clusterCount} are shown.`) : null,
     rows.length ? behindLazily("Table of the features", () => pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Effect", num: true },

@@ -1,0 +1,148 @@
+/* --write-h5ad, --write-table: the inputs with what was found. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The last part of a path without its ending. */
+static void stem_of(const char *path, char *out, size_t room)
+{
+	size_t n = strlen(path);
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	size_t begin = n;
+	while (begin > 0 && path[begin - 1] != '/')
+		begin--;
+	const char *dot = memchr(path + begin, '.', n - begin);
+	snprintf(out, room, "%.*s",
+	         (int)(dot && dot > path + begin ? (size_t)(dot - path) - begin : n - begin), path + begin);
+}
+
+/* Where the ending of a file name begins: ".csv.gz" counts as one. */
+static size_t ending_at(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	size_t n = strlen(path), at = dot && dot > name ? (size_t)(dot - path) : n;
+	if (at < n && strcmp(path + at, ".gz") == 0)
+		for (size_t i = at; i > (size_t)(name - path); i--)
+			if (path[i - 1] == '.')
+				return i - 1;
+	return at;
+}
+
+/* "out.csv"; if several files are written "out-NAME.csv": by the data set, or the file it was split from. */
+static void output_path(const char *given, const cli_tasks *tasks, int64_t task, bool several, char *out,
+                        size_t room)
+{
+	char name[256];
+	int64_t parts = 0;
+	for (int64_t i = 0; i < tasks->count; i++)
+		parts += tasks->from[i] == tasks->from[task];
+	if (!several) {
+		snprintf(out, room, "%s", given);
+		return;
+	}
+	if (parts > 1)
+		stem_of(kdr_data_path(tasks->data[task]), name, sizeof name);
+	else
+		snprintf(name, sizeof name, "%s", kdr_data_name(tasks->data[task]));
+	size_t ending = ending_at(given);
+	snprintf(out, room, "%.*s-%s%s", (int)ending, given, name, given + ending);
+}
+
+static bool ends_with(const char *text, const char *ending)
+{
+	size_t n = strlen(text), m = strlen(ending);
+	return n >= m && strcmp(text + n - m, ending) == 0;
+}
+
+/* Whether the table of a data set can be given back under this name; prints why not. */
+static bool check_table(const kdr_data *data, const char *path)
+{
+	static const char *const endings[] = { ".csv", ".tsv", ".tab", ".txt", NULL };
+	const char *input = kdr_data_path(data);
+	struct stat info;
+	bool text = false;
+	for (int i = 0; endings[i]; i++) {
+		char packed[16];
+		snprintf(packed, sizeof packed, "%s.gz", endings[i]);
+		text = text || ends_with(path, endings[i]) || ends_with(path, packed);
+	}
+	if (!kdr_data_column_at(data, 0) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) {
+		cli_error("--write-table: %s is not a CSV or TSV file that can be read again", input);
+		return false;
+	}
+	if (!text) {
+		cli_error("--write-table %s: a table of text is written; name it .csv, .tsv, .tab or .txt",
+		          path);
+		return false;
+	}
+	return true;
+}
+
+/* The result's data set of that name; -1: there is none. */
+static int64_t task_named(const kdr_result *result, const char *name)
+{
+	for (int64_t i = 0; i < kdr_result_ntasks(result); i++)
+		if (strcmp(kdr_result_task_name(result, i), name) == 0)
+			return i;
+	return -1;
+}
+
+/* One file by one of the options, or whether it can be written where there is no result yet. */
+static int write_one(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t task, bool table,
+                     const char *path, const kdr_result *result, const double *const *xy)
+{
+	kdr_status st;
+	kdr_read_options reading;
+	const char *input = kdr_data_path(tasks->data[task]);
+	const bool force = cli_flag(args, "force");
+	cli_reading(args, &reading);
+	if (!result && !xy)
+		st = kdr_write_check(ctx, path, force);
+	else if (table)
+		st = kdr_result_write_table(ctx, result, KDR_TABLE_INPUT,
+		                            task_named(result, kdr_data_name(tasks->data[task])), path,
+		                            force);
+	else
+		st = kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, result, xy, force);
+	if (st != KDR_OK)
+		return cli_fail(ctx, st);
+	if ((result || xy) && !cli_quiet(args))
+		fprintf(cli_get(args, "output", NULL) ? stdout : stderr, "written: %s\n", path);
+	return EXIT_DONE;
+}
+
+int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
+                   const kdr_result *result, const double *const *xy)
+{
+	static const char *const options[] = { "write-h5ad", "write-table" };
+	char path[4096];
+	int code = EXIT_DONE;
+	for (int table = 0; table < 2; table++) {
+		const char *given = cli_get(args, options[table], NULL);
+		if (!given || first >= tasks->count)
+			continue;
+		if (cli_ranks() > 1) {
+			cli_error(
+			        "--%s: not under mpirun, where no process has all rows; <task>.samples.csv has them",
+			        options[table]);
+			return EXIT_USAGE;
+		}
+		bool several = tasks->from[first] != tasks->from[tasks->count - 1];
+		for (int64_t t = first; t < tasks->count && code == EXIT_DONE; t++) {
+			if (t > first && tasks->from[t] == tasks->from[t - 1])
+				continue;
+			if (strcmp(kdr_data_path(tasks->data[t]), "-") == 0) {
+				cli_error("--%s: standard input cannot be given back", options[table]);
+				return EXIT_USAGE;
+			}
+			output_path(given, tasks, t, several, path, sizeof path);
+			if (table && !check_table(tasks->data[t], path))
+				return EXIT_USAGE;
+			code = write_one(ctx, args, tasks, t, table, path, result, xy);
+		}
+	}
+	return code;
+}
