@@ -14,6 +14,7 @@
  * Tasks with initial labels keep the numbers given. What belongs to clusters is known from the method's field
  * table: an axis called "k" in an array's shape, entries called "k" in what it holds. */
 #include "api/number.h"
+#include "api/result.h"
 #include "comm/comm.h"
 
 typedef struct numbering {
@@ -403,7 +404,8 @@ kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kd
 	if (algo->family != KDR_FAMILY_CLUSTER && !(algo->flags & KDR_ALGO_CLUSTERS_TARGET))
 		return KDR_OK;
 	KDRI_TRY(numbering_new(ctx, result, &n));
-	if (problem->pooled || (algo->flags & KDR_ALGO_SHARED_CLUSTERS))
+	result->shared_clusters = problem->pooled || (algo->flags & KDR_ALGO_SHARED_CLUSTERS);
+	if (result->shared_clusters)
 		KDRI_TRY(choose_shared(ctx, problem, result, &n));
 	else
 		KDRI_TRY(choose_each(ctx, problem, result, &n));

@@ -171,7 +171,8 @@ struct kdr_result {
 	int64_t bridge_count;
 	kdri_shared_features *shared; /* columns point into arrays */
 	int64_t shared_count;
-	bool parted; /* other ranks have more rows */
+	bool parted;          /* other ranks have more rows */
+	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
 };
 
 /* Rows and sizes of clusters of all ranks; to be called when labels are there. */

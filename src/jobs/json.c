@@ -364,6 +364,8 @@ static void put_between(kdri_json *j, const kdr_result *r)
 		put_matrix(j, r->relatedness, r->ntasks, r->ntasks);
 		kdri_json_end_object(j);
 	}
+	if (r->ntasks > 1 && r->algo->family == KDR_FAMILY_CLUSTER)
+		kdri_json_bool(j, "shared_clusters", r->shared_clusters);
 	if (!r->match_count)
 		return;
 	kdri_json_array(j, "correspondence");

@@ -180,6 +180,58 @@ class Page(unittest.TestCase):
         for t in result["tasks"]:
             self.assertEqual(set(t.get("k_curves", {"from": 2})) - {"from"}, {"eigengap", "modularity", "agreement"} if "k_curves" in t else set())
 
+    def cards(self):
+        """Of each card: its title, its colour and shape, and the data sets in it."""
+        return self.js("""return [...document.querySelectorAll('#clusters .card')].map((c) => [c.querySelector('h3').textContent.trim(),
+          c.querySelector('.mark path').style.fill + c.querySelector('.mark path').getAttribute('d'),
+          [...c.querySelectorAll('h4')].map((h) => h.firstChild.textContent).join(' ')])""")
+
+    def test_clusters_without_a_counterpart_have_their_own_name_colour_and_card(self):
+        # clustered separately: nothing corresponds
+        page = self.cluster("separately", "-m", "kmeans")
+        self.assertIs(json.loads((page.parent / "result.json").read_text())["shared_clusters"], False)
+        self.open(page)
+        cards = self.cards()
+        self.assertEqual([(title, names) for title, _, names in cards], [(f"task{t} {c}", f"task{t}") for t in (1, 2, 3) for c in range(3)])
+        self.assertEqual(len({look for _, look, _ in cards}), 9)
+        # one list of clusters
+        page = self.cluster("pooled", "-m", "kmeans", "--pooled")
+        self.open(page)
+        self.assertEqual([(title, names) for title, _, names in self.cards()], [(f"Cluster {c}", "task1 task2 task3") for c in range(3)])
+        # cluster 0 of all, and 1 of the first two; the third's 1 and everybody's 2 have no counterpart
+        result = json.loads((page.parent / "result.json").read_text())
+        result["shared_clusters"] = False
+        shares = {(0, 1): [1, 1, 0], (0, 2): [1, 0, 0], (1, 2): [1, 0, 0]}
+        result["correspondence"] = [{"from": f"task{a + 1}", "to": f"task{b + 1}", "matrix": [[d[i] * (i == j) for j in range(3)] for i in range(3)]}
+                                    for (a, b), d in shares.items()]
+        (self.dir / "partly.json").write_text(json.dumps(result))
+        run("report", self.dir / "partly.json", "-o", self.dir / "partly.html")
+        self.open(self.dir / "partly.html")
+        cards = self.cards()
+        self.assertEqual([(title, names) for title, _, names in cards], [("Cluster 0", "task1 task2 task3"), ("Cluster 1", "task1 task2"),
+                         ("task1 2", "task1"), ("task2 2", "task2"), ("task3 1", "task3"), ("task3 2", "task3")])
+        self.assertEqual(len({look for _, look, _ in cards}), 6)
+        legend = self.js("return [...document.querySelectorAll('#map .legend li')].map((e) => e.textContent.trim())")
+        self.assertEqual(sorted(legend), sorted(["cluster 0", "cluster 1", "task1 2", "task2 2", "task3 1", "task3 2"]))
+        self.assertEqual(self.js("return [...document.querySelectorAll('#across .node')].map((e) => e.getAttribute('aria-label').replace(/:.*/, ''))"),
+                         ["Cluster 0 of task1", "Cluster 1 of task1", "task1 2 of task1", "Cluster 0 of task2", "Cluster 1 of task2", "task2 2 of task2",
+                          "Cluster 0 of task3", "task3 1 of task3", "task3 2 of task3"])
+        self.check_geometry("partly")
+
+    def test_bars_have_one_scale_and_means_the_units_of_the_file(self):
+        rows = [f"{2000 + 10 * (i % 5) if i % 3 else 90000 + i},{20 + i % 4 + 30 * (i % 3 == 0)},{'abc'[i % 3]}" for i in range(90)]
+        (self.dir / "people.csv").write_text("income,age,plan\n" + "\n".join(rows) + "\n")
+        run("cluster", "-q", "-k", 3, "--report", "-o", self.dir / "people", self.dir / "people.csv")
+        self.open(self.dir / "people" / "report.html")
+        bars = self.js("return [...document.querySelectorAll('.features li')].map((e) => [parseFloat(e.querySelector('.strip > span').style.width), e.querySelector('.num').textContent])")
+        effects = [abs(float(text.replace("\u2212", "-"))) for _, text in bars]
+        for (width, _), effect in zip(bars, effects):
+            self.assertAlmostEqual(width / 100, effect / max(effects), delta=.08)
+        self.assertEqual(max(width for width, _ in bars), 100)
+        sentences = self.js("return [...document.querySelectorAll('.description')].map((e) => e.textContent)")
+        self.assertEqual(len(sentences), 3)
+        self.assertTrue(any("100 % plan a" in s and "income 90,000" in s for s in sentences), sentences)
+
     def test_a_k_for_each(self):
         out = self.dir / "each"
         run("cluster", "-k", "auto,3,auto", "--report", "-q", "-o", out, *self.tasks)

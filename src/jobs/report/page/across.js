@@ -1,13 +1,6 @@
 /* Across data sets: which clusters are counterparts, how related the sets are, what transfer moved.
  * SPDX-License-Identifier: BSD-3-Clause */
 
-const taskIndex = (v) => typeof v === "number" ? v : tasks.findIndex((t) => t.name === v);
-
-function matches() {
-  return list(D.correspondence).map((m) => ({ from: taskIndex(m.from), to: taskIndex(m.to), matrix: list(m.matrix), quality: list(m.quality) }))
-    .filter((m) => m.from >= 0 && m.to >= 0 && m.from !== m.to && m.matrix.length);
-}
-
 /* A match turned round. */
 function turned(m) {
   const cols = Math.max(...m.matrix.map((r) => r.length));
@@ -21,10 +14,10 @@ function shares(m, i) {
   return row.map((v) => whole > 0 ? v / whole * good : 0);
 }
 
+/* Sizes of the clusters of a data set by their own numbers. */
 function sizesOf(t) {
-  const out = Array(Math.max(1, isNumber(t.raw.k) ? t.raw.k : 0, clusterCount)).fill(0);
-  if (t.labels) for (const v of t.labels.values) if (v >= 0) out[v]++;
-  return out;
+  const k = 1 + Math.max(0, ...t.groups ? t.groups.keys() : []);
+  return Array.from({ length: k }, (_, c) => groupOf(t.index, c) < 0 ? 0 : members(t, groupOf(t.index, c)).length);
 }
 
 /* Clusters of neighbouring tasks as columns, bands as wide as the match. */
@@ -57,13 +50,14 @@ function flow(all) {
     const outOf = m.matrix.map((_, i) => sum(shares(m, i))), into = b.map((_, j) => sum(m.matrix.map((_r, i) => shares(m, i)[j] || 0)));
     const startA = a.map((n, i) => n.y + n.h * Math.max(0, 1 - (outOf[i] || 0)) / 2), startB = b.map((n, j) => n.y + n.h * Math.max(0, 1 - (into[j] || 0)) / 2);
     m.matrix.forEach((_, i) => shares(m, i).forEach((s, j) => {
+      const from = groupOf(m.from, i), to = groupOf(m.to, j);
       if (s < 0.02 || !a[i] || !b[j] || !a[i].h || !b[j].h) return;
       const ha = a[i].h * s, hb = b[j].h * s / Math.max(1, into[j]), x0 = a[i].x + nodeW, x1 = b[j].x, mid = (x0 + x1) / 2;
       const band = svg("path", { class: "band", d: `M${x0} ${startA[i]}C${mid} ${startA[i]} ${mid} ${startB[j]} ${x1} ${startB[j]}V${startB[j] + hb}` +
         `C${mid} ${startB[j] + hb} ${mid} ${startA[i] + ha} ${x0} ${startA[i] + ha}Z` },
-        svg("title", {}, `${nameOf(i)} of ${tasks[m.from].name} = ${nameOf(j)} of ${tasks[m.to].name}: ${percent(s)}`));
-      paint(band, "fill", () => hue(i));
-      watch((now) => band.classList.toggle("faded", now !== null && now !== i && now !== j));
+        svg("title", {}, `${nameOf(from)} of ${tasks[m.from].name} = ${nameOf(to)} of ${tasks[m.to].name}: ${percent(s)}`));
+      paint(band, "fill", () => hue(from));
+      watch((now) => band.classList.toggle("faded", now !== null && now !== from && now !== to));
       bands.push(band);
       startA[i] += ha;
       startB[j] += hb;
@@ -71,7 +65,8 @@ function flow(all) {
   }
   for (const [column, t] of used.entries()) {
     titles.push(svg("text", { x: 10 + column * gapX, y: 20, class: "strong" }, cut(t.name, 22)));
-    at.get(t.index).forEach((n, c) => {
+    at.get(t.index).forEach((n, number) => {
+      const c = groupOf(t.index, number);
       if (!n.h) return;
       const box = svg("rect", { x: n.x, y: n.y, width: nodeW, height: n.h, rx: 2 });
       paint(box, "fill", () => hue(c));
@@ -95,11 +90,12 @@ function counterparts(all) {
     if (m.from > m.to) continue;
     m.matrix.forEach((r, i) => {
       const own = shares(m, i), j = own.indexOf(Math.max(...own));
-      if (!(own[j] > 0)) { rows.push([`${tasks[m.from].name} ${Name(i)}`, `none in ${tasks[m.to].name}`, "–", "–", "–", "–"]); return; }
-      const name = (t, c) => features(tasks[t].clusters.find((p) => p && p.number === c)).filter((f) => f.effect > 0).map((f) => String(f.name));
+      const called = (t, c) => `${tasks[t].name} ${Name(groupOf(t, c))}`;
+      if (!(own[j] > 0)) { rows.push([called(m.from, i), `none in ${tasks[m.to].name}`, "–", "–", "–", "–"]); return; }
+      const name = (t, c) => features(tasks[t].clusters.find((p) => p && p.number === groupOf(t, c))).filter((f) => f.effect > 0).map((f) => String(f.name));
       const a = name(m.from, i), b = name(m.to, j), both = a.filter((f) => b.includes(f));
       const words = (w) => w.slice(0, 5).join(", ") || "–";
-      rows.push([`${tasks[m.from].name} ${Name(i)}`, `${tasks[m.to].name} ${Name(j)}`, number(isNumber(m.quality[i]) ? m.quality[i] : own[j], 2),
+      rows.push([called(m.from, i), called(m.to, j), number(isNumber(m.quality[i]) ? m.quality[i] : own[j], 2),
         words(both), words(a.filter((f) => !both.includes(f))), words(b.filter((f) => !both.includes(f)))]);
     });
   }
@@ -141,7 +137,7 @@ function moves() {
 }
 
 function across() {
-  const all = matches(), related = object(D.relatedness), parts = [];
+  const all = correspondence, related = object(D.relatedness), parts = [];
   const rows = list(related.matrix).filter((r) => Array.isArray(r) && r.length);
   if (all.length && !isTransfer) {
     const table = counterparts(all);

@@ -47,8 +47,9 @@ function part(t, c) {
   const rows = members(t, c), profile = t.clusters.find((p) => p && p.number === c);
   if (!rows.length && !profile) return null;
   const size = t.labels ? rows.length : object(profile).size;
+  const own = object(profile).own, renamed = Number.isInteger(own) && nameOf(c) === `cluster ${groups[c][0].number}` && own !== groups[c][0].number;
   return el("div", { class: "part" },
-    el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}`)),
+    el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}${renamed ? `; number ${own} in its labels` : ""}`)),
     typeof object(profile).description === "string" ? el("p", { class: "description" }, profile.description) : null,
     featureBars(features(profile), 6), inside(t, rows), typical(t, profile));
 }
@@ -65,7 +66,7 @@ function clusters() {
   const rows = labelled.flatMap((t) => t.clusters.flatMap((p) => features(p).map((f) => [t.name, Name(p.number), { head: String(f.name) },
     number(f.effect, 2), meanOf(f, "inside"), meanOf(f, "outside")])));
   section("clusters", isTransfer ? "The classes" : "The clusters",
-    el("p", {}, `${isTransfer ? "What sets the samples of a class apart in each data set" : labelled.length > 1 ? "Counterparts have the same number, colour and shape in every data set" : "What sets each apart"}. ` +
+    el("p", {}, `${isTransfer ? "What sets the samples of a class apart in each data set" : labelled.length > 1 ? "Counterparts have the same number, colour and shape in every data set; a cluster without one has its own" : "What sets each apart"}. ` +
       "Bars, on one scale for all: how far the mean inside lies from that outside, in standard deviations. Press a name to highlight it everywhere."),
     el("div", { class: "cards" }, cards),
     clusterCount > CARDS ? el("p", { class: "note" }, `The first ${CARDS} of ${clusterCount} are shown.`) : null,

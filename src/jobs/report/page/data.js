@@ -75,14 +75,84 @@ for (const t of tasks) {
   t.truth.values = t.truth.values.map((v) => v >= 0 && v < map.length ? map[v] : -1);
 }
 
+/* Clusters of several data sets that correspond are one group, with one name, colour, shape and card; a cluster without a
+ * counterpart is a group of its own, even if another data set has its number. From here on labels are indices of groups. */
+const groups = []; /* of each: the clusters {task, number} */
+const taskIndex = (v) => typeof v === "number" ? v : tasks.findIndex((t) => t.name === v);
+const correspondence = list(D.correspondence).map((m) => ({ from: taskIndex(m.from), to: taskIndex(m.to), matrix: list(m.matrix), quality: list(m.quality) }))
+  .filter((m) => m.from >= 0 && m.to >= 0 && m.from !== m.to && m.matrix.length);
+
+/* Pairs of clusters whose entry is the largest of its row and of its column, and the only one as large. */
+function counterpartsOf(m) {
+  const at = (i, j) => isNumber(list(m.matrix[i])[j]) ? m.matrix[i][j] : 0, width = Math.max(...m.matrix.map((r) => list(r).length)), out = [];
+  const others = (v, n, skip, value) => v > 0 && [...Array(n).keys()].every((x) => x === skip || value(x) < v);
+  for (let i = 0; i < m.matrix.length; i++)
+    for (let j = 0; j < width; j++)
+      if (others(at(i, j), width, j, (x) => at(i, x)) && others(at(i, j), m.matrix.length, i, (x) => at(x, j))) out.push([i, j]);
+  return out;
+}
+
+function findGroups() {
+  const numbers = (t) => {
+    const out = new Set(t.clusters.filter((c) => c && Number.isInteger(c.number) && c.number >= 0 && c.number < 1e6).map((c) => c.number));
+    if (t.labels) for (const v of t.labels.values) if (v >= 0) out.add(v);
+    return [...out].sort((a, b) => a - b);
+  };
+  const parent = new Map(), inside = new Map(), key = (t, c) => `${t} ${c}`;
+  const root = (k) => { while (parent.get(k) !== k) k = parent.get(k); return k; };
+  const all = tasks.flatMap((t) => numbers(t).map((number) => ({ task: t.index, number })));
+  for (const c of all) {
+    parent.set(key(c.task, c.number), key(c.task, c.number));
+    inside.set(key(c.task, c.number), [c.task]);
+  }
+  /* Never two clusters of one data set. */
+  const join = (a, b) => {
+    if (!parent.has(a) || !parent.has(b)) return;
+    const to = root(a), from = root(b), both = [...inside.get(to), ...inside.get(from)];
+    if (to === from || new Set(both).size < both.length) return;
+    parent.set(from, to);
+    inside.set(to, both);
+  };
+  /* A list of clusters for all data sets; so do results that do not say. */
+  if (D.shared_clusters || (D.shared_clusters === undefined && !correspondence.length)) {
+    const first = new Map();
+    for (const c of all) {
+      if (first.has(c.number)) join(first.get(c.number), key(c.task, c.number));
+      else first.set(c.number, key(c.task, c.number));
+    }
+  }
+  for (const m of correspondence) for (const [i, j] of counterpartsOf(m)) join(key(m.from, i), key(m.to, j));
+  const index = new Map();
+  for (const c of all) {
+    const r = root(key(c.task, c.number));
+    if (!index.has(r)) { index.set(r, groups.length); groups.push([]); }
+    groups[index.get(r)].push(c);
+    tasks[c.task].groups = tasks[c.task].groups || new Map();
+    tasks[c.task].groups.set(c.number, index.get(r));
+  }
+  for (const t of tasks) {
+    const to = (v) => t.groups && t.groups.has(v) ? t.groups.get(v) : -1;
+    for (const field of [t.labels, t.second, t.before]) if (field) field.values = field.values.map(to);
+    t.clusters = t.clusters.map((c) => c && Number.isInteger(c.number) ? { ...c, own: c.number, number: to(c.number) } : c);
+  }
+}
+if (!classNames.length) findGroups();
+/* The group of a cluster of a data set. */
+const groupOf = (t, c) => classNames.length ? c : tasks[t].groups && tasks[t].groups.has(c) ? tasks[t].groups.get(c) : -1;
+
 const labelled = tasks.filter((t) => t.labels);
 let clusterCount = 0;
 for (const t of labelled) for (const v of t.labels.values) if (v >= clusterCount) clusterCount = v + 1;
 for (const t of tasks) for (const c of t.clusters) if (c && Number.isInteger(c.number) && c.number < 1e6 && c.number >= clusterCount) clusterCount = c.number + 1;
 
-/* What a cluster is called: a class, or a number. */
-const nameOf = (c) => c < 0 ? "none" : classNames.length ? classNames[c] || `class ${c}` : `cluster ${c}`;
-const Name = (c) => { const s = nameOf(c); return classNames.length ? s : s[0].toUpperCase() + s.slice(1); };
+/* What a cluster is called: a class, or a number; "south 1" if another group has clusters of that number. */
+const groupNames = groups.map((g, at) => {
+  const first = g[0].number, same = groups.map((o, i) => [o[0].number, o.length, i]).filter((o) => o[0] === first);
+  const keeps = same.length === 1 || at === same.filter((o) => o[1] > 1).map((o) => o[2])[0];
+  return keeps ? `cluster ${first}` : g.map((c) => `${tasks[c.task].name} ${c.number}`).join(", ");
+});
+const nameOf = (c) => c < 0 ? "none" : classNames.length ? classNames[c] || `class ${c}` : groupNames[c] || `cluster ${c}`;
+const Name = (c) => nameOf(c).replace(/^(cluster \d+)$/, (s) => s[0].toUpperCase() + s.slice(1));
 const idOf = (t, i) => { const id = t.ids instanceof Map ? t.ids.get(i) : t.ids[i]; return id === undefined ? `row ${count(i + 1)}` : String(id); };
 const rowOf = (t, p) => t.rows ? t.rows[p] : p;
 

@@ -249,7 +249,7 @@ const rgb = (hex) => { const n = parseInt(hex.slice(1), 16); return (n & 255) <<
 /* What is said of a point. */
 function told(t, p) {
   const i = rowOf(t, p), out = [["", idOf(t, i)]];
-  if (t.labels) out.push([isTransfer ? "class" : "cluster", classNames.length ? nameOf(t.labels.values[i]) : t.labels.values[i]]);
+  if (t.labels) out.push([isTransfer ? "class" : "cluster", nameOf(t.labels.values[i]).replace(/^cluster /, "")]);
   if (t.truth) out.push(["known class", modes.truth.name(t.truth.values[i])]);
   if (t.confidence) out.push(["confidence", share(t.confidence[i])]);
   if (t.second && t.second.values[i] >= 0) out.push(["or", nameOf(t.second.values[i])]);
