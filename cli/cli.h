@@ -323,7 +323,7 @@ void cli_bridges_table(FILE *out, const cli_run *run);
 void cli_shared(FILE *out, const cli_run *run);
 
 /* quality.c: how good clusters are without truth, where that was asked for. */
-void cli_quality(FILE *out, const kdr_result *result);
+void cli_quality(FILE *out, const cli_run *run);
 /* The lines about one partition. */
 void cli_quality_lines(FILE *out, const kdr_quality *quality);
 /* --resamples as the library takes it; false after an error was printed. */

@@ -32,7 +32,8 @@ static const cli_option own_options[] = {
 	{ .name = "score", .help = "score against <task>.labels beside each task" },
 	{ .name = "quality",
 	  .help = "also say how good clusters are without truth: silhouette, Davies-Bouldin, Calinski-Harabasz, and "
-	          "stability under resampling, which takes five more fits" },
+	          "stability under resampling, which takes five more fits; with several data sets also how well they mix: iLISI, "
+	          "kBET, batch ASW, and the data sets in each cluster" },
 	{ .name = "resamples",
 	  .value = "N",
 	  .help = "--quality: fits on parts of the data for the stability (default 5; 0: none)" },

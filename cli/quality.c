@@ -35,8 +35,57 @@ void cli_quality_lines(FILE *out, const kdr_quality *q)
 		print_line(out, "stability", q->stability, words);
 }
 
-void cli_quality(FILE *out, const kdr_result *r)
+enum { MOST_CLUSTERS = 12 };
+
+/* Which data sets, and which known classes, the clusters have. */
+static void print_shares(FILE *out, const kdri_json_value *clusters)
 {
+	const int64_t count = kdri_json_count(clusters),
+	              most = count > MOST_CLUSTERS + 1 ? MOST_CLUSTERS : count;
+	bool known = false;
+	for (int64_t c = 0; c < count; c++)
+		known = known || kdri_json_get(kdri_json_at(clusters, c), "purity");
+	fprintf(out, "\ncluster  samples  data sets  largest  entropy%s\n", known ? "  purity" : "");
+	for (int64_t c = 0; c < most; c++) {
+		const kdri_json_value *own = kdri_json_at(clusters, c);
+		fprintf(out, "%7lld  %7lld  %9lld  %7.2f  %7.2f",
+		        (long long)kdri_json_integer(kdri_json_get(own, "number"), 0),
+		        (long long)kdri_json_integer(kdri_json_get(own, "size"), 0),
+		        (long long)kdri_json_count(kdri_json_get(own, "samples")),
+		        kdri_json_number(kdri_json_get(own, "largest"), 0),
+		        kdri_json_number(kdri_json_get(own, "entropy"), 0));
+		double purity = kdri_json_number(kdri_json_get(own, "purity"), NAN);
+		if (known && isfinite(purity))
+			fprintf(out, "  %6.2f", purity);
+		fputc('\n', out);
+	}
+	if (most < count)
+		fprintf(out, "... (%lld more: see mixing in result.json)\n", (long long)(count - most));
+	fprintf(out,
+	        "largest: share of the data set with most samples; entropy of the shares: 0 one data set, 1 equal shares%s\n",
+	        known ? "; purity: share of the most frequent known class" : "");
+}
+
+static void print_mixing(FILE *out, const kdri_json_value *mixing)
+{
+	const char *space = kdri_json_text(kdri_json_get(mixing, "space"), NULL);
+	if (!mixing)
+		return;
+	fprintf(out, "\nhow well the data sets mix\n");
+	print_line(out, "ilisi", kdri_json_number(kdri_json_get(mixing, "ilisi"), NAN),
+	           "0 to 1: how many data sets the neighbours of a sample are from");
+	print_line(out, "kbet", kdri_json_number(kdri_json_get(mixing, "kbet"), NAN),
+	           "0 to 1: share of neighbourhoods with the same data set proportions as all samples");
+	print_line(out, "batch_asw", kdri_json_number(kdri_json_get(mixing, "batch_asw"), NAN),
+	           "0 to 1: 1 - |silhouette by data set|, mean over the clusters");
+	if (space)
+		fprintf(out, "computed on %s\n", space);
+	print_shares(out, kdri_json_get(mixing, "clusters"));
+}
+
+void cli_quality(FILE *out, const cli_run *run)
+{
+	const kdr_result *r = run->result;
 	bool any = false;
 	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
 		const kdr_quality *q = kdr_result_quality(r, t);
@@ -48,4 +97,5 @@ void cli_quality(FILE *out, const kdr_result *r)
 	}
 	if (any)
 		fprintf(out, "%s\n", kdri_quality_note());
+	print_mixing(out, kdri_json_get(run->about, "mixing"));
 }

@@ -74,6 +74,7 @@ typedef struct kdr_field_desc {
 	const char *help;
 	kdr_scoring
 	        scoring; /* of at most one array per method: the source of second choices and probabilities */
+	bool common_space; /* rows are samples, and samples of different data sets can be compared */
 } kdr_field_desc;
 
 /* A registered method. It belongs to the library and is never freed. This struct and the two above may grow: hold pointers to

@@ -167,7 +167,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     object, what read() gives, or a path. columns, rename, missing, na, decimal, id_column, label_column and task_column are those of
     read(), for paths and DataFrames. k: the number of clusters, a list or a dict with one for each task, or None where
     the method can find it. preprocess: "default" (chosen by the kind of data unless weight, norm or scale is given, also as
-    "none"), "none" (the data as they are, or weight, norm and scale as given) or "by-data" (unit rows as well, as auto). quality: also say how good clusters are without truth (`Result.quality`), with so many resamples (None: 5) for the
+    "none"), "none" (the data as they are, or weight, norm and scale as given) or "by-data" (unit rows as well, as auto). quality: also say how good clusters are without truth (`Result.quality`), and how well several data sets mix (`Result.mixing`), with so many resamples (None: 5) for the
     stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. max_memory: bytes; a fit that would take more is refused before it starts. Returns a
     Result."""
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)

@@ -221,6 +221,10 @@ class Result:
         q = lib.kdr_result_quality(self._result, self.index(task))
         return None if q == ffi.NULL else quality_dict(q)
 
+    def mixing(self):
+        """How well several data sets mix, as a dict: `mixing` of result.json; None without quality=True or with one data set."""
+        return json.loads(self.to_json(samples=False)).get("mixing")
+
     def clusters(self, task=0):
         """What sets each cluster of a task apart: `clusters` of result.json."""
         return json.loads(self.to_json(samples=False))["tasks"][self.index(task)].get("clusters", [])

@@ -56,6 +56,12 @@ void kdri_result_about_free(kdr_result *r)
 		kdri_free_with(a, r->bridges[i].name);
 		kdri_free_with(a, r->bridges[i].path);
 	}
+	if (r->mixing) {
+		kdri_free_with(a, r->mixing->clusters);
+		kdri_free_with(a, r->mixing->set);
+		kdri_free_with(a, r->mixing->samples);
+		kdri_free_with(a, r->mixing);
+	}
 	kdri_free_with(a, r->bridges);
 	kdri_free_with(a, r->shared);
 }

@@ -191,8 +191,7 @@ static match find_match(const kdr_result *result, const matches *m, int64_t from
 	                      : (match){ c.matrix, c.cols, c.rows, 1, c.cols };
 }
 
-/* Where `count` numbers, `step` apart, have their largest, if it is above 0 and the only one; else -1. */
-static int64_t only_largest(const double *at, int64_t count, int64_t step)
+int64_t kdri_only_largest(const double *at, int64_t count, int64_t step)
 {
 	int64_t best = -1, times = 0;
 	for (int64_t i = 0; i < count; i++) {
@@ -211,8 +210,8 @@ static int64_t only_largest(const double *at, int64_t count, int64_t step)
 static void by_match(const match *m, const naming *theirs, naming *c)
 {
 	for (int64_t z = 0; z < c->k; z++) {
-		int64_t a = c->now[z] < 0 ? only_largest(m->at + z * m->across, m->rows, m->down) : -1;
-		if (a < 0 || only_largest(m->at + a * m->down, m->cols, m->across) != z)
+		int64_t a = c->now[z] < 0 ? kdri_only_largest(m->at + z * m->across, m->rows, m->down) : -1;
+		if (a < 0 || kdri_only_largest(m->at + a * m->down, m->cols, m->across) != z)
 			continue;
 		if (theirs->now[a] < c->k && !c->taken[theirs->now[a]])
 			give(c, z, theirs->now[a]);

@@ -7,5 +7,7 @@
 /* Numbers the clusters of a fresh result by first appearance, counterparts alike: labels, the axes and entries
  * of arrays that the method's field table calls k, and correspondences. */
 kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kdr_result *result);
+/* Where `count` numbers, `step` apart, have their largest, if it is above 0 and the only one; else -1. */
+int64_t kdri_only_largest(const double *at, int64_t count, int64_t step);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "core/internal.h"
 #include "core/names.h"
+#include "engine/metrics/metrics.h"
 
 /* A named number or text. */
 typedef struct kdri_field {
@@ -74,6 +75,24 @@ typedef struct kdri_bridge {
 
 /* Samples that stand for a cluster, of each kind. */
 enum { KDRI_EXAMPLES = 3 };
+
+/* A cluster of all data sets, and how many samples each of them has in it; jobs/mixing.c defines the figures. */
+typedef struct kdri_mixing_cluster {
+	int64_t root;   /* index of its first cluster among those of all data sets */
+	int64_t number; /* as in the labels */
+	int64_t size;
+	int64_t first,
+	        sets; /* its data sets: entries first .. first + sets - 1 of `set` and `samples` below */
+	double largest, entropy;
+	double purity; /* NaN if no class is known */
+} kdri_mixing_cluster;
+typedef struct kdri_mixing {
+	kdri_mixing_figures figures;
+	const char *space; /* what they were computed on, static; NULL: there is no common space */
+	kdri_mixing_cluster *clusters;
+	int64_t nclusters;
+	int64_t *set, *samples;
+} kdri_mixing;
 
 /* A task as the report draws it. */
 enum { KDRI_STRONGEST = 3 };
@@ -173,6 +192,7 @@ struct kdr_result {
 	int64_t shared_count;
 	bool parted;          /* other ranks have more rows */
 	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
+	kdri_mixing *mixing; /* NULL: not requested, or a single data set */
 };
 
 /* Rows and sizes of clusters of all ranks; to be called when labels are there. */

@@ -72,8 +72,10 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(kdri_job_words(ctx, result, sets));
 	KDRI_TRY(kdri_job_choices(ctx, result, sets));
-	if (o->quality)
+	if (o->quality) {
 		KDRI_TRY(put_quality(ctx, sets, result));
+		KDRI_TRY(kdri_job_mixing(ctx, job, result, sets));
+	}
 	KDRI_TRY(kdri_job_map(ctx, job, result, sets));
 	kdri_job_finish(job, result);
 	*out = result;

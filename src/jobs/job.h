@@ -5,6 +5,8 @@
 #include "api/method.h"
 #include "api/result.h"
 
+struct kdri_json;
+
 /* --- job.c: method, preprocessing, fit ---------------------------------------------------------- */
 
 typedef struct kdri_job {
@@ -153,6 +155,13 @@ kdr_status kdri_job_excerpts(kdr_context *ctx, kdr_result *result, int64_t task,
 /* Where wanted, the samples as the report draws them. data[t] is what task t was fitted on. */
 kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *result, kdr_data *const *data);
 
+/* --- mixing.c ------------------------------------------------------------------------------------ */
+
+/* How well several data sets mix. data[t] is what task t was fitted on. */
+kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *result, kdr_data *const *data);
+/* An object "mixing", if that is known. */
+void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
+
 /* --- words.c ------------------------------------------------------------------------------------- */
 
 /* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on. */
@@ -183,7 +192,6 @@ int kdri_described(const kdri_task_result *task, const kdri_cluster_profile *pro
                    int64_t out[KDRI_DESCRIBED]);
 
 /* json_map.c: what the report draws of a task, where it was wanted. */
-struct kdri_json;
 kdr_status kdri_json_map(kdr_context *ctx, struct kdri_json *json, const kdr_result *result, int64_t task);
 
 /* json.c: the most memory the process has had. */

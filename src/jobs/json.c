@@ -545,6 +545,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 		kdri_json_end_object(j);
 	}
 	put_between(j, r);
+	kdri_json_mixing(j, r);
 	put_bridges(j, r);
 	put_shared(j, r);
 	put_calibration(j, r);

@@ -58,7 +58,7 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x r", "samples along the leading directions, moved",
-	           .per_task = true),
+	           .per_task = true, .common_space = true),
 	KDRI_ARRAY("unmoved", KDR_FLOAT64, "n x r", "samples along the leading directions as they were",
 	           .per_task = true),
 	KDRI_ARRAY("soft_centres", KDR_FLOAT64, "C x r",

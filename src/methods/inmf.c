@@ -58,7 +58,7 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("sizes", KDR_FLOAT64, "k", "root mean square of each factor in the samples of the task",
 	           .per_task = true, .in_model = true),
 	KDRI_ARRAY("H", KDR_FLOAT64, "n x k", "what the samples have of each factor, in units of its size",
-	           .per_task = true, .scoring = KDR_SCORING_SHARES),
+	           .per_task = true, .scoring = KDR_SCORING_SHARES, .common_space = true),
 	{ .name = NULL },
 };
 

@@ -63,6 +63,28 @@ static kdr_status quality(kdr_context *ctx)
 	return st;
 }
 
+static kdr_status mixing(kdr_context *ctx)
+{
+	kdr_data *data[2] = { NULL, NULL };
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.k = K;
+	o.quality = true;
+	o.pooled = true;
+	o.resamples = -1;
+	kdr_status st = make(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = make(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data, 2, &o, &r);
+	kdr_result_free(r);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
 static kdr_status stability(kdr_context *ctx)
 {
 	kdr_data *data = NULL;
@@ -111,6 +133,7 @@ static kdr_status probabilities(kdr_context *ctx)
 
 const oom_scenario oom_out[] = {
 	{ "quality", quality, 1 },
+	{ "mixing", mixing, 1 },
 	{ "stability", stability, 1 },
 	{ "probabilities", probabilities, 1 },
 	{ NULL, NULL, 0 },

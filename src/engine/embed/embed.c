@@ -83,6 +83,29 @@ done:
 	return st;
 }
 
+kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, double **out, int64_t *width)
+{
+	kdr_status st;
+	kdr_task *tasks = NULL;
+	plane p = { 0 };
+	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	for (int64_t t = 0; t < count; t++)
+		tasks[t].x = x[t];
+	const kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };
+	const kdri_views_options looks = { .together = true, .later = true };
+	KDRI_TRY(kdri_views_new(ctx, &problem, &looks, &p.views));
+	p.width = KDRI_MIN(SHARED, KDRI_MIN(p.views.begin[count], kdr_mat_cols(&x[0])));
+	KDRI_TRY(kdri_views_pooled(ctx, &p.views, p.width, &p.shared));
+	unit(&p);
+	*out = p.shared;
+	*width = p.width;
+	p.shared = NULL;
+done:
+	kdri_free(ctx, tasks);
+	plane_free(ctx, &p);
+	return st;
+}
+
 /* Tasks of equal width. */
 static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t count,
                                  const kdr_embed_options *o, double *const *xy)

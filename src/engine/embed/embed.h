@@ -10,6 +10,10 @@
 kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *options,
                       double *const *xy);
 
+/* The coordinates that the map of several tasks of equal width starts from: all rows, in order of tasks, each less its task's mean,
+ * along at most 20 leading directions of all; of unit length where the cosine compares samples. *out is to be freed. */
+kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, double **out, int64_t *width);
+
 /* --- links.c: who attracts whom --------------------------------------------------------------- */
 
 /* The neighbours of a task's samples as a graph with weights 1; samples without a direction, which the cosine gives no

@@ -85,7 +85,7 @@ extern const char *const kdri_subspace_choices[];
 	           "centres of the clusters in the shared subspace", .in_model = true), \
 	KDRI_ARRAY("centres", KDR_FLOAT64, "k x d", \
 	           "centres of the task's own clusters", .per_task = true, .in_model = true), \
-	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x l", "samples in the shared subspace", .per_task = true), \
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x l", "samples in the shared subspace", .per_task = true, .common_space = true), \
 	KDRI_ARRAY("within", KDR_FLOAT64, "iterations + 1", \
 	           "the tasks' own part of the objective, from the start on, before weighing"), \
 	KDRI_ARRAY("across", KDR_FLOAT64, "iterations + 1", \
