@@ -91,7 +91,8 @@ typedef enum kdr_table {
 	/* CSV, one line per sample of a target: id and the probability of each class. For a path that ends in .npy: an array. */
 	KDR_TABLE_PROBABILITIES,
 	/* CSV, one line per feature that sets a cluster apart, for all data sets: task, cluster or class, size, feature, effect,
-	 * mean_inside, mean_outside, share_inside, share_outside, column, category. */
+	 * mean_inside, mean_outside, share_inside, share_outside, column, category, exploratory_p,
+	 * exploratory_p_adjusted. */
 	KDR_TABLE_FEATURES,
 	/* An array of the result as .npy. */
 	KDR_TABLE_ARRAY,

@@ -99,6 +99,65 @@ class Out(PartsTest):
         self.assertIsNone(quiet(kindred.cluster, {"a": self.x, "b": self.z}, 3, "harmony").mixing())
         self.assertIsNone(quiet(kindred.cluster, self.x, 3, "kmeans", quality=True, resamples=0).mixing())
 
+    def compare_p(self, x, labels, clusters):
+        """The p-values of clusters are those of SciPy, adjusted by Benjamini and Hochberg over all columns that vary."""
+        from scipy.stats import mannwhitneyu
+        compared = 0
+        for c in clusters:
+            inside = labels == c["number"]
+            varies = [j for j in range(x.shape[1]) if len(set(x[:, j])) > 1]
+            p = mannwhitneyu(x[inside][:, varies], x[~inside][:, varies], method="asymptotic").pvalue
+            order = np.argsort(p)
+            adjusted = np.empty(len(p))
+            adjusted[order] = np.minimum.accumulate((p[order] * len(p) / np.arange(1, len(p) + 1))[::-1])[::-1]
+            for f in c["features"]:
+                j = varies.index(int(f["name"].split()[1]) - 1)
+                np.testing.assert_allclose([f["exploratory_p"], f["exploratory_p_adjusted"]], [p[j], min(1, adjusted[j])], rtol=1e-8)
+                compared += 1
+        self.assertGreater(compared, 0)
+
+    def test_markers_have_the_p_values_of_scipy(self):
+        import scipy.sparse
+        rng = np.random.default_rng(3)
+        y = np.arange(90) % 3
+        tied = rng.poisson(.3 + 2 * (np.arange(40) % 3 == y[:, None]), (90, 40)).astype(float)
+        tied[:, 7] = 2  # constant: not tested
+        signed = rng.normal(size=(90, 12)) + .7 * (np.arange(12) % 3 == y[:, None])
+        signed[rng.random(signed.shape) < .5] = 0
+        for x in (tied, signed):
+            for form in (x, scipy.sparse.csr_matrix(x)):
+                r = quiet(kindred.cluster, form, 3, "kmeans", preprocess="as-told")
+                self.compare_p(x, r.labels(), r.clusters())
+        one = quiet(kindred.cluster, tied, 1, "kmeans")
+        self.assertEqual(one.clusters()[0]["features"], [])
+
+    def test_markers_of_large_data_are_tested_on_every_second_sample(self):
+        rng = np.random.default_rng(4)
+        y = np.arange(550) % 2
+        x = rng.normal(size=(550, 4000)) + .3 * (np.arange(4000) < 5) * y[:, None]  # 2.2 million entries
+        x[:, :2] += 8 * y[:, None]
+        r = quiet(kindred.cluster, x, 2, "kmeans", preprocess="as-told")
+        labels, clusters = r.labels(), r.clusters()
+        half = np.sort(np.concatenate([np.flatnonzero(labels == c)[::2] for c in range(2)]))
+        self.compare_p(x[half], labels[half], clusters)
+
+    def test_markers_of_the_report(self):
+        """Of each cluster the features with the largest effects, with the mean and the share of samples that have them in every cluster."""
+        rng = np.random.default_rng(5)
+        y = np.arange(60) % 3
+        counts = rng.poisson(.1 + 3 * (np.arange(6) % 3 == y[:, None]), (60, 6)).astype(float)
+        for x, share, of in ((counts, counts != 0, "not zero"), (self.x, self.x > self.x.mean(0), "above the mean")):
+            r = quiet(kindred.cluster, x, 3, "kmeans", preprocess="as-told")
+            m, labels = r.to_dict()["tasks"][0]["markers"], r.labels()
+            columns = [int(f.split()[1]) - 1 for f in m["features"]]
+            best = {int(c["features"][0]["name"].split()[1]) - 1 for c in r.clusters() if c["features"][0]["effect"] > 0}
+            self.assertTrue(best <= set(columns))
+            self.assertEqual((m["share_of"], len(columns)), (of, len(set(columns))))
+            self.assertIn("exploratory", m["note"])
+            for c in range(3):
+                np.testing.assert_allclose(m["mean"][c], x[labels == c][:, columns].mean(0))
+                np.testing.assert_allclose(m["share"][c], share[labels == c][:, columns].mean(0))
+
     def test_tables(self):
         r = quiet(kindred.cluster, self.x, 3, "kmeans")
         with tempfile.TemporaryDirectory() as folder:

@@ -30,6 +30,12 @@ void kdri_result_about_free(kdr_result *r)
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			kdri_free_with(a, (void *)task->profiles[c].features);
 		kdri_free_with(a, task->profiles);
+		if (task->markers) {
+			kdri_free_with(a, task->markers->columns);
+			kdri_free_with(a, task->markers->mean);
+			kdri_free_with(a, task->markers->share);
+			kdri_free_with(a, task->markers);
+		}
 		free_left_out(a, task->left_out, task->nleft_out);
 		kdri_free_with(a, task->confidence);
 		kdri_free_with(a, task->second);

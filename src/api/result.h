@@ -29,10 +29,19 @@ typedef struct kdri_feature_effect {
 	                                       such as counts (nothing negative, a tenth of the entries and more zero) those
 	                                       that have an entry; else NaN */
 	kdri_unit unit;
-	bool known;       /* the unit is the user's */
-	double deviation; /* standard deviation of all values, if known */
-	double origin;    /* of dates: the day that means are counted from, in days since 1970 */
+	bool known;           /* the unit is the user's */
+	double deviation;     /* standard deviation of all values, if known */
+	double origin;        /* of dates: the day that means are counted from, in days since 1970 */
+	double p, p_adjusted; /* of a test that is exploratory (jobs/markers.c); NaN: not tested */
 } kdri_feature_effect;
+
+/* Features that mark the clusters of a task, in order of clusters, and what each cluster has of them. */
+typedef struct kdri_markers {
+	int64_t count;
+	int64_t *columns;
+	double *mean, *share; /* k x count; share: of the samples of the cluster that have the feature */
+	bool counts;          /* they have it if the entry is not 0; else if it is above the mean */
+} kdri_markers;
 
 /* A cluster, and what sets it apart from its task's other samples: features it has more of, and less of (negative), the
  * largest effect first; none below 0.2, which is next to nothing. */
@@ -130,6 +139,7 @@ typedef struct kdri_task_result {
 	char **advice;     /* sentences */
 	int64_t nadvice;
 	kdri_cluster_profile *profiles; /* k, or NULL */
+	kdri_markers *markers;          /* NULL without profiles */
 	kdr_left_out *left_out;         /* rows of the file that are not among the n; texts are owned */
 	int64_t nleft_out;
 	double *confidence;          /* n, or NULL; where the method leaves no array of that name */
@@ -192,7 +202,7 @@ struct kdr_result {
 	int64_t shared_count;
 	bool parted;          /* other ranks have more rows */
 	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
-	kdri_mixing *mixing; /* NULL: not requested, or a single data set */
+	kdri_mixing *mixing;  /* NULL: not requested, or a single data set */
 };
 
 /* Rows and sizes of clusters of all ranks; to be called when labels are there. */

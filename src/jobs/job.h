@@ -162,6 +162,11 @@ kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *re
 /* An object "mixing", if that is known. */
 void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 
+/* --- markers.c ----------------------------------------------------------------------------------- */
+
+/* Tests the features of the profiles, and finds the markers that the report draws. */
+kdr_status kdri_job_markers(kdr_context *ctx, kdri_task_result *task, const kdr_data *data);
+
 /* --- words.c ------------------------------------------------------------------------------------- */
 
 /* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on. */

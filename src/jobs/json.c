@@ -228,6 +228,10 @@ static void put_feature(kdri_json *j, const kdri_task_result *t, const kdri_feat
 		kdri_json_real(j, "share_inside", f->share_inside);
 		kdri_json_real(j, "share_outside", f->share_outside);
 	}
+	if (isfinite(f->p)) {
+		kdri_json_real(j, "exploratory_p", f->p);
+		kdri_json_real(j, "exploratory_p_adjusted", f->p_adjusted);
+	}
 	if (f->known) {
 		size_t length;
 		const char *level = kdri_table_column(t, f->column, &length);
@@ -288,6 +292,26 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 	kdri_json_end_array(j);
 }
 
+static void put_markers(kdri_json *j, const kdri_task_result *t)
+{
+	const kdri_markers *m = t->markers;
+	char column[KDRI_COLUMN_NAME];
+	kdri_json_object(j, "markers");
+	kdri_json_array(j, "features");
+	for (int64_t i = 0; i < m->count; i++)
+		kdri_json_string(j, NULL, kdri_column_name(t, m->columns[i], column));
+	kdri_json_end_array(j);
+	kdri_json_string(j, "share_of", m->counts ? "not zero" : "above the mean");
+	for (int share = 0; share < 2; share++) {
+		kdri_json_array(j, share ? "share" : "mean");
+		for (int64_t c = 0; c < t->k; c++)
+			kdri_json_reals(j, NULL, (share ? m->share : m->mean) + c * m->count, m->count);
+		kdri_json_end_array(j);
+	}
+	kdri_json_string(j, "note", "p-values are exploratory: the clusters were made from the same data");
+	kdri_json_end_object(j);
+}
+
 /* How k was found, where it was: numbers for k from 2. */
 static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 {
@@ -332,6 +356,8 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 		put_choices(j, r, i);
 	if (t->profiles)
 		put_profiles(j, r, t);
+	if (t->markers && t->markers->count > 0)
+		put_markers(j, t);
 	if (t->nadvice > 0)
 		kdri_json_strings(j, "advice", t->advice, t->nadvice);
 	put_scores(j, &t->scores);

@@ -249,6 +249,8 @@ static kdr_status put_effect(table *t, const kdri_task_result *task, const kdri_
 	KDRI_TRY(put_real(t, f->share_outside));
 	KDRI_TRY(put_text(t, level ? table_column : name));
 	KDRI_TRY(level ? put_text(t, level) : tables_put(t, NULL, 0));
+	KDRI_TRY(put_real(t, f->p));
+	KDRI_TRY(put_real(t, f->p_adjusted));
 	KDRI_TRY(end_line(t));
 done:
 	return st;
@@ -256,12 +258,20 @@ done:
 
 static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
 {
-	const char *const titles[] = { "task",          r->classes ? "class" : "cluster",
-		                       "size",          "feature",
-		                       "effect",        "mean_inside",
-		                       "mean_outside",  "share_inside",
-		                       "share_outside", "column",
-		                       "category",      NULL };
+	const char *const titles[] = { "task",
+		                       r->classes ? "class" : "cluster",
+		                       "size",
+		                       "feature",
+		                       "effect",
+		                       "mean_inside",
+		                       "mean_outside",
+		                       "share_inside",
+		                       "share_outside",
+		                       "column",
+		                       "category",
+		                       "exploratory_p",
+		                       "exploratory_p_adjusted",
+		                       NULL };
 	kdr_status st;
 	(void)at; /* all tasks */
 	KDRI_TRY(put_titles(t, titles));

@@ -423,6 +423,7 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 		if (r->tasks[t].labels && r->tasks[t].sizes && r->tasks[t].k > 0) {
 			KDRI_TRY(words_side_new(ctx, &r->tasks[t], data[t], &sides[t]));
 			KDRI_TRY(put_profiles(ctx, &r->tasks[t], &sides[t]));
+			KDRI_TRY(kdri_job_markers(ctx, &r->tasks[t], data[t]));
 		}
 		KDRI_TRY(put_advice(ctx, r, t));
 	}

@@ -1,0 +1,296 @@
+/* Which features mark a cluster: tests of the features that set it apart, and their means and shares in every cluster.
+ * SPDX-License-Identifier: BSD-3-Clause
+ *
+ * For each column that is not constant, and each cluster with n1 of the n samples, n2 = n - n1, R the sum of the ranks of its samples
+ * in the column, equal values having their mean rank, and tie groups of t samples:
+ *
+ * (E1) U = R - n1 (n1 + 1) / 2                                                  Wilcoxon's rank-sum test [Mann & Whitney 1947]
+ * (E2) s^2 = n1 n2 / 12 (n + 1 - sum over tie groups of (t^3 - t) / (n (n - 1)))
+ * (E3) p = 2 P(Z > (|U - n1 n2 / 2| - 1/2) / s), at most 1, Z standard normal: two-sided, with correction for continuity
+ * (E4) adjusted p of the i-th smallest of m p-values = min over j >= i of p_j m / j     [Benjamini & Hochberg 1995], m columns
+ *
+ * Adjustment is over all columns of a cluster. P-values are exploratory: the clusters were made from the same data, so that even
+ * clusters of noise have small ones. Of data sets with more than MOST_ENTRIES entries or MOST_ROWS rows every second, third, ... sample
+ * of each cluster is tested. Rows on several ranks are not tested.
+ *
+ * Markers for the report are the features with the largest positive effect of each cluster, with the mean and the share of samples
+ * that have the feature in every cluster: an entry other than 0 in data such as counts (words.c), else a stored one above the column's
+ * mean.
+ *
+ * Time: O(nnz log n + k d log d), memory: a copy of the tested entries, and 8 bytes for each column and cluster up to MOST_VALUES. */
+#include "comm/comm.h"
+#include "jobs/job.h"
+#include "matrix/linalg.h"
+#include "matrix/rows.h"
+
+#include <stdlib.h>
+
+enum { MOST_ENTRIES = 2000000, MOST_ROWS = 200000, MOST_VALUES = 1 << 24, MOST_EACH = 3, MOST_MARKERS = 48 };
+
+/* --- ranks ---------------------------------------------------------------------------------------------- */
+
+typedef struct ranked {
+	double value;
+	int64_t cluster;
+} ranked;
+
+typedef struct tests {
+	kdr_context *ctx;
+	int64_t n, d, k;
+	int64_t *rows, *cluster,
+	        *size;             /* tested samples, their clusters, and how many a cluster has of them */
+	kdri_own taken, turned;    /* these rows; columns as rows */
+	int64_t first, count;      /* the clusters at work */
+	double *p;                 /* count x d; NaN: a constant column */
+	ranked *room;              /* n for each thread */
+	double *sums;              /* k for each thread */
+	double *sorted, *adjusted; /* d */
+} tests;
+
+static void tests_free(tests *w)
+{
+	kdri_free(w->ctx, w->rows);
+	kdri_free(w->ctx, w->cluster);
+	kdri_free(w->ctx, w->size);
+	kdri_own_free(w->ctx, &w->taken);
+	kdri_own_free(w->ctx, &w->turned);
+	kdri_free(w->ctx, w->p);
+	kdri_free(w->ctx, w->room);
+	kdri_free(w->ctx, w->sums);
+	kdri_free(w->ctx, w->sorted);
+	kdri_free(w->ctx, w->adjusted);
+}
+
+static int compare_ranked(const void *a, const void *b)
+{
+	double x = ((const ranked *)a)->value, y = ((const ranked *)b)->value;
+	return (x > y) - (x < y);
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The p-value from the sum of the ranks and that of t^3 - t. */
+static double rank_sum_p(double rank_sum, double n1, double n, double ties)
+{
+	double n2 = n - n1, u = rank_sum - n1 * (n1 + 1) / 2;            /* (E1) */
+	double variance = n1 * n2 / 12 * (n + 1 - ties / (n * (n - 1))); /* (E2) */
+	if (!(n1 > 0 && n2 > 0 && variance > 0))
+		return NAN;
+	return KDRI_MIN(1, erfc((fabs(u - n1 * n2 / 2) - 0.5) / sqrt(2 * variance))); /* (E3) */
+}
+
+/* Tests of one column. Entries that are not stored are zeros, a tie group of their own. */
+static void test_column(const tests *w, int64_t j, ranked *list, double *sums)
+{
+	const kdri_entries r = kdri_row_entries(&w->turned.view, j);
+	int64_t stored = 0, below = 0;
+	for (int64_t p = 0; p < r.count; p++)
+		if (r.val[p] != 0) {
+			list[stored++] = (ranked){ r.val[p], w->cluster[kdri_entry_column(&r, p)] };
+			below += r.val[p] < 0;
+		}
+	const double zeros = (double)(w->n - stored), zero_rank = (double)below + (zeros + 1) / 2;
+	double ties = zeros * zeros * zeros - zeros;
+	qsort(list, (size_t)stored, sizeof *list, compare_ranked);
+	for (int64_t c = 0; c < w->k; c++)
+		sums[c] = zero_rank * (double)w->size[c]; /* as if all were zeros */
+	for (int64_t i = 0, end; i < stored; i = end) {
+		for (end = i + 1; end < stored && list[end].value == list[i].value; end++)
+			;
+		double t = (double)(end - i), rank = (double)i + (t + 1) / 2 + (i >= below ? zeros : 0);
+		ties += t * t * t - t;
+		for (int64_t p = i; p < end; p++)
+			sums[list[p].cluster] += rank - zero_rank;
+	}
+	for (int64_t c = 0; c < w->count; c++)
+		w->p[c * w->d + j] =
+		        rank_sum_p(sums[w->first + c], (double)w->size[w->first + c], (double)w->n, ties);
+}
+
+/* Every stride-th sample of each cluster. */
+static kdr_status choose_samples(tests *w, const kdri_task_result *t, const kdr_mat *x)
+{
+	kdr_status st;
+	const int64_t stride = KDRI_MAX(1 + (kdr_mat_nnz(x) - 1) / MOST_ENTRIES, 1 + (t->n - 1) / MOST_ROWS);
+	int64_t *seen = NULL;
+	KDRI_TRY(KDRI_NEW0(w->ctx, &seen, w->k));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->rows, t->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->cluster, t->n));
+	KDRI_TRY(KDRI_NEW0(w->ctx, &w->size, w->k));
+	for (int64_t i = 0; i < t->n; i++) {
+		int64_t c = t->labels[i];
+		if (c < 0 || c >= w->k || seen[c]++ % stride != 0)
+			continue;
+		w->rows[w->n] = i;
+		w->cluster[w->n++] = c;
+		w->size[c]++;
+	}
+done:
+	kdri_free(w->ctx, seen);
+	return st;
+}
+
+/* (E4) of the features of one cluster, whose p-values are `p`. */
+static void adjust(const tests *w, const double *p, kdri_cluster_profile *profile)
+{
+	kdri_feature_effect *features = (kdri_feature_effect *)profile->features;
+	int64_t m = 0;
+	for (int64_t j = 0; j < w->d; j++)
+		if (isfinite(p[j]))
+			w->sorted[m++] = p[j];
+	qsort(w->sorted, (size_t)m, sizeof *w->sorted, compare_values);
+	double least = 1;
+	for (int64_t j = m; j > 0; j--)
+		w->adjusted[j - 1] = least = KDRI_MIN(least, w->sorted[j - 1] * (double)m / (double)j);
+	for (int64_t f = 0; f < profile->nfeatures; f++) {
+		double own = p[features[f].column];
+		int64_t low = 0, high = m; /* the first that is not smaller: equal ones are adjusted alike */
+		while (low < high) {
+			int64_t middle = low + (high - low) / 2;
+			if (w->sorted[middle] < own)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		features[f].p = own;
+		features[f].p_adjusted = low < m && isfinite(own) ? w->adjusted[low] : NAN;
+	}
+}
+
+static kdr_status test_all(tests *w, kdri_task_result *t)
+{
+	kdr_status st;
+	const int threads = w->ctx->threads;
+	const int64_t at_once = KDRI_MIN(w->k, KDRI_MAX(1, MOST_VALUES / KDRI_MAX(w->d, 1)));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->p, at_once * w->d));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->sorted, w->d));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->adjusted, w->d));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->room, threads * w->n));
+	KDRI_TRY(KDRI_NEW(w->ctx, &w->sums, threads * w->k));
+	for (w->first = 0; w->first < w->k; w->first += w->count) {
+		w->count = KDRI_MIN(at_once, w->k - w->first);
+#pragma omp parallel for num_threads(threads) schedule(static) if (w->n * w->d > 1 << 14)
+		for (int part = 0; part < threads; part++)
+			for (int64_t j = part; j < w->d; j += threads)
+				test_column(w, j, w->room + part * w->n, w->sums + part * w->k);
+		for (int64_t c = 0; c < w->count; c++)
+			adjust(w, w->p + c * w->d, &t->profiles[w->first + c]);
+	}
+done:
+	return st;
+}
+
+static kdr_status test_features(kdr_context *ctx, kdri_task_result *t, const kdr_mat *x)
+{
+	kdr_status st;
+	tests w = { .ctx = ctx, .d = kdr_mat_cols(x), .k = t->k };
+	for (int64_t c = 0; c < t->k; c++)
+		for (int64_t f = 0; f < t->profiles[c].nfeatures; f++) {
+			kdri_feature_effect *own = (kdri_feature_effect *)&t->profiles[c].features[f];
+			own->p = own->p_adjusted = NAN;
+		}
+	if (kdri_several(ctx) || ctx->cancelled || ctx->timed_out || w.d > MOST_ENTRIES || t->n < 2 ||
+	    t->k < 2)
+		return KDR_OK;
+	KDRI_TRY(choose_samples(&w, t, x));
+	KDRI_TRY(kdri_mat_take(ctx, x, w.rows, w.n, &w.taken));
+	KDRI_TRY(kdri_mat_transpose(ctx, &w.taken.view, &w.turned));
+	kdri_own_free(ctx, &w.taken);
+	KDRI_TRY(test_all(&w, t));
+done:
+	tests_free(&w);
+	return st;
+}
+
+/* --- markers for the report ------------------------------------------------------------------------------ */
+
+/* At most MOST_EACH features of each cluster, the strongest first, each once. */
+static kdr_status choose_markers(kdr_context *ctx, const kdri_task_result *t, kdri_markers *m)
+{
+	kdr_status st;
+	const int64_t each = KDRI_MAX(1, KDRI_MIN(MOST_EACH, MOST_MARKERS / KDRI_MAX(t->k, 1)));
+	KDRI_TRY(KDRI_NEW(ctx, &m->columns, MOST_MARKERS));
+	for (int64_t c = 0; c < t->k; c++) {
+		const kdri_cluster_profile *profile = &t->profiles[c];
+		int64_t taken = 0;
+		for (int64_t f = 0; f < profile->nfeatures && taken < each && m->count < MOST_MARKERS; f++) {
+			bool known = profile->features[f].effect <= 0;
+			m->counts = m->counts || isfinite(profile->features[f].share_inside);
+			for (int64_t i = 0; i < m->count; i++)
+				known = known || m->columns[i] == profile->features[f].column;
+			if (known)
+				continue;
+			m->columns[m->count++] = profile->features[f].column;
+			taken++;
+		}
+	}
+done:
+	return st;
+}
+
+/* Adds up the entries of the markers, or counts those above `above` (not 0, for data such as counts), by cluster. */
+static void add_up(const kdri_task_result *t, const kdr_mat *x, const int32_t *slot, const kdri_markers *m,
+                   const double *above, double *out)
+{
+	for (int64_t i = 0; i < t->n; i++) {
+		const int64_t c = t->labels[i];
+		if (c < 0 || c >= t->k)
+			continue;
+		const kdri_entries r = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < r.count; p++) {
+			int64_t at = slot[kdri_entry_column(&r, p)];
+			if (at >= 0 && !above)
+				out[c * m->count + at] += r.val[p];
+			else if (at >= 0)
+				out[c * m->count + at] += m->counts ? r.val[p] != 0 : r.val[p] > above[at];
+		}
+	}
+}
+
+static kdr_status fill_markers(kdr_context *ctx, const kdri_task_result *t, const kdr_mat *x, kdri_markers *m)
+{
+	kdr_status st;
+	int32_t *slot = NULL;
+	double *above = NULL;
+	const int64_t d = kdr_mat_cols(x), cells = t->k * m->count;
+	KDRI_TRY(KDRI_NEW(ctx, &slot, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &above, m->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &m->mean, cells));
+	KDRI_TRY(KDRI_NEW0(ctx, &m->share, cells));
+	for (int64_t j = 0; j < d; j++)
+		slot[j] = -1;
+	for (int64_t i = 0; i < m->count; i++)
+		slot[m->columns[i]] = (int32_t)i;
+	add_up(t, x, slot, m, NULL, m->mean);
+	KDRI_TRY(kdri_sum(ctx, m->mean, cells));
+	for (int64_t i = 0; i < cells; i++)
+		above[i % m->count] += m->mean[i] / (double)t->all;
+	add_up(t, x, slot, m, above, m->share);
+	KDRI_TRY(kdri_sum(ctx, m->share, cells));
+	for (int64_t i = 0; i < cells; i++) {
+		double size = (double)KDRI_MAX(t->sizes[i / m->count], 1);
+		m->mean[i] /= size;
+		m->share[i] /= size;
+	}
+done:
+	kdri_free(ctx, slot);
+	kdri_free(ctx, above);
+	return st;
+}
+
+kdr_status kdri_job_markers(kdr_context *ctx, kdri_task_result *t, const kdr_data *data)
+{
+	kdr_status st;
+	const kdr_mat x = kdr_data_mat(data);
+	KDRI_TRY(test_features(ctx, t, &x));
+	KDRI_TRY(KDRI_NEW0(ctx, &t->markers, 1));
+	KDRI_TRY(choose_markers(ctx, t, t->markers));
+	if (t->markers->count > 0)
+		KDRI_TRY(fill_markers(ctx, t, &x, t->markers));
+done:
+	return st;
+}
