@@ -12,7 +12,7 @@ enum { N = 60, KNOWN = 30, D = 7, C = 3 };
 typedef struct sample {
 	double x[N * D];
 	int64_t labels[N], truth[N];
-	bool asked[N];
+	bool source[N], asked[N];
 } sample;
 
 static sample sample_of(uint64_t seed)
@@ -23,6 +23,7 @@ static sample sample_of(uint64_t seed)
 		s.truth[i] = i % C;
 		s.labels[i] = i < KNOWN ? s.truth[i] : -1;
 		s.asked[i] = i >= KNOWN;
+		s.source[i] = !s.asked[i];
 		for (int64_t j = 0; j < D; j++)
 			s.x[i * D + j] = 0.6 * kdri_rng_normal(&rng) + 2.0 * (double)(j % C == s.truth[i]) +
 			                 (i < KNOWN ? 0 : 0.5 * (double)(j % 2));
@@ -150,6 +151,7 @@ static void aligned_ridge__small_sets__equals_the_equations(void **state)
 		                 .width = D,
 		                 .classes = C,
 		                 .labels = s.labels,
+		                 .source = s.source,
 		                 .asked = s.asked,
 		                 .start = start,
 		                 .graph = &graph,
@@ -182,7 +184,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 	static double w[N * N], one[N * C];
 	double *e = calloc(ROWS * D, sizeof *e), *all = calloc(ROWS * C, sizeof *all);
 	int64_t *labels = calloc(ROWS, sizeof *labels);
-	bool *asked = calloc(ROWS, sizeof *asked);
+	bool *asked = calloc(ROWS, sizeof *asked), *source = calloc(ROWS, sizeof *source);
 	int32_t *start = calloc(ROWS, sizeof *start);
 	for (int64_t i = 0; i < N; i++)
 		for (int64_t j = 0; j < N; j++)
@@ -191,6 +193,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 		memcpy(e + i * D, s.x + i % N * D, D * sizeof *e);
 		labels[i] = s.labels[i % N];
 		asked[i] = s.asked[i % N];
+		source[i] = s.source[i % N];
 		start[i] = (int32_t)((s.truth[i % N] + (i % N % 4 == 0)) % C);
 	}
 	kdr_mat dense = kdr_mat_from_dense(w, N, N);
@@ -200,6 +203,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 		                 .width = D,
 		                 .classes = C,
 		                 .labels = labels,
+		                 .source = source,
 		                 .asked = asked,
 		                 .start = start,
 		                 .graph = &graph,
@@ -216,6 +220,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 	free(all);
 	free(labels);
 	free(asked);
+	free(source);
 	free(start);
 	kdr_context_free(ctx);
 }

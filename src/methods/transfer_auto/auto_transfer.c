@@ -317,7 +317,8 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	all.entries += target.entries - kdri_sizes_role(s, KDR_ROLE_TARGET).entries;
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
 	const kdri_traits traits = kdri_extent_traits(&all, s->nonnegative);
-	const bool few = kdri_looks_like_measurements(&traits), words = kdri_looks_like_words(&traits);
+	const bool few = kdri_looks_like_measurements(&traits), words = kdri_looks_like_words(&traits),
+	           tables = kdri_opt_bool(o, "tables");
 	const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
 	const double n = all.n, known = n - target.n, neighbors = kdri_opt_real(o, "neighbors"),
 	             width = few ? all.d + 1 : KDRI_MIN(KDRI_ALIGNED_MOST, KDRI_MIN(all.d, n));
@@ -346,12 +347,10 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
 	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads),
 	             layers = kdri_transfer_layers_bytes(s, &all, words),
-	             tables = kdri_opt_bool(o, "tables") || !words
-	                              ? kdri_transfer_tables_bytes(&all, known, c)
-	                              : 0,
+	             forests = tables || !words ? kdri_transfer_forests_bytes(&all, known, c, tables) : 0,
 	             factors = kdri_transfer_factors_bytes(s, &all);
 	const double members = fmax(fmax(fmax(classifier, ridge), fmax(aligned, clusters)),
-	                            joint + fmax(fmax(layers, factors), tables));
+	                            joint + fmax(fmax(layers, factors), forests));
 	return (kdri_bytes){ .more = kdri_labelled_bytes(&all) + (!few + !words) * kdri_extent_values(&all) +
 		                     graph +
 		                     8 * c * (2 * n + all.d + (KDRI_TRANSFER_MEMBERS + 3) * target.n) +

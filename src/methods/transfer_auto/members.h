@@ -16,6 +16,7 @@ typedef struct kdri_transfer_work {
 	        right;    /* its cost, and its share of right answers in cross-validation on what is known */
 	int32_t *first_e; /* n: answers of a logistic regression of cost 10 on E */
 	bool quick;       /* held-out samples are predicted: smaller forests will do */
+	bool tables;      /* columns are in different units */
 } kdri_transfer_work;
 void kdri_transfer_work_free(kdr_context *ctx, kdri_transfer_work *t);
 

@@ -8,7 +8,8 @@
  *   logreg-raw         logistic regression of cost 1, columns standardised on the sources, rows not scaled
  *
  * Numbers are columns with more than two values; the others are categories or flags, which standardising in each data set would only
- * blur. Forests balance the classes and have leaves of at least 5 rows. They have 500 trees, 100 to predict held-out samples, and fewer for
+ * blur. Forests balance the classes and have leaves of at least 5 rows. They have 500 trees, 100 to predict held-out samples and data that are
+ * no table, and fewer for
  * many rows: trees times labelled rows stay below 1e7, but for the first 50 trees. */
 #include "methods/transfer_auto/tables.h"
 
@@ -144,7 +145,7 @@ static kdri_forest_options forest_options(const kdri_transfer_work *t, uint64_t 
 {
 	kdri_forest_options o = kdri_forest_defaults();
 	const double room = most_tree_rows / (double)KDRI_MAX(t->d->known, 1);
-	o.trees = t->quick ? QUICK_TREES : TREES;
+	o.trees = t->quick || !t->tables ? QUICK_TREES : TREES;
 	o.trees = KDRI_MIN(o.trees, (int64_t)KDRI_MAX(room, LEAST_TREES));
 	o.stage = "trees";
 	o.stream = stream;
@@ -234,12 +235,13 @@ done:
 
 /* --- memory ---------------------------------------------------------------------------------------------- */
 
-/* Columns with ranks; the ranks a forest is grown on; its nodes and leaves, about one for every 10 rows, twice while they
+/* Columns with ranks (of tables); the ranks a forest is grown on; its nodes and leaves, about one for every 10 rows, twice while they
  * are put together; what self-training keeps of each row. */
-double kdri_transfer_tables_bytes(const kdri_extent *x, double known, double classes)
+double kdri_transfer_forests_bytes(const kdri_extent *x, double known, double classes, bool tables)
 {
-	const double trees = KDRI_MIN(TREES, KDRI_MAX(most_tree_rows / known, LEAST_TREES)), rows = x->n,
-	             leaves = trees * rows / 10;
-	return 2 * x->n * x->d * (8 + 2 + 16) + 2 * leaves * (2 * sizeof(kdri_forest_node) + 8 * classes) +
-	       80 * x->n;
+	const double trees = KDRI_MIN(tables ? TREES : QUICK_TREES,
+	                              KDRI_MAX(most_tree_rows / known, LEAST_TREES)),
+	             rows = x->n, leaves = trees * rows / 10;
+	return x->n * x->d * (tables ? 2 * (8 + 2 + 16) : 2 + 16) +
+	       2 * leaves * (2 * sizeof(kdri_forest_node) + 8 * classes) + 80 * x->n;
 }

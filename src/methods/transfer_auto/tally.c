@@ -60,7 +60,8 @@ kdr_status kdri_transfer_tally_begin(kdri_transfer_tally *w, const kdr_problem *
 	w->n = kdri_transfer_count(&w->d);
 	w->c = w->d.classes;
 	KDRI_TRY(kdri_transfer_views_new(w->ctx, &w->d, &w->o->joins, &w->v));
-	w->shared = (kdri_transfer_work){ .d = &w->d, .v = &w->v, .share = w->d.share };
+	w->shared =
+	        (kdri_transfer_work){ .d = &w->d, .v = &w->v, .share = w->d.share, .tables = w->o->tables };
 	KDRI_TRY(kdri_transfer_tally_room(w->ctx, w));
 done:
 	return st;
