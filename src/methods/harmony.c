@@ -37,7 +37,7 @@
 
 static const char stage[] = "harmony";
 
-enum { BLOCKS = 20, INNER = 20, ROUNDS = 4, MOST_SOFT = 100, SAMPLES_EACH = 30 };
+enum { BLOCKS = 20, INNER = 20, ROUNDS = 4, MOST_SOFT = 100, SAMPLES_EACH = 30, BETWEEN_POLLS = 4096 };
 static const double inner_tol = 1e-5;
 
 static const kdr_option_desc options_table[] = {
@@ -82,7 +82,7 @@ typedef struct harmony {
 	double *centres, *first;     /* C x r: now, at the start */
 	double *seen, *due;          /* ntasks x C */
 	double *sums, *shift;        /* ntasks x C x r */
-	int64_t iterations, room;
+	int64_t iterations, most, room;
 	double start, *trace;
 	kdr_stop stop;
 } harmony;
@@ -160,6 +160,7 @@ static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const k
 	*h = (harmony){ .stack = stack,
 		        .n = n,
 		        .ntasks = stack->ntasks,
+		        .most = kdri_opt_int(options, "max_iter"),
 		        .theta = kdri_opt_real(options, "theta"),
 		        .sigma = kdri_opt_real(options, "sigma"),
 		        .ridge = kdri_opt_real(options, "ridge") };
@@ -239,32 +240,46 @@ static void assign_block(harmony *h, int64_t b, bool penalty)
 	}
 }
 
-/* (E2) */
-static double harmony_value_of(harmony *h)
+/* (E2). False if it is time to stop: there is no value. */
+static bool harmony_value_of(kdr_context *ctx, harmony *h, double *out)
 {
 	int64_t c = h->soft_k;
 	double value = 0;
 	memset(h->seen, 0, (size_t)(h->ntasks * c) * sizeof *h->seen); /* anew: no rounding adds up */
 	memset(h->mass, 0, (size_t)c * sizeof *h->mass);
-	for (int64_t i = 0; i < h->n; i++)
+	for (int64_t i = 0; i < h->n; i++) {
+		if (i % BETWEEN_POLLS == 0 && kdri_leave_off(ctx, stage, h->iterations, h->most))
+			return false;
 		harmony_count(h, i, 1);
-	for (int64_t i = 0; i < h->n; i++)
 		for (int64_t j = 0; j < c; j++) {
 			double soft = h->soft[i * c + j];
 			if (soft > 0)
 				value += soft * (2 * (1 - h->close[i * c + j]) + h->sigma * log(soft));
 		}
+	}
 	for (int64_t t = 0; t < h->ntasks; t++)
 		for (int64_t j = 0; j < c; j++) {
 			double seen = h->seen[t * c + j];
 			value += h->sigma * h->theta * seen *
 			         log((seen + 1) / (harmony_share_of(h, t) * h->mass[j] + 1));
 		}
-	return value;
+	*out = value;
+	return true;
 }
 
-/* (E3), (E4) until J stands. */
-static kdr_status harmony_settle(kdr_context *ctx, harmony *h, double *value)
+/* (E4) for all samples, and (E2). False if it is time to stop. */
+static bool harmony_assign(kdr_context *ctx, harmony *h, bool penalty, double *value)
+{
+	for (int64_t b = 0; b < BLOCKS; b++) {
+		if (kdri_leave_off(ctx, stage, h->iterations, h->most))
+			return false;
+		assign_block(h, b, penalty);
+	}
+	return harmony_value_of(ctx, h, value);
+}
+
+/* (E3), (E4) until J stands. *stopped: it was time to stop before that. */
+static kdr_status harmony_settle(kdr_context *ctx, harmony *h, double *value, bool *stopped)
 {
 	kdr_status st = KDR_OK;
 	int64_t c = h->soft_k, r = h->r;
@@ -274,10 +289,8 @@ static kdr_status harmony_settle(kdr_context *ctx, harmony *h, double *value)
 		        kdri_gemm(ctx, true, false, c, r, h->n, 1, h->soft, c, h->unit, r, 0, h->centres, r));
 		harmony_scale_rows(h->centres, c, r, h->centres); /* (E3) */
 		KDRI_TRY(harmony_compare(ctx, h));
-		for (int64_t b = 0; b < BLOCKS; b++)
-			assign_block(h, b, true);
-		*value = harmony_value_of(h);
-		if (before - *value <= inner_tol * fabs(before) || kdri_late(ctx))
+		*stopped = !harmony_assign(ctx, h, true, value);
+		if (*stopped || before - *value <= inner_tol * fabs(before))
 			break;
 		before = *value;
 	}
@@ -332,25 +345,26 @@ done:
 	return st;
 }
 
-static kdr_status harmony_iterate(kdr_context *ctx, harmony *h, int64_t most, double tol)
+static kdr_status harmony_iterate(kdr_context *ctx, harmony *h, double tol)
 {
 	kdr_status st;
-	double value, before;
-	bool stopped = false;
+	double value = NAN, before;
+	bool stopped;
 	memset(h->mass, 0, (size_t)h->soft_k * sizeof *h->mass);
 	KDRI_TRY(harmony_compare(ctx, h));
-	for (int64_t b = 0; b < BLOCKS; b++)
-		assign_block(h, b, false);
-	h->start = value = harmony_value_of(h);
+	stopped = !harmony_assign(ctx, h, false, &value);
+	h->start = value;
 	h->stop = KDR_STOP_MAX_ITER;
-	while (!stopped && h->stop == KDR_STOP_MAX_ITER && h->iterations < most) {
+	while (!stopped && h->stop == KDR_STOP_MAX_ITER && h->iterations < h->most) {
 		before = value;
-		KDRI_TRY(harmony_settle(ctx, h, &value));
+		KDRI_TRY(harmony_settle(ctx, h, &value, &stopped));
+		if (stopped) /* samples stay where the last complete round moved them */
+			break;
 		KDRI_TRY(harmony_move(ctx, h));
 		KDRI_TRY(kdri_trace_push(ctx, &h->trace, &h->iterations, &h->room, value));
 		if (before - value <= tol * fabs(before))
 			h->stop = KDR_STOP_CONVERGED;
-		stopped = kdri_iteration(ctx, stage, h->iterations, most, value);
+		stopped = kdri_iteration(ctx, stage, h->iterations, h->most, value);
 	}
 	if (stopped)
 		h->stop = kdri_stop_reason(ctx);
@@ -401,7 +415,7 @@ static kdr_status harmony_fit(kdr_context *ctx, const kdr_problem *problem, cons
 	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
 	KDRI_TRY(kdri_stack_init(ctx, problem, &stack, &init));
 	KDRI_TRY(harmony_new(ctx, &stack, options, &h));
-	KDRI_TRY(harmony_iterate(ctx, &h, kdri_opt_int(options, "max_iter"), kdri_opt_real(options, "tol")));
+	KDRI_TRY(harmony_iterate(ctx, &h, kdri_opt_real(options, "tol")));
 	const kdr_mat moved = kdr_mat_from_dense(h.moved, h.n, h.r);
 	o.n_init = kdri_opt_int(options, "n_init");
 	o.init_labels = init;

@@ -160,6 +160,33 @@ static void knn__one_thread_and_three__same_bits(void **state)
 	kdr_context_free(ctx);
 }
 
+static int count_neighbours(void *user, const kdr_event *e)
+{
+	*(int *)user += e->kind == KDR_EVENT_ITERATION && strcmp(e->stage, "neighbours") == 0;
+	return 0;
+}
+
+static void knn__many_products__ask_often_whether_to_stop(void **state)
+{
+	(void)state;
+	enum { LARGE = 4096, WIDE = 128, PRODUCTS = 1 << 28 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(9, "stop", 0);
+	double *x = malloc(sizeof(double) * LARGE * WIDE);
+	kdri_knn knn = { 0 };
+	int asked = 0;
+	for (int p = 0; p < LARGE * WIDE; p++)
+		x[p] = kdri_rng_normal(&rng);
+	const kdr_mat rows = kdr_mat_from_dense(x, LARGE, WIDE);
+	kdr_context_set_threads(ctx, 1);
+	kdr_context_set_progress(ctx, count_neighbours, &asked);
+	assert_ok(ctx, kdri_knn_find(ctx, &rows, 3, KDRI_METRIC_COSINE, &knn));
+	assert_true((double)asked >= (double)LARGE * LARGE * WIDE / PRODUCTS);
+	kdri_knn_free(ctx, &knn);
+	free(x);
+	kdr_context_free(ctx);
+}
+
 /* Sparse rows are compared by all their products: the same lists, ties and all, from another search. */
 static void knn__tree_of_boxes__finds_what_all_products_find(void **state)
 {
@@ -654,6 +681,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knn__random_rows__are_the_nearest_with_ties_to_the_lower_index),
 		cmocka_unit_test(knn__one_thread_and_three__same_bits),
+		cmocka_unit_test(knn__many_products__ask_often_whether_to_stop),
 		cmocka_unit_test(knn__tree_of_boxes__finds_what_all_products_find),
 		cmocka_unit_test(knn__tree_of_boxes__pays_for_many_rows_of_few_columns),
 		cmocka_unit_test(knn__too_many_neighbours__is_an_error),

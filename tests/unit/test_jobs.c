@@ -206,6 +206,29 @@ static void cluster__units__are_scaled_as_the_method_needs(void **state)
 	kdr_context_free(ctx);
 }
 
+static void harmony__no_time__moves_nothing_and_clusters_all_the_same(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d = molecules(ctx);
+	kdr_result *r = NULL;
+	int64_t n;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "harmony";
+	o.k = 2;
+	kdr_context_set_time_limit(ctx, 1e-9);
+	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
+	assert_int_equal(kdr_result_stop(r), KDR_STOP_TIME);
+	assert_int_equal(kdr_result_iterations(r), 0);
+	const int64_t *labels = kdr_result_labels(r, 0, &n);
+	for (int64_t i = 0; i < n; i++)
+		assert_in_range(labels[i], 0, 1);
+	kdr_result_free(r);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
 static void jobs__bad_requests__are_refused(void **state)
 {
 	(void)state;
@@ -312,6 +335,7 @@ int main(void)
 		cmocka_unit_test(cluster__recipe__chooses_unless_told),
 		cmocka_unit_test(cluster__named_method__has_the_recipe_of_auto),
 		cmocka_unit_test(cluster__units__are_scaled_as_the_method_needs),
+		cmocka_unit_test(harmony__no_time__moves_nothing_and_clusters_all_the_same),
 		cmocka_unit_test(jobs__bad_requests__are_refused),
 		cmocka_unit_test(rows__taken__keep_names_and_classes),
 		cmocka_unit_test(merge_classes__different_lists__one_by_first_appearance),

@@ -427,9 +427,30 @@ static void overflow__squares__clean_error(void **state)
 	kdr_context_free(ctx);
 }
 
+static void kmeans__no_time__starts_from_random_rows(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(4, "no time", 0);
+	problem p = make(BLOBS, 60, 3, 5, &rng);
+	kdri_kmeans_result r[2] = { 0 };
+	kdr_context_set_time_limit(ctx, 1e-9);
+	for (int i = 0; i < 2; i++) {
+		kdri_kmeans_options o = kdri_kmeans_defaults(p.k);
+		o.start = i ? KDRI_START_RANDOM : o.start;
+		assert_ok(ctx, kdri_kmeans(ctx, &p.as_dense, NULL, &o, &r[i]));
+	}
+	assert_memory_equal(r[0].labels, r[1].labels, 60 * sizeof(int64_t));
+	kdri_kmeans_free(ctx, &r[0]);
+	kdri_kmeans_free(ctx, &r[1]);
+	clear(&p);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(kmeans__no_time__starts_from_random_rows),
 		cmocka_unit_test(bounds__many_problems__partition_of_plain_lloyd),
 		cmocka_unit_test(dense_and_sparse__near_the_origin__bit_identical),
 		cmocka_unit_test(result__many_problems__valid_and_monotone),

@@ -8,9 +8,14 @@
  * product. Where rows are so full that this is more than the dense products of all their columns, it takes them as dense rows. */
 #include "engine/graph/knn_scan.h"
 
+#include "comm/comm.h"
 #include "matrix/device_tiles.h"
 
-enum { CPU_STRIPE = 2048, STRIPE = 1 << 16, SPARSE = 200 };
+/* CPU_TILE: rows that matrix/tiles.c takes at a time. */
+enum { CPU_STRIPE = 2048, CPU_TILE = 128, STRIPE = 1 << 16, SPARSE = 200 };
+
+/* Multiplications of a thread in a stripe, if it has more than CPU_TILE rows for each: some tens of milliseconds. */
+static const double dense_between_polls = 1 << 28, sparse_between_polls = 1 << 25;
 
 /* Multiplications of all pairs, and additions; how long a device takes for them, in those of dense products. */
 typedef struct costs {
@@ -66,12 +71,34 @@ typedef struct work {
 	kdri_sparse held;            /* the lists, where they are whole */
 } work;
 
+/* Rows that ask the processor at a time: so few that a scan of large data can be stopped soon. Multiples of the tiles, so that products
+ * do not depend on it. Ranks take the same number. */
+static kdr_status scan_cpu_stripe(work *w)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *x = w->s->asked;
+	double each = (double)w->m * (double)kdr_mat_cols(x), most = dense_between_polls;
+	w->stripe = CPU_STRIPE;
+	if (kdri_together(w->ctx))
+		goto done;
+	if (x->kind == KDR_MAT_CSR) {
+		KDRI_TRY(kdri_knn_products(w->ctx, x, &each));
+		each /= KDRI_MAX(1, (double)w->m);
+		most = sparse_between_polls;
+	}
+	const double tiles = floor(KDRI_MIN(most / KDRI_MAX(1, each), CPU_STRIPE) / CPU_TILE);
+	w->stripe = KDRI_MIN(CPU_STRIPE, w->ctx->threads * CPU_TILE * (int64_t)KDRI_MAX(1, tiles));
+done:
+	return st;
+}
+
 static kdr_status scan_open(work *w)
 {
+	kdr_status st;
 	const kdr_mat *x = w->s->asked;
 	const double n = (double)w->n, m = (double)w->m, list = 12.0 * (double)w->s->nn.k;
 	double room = 0.8 * (double)w->dev->room(w->dev), bytes = kdri_rows_bytes(x, w->spread, 0, w->m);
-	w->stripe = KDRI_MIN(w->n, CPU_STRIPE);
+	KDRI_TRY(scan_cpu_stripe(w));
 	w->per_stripe = w->per_part = INFINITY;
 	w->whole = true;
 	if (!kdri_is_cpu(w->dev)) {
@@ -86,8 +113,12 @@ static kdr_status scan_open(work *w)
 		w->per_part = w->whole ? INFINITY : KDRI_MAX(0, room / (w->lists ? 3 : 2));
 	}
 	if (!w->lists)
-		return kdri_tiles_new(w->ctx, w->dev, x, w->spread, w->whole ? INFINITY : w->per_part, &w->x);
-	return w->whole ? kdri_sparse_of(w->ctx, w->dev, &x->as.csr, w->s->lists, &w->held) : KDR_OK;
+		KDRI_TRY(kdri_tiles_new(w->ctx, w->dev, x, w->spread, w->whole ? INFINITY : w->per_part,
+		                        &w->x));
+	else if (w->whole)
+		KDRI_TRY(kdri_sparse_of(w->ctx, w->dev, &x->as.csr, w->s->lists, &w->held));
+done:
+	return st;
 }
 
 /* Rows begin .. begin + rows - 1 of those that ask; `own`: where they are, unless they are among those asked and there. */
@@ -204,7 +235,7 @@ static kdr_status scan_all(kdr_context *ctx, kdri_device *dev, void *user)
 			break;
 		s->finish(ctx, s->user, begin, end);
 		/* Ranks have the processor, and take as many turns as the one with the most rows. */
-		j->done = kdri_is_cpu(dev) ? KDRI_MIN(s->turns, j->done + CPU_STRIPE) : end;
+		j->done = kdri_is_cpu(dev) ? KDRI_MIN(s->turns, j->done + w.stripe) : end;
 		stop = kdri_iteration(ctx, "neighbours", j->done, s->turns, NAN);
 	}
 done:

@@ -315,9 +315,15 @@ done:
 	return st;
 }
 
+static bool kmeanspp_stops(crew *c)
+{
+	return !kdri_together(c->ctx) && kdri_leave_off(c->ctx, "centres", c->s[0].chosen, c->s[0].w->k);
+}
+
 kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count)
 {
 	kdr_status st;
+	bool stopped;
 	crew c = { .ctx = w[0]->ctx, .count = count };
 	KDRI_TRY(KDRI_NEW0(c.ctx, &c.s, count));
 	for (int64_t p = 0; p < count; p++) {
@@ -326,12 +332,16 @@ kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count)
 	}
 	KDRI_TRY(open_crew(&c));
 	KDRI_TRY(kmeanspp_begin(&c));
-	for (;;) {
+	while (!(stopped = kmeanspp_stops(&c))) {
 		int64_t all;
 		KDRI_TRY(kmeanspp_draw(&c, &all));
 		if (all == 0)
 			break;
 		KDRI_TRY(kmeanspp_choose(&c, all));
+	}
+	for (int64_t p = 0; p < count && stopped; p++) { /* random rows take no time */
+		KDRI_TRY(kdri_km_random(w[p], &rng[p]));
+		c.s[p].chosen = w[p]->k;
 	}
 	/* Fewer distinct samples than centres: the rest repeat the first, and get no samples. */
 	for (int64_t p = 0; p < count; p++)
