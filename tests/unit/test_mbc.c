@@ -227,6 +227,34 @@ static void relations__every_pair__have_their_marginals(void **state)
 /* --- lambda = 0 ------------------------------------------------------------------------------------------
  */
 
+/* A sweep is left between two pairs of tasks; what is reported of the pairs is complete. */
+static void sweeps__no_time__are_left_early_with_all_relations(void **state)
+{
+	(void)state;
+	for (int v = 0; v < 4; v++) {
+		kdr_context *ctx = unit_context();
+		tasks p;
+		kdr_result *r = NULL;
+		make(&p, 70, 4, 5, false);
+		kdr_context_set_time_limit(ctx, 1e-9);
+		assert_ok(ctx, try_fit(ctx, "mbc", &p, &r, "divergence", divergences[v], NULL));
+		assert_int_equal(kdr_result_stop(r), KDR_STOP_TIME);
+		const double *steps = kdr_result_array(r, "steps", -1).data;
+		assert_true(steps[0] == steps[1] && steps[1] == steps[2]);
+		assert_true(kdr_result_correspondence_count(r) > 0);
+		for (int64_t i = 0; i < kdr_result_correspondence_count(r); i++) {
+			const kdr_correspondence c = kdr_result_correspondence_at(r, i);
+			double sum = 0;
+			for (int64_t j = 0; j < c.rows * c.cols; j++)
+				sum += c.matrix[j];
+			assert_float_equal(sum, 1, 1e-9);
+		}
+		kdr_result_free(r);
+		release(&p);
+		kdr_context_free(ctx);
+	}
+}
+
 static void lambda_zero__any_divergence__equals_bregman(void **state)
 {
 	(void)state;
@@ -655,6 +683,7 @@ int main(void)
 		cmocka_unit_test(sweeps__random_tasks__every_step_descends),
 		cmocka_unit_test(objective__last_value__is_its_definition),
 		cmocka_unit_test(relations__every_pair__have_their_marginals),
+		cmocka_unit_test(sweeps__no_time__are_left_early_with_all_relations),
 		cmocka_unit_test(lambda_zero__any_divergence__equals_bregman),
 		cmocka_unit_test(lambda_zero__squared_euclidean__equals_kmeans),
 		cmocka_unit_test(centroid__exact__no_feasible_point_nearby_is_better),

@@ -286,7 +286,7 @@ static kdr_status restore(job *j, bool last)
 		memcpy(b->points, j->points[t], (size_t)(b->k * b->d) * sizeof *b->points);
 		KDRI_TRY(kdri_breg_place(b));
 	}
-	KDRI_TRY(kdri_mbc_match(&j->m));
+	KDRI_TRY(kdri_mbc_match(&j->m, false));
 done:
 	return st;
 }

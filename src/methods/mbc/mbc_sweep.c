@@ -4,6 +4,7 @@
  * A sweep is W, H, U. The divergences between centroids are computed once a sweep, after U: the objective
  * after U and the next W both come from them. */
 #include "methods/mbc/mbc_sweep.h"
+#include "comm/comm.h"
 #include "engine/metrics/metrics.h"
 
 /* Features of a block of differences between centroids: all of them then stay in the cache. */
@@ -88,19 +89,27 @@ done:
 
 /* --- divergences between centroids ------------------------------------------------------------------ */
 
+/* Block p of the features. */
+static void partial_costs(kdri_mbc *m, const kdri_breg *a, const kdri_breg *b, int64_t p)
+{
+	int64_t d = a->d, pairs = a->k * b->k, f = p * FEATURES, count = KDRI_MIN(FEATURES, d - f);
+	for (int64_t z = 0; z < a->k; z++)
+		for (int64_t l = 0; l < b->k; l++)
+			m->partial[p * pairs + z * b->k + l] = m->domain.divergence->between(
+			        a->points + z * d + f, b->points + l * d + f, count);
+}
+
 /* By differences, features in blocks. */
 static void symmetric_costs(kdri_mbc *m, const kdri_breg *a, const kdri_breg *b, double *cost, double *turned)
 {
-	const kdri_divergence *v = m->domain.divergence;
-	int64_t d = a->d, blocks = feature_blocks(m), pairs = a->k * b->k;
-	bool share = m->ctx->threads > 1 && (double)pairs * (double)d > 1e6;
-#pragma omp parallel for schedule(static) num_threads(m->ctx->threads) if (share)
-	for (int64_t p = 0; p < blocks; p++) {
-		int64_t f = p * FEATURES, count = KDRI_MIN(FEATURES, d - f);
-		for (int64_t z = 0; z < a->k; z++)
-			for (int64_t l = 0; l < b->k; l++)
-				m->partial[p * pairs + z * b->k + l] =
-				        v->between(a->points + z * d + f, b->points + l * d + f, count);
+	int64_t blocks = feature_blocks(m), pairs = a->k * b->k;
+	if (m->ctx->threads > 1 && (double)pairs * (double)a->d > 1e6) {
+#pragma omp parallel for schedule(static) num_threads(m->ctx->threads)
+		for (int64_t p = 0; p < blocks; p++)
+			partial_costs(m, a, b, p);
+	} else { /* entering a parallel region takes longer than a few small centroids */
+		for (int64_t p = 0; p < blocks; p++)
+			partial_costs(m, a, b, p);
 	}
 	memset(cost, 0, (size_t)pairs * sizeof *cost);
 	for (int64_t p = 0; p < blocks; p++)
@@ -172,10 +181,18 @@ done:
 	return st;
 }
 
-static kdr_status match_all(kdri_mbc *m)
+/* Whether to stop; ranks stop after a sweep. */
+static bool mbc_sweep_stops(const kdri_mbc *m, int64_t t)
+{
+	return !kdri_together(m->ctx) && kdri_leave_off(m->ctx, "matches", t, m->ntasks);
+}
+
+/* *stopped: the other pairs keep the W they had, and none of them makes J rise. */
+static kdr_status match_all(kdri_mbc *m, bool may_stop, bool *stopped)
 {
 	kdr_status st = KDR_OK;
-	for (int64_t t = 0; t < m->ntasks; t++)
+	*stopped = false;
+	for (int64_t t = 0; t < m->ntasks && !(*stopped = may_stop && mbc_sweep_stops(m, t)); t++)
 		for (int64_t s = 0; s < m->ntasks; s++)
 			if (t < s || (t > s && !m->domain.divergence->symmetric))
 				KDRI_TRY(mbc_sweep_match(m, t, s));
@@ -355,12 +372,13 @@ static void find_losses(kdri_mbc *m)
 		m->local[t] = kdri_breg_loss(&m->tasks[t]); /* (E2) */
 }
 
-kdr_status kdri_mbc_match(kdri_mbc *m)
+kdr_status kdri_mbc_match(kdri_mbc *m, bool may_stop)
 {
 	kdr_status st;
+	bool stopped;
 	find_losses(m);
 	KDRI_TRY(find_costs(m));
-	KDRI_TRY(match_all(m));
+	KDRI_TRY(match_all(m, may_stop, &stopped));
 done:
 	return st;
 }
@@ -368,9 +386,14 @@ done:
 static kdr_status one_sweep(kdri_mbc *m, double *steps)
 {
 	kdr_status st = KDR_OK;
+	bool stopped = false;
 	if (m->lambda > 0)
-		KDRI_TRY(match_all(m));
+		KDRI_TRY(match_all(m, true, &stopped));
 	steps[0] = objective(m);
+	if (stopped) {
+		steps[1] = steps[2] = steps[0];
+		goto done;
+	}
 	double last = 0, before = 0, relations;
 	for (int64_t t = 0; t < m->ntasks; t++)
 		last += m->local[t];
@@ -394,7 +417,7 @@ kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_li
 {
 	kdr_status st = KDR_OK;
 	KDRI_TRY(kdri_breg_begin(m->tasks, m->ntasks, labels, m->engines));
-	KDRI_TRY(kdri_mbc_match(m));
+	KDRI_TRY(kdri_mbc_match(m, true));
 	double last = run->start = objective(m);
 	run->sweeps = 0;
 	run->stop = KDR_STOP_MAX_ITER;

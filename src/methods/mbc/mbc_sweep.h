@@ -45,8 +45,8 @@ void kdri_mbc_close(kdri_mbc *m);
 /* Sweeps from labels[t][i]; the state is left in the tasks. W is that of the last W step. */
 kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_limits *limits,
                           kdri_mbc_run *run);
-/* Costs, weights and losses of centroids and labels as they stand. */
-kdr_status kdri_mbc_match(kdri_mbc *m);
+/* Costs, weights and losses of centroids and labels as they stand. may_stop: weights of some pairs may stay as they were. */
+kdr_status kdri_mbc_match(kdri_mbc *m, bool may_stop);
 /* d_M of tasks t and s: optimal transport of centroids, clusters weighted alike or by their sizes. */
 kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, double *out);
 
