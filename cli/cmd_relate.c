@@ -90,6 +90,24 @@ static void print_pairs(const kdri_json_value *pairs, int w, bool mmd)
 	}
 }
 
+/* The features that make each pair differ most. */
+static void print_differences(const kdri_json_value *pairs)
+{
+	for (int64_t k = 0; k < kdri_json_count(pairs); k++) {
+		const kdri_json_value *p = kdri_json_at(pairs, k), *list = kdri_json_get(p, "differences");
+		if (kdri_json_count(list) == 0)
+			continue;
+		cli_printf("%s, %s differ most in:", text_at(p, "from"), text_at(p, "to"));
+		for (int64_t i = 0; i < kdri_json_count(list); i++) {
+			const kdri_json_value *x = kdri_json_at(list, i);
+			double by = kdri_json_number(kdri_json_get(x, "difference"), 0);
+			cli_printf("%s %s (%.2f higher in %s)", i ? "," : "", text_at(x, "feature"), fabs(by),
+			           text_at(p, by > 0 ? "to" : "from"));
+		}
+		cli_printf("\n");
+	}
+}
+
 static void relate_print_text(const kdri_json_value *r, bool mmd)
 {
 	const kdri_json_value *tasks = kdri_json_get(r, "tasks"), *warnings = kdri_json_get(r, "warnings");
@@ -112,6 +130,7 @@ static void relate_print_text(const kdri_json_value *r, bool mmd)
 		return;
 	print_pairs(kdri_json_get(r, "pairs"), w, mmd);
 	cli_printf("\n");
+	print_differences(kdri_json_get(r, "pairs"));
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++)
 		cli_printf("%s\n", text_at(kdri_json_at(tasks, i), "advice"));
 	for (int64_t i = 0; i < kdri_json_count(warnings); i++)
@@ -195,6 +214,8 @@ const cli_command cli_relate = {
 	        "either has; the A-distance, from 0 (a classifier cannot tell the tasks apart) to 2 (it never errs on "
 	        "samples it has not seen); and the squared maximum mean discrepancies with a linear kernel (the "
 	        "distance of the means) and a Gaussian one as wide as the median distance.\n\n"
+	        "For each pair, the five features that make the data sets differ most: the difference of the means in standard deviations of "
+	        "both data sets together, from 0 (equal means) to 2 (no overlap).\n\n"
 	        "Last comes a sentence for each task on the one nearest to it, from how near its samples are "
 	        "to theirs, as a share of how near they are to each other.\n\n"
 	        "The measures say how alike the samples look, not whether their classes match: a small distance is "

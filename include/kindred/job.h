@@ -116,7 +116,8 @@ typedef struct kdr_relate_options {
 KDR_DEFINE_INIT(kdr_relate_options)
 
 /* Measures how related `count` data sets are and gives the result as JSON text, as 'kindred relate --json' prints it: the
- * complexity of each data set, and the overlap of features, the A-distance and the maximum mean discrepancies of each pair.
+ * complexity of each data set, and the overlap of features, the A-distance, the maximum mean discrepancies and the five features that
+ * differ most of each pair.
  * `options` may be NULL; `length` (may be NULL) gets the length of the text. Free *json with kdr_free.
  * Cost: O(nnz) per classifier step and O(most_rows^2 d) per pair; O(nnz) memory.
  * References: Ben-David et al., A theory of learning from different domains, 2010; Gretton et al., A kernel two-sample test,

@@ -60,6 +60,8 @@ def in_python(line):
         spelt, listed, values = _NAMES.get(name, name.replace("-", "_")), lib.kdr_choices(name.encode()), list(_VALUES.get(name, ()))
         while listed != ffi.NULL and listed[len(values)] != ffi.NULL:
             values.append(text(listed[len(values)]))
+        if quoted and name == "rename" and "=" in quoted:
+            return "rename={%r: %r}" % tuple(quoted[1:-1].split("=", 1))
         if quoted:
             return f"{spelt}={quoted}"
         return f"{spelt}={word!r}" if word in values else spelt + match[0][len(name) + 2:]

@@ -168,6 +168,12 @@ class Frames(PartsTest):
                 quiet(kindred.cluster, tables, 3, "kmeans", rename={"Income EUR": "x", "age": "x"}, missing="mean")
             with self.assertRaisesRegex(ValueError, "no (file|table) has a column"):
                 quiet(kindred.cluster, tables, 3, "kmeans", rename={"Incme": "earnings"}, missing="mean")
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            kindred.cluster({"a": self.a, "b": self.b.rename(columns={"age": "Age"})}, 3, "kmeans", missing="mean")
+        said = [str(w.message) for w in caught if "almost the same name" in str(w.message)]
+        self.assertEqual(len(said), 1)
+        self.assertIn("rename={'Age': 'age'}", said[0])
         with self.assertRaisesRegex(TypeError, "rename is 3"):
             quiet(kindred.cluster, self.a, 3, "kmeans", rename=3)
 

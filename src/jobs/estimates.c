@@ -30,7 +30,9 @@ static double relate_bytes(const kdri_sizes *s)
 	for (int64_t b = 0; b < s->ntasks; b++)
 		for (int64_t a = 0; a < b; a++)
 			most = KDRI_MAX(most, pair_bytes(&s->tasks[a], &s->tasks[b], s->threads));
-	return most + 8.0 * (double)s->ntasks * (double)s->tasks[0].cols; /* rows that have a feature */
+	/* Then the rows that have a feature, or means and variances of features. */
+	const double n = (double)s->ntasks, d = (double)s->tasks[0].cols;
+	return KDRI_MAX(most + 8 * n * d, 8 * (2 * n + 1) * d);
 }
 
 /* Labels; then what finds them, or scores, confidence and a second choice. */

@@ -4,6 +4,8 @@
 #include "jobs/job.h"
 #include "prepare/prep.h"
 
+#include <stdio.h>
+
 typedef struct relation {
 	int64_t count, npairs;
 	kdr_data **sets;
@@ -113,6 +115,19 @@ static void put_pairs(kdri_json *j, const relation *r)
 		kdri_json_real(j, "bandwidth", p->bandwidth);
 		kdri_json_real(j, "nearness", r->nearness[p->a * r->count + p->b]);
 		kdri_json_real(j, "nearness_back", r->nearness[p->b * r->count + p->a]);
+		kdri_json_array(j, "differences");
+		for (int i = 0; i < p->ndifferences; i++) {
+			char number[24];
+			snprintf(number, sizeof number, "x%lld", (long long)p->differences[i].feature + 1);
+			kdri_json_object(j, NULL);
+			kdri_json_string(j, "feature",
+			                 r->sets[0]->features
+			                         ? r->sets[0]->features[p->differences[i].feature]
+			                         : number);
+			kdri_json_real(j, "difference", p->differences[i].value);
+			kdri_json_end_object(j);
+		}
+		kdri_json_end_array(j);
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
@@ -166,6 +181,7 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 		r.x[t] = kdr_data_mat(r.sets[t]);
 	KDRI_TRY(kdri_check_memory(ctx, "relate", NULL, r.sets, count));
 	KDRI_TRY(kdri_relate_matrices(ctx, r.x, count, &o, r.tasks, r.pairs));
+	KDRI_TRY(kdri_relate_differences(ctx, r.x, count, r.pairs));
 	if (r.prep->centred)
 		KDRI_TRY(recount(ctx, kdri_relate_resolve(&o).rare, &r));
 	KDRI_TRY(kdri_relate_advice(ctx, r.x, r.names, count, r.nearness, r.advice));

@@ -66,6 +66,11 @@ extern const char *const kdri_align_names[],
 /* A sentence where names say that samples are in columns; "" where they do not. */
 kdr_status kdri_orientation(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text, size_t room);
 
+/* --- hints.c ------------------------------------------------------------------------------------- */
+
+/* Warns about columns of two data sets that probably mean the same and do not match. */
+kdr_status kdri_hints(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count);
+
 /* --- align.c --------------------------------------------------------------------------------- */
 
 /* Where the columns of one data set go among the aligned ones. */

@@ -196,6 +196,7 @@ static kdr_status prepare_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	if (st != KDR_OK)
 		goto done;
 	KDRI_TRY(check_ranks(ctx, prep));
+	KDRI_TRY(kdri_hints(ctx, prep, tasks, count));
 	KDRI_TRY(kdri_kinds_fit(ctx, prep, tasks, count, columns));
 	KDRI_TRY(check_ranks(ctx, prep)); /* of those that are left */
 	for (int64_t t = 0; t < count; t++)

@@ -32,6 +32,36 @@ class Relate(CliTest):
         self.run_kindred("relate", "-o", "out", "--force", "a.csv", "b.csv")
         self.assertEqual(self.leftovers(), [])
 
+    def test_features_that_differ_most(self):
+        """The standardised mean differences of numpy, of columns that both have and of columns that one has."""
+        rows = {name: [list(map(float, line.split(","))) for line in self.read(name + ".csv").split()[1:]] for name in "ab"}
+        a = {"x": [r[0] for r in rows["a"]], "y": [r[1] for r in rows["a"]], "z": [r[2] for r in rows["a"]], "w": [0] * 6}
+        b = {"x": [0] * 6, "y": [r[0] for r in rows["b"]], "z": [r[1] for r in rows["b"]], "w": [r[2] for r in rows["b"]]}
+        def mean(v):
+            return sum(v) / len(v)
+        def variance(v):
+            return mean([(x - mean(v)) ** 2 for x in v])
+        want = {n: (mean(b[n]) - mean(a[n])) / ((variance(a[n]) + variance(b[n])) / 2 + (mean(b[n]) - mean(a[n])) ** 2 / 4) ** .5 for n in a}
+        for how in ([], ["--scale", "standard"]):
+            (pair,) = json.loads(self.run_kindred("relate", "--json", *how, "a.csv", "b.csv").stdout)["pairs"]
+            got = {d["feature"]: d["difference"] for d in pair["differences"]}
+            self.assertEqual(list(got), sorted(got, key=lambda n: -abs(got[n])))
+            self.assertEqual(set(got), {n for n in want if abs(want[n]) > 1e-9})
+            for name in got:
+                self.assertAlmostEqual(got[name], want[name], 9)
+        self.assertRegex(self.run_kindred("relate", "a.csv", "b.csv").stdout, r"\na, b differ most in: w \(1\.\d\d higher in b\), y \(")
+        # Sparse matrices, the same; at most five.
+        entries = lambda m: "".join(f"{i + 1} {j + 1} {v}\n" for i, row in enumerate(m) for j, v in enumerate(row) if v)
+        m = [[[i % 3 + (j == t) * 4 + (i * j) % 2 for j in range(8)] for i in range(6)] for t in range(2)]
+        for name, rows in zip(("p", "q"), m):
+            self.write(name + ".mtx", "%%MatrixMarket matrix coordinate real general\n6 8 " + f"{sum(v != 0 for r in rows for v in r)}\n" + entries(rows))
+            self.write(name + ".csv", "".join(",".join(map(str, r)) + "\n" for r in rows))
+        found = [json.loads(self.run_kindred("relate", "--json", "--weight", "none", f"p.{e}", f"q.{e}").stdout)["pairs"][0]["differences"]
+                 for e in ("mtx", "csv")]
+        self.assertEqual([d["feature"] for d in found[0]], ["x1", "x2"])
+        for one, other in zip(*found):
+            self.assertAlmostEqual(one["difference"], other["difference"], 9)
+
     def test_one_task_and_one_sample(self):
         self.write("c.csv", "x,y,z\n1,2,3\n")
         self.assertEqual(json.loads(self.run_kindred("relate", "--json", "a.csv").stdout)["pairs"], [])

@@ -448,6 +448,68 @@ class Inspect(Tables):
         refused("--rename", self.write("three.csv", "age,x\na,b,c\n"), says=["three.csv: line 2: two columns are needed"])
         refused("--rename", self.write("none.csv", "p,q\nr,s\n"), says=["no file has a column with one of the 2 old names", "'p'"])
 
+    # --- hints -------------------------------------------------------------------------------------------------
+
+    def hints(self, a, b, *args):
+        self.write("a.csv", a)
+        self.write("b.csv", b)
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "-o", "out", "--force", *args, "a.csv", "b.csv")
+        return [w for w in self.result()["warnings"] if w.startswith("column")]
+
+    def table(self, titles, row, n=30):
+        return titles + "\n" + "".join(",".join(map(str, row(i))) + "\n" for i in range(n))
+
+    def test_hint_of_names_that_are_almost_equal(self):
+        a = self.table("Annual Spend,age,x-1", lambda i: (i % 7, 20 + i % 5, i % 3))
+        b = self.table("annual_spend,age,X 1", lambda i: (i % 6, 21 + i % 5, i % 4))
+        hint, = self.hints(a, b)
+        for piece in ("'Annual Spend' of a and 'annual_spend' of b", "and 1 more pair", "--rename 'annual_spend=Annual Spend'"):
+            self.assertIn(piece, hint)
+        self.assertEqual(self.hints(a, b, "--rename", "annual_spend=Annual Spend", "--rename", "X 1=x-1"), [])
+        self.assertEqual(self.hints(a, self.table("spend,age,x", lambda i: (i % 6, 21 + i % 5, i % 4))), [])
+
+    def test_hint_of_other_units(self):
+        a = self.table("rate,age", lambda i: (round(12 + i * 7 % 11 + .2, 1), 20 + i % 30))
+        hint, = self.hints(a, self.table("rate,age", lambda i: (round(.1 + i * 5 % 13 / 100, 3), 25 + i % 30)))
+        for piece in ("column 'rate'", "in a and", "in b", "unit", "percent"):
+            self.assertIn(piece, hint)
+        hint, = self.hints(a, self.table("age,rate", lambda i: (1000 * (20 + i % 30), 12 + i % 11)))
+        self.assertIn("column 'age'", hint)
+        self.assertNotIn("percent", hint)
+        self.assertEqual(self.hints(a, self.table("rate,age", lambda i: (3 * (12 + i % 11), 20 + i % 30))), [])  # thrice is no other unit
+
+    def test_hint_of_yes_and_no(self):
+        def smokers(words):
+            return self.table("smoker,age", lambda i: (words[i % 2], 20 + i % 7))
+        for a, b, coded in ((("Y", "N"), ("yes", "no"), "Y/N in a and yes/no in b"), (("Y", "N"), (1, 0), "Y/N in a and 0/1 in b"),
+                            ((0, 1), ("False", "True"), "0/1 in a and False/True in b")):
+            hint, = self.hints(smokers(a), smokers(b))
+            self.assertIn(f"column 'smoker' is coded {coded}", hint)
+        self.assertEqual(self.hints(smokers(("Y", "N")), smokers(("N", "Y"))), [])
+        self.assertEqual(self.hints(smokers(("red", "blue")), smokers(("green", "red"))), [])
+
+    def test_digits_with_leading_zeros_are_a_category(self):
+        codes = ("01067", "04103", "10115")
+        self.write("t.csv", self.table("plz,age", lambda i: (codes[i % 3], 20 + i % 7)))
+        self.run_kindred("convert", "-q", "t.csv", "plain.csv")
+        self.assertEqual(self.read("plain.csv").split("\n")[:2], ["plz=01067,plz=04103,plz=10115,age", "1,0,0,20"])
+        self.run_kindred("convert", "-q", "--columns", "plz:number", "t.csv", "numbers.csv")
+        self.assertEqual(self.read("numbers.csv").split("\n")[:2], ["plz,age", "1067,20"])
+        # In one place only, at the end; quoted; decimals are numbers, and so are tables of fixed width.
+        self.write("u.csv", self.table("age,plz", lambda i: (20 + i % 7, '"09111"' if i == 29 else 10115 + i % 2)))
+        self.run_kindred("convert", "-q", "u.csv", "plain.csv", "--force")
+        self.assertEqual(self.read("plain.csv").split("\n")[0], "age,plz=10115,plz=10116,plz=09111")
+        self.write("v.csv", "x,y\n00.5,01\n02.5,01.5\n")
+        self.run_kindred("convert", "-q", "v.csv", "plain.csv", "--force")
+        self.assertEqual(self.read("plain.csv"), "x,y\n0.5,1\n2.5,1.5\n")
+        self.write("w.csv", "01,02\n03,04\n05,01\n")
+        self.run_kindred("convert", "-q", "w.csv", "plain.csv", "--force")
+        self.assertEqual(self.read("plain.csv"), "1,2\n3,4\n5,1\n")
+        # A file whose codes have no zeros says so.
+        hint, = self.hints(self.read("t.csv"), self.table("plz,age", lambda i: (10115 + i % 2, 20 + i % 7)))
+        self.assertIn("'plz' is a category in a and a number in b: use --columns 'plz:category'", hint)
+        self.assertEqual(self.hints(self.read("t.csv"), self.read("b.csv"), "--columns", "plz:category"), [])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -25,12 +25,25 @@ typedef struct kdri_csv_note {
 
 /* The number in the cell at p; *next is the delimiter or newline after it. Leaves the hot path for
  * quotes, cells without a value and everything that is no number. */
+/* Whether a number is written as a code is, with zeros before other digits: 01067. The survey of all cells then decides what its column
+ * is. */
+static inline bool is_padded(const char *p, const char *end)
+{
+	if (*p != '0' || end - p < 2)
+		return false;
+	while (p < end && *p >= '0' && *p <= '9')
+		p++;
+	return p == end;
+}
+
 static inline enum trouble number_at(const kdri_csv_layout *l, char point, const char *p, const char *end,
                                      double *value, const char **next)
 {
 	while (kdri_is_blank(*p) && *p != l->delimiter)
 		p++;
 	const char *q = kdri_parse_decimal(p, end, point, value);
+	if (q && !l->dressed && is_padded(p, q))
+		q = NULL;
 	if (q) {
 		while (kdri_is_blank(*q) && *q != l->delimiter)
 			q++;
@@ -49,7 +62,7 @@ static inline enum trouble number_at(const kdri_csv_layout *l, char point, const
 		*value = NAN;
 		return HOLE;
 	}
-	if (!kdri_csv_is_number(&cell, point, value) &&
+	if ((!kdri_csv_is_number(&cell, point, value) || (!l->dressed && is_padded(cell.begin, cell.end))) &&
 	    !(l->dressed && kdri_number_value(cell.begin, cell.end, point, value)))
 		return NOT_A_NUMBER;
 	return l->keep_nonfinite || *value - *value == 0 ? FINE : NOT_FINITE;
@@ -103,7 +116,8 @@ static inline int64_t plain_numbers(const kdri_csv_layout *l, int64_t j, const c
 	double zero = 0;
 	int64_t n = 0;
 	while (n < most && how[n] == KDRI_HOW_NUMBER &&
-	       (q = kdri_parse_decimal(at, end, points[n], out + n)) && *q == delimiter && q[-1] <= '9') {
+	       (q = kdri_parse_decimal(at, end, points[n], out + n)) && *q == delimiter && q[-1] <= '9' &&
+	       (l->dressed || !is_padded(at, q))) {
 		zero += 0 * out[n++]; /* nobody waits for it */
 		at = q + 1;
 	}

@@ -104,6 +104,8 @@ typedef struct kdri_evidence {
 	bool either;     /* some date depends on it */
 	bool running;    /* whole numbers 0, 1, 2, ... or 1, 2, 3, ... */
 	bool whole;      /* whole numbers all */
+	bool digits;     /* nothing but digits in all cells, */
+	bool padded;     /* and zeros before other digits in some: codes, such as 01067 */
 	int64_t missing_line, text_line, infinite_line, mixed_line; /* of the first such cell */
 	char text[KDRI_TEXT_LONGEST + 1];                           /* that first cell of text */
 	int64_t undated_line;                                       /* the first cell that is no date */

@@ -5,6 +5,7 @@
  *   nothing in it                         empty: left out
  *   numbers                               number; row names where it counts from 0 or 1 over KDRI_RUNNING_LEAST rows or
  *                                         more, or has a title such as id or nr, and no number twice
+ *   digits, with leading zeros in some    category, as codes are (01067), if some repeat and at most CATEGORIES_MOST differ
  *   dates                                 date
  *   half of it numbers, or dates          an error: the rest is more likely wrong than a category
  *   text, different in every row          row names: the first such column, others are left out
@@ -137,6 +138,27 @@ static kdr_status take_kind(const decision *d, int64_t j, int kind, unsigned ord
 	}
 }
 
+/* Digits with leading zeros, such as post codes: they name something. */
+static const char codes[] = "leading zeros, ";
+
+static kdr_status find_kind_of_codes(const decision *d, int64_t j, bool keep)
+{
+	const kdri_evidence *e = &d->survey->fields[j];
+	kdri_role *role = &d->l->roles[j];
+	int64_t present = e->cells - e->missing, different = e->texts.count;
+	if (!keep && (e->many || different > CATEGORIES_MOST || different == present)) {
+		take_text(d, j);
+		snprintf(role->why, sizeof role->why, "%s%s", codes,
+		         different == present ? "different in every row" : "many different codes");
+		return KDR_OK;
+	}
+	kdr_status st = take_category(d, j);
+	if (st == KDR_OK && role->texts.count > 0)
+		snprintf(role->why, sizeof role->why, "%s%lld different code%s", codes, (long long)different,
+		         different == 1 ? "" : "s");
+	return st;
+}
+
 /* A column nobody has said anything about. */
 static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 {
@@ -155,6 +177,8 @@ static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 			snprintf(role->why, sizeof role->why, "a running number");
 		else if (!keep && e->named_ids && e->whole && unique)
 			snprintf(role->why, sizeof role->why, "whole numbers, no two alike");
+		else if (e->padded && e->digits)
+			return find_kind_of_codes(d, j, keep);
 		else
 			return KDR_OK;
 		role->kind = KDR_COLUMN_ID;
@@ -196,8 +220,15 @@ static void choose_ids(const decision *d, bool told)
 			most = rank;
 		}
 	}
+	const bool none = features == 0;
 	for (int64_t j = 0; j < l->fields; j++) {
 		const kdri_evidence *e = &d->survey->fields[j];
+		if (none && l->roles[j].kind == KDR_COLUMN_TEXT &&
+		    strncmp(l->roles[j].why, codes, strlen(codes)) == 0) {
+			l->roles[j].kind = KDR_COLUMN_NUMBER; /* fixed-width numbers, and nothing else */
+			l->roles[j].why[0] = '\0';
+			features++;
+		}
 		if (l->roles[j].kind != KDR_COLUMN_ID || j == l->id)
 			continue;
 		if (features == 0 && e->numbers > 0) { /* the only numbers there are */

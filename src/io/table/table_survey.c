@@ -110,6 +110,9 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 		}
 		e->many |= length + 1 == sizeof text; /* cut: too long for a category */
 	}
+	const bool digits = length > 0 && strspn(text, "0123456789") == length;
+	e->digits = e->digits && digits;
+	e->padded = e->padded || (digits && length > 1 && text[0] == '0');
 	if (e->texts.count < KDRI_TEXTS_MOST)
 		KDRI_TRY(kdri_names_add(ctx, &e->texts, text, length, &index));
 	else if (!e->many)
@@ -197,7 +200,7 @@ kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layo
 		kdri_evidence *e = &s.fields[j];
 		e->decimals = KDRI_POINT | KDRI_COMMA;
 		e->orders = KDRI_DAY_FIRST | KDRI_MONTH_FIRST;
-		e->running = e->whole = true;
+		e->running = e->whole = e->digits = true;
 		e->named_ids = l->names && kdri_name_of_ids(l->names[j]);
 	}
 	for (;;) {

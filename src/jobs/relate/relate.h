@@ -13,6 +13,13 @@ typedef struct kdri_relate_task {
 	double complexity_observed; /* the same share of the observed features */
 } kdri_relate_task;
 
+/* A feature that differs, and by how much: differences.c. */
+enum { KDRI_DIFFERENCES = 5 };
+typedef struct kdri_difference {
+	int64_t feature;
+	double value;
+} kdri_difference;
+
 /* What is said of two tasks. NaN: not defined for them, or not wanted. */
 typedef struct kdri_relate_pair {
 	int64_t a, b;
@@ -22,6 +29,8 @@ typedef struct kdri_relate_pair {
 	double mmd_linear;   /* squared maximum mean discrepancies, biased: linear kernel, */
 	double mmd_gaussian; /* and Gaussian kernel of width */
 	double bandwidth;    /* the median distance of two samples */
+	kdri_difference differences[KDRI_DIFFERENCES]; /* the largest, in decreasing order */
+	int ndifferences;
 } kdri_relate_pair;
 
 /* Room for a sentence of advice. */
@@ -45,6 +54,13 @@ kdr_relate_options kdri_relate_resolve(const kdr_relate_options *options);
 /* What the numbers of samples that have each feature say of a task, and of a pair. */
 void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdri_relate_task *task);
 void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdri_relate_pair *pair);
+
+/* --- differences.c ----------------------------------------------------------------------------- */
+
+/* The features of each pair whose standardised mean difference is largest; positive: the mean is larger in the second data set. Pairs are those
+ * of kdri_relate_matrices. O(nnz + pairs x columns). */
+kdr_status kdri_relate_differences(kdr_context *ctx, const kdr_mat *x, int64_t count,
+                                   kdri_relate_pair *pairs);
 
 /* --- adistance.c ------------------------------------------------------------------------------ */
 
