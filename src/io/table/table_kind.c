@@ -146,7 +146,9 @@ static kdr_status find_kind_of_codes(const decision *d, int64_t j, bool keep)
 	const kdri_evidence *e = &d->survey->fields[j];
 	kdri_role *role = &d->l->roles[j];
 	int64_t present = e->cells - e->missing, different = e->texts.count;
-	if (!keep && (e->many || different > CATEGORIES_MOST || different == present)) {
+	if (e->many || different > CATEGORIES_MOST || different == present) {
+		if (keep) /* too many for a category: the numbers they are */
+			return KDR_OK;
 		take_text(d, j);
 		snprintf(role->why, sizeof role->why, "%s%s", codes,
 		         different == present ? "different in every row" : "many different codes");
