@@ -166,6 +166,58 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 	free(q);
 }
 
+/* Hints about columns that do not match, as a job with these data sets gives them. */
+typedef struct hints {
+	char **lines;
+	int count;
+} hints;
+
+static int keep_hint(void *user, const kdr_event *e)
+{
+	hints *h = user;
+	if (e->kind != KDR_EVENT_MESSAGE || strncmp(e->message, "column", 6) != 0)
+		return 0;
+	char **longer = realloc(h->lines, (size_t)(h->count + 1) * sizeof *longer);
+	if (longer) {
+		h->lines = longer;
+		if ((h->lines[h->count] = strdup(e->message)))
+			h->count++;
+	}
+	return 0;
+}
+
+/* Aligns views of the data sets, which reports them. Data that cannot be aligned have none, and alignment may copy large ones. */
+static void find_hints(kdr_data **data, int count, hints *out)
+{
+	enum { VALUES_MOST = 20 * 1000 * 1000 };
+	kdr_context *own = NULL;
+	kdr_data **views = calloc((size_t)count, sizeof *views);
+	double values = 0;
+	int n = 0;
+	for (int i = 0; i < count; i++) {
+		kdr_mat x = kdr_data_mat(data[i]);
+		values += (double)kdr_mat_rows(&x) * (double)kdr_mat_cols(&x);
+	}
+	if (count > 1 && views && values < VALUES_MOST && kdr_context_new(&own, NULL) == KDR_OK) {
+		kdr_context_set_progress(own, keep_hint, out);
+		for (int i = 0; i < count; i++)
+			n += data[i] && kdr_data_view(own, data[i], NULL, &views[n]) == KDR_OK;
+		if (n > 1)
+			(void)kdr_prepare(own, views, n, NULL, NULL);
+	}
+	for (int i = 0; i < n; i++)
+		kdr_data_free(views[i]);
+	free(views);
+	kdr_context_free(own);
+}
+
+static void hints_free(hints *h)
+{
+	for (int i = 0; i < h->count; i++)
+		free(h->lines[i]);
+	free(h->lines);
+}
+
 /* --- output ----------------------------------------------------------------------------------------------
  */
 
@@ -246,7 +298,8 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	kdri_json_end_object(j);
 }
 
-static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
+static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count,
+                               const hints *h)
 {
 	kdri_json j = { 0 };
 	kdri_json_object(&j, NULL);
@@ -275,6 +328,10 @@ static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_fin
 			kdri_json_string(&j, "found", text);
 			kdri_json_end_object(&j);
 		}
+	kdri_json_end_array(&j);
+	kdri_json_array(&j, "hints");
+	for (int i = 0; i < h->count; i++)
+		kdri_json_string(&j, NULL, h->lines[i]);
 	kdri_json_end_array(&j);
 	kdri_json_end_object(&j);
 	if (j.failed)
@@ -316,7 +373,8 @@ static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_
 		cli_printf("  no problems found\n");
 }
 
-static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count)
+static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_findings **found, int count,
+                               const hints *h)
 {
 	for (int i = 0; i < count; i++) {
 		if (data[i])
@@ -333,6 +391,8 @@ static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_fin
 			pair_text(data[a], data[b], text, sizeof text);
 			cli_printf("%s, %s: %s\n", kdr_data_name(data[a]), kdr_data_name(data[b]), text);
 		}
+	for (int i = 0; i < h->count; i++)
+		cli_printf("%s\n", h->lines[i]);
 }
 
 /* Whether a second reading would find nothing: standard input, pipes, FIFOs. */
@@ -391,7 +451,10 @@ static int inspect_run(cli_args *args)
 		code = look_at(ctx, path, &reading, &data[i], &s[i], &found[i]);
 	}
 	if (code == EXIT_DONE) {
-		(cli_flag(args, "json") ? inspect_print_json : inspect_print_text)(data, s, found, count);
+		hints h = { 0 };
+		find_hints(data, count, &h);
+		(cli_flag(args, "json") ? inspect_print_json : inspect_print_text)(data, s, found, count, &h);
+		hints_free(&h);
 		for (int i = 0; i < count && code == EXIT_DONE; i++)
 			if (!data[i]) {
 				fflush(stdout);
@@ -419,7 +482,8 @@ const cli_command cli_inspect = {
 	        "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows "
 	        "and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about "
 	        "each. A table of text is gone through to its end: all that is odd about it is listed, each with the option "
-	        "that helps. With several tasks, also how their features match.",
+	        "that helps. Of AnnData, also the columns of obs. With several tasks, also how their features match, and columns that probably mean the same and do not "
+	        "match: other spellings of a name, other units, other words for yes and no.",
 	.example = "kindred inspect cornell.mtx texas.mtx",
 	.groups = groups,
 	.completes_files = true,

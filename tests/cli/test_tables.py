@@ -465,6 +465,8 @@ class Inspect(Tables):
         hint, = self.hints(a, b)
         for piece in ("'Annual Spend' of a and 'annual_spend' of b", "and 1 more pair", "--rename 'annual_spend=Annual Spend'"):
             self.assertIn(piece, hint)
+        self.assertIn(hint, self.run_kindred("inspect", "a.csv", "b.csv").stdout)
+        self.assertEqual(json.loads(self.run_kindred("inspect", "--json", "a.csv", "b.csv").stdout)["hints"], [hint])
         self.assertEqual(self.hints(a, b, "--rename", "annual_spend=Annual Spend", "--rename", "X 1=x-1"), [])
         self.assertEqual(self.hints(a, self.table("spend,age,x", lambda i: (i % 6, 21 + i % 5, i % 4))), [])
 
