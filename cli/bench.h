@@ -191,7 +191,8 @@ typedef struct bench_outcome {
 	int ntasks, repeats;
 	bench_line *lines;
 	int nlines;
-	bool cut; /* interrupted, or out of time: `repeats` are those that are whole */
+	bool cut;  /* interrupted, or out of time: `repeats` are those that are whole */
+	bool some; /* --only: lines without runs are not shown */
 } bench_outcome;
 
 /* How a table is run. */
@@ -233,6 +234,27 @@ int bench_merge_classes(const bench_state *s, bool raw);
 int bench_begin_repeat(bench_state *s, uint64_t seed);
 void bench_drop_repeat(bench_item *it);
 
+/* --- bench_sheet.c ------------------------------------------------------------------------------ */
+
+typedef enum bench_format { BENCH_MARKDOWN, BENCH_CSV, BENCH_LATEX } bench_format;
+
+/* A table that is being printed: title, text, begin, the cells of each row (the first is its header), finish. */
+typedef struct bench_sheet {
+	FILE *out;
+	bench_format format;
+	const char *missing; /* for a number that is NaN; NULL: nothing */
+	int words, numbers;  /* columns */
+	int cells;           /* of this row so far */
+	bool header;         /* this is the first row */
+} bench_sheet;
+void bench_sheet_title(bench_sheet *s, const char *title);
+void bench_sheet_text(bench_sheet *s, const char *text);
+void bench_sheet_begin(bench_sheet *s, int words, int numbers);
+void bench_sheet_cell(bench_sheet *s, const char *text);
+void bench_sheet_number(bench_sheet *s, const char *format, double value);
+void bench_sheet_end_row(bench_sheet *s);
+void bench_sheet_finish(bench_sheet *s);
+
 /* --- bench_print.c ------------------------------------------------------------------------------ */
 
 /* Mean and standard deviation (n - 1) over repeats of a score on a task; task -1: of the mean over tasks. */
@@ -240,8 +262,8 @@ void bench_summarise(const bench_outcome *o, const bench_line *line, int score, 
                      double *deviation);
 /* The two-sided p of a paired t-test between two lines on the first score, mean over tasks. */
 double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_line *b);
-/* Markdown that also reads well on a terminal. */
-void bench_print(FILE *out, const bench_outcome *outcome);
+/* Markdown also reads well on a terminal; `first`: a CSV file begins with its titles. */
+void bench_print(FILE *out, const bench_outcome *outcome, bench_format format, bool first);
 void bench_json(kdri_json *j, const bench_outcome *outcome);
 
 /* All tables of a plan in one. Borrows the plan. */
@@ -254,7 +276,7 @@ typedef struct bench_summary {
 int bench_summary_new(const bench_plan *plan, bench_summary *out);
 void bench_summary_free(bench_summary *s);
 void bench_summary_add(bench_summary *s, int table, const bench_outcome *outcome);
-void bench_summary_print(FILE *out, const bench_summary *s);
+void bench_summary_print(FILE *out, const bench_summary *s, bench_format format);
 
 /* --- bench_rows.c -------------------------------------------------------------------------------- */
 

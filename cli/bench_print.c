@@ -107,6 +107,8 @@ static bool shown(const bench_outcome *o, int index)
 {
 	const bench_line *line = &o->lines[index];
 	double mine, other, unused;
+	if (o->some && line->runs == 0)
+		return false;
 	if (o->table->pick == BENCH_PICK_NONE)
 		return true;
 	bench_summarise(o, line, 0, -1, &mine, &unused);
@@ -120,29 +122,31 @@ static bool shown(const bench_outcome *o, int index)
 	return true;
 }
 
-static void print_cell(FILE *out, const bench_outcome *o, const bench_line *line, int score, int task)
+/* "0.860 ± 0.000 (paper 0.85)". */
+static void cell_text(char *text, size_t room, const bench_outcome *o, const bench_line *line, int score,
+                      int task)
 {
 	double mean, deviation;
 	bool any = false;
 	bench_summarise(o, line, score, task, &mean, &deviation);
-	if (isnan(mean))
-		fputs(" -", out);
-	else
-		fprintf(out, " %.3f ± %.3f", mean, deviation);
-	for (int i = 0; i < line->row->nreferences && task >= 0; i++) {
+	size_t used = isnan(mean) ? (size_t)snprintf(text, room, "-")
+	                          : (size_t)snprintf(text, room, "%.3f ± %.3f", mean, deviation);
+	for (int i = 0; i < line->row->nreferences && task >= 0 && used < room; i++) {
 		double figure = line->row->references[i].values[score * o->ntasks + task];
 		if (isnan(figure))
 			continue;
-		fprintf(out, "%s%s %.3g", any ? ", " : " (", line->row->references[i].label, figure);
+		used += (size_t)snprintf(text + used, room - used, "%s%s %.3g", any ? ", " : " (",
+		                         line->row->references[i].label, figure);
 		any = true;
 	}
-	fputs(any ? ") |" : " |", out);
+	if (any && used < room)
+		snprintf(text + used, room - used, ")");
 }
 
-static void print_head(FILE *out, const bench_outcome *o)
+/* What stands above a table, but for its title: a line each. */
+static void print_notes(FILE *out, const bench_outcome *o)
 {
 	const bench_table *t = o->table;
-	fprintf(out, "## %s\n\n", t->title);
 	if (t->note)
 		fprintf(out, "%s\n\n", t->note);
 	fprintf(out, "Mean ± standard deviation of %d repeat%s", o->repeats, o->repeats == 1 ? "" : "s");
@@ -161,55 +165,11 @@ static void print_head(FILE *out, const bench_outcome *o)
 		fprintf(out,
 		        "p: two-sided paired t-test of %s against '%s', not corrected for the number of rows.\n",
 		        bench_score_names[t->scores[0]], t->paired);
-	fputc('\n', out);
 }
 
-void bench_print(FILE *out, const bench_outcome *o)
+/* What stands below it: the runs that failed. */
+static void print_failures(FILE *out, const bench_outcome *o)
 {
-	const bench_table *t = o->table;
-	bool settings = false;
-	const bench_line *base = NULL;
-	print_head(out, o);
-	for (int i = 0; i < o->nlines; i++) {
-		settings |= o->lines[i].setting[0] != '\0';
-		if (t->paired && !base && strcmp(o->lines[i].row->name, t->paired) == 0 && shown(o, i))
-			base = &o->lines[i];
-	}
-	fputs(settings ? "| method | setting |" : "| method |", out);
-	for (int c = 0; c < t->nscores; c++) {
-		for (int i = 0; i < o->ntasks; i++)
-			fprintf(out, " %s %s |", o->tasks[i], bench_score_names[t->scores[c]]);
-		if (o->ntasks > 1)
-			fprintf(out, " mean %s |", bench_score_names[t->scores[c]]);
-	}
-	fputs(base ? " p | seconds |\n|" : " seconds |\n|", out);
-	int columns = t->nscores * (o->ntasks + (o->ntasks > 1)) + 1 + (base != NULL);
-	fputs(settings ? "---|---|" : "---|", out);
-	for (int c = 0; c < columns; c++)
-		fputs("---:|", out);
-	fputc('\n', out);
-	for (int l = 0; l < o->nlines; l++) {
-		const bench_line *line = &o->lines[l];
-		if (!shown(o, l))
-			continue;
-		fprintf(out, "| %s |", line->row->name);
-		if (settings)
-			fprintf(out, " %s |", line->setting);
-		for (int c = 0; c < t->nscores; c++) {
-			for (int i = 0; i < o->ntasks; i++)
-				print_cell(out, o, line, c, i);
-			if (o->ntasks > 1)
-				print_cell(out, o, line, c, -1);
-		}
-		if (base && line == base)
-			fputs(" |", out);
-		else if (base && isnan(bench_paired_p(o, line, base)))
-			fputs(" |", out);
-		else if (base)
-			fprintf(out, " %.1e |", bench_paired_p(o, line, base));
-		fprintf(out, " %.3g |\n", line->runs ? line->seconds / line->runs : 0);
-	}
-	fputc('\n', out);
 	for (int l = 0; l < o->nlines; l++)
 		if (o->lines[l].failed)
 			fprintf(out, "%s%s%s: %d of %d runs failed: %s\n\n", o->lines[l].row->name,
@@ -217,15 +177,186 @@ void bench_print(FILE *out, const bench_outcome *o)
 			        o->lines[l].runs, o->lines[l].error ? o->lines[l].error : "out of memory");
 }
 
+/* The row that the others are compared with; NULL: none. */
+static const bench_line *base_line(const bench_outcome *o)
+{
+	for (int i = 0; o->table->paired && i < o->nlines; i++)
+		if (strcmp(o->lines[i].row->name, o->table->paired) == 0 && shown(o, i))
+			return &o->lines[i];
+	return NULL;
+}
+
+static bool has_settings(const bench_outcome *o)
+{
+	bool settings = false;
+	for (int i = 0; i < o->nlines; i++)
+		settings |= o->lines[i].setting[0] != '\0';
+	return settings;
+}
+
+/* The texts that `print` prints, in the sheet's format. */
+static void put_text(bench_sheet *s, void (*print)(FILE *out, const bench_outcome *o), const bench_outcome *o)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	if (stream)
+		print(stream, o);
+	if (stream && fclose(stream) == 0)
+		bench_sheet_text(s, text);
+	free(text);
+}
+
+/* One line per row, data set and score. */
+static void print_values(FILE *out, const bench_outcome *o, bool first)
+{
+	const bench_table *t = o->table;
+	bench_sheet s = { .out = out, .format = BENCH_CSV };
+	static const char *const titles[] = { "table", "row",     "setting", "data_set", "score",      "mean",
+		                              "std",   "repeats", "failed",  "seconds",  "references", NULL };
+	for (int i = 0; first && titles[i]; i++)
+		bench_sheet_cell(&s, titles[i]);
+	if (first)
+		bench_sheet_end_row(&s);
+	for (int l = 0; l < o->nlines; l++)
+		for (int c = 0; shown(o, l) && c < t->nscores; c++)
+			for (int at = 0; at < o->ntasks + (o->ntasks > 1); at++) {
+				const int i = at < o->ntasks ? at : -1;
+				const bench_line *line = &o->lines[l];
+				double mean, deviation;
+				char text[256] = "";
+				size_t used = 0;
+				bench_summarise(o, line, c, i, &mean, &deviation);
+				bench_sheet_cell(&s, t->title);
+				bench_sheet_cell(&s, line->row->name);
+				bench_sheet_cell(&s, line->setting);
+				bench_sheet_cell(&s, i < 0 ? "mean" : o->tasks[i]);
+				bench_sheet_cell(&s, bench_score_names[t->scores[c]]);
+				bench_sheet_number(&s, "%.17g", mean);
+				bench_sheet_number(&s, "%.17g", deviation);
+				bench_sheet_number(&s, "%.0f", o->repeats);
+				bench_sheet_number(&s, "%.0f", line->failed);
+				bench_sheet_number(&s, "%.6g", line->runs ? line->seconds / line->runs : NAN);
+				for (int r = 0; i >= 0 && r < line->row->nreferences && used < sizeof text;
+				     r++) {
+					double figure = line->row->references[r].values[c * o->ntasks + i];
+					if (!isnan(figure))
+						used += (size_t)snprintf(text + used, sizeof text - used,
+						                         "%s%s %.3g", used ? ", " : "",
+						                         line->row->references[r].label,
+						                         figure);
+				}
+				bench_sheet_cell(&s, text);
+				bench_sheet_end_row(&s);
+			}
+}
+
+void bench_print(FILE *out, const bench_outcome *o, bench_format format, bool first)
+{
+	const bench_table *t = o->table;
+	const bool settings = has_settings(o);
+	const bench_line *base = base_line(o);
+	bench_sheet s = { .out = out, .format = format };
+	char text[1024];
+	if (format == BENCH_CSV) {
+		print_values(out, o, first);
+		return;
+	}
+	bench_sheet_title(&s, t->title);
+	put_text(&s, print_notes, o);
+	int columns = t->nscores * (o->ntasks + (o->ntasks > 1)) + 1 + (base != NULL);
+	bench_sheet_begin(&s, settings ? 2 : 1, columns);
+	bench_sheet_cell(&s, "method");
+	if (settings)
+		bench_sheet_cell(&s, "setting");
+	for (int c = 0; c < t->nscores; c++)
+		for (int i = 0; i < o->ntasks + (o->ntasks > 1); i++) {
+			snprintf(text, sizeof text, "%s %s", i < o->ntasks ? o->tasks[i] : "mean",
+			         bench_score_names[t->scores[c]]);
+			bench_sheet_cell(&s, text);
+		}
+	if (base)
+		bench_sheet_cell(&s, "p");
+	bench_sheet_cell(&s, "seconds");
+	bench_sheet_end_row(&s);
+	for (int l = 0; l < o->nlines; l++) {
+		const bench_line *line = &o->lines[l];
+		if (!shown(o, l))
+			continue;
+		bench_sheet_cell(&s, line->row->name);
+		if (settings)
+			bench_sheet_cell(&s, line->setting);
+		for (int c = 0; c < t->nscores; c++)
+			for (int i = 0; i < o->ntasks + (o->ntasks > 1); i++) {
+				cell_text(text, sizeof text, o, line, c, i < o->ntasks ? i : -1);
+				bench_sheet_cell(&s, text);
+			}
+		if (base)
+			bench_sheet_number(&s, "%.1e", line == base ? NAN : bench_paired_p(o, line, base));
+		bench_sheet_number(&s, "%.3g", line->runs ? line->seconds / line->runs : 0);
+		bench_sheet_end_row(&s);
+	}
+	bench_sheet_finish(&s);
+	put_text(&s, print_failures, o);
+}
+
 /* --- for programs -------------------------------------------------------------------------------------- */
+
+/* The lines above the table. */
+static void put_notes(kdri_json *j, const bench_outcome *o)
+{
+	char *text = NULL, *rest = NULL;
+	size_t size = 0;
+	FILE *stream = open_memstream(&text, &size);
+	if (stream)
+		print_notes(stream, o);
+	kdri_json_array(j, "notes");
+	if (stream && fclose(stream) == 0)
+		for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+			kdri_json_string(j, NULL, line);
+	kdri_json_end_array(j);
+	free(text);
+}
+
+/* Figures from elsewhere: a list for each score, null where there is none. */
+static void put_references(kdri_json *j, const bench_outcome *o, const bench_row *row)
+{
+	const bench_table *t = o->table;
+	kdri_json_object(j, "references");
+	for (int r = 0; r < row->nreferences; r++) {
+		kdri_json_object(j, row->references[r].label);
+		for (int c = 0; c < t->nscores; c++)
+			kdri_json_reals(j, bench_score_names[t->scores[c]],
+			                row->references[r].values + (size_t)(c * o->ntasks), o->ntasks);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_object(j);
+}
+
+/* Means over data sets, as the table has them: their deviation is that of the mean of each repeat. */
+static void put_means(kdri_json *j, const bench_outcome *o, const bench_line *line)
+{
+	kdri_json_object(j, "means");
+	for (int c = 0; c < o->table->nscores; c++) {
+		double mean, deviation;
+		bench_summarise(o, line, c, -1, &mean, &deviation);
+		kdri_json_object(j, bench_score_names[o->table->scores[c]]);
+		kdri_json_real(j, "mean", mean);
+		kdri_json_real(j, "std", deviation);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_object(j);
+}
 
 void bench_json(kdri_json *j, const bench_outcome *o)
 {
 	const bench_table *t = o->table;
+	const bench_line *base = base_line(o);
 	kdri_json_object(j, NULL);
 	kdri_json_string(j, "title", t->title);
 	kdri_json_int(j, "repeats", o->repeats);
 	kdri_json_bool(j, "picked_on_truth", t->pick == BENCH_PICK_TRUTH);
+	put_notes(j, o);
 	kdri_json_strings(j, "tasks", o->tasks, o->ntasks);
 	kdri_json_array(j, "rows");
 	for (int l = 0; l < o->nlines; l++) {
@@ -237,6 +368,11 @@ void bench_json(kdri_json *j, const bench_outcome *o)
 		kdri_json_bool(j, "shown", shown(o, l));
 		kdri_json_real(j, "seconds", line->runs ? line->seconds / line->runs : 0);
 		kdri_json_int(j, "failed", line->failed);
+		if (base && line != base)
+			kdri_json_real(j, "p", bench_paired_p(o, line, base));
+		if (line->row->nreferences > 0)
+			put_references(j, o, line->row);
+		put_means(j, o, line);
 		kdri_json_object(j, "scores");
 		for (int c = 0; c < t->nscores; c++) {
 			kdri_json_array(j, bench_score_names[t->scores[c]]);
@@ -301,16 +437,8 @@ static int row_called(const bench_summary *s, const char *name)
 	return r;
 }
 
-static void print_number(FILE *out, const char *format, double v)
-{
-	if (isnan(v))
-		fputs(" - |", out);
-	else
-		fprintf(out, format, v);
-}
-
 /* The line of a collection; of all tables if group is NULL. */
-static void print_group(FILE *out, const bench_summary *s, const char *group)
+static void print_group(bench_sheet *out, const bench_summary *s, const char *group)
 {
 	const bench_plan *p = s->plan;
 	const int row = row_called(s, p->summary);
@@ -333,38 +461,47 @@ static void print_group(FILE *out, const bench_summary *s, const char *group)
 		}
 		if (pass < 0 && tables == 0)
 			return;
-		if (pass < 0)
-			fprintf(out, "| %s | %d |", group ? group : "all", tables);
-		else if (pass < s->rows)
-			print_number(out, " %.3f |", count > 0 ? sum / count : NAN);
-		else
-			print_number(out, " %+.3f |", worst);
+		if (pass < 0) {
+			bench_sheet_cell(out, group ? group : "all");
+			bench_sheet_number(out, "%.0f", tables);
+		} else if (pass < s->rows) {
+			bench_sheet_number(out, "%.3f", count > 0 ? sum / count : NAN);
+		} else {
+			bench_sheet_number(out, "%+.3f", worst);
+		}
 	}
-	fputc('\n', out);
+	bench_sheet_end_row(out);
 }
 
-void bench_summary_print(FILE *out, const bench_summary *s)
+void bench_summary_print(FILE *out, const bench_summary *s, bench_format format)
 {
 	const bench_plan *p = s->plan;
-	fprintf(out,
-	        "## %s\n\nMeans of %s over tables; worst: '%s' less the other on one table.\n\n| collection | tables |",
-	        p->title, bench_score_names[p->tables[0].scores[0]], p->summary);
+	bench_sheet sheet = { .out = out, .format = format, .missing = "-" };
+	char text[512];
+	if (format == BENCH_CSV) /* its figures are means of those printed */
+		return;
+	bench_sheet_title(&sheet, p->title);
+	snprintf(text, sizeof text, "Means of %s over tables; worst: '%s' less the other on one table.\n",
+	         bench_score_names[p->tables[0].scores[0]], p->summary);
+	bench_sheet_text(&sheet, text);
+	bench_sheet_begin(&sheet, 1, 1 + s->rows + p->nagainst);
+	bench_sheet_cell(&sheet, "collection");
+	bench_sheet_cell(&sheet, "tables");
 	for (int r = 0; r < s->rows; r++)
-		fprintf(out, " %s |", p->tables[0].rows[r].name);
-	for (int a = 0; a < p->nagainst; a++)
-		fprintf(out, " worst against %s |", p->against[a]);
-	fputs("\n|---|---:|", out);
-	for (int c = 0; c < s->rows + p->nagainst; c++)
-		fputs("---:|", out);
-	fputc('\n', out);
+		bench_sheet_cell(&sheet, p->tables[0].rows[r].name);
+	for (int a = 0; a < p->nagainst; a++) {
+		snprintf(text, sizeof text, "worst against %s", p->against[a]);
+		bench_sheet_cell(&sheet, text);
+	}
+	bench_sheet_end_row(&sheet);
 	for (int t = 0; t < p->ntables; t++) {
 		const char *group = p->tables[t].group;
 		bool seen = !group;
 		for (int i = 0; i < t && !seen; i++)
 			seen = p->tables[i].group && strcmp(p->tables[i].group, group) == 0;
 		if (!seen)
-			print_group(out, s, group);
+			print_group(&sheet, s, group);
 	}
-	print_group(out, s, NULL);
-	fputc('\n', out);
+	print_group(&sheet, s, NULL);
+	bench_sheet_finish(&sheet);
 }

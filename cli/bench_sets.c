@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- pairs --------------------------------------------------------------------------------------- */
 
@@ -80,17 +81,34 @@ void bench_pairs_group(const bench_pair *pair, char *text, size_t room)
 
 /* --- files ---------------------------------------------------------------------------------------- */
 
+/* A relative path starts at the plan's folder or, if there is no such file there, at KINDRED_DATA, as in presets. */
 static char *join_path(plan_place *p, const char *path, size_t *given)
 {
+	const char *data = getenv("KINDRED_DATA"),
+	           *folders[] = { p->folder ? p->folder : "", data ? data : "" };
+	char *out = NULL;
+	for (int f = 0; f < 2; f++) {
+		const size_t length = strlen(folders[f]), room = length + strlen(path) + 2;
+		if (path[0] == '/' || (f > 0 && length == 0))
+			break;
+		char *joined = plan_many(p, room, 1);
+		if (!joined)
+			break;
+		snprintf(joined, room, "%s%s%s", folders[f], length ? "/" : "", path);
+		if (f == 0 || access(joined, F_OK) == 0) {
+			free(out);
+			out = joined;
+			*given = length ? length + 1 : 0;
+		} else {
+			free(joined);
+		}
+		if (access(out, F_OK) == 0)
+			break;
+	}
+	if (out || p->code != EXIT_DONE)
+		return out;
 	*given = 0;
-	if (path[0] == '/' || !p->folder || !p->folder[0])
-		return plan_copy(p, path);
-	size_t room = strlen(p->folder) + strlen(path) + 2;
-	char *out = plan_many(p, room, 1);
-	if (out)
-		snprintf(out, room, "%s/%s", p->folder, path);
-	*given = strlen(p->folder) + 1;
-	return out;
+	return plan_copy(p, path);
 }
 
 /* One class of a file, and what it is called here. */

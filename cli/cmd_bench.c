@@ -31,12 +31,15 @@ static const cli_option own_options[] = {
 	{ .name = "only",
 	  .value = "TEXT",
 	  .repeats = true,
-	  .help = "with -o DIR: those rows of presets alone whose file, PRESET/TABLE/ROW.json, has this in its name; no tables" },
+	  .help = "with -o DIR: run and print only the rows of presets whose file, PRESET/TABLE/ROW.json, has this in its name" },
+	{ .name = "format",
+	  .value = "md|csv|latex",
+	  .help = "print tables as Markdown (default), LaTeX, or CSV with a line for each row, data set and score" },
 	{ .name = "quick", .help = "a taste: 2 repeats, at most 300 samples a data set" },
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "DIR",
-	  .help = "write bench.md and bench.json there; of presets also a file for each row, so that a run goes on where it stopped" },
+	  .help = "write bench.md (bench.csv, bench.tex: --format) and bench.json there; of presets also a file for each row, so that a run goes on where it stopped" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
@@ -76,16 +79,55 @@ typedef struct record {
 	int runs, failed;
 	const bench_set_of_rows *rows; /* where rows have files, these; else NULL */
 	const char *folder;
+	bool only; /* some rows of them */
+	bench_format format;
+	int tables; /* printed so far */
 } record;
 
-static void print_table(FILE *out, const void *outcome)
+static const char *const formats[] = {
+	[BENCH_MARKDOWN] = "md", [BENCH_CSV] = "csv", [BENCH_LATEX] = "latex"
+};
+static const char *const file_names[] = {
+	[BENCH_MARKDOWN] = "bench.md", [BENCH_CSV] = "bench.csv", [BENCH_LATEX] = "bench.tex"
+};
+
+/* --format. Exit status. */
+static int read_format(const cli_args *args, bench_format *out)
 {
-	bench_print(out, outcome);
+	const char *given = cli_get(args, "format", "md");
+	for (int f = 0; f < 3; f++)
+		if (strcmp(given, formats[f]) == 0) {
+			*out = (bench_format)f;
+			return EXIT_DONE;
+		}
+	cli_error("--format %s: md, csv or latex is needed", given);
+	return EXIT_USAGE;
 }
 
-static void print_totals(FILE *out, const void *summary)
+/* What is printed: a table, or the totals of a plan. */
+typedef struct printed {
+	const bench_outcome *outcome;
+	const bench_summary *summary;
+	const record *record;
+} printed;
+
+static void print_part(FILE *out, const void *part)
 {
-	bench_summary_print(out, summary);
+	const printed *p = part;
+	if (p->outcome)
+		bench_print(out, p->outcome, p->record->format, p->record->tables == 0);
+	else
+		bench_summary_print(out, p->summary, p->record->format);
+}
+
+static void put_part(const cli_args *args, const printed *p)
+{
+	if (!cli_quiet(args)) {
+		cli_print_by(stdout, print_part, p);
+		fflush(stdout);
+	}
+	if (p->record->stream)
+		print_part(p->record->stream, p);
 }
 
 static int run_here(kdr_context *ctx, const cli_args *args, bench_outcome *out)
@@ -122,14 +164,13 @@ static int run_table(kdr_context *ctx, const cli_args *args, const bench_plan *p
 {
 	bench_outcome outcome = { .table = &plan->tables[table] };
 	int code = r->rows ? bench_gather(ctx, r, &outcome) : run_here(ctx, args, &outcome);
-	if (code != EXIT_DONE)
+	if (code != EXIT_DONE || (r->only && outcome.nlines == 0)) {
+		bench_outcome_free(&outcome);
 		return code;
-	if (!cli_quiet(args)) {
-		cli_print_by(stdout, print_table, &outcome);
-		fflush(stdout);
 	}
-	if (r->stream)
-		bench_print(r->stream, &outcome);
+	outcome.some = r->only;
+	put_part(args, &(printed){ .outcome = &outcome, .record = r });
+	r->tables++;
 	bench_json(&r->json, &outcome);
 	for (int l = 0; l < outcome.nlines; l++) {
 		r->runs += outcome.lines[l].runs;
@@ -147,12 +188,8 @@ static int run_plan(kdr_context *ctx, const cli_args *args, const bench_plan *pl
 	int code = plan->summary ? bench_summary_new(plan, &summary) : EXIT_DONE;
 	for (int t = 0; t < plan->ntables && code == EXIT_DONE; t++)
 		code = run_table(ctx, args, plan, t, &summary, r);
-	if (plan->summary && (code == EXIT_DONE || code == EXIT_INTERRUPTED)) {
-		if (!cli_quiet(args))
-			cli_print_by(stdout, print_totals, &summary);
-		if (r->stream)
-			bench_summary_print(r->stream, &summary);
-	}
+	if (plan->summary && !r->only && (code == EXIT_DONE || code == EXIT_INTERRUPTED))
+		put_part(args, &(printed){ .summary = &summary, .record = r });
 	bench_summary_free(&summary);
 	return code;
 }
@@ -168,7 +205,7 @@ static int write_outputs(kdr_context *ctx, const cli_args *args, record *r)
 	}
 	r->stream = NULL;
 	bool force = cli_flag(args, "force");
-	snprintf(path, sizeof path, "%s/bench.md", folder);
+	snprintf(path, sizeof path, "%s/%s", folder, file_names[r->format]);
 	kdr_status st = kdr_write_file(ctx, path, r->text, r->size, force);
 	snprintf(path, sizeof path, "%s/bench.json", folder);
 	if (st == KDR_OK)
@@ -176,7 +213,8 @@ static int write_outputs(kdr_context *ctx, const cli_args *args, record *r)
 	if (st != KDR_OK)
 		return cli_fail(ctx, st);
 	if (!cli_quiet(args))
-		cli_printf("written to %s: bench.md, bench.json\n", folder);
+		cli_printf("%swritten to %s: %s, bench.json\n", r->format == BENCH_CSV ? "\n" : "", folder,
+		           file_names[r->format]);
 	return EXIT_DONE;
 }
 
@@ -227,14 +265,14 @@ static int run_rows(kdr_context *ctx, const cli_args *args, bool all, bool table
 }
 
 /* Fails before any work if a file is in the way. */
-static int bench_check_outputs(const cli_args *args)
+static int bench_check_outputs(const cli_args *args, bench_format format)
 {
 	const char *folder = cli_get(args, "output", NULL);
 	char path[4096];
 	if (!folder)
 		return EXIT_DONE;
 	int code = cli_make_folder(folder);
-	static const char *const names[] = { "bench.md", "bench.json" };
+	const char *const names[] = { file_names[format], "bench.json" };
 	for (int i = 0; i < 2 && code == EXIT_DONE && !cli_flag(args, "force"); i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
 		if (access(path, F_OK) == 0) {
@@ -277,15 +315,18 @@ static int bench_command(cli_args *args)
 		cli_error("--only is for presets with -o DIR, the folder of their rows");
 		return EXIT_USAGE;
 	}
-	bool tables = !all && !only; /* some rows make no table */
+	bool tables = !all && !only; /* some rows make no table to be kept, but are printed */
+	if ((code = read_format(args, &r.format)) != EXIT_DONE)
+		return code;
+	r.only = only;
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	code = tables ? bench_check_outputs(args) : cli_make_folder(folder);
+	code = tables ? bench_check_outputs(args, r.format) : cli_make_folder(folder);
 	if (code == EXIT_DONE && folder && tables && !(r.stream = open_memstream(&r.text, &r.size)))
 		code = bench_no_memory();
 	if (code == EXIT_DONE)
-		code = by_rows ? run_rows(ctx, args, all, tables, &r) : run_all(ctx, args, &r);
+		code = by_rows ? run_rows(ctx, args, all, tables || only, &r) : run_all(ctx, args, &r);
 	/* Some that fail are a finding, and stand under the table; all are a failure. */
 	bool none = code == EXIT_DONE && r.runs > 0 && r.failed == r.runs;
 	if (r.stream && (code == EXIT_DONE || (code == EXIT_INTERRUPTED && !by_rows))) {

@@ -153,6 +153,27 @@ class Page(unittest.TestCase):
             self.assertIn(piece, text)
         self.check_geometry("bench")
 
+    def test_bench_has_the_figures_of_its_table(self):
+        out = self.dir / "figures"
+        table = {"title": "figures", "note": "A note.", "data": [str(t) for t in self.tasks[:2]], "repeats": 4, "start": "random", "paired": "k-means", "scores": ["acc", "v_measure"],
+                 "rows": [{"name": "k-means", "method": "kmeans", "set": {"n_init": 1}, "references": {"paper": {"acc": [0.5, 0.25]}}}, {"method": "snmf"}]}
+        (self.dir / "figures.json").write_text(json.dumps({"title": "t", "tables": [table]}))
+        run("bench", "-q", "--plan", self.dir / "figures.json", "-o", out)
+        printed = [line.strip("| ").split("|") for line in (out / "bench.md").read_text().splitlines() if line.startswith("| ")][1:]
+        for strip in (False, True):  # the last: a result of a version that did not write means
+            whole = json.loads((out / "bench.json").read_text())
+            for row in whole["tables"][0]["rows"] if strip else []:
+                del row["means"]
+            (self.dir / "bench.json").write_text(json.dumps(whole))
+            run("report", "-q", "--force", "-o", out / "report.html", self.dir / "bench.json")
+            self.open(out / "report.html")
+            shown = self.js("return [...document.querySelectorAll('#bench-0 table')][0].querySelectorAll('tbody tr').length && "
+                            "[...[...document.querySelectorAll('#bench-0 table')][0].querySelectorAll('tbody tr')].map((r) => [...r.children].map((c) => c.textContent.trim()))")
+            self.assertEqual([[c.strip() for c in line[:8]] for line in printed], [line[:8] for line in shown])
+            self.assertIn("(paper 0.25)", shown[0][2])
+            for piece in ("A note.", "paired t-test"):
+                self.assertIn(piece, self.js("return document.getElementById('bench-0').textContent"))
+
     # --- sections ---------------------------------------------------------------------------------------
 
     def test_sections_of_clusters_and_k(self):

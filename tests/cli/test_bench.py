@@ -1,8 +1,12 @@
 """kindred bench: plans, presets, tables, scores, wrong plans."""
+import csv
+import io
 import json
 import math
 import os
+import shutil
 import signal
+import statistics
 import subprocess
 import unittest
 
@@ -311,6 +315,71 @@ class Bench(CliTest):
         self.assertEqual(len(rows), count)
         self.assertEqual({k: rows[k] for k in there}, there)
         self.assertEqual({k: rows[k] for k in some}, some)
+
+    def test_formats_have_the_figures_of_the_table(self):
+        self.run_kindred("generate", "--tasks", 2, "-k", 3, "-n", 60, "--separation", 1.5, "--seed", 3, "-q", "-o", "g")
+        plan = {"title": "t", "tables": [{"title": "50 % of a_b & c", "data": ["g/task1.csv", "g/task2.csv"], "repeats": 3, "scores": ["acc", "ari"], "paired": "one, \"two\"",
+                "rows": [{"name": 'one, "two"', "method": "kmeans", "set": {"n_init": 1}, "references": {"paper": {"acc": [0.5, None]}}},
+                         {"name": "ncut", "method": "ncut"}]}]}
+        self.write("p.json", json.dumps(plan))
+        self.run_kindred("bench", "-q", "--plan", "p.json", "-o", "out")
+        rows = [line.strip("| ").split(" | ") for line in self.read("out/bench.md").splitlines() if line.startswith("| ")]
+        table = json.loads(self.read("out/bench.json"))["tables"][0]
+        self.assertEqual(table["rows"][0]["references"], {"paper": {"acc": [0.5, None], "ari": [None, None]}})
+        self.assertEqual(table["notes"], ["Mean \u00b1 standard deviation of 3 repeats.",
+                                          "p: two-sided paired t-test of acc against 'one, \"two\"', not corrected for the number of rows."])
+        self.assertNotIn("p", table["rows"][0])
+        self.assertGreaterEqual(table["rows"][1]["p"], 0)
+        for row, line in zip(table["rows"], rows[1:]):
+            for s, score in enumerate(("acc", "ari")):
+                own, mean = row["scores"][score], row["means"][score]
+                self.assertEqual(line[1 + 3 * s + 2], f"{mean['mean']:.3f} \u00b1 {mean['std']:.3f}")
+                values = [sum(v) / 2 for v in zip(*(x["values"] for x in own))]  # the mean of each repeat
+                self.assertAlmostEqual(mean["std"], statistics.stdev(values))
+        self.assertIn("(paper 0.5)", rows[1][1])
+        # LaTeX: nothing that it would take for its own
+        self.run_kindred("bench", "-q", "--plan", "p.json", "--format", "latex", "-o", "tex")
+        text = self.read("tex/bench.tex")
+        self.assertIn("\\caption{50 \\% of a\\_b \\& c}", text)
+        self.assertIn("\\begin{tabular}{lrrrrrrrr}", text)
+        self.assertIn(rows[2][1].replace("\u00b1", "$\\pm$"), text)
+        self.assertEqual(text.count("\\begin{"), text.count("\\end{"))
+        # CSV: a line for each row, score and data set, and their mean
+        done = self.run_kindred("bench", "--plan", "p.json", "--format", "csv")
+        lines = list(csv.DictReader(io.StringIO(done.stdout)))
+        self.assertEqual(len(lines), 2 * 2 * 3)
+        self.assertEqual([r["data_set"] for r in lines[:3]], ["task1", "task2", "mean"])
+        self.assertEqual((lines[0]["row"], lines[0]["table"], lines[0]["references"]), ('one, "two"', "50 % of a_b & c", "paper 0.5"))
+        self.assertEqual(float(lines[2]["std"]), table["rows"][0]["means"]["acc"]["std"])
+        self.fails("bench", "--plan", "p.json", "--format", "html", code=2, says=["html", "latex"])
+
+    def test_a_plan_that_was_shown_runs(self):
+        os.makedirs(self.path("data"))
+        self.run_kindred("generate", "--tasks", 2, "-k", 2, "-n", 40, "--seed", 3, "-q", "-o", "data/set")
+        shown = json.loads(self.run_kindred("bench", "--show", "gz09-webkb4").stdout)
+        names = sorted({path.split("/")[0] for t in shown["tables"] for path in t["data"]})
+        self.assertEqual(names, ["webkb4"])  # relative, as those below
+        os.makedirs(self.path("plans"))
+        table = {"title": "t", "data": ["set/task1.csv", "set/task2.csv"], "repeats": 1, "rows": [{"method": "kmeans"}]}
+        self.write("plans/my.json", json.dumps({"title": "t", "tables": [table]}))
+        text = self.run_kindred("bench", "--plan", "plans/my.json", env={**os.environ, "KINDRED_DATA": self.path("data")}).stdout
+        self.assertIn("| kmeans | ", text)
+        self.fails("bench", "--plan", "plans/my.json", code=3, says="plans/set/task1.csv", env={k: v for k, v in os.environ.items() if k != "KINDRED_DATA"})
+        # a file in the plan's own folder comes first
+        shutil.copytree(self.path("data/set"), self.path("plans/set"))
+        self.run_kindred("generate", "--tasks", 2, "-k", 2, "-n", 40, "--seed", 4, "--separation", .1, "-q", "--force", "-o", "data/set")
+        again = self.run_kindred("bench", "--plan", "plans/my.json", env={**os.environ, "KINDRED_DATA": self.path("data")}).stdout
+        self.assertEqual(again.split("|")[:-2], text.split("|")[:-2])  # but for the seconds
+
+    def test_only_prints_its_figures(self):
+        run = ("bench", "berikov", "--quick", "--repeats", 1, "--only", "printed/ec.", "--only", "printed/k-means", "-o", "d")
+        for _ in range(2):  # made, and read back
+            lines = [line for line in self.run_kindred(*run).stdout.splitlines() if line.startswith(("| ", "## "))]
+            self.assertEqual(len(lines), 4, lines)
+            self.assertTrue(lines[0].startswith("## Berikov's Monte-Carlo design as printed"))
+            self.assertTrue(lines[2].startswith("| ec | ") and "(paper 0.56" in lines[2], lines)
+            self.assertTrue(lines[3].startswith("| k-means | "), lines)
+        self.assertFalse(os.path.exists(self.path("d/bench.md")))
 
     def test_words_of_source_and_target_do_not_meet(self):
         """Features drawn by lot: with halves that do not overlap a classifier of the source has nothing to go by."""

@@ -1,12 +1,23 @@
 /* bench: tables with intervals, curves over the grid. SPDX-License-Identifier: BSD-3-Clause */
 
-const METRICS = { acc: "Accuracy", nmi: "NMI", ari: "ARI", purity: "Purity" };
+const METRICS = { acc: "Accuracy", nmi: "NMI", nmi_arithmetic: "NMI, arithmetic", nmi_max: "NMI, max", ari: "ARI", purity: "Purity",
+  homogeneity: "Homogeneity", completeness: "Completeness", v_measure: "V-measure" };
 
-/* The mean over tasks of a row's scores, task by task and then of all. */
+/* The scores of a row: of each data set, and their mean. The deviation of the mean is that of the means of the repeats, since
+ * data sets share the seeds of a repeat. */
 function scoresOf(row, metric) {
-  const own = list(object(row.scores)[metric]).filter((s) => s && isNumber(s.mean));
+  const own = list(object(row.scores)[metric]).filter((s) => s && isNumber(s.mean)), told = object(object(row.means)[metric]);
   if (!own.length) return null;
-  return { tasks: own, mean: sum(own.map((s) => s.mean)) / own.length, std: Math.sqrt(sum(own.map((s) => (s.std || 0) ** 2))) / own.length };
+  if (isNumber(told.mean)) return { tasks: own, mean: told.mean, std: told.std };
+  const repeats = list(own[0].values).map((_, r) => sum(own.map((s) => list(s.values)[r])) / own.length).filter(isNumber);
+  const mean = repeats.length ? sum(repeats) / repeats.length : sum(own.map((s) => s.mean)) / own.length;
+  return { tasks: own, mean, std: repeats.length > 1 ? Math.sqrt(sum(repeats.map((v) => (v - mean) ** 2)) / (repeats.length - 1)) : repeats.length ? 0 : null };
+}
+
+/* Figures from elsewhere for one data set, such as "paper 0.85". */
+function referencesOf(row, metric, at) {
+  return Object.entries(object(row.references)).map(([label, scores]) => [label, list(object(scores)[metric])[at]])
+    .filter(([, v]) => isNumber(v)).map(([label, v]) => `${label} ${Number(v.toPrecision(3))}`).join(", ");
 }
 
 /* "± std" as a line, the mean as a mark, rows below each other. */
@@ -51,17 +62,24 @@ function grids(rows, metric) {
 
 function benchTable(t, index) {
   const all = list(t.rows).filter((r) => r && typeof r === "object"), rows = all.filter((r) => r.shown !== false), names = list(t.tasks).map(String);
-  const metrics = Object.keys(METRICS).filter((m) => rows.some((r) => scoresOf(r, m)));
-  const columns = [{ title: "Method" }, ...metrics.flatMap((m) => [...names.map((n) => ({ title: `${n} ${METRICS[m]}`, num: true })), { title: `Mean ${METRICS[m]}`, num: true }]), { title: "Seconds", num: true }, { title: "Failed", num: true }];
+  const metrics = Object.keys(METRICS).filter((m) => rows.some((r) => scoresOf(r, m))), several = names.length > 1, paired = rows.some((r) => isNumber(r.p));
+  const columns = [{ title: "Method" }, ...metrics.flatMap((m) => [...names.map((n) => ({ title: `${n} ${METRICS[m]}`, num: true })), ...several ? [{ title: `Mean ${METRICS[m]}`, num: true }] : []]),
+    ...paired ? [{ title: "p", num: true }] : [], { title: "Seconds", num: true }, { title: "Failed", num: true }];
   const best = new Map(metrics.map((m) => [m, Math.max(...rows.map((r) => scoresOf(r, m)).filter(Boolean).map((s) => s.mean))]));
-  const text = (s) => s ? `${number(s.mean)} ± ${number(s.std || 0)}` : "–";
+  const text = (s) => s ? `${s.mean.toFixed(3)}${isNumber(s.std) ? ` ± ${s.std.toFixed(3)}` : ""}` : "–";
+  const bold = (s, m, what) => s && s.mean === best.get(m) ? el("strong", {}, what) : what;
   const body = rows.map((r) => [{ head: rowName(r) }, ...metrics.flatMap((m) => {
-    const s = scoresOf(r, m);
-    return [...names.map((n) => text(s && s.tasks.find((x) => x.task === n))), s && s.mean === best.get(m) ? el("strong", {}, text(s)) : text(s)];
-  }), seconds(r.seconds), count(r.failed || 0)]);
+    const s = scoresOf(r, m), cells = names.map((n, i) => {
+      const own = text(s && s.tasks.find((x) => x.task === n)), others = referencesOf(r, m, i);
+      return [several ? own : bold(s, m, own), others ? el("small", {}, ` (${others})`) : null];
+    });
+    return several ? [...cells, bold(s, m, text(s))] : cells;
+  }), ...paired ? [isNumber(r.p) ? r.p.toExponential(1).replace(/(?<=e[+-])(?=\d$)/, "0") : ""] : [], seconds(r.seconds), count(r.failed || 0)]);
   const curves = metrics.slice(0, 1).flatMap((m) => grids(all, m));
   section(`bench-${index}`, t.title === undefined ? "Comparison" : String(t.title).replace(/^./, (l) => l.toUpperCase()),
-    el("p", {}, `Mean ± standard deviation of ${plural(t.repeats || 0, "repeat")}.${t.picked_on_truth ? " Settings were picked on the truth." : ""} The best mean is bold.`),
+    (list(t.notes).length ? t.notes.map(String) : [`Mean ± standard deviation of ${plural(t.repeats || 0, "repeat")}.${t.picked_on_truth ? " Settings were picked on the truth." : ""}`])
+      .map((line) => el("p", {}, line)),
+    el("p", {}, `The best mean is bold.${rows.some((r) => Object.keys(object(r.references)).length) ? " Figures in brackets are those of the papers." : ""}`),
     el("div", { class: "charts" }, metrics.slice(0, 2).map((m) => el("figure", {}, el("figcaption", {}, `${METRICS[m]}, mean over data sets`), intervals(rows, m, null)))),
     table(columns, body, { label: t.title === undefined ? "Comparison" : String(t.title) }),
     curves.length ? [el("h3", {}, "Over the grid"), el("div", { class: "charts" }, curves)] : null,
