@@ -180,7 +180,7 @@ class Page(unittest.TestCase):
         out = self.dir / "k"
         run("cluster", "-k", "auto", "--score", "--report", "-q", "-o", out, *self.tasks)
         self.open(out / "report.html")
-        self.assertEqual(self.sections(), ["answer", "map", "clusters", "across", "trust", "k", "how"])
+        self.assertEqual(self.sections(), ["answer", "map", "clusters", "markers", "across", "trust", "k", "how"])
         self.assertEqual(self.js("return document.querySelectorAll('#k svg.chart').length"), 9)  # gap, modularity, agreement
         self.check_choice(out, lambda fields, task: fields["k_next"])
         self.assertIn("Counterparts", self.js("return document.getElementById('across').textContent"))
@@ -274,6 +274,9 @@ class Page(unittest.TestCase):
         text = self.js("return document.getElementById('trust').textContent")
         for piece in ("Silhouette", "Davies-Bouldin", "Stability", "not whether they mean anything"):
             self.assertIn(piece, text)
+        text = self.js("return document.getElementById('mixing').textContent")
+        for piece in ("iLISI", "kBET", "Batch ASW", "leading directions"):
+            self.assertIn(piece, text)
         self.check_geometry("quality")
         self.open(self.transfer("probable", "--probabilities"))
         text = self.js("return document.getElementById('trust').textContent")
@@ -323,6 +326,32 @@ class Page(unittest.TestCase):
         self.move(x, y)
         self.assertIn("begins “", self.js("return document.querySelector('.panel .tip').innerText"))
         self.check_geometry("texts")
+
+    def test_markers_are_dots(self):
+        """A dot for each feature and cluster: its area is the share of samples, its lightness the mean."""
+        out = self.cluster("dots", "-m", "kmeans")
+        self.open(out)
+        found = json.loads((out.parent / "result.json").read_text())["tasks"][0]["markers"]
+        self.assertEqual(self.js("return document.querySelectorAll('#markers figure').length"), 3)
+        dots = self.js("""return [...document.querySelector('#markers figure').querySelectorAll('g.node')].map((g) => [...g.querySelectorAll('.dot')].map((d) =>
+          [Number(d.getAttribute('r')), getComputedStyle(d).fill.match(/[0-9]+/g).map(Number).reduce((a, b) => a + b), d.textContent]))""")
+        self.assertEqual([len(c) for c in dots], [len(found["features"])] * 3)
+        for i, name in enumerate(found["features"]):
+            for c in range(3):
+                self.assertAlmostEqual(dots[c][i][0], 10 * found["share"][c][i] ** .5, places=1)
+                self.assertIn(name, dots[c][i][2])
+            by_mean = sorted(range(3), key=lambda c: found["mean"][c][i])
+            self.assertEqual([dots[c][i][1] for c in by_mean], sorted((dots[c][i][1] for c in range(3)), reverse=True))
+        text = self.js("return document.getElementById('markers').textContent")
+        self.assertIn("exploratory: the clusters were made from the same data", text)
+        self.js("document.querySelector('#markers g.node').focus()")
+        ActionChains(self.web).send_keys(Keys.ENTER).perform()
+        self.assertEqual(self.js("return document.querySelector('#markers g.node').getAttribute('aria-pressed')"), "true")
+        self.assertIn("highlighted", self.js("return document.getElementById('live').textContent"))
+        self.js("document.querySelector('#markers details').open = true")
+        self.web.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
+        self.assertIn("Adjusted p (exploratory)", self.js("return document.querySelector('#markers table').textContent"))
+        self.check_geometry("markers")
 
     def test_sections_of_transfer(self):
         self.open(self.transfer("t"))

@@ -18,7 +18,9 @@ function main() {
     related();
     map();
     clusters();
+    markers();
     across();
+    mixing();
     transfer();
     choiceOfK();
     how();
