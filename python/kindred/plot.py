@@ -33,14 +33,21 @@ def _axes(axes, count, width, height):
 
 
 def _tasks(result, tasks):
-    return [result.index(t) for t in (range(len(result.tasks)) if tasks is None else [tasks] if isinstance(tasks, (str, int)) else tasks)]
+    """Numbers of the data sets to draw: those specified, or all that have labels, which sources of a transfer have not."""
+    if tasks is None:
+        return [t for t in range(len(result.tasks)) if result.labels(t) is not None]
+    chosen = [result.index(t) for t in ([tasks] if isinstance(tasks, (str, int)) else tasks)]
+    for t in chosen:
+        if result.labels(t) is None:
+            raise ValueError(f"data set '{result.tasks[t]}' has no labels to draw")
+    return chosen
 
 
 def map(result, tasks=None, axes=None, size=6):
     """Draws the two-dimensional map of the samples, one picture for each data set, coloured by label.
 
     result: of cluster(..., map=True) or transfer(..., map=True), or an estimator after fit(..., map=True). tasks: names or numbers of
-    the data sets to draw; None: all. axes: matplotlib axes, one for each; None: a new figure. Returns the axes."""
+    the data sets to draw; None: all that have labels. axes: matplotlib axes, one for each; None: a new figure. Returns the axes."""
     result = _result(result)
     chosen = _tasks(result, tasks)
     if any(result.map(t) is None for t in chosen):

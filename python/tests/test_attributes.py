@@ -1,4 +1,5 @@
 """What people expect of estimators and results: attributes, frames, progress, pictures. SPDX-License-Identifier: BSD-3-Clause"""
+import importlib.util
 import io
 import unittest
 from unittest import mock
@@ -101,12 +102,43 @@ class Attributes(PartsTest):
         kindred.plot.clusters(model.result_, tasks="b", axes=one, features=2)
         self.assertEqual(len(one.barh.call_args.args[1]), 6)
         one.set_title.assert_called_once_with("b")
+        target = mock.Mock()
+        moved = quiet(kindred.transfer, self.x, self.y, self.z, "svm", map=True)
+        kindred.plot.map(moved, axes=target)  # the source has no labels of its own
+        target.set_title.assert_called_once_with("target")
+        with self.assertRaisesRegex(ValueError, "'source' has no labels"):
+            kindred.plot.clusters(moved, tasks="source")
         with self.assertRaisesRegex(ValueError, "map=True"):
             kindred.plot.map(kindred.KMeans(n_clusters=3).fit(self.x), axes=one)
         with self.assertRaisesRegex(ValueError, "1 axes were given for 2 data sets"):
             kindred.plot.clusters(model, axes=one)
         with mock.patch.dict("sys.modules", {"matplotlib": None, "matplotlib.pyplot": None}), self.assertRaisesRegex(ImportError, "needs matplotlib"):
             kindred.plot.clusters(model)
+
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
+    def test_pictures_by_matplotlib(self):
+        import matplotlib
+        matplotlib.use("Agg")
+        import matplotlib.pyplot as plt
+        for fit in (lambda: quiet(kindred.cluster, {"a": self.x, "b": self.z}, 3, "kmeans", map=True),
+                    lambda: quiet(kindred.transfer, self.x, np.array(["u", "v", "w"])[self.y], self.z, "svm", map=True)):
+            result = fit()
+            labels = result.labels(-1)
+            ax, = kindred.plot.map(result, tasks=-1)
+            points = {p.get_label(): np.asarray(p.get_offsets()) for p in ax.collections}
+            self.assertEqual(sorted(points), sorted({str(v) for v in labels}))
+            for name, xy in points.items():
+                np.testing.assert_array_equal(xy, result.map(-1)[labels.astype(str) == name])
+            self.assertEqual(len({tuple(p.get_facecolor()[0]) for p in ax.collections}), 3)
+            self.assertEqual([t.get_text() for t in ax.get_legend().get_texts()], sorted(points))
+            bars, = kindred.plot.clusters(result, tasks=-1, features=2)
+            best = [f for c in result.clusters(-1) for f in c["features"][:2]]
+            np.testing.assert_allclose([b.get_width() for b in bars.patches], [f["effect"] for f in best])
+            tops = {t.get_position()[1]: t.get_text() for t in bars.get_yticklabels()}
+            self.assertTrue(all(f["name"] in tops[b.get_y() + b.get_height() / 2] for b, f in zip(bars.patches, best)))
+            for axes in (ax, bars):
+                axes.figure.savefig(io.BytesIO(), format="png")
+                plt.close(axes.figure)
 
 
 if __name__ == "__main__":
