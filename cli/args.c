@@ -87,6 +87,67 @@ const cli_option cli_reading_options[] = {
 	CLI_OPTIONS_END,
 };
 
+static const char *const token_classes[] = { "letters", "ascii", NULL };
+
+const cli_option cli_text_options[] = {
+	{ .name = "strip-html",
+	  .negatable = true,
+	  .help = "remove tags, comments, scripts and styles; decode entities (default: if most documents are HTML)" },
+	{ .name = "strip-mail",
+	  .negatable = true,
+	  .help = "remove mail, news or HTTP headers, up to the first blank line (default: if most documents have them)" },
+	{ .name = "keep-subject", .help = "with --strip-mail: keep the text of the Subject" },
+	{ .name = "tokens",
+	  .value = "CLASS",
+	  .choices = token_classes,
+	  .help = "runs of Unicode letters, or of a to z alone (default letters)" },
+	{ .name = "lowercase", .negatable = true, .help = "fold the case of letters (default)" },
+	{ .name = "min-length", .value = "N", .help = "shortest token, in characters (default 2)" },
+	{ .name = "max-length", .value = "N", .help = "longest token (default 40)" },
+	{ .name = "stop-words",
+	  .value = "LIST",
+	  .help = "words to remove: none, auto (of the detected language), a language such as english, or a file with one "
+	          "word per line (default auto)" },
+	{ .name = "stemmer",
+	  .value = "NAME",
+	  .help = "count words by their stem: none, auto (of the detected language), or a Snowball stemmer such as porter, "
+	          "english or german (default auto)" },
+	{ .name = "ngrams", .value = "N[,M]", .help = "terms of N to M tokens, at most 3 (default 1)" },
+	{ .name = "min-df",
+	  .value = "N|SHARE",
+	  .help = "remove terms of fewer documents; with a point or %, a share (default 2, from 1000 documents on 3, below 20 "
+	          "documents 1)" },
+	{ .name = "max-df", .value = "N|SHARE", .help = "remove terms of more documents (default 100%)" },
+	{ .name = "vocabulary",
+	  .value = "FILE",
+	  .help = "columns are the lines of this features.txt, in its order" },
+	{ .name = "binary", .help = "1 for each term of a document instead of its count" },
+	CLI_OPTIONS_END,
+};
+
+const cli_option cli_direct_text_options[] = {
+	{ .name = "text-column",
+	  .value = "NAME",
+	  .help = "TASK is a CSV or TSV file, or one of JSON lines: count the words of this column (name, or number from 1)" },
+	CLI_OPTIONS_END,
+};
+
+bool cli_text_check(const cli_args *args)
+{
+	static const char *const fitted[] = { "min-df", "max-df", "top-features" };
+	const bool vocabulary = cli_get(args, "vocabulary", NULL);
+	if (cli_flag(args, "keep-subject") && strcmp(cli_get(args, "strip-mail", "0"), "1") != 0) {
+		cli_error("--keep-subject goes with --strip-mail");
+		return false;
+	}
+	for (int i = 0; i < 3 && vocabulary; i++)
+		if (cli_get(args, fitted[i], NULL)) {
+			cli_error("--%s does not go with --vocabulary, which fixes the columns", fitted[i]);
+			return false;
+		}
+	return true;
+}
+
 const cli_option cli_prep_options[] = {
 	{ .name = "features",
 	  .value = "HOW",

@@ -101,10 +101,19 @@ bool cli_list_split(const char *text, cli_list *out);
 void cli_list_free(cli_list *list);
 
 /* Options most commands take. */
-extern const cli_option cli_common_options[];  /* --seed --threads -q -v --progress --time-limit */
-extern const cli_option cli_reading_options[]; /* --format --label-column ... */
-extern const cli_option cli_output_options[];  /* -o --force --report ... */
-extern const cli_option cli_prep_options[];    /* --weight --norm --scale ... */
+extern const cli_option cli_common_options[];      /* --seed --threads -q -v --progress --time-limit */
+extern const cli_option cli_reading_options[];     /* --format --label-column ... */
+extern const cli_option cli_text_options[];        /* --stop-words --stemmer ... */
+extern const cli_option cli_direct_text_options[]; /* --text-column */
+/* What both of these commands can be given; false, with a message, if options of texts contradict each other. */
+bool cli_text_check(const cli_args *args);
+#define CLI_TEXT_GROUPS \
+	{ "Texts, in folders or a column", cli_direct_text_options }, \
+	{ \
+		"Words of texts", cli_text_options \
+	}
+extern const cli_option cli_output_options[]; /* -o --force --report ... */
+extern const cli_option cli_prep_options[];   /* --weight --norm --scale ... */
 /* The allowed values of an option; NULL if any text is allowed. */
 const char *const *cli_choices(const cli_option *option);
 

@@ -25,6 +25,7 @@ static const cli_option own_options[] = {
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Reading", cli_reading_options },
+	{ "Texts (their words are counted as for the fit)", cli_direct_text_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -61,14 +62,14 @@ static int write_labels(kdr_context *ctx, const cli_args *args, const char *path
 	return code;
 }
 
-/* A file; or a folder of texts, whose words the model's preprocessing looks up. */
+/* A file; or texts, whose words are counted as for the fit. */
 static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_read_options *reading,
                                kdr_data **out)
 {
 	struct stat info;
 	kdr_data **sets = NULL;
 	int64_t count = 0;
-	if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode))
+	if (!reading->text_column && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
 		return kdr_read(ctx, path, reading, out);
 	const kdr_task_path one = { .path = path, .name = reading->name };
 	kdr_status st = kdr_read_tasks(ctx, &one, 1, reading, &sets, NULL, &count);
@@ -140,6 +141,7 @@ static int predict_run(cli_args *args)
 	cli_reading(args, &reading);
 	cli_task_split(cli_positional(args, 0), name, sizeof name, &path);
 	reading.name = name[0] ? name : NULL;
+	reading.text_column = cli_get(args, "text-column", NULL);
 	kdr_predict_options_init(&o);
 	o.task = cli_get(args, "task", NULL);
 	kdr_status st = kdr_model_load(ctx, model_path, &model);

@@ -23,11 +23,9 @@ static const cli_option own_options[] = {
 };
 
 static const cli_option_group groups[] = {
-	{ "Options", own_options },
-	{ "Preprocessing, in this order", cli_prep_options },
-	{ "Reading", cli_reading_options },
-	{ "Common", cli_common_options },
-	{ NULL, NULL },
+	{ "Options", own_options },         { "Preprocessing, in this order", cli_prep_options },
+	{ "Reading", cli_reading_options }, CLI_TEXT_GROUPS,
+	{ "Common", cli_common_options },   { NULL, NULL },
 };
 
 static bool read_options(const cli_args *args, kdr_relate_options *o, kdr_prep_options *prep)

@@ -67,6 +67,7 @@ static const cli_option_group groups[] = {
 	{ "Output", cli_output_options },
 	{ "Preprocessing, in this order", cli_prep_options },
 	{ "Reading", cli_reading_options },
+	CLI_TEXT_GROUPS,
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };

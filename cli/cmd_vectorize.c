@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 static const char *const kinds[] = { "folder", "lines", "table", "json", NULL };
-static const char *const token_classes[] = { "letters", "ascii", NULL };
 static const char *const formats[] = { "mtx", "mtx.gz", "npz", "svm", "csv", "tsv", NULL };
 
 static const cli_option own_options[] = {
@@ -35,118 +34,35 @@ static const cli_option input_options[] = {
 	{ .name = "header",
 	  .negatable = true,
 	  .help = "table: the first line holds names (default: yes unless columns are given by number)" },
-	{ .name = "strip-html", .help = "drop tags, comments, scripts and styles; decode entities" },
-	{ .name = "strip-mail", .help = "drop mail, news or HTTP headers, up to the first blank line" },
-	{ .name = "keep-subject", .help = "with --strip-mail: keep what the Subject says" },
-	CLI_OPTIONS_END,
-};
-
-static const cli_option token_options[] = {
-	{ .name = "tokens",
-	  .value = "CLASS",
-	  .choices = token_classes,
-	  .help = "runs of Unicode letters, or of a to z alone (default letters)" },
-	{ .name = "lowercase", .negatable = true, .help = "fold the case of letters (default)" },
-	{ .name = "min-length", .value = "N", .help = "shortest token, in characters (default 2)" },
-	{ .name = "max-length", .value = "N", .help = "longest token (default 40)" },
-	{ .name = "stop-words",
-	  .value = "LIST",
-	  .help = "words to leave out: none, english, or a file with one a line (default none)" },
-	{ .name = "stemmer",
-	  .value = "NAME",
-	  .help = "none, or a Snowball stemmer such as porter, english or german (default none)" },
-	{ .name = "ngrams", .value = "N[,M]", .help = "terms of N to M tokens, at most 3 (default 1)" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option vocabulary_options[] = {
-	{ .name = "min-df",
-	  .value = "N|SHARE",
-	  .help = "least number of documents that hold a term; with a point or %, a share (default 1)" },
-	{ .name = "max-df", .value = "N|SHARE", .help = "likewise the most (default 100%)" },
+	{ .name = "detect",
+	  .help = "choose what is not specified from the texts, as cluster and transfer do (without it the defaults of the options "
+	          "below are none, no and 1)" },
 	{ .name = "top-features", .value = "N", .help = "keep the N terms found in most documents" },
-	{ .name = "vocabulary",
-	  .value = "FILE",
-	  .help = "columns are the lines of this features.txt, in its order" },
-	{ .name = "binary", .help = "1 for each term a document holds, not how often" },
 	{ .name = "drop-empty", .help = "leave out documents without any term of the vocabulary" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
-	{ "Options", own_options },           { "Input", input_options },       { "Tokens", token_options },
-	{ "Vocabulary", vocabulary_options }, { "Common", cli_common_options }, { NULL, NULL },
+	{ "Options", own_options },    { "Input", input_options },       { "Vocabulary", vocabulary_options },
+	{ "Words", cli_text_options }, { "Common", cli_common_options }, { NULL, NULL },
 };
 
 /* --- options ------------------------------------------------------------------------------------ */
 
-/* "5" is a number of documents; "0.05" and "5%" are shares. */
-static bool read_df(const cli_args *args, const char *name, int64_t *count, double *share)
+/* Sets the options of a list that are given. */
+static int set_options(kdr_context *ctx, const cli_args *args, const cli_option *list, kdr_text_options *o)
 {
-	const char *text = cli_get(args, name, NULL);
-	char *end;
-	if (!text)
-		return true;
-	if (!strpbrk(text, ".%"))
-		return cli_get_int(args, name, 1, INT64_MAX / 2, count);
-	double value = strtod(text, &end);
-	if (end > text && *end == '%') {
-		value /= 100;
-		end++;
+	kdr_status st = KDR_OK;
+	for (; list->name && st == KDR_OK; list++) {
+		const char *value = cli_get(args, list->name, NULL);
+		if (value)
+			st = kdr_text_options_set(ctx, o, list->name, value);
 	}
-	if (end == text || *end || !(value >= 0 && value <= 1)) {
-		cli_error(
-		        "--%s: '%s' is not allowed: a whole number from 1, a share from 0.0 to 1.0, or a percentage",
-		        name, text);
-		return false;
-	}
-	*share = value;
-	return true;
-}
-
-static bool read_ngrams(const cli_args *args, kdr_text_options *o)
-{
-	const char *text = cli_get(args, "ngrams", "1");
-	size_t n = strlen(text);
-	bool one = n == 1, two = n == 3 && text[1] == ',';
-	char low = text[0], high = text[n ? n - 1 : 0];
-	if ((!one && !two) || low < '1' || high > '3' || low > high) {
-		cli_error("--ngrams: '%s' is not allowed: 1, 2, 3, or two of them such as 1,2", text);
-		return false;
-	}
-	o->ngram_min = low - '0';
-	o->ngram_max = high - '0';
-	return true;
-}
-
-static bool read_options(const cli_args *args, kdr_text_options *o)
-{
-	kdr_text_options_init(o);
-	o->strip_html = cli_flag(args, "strip-html");
-	o->strip_mail = cli_flag(args, "strip-mail");
-	o->keep_subject = cli_flag(args, "keep-subject");
-	o->keep_case = strcmp(cli_get(args, "lowercase", "1"), "1") != 0;
-	o->tokens = (kdr_token_class)cli_get_choice(args, "tokens", KDR_TOKENS_LETTERS);
-	o->stopwords = cli_get(args, "stop-words", NULL);
-	o->stemmer = cli_get(args, "stemmer", NULL);
-	o->vocabulary = cli_get(args, "vocabulary", NULL);
-	o->binary = cli_flag(args, "binary");
-	o->drop_empty = cli_flag(args, "drop-empty");
-	if (o->keep_subject && !o->strip_mail) {
-		cli_error("--keep-subject goes with --strip-mail");
-		return false;
-	}
-	static const char *const fitted[] = { "min-df", "max-df", "top-features" };
-	for (int i = 0; i < 3 && o->vocabulary; i++)
-		if (cli_get(args, fitted[i], NULL)) {
-			cli_error("--%s does not go with --vocabulary, which fixes the columns", fitted[i]);
-			return false;
-		}
-	return cli_get_int(args, "min-length", 1, 255, &o->min_length) &&
-	       cli_get_int(args, "max-length", o->min_length, 255, &o->max_length) && read_ngrams(args, o) &&
-	       read_df(args, "min-df", &o->min_df, &o->min_df_share) &&
-	       read_df(args, "max-df", &o->max_df, &o->max_df_share) &&
-	       cli_get_int(args, "top-features", 1, INT32_MAX - 1, &o->max_features);
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 /* --- tasks -------------------------------------------------------------------------------------- */
@@ -339,7 +255,7 @@ static int vectorize_run(cli_args *args)
 		code = EXIT_OTHER;
 		goto done;
 	}
-	if (!read_options(args, &options) || !vectorize_read_tasks(args, corpora, names))
+	if (!cli_text_check(args) || !vectorize_read_tasks(args, corpora, names))
 		goto done;
 	/* The one name known beforehand: spares a long run that could not be written. */
 	place at = vectorize_place_of(args);
@@ -348,6 +264,12 @@ static int vectorize_run(cli_args *args)
 		goto done;
 	ctx = cli_session_open(args, &code);
 	if (!ctx)
+		goto done;
+	kdr_text_options_init(&options);
+	code = set_options(ctx, args, vocabulary_options, &options);
+	if (code == EXIT_DONE)
+		code = set_options(ctx, args, cli_text_options, &options);
+	if (code != EXIT_DONE)
 		goto done;
 	kdr_status st = kdr_vectorize(ctx, corpora, count, &options, data, &stats);
 	if (st != KDR_OK) {

@@ -55,6 +55,24 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 	};
 }
 
+/* The options of texts that are given, one "name=value" per line; to be freed. NULL: an error was reported. */
+static char *text_settings(const cli_args *args)
+{
+	size_t room = 1, used = 0;
+	for (const cli_option *o = cli_text_options; o->name; o++)
+		room += strlen(o->name) + strlen(cli_get(args, o->name, "")) + 2;
+	char *out = cli_text_check(args) ? malloc(room) : NULL;
+	if (!out)
+		return NULL;
+	out[0] = '\0';
+	for (const cli_option *o = cli_text_options; o->name; o++) {
+		const char *value = cli_get(args, o->name, NULL);
+		if (value)
+			used += (size_t)snprintf(out + used, room - used, "%s=%s\n", o->name, value);
+	}
+	return out;
+}
+
 int cli_names_check(kdr_data *const *data, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++) {
@@ -113,8 +131,14 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	int code = cli_ranks_paths(list, count, &reading);
 	if (code != EXIT_DONE)
 		return code;
+	char *texts = text_settings(args);
+	if (!texts)
+		return EXIT_USAGE;
+	reading.texts = texts;
+	reading.text_column = cli_get(args, "text-column", NULL);
 	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
 	if (!paths) {
+		free(texts);
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
@@ -130,6 +154,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	int64_t *from = NULL, sets = 0;
 	kdr_status st = kdr_read_tasks(ctx, paths, count, &reading, &data, &from, &sets);
 	free(paths);
+	free(texts);
 	if (st != KDR_OK)
 		return cli_fail_reading(ctx, st);
 	/* The library's lists go by its allocator, these by ours. */

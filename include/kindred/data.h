@@ -167,6 +167,14 @@ typedef struct kdr_read_options {
 	                     or the path of a CSV file of old and new names. All other options mean the new names */
 	bool may_lack_columns; /* `columns` and `rename` may name columns that the file lacks; else this is an error. With
 	                     kdr_read_tasks it is an error only if no file has the column */
+	const char *
+	        texts; /* kdr_read_tasks: how to vectorise texts, one "name=value" per line: names as for kdr_text_options_set,
+	                    such as "min-df=5"; what is not specified is chosen from the texts */
+	const char *
+	        text_column; /* kdr_read_tasks: count the words of this column of a CSV file, or field of JSON lines */
+	const char *const
+	        *terms; /* kdr_read_tasks: the terms to count in texts; kdr_model_reading sets them */
+	int64_t nterms;
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 

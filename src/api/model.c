@@ -83,6 +83,12 @@ done:
 void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
 {
 	const kdr_prep *p = m ? m->prep : NULL;
+	if (p && p->reading_texts && p->names && options &&
+	    options->size >= offsetof(kdr_read_options, nterms) + sizeof options->nterms) {
+		options->texts = p->reading_texts;
+		options->terms = (const char *const *)p->names;
+		options->nterms = p->cols;
+	}
 	/* A caller whose struct has no such members has nothing to complete. */
 	if (!p || !p->reading_columns || !options ||
 	    options->size < offsetof(kdr_read_options, na) + sizeof options->na)

@@ -33,6 +33,8 @@ void kdr_data_free(kdr_data *d)
 	kdr_allocator a = d->allocator;
 	kdri_free_with(&a, d->name);
 	kdri_free_with(&a, d->path);
+	kdri_free_with(&a, d->texts);
+	kdri_free_with(&a, d->texts_note);
 	free_matrix(d);
 	kdri_free_with(&a, d->mapped);
 	kdri_strings_free(&a, d->features, d->cols);
@@ -277,6 +279,10 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 	d->file_rows = data->file_rows;
 	d->dialect = data->dialect;
 	d->counted = data->counted;
+	if (data->texts)
+		KDRI_TRY(kdri_strdup(ctx, data->texts, &d->texts));
+	if (data->texts_note)
+		KDRI_TRY(kdri_strdup(ctx, data->texts_note, &d->texts_note));
 	d->streamed = data->streamed && d->allocator.free == data->allocator.free;
 	*out = d;
 	d = NULL;

@@ -321,6 +321,8 @@ struct kdr_data {
 	kdri_dialect dialect;
 	double seconds; /* reading took */
 	bool counted;   /* from texts, here: a word that is no column is in none of them */
+	char *texts; /* made of texts: the options that determine their terms, as kdr_read_options.texts; else NULL */
+	char *texts_note; /* what was chosen from the texts, for people; or NULL */
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* The row of the file that each row is, from 0, and how many the file has. *out: to be freed. */

@@ -102,6 +102,8 @@ kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out,
 	const kdri_sheet *s = data->sheet;
 	char **list = NULL, text[200];
 	int64_t n = 0;
+	if (data->texts_note)
+		KDRI_TRY(sheet_notes_add(ctx, data->texts_note, &list, &n));
 	for (int which = NOTE_ID; s && which <= NOTE_LEFT_OUT; which++)
 		KDRI_TRY(add_columns(ctx, s, (note)which, &list, &n));
 	int64_t cells = 0, columns = 0;

@@ -409,7 +409,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		             prep->options.scale == KDR_SCALE_TABLE
 		                     ? "treated as missing"
 		                     : "such rows have none of the texts it knew");
-	if (missing.count > 0 && !d->counted)
+	if (missing.count > 0 && !d->texts)
 		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: %s", d->name,
 		             list_text(&missing, text, sizeof text), instead(prep, c));
 	kdri_columns_order(c, d->cols, prep->cols);

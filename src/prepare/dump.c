@@ -10,7 +10,7 @@
  *            fill (tasks x columns)       what fills the holes of tables
  *            unit, low, high (sets x columns), hole (tasks x columns)   scale table
  *            origin (columns)             the day that dates are counted from, since 1970-01-01; else 0
- *   strings  read_columns, read_missing (one each), read_na   how tables of new samples are read
+ *   strings  read_columns, read_missing, read_texts (one each), read_na   how files of new samples are read
  *
  * sets is `tasks` where fit_each is 1, else 1. What a file holds is not trusted: sizes are checked
  * against what is there before anything is allocated, and numbers must be usable ones. */
@@ -68,6 +68,8 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump 
 		put_strings(dump, "read_columns", 1, (const char *const *)&p->reading_columns);
 	if (p->reading_missing)
 		put_strings(dump, "read_missing", 1, (const char *const *)&p->reading_missing);
+	if (p->reading_texts)
+		put_strings(dump, "read_texts", 1, (const char *const *)&p->reading_texts);
 	if (p->reading_nna > 0)
 		put_strings(dump, "read_na", p->reading_nna, (const char *const *)p->reading_na);
 	return KDR_OK;
@@ -191,9 +193,14 @@ static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	kdr_status st = KDR_OK;
 	const kdri_dump_strings *columns = find_strings(dump, "read_columns"),
 	                        *na = find_strings(dump, "read_na"),
-	                        *missing = find_strings(dump, "read_missing");
+	                        *missing = find_strings(dump, "read_missing"),
+	                        *texts = find_strings(dump, "read_texts");
+	if (texts && (texts->count != 1 || !texts->strings || !texts->strings[0]))
+		return dump_damaged(ctx, "read_texts", "one text is expected");
+	if (texts)
+		KDRI_TRY(kdri_strdup(ctx, texts->strings[0], &p->reading_texts));
 	if (!columns)
-		return KDR_OK;
+		goto done;
 	if (columns->count != 1 || !columns->strings || !columns->strings[0])
 		return dump_damaged(ctx, "read_columns", "one text is expected");
 	if (missing && (missing->count != 1 || !missing->strings || !missing->strings[0]))

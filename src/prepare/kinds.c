@@ -398,6 +398,8 @@ static kdr_status keep_reading(kdr_context *ctx, kdr_prep *prep, kdr_data *const
 	int64_t index;
 	for (int64_t t = 0; t < count; t++) {
 		const kdri_sheet *s = tasks[t]->sheet;
+		if (tasks[t]->texts && !prep->reading_texts)
+			KDRI_TRY(kdri_strdup(ctx, tasks[t]->texts, &prep->reading_texts));
 		first = first ? first : s;
 		any = any || s;
 		plain = plain && !kdri_data_mixed(tasks[t], true);
@@ -405,7 +407,7 @@ static kdr_status keep_reading(kdr_context *ctx, kdr_prep *prep, kdr_data *const
 			plain = plain && s->columns[c].kind == KDR_COLUMN_NUMBER;
 	}
 	if (!any)
-		return KDR_OK;
+		goto done;
 	for (int64_t t = 0; t < count; t++) {
 		const kdri_sheet *s = tasks[t]->sheet;
 		for (int64_t c = 0; s && c < s->ncolumns; c++) {

@@ -40,7 +40,8 @@ struct kdr_prep {
 	double *fill;   /* tasks x cols: what fills holes; NULL: another policy */
 	char *reading_columns; /* kdr_read_options for new samples; NULL: not told */
 	char *reading_missing;
-	char **reading_na; /* ended by NULL */
+	char *reading_texts; /* NULL: samples are no texts */
+	char **reading_na;   /* ended by NULL */
 	int64_t reading_nna;
 	char **warnings;
 	int64_t nwarnings;

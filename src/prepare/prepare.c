@@ -51,6 +51,7 @@ void kdr_prep_free(kdr_prep *p)
 	kdri_free_with(&a, p->fill);
 	kdri_free_with(&a, p->reading_columns);
 	kdri_free_with(&a, p->reading_missing);
+	kdri_free_with(&a, p->reading_texts);
 	kdri_strings_free(&a, p->reading_na, p->reading_nna);
 	kdri_free_with(&a, p->place);
 	kdri_strings_free(&a, p->warnings, p->nwarnings);

@@ -30,10 +30,9 @@ void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *stemmer)
 }
 
 // NOLINTNEXTLINE(readability-non-const-parameter): the signature of the one that stems
-const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length, uint32_t hash)
+const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length)
 {
 	(void)stemmer;
 	(void)length;
-	(void)hash;
 	return word;
 }

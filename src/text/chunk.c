@@ -4,7 +4,7 @@
  * is given twice as much outside, and begins again; rooms are kept, so this happens a few times in all. */
 #include "text/text.h"
 
-enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_MEMORY = 8, WANTS_UNICODE = 16 };
+enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_UNICODE = 8 };
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
 {
@@ -70,8 +70,6 @@ done:
 static kdr_status chunk_enlarge(kdr_context *ctx, kdri_chunk *c)
 {
 	kdr_status st = KDR_OK;
-	if (c->wants & WANTS_MEMORY)
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory left for a stem");
 	if (c->wants & WANTS_UNICODE)
 		return kdri_absent(ctx, "a document with characters beyond ASCII", "utf8proc",
 		                   "tokens=ascii takes a-z and A-Z alone");
@@ -159,8 +157,7 @@ static const char *visible_text(const kdr_text_options *o, const kdri_raw *raw, 
 	return text;
 }
 
-static void work(const kdr_text_options *o, const kdri_terms *stopwords, kdri_stemmer *stemmer,
-                 const kdri_raw *raw, kdri_chunk *c)
+static void work(const kdr_text_options *o, const kdri_terms *stopwords, const kdri_raw *raw, kdri_chunk *c)
 {
 	c->tokens.text_used = c->tokens.count = 0;
 	c->tokens.start[0] = 0;
@@ -172,11 +169,9 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, kdri_st
 		const char *text = visible_text(o, &raw[c->first + d], c, &length);
 		kdri_excerpt(text, length, c->excerpts + d * KDRI_EXCERPT_ROOM);
 		int64_t first_token = c->tokens.count, first_pair = c->pair_count;
-		kdri_tokenise_result r = kdri_tokenise(o, stopwords, stemmer, text, length, &c->tokens);
+		kdri_tokenise_result r = kdri_tokenise(o, stopwords, text, length, &c->tokens);
 		if (r != KDRI_TOKENS_DONE) {
-			c->wants |= r == KDRI_TOKENS_FULL        ? WANTS_TOKENS
-			            : r == KDRI_TOKENS_NO_MEMORY ? WANTS_MEMORY
-			                                         : WANTS_UNICODE;
+			c->wants |= r == KDRI_TOKENS_FULL ? WANTS_TOKENS : WANTS_UNICODE;
 			return;
 		}
 		const uint32_t *start = c->tokens.start;
@@ -191,8 +186,7 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, kdri_st
 }
 
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
-                           kdri_stemmer *const *stemmers, const kdri_raw *raw, kdri_chunk *chunks,
-                           int64_t count)
+                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count)
 {
 	kdr_status st;
 	bool again;
@@ -202,8 +196,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done)
-				work(options, stopwords, stemmers ? stemmers[kdri_thread()] : NULL, raw,
-				     &chunks[i]);
+				work(options, stopwords, raw, &chunks[i]);
 		again = false;
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done) {

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 struct kdri_corpus {
 	const kdr_corpus *what; /* outlives this */
@@ -322,6 +323,18 @@ kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *doc
 	case KDR_CORPUS_TABLE: return next_row(ctx, c, document, more);
 	default: return next_json(ctx, c, document, more);
 	}
+}
+
+void kdri_corpus_skip(kdri_corpus *c, int64_t count)
+{
+	if (!c->records && count > 0)
+		c->next += count;
+}
+
+bool kdri_corpus_can_reopen(const kdr_corpus *what)
+{
+	struct stat info;
+	return what->path && stat(what->path, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
 }
 
 int64_t kdri_corpus_size(const kdri_corpus *c)

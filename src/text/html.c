@@ -10,6 +10,8 @@
  * One pass, linear in the input: each search that finds nothing to the end of the text is remembered. */
 #include "text/text.h"
 
+#include <strings.h>
+
 typedef struct scanner {
 	const char *p, *end;
 	/* There are none of these any more between here and the end: */
@@ -192,4 +194,16 @@ size_t kdri_html_strip(const char *text, size_t length, char *out)
 			*s.out++ = *s.p++;
 	}
 	return (size_t)(s.out - out);
+}
+
+bool kdri_html_likely(const char *text, size_t length)
+{
+	static const char *const tags[] = { "<html", "<body", "<!doctype html" };
+	const char *end = text + KDRI_MIN(length, 4096);
+	for (const char *p = text; p < end; p++)
+		for (size_t i = 0; *p == '<' && i < sizeof tags / sizeof tags[0]; i++)
+			if ((size_t)(end - p) > strlen(tags[i]) &&
+			    strncasecmp(p, tags[i], strlen(tags[i])) == 0)
+				return true;
+	return false;
 }

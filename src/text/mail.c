@@ -26,14 +26,13 @@ static bool is_first(const char *line, size_t length)
 	       mail_starts(line, length, "HTTP/");
 }
 
-static bool is_subject(const char *line, size_t length)
+static bool mail_has_name(const char *line, size_t length, const char *name)
 {
-	static const char name[] = "subject:";
 	size_t i = 0;
-	while (i < length && name[i] && (line[i] | 32) == name[i])
+	while (i < length && name[i] &&
+	       (line[i] >= 'A' && line[i] <= 'Z' ? line[i] | 32 : line[i]) == name[i])
 		i++;
-	/* ':' | 32 is ':' itself. */
-	return name[i] == '\0';
+	return name[i] == '\0' && i < length && line[i] == ':';
 }
 
 /* The line at text[at]: its length without the line end, and where the next one begins. */
@@ -64,7 +63,7 @@ size_t kdri_mail_strip(const char *text, size_t length, bool keep_subject, size_
 		if (only_fields)
 			fields_end = next;
 		if (!continued)
-			in_subject = only_fields && is_subject(text + at, n);
+			in_subject = only_fields && mail_has_name(text + at, n, "subject");
 		if (keep_subject && in_subject) {
 			/* The name's place is taken by the line break: never longer than the input. */
 			size_t skip = continued ? 0 : strlen("subject:");
@@ -78,4 +77,22 @@ size_t kdri_mail_strip(const char *text, size_t length, bool keep_subject, size_
 	bool blank = at < length;
 	*begin = blank ? next : fields_end;
 	return written;
+}
+
+bool kdri_mail_likely(const char *text, size_t length)
+{
+	static const char *const names[] = { "from",           "to",           "subject",      "date",
+		                             "message-id",     "received",     "newsgroups",   "path",
+		                             "mime-version",   "organization", "content-type", "return-path",
+		                             "content-length", "server",       "lines" };
+	size_t known = 0, next = 0;
+	for (size_t at = 0; at < length; at = next) {
+		const size_t n = line_at(text, length, at, &next);
+		const char *line = text + at;
+		if (at == 0 ? !is_first(line, n) : line[0] != ' ' && line[0] != '\t' && !is_field(line, n))
+			break;
+		for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+			known += mail_has_name(line, n, names[i]);
+	}
+	return known >= 2;
 }

@@ -46,16 +46,24 @@ done:
 	return st;
 }
 
-/* Drops pairs without a column and, if wanted, rows without pairs; pairs now name columns. */
-static int64_t matrix_compact(kdr_context *ctx, kdri_counts *c, const int32_t *column, bool drop_empty)
+/* Drops pairs without a column and, if wanted, rows without pairs; pairs now name columns, each at most once in a row. `last` has
+ * room for all columns. */
+static int64_t matrix_compact(kdr_context *ctx, kdri_counts *c, const int32_t *column, bool drop_empty,
+                              int64_t *last)
 {
 	int64_t used = 0, p = 0, row = 0;
 	for (int64_t i = 0; i < c->rows; i++) {
 		int64_t first = used;
 		for (; p < c->end[i]; p++) {
 			int32_t j = column[c->pairs[p].term];
-			if (j >= 0)
-				c->pairs[used++] = (kdri_pair){ j, c->pairs[p].count };
+			if (j < 0)
+				continue;
+			if (last[j] > first) {
+				c->pairs[last[j] - 1].count += c->pairs[p].count;
+				continue;
+			}
+			c->pairs[used++] = (kdri_pair){ j, c->pairs[p].count };
+			last[j] = used;
 		}
 		if (drop_empty && used == first) {
 			kdri_free(ctx, c->ids[i]);
@@ -132,19 +140,22 @@ done:
 }
 
 kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *c,
-                              const kdri_terms *terms, const kdri_term_columns *columns,
-                              const kdr_text_options *options, kdr_data **out, int64_t *dropped)
+                              const kdri_terms *names, const int32_t *name_of,
+                              const kdri_term_columns *columns, const kdr_text_options *options,
+                              kdr_data **out, int64_t *dropped)
 {
 	kdr_status st;
 	kdr_data *d = NULL;
 	char *name = NULL;
-	*dropped += matrix_compact(ctx, c, columns->of_term, options->drop_empty);
+	int64_t *last = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &last, columns->count));
+	*dropped += matrix_compact(ctx, c, columns->of_term, options->drop_empty, last);
 	KDRI_TRY(kdri_corpus_name(ctx, what, &name));
 	KDRI_TRY(kdri_data_new(ctx, name, what->path, &d));
 	KDRI_TRY(to_csr(ctx, c, columns->count, options->binary, d));
 	kdri_free(ctx, c->pairs);
 	c->pairs = NULL;
-	KDRI_TRY(matrix_copy_names(ctx, terms, columns->term, columns->count, &d->features, &d->cols));
+	KDRI_TRY(matrix_copy_names(ctx, names, name_of, columns->count, &d->features, &d->cols));
 	if (c->classes) {
 		KDRI_TRY(matrix_copy_names(ctx, c->classes, NULL, c->classes->count, &d->classes,
 		                           &d->nclasses));
@@ -161,6 +172,7 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	d = NULL;
 done:
 	kdr_data_free(d);
+	kdri_free(ctx, last);
 	kdri_free(ctx, name);
 	return st;
 }

@@ -19,9 +19,13 @@ kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *counts, const kdr
 /* Adds the pairs and excerpts of a chunk's documents. number[i] is the term of local term i, -1: none. */
 kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *counts, const kdri_chunk *chunk,
                               const int32_t *number);
-/* Makes the data set; takes ids and excerpts out of `counts`, and frees its pairs. */
+/* Merges words that have the same stem: afterwards the pairs of all tasks name terms of *out, whose df is set. form[i] is the word
+ * that stands for stem i. Free *out with kdri_terms_free, *form with kdri_free. forms.c */
+kdr_status kdri_stems_merge(kdr_context *ctx, const char *stemmer, const kdri_terms *words,
+                            kdri_counts *tasks, int64_t count, kdri_terms **out, int32_t **form);
+/* Makes the data set, whose column j is called like term name[j] of `names`; takes ids and excerpts out of `counts`, and frees its pairs. */
 kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *counts,
-                              const kdri_terms *terms, const kdri_term_columns *columns,
+                              const kdri_terms *names, const int32_t *name, const kdri_term_columns *columns,
                               const kdr_text_options *options, kdr_data **out, int64_t *dropped);
 void kdri_counts_free(kdr_context *ctx, kdri_counts *counts);
 

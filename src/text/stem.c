@@ -1,22 +1,10 @@
-/* Stems through libstemmer, with a memory of the words just met. SPDX-License-Identifier: BSD-3-Clause
- *
- * Stemming took a third of all time, and text repeats itself. The memory has one entry per hash value, the
- * newest word wins (in 20 newsgroups four words in five are found). One a thread, not one a chunk, so that it
- * sees much text; it changes no stem, so results still do not depend on the number of threads. */
+/* Stems through libstemmer. SPDX-License-Identifier: BSD-3-Clause */
 #include "text/text.h"
 
 #include <libstemmer.h>
 
-enum { ENTRIES = 1 << 14, SHORT = 23 };
-
-typedef struct entry {
-	char word[SHORT], stem[SHORT];
-	uint8_t word_length, stem_length; /* 0: free */
-} entry;
-
 struct kdri_stemmer {
 	struct sb_stemmer *snowball;
-	entry memory[ENTRIES];
 };
 
 const char *const *kdri_stemmer_names(void)
@@ -70,23 +58,10 @@ void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *s)
 	kdri_free(ctx, s);
 }
 
-const char *kdri_stem(kdri_stemmer *s, const char *word, size_t *length, uint32_t hash)
+const char *kdri_stem(kdri_stemmer *s, const char *word, size_t *length)
 {
-	size_t n = *length;
-	entry *e = &s->memory[hash % ENTRIES];
-	if (n == e->word_length && memcmp(word, e->word, n) == 0) {
-		*length = e->stem_length;
-		return e->stem;
-	}
-	const char *stem = (const char *)sb_stemmer_stem(s->snowball, (const sb_symbol *)word, (int)n);
-	if (!stem)
-		return NULL;
-	*length = (size_t)sb_stemmer_length(s->snowball);
-	if (n <= SHORT && *length <= SHORT) {
-		memcpy(e->word, word, n);
-		memcpy(e->stem, stem, *length);
-		e->word_length = (uint8_t)n;
-		e->stem_length = (uint8_t)*length;
-	}
-	return stem;
+	const sb_symbol *stem = sb_stemmer_stem(s->snowball, (const sb_symbol *)word, (int)*length);
+	if (stem)
+		*length = (size_t)sb_stemmer_length(s->snowball);
+	return (const char *)stem;
 }

@@ -1,86 +1,6 @@
 /* Words to leave out, and vocabularies fixed beforehand: lists of words from files.
- * SPDX-License-Identifier: BSD-3-Clause
- *
- * The English list is this project's own: the function words of the language (articles, pronouns,
- * auxiliaries, conjunctions, prepositions, determiners, common adverbs and number words), a few verbs that
- * carry no topic, and the pieces that the tokeniser leaves of contractions ("don't" -> don, t). Words are
- * compared as tokens are spelt: case folded and composed, before stemming. */
+ * SPDX-License-Identifier: BSD-3-Clause */
 #include "text/text.h"
-
-static const char *const english[] = {
-	"a",          "about",        "above",      "across",     "after",      "again",
-	"against",    "ago",          "ahead",      "ain",        "all",        "almost",
-	"along",      "alongside",    "already",    "also",       "although",   "altogether",
-	"always",     "am",           "amid",       "among",      "amongst",    "an",
-	"and",        "another",      "any",        "anybody",    "anyhow",     "anyone",
-	"anything",   "anyway",       "anywhere",   "apart",      "are",        "aren",
-	"arent",      "around",       "as",         "aside",      "at",         "away",
-	"back",       "be",           "became",     "because",    "become",     "becomes",
-	"becoming",   "been",         "before",     "behind",     "being",      "below",
-	"beneath",    "beside",       "besides",    "between",    "beyond",     "both",
-	"but",        "by",           "call",       "called",     "can",        "cannot",
-	"cant",       "come",         "concerning", "could",      "couldn",     "couldnt",
-	"d",          "despite",      "did",        "didn",       "didnt",      "do",
-	"does",       "doesn",        "doesnt",     "doing",      "don",        "done",
-	"dont",       "down",         "during",     "each",       "eg",         "eight",
-	"either",     "eleven",       "else",       "elsewhere",  "enough",     "etc",
-	"even",       "ever",         "every",      "everybody",  "everyone",   "everything",
-	"everywhere", "except",       "far",        "few",        "fewer",      "fifteen",
-	"fifty",      "find",         "first",      "five",       "for",        "former",
-	"formerly",   "forth",        "forty",      "found",      "four",       "from",
-	"further",    "furthermore",  "get",        "gets",       "getting",    "give",
-	"given",      "go",           "goes",       "going",      "gone",       "got",
-	"gotten",     "had",          "hadn",       "has",        "hasn",       "have",
-	"haven",      "having",       "he",         "hence",      "her",        "here",
-	"hereby",     "herein",       "hers",       "herself",    "hes",        "him",
-	"himself",    "his",          "how",        "however",    "hundred",    "i",
-	"id",         "ie",           "if",         "im",         "in",         "indeed",
-	"inside",     "instead",      "into",       "is",         "isn",        "isnt",
-	"it",         "its",          "itself",     "ive",        "just",       "keep",
-	"last",       "later",        "latter",     "latterly",   "least",      "less",
-	"lest",       "let",          "lets",       "like",       "ll",         "m",
-	"made",       "make",         "many",       "may",        "maybe",      "me",
-	"meanwhile",  "merely",       "might",      "mightn",     "mine",       "more",
-	"moreover",   "most",         "mostly",     "much",       "must",       "mustn",
-	"my",         "myself",       "namely",     "near",       "needn",      "neither",
-	"never",      "nevertheless", "next",       "nine",       "no",         "nobody",
-	"none",       "nonetheless",  "noone",      "nor",        "not",        "nothing",
-	"now",        "nowhere",      "of",         "off",        "often",      "oh",
-	"ok",         "okay",         "on",         "once",       "one",        "ones",
-	"oneself",    "only",         "onto",       "or",         "other",      "others",
-	"otherwise",  "ought",        "our",        "ours",       "ourselves",  "out",
-	"outside",    "over",         "own",        "past",       "per",        "perhaps",
-	"please",     "put",          "quite",      "rather",     "re",         "really",
-	"regarding",  "round",        "s",          "said",       "same",       "say",
-	"says",       "see",          "seem",       "seemed",     "seeming",    "seems",
-	"seen",       "seldom",       "seven",      "several",    "shall",      "shan",
-	"she",        "shes",         "should",     "shouldn",    "show",       "since",
-	"six",        "sixty",        "so",         "some",       "somebody",   "somehow",
-	"someone",    "something",    "sometime",   "sometimes",  "somewhere",  "soon",
-	"still",      "such",         "t",          "take",       "ten",        "than",
-	"that",       "thats",        "the",        "their",      "theirs",     "them",
-	"themselves", "then",         "thence",     "there",      "thereafter", "thereby",
-	"therefore",  "therein",      "thereupon",  "these",      "they",       "theyre",
-	"thirty",     "this",         "those",      "though",     "three",      "through",
-	"throughout", "thus",         "till",       "to",         "together",   "too",
-	"toward",     "towards",      "twelve",     "twenty",     "twice",      "two",
-	"under",      "underneath",   "unless",     "unlike",     "until",      "up",
-	"upon",       "us",           "ve",         "very",       "via",        "vs",
-	"was",        "wasn",         "wasnt",      "we",         "well",       "went",
-	"were",       "weren",        "werent",     "what",       "whatever",   "when",
-	"whence",     "whenever",     "where",      "whereafter", "whereas",    "whereby",
-	"wherein",    "whereupon",    "wherever",   "whether",    "which",      "whichever",
-	"while",      "who",          "whoever",    "whom",       "whomever",   "whose",
-	"why",        "will",         "with",       "within",     "without",    "won",
-	"wont",       "would",        "wouldn",     "yes",        "yet",        "you",
-	"your",       "youre",        "yours",      "yourself",   "yourselves",
-};
-
-const char *const *kdri_stopwords_english(int64_t *count)
-{
-	*count = (int64_t)(sizeof english / sizeof english[0]);
-	return english;
-}
 
 static kdr_status stopwords_add(kdr_context *ctx, kdri_terms *terms, const char *text, size_t length)
 {
@@ -111,7 +31,7 @@ static kdr_status read_stopwords(kdr_context *ctx, const kdr_text_options *optio
 		                   : 0;
 		if (n == 0) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,
-			               "%s: line %lld: not a word in UTF-8; one word a line is needed",
+			               "%s: line %lld: not a word in UTF-8; one word per line is needed",
 			               options->stopwords, (long long)line);
 			goto done;
 		}
@@ -122,23 +42,37 @@ done:
 	return st;
 }
 
+/* The words of a text, separated by spaces. */
+static kdr_status add_listed(kdr_context *ctx, const char *list, kdri_terms *terms)
+{
+	kdr_status st = KDR_OK;
+	for (const char *p = list; *p && st == KDR_OK; p += strspn(p, " ")) {
+		const size_t length = strcspn(p, " ");
+		st = stopwords_add(ctx, terms, p, length);
+		p += length;
+	}
+	return st;
+}
+
 kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdri_terms **out)
 {
 	kdr_status st = KDR_OK;
 	kdri_terms *terms = NULL;
-	if (!options->stopwords || strcmp(options->stopwords, "none") == 0) {
+	const char *name = options->stopwords;
+	int language = 0;
+	if (!name || strcmp(name, "none") == 0) {
 		*out = NULL;
 		return KDR_OK;
 	}
+	while (kdri_language_name(language) && strcmp(kdri_language_name(language), name) != 0)
+		language++;
 	KDRI_TRY(kdri_terms_new(ctx, &terms));
-	if (strcmp(options->stopwords, "english") == 0) {
-		int64_t count;
-		const char *const *words = kdri_stopwords_english(&count);
-		for (int64_t i = 0; i < count; i++)
-			KDRI_TRY(stopwords_add(ctx, terms, words[i], strlen(words[i])));
-	} else {
+	if (kdri_language_name(language))
+		KDRI_TRY(kdri_language_words(ctx, language, terms));
+	else if (strncmp(name, KDRI_LISTED, strlen(KDRI_LISTED)) == 0)
+		KDRI_TRY(add_listed(ctx, name + strlen(KDRI_LISTED), terms));
+	else
 		KDRI_TRY(read_stopwords(ctx, options, terms));
-	}
 	*out = terms;
 	terms = NULL;
 done:

@@ -22,6 +22,38 @@ static bool is_text_folder(const char *path, const kdr_read_options *options)
 	       !kdri_is_tenx(path);
 }
 
+/* Whether the words of a path are counted: of a folder of texts, or of the column of texts of a file. */
+static bool is_text(const char *path, const kdr_read_options *options)
+{
+	return is_text_folder(path, options) || (options->text_column && !options->memory);
+}
+
+/* The corpus that a path is. */
+static kdr_corpus corpus_of(kdr_context *ctx, const kdr_task_path *path, const kdr_read_options *o)
+{
+	static const char *const json[] = { ".jsonl",    ".ndjson",    ".json",
+		                            ".jsonl.gz", ".ndjson.gz", ".json.gz" };
+	kdr_corpus out = { .name = path->name, .path = path->path, .kind = KDR_CORPUS_FOLDER };
+	if (is_text_folder(path->path, o))
+		return out;
+	out.kind = KDR_CORPUS_TABLE;
+	for (size_t i = 0; i < sizeof json / sizeof json[0]; i++)
+		if (kdri_ends_with(path->path, json[i]))
+			out.kind = KDR_CORPUS_JSON;
+	out.text_field = o->text_column;
+	out.label_field = o->label_column;
+	out.delimiter = !o->delimiter ? '\0' : strcmp(o->delimiter, "tab") == 0 ? '\t' : o->delimiter[0];
+	out.header = o->header;
+	if (out.label_field && (path->may_lack_labels || o->may_lack_labels) &&
+	    kdri_corpus_can_reopen(&out)) {
+		kdri_corpus *opened = NULL; /* fails if there is no such column */
+		if (kdri_corpus_open(ctx, &out, &opened) != KDR_OK)
+			out.label_field = NULL;
+		kdri_corpus_close(ctx, opened);
+	}
+	return out;
+}
+
 static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_read_options *options)
 {
 	kdr_status st;
@@ -54,7 +86,7 @@ done:
 	return st;
 }
 
-/* All folders of texts, over one vocabulary. */
+/* All texts, over one vocabulary. */
 static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths, int64_t count,
                                    const kdr_read_options *options, kdr_data **sets)
 {
@@ -63,28 +95,40 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	kdr_data **made = NULL;
 	int64_t n = 0;
 	kdr_text_stats stats = { 0 };
+	kdr_text_options how;
+	char *settings = NULL;
 	double start = kdri_now();
+	kdr_text_options_init(&how);
+	how.detect = !options->terms;
+	how.terms = options->terms;
+	how.nterms = options->nterms;
 	KDRI_TRY(KDRI_NEW0(ctx, &corpora, count));
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	for (int64_t i = 0; i < count; i++)
-		if (is_text_folder(paths[i].path, options)) {
-			KDRI_TRY(check_folder(ctx, paths[i].path, options));
-			corpora[n++] = (kdr_corpus){ .name = paths[i].name,
-				                     .path = paths[i].path,
-				                     .kind = KDR_CORPUS_FOLDER };
+		if (is_text(paths[i].path, options)) {
+			if (is_text_folder(paths[i].path, options))
+				KDRI_TRY(check_folder(ctx, paths[i].path, options));
+			corpora[n++] = corpus_of(ctx, &paths[i], options);
 		}
-	if (n == 0)
+	if (n == 0) {
+		if (options->texts && options->texts[0] && !options->terms)
+			st = kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "options of texts are given, but no data set is a folder of texts; name the column of "
+			        "texts of a table with --text-column");
 		goto done;
-	KDRI_TRY(kdr_vectorize(ctx, corpora, n, NULL, made, &stats));
+	}
+	if (options->texts)
+		KDRI_TRY(kdri_text_settings_read(ctx, options->texts, &how, &settings));
+	KDRI_TRY(kdr_vectorize(ctx, corpora, n, &how, made, &stats));
 	kdri_message(ctx, "%lld documents, %lld tokens, %lld different terms", (long long)stats.documents,
 	             (long long)stats.tokens, (long long)stats.terms);
 	made[0]->seconds = kdri_now() - start;
 	for (int64_t i = 0, t = 0; i < count; i++)
-		if (is_text_folder(paths[i].path, options)) {
+		if (is_text(paths[i].path, options))
 			sets[i] = made[t++];
-			sets[i]->counted = true;
-		}
 done:
+	kdri_free(ctx, settings);
 	kdri_free(ctx, made);
 	kdri_free(ctx, corpora);
 	return st;

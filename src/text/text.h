@@ -14,10 +14,15 @@
  * `length` bytes); returns its length. Text that does not begin with a header is all body. */
 size_t kdri_mail_strip(const char *text, size_t length, bool keep_subject, size_t *begin, char *subject);
 
+/* Whether a text begins with at least two fields that mail, news or HTTP headers have. */
+bool kdri_mail_likely(const char *text, size_t length);
+
 /* --- html.c, entities.c: markup ----------------------------------------------------------------- */
 
 /* Writes the visible text; `out` needs `length` bytes. Returns how many were written. */
 size_t kdri_html_strip(const char *text, size_t length, char *out);
+/* Whether a text is a page of HTML, judged by its first 4 kB. */
+bool kdri_html_likely(const char *text, size_t length);
 /* The character a name such as "eacute" stands for, 0 if there is none. */
 uint32_t kdri_html_entity(const char *name, size_t length);
 
@@ -68,7 +73,9 @@ void kdri_term_columns_free(kdr_context *ctx, kdri_term_columns *columns);
 
 /* --- stopwords.c -------------------------------------------------------------------------------- */
 
-/* Words to leave out as `options` say: NULL for none. */
+/* What a list of words, separated by spaces, begins with as the value of `stopwords`. */
+#define KDRI_LISTED "words:"
+/* The words to remove as specified by `options`; NULL for none. */
 kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdri_terms **out);
 /* The terms of a features.txt, one a line. */
 kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms **out);
@@ -81,8 +88,11 @@ kdr_status kdri_stemmer_check(kdr_context *ctx, const char *name);
 /* Not for two threads at once. */
 kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **out);
 void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *stemmer);
-/* The stem of a word of *length bytes, whose hash is given; valid until the next call. NULL: no memory. */
-const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length, uint32_t hash);
+/* The stem of a word of *length bytes; valid until the next call. NULL: no memory. */
+const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length);
+/* The stems of the words of a term, which are separated by spaces, in *out of *room bytes, which grows. forms.c */
+kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *text, size_t length,
+                          char **out, int64_t *room, size_t *written);
 
 /* --- tokenise.c --------------------------------------------------------------------------------- */
 
@@ -97,13 +107,12 @@ typedef struct kdri_tokens {
 typedef enum kdri_tokenise_result {
 	KDRI_TOKENS_DONE,
 	KDRI_TOKENS_FULL,
-	KDRI_TOKENS_NO_MEMORY,
 	KDRI_TOKENS_NO_UNICODE /* letters beyond ASCII, in a build without utf8proc */
 } kdri_tokenise_result;
 
-/* Appends the tokens of valid UTF-8. `stemmer` may be NULL. FULL: a larger `out` is needed. */
+/* Appends the tokens of valid UTF-8. FULL: a larger `out` is needed. */
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_terms *stopwords,
-                                   kdri_stemmer *stemmer, const char *text, size_t length, kdri_tokens *out);
+                                   const char *text, size_t length, kdri_tokens *out);
 
 /* --- unicode.c, or text/absent_utf8proc.c ------------------------------------------------------------- */
 
@@ -138,6 +147,10 @@ typedef struct kdri_corpus kdri_corpus;
 kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpus **out);
 /* *more is false after the last document. */
 kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *corpus, kdri_document *document, bool *more);
+/* Skips documents; only of folders. */
+void kdri_corpus_skip(kdri_corpus *corpus, int64_t count);
+/* Whether it can be read a second time, as pipes cannot. */
+bool kdri_corpus_can_reopen(const kdr_corpus *what);
 int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not known yet */
 /* Bytes of its files, -1 if not known; and of these, what has been read. */
 int64_t kdri_corpus_size(const kdri_corpus *corpus);
@@ -204,11 +217,9 @@ typedef struct kdri_raw {
 	size_t length;
 } kdri_raw;
 
-/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`.
- * `stemmers` has one a thread, or is NULL. */
+/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
-                           kdri_stemmer *const *stemmers, const kdri_raw *raw, kdri_chunk *chunks,
-                           int64_t count);
+                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
 
 /* --- estimate.c: memory ------------------------------------------------------------------------- */
@@ -223,13 +234,28 @@ void kdri_text_estimate(const kdri_text_sample *sample, const double *bytes, int
                         kdr_estimate *out);
 double kdri_chunk_bytes(const kdri_chunk *chunk); /* of its tables */
 
+/* --- languages.c ---------------------------------------------------------------------------------- */
+
+/* The languages that have stop words, by number; NULL beyond the last. */
+const char *kdri_language_name(int language);
+/* Adds the stop words of a language; bit `language` of their df is set. */
+kdr_status kdri_language_words(kdr_context *ctx, int language, kdri_terms *to);
+/* The language of the words of the chunks, judged by the share of stop words among them; -1: none is certain. */
+kdr_status kdri_language_find(kdr_context *ctx, const kdri_chunk *chunks, int64_t count, int *out);
+
+/* --- settings.c ----------------------------------------------------------------------------------- */
+
+/* Sets the options of one "name=value" per line. Texts point into *storage, which is to be freed. */
+kdr_status kdri_text_settings_read(kdr_context *ctx, const char *text, kdr_text_options *options,
+                                   char **storage);
+/* The options that determine the terms of a document, in this form; *out is to be freed. */
+kdr_status kdri_text_settings_write(kdr_context *ctx, const kdr_text_options *options,
+                                    const kdri_terms *stopwords, char **out);
+
 /* Zeros become the defaults that the public header promises: vectorize.c. */
 void kdri_text_resolve(kdr_text_options *options);
 
 /* The stemmers there are, in byte order, ending with NULL. */
 const char *const *kdri_stemmer_names(void);
-
-/* The built-in English stop words, in byte order. */
-const char *const *kdri_stopwords_english(int64_t *count);
 
 #endif

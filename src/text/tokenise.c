@@ -5,7 +5,7 @@
  * "STRASSE" and "Straße", final and other sigma, precomposed and combining accents. Invisible characters
  * inside a word (soft hyphen, joiners) are dropped; the zero-width space separates. Scripts without spaces
  * (Chinese, Japanese, Thai) give one token a run: cut them into words beforehand.
- * Order of the steps: fold, length limits, stop words, stem. */
+ * Order of the steps: fold, length limits, stop words. Stems come later, when all words are known: forms.c. */
 #include "text/text.h"
 
 static bool is_ascii_letter(unsigned char c)
@@ -70,8 +70,8 @@ static bool is_ascii(const char *text, size_t length)
 	return all < 0x80;
 }
 
-kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *stopwords,
-                                   kdri_stemmer *stemmer, const char *text, size_t length, kdri_tokens *out)
+kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *stopwords, const char *text,
+                                   size_t length, kdri_tokens *out)
 {
 	const char *p = text, *end = text + length, *begin;
 	bool ascii;
@@ -91,20 +91,11 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *
 			if (n == 0 || characters < o->min_length || characters > o->max_length)
 				continue;
 		}
-		uint32_t hash = stopwords || stemmer ? kdri_term_hash(word, n) : 0;
-		if (stopwords && kdri_terms_find(stopwords, word, n, hash) >= 0)
+		if (stopwords && kdri_terms_find(stopwords, word, n, kdri_term_hash(word, n)) >= 0)
 			continue;
-		const char *term = word;
-		if (stemmer) {
-			term = kdri_stem(stemmer, word, &n, hash);
-			if (!term)
-				return KDRI_TOKENS_NO_MEMORY;
-			if (n == 0)
-				continue;
-		}
 		if (out->count + 2 > out->room || out->text_used + (int64_t)n + 1 > out->text_room)
 			return KDRI_TOKENS_FULL;
-		memcpy(out->text + out->text_used, term, n);
+		memcpy(out->text + out->text_used, word, n);
 		out->text_used += (int64_t)n;
 		out->text[out->text_used++] = ' ';
 		out->start[++out->count] = (uint32_t)out->text_used;

@@ -27,8 +27,12 @@ typedef struct batch {
 typedef struct job {
 	kdr_text_options options;
 	kdri_terms *stopwords, *terms;
-	kdri_stemmer **stemmers; /* one a thread; NULL: none */
-	int threads;
+	const char *language;  /* detected; NULL: none */
+	kdri_terms *keys;      /* fixed columns: how they are looked up; NULL: as they are called */
+	int32_t *column;       /* of each key */
+	kdri_stemmer *stemmer; /* fixed columns; NULL: none */
+	char *stem;
+	int64_t stem_room;
 	int32_t *number; /* of each local term of the chunk being merged */
 	int64_t number_room;
 	kdri_counts *tasks;        /* one a corpus */
@@ -48,7 +52,7 @@ void kdri_text_resolve(kdr_text_options *o)
 	o->max_length = o->max_length ? o->max_length : KDRI_MAX(40, o->min_length);
 	o->ngram_min = o->ngram_min ? o->ngram_min : 1;
 	o->ngram_max = o->ngram_max ? o->ngram_max : o->ngram_min;
-	o->min_df = o->min_df ? o->min_df : 1;
+	o->min_df = o->min_df || o->detect ? o->min_df : 1;
 	o->max_df_share = o->max_df_share != 0 ? o->max_df_share : 1;
 }
 
@@ -75,6 +79,11 @@ static kdr_status vectorize_check(kdr_context *ctx, kdr_text_options *o)
 	KDRI_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
 	KDRI_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
 	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_ASCII));
+	if (o->vocabulary && o->terms) {
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		               "the columns are given twice: as vocabulary and as terms");
+		goto done;
+	}
 	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
 		o->stemmer = NULL;
 	if (o->stemmer)
@@ -85,6 +94,28 @@ done:
 
 /* --- batches ------------------------------------------------------------------------------------ */
 
+static bool has_fixed_columns(const job *j)
+{
+	return j->options.vocabulary || j->options.terms;
+}
+
+/* The column of a word where the columns are fixed; -1: none. */
+static kdr_status find_term(kdr_context *ctx, job *j, const char *text, size_t length, uint32_t hash,
+                            int32_t *out)
+{
+	kdr_status st = KDR_OK;
+	if (j->stemmer) {
+		KDRI_TRY(kdri_stem_term(ctx, j->stemmer, text, length, &j->stem, &j->stem_room, &length));
+		text = j->stem;
+		hash = kdri_term_hash(text, length);
+	}
+	*out = kdri_terms_find(j->keys ? j->keys : j->terms, text, length, hash);
+	if (j->keys && *out >= 0)
+		*out = j->column[*out];
+done:
+	return st;
+}
+
 /* The chunk's terms get their numbers, its documents their rows. */
 static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const kdri_chunk *c)
 {
@@ -93,8 +124,8 @@ static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const
 	for (int64_t i = 0; i < c->term_count; i++) {
 		const kdri_local_term *t = &c->terms[i];
 		const char *text = c->tokens.text + t->offset;
-		if (j->options.vocabulary)
-			j->number[i] = kdri_terms_find(j->terms, text, t->length, t->hash);
+		if (has_fixed_columns(j))
+			KDRI_TRY(find_term(ctx, j, text, t->length, t->hash, &j->number[i]));
 		else
 			KDRI_TRY(kdri_terms_add(ctx, j->terms, text, t->length, t->hash, &j->number[i]));
 		if (j->number[i] >= 0)
@@ -141,16 +172,21 @@ static kdr_status vectorize_check_memory(kdr_context *ctx, job *j, double read)
 	return j->only ? KDR_OK : kdri_memory_allows(ctx, stage, &j->estimate);
 }
 
+/* Where the documents are, now that the text does not move any more. */
+static void batch_place(batch *b)
+{
+	for (int64_t d = 0; d < b->count; d++)
+		b->raw[d].text = b->text + b->offset[d];
+}
+
 static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
 {
 	kdr_status st = KDR_OK;
 	batch *b = &j->batch;
 	if (b->count == 0)
 		return KDR_OK;
-	for (int64_t d = 0; d < b->count; d++)
-		b->raw[d].text = b->text + b->offset[d];
-	KDRI_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, j->stemmers, b->raw, b->chunks,
-	                         b->chunk_count));
+	batch_place(b);
+	KDRI_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, b->raw, b->chunks, b->chunk_count));
 	for (int64_t i = 0; i < b->chunk_count; i++)
 		KDRI_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
 	b->count = b->used = b->chunk_count = 0;
@@ -230,9 +266,10 @@ static void job_free(kdr_context *ctx, job *j)
 		return;
 	kdri_terms_free(ctx, j->stopwords);
 	kdri_terms_free(ctx, j->terms);
-	for (int i = 0; j->stemmers && i < j->threads; i++)
-		kdri_stemmer_free(ctx, j->stemmers[i]);
-	kdri_free(ctx, j->stemmers);
+	kdri_terms_free(ctx, j->keys);
+	kdri_free(ctx, j->column);
+	kdri_stemmer_free(ctx, j->stemmer);
+	kdri_free(ctx, j->stem);
 	kdri_free(ctx, j->number);
 	for (int64_t t = 0; j->tasks && t < j->task_count; t++)
 		kdri_counts_free(ctx, &j->tasks[t]);
@@ -246,17 +283,166 @@ static void job_free(kdr_context *ctx, job *j)
 	kdri_free(ctx, j);
 }
 
-static kdr_status make_stemmers(kdr_context *ctx, job *j)
+/* Columns that are fixed beforehand. A term stands for its stem; one of a file may also be a stem itself. */
+static kdr_status fix_columns(kdr_context *ctx, job *j)
 {
-	kdr_status st = KDR_OK;
-	if (!j->options.stemmer)
-		return KDR_OK;
-	j->threads = ctx->threads;
-	KDRI_TRY(kdri_calloc(ctx, &j->stemmers, j->threads, sizeof(kdri_stemmer *)));
-	for (int i = 0; i < j->threads; i++)
-		KDRI_TRY(kdri_stemmer_new(ctx, j->options.stemmer, &j->stemmers[i]));
+	kdr_status st;
+	const kdr_text_options *o = &j->options;
+	int32_t id;
+	size_t n;
+	if (o->vocabulary) {
+		KDRI_TRY(kdri_vocabulary_read(ctx, o->vocabulary, &j->terms));
+	} else {
+		KDRI_TRY(kdri_terms_new(ctx, &j->terms));
+		for (int64_t i = 0; i < o->nterms; i++) {
+			n = strlen(o->terms[i]);
+			KDRI_TRY(kdri_terms_add(ctx, j->terms, o->terms[i], n, kdri_term_hash(o->terms[i], n),
+			                        &id));
+			if (id != i) {
+				st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "terms: '%.60s' occurs twice",
+				               o->terms[i]);
+				goto done;
+			}
+		}
+	}
+	if (!o->stemmer)
+		goto done;
+	KDRI_TRY(kdri_stemmer_new(ctx, o->stemmer, &j->stemmer));
+	KDRI_TRY(kdri_terms_new(ctx, &j->keys));
+	KDRI_TRY(KDRI_NEW(ctx, &j->column, 2 * j->terms->count));
+	for (int pass = o->vocabulary ? 0 : 1; pass < 2; pass++)
+		for (int32_t i = 0; i < j->terms->count; i++) {
+			const kdri_term *t = &j->terms->terms[i];
+			const char *text = j->terms->text + t->offset;
+			int64_t before = j->keys->count;
+			n = t->length;
+			if (pass == 1) {
+				KDRI_TRY(kdri_stem_term(ctx, j->stemmer, text, n, &j->stem, &j->stem_room,
+				                        &n));
+				text = j->stem;
+			}
+			KDRI_TRY(kdri_terms_add(ctx, j->keys, text, n, kdri_term_hash(text, n), &id));
+			if (id == before)
+				j->column[id] = i;
+		}
 done:
 	return st;
+}
+
+/* --- what is chosen from the texts ---------------------------------------------------------------- */
+
+/* Documents of each corpus that are inspected, and bytes of each. */
+enum { SAMPLE_DOCUMENTS = 200, SAMPLE_BYTES = 1 << 14 };
+
+/* Fills the batch with documents from all corpora that can be read twice. */
+static kdr_status sample_texts(kdr_context *ctx, batch *b, const kdr_corpus *corpora, int64_t count)
+{
+	kdr_status st = KDR_OK;
+	kdri_corpus *corpus = NULL;
+	kdri_document d;
+	bool more = true;
+	for (int64_t t = 0; t < count && !is_full(b); t++) {
+		if (!kdri_corpus_can_reopen(&corpora[t]))
+			continue;
+		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], &corpus));
+		const int64_t step = kdri_corpus_total(corpus) / SAMPLE_DOCUMENTS;
+		for (int i = 0; i < SAMPLE_DOCUMENTS && !is_full(b); i++) {
+			KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
+			if (!more)
+				break;
+			if (d.length > SAMPLE_BYTES)
+				for (d.length = SAMPLE_BYTES; d.length > SAMPLE_BYTES - 3; d.length--)
+					if (((unsigned char)d.text[d.length] & 0xc0) != 0x80)
+						break;
+			KDRI_TRY(add_document(ctx, b, &d));
+			kdri_corpus_skip(corpus, step - 1);
+		}
+		kdri_corpus_close(ctx, corpus);
+		corpus = NULL;
+	}
+	batch_place(b);
+done:
+	kdri_corpus_close(ctx, corpus);
+	return st;
+}
+
+static bool is_auto(const kdr_text_options *o, const char *value)
+{
+	return value ? strcmp(value, "auto") == 0 : o->detect;
+}
+
+static const char *stemmer_of(const char *language)
+{
+	const char *const *names = kdri_stemmer_names();
+	for (int i = 0; language && names[i]; i++)
+		if (strcmp(names[i], language) == 0)
+			return names[i];
+	return NULL;
+}
+
+/* Completes the options by what the texts are: their language, mail, HTML. */
+static kdr_status vectorize_detect(kdr_context *ctx, job *j, const kdr_corpus *corpora, int64_t count)
+{
+	kdr_status st = KDR_OK;
+	kdr_text_options *o = &j->options,
+	                 plain = { .max_length = 40, .min_length = 1, .ngram_min = 1, .ngram_max = 1 };
+	batch *b = &j->batch;
+	const bool stop = is_auto(o, o->stopwords), stem = is_auto(o, o->stemmer);
+	int64_t mail = 0, html = 0;
+	int language;
+	if (!o->detect && !stop && !stem)
+		return KDR_OK;
+	KDRI_TRY(sample_texts(ctx, b, corpora, count));
+	for (int64_t i = 0; i < b->count; i++) {
+		mail += kdri_mail_likely(b->raw[i].text, b->raw[i].length);
+		html += kdri_html_likely(b->raw[i].text, b->raw[i].length);
+	}
+	if (o->detect && !o->keep_mail && !o->strip_mail && 2 * mail > b->count)
+		o->strip_mail = o->keep_subject = true;
+	if (o->detect && !o->keep_html && !o->strip_html && 2 * html > b->count)
+		o->strip_html = true;
+	plain.tokens = kdri_unicode_known ? o->tokens : KDR_TOKENS_ASCII;
+	plain.strip_mail = o->strip_mail;
+	plain.keep_subject = o->keep_subject;
+	plain.strip_html = o->strip_html;
+	KDRI_TRY(kdri_chunks_run(ctx, &plain, NULL, b->raw, b->chunks, b->chunk_count));
+	KDRI_TRY(kdri_language_find(ctx, b->chunks, b->chunk_count, &language));
+	j->language = kdri_language_name(language);
+	if (stop)
+		o->stopwords = j->language;
+	if (stem)
+		o->stemmer = stemmer_of(j->language);
+	b->count = b->used = b->chunk_count = 0;
+done:
+	return st;
+}
+
+/* Rare words tell little about other documents, but few documents have rare words only. */
+static int64_t least_documents(int64_t documents)
+{
+	return documents < 20 ? 1 : documents < 1000 ? 2 : 3;
+}
+
+/* What was done, for people. */
+static void describe_texts(const job *j, char *out, size_t room)
+{
+	const kdr_text_options *o = &j->options;
+	const bool stop = j->stopwords != NULL;
+	char language[40] = "";
+	if (j->language)
+		kdri_snprintf(language, sizeof language, " in %c%s", j->language[0] - 32, j->language + 1);
+	kdri_snprintf(out, room, "texts%s (%s%s)", language,
+	              stop ? "stop words removed" : "no stop words removed",
+	              o->stemmer ? ", words counted by stem" : "");
+	if (o->strip_mail)
+		kdri_list_add(out, room, "headers removed%s", o->keep_subject ? " except the Subject" : "");
+	if (o->strip_html)
+		kdri_list_add(out, room, "HTML tags removed");
+	if (!has_fixed_columns(j) && o->min_df > 1)
+		kdri_list_add(out, room, "words in fewer than %lld documents removed", (long long)o->min_df);
+	if (j->stats.not_utf8 > 0)
+		kdri_list_add(out, room, "%lld of %lld not UTF-8: read as Windows-1252",
+		              (long long)j->stats.not_utf8, (long long)j->stats.documents);
 }
 
 /* How much there is to read, where all corpora tell. */
@@ -302,7 +488,8 @@ done:
 	return st;
 }
 
-static kdr_status job_new(kdr_context *ctx, int64_t count, const kdr_text_options *options, job **out)
+static kdr_status job_new(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                          const kdr_text_options *options, job **out)
 {
 	kdr_status st;
 	job *j = NULL;
@@ -312,13 +499,12 @@ static kdr_status job_new(kdr_context *ctx, int64_t count, const kdr_text_option
 	KDRI_TRY(KDRI_NEW0(ctx, &j, 1));
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_text_options, options, &j->options));
 	kdri_text_resolve(&j->options);
+	KDRI_TRY(vectorize_detect(ctx, j, corpora, count));
 	KDRI_TRY(vectorize_check(ctx, &j->options));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
 	KDRI_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
-	KDRI_TRY(make_stemmers(ctx, j));
-	KDRI_TRY(j->options.vocabulary ? kdri_vocabulary_read(ctx, j->options.vocabulary, &j->terms)
-	                               : kdri_terms_new(ctx, &j->terms));
+	KDRI_TRY(has_fixed_columns(j) ? fix_columns(ctx, j) : kdri_terms_new(ctx, &j->terms));
 	*out = j;
 	j = NULL;
 done:
@@ -332,7 +518,7 @@ kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corp
 	kdr_status st;
 	job *j = NULL;
 	KDRI_NEED(ctx, corpora && out);
-	KDRI_TRY(job_new(ctx, count, options, &j));
+	KDRI_TRY(job_new(ctx, corpora, count, options, &j));
 	j->only = true;
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (!j->sizes) {
@@ -348,6 +534,41 @@ done:
 	return st;
 }
 
+/* The columns, and the name of each: term name[i] of *names. */
+static kdr_status choose_columns(kdr_context *ctx, job *j, kdri_term_columns *columns, kdri_terms **stems,
+                                 int32_t **name)
+{
+	kdr_status st;
+	int32_t *form = NULL;
+	const kdri_terms *terms = j->terms;
+	if (has_fixed_columns(j)) {
+		KDRI_TRY(kdri_term_columns_all(ctx, terms, columns));
+	} else {
+		kdr_text_options *o = &j->options;
+		if (o->stemmer) {
+			KDRI_TRY(kdri_stems_merge(ctx, o->stemmer, terms, j->tasks, j->task_count, stems,
+			                          &form));
+			terms = *stems;
+		}
+		const bool choose = o->min_df == 0 && o->min_df_share == 0;
+		if (choose)
+			o->min_df = least_documents(j->stats.documents);
+		KDRI_TRY(kdri_term_columns_select(ctx, terms, j->stats.documents, o, columns));
+		if (choose && columns->count == 0 && o->min_df > 1) {
+			o->min_df = 1;
+			kdri_term_columns_free(ctx, columns);
+			KDRI_TRY(kdri_term_columns_select(ctx, terms, j->stats.documents, o, columns));
+		}
+	}
+	j->stats.terms = terms->count;
+	KDRI_TRY(KDRI_NEW(ctx, name, columns->count));
+	for (int64_t i = 0; i < columns->count; i++)
+		(*name)[i] = form && j->options.detect ? form[columns->term[i]] : columns->term[i];
+done:
+	kdri_free(ctx, form);
+	return st;
+}
+
 kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
                          const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats)
 {
@@ -355,18 +576,18 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	job *j = NULL;
 	kdr_data **made = NULL;
 	kdri_term_columns columns = { NULL, NULL, 0 };
+	kdri_terms *stems = NULL;
+	int32_t *name = NULL;
+	char note[400];
 	KDRI_NEED(ctx, corpora && out);
-	KDRI_TRY(job_new(ctx, count, options, &j));
+	KDRI_TRY(job_new(ctx, corpora, count, options, &j));
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (j->stats.documents == 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: holds no documents", corpora[0].path);
 		goto done;
 	}
-	j->stats.terms = j->terms->count;
-	KDRI_TRY(j->options.vocabulary ? kdri_term_columns_all(ctx, j->terms, &columns)
-	                               : kdri_term_columns_select(ctx, j->terms, j->stats.documents,
-	                                                          &j->options, &columns));
+	KDRI_TRY(choose_columns(ctx, j, &columns, &stems, &name));
 	if (columns.count == 0) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
@@ -374,9 +595,15 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 		        (long long)j->stats.terms, (long long)j->stats.documents);
 		goto done;
 	}
-	for (int64_t t = 0; t < count; t++)
-		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], j->terms, &columns, &j->options,
-		                            &made[t], &j->stats.dropped));
+	describe_texts(j, note, sizeof note);
+	for (int64_t t = 0; t < count; t++) {
+		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t],
+		                            stems && !j->options.detect ? stems : j->terms, name, &columns,
+		                            &j->options, &made[t], &j->stats.dropped));
+		KDRI_TRY(kdri_text_settings_write(ctx, &j->options, j->stopwords, &made[t]->texts));
+		if (j->options.detect)
+			KDRI_TRY(kdri_strdup(ctx, note, &made[t]->texts_note));
+	}
 	memcpy(out, made, (size_t)count * sizeof(kdr_data *));
 	memset(made, 0, (size_t)count * sizeof(kdr_data *));
 	if (stats)
@@ -386,6 +613,8 @@ done:
 		kdr_data_free(made[t]);
 	kdri_free(ctx, made);
 	kdri_term_columns_free(ctx, &columns);
+	kdri_terms_free(ctx, stems);
+	kdri_free(ctx, name);
 	job_free(ctx, j);
 	return st;
 }

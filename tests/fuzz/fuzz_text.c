@@ -24,7 +24,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.keep_case = flags & 16;
 	options.min_length = 1;
 	options.max_length = flags & 32 ? 255 : 20;
-	options.stemmer = flags & 64 ? "english" : flags & 128 ? "turkish" : NULL;
 	options.ngram_max = 1 + flags % 3;
 
 	/* Exact sizes, so that a byte too many is seen. */
@@ -52,16 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdr_context_set_threads(ctx, 1);
 	kdri_raw raw = { text, n };
 	kdri_chunk chunk = { .first = 0, .count = 1 };
-	kdri_stemmer *stemmer = NULL;
-	if (options.stemmer && kdri_stemmer_new(ctx, options.stemmer, &stemmer) != KDR_OK)
-		abort();
-	if (kdri_chunks_run(ctx, &options, NULL, stemmer ? &stemmer : NULL, &raw, &chunk, 1) != KDR_OK)
+	if (kdri_chunks_run(ctx, &options, NULL, &raw, &chunk, 1) != KDR_OK)
 		abort();
 	for (int64_t i = 0; i < chunk.term_count; i++)
 		if (!kdri_utf8_valid(chunk.tokens.text + chunk.terms[i].offset, chunk.terms[i].length))
 			abort();
 	kdri_chunk_free(ctx, &chunk);
-	kdri_stemmer_free(ctx, stemmer);
 	kdr_context_free(ctx);
 	return 0;
 }

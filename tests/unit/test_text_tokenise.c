@@ -2,17 +2,15 @@
 #include "tests/unit/unit.h"
 #include "text/text.h"
 
-#include <libstemmer.h>
-
 /* The tokens of `text`, each followed by a space. */
-static const char *tokens_of(const kdr_text_options *o, const kdri_terms *stop, kdri_stemmer *stemmer,
-                             const char *text, size_t length)
+static const char *tokens_of(const kdr_text_options *o, const kdri_terms *stop, const char *text,
+                             size_t length)
 {
 	static char room[8192];
 	static uint32_t start[4096];
 	kdri_tokens t = { .text = room, .start = start, .text_room = sizeof room - 1, .room = 4096 };
 	start[0] = 0;
-	assert_int_equal(kdri_tokenise(o, stop, stemmer, text, length, &t), KDRI_TOKENS_DONE);
+	assert_int_equal(kdri_tokenise(o, stop, text, length, &t), KDRI_TOKENS_DONE);
 	assert_int_equal(start[t.count], t.text_used);
 	for (int64_t i = 0; i < t.count; i++)
 		assert_int_equal(room[start[i + 1] - 1], ' ');
@@ -22,7 +20,7 @@ static const char *tokens_of(const kdr_text_options *o, const kdri_terms *stop, 
 
 static const char *plain(const kdr_text_options *o, const char *text)
 {
-	return tokens_of(o, NULL, NULL, text, strlen(text));
+	return tokens_of(o, NULL, text, strlen(text));
 }
 
 static kdr_text_options defaults(void)
@@ -81,8 +79,8 @@ static void letters__nul_bytes_and_digits__separate(void **state)
 {
 	(void)state;
 	kdr_text_options o = defaults();
-	assert_string_equal(tokens_of(&o, NULL, NULL, "a\0b\0\0c1d", 8), "a b c d ");
-	assert_string_equal(tokens_of(&o, NULL, NULL, "", 0), "");
+	assert_string_equal(tokens_of(&o, NULL, "a\0b\0\0c1d", 8), "a b c d ");
+	assert_string_equal(tokens_of(&o, NULL, "", 0), "");
 }
 
 static void ascii__other_letters__separate(void **state)
@@ -93,23 +91,16 @@ static void ascii__other_letters__separate(void **state)
 	assert_string_equal(plain(&o, "caf\u00e9 Na\u00efve \u0391bc"), "caf na ve bc ");
 }
 
-static void length__limits__are_in_characters_before_stemming(void **state)
+static void length__limits__are_in_characters(void **state)
 {
 	(void)state;
 	kdr_text_options o = defaults();
 	o.min_length = 3;
 	o.max_length = 5;
 	unit_needs("utf8proc");
-	unit_needs("stemmer");
 	assert_string_equal(plain(&o, "ab abc abcde abcdef éé ééé ééééé éééééé"), "abc abcde ééé ééééé ");
 	/* ß counts as the two letters it folds to. */
 	assert_string_equal(plain(&o, "ßa ß"), "ssa ");
-	kdr_context *ctx = unit_context();
-	kdri_stemmer *stemmer = NULL;
-	assert_ok(ctx, kdri_stemmer_new(ctx, "porter", &stemmer));
-	assert_string_equal(tokens_of(&o, NULL, stemmer, "use", 3), "us ");
-	kdri_stemmer_free(ctx, stemmer);
-	kdr_context_free(ctx);
 }
 
 static void length__run_far_too_long__is_dropped(void **state)
@@ -128,36 +119,56 @@ static void length__run_far_too_long__is_dropped(void **state)
 	}
 }
 
-static void stopwords__folded__are_left_out_before_stemming(void **state)
+static void stopwords__folded__are_removed(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_text_options o = defaults();
 	kdri_terms *stop = NULL;
-	unit_needs("stemmer");
 	o.stopwords = "english";
 	assert_ok(ctx, kdri_stopwords(ctx, &o, &stop));
-	kdri_stemmer *stemmer = NULL;
-	assert_ok(ctx, kdri_stemmer_new(ctx, "english", &stemmer));
 	static const char text[] = "The running DOGS and others were running";
-	assert_string_equal(tokens_of(&o, stop, stemmer, text, strlen(text)), "run dog run ");
-	kdri_stemmer_free(ctx, stemmer);
+	assert_string_equal(tokens_of(&o, stop, text, strlen(text)), "running dogs running ");
 	kdri_terms_free(ctx, stop);
 	kdr_context_free(ctx);
 }
 
-static void stopwords__built_in__sorted_and_lower_case(void **state)
+static void stopwords__of_every_language_with_a_stemmer__exist(void **state)
 {
 	(void)state;
-	int64_t count;
-	const char *const *words = kdri_stopwords_english(&count);
-	assert_true(count > 250);
-	for (int64_t i = 0; i < count; i++) {
-		for (const char *p = words[i]; *p; p++)
-			assert_in_range(*p, 'a', 'z');
-		if (i > 0)
-			assert_true(strcmp(words[i - 1], words[i]) < 0);
+	kdr_context *ctx = unit_context();
+	kdr_text_options o = defaults();
+	unit_needs("utf8proc");
+	static const struct {
+		const char *name, *text, *left;
+	} some[] = {
+		{ "danish", "Hunden og ikke katten er her", "hunden katten " },
+		{ "dutch", "De hond en het huis van ons", "hond huis " },
+		{ "english", "The dog and the house of ours", "dog house " },
+		{ "finnish", "Koira ja talo ovat siellä", "koira talo " },
+		{ "french", "Le chien et la maison sont à nous", "chien maison à " },
+		{ "german", "Der Hund und das Haus, daß wir nicht", "hund haus " },
+		{ "hungarian", "A kutya és a ház nem volt", "a kutya a ház " },
+		{ "italian", "Il cane e la casa della città", "cane e casa città " },
+		{ "norwegian", "Hunden og ikke katten er hennes", "hunden katten " },
+		{ "portuguese", "O cão e a casa não são nossos", "o cão e a casa " },
+		{ "romanian", "Câinele și casa nu sunt aici", "câinele casa " },
+		{ "russian", "Собака и дом не были здесь", "собака дом " },
+		{ "spanish", "El perro y la casa no están aquí", "perro casa " },
+		{ "swedish", "Hunden och huset är inte här", "hunden huset " },
+		{ "turkish", "Köpek ve ev bizim için değil", "köpek ev " },
+	};
+	for (int l = 0; l < 15; l++) {
+		kdri_terms *stop = NULL;
+		o.stopwords = some[l].name;
+		assert_string_equal(kdri_language_name(l), some[l].name);
+		assert_ok(ctx, kdri_stopwords(ctx, &o, &stop));
+		assert_in_range(stop->count, 150, 400);
+		assert_string_equal(tokens_of(&o, stop, some[l].text, strlen(some[l].text)), some[l].left);
+		kdri_terms_free(ctx, stop);
 	}
+	assert_null(kdri_language_name(15));
+	kdr_context_free(ctx);
 }
 
 static void tokenise__no_room__says_so(void **state)
@@ -167,41 +178,15 @@ static void tokenise__no_room__says_so(void **state)
 	char room[8];
 	uint32_t start[4] = { 0 };
 	kdri_tokens t = { .text = room, .start = start, .text_room = 8, .room = 4 };
-	assert_int_equal(kdri_tokenise(&o, NULL, NULL, "abcd efgh", 9, &t), KDRI_TOKENS_FULL);
+	assert_int_equal(kdri_tokenise(&o, NULL, "abcd efgh", 9, &t), KDRI_TOKENS_FULL);
 	t.count = t.text_used = 0;
-	assert_int_equal(kdri_tokenise(&o, NULL, NULL, "a b c d", 7, &t), KDRI_TOKENS_FULL);
-}
-
-static void stem__memory__never_changes_a_stem(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	kdri_stemmer *kept = NULL;
-	struct sb_stemmer *plain_one = sb_stemmer_new("porter", NULL);
-	kdri_rng rng = kdri_rng_stream(5, "stem", 0);
-	static const char *const endings[] = { "", "s", "ing", "ed", "ational", "fulness", "y", "ies" };
-	assert_ok(ctx, kdri_stemmer_new(ctx, "porter", &kept));
-	for (int i = 0; i < 50000; i++) {
-		char word[64];
-		size_t n = (size_t)kdri_rng_below(&rng, 22) + 1;
-		int64_t kind = kdri_rng_below(&rng, 40); /* few kinds, so that words come back */
-		for (size_t k = 0; k < n; k++)
-			word[k] = (char)('a' + (kind * 7 + (int64_t)k * (kind % 5 + 1)) % 26);
-		n += (size_t)snprintf(word + n, sizeof word - n, "%s", endings[kdri_rng_below(&rng, 8)]);
-		size_t length = n;
-		const char *stem = kdri_stem(kept, word, &length, kdri_term_hash(word, n));
-		const sb_symbol *expected = sb_stemmer_stem(plain_one, (const sb_symbol *)word, (int)n);
-		assert_int_equal(length, sb_stemmer_length(plain_one));
-		assert_memory_equal(stem, expected, length);
-	}
-	sb_stemmer_delete(plain_one);
-	kdri_stemmer_free(ctx, kept);
-	kdr_context_free(ctx);
+	assert_int_equal(kdri_tokenise(&o, NULL, "a b c d", 7, &t), KDRI_TOKENS_FULL);
 }
 
 static void stemmers__list__has_porter_and_german(void **state)
 {
 	(void)state;
+	unit_needs("stemmer");
 	const char *const *names = kdri_stemmer_names();
 	bool porter = false, german = false;
 	for (; *names; names++) {
@@ -220,12 +205,11 @@ int main(void)
 		cmocka_unit_test(letters__invisible_characters__joined_or_separating),
 		cmocka_unit_test(letters__nul_bytes_and_digits__separate),
 		cmocka_unit_test(ascii__other_letters__separate),
-		cmocka_unit_test(length__limits__are_in_characters_before_stemming),
+		cmocka_unit_test(length__limits__are_in_characters),
 		cmocka_unit_test(length__run_far_too_long__is_dropped),
-		cmocka_unit_test(stopwords__folded__are_left_out_before_stemming),
-		cmocka_unit_test(stopwords__built_in__sorted_and_lower_case),
+		cmocka_unit_test(stopwords__folded__are_removed),
+		cmocka_unit_test(stopwords__of_every_language_with_a_stemmer__exist),
 		cmocka_unit_test(tokenise__no_room__says_so),
-		cmocka_unit_test(stem__memory__never_changes_a_stem),
 		cmocka_unit_test(stemmers__list__has_porter_and_german),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

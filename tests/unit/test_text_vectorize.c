@@ -358,6 +358,64 @@ static void vocabulary__fixed__columns_are_its_lines(void **state)
 	kdr_context_free(ctx);
 }
 
+static void stems__named__by_stem_or_by_most_frequent_word(void **state)
+{
+	(void)state;
+	unit_needs("stemmer");
+	kdr_context *ctx = unit_context();
+	kdr_text_options o = defaults();
+	kdr_corpus what = corpus(KDR_CORPUS_LINES, "s.txt");
+	put("s.txt", "running runs dogs\nrunning dog dog\n");
+	o.stemmer = "english";
+	expect(ctx, what, o, "1:dog*1,run*2;2:dog*2,run*1;");
+	o.ngram_max = 2;
+	o.max_features = 3;
+	expect(ctx, what, o, "1:dog*1,run*2,run dog*1;2:dog*2,run*1,run dog*1;");
+	o = defaults();
+	o.detect = true;
+	o.stemmer = "english";
+	expect(ctx, what, o, "1:dog*1,running*2;2:dog*2,running*1;");
+	/* A fixed column is a word that stands for its stem, or in a file the stem itself. */
+	static const char *const terms[] = { "runs", "cat", "dogs" };
+	o = defaults();
+	o.stemmer = "english";
+	o.terms = terms;
+	o.nterms = 3;
+	expect(ctx, what, o, "1:runs*2,dogs*1;2:runs*1,dogs*2;");
+	o.terms = NULL;
+	put("features.txt", "run\ndogs\n");
+	o.vocabulary = at("features.txt");
+	expect(ctx, what, o, "1:run*2,dogs*1;2:run*1,dogs*2;");
+	kdr_context_free(ctx);
+}
+
+static void detect__german_mail__is_stripped_and_without_stop_words(void **state)
+{
+	(void)state;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
+	kdr_context *ctx = unit_context();
+	kdr_text_options o = defaults();
+	put("de/1",
+	    "From: a@b.de\nSubject: Die Häuser\nMessage-ID: <1>\n\nDas sind nicht die Häuser, und ich habe keins.");
+	put("de/2",
+	    "From: c@d.de\nSubject: Re: Haus\n\nDas Haus ist nicht für uns, und die Häuser sind es auch nicht.");
+	put("de/3", "Und der Hund ist in dem Haus, das wir haben.");
+	o.detect = true;
+	expect(ctx, corpus(KDR_CORPUS_FOLDER, "de"), o, "1:haus*2,keins*1;2:haus*3,re*1;3:haus*1,hund*1;");
+	assert_ok(ctx, kdr_text_options_set(ctx, &o, "strip-mail", "0"));
+	assert_ok(ctx, kdr_text_options_set(ctx, &o, "stop-words", "none"));
+	assert_ok(ctx, kdr_text_options_set(ctx, &o, "stemmer", "none"));
+	assert_ok(ctx, kdr_text_options_set(ctx, &o, "min-df", "100%"));
+	expect(ctx, corpus(KDR_CORPUS_FOLDER, "de"), o, "1:das*1,und*1;2:das*1,und*1;3:das*1,und*1;");
+	o = defaults();
+	put("none/1", "lorem ipsum dolor\n");
+	put("none/2", "lorem amet\n");
+	o.detect = true;
+	expect(ctx, corpus(KDR_CORPUS_FOLDER, "none"), o, "1:lorem*1,dolor*1,ipsum*1;2:lorem*1,amet*1;");
+	kdr_context_free(ctx);
+}
+
 static void tasks__several__one_vocabulary(void **state)
 {
 	(void)state;
@@ -513,7 +571,7 @@ static void memory__each_allocation_fails__is_reported(void **state)
 	kdr_corpus what[2] = { corpus(KDR_CORPUS_FOLDER, "o"), corpus(KDR_CORPUS_TABLE, "o.csv") };
 	what[1].label_field = "class";
 	kdr_text_options o = defaults();
-	o.strip_html = o.strip_mail = o.keep_subject = o.drop_empty = true;
+	o.strip_html = o.strip_mail = o.keep_subject = o.drop_empty = o.detect = true;
 	o.ngram_max = 2;
 	o.stemmer = "english";
 	o.max_features = 5;
@@ -555,6 +613,8 @@ int main(void)
 		cmocka_unit_test(ngrams__range__within_documents_only),
 		cmocka_unit_test(frequency__limits__cut_and_order_columns),
 		cmocka_unit_test(vocabulary__fixed__columns_are_its_lines),
+		cmocka_unit_test(stems__named__by_stem_or_by_most_frequent_word),
+		cmocka_unit_test(detect__german_mail__is_stripped_and_without_stop_words),
 		cmocka_unit_test(tasks__several__one_vocabulary),
 		cmocka_unit_test(options__wrong__are_explained),
 		cmocka_unit_test(threads__any_number__same_result),
