@@ -87,7 +87,7 @@ const cli_option cli_reading_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const char *const token_classes[] = { "letters", "ascii", NULL };
+static const char *const token_classes[] = { "letters", "ascii", "runs", NULL };
 
 const cli_option cli_text_options[] = {
 	{ .name = "strip-html",
@@ -100,7 +100,8 @@ const cli_option cli_text_options[] = {
 	{ .name = "tokens",
 	  .value = "CLASS",
 	  .choices = token_classes,
-	  .help = "runs of Unicode letters, or of a to z alone (default letters)" },
+	  .help = "letters: runs of Unicode letters, and pairs of characters in Chinese, Japanese and Thai; ascii: runs of a to z; runs: "
+	          "runs of letters in every script (default letters)" },
 	{ .name = "lowercase", .negatable = true, .help = "fold the case of letters (default)" },
 	{ .name = "min-length", .value = "N", .help = "shortest token, in characters (default 2)" },
 	{ .name = "max-length", .value = "N", .help = "longest token (default 40)" },

@@ -28,8 +28,10 @@ typedef struct kdr_corpus {
 } kdr_corpus;
 
 typedef enum kdr_token_class {
-	KDR_TOKENS_LETTERS, /* runs of Unicode letters with their combining marks */
-	KDR_TOKENS_ASCII    /* runs of a-z and A-Z; everything else separates */
+	KDR_TOKENS_LETTERS, /* runs of Unicode letters with their combining marks; in Chinese, Japanese and Thai, pairs of
+	                         neighbouring characters */
+	KDR_TOKENS_ASCII, /* runs of a-z and A-Z; everything else separates */
+	KDR_TOKENS_RUNS   /* runs of letters in these scripts too, for texts that have been cut into words */
 } kdr_token_class;
 
 /* How documents become columns. Zero and NULL mean the default. */

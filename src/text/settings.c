@@ -52,6 +52,18 @@ static kdr_status set_ngrams(kdr_context *ctx, const char *text, kdr_text_option
 	return KDR_OK;
 }
 
+static const char *const token_classes[] = { "letters", "ascii", "runs" };
+
+static kdr_status set_tokens(kdr_context *ctx, const char *value, kdr_text_options *o)
+{
+	for (int i = 0; i <= KDR_TOKENS_RUNS; i++)
+		if (strcmp(value, token_classes[i]) == 0) {
+			o->tokens = (kdr_token_class)i;
+			return KDR_OK;
+		}
+	return kdri_fail(ctx, KDR_ERR_OPTION, "--tokens: '%s' is not allowed: letters, ascii, runs", value);
+}
+
 kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const char *name, const char *value)
 {
 	KDRI_NEED(ctx, o && name && value);
@@ -80,12 +92,8 @@ kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const cha
 		o->stemmer = value;
 	else if (strcmp(name, "vocabulary") == 0)
 		o->vocabulary = value;
-	else if (strcmp(name, "tokens") == 0 && strcmp(value, "letters") == 0)
-		o->tokens = KDR_TOKENS_LETTERS;
-	else if (strcmp(name, "tokens") == 0 && strcmp(value, "ascii") == 0)
-		o->tokens = KDR_TOKENS_ASCII;
 	else if (strcmp(name, "tokens") == 0)
-		return kdri_fail(ctx, KDR_ERR_OPTION, "--tokens: '%s' is not allowed: letters, ascii", value);
+		return set_tokens(ctx, value, o);
 	else if (strcmp(name, "ngrams") == 0)
 		return set_ngrams(ctx, value, o);
 	else if (strcmp(name, "min-length") == 0)
@@ -139,10 +147,9 @@ kdr_status kdri_text_settings_write(kdr_context *ctx, const kdr_text_options *o,
 	        text, SETTINGS_ROOM,
 	        "strip-html=%d\nstrip-mail=%d\nkeep-subject=%d\nlowercase=%d\ntokens=%s\nmin-length=%lld\nmax-length=%lld\n"
 	        "ngrams=%d,%d\nbinary=%d\nstemmer=%.60s\nstop-words=%s",
-	        o->strip_html, o->strip_mail, o->keep_subject, !o->keep_case,
-	        o->tokens == KDR_TOKENS_ASCII ? "ascii" : "letters", (long long)o->min_length,
-	        (long long)o->max_length, (int)o->ngram_min, (int)o->ngram_max, o->binary,
-	        o->stemmer ? o->stemmer : "none",
+	        o->strip_html, o->strip_mail, o->keep_subject, !o->keep_case, token_classes[o->tokens],
+	        (long long)o->min_length, (long long)o->max_length, (int)o->ngram_min, (int)o->ngram_max,
+	        o->binary, o->stemmer ? o->stemmer : "none",
 	        !named         ? KDRI_LISTED
 	        : o->stopwords ? o->stopwords
 	                       : "none");

@@ -78,7 +78,7 @@ static kdr_status vectorize_check(kdr_context *ctx, kdr_text_options *o)
 	KDRI_TRY(check_range(ctx, "min_df_share", o->min_df_share, 0, 1));
 	KDRI_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
 	KDRI_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
-	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_ASCII));
+	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_RUNS));
 	if (o->vocabulary && o->terms) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		               "the columns are given twice: as vocabulary and as terms");

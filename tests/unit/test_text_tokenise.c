@@ -58,11 +58,20 @@ static void letters__combining_marks__belong_to_the_word_and_are_composed(void *
 	assert_string_equal(plain(&o, "हिन्दी भाषा"), "हिन्दी भाषा ");
 }
 
-static void letters__scripts_without_spaces__one_token_a_run(void **state)
+static void letters__scripts_without_spaces__pairs_of_characters(void **state)
 {
 	(void)state;
 	kdr_text_options o = defaults();
-	assert_string_equal(plain(&o, "東京都。大阪"), "東京都 大阪 ");
+	unit_needs("utf8proc");
+	assert_string_equal(plain(&o, "東京都。大阪 人"), "東京 京都 大阪 人 ");
+	assert_string_equal(plain(&o, "日本のUSBメモリ"), "日本 本の usb メモ モリ ");
+	/* Marks belong to their letters; Korean has spaces. */
+	assert_string_equal(plain(&o, "ที่นี่ดี"), "ที่นี่ นี่ดี ");
+	assert_string_equal(plain(&o, "한국어 단어"), "한국어 단어 ");
+	o.min_length = 3;
+	assert_string_equal(plain(&o, "東京都。人"), "東京 京都 ");
+	o.tokens = KDR_TOKENS_RUNS;
+	assert_string_equal(plain(&o, "東京都。大阪"), "東京都 ");
 }
 
 static void letters__invisible_characters__joined_or_separating(void **state)
@@ -201,7 +210,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(letters__case__is_folded),
 		cmocka_unit_test(letters__combining_marks__belong_to_the_word_and_are_composed),
-		cmocka_unit_test(letters__scripts_without_spaces__one_token_a_run),
+		cmocka_unit_test(letters__scripts_without_spaces__pairs_of_characters),
 		cmocka_unit_test(letters__invisible_characters__joined_or_separating),
 		cmocka_unit_test(letters__nul_bytes_and_digits__separate),
 		cmocka_unit_test(ascii__other_letters__separate),
