@@ -300,7 +300,7 @@ const cli_command cli_vectorize = {
 	        "Writes NAME.mtx, NAME.ids, NAME.excerpts (the first words, which reports show) and, where classes are known, "
 	        "NAME.labels for each task, and features.txt for all: columns in decreasing document frequency. Give that file to "
 	        "--vocabulary later and new documents get the same columns.\n\n"
-	        "Documents that are not valid UTF-8 are read as Windows-1252. Tokens are case folded and "
+	        "Documents in GB18030, Big5, Shift-JIS, EUC-KR and EUC-JP are detected; others that are not valid UTF-8 are read as Windows-1252. Tokens are case folded and "
 	        "composed (NFC); then come length limits, stop words, the stemmer and n-grams.",
 	.example = "# web pages, a folder a university, a sub-folder a class\n"
 	           "kindred vectorize --strip-mail --strip-html --stop-words english --stemmer porter \\\n"

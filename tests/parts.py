@@ -1,4 +1,4 @@
-"""Tests of optional parts (HDF5, expat, utf8proc, libstemmer, LIBSVM, zlib) are skipped by name where the build lacks the part."""
+"""Tests of optional parts (HDF5, expat, utf8proc, libstemmer, LIBSVM, zlib, iconv) are skipped by name where the build lacks the part."""
 import contextlib
 import functools
 import re

@@ -9,14 +9,14 @@ build=build/minimal
 generator="Unix Makefiles"
 command -v ninja >/dev/null 2>&1 && generator=Ninja
 off=""
-for part in HDF5 ZLIB EXPAT UTF8PROC STEMMER LIBSVM OPENMP CMOCKA CUDA; do
+for part in HDF5 ZLIB EXPAT UTF8PROC STEMMER LIBSVM ICONV OPENMP CMOCKA CUDA; do
 	off="$off -DKINDRED_$part=OFF"
 done
 # shellcheck disable=SC2086 # a list of options
 cmake -S . -B "$build" -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DKINDRED_WERROR=ON -DKINDRED_BENCH=OFF $off
 cmake --build "$build" -j "$jobs"
 "$build"/cli/kindred version -v
-for part in hdf5 zlib expat utf8proc stemmer libsvm; do
+for part in hdf5 zlib expat utf8proc stemmer libsvm iconv; do
 	"$build"/cli/kindred version -v | grep -q "^$part: no: " || {
 		echo "minimal: the build says nothing of $part" >&2
 		exit 1

@@ -47,6 +47,8 @@ static const struct {
 	{ "expat", HAVE(KDRI_HAVE_EXPAT), "Excel workbooks are refused" },
 	{ "utf8proc", HAVE(KDRI_HAVE_UTF8PROC), "text beyond ASCII is refused, unless tokens=ascii" },
 	{ "stemmer", HAVE(KDRI_HAVE_STEMMER), "stemmers are refused" },
+	{ "iconv", HAVE(KDRI_HAVE_ICONV),
+	  "texts in GB18030, Big5, Shift-JIS, EUC-KR and EUC-JP are refused" },
 	{ "mpi", HAVE(KDRI_HAVE_MPI), "one process does all the work" },
 	{ "libsvm", HAVE(KDRI_HAVE_LIBSVM), "trec with classifier=svm is refused" },
 };

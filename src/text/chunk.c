@@ -4,7 +4,7 @@
  * is given twice as much outside, and begins again; rooms are kept, so this happens a few times in all. */
 #include "text/text.h"
 
-enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_UNICODE = 8 };
+enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_UNICODE = 8, WANTS_MEMORY = 16 };
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
 {
@@ -70,6 +70,8 @@ done:
 static kdr_status chunk_enlarge(kdr_context *ctx, kdri_chunk *c)
 {
 	kdr_status st = KDR_OK;
+	if (c->wants & WANTS_MEMORY)
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory left to convert a document to UTF-8");
 	if (c->wants & WANTS_UNICODE)
 		return kdri_absent(ctx, "a document with characters beyond ASCII", "utf8proc",
 		                   "tokens=ascii takes a-z and A-Z alone");
@@ -132,7 +134,11 @@ static const char *visible_text(const kdr_text_options *o, const kdri_raw *raw, 
 	const char *text = raw->text;
 	size_t n = raw->length, begin = 0, subject = 0;
 	char *free_buffer = c->visible;
-	if (!kdri_utf8_valid(text, n)) {
+	if (raw->charset != KDRI_CHARSET_NONE) {
+		if (!kdri_recode(raw->charset, text, n, c->plain, &n))
+			c->wants |= WANTS_MEMORY;
+		text = c->plain;
+	} else if (!kdri_utf8_valid(text, n)) {
 		n = kdri_decode_1252(text, n, c->plain);
 		text = c->plain;
 		c->not_utf8++;
@@ -167,6 +173,8 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, const k
 	for (int64_t d = 0; d < c->count; d++) {
 		size_t length;
 		const char *text = visible_text(o, &raw[c->first + d], c, &length);
+		if (c->wants)
+			return;
 		kdri_excerpt(text, length, c->excerpts + d * KDRI_EXCERPT_ROOM);
 		int64_t first_token = c->tokens.count, first_pair = c->pair_count;
 		kdri_tokenise_result r = kdri_tokenise(o, stopwords, text, length, &c->tokens);

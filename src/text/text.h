@@ -5,6 +5,7 @@
 #ifndef KDRI_TEXT_TEXT_H
 #define KDRI_TEXT_TEXT_H
 
+#include "core/charset.h"
 #include "core/internal.h"
 #include "core/utf8.h"
 
@@ -25,6 +26,13 @@ size_t kdri_html_strip(const char *text, size_t length, char *out);
 bool kdri_html_likely(const char *text, size_t length);
 /* The character a name such as "eacute" stands for, 0 if there is none. */
 uint32_t kdri_html_entity(const char *name, size_t length);
+
+/* --- recode.c, or text/absent_iconv.c -------------------------------------------------------------- */
+
+/* KDR_OK if texts can be converted. */
+kdr_status kdri_recode_check(kdr_context *ctx, kdri_charset from);
+/* Writes UTF-8; `out` needs 3 x length bytes. What is no character becomes U+FFFD. False: no memory. */
+bool kdri_recode(kdri_charset from, const char *text, size_t length, char *out, size_t *written);
 
 /* --- excerpt.c: the first words, for people ------------------------------------------------------ */
 
@@ -215,6 +223,7 @@ typedef struct kdri_chunk {
 typedef struct kdri_raw {
 	const char *text;
 	size_t length;
+	kdri_charset charset; /* if it is not UTF-8; KDRI_CHARSET_NONE: Windows-1252 */
 } kdri_raw;
 
 /* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */

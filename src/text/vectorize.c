@@ -39,8 +39,9 @@ typedef struct job {
 	int64_t task_count, total; /* documents expected; 0: unknown */
 	batch batch;
 	kdr_text_stats stats;
-	double *sizes; /* bytes of the files of each corpus; NULL: not known */
-	double before; /* of the corpora that are done */
+	int64_t recoded[KDRI_CHARSETS]; /* documents in each */
+	double *sizes;                  /* bytes of the files of each corpus; NULL: not known */
+	double before;                  /* of the corpora that are done */
 	int64_t batches;
 	bool estimated, only; /* only: an estimate is all that is wanted */
 	kdr_estimate estimate;
@@ -172,11 +173,51 @@ static kdr_status vectorize_check_memory(kdr_context *ctx, job *j, double read)
 	return j->only ? KDR_OK : kdri_memory_allows(ctx, stage, &j->estimate);
 }
 
-/* Where the documents are, now that the text does not move any more. */
-static void batch_place(batch *b)
+/* Documents with fewer characters beyond ASCII are judged together. */
+enum { FEW_CHARACTERS = 16 };
+
+/* The character sets of the documents that are not UTF-8. */
+static void find_charsets(batch *b)
 {
+	kdri_charset_counts together = { 0 };
+	int64_t short_ones = 0;
+	for (int pass = 0; pass < 2; pass++) {
+		const kdri_charset common = kdri_charset_find(&together);
+		for (int64_t d = 0; d < b->count; d++) {
+			kdri_raw *r = &b->raw[d];
+			kdri_charset_counts counts = { 0 };
+			r->charset = pass == 0 ? KDRI_CHARSET_NONE : r->charset;
+			if ((pass == 1 && (short_ones == 0 || common == KDRI_CHARSET_NONE || r->charset)) ||
+			    kdri_utf8_valid(r->text, r->length))
+				continue;
+			kdri_charset_count(r->text, r->length, &counts);
+			const bool few = counts.of[KDRI_GB18030].pairs < FEW_CHARACTERS;
+			if (pass == 0 && !few)
+				r->charset = kdri_charset_find(&counts);
+			if (pass == 1 && few && counts.of[common].errors == 0)
+				r->charset = common;
+			if (pass == 0 && few) {
+				short_ones++;
+				kdri_charset_count(r->text, r->length, &together);
+			}
+		}
+	}
+}
+
+/* Where the documents are, now that the text does not move any more, and what they are written in. */
+static kdr_status batch_place(kdr_context *ctx, batch *b)
+{
+	kdr_status st = KDR_OK;
+	bool seen[KDRI_CHARSETS] = { true };
 	for (int64_t d = 0; d < b->count; d++)
 		b->raw[d].text = b->text + b->offset[d];
+	find_charsets(b);
+	for (int64_t d = 0; d < b->count && st == KDR_OK; d++)
+		if (!seen[b->raw[d].charset]) {
+			seen[b->raw[d].charset] = true;
+			st = kdri_recode_check(ctx, b->raw[d].charset);
+		}
+	return st;
 }
 
 static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
@@ -185,7 +226,9 @@ static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
 	batch *b = &j->batch;
 	if (b->count == 0)
 		return KDR_OK;
-	batch_place(b);
+	KDRI_TRY(batch_place(ctx, b));
+	for (int64_t d = 0; d < b->count; d++)
+		j->recoded[b->raw[d].charset]++;
 	KDRI_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, b->raw, b->chunks, b->chunk_count));
 	for (int64_t i = 0; i < b->chunk_count; i++)
 		KDRI_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
@@ -360,7 +403,7 @@ static kdr_status sample_texts(kdr_context *ctx, batch *b, const kdr_corpus *cor
 		kdri_corpus_close(ctx, corpus);
 		corpus = NULL;
 	}
-	batch_place(b);
+	KDRI_TRY(batch_place(ctx, b));
 done:
 	kdri_corpus_close(ctx, corpus);
 	return st;
@@ -440,6 +483,10 @@ static void describe_texts(const job *j, char *out, size_t room)
 		kdri_list_add(out, room, "HTML tags removed");
 	if (!has_fixed_columns(j) && o->min_df > 1)
 		kdri_list_add(out, room, "words in fewer than %lld documents removed", (long long)o->min_df);
+	for (int e = KDRI_GB18030; e < KDRI_CHARSETS; e++)
+		if (j->recoded[e] > 0)
+			kdri_list_add(out, room, "%lld of %lld read as %s", (long long)j->recoded[e],
+			              (long long)j->stats.documents, kdri_charset_name((kdri_charset)e));
 	if (j->stats.not_utf8 > 0)
 		kdri_list_add(out, room, "%lld of %lld not UTF-8: read as Windows-1252",
 		              (long long)j->stats.not_utf8, (long long)j->stats.documents);
@@ -596,6 +643,11 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 		goto done;
 	}
 	describe_texts(j, note, sizeof note);
+	for (int e = KDRI_GB18030; e < KDRI_CHARSETS; e++)
+		if (j->recoded[e] > 0 && !j->options.detect)
+			kdri_warning(ctx, "%lld of %lld documents are not UTF-8: read as %s",
+			             (long long)j->recoded[e], (long long)j->stats.documents,
+			             kdri_charset_name((kdri_charset)e));
 	for (int64_t t = 0; t < count; t++) {
 		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t],
 		                            stems && !j->options.detect ? stems : j->terms, name, &columns,

@@ -10,7 +10,13 @@ FILLER = "the and of to a in is was it for on with as his that they all"
 GERMAN = "und die der in den von zu das mit sich auf für ist nicht es sie er hat wird bei einer"
 
 
-class Texts(CliTest):
+class TextsTest(CliTest):
+    def needs_stemmer(self):
+        self.write("stem.txt", "words\n")
+        self.run_kindred("vectorize", "-q", "--stemmer", "english", "-o", "stemmed", "stem.txt")
+
+
+class Texts(TextsTest):
     def folder(self, name, count=20, filler=FILLER, start=0, head=None, ending=""):
         for topic, words in TOPICS.items():
             for i in range(start, start + count):
@@ -63,6 +69,7 @@ class Texts(CliTest):
         self.assertIn("texts (no stop words removed)", out)
 
     def test_stems_are_shown_as_words_and_predict_counts_as_the_fit_did(self):
+        self.needs_stemmer()
         self.folder("texts", ending="s")
         self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--save-model", "m.h5", "texts")
         self.assertEqual(self.result("out/result.json")["tasks"][0]["d"], 16)
@@ -104,6 +111,112 @@ class Texts(CliTest):
         self.run_kindred("vectorize", "-q", "-o", "chosen", "--detect", "texts")
         self.assertIn("the", self.read("plain/features.txt").split())
         self.assertEqual(sorted(self.read("chosen/features.txt").split()), sorted(" ".join(TOPICS.values()).split()))
+
+
+LANGUAGES = {
+    "Danish": "Vi gik en tur i skoven, fordi vejret var godt, og børnene ville gerne se dyrene. Bagefter drak vi kaffe hos min søster, som ikke havde "
+              "været hjemme hele ugen. Hun sagde, at hun aldrig havde set så meget sne, og at vi måtte komme igen, når det blev forår.",
+    "Dutch": "We gingen een wandeling maken in het bos, omdat het weer goed was en de kinderen de dieren wilden zien. Daarna dronken we koffie bij "
+             "mijn zus, die de hele week niet thuis was geweest.",
+    "English": "We went for a walk in the forest because the weather was good and the children wanted to see the animals. Afterwards we had coffee "
+               "with my sister, who had not been at home all week.",
+    "Finnish": "Me lähdimme kävelylle metsään, koska ilma oli hyvä ja lapset halusivat nähdä eläimiä. Sitten joimme kahvia siskoni luona, joka ei "
+               "ollut kotona koko viikkona. Hän sanoi, että hän ei ole nähnyt niin paljon lunta, mutta se on myös kaunista.",
+    "French": "Nous sommes allés nous promener dans la forêt parce que le temps était beau et que les enfants voulaient voir les animaux. Ensuite "
+              "nous avons bu un café chez ma sœur, qui n'était pas à la maison de toute la semaine.",
+    "German": "Wir gingen im Wald spazieren, weil das Wetter gut war und die Kinder die Tiere sehen wollten. Danach tranken wir Kaffee bei meiner "
+              "Schwester, die die ganze Woche nicht zu Hause gewesen war.",
+    "Hungarian": "Sétálni mentünk az erdőbe, mert jó volt az idő, és a gyerekek látni akarták az állatokat. Utána kávét ittunk a nővéremnél, aki egész "
+                 "héten nem volt otthon. Azt mondta, hogy még soha nem volt ilyen sok hó, de majd tavasszal is lehet menni.",
+    "Italian": "Siamo andati a fare una passeggiata nel bosco perché il tempo era bello e i bambini volevano vedere gli animali. Poi abbiamo bevuto "
+               "un caffè da mia sorella, che non era stata a casa per tutta la settimana.",
+    "Norwegian": "Vi gikk en tur i skogen fordi været var godt, og barna ville se dyrene. Etterpå drakk vi kaffe hos min søster, som ikke hadde vært "
+                 "hjemme hele uken. Hun sa at hun aldri hadde sett så mye snø, og at vi måtte komme igjen når det ble vår. Nå vet jeg ikke hva noen "
+                 "av oss skal gjøre etter det, men jeg spør henne.",
+    "Portuguese": "Fomos passear na floresta porque o tempo estava bom e as crianças queriam ver os animais. Depois tomamos café em casa da minha irmã, "
+                  "que não tinha estado em casa durante toda a semana, mas ela também não sabe quando eles vão.",
+    "Romanian": "Am mers la plimbare în pădure pentru că vremea era bună și copiii voiau să vadă animalele. După aceea am băut o cafea la sora mea, care "
+                "nu a fost acasă toată săptămâna.",
+    "Russian": "Мы пошли гулять в лес, потому что погода была хорошая и дети хотели увидеть зверей. Потом мы пили кофе у моей сестры, которая не была "
+               "дома всю неделю.",
+    "Spanish": "Fuimos a pasear por el bosque porque el tiempo era bueno y los niños querían ver los animales. Después tomamos café en casa de mi "
+               "hermana, que no había estado en casa durante toda la semana.",
+    "Swedish": "Vi gick en promenad i skogen eftersom vädret var bra och barnen ville se djuren. Efteråt drack vi kaffe hos min syster, som inte hade "
+               "varit hemma på hela veckan.",
+    "Turkish": "Hava güzel olduğu için ormanda yürüyüşe çıktık ve çocuklar hayvanları görmek istedi. Daha sonra bütün hafta evde olmayan kız "
+               "kardeşimde kahve içtik, ama bu çok güzel bir gündü ve o da bizim gibi mutlu oldu.",
+}
+ASIAN = {
+    "gb18030": ["今天的天气很好，我们一起去公园散步。孩子们在草地上玩耍，老人们坐在树下聊天。",
+                "银行昨天宣布提高利率，市场对此反应强烈，许多公司的股票价格下跌。"],
+    "big5": ["今天的天氣很好，我們一起去公園散步。孩子們在草地上玩耍，老人們坐在樹下聊天。",
+             "銀行昨天宣布提高利率，市場對此反應強烈，許多公司的股票價格下跌。"],
+    "shift_jis": ["今日は天気がとても良いので、私たちは公園へ散歩に行きました。子どもたちは遊んでいます。",
+                  "銀行は昨日、金利を引き上げると発表し、多くの会社の株価が下がりました。"],
+    "euc_kr": ["오늘은 날씨가 아주 좋아서 우리는 함께 공원에 산책하러 갔다. 아이들은 잔디밭에서 놀고 있다.",
+               "은행은 어제 금리를 인상한다고 발표했고 많은 회사의 주가가 떨어졌다."],
+    "euc_jp": ["今日は天気がとても良いので、私たちは公園へ散歩に行きました。子どもたちは遊んでいます。",
+               "銀行は昨日、金利を引き上げると発表し、多くの会社の株価が下がりました。"],
+}
+WESTERN = {
+    "cp1252": "“It’s over,” she said — they’re café owners. Die Ärzte hörten für Österreich Übles: Äpfel, Öl, Ärger. L’été à Noël, où êtes-vous, garçon?",
+    "latin-1": "Señor Muñoz vivió en España muchos años después de la guerra; él también comió piñas y soñó con mañana.",
+    "cp1251": "Сегодня очень хорошая погода, и мы вместе пошли гулять в парк. Дети играют на траве, старики сидят под деревом.",
+    "koi8-r": "Сегодня очень хорошая погода, и мы вместе пошли гулять в парк. Дети играют на траве, старики сидят под деревом.",
+    "cp1253": "Σήμερα ο καιρός είναι πολύ καλός και πήγαμε μαζί στο πάρκο για περίπατο.",
+    "tis-620": "วันนี้อากาศดีมาก เราไปเดินเล่นที่สวนสาธารณะด้วยกัน เด็กๆ เล่นอยู่บนสนามหญ้า",
+}
+
+
+class Languages(TextsTest):
+    def test_every_language_is_detected(self):
+        self.needs_stemmer()
+        for name, text in LANGUAGES.items():
+            for i in range(4):
+                os.makedirs(self.path(name), exist_ok=True)
+                self.write(f"{name}/{i}.txt", text + " abc" * i)
+            out = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out" + name, name).stdout
+            self.assertIn(f"texts in {name} (stop words removed, words counted by stem)", out)
+
+
+class CharacterSets(CliTest):
+    def lines(self, name, texts, encoding):
+        """A file with a document in each line: the texts, and parts of them."""
+        parts = texts + [t[i:i + 6] for t in texts for i in range(0, len(t) - 6, 6)]
+        with open(self.path(name), "wb") as f:
+            f.write(b"".join(t.encode(encoding) + b"\n" for t in parts))
+
+    def test_east_asian_sets_are_detected_and_converted(self):
+        shown = {"gb18030": "GB18030", "big5": "Big5", "shift_jis": "Shift-JIS", "euc_kr": "EUC-KR", "euc_jp": "EUC-JP"}
+        for encoding, texts in ASIAN.items():
+            self.lines("utf8.txt", texts, "utf-8")
+            self.lines("other.txt", texts, encoding)
+            self.run_kindred("vectorize", "-q", "--force", "-o", "a", "utf8.txt")
+            done = self.run_kindred("vectorize", "--force", "-o", "b", "other.txt")
+            self.assertIn("read as " + shown[encoding], done.stderr)
+            self.assertEqual(self.read("a/features.txt"), self.read("b/features.txt"), encoding)
+            self.assertEqual(self.read("a/utf8.mtx").split("\n", 1)[1], self.read("b/other.mtx").split("\n", 1)[1], encoding)
+
+    def test_other_sets_are_not(self):
+        for encoding, text in WESTERN.items():
+            self.lines("w.txt", [text], encoding)
+            done = self.run_kindred("vectorize", "--force", "-o", "w", "w.txt")
+            self.assertIn("not UTF-8: read as Windows-1252", done.stdout, encoding)
+            self.assertNotIn("read as", done.stderr, encoding)
+
+    def test_folders_report_them_and_tables_refuse_them(self):
+        for i in range(8):
+            os.makedirs(self.path("zh"), exist_ok=True)
+            with open(self.path(f"zh/{i}.txt"), "wb") as f:
+                f.write((ASIAN["gb18030"][i % 2] * (i // 2 + 1)).encode("gb18030"))
+        out = self.run_kindred("cluster", "-k", 2, "-o", "out", "zh").stdout
+        self.assertIn("8 of 8 read as GB18030", out)
+        self.assertEqual(len({tuple(self.read("out/zh.labels").split()[i::2]) for i in range(2)}), 2)
+        for encoding in ASIAN:
+            rows = "".join(f"{i},{t[:12]}\n" for i, t in enumerate(ASIAN[encoding] * 5))
+            with open(self.path("t.csv"), "wb") as f:
+                f.write(("x,name\n" + rows).encode(encoding))
+            self.fails("cluster", "-m", "kmeans", "-k", 2, "t.csv", code=3, says=["t.csv", "convert it to UTF-8"])
 
 
 if __name__ == "__main__":

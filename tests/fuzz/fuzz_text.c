@@ -49,7 +49,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (kdr_context_new(&ctx, NULL) != KDR_OK)
 		abort();
 	kdr_context_set_threads(ctx, 1);
-	kdri_raw raw = { text, n };
+	kdri_charset_counts counts = { 0 };
+	kdri_charset_count(text, n, &counts);
+	kdri_raw raw = { .text = text, .length = n, .charset = (kdri_charset)((flags >> 6) * KDRI_GB18030) };
 	kdri_chunk chunk = { .first = 0, .count = 1 };
 	if (kdri_chunks_run(ctx, &options, NULL, &raw, &chunk, 1) != KDR_OK)
 		abort();

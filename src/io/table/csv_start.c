@@ -1,4 +1,5 @@
 /* The beginning of a table of text: its encoding, its lines, its first rows. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/charset.h"
 #include "io/table/table.h"
 
 static kdr_status told_encoding(kdr_context *ctx, const char *told, kdri_encoding *out)
@@ -74,6 +75,18 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 	encoding = kdri_encoding_find(w->data, w->end, w->last, &mark);
 	if (latin)
 		encoding = KDRI_LATIN1;
+	if (encoding == KDRI_LATIN1 && !o->encoding) {
+		kdri_charset_counts counts = { 0 };
+		kdri_charset_count(w->data, w->end, &counts);
+		const kdri_charset charset = kdri_charset_find(&counts);
+		if (charset != KDRI_CHARSET_NONE) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_FORMAT,
+			        "%s: appears to be encoded in %s: convert it to UTF-8 first, or use --encoding latin-1 if it is not",
+			        kdri_input_path(in), kdri_charset_name(charset));
+			goto done;
+		}
+	}
 	if (o->encoding)
 		KDRI_TRY(told_encoding(ctx, o->encoding, &encoding));
 	if (o->encoding && mark == 2) /* the mark knows better which of both */
