@@ -34,6 +34,11 @@ def is_path(x):
     return isinstance(x, (str, os.PathLike))
 
 
+def is_texts(x):
+    """Whether x is a list of texts, one for each sample. A list of paths looks alike: callers decide by where it is."""
+    return isinstance(x, (list, tuple)) and len(x) > 0 and all(isinstance(v, str) for v in x)
+
+
 def is_table(x):
     """Whether x is one data set, and not a sequence of them or rows of one."""
     return isinstance(x, Data) or is_path(x) or is_sparse(x) or is_frame(x) or is_anndata(x) or (

@@ -10,9 +10,9 @@ import tempfile
 
 import numpy as np
 
-from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse
+from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse, is_texts
 from ._frames import check_names, is_plain, renamed
-from ._jobs import as_tasks, cluster, clusters_of_each, load, transfer
+from ._jobs import as_tasks, cluster, clusters_of_each, join_texts, load, transfer
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -80,10 +80,20 @@ def _rows_of(x, rows):
 
 def _checked(x):
     """A table as the library takes it, checked once; tables with names keep them."""
-    return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) or is_path(x) else check_matrix(x)
+    return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
 
 
-READING = ("columns", "rename", "missing", "na", "decimal", "id_column", "label_column", "task_column")
+READING = ("columns", "rename", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts")
+
+
+def _of_texts(reading):
+    """Options of read() that apply to texts."""
+    return {name: value for name, value in reading.items() if name in ("text_column", "texts", "label_column")}
+
+
+def _without_texts(reading):
+    """Options of read() that are left when texts have been read."""
+    return {name: value for name, value in reading.items() if name not in ("text_column", "texts")}
 
 
 def _check_reading(how):
@@ -173,7 +183,7 @@ class Estimator(BaseEstimator):
 
     def _check_width(self, x):
         x = _checked(x)
-        if not is_path(x) and _columns(x) is None and _width(x) != self.n_features_in_:
+        if not is_path(x) and not is_texts(x) and _columns(x) is None and _width(x) != self.n_features_in_:
             raise ValueError(f"X has {_width(x)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                              "features as input")
         return x
@@ -230,7 +240,8 @@ class Clusterer(ClusterMixin, Estimator):
         A table is an array, a sparse matrix, a DataFrame, an AnnData object, what read() gives, or a path. tasks: for each row of
         X the task it belongs to. init: labels to start from. map: also compute a two-dimensional map (result_.map, plot.map). y is not
         used. DataFrames and paths have the options of read():
-        columns, rename, missing, na, decimal, id_column, label_column, task_column. Rows that missing="drop-row" leaves out have the
+        columns, rename, missing, na, decimal, id_column, label_column, task_column. Texts, as folders, files with text_column, or lists of str in a list
+        or dict, are counted as by cluster(), with the options texts. Rows that missing="drop-row" leaves out have the
         label -1."""
         _check_reading(reading)
         seen, rows = X, None
@@ -239,8 +250,10 @@ class Clusterer(ClusterMixin, Estimator):
         tables, names = as_tasks(X)
         by_name = isinstance(X, dict) and not is_sparse(X)
         many = tables[0] is not X
-        tables = [_checked(t) for t in tables]
         session = Session()
+        (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(reading))
+        reading = _without_texts(reading)
+        tables = [_checked(t) for t in tables]
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
                         "task", reading, method=self._entry["id"])
         k = self.n_clusters
@@ -364,14 +377,14 @@ class Transfer(ClassifierMixin, Estimator):
         """Learns from a labelled source X, y and labels X_target.
 
         Tables are as for clustering. With label_column, DataFrames and paths have the classes of the source in that column, and y
-        is None; columns, rename, missing, na, decimal, id_column and task_column are those of read().
+        is None; columns, rename, missing, na, decimal, id_column and task_column are those of read(), text_column and texts those of cluster().
 
         X may be a list of sources with a list of y. sample_domain: skada's form, one table X whose rows are of sources
         (positive) and targets (negative). bridge: a table between source and target, or several. probabilities: also
         calibrated probabilities of the target's classes (probabilities_, a column for each of classes_), on samples of the source
         held out in three more fits."""
         _check_reading(reading)
-        if y is None and not reading.get("label_column"):
+        if y is None and not reading.get("label_column") and not _has_folders(X):
             raise ValueError("requires y to be passed, but the target y is None")
         if sample_domain is not None:
             domain = np.asarray(sample_domain)
@@ -385,12 +398,20 @@ class Transfer(ClassifierMixin, Estimator):
             X_target = [_rows_of(table, np.flatnonzero(domain == d)) for d in np.unique(domain[domain < 0])[::-1]]
             X_target = X_target[0] if len(X_target) == 1 else X_target
         tables, names = as_tasks(X)
+        t_tables, t_names = as_tasks(X_target) if X_target is not None else ([], [])
+        many = X_target is not None and t_tables[0] is not X_target
+        b_tables, b_names = as_tasks(bridge) if bridge is not None else ([], [])
+        session = Session()
+        tables, t_tables, b_tables = join_texts(
+            session, [(tables, names, "source", y is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
+            _of_texts(reading))
+        label_column, reading = reading.get("label_column"), _without_texts(reading)
         tables = [_checked(s) for s in tables]
-        session, made = Session(), {"method": self._entry["id"], "family": "transfer", "more": True}
+        made = {"method": self._entry["id"], "family": "transfer", "more": True}
         sources, of = load(session, tables, names, "source1" if len(tables) == 1 else "source", reading, **made,
                            may_lack_labels=y is not None)
         if y is None:
-            labels = [_classes_of(d, renamed(tables[i], reading.get("rename")), reading["label_column"]) for d, i in zip(sources, of)]
+            labels = [_classes_of(d, renamed(tables[i], reading.get("rename")), label_column) for d, i in zip(sources, of)]
         else:
             labels = [np.asarray(y)] if len(sources) == 1 and (not isinstance(y, (list, tuple)) or np.ndim(y) == 1) else \
                 [np.asarray(v) for v in y]
@@ -400,9 +421,8 @@ class Transfer(ClassifierMixin, Estimator):
             raise ValueError(f"{type(self).__name__} needs X_target: it learns from the samples to be labelled")
         # svm and its like do not look at the target
         targets = [first_rows(session, sources[0], 1, "target")] if plain else load(
-            session, *as_tasks(X_target), "target", reading, **made, may_lack_labels=True)[0]
-        many = not plain and as_tasks(X_target)[0][0] is not X_target
-        bridges = () if bridge is None else load(session, *as_tasks(bridge), "bridge", reading, **made, may_lack_labels=True)[0]
+            session, t_tables, t_names, "target", reading, **made, may_lack_labels=True)[0]
+        bridges = () if bridge is None else load(session, b_tables, b_names, "bridge", reading, **made, may_lack_labels=True)[0]
         check_names([*sources, *targets, *bridges], reading)
         result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
                                       views=views, probabilities=probabilities and not plain, map=map,
@@ -434,6 +454,11 @@ class Transfer(ClassifierMixin, Estimator):
 
     def _task(self, task):
         return self._model().tasks[-1] if task is None else task
+
+
+def _has_folders(x):
+    """Whether all tables are folders, whose sub-folders are classes."""
+    return all(is_path(t) and os.path.isdir(t) for t in as_tasks(x)[0])
 
 
 def _classes_of(data, table, column):

@@ -1,13 +1,11 @@
 """What `kindred vectorize`, `convert` and `inspect` do, as functions. SPDX-License-Identifier: BSD-3-Clause"""
-import json
 import os
-import tempfile
 
 import numpy as np
 
 from ._data import Data, as_data
 from ._errors import chars
-from ._jobs import as_estimate, read, reading
+from ._jobs import as_estimate, read, reading, written_texts
 from ._kindred import ffi, lib
 from ._session import Session
 
@@ -36,7 +34,7 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
         for i, (name, corpus) in enumerate(items):
             form = kind
             if not isinstance(corpus, (str, os.PathLike)):
-                corpus, form, name = _written(corpus, written), "json", name or f"task{i + 1}"
+                corpus, form, name = written_texts(corpus, written), "json", name or f"task{i + 1}"
             form = form or ("folder" if os.path.isdir(corpus) else "lines")
             if form not in _KINDS:
                 raise ValueError(f"kind is {form!r}: {', '.join(_KINDS)} are allowed")
@@ -54,17 +52,6 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
         for path in written:
             os.unlink(path)
     return [Data(out[i]) for i in range(len(items))]
-
-
-def _written(texts, written):
-    """Texts in memory as a file of JSON objects, which keeps their line ends."""
-    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json", delete=False) as f:
-        written.append(f.name)
-        for number, document in enumerate(texts):
-            if not isinstance(document, str):
-                raise TypeError(f"text {number} is a {type(document).__name__}: texts are strings")
-            f.write(json.dumps({"text": document}) + "\n")
-    return f.name
 
 
 def write(data, path, *, format=None, force=False):

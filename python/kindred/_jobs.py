@@ -1,11 +1,13 @@
 """The jobs of the command line as functions. SPDX-License-Identifier: BSD-3-Clause"""
+import json
 import numbers
 import os
+import tempfile
 import warnings
 
 import numpy as np
 
-from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, set_classes
+from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, is_texts, set_classes
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
 from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, renamed, renames
 from ._kindred import ffi, lib
@@ -67,12 +69,53 @@ def settings(session, method, options):
 
 
 def as_tasks(x):
-    """Tasks with their names: one table or path, a sequence of them, or a dict of them."""
+    """Tasks with their names: one table or path, a sequence of them, or a dict of them. In both, a list of texts is a task."""
     if isinstance(x, dict) and not is_sparse(x):  # SciPy has a matrix that is a dict
         return list(x.values()), [str(name) for name in x]
-    if not is_table(x) and isinstance(x, (list, tuple)) and len(x) > 0 and all(is_table(t) for t in x):
+    if not is_table(x) and isinstance(x, (list, tuple)) and len(x) > 0 and all(is_table(t) or is_texts(t) for t in x):
         return list(x), [None] * len(x)
     return [x], [None]
+
+
+def written_texts(texts, written):
+    """Texts in memory as a file of JSON objects, which keeps their line ends; its path is added to `written`."""
+    with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json", delete=False) as f:
+        written.append(f.name)
+        for number, document in enumerate(texts):
+            if not isinstance(document, str):
+                raise TypeError(f"text {number} is a {type(document).__name__}: texts are strings")
+            f.write(json.dumps({"text": document}) + "\n")
+    return f.name
+
+
+def join_texts(session, groups, how):
+    """Groups of tables, (tables, names, stem, may_lack_labels) each, with all texts read together, over one vocabulary: folders, lists of
+    texts and, with text_column, files. Returns the tables of each group."""
+    how = {name: value for name, value in how.items() if value is not None}
+    joined, named, places, written = [list(tables) for tables, *_ in groups], [], [], []
+    try:
+        for g, (tables, names, stem, may_lack_labels) in enumerate(groups):
+            for i, table in enumerate(tables):
+                if is_texts(table):
+                    own = names[i] or (stem if len(tables) == 1 else f"{stem}{i + 1}")
+                    named.append((own, written_texts(table, written), True))
+                elif is_path(table) and ("text_column" in how or os.path.isdir(table)):
+                    named.append((names[i], table, may_lack_labels))
+                else:
+                    continue
+                places.append((g, i))
+        if written and any(is_path(groups[g][0][i]) and not os.path.isdir(groups[g][0][i]) for g, i in places):
+            raise ValueError("text_column: files and lists of texts cannot be read together: read the texts of the files into lists first")
+        if written:
+            how["text_column"] = "text"
+        for number, data in _read_tasks(session, named, how) if named else ():
+            data.from_texts = True
+            g, i = places[number]
+            joined[g][i] = data
+    finally:
+        for path in written:
+            os.unlink(path)
+    return joined
 
 
 def load(session, tables, names, stem, how=None, *, method=None, family="cluster", may_lack_labels=False, more=False):
@@ -102,6 +145,9 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
         if is_frame(table) and (how or not is_plain(table)):
             found[i] = read_frame(session, table, own, read_how)
         elif i not in paths:
+            if getattr(table, "from_texts", False):
+                found[i] = [as_data(session, table, name or table.name)]
+                continue
             needs = [n for n in ("columns", "rename", "id_column", "label_column", "task_column") if how.get(n)]
             if needs:
                 raise ValueError(f"{own}: an array has no named columns: give a DataFrame or a path with {', '.join(needs)}")
@@ -158,14 +204,16 @@ def finish(session, result):
 
 
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
-            label_column=None, task_column=None, weight=None, norm=None, scale=None, features=None,
+            label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Clusters one or several related tables together: `kindred cluster`.
 
     tasks: a table, a list of tables, or a dict of them by name; a table is an array, a sparse matrix, a DataFrame, an AnnData
     object, what read() gives, or a path. columns, rename, missing, na, decimal, id_column, label_column and task_column are those of
-    read(), for paths and DataFrames. k: the number of clusters, a list or a dict with one for each task, or None where
+    read(), for paths and DataFrames. Texts are folders, files with text_column, or lists of str (in a list or dict of tasks, such as
+    cluster([texts])); the dict texts has options of vectorize, such as {"stemmer": "none", "min_df": 5}; what it does not have is chosen from
+    the texts. k: the number of clusters, a list or a dict with one for each task, or None where
     the method can find it. preprocess: "default" (chosen by the kind of data unless weight, norm or scale is given, also as
     "none"), "none" (the data as they are, or weight, norm and scale as given) or "by-data" (unit rows as well, as auto). quality: also say how good clusters are without truth (`Result.quality`), and how well several data sets mix (`Result.mixing`), with so many resamples (None: 5) for the
     stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. max_memory: bytes; a fit that would take more is refused before it starts. Returns a
@@ -174,6 +222,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     tables, names = as_tasks(tasks)
     how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
+    texts = {"label_column": label_column, "text_column": text_column, "texts": texts}
+    (tables,) = join_texts(session, [(tables, names, "task", False)], texts)
     sets, _ = load(session, tables, names, "task", how, method=method)
     o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
     lib.kdr_job_options_init(o)
@@ -231,14 +281,15 @@ def _resamples(count):
 
 
 def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None,
-             id_column=None, label_column=None, task_column=None, bridges=(), views=None, weight=None, norm=None,
+             id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Labels target tables from labelled source tables: `kindred transfer`.
 
     sources, targets: a table, a list of tables or a dict of them, each as for cluster(); labels: classes of the source's rows, or
     a list of such. With label_column, sources that are paths or DataFrames have their classes in that column, and labels is
-    None. columns, rename, missing, na, decimal, id_column and task_column are those of read(). probabilities: of
+    None. columns, rename, missing, na, decimal, id_column and task_column are those of read(); text_column and texts those of cluster(), and
+    sub-folders of a folder of texts are classes. probabilities: of
     the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). map: also lay the samples
     out in a plane (`Result.map`). max_memory: bytes; a fit that would take more is refused before it starts. Returns a Result whose last tasks are the targets."""
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
@@ -248,6 +299,10 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     made = {"how": how, "method": method, "family": "transfer", "more": True}
+    b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
+    s_tables, t_tables, b_tables = join_texts(
+        session, [(s_tables, s_names, "source", labels is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
+        {"label_column": label_column, "text_column": text_column, "texts": texts})
     source, _ = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None)
     target, _ = load(session, t_tables, t_names, "target", **made, may_lack_labels=True)
     values = {}
@@ -267,7 +322,6 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
                 raise ValueError(f"{len(y)} labels for {data.shape[0]} samples of {data.name}")
             for v in set_classes(session, data, y).tolist():
                 values.setdefault(str(v), v)
-    b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
     bridge, _ = load(session, b_tables, b_names, "bridge", **made, may_lack_labels=True)
     check_names([*source, *target, *bridge], how)
     view_tables, view_names = as_tasks(views) if views is not None else ([], [])
@@ -298,7 +352,7 @@ def _registered(method):
 
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
-              "task_column")
+              "task_column", "text_column")
 _READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns")
 
 
@@ -318,7 +372,8 @@ def read(path, **options):
     """Reads a table from a file in any format the program reads, or a folder (10x, or texts). Options: format, name,
     label_column (may_lack_labels: it need not be there), id_column, missing, decimal, columns, rename, delimiter, encoding, transpose, task_column; na, texts that stand for
     no value; model: tables are read as those were that it was fitted on; stream: the data stay on disk, and are read as they
-    are needed (default: where three times their size is more than the memory there is).
+    are needed (default: where three times their size is more than the memory there is); text_column: count the words of this column of a
+    CSV file or field of JSON lines; texts: a dict of options for texts, as in cluster().
 
     columns is text as for the program, a list of the columns to use, or a dict of kinds by name: "number", "category", "date",
     "id", "text", or None to leave a column out. rename gives columns new names, which the other options then use: a dict of new names by old
@@ -352,9 +407,10 @@ def _read_tasks(session, named, options):
 
 def _read_listed(session, named, o, keep):
     list_ = ffi.new("kdr_task_path[]", len(named))
-    for entry, (name, one) in zip(list_, named):
+    for entry, (name, one, *may_lack_labels) in zip(list_, named):
         keep += [chars(one), chars(name) if name is not None else ffi.NULL]
         entry.path, entry.name = keep[-2:]
+        entry.may_lack_labels = bool(may_lack_labels and may_lack_labels[0])
     out, of, count = ffi.new("kdr_data ***"), ffi.new("int64_t **"), ffi.new("int64_t *")
     session.check(lib.kdr_read_tasks(session.ctx, list_, len(named), o, out, of, count))
     sets = [(of[0][i], Data(out[0][i])) for i in range(count[0])]
@@ -363,13 +419,23 @@ def _read_listed(session, named, o, keep):
     return sets
 
 
+def _text_settings(texts):
+    """Options of texts as lines, by their names on the command line."""
+    spelt = {"stopwords": "stop-words", "max_features": "top-features"}
+    return "".join(f"{spelt.get(name, name.replace('_', '-'))}={int(value) if isinstance(value, bool) else value}\n"
+                   for name, value in texts.items())
+
+
 def reading(options):
     """The options of read() as the library takes them, and what must live as long."""
     o = ffi.new("kdr_read_options *")
     lib.kdr_read_options_init(o)
     keep, model = [], None
     for name, value in options.items():
-        if name in _READ_FLAGS:
+        if name == "texts":
+            keep.append(chars(_text_settings(value)) if value else ffi.NULL)
+            o.texts = keep[-1]
+        elif name in _READ_FLAGS:
             setattr(o, name, bool(value))
         elif name == "stream":
             o.stream = lib.KDR_STREAM_BY_SIZE if value is None else lib.KDR_STREAM_YES if value else lib.KDR_STREAM_NO

@@ -6,7 +6,7 @@ import tempfile
 
 import numpy as np
 
-from ._data import Data, _names, as_data, is_frame, is_path, until_null, view
+from ._data import Data, _names, as_data, is_frame, is_path, is_texts, until_null, view
 from ._errors import chars, in_python, text
 from ._kindred import ffi, lib
 from ._session import Session
@@ -330,12 +330,14 @@ class Model:
         return self.result(X, task, threads, rename).labels()
 
     def read(self, X, session=None, rename=None):
-        """X as a data set of the library: DataFrames and paths are read as the tables were that the model was fitted on."""
+        """X as a data set of the library: DataFrames, paths and lists of texts are read as the tables were that the model was fitted on."""
         from ._frames import is_plain, renamed, unknown_columns
-        from ._jobs import read, read_frame, reading
+        from ._jobs import join_texts, read, read_frame, reading
         session = session or Session()
         if is_path(X):
             return read(X, model=self, rename=rename)
+        if is_texts(X):
+            return join_texts(session, [([X], [None], "samples", True)], {"model": self})[0][0]
         X = renamed(X, rename)
         known = text(reading({"model": self})[0].columns)
         if is_frame(X) and (known is not None or not is_plain(X)):

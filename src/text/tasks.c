@@ -106,8 +106,15 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	for (int64_t i = 0; i < count; i++)
 		if (is_text(paths[i].path, options)) {
-			if (is_text_folder(paths[i].path, options))
+			if (is_text_folder(paths[i].path, options)) {
 				KDRI_TRY(check_folder(ctx, paths[i].path, options));
+			} else if (options->task_column) {
+				st = kdri_fail(
+				        ctx, KDR_ERR_ARGUMENT,
+				        "%s: --text-column and --task-column cannot be used together; give one file for each data set",
+				        paths[i].path);
+				goto done;
+			}
 			corpora[n++] = corpus_of(ctx, &paths[i], options);
 		}
 	if (n == 0) {

@@ -102,6 +102,7 @@ class Texts(TextsTest):
         self.run_kindred("transfer", "--source", "train.csv", "--target", "test.csv", "--text-column", "text", "--label-column", "kind",
                          "-q", "-o", "columns", "--save-model", "c.h5")
         self.assertEqual(self.read("columns/target.labels").split(), ["ships"] * 8 + ["bread"] * 8)
+        self.fails("cluster", "-k", 2, "--text-column", "text", "--task-column", "kind", "train.csv", code=2, says="--task-column")
         again = self.run_kindred("predict", "--model", "c.h5", "-q", "--text-column", "text", "test.csv").stdout
         self.assertEqual(again.split(), ["ships"] * 8 + ["bread"] * 8)
 

@@ -1,0 +1,75 @@
+"""Texts given directly: folders, columns of files and lists of str."""
+import os
+import tempfile
+import unittest
+
+import kindred
+from common import PartsTest
+
+TOPICS = {"bread": "flour oven baker dough pastry crust loaf salt", "ships": "voyage harbour sailor anchor captain wave deck mast"}
+FILLER = "the and of to a in is was it for on with as his that they all".split()
+
+
+def texts(topic, start, count, ending=""):
+    own = TOPICS[topic].split()
+    return [" ".join(f"{FILLER[(i + j) % len(FILLER)]} {own[(i * 3 + j) % 8]}{ending}" for j in range(6)) + f" {topic}{'x' * i}q"
+            for i in range(start, start + count)]
+
+
+class Texts(PartsTest):
+    def setUp(self):
+        self.place = tempfile.TemporaryDirectory()
+        self.addCleanup(self.place.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.place.name, name)
+
+    def folder(self, name, start, count):
+        for topic in TOPICS:
+            os.makedirs(self.path(f"{name}/{topic}"))
+            for i, t in enumerate(texts(topic, start, count)):
+                with open(self.path(f"{name}/{topic}/{i:02}.txt"), "w") as f:
+                    f.write(t)
+        return self.path(name)
+
+    def test_lists_of_texts_are_counted_as_folders_are(self):
+        a, b = texts("bread", 0, 15) + texts("ships", 0, 15), texts("bread", 15, 10) + texts("ships", 15, 10)
+        from_lists = kindred.cluster({"a": a, "b": b}, 2)
+        from_folders = kindred.cluster({"a": self.folder("a", 0, 15), "b": self.folder("b", 15, 10)}, 2)
+        for t in range(2):
+            self.assertEqual(from_lists.labels(t).tolist(), from_folders.labels(t).tolist())
+        self.assertEqual(from_lists.labels(0).tolist(), [0] * 15 + [1] * 15)
+        self.assertIn("texts in English (stop words removed", from_lists.to_json())
+        self.assertEqual(len(kindred.cluster([a], 2).labels(0)), 30)
+
+    def test_options_of_texts(self):
+        folder = self.folder("f", 0, 15)
+        self.assertEqual(kindred.read(folder).shape[1], 16)
+        plain = kindred.read(folder, texts={"stop_words": "none", "stemmer": "none", "min_df": 1})
+        self.assertIn("the", plain.feature_names)
+        self.assertLess(kindred.read(folder, texts={"min_length": 6}).shape[1], 16)
+        with self.assertRaisesRegex(ValueError, "stemer"):
+            kindred.read(folder, texts={"stemer": "none"})
+
+    def test_estimators_fit_and_predict_texts(self):
+        fitted = kindred.Auto(n_clusters=2).fit([texts("bread", 0, 15) + texts("ships", 0, 15)])
+        self.assertEqual(fitted.labels_[0].tolist(), [0] * 15 + [1] * 15)
+        self.assertEqual(fitted.predict(texts("ships", 20, 3, "s") + texts("bread", 20, 2, "s")).tolist(), [1, 1, 1, 0, 0])
+
+    def test_transfer_counts_sources_and_targets_together(self):
+        source, target = self.folder("old", 0, 15), self.folder("new", 20, 5)
+        expected = ["bread"] * 5 + ["ships"] * 5
+        self.assertEqual(list(kindred.transfer(source, targets=target).labels(-1)), expected)
+        known = ["bread"] * 15 + ["ships"] * 15
+        new = texts("bread", 20, 5, "s") + texts("ships", 20, 5, "s")
+        result = kindred.transfer([texts("bread", 0, 15) + texts("ships", 0, 15)], [known], [new])
+        self.assertEqual(list(result.labels(-1)), expected)
+        self.assertEqual(list(kindred.LogReg().fit(source, X_target=target).transduction_), expected)
+        with open(self.path("t.csv"), "w") as f:
+            f.write("body,class\n" + "".join(f'"{t}",{c}\n' for c in TOPICS for t in texts(c, 0, 15)))
+        made = kindred.LogReg().fit(self.path("t.csv"), label_column="class", text_column="body")
+        self.assertEqual(list(made.predict(new)), expected)
+
+
+if __name__ == "__main__":
+    unittest.main()
