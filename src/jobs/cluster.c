@@ -71,6 +71,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	for (int64_t i = 0; i < count && job->wanted->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
 	KDRI_TRY(kdri_job_words(ctx, result, sets));
+	KDRI_TRY(kdri_job_markers(ctx, result, sets));
 	KDRI_TRY(kdri_job_choices(ctx, result, sets));
 	if (o->quality) {
 		KDRI_TRY(put_quality(ctx, sets, result));

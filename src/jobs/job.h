@@ -164,8 +164,8 @@ void kdri_json_mixing(struct kdri_json *json, const kdr_result *result);
 
 /* --- markers.c ----------------------------------------------------------------------------------- */
 
-/* Tests the features of the profiles, and finds the markers that the report draws. */
-kdr_status kdri_job_markers(kdr_context *ctx, kdri_task_result *task, const kdr_data *data);
+/* Tests the features of the profiles (kdri_job_words), and finds the markers that the report draws. */
+kdr_status kdri_job_markers(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
 
 /* --- words.c ------------------------------------------------------------------------------------- */
 

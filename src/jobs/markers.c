@@ -188,17 +188,14 @@ static kdr_status test_features(kdr_context *ctx, kdri_task_result *t, const kdr
 {
 	kdr_status st;
 	tests w = { .ctx = ctx, .d = kdr_mat_cols(x), .k = t->k };
-	for (int64_t c = 0; c < t->k; c++)
-		for (int64_t f = 0; f < t->profiles[c].nfeatures; f++) {
-			kdri_feature_effect *own = (kdri_feature_effect *)&t->profiles[c].features[f];
-			own->p = own->p_adjusted = NAN;
-		}
 	if (kdri_several(ctx) || ctx->cancelled || ctx->timed_out || w.d > MOST_ENTRIES || t->n < 2 ||
 	    t->k < 2)
 		return KDR_OK;
 	KDRI_TRY(choose_samples(&w, t, x));
-	KDRI_TRY(kdri_mat_take(ctx, x, w.rows, w.n, &w.taken));
-	KDRI_TRY(kdri_mat_transpose(ctx, &w.taken.view, &w.turned));
+	const bool all = w.n == t->n;
+	if (!all)
+		KDRI_TRY(kdri_mat_take(ctx, x, w.rows, w.n, &w.taken));
+	KDRI_TRY(kdri_mat_transpose(ctx, all ? x : &w.taken.view, &w.turned));
 	kdri_own_free(ctx, &w.taken);
 	KDRI_TRY(test_all(&w, t));
 done:
@@ -282,15 +279,20 @@ done:
 	return st;
 }
 
-kdr_status kdri_job_markers(kdr_context *ctx, kdri_task_result *t, const kdr_data *data)
+kdr_status kdri_job_markers(kdr_context *ctx, kdr_result *r, kdr_data *const *data)
 {
-	kdr_status st;
-	const kdr_mat x = kdr_data_mat(data);
-	KDRI_TRY(test_features(ctx, t, &x));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->markers, 1));
-	KDRI_TRY(choose_markers(ctx, t, t->markers));
-	if (t->markers->count > 0)
-		KDRI_TRY(fill_markers(ctx, t, &x, t->markers));
+	kdr_status st = KDR_OK;
+	for (int64_t i = 0; i < r->ntasks; i++) {
+		kdri_task_result *t = &r->tasks[i];
+		if (!t->profiles)
+			continue;
+		const kdr_mat x = kdr_data_mat(data[i]);
+		KDRI_TRY(test_features(ctx, t, &x));
+		KDRI_TRY(KDRI_NEW0(ctx, &t->markers, 1));
+		KDRI_TRY(choose_markers(ctx, t, t->markers));
+		if (t->markers->count > 0)
+			KDRI_TRY(fill_markers(ctx, t, &x, t->markers));
+	}
 done:
 	return st;
 }

@@ -253,6 +253,7 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(kdri_job_encode(ctx, &t->job, t->all, t->count));
 	list_tasks(t, k, tasks, data, &first);
 	KDRI_TRY(kdri_job_words(ctx, result, data));
+	KDRI_TRY(kdri_job_markers(ctx, result, data));
 	KDRI_TRY(kdri_job_shared(ctx, result, first));
 	KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
 done:

@@ -277,7 +277,9 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 			                  .mean_inside = sum[j] / size,
 			                  .mean_outside = (s->sum[j] - sum[j]) / (n - size),
 			                  .share_inside = NAN,
-			                  .share_outside = NAN };
+			                  .share_outside = NAN,
+			                  .p = NAN,
+			                  .p_adjusted = NAN };
 		f.effect = (f.mean_inside - f.mean_outside) / sqrt(variance); /* (E1) */
 		if (f.effect >= least_effect)
 			nmore = words_insert(more, nmore, MORE, &f);
@@ -423,7 +425,6 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 		if (r->tasks[t].labels && r->tasks[t].sizes && r->tasks[t].k > 0) {
 			KDRI_TRY(words_side_new(ctx, &r->tasks[t], data[t], &sides[t]));
 			KDRI_TRY(put_profiles(ctx, &r->tasks[t], &sides[t]));
-			KDRI_TRY(kdri_job_markers(ctx, &r->tasks[t], data[t]));
 		}
 		KDRI_TRY(put_advice(ctx, r, t));
 	}
