@@ -57,11 +57,19 @@ static bool ends_with(const char *text, const char *ending)
 	return n >= m && strcmp(text + n - m, ending) == 0;
 }
 
+/* Whether a path is that of a workbook, or of one of its sheets. */
+static bool is_workbook(const char *path)
+{
+	const char *dot = strstr(path, ".xls");
+	return dot && (dot[4] == 'x' || dot[4] == 'm') && (dot[5] == '\0' || dot[5] == ':');
+}
+
 /* Whether the table of a data set can be given back under this name; prints why not. */
 static bool check_table(const kdr_data *data, const char *path)
 {
 	static const char *const endings[] = { ".csv", ".tsv", ".tab", ".txt", NULL };
 	const char *input = kdr_data_path(data);
+	const bool workbook = is_workbook(input);
 	struct stat info;
 	bool text = false;
 	for (int i = 0; endings[i]; i++) {
@@ -69,13 +77,15 @@ static bool check_table(const kdr_data *data, const char *path)
 		snprintf(packed, sizeof packed, "%s.gz", endings[i]);
 		text = text || ends_with(path, endings[i]) || ends_with(path, packed);
 	}
-	if (!kdr_data_column_at(data, 0) || stat(input, &info) != 0 || !S_ISREG(info.st_mode)) {
-		cli_error("--write-table: %s is not a CSV or TSV file that can be read again", input);
+	if (!kdr_data_column_at(data, 0) ||
+	    (!workbook && (stat(input, &info) != 0 || !S_ISREG(info.st_mode)))) {
+		cli_error("--write-table: %s is not a CSV, TSV or Excel file that can be read again", input);
 		return false;
 	}
-	if (!text) {
-		cli_error("--write-table %s: a table of text is written; name it .csv, .tsv, .tab or .txt",
-		          path);
+	if (workbook ? !ends_with(path, ".xlsx") && !ends_with(path, ".xlsm") : !text) {
+		cli_error("--write-table %s: %s", path,
+		          workbook ? "an Excel file is written; name it .xlsx"
+		                   : "a table of text is written; name it .csv, .tsv, .tab or .txt");
 		return false;
 	}
 	return true;

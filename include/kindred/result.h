@@ -96,7 +96,7 @@ typedef enum kdr_table {
 	KDR_TABLE_FEATURES,
 	/* An array of the result as .npy. */
 	KDR_TABLE_ARRAY,
-	/* The CSV or TSV file that a data set was read from, as it is, with a last column of clusters or classes; empty for rows that
+	/* The CSV, TSV or Excel file that a data set was read from, as it is, with a last column of clusters or classes; empty for rows that
 	 * were skipped. If the file was split into data sets, all of them are used. */
 	KDR_TABLE_INPUT
 } kdr_table;

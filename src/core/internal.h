@@ -273,9 +273,11 @@ typedef struct kdri_groups {
 	bool all; /* the groups of a whole file of which these rows are a part: none is left out, and their order is kept */
 } kdri_groups;
 
-/* How a table is written in its file, so that it can be copied with one more column: io/table/csv_copy.c. */
+/* How a table is written in its file, so that it can be copied with one more column: io/table/csv_copy.c, and of workbooks
+ * io/workbook/xlsx_copy.c. */
 typedef struct kdri_dialect {
 	char delimiter; /* '\0': unknown, or not a table of text */
+	bool workbook;
 	bool header;
 	int encoding;   /* kdri_encoding */
 	bool returns;   /* lines end in CR alone */

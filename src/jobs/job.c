@@ -386,7 +386,7 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	kdr_result *learnt = NULL, *result = NULL;
 	kdr_estimate estimate, features = { 0 }; /* of the fit; of learning features before it */
 	kdri_inspected seen = { 0 };
-	double start = kdri_now();
+	double start = kdri_now(), beside = 0; /* beside: bytes of original values */
 	int64_t count = about->ntasks;
 	kdr_problem problem = *about;
 	problem.tasks = tasks;
@@ -397,8 +397,11 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 		KDRI_TRY(job_learn(ctx, job, tasks, count, &learnt));
 	}
 	KDRI_TRY(kdri_inspect(ctx, &problem, &seen));
-	KDRI_TRY(job_check_memory(ctx, job->options, &problem, learnt ? NULL : data, features.data_bytes,
-	                          &estimate));
+	for (int64_t t = 0; t < count; t++)
+		if (data[t]->original.values)
+			beside += 8.0 * (double)data[t]->rows * (double)data[t]->cols;
+	KDRI_TRY(job_check_memory(ctx, job->options, &problem, learnt ? NULL : data,
+	                          features.data_bytes + beside, &estimate));
 	estimate.bytes = KDRI_MAX(estimate.bytes, features.bytes);
 	bool before = ctx->estimated;
 	ctx->estimated = before || estimate.bytes > 0;

@@ -6,6 +6,7 @@
 #include "comm/comm.h"
 #include "io/binary.h"
 #include "io/table/csv.h"
+#include "io/workbook/xlsx.h"
 #include "jobs/job.h"
 #include "jobs/pages.h"
 
@@ -298,8 +299,8 @@ static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at,
 	const char **cells = NULL;
 	char(*numbers)[24] = NULL;
 	int64_t k = 0;
-	if (!first->dialect.delimiter || !first->origin)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s was not read from a CSV or TSV file",
+	if ((!first->dialect.delimiter && !first->dialect.workbook) || !first->origin)
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s was not read from a CSV, TSV or Excel file",
 		                 first->name);
 	for (int64_t t = 0; t < r->ntasks; t++)
 		k = KDRI_MAX(k, r->tasks[t].k);
@@ -321,8 +322,9 @@ static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at,
 				cells[row] = r->classes ? r->classes[label] : numbers[label];
 		}
 	}
-	KDRI_TRY(kdri_csv_append_column(ctx, first->path, &first->dialect, r->classes ? "class" : "cluster",
-	                                cells, first->file_rows, path, force));
+	KDRI_TRY((first->dialect.workbook ? kdri_xlsx_append_column : kdri_csv_append_column)(
+	        ctx, first->path, &first->dialect, r->classes ? "class" : "cluster", cells, first->file_rows,
+	        path, force));
 done:
 	kdri_free(ctx, cells);
 	kdri_free(ctx, numbers);

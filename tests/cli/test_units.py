@@ -1,7 +1,14 @@
 """Clusters in the user's units, and the input table with a column of labels (--write-table)."""
 import csv
+import datetime
 import json
 import unittest
+
+try:
+    import openpyxl
+    import openpyxl.styles
+except ImportError:
+    openpyxl = None
 
 from harness import CliTest
 
@@ -164,13 +171,56 @@ class WriteTable(CliTest):
         self.assertEqual([r["class"] for r in found], self.read("out/target.labels").splitlines())
         self.assertIn('"yes, please"', self.read("back.csv"))
 
+    @unittest.skipUnless(openpyxl, "no openpyxl")
+    def test_a_workbook_comes_back_as_one(self):
+        book = openpyxl.Workbook()
+        other = book.active
+        other.title = "notes"
+        other["B2"] = "<stays & stays>"
+        sheet = book.create_sheet("people")
+        sheet.append(["name", "x", "joined", "y", "cluster"])
+        for i, (x, y) in enumerate(NUMBERS):
+            sheet.append([f"row {i}", None if i == 4 else x, datetime.date(2021, 3, 1 + i % 3), y, i * 7 % 5])
+        sheet.insert_rows(8)  # an empty one
+        sheet["F3"].font = openpyxl.styles.Font(bold=True)  # a format without a value, beyond the last column
+        sheet["G1"] = "total"
+        sheet["G2"] = "=B2+D2"
+        book.save(self.path("b.xlsx"))
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--columns", "x,y", "--missing", "drop-row", "-o", "out", "--write-table", "back.xlsx", "b.xlsx:people")
+        back = openpyxl.load_workbook(self.path("back.xlsx"))
+        self.assertEqual(back.sheetnames, ["notes", "people"])
+        self.assertEqual(back["notes"]["B2"].value, "<stays & stays>")
+        before, after = [[c.value for c in row] for row in sheet.iter_rows()], [[c.value for c in row] for row in back["people"].iter_rows()]
+        dated = lambda rows: [[v.date() if isinstance(v, datetime.datetime) else v for v in row] for row in rows]
+        self.assertEqual(dated([row[:7] for row in after]), dated(before))
+        self.assertEqual(back["people"]["G2"].value, "=B2+D2")
+        labels = clusters()
+        labels[4] = None
+        self.assertEqual([row[7] for row in after], ["cluster_2"] + labels[:6] + [None] + labels[6:])
+        self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--columns", "x,y", "--missing", "drop-row", "-o", "again", "back.xlsx:people")
+        self.assertEqual(self.result("again/result.json")["tasks"][0]["labels"], self.result()["tasks"][0]["labels"])
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "-o", "no", "--columns", "x,y", "--missing", "mean", "--write-table", "t.csv", "b.xlsx:people", code=2, says=["t.csv", ".xlsx"])
+
+    @unittest.skipUnless(openpyxl, "no openpyxl")
+    def test_classes_of_a_workbook_are_text(self):
+        book = openpyxl.Workbook()
+        book.active.append(["x", "y"])
+        for i in range(20):
+            book.active.append([i % 2 * 9 + i % 3, i % 4])
+        book.save(self.path("t.xlsx"))
+        self.write("s.csv", "x,y,kind\n" + "".join(f"{i % 2 * 9 + i % 3},{i % 4},{'a < b & c' if i % 2 else 'no'}\n" for i in range(20)))
+        self.run_kindred("transfer", "-q", "-m", "logreg", "--source", "s.csv", "--label-column", "kind", "--target", "t.xlsx", "-o", "out", "--write-table", "back.xlsx")
+        rows = [[c.value for c in row] for row in openpyxl.load_workbook(self.path("back.xlsx")).active.iter_rows()]
+        self.assertEqual(rows[0], ["x", "y", "class"])
+        self.assertEqual([r[2] for r in rows[1:]], ["a < b & c" if i % 2 else "no" for i in range(20)])
+
     def test_refusals_come_before_the_work(self):
         self.write("a.csv", self.table())
         run = ("cluster", "-q", "-m", "kmeans", "-k", 2, "-o", "out")
         self.fails(*run, "--write-table", "t.npy", "a.csv", code=2, says=["t.npy", ".csv"])
         self.fails(*run, "--write-table", "t.csv", "--format", "csv", "-", code=2, says="standard input", stdin=self.table())
         self.run_kindred("convert", "-q", "a.csv", "a.npy")
-        self.fails(*run, "--write-table", "t.csv", "a.npy", code=2, says="not a CSV or TSV file")
+        self.fails(*run, "--write-table", "t.csv", "a.npy", code=2, says="not a CSV, TSV or Excel file")
         self.write("t.csv", "mine")
         self.fails(*run, "--write-table", "t.csv", "a.csv", code=2, says="--force")
         self.assertEqual(self.read("t.csv"), "mine")

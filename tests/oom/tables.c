@@ -90,6 +90,8 @@ static kdr_status modelled(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, tasks, count, &o, &r);
 	if (st == KDR_OK)
+		st = kdr_result_write_table(ctx, r, KDR_TABLE_INPUT, 0, file("back.csv"), true);
+	if (st == KDR_OK)
 		st = kdr_model_new(ctx, r, &model);
 	reading = (kdr_read_options){ .size = sizeof(kdr_read_options), .task_column = "stadt" };
 	if (st == KDR_OK) {

@@ -1,5 +1,19 @@
 /* Excel workbooks in a build without expat. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/io.h"
+#include "io/workbook/xlsx.h"
+
+kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                   const char *title, const char *const *cells, int64_t rows,
+                                   const char *path, bool force)
+{
+	(void)dialect;
+	(void)title;
+	(void)cells;
+	(void)rows;
+	(void)path;
+	(void)force;
+	return kdri_absent(ctx, input, "expat, which Excel workbooks need", "save the sheet as CSV");
+}
 
 static kdr_status read_none(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data *data)

@@ -36,6 +36,7 @@ typedef struct sheet {
 	char *text;
 	int64_t size, text_room;
 	int32_t rows, cols; /* up to the last with a value */
+	int32_t widest;     /* columns up to the last cell, with a value or without */
 	bool sorted;
 } sheet;
 
@@ -157,6 +158,7 @@ static kdr_status begin_cell(kdr_context *ctx, const char *const *attributes, re
 	if (r->row < 0 || r->row >= ROWS_MOST || r->col >= COLS_MOST)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': a cell outside all rows and columns",
 		                 b->path, b->title);
+	r->sheet->widest = KDRI_MAX(r->sheet->widest, (int32_t)r->col + 1);
 	r->kind = kind_of(kind ? kind : "n");
 	const long format = style ? strtol(style, NULL, 10) : -1;
 	r->day = format >= 0 && format < b->nformats && b->dates[format];
@@ -337,7 +339,7 @@ static kdr_status with_xlsx(kdr_context *ctx, const char *path, const kdr_read_o
 	KDRI_TRY(data ? kdri_csv_read(ctx, in, &own, ',', data)
 	              : kdri_csv_inspect(ctx, in, &own, ',', findings));
 	if (data)
-		data->dialect.delimiter = '\0'; /* that of the text written here */
+		data->dialect = (kdri_dialect){ .workbook = true, .header = data->dialect.header };
 done:
 	kdri_input_close(ctx, in);
 	kdri_free(ctx, text);
@@ -354,6 +356,38 @@ static kdr_status inspect_xlsx(kdr_context *ctx, const char *path, const kdr_rea
                                kdr_findings *findings)
 {
 	return with_xlsx(ctx, path, options, NULL, findings);
+}
+
+/* Whether a cell of the first row is this text. */
+static bool is_title(const sheet *s, const char *text)
+{
+	for (int64_t i = 0; i < s->count && s->cells[i].row == s->cells[0].row; i++)
+		if ((size_t)s->cells[i].length == strlen(text) &&
+		    memcmp(s->text + s->cells[i].at, text, strlen(text)) == 0)
+			return true;
+	return false;
+}
+
+kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *title,
+                                  kdri_xlsx_outline *out)
+{
+	kdr_status st;
+	sheet s = { .book = book, .sorted = true };
+	KDRI_TRY(read_cells(ctx, &s));
+	if (!s.sorted)
+		qsort(s.cells, (size_t)s.count, sizeof *s.cells, by_place);
+	KDRI_TRY(KDRI_NEW(ctx, &out->rows, s.count));
+	for (int64_t i = 0; i < s.count; i++)
+		if (i == 0 || s.cells[i].row != s.cells[i - 1].row)
+			out->rows[out->nrows++] = s.cells[i].row + 1;
+	out->columns = s.widest;
+	snprintf(out->title, sizeof out->title, "%s", title);
+	for (int number = 2; is_title(&s, out->title); number++)
+		snprintf(out->title, sizeof out->title, "%s_%d", title, number);
+done:
+	kdri_free(ctx, s.cells);
+	kdri_free(ctx, s.text);
+	return st;
 }
 
 static const char *const endings[] = { ".xlsx", ".xlsm", NULL };

@@ -29,6 +29,21 @@ void kdri_xlsx_close(kdr_context *ctx, kdri_xlsx_book *book);
 kdr_status kdri_xlsx_read_part(kdr_context *ctx, const kdri_xlsx_book *book, const char *name,
                                const kdri_xml_handlers *handlers, void *user);
 
+/* xlsx.c: the rows of the sheet with a value, by their numbers from 1, and how many columns it has; a title that none of its
+ * columns has: title, title_2, ... Free rows with kdri_free. */
+typedef struct kdri_xlsx_outline {
+	int32_t *rows;
+	int64_t nrows;
+	int32_t columns;
+	char title[64];
+} kdri_xlsx_outline;
+kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *title,
+                                  kdri_xlsx_outline *out);
+/* xlsx_copy.c: as kdri_csv_append_column, of a sheet of a workbook ("file.xlsx:Sheet2"); all else in it stays. */
+kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                   const char *title, const char *const *cells, int64_t rows,
+                                   const char *path, bool force);
+
 /* The day that Excel's number stands for, as "2024-02-29", with "T12:30:00" where it has hours; false: none does. */
 bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room);
 /* Whether a number's format, such as "dd.mm.yyyy", shows a day. */

@@ -1,0 +1,213 @@
+/* Excel: a sheet with one more column. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * All members of the archive are copied, so that formats, formulas and other sheets stay. Of the sheet, a cell is put before the
+ * </row> of each row that has a value; its <dimension>, which may be missing, is taken out, since it would be wrong. */
+#include "io/workbook/xlsx.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct bytes {
+	char *data;
+	int64_t used, room;
+} bytes;
+
+static kdr_status add_bytes(kdr_context *ctx, bytes *b, const char *data, size_t size)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_ROOM(ctx, &b->data, &b->room, b->used + (int64_t)size + 1));
+	memcpy(b->data + b->used, data, size);
+	b->used += (int64_t)size;
+	b->data[b->used] = '\0';
+done:
+	return st;
+}
+
+static kdr_status add_text(kdr_context *ctx, bytes *b, const char *text)
+{
+	return add_bytes(ctx, b, text, strlen(text));
+}
+
+/* Text between tags; characters that XML does not allow are left out. */
+static kdr_status add_escaped(kdr_context *ctx, bytes *b, const char *text)
+{
+	kdr_status st = KDR_OK;
+	for (const char *p = text; *p; p++) {
+		if (*p == '&' || *p == '<' || *p == '>')
+			KDRI_TRY(add_text(ctx, b, *p == '&' ? "&amp;" : *p == '<' ? "&lt;" : "&gt;"));
+		else if ((unsigned char)*p >= ' ' || *p == '\t' || *p == '\n')
+			KDRI_TRY(add_bytes(ctx, b, p, 1));
+	}
+done:
+	return st;
+}
+
+/* The cell of a row in the new column, which is number `column` from 0. */
+static kdr_status add_cell(kdr_context *ctx, bytes *b, int32_t column, int32_t row, const char *text)
+{
+	kdr_status st;
+	char name[8] = "", reference[32];
+	double unused;
+	int n = 0;
+	for (int32_t c = column + 1; c > 0 && n < 3; c = (c - 1) / 26, n++) {
+		memmove(name + 1, name, (size_t)n);
+		name[0] = (char)('A' + (c - 1) % 26);
+	}
+	const char *end = text + strlen(text);
+	const bool number = kdri_parse_double(text, end, &unused) == end && isfinite(unused);
+	kdri_snprintf(reference, sizeof reference, "<c r=\"%s%d\"", name, (int)row);
+	KDRI_TRY(add_text(ctx, b, reference));
+	KDRI_TRY(add_text(ctx, b, number ? "><v>" : " t=\"inlineStr\"><is><t xml:space=\"preserve\">"));
+	KDRI_TRY(add_escaped(ctx, b, text));
+	KDRI_TRY(add_text(ctx, b, number ? "</v></c>" : "</t></is></c>"));
+done:
+	return st;
+}
+
+typedef struct edit {
+	const kdri_xlsx_outline *outline;
+	const char *title; /* NULL: the sheet has no header */
+	const char *const *cells;
+	int64_t rows, done; /* of them; rows of the outline that have been written */
+} edit;
+
+static kdr_status add_row_cell(kdr_context *ctx, edit *e, int32_t row, bytes *out)
+{
+	const int64_t at = e->done - (e->title != NULL);
+	if (e->done >= e->outline->nrows || e->outline->rows[e->done] != row)
+		return KDR_OK; /* no cell of it has a value */
+	e->done++;
+	const char *text = at < 0 ? e->title : at < e->rows ? e->cells[at] : NULL;
+	return text ? add_cell(ctx, out, e->outline->columns, row, text) : KDR_OK;
+}
+
+/* The number of a row by its tag; the one after `before` if it has none. */
+static int32_t row_number(const char *tag, const char *end, int32_t before)
+{
+	for (const char *p = tag + 4; p + 4 < end; p++)
+		if ((*p == ' ' || *p == '\t' || *p == '\n' || *p == '\r') && p[1] == 'r' && p[2] == '=')
+			return (int32_t)strtol(p + 4, NULL, 10);
+	return before + 1;
+}
+
+/* The sheet's XML with the new cells. */
+static kdr_status edit_sheet(kdr_context *ctx, const bytes *sheet, edit *e, bytes *out)
+{
+	kdr_status st = KDR_OK;
+	const char *p = sheet->data, *dimension = strstr(p, "<dimension");
+	const char *after = dimension ? strchr(dimension, '>') : NULL;
+	int32_t row = 0;
+	if (after && after[-1] == '/') {
+		KDRI_TRY(add_bytes(ctx, out, p, (size_t)(dimension - p)));
+		p = after + 1;
+	}
+	for (;;) {
+		const char *tag = strstr(p, "<row"), *end = tag ? strchr(tag, '>') : NULL;
+		if (!end)
+			break;
+		if (tag[4] != ' ' && tag[4] != '>' && tag[4] != '/' && tag[4] != '\n' && tag[4] != '\t' &&
+		    tag[4] != '\r') { /* another element */
+			KDRI_TRY(add_bytes(ctx, out, p, (size_t)(tag + 4 - p)));
+			p = tag + 4;
+			continue;
+		}
+		row = row_number(tag, end, row);
+		const char *close = end[-1] == '/' ? end + 1 : strstr(end, "</row>");
+		if (!close)
+			break;
+		KDRI_TRY(add_bytes(ctx, out, p, (size_t)(close - p)));
+		if (end[-1] != '/')
+			KDRI_TRY(add_row_cell(ctx, e, row, out));
+		p = close;
+	}
+	KDRI_TRY(add_text(ctx, out, p));
+done:
+	return st;
+}
+
+static kdr_status read_member(kdr_context *ctx, const kdri_zip *zip, int64_t index, const char *label,
+                              bytes *out)
+{
+	enum { BLOCK = 1 << 16 };
+	kdr_status st;
+	kdri_zip_member *member = NULL;
+	kdri_source source;
+	size_t got = BLOCK;
+	KDRI_TRY(kdri_zip_member_open(ctx, zip, index, label, &member, &source));
+	while (got == BLOCK) {
+		KDRI_TRY(KDRI_ROOM(ctx, &out->data, &out->room, out->used + BLOCK + 1));
+		KDRI_TRY(source.read(ctx, source.user, out->data + out->used, BLOCK, &got));
+		out->used += (int64_t)got;
+	}
+	out->data[out->used] = '\0';
+done:
+	kdri_zip_member_close(ctx, member);
+	return st;
+}
+
+/* The archive with the sheet replaced. */
+static kdr_status write_book(kdr_context *ctx, const kdri_xlsx_book *book, edit *e, const char *path,
+                             bool force)
+{
+	kdr_status st;
+	const int64_t count = kdri_zip_count(book->zip);
+	bytes *members = NULL, edited = { 0 };
+	kdri_zip_new *list = NULL;
+	kdri_zip_part *parts = NULL;
+	kdri_output *out = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &members, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &list, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
+	for (int64_t i = 0; i < count; i++) {
+		KDRI_TRY(read_member(ctx, book->zip, i, book->path, &members[i]));
+		if (strcmp(kdri_zip_name(book->zip, i), book->sheet) == 0) {
+			KDRI_TRY(edit_sheet(ctx, &members[i], e, &edited));
+			kdri_free(ctx, members[i].data);
+			members[i] = edited;
+			edited = (bytes){ 0 };
+		}
+		parts[i] = (kdri_zip_part){ members[i].data, (size_t)members[i].used };
+		list[i] = (kdri_zip_new){ kdri_zip_name(book->zip, i), &parts[i], 1 };
+	}
+	if (e->done != e->outline->nrows || e->outline->nrows - (e->title != NULL) != e->rows) {
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		               "%s: sheet '%s' is written in a way that cannot be copied: save it as CSV",
+		               book->path, book->title);
+		goto done;
+	}
+	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
+	st = kdri_zip_write(ctx, out, list, (int)count);
+	st = kdri_output_finish(ctx, out, st);
+done:
+	for (int64_t i = 0; members && i < count; i++)
+		kdri_free(ctx, members[i].data);
+	kdri_free(ctx, edited.data);
+	kdri_free(ctx, members);
+	kdri_free(ctx, list);
+	kdri_free(ctx, parts);
+	return st;
+}
+
+kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                                   const char *title, const char *const *cells, int64_t rows,
+                                   const char *path, bool force)
+{
+	kdr_status st;
+	kdri_xlsx_book book = { .zip = NULL };
+	kdri_xlsx_outline outline = { 0 };
+	char *file = NULL, *member = NULL;
+	KDRI_TRY(kdri_split_member(ctx, input, &file, &member));
+	KDRI_TRY(kdri_xlsx_open(ctx, file, member, &book));
+	KDRI_TRY(kdri_xlsx_outline_read(ctx, &book, title, &outline));
+	edit e = { .outline = &outline,
+		   .title = dialect->header ? outline.title : NULL,
+		   .cells = cells,
+		   .rows = rows };
+	KDRI_TRY(write_book(ctx, &book, &e, path, force));
+done:
+	kdri_xlsx_close(ctx, &book);
+	kdri_free(ctx, outline.rows);
+	kdri_free(ctx, file);
+	kdri_free(ctx, member);
+	return st;
+}
