@@ -23,8 +23,8 @@ KDR_API const kdr_algo *kdr_model_algo(const kdr_model *model);
 KDR_API int64_t kdr_model_ntasks(const kdr_model *model);
 KDR_API const char *kdr_model_task_name(const kdr_model *model, int64_t task);
 
-/* Completes `options` so that tables of new samples are read as those the model was fitted on: sets `columns`, `missing` and
- * `na` if they are NULL. The texts live as long as the model. Cost: O(1). */
+/* Completes `options` so that new samples are read as those the model was fitted on: sets `columns`, `missing` and `na` if they are
+ * NULL, and `texts`, `terms` and `nterms`. The strings live as long as the model. Cost: O(1). */
 KDR_API void kdr_model_reading(const kdr_model *model, kdr_read_options *options);
 
 #endif

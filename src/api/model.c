@@ -83,7 +83,7 @@ done:
 void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
 {
 	const kdr_prep *p = m ? m->prep : NULL;
-	if (p && p->reading_texts && p->names && options &&
+	if (p && p->names && options &&
 	    options->size >= offsetof(kdr_read_options, nterms) + sizeof options->nterms) {
 		options->texts = p->reading_texts;
 		options->terms = (const char *const *)p->names;

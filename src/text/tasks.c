@@ -131,10 +131,21 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	kdri_message(ctx, "%lld documents, %lld tokens, %lld different terms", (long long)stats.documents,
 	             (long long)stats.tokens, (long long)stats.terms);
 	made[0]->seconds = kdri_now() - start;
+	int64_t entries = 0;
+	for (int64_t t = 0; t < n; t++)
+		entries += made[t]->rowptr[made[t]->rows];
+	if (options->terms && entries == 0) {
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s: none of the %lld words that the model was fitted on occurs in the texts",
+		               corpora[0].path, (long long)options->nterms);
+		goto done;
+	}
 	for (int64_t i = 0, t = 0; i < count; i++)
 		if (is_text(paths[i].path, options))
 			sets[i] = made[t++];
 done:
+	for (int64_t t = 0; st != KDR_OK && made && t < n; t++)
+		kdr_data_free(made[t]);
 	kdri_free(ctx, settings);
 	kdri_free(ctx, made);
 	kdri_free(ctx, corpora);

@@ -84,6 +84,9 @@ class Texts(TextsTest):
         self.assertEqual(len(set(labels[:4])), 1)
         self.assertEqual(len(set(labels[4:])), 1)
         self.assertNotEqual(labels[0], labels[4])
+        for name in os.listdir(self.path("new")):
+            self.write("new/" + name, "quite other words\n")
+        self.fails("predict", "--model", "m.h5", "new", code=3, says="none of the 16 words")
         known = self.run_kindred("predict", "--model", "m.h5", "-q", "texts").stdout.split()
         self.assertEqual(known, self.read("out/texts.labels").split())
 
