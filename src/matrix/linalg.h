@@ -65,6 +65,10 @@ typedef struct kdri_own {
 void kdri_own_free(kdr_context *ctx, kdri_own *m);
 /* The sparse matrix of these arrays, which it takes over: they are NULL afterwards. */
 kdri_own kdri_own_csr(int64_t rows, int64_t cols, int64_t **rowptr, int32_t **col, double **val);
+/* x in the storage that suits its entries: dense if a tenth of them is not zero, else sparse. For computations whose rounding must not
+ * depend on how x is stored. Borrows x if it is stored so. */
+kdr_status kdri_mat_by_content(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
+bool kdri_stored_dense(double nonzero, double rows, double cols);
 kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
 /* Copies of matrices whose entries lie in mapped files lie in such files, too, or they would be as large as memory: large arrays
  * are made there from here on, where one of the matrices is so, until kdri_spool_begin with what this returns. */

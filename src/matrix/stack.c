@@ -68,6 +68,61 @@ done:
 	return st;
 }
 
+/* --- storage by content ------------------------------------------------------------------------- */
+
+static kdr_status own_dense_of(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
+{
+	double *to = NULL;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	kdr_status st = own_dense(ctx, n, d, out, &to);
+	for (int64_t i = 0; st == KDR_OK && i < n; i++) {
+		kdri_entries r = kdri_row_entries(x, i);
+		memset(to + i * d, 0, (size_t)d * sizeof *to);
+		for (int64_t p = 0; p < r.count; p++)
+			to[i * d + kdri_entry_column(&r, p)] += r.val[p];
+	}
+	return st;
+}
+
+static kdr_status own_csr_of(kdr_context *ctx, const kdr_mat *x, int64_t nonzero, kdri_own *out)
+{
+	csr_storage s;
+	int64_t n = kdr_mat_rows(x), at = 0;
+	kdr_status st = own_csr(ctx, n, kdr_mat_cols(x), nonzero, out, &s);
+	for (int64_t i = 0; st == KDR_OK && i < n; i++) {
+		kdri_entries r = kdri_row_entries(x, i);
+		s.rowptr[i] = at;
+		for (int64_t p = 0; p < r.count; p++)
+			if (r.val[p] != 0) {
+				s.col[at] = (int32_t)kdri_entry_column(&r, p);
+				s.val[at++] = r.val[p];
+			}
+	}
+	if (st == KDR_OK)
+		s.rowptr[n] = at;
+	return st;
+}
+
+bool kdri_stored_dense(double nonzero, double rows, double cols)
+{
+	return nonzero >= 0.1 * rows * cols;
+}
+
+kdr_status kdri_mat_by_content(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
+{
+	int64_t n = kdr_mat_rows(x), nonzero = 0;
+	for (int64_t i = 0; i < n; i++) {
+		kdri_entries r = kdri_row_entries(x, i);
+		for (int64_t p = 0; p < r.count; p++)
+			nonzero += r.val[p] != 0;
+	}
+	const bool dense = kdri_stored_dense((double)nonzero, (double)n, (double)kdr_mat_cols(x));
+	*out = (kdri_own){ .view = *x };
+	if (dense == (x->kind == KDR_MAT_DENSE))
+		return KDR_OK;
+	return dense ? own_dense_of(ctx, x, out) : own_csr_of(ctx, x, nonzero, out);
+}
+
 /* --- a part ------------------------------------------------------------------------------------- */
 
 kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int64_t end, kdri_own *out)

@@ -101,10 +101,12 @@ static void harmony_free(kdr_context *ctx, harmony *h)
 static kdr_status harmony_directions(kdr_context *ctx, harmony *h, int64_t wanted)
 {
 	kdr_status st;
-	const kdr_mat *x = &h->stack->x;
-	int64_t n = h->n, d = kdr_mat_cols(x), r = KDRI_MIN(wanted, KDRI_MIN(n, d));
+	kdri_own own = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	const kdr_mat *x = &own.view;
+	int64_t n = h->n, d = kdr_mat_cols(&h->stack->x), r = KDRI_MIN(wanted, KDRI_MIN(n, d));
 	double *mean = NULL, *u = NULL, *s = NULL;
 	kdri_held *held = NULL;
+	KDRI_TRY(kdri_mat_by_content(ctx, &h->stack->x, &own)); /* labels do not depend on the storage */
 	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
 	KDRI_TRY(KDRI_NEW(ctx, &u, d * r));
 	KDRI_TRY(KDRI_NEW(ctx, &s, r));
@@ -120,6 +122,7 @@ static kdr_status harmony_directions(kdr_context *ctx, harmony *h, int64_t wante
 	h->r = r;
 done:
 	kdri_unhold(ctx, held);
+	kdri_own_free(ctx, &own);
 	kdri_free(ctx, mean);
 	kdri_free(ctx, u);
 	kdri_free(ctx, s);
@@ -437,12 +440,16 @@ static kdri_bytes harmony_estimate_bytes(const kdri_sizes *s, const kdri_extent 
 	             soft = wanted > 0 ? KDRI_MIN(wanted, x->n)
 	                               : KDRI_MAX(1, KDRI_MIN(MOST_SOFT, x->n / SAMPLES_EACH));
 	const kdri_extent z = kdri_extent_dense(x->n, r);
+	const kdri_extent full = kdri_extent_dense(x->n, x->d);
+	const double copy =
+	        !x->dense && kdri_stored_dense(x->entries, x->n, x->d) ? kdri_extent_bytes(&full) : 0;
 	const double clusters = KDRI_MAX(kdri_kmeans_bytes(&z, soft, s->threads),
 	                                 kdri_kmeans_bytes(&z, k, s->threads)),
 	             iterating = 24 * z.entries + 16 * x->n * soft + 16 * x->n +
 	                         KDRI_MAX(clusters, 16 * z.entries);
 	return (kdri_bytes){ .more = (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) +
-		                     KDRI_MAX(iterating, 8 * x->d * r + kdri_leading_bytes(x->n, x->d, r)) };
+		                     KDRI_MAX(iterating,
+		                              copy + 8 * x->d * r + kdri_leading_bytes(x->n, x->d, r)) };
 }
 
 const kdri_algo kdri_algo_harmony = {

@@ -27,6 +27,20 @@ class Mtcfir(CliTest):
             self.assertTrue(os.path.exists(self.path(f"arrays/{name}.npy")), name)
         self.assertIn('"relatedness":{"tasks":["task1"', self.read("out/report.html"))
 
+    def test_scale_does_not_matter_with_unit_rows_or_without_layers(self):
+        larger = []
+        for file in self.files:
+            header, *rows = self.read(file).split("\n")[:-1]
+            cells = [[v if j >= 6 else repr(32 * float(v)) for j, v in enumerate(r.split(","))] for r in rows]
+            larger.append("large-" + os.path.basename(file))
+            self.write(larger[-1], "\n".join([header, *map(",".join, cells)]) + "\n")
+        for how in (["--norm", "l2"], ["--weight", "none", "--set", "variant=nF"]):
+            found = []
+            for files in (self.files, larger):
+                self.run_kindred("cluster", "-m", "mtcfir", "-k", 3, *how, "-q", "--force", "-o", "out", *files)
+                found.append([t["labels"] for t in self.result()["tasks"]])
+            self.assertEqual(*found)
+
     def test_predict_gives_training_samples_their_labels(self):
         for final in ("snmf", "ncut"):
             self.run_kindred("cluster", "-m", "mtcfir", "--set", f"final={final}", "-k", 3, "--scale", "minmax", "-o",

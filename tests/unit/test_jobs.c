@@ -206,6 +206,84 @@ static void cluster__units__are_scaled_as_the_method_needs(void **state)
 	kdr_context_free(ctx);
 }
 
+static void harmony__dense_and_sparse__same_bits(void **state)
+{
+	(void)state;
+	enum { ROWS = 90, COLS = 40 };
+	static const double filled[] = { 0.04, 0.5 };
+	kdr_context *ctx = unit_context();
+	for (int f = 0; f < 2; f++) {
+		kdri_rng rng = kdri_rng_stream(8, "storage", (uint64_t)f);
+		double x[ROWS * COLS], val[ROWS * COLS];
+		int64_t rowptr[ROWS + 1] = { 0 }, at = 0;
+		int32_t col[ROWS * COLS];
+		kdr_result *r[2] = { NULL };
+		for (int i = 0; i < ROWS; i++) {
+			for (int j = 0; j < COLS; j++) {
+				double v = kdri_rng_uniform(&rng) < filled[f] ? kdri_rng_normal(&rng) : 0;
+				x[i * COLS + j] = v;
+				col[at] = j;
+				val[at] = v;
+				at += v != 0;
+			}
+			rowptr[i + 1] = at;
+		}
+		for (int kind = 0; kind < 2; kind++) {
+			kdr_task task = { .name = "t", .k = 3 };
+			task.x = kind ? kdr_mat_from_csr(ROWS, COLS, rowptr, col, val)
+			              : kdr_mat_from_dense(x, ROWS, COLS);
+			const kdr_problem p = { .size = sizeof p, .tasks = &task, .ntasks = 1 };
+			assert_ok(ctx, kdr_fit(ctx, "harmony", &p, NULL, &r[kind]));
+		}
+		const kdr_array a = kdr_result_array(r[0], "embedding", 0),
+		                b = kdr_result_array(r[1], "embedding", 0);
+		assert_memory_equal(a.data, b.data, (size_t)(a.shape[0] * a.shape[1]) * sizeof(double));
+		assert_memory_equal(kdr_result_labels(r[0], 0, NULL), kdr_result_labels(r[1], 0, NULL),
+		                    ROWS * sizeof(int64_t));
+		kdr_result_free(r[0]);
+		kdr_result_free(r[1]);
+	}
+	kdr_context_free(ctx);
+}
+
+static void ncut__equal_samples__share_a_cluster(void **state)
+{
+	(void)state;
+	enum { ONCE = 40, TWICE = 20, COLS = 3 };
+	static const char *const options[][2] = {
+		{ "neighbors", "3" },       { "neighbors", "0" },     { "similarity", "gauss" },
+		{ "rounding", "rotation" }, { "graph", "landmarks" },
+	};
+	kdr_context *ctx = unit_context();
+	for (uint64_t seed = 0; seed < 10; seed++)
+		for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+			kdri_rng rng = kdri_rng_stream(seed, "equal samples", 0);
+			double x[(ONCE + TWICE) * COLS];
+			int64_t from[TWICE];
+			kdr_options *o = NULL;
+			kdr_result *r = NULL;
+			for (int p = 0; p < ONCE * COLS; p++)
+				x[p] = kdri_rng_normal(&rng);
+			for (int c = 0; c < TWICE; c++) {
+				from[c] = kdri_rng_below(&rng, ONCE);
+				memcpy(x + (ONCE + c) * COLS, x + from[c] * COLS, COLS * sizeof *x);
+			}
+			const kdr_task task = { .name = "t",
+				                .k = 4,
+				                .x = kdr_mat_from_dense(x, ONCE + TWICE, COLS) };
+			const kdr_problem p = { .size = sizeof p, .tasks = &task, .ntasks = 1 };
+			assert_ok(ctx, kdr_options_new(ctx, "ncut", &o));
+			assert_ok(ctx, kdr_options_set(ctx, o, options[i][0], options[i][1]));
+			assert_ok(ctx, kdr_fit(ctx, "ncut", &p, o, &r));
+			const int64_t *labels = kdr_result_labels(r, 0, NULL);
+			for (int c = 0; c < TWICE; c++)
+				assert_int_equal(labels[ONCE + c], labels[from[c]]);
+			kdr_result_free(r);
+			kdr_options_free(o);
+		}
+	kdr_context_free(ctx);
+}
+
 static void harmony__no_time__moves_nothing_and_clusters_all_the_same(void **state)
 {
 	(void)state;
@@ -335,6 +413,8 @@ int main(void)
 		cmocka_unit_test(cluster__recipe__chooses_unless_told),
 		cmocka_unit_test(cluster__named_method__has_the_recipe_of_auto),
 		cmocka_unit_test(cluster__units__are_scaled_as_the_method_needs),
+		cmocka_unit_test(harmony__dense_and_sparse__same_bits),
+		cmocka_unit_test(ncut__equal_samples__share_a_cluster),
 		cmocka_unit_test(harmony__no_time__moves_nothing_and_clusters_all_the_same),
 		cmocka_unit_test(jobs__bad_requests__are_refused),
 		cmocka_unit_test(rows__taken__keep_names_and_classes),

@@ -21,6 +21,9 @@
  * final     ncut: the normalised cut of M^t in place of (E6). M is good and SNMF the weak step: on Reuters
  *           ncut finds 98% where SNMF finds 93%.
  *
+ * Labels depend on the scale of the data: tanh and the constant 1 in (E1) are not homogeneous, nor are they in the paper. Rows of
+ * unit length (norm l2) take the scale away. So does nF, without layers.
+ *
  * The relatedness reported is alpha_s^t / alpha_t^t, as in the paper's tables 8-11.
  *
  * g       layers      p  noise     lambda  neighbors    K, V   pool.v
