@@ -227,7 +227,7 @@ static bool print_some(void *user, const char *text, size_t length)
 static int output_print_json(kdr_context *ctx, const kdr_result *result)
 {
 	kdr_status st = kdr_result_put(ctx, result, print_some, NULL);
-	return st == KDR_OK ? cli_finish(EXIT_DONE) : cli_fail(ctx, st);
+	return st == KDR_OK || ferror(stdout) ? cli_finish(EXIT_DONE) : cli_fail(ctx, st);
 }
 
 static int write_json(kdr_context *ctx, const kdr_result *result, const char *folder, bool force)

@@ -347,13 +347,13 @@ class Model:
 
     def result(self, X, task=None, threads=None, rename=None):
         """The same with all that is known: a Result."""
-        return self._apply(X, task, threads)[1]
+        return self._apply(X, task, threads, rename)[1]
 
     def prepared(self, X, task=None):
         """X as a table of the library after the preprocessing that the model was fitted with."""
         return self._apply(X, task, None)[0]
 
-    def _apply(self, X, task, threads):
+    def _apply(self, X, task, threads, rename=None):
         from ._jobs import finish
         session = Session(threads=threads)
         data = self.read(X, session, rename)

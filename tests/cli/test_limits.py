@@ -193,7 +193,7 @@ class Outputs(CliTest):
 
     def test_one_that_fails_at_the_end_leaves_the_others(self):
         # The model outgrows the limit on files' sizes; nothing else does.
-        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000))
+        limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (12000, 12000))
         done = self.cluster("-o", "out", "--save-model", "m.h5", code=1, preexec_fn=limit)
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.assertIn("m.h5", done.stderr)

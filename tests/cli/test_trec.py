@@ -40,7 +40,7 @@ class Trec(CliTest):
         base = ["transfer", "-m", "trec", "--source", "data/source.csv", "--target", "data/target.csv"]
         self.fails(*base, code=2, says="classes of each source")
         self.write("short.labels", "a\nb\n")
-        self.fails(*base, "--labels", "short.labels", code=3, says=["short.labels", "2 classes", "100 samples"])
+        self.fails(*base, "--labels", "short.labels", code=3, says=["short.labels", "2 labels", "100 samples"])
         self.write("one.labels", "a\n" * 100)
         self.fails(*base, "--labels", "one.labels", code=3, says="1 class")
         good = [*base, "--labels", "data/source.labels"]
