@@ -45,6 +45,12 @@ static bool has_words(const cli_run *run, int64_t task)
 	return false;
 }
 
+static bool is_empty(const cli_run *run, int64_t task, int64_t z)
+{
+	const kdri_json_value *sizes = kdri_json_get(cli_about_task(run, task), "sizes");
+	return z < kdri_json_count(sizes) && kdri_json_integer(kdri_json_at(sizes, z), 1) == 0;
+}
+
 static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *c)
 {
 	const kdr_result *r = run->result;
@@ -58,6 +64,8 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 			fprintf(out, "  ... (%lld more)\n", (long long)(c->rows - z));
 			break;
 		}
+		if (is_empty(run, c->from, z))
+			continue;
 		for (int64_t l = 0; l < c->cols; l++) {
 			total += w[l] > 0 ? w[l] : 0;
 			if (w[l] > w[best])

@@ -351,12 +351,24 @@ static double cosine(const double *u, const double *v, int64_t d)
 	return uu > 0 && vv > 0 ? uv / sqrt(uu) / sqrt(vv) : 0;
 }
 
+/* A cluster without samples matches nothing. */
+static void drop_empty(const side *a, const side *b, const kdr_correspondence *m, double *matrix)
+{
+	for (int64_t z = 0; z < m->rows; z++)
+		for (int64_t l = 0; l < m->cols; l++)
+			if ((a->sizes && a->k == m->rows && a->sizes[z] == 0) ||
+			    (b->sizes && b->k == m->cols && b->sizes[l] == 0))
+				matrix[z * m->cols + l] = 0;
+}
+
+/* (E3); a match that is less likely than KDRI_LEAST_MATCH is none, as in auto. */
 static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side *sides, kdr_correspondence *m)
 {
 	kdr_status st = KDR_OK;
 	kdr_array own = kdr_result_array(r, "match_quality", m->from); /* tasks x clusters */
 	const side *a = &sides[m->from], *b = &sides[m->to];
-	double *quality = NULL, *u = NULL, *v = NULL;
+	double *quality = NULL, *u = NULL, *v = NULL, *matrix = (double *)m->matrix; /* the result owns it */
+	drop_empty(a, b, m, matrix);
 	bool told = own.data && own.type == KDR_FLOAT64 && own.ndim == 2 && own.shape[0] == r->ntasks &&
 	            own.shape[1] == m->rows;
 	if (!told && (!a->data || !b->data || a->data->cols != b->data->cols || a->k != m->rows ||
@@ -381,6 +393,8 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 		KDRI_TRY(direction(ctx, a, z, u));
 		KDRI_TRY(direction(ctx, b, best, v));
 		quality[z] = kdri_match_right(cosine(u, v, a->data->cols)); /* (E3) */
+		if (quality[z] < KDRI_LEAST_MATCH)
+			memset(matrix + z * m->cols, 0, (size_t)m->cols * sizeof *matrix);
 	}
 	m->quality = quality;
 	quality = NULL;

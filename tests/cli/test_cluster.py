@@ -161,6 +161,29 @@ class Cluster(CliTest):
         options = self.result()["options"]
         self.assertEqual((options["n_init"], options["start"], options["spherical"]), (3, "random", False))
 
+    def test_matches_leave_out_empty_clusters_and_low_chances(self):
+        rows = "".join("6,0,1\n" if i % 2 else "0,6,1\n" for i in range(12))
+        for name in ("a", "b"):
+            self.write(name + ".csv", "x,y,z\n" + rows)
+        done = self.run_kindred("cluster", "-m", "lssmtc", "-k", 4, "-o", "out", "a.csv", "b.csv")
+        result = self.result()
+        self.assertEqual([t["sizes"] for t in result["tasks"]], [[6, 6, 0, 0]] * 2)
+        self.assertIn("a 1 = b 1 (", done.stdout)
+        listed = done.stdout.partition("match best")[2]
+        self.assertNotIn("a 2", listed)
+        for c in result["correspondence"]:
+            self.assertEqual([sum(row) > 0 for row in c["matrix"]], [True, True, False, False])
+        # Clusters of other columns: nothing belongs together.
+        for t, name in enumerate("cd"):
+            body = ("".join(str(9 * (j == i % 3 + 4 * t) + (i * 7 + j * 5) % 3 * .1) + ("\n" if j == 7 else ",") for j in range(8))
+                    for i in range(30))
+            self.write(name + ".csv", "p,q,r,s,t,u,v,w\n" + "".join(body))
+        done = self.run_kindred("cluster", "-m", "lssmtc", "-k", 3, "--weight", "none", "--force", "-o", "out", "c.csv", "d.csv")
+        self.assertIn("c 0  no counterpart", done.stdout)
+        for c in self.result()["correspondence"]:
+            for row, chance in zip(c["matrix"], c["quality"]):
+                self.assertEqual(sum(row) > 0, chance >= .3)
+
 
 MTX = """%%MatrixMarket matrix coordinate integer general
 4 3 6
@@ -171,6 +194,7 @@ MTX = """%%MatrixMarket matrix coordinate integer general
 4 3 1
 3 3 2
 """
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -16,4 +16,7 @@ double kdri_table_class_right(double confidence);
 /* The estimated chance that two matched clusters belong together: (E2) of share_right.c. */
 double kdri_match_right(double cosine);
 
+/* Chance of belonging together below which a cluster has no counterpart. */
+#define KDRI_LEAST_MATCH 0.3
+
 #endif

@@ -12,9 +12,6 @@
 
 #include "comm/comm.h"
 
-/* Chance of belonging together below which a cluster has no counterpart. */
-static const double least_chance = 0.3;
-
 kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
                               double *means)
 {
@@ -95,7 +92,7 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 			if (flow[z * b->k + l] > flow[z * b->k + best])
 				best = l;
 		chance[z] = kdri_match_right(1 - cost[z * b->k + best]);
-		if (chance[z] < least_chance)
+		if (chance[z] < KDRI_LEAST_MATCH)
 			memset(flow + z * b->k, 0, (size_t)b->k * sizeof *flow);
 	}
 done:
