@@ -361,14 +361,17 @@ static void drop_empty(const side *a, const side *b, const kdr_correspondence *m
 				matrix[z * m->cols + l] = 0;
 }
 
-/* (E3); a match that is less likely than KDRI_LEAST_MATCH is none, as in auto. */
+/* (E3); a match that is less likely than KDRI_LEAST_MATCH is none, as in auto. The matrix of mbc is the relation that its objective is
+ * about, with rows of fixed sums: it stays. */
 static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side *sides, kdr_correspondence *m)
 {
 	kdr_status st = KDR_OK;
 	kdr_array own = kdr_result_array(r, "match_quality", m->from); /* tasks x clusters */
 	const side *a = &sides[m->from], *b = &sides[m->to];
 	double *quality = NULL, *u = NULL, *v = NULL, *matrix = (double *)m->matrix; /* the result owns it */
-	drop_empty(a, b, m, matrix);
+	const bool fixed = strcmp(r->algo->id, "mbc") == 0;
+	if (!fixed)
+		drop_empty(a, b, m, matrix);
 	bool told = own.data && own.type == KDR_FLOAT64 && own.ndim == 2 && own.shape[0] == r->ntasks &&
 	            own.shape[1] == m->rows;
 	if (!told && (!a->data || !b->data || a->data->cols != b->data->cols || a->k != m->rows ||
@@ -393,7 +396,7 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 		KDRI_TRY(direction(ctx, a, z, u));
 		KDRI_TRY(direction(ctx, b, best, v));
 		quality[z] = kdri_match_right(cosine(u, v, a->data->cols)); /* (E3) */
-		if (quality[z] < KDRI_LEAST_MATCH)
+		if (quality[z] < KDRI_LEAST_MATCH && !fixed)
 			memset(matrix + z * m->cols, 0, (size_t)m->cols * sizeof *matrix);
 	}
 	m->quality = quality;
