@@ -47,7 +47,7 @@ class Models(CliTest):
             del f["known"]
 
     def test_every_method(self):
-        differ = 0
+        fitted = differ = 0
         for method in self.methods():
             with self.subTest(method["id"]):
                 if "predict" not in method["capabilities"]:
@@ -56,6 +56,7 @@ class Models(CliTest):
                     self.assertFalse(os.path.exists(self.path("m.h5")))
                     continue
                 done = self.fit(method)
+                fitted += 1
                 fields = self.result()["method_fields"]
                 self.forget_samples("m.h5", "rule.h5")
                 for task in self.result()["tasks"]:
@@ -69,7 +70,8 @@ class Models(CliTest):
                     self.assertEqual(f"of the samples of {task['name']} the label" in done.stdout, share < 1)
                     differ += share < 1
                 os.remove(self.path("m.h5"))
-        self.assertGreater(differ, 2)
+        if fitted:  # none without HDF5: all are skipped
+            self.assertGreater(differ, 2)
 
     def test_constant_data(self):
         self.write("same.csv", "x,y\n" + "1,2\n" * 30)

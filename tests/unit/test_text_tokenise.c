@@ -35,6 +35,7 @@ static kdr_text_options defaults(void)
 static void letters__case__is_folded(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
 	kdr_text_options o = defaults();
 	assert_string_equal(plain(&o, "Straße STRASSE straße"), "strasse strasse strasse ");
 	/* Final, medial and capital sigma are one letter. */
@@ -48,6 +49,7 @@ static void letters__case__is_folded(void **state)
 static void letters__combining_marks__belong_to_the_word_and_are_composed(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
 	kdr_text_options o = defaults();
 	/* Precomposed, combining, and combining marks in the other order. */
 	assert_string_equal(plain(&o, "na\u00efve nai\u0308ve"), "na\u00efve na\u00efve ");
@@ -77,6 +79,7 @@ static void letters__scripts_without_spaces__pairs_of_characters(void **state)
 static void letters__invisible_characters__joined_or_separating(void **state)
 {
 	(void)state;
+	unit_needs("utf8proc");
 	kdr_text_options o = defaults();
 	assert_string_equal(plain(&o, "co\u00adoperate"), "cooperate ");
 	assert_string_equal(plain(&o, "mi\u200cx"), "mix ");
