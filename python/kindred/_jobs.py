@@ -45,7 +45,7 @@ def _preprocessing(value, *specified):
     """Who chooses weight, norm and scale: as on the command line, the caller if one of them is given, also as "none"."""
     if value in (None, "default") and any(v is not None for v in specified):
         value = "none"
-    return _choice("as-told" if value == "none" else value, "preprocess")
+    return _choice(value, "preprocess")
 
 
 def settings(session, method, options):

@@ -126,7 +126,7 @@ class Out(PartsTest):
         signed[rng.random(signed.shape) < .5] = 0
         for x in (tied, signed):
             for form in (x, scipy.sparse.csr_matrix(x)):
-                r = quiet(kindred.cluster, form, 3, "kmeans", preprocess="as-told")
+                r = quiet(kindred.cluster, form, 3, "kmeans", preprocess="none")
                 self.compare_p(x, r.labels(), r.clusters())
         one = quiet(kindred.cluster, tied, 1, "kmeans")
         self.assertEqual(one.clusters()[0]["features"], [])
@@ -136,7 +136,7 @@ class Out(PartsTest):
         y = np.arange(550) % 2
         x = rng.normal(size=(550, 4000)) + .3 * (np.arange(4000) < 5) * y[:, None]  # 2.2 million entries
         x[:, :2] += 8 * y[:, None]
-        r = quiet(kindred.cluster, x, 2, "kmeans", preprocess="as-told")
+        r = quiet(kindred.cluster, x, 2, "kmeans", preprocess="none")
         labels, clusters = r.labels(), r.clusters()
         half = np.sort(np.concatenate([np.flatnonzero(labels == c)[::2] for c in range(2)]))
         self.compare_p(x[half], labels[half], clusters)
@@ -147,7 +147,7 @@ class Out(PartsTest):
         y = np.arange(60) % 3
         counts = rng.poisson(.1 + 3 * (np.arange(6) % 3 == y[:, None]), (60, 6)).astype(float)
         for x, share, of in ((counts, counts != 0, "not zero"), (self.x, self.x > self.x.mean(0), "above the mean")):
-            r = quiet(kindred.cluster, x, 3, "kmeans", preprocess="as-told")
+            r = quiet(kindred.cluster, x, 3, "kmeans", preprocess="none")
             m, labels = r.to_dict()["tasks"][0]["markers"], r.labels()
             columns = [int(f.split()[1]) - 1 for f in m["features"]]
             best = {int(c["features"][0]["name"].split()[1]) - 1 for c in r.clusters() if c["features"][0]["effect"] > 0}

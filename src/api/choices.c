@@ -5,7 +5,7 @@
 const char *const *kdr_choices(const char *name)
 {
 	static const char *const fits[] = { "all", "each", NULL };
-	static const char *const preprocess[] = { "default", "by-data", "as-told", NULL };
+	static const char *const preprocess[] = { "default", "by-data", "none", NULL };
 	static const char *const layouts[] = { "forces", "directions", NULL };
 	const struct {
 		const char *name;

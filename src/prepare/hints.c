@@ -42,8 +42,8 @@ typedef struct set {
 typedef struct hints {
 	kdr_context *ctx;
 	kdr_prep *prep;
-	double *values;  /* MOST_ROWS */
-	kdri_names told; /* columns that have a hint */
+	double *values;    /* MOST_ROWS */
+	kdri_names hinted; /* columns that have a hint */
 	int64_t names, units, codes;
 } hints;
 
@@ -304,13 +304,13 @@ static kdr_status compare_values(hints *h, const set *a, const set *b)
 	for (int64_t i = 0; i < a->ncolumns; i++) {
 		const column *x = &a->columns[i], *y = set_find(b, x->name);
 		const int64_t before = h->units + h->codes;
-		if (!y || kdri_names_find(&h->told, x->name) >= 0)
+		if (!y || kdri_names_find(&h->hinted, x->name) >= 0)
 			continue;
 		if (x->kind == KDR_COLUMN_NUMBER && y->kind == KDR_COLUMN_NUMBER)
 			KDRI_TRY(compare_units(h, a, x, b, y));
 		KDRI_TRY(compare_coding(h, a, x, b, y));
 		if (h->units + h->codes > before) /* one hint for a column, however many data sets have it */
-			KDRI_TRY(kdri_names_add(h->ctx, &h->told, x->name, strlen(x->name), &index));
+			KDRI_TRY(kdri_names_add(h->ctx, &h->hinted, x->name, strlen(x->name), &index));
 	}
 done:
 	return st;
@@ -337,7 +337,7 @@ kdr_status kdri_hints(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 done:
 	for (int64_t t = 0; sets && t < count; t++)
 		set_free(ctx, &sets[t]);
-	kdri_names_free(ctx, &h.told);
+	kdri_names_free(ctx, &h.hinted);
 	kdri_free(ctx, h.values);
 	kdri_free(ctx, sets);
 	return st;

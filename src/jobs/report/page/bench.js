@@ -6,9 +6,9 @@ const METRICS = { acc: "Accuracy", nmi: "NMI", nmi_arithmetic: "NMI, arithmetic"
 /* The scores of a row: of each data set, and their mean. The deviation of the mean is that of the means of the repeats, since
  * data sets share the seeds of a repeat. */
 function scoresOf(row, metric) {
-  const own = list(object(row.scores)[metric]).filter((s) => s && isNumber(s.mean)), told = object(object(row.means)[metric]);
+  const own = list(object(row.scores)[metric]).filter((s) => s && isNumber(s.mean)), whole = object(object(row.means)[metric]);
   if (!own.length) return null;
-  if (isNumber(told.mean)) return { tasks: own, mean: told.mean, std: told.std };
+  if (isNumber(whole.mean)) return { tasks: own, mean: whole.mean, std: whole.std };
   const repeats = list(own[0].values).map((_, r) => sum(own.map((s) => list(s.values)[r])) / own.length).filter(isNumber);
   const mean = repeats.length ? sum(repeats) / repeats.length : sum(own.map((s) => s.mean)) / own.length;
   return { tasks: own, mean, std: repeats.length > 1 ? Math.sqrt(sum(repeats.map((v) => (v - mean) ** 2)) / (repeats.length - 1)) : repeats.length ? 0 : null };
