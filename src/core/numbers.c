@@ -376,3 +376,9 @@ const char *kdri_parse_int(const char *p, const char *end, int64_t *value)
 	*value = negative ? (int64_t)(0 - v) : (int64_t)v;
 	return p;
 }
+
+int kdri_compare_doubles(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}

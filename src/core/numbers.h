@@ -42,4 +42,7 @@ int kdri_print_double(double value, char *buffer);
 /* As kdri_parse_double, with `point` for the decimal point ('.' or ','). */
 const char *kdri_parse_decimal(const char *p, const char *end, char point, double *value);
 
+/* For qsort: increasing numbers, or structs that begin with one. */
+int kdri_compare_doubles(const void *a, const void *b);
+
 #endif

@@ -19,6 +19,7 @@
  *
  * Time: O(nnz log n + k d log d), memory: a copy of the tested entries, and 8 bytes for each column and cluster up to MOST_VALUES. */
 #include "comm/comm.h"
+#include "core/numbers.h"
 #include "jobs/job.h"
 #include "matrix/linalg.h"
 #include "matrix/rows.h"
@@ -30,7 +31,7 @@ enum { MOST_ENTRIES = 2000000, MOST_ROWS = 200000, MOST_VALUES = 1 << 24, MOST_E
 /* --- ranks ---------------------------------------------------------------------------------------------- */
 
 typedef struct ranked {
-	double value;
+	double value; /* first: sorted by it */
 	int64_t cluster;
 } ranked;
 
@@ -61,18 +62,6 @@ static void tests_free(tests *w)
 	kdri_free(w->ctx, w->adjusted);
 }
 
-static int compare_ranked(const void *a, const void *b)
-{
-	double x = ((const ranked *)a)->value, y = ((const ranked *)b)->value;
-	return (x > y) - (x < y);
-}
-
-static int compare_values(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 /* The p-value from the sum of the ranks and that of t^3 - t. */
 static double rank_sum_p(double rank_sum, double n1, double n, double ties)
 {
@@ -95,7 +84,7 @@ static void test_column(const tests *w, int64_t j, ranked *list, double *sums)
 		}
 	const double zeros = (double)(w->n - stored), zero_rank = (double)below + (zeros + 1) / 2;
 	double ties = zeros * zeros * zeros - zeros;
-	qsort(list, (size_t)stored, sizeof *list, compare_ranked);
+	qsort(list, (size_t)stored, sizeof *list, kdri_compare_doubles);
 	for (int64_t c = 0; c < w->k; c++)
 		sums[c] = zero_rank * (double)w->size[c]; /* as if all were zeros */
 	for (int64_t i = 0, end; i < stored; i = end) {
@@ -142,7 +131,7 @@ static void adjust(const tests *w, const double *p, kdri_cluster_profile *profil
 	for (int64_t j = 0; j < w->d; j++)
 		if (isfinite(p[j]))
 			w->sorted[m++] = p[j];
-	qsort(w->sorted, (size_t)m, sizeof *w->sorted, compare_values);
+	qsort(w->sorted, (size_t)m, sizeof *w->sorted, kdri_compare_doubles);
 	double least = 1;
 	for (int64_t j = m; j > 0; j--)
 		w->adjusted[j - 1] = least = KDRI_MIN(least, w->sorted[j - 1] * (double)m / (double)j);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/numbers.h"
 #include "io/table/table.h"
 
 const char *const kdri_missing_names[] = { "error",    "zero",        "mean", "median",
@@ -188,12 +189,6 @@ done:
 
 /* --- filling ----------------------------------------------------------------------------------------------- */
 
-static int table_fill_by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
-}
-
 /* The mean or median of the values of column k that are there. */
 static double middle(const kdri_csv_table *t, int64_t cols, int64_t k, kdri_missing policy, double *values)
 {
@@ -209,7 +204,7 @@ static double middle(const kdri_csv_table *t, int64_t cols, int64_t k, kdri_miss
 			sum += values[i] / (double)n; /* no sum overflows */
 		return sum;
 	}
-	qsort(values, (size_t)n, sizeof *values, table_fill_by_value);
+	qsort(values, (size_t)n, sizeof *values, kdri_compare_doubles);
 	return n % 2 ? values[n / 2] : values[n / 2 - 1] / 2 + values[n / 2] / 2;
 }
 

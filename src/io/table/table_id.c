@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/numbers.h"
 #include "io/table/table.h"
 
 static bool counts(const kdri_csv_table *t, int64_t cols, int64_t k)
@@ -15,12 +16,6 @@ static bool counts(const kdri_csv_table *t, int64_t cols, int64_t k)
 	for (int64_t i = 1; i < t->rows && running; i++)
 		running = x[i * cols] == x[0] + (double)i;
 	return running;
-}
-
-static int table_id_by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return x < y ? -1 : x > y;
 }
 
 /* Whole numbers, no two alike. */
@@ -35,7 +30,7 @@ static kdr_status all_different(kdr_context *ctx, const kdri_csv_table *t, int64
 		different = sorted[i] == floor(sorted[i]);
 	}
 	if (different)
-		qsort(sorted, (size_t)t->rows, sizeof *sorted, table_id_by_value);
+		qsort(sorted, (size_t)t->rows, sizeof *sorted, kdri_compare_doubles);
 	for (int64_t i = 1; i < t->rows && different; i++)
 		different = sorted[i] != sorted[i - 1];
 	*out = different;

@@ -9,10 +9,10 @@
  *
  * Numbers are columns with more than two values; the others are categories or flags, which standardising in each data set would only
  * blur. Forests balance the classes and have leaves of at least 5 rows. They have 500 trees, 100 to predict held-out samples and data that are
- * no table, and fewer for
- * many rows: trees times labelled rows stay below 1e7, but for the first 50 trees. */
+ * no table, and fewer for many rows: trees times labelled rows stay below 1e7, but for the first 50 trees. */
 #include "methods/transfer_auto/tables.h"
 
+#include "core/numbers.h"
 #include "engine/forest/forest.h"
 #include "engine/linear/self_training.h"
 #include "matrix/rows.h"
@@ -23,12 +23,6 @@ enum { TREES = 500, QUICK_TREES = 100, LEAST_TREES = 50 };
 static const double most_tree_rows = 1e7;
 
 /* --- columns --------------------------------------------------------------------------------------------- */
-
-static int by_value(const void *a, const void *b)
-{
-	const double *x = a, *y = b;
-	return *x < *y ? -1 : *x > *y;
-}
 
 /* The number of sorted values below v, or up to v. */
 static int64_t count_below(const double *sorted, int64_t n, double v, bool equal)
@@ -51,7 +45,7 @@ kdr_status kdri_mid_ranks(kdr_context *ctx, const double *values, int64_t n, int
 	KDRI_TRY(KDRI_NEW(ctx, &sorted, n));
 	for (int64_t i = 0; i < n; i++)
 		sorted[i] = values[i * stride];
-	qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+	qsort(sorted, (size_t)n, sizeof *sorted, kdri_compare_doubles);
 	for (int64_t i = 0; i < n; i++) {
 		double v = values[i * stride];
 		ranks[i * stride] =
