@@ -105,7 +105,7 @@ extern const cli_option cli_common_options[];      /* --seed --threads -q -v --p
 extern const cli_option cli_reading_options[];     /* --format --label-column ... */
 extern const cli_option cli_text_options[];        /* --stop-words --stemmer ... */
 extern const cli_option cli_direct_text_options[]; /* --text-column */
-/* What both of these commands can be given; false, with a message, if options of texts contradict each other. */
+/* Checks the options of texts; false, after an error message, if they contradict each other. */
 bool cli_text_check(const cli_args *args);
 #define CLI_TEXT_GROUPS \
 	{ "Texts, in folders or a column", cli_direct_text_options }, \

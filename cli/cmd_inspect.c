@@ -58,7 +58,7 @@ static int find_problems(const kdr_data *data, const kdr_inspection *s, finding 
 		x = inspect_add(
 		        f, &n,
 		        are_counts(s)
-		                ? "auto normalises molecule counts; with other methods use --weight cpm"
+		                ? "normalised by every method unless --weight is given; --weight none turns that off"
 		                : "used as they are; if a layer holds the counts, use FILE.h5ad:layers/NAME",
 		        false);
 		snprintf(x->what, sizeof x->what,

@@ -278,7 +278,6 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 	}
 	d->file_rows = data->file_rows;
 	d->dialect = data->dialect;
-	d->counted = data->counted;
 	if (data->texts)
 		KDRI_TRY(kdri_strdup(ctx, data->texts, &d->texts));
 	if (data->texts_note)

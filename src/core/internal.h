@@ -286,6 +286,8 @@ typedef struct kdri_dialect {
 
 /* What the mean of a column is to a person: a number, a share of the samples, or a date. */
 typedef enum kdri_unit { KDRI_UNIT_NUMBER, KDRI_UNIT_SHARE, KDRI_UNIT_DATE } kdri_unit;
+/* Data sets with more columns do not keep them. */
+enum { KDRI_ORIGINAL_MOST = 256 };
 /* Values of a prepared data set in the user's units, before weights, norms, scaling and filled holes: prepare/original.c. */
 typedef struct kdri_original {
 	bool same;      /* preprocessing has changed nothing: the data set itself has them */
@@ -322,7 +324,6 @@ struct kdr_data {
 	kdri_original original;
 	kdri_dialect dialect;
 	double seconds; /* reading took */
-	bool counted;   /* from texts, here: a word that is no column is in none of them */
 	char *texts; /* made of texts: the options that determine their terms, as kdr_read_options.texts; else NULL */
 	char *texts_note; /* what was chosen from the texts, for people; or NULL */
 };

@@ -211,7 +211,7 @@ static void json_put_rows(kdri_json *j, const char *name, const int64_t *rows)
 	kdri_json_ints(j, name, rows, count);
 }
 
-/* What sets each cluster apart. */
+/* A feature that sets a cluster apart. */
 static void put_feature(kdri_json *j, const kdri_task_result *t, const kdri_feature_effect *f)
 {
 	static const char *const kinds[] = {
@@ -268,6 +268,7 @@ static void put_description(kdri_json *j, const kdri_task_result *t, const kdri_
 	kdri_json_ints(j, "described", described, count);
 }
 
+/* What sets each cluster apart. */
 static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
 {
 	kdri_json_array(j, "clusters");

@@ -63,10 +63,9 @@ static void join_counterparts(stacked *s, const kdr_correspondence *c)
 			join(s, s->begin[c->from] + z, s->begin[c->to] + z);
 }
 
-static kdr_status find_clusters(kdr_context *ctx, const kdr_result *r, bool pooled, stacked *s)
+static kdr_status find_clusters(kdr_context *ctx, const kdr_result *r, stacked *s)
 {
 	kdr_status st;
-	const bool alike = pooled || (r->algo->flags & KDR_ALGO_SHARED_CLUSTERS);
 	KDRI_TRY(KDRI_NEW0(ctx, &s->begin, r->ntasks + 1));
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		s->begin[t + 1] = s->begin[t] + r->tasks[t].k;
@@ -77,10 +76,10 @@ static kdr_status find_clusters(kdr_context *ctx, const kdr_result *r, bool pool
 	KDRI_TRY(KDRI_NEW(ctx, &s->cluster, s->n));
 	for (int64_t i = 0; i < s->begin[r->ntasks]; i++)
 		s->parent[i] = i;
-	for (int64_t t = 1; t < r->ntasks && alike; t++)
+	for (int64_t t = 1; t < r->ntasks && r->shared_clusters; t++)
 		for (int64_t z = 0; z < KDRI_MIN(r->tasks[t].k, r->tasks[0].k); z++)
 			join(s, z, s->begin[t] + z);
-	for (int64_t i = 0; i < r->match_count && !alike; i++)
+	for (int64_t i = 0; i < r->match_count && !r->shared_clusters; i++)
 		join_counterparts(s, &r->matches[i]);
 	for (int64_t t = 0, at = 0; t < r->ntasks; t++)
 		for (int64_t i = 0; i < r->tasks[t].n; i++, at++) {
@@ -258,7 +257,7 @@ kdr_status kdri_job_mixing(kdr_context *ctx, const kdri_job *job, kdr_result *r,
 	KDRI_TRY(KDRI_NEW0(ctx, &own, 1));
 	r->mixing = own; /* which frees it */
 	own->figures = (kdri_mixing_figures){ .ilisi = NAN, .kbet = NAN, .batch_asw = NAN };
-	KDRI_TRY(find_clusters(ctx, r, job->wanted->pooled, &s));
+	KDRI_TRY(find_clusters(ctx, r, &s));
 	KDRI_TRY(put_sets(ctx, r, &s, own));
 	if (job->wanted->score)
 		KDRI_TRY(put_purity(ctx, r, data, &s, own));

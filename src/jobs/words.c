@@ -112,17 +112,16 @@ static void add_original(const side *s, int64_t i, double *sum, double *number, 
 /* Sums over the original values of all rows. */
 static kdr_status find_original(kdr_context *ctx, side *s)
 {
-	enum { MOST_COLUMNS = 256 };
 	kdr_status st = KDR_OK;
 	const kdr_data *d = s->data;
 	const int64_t cols = d->cols;
 	s->original = d->original.values;
-	if (!s->original && d->original.same && d->kind == KDR_MAT_DENSE && cols <= MOST_COLUMNS)
+	if (!s->original && d->original.same && d->kind == KDR_MAT_DENSE && cols <= KDRI_ORIGINAL_MOST)
 		s->original = d->dense;
 	bool known = s->original || d->rows == 0; /* ranks without rows have no values */
 	bool unknown = !known;
 	KDRI_TRY(kdri_any(ctx, &unknown));
-	if (unknown || d->kind != KDR_MAT_DENSE || cols > MOST_COLUMNS) {
+	if (unknown || d->kind != KDR_MAT_DENSE || cols > KDRI_ORIGINAL_MOST) {
 		s->original = NULL;
 		return KDR_OK;
 	}

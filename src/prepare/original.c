@@ -4,8 +4,6 @@
  * therefore keep a copy of their aligned values, from which words.c computes the means and shares it reports. */
 #include "prepare/prep.h"
 
-enum { MOST_COLUMNS = 256 };
-
 /* A row without any level of a category has no value of it. */
 static void mark_missing_levels(const kdr_prep *prep, double *row)
 {
@@ -58,7 +56,7 @@ kdr_status kdri_original_keep(kdr_context *ctx, const kdr_prep *prep, const kdri
 	kdri_row row = { 0 };
 	const bool holes = d->sheet && d->sheet->nholes > 0, dates = prep->origin != NULL;
 	int64_t size;
-	if (d->kind == KDR_MAT_DENSE && !d->streamed && prep->cols <= MOST_COLUMNS &&
+	if (d->kind == KDR_MAT_DENSE && !d->streamed && prep->cols <= KDRI_ORIGINAL_MOST &&
 	    (!change->none || holes || dates)) {
 		KDRI_TRY(kdri_mul(ctx, d->rows, prep->nkept, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &o.values, size));

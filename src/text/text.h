@@ -177,11 +177,11 @@ kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **
  * be changed in place and is valid until the next call; *line is where it begins, from 1. */
 kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delimiter, char **record,
                              size_t *length, int64_t *line, bool *more);
-/* Bytes of the file, -1 if not known; and of these, what has been read. */
 /* Detects what separates the fields, before the first record is taken: one of , ; tab | under which the first record has all `names`
  * (NULL-terminated) or, without names, the first records all have the same number of fields. *out stays if none does. */
 kdr_status kdri_records_delimiter(kdr_context *ctx, kdri_records *records, const char *const *names,
                                   char *out);
+/* Bytes of the file, -1 if not known; and of these, what has been read. */
 int64_t kdri_records_size(const kdri_records *records);
 int64_t kdri_records_read(const kdri_records *records);
 void kdri_records_close(kdr_context *ctx, kdri_records *records);

@@ -23,8 +23,6 @@ typedef struct kdri_csv_note {
 	uint32_t id, label, task; /* where the cells begin, from the window's data */
 } note;
 
-/* The number in the cell at p; *next is the delimiter or newline after it. Leaves the hot path for
- * quotes, cells without a value and everything that is no number. */
 /* Whether a number is written as a code is, with zeros before other digits: 01067. The survey of all cells then decides what its column
  * is. */
 static inline bool is_padded(const char *p, const char *end)
@@ -36,6 +34,8 @@ static inline bool is_padded(const char *p, const char *end)
 	return p == end;
 }
 
+/* The number in the cell at p; *next is the delimiter or newline after it. Leaves the hot path for
+ * quotes, cells without a value and everything that is no number. */
 static inline enum trouble number_at(const kdri_csv_layout *l, char point, const char *p, const char *end,
                                      double *value, const char **next)
 {
