@@ -4,7 +4,7 @@
 usage: bench/docs.py [--check] [--print NAME]
 
 Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in README.md, docs/transfer.md, docs/through-a-bridge.md,
-docs/scale.md, docs/notes/statements.md and docs/notes/transfer.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
+docs/scale.md, docs/notes/scale.md, docs/notes/mpi.md, docs/notes/statements.md and docs/notes/transfer.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
 only reports what is not up to date. The first line of a result file names the command that wrote it."""
 
 import argparse
@@ -20,7 +20,7 @@ import reproduction
 import statements
 import transfer
 
-PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/statements.md", "docs/notes/transfer.md")]
+PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/scale.md", "docs/notes/mpi.md", "docs/notes/statements.md", "docs/notes/transfer.md")]
 
 
 def rows_of(name):
@@ -322,7 +322,7 @@ def bridges(_):
                      "the shorter way", "the best taken: `back`", "the shorter way"], out)
 
 
-# --- docs/scale.md -------------------------------------------------------------------------------------------------------
+# --- docs/scale.md, docs/notes/scale.md and docs/notes/mpi.md --------------------------------------------------------------
 
 JOBS = ["auto", "kmeans", "mbc", "lssmtc", "ec", "ncut", "svm", "logreg", "auto-transfer", "vectorize", "predict"]
 TITLES = {"auto": "`cluster` (`auto`)", "auto-transfer": "`transfer` (`auto`)"}
@@ -386,9 +386,26 @@ def million(kind):
     return markdown(["", "command", "fit", "processor", "peak", f"of {allowed / 1e9:.1f} GB", "NMI", f"{OTHER}: processor"], out)
 
 
+def of_other(job):
+    """Runs of a job on the other machine with two threads."""
+    return [r for r in rows_of("scale-growth") if (r["job"], r["machine"], r["threads"]) == (job, OTHER, MAIN[1])]
+
+
+def scale_short(_):
+    """Runtime and peak memory for a million samples; the two methods named auto have newer runs on the other machine."""
+    kinds, out = ("dense", "sparse"), []
+    main = {kind: of_main(kind) for kind in kinds}
+    for job in ("auto", "kmeans", "mbc", "ncut", "auto-transfer", "svm", "vectorize", "predict"):
+        newer = {r["kind"]: r for r in of_other(job) if int(r["n"]) == MILLION} if job in TITLES else {}
+        found = [newer.get(kind) or main[kind].get((job, MILLION)) for kind in kinds]
+        cells = [cell for r in found for cell in ([seconds(r["seconds"]), gigabytes(r["peak"])] if r else ["", ""])]
+        out.append([title(job), *cells, OTHER if newer else MAIN[0]])
+    return markdown(["command or method", "dense: runtime", "memory", "text: runtime", "memory", "machine, 2 cores"], out)
+
+
 def beside(job):
     """A job on the other machine with two threads."""
-    own = [r for r in rows_of("scale-growth") if (r["job"], r["machine"], r["threads"]) == (job, OTHER, MAIN[1])]
+    own = of_other(job)
     out = [[{"dense": "blobs", "sparse": "text"}[r["kind"]], f"{int(r['n']):,}", seconds(r["seconds"]), seconds(r["fit"]), gigabytes(r["peak"]),
             f"{float(r['nmi']):.3f}"] for r in sorted(own, key=lambda r: (r["kind"], int(r["n"])))]
     return markdown([title(job), "samples", "command", "fit", "peak", "NMI"], out)
@@ -407,7 +424,7 @@ def waiting():
         if r["kind"] == "waiting":
             of.setdefault(r["machine"], []).append(r)
     out = [[r["machine"], r["ranks"], f"{1000 * float(r['stretch']):,.1f} ms", f"{100 * float(r['efficiency']):.0f} %"] for mine in of.values() for r in mine[::2]]
-    return markdown(["machine", "cores", "a stretch of", "efficiency"], out)
+    return markdown(["machine", "cores", "length of a period", "efficiency"], out)
 
 
 def scaling(kind):
@@ -423,8 +440,8 @@ def scaling(kind):
             ideal = float(one["seconds"]) / (key[3] if kind == "strong" else 1) if one else 0
             cells += ["", ""] if not r else [f"{float(r['seconds']):.2f} s" + (f" (mean {float(r['mean']):.2f})" if r["mean"] else ""),
                                              f"{100 * ideal / float(r['seconds']):.0f} %" if one else ""]
-        out.append([key[0], f"{key[2]:,}", f"the slowest of {key[3]} copies" if key[1] == "copies" else key[3], *cells])
-    return markdown(["machine", "rows in all" if kind == "strong" else "rows a rank", "ranks", "`kmeans`", "", "`mbc`", ""], out)
+        out.append([key[0], f"{key[2]:,}", f"slowest of {key[3]} copies" if key[1] == "copies" else key[3], *cells])
+    return markdown(["machine", "rows in total" if kind == "strong" else "rows per rank", "ranks", "`kmeans`", "efficiency", "`mbc`", "efficiency"], out)
 
 
 def tables_transfer(_):
@@ -454,7 +471,7 @@ def said(what):
 
 MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 

@@ -544,7 +544,7 @@ class TransferFailures(MpiTest):
 
 
 class Traffic(MpiTest):
-    """docs/scale.md: what an iteration sends."""
+    """docs/notes/mpi.md: what an iteration sends."""
 
     def sent(self, method, files, k, iterations, **options):
         settings = [x for name, value in options.items() for x in ("--set", f"{name}={value}")]

@@ -215,16 +215,19 @@ def test_growth():
     lines += [growth_line("kmeans", 1000000, 4 + t, machine="arm64", threads=t, fit=1, nmi=.5) for t in (1, 2)] + [growth_line("kmeans", 100000, 99, threads=1)]
     lines += [growth_line("ncut", n, (n / 1e5) ** 1.5) for n in (10000, 100000)] + [growth_line("ncut", 1000000, 40, machine="arm64", threads=1)]
     lines += [growth_line("ncut", n, s, kind="sparse") for n, s in ((100000, 1), (200000, 4), (400000, 4), (1600000, 8))]
-    lines += [growth_line("predict", 1000000, 2)]
+    lines += [growth_line("predict", 1000000, 2), growth_line("auto", 1000000, 7, machine="arm64")]
     with results(scale_growth="kind,job,n,machine,threads,seconds,fit,processor,peak,data,nmi\n" + "".join(lines)):
         dense, sparse, most, other = docs.growth("dense"), docs.growth("sparse"), docs.million("dense"), docs.beside("kmeans")
+        brief = docs.scale_short("")
     assert dense[0] == "| | 10,000 | 100,000 | 1,000,000 | exponent |"
     assert dense[2:4] == ["| `kmeans` | 0.1 s | 1 s | 10 s | 1.00 |", "| `ncut` | 0.0316 s | 1 s |  | 1.50 |"], dense
     assert sparse[2] == "| `ncut` | 1 s | 4 s | 4 s | 8 s | 2.00, then 0.50 |", sparse
     assert most[0] == "| | command | fit | processor | peak | of 3.2 GB | NMI | arm64: processor |", most[0]
-    assert most[2:] == ["| `kmeans` | 10 s | 5 s | 30 s | 2.00 GB | 62 % | 0.50 | 15 s |", "| `ncut` |  |  |  |  |  |  | 120 s |",
-                        "| `predict` | 2 s |  | 6 s | 2.00 GB | 62 % |  |  |"], most
+    assert most[2:] == ["| `cluster` (`auto`) |  |  |  |  |  |  | 21 s |", "| `kmeans` | 10 s | 5 s | 30 s | 2.00 GB | 62 % | 0.50 | 15 s |",
+                        "| `ncut` |  |  |  |  |  |  | 120 s |", "| `predict` | 2 s |  | 6 s | 2.00 GB | 62 % |  |  |"], most
     assert other[2:] == ["| blobs | 1,000,000 | 6 s | 1 s | 2.00 GB | 0.500 |"], other  # two threads, not one
+    assert brief[3] == "| `kmeans` | 10 s | 2.00 GB |  |  | x86-64 |", brief
+    assert brief[2] == "| `cluster` (`auto`) | 7 s | 2.00 GB |  |  | arm64 |", brief  # the newer run
 
 
 def test_scaling_over_ranks():
@@ -234,7 +237,7 @@ def test_scaling_over_ranks():
             r + "," * (10 - r.count(",")) + "\n" for r in rows)):
         weak, strong, waiting = docs.scaling("weak"), docs.scaling("strong"), docs.scaling("waiting")
     assert weak[2:] == ["| m | 100 | 1 | 2.00 s | 100 % | 1.00 s | 100 % |", "| m | 100 | 4 | 2.50 s | 80 % |  |  |",
-                        "| m | 100 | the slowest of 4 copies | 2.20 s (mean 2.10) | 91 % |  |  |"], weak
+                        "| m | 100 | slowest of 4 copies | 2.20 s (mean 2.10) | 91 % |  |  |"], weak
     assert strong[2:] == ["| m | 400 | 1 |  |  | 8.00 s | 100 % |", "| m | 400 | 4 |  |  | 2.50 s | 80 % |"], strong
     assert waiting[2:] == ["| m | 4 | 10.0 ms | 90 % |", "| m | 4 | 40.0 ms | 90 % |", "| n | 2 | 20.0 ms | 100 % |"], waiting
 
