@@ -10,7 +10,7 @@ k          how often `-k auto` finds the number of classes
 landmarks  auto and ncut on graphs of neighbours and of 1000, 2000 and 4000 landmarks, all samples
 
 Data sets are those of every collection in KINDRED_DATA. A case fills bench/results/auto-CASE.csv (or --out), one draw after the other:
-a later call continues, and --minutes stops it. Then it prints its tables, which docs/auto.md and docs/graphs.md discuss. Known
+a later call continues, and --minutes stops it. Then it prints its tables, which docs/notes/auto.md and docs/notes/graphs.md discuss. Known
 classes are used to score, and for nothing else."""
 
 import functools

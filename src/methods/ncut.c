@@ -10,7 +10,7 @@
  *
  * If ranks share the rows, and beyond the limit of an exact search (policy.c), W is that of samples that share landmarks [CC11],
  * Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all, and clusters are as good
- * (docs/graphs.md).
+ * (docs/notes/graphs.md).
  *
  * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
  * is a neighbour graph, which needs no width; `neighbors=0 similarity=gauss
