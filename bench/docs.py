@@ -1,11 +1,11 @@
 #!/usr/bin/python3
-"""The tables of the documentation from the result files. SPDX-License-Identifier: BSD-3-Clause
+"""Writes the tables of the documentation from the result files. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/docs.py [--check] [--print NAME]
 
-Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in README.md, docs/transfer.md, docs/through-a-bridge.md,
-docs/scale.md, docs/notes/scale.md, docs/notes/mpi.md, docs/notes/statements.md and docs/notes/transfer.md from bench/results.csv and bench/results/*.csv, and docs/reproduction.md with its figures from bench/results/papers*.csv. With --check it
-only reports what is not up to date. The first line of a result file names the command that wrote it."""
+Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in the pages listed in PAGES from bench/results.csv and
+bench/results/*.csv, and the page docs/notes/reproduction.md with its figures from bench/results/papers*.csv. With --check it only reports which pages are
+not up to date. The first line of a result file names the command that wrote it."""
 
 import argparse
 import collections
@@ -20,7 +20,7 @@ import reproduction
 import statements
 import transfer
 
-PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/scale.md", "docs/notes/mpi.md", "docs/notes/statements.md", "docs/notes/transfer.md")]
+PAGES = [common.ROOT / p for p in ("README.md", "docs/reproduction.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/scale.md", "docs/notes/mpi.md", "docs/notes/statements.md", "docs/notes/transfer.md")]
 
 
 def rows_of(name):
@@ -471,7 +471,7 @@ def said(what):
 
 MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 
@@ -490,7 +490,7 @@ def pages():
     """{path: what it should contain}"""
     wanted = {page: filled(page.read_text(encoding="utf-8")) for page in PAGES}
     folder = common.ROOT / "docs" / "reproduction"
-    wanted[folder.with_suffix(".md")], figures = reproduction.page(papers.load(), folder.name)
+    wanted[common.ROOT / "docs" / "notes" / "reproduction.md"], figures = reproduction.page(papers.load(), f"../{folder.name}")
     return wanted | {folder / name: text for name, text in figures.items()}
 
 

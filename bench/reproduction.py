@@ -1,8 +1,9 @@
-"""docs/reproduction.md and its figures: the papers' tables next to ours. SPDX-License-Identifier: BSD-3-Clause
+"""docs/notes/reproduction.md and its figures: the papers' tables next to ours. SPDX-License-Identifier: BSD-3-Clause
 
-bench/docs.py writes and checks the page. Rows come from bench/results/papers.csv and papers-records.csv (bench/papers.py); which tables there are, and the
-papers' figures, from the presets' plans (cli/plans); the sentences under the tables, and those of the papers' figures that are not scores, from
-bench/papers.json. No figure of ours is written by hand. Rows that were not run are marked. SciPy is needed for the significance tests alone."""
+bench/docs.py writes and checks the page, and the table of verdicts in docs/reproduction.md. The rows come from bench/results/papers.csv and
+papers-records.csv (bench/papers.py). The list of tables and the papers' scores come from the presets' plans (cli/plans). The comments under the tables,
+and the papers' values that are not scores, come from bench/papers.json; a comment on a table begins with one of VERDICTS. None of our figures is
+entered by hand, and rows that were not run are marked. Only the significance tests need SciPy."""
 
 import math
 
@@ -17,6 +18,7 @@ PAPERS = {
     "ZZL19": "Zhang, Zhang and Liu 2019: feature and instance transfer (MTCFIR)",
     "B19": "Berikov 2019: ensemble clustering with transfer (TrEC)",
 }
+VERDICTS = ["Reproduced in part", "Reproduced", "Not reproduced", "Better than in the paper"]  # the longer one of two first
 
 
 def mean_std(values):
@@ -83,12 +85,11 @@ class Table:
 
 
 def figure(v, signed=False):
-    text = f"{v:+.3f}" if signed else f"{v:.3f}"
-    return text.replace("0.", ".", 1) if abs(v) < 1 else text
+    return f"{v:+.3f}" if signed else f"{v:.3f}"
 
 
 def cell(row, line, score, task):
-    """Ours ± std (paper's, difference)."""
+    """Our value ± standard deviation (the paper's, the difference)."""
     paper = row.paper(score, task) if task is not None else None
     ours = row.score(line, score, task) if line else None
     if "missing" in row.plan:
@@ -103,11 +104,11 @@ def cell(row, line, score, task):
 
 
 def setting(line):
-    return line["setting"] if line else ""
+    return f"`{line['setting']}`" if line and line["setting"] else ""
 
 
 def write_table(out, table):
-    """A row a method, a column for each score of each task."""
+    """One row per method, one column for each score of each data set."""
     count = len(table.tasks) if table.tasks else max((len(r.paper(table.scores[0], 0) and r.plan["references"]["paper"][table.scores[0]])
                                                       for r in table.rows if r.plan.get("references", {}).get("paper", {}).get(table.scores[0])), default=1)
     tasks = table.tasks or [f"task {i + 1}" for i in range(count)]
@@ -122,7 +123,7 @@ def write_table(out, table):
 
 
 def write_matrix(out, tables):
-    """Tables of one task and one score with the same rows: a line each."""
+    """Tables of one data set and one score with the same rows: one line each."""
     score = tables[0].scores[0]
     names = [r.name for r in tables[0].rows]
     for t in tables[1:]:
@@ -152,7 +153,7 @@ def write_matrix(out, tables):
 
 
 def verdict(tables, sentence):
-    """The sentence under a table, and how many of its rows are not there."""
+    """The comment under a table, and how many of its rows were run."""
     done, wanted = (sum(t.done()[i] for t in tables) for i in (0, 1))
     if not sentence:
         return f"*{done} of {wanted} rows have been run: no verdict yet.*"
@@ -160,7 +161,7 @@ def verdict(tables, sentence):
 
 
 def write_curve(out, table, figures, name):
-    """The mean over tasks of each score against the option."""
+    """Each score, averaged over data sets, against the option."""
     option = table.plan["curve"]
     drawn = False
     for score in table.scores:
@@ -176,7 +177,7 @@ def write_curve(out, table, figures, name):
             continue
         series = {n or table.rows[0].plan["method"]: sorted(p) for n, p in series.items()}
         file = f"{papers.slug(table.key)}-{score}.svg"
-        figures[file] = fig.curves(table.title, option, f"{score}, mean of tasks", series, even=True)
+        figures[file] = fig.curves(table.title, option, f"{score}, mean over data sets", series, even=True)
         out.append(f"![{table.title}: {score}]({name}/{file})")
         out.append("")
         drawn = True
@@ -186,22 +187,22 @@ def write_curve(out, table, figures, name):
 
 
 def record(table, name, what, setting=None):
-    """What a row recorded at that setting, or at its best."""
+    """The values a row recorded at that setting, or at its best one."""
     row = next((r for r in table.rows if r.name == name and r.found), None)
     line = row and (row.best(table.scores[0]) if setting is None else next((x for x in row.lines() if x["setting"] == setting), None))
     return line and line["record"].get(what)
 
 
 def write_alpha(out, tables, words):
-    """[ZZL19] tables 6 to 11: what each task draws on the others, scaled so that its own is 1."""
+    """[ZZL19] tables 6 to 11: how much each data set uses the others, scaled so that its own weight is 1."""
     for key, paper in words["alpha"].items():
         table = next((t for t in tables if t.key == key), None)
         found = table and record(table, "MTCFIR", "relatedness")
         n = len(paper["paper"])
-        ideal = ", [ideal by shared classes]" if "ideal" in paper else ""
-        out.append(f"{table.title if table else key}: ours (paper's{ideal})")
+        ideal = ", [ideal from shared classes]" if "ideal" in paper else ""
+        out.append(f"{table.title if table else key}: our value (the paper's{ideal})")
         out.append("")
-        out.append("| task | " + " | ".join(f"draws on {s + 1}" for s in range(n)) + " |")
+        out.append("| data set | " + " | ".join(f"uses {s + 1}" for s in range(n)) + " |")
         out.append("|---|" + "---:|" * n)
         for t in range(n):
             cells = []
@@ -214,8 +215,8 @@ def write_alpha(out, tables, words):
 
 
 def write_mmd(out, tables, words):
-    """[ZZL19] table 12: mean squared discrepancy of pairs of tasks before and after the features are learnt."""
-    out.append("| data | kernel | before: ours (paper's) | after: ours (paper's) | ratio: ours (paper's) |")
+    """[ZZL19] table 12: mean squared discrepancy of pairs of data sets before and after the features are learnt."""
+    out.append("| data | kernel | before: ours (the paper's) | after: ours (the paper's) | ratio: ours (the paper's) |")
     out.append("|---|---|---:|---:|---:|")
     for key, (before, after) in words["mmd"].items():
         table = next((t for t in tables if t.key == key), None)
@@ -232,8 +233,8 @@ def write_mmd(out, tables, words):
 
 
 def write_emd(out, tables, words):
-    """[ZZ10] table 4: the distance of matched clusters, alone (lambda = 0 in the curve) and together."""
-    out.append("| data | alone (lambda = 0) | MBC | MBC / alone | in the paper: IND | MBC | MBC / IND | of the true classes |")
+    """[ZZ10] table 4: the distance of matched clusters, separately (lambda = 0 in the curve) and together."""
+    out.append("| data | separately (lambda = 0) | MBC | ratio | paper: IND | paper: MBC | paper: ratio | paper: true classes |")
     out.append("|---|---:|---:|---:|---:|---:|---:|---:|")
     by_key = {t.key: t for t in tables}
     for title, (ind, mbc, true) in words["d_m"].items():
@@ -258,19 +259,19 @@ def write_convergence(out, tables, words, figures, name):
     if not series:
         out += ["not run", ""]
         return
-    figures["convergence.svg"] = fig.curves("The objective after each iteration, as a share of the first", "iteration", "objective", series)
+    figures["convergence.svg"] = fig.curves("The objective after each iteration, as a fraction of the first", "iteration", "objective", series)
     out += [f"![convergence]({name}/convergence.svg)", ""]
 
 
 def write_bridges(out):
-    """Of each pair of bench/results/transfer-bridges.csv the bridges, the one the program takes first."""
+    """Accuracy by choice of bridge, from bench/results/transfer-bridges.csv; the first bridge of each pair is the one that kindred uses."""
     pairs, groups = {}, {}
     for r in common.read_csv(common.RESULTS / "transfer-bridges.csv"):
         pairs.setdefault((r["collection"], r["pair"]), []).append(float(r["acc"]))
     for (collection, _), acc in pairs.items():
         for group in (collection, "all"):
             groups.setdefault(group, []).append((acc[0], sum(acc) / len(acc), max(acc)))
-    out.append("| collection | pairs | the bridge taken | any (chance) | the best (by the truth) | how often the best was taken |")
+    out.append("| collection | pairs | kindred's choice | mean of all bridges | best bridge (known afterwards) | kindred's choice is the best |")
     out.append("|---|---:|---:|---:|---:|---:|")
     for group in [g for g in groups if g != "all"] + ["all"]:
         rows = groups[group]
@@ -280,7 +281,7 @@ def write_bridges(out):
 
 
 def write_significance(out, tables, words, figures, name):
-    """Over all data sets that every one of these methods has been run on."""
+    """Significance tests over all data sets that each of these methods was run on."""
     wanted = words["compared"]
     blocks, labels = [], []
     for table in tables:
@@ -294,27 +295,51 @@ def write_significance(out, tables, words, figures, name):
             if None not in values:
                 blocks.append([v[0] for v in values])
                 labels.append(f"{table.title}: {task}")
-    out.append(f"Normalised mutual information of {len(wanted)} methods at their defaults on {len(blocks)} data sets that all of them have been run on "
-               f"(of the tables named in `bench/papers.json`).")
+    out.append(f"This section compares the NMI of {len(wanted)} methods with default options on the {len(blocks)} data sets that all of them were run on. "
+               f"`bench/papers.json` lists the tables.")
     out.append("")
     if len(blocks) < 6:
-        out += ["not run: fewer than six data sets have all rows.", ""]
+        out += ["not run: fewer than six data sets have all rows", ""]
         return
     names = list(wanted)
     ranks = fig.mean_ranks(blocks)
     chi2, f, p = fig.friedman(ranks, len(blocks))
     cd = fig.critical_difference(len(names), len(blocks))
     one = names.index(words["compared_one"])
-    out.append(f"Friedman: chi-squared {chi2:.1f}, F {f:.2f}, p {p:.1e}. Mean ranks that differ by less than {cd:.2f} may be chance (Nemenyi, .05).")
+    out.append(f"Friedman test: chi-squared {chi2:.1f}, F {f:.2f}, p {p:.1e}. Mean ranks that differ by less than {cd:.2f} may differ by chance (Nemenyi test at 0.05).")
     out.append("")
     figures["critical-difference.svg"] = fig.critical("Mean ranks of methods", names, ranks, cd)
     out.append(f"![mean ranks]({name}/critical-difference.svg)")
     out.append("")
-    out.append(f"| {names[one]} against | mean difference | p, Wilcoxon's signed ranks | p after Holm |")
+    out.append(f"| {names[one]} compared with | mean difference | p (Wilcoxon signed-rank test) | p (Holm correction) |")
     out.append("|---|---:|---:|---:|")
     for m, d, pair, corrected in fig.against(blocks, one):
         out.append(f"| {names[m]} | {figure(d, True)} | {pair:.1e} | {corrected:.1e} |")
     out.append("")
+
+
+def verdict_of(sentence):
+    """The verdict that a comment begins with."""
+    found = next((v for v in VERDICTS if sentence.startswith(v)), None)
+    if found is None:
+        raise ValueError(f"bench/papers.json: this comment begins with none of {', '.join(VERDICTS)}: {sentence[:60]}")
+    return found.lower()
+
+
+def verdicts():
+    """The table of docs/reproduction.md: one line for each table of a paper."""
+    sentences, plans, out = papers.words()["sentences"], papers.plans(), ["| paper | table | command | result |", "|---|---|---|---|"]
+    for paper in PAPERS:
+        for preset in sorted((n for n, plan in plans.items() if plan.get("paper") == paper), key=lambda n: plans[n]["title"]):
+            keys = {t["title"]: f"{preset}/{papers.slug(t['title'])}" for t in plans[preset]["tables"] if "curve" not in t}
+            found = {title: verdict_of(sentences[key]) for title, key in keys.items() if key in sentences}
+            if keys and preset in sentences:
+                found[""] = verdict_of(sentences[preset])
+            titles = {v: [t for t, x in found.items() if x == v] for v in dict.fromkeys(found.values())}
+            result = "; ".join(v if len(titles) == 1 else f"{v}: {', '.join(t)}" for v, t in titles.items())
+            if found:
+                out.append(f"| [{paper}] | {plans[preset]['title'].replace(f'[{paper}] ', '', 1)} | `kindred bench {preset}` | {result} |")
+    return out
 
 
 def page(rows, name):
@@ -327,8 +352,8 @@ def page(rows, name):
     done = [t.done() for t in everything]
     seconds = sum(r.found["seconds"] for t in everything for r in t.rows if r.found and r.plan["method"] != "peer")
     out = [words["head"].strip(), "",
-           f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run. Those of `kindred bench all` took {seconds / 60:.0f} minutes of processor time together: "
-           f"{seconds / 120:.0f} minutes on two cores. {words['machines']}", ""]
+           f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run. Those of `kindred bench all` took {seconds / 60:.0f} minutes of processor time, "
+           f"which is {seconds / 120:.0f} minutes on two cores. {words['machines']}", ""]
     for paper, title in PAPERS.items():
         out += [f"## [{paper}] {title}", ""]
         of_paper = [n for n, plan in plans.items() if plan.get("paper") == paper]
@@ -357,11 +382,12 @@ def page(rows, name):
         if paper == "ZZL19":
             out += ["### Tables 6 to 11: relatedness", ""]
             write_alpha(out, everything, words)
-            out += [words["sentences"]["alpha"], "", "### Table 12: discrepancy of tasks before and after", ""]
+            out += [words["sentences"]["alpha"], "", "### Table 12: discrepancy of data sets before and after", ""]
             write_mmd(out, everything, words)
             out += [words["sentences"]["mmd"], ""]
         if paper == "TSZY15":
-            out += ["### Which bridge", "", "`bench/transfer.py bridges`: accuracy of `ttl` over the bridge the program takes, over any, over the best.", ""]
+            out += ["### Choice of the bridge", "", "`bench/transfer.py bridges`", "",
+                    "The table shows the accuracy of `ttl` over the bridge that kindred uses, averaged over all bridges, and over the best one.", ""]
             write_bridges(out)
             out += [words["sentences"]["bridges"], ""]
         if paper == "ZZ10":
@@ -372,7 +398,7 @@ def page(rows, name):
     write_convergence(out, everything, words, figures, name)
     out += ["## All data sets together", ""]
     write_significance(out, everything, words, figures, name)
-    out += ["## Methods of the tables that are not here", ""]
+    out += ["## Methods that kindred does not have", ""]
     out += [f"- **{m['name']}** ({m['from']}). {m['why']}" for m in words["missing"]] + [""]
     if waiting:
         out += ["## Tables that have not been run", "", "; ".join(waiting) + ".", ""]

@@ -73,7 +73,7 @@ def test_rows_of_the_same_case_and_machine_are_replaced():
         assert [c.split(";")[0] for c in common.comments(path)] == ["# first", "# second"]
 
 
-# --- docs/reproduction.md ------------------------------------------------------------------------------------------------
+# --- docs/reproduction.md and docs/notes/reproduction.md -----------------------------------------------------------------
 
 
 def test_demsar_example():
@@ -140,11 +140,19 @@ def test_rows_of_bench_become_the_page():
     assert rows["gz09-webkb4", row["table"], "k-means"]["lines"][0]["scores"]["acc"] == one
     kept = rows["zz10", "tr11", "MBC"]["lines"][0]["record"]
     assert kept == {"objective": list(range(1, 101)), "d_m_uniform.X1.X2": [.25, .75]}, kept
-    assert "| NCut | not run (.491)" in text
-    found = next(line for line in text.splitlines() if line.startswith("| k-means | **.600**"))
-    assert "**.600** ± .141 (.578, +.022)" in found and "**.400** ± .000 (.567, -.167)" in found, found
-    assert "not run (.594)" in text and "2 of " in text and "| tr11 | not run | **0.5000** ± 0.3536 |" in text
-    assert "| w | 1 | **.500** | .600 | .700 | 0 of 1 |" in text
+    assert "| NCut | not run (0.491)" in text
+    found = next(line for line in text.splitlines() if line.startswith("| k-means | **0.600**"))
+    assert "**0.600** ± 0.141 (0.578, +0.022)" in found and "**0.400** ± 0.000 (0.567, -0.167)" in found, found
+    assert "not run (0.594)" in text and "2 of " in text and "| tr11 | not run | **0.5000** ± 0.3536 |" in text
+    assert "| w | 1 | **0.500** | 0.600 | 0.700 | 0 of 1 |" in text
+    assert reproduction.verdict_of("Reproduced in part. So.") == "reproduced in part"
+    try:
+        reproduction.verdict_of("Somehow.")
+        raise SystemExit("a comment without a verdict passes")
+    except ValueError:
+        pass
+    ours = "reproduced in part: WebKB4, tf-idf and unit rows; not reproduced: WebKB4, raw counts"
+    assert f"| [GZ09] | table III: four universities' pages | `kindred bench gz09-webkb4` | {ours} |" in reproduction.verdicts()
     assert papers.slug("LSSMTC, eps = 0 (the paper's W step)") == "lssmtc-eps-is-0-the-paper-s-w-step"
 
 
