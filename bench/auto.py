@@ -1,17 +1,17 @@
 #!/usr/bin/python3
-"""The method auto of `cluster` on the real data, next to simpler methods. SPDX-License-Identifier: BSD-3-Clause
+"""Measures the method auto of `cluster` on real data, compared with simpler methods. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/auto.py CASE... [--build DIR] [--out FILE.csv] [--size N] [--seeds N] [--minutes M] [--only TEXT]
 
 quality    auto, auto --no-transfer, k-means, normalised cut and pooled k-means with the same preprocessing, on at most --size samples per data
-           set (400; 0: all), and how often auto's own statements are right: that its members agree, that clusters are no clearer
+           set (400; 0: all). It also counts how often the statements of auto are correct: that its methods agree, that clusters are no clearer
            than noise, and that clusters of two data sets match
 k          how often `-k auto` finds the number of classes
 landmarks  auto and ncut on graphs of neighbours and of 1000, 2000 and 4000 landmarks, all samples
 
-Data sets are those of every collection in KINDRED_DATA. A case fills bench/results/auto-CASE.csv (or --out), one draw after the other:
-a later call continues, and --minutes stops it. Then it prints its tables, which docs/notes/auto.md and docs/notes/graphs.md discuss. Known
-classes are used to score, and for nothing else."""
+The data sets are those of every collection in KINDRED_DATA. A case writes bench/results/auto-CASE.csv (or --out), one draw after the other.
+A later call continues, and --minutes limits its time. At the end it prints its tables, which docs/notes/auto.md and docs/notes/graphs.md discuss. Known
+classes are used only for scores."""
 
 import functools
 import gzip

@@ -1,6 +1,6 @@
 /* Internal functions that benchmarks call through ctypes. SPDX-License-Identifier: BSD-3-Clause
  *
- * Matrices have sparse rows or, if rowptr is NULL, dense ones. A function returns 0 or the status of what failed. */
+ * Matrices have sparse rows or, if rowptr is NULL, dense ones. A function returns 0, or the error status. */
 #include "engine/graph/knn.h"
 #include "matrix/linalg.h"
 

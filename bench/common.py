@@ -1,14 +1,14 @@
-"""What the benchmark scripts share: the command line, data, timing and tables. SPDX-License-Identifier: BSD-3-Clause
+"""Functions that the benchmark scripts share: command line, data, timing and tables. SPDX-License-Identifier: BSD-3-Clause
 
 Every script is called as
 
     bench/SUBJECT.py [CASE...] [--build DIR] [--out FILE.csv]
 
 and prints one Markdown table that compares kindred with a named alternative measured in the same run. With --out the rows
-are also put into a CSV file, where they replace earlier rows of the same case and kind of machine. Times are wall-clock times on all
-cores. With --cpu they are processor times with one thread each, which other work on the machine disturbs less.
+are also written to a CSV file, where they replace earlier rows of the same case and kind of machine. Times are wall-clock times on all
+cores. With --cpu they are processor times with one thread each, which are less sensitive to other work on the machine.
 
-Data sets are read from KINDRED_DATA (default: ../shared/data next to the repository). Cases whose data are absent are skipped.
+Data sets are read from KINDRED_DATA (default: ../shared/data next to the repository). Cases without data are skipped.
 Import this module before NumPy: --cpu sets the number of threads of libraries that read it when they are loaded."""
 
 import argparse

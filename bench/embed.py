@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""The two-dimensional map of samples against scikit-learn's t-SNE: trustworthiness and time. SPDX-License-Identifier: BSD-3-Clause
+"""Compares the two-dimensional map of samples with scikit-learn's t-SNE: trustworthiness and runtime. SPDX-License-Identifier: BSD-3-Clause
 
-Both map the same rows: pixels minus their mean, tf-idf of words, log counts of molecules minus the mean of each batch, all of
+Both map the same rows: pixels minus their mean, tf-idf of words, log counts of molecules minus the mean of each batch, all scaled to
 unit length. t-SNE maps one data set after the other with scikit-learn's defaults (perplexity 30; it starts from PCA if it accepts the
-data). Trustworthiness [Venna & Kaski 2001] with 15 neighbours is scikit-learn's, the mean over data sets weighted by their
-samples, of at most --most samples per data set, evenly spaced."""
+data). Trustworthiness [Venna & Kaski 2001] with 15 neighbours is computed by scikit-learn on at most --most evenly spaced samples per data
+set. The mean over data sets is weighted by their samples."""
 
 import ctypes as C
 import functools

@@ -1,15 +1,15 @@
 #!/usr/bin/python3
-"""What a GPU is worth: kindred on a device, PyTorch on the same card, kindred on the processor. SPDX-License-Identifier: BSD-3-Clause
+"""Measures the speed of a GPU: kindred on a device, PyTorch on the same card, and kindred on the CPU. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/gpu.py [CASE...] [--build DIR] [--out FILE.csv] [--device cuda] [--tiny] [--sets SET...]
 
-kmeans, text-kmeans          1,000,000 x 256, k = 100, and 1,000,000 texts of 59,030 words: 20 iterations, without the way to the card and back
+kmeans, text-kmeans          1,000,000 x 256, k = 100, and 1,000,000 texts of 59,030 words: 20 iterations, without transfers to and from the card
 neighbours, text-neighbours  exact 10 neighbours of 1,000,000 x 50 and of 200,000 texts
-mtcfir, mtcfir-text          100,000 x 3,000, and text of the shape of 20 Newsgroups; next to the same number of operations in one large product
-nmtf, pca-kmeans, auto       200,000 texts in 20 classes, 20 sweeps; 400,000 x 1,000; 2 x 500,000 x 50: next to the processor
-same                         whether labels on the device are those of the processor, on the real data (only by name)
+mtcfir, mtcfir-text          100,000 x 3,000, and text of the shape of 20 Newsgroups; compared with one large product of as many operations
+nmtf, pca-kmeans, auto       200,000 texts in 20 classes, 20 sweeps; 400,000 x 1,000; 2 x 500,000 x 50: compared with the CPU
+same                         checks that labels on the device are those of the CPU, on real data (runs only if named)
 
---tiny uses sizes that a processor handles in seconds, so that `--device cpu --tiny` is a dry run. Without PyTorch the peer is the processor.
+--tiny uses sizes that a CPU handles in seconds, so that `--device cpu --tiny` is a dry run. Without PyTorch, the CPU is the alternative.
 Build with: cmake --build build/release --target kindred kindred_shared kindred_cuda kindred_bench_shim"""
 
 import ctypes as C

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
-"""Methods on graphs of nearest neighbours against scikit-learn and SciPy. SPDX-License-Identifier: BSD-3-Clause
+"""Compares methods on nearest-neighbour graphs with scikit-learn and SciPy. SPDX-License-Identifier: BSD-3-Clause
 
-text   rows of about 100 words out of 30,000, drawn from topics over a Zipf law, tf-idf
+text   rows of about 100 words out of 30,000, drawn from topics with a Zipf distribution, tf-idf
 dense  Gaussian clusters in 50 dimensions
 
-20 neighbours by cosine, 20 clusters or classes; gfhf and llgc know one sample in 100. The peers build the same graph with
-scikit-learn's brute-force search, then use SpectralClustering (ncut) or a direct solution of the sparse linear system
-by SciPy (gfhf, llgc). The adjusted Rand index of both shows that they do the same work."""
+The graphs have 20 neighbours by cosine, and there are 20 clusters or classes. gfhf and llgc know the label of one sample in 100. The alternatives
+build the same graph with scikit-learn's brute-force search. They then use SpectralClustering (ncut) or a direct solution of the sparse linear
+system by SciPy (gfhf, llgc). The adjusted Rand index of both shows that they do the same work."""
 
 import functools
 import sys

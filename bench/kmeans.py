@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""k-means against scikit-learn: same start, same iterations, same inertia. SPDX-License-Identifier: BSD-3-Clause
+"""Compares k-means with scikit-learn: same start, same iterations, same inertia. SPDX-License-Identifier: BSD-3-Clause
 
 Both start from the means of the same random labels and run until no label changes (tol = 0) with the same number of
-threads. The peer is the faster of scikit-learn's two algorithms, lloyd and elkan. million-10 stops at 20 iterations, where
-kindred's centres are the means of its labels and scikit-learn's labels are those nearest to its centres, so that the inertias
-differ slightly. k-means on a million samples next to MiniBatchKMeans and faiss: bench/scale.py peers."""
+threads. The alternative is the faster of scikit-learn's two algorithms, lloyd and elkan. million-10 stops after 20 iterations. At that point
+kindred's centres are the means of its labels, while scikit-learn's labels are those of the nearest centre, so the inertias
+differ slightly. bench/scale.py peers compares k-means on a million samples with MiniBatchKMeans and faiss."""
 
 import functools
 import sys

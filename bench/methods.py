@@ -1,19 +1,19 @@
 #!/usr/bin/python3
-"""Methods against plain NumPy, SciPy and LIBLINEAR, from the same start to the same result. SPDX-License-Identifier: BSD-3-Clause
+"""Compares methods with NumPy, SciPy and LIBLINEAR, from the same start to the same result. SPDX-License-Identifier: BSD-3-Clause
 
-products     sparse (20 Newsgroups, 1.7 million entries) times dense columns, against SciPy, which uses one core
-linear       svm and logreg against LIBLINEAR in scikit-learn. Each solver runs with tolerances from loose to tight; its time is
-             that of the fastest run whose objective is within 1e-4 or 1e-6 of the least that any run found
-lssmtc       two data sets of 20ng_rec_vs_talk, 20 iterations, against a d x d eigen-decomposition in every iteration
+products     sparse (20 Newsgroups, 1.7 million entries) times dense columns, compared with SciPy, which uses one core
+linear       svm and logreg compared with LIBLINEAR in scikit-learn. Each solver runs with several tolerances; its time is
+             that of the fastest run whose objective is within 1e-4 or 1e-6 of the smallest that any run found
+lssmtc       two data sets of 20ng_rec_vs_talk, 20 iterations, compared with a d x d eigendecomposition in every iteration
 mbc          20 Newsgroups twice, in 20 and 6 clusters, 40 sweeps, to the same objective
 mtcfir       three data sets of Reuters, and four of newsgroups (mtcfir-20ng)
 snmf         snmf as auto runs it, 120 iterations: on texts, and three starts on Gaussian similarities of 4,000 points
 ttl          computers against politics in 20 Newsgroups: source, bridge and target, 80 sweeps
-ec           the consensus of 20 runs on 4,000 samples against a dense co-association matrix
-mtcfir-size  mtcfir on 1,000 to 8,000 documents with 59,030 words, and on made-up documents: the rate of its dense products
-             against that of one large product by the same BLAS. Takes an hour; only by name
+ec           the consensus of 20 runs on 4,000 samples compared with a dense co-association matrix
+mtcfir-size  mtcfir on 1,000 to 8,000 documents with 59,030 words, and on synthetic documents: the rate of its dense products
+             compared with that of one large product by the same BLAS. Takes an hour and runs only if named
 
-The plain versions are in bench/peers.py. mtcfir-size runs the program; the others call the library."""
+The alternatives are in bench/peers.py. mtcfir-size runs the program; the others call the library."""
 
 import ctypes as C
 import functools

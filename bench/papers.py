@@ -1,18 +1,18 @@
 #!/usr/bin/python3
-"""The rows of the papers' tables: those of `kindred bench all`, and of scikit-learn and POT. SPDX-License-Identifier: BSD-3-Clause
+"""Collects the rows of the papers' tables: those of `kindred bench all`, and those of scikit-learn and POT. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/papers.py [CASE...] [--build DIR] [--out FILE.csv] [--rows DIR] [--minutes M] [--only TEXT]
 
-rows   runs `kindred bench all -o DIR` (--rows; --only as there), which keeps one file per row and continues where it stopped, and puts the rows
-       that DIR has into bench/results/papers.csv (--out), in the place of those that the file has of the same row
-peers  what a user might choose instead, on the tables that are made of entire files, with the same preprocessing, samples and numbers of clusters:
-       KMeans, SpectralClustering (10 nearest neighbours), AgglomerativeClustering (Ward) and BayesianGaussianMixture on each data set alone;
-       of tables with a source and a target a logistic regression after POT's SinkhornTransport. All but KMeans get at most 100 leading
-       directions (TruncatedSVD), since they need dense data. At most 3 repeats; data sets of more than 12,000 samples are skipped. Rows that the file has
-       are not run again
+rows   runs `kindred bench all -o DIR` (--rows; --only is passed on), which keeps one file per row and continues an interrupted run. The rows in DIR
+       replace the same rows of bench/results/papers.csv (--out)
+peers  runs alternatives on the tables that use complete files, with the same preprocessing, samples and numbers of clusters: KMeans,
+       SpectralClustering (10 nearest neighbours), AgglomerativeClustering (Ward) and BayesianGaussianMixture on each data set separately. Tables with a
+       source and a target get a logistic regression after POT's SinkhornTransport. All except KMeans get at most 100 leading directions
+       (TruncatedSVD), because they need dense data. At most 3 repeats; data sets of more than 12,000 samples and rows that the file already has are
+       skipped
 
-papers.csv has one line per row, setting and data set, with the values of all repeats of each score; papers-records.csv the processor
-seconds of each row, and what docs/reproduction.md shows of relatedness, discrepancies and objectives. bench/docs.py makes that page."""
+papers.csv has one line per row, setting and data set, with the values of all repeats of each score. papers-records.csv has the processor time of
+each row, and the relatedness, discrepancies and objectives that docs/notes/reproduction.md shows. bench/docs.py writes that page."""
 
 import gzip
 import json
@@ -40,7 +40,7 @@ def plans():
 
 
 def words():
-    """What docs/reproduction.md says about the tables, and which records it shows."""
+    """The comments of docs/notes/reproduction.md on the tables, and the records it shows."""
     return json.loads((common.ROOT / "bench" / "papers.json").read_text())
 
 

@@ -1,7 +1,7 @@
-"""Plain implementations that benchmarks and tests compare kindred with. SPDX-License-Identifier: BSD-3-Clause
+"""Simple implementations that benchmarks and tests compare kindred with. SPDX-License-Identifier: BSD-3-Clause
 
-Vectorised NumPy and SciPy as a careful user would write them: no loops over samples, sparse matrices stay sparse where
-the method allows it. They need nothing else of this folder."""
+They use vectorised NumPy and SciPy as a careful user would: no loops over samples, and sparse matrices stay sparse if
+the method allows it. They need no other file of this folder."""
 
 import math
 import time

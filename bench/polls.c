@@ -1,10 +1,10 @@
-/* How long a method goes without a look at whether it should stop. SPDX-License-Identifier: BSD-3-Clause
+/* Measures how long a method runs without checking whether it should stop. SPDX-License-Identifier: BSD-3-Clause
  *
- * Usage: polls METHOD K FILE...                             cluster (METHOD relate: kdr_relate; K 0: the method finds out)
+ * Usage: polls METHOD K FILE...                             cluster (METHOD relate: kdr_relate; K 0: the method chooses)
  *        polls METHOD 0 SOURCE SOURCE.labels TARGET [BRIDGE...]   transfer
  *
- * Runs the job on one thread twice: to the end, for the longest stretch of processor time between two events and where
- * it lies; and with the event before that stretch answered by "stop", for the time from there to the end. */
+ * Runs the job on one thread twice. The first run goes to the end and finds the longest period of processor time between two
+ * events. The second run answers the event before that period with "stop" and measures the time until the job ends. */
 #include <kindred/kindred.h>
 
 #include <stdio.h>

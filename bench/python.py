@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""What the Python package costs: against the C call itself and against scikit-learn. SPDX-License-Identifier: BSD-3-Clause
+"""Measures the overhead of the Python package, compared with the C call and with scikit-learn. SPDX-License-Identifier: BSD-3-Clause
 
 Run it with the interpreter that has the package (make python): build/release/venv/bin/python bench/python.py
 
-overhead  a small fit against kdr_fit on the same memory
-kmeans    k-means on usps with k = 100 against scikit-learn, same start, one thread each
-memory    peak memory of a fit beyond its data (--gigabytes), against that of kdr_fit; each in a process of its own"""
+overhead  a small fit compared with kdr_fit on the same memory
+kmeans    k-means on usps with k = 100 compared with scikit-learn, same start, one thread each
+memory    peak memory of a fit beyond its data (--gigabytes), compared with kdr_fit; each in a separate process"""
 
 import resource
 import subprocess

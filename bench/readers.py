@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Readers of text formats against pandas.read_csv and scipy.io.mmread. SPDX-License-Identifier: BSD-3-Clause
+"""Compares the readers of text formats with pandas.read_csv and scipy.io.mmread. SPDX-License-Identifier: BSD-3-Clause
 
-The files are made in a temporary folder: a CSV file of random normal numbers as pandas prints them, and a Matrix Market file of
-sparse rows. Every reading is a process of its own; kindred uses all cores, its peers the one they can use. Peak memory is the
+The files are created in a temporary folder: a CSV file of random normal numbers as pandas prints them, and a Matrix Market file of
+sparse rows. Every file is read in a separate process. kindred uses all cores; the alternatives can use only one. Peak memory is the
 growth of the resident set, and must stay below 1.5 times the matrix + 64 MB."""
 
 import json

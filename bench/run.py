@@ -4,8 +4,8 @@
 usage: bench/run.py [SUBJECT...] [--build DIR] [--out FILE.csv] [--cpu]
 
 Subjects: kmeans methods readers graphs embed; default all. Each prints a table that compares kindred with a named alternative in the
-same run. The README's table is made from the file: bench/docs.py. How good the labels are is measured by `kindred bench`,
-bench/auto.py and bench/transfer.py."""
+same run. bench/docs.py writes the README's table from the file. `kindred bench`, bench/auto.py and bench/transfer.py measure the quality of
+the labels."""
 
 import subprocess
 import sys

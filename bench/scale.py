@@ -1,21 +1,22 @@
 #!/usr/bin/python3
-"""Time and memory as data grow: sizes, peers, ranks, and data larger than memory. SPDX-License-Identifier: BSD-3-Clause
+"""Measures runtime and memory as data grow: sizes, other libraries, ranks, and data larger than memory. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/scale.py CASE... [--build DIR] [--out FILE.csv] [--minutes M] [--only TEXT] [--machine NAME] [--data DIR] ...
 
-growth  every method, and vectorize, predict, relate, inspect and convert, at four sizes (--sizes): dense, 50 columns of overlapping blobs, and
-        sparse, 60 words per sample out of 50,000; three data sets, five clusters. Of transfers the first is the source, the second the target
-        and the third the bridge. Methods that grow with n^2 get a sixteenth of each size. A run of more than --most seconds is ended.
-peers   k-means on 1,000,000 x 50 next to scikit-learn's KMeans and MiniBatchKMeans and faiss: same first centres, same iterations. Peak
-        memory is that of a process of each one's own, data included; the inertia is measured by one function for all
-ranks   k-means and mbc over ranks of mpirun (--ranks), one thread each: weak (--rows per rank), strong (--strong rows in all), as many
-        separate processes at once without MPI (copies), and what the machine itself loses when cores wait for each other (waiting.c).
-        Needs a build with KINDRED_MPI=ON, mpirun, taskset and cc. Iterations are fixed; the least seconds of --repeats runs
-memory  every job that streams, in a control group of --limit megabytes smaller than its data, next to the same without a limit: the
-        outcome must be the same to the last byte, and --no-stream must fail. Needs root and a memory controller (version 1 or 2)
+growth  every method, and vectorize, predict, relate, inspect and convert, at four sizes (--sizes). Dense data are overlapping blobs with 50 columns;
+        sparse data have 60 words per sample out of 50,000. There are three data sets with five clusters; in a transfer they are the source, the
+        target and the bridge. Quadratic methods get a sixteenth of each size. A run of more than --most seconds is ended.
+peers   k-means on 1,000,000 x 50 compared with scikit-learn's KMeans and MiniBatchKMeans and with faiss: same initial centres, same iterations. Peak
+        memory is that of a separate process for each, including the data; one function computes the inertia for all
+ranks   k-means and mbc over ranks of mpirun (--ranks), one thread each: weak scaling (--rows per rank), strong scaling (--strong rows in total), as many
+        separate processes without MPI (copies), and the time that the machine itself loses when cores wait for each other (waiting.c).
+        Needs a build with KINDRED_MPI=ON, mpirun, taskset and cc. Iterations are fixed; the result is the minimum of --repeats runs
+memory  every job that streams, in a control group of --limit megabytes that is smaller than its data, compared with the same job without a limit. The
+        results must be identical, and --no-stream must fail. Needs root and a memory controller (version 1 or 2)
 
-A case fills bench/results/scale-CASE.csv (or --out) and replaces what the file has of the same run on the same machine (--machine); growth
-continues where it stopped. bench/docs.py makes the tables of docs/scale.md from these files. OMP_NUM_THREADS sets the threads of growth (1)."""
+A case writes bench/results/scale-CASE.csv (or --out) and replaces the rows of the same run on the same machine (--machine); growth
+continues an interrupted run. bench/docs.py writes the tables of docs/scale.md, docs/notes/scale.md and docs/notes/mpi.md from these files.
+OMP_NUM_THREADS sets the threads of growth (1)."""
 
 import ast
 import json

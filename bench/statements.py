@@ -1,16 +1,15 @@
 #!/usr/bin/python3
-"""How often what kindred says about its own answers is right. SPDX-License-Identifier: BSD-3-Clause
+"""Measures how often kindred's statements about its own results are correct. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/statements.py [CASE...] [--build DIR] [--size N] [--seeds N] [--jobs N] [--minutes M] [--only TEXT]
 
-clusters  `cluster` with the number of classes given: confidence of samples and data sets, "no clearer than noise", counterparts
-k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and how sure the program is of it
-transfer  `transfer`: confidence, the three verdicts, classes with few answers, distance of source and target
-fit       the constants of src/engine/ensemble/share_right.c from these results; runs nothing
+clusters  `cluster` with the number of classes given: confidence of samples and data sets, "no clearer than noise", matching clusters
+k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and how sure the program is
+transfer  `transfer`: confidence, the three verdicts, classes with few predicted labels, distance of source and target
+fit       computes the constants of src/engine/ensemble/share_right.c from these results; runs nothing
 
-A case fills bench/results/statements-CASE.csv, one run after the other, on at most --size samples per data set (400) and for --seeds draws (2);
-a later call continues. bench/docs.py makes the tables of docs/notes/statements.md from these files. Known classes are used to score, and
-for nothing else."""
+A case writes bench/results/statements-CASE.csv, one run after the other, on at most --size samples per data set (400) and for --seeds draws (2).
+A later call continues. bench/docs.py writes the tables of docs/notes/statements.md from these files. Known classes are used only for scores."""
 
 import csv
 import itertools

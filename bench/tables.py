@@ -1,16 +1,16 @@
 #!/usr/bin/python3
-"""Tables of numbers and categories: clusters, number of clusters, transfer. SPDX-License-Identifier: BSD-3-Clause
+"""Measures methods on tables of numbers and categories: clusters, number of clusters, transfer. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/tables.py CASE... [--build DIR] [--seeds N] [--rows N]
 
 clusters  mean adjusted Rand index of auto, mixture and k-means over the designs of tables_made, with k given
-others    the same for designs made here, which differ from those of tables_made and on which nothing was chosen
-rows      time and memory of auto on one table of a million rows (--rows) and 30 columns
+others    the same for designs made here, which differ from those of tables_made; no choice in kindred was made on them
+rows      runtime and memory of auto on one table of a million rows (--rows) and 30 columns
 k         how often `-k auto` finds the number of segments of tables_made: exactly, within one, and mean |ln(k / true)|
 transfer  accuracy and balanced accuracy over every pair of data sets in tables: auto, logreg, forest, and methods of scikit-learn and POT on
-          columns standardised on the source; fills bench/results/tables-transfer.csv
+          columns standardised on the source; writes bench/results/tables-transfer.csv
 
-Data sets are read from KINDRED_DATA. docs/notes/tables.md and docs/transfer.md discuss the figures."""
+Data sets are read from KINDRED_DATA. docs/notes/tables.md and docs/notes/transfer.md discuss the results."""
 
 import csv
 import itertools

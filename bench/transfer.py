@@ -1,23 +1,23 @@
 #!/usr/bin/python3
-"""Accuracy of `transfer` on the real data, next to scikit-learn and POT. SPDX-License-Identifier: BSD-3-Clause
+"""Measures the accuracy of `transfer` on real data, compared with scikit-learn and POT. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/transfer.py CASE... [--build DIR] [--out FILE.csv] [--minutes M] [--only TEXT] [--rows DIR]
 
-plain           auto, its members, svm, logreg, and four peers on the same features and draws: scikit-learn's LogisticRegression and
+plain           auto, its methods, svm, logreg, and four alternatives on the same features and draws: scikit-learn's LogisticRegression and
                 SelfTrainingClassifier, POT's SinkhornTransport and EMDTransport with one nearest neighbour; three draws of 800 samples
-shift           targets in which half of the classes keep a fifth of their samples; `once` is the vote before class proportions are treated
+shift           targets in which half of the classes keep a fifth of their samples; `once` is the vote before class proportions are corrected
 dirichlet       targets whose class proportions are drawn from a Dirichlet distribution
 given           auto with and without ten random true labels of the target, accuracy on its other samples; six draws of 400 samples
-curved          data whose classes no line separates, and some whose classes one does: five designs and four small data sets of scikit-learn, each
-                made into a source and a target in four ways; `linear` is the vote without the gate, and so without non-linear members
-absent          targets that lack a class, next to those that lack none
-landmarks       the tasks of the preset transfer-auto on graphs of neighbours and of landmarks, all samples, one draw
-splits, sweeps  ttl and nmtf on six newsgroup tasks whose source and target share no word, and over numbers of sweeps
+curved          data whose classes no line separates, and some whose classes a line does separate: five designs and four small data sets of
+                scikit-learn, each made into a source and a target in four ways; `linear` is the vote without the gate, and so without non-linear methods
+absent          targets that lack a class, compared with targets that have all
+landmarks       the pairs of the preset transfer-auto on graphs of neighbours and of landmarks, all samples, one draw
+splits, sweeps  ttl and nmtf on six newsgroup problems whose source and target share no word, and for several numbers of sweeps
 bridges         ttl over every candidate bridge
 800, all        the preset transfer-auto (all: with all samples), whose rows `kindred bench` keeps in the folder --rows
 
-A case fills bench/results/transfer-CASE.csv (or --out), row by row: a later call continues, and --minutes stops it. bench/docs.py makes the
-tables of docs/transfer.md and docs/through-a-bridge.md from these files. Known classes of targets are used to score, and for nothing else."""
+A case writes bench/results/transfer-CASE.csv (or --out), row by row. A later call continues, and --minutes limits its time. bench/docs.py writes the
+tables of the documentation from these files. Known classes of targets are used only for scores."""
 
 import functools
 import itertools

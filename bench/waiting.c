@@ -1,15 +1,15 @@
-/* What a machine loses where its cores wait for each other. SPDX-License-Identifier: BSD-3-Clause
+/* Measures the time that a machine loses when its cores wait for each other. SPDX-License-Identifier: BSD-3-Clause
  *
  * Usage: waiting THREADS SECONDS [ROWS]
  *
- * Threads, each bound to a core of its own, do equal pieces of work, distances of ROWS rows (500,000) of 48 numbers to 20
- * centres, a fiftieth of them at a time. They do not wait for each other and write down when each piece was done. Had they met
- * after every m pieces, all would have waited for the slowest in each of these stretches. So
+ * Threads, each bound to its own core, do equal pieces of work: distances of ROWS rows (500,000) of 48 numbers to 20
+ * centres, a fiftieth of them at a time. They do not wait for each other and record when each piece was done. If they had met
+ * after every m pieces, all would have waited for the slowest in each of these periods. So
  *
- *     efficiency(m) = pieces * (time of a piece of one thread alone) / sum over stretches of the longest
+ *     efficiency(m) = pieces * (time of a piece of one thread alone) / sum over periods of the longest
  *
- * is the most that ranks can have which do the same and exchange nothing. It grows with m where cores lose some time here and
- * there, which evens out, and does not where some cores are slower than others. One line of JSON for each m. */
+ * is the highest efficiency of ranks that do the same work and exchange nothing. It grows with m if cores lose time at
+ * random, which averages out, and does not grow if some cores are slower than others. Prints one line of JSON for each m. */
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <sched.h>

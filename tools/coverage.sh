@@ -1,6 +1,6 @@
 #!/bin/sh
-# Line coverage of src/ by the tests, with plain gcov. Usage: tools/coverage.sh [CTEST OPTION...]
-# Prints the files least covered and the whole; build/coverage/lines.txt has all of them.
+# Measures the line coverage of src/ by the tests with gcov. Usage: tools/coverage.sh [CTEST OPTION...]
+# Prints the files with the lowest coverage and the total; build/coverage/lines.txt lists all files.
 set -eu
 cd "$(dirname "$0")/.."
 cmake --preset coverage >/dev/null

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Formatting and static analysis, over all sources. Usage: tools/lint.sh format|tidy [BUILD]
+# Checks the formatting of all sources, or runs static analysis. Usage: tools/lint.sh format|tidy [BUILD]
 #
-# Nearly all of the time of tidy is the analyser's walk over the paths of a function, of which it looks at no more than
-# TIDY_NODES places: 30000, where its own bound is 225000 and takes four times as long. Of older states of files in which it
-# had found something it still finds that, or one of several things. TIDY_NODES=225000 walks further.
+# clang-tidy spends nearly all of its time in the path analysis of single functions. TIDY_NODES limits the nodes it visits to 30000; its own limit of
+# 225000 takes four times as long. On older versions of files in which it had found problems, it still finds the same problem, or one of
+# several. Use TIDY_NODES=225000 for the full analysis.
 set -eu
 cd "$(dirname "$0")/.."
 case "${1:-}" in

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes kindred/__init__.pyi from the registry and the functions' own signatures. SPDX-License-Identifier: BSD-3-Clause
+"""Writes kindred/__init__.pyi from the registry and the signatures of the functions. SPDX-License-Identifier: BSD-3-Clause
 
-Usage: make_stubs.py [--check]. A test runs it with --check: the stubs are those of the methods there are.
+Usage: make_stubs.py [--check]. A test runs it with --check, which fails if the stubs are not up to date.
 """
 import inspect
 import sys

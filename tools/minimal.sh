@@ -1,6 +1,6 @@
 #!/bin/sh
-# A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests and those of the
-# command line are run. Tests of missing parts are skipped. -O1 compiles in half the time, and the tests take as long.
+# Builds kindred with only a C compiler, BLAS and LAPACK, without any optional library, and runs the compiled tests and those of the command
+# line. Tests of missing parts are skipped. -O1 halves the compile time, and the tests take as long as with -O2.
 # Usage: tools/minimal.sh [JOBS]
 set -eu
 cd "$(dirname "$0")/.."

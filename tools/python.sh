@@ -1,13 +1,13 @@
 #!/bin/sh
-# Builds the Python package into build/venv, over the library of a build that is there. Usage: tools/python.sh [BUILD]
-# The environment sees Debian's packages (NumPy, cffi, ...); nothing is fetched.
+# Builds the Python package into BUILD/venv with the library of an existing build. Usage: tools/python.sh [BUILD]   (default build/release)
+# The environment uses Debian's packages (NumPy, cffi, ...); nothing is downloaded.
 set -eu
 cd "$(dirname "$0")/.."
 build=${1:-build/release}
 [ -e "$build/src/libkindred.so" ] || { cmake --preset "$(basename "$build")" >/dev/null; cmake --build "$build" --target kindred_shared; }
 venv=$build/venv
 [ -e "$venv/bin/python" ] || /usr/bin/python3 -m venv --system-site-packages "$venv"
-# Built in a copy: the source tree stays as it is.
+# Build in a copy, so that the source tree stays unchanged.
 rm -rf "$build/python"
 mkdir -p "$build/python"
 cp -r python "$build/python/python"
@@ -16,5 +16,5 @@ KINDRED_LIBRARY=$build/src/libkindred.so
 case $KINDRED_LIBRARY in /*) ;; *) KINDRED_LIBRARY=$PWD/$KINDRED_LIBRARY ;; esac
 export KINDRED_LIBRARY
 "$venv/bin/python" -m pip install --quiet --no-build-isolation --no-deps --no-index --force-reinstall "$build/python/python"
-# KINDRED_PRELOAD: what the interpreter must load first, such as the run time of a sanitizer.
+# KINDRED_PRELOAD names a library that the interpreter must load first, such as the runtime of a sanitizer.
 LD_PRELOAD=${KINDRED_PRELOAD-} "$venv/bin/python" -c 'import kindred; print("kindred", kindred.__version__, "for Python:", kindred.__file__)'

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs what is missing to build (and, with "check", to test) kindred on Debian or Ubuntu; on another
-# system prints what to install. Does nothing, without network, when nothing is missing.
+# Installs the missing packages that are needed to build kindred (and, with "check", to test it) on Debian or Ubuntu. On other systems it prints what
+# to install. If nothing is missing, it does nothing and needs no network.
 # Usage: tools/setup.sh [build|check|deep|bench]
 set -eu
 

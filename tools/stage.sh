@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs one stage of a long check and says which it is and how long it took. Usage: tools/stage.sh NAME COMMAND...
+# Runs one stage of a long check, and prints its name and how long it took. Usage: tools/stage.sh NAME COMMAND...
 set -u
 name=$1
 shift

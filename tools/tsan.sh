@@ -1,11 +1,10 @@
 #!/bin/sh
-# The unit tests of what runs in threads, under the thread sanitizer. Usage: tools/tsan.sh [JOBS [CTEST OPTION...]]
-# (default: those listed here; -R '^unit' takes all that were built)
+# Runs the unit tests of multi-threaded code under the thread sanitizer. Usage: tools/tsan.sh [JOBS [CTEST OPTION...]]
+# (default: the tests listed here; use -R '^unit' for all that were built)
 #
-# clang with libomp and its Archer tool, which tells the sanitizer where threads of a parallel region meet; gcc's libgomp
-# says nothing of that, and every region would look like a race. Libraries that were not built with the sanitizer
-# (OpenBLAS, HDF5) are passed over. Left out are tests of what has no parallel region, and those that go once more over
-# what others have, for minutes (extremes, read: every method and format on odd data).
+# The build uses clang with libomp and its Archer tool, which informs the sanitizer about the synchronisation of parallel regions. gcc's libgomp does not,
+# and every region would appear to be a race. Libraries that were not built with the sanitizer (OpenBLAS, HDF5) are ignored. Tests without parallel regions
+# are not run, nor are those that repeat others for minutes (extremes, read: every method and format on odd data).
 set -eu
 cd "$(dirname "$0")/.."
 jobs=${1:-2}

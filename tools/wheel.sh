@@ -1,9 +1,9 @@
 #!/bin/sh
-# Makes a wheel that carries the library and the libraries it stands on. Usage: tools/wheel.sh [OUT [BUILD]]
-# (default build/wheel, and the library of build/release, which is built)
+# Makes a wheel that contains the library and its dependencies. Usage: tools/wheel.sh [OUT [BUILD]]
+# (default: build/wheel, and the library of build/release, which is built first)
 #
-# auditwheel's way with plain tools: what every Linux has (glibc, the loader, the compiler's own run time of C) stays outside;
-# everything else that the library needs is copied beside it and found by $ORIGIN. (Names stay: the patchelf of Debian 12 cannot rename what has versions.)
+# The script works like auditwheel with standard tools. Libraries of every Linux system (glibc, the loader, the compiler's C runtime) are not included.
+# All other libraries are copied into the same folder and found by $ORIGIN. Their names stay the same, because Debian 12's patchelf cannot rename versioned libraries.
 set -eu
 cd "$(dirname "$0")/.."
 out=${1:-build/wheel}
@@ -22,7 +22,7 @@ KINDRED_LIBRARY=$build/src/libkindred.so /usr/bin/python3 -m pip wheel --quiet -
 /usr/bin/python3 -m wheel unpack -d "$work/unpacked" "$work"/kindred-*.whl >/dev/null
 home=$(echo "$work"/unpacked/kindred-*/kindred)
 mkdir "$home/libs"
-# Closed under "needs": ldd lists what is needed at any depth.
+# ldd lists all dependencies, also indirect ones.
 library=$(echo "$home"/libkindred.so.*)
 ldd "$library" | awk '$2 == "=>" && $3 ~ /^\// {print $1, $3}' |
 while read -r name path; do
