@@ -7,7 +7,7 @@ quality    auto, auto --no-transfer, k-means, normalised cut and pooled k-means 
            set (400; 0: all). It also counts how often the statements of auto are correct: that its methods agree, that clusters are no clearer
            than noise, and that clusters of two data sets match
 k          how often `-k auto` finds the number of classes
-landmarks  auto and ncut on graphs of neighbours and of 1000, 2000 and 4000 landmarks, all samples
+landmarks  auto and ncut on neighbour graphs and on 1000, 2000 and 4000 landmarks, all samples
 
 The data sets are those of every collection in KINDRED_DATA. A case writes bench/results/auto-CASE.csv (or --out), one draw after the other.
 A later call continues, and --minutes limits its time. At the end it prints its tables, which docs/notes/auto.md and docs/notes/graphs.md discuss. Known
@@ -177,7 +177,7 @@ def print_quality(rows):
     for r in rows:
         if int(r["samples"]) >= 100 and float(r["beyond_noise"]) < 2.9:
             said.setdefault("no clearer than noise (NMI below .1)", []).append(float(r["auto"]) < 0.1)
-        agree = "the members agree" if float(r["confidence"]) >= 0.75 else "they do not agree"
+        agree = "the methods agree" if float(r["confidence"]) >= 0.75 else "they do not agree"
         said.setdefault(agree + " (NMI .3 and more)", []).append(float(r["auto"]) >= 0.3)
         for match in r["matches"].split():
             value, right = match.split(":")

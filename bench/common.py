@@ -96,7 +96,7 @@ def main(doc, cases, default=None, more=()):
 
 
 def library(args):
-    """libkindred through ctypes (tests/ref/fit_ctypes.py), with as many threads as the command line says."""
+    """libkindred through ctypes (tests/ref/fit_ctypes.py), with the number of threads of the command line."""
     sys.path.append(str(ROOT / "tests" / "ref"))
     from fit_ctypes import Library
 

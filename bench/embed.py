@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Compares the two-dimensional map of samples with scikit-learn's t-SNE: trustworthiness and runtime. SPDX-License-Identifier: BSD-3-Clause
 
-Both map the same rows: pixels minus their mean, tf-idf of words, log counts of molecules minus the mean of each batch, all scaled to
+Both map the same rows: pixels minus their mean, tf-idf of words, log molecule counts minus the mean of each batch, all scaled to
 unit length. t-SNE maps one data set after the other with scikit-learn's defaults (perplexity 30; it starts from PCA if it accepts the
 data). Trustworthiness [Venna & Kaski 2001] with 15 neighbours is computed by scikit-learn on at most --most evenly spaced samples per data
 set. The mean over data sets is weighted by their samples."""

@@ -145,7 +145,7 @@ def torch_peers(x, measure):
 
 
 def rows_of(case, ours, peers, processor, note=""):
-    """A row for each peer; the processor is asked only where there is no other."""
+    """A row for each alternative; the CPU is measured only if there is no other."""
     peers = list(peers) or [("kindred on the processor", processor())]
     return [common.row(case, ours, name, theirs, note) for name, theirs in peers]
 

@@ -172,7 +172,7 @@ def mbc(xs, ks, init, lam=0.5, sweeps=40):
 
 
 def mtcfir_layer(h, p):
-    """eqs. 4-6; features that are zero everywhere are left out."""
+    """eqs. 4-6; features that are zero everywhere are skipped."""
     n, d = h.shape
     used = np.flatnonzero((h * h).sum(axis=0) > 0)
     x = np.hstack([h[:, used], np.ones((n, 1))])

@@ -69,7 +69,7 @@ def make_text(path, n):
 
 
 def make_data(args, kind, n, tasks):
-    """Data sets of n samples in all, made once: files, and bytes they take in memory."""
+    """Data sets of n samples in total, made once: files, and their size in memory in bytes."""
     folder, ending = args.data / f"{kind}-{n}-{tasks}", "npy" if kind == "dense" else "mtx"
     files = [folder / f"task{i + 1}.{ending}" for i in range(tasks)]
     if not files[-1].exists():
@@ -343,7 +343,7 @@ class Group:
 
 
 def forget(paths):
-    """Drops files from the page cache: pages that are there already are nobody's new memory."""
+    """Drops files from the page cache, because cached pages do not count as new memory."""
     for path in paths:
         fd = os.open(path, os.O_RDONLY)
         os.fsync(fd)

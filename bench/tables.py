@@ -58,7 +58,7 @@ def designs(args):
 
 class Other:
     """Tables of four numbers, two yes/no columns and two categories, of k segments, with a departure from independent normal
-    columns within segments. Segments are common to the tables, unless a design says otherwise."""
+    columns within segments. Segments are common to the tables, unless a design states otherwise."""
     ROWS, TABLES = 300, 3
 
     def __init__(self, name, seed):

@@ -11,7 +11,7 @@ given           auto with and without ten random true labels of the target, accu
 curved          data whose classes no line separates, and some whose classes a line does separate: five designs and four small data sets of
                 scikit-learn, each made into a source and a target in four ways; `linear` is the vote without the gate, and so without non-linear methods
 absent          targets that lack a class, compared with targets that have all
-landmarks       the pairs of the preset transfer-auto on graphs of neighbours and of landmarks, all samples, one draw
+landmarks       the pairs of the preset transfer-auto on neighbour and landmark graphs, all samples, one draw
 splits, sweeps  ttl and nmtf on six newsgroup problems whose source and target share no word, and for several numbers of sweeps
 bridges         ttl over every candidate bridge
 800, all        the preset transfer-auto (all: with all samples), whose rows `kindred bench` keeps in the folder --rows
@@ -346,7 +346,7 @@ def landmarks(args):
 
 
 def preset(case, args):
-    """The rows of `kindred bench transfer-auto` in one file; rows that are there already are not run again."""
+    """The rows of `kindred bench transfer-auto` in one file; existing rows are not run again."""
     if not args.rows:
         sys.exit(f"{case}: --rows DIR is needed: the folder in which kindred bench keeps the rows")
     sample = ["--sample", "1000000"] if case == "all" else []

@@ -73,7 +73,7 @@ def members(cls):
 
 
 def plain(function):
-    """A signature whose defaults are left out."""
+    """A signature without its defaults."""
     parts, star = [], False
     for p in inspect.signature(function).parameters.values():
         if p.kind is p.KEYWORD_ONLY and not star:
@@ -131,6 +131,6 @@ def stubs():
 if __name__ == "__main__":
     if "--check" in sys.argv:
         if not FILE.exists() or FILE.read_text() != stubs():
-            sys.exit("kindred/__init__.pyi is not what the registry says: run tools/make_stubs.py")
+            sys.exit("kindred/__init__.pyi does not match the registry: run tools/make_stubs.py")
     else:
         FILE.write_text(stubs())
