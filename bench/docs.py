@@ -3,9 +3,9 @@
 
 usage: bench/docs.py [--check] [--print NAME]
 
-Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in the pages listed in PAGES from bench/results.csv and
-bench/results/*.csv, and the page docs/notes/reproduction.md with its figures from bench/results/papers*.csv. With --check it only reports which pages are
-not up to date. The first line of a result file names the command that wrote it."""
+Writes every table between `<!-- table NAME -->` (or `<!-- NAME -->`) and `<!-- end -->` in README.md, docs/*.md and docs/notes/*.md from
+bench/results.csv and bench/results/*.csv, and the complete page docs/notes/reproduction.md with its figures from bench/results/papers*.csv. With
+--check it only reports which pages are not up to date. The first line of a result file names the command that wrote it."""
 
 import argparse
 import collections
@@ -20,7 +20,9 @@ import reproduction
 import statements
 import transfer
 
-PAGES = [common.ROOT / p for p in ("README.md", "docs/reproduction.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/scale.md", "docs/notes/mpi.md", "docs/notes/statements.md", "docs/notes/transfer.md")]
+DOCS = common.ROOT / "docs"
+TABLES = DOCS / "notes" / "reproduction.md"  # generated completely
+PAGES = [common.ROOT / "README.md"] + sorted(p for folder in (DOCS, DOCS / "notes") for p in folder.glob("*.md") if p != TABLES)
 
 
 def rows_of(name):
@@ -489,8 +491,8 @@ def loose(text):
 def pages():
     """{path: what it should contain}"""
     wanted = {page: filled(page.read_text(encoding="utf-8")) for page in PAGES}
-    folder = common.ROOT / "docs" / "reproduction"
-    wanted[common.ROOT / "docs" / "notes" / "reproduction.md"], figures = reproduction.page(papers.load(), f"../{folder.name}")
+    folder = DOCS / "reproduction"
+    wanted[TABLES], figures = reproduction.page(papers.load(), f"../{folder.name}")
     return wanted | {folder / name: text for name, text in figures.items()}
 
 
@@ -498,7 +500,7 @@ def stale():
     """Files that are not what the results give."""
     wanted = pages()
     return [p for p, text in wanted.items() if not p.exists() or p.read_text(encoding="utf-8") != text] + [
-        p for p in (common.ROOT / "docs" / "reproduction").glob("*.svg") if p not in wanted]
+        p for p in (DOCS / "reproduction").glob("*.svg") if p not in wanted]
 
 
 def main():
