@@ -145,6 +145,9 @@ def test_rows_of_bench_become_the_page():
     assert "**0.600** ± 0.141 (0.578, +0.022)" in found and "**0.400** ± 0.000 (0.567, -0.167)" in found, found
     assert "not run (0.594)" in text and "2 of " in text and "| tr11 | not run | **0.5000** ± 0.3536 |" in text
     assert "| w | 1 | **0.500** | 0.600 | 0.700 | 0 of 1 |" in text
+    both = {("zz10", "tr11", name): dict(rows["zz10", "tr11", "MBC"], method=method, lines=[{"setting": "", "scores": {"nmi": [[value] * 2] * 2}, "record": {}}])
+            for name, method, value in (("MBC", "mbc", .2), ("auto (ours)", "auto", .3))}
+    assert "in 1 tables, equal in 0 and lower in 0." in reproduction.auto_compared(both)[0], reproduction.auto_compared(both)
     assert reproduction.verdict_of("Reproduced in part. So.") == "reproduced in part"
     try:
         reproduction.verdict_of("Somehow.")
