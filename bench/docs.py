@@ -40,18 +40,19 @@ def markdown(head, rows, left=1):
     return [("| %s |" % " | ".join(head)).replace("|  |", "| |"), "|" + "---|" * left + "---:|" * (len(head) - left)] + lines
 
 
-# --- README.md -----------------------------------------------------------------------------------------------------------
+# --- README.md and docs/notes/speed.md -----------------------------------------------------------------------------------
 
-SPEED = [("k-means, 9298 x 256 dense, k = 10, same start and inertia", "kmeans", "9298 x 256 dense, k = 10"),
-         ("the same, k = 100", "kmeans", "9298 x 256 dense, k = 100"),
-         ("k-means, 18845 x 59030 sparse, k = 20", "kmeans", "18845 x 59030 sparse, k = 20"),
-         ("sparse (1.7 million entries) times 20 columns", "methods", "XB, 1704184 entries, 20 columns"),
-         ("`mbc`, two data sets of 18845 documents, 40 sweeps", "methods", "mbc, 2 x 18845 x 59030, 40 sweeps"),
-         ("`mtcfir`, three data sets of 592 documents in all, 4780 words", "methods", "mtcfir, reuters3, 592 x 4780"),
-         ("the same, four data sets of 13400, 3000 words", "methods", "mtcfir, 20ng_4task, 13400 x 3000"),
-         ("`ttl`, 8143 documents, 6000 words, 80 sweeps", "methods", "ttl, 8143 documents, 6000 words, 80 sweeps"),
-         ("reading CSV, 64 MB", "readers", "CSV, 64 MB"),
-         ("reading Matrix Market, 4 million entries", "readers", "Matrix Market, 4000000 entries")]
+# (label, script, case, whether README.md has it)
+SPEED = [("k-means, 9298 x 256 dense, k = 10, same start and inertia", "kmeans", "9298 x 256 dense, k = 10", True),
+         ("the same, k = 100", "kmeans", "9298 x 256 dense, k = 100", False),
+         ("k-means, 18845 x 59030 sparse, k = 20", "kmeans", "18845 x 59030 sparse, k = 20", True),
+         ("sparse matrix (1.7 million entries) times 20 columns", "methods", "XB, 1704184 entries, 20 columns", False),
+         ("`mbc`, two data sets of 18845 documents, 40 sweeps", "methods", "mbc, 2 x 18845 x 59030, 40 sweeps", True),
+         ("`mtcfir`, three data sets of 592 documents in total, 4780 words", "methods", "mtcfir, reuters3, 592 x 4780", False),
+         ("`mtcfir`, four data sets of 13400 documents in total, 3000 words", "methods", "mtcfir, 20ng_4task, 13400 x 3000", False),
+         ("`ttl`, 8143 documents, 6000 words, 80 sweeps", "methods", "ttl, 8143 documents, 6000 words, 80 sweeps", True),
+         ("reading CSV, 64 MB", "readers", "CSV, 64 MB", True),
+         ("reading Matrix Market, 4 million entries", "readers", "Matrix Market, 4000000 entries", False)]
 
 
 def duration(text):
@@ -60,18 +61,20 @@ def duration(text):
     return f"{1000 * value:.0f} ms" if value < 0.1 else f"{value:.0f} s" if value >= 10 else f"{value:#.2g} s"
 
 
-def speed():
+def speed(kind):
+    """All cases on both machines, or those of README.md on x86-64."""
     found = {(r["machine"], r["bench"], r["case"]): r for r in common.read_csv(common.ROOT / "bench" / "results.csv")}
-    out = []
-    for label, bench, case in SPEED:
+    machines, out = ("x86-64", "arm64") if kind == "all" else ("x86-64",), []
+    for label, bench, case, brief in SPEED:
         cells = [label]
-        for machine in ("x86-64", "arm64"):
+        for machine in machines:
             r = found[machine, bench, case]
             peer = re.split(r"[ ,]+\d|,", r["peer"])[0]
             ratio, theirs = float(r["ratio"]), duration(r["peer_s"])
             cells += [duration(r["kindred_s"]), f"{peer}, {theirs}" if machine == "x86-64" else theirs, f"{ratio:.1f}" if ratio < 10 else f"{ratio:.0f}"]
-        out.append(cells)
-    return markdown(["what", "x86-64: kindred", "alternative", "ratio", "arm64: kindred", "alternative", "ratio"], out)
+        out += [cells] if brief or kind == "all" else []
+    head = ["x86-64: kindred", "alternative", "ratio", "arm64: kindred", "alternative", "ratio"] if kind == "all" else ["kindred", "alternative", "ratio"]
+    return markdown(["what", *head], out)
 
 
 # --- docs/transfer.md ----------------------------------------------------------------------------------------------------
@@ -471,7 +474,7 @@ def said(what):
 
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
-MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+MAKERS = {"speed": speed, "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

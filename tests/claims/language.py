@@ -10,7 +10,7 @@ Without a PATH, the complete project is checked. A PATH is a file or folder belo
   A line may opt out with a reason: <!-- language: reason --> in Markdown, /* language: reason */ in C and JavaScript,
   # language: reason in Python. In Markdown the comment may also be on the line above, for tables.
 - Lengths, in README.md, CONTRIBUTING.md and docs/*.md: the median sentence has at most 18 words and no paragraph has more
-  than 90. Pages of REFERENCE are exempt. --lengths prints the figures of each file.
+  than 90. Pages of REFERENCE are exempt. README.md and CHANGELOG.md have a limit in lines (MOST_LINES). --lengths prints the figures of each file.
 """
 import ast
 import pathlib
@@ -20,6 +20,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEDIAN_WORDS, PARAGRAPH_WORDS = 18, 90
+MOST_LINES = {"README.md": 120, "CHANGELOG.md": 80}
 
 # Pages that are looked up rather than read: their sentences are entries of tables and lists.
 REFERENCE = {
@@ -273,6 +274,10 @@ def main():
         for number, phrase, better in words_wrong(path) if name not in DATA else ():
             wrong += 1
             print("%s:%d: '%s': write %s" % (name, number, phrase, better))
+        lines = path.read_text(encoding="utf-8").count("\n")
+        if lines > MOST_LINES.get(name, lines):
+            wrong += 1
+            print("%s: %d lines, at most %d are allowed" % (name, lines, MOST_LINES[name]))
         if has_lengths(path):
             median, sizes = lengths(path)
             if "--lengths" in sys.argv:
