@@ -6,7 +6,8 @@ usage: language.py [--lengths] [PATH...]
 Without a PATH, the complete project is checked. A PATH is a file or folder below the project's root. Two things are checked:
 
 - Words: no text may contain a phrase of GLOSSARY. Each finding is printed with its file, line and a better wording.
-  Fenced code, inline code and HTML comments in Markdown are skipped. In C, JavaScript and Python only strings are checked.
+  Fenced code, inline code and HTML comments in Markdown are skipped. In C, JavaScript and Python only strings are checked,
+  in public headers only comments.
   A line may opt out with a reason: <!-- language: reason --> in Markdown, /* language: reason */ in C and JavaScript,
   # language: reason in Python. In Markdown the comment may also be on the line above, for tables.
 - Lengths, in README.md, CONTRIBUTING.md and docs/*.md: the median sentence has at most 18 words and no paragraph has more
@@ -110,12 +111,15 @@ PROSE = [
     (r"analyz(?:e|es|ed)", "analyse"), (r"normaliz(?:e|es|ed|ation)", "normalise"), (r"standardiz(?:e|es|ed)", "standardise"),
 ]
 
+# In guides, which are read by users; notes, flags and code may use other words.
+GUIDES = [(r"tasks?", "data set (flags and code keep `task`)")]
+
 
 def compiled(entries):
     return [(re.compile(r"(?<![\w-])(?:%s)(?![\w-])" % pattern, re.I), better) for pattern, better in entries]
 
 
-GLOSSARY, PROSE = compiled(GLOSSARY), compiled(PROSE)
+GLOSSARY, PROSE, GUIDES = compiled(GLOSSARY), compiled(PROSE), compiled(GUIDES)
 OPT_OUT = re.compile(r"(?:<!--|/\*|//|#) *language: *\S")
 C_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|((?:(?:L|u8)?"(?:[^"\\\n]|\\.)*"\s*(?:PRI\w+\s*)?)+)|\'(?:[^\'\\\n]|\\.)*\'', re.S)
 JS_TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|`(?:[^`\\]|\\.)*`)', re.S)
@@ -156,6 +160,10 @@ def pieces(path, text):
     """Texts for users in a file: (text, position of each character or None if the text is the file)."""
     if path.suffix == ".md":
         yield markdown_prose(text), None
+    elif path.parent.parent.name == "include":
+        for m in re.finditer(r"/\*.*?\*/", text, re.S):
+            # Stars at the beginnings of lines are no text.
+            yield re.sub(r"\n[ \t]*\*(?!/)", blank, m[0]), list(range(m.start(), m.end()))
     elif path.suffix in (".c", ".h", ".def", ".in"):
         for m in C_TOKEN.finditer(text):
             line = text[text.rfind("\n", 0, m.start()) + 1:m.start()]
@@ -190,11 +198,12 @@ def words_wrong(path):
     for piece, positions in pieces(path, text):
         # A phrase may be broken over two lines.
         flat = re.sub(r"\s", " ", piece) if path.suffix != ".md" else re.sub(r"\n *(?=\S)", lambda m: " " * len(m[0]), piece)
-        for pattern, better in GLOSSARY + (PROSE if path.suffix == ".md" else []):
+        markdown = path.suffix == ".md"
+        for pattern, better in GLOSSARY + (PROSE if markdown else []) + (GUIDES if markdown and path.parent in (ROOT, ROOT / "docs") else []):
             for m in pattern.finditer(flat):
                 at = positions[m.start()] if positions else m.start()
                 number = text.count("\n", 0, at)
-                above = path.suffix == ".md" and number and lines[number - 1].strip().startswith("<!--")
+                above = markdown and number and lines[number - 1].strip().startswith("<!--")
                 if not OPT_OUT.search(lines[number]) and not (above and OPT_OUT.search(lines[number - 1])):
                     found.add((number + 1, " ".join(m[0].split()), better))
     return sorted(found)
@@ -252,7 +261,7 @@ def has_lengths(path):
 
 def expand(arguments):
     if not arguments:
-        arguments = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "cli", "src", "python/kindred"]
+        arguments = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "include", "cli", "src", "python/kindred"]
     for argument in arguments:
         path = pathlib.Path(argument)
         path = path.resolve() if path.exists() else ROOT / argument
