@@ -30,8 +30,8 @@ def rows_of(name):
 
 
 def short(value, sign=False):
-    """.812, 1.000"""
-    return (("%+.3f" if sign else "%.3f") % value).replace("0.", ".", 1)
+    """0.812, +0.012"""
+    return ("%+.3f" if sign else "%.3f") % value
 
 
 def markdown(head, rows, left=1):
@@ -77,15 +77,16 @@ def speed(kind):
     return markdown(["what", *head], out)
 
 
-# --- docs/transfer.md ----------------------------------------------------------------------------------------------------
+# --- docs/notes/transfer.md and docs/transfer.md ----------------------------------------------------------------------------------------------------
 
 MEMBERS = {"svm": "svm, own cost", "logreg": "logreg, cost 1", "self": "self-training", "shifted": "shifted", "aligned": "aligned", "ridge": "ridge",
            "kmeans": "k-means", "proto": "prototypes", "nmtf": "tri-fact.", "msda": "denoised"}
 PRESET = {"svm": "svm", "logistic regression": "logreg", "self-training": "self", "self-training, shifted": "shifted", "self-training, aligned": "aligned",
           "aligned ridge": "ridge", "k-means from the classes": "kmeans", "prototypes by transport": "proto", "tri-factorisation": "nmtf", "denoised features": "msda"}
 PEERS = {"sk-logreg": "LogisticRegression", "sk-selftrain": "SelfTrainingClassifier", "ot-sinkhorn": "SinkhornTransport", "ot-emd": "EMDTransport"}
-KNOWN = {"cv": "accuracy in cross-validation on the source", "distance": "A-distance", "log classes": "number of classes", "moved": "how far shares moved",
-         "differ": "how the members disagree"}
+KNOWN = {"cv": "accuracy in cross-validation on the source", "distance": "A-distance", "log classes": "number of classes", "moved": "change of the class proportions",
+         "differ": "disagreement of the members"}
+GROUPS = {"all of these": "all above", "shares that moved": "changed class proportions"}  # how the tables name groups of the preset
 TASK = transfer.TASK[:4]
 
 
@@ -93,10 +94,11 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def preset(name):
-    """A line for each collection of the preset transfer-auto, and one for all that are as they came (no drawn shares, no halves of one data set)."""
+def preset(name, only=None):
+    """One line per collection of the preset transfer-auto, and one for all unchanged collections (no drawn class proportions, no halves of one data set).
+    The columns are the rows of the preset, or those in `only`."""
     plan = json.loads(transfer.PRESET.read_text())
-    names, summary = [r.get("name", r["method"]) for r in plan["rows"]], plan["summary"]
+    names, summary = [n for r in plan["rows"] for n in [r.get("name", r["method"])] if not only or n in only], plan["summary"]
     groups, found, draws = {t: g for t, (g, _) in transfer.preset_tables().items()}, {}, 0
     for r in rows_of(f"transfer-{name}"):
         values = [float(v) for c, v in r.items() if c.startswith("draw") and v]
@@ -112,12 +114,12 @@ def preset(name):
             cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names]
             cells = ["**%s**" % c if n == summary["row"] else c for c, n in zip(cells, names)]
             cells += ["%+.3f" % min(whole[t][summary["row"]] - whole[t][a] for t in tables) for a in summary["against"]]
-            out.append([group, len(tables), *(c.replace("0.", ".") for c in cells)])
+            out.append([GROUPS.get(group, group), len(tables), *cells])
     titles = [MEMBERS[PRESET[n.removeprefix("member: ")]] if n.startswith("member: ") else n for n in names]
     against = " | against ".join(summary["against"])
     missing = len(groups) - len(whole)
-    return markdown(["collection", "tasks", *titles, *f"worst against {against}".split(" | ")], out) + ["", "(%d tasks, %s%s)" % (
-        len(whole), "one draw" if draws == 1 else "mean of %d draws" % draws, "; %d of the preset's tasks not run" % missing if missing else "")]
+    return markdown(["collection", "pairs", *titles, *f"worst pair against {against}".split(" | ")], out) + ["", "(%d pairs, %s%s)" % (
+        len(whole), "one draw" if draws == 1 else "mean of %d draws" % draws, "; %d of the preset's pairs not run" % missing if missing else "")]
 
 
 def landmarks(name):
@@ -132,11 +134,11 @@ def landmarks(name):
         if tables:
             apart = [whole[t][names[1]] - whole[t][names[0]] for t in tables]
             cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names] + ["%+.3f" % min(apart), "%+.3f" % max(apart)]
-            out.append([group, len(tables), *(c.replace("0.", ".") for c in cells)])
+            out.append([GROUPS.get(group, group), len(tables), *cells])
     missing = len(groups) - len(whole)
-    head = ["collection", "tasks", "neighbours", *names[1:-1], names[-1] + " landmarks", "worst", "best"]
-    return markdown(head, out) + ["", "(worst and best: %s landmarks less neighbours, single tasks%s)" % (
-        names[1], "; %d of the preset's tasks not run" % missing if missing else "")]
+    head = ["collection", "pairs", "neighbours", *names[1:-1], names[-1] + " landmarks", "worst", "best"]
+    return markdown(head, out) + ["", "(worst and best: difference between %s landmarks and neighbours on a single pair%s)" % (
+        names[1], "; %d of the preset's pairs not run" % missing if missing else "")]
 
 
 def numeric(name):
@@ -158,12 +160,12 @@ def by_task(rows, columns):
 def shifted(name):
     """svm, logreg, members, the vote held once, and auto; the worst task."""
     members = {f"m:{m}": title for m, title in MEMBERS.items() if m not in ("svm", "logreg")}
-    columns = {"svm": "svm", "logreg": "logreg", **members, "once": "held once", "auto": "auto"}
+    columns = {"svm": "svm", "logreg": "logreg", **members, "once": "first vote", "auto": "auto"}
     out = []
     for group, tasks in by_task(numeric(name), columns).items():
         cells = ["**%s**" % short(v) if c == "auto" else short(v) for c in columns for v in [np.mean([t[c] for t in tasks])]]
         out.append([group, len(tasks), *cells, *(short(min(t["auto"] - t[c] for t in tasks), True) for c in ("svm", "logreg"))])
-    return markdown(["collection", "tasks", *columns.values(), "worst against svm", "against logreg"], out)
+    return markdown(["collection", "pairs", *columns.values(), "worst pair against svm", "against logreg"], out)
 
 
 def transfer_peers(_):
@@ -171,7 +173,7 @@ def transfer_peers(_):
     out = [[group, len(tasks), *(short(np.mean([t[c] for t in tasks])) for c in PEERS), "**%s**" % short(np.mean([t["auto"] for t in tasks]))]
            for group, tasks in groups.items()]
     ahead = ["%d of %d" % (sum(t["auto"] > t[c] for t in groups["all"]), len(groups["all"])) for c in PEERS]
-    return markdown(["collection", "tasks", *PEERS.values(), "auto"], out) + ["| auto is ahead | | %s | |" % " | ".join(ahead)]
+    return markdown(["collection", "pairs", *PEERS.values(), "auto"], out) + ["| auto is better | | %s | |" % " | ".join(ahead)]
 
 
 def given(_):
@@ -182,7 +184,7 @@ def given(_):
         gain = np.array([r["with"] - r["without"] for r in own])
         out.append([group, len(own), short(mean([r["without"] for r in own])), short(mean([r["with"] for r in own])), short(gain.mean(), True),
                     short(gain.std(ddof=1) / len(gain) ** 0.5), short(gain.min(), True), short(gain.max(), True)])
-    return markdown(["collection", "runs", "without", "with", "gain", "its standard error", "worst", "best"], out)
+    return markdown(["collection", "runs", "without", "with", "gain", "standard error of the gain", "worst", "best"], out)
 
 
 def curved(_):
@@ -206,7 +208,7 @@ def absent(name):
             count["wrong", lacks] += len(named - {r["lacks"]})
             count["there", lacks] += int(r["classes"]) - lacks
         out.append([group, len(own), "%d of %d" % (count["found"], count["lack"]), *("%d of %d" % (count["wrong", x], count["there", x]) for x in (True, False))])
-    return markdown(["collection", "targets", "lack a class: it is named", "others named", "lack none: classes named"], out)
+    return markdown(["collection", "targets", "missing classes named in a warning", "other classes named for these targets", "classes named for targets with all classes"], out)
 
 
 def bins_of(run):
@@ -223,9 +225,9 @@ def confidence(_):
     inside = [(sure >= low) & (sure < high) for low, high in zip(edges, [9] + edges)]
     order = np.argsort(-sure, kind="stable")
     half = order[:np.searchsorted(np.cumsum(count[order]), count.sum() / 2) + 1]
-    heads = [".9 and more"] + ["%s to %s" % (short(a)[:2], short(b)[:2]) for a, b in zip(edges[1:-1], edges)] + ["below"]
-    out = [["samples", *(f"{int(count[i].sum()):,}" for i in inside)], ["right", *(short(right[i].sum() / max(count[i].sum(), 1)) for i in inside)]]
-    return markdown(["confidence", *heads], out) + ["", "(%s samples; calibration error %s; the surer half is right in %s, all in %s)" % (
+    heads = ["0.9 or more"] + ["%s to %s" % both for both in zip(edges[1:-1], edges)] + ["below 0.3"]
+    out = [["samples", *(f"{int(count[i].sum()):,}" for i in inside)], ["accuracy", *(short(right[i].sum() / max(count[i].sum(), 1)) for i in inside)]]
+    return markdown(["confidence", *heads], out) + ["", "(%s samples; calibration error %s; accuracy %s on the more confident half, %s on all samples)" % (
         f"{int(count.sum()):,}", short(error), short(right[half].sum() / count[half].sum()), short(right.sum() / count.sum()))]
 
 
@@ -274,17 +276,17 @@ def calibration(_):
     """Gap between mean confidence and accuracy, as it is and corrected by what is known of a task, each collection left out in turn."""
     tasks, known = list(calibration_tasks()), list(KNOWN)
     names = sorted({t["collection"] for t in tasks})
-    ways = [("nothing: as it is", [t["sure"] for t in tasks]), ("the confidence alone", recalibrated(tasks, []))]
+    ways = [("nothing", [t["sure"] for t in tasks]), ("the confidence alone", recalibrated(tasks, []))]
     ways += [("and " + KNOWN[k], recalibrated(tasks, [k])) for k in known]
     ways += [("and the first three", recalibrated(tasks, known[:3])), ("and all of these", recalibrated(tasks, known))]
     out = []
     for label, sures in ways:
         over = np.array([((s * t["count"]).sum() - t["right"].sum()) / t["count"].sum() for t, s in zip(tasks, sures)])
         out.append([label, short(np.abs(over).mean()), *(short(over[[t["collection"] == n for t in tasks]].mean(), True) for n in names)])
-    return markdown(["corrected by", "gap", *names], out) + ["", "(%d tasks and draws)" % len(tasks)]
+    return markdown(["corrected by", "gap", *names], out) + ["", "(%d pairs and draws)" % len(tasks)]
 
 
-# --- docs/through-a-bridge.md --------------------------------------------------------------------------------------------
+# --- docs/notes/through-a-bridge.md --------------------------------------------------------------------------------------------
 
 COLLECTIONS = {"webkb4": "universities", "20ng": "newsgroups", "amazon_sentiment4": "reviews"}
 
@@ -296,7 +298,7 @@ def splits(name):
         values = 100 * np.array([[float(r[c]) for c in ("svm", "chain", "nmtf", "ttl")] for r in own if r["task"] == task])
         cells, worst = ["%.1f ± %.1f" % both for both in zip(values.mean(0), values.std(0))], ["%.1f" % v for v in values.min(0)]
         out.append([task.replace("-", " - "), len(values), *cells[:3], worst[2], cells[3], worst[3]])
-    return markdown(["task", "splits", "SVM", "chain of regressions", "`nmtf`, two stages", "worst split", "`ttl`", "worst split"], out)
+    return markdown(["pair", "splits", "SVM", "chain of regressions", "`nmtf`, two stages", "worst split", "`ttl`", "worst split"], out)
 
 
 def sweeps(_):
@@ -323,8 +325,8 @@ def bridges(_):
         both = got[:2]
         cells = [short(x[:, 0].mean()) for x in got] + [short(x[:, 1].mean()) for x in both] + [short(x[:, 1].max()) for x in both]
         out.append([COLLECTIONS.get(group, group), len(own), " or ".join(map(str, sorted({len(p) for p in own}))), *cells, *((x[:, 1] < 1e-9).sum() for x in both)])
-    return markdown(["pairs", "number", "bridges each", "accuracy: `back`", "the shorter way", "any", "below the best: `back`", "the shorter way", "at worst: `back`",
-                     "the shorter way", "the best taken: `back`", "the shorter way"], out)
+    return markdown(["collection", "pairs", "bridges per pair", "accuracy: `back`", "A-distances", "mean bridge", "loss against the best bridge: `back`", "A-distances",
+                     "largest loss: `back`", "A-distances", "best bridge chosen: `back`", "A-distances"], out)
 
 
 # --- docs/scale.md, docs/notes/scale.md and docs/notes/mpi.md --------------------------------------------------------------
@@ -465,11 +467,11 @@ def tables_transfer(_):
 
 def said(what):
     if what == "confidence":
-        return markdown(["confidence of", "runs", "right", "agreement", "its error", "confidence", "its error, source left out"],
+        return markdown(["confidence of", "runs", "accuracy", "agreement", "error", "confidence", "error, collection held out"],
                         [[name, n, *map(short, values)] for name, n, *values in statements.calibration()])
     if what == "verdicts":
-        return markdown(["verdict", "kind of data", "tasks", "accuracy"], [[*row[:3], short(row[3])] for row in statements.verdicts()], 2)
-    return markdown(["statement", "said", "right", "right means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
+        return markdown(["verdict", "kind of data", "pairs", "accuracy"], [[*row[:3], short(row[3])] for row in statements.verdicts()], 2)
+    return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 
 # --- pages ---------------------------------------------------------------------------------------------------------------

@@ -271,9 +271,9 @@ def frequencies():
     rows = [r["row"] for r in load_clusters()]
     noise = [r for r in rows if r["data"] != "a table" and int(r["samples"]) >= 100]
     said = [r for r in noise if float(r["beyond_noise"]) < 2.9]
-    yield "no clearer than noise", len(said), sum(float(r["nmi"]) < 0.1 for r in said), "NMI below .1"
+    yield "no clearer than noise", len(said), sum(float(r["nmi"]) < 0.1 for r in said), "NMI below 0.1"
     rest = [r for r in noise if float(r["beyond_noise"]) >= 2.9]
-    yield "clearer than noise", len(rest), sum(float(r["nmi"]) >= 0.1 for r in rest), "NMI .1 or more"
+    yield "clearer than noise", len(rest), sum(float(r["nmi"]) >= 0.1 for r in rest), "NMI 0.1 or more"
     same = [m.split(":")[1] == "1" for r in rows if r["data"] == "a table" for m in r["matches"].split()]
     yield "tables: clusters with the same number", len(same), sum(same), "the same majority class"
     pairs = [(float(m.split(":")[0]), m.split(":")[1] == "1") for r in rows if r["data"] != "a table" for m in r["matches"].split()]
@@ -288,10 +288,10 @@ def frequencies():
             yield f"{name}k is {word}", len(own), sum(k == c for k, c in own), "the number of classes"
             if table and word == "a suggestion":
                 yield "tables: at least k segments", len(own), sum(k <= c for k, c in own), "as many classes or more"
-                yield "tables: probably k to k + 2", len(own), sum(k <= c <= k + 2 for k, c in own), "so many classes"
+                yield "tables: probably k to k + 2", len(own), sum(k <= c <= k + 2 for k, c in own), "k to k + 2 classes"
     few = [one.split(":") for r in load_transfers() for one in r["row"]["few"].split()]
-    yield "few answers are X: probably confused", len(few), sum(float(recall) < 0.5 for _, recall in few), "less than half of class X is found"
-    yield "few answers are X: the target has few", len(few), sum(own == "1" for own, _ in few), "its share is less than half of the source's"
+    yield "few predictions of class X: probably confused", len(few), sum(float(recall) < 0.5 for _, recall in few), "less than half of class X is found"
+    yield "few predictions of class X: rare in the target", len(few), sum(own == "1" for own, _ in few), "its proportion is less than half of that in the source"
 
 
 def verdicts():

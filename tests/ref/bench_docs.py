@@ -159,7 +159,7 @@ def test_rows_of_bench_become_the_page():
     assert papers.slug("LSSMTC, eps = 0 (the paper's W step)") == "lssmtc-eps-is-0-the-paper-s-w-step"
 
 
-# --- docs/transfer.md and docs/through-a-bridge.md -----------------------------------------------------------------------
+# --- docs/transfer.md and docs/notes/through-a-bridge.md -----------------------------------------------------------------------
 
 
 def test_preset():
@@ -172,10 +172,11 @@ def test_preset():
             right = [.5, .7] if name == "svm" else [.75, .25] if name == "logreg" else [.875, ""]
             lines.append(f'{table},"{name}",{right[0]},{right[1]}\n')
     with results(transfer_few="table,row,draw1,draw2\n" + "".join(lines)):
-        out = docs.preset("few")
+        out, short = docs.preset("few"), docs.preset("few", ("svm", "logreg", "auto"))
     found = next(line for line in out if line.startswith("| la12 | 1 |"))
-    assert found.startswith("| la12 | 1 | .600 | .500 | .875 |") and found.endswith("| **.875** | +.275 | +.375 |"), found
-    assert out[-1] == "(1 tasks, mean of 2 draws; %d of the preset's tasks not run)" % (len(tables) - 1), out[-1]
+    assert found.startswith("| la12 | 1 | 0.600 | 0.500 | 0.875 |") and found.endswith("| **0.875** | +0.275 | +0.375 |"), found
+    assert short[2] == "| la12 | 1 | 0.600 | 0.500 | **0.875** | +0.275 | +0.375 |", short
+    assert out[-1] == "(1 pairs, mean of 2 draws; %d of the preset's pairs not run)" % (len(tables) - 1), out[-1]
 
 
 def test_landmarks():
@@ -183,8 +184,8 @@ def test_landmarks():
     with results(transfer_few="table,row,accuracy,processor_s\nla12: la1 to la2,neighbours,.5,2\nla12: la1 to la2,2000,.75,1\nla12: la2 to la1,neighbours,1,2\n"
                  "la12: la2 to la1,2000,.875,1\nwebkb: cornell to texas,neighbours,1,1\n"):
         out = docs.landmarks("few")
-    assert out[2] == "| la12 | 2 | .750 | .812 | -.125 | +.250 |" and out[3].startswith("| all | 2 |"), out
-    assert out[-1].endswith("62 of the preset's tasks not run)"), out[-1]
+    assert out[2] == "| la12 | 2 | 0.750 | 0.812 | -0.125 | +0.250 |" and out[3].startswith("| all | 2 |"), out
+    assert out[-1].endswith("62 of the preset's pairs not run)"), out[-1]
 
 
 def test_transfer_runs():
@@ -194,9 +195,9 @@ def test_transfer_runs():
                  "a,d,x,y,1,.75,.25,.5,.1,.9,.31:5:0\nb,d,x,y,0,1,0,.5,.1,.9,.95:0:0\n",
                  transfer_absent=task + ",classes,lacks,named\na,d,x,y,0,3,-1,\na,d,x,y,0_a1,3,2,2+0\na,d,z,y,0_a1,3,1,0\n"):
         peers, confidence, absent = docs.transfer_peers(""), docs.confidence(""), docs.absent("absent")
-    assert peers[2] == "| a | 1 | .250 | .500 | .100 | .900 | **.625** |", peers[2]
-    assert peers[-1] == "| auto is ahead | | 2 of 2 | 2 of 2 | 2 of 2 | 1 of 2 | |", peers[-1]
-    assert confidence[-1] == "(20 samples; calibration error .115; the surer half is right in .900, all in .650)", confidence
+    assert peers[2] == "| a | 1 | 0.250 | 0.500 | 0.100 | 0.900 | **0.625** |", peers[2]
+    assert peers[-1] == "| auto is better | | 2 of 2 | 2 of 2 | 2 of 2 | 1 of 2 | |", peers[-1]
+    assert confidence[-1] == "(20 samples; calibration error 0.115; accuracy 0.900 on the more confident half, 0.650 on all samples)", confidence
     assert absent[2] == "| a | 3 | 1 of 2 | 2 of 4 | 0 of 3 |", absent[2]
 
 
@@ -211,7 +212,7 @@ def test_recalibration_finds_what_is_there():
 def test_bridge_rules():
     with results(transfer_bridges="collection,pair,rank,bridge,back,a_source_bridge,a_bridge_target,acc\nwebkb4,a b,0,i,.9,1,1.5,.8\nwebkb4,a b,1,j,.5,1,1.2,.9\n"):
         out = docs.bridges("")
-    assert out[2] == "| universities | 1 | 2 | .800 | .900 | .850 | .100 | .000 | .100 | .000 | 0 | 1 |", out[2]
+    assert out[2] == "| universities | 1 | 2 | 0.800 | 0.900 | 0.850 | 0.100 | 0.000 | 0.100 | 0.000 | 0 | 1 |", out[2]
 
 
 # --- docs/scale.md -------------------------------------------------------------------------------------------------------
@@ -263,7 +264,7 @@ def test_durations():
 def test_tables_without_a_file_are_found():
     assert docs.loose("| a |\n|---|\n| .25 |\n") == ["| a |"]
     assert not docs.loose("<!-- by hand: so -->\n| a |\n|---|\n| .25 |\n\n<!-- table sweeps -->\n| a |\n| .25 |\n<!-- end -->\n")
-    for page in ("transfer.md", "through-a-bridge.md"):
+    for page in ("transfer.md", "through-a-bridge.md", "notes/transfer.md", "notes/through-a-bridge.md"):
         assert not docs.loose((ROOT / "docs" / page).read_text()), page
 
 
