@@ -470,7 +470,7 @@ def said(what):
         return markdown(["confidence of", "runs", "accuracy", "agreement", "error", "confidence", "error, collection held out"],
                         [[name, n, *map(short, values)] for name, n, *values in statements.calibration()])
     if what == "verdicts":
-        return markdown(["verdict", "kind of data", "pairs", "accuracy"], [[*row[:3], short(row[3])] for row in statements.verdicts()], 2)
+        return markdown(["mean confidence", "kind of data", "pairs", "accuracy"], [[*row[:3], short(row[3])] for row in statements.verdicts()], 2)
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 

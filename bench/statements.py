@@ -257,8 +257,9 @@ def calibration():
     found, moved = load_clusters(), load_transfers()
     other = [r for r in found if r["data"] != "a table"]
     estimate = dict(zip(map(id, other), left_out(other)))
-    kinds = [(f"clusters, {kind}", [r for r in other if r["data"] == kind], None) for kind in sorted({r["data"] for r in other})]
-    kinds += [("clusters, all of these", other, None), ("clusters, tables", [r for r in found if r["data"] == "a table"], "raw")]
+    names = {"counts of molecules": "molecule counts", "counts of words": "word counts"}
+    kinds = [(f"clusters, {names.get(kind, kind)}", [r for r in other if r["data"] == kind], None) for kind in sorted({r["data"] for r in other})]
+    kinds += [("clusters, all above", other, None), ("clusters, tables", [r for r in found if r["data"] == "a table"], "raw")]
     kinds += [("classes, tables", [r for r in moved if r["data"] == "tables"], "fit"), ("classes, other data", [r for r in moved if r["data"] != "tables"], "raw")]
     for name, runs, how in kinds:
         said, right = raw(runs), np.array([r["right"] for r in runs])
@@ -295,11 +296,11 @@ def frequencies():
 
 
 def verdicts():
-    """(verdict, kind of data, tasks, mean accuracy)"""
+    """(mean confidence, on which the verdict depends, kind of data, pairs, mean accuracy)"""
     runs = load_transfers()
     tables_ = [r for r in runs if r["data"] == "tables"]
     sure = dict(zip(map(id, tables_), left_out(tables_))) | {id(r): v for r, v in zip(runs, raw(runs)) if r["data"] != "tables"}
-    for name, low, high in (("to be trusted", 0.8, 2), ("to be trusted with care", 0.65, 0.8), ("not to be trusted unchecked", -1, 0.65)):
+    for name, low, high in (("0.8 or more", 0.8, 2), ("0.65 to 0.8", 0.65, 0.8), ("below 0.65", -1, 0.65)):
         for kind in ("tables", "other data"):
             own = [r["right"] for r in runs if r["data"] == kind and low <= sure[id(r)] < high]
             yield name, kind, len(own), np.mean(own) if own else np.nan
