@@ -3,7 +3,8 @@
 
 In every ```console block of the given Markdown files, lines that begin with "$ " are run with a POSIX shell, in one folder
 per file, with the built program first on PATH; the lines below are what they must print. "..." stands for anything within
-a line, and alone on a line for any lines. A block below a line <!-- not run --> is left alone, one below
+a line, and alone on a line for any lines. The number of spaces between words does not matter, because column widths depend
+on names. A block below a line <!-- not run --> is left alone, one below
 <!-- needs data --> is run where the real data are (KINDRED_DATA, else ../shared/data beside the project)."""
 import os
 import re
@@ -52,6 +53,10 @@ def commands(lines):
     return found
 
 
+def squeezed(line):
+    return re.sub(r"(?<=\S) +", " ", line.rstrip())
+
+
 def matches(expected, printed):
     pattern = ""
     while expected and not expected[-1].strip():
@@ -60,8 +65,8 @@ def matches(expected, printed):
         if line.strip() == "...":
             pattern += r"(?:.*\n)*?"
         else:
-            pattern += ".*".join(re.escape(piece.rstrip()) for piece in re.split(r"\.\.\.", line.rstrip())) + r"[ \t]*\n"
-    text = "".join(line.rstrip() + "\n" for line in printed.rstrip().splitlines())
+            pattern += ".*".join(re.escape(piece.rstrip()) for piece in re.split(r"\.\.\.", squeezed(line))) + r"[ \t]*\n"
+    text = "".join(squeezed(line) + "\n" for line in printed.rstrip().splitlines())
     return re.fullmatch(pattern, text) is not None
 
 
