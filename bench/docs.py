@@ -30,8 +30,8 @@ def rows_of(name):
 
 
 def short(value, sign=False):
-    """0.812, +0.012"""
-    return ("%+.3f" if sign else "%.3f") % value
+    """0.812, +0.012; zero has no minus sign"""
+    return (("%+.3f" if sign else "%.3f") % value).replace("-0.000", "+0.000")
 
 
 def markdown(head, rows, left=1):
@@ -113,7 +113,7 @@ def preset(name, only=None):
         if tables:
             cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names]
             cells = ["**%s**" % c if n == summary["row"] else c for c, n in zip(cells, names)]
-            cells += ["%+.3f" % min(whole[t][summary["row"]] - whole[t][a] for t in tables) for a in summary["against"]]
+            cells += [short(min(whole[t][summary["row"]] - whole[t][a] for t in tables), True) for a in summary["against"]]
             out.append([GROUPS.get(group, group), len(tables), *cells])
     titles = [MEMBERS[PRESET[n.removeprefix("member: ")]] if n.startswith("member: ") else n for n in names]
     against = " | against ".join(summary["against"])
@@ -133,7 +133,7 @@ def landmarks(name):
         tables = [t for t in whole if group in (groups[t], "all")]
         if tables:
             apart = [whole[t][names[1]] - whole[t][names[0]] for t in tables]
-            cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names] + ["%+.3f" % min(apart), "%+.3f" % max(apart)]
+            cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names] + [short(min(apart), True), short(max(apart), True)]
             out.append([GROUPS.get(group, group), len(tables), *cells])
     missing = len(groups) - len(whole)
     head = ["collection", "pairs", "neighbours", *names[1:-1], names[-1] + " landmarks", "worst", "best"]

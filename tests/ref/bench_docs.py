@@ -257,6 +257,10 @@ def test_scaling_over_ranks():
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
 
+def test_short_numbers():
+    assert [docs.short(.8124), docs.short(1), docs.short(.0123, True), docs.short(-.0004, True), docs.short(-.5, True)] == ["0.812", "1.000", "+0.012", "+0.000", "-0.500"]
+
+
 def test_durations():
     assert [docs.duration(v) for v in ("0.0127", "0.0346", "0.103", "1.13", "6.96", "27.4", "171.2")] == ["13 ms", "35 ms", "0.10 s", "1.1 s", "7.0 s", "27 s", "171 s"]
 
