@@ -13,6 +13,7 @@ import json
 import re
 import sys
 
+import auto
 import common
 import numpy as np
 import papers
@@ -157,13 +158,19 @@ def by_task(rows, columns):
     return groups
 
 
+def voting_mean(values):
+    """The mean over the pairs on which a member votes; NaN if there is none."""
+    known = [v for v in values if not np.isnan(v)]
+    return mean(known) if known else np.nan
+
+
 def shifted(name):
     """svm, logreg, members, the vote held once, and auto; the worst task."""
     members = {f"m:{m}": title for m, title in MEMBERS.items() if m not in ("svm", "logreg")}
     columns = {"svm": "svm", "logreg": "logreg", **members, "once": "first vote", "auto": "auto"}
     out = []
     for group, tasks in by_task(numeric(name), columns).items():
-        cells = ["**%s**" % short(v) if c == "auto" else short(v) for c in columns for v in [np.mean([t[c] for t in tasks])]]
+        cells = ["**%s**" % short(v) if c == "auto" else "" if np.isnan(v) else short(v) for c in columns for v in [voting_mean([t[c] for t in tasks])]]
         out.append([group, len(tasks), *cells, *(short(min(t["auto"] - t[c] for t in tasks), True) for c in ("svm", "logreg"))])
     return markdown(["collection", "pairs", *columns.values(), "worst pair against svm", "against logreg"], out)
 
@@ -474,11 +481,46 @@ def said(what):
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 
+# --- docs/notes/auto.md and docs/auto.md ---------------------------------------------------------------------------------
+
+
+def quality_cells(size):
+    """{(collection, data set): {method: mean NMI over the draws}} of bench/auto.py quality; size 0: all samples."""
+    found = {}
+    for r in rows_of("auto-quality"):
+        for m in auto.METHODS:
+            if r["size"] == size and r[m]:
+                found.setdefault((r["set"], r["task"]), {}).setdefault(m, []).append(float(r[m]))
+    return {key: {m: mean(v) for m, v in one.items()} for key, one in found.items()}
+
+
+def quality(kind):
+    """One line per collection for a number of samples; `sizes`: one line per number of samples, over all data sets, and `summary` only its means."""
+    sizes, out = {"400": "400", "1,500": "1500", "all": "0"}, []
+    if kind in ("sizes", "summary"):
+        for title, size in sizes.items():
+            own = list(quality_cells(size).values())
+            out.append([title, *(short(mean([c[m] for c in own if m in c])) for m in ("kmeans", "ncut", "pooled")), "**%s**" % short(mean([c["auto"] for c in own])),
+                        *(short(mean([max(c.values()) - c[m] for c in own])) for m in ("auto", "ncut", "kmeans")),
+                        *(f"{sum(c['auto'] > c[m] + 0.02 for c in own)}, {sum(c['auto'] < c[m] - 0.02 for c in own)}" for m in ("kmeans", "ncut"))])
+        head = ["samples per data set", "k-means", "normalised cut", "k-means on pooled data", "`auto`", "regret: `auto`", "normalised cut", "k-means",
+                "`auto` better, worse than k-means by 0.02", "than normalised cut"]
+        return markdown(head[:5], [r[:5] for r in out]) if kind == "summary" else markdown(head, out)
+    cells = quality_cells({"400": "400", "1500": "1500", "all": "0"}[kind])
+    for title in [*dict.fromkeys(key[0] for key in cells), None]:
+        own = [c for key, c in cells.items() if title in (None, key[0])]
+        pooled = [c["pooled"] for c in own if "pooled" in c]
+        out.append([title.replace(":", ": ").replace("+", ", ") if title else "all", len(own), *(short(mean([c[m] for c in own])) for m in ("kmeans", "ncut")), short(mean(pooled)) if pooled else "",
+                    short(mean([c["auto"] for c in own])), *(short(min(c["auto"] - c[m] for c in own), True) for m in ("kmeans", "ncut")),
+                    short(mean([max(c.values()) - c["auto"] for c in own]))])
+    return markdown(["collection", "data sets", "k-means", "ncut", "pooled", "auto", "worst against k-means", "against ncut", "regret"], out)
+
+
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
 MAKERS = {"speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 
