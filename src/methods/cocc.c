@@ -402,7 +402,7 @@ static kdri_bytes cocc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	const kdri_extent profiles = kdri_extent_dense(x->d, 2 * c); /* of words: their first clusters */
 	return (kdri_bytes){
 		.more = kdri_labelled_bytes(x) + 8 * x->n * (m + c + 2) + 8 * x->d * (m + 2 * c + 1) +
-		        KDRI_MAX(8 * profiles.entries + kdri_kmeans_bytes(&profiles, m, s->threads),
+		        KDRI_MAX(8 * profiles.entries + kdri_kmeans_bytes(&profiles, m, 1, s->threads),
 		                 16 * x->n * c)
 	};
 }

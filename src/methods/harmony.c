@@ -443,8 +443,8 @@ static kdri_bytes harmony_estimate_bytes(const kdri_sizes *s, const kdri_extent 
 	const kdri_extent full = kdri_extent_dense(x->n, x->d);
 	const double copy =
 	        !x->dense && kdri_stored_dense(x->entries, x->n, x->d) ? kdri_extent_bytes(&full) : 0;
-	const double clusters = KDRI_MAX(kdri_kmeans_bytes(&z, soft, s->threads),
-	                                 kdri_kmeans_bytes(&z, k, s->threads)),
+	const double clusters = KDRI_MAX(kdri_kmeans_bytes(&z, soft, 1, s->threads),
+	                                 kdri_kmeans_bytes(&z, k, kdri_opt_int(o, "n_init"), s->threads)),
 	             iterating = 24 * z.entries + 16 * x->n * soft + 16 * x->n +
 	                         KDRI_MAX(clusters, 16 * z.entries);
 	return (kdri_bytes){ .more = (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) +

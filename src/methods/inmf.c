@@ -449,7 +449,8 @@ static kdri_bytes inmf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	(void)o; /* H, targets; W, V and three more of the kind; then the start, or the result */
 	return (kdri_bytes){ .more = (tasks > 1 ? kdri_extent_bytes(x) : 0) +
 		                     8 * k * (x->n + (4 + tasks) * x->d + KDRI_MAX(x->n, x->d)) +
-		                     KDRI_MAX(kdri_kmeans_bytes(x, k, s->threads), result) };
+		                     KDRI_MAX(kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads),
+		                              result) };
 }
 
 static double inmf_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,

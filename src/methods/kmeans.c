@@ -232,7 +232,7 @@ static kdri_bytes kmeans_estimate_bytes(const kdri_sizes *s, const kdri_extent *
                                         const kdr_options *o)
 {
 	return (kdri_bytes){ 8 * x->n + 8 * k * x->d,
-		             kdri_kmeans_bytes(x, k, s->threads) +
+		             kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads) +
 		                     (kdri_opt_bool(o, "spherical") ? 16 * x->n : 0) };
 }
 

@@ -379,10 +379,11 @@ static kdri_bytes pca_kmeans_estimate_bytes(const kdri_sizes *s, const kdri_exte
 	             own = 8 * r * (x->n + (whole ? side : x->d)),
 	             result = 8 * r * (x->n + (kdri_opt_bool(o, "keep") ? x->d : 0));
 	const kdri_extent y = kdri_extent_dense(x->n, r);
-	return (kdri_bytes){ own,
-		             KDRI_MAX(result * (double)s->ntasks, /* at the end, of all tasks */
-		                      KDRI_MAX(whole ? 24 * side * side : kdri_leading_bytes(x->n, x->d, r),
-		                               kdri_kmeans_bytes(&y, k, s->threads))) };
+	return (kdri_bytes){
+		own, KDRI_MAX(result * (double)s->ntasks, /* at the end, of all tasks */
+		              KDRI_MAX(whole ? 24 * side * side : kdri_leading_bytes(x->n, x->d, r),
+		                       kdri_kmeans_bytes(&y, k, kdri_opt_int(o, "n_init"), s->threads)))
+	};
 }
 
 const kdri_algo kdri_algo_pca_kmeans = {

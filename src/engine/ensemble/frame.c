@@ -37,11 +37,17 @@ kdr_status kdri_frame_ask(kdri_frame *f, const kdri_turn *turn, bool *answered)
 		return kdri_frame_left_out(f, "", turn->name, turn->unable);
 	if (is_over(f) || (f->voters > 0 && kdri_iteration(&f->own, "members", turn->number, turn->of, NAN)))
 		return leave_out_late(f, turn->name);
-	const kdr_status st = turn->run(&f->own, turn->user);
+	return kdri_frame_ended(f, turn, turn->run(&f->own, turn->user), f->own.error, answered);
+}
+
+kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st, const char *error,
+                            bool *answered)
+{
+	*answered = false;
 	if (st == KDR_ERR_MEMORY)
-		return kdri_fail(f->ctx, st, "%s", f->own.error);
+		return kdri_fail(f->ctx, st, "%s", error);
 	if (st != KDR_OK)
-		return kdri_frame_left_out(f, "", turn->name, f->own.error);
+		return kdri_frame_left_out(f, "", turn->name, error);
 	if (is_over(f))
 		return leave_out_late(f, turn->name);
 	*answered = true;

@@ -29,6 +29,9 @@ typedef struct kdri_turn {
 
 kdri_frame kdri_frame_new(kdr_context *ctx, kdr_result *result, double share_of_time);
 kdr_status kdri_frame_ask(kdri_frame *f, const kdri_turn *turn, bool *answered);
+/* The same for a turn that the caller has run, with this status and error. */
+kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st, const char *error,
+                            bool *answered);
 /* Passes on that the user has stopped the run. If nobody voted, gives `status`, with an error that starts with `none` and ends with
  * that of the last member. */
 kdr_status kdri_frame_end(kdri_frame *f, kdr_status status, const char *none);

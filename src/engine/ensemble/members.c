@@ -3,10 +3,8 @@
  * A job is one member, one seed and what it clusters: a task, or all of them with one k; or all seeds, where a method does several
  * starts on one matrix in hardly more than the time of one. Jobs know nothing of
  * each other, and what a method finds depends on its data, options and seed alone, so that they may run in
- * any order. Where there are enough of them, jobs that need little memory run side by side, one thread
- * each, every one with a context of its own: that is how the library asks to be used from several threads, and
- * the one place in it where a parallel region allocates (kdr_allocator has to be thread-safe). Members that need n x n numbers run
- * one after another, with all threads inside.
+ * any order. Jobs that need little memory run side by side (core/side_by_side.h), every one with a context of its own and an equal
+ * part of the threads. Members that need n x n numbers run one after another, with all threads inside.
  *
  * Time. With a limit, every task first has an answer that is soon there: one run of the first member, with at most half of
  * the time. Then members on the graph, which are worth most by themselves and need no other view: a task at a time, small ones
@@ -21,14 +19,11 @@
 #include "engine/ensemble/members.h"
 #include "api/method.h"
 #include "comm/comm.h"
+#include "core/side_by_side.h"
 
 #include <float.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <time.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 /* Of the time left and of all of it: what quick answers may take. */
 static const double quick_share = 0.5, least_share = 0.1;
@@ -64,6 +59,8 @@ typedef struct run {
 	double deadline; /* for members; 0: none */
 	bool limited;    /* there is one, on all ranks */
 	kdr_status st;   /* of graph and prepare; on several ranks also of jobs */
+	int64_t light;   /* jobs that may run beside others: the first ones */
+	int threads;     /* of each of them */
 	bool grace;      /* the first members' time, which may go on when all of it is over */
 	atomic_bool stop;
 	atomic_llong done;
@@ -332,13 +329,6 @@ static void run_job(run *r, job *j, int threads, bool caller)
 		listen_to_caller(r);
 }
 
-static void listen(run *r)
-{
-	const struct timespec a_little = { .tv_nsec = 2000000 };
-	listen_to_caller(r);
-	nanosleep(&a_little, NULL);
-}
-
 /* Quick answers of the first member; returns the seconds of the longest. */
 static double answer_quickly(run *r)
 {
@@ -418,35 +408,39 @@ static void run_first(run *r)
 		}
 }
 
+static void run_light_job(void *user, int64_t i, int worker)
+{
+	run *r = user;
+	/* Later members take longer: without a limit they start first, and nobody waits for one that started last. */
+	run_job(r, &r->jobs[r->limited ? i : r->light - 1 - i], r->threads, worker == 0);
+}
+
+static void wait_for_jobs(void *user)
+{
+	listen_to_caller(user);
+}
+
 static void run_jobs(run *r)
 {
-	int64_t light = 0;
 	if (r->limited)
 		run_first(r);
 	if (r->st == KDR_OK && r->options->prepare && !(r->limited && agreed(r, kdri_now() >= r->deadline)))
 		r->st = r->options->prepare(r->ctx, r->options->user);
 	if (r->st != KDR_OK)
 		return;
-	while (light < r->njobs && !r->options->table[r->jobs[light].member].most)
-		light++;
-	bool side_by_side =
-	        r->ctx->threads > 1 && light >= 2 * (int64_t)r->ctx->threads && !kdri_together(r->ctx);
-#ifdef _OPENMP
-#pragma omp parallel num_threads(r->ctx->threads) if (side_by_side)
-	{
-		const bool caller = omp_get_thread_num() == 0;
-#pragma omp for schedule(dynamic, 1) nowait
-		for (int64_t i = 0; i < light; i++)
-			run_job(r, &r->jobs[i], side_by_side ? 1 : r->ctx->threads, caller);
-		/* Only the caller's thread hears that it is time to stop: it listens for those still at work. */
-		while (caller && atomic_load(&r->done) < light)
-			listen(r);
-	}
-#else
-	for (int64_t i = 0; i < light; i++)
-		run_job(r, &r->jobs[i], 1, true);
-#endif
-	for (int64_t i = light; i < r->njobs; i++)
+	while (r->light < r->njobs && !r->options->table[r->jobs[r->light].member].most)
+		r->light++;
+	const bool alone = r->light < 2 || kdri_together(r->ctx);
+	const int workers = alone ? 1
+	                          : kdri_workers(r->ctx->threads, r->light, r->options->light_bytes,
+	                                         r->options->data_bytes);
+	r->threads = r->ctx->threads / workers;
+	kdri_jobs_run(&(kdri_jobs){ .count = r->light,
+	                            .workers = workers,
+	                            .run = run_light_job,
+	                            .wait = wait_for_jobs,
+	                            .user = r });
+	for (int64_t i = r->light; i < r->njobs; i++)
 		run_job(r, &r->jobs[i], r->ctx->threads, true);
 }
 

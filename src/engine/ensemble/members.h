@@ -33,7 +33,8 @@ typedef struct kdri_members_options {
 	const kdri_member *
 	        table; /* the first must be of KDRI_SCOPE_TASK, on rows: its answer stands if all else fails */
 	int64_t count, seeds;
-	const int64_t *k; /* of each task */
+	const int64_t *k;               /* of each task */
+	double light_bytes, data_bytes; /* what a job needs that may run beside others, and the data */
 	double beside; /* so many times the work of all others a joint member would be, and is left out; 0: it takes part */
 	/* Makes the graph of a task where time is short, when it is its turn; NULL: graphs are there. */
 	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);

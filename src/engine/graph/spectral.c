@@ -14,10 +14,12 @@
 #include "engine/graph/landmarks.h"
 #include "engine/kmeans/lloyd.h"
 
+enum { STARTS = 10 };
+
 kdri_spectral_options kdri_spectral_defaults(int64_t k)
 {
 	return (kdri_spectral_options){
-		.k = k, .rounding = KDRI_ROUNDING_KMEANS, .n_init = 10, .max_iter = 300
+		.k = k, .rounding = KDRI_ROUNDING_KMEANS, .n_init = STARTS, .max_iter = 300
 	};
 }
 
@@ -244,5 +246,5 @@ double kdri_spectral_bytes(double n, double k, double spectrum, int threads)
 {
 	const kdri_extent rows = kdri_extent_dense(n, k);
 	return 8 * n * (k + 1) +
-	       KDRI_MAX(spectrum, 8 * n * (2 * k + 3) + kdri_kmeans_bytes(&rows, k, threads));
+	       KDRI_MAX(spectrum, 8 * n * (2 * k + 3) + kdri_kmeans_bytes(&rows, k, STARTS, threads));
 }

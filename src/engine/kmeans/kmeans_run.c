@@ -6,10 +6,14 @@
  * Where rows are with several ranks, several problems (tasks) go in step: what each of them has to exchange goes in one
  * exchange, so that ranks wait for each other as often as for one. A problem does not see the others, and has the result it
  * has by itself. */
+#include "core/side_by_side.h"
 #include "engine/kmeans/kmeans_work.h"
 #include "matrix/device_use.h"
 
 typedef kdri_km_run run;
+
+/* Multiply-adds in an assignment of all starts below which threads cost more than they bring. */
+static const double worth_a_team = 4e6;
 
 kdri_kmeans_options kdri_kmeans_defaults(int64_t k)
 {
@@ -149,6 +153,7 @@ typedef struct part {
 	const kdri_kmeans_options *o;
 	int64_t runs;
 	run best, now;
+	bool kept;         /* a run has ended: there is a best one */
 	bool first, fresh; /* no labels yet; no bounds yet */
 	bool going;        /* the run */
 	kdri_kmeans_result out;
@@ -260,11 +265,12 @@ static void kmeans_run_keep(part *p, int64_t index)
 {
 	kdri_km *w = &p->w;
 	const kdr_stop reason = p->now.stop;
-	if (index == 0 || p->now.objective < p->best.objective) {
+	if (!p->kept || p->now.objective < p->best.objective) {
 		run swap = p->best;
 		p->best = p->now;
 		p->now = swap;
 		p->out.best_run = index;
+		p->kept = true;
 		if (p->runs > 1) {
 			memcpy(w->best_label, w->label, (size_t)w->n * sizeof *w->label);
 			memcpy(w->best_centres, w->centres, (size_t)(w->k * w->d) * sizeof *w->centres);
@@ -354,6 +360,94 @@ static void close_part(kdr_context *ctx, part *p)
 	kdri_km_close(&p->w);
 }
 
+static bool is_interrupted(const part *p)
+{
+	return p->kept && (p->best.stop == KDR_STOP_TIME || p->best.stop == KDR_STOP_CANCELLED);
+}
+
+/* --- starts side by side ------------------------------------------------------------------------ */
+
+typedef struct start_jobs {
+	const kdri_kmeans_problem *problem;
+	part *parts; /* one per worker */
+} start_jobs;
+
+static kdr_status run_start(kdr_context *ctx, void *user, int64_t index, int worker)
+{
+	kdr_status st = KDR_OK;
+	const start_jobs *s = user;
+	part *p = &s->parts[worker];
+	kdri_km *list;
+	const kdri_kmeans_options *options;
+	if (is_interrupted(p))
+		return KDR_OK;
+	if (!p->w.ctx)
+		KDRI_TRY(open_part(ctx, &kdri_cpu, s->problem, p));
+	KDRI_TRY(one_run(p, 1, index, &list, &options));
+	kmeans_run_keep(p, index);
+done:
+	return st;
+}
+
+/* The best run of all workers, the first of equal ones, as if one worker had run them in their order. */
+static part *best_part(part *parts, int workers)
+{
+	part *best = NULL;
+	kdr_stop stop = KDR_STOP_CONVERGED;
+	for (int i = 0; i < workers; i++) {
+		part *p = &parts[i];
+		if (is_interrupted(p))
+			stop = p->best.stop;
+		if (p->kept &&
+		    (!best || p->best.objective < best->best.objective ||
+		     (p->best.objective == best->best.objective && p->out.best_run < best->out.best_run)))
+			best = p;
+	}
+	if (best && stop != KDR_STOP_CONVERGED)
+		best->best.stop = stop;
+	return best;
+}
+
+static kdr_status kmeans_side_by_side(kdr_context *ctx, const kdri_kmeans_problem *problem, int workers,
+                                      kdri_kmeans_result *result)
+{
+	kdr_status st;
+	start_jobs s = { .problem = problem };
+	KDRI_TRY(KDRI_NEW0(ctx, &s.parts, workers));
+	st = kdri_side_by_side(ctx, &(kdri_side){ .count = problem->o.n_init,
+	                                          .workers = workers,
+	                                          .run = run_start,
+	                                          .user = &s,
+	                                          .stage = problem->o.stage,
+	                                          .total = problem->o.n_init });
+	for (int i = 0; i < workers; i++)
+		if (s.parts[i].w.ctx) /* the worker's own context has gone */
+			s.parts[i].w.ctx = ctx;
+	KDRI_TRY(st);
+	part *best = best_part(s.parts, workers);
+	back_to_best(&best->w);
+	KDRI_TRY(kmeans_run_hand_over(&best->w, &best->best, &best->out));
+	*result = best->out;
+	best->out = (kdri_kmeans_result){ 0 };
+done:
+	for (int i = 0; s.parts && i < workers; i++)
+		close_part(ctx, &s.parts[i]);
+	kdri_free(ctx, s.parts);
+	return st;
+}
+
+/* Threads work on different starts if these are long enough; how many do is limited by the memory that they take. */
+static int workers_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
+{
+	const kdri_kmeans_options *o = &p->o;
+	const bool random = !o->init_labels && !o->init_centres && o->max_iter > 0;
+	const double work = (double)kdr_mat_nnz(p->x) * (double)o->k * (double)o->n_init;
+	if (!random || o->n_init < 2 || work < worth_a_team || kdri_together(ctx))
+		return 1;
+	const kdri_extent x = kdri_extent_of_mat(p->x);
+	return kdri_kmeans_workers(&x, (double)o->k, o->n_init, ctx->threads);
+}
+
 /* Problems in step; an accelerator takes one problem. */
 static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_problem *problems,
                          int64_t count, kdri_kmeans_result *results)
@@ -362,6 +456,9 @@ static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_p
 	part *parts = NULL;
 	kdri_km **list = NULL;
 	const kdri_kmeans_options **options = NULL;
+	const int workers = count == 1 && kdri_is_cpu(dev) ? workers_for(ctx, &problems[0]) : 1;
+	if (workers > 1)
+		return kmeans_side_by_side(ctx, &problems[0], workers, results);
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, count));
 	KDRI_TRY(KDRI_NEW(ctx, &list, count));
 	KDRI_TRY(KDRI_NEW(ctx, &options, count));
@@ -496,9 +593,20 @@ double kdri_kmeans_start_bytes(const kdri_extent *x)
 	return 8 * (2 + KDRI_LANES) * x->n + 16 * KDRI_LANES * x->d;
 }
 
-double kdri_kmeans_bytes(const kdri_extent *x, double k, int threads)
+static double one_worker_bytes(const kdri_extent *x, double k, int threads)
 {
 	const double bounds = x->dense ? KDRI_MIN(k / KDRI_LANES, 16) : 0, best = 4 * x->n + 8 * k * x->d;
 	return kdri_kmeans_assign_bytes(x, k, threads) + 8 * bounds * x->n + best +
 	       kdri_kmeans_start_bytes(x);
+}
+
+int kdri_kmeans_workers(const kdri_extent *x, double k, int64_t starts, int threads)
+{
+	return kdri_workers(threads, starts, one_worker_bytes(x, k, 1), 8 * x->entries);
+}
+
+double kdri_kmeans_bytes(const kdri_extent *x, double k, int64_t starts, int threads)
+{
+	const int workers = kdri_kmeans_workers(x, k, starts, threads);
+	return workers * one_worker_bytes(x, k, threads / workers);
 }

@@ -27,6 +27,7 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
+#include "core/side_by_side.h"
 #include "engine/graph/policy.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
@@ -468,6 +469,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	kdr_status st;
 	kdri_views_options o = views_options(ctx, j);
 	bool late = false;
+	double light = 0, data = 0;
 	KDRI_TRY(kdri_joins_check(ctx, (kdri_joins)kdri_opt_choice(j->options, "graph")));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
@@ -490,7 +492,14 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	KDRI_TRY(find_k(ctx, j));
 	for (int64_t t = 0; t < j->T; t++)
 		KDRI_TRY(kdri_views_join(ctx, &j->views.tasks[t], j->k[t]));
+	for (int64_t t = 0; t < j->T; t++) {
+		const kdri_extent y = kdri_extent_of_mat(&j->problem->tasks[t].x);
+		light = KDRI_MAX(light, kdri_kmeans_bytes(&y, (double)j->k[t], 1, 1));
+		data += 8 * y.entries;
+	}
 	kdri_members_options m = { .table = members,
+		                   .light_bytes = light,
+		                   .data_bytes = data,
 		                   .count = MEMBERS,
 		                   .seeds = kdri_opt_int(j->options, "seeds"),
 		                   .k = j->k,
@@ -574,7 +583,7 @@ static double auto_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
 static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
                                       const kdr_options *o)
 {
-	enum { VOTES = 16, DIRECTIONS = 128 };
+	enum { VOTES = 16, DIRECTIONS = 128, LIGHT_JOBS = 6 /* two members with three seeds each */ };
 	if (s->table)
 		return kdri_tables_bytes(s, x, k);
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
@@ -616,7 +625,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		const double vote = kdri_spectral_bytes(y.n, k, spectrum, s->threads);
 		more = KDRI_MAX(more, (both ? 8 : 4) * graph / 3 + vote +
 		                              (guess ? 2 * graph + 32 * y.n * most : 0));
-		light = KDRI_MAX(light, KDRI_MAX(kdri_kmeans_bytes(&y, k, 1), vote));
+		light = KDRI_MAX(light, KDRI_MAX(kdri_kmeans_bytes(&y, k, 1, 1), vote));
 		kept += (cosine ? kdri_extent_values(&y) : 0) + (both ? 4 : 1) * graph + 16 * rows.entries +
 		        (4 * VOTES + 40) * y.n;
 		one.tasks = &s->tasks[t];
@@ -630,7 +639,8 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		kdri_proportion_add(&p, y.n, y.entries, k, kdri_opt_real(o, "seeds"),
 		                    (double)members[SNMF].most);
 	}
-	more = fmax(more, light * KDRI_MIN(s->threads, 2 * (double)s->ntasks));
+	more = fmax(more,
+	            light * kdri_workers(s->threads, LIGHT_JOBS * s->ntasks, light, 8 * x->entries));
 	if (s->ntasks > 1 && kdri_opt_bool(o, "transfer") &&
 	    least <= SMALL) { /* members that see all tasks */
 		const kdri_extent all =
@@ -640,7 +650,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		                             ? member_bytes(&members[MTCFIR], s, true)
 		                             : 0;
 		kept += 8 * all.entries + 16 * x->n * k;
-		more = fmax(fmax(more, joint), 8 * all.entries + kdri_kmeans_bytes(&all, k, s->threads));
+		more = fmax(fmax(more, joint), 8 * all.entries + kdri_kmeans_bytes(&all, k, 1, s->threads));
 		more = fmax(more, kdri_leading_bytes(x->n, x->d, all.d) - 8 * all.entries);
 	}
 	return (kdri_bytes){ kept, more };

@@ -14,6 +14,7 @@
 #include "methods/auto/reference.h"
 
 #include "comm/comm.h"
+#include "core/side_by_side.h"
 #include "engine/kmeans/lloyd.h"
 
 enum { DRAWS = 24, MOST_ROWS = 600, STARTS = 5 };
@@ -50,26 +51,46 @@ static void reference_draw(kdri_rng *rng, int64_t n, int64_t d, const double *sp
 	}
 }
 
-/* (E3) of n rows. */
-static kdr_status reference_compare(kdr_context *ctx, const double *rows, int64_t n, int64_t d,
-                                    const double *spread, bool unit, int64_t k, double *out)
+typedef struct comparison {
+	const double *rows, *spread;
+	int64_t n, d, k;
+	bool unit;
+	double w[DRAWS + 1]; /* of the draws; of the rows */
+} comparison;
+
+static kdr_status reference_one(kdr_context *ctx, void *user, int64_t i, int worker)
 {
 	kdr_status st;
-	double *z = NULL, found, sum = 0, square = 0, w[DRAWS];
-	KDRI_TRY(KDRI_NEW(ctx, &z, n * d));
-	KDRI_TRY(left_over(ctx, rows, n, d, k, &found));
-	for (int64_t i = 0; i < DRAWS; i++) {
-		kdri_rng rng = kdri_rng_stream(ctx->seed, "noise", (uint64_t)i);
-		reference_draw(&rng, n, d, spread, unit, z);
-		KDRI_TRY(left_over(ctx, z, n, d, k, &w[i]));
-		sum += w[i];
-	}
-	for (int64_t i = 0; i < DRAWS; i++)
-		square += (w[i] - sum / DRAWS) * (w[i] - sum / DRAWS);
-	double off = sqrt(square / (DRAWS - 1));
-	*out = off > 0 ? (sum / DRAWS - found) / off : 0; /* (E3) */
+	comparison *c = user;
+	double *z = NULL;
+	(void)worker;
+	if (i == DRAWS)
+		return left_over(ctx, c->rows, c->n, c->d, c->k, &c->w[i]);
+	kdri_rng rng = kdri_rng_stream(ctx->seed, "noise", (uint64_t)i);
+	KDRI_TRY(KDRI_NEW(ctx, &z, c->n * c->d));
+	reference_draw(&rng, c->n, c->d, c->spread, c->unit, z);
+	KDRI_TRY(left_over(ctx, z, c->n, c->d, c->k, &c->w[i]));
 done:
 	kdri_free(ctx, z);
+	return st;
+}
+
+/* (E3) */
+static kdr_status reference_compare(kdr_context *ctx, comparison *c, double *out)
+{
+	kdr_status st;
+	double sum = 0, square = 0;
+	KDRI_TRY(kdri_side_by_side(ctx, &(kdri_side){ .count = DRAWS + 1,
+	                                              .workers = (int)KDRI_MIN(ctx->threads, DRAWS + 1),
+	                                              .run = reference_one,
+	                                              .user = c }));
+	for (int64_t i = 0; i < DRAWS; i++)
+		sum += c->w[i];
+	for (int64_t i = 0; i < DRAWS; i++)
+		square += (c->w[i] - sum / DRAWS) * (c->w[i] - sum / DRAWS);
+	double off = sqrt(square / (DRAWS - 1));
+	*out = off > 0 ? (sum / DRAWS - c->w[DRAWS]) / off : 0;
+done:
 	return st;
 }
 
@@ -92,14 +113,15 @@ kdr_status kdri_beyond_noise(kdr_context *ctx, const kdr_dense *y, const double 
 			memcpy(rows + i * d, y->data + row * y->stride, (size_t)d * sizeof *rows);
 	}
 	KDRI_TRY(kdri_sum(ctx, rows, n * d));
+	comparison c = { .rows = rows, .spread = spread, .n = n, .d = d, .k = k, .unit = unit };
 	if (!kdri_together(ctx)) {
-		st = reference_compare(ctx, rows, n, d, spread, unit, k, out);
+		st = reference_compare(ctx, &c, out);
 		goto done;
 	}
 	own.comm = NULL;
 	own.progress = NULL;
 	own.deadline = 0;
-	st = reference_compare(&own, rows, n, d, spread, unit, k, out);
+	st = reference_compare(&own, &c, out);
 	if (st != KDR_OK)
 		st = kdri_fail(ctx, st, "%s", own.error);
 done:

@@ -324,8 +324,10 @@ static kdri_bytes asi_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, 
 	             own = 8 * l * (x->n + x->d) + 8 * x->n,
 	             iterating = 8 * x->n * (k + 3) + 8 * x->d * (l + 2 * k) + kdri_subspace_bytes(x, k, o);
 	/* W, Y and labels; at the end once more of all tasks, as results. */
-	return (kdri_bytes){ own, KDRI_MAX(own * (double)s->ntasks,
-		                           KDRI_MAX(kdri_kmeans_bytes(x, k, s->threads), iterating)) };
+	return (kdri_bytes){ own,
+		             KDRI_MAX(own * (double)s->ntasks,
+		                      KDRI_MAX(kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads),
+		                               iterating)) };
 }
 
 const kdri_algo kdri_algo_asi = {

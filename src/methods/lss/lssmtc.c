@@ -175,7 +175,7 @@ static kdri_bytes lssmtc_estimate_bytes(const kdri_sizes *s, const kdri_extent *
                                         const kdr_options *o)
 {
 	return (kdri_bytes){ .more = (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) + 8 * x->n +
-		                     KDRI_MAX(kdri_kmeans_bytes(x, k, s->threads),
+		                     KDRI_MAX(kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads),
 		                              kdri_lss_bytes(x, (double)s->ntasks, k, o)) };
 }
 

@@ -20,6 +20,7 @@
 #include "methods/transfer_auto/report.h"
 #include "methods/transfer_auto/tables.h"
 
+#include "core/side_by_side.h"
 #include "engine/graph/policy.h"
 #include "engine/graph/views.h"
 #include "engine/linear/aligned.h"
@@ -339,18 +340,13 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	                                                  s->threads, &joint);
 	if (!joined)
 		spectrum = kdri_spectrum_bytes(target.n, 2 * target.n * neighbors, 3 * c);
-	const double classifier = KDRI_MAX(kdri_cost_by_folds_bytes(&all, known, c),
-	                                   36 * n + kdri_linear_bytes(&all, n, c, KDRI_LOSS_SQUARED_HINGE)),
-	             ridge = joint + 8 * e.entries +
-	                     KDRI_MAX(kdri_aligned_ridge_bytes(n, width),
-	                              kdri_cost_by_folds_bytes(&e, known, c)),
+	const kdri_transfer_needs need = kdri_transfer_members_bytes(s, &all, known, c, width, words, tables);
+	const double data = 8 * all.entries,
+	             on_z = need.on_z * kdri_workers(s->threads, KDRI_TRANSFER_ON_Z, need.on_z, data),
+	             on_e = need.on_e * kdri_workers(s->threads, KDRI_TRANSFER_ON_E, need.on_e, data),
 	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
-	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads),
-	             layers = kdri_transfer_layers_bytes(s, &all, words),
-	             forests = tables || !words ? kdri_transfer_forests_bytes(&all, known, c, tables) : 0,
-	             factors = kdri_transfer_factors_bytes(s, &all);
-	const double members = fmax(fmax(fmax(classifier, ridge), fmax(aligned, clusters)),
-	                            joint + fmax(fmax(layers, factors), forests));
+	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads);
+	const double members = fmax(fmax(on_z, joint + 8 * e.entries + on_e), fmax(aligned, clusters));
 	return (kdri_bytes){ .more = kdri_labelled_bytes(&all) + (!few + !words) * kdri_extent_values(&all) +
 		                     graph +
 		                     8 * c * (2 * n + all.d + (KDRI_TRANSFER_MEMBERS + 3) * target.n) +

@@ -157,7 +157,7 @@ static kdr_status run_bridges(kdri_transfer_tally *w, const kdr_problem *problem
 			                                      .user = &c },
 			                        &answered));
 			if (answered)
-				KDRI_TRY(kdri_transfer_tally_take(w, m));
+				KDRI_TRY(kdri_transfer_tally_take(w, m, w->p));
 		}
 	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_DATA, "no bridge leads to the target"));
 done:

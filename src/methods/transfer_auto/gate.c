@@ -262,6 +262,7 @@ static kdr_status run_part(kdr_context *ctx, const halves *h, int64_t half,
 {
 	kdr_status st;
 	part p = { 0 };
+	bool everyone[KDRI_TRANSFER_MEMBERS];
 	kdri_transfer_tally w = kdri_transfer_tally_empty(ctx, options, NULL);
 	KDRI_TRY(part_new(ctx, h, half, &p));
 	const kdr_problem problem = { .tasks = p.tasks, .ntasks = p.ntasks, .classes = h->problem->classes };
@@ -270,8 +271,8 @@ static kdr_status run_part(kdr_context *ctx, const halves *h, int64_t half,
 	w.round = half;
 	w.rounds = 3;
 	w.shared.quick = true;
-	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		KDRI_TRY(kdri_transfer_tally_ask(&w, m));
+	memset(everyone, true, sizeof everyone);
+	KDRI_TRY(kdri_transfer_tally_ask(&w, everyone));
 	KDRI_TRY(kdri_frame_end(&w.frame, KDR_ERR_NUMERIC, ""));
 	ctx->timed_out |= w.frame.own.timed_out;
 	g->done = !w.frame.late && !ctx->cancelled && !ctx->timed_out && w.votes[KDRI_TRANSFER_SVM];

@@ -85,10 +85,10 @@ void kdri_transfer_tally_drop(kdri_transfer_tally *w, int64_t m)
 	w->posteriors[m] = NULL;
 }
 
-kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m)
+kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m, const double *all)
 {
 	kdr_status st = KDR_OK;
-	const double *p = w->p + w->first * w->c;
+	const double *p = all + w->first * w->c;
 	if (!w->votes[m]) {
 		KDRI_TRY(KDRI_NEW(w->ctx, &w->votes[m], w->n));
 		KDRI_TRY(KDRI_NEW(w->ctx, &w->posteriors[m], w->n * w->c));

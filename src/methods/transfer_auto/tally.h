@@ -31,8 +31,9 @@ static inline bool kdri_transfer_must_lead(const kdri_transfer_options *o, int64
 {
 	return kdri_transfer_members[m].curved && !o->tables && o->only != m;
 }
-/* turns.c: runs member m and takes its vote; one that fails is left out, and one that is not for such data is not run. */
-kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m);
+/* turns.c: runs the members that are wanted and takes their votes; one that fails is left out, and one that is not meant for
+ * these data is not run. */
+kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted);
 /* The class that most of svm, logreg and msda vote for, svm's if all differ; -1 without a vote of svm. */
 int64_t kdri_transfer_tally_majority(const kdri_transfer_tally *w, int64_t i);
 /* Member m does not vote after all. */
@@ -45,8 +46,8 @@ void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w);
 kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_transfer_options *options,
                                               kdr_result *result);
 
-/* w->p becomes the vote of member m; rows of known class vote that. */
-kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m);
+/* p, all rows x c, becomes the vote of member m; rows of known class vote for that class. */
+kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m, const double *p);
 /* Clusters of the target, unless they are there, and the vote. */
 kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w);
 /* Everything of the verdict that the votes give. */

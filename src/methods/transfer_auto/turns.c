@@ -1,5 +1,9 @@
-/* Members take their turns. SPDX-License-Identifier: BSD-3-Clause */
+/* Members take their turns. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Without a time limit, members that use the same view run side by side as far as memory allows, those on Z first, then those on E. */
 #include "methods/transfer_auto/tally.h"
+
+#include "core/side_by_side.h"
 
 /* Rows that are no numbers make a member useless. */
 static bool is_finite(const double *p, int64_t count)
@@ -10,6 +14,25 @@ static bool is_finite(const double *p, int64_t count)
 	return true;
 }
 
+static kdr_status run_on_views(kdr_context *ctx, kdri_transfer_tally *w, const kdri_transfer_member *member,
+                               double *p)
+{
+	kdr_status st;
+	KDRI_TRY(member->run(ctx, &w->shared, p));
+	if (!is_finite(p + w->first * w->c, w->n * w->c))
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers grew beyond all bounds");
+done:
+	return st;
+}
+
+static kdr_status prepare_views(kdr_context *ctx, kdri_transfer_tally *w, bool on_e, bool joint)
+{
+	if (on_e)
+		return kdri_transfer_views_align(ctx, &w->v, joint);
+	kdri_transfer_views_part(ctx, &w->v);
+	return KDR_OK;
+}
+
 typedef struct member_turn {
 	kdri_transfer_tally *w;
 	const kdri_transfer_member *member;
@@ -17,16 +40,10 @@ typedef struct member_turn {
 
 static kdr_status run_member(kdr_context *ctx, void *user)
 {
-	kdr_status st = KDR_OK;
+	kdr_status st;
 	const member_turn *turn = user;
-	kdri_transfer_tally *w = turn->w;
-	if (turn->member->on_e)
-		KDRI_TRY(kdri_transfer_views_align(ctx, &w->v, turn->member->joint));
-	else
-		kdri_transfer_views_part(ctx, &w->v);
-	KDRI_TRY(turn->member->run(ctx, &w->shared, w->p));
-	if (!is_finite(w->p + w->first * w->c, w->n * w->c))
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers grew beyond all bounds");
+	KDRI_TRY(prepare_views(ctx, turn->w, turn->member->on_e, turn->member->joint));
+	KDRI_TRY(run_on_views(ctx, turn->w, turn->member, turn->w->p));
 done:
 	return st;
 }
@@ -41,25 +58,131 @@ static bool takes_part(const kdri_transfer_tally *w, int64_t m)
 	return member->curved ? !w->v.words : !member->tables;
 }
 
-kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m)
+static kdri_turn turn_of(const kdri_transfer_tally *w, int64_t m)
+{
+	const kdri_transfer_member *member = &kdri_transfer_members[m];
+	const bool able = !member->able || member->able(&w->shared);
+	return (kdri_turn){ .name = member->name,
+		            .number = w->round * KDRI_TRANSFER_MEMBERS + m,
+		            .of = w->rounds * KDRI_TRANSFER_MEMBERS,
+		            .unable = able ? NULL : "it would need too much memory for so many samples" };
+}
+
+static kdr_status ask_one(kdri_transfer_tally *w, int64_t m)
 {
 	kdr_status st;
-	const kdri_transfer_member *member = &kdri_transfer_members[m];
-	member_turn user = { w, member };
-	const bool able = !member->able || member->able(&w->shared);
-	const kdri_turn turn = { .name = member->name,
-		                 .number = w->round * KDRI_TRANSFER_MEMBERS + m,
-		                 .of = w->rounds * KDRI_TRANSFER_MEMBERS,
-		                 .unable = able ? NULL : "it would need too much memory for so many samples",
-		                 .run = run_member,
-		                 .user = &user };
+	member_turn user = { w, &kdri_transfer_members[m] };
+	kdri_turn turn = turn_of(w, m);
 	bool answered;
-	if (!takes_part(w, m))
-		return KDR_OK;
-	w->asked[m] = true;
+	turn.run = run_member;
+	turn.user = &user;
 	KDRI_TRY(kdri_frame_ask(&w->frame, &turn, &answered));
 	if (answered)
-		KDRI_TRY(kdri_transfer_tally_take(w, m));
+		KDRI_TRY(kdri_transfer_tally_take(w, m, w->p));
+done:
+	return st;
+}
+
+/* --- several at a time ------------------------------------------------------------------------------- */
+
+typedef struct batch {
+	kdri_transfer_tally *w;
+	int64_t count, member[KDRI_TRANSFER_MEMBERS];
+	double *p[KDRI_TRANSFER_MEMBERS]; /* all rows x c each */
+	kdr_status st[KDRI_TRANSFER_MEMBERS];
+	char error[KDRI_TRANSFER_MEMBERS][512];
+} batch;
+
+/* A member that fails is left out; only a lack of memory ends the batch. */
+static kdr_status run_in_batch(kdr_context *ctx, void *user, int64_t i, int worker)
+{
+	batch *b = user;
+	(void)worker;
+	b->st[i] = run_on_views(ctx, b->w, &kdri_transfer_members[b->member[i]], b->p[i]);
+	if (b->st[i] != KDR_OK)
+		memcpy(b->error[i], ctx->error, sizeof b->error[i]);
+	return b->st[i] == KDR_ERR_MEMORY ? b->st[i] : KDR_OK;
+}
+
+static kdr_status batch_ask(batch *b, int workers)
+{
+	kdr_status st = KDR_OK;
+	kdri_transfer_tally *w = b->w;
+	const kdri_transfer_member *first = &kdri_transfer_members[b->member[0]];
+	kdr_context *own = &w->frame.own;
+	bool joint = false, answered;
+	for (int64_t i = 0; i < b->count; i++) {
+		joint = joint || kdri_transfer_members[b->member[i]].joint;
+		KDRI_TRY(KDRI_NEW(w->ctx, &b->p[i], w->d.n * w->c));
+	}
+	const kdr_status ready = prepare_views(own, w, first->on_e, joint);
+	for (int64_t i = 0; i < b->count && ready != KDR_OK; i++) {
+		b->st[i] = ready;
+		memcpy(b->error[i], own->error, sizeof b->error[i]);
+	}
+	if (ready == KDR_OK)
+		KDRI_TRY(kdri_side_by_side(own, &(kdri_side){ .count = b->count,
+		                                              .workers = workers,
+		                                              .run = run_in_batch,
+		                                              .user = b,
+		                                              .stage = "members",
+		                                              .from = turn_of(w, b->member[0]).number,
+		                                              .total = w->rounds * KDRI_TRANSFER_MEMBERS }));
+	for (int64_t i = 0; i < b->count; i++) {
+		const kdri_turn turn = turn_of(w, b->member[i]);
+		KDRI_TRY(kdri_frame_ended(&w->frame, &turn, b->st[i], b->error[i], &answered));
+		if (answered)
+			KDRI_TRY(kdri_transfer_tally_take(w, b->member[i], b->p[i]));
+	}
+done:
+	for (int64_t i = 0; i < b->count; i++)
+		kdri_free(w->ctx, b->p[i]);
+	if (st == KDR_ERR_MEMORY && w->ctx != own)
+		(void)kdri_fail(w->ctx, st, "%s", own->error[0] ? own->error : w->ctx->error);
+	return st;
+}
+
+/* How many members may run at a time. With a time limit it is one: some may have to be left out. */
+static int batch_workers(const kdri_transfer_tally *w, int64_t count, bool on_e)
+{
+	const kdri_extent all = kdri_extent_of_mat(&w->d.set.x.view);
+	const kdri_sizes sizes = { .nonnegative = !w->v.negative, .threads = w->ctx->threads, .ctx = w->ctx };
+	if (count < 2 || w->ctx->threads < 2 || w->frame.own.deadline > 0)
+		return 1;
+	const kdri_transfer_needs need = kdri_transfer_members_bytes(
+	        &sizes, &all, (double)w->d.known, (double)w->c, (double)w->v.width, w->v.words, w->o->tables);
+	return kdri_workers(w->ctx->threads, count, on_e ? need.on_e : need.on_z, 8 * all.entries);
+}
+
+kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
+{
+	kdr_status st = KDR_OK;
+	bool ask[KDRI_TRANSFER_MEMBERS];
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		ask[m] = wanted[m] && takes_part(w, m);
+		w->asked[m] = w->asked[m] || ask[m];
+	}
+	/* The first member finds what others use. */
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS && !w->shared.scores; m++)
+		if (ask[m]) {
+			KDRI_TRY(ask_one(w, m));
+			ask[m] = false;
+		}
+	for (int on_e = 0; on_e < 2; on_e++) {
+		batch b = { .w = w };
+		for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+			if (ask[m] && kdri_transfer_members[m].on_e == on_e && !turn_of(w, m).unable)
+				b.member[b.count++] = m;
+		const int workers = batch_workers(w, b.count, on_e);
+		if (workers > 1) {
+			KDRI_TRY(batch_ask(&b, workers));
+			for (int64_t i = 0; i < b.count; i++)
+				ask[b.member[i]] = false;
+		}
+	}
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
+		if (ask[m])
+			KDRI_TRY(ask_one(w, m));
 done:
 	return st;
 }

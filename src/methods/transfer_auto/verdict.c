@@ -4,7 +4,7 @@
  * and target overlap: a classifier separates them with a Gini coefficient (2 AUC - 1) below 0.6, with the source's class shares or
  * with those estimated for the target (shares.c). A difference of means is then one of class shares as likely as not.
  *
- * Members run one after another, quick ones first, each with all threads inside; then the vote (tally.c). Where the shares of the classes
+ * Members run (turns.c), and then comes the vote (tally.c). Where the shares of the classes
  * moved, the members that go by means are misled, and those that do not see it. With l_mi the vote of member m on sample i,
  *
  *   (E1)  share_k = (sum over members m that do not go by means of |{i: l_mi = k}| + 1) / (their votes + c)
@@ -135,18 +135,22 @@ done:
 static kdr_status run_members(kdri_transfer_tally *w, const kdri_transfer_gate *gate,
                               kdri_transfer_verdict *v)
 {
-	static const int first[] = { KDRI_TRANSFER_SVM, KDRI_TRANSFER_LOGREG, KDRI_TRANSFER_MSDA };
 	kdr_status st = KDR_OK;
+	bool wanted[KDRI_TRANSFER_MEMBERS];
 	w->frame = kdri_frame_new(w->ctx, w->frame.result, share_of_time);
 	kdri_stage_start(&w->frame.own, "members", w->rounds * KDRI_TRANSFER_MEMBERS);
-	for (size_t m = 0; gate->done && m < sizeof first / sizeof first[0]; m++)
-		KDRI_TRY(kdri_transfer_tally_ask(w, first[m]));
-	if (gate->done)
+	if (gate->done) {
+		static const bool first[KDRI_TRANSFER_MEMBERS] = {
+			[KDRI_TRANSFER_SVM] = true, [KDRI_TRANSFER_LOGREG] = true, [KDRI_TRANSFER_MSDA] = true
+		};
+		KDRI_TRY(kdri_transfer_tally_ask(w, first));
 		KDRI_TRY(exclude_members(w, gate, v));
+	}
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		if (!w->asked[m] && v->excluded[m] == KDRI_TRANSFER_VOTES &&
-		    (gate->done || !kdri_transfer_must_lead(w->o, m)) && (w->o->only < 0 || w->o->only == m))
-			KDRI_TRY(kdri_transfer_tally_ask(w, m));
+		wanted[m] = !w->asked[m] && v->excluded[m] == KDRI_TRANSFER_VOTES &&
+		            (gate->done || !kdri_transfer_must_lead(w->o, m)) &&
+		            (w->o->only < 0 || w->o->only == m);
+	KDRI_TRY(kdri_transfer_tally_ask(w, wanted));
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (v->excluded[m] != KDRI_TRANSFER_VOTES && w->frame.voters > 1)
 			kdri_transfer_tally_drop(w, m);
@@ -200,6 +204,7 @@ static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	kdr_status st;
 	double *share = NULL, agreed;
+	bool again[KDRI_TRANSFER_MEMBERS];
 	KDRI_TRY(find_agreement(w, &agreed));
 	KDRI_TRY(KDRI_NEW(w->ctx, &share, w->c));
 	if (find_shares(w, share) < least_moved || agreed < least_agreed)
@@ -208,8 +213,9 @@ static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 	w->frame.own.deadline = w->ctx->deadline;
 	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		if (kdri_transfer_members[m].centres && !kdri_transfer_members[m].tables && w->votes[m])
-			KDRI_TRY(kdri_transfer_tally_ask(w, m));
+		again[m] =
+		        kdri_transfer_members[m].centres && !kdri_transfer_members[m].tables && w->votes[m];
+	KDRI_TRY(kdri_transfer_tally_ask(w, again));
 	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC, ""));
 	KDRI_TRY(kdri_transfer_tally_vote(w));
 	v->followed = true;

@@ -1,0 +1,167 @@
+/* Independent jobs on several threads. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Workers are threads of their own, not a team of OpenMP's: a parallel region inside of another would start its threads anew each
+ * time, while a thread outside of any region keeps its team. */
+#include "core/side_by_side.h"
+
+#include <stdio.h>
+#include <time.h>
+#ifdef _OPENMP
+#include <pthread.h>
+#include <signal.h>
+#endif
+
+typedef struct team {
+	const kdri_jobs *jobs;
+	atomic_llong next, ended;
+} team;
+
+static void work(team *t, int worker)
+{
+	for (int64_t i = atomic_fetch_add(&t->next, 1); i < t->jobs->count;
+	     i = atomic_fetch_add(&t->next, 1)) {
+		t->jobs->run(t->jobs->user, i, worker);
+		atomic_fetch_add(&t->ended, 1);
+	}
+}
+
+#ifdef _OPENMP
+enum { MOST_WORKERS = 256 };
+
+typedef struct hand {
+	team *team;
+	int number;
+	pthread_t thread;
+} hand;
+
+static void *work_on_thread(void *user)
+{
+	const hand *w = user;
+	work(w->team, w->number);
+	return NULL;
+}
+
+void kdri_jobs_run(const kdri_jobs *jobs)
+{
+	const struct timespec pause = { .tv_nsec = 2000000 };
+	const int wanted = (int)KDRI_MIN(KDRI_MIN(jobs->workers, MOST_WORKERS), jobs->count);
+	team t = { .jobs = jobs };
+	hand workers[MOST_WORKERS];
+	int started = 0;
+	sigset_t all, before;
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the threads of the host */
+	for (int i = 1; i < wanted; i++) {
+		workers[started] = (hand){ .team = &t, .number = i };
+		if (pthread_create(&workers[started].thread, NULL, work_on_thread, &workers[started]) != 0)
+			break; /* those that run do all jobs */
+		started++;
+	}
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	work(&t, 0);
+	while (atomic_load(&t.ended) < jobs->count) {
+		jobs->wait(jobs->user);
+		(void)nanosleep(&pause, NULL);
+	}
+	for (int i = 0; i < started; i++)
+		(void)pthread_join(workers[i].thread, NULL);
+}
+#else
+void kdri_jobs_run(const kdri_jobs *jobs)
+{
+	team t = { .jobs = jobs };
+	work(&t, 0);
+}
+#endif
+
+/* Beside the data, as much again, and what any machine of today has to spare. */
+static const double spare_bytes = 256e6;
+
+int kdri_workers(int threads, int64_t count, double bytes_each, double data)
+{
+	const double most = KDRI_MIN((double)threads, (double)count),
+	             fit = floor((2 * data + spare_bytes) / KDRI_MAX(bytes_each, 1));
+	return (int)KDRI_MAX(1, KDRI_MIN(most, fit));
+}
+
+/* --- jobs with contexts ------------------------------------------------------------------------------ */
+
+typedef struct side {
+	kdr_context *ctx;
+	const kdri_side *jobs;
+	struct seat *seats; /* one per worker */
+	atomic_bool stop;
+	atomic_llong done, failed; /* jobs; the lowest number of one that failed, or count */
+} side;
+
+typedef struct seat {
+	side *side;
+	kdr_context own;
+	bool caller;
+	kdr_status st; /* of job `at`, the first of this worker that failed */
+	int64_t at;
+} seat;
+
+static void ask_caller(void *user)
+{
+	side *s = user;
+	const kdri_side *j = s->jobs;
+	if (j->stage ? kdri_iteration(s->ctx, j->stage, j->from + (int64_t)atomic_load(&s->done), j->total,
+	                              NAN)
+	             : s->ctx->cancelled) /* without a stage no events are wanted; jobs look at the clock */
+		atomic_store(&s->stop, true);
+}
+
+static int on_event(void *user, const kdr_event *event)
+{
+	seat *one = user;
+	if (one->caller && event->kind == KDR_EVENT_ITERATION)
+		ask_caller(one->side);
+	return atomic_load(&one->side->stop);
+}
+
+static void run_on_seat(void *user, int64_t job, int number)
+{
+	side *s = user;
+	seat *one = &s->seats[number];
+	if (one->st == KDR_OK && job < atomic_load(&s->failed)) {
+		one->st = s->jobs->run(&one->own, s->jobs->user, job, number);
+		one->at = job;
+	}
+	for (long long least = atomic_load(&s->failed); one->st != KDR_OK && one->at < least;)
+		if (atomic_compare_exchange_weak(&s->failed, &least, one->at))
+			break;
+	atomic_fetch_add(&s->done, 1);
+}
+
+kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs)
+{
+	kdr_status st = KDR_OK;
+	side s = { .ctx = ctx, .jobs = jobs };
+	atomic_init(&s.failed, jobs->count);
+	KDRI_TRY(KDRI_NEW0(ctx, &s.seats, jobs->workers));
+	for (int i = 0; i < jobs->workers; i++) {
+		seat *one = &s.seats[i];
+		one->side = &s;
+		one->caller = i == 0;
+		one->own = *ctx;
+		one->own.threads = KDRI_MAX(1, ctx->threads / jobs->workers);
+		one->own.progress = on_event;
+		one->own.progress_user = one;
+	}
+	kdri_jobs_run(&(kdri_jobs){ .count = jobs->count,
+	                            .workers = jobs->workers,
+	                            .run = run_on_seat,
+	                            .wait = ask_caller,
+	                            .user = &s });
+	for (int i = 0; i < jobs->workers; i++) {
+		const seat *one = &s.seats[i];
+		ctx->cancelled = ctx->cancelled || one->own.cancelled;
+		ctx->timed_out = ctx->timed_out || one->own.timed_out;
+		if (one->st != KDR_OK && one->at == atomic_load(&s.failed))
+			st = kdri_fail(ctx, one->st, "%s", one->own.error);
+	}
+done:
+	kdri_free(ctx, s.seats);
+	return st;
+}
