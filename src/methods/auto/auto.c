@@ -639,8 +639,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		kdri_proportion_add(&p, y.n, y.entries, k, kdri_opt_real(o, "seeds"),
 		                    (double)members[SNMF].most);
 	}
-	more = fmax(more,
-	            light * kdri_workers(s->threads, LIGHT_JOBS * s->ntasks, light, 8 * x->entries));
+	more = fmax(more, light * kdri_workers(s->threads, LIGHT_JOBS * s->ntasks, light, 8 * x->entries));
 	if (s->ntasks > 1 && kdri_opt_bool(o, "transfer") &&
 	    least <= SMALL) { /* members that see all tasks */
 		const kdri_extent all =
