@@ -102,21 +102,28 @@ typedef struct seat {
 	int64_t at;
 } seat;
 
-static void ask_caller(void *user)
+/* Reports progress on the caller's thread: the jobs that have ended, and how far the caller's own job is. Whether time is over, the jobs
+ * see by themselves; only a wish of the user has to be passed on. */
+static void tell_caller(side *s, int64_t step, double objective)
 {
-	side *s = user;
 	const kdri_side *j = s->jobs;
-	if (j->stage ? kdri_iteration(s->ctx, j->stage, j->from + (int64_t)atomic_load(&s->done), j->total,
-	                              NAN)
-	             : s->ctx->cancelled) /* without a stage no events are wanted; jobs look at the clock */
+	const int64_t steps = KDRI_MAX(1, j->steps), at = (j->from + (int64_t)atomic_load(&s->done)) * steps;
+	if (j->stage)
+		(void)kdri_iteration(s->ctx, j->stage, at + step % steps, j->total * steps, objective);
+	if (s->ctx->cancelled)
 		atomic_store(&s->stop, true);
+}
+
+static void wait_for_others(void *user)
+{
+	tell_caller(user, 0, NAN);
 }
 
 static int on_event(void *user, const kdr_event *event)
 {
 	seat *one = user;
 	if (one->caller && event->kind == KDR_EVENT_ITERATION)
-		ask_caller(one->side);
+		tell_caller(one->side, event->iteration, event->objective);
 	return atomic_load(&one->side->stop);
 }
 
@@ -152,7 +159,7 @@ kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs)
 	kdri_jobs_run(&(kdri_jobs){ .count = jobs->count,
 	                            .workers = jobs->workers,
 	                            .run = run_on_seat,
-	                            .wait = ask_caller,
+	                            .wait = wait_for_others,
 	                            .user = &s });
 	for (int i = 0; i < jobs->workers; i++) {
 		const seat *one = &s.seats[i];

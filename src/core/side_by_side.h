@@ -28,6 +28,7 @@ typedef struct kdri_side {
 	void *user;
 	const char *stage;   /* for progress; NULL: no events */
 	int64_t from, total; /* the first job is number `from` of `total` in that stage */
+	int64_t steps;       /* of a job, as counted by its own events; 0: these say nothing */
 } kdri_side;
 kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs);
 

@@ -10,6 +10,7 @@
  * KINDRED_OOM_REPEATS=N in the environment: how many are the first few (default 2). KINDRED_OOM_MOST=N: at most about N of a
  * scenario's allocations, evenly spread, for a sanitizer that makes each run take ten times as long. */
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +25,8 @@
 #include "oom.h"
 
 typedef struct budget {
-	long allowed, made, live;
+	long allowed;
+	atomic_long made, live;
 	int once;        /* only allocation number `allowed` fails */
 	uint64_t *calls; /* where it is wanted: of each allocation, a number for the calls that lead to it */
 	long room;
@@ -56,7 +58,6 @@ static void *count_alloc(void *user, size_t size)
 {
 	budget *b = user;
 	void *p;
-	/* Parallel code must not allocate, so plain counters do; the thread sanitizer would tell. */
 	if (refuse(b) || !(p = malloc(size)))
 		return NULL;
 	b->live++;

@@ -419,7 +419,8 @@ static kdr_status kmeans_side_by_side(kdr_context *ctx, const kdri_kmeans_proble
 	                                          .run = run_start,
 	                                          .user = &s,
 	                                          .stage = problem->o.stage,
-	                                          .total = problem->o.n_init });
+	                                          .total = problem->o.n_init,
+	                                          .steps = problem->o.max_iter });
 	for (int i = 0; i < workers; i++)
 		if (s.parts[i].w.ctx) /* the worker's own context has gone */
 			s.parts[i].w.ctx = ctx;

@@ -143,15 +143,20 @@ done:
 }
 
 /* How many members may run at a time. With a time limit it is one: some may have to be left out. */
-static int batch_workers(const kdri_transfer_tally *w, int64_t count, bool on_e)
+static kdr_status batch_workers(const kdri_transfer_tally *w, int64_t count, bool on_e, int *out)
 {
 	const kdri_extent all = kdri_extent_of_mat(&w->d.set.x.view);
 	const kdri_sizes sizes = { .nonnegative = !w->v.negative, .threads = w->ctx->threads, .ctx = w->ctx };
+	*out = 1;
 	if (count < 2 || w->ctx->threads < 2 || w->frame.own.deadline > 0)
-		return 1;
+		return KDR_OK;
 	const kdri_transfer_needs need = kdri_transfer_members_bytes(
 	        &sizes, &all, (double)w->d.known, (double)w->c, (double)w->v.width, w->v.words, w->o->tables);
-	return kdri_workers(w->ctx->threads, count, on_e ? need.on_e : need.on_z, 8 * all.entries);
+	const double each = on_e ? need.on_e : need.on_z;
+	if (!isfinite(need.on_z + need.on_e))
+		return kdri_fail(w->ctx, KDR_ERR_MEMORY, "no memory for the options of a member");
+	*out = kdri_workers(w->ctx->threads, count, each, 8 * all.entries);
+	return KDR_OK;
 }
 
 kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
@@ -173,7 +178,8 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
 		for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 			if (ask[m] && kdri_transfer_members[m].on_e == on_e && !turn_of(w, m).unable)
 				b.member[b.count++] = m;
-		const int workers = batch_workers(w, b.count, on_e);
+		int workers;
+		KDRI_TRY(batch_workers(w, b.count, on_e, &workers));
 		if (workers > 1) {
 			KDRI_TRY(batch_ask(&b, workers));
 			for (int64_t i = 0; i < b.count; i++)
