@@ -90,6 +90,7 @@ typedef struct side {
 	kdr_context *ctx;
 	const kdri_side *jobs;
 	struct seat *seats; /* one per worker */
+	int64_t reported;   /* steps, of all jobs */
 	atomic_bool stop;
 	atomic_llong done, failed; /* jobs; the lowest number of one that failed, or count */
 } side;
@@ -108,8 +109,10 @@ static void tell_caller(side *s, int64_t step, double objective)
 {
 	const kdri_side *j = s->jobs;
 	const int64_t steps = KDRI_MAX(1, j->steps), at = (j->from + (int64_t)atomic_load(&s->done)) * steps;
+	s->reported =
+	        KDRI_MAX(s->reported, at + step % steps); /* less would mean that the stage runs again */
 	if (j->stage)
-		(void)kdri_iteration(s->ctx, j->stage, at + step % steps, j->total * steps, objective);
+		(void)kdri_iteration(s->ctx, j->stage, s->reported, j->total * steps, objective);
 	if (s->ctx->cancelled)
 		atomic_store(&s->stop, true);
 }
