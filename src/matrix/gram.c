@@ -6,7 +6,9 @@
  * symmetry, each a scattered access to one row of c, which stays in the cache. Every number is one sum in
  * increasing j.
  *
- * The sum of the squares of all c_ik needs no room for them: a row at a time, twice what is left of the diagonal. */
+ * The sum of the squares of all c_ik needs no room for them: a row at a time, twice what is left of the diagonal.
+ *
+ * Rows are skipped if it is time to stop and the caller can do without the result (`abandon` in the context). */
 #include "matrix/block.h"
 
 /* row[k] = (E1) for k <= last, of row i of y. */
@@ -22,6 +24,12 @@ static void gram_row(const kdr_csr *y, int64_t i, const kdr_csr *xt, const doubl
 	}
 }
 
+/* Whether the remaining rows are skipped; asks the caller too. */
+static bool gram_given_up(kdr_context *ctx, int64_t row, int64_t rows)
+{
+	return kdri_leave_off(ctx, "product", row, rows) && ctx->abandon;
+}
+
 /* Rows of c from those of y, each up to the diagonal (lower) or whole. */
 static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
                            bool lower, kdri_block c)
@@ -34,12 +42,15 @@ static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt
 	/* The last rows are the longest: they come first. */
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (y->rows > 64)
 	for (int64_t back = 0; back < y->rows; back++) {
+		if (gram_given_up(ctx, back, y->rows))
+			continue;
 		int64_t thread = kdri_thread();
 		int64_t i = y->rows - 1 - back, last = lower ? i : c.cols - 1;
 		double *row = room + thread * c.cols;
 		gram_row(y, i, xt, weight, last, row);
 		kdri_block_write(&c, i, 0, last + 1, row);
 	}
+	st = kdri_abandoned(ctx);
 done:
 	kdri_free(ctx, room);
 	return st;
@@ -61,11 +72,14 @@ kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr
 	KDRI_TRY(KDRI_NEW(ctx, &part, x->rows));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (x->rows > 64)
 	for (int64_t back = 0; back < x->rows; back++) {
+		if (gram_given_up(ctx, back, x->rows))
+			continue;
 		int64_t i = x->rows - 1 - back;
 		double *row = room + kdri_thread() * x->rows;
 		gram_row(x, i, xt, NULL, i, row); /* (E1) */
 		part[i] = 2 * kdri_nrm2sq(row, i) + row[i] * row[i];
 	}
+	KDRI_TRY(kdri_abandoned(ctx));
 	for (int64_t i = 0; i < x->rows; i++)
 		sum += part[i];
 	*out = sum;

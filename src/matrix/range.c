@@ -81,14 +81,34 @@ static kdr_status range_apply(kdr_context *ctx, const kdri_op *op, bool transpos
 	return (transposed && op->apply_t ? op->apply_t : op->apply)(ctx, op, x, k, k, y, k);
 }
 
+/* The first `few` of k columns. */
+static void keep_columns(int64_t rows, int64_t k, int64_t few, double *a)
+{
+	for (int64_t i = 1; i < rows && few < k; i++)
+		memmove(a + i * few, a + i * k, (size_t)few * sizeof *a);
+}
+
 /* Orthonormal columns, packed to the width that is left. `cut`: ranks have the rows between them. */
 static kdr_status orth(kdr_context *ctx, int64_t rows, double *a, bool cut, int64_t *k)
 {
 	int64_t width = *k;
 	kdr_status st = (cut ? kdri_orthonormalise_rows : kdri_orthonormalise)(ctx, rows, width, a, width, k);
-	for (int64_t i = 1; i < rows && st == KDR_OK && *k < width; i++)
-		memmove(a + i * *k, a + i * width, (size_t)*k * sizeof *a);
+	if (st == KDR_OK)
+		keep_columns(rows, width, *k, a);
 	return st;
+}
+
+/* A few of the k columns of q, and of y if given, if it is time to stop: what remains is then quick. Ranks must stop together, and do
+ * so between rounds. */
+static void keep_in_time(kdr_context *ctx, int64_t n, int64_t d, double *y, double *q, int64_t *k)
+{
+	const int64_t few = KDRI_MIN(*k, KDRI_LEADING_BESIDE);
+	if (kdri_together(ctx) || !kdri_leave_off(ctx, "directions", 0, 0))
+		return;
+	keep_columns(d, *k, few, q);
+	if (y)
+		keep_columns(n, *k, few, y);
+	*k = few;
 }
 
 /* u (n x count) = y mix / s, in the place of y (n x k). */
@@ -121,6 +141,8 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	double *q = NULL, *y = NULL, *h = NULL, *w = NULL, *mix = NULL;
 	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
 	k = width = KDRI_MIN(KDRI_MIN(all, d), count + KDRI_LEADING_BESIDE);
+	if (kdri_iteration(ctx, "directions", 0, rounds, NAN)) /* too late for all of them */
+		k = width = KDRI_MIN(width, KDRI_LEADING_BESIDE);
 	KDRI_TRY(kdri_mul(ctx, n, width, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &q, d * width));
 	KDRI_TRY(KDRI_NEW(ctx, &y, size));
@@ -130,17 +152,21 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "leading", 0);
 	for (int64_t i = 0; i < d * width; i++)
 		q[i] = kdri_rng_normal(&rng);
+	keep_in_time(ctx, n, d, NULL, q, &k);
 	KDRI_TRY(orth(ctx, d, q, false, &k));
-	/* (E3); fewer rounds, where somebody wants to stop, are a coarser answer. */
-	for (int round = 0; round < rounds && k > 0 && !kdri_iteration(ctx, "directions", round, rounds, NAN);
-	     round++) {
+	/* (E3); fewer rounds, and fewer columns, if it is time to stop, are a coarser answer. */
+	for (int round = 1;; round++) {
+		keep_in_time(ctx, n, d, NULL, q, &k);
 		KDRI_TRY(range_apply(ctx, op, false, q, k, y));
+		if (round > rounds || k == 0 || kdri_iteration(ctx, "directions", round, rounds, NAN))
+			break;
 		KDRI_TRY(orth(ctx, n, y, true, &k));
 		KDRI_TRY(range_apply(ctx, op, true, y, k, q));
 		KDRI_TRY(kdri_sum(ctx, q, d * k));
+		keep_in_time(ctx, n, d, NULL, q, &k);
 		KDRI_TRY(orth(ctx, d, q, false, &k));
 	}
-	KDRI_TRY(range_apply(ctx, op, false, q, k, y));
+	keep_in_time(ctx, n, d, y, q, &k);
 	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, n, 1, y, k, y, k, 0, h, k));
 	KDRI_TRY(kdri_sum(ctx, h, k * k));
 	KDRI_TRY(kdri_eigh(ctx, k, h, k, w));

@@ -17,7 +17,7 @@
 #include "engine/mixture/starts.h"
 #include "methods/common/tasks.h"
 
-enum { START_ROWS = 20000 };
+enum { START_ROWS = 20000, MOST_CELLS = 100000000 };
 
 static const char *const covariances[] = { "shared", "own", NULL };
 
@@ -187,9 +187,18 @@ static kdr_status mixture_run_all(kdr_context *ctx, mixture_run *r, kdr_result *
 	kdri_trace *traces = NULL;
 	double *probability = NULL;
 	int64_t most = 0, size;
-	for (int64_t t = 0; t < problem->ntasks; t++)
+	double cells = 0;
+	for (int64_t t = 0; t < problem->ntasks; t++) {
 		most = KDRI_MAX(most, problem->tasks[t].k);
-	KDRI_TRY(kdri_mixed_new(ctx, problem, &r->all));
+		cells += (double)kdr_mat_rows(&problem->tasks[t].x) *
+		         (double)kdr_mat_cols(&problem->tasks[t].x);
+	}
+	/* Very wide data take seconds to read, and there is nothing yet to keep: the run then fails if it is time to stop. */
+	const bool before = ctx->abandon;
+	ctx->abandon = !kdri_together(ctx) && cells > MOST_CELLS;
+	st = kdri_mixed_new(ctx, problem, &r->all);
+	ctx->abandon = before;
+	KDRI_TRY(st);
 	KDRI_TRY(kdri_mixed_some(ctx, &r->all, START_ROWS, &r->some, &r->whole));
 	KDRI_TRY(find_centring(ctx, r));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->means, problem->ntasks * r->all.numbers));

@@ -51,12 +51,12 @@ class Cancel(CliTest):
         seen = 0
         for method in ("auto", "ncut", "pca-kmeans", "asi", "lssmtc", "snmf", "mbc", "mtcfir"):
             seen += self.stops("cluster", "-m", method, "-k", 5, *tasks)
-        for method in ("auto-transfer", "lssttc", "trec"):
+        for method in ("auto-transfer", "lssttc", "trec", "forest", "self-training", "nmtf"):
             seen += self.stops("transfer", "-m", method, "--source", tasks[0], "--labels", "data/task1.labels",
                                "--target", tasks[1])
         # A run that was stopped while it learnt features says what its labels are.
         self.assertIsNotNone(self.stop(.6, "cluster", "-m", "mtcfir", "-k", 5, *tasks))
-        self.assertRegex(" ".join(self.result()["warnings"]), "stopped: 2 of 2 tasks .* worth little")
+        self.assertRegex(" ".join(self.result()["warnings"]), "stopped: 2 of 2 data sets .* worth little")
         seen += self.stops("cluster", "-m", "kmeans", "--features-from", "msda", "-k", 5, *tasks)
         self.assertGreater(seen, 12)
 

@@ -66,7 +66,7 @@ class Limits(CliTest):
         self.run_kindred("cluster", "-m", "mtcfir", "-k", 3, "--time-limit", 1e-9, "-o", "out", "x.csv", "y.csv")
         r = self.result()
         self.assertEqual(r["stop"], "time")
-        self.assertIn("could not be related to the others in time", " ".join(r["warnings"]))
+        self.assertIn("data sets were not finished", " ".join(r["warnings"]))
         for t in r["tasks"]:
             self.assertGreater(min(t["sizes"]), 0)
 

@@ -288,24 +288,29 @@ static int stop_at_once(void *user, const kdr_event *event)
 	return event->kind == KDR_EVENT_ITERATION;
 }
 
-static void fit__cancelled__keeps_a_valid_result(void **state)
+/* Also if the time is over before the first product. */
+static void fit__cancelled_or_out_of_time__keeps_a_valid_result(void **state)
 {
 	(void)state;
-	FOR_EACH_METHOD(a)
-	{
-		kdr_context *ctx = unit_context();
-		kdr_context_set_progress(ctx, stop_at_once, NULL);
-		kdr_result *r = fit(ctx, a, false, 2);
-		assert_int_equal(kdr_result_stop(r), KDR_STOP_CANCELLED);
-		for (int64_t t = 0; t < count_of(a); t++) {
-			int64_t n;
-			const int64_t *labels = kdr_result_labels(r, t, &n);
-			for (int64_t i = 0; labels && i < n; i++)
-				assert_true(labels[i] >= 0 && labels[i] < kdr_result_k(r, t));
+	for (int late = 0; late < 2; late++)
+		FOR_EACH_METHOD(a)
+		{
+			kdr_context *ctx = unit_context();
+			if (late)
+				kdr_context_set_time_limit(ctx, 1e-9);
+			else
+				kdr_context_set_progress(ctx, stop_at_once, NULL);
+			kdr_result *r = fit(ctx, a, late, 2);
+			assert_int_equal(kdr_result_stop(r), late ? KDR_STOP_TIME : KDR_STOP_CANCELLED);
+			for (int64_t t = 0; t < count_of(a); t++) {
+				int64_t n;
+				const int64_t *labels = kdr_result_labels(r, t, &n);
+				for (int64_t i = 0; labels && i < n; i++)
+					assert_true(labels[i] >= 0 && labels[i] < kdr_result_k(r, t));
+			}
+			kdr_result_free(r);
+			kdr_context_free(ctx);
 		}
-		kdr_result_free(r);
-		kdr_context_free(ctx);
-	}
 }
 
 /* --- numbers of clusters ----------------------------------------------------------------------------- */
@@ -472,7 +477,7 @@ int main(void)
 		cmocka_unit_test(fit__monotone_methods__objective_never_rises),
 		cmocka_unit_test(fit__every_method__labels_in_range_and_arrays_as_registered),
 		cmocka_unit_test(fit__every_method__is_one_stage_from_start_to_end),
-		cmocka_unit_test(fit__cancelled__keeps_a_valid_result),
+		cmocka_unit_test(fit__cancelled_or_out_of_time__keeps_a_valid_result),
 		cmocka_unit_test(registry__arrays_of_clusters_for_all_tasks__belong_to_shared_clusters),
 		cmocka_unit_test(fit__any_start__clusters_in_order_of_appearance),
 		cmocka_unit_test(fit__any_start__counterparts_have_one_number),

@@ -232,6 +232,49 @@ static void forest__damaged__refused(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Zeros are ranked as one cell: the ranks are those of sorting all of them, with values below and above. */
+static void ranks__many_zeros__as_sorted_one_by_one(void **state)
+{
+	(void)state;
+	enum { N = 9 };
+	kdr_context *ctx = unit_context();
+	static const double column[2][N] = { { 0, -2, 5, 0, NAN, 0, 3, -2, -0.0 },
+		                             { 0, 0, 0, 0, 0, 0, 0, 0, 0 } };
+	static const uint16_t right[2][N] = { { 1, 0, 3, 1, 65535, 1, 2, 0, 1 }, { 0 } };
+	static const int64_t rows[N] = { 0, 1, 2, 3, 4, 5, 6, 7, 8 };
+	for (int c = 0; c < 2; c++) {
+		const kdr_mat x = kdr_mat_from_dense((double *)column[c], N, 1);
+		kdri_ranks r = { 0 };
+		assert_ok(ctx, kdri_ranks_new(ctx, &x, rows, N, &r));
+		assert_memory_equal(r.rank, right[c], sizeof right[c]);
+		assert_int_equal(r.count[0], c ? 1 : 4);
+		kdri_ranks_free(ctx, &r);
+	}
+	kdr_context_free(ctx);
+}
+
+/* One tree, of the first feature and of one split. */
+static void forest__out_of_time__a_small_tree(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	board a = board_of(500, 5, 0, 1);
+	const kdr_mat x = kdr_mat_from_dense(a.x, a.n, a.d);
+	kdri_forest_options o = kdri_forest_defaults();
+	kdri_forest f = { 0 };
+	o.stage = "forest";
+	kdr_context_set_threads(ctx, 1);
+	kdr_context_set_time_limit(ctx, 1e-9);
+	assert_ok(ctx, kdri_forest_fit(ctx, &x, a.label, NULL, 2, &o, &f));
+	assert_int_equal(f.trees, 1);
+	assert_int_equal(f.nodes, 3);
+	assert_int_equal(f.node[0].feature, 0);
+	assert_ok(ctx, kdri_forest_check(ctx, &f));
+	kdri_forest_free(ctx, &f);
+	board_free(&a);
+	kdr_context_free(ctx);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -241,6 +284,8 @@ int main(void)
 		cmocka_unit_test(forest__threads_and_sparse_rows__same_trees),
 		cmocka_unit_test(forest__more_values_than_ranks__grouped),
 		cmocka_unit_test(forest__damaged__refused),
+		cmocka_unit_test(ranks__many_zeros__as_sorted_one_by_one),
+		cmocka_unit_test(forest__out_of_time__a_small_tree),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

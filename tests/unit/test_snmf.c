@@ -238,6 +238,71 @@ static void fit__keep_false__no_samples_in_the_result(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Products of sparse rows are given up if the caller can do without, and done otherwise. */
+static void gram__out_of_time__given_up_where_that_is_allowed(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static counts m;
+	static double c[N * N];
+	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	double square, right;
+	make(&m, 12);
+	assert_ok(ctx, kdri_mat_transpose(ctx, &m.sparse, &turned));
+	const kdr_csr *x = &m.sparse.as.csr, *xt = &turned.view.as.csr;
+	assert_ok(ctx, kdri_sparse_gram_square(ctx, x, xt, &right));
+	kdr_context_set_time_limit(ctx, 1e-9);
+	for (int abandon = 0; abandon < 2; abandon++) {
+		ctx->abandon = abandon;
+		for (int64_t i = 0; i < (int64_t)N * N; i++)
+			c[i] = -1;
+		kdr_status st = kdri_sparse_gram(ctx, x, xt, NULL, kdri_block_of(c, N, N, N));
+		assert_int_equal(st, abandon ? KDR_ERR_NUMERIC : KDR_OK);
+		for (int64_t i = 0; i < N; i++) /* no row was begun, or all are done */
+			assert_true(abandon ? c[i * N] == -1 : c[i * N] >= 0);
+		square = -1;
+		assert_int_equal(kdri_sparse_gram_square(ctx, x, xt, &square), st);
+		assert_true(square == (abandon ? -1 : right));
+	}
+	ctx->abandon = false;
+	kdri_own_free(ctx, &turned);
+	kdr_context_free(ctx);
+}
+
+/* A run that has no similarities keeps what it started from and says so; the model labels new samples. */
+static void fit__out_of_time__labels_given_or_of_kmeans(void **state)
+{
+	(void)state;
+	static counts m;
+	make(&m, 13);
+	for (int given = 0; given < 2; given++)
+		for (int sparse = 0; sparse < 2; sparse++) {
+			kdr_context *ctx = unit_context();
+			kdr_task task = { .x = sparse ? m.sparse : m.dense,
+				          .k = K,
+				          .init = given ? m.labels[0] : NULL };
+			kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = &task, .ntasks = 1 };
+			kdr_options *options = NULL;
+			kdr_result *r = NULL;
+			int64_t n, labels[N];
+			assert_ok(ctx, kdr_options_new(ctx, "snmf", &options));
+			kdr_context_set_time_limit(ctx, 1e-9);
+			assert_ok(ctx, kdr_fit(ctx, "snmf", &problem, options, &r));
+			kdr_context_set_time_limit(ctx, 0);
+			assert_int_equal(kdr_result_stop(r), KDR_STOP_TIME);
+			assert_int_equal(kdr_result_warning_count(r), 1);
+			assert_non_null(
+			        strstr(kdr_result_warning_at(r, 0), "1 of 1 data sets were not finished"));
+			if (given)
+				assert_memory_equal(kdr_result_labels(r, 0, &n), m.labels[0],
+				                    sizeof m.labels[0]);
+			assert_ok(ctx, kdri_algo_find("snmf")->predict(ctx, r, options, 0, &task.x, labels));
+			kdr_result_free(r);
+			kdr_options_free(options);
+			kdr_context_free(ctx);
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -247,6 +312,8 @@ int main(void)
 		cmocka_unit_test(fit__cosines_not_formed__objective_is_that_of_the_matrix),
 		cmocka_unit_test(fit__single_products__as_double_ones_to_their_rounding),
 		cmocka_unit_test(fit__keep_false__no_samples_in_the_result),
+		cmocka_unit_test(gram__out_of_time__given_up_where_that_is_allowed),
+		cmocka_unit_test(fit__out_of_time__labels_given_or_of_kmeans),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

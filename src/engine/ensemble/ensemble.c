@@ -192,7 +192,7 @@ done:
 	return st;
 }
 
-/* Adds the silhouettes of one run. A partition of one cluster has none: 0. */
+/* Adds the silhouettes of one run. A partition of one cluster has none: 0. None are added if it is time to stop. */
 static kdr_status add_silhouettes(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
                                   kdr_silhouette_kind kind, double *values, double *sum)
 {
@@ -203,7 +203,13 @@ static kdr_status add_silhouettes(kdr_context *ctx, const kdr_mat *x, const int6
 		several = labels[i] != labels[0];
 	if (!several)
 		return KDR_OK;
-	KDRI_TRY(kdri_silhouette(ctx, x, labels, kind, values, NULL));
+	const bool before = ctx->abandon;
+	ctx->abandon = !kdri_together(ctx);
+	st = kdri_silhouette(ctx, x, labels, kind, values, NULL);
+	ctx->abandon = before;
+	if (st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out))
+		return KDR_OK;
+	KDRI_TRY(st);
 	for (int64_t i = 0; i < n; i++)
 		sum[i] += values[i];
 done:

@@ -115,7 +115,7 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 		const int64_t now = KDRI_MIN(threads, o->trees - done_trees);
 #pragma omp parallel for num_threads(now) schedule(static, 1) if (now > 1)
 		for (int64_t w = 0; w < now; w++)
-			kdri_grow(growers[w], ctx->seed, done_trees + w);
+			kdri_grow(ctx, growers[w], done_trees + w);
 		for (int64_t w = 0; w < now; w++)
 			KDRI_TRY(kdri_tree_keep(ctx, growers[w], &trees[done_trees++]));
 		if (o->stage && kdri_iteration(ctx, o->stage, done_trees, o->trees, NAN))

@@ -24,6 +24,12 @@
 
 enum { MOST_RANKS = 65534, MISSING = 65535, FEW = 48 };
 
+/* Whether to stop. Ranks must stop together: they do so between trees. */
+static bool forest_leave_off(kdr_context *ctx, const char *stage, int64_t at, int64_t count)
+{
+	return !ctx->comm && kdri_leave_off(ctx, stage, at, count);
+}
+
 /* --- ranks ----------------------------------------------------------------------------------------------------------- */
 
 typedef struct cell {
@@ -49,35 +55,46 @@ void kdri_ranks_free(kdr_context *ctx, kdri_ranks *r)
 	kdri_free(ctx, r->count);
 }
 
-/* Ranks of one feature, whose values are in `column`; `cells` has room for all rows. */
+/* Ranks of one feature, whose values are in `column`; `cells` has room for all rows. Zeros, most cells of word counts, are sorted as
+ * one cell. */
 static void rank_feature(const double *column, int64_t n, cell *cells, uint16_t *rank, double *values,
                          double *cuts, int64_t *count)
 {
-	int64_t present = 0, distinct = 0, at = -1;
+	int64_t count_cells = 0, zeros = 0, distinct = 0, at = -1;
 	for (int64_t i = 0; i < n; i++) {
 		double v = column[i];
 		if (isnan(v))
 			rank[i] = MISSING;
-		else
-			cells[present++] = (cell){ v, i };
+		else if (v != 0)
+			cells[count_cells++] = (cell){ v, i };
+		else if (zeros++ == 0)
+			cells[count_cells++] = (cell){ 0, i };
 	}
-	qsort(cells, (size_t)present, sizeof *cells, by_cell_value);
-	for (int64_t i = 0; i < present; i++)
+	qsort(cells, (size_t)count_cells, sizeof *cells, by_cell_value);
+	for (int64_t i = 0; i < count_cells; i++)
 		distinct += i == 0 || cells[i].value > cells[i - 1].value;
-	const int64_t each = distinct <= MOST_RANKS ? 1 : (present + MOST_RANKS - 1) / MOST_RANKS;
-	for (int64_t i = 0, first = 0; i < present; i++) {
-		bool another = i == 0 || (cells[i].value > cells[i - 1].value && i - first >= each);
+	const int64_t present = count_cells + KDRI_MAX(zeros - 1, 0),
+	              each = distinct <= MOST_RANKS ? 1 : (present + MOST_RANKS - 1) / MOST_RANKS;
+	uint16_t of_zero = 0;
+	for (int64_t i = 0, place = 0, first = 0; i < count_cells; i++) { /* place: among all present cells */
+		bool another = i == 0 || (cells[i].value > cells[i - 1].value && place - first >= each);
 		if (another && i > 0) {
 			double halfway = values[at] + (cells[i].value - values[at]) / 2;
 			cuts[at] = halfway < cells[i].value ? halfway : values[at];
 		}
 		if (another) {
 			at++;
-			first = i;
+			first = place;
 		}
 		rank[cells[i].row] = (uint16_t)at;
 		values[at] = cells[i].value;
+		if (cells[i].value == 0)
+			of_zero = (uint16_t)at;
+		place += cells[i].value == 0 ? zeros : 1;
 	}
+	for (int64_t i = 0; i < n && zeros > 1; i++)
+		if (column[i] == 0)
+			rank[i] = of_zero;
 	*count = at + 1;
 }
 
@@ -105,7 +122,7 @@ kdr_status kdri_ranks_new(kdr_context *ctx, const kdr_mat *x, const int64_t *row
 	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	*r = (kdri_ranks){ .n = n, .d = d };
 	KDRI_TRY(kdri_mul(ctx, n, d, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &r->rank, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &r->rank, size));
 	KDRI_TRY(KDRI_NEW(ctx, &r->count, d));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->value, d));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->cut, d));
@@ -121,8 +138,13 @@ kdr_status kdri_ranks_new(kdr_context *ctx, const kdr_mat *x, const int64_t *row
 	}
 	for (int64_t j = 0; j < d; j++) {
 		double *different = values + n, *cuts = values + 2 * n;
-		load_column(x, &turned.view.as.csr, rows, place, n, j, values);
-		rank_feature(values, n, cells, r->rank + j * n, different, cuts, &r->count[j]);
+		/* Features that are not ranked before it is time to stop count as constant. */
+		r->count[j] = 1;
+		different[0] = cuts[0] = 0;
+		if (j == 0 || !forest_leave_off(ctx, "ranks", j, d)) {
+			load_column(x, &turned.view.as.csr, rows, place, n, j, values);
+			rank_feature(values, n, cells, r->rank + j * n, different, cuts, &r->count[j]);
+		}
 		KDRI_TRY(KDRI_NEW(ctx, &r->value[j], r->count[j]));
 		KDRI_TRY(KDRI_NEW(ctx, &r->cut[j], r->count[j]));
 		memcpy(r->value[j], different, (size_t)r->count[j] * sizeof *different);
@@ -476,7 +498,8 @@ static void put_leaf(kdri_grower *g, const part *p)
 	g->node[p->node] = (kdri_forest_node){ .feature = -1, .child = g->leaves++ };
 }
 
-static void grow_part(kdri_grower *g, const part *p)
+/* Splits a part, or makes it a leaf: also if it is time to stop. */
+static void grow_part(kdri_grower *g, const part *p, bool stop)
 {
 	const int64_t m = p->end - p->begin;
 	double sum = 0, most = 0;
@@ -488,7 +511,7 @@ static void grow_part(kdri_grower *g, const part *p)
 		most = KDRI_MAX(most, g->all[c]);
 	}
 	split s = { .score = -INFINITY };
-	if (m >= KDRI_MAX(2, 2 * g->o->min_leaf) && most < sum &&
+	if (!stop && m >= KDRI_MAX(2, 2 * g->o->min_leaf) && most < sum &&
 	    (g->o->max_depth == 0 || p->depth < g->o->max_depth))
 		s = find_split(g, p);
 	if (!(s.score > -INFINITY)) {
@@ -506,11 +529,11 @@ static void grow_part(kdri_grower *g, const part *p)
 }
 
 /* The tree of random stream t, in g. */
-void kdri_grow(kdri_grower *g, uint64_t seed, int64_t t)
+void kdri_grow(kdr_context *ctx, kdri_grower *g, int64_t t)
 {
 	const int64_t n = g->r->n;
 	int64_t rows = 0;
-	g->rng = kdri_rng_stream(seed, "forest", (g->o->stream << 20) + (uint64_t)t);
+	g->rng = kdri_rng_stream(ctx->seed, "forest", (g->o->stream << 20) + (uint64_t)t);
 	memset(g->importance, 0, (size_t)g->r->d * sizeof *g->importance);
 	for (int64_t j = 0; j < g->r->d; j++) /* what earlier trees drew must not matter */
 		g->feature[j] = (int32_t)j;
@@ -529,7 +552,7 @@ void kdri_grow(kdri_grower *g, uint64_t seed, int64_t t)
 	g->stack[g->depth++] = (part){ 0, rows, 0, 0 };
 	while (g->depth > 0) {
 		part p = g->stack[--g->depth];
-		grow_part(g, &p);
+		grow_part(g, &p, g->nodes > 1 && forest_leave_off(ctx, "trees", t, g->o->trees));
 	}
 	double sum = 0;
 	for (int64_t j = 0; j < g->r->d; j++)

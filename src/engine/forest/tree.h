@@ -24,7 +24,7 @@ kdr_status kdri_grower_new(kdr_context *ctx, const kdri_ranks *r, const int32_t 
                            int64_t classes, const kdri_forest_options *o, kdri_grower **out);
 void kdri_grower_free(kdr_context *ctx, kdri_grower *g);
 /* Tree number t. Allocates nothing. */
-void kdri_grow(kdri_grower *g, uint64_t seed, int64_t t);
+void kdri_grow(kdr_context *ctx, kdri_grower *g, int64_t t);
 
 /* A tree that has been grown, in memory of its own size. */
 typedef struct kdri_tree {

@@ -89,14 +89,17 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 	KDRI_TRY(KDRI_NEW(ctx, &cost, nm));
 	KDRI_TRY(KDRI_NEW(ctx, &z, nm));
 	KDRI_TRY(KDRI_NEW(ctx, &row, p->classes));
-	for (int first = 0; first < FOLDS; first += (int)folds) {
+	/* What was counted before it was time to stop decides. */
+	bool stopped = false;
+	for (int first = 0; first < FOLDS && !stopped; first += (int)folds) {
 		memset(w, 0, (size_t)dm * sizeof *w);
-		for (int64_t k = 0; k < count; k++) {
+		for (int64_t k = 0; k < count && !stopped; k++) {
 			kdri_linear_report report;
 			cost_fill(p, fold, first, folds, costs[k], cost);
 			KDRI_TRY(kdri_linear_train(ctx, p->x, m * folds, cost, &o, w, &report));
 			KDRI_TRY(kdri_linear_scores(ctx, p->x, m * folds, 1, w, z));
 			right[k] += count_right(p, fold, first, folds, z, row);
+			stopped = ctx->cancelled || ctx->timed_out;
 		}
 	}
 done:

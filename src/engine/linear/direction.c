@@ -138,6 +138,9 @@ static kdr_status direction_solve(kdr_context *ctx, kdri_direction *t, const kdr
 			t->alpha[c] = 1;
 		}
 		kdri_vectors_combine(ctx, t->d, w, t->beta, t->alpha, t->r, t->p);
+		/* Any iterate is a direction of descent. Ranks must stop together: they do so between directions. */
+		if (!kdri_together(ctx) && kdri_leave_off(ctx, "direction", iteration, most))
+			break;
 	}
 done:
 	return st;

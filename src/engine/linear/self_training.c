@@ -78,7 +78,7 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	kdri_rest rest = p->rest;
 	rest.labels = t.labels;
 	rest.weights = t.weights;
-	for (int64_t r = 0; r < p->rounds && asked > 0; r++) {
+	for (int64_t r = 0; r < p->rounds && asked > 0 && !ctx->cancelled && !ctx->timed_out; r++) {
 		self_training_choose(&t, scores, p->shares[r], KDRI_MAX(1, (double)known / (double)asked));
 		if (p->train) {
 			KDRI_TRY(p->train(ctx, p->user, t.labels, t.weights, scores));

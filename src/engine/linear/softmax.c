@@ -195,6 +195,9 @@ static kdr_status find_step(kdr_context *ctx, const newton *t, double gg)
 		softmax_combine(ctx, size, 1, -rr / curve, t->hess, t->r);
 		rr = dot(ctx, t, size, t->r, t->r);
 		softmax_combine(ctx, size, rr / before, 1, t->r, t->conj);
+		/* Any iterate is a direction of descent. Ranks must stop together: they do so between steps. */
+		if (!kdri_together(ctx) && kdri_leave_off(ctx, "direction", i, most))
+			break;
 	}
 done:
 	return st;

@@ -236,7 +236,8 @@ static void exact_sparse(engine *e)
 		int64_t count = KDRI_MIN(e->width, e->n - first);
 #pragma omp parallel for num_threads(e->ctx->threads) schedule(dynamic)
 		for (int64_t c = 0; c < count; c++)
-			exact_sparse_row(e, first + c, e->product + c * e->n, e->sum + c * e->k);
+			if (!kdri_leave_off(e->ctx, "silhouettes", first + c, e->n) || !e->ctx->abandon)
+				exact_sparse_row(e, first + c, e->product + c * e->n, e->sum + c * e->k);
 	}
 }
 
@@ -435,6 +436,7 @@ static kdr_status silhouette_of_sample(kdr_context *ctx, const kdr_mat *x, const
 		exact_sparse(&e);
 	else if (!alone)
 		KDRI_TRY(exact_dense(&e));
+	KDRI_TRY(kdri_abandoned(ctx));
 	kdri_neumaier sum = { 0 };
 	for (int64_t i = 0; i < e.n; i++) { /* (E1) */
 		double larger = KDRI_MAX(e.a[i], e.b[i]);

@@ -26,6 +26,13 @@ void kdri_mixed_free(kdr_context *ctx, kdri_mixed *t)
 	*t = (kdri_mixed){ 0 };
 }
 
+/* Whether the remaining rows are skipped, because it is time to stop and the caller can do without the result (`abandon` in the
+ * context). */
+static bool mixed_given_up(kdr_context *ctx, int64_t row, int64_t rows)
+{
+	return kdri_leave_off(ctx, "table", row, rows) && ctx->abandon;
+}
+
 /* --- which columns there are ------------------------------------------------------------------------------------------- */
 
 /* What is known of a column of the matrices. */
@@ -74,7 +81,8 @@ static kdr_status look_at_columns(kdr_context *ctx, const kdr_problem *problem, 
 	for (int64_t j = 0; j < d; j++)
 		c[j] = (column){ .low = INFINITY, .high = -INFINITY };
 	for (int64_t t = 0; t < problem->ntasks; t++)
-		for (int64_t i = 0; i < kdr_mat_rows(&problem->tasks[t].x); i++)
+		for (int64_t i = 0, n = kdr_mat_rows(&problem->tasks[t].x);
+		     i < n && !mixed_given_up(ctx, i, n); i++)
 			for (int64_t j = 0; j < d; j++)
 				look_at_value(&c[j], kdri_mixed_cell(&problem->tasks[t].x, i, j));
 	if (!kdri_together(ctx))
@@ -149,11 +157,11 @@ int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t lev
 	return -1;
 }
 
-static void read_cells(const kdr_problem *problem, kdri_mixed *t)
+static void read_cells(kdr_context *ctx, const kdr_problem *problem, kdri_mixed *t)
 {
 	for (int64_t s = 0, at = 0; s < t->tables; s++) {
 		const kdr_mat *x = &problem->tasks[s].x;
-		for (int64_t i = 0; i < kdr_mat_rows(x); i++, at++) {
+		for (int64_t i = 0; i < kdr_mat_rows(x) && !mixed_given_up(ctx, at, t->n); i++, at++) {
 			for (int64_t j = 0; j < t->numbers; j++)
 				t->x[at * t->numbers + j] = kdri_mixed_cell(x, i, t->number_column[j]);
 			for (int64_t j = 0; j < t->categories; j++)
@@ -174,7 +182,7 @@ static kdr_status look_at_tables(kdr_context *ctx, kdri_mixed *t)
 	for (int64_t i = 0; i < 2 * t->tables * p; i++)
 		ends[i] = -INFINITY;
 	for (int64_t s = 0; s < t->tables; s++)
-		for (int64_t i = t->begin[s]; i < t->begin[s + 1]; i++) {
+		for (int64_t i = t->begin[s]; i < t->begin[s + 1] && !mixed_given_up(ctx, i, t->n); i++) {
 			for (int64_t j = 0; j < p; j++) {
 				double v = t->x[i * p + j], *end = ends + 2 * (s * p + j);
 				if (!isnan(v)) {
@@ -376,6 +384,7 @@ kdr_status kdri_mixed_new(kdr_context *ctx, const kdr_problem *problem, kdri_mix
 	column *c = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &c, d));
 	KDRI_TRY(look_at_columns(ctx, problem, d, c));
+	KDRI_TRY(kdri_abandoned(ctx));
 	list_columns(problem, c, d, &t);
 	KDRI_TRY(columns_room(ctx, &t));
 	list_columns(problem, c, d, &t);
@@ -385,8 +394,9 @@ kdr_status kdri_mixed_new(kdr_context *ctx, const kdr_problem *problem, kdri_mix
 		t.begin[s + 1] = t.begin[s] + kdr_mat_rows(&problem->tasks[s].x);
 	t.n = t.begin[t.tables];
 	KDRI_TRY(table_room(ctx, &t, t.offset[t.categories]));
-	read_cells(problem, &t);
+	read_cells(ctx, problem, &t);
 	KDRI_TRY(look_at_tables(ctx, &t));
+	KDRI_TRY(kdri_abandoned(ctx));
 	KDRI_TRY(find_weights(ctx, &t));
 	*out = t;
 	t = (kdri_mixed){ 0 };

@@ -56,6 +56,12 @@ done:
 	return st;
 }
 
+/* One start is enough if it is time to stop. */
+static bool starts_stopped(const kdr_context *ctx)
+{
+	return ctx->cancelled || ctx->timed_out;
+}
+
 /* --- mixtures ---------------------------------------------------------------------------------------------------------- */
 
 kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t k,
@@ -67,11 +73,12 @@ kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begi
 	KDRI_TRY(kdri_mul(ctx, STARTS, s->n, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &s->labels, size));
 	for (int i = 0; i < KDRI_ENCODINGS; i++)
-		for (int seed = 0; seed < SEEDS; seed++, s->count++)
+		for (int seed = 0; seed < SEEDS && (s->count == 0 || !starts_stopped(ctx));
+		     seed++, s->count++)
 			KDRI_TRY(kdri_encoded_kmeans(ctx, e, i, begin, end, k, FEW_RUNS,
 			                             stream * STARTS + (uint64_t)s->count,
 			                             s->labels + s->count * s->n, NULL));
-	if (ward && s->n <= WARD_ROWS) {
+	if (ward && s->n <= WARD_ROWS && !starts_stopped(ctx)) {
 		const int64_t width = e->encoder[KDRI_ENCODE_B].width;
 		KDRI_TRY(kdri_ward(ctx, e->rows[KDRI_ENCODE_B] + (begin - e->begin) * width, s->n, width, k,
 		                   s->labels + s->count * s->n));
@@ -96,7 +103,7 @@ kdr_status kdri_best_mixture(kdr_context *ctx, const kdri_mixture_data *d, const
 	kdri_mixture best = { 0 }, m = { 0 };
 	int64_t *found = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &found, s->n));
-	for (int64_t i = 0; i < s->count; i++) {
+	for (int64_t i = 0; i < s->count && (i == 0 || !starts_stopped(ctx)); i++) {
 		KDRI_TRY(kdri_mixture_fit(ctx, d, o, s->labels + i * s->n, &m, found, NULL));
 		if (i == 0 || m.loglik > best.loglik) {
 			kdri_mixture_free(ctx, &best);

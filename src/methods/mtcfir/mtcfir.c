@@ -33,7 +33,6 @@
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
 #include "methods/mtcfir/mtcfir.h"
 #include "api/method.h"
-#include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/consistent.h"
@@ -371,36 +370,15 @@ static bool hopeless(const work *w, const kdri_device *dev)
 static kdr_status give_up(work *w)
 {
 	kdr_status st = KDR_OK;
-	kdri_kmeans_result means = { 0 };
-	int64_t given_up = 0;
+	int64_t given_up = 0, n;
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
-		const kdr_task *task = &w->problem->tasks[t];
-		int64_t *labels = NULL, n;
 		if (kdr_result_labels(w->result, t, &n))
 			continue;
-		kdri_kmeans_options o = kdri_kmeans_defaults(task->k);
-		o.init_labels = task->init;
-		o.stream = (uint64_t)t;
-		if (!w->init)
-			KDRI_TRY(kdri_kmeans(w->ctx, &task->x, NULL, &o, &means));
-		KDRI_TRY(kdri_result_labels(w->ctx, w->result, t, &labels));
-		memcpy(labels, w->init ? task->init : means.labels, (size_t)n * sizeof *labels);
-		kdri_kmeans_free(w->ctx, &means);
+		KDRI_TRY(kdri_snmf_give_up(w->ctx, w->problem, t, NULL, w->result));
 		given_up++;
 	}
-	if (given_up > 0)
-		KDRI_TRY(kdri_result_warn(
-		        w->ctx, w->result,
-		        "%s: %lld of %lld tasks could not be related to the others in time: their labels are %s",
-		        w->ctx->cancelled ? "stopped" : "time limit", (long long)given_up,
-		        (long long)w->pool.ntasks,
-		        w->init             ? "those given"
-		        : w->ctx->cancelled ? "the first of k-means on the data as they are, and worth little"
-		                            : "those of k-means on the data as they are"));
-	if (given_up > 0)
-		kdri_result_stop(w->result, w->ctx->cancelled ? KDR_STOP_CANCELLED : KDR_STOP_TIME, 0);
+	KDRI_TRY(kdri_snmf_warn_given_up(w->ctx, w->problem, given_up, w->result));
 done:
-	kdri_kmeans_free(w->ctx, &means);
 	return st;
 }
 

@@ -58,6 +58,7 @@ static const char *const references_table[] = {
 
 /* A task at work, or several of one matrix. */
 typedef struct work {
+	const kdr_problem *problem;
 	const kdr_task *task;
 	const kdr_options *options;
 	kdr_result *result;
@@ -65,6 +66,7 @@ typedef struct work {
 	int64_t t, count; /* tasks of the matrix, from t on */
 	kdri_block gram;  /* then the similarities; empty where factors do */
 	bool answered;    /* results are being written: it is too late to begin anew */
+	int64_t given_up; /* tasks that have other labels, because it was time to stop */
 } work;
 
 /* X X' of dense samples, as many columns at a time as the device has room for. */
@@ -140,6 +142,7 @@ static kdr_status use_formed(kdr_context *ctx, work *w, kdri_snmf_task *s)
 	KDRI_TRY(kdri_gram_similarity(ctx, w->gram, similarity, sigma)); /* (E1) */
 	KDRI_OP(ctx, w->gram.dev, clip, w->gram);
 	s->dense = &w->gram;
+	ctx->abandon = false; /* from here on there is something to keep */
 	KDRI_TRY(kdri_snmf_task_run(ctx, s, w->result, w->traces));
 done:
 	return st;
@@ -154,9 +157,25 @@ static kdr_status use_factors(kdr_context *ctx, work *w, kdri_snmf_task *s)
 	kdri_block_free(ctx, &w->gram); /* the starts have been found */
 	KDRI_TRY(kdri_cosines_new(ctx, &w->task->x, KDRI_MAX(kdri_cpu.most_columns, w->task->k), &cosines));
 	s->cosines = &cosines;
+	ctx->abandon = false; /* from here on there is something to keep */
 	KDRI_TRY(kdri_snmf_task_run(ctx, s, w->result, w->traces));
 done:
 	kdri_cosines_free(ctx, &cosines);
+	return st;
+}
+
+/* Labels of the tasks of a matrix that is not ready: the starts, if there are any. */
+static kdr_status snmf_give_up(kdr_context *ctx, work *w, const int64_t *starts)
+{
+	kdr_status st = KDR_OK;
+	const int64_t n = kdr_mat_rows(&w->task->x);
+	for (int64_t q = 0; q < w->count; q++) {
+		KDRI_TRY(kdri_snmf_give_up(ctx, w->problem, w->t + q, starts ? starts + q * n : NULL,
+		                           w->result));
+		w->traces[q] = (kdri_trace){ .stop = kdri_stop_reason(ctx) };
+	}
+	w->given_up = w->count;
+done:
 	return st;
 }
 
@@ -181,6 +200,8 @@ static kdr_status snmf_compute(kdr_context *ctx, kdri_device *dev, void *user)
 	const bool factors = kdri_is_cpu(dev) && kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF &&
 	                     kdri_opt_choice(w->options, "similarity") == KDRI_SIMILARITY_COSINE &&
 	                     kdri_cosines_pay(&task->x);
+	const bool before = ctx->abandon;
+	ctx->abandon = true;
 	KDRI_TRY(kdri_mul(ctx, n, KDRI_MAX(w->count, kdri_opt_int(w->options, "n_init")), &size));
 	KDRI_TRY(KDRI_NEW(ctx, &starts, size));
 	if (!factors || !task->init)
@@ -189,6 +210,11 @@ static kdr_status snmf_compute(kdr_context *ctx, kdri_device *dev, void *user)
 	s.starts = starts;
 	KDRI_TRY(factors ? use_factors(ctx, w, &s) : use_formed(ctx, w, &s));
 done:
+	ctx->abandon = before;
+	if (st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out)) {
+		const bool started = s.starts && kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF;
+		st = snmf_give_up(ctx, w, started ? starts : NULL);
+	}
 	if (w->answered)
 		ctx->device_failed = false;
 	kdri_block_free(ctx, &w->gram);
@@ -223,22 +249,30 @@ static kdr_status snmf_fit(kdr_context *ctx, const kdr_problem *problem, const k
                            kdr_result *result)
 {
 	kdr_status st;
-	int64_t count;
+	int64_t count, given_up = 0;
 	kdri_trace *traces = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t += count) {
 		count = tasks_of_one(problem, t, options);
 		const kdr_task *task = &problem->tasks[t];
 		double n = (double)kdr_mat_rows(&task->x);
-		work w = { task, options, result, &traces[t], t, count, { 0 }, false };
+		work w = { .problem = problem,
+			   .task = task,
+			   .options = options,
+			   .result = result,
+			   .traces = &traces[t],
+			   .t = t,
+			   .count = count };
 		/* Some hundred iterations of ten starts, and the Gram matrix. */
 		KDRI_TRY(kdri_compute(ctx,
 		                      n * n * ((double)kdr_mat_cols(&task->x) + 1000.0 * (double)task->k),
 		                      snmf_compute, &w));
+		given_up += w.given_up;
 	}
 	if (kdri_opt_bool(options, "keep"))
 		KDRI_TRY(kdri_train_keep(ctx, problem, result));
 	KDRI_TRY(kdri_put_traces(ctx, traces, problem->ntasks, result));
+	KDRI_TRY(kdri_snmf_warn_given_up(ctx, problem, given_up, result));
 done:
 	kdri_free(ctx, traces);
 	return st;

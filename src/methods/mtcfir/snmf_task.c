@@ -6,6 +6,7 @@
 
 #include "api/method.h"
 #include "engine/graph/spectral.h"
+#include "engine/kmeans/lloyd.h"
 #include "methods/mtcfir/gram_kmeans.h"
 
 const char *const kdri_final_names[] = { "snmf", "ncut", NULL };
@@ -207,6 +208,43 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_res
 done:
 	kdri_free(ctx, w);
 	return st;
+}
+
+kdr_status kdri_snmf_give_up(kdr_context *ctx, const kdr_problem *problem, int64_t task,
+                             const int64_t *labels, kdr_result *result)
+{
+	kdr_status st;
+	const kdr_task *t = &problem->tasks[task];
+	kdri_kmeans_result means = { 0 };
+	kdri_kmeans_options o = kdri_kmeans_defaults(t->k);
+	int64_t *to = NULL, n = kdr_mat_rows(&t->x);
+	double *y = NULL;
+	o.stream = (uint64_t)task;
+	if (!labels && !t->init)
+		KDRI_TRY(kdri_kmeans(ctx, &t->x, NULL, &o, &means));
+	KDRI_TRY(kdri_result_labels(ctx, result, task, &to));
+	memcpy(to, labels ? labels : t->init ? t->init : means.labels, (size_t)n * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, result, "memberships", task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                           &y));
+	for (int64_t i = 0; i < n; i++)
+		y[i * t->k + to[i]] = 1;
+done:
+	kdri_kmeans_free(ctx, &means);
+	return st;
+}
+
+kdr_status kdri_snmf_warn_given_up(kdr_context *ctx, const kdr_problem *problem, int64_t count,
+                                   kdr_result *result)
+{
+	if (count == 0)
+		return KDR_OK;
+	kdri_result_stop(result, kdri_stop_reason(ctx), 0);
+	return kdri_result_warn(
+	        ctx, result, "%s: %lld of %lld data sets were not finished: their labels are %s",
+	        ctx->cancelled ? "stopped" : "time limit", (long long)count, (long long)problem->ntasks,
+	        problem->tasks[0].init ? "those given"
+	        : ctx->cancelled       ? "the first of k-means on the data as they are, and worth little"
+	                               : "those of k-means on the data as they are");
 }
 
 /* Starts, D, Y and N twice, of the runs that are made together; the best, and the result. */

@@ -35,6 +35,14 @@ kdr_status kdri_snmf_starts(kdr_context *ctx, kdri_block gram, int64_t k, int64_
 kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_result *result,
                               kdri_trace *traces);
 
+/* For a task that was not clustered before it was time to stop: `labels`, or, if NULL, the initial labels of the task or those of
+ * k-means, which is quick, with memberships of 1. */
+kdr_status kdri_snmf_give_up(kdr_context *ctx, const kdr_problem *problem, int64_t task,
+                             const int64_t *labels, kdr_result *result);
+/* The warning for `count` of these tasks; none for 0. */
+kdr_status kdri_snmf_warn_given_up(kdr_context *ctx, const kdr_problem *problem, int64_t count,
+                                   kdr_result *result);
+
 /* For option and field tables. */
 #define KDRI_OPTION_FINAL \
 	KDRI_CHOICE( \

@@ -177,7 +177,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 		   .all_rows = s->target_rows.all,
 		   .d = kdr_mat_cols(&s->target.view) };
 	int64_t *found = NULL, *bridge = NULL, nb = s->bridge_rows.n, size;
-	bool settled = false;
+	bool settled = ctx->cancelled || ctx->timed_out; /* few sweeps, or none, since the start */
 	for (int64_t i = 0; i < w.n; i++)
 		settled = settled || s->known[i] >= 0;
 	KDRI_TRY(kdri_any(ctx, &settled));

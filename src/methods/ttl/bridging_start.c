@@ -153,7 +153,7 @@ static kdr_status teach(kdr_context *ctx, const kdr_mat *from, const int64_t *la
 	KDRI_TRY(kdri_mat_stack(ctx, both, 2, &stack));
 	memcpy(all, labels, (size_t)n * sizeof *all);
 	KDRI_TRY(find_shares(ctx, labels, n, classes, share));
-	for (int r = 0; r < STEPS; r++) {
+	for (int r = 0; r < STEPS && (r == 0 || (!ctx->cancelled && !ctx->timed_out)); r++) {
 		for (int64_t i = 0; i < rows; i++)
 			all[n + i] = -1;
 		if (shares[r] > 0)
