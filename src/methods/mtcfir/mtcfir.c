@@ -121,6 +121,7 @@ typedef struct work {
 	const int64_t *init; /* labels to start from, or NULL */
 	double flops;        /* of dense products and factorisations */
 	bool answered;       /* a task has its answer: it is too late to begin anew */
+	bool started;        /* there are labels to start from */
 } work;
 
 /* --- before the start --------------------------------------------------------------------------------- */
@@ -326,6 +327,12 @@ done:
 	return st;
 }
 
+/* Whether to stop before a step after the Gram matrix: tasks that are not clustered keep their start. */
+static bool mtcfir_stops(const work *w, int64_t step)
+{
+	return kdri_iteration(w->ctx, "relate", step, 2 + w->pool.ntasks, NAN);
+}
+
 static kdr_status mtcfir_cluster(work *w)
 {
 	kdr_status st;
@@ -333,15 +340,23 @@ static kdr_status mtcfir_cluster(work *w)
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma");
 	KDRI_TRY(find_starts(w));
+	w->started = w->init || kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF;
+	if (mtcfir_stops(w, 0))
+		return KDR_OK;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
 		KDRI_TRY(kdri_gram_median(w->ctx, w->pool.v, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS)
 		KDRI_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
 	KDRI_TRY(kdri_gram_similarity(w->ctx, w->pool.v, similarity, sigma)); /* (E3) */
+	if (mtcfir_stops(w, 1))
+		return KDR_OK;
 	KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
 	KDRI_TRY(put_relatedness(w));
-	for (int64_t t = 0; t < w->pool.ntasks; t++)
+	for (int64_t t = 0; t < w->pool.ntasks; t++) {
+		if (mtcfir_stops(w, 2 + t))
+			return KDR_OK;
 		KDRI_TRY(cluster_task(w, t, variant));
+	}
 	KDRI_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
 done:
@@ -374,7 +389,8 @@ static kdr_status give_up(work *w)
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
 		if (kdr_result_labels(w->result, t, &n))
 			continue;
-		KDRI_TRY(kdri_snmf_give_up(w->ctx, w->problem, t, NULL, w->result));
+		const int64_t *start = w->starts + kdri_opt_int(w->options, "n_init") * w->pool.begin[t];
+		KDRI_TRY(kdri_snmf_give_up(w->ctx, w->problem, t, w->started ? start : NULL, w->result));
 		given_up++;
 	}
 	KDRI_TRY(kdri_snmf_warn_given_up(w->ctx, w->problem, given_up, w->result));
