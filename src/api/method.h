@@ -84,6 +84,13 @@ kdr_status kdri_result_task_text(kdr_context *ctx, kdr_result *result, int64_t t
                                  const char *text);
 kdr_status kdri_result_correspondence(kdr_context *ctx, kdr_result *result, int64_t from, int64_t to,
                                       int64_t rows, int64_t cols, double **matrix);
+/* Whether the clusters of data sets a and b are matched in a result. Of more than 100 data sets, only pairs with the first data set
+ * and pairs of neighbours are, so that time and result grow with the number of data sets and not with its square. */
+enum { KDRI_ALL_PAIRS = 100 };
+static inline bool kdri_pair_reported(int64_t ntasks, int64_t a, int64_t b)
+{
+	return ntasks <= KDRI_ALL_PAIRS || a == 0 || b == 0 || a - b == 1 || b - a == 1;
+}
 kdr_status kdri_result_relatedness(kdr_context *ctx, kdr_result *result, double **matrix);
 /* Values were scaled by 2^-exponent before the fit (magnitude.c); 0: they were not. */
 void kdri_result_set_exponent(kdr_result *result, int exponent);

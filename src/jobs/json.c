@@ -407,6 +407,8 @@ static void put_between(kdri_json *j, const kdr_result *r)
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
+	if (r->ntasks > KDRI_ALL_PAIRS)
+		kdri_json_string(j, "correspondence_pairs", "with the first data set and between neighbours");
 }
 
 static void put_bridges(kdri_json *j, const kdr_result *r)

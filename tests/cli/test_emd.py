@@ -1,4 +1,4 @@
-"""evaluate --emd: how far two partitions of the same samples are apart."""
+"""evaluate --emd: how far two partitions of the same samples are apart; relations of many data sets."""
 import json
 import unittest
 
@@ -107,6 +107,31 @@ class Mbc(CliTest):
         self.fails(*cluster, "--set", "divergence=cosine", "a.csv", code=2, says=["divergence", "sqeuclidean", "kl"])
         self.write("blobs.csv", BLOBS_A)
         self.fails(*cluster, "--set", "divergence=kl", "blobs.csv", code=3, says=["column", "entries >= 0"])
+
+
+class ManyDataSets(CliTest):
+    def fit(self, method, count):
+        rows = ["site,x,y"]
+        for t in range(count):
+            rows += [f"s{t:03},{x + .01 * t},{y - .01 * t}" for x, y in ((0, 0), (.5, .2), (5, 5), (5.5, 5.2))]
+        self.write("all.csv", "\n".join(rows) + "\n")
+        return json.loads(self.run_kindred("cluster", "-q", "-m", method, "-k", 2, "--task-column", "site", "all.csv").stdout)
+
+    def test_pairs_are_reported_in_full_up_to_100_data_sets(self):
+        """Beyond, the result grows with their number and not with its square."""
+        for method, directions in (("mbc", 1), ("auto", 2)):
+            for count, pairs in ((100, 4950), (101, 2 * 101 - 3)):
+                got = self.fit(method, count)
+                named = [(m["from"], m["to"]) for m in got["correspondence"]]
+                self.assertEqual(len(named), directions * pairs, (method, count))
+                self.assertEqual(len(set(named)), len(named))
+                self.assertEqual("correspondence_pairs" in got, count > 100)
+                far = [m for m in named if "s000" not in m and abs(int(m[0][1:]) - int(m[1][1:])) > 1]
+                self.assertEqual(bool(far), count <= 100)
+                if method == "mbc":
+                    self.assertEqual(sum(k.startswith("d_m_uniform.") for k in got["method_fields"]), pairs)
+                for task in got["tasks"]:  # counterparts have one number everywhere
+                    self.assertEqual(task["labels"], [0, 0, 1, 1])
 
 
 if __name__ == "__main__":

@@ -215,8 +215,10 @@ static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 	KDRI_TRY(output_flush(ctx, o, true));
 	if (o->put)
 		goto done;
-	/* Some file systems cannot sync (EINVAL); every other failure means the bytes may not be there. */
-	if (fsync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
+	/* Some file systems cannot sync (EINVAL); every other failure means the bytes may not be there. After an interrupt nobody waits
+	 * for the disk: a thousand files take it many seconds. */
+	kdri_leave_off(ctx, "write", 0, 0);
+	if (!ctx->cancelled && fsync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
 		st = write_error(ctx, o);
 		goto done;
 	}

@@ -219,7 +219,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 		for (int64_t s = 0; s < a->T; s++) {
 			kdri_clusters from = clusters_of(a, t, means, sizes + t * most),
 			              to = clusters_of(a, s, means, sizes + s * most);
-			if (s == t)
+			if (s == t || !kdri_pair_reported(a->T, s, t))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
 			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));

@@ -302,7 +302,7 @@ static kdr_status put_pairs(kdr_context *ctx, const kdri_tables *t)
 				                     : sizes[a * k + c] > 0 && sizes[b * k + c] > 0
 				                             ? KDRI_SAME_NUMBER_RIGHT
 				                             : 0;
-			if (a == b)
+			if (a == b || !kdri_pair_reported(T, a, b))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, t->result, a, b, k, k, &flow));
 			for (int64_t c = 0; c < k; c++)

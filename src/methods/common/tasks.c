@@ -63,6 +63,8 @@ kdr_status kdri_put_same_clusters(kdr_context *ctx, int64_t ntasks, int64_t k, k
 	for (int64_t from = 0; from < ntasks; from++)
 		for (int64_t to = from + 1; to < ntasks; to++) {
 			double *matrix = NULL;
+			if (!kdri_pair_reported(ntasks, from, to))
+				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
 			for (int64_t j = 0; j < k; j++)
 				matrix[j * k + j] = 1;

@@ -100,9 +100,9 @@ static const kdr_field_desc mbc_fields[] = {
 	KDRI_ARRAY("local_loss_alone", KDR_FLOAT64, "tasks",
 	           "the same for each task clustered by itself from the same start"),
 	KDRI_ARRAY("d_m_uniform", KDR_FLOAT64, "tasks x tasks",
-	           "distance between the tasks' partitions, clusters weighted alike"),
+	           "distance between the tasks' partitions, clusters weighted alike; up to 100 data sets"),
 	KDRI_ARRAY("d_m_proportional", KDR_FLOAT64, "tasks x tasks",
-	           "distance between the tasks' partitions, clusters weighted by size"),
+	           "distance between the tasks' partitions, clusters weighted by size; up to 100 data sets"),
 	{ .name = NULL },
 };
 
@@ -405,7 +405,25 @@ static bool same_samples(const kdr_mat *a, const kdr_mat *b)
 	       memcmp(x->val, y->val, nnz * sizeof *x->val) == 0;
 }
 
-/* Relations, d_M and s_nmi of every pair. */
+/* d_M of a pair that is reported. */
+static kdr_status put_distances(kdr_context *ctx, kdr_result *result, kdri_mbc *m, int64_t t, int64_t s,
+                                double *uniform, double *sized)
+{
+	kdr_status st;
+	double value[2];
+	for (int by_size = 0; by_size < 2; by_size++)
+		KDRI_TRY(kdri_mbc_distance(m, t, s, by_size, &value[by_size]));
+	KDRI_TRY(put_pair(ctx, result, "d_m_uniform", m->tasks[t].name, m->tasks[s].name, value[0]));
+	KDRI_TRY(put_pair(ctx, result, "d_m_proportional", m->tasks[t].name, m->tasks[s].name, value[1]));
+	if (uniform)
+		uniform[t * m->ntasks + s] = value[0];
+	if (sized)
+		sized[t * m->ntasks + s] = value[1];
+done:
+	return st;
+}
+
+/* Relations, d_M and s_nmi of the pairs that are reported; d_M also as arrays if all are. */
 static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 {
 	kdr_status st;
@@ -413,10 +431,13 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 	int64_t T = m->ntasks, n;
 	double *uniform = NULL, *sized = NULL, *to = NULL;
 	bool symmetric = m->domain.divergence->symmetric;
-	KDRI_TRY(kdri_result_array(ctx, result, "d_m_uniform", -1, KDR_FLOAT64, 2, (int64_t[]){ T, T },
-	                           &uniform));
-	KDRI_TRY(kdri_result_array(ctx, result, "d_m_proportional", -1, KDR_FLOAT64, 2, (int64_t[]){ T, T },
-	                           &sized));
+	const bool all = T <= KDRI_ALL_PAIRS;
+	if (all) {
+		KDRI_TRY(kdri_result_array(ctx, result, "d_m_uniform", -1, KDR_FLOAT64, 2,
+		                           (int64_t[]){ T, T }, &uniform));
+		KDRI_TRY(kdri_result_array(ctx, result, "d_m_proportional", -1, KDR_FLOAT64, 2,
+		                           (int64_t[]){ T, T }, &sized));
+	}
 	for (int64_t t = 0; t < T; t++)
 		for (int64_t s = 0; s < T; s++) {
 			const kdri_breg *a = &m->tasks[t], *b = &m->tasks[s];
@@ -424,16 +445,17 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 			if (t == s)
 				continue;
 			if (symmetric && t > s) {
-				uniform[at] = uniform[across];
-				sized[at] = sized[across];
+				if (all) {
+					uniform[at] = uniform[across];
+					sized[at] = sized[across];
+				}
 				continue;
 			}
+			if (!kdri_pair_reported(T, t, s))
+				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, result, t, s, a->k, b->k, &to));
 			memcpy(to, m->weight[at], (size_t)(a->k * b->k) * sizeof *to);
-			KDRI_TRY(kdri_mbc_distance(m, t, s, false, &uniform[at]));
-			KDRI_TRY(kdri_mbc_distance(m, t, s, true, &sized[at]));
-			KDRI_TRY(put_pair(ctx, result, "d_m_uniform", a->name, b->name, uniform[at]));
-			KDRI_TRY(put_pair(ctx, result, "d_m_proportional", a->name, b->name, sized[at]));
+			KDRI_TRY(put_distances(ctx, result, m, t, s, uniform, sized));
 			if (t < s && !kdri_together(ctx) && same_samples(&j->given[t].x, &j->given[s].x)) {
 				kdr_scores scores;
 				const int64_t *x = kdr_result_labels(result, t, &n),

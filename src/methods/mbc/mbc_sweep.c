@@ -187,15 +187,21 @@ static bool mbc_sweep_stops(const kdri_mbc *m, int64_t t)
 	return !kdri_together(m->ctx) && kdri_leave_off(m->ctx, "matches", t, m->ntasks);
 }
 
-/* *stopped: the other pairs keep the W they had, and none of them makes J rise. */
+/* *stopped: the other pairs keep the W they had, and none of them makes J rise. If it may not stop but should, it matches the pairs
+ * that are reported. */
 static kdr_status match_all(kdri_mbc *m, bool may_stop, bool *stopped)
 {
 	kdr_status st = KDR_OK;
+	bool late = false;
 	*stopped = false;
-	for (int64_t t = 0; t < m->ntasks && !(*stopped = may_stop && mbc_sweep_stops(m, t)); t++)
-		for (int64_t s = 0; s < m->ntasks; s++)
-			if (t < s || (t > s && !m->domain.divergence->symmetric))
+	for (int64_t t = 0; t < m->ntasks && !*stopped; t++) {
+		late = late || mbc_sweep_stops(m, t);
+		*stopped = may_stop && late;
+		for (int64_t s = 0; s < m->ntasks && !*stopped; s++)
+			if ((t < s || (t > s && !m->domain.divergence->symmetric)) &&
+			    (!late || kdri_pair_reported(m->ntasks, t, s)))
 				KDRI_TRY(mbc_sweep_match(m, t, s));
+	}
 done:
 	return st;
 }
