@@ -90,17 +90,20 @@ int cli_names_check(kdr_data *const *data, int64_t count)
 	return EXIT_DONE;
 }
 
-/* Whether the command fits a method that skips missing values. */
-static bool skips_missing(kdr_context *ctx, const cli_args *args)
+/* How missing values are handled by default: kept for methods that skip them, filled with the means of their file for the default
+ * method of transfer, whose members need numbers. NULL: they are an error. */
+static const char *default_missing(kdr_context *ctx, const cli_args *args)
 {
 	const char *command = cli_args_command(args)->name;
 	const bool clusters = strcmp(command, "cluster") == 0;
 	if (!clusters && strcmp(command, "transfer") != 0)
-		return false;
+		return NULL;
 	const kdr_family family = clusters ? KDR_FAMILY_CLUSTER : KDR_FAMILY_TRANSFER;
-	const kdr_algo *algo = NULL;
-	return kdr_algo_require(ctx, cli_get(args, "method", NULL), family, &algo) == KDR_OK &&
-	       (algo->flags & KDR_ALGO_TABLES);
+	const kdr_algo *algo = NULL, *usual = NULL;
+	if (kdr_algo_require(ctx, cli_get(args, "method", NULL), family, &algo) != KDR_OK ||
+	    kdr_algo_require(ctx, NULL, family, &usual) != KDR_OK)
+		return NULL;
+	return algo->flags & KDR_ALGO_TABLES ? "keep" : algo == usual ? "mean" : NULL;
 }
 
 /* Where data stay on disk for want of memory, arrays that are freed go back to the machine at once: glibc would keep those of
@@ -126,8 +129,8 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	kdr_read_options reading;
 	*out = (cli_tasks){ .files = count };
 	cli_reading(args, &reading);
-	if (!reading.missing && skips_missing(ctx, args))
-		reading.missing = "keep";
+	if (!reading.missing)
+		reading.missing = default_missing(ctx, args);
 	int code = cli_ranks_paths(list, count, &reading);
 	if (code != EXIT_DONE)
 		return code;

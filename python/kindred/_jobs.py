@@ -125,8 +125,8 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
     have columns that these lack; the caller checks."""
     how = {name: value for name, value in (how or {}).items() if value is not None}
     read_how = dict(how, may_lack_labels=True) if may_lack_labels and "label_column" in how else dict(how)
-    if "missing" not in how and method is not None and skips_missing(method, family):
-        read_how["missing"] = "keep"
+    if "missing" not in how and method is not None and default_missing(method, family):
+        read_how["missing"] = default_missing(method, family)
     tables, names = list(tables), list(names)
     for i, table in enumerate(tables):
         frame = _elsewhere(table) if is_path(table) else None
@@ -162,10 +162,16 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
     return [data for i in found for data in found[i]], [i for i in found for _ in found[i]]
 
 
-def skips_missing(method, family):
-    """Whether a method skips missing values of tables, which are then kept by default."""
-    found, kind = ffi.new("const kdr_algo **"), lib.KDR_FAMILY_TRANSFER if family == "transfer" else lib.KDR_FAMILY_CLUSTER
-    return lib.kdr_algo_require(ffi.NULL, chars(method), kind, found) == lib.KDR_OK and bool(found[0].flags & lib.KDR_ALGO_TABLES)
+def default_missing(method, family):
+    """How missing values of tables are handled by default: "keep" for methods that skip them, "mean" for the default method of transfer,
+    None (an error) otherwise."""
+    kind = lib.KDR_FAMILY_TRANSFER if family == "transfer" else lib.KDR_FAMILY_CLUSTER
+    found, usual = ffi.new("const kdr_algo **"), ffi.new("const kdr_algo **")
+    if lib.kdr_algo_require(ffi.NULL, chars(method), kind, found) != lib.KDR_OK:
+        return None
+    if found[0].flags & lib.KDR_ALGO_TABLES:
+        return "keep"
+    return "mean" if lib.kdr_algo_require(ffi.NULL, ffi.NULL, kind, usual) == lib.KDR_OK and found[0] == usual[0] else None
 
 
 def read_frame(session, frame, name, how):

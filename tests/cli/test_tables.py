@@ -144,6 +144,29 @@ class Missing(Tables):
         self.assertEqual(self.numbers("x,y\n1,2\n3,-99\n5,.\n", "--missing", "zero", "--na", "-99", "--na", "."),
                          [[1, 2], [3, 0], [5, 0]])
 
+    def test_transfer_fills_missing_cells_by_default(self):
+        """With auto as with --missing mean; a method that needs numbers still refuses."""
+        for name, label in (("a.csv", True), ("b.csv", False)):
+            rows = ["u,v,kind" + ",y" * label]
+            for i in range(80):
+                u, v, kind = i % 2 * 4 + i * .01, i % 2 * -3 + i * .02, "pq"[i % 2]
+                rows.append(f"{'' if i % 9 == 4 else u},{v},{'' if i % 7 == 3 else kind}" + f",{'no yes'.split()[i % 2]}" * label)
+            self.write(name, "\n".join(rows) + "\n")
+        args = ("--source", "a.csv", "--label-column", "y", "--target", "b.csv")
+        got = [json.loads(self.run_kindred("transfer", "-q", *args, *more).stdout)["tasks"][-1]["labels"]
+               for more in ((), ("--missing", "mean"))]
+        self.assertEqual(got[0], got[1])
+        self.assertGreater(sum(a == "no yes".split()[i % 2] for i, a in enumerate(got[0])), 76)
+        self.fails("transfer", "-m", "logreg", *args, code=3, says=["a.csv", "the cell has no value", "--missing"])
+
+    def test_predict_finds_the_header_of_a_table_of_texts(self):
+        """No number stands below a name: the model has the names."""
+        self.write("a.csv", "size,colour,y\n" + "s,red,1\nl,blue,2\n" * 5)
+        self.write("b.csv", "size,colour\n" + "s,red\nl,blue\ns,red\n" * 2)
+        self.run_kindred("transfer", "-q", "-m", "svm", "--source", "a.csv", "--label-column", "y", "--target", "b.csv", "--save-model",
+                         "m.h5", "-o", "out")
+        self.assertEqual(self.run_kindred("predict", "-q", "--model", "m.h5", "b.csv").stdout.split(), list("121121"))
+
     def test_a_category_that_is_missing(self):
         self.write("k.csv", "x,k\n1,a\n2,a\n3,b\n4,N/A\n5,b\n6,a\n9,b\n")
         self.assertEqual(self.table("k.csv", "--missing", "zero")[1][3], ["4", "0", "0"])

@@ -221,6 +221,31 @@ static bool has_old_name(const kdri_csv_layout *l, const row *r, const kdri_name
 	return false;
 }
 
+/* Whether at least half of the cells of a row are names of columns that the file may have: those of a model. */
+static kdr_status has_model_names(kdr_context *ctx, const kdri_csv_layout *l, const row *r,
+                                  const kdr_read_options *o, bool *out)
+{
+	kdr_status st;
+	kdri_wishes wishes = { 0 };
+	const char *p = r->begin;
+	int64_t known = 0;
+	KDRI_TRY(kdri_wishes_read(ctx, o->columns, &wishes));
+	for (int64_t j = 0; j < r->fields; j++) {
+		kdri_csv_cell a = kdri_csv_cell_at(p, l->delimiter);
+		const size_t length = (size_t)(a.end - a.begin);
+		bool found = false;
+		for (int64_t i = 0; i < wishes.count && !found; i++)
+			found = wishes.items[i].optional && strlen(wishes.items[i].name) == length &&
+			        memcmp(wishes.items[i].name, a.begin, length) == 0;
+		known += found;
+		p = a.stop + 1;
+	}
+	*out = known > 0 && 2 * known >= r->fields;
+done:
+	kdri_wishes_free(ctx, &wishes);
+	return st;
+}
+
 static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const kdr_read_options *o,
                               const kdri_named *named)
 {
@@ -382,7 +407,9 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 	for (int i = 0; i < n; i++)
 		rows[i].fields = count_fields(&rows[i], l->delimiter);
 	drop_trailing(rows, n, l->delimiter);
-	l->header = o->header == KDR_HEADER_FIND_OUT ? looks_like_header(l, rows, o, ctx->named)
+	bool named = false;
+	KDRI_TRY(has_model_names(ctx, l, &rows[0], o, &named));
+	l->header = o->header == KDR_HEADER_FIND_OUT ? named || looks_like_header(l, rows, o, ctx->named)
 	                                             : o->header == KDR_HEADER_YES;
 	l->fields = rows[0].fields;
 	if (l->header) {
