@@ -332,6 +332,29 @@ static void auto_transfer__one_member__labels_alone(void **state)
 	kdr_context_free(s.ctx);
 }
 
+/* A target without a class does not take it from the model: new samples may be of it. */
+static void auto_transfer__target_lacks_a_class__the_model_knows_it_from_the_source(void **state)
+{
+	(void)state;
+	set_up();
+	kdr_task tasks[] = { source_of(0), s.tasks[3] };
+	kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = C };
+	kdr_options *o = NULL;
+	kdr_result *r = NULL;
+	int64_t labels[N], right = 0, count = 0;
+	assert_ok(s.ctx, kdr_options_new(s.ctx, "auto-transfer", &o));
+	assert_ok(s.ctx, kdr_fit(s.ctx, "auto-transfer", &p, o, &r));
+	assert_ok(s.ctx, kdri_algo_find("auto-transfer")->predict(s.ctx, r, o, 1, &s.tasks[2].x, labels));
+	for (int64_t i = 0; i < N; i++) {
+		count += s.labels[2][i] == C - 1;
+		right += s.labels[2][i] == C - 1 && labels[i] == C - 1;
+	}
+	assert_true(right > 0.8 * (double)count);
+	kdr_result_free(r);
+	kdr_options_free(o);
+	kdr_context_free(s.ctx);
+}
+
 /* On landmarks as right as on neighbours, the same on all threads and for sparse rows. */
 static void auto_transfer__landmarks__as_right_and_the_same_for_threads_and_storage(void **state)
 {
@@ -491,6 +514,7 @@ int main(void)
 		cmocka_unit_test(auto_transfer__no_common_feature_and_a_bridge__goes_through_it),
 		cmocka_unit_test(auto_transfer__no_time_or_cancelled__keeps_the_first_member),
 		cmocka_unit_test(auto_transfer__one_member__labels_alone),
+		cmocka_unit_test(auto_transfer__target_lacks_a_class__the_model_knows_it_from_the_source),
 		cmocka_unit_test(auto_transfer__landmarks__as_right_and_the_same_for_threads_and_storage),
 		cmocka_unit_test(views__many_rows__are_joined_to_landmarks),
 		cmocka_unit_test(auto_transfer__many_labelled_rows__costs_are_those_of_some),

@@ -15,8 +15,8 @@
  * and nmtf through each bridge. The rule and what it is worth are in docs/transfer.md. Every target is labelled by itself, from all sources. What the
  * answer is worth beside plain classifiers, and what each source gave, is in transfer_auto/report.c.
  *
- * What a saved model predicts with is one linear classifier of the target's samples as they were labelled:
- *     (E5)  an svm of cost 1, trained on the targets' rows and their answers. */
+ * A saved model predicts with one linear classifier of all labelled samples:
+ *     (E5)  an svm of cost 1, trained on the sources' rows and their classes, and on the targets' rows and their answers. */
 #include "methods/transfer_auto/report.h"
 #include "methods/transfer_auto/tables.h"
 
@@ -93,12 +93,20 @@ static const char *const references_table[] = {
 
 /* --- what a model predicts with ------------------------------------------------------------------------ */
 
-/* (E5): rows of all targets that were labelled. */
+/* What (E5) learns from a task: the answers of a target, the classes of a source that has the targets' features; NULL: nothing. */
+static const int64_t *lesson_of(const kdr_task *task, const kdri_transfer_verdict *v, int64_t d)
+{
+	if (task->role == KDR_ROLE_TARGET)
+		return v->answer;
+	return task->role == KDR_ROLE_SOURCE && kdr_mat_cols(&task->x) == d ? task->labels : NULL;
+}
+
+/* (E5) */
 static kdr_status put_model(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
                             kdr_result *result)
 {
 	kdr_status st;
-	int64_t T = problem->ntasks, count = 0, n = 0, d, *labels = NULL, *kind = NULL, at = 0;
+	int64_t T = problem->ntasks, count = 0, n = 0, d = 0, *labels = NULL, *kind = NULL, at = 0;
 	const kdr_mat **parts = NULL;
 	double *w = NULL;
 	bool few = false;
@@ -106,16 +114,21 @@ static kdr_status put_model(kdr_context *ctx, const kdr_problem *problem, const 
 	KDRI_TRY(KDRI_NEW(ctx, &parts, T));
 	for (int64_t t = 0; t < T; t++)
 		if (problem->tasks[t].role == KDR_ROLE_TARGET) {
-			parts[count++] = &problem->tasks[t].x;
-			n += kdr_mat_rows(&problem->tasks[t].x);
+			d = kdr_mat_cols(&problem->tasks[t].x);
 			few = v[t].few;
 		}
-	KDRI_TRY(kdri_mat_stack(ctx, parts, count, &all));
-	d = kdr_mat_cols(&all.view);
-	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
 	for (int64_t t = 0; t < T; t++)
-		for (int64_t i = 0; problem->tasks[t].role == KDR_ROLE_TARGET && i < v[t].n; i++)
-			labels[at++] = v[t].answer[i];
+		if (lesson_of(&problem->tasks[t], &v[t], d)) {
+			parts[count++] = &problem->tasks[t].x;
+			n += kdr_mat_rows(&problem->tasks[t].x);
+		}
+	KDRI_TRY(kdri_mat_stack(ctx, parts, count, &all));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
+	for (int64_t t = 0; t < T; t++) {
+		const int64_t *lesson = lesson_of(&problem->tasks[t], &v[t], d);
+		for (int64_t i = 0; lesson && i < kdr_mat_rows(&problem->tasks[t].x); i++)
+			labels[at++] = lesson[i];
+	}
 	if (few)
 		unit.view = all.view;
 	else
