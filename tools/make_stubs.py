@@ -9,10 +9,11 @@ from pathlib import Path
 
 import kindred
 from kindred import _estimators
+from kindred._docs import choices
 
 FILE = Path(__file__).resolve().parents[1] / "python" / "kindred" / "__init__.pyi"
 TYPES = {"int": "int", "real": "float", "bool": "bool", "reals": "float | Sequence[float]"}
-# Types by the names of parameters, which mean the same everywhere; and what functions, methods and properties return.
+# Types of parameters by name, which mean the same everywhere, and return types of functions, methods and properties.
 COLUMNS = "str | Sequence[str] | Mapping[str, str | None] | None"
 PARAMETERS = {
     "X": "Tables", "tasks": "Tables", "sources": "Tables", "targets": "Tables", "X_target": "Tables", "table": "Tables", "path": "Any",
@@ -20,6 +21,10 @@ PARAMETERS = {
     "missing": "str | None", "decimal": "str | None", "id_column": "str | None", "label_column": "str | None", "task_column": "str | None",
     "na": "str | Sequence[str] | None", "weight": "str | None", "norm": "str | None", "scale": "str | None", "threads": "int | None",
     "device": "str | None", "time_limit": "float | None", "max_memory": "float | None", "map": "bool", "probabilities": "bool", "force": "bool",
+    "format": "str | None", "name": "str | None", "text_column": "str | None", "texts": "Mapping[str, Any] | None", "delimiter": "str | None",
+    "encoding": "str | None", "header": "bool | None", "transpose": "bool", "stream": "bool | None", "may_lack_labels": "bool",
+    "may_lack_columns": "bool", "features": "str | None", "top_features": "int | None", "top_by": "str | None", "fit_on": "str | None",
+    "preprocess": "str", "pooled": "bool", "quality": "bool", "resamples": "int | None",
     "batch_key": "str | None", "label_key": "str", "layer": "str | None", "obsm": "str | None", "key": "str",
     "task": "str | int | None", "progress": "bool | Callable[[dict[str, Any]], Any] | None",
     "seed": "int | np.random.RandomState | np.random.Generator | None"}
@@ -94,7 +99,7 @@ def option_type(option):
 def estimator(entry):
     parts = ["n_clusters: int | str | Sequence[int] | Mapping[str, int] | None = ..."] if entry["family"] == "cluster" else []
     parts += [f"{_estimators.parameter(o['name'])}: {option_type(o)} = ..." for o in entry["options"]]
-    parts += ["random_state: int | np.random.RandomState | np.random.Generator | None = ...", "threads: int | None = ...",
+    parts += [f"preprocess: Literal[{', '.join(map(repr, choices('preprocess')))}] = ...", "random_state: int | np.random.RandomState | np.random.Generator | None = ...", "threads: int | None = ...",
               "device: str | None = ...", "verbose: int = ..."]
     base = "Clusterer" if entry["family"] == "cluster" else "Transfer"
     lines = [f"class {entry['class']}({base}):"] + [f"    {f['name']}_: Any" for f in entry["fields"]]

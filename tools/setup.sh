@@ -9,7 +9,7 @@ libhdf5-dev libexpat1-dev libutf8proc-dev libstemmer-dev libsvm-dev"
 check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-dev python3 python3-numpy python3-scipy
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-openpyxl man-db zsh valgrind locales
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-nbclient
-python3-ipykernel patchelf"
+python3-ipykernel python3-numpydoc patchelf"
 deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 

@@ -1,10 +1,17 @@
-"""kindred: clustering related data sets together, and carrying labels from one to another.
+"""Cluster related data sets together, and label a data set from a labelled one.
 
-    import kindred
-    kindred.Auto(n_clusters=4).fit_predict([X1, X2, X3])              # scikit-learn's manner
-    kindred.cluster({"texas": X1, "cornell": X2}, k=4).advice("texas")  # the program's
+Use the functions, which do what the commands of the program do, or the estimators, which follow the conventions of scikit-learn. Every
+method that :func:`methods` lists is an estimator.
 
-Every method that `kindred methods` lists is a class here, made from the library's registry.
+Examples
+--------
+>>> import kindred
+>>> north, south = kindred.generate("blobs", k=3, samples=100, seed=1)
+>>> result = kindred.cluster({"north": north, "south": south}, k=3)
+>>> labels = kindred.Auto(n_clusters=3).fit_predict([north, south])
+>>> (labels[0] == result.labels("north")).all()
+True
+
 SPDX-License-Identifier: BSD-3-Clause
 """
 from ._anndata import cluster_anndata, transfer_anndata

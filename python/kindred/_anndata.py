@@ -7,14 +7,14 @@ from ._jobs import cluster, transfer
 def _parts(adata, batch_key, layer, obsm, default):
     """The tables of the batches by name, and the rows of each."""
     if layer is not None and obsm is not None:
-        raise ValueError(f"layer {layer!r} and obsm {obsm!r} are both given: use one of them")
+        raise ValueError(f"layer {layer!r} and obsm {obsm!r} cannot be combined: use one of them")
     for key, place in ((layer, "layers"), (obsm, "obsm")):
         if key is not None and key not in getattr(adata, place):
-            raise ValueError(f"there is no {place}[{key!r}]: {', '.join(map(str, getattr(adata, place))) or 'it is empty'}")
+            raise ValueError(f"there is no {place}[{key!r}]: {place} has {', '.join(map(str, getattr(adata, place))) or 'no entries'}")
     if batch_key is None:
         rows = {default: np.arange(adata.shape[0])}
     elif batch_key not in adata.obs:
-        raise ValueError(f"there is no obs[{batch_key!r}]: {', '.join(map(str, adata.obs.columns))}")
+        raise ValueError(f"there is no obs[{batch_key!r}]: obs has the columns {', '.join(map(str, adata.obs.columns))}")
     else:
         batch = np.asarray(adata.obs[batch_key].astype(str))
         rows = {str(name): np.flatnonzero(batch == name) for name in sorted(set(batch))}
@@ -75,11 +75,53 @@ def _statistics(result):
 
 
 def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None, obsm=None, **options):
-    """Clusters the batches of an AnnData object together.
+    """Cluster the batches of an AnnData object together.
 
-    layer, obsm: use layers[layer], such as "counts", or obsm[obsm], such as "X_pca", instead of X. Options are those of cluster().
-    Writes obs[key] (a category), obs[key_confidence], with map=True obsm["X_" + key], and uns[key]: method, objective, relatedness,
-    advice, and DataFrames of clusters and of the features that set them apart. Returns the Result."""
+    The labels are written to ``obs[key]``, the confidence to ``obs[key + "_confidence"]`` and, with ``map=True``, the map to ``obsm["X_" + key]``. ``uns[key]``
+    has the method, objective, relatedness, advice, and DataFrames of the clusters and of the features that set them apart.
+
+    Parameters
+    ----------
+    adata : AnnData
+        The cells; it is changed.
+    batch_key : str, optional
+        Column of ``obs`` that splits the cells into data sets. By default they are one data set.
+    k : int, list of int, dict or None, optional
+        Number of clusters, as for :func:`cluster`.
+    key : str, default='kindred'
+        Name of the columns and entries to write.
+    layer : str, optional
+        Use ``layers[layer]``, such as ``"counts"``, instead of ``X``.
+    obsm : str, optional
+        Use ``obsm[obsm]``, such as ``"X_pca"``, instead of ``X``.
+    **options : dict
+        Further options of :func:`cluster`.
+
+    Returns
+    -------
+    Result
+        The result, in which each batch is a data set.
+
+    Raises
+    ------
+    ValueError
+        If ``obs`` has no column `batch_key`, or if the layer or array does not exist.
+
+    See Also
+    --------
+    transfer_anndata : Label cells from a labelled object.
+    write_h5ad : Write labels to a copy of a file.
+
+    Examples
+    --------
+    >>> import anndata, kindred, numpy
+    >>> first, second = kindred.generate("topics", samples=60, seed=1)
+    >>> cells = anndata.AnnData(numpy.vstack([first.X.toarray(), second.X.toarray()]).astype("float32"))
+    >>> cells.obs["batch"] = ["a"] * 60 + ["b"] * 60
+    >>> result = kindred.cluster_anndata(cells, "batch", k=4)
+    >>> cells.obs["kindred"].nunique()
+    4
+    """
     tables, rows = _parts(adata, batch_key, layer, obsm, "all")
     result = cluster(tables, k, **options)
     _write(adata, key, rows, result, range(len(rows)))
@@ -88,19 +130,62 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
 
 
 def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred", layer=None, obsm=None, **options):
-    """Labels the cells of an AnnData object from those of a labelled one.
+    """Label the cells of an AnnData object from a labelled one.
 
-    label_key: the column of source.obs with the classes; cells without one are not learnt from. batch_key: each batch of the source
-    and of the target is a data set of its own, where obs has this column. layer, obsm and what is written to `target` are as for
-    cluster_anndata; with probabilities=True also obsm["X_" + key + "_probabilities"], whose columns uns[key]["classes"] names.
-    Options are those of transfer(). Returns the Result."""
+    The classes are written to `target` as :func:`cluster_anndata` does. With ``probabilities=True``, ``obsm["X_" + key + "_probabilities"]`` has one column for each
+    of ``uns[key]["classes"]``.
+
+    Parameters
+    ----------
+    source : AnnData
+        The labelled cells.
+    target : AnnData
+        The cells to label; it is changed.
+    label_key : str
+        Column of ``source.obs`` with the classes. Cells without a class are not used.
+    batch_key : str, optional
+        Column of ``obs`` that splits the cells of source and target into data sets, if it exists there.
+    key : str, default='kindred'
+        Name of the columns and entries to write.
+    layer : str, optional
+        Use ``layers[layer]``, such as ``"counts"``, instead of ``X``.
+    obsm : str, optional
+        Use ``obsm[obsm]``, such as ``"X_pca"``, instead of ``X``.
+    **options : dict
+        Further options of :func:`transfer`.
+
+    Returns
+    -------
+    Result
+        The result, whose last data sets are those of `target`.
+
+    Raises
+    ------
+    ValueError
+        If ``source.obs`` has no column `label_key`, or if it has no classes.
+
+    See Also
+    --------
+    cluster_anndata : Cluster the batches of an object.
+
+    Examples
+    --------
+    >>> import anndata, kindred
+    >>> old, new = kindred.generate("topics", samples=60, seed=1)
+    >>> reference = anndata.AnnData(old.X.toarray().astype("float32"))
+    >>> reference.obs["kind"] = old.labels
+    >>> cells = anndata.AnnData(new.X.toarray().astype("float32"))
+    >>> result = kindred.transfer_anndata(reference, cells, "kind")
+    >>> sorted(cells.obs["kindred"].unique())
+    ['c0', 'c1', 'c2', 'c3']
+    """
     import pandas
     if label_key not in source.obs:
-        raise ValueError(f"there is no obs[{label_key!r}] in the source: {', '.join(map(str, source.obs.columns))}")
+        raise ValueError(f"there is no obs[{label_key!r}] in the source: obs has the columns {', '.join(map(str, source.obs.columns))}")
     given = source.obs[label_key].astype(object)
     known = np.flatnonzero(~pandas.isna(given).to_numpy())
     if len(known) == 0:
-        raise ValueError(f"obs[{label_key!r}] of the source has no classes")
+        raise ValueError(f"obs[{label_key!r}] of the source has no values: at least one cell must have a class")
     learnt = source[known]
     classes = given.to_numpy()[known].astype(str)
     sources, s_rows = _parts(learnt, batch_key if batch_key in source.obs else None, layer, obsm, "source")

@@ -60,7 +60,25 @@ def until_null(at, *arguments):
 
 
 class Data:
-    """A data set the library owns or borrows: samples in rows, features in columns."""
+    """A data set: samples in rows, features in columns.
+
+    The library owns the values or borrows them from the array that they come from. Functions such as :func:`read`, :func:`generate` and
+    :func:`vectorize` return objects of this class.
+
+    See Also
+    --------
+    read : Read a data set from a file.
+    inspect : Summarise a data set.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", samples=50, seed=1)
+    >>> north
+    <kindred.Data 'task1': 50 samples x 2 features>
+    >>> north.shape, north.feature_names
+    ((50, 2), ['f1', 'f2'])
+    """
 
     def __init__(self, pointer, keep=None):
         self._data = ffi.gc(pointer, lib.kdr_data_free)
@@ -68,26 +86,29 @@ class Data:
 
     @property
     def name(self):
+        """Name of the data set."""
         return text(lib.kdr_data_name(self._data))
 
     @property
     def path(self):
+        """The file that the data were read from; empty if there is none."""
         return text(lib.kdr_data_path(self._data))
 
     @property
     def streamed(self):
-        """Whether the data stay on disk: read(stream=True)."""
+        """Whether the data stay on disk; see the option ``stream`` of :func:`read`."""
         return bool(lib.kdr_data_streamed(self._data))
 
     @property
     def shape(self):
+        """Number of samples and number of features."""
         m = lib.kdr_data_mat(self._data)
         part = getattr(m, "as").dense if m.kind == lib.KDR_MAT_DENSE else getattr(m, "as").csr
         return part.rows, part.cols
 
     @property
     def X(self):
-        """The matrix: a NumPy array, or a SciPy matrix of compressed rows; borrowed from this object, read-only."""
+        """The values as a read-only NumPy array or SciPy CSR matrix, without a copy."""
         m = lib.kdr_data_mat(self._data)
         rows, cols = self.shape
         if m.kind == lib.KDR_MAT_DENSE:
@@ -104,20 +125,26 @@ class Data:
 
     @property
     def feature_names(self):
+        """Names of the features, or None."""
         return _names(lib.kdr_data_features(self._data), self.shape[1])
 
     @property
     def ids(self):
+        """Names of the samples, or None."""
         return _names(lib.kdr_data_ids(self._data), self.shape[0])
 
     @property
     def excerpts(self):
-        """The first words of the text each row was made of; None if it was made of none."""
+        """The first words of the text of each sample; None if the samples are not texts."""
         return _names(lib.kdr_data_excerpts(self._data), self.shape[0])
 
     @property
     def columns(self):
-        """What the columns of the table it was read from were taken for, a dict each; None if it came from none."""
+        """How each column of the table was treated: a list of dicts, or None if the data do not come from a table.
+
+        Each dict has the keys ``name``, ``number`` (from 1), ``kind``, ``features`` (number of features it became), ``missing`` (number of missing
+        values), ``constant`` and ``why``.
+        """
         found = list(until_null(lib.kdr_data_column_at, self._data))
         return None if not found else [{"name": text(c.name), "number": c.number, "kind": text(lib.kdr_column_kind_name(c.kind)), "features": c.features,
                  "missing": c.missing, "constant": bool(c.constant), "why": text(c.why)}
@@ -125,12 +152,12 @@ class Data:
 
     @property
     def left_out(self):
-        """Rows of the file that are not here: (row from 1, id, reason) each."""
+        """Rows of the file that were skipped: tuples of row number (from 1), name and reason."""
         return [(r.row, text(r.id), text(r.reason)) for r in until_null(lib.kdr_data_left_out_at, self._data)]
 
     @property
     def rows(self):
-        """The rows, from 0, of the table it was read from that the samples are."""
+        """The row of the table, from 0, that each sample comes from."""
         origin = lib.kdr_data_origin(self._data, ffi.NULL)
         if origin != ffi.NULL:
             return view(origin, self.shape[0], np.int64, self).copy()
@@ -138,14 +165,14 @@ class Data:
 
     @property
     def table_rows(self):
-        """How many rows the table it was read from has."""
+        """Number of rows of the table that the data come from."""
         count = ffi.new("int64_t *")
         lib.kdr_data_origin(self._data, count)
         return count[0]
 
     @property
     def labels(self):
-        """Known classes by name, None where unknown; None where no classes came along."""
+        """Class of each sample by name, None if a class is unknown; None if the data have no classes."""
         values = lib.kdr_data_labels(self._data)
         if values == ffi.NULL:
             return None

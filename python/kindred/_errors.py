@@ -9,19 +9,70 @@ except ModuleNotFoundError as missing:
 
 
 class NumericError(ArithmeticError):
-    """A factorisation or an iteration broke down."""
+    """A factorisation or an iteration broke down.
+
+    See Also
+    --------
+    UnsupportedError : A request that this build or method cannot serve.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> issubclass(kindred.NumericError, ArithmeticError)
+    True
+    """
 
 
 class UnsupportedError(ValueError):
-    """Right, but not in this build or not for this method."""
+    """A valid request that is not available in this build or for this method.
+
+    See Also
+    --------
+    NumericError : A computation that broke down.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", samples=60, seed=1)
+    >>> try:
+    ...     kindred.cluster(north, k=3, method="ncut").model()
+    ... except kindred.UnsupportedError:
+    ...     print("ncut cannot label new samples")
+    ncut cannot label new samples
+    """
 
 
 class ConvergenceWarning(UserWarning):
-    """The method stopped before it converged."""
+    """A method reached its limit of iterations or time before it converged.
+
+    See Also
+    --------
+    KindredWarning : All other warnings.
+
+    Examples
+    --------
+    >>> import kindred, warnings
+    >>> north, south = kindred.generate("blobs", samples=60, seed=1)
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     result = kindred.cluster(north, k=3, method="kmeans", options={"max_iter": 1, "n_init": 1})
+    >>> [w.category.__name__ for w in caught]
+    ['ConvergenceWarning']
+    """
 
 
 class KindredWarning(UserWarning):
-    """Something about the data or the result that is worth knowing."""
+    """A warning about the data or the result.
+
+    See Also
+    --------
+    ConvergenceWarning : A method that did not converge.
+
+    Examples
+    --------
+    >>> import kindred, warnings
+    >>> warnings.simplefilter("default", kindred.KindredWarning)
+    """
 
 
 _EXCEPTIONS = {

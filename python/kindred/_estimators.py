@@ -1,16 +1,19 @@
-"""Estimators made from the registry, in scikit-learn's manner. SPDX-License-Identifier: BSD-3-Clause
+"""Estimators in the style of scikit-learn, made from the registry. SPDX-License-Identifier: BSD-3-Clause
 
-Nothing here names a method: each registered one becomes a class with its options as parameters, its help as docstring and
-its arrays as fitted attributes. scikit-learn itself is used where it is installed, and not needed.
+Nothing here names a method: each registered method becomes a class with its options as parameters, its arrays as fitted attributes,
+and a docstring in numpydoc format. scikit-learn is used if it is installed, but it is not needed.
 """
 import keyword
 import numbers
 import os
 import tempfile
+from textwrap import wrap
 
 import numpy as np
 
 from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse, is_texts
+from ._docs import braces, choices
+from ._errors import in_python
 from ._frames import check_names, is_plain, renamed
 from ._jobs import as_tasks, cluster, clusters_of_each, join_texts, load, transfer
 from ._progress import Bar
@@ -220,7 +223,7 @@ def _with_tasks(X, tasks, reading):
     """One table with the task of each row: a frame with a column of tasks, or a dict of parts and the rows of each."""
     groups, table = np.asarray(tasks), _checked(X)
     if len(groups) != table.shape[0]:
-        raise ValueError(f"tasks names {len(groups)} rows, but X has {table.shape[0]}")
+        raise ValueError(f"tasks has length {len(groups)}, but X has shape {table.shape}: one entry for each row is needed")
     if is_frame(table):
         title = "task"
         while title in table.columns:
@@ -232,17 +235,39 @@ def _with_tasks(X, tasks, reading):
 
 
 class Clusterer(ClusterMixin, Estimator):
-    """A method of `kindred cluster`."""
+    """Base class of the estimators that cluster."""
 
     def fit(self, X, y=None, tasks=None, init=None, map=False, **reading):
-        """Clusters a table, a list or dict of related tables, or the tasks of one table.
+        """Cluster one or more related data sets.
 
-        A table is an array, a sparse matrix, a DataFrame, an AnnData object, what read() gives, or a path. tasks: for each row of
-        X the task it belongs to. init: labels to start from. map: also compute a two-dimensional map (result_.map, plot.map). y is not
-        used. DataFrames and paths have the options of read():
-        columns, rename, missing, na, decimal, id_column, label_column, task_column. Texts, as folders, files with text_column, or lists of str in a list
-        or dict, are counted as by cluster(), with the options texts. Rows that missing="drop-row" leaves out have the
-        label -1."""
+        Parameters
+        ----------
+        X : table, list of tables or dict of tables
+            The data sets; tables are as for :func:`cluster`.
+        y : object, optional
+            Not used; for compatibility with scikit-learn.
+        tasks : array, optional
+            The data set that each row of a single table `X` belongs to.
+        init : list of arrays, optional
+            Initial labels of each data set, from 0.
+        map : bool, default=False
+            Also compute a two-dimensional map of the samples (``result_.map()``).
+        **reading : dict
+            Options of :func:`cluster` for paths, DataFrames and texts: ``columns``, ``rename``, ``missing``, ``na``, ``decimal``, ``id_column``, ``label_column``,
+            ``task_column``, ``text_column`` and ``texts``. Rows that ``missing="drop-row"`` skips have the label -1.
+
+        Returns
+        -------
+        object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data or a parameter cannot be used.
+        KeyboardInterrupt
+            After Ctrl-C. The estimator then has the best result so far, and ``interrupted_`` is True.
+        """
         _check_reading(reading)
         seen, rows = X, None
         if tasks is not None:
@@ -266,10 +291,10 @@ class Clusterer(ClusterMixin, Estimator):
         first = seen if tasks is not None else tables[0]
         self._remember(sets[0] if is_path(first) else first, result)
         every = range(len(sets))
-        told = {"labels_": ([result.labels(t) for t in every], -1),
+        values_of = {"labels_": ([result.labels(t) for t in every], -1),
                 "confidence_": ([result.confidence(t) for t in every], np.nan),
                 "second_": ([result.second(t) for t in every], -1)}
-        for name, (values, unknown) in told.items():
+        for name, (values, unknown) in values_of.items():
             if rows is not None:
                 whole = np.full(sum(len(r) for r in rows), unknown, np.float64 if name == "confidence_" else np.int64)
                 for r, v in zip(rows, values):
@@ -296,7 +321,26 @@ class Clusterer(ClusterMixin, Estimator):
         return self._finished(stop)
 
     def fit_predict(self, X, y=None, tasks=None, init=None, **how):
-        """fit(X, ...).labels_"""
+        """Cluster data sets and return the labels.
+
+        Parameters
+        ----------
+        X : table, list of tables or dict of tables
+            The data sets, as for :meth:`fit`.
+        y : object, optional
+            Not used; for compatibility with scikit-learn.
+        tasks : array, optional
+            The data set that each row of a single table `X` belongs to.
+        init : list of arrays, optional
+            Initial labels of each data set, from 0.
+        **how : dict
+            Further options of :meth:`fit`.
+
+        Returns
+        -------
+        array, list of arrays or dict of arrays
+            ``labels_``.
+        """
         return self.fit(X, y, tasks, init, **how).labels_
 
     def _task(self, task):
@@ -313,24 +357,67 @@ class Centred:
     """transform and score of methods whose clusters have centres among the samples."""
 
     def transform(self, X, task=None):
-        """Distances of samples to the cluster centres, one column for each cluster, after the preprocessing of fit; task: whose centres."""
+        """Return the distances of samples to the cluster centres.
+
+        Parameters
+        ----------
+        X : table
+            The samples, which are preprocessed as in :meth:`fit`.
+        task : str or int, optional
+            The data set whose centres are used, by name or number. Needed if the estimator was fitted on several.
+
+        Returns
+        -------
+        array
+            One row per sample and one column per cluster.
+        """
         self._check_fitted()
         X = self._check_width(X)
         model, centres = self._model(), self.cluster_centers_
         if isinstance(centres, (list, dict)):
             if task is None and len(model.tasks) > 1:
-                raise ValueError(f"task is needed: there are the centres of {', '.join(model.tasks)}")
+                raise ValueError(f"task is needed: the estimator was fitted on {', '.join(model.tasks)}")
             centres = (list(centres.values()) if isinstance(centres, dict) else centres)[model.index(0 if task is None else task)]
         x = model.prepared(X, task).X
         squares = np.asarray(x.multiply(x).sum(axis=1)).reshape(-1, 1) if is_sparse(x) else (x * x).sum(axis=1)[:, None]
         return np.sqrt(np.maximum(0, squares - 2 * np.asarray(x @ centres.T) + (centres * centres).sum(axis=1)))
 
     def fit_transform(self, X, y=None, **how):
-        """fit(X).transform(X), for one data set"""
+        """Cluster one data set and return the distances to the cluster centres.
+
+        Parameters
+        ----------
+        X : table
+            The data set.
+        y : object, optional
+            Not used; for compatibility with scikit-learn.
+        **how : dict
+            Further options of :meth:`fit`.
+
+        Returns
+        -------
+        array
+            One row per sample and one column per cluster.
+        """
         return self.fit(X, y, **how).transform(X)
 
     def score(self, X, y=None, task=None):
-        """Minus the sum of squared distances to the nearest centres, as scikit-learn's KMeans has it. y is not used."""
+        """Return minus the sum of squared distances to the nearest centres, as scikit-learn's KMeans does.
+
+        Parameters
+        ----------
+        X : table
+            The samples.
+        y : object, optional
+            Not used; for compatibility with scikit-learn.
+        task : str or int, optional
+            The data set whose centres are used, by name or number. Needed if the estimator was fitted on several.
+
+        Returns
+        -------
+        float
+            The score; larger is better.
+        """
         return -float((self.transform(X, task).min(axis=1) ** 2).sum())
 
 
@@ -338,8 +425,22 @@ class Predicts:
     """predict of methods whose models label new samples."""
 
     def predict(self, X, task=None, rename=None):
-        """Labels for samples that were not fitted; task: which data set they belong to, by name or by its number from 0; rename: new
-        names of columns, as for fit."""
+        """Label new samples.
+
+        Parameters
+        ----------
+        X : table
+            The samples. DataFrames and paths are read as the tables that the estimator was fitted on.
+        task : str or int, optional
+            The data set that the samples belong to, by name or number. Clustering methods need it if they were fitted on several data sets.
+        rename : dict or path, optional
+            New column names, as for :func:`read`.
+
+        Returns
+        -------
+        array
+            One label per sample.
+        """
         self._check_fitted()
         return self._model().predict(self._check_width(X), self._task(task), self.threads, rename)
 
@@ -348,12 +449,24 @@ class Probable:
     """predict_proba of methods that learn from the source alone."""
 
     def predict_proba(self, X):
-        """Probabilities of classes_ for samples that were not fitted, calibrated on held-out samples of those that were: the
-        method is fitted four times, on what was given to fit."""
+        """Return calibrated class probabilities of new samples.
+
+        Each call fits the method four times on the samples that were passed to :meth:`fit`, to calibrate on samples that are held out.
+
+        Parameters
+        ----------
+        X : table
+            The samples.
+
+        Returns
+        -------
+        array
+            One row per sample and one column for each of ``classes_``.
+        """
         self._check_fitted()
         x = self._check_width(X)
         if not hasattr(self, "_sources"):
-            raise ValueError("predict_proba needs the samples that were fitted, which a pickle of tables of the library lacks")
+            raise ValueError("predict_proba needs the samples that were fitted, but a pickle does not contain them if they were Data objects: fit again")
         sources, labels = self._sources
         x = self._model().read(x)
         result = transfer({f"source{i + 1}": s for i, s in enumerate(sources)}, labels, {"target": x}, self._entry["id"], self._options(),
@@ -371,27 +484,54 @@ def _in_order(result, task, classes):
 
 
 class Transfer(ClassifierMixin, Estimator):
-    """A method of `kindred transfer`."""
+    """Base class of the estimators that label a target from a labelled source."""
 
     def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False, map=False, **reading):
-        """Learns from a labelled source X, y and labels X_target.
+        """Learn from a labelled source and label a target.
 
-        Tables are as for clustering. With label_column, DataFrames and paths have the classes of the source in that column, and y
-        is None; columns, rename, missing, na, decimal, id_column and task_column are those of read(), text_column and texts those of cluster().
+        Parameters
+        ----------
+        X : table, list of tables or dict of tables
+            The sources; tables are as for :func:`cluster`.
+        y : array or list of arrays, optional
+            The classes of each source. Leave it out if ``label_column`` names the column with the classes, or for folders of texts.
+        X_target : table, list of tables or dict of tables, optional
+            The targets. Methods that learn from the source alone do not need them.
+        bridge : table, list of tables or dict of tables, optional
+            Unlabelled data sets between source and target, for methods that use them.
+        sample_domain : array, optional
+            For a single table `X` with all samples, as in skada: positive numbers for rows of sources, negative numbers for rows of targets.
+        views : table, list of tables or dict of tables, optional
+            The samples of the bridges in the features of the target, if source and target have no features in common.
+        probabilities : bool, default=False
+            Also compute class probabilities of the targets (``probabilities_``), calibrated in three additional fits.
+        map : bool, default=False
+            Also compute a two-dimensional map of the samples (``result_.map()``).
+        **reading : dict
+            Options of :func:`transfer` for paths, DataFrames and texts: ``columns``, ``rename``, ``missing``, ``na``, ``decimal``, ``id_column``, ``label_column``,
+            ``task_column``, ``text_column`` and ``texts``.
 
-        X may be a list of sources with a list of y. sample_domain: skada's form, one table X whose rows are of sources
-        (positive) and targets (negative). bridge: a table between source and target, or several. probabilities: also
-        calibrated probabilities of the target's classes (probabilities_, a column for each of classes_), on samples of the source
-        held out in three more fits."""
+        Returns
+        -------
+        object
+            The fitted estimator.
+
+        Raises
+        ------
+        ValueError
+            If the data or a parameter cannot be used, or if classes are missing.
+        KeyboardInterrupt
+            After Ctrl-C. The estimator then has the best result so far, and ``interrupted_`` is True.
+        """
         _check_reading(reading)
         if y is None and not reading.get("label_column") and not _has_folders(X):
             raise ValueError("requires y to be passed, but the target y is None")
         if sample_domain is not None:
             domain = np.asarray(sample_domain)
             if X_target is not None:
-                raise ValueError("sample_domain and X_target say the same: give one of them")
+                raise ValueError("sample_domain and X_target cannot be combined: pass one of them")
             if not ((domain > 0).any() and (domain < 0).any()):
-                raise ValueError("sample_domain needs positive numbers (sources) and negative ones (targets)")
+                raise ValueError("sample_domain must have positive numbers (sources) and negative numbers (targets)")
             table, y = _checked(X), np.asarray(y)
             X = [_rows_of(table, np.flatnonzero(domain == d)) for d in np.unique(domain[domain > 0])]
             y = [y[domain == d] for d in np.unique(domain[domain > 0])]
@@ -418,8 +558,8 @@ class Transfer(ClassifierMixin, Estimator):
             labels = [_check_classes(l, s) for l, s in zip(labels, sources)]
         plain = X_target is None
         if plain and not self._stands_alone():
-            raise ValueError(f"{type(self).__name__} needs X_target: it learns from the samples to be labelled")
-        # svm and its like do not look at the target
+            raise ValueError(f"X_target is missing: {type(self).__name__} also learns from the samples to be labelled")
+        # Methods that learn from the source alone do not use the target.
         targets = [first_rows(session, sources[0], 1, "target")] if plain else load(
             session, t_tables, t_names, "target", reading, **made, may_lack_labels=True)[0]
         bridges = () if bridge is None else load(session, b_tables, b_names, "bridge", reading, **made, may_lack_labels=True)[0]
@@ -450,6 +590,24 @@ class Transfer(ClassifierMixin, Estimator):
         return "inductive" in self._entry["flags"]
 
     def fit_predict(self, X, y=None, X_target=None, **how):
+        """Learn from a labelled source and return the labels of the target.
+
+        Parameters
+        ----------
+        X : table, list of tables or dict of tables
+            The sources, as for :meth:`fit`.
+        y : array or list of arrays, optional
+            The classes of each source.
+        X_target : table, list of tables or dict of tables, optional
+            The targets.
+        **how : dict
+            Further options of :meth:`fit`.
+
+        Returns
+        -------
+        array or list of arrays
+            ``transduction_``.
+        """
         return self.fit(X, y, X_target, **how).transduction_
 
     def _task(self, task):
@@ -496,26 +654,102 @@ def _parameters(entry):
     return out + ["preprocess='default'", "random_state=1", "threads=None", "device=None", "verbose=0"]
 
 
-def _document(entry):
-    lines = [f"{entry['title']}.", "", entry["summary"][:1].upper() + entry["summary"][1:] + ".", "", "Parameters",
-             "----------"]
+def _sentence(words):
+    """A description of the registry as a sentence: those begin in lower case and end without a full stop."""
+    words = in_python(words).replace("-k auto", "n_clusters=None")
+    return (words[:1].upper() + words[1:] if len(words.split(" ", 1)[0]) > 1 else words).rstrip(".") + "."
+
+
+def _range(option):
+    """The numbers that an option allows, as a sentence."""
+    low, high, unbounded = f"{option['min']:g}", f"{option['max']:g}", option["max"] >= 1e5
+    if option["type"] not in ("int", "real", "reals"):
+        return ""
+    if unbounded:
+        return f" It must be {'greater than' if option['open_min'] else 'at least'} {low}."
+    bounds = f"{low}{' (excluded)' if option['open_min'] else ''} to {high}{' (excluded)' if option['open_max'] else ''}"
+    return f" It must be in the range {bounds}."
+
+
+def _entry_of(name, kind, words):
+    """A parameter or attribute in numpydoc's form."""
+    return [f"{name} : {kind}", *wrap(words, 110, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)]
+
+
+_TYPES = {"int": "int", "real": "float", "bool": "bool", "reals": "float or list of float"}
+_FORM = "array, list of arrays or dict of arrays"
+_SHARED = [("objective_", "array", "The value of the objective after each iteration."),
+           ("n_iter_", "int", "Number of iterations."),
+           ("stop_", "str", "Why the fit ended: converged, max_iter, time, cancelled or stalled."),
+           ("interrupted_", "bool", "Whether Ctrl-C ended the fit."),
+           ("relatedness_", "array or None", "How much each data set (row) draws on each other one (column)."),
+           ("correspondence_", "list of dict", "How clusters of pairs of data sets match; see :attr:`Result.correspondence`."),
+           ("advice_", "dict of list", "Advice about each data set, by name."),
+           ("warnings_", "list of str", "Warnings about the data and the result."),
+           ("n_features_in_", "int", "Number of features."),
+           ("feature_names_in_", "array", "Names of the features, if the data have names."),
+           ("result_", "Result", "The result, with everything else that is known.")]
+_CLUSTERED = [("labels_", _FORM, "Cluster of each sample, from 0: an array for one table, a list for a list, a dict for a dict."),
+              ("n_clusters_", "int, list or dict", "Number of clusters of each data set."),
+              ("confidence_", _FORM, "How certain each label is, from 0 to 1."),
+              ("second_", _FORM, "The second-best cluster of each sample; -1 if there is none."),
+              ("clusters_", "list of dict", "What sets each cluster apart; see :meth:`Result.clusters`.")]
+_LABELLED = [("transduction_", "array or list of arrays", "Labels of the target; None without a target."),
+             ("classes_", "array", "The classes."),
+             ("confidence_", "array or list of arrays", "How certain each label is, from 0 to 1."),
+             ("second_", "array or list of arrays", "The second-best label of each sample; None if there is none."),
+             ("clusters_", "list of dict", "What sets each class apart; see :meth:`Result.clusters`.")]
+
+
+def _example(entry):
+    """An example that runs, on data that the method can use."""
+    design, name = "topics" if "nonneg" in entry["flags"] else "blobs", entry["class"]
     if entry["family"] == "cluster":
-        k = "; \"auto\" or None: found by the method" if "auto_k" in entry["flags"] else ""
-        lines += ["n_clusters : int, or a list or dict with one for each data set", f"    Number of clusters{k}."]
+        return [f'>>> north, south = kindred.generate("{design}", k=3, samples=60, seed=1)',
+                f'>>> model = kindred.{name}(n_clusters=3).fit({{"north": north, "south": south}})',
+                '>>> model.labels_["south"].shape', "(60,)"]
+    bridge = "bridge" in entry["flags"]
+    return [f'>>> old, {"between, " if bridge else ""}new = kindred.generate("{design}", tasks={3 if bridge else 2}, k=3, samples=60, seed=1)',
+            f">>> model = kindred.{name}().fit(old, old.labels, new{', bridge=between' if bridge else ''})",
+            ">>> model.transduction_.shape", "(60,)"]
+
+
+def _document(entry):
+    """The docstring of an estimator, in numpydoc's form."""
+    clusters = entry["family"] == "cluster"
+    job = "cluster" if clusters else "transfer"
+    lines = [f"{entry['title'][:1].upper()}{entry['title'][1:]}.", "", *wrap(_sentence(entry["summary"]), 110, break_on_hyphens=False), "",
+             f"This is the method ``{entry['id']}`` of :func:`{job}`.", "", "Parameters", "----------"]
+    if clusters:
+        found = " None and ``\"auto\"`` estimate it." if "auto_k" in entry["flags"] else ""
+        lines += _entry_of("n_clusters", "int, list of int or dict, default=8",
+                           f"Number of clusters: one for all data sets, or one for each.{found}")
     for o in entry["options"]:
-        kind = " or ".join(repr(c) for c in o["choices"]) if o["choices"] else {"reals": "float or list"}.get(
-            o["type"], o["type"])
-        bounds = f", {o['min']:g} to {o['max']:g}" if o["type"] in ("int", "real", "reals") else ""
-        lines += [f"{parameter(o['name'])} : {kind}, default {o['default']!r}", f"    {o['help']}{bounds}."]
-    lines += ["preprocess : 'default', 'none' or 'by-data'",
-              "    default: counts are weighted and columns in different units scaled, as the program does; none: the data as they are.",
-              "random_state : int, RandomState, Generator or None", "    The seed; an int gives the labels of the program with that seed.",
-              "threads : int or None", "    Worker threads; None: all. Results never depend on it.", "device : 'auto', 'cpu', 'cuda', 'cuda:N' or None",
-              "    Where large products are computed; None: what set_device said, or auto.", "verbose : int",
-              "    1: a progress bar with the remaining time; 2: messages as well.", "", "Attributes", "----------"]
-    lines += [f"{f['name']}_ : {f['shape']}{', a list over the tasks' if f['per_task'] else ''}\n    {f['help']}."
-              for f in entry["fields"]]
-    return "\n".join(lines + ["", "References", "----------", *entry["references"]])
+        kind = braces(o["choices"]) if o["choices"] else _TYPES[o["type"]]
+        lines += _entry_of(parameter(o["name"]), f"{kind}, default={o['default']!r}", _sentence(o["help"]) + _range(o))
+    lines += _entry_of("preprocess", f"{braces(choices('preprocess'))}, default='default'", "With ``\"default\"``, kindred chooses the preprocessing "
+                       "by the kind of data. ``\"by-data\"`` also scales the rows of dense data to unit length. ``\"none\"`` uses the data as they are.")
+    lines += _entry_of("random_state", "int, RandomState, Generator or None, default=1", "Seed of all random choices. An int gives the same labels as "
+                       "``--seed`` of the program. None draws a new seed.")
+    lines += _entry_of("threads", "int, optional", "Number of worker threads. The default uses all available cores. Results do not depend on it.")
+    lines += _entry_of("device", "{'auto', 'cpu', 'cuda', 'cuda:N'}, optional", "Where to compute large matrix products. By default the device of "
+                       ":func:`set_device`, else ``\"auto\"``.")
+    lines += _entry_of("verbose", "int, default=0", "1 shows a progress bar with the remaining time, 2 also prints messages.")
+    lines += ["", "Attributes", "----------"]
+    attributes = (_CLUSTERED if clusters else _LABELLED) + _SHARED
+    if _centres(entry) is not None:
+        attributes = attributes + [("cluster_centers_", _FORM, "Centres of the clusters, after preprocessing."),
+                                   ("inertia_", "float", "Sum of squared distances to the nearest centres, if the method computes it.")]
+    known = {name for name, _, _ in attributes}
+    for attribute in attributes:
+        lines += _entry_of(*attribute)
+    for f in entry["fields"]:
+        if f"{f['name']}_" not in known:
+            lines += _entry_of(f"{f['name']}_", f"{'array or list of arrays' if f['per_task'] else 'array'} ({f['shape']})", _sentence(f["help"]))
+    lines += ["", "See Also", "--------", f"{job} : The same as a function.", "report : Show the result as a page.", "", "References", "----------"]
+    for reference in entry["references"]:
+        lines += wrap(reference, 110, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
+    return "\n".join([*lines, "", "Examples", "--------", ">>> import kindred", *_example(entry), ""])
 
 
 def make_class(entry):

@@ -4,6 +4,7 @@ import os
 import numpy as np
 
 from ._data import Data, as_data
+from ._docs import documented
 from ._errors import chars
 from ._jobs import as_estimate, read, reading, written_texts
 from ._kindred import ffi, lib
@@ -12,20 +13,60 @@ from ._session import Session
 _KINDS = ("folder", "lines", "table", "json")
 
 
+@documented
 def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=None, estimate=False, **options):
-    """Texts to matrices over one shared vocabulary: `kindred vectorize`. Returns a list of Data, one for each corpus.
+    """Count the words of texts over a common vocabulary.
 
-    corpora: a list, or a dict by name, of paths (a folder of files, or a file with a document a line) and of lists of texts.
-    kind: "folder", "lines", "table" (CSV or TSV) or "json" (an object a line), where the path does not tell; text_field and
-    label_field name their columns. Options are those of the C struct: stopwords="english", stemmer="porter", min_df=2,
-    max_features=5000, strip_html=True, binary=True, ... With estimate=True, returns only the
-    memory it needs, as kindred.estimate does, estimated from the first 8 MB."""
+    Parameters
+    ----------
+    corpora : list or dict
+        The corpora, by name if it is a dict. A corpus is a list of texts or a path: a folder with one text per file, or a file.
+    kind : {'folder', 'lines', 'table', 'json'}, optional
+        What a path holds: a folder, one text per line, a CSV or TSV file, or one JSON object per line. The default is ``"folder"`` for folders
+        and ``"lines"`` for files.
+    text_field : str, optional
+        Column or field with the text. The default is ``"text"``.
+    label_field : str, optional
+        Column or field with the class.
+    <threads>
+    estimate : bool, default=False
+        Only estimate the memory, as :func:`estimate` does, from the first 8 MB of the texts.
+    **options : dict
+        How texts become features: ``stopwords`` (``"english"``, ``"auto"``, a file), ``stemmer`` (``"porter"``, ``"english"``, ``"auto"``), ``min_df``, ``max_df``,
+        ``min_df_share``, ``max_df_share``, ``max_features``, ``ngram_min``, ``ngram_max``, ``min_length``, ``max_length``, ``binary``, ``keep_case``,
+        ``strip_html``, ``strip_mail``, ``keep_subject``, ``drop_empty``, ``vocabulary``, and ``detect`` to choose what is not specified from the texts.
+
+    Returns
+    -------
+    list of Data
+        One sparse data set per corpus, with the terms as feature names; with `estimate`, a dict.
+
+    Raises
+    ------
+    TypeError
+        If a text is not a string or an option is unknown.
+    OSError
+        If a file cannot be read.
+
+    See Also
+    --------
+    cluster : Takes lists of texts and folders directly.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> fruit, cars = kindred.vectorize({"fruit": ["red apple", "green apple"], "cars": ["red car"]})
+    >>> fruit.feature_names
+    ['apple', 'red', 'car', 'green']
+    >>> fruit.X.toarray().tolist()
+    [[1.0, 1.0, 0.0, 0.0], [1.0, 0.0, 0.0, 1.0]]
+    """
     session, o = Session(threads=threads), ffi.new("kdr_text_options *")
     lib.kdr_text_options_init(o)
     fields, keep, written = dict(ffi.typeof("kdr_text_options").fields[1:]), [], []  # all but the size
     for name, value in options.items():
         if name not in fields:
-            raise TypeError(f"vectorize() got an unexpected keyword argument '{name}': {', '.join(fields)}")
+            raise TypeError(f"vectorize() got an unexpected keyword argument '{name}': {', '.join(fields)} are allowed")
         keep.append(chars(value) if isinstance(value, (str, os.PathLike)) else value)
         setattr(o, name, keep[-1])
     items = list(corpora.items()) if isinstance(corpora, dict) else [(None, c) for c in corpora]
@@ -55,27 +96,120 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
 
 
 def write(data, path, *, format=None, force=False):
-    """Writes a table to a file, in the format its name tells or `format`; an existing file is replaced with force=True."""
+    """Write a data set to a file.
+
+    Parameters
+    ----------
+    data : table
+        The data set; tables are as for :func:`cluster`.
+    path : path
+        The file.
+    format : str, optional
+        Format of the file, such as ``"csv"`` or ``"mtx"``. By default it follows from the name.
+    force : bool, default=False
+        Replace an existing file.
+
+    Raises
+    ------
+    FileExistsError
+        If the file exists and `force` is False.
+
+    See Also
+    --------
+    read : Read a data set.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> kindred.write([[1, 2], [3, 4]], "points.csv")
+    >>> kindred.read("points.csv").X.tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
     session = Session()
     data = data if isinstance(data, Data) else as_data(session, data, "data")
     session.check(lib.kdr_write(session.ctx, chars(path), chars(format) if format else ffi.NULL, data._data, force))
 
 
 def convert(source, target, *, force=False, **options):
-    """Reads one file and writes another: `kindred convert`. Options are those of read()."""
+    """Read a file and write it in another format.
+
+    Parameters
+    ----------
+    source : path
+        The file to read.
+    target : path
+        The file to write; its name determines the format.
+    force : bool, default=False
+        Replace an existing file.
+    **options : dict
+        Options of :func:`read`.
+
+    Raises
+    ------
+    FileExistsError
+        If the target exists and `force` is False.
+
+    See Also
+    --------
+    read : Read a data set.
+    write : Write a data set.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> kindred.write([[1, 0], [0, 4]], "matrix.csv")
+    >>> kindred.convert("matrix.csv", "matrix.mtx")
+    >>> kindred.read("matrix.mtx").shape
+    (2, 2)
+    """
     write(read(source, **options), target, force=force)
 
 
 def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
-    """Gives the file that data were read from back as AnnData, with obs["kindred"] (the label), obs["kindred_confidence"], and
-    obsm["X_kindred"] where the result has a map: `--write-h5ad`.
+    """Write the file that data were read from as AnnData, with the labels of a result.
 
-    tasks: what read() gave, one table or several. result: that of cluster() or transfer() on them. input: the file, where it is not
-    the one the first table came from; another format than AnnData is read again, with the options of read() given here."""
+    The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]`` and, if the result has a map, ``obsm["X_kindred"]``.
+
+    Parameters
+    ----------
+    path : path
+        The file to write.
+    tasks : Data, list of Data or dict of Data
+        What :func:`read` returned.
+    result : Result, optional
+        The result for these data sets.
+    input : path, optional
+        The file to copy. By default it is the one that the first data set was read from.
+    force : bool, default=False
+        Replace an existing file.
+    **options : dict
+        Options of :func:`read`, if the file is not AnnData and is therefore read again.
+
+    Raises
+    ------
+    TypeError
+        If a data set was not read from a file. For AnnData objects in memory, use :func:`cluster_anndata`.
+    FileExistsError
+        If the file exists and `force` is False.
+
+    See Also
+    --------
+    cluster_anndata : Cluster an AnnData object in memory.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, _ = kindred.generate("blobs", samples=60, seed=1)
+    >>> kindred.write(north.X, "cells.csv")
+    >>> cells = kindred.read("cells.csv")
+    >>> kindred.write_h5ad("cells.h5ad", cells, kindred.cluster(cells, k=3))
+    >>> kindred.read("cells.h5ad").shape
+    (60, 2)
+    """
     session = Session()
     sets = list(tasks.values()) if isinstance(tasks, dict) else [tasks] if isinstance(tasks, Data) else list(tasks)
     if not sets or not all(isinstance(s, Data) for s in sets):
-        raise TypeError("write_h5ad: tables as read() gives them are needed: objects in memory have cluster_anndata()")
+        raise TypeError("tasks must come from read(): use cluster_anndata() for objects in memory")
     o, keep = reading(options)
     pointers, xy = ffi.new("kdr_data *[]", [s._data for s in sets]), ffi.NULL
     maps = [_map_of(result, s.name) for s in sets]
@@ -96,7 +230,32 @@ def _map_of(result, name):
 
 
 def inspect(table, **options):
-    """What is in a table and what is odd about it, as a dict: `kindred inspect`. A path is read first, with the options of read()."""
+    """Summarise the values of a data set and its problems.
+
+    Parameters
+    ----------
+    table : table
+        The data set; tables are as for :func:`cluster`.
+    **options : dict
+        Options of :func:`read` for paths and DataFrames.
+
+    Returns
+    -------
+    dict
+        Rows, columns and nonzeros; the smallest and largest value; and the numbers of negative values, values that are not finite, empty rows
+        and columns, constant columns, duplicate rows and duplicate feature names.
+
+    See Also
+    --------
+    read : Read a data set.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> found = kindred.inspect([[1, 0, 5], [2, 0, 5], [2, 0, 5]])
+    >>> found["empty_cols"], found["constant_cols"], found["duplicate_rows"]
+    (1, 2, 1)
+    """
     session = Session()
     data = read(table, **options) if options else table if isinstance(table, Data) else as_data(session, table, "data")
     out = ffi.new("kdr_inspection *")

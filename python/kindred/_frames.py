@@ -50,7 +50,7 @@ def unknown_columns(frame, known):
     """A warning if a frame has columns that a model, which reads the columns `known`, was not fitted on."""
     names = {name for _, name, _ in _items(known or "")}
     more = [str(c) for c in frame.columns if str(c) not in names] if names else []
-    return [f"column{'s' if len(more) > 1 else ''} {', '.join(map(repr, more))}: unknown to the fit, not used"] if more else []
+    return [f"column{'s' if len(more) > 1 else ''} {', '.join(map(repr, more))}: not in the data that the model was fitted on; ignored"] if more else []
 
 
 def renames(rename):
@@ -58,7 +58,7 @@ def renames(rename):
     if rename is None or isinstance(rename, dict):
         return {str(old): str(new) for old, new in (rename or {}).items()}
     if not isinstance(rename, (str, os.PathLike)):
-        raise TypeError(f"rename is {rename!r}: a dict of new names by old ones, or the path of a CSV file of them, is allowed")
+        raise TypeError(f"rename is {rename!r}: use a dict that maps old to new names, or the path of a CSV file with an old and a new name on each line")
     with open(rename, encoding="utf-8-sig", newline="") as file:
         lines = file.read().splitlines()
     rows = [next(csv.reader([line], delimiter=next((d for d in ",;\t|" if d in line), ","))) for line in lines if line.strip()]
@@ -75,7 +75,7 @@ def renamed(table, rename):
     for i, name in enumerate(after):
         first = after.index(name)
         if first < i and (before[i] in names or before[first] in names):
-            raise ValueError(f"columns {before[first]!r} and {before[i]!r} would both be called {name!r}: give them different new names")
+            raise ValueError(f"columns {before[first]!r} and {before[i]!r} would both be called {name!r}: use different new names")
     return table.set_axis(after, axis=1) if after != before else table
 
 

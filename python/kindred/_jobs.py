@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, is_texts, set_classes
+from ._docs import choices, documented
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
 from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, renamed, renames
 from ._kindred import ffi, lib
@@ -19,12 +20,10 @@ def _choice(value, option, what=None):
     """The number of a value among those that the library lists for an option of the command line."""
     if value is None:
         return 0
-    listed, choices = lib.kdr_choices(chars(option)), []
-    while listed[len(choices)]:
-        choices.append(text(listed[len(choices)]))
-    if value not in choices:
-        raise ValueError(f"{what or option} is {value!r}: {', '.join(choices)} are allowed")
-    return choices.index(value)
+    allowed = choices(option)
+    if value not in allowed:
+        raise ValueError(f"{what or option} is {value!r}: {', '.join(allowed)} are allowed")
+    return allowed.index(value)
 
 
 def _prep(weight, norm, scale, features=None, top_features=None, fit_on=None, top_by=None):
@@ -83,7 +82,7 @@ def written_texts(texts, written):
         written.append(f.name)
         for number, document in enumerate(texts):
             if not isinstance(document, str):
-                raise TypeError(f"text {number} is a {type(document).__name__}: texts are strings")
+                raise TypeError(f"text {number} has the type {type(document).__name__}: every text must be a str")
             f.write(json.dumps({"text": document}) + "\n")
     return f.name
 
@@ -105,7 +104,7 @@ def join_texts(session, groups, how):
                     continue
                 places.append((g, i))
         if written and any(is_path(groups[g][0][i]) and not os.path.isdir(groups[g][0][i]) for g, i in places):
-            raise ValueError("text_column: files and lists of texts cannot be read together: read the texts of the files into lists first")
+            raise ValueError("text_column does not allow files and lists of texts in one call: read the texts of the files into lists first")
         if written:
             how["text_column"] = "text"
         for number, data in _read_tasks(session, named, how) if named else ():
@@ -150,7 +149,7 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
                 continue
             needs = [n for n in ("columns", "rename", "id_column", "label_column", "task_column") if how.get(n)]
             if needs:
-                raise ValueError(f"{own}: an array has no named columns: give a DataFrame or a path with {', '.join(needs)}")
+                raise ValueError(f"{own} is an array without column names: use a DataFrame or a path with {', '.join(needs)}")
             found[i] = [as_data(session, table, name or (table.name if isinstance(table, Data) else own))]
     if lenient and not more:
         check_names([data for i in found for data in found[i]], how)
@@ -198,32 +197,86 @@ def _pointers(sets):
 def finish(session, result):
     """Passes the library's warnings on. After Ctrl-C, raises KeyboardInterrupt whose attribute `result` is the best so far."""
     if session.interrupted:
-        stop = KeyboardInterrupt("interrupted: the best result so far is the attribute `result` of this exception")
+        stop = KeyboardInterrupt("interrupted; the attribute `result` of this exception is the best result so far")
         stop.result = result
         raise stop
     for line in dict.fromkeys(map(in_python, [*session.warnings, *result.warnings])):
         warnings.warn(line, KindredWarning, stacklevel=4)
     if result.stop in ("max_iter", "time") and not result.complete:
         what = "the time limit" if result.stop == "time" else "max_iter"
-        warnings.warn(f"{result.method} stopped at {what} before it converged", ConvergenceWarning, stacklevel=4)
+        warnings.warn(f"{result.method} reached {what} before it converged: increase {'time_limit' if result.stop == 'time' else 'max_iter'} for a better result", ConvergenceWarning, stacklevel=4)
     return result
 
 
+@documented
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
-    """Clusters one or several related tables together: `kindred cluster`.
+    """Cluster one or more related data sets together.
 
-    tasks: a table, a list of tables, or a dict of them by name; a table is an array, a sparse matrix, a DataFrame, an AnnData
-    object, what read() gives, or a path. columns, rename, missing, na, decimal, id_column, label_column and task_column are those of
-    read(), for paths and DataFrames. Texts are folders, files with text_column, or lists of str (in a list or dict of tasks, such as
-    cluster([texts])); the dict texts has options of vectorize, such as {"stemmer": "none", "min_df": 5}; what it does not have is chosen from
-    the texts. k: the number of clusters, a list or a dict with one for each task, or None where
-    the method can find it. preprocess: "default" (chosen by the kind of data unless weight, norm or scale is given, also as
-    "none"), "none" (the data as they are, or weight, norm and scale as given) or "by-data" (unit rows as well, as auto). quality: also say how good clusters are without truth (`Result.quality`), and how well several data sets mix (`Result.mixing`), with so many resamples (None: 5) for the
-    stability. map: also lay the samples out in a plane (`Result.map`), which a report of the result then draws. max_memory: bytes; a fit that would take more is refused before it starts. Returns a
-    Result."""
+    Parameters
+    ----------
+    tasks : table, list of tables or dict of tables
+        The data sets. A table is an array, a sparse matrix, a DataFrame, an AnnData object, a :class:`Data` object, a path, or a list of
+        texts (inside a list or dict). The keys of a dict are the names of the data sets.
+    k : int, list of int, dict or None, optional
+        Number of clusters: one for all data sets, or one for each. None and ``"auto"`` estimate it if the method can, as ``auto`` and
+        ``ec`` do.
+    method : str, default='auto'
+        Name of the method; see :func:`methods`.
+    options : dict, optional
+        Options of the method by name.
+    <reading>
+    <texts>
+    <preparing>
+    <fit_on>
+    <preprocess>
+    pooled : bool, default=False
+        Stack all data sets into one and cluster that.
+    init : list of arrays, optional
+        Initial labels of each data set, from 0. The method then makes a single run that starts from them.
+    quality : bool, default=False
+        Also compute scores that need no known classes (:meth:`Result.quality`) and, for several data sets, how well they mix
+        (:meth:`Result.mixing`).
+    resamples : int, optional
+        Number of additional fits that measure the stability for `quality`. The default is 5; 0 skips the stability.
+    map : bool, default=False
+        Also compute a two-dimensional map of the samples (:meth:`Result.map`), which the report then draws.
+    <seed>
+    <threads>
+    <limits>
+
+    Returns
+    -------
+    Result
+        The labels of each data set, and everything else that is known about the clusters.
+
+    Raises
+    ------
+    ValueError
+        If the data or an option cannot be used.
+    MemoryError
+        If the job needs more memory than is available or `max_memory` allows.
+    KeyboardInterrupt
+        After Ctrl-C. The attribute ``result`` of the exception is the best result so far.
+
+    See Also
+    --------
+    transfer : Label a data set from a labelled one.
+    relate : Measure how related data sets are.
+    evaluate : Compare labels with known classes.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", k=3, samples=100, seed=1)
+    >>> result = kindred.cluster({"north": north, "south": south}, k=3)
+    >>> result.labels("north").shape
+    (100,)
+    >>> kindred.evaluate(result.labels("north"), north.labels)["acc"]
+    1.0
+    """
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     tables, names = as_tasks(tasks)
     how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
@@ -250,7 +303,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
         starts = [np.ascontiguousarray(i, np.int64) for i in init]
         if [len(s) for s in starts] != [s.shape[0] for s in sets]:
-            raise ValueError("init has one label for each sample of each task")
+            raise ValueError(f"init has {', '.join(str(len(s)) for s in starts)} labels for data sets of {', '.join(str(s.shape[0]) for s in sets)} "
+                             "samples: one label for each sample is needed")
         rows = ffi.new("const int64_t *[]", [ffi.cast("const int64_t *", s.ctypes.data) for s in starts])
         o.init = rows
     o.pooled = pooled
@@ -265,11 +319,11 @@ def clusters_of_each(k, names, what="k"):
     if isinstance(k, dict):
         wrong = [name for name in k if name not in names] or [name for name in names if name not in k]
         if wrong:
-            raise ValueError(f"{what} has {', '.join(map(str, k))}, but the data sets are {', '.join(names)}: one number for each is needed")
+            raise ValueError(f"{what} has the keys {', '.join(map(str, k))}, but the data sets are {', '.join(names)}: one number for each data set is needed")
         k = [k[name] for name in names]
     if k is not None and np.ndim(k) == 1:
         if len(k) != len(names):
-            raise ValueError(f"{what} has {len(k)} numbers for {len(names)} data sets: one for all, or one for each")
+            raise ValueError(f"{what} has length {len(k)}, but the data sets are {', '.join(names)}: use one number for all, or one for each")
         return [_clusters(v, what) for v in k]
     return _clusters(k, what)
 
@@ -278,7 +332,7 @@ def _clusters(k, what):
     if k is None or (isinstance(k, str) and k == "auto"):
         return 0
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Real) or not float(k).is_integer() or k < 1:
-        raise ValueError(f"{what} is {k!r}: a whole number from 1 is allowed, a list or dict with one for each data set, or 'auto'")
+        raise ValueError(f"{what} is {k!r}: use a whole number of at least 1, a list or dict with one for each data set, or 'auto'")
     return int(k)
 
 
@@ -286,21 +340,76 @@ def _resamples(count):
     return 0 if count is None else -1 if count == 0 else int(count)
 
 
+@documented
 def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
-    """Labels target tables from labelled source tables: `kindred transfer`.
+    """Label target data sets with the classes of labelled source data sets.
 
-    sources, targets: a table, a list of tables or a dict of them, each as for cluster(); labels: classes of the source's rows, or
-    a list of such. With label_column, sources that are paths or DataFrames have their classes in that column, and labels is
-    None. columns, rename, missing, na, decimal, id_column and task_column are those of read(); text_column and texts those of cluster(), and
-    sub-folders of a folder of texts are classes. probabilities: of
-    the classes, calibrated on samples of the sources held out in three more fits (`Result.probabilities`). map: also lay the samples
-    out in a plane (`Result.map`). max_memory: bytes; a fit that would take more is refused before it starts. Returns a Result whose last tasks are the targets."""
+    Parameters
+    ----------
+    sources : table, list of tables or dict of tables
+        The labelled data sets; tables are as for :func:`cluster`.
+    labels : array or list of arrays, optional
+        The classes of the samples of each source. Leave it out if `label_column` names the column with the classes, or if the sources are
+        folders of texts whose sub-folders are the classes.
+    targets : table, list of tables or dict of tables
+        The data sets to label. This argument is required.
+    method : str, default='auto'
+        Name of the method; see :func:`methods`.
+    options : dict, optional
+        Options of the method by name.
+    <reading>
+    <texts>
+    bridges : table, list of tables or dict of tables, optional
+        Unlabelled data sets between source and target, for methods that use them.
+    views : table, list of tables or dict of tables, optional
+        The samples of the bridges in the features of the target, if source and target have no features in common.
+    <preparing>
+    <fit_on>
+    <preprocess>
+    probabilities : bool, default=False
+        Also compute class probabilities (:meth:`Result.probabilities`). They are calibrated on samples of the sources that are held out in
+        three additional fits.
+    map : bool, default=False
+        Also compute a two-dimensional map of the samples (:meth:`Result.map`).
+    <seed>
+    <threads>
+    <limits>
+
+    Returns
+    -------
+    Result
+        The classes of the targets, which are the last data sets of the result.
+
+    Raises
+    ------
+    ValueError
+        If the data or an option cannot be used, or if a source has no classes.
+    MemoryError
+        If the job needs more memory than is available or `max_memory` allows.
+    KeyboardInterrupt
+        After Ctrl-C. The attribute ``result`` of the exception is the best result so far.
+
+    See Also
+    --------
+    cluster : Cluster related data sets without labels.
+    transfer_anndata : The same for AnnData objects.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> old, new = kindred.generate("blobs", k=3, samples=100, shift=0.2, rotation=0, seed=1)
+    >>> result = kindred.transfer(old, old.labels, new)
+    >>> sorted(set(result.labels(-1)))
+    ['c0', 'c1', 'c2']
+    >>> float((result.labels(-1) == new.labels).mean()) > 0.9
+    True
+    """
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     if targets is None:
-        raise ValueError("targets is None: a table to label is needed")
+        raise ValueError("targets is missing: pass the data set to label")
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
     how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
@@ -315,17 +424,17 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     if labels is None:
         bare = next((data.name for data in source if data.labels is None), None)
         if bare is not None:
-            raise ValueError(f"{bare} has no classes: give labels, or label_column for DataFrames and paths")
+            raise ValueError(f"{bare} has no classes: pass labels or, for DataFrames and paths, label_column")
         for table in (renamed(table, rename) for table in s_tables):
             if is_frame(table) and label_column in table.columns:
                 values.update({str(v): v for v in table[label_column].dropna().unique().tolist()})
     else:
         labels = [labels] if len(source) == 1 and np.ndim(labels) == 1 and np.ndim(labels[0]) == 0 else list(labels)
         if len(labels) != len(source):
-            raise ValueError(f"labels of {len(labels)} sources for {len(source)} sources")
+            raise ValueError(f"labels has length {len(labels)}, but the number of sources is {len(source)}: pass one array for each source")
         for data, y in zip(source, labels):
             if len(y) != data.shape[0]:
-                raise ValueError(f"{len(y)} labels for {data.shape[0]} samples of {data.name}")
+                raise ValueError(f"{data.name}: the number of samples is {data.shape[0]}, but labels has length {len(y)}: one label for each sample is needed")
             for v in set_classes(session, data, y).tolist():
                 values.setdefault(str(v), v)
     bridge, _ = load(session, b_tables, b_names, "bridge", **made, may_lack_labels=True)
@@ -374,23 +483,75 @@ def _elsewhere(path):
     return None
 
 
-def read(path, **options):
-    """Reads a table from a file in any format the program reads, or a folder (10x, or texts). Options: format, name,
-    label_column (may_lack_labels: it need not be there), id_column, missing, decimal, columns, rename, delimiter, encoding, transpose, task_column; na, texts that stand for
-    no value; model: tables are read as those were that it was fitted on; stream: the data stay on disk, and are read as they
-    are needed (default: where three times their size is more than the memory there is); text_column: count the words of this column of a
-    CSV file or field of JSON lines; texts: a dict of options for texts, as in cluster().
+@documented
+def read(path, *, format=None, name=None, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None, label_column=None,
+         task_column=None, text_column=None, texts=None, delimiter=None, encoding=None, header=None, transpose=False, model=None, stream=None,
+         may_lack_labels=False, may_lack_columns=False):
+    r"""Read a data set from a file, a folder or a DataFrame.
 
-    columns is text as for the program, a list of the columns to use, or a dict of kinds by name: "number", "category", "date",
-    "id", "text", or None to leave a column out. rename gives columns new names, which the other options then use: a dict of new names by old
-    ones, or the path of a CSV file of old and new names. model may be an estimator. A DataFrame may be given instead of a path.
-    Several paths, in a list or in a dict by name, are read together, which gives folders of texts one vocabulary, and the
-    result is a dict of tables by name; so it is with task_column, one table for each of the column's values. Parquet and
-    Feather files are read by pandas, and then as DataFrames are."""
+    The formats are those of the program, which `kindred convert` lists, and Parquet and Feather files, which pandas reads. A
+    folder is a 10x folder or a folder of texts.
+
+    Parameters
+    ----------
+    path : path, DataFrame, list of paths or dict of paths
+        What to read. Several paths are read together, which gives folders of texts a common vocabulary.
+    format : str, optional
+        Format of the file, such as ``"csv"`` or ``"mtx"``. By default it follows from the name.
+    name : str, optional
+        Name of the data set. By default it is the file name without its ending.
+    <reading>
+    <texts>
+    delimiter : {',', ';', 'tab', '|'}, optional
+        Separator of the columns. By default it is detected.
+    encoding : {'utf-8', 'latin-1', 'utf-16le', 'utf-16be'}, optional
+        Character encoding. By default it is detected.
+    header : bool, optional
+        Whether the first line holds column names. By default this is detected.
+    transpose : bool, default=False
+        Whether samples are in columns.
+    model : Model or estimator, optional
+        Read the table as those that this model was fitted on.
+    stream : bool, optional
+        True leaves the data on disk and reads them as they are needed. By default this happens if three times their size exceeds the
+        available memory.
+    may_lack_labels : bool, default=False
+        Accept a table without `label_column`; it then has no classes.
+    may_lack_columns : bool, default=False
+        Accept a table that lacks some of the columns that `columns` and `rename` name.
+
+    Returns
+    -------
+    Data or dict of Data
+        A dict by name if several paths were given or `task_column` was used.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If its contents cannot be used. The message names the line and what would work.
+
+    See Also
+    --------
+    inspect : Summarise a data set.
+    write : Write a data set to a file.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> with open("plants.csv", "w") as file:
+    ...     _ = file.write("height,width,kind\n1.5,0.2,a\n1.7,0.3,a\n4.1,1.2,b\n")
+    >>> plants = kindred.read("plants.csv", label_column="kind")
+    >>> plants
+    <kindred.Data 'plants': 3 samples x 2 features>
+    >>> plants.labels.tolist()
+    ['a', 'a', 'b']
+    """
+    options = {option: value for option, value in locals().items() if option not in ("path", "name") and value is not None}
     session = Session()
     several = isinstance(path, (list, tuple, dict))
-    named = list(path.items()) if isinstance(path, dict) else [(options.get("name"), p) for p in (path if several else [path])]
-    options = {name: value for name, value in options.items() if name != "name"}
+    named = list(path.items()) if isinstance(path, dict) else [(name, p) for p in (path if several else [path])]
     reading(options)  # names what is wrong with them
     frame = None if several else path if is_frame(path) else _elsewhere(path)
     if frame is not None:
@@ -486,12 +647,47 @@ def as_estimate(e):
     return {"bytes": e.bytes, "data_bytes": e.data_bytes}
 
 
+@documented
 def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", pooled=False, threads=None, model=None):
-    """Memory that a job needs, as a dict: bytes at the peak, data_bytes of which are the data themselves.
+    """Estimate the memory that a job needs.
 
-    tasks: tables, or sizes: (rows, columns), or (rows, columns, stored entries) for sparse ones. With family "transfer", the
-    first is the source, the last the target and the others are bridges; k is the number of classes. The families "relate" and
-    "embed" are jobs without a method. model: estimate the memory for predicting one task with this Model."""
+    Parameters
+    ----------
+    tasks : list of tables or list of tuples
+        The data sets, or their sizes: ``(rows, columns)`` for dense data, ``(rows, columns, entries)`` for sparse data.
+    method : str, default='auto'
+        Name of the method; see :func:`methods`.
+    k : int or None, default=5
+        Number of clusters, or of classes for ``family="transfer"``.
+    options : dict, optional
+        Options of the method by name.
+    family : {'cluster', 'transfer', 'features', 'relate', 'embed'}, default='cluster'
+        The job. With ``"transfer"``, the first data set is the source, the last is the target, and the others are bridges. ``"relate"`` and
+        ``"embed"`` have no method.
+    pooled : bool, default=False
+        Whether all data sets are stacked into one.
+    <threads>
+    model : Model, optional
+        Estimate the memory for labelling one data set with this model instead.
+
+    Returns
+    -------
+    dict
+        ``"bytes"`` is the memory at the peak, and ``"data_bytes"`` the part of it that is data.
+
+    See Also
+    --------
+    cluster : Has the option `max_memory`.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> need = kindred.estimate([(100000, 50)], "kmeans", k=5)
+    >>> need["data_bytes"]
+    40000000.0
+    >>> need["bytes"] > need["data_bytes"]
+    True
+    """
     session, transferred = Session(threads=threads), family == "transfer"
     families = ("cluster", "transfer", "features", "relate", "embed")
     if family not in families:
@@ -507,7 +703,7 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
                           else lib.KDR_ROLE_BRIDGE)
     if model is not None or family in ("relate", "embed"):
         if model is not None and len(tasks) != 1:
-            raise ValueError(f"{len(tasks)} tasks were given: a model labels one at a time")
+            raise ValueError(f"tasks has length {len(tasks)}: a model labels one data set at a time")
         session.check(lib.kdr_estimate_bytes_job(session.ctx, chars("predict" if model is not None else family),
                                                  ffi.NULL if model is None else model._model, shapes, len(tasks), out))
         return as_estimate(out)
@@ -518,9 +714,36 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
     return as_estimate(out)
 
 
+@documented
 def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, top_by=None,
             fit_on=None, **reading):
-    """Aligns and preprocesses tables together. Returns new Data objects, one for each. Further options are those of read()."""
+    """Align and preprocess data sets together.
+
+    Parameters
+    ----------
+    tasks : table, list of tables or dict of tables
+        The data sets; tables are as for :func:`cluster`.
+    <preparing>
+    <fit_on>
+    <other_reading>
+
+    Returns
+    -------
+    list of Data
+        New data sets, in the same order. The input is not changed.
+
+    See Also
+    --------
+    cluster : Chooses the preprocessing by the kind of data.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", seed=1)
+    >>> first, second = kindred.prepare([north, south], scale="standard")
+    >>> abs(first.X.mean()) < 1
+    True
+    """
     session = Session()
     tables, names = as_tasks(tasks)
     sets, _ = load(session, tables, names, "task", reading)
@@ -531,10 +754,39 @@ def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_fea
     return sets
 
 
-def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, features=None, top_features=None,
-           top_by=None, **reading):
-    """How related tables are, before anything is clustered: what `kindred relate --json` prints, as a dict. Further options are
-    those of read()."""
+@documented
+def relate(tasks, *, weight=None, norm=None, scale=None, features=None, top_features=None, top_by=None, seed=1, threads=None, **reading):
+    """Measure how related data sets are, before anything is clustered.
+
+    Parameters
+    ----------
+    tasks : list of tables or dict of tables
+        The data sets; tables are as for :func:`cluster`.
+    <preparing>
+    <seed>
+    <threads>
+    <other_reading>
+
+    Returns
+    -------
+    dict
+        What ``kindred relate --json`` prints. ``"tasks"`` describes each data set and ``"pairs"`` each pair: the overlap of the features, the
+        A-distance (0 = indistinguishable, 2 = fully separable), the maximum mean discrepancies, and the features that differ most.
+
+    See Also
+    --------
+    cluster : Cluster the data sets together.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", seed=1)
+    >>> pair = kindred.relate([north, south])["pairs"][0]
+    >>> pair["shared_features"]
+    2
+    >>> 0 <= pair["a_distance"] <= 2
+    True
+    """
     import json
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
@@ -550,10 +802,43 @@ def relate(tasks, *, seed=1, threads=None, weight=None, norm=None, scale=None, f
         lib.kdr_free(session.ctx, line[0])
 
 
-def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, seed=1, threads=None, weight=None, norm=None, scale=None,
-          features=None, top_features=None, top_by=None, fit_on=None, **reading):
-    """A two-dimensional map of the samples, as the report draws it: `kindred embed`. Further options are those of read(). Returns an array of two columns for one table,
-    a list of them for a list of tables, a dict for a dict; several tables are drawn on common axes."""
+@documented
+def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, weight=None, norm=None, scale=None, features=None, top_features=None, top_by=None,
+          fit_on=None, seed=1, threads=None, **reading):
+    """Compute a two-dimensional map of the samples.
+
+    Parameters
+    ----------
+    tasks : table, list of tables or dict of tables
+        The data sets; tables are as for :func:`cluster`. Data sets with the same features are drawn on common axes.
+    layout : {'forces', 'directions'}, default='forces'
+        ``"forces"`` places similar samples together. ``"directions"`` uses the two leading principal directions.
+    neighbors : int, optional
+        Number of neighbours that attract a sample. The default is 15, or fewer for few samples.
+    sweeps : int, optional
+        Number of passes over the samples. The default is 300 to 500, depending on the number of samples.
+    <preparing>
+    <fit_on>
+    <seed>
+    <threads>
+    <other_reading>
+
+    Returns
+    -------
+    array, list of arrays or dict of arrays
+        Two coordinates per sample, in the form of `tasks`.
+
+    See Also
+    --------
+    plot.map : Draw the map of a result.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", samples=60, seed=1)
+    >>> kindred.embed(north).shape
+    (60, 2)
+    """
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
     sets, _ = load(session, tables, names, "task", reading)
@@ -578,21 +863,62 @@ def _codes(values):
                                 np.int64)
 
 
+@documented
 def evaluate(labels, truth=None, data=None, method="auto", options=None, *, weight=None, norm=None, scale=None, resamples=None,
              seed=1, threads=None):
-    """Scores of a partition against known classes, or, with the data it is of, by itself: `kindred evaluate`.
+    """Score labels against known classes, or without them from the data.
 
-    With data: silhouette, davies_bouldin and calinski_harabasz of the data as they are, or as weight, norm and scale make them,
-    and stability: the mean adjusted Rand index of labels with what the method finds in parts of 4/5 of the rows."""
+    Parameters
+    ----------
+    labels : array
+        One label per sample.
+    truth : array, optional
+        The known classes, or other labels to compare with.
+    data : table, optional
+        The samples that the labels belong to; needed for scores without known classes.
+    method : str, default='auto'
+        The method whose stability is measured.
+    options : dict, optional
+        Options of the method by name.
+    weight, norm, scale : str, optional
+        Preprocessing of `data`, as for :func:`cluster`. The default is none.
+    resamples : int, optional
+        Number of fits on 4/5 of the samples that measure the stability. The default is 5; 0 skips it.
+    <seed>
+    <threads>
+
+    Returns
+    -------
+    dict
+        With `truth`: ``acc`` (accuracy under the best one-to-one map of clusters to classes), ``nmi``, ``ari``, ``purity`` and others. With `data`:
+        ``silhouette`` (-1 to 1), ``davies_bouldin`` (smaller is better), ``calinski_harabasz`` (larger is better) and ``stability``, the mean
+        adjusted Rand index between the labels and the clusters of the resamples.
+
+    Raises
+    ------
+    ValueError
+        If neither `truth` nor `data` is given, or if their lengths differ.
+
+    See Also
+    --------
+    Result.quality : The same scores for a result.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> scores = kindred.evaluate([0, 0, 1, 1], ["a", "a", "b", "a"])
+    >>> scores["acc"], scores["purity"]
+    (0.75, 0.75)
+    """
     labels = np.asarray(labels)
     if truth is None and data is None:
-        raise ValueError("evaluate needs truth, or data: what the labels are compared with")
+        raise ValueError("nothing to compare the labels with: pass truth, or data, or both")
     session, out = Session(seed_of(seed), threads), {}
     a = _codes(labels)
     if truth is not None:
         truth = np.asarray(truth)
         if labels.shape != truth.shape or labels.ndim != 1:
-            raise ValueError(f"labels have shape {labels.shape} and truth {truth.shape}: two lists of the same length are needed")
+            raise ValueError(f"labels has the shape {labels.shape} and truth {truth.shape}: two lists of the same length are needed")
         b, scores = _codes(truth), ffi.new("kdr_scores *")
         session.check(lib.kdr_evaluate(session.ctx, ffi.cast("int64_t *", a.ctypes.data), ffi.cast("int64_t *", b.ctypes.data),
                                        len(a), scores))
@@ -605,7 +931,7 @@ def evaluate(labels, truth=None, data=None, method="auto", options=None, *, weig
 def _judge(session, labels, table, method, options, weight, norm, scale, resamples):
     data = as_data(session, table, "data")
     if data.shape[0] != len(labels):
-        raise ValueError(f"{len(labels)} labels for {data.shape[0]} samples")
+        raise ValueError(f"labels has length {len(labels)}, but data has shape {data.shape}: one label for each sample is needed")
     prep, one, q = _prep(weight, norm, scale), _pointers([data]), ffi.new("kdr_quality *")
     session.check(lib.kdr_prepare(session.ctx, one, 1, prep, ffi.NULL))
     x, values = ffi.new("kdr_mat *", lib.kdr_data_mat(data._data)), ffi.cast("int64_t *", labels.ctypes.data)
@@ -617,7 +943,7 @@ def _judge(session, labels, table, method, options, weight, norm, scale, resampl
         lib.kdr_job_options_init(o)
         held, name = settings(session, method, options or {}), chars(method)
         o.method, o.settings = name, held
-        o.choice = 0 if (weight or norm or scale) is None else 2  # as told: that has been done
+        o.choice = 0 if (weight or norm or scale) is None else 2  # none: the data have been prepared
         rows = ffi.new("const int64_t *[]", [values])
         session.check(lib.kdr_stability(session.ctx, one, 1, rows, o, made, found))
         out.update(stability=found[0], resamples=made[0])
@@ -634,9 +960,42 @@ _DESIGNS = {
 }
 
 
+@documented
 def generate(design="blobs", *, seed=1, **spec):
-    """Synthetic related tables with known classes: designs blobs, topics, berikov and tables, with the fields of the C struct as
-    keywords (tasks, k, samples, ...). Returns a list of Data."""
+    """Generate synthetic related data sets with known classes.
+
+    Parameters
+    ----------
+    design : {'blobs', 'topics', 'berikov', 'tables'}, default='blobs'
+        ``"blobs"``: Gaussian clusters with common centres. ``"topics"``: word counts from common topics. ``"tables"``: numbers in different
+        units, categories and dates, with common segments. ``"berikov"``: a source or a target without common features.
+    <seed>
+    **spec : dict
+        Options of the design. All but berikov: ``tasks`` (number of data sets), ``k`` (clusters), ``samples`` (a number, or one for each data
+        set), ``missing`` (clusters missing in each data set after the first). Blobs and tables: ``features``, ``noise_features``, ``separation``,
+        ``shift``, ``imbalance``. Blobs: ``spread``, ``rotation``. Topics: ``words``, ``length``, ``purity``, ``domain``. Tables: ``own_features``,
+        ``missing_cells``, ``unrelated``. Berikov: ``target``, ``separation``.
+
+    Returns
+    -------
+    list of Data
+        The data sets, called task1, task2, and so on. Their attribute ``labels`` holds the classes.
+
+    Raises
+    ------
+    TypeError
+        If the design has no such option.
+
+    See Also
+    --------
+    cluster : Cluster the data sets.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> kindred.generate("blobs", tasks=2, k=4, samples=[50, 30], seed=1)
+    [<kindred.Data 'task1': 50 samples x 2 features>, <kindred.Data 'task2': 30 samples x 2 features>]
+    """
     if design not in _DESIGNS:
         raise ValueError(f"design is {design!r}: {', '.join(_DESIGNS)} are allowed")
     session, out, keep = Session(seed_of(seed)), ffi.new("kdr_generator **"), None
@@ -644,7 +1003,7 @@ def generate(design="blobs", *, seed=1, **spec):
     lib.kdr_design_init(s, getattr(lib, f"KDR_DESIGN_{design.upper()}"))
     for name, value in spec.items():
         if name not in _DESIGNS[design]:
-            raise TypeError(f"generate('{design}') has no '{name}': {', '.join(_DESIGNS[design])}")
+            raise TypeError(f"generate({design!r}) has no option {name!r}: {', '.join(_DESIGNS[design])} are allowed")
         if name == "samples":
             count = spec.get("tasks", s.tasks)
             keep = np.ascontiguousarray(np.broadcast_to(value, count), np.int64)
@@ -660,7 +1019,32 @@ def generate(design="blobs", *, seed=1, **spec):
 
 
 def report(result, path=None):
-    """A result as a page: shown in a notebook; written to `path` where one is given."""
+    """Make a self-contained HTML page of a result.
+
+    Parameters
+    ----------
+    result : Result or fitted estimator
+        What to show.
+    path : path, optional
+        Also write the page to this file.
+
+    Returns
+    -------
+    Report
+        The page, which a notebook displays.
+
+    See Also
+    --------
+    Result.save : Write a result as JSON.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", seed=1)
+    >>> page = kindred.report(kindred.cluster([north, south], k=3, map=True), "report.html")
+    >>> "</html>" in page.html
+    True
+    """
     page = Report(result if isinstance(result, Result) else result.result_)
     if path is not None:
         page.save(path)

@@ -7,6 +7,7 @@ import tempfile
 import numpy as np
 
 from ._data import Data, _names, as_data, is_frame, is_path, is_texts, until_null, view
+from ._docs import documented
 from ._errors import chars, in_python, text
 from ._kindred import ffi, lib
 from ._session import Session
@@ -24,41 +25,63 @@ _SHOWN = 12  # data sets, and labels of each, in a repr
 
 def _index(names, task):
     if isinstance(task, (bool, np.bool_)):
-        raise TypeError(f"task is {task!r}: a name or a whole number is allowed")
+        raise TypeError(f"task is {task!r}: use the name of a data set or its number")
     if isinstance(task, str) or str(task) in names:  # data sets of a dict may have numbers for names: a name comes first
         task = str(task)
         if task not in names:
-            raise ValueError(f"there is no task '{task}': {', '.join(names)}")
+            raise ValueError(f"there is no data set '{task}': the data sets are {', '.join(names)}")
         return names.index(task)
     if not isinstance(task, numbers.Integral):
-        raise TypeError(f"task is {task!r}: a name or a whole number is allowed")
+        raise TypeError(f"task is {task!r}: use the name of a data set or its number")
     if not -len(names) <= task < len(names):
-        raise ValueError(f"there is no task {task}: there are {len(names)}")
+        raise ValueError(f"there is no data set {task}: " + ("the only one is 0" if len(names) == 1 else f"they are numbered from 0 to {len(names) - 1}"))
     return int(task) % len(names)
 
 
+@documented
 class Result:
-    """What a job found: labels, arrays, figures and words. Everything of the program's result.json is in `to_json()`."""
+    """Labels and everything else that a job found.
+
+    Functions and methods that take `task` accept the name of a data set or its number from 0. :meth:`to_json` returns everything as the program's
+    result.json.
+
+    See Also
+    --------
+    cluster : Cluster data sets; returns a result.
+    transfer : Label data sets; returns a result.
+    report : Show a result as a page.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", samples=[60, 40], seed=1)
+    >>> result = kindred.cluster({"north": north, "south": south}, k=3, method="kmeans")
+    >>> result.tasks
+    ['north', 'south']
+    >>> len(result.labels("south")), result.k("south"), result.stop
+    (40, 3, 'converged')
+    """
 
     def __init__(self, pointer, classes=None):
         self._result = ffi.gc(pointer, lib.kdr_result_free)
         self._values = classes  # class by name, as the caller gave it
 
     def __reduce__(self):
-        raise TypeError("a Result cannot be pickled: keep its to_json(), or pickle an estimator, which can predict afterwards")
+        raise TypeError("a Result cannot be pickled: keep its to_json(), or pickle a fitted estimator")
 
     @property
     def method(self):
+        """Name of the method."""
         return text(lib.kdr_result_algo(self._result).id)
 
     @property
     def tasks(self):
-        """Names of the tasks."""
+        """Names of the data sets."""
         return [text(lib.kdr_result_task_name(self._result, t)) for t in range(lib.kdr_result_ntasks(self._result))]
 
     @property
     def classes(self):
-        """Classes that labels are indices of, as they were given; None where labels are numbers of clusters."""
+        """The classes that labels refer to, as they were passed; None if labels are cluster numbers."""
         count = ffi.new("int64_t *")
         names = _names(lib.kdr_result_classes(self._result, count), count[0])
         if names is None or self._values is None:
@@ -66,7 +89,17 @@ class Result:
         return np.array([self._values.get(n, n) for n in names])
 
     def labels(self, task=0):
-        """Labels of a task, by name or number: clusters from 0, or classes; None where it has none."""
+        """Return the labels of a data set.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array or None
+            Cluster numbers from 0, or classes. None if the method does not label this data set, as the sources of a transfer.
+        """
         count = ffi.new("int64_t *")
         values = lib.kdr_result_labels(self._result, self.index(task), count)
         if values == ffi.NULL:
@@ -75,39 +108,70 @@ class Result:
         return numbers if self.classes is None else np.asarray(self.classes)[numbers]
 
     def index(self, task):
-        """The number of a task, by name or number from 0 (from the last: -1)."""
+        """Return the number of a data set.
+
+        Parameters
+        ----------
+        task : str or int
+            Name of the data set, or its number from 0. Negative numbers count from the last.
+
+        Returns
+        -------
+        int
+            The number, from 0.
+
+        Raises
+        ------
+        ValueError
+            If there is no such data set.
+        """
         return _index(self.tasks, task)
 
     def k(self, task=0):
+        """Return the number of clusters of a data set, as specified or as found by the method.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        int
+            Number of clusters.
+        """
         return lib.kdr_result_k(self._result, self.index(task))
 
     @property
     def objective(self):
+        """The value of the objective after each iteration."""
         count = ffi.new("int64_t *")
         values = lib.kdr_result_objective(self._result, count)
         return view(values, count[0], np.float64, self).copy()
 
     @property
     def stop(self):
+        """Why the fit ended: converged, max_iter, time, cancelled or stalled."""
         return text(lib.kdr_stop_name(lib.kdr_result_stop(self._result)))
 
     @property
     def complete(self):
-        """Whether it converged, or made as many rounds as the method does where no tol is set."""
+        """Whether the fit converged, or made all rounds of a method with a fixed number of rounds."""
         return bool(lib.kdr_result_complete(self._result))
 
     @property
     def iterations(self):
+        """Number of iterations."""
         return lib.kdr_result_iterations(self._result)
 
     @property
     def warnings(self):
+        """Warnings about the data and the result, one sentence each."""
         return [in_python(text(lib.kdr_result_warning_at(self._result, i))) for i in
                 range(lib.kdr_result_warning_count(self._result))]
 
     @property
     def fields(self):
-        """Named numbers and texts of the method: method_fields of result.json."""
+        """Named numbers and texts of the method: ``method_fields`` of result.json."""
         number, words, out = ffi.new("double *"), ffi.new("const char **"), {}
         for i in range(lib.kdr_result_field_count(self._result)):
             words[0] = ffi.NULL
@@ -117,7 +181,7 @@ class Result:
 
     @property
     def arrays(self):
-        """Arrays by name: one, or a list with one for each task (None where a task has none)."""
+        """Arrays of the method by name: one array, or a list with one for each data set (None if a data set has none)."""
         per_task = {f["name"]: f["per_task"] for f in describe(lib.kdr_result_algo(self._result))["fields"]}
         out = {}
         for i in range(lib.kdr_result_array_count(self._result)):
@@ -134,13 +198,18 @@ class Result:
 
     @property
     def relatedness(self):
+        """How much each data set (row) draws on each other one (column); None if the method does not learn this."""
         n = len(self.tasks)
         values = lib.kdr_result_relatedness(self._result)
         return None if values == ffi.NULL else view(values, n * n, np.float64, self).reshape(n, n).copy()
 
     @property
     def correspondence(self):
-        """Clusters matched between pairs of tasks: dicts with from, to, matrix and quality."""
+        """How clusters of pairs of data sets match: dicts with ``from``, ``to``, ``matrix`` and ``quality``.
+
+        ``matrix`` has a row for each cluster of ``from`` and a column for each cluster of ``to``. ``quality`` is how good the best match of each
+        row is, up to 1, or None if unknown.
+        """
         out, names = [], self.tasks
         for i in range(lib.kdr_result_correspondence_count(self._result)):
             c = lib.kdr_result_correspondence_at(self._result, i)
@@ -150,7 +219,17 @@ class Result:
         return out
 
     def advice(self, task=0):
-        """Sentences about a task."""
+        """Return the advice about a data set, such as what clustering together changed.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        list of str
+            One sentence per entry.
+        """
         task, out = self.index(task), []
         while True:
             line = lib.kdr_result_advice(self._result, task, len(out))
@@ -165,37 +244,109 @@ class Result:
         return view(values, rows * width, dtype, self).copy()
 
     def ids(self, task=0):
-        """Names of the samples of a task; None where they have none."""
+        """Return the sample names of a data set.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        list of str or None
+            The names; None if the samples have none.
+        """
         task = self.index(task)
         return _names(lib.kdr_result_ids(self._result, task), lib.kdr_result_task_shape(self._result, task).rows)
 
     def map(self, task=0):
-        """Samples of a task as points of a plane, two columns of whole numbers from 0 to 65535 on one scale for all tasks, as the
-        report draws them; None unless the job was called with map=True. Of more than 200,000 samples `map_rows` says which."""
+        """Return the two-dimensional map of a data set.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array or None
+            Two integers from 0 to 65535 per sample, on a common scale for all data sets; None unless the job was run with ``map=True``. The map of more than
+            200,000 samples shows a part of them, which :meth:`map_rows` lists.
+        """
         m = lib.kdr_result_map(self._result, self.index(task))
         return None if m.n == 0 else np.column_stack([view(v, m.n, np.int32, self) for v in (m.x, m.y)])
 
     def map_rows(self, task=0):
-        """The samples that `map` has points for."""
+        """Return the samples that the map shows.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array
+            Sample numbers from 0, one per row of :meth:`map`.
+        """
         m = lib.kdr_result_map(self._result, self.index(task))
         return np.arange(m.n) if m.rows == ffi.NULL else view(m.rows, m.n, np.int64, self).copy()
 
     def left_out(self, task=0):
-        """Rows of the file that were not taken: (row, id, reason) each."""
+        """Return the rows of the file that were skipped.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        list of tuple
+            Row number (from 1), name and reason of each.
+        """
         return [(r.row, text(r.id), text(r.reason)) for r in until_null(lib.kdr_result_left_out_at, self._result, self.index(task))]
 
     def confidence(self, task=0):
-        """How sure each label of a task is, 0 to 1; None where nothing is known. `confidence_from` says what it is."""
+        """Return how certain each label of a data set is.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array or None
+            One number per sample, from 0 (uncertain) to 1 (certain); None if unknown. :meth:`confidence_from` says how it was measured.
+        """
         task = self.index(task)
         return self._per_sample(lib.kdr_result_confidence(self._result, task, ffi.NULL), task, np.float64)
 
     def confidence_from(self, task=0):
+        """Return how the confidence was measured.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        str or None
+            ``"method"``: the method estimates it. ``"share"``: share of the label in the method's probabilities. ``"softmax"``: the same from scores, not
+            calibrated. ``"distance"``: from the distances to the nearest two cluster means.
+        """
         out = ffi.new("const char **")
         lib.kdr_result_confidence(self._result, self.index(task), out)
         return text(out[0])
 
     def second(self, task=0):
-        """The next best label of each sample; -1 (of classes: None) where there is none."""
+        """Return the second-best label of each sample.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array or None
+            Cluster numbers, -1 if there is none, or classes, None if there is none. None if unknown for all samples.
+        """
         task = self.index(task)
         numbers = self._per_sample(lib.kdr_result_second(self._result, task), task, np.int64)
         if numbers is None or self.classes is None:
@@ -204,7 +355,18 @@ class Result:
         return classes[numbers]
 
     def probabilities(self, task=-1):
-        """Calibrated probabilities of a target, a column for each of `classes`; None where they were not asked for."""
+        """Return the calibrated class probabilities of a target.
+
+        Parameters
+        ----------
+        task : str or int, default=-1
+            Name of the data set, or its number from 0. The default is the last one.
+
+        Returns
+        -------
+        array or None
+            One row per sample and one column for each of :attr:`classes`; None unless the job was run with ``probabilities=True``.
+        """
         task, count = self.index(task), ffi.new("int64_t *")
         values = lib.kdr_result_probabilities(self._result, task, count)
         flat = self._per_sample(values, task, np.float64, count[0])
@@ -212,36 +374,91 @@ class Result:
 
     @property
     def calibration(self):
-        """What probabilities were calibrated on, as a dict; None where there are none."""
+        """How probabilities were calibrated, as a dict: held-out samples, parameters, accuracy and log loss on them. None without probabilities."""
         c = lib.kdr_result_calibration(self._result)
         return None if c == ffi.NULL else {name: getattr(c, name) for name, _ in ffi.typeof("kdr_calibration").fields}
 
     def quality(self, task=0):
-        """How good the clusters of a task are without truth, as a dict; None where that was not asked for."""
+        """Return scores of the clusters of a data set that need no known classes.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        dict or None
+            Silhouette (-1 to 1, larger is better), Davies-Bouldin (smaller is better), Calinski-Harabasz (larger is better) and stability (up to 1, larger
+            is better); None unless the job was run with ``quality=True``.
+        """
         q = lib.kdr_result_quality(self._result, self.index(task))
         return None if q == ffi.NULL else quality_dict(q)
 
     def mixing(self):
-        """How well several data sets mix, as a dict: `mixing` of result.json; None without quality=True or with one data set."""
+        """Return how well several data sets mix in the clusters.
+
+        Returns
+        -------
+        dict or None
+            ``mixing`` of result.json; None for one data set, or unless the job was run with ``quality=True``.
+        """
         return json.loads(self.to_json(samples=False)).get("mixing")
 
     def clusters(self, task=0):
-        """What sets each cluster of a task apart: `clusters` of result.json."""
+        """Return what sets each cluster of a data set apart.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        list of dict
+            ``clusters`` of result.json: the number, the size and the distinctive features of each cluster.
+        """
         return json.loads(self.to_json(samples=False))["tasks"][self.index(task)].get("clusters", [])
 
     def save_samples(self, path, task=0, force=False):
-        """samples.csv of a task: id, cluster or class, confidence, second."""
+        """Write a CSV file with one line per sample: id, cluster or class, confidence, second-best label.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        <task>
+        force : bool, default=False
+            Replace an existing file.
+        """
         session = Session()
         session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_SAMPLES, self.index(task), chars(path),
                                                  force))
 
     def save_features(self, path, force=False):
-        """features.csv: what sets clusters apart."""
+        """Write a CSV file with the features that set clusters apart.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        force : bool, default=False
+            Replace an existing file.
+        """
         session = Session()
         session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_FEATURES, 0, chars(path), force))
 
     def to_json(self, samples=True):
-        """result.json, as the program writes it; with samples=False without the lists that have an entry for each sample."""
+        """Return the program's result.json as text.
+
+        Parameters
+        ----------
+        samples : bool, default=True
+            Whether to include the lists with an entry for each sample.
+
+        Returns
+        -------
+        str
+            The JSON text.
+        """
         session, out, length = Session(), ffi.new("char **"), ffi.new("size_t *")
         session.check(lib.kdr_result_json(session.ctx, self._result, samples, out, length))
         try:
@@ -250,26 +467,71 @@ class Result:
             lib.kdr_free(session.ctx, out[0])
 
     def to_dict(self):
+        """Return the program's result.json as a dict.
+
+        Returns
+        -------
+        dict
+            What ``json.loads`` makes of :meth:`to_json`.
+        """
         return json.loads(self.to_json())
 
     def save(self, path, force=False):
-        """result.json to a file, whole or not at all."""
+        """Write result.json to a file.
+
+        Parameters
+        ----------
+        path : path
+            The file, which is written completely or not at all.
+        force : bool, default=False
+            Replace an existing file.
+        """
         session = Session()
         session.check(lib.kdr_result_write(session.ctx, self._result, chars(path), force))
 
     def save_model(self, path, force=False):
-        """A model that `load_model` and `kindred predict` read."""
+        """Write a model file, which :func:`load_model` and ``kindred predict`` read.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        force : bool, default=False
+            Replace an existing file.
+
+        Raises
+        ------
+        UnsupportedError
+            If the method cannot label new samples.
+        """
         session = Session()
         session.check(lib.kdr_model_save(session.ctx, chars(path), self._result, force))
 
     def model(self):
-        """The same in memory."""
+        """Return the model, which labels new samples.
+
+        Returns
+        -------
+        Model
+            A model in memory.
+
+        Raises
+        ------
+        UnsupportedError
+            If the method cannot label new samples.
+        """
         session, out = Session(), ffi.new("kdr_model **")
         session.check(lib.kdr_model_new(session.ctx, self._result, out))
         return Model(out[0], self, self._values)
 
     def to_frame(self):
-        """A pandas DataFrame with a row for each labelled sample: task, id (if samples have names), label, confidence and second."""
+        """Return the labels as a pandas DataFrame with one row per labelled sample.
+
+        Returns
+        -------
+        DataFrame
+            Columns ``task``, ``id`` (if samples have names), ``label``, ``confidence`` and ``second``.
+        """
         import pandas
         parts = []
         for t, task in enumerate(self.tasks):
@@ -304,7 +566,23 @@ class Result:
 
 
 class Model:
-    """A fitted method that labels samples it has not seen."""
+    """A fitted method that labels new samples.
+
+    See Also
+    --------
+    Result.model : Returns the model of a result.
+    load_model : Read a model file.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> old, new = kindred.generate("blobs", samples=60, seed=1)
+    >>> model = kindred.cluster(old, k=3, method="kmeans").model()
+    >>> model
+    <kindred.Model of kmeans on task1>
+    >>> model.predict(new.X).shape
+    (60,)
+    """
 
     def __init__(self, pointer, keep=None, classes=None):
         self._model = ffi.gc(pointer, lib.kdr_model_free)
@@ -312,28 +590,75 @@ class Model:
 
     @property
     def method(self):
+        """Name of the method."""
         return text(lib.kdr_model_algo(self._model).id)
 
     @property
     def tasks(self):
+        """Names of the data sets that the model was fitted on."""
         return [text(lib.kdr_model_task_name(self._model, t)) for t in range(lib.kdr_model_ntasks(self._model))]
 
     def index(self, task):
-        """The number of a task, by name or number from 0."""
+        """Return the number of a data set.
+
+        Parameters
+        ----------
+        task : str or int
+            Name of the data set, or its number from 0. Negative numbers count from the last.
+
+        Returns
+        -------
+        int
+            The number, from 0.
+
+        Raises
+        ------
+        ValueError
+            If there is no such data set.
+        """
         return _index(self.tasks, task)
 
     def predict(self, X, task=None, threads=None, rename=None):
-        """Labels for the rows of X, as samples of `task`: a name, or else a number from 0 (None: the only one).
+        """Label new samples.
 
-        X may be a DataFrame or a path: it is read as the tables were that the model was fitted on, after its columns
-        have got new names by `rename`, as for read()."""
+        Parameters
+        ----------
+        X : table
+            The samples. DataFrames and paths are read as the tables that the model was fitted on.
+        task : str or int, optional
+            The data set that the samples belong to. Needed if the model has several.
+        threads : int, optional
+            Number of worker threads. The default uses all available cores.
+        rename : dict or path, optional
+            New column names, as for :func:`read`.
+
+        Returns
+        -------
+        array
+            One label per sample.
+        """
         return self.result(X, task, threads, rename).labels()
 
-    def read(self, X, session=None, rename=None):
-        """X as a data set of the library: DataFrames, paths and lists of texts are read as the tables were that the model was fitted on."""
+    def read(self, X, rename=None):
+        """Read samples as the tables that the model was fitted on.
+
+        Parameters
+        ----------
+        X : table
+            The samples.
+        rename : dict or path, optional
+            New column names, as for :func:`read`.
+
+        Returns
+        -------
+        Data
+            The samples as a data set.
+        """
+        return self._read(Session(), X, rename)
+
+    def _read(self, session, X, rename):
         from ._frames import is_plain, renamed, unknown_columns
         from ._jobs import join_texts, read, read_frame, reading
-        session = session or Session()
         if is_path(X):
             return read(X, model=self, rename=rename)
         if is_texts(X):
@@ -346,17 +671,47 @@ class Model:
         return as_data(session, X, None if isinstance(X, Data) else "samples")
 
     def result(self, X, task=None, threads=None, rename=None):
-        """The same with all that is known: a Result."""
+        """Label new samples and return everything that is known about the labels.
+
+        Parameters
+        ----------
+        X : table
+            The samples, as for :meth:`predict`.
+        task : str or int, optional
+            The data set that the samples belong to. Needed if the model has several.
+        threads : int, optional
+            Number of worker threads. The default uses all available cores.
+        rename : dict or path, optional
+            New column names, as for :func:`read`.
+
+        Returns
+        -------
+        Result
+            A result with one data set.
+        """
         return self._apply(X, task, threads, rename)[1]
 
     def prepared(self, X, task=None):
-        """X as a table of the library after the preprocessing that the model was fitted with."""
+        """Return new samples after the preprocessing that the model was fitted with.
+
+        Parameters
+        ----------
+        X : table
+            The samples, as for :meth:`predict`.
+        task : str or int, optional
+            The data set that the samples belong to. Needed if the model has several.
+
+        Returns
+        -------
+        Data
+            The preprocessed samples.
+        """
         return self._apply(X, task, None)[0]
 
     def _apply(self, X, task, threads, rename=None):
         from ._jobs import finish
         session = Session(threads=threads)
-        data = self.read(X, session, rename)
+        data = self._read(session, X, rename)
         options, out = ffi.new("kdr_predict_options *"), ffi.new("kdr_result **")
         lib.kdr_predict_options_init(options)
         name = ffi.NULL if task is None else chars(self.tasks[self.index(task)])
@@ -369,14 +724,66 @@ class Model:
 
 
 def load_model(path):
-    """A model saved by `Result.save_model` or by `kindred cluster --save-model`."""
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : path
+        A file written by :meth:`Result.save_model` or by ``kindred cluster --save-model``.
+
+    Returns
+    -------
+    Model
+        The model.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be read.
+    ValueError
+        If it is not a model file.
+
+    See Also
+    --------
+    Result.save_model : Write a model file.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> old, new = kindred.generate("blobs", samples=60, seed=1)
+    >>> kindred.cluster(old, k=3, method="kmeans").save_model("model.h5")
+    >>> kindred.load_model("model.h5").predict(new.X).shape
+    (60,)
+    """
     session, out = Session(), ffi.new("kdr_model **")
     session.check(lib.kdr_model_load(session.ctx, chars(path), out))
     return Model(out[0])
 
 
 class Report:
-    """A result as one self-contained page: shown in a notebook, or saved."""
+    """A result as a self-contained HTML page, which notebooks display.
+
+    Parameters
+    ----------
+    result : Result
+        What to show.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+
+    See Also
+    --------
+    report : Makes a page of a result or a fitted estimator.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", samples=60, seed=1)
+    >>> page = kindred.Report(kindred.cluster([north, south], k=3, method="kmeans"))
+    >>> page.save("page.html")
+    """
 
     def __init__(self, result):
         with tempfile.TemporaryDirectory(prefix="kindred-") as folder:
@@ -389,6 +796,13 @@ class Report:
                 self.html = file.read()
 
     def save(self, path):
+        """Write the page to a file.
+
+        Parameters
+        ----------
+        path : path
+            The file; an existing one is replaced.
+        """
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.html)
 
@@ -417,7 +831,7 @@ def _options(algo):
         elif kind == "int":
             default = int(default)
         yield {"name": text(d.name), "type": kind, "default": default, "min": d.min, "max": d.max, "choices": choices,
-               "automatic": text(d.automatic), "help": text(d.help)}
+               "open_min": bool(d.open_min), "open_max": bool(d.open_max), "automatic": text(d.automatic), "help": text(d.help)}
 
 
 def describe(algo):
@@ -437,5 +851,26 @@ def describe(algo):
 
 
 def methods():
-    """The registry: every method with its options, arrays and references."""
+    """List all methods with their options, arrays and references.
+
+    Returns
+    -------
+    list of dict
+        One dict per method: ``id``, ``class`` (the estimator), ``title``, ``summary``, ``family``, ``flags``, ``options``, ``fields`` (arrays of the result)
+        and ``references``.
+
+    See Also
+    --------
+    cluster : Takes the ``id`` of a method of the family cluster.
+    transfer : Takes the ``id`` of a method of the family transfer.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> kmeans = next(m for m in kindred.methods() if m["id"] == "kmeans")
+    >>> kmeans["class"], kmeans["family"]
+    ('KMeans', 'cluster')
+    >>> [option["name"] for option in kmeans["options"]]
+    ['start', 'spherical', 'n_init', 'max_iter', 'tol']
+    """
     return [describe(lib.kdr_algo_at(i)) for i in range(lib.kdr_algo_count())]

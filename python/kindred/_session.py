@@ -15,13 +15,50 @@ _DEVICE = [None]
 
 
 def set_device(device):
-    """Where the large products of all following calls are computed: "auto", "cpu", "cuda" or "cuda:N"."""
+    """Set where all following calls compute large matrix products.
+
+    Parameters
+    ----------
+    device : {'auto', 'cpu', 'cuda', 'cuda:N'} or None
+        The device. ``"auto"`` uses a GPU if one is available and the job is large enough to benefit. None restores the default, ``"auto"``.
+
+    Raises
+    ------
+    ValueError
+        If the device does not exist or is not available.
+
+    See Also
+    --------
+    devices : List the available devices.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> kindred.set_device("cpu")
+    >>> kindred.set_device(None)
+    """
     Session(device=device or "auto")
     _DEVICE[0] = device
 
 
 def devices():
-    """The devices that can be used, a line each, or one line that says why there are none."""
+    """List the devices that can compute large matrix products.
+
+    Returns
+    -------
+    str
+        One line per device, or one line that explains why there is no GPU.
+
+    See Also
+    --------
+    set_device : Choose a device.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> kindred.devices().startswith("device: ")
+    True
+    """
     out = ffi.new("char[]", 2048)
     lib.kdr_device_info(out, 2048)
     return text(out).strip()
@@ -33,13 +70,13 @@ def seed_of(random_state):
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
     if isinstance(random_state, numbers.Integral):
         if not 0 <= random_state < 2 ** 64:
-            raise ValueError(f"random_state is {random_state}: 0 to 2**64 - 1 are allowed")
+            raise ValueError(f"random_state is {random_state}: it must be from 0 to 2**64 - 1")
         return int(random_state)
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(0, 2 ** 31 - 1))
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(0, 2 ** 63 - 1))
-    raise ValueError(f"random_state is {random_state!r}: an int, None, a numpy RandomState or Generator is allowed")
+    raise ValueError(f"random_state is {random_state!r}: use an int, None, or a RandomState or Generator of NumPy")
 
 
 class Session:
@@ -58,7 +95,7 @@ class Session:
         lib.kdr_context_set_seed(self.ctx, seed)
         if threads is not None:
             if not isinstance(threads, numbers.Integral) or threads < 0:
-                raise ValueError(f"threads is {threads!r}: a whole number from 0 (all) is allowed")
+                raise ValueError(f"threads is {threads!r}: use a whole number of at least 0 (0: all cores)")
             lib.kdr_context_set_threads(self.ctx, int(threads))
         device = device or _DEVICE[0]
         if device is not None:

@@ -1,9 +1,4 @@
-"""Pictures of results with matplotlib, which is needed only here. SPDX-License-Identifier: BSD-3-Clause
-
-    import kindred.plot
-    kindred.plot.map(kindred.cluster(tables, k=4, map=True))
-    kindred.plot.clusters(model)
-"""
+"""Pictures of results with matplotlib, which is needed only here. SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
 
 from ._results import Result
@@ -14,7 +9,7 @@ __all__ = ["clusters", "map"]
 def _result(result):
     found = getattr(result, "result_", result)
     if not isinstance(found, Result):
-        raise TypeError(f"a Result or a fitted estimator is needed, not {type(result).__name__}")
+        raise TypeError(f"result has the type {type(result).__name__}: pass a Result or a fitted estimator")
     return found
 
 
@@ -23,12 +18,12 @@ def _axes(axes, count, width, height):
     if axes is not None:
         axes = list(np.ravel(np.asarray(axes, dtype=object)))
         if len(axes) != count:
-            raise ValueError(f"{len(axes)} axes were given for {count} data sets")
+            raise ValueError(f"axes has length {len(axes)}, but {count} data set{' is' if count == 1 else 's are'} drawn: pass one for each")
         return axes
     try:
         import matplotlib.pyplot as plt
     except ImportError:
-        raise ImportError("kindred.plot needs matplotlib: install it, or pass axes of your own") from None
+        raise ImportError("kindred.plot needs matplotlib: install it, or pass axes") from None
     return list(plt.subplots(1, count, figsize=(width * count, height), squeeze=False)[1][0])
 
 
@@ -44,10 +39,42 @@ def _tasks(result, tasks):
 
 
 def map(result, tasks=None, axes=None, size=6):
-    """Draws the two-dimensional map of the samples, one picture for each data set, coloured by label.
+    """Draw the two-dimensional map of the samples, one picture per data set, coloured by label.
 
-    result: of cluster(..., map=True) or transfer(..., map=True), or an estimator after fit(..., map=True). tasks: names or numbers of
-    the data sets to draw; None: all that have labels. axes: matplotlib axes, one for each; None: a new figure. Returns the axes."""
+    Parameters
+    ----------
+    result : Result or fitted estimator
+        A result of ``cluster(..., map=True)`` or ``transfer(..., map=True)``, or an estimator after ``fit(..., map=True)``.
+    tasks : str, int or list of them, optional
+        The data sets to draw, by name or number. The default is all that have labels.
+    axes : list of matplotlib axes, optional
+        Axes to draw on, one per data set. By default a new figure is made.
+    size : float, default=6
+        Size of the points.
+
+    Returns
+    -------
+    list of matplotlib axes
+        The axes.
+
+    Raises
+    ------
+    ValueError
+        If the result has no map.
+    ImportError
+        If matplotlib is not installed.
+
+    See Also
+    --------
+    kindred.plot.clusters : Draw what sets clusters apart.
+
+    Examples
+    --------
+    >>> import kindred, kindred.plot
+    >>> north, south = kindred.generate("blobs", samples=60, seed=1)
+    >>> result = kindred.cluster([north, south], k=3, map=True)
+    >>> axes = kindred.plot.map(result)
+    """
     result = _result(result)
     chosen = _tasks(result, tasks)
     if any(result.map(t) is None for t in chosen):
@@ -68,10 +95,42 @@ def map(result, tasks=None, axes=None, size=6):
 
 
 def clusters(result, tasks=None, axes=None, features=4):
-    """Draws what sets each cluster apart, one picture for each data set: its features with the largest effects.
+    """Draw the features that set each cluster apart, one picture per data set.
 
-    An effect is the difference of means inside and outside the cluster, in standard deviations. features: how many for each
-    cluster. The other arguments are those of map(). Returns the axes."""
+    The length of a bar is the difference of the means inside and outside the cluster, in standard deviations.
+
+    Parameters
+    ----------
+    result : Result or fitted estimator
+        What to draw.
+    tasks : str, int or list of them, optional
+        The data sets to draw, by name or number. The default is all that have labels.
+    axes : list of matplotlib axes, optional
+        Axes to draw on, one per data set. By default a new figure is made.
+    features : int, default=4
+        Number of features per cluster.
+
+    Returns
+    -------
+    list of matplotlib axes
+        The axes.
+
+    Raises
+    ------
+    ImportError
+        If matplotlib is not installed.
+
+    See Also
+    --------
+    kindred.plot.map : Draw the map of the samples.
+
+    Examples
+    --------
+    >>> import kindred, kindred.plot
+    >>> north, south = kindred.generate("blobs", samples=60, seed=1)
+    >>> result = kindred.cluster([north, south], k=3)
+    >>> axes = kindred.plot.clusters(result)
+    """
     result = _result(result)
     chosen = _tasks(result, tasks)
     axes = _axes(axes, len(chosen), 5.5, 4.5)

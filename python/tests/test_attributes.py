@@ -110,7 +110,7 @@ class Attributes(PartsTest):
             kindred.plot.clusters(moved, tasks="source")
         with self.assertRaisesRegex(ValueError, "map=True"):
             kindred.plot.map(kindred.KMeans(n_clusters=3).fit(self.x), axes=one)
-        with self.assertRaisesRegex(ValueError, "1 axes were given for 2 data sets"):
+        with self.assertRaisesRegex(ValueError, "axes has length 1, but 2 data sets are drawn"):
             kindred.plot.clusters(model, axes=one)
         with mock.patch.dict("sys.modules", {"matplotlib": None, "matplotlib.pyplot": None}), self.assertRaisesRegex(ImportError, "needs matplotlib"):
             kindred.plot.clusters(model)

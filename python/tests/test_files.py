@@ -39,7 +39,7 @@ class Files(PartsTest):
         self.assertEqual(list(data.labels), ["p", "q"])
         with self.assertRaisesRegex(TypeError, "stemmer"):
             kindred.vectorize([["a"]], stemer="porter")
-        with self.assertRaisesRegex(TypeError, "text 1 is a int"):
+        with self.assertRaisesRegex(TypeError, "text 1 has the type int"):
             kindred.vectorize([["a", 2]])
         with self.assertRaisesRegex(ValueError, "folder, lines, table, json"):
             kindred.vectorize([self.path("t.csv")], kind="tabel")

@@ -122,7 +122,7 @@ class Frames(PartsTest):
                  (self.a.assign(tags=[[1]] * 90), {}, TypeError, "column 'tags' has a value of type list"),
                  (self.a.assign(z=1j), {}, ValueError, "Complex data not supported: column 'z'"),
                  (self.a, {"columns": "nix"}, ValueError, "no column 'nix'"),
-                 (np.zeros((5, 2)), {"id_column": "x"}, ValueError, "array has no named columns.*id_column"),
+                 (np.zeros((5, 2)), {"id_column": "x"}, ValueError, "array without column names.*id_column"),
                  (self.a, {"colums": "x"}, TypeError, "unexpected keyword argument 'colums'")]
         for table, how, kind, words in cases:
             with self.assertRaisesRegex(kind, words) as caught:
@@ -137,7 +137,7 @@ class Frames(PartsTest):
         text = "\n".join(str(w.message) for w in caught)
         for name in ("income", "shoe", "platinum"):
             self.assertIn(name, text)
-        with self.assertRaisesRegex(ValueError, "there is no task 1"):
+        with self.assertRaisesRegex(ValueError, "there is no data set 1"):
             model.predict(self.a, task=1)
         with self.assertRaisesRegex(TypeError, "task is 0.5"):
             model.predict(self.a, task=0.5)
@@ -186,7 +186,7 @@ class Frames(PartsTest):
         model = kindred.KMeans(n_clusters=2).fit({1: x, 0: x + 100})  # numbers as names, in another order
         np.testing.assert_array_equal(model.predict(x, task=1), model.labels_["1"])
         np.testing.assert_array_equal(model.predict(x + 100, task=0), model.labels_["0"])
-        with self.assertRaisesRegex(ValueError, "there is no task 2"):
+        with self.assertRaisesRegex(ValueError, "there is no data set 2"):
             model.predict(x, task=2)
         labels = kindred.LogReg().fit(x, ["a", "a", "b", "b"], {"left": x, "right": x[::-1]})
         seen = []

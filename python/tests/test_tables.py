@@ -101,7 +101,7 @@ class Forms(PartsTest):
                 self.assertEqual(kindred.evaluate(adata.obs["k"][rows], self.ya[rows])["acc"], 1)
             self.assertTrue(np.isfinite(adata.obsm["X_k"]).all())
         for how, words in (({"layer": "no"}, "layers.'no'.*counts"), ({"obsm": "no"}, "obsm.'no'.*X_pca"),
-                           ({"layer": "counts", "obsm": "X_pca"}, "both"), ({"batch_key": "no"}, "obs.'no'.*batch")):
+                           ({"layer": "counts", "obsm": "X_pca"}, "cannot be combined"), ({"batch_key": "no"}, "obs.'no'.*batch")):
             with self.assertRaisesRegex(ValueError, words):
                 kindred.cluster_anndata(adata, k=3, **how)
         with tempfile.TemporaryDirectory() as folder:
