@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo python check check-deep regression fuzz tsan coverage bench install format clean
+.PHONY: all setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -18,6 +18,13 @@ demo: all
 python: all
 	@tools/setup.sh check
 	tools/python.sh build/release
+
+# The documentation site, in build/site: guides, Python and C reference, gallery of reports. Needs no network.
+docs: all
+	@tools/setup.sh docs
+	tools/python.sh build/release
+	build/release/venv/bin/python docs/site/build.py build/release build/site
+	@echo "Open build/site/index.html in a browser."
 
 # Build and full suite: minutes. Tests run side by side, and idle threads that spin would hold up the others.
 check check-deep fuzz tsan: export OMP_WAIT_POLICY ?= passive

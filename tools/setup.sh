@@ -2,6 +2,7 @@
 # Installs the missing packages that are needed to build kindred (and, with "check", to test it) on Debian or Ubuntu. On other systems it prints what
 # to install. If nothing is missing, it does nothing and needs no network.
 # Usage: tools/setup.sh [build|check|deep|bench]
+# or tools/setup.sh docs, for the documentation site alone.
 set -eu
 
 build="gcc make cmake ninja-build pkg-config libopenblas-openmp-dev zlib1g-dev
@@ -11,15 +12,18 @@ python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-nbclient
 python3-ipykernel python3-numpydoc patchelf"
 deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
+docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
+python3-sphinx python3-numpydoc python3-myst-parser furo"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 
 case "${1:-build}" in
 build) wanted=$build ;;
 check) wanted="$build $check" ;;
-deep) wanted="$build $check $deep" ;;
+deep) wanted="$build $check $deep $docs" ;;
+docs) wanted="$build $docs" ;;
 bench) wanted="$build $bench" ;;
 *)
-	echo "usage: tools/setup.sh [build|check|deep|bench]" >&2
+	echo "usage: tools/setup.sh [build|check|deep|docs|bench]" >&2
 	exit 2
 	;;
 esac
