@@ -1,6 +1,6 @@
-"""Builds libkindred with CMake and the extension over it; the package carries both. SPDX-License-Identifier: BSD-3-Clause
+"""Builds libkindred with CMake and the extension that uses it; the package contains both. SPDX-License-Identifier: BSD-3-Clause
 
-KINDRED_LIBRARY names a libkindred.so that is built already; without it CMake builds one in build/python of the tree.
+Set KINDRED_LIBRARY to use a libkindred.so that has been built; by default CMake builds one in build/python.
 """
 import os
 import re
@@ -21,7 +21,7 @@ def version():
 
 
 def library():
-    """The shared library that the wheel carries."""
+    """The shared library that becomes a part of the package."""
     given = os.environ.get("KINDRED_LIBRARY")
     if given:
         return Path(given).resolve()
@@ -33,7 +33,7 @@ def library():
 
 
 class BuildExt(build_ext):
-    """The extension finds the library beside itself, wherever the package lies."""
+    """Puts the library into the folder of the extension, which finds it there."""
 
     def build_extension(self, ext):
         built = library()

@@ -1,4 +1,4 @@
-"""AnnData objects in memory: batches clustered together, labels carried from a reference. SPDX-License-Identifier: BSD-3-Clause"""
+"""Functions for AnnData objects in memory. SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
 
 from ._jobs import cluster, transfer
@@ -33,7 +33,7 @@ class _View:
 
 
 def _write(adata, key, rows, result, tasks, categories=None):
-    """obs[key], obs[key_confidence], obsm["X_" + key] if the result has a map, and uns[key]."""
+    """Writes obs[key], obs[key + "_confidence"], obsm["X_" + key] if the result has a map, and uns[key]."""
     import pandas
     n = adata.shape[0]
     labels, confidence, places = np.empty(n, object), np.full(n, np.nan), None
@@ -54,7 +54,7 @@ def _write(adata, key, rows, result, tasks, categories=None):
 
 
 def _statistics(result):
-    """What a result says besides labels, in the types that an h5ad file can hold."""
+    """Everything in a result except labels, in types that an h5ad file can hold."""
     import pandas
     clusters, features = [], []
     for task in result.tasks:
@@ -78,7 +78,7 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
     """Cluster the batches of an AnnData object together.
 
     The labels are written to ``obs[key]``, the confidence to ``obs[key + "_confidence"]`` and, with ``map=True``, the map to ``obsm["X_" + key]``. ``uns[key]``
-    has the method, objective, relatedness, advice, and DataFrames of the clusters and of the features that set them apart.
+    has the method, objective, relatedness, advice, and DataFrames of the clusters and of the features that distinguish them.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The extension: every declaration of the public headers, as they stand. SPDX-License-Identifier: BSD-3-Clause
+"""Builds the extension from the declarations of the public headers. SPDX-License-Identifier: BSD-3-Clause
 
 cffi in API mode: the C compiler checks each declaration against the headers, so that a struct that grew or a function that
 changed is found when building, not when crashing. Nothing is written twice: the headers are the list.
@@ -12,7 +12,7 @@ INCLUDE = Path(__file__).resolve().parents[2] / "include"
 
 
 def declarations(header, seen):
-    """What a header and those it includes declare, in the subset of C that cffi reads."""
+    """The declarations of a header and of those it includes, in the subset of C that cffi reads."""
     path = INCLUDE / header
     if path in seen:
         return ""

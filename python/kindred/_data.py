@@ -1,7 +1,7 @@
-"""Tables in: NumPy, SciPy, pandas, AnnData and files as data sets of the library. SPDX-License-Identifier: BSD-3-Clause
+"""Converts NumPy, SciPy, pandas and AnnData objects and files to data sets of the library. SPDX-License-Identifier: BSD-3-Clause
 
-float64 in C order and compressed rows are borrowed; anything else is converted, once. Preprocessing that changes values
-makes the library's own copy: what the caller passed is never written to.
+float64 arrays in C order and CSR matrices are borrowed; everything else is converted once. Preprocessing that changes values makes a copy,
+so that the caller's objects are never changed.
 """
 import os
 import sys
@@ -18,7 +18,7 @@ def _comes_from(x, package):
 
 
 def is_sparse(x):
-    """Whether x is a sparse matrix of SciPy: a view of one, as adata[:50].X is, has a class derived from SciPy's."""
+    """Whether x is a sparse matrix of SciPy or of a derived class, such as adata[:50].X."""
     return hasattr(x, "tocsr") and _comes_from(x, "scipy")
 
 
@@ -35,7 +35,7 @@ def is_path(x):
 
 
 def is_texts(x):
-    """Whether x is a list of texts, one for each sample. A list of paths looks alike: callers decide by where it is."""
+    """Whether x is a list of texts, one for each sample. A list of paths has the same type, so that callers decide by its position."""
     return isinstance(x, (list, tuple)) and len(x) > 0 and all(isinstance(v, str) for v in x)
 
 
@@ -46,13 +46,13 @@ def is_table(x):
 
 
 def strings(values):
-    """A C array of C strings, with what keeps it alive."""
+    """A C array of C strings, and the objects that keep it alive."""
     keep = [chars(v) for v in values]
     return ffi.new("char *[]", keep), keep
 
 
 def until_null(at, *arguments):
-    """What at(*arguments, 0), at(*arguments, 1), ... return, up to the first NULL."""
+    """Yields the results of at(*arguments, 0), at(*arguments, 1), ..., up to the first NULL."""
     index = 0
     while (found := at(*arguments, index)) != ffi.NULL:
         yield found
@@ -189,7 +189,7 @@ def _names(pointer, count):
 
 
 def view(pointer, count, dtype, owner):
-    """Memory of the library as an array that keeps `owner` alive; read-only."""
+    """Memory of the library as a read-only array, which keeps `owner` alive."""
     if count == 0:
         return np.zeros(0, dtype)
     size = int(count) * np.dtype(dtype).itemsize
@@ -207,7 +207,7 @@ class _Exposed:
 
 
 class _Owned:
-    """The same by the buffer protocol."""
+    """The same through the buffer protocol."""
 
     def __init__(self, buffer, owner):
         self.buffer, self.owner = buffer, owner
@@ -217,7 +217,7 @@ class _Owned:
 
 
 def check_matrix(x, what="X"):
-    """x as a float64 matrix in C order or compressed rows; the errors are those scikit-learn's users know."""
+    """x as a float64 array in C order or CSR matrix. Errors have the wording of scikit-learn."""
     if is_sparse(x):
         if x.dtype.kind == "c":
             raise ValueError("Complex data not supported")
@@ -252,7 +252,7 @@ def check_matrix(x, what="X"):
 
 
 def _parts(x):
-    """Matrix, names of columns, names of rows."""
+    """The matrix, the column names and the row names."""
     if is_frame(x):
         columns = [str(c) for c in x.columns] if all(isinstance(c, str) for c in x.columns) else None
         index = None if type(x.index).__name__ == "RangeIndex" else [str(i) for i in x.index]
@@ -263,9 +263,9 @@ def _parts(x):
 
 
 def as_data(session, x, name):
-    """A data set that borrows x where it can."""
+    """A data set that borrows x if possible."""
     if isinstance(x, Data):
-        # Jobs preprocess in place: the caller's own stays as it is.
+        # Jobs preprocess in place: a view keeps the caller's data set unchanged.
         out = ffi.new("kdr_data **")
         session.check(lib.kdr_data_view(session.ctx, x._data, chars(name or x.name), out))
         return Data(out[0], x)
@@ -305,14 +305,14 @@ def as_data(session, x, name):
 
 
 def first_rows(session, data, count, name):
-    """The first rows of a data set, as one of their own."""
+    """A data set of the first rows of another one."""
     out, rows = ffi.new("kdr_data **"), ffi.new("int64_t[]", list(range(count)))
     session.check(lib.kdr_data_rows(session.ctx, data._data, rows, count, out))
     return as_data(session, Data(out[0]), name)
 
 
 def set_classes(session, data, y):
-    """Gives a data set classes by name: None, NaN and -1 among text are unknown. Returns the classes as they were given."""
+    """Sets the classes of a data set; None and NaN are unknown. Returns the distinct classes as they were passed."""
     y = np.asarray(y)
     known = np.array([not (v is None or (isinstance(v, float) and np.isnan(v))) for v in y.tolist()], bool)
     values, index = np.unique(y[known], return_inverse=True)

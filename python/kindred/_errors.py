@@ -1,11 +1,11 @@
-"""Status codes as exceptions, each with the library's one line. SPDX-License-Identifier: BSD-3-Clause"""
+"""Exceptions and warnings, and the messages of the library in terms of Python. SPDX-License-Identifier: BSD-3-Clause"""
 import re
 
 try:
     from ._kindred import ffi, lib
 except ModuleNotFoundError as missing:
-    raise ImportError("kindred was found as source, without its library: leave the folder python/ of the source, or install from "
-                      "there with 'pip install .' ('make python' in the folder above)") from missing
+    raise ImportError("the extension of kindred is not built: run Python in a folder other than python/ of the source, or install the package with "
+                      "'pip install .' in python/ or 'make python' in the folder above") from missing
 
 
 class NumericError(ArithmeticError):
@@ -88,7 +88,7 @@ _EXCEPTIONS = {
 
 
 def check(ctx, status):
-    """Raises what `status` means; nothing where it is success."""
+    """Raises the exception for a status; does nothing for success."""
     if status == lib.KDR_OK:
         return
     line = text(lib.kdr_context_error(ctx)) or text(lib.kdr_strerror(status))
@@ -103,7 +103,7 @@ _VALUES = {"na": ("inf",), "format": ("10x",), "device": ("auto", "cpu", "cuda")
 
 
 def in_python(line):
-    """A line of the library with its options as Python spells them: `--missing mean` is missing='mean'."""
+    """A message of the library with its options in Python notation: `--missing mean` becomes missing='mean'."""
     def option(match):
         name, quoted, word = match[1], match[2], match[3] or ""
         if name in _FLAGS:
@@ -120,10 +120,10 @@ def in_python(line):
 
 
 def text(chars):
-    """A C string as str; names of files need not be UTF-8."""
+    """A C string as str; file names need not be UTF-8."""
     return None if chars == ffi.NULL else ffi.string(chars).decode("utf-8", "surrogateescape")
 
 
 def chars(value):
-    """A str as a C string that lives as long as what is returned."""
+    """A str as a C string, which lives as long as the returned object."""
     return ffi.new("char[]", str(value).encode("utf-8", "surrogateescape"))

@@ -28,7 +28,7 @@ except ImportError:
         """The estimator has not been fitted."""
 
     class BaseEstimator:
-        """The part of scikit-learn's that estimators need to be used without it."""
+        """The part of scikit-learn's BaseEstimator that is needed if scikit-learn is not installed."""
 
         @classmethod
         def _get_param_names(cls):
@@ -58,12 +58,12 @@ except ImportError:
 
 
 def parameter(name):
-    """An option's name as a parameter: `lambda` is a word of Python's."""
+    """The name of an option as a parameter: `lambda` is a keyword of Python."""
     return f"{name}_" if keyword.iskeyword(name) else name
 
 
 def _columns(x):
-    """Names of the columns, where a table has them as texts."""
+    """Column names of a table, if they are texts; else None."""
     if is_frame(x) and all(isinstance(c, str) for c in x.columns):
         return np.array(x.columns, dtype=object)
     if is_anndata(x):
@@ -82,7 +82,7 @@ def _rows_of(x, rows):
 
 
 def _checked(x):
-    """A table as the library takes it, checked once; tables with names keep them."""
+    """A table that has been checked; objects with names are returned unchanged."""
     return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
 
 
@@ -95,7 +95,7 @@ def _of_texts(reading):
 
 
 def _without_texts(reading):
-    """Options of read() that are left when texts have been read."""
+    """Options of read() that do not apply to texts only."""
     return {name: value for name, value in reading.items() if name not in ("text_column", "texts")}
 
 
@@ -106,7 +106,7 @@ def _check_reading(how):
 
 
 def _whole(sets, values, unknown):
-    """Values of the samples of the data sets that one table gave, in the order of its rows; `unknown` for rows left out."""
+    """Values of the samples of all data sets of one table, in the order of its rows; `unknown` for rows that were skipped."""
     if all(v is None for v in values):
         return None
     rows = [d.rows for d in sets]
@@ -119,7 +119,7 @@ def _whole(sets, values, unknown):
 
 
 def _until_stopped(job, *args, **how):
-    """The result of a job, and the KeyboardInterrupt that ended it early or None."""
+    """The result of a job, and the KeyboardInterrupt that ended it early, or None."""
     try:
         return job(*args, **how), None
     except KeyboardInterrupt as stop:
@@ -129,7 +129,7 @@ def _until_stopped(job, *args, **how):
 
 
 class Estimator(BaseEstimator):
-    """What all estimators share: their entry in the registry, models, pickling."""
+    """Base class of all estimators: their entry in the registry, models, pickling."""
 
     _entry: dict = {}
 
@@ -166,7 +166,7 @@ class Estimator(BaseEstimator):
         return Bar(messages=self.verbose > 1) if self.verbose else None
 
     def _finished(self, stop):
-        """The end of fit: Ctrl-C leaves it once the best so far is in the attributes."""
+        """Ends fit. After Ctrl-C, raises KeyboardInterrupt when the attributes have the best result so far."""
         self.interrupted_ = stop is not None
         if stop is not None:
             raise stop
@@ -192,7 +192,7 @@ class Estimator(BaseEstimator):
         return x
 
     def __getstate__(self):
-        """Results live in the library: a pickle holds the model as the file that the program reads, too."""
+        """A pickle contains the model as a model file, because results belong to the library."""
         state = dict(self.__dict__)
         state.pop("_fitted_model", None)
         if any(isinstance(s, Data) for s in state.get("_sources", ((),))[0]):
@@ -220,7 +220,7 @@ class Estimator(BaseEstimator):
 
 
 def _with_tasks(X, tasks, reading):
-    """One table with the task of each row: a frame with a column of tasks, or a dict of parts and the rows of each."""
+    """One table and the data set of each row, as a frame with a task column, or as a dict of parts and the rows of each part."""
     groups, table = np.asarray(tasks), _checked(X)
     if len(groups) != table.shape[0]:
         raise ValueError(f"tasks has length {len(groups)}, but X has shape {table.shape}: one entry for each row is needed")
@@ -354,7 +354,7 @@ def _centres(entry):
 
 
 class Centred:
-    """transform and score of methods whose clusters have centres among the samples."""
+    """transform and score, for methods whose clusters have centres in the space of the features."""
 
     def transform(self, X, task=None):
         """Return the distances of samples to the cluster centres.
@@ -422,7 +422,7 @@ class Centred:
 
 
 class Predicts:
-    """predict of methods whose models label new samples."""
+    """predict, for methods whose models label new samples."""
 
     def predict(self, X, task=None, rename=None):
         """Label new samples.
@@ -446,7 +446,7 @@ class Predicts:
 
 
 class Probable:
-    """predict_proba of methods that learn from the source alone."""
+    """predict_proba, for methods that learn from the source alone."""
 
     def predict_proba(self, X):
         """Return calibrated class probabilities of new samples.
@@ -620,7 +620,7 @@ def _has_folders(x):
 
 
 def _classes_of(data, table, column):
-    """Known classes of a data set, with the values that a frame has."""
+    """The known classes of a data set, with the values of a frame instead of texts."""
     values = {str(v): v for v in table[column].dropna().unique().tolist()} if is_frame(table) else {}
     return np.array([values.get(c, c) for c in data.labels])
 
@@ -693,12 +693,12 @@ _CLUSTERED = [("labels_", _FORM, "Cluster of each sample, from 0: an array for o
               ("n_clusters_", "int, list or dict", "Number of clusters of each data set."),
               ("confidence_", _FORM, "How certain each label is, from 0 to 1."),
               ("second_", _FORM, "The second-best cluster of each sample; -1 if there is none."),
-              ("clusters_", "list of dict", "What sets each cluster apart; see :meth:`Result.clusters`.")]
+              ("clusters_", "list of dict", "Features that distinguish each cluster; see :meth:`Result.clusters`.")]
 _LABELLED = [("transduction_", "array or list of arrays", "Labels of the target; None without a target."),
              ("classes_", "array", "The classes."),
              ("confidence_", "array or list of arrays", "How certain each label is, from 0 to 1."),
              ("second_", "array or list of arrays", "The second-best label of each sample; None if there is none."),
-             ("clusters_", "list of dict", "What sets each class apart; see :meth:`Result.clusters`.")]
+             ("clusters_", "list of dict", "Features that distinguish each class; see :meth:`Result.clusters`.")]
 
 
 def _example(entry):
@@ -764,14 +764,14 @@ def make_class(entry):
     source = f"def __init__(self, *, {', '.join(_parameters(entry))}):\n" + "".join(
         f"    self.{n} = {n}\n" for n in names)
     scope: dict = {}
-    exec(source, scope)  # as dataclasses do: scikit-learn reads the parameters off the signature
+    exec(source, scope)  # as dataclasses do: scikit-learn needs the parameters in the signature
     return type(entry["class"], bases, {"__init__": scope["__init__"], "__doc__": _document(entry), "_entry": entry,
                                         "__module__": "kindred", "__qualname__": entry["class"],
                                         "_more_tags": _tags(entry)})
 
 
 def _tags(entry):
-    """What scikit-learn's own checks should know."""
+    """Tags for scikit-learn's own checks."""
     def _more_tags(self):
         tags = {"requires_y": entry["family"] == "transfer"}
         if "nonneg" in entry["flags"]:

@@ -1,4 +1,4 @@
-"""What `kindred vectorize`, `convert` and `inspect` do, as functions. SPDX-License-Identifier: BSD-3-Clause"""
+"""Functions for files and texts. SPDX-License-Identifier: BSD-3-Clause"""
 import os
 
 import numpy as np
@@ -221,7 +221,7 @@ def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
 
 
 def _map_of(result, name):
-    """The places of a task's samples, or None where there are none for all of them."""
+    """The map of a data set, or None if it does not show all samples."""
     if result is None or name not in result.tasks:
         return None
     task = result.tasks.index(name)

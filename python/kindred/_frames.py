@@ -1,8 +1,8 @@
-"""Data frames by the rules for tables. SPDX-License-Identifier: BSD-3-Clause
+"""Reads data frames by the rules for tables. SPDX-License-Identifier: BSD-3-Clause
 
-A frame that is more than finite numbers is handed to the library's reader of tables as text in memory, so that categories,
-dates, row names and missing values have one set of rules, whether a table comes from a file or from pandas. What the dtypes
-say is passed on as kinds of columns; the values decide the rest.
+A frame with anything but finite numbers is passed to the library's table reader as text in memory. Categories, dates, row names and
+missing values therefore follow the same rules in files and in frames. The dtypes determine the kinds of columns if they can, and the
+values determine the others.
 """
 import csv
 import difflib
@@ -15,9 +15,9 @@ ITEM = re.compile(r'(?:^|,)\s*([-+]?)(?:"((?:[^"]|"")*)"\??|([^,:"]*))(:[^,]*)?'
 
 
 def is_plain(frame):
-    """Whether a frame is finite numbers and nothing else, which the library takes as they are.
+    """Whether a frame has only finite numbers, which the library uses directly.
 
-    Whole numbers that are all different may be row names: the reader decides."""
+    Whole numbers that are all different may be row names, which the table reader decides."""
     if len(frame) == 0:
         return True
     for position, dtype in enumerate(frame.dtypes):
@@ -32,7 +32,7 @@ def is_plain(frame):
 
 
 def columns_text(columns):
-    """The option `columns` as the library reads it: a str as it is, a list of names, or a dict of kinds by name."""
+    """The option `columns` in the form of the library: from a str, a list of names, or a dict of kinds by name."""
     if columns is None or isinstance(columns, str):
         return columns
     if isinstance(columns, dict):
@@ -66,7 +66,7 @@ def renames(rename):
 
 
 def renamed(table, rename):
-    """A frame with new names of its columns; other tables as they are."""
+    """A frame with new column names; other tables are returned unchanged."""
     names = renames(rename)
     if not names or not hasattr(table, "columns") or not hasattr(table, "set_axis"):
         return table
@@ -80,7 +80,7 @@ def renamed(table, rename):
 
 
 def check_names(sets, how):
-    """After tables that need not all have the columns that options name: an error for a column that none has."""
+    """Raises an error if an option names a column that no table has. A single table may lack it."""
     have = {str(c["name"]) for data in sets for c in data.columns or ()} | {n for data in sets for n in data.feature_names or ()}
     wanted = [name for _, name, _ in _items(columns_text(how.get("columns")) or "") if name != "*" and not name.isdigit()]
     if isinstance(how.get("rename"), dict):
@@ -96,7 +96,7 @@ def quoted(name):
 
 
 def _kind(column, name):
-    """The kind of a column, if its dtype determines one; "" where the values decide."""
+    """The kind of a column, if its dtype determines one; "" if the values decide."""
     kind = getattr(column.dtype, "kind", "O")
     if kind == "c":
         raise ValueError(f"Complex data not supported: column {name!r}")
@@ -131,19 +131,19 @@ def _cells(column, comma):
     elif kind in "iu" and not missing.any():
         return list(map(str, column.tolist()))
     else:
-        known = {}  # texts repeat
+        known = {}  # texts repeat: quote each only once
         cells = [known.get(v) or known.setdefault(v, quoted(v)) for v in column.astype(object).where(~missing, "").tolist()]
     return ["" if gone else cell for cell, gone in zip(cells, missing)] if missing.any() else cells
 
 
 def frame_text(frame, options):
-    """A frame as the text of a table, and the options to read it with: a copy of those given, completed."""
+    """A frame as the text of a table, and the options to read it with."""
     options = {name: value for name, value in options.items() if value is not None}
     comma, titles = options.get("decimal") == ",", [str(c) for c in frame.columns]
     columns = [frame.iloc[:, position] for position in range(frame.shape[1])]
     kinds = [(title, kind) for title, kind in zip(titles, map(_kind, columns, frame.columns)) if kind]
     cells = [_cells(column, comma) for column in columns]
-    counted = frame.index.name is None and getattr(frame.index.dtype, "kind", "O") in "iu"  # what selecting rows leaves
+    counted = frame.index.name is None and getattr(frame.index.dtype, "kind", "O") in "iu"  # as after selecting rows
     if not counted and "id_column" not in options:
         title = str(frame.index.name or "index")
         while title in titles:
@@ -172,7 +172,7 @@ _PLACE = re.compile(r"\bline (\d+)(?:, column \d+ \((.*?)\))?")
 
 
 def in_rows(message):
-    """A message about lines of the text in terms of rows of the frame, from 0."""
+    """Replaces line numbers of the text in a message by row numbers of the frame, from 0."""
     def place(match):
         title = "" if match[2] is None else f", column '{match[2]}'"
         return f"row {max(0, int(match[1]) - 2)}{title}"

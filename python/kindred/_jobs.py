@@ -17,7 +17,7 @@ from ._session import Session, seed_of
 
 
 def _choice(value, option, what=None):
-    """The number of a value among those that the library lists for an option of the command line."""
+    """The index of a value among the values of an option of the command line."""
     if value is None:
         return 0
     allowed = choices(option)
@@ -27,7 +27,7 @@ def _choice(value, option, what=None):
 
 
 def _prep(weight, norm, scale, features=None, top_features=None, fit_on=None, top_by=None):
-    """A kdr_prep_options, which must live as long as what points to it."""
+    """A kdr_prep_options. The caller must keep it as long as the library uses it."""
     out = ffi.new("kdr_prep_options *")
     lib.kdr_prep_options_init(out)
     out.align = _choice(features, "features")
@@ -41,14 +41,14 @@ def _prep(weight, norm, scale, features=None, top_features=None, fit_on=None, to
 
 
 def _preprocessing(value, *specified):
-    """Who chooses weight, norm and scale: as on the command line, the caller if one of them is given, also as "none"."""
+    """Who chooses weight, norm and scale. As on the command line, the caller does if one of them is given, even as "none"."""
     if value in (None, "default") and any(v is not None for v in specified):
         value = "none"
     return _choice(value, "preprocess")
 
 
 def settings(session, method, options):
-    """Options of a method, by name, as `--set` takes them."""
+    """The options of a method by name, as for `--set`."""
     out = ffi.new("kdr_options **")
     session.check(lib.kdr_options_new(session.ctx, chars(method), out))
     held = ffi.gc(out[0], lib.kdr_options_free)
@@ -68,7 +68,7 @@ def settings(session, method, options):
 
 
 def as_tasks(x):
-    """Tasks with their names: one table or path, a sequence of them, or a dict of them. In both, a list of texts is a task."""
+    """Data sets and their names, from one table or path, a sequence or a dict. In the latter two, a list of texts is a data set."""
     if isinstance(x, dict) and not is_sparse(x):  # SciPy has a matrix that is a dict
         return list(x.values()), [str(name) for name in x]
     if not is_table(x) and isinstance(x, (list, tuple)) and len(x) > 0 and all(is_table(t) or is_texts(t) for t in x):
@@ -77,7 +77,7 @@ def as_tasks(x):
 
 
 def written_texts(texts, written):
-    """Texts in memory as a file of JSON objects, which keeps their line ends; its path is added to `written`."""
+    """Writes texts to a file of JSON objects, which keeps their line ends, and adds its path to `written`."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json", delete=False) as f:
         written.append(f.name)
         for number, document in enumerate(texts):
@@ -88,8 +88,9 @@ def written_texts(texts, written):
 
 
 def join_texts(session, groups, how):
-    """Groups of tables, (tables, names, stem, may_lack_labels) each, with all texts read together, over one vocabulary: folders, lists of
-    texts and, with text_column, files. Returns the tables of each group."""
+    """Reads all texts in groups of tables over a common vocabulary: folders, lists of texts and, with text_column, files.
+
+    A group is (tables, names, stem, may_lack_labels). Returns the tables of each group."""
     how = {name: value for name, value in how.items() if value is not None}
     joined, named, places, written = [list(tables) for tables, *_ in groups], [], [], []
     try:
@@ -118,10 +119,10 @@ def join_texts(session, groups, how):
 
 
 def load(session, tables, names, stem, how=None, *, method=None, family="cluster", may_lack_labels=False, more=False):
-    """Data sets from tables, frames and paths, in their order, and the number of the table that each comes from.
+    """Data sets from tables, frames and paths, in order, and the index of the table that each comes from.
 
-    how: options of read(). Frames that are more than numbers are read by the same rules as files. more: other tables of the job may
-    have columns that these lack; the caller checks."""
+    how: options of read(). Frames with anything but numbers are read by the same rules as files. more: other tables of the job may
+    have columns that these lack; the caller checks this."""
     how = {name: value for name, value in (how or {}).items() if value is not None}
     read_how = dict(how, may_lack_labels=True) if may_lack_labels and "label_column" in how else dict(how)
     if "missing" not in how and method is not None and default_missing(method, family):
@@ -195,7 +196,7 @@ def _pointers(sets):
 
 
 def finish(session, result):
-    """Passes the library's warnings on. After Ctrl-C, raises KeyboardInterrupt whose attribute `result` is the best so far."""
+    """Issues the warnings of the library. After Ctrl-C, raises KeyboardInterrupt with the best result so far as its attribute `result`."""
     if session.interrupted:
         stop = KeyboardInterrupt("interrupted; the attribute `result` of this exception is the best result so far")
         stop.result = result
@@ -315,7 +316,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
 
 
 def clusters_of_each(k, names, what="k"):
-    """The number of clusters as the library takes it, 0 if it is to be found; or a list of them, in the order of the data sets."""
+    """The number of clusters in the form of the library, 0 to estimate it, or a list with one for each data set."""
     if isinstance(k, dict):
         wrong = [name for name in k if name not in names] or [name for name in names if name not in k]
         if wrong:
@@ -460,7 +461,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
 
 
 def _registered(method):
-    """The id of a transfer method: `auto` is the name of one in each family."""
+    """The id of a transfer method: both families have a method called `auto`."""
     found = ffi.new("const kdr_algo **")
     known = lib.kdr_algo_require(ffi.NULL, chars(method), lib.KDR_FAMILY_TRANSFER, found) == lib.KDR_OK
     return text(found[0].id) if known else method
@@ -472,7 +473,7 @@ _READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns")
 
 
 def _elsewhere(path):
-    """What pandas reads and the library does not: Parquet, Arrow."""
+    """A frame from a format that pandas reads and the library does not (Parquet, Arrow); None for other formats."""
     ending = str(path).lower().rsplit(".", 1)[-1]
     if ending in ("parquet", "pq"):
         import pandas
@@ -489,7 +490,7 @@ def read(path, *, format=None, name=None, columns=None, rename=None, missing=Non
          may_lack_labels=False, may_lack_columns=False):
     r"""Read a data set from a file, a folder or a DataFrame.
 
-    The formats are those of the program, which `kindred convert` lists, and Parquet and Feather files, which pandas reads. A
+    The formats are those of the program and, through pandas, Parquet and Feather. A
     folder is a 10x folder or a folder of texts.
 
     Parameters
@@ -552,7 +553,7 @@ def read(path, *, format=None, name=None, columns=None, rename=None, missing=Non
     session = Session()
     several = isinstance(path, (list, tuple, dict))
     named = list(path.items()) if isinstance(path, dict) else [(name, p) for p in (path if several else [path])]
-    reading(options)  # names what is wrong with them
+    reading(options)  # raises an error if they are wrong
     frame = None if several else path if is_frame(path) else _elsewhere(path)
     if frame is not None:
         sets = read_frame(session, frame, named[0][0] or ("data" if frame is path else _stem(path)), options)
@@ -568,7 +569,7 @@ def _stem(path):
 
 
 def _read_tasks(session, named, options):
-    """Data sets of named paths that are read together, each with the number of its path."""
+    """The data sets of named paths that are read together, each with the index of its path."""
     return _read_listed(session, named, *reading(options))
 
 
@@ -587,14 +588,14 @@ def _read_listed(session, named, o, keep):
 
 
 def _text_settings(texts):
-    """Options of texts as lines, by their names on the command line."""
+    """Options for texts as lines, with their names on the command line."""
     spelt = {"stopwords": "stop-words", "max_features": "top-features"}
     return "".join(f"{spelt.get(name, name.replace('_', '-'))}={int(value) if isinstance(value, bool) else value}\n"
                    for name, value in texts.items())
 
 
 def reading(options):
-    """The options of read() as the library takes them, and what must live as long."""
+    """The options of read() in the form of the library, and the objects that must live as long."""
     o = ffi.new("kdr_read_options *")
     lib.kdr_read_options_init(o)
     keep, model = [], None
@@ -635,7 +636,7 @@ def reading(options):
 
 
 def _shape(task):
-    """Rows, columns, and stored entries or None where it is dense: of a table, or as given."""
+    """Rows, columns and stored entries (None: dense) of a table or of a tuple of sizes."""
     if isinstance(task, (tuple, list)) and len(task) in (2, 3) and all(np.ndim(v) == 0 for v in task):
         return int(task[0]), int(task[1]), int(task[2]) if len(task) == 3 else None
     entries = getattr(task.X if isinstance(task, Data) else task, "nnz", None)

@@ -12,11 +12,11 @@ def _left(event):
 
 
 class Bar:
-    """A progress callback that draws: a line that is updated in a terminal, a bar in a notebook, else a line now and then.
+    """A progress callback that draws: one line that is updated in a terminal, a bar in a notebook, otherwise a new line every few seconds.
 
-    messages: also print what the library reports, as `kindred -v` does."""
+    messages: also print the messages of the library, as `kindred -v` does."""
 
-    WIDTH, TERMINAL, ELSEWHERE = 24, .1, 5.0  # characters; seconds between two drawings
+    WIDTH, TERMINAL, ELSEWHERE = 24, 0.1, 5.0  # characters; seconds between two drawings
 
     def __init__(self, messages=False, stream=None):
         self.messages, self.stream = messages, stream or sys.stderr
@@ -60,7 +60,7 @@ class Bar:
             self.shown.update(page)
 
     def clear(self):
-        """Removes what was drawn."""
+        """Removes the drawing."""
         if self.drawn:
             print("\r" + " " * len(self.drawn) + "\r", end="", file=self.stream, flush=True)
             self.drawn = ""

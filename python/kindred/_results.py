@@ -14,7 +14,7 @@ from ._session import Session
 
 
 def quality_dict(q):
-    """kdr_quality as a dict; what has no figure is NaN."""
+    """A kdr_quality as a dict; unknown values are NaN."""
     out = {name: getattr(q, name) for name, _ in ffi.typeof("kdr_quality").fields if name not in ("n", "silhouette_kind")}
     out["silhouette_kind"] = "exact" if q.silhouette_kind == lib.KDR_SILHOUETTE_EXACT else "simplified"
     return out
@@ -26,7 +26,7 @@ _SHOWN = 12  # data sets, and labels of each, in a repr
 def _index(names, task):
     if isinstance(task, (bool, np.bool_)):
         raise TypeError(f"task is {task!r}: use the name of a data set or its number")
-    if isinstance(task, str) or str(task) in names:  # data sets of a dict may have numbers for names: a name comes first
+    if isinstance(task, str) or str(task) in names:  # keys of a dict may be numbers: names have priority
         task = str(task)
         if task not in names:
             raise ValueError(f"there is no data set '{task}': the data sets are {', '.join(names)}")
@@ -64,7 +64,7 @@ class Result:
 
     def __init__(self, pointer, classes=None):
         self._result = ffi.gc(pointer, lib.kdr_result_free)
-        self._values = classes  # class by name, as the caller gave it
+        self._values = classes  # classes by name, as the caller passed them
 
     def __reduce__(self):
         raise TypeError("a Result cannot be pickled: keep its to_json(), or pickle a fitted estimator")
@@ -123,7 +123,7 @@ class Result:
         Raises
         ------
         ValueError
-            If there is no such data set.
+            If no data set has this name or number.
         """
         return _index(self.tasks, task)
 
@@ -313,7 +313,7 @@ class Result:
         Returns
         -------
         array or None
-            One number per sample, from 0 (uncertain) to 1 (certain); None if unknown. :meth:`confidence_from` says how it was measured.
+            One number per sample, from 0 (uncertain) to 1 (certain); None if unknown. :meth:`confidence_from` returns how it was measured.
         """
         task = self.index(task)
         return self._per_sample(lib.kdr_result_confidence(self._result, task, ffi.NULL), task, np.float64)
@@ -405,7 +405,7 @@ class Result:
         return json.loads(self.to_json(samples=False)).get("mixing")
 
     def clusters(self, task=0):
-        """Return what sets each cluster of a data set apart.
+        """Return the features that distinguish each cluster of a data set.
 
         Parameters
         ----------
@@ -434,7 +434,7 @@ class Result:
                                                  force))
 
     def save_features(self, path, force=False):
-        """Write a CSV file with the features that set clusters apart.
+        """Write a CSV file with the features that distinguish clusters.
 
         Parameters
         ----------
@@ -614,7 +614,7 @@ class Model:
         Raises
         ------
         ValueError
-            If there is no such data set.
+            If no data set has this name or number.
         """
         return _index(self.tasks, task)
 

@@ -65,7 +65,7 @@ def devices():
 
 
 def seed_of(random_state):
-    """A seed from what scikit-learn's users pass: an int is `--seed` as it stands, None is drawn afresh."""
+    """A seed from a random_state of scikit-learn: an int is used directly, as `--seed` is; None draws a new seed."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
     if isinstance(random_state, numbers.Integral):
@@ -80,8 +80,8 @@ def seed_of(random_state):
 
 
 class Session:
-    """Owns a kdr_context. The GIL is released in every call of the library; the progress callback takes it back, so that
-    Ctrl-C asks the library to stop. KeyboardInterrupt is raised once the call is over, with the best result so far."""
+    """Owns a kdr_context. Every call of the library releases the GIL, and the progress callback acquires it, so that Ctrl-C can stop
+    the library. KeyboardInterrupt is raised when the call has returned, with the best result so far."""
 
     def __init__(self, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
         out = ffi.new("kdr_context **")
@@ -107,7 +107,7 @@ class Session:
             lib.kdr_context_set_time_limit(self.ctx, float(time_limit))
 
     def check(self, status, keeps=False):
-        """Raises what went wrong in a call. keeps: the caller handles Ctrl-C if the call has a result nevertheless."""
+        """Raises the error of a call. keeps: after Ctrl-C the caller uses the result, if there is one."""
         if isinstance(self._call, Bar):
             self._call.clear()
         if self.error is not None:
@@ -117,7 +117,7 @@ class Session:
         check(self.ctx, status)
 
     def event(self, event):
-        """One event of the library; True asks it to stop."""
+        """Handles one event of the library. Returns True to stop the call."""
         kind = _KINDS[event.kind]
         if kind == "message":
             self.messages.append(text(event.message))
@@ -132,7 +132,7 @@ class Session:
 
 
 def _stop(kind, value, traceback):
-    """What was raised in the callback, wherever in it: Ctrl-C is noted, anything else raised again after the call."""
+    """Handles exceptions in the callback: Ctrl-C is recorded, and others are raised again after the call."""
     session = ffi.from_handle(traceback.tb_frame.f_locals["user"])
     if issubclass(kind, KeyboardInterrupt):
         session.interrupted = True

@@ -14,7 +14,7 @@ def _result(result):
 
 
 def _axes(axes, count, width, height):
-    """Axes for `count` pictures beside each other: those given, or new ones."""
+    """The axes that were passed, or new ones for `count` pictures in a row."""
     if axes is not None:
         axes = list(np.ravel(np.asarray(axes, dtype=object)))
         if len(axes) != count:
@@ -28,7 +28,7 @@ def _axes(axes, count, width, height):
 
 
 def _tasks(result, tasks):
-    """Numbers of the data sets to draw: those specified, or all that have labels, which sources of a transfer have not."""
+    """Numbers of the data sets to draw: those specified, or all that have labels. Sources of a transfer have none."""
     if tasks is None:
         return [t for t in range(len(result.tasks)) if result.labels(t) is not None]
     chosen = [result.index(t) for t in ([tasks] if isinstance(tasks, (str, int)) else tasks)]
@@ -66,7 +66,7 @@ def map(result, tasks=None, axes=None, size=6):
 
     See Also
     --------
-    kindred.plot.clusters : Draw what sets clusters apart.
+    kindred.plot.clusters : Draw the features that distinguish clusters.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def map(result, tasks=None, axes=None, size=6):
 
 
 def clusters(result, tasks=None, axes=None, features=4):
-    """Draw the features that set each cluster apart, one picture per data set.
+    """Draw the features that distinguish each cluster, one picture per data set.
 
     The length of a bar is the difference of the means inside and outside the cluster, in standard deviations.
 

@@ -1,4 +1,4 @@
-"""What the tests share. SPDX-License-Identifier: BSD-3-Clause"""
+"""Functions that several tests use. SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import subprocess
 import sys
@@ -16,7 +16,7 @@ ENTRIES = {entry["id"]: entry for entry in kindred.methods() if entry["family"] 
 
 
 def blobs(seed, n=40, k=3, d=5, shift=0.0):
-    """Clearly separated groups, entries above zero, so that every method can take them."""
+    """Clearly separated groups, positive values, so that every method can be used."""
     rng = np.random.default_rng(seed)
     centres = np.random.default_rng(7).uniform(2, 12, (k, d))
     y = np.arange(n) % k

@@ -1,4 +1,4 @@
-"""What people expect of estimators and results: attributes, frames, progress, pictures. SPDX-License-Identifier: BSD-3-Clause"""
+"""Attributes of estimators and results, frames, progress and pictures. SPDX-License-Identifier: BSD-3-Clause"""
 import importlib.util
 import io
 import unittest
@@ -20,7 +20,7 @@ class Attributes(PartsTest):
         self.z, _ = blobs(2, n=30)
 
     def test_named_methods_preprocess_as_the_program_does(self):
-        """Counts of molecules are weighted, unless that is turned off; centres, transform and score are of the weighted data."""
+        """Molecule counts are weighted by default; centres, transform and score refer to the weighted data."""
         rng = np.random.default_rng(3)
         y = np.arange(80) % 2
         x = rng.poisson(np.where((np.arange(100) % 2)[None] == y[:, None], 40, 10) * rng.uniform(.2, 3, 80)[:, None]).astype(float)

@@ -1,4 +1,4 @@
-"""Estimators and functions on a device: a plug-in with the host's table in the place of an accelerator's."""
+"""Estimators and functions on a device: a plug-in that computes on the processor."""
 import os
 import re
 import unittest
@@ -20,7 +20,7 @@ def calls():
 @unittest.skipUnless(os.environ.get("KINDRED_FAKE_PLUGIN"), "the plug-in of the tests was not built")
 class Device(unittest.TestCase):
     def on_device(self, call):
-        """What `call` gives on the device, which it must have used."""
+        """The result of `call` on the device, which it must have used."""
         before = calls()
         found = call("cuda")
         self.assertGreater(calls(), before)

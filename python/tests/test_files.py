@@ -1,4 +1,4 @@
-"""Files and texts: what the program's vectorize, convert and inspect do."""
+"""Files and texts: vectorize, convert and inspect."""
 import os
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""Data frames as they come: by the rules for tables in files. SPDX-License-Identifier: BSD-3-Clause"""
+"""Data frames follow the rules for tables in files. SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import pickle
 import tempfile

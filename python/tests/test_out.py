@@ -1,4 +1,4 @@
-"""What comes back besides labels: second choices, probabilities, what a cluster is, quality."""
+"""Results other than labels: second-best labels, probabilities, descriptions of clusters, quality."""
 import csv
 import os
 import tempfile

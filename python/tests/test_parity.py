@@ -17,7 +17,7 @@ def csv(path, x):
 
 
 def same(test, ours, theirs):
-    """Equal but for what differs from run to run."""
+    """Equality except for values that differ from run to run."""
     for one in (ours, theirs):
         for name in ("seconds", "estimated", "peak_rss_bytes", "threads", "command_line"):
             one.pop(name, None)

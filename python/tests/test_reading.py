@@ -1,4 +1,4 @@
-"""Files and folders in: several at once, a column of tasks, samples in columns, what pandas reads."""
+"""Reading files and folders: several at once, task columns, samples in columns, formats of pandas."""
 import os
 import tempfile
 import unittest

@@ -1,4 +1,4 @@
-"""scikit-learn's own checks for every class, and what people do with estimators."""
+"""scikit-learn's own checks for every class, and common uses of estimators."""
 import unittest
 import warnings
 
@@ -14,7 +14,7 @@ from common import ENTRIES, PartsTest, blobs, quiet
 
 # Checks that cannot pass, with the reason. (class or "*", check): why
 EXPECTED: dict = {
-    ("INMF", "check_clustering"): "its data have negative entries, which the estimator's tags say it refuses",
+    ("INMF", "check_clustering"): "its data have negative entries, which the estimator refuses, as its tags state",
 }
 
 

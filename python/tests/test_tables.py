@@ -1,4 +1,4 @@
-"""Tables in and out: NumPy, SciPy, pandas, AnnData; tasks in every form; no copy, no harm."""
+"""Tables as input and output: NumPy, SciPy, pandas and AnnData objects in every form, without copies."""
 import multiprocessing
 import pickle
 import subprocess
@@ -156,7 +156,7 @@ class Forms(PartsTest):
             kindred.cluster(self.a, k=2, method="kmean")
 
     def test_forked_processes(self):
-        """Threads of the parent are not in its children, which must not wait for them."""
+        """Forked processes do not have the threads of their parent and must not wait for them."""
         wide, _ = blobs(5, n=3000, k=9)
         here = kindred.KMeans(n_clusters=9, threads=4).fit(wide).labels_
         with multiprocessing.get_context("fork").Pool(2) as pool:
@@ -242,7 +242,7 @@ class Forms(PartsTest):
 
 
 class Harm(PartsTest):
-    """No input crashes the interpreter; errors are the library's one line."""
+    """No input crashes the interpreter; errors are the messages of the library."""
 
     def test_errors_are_exceptions(self):
         x, y = blobs(1)

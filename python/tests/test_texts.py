@@ -1,4 +1,4 @@
-"""Texts given directly: folders, columns of files and lists of str."""
+"""Texts as input: folders, columns of files and lists of str."""
 import os
 import tempfile
 import unittest

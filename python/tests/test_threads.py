@@ -1,4 +1,4 @@
-"""Idle threads sleep, whatever the environment of the process. SPDX-License-Identifier: BSD-3-Clause"""
+"""Idle threads sleep in every environment. SPDX-License-Identifier: BSD-3-Clause"""
 import os
 import subprocess
 import sys
@@ -15,7 +15,7 @@ def others():
 for _ in range(20):
     kindred.KMeans(n_clusters=5, threads=2, n_init=2).fit(x)
     before = others()
-    time.sleep(.005)
+    time.sleep(0.005)
     idle += others() - before
 print(idle)
 """

@@ -1,4 +1,4 @@
-"""What a type checker must accept. SPDX-License-Identifier: BSD-3-Clause"""
+"""Code that a type checker must accept. SPDX-License-Identifier: BSD-3-Clause"""
 import numpy as np
 
 import kindred
