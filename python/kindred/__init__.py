@@ -1,7 +1,8 @@
 """Cluster related data sets together, and label a data set from a labelled one.
 
-Use the functions, which do what the commands of the program do, or the estimators, which follow the conventions of scikit-learn. Every
-method that :func:`methods` lists is an estimator.
+Use the functions, which do what the commands of the program do, or the estimators,
+which follow the conventions of scikit-learn. Every method that :func:`methods` lists is
+an estimator.
 
 Examples
 --------

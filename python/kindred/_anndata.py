@@ -77,15 +77,18 @@ def _statistics(result):
 def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None, obsm=None, **options):
     """Cluster the batches of an AnnData object together.
 
-    The labels are written to ``obs[key]``, the confidence to ``obs[key + "_confidence"]`` and, with ``map=True``, the map to ``obsm["X_" + key]``. ``uns[key]``
-    has the method, objective, relatedness, advice, and DataFrames of the clusters and of the features that distinguish them.
+    The labels are written to ``obs[key]``, the confidence to ``obs[key +
+    "_confidence"]`` and, with ``map=True``, the map to ``obsm["X_" + key]``.
+    ``uns[key]`` has the method, objective, relatedness, advice, and DataFrames of the
+    clusters and of the features that distinguish them.
 
     Parameters
     ----------
     adata : AnnData
         The cells; it is changed.
     batch_key : str, optional
-        Column of ``obs`` that splits the cells into data sets. By default they are one data set.
+        Column of ``obs`` that splits the cells into data sets. By default they are
+        one data set.
     k : int, list of int, dict or None, optional
         Number of clusters, as for :func:`cluster`.
     key : str, default='kindred'
@@ -105,7 +108,8 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
     Raises
     ------
     ValueError
-        If ``obs`` has no column `batch_key`, or if the layer or array does not exist.
+        If ``obs`` has no column `batch_key`, or if the layer or array does not
+        exist.
 
     See Also
     --------
@@ -132,8 +136,9 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
 def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred", layer=None, obsm=None, **options):
     """Label the cells of an AnnData object from a labelled one.
 
-    The classes are written to `target` as :func:`cluster_anndata` does. With ``probabilities=True``, ``obsm["X_" + key + "_probabilities"]`` has one column for each
-    of ``uns[key]["classes"]``.
+    The classes are written to `target` as :func:`cluster_anndata` does. With
+    ``probabilities=True``, ``obsm["X_" + key + "_probabilities"]`` has one column for
+    each of ``uns[key]["classes"]``.
 
     Parameters
     ----------
@@ -142,9 +147,11 @@ def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred"
     target : AnnData
         The cells to label; it is changed.
     label_key : str
-        Column of ``source.obs`` with the classes. Cells without a class are not used.
+        Column of ``source.obs`` with the classes. Cells without a class are not
+        used.
     batch_key : str, optional
-        Column of ``obs`` that splits the cells of source and target into data sets, if it exists there.
+        Column of ``obs`` that splits the cells of source and target into data sets,
+        if it exists there.
     key : str, default='kindred'
         Name of the columns and entries to write.
     layer : str, optional

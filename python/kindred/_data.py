@@ -62,8 +62,9 @@ def until_null(at, *arguments):
 class Data:
     """A data set: samples in rows, features in columns.
 
-    The library owns the values or borrows them from the array that they come from. Functions such as :func:`read`, :func:`generate` and
-    :func:`vectorize` return objects of this class.
+    The library owns the values or borrows them from the array that they come from.
+    Functions such as :func:`read`, :func:`generate` and :func:`vectorize` return
+    objects of this class.
 
     See Also
     --------
@@ -140,10 +141,11 @@ class Data:
 
     @property
     def columns(self):
-        """How each column of the table was treated: a list of dicts, or None if the data do not come from a table.
+        """How each column of the table was treated, as a list of dicts.
 
-        Each dict has the keys ``name``, ``number`` (from 1), ``kind``, ``features`` (number of features it became), ``missing`` (number of missing
-        values), ``constant`` and ``why``.
+        The keys are ``name``, ``number`` (from 1), ``kind``, ``features`` (number of
+        features it became), ``missing`` (number of missing values), ``constant`` and
+        ``why``. None if the data do not come from a table.
         """
         found = list(until_null(lib.kdr_data_column_at, self._data))
         return None if not found else [{"name": text(c.name), "number": c.number, "kind": text(lib.kdr_column_kind_name(c.kind)), "features": c.features,

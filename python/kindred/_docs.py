@@ -25,15 +25,18 @@ def braces(values):
 _GROUPS = {
     "reading": f"""\
 columns : str, list of str or dict, optional
-    The columns to use: a list of names; a dict that maps names to ``"number"``, ``"category"``, ``"date"``, ``"id"``,
-    ``"text"``, or None to skip the column; or text as for ``--columns`` of the program. Only for paths and DataFrames.
+    The columns to use: a list of names; a dict that maps names to ``"number"``,
+    ``"category"``, ``"date"``, ``"id"``, ``"text"``, or None to skip the column; or
+    text as for ``--columns`` of the program. Only for paths and DataFrames.
 rename : dict or path, optional
-    New column names by old ones, or a CSV file with an old and a new name on each line. All other options refer to the new
-    names.
+    New column names by old ones, or a CSV file with an old and a new name on each
+    line. All other options refer to the new names.
 missing : {braces(choices("missing"))}, optional
-    How to handle missing values. By default they are kept if the method skips them and are an error otherwise.
+    How to handle missing values. By default they are kept if the method skips them
+    and are an error otherwise.
 na : str or list of str, optional
-    Further texts that mean a missing value, besides ``NA``, ``NaN``, ``null`` and similar ones.
+    Further texts that mean a missing value, besides ``NA``, ``NaN``, ``null`` and
+    similar ones.
 decimal : {{'.', ','}}, optional
     Decimal sign of numbers. By default it is detected for each column.
 id_column : str, optional
@@ -46,51 +49,65 @@ task_column : str, optional
 text_column : str, optional
     Column of a CSV file, or field of a JSON lines file, whose words are counted.
 texts : dict, optional
-    Options of :func:`vectorize`, such as ``{"stemmer": "none", "min_df": 5}``. The others are chosen from the texts.""",
+    Options of :func:`vectorize`, such as ``{"stemmer": "none", "min_df": 5}``. The
+    others are chosen from the texts.""",
     "preparing": f"""\
 weight : {braces(choices("weight"))}, optional
-    Weight of each entry.
+    How to weight entries: 1 if not zero (``"binary"``), log(1 + x) (``"log1p"``), the
+    same after scaling each row to the median row sum (``"cpm"``), tf-idf, or square
+    root (``"sqrt"``).
 norm : {braces(choices("norm"))}, optional
-    Scale each row to unit length.
+    Scale each row to length 1 by the sum of absolute values or by the Euclidean norm.
 scale : {braces(choices("scale"))}, optional
-    Scale each column.
+    Scale each column: to standard deviation 1 and, for dense data, mean 0
+    (``"standard"``), to the range 0 to 1 (``"minmax"``), or as suits a table of
+    numbers and categories (``"table"``).
 features : {braces(choices("features"))}, optional
-    How to match the columns of several data sets. By default they are matched by name if all data sets have column names, and by
-    position otherwise.
+    How to match the columns of several data sets. By default they are matched by
+    name if all data sets have column names, and by position otherwise.
 top_features : int, optional
     Keep only this number of features, ranked by `top_by`.
 top_by : {braces(choices("top-by"))}, optional
-    Rank features by the number of samples in which they are not zero, by variance, or by variance beyond what the mean explains (for
-    molecule counts). The default is ``"df"``.""",
+    Rank features by the number of samples in which they are not zero, by variance,
+    or by variance beyond what the mean explains (for molecule counts). The default
+    is ``"df"``.""",
     "fit_on": f"""\
 fit_on : {braces(choices("fit-on"))}, optional
-    Fit the preprocessing on all data sets together (the default) or on each one alone.""",
+    Fit the preprocessing on all data sets together (the default) or on each one
+    alone.""",
     "preprocess": f"""\
 preprocess : {braces(choices("preprocess"))}, default='default'
-    With ``"default"``, kindred chooses the preprocessing by the kind of data, unless `weight`, `norm` or `scale` is given. ``"by-data"`` also
-    scales the rows of dense data to unit length, as ``auto`` does. ``"none"`` uses the data as they are, after `weight`, `norm` and `scale`.""",
+    With ``"default"``, kindred chooses the preprocessing by the kind of data,
+    unless `weight`, `norm` or `scale` is given. ``"by-data"`` also scales the rows
+    of dense data to unit length, as ``auto`` does. ``"none"`` uses the data as they
+    are, after `weight`, `norm` and `scale`.""",
     "seed": """\
 seed : int, RandomState, Generator or None, default=1
-    Seed of all random choices. An int gives the same result as ``--seed`` of the program. None draws a new seed.""",
+    Seed of all random choices. An int gives the same result as ``--seed`` of the
+    program. None draws a new seed.""",
     "threads": """\
 threads : int, optional
-    Number of worker threads. The default uses all available cores. Results do not depend on it.""",
+    Number of worker threads. The default uses all available cores. Results do not
+    depend on it.""",
     "limits": """\
 time_limit : float, optional
     Stop after this number of seconds and return the best result so far.
 progress : bool or callable, optional
-    True shows a progress bar. A function is called with a dict for each event and stops the job if it returns True.
+    True shows a progress bar. A function is called with a dict for each event and
+    stops the job if it returns True.
 max_memory : float, optional
     Refuse to start a job that is estimated to need more than this number of bytes.
 device : {'auto', 'cpu', 'cuda', 'cuda:N'}, optional
-    Where to compute large matrix products. By default the device of :func:`set_device`, else ``"auto"``: a GPU, if one is available and
-    the job is large enough to benefit.""",
+    Where to compute large matrix products. By default the device of
+    :func:`set_device`, else ``"auto"``: a GPU, if one is available and the job is
+    large enough to benefit.""",
     "other_reading": """\
 **reading : dict
     Options of :func:`read` for paths and DataFrames.""",
     "task": """\
 task : str or int, default=0
-    Name of the data set, or its number from 0. Negative numbers count from the last.""",
+    Name of the data set, or its number from 0. Negative numbers count from the
+    last.""",
 }
 
 

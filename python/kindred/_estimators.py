@@ -253,8 +253,10 @@ class Clusterer(ClusterMixin, Estimator):
         map : bool, default=False
             Also compute a two-dimensional map of the samples (``result_.map()``).
         **reading : dict
-            Options of :func:`cluster` for paths, DataFrames and texts: ``columns``, ``rename``, ``missing``, ``na``, ``decimal``, ``id_column``, ``label_column``,
-            ``task_column``, ``text_column`` and ``texts``. Rows that ``missing="drop-row"`` skips have the label -1.
+            Options of :func:`cluster` for paths, DataFrames and texts: ``columns``,
+            ``rename``, ``missing``, ``na``, ``decimal``, ``id_column``,
+            ``label_column``, ``task_column``, ``text_column`` and ``texts``. Rows
+            that ``missing="drop-row"`` skips have the label -1.
 
         Returns
         -------
@@ -266,7 +268,8 @@ class Clusterer(ClusterMixin, Estimator):
         ValueError
             If the data or a parameter cannot be used.
         KeyboardInterrupt
-            After Ctrl-C. The estimator then has the best result so far, and ``interrupted_`` is True.
+            After Ctrl-C. The estimator then has the best result so far, and
+            ``interrupted_`` is True.
         """
         _check_reading(reading)
         seen, rows = X, None
@@ -364,7 +367,8 @@ class Centred:
         X : table
             The samples, which are preprocessed as in :meth:`fit`.
         task : str or int, optional
-            The data set whose centres are used, by name or number. Needed if the estimator was fitted on several.
+            The data set whose centres are used, by name or number. Needed if the
+            estimator was fitted on several.
 
         Returns
         -------
@@ -402,7 +406,8 @@ class Centred:
         return self.fit(X, y, **how).transform(X)
 
     def score(self, X, y=None, task=None):
-        """Return minus the sum of squared distances to the nearest centres, as scikit-learn's KMeans does.
+        """Return minus the sum of squared distances to the nearest centres, as
+        scikit-learn's KMeans does.
 
         Parameters
         ----------
@@ -411,7 +416,8 @@ class Centred:
         y : object, optional
             Not used; for compatibility with scikit-learn.
         task : str or int, optional
-            The data set whose centres are used, by name or number. Needed if the estimator was fitted on several.
+            The data set whose centres are used, by name or number. Needed if the
+            estimator was fitted on several.
 
         Returns
         -------
@@ -430,9 +436,11 @@ class Predicts:
         Parameters
         ----------
         X : table
-            The samples. DataFrames and paths are read as the tables that the estimator was fitted on.
+            The samples. DataFrames and paths are read as the tables that the
+            estimator was fitted on.
         task : str or int, optional
-            The data set that the samples belong to, by name or number. Clustering methods need it if they were fitted on several data sets.
+            The data set that the samples belong to, by name or number. Clustering
+            methods need it if they were fitted on several data sets.
         rename : dict or path, optional
             New column names, as for :func:`read`.
 
@@ -451,7 +459,8 @@ class Probable:
     def predict_proba(self, X):
         """Return calibrated class probabilities of new samples.
 
-        Each call fits the method four times on the samples that were passed to :meth:`fit`, to calibrate on samples that are held out.
+        Each call fits the method four times on the samples that were passed to
+        :meth:`fit`, to calibrate on samples that are held out.
 
         Parameters
         ----------
@@ -494,22 +503,29 @@ class Transfer(ClassifierMixin, Estimator):
         X : table, list of tables or dict of tables
             The sources; tables are as for :func:`cluster`.
         y : array or list of arrays, optional
-            The classes of each source. Leave it out if ``label_column`` names the column with the classes, or for folders of texts.
+            The classes of each source. Leave it out if ``label_column`` names the
+            column with the classes, or for folders of texts.
         X_target : table, list of tables or dict of tables, optional
             The targets. Methods that learn from the source alone do not need them.
         bridge : table, list of tables or dict of tables, optional
-            Unlabelled data sets between source and target, for methods that use them.
+            Unlabelled data sets between source and target, for methods that use
+            them.
         sample_domain : array, optional
-            For a single table `X` with all samples, as in skada: positive numbers for rows of sources, negative numbers for rows of targets.
+            For a single table `X` with all samples, as in skada: positive numbers
+            for rows of sources, negative numbers for rows of targets.
         views : table, list of tables or dict of tables, optional
-            The samples of the bridges in the features of the target, if source and target have no features in common.
+            The samples of the bridges in the features of the target, if source and
+            target have no features in common.
         probabilities : bool, default=False
-            Also compute class probabilities of the targets (``probabilities_``), calibrated in three additional fits.
+            Also compute class probabilities of the targets (``probabilities_``),
+            calibrated in three additional fits.
         map : bool, default=False
             Also compute a two-dimensional map of the samples (``result_.map()``).
         **reading : dict
-            Options of :func:`transfer` for paths, DataFrames and texts: ``columns``, ``rename``, ``missing``, ``na``, ``decimal``, ``id_column``, ``label_column``,
-            ``task_column``, ``text_column`` and ``texts``.
+            Options of :func:`transfer` for paths, DataFrames and texts:
+            ``columns``, ``rename``, ``missing``, ``na``, ``decimal``,
+            ``id_column``, ``label_column``, ``task_column``, ``text_column`` and
+            ``texts``.
 
         Returns
         -------
@@ -521,7 +537,8 @@ class Transfer(ClassifierMixin, Estimator):
         ValueError
             If the data or a parameter cannot be used, or if classes are missing.
         KeyboardInterrupt
-            After Ctrl-C. The estimator then has the best result so far, and ``interrupted_`` is True.
+            After Ctrl-C. The estimator then has the best result so far, and
+            ``interrupted_`` is True.
         """
         _check_reading(reading)
         if y is None and not reading.get("label_column") and not _has_folders(X):
@@ -673,7 +690,7 @@ def _range(option):
 
 def _entry_of(name, kind, words):
     """A parameter or attribute in numpydoc's form."""
-    return [f"{name} : {kind}", *wrap(words, 110, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)]
+    return [f"{name} : {kind}", *wrap(words, 84, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)]
 
 
 _TYPES = {"int": "int", "real": "float", "bool": "bool", "reals": "float or list of float"}
@@ -718,7 +735,7 @@ def _document(entry):
     """The docstring of an estimator, in numpydoc's form."""
     clusters = entry["family"] == "cluster"
     job = "cluster" if clusters else "transfer"
-    lines = [f"{entry['title'][:1].upper()}{entry['title'][1:]}.", "", *wrap(_sentence(entry["summary"]), 110, break_on_hyphens=False), "",
+    lines = [f"{entry['title'][:1].upper()}{entry['title'][1:]}.", "", *wrap(_sentence(entry["summary"]), 84, break_on_hyphens=False), "",
              f"This is the method ``{entry['id']}`` of :func:`{job}`.", "", "Parameters", "----------"]
     if clusters:
         found = " None and ``\"auto\"`` estimate it." if "auto_k" in entry["flags"] else ""
@@ -748,7 +765,7 @@ def _document(entry):
             lines += _entry_of(f"{f['name']}_", f"{'array or list of arrays' if f['per_task'] else 'array'} ({f['shape']})", _sentence(f["help"]))
     lines += ["", "See Also", "--------", f"{job} : The same as a function.", "report : Show the result as a page.", "", "References", "----------"]
     for reference in entry["references"]:
-        lines += wrap(reference, 110, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
+        lines += wrap(reference, 84, initial_indent="* ", subsequent_indent="  ", break_on_hyphens=False)
     return "\n".join([*lines, "", "Examples", "--------", ">>> import kindred", *_example(entry), ""])
 
 

@@ -20,26 +20,34 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
     Parameters
     ----------
     corpora : list or dict
-        The corpora, by name if it is a dict. A corpus is a list of texts or a path: a folder with one text per file, or a file.
+        The corpora, by name if it is a dict. A corpus is a list of texts or a path:
+        a folder with one text per file, or a file.
     kind : {'folder', 'lines', 'table', 'json'}, optional
-        What a path holds: a folder, one text per line, a CSV or TSV file, or one JSON object per line. The default is ``"folder"`` for folders
-        and ``"lines"`` for files.
+        What a path holds: a folder, one text per line, a CSV or TSV file, or one
+        JSON object per line. The default is ``"folder"`` for folders and
+        ``"lines"`` for files.
     text_field : str, optional
         Column or field with the text. The default is ``"text"``.
     label_field : str, optional
         Column or field with the class.
     <threads>
     estimate : bool, default=False
-        Only estimate the memory, as :func:`estimate` does, from the first 8 MB of the texts.
+        Only estimate the memory, as :func:`estimate` does, from the first 8 MB of
+        the texts.
     **options : dict
-        How texts become features: ``stopwords`` (``"english"``, ``"auto"``, a file), ``stemmer`` (``"porter"``, ``"english"``, ``"auto"``), ``min_df``, ``max_df``,
-        ``min_df_share``, ``max_df_share``, ``max_features``, ``ngram_min``, ``ngram_max``, ``min_length``, ``max_length``, ``binary``, ``keep_case``,
-        ``strip_html``, ``strip_mail``, ``keep_subject``, ``drop_empty``, ``vocabulary``, and ``detect`` to choose what is not specified from the texts.
+        How texts become features: ``stopwords`` (``"english"``, ``"auto"``, a
+        file), ``stemmer`` (``"porter"``, ``"english"``, ``"auto"``), ``min_df``,
+        ``max_df``, ``min_df_share``, ``max_df_share``, ``max_features``,
+        ``ngram_min``, ``ngram_max``, ``min_length``, ``max_length``, ``binary``,
+        ``keep_case``, ``strip_html``, ``strip_mail``, ``keep_subject``,
+        ``drop_empty``, ``vocabulary``, and ``detect`` to choose what is not
+        specified from the texts.
 
     Returns
     -------
     list of Data
-        One sparse data set per corpus, with the terms as feature names; with `estimate`, a dict.
+        One sparse data set per corpus, with the terms as feature names; with
+        `estimate`, a dict.
 
     Raises
     ------
@@ -105,7 +113,8 @@ def write(data, path, *, format=None, force=False):
     path : path
         The file.
     format : str, optional
-        Format of the file, such as ``"csv"`` or ``"mtx"``. By default it follows from the name.
+        Format of the file, such as ``"csv"`` or ``"mtx"``. By default it follows
+        from the name.
     force : bool, default=False
         Replace an existing file.
 
@@ -168,7 +177,8 @@ def convert(source, target, *, force=False, **options):
 def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
     """Write the file that data were read from as AnnData, with the labels of a result.
 
-    The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]`` and, if the result has a map, ``obsm["X_kindred"]``.
+    The new file has ``obs["kindred"]`` (the labels), ``obs["kindred_confidence"]`` and,
+    if the result has a map, ``obsm["X_kindred"]``.
 
     Parameters
     ----------
@@ -179,16 +189,19 @@ def write_h5ad(path, tasks, result=None, *, input=None, force=False, **options):
     result : Result, optional
         The result for these data sets.
     input : path, optional
-        The file to copy. By default it is the one that the first data set was read from.
+        The file to copy. By default it is the one that the first data set was read
+        from.
     force : bool, default=False
         Replace an existing file.
     **options : dict
-        Options of :func:`read`, if the file is not AnnData and is therefore read again.
+        Options of :func:`read`, if the file is not AnnData and is therefore read
+        again.
 
     Raises
     ------
     TypeError
-        If a data set was not read from a file. For AnnData objects in memory, use :func:`cluster_anndata`.
+        If a data set was not read from a file. For AnnData objects in memory, use
+        :func:`cluster_anndata`.
     FileExistsError
         If the file exists and `force` is False.
 
@@ -242,8 +255,9 @@ def inspect(table, **options):
     Returns
     -------
     dict
-        Rows, columns and nonzeros; the smallest and largest value; and the numbers of negative values, values that are not finite, empty rows
-        and columns, constant columns, duplicate rows and duplicate feature names.
+        Rows, columns and nonzeros; the smallest and largest value; and the numbers
+        of negative values, values that are not finite, empty rows and columns,
+        constant columns, duplicate rows and duplicate feature names.
 
     See Also
     --------

@@ -219,11 +219,12 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     Parameters
     ----------
     tasks : table, list of tables or dict of tables
-        The data sets. A table is an array, a sparse matrix, a DataFrame, an AnnData object, a :class:`Data` object, a path, or a list of
-        texts (inside a list or dict). The keys of a dict are the names of the data sets.
+        The data sets. A table is an array, a sparse matrix, a DataFrame, an AnnData
+        object, a :class:`Data` object, a path, or a list of texts (inside a list or
+        dict). The keys of a dict are the names of the data sets.
     k : int, list of int, dict or None, optional
-        Number of clusters: one for all data sets, or one for each. None and ``"auto"`` estimate it if the method can, as ``auto`` and
-        ``ec`` do.
+        Number of clusters: one for all data sets, or one for each. None and
+        ``"auto"`` estimate it if the method can, as ``auto`` and ``ec`` do.
     method : str, default='auto'
         Name of the method; see :func:`methods`.
     options : dict, optional
@@ -236,14 +237,17 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     pooled : bool, default=False
         Stack all data sets into one and cluster that.
     init : list of arrays, optional
-        Initial labels of each data set, from 0. The method then makes a single run that starts from them.
+        Initial labels of each data set, from 0. The method then makes a single run
+        that starts from them.
     quality : bool, default=False
-        Also compute scores that need no known classes (:meth:`Result.quality`) and, for several data sets, how well they mix
-        (:meth:`Result.mixing`).
+        Also compute scores that need no known classes (:meth:`Result.quality`) and,
+        for several data sets, how well they mix (:meth:`Result.mixing`).
     resamples : int, optional
-        Number of additional fits that measure the stability for `quality`. The default is 5; 0 skips the stability.
+        Number of additional fits that measure the stability for `quality`. The
+        default is 5; 0 skips the stability.
     map : bool, default=False
-        Also compute a two-dimensional map of the samples (:meth:`Result.map`), which the report then draws.
+        Also compute a two-dimensional map of the samples (:meth:`Result.map`),
+        which the report then draws.
     <seed>
     <threads>
     <limits>
@@ -251,7 +255,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     Returns
     -------
     Result
-        The labels of each data set, and everything else that is known about the clusters.
+        The labels of each data set, and everything else that is known about the
+        clusters.
 
     Raises
     ------
@@ -260,7 +265,8 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     MemoryError
         If the job needs more memory than is available or `max_memory` allows.
     KeyboardInterrupt
-        After Ctrl-C. The attribute ``result`` of the exception is the best result so far.
+        After Ctrl-C. The attribute ``result`` of the exception is the best result
+        so far.
 
     See Also
     --------
@@ -353,8 +359,9 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     sources : table, list of tables or dict of tables
         The labelled data sets; tables are as for :func:`cluster`.
     labels : array or list of arrays, optional
-        The classes of the samples of each source. Leave it out if `label_column` names the column with the classes, or if the sources are
-        folders of texts whose sub-folders are the classes.
+        The classes of the samples of each source. Leave it out if `label_column`
+        names the column with the classes, or if the sources are folders of texts
+        whose sub-folders are the classes.
     targets : table, list of tables or dict of tables
         The data sets to label. This argument is required.
     method : str, default='auto'
@@ -366,13 +373,15 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     bridges : table, list of tables or dict of tables, optional
         Unlabelled data sets between source and target, for methods that use them.
     views : table, list of tables or dict of tables, optional
-        The samples of the bridges in the features of the target, if source and target have no features in common.
+        The samples of the bridges in the features of the target, if source and
+        target have no features in common.
     <preparing>
     <fit_on>
     <preprocess>
     probabilities : bool, default=False
-        Also compute class probabilities (:meth:`Result.probabilities`). They are calibrated on samples of the sources that are held out in
-        three additional fits.
+        Also compute class probabilities (:meth:`Result.probabilities`). They are
+        calibrated on samples of the sources that are held out in three additional
+        fits.
     map : bool, default=False
         Also compute a two-dimensional map of the samples (:meth:`Result.map`).
     <seed>
@@ -391,7 +400,8 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     MemoryError
         If the job needs more memory than is available or `max_memory` allows.
     KeyboardInterrupt
-        After Ctrl-C. The attribute ``result`` of the exception is the best result so far.
+        After Ctrl-C. The attribute ``result`` of the exception is the best result
+        so far.
 
     See Also
     --------
@@ -496,9 +506,11 @@ def read(path, *, format=None, name=None, columns=None, rename=None, missing=Non
     Parameters
     ----------
     path : path, DataFrame, list of paths or dict of paths
-        What to read. Several paths are read together, which gives folders of texts a common vocabulary.
+        What to read. Several paths are read together, which gives folders of texts
+        a common vocabulary.
     format : str, optional
-        Format of the file, such as ``"csv"`` or ``"mtx"``. By default it follows from the name.
+        Format of the file, such as ``"csv"`` or ``"mtx"``. By default it follows
+        from the name.
     name : str, optional
         Name of the data set. By default it is the file name without its ending.
     <reading>
@@ -514,12 +526,13 @@ def read(path, *, format=None, name=None, columns=None, rename=None, missing=Non
     model : Model or estimator, optional
         Read the table as those that this model was fitted on.
     stream : bool, optional
-        True leaves the data on disk and reads them as they are needed. By default this happens if three times their size exceeds the
-        available memory.
+        True leaves the data on disk and reads them as they are needed. By default
+        this happens if three times their size exceeds the available memory.
     may_lack_labels : bool, default=False
         Accept a table without `label_column`; it then has no classes.
     may_lack_columns : bool, default=False
-        Accept a table that lacks some of the columns that `columns` and `rename` name.
+        Accept a table that lacks some of the columns that `columns` and `rename`
+        name.
 
     Returns
     -------
@@ -531,7 +544,8 @@ def read(path, *, format=None, name=None, columns=None, rename=None, missing=Non
     OSError
         If the file cannot be read.
     ValueError
-        If its contents cannot be used. The message names the line and what would work.
+        If its contents cannot be used. The message names the line and what would
+        work.
 
     See Also
     --------
@@ -655,7 +669,8 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
     Parameters
     ----------
     tasks : list of tables or list of tuples
-        The data sets, or their sizes: ``(rows, columns)`` for dense data, ``(rows, columns, entries)`` for sparse data.
+        The data sets, or their sizes: ``(rows, columns)`` for dense data, ``(rows,
+        columns, entries)`` for sparse data.
     method : str, default='auto'
         Name of the method; see :func:`methods`.
     k : int or None, default=5
@@ -663,8 +678,9 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
     options : dict, optional
         Options of the method by name.
     family : {'cluster', 'transfer', 'features', 'relate', 'embed'}, default='cluster'
-        The job. With ``"transfer"``, the first data set is the source, the last is the target, and the others are bridges. ``"relate"`` and
-        ``"embed"`` have no method.
+        The job. With ``"transfer"``, the first data set is the source, the last is
+        the target, and the others are bridges. ``"relate"`` and ``"embed"`` have no
+        method.
     pooled : bool, default=False
         Whether all data sets are stacked into one.
     <threads>
@@ -674,7 +690,8 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
     Returns
     -------
     dict
-        ``"bytes"`` is the memory at the peak, and ``"data_bytes"`` the part of it that is data.
+        ``"bytes"`` is the memory at the peak, and ``"data_bytes"`` the part of it
+        that is data.
 
     See Also
     --------
@@ -771,8 +788,10 @@ def relate(tasks, *, weight=None, norm=None, scale=None, features=None, top_feat
     Returns
     -------
     dict
-        What ``kindred relate --json`` prints. ``"tasks"`` describes each data set and ``"pairs"`` each pair: the overlap of the features, the
-        A-distance (0 = indistinguishable, 2 = fully separable), the maximum mean discrepancies, and the features that differ most.
+        What ``kindred relate --json`` prints. ``"tasks"`` describes each data set
+        and ``"pairs"`` each pair: the overlap of the features, the A-distance (0 =
+        indistinguishable, 2 = fully separable), the maximum mean discrepancies, and
+        the features that differ most.
 
     See Also
     --------
@@ -811,13 +830,17 @@ def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, weight=None, n
     Parameters
     ----------
     tasks : table, list of tables or dict of tables
-        The data sets; tables are as for :func:`cluster`. Data sets with the same features are drawn on common axes.
+        The data sets; tables are as for :func:`cluster`. Data sets with the same
+        features are drawn on common axes.
     layout : {'forces', 'directions'}, default='forces'
-        ``"forces"`` places similar samples together. ``"directions"`` uses the two leading principal directions.
+        ``"forces"`` places similar samples together. ``"directions"`` uses the two
+        leading principal directions.
     neighbors : int, optional
-        Number of neighbours that attract a sample. The default is 15, or fewer for few samples.
+        Number of neighbours that attract a sample. The default is 15, or fewer for
+        few samples.
     sweeps : int, optional
-        Number of passes over the samples. The default is 300 to 500, depending on the number of samples.
+        Number of passes over the samples. The default is 300 to 500, depending on
+        the number of samples.
     <preparing>
     <fit_on>
     <seed>
@@ -876,7 +899,8 @@ def evaluate(labels, truth=None, data=None, method="auto", options=None, *, weig
     truth : array, optional
         The known classes, or other labels to compare with.
     data : table, optional
-        The samples that the labels belong to; needed for scores without known classes.
+        The samples that the labels belong to; needed for scores without known
+        classes.
     method : str, default='auto'
         The method whose stability is measured.
     options : dict, optional
@@ -884,15 +908,18 @@ def evaluate(labels, truth=None, data=None, method="auto", options=None, *, weig
     weight, norm, scale : str, optional
         Preprocessing of `data`, as for :func:`cluster`. The default is none.
     resamples : int, optional
-        Number of fits on 4/5 of the samples that measure the stability. The default is 5; 0 skips it.
+        Number of fits on 4/5 of the samples that measure the stability. The default
+        is 5; 0 skips it.
     <seed>
     <threads>
 
     Returns
     -------
     dict
-        With `truth`: ``acc`` (accuracy under the best one-to-one map of clusters to classes), ``nmi``, ``ari``, ``purity`` and others. With `data`:
-        ``silhouette`` (-1 to 1), ``davies_bouldin`` (smaller is better), ``calinski_harabasz`` (larger is better) and ``stability``, the mean
+        With `truth`: ``acc`` (accuracy under the best one-to-one map of clusters to
+        classes), ``nmi``, ``ari``, ``purity`` and others. With `data`:
+        ``silhouette`` (-1 to 1), ``davies_bouldin`` (smaller is better),
+        ``calinski_harabasz`` (larger is better) and ``stability``, the mean
         adjusted Rand index between the labels and the clusters of the resamples.
 
     Raises
@@ -968,19 +995,25 @@ def generate(design="blobs", *, seed=1, **spec):
     Parameters
     ----------
     design : {'blobs', 'topics', 'berikov', 'tables'}, default='blobs'
-        ``"blobs"``: Gaussian clusters with common centres. ``"topics"``: word counts from common topics. ``"tables"``: numbers in different
-        units, categories and dates, with common segments. ``"berikov"``: a source or a target without common features.
+        ``"blobs"``: Gaussian clusters with common centres. ``"topics"``: word
+        counts from common topics. ``"tables"``: numbers in different units,
+        categories and dates, with common segments. ``"berikov"``: a source or a
+        target without common features.
     <seed>
     **spec : dict
-        Options of the design. All but berikov: ``tasks`` (number of data sets), ``k`` (clusters), ``samples`` (a number, or one for each data
-        set), ``missing`` (clusters missing in each data set after the first). Blobs and tables: ``features``, ``noise_features``, ``separation``,
-        ``shift``, ``imbalance``. Blobs: ``spread``, ``rotation``. Topics: ``words``, ``length``, ``purity``, ``domain``. Tables: ``own_features``,
+        Options of the design. All but berikov: ``tasks`` (number of data sets),
+        ``k`` (clusters), ``samples`` (a number, or one for each data set),
+        ``missing`` (clusters missing in each data set after the first). Blobs and
+        tables: ``features``, ``noise_features``, ``separation``, ``shift``,
+        ``imbalance``. Blobs: ``spread``, ``rotation``. Topics: ``words``,
+        ``length``, ``purity``, ``domain``. Tables: ``own_features``,
         ``missing_cells``, ``unrelated``. Berikov: ``target``, ``separation``.
 
     Returns
     -------
     list of Data
-        The data sets, called task1, task2, and so on. Their attribute ``labels`` holds the classes.
+        The data sets, called task1, task2, and so on. Their attribute ``labels``
+        holds the classes.
 
     Raises
     ------

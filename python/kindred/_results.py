@@ -42,8 +42,8 @@ def _index(names, task):
 class Result:
     """Labels and everything else that a job found.
 
-    Functions and methods that take `task` accept the name of a data set or its number from 0. :meth:`to_json` returns everything as the program's
-    result.json.
+    Functions and methods that take `task` accept the name of a data set or its number
+    from 0. :meth:`to_json` returns everything as the program's result.json.
 
     See Also
     --------
@@ -81,7 +81,7 @@ class Result:
 
     @property
     def classes(self):
-        """The classes that labels refer to, as they were passed; None if labels are cluster numbers."""
+        """The classes that labels refer to; None if labels are cluster numbers."""
         count = ffi.new("int64_t *")
         names = _names(lib.kdr_result_classes(self._result, count), count[0])
         if names is None or self._values is None:
@@ -98,7 +98,8 @@ class Result:
         Returns
         -------
         array or None
-            Cluster numbers from 0, or classes. None if the method does not label this data set, as the sources of a transfer.
+            Cluster numbers from 0, or classes. None if the method does not label
+            this data set, as the sources of a transfer.
         """
         count = ffi.new("int64_t *")
         values = lib.kdr_result_labels(self._result, self.index(task), count)
@@ -113,7 +114,8 @@ class Result:
         Parameters
         ----------
         task : str or int
-            Name of the data set, or its number from 0. Negative numbers count from the last.
+            Name of the data set, or its number from 0. Negative numbers count from
+            the last.
 
         Returns
         -------
@@ -128,7 +130,8 @@ class Result:
         return _index(self.tasks, task)
 
     def k(self, task=0):
-        """Return the number of clusters of a data set, as specified or as found by the method.
+        """Return the number of clusters of a data set, as specified or as found by the
+        method.
 
         Parameters
         ----------
@@ -155,7 +158,7 @@ class Result:
 
     @property
     def complete(self):
-        """Whether the fit converged, or made all rounds of a method with a fixed number of rounds."""
+        """Whether the fit converged, or made its fixed number of rounds."""
         return bool(lib.kdr_result_complete(self._result))
 
     @property
@@ -205,10 +208,11 @@ class Result:
 
     @property
     def correspondence(self):
-        """How clusters of pairs of data sets match: dicts with ``from``, ``to``, ``matrix`` and ``quality``.
+        """How clusters of pairs of data sets match, as a list of dicts.
 
-        ``matrix`` has a row for each cluster of ``from`` and a column for each cluster of ``to``. ``quality`` is how good the best match of each
-        row is, up to 1, or None if unknown.
+        The keys are ``from``, ``to``, ``matrix`` (one row per cluster of ``from`` and
+        one column per cluster of ``to``) and ``quality`` (how good the best match of
+        each row is, up to 1; None if unknown).
         """
         out, names = [], self.tasks
         for i in range(lib.kdr_result_correspondence_count(self._result)):
@@ -268,8 +272,9 @@ class Result:
         Returns
         -------
         array or None
-            Two integers from 0 to 65535 per sample, on a common scale for all data sets; None unless the job was run with ``map=True``. The map of more than
-            200,000 samples shows a part of them, which :meth:`map_rows` lists.
+            Two integers from 0 to 65535 per sample, on a common scale for all data
+            sets; None unless the job was run with ``map=True``. The map of more
+            than 200,000 samples shows a part of them, which :meth:`map_rows` lists.
         """
         m = lib.kdr_result_map(self._result, self.index(task))
         return None if m.n == 0 else np.column_stack([view(v, m.n, np.int32, self) for v in (m.x, m.y)])
@@ -313,7 +318,8 @@ class Result:
         Returns
         -------
         array or None
-            One number per sample, from 0 (uncertain) to 1 (certain); None if unknown. :meth:`confidence_from` returns how it was measured.
+            One number per sample, from 0 (uncertain) to 1 (certain); None if
+            unknown. :meth:`confidence_from` returns how it was measured.
         """
         task = self.index(task)
         return self._per_sample(lib.kdr_result_confidence(self._result, task, ffi.NULL), task, np.float64)
@@ -328,8 +334,10 @@ class Result:
         Returns
         -------
         str or None
-            ``"method"``: the method estimates it. ``"share"``: share of the label in the method's probabilities. ``"softmax"``: the same from scores, not
-            calibrated. ``"distance"``: from the distances to the nearest two cluster means.
+            ``"method"``: the method estimates it. ``"share"``: share of the label
+            in the method's probabilities. ``"softmax"``: the same from scores, not
+            calibrated. ``"distance"``: from the distances to the nearest two
+            cluster means.
         """
         out = ffi.new("const char **")
         lib.kdr_result_confidence(self._result, self.index(task), out)
@@ -345,7 +353,8 @@ class Result:
         Returns
         -------
         array or None
-            Cluster numbers, -1 if there is none, or classes, None if there is none. None if unknown for all samples.
+            Cluster numbers, -1 if there is none, or classes, None if there is none.
+            None if unknown for all samples.
         """
         task = self.index(task)
         numbers = self._per_sample(lib.kdr_result_second(self._result, task), task, np.int64)
@@ -365,7 +374,8 @@ class Result:
         Returns
         -------
         array or None
-            One row per sample and one column for each of :attr:`classes`; None unless the job was run with ``probabilities=True``.
+            One row per sample and one column for each of :attr:`classes`; None
+            unless the job was run with ``probabilities=True``.
         """
         task, count = self.index(task), ffi.new("int64_t *")
         values = lib.kdr_result_probabilities(self._result, task, count)
@@ -374,7 +384,11 @@ class Result:
 
     @property
     def calibration(self):
-        """How probabilities were calibrated, as a dict: held-out samples, parameters, accuracy and log loss on them. None without probabilities."""
+        """How probabilities were calibrated, as a dict; None without probabilities.
+
+        The keys are ``held_out`` (number of samples that the fit had not seen),
+        ``temperature`` and ``label`` (learnt on them), ``accuracy`` and ``log_loss``.
+        """
         c = lib.kdr_result_calibration(self._result)
         return None if c == ffi.NULL else {name: getattr(c, name) for name, _ in ffi.typeof("kdr_calibration").fields}
 
@@ -388,8 +402,9 @@ class Result:
         Returns
         -------
         dict or None
-            Silhouette (-1 to 1, larger is better), Davies-Bouldin (smaller is better), Calinski-Harabasz (larger is better) and stability (up to 1, larger
-            is better); None unless the job was run with ``quality=True``.
+            Silhouette (-1 to 1, larger is better), Davies-Bouldin (smaller is
+            better), Calinski-Harabasz (larger is better) and stability (up to 1,
+            larger is better); None unless the job was run with ``quality=True``.
         """
         q = lib.kdr_result_quality(self._result, self.index(task))
         return None if q == ffi.NULL else quality_dict(q)
@@ -400,7 +415,8 @@ class Result:
         Returns
         -------
         dict or None
-            ``mixing`` of result.json; None for one data set, or unless the job was run with ``quality=True``.
+            ``mixing`` of result.json; None for one data set, or unless the job was
+            run with ``quality=True``.
         """
         return json.loads(self.to_json(samples=False)).get("mixing")
 
@@ -414,12 +430,14 @@ class Result:
         Returns
         -------
         list of dict
-            ``clusters`` of result.json: the number, the size and the distinctive features of each cluster.
+            ``clusters`` of result.json: the number, the size and the distinctive
+            features of each cluster.
         """
         return json.loads(self.to_json(samples=False))["tasks"][self.index(task)].get("clusters", [])
 
     def save_samples(self, path, task=0, force=False):
-        """Write a CSV file with one line per sample: id, cluster or class, confidence, second-best label.
+        """Write a CSV file with one line per sample: id, cluster or class, confidence,
+        second-best label.
 
         Parameters
         ----------
@@ -530,7 +548,8 @@ class Result:
         Returns
         -------
         DataFrame
-            Columns ``task``, ``id`` (if samples have names), ``label``, ``confidence`` and ``second``.
+            Columns ``task``, ``id`` (if samples have names), ``label``,
+            ``confidence`` and ``second``.
         """
         import pandas
         parts = []
@@ -604,7 +623,8 @@ class Model:
         Parameters
         ----------
         task : str or int
-            Name of the data set, or its number from 0. Negative numbers count from the last.
+            Name of the data set, or its number from 0. Negative numbers count from
+            the last.
 
         Returns
         -------
@@ -624,9 +644,11 @@ class Model:
         Parameters
         ----------
         X : table
-            The samples. DataFrames and paths are read as the tables that the model was fitted on.
+            The samples. DataFrames and paths are read as the tables that the model
+            was fitted on.
         task : str or int, optional
-            The data set that the samples belong to. Needed if the model has several.
+            The data set that the samples belong to. Needed if the model has
+            several.
         threads : int, optional
             Number of worker threads. The default uses all available cores.
         rename : dict or path, optional
@@ -678,7 +700,8 @@ class Model:
         X : table
             The samples, as for :meth:`predict`.
         task : str or int, optional
-            The data set that the samples belong to. Needed if the model has several.
+            The data set that the samples belong to. Needed if the model has
+            several.
         threads : int, optional
             Number of worker threads. The default uses all available cores.
         rename : dict or path, optional
@@ -699,7 +722,8 @@ class Model:
         X : table
             The samples, as for :meth:`predict`.
         task : str or int, optional
-            The data set that the samples belong to. Needed if the model has several.
+            The data set that the samples belong to. Needed if the model has
+            several.
 
         Returns
         -------
@@ -729,7 +753,8 @@ def load_model(path):
     Parameters
     ----------
     path : path
-        A file written by :meth:`Result.save_model` or by ``kindred cluster --save-model``.
+        A file written by :meth:`Result.save_model` or by ``kindred cluster
+        --save-model``.
 
     Returns
     -------
@@ -856,8 +881,9 @@ def methods():
     Returns
     -------
     list of dict
-        One dict per method: ``id``, ``class`` (the estimator), ``title``, ``summary``, ``family``, ``flags``, ``options``, ``fields`` (arrays of the result)
-        and ``references``.
+        One dict per method: ``id``, ``class`` (the estimator), ``title``,
+        ``summary``, ``family``, ``flags``, ``options``, ``fields`` (arrays of the
+        result) and ``references``.
 
     See Also
     --------

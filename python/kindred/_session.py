@@ -20,7 +20,8 @@ def set_device(device):
     Parameters
     ----------
     device : {'auto', 'cpu', 'cuda', 'cuda:N'} or None
-        The device. ``"auto"`` uses a GPU if one is available and the job is large enough to benefit. None restores the default, ``"auto"``.
+        The device. ``"auto"`` uses a GPU if one is available and the job is large
+        enough to benefit. None restores the default, ``"auto"``.
 
     Raises
     ------

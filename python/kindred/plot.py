@@ -39,14 +39,17 @@ def _tasks(result, tasks):
 
 
 def map(result, tasks=None, axes=None, size=6):
-    """Draw the two-dimensional map of the samples, one picture per data set, coloured by label.
+    """Draw the two-dimensional map of the samples, one picture per data set, coloured by
+    label.
 
     Parameters
     ----------
     result : Result or fitted estimator
-        A result of ``cluster(..., map=True)`` or ``transfer(..., map=True)``, or an estimator after ``fit(..., map=True)``.
+        A result of ``cluster(..., map=True)`` or ``transfer(..., map=True)``, or an
+        estimator after ``fit(..., map=True)``.
     tasks : str, int or list of them, optional
-        The data sets to draw, by name or number. The default is all that have labels.
+        The data sets to draw, by name or number. The default is all that have
+        labels.
     axes : list of matplotlib axes, optional
         Axes to draw on, one per data set. By default a new figure is made.
     size : float, default=6
@@ -97,14 +100,16 @@ def map(result, tasks=None, axes=None, size=6):
 def clusters(result, tasks=None, axes=None, features=4):
     """Draw the features that distinguish each cluster, one picture per data set.
 
-    The length of a bar is the difference of the means inside and outside the cluster, in standard deviations.
+    The length of a bar is the difference of the means inside and outside the cluster,
+    in standard deviations.
 
     Parameters
     ----------
     result : Result or fitted estimator
         What to draw.
     tasks : str, int or list of them, optional
-        The data sets to draw, by name or number. The default is all that have labels.
+        The data sets to draw, by name or number. The default is all that have
+        labels.
     axes : list of matplotlib axes, optional
         Axes to draw on, one per data set. By default a new figure is made.
     features : int, default=4
