@@ -37,8 +37,8 @@ def heading(title, mark="="):
 
 
 def menu(caption, pages):
-    entries = "\n".join(pages)
-    return f"```{{toctree}}\n:hidden:\n:caption: {caption}\n\n{entries}\n```\n\n"
+    entries = "".join(f"   {page}\n" for page in pages)
+    return f".. toctree::\n   :hidden:\n   :caption: {caption}\n\n{entries}\n"
 
 
 def listed(pages, depth=1):
@@ -180,9 +180,9 @@ def main(build, out):
     python_reference(source)
     c_reference(source)
     gallery(source, build / "cli" / "kindred", work / "gallery")
-    front = (ROOT / "docs" / "site" / "front.md").read_text()
-    (source / "index.md").write_text(front + "\n" + menu("Guides", docs) + menu("Reference", ["python/index", "c/index", "gallery"])
-                                     + menu("Notes", notes) + menu("Project", others))
+    front = (ROOT / "docs" / "site" / "front.rst").read_text()
+    (source / "index.rst").write_text(front + "\n" + menu("Guides", docs) + menu("Reference", ["python/index", "c/index", "gallery"])
+                                      + menu("Notes", notes) + menu("Project", others))
     return subprocess.run([sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-d", str(work / "cache"), str(source), str(out)]).returncode
 
 
