@@ -18,72 +18,76 @@ struct cli_args {
 	int ngiven;
 	const char **positional;
 	int npositional;
-	char **words; /* all that came behind the command's name */
+	char **words; /* all arguments after the command's name */
 	int nwords;
 };
 
 const cli_option cli_common_options[] = {
-	{ .name = "seed", .value = "N", .help = "seed of all random choices (default 1)" },
+	{ .name = "seed", .value = "N", .help = "seed for all random choices (default 1)" },
 	{ .name = "threads",
 	  .value = "N",
-	  .help = "worker threads (default: all); the result is the same for any number" },
+	  .help = "number of worker threads (default: all available); the result does not depend on it" },
 	{ .name = "device",
 	  .value = "DEVICE",
-	  .help = "where large products are computed: auto, cpu, cuda or cuda:N (default auto: a GPU where one is there and it pays)" },
-	{ .name = "quiet", .letter = 'q', .help = "print errors only, no summary and no warnings" },
-	{ .name = "verbose", .letter = 'v', .help = "say more" },
+	  .help = "where to run large computations: auto, cpu, cuda or cuda:N (default auto: a GPU, if one is available and the job is large enough to benefit)" },
+	{ .name = "quiet", .letter = 'q', .help = "print only errors: no summary and no warnings" },
+	{ .name = "verbose", .letter = 'v', .help = "print more details" },
 	{ .name = "progress", .negatable = true, .help = "show progress (default: only on a terminal)" },
-	{ .name = "time-limit", .value = "SECONDS", .help = "stop then and keep the best result so far" },
+	{ .name = "time-limit",
+	  .value = "SECONDS",
+	  .help = "stop after this time and keep the best result so far (default: no limit)" },
 	{ .name = "max-memory",
 	  .value = "SIZE",
-	  .help = "memory that may be used, such as 500M or 2G: what would take more is refused before it starts, "
-	          "and data that leave too little stay on disk" },
+	  .help = "memory limit, such as 500M or 2G: a job that would exceed it is refused before it starts, and data "
+	          "that would leave too little memory stay on disk (default: the memory of this machine)" },
 	{ .name = "help", .letter = 'h', .help = "show this help" },
 	CLI_OPTIONS_END,
 };
 
 const cli_option cli_reading_options[] = {
-	{ .name = "format", .value = "FORMAT", .help = "format of the inputs, where the name does not tell" },
+	{ .name = "format", .value = "FORMAT", .help = "input format, if the file name does not show it" },
 	{ .name = "label-column",
 	  .value = "NAME",
-	  .help = "column of known classes: a name, or a number from 1" },
-	{ .name = "id-column", .value = "NAME", .help = "column of row names: a name, or a number from 1" },
+	  .help = "column with the known classes: its name, or its number, starting at 1" },
+	{ .name = "id-column",
+	  .value = "NAME",
+	  .help = "column with the row names: its name, or its number, starting at 1" },
 	{ .name = "header",
 	  .negatable = true,
-	  .help = "CSV: the first line holds names (default: found out)" },
+	  .help = "CSV: the first line contains column names (default: detected)" },
 	{ .name = "missing",
 	  .value = "POLICY",
 	  .listed = true,
-	  .help = "CSV: how to handle missing values (default: keep if the method skips them, mean for transfer with auto, else error)" },
+	  .help = "CSV: how to handle missing values (default: keep if the method skips them, mean for transfer with auto, otherwise error)" },
 	{ .name = "na",
 	  .value = "TOKEN",
 	  .repeats = true,
-	  .help = "CSV: a text that stands for no value, besides '', NA, N/A, #N/A, NaN, null, None, ? and -" },
+	  .help = "CSV: a text that marks a missing value, in addition to '', NA, N/A, #N/A, NaN, null, None, ? and -; may be given several times" },
 	{ .name = "columns",
 	  .value = "LIST",
-	  .help = "CSV: what columns are, such as 'height,width,city:category,-Nr' (default: found out)" },
+	  .help = "CSV: which columns to use and their types, such as 'height,width,city:category,-Nr' (default: detected)" },
 	{ .name = "rename",
 	  .value = "OLD=NEW|FILE",
 	  .repeats = true,
-	  .help = "give a column a new name, by which the other options then know it; FILE: a CSV file of old and new names" },
+	  .help = "rename a column; the other options use the new name; FILE: a CSV file with old and new names; may be given several times" },
 	{ .name = "delimiter",
 	  .value = "CHAR",
-	  .help = "CSV: between cells: , ; | or tab (default: found out)" },
+	  .help = "CSV: column separator: , ; | or tab (default: detected)" },
 	{ .name = "decimal",
 	  .value = "CHAR",
-	  .help = "CSV: decimal sign, '.' or ',' (default: by the evidence of each column)" },
+	  .help = "CSV: decimal separator, '.' or ',' (default: detected for each column)" },
 	{ .name = "encoding",
 	  .value = "NAME",
-	  .help = "CSV: utf-8, latin-1, utf-16le or utf-16be (default: found out)" },
+	  .help = "CSV: character encoding: utf-8, latin-1, utf-16le or utf-16be (default: detected)" },
 	{ .name = "task-column",
 	  .value = "NAME",
-	  .help = "column that says which task a row belongs to: one file becomes a task for each value" },
-	{ .name = "batch-key", .value = "NAME", .help = "the same for a column of AnnData's obs" },
-	{ .name = "transpose", .help = "samples are in columns, features in rows" },
+	  .help = "column that names the data set of each row; the file is split into one data set per value" },
+	{ .name = "batch-key", .value = "NAME", .help = "like --task-column, for a column of AnnData's obs" },
+	{ .name = "transpose", .help = "the file has samples in columns and features in rows" },
 	{ .name = "stream",
 	  .negatable = true,
-	  .help = "leave the data on disk, and read them as they are needed (default: where three times their size "
-	          "is more than the memory there is, or --max-memory)" },
+	  .help = "keep the data on disk and read them as needed (default: if three times their size exceeds the "
+	          "available memory or --max-memory)" },
 	CLI_OPTIONS_END,
 };
 
@@ -92,44 +96,54 @@ static const char *const token_classes[] = { "letters", "ascii", "runs", NULL };
 const cli_option cli_text_options[] = {
 	{ .name = "strip-html",
 	  .negatable = true,
-	  .help = "remove tags, comments, scripts and styles; decode entities (default: if most documents are HTML)" },
+	  .help = "remove tags, comments, scripts and styles; decode entities (default: if most documents are HTML; vectorize without --detect: no)" },
 	{ .name = "strip-mail",
 	  .negatable = true,
-	  .help = "remove mail, news or HTTP headers, up to the first blank line (default: if most documents have them)" },
-	{ .name = "keep-subject", .help = "with --strip-mail: keep the text of the Subject" },
+	  .help = "remove mail, news or HTTP headers, up to the first blank line (default: if most documents have them; vectorize without --detect: no)" },
+	{ .name = "keep-subject", .help = "with --strip-mail: keep the text of the Subject line" },
 	{ .name = "tokens",
 	  .value = "CLASS",
 	  .choices = token_classes,
-	  .help = "letters: runs of Unicode letters, and pairs of characters in Chinese, Japanese and Thai; ascii: runs of a to z; runs: "
-	          "runs of letters in every script (default letters)" },
-	{ .name = "lowercase", .negatable = true, .help = "fold the case of letters (default)" },
-	{ .name = "min-length", .value = "N", .help = "shortest token, in characters (default 2)" },
-	{ .name = "max-length", .value = "N", .help = "longest token (default 40)" },
+	  .help = "what a token is; letters: a run of Unicode letters, but a pair of characters in Chinese, Japanese and Thai; "
+	          "ascii: a run of a to z; runs: a run of letters in every script (default letters)" },
+	{ .name = "lowercase",
+	  .negatable = true,
+	  .help = "treat upper and lower case as the same (default)" },
+	{ .name = "min-length",
+	  .value = "N",
+	  .help = "length of the shortest token to keep, in characters (default 2)" },
+	{ .name = "max-length",
+	  .value = "N",
+	  .help = "length of the longest token to keep, in characters (default 40)" },
 	{ .name = "stop-words",
 	  .value = "LIST",
-	  .help = "words to remove: none, auto (of the detected language), a language such as english, or a file with one "
-	          "word per line (default auto)" },
+	  .help = "words to remove: none, auto (those of the detected language), a language such as english, or a file with one "
+	          "word per line (default auto; vectorize without --detect: none)" },
 	{ .name = "stemmer",
 	  .value = "NAME",
-	  .help = "count words by their stem: none, auto (of the detected language), or a Snowball stemmer such as porter, "
-	          "english or german (default auto)" },
-	{ .name = "ngrams", .value = "N[,M]", .help = "terms of N to M tokens, at most 3 (default 1)" },
+	  .help = "count words with the same stem as one term: none, auto (for the detected language), or a Snowball stemmer such "
+	          "as porter, english or german (default auto; vectorize without --detect: none)" },
+	{ .name = "ngrams",
+	  .value = "N[,M]",
+	  .help = "use terms of N to M consecutive tokens, at most 3 (default 1)" },
 	{ .name = "min-df",
-	  .value = "N|SHARE",
-	  .help = "remove terms of fewer documents; with a point or %, a share (default 2, from 1000 documents on 3, below 20 "
-	          "documents 1)" },
-	{ .name = "max-df", .value = "N|SHARE", .help = "remove terms of more documents (default 100%)" },
+	  .value = "N|FRACTION",
+	  .help = "keep terms found in at least N documents; 0.05 or 5% means a fraction of the documents (default: 1 below 20 "
+	          "documents, 2 below 1000, otherwise 3; vectorize without --detect: 1)" },
+	{ .name = "max-df",
+	  .value = "N|FRACTION",
+	  .help = "keep terms found in at most N documents, or this fraction of them (default 100%)" },
 	{ .name = "vocabulary",
 	  .value = "FILE",
-	  .help = "columns are the lines of this features.txt, in its order" },
-	{ .name = "binary", .help = "1 for each term of a document instead of its count" },
+	  .help = "use the terms in this features.txt as columns, in the same order" },
+	{ .name = "binary", .help = "store 1 for each term of a document instead of its count" },
 	CLI_OPTIONS_END,
 };
 
 const cli_option cli_direct_text_options[] = {
 	{ .name = "text-column",
 	  .value = "NAME",
-	  .help = "TASK is a CSV or TSV file, or one of JSON lines: count the words of this column (name, or number from 1)" },
+	  .help = "count the words of this column of a CSV, TSV or JSON-lines file: its name, or its number, starting at 1" },
 	CLI_OPTIONS_END,
 };
 
@@ -138,12 +152,14 @@ bool cli_text_check(const cli_args *args)
 	static const char *const fitted[] = { "min-df", "max-df", "top-features" };
 	const bool vocabulary = cli_get(args, "vocabulary", NULL);
 	if (cli_flag(args, "keep-subject") && strcmp(cli_get(args, "strip-mail", "0"), "1") != 0) {
-		cli_error("--keep-subject goes with --strip-mail");
+		cli_error("--keep-subject needs --strip-mail; add it, or remove --keep-subject");
 		return false;
 	}
 	for (int i = 0; i < 3 && vocabulary; i++)
 		if (cli_get(args, fitted[i], NULL)) {
-			cli_error("--%s does not go with --vocabulary, which fixes the columns", fitted[i]);
+			cli_error(
+			        "--%s cannot be combined with --vocabulary, which sets the columns; remove one of them",
+			        fitted[i]);
 			return false;
 		}
 	return true;
@@ -153,29 +169,31 @@ const cli_option cli_prep_options[] = {
 	{ .name = "features",
 	  .value = "HOW",
 	  .listed = true,
-	  .help = "how tasks with named columns are aligned (default union where all have names, else position)" },
+	  .help = "how to align data sets with named columns (default: union if all have names, otherwise position)" },
 	{ .name = "weight",
 	  .value = "KIND",
 	  .listed = true,
-	  .help = "weight of each entry (default: without --weight, --norm and --scale, chosen by the kind of data; "
-	          "none with bench and evaluate)" },
+	  .help = "how to weight values (default: chosen by the kind of data, unless --norm or --scale is given; "
+	          "bench and evaluate: none)" },
 	{ .name = "norm",
 	  .value = "KIND",
 	  .listed = true,
-	  .help = "scale each row to unit length (default as for --weight)" },
+	  .help = "scale each row to unit length (default: as for --weight)" },
 	{ .name = "scale",
 	  .value = "KIND",
 	  .listed = true,
-	  .help = "scale each column (default as for --weight)" },
-	{ .name = "top-features", .value = "N", .help = "keep the first N features by --top-by" },
+	  .help = "how to scale each column (default: as for --weight)" },
+	{ .name = "top-features",
+	  .value = "N",
+	  .help = "keep the N highest-ranked features, see --top-by (default: all)" },
 	{ .name = "top-by",
 	  .value = "WHAT",
 	  .listed = true,
-	  .help = "df: found in most samples (default); variance; dispersion: the variable genes of counts" },
+	  .help = "with --top-features: rank features by df, the number of samples that have them (default); by variance; or by dispersion, which selects highly variable genes in counts" },
 	{ .name = "fit-on",
 	  .value = "WHAT",
 	  .listed = true,
-	  .help = "fit these steps on all tasks together or on each (default all)" },
+	  .help = "all: fit these steps on all data sets together (default); each: on each data set separately" },
 	CLI_OPTIONS_END,
 };
 
@@ -183,10 +201,12 @@ const cli_option cli_output_options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "DIR",
-	  .help = "write result.json and <task>.labels there (default: result.json to standard output)" },
-	{ .name = "force", .help = "replace an existing result" },
-	{ .name = "report", .help = "also write report.html into -o DIR" },
-	{ .name = "arrays", .value = "DIR", .help = "write every array of the method there as .npy" },
+	  .help = "write result.json, <task>.labels, <task>.samples.csv and features.csv to this folder (default: only result.json, to standard output)" },
+	{ .name = "force", .help = "replace existing files" },
+	{ .name = "report", .help = "also write report.html to the folder of -o" },
+	{ .name = "arrays",
+	  .value = "DIR",
+	  .help = "write every array of the method to this folder, as .npy files" },
 	{ .name = "save-model", .value = "FILE", .help = "save the model (HDF5) for 'kindred predict'" },
 	CLI_OPTIONS_END,
 };
@@ -234,8 +254,8 @@ static void unknown_option(const cli_command *command, const char *argument)
 			all[n++] = o->name;
 	size_t found = strncmp(argument, "--", 2) == 0 ? kdr_suggest(argument + 2, all, n, nearest, 2) : 0;
 	if (found == 0)
-		cli_error("%s has no option '%s'; 'kindred help %s' lists them", command->name, argument,
-		          command->name);
+		cli_error("%s has no option '%s'; 'kindred help %s' lists its options", command->name,
+		          argument, command->name);
 	else if (found == 1)
 		cli_error("%s has no option '%s'; did you mean --%s?", command->name, argument, nearest[0]);
 	else
@@ -251,7 +271,7 @@ static bool allowed(const cli_option *option, const char *value)
 		return true;
 	for (int i = 0; choices[i]; i++)
 		kdri_list_add(list, sizeof list, "%s", choices[i]);
-	cli_error("--%s: '%s' is not allowed: %s", option->name, value, list);
+	cli_error("--%s: '%s' is not valid; use one of: %s", option->name, value, list);
 	return false;
 }
 
@@ -406,10 +426,10 @@ bool cli_get_int(const cli_args *args, const char *name, int64_t min, int64_t ma
 	long long value = strtoll(text, &end, 10);
 	if (end == text || *end || errno || value < min || value > max) {
 		if (max == INT64_MAX)
-			cli_error("--%s: '%s' is not allowed: a whole number from %lld", name, text,
+			cli_error("--%s: '%s' is not valid; use a whole number, %lld or larger", name, text,
 			          (long long)min);
 		else
-			cli_error("--%s: '%s' is not allowed: a whole number from %lld to %lld", name, text,
+			cli_error("--%s: '%s' is not valid; use a whole number from %lld to %lld", name, text,
 			          (long long)min, (long long)max);
 		return false;
 	}
@@ -426,9 +446,10 @@ bool cli_get_real(const cli_args *args, const char *name, double min, double max
 	double value = strtod(text, &end);
 	if (end == text || *end || !(value >= min && value <= max)) {
 		if (isinf(max))
-			cli_error("--%s: '%s' is not allowed: a number from %g", name, text, min);
+			cli_error("--%s: '%s' is not valid; use a number, %g or larger", name, text, min);
 		else
-			cli_error("--%s: '%s' is not allowed: a number from %g to %g", name, text, min, max);
+			cli_error("--%s: '%s' is not valid; use a number from %g to %g", name, text, min,
+			          max);
 		return false;
 	}
 	*out = value;
@@ -450,8 +471,9 @@ bool cli_get_size(const cli_args *args, const char *name, double *out)
 		end++;
 	}
 	if (end == text || *end || !(value > 0 && isfinite(value))) {
-		cli_error("--%s: '%s' is not allowed: a number of bytes above 0, or one with K, M, G or T",
-		          name, text);
+		cli_error(
+		        "--%s: '%s' is not valid; use a number of bytes above 0, optionally with K, M, G or T, such as 500M",
+		        name, text);
 		return false;
 	}
 	*out = value;

@@ -88,7 +88,7 @@ static void time_left(const crew *c, char *text, size_t room)
 		}
 	left /= c->at_once;
 	if (rows == 0)
-		snprintf(text, room, "that was all");
+		snprintf(text, room, "all rows are done");
 	else if (left < 90)
 		snprintf(text, room, "about %.0f s left", left);
 	else if (left < 5400)
@@ -176,7 +176,7 @@ static int end_job(crew *c)
 		cli_error("%s: %s: %s: %s", u->preset, u->plan->tables[u->table].title,
 		          u->plan->tables[u->table].rows[u->row].name,
 		          WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-		                              : "failed; the line above says why");
+		                              : "failed; the line above gives the reason");
 	}
 	return EXIT_DONE;
 }
@@ -223,13 +223,14 @@ static int bench_all_look(crew *c, const char *folder)
 	for (int i = 0; i < c->count; i++) {
 		job *j = &c->jobs[i];
 		if (!bench_unit_path(&c->units[i], folder, j->path, sizeof j->path)) {
-			cli_error("%s: the path is too long", folder);
+			cli_error("%s: the path is too long; use a shorter -o DIR", folder);
 			return EXIT_USAGE;
 		}
 		for (int other = 0; other < i; other++)
 			if (strcmp(c->jobs[other].path, j->path) == 0) {
-				cli_error("two rows of preset %s would have the file %s", c->units[i].preset,
-				          j->path);
+				cli_error(
+				        "two rows of preset %s would be saved as %s; give them different names",
+				        c->units[i].preset, j->path);
 				return EXIT_DATA;
 			}
 		int code = bench_unit_read(c->ctx, &c->units[i], j->path, &j->done, &j->seconds, NULL);
@@ -264,7 +265,7 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 		code = bench_no_memory();
 	if (code == EXIT_DONE && !c.quiet && c.done < count) {
 		time_left(&c, left, sizeof left);
-		cli_printf("%d of %d rows are there already%s%s\n", c.done, count, c.done ? "; " : "",
+		cli_printf("%d of %d rows are already saved%s%s\n", c.done, count, c.done ? "; " : "",
 		           c.done ? left : "");
 		fflush(stdout);
 	}
@@ -274,12 +275,14 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 		cli_error("%d of %d rows failed", c.failed, count);
 		code = EXIT_OTHER;
 	} else if (code == EXIT_DONE && c.done < count) {
-		cli_error("stopped at the time limit: %d of %d rows are there; the same command goes on",
-		          c.done, count);
+		cli_error(
+		        "stopped at the time limit: %d of %d rows are saved; run the same command again to continue",
+		        c.done, count);
 		code = EXIT_INTERRUPTED;
 	}
 	if (code == EXIT_INTERRUPTED && cli_interrupted())
-		cli_error("stopped: %d of %d rows are there; the same command goes on", c.done, count);
+		cli_error("stopped: %d of %d rows are saved; run the same command again to continue", c.done,
+		          count);
 	free(c.jobs);
 	free(order);
 	return code;

@@ -59,8 +59,8 @@ static int check_settings(const cli_args *args, const char *option, const cli_li
 			found |= algo && has_option(algo, text, (size_t)(equals - text));
 		}
 		if (!equals || !found) {
-			cli_error(equals ? "--%s: none of the methods has the option of '%s'"
-			                 : "--%s: '%s' is not of the form name=value",
+			cli_error(equals ? "--%s: none of the methods has the option in '%s'"
+			                 : "--%s: '%s' is not valid; use NAME=VALUE",
 			          option, text);
 			return EXIT_USAGE;
 		}
@@ -90,8 +90,9 @@ static int write_clusters(const cli_args *args, kdri_json *table)
 		const char *item = list.items[i < list.count ? i : list.count - 1];
 		long long value = strtoll(item, &end, 10);
 		if (*end || end == item || value < 1 || (list.count != 1 && list.count != count)) {
-			cli_error("-k %s: a whole number from 1 for all tasks, or one for each, is needed",
-			          text);
+			cli_error(
+			        "-k: '%s' is not valid; use one whole number, 1 or larger, for all data sets, or one for each",
+			        text);
 			code = EXIT_USAGE;
 		}
 		kdri_json_int(table, NULL, value);

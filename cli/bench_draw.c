@@ -132,7 +132,8 @@ int bench_read_item(bench_state *s, const bench_data *d, bench_item *it)
 		if (code == EXIT_DONE && d->nclasses)
 			code = keep_classes(s, d, it);
 	} else if (d->role != KDR_ROLE_BRIDGE) {
-		cli_error("%s: there is no %s: bench needs known classes to score against", d->path, beside);
+		cli_error("%s: %s was not found; bench needs known classes for scoring, one per line",
+		          d->path, beside);
 		code = EXIT_DATA;
 	}
 	free(beside);

@@ -24,8 +24,7 @@ static bool read_settings(plan_place *p, bench_row *row, const kdri_json_value *
                           const kdri_json_value *grid)
 {
 	if ((set && !kdri_json_is(set, KDRI_JSON_OBJECT)) || (grid && !kdri_json_is(grid, KDRI_JSON_OBJECT)))
-		return plan_wrong(
-		        p, "'set' and 'grid' must be objects: an option's name, and its value or values");
+		return plan_wrong(p, "'set' and 'grid' must be objects with option names and their values");
 	row->set = plan_many(p, (size_t)kdri_json_count(set), sizeof *row->set);
 	row->grid = plan_many(p, (size_t)kdri_json_count(grid), sizeof *row->grid);
 	if (!row->set || !row->grid)
@@ -119,7 +118,7 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 		return plan_wrong(p, "%s", text);
 	}
 	if (alone && algo->family == KDR_FAMILY_TRANSFER)
-		return plan_wrong(p, "'alone': method '%s' cannot do without the sources", row->method);
+		return plan_wrong(p, "'alone': method '%s' cannot run without the sources", row->method);
 	row->name = kdri_json_get(object, "name") ? plan_text(p, object, "name", true)
 	                                          : plan_copy(p, row->method);
 	if (strcmp(algo->id, row->method) != 0) {
@@ -227,7 +226,7 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 			return false;
 		found |= t->paired && t->rows[i].name && strcmp(t->paired, t->rows[i].name) == 0;
 	}
-	return found || plan_wrong(p, "'paired': there is no row '%s'", t->paired);
+	return found || plan_wrong(p, "'paired': the table has no row '%s'", t->paired);
 }
 
 /* {"row": "auto", "against": ["svm"]}: all tables have the plan's rows. */
@@ -258,7 +257,7 @@ static bool read_summary(plan_place *p, const kdri_json_value *root, bench_plan 
 		for (int r = 0; name && r < plan->tables[0].nrows; r++)
 			found |= strcmp(plan->tables[0].rows[r].name, name) == 0;
 		if (!found)
-			return plan_wrong(p, "there is no row '%s'", name);
+			return plan_wrong(p, "the table has no row '%s'", name);
 	}
 	return true;
 }

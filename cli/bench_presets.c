@@ -30,9 +30,9 @@ int bench_preset_find(const char *wanted, const char **text, size_t *size)
 		names[n++] = name;
 	}
 	if (kdr_suggest(wanted, names, n, nearest, 1))
-		cli_error("there is no preset '%s'; did you mean %s?", wanted, nearest[0]);
+		cli_error("unknown preset '%s'; did you mean %s?", wanted, nearest[0]);
 	else
-		cli_error("there is no preset '%s'; 'kindred bench --list' lists them", wanted);
+		cli_error("unknown preset '%s'; 'kindred bench --list' lists the presets", wanted);
 	return EXIT_USAGE;
 }
 
@@ -54,7 +54,7 @@ int bench_preset_read(const char *name, bench_plan *plan)
 	for (int t = 0; t < plan->ntables; t++)
 		if (!has_data(&plan->tables[t])) {
 			cli_error(
-			        "preset %s needs %s: set KINDRED_DATA to the folder that holds the data sets",
+			        "preset %s needs %s, which was not found; set KINDRED_DATA to the folder with the data sets",
 			        name, plan->tables[t].data[0].path);
 			bench_plan_free(plan);
 			return EXIT_DATA;
@@ -158,14 +158,14 @@ int bench_set_of_rows_read(const cli_args *args, bool all, bench_set_of_rows *ou
 						s.units[s.nunits++] = u;
 				}
 	if (code == EXIT_DONE && rows && s.nunits == 0 && cli_get(args, "only", NULL)) {
-		cli_error("--only %s: there is no such row; they are PRESET/TABLE/ROW.json, as below -o",
-		          cli_get(args, "only", NULL));
+		cli_error(
+		        "--only %s: no row matches; rows are named PRESET/TABLE/ROW.json, as in the folder of -o",
+		        cli_get(args, "only", NULL));
 		code = EXIT_USAGE;
 	}
 	if (code == EXIT_DONE && absent)
-		cli_warn(
-		        "%d rows are left out: KINDRED_DATA does not name the folder that holds their data sets",
-		        absent);
+		cli_warn("%d row%s skipped; set KINDRED_DATA to the folder with the data sets", absent,
+		         absent == 1 ? " was" : "s were");
 	if (code == EXIT_DONE)
 		*out = s;
 	else

@@ -149,17 +149,18 @@ static void print_notes(FILE *out, const bench_outcome *o)
 	const bench_table *t = o->table;
 	if (t->note)
 		fprintf(out, "%s\n\n", t->note);
-	fprintf(out, "Mean ± standard deviation of %d repeat%s", o->repeats, o->repeats == 1 ? "" : "s");
+	fprintf(out, "Mean ± standard deviation of %d repeat%s", o->repeats, CLI_S(o->repeats));
 	if (o->repeats < t->repeats)
 		fprintf(out, " (stopped before all %d)", t->repeats);
 	if (t->sample)
-		fprintf(out, "; at most %lld samples a data set, drawn anew for each", (long long)t->sample);
+		fprintf(out, "; at most %lld samples per data set, drawn again for each",
+		        (long long)t->sample);
 	if (t->start == BENCH_START_RANDOM)
-		fputs("; all methods of a repeat start from the same random partition", out);
+		fputs("; all methods of a repeat start from the same random labels", out);
 	fputs(".\n", out);
 	if (t->pick == BENCH_PICK_TRUTH)
 		fprintf(out,
-		        "Of each grid, the setting with the best %s: CHOSEN ON THE TRUTH, as the papers do.\n",
+		        "For each grid, the setting with the best %s: CHOSEN BY THE KNOWN CLASSES, as in the papers.\n",
 		        bench_score_names[t->scores[0]]);
 	if (t->paired)
 		fprintf(out,
@@ -481,8 +482,10 @@ void bench_summary_print(FILE *out, const bench_summary *s, bench_format format)
 	if (format == BENCH_CSV) /* its figures are means of those printed */
 		return;
 	bench_sheet_title(&sheet, p->title);
-	snprintf(text, sizeof text, "Means of %s over tables; worst: '%s' less the other on one table.\n",
-	         bench_score_names[p->tables[0].scores[0]], p->summary);
+	snprintf(
+	        text, sizeof text,
+	        "Means of %s over tables; worst: the lowest difference of '%s' minus the other on one table.\n",
+	        bench_score_names[p->tables[0].scores[0]], p->summary);
 	bench_sheet_text(&sheet, text);
 	bench_sheet_begin(&sheet, 1, 1 + s->rows + p->nagainst);
 	bench_sheet_cell(&sheet, "collection");

@@ -326,7 +326,7 @@ int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, boo
 	        same_defaults(ctx, kdri_json_get(root, "defaults"), &u->plan->tables[u->table].rows[u->row]);
 	int code = EXIT_DONE;
 	if (*done && out && !read_lines(root, u, out)) {
-		cli_error("%s: not a row of this table; remove it to have it made again", path);
+		cli_error("%s: not a row of this table; delete the file to compute the row again", path);
 		code = EXIT_DATA;
 	}
 	kdri_json_value_free(root);

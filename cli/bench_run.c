@@ -155,7 +155,8 @@ int bench_lines_new(const bench_table *t, int row, bench_outcome *out)
 	for (int r = 0; r < t->nrows; r++) {
 		count += places(&t->rows[r]);
 		if (count > MOST_LINES) {
-			cli_error("%s: over %d settings: make the grid smaller", t->title, MOST_LINES);
+			cli_error("%s: the grid has more than %d settings; make it smaller", t->title,
+			          MOST_LINES);
 			return EXIT_USAGE;
 		}
 	}

@@ -170,7 +170,8 @@ static bool read_kept(plan_place *p, bench_data *d, const kdri_json_value *keep)
 	if (!keep)
 		return true;
 	if (!kdri_json_is(keep, KDRI_JSON_OBJECT))
-		return plan_wrong(p, "'keep' must be an object: classes, and what share of each is kept");
+		return plan_wrong(
+		        p, "'keep' must be an object with classes and the fraction of each that is kept");
 	d->rare = plan_many(p, (size_t)kdri_json_count(keep), sizeof *d->rare);
 	d->kept = plan_many(p, (size_t)kdri_json_count(keep), sizeof *d->kept);
 	for (int64_t i = 0; d->rare && d->kept && i < kdri_json_count(keep); i++) {
@@ -286,11 +287,12 @@ bool bench_sets_read(plan_place *p, bench_table *t, const bench_pair *pair)
 		return false;
 	}
 	if (t->ndata == 0)
-		return plan_wrong(p, "no data: 'data', or 'source' and 'target', or 'generate' is needed");
+		return plan_wrong(p, "no data: add 'data', or 'source' and 'target', or 'generate'");
 	for (int i = 0; k && i < t->ndata; i++) {
 		const kdri_json_value *item = kdri_json_is(k, KDRI_JSON_ARRAY) ? kdri_json_at(k, i) : k;
 		if (!kdri_json_is(item, KDRI_JSON_INTEGER) || kdri_json_integer(item, 0) < 1)
-			return plan_wrong(p, "'k' must be a whole number from 1, or one for each data set");
+			return plan_wrong(
+			        p, "'k' must be a whole number, 1 or larger, or one for each data set");
 		t->data[i].k = kdri_json_integer(item, 0);
 	}
 	return true;

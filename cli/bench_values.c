@@ -79,7 +79,7 @@ int64_t plan_list_count(const kdri_json_value *value)
 bool plan_check_keys(plan_place *p, const kdri_json_value *object, const char *const *known)
 {
 	if (!kdri_json_is(object, KDRI_JSON_OBJECT))
-		return plan_wrong(p, "an object {...} is needed");
+		return plan_wrong(p, "this must be an object, {...}");
 	for (int64_t i = 0; i < kdri_json_count(object); i++) {
 		const char *key = kdri_json_key(kdri_json_at(object, i));
 		const char *nearest[1];
@@ -89,9 +89,9 @@ bool plan_check_keys(plan_place *p, const kdri_json_value *object, const char *c
 			found |= strcmp(known[n], key) == 0;
 		if (!found)
 			return kdr_suggest(key, known, n, nearest, 1)
-			               ? plan_wrong(p, "there is no key '%s'; did you mean '%s'?", key,
+			               ? plan_wrong(p, "unknown key '%s'; did you mean '%s'?", key,
 			                            nearest[0])
-			               : plan_wrong(p, "there is no key '%s'", key);
+			               : plan_wrong(p, "unknown key '%s'", key);
 	}
 	return true;
 }
@@ -102,7 +102,7 @@ char *plan_text(plan_place *p, const kdri_json_value *object, const char *key, b
 	if (!value && !needed)
 		return NULL;
 	if (!kdri_json_is(value, KDRI_JSON_TEXT)) {
-		plan_wrong(p, "'%s' must be a text", key);
+		plan_wrong(p, "'%s' must be a string", key);
 		return NULL;
 	}
 	return plan_copy(p, kdri_json_text(value, NULL));
@@ -146,7 +146,7 @@ static char *list_text(plan_place *p, const kdri_json_value *list)
 	for (size_t i = 0; text && i < count; i++) {
 		const kdri_json_value *item = kdri_json_at(list, (int64_t)i);
 		if (!kdri_json_is_number(item)) {
-			plan_wrong(p, "a list of values of an option must be numbers");
+			plan_wrong(p, "a list of option values must have numbers only");
 			free(text);
 			return NULL;
 		}
@@ -169,7 +169,7 @@ char *plan_value(plan_place *p, const kdri_json_value *value)
 	else if (kdri_json_is(value, KDRI_JSON_REAL))
 		snprintf(text, sizeof text, "%.15g", kdri_json_number(value, 0));
 	else {
-		plan_wrong(p, "a value of an option must be a number, a text, true or false");
+		plan_wrong(p, "an option value must be a number, a string, true or false");
 		return NULL;
 	}
 	return plan_copy(p, text);

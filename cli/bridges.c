@@ -32,7 +32,9 @@ int cli_bridges_parse(const cli_args *args, cli_bridges *out)
 			out->path[k] = copy_text(text, (size_t)(comma - text));
 			out->path[out->count + k] = copy_text(comma + 1, strlen(comma + 1));
 			if (strchr(comma + 1, ',')) {
-				cli_error("--bridge %s: a bridge is one file, or two views of it", text);
+				cli_error(
+				        "--bridge %s: give one file, or two files with two views of the same samples",
+				        text);
 				return EXIT_USAGE;
 			}
 			if (!out->path[out->count + k])
@@ -49,8 +51,9 @@ int cli_bridges_parse(const cli_args *args, cli_bridges *out)
 	}
 	out->views = out->count > 0 && single == 0;
 	if (single > 0 && single < out->count) {
-		cli_error("--bridge: %d of %d bridges have two views: all or none of them is needed",
-		          out->count - single, out->count);
+		cli_error(
+		        "--bridge: %d of %d bridges have two views; give two views for all of them, or for none",
+		        out->count - single, out->count);
 		return EXIT_USAGE;
 	}
 	return EXIT_DONE;
@@ -71,12 +74,12 @@ static double bridge_number(const kdri_json_value *bridge, const char *key)
 }
 
 /* A number, or a dash if it is unknown. */
-static void print_number(FILE *out, double value)
+static void print_number(FILE *out, int width, double value)
 {
 	if (isfinite(value))
-		fprintf(out, "  %6.3f", value);
+		fprintf(out, "  %*.3f", width, value);
 	else
-		fprintf(out, "  %6s", "-");
+		fprintf(out, "  %*s", width, "-");
 }
 
 void cli_bridges_table(FILE *out, const cli_run *run)
@@ -93,11 +96,12 @@ void cli_bridges_table(FILE *out, const cli_run *run)
 		scored = scored || isfinite(bridge_number(kdri_json_at(list, k), "acc"));
 	}
 	bool trained = isfinite(bridge_number(first, "probability"));
-	fprintf(out, "\nbridges, the best first; A(source, target) = %.3f\n",
+	fprintf(out,
+	        "\nbridges, the best first (A: A-distance, 0 = indistinguishable, 2 = fully separable)\nA(source, target) = %.3f\n",
 	        bridge_number(first, "a_source_target"));
 	fprintf(out, "%-*s  %10s  %17s  %17s", widest, "bridge", "complexity", "A(source, bridge)",
 	        "A(bridge, target)");
-	fprintf(out, trained ? "  %11s" : "  %6s", trained ? "probability" : "back");
+	fprintf(out, trained ? "  %11s" : "  %9s", trained ? "probability" : "recovered");
 	fprintf(out, scored ? "  %6s\n" : "\n", "acc");
 	for (int64_t k = 0; k < count; k++) {
 		const kdri_json_value *b = kdri_json_at(list, k);
@@ -107,12 +111,12 @@ void cli_bridges_table(FILE *out, const cli_run *run)
 		if (trained)
 			fprintf(out, "  %11.3f", bridge_number(b, "probability"));
 		else
-			print_number(out, bridge_number(b, "back"));
+			print_number(out, 9, bridge_number(b, "back"));
 		if (scored)
-			print_number(out, bridge_number(b, "acc"));
+			print_number(out, 6, bridge_number(b, "acc"));
 		fprintf(out, "\n");
 	}
-	fprintf(out, "chosen: %s: %s\n", kdri_json_text(kdri_json_get(first, "name"), NULL),
+	fprintf(out, "chosen bridge: %s (%s)\n", kdri_json_text(kdri_json_get(first, "name"), NULL),
 	        kdri_json_text(kdri_json_get(first, "reason"), NULL));
 }
 
@@ -130,7 +134,8 @@ int cli_train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *
 	if (st != KDR_OK)
 		return cli_fail(ctx, st);
 	if (!cli_quiet(args))
-		cli_printf("selector of %lld triples, in %lld of which the bridge helps; written to %s\n",
-		           (long long)model.triples, (long long)model.helpful, path);
+		cli_printf(
+		        "selection model trained on %lld triples; the bridge helps in %lld of them\nwritten: %s\n",
+		        (long long)model.triples, (long long)model.helpful, path);
 	return EXIT_DONE;
 }

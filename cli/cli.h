@@ -108,9 +108,9 @@ extern const cli_option cli_direct_text_options[]; /* --text-column */
 /* Checks the options of texts; false, after an error message, if they contradict each other. */
 bool cli_text_check(const cli_args *args);
 #define CLI_TEXT_GROUPS \
-	{ "Texts, in folders or a column", cli_direct_text_options }, \
+	{ "Text input: folders of documents, or a column", cli_direct_text_options }, \
 	{ \
-		"Words of texts", cli_text_options \
+		"Text processing", cli_text_options \
 	}
 extern const cli_option cli_output_options[]; /* -o --force --report ... */
 extern const cli_option cli_prep_options[];   /* --weight --norm --scale ... */
@@ -212,12 +212,14 @@ typedef struct cli_job {
 
 /* For the tables of commands. */
 #define CLI_FEATURES_OPTIONS \
-	{ .name = "features-from", \
-	  .value = "METHOD", \
-	  .help = "learn features on all data sets together first, and give these to the method: msda" }, \
+	{ \
+		.name = "features-from", \
+		.value = "METHOD", \
+		.help = "first learn features on all data sets together, and pass them to the method; METHOD: msda" \
+	}, \
 	{ \
 		.name = "features-set", .value = "NAME=VALUE", .repeats = true, \
-		.help = "set an option of --features-from; 'kindred methods msda' lists them" \
+		.help = "set an option of the --features-from method; 'kindred methods msda' lists them" \
 	}
 /* Settles the command line's part, before any file is read. Exit status; cli_job_free in any case. */
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job);
@@ -294,18 +296,22 @@ void cli_ranks_early(int code);
 #define cli_ranks_early(code)                 ((void)(code))
 #endif
 
+/* Of a count in a sentence: the "s" of the plural, or "es". */
+#define CLI_S(count)  ((count) == 1 ? "" : "s")
+#define CLI_ES(count) ((count) == 1 ? "" : "es")
+
 /* --- write_back.c ------------------------------------------------------------------------------------------ */
 
 /* For the tables of commands. */
 #define CLI_H5AD_OPTION \
 	{ \
 		.name = "write-h5ad", .value = "FILE", \
-		.help = "give the input back as AnnData, with obs[\"kindred\"] and obs[\"kindred_confidence\"]; FILE-TASK for several" \
+		.help = "write the AnnData input with the added columns obs[\"kindred\"] and obs[\"kindred_confidence\"]; several inputs: FILE-TASK for each" \
 	}
 #define CLI_TABLE_OPTION \
 	{ \
 		.name = "write-table", .value = "FILE", \
-		.help = "write the input table with a column of clusters or classes, its format unchanged; FILE-TASK for several inputs" \
+		.help = "write the input table with an added column of clusters or classes, in the format of the input; several inputs: FILE-TASK for each" \
 	}
 /* --write-h5ad and --write-table: the files of the tasks from `first` on, with what the result says of them; before the job,
  * where both are NULL, whether they can be written. Exit status. */
@@ -324,6 +330,8 @@ void cli_matches(FILE *out, const cli_run *run);
 void cli_clusters(FILE *out, const cli_run *run);
 /* What the groups of a result are: "clusters", or "classes" where they were learnt from labels. */
 const char *cli_groups(const kdr_result *result);
+/* Whether the method labels with classes, not with clusters. */
+bool cli_has_classes(const kdr_result *result);
 /* What tasks draw on each other, where the method learns it. */
 void cli_relatedness(FILE *out, const cli_run *run);
 /* The ranking of bridges, where there was a choice. */

@@ -63,7 +63,7 @@ static void print_cluster(FILE *out, const char *task, const kdri_json_value *cl
 	if (high && kdri_json_count(features) > high)
 		fputs("; ", out);
 	int low = print_side(out, features, -1, high ? LOW : HIGH);
-	fputs(high || low ? "\n" : "nothing by 0.2 or more\n", out);
+	fputs(high || low ? "\n" : "no difference of 0.2 or more\n", out);
 }
 
 /* The first feature of any cluster; NULL if nothing sets the clusters apart. */
@@ -77,13 +77,34 @@ static const kdri_json_value *first_feature(const kdri_json_value *clusters)
 	return NULL;
 }
 
+bool cli_has_classes(const kdr_result *r)
+{
+	const kdr_algo *algo = kdr_result_algo(r);
+	return algo->family == KDR_FAMILY_TRANSFER && !(algo->flags & KDR_ALGO_CLUSTERS_TARGET);
+}
+
 const char *cli_groups(const kdr_result *r)
 {
-	return kdr_result_algo(r)->family == KDR_FAMILY_TRANSFER ? "classes" : "clusters";
+	return cli_has_classes(r) ? "classes" : "clusters";
+}
+
+/* What the figures of a feature are. */
+static const char *explain(const kdri_json_value *feature)
+{
+	static const char described[] =
+	        "mean or percentage in the group, and its difference from the other samples in standard deviations";
+	static const char counted[] =
+	        "difference from the other samples in standard deviations;\n"
+	        " percentage of the samples that have the feature, inside | outside the group";
+	static const char plain[] = "difference from the other samples in standard deviations";
+	return kdri_json_get(feature, "text")                 ? described
+	       : isfinite(number_at(feature, "share_inside")) ? counted
+	                                                      : plain;
 }
 
 void cli_clusters(FILE *out, const cli_run *run)
 {
+	const char *explained = NULL; /* what was printed last */
 	int64_t shown = 0, left = 0;
 	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
 		const kdri_json_value *clusters = kdri_json_get(cli_about_task(run, t), "clusters");
@@ -96,12 +117,11 @@ void cli_clusters(FILE *out, const cli_run *run)
 			left++;
 			continue;
 		}
-		fprintf(out, "\nwhat sets %s of %s apart%s\n", cli_groups(run->result), name,
-		        kdri_json_get(first, "text")
-		                ? ": means and shares (difference from the other samples in standard deviations)"
-		        : isfinite(number_at(first, "share_inside"))
-		                ? ", in standard deviations (share of the samples that have it: inside | outside)"
-		                : ", in standard deviations");
+		fprintf(out, "\nfeatures that distinguish the %s of %s\n", cli_groups(run->result), name);
+		const char *meaning = explain(first);
+		if (meaning != explained)
+			fprintf(out, "(%s)\n", meaning);
+		explained = meaning;
 		for (int64_t c = 0; c < k && (c < MOST_CLUSTERS || k == MOST_CLUSTERS + 1); c++)
 			print_cluster(out, name, kdri_json_at(clusters, c));
 		if (k > MOST_CLUSTERS + 1)
@@ -109,6 +129,6 @@ void cli_clusters(FILE *out, const cli_run *run)
 		shown++;
 	}
 	if (left)
-		fprintf(out, "\n... and %lld more task%s: see features.csv\n", (long long)left,
-		        left == 1 ? "" : "s");
+		fprintf(out, "\n... and %lld more data set%s, see features.csv\n", (long long)left,
+		        CLI_S(left));
 }

@@ -8,45 +8,49 @@
 
 static const cli_option own_options[] = {
 	{ .name = "list", .help = "list the presets" },
-	{ .name = "show", .value = "PRESET", .help = "print a preset's plan, to start one of your own from" },
-	{ .name = "plan", .value = "FILE", .help = "run a plan of your own (JSON)" },
-	{ .name = "methods", .value = "M[,M2,...]", .help = "compare these methods on the TASKs given" },
+	{ .name = "show",
+	  .value = "PRESET",
+	  .help = "print the plan of a preset, as a template for your own" },
+	{ .name = "plan", .value = "FILE", .help = "run your own plan (JSON)" },
+	{ .name = "methods", .value = "M[,M2,...]", .help = "compare these methods on the given TASKs" },
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K[,K2,...]",
-	  .help = "with --methods: clusters of all tasks, or of each (default: as many as known classes)" },
+	  .help = "with --methods: number of clusters: one value for all data sets, or one each (default: the number of known classes)" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
-	  .help = "with --methods: set an option of every method that has it" },
+	  .help = "with --methods: set an option for every method that has it" },
 	{ .name = "grid",
 	  .value = "NAME=V,V2,...",
 	  .repeats = true,
-	  .help = "with --methods: try several values of an option; a row each" },
-	{ .name = "pick", .help = "with --grid: show the best setting alone, chosen on the truth" },
-	{ .name = "repeats", .value = "N", .help = "repeats of each row (default: the plan's, or 10)" },
+	  .help = "with --methods: try several values of an option, one row for each" },
+	{ .name = "pick", .help = "with --grid: show only the best setting, chosen by the known classes" },
+	{ .name = "repeats",
+	  .value = "N",
+	  .help = "number of repeats of each row (default: as in the plan, or 10)" },
 	{ .name = "sample",
 	  .value = "N",
-	  .help = "at most N samples of each data set, drawn anew each repeat" },
+	  .help = "use at most N samples of each data set, drawn again for each repeat" },
 	{ .name = "only",
 	  .value = "TEXT",
 	  .repeats = true,
-	  .help = "with -o DIR: run and print only the rows of presets whose file, PRESET/TABLE/ROW.json, has this in its name" },
+	  .help = "with -o DIR: run and print only the rows of presets whose file name, PRESET/TABLE/ROW.json, contains this text" },
 	{ .name = "format",
 	  .value = "md|csv|latex",
-	  .help = "print tables as Markdown (default), LaTeX, or CSV with a line for each row, data set and score" },
-	{ .name = "quick", .help = "a taste: 2 repeats, at most 300 samples a data set" },
+	  .help = "print tables as Markdown (default), LaTeX, or CSV with one line per row, data set and score" },
+	{ .name = "quick", .help = "run a quick preview: 2 repeats, at most 300 samples per data set" },
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "DIR",
-	  .help = "write bench.md (bench.csv, bench.tex: --format) and bench.json there; of presets also a file for each row, so that a run goes on where it stopped" },
+	  .help = "write bench.md (with --format: bench.csv or bench.tex) and bench.json to this folder; for presets also one file per row, so that a stopped run can continue" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
-	{ "What to run", own_options },
-	{ "With --methods: preprocessing", cli_prep_options },
+	{ "Main options", own_options },
+	{ "Preprocessing, with --methods", cli_prep_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -100,7 +104,7 @@ static int read_format(const cli_args *args, bench_format *out)
 			*out = (bench_format)f;
 			return EXIT_DONE;
 		}
-	cli_error("--format %s: md, csv or latex is needed", given);
+	cli_error("--format: '%s' is not valid; use md, csv or latex", given);
 	return EXIT_USAGE;
 }
 
@@ -276,7 +280,7 @@ static int bench_check_outputs(const cli_args *args, bench_format format)
 	for (int i = 0; i < 2 && code == EXIT_DONE && !cli_flag(args, "force"); i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
 		if (access(path, F_OK) == 0) {
-			cli_error("%s: exists already; --force replaces it", path);
+			cli_error("%s already exists; use --force to replace it", path);
 			code = EXIT_USAGE;
 		}
 	}
@@ -300,19 +304,19 @@ static int bench_command(cli_args *args)
 	if (methods + file > 1 || (file && cli_positional_count(args) > 0) ||
 	    (!methods && !file && cli_positional_count(args) == 0)) {
 		cli_error(
-		        "bench needs one of: names of presets ('kindred bench --list'), --plan FILE, or --methods with tasks");
+		        "bench needs one of: preset names ('kindred bench --list' lists them), --plan FILE, or --methods with data files");
 		return EXIT_USAGE;
 	}
 	const char *folder = cli_get(args, "output", NULL);
 	bool all = !methods && !file && strcmp(cli_positional(args, 0), "all") == 0;
 	bool by_rows = folder && !methods && !file;
 	if (all && (!folder || cli_positional_count(args) > 1)) {
-		cli_error("bench all needs -o DIR, the folder of results, and no other preset");
+		cli_error("bench all needs -o DIR, the folder for the results, and no other preset");
 		return EXIT_USAGE;
 	}
 	bool only = cli_get(args, "only", NULL);
 	if (only && !by_rows) {
-		cli_error("--only is for presets with -o DIR, the folder of their rows");
+		cli_error("--only needs presets and -o DIR, the folder with their rows");
 		return EXIT_USAGE;
 	}
 	bool tables = !all && !only; /* some rows make no table to be kept, but are printed */
@@ -339,7 +343,7 @@ static int bench_command(cli_args *args)
 	kdri_json_free(&r.json);
 	cli_session_close(ctx);
 	if (none && code == EXIT_DONE) {
-		cli_error("bench: all %d runs failed; the lines under the table say why", r.failed);
+		cli_error("bench: all %d runs failed; the lines below the table give the reasons", r.failed);
 		code = EXIT_OTHER;
 	}
 	return cli_finish(code);
@@ -358,19 +362,19 @@ const cli_command cli_bench = {
 	.usage = "PRESET... | all -o DIR | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
 	.summary = "compare methods over data, settings and repeats: mean ± std tables",
 	.description =
-	        "Runs methods on the same data from the same seeds, as often as the plan says, and prints a "
-	        "table of mean and standard deviation. PRESETs are the papers' tables, with the papers' figures "
-	        "beside ours; their data lie below the folder KINDRED_DATA. With --methods, the known classes of "
-	        "each TASK are read from <stem>.labels beside it.\n\n"
-	        "With -o DIR the rows of presets are run several at a time, one a thread, and each has a file of its own: what is "
-	        "there is not run again, unless the plan has changed, and a run that was stopped goes on. 'all' is every preset "
-	        "of a paper.\n\n"
-	        "Repeat r has the seed --seed + r for everything in it. Where a plan picks settings on the truth, "
-	        "as the papers do, the head of its table says so. A plan is JSON: docs/bench.md.",
-	.example =
-	        "kindred bench --list\n"
-	        "# three methods on two tasks, and several values of one option\n"
-	        "kindred bench --methods kmeans,ncut,mbc --grid lambda=0.1,0.5 --weight tfidf --norm l2 a.mtx b.mtx",
+	        "Compares methods on the same data with the same seeds, and prints tables of means and standard "
+	        "deviations. PRESETs reproduce tables of papers and show the published figures next to ours; set "
+	        "KINDRED_DATA to the folder with their data. With --methods, the known classes of each TASK are read from "
+	        "<stem>.labels next to it.\n\n"
+	        "With -o DIR, the rows of presets run in parallel, one per thread, and each row is saved in its own file. "
+	        "Run the same command again to continue a stopped run: saved rows are not computed again, unless the plan "
+	        "has changed. 'all' runs every preset of a paper.\n\n"
+	        "Repeat r uses the seed --seed + r. If a plan chooses settings by the known classes, as the papers do, the "
+	        "header of its table states this. A plan is a JSON file, see docs/bench.md.",
+	.example = "kindred bench --list\n"
+	           "# three methods on two data sets, and several values of one option\n"
+	           "kindred bench --methods kmeans,ncut,mbc --grid lambda=0.1,0.5 \\\n"
+	           "    --weight tfidf --norm l2 a.mtx b.mtx",
 	.groups = groups,
 	.completes_files = true,
 	.argument = preset_name,

@@ -9,11 +9,11 @@ static const cli_option own_options[] = {
 	{ .name = "method",
 	  .letter = 'm',
 	  .value = "METHOD",
-	  .help = "the method (default auto); 'kindred methods' lists them" },
+	  .help = "clustering method (default auto); 'kindred methods' lists all methods" },
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K[,K2,...]",
-	  .help = "number of clusters: one for all tasks, or one for each; auto where the method can find it" },
+	  .help = "number of clusters: one value for all data sets, or one each; auto if the method can choose it (required)" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
@@ -21,22 +21,23 @@ static const cli_option own_options[] = {
 	CLI_FEATURES_OPTIONS,
 	{ .name = "transfer",
 	  .negatable = true,
-	  .help = "auto: let tasks learn from each other (default); --no-transfer: each by itself" },
-	{ .name = "pooled", .help = "stack all tasks into one and cluster that" },
+	  .help = "method auto: let data sets learn from each other (default); --no-transfer clusters each separately" },
+	{ .name = "pooled", .help = "pool all data sets and cluster them as one" },
 	{ .name = "init",
 	  .value = "FILE[,FILE...]",
-	  .help = "initial labels of each task: one run from just there" },
+	  .help = "initial labels of each data set, one number per line; the method runs once, starting from these labels" },
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
-	  .help = "known classes of each task, used for scoring alone" },
-	{ .name = "score", .help = "score against <task>.labels beside each task" },
+	  .help = "known classes of each data set, one per line; used only for scoring" },
+	{ .name = "score",
+	  .help = "score against the known classes in <stem>.labels next to each data file" },
 	{ .name = "quality",
-	  .help = "also say how good clusters are without truth: silhouette, Davies-Bouldin, Calinski-Harabasz, and "
-	          "stability under resampling, which takes five more fits; with several data sets also how well they mix: iLISI, "
+	  .help = "also report quality scores that need no known classes: silhouette, Davies-Bouldin, Calinski-Harabasz, and "
+	          "stability under resampling (five more fits); for several data sets also how well they mix: iLISI, "
 	          "kBET, batch ASW, and the data sets in each cluster" },
 	{ .name = "resamples",
 	  .value = "N",
-	  .help = "--quality: fits on parts of the data for the stability (default 5; 0: none)" },
+	  .help = "with --quality: number of fits for the stability score (default 5; 0 to skip it)" },
 	CLI_H5AD_OPTION,
 	CLI_TABLE_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
@@ -44,7 +45,7 @@ static const cli_option own_options[] = {
 };
 
 static const cli_option_group groups[] = {
-	{ "What to do", own_options },
+	{ "Main options", own_options },
 	{ "Output", cli_output_options },
 	{ "Preprocessing, in this order", cli_prep_options },
 	{ "Reading", cli_reading_options },
@@ -57,8 +58,8 @@ static bool check_k(int64_t given, int64_t ntasks)
 {
 	if (given == 1 || given == ntasks)
 		return true;
-	cli_error("-k gives %lld numbers for %lld tasks: one for all, or one for each", (long long)given,
-	          (long long)ntasks);
+	cli_error("-k has %lld values for %lld data set%s; give one value for all, or one for each",
+	          (long long)given, (long long)ntasks, CLI_S(ntasks));
 	return false;
 }
 
@@ -83,7 +84,7 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t
 		if (strcmp(item, "auto") == 0) {
 			if (!automatic)
 				cli_error(
-				        "-k auto: method '%s' cannot find k; 'kindred methods' lists those that can",
+				        "-k auto: method '%s' cannot choose the number of clusters; give a number, or omit -m",
 				        algo->id);
 			ok = automatic;
 			(*k)[t] = 0;
@@ -91,7 +92,7 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t
 		}
 		long long value = strtoll(item, &end, 10);
 		if (end == item || *end || errno || value < 1) {
-			cli_error("-k: '%s' is not allowed: a whole number from 1%s", item,
+			cli_error("-k: '%s' is not valid; use a whole number, 1 or larger%s", item,
 			          automatic ? ", or auto" : "");
 			ok = false;
 		}
@@ -113,7 +114,7 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 	if (code != EXIT_DONE)
 		return code;
 	if (!text) {
-		cli_error("cluster needs -k K: the number of clusters, or auto to have it suggested");
+		cli_error("cluster needs -k: the number of clusters, or auto to let kindred suggest it");
 		return EXIT_USAGE;
 	}
 	/* How many tasks a column of them gives is known when it is read. */
@@ -188,16 +189,17 @@ const cli_command cli_cluster = {
 	.usage = "[-m METHOD] -k K[,K2,...] [OPTION...] TASK...",
 	.summary = "cluster one or more related data sets",
 	.description =
-	        "A TASK is a data file, or name=file: samples in rows, features in columns. Several tasks are "
-	        "taken to be related; their columns are matched by name where they have names, else by position.\n\n"
-	        "Unless -m names another, the method is auto: several methods cluster each task, alone and with "
-	        "the others, and vote. With every method the preprocessing is chosen by the kind of data, unless "
-	        "--weight, --norm or --scale is given; --weight none turns it off. The summary reports it.\n\n"
-	        "Without -o the result (JSON) goes to standard output. With -o DIR it is written there, with one "
-	        "<task>.labels file for each task: the cluster of each sample, from 0, a line a sample.",
-	.example = "# two sets of counts of words, four clusters each, with a report to open\n"
+	        "Clusters one or more data sets. TASK is a data file, or name=file, with samples in rows and features in columns. "
+	        "Several data sets are treated as related: their columns are matched by name if all have names, otherwise by "
+	        "position.\n\n"
+	        "The default method, auto, runs several methods on each data set, alone and together with the others, and "
+	        "combines their results by voting. For every method, the preprocessing is chosen by the kind of data and printed "
+	        "in the summary. Use --weight, --norm and --scale to choose it yourself; --weight none turns it off.\n\n"
+	        "Without -o, the result is printed to standard output as JSON. With -o DIR, it is written to DIR, together with "
+	        "one <task>.labels file per data set: one line per sample with its cluster number, starting at 0.",
+	.example = "# two sets of word counts, four clusters each, with an HTML report\n"
 	           "kindred cluster -k 4 -o out --report cornell.mtx texas.mtx\n"
-	           "# a table with a header; compare with classes known from elsewhere\n"
+	           "# a table with a header; compare the clusters with known classes\n"
 	           "kindred cluster -k 3 --truth species.txt iris.csv",
 	.groups = groups,
 	.completes_files = true,

@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "from", .value = "FORMAT", .help = "format of IN, where its name does not tell" },
-	{ .name = "to", .value = "FORMAT", .help = "format of OUT, where its name does not tell" },
+	{ .name = "from", .value = "FORMAT", .help = "format of IN, if its name does not show it" },
+	{ .name = "to", .value = "FORMAT", .help = "format of OUT, if its name does not show it" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
@@ -109,7 +109,7 @@ static int convert_run(cli_args *args)
 	kdr_read_options reading;
 	const char *in = cli_positional(args, 0), *out = cli_positional(args, 1);
 	if (cli_positional_count(args) != 2) {
-		cli_error("convert needs two files, IN and OUT; %d given", cli_positional_count(args));
+		cli_error("convert needs two files, IN and OUT (got %d)", cli_positional_count(args));
 		return EXIT_USAGE;
 	}
 	kdr_context *ctx = cli_session_open(args, &code);
@@ -129,8 +129,9 @@ static int convert_run(cli_args *args)
 	}
 	if (!cli_quiet(args)) {
 		kdr_mat x = kdr_data_mat(data);
-		cli_printf("written: %s (%lld x %lld, %lld entries)\n", out, (long long)kdr_mat_rows(&x),
-		           (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x));
+		cli_printf("written: %s (%lld samples x %lld features, %lld non-zero values)\n", out,
+		           (long long)kdr_mat_rows(&x), (long long)kdr_mat_cols(&x),
+		           (long long)kdr_mat_nnz(&x));
 	}
 	code = write_names(ctx, args, data, out);
 done:
@@ -142,11 +143,12 @@ done:
 const cli_command cli_convert = {
 	.name = "convert",
 	.usage = "[OPTION...] IN OUT",
-	.summary = "change the format of a data file",
+	.summary = "convert a data file to another format",
 	.description =
-	        "Formats are told by the names (.csv .tsv .mtx .svm .npy .npz .h5 .h5ad .mat, with .gz where usual) or by "
-	        "--from and --to. Values are kept exactly. Names of features and classes that the new format cannot hold "
-	        "are written beside it, to features.txt and <stem>.labels.",
+	        "Converts IN to the format of OUT. The file names show the formats (.csv .tsv .mtx .svm .npy .npz .h5 "
+	        ".h5ad .mat; most of them also with .gz); otherwise use --from and --to. Values are kept exactly. Feature "
+	        "names and classes that the new format cannot store are written next to OUT, to features.txt and "
+	        "<stem>.labels.",
 	.example = "kindred convert measurements.csv measurements.npz\n"
 	           "kindred convert --label-column species iris.csv iris.mtx",
 	.groups = groups,

@@ -10,7 +10,7 @@ static const cli_option own_options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "DIR",
-	  .help = "folder for data and results (default kindred-demo)" },
+	  .help = "folder for the data and results (default kindred-demo)" },
 	CLI_OPTIONS_END,
 };
 
@@ -59,31 +59,34 @@ static int demo_run(cli_args *args)
 		"evaluate @/result/task1.labels @/data/task1.labels",
 	};
 	if (cli_positional_count(args) > 0) {
-		cli_error("demo takes no arguments besides its options");
+		cli_error("unexpected argument '%s'; demo takes only options, such as -o DIR",
+		          cli_positional(args, 0));
 		return EXIT_USAGE;
 	}
 	if (strlen(folder) > 400) {
-		cli_error("the name of the folder is too long");
+		cli_error("-o: the folder name is too long; use a shorter one");
 		return EXIT_USAGE;
 	}
 	cli_printf(
-	        "Three related sets of documents, made up of four shared topics and of words of their own.\n\n");
+	        "Three related sets of synthetic documents share four topics. Each set also has words of its own.\n\n");
 	int code = cli_make_folder(folder);
 	for (size_t i = 0; i < sizeof steps / sizeof steps[0] && code == EXIT_DONE; i++)
 		code = demo_step(folder, steps[i]);
 	if (code == EXIT_DONE)
-		cli_printf("The result lies in %s/result. Open in a browser:\n%s/result/report.html\n",
-		           folder, folder);
+		cli_printf(
+		        "The result is in %s/result. To explore it, open this page in a browser:\n%s/result/report.html\n",
+		        folder, folder);
 	return cli_finish(code);
 }
 
 const cli_command cli_demo = {
 	.name = "demo",
 	.usage = "[-o DIR]",
-	.summary = "do the main job on built-in data",
+	.summary = "cluster built-in example data and write a report",
 	.description =
-	        "Makes three small related sets of documents, clusters them, scores the result and writes a report that a "
-	        "browser can open. Shows each command it runs.",
+	        "Generates three small related sets of documents, clusters them, scores the result and writes a report "
+	        "that you can open in a browser. Prints each command that it runs. Existing files in the folder are "
+	        "replaced.",
 	.example = "kindred demo -o demo",
 	.groups = groups,
 	.run = demo_run,

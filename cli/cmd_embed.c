@@ -10,18 +10,21 @@ static const cli_option own_options[] = {
 	{ .name = "layout",
 	  .value = "LAYOUT",
 	  .listed = true,
-	  .help = "forces (default): neighbours attract, others repel; directions: the two along which samples differ most" },
+	  .help = "forces (default): neighbours attract each other, other samples repel; directions: the two directions in which samples vary most" },
 	{ .name = "neighbors",
 	  .value = "N",
-	  .help = "how many neighbours attract a sample (default 15, fewer where there are few samples)" },
+	  .help = "layout forces: number of neighbours that attract a sample (default 15, fewer for small data)" },
 	{ .name = "sweeps",
 	  .value = "N",
-	  .help = "how often the forces move all points (default 300 to 500, by the number of samples)" },
-	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "the files' format (default csv)" },
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "write <task>.embedding.csv to DIR" },
+	  .help = "layout forces: number of times all points are moved (default 300 to 500, depending on the number of samples)" },
+	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "output format (default csv)" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "DIR",
+	  .help = "write <task>.embedding.csv to this folder (default: standard output)" },
 	{ .name = "write-h5ad",
 	  .value = "FILE",
-	  .help = "give the input back as AnnData, with obsm[\"X_kindred\"]; FILE-TASK for several" },
+	  .help = "write the AnnData input with the coordinates in obsm[\"X_kindred\"]; several inputs: FILE-TASK for each" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
@@ -181,16 +184,16 @@ static int embed_run(cli_args *args)
 const cli_command cli_embed = {
 	.name = "embed",
 	.usage = "[--layout LAYOUT] [-o DIR] TASK...",
-	.summary = "lay samples out in two dimensions, as the report draws them",
+	.summary = "compute the two-dimensional map of the samples that the report shows",
 	.description =
-	        "Writes x and y of every sample to <task>.embedding.csv, a line a sample, with its id where there is one; "
-	        "without -o, to standard output. Samples that are alike lie together. Several tasks are drawn on common "
-	        "axes: samples of different tasks that are each other's nearest, once each task's mean is taken away, pull "
-	        "each other to the same place.\n\n"
-	        "Only nearness means something: axes have no names, and neither the distance of far groups nor their sizes "
-	        "can be compared. The same seed gives the same coordinates.",
+	        "Computes a two-dimensional map of the samples, with similar samples close together. Writes x, y and, if "
+	        "available, the id of every sample to <task>.embedding.csv, one line per sample.\n\n"
+	        "Several data sets are drawn on the same axes. Samples of different data sets attract each other if they "
+	        "are mutual nearest neighbours after the mean of each data set is subtracted.\n\n"
+	        "Only proximity is meaningful: the axes have no units, and neither distances between far groups nor group "
+	        "sizes can be compared. The same seed gives the same coordinates.",
 	.example = "kindred embed -o out cornell.mtx texas.mtx\n"
-	           "# the two leading directions alone, as an array\n"
+	           "# the two leading directions, as a NumPy array\n"
 	           "kindred embed --layout directions --to npy -o out counts.csv",
 	.groups = groups,
 	.completes_files = true,

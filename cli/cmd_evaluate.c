@@ -7,29 +7,29 @@ static const cli_option own_options[] = {
 	{ .name = "json", .help = "print JSON" },
 	{ .name = "emd",
 	  .value = "DATA",
-	  .help = "the data both files label: also tell how far the two partitions are apart" },
+	  .help = "data that both files label: also compute the earth mover's distance between the two clusterings" },
 	{ .name = "data",
 	  .value = "TASK",
-	  .help = "the data that LABELS label: say how good they are without TRUTH, which may then be left out" },
+	  .help = "data that LABELS belong to: also compute quality scores; TRUTH is then optional" },
 	{ .name = "method",
 	  .letter = 'm',
 	  .value = "METHOD",
-	  .help = "--data: the method whose stability under resampling is looked at (default auto)" },
+	  .help = "with --data: method whose stability under resampling is measured (default auto)" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
-	  .help = "set an option of that method; 'kindred methods METHOD' lists them" },
+	  .help = "with --data: set an option of the method; 'kindred methods METHOD' lists them" },
 	CLI_FEATURES_OPTIONS,
 	{ .name = "resamples",
 	  .value = "N",
-	  .help = "--data: fits on parts of the data for the stability (default 5; 0: none)" },
+	  .help = "with --data: number of fits for the stability score (default 5; 0 to skip it)" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Preprocessing of --data, in this order", cli_prep_options },
-	{ "Reading DATA and TASK", cli_reading_options },
+	{ "Input files: DATA and TASK", cli_reading_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -102,21 +102,28 @@ static int wider(int width, const char *name)
 static void print_scores(const kdr_scores *s, const table *t, const distance *d, const kdr_labels *labels,
                          const kdr_labels *truth)
 {
-	cli_printf("%lld samples, %lld clusters, %lld classes\n\n", (long long)s->n, (long long)s->clusters,
-	           (long long)s->classes);
-	cli_printf("acc             %.6f  best one-to-one map of clusters to classes\n", s->acc);
-	cli_printf("nmi             %.6f  mutual information over the geometric mean of entropies\n", s->nmi);
-	cli_printf("nmi_arithmetic  %.6f  over the arithmetic mean\n", s->nmi_arithmetic);
-	cli_printf("nmi_max         %.6f  over the larger entropy\n", s->nmi_max);
-	cli_printf("ari             %.6f  adjusted Rand index\n", s->ari);
-	cli_printf("purity          %.6f\n", s->purity);
-	cli_printf("homogeneity     %.6f\n", s->homogeneity);
-	cli_printf("completeness    %.6f\n", s->completeness);
-	cli_printf("v_measure       %.6f\n", s->v_measure);
+	cli_printf("%lld sample%s, %lld cluster%s, %lld class%s\n\n", (long long)s->n, CLI_S(s->n),
+	           (long long)s->clusters, CLI_S(s->clusters), (long long)s->classes, CLI_ES(s->classes));
+	cli_printf("acc             %.6f  accuracy under the best one-to-one match of clusters and classes\n",
+	           s->acc);
+	cli_printf(
+	        "nmi             %.6f  normalised mutual information: by the geometric mean of the entropies\n",
+	        s->nmi);
+	cli_printf("nmi_arithmetic  %.6f  the same: by the arithmetic mean\n", s->nmi_arithmetic);
+	cli_printf("nmi_max         %.6f  the same: by the larger entropy\n", s->nmi_max);
+	cli_printf("ari             %.6f  adjusted Rand index; 0 is expected by chance\n", s->ari);
+	cli_printf("purity          %.6f  fraction of samples in the largest class of their cluster\n",
+	           s->purity);
+	cli_printf("homogeneity     %.6f  1 if every cluster has samples of one class only\n",
+	           s->homogeneity);
+	cli_printf("completeness    %.6f  1 if every class is in one cluster only\n", s->completeness);
+	cli_printf("v_measure       %.6f  harmonic mean of homogeneity and completeness\n", s->v_measure);
+	cli_printf("higher scores are better; 1 is the maximum\n");
 	if (d->known) {
-		cli_printf("emd             %.6g  between the clusters' means, clusters weighted by size\n",
-		           d->proportional);
-		cli_printf("emd_uniform     %.6g  clusters weighted alike\n", d->uniform);
+		cli_printf(
+		        "\nemd             %.6g  distance of the clusterings, clusters weighted by size; 0 = equal\n",
+		        d->proportional);
+		cli_printf("emd_uniform     %.6g  the same, clusters weighted equally\n", d->uniform);
 	}
 	if (t->nclusters > 40 || t->nclasses > 12)
 		return;
@@ -146,7 +153,8 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 		return;
 	if (truth)
 		putchar('\n');
-	cli_printf("%lld samples, %lld clusters, without truth\n\n", (long long)q->n, (long long)q->clusters);
+	cli_printf("%lld sample%s, %lld cluster%s; scores that need no known classes\n\n", (long long)q->n,
+	           CLI_S(q->n), (long long)q->clusters, CLI_S(q->clusters));
 	cli_quality_lines(stdout, q);
 	cli_printf("\n%s\n", kdri_quality_note());
 }
@@ -192,16 +200,16 @@ static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels
 	if (code != EXIT_DONE)
 		goto done;
 	if (tasks.count != 1) {
-		cli_error("--data: %s holds %lld tasks: LABELS belong to one", task.path,
-		          (long long)tasks.count);
+		cli_error(
+		        "--data: %s has %lld data sets, but LABELS belong to one; give a file with one data set",
+		        task.path, (long long)tasks.count);
 		code = EXIT_USAGE;
 		goto done;
 	}
 	kdr_mat x = kdr_data_mat(tasks.data[0]);
 	if (kdr_mat_rows(&x) != labels->n) {
-		cli_error("%s has %lld samples but %s has %lld labels: one for each sample is needed",
-		          task.path, (long long)kdr_mat_rows(&x), cli_positional(args, 0),
-		          (long long)labels->n);
+		cli_error("%s has %lld samples, but %s has %lld labels; give one label per sample", task.path,
+		          (long long)kdr_mat_rows(&x), cli_positional(args, 0), (long long)labels->n);
 		code = EXIT_DATA;
 		goto done;
 	}
@@ -229,7 +237,7 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 		return cli_fail_reading(ctx, st);
 	kdr_mat x = kdr_data_mat(data);
 	if (kdr_mat_rows(&x) != labels->n) {
-		cli_error("%s has %lld samples but %s has %lld labels: one for each sample is needed", path,
+		cli_error("%s has %lld samples, but %s has %lld labels; give one label per sample", path,
 		          (long long)kdr_mat_rows(&x), cli_positional(args, 0), (long long)labels->n);
 		code = EXIT_DATA;
 	} else {
@@ -247,7 +255,7 @@ static int evaluate_compare(kdr_context *ctx, const cli_args *args, const kdr_la
 {
 	int code = EXIT_DONE;
 	if (labels->n != truth->n) {
-		cli_error("%s has %lld labels but %s has %lld: one for each sample is needed",
+		cli_error("%s has %lld labels, but %s has %lld; give one label per sample in both files",
 		          cli_positional(args, 0), (long long)labels->n, cli_positional(args, 1),
 		          (long long)truth->n);
 		return EXIT_DATA;
@@ -270,10 +278,11 @@ static bool check_usage(const cli_args *args)
 	if (count == 2 || (count == 1 && data && !cli_get(args, "emd", NULL)))
 		return true;
 	if (count == 1 && data)
-		cli_error("--emd compares LABELS with TRUTH, which is not given");
+		cli_error("--emd compares LABELS with TRUTH; give both files");
 	else
-		cli_error("evaluate needs two files, LABELS and TRUTH (or LABELS and --data TASK); %d given",
-		          count);
+		cli_error(
+		        "evaluate needs two files, LABELS and TRUTH, or LABELS and --data TASK (got %d file%s)",
+		        count, count == 1 ? "" : "s");
 	return false;
 }
 
@@ -314,19 +323,20 @@ static int evaluate_run(cli_args *args)
 const cli_command cli_evaluate = {
 	.name = "evaluate",
 	.usage = "[--json] [--data TASK] [--emd DATA] LABELS [TRUTH]",
-	.summary = "score a partition against known classes, or by itself",
+	.summary = "score clusters, with or without known classes",
 	.description =
-	        "Both files hold one label a line, a line a sample. Prints accuracy under the best one-to-one map of "
-	        "clusters to classes, normalised mutual information (three denominators), adjusted Rand index, purity, "
-	        "homogeneity, completeness, V-measure, and the contingency table.\n\n"
-	        "With --emd it also prints the earth mover's distance between the two partitions: "
-	        "the least cost of carrying the means of one's clusters to those of the other's, at squared distances.\n\n"
-	        "With --data, the data that LABELS label, it says how good they are without any truth: silhouette (exact up to "
-	        "20,000 samples), Davies-Bouldin and Calinski-Harabasz on the data as they are (or as --weight, --norm and "
-	        "--scale make them), and stability: the mean adjusted Rand index of LABELS with what METHOD finds in parts of "
-	        "4/5 of the samples.",
+	        "Compares the cluster labels in LABELS with the known classes in TRUTH. Both files have one line per "
+	        "sample. Prints the accuracy under the best one-to-one match of clusters and classes, the normalised "
+	        "mutual information (with three kinds of normalisation), the adjusted Rand index, purity, homogeneity, "
+	        "completeness and V-measure, and the contingency table.\n\n"
+	        "With --emd, also prints the earth mover's distance between the two clusterings: the lowest cost of moving "
+	        "the cluster means of one to those of the other, where a move costs the squared distance.\n\n"
+	        "With --data, prints scores that need no known classes: silhouette (exact up to 20,000 samples), "
+	        "Davies-Bouldin and Calinski-Harabasz, computed on the data as given or preprocessed with --weight, --norm "
+	        "and --scale; and stability, the mean adjusted Rand index between LABELS and the clusters that METHOD "
+	        "finds in random parts of the data, each with 4/5 of the samples.",
 	.example = "kindred evaluate out/cornell.labels cornell.labels\n"
-	           "kindred evaluate out/cornell.labels --data cornell.mtx --weight tfidf --norm l2",
+	           "kindred evaluate out/cornell.labels --data cornell.mtx --weight tfidf",
 	.groups = groups,
 	.completes_files = true,
 	.run = evaluate_run,

@@ -11,13 +11,19 @@ static const char *const designs[] = { "blobs", "topics", "berikov", "tables", N
 static const char *const formats[] = { "csv", "mtx", "npy", NULL };
 
 static const cli_option own_options[] = {
-	{ .name = "design", .value = "NAME", .choices = designs, .help = "what to make (default blobs)" },
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "folder to write task1, task2, ... to" },
+	{ .name = "design",
+	  .value = "NAME",
+	  .choices = designs,
+	  .help = "kind of data to generate (default blobs)" },
+	{ .name = "output",
+	  .letter = 'o',
+	  .value = "DIR",
+	  .help = "folder to write task1, task2, ... to (required)" },
 	{ .name = "to",
 	  .value = "FORMAT",
 	  .choices = formats,
-	  .help = "format (default csv; topics: mtx; tables: csv only)" },
-	{ .name = "tasks", .value = "T", .help = "number of tasks (default 2)" },
+	  .help = "output format (default csv; topics: mtx; tables: csv only)" },
+	{ .name = "tasks", .value = "T", .help = "number of data sets (default 2)" },
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K",
@@ -25,10 +31,10 @@ static const cli_option own_options[] = {
 	{ .name = "samples",
 	  .letter = 'n',
 	  .value = "N[,N2,...]",
-	  .help = "samples of all tasks, or of each (default 200)" },
+	  .help = "number of samples: one value for all data sets, or one each (default 200)" },
 	{ .name = "missing",
 	  .value = "M",
-	  .help = "clusters left out of each task after the first (default 0)" },
+	  .help = "number of clusters missing in each data set after the first (default 0)" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
@@ -37,44 +43,49 @@ static const cli_option blob_options[] = {
 	{ .name = "dimensions",
 	  .letter = 'd',
 	  .value = "D",
-	  .help = "informative features (default 2; tables: 10)" },
-	{ .name = "noise-features", .value = "D", .help = "features of pure noise (default 0; tables: 3)" },
+	  .help = "number of informative features (default 2; tables: 10)" },
+	{ .name = "noise-features",
+	  .value = "D",
+	  .help = "number of pure noise features (default 0; tables: 3)" },
 	{ .name = "separation",
 	  .value = "S",
-	  .help = "spread of the centres, in units of the spread within a cluster; berikov: a "
-	          "factor on how far apart the classes start (default 3; berikov: 1; tables: 1)" },
-	{ .name = "spread", .value = "S", .help = "standard deviation within a cluster" },
+	  .help = "spread of the cluster centres, relative to the spread within a cluster; berikov: a "
+	          "factor for the initial distance of the classes (default 3; berikov: 1; tables: 1)" },
+	{ .name = "spread", .value = "S", .help = "standard deviation within a cluster (default 1)" },
 	{ .name = "shift",
 	  .value = "S",
-	  .help = "how far each task moves each centre, as a standard deviation (default 0.5; tables: 0.2)" },
-	{ .name = "rotation", .value = "DEGREES", .help = "by how much each task after the first is turned" },
+	  .help = "standard deviation of the shift of each centre in each data set (default 0.5; tables: 0.2)" },
+	{ .name = "rotation",
+	  .value = "DEGREES",
+	  .help = "rotation of each data set relative to the one before (default 15)" },
 	{ .name = "imbalance",
 	  .value = "B",
-	  .help = "0: clusters of one size; 1: sizes fall off to near nothing (default 0; tables: 0.6, in an "
-	          "order that differs between tables)" },
+	  .help = "0: equal cluster sizes; 1: sizes decrease linearly to almost 0 (default 0; tables: 0.6, "
+	          "with a different order in each table)" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option topic_options[] = {
-	{ .name = "words", .value = "W", .help = "size of the vocabulary" },
-	{ .name = "length", .value = "L", .help = "mean number of words in a document" },
+	{ .name = "words", .value = "W", .help = "vocabulary size (default 2000)" },
+	{ .name = "length", .value = "L", .help = "mean number of words per document (default 100)" },
 	{ .name = "purity",
 	  .value = "P",
-	  .help = "share of words that come from the document's topic, 0 to 1" },
+	  .help = "fraction of words from the topic of the document, 0 to 1 (default 0.4)" },
 	{ .name = "domain",
 	  .value = "P",
-	  .help = "share of words that come from the task's own vocabulary, 0 to 1" },
+	  .help = "fraction of words from the data set's own vocabulary, 0 to 1 (default 0.2)" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option table_options[] = {
 	{ .name = "own-columns",
 	  .value = "D",
-	  .help = "columns that only one table has, in each table (default 1); the first, third, ... is noise" },
+	  .help = "number of columns in each table that the other tables lack (default 1); the first, third, ... is noise" },
 	{ .name = "missing-cells",
 	  .value = "P",
-	  .help = "share of cells without a value, 0 to 1 (default 0.03)" },
-	{ .name = "unrelated", .help = "give each table segments of its own (default: common segments)" },
+	  .help = "fraction of missing values, 0 to 1 (default 0.03)" },
+	{ .name = "unrelated",
+	  .help = "give each table its own segments (default: all tables share the segments)" },
 	CLI_OPTIONS_END,
 };
 
@@ -90,8 +101,9 @@ static bool parse_samples(const char *text, int64_t tasks, int64_t *out)
 	if (!cli_list_split(text, &list))
 		return false;
 	if (list.count != 1 && list.count != tasks) {
-		cli_error("--samples gives %d numbers for %lld tasks: one for all, or one for each",
-		          list.count, (long long)tasks);
+		cli_error(
+		        "--samples has %d values for %lld data sets; give one value for all, or one for each",
+		        list.count, (long long)tasks);
 		ok = false;
 	}
 	for (int64_t t = 0; t < tasks && ok; t++) {
@@ -100,7 +112,7 @@ static bool parse_samples(const char *text, int64_t tasks, int64_t *out)
 		errno = 0;
 		long long value = strtoll(item, &end, 10);
 		if (end == item || *end || errno || value < 1) {
-			cli_error("--samples: '%s' is not allowed: a whole number from 1", item);
+			cli_error("--samples: '%s' is not valid; use a whole number, 1 or larger", item);
 			ok = false;
 		}
 		out[t] = value;
@@ -139,7 +151,8 @@ static bool read_tables(const cli_args *args, kdr_design *t)
 static bool generate_refuse(const cli_args *args, const char *name, int design)
 {
 	if (cli_get(args, name, NULL))
-		cli_error("--%s does not go with --design %s", name, designs[design]);
+		cli_error("--%s is not available with --design %s; remove it, or choose another design", name,
+		          designs[design]);
 	return cli_get(args, name, NULL) != NULL;
 }
 
@@ -158,7 +171,7 @@ static bool check_design(const cli_args *args, int design)
 		if (design != KDR_DESIGN_TABLES && generate_refuse(args, o->name, design))
 			return false;
 	if (design == KDR_DESIGN_TABLES && cli_get_choice(args, "to", 0) != 0) {
-		cli_error("--to %s does not go with --design tables: tables are written as csv",
+		cli_error("--to %s is not available with --design tables; use --to csv",
 		          cli_get(args, "to", ""));
 		return false;
 	}
@@ -178,7 +191,7 @@ static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g,
 	bool force = cli_flag(args, "force");
 	int code = EXIT_DONE;
 	if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
-		cli_error("%s: cannot make the folder: %s", folder, strerror(errno));
+		cli_error("%s: cannot create the folder: %s", folder, strerror(errno));
 		return EXIT_OTHER;
 	}
 	for (int64_t t = 0; t < tasks && code == EXIT_DONE; t++) {
@@ -248,8 +261,11 @@ static int generate_run(cli_args *args)
 	kdr_design_init(&spec, (kdr_design_kind)design);
 	spec.k = 3;
 	if (!cli_get(args, "output", NULL) || cli_positional_count(args) > 0) {
-		cli_error(cli_positional_count(args) > 0 ? "generate takes no arguments besides its options"
-		                                         : "generate needs -o DIR, the folder to write to");
+		if (cli_positional_count(args) > 0)
+			cli_error("unexpected argument '%s'; generate takes only options",
+			          cli_positional(args, 0));
+		else
+			cli_error("generate needs -o DIR: the folder to write to");
 		return EXIT_USAGE;
 	}
 	if (!check_design(args, design))
@@ -287,20 +303,22 @@ static int generate_run(cli_args *args)
 const cli_command cli_generate = {
 	.name = "generate",
 	.usage = "[--design blobs|topics|berikov|tables] -o DIR [OPTION...]",
-	.summary = "make seeded synthetic tasks",
+	.summary = "generate synthetic data sets",
 	.description =
-	        "blobs: Gaussian clusters; every task draws from the same centres, which it may shift, turn or lack. "
-	        "topics: counts of words from topics that all tasks share, mixed with words of each task's own. "
-	        "berikov: a labelled source and a target without a feature in common, four classes each "
-	        "(Berikov 2019, section 3), as source and target. "
-	        "tables: numbers in different units (some skewed, some with outliers), grades, yes/no columns, categories and "
-	        "dates, with segments that all tables share.\n\n"
-	        "Writes task1, task2, ... with their labels. Rows are streamed: any size fits. The same seed gives the same data.",
-	.example =
-	        "# three related tasks; the second and third lack a cluster and are turned by 10 degrees a task\n"
-	        "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 --rotation 10 -o data\n"
-	        "kindred generate --design topics --words 5000 -n 1000 -o text\n"
-	        "kindred generate --design tables --tasks 3 -k 4 -n 500 -o customers",
+	        "Generates synthetic data sets with known clusters: task1, task2, ... and their labels. Rows are written "
+	        "one by one, so the size is not limited by memory. The same seed gives the same data.\n\n"
+	        "--design blobs: Gaussian clusters. All data sets have the same cluster centres, but can shift, rotate or "
+	        "lack some of them.\n\n"
+	        "--design topics: word counts of documents. All data sets share the topics, and each also has words of its "
+	        "own.\n\n"
+	        "--design berikov: a labelled source and a target with no common feature and four classes each (Berikov "
+	        "2019, section 3), written as source and target.\n\n"
+	        "--design tables: numbers in different units (some skewed, some with outliers), grades, yes/no columns, "
+	        "categories and dates. All tables share the segments.",
+	.example = "# three related data sets; the second and third lack a cluster and are rotated\n"
+	           "kindred generate --tasks 3 -k 4 -n 300,100,50 --missing 1 -o data\n"
+	           "kindred generate --design topics --words 5000 -n 1000 -o text\n"
+	           "kindred generate --design tables --tasks 3 -k 4 -n 500 -o customers",
 	.groups = groups,
 	.run = generate_run,
 };

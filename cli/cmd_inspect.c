@@ -50,6 +50,12 @@ static bool are_counts(const kdr_inspection *s)
 	return s->integers && s->negatives == 0 && s->max > 1;
 }
 
+/* "s are", or " is" for one. */
+static const char *are(int64_t count)
+{
+	return count == 1 ? " is" : "s are";
+}
+
 static int find_problems(const kdr_data *data, const kdr_inspection *s, finding *f)
 {
 	int n = 0;
@@ -58,51 +64,59 @@ static int find_problems(const kdr_data *data, const kdr_inspection *s, finding 
 		x = inspect_add(
 		        f, &n,
 		        are_counts(s)
-		                ? "normalised by every method unless --weight is given; --weight none turns that off"
-		                : "used as they are; if a layer holds the counts, use FILE.h5ad:layers/NAME",
+		                ? "normalised for every method unless --weight is given; use --weight none to turn this off"
+		                : "used unchanged; if a layer has the counts, use FILE.h5ad:layers/NAME",
 		        false);
 		snprintf(x->what, sizeof x->what,
 		         are_counts(s) ? "the values are counts" : "the values are not counts");
 	}
 	if (s->nonfinite > holes_of(data)) {
-		x = inspect_add(f, &n, "refused: mend the file, or use --missing for empty cells of CSV",
+		x = inspect_add(f, &n, "error: fix the file, or use --missing for empty cells in CSV files",
 		                true);
 		snprintf(x->what, sizeof x->what,
-		         "%lld values are NaN or infinite, the first in row %lld, column %lld",
-		         (long long)s->nonfinite, (long long)s->bad_row + 1, (long long)s->bad_col + 1);
+		         "%lld value%s NaN or infinite, the first in row %lld, column %lld",
+		         (long long)s->nonfinite, are(s->nonfinite), (long long)s->bad_row + 1,
+		         (long long)s->bad_col + 1);
 	}
 	if (s->duplicate_names) {
-		x = inspect_add(f, &n,
-		                "refused when tasks are aligned by name; --features position ignores names",
-		                true);
-		snprintf(x->what, sizeof x->what, "%lld feature names occur more than once",
-		         (long long)s->duplicate_names);
+		x = inspect_add(
+		        f, &n,
+		        "error if data sets are aligned by name; use --features position to ignore names",
+		        true);
+		snprintf(x->what, sizeof x->what, "%lld feature name%s occur%s more than once",
+		         (long long)s->duplicate_names, CLI_S(s->duplicate_names),
+		         s->duplicate_names == 1 ? "s" : "");
 	}
 	if (s->empty_rows) {
-		x = inspect_add(f, &n, "kept; they carry no information and land in any cluster", false);
-		snprintf(x->what, sizeof x->what, "%lld rows are empty (all zeros)",
-		         (long long)s->empty_rows);
+		x = inspect_add(f, &n, "kept; empty rows have no information, so their cluster is arbitrary",
+		                false);
+		snprintf(x->what, sizeof x->what, "%lld row%s empty (all zeros)", (long long)s->empty_rows,
+		         are(s->empty_rows));
 	}
 	if (s->empty_cols) {
-		x = inspect_add(f, &n, "kept; they have no influence. --top-features drops them", false);
-		snprintf(x->what, sizeof x->what, "%lld columns are empty (all zeros)",
-		         (long long)s->empty_cols);
+		x = inspect_add(f, &n,
+		                "kept; empty columns have no influence. Use --top-features to remove them",
+		                false);
+		snprintf(x->what, sizeof x->what, "%lld column%s empty (all zeros)", (long long)s->empty_cols,
+		         are(s->empty_cols));
 	}
 	if (s->constant_cols > s->empty_cols) {
-		x = inspect_add(f, &n, "kept; --scale standard makes them zero", false);
-		snprintf(x->what, sizeof x->what, "%lld columns are constant",
-		         (long long)(s->constant_cols - s->empty_cols));
+		x = inspect_add(f, &n, "kept; --scale standard sets constant columns to zero", false);
+		snprintf(x->what, sizeof x->what, "%lld column%s constant",
+		         (long long)(s->constant_cols - s->empty_cols),
+		         are(s->constant_cols - s->empty_cols));
 	}
 	if (s->duplicate_rows) {
-		x = inspect_add(f, &n, "kept; each counts", false);
-		snprintf(x->what, sizeof x->what, "%lld rows repeat an earlier one",
-		         (long long)s->duplicate_rows);
+		x = inspect_add(f, &n, "kept; repeated rows count separately", false);
+		snprintf(x->what, sizeof x->what, "%lld row%s identical to an earlier row",
+		         (long long)s->duplicate_rows, are(s->duplicate_rows));
 	}
 	if (s->negatives) {
-		x = inspect_add(f, &n,
-		                "allowed; --weight log1p, cpm and tfidf and some methods need values >= 0",
-		                false);
-		snprintf(x->what, sizeof x->what, "%lld values are negative", (long long)s->negatives);
+		x = inspect_add(
+		        f, &n, "allowed; but --weight log1p, cpm and tfidf and some methods need values >= 0",
+		        false);
+		snprintf(x->what, sizeof x->what, "%lld value%s negative", (long long)s->negatives,
+		         are(s->negatives));
 	}
 	return n;
 }
@@ -152,15 +166,16 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 	const char **p = sorted_names(a), **q = sorted_names(b);
 	if (p && q) {
 		int64_t shared = shared_names(p, n, q, m);
-		snprintf(out, room, "%lld of %lld and %lld feature names are shared: %s", (long long)shared,
-		         (long long)n, (long long)m,
+		snprintf(out, room, "%lld feature name%s in common (of %lld and %lld): %s", (long long)shared,
+		         CLI_S(shared), (long long)n, (long long)m,
 		         shared == n && n == m ? "columns are matched by name"
-		         : shared > 0          ? "columns are matched by name, missing ones filled with zeros"
-		                      : "nothing in common; --features position would match by position");
+		         : shared > 0
+		                 ? "columns are matched by name, and missing columns are filled with zeros"
+		                 : "use --features position to match columns by position");
 	} else {
-		snprintf(out, room, "%lld and %lld columns without names on both sides: %s", (long long)n,
+		snprintf(out, room, "%lld and %lld columns, not all of them with names: %s", (long long)n,
 		         (long long)m,
-		         n == m ? "columns are matched by position" : "refused: they cannot be aligned");
+		         n == m ? "columns are matched by position" : "error: they cannot be aligned");
 	}
 	free(p);
 	free(q);
@@ -364,7 +379,7 @@ static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_
 	cli_printf("  features %s, rows %s", kdr_data_features(data) ? "named" : "without names",
 	           kdr_data_ids(data) ? "named" : "without names");
 	if (kdr_data_labels(data))
-		cli_printf(", %lld known classes", (long long)nclasses);
+		cli_printf("; %lld known class%s", (long long)nclasses, CLI_ES(nclasses));
 	cli_printf("\n");
 	print_findings(found);
 	for (int i = 0; i < count; i++)
@@ -458,7 +473,7 @@ static int inspect_run(cli_args *args)
 		for (int i = 0; i < count && code == EXIT_DONE; i++)
 			if (!data[i]) {
 				fflush(stdout);
-				cli_error("%s cannot be read: what is marked with ! has to be mended",
+				cli_error("%s cannot be read; fix the problems marked with !",
 				          cli_positional(args, i));
 				code = EXIT_DATA;
 			}
@@ -477,13 +492,16 @@ static int inspect_run(cli_args *args)
 const cli_command cli_inspect = {
 	.name = "inspect",
 	.usage = "[--json] TASK...",
-	.summary = "say what is in data files, and what is odd about them",
+	.summary = "show what data files contain, and list problems",
 	.description =
-	        "Prints shape, density and range of values, and everything that could spoil a result: empty or constant rows "
-	        "and columns, repeated rows, values that are not finite, repeated names; and what kindred would do about "
-	        "each. A table of text is gone through to its end: all that is odd about it is listed, each with the option "
-	        "that helps. Of AnnData, also the columns of obs. With several tasks, also how their features match, and columns that probably mean the same and do not "
-	        "match: other spellings of a name, other units, other words for yes and no.",
+	        "Prints the shape, density and value range of each data set, and lists everything that could spoil a "
+	        "result, with what kindred does about it: empty or constant rows and columns, repeated rows, values that "
+	        "are not finite, and repeated names. Problems marked with ! are errors.\n\n"
+	        "Text tables are read to the end, and every problem is listed with the option that helps. For AnnData "
+	        "files, the columns of obs are listed too.\n\n"
+	        "For several data sets, prints how their features match, and names columns that probably have the same "
+	        "meaning but do not match: different spellings of a name, different units, or different words for yes and "
+	        "no.",
 	.example = "kindred inspect cornell.mtx texas.mtx",
 	.groups = groups,
 	.completes_files = true,

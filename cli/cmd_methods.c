@@ -22,19 +22,18 @@ static const struct {
 	unsigned flag;
 	const char *name, *words;
 } capabilities[] = {
-	{ KDR_ALGO_JOINT, "joint", "treats the tasks together" },
-	{ KDR_ALGO_SAME_K, "same_k", "needs one k for all tasks" },
-	{ KDR_ALGO_POOLED, "pooled", "can pool the tasks (--pooled)" },
-	{ KDR_ALGO_MONOTONE, "monotone", "the objective never rises" },
+	{ KDR_ALGO_JOINT, "joint", "treats the data sets together" },
+	{ KDR_ALGO_SAME_K, "same_k", "needs the same k for all data sets" },
+	{ KDR_ALGO_POOLED, "pooled", "can pool the data sets (--pooled)" },
+	{ KDR_ALGO_MONOTONE, "monotone", "the objective never increases" },
 	{ KDR_ALGO_PREDICT, "predict", "labels new samples from a saved model" },
-	{ KDR_ALGO_WEIGHTS, "weights", "takes sample weights" },
-	{ KDR_ALGO_NONNEG, "nonnegative", "needs entries >= 0" },
-	{ KDR_ALGO_AUTO_K, "auto_k", "can find k itself (-k auto)" },
+	{ KDR_ALGO_WEIGHTS, "weights", "supports sample weights" },
+	{ KDR_ALGO_NONNEG, "nonnegative", "needs values >= 0" },
+	{ KDR_ALGO_AUTO_K, "auto_k", "can choose k (-k auto)" },
 	{ KDR_ALGO_OWN_FEATURES, "own_features", "source and target may have different features" },
-	{ KDR_ALGO_CLUSTERS_TARGET, "clusters_target", "gives clusters of the target, not classes" },
-	{ KDR_ALGO_BRIDGE, "bridge", "takes one set between source and target (--bridge)" },
-	{ KDR_ALGO_BRIDGES, "bridges",
-	  "takes sets between source and target (--bridge), as many as there are" },
+	{ KDR_ALGO_CLUSTERS_TARGET, "clusters_target", "finds clusters of the target, not classes" },
+	{ KDR_ALGO_BRIDGE, "bridge", "uses one data set between source and target (--bridge)" },
+	{ KDR_ALGO_BRIDGES, "bridges", "uses all data sets between source and target (--bridge)" },
 };
 enum { CAPABILITIES = sizeof capabilities / sizeof capabilities[0] };
 
@@ -118,7 +117,8 @@ static void range_text(const kdr_option_desc *o, char *out, size_t room)
 		snprintf(out, room, "%s %c%g, %g%c%s",
 		         o->type == KDR_OPTION_INT ? "whole number in" : "number in", o->open_min ? '(' : '[',
 		         o->min, o->max, o->open_max ? ')' : ']',
-		         o->type == KDR_OPTION_REALS ? ", or one for each task, separated by commas" : "");
+		         o->type == KDR_OPTION_REALS ? ", or one for each data set, separated by commas"
+		                                     : "");
 	}
 }
 
@@ -145,7 +145,7 @@ static void print_method(const kdr_algo *a)
 	printf("\nArrays (--arrays DIR):\n");
 	for (const kdr_field_desc *f = a->fields; f->name; f++)
 		printf("  %-12s %s, %s%s: %s\n", f->name, f->shape,
-		       f->type == KDR_FLOAT64 ? "float64" : "int64", f->per_task ? ", one a task" : "",
+		       f->type == KDR_FLOAT64 ? "float64" : "int64", f->per_task ? ", one per data set" : "",
 		       f->help);
 	printf("\nReferences:\n");
 	for (int i = 0; a->references[i]; i++)
@@ -157,7 +157,7 @@ static int methods_run(cli_args *args)
 	const char *id = cli_positional(args, 0);
 	const kdr_algo *one = id ? kdr_algo_find(id) : NULL;
 	if (cli_positional_count(args) > 1) {
-		cli_error("methods takes one ID at most; %d given", cli_positional_count(args));
+		cli_error("methods takes at most one ID (got %d)", cli_positional_count(args));
 		return EXIT_USAGE;
 	}
 	if (id && !one) {
@@ -187,7 +187,7 @@ static int methods_run(cli_args *args)
 		for (size_t i = 0; i < kdr_algo_count(); i++)
 			printf("%-12s %-9s %s\n", kdr_algo_at(i)->id, families[kdr_algo_at(i)->family],
 			       kdr_algo_at(i)->title);
-		printf("\n'kindred methods ID' shows a method's options, arrays and references.\n");
+		printf("\n'kindred methods ID' shows the options, arrays and references of a method.\n");
 	}
 	return cli_finish(EXIT_DONE);
 }
@@ -200,10 +200,10 @@ static const char *method_id(int index)
 const cli_command cli_methods = {
 	.name = "methods",
 	.usage = "[--json] [ID]",
-	.summary = "list the methods, or one method's options and references",
+	.summary = "list the methods, or the options and references of one",
 	.description =
-	        "Without ID, a line for each method. With ID, its options with defaults and bounds, the arrays it "
-	        "leaves, and the papers it comes from.",
+	        "Lists all methods, one per line. With ID, shows the options of the method with defaults and allowed "
+	        "values, the arrays that it computes, and its references.",
 	.example = "kindred methods kmeans",
 	.groups = groups,
 	.argument = method_id,

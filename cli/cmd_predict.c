@@ -9,23 +9,23 @@ static const cli_option own_options[] = {
 	{ .name = "model", .value = "FILE", .help = "a model saved with --save-model" },
 	{ .name = "task",
 	  .value = "NAME",
-	  .help = "which of the model's tasks the samples belong to (default: the only one, or a transfer's last target)" },
+	  .help = "data set of the model that the samples belong to (default: the only one, or the last target of a transfer)" },
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "FILE|DIR",
-	  .help = "write the labels there (default: standard output), and beside them STEM.samples.csv: id, label, "
+	  .help = "write the labels to this file (default: standard output), and next to them STEM.samples.csv: id, label, "
 	          "confidence, second choice; in a folder (or DIR/) the files are TASK.labels and TASK.samples.csv" },
 	CLI_TABLE_OPTION,
-	{ .name = "force", .help = "replace an existing file" },
+	{ .name = "force", .help = "replace existing files" },
 	{ .name = "strict",
-	  .help = "refuse samples that lack features the model was fitted on (exit status 3)" },
+	  .help = "exit with status 3 if the samples lack features that the model was fitted on" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Reading", cli_reading_options },
-	{ "Texts (their words are counted as for the fit)", cli_direct_text_options },
+	{ "Text input (words are counted as for the fit)", cli_direct_text_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -131,7 +131,7 @@ static int predict_run(cli_args *args)
 	const char *model_path = cli_get(args, "model", NULL), *path;
 	char name[256], *labels = NULL;
 	if (!model_path || cli_positional_count(args) != 1) {
-		cli_error("predict needs --model FILE and one TASK");
+		cli_error("predict needs --model FILE and one TASK: a data file, or name=file");
 		return EXIT_USAGE;
 	}
 	kdr_context *ctx = cli_session_open(args, &code);
@@ -181,10 +181,12 @@ const cli_command cli_predict = {
 	.usage = "--model FILE [OPTION...] TASK",
 	.summary = "label samples that a saved model has not seen",
 	.description =
-	        "Applies to TASK the preprocessing the model was fitted with, then the model. Columns are matched by name "
-	        "where both have names; features that TASK lacks are taken as zeros, with a warning. Prints one label a line. "
-	        "How sure each is stands in STEM.samples.csv; probabilities are calibrated on labelled samples, which a model does not keep: "
-	        "transfer --probabilities gives them. With --task-column (or --batch-key) each row is labelled by the model's task that the column names.",
+	        "Labels new samples with a saved model and prints one label per line. TASK gets the same preprocessing as "
+	        "the data that the model was fitted on. Columns are matched by name if both have names. Features that TASK "
+	        "lacks count as zero, with a warning.\n\n"
+	        "STEM.samples.csv has the confidence of each label. Calibrated probabilities need labelled samples, which "
+	        "a model does not contain; use 'kindred transfer --probabilities' to get them.\n\n"
+	        "With --task-column or --batch-key, the column names the data set of the model that each row belongs to.",
 	.example =
 	        "kindred cluster -k 4 --save-model m.h5 -o out cornell.mtx\nkindred predict --model m.h5 new.mtx",
 	.groups = groups,

@@ -8,17 +8,19 @@
 static const cli_option own_options[] = {
 	{ .name = "json", .help = "print JSON" },
 	{ .name = "rare",
-	  .value = "SHARE",
-	  .help = "complexity: a feature is rare if fewer than this share of the samples have it (default 0.1)" },
+	  .value = "FRACTION",
+	  .help = "complexity: a feature is rare if less than this fraction of the samples have it (default 0.1)" },
 	{ .name = "folds",
 	  .value = "N",
-	  .help = "A-distance: the classifier's error is measured on N parts held out in turn (default 5)" },
+	  .help = "A-distance: number of cross-validation folds for the classifier (default 5)" },
 	{ .name = "most-rows",
 	  .value = "N",
-	  .help = "Gaussian MMD: use at most N samples of each task, a fixed choice (default 4000)" },
-	{ .name = "mmd", .negatable = true, .help = "leave the MMD out with --no-mmd" },
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "write result.json to DIR" },
-	{ .name = "force", .help = "replace an existing result" },
+	  .help = "Gaussian MMD: use at most N samples of each data set, always the same ones (default 4000)" },
+	{ .name = "mmd",
+	  .negatable = true,
+	  .help = "compute the two MMD columns (default); --no-mmd skips them" },
+	{ .name = "output", .letter = 'o', .value = "DIR", .help = "write result.json to this folder" },
+	{ .name = "force", .help = "replace an existing result.json" },
 	CLI_OPTIONS_END,
 };
 
@@ -47,7 +49,7 @@ static const char *text_at(const kdri_json_value *object, const char *key)
 
 static int name_width(const kdri_json_value *tasks)
 {
-	int widest = 4;
+	int widest = 8;
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++) {
 		int length = (int)strlen(text_at(kdri_json_at(tasks, i), "name"));
 		widest = length > widest ? length : widest;
@@ -72,7 +74,8 @@ static void print_int(int width, const kdri_json_value *object, const char *key)
 
 static void print_pairs(const kdri_json_value *pairs, int w, bool mmd)
 {
-	cli_printf("\n%-*s  %-*s  %9s  %7s  %10s", w, "task", w, "task", "shared", "overlap", "A-distance");
+	cli_printf("\n%-*s  %-*s  %9s  %7s  %10s", w, "data set", w, "data set", "shared", "overlap",
+	           "A-distance");
 	cli_printf(mmd ? "  %10s  %12s\n" : "\n", "MMD linear", "MMD gaussian");
 	for (int64_t k = 0; k < kdri_json_count(pairs); k++) {
 		const kdri_json_value *p = kdri_json_at(pairs, k);
@@ -86,16 +89,25 @@ static void print_pairs(const kdri_json_value *pairs, int w, bool mmd)
 		}
 		cli_printf("\n");
 	}
+	cli_printf("overlap: shared features as a fraction of all features of both, 0 to 1\n"
+	           "A-distance: 0 = indistinguishable, 2 = fully separable\n");
+	if (mmd)
+		cli_printf("MMD: squared maximum mean discrepancy, 0 = no difference\n");
 }
 
 /* The features that make each pair differ most. */
 static void print_differences(const kdri_json_value *pairs)
 {
+	bool begun = false;
 	for (int64_t k = 0; k < kdri_json_count(pairs); k++) {
 		const kdri_json_value *p = kdri_json_at(pairs, k), *list = kdri_json_get(p, "differences");
 		if (kdri_json_count(list) == 0)
 			continue;
-		cli_printf("%s, %s differ most in:", text_at(p, "from"), text_at(p, "to"));
+		if (!begun)
+			cli_printf(
+			        "\nfeatures that differ most (difference of the means in standard deviations, at most 2)\n");
+		begun = true;
+		cli_printf("  %s, %s:", text_at(p, "from"), text_at(p, "to"));
 		for (int64_t i = 0; i < kdri_json_count(list); i++) {
 			const kdri_json_value *x = kdri_json_at(list, i);
 			double by = kdri_json_number(kdri_json_get(x, "difference"), 0);
@@ -112,23 +124,25 @@ static void relate_print_text(const kdri_json_value *r, bool mmd)
 	int w = name_width(tasks);
 	cli_printf("preprocessing: %s", text_at(r, "preprocessing"));
 	if (text_at(r, "data"))
-		cli_printf(" (the data look like %s)", text_at(r, "data"));
-	cli_printf("\n\n%-*s  %9s  %9s  %10s  %s\n", w, "task", "samples", "features", "complexity",
-	           "among observed");
+		cli_printf("\n  chosen because the data appear to be %s", text_at(r, "data"));
+	cli_printf("\n\n%-*s  %9s  %9s  %10s  %s\n", w, "data set", "samples", "features", "complexity",
+	           "(observed)");
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++) {
 		const kdri_json_value *t = kdri_json_at(tasks, i);
 		cli_printf("%-*s", w, text_at(t, "name"));
 		print_int(9, t, "n");
 		print_int(9, t, "observed_features");
 		print_real(10, 3, t, "complexity");
-		print_real(14, 3, t, "complexity_observed");
+		print_real(10, 3, t, "complexity_observed");
 		cli_printf("\n");
 	}
+	cli_printf(
+	        "complexity: fraction of features that are rare (observed: among those in the data set)\n");
 	if (kdri_json_count(tasks) < 2)
 		return;
 	print_pairs(kdri_json_get(r, "pairs"), w, mmd);
-	cli_printf("\n");
 	print_differences(kdri_json_get(r, "pairs"));
+	cli_printf("\n");
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++)
 		cli_printf("%s\n", text_at(kdri_json_at(tasks, i), "advice"));
 	for (int64_t i = 0; i < kdri_json_count(warnings); i++)
@@ -205,20 +219,21 @@ static int relate_run(cli_args *args)
 const cli_command cli_relate = {
 	.name = "relate",
 	.usage = "[--json] [OPTION...] TASK...",
-	.summary = "say how related data sets are",
+	.summary = "measure how related data sets are",
 	.description =
-	        "For each task: its complexity, the share of its features that are rare (of all features, and of "
-	        "those the task has). For each pair: the features both have, alone and as a share of those "
-	        "either has; the A-distance, from 0 (a classifier cannot tell the tasks apart) to 2 (it never errs on "
-	        "samples it has not seen); and the squared maximum mean discrepancies with a linear kernel (the "
-	        "distance of the means) and a Gaussian one as wide as the median distance.\n\n"
-	        "For each pair, the five features that make the data sets differ most: the difference of the means in standard deviations of "
-	        "both data sets together, from 0 (equal means) to 2 (no overlap).\n\n"
-	        "Last comes a sentence for each task on the one nearest to it, from how near its samples are "
-	        "to theirs, as a share of how near they are to each other.\n\n"
-	        "The measures say how alike the samples look, not whether their classes match: a small distance is "
-	        "no promise that transfer helps.",
-	.example = "kindred relate --weight tfidf --norm l2 books.mtx dvd.mtx electronics.mtx kitchen.mtx",
+	        "Measures how related data sets are.\n\n"
+	        "For each data set, it prints the complexity: the fraction of features that are rare, among all features and among "
+	        "those that occur in the data set (observed).\n\n"
+	        "For each pair, it prints the number of features that both have, and the overlap: this number as a fraction of the "
+	        "features that either has. The A-distance is 0 if a classifier cannot tell the data sets apart, and 2 if it makes no "
+	        "errors on samples it has not seen. The MMD columns are squared maximum mean discrepancies (0 = no difference): with a "
+	        "linear kernel, which compares the means, and with a Gaussian kernel, whose width is the median distance.\n\n"
+	        "Then it prints the five features in which each pair differs most. The difference of the means is given in standard "
+	        "deviations of both data sets together, from 0 (equal means) to 2 (no overlap).\n\n"
+	        "The last lines name the nearest data set for each one, with the nearness of their samples as a fraction of "
+	        "the nearness within the data set.\n\n"
+	        "These measures compare samples, not classes: a small distance does not guarantee that transfer helps.",
+	.example = "kindred relate --weight tfidf --norm l2 books.mtx dvd.mtx kitchen.mtx",
 	.groups = groups,
 	.completes_files = true,
 	.run = relate_run,

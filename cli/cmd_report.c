@@ -14,8 +14,8 @@ static const cli_option own_options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "FILE",
-	  .help = "where to write the page (default report.html beside the result)" },
-	{ .name = "open", .help = "open the page in the default browser, where there is one" },
+	  .help = "file to write the page to (default: report.html next to the result)" },
+	{ .name = "open", .help = "open the page in the default browser, if one is available" },
 	{ .name = "force", .help = "replace an existing file" },
 	CLI_OPTIONS_END,
 };
@@ -79,8 +79,8 @@ static void open_page(const char *html)
 			done = report_start(known[i], page);
 	}
 	if (!done)
-		cli_warn("--open: no browser could be started here%s; open %s in one",
-		         screen || own ? "" : " (there is no screen: DISPLAY is not set)", html);
+		cli_warn("--open: no browser could be started%s; open %s yourself",
+		         screen || own ? "" : " (no screen: DISPLAY is not set)", html);
 	free(page);
 }
 
@@ -90,7 +90,7 @@ static int report_run(cli_args *args)
 	char *beside = NULL;
 	const char *json = cli_positional(args, 0), *html = cli_get(args, "output", NULL);
 	if (cli_positional_count(args) != 1) {
-		cli_error("report needs one RESULT.json; %d given", cli_positional_count(args));
+		cli_error("report needs one RESULT.json (got %d)", cli_positional_count(args));
 		return EXIT_USAGE;
 	}
 	kdr_context *ctx = cli_session_open(args, &code);
@@ -125,11 +125,11 @@ done:
 const cli_command cli_report = {
 	.name = "report",
 	.usage = "[-o FILE] [--open] RESULT.json",
-	.summary = "turn a result into one self-contained HTML page",
+	.summary = "write a result as one self-contained HTML page",
 	.description =
-	        "The page holds everything it needs: it can be opened without a network, mailed and printed. A result of cluster or "
-	        "transfer that was written with --report has coordinates of its samples, and the page a map of them. A bench.json "
-	        "becomes a page too.",
+	        "Writes a result as one self-contained HTML page, which you can open offline, email and print. RESULT.json "
+	        "is a result of cluster, transfer or bench. The page has a map of the samples only if the result was "
+	        "computed with --report.",
 	.example = "kindred report --open out/result.json",
 	.groups = groups,
 	.completes_files = true,

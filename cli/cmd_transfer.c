@@ -10,7 +10,7 @@ static const cli_option own_options[] = {
 	{ .name = "method",
 	  .letter = 'm',
 	  .value = "METHOD",
-	  .help = "the method (default auto); 'kindred methods' lists them" },
+	  .help = "transfer method (default auto); 'kindred methods' lists all methods" },
 	{ .name = "source",
 	  .value = "[NAME=]FILE",
 	  .repeats = true,
@@ -18,27 +18,27 @@ static const cli_option own_options[] = {
 	{ .name = "labels",
 	  .value = "FILE",
 	  .repeats = true,
-	  .help = "classes of a source, a line a sample; one for each --source" },
+	  .help = "classes of a source, one per line; give one file for each --source" },
 	{ .name = "target",
 	  .value = "[NAME=]FILE",
 	  .repeats = true,
-	  .help = "a data set to label; may be given several times, each then named by its file; --label-column need not be in it" },
+	  .help = "a data set to label; may be given several times, then each is named after its file; it need not have the --label-column" },
 	{ .name = "bridge",
 	  .value = "FILE",
 	  .repeats = true,
-	  .help = "an unlabelled set between source and target, or two views of it (FILE,FILE: in the source's "
-	          "features, in the target's); of several the best is taken, where the method takes one" },
+	  .help = "an unlabelled data set between source and target, or two views of it (FILE,FILE: with the features of the "
+	          "source, with those of the target); of several, the best is used if the method uses only one" },
 	{ .name = "bridge-all",
-	  .help = "with --selector: fit each bridge, and report each; without one that is done anyway" },
+	  .help = "with --selector: fit and report every bridge (always done without --selector)" },
 	{ .name = "selector",
 	  .value = "FILE",
-	  .help = "rank bridges by a trained selection model instead of trying each" },
+	  .help = "rank bridges with a trained selection model instead of fitting each" },
 	{ .name = "train-selector",
 	  .value = "FILE",
-	  .help = "train such a model on three or more --source with --labels, and save it" },
+	  .help = "train a selection model on three or more --source with --labels, and save it" },
 	{ .name = "target-labels",
 	  .value = "FILE",
-	  .help = "classes of the target where they are known, '?' elsewhere; they stay fixed" },
+	  .help = "known classes of some target samples, one per line, '?' for the others; they stay fixed" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
@@ -46,16 +46,16 @@ static const cli_option own_options[] = {
 	CLI_FEATURES_OPTIONS,
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
-	  .help = "known classes of each target, used for scoring alone" },
+	  .help = "known classes of each target, one per line; used only for scoring" },
 	{ .name = "abstain",
-	  .value = "SHARE",
-	  .help = "auto: leave the least sure samples without a class, this share of each target ('?' in the labels)" },
+	  .value = "FRACTION",
+	  .help = "method auto: leave this fraction of each target unlabelled ('?'), starting with the least certain samples (default 0)" },
 	{ .name = "guard",
-	  .help = "only for trec: keep the partition found without the source where the transfer is not trusted" },
+	  .help = "method trec: keep the clustering found without the source if the transfer is not trusted" },
 	{ .name = "probabilities",
-	  .help = "also give the probability of each class for each sample, calibrated on samples of the sources held out "
-	          "in three more fits: <target>.probabilities.csv; methods that find clusters in place of classes have none" },
-	{ .name = "score", .help = "score against <target>.labels beside each target" },
+	  .help = "also write the probability of each class for each sample to <target>.probabilities.csv, calibrated on "
+	          "held-out source samples in three more fits; not available for methods that find clusters instead of classes" },
+	{ .name = "score", .help = "score against the known classes in <stem>.labels next to each target" },
 	CLI_H5AD_OPTION,
 	CLI_TABLE_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
@@ -63,7 +63,7 @@ static const cli_option own_options[] = {
 };
 
 static const cli_option_group groups[] = {
-	{ "What to do", own_options },
+	{ "Main options", own_options },
 	{ "Output", cli_output_options },
 	{ "Preprocessing, in this order", cli_prep_options },
 	{ "Reading", cli_reading_options },
@@ -133,21 +133,21 @@ static int check_counts(const cli_args *args, const transfer *t)
 	}
 	if (t->candidates.views && !t->one_bridge && !t->several) {
 		cli_error(
-		        "--bridge %s,...: only methods that go through a bridge take two views of it; 'kindred methods' lists them",
+		        "--bridge %s,...: this method does not use two views of a bridge; use the default method, or give one file",
 		        t->candidates.path[0]);
 		return EXIT_USAGE;
 	}
 	if ((cli_flag(args, "bridge-all") || cli_get(args, "selector", NULL)) &&
 	    !(t->one_bridge && t->candidates.count > 1)) {
 		cli_error(
-		        "--bridge-all and --selector need a method that takes one bridge, and several --bridge");
+		        "--bridge-all and --selector need several --bridge and a method that uses one of them");
 		return EXIT_USAGE;
 	}
 	return EXIT_DONE;
 }
 
 static const char no_classes[] =
-        "transfer needs the classes of each source: %d --labels for %d --source (or --label-column)";
+        "transfer needs one --labels FILE for each --source (got %d for %d), or --label-column NAME";
 
 static int transfer_collect(const cli_args *args, transfer *t)
 {
@@ -166,11 +166,12 @@ static int transfer_collect(const cli_args *args, transfer *t)
 		return EXIT_USAGE;
 	}
 	if (split && t->bridges > 0) {
-		cli_error("--bridge: a column of tasks splits sources and targets; a bridge is one data set");
+		cli_error(
+		        "--bridge cannot be combined with --task-column or --batch-key, because a bridge is one data set");
 		return EXIT_USAGE;
 	}
 	if (cli_positional_count(args) > 0) {
-		cli_error("'%s' stands alone: data sets are named with --source, --bridge and --target",
+		cli_error("unexpected argument '%s'; specify data sets with --source, --bridge and --target",
 		          cli_positional(args, 0));
 		return EXIT_USAGE;
 	}
@@ -319,17 +320,19 @@ done:
 const cli_command cli_transfer = {
 	.name = "transfer",
 	.usage = "[-m METHOD] --source FILE --labels FILE --target FILE [--bridge FILE]... [OPTION...]",
-	.summary = "label a data set from a labelled one",
+	.summary = "label a data set with the classes of a labelled one",
 	.description =
-	        "Learns from the source, whose classes are in --labels (a line a sample) or in a column (--label-column), and "
-	        "labels the target. Columns are matched by name where all sets have names, else by position.\n\n"
-	        "Some methods reach a distant target through a bridge. Of several --bridge the best is taken: the one "
-	        "over which most of the source's classes come back from the target, or the likeliest by a --selector; a table says why. "
-	        "Where source and target have different features, --bridge A,B gives two views of the same samples.\n\n"
-	        "Without -o the result (JSON) goes to standard output; with -o DIR it is written there, with target.labels: "
-	        "the class of each sample, one line per sample (several targets: one file each, named after the target's file).",
-	.example =
-	        "kindred transfer --source books.mtx --labels books.labels --target kitchen.mtx --weight tfidf --norm l2 -o out",
+	        "Labels the target with the classes of the source. The classes are in a file (--labels, one line per sample) or in a "
+	        "column (--label-column). Columns are matched by name if all data sets have names, otherwise by position.\n\n"
+	        "Some methods reach a distant target through a bridge. With several --bridge options, kindred uses the best one: the "
+	        "bridge over which most of the source's classes are recovered from the target, or the one that --selector ranks as "
+	        "most likely to help. A table shows the reasons. If source and target have different features, use --bridge A,B: "
+	        "two views of the same samples.\n\n"
+	        "Without -o, the result is printed to standard output as JSON. With -o DIR, it is written to DIR, together with "
+	        "target.labels: one line per sample with its class. Several targets have one file each, named after the target's "
+	        "file.",
+	.example = "kindred transfer --source books.mtx --labels books.labels \\\n"
+	           "    --target kitchen.mtx --weight tfidf --norm l2 -o out",
 	.groups = groups,
 	.run = transfer_run,
 };

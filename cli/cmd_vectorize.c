@@ -13,8 +13,8 @@ static const cli_option own_options[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .value = "DIR",
-	  .help = "folder to write matrices, ids, first words, labels and features.txt to" },
-	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "format (default mtx)" },
+	  .help = "folder for the matrices, ids, excerpts, labels and features.txt (required)" },
+	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "output format (default mtx)" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
 };
@@ -23,32 +23,34 @@ static const cli_option input_options[] = {
 	{ .name = "from",
 	  .value = "KIND",
 	  .choices = kinds,
-	  .help = "what a TASK is (default: told by its name; a file of unknown kind: lines)" },
+	  .help = "kind of input (default: detected from the name; lines for unknown file types)" },
 	{ .name = "text-column",
 	  .value = "NAME",
-	  .help = "table, json: where the text is; in tables also a number from 1 (default text)" },
-	{ .name = "label-column", .value = "NAME", .help = "table, json: where the class is" },
+	  .help = "table, json: column or field with the text; in tables also a number, starting at 1 (default: text)" },
+	{ .name = "label-column", .value = "NAME", .help = "table, json: column or field with the class" },
 	{ .name = "delimiter",
 	  .value = "CHAR",
-	  .help = "table: what separates columns (default: tab for .tsv, else detected: comma, semicolon, tab or |)" },
+	  .help = "table: column separator (default: tab for .tsv, otherwise detected: comma, semicolon, tab or |)" },
 	{ .name = "header",
 	  .negatable = true,
-	  .help = "table: the first line holds names (default: yes unless columns are given by number)" },
+	  .help = "table: the first line contains column names (default: yes, unless columns are given by number)" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option vocabulary_options[] = {
 	{ .name = "detect",
-	  .help = "choose what is not specified from the texts, as cluster and transfer do (without it the defaults of the options "
-	          "below are none, no and 1)" },
-	{ .name = "top-features", .value = "N", .help = "keep the N terms found in most documents" },
-	{ .name = "drop-empty", .help = "leave out documents without any term of the vocabulary" },
+	  .help = "choose settings that are not specified by inspecting the texts, as cluster and transfer do" },
+	{ .name = "top-features",
+	  .value = "N",
+	  .help = "keep the N terms found in the most documents (default: all)" },
+	{ .name = "drop-empty", .help = "skip documents without any term of the vocabulary" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
-	{ "Options", own_options },    { "Input", input_options },       { "Vocabulary", vocabulary_options },
-	{ "Words", cli_text_options }, { "Common", cli_common_options }, { NULL, NULL },
+	{ "Options", own_options },           { "Input", input_options },
+	{ "Vocabulary", vocabulary_options }, { "Text processing", cli_text_options },
+	{ "Common", cli_common_options },     { NULL, NULL },
 };
 
 /* --- options ------------------------------------------------------------------------------------ */
@@ -95,7 +97,7 @@ static bool vectorize_read_tasks(const cli_args *args, kdr_corpus *corpora, char
 	if (strcmp(delimiter, "\\t") == 0 || strcmp(delimiter, "tab") == 0)
 		delimiter = "\t";
 	if (strlen(delimiter) > 1 || delimiter[0] == '"' || delimiter[0] == '\n') {
-		cli_error("--delimiter: '%s' is not allowed: one character, or tab", delimiter);
+		cli_error("--delimiter: '%s' is not valid; use one character, or tab", delimiter);
 		return false;
 	}
 	for (int i = 0; i < cli_positional_count(args); i++) {
@@ -144,7 +146,7 @@ static int vectorize_check_outputs(const place *at, kdr_data *const *data, int c
 			path_of(at, i < 0 ? "features.txt" : kdr_data_name(data[i]), i < 0 ? "" : endings[k],
 			        path, sizeof path);
 			if (access(path, F_OK) == 0) {
-				cli_error("%s: exists already; --force replaces it", path);
+				cli_error("%s already exists; use --force to replace it", path);
 				return EXIT_USAGE;
 			}
 		}
@@ -196,9 +198,11 @@ static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, b
 	if (code == EXIT_DONE && kdr_data_labels(data))
 		code = write_lines(ctx, at, name, "labels", class_names, kdr_data_labels(data), rows);
 	if (code == EXIT_DONE && !quiet)
-		cli_printf("written: %s, %lld documents x %lld terms, %lld entries, %lld classes\n", path,
-		           (long long)rows, (long long)kdr_mat_cols(&x), (long long)kdr_mat_nnz(&x),
-		           (long long)classes);
+		cli_printf(
+		        "written: %s (%lld document%s x %lld term%s, %lld non-zero value%s, %lld class%s)\n",
+		        path, (long long)rows, CLI_S(rows), (long long)kdr_mat_cols(&x),
+		        CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x), CLI_S(kdr_mat_nnz(&x)),
+		        (long long)classes, CLI_ES(classes));
 	return code;
 }
 
@@ -223,12 +227,14 @@ static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *da
 
 static void print_stats(const kdr_text_stats *s)
 {
-	cli_printf("%lld documents, %.1f MB, %lld tokens, %lld different terms\n", (long long)s->documents,
-	           (double)s->bytes / 1e6, (long long)s->tokens, (long long)s->terms);
+	cli_printf("%lld document%s, %.1f MB, %lld token%s, %lld distinct term%s\n", (long long)s->documents,
+	           CLI_S(s->documents), (double)s->bytes / 1e6, (long long)s->tokens, CLI_S(s->tokens),
+	           (long long)s->terms, CLI_S(s->terms));
 	if (s->dropped > 0)
-		cli_printf("%lld left out because empty\n", (long long)s->dropped);
+		cli_printf("%lld empty document%s skipped\n", (long long)s->dropped, CLI_S(s->dropped));
 	if (s->not_utf8 > 0)
-		cli_printf("%lld not UTF-8: read as Windows-1252\n", (long long)s->not_utf8);
+		cli_printf("%lld document%s not in UTF-8, read as Windows-1252\n", (long long)s->not_utf8,
+		           CLI_S(s->not_utf8));
 }
 
 static int vectorize_run(cli_args *args)
@@ -244,7 +250,7 @@ static int vectorize_run(cli_args *args)
 		cli_error(
 		        count == 0
 		                ? "vectorize needs at least one TASK: a folder or file of documents, or name=path"
-		                : "vectorize needs -o DIR, the folder to write to");
+		                : "vectorize needs -o DIR: the folder to write to");
 		return EXIT_USAGE;
 	}
 	corpora = calloc((size_t)count, sizeof *corpora);
@@ -293,19 +299,21 @@ done:
 const cli_command cli_vectorize = {
 	.name = "vectorize",
 	.usage = "[OPTION...] -o DIR TASK...",
-	.summary = "turn text into matrices over one shared vocabulary",
+	.summary = "turn text into matrices with one common vocabulary",
 	.description =
-	        "A TASK is a folder (every file below it is a document, the first sub-folder its class), a "
-	        "file with a document a line, a column of a CSV or TSV file, or a field of JSON lines; any file may be gzipped.\n\n"
-	        "Writes NAME.mtx, NAME.ids, NAME.excerpts (the first words, which reports show) and, where classes are known, "
-	        "NAME.labels for each task, and features.txt for all: columns in decreasing document frequency. Give that file to "
-	        "--vocabulary later and new documents get the same columns.\n\n"
-	        "Documents in GB18030, Big5, Shift-JIS, EUC-KR and EUC-JP are detected; others that are not valid UTF-8 are read as Windows-1252. Tokens are case folded and "
-	        "composed (NFC); then come length limits, stop words, the stemmer and n-grams.",
-	.example = "# web pages, a folder a university, a sub-folder a class\n"
-	           "kindred vectorize --strip-mail --strip-html --stop-words english --stemmer porter \\\n"
-	           "    --top-features 2500 --drop-empty -o out cornell texas\n"
-	           "# new documents in the old space\n"
+	        "Counts the terms in documents. TASK is a folder (every file below it is a document, and the first "
+	        "subfolder is its class), a file with one document per line, a CSV or TSV file, or a JSON-lines file. Any "
+	        "file may be gzipped.\n\n"
+	        "For each TASK, writes NAME.mtx, NAME.ids, NAME.excerpts (the first words, for reports) and, if classes "
+	        "are known, NAME.labels. Writes features.txt for all of them: the terms of the columns, the most frequent "
+	        "first. Pass this file to --vocabulary later to get the same columns for new documents.\n\n"
+	        "The encodings GB18030, Big5, Shift-JIS, EUC-KR and EUC-JP are detected. Other documents that are not "
+	        "valid UTF-8 are read as Windows-1252. Tokens are case-folded and composed (NFC); length limits, stop "
+	        "words, the stemmer and n-grams follow in this order.",
+	.example = "# web pages: one folder per university, one subfolder per class\n"
+	           "kindred vectorize --strip-mail --strip-html --stop-words english \\\n"
+	           "    --stemmer porter --top-features 2500 --drop-empty -o out cornell texas\n"
+	           "# new documents with the same columns\n"
 	           "kindred vectorize --vocabulary out/features.txt -o new reviews.jsonl",
 	.groups = groups,
 	.completes_files = true,

@@ -4,7 +4,7 @@
 #include <ctype.h>
 #include <string.h>
 
-enum { WIDTH = 90, INDENT = 28 };
+enum { WIDTH = 80, INDENT = 28 };
 
 /* Words of `text` from column `at` on, continued at `indent`. */
 static void wrapped(FILE *out, const char *text, int at, int indent)
@@ -43,12 +43,17 @@ static int option_text(const cli_option *o, char *out, size_t room)
 	                o->value ? " " : "", o->value ? o->value : "");
 }
 
+/* The help of an option, with the values it can have unless the help has all of them. */
 static void help_text(const cli_option *o, char *out, size_t room)
 {
 	size_t used = (size_t)snprintf(out, room, "%s", o->help);
 	const char *const *choices = cli_choices(o);
-	for (int i = 0; choices && choices[i] && used < room; i++)
-		used += (size_t)snprintf(out + used, room - used, "%s%s", i ? ", " : ": ", choices[i]);
+	bool listed = true;
+	for (int i = 0; choices && choices[i]; i++)
+		listed = listed && strstr(o->help, choices[i]);
+	for (int i = 0; !listed && choices[i] && used < room; i++)
+		used += (size_t)snprintf(out + used, room - used, "%s%s",
+		                         i ? ", " : "; one of: ", choices[i]);
 }
 
 static void print_options(FILE *out, const cli_option_group *groups)
@@ -56,7 +61,7 @@ static void print_options(FILE *out, const cli_option_group *groups)
 	for (const cli_option_group *g = groups; g->title; g++) {
 		fprintf(out, "\n%s:\n", g->title);
 		for (const cli_option *o = g->options; o->name; o++) {
-			char left[96], right[512];
+			char left[96], right[640];
 			int n = option_text(o, left, sizeof left);
 			help_text(o, right, sizeof right);
 			fprintf(out, "  %s", left);
@@ -71,7 +76,9 @@ static void print_options(FILE *out, const cli_option_group *groups)
 
 void cli_help_command(FILE *out, const cli_command *c)
 {
-	fprintf(out, "Usage: kindred %s %s\n\n", c->name, c->usage);
+	const int used = fprintf(out, "Usage: kindred %s", c->name);
+	wrapped(out, c->usage, used, 10);
+	fputc('\n', out);
 	wrapped(out, c->description, 0, 0);
 	fprintf(out, "\nExample:\n");
 	for (const char *line = c->example; *line;) {
@@ -92,11 +99,12 @@ void cli_help_overview(FILE *out)
 		fprintf(out, "  %-10s %s\n", (*c)->name, (*c)->summary);
 	fprintf(out,
 	        "\nStart here:\n"
-	        "  kindred demo                            # the main job on built-in data\n"
+	        "  kindred demo                            # cluster built-in example data\n"
 	        "  kindred cluster -k 3 -o out data.csv    # cluster a table\n"
-	        "  kindred help COMMAND                    # a command's options, with an example\n\n"
-	        "Exit status: 0 done; 2 misuse of the command line; 3 bad or unreadable data; 4 numeric\n"
-	        "failure; 5 not converged with --strict; 130 interrupted; 1 anything else.\n");
+	        "  kindred help COMMAND                    # the options of a command, with an example\n\n"
+	        "Exit status: 0 success; 2 incorrect command line; 3 invalid or unreadable data;\n"
+	        "4 numerical failure; 5 not converged with --strict; 130 interrupted; 1 any other\n"
+	        "error.\n");
 }
 
 /* --- manual pages --------------------------------------------------------------------------------- */
@@ -138,7 +146,7 @@ static void man_options(FILE *out, const cli_command *c)
 		roff(out, g->title);
 		fprintf(out, "\"\n");
 		for (const cli_option *o = g->options; o->name; o++) {
-			char right[512];
+			char right[640];
 			help_text(o, right, sizeof right);
 			fprintf(out, ".TP\n");
 			if (o->letter)
@@ -159,9 +167,9 @@ static void man_options(FILE *out, const cli_command *c)
 }
 
 static const char man_exit_status[] =
-        ".SH EXIT STATUS\n0 done; 2 misuse of the command line; 3 bad or unreadable data; 4 numeric failure; 5 not\n"
+        ".SH EXIT STATUS\n0 success; 2 incorrect command line; 3 invalid or unreadable data; 4 numerical failure; 5 not\n"
         "converged with \\-\\-strict; 130 interrupted (the best result so far is written if \\-o was given);\n"
-        "1 anything else.\n";
+        "1 any other error.\n";
 
 void cli_man(FILE *out, const cli_command *c)
 {
@@ -169,7 +177,7 @@ void cli_man(FILE *out, const cli_command *c)
 		fprintf(out,
 		        ".TH KINDRED 1 \"\" \"kindred %s\" \"User Commands\"\n.SH NAME\nkindred \\- knowledge transfer between "
 		        "data sets\n.SH SYNOPSIS\n.B kindred\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
-		        ".SH DESCRIPTION\nClusters several related data sets together, and carries labels from a labelled "
+		        ".SH DESCRIPTION\nClusters several related data sets together, and transfers labels from a labelled "
 		        "data set to an unlabelled one.\n.SH COMMANDS\n",
 		        kdr_version());
 		for (const cli_command *const *each = cli_commands; *each; each++) {

@@ -12,7 +12,7 @@ static int set_options(kdr_context *ctx, const cli_args *args, const char *optio
 		const char *equals = strchr(setting, '=');
 		char name[128];
 		if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof name) {
-			cli_error("--%s: '%s' is not of the form name=value", option, setting);
+			cli_error("--%s: '%s' is not valid; use NAME=VALUE", option, setting);
 			return EXIT_USAGE;
 		}
 		memcpy(name, setting, (size_t)(equals - setting));
@@ -39,19 +39,19 @@ static int job_read_features(kdr_context *ctx, const cli_args *args, cli_job *jo
 {
 	const char *id = cli_get(args, "features-from", NULL);
 	if (!id && cli_get_nth(args, "features-set", 0)) {
-		cli_error("--features-set: there is no --features-from METHOD whose option it could be");
+		cli_error("--features-set needs --features-from METHOD");
 		return EXIT_USAGE;
 	}
 	if (!id)
 		return EXIT_DONE;
 	if (cli_get(args, "save-model", NULL)) {
 		cli_error(
-		        "--save-model: 'predict' cannot repeat what --features-from learns; leave out one of both");
+		        "--save-model cannot be combined with --features-from, because 'predict' cannot compute the learned features; remove one of them");
 		return EXIT_USAGE;
 	}
 	if (job->algo->flags & KDR_ALGO_OWN_FEATURES) {
 		cli_error(
-		        "--features-from: method '%s' takes tasks with features of their own, which have none to learn together",
+		        "--features-from cannot be combined with method '%s', whose data sets may have different features; use another method, or remove it",
 		        job->algo->id);
 		return EXIT_USAGE;
 	}
@@ -66,7 +66,7 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 	if (!cli_get_int(args, "top-features", 1, INT64_MAX, &top))
 		return false;
 	if (cli_get(args, "top-by", NULL) && top == 0) {
-		cli_error("--top-by: there is no --top-features N whose order it could be");
+		cli_error("--top-by needs --top-features N");
 		return false;
 	}
 	*out = (kdr_prep_options){
@@ -110,7 +110,7 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job)
 {
 	if (isnan(kdr_options_get(job->settings, name))) {
-		cli_error("%s: method '%s' has no such option", flag,
+		cli_error("%s is not available with method %s", flag,
 		          job->wanted.method  ? job->wanted.method
 		          : job->algo->called ? job->algo->called
 		                              : job->algo->id);
@@ -126,8 +126,10 @@ int cli_job_exit(const cli_args *args, const kdr_result *result)
 	if (stop == KDR_STOP_CANCELLED)
 		return EXIT_INTERRUPTED;
 	if (!kdr_result_complete(result) && cli_flag(args, "strict")) {
-		cli_error("--strict: the method did not converge (%s after %lld iterations)",
-		          kdr_stop_name(stop), (long long)kdr_result_iterations(result));
+		cli_error(
+		        "--strict: the method did not converge (%s after %lld iteration%s); increase max_iter with --set, or remove --strict",
+		        kdr_stop_name(stop), (long long)kdr_result_iterations(result),
+		        CLI_S(kdr_result_iterations(result)));
 		return EXIT_NOT_CONVERGED;
 	}
 	return EXIT_DONE;

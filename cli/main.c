@@ -26,9 +26,9 @@ static int unknown_command(const char *name)
 	for (const cli_command *const *c = cli_commands; *c && n < 32; c++)
 		all[n++] = (*c)->name;
 	if (kdr_suggest(name, all, n, nearest, 1))
-		cli_error("there is no command '%s'; did you mean '%s'?", name, nearest[0]);
+		cli_error("unknown command '%s'; did you mean '%s'?", name, nearest[0]);
 	else
-		cli_error("there is no command '%s'; 'kindred help' lists them", name);
+		cli_error("unknown command '%s'; 'kindred help' lists the commands", name);
 	return EXIT_USAGE;
 }
 
@@ -51,9 +51,9 @@ static int run_version(cli_args *args)
 const cli_command cli_version = {
 	.name = "version",
 	.usage = "[-v]",
-	.summary = "print the version; with -v also the compiler and libraries",
+	.summary = "print the version; with -v also build details and devices",
 	.description =
-	        "Prints the version. With -v also what this program was built with, and the devices it can compute on.",
+	        "Prints the version. With -v, also prints the compiler and libraries the program was built with, and the devices it can use.",
 	.example = "kindred version -v",
 	.groups = common_only,
 	.run = run_version,
@@ -61,11 +61,11 @@ const cli_command cli_version = {
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const cli_option help_options[] = {
-	{ .name = "man", .help = "print the manual page (roff) instead" },
+	{ .name = "man", .help = "print the manual page, in roff format" },
 	{ .name = "completion",
 	  .value = "SHELL",
 	  .choices = shells,
-	  .help = "print the completion script of a shell" },
+	  .help = "print the completion script for a shell" },
 	CLI_OPTIONS_END,
 };
 static const cli_option_group help_groups[] = {
@@ -101,12 +101,12 @@ static const char *command_name(int index)
 const cli_command cli_help = {
 	.name = "help",
 	.usage = "[COMMAND] [--man | --completion SHELL]",
-	.summary = "explain a command",
+	.summary = "show the help of a command",
 	.description =
-	        "Without COMMAND, lists the commands. The manual pages and the completion scripts for bash, zsh and fish come "
-	        "from the same tables.",
+	        "Shows the help of a command. Without COMMAND, lists the commands. With --man or --completion, prints the manual "
+	        "page or a completion script instead.",
 	.example =
-	        "kindred help cluster\n# completion for this shell\nsource <(kindred help --completion bash)",
+	        "kindred help cluster\n# enable completion in the current bash session\nsource <(kindred help --completion bash)",
 	.groups = help_groups,
 	.argument = command_name,
 	.run = run_help,
@@ -140,8 +140,8 @@ int main(int argc, char **argv)
 	    command != &cli_help) {
 		if (cli_launched_rank() <= 0)
 			cli_error(
-			        "started as %d processes, but this build of kindred has no MPI: each would do the "
-			        "same work and write the same files; start one process, or build with "
+			        "started as %d processes, but this build of kindred has no MPI, so each process would "
+			        "do the same work and write the same files; start one process, or build with "
 			        "-DKINDRED_MPI=ON",
 			        cli_launched_ranks());
 		return EXIT_USAGE;

@@ -72,7 +72,7 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 				best = l;
 		}
 		if (!(w[best] > 0)) {
-			fprintf(out, "  %s %lld  no counterpart\n", a, (long long)z);
+			fprintf(out, "  %s %lld: no match\n", a, (long long)z);
 			continue;
 		}
 		char left[160], right[160];
@@ -81,7 +81,7 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 			fprintf(out, " (%.0f %%)", 100 * c->quality[z]);
 		/* Split between several clusters: how much of it this one has. */
 		if (w[best] < 0.995 * total)
-			fprintf(out, " (%.0f%% of it)", 100 * w[best] / total);
+			fprintf(out, " (%.0f %% of its weight)", 100 * w[best] / total);
 		if (words) {
 			top_features(run, c->from, z, left, sizeof left);
 			top_features(run, c->to, best, right, sizeof right);
@@ -103,13 +103,14 @@ void cli_matches(FILE *out, const cli_run *run)
 			left++;
 			continue;
 		}
-		fprintf(out, "\nclusters of %s and those of %s they match best%s\n",
-		        kdr_result_task_name(r, c.from), kdr_result_task_name(r, c.to),
-		        has_words(run, c.from) && has_words(run, c.to) ? ": what stands out in both" : "");
+		fprintf(out, "\nbest matches between the clusters of %s and %s\n",
+		        kdr_result_task_name(r, c.from), kdr_result_task_name(r, c.to));
+		if (printed == 0 && c.quality)
+			fputs("(estimated probability that both clusters belong together)\n", out);
 		print_pair(out, run, &c);
 		printed++;
 	}
 	if (left)
-		fprintf(out, "\n... and %lld more pair%s of tasks: see correspondence in result.json\n",
-		        (long long)left, left == 1 ? "" : "s");
+		fprintf(out, "\n... and %lld more pair%s of data sets, see correspondence in result.json\n",
+		        (long long)left, CLI_S(left));
 }

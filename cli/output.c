@@ -30,7 +30,7 @@ int cli_make_folder(const char *folder)
 	if (stat(folder, &info) == 0) {
 		if (S_ISDIR(info.st_mode))
 			return EXIT_DONE;
-		cli_error("%s: is not a folder; -o and --arrays need one", folder);
+		cli_error("%s is not a folder; -o and --arrays need a folder", folder);
 		return EXIT_USAGE;
 	}
 	/* With those it lies in. */
@@ -45,7 +45,7 @@ int cli_make_folder(const char *folder)
 			*p = '/';
 	}
 	if (!made)
-		cli_error("%s: cannot make the folder: %s", folder, strerror(errno));
+		cli_error("%s: cannot create the folder: %s", folder, strerror(errno));
 	free(path);
 	return made ? EXIT_DONE : EXIT_OTHER;
 }
@@ -95,7 +95,7 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	const char *arrays = cli_get(args, "arrays", NULL);
 	int code = EXIT_DONE;
 	if (cli_flag(args, "report") && !folder) {
-		cli_error("--report needs -o DIR to write report.html to");
+		cli_error("--report needs -o DIR: the folder for report.html");
 		return EXIT_USAGE;
 	}
 	/* What cannot be written is better known now than after hours of work. */
@@ -109,8 +109,9 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "report", ".html");
 	if (model && !kdr_build_has("hdf5")) {
-		cli_error("--save-model %s: this build of kindred has no HDF5, which models are stored in",
-		          model);
+		cli_error(
+		        "--save-model %s: models are stored as HDF5, which this build of kindred does not have",
+		        model);
 		return EXIT_OTHER;
 	}
 	if (model && code == EXIT_DONE)
@@ -324,7 +325,7 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 {
 	bool to_folder = cli_get(run->args, "output", NULL) != NULL;
 	if (cli_ranks_any(cli_interrupted()) && !to_folder) {
-		cli_error("interrupted; with -o DIR the best result so far would have been written");
+		cli_error("interrupted; nothing was written (use -o DIR to keep the best result so far)");
 		return EXIT_INTERRUPTED;
 	}
 	int code = cli_outputs_write(ctx, run);

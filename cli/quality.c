@@ -23,14 +23,16 @@ static void print_line(FILE *out, const char *name, double value, const char *wo
 void cli_quality_lines(FILE *out, const kdr_quality *q)
 {
 	char words[96];
-	print_line(out, "silhouette", q->silhouette,
-	           q->silhouette_kind == KDR_SILHOUETTE_EXACT
-	                   ? "-1 to 1, the larger the better"
-	                   : "-1 to 1, the larger the better; simplified: by distances to means");
-	print_line(out, "davies_bouldin", q->davies_bouldin, "from 0, the smaller the better");
-	print_line(out, "calinski_harabasz", q->calinski_harabasz, "the larger the better");
-	snprintf(words, sizeof words, "up to 1: mean ARI with %lld fits on 4/5 of the samples",
-	         (long long)q->resamples);
+	print_line(
+	        out, "silhouette", q->silhouette,
+	        q->silhouette_kind == KDR_SILHOUETTE_EXACT
+	                ? "-1 to 1, higher is better"
+	                : "-1 to 1, higher is better; simplified: computed from distances to the cluster means");
+	print_line(out, "davies_bouldin", q->davies_bouldin, "0 or more, lower is better");
+	print_line(out, "calinski_harabasz", q->calinski_harabasz, "0 or more, higher is better");
+	snprintf(words, sizeof words,
+	         "at most 1: mean adjusted Rand index with %lld fit%s on 4/5 of the samples",
+	         (long long)q->resamples, CLI_S(q->resamples));
 	if (q->resamples > 0)
 		print_line(out, "stability", q->stability, words);
 }
@@ -60,10 +62,11 @@ static void print_shares(FILE *out, const kdri_json_value *clusters)
 		fputc('\n', out);
 	}
 	if (most < count)
-		fprintf(out, "... (%lld more: see mixing in result.json)\n", (long long)(count - most));
+		fprintf(out, "... (%lld more, see mixing in result.json)\n", (long long)(count - most));
 	fprintf(out,
-	        "largest: share of the data set with most samples; entropy of the shares: 0 one data set, 1 equal shares%s\n",
-	        known ? "; purity: share of the most frequent known class" : "");
+	        "largest: fraction of the cluster that is from the most frequent data set\n"
+	        "entropy: of these fractions; 0 = one data set only, 1 = all data sets equally\n%s",
+	        known ? "purity: fraction of the cluster that is of the most frequent known class\n" : "");
 }
 
 static void print_mixing(FILE *out, const kdri_json_value *mixing)
@@ -73,11 +76,12 @@ static void print_mixing(FILE *out, const kdri_json_value *mixing)
 		return;
 	fprintf(out, "\nhow well the data sets mix\n");
 	print_line(out, "ilisi", kdri_json_number(kdri_json_get(mixing, "ilisi"), NAN),
-	           "0 to 1: how many data sets the neighbours of a sample are from");
-	print_line(out, "kbet", kdri_json_number(kdri_json_get(mixing, "kbet"), NAN),
-	           "0 to 1: share of neighbourhoods with the same data set proportions as all samples");
+	           "0 to 1, higher is better mixed: number of data sets among the neighbours of a sample");
+	print_line(
+	        out, "kbet", kdri_json_number(kdri_json_get(mixing, "kbet"), NAN),
+	        "0 to 1, higher is better mixed: fraction of neighbourhoods with the same data set proportions as all samples");
 	print_line(out, "batch_asw", kdri_json_number(kdri_json_get(mixing, "batch_asw"), NAN),
-	           "0 to 1: 1 - |silhouette by data set|, mean over the clusters");
+	           "0 to 1, higher is better mixed: 1 - |silhouette by data set|, mean over the clusters");
 	if (space)
 		fprintf(out, "computed on %s\n", space);
 	print_shares(out, kdri_json_get(mixing, "clusters"));
@@ -91,7 +95,8 @@ void cli_quality(FILE *out, const cli_run *run)
 		const kdr_quality *q = kdr_result_quality(r, t);
 		if (!q)
 			continue;
-		fprintf(out, "\nhow good clusters of %s are, without truth\n", kdr_result_task_name(r, t));
+		fprintf(out, "\nquality of the clusters of %s (without known classes)\n",
+		        kdr_result_task_name(r, t));
 		cli_quality_lines(out, q);
 		any = true;
 	}

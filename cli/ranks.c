@@ -61,8 +61,9 @@ int cli_ranks_join(kdr_context *ctx, const cli_args *args)
 	if (cli_launched_rank() < 0)
 		return EXIT_DONE;
 	if (!cli_room(ROOM)) {
-		cli_error("the limit on address space (ulimit -v) leaves less than the %d MB that MPI needs",
-		          ROOM >> 20);
+		cli_error(
+		        "MPI needs %d MB, but the limit on address space (ulimit -v) leaves less; raise the limit",
+		        ROOM >> 20);
 		return EXIT_OTHER;
 	}
 	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
@@ -133,8 +134,8 @@ int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count)
 	kdr_status st = KDR_OK;
 	if (self.joined && !same_tasks(data, count)) {
 		cli_error(
-		        "the files of the ranks are not of the same tasks in the same order: a column of tasks "
-		        "has to be in one file, of which each rank reads a part");
+		        "the files of the ranks do not have the same data sets in the same order; with --task-column, "
+		        "give one file, of which each rank reads a part");
 		return EXIT_DATA;
 	}
 	for (int64_t i = 0; self.joined && i < count && st == KDR_OK; i++)
@@ -226,7 +227,7 @@ int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 	}
 	if (own > 0 && own < count) {
 		cli_error(
-		        "under mpirun all tasks have a file for each rank ({rank}, or a list of %d), or none has",
+		        "under mpirun, give one file per rank ({rank}, or a list of %d files) for all data sets, or for none",
 		        self.ranks);
 		return EXIT_USAGE;
 	}

@@ -28,7 +28,9 @@ void cli_relatedness(FILE *out, const cli_run *run)
 		int length = (int)strlen(kdr_result_task_name(r, t));
 		widest = length > widest ? length : widest;
 	}
-	fprintf(out, "\nrelatedness: what each task draws on, beside itself\n%-*s", widest, "");
+	fprintf(out,
+	        "\nrelatedness: how much each data set (row) uses each other one (column); its own weight is 1\n%-*s",
+	        widest, "");
 	for (int64_t s = 0; s < count; s++)
 		fprintf(out, "  %*s", widest, kdr_result_task_name(r, s));
 	fputc('\n', out);

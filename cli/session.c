@@ -147,7 +147,7 @@ int cli_fail(const kdr_context *ctx, kdr_status status)
 {
 	const char *detail = kdr_context_error(ctx);
 	if (cli_interrupted()) {
-		cli_error("interrupted before there was a result");
+		cli_error("interrupted before a result was available");
 		return EXIT_INTERRUPTED;
 	}
 	cli_error("%s", detail[0] ? detail : kdr_strerror(status));
@@ -192,7 +192,7 @@ static int on_event(void *user, const kdr_event *e)
 	(void)user;
 	double now = cli_now();
 	if (e->kind == KDR_EVENT_WARNING && session.strict) {
-		cli_error("%s (refused by --strict)", e->message);
+		cli_error("%s (an error because of --strict)", e->message);
 		session.refused = true;
 		return 1;
 	}
@@ -303,7 +303,7 @@ void cli_session_close(kdr_context *ctx)
 int cli_finish(int exit_code)
 {
 	if (fflush(stdout) != 0 || ferror(stdout)) {
-		cli_error("cannot write standard output: %s", strerror(errno));
+		cli_error("cannot write to standard output: %s", strerror(errno));
 		return exit_code == EXIT_DONE ? EXIT_OTHER : exit_code;
 	}
 	return exit_code;

@@ -32,7 +32,7 @@ void cli_shared(FILE *out, const cli_run *run)
 	if (!with || strcmp(with, "target") != 0 || !classes ||
 	    !kdri_json_text(kdri_json_at(kdri_json_get(last, "features"), 0), NULL))
 		return;
-	fprintf(out, "\nfeatures shared with the target, most of one class:\n");
+	fprintf(out, "\nfeatures shared with the target that are typical of a class:\n");
 	for (int64_t class = 0; class < nclasses && class < MOST_CLASSES; class ++) {
 		const kdri_json_value *words = kdri_json_get(best_of(list, classes[class]), "features");
 		fprintf(out, "  %s:", classes[class]);

@@ -65,8 +65,8 @@ static void start_settle(char **argv, char **environment)
 	size_t n = 0;
 	if (!cli_room(room_needed)) {
 		static const char line[] =
-		        "kindred: the limit on address space (ulimit -v) leaves too little for the libraries the "
-		        "program needs; allow 250 MB, on x86-64 600 MB\n";
+		        "kindred: the limit on address space (ulimit -v) is too low for the libraries that the program uses; "
+		        "set it to at least 250 MB, on x86-64 600 MB\n";
 		ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
 		(void)written;
 		_exit(EXIT_OTHER);

@@ -9,9 +9,9 @@ static const char *stop_in_words(const kdr_result *r)
 {
 	switch (kdr_result_stop(r)) {
 	case KDR_STOP_CONVERGED: return "converged after";
-	case KDR_STOP_MAX_ITER: return kdr_result_complete(r) ? "after" : "not converged: stopped at";
-	case KDR_STOP_TIME: return "out of time: stopped at";
-	case KDR_STOP_CANCELLED: return "interrupted: stopped at";
+	case KDR_STOP_MAX_ITER: return kdr_result_complete(r) ? "ran" : "not converged: stopped after";
+	case KDR_STOP_TIME: return "time limit: stopped after";
+	case KDR_STOP_CANCELLED: return "interrupted: stopped after";
 	case KDR_STOP_STALLED: return "stalled after";
 	}
 	return "stopped after";
@@ -96,36 +96,45 @@ static void print_notes(FILE *out, const cli_run *run)
 		}
 }
 
+/* "Clustered 3 data sets with method auto in 1.55 s", how the method ended, and how it prepared the data. */
 static void print_head(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
-	int64_t iterations = kdr_result_iterations(r), ntasks = kdr_result_ntasks(r), count;
+	const kdr_algo *algo = kdr_result_algo(r);
+	const bool classes = cli_has_classes(r);
+	int64_t iterations = kdr_result_iterations(r), labelled = 0, count;
 	const double *objective = kdr_result_objective(r, &count);
-	double seconds = cli_now() - run->start;
 	const char *members = kdri_json_text(cli_about_field(run, -1, "members"), NULL);
 	const char *kind = kdri_json_text(kdri_json_get(run->about, "data"), NULL);
 	const kdri_json_value *learner = kdri_json_get(run->about, "features_from");
-	fprintf(out, "%s on %lld task%s: ", kdr_result_algo(r)->title, (long long)ntasks,
-	        ntasks == 1 ? "" : "s");
+	for (int64_t t = 0; t < kdr_result_ntasks(r); t++)
+		labelled += kdr_result_labels(r, t, NULL) != NULL;
+	fprintf(out, "%s %lld data set%s with method %s", classes ? "Labelled" : "Clustered",
+	        (long long)labelled, CLI_S(labelled), algo->called ? algo->called : algo->id);
+	if (!members)
+		fprintf(out, " (%s)", algo->title);
+	fprintf(out, " in %.2f s\n", cli_now() - run->start);
 	if (members) {
 		kdr_stop stop = kdr_result_stop(r);
-		fprintf(out, "%.2f s%s\nvotes: %s", seconds,
-		        stop == KDR_STOP_TIME        ? ", out of time"
-		        : stop == KDR_STOP_CANCELLED ? ", interrupted"
-		                                     : "",
+		if (stop == KDR_STOP_TIME || stop == KDR_STOP_CANCELLED)
+			fputs(stop == KDR_STOP_TIME ? "stopped at the time limit\n" : "interrupted\n", out);
+		fprintf(out, "%s: %s\n",
+		        classes ? "agreement of each method with the final labels, 0 to 1"
+		                : "votes per data set",
 		        members);
 	} else {
-		fprintf(out, "%s %lld iteration%s, %.2f s", stop_in_words(r), (long long)iterations,
-		        iterations == 1 ? "" : "s", seconds);
+		fprintf(out, "%s %lld iteration%s", stop_in_words(r), (long long)iterations,
+		        CLI_S(iterations));
 		if (count > 0)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
+		fputc('\n', out);
 	}
-	fprintf(out, "\npreprocessing: %s", kdri_json_text(kdri_json_get(run->about, "preprocessing"), NULL));
+	fprintf(out, "preprocessing: %s", kdri_json_text(kdri_json_get(run->about, "preprocessing"), NULL));
 	if (kind && strcmp(kind, "a table") != 0)
-		fprintf(out, " (the data look like %s)", kind);
+		fprintf(out, "\n  chosen because the data appear to be %s", kind);
 	print_notes(out, run);
 	if (learner)
-		fprintf(out, "\nfeatures from %s: %lld columns",
+		fprintf(out, "\nfeatures learned by %s: %lld columns",
 		        kdri_json_text(kdri_json_get(learner, "method"), NULL),
 		        (long long)kdri_json_integer(kdri_json_get(learner, "columns"), 0));
 	fprintf(out, "\n\n");
@@ -134,23 +143,23 @@ static void print_head(FILE *out, const cli_run *run)
 static void print_table(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
+	const bool classes = cli_has_classes(r);
 	int64_t ntasks = kdr_result_ntasks(r);
-	bool scored = false, confident = false, estimated = false;
-	int widest = 4;
+	bool scored = false, confident = false;
+	int widest = 8;
 	for (int64_t i = 0; i < ntasks; i++) {
 		int length = (int)strlen(kdr_result_task_name(r, i));
 		widest = length > widest ? length : widest;
 		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
 		confident =
 		        confident || isfinite(kdri_json_number(cli_about_field(run, i, "confidence"), NAN));
-		estimated = estimated || cli_about_field(run, i, "agreement");
 	}
-	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "task", "samples", "features", "k");
+	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "data set", "samples", "features", "k");
 	if (confident)
 		fprintf(out, "  %10s", "confidence");
 	if (scored)
 		fprintf(out, "  %6s  %6s  %6s", "acc", "nmi", "ari");
-	fprintf(out, "  sizes of %s\n", cli_groups(r));
+	fprintf(out, "  %s sizes\n", classes ? "class" : "cluster");
 	for (int64_t i = 0; i < ntasks; i++) {
 		kdr_shape x = kdr_result_task_shape(r, i);
 		const kdri_json_value *s = kdri_json_get(cli_about_task(run, i), "metrics");
@@ -170,8 +179,11 @@ static void print_table(FILE *out, const cli_run *run)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
 		fprintf(out, "  %s\n", sizes);
 	}
-	if (confident && estimated)
-		fprintf(out, "confidence: estimated share of the samples that are in the right cluster\n");
+	if (confident)
+		fprintf(out, "confidence: estimated fraction of samples %s, 0 to 1\n",
+		        classes ? "with the right class" : "in the right cluster");
+	if (scored)
+		fprintf(out, "acc, nmi, ari: agreement with the known classes, 1 is perfect\n");
 }
 
 static void print_calibration(FILE *out, const cli_run *run)
@@ -179,9 +191,10 @@ static void print_calibration(FILE *out, const cli_run *run)
 	const kdri_json_value *c = kdri_json_get(run->about, "calibration");
 	int64_t held_out = kdri_json_integer(kdri_json_get(c, "held_out"), 0);
 	if (held_out > 0)
-		fprintf(out, "\n%lld samples of the sources held out: accuracy %.3f, log loss %.3f\n%s\n",
-		        (long long)held_out, number_at(c, "accuracy"), number_at(c, "log_loss"),
-		        kdri_json_text(kdri_json_get(c, "note"), NULL));
+		fprintf(out,
+		        "\non %lld held-out source sample%s: accuracy %.3f, log loss %.3f (lower is better)\n%s\n",
+		        (long long)held_out, CLI_S(held_out), number_at(c, "accuracy"),
+		        number_at(c, "log_loss"), kdri_json_text(kdri_json_get(c, "note"), NULL));
 }
 
 static void print_left_out(FILE *out, const cli_run *run)
@@ -191,9 +204,9 @@ static void print_left_out(FILE *out, const cli_run *run)
 		int64_t count = kdri_json_count(kdri_json_get(cli_about_task(run, t), "left_out"));
 		if (first)
 			fprintf(out,
-			        "\n%s: %lld row%s of the file left out, the first of them %lld (%s): see left_out in result.json\n",
-			        kdr_result_task_name(run->result, t), (long long)count, count == 1 ? "" : "s",
-			        (long long)first->row, first->reason);
+			        "\n%s: %lld row%s skipped, the first is row %lld (%s); left_out in result.json lists all\n",
+			        kdr_result_task_name(run->result, t), (long long)count,
+			        count == 1 ? " was" : "s were", (long long)first->row, first->reason);
 	}
 }
 
@@ -229,7 +242,7 @@ static void print_model(FILE *out, const cli_run *run)
 		double share = kdri_json_number(cli_about_field(run, t, "predict_agreement"), 1);
 		if (share < 1)
 			fprintf(out,
-			        "%smodel: its rule for new samples gives %.1f %% of the samples of %s the label they have here\n",
+			        "%ssaved model: if the samples were new, %.1f %% of those of %s would get the same label\n",
 			        begun ? "" : "\n", floor(1000 * share) / 10,
 			        kdr_result_task_name(run->result, t));
 		begun = begun || share < 1;

@@ -78,12 +78,16 @@ int cli_names_check(kdr_data *const *data, int64_t count)
 	for (int64_t i = 0; i < count; i++) {
 		const char *name = kdr_data_name(data[i]);
 		if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
-			cli_error("'%s' cannot be the name of a task: give one with name=path", name);
+			cli_error(
+			        "'%s' is not valid as the name of a data set; give another name with NAME=FILE",
+			        name);
 			return EXIT_USAGE;
 		}
 		for (int64_t j = 0; j < i; j++)
 			if (strcmp(name, kdr_data_name(data[j])) == 0) {
-				cli_error("two tasks are called '%s': give them names with name=path", name);
+				cli_error(
+				        "two data sets are named '%s'; give them different names with NAME=FILE",
+				        name);
 				return EXIT_USAGE;
 			}
 	}
@@ -222,8 +226,8 @@ static int split_files(const char *option, const char *text, int64_t count, int6
 		return EXIT_OTHER;
 	if (out->count == count || out->count == files)
 		return EXIT_DONE;
-	cli_error("--%s names %d files for %lld tasks: one for each is needed", option, out->count,
-	          (long long)count);
+	cli_error("--%s has %d file%s for %lld data set%s; give one file for each", option, out->count,
+	          CLI_S(out->count), (long long)count, CLI_S(count));
 	cli_list_free(out);
 	return EXIT_USAGE;
 }
@@ -256,7 +260,8 @@ static int read_beside(kdr_context *ctx, kdr_data *data)
 	if (access(path, F_OK) == 0)
 		code = cli_labels_read(ctx, path, data);
 	else if (!kdr_data_labels(data))
-		cli_warn("--score: there is no %s: task %s is not scored", path, kdr_data_name(data));
+		cli_warn("--score: %s was not found, so data set %s is not scored", path,
+		         kdr_data_name(data));
 	free(path);
 	return code;
 }
@@ -298,12 +303,14 @@ static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, k
 		(*out)->n = kdr_mat_rows(&x);
 	}
 	if ((*out)->n != kdr_mat_rows(&x)) {
-		cli_error("%s: %lld initial labels, but data set %s has %lld samples", path,
-		          (long long)(*out)->n, kdr_data_name(data), (long long)kdr_mat_rows(&x));
+		cli_error(
+		        "%s: %lld initial labels, but data set %s has %lld samples; give one label per sample",
+		        path, (long long)(*out)->n, kdr_data_name(data), (long long)kdr_mat_rows(&x));
 		return EXIT_DATA;
 	}
 	if (!(*out)->integers) {
-		cli_error("--init: labels of task %s are not all whole numbers", kdr_data_name(data));
+		cli_error("%s: the initial labels of data set %s must be whole numbers, starting at 0", path,
+		          kdr_data_name(data));
 		return EXIT_DATA;
 	}
 	return EXIT_DONE;

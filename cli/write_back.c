@@ -79,13 +79,16 @@ static bool check_table(const kdr_data *data, const char *path)
 	}
 	if (!kdr_data_column_at(data, 0) ||
 	    (!workbook && (stat(input, &info) != 0 || !S_ISREG(info.st_mode)))) {
-		cli_error("--write-table: %s is not a CSV, TSV or Excel file that can be read again", input);
+		cli_error("--write-table: %s is not a CSV, TSV or Excel file that can be read a second time",
+		          input);
 		return false;
 	}
 	if (workbook ? !ends_with(path, ".xlsx") && !ends_with(path, ".xlsm") : !text) {
-		cli_error("--write-table %s: %s", path,
-		          workbook ? "an Excel file is written; name it .xlsx"
-		                   : "a table of text is written; name it .csv, .tsv, .tab or .txt");
+		cli_error(
+		        "--write-table %s: %s", path,
+		        workbook
+		                ? "the input is an Excel file; use a name that ends in .xlsx"
+		                : "the input is a text table; use a name that ends in .csv, .tsv, .tab or .txt");
 		return false;
 	}
 	return true;
@@ -136,7 +139,7 @@ int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *task
 			continue;
 		if (cli_ranks() > 1) {
 			cli_error(
-			        "--%s: not under mpirun, where no process has all rows; <task>.samples.csv has them",
+			        "--%s is not available under mpirun, because no process has all rows; use <task>.samples.csv",
 			        options[table]);
 			return EXIT_USAGE;
 		}
@@ -145,7 +148,7 @@ int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *task
 			if (t > first && tasks->from[t] == tasks->from[t - 1])
 				continue;
 			if (strcmp(kdr_data_path(tasks->data[t]), "-") == 0) {
-				cli_error("--%s: standard input cannot be given back", options[table]);
+				cli_error("--%s needs an input file, not standard input", options[table]);
 				return EXIT_USAGE;
 			}
 			output_path(given, tasks, t, several, path, sizeof path);

@@ -349,7 +349,7 @@ const char *kdri_prep_warning_at(const kdr_prep *prep, int64_t index);
 /* What was done, on one line, such as "features: union (3 tasks, 2500 columns); tfidf; l2". */
 const char *kdri_prep_describe(const kdr_prep *prep);
 
-/* Such as "counts of words"; "" if unknown. */
+/* Such as "word counts"; "" if unknown. */
 const char *kdri_data_kind_name(kdr_data_kind kind);
 
 /* Returns KDR_ERR_ARGUMENT from a public function unless the context and the named pointers are given. */

@@ -101,8 +101,8 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(kdri_check_sets(ctx, "cluster", tasks, count, 1));
 	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
 	options = &own;
-	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", options->map));
-	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", options->features_from != NULL));
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (--report)", options->map));
+	KDRI_TRY(kdri_job_alone(ctx, "--features-from", options->features_from != NULL));
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));

@@ -29,11 +29,11 @@ static kdr_status embed_check(kdr_context *ctx, const kdr_mat *x, int64_t count,
 	char name[32];
 	if (o->neighbors < 0 || o->neighbors > 1000)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "neighbors: %lld is not allowed: 1 to 1000, 0 the default",
+		                 "neighbors: %lld is not valid; use 1 to 1000, or 0 for the default",
 		                 (long long)o->neighbors);
 	if (o->sweeps < 0 || o->sweeps > 1000000)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "sweeps: %lld is not allowed: 1 to 1000000, 0 the default",
+		                 "sweeps: %lld is not valid; use 1 to 1000000, or 0 for the default",
 		                 (long long)o->sweeps);
 	if ((int)o->layout < KDR_EMBED_FORCES || o->layout > KDR_EMBED_DIRECTIONS)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "layout: %d is not one of kdr_embed_layout",
@@ -41,8 +41,7 @@ static kdr_status embed_check(kdr_context *ctx, const kdr_mat *x, int64_t count,
 	for (int64_t t = 0; t < count; t++) {
 		kdri_snprintf(name, sizeof name, "task %lld", (long long)t + 1);
 		if (kdr_mat_rows(&x[t]) < 1 || kdr_mat_cols(&x[t]) < 1)
-			return kdri_fail(ctx, KDR_ERR_DATA,
-			                 "%s: no samples or no features: nothing to lay out", name);
+			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no samples or no features", name);
 		KDRI_TRY(kdri_mat_check_finite(ctx, &x[t], name));
 	}
 done:
@@ -57,7 +56,7 @@ kdr_status kdri_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!x || !xy || count < 1)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no data set was given; at least one is needed");
 	if (!options)
 		options = &defaults;
 	KDRI_TRY(embed_check(ctx, x, count, options));
@@ -109,7 +108,7 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	                           kdri_prep_chosen(&prep, o.choice) ? KDRI_PREP_RECIPE : KDRI_PREP_SPECIFIED,
 	                           false, &recipe, &e->prep));
 	kdri_snprintf(e->about, sizeof e->about,
-	              recipe.kind == KDR_DATA_UNKNOWN ? "%s" : "%s (the data look like %s)",
+	              recipe.kind == KDR_DATA_UNKNOWN ? "%s" : "%s; chosen because the data appear to be %s",
 	              kdri_prep_describe(e->prep), kdri_data_kind_name(recipe.kind));
 	o.centre |= recipe.centre;
 	for (int64_t t = 0; t < count; t++)

@@ -56,8 +56,9 @@ kdr_status kdr_estimate_bytes_job(kdr_context *ctx, const char *job, const kdr_m
 	const bool predict = strcmp(job, "predict") == 0, relate = strcmp(job, "relate") == 0;
 	KDRI_TRY(kdri_shape_check(ctx, tasks, ntasks, &data));
 	if (predict ? !model || ntasks != 1 : !relate && strcmp(job, "embed") != 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "an estimate is for relate, embed, or predict with a model and one task");
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "estimates are available for relate, embed, and predict with a model and one data set");
 	const kdri_sizes s = { .tasks = tasks, .ntasks = ntasks, .threads = ctx->threads };
 	*out = (kdr_estimate){ .bytes = data + (predict  ? predict_bytes(&s, model)
 		                                : relate ? relate_bytes(&s)
@@ -113,8 +114,8 @@ kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	KDRI_TRY(kdri_columns_used(ctx, &x, &used, &found));
 	st = kdri_fail(
 	        ctx, KDR_ERR_MEMORY,
-	        "%s has %lld columns, %lld of them with entries: %.3g GB of memory are needed for figures about "
-	        "columns, more than %s; renumber the columns that have entries",
+	        "%s has %lld columns, %lld of them with values; statistics of the columns need %.3g GB of memory, more than "
+	        "%s; renumber the columns with values",
 	        widest->name, (long long)widest->cols, (long long)found, e.bytes / 1e9,
 	        ctx->max_memory > 0 ? "--max-memory allows" : "this machine has");
 done:

@@ -60,7 +60,8 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
 	KDRI_TRY(kdri_data_origin(ctx, set, &origin, &file_rows));
 	if (file_rows != g->file_rows || (labels && n != set->rows)) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: has changed since it was read: %lld rows, not %lld",
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s has changed since it was read: it has %lld rows instead of %lld",
 		               set->path, (long long)g->file_rows, (long long)file_rows);
 		goto done;
 	}

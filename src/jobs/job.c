@@ -32,8 +32,8 @@ kdr_status kdr_algo_require(kdr_context *ctx, const char *id, kdr_family family,
 	}
 	if (kdr_algo_find(id))
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "method '%s' does not %s; 'kindred methods' says what it does", id,
-		                 verbs[family]);
+		                 "method '%s' does not %s; 'kindred methods' shows the family of each method",
+		                 id, verbs[family]);
 	return kdri_algo_unknown(ctx, id, &family);
 }
 
@@ -77,7 +77,7 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_fa
 		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "method '%s' takes tasks with features of their own, which have none to learn together",
+			        "features cannot be learned for method '%s', whose data sets may have different features; use another method",
 			        job->algo->id);
 		KDRI_TRY(kdr_algo_require(ctx, wanted->features_from, KDR_FAMILY_FEATURES, &features));
 		KDRI_TRY(take_options(ctx, features, wanted->feature_settings, &job->feature_options));
@@ -92,7 +92,7 @@ kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted)
 		return KDR_OK;
 	return kdri_fail(
 	        ctx, KDR_ERR_UNSUPPORTED,
-	        "%s: not under mpirun, where no process has all rows: fit first, and look at the result without",
+	        "%s is not available under mpirun, because no process has all rows; fit first, then start a single process",
 	        what);
 }
 
@@ -219,8 +219,8 @@ static kdr_status hint(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t
 	name_column(&ends[1], most, sizeof most);
 	kdri_snprintf(
 	        job->hint, sizeof job->hint,
-	        "standard deviations of columns go from %.3g (%s) to %.3g (%s), and %s weighs columns by them: if they are in "
-	        "different units, --scale %s makes them count alike",
+	        "column standard deviations range from %.3g (%s) to %.3g (%s), and %s weights columns by them; if the units "
+	        "differ, add --scale %s to give all columns equal weight",
 	        ends[0].deviation, least, ends[1].deviation, most, job->algo->id, scaling);
 done:
 	return st;
@@ -420,7 +420,7 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	if (job->feature_options && !learnt)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "stopped before '%s' had learned its features: the columns were used as they are",
+		        "stopped before '%s' had learned its features, so the original columns were used",
 		        kdr_options_algo(job->feature_options)->id));
 	job->seconds.fit += kdri_now() - start;
 	*out = result;

@@ -309,7 +309,8 @@ static void put_markers(kdri_json *j, const kdri_task_result *t)
 			kdri_json_reals(j, NULL, (share ? m->share : m->mean) + c * m->count, m->count);
 		kdri_json_end_array(j);
 	}
-	kdri_json_string(j, "note", "p-values are exploratory: the clusters were made from the same data");
+	kdri_json_string(j, "note",
+	                 "p-values are exploratory, because the clusters were found in the same data");
 	kdri_json_end_object(j);
 }
 
@@ -468,8 +469,8 @@ static void put_shared(kdri_json *j, const kdr_result *r)
 
 /* What the calibration cannot know. */
 static const char calibration_note[] =
-        "probabilities are calibrated on held-out samples of the sources: they are right for samples like those, and know "
-        "nothing of what sets the target apart from them; where data shift, expect less";
+        "probabilities are calibrated on held-out source samples; they hold for similar samples but cannot account for "
+        "differences in the target; if the data shift, expect them to be less accurate";
 
 static void put_calibration(kdri_json *j, const kdr_result *r)
 {
@@ -586,7 +587,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 
 static kdr_status no_memory(kdr_context *ctx, const kdri_json *j)
 {
-	return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for result.json: %zu bytes", j->room);
+	return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: result.json needs %zu bytes", j->room);
 }
 
 kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, bool samples, char **text,

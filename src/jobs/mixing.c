@@ -131,7 +131,8 @@ static kdr_status stack_directions(kdr_context *ctx, const kdr_result *r, kdr_da
 	}
 	KDRI_TRY(kdri_embed_shared(ctx, x, r->ntasks, &shared, &width));
 	s->x = (kdri_own){ kdr_mat_from_dense(shared, s->n, width), { shared } };
-	s->space = "samples less the mean of their data set, along the leading directions of all data sets";
+	s->space =
+	        "the samples minus the mean of their data set, projected onto the leading directions of all data sets";
 done:
 	kdri_free(ctx, x);
 	return st;

@@ -84,13 +84,12 @@ static kdr_status overlap_check(kdr_context *ctx, overlap *o, const kdr_data *d,
 		              d->features[0], source->name, source->features[0]);
 	st = kdri_fail(
 	        ctx, KDR_ERR_DATA,
-	        "%.60s shares %s with %.60s%s%s: %.2g %% of the weight of its entries, in %lld of %lld columns; at least %g %% is "
-	        "needed. Give columns of the same meaning the same name (--rename), vectorize texts together, or name a data set "
-	        "with features of both with --bridge%s",
+	        "%.60s has %s in common with %.60s%s%s: %.2g %% of the weight of its values, in %lld of %lld columns; at least "
+	        "%g %% is needed. Give columns with the same meaning the same name (--rename), vectorize the texts together, or use "
+	        "--bridge with a data set that has features of both%s",
 	        d->name, columns > 0 ? "almost no feature" : "no feature", source->name, more, example,
 	        weight[1] > 0 ? 100 * weight[0] / weight[1] : 0, (long long)columns, (long long)d->cols,
-	        100 * least_share,
-	        o->named ? "; use --features position if columns correspond by their positions" : "");
+	        100 * least_share, o->named ? "; use --features position to match columns by position" : "");
 done:
 	kdri_free(ctx, counts);
 	return st;

@@ -32,10 +32,10 @@ static kdr_status choose_task(kdr_context *ctx, const kdr_model *m, const char *
 	for (int64_t i = 0; i < m->ntasks; i++)
 		kdri_list_add(list, sizeof list, "%s", m->task_names[i]);
 	return name ? kdri_fail(ctx, KDR_ERR_ARGUMENT,
-	                        "the model has no task '%s': it has %s; --task says whose the samples are",
+	                        "the model has no data set '%s'; choose one of its data sets with --task: %s",
 	                        name, list)
 	            : kdri_fail(ctx, KDR_ERR_ARGUMENT,
-	                        "the model has several tasks; choose one with --task: %s", list);
+	                        "the model has several data sets; choose one with --task: %s", list);
 }
 
 /* A result for the rows of `data`, whose labels are still to be found. */
@@ -130,7 +130,7 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 		if (g->of[i] < 0) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "%s: row %lld has no value in the column of tasks: every row needs one, or --task",
+			        "%s: row %lld has no value in the --task-column; fill in the value, or use --task instead",
 			        data->path[0] ? data->path : data->name, (long long)i + 1);
 			goto done;
 		}

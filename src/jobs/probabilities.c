@@ -239,7 +239,7 @@ kdr_status kdri_job_probabilities(kdr_context *ctx, kdri_job *job, const kdri_ca
 	if (st != KDR_OK || all == 0) {
 		KDRI_TRY(kdri_result_warn(ctx, r, "probabilities are not calibrated: %s",
 		                          st != KDR_OK ? kdr_context_error(ctx)
-		                                       : "there was no time, or no sample to hold out"));
+		                                       : "no time was left, or no sample could be held out"));
 		all = 0;
 	} else {
 		KDRI_TRY(kdri_calibrate(ctx, &h, &out->temperature, &out->label, &out->log_loss));

@@ -152,8 +152,8 @@ const char *kdri_data_kind_name(kdr_data_kind kind)
 		[KDR_DATA_SPARSE] = "sparse data",
 		[KDR_DATA_MEASUREMENTS] = "measurements",
 		[KDR_DATA_UNITS] = "measurements in different units",
-		[KDR_DATA_WORDS] = "counts of words",
-		[KDR_DATA_MOLECULES] = "counts of molecules",
+		[KDR_DATA_WORDS] = "word counts",
+		[KDR_DATA_MOLECULES] = "molecule counts",
 		[KDR_DATA_HISTOGRAMS] = "histograms",
 		[KDR_DATA_TABLE] = "a table",
 	};

@@ -151,7 +151,7 @@ static kdr_status relation_json(kdr_context *ctx, const relation *r, char **text
 	kdri_json_end_object(&j);
 	if (j.failed) {
 		kdri_json_free(&j);
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for the relation as JSON");
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory for the JSON result of relate");
 	}
 	*text = j.text;
 	if (length)

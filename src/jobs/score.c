@@ -19,7 +19,7 @@ static kdr_status warn_strangers(kdr_context *ctx, kdr_result *r, int64_t task, 
 		if (met[c])
 			KDRI_TRY(kdri_result_warn(
 			        ctx, r,
-			        "class '%s' of the truth of %s is in no source: its samples count as wrong",
+			        "class '%s' of %s is not in any source, so its samples count as wrong",
 			        data->classes[c], r->tasks[task].name));
 done:
 	kdri_free(ctx, met);
@@ -37,8 +37,8 @@ kdr_status kdri_job_same_classes(kdr_context *ctx, const kdr_data *data)
 	if (ends[0] != -ends[1])
 		st = kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "task %s: ranks have lists of classes that differ: give all of them one file of labels for all "
-		        "rows",
+		        "data set %s: the ranks have different lists of classes; give all ranks the same label file, with "
+		        "the labels of all rows",
 		        data->name);
 done:
 	return st;

@@ -14,11 +14,10 @@ kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	if (!ctx || !out)
 		return KDR_ERR_ARGUMENT;
 	if (!sets || count < 3)
-		return kdri_fail(
-		        ctx, KDR_ERR_ARGUMENT,
-		        "a selector learns from triples: %lld data sets were given, at least 3 are needed",
-		        (long long)count);
-	KDRI_TRY(kdri_check_sets(ctx, "a selector", sets, count, 3));
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "a selection model needs at least 3 data sets; %lld given",
+		                 (long long)count);
+	KDRI_TRY(kdri_check_sets(ctx, "a selection model", sets, count, 3));
 	KDRI_TRY(KDRI_NEW(ctx, &own, count));
 	KDRI_TRY(KDRI_NEW(ctx, &x, count));
 	KDRI_TRY(KDRI_NEW(ctx, &known, count));
@@ -27,7 +26,7 @@ kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t c
 		if (!kdr_data_labels(own[i])) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "data set '%s' has no classes: a selector learns from labelled data sets",
+			        "data set '%s' has no classes; a selection model needs labelled data sets",
 			        kdr_data_name(own[i]));
 			goto done;
 		}

@@ -155,7 +155,7 @@ kdr_status kdr_stability(kdr_context *ctx, kdr_data *const *tasks, int64_t count
 	kdr_prep_options prep;
 	if (!ctx || !tasks || count < 1 || !labels || !out || !resamples)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_stability: tasks, labels and a place for the answer are needed");
+		                 "kdr_stability: data sets, labels and a place for the result are needed");
 	KDRI_TRY(kdri_check_sets(ctx, "stability", tasks, count, 1));
 	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
 	options = &own;

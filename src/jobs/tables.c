@@ -340,12 +340,12 @@ kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kd
 		const char *needs;
 		kdr_status (*fill)(table *t, const kdr_result *r, int64_t at);
 	} tables[] = {
-		[KDR_TABLE_LABELS] = { "a task with labels", fill_labels },
-		[KDR_TABLE_SAMPLES] = { "a task with labels", fill_samples },
-		[KDR_TABLE_PROBABILITIES] = { "a task with probabilities", fill_probabilities },
+		[KDR_TABLE_LABELS] = { "a data set with labels", fill_labels },
+		[KDR_TABLE_SAMPLES] = { "a data set with labels", fill_samples },
+		[KDR_TABLE_PROBABILITIES] = { "a data set with probabilities", fill_probabilities },
 		[KDR_TABLE_FEATURES] = { "a result", fill_features },
 		[KDR_TABLE_ARRAY] = { "an array of the result", fill_array },
-		[KDR_TABLE_INPUT] = { "a task with labels", NULL },
+		[KDR_TABLE_INPUT] = { "a data set with labels", NULL },
 	};
 	if ((int)what < 0 || what > KDR_TABLE_INPUT)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "table %d is not one of kdr_table", (int)what);

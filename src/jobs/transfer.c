@@ -50,8 +50,10 @@ static kdr_status transfer_collect(kdr_context *ctx, transfer *t)
 		KDRI_TRY(kdri_check_sets(ctx, "transfer", parts[p].count > 0 ? parts[p].list : s->sources,
 		                         parts[p].count, 0));
 	if (s->views && !one && !(t->job.algo->flags & KDR_ALGO_BRIDGES))
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no two views of a bridge",
-		                 t->job.algo->id);
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "method '%s' does not use two views of a bridge; give one data set per bridge",
+		        t->job.algo->id);
 	t->target = s->nsources + s->nbridges * (s->views ? 2 : 1);
 	KDRI_TRY(KDRI_NEW(ctx, &t->all, t->target + s->ntargets));
 	for (int p = 0; p < 4; p++)
@@ -78,7 +80,7 @@ static kdr_status transfer_check_classes(kdr_context *ctx, const transfer *t)
 	kdr_status st = KDR_OK;
 	const kdr_data *first = t->all[0];
 	if (t->classes < 2)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s: at least two are needed",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s; at least two are needed",
 		                 (long long)t->classes, t->classes == 1 ? "" : "es");
 	for (int64_t c = 0; (t->job.algo->flags & KDR_ALGO_BRIDGE) && c < t->classes; c++) {
 		bool found = false;
@@ -86,9 +88,10 @@ static kdr_status transfer_check_classes(kdr_context *ctx, const transfer *t)
 			found = has_class(t->all[i], c);
 		KDRI_TRY(kdri_any(ctx, &found));
 		if (!found)
-			return kdri_fail(ctx, KDR_ERR_DATA,
-			                 "class '%s' is named in the labels, but no row of a source has it",
-			                 first->classes[c]);
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "no source sample has the class '%s', which the labels name; remove this class, or use other sources",
+			        first->classes[c]);
 	}
 done:
 	return st;
@@ -103,17 +106,21 @@ static kdr_status take_known(kdr_context *ctx, transfer *t)
 	/* A class for each row of the file, of which these are some. */
 	const int64_t *row = target->origin && known->n == target->file_rows ? target->origin : NULL;
 	if (known->n != target->rows && !row)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%lld known label%s, but data set %s has %lld sample%s",
-		                 (long long)known->n, known->n == 1 ? "" : "s", target->name,
-		                 (long long)target->rows, target->rows == 1 ? "" : "s");
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%lld known label%s, but data set %s has %lld sample%s; give one label per sample, '?' if unknown",
+		        (long long)known->n, known->n == 1 ? "" : "s", target->name, (long long)target->rows,
+		        target->rows == 1 ? "" : "s");
 	KDRI_TRY(KDRI_NEW(ctx, &map, known->count));
 	for (int64_t c = 0; c < known->count; c++) {
 		int64_t to = 0;
 		while (to < t->classes && strcmp(known->names[c], source->classes[to]) != 0)
 			to++;
 		if (to == t->classes && strcmp(known->names[c], "?") != 0) {
-			st = kdri_fail(ctx, KDR_ERR_DATA, "known classes of %s: no source has the class '%s'",
-			               target->name, known->names[c]);
+			st = kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "known classes of %s: no source has the class '%s'; use a class of the sources, or '?'",
+			        target->name, known->names[c]);
 			goto done;
 		}
 		map[c] = to < t->classes ? to : -1;
@@ -136,7 +143,7 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 	for (int64_t i = 0; i < t->sets->nsources; i++) {
 		if (!t->all[i]->labels) {
 			st = kdri_fail(ctx, KDR_ERR_DATA,
-			               "%s has no classes: give --labels or --label-column",
+			               "%s has no classes; give them with --labels or --label-column",
 			               t->all[i]->path[0] ? t->all[i]->path : t->all[i]->name);
 			goto done;
 		}
@@ -318,9 +325,10 @@ static kdr_status rank_back(kdr_context *ctx, const transfer *t)
 		before[k] = s->rank;
 		s->score = worth(s);
 		if (!isnan(s->back))
-			kdri_snprintf(s->reason, sizeof s->reason,
-			              "%.1f %% of the source's classes come back over it from the target",
-			              100 * s->back);
+			kdri_snprintf(
+			        s->reason, sizeof s->reason,
+			        "%.1f %% of the source's classes are recovered from the target over this bridge",
+			        100 * s->back);
 	}
 	for (int64_t k = 0; k < t->candidates; k++) {
 		t->scores[k].rank = 0;
@@ -392,13 +400,13 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_transfer_sets, sets, &own_sets));
 	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
 	sets = &own_sets;
-	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (report)", t.o->map));
-	KDRI_TRY(kdri_job_alone(ctx, "features learnt first", t.o->features_from != NULL));
+	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (--report)", t.o->map));
+	KDRI_TRY(kdri_job_alone(ctx, "--features-from", t.o->features_from != NULL));
 	KDRI_TRY(kdri_job_open(ctx, t.o, KDR_FAMILY_TRANSFER, &t.job));
 	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "--probabilities: method '%s' finds clusters of the target, which no class belongs to",
+		        "--probabilities is not available with method '%s', which finds clusters instead of classes",
 		        t.job.algo->id);
 		goto done;
 	}

@@ -34,7 +34,7 @@ class Auto(CliTest):
         done = self.run_kindred("cluster", "-k", 3, "-o", "out", "a.mtx", "b.mtx")
         r = self.result()
         self.assertEqual(r["method"], "auto")
-        self.assertEqual(r["data"], "counts of words")
+        self.assertEqual(r["data"], "word counts")
         self.assertIn("tfidf; l2", r["preprocessing"])
         for t in r["tasks"]:
             self.assertTrue(self.same_partition(t["labels"]))
@@ -43,7 +43,7 @@ class Auto(CliTest):
             self.assertIn(name, fields)
         self.assertEqual(r["relatedness"]["tasks"], ["a", "b"])
         self.assertEqual({(c["from"], c["to"]) for c in r["correspondence"]}, {("a", "b"), ("b", "a")})
-        for piece in ("confidence", "look like counts of words", "mtcfir", "a 0 = b", fields["advice.a"], "written to out"):
+        for piece in ("confidence", "appear to be word counts", "mtcfir", "a 0 = b", fields["advice.a"], "written to out"):
             self.assertIn(piece, done.stdout)
 
     def test_what_the_user_says_about_preprocessing_counts(self):
@@ -117,11 +117,11 @@ class Auto(CliTest):
         self.assertEqual(r["stop"], "time")
         self.assertEqual(len(r["tasks"][1]["labels"]), 45)
         self.assertIn("time limit: member 'mtcfir' is left out", " ".join(r["warnings"]))
-        self.assertIn("out of time", done.stdout)
+        self.assertIn("stopped at the time limit", done.stdout)
         self.assertIn("runs had time to vote", done.stdout)
         self.assertNotIn("the members agree", done.stdout)
         # One voter agrees with itself: no confidence is made of that. The graph is worth a moment's grace, unless that is over too.
-        self.assertRegex(done.stdout, "votes: (normalised cut 3|k-means 1)\n")
+        self.assertRegex(done.stdout, "votes per data set: (normalised cut 3|k-means 1)\n")
         self.assertNotIn("confidence", done.stdout)
         self.assertNotIn("confidence.a", r["method_fields"])
         self.assertNotIn("method", {t.get("confidence_from") for t in r["tasks"]})
@@ -161,7 +161,7 @@ class Auto(CliTest):
         self.fails("cluster", "a.mtx", code=2, says=["-k", "auto"])
         self.fails("cluster", "-k", "many", "a.mtx", code=2, says=["many", "auto"])
         self.fails("cluster", "-k", 61, "a.mtx", code=2, says=["61", "60 samples"])
-        self.fails("cluster", "-k", "3,3,3", "a.mtx", "b.mtx", code=2, says="3 numbers for 2 tasks")
+        self.fails("cluster", "-k", "3,3,3", "a.mtx", "b.mtx", code=2, says="3 values for 2 data sets")
         self.fails("cluster", "-k", 3, "-m", "kmeans", "--no-transfer", "a.mtx", code=2, says=["--[no-]transfer", "kmeans"])
         self.fails("cluster", "-k", 3, "--pooled", "a.mtx", "b.mtx", code=2, says=["auto", "pool"])
         self.fails("cluster", "-k", 3, "--set", "seeds=0", "a.mtx", code=2, says=["seeds", "1"])

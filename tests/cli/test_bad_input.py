@@ -25,8 +25,8 @@ class BadInput(CliTest):
         path = self.write("a.csv", BLOBS_A)
         for k in ("0", "-3", "two", "2.5", "", "99999999999999999999"):
             self.cluster(path, k=k, code=2, says=["-k", f"'{k}'", "whole number"])
-        self.fails("cluster", "-m", "kmeans", path, code=2, says="-k K")
-        self.fails("cluster", "-m", "kmeans", "-k", "2,2", path, code=2, says=["2 numbers", "1 tasks"])
+        self.fails("cluster", "-m", "kmeans", path, code=2, says="cluster needs -k")
+        self.fails("cluster", "-m", "kmeans", "-k", "2,2", path, code=2, says=["2 values", "1 data set"])
 
     def test_empty_file(self):
         for name in ("a.csv", "a.mtx", "a.npy", "a.tsv"):
@@ -59,7 +59,7 @@ class BadInput(CliTest):
     def test_two_columns_of_one_name(self):
         path = self.write("a.csv", "x,x,y\n1,2,3\n4,5,6\n7,8,1\n")
         self.cluster(path, code=3, says=["columns 1 and 2", "'x'", "--features position"])
-        self.assertIn("names occur more than once", self.run_kindred("inspect", path).stdout)
+        self.assertIn("1 feature name occurs more than once", self.run_kindred("inspect", path).stdout)
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--features", "position", "-o", "placed", path)
 
     def test_format_that_nobody_told(self):
@@ -180,7 +180,7 @@ class BadInput(CliTest):
         short = self.write("short", "0\n1\n")
         self.cluster("--truth", short, path, code=3, says=["short", "2", "20"])
         self.cluster("--init", short, path, code=3, says=["short", "2", "20"])
-        self.cluster("--truth", f"{short},{short}", path, code=2, says="2 files for 1 tasks")
+        self.cluster("--truth", f"{short},{short}", path, code=2, says="2 files for 1 data set")
         self.cluster("--init", self.write("big", "7\n" * 20), path, code=3, says=["initial label", "7", "0 to 1"])
         self.cluster("--init", self.write("words", "red\n" * 20), path, code=3, says="whole numbers")
 
@@ -189,7 +189,7 @@ class BadInput(CliTest):
                      code=3, says=["a", "b"])
         self.cluster(self.write("c.csv", "1,2\n3,4\n"), self.write("d.csv", "1,2,3\n4,5,6\n"), code=3, says=["c", "d", "2", "3"])
         os.mkdir(self.path("sub"))
-        self.cluster("c.csv", self.write("sub/c.csv", "1,2\n3,4\n"), code=2, says=["two tasks", "'c'", "name=path"])
+        self.cluster("c.csv", self.write("sub/c.csv", "1,2\n3,4\n"), code=2, says=["two data sets", "'c'", "NAME=FILE"])
 
     def test_negative_counts_for_tfidf(self):
         self.cluster("--weight", "tfidf", self.write("a.csv", "x,y\n1,2\n-3,4\n"), code=3, says=["-3", "a"])
@@ -204,7 +204,7 @@ class BadArguments(CliTest):
         self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "n_inti=3", path, code=2, says=["n_inti", "n_init"])
         self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "start=foo", path, code=2, says=["foo", "kmeans++", "random"])
         self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "n_init=0", path, code=2, says=["n_init", "0", "[1"])
-        self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "n_init", path, code=2, says="name=value")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--set", "n_init", path, code=2, says="NAME=VALUE")
         self.fails("cluster", "-m", "kmeans", "-k", 2, "--weight", "tfid", path, code=2, says=["tfid", "tfidf"])
         self.fails("methods", "kmeens", code=2, says="kmeans")
         self.fails("help", "clust", code=2, says="cluster")

@@ -129,7 +129,7 @@ class Bench(CliTest):
         self.assertEqual([line[0] for line in lines], ["blobs", "blobs, all sources", "all"])
         plan["summary"]["against"] = ["nobody"]
         self.write("plan.json", json.dumps(plan))
-        self.fails("bench", "--plan", "plan.json", code=3, says="there is no row 'nobody'")
+        self.fails("bench", "--plan", "plan.json", code=3, says="the table has no row 'nobody'")
 
     def test_paired_p_is_that_of_scipy(self):
         try:
@@ -149,7 +149,7 @@ class Bench(CliTest):
     def test_pick_shows_the_best_setting_and_says_that_the_truth_chose_it(self):
         done = self.run_kindred("bench", "--methods", "kmeans", "--grid", "max_iter=0,100", "--set", "start=random",
                                 "--pick", "--repeats", "4", *self.tasks())
-        self.assertIn("CHOSEN ON THE TRUTH", done.stdout)
+        self.assertIn("CHOSEN BY THE KNOWN CLASSES", done.stdout)
         self.assertIn("max_iter = 100", done.stdout)
         self.assertNotIn("max_iter = 0 ", done.stdout)
 
@@ -202,7 +202,7 @@ class Bench(CliTest):
             ({"data": [a], "rows": rows, "weight": "tf"}, "'weight' must be one of none, binary"),
             ({"data": [a], "rows": rows, "repeats": 0}, "'repeats' must be a number"),
             ({"data": [a], "rows": rows, "k": 0}, "'k' must be a whole number"),
-            ({"data": [a], "rows": rows, "paired": "x"}, "there is no row 'x'"),
+            ({"data": [a], "rows": rows, "paired": "x"}, "the table has no row 'x'"),
             ({"data": [a], "rows": [{"method": "kmeans", "references": {"p": {"acc": [1, 2]}}}]}, "a list of 1 figures"),
             ({"data": ["none.csv"], "rows": rows}, "cannot open"),
         ]
@@ -259,7 +259,7 @@ class Bench(CliTest):
         gone = sorted(rows)[0]
         os.remove(self.path("one/" + gone))
         again = self.run_kindred("bench", "defaults", "--repeats", "2", "-o", "one", "--force").stdout
-        self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are there already", again)
+        self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are already saved", again)
         self.assertEqual(rows, self.rows("one"))
         # A row of other defaults is made again; files of versions that did not write them, or do not know an option, stand.
         name = next(name for name, row in rows.items() if row["method"] == "kmeans")
@@ -271,13 +271,13 @@ class Bench(CliTest):
             self.write("one/" + name, json.dumps(changed))
             again = self.run_kindred("bench", "defaults", "--repeats", "2", "-o", "one", "--force").stdout
             if there:
-                self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are there already", again)
+                self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are already saved", again)
                 self.assertEqual(rows, self.rows("one"))
             else:
                 self.assertNotIn(" of ", again.split("##")[0])
         self.write("one/" + name, json.dumps(row))
         again = self.run_kindred("bench", "defaults", "--repeats", "3", "-o", "one", "--force").stdout
-        self.assertIn(f"0 of {len(rows)} rows are there already", again)  # the plan is another one
+        self.assertIn(f"0 of {len(rows)} rows are already saved", again)  # the plan is another one
         self.fails("bench", "defaults", "--repeats", "3", "-o", "one", code=2, says="--force")
         self.write("one/" + gone, "{")
         self.fails("bench", "defaults", "--repeats", "3", "-o", "one", "--force", code=3, says=gone)
@@ -305,11 +305,11 @@ class Bench(CliTest):
         count = sum(len(t["rows"]) for t in json.loads(self.run_kindred("bench", "--show", "berikov").stdout)["tables"])
         self.assertGreaterEqual(len(there), 2)
         self.assertLess(len(there), count)
-        self.assertIn("the same command goes on", err)
+        self.assertIn("run the same command again to continue", err)
         self.assertIn("KINDRED_DATA", err)
         self.assertEqual(self.leftovers(), [])
         done = self.run_kindred("bench", "all", "-o", "d", "--repeats", "1", "--time-limit", "1e-9", env=env, code=130)
-        self.assertIn(f"{len(there)} of {count} rows are there already", done.stdout)
+        self.assertIn(f"{len(there)} of {count} rows are already saved", done.stdout)
         self.run_kindred("bench", "all", "-o", "d", "--repeats", "1", "-q", env=env)
         rows = self.rows("d")
         self.assertEqual(len(rows), count)

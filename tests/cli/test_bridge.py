@@ -52,7 +52,7 @@ class Bridge(CliTest):
     def test_sweeps_are_a_rule_unless_a_tolerance_is_asked_for(self):
         for method in ("ttl", "nmtf"):
             text = self.transfer("--bridge", "near.csv", "--strict", "-o", "out", "--force", method=method).stdout
-            self.assertIn("after 20 iterations", text)
+            self.assertIn("ran 20 iterations", text)
             self.assertNotIn("converged", text)
             self.assertEqual((self.result()["stop"], self.result()["complete"]), ("max_iter", True))
             self.transfer("--bridge", "near.csv", "--strict", "--set", "tol=1e-12", "-o", "out", "--force", method=method, code=5)
@@ -64,7 +64,7 @@ class Bridge(CliTest):
         best, other = r["bridges"]
         self.assertEqual([t["name"] for t in r["tasks"]], ["source", best["name"], "target"])
         self.assertEqual([(b["rank"], b["chosen"]) for b in r["bridges"]], [(0, True), (1, False)])
-        self.assertIn("chosen: %s: %.1f %% of the source's classes come back" % (best["name"], 100 * best["back"]), text)
+        self.assertIn("chosen bridge: %s (%.1f %% of the source's classes are recovered" % (best["name"], 100 * best["back"]), text)
         self.assertGreaterEqual(best["back"], other["back"])
         self.assertTrue(all(b["score"] == b["back"] and b["acc"] is not None for b in r["bridges"]))
         self.assertEqual(best["acc"], r["tasks"][2]["metrics"]["acc"])
@@ -92,7 +92,7 @@ class Bridge(CliTest):
                          [("source", 20), ("bridge", 20), ("bridge-view2", 20), ("target", 20)])
         self.assertGreater(r["tasks"][3]["metrics"]["acc"], 0.9)
         self.transfer("--bridge", "v1.csv,v2.csv", "--bridge", "v1.csv,v2.csv", "-o", "x", code=2)  # two tasks of one name
-        self.refuses("--bridge", "v1.csv,v2.csv", "--bridge", "near.csv", code=2, says="all or none")
+        self.refuses("--bridge", "v1.csv,v2.csv", "--bridge", "near.csv", code=2, says="for all of them, or for none")
         self.refuses("--bridge", "v1.csv,v2.csv,near.csv", code=2, says="two views")
         self.refuses("--bridge", "v1.csv,v2.csv", code=2, says="two views", method="svm")
 
@@ -131,7 +131,7 @@ class Bridge(CliTest):
             self.assertIn("triples", done.stdout)
         else:  # on so little data it may be that no bridge helps, or all do
             self.assertEqual(done.returncode, 3)
-            self.assertIn("nothing to learn from", done.stderr)
+            self.assertIn("nothing can be learned", done.stderr)
         self.write("sel.json", json.dumps({"kind": "selector", "beta": [0, 0, 0, 0, 1, 0, 1]}))
         text = self.transfer("--bridge", "far.csv", "--bridge", "near.csv", "--selector", "sel.json", "-o", "out").stdout
         self.assertIn("probability", text)

@@ -70,8 +70,8 @@ class Commands(CliTest):
         text = " ".join(self.run_kindred("help", "transfer").stdout.split())
         methods = json.loads(self.run_kindred("methods", "--json").stdout)
         self.assertEqual([m["id"] for m in methods if any(o["name"] == "guard" for o in m["options"])], ["trec"])
-        self.assertIn("--guard only for trec:", text)
-        self.assertIn("chosen by the kind of data; none with bench and evaluate", text)
+        self.assertIn("--guard method trec:", text)
+        self.assertIn("chosen by the kind of data, unless --norm or --scale is given; bench and evaluate: none", text)
         self.assertNotIn("(default none)", text)
 
     def test_every_command_has_help_with_an_example(self):
@@ -83,7 +83,7 @@ class Commands(CliTest):
             self.assertIn("Usage: kindred " + name, text)
             self.assertIn("Example:\n  ", text)
             self.assertEqual(self.run_kindred(name, "--help").stdout, text)
-            self.assertLessEqual(max(map(len, text.splitlines())), 130)
+            self.assertLessEqual(max(map(len, text.splitlines())), 80)
             self.assertIn(".SH EXAMPLE", self.run_kindred("help", "--man", name).stdout)
         self.assertEqual(self.run_kindred("--help").stdout, overview)
         self.assertIn("Usage", self.run_kindred(code=2).stderr)

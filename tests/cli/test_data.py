@@ -81,7 +81,7 @@ class Inspect(CliTest):
                           a["constant_cols"]), (4, 4, 1, 1, 1, 0, 1))
         self.assertEqual((b["min"], b["max"], b["integers"], b["negatives"]), (-3, 2, False, 1))
         self.assertTrue(any(p["fatal"] for p in a["problems"]))
-        self.assertIn("shared", report["pairs"][0]["found"])
+        self.assertIn("1 feature name in common", report["pairs"][0]["found"])
         text = self.run_kindred("inspect", "a.csv", "b.csv").stdout
         for piece in ("line 4, column 1 (x): the cell has no value", "--missing", "->", "a, b:"):
             self.assertIn(piece, text)

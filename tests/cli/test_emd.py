@@ -37,7 +37,7 @@ class Emd(CliTest):
 
     def test_text_says_what_it_is(self):
         out = self.run_kindred("evaluate", "--emd", "x.csv", "pairs.labels", "pairs.labels").stdout
-        self.assertIn("emd             0  between the clusters' means", out)
+        self.assertIn("emd             0  distance of the clusterings", out)
         self.assertIn("emd_uniform     0", out)
         self.assertNotIn("emd", self.run_kindred("evaluate", "pairs.labels", "pairs.labels").stdout)
 

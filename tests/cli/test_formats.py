@@ -219,7 +219,7 @@ class Formats(CliTest):
                 self.assertEqual(t["metrics"]["acc"], 1)
         self.run_kindred("relate", "--batch-key", "site", "a.h5ad")
         self.fails("cluster", "-k", 2, "--batch-key", "nope", "a.h5ad", code=3, says=["a.h5ad", "nope", "batch"])
-        self.fails("cluster", "-k", "2,3", "--batch-key", "site", "a.h5ad", code=2, says=["2 numbers for 3 tasks"])
+        self.fails("cluster", "-k", "2,3", "--batch-key", "site", "a.h5ad", code=2, says=["2 values for 3 data sets"])
         self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", "2,3", "--batch-key", "batch", "--force", "-o", "out", "a.h5ad")
         self.assertEqual([t["k"] for t in self.result()["tasks"]], [2, 3])
 

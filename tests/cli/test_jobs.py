@@ -43,7 +43,7 @@ class Jobs(CliTest):
 
     def test_cluster_by_itself(self):
         r = self.same(["cluster", "-k", 3, *self.tasks], ["cluster", "k=3", *self.tasks], "task3")
-        self.assertEqual(r["data"], "counts of words")
+        self.assertEqual(r["data"], "word counts")
         self.assertIn("tfidf; l2", r["preprocessing"])
         for task in r["tasks"]:
             self.assertEqual(len(task["confidence"]), task["n"])
@@ -67,14 +67,14 @@ class Jobs(CliTest):
         r = self.same(["cluster", "-m", "kmeans", "-k", 3, "--pooled", "--features-from", "msda", *self.tasks],
                       ["cluster", "method=kmeans", "k=3", "pooled=1", "features=msda", *self.tasks], "task3")
         self.assertEqual(r["features_from"]["method"], "msda")
-        self.assertEqual(r["data"], "counts of words")
+        self.assertEqual(r["data"], "word counts")
 
     def test_transfer(self):
         r = self.same(["transfer", "--source", self.tasks[0], "--labels", "data/task1.labels", "--target", self.tasks[1],
                        "--truth", "data/task2.labels"],
                       ["transfer", "labels=data/task1.labels", "score=data/task2.labels", "source:" + self.tasks[0],
                        "target:" + self.tasks[1]], "target")
-        self.assertEqual(r["data"], "counts of words")
+        self.assertEqual(r["data"], "word counts")
         self.assertGreater(r["tasks"][1]["metrics"]["acc"], 0.5)
 
     def test_quality_and_probabilities(self):

@@ -72,7 +72,7 @@ class Columns(CliTest):
                         ["cluster", "-m", "ncut", "-k", 2, "-o", "out"], ["embed"], ["relate", "a.mtx"],
                         ["predict", "--model", "m.h5"]):
             self.peak(*command, "--max-memory", "1G", "huge.mtx", code=1,
-                      says=["huge has 2147483647 columns, 3 of them with entries", "--max-memory"])
+                      says=["huge has 2147483647 columns, 3 of them with values", "--max-memory"])
         self.peak("inspect", "huge.mtx", code=0, says=["2147483647"])
 
     def test_the_check_keeps_the_limit(self):

@@ -21,8 +21,8 @@ class Mtcfir(CliTest):
         matrix = r["relatedness"]["matrix"]
         self.assertEqual([matrix[t][t] for t in range(3)], [1, 1, 1])
         best = max((1, 2), key=lambda s: matrix[0][s])
-        self.assertIn("relatedness: what each task draws on", done.stdout)
-        self.assertIn("task1 draws mostly on" if matrix[0][best] >= 0.05 else "task1 draws on hardly", done.stdout)
+        self.assertIn("relatedness: how much each data set", done.stdout)
+        self.assertIn("task1: mostly uses" if matrix[0][best] >= 0.05 else "task1: hardly uses", done.stdout)
         for name in ("alpha", "thresholds", "mmd2_linear", "mmd2_gauss"):
             self.assertTrue(os.path.exists(self.path(f"arrays/{name}.npy")), name)
         self.assertIn('"relatedness":{"tasks":["task1"', self.read("out/report.html"))
@@ -58,7 +58,7 @@ class Mtcfir(CliTest):
         with open(self.path("arrays/neighbors.npy"), "rb") as f:
             self.assertEqual(struct.unpack("<3q", f.read()[-24:]), (12, 5, 11))
         self.run_kindred("predict", "--model", "m.h5", "--task", "task1", self.files[0])
-        self.assertIn("or one for each task, separated by commas", self.run_kindred("methods", "mtcfir").stdout)
+        self.assertIn("or one for each data set, separated by commas", self.run_kindred("methods", "mtcfir").stdout)
         described = json.loads(self.run_kindred("methods", "mtcfir", "--json").stdout)
         option, = [o for o in described["options"] if o["name"] == "neighbors"]
         self.assertEqual((option["type"], option["default"], option["min"]), ("reals", 0.3, 0))
@@ -82,7 +82,7 @@ class Mtcfir(CliTest):
                                 3, "--repeats", 1, "-o", "set", *self.files)
         self.assertIn("mtcfir", done.stdout)
         self.assertEqual(json.loads(self.read("set/bench.json"))["tables"][0]["rows"][0]["scores"], lines[0]["scores"])
-        for value, says in (([12, "x"], "must be numbers"), ({"a": 1}, "must be a number")):
+        for value, says in (([12, "x"], "must have numbers only"), ({"a": 1}, "must be a number")):
             rows[0]["set"]["neighbors"] = value
             self.write("plan.json", json.dumps({"title": "t", "tables": [table]}))
             self.fails("bench", "--plan", "plan.json", code=3, says=says)
@@ -133,7 +133,7 @@ class FeaturesFrom(CliTest):
         for method in ("kmeans", "lssmtc", "ncut"):
             done = self.run_kindred("cluster", "-m", method, "-k", 3, "--features-from", "msda", "--features-set",
                                     "layers=2", "--scale", "minmax", "-o", method, *self.files)
-            self.assertIn("features from msda: 18 columns", done.stdout)
+            self.assertIn("features learned by msda: 18 columns", done.stdout)
             told = self.result(f"{method}/result.json")["features_from"]
             self.assertEqual((told["method"], told["options"]["layers"], told["columns"]), ("msda", 2, 18))
 
@@ -150,7 +150,7 @@ class FeaturesFrom(CliTest):
         self.fails(*base, "--features-set", "layers=2", code=2, says=["--features-set", "--features-from"])
         self.fails(*base, "--features-from", "msda", "--features-set", "layer=2", code=2, says="layers")
         self.fails(*base, "--features-from", "msda", "--features-set", "noise=0", code=2, says="noise")
-        self.fails(*base, "--features-from", "msda", "--save-model", "m.h5", code=2, says="'predict' cannot repeat")
+        self.fails(*base, "--features-from", "msda", "--save-model", "m.h5", code=2, says="'predict' cannot compute the learned features")
         self.fails("cluster", "-m", "msda", "-k", 2, self.files[0], code=2, says="does not cluster")
 
 

@@ -49,7 +49,7 @@ class Relate(CliTest):
             self.assertEqual(set(got), {n for n in want if abs(want[n]) > 1e-9})
             for name in got:
                 self.assertAlmostEqual(got[name], want[name], 9)
-        self.assertRegex(self.run_kindred("relate", "a.csv", "b.csv").stdout, r"\na, b differ most in: w \(1\.\d\d higher in b\), y \(")
+        self.assertRegex(self.run_kindred("relate", "a.csv", "b.csv").stdout, r"\n  a, b: w \(1\.\d\d higher in b\), y \(")
         # Sparse matrices, the same; at most five.
         entries = lambda m: "".join(f"{i + 1} {j + 1} {v}\n" for i, row in enumerate(m) for j, v in enumerate(row) if v)
         m = [[[i % 3 + (j == t) * 4 + (i * j) % 2 for j in range(8)] for i in range(6)] for t in range(2)]

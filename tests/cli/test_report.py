@@ -67,7 +67,7 @@ class Report(CliTest):
         self.assertIsNone(self.opened("xdg-open"))
         for name in ("xdg-open", "x-www-browser", "sensible-browser"):
             self.browser(name, 4)
-        self.assertIn("no browser could be started here; open report.html", self.open().stderr)
+        self.assertIn("no browser could be started; open report.html", self.open().stderr)
         self.assertTrue(os.path.exists(self.path("report.html")))
 
 

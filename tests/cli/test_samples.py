@@ -173,7 +173,7 @@ class Samples(CliTest):
         self.assertEqual([(l["row"], l["id"]) for l in task["left_out"]], [(3, "s2"), (6, "s5")])
         self.assertTrue(all("b" in l["reason"] for l in task["left_out"]))
         self.assertEqual(task["ids"], [f"s{i}" for i in range(9) if i not in (2, 5)])
-        self.assertIn("2 rows of the file left out", printed)
+        self.assertIn("2 rows were skipped", printed)
 
     def test_transfer_says_the_same_of_classes(self):
         self.run_kindred("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "80,50", "--words", 200, "--seed", 5, "-q",

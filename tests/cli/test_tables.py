@@ -440,7 +440,7 @@ class Inspect(Tables):
         self.assertEqual(out["pairs"][0]["overlap"], 1)
         self.run_kindred("embed", "-q", "--rename", "names.csv", "--columns", "-Filiale", "-o", "map", "a.csv", "b.csv")
         out = self.run_kindred("inspect", "--rename", "Annual Spend=annual_spend", "--columns", "-Filiale", "a.csv", "b.csv").stdout
-        self.assertIn("2 of 2 and 2 feature names are shared", out)
+        self.assertIn("2 feature names in common (of 2 and 2)", out)
         # A model has the new names, and predict gives them to a new file.
         self.run_kindred("cluster", "-q", *common, "--rename", "names.csv", "-o", "out", "--force", "--save-model", "m.h5", "b.csv", "a.csv")
         found = self.run_kindred("predict", "--model", "m.h5", "--task", "a", "--rename", "Annual Spend=spend", "a.csv")

@@ -205,7 +205,7 @@ class CharacterSets(CliTest):
         for encoding, text in WESTERN.items():
             self.lines("w.txt", [text], encoding)
             done = self.run_kindred("vectorize", "--force", "-o", "w", "w.txt")
-            self.assertIn("not UTF-8: read as Windows-1252", done.stdout, encoding)
+            self.assertIn("not in UTF-8, read as Windows-1252", done.stdout, encoding)
             self.assertNotIn("read as", done.stderr, encoding)
 
     def test_folders_report_them_and_tables_refuse_them(self):

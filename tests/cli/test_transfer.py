@@ -24,8 +24,8 @@ class Transfer(CliTest):
         target = self.result()["tasks"][-1]
         self.assertEqual((target["name"], target["labels"][:2], target["metrics"]["acc"]), ("target", ["even", "odd"], 1))
         self.assertNotIn("source.labels", done.stdout)
-        self.assertIn("  sizes of classes\n", done.stdout)
-        self.assertIn("\nwhat sets classes of target apart", done.stdout)
+        self.assertIn("  class sizes\n", done.stdout)
+        self.assertIn("\nfeatures that distinguish the classes of target", done.stdout)
         self.assertIn("target.labels", done.stdout)
 
     def test_bad_arguments(self):
@@ -115,7 +115,7 @@ class Transfer(CliTest):
                     text = " ".join(f"{letter}{'xy'[kind]}{rng.choice('bcdfghjklmnp')}{rng.choice('bcdfghjk')}" for _ in range(40))
                     self.write(f"{name}/{'xy'[kind]}/{i}.txt", text + "\n")
         texts = ["transfer", "--source", "old", "--target", "new"]
-        self.fails(*texts, code=3, says=["shares no feature", "bridge"])
+        self.fails(*texts, code=3, says=["has no feature in common", "bridge"])
         self.write("new/x/0.txt", self.read("new/x/0.txt") + " " + self.read("old/x/0.txt").split()[0] + "\n")
         self.fails(*texts, code=3, says=["almost no feature", "%", "in 1 of"])
         self.fails(*texts, "-m", "svm", code=3, says=["almost no feature"])

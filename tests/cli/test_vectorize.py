@@ -36,7 +36,7 @@ class Vectorize(CliTest):
         self.folder("b", {"x/1": "blue green"})
         text = self.run_kindred("vectorize", "-o", "out", "a", "second=b").stdout
         self.assertIn("4 documents", text)
-        self.assertIn("1 not UTF-8", text)
+        self.assertIn("1 document not in UTF-8", text)
         self.assertEqual(self.read("out/features.txt").splitlines(), ["blue", "caf\u00e9", "green", "red"])
         self.assertEqual(self.named("out/a.mtx"), [{"red": 2, "blue": 1}, {"caf\u00e9": 1, "blue": 1}, {}])
         self.assertEqual(self.named("out/second.mtx"), [{"blue": 1, "green": 1}])
@@ -122,7 +122,7 @@ class Vectorize(CliTest):
         self.fails(*go, "--keep-subject", "d.txt", code=2, says="--strip-mail")
         self.fails(*go, "--vocabulary", "d.txt", "--min-df", "2", "d.txt", code=2, says="--vocabulary")
         self.fails(*go, "--min-length", "10", "d.txt", code=3, says="no term")
-        self.fails(*go, "d.txt", "d.txt", code=2, says="two tasks")
+        self.fails(*go, "d.txt", "d.txt", code=2, says="two data sets")
         self.write("bad.jsonl", '{"text": "a"}\n{"text": 1}\n')
         self.fails(*go, "bad.jsonl", code=3, says=["bad.jsonl", "line 2"])
         self.write("t.csv", "id,body\n1,x\n")

@@ -540,7 +540,7 @@ class TransferFailures(MpiTest):
         for r in range(2):
             self.write(f"t{r}.csv", "x,y,c\n1,2,a\n3,1,b\n")
         args = ["transfer", "-m", "svm", "--source", "s{rank}.csv", "--label-column", "c", "--target", "t{rank}.csv"]
-        self.one_line(self.mpi(2, *args, code=2), "lists of classes that differ")
+        self.one_line(self.mpi(2, *args, code=2), "different lists of classes")
 
 
 class Traffic(MpiTest):

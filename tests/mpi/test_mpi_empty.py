@@ -131,7 +131,7 @@ class Empty(test_mpi.MpiTest):
         for zero, one, says in (("a,b\n1,2\n3,4\n", "a,c\n", ("rank 1: p1.csv", "other columns")),
                                 ("a,b\n1,2\n3,4\n", "a,b\nred,3\nblue,4\nred,4\n", ("2 to 3 columns",)),
                                 ("a,d\n1,2020-01-03\n2,2020-01-04\n", "a,d\n", ("p0.csv", "dates", "--columns '-d'")),
-                                ("a,t\n1,p\n2,q\n5,p\n", "a,t\n1,q\n2,p\n", ("the same tasks",))):
+                                ("a,t\n1,p\n2,q\n5,p\n", "a,t\n1,q\n2,p\n", ("the same data sets",))):
             self.write("p0.csv", zero)
             self.write("p1.csv", one)
             more = ["--task-column", "t"] if "t\n" in zero[:5] else []

@@ -585,8 +585,8 @@ static void recipe__kinds_of_data__are_told_apart(void **state)
 		kdr_scale scale;
 		int64_t d;
 	} expected[] = {
-		{ "counts of words", KDR_WEIGHT_TFIDF, KDR_NORM_L2, KDR_SCALE_NONE, WIDE },
-		{ "counts of molecules", KDR_WEIGHT_CPM, KDR_NORM_L2, KDR_SCALE_NONE, WIDE },
+		{ "word counts", KDR_WEIGHT_TFIDF, KDR_NORM_L2, KDR_SCALE_NONE, WIDE },
+		{ "molecule counts", KDR_WEIGHT_CPM, KDR_NORM_L2, KDR_SCALE_NONE, WIDE },
 		{ "histograms", KDR_WEIGHT_SQRT, KDR_NORM_L2, KDR_SCALE_NONE, WIDE },
 		{ "dense data", KDR_WEIGHT_NONE, KDR_NORM_L2, KDR_SCALE_NONE, WIDE }, /* pixels */
 		{ "dense data", KDR_WEIGHT_NONE, KDR_NORM_L2, KDR_SCALE_NONE, WIDE }, /* real numbers */

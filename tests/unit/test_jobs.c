@@ -335,7 +335,7 @@ static void jobs__bad_requests__are_refused(void **state)
 	static const char *const one[] = { "only" };
 	const int64_t zeros[N] = { 0 };
 	assert_ok(ctx, kdr_data_set_labels(ctx, d, zeros, one, 1));
-	assert_fails(ctx, kdr_transfer(ctx, &sets, &to, &r), KDR_ERR_DATA, "1 class:");
+	assert_fails(ctx, kdr_transfer(ctx, &sets, &to, &r), KDR_ERR_DATA, "1 class;");
 	assert_fails(ctx, kdr_relate(ctx, NULL, 1, NULL, &relation, NULL), KDR_ERR_ARGUMENT,
 	             "number of data sets");
 	assert_null(r);

@@ -13,8 +13,8 @@ kdr_status kdri_check_count(kdr_context *ctx, const char *what, const char *name
 {
 	if (value >= min && value <= max)
 		return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "generate %s: %s is %lld; allowed are %lld to %lld", what,
-	                 name, (long long)value, (long long)min, (long long)max);
+	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "generate %s: %s is %lld; use %lld to %lld", what, name,
+	                 (long long)value, (long long)min, (long long)max);
 }
 
 kdr_status kdri_check_real(kdr_context *ctx, const char *what, const char *name, double value, double min,
@@ -22,8 +22,8 @@ kdr_status kdri_check_real(kdr_context *ctx, const char *what, const char *name,
 {
 	if (value >= min && value <= max)
 		return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "generate %s: %s is %g; allowed are %g to %g", what, name,
-	                 value, min, max);
+	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "generate %s: %s is %g; use %g to %g", what, name, value, min,
+	                 max);
 }
 
 kdr_status kdri_generator_new(kdr_context *ctx, const kdri_design *design, const char *what, int64_t tasks,

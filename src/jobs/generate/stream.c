@@ -136,12 +136,14 @@ kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task,
 	                                               : format == &kdri_format_npy ? write_npy
 	                                                                            : NULL;
 	if (!write)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: rows can be streamed to .csv, .mtx and .npy",
-		                 path);
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%s: generated data can be written as .csv, .mtx or .npy", path);
 	if (g->design->print_cell && write != write_csv)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: tables can only be written as .csv", path);
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: generated tables can be written as .csv only",
+		                 path);
 	if (task < 0 || task >= g->tasks)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "generate: task %lld of %lld", (long long)task,
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "generate: data set %lld does not exist; there are %lld", (long long)task,
 		                 (long long)g->tasks);
 	writer w = { .g = g, .task = task, .rows = g->samples[task] };
 	int64_t room = KDRI_MAX(g->features, g->most);

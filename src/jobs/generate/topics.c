@@ -144,13 +144,13 @@ static kdr_status topics_check(kdr_context *ctx, const kdr_design *s)
 	if (s->purity + s->domain > 1 + 1e-12)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "generate topics: purity %g and domain %g are shares of one document; together they must not exceed 1",
+		        "generate topics: purity %g and domain %g are fractions of a document; their sum must not exceed 1",
 		        s->purity, s->domain);
 	KDRI_TRY(kdri_check_count(ctx, what, "missing (of k topics)", s->missing, 0, s->k - 1));
 	if (s->domain > 0 && s->words / 4 < s->tasks)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "generate topics: %lld words are too few for %lld tasks with words of their own; at least %lld are needed",
+		        "generate topics: %lld words are too few for %lld data sets with their own words; at least %lld are needed",
 		        (long long)s->words, (long long)s->tasks, 4 * (long long)s->tasks);
 done:
 	return st;

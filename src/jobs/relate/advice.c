@@ -12,12 +12,12 @@
 static kdr_status advice_check(kdr_context *ctx, const kdr_mat *x, int64_t count)
 {
 	if (!x || count < 1)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no data set was given; at least one is needed");
 	for (int64_t t = 0; t < count; t++)
 		if (kdr_mat_cols(&x[t]) != kdr_mat_cols(&x[0]))
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "task %lld has %lld columns but the first has %lld: align them first",
+			        "data set %lld has %lld columns, but the first has %lld; align them first",
 			        (long long)t + 1, (long long)kdr_mat_cols(&x[t]),
 			        (long long)kdr_mat_cols(&x[0]));
 	return KDR_OK;

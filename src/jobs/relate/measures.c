@@ -23,17 +23,18 @@ static kdr_status measures_check(kdr_context *ctx, const kdr_mat *x, int64_t cou
 {
 	kdr_status st = KDR_OK;
 	if (count < 1 || !x)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "relate: no task was given: at least one is needed");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "relate: no data set was given; at least one is needed");
 	if (!(o->rare >= 0 && o->rare <= 1) || !(o->ridge > 0) || o->folds < 2 || o->most_rows < 2)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "relate: rare %g, ridge %g, folds %lld, most rows %lld: 0 to 1, above 0, at least 2 and at least 2 are allowed",
+		        "relate: rare is %g (use 0 to 1), ridge %g (above 0), folds %lld (2 or more), most rows %lld (2 or more)",
 		        o->rare, o->ridge, (long long)o->folds, (long long)o->most_rows);
 	for (int64_t t = 0; t < count; t++) {
 		if (kdr_mat_rows(&x[t]) < 1 || kdr_mat_cols(&x[t]) != kdr_mat_cols(&x[0]))
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "relate: task %lld has %lld rows and %lld columns: at least one row and the %lld columns of the first are needed",
+			        "relate: data set %lld has %lld rows and %lld columns; at least one row and the %lld columns of the first are needed",
 			        (long long)t + 1, (long long)kdr_mat_rows(&x[t]),
 			        (long long)kdr_mat_cols(&x[t]), (long long)kdr_mat_cols(&x[0]));
 		char name[32];

@@ -93,13 +93,14 @@ kdr_status kdri_selector_fit(kdr_context *ctx, const double *features, const int
 	double *z = NULL, mean[P] = { 0 }, deviation[P] = { 0 };
 	kdr_selector s = { .triples = n };
 	if (!ctx || !features || !helps || !out || n < 1 || !(ridge > 0))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "selector: triples and a ridge above 0 are needed");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "selection model: triples and a ridge above 0 are needed");
 	for (int64_t j = 0; j < n; j++)
 		s.helpful += helps[j] != 0;
 	if (s.helpful == 0 || s.helpful == n)
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "selector: %s of the %lld triples: there is nothing to learn from; give more data sets",
+		        "selection model: %s of the %lld triples, so nothing can be learned; give more data sets",
 		        s.helpful ? "the bridge helps in each" : "the bridge helps in none", (long long)n);
 	KDRI_TRY(KDRI_NEW(ctx, &z, n * Q));
 	for (int k = 0; k < P; k++) {
@@ -178,10 +179,10 @@ static void select_explain(kdri_bridge_score *s, bool selector)
 	const char *half = si >= it ? "A(source, bridge)" : "A(bridge, target)";
 	int n = 0;
 	if (selector)
-		n = kdri_snprintf(s->reason, sizeof s->reason,
-		                  "helps with probability %.2f: ", s->probability);
+		n = kdri_snprintf(s->reason, sizeof s->reason, "helps with probability %.2f; ",
+		                  s->probability);
 	kdri_snprintf(s->reason + n, sizeof s->reason - (size_t)n,
-	              "its longer half, %s = %.3f, is %s A(source, target) = %.3f", half, longer,
+	              "its longer part, %s = %.3f, is %s A(source, target) = %.3f", half, longer,
 	              longer < st   ? "below"
 	              : longer > st ? "above"
 	                            : "equal to",

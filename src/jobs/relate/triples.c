@@ -96,7 +96,7 @@ kdr_status kdri_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t
 	sets d = { .x = x, .labels = labels, .count = count, .classes = classes };
 	if (!ctx || !x || !labels || !out || count < 3)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "selector: %lld labelled data sets: at least three are needed",
+		                 "selection model: %lld labelled data sets; at least three are needed",
 		                 (long long)count);
 	int64_t triples = count * (count - 1) * (count - 2);
 	o = kdri_relate_resolve(options);
