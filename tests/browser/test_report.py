@@ -149,7 +149,7 @@ class Page(unittest.TestCase):
         self.open(out / "report.html")
         self.assertEqual(self.sections(), ["bench-0"])
         text = self.js("return document.getElementById('bench-0').textContent")
-        for piece in ("±", "Over the grid", "lssmtc"):
+        for piece in ("±", "Results over the grid", "lssmtc"):
             self.assertIn(piece, text)
         self.check_geometry("bench")
 
@@ -183,8 +183,8 @@ class Page(unittest.TestCase):
         self.assertEqual(self.sections(), ["answer", "map", "clusters", "markers", "across", "trust", "k", "how"])
         self.assertEqual(self.js("return document.querySelectorAll('#k svg.chart').length"), 9)  # gap, modularity, agreement
         self.check_choice(out, lambda fields, task: fields["k_next"])
-        self.assertIn("Counterparts", self.js("return document.getElementById('across').textContent"))
-        self.assertIn("Relatedness of the tasks", self.js("return document.getElementById('across').textContent"))
+        self.assertIn("Matching clusters", self.js("return document.getElementById('across').textContent"))
+        self.assertIn("Relatedness of the data sets", self.js("return document.getElementById('across').textContent"))
         self.js("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
         self.web.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
         pictures = self.js("return [...document.querySelectorAll('#page figure, #page .flow')].map((f) => f.closest('section')).filter((s) => !s.querySelector('table')).length")
@@ -280,7 +280,7 @@ class Page(unittest.TestCase):
         self.check_geometry("quality")
         self.open(self.transfer("probable", "--probabilities"))
         text = self.js("return document.getElementById('trust').textContent")
-        for piece in ("Probabilities", "Calibrated on", "would be guessing"):
+        for piece in ("Probabilities", "Calibrated on", "for guessing"):
             self.assertIn(piece, text)
         self.check_geometry("probabilities")
 
@@ -343,7 +343,7 @@ class Page(unittest.TestCase):
             by_mean = sorted(range(3), key=lambda c: found["mean"][c][i])
             self.assertEqual([dots[c][i][1] for c in by_mean], sorted((dots[c][i][1] for c in range(3)), reverse=True))
         text = self.js("return document.getElementById('markers').textContent")
-        self.assertIn("exploratory: the clusters were made from the same data", text)
+        self.assertIn("exploratory, because the clusters were found in the same data", text)
         self.js("document.querySelector('#markers g.node').focus()")
         ActionChains(self.web).send_keys(Keys.ENTER).perform()
         self.assertEqual(self.js("return document.querySelector('#markers g.node').getAttribute('aria-pressed')"), "true")
@@ -356,7 +356,7 @@ class Page(unittest.TestCase):
     def test_sections_of_transfer(self):
         self.open(self.transfer("t"))
         text = self.js("return document.getElementById('trust').textContent")
-        for piece in ("Right and wrong", "How sure", "Samples to look at first", "share right"):
+        for piece in ("Confusion matrix", "Confidence: target", "Samples to check first", "fraction right"):
             self.assertIn(piece, text)
         self.check_geometry("transfer")
 

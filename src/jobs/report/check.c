@@ -17,15 +17,15 @@ enum { WHERE = 96 };
 
 static const char *type_name(const kdri_json_value *value)
 {
-	static const char *const names[] = { "absent",   "null",   "false",    "true",     "a whole number",
-		                             "a number", "a text", "an array", "an object" };
+	static const char *const names[] = { "absent",   "null",     "false",    "true",     "a whole number",
+		                             "a number", "a string", "an array", "an object" };
 	return names[kdri_json_typeof(value)];
 }
 
 static kdr_status check_wrong(const reader *in, const char *where, const char *key,
                               const kdri_json_value *found, const char *allowed)
 {
-	return kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s%s%s is %s; %s is needed", in->file, where,
+	return kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s%s%s is %s, but must be %s", in->file, where,
 	                 *where && *key ? "." : "", key, type_name(found), allowed);
 }
 
@@ -55,8 +55,8 @@ typedef struct field {
 static kdr_status check_field(const reader *in, const kdri_json_value *object, const char *where,
                               const field *f)
 {
-	static const char *const allowed[] = { "a text", "a number", "a whole number from 0", "an array",
-		                               "an object" };
+	static const char *const allowed[] = { "a string", "a number", "a whole number, 0 or larger",
+		                               "an array", "an object" };
 	const kdri_json_value *value = member(object, f->key);
 	bool right = !value;
 	switch (f->want) {
@@ -86,12 +86,12 @@ static kdr_status check_sizes(const reader *in, const kdri_json_value *sizes, co
 	for (int64_t i = 0; i < kdri_json_count(sizes); i++) {
 		if (!is_count(kdri_json_at(sizes, i)))
 			return kdri_fail(in->ctx, KDR_ERR_FORMAT,
-			                 "%s: field %s.sizes[%lld] is not a whole number from 0", in->file,
-			                 where, (long long)i);
+			                 "%s: field %s.sizes[%lld] is not a whole number, 0 or larger",
+			                 in->file, where, (long long)i);
 		whole += kdri_json_number(kdri_json_at(sizes, i), 0);
 	}
 	return whole < 9e18 ? KDR_OK
-	                    : kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s.sizes adds up to too much",
+	                    : kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s.sizes: the sum is too large",
 	                                in->file, where);
 }
 
@@ -103,9 +103,9 @@ static kdr_status check_labels(const reader *in, const kdri_json_value *labels, 
 		const kdri_json_value *value = kdri_json_at(labels, i);
 		if (!kdri_json_is(value, names ? KDRI_JSON_TEXT : KDRI_JSON_INTEGER))
 			return kdri_fail(in->ctx, KDR_ERR_FORMAT,
-			                 "%s: field %s.labels[%lld] is %s; %s is needed", in->file, where,
+			                 "%s: field %s.labels[%lld] is %s, but must be %s", in->file, where,
 			                 (long long)i, type_name(value),
-			                 names ? "a text as before it" : "a whole number");
+			                 names ? "a string like the labels before it" : "a whole number");
 	}
 	return KDR_OK;
 }
@@ -149,15 +149,15 @@ static kdr_status check_matrix(const reader *in, const kdri_json_value *object, 
 		if (!kdri_json_is(row, KDRI_JSON_ARRAY) || kdri_json_count(row) != *cols)
 			return kdri_fail(
 			        in->ctx, KDR_ERR_FORMAT,
-			        "%s: field %s.matrix[%lld] is not a row of %lld numbers as the first one",
+			        "%s: field %s.matrix[%lld] is not a row of %lld numbers like the first one",
 			        in->file, where, (long long)i, (long long)*cols);
 		for (int64_t j = 0; j < *cols; j++) {
 			const kdri_json_value *value = kdri_json_at(row, j);
 			if (!kdri_json_is_number(value) && !kdri_json_is(value, KDRI_JSON_NULL))
-				return kdri_fail(in->ctx, KDR_ERR_FORMAT,
-				                 "%s: field %s.matrix[%lld][%lld] is %s; a number is needed",
-				                 in->file, where, (long long)i, (long long)j,
-				                 type_name(value));
+				return kdri_fail(
+				        in->ctx, KDR_ERR_FORMAT,
+				        "%s: field %s.matrix[%lld][%lld] is %s, but must be a number",
+				        in->file, where, (long long)i, (long long)j, type_name(value));
 		}
 	}
 	return st;
@@ -170,8 +170,8 @@ static kdr_status check_named(const reader *in, const kdri_json_value *root, con
 	if (!value || kdri_json_is(value, KDRI_JSON_TEXT) ||
 	    (is_count(value) && kdri_json_number(value, 0) < (double)kdri_json_count(member(root, "tasks"))))
 		return KDR_OK;
-	return kdri_fail(in->ctx, KDR_ERR_FORMAT, "%s: field %s is neither a name nor the number of a task",
-	                 in->file, where);
+	return kdri_fail(in->ctx, KDR_ERR_FORMAT,
+	                 "%s: field %s is neither the name nor the number of a data set", in->file, where);
 }
 
 static kdr_status check_matches(const reader *in, const kdri_json_value *root)
@@ -206,8 +206,8 @@ static kdr_status check_relatedness(const reader *in, const kdri_json_value *roo
 	KDRI_TRY(check_matrix(in, object, "relatedness", &rows, &cols));
 	if (rows > 0 && rows != cols)
 		return kdri_fail(in->ctx, KDR_ERR_FORMAT,
-		                 "%s: field relatedness.matrix is %lld x %lld; a square one is needed",
-		                 in->file, (long long)rows, (long long)cols);
+		                 "%s: field relatedness.matrix is %lld x %lld, but must be square", in->file,
+		                 (long long)rows, (long long)cols);
 	KDRI_TRY(check_field(in, object, "relatedness", &names));
 	const kdri_json_value *list = member(object, "tasks");
 	if (list && kdri_json_count(list) != rows)
@@ -227,12 +227,12 @@ static kdr_status check_lists(const reader *in, const kdri_json_value *root)
 	for (int64_t i = 0; i < kdri_json_count(objective); i++)
 		if (!kdri_json_is_number(kdri_json_at(objective, i)))
 			return kdri_fail(in->ctx, KDR_ERR_FORMAT,
-			                 "%s: field objective[%lld] is %s; a number is needed", in->file,
+			                 "%s: field objective[%lld] is %s, but must be a number", in->file,
 			                 (long long)i, type_name(kdri_json_at(objective, i)));
 	for (int64_t i = 0; i < kdri_json_count(warnings); i++)
 		if (!kdri_json_is(kdri_json_at(warnings, i), KDRI_JSON_TEXT))
 			return check_wrong(in, "warnings", "", kdri_json_at(warnings, i),
-			                   "an array of texts");
+			                   "an array of strings");
 	/* seeds beyond 2^63 do not fit JSON's usual integers */
 	if (seed && !kdri_json_is(seed, KDRI_JSON_INTEGER) && !kdri_json_is(seed, KDRI_JSON_TEXT))
 		return check_wrong(in, "seed", "", seed, "a whole number");
@@ -267,7 +267,7 @@ kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdri_json
 	    (!member(root, "kindred") && !member(root, "method") && !member(root, "tasks")))
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
-		        "%s: not a result of kindred: an object with kindred, method or tasks is needed",
+		        "%s: not a result of kindred, which is an object with kindred, method or tasks",
 		        file);
 	KDRI_TRY(check_fields(&in, root, "", top));
 	KDRI_TRY(check_fields(&in, member(root, "seconds"), "seconds", seconds));

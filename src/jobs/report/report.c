@@ -27,8 +27,7 @@ static kdr_status read_all(kdr_context *ctx, const char *path, char **out, size_
 		used += (int64_t)got;
 	} while (used == room && room < most_bytes);
 	if (used == room) {
-		st = kdri_fail(ctx, KDR_ERR_SIZE,
-		               "%s: has more than %lld bytes, the most a report is made of", path,
+		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s has more than %lld bytes, the limit for a report", path,
 		               (long long)most_bytes);
 		goto done;
 	}
@@ -59,12 +58,12 @@ static void put_page(kdri_page *p, const kdri_json_value *root)
 	kdri_page_bytes(p, kdri_page_style, kdri_page_style_size);
 	kdri_page_raw(
 	        p,
-	        "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#page\">To the result</a>\n<header>\n"
+	        "</style>\n</head>\n<body>\n<a class=\"skip\" href=\"#page\">Skip to the result</a>\n<header>\n"
 	        "<h1 id=\"title\">A result of kindred</h1>\n<p id=\"by\"></p>\n"
 	        "<nav id=\"contents\" aria-label=\"Sections\"></nav>\n</header>\n<main id=\"page\">\n"
-	        "<noscript><p>This page draws its figures by its own script, which is switched off here. All it shows is in "
+	        "<noscript><p>This page needs JavaScript, which is turned off. All figures are also in "
 	        "result.json.</p></noscript>\n</main>\n"
-	        "<footer><p>Made by kindred. The page holds all it needs and sends nothing.</p></footer>\n"
+	        "<footer><p>Made by kindred. This page is self-contained and sends no data.</p></footer>\n"
 	        "<script type=\"application/json\" id=\"data\">");
 	kdri_page_block(p, root);
 	kdri_page_raw(p, "</script>\n<script>");

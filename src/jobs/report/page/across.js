@@ -77,8 +77,8 @@ function flow(all) {
       nodes.push(group);
     });
   }
-  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Flow of counterparts" },
-    svg("svg", { class: "flow", viewBox: `0 0 ${width} ${bottom}`, width, height: bottom, role: "group", "aria-label": "Clusters of neighbouring data sets, joined by bands as wide as their match" }, bands, nodes, titles));
+  return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Matching clusters" },
+    svg("svg", { class: "flow", viewBox: `0 0 ${width} ${bottom}`, width, height: bottom, role: "group", "aria-label": "Clusters of neighbouring data sets; wider bands join better matches" }, bands, nodes, titles));
 }
 
 const cut = (s, n) => { const letters = [...String(s)]; return letters.length > n ? `${letters.slice(0, n - 1).join("")}…` : String(s); };
@@ -141,18 +141,18 @@ function across() {
   const rows = list(related.matrix).filter((r) => Array.isArray(r) && r.length);
   if (all.length && !isTransfer) {
     const table = counterparts(all);
-    parts.push(el("h3", {}, "Counterparts"), el("p", {}, "Clusters of neighbouring data sets; a band is as wide as the match is good, and one without a band has no counterpart."), flow(all),
-      behind("Table of the matches, with the features they share and those they do not", [{ title: "Cluster" }, { title: "Counterpart" }, { title: "Match", num: true },
-        { title: "Features of both" }, { title: "Of the first alone" }, { title: "Of the second alone" }], table.map((r) => [{ head: r[0] }, ...r.slice(1)])));
+    parts.push(el("h3", {}, "Matching clusters"), el("p", {}, "Clusters of neighbouring data sets. A wider band means a better match; a cluster without a band has no match."), flow(all),
+      behind("Table of the matches, with their common and different features", [{ title: "Cluster" }, { title: "Best match" }, { title: "Match quality, 0 to 1", num: true },
+        { title: "Features of both" }, { title: "Only of the first" }, { title: "Only of the second" }], table.map((r) => [{ head: r[0] }, ...r.slice(1)])));
   }
   const moved = moves().map((r) => [{ head: r[0] }, ...r.slice(1)]), few = moved.length > 12 ? 8 : 12;
-  const columns = [{ title: "Data set" }, { title: "From" }, { title: "To" }, { title: "Samples", num: true }, { title: "Such as" }];
-  if (moved.length) parts.push(el("h3", {}, "What the other data sets changed"),
-    el("p", {}, "Samples that would be in another cluster without them; most frequent moves first."),
+  const columns = [{ title: "Data set" }, { title: "From" }, { title: "To" }, { title: "Samples", num: true }, { title: "Examples" }];
+  if (moved.length) parts.push(el("h3", {}, "What clustering together changed"),
+    el("p", {}, "Samples that would be in another cluster if each data set were clustered alone. The most frequent moves come first."),
     table(columns, moved.slice(0, few), { label: "Samples that moved" }),
     moved.length > few ? behind(`${plural(moved.length - few, "more move")}`, columns, moved.slice(few)) : null);
-  if (rows.length > 1) parts.push(el("h3", {}, "Relatedness of the tasks"),
-    el("p", {}, "Each row: how related the data set is to each of the others, as the method found; itself is 1."),
+  if (rows.length > 1) parts.push(el("h3", {}, "Relatedness of the data sets"),
+    el("p", {}, "Each row shows how much the method used the other data sets for this one. A data set's own weight is 1."),
     heat((list(related.tasks).length === rows.length ? related.tasks : tasks.map((t) => t.name)).map(String), rows, "Relatedness"));
   if (parts.length) section("across", "Across data sets", parts);
 }

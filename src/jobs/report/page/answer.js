@@ -49,15 +49,23 @@ function copyButton(text) {
   return b;
 }
 
-/* Sentences about the whole. */
+/* What confidence is, by how it was found. */
+const CONFIDENCE = {
+  method: "the estimated probability that a label is right",
+  share: "the part of the probabilities or memberships that the label has",
+  softmax: "the part of the scores that the label has; it ranks the samples but is not calibrated",
+  distance: "how much nearer a sample is to the mean of its own cluster than to the next one; near 0 at a border",
+};
+
+/* Sentences about the result. */
 function sentences() {
   const out = [], n = sum(tasks.map((t) => t.n)), method = about.title || D.method || "An unknown method";
   const names = listed(tasks.slice(0, 8).map((t) => t.name).concat(tasks.length > 8 ? ["others"] : []));
   const d = tasks.length ? tasks[0].raw.d : undefined;
   if (isTransfer) {
     const target = labelled[0];
-    if (target) out.push(`${method} carried the classes ${listed(classNames.slice(0, 8))} to ${plural(target.n, "sample")} of ${target.name}` +
-      (tasks[0] !== target ? ` from ${plural(tasks[0].n, "labelled sample")} of ${tasks[0].name}.` : "."));
+    if (target) out.push(`${method} labelled ${plural(target.n, "sample")} of ${target.name} with the classes ${listed(classNames.slice(0, 8))}` +
+      (tasks[0] !== target ? `, learned from ${plural(tasks[0].n, "labelled sample")} of ${tasks[0].name}.` : "."));
   } else if (D.command === "relate") {
     out.push(`${plural(n, "sample")} of ${plural(tasks.length, "data set")}: ${names}${isNumber(d) ? `, ${plural(d, "feature")}` : ""}.`);
   } else if (tasks.length) {
@@ -65,24 +73,23 @@ function sentences() {
     out.push(`${method} found ${ks.length === 1 ? plural(ks[0], "cluster") : `${ks.join(", ")} clusters`} in ${plural(n, "sample")} of ` +
       `${tasks.length === 1 ? names : `${tasks.length} data sets: ${names}`}${isNumber(d) ? `, ${plural(d, "feature")}` : ""}.`);
   }
-  if (D.data) out.push(`The data look like ${D.data}.`);
+  if (D.data) out.push(`The data appear to be ${D.data}.`);
   if (D.preprocessing) out.push(`Preprocessing: ${D.preprocessing}.`);
   const sure = labelled.filter((t) => t.confidence);
   if (sure.length) {
     const mean = sum(sure.map((t) => sum(t.confidence))) / sum(sure.map((t) => t.confidence.length));
     const doubtful = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
-    const estimated = sure.some((t) => isNumber(fieldOf("agreement", t)));
-    out.push(`${estimated ? "Estimated share of samples in the right cluster" : "Mean confidence"} ${number(mean, 2)}; ${plural(doubtful, "sample")} below 0.5.`);
+    out.push(`Mean confidence ${number(mean, 2)}, on a scale from 0 to 1: ${CONFIDENCE[sure[0].raw.confidence_from] || CONFIDENCE.method}. ${plural(doubtful, "sample")} below 0.5.`);
   }
   const scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc));
-  if (scored.length) out.push(`Against the known classes: accuracy ${listed(scored.slice(0, 6).map((t) => `${number(t.raw.metrics.acc)}${scored.length > 1 ? ` (${t.name})` : ""}`))}.`);
+  if (scored.length) out.push(`Accuracy compared with the known classes: ${listed(scored.slice(0, 6).map((t) => `${number(t.raw.metrics.acc)}${scored.length > 1 ? ` (${t.name})` : ""}`))}.`);
   const k = object(D.method_fields).k_evidence, each = k ? [] : tasks.filter((t) => fieldOf("k_evidence", t));
   if (k) out.push(`Number of clusters: ${k}.`);
   if (each.length) out.push(`Number of clusters: ${listed(each.slice(0, 6).map((t) => `${t.name} ${fieldOf("k_evidence", t)}`))}.`);
-  for (const t of tasks) if (list(t.raw.left_out).length) out.push(`${plural(t.raw.left_out.length, "row")} of ${t.name} left out; see the data below.`);
-  if (D.stop && D.stop !== "converged" && !(D.stop === "max_iter" && D.complete)) out.push({ max_iter: "It stopped at the most iterations allowed, before it converged.",
-    time: "It stopped at the time limit: this is the best found so far.", cancelled: "It was interrupted: this is the best found so far.",
-    stalled: "It stopped because steps no longer made progress." }[D.stop] || `It stopped: ${D.stop}.`);
+  for (const t of tasks) if (list(t.raw.left_out).length) out.push(`${plural(t.raw.left_out.length, "row")} of ${t.name} skipped; see Data below.`);
+  if (D.stop && D.stop !== "converged" && !(D.stop === "max_iter" && D.complete)) out.push({ max_iter: "The method reached the iteration limit before it converged.",
+    time: "The method stopped at the time limit; this is the best result so far.", cancelled: "The run was interrupted; this is the best result so far.",
+    stalled: "The method stopped because it made no more progress." }[D.stop] || `The method stopped: ${D.stop}.`);
   return out;
 }
 
@@ -96,7 +103,7 @@ function taskTable() {
   if (ks) columns.push({ title: "Clusters", num: true });
   if (sure) columns.push({ title: "Confidence", num: true });
   for (const m of metrics) columns.push({ title: { acc: "Accuracy", nmi: "NMI", ari: "ARI" }[m], num: true });
-  if (labelled.length) columns.push({ title: isTransfer ? "Of each class" : "Of each cluster" });
+  if (labelled.length) columns.push({ title: isTransfer ? "Class sizes" : "Cluster sizes" });
   return table(columns, tasks.map((t) => {
     const row = [{ head: t.name }, count(t.n)];
     if (features) row.push(count(t.raw.d));
@@ -110,7 +117,7 @@ function taskTable() {
 
 /* Sizes as one bar in the clusters' colours. */
 function bar(t) {
-  if (!t.labels) return isTransfer ? "labelled beforehand" : "–";
+  if (!t.labels) return isTransfer ? "labels given" : "–";
   const sizes = new Map();
   for (const v of t.labels.values) sizes.set(v, (sizes.get(v) || 0) + 1);
   const keys = [...sizes.keys()].sort((a, b) => a - b).slice(0, 60);
@@ -122,12 +129,12 @@ function bar(t) {
 function answer() {
   const warnings = list(D.warnings), doubts = tasks.flatMap((t) => [t.raw.advice].flat().filter((a) => typeof a === "string"));
   const line = command();
-  section("answer", "In short",
+  section("answer", "Summary",
     warnings.length ? el("div", { class: "warnings", role: "note" }, el("h3", {}, plural(warnings.length, "warning")),
       el("ul", {}, warnings.map((w) => el("li", {}, w)))) : null,
     el("ul", { class: "plain" }, sentences().map((s) => el("li", {}, s))),
     tasks.length ? taskTable() : null,
-    doubts.length ? el("div", { class: "advice" }, el("h3", {}, D.command === "relate" ? "What is near what" : tasks.length > 1 && !isTransfer ? "What the data sets got from each other, and what to doubt" : "How far to trust it"),
+    doubts.length ? el("div", { class: "advice" }, el("h3", {}, D.command === "relate" ? "Nearest data sets" : tasks.length > 1 && !isTransfer ? "What clustering together changed, and caveats" : "How reliable the result is"),
       el("ul", {}, doubts.map((a) => el("li", {}, a)))) : null,
     tasks.length ? el("p", { class: "command" }, el("code", {}, line), copyButton(line)) : null);
 }

@@ -77,13 +77,13 @@ function benchTable(t, index) {
   }), ...paired ? [isNumber(r.p) ? r.p.toExponential(1).replace(/(?<=e[+-])(?=\d$)/, "0") : ""] : [], seconds(r.seconds), count(r.failed || 0)]);
   const curves = metrics.slice(0, 1).flatMap((m) => grids(all, m));
   section(`bench-${index}`, t.title === undefined ? "Comparison" : String(t.title).replace(/^./, (l) => l.toUpperCase()),
-    (list(t.notes).length ? t.notes.map(String) : [`Mean ± standard deviation of ${plural(t.repeats || 0, "repeat")}.${t.picked_on_truth ? " Settings were picked on the truth." : ""}`])
+    (list(t.notes).length ? t.notes.map(String) : [`Mean ± standard deviation of ${plural(t.repeats || 0, "repeat")}.${t.picked_on_truth ? " Settings were chosen by the known classes." : ""}`])
       .map((line) => el("p", {}, line)),
-    el("p", {}, `The best mean is bold.${rows.some((r) => Object.keys(object(r.references)).length) ? " Figures in brackets are those of the papers." : ""}`),
+    el("p", {}, `The best mean is bold.${rows.some((r) => Object.keys(object(r.references)).length) ? " Figures in brackets are from the papers." : ""}`),
     el("div", { class: "charts" }, metrics.slice(0, 2).map((m) => el("figure", {}, el("figcaption", {}, `${METRICS[m]}, mean over data sets`), intervals(rows, m, null)))),
     table(columns, body, { label: t.title === undefined ? "Comparison" : String(t.title) }),
-    curves.length ? [el("h3", {}, "Over the grid"), el("div", { class: "charts" }, curves)] : null,
-    all.length > rows.length || curves.length ? behind("All settings tried", [{ title: "Setting" }, ...metrics.map((m) => ({ title: `Mean ${METRICS[m]}`, num: true })), { title: "Seconds", num: true }],
+    curves.length ? [el("h3", {}, "Results over the grid"), el("div", { class: "charts" }, curves)] : null,
+    all.length > rows.length || curves.length ? behind("Table of all settings", [{ title: "Setting" }, ...metrics.map((m) => ({ title: `Mean ${METRICS[m]}`, num: true })), { title: "Seconds", num: true }],
       all.map((r) => [{ head: rowName(r) }, ...metrics.map((m) => text(scoresOf(r, m))), seconds(r.seconds)])) : null);
 }
 

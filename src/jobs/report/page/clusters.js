@@ -29,7 +29,7 @@ function typical(t, profile) {
     t.second && t.second.values[i] >= 0 && t.confidence && t.confidence[i] < 0.7 ? el("small", { class: "or" }, ` or ${nameOf(t.second.values[i])}`) : null,
     t.excerpts.has(i) ? el("q", { class: "excerpt" }, t.excerpts.get(i)) : null);
   const part = (title, v) => v.length ? el("div", {}, el("h5", {}, title), el("ul", { class: "plain" }, v.map(example))) : null;
-  const sides = [part("Most typical", rows(object(profile).typical)), part("Most doubtful", rows(object(profile).doubtful))].filter(Boolean);
+  const sides = [part("Most typical", rows(object(profile).typical)), part("Least certain", rows(object(profile).doubtful))].filter(Boolean);
   return sides.length ? el("div", { class: t.excerpts.size ? "pair texts" : "pair" }, sides) : null;
 }
 
@@ -49,7 +49,7 @@ function part(t, c) {
   const size = t.labels ? rows.length : object(profile).size;
   const own = object(profile).own, renamed = Number.isInteger(own) && nameOf(c) === `cluster ${groups[c][0].number}` && own !== groups[c][0].number;
   return el("div", { class: "part" },
-    el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}${renamed ? `; number ${own} in its labels` : ""}`)),
+    el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}${renamed ? `; number ${own} in the labels file` : ""}`)),
     typeof object(profile).description === "string" ? el("p", { class: "description" }, profile.description) : null,
     featureBars(features(profile), 6), inside(t, rows), typical(t, profile));
 }
@@ -66,8 +66,8 @@ function clusters() {
   const rows = labelled.flatMap((t) => t.clusters.flatMap((p) => features(p).map((f) => [t.name, Name(p.number), { head: String(f.name) },
     number(f.effect, 2), meanOf(f, "inside"), meanOf(f, "outside")])));
   section("clusters", isTransfer ? "The classes" : "The clusters",
-    el("p", {}, `${isTransfer ? "What sets the samples of a class apart in each data set" : labelled.length > 1 ? "Counterparts have the same number, colour and shape in every data set; a cluster without one has its own" : "What sets each apart"}. ` +
-      "Bars, on one scale for all: how far the mean inside lies from that outside, in standard deviations. Press a name to highlight it everywhere."),
+    el("p", {}, `${isTransfer ? "The features that distinguish each class in each data set" : labelled.length > 1 ? "Matching clusters have the same number, colour and shape in every data set" : "The features that distinguish each cluster"}. ` +
+      "The bars show how far the mean inside is from the mean outside, in standard deviations; all bars have the same scale. Select a name to highlight it everywhere."),
     el("div", { class: "cards" }, cards),
     clusterCount > CARDS ? el("p", { class: "note" }, `The first ${CARDS} of ${clusterCount} are shown.`) : null,
     rows.length ? behindLazily("Table of the features", () => pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Effect", num: true },

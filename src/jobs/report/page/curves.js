@@ -37,9 +37,9 @@ function marksOf(xs, whole) {
 }
 
 const CURVES = {
-  eigengap: ["Gap", "Gap behind eigenvalue k: a large one speaks for k"],
-  modularity: ["Modularity", "Modularity: how much denser k clusters are tied inside than by chance"],
-  agreement: ["Agreement", "Agreement of different kinds of partition into k: how sure, not part of the choice"],
+  eigengap: ["Gap", "Gap after eigenvalue k: a large gap supports k"],
+  modularity: ["Modularity", "Modularity: how much denser the links inside k clusters are than expected by chance; higher is better"],
+  agreement: ["Agreement", "Agreement between different kinds of clustering into k, at most 1: shows how sure the choice is, but does not influence it"],
 };
 
 /* A field of the method, of all tasks or of this one. */
@@ -60,7 +60,7 @@ function choiceOfK() {
         ...curves.map(([, points]) => { const q = points.find((r) => r[0] === p[0]); return q ? number(q[1], 4) : "–"; })])));
   }
   const said = object(D.method_fields).k_evidence;
-  if (parts.length || said) section("k", "How many clusters", said ? el("p", {}, `${said}.`) : null, parts);
+  if (parts.length || said) section("k", "Number of clusters", said ? el("p", {}, `${said}.`) : null, parts);
 }
 
 /* At most `most` points, those of each stretch that lie highest and lowest. */
@@ -81,7 +81,7 @@ function objectiveChart() {
   if (isNumber(start)) points.unshift([0, start]);
   if (points.length < 2) return null;
   const all = points.map((p) => p[1]), rose = isNumber(thinned.rose) ? thinned.rose : values.filter((v, i) => i > 0 && v > values[i - 1]).length, log = Math.min(...all) > 0 && Math.max(...all) / Math.min(...all) > 100;
-  return [el("h3", {}, "Objective"), el("p", {}, `${plural(steps, "iteration")}, from ${number(all[0], 4)} to ${number(all[all.length - 1], 4)}${log ? ", on a logarithmic axis" : ""}.${rose ? ` It rose in ${rose} of them.` : ""}`),
+  return [el("h3", {}, "Objective"), el("p", {}, `${plural(steps, "iteration")}, from ${number(all[0], 4)} to ${number(all[all.length - 1], 4)}${log ? ", on a logarithmic axis" : ""}.${rose ? ` It increased in ${plural(rose, "iteration")}.` : ""}`),
     el("div", { class: "charts" }, el("figure", {}, lineChart(thin(points, 400), { label: "Objective by iteration", xTitle: "iteration", log, whole: true }))),
     el("details", { class: "behind" }, el("summary", {}, "Table of the objective"), pages([{ title: "Iteration", num: true }, { title: "Objective", num: true }], points.length, (i) => [{ head: count(points[i][0]) }, number(points[i][1], 6)], "Objective"))];
 }

@@ -7,7 +7,7 @@ function contents() {
 
 function main() {
   const what = isBench ? "Comparison of methods" : isTransfer ? `Labels for ${labelled.length ? listed(labelled.slice(0, 3).map((t) => t.name)) : "a data set"}`
-    : D.command === "relate" ? "How related data sets are" : tasks.length ? `Clusters of ${listed(tasks.slice(0, 4).map((t) => t.name).concat(tasks.length > 4 ? [`${tasks.length - 4} more`] : []))}` : "A result of kindred";
+    : D.command === "relate" ? "Relatedness of data sets" : tasks.length ? `Clusters of ${listed(tasks.slice(0, 4).map((t) => t.name).concat(tasks.length > 4 ? [`${tasks.length - 4} more`] : []))}` : "A result of kindred";
   document.title = `${what} – kindred`;
   document.getElementById("title").textContent = what;
   document.getElementById("by").textContent = ["kindred", D.kindred, D.command, D.method].filter((v) => v !== undefined && v !== null).join(" ");

@@ -38,7 +38,7 @@ class Panel {
     this.task = t;
     this.at = -1; /* the point that is looked at */
     this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map",
-      "aria-label": `Map of ${t.name}: ${plural(t.points, "point")}. Arrow keys move it, plus and minus zoom, n and p go from sample to sample, 0 shows all.` });
+      "aria-label": `Map of ${t.name}: ${plural(t.points, "point")}. Arrow keys move it, plus and minus zoom, n and p select the next and previous sample, 0 shows all.` });
     this.tip = el("div", { class: "tip", hidden: true });
     this.node = el("figure", { class: "panel" }, el("figcaption", {}, t.name, el("small", {}, ` ${count(t.n)}`)),
       el("div", { class: "stage" }, this.canvas, this.tip));
@@ -291,7 +291,7 @@ function map() {
   if (!drawn.length) {
     if (tasks.length && D.command !== "relate")
       section("map", "The map", el("p", {}, "This result has no coordinates. Run the command again with ", el("code", {}, "--report"),
-        " for a map of the samples, or see them alone with ", el("code", {}, "kindred embed"), "."));
+        " to get a map of the samples, or compute only the map with ", el("code", {}, "kindred embed"), "."));
     return;
   }
   const keys = el("ul", { class: "legend", id: "legend" });
@@ -303,16 +303,16 @@ function map() {
   legend(keys);
   const points = sum(drawn.map((t) => t.points)), all = sum(drawn.map((t) => t.n));
   section("map", "The map",
-    el("p", {}, "Each point is a sample; samples that are alike lie together",
-      drawn.length > 1 ? ", and the panels have common axes: what corresponds lies in the same place" : "",
-      ". Nearness alone means something: axes have no units, and sizes and distances of groups cannot be compared."),
-    points < all ? el("p", { class: "note" }, `Drawn are ${count(points)} of ${count(all)} samples, evenly taken from all data sets.`) : null,
+    el("p", {}, "Each point is a sample, and similar samples are close together",
+      drawn.length > 1 ? ". All panels have the same axes, so corresponding samples are in the same place" : "",
+      ". Only proximity is meaningful: the axes have no units, and neither group sizes nor distances between groups can be compared."),
+    points < all ? el("p", { class: "note" }, `The map shows ${count(points)} of ${count(all)} samples, taken evenly from all data sets.`) : null,
     el("fieldset", { class: "switch" }, el("legend", {}, "Colour by"), radios),
     keys,
     el("div", { class: "panels" }, panels.map((p) => p.node)),
     el("p", { class: "tools" }, el("button", { type: "button", onclick: () => zoom(1.4) }, "Zoom in"), " ",
       el("button", { type: "button", onclick: () => zoom(1 / 1.4) }, "Zoom out"), " ", el("button", { type: "button", onclick: reset }, "Show all"),
-      el("small", {}, " Drag to move, double-click or Ctrl and wheel to zoom, click a point to highlight its cluster; by keyboard: arrows, +, −, 0, n and p.")),
+      el("small", {}, " Drag to move, double-click or use Ctrl and the wheel to zoom, and click a point to highlight its cluster. Keys: arrows, +, −, 0, n and p.")),
     behindLazily("Table of the samples", () => samples(drawn)));
   watch(drawAll);
   repaint.push(() => drawAll());

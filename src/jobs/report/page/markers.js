@@ -45,7 +45,7 @@ function dotPlot(t, m) {
   });
   return el("figure", { class: "dots" }, el("figcaption", {}, t.name),
     el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": `Markers of ${t.name}` },
-      svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Features by cluster: dots as large as the share of the samples that have the feature" }, nodes)));
+      svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Features by cluster; larger dots mean that more of the samples have the feature" }, nodes)));
 }
 
 /* What sizes and colours mean. */
@@ -63,13 +63,13 @@ function markers() {
   const rows = drawn.flatMap(([t, m]) => m.clusters.flatMap((c) => m.features.map((f, i) =>
     [t.name, Name(c.number), { head: f }, number(c.mean[i], 4), percent(c.share[i]), tested(c, f)])));
   section("markers", "Markers",
-    el("p", {}, `The features that distinguish the ${isTransfer ? "classes" : "clusters"} most, and how much of them each has. The area of a dot is the share of samples with the feature ` +
-      `(${drawn[0][1].of}); the darker the dot (on a dark page: the lighter), the higher the mean compared with the other ${isTransfer ? "classes" : "clusters"}. Means are those after preprocessing.`),
+    el("p", {}, `The features that distinguish the ${isTransfer ? "classes" : "clusters"} most. The area of a dot is the percentage of samples with the feature ` +
+      `(${drawn[0][1].of}); a darker dot (on a dark page: a lighter one) means a higher mean compared with the other ${isTransfer ? "classes" : "clusters"}. Means are computed after preprocessing.`),
     dotKey(), el("div", { class: "charts" }, drawn.map(([t, m]) => dotPlot(t, m))),
     all.length > drawn.length ? el("p", { class: "note" }, `The first ${MARKER_SETS} of ${plural(all.length, "data set")} are shown.`) : null,
-    el("p", { class: "note" }, `P-values in the table are exploratory: the ${isTransfer ? "classes were predicted" : "clusters were made"} from the same data.`),
+    el("p", { class: "note" }, `P-values in the table are exploratory, because the ${isTransfer ? "classes were predicted" : "clusters were found"} in the same data.`),
     behindLazily("Table of the markers", () => pages([{ title: "Data set" }, { title: isTransfer ? "Class" : "Cluster" }, { title: "Feature" }, { title: "Mean", num: true },
-      { title: "Share of samples", num: true }, { title: "Adjusted p (exploratory)", num: true }], rows.length, (i) => rows[i], "Markers of the clusters")));
+      { title: "Samples with it", num: true }, { title: "Adjusted p (exploratory)", num: true }], rows.length, (i) => rows[i], "Markers of the clusters")));
 }
 
 /* How well data sets mix, with --quality. */
@@ -80,11 +80,11 @@ function mixing() {
   const rows = clusters.map((c) => [{ head: isNumber(c.number) ? Name(c.number) : "–" }, count(c.size), Object.entries(object(c.samples)).map(([t, n]) => `${t} ${count(n)}`).join(", "),
     share(c.largest), share(c.entropy), ...(known ? [share(c.purity)] : [])]);
   section("mixing", "Mixing of the data sets",
-    el("p", {}, "From 0, samples of different data sets lie apart, to 1, they lie among each other.", typeof m.space === "string" ? ` Computed on ${m.space}.` : null),
-    table([{ title: "Figure" }, { title: "Value", num: true }, { title: "Meaning" }], [
-      figure("iLISI", m.ilisi, "how many data sets the neighbours of a sample are from"),
-      figure("kBET", m.kbet, "share of neighbourhoods with the same data set proportions as all samples"),
+    el("p", {}, "All values are between 0 (the data sets are separated) and 1 (they are fully mixed).", typeof m.space === "string" ? ` Computed on ${m.space}.` : null),
+    table([{ title: "Measure" }, { title: "Value", num: true }, { title: "Meaning" }], [
+      figure("iLISI", m.ilisi, "number of data sets among the neighbours of a sample"),
+      figure("kBET", m.kbet, "fraction of neighbourhoods with the same data set proportions as all samples"),
       figure("Batch ASW", m.batch_asw, "1 − |silhouette by data set|, mean over the clusters")], { label: "How well the data sets mix" }),
-    behindLazily("Table of the data sets in each cluster", () => pages([{ title: "Cluster" }, { title: "Samples", num: true }, { title: "Data sets" }, { title: "Largest share", num: true },
+    behindLazily("Table of the data sets in each cluster", () => pages([{ title: "Cluster" }, { title: "Samples", num: true }, { title: "Data sets" }, { title: "Largest fraction", num: true },
       { title: "Entropy", num: true }, ...(known ? [{ title: "Purity", num: true }] : [])], rows.length, (i) => rows[i], "Data sets in each cluster")));
 }
