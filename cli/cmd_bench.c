@@ -360,7 +360,7 @@ static const char *preset_name(int index)
 const cli_command cli_bench = {
 	.name = "bench",
 	.usage = "PRESET... | all -o DIR | --plan FILE | --methods M[,M2,...] TASK... [OPTION...]",
-	.summary = "compare methods over data, settings and repeats: mean ± std tables",
+	.summary = "compare methods: tables of means and standard deviations",
 	.description =
 	        "Compares methods on the same data with the same seeds, and prints tables of means and standard "
 	        "deviations. PRESETs reproduce tables of papers and show the published figures next to ours; set "

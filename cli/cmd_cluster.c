@@ -48,7 +48,7 @@ static const cli_option_group groups[] = {
 	{ "Main options", own_options },
 	{ "Output", cli_output_options },
 	{ "Preprocessing, in this order", cli_prep_options },
-	{ "Reading", cli_reading_options },
+	{ "Input files", cli_reading_options },
 	CLI_TEXT_GROUPS,
 	{ "Common", cli_common_options },
 	{ NULL, NULL },

@@ -14,7 +14,7 @@ static const cli_option own_options[] = {
 /* --from is this command's own name for --format. */
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
-	{ "Reading", cli_reading_options },
+	{ "Input files", cli_reading_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -129,9 +129,9 @@ static int convert_run(cli_args *args)
 	}
 	if (!cli_quiet(args)) {
 		kdr_mat x = kdr_data_mat(data);
-		cli_printf("written: %s (%lld samples x %lld features, %lld non-zero values)\n", out,
-		           (long long)kdr_mat_rows(&x), (long long)kdr_mat_cols(&x),
-		           (long long)kdr_mat_nnz(&x));
+		cli_printf("written: %s (%lld sample%s x %lld feature%s, %lld non-zero value%s)\n", out,
+		           (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), (long long)kdr_mat_cols(&x),
+		           CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x), CLI_S(kdr_mat_nnz(&x)));
 	}
 	code = write_names(ctx, args, data, out);
 done:
@@ -146,7 +146,8 @@ const cli_command cli_convert = {
 	.summary = "convert a data file to another format",
 	.description =
 	        "Converts IN to the format of OUT. The file names show the formats (.csv .tsv .mtx .svm .npy .npz .h5 "
-	        ".h5ad .mat; most of them also with .gz); otherwise use --from and --to. Values are kept exactly. Feature "
+	        ".h5ad .mat, also with .gz "
+	        "where usual); otherwise use --from and --to. Values are kept exactly. Feature "
 	        "names and classes that the new format cannot store are written next to OUT, to features.txt and "
 	        "<stem>.labels.",
 	.example = "kindred convert measurements.csv measurements.npz\n"

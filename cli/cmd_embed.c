@@ -30,9 +30,12 @@ static const cli_option own_options[] = {
 };
 
 static const cli_option_group groups[] = {
-	{ "Options", own_options },         { "Preprocessing, in this order", cli_prep_options },
-	{ "Reading", cli_reading_options }, CLI_TEXT_GROUPS,
-	{ "Common", cli_common_options },   { NULL, NULL },
+	{ "Options", own_options },
+	{ "Preprocessing, in this order", cli_prep_options },
+	{ "Input files", cli_reading_options },
+	CLI_TEXT_GROUPS,
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
 };
 
 static char *path_of(const cli_args *args, const kdr_data *task)

@@ -29,7 +29,7 @@ static const cli_option own_options[] = {
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Preprocessing of --data, in this order", cli_prep_options },
-	{ "Input files: DATA and TASK", cli_reading_options },
+	{ "Input files (DATA and TASK)", cli_reading_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -208,8 +208,9 @@ static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels
 	}
 	kdr_mat x = kdr_data_mat(tasks.data[0]);
 	if (kdr_mat_rows(&x) != labels->n) {
-		cli_error("%s has %lld samples, but %s has %lld labels; give one label per sample", task.path,
-		          (long long)kdr_mat_rows(&x), cli_positional(args, 0), (long long)labels->n);
+		cli_error("%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
+		          task.path, (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)),
+		          cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n));
 		code = EXIT_DATA;
 		goto done;
 	}
@@ -237,8 +238,9 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 		return cli_fail_reading(ctx, st);
 	kdr_mat x = kdr_data_mat(data);
 	if (kdr_mat_rows(&x) != labels->n) {
-		cli_error("%s has %lld samples, but %s has %lld labels; give one label per sample", path,
-		          (long long)kdr_mat_rows(&x), cli_positional(args, 0), (long long)labels->n);
+		cli_error("%s has %lld sample%s, but %s has %lld label%s; give one label per sample", path,
+		          (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), cli_positional(args, 0),
+		          (long long)labels->n, CLI_S(labels->n));
 		code = EXIT_DATA;
 	} else {
 		st = kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform, &out->proportional);
@@ -255,9 +257,9 @@ static int evaluate_compare(kdr_context *ctx, const cli_args *args, const kdr_la
 {
 	int code = EXIT_DONE;
 	if (labels->n != truth->n) {
-		cli_error("%s has %lld labels, but %s has %lld; give one label per sample in both files",
-		          cli_positional(args, 0), (long long)labels->n, cli_positional(args, 1),
-		          (long long)truth->n);
+		cli_error("%s has %lld label%s, but %s has %lld; give one label per sample in both files",
+		          cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n),
+		          cli_positional(args, 1), (long long)truth->n);
 		return EXIT_DATA;
 	}
 	if (cli_get(args, "emd", NULL) &&

@@ -307,8 +307,8 @@ const cli_command cli_generate = {
 	.description =
 	        "Generates synthetic data sets with known clusters: task1, task2, ... and their labels. Rows are written "
 	        "one by one, so the size is not limited by memory. The same seed gives the same data.\n\n"
-	        "--design blobs: Gaussian clusters. All data sets have the same cluster centres, but can shift, rotate or "
-	        "lack some of them.\n\n"
+	        "--design blobs: Gaussian clusters. All data sets have the same cluster centres, but each can shift "
+	        "or rotate them, or lack some.\n\n"
 	        "--design topics: word counts of documents. All data sets share the topics, and each also has words of its "
 	        "own.\n\n"
 	        "--design berikov: a labelled source and a target with no common feature and four classes each (Berikov "

@@ -12,7 +12,7 @@ static const cli_option own_options[] = {
 
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
-	{ "Reading", cli_reading_options },
+	{ "Input files", cli_reading_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -371,8 +371,9 @@ static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_
 	int64_t nclasses;
 	kdr_data_classes(data, &nclasses);
 	cli_printf("%s (%s)\n", kdr_data_name(data), kdr_data_path(data));
-	cli_printf("  %lld samples x %lld features, %s, %lld non-zero values (%.3g %%)\n", (long long)s->rows,
-	           (long long)s->cols, x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros,
+	cli_printf("  %lld sample%s x %lld feature%s, %s, %lld non-zero value%s (%.3g %%)\n",
+	           (long long)s->rows, CLI_S(s->rows), (long long)s->cols, CLI_S(s->cols),
+	           x.kind == KDR_MAT_CSR ? "sparse" : "dense", (long long)s->nonzeros, CLI_S(s->nonzeros),
 	           100 * density(s));
 	cli_printf("  values from %g to %g, %s\n", s->min, s->max,
 	           s->integers ? "all whole numbers" : "real numbers");

@@ -24,7 +24,7 @@ static const cli_option own_options[] = {
 
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
-	{ "Reading", cli_reading_options },
+	{ "Input files", cli_reading_options },
 	{ "Text input (words are counted as for the fit)", cli_direct_text_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },

@@ -19,15 +19,18 @@ static const cli_option own_options[] = {
 	{ .name = "mmd",
 	  .negatable = true,
 	  .help = "compute the two MMD columns (default); --no-mmd skips them" },
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "write result.json to this folder" },
+	{ .name = "output", .letter = 'o', .value = "DIR", .help = "also write result.json to this folder" },
 	{ .name = "force", .help = "replace an existing result.json" },
 	CLI_OPTIONS_END,
 };
 
 static const cli_option_group groups[] = {
-	{ "Options", own_options },         { "Preprocessing, in this order", cli_prep_options },
-	{ "Reading", cli_reading_options }, CLI_TEXT_GROUPS,
-	{ "Common", cli_common_options },   { NULL, NULL },
+	{ "Options", own_options },
+	{ "Preprocessing, in this order", cli_prep_options },
+	{ "Input files", cli_reading_options },
+	CLI_TEXT_GROUPS,
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
 };
 
 static bool read_options(const cli_args *args, kdr_relate_options *o, kdr_prep_options *prep)

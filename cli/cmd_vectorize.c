@@ -39,7 +39,7 @@ static const cli_option input_options[] = {
 
 static const cli_option vocabulary_options[] = {
 	{ .name = "detect",
-	  .help = "choose settings that are not specified by inspecting the texts, as cluster and transfer do" },
+	  .help = "inspect the texts to choose the settings that are not specified, as cluster and transfer do" },
 	{ .name = "top-features",
 	  .value = "N",
 	  .help = "keep the N terms found in the most documents (default: all)" },

@@ -167,9 +167,14 @@ static void man_options(FILE *out, const cli_command *c)
 }
 
 static const char man_exit_status[] =
-        ".SH EXIT STATUS\n0 success; 2 incorrect command line; 3 invalid or unreadable data; 4 numerical failure; 5 not\n"
-        "converged with \\-\\-strict; 130 interrupted (the best result so far is written if \\-o was given);\n"
-        "1 any other error.\n";
+        ".SH EXIT STATUS\n"
+        ".TP\n0\nsuccess.\n"
+        ".TP\n2\nincorrect command line.\n"
+        ".TP\n3\ninvalid or unreadable data.\n"
+        ".TP\n4\nnumerical failure.\n"
+        ".TP\n5\nnot converged, with \\-\\-strict.\n"
+        ".TP\n130\ninterrupted; the best result so far is written if \\-o was given.\n"
+        ".TP\n1\nany other error.\n";
 
 void cli_man(FILE *out, const cli_command *c)
 {

@@ -110,10 +110,11 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job)
 {
 	if (isnan(kdr_options_get(job->settings, name))) {
-		cli_error("%s is not available with method %s", flag,
-		          job->wanted.method  ? job->wanted.method
-		          : job->algo->called ? job->algo->called
-		                              : job->algo->id);
+		const char *called = job->wanted.method  ? job->wanted.method
+		                     : job->algo->called ? job->algo->called
+		                                         : job->algo->id;
+		cli_error("%s is not available with method %s; 'kindred methods %s' lists its options", flag,
+		          called, job->algo->id);
 		return EXIT_USAGE;
 	}
 	kdr_status st = kdr_options_set(ctx, job->settings, name, value);

@@ -304,8 +304,9 @@ static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, k
 	}
 	if ((*out)->n != kdr_mat_rows(&x)) {
 		cli_error(
-		        "%s: %lld initial labels, but data set %s has %lld samples; give one label per sample",
-		        path, (long long)(*out)->n, kdr_data_name(data), (long long)kdr_mat_rows(&x));
+		        "%s: %lld initial label%s, but data set %s has %lld sample%s; give one label per sample",
+		        path, (long long)(*out)->n, CLI_S((*out)->n), kdr_data_name(data),
+		        (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)));
 		return EXIT_DATA;
 	}
 	if (!(*out)->integers) {

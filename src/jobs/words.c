@@ -427,8 +427,8 @@ static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
 	if (row[best] < negligible)
 		snprintf(text, sizeof text, "%s: hardly uses the other data sets", r->tasks[t].name);
 	else
-		kdri_snprintf(text, sizeof text, "%s: mostly uses %s (relatedness %.2f)",
-		              r->tasks[t].name, r->tasks[best].name, row[best]);
+		kdri_snprintf(text, sizeof text, "%s: mostly uses %s (relatedness %.2f)", r->tasks[t].name,
+		              r->tasks[best].name, row[best]);
 	return kdri_result_advise(ctx, r, t, text);
 }
 

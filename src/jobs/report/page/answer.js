@@ -79,7 +79,8 @@ function sentences() {
   if (sure.length) {
     const mean = sum(sure.map((t) => sum(t.confidence))) / sum(sure.map((t) => t.confidence.length));
     const doubtful = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
-    out.push(`Mean confidence ${number(mean, 2)}, on a scale from 0 to 1: ${CONFIDENCE[sure[0].raw.confidence_from] || CONFIDENCE.method}. ${plural(doubtful, "sample")} below 0.5.`);
+    out.push(`Mean confidence ${number(mean, 2)}, on a scale from 0 to 1: ${CONFIDENCE[sure[0].raw.confidence_from] || CONFIDENCE.method}.`);
+    out.push(`${plural(doubtful, "sample")} ${doubtful === 1 ? "has" : "have"} a confidence below 0.5.`);
   }
   const scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc));
   if (scored.length) out.push(`Accuracy compared with the known classes: ${listed(scored.slice(0, 6).map((t) => `${number(t.raw.metrics.acc)}${scored.length > 1 ? ` (${t.name})` : ""}`))}.`);
@@ -134,6 +135,8 @@ function answer() {
       el("ul", {}, warnings.map((w) => el("li", {}, w)))) : null,
     el("ul", { class: "plain" }, sentences().map((s) => el("li", {}, s))),
     tasks.length ? taskTable() : null,
+    labelled.some((t) => isNumber(object(t.raw.metrics).nmi)) ? el("p", { class: "note" },
+      "Accuracy, NMI (normalised mutual information) and ARI (adjusted Rand index) compare the labels with the known classes; 1 is perfect.") : null,
     doubts.length ? el("div", { class: "advice" }, el("h3", {}, D.command === "relate" ? "Nearest data sets" : tasks.length > 1 && !isTransfer ? "What clustering together changed, and caveats" : "How reliable the result is"),
       el("ul", {}, doubts.map((a) => el("li", {}, a)))) : null,
     tasks.length ? el("p", { class: "command" }, el("code", {}, line), copyButton(line)) : null);
