@@ -1,4 +1,4 @@
-/* kindred bench: plans, and what running them gave. SPDX-License-Identifier: BSD-3-Clause
+/* kindred bench: plans and their results. SPDX-License-Identifier: BSD-3-Clause
  *
  * A plan is a list of tables. A table is data x rows, a row is a method with its settings, and every row
  * is run as often as the table repeats, on the same data and from the same seeds. Plans are JSON
@@ -22,7 +22,7 @@ typedef struct bench_axis {
 	int nvalues;
 } bench_axis;
 
-/* Figures from elsewhere, to stand beside ours: one a task for each score, NaN where there is none. */
+/* Published figures, shown next to ours: one per data set and score, NaN if unknown. */
 typedef struct bench_reference {
 	char *label;
 	double *values; /* scores x tasks */
@@ -30,10 +30,10 @@ typedef struct bench_reference {
 
 typedef struct bench_row {
 	char *name;
-	char *method;  /* NULL: figures from elsewhere alone */
-	char *missing; /* and why there are none of ours; or NULL */
+	char *method;  /* NULL: only published figures */
+	char *missing; /* the reason why there are none of ours; or NULL */
 	bool pooled;
-	int repeats; /* at most so many of the table's; 0: all */
+	int repeats; /* most repeats of this row; 0: those of the table */
 	bench_setting *set;
 	int nset;
 	bench_axis *grid;
@@ -45,20 +45,20 @@ typedef struct bench_row {
 /* What a data set is in the table. */
 typedef struct bench_data {
 	char *path;   /* or, of generated data, the name of the task */
-	size_t given; /* where in the path begins what the plan says */
+	size_t given; /* where in the path the text of the plan begins */
 	kdr_role role;
 	int64_t k;      /* clusters wanted; 0: as many as there are known classes */
 	char *name;     /* NULL: the file's stem */
-	char *label;    /* column of a table with the known classes; NULL: they are in a file beside it */
+	char *label;    /* column of a table with the known classes; NULL: they are in a file next to it */
 	char *missing;  /* how missing values of a table are handled; NULL: they are an error */
-	char **classes; /* samples of these classes alone; NULL: all */
+	char **classes; /* only samples of these classes; NULL: all */
 	char **called;  /* nclasses: what each is called here */
 	int nclasses;
 	double words
 	        [2]; /* the features whose lot, drawn anew for each repeat, is in there, the others zero; 0, 0: all */
 	double part[2]; /* the samples whose lot, drawn anew for each repeat, is in [from, to); 0, 0: all */
 	char **rare;    /* classes of which only some samples are drawn */
-	double *kept;   /* nrare: what share of each */
+	double *kept;   /* nrare: the fraction of each */
 	int nrare;
 } bench_data;
 
@@ -73,12 +73,12 @@ typedef struct bench_table {
 	char *design;      /* generated data: "blobs", "topics", "berikov"; NULL: from files */
 	double separation; /* of generated data; 0: the design's own */
 	kdr_prep_options prep;
-	bool suggest;   /* preprocessing by what the data look like */
-	int64_t sample; /* at most so many rows of each data set, drawn anew for each repeat; 0: all */
+	bool suggest;   /* preprocessing chosen by the kind of data */
+	int64_t sample; /* most rows of each data set, drawn again for each repeat; 0: all */
 	int repeats;
 	bench_start start;
 	bench_pick pick;
-	bool record;  /* keep what the methods say beside labels: numbers, relatedness, the objective */
+	bool record;  /* also keep other results of the methods: numbers, relatedness, the objective */
 	char *paired; /* the row that the others are compared with by a paired t-test; or NULL */
 	int scores[BENCH_MOST_SCORES], nscores;
 	bench_row *rows;
@@ -166,7 +166,7 @@ int bench_plan_from_args(kdr_context *ctx, const cli_args *args, bench_plan *out
 
 /* --- bench_run.c -------------------------------------------------------------------------------- */
 
-/* What a method says beside labels, of each repeat in turn. */
+/* Other results of a method than labels, one for each repeat. */
 typedef struct bench_record {
 	char *name;
 	double *values;
@@ -191,7 +191,7 @@ typedef struct bench_outcome {
 	int ntasks, repeats;
 	bench_line *lines;
 	int nlines;
-	bool cut;  /* interrupted, or out of time: `repeats` are those that are whole */
+	bool cut;  /* interrupted, or out of time: `repeats` are the complete ones */
 	bool some; /* --only: lines without runs are not shown */
 } bench_outcome;
 
@@ -215,7 +215,7 @@ typedef struct bench_item {
 	kdr_data *raw;  /* as read; of generated data NULL */
 	kdr_data *data; /* as fitted */
 	int64_t *init;
-	int64_t n, k, classes; /* classes of its own */
+	int64_t n, k, classes; /* the classes that it has */
 } bench_item;
 
 typedef struct bench_state {
@@ -226,7 +226,7 @@ typedef struct bench_state {
 } bench_state;
 
 int bench_no_memory(void);
-/* Reads a data set with its classes, those alone that the plan wants. Exit status. */
+/* Reads a data set and its classes, only those that the plan selects. Exit status. */
 int bench_read_item(bench_state *s, const bench_data *d, bench_item *it);
 /* Classes by name, so that those of source and target are the same numbers. */
 int bench_merge_classes(const bench_state *s, bool raw);
@@ -289,16 +289,16 @@ typedef struct bench_unit {
 	uint64_t seed;
 } bench_unit;
 
-/* Letters and figures of a text, small, all else '-'. */
+/* The text in lower case, with '-' for everything but letters and digits. */
 void bench_slug(const char *text, char *out, size_t room);
-/* PRESET/TABLE/ROW.json below `folder`. False where that is too long. */
+/* PRESET/TABLE/ROW.json below `folder`. False if it is too long. */
 bool bench_unit_path(const bench_unit *u, const char *folder, char *out, size_t room);
-/* 16 hexadecimal figures of all in the plan that the row's figures depend on. False without memory. */
+/* A hash, in 16 hexadecimal digits, of everything in the plan that the figures of the row depend on. False: out of memory. */
 bool bench_unit_key(const bench_unit *u, char out[17]);
-/* Whole or not at all; `seconds` of the processor. Exit status. */
+/* Writes the file completely or not at all; `seconds`: processor time. Exit status. */
 int bench_unit_write(kdr_context *ctx, const bench_unit *u, const char *path, const bench_outcome *o,
                      double seconds);
-/* Reads back what is there. `done`: it is of this very plan and of the method's present defaults; `seconds`: what it took, NaN where there is no such file.
+/* Reads the file of a row. `done`: it is of the same plan and of the present defaults of the method; `seconds`: its time, NaN without a file.
  * With `out`, which has the table's lines, the row's figures are put there. Exit status. */
 int bench_unit_read(kdr_context *ctx, const bench_unit *u, const char *path, bool *done, double *seconds,
                     bench_outcome *out);

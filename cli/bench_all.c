@@ -1,10 +1,10 @@
 /* Runs rows of presets that have no file yet, several at a time. SPDX-License-Identifier: BSD-3-Clause
  *
- * Each row is run by a process of its own with one thread, as many of them at a time as there are threads: most rows are too
- * small for two, and what goes wrong in one does not touch the others. Where fewer rows are left than threads each has several:
- * the figures are the same. A row's file appears whole when it is done, so that a
- * run that is stopped goes on where it was. This process runs no method itself: a fork after threads have been at work
- * would leave the child without them. */
+ * Each row is run by its own process with one thread, and as many processes run at a time as there are threads: most rows are
+ * too small for two threads, and a failure of one row does not affect the others. If fewer rows than threads remain, each process
+ * gets several threads; the figures are the same. The file of a row is written completely when the row is done, so that a
+ * stopped run can continue. This process runs no method itself, because a fork after threads have been started would leave
+ * the child without them. */
 #include "bench.h"
 
 #include <errno.h>

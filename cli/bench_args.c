@@ -47,7 +47,7 @@ static void bench_args_collect(const cli_args *args, const char *option, const k
 	kdri_json_end_object(out);
 }
 
-/* A setting that no method has is a slip. */
+/* A setting that no method has is a mistake. */
 static int check_settings(const cli_args *args, const char *option, const cli_list *methods)
 {
 	const char *text;

@@ -108,7 +108,7 @@ static bool read_row(plan_place *p, const bench_table *t, int scored, bench_row 
 	bool transfers = false, alone = kdri_json_is(kdri_json_get(object, "alone"), KDRI_JSON_TRUE);
 	for (int i = 0; i < t->ndata; i++)
 		transfers |= t->data[i].role == KDR_ROLE_SOURCE;
-	/* "auto" is a method of either family: beside sources that of transfer, as in 'kindred transfer -m auto'. */
+	/* "auto" is a method of both families: with sources it is that of transfer, as in 'kindred transfer -m auto'. */
 	const kdr_algo *algo = NULL;
 	if (!transfers || alone || kdr_algo_require(NULL, row->method, KDR_FAMILY_TRANSFER, &algo) != KDR_OK)
 		algo = kdr_algo_find(row->method);
@@ -183,7 +183,7 @@ static bool read_table(plan_place *p, bench_table *t, const bench_pair *pair)
 	t->note = plan_text(p, object, "note", false);
 	t->paired = plan_text(p, object, "paired", false);
 	t->record = kdri_json_is(kdri_json_get(object, "record"), KDRI_JSON_TRUE);
-	/* "auto": as the method auto prepares its data, by what they look like. */
+	/* "auto": the preprocessing that the method auto chooses by the kind of data. */
 	const kdri_json_value *weight = kdri_json_get(object, "weight");
 	t->suggest =
 	        kdri_json_is(weight, KDRI_JSON_TEXT) && strcmp(kdri_json_text(weight, NULL), "auto") == 0;

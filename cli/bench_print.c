@@ -100,9 +100,9 @@ double bench_paired_p(const bench_outcome *o, const bench_line *a, const bench_l
 	return beta_share(f / 2, 0.5, f / (f + t * t)); /* two-sided */
 }
 
-/* --- for people --------------------------------------------------------------------------------------- */
+/* --- for reading --------------------------------------------------------------------------------------- */
 
-/* The line of a row that stands in the table: with "pick": "truth", the best mean of the first score. */
+/* The line of a row that is shown in the table: with "pick": "truth", the best mean of the first score. */
 static bool shown(const bench_outcome *o, int index)
 {
 	const bench_line *line = &o->lines[index];
@@ -143,7 +143,7 @@ static void cell_text(char *text, size_t room, const bench_outcome *o, const ben
 		snprintf(text + used, room - used, ")");
 }
 
-/* What stands above a table, but for its title: a line each. */
+/* The notes above a table, except for its title, one per line. */
 static void print_notes(FILE *out, const bench_outcome *o)
 {
 	const bench_table *t = o->table;
@@ -319,7 +319,7 @@ static void put_notes(kdri_json *j, const bench_outcome *o)
 	free(text);
 }
 
-/* Figures from elsewhere: a list for each score, null where there is none. */
+/* Published figures: a list for each score, null if unknown. */
 static void put_references(kdri_json *j, const bench_outcome *o, const bench_row *row)
 {
 	const bench_table *t = o->table;

@@ -1,9 +1,9 @@
 /* Runs one table of a plan: data x methods x settings x repeats. SPDX-License-Identifier: BSD-3-Clause
  *
- * Repeat r has the seed --seed + r for everything in it: generated data, the rows drawn, the shared random
- * start, and the methods. All rows of a repeat see the same data. Known classes are used for scoring, for k
- * where the plan gives none, and as the classes of sources: no method sees those of what it labels. A run
- * that fails is counted, and its first error told under the table; the other rows go on. */
+ * Repeat r uses the seed --seed + r for everything: generated data, the rows drawn, the shared random start, and the methods.
+ * All rows of a repeat use the same data. Known classes are used for scoring, for k if the plan has none, and as the classes
+ * of sources; no method sees the classes of the data that it labels. Failed runs are counted, and the first error is printed
+ * below the table; the other rows continue. */
 #include "bench.h"
 #include "core/words.h"
 
@@ -179,7 +179,7 @@ int bench_lines_new(const bench_table *t, int row, bench_outcome *out)
 	return out->lines ? EXIT_DONE : bench_no_memory();
 }
 
-/* --- what a method says beside labels --------------------------------------------------------------------- */
+/* --- other results than labels --------------------------------------------------------------------- */
 
 /* Appends to the record of that name. */
 static kdr_status add_record(bench_line *line, const char *name, const double *values, int64_t count)

@@ -164,7 +164,7 @@ static bool read_share(plan_place *p, const char *key, const kdri_json_value *pa
 	return true;
 }
 
-/* "keep": {"a": 0.2}: so many of a class's samples. */
+/* "keep": {"a": 0.2}: the fraction of the samples of a class. */
 static bool read_kept(plan_place *p, bench_data *d, const kdri_json_value *keep)
 {
 	if (!keep)

@@ -1,4 +1,4 @@
-/* Values read from a plan, with errors that say where. SPDX-License-Identifier: BSD-3-Clause */
+/* Reads values of a plan; errors name their place. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 #include "core/json_read.h"
 #include "core/words.h"

@@ -66,7 +66,7 @@ void cli_bridges_free(cli_bridges *b)
 	free(b->path);
 }
 
-/* --- the ranking, for people ------------------------------------------------------------------------ */
+/* --- the ranking, for the summary ------------------------------------------------------------------------ */
 
 static double bridge_number(const kdri_json_value *bridge, const char *key)
 {

@@ -1,4 +1,4 @@
-/* What the commands share. SPDX-License-Identifier: BSD-3-Clause
+/* Declarations that all commands use. SPDX-License-Identifier: BSD-3-Clause
  *
  * The program uses the library's public header alone. A command is a table entry: its options, help,
  * manual page and shell completion all come from the same cli_command. */
@@ -31,7 +31,7 @@ enum {
 typedef struct cli_option {
 	const char *name;           /* long name without dashes */
 	char letter;                /* short form, or 0 */
-	const char *value;          /* what stands for the value in help; NULL: a flag */
+	const char *value;          /* placeholder of the value in the help; NULL: a flag */
 	const char *const *choices; /* allowed values, NULL-terminated; or NULL */
 	bool listed;                /* the library lists them: kdr_choices */
 	bool negatable;             /* a flag that also exists as --no-NAME */
@@ -85,10 +85,10 @@ bool cli_get_size(const cli_args *args, const char *name, double *out);
 /* The index of the value among the option's choices, or `otherwise` if not given. */
 int cli_get_choice(const cli_args *args, const char *name, int otherwise);
 int cli_positional_count(const cli_args *args);
-/* The command, and what came behind it, word by word: NULL behind the last. */
+/* The command, and its arguments one by one; NULL after the last. */
 const char *cli_command_name(const cli_args *args);
 const char *cli_word(const cli_args *args, int index);
-/* command_line.c: all of it as a shell would take it; to be freed. NULL: no memory. */
+/* command_line.c: the complete command line, quoted for a shell; to be freed. NULL: out of memory. */
 char *cli_command_line(const cli_args *args);
 const char *cli_positional(const cli_args *args, int index);
 
@@ -131,30 +131,30 @@ void cli_completion_fish(FILE *out);
 
 /* One line on standard error, with the program's name before it. */
 KDR_PRINTF(1, 2) void cli_error(const char *format, ...);
-/* From now on only the next error is said: a disk that is full is full for every file. */
+/* From now on only the next error is printed: a full disk is full for every file. */
 void cli_errors_once(void);
-/* Text with names in it that files and people chose, such that no terminal obeys it: bytes that are no UTF-8 and control
+/* Prints text with names that come from files and users so that no terminal interprets it: bytes that are not UTF-8 and control
  * characters, but for ends of lines and tabs, appear as \xNN. */
 void cli_print_safely(FILE *out, const char *text, size_t length);
-/* Data to standard output: byte for byte, but safely where that is a terminal. */
+/* Writes data to standard output: byte for byte, but safely if that is a terminal. */
 void cli_print_data(const char *text, size_t length);
-/* What `print` writes of `what`, safely to `out`. */
+/* Prints to `out`, safely, what `print` writes about `what`. */
 void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what);
-/* Safely to standard output: what is for people, not data. */
+/* Prints text for users, not data, safely to standard output. */
 KDR_PRINTF(1, 2) void cli_printf(const char *format, ...);
 KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
 int cli_exit_code(kdr_status status);
-/* Prints the context's error, or the status's own words, and returns the exit status. */
+/* Prints the error of the context, or the description of the status, and returns the exit status. */
 int cli_fail(const kdr_context *ctx, kdr_status status);
-/* The same for a failure while reading: what is unsupported or too large in a file is bad data. */
+/* The same for a failure while reading: unsupported or too large content of a file is invalid data. */
 int cli_fail_reading(const kdr_context *ctx, kdr_status status);
 
 /* A context set up from the common options, with progress on a terminal and Ctrl-C turned into
- * cancellation. NULL after an error was printed; *exit_code then says what to return. */
+ * cancellation. NULL after an error was printed; *exit_code is then the status to return. */
 kdr_context *cli_session_open(const cli_args *args, int *exit_code);
-/* Puts --time-limit, less the time gone, into force. Reading is not cut short: half the data are no data. */
+/* Applies --time-limit, minus the time that has passed. Reading is never cut short, because half of the data is useless. */
 void cli_session_limit(kdr_context *ctx);
-/* From here on a warning of the library is an error: it asks to stop, and cli_session_refused says so. */
+/* From now on a warning of the library is an error: the job stops, and cli_session_refused returns true. */
 void cli_session_strict(void);
 bool cli_session_refused(void);
 void cli_session_close(kdr_context *ctx);
@@ -170,7 +170,7 @@ typedef struct cli_tasks {
 	kdr_data **data;
 	kdr_labels **init;     /* initial labels, or NULL entries */
 	const int64_t **start; /* the same as numbers; NULL without --init */
-	bool scored;           /* classes of the data are the truth */
+	bool scored;           /* the known classes of the data are used for scoring */
 	int64_t *from;         /* which of the files read each task came from */
 	int64_t files;
 } cli_tasks;
@@ -191,11 +191,11 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, i
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out);
 /* Whether the names of data sets can be names of files, and differ: exit status. */
 int cli_names_check(kdr_data *const *data, int64_t count);
-/* Classes from a file, in the place of those the data have. Exit status. */
+/* Reads classes from a file, which replace those of the data. Exit status. */
 int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data);
-/* <stem>.labels beside the data: the path less its ending (and .gz); to be freed, NULL without memory. */
+/* The path of <stem>.labels next to the data; to be freed. NULL: out of memory. */
 char *cli_labels_beside(const char *path);
-/* Truth (--truth, --score, or a column of classes) of the data sets from `first` on. Exit status. */
+/* Reads the known classes (--truth, --score, or a column of classes) of the data sets from `first` on. Exit status. */
 int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
 /* Initial labels (--init). Exit status. */
 int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
@@ -205,7 +205,7 @@ void cli_tasks_free(cli_tasks *tasks);
 
 typedef struct cli_job {
 	const kdr_algo *algo;
-	kdr_job_options wanted; /* what the library is asked for; its prep is the next member */
+	kdr_job_options wanted; /* options of the job; its prep is the next member */
 	kdr_prep_options prep;
 	kdr_options *settings, *feature_settings;
 } cli_job;
@@ -221,17 +221,17 @@ typedef struct cli_job {
 		.name = "features-set", .value = "NAME=VALUE", .repeats = true, \
 		.help = "set an option of the --features-from method; 'kindred methods msda' lists them" \
 	}
-/* Settles the command line's part, before any file is read. Exit status; cli_job_free in any case. */
+/* Reads the options of the job before any file is read. Exit status; call cli_job_free in any case. */
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job);
-/* A flag that stands for an option of the method. Exit status. */
+/* Sets an option of the method that has its own flag. Exit status. */
 int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job);
 /* What the fit means for the exit status: interruption, and --strict. */
 int cli_job_exit(const cli_args *args, const kdr_result *result);
 void cli_job_free(cli_job *job);
-/* What is said of preprocessing; false after an error was printed. */
+/* Reads the preprocessing options; false after an error was printed. */
 bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice *choice);
 
-/* --- output.c: results to disk, and to people ---------------------------------------------------- */
+/* --- output.c: writing results and the summary ---------------------------------------------------- */
 
 typedef struct cli_run {
 	const cli_args *args;
@@ -241,23 +241,23 @@ typedef struct cli_run {
 	        *about; /* result.json without its lists of samples, for the summary; else NULL */
 } cli_run;
 
-/* Makes a folder unless it is there. Exit status. */
+/* Creates a folder unless it exists. Exit status. */
 int cli_make_folder(const char *folder);
 /* Fails early, before any work, if an output exists and --force was not given. */
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels);
-/* The labels of a task, a line a sample; to be freed, NULL without memory (or labels). */
+/* The labels of a data set, one line per sample; to be freed. NULL: out of memory, or no labels. */
 char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length);
 /* Writes labels, arrays, model, result.json and report; or result.json to standard output. All ranks call it. */
 int cli_outputs_write(kdr_context *ctx, const cli_run *run);
-/* Writes everything, then the summary to where a person would look. */
+/* Writes everything, then prints the summary. */
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
 
-/* start.c: whether a limit on address space (ulimit -v) leaves so much. */
+/* start.c: whether a limit on address space (ulimit -v) leaves that many bytes. */
 bool cli_room(size_t bytes);
 
 /* --- launcher.c: processes that mpirun, srun and the like have started together ------------------- */
 
-/* The number of this process among them, from 0, or -1; and how many they are. */
+/* The number of this process, starting at 0, or -1; and the number of processes. */
 int cli_launched_rank(void);
 int cli_launched_ranks(void);
 
@@ -274,14 +274,14 @@ bool cli_ranks_hold(const char *format, va_list args);
 /* All ranks: the exit status of all of them; rank 0 prints the line of the first that failed. After that it is the status
  * at once, whatever it is asked. */
 int cli_ranks_agree(int code);
-/* All ranks: whether it is so on any of them. */
+/* All ranks: whether it is true on any of them. */
 bool cli_ranks_any(bool here);
-/* This rank's files, or its part of the rows of the files that are there. Exit status. */
+/* Finds the files of this rank, or its part of the rows of common files. Exit status. */
 int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading);
-/* All ranks: data that each read from a file of its own have their place among those of all. Exit status. */
+/* All ranks: gives data that each rank has read from its own file their place among the rows of all ranks. Exit status. */
 int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count);
 void cli_ranks_leave(void);
-/* At the end: the line of a rank that failed before it could tell the others. */
+/* At the end: prints the error of a rank that failed before the ranks were connected. */
 void cli_ranks_early(int code);
 #else
 #define cli_rank()                            0
@@ -313,37 +313,37 @@ void cli_ranks_early(int code);
 		.name = "write-table", .value = "FILE", \
 		.help = "write the input table with an added column of clusters or classes, in the format of the input; several inputs: FILE-TASK for each" \
 	}
-/* --write-h5ad and --write-table: the files of the tasks from `first` on, with what the result says of them; before the job,
- * where both are NULL, whether they can be written. Exit status. */
+/* --write-h5ad and --write-table: writes the files of the data sets from `first` on, with their results; before the job,
+ * when both are NULL, checks whether they can be written. Exit status. */
 int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
                    const kdr_result *result, const double *const *xy);
 
-/* --- for people: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
+/* --- the summary: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
 
 void cli_summary(FILE *out, const cli_run *run);
-/* What result.json has about a task, and a number or text that the method left about it (task -1: about all). */
+/* What result.json has about a task, and a field that the method reports about it (task -1: about all). */
 const kdri_json_value *cli_about_task(const cli_run *run, int64_t task);
 const kdri_json_value *cli_about_field(const cli_run *run, int64_t task, const char *name);
-/* Which clusters of the tasks match, where the method says so. */
+/* Matching clusters of the data sets, if the method finds them. */
 void cli_matches(FILE *out, const cli_run *run);
-/* What sets each cluster apart: clusters.c. */
+/* The features that distinguish each cluster: clusters.c. */
 void cli_clusters(FILE *out, const cli_run *run);
-/* What the groups of a result are: "clusters", or "classes" where they were learnt from labels. */
+/* What the groups of a result are called: "clusters", or "classes" if they were learned from labels. */
 const char *cli_groups(const kdr_result *result);
 /* Whether the method labels with classes, not with clusters. */
 bool cli_has_classes(const kdr_result *result);
-/* What tasks draw on each other, where the method learns it. */
+/* How much the data sets use each other, if the method learns it. */
 void cli_relatedness(FILE *out, const cli_run *run);
-/* The ranking of bridges, where there was a choice. */
+/* The ranking of the bridges, if there were several. */
 void cli_bridges_table(FILE *out, const cli_run *run);
-/* For each class the features shared with the target that are most its own. */
+/* For each class, the most typical features shared with the target. */
 void cli_shared(FILE *out, const cli_run *run);
 
-/* quality.c: how good clusters are without truth, where that was asked for. */
+/* quality.c: quality scores without known classes, with --quality. */
 void cli_quality(FILE *out, const cli_run *run);
-/* The lines about one partition. */
+/* The lines about one clustering. */
 void cli_quality_lines(FILE *out, const kdr_quality *quality);
-/* --resamples as the library takes it; false after an error was printed. */
+/* Reads --resamples in the form that the library expects; false after an error was printed. */
 bool cli_resamples(const cli_args *args, int64_t *out);
 
 /* The seconds of the monotonic clock. */

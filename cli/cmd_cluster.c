@@ -102,7 +102,7 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t
 	return ok;
 }
 
-/* All that the command line says, before any file is read. `k`: to be freed. */
+/* Reads the command line, before any file is read. `k`: to be freed. */
 static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_job_options *o,
                          int64_t **k, int64_t *given)
 {

@@ -53,7 +53,7 @@ static bool holds_already(const char *path, const char *text, size_t size)
 	return same;
 }
 
-/* One text a line, into a file beside OUT. */
+/* Writes one text per line to a file next to OUT. */
 static int write_lines(kdr_context *ctx, const char *path, const char *const *texts, const int64_t *index,
                        int64_t count, bool force, bool quiet)
 {
@@ -79,7 +79,7 @@ static int write_lines(kdr_context *ctx, const char *path, const char *const *te
 	return code;
 }
 
-/* What OUT's format cannot hold goes into files beside it, where reading finds it again. */
+/* Writes what the format of OUT cannot store to files next to it, which are found again when OUT is read. */
 static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *data, const char *out)
 {
 	bool force = cli_flag(args, "force"), quiet = cli_quiet(args);

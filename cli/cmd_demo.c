@@ -22,7 +22,7 @@ static const cli_option_group groups[] = {
 
 enum { MOST_WORDS = 24 };
 
-/* Shows and runs one command line; "@" stands for the folder at the start of a word. */
+/* Shows and runs one command line; "@" at the start of a word is replaced by the folder. */
 static int demo_step(const char *folder, const char *line)
 {
 	char words[MOST_WORDS][512], *argv[MOST_WORDS];

@@ -34,7 +34,7 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-/* The counts, with names; for people only where they fit a screen. */
+/* The counts, with names; printed only if they fit on a screen. */
 typedef struct table {
 	int64_t *counts, *clusters, *classes, nclusters, nclasses;
 } table;
@@ -161,7 +161,7 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 
 /* --- without truth -------------------------------------------------------------------------------------- */
 
-/* The indices on the data as they are told to be prepared; the stability as the method prepares them unless told. */
+/* The scores use the specified preprocessing; the stability uses that of the method unless one is specified. */
 static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labels, const cli_job *job,
                         int64_t resamples, kdr_quality *out)
 {

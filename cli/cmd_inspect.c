@@ -34,7 +34,7 @@ static finding *inspect_add(finding *f, int *count, const char *then, bool fatal
 	return new;
 }
 
-/* Entries of the matrix that are NaN for cells without a value, which have been told of. */
+/* Entries of the matrix that are NaN because of missing values, which are reported separately. */
 static int64_t holes_of(const kdr_data *data)
 {
 	int64_t holes = 0;
@@ -430,7 +430,7 @@ static int look_at(kdr_context *ctx, const char *path, const kdr_read_options *r
 		st = kdr_read(ctx, path, reading, data);
 		const kdr_finding *x;
 		for (int64_t i = 0; st != KDR_OK && (x = kdr_findings_at(*found, i)); i++)
-			if (x->fatal) /* the list says why, and more */
+			if (x->fatal) /* the list has the reason, and more */
 				return EXIT_DONE;
 	}
 	if (st == KDR_OK)

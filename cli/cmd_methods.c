@@ -1,4 +1,4 @@
-/* kindred methods: the registry, for people and programs. SPDX-License-Identifier: BSD-3-Clause */
+/* kindred methods: the registry, as text and as JSON. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 #include "core/words.h"
 

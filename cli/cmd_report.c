@@ -36,7 +36,7 @@ static bool report_start(const char *program, char *page)
 	posix_spawn_file_actions_t files;
 	pid_t child, ended = 0;
 	int status = 0;
-	/* with nothing to read or write: whoever reads what this program says must not wait for the browser */
+	/* without its streams: a reader of the output of this program must not wait for the browser */
 	if (posix_spawn_file_actions_init(&files) != 0)
 		return false;
 	for (int fd = 0; fd < 3 && status == 0; fd++)

@@ -92,7 +92,7 @@ static int count_of(const cli_args *args, const char *option)
 	return n;
 }
 
-/* As NAME=FILE says, or "source", then "source2", "source3". Several targets have the names of their files, a single one is "target".
+/* The name in NAME=FILE, or "source", then "source2", "source3". Several targets have the names of their files, a single one is "target".
  * Only sources need classes. */
 static void transfer_fill(cli_task_arg *to, const cli_args *args, const char *option, int count)
 {

@@ -1,4 +1,4 @@
-/* What cluster and transfer say about their method and preprocessing. SPDX-License-Identifier: BSD-3-Clause */
+/* Options of cluster and transfer for the method and the preprocessing. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
 #include <math.h>

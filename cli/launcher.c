@@ -1,4 +1,4 @@
-/* What a launcher such as mpirun or srun says of the processes it has started. SPDX-License-Identifier: BSD-3-Clause */
+/* The number of processes that a launcher such as mpirun or srun has started. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
 #include <stdlib.h>

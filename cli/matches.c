@@ -1,7 +1,7 @@
-/* Which clusters of one task match which of another, for people. SPDX-License-Identifier: BSD-3-Clause
+/* Prints which clusters of different data sets match. SPDX-License-Identifier: BSD-3-Clause
  *
  * For any method that relates clusters: the best match of each cluster by weight, the estimated chance that both belong together
- * and, if features have names, what stands out in both. */
+ * and, if features have names, the distinguishing features of both. */
 #include "cli.h"
 
 #include <string.h>

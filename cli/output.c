@@ -1,8 +1,8 @@
 /* Results to disk. SPDX-License-Identifier: BSD-3-Clause
  *
- * Everything that could refuse a result (an existing file, a folder that cannot be made) is tried before
- * the work starts. Each file appears whole or not at all; where one fails all the same, the others are
- * written, and the exit status tells. */
+ * Everything that could prevent writing a result (an existing file, a folder that cannot be created) is checked before the
+ * work starts. Each file is written completely or not at all. If one fails nevertheless, the others are written, and the exit
+ * status shows the failure. */
 #include "cli.h"
 
 #include <errno.h>
@@ -157,7 +157,7 @@ static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-/* Samples, and their probabilities where these were asked for. */
+/* Writes the samples, and with --probabilities their probabilities. */
 static int write_samples(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
 {
 	int64_t classes;
@@ -257,7 +257,7 @@ static int write_model(kdr_context *ctx, const cli_run *run, const char *path, b
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-/* So that the report can say how to repeat it. */
+/* The report shows how to repeat the run. */
 static int put_command(kdr_context *ctx, const cli_run *run)
 {
 	char *line = cli_command_line(run->args);
@@ -320,7 +320,7 @@ static int output_summary(kdr_context *ctx, const cli_run *run, FILE *out)
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-/* All ranks have the same statuses, but for what only rank 0 writes. */
+/* All ranks have the same statuses, except for the files that only rank 0 writes. */
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 {
 	bool to_folder = cli_get(run->args, "output", NULL) != NULL;

@@ -1,4 +1,4 @@
-/* How good clusters are without truth, for people. SPDX-License-Identifier: BSD-3-Clause */
+/* Prints quality scores that need no known classes. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
 #include <math.h>

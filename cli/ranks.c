@@ -1,9 +1,9 @@
 /* Under mpirun: many processes, one program. SPDX-License-Identifier: BSD-3-Clause
  *
- * Only in builds with KINDRED_MPI. Rank 0 alone prints and writes. Where a rank fails by itself, as with a file it cannot
- * read, the ranks find out in cli_ranks_agree: rank 0 prints the line of the first one that failed, and all end with its
- * status. That is the last they say to each other: a rank that failed early comes by fewer places of agreement than one
- * that failed late, and nobody may wait for it at those. */
+ * Only in builds with KINDRED_MPI. Only rank 0 prints and writes. If a single rank fails, for example because it cannot read a
+ * file, the others learn of it in cli_ranks_agree: rank 0 prints the error of the first rank that failed, and all ranks end with its
+ * status. They do not communicate after that: a rank that failed early passes fewer calls of cli_ranks_agree than one that
+ * failed late, and no rank may wait for it there. */
 #include "cli.h"
 
 #include <mpi.h>
@@ -92,8 +92,7 @@ int cli_ranks_agree(int code)
 	MPI_Bcast(self.line, LINE, MPI_CHAR, who, MPI_COMM_WORLD);
 	self.line[LINE - 1] = '\0';
 	if (self.rank == 0 && self.line[0]) {
-		self.joined =
-		        false; /* this one is printed, also where it was held as the only one to be said */
+		self.joined = false; /* print this one, even if only the first error is printed */
 		cli_errors_once();
 		if (who > 0)
 			cli_error("rank %d: %s", who, self.line);
@@ -150,8 +149,8 @@ void cli_ranks_leave(void)
 	self.joined = false;
 }
 
-/* Before ranks can speak to each other, a wrong argument is wrong on all of them, and rank 0 says so; but memory that a
- * rank lacks is its own matter. mpirun ends the others when a process ends with a failure before MPI is up. */
+/* Before the ranks are connected, a wrong argument is wrong on all of them, and rank 0 reports it; but a rank that is out of
+ * memory reports that itself. mpirun ends the others when a process ends with a failure before MPI is up. */
 void cli_ranks_early(int code)
 {
 	if (code == EXIT_OTHER && self.ranks == 1 && cli_rank() > 0 && self.line[0])

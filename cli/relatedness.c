@@ -1,13 +1,13 @@
-/* What tasks draw on each other, for people. SPDX-License-Identifier: BSD-3-Clause
+/* Prints how much the data sets use each other. SPDX-License-Identifier: BSD-3-Clause
  *
- * Row t of the matrix has what task t draws on every task, its own weight being 1. */
+ * Row t of the matrix has the weight of every data set for data set t; its own weight is 1. */
 #include "cli.h"
 
 #include <string.h>
 
 enum { MOST_TASKS = 12 };
 
-/* Methods that advise on each task have said more than this would. */
+/* The advice of methods that have one contains more than this matrix. */
 static bool advises(const cli_run *run)
 {
 	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++)

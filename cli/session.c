@@ -26,7 +26,7 @@ static struct {
 
 static struct {
 	bool show;      /* a progress line is wanted */
-	bool line_open; /* one stands on the terminal now */
+	bool line_open; /* the terminal shows one now */
 	bool verbose;
 	double last_drawn; /* when, so that it is redrawn a few times a second at most */
 } progress;
@@ -100,20 +100,20 @@ void cli_printf(const char *format, ...)
 	cli_print_safely(stdout, text, strlen(text));
 }
 
-static bool only_first, told;
+static bool only_first, reported;
 
 void cli_errors_once(void)
 {
 	only_first = true;
-	told = false;
+	reported = false;
 }
 
 void cli_error(const char *format, ...)
 {
 	va_list args;
-	if (only_first && told)
+	if (only_first && reported)
 		return;
-	told = true;
+	reported = true;
 	va_start(args, format);
 	if (!cli_ranks_hold(format, args))
 		print_line("", format, args);
@@ -138,7 +138,7 @@ int cli_exit_code(kdr_status status)
 	case 1: return EXIT_USAGE;
 	case 2: return EXIT_DATA;
 	case 3: return EXIT_NUMERIC;
-	case 6: return EXIT_USAGE; /* a method was asked for what it cannot do */
+	case 6: return EXIT_USAGE; /* the method cannot do what was requested */
 	default: return EXIT_OTHER;
 	}
 }

@@ -1,18 +1,17 @@
-/* Before the libraries wake up. SPDX-License-Identifier: BSD-3-Clause
+/* Settings that libraries read while they are loaded. SPDX-License-Identifier: BSD-3-Clause
  *
- * Three things are decided by libraries as they are loaded, from the environment alone, when main is still
- * far away:
+ * Libraries decide three things from the environment while they are loaded, before main is called:
  *
- * - OpenMP's idle threads spin for a while before they sleep, which takes the processor from others on a
- *   busy machine. Here they look for some microseconds and sleep.
- * - OpenBLAS reserves a buffer of 32 MB or more for each thread it might use. The program calls it from one
- *   thread at a time, or from threads of its own: it needs none of those.
- * - Where the address space is limited (ulimit -v) and there is no room for such a buffer, OpenBLAS tries
- *   again for ever. So there has to be room, or the program says that there is none.
+ * - Idle OpenMP threads spin for a while before they sleep, which takes processor time from other programs on a busy machine.
+ *   Here they spin for some microseconds only.
+ * - OpenBLAS reserves a buffer of 32 MB or more for each thread that it might use. The program calls it from one thread at a
+ *   time, or from its own threads, and needs none of these buffers.
+ * - If the address space is limited (ulimit -v) and too small for such a buffer, OpenBLAS retries for ever. The program therefore
+ *   checks the available space first, and ends with an error if it is too small.
  *
- * A function in .preinit_array runs when all libraries are mapped and before any of them starts. It starts the
- * program again with the variables set, unless they are, and changes nothing that the user has set. Systems
- * without that section go without. */
+ * A function in .preinit_array runs after all libraries are mapped and before any of them is initialised. It starts the program
+ * again with the variables set, unless they are set already, and does not change anything that the user has set. Systems without
+ * that section do without these settings. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
@@ -40,7 +39,7 @@ bool cli_room(size_t bytes)
 #include <unistd.h>
 
 enum { MEGABYTE = 1 << 20, MOST_VARIABLES = 4096 };
-/* A buffer of OpenBLAS at the load and one for a product, and what a small job needs beside them. */
+/* A buffer of OpenBLAS at the load and one for a product, and the memory of a small job. */
 #ifdef __aarch64__
 static const size_t room_needed = (size_t)(2 * 34 + 24) * MEGABYTE;
 #else
@@ -71,7 +70,7 @@ static void start_settle(char **argv, char **environment)
 		(void)written;
 		_exit(EXIT_OTHER);
 	}
-	/* A wish of the user's about waiting stands as a whole. */
+	/* If the user has set one of the variables about waiting, both stay unchanged. */
 	bool waiting = is_set(environment, "OMP_WAIT_POLICY") || is_set(environment, "GOMP_SPINCOUNT");
 	bool blas = is_set(environment, "OPENBLAS_NUM_THREADS");
 	if (waiting && blas)

@@ -1,4 +1,4 @@
-/* The summary a person reads. SPDX-License-Identifier: BSD-3-Clause */
+/* Prints the summary of a job. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
 #include <math.h>

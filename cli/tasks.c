@@ -248,7 +248,7 @@ char *cli_labels_beside(const char *path)
 	return out;
 }
 
-/* --score: <stem>.labels beside the data, or the classes they came with. */
+/* --score: reads <stem>.labels next to the data, or uses the classes in the data. */
 static int read_beside(kdr_context *ctx, kdr_data *data)
 {
 	char *path = cli_labels_beside(kdr_data_path(data));

@@ -103,7 +103,7 @@ static int64_t task_named(const kdr_result *result, const char *name)
 	return -1;
 }
 
-/* One file by one of the options, or whether it can be written where there is no result yet. */
+/* Writes one file for one of the options; without a result, checks whether it can be written. */
 static int write_one(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t task, bool table,
                      const char *path, const kdr_result *result, const double *const *xy)
 {

@@ -39,7 +39,7 @@ static kdr_status embed_check(kdr_context *ctx, const kdr_mat *x, int64_t count,
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "layout: %d is not one of kdr_embed_layout",
 		                 (int)o->layout);
 	for (int64_t t = 0; t < count; t++) {
-		kdri_snprintf(name, sizeof name, "task %lld", (long long)t + 1);
+		kdri_snprintf(name, sizeof name, "data set %lld", (long long)t + 1);
 		if (kdr_mat_rows(&x[t]) < 1 || kdr_mat_cols(&x[t]) < 1)
 			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no samples or no features", name);
 		KDRI_TRY(kdri_mat_check_finite(ctx, &x[t], name));
