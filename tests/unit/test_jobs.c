@@ -31,7 +31,7 @@ static void cluster__two_groups__profiles_are_exact(void **state)
 	kdr_job_options_init(&o);
 	o.method = "kmeans";
 	o.k = 2;
-	o.choice = KDR_PREP_AS_TOLD;
+	o.choice = KDR_PREP_NONE;
 	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
 	const kdri_cluster_profile p = r->tasks[0].profiles[0];
 	assert_int_equal(p.size, 4);
@@ -122,7 +122,7 @@ static void cluster__recipe__chooses_unless_told(void **state)
 	assert_int_equal(kind, KDR_DATA_MOLECULES);
 	assert_true(centre_in_force(ctx, "no", KDR_PREP_DEFAULT, &kind) == 2);
 	assert_int_equal(kind, KDR_DATA_MOLECULES);
-	assert_true(centre_in_force(ctx, NULL, KDR_PREP_AS_TOLD, &kind) == 0);
+	assert_true(centre_in_force(ctx, NULL, KDR_PREP_NONE, &kind) == 0);
 	assert_int_equal(kind, KDR_DATA_UNKNOWN);
 	kdr_context_free(ctx);
 }
@@ -159,7 +159,7 @@ static void cluster__named_method__has_the_recipe_of_auto(void **state)
 	const kdr_data_kind cells = KDR_DATA_MOLECULES;
 	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
 	check_named(ctx, "harmony", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
-	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_AS_TOLD, ")", KDR_DATA_UNKNOWN);
+	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_NONE, ")", KDR_DATA_UNKNOWN);
 	/* Not counts any more; auto would bring rows to unit length. */
 	check_named(ctx, "kmeans", NULL, -1000.5, KDR_PREP_DEFAULT, ")", KDR_DATA_DENSE);
 	check_named(ctx, "kmeans", NULL, -1000.5, KDR_PREP_BY_DATA, "); l2", KDR_DATA_DENSE);
