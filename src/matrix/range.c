@@ -99,7 +99,7 @@ static kdr_status range_turn(kdr_context *ctx, int64_t n, int64_t k, int64_t cou
 	for (int64_t j = 0; j < count; j++)
 		for (int64_t i = 0; i < k; i++)
 			mix[i * count + j] *= s[j] > 0 ? 1 / s[j] : 0;
-	if (count > k) { /* fewer directions than were asked for: the others are 0 */
+	if (count > k) { /* fewer directions than requested: the others are 0 */
 		double *wider = NULL;
 		KDRI_TRY(KDRI_NEW(ctx, &wider, n * count));
 		st = kdri_gemm(ctx, false, false, n, count, k, 1, *y, k, mix, count, 0, wider, count);
@@ -131,7 +131,7 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	for (int64_t i = 0; i < d * width; i++)
 		q[i] = kdri_rng_normal(&rng);
 	KDRI_TRY(orth(ctx, d, q, false, &k));
-	/* (E3); fewer rounds, where somebody wants to stop, are a coarser answer. */
+	/* (E3); with fewer rounds, if stopped early, the result is less accurate. */
 	for (int round = 0; round < rounds && k > 0 && !kdri_iteration(ctx, "directions", round, rounds, NAN);
 	     round++) {
 		KDRI_TRY(range_apply(ctx, op, false, q, k, y));

@@ -366,7 +366,7 @@ static void rows__taken__keep_names_and_classes(void **state)
 	assert_int_equal(kdr_data_labels(some)[1], 0);
 	assert_string_equal(kdr_data_classes(some, &count)[1], "low");
 	assert_string_equal(kdr_data_features(some)[1], "parity");
-	assert_fails(ctx, kdr_data_rows(ctx, d, wrong, 1, &some), KDR_ERR_ARGUMENT, "no row 12");
+	assert_fails(ctx, kdr_data_rows(ctx, d, wrong, 1, &some), KDR_ERR_ARGUMENT, "row 12 does not exist");
 	labels[5] = 2;
 	assert_fails(ctx, kdr_data_set_labels(ctx, d, labels, classes, 2), KDR_ERR_ARGUMENT, "row 6");
 	kdr_data_free(some);
@@ -399,7 +399,7 @@ static void merge_classes__different_lists__one_by_first_appearance(void **state
 		assert_int_equal(kdr_data_labels(d[0])[i], i % 3 == 0 ? 0 : i % 3 == 1 ? -1 : 1);
 		assert_int_equal(kdr_data_labels(d[1])[i], i % 2 == 0 ? 2 : 1);
 	}
-	assert_fails(ctx, kdr_data_merge_classes(ctx, d, 3), KDR_ERR_DATA, "u has no classes");
+	assert_fails(ctx, kdr_data_merge_classes(ctx, d, 3), KDR_ERR_DATA, "u has no known classes");
 	for (int t = 0; t < 3; t++)
 		kdr_data_free(d[t]);
 	kdr_context_free(ctx);

@@ -23,12 +23,12 @@ static bool same_partition(const int64_t *a, const int64_t *b, int64_t n, int64_
 	for (int64_t c = 0; c < 2 * k; c++)
 		names[c] = -1;
 	for (int64_t i = 0; i < n; i++) {
-		int64_t *there = names + a[i], *back = names + k + b[i];
-		if (*there < 0)
-			*there = b[i];
+		int64_t *forward = names + a[i], *back = names + k + b[i];
+		if (*forward < 0)
+			*forward = b[i];
 		if (*back < 0)
 			*back = a[i];
-		if (*there != b[i] || *back != a[i])
+		if (*forward != b[i] || *back != a[i])
 			return false;
 	}
 	return true;
@@ -40,7 +40,7 @@ kdr_status kdri_snmf_starts(kdr_context *ctx, kdri_block gram, int64_t k, int64_
 	kdr_status st = KDR_OK;
 	int64_t n = gram.rows, kept = 0, *names = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
-	/* One start in any case; the others where nobody wants to stop. */
+	/* One start in any case; the others unless a stop is requested. */
 	for (int64_t r = 0; r < runs && (r == 0 || !kdri_iteration(ctx, "starts", r, runs, NAN)); r++) {
 		int64_t *labels = starts + kept * n;
 		bool known = false;
@@ -178,7 +178,7 @@ static kdr_status run_ncut(kdr_context *ctx, const kdri_snmf_task *t, const kdr_
 	if (r.components > t->k)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "task %s: the similarities have %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
+		        "data set %s: the similarity graph has %lld separate parts, more than k = %lld; the smaller parts joined the largest cluster",
 		        t->name, (long long)r.components, (long long)t->k));
 done:
 	kdri_spectral_free(ctx, &r);

@@ -1,4 +1,4 @@
-/* Members take their turns. SPDX-License-Identifier: BSD-3-Clause */
+/* Runs single members of a transfer's ensemble. SPDX-License-Identifier: BSD-3-Clause */
 #include "methods/transfer_auto/tally.h"
 
 /* Rows that are no numbers make a member useless. */
@@ -26,7 +26,7 @@ static kdr_status run_member(kdr_context *ctx, void *user)
 		kdri_transfer_views_part(ctx, &w->v);
 	KDRI_TRY(turn->member->run(ctx, &w->shared, w->p));
 	if (!is_finite(w->p + w->first * w->c, w->n * w->c))
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers grew beyond all bounds");
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers became too large");
 done:
 	return st;
 }
@@ -50,13 +50,14 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, int64_t m)
 	const kdri_turn turn = { .name = member->name,
 		                 .number = w->round * KDRI_TRANSFER_MEMBERS + m,
 		                 .of = w->rounds * KDRI_TRANSFER_MEMBERS,
-		                 .unable = able ? NULL : "it would need too much memory for so many samples",
+		                 .unable =
+		                         able ? NULL : "it would need too much memory for this many samples",
 		                 .run = run_member,
 		                 .user = &user };
 	bool answered;
 	if (!takes_part(w, m))
 		return KDR_OK;
-	w->asked[m] = true;
+	w->was_run[m] = true;
 	KDRI_TRY(kdri_frame_ask(&w->frame, &turn, &answered));
 	if (answered)
 		KDRI_TRY(kdri_transfer_tally_take(w, m));
