@@ -120,7 +120,7 @@ function bar(t) {
 }
 
 function answer() {
-  const warnings = list(D.warnings), doubts = tasks.flatMap((t) => [t.raw.advice].flat().filter((a) => typeof a === "string"));
+  const warnings = list(D.warnings), doubts = tasks.map((t) => [t.raw.advice].flat().filter((a) => typeof a === "string")).filter((a) => a.length);
   const line = command();
   section("answer", "In short",
     warnings.length ? el("div", { class: "warnings", role: "note" }, el("h3", {}, plural(warnings.length, "warning")),
@@ -128,6 +128,6 @@ function answer() {
     el("ul", { class: "plain" }, sentences().map((s) => el("li", {}, s))),
     tasks.length ? taskTable() : null,
     doubts.length ? el("div", { class: "advice" }, el("h3", {}, D.command === "relate" ? "What is near what" : tasks.length > 1 && !isTransfer ? "What the data sets got from each other, and what to doubt" : "How far to trust it"),
-      el("ul", {}, doubts.map((a) => el("li", {}, a)))) : null,
+      el("ul", {}, doubts.map(([first, ...more]) => el("li", {}, first, more.length ? el("ul", {}, more.map((a) => el("li", {}, a))) : null)))) : null,
     tasks.length ? el("p", { class: "command" }, el("code", {}, line), copyButton(line)) : null);
 }
