@@ -38,10 +38,10 @@ static kdr_status need_numbers(kdr_context *ctx, const kdri_source *s, const kdr
                                bool integers)
 {
 	if (h->kind != 'n')
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array holds text; numbers are expected",
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array contains text; numbers are expected",
 		                 s->label);
 	if (integers && !kdri_element_integer(h->type))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array does not hold integers", s->label);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array does not contain integers", s->label);
 	return KDR_OK;
 }
 
