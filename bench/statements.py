@@ -177,8 +177,8 @@ def transfers(args):
             source = np.concatenate([lines(g[2]) for g in given])
             few = []
             for w in r.get("warnings", []):
-                if "few answers are " in w:
-                    c = w.split("few answers are ", 1)[1].split(" (", 1)[0]
+                if "few samples were labelled " in w:
+                    c = w.split("few samples were labelled ", 1)[1].split(" (", 1)[0]
                     few.append("%d:%.2f" % (np.mean(truth == c) < 0.5 * np.mean(source == c), right[truth == c].mean() if (truth == c).any() else 1))
             return [[collection, r.get("data", ""), t["k"], "%.4f" % right.mean(), "%.4f" % sure.mean(), "%.3f" % field(r, "a_distance", t["name"], -1),
                      "%.4f" % field(r, "source_accuracy", t["name"], -1), "%.4f" % field(r, "shares_moved", t["name"], -1), " ".join(few), bins(sure, right)]]
@@ -300,7 +300,7 @@ def verdicts():
     runs = load_transfers()
     tables_ = [r for r in runs if r["data"] == "tables"]
     sure = dict(zip(map(id, tables_), left_out(tables_))) | {id(r): v for r, v in zip(runs, raw(runs)) if r["data"] != "tables"}
-    for name, low, high in (("0.8 or more", 0.8, 2), ("0.65 to 0.8", 0.65, 0.8), ("below 0.65", -1, 0.65)):
+    for name, low, high in (("trustworthy", 0.8, 2), ("trust with care", 0.65, 0.8), ("check before use", -1, 0.65)):
         for kind in ("tables", "other data"):
             own = [r["right"] for r in runs if r["data"] == kind and low <= sure[id(r)] < high]
             yield name, kind, len(own), np.mean(own) if own else np.nan

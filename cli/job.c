@@ -82,7 +82,7 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 	*choice = KDR_PREP_DEFAULT;
 	for (int i = 0; i < 3; i++)
 		if (cli_get(args, said[i], NULL))
-			*choice = KDR_PREP_AS_TOLD;
+			*choice = KDR_PREP_NONE;
 	return true;
 }
 

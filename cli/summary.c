@@ -227,7 +227,7 @@ static void print_words(FILE *out, const cli_run *run)
 	for (int64_t i = 0; i < kdr_result_ntasks(r); i++) {
 		const char *text;
 		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++) {
-			fprintf(out, "%s%s\n", begun ? "" : "\n", text);
+			fprintf(out, "%s%s%s\n", begun ? "" : "\n", a > 0 ? "  " : "", text);
 			begun = true;
 		}
 	}

@@ -82,7 +82,7 @@ typedef enum kdr_event_kind {
 	KDR_EVENT_ITERATION, /* a stage advanced: `iteration`, and `objective` if it has one */
 	KDR_EVENT_MESSAGE,   /* information, in `message` */
 	KDR_EVENT_END,       /* the stage ended */
-	KDR_EVENT_WARNING    /* something that may spoil the result, in `message` */
+	KDR_EVENT_WARNING    /* a warning about something that may affect the result, in `message` */
 } kdr_event_kind;
 
 /* An event. The library passes it by pointer; it may grow at its end. All pointers are valid during the call only. */

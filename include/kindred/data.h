@@ -65,12 +65,13 @@ KDR_API const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows)
 /* How a column of a table is treated. */
 typedef enum kdr_column_kind {
 	KDR_COLUMN_NUMBER,
-	KDR_COLUMN_CATEGORY, /* few texts: one feature "column=text" for each, 1 for the rows that have it, else 0 */
-	KDR_COLUMN_DATE,    /* days since the first date of the file */
-	KDR_COLUMN_ID,      /* row names */
-	KDR_COLUMN_LABEL,   /* classes */
-	KDR_COLUMN_TEXT,    /* skipped: many texts, or specified as text */
-	KDR_COLUMN_EMPTY,   /* skipped: no cell has a value */
+	KDR_COLUMN_CATEGORY, /* few distinct texts: one feature "column=text" per text, 1 for the rows that have
+			        it, otherwise 0 */
+	KDR_COLUMN_DATE,     /* days since the earliest date of the file */
+	KDR_COLUMN_ID,       /* row names */
+	KDR_COLUMN_LABEL,    /* classes */
+	KDR_COLUMN_TEXT,     /* skipped: many texts, or specified as text */
+	KDR_COLUMN_EMPTY,    /* skipped: all values are missing */
 	KDR_COLUMN_LEFT_OUT /* skipped as specified, or because of its missing values */
 } kdr_column_kind;
 /* The name of a kind, such as "number"; "" for an unknown one. */
@@ -81,9 +82,9 @@ typedef struct kdr_column {
 	int64_t number;       /* in the file, from 1 */
 	kdr_column_kind kind; /* how it is treated */
 	int64_t features;     /* columns of the matrix it became; 0: skipped */
-	int64_t missing;      /* cells without a value */
+	int64_t missing;      /* missing values */
 	bool constant;        /* all values are equal */
-	const char *why;      /* such as "4 different texts", "a running number", "decimal comma" */
+	const char *why;      /* such as "4 different texts", "consecutive numbers", "decimal comma" */
 } kdr_column;
 /* Column number `index`, from 0, of the table that the data were read from; NULL past the last, and if there was none. */
 KDR_API const kdr_column *kdr_data_column_at(const kdr_data *data, int64_t index);
@@ -165,8 +166,9 @@ typedef struct kdr_read_options {
 	const char *const *
 	        rename; /* new names of columns, NULL-terminated, or NULL: "Old=new", "\"Old\"=new" with doubled quotes inside,
 	                     or the path of a CSV file of old and new names. All other options mean the new names */
-	bool may_lack_columns; /* `columns` and `rename` may name columns that the file lacks; else this is an error. With
-	                     kdr_read_tasks it is an error only if no file has the column */
+	bool may_lack_columns; /* `columns` and `rename` may name columns that the file does not have; otherwise
+			          this is an error. With kdr_read_tasks it is an error only if no file has the
+			          column */
 	const char *
 	        texts; /* kdr_read_tasks: how to vectorise texts, one "name=value" per line: names as for kdr_text_options_set,
 	                    such as "min-df=5"; what is not specified is chosen from the texts */
@@ -178,10 +180,11 @@ typedef struct kdr_read_options {
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 
-/* Reads a data set. `options` may be NULL. `path` "-" is standard input (`format` is then required); a folder is a 10x folder.
- * Column names come from the file or from a features.txt beside it with one line per column; row names and excerpts, if the
- * file has none, from NAME.ids and NAME.excerpts beside it, as 'kindred vectorize' writes them. Free *out with kdr_data_free.
- * Cost: O(size of the file) time; O(nnz) memory, or O(one block) for data that stay on disk. */
+/* Reads a data set. `options` may be NULL. `path` "-" is standard input (`format` is then required); a folder is a 10x
+ * folder. Column names come from the file or from a features.txt in the same folder with one line per column; row names
+ * and excerpts, if the file has none, from NAME.ids and NAME.excerpts in the same folder, as 'kindred vectorize' writes
+ * them. Free *out with kdr_data_free. Cost: O(size of the file) time; O(nnz) memory, or O(one block) for data that stay
+ * on disk. */
 KDR_API kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data **out);
 
@@ -290,7 +293,7 @@ KDR_API void kdr_prep_free(kdr_prep *prep);
 
 /* --- writing: every function creates missing folders and writes a file completely or not at all ----------------------- */
 
-/* What a format can hold besides the matrix. */
+/* What a format can store in addition to the matrix. */
 enum { KDR_HOLDS_FEATURES = 1 << 0, KDR_HOLDS_LABELS = 1 << 1 };
 /* Returns KDR_HOLDS_... of the format called `format` or, if that is NULL, of the format of `path`. Cost: O(1). */
 KDR_API unsigned kdr_format_holds(const char *format, const char *path);

@@ -25,19 +25,19 @@ KDR_DEFINE_INIT(kdr_embed_options)
 /* Coordinates of the samples of some data sets. */
 typedef struct kdr_embedding kdr_embedding;
 
-/* Aligns and preprocesses `count` data sets in place, as kdr_cluster does, and places their samples in the plane. Data sets
- * with the same features share axes, so that corresponding samples lie in the same place; others have axes of their own. The
- * same seed gives the same coordinates on any number of threads. A cancelled call gives the coordinates reached so far.
- * `options` may be NULL. Free *out with kdr_embedding_free.
- * Cost: the nearest-neighbour search, at most O(n nnz) time, then O(n x neighbors) per sweep; O(n x neighbors) memory. */
+/* Aligns and preprocesses `count` data sets in place, as kdr_cluster does, and computes a two-dimensional map of their
+ * samples. Data sets with the same features share axes, so that similar samples are close together; others have their
+ * own axes. The same seed gives the same coordinates on any number of threads. A cancelled call gives the coordinates
+ * reached so far. `options` may be NULL. Free *out with kdr_embedding_free. Cost: the nearest-neighbour search, at most
+ * O(n nnz) time, then O(n x neighbors) per sweep; O(n x neighbors) memory. */
 KDR_API kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                              const kdr_embed_options *options, kdr_embedding **out);
 KDR_API void kdr_embedding_free(kdr_embedding *embedding);
 /* Returns two numbers for each sample of a data set; NULL if there is no such data set. `n`, unless NULL, gets the number of
  * samples. Cost: O(1). */
 KDR_API const double *kdr_embedding_task(const kdr_embedding *embedding, int64_t task, int64_t *n);
-/* Returns one line that describes the preprocessing, such as "features: union (3 tasks, 2500 columns); tfidf; l2 (the data
- * look like counts of words)". Cost: O(1). */
+/* Returns one line that describes the preprocessing, such as "features: union (3 data sets, 2500 columns); tfidf; l2".
+ * Cost: O(1). */
 KDR_API const char *kdr_embedding_preprocessing(const kdr_embedding *embedding);
 
 #endif

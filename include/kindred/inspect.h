@@ -26,8 +26,9 @@ KDR_API kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *data, kdr_inspe
 /* A problem found in a file. May grow. */
 typedef struct kdr_finding {
 	int64_t line; /* of the file, from 1: the first such place; 0: no particular place */
-	const char
-	        *found; /* such as "line 7, column 3 (width): 'abc' is not a number, as 12 other cells are" */
+	const char *
+	        found; /* such as "line 7, column 3 (width): 'abc' is not a number, but 12 other cells in this
+			   column are" */
 	const char *then; /* how it is handled, and the option that helps */
 	bool fatal;       /* kdr_read refuses the file */
 } kdr_finding;

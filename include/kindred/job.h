@@ -1,7 +1,7 @@
-/* Jobs: what each command of the program does with the data it has read. SPDX-License-Identifier: BSD-3-Clause
+/* Jobs: one function for each command of the program. SPDX-License-Identifier: BSD-3-Clause
  *
- * Jobs align and preprocess data sets in place, even if the call fails afterwards; pass views (kdr_data_view) to keep the
- * originals. In all options zero and NULL mean the default or automatic detection. */
+ * Jobs align and preprocess data sets in place, even if the call fails afterwards; pass views (kdr_data_view) to keep
+ * the originals. In all options zero and NULL mean the default or automatic detection. */
 #ifndef KINDRED_JOB_H
 #define KINDRED_JOB_H
 
@@ -10,11 +10,11 @@
 #include "kindred/model.h"
 #include "kindred/result.h"
 
-/* Who chooses weight, norm and scale. */
+/* Who chooses weight, norm and scale if they are not specified. */
 typedef enum kdr_prep_choice {
 	KDR_PREP_DEFAULT, /* the library, unless one of them is specified */
 	KDR_PREP_BY_DATA, /* the library, by the kind of data (kdr_recipe_find) */
-	KDR_PREP_AS_TOLD  /* the caller, even if nothing is specified */
+	KDR_PREP_NONE     /* nobody: only what the caller specifies is applied */
 } kdr_prep_choice;
 
 /* --- cluster and transfer --------------------------------------------------------------------------------------------- */

@@ -57,7 +57,8 @@ typedef struct kdr_calibration {
 KDR_API const kdr_calibration *kdr_result_calibration(const kdr_result *result);
 /* Scores of the clustering of a data set that need no true classes; NULL if not requested. */
 KDR_API const kdr_quality *kdr_result_quality(const kdr_result *result, int64_t task);
-/* Sentence number `index`, from 0, about a data set, such as what the transfer changed; NULL past the last. */
+/* Line number `index`, from 0, of the advice about a data set: the first summarises, such as what the transfer changed,
+ * and further lines give details; NULL past the last. */
 KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, int64_t index);
 
 /* --- result.json ------------------------------------------------------------------------------------------------------ */

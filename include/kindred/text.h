@@ -57,7 +57,7 @@ typedef struct kdr_text_options {
 	int64_t max_df;       /* keep terms that occur in at most N documents; 0: no limit */
 	double max_df_share;  /* ... in at most this share of all documents; default 1 */
 	int64_t max_features; /* keep the N terms with the highest document frequency; 0: all */
-	bool binary;          /* 1 for each term of a document, not its count */
+	bool binary;          /* 1 for each term of a document instead of its count */
 	const char *
 	        vocabulary; /* a features.txt whose lines are the columns, in this order; the limits on document
 	                           frequency and max_features are then not used */
@@ -85,7 +85,7 @@ typedef struct kdr_text_stats {
 	int64_t not_utf8;  /* not valid UTF-8, and read as Windows-1252 (Latin-1) instead */
 	int64_t bytes;     /* of the documents as read */
 	int64_t tokens;    /* after length limits and stop words */
-	int64_t terms;     /* different ones, before the vocabulary was cut */
+	int64_t terms;     /* distinct terms, before the vocabulary was limited */
 } kdr_text_stats;
 
 /* Counts the terms of `count` corpora over one vocabulary. out[t] gets a sparse data set with feature names, row names (relative

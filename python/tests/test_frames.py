@@ -73,10 +73,10 @@ class Frames(PartsTest):
         self.assertEqual(kindred.read(text).feature_names, ["a=p", "a=q", "b=x", "b=y"])
 
     def test_columns_in_every_form(self):
-        self.assertEqual(self.kinds(self.a, columns="-plan")["plan"], "left out")
-        self.assertEqual([n for n, kind in self.kinds(self.a, columns=["age", "city"]).items() if kind != "left out"], ["age", "city"])
+        self.assertEqual(self.kinds(self.a, columns="-plan")["plan"], "skipped")
+        self.assertEqual([n for n, kind in self.kinds(self.a, columns=["age", "city"]).items() if kind != "skipped"], ["age", "city"])
         kinds = self.kinds(self.a, columns={"plan": None, "age": "category"})
-        self.assertEqual((kinds["plan"], kinds["age"], kinds["newsletter"]), ("left out", "category", "category"))
+        self.assertEqual((kinds["plan"], kinds["age"], kinds["newsletter"]), ("skipped", "category", "category"))
         self.assertEqual(kindred.read(self.north, columns=["age"]).feature_names, ["age"])
         self.assertEqual(kindred.read(self.a.set_index("customer"), missing="keep").ids[0], "C100000")
         self.assertEqual(kindred.read(self.a, id_column="city", missing="mean").ids[0], kindred.read(self.north, id_column="city", missing="mean").ids[0])

@@ -1,4 +1,4 @@
-/* Results: what they are of. SPDX-License-Identifier: BSD-3-Clause */
+/* Results: the data sets and settings they belong to. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
 #include "api/result.h"
 
@@ -195,10 +195,23 @@ kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *r, const char *cons
 	return st;
 }
 
+/* Each line of the text becomes one entry. */
 kdr_status kdri_result_advise(kdr_context *ctx, kdr_result *r, int64_t t, const char *text)
 {
+	kdr_status st = KDR_OK;
 	kdri_task_result *task = &r->tasks[t];
-	return kdri_strings_append(ctx, &task->advice, &task->nadvice, text);
+	char *lines = NULL, *line;
+	KDRI_TRY(kdri_strdup(ctx, text, &lines));
+	for (char *next = lines; next;) {
+		line = next;
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		KDRI_TRY(kdri_strings_append(ctx, &task->advice, &task->nadvice, line));
+	}
+done:
+	kdri_free(ctx, lines);
+	return st;
 }
 
 kdr_status kdri_result_warn_first(kdr_context *ctx, kdr_result *r, const char *const *texts, int64_t count)

@@ -1,4 +1,4 @@
-/* The names of what can be chosen, each list in the order of its enumeration. SPDX-License-Identifier: BSD-3-Clause */
+/* The names of option values, each list in the order of its enumeration. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/table/table.h"
 #include "prepare/prep.h"
 

@@ -1,4 +1,4 @@
-/* How many bytes a fit needs, counted before it starts. SPDX-License-Identifier: BSD-3-Clause */
+/* Estimates the memory of a fit before it starts. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/estimate.h"
 #include "comm/comm.h"
 #include "matrix/traits.h"
@@ -101,13 +101,14 @@ kdr_status kdri_shape_check(kdr_context *ctx, const kdr_task_shape *tasks, int64
 {
 	*bytes = 0;
 	if (!ctx || !tasks || ntasks < 1)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "an estimate needs the sizes of at least one task");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "an estimate needs the size of at least one data set");
 	for (int64_t t = 0; t < ntasks; t++) {
 		const kdr_task_shape *x = &tasks[t];
 		if (x->rows < 1 || x->cols < 1 || x->entries < 0)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "task %lld: %lld rows, %lld columns and %lld entries: at least 1, 1 and 0 are needed",
+			        "data set %lld has %lld rows, %lld columns and %lld entries; at least 1, 1 and 0 are needed",
 			        (long long)t + 1, (long long)x->rows, (long long)x->cols,
 			        (long long)x->entries);
 		const kdri_extent size = kdri_extent_of(x);

@@ -1,5 +1,4 @@
-/* kdr_fit: checks a problem once, at the boundary, and hands it to its method.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* kdr_fit: checks a problem once and passes it to its method. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/estimate.h"
 #include "api/known.h"
 #include "api/magnitude.h"
@@ -18,7 +17,7 @@ static kdr_status check_labels(kdr_context *ctx, const kdr_task *t, const int64_
 	for (int64_t i = 0; i < n; i++)
 		if (labels[i] < low || labels[i] >= count)
 			return kdri_fail(ctx, KDR_ERR_DATA,
-			                 "task %s: %s of row %lld is %lld: %lld to %lld are allowed",
+			                 "data set %s: %s of row %lld is %lld, but %lld to %lld are allowed",
 			                 kdri_task_name(t), what, (long long)i + 1, (long long)labels[i],
 			                 (long long)low, (long long)count - 1);
 	return KDR_OK;
@@ -29,24 +28,27 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 	int64_t n = kdr_mat_rows(&t->x), d = kdr_mat_cols(&t->x);
 	if ((n < 1 && !kdri_together(ctx)) || d < 1)
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "task %s: %lld rows and %lld columns: at least one of each is needed",
+		                 "data set %s has %lld rows and %lld columns; at least one of each is needed",
 		                 kdri_task_name(t), (long long)n, (long long)d);
 	if (t->x.kind != KDR_MAT_CSR) {
 		if (!t->x.as.dense.data || t->x.as.dense.stride < d)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "task %s: dense matrix with no data or a stride below its %lld columns",
+			        "data set %s: the dense matrix has no data, or its stride is less than its %lld columns",
 			        kdri_task_name(t), (long long)d);
 		return KDR_OK;
 	}
 	const kdr_csr *a = &t->x.as.csr;
 	if (!a->rowptr || a->rowptr[0] != 0 || d > INT32_MAX || (a->rowptr[n] > 0 && (!a->col || !a->val)))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: malformed sparse matrix",
-		                 kdri_task_name(t));
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "data set %s: malformed sparse matrix; row pointers must begin with 0, and columns and values must not be NULL",
+		        kdri_task_name(t));
 	/* All of the row pointers first: the columns are only safe to read where these are right. */
 	for (int64_t i = 0; i < n; i++)
 		if (a->rowptr[i + 1] < a->rowptr[i])
-			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: row pointers fall at row %lld",
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+			                 "data set %s: the row pointers decrease at row %lld",
 			                 kdri_task_name(t), (long long)i + 1);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++)
@@ -54,7 +56,7 @@ static kdr_status check_shape(kdr_context *ctx, const kdr_task *t)
 			    (p > a->rowptr[i] && a->col[p] <= a->col[p - 1]))
 				return kdri_fail(
 				        ctx, KDR_ERR_ARGUMENT,
-				        "task %s: columns of row %lld are not increasing within 0..%lld",
+				        "data set %s: the columns of row %lld are not increasing numbers from 0 to %lld",
 				        kdri_task_name(t), (long long)i + 1, (long long)d - 1);
 	return KDR_OK;
 }
@@ -68,7 +70,7 @@ static kdr_status check_nonnegative(kdr_context *ctx, const kdr_algo *algo, cons
 			if (row.val[p] < 0)
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "task %s: row %lld, column %lld is %g: method '%s' needs entries >= 0 (--scale minmax makes them so)",
+				        "data set %s: row %lld, column %lld is %g, but method '%s' needs values >= 0; use --scale minmax",
 				        kdri_task_name(t), (long long)i + 1,
 				        (long long)kdri_entry_column(&row, p) + 1, row.val[p], algo->id);
 	}
@@ -85,12 +87,11 @@ static kdr_status check_ranks(kdr_context *ctx, const kdr_task *t, int64_t *all)
 	int64_t ends[] = { d, has, t->k, -d, -has, -t->k };
 	KDRI_TRY(kdri_max_int(ctx, ends, 6));
 	if (*all < 1)
-		st = kdri_fail(ctx, KDR_ERR_DATA, "task %s: no rank has a row of it", kdri_task_name(t));
+		st = kdri_fail(ctx, KDR_ERR_DATA, "data set %s: no rank has a row of it", kdri_task_name(t));
 	else if (ends[0] != -ends[3] || ends[1] != -ends[4] || ends[2] != -ends[5])
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "task %s: ranks have parts that do not fit together: all dense or all sparse, %lld to "
-		        "%lld columns, with weights, initial labels and k alike",
+		        "data set %s: the parts on different ranks do not match (%lld to %lld columns); all must be dense or all sparse, with the same columns, the same k, and weights and initial labels on all ranks or on none",
 		        kdri_task_name(t), (long long)-ends[3], (long long)ends[0]);
 done:
 	return st;
@@ -101,12 +102,14 @@ kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *
 	if (algo->family != KDR_FAMILY_CLUSTER)
 		return KDR_OK;
 	if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld: at least 1 is needed",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "data set %s: k is %lld, but at least 1 is needed",
 		                 kdri_task_name(t), (long long)t->k);
 	if (t->k > samples)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: k is %lld but there %s only %lld sample%s",
-		                 kdri_task_name(t), (long long)t->k, samples == 1 ? "is" : "are",
-		                 (long long)samples, samples == 1 ? "" : "s");
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "data set %s: cannot form %lld clusters from %lld sample%s; use a k of at most %lld",
+		        kdri_task_name(t), (long long)t->k, (long long)samples, samples == 1 ? "" : "s",
+		        (long long)samples);
 	return KDR_OK;
 }
 
@@ -123,7 +126,7 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 		KDRI_TRY(check_nonnegative(ctx, algo, t));
 	KDRI_TRY(kdri_check_k(ctx, algo, t, all));
 	if (t->init && t->k == 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %s: initial labels need a given k",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "data set %s: initial labels need a specified k",
 		                 kdri_task_name(t));
 	if (t->init)
 		KDRI_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
@@ -131,20 +134,20 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 		KDRI_TRY(check_labels(ctx, t, t->labels, -1, problem->classes, "class"));
 	if (t->weights) {
 		if (!(algo->flags & KDR_ALGO_WEIGHTS))
-			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' takes no sample weights",
-			                 algo->id);
+			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+			                 "method '%s' does not support sample weights", algo->id);
 		double total = 0;
 		for (int64_t i = 0; i < n; i++) {
 			if (!(t->weights[i] >= 0 && isfinite(t->weights[i])))
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "task %s: weight of row %lld is %g: finite and >= 0 is allowed",
+				        "data set %s: the weight of row %lld is %g; use a finite number >= 0",
 				        kdri_task_name(t), (long long)i + 1, t->weights[i]);
 			total += t->weights[i];
 		}
 		KDRI_TRY(kdri_sum(ctx, &total, 1));
 		if (total <= 0)
-			return kdri_fail(ctx, KDR_ERR_DATA, "task %s: all weights are zero",
+			return kdri_fail(ctx, KDR_ERR_DATA, "data set %s: all weights are zero",
 			                 kdri_task_name(t));
 	}
 done:
@@ -155,7 +158,7 @@ static kdr_status check_shapes(kdr_context *ctx, const kdr_problem *problem)
 {
 	kdr_status st = KDR_OK;
 	if (!problem || problem->ntasks < 1 || !problem->tasks)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no task was given: at least one is needed");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no data set was given; at least one is needed");
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		KDRI_TRY(check_shape(ctx, &problem->tasks[t]));
 done:
@@ -166,29 +169,31 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 {
 	bool together = problem->pooled || (algo->flags & KDR_ALGO_JOINT);
 	if (problem->pooled && !(algo->flags & KDR_ALGO_POOLED))
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' cannot pool tasks", algo->id);
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' cannot pool data sets", algo->id);
 	const kdr_task *first = &problem->tasks[0];
 	if (problem->category && !(algo->flags & KDR_ALGO_TABLES))
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' does not take categories", algo->id);
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "method '%s' does not support categories",
+		                 algo->id);
 	for (int64_t i = 0; i < problem->ntasks; i++) {
 		const kdr_task *t = &problem->tasks[i];
 		kdr_status st = check_task(ctx, algo, problem, t);
 		if (st == KDR_OK && problem->category && t->x.kind != KDR_MAT_DENSE)
-			st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "task %s is sparse: tables must be dense",
-			               kdri_task_name(t));
+			st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+			               "data set %s is sparse, but tables must be dense", kdri_task_name(t));
 		if (st != KDR_OK)
 			return st;
 		if (together && algo->family != KDR_FAMILY_TRANSFER &&
 		    kdr_mat_cols(&t->x) != kdr_mat_cols(&first->x))
-			return kdri_fail(ctx, KDR_ERR_DATA,
-			                 "task %s has %lld columns but task %s has %lld: align them first",
-			                 kdri_task_name(t), (long long)kdr_mat_cols(&t->x),
-			                 kdri_task_name(first), (long long)kdr_mat_cols(&first->x));
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "data set %s has %lld columns, but data set %s has %lld; align them first",
+			        kdri_task_name(t), (long long)kdr_mat_cols(&t->x), kdri_task_name(first),
+			        (long long)kdr_mat_cols(&first->x));
 		if ((problem->pooled || (algo->flags & KDR_ALGO_SAME_K)) &&
 		    algo->family == KDR_FAMILY_CLUSTER && t->k != first->k)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "task %s has k = %lld but task %s has k = %lld: %s needs one k for all",
+			        "data set %s has k = %lld, but data set %s has k = %lld; %s needs the same k for all",
 			        kdri_task_name(t), (long long)t->k, kdri_task_name(first),
 			        (long long)first->k, problem->pooled ? "pooling" : algo->id);
 	}
@@ -210,8 +215,7 @@ static kdr_status warn_duplicates(kdr_context *ctx, const kdr_algo *algo, const 
 		if (distinct < k)
 			KDRI_TRY(kdri_result_warn(
 			        ctx, result,
-			        "task %s: only %lld distinct sample%s for k = %lld: clusters are empty, "
-			        "or identical samples lie in several",
+			        "data set %s has only %lld distinct sample%s for k = %lld; some clusters are empty or share identical samples",
 			        kdri_task_name(task), (long long)distinct, distinct == 1 ? "" : "s",
 			        (long long)k));
 	}
@@ -219,8 +223,9 @@ done:
 	return st;
 }
 
-/* One line for a data set of which a cluster has nearly all samples, or hardly any. Not said of so few samples that a single one
- * is more than 1 %; with more than 50 clusters, few is less than half of the mean size. Methods mention empty clusters. */
+/* One line for a data set of which a cluster has nearly all samples, or hardly any. There is no warning if a single
+ * sample is more than 1 % of all; with more than 50 clusters, few means less than half of the mean size. Methods mention
+ * empty clusters. */
 static kdr_status warn_sizes(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
                              kdr_result *result)
 {
@@ -264,7 +269,7 @@ done:
 	return st;
 }
 
-/* Some methods can run with rows on several ranks; the others say which do. */
+/* Some methods support rows on several ranks; the error of the others lists them. */
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 {
 	char list[300];
@@ -279,7 +284,8 @@ kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 			                              used ? ", " : "", a->id);
 	}
 	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-	                 "method '%s' needs all rows in one process; under mpirun: %s", algo->info.id, list);
+	                 "method '%s' needs all rows in one process; under mpirun, use one of: %s",
+	                 algo->info.id, list);
 }
 
 /* The method's fit, on data that are fit for squares, and names for its clusters. */
@@ -302,10 +308,9 @@ static kdr_status fit_scaled(kdr_context *ctx, const kdri_algo *algo, const kdr_
 		kdri_result_set_exponent(result, p.exponent);
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "the largest value is about %.1e: all were multiplied by 2^%d before the "
-		        "fit, and arrays and objective are of these%s",
+		        "the largest value is about %.1e, so all values were multiplied by 2^%d before the fit; arrays and objective refer to the multiplied values%s",
 		        ldexp(0.75, p.exponent), -p.exponent,
-		        p.exponent > 0 ? " (if it stands for a missing value, leave it out)" : ""));
+		        p.exponent > 0 ? " (if it stands for a missing value, specify it with --na)" : ""));
 	}
 	KDRI_TRY(fit_numbered(ctx, algo, problem, &p.problem, options, result));
 	result->sweeps = (algo->info.flags & KDR_ALGO_SWEEPS) && !kdri_options_is_set(options, "tol");

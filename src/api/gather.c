@@ -1,7 +1,7 @@
-/* A result of rows on several ranks, whole on rank 0. SPDX-License-Identifier: BSD-3-Clause
+/* Gathers a result whose rows are on several ranks on rank 0. SPDX-License-Identifier: BSD-3-Clause
  *
- * What has an entry for each sample comes to rank 0, one rank after the other, in the order of the rows: labels and the
- * like, never the data. All else is the same on all ranks, but for counts, which are added up. */
+ * Everything with one entry per sample (labels etc., never the data) is sent to rank 0, one rank after the other, in the
+ * order of the rows. Everything else is the same on all ranks, except for counts, which are added up. */
 #include "api/gather.h"
 #include "api/method.h"
 #include "api/result.h"
@@ -14,9 +14,9 @@ static kdr_status gather_all(kdr_context *ctx, void *v, int64_t numbers)
 	double *own, *all = NULL; /* integers have the same size */
 	int64_t bytes;
 	memcpy(&own, v, sizeof own);
-	bool there = own != NULL;
-	KDRI_TRY(kdri_any(ctx, &there));
-	if (!there)
+	bool present = own != NULL;
+	KDRI_TRY(kdri_any(ctx, &present));
+	if (!present)
 		return KDR_OK;
 	KDRI_TRY(kdri_gather(ctx, own, own ? numbers * (int64_t)sizeof *own : 0, &all, &bytes));
 	if (all) {
@@ -33,9 +33,9 @@ static kdr_status gather_names(kdr_context *ctx, char ***names, int64_t n)
 	kdr_status st = KDR_OK;
 	char *text = NULL, *all = NULL, **list = NULL;
 	int64_t length = 0, bytes, count = n, at = 0;
-	bool there = *names != NULL;
-	KDRI_TRY(kdri_any(ctx, &there));
-	if (!there)
+	bool present = *names != NULL;
+	KDRI_TRY(kdri_any(ctx, &present));
+	if (!present)
 		return KDR_OK;
 	for (int64_t i = 0; *names && i < n; i++)
 		length += (int64_t)strlen((*names)[i]) + 1;

@@ -1,14 +1,14 @@
 /* The samples of a fit, by which a model recognises them. SPDX-License-Identifier: BSD-3-Clause
  *
- * Few methods label new samples by the rule that found their clusters: those of a subspace, a graph or a vote have no rule
- * for single samples at all. A model therefore keeps a hash of each sample of the fit, after preprocessing, and its label:
- * a sample that the fit has seen gets its label back, and predict's own rule is for all others. */
+ * Few methods label new samples with the rule that found their clusters; methods based on a subspace, a graph or a vote
+ * have no rule for single samples at all. A model therefore keeps a hash of each sample of the fit, after preprocessing,
+ * and its label. A sample that the fit has seen gets its label back, and predict's own rule is used for all others. */
 #ifndef KDRI_KNOWN_H
 #define KDRI_KNOWN_H
 
 #include "core/internal.h"
 
-/* The most samples of a data set that are remembered: 16 bytes each. */
+/* The maximum number of samples of a data set that are remembered, 16 bytes each. */
 enum { KDRI_KNOWN_MOST = 1 << 20 };
 
 /* Remembers the samples of all data sets that have labels. Of equal samples with different labels the most frequent label

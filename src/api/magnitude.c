@@ -1,18 +1,18 @@
-/* Numbers within reach of squares. SPDX-License-Identifier: BSD-3-Clause
+/* Scaling of values whose squares would overflow or underflow. SPDX-License-Identifier: BSD-3-Clause
  *
- * Methods add up squares, and products of them: entries of 1e160 have no square, those of 1e-170 have the square
- * 0, and 1.8e308 is a common stand-in for "missing". With
+ * Methods add up squares, and products of them: entries of 1e160 have no square, those of 1e-170 have the square 0, and
+ * 1.8e308 is a common stand-in for "missing". With
  *
  *   (E1)  M = max |x_ij| over all tasks = f 2^e,  1/2 <= f < 1
  *
- * fourth powers of x, summed over 2^500 entries, are finite where e <= 128, and their squares are above 0 where
- * e >= -128. Elsewhere methods get
+ * fourth powers of x, summed over 2^500 entries, are finite where e <= 128, and their squares are above 0 where e >=
+ * -128. Elsewhere methods get
  *
  *   (E2)  x_ij 2^-e
  *
- * which is exact but for numbers so far below M that they vanish beside it. Methods without a scale of their own
- * find the same clusters as before; the result says that values were scaled, since arrays and objective are of the
- * scaled ones. */
+ * which is exact but for numbers so far below M that they vanish beside it. Methods without a scale of their own find
+ * the same clusters as before; the result says that values were scaled, since arrays and objective are of the scaled
+ * ones. */
 #include "api/magnitude.h"
 #include "comm/comm.h"
 #include "matrix/linalg.h"
@@ -99,7 +99,7 @@ kdr_status kdri_predict(kdr_context *ctx, const kdri_algo *algo, const kdr_resul
 		KDRI_TRY(scaled_copy(ctx, x, exponent, &values, &rows));
 	if (exponent_of(ldexp(largest, -exponent)) > 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "values reach %g: the model was fitted on numbers too far from these",
+		               "values are as large as %g, too far from those that the model was fitted on",
 		               largest);
 		goto done;
 	}

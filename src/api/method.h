@@ -7,12 +7,13 @@
 
 /* --- options: options.c -------------------------------------------------------------------- */
 
-/* By name, of options that exist (a wrong name is a bug: returns 0 and asserts in debug builds). */
+/* Return the value of an option by name. The option must exist: a wrong name is a bug, returns 0 and asserts in debug
+ * builds. */
 int64_t kdri_opt_int(const kdr_options *options, const char *name);
 double kdri_opt_real(const kdr_options *options, const char *name);
-/* Of KDR_OPTION_REALS: the number for a task. */
+/* The number for a task, for options of type KDR_OPTION_REALS. */
 double kdri_opt_reals(const kdr_options *options, const char *name, int64_t task);
-/* An error where an option has several numbers, but not one for each task. kdr_fit has seen to it. */
+/* Fails if an option has several numbers, but not one per task. kdr_fit calls it. */
 kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, int64_t ntasks);
 int kdri_opt_choice(const kdr_options *options, const char *name);
 /* What an ensemble sets for a method: a number, or one of the option's choices. A list ends with { 0 }. */
@@ -27,16 +28,16 @@ kdr_status kdri_options_new(kdr_context *ctx, const struct kdri_algo *algo, cons
                             kdr_options **out);
 kdr_status kdri_options_apply(kdr_context *ctx, kdr_options *options, const kdri_setting *settings);
 const struct kdri_algo *kdri_options_algo(const kdr_options *options);
-/* A copy, which also remembers what was set. */
+/* Copies options, including which of them were set. */
 kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_options **out);
-/* Whether an option was set, be it to its default. False where there is no such option. */
+/* Whether an option was set, even to its default. False if there is no such option. */
 bool kdri_options_is_set(const kdr_options *options, const char *name);
 bool kdri_options_has(const kdr_options *options, const char *name);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
 
 /* --- tables of options and arrays: one line each, ending with { .name = NULL } ------------------ */
 
-/* Behind the help may stand what few options have: .symbol, .automatic, .open_min, .open_max = ... */
+/* The help may be followed by members that few options need: .symbol, .automatic, .open_min, .open_max = ... */
 #define KDRI_INT(name, value, low, high, ...) KDRI_OPTION(name, KDR_OPTION_INT, value, low, high, __VA_ARGS__)
 #define KDRI_REAL(name, value, low, high, ...) \
 	KDRI_OPTION(name, KDR_OPTION_REAL, value, low, high, __VA_ARGS__)
@@ -45,7 +46,7 @@ bool kdri_opt_bool(const kdr_options *options, const char *name);
 #define KDRI_BOOL(name, value, ...) KDRI_OPTION(name, KDR_OPTION_BOOL, value, 0, 0, __VA_ARGS__)
 #define KDRI_CHOICE(name, value, list, ...) \
 	KDRI_OPTION(name, KDR_OPTION_CHOICE, value, 0, 0, __VA_ARGS__, .choices = list)
-/* Behind the help: .per_task, .in_model = true. */
+/* The help may be followed by .per_task, .in_model = true. */
 #define KDRI_ARRAY(field, kind, size, ...) \
 	{ \
 		.name = field, .type = kind, .shape = size, .help = __VA_ARGS__ \
@@ -57,27 +58,28 @@ bool kdri_opt_bool(const kdr_options *options, const char *name);
 	}
 
 /* Options that iterative methods share. */
-#define KDRI_MAX_ITER(n) KDRI_INT("max_iter", n, 0, 1e9, "most iterations of one run")
-#define KDRI_N_INIT(n)   KDRI_INT("n_init", n, 1, 1e6, "runs from different starts; the best is kept")
+#define KDRI_MAX_ITER(n) KDRI_INT("max_iter", n, 0, 1e9, "maximum number of iterations per run")
+#define KDRI_N_INIT(n)   KDRI_INT("n_init", n, 1, 1e6, "number of runs from different starts; the best is kept")
 #define KDRI_TOL(v) \
-	KDRI_REAL("tol", v, 0, 1, \
-	          "stop when the objective falls by less than this share; 0: only when nothing changes")
+	KDRI_REAL( \
+	        "tol", v, 0, 1, \
+	        "stop when the objective decreases by less than this fraction; 0: only when nothing changes")
 
 /* --- results: result.c --------------------------------------------------------------------- */
 
 kdr_status kdri_result_new(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
                            kdr_result **out);
-/* Storage for the labels of a task; filled by the method. */
+/* Allocates storage for the labels of a task, which the method fills. */
 kdr_status kdri_result_labels(kdr_context *ctx, kdr_result *result, int64_t task, int64_t **out);
 void kdri_result_set_k(kdr_result *result, int64_t task, int64_t k);
-/* A new zeroed array of the name given in the method's field table; *data points to its storage. */
+/* Adds a zeroed array with a name from the method's field table; *data points to its storage. */
 kdr_status kdri_result_array(kdr_context *ctx, kdr_result *result, const char *name, int64_t task,
                              kdr_dtype type, int ndim, const int64_t *shape, void *data);
 kdr_status kdri_result_objective(kdr_context *ctx, kdr_result *result, double value);
 void kdri_result_stop(kdr_result *result, kdr_stop stop, int64_t iterations);
 kdr_status kdri_result_number(kdr_context *ctx, kdr_result *result, const char *name, double value);
 kdr_status kdri_result_text(kdr_context *ctx, kdr_result *result, const char *name, const char *text);
-/* The same about one task: "name.TASK" in result.json. */
+/* The same for one task: "name.TASK" in result.json. */
 kdr_status kdri_result_task_number(kdr_context *ctx, kdr_result *result, int64_t task, const char *name,
                                    double value);
 kdr_status kdri_result_task_text(kdr_context *ctx, kdr_result *result, int64_t task, const char *name,
@@ -100,20 +102,20 @@ kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *result, const char *fo
 
 /* --- memory, counted from sizes: estimate.c ------------------------------------------------- */
 
-/* A matrix by its size. */
+/* The size of a matrix. */
 typedef struct kdri_extent {
-	double n, d, entries; /* entries that are stored: n d if it is dense */
-	bool dense, streamed; /* streamed: it stays on disk, and so do copies of it */
+	double n, d, entries; /* stored entries: n d if it is dense */
+	bool dense, streamed; /* it stays on disk, and so do copies of it */
 } kdri_extent;
 kdri_extent kdri_extent_dense(double n, double d);
 kdri_extent kdri_extent_of(const kdr_task_shape *task);
 kdri_extent kdri_extent_of_mat(const kdr_mat *x);
 kdri_extent kdri_extent_rows(const kdri_extent *x, double rows); /* some of the rows */
-/* Bytes of a copy; and of one that shares the pattern of sparse rows. */
+/* The bytes of a copy, and of a copy that shares the pattern of sparse rows. */
 double kdri_extent_bytes(const kdri_extent *x);
 double kdri_extent_values(const kdri_extent *x);
 
-/* A problem by its sizes. */
+/* The sizes of a problem. */
 typedef struct kdri_sizes {
 	const kdr_task_shape *tasks;
 	int64_t ntasks, classes;
@@ -128,7 +130,8 @@ typedef struct kdri_sizes {
 /* The tasks of one role as one matrix; -1: all tasks. */
 kdri_extent kdri_sizes_role(const kdri_sizes *s, int role);
 
-/* Bytes in addition to the data: those that stay until the end, and more for a time. Infinity: no memory for the options of a member. */
+/* Bytes needed in addition to the data: those that stay allocated until the end, and those that are needed temporarily.
+ * Infinity: out of memory for the options of a member. */
 typedef struct kdri_bytes {
 	double kept, more;
 } kdri_bytes;
@@ -143,47 +146,50 @@ typedef struct kdri_algo {
 	 * kdr_result_array. NULL unless KDR_ALGO_PREDICT. */
 	kdr_status (*predict)(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
 	                      int64_t task, const kdr_mat *x, int64_t *labels);
-	/* Counts the arrays of fit that are alive together. A method that clusters each task separately is asked for each, or for
-	 * all as one if they are pooled: x and k are its size and clusters. Others are asked once, for all tasks. */
+	/* Counts the arrays of fit that are allocated at the same time. For a method that clusters each task separately,
+	 * it is called for each task, or once for the stacked tasks if they are pooled; x and k are then its size and
+	 * number of clusters. For other methods it is called once for all tasks. */
 	kdri_bytes (*estimate_bytes)(const kdri_sizes *sizes, const kdri_extent *x, double k,
 	                             const kdr_options *options);
-	/* Those of predict, for the rows of x. NULL: rows are multiplied with a column of weights for each class. */
+	/* The same for predict with the rows of x. NULL: rows are multiplied by one column of weights per class. */
 	double (*estimate_predict_bytes)(const kdri_extent *x, const kdr_result *fitted,
 	                                 const kdr_options *options, int threads);
 	bool ranks; /* rows may be held by several processes: comm/comm.h */
 } kdri_algo;
 
 const kdri_algo *kdri_algo_find(const char *id);
-/* The entry that a public description is part of. */
+/* The registry entry that contains a public description. */
 static inline const kdri_algo *kdri_algo_of(const kdr_algo *info)
 {
 	return (const kdri_algo *)info;
 }
 
-/* fit.c: kdr_fit with the method that the options are for. */
+/* fit.c: kdr_fit with the method that the options belong to. */
 kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                     kdr_result **out);
-/* The same for a member of an ensemble, on data that the ensemble has derived from checked ones: nothing is checked, scaled or copied, and
- * the result has labels, arrays and numbers alone. */
+/* The same for a member of an ensemble, on data that the ensemble has derived from checked data. Nothing is checked,
+ * scaled or copied, and the result has only labels, arrays and numbers. */
 kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdr_result **out);
-/* All bytes of a fit; the same for a member of an ensemble, with lists of settings, the last of them NULL. */
+/* The total bytes of a fit; the second function is for a member of an ensemble and takes lists of settings that end with
+ * NULL. */
 double kdri_algo_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdr_options *options);
 double kdri_member_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdri_setting *const *settings);
-/* Fails with the message of kdri_unknown_method. A macro as kdri_fail is one. */
+/* Fails with the message of kdri_unknown_method. It is a macro for the same reason as kdri_fail. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);
-/* fit.c: an error where rows are on several ranks and the method cannot; it says which can. */
+/* fit.c: fails if rows are on several ranks and the method does not support this; the message lists methods that do. */
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo);
-/* KDR_ERR_ARGUMENT where a clustering method cannot find the k of a task among so many samples (of all ranks). */
+/* Returns KDR_ERR_ARGUMENT if a clustering method cannot form the k clusters of a task from `samples` samples (of all
+ * ranks). */
 kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *task, int64_t samples);
 
-/* All numbers in force and how many, which is 1 but for KDR_OPTION_REALS; NULL and 0 if `name` is unknown. Good
- * until the option is set anew. */
+/* Returns all numbers of an option and their count, which is 1 except for KDR_OPTION_REALS; NULL and 0 if `name` is
+ * unknown. Valid until the option is set again. */
 const double *kdri_options_numbers(const kdr_options *options, const char *name, int64_t *count);
 
-/* The method that goes by this name among those of a family: `auto` is auto among clustering methods, and auto-transfer
- * among those of transfer. NULL if there is none. */
+/* Returns the method with this name in a family: `auto` is auto among clustering methods and auto-transfer among
+ * transfer methods. NULL if there is none. */
 const kdr_algo *kdri_algo_find_in(kdr_family family, const char *name);
 
 #endif

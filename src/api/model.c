@@ -31,13 +31,13 @@ kdr_status kdri_model_possible(kdr_context *ctx, const kdr_options *options, con
 	const kdr_algo *algo = kdr_options_algo(options);
 	if (!(algo->flags & KDR_ALGO_PREDICT))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: method '%s' cannot label new samples: no model to save", what,
-		                 algo->id);
-	if (kdri_options_has(options, "keep") && !kdri_opt_bool(options, "keep"))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%s: with keep=false method '%s' keeps nothing that labels new samples: no "
-		                 "model to save; use keep=true",
+		                 "%s: method '%s' cannot label new samples, so there is no model to save",
 		                 what, algo->id);
+	if (kdri_options_has(options, "keep") && !kdri_opt_bool(options, "keep"))
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "%s: with keep=false, method '%s' keeps nothing that could label new samples; use keep=true to save a model",
+		        what, algo->id);
 	return KDR_OK;
 }
 
@@ -46,8 +46,8 @@ kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const ch
 	if (result->feature_options)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: the features were learnt by '%s', which cannot be repeated on new samples", what,
-		        kdr_options_algo(result->feature_options)->id);
+		        "%s: the features were learnt by '%s', which cannot compute them for new samples; a model cannot be saved",
+		        what, kdr_options_algo(result->feature_options)->id);
 	return kdri_model_possible(ctx, result->options, what);
 }
 
@@ -125,7 +125,7 @@ int64_t kdri_model_k(const kdr_model *m, int64_t task)
 static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_data *data)
 {
 	if (m->ncolumns > 0 && data->cols != m->ncolumns)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: has %lld columns%s; the model was fitted on %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s has %lld columns%s, but the model was fitted on %lld",
 		                 data->name, (long long)data->cols, m->prep ? " after preprocessing" : "",
 		                 (long long)m->ncolumns);
 	if (!m->prep && m->features && data->features)
@@ -133,7 +133,7 @@ static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_
 			if (strcmp(m->features[j], data->features[j]) != 0)
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "%s: column %lld is called '%s'; the model was fitted on '%s' there",
+				        "%s: column %lld is called '%s', but the model was fitted with '%s' in this place",
 				        data->name, (long long)j + 1, data->features[j], m->features[j]);
 	return KDR_OK;
 }
@@ -143,8 +143,10 @@ kdr_status kdri_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, 
 {
 	kdr_status st;
 	if (task < 0 || task >= m->ntasks)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "task %lld: the model has %lld tasks, from 0",
-		                 (long long)task, (long long)m->ntasks);
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "data set number %lld is out of range; the model has %lld data sets, numbered from 0",
+		        (long long)task, (long long)m->ntasks);
 	KDRI_TRY(kdri_blas_reserve(ctx));
 	if (m->prep)
 		KDRI_TRY(kdr_prep_apply(ctx, m->prep, task, data));

@@ -9,7 +9,7 @@ enum { KDRI_MODEL_VERSION = 1, KDRI_MODEL_TASKS_MOST = 1 << 20 };
 
 struct kdr_model {
 	kdr_allocator allocator;
-	bool borrowed; /* everything but the list of names is a result's */
+	bool borrowed; /* everything except the list of names belongs to a result */
 	const kdri_algo *algo;
 	kdr_result *fitted; /* the arrays predict needs, and each task's k */
 	kdr_options *options;
@@ -29,8 +29,8 @@ kdr_status kdri_model_check(kdr_context *ctx, const kdr_result *result, const ch
 
 int64_t kdri_model_k(const kdr_model *model, int64_t task);
 
-/* Labels the rows of `data` as samples of task `task`, after the model's own preprocessing (which
- * changes `data`). `labels` has one entry a row. kdr_predict does this and more. */
+/* Labels the rows of `data` as samples of task `task`, after the model's own preprocessing, which changes `data`.
+ * `labels` has one entry per row. kdr_predict calls this. */
 kdr_status kdri_model_apply(kdr_context *ctx, const kdr_model *model, int64_t task, kdr_data *data,
                             int64_t *labels);
 

@@ -1,7 +1,7 @@
 /* Reading model files. SPDX-License-Identifier: BSD-3-Clause
  *
- * A model file may come from anywhere: types, shapes and values are checked here, and what a method's
- * predict needs of them beyond that it checks itself against the data. */
+ * Model files cannot be trusted: types, shapes and values are checked here, and the predict function of each method
+ * checks what else it needs. */
 #include "api/known.h"
 #include "api/method.h"
 #include "api/model.h"
@@ -20,7 +20,7 @@ typedef struct loading {
 
 static kdr_status model_load_damaged(kdr_context *ctx, const loading *l, const char *what)
 {
-	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: not a sound model file: %s", l->path, what);
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the model file is damaged: %s", l->path, what);
 }
 
 /* --- pieces ----------------------------------------------------------------------------------------- */
@@ -59,8 +59,7 @@ static kdr_status load_strings(kdr_context *ctx, const loading *l, const char *n
 	if (!item)
 		return KDR_OK;
 	if (item->type_class != KDRI_H5_STRING)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: does not hold a list of strings", l->path,
-		                 name);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: is not a list of strings", l->path, name);
 	KDRI_TRY(kdri_strings_copy(ctx, item->values, item->count, out));
 	*count = item->count;
 done:
@@ -74,23 +73,24 @@ static kdr_status load_root(kdr_context *ctx, const loading *l)
 	int64_t version, columns, count = 0;
 	const char *format = text_of(l, "", "format"), *method = text_of(l, "", "method");
 	if (!format || strcmp(format, KDRI_MODEL_FORMAT) != 0)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a model file of kindred", l->path);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a kindred model file", l->path);
 	if (!integer_of(l, "", "format_version", &version) || version != KDRI_MODEL_VERSION)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: a model file of another version; %d is read",
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "%s: the model file has an unsupported version; version %d is supported",
 		                 l->path, KDRI_MODEL_VERSION);
 	if (!method)
-		return model_load_damaged(ctx, l, "it names no method");
+		return model_load_damaged(ctx, l, "it does not name a method");
 	m->algo = kdri_algo_find(method);
 	if (!m->algo || !m->algo->predict)
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: a model of method '%s', which this version %s", l->path, method,
-		                 m->algo ? "cannot apply to new samples" : "does not have");
+		                 "%s: the model was fitted with method '%s', which this version %s", l->path,
+		                 method, m->algo ? "cannot apply to new samples" : "does not have");
 	if (!integer_of(l, "", "columns", &columns) || columns < 0)
-		return model_load_damaged(ctx, l, "it does not say how many columns it needs");
+		return model_load_damaged(ctx, l, "the number of columns is missing");
 	KDRI_TRY(load_strings(ctx, l, "features", &m->features, &count));
 	m->ncolumns = m->features ? count : columns;
 	if (m->ncolumns != columns) {
-		st = model_load_damaged(ctx, l, "its columns and their names differ in number");
+		st = model_load_damaged(ctx, l, "the numbers of columns and column names differ");
 		goto done;
 	}
 	KDRI_TRY(load_strings(ctx, l, "classes", &m->classes, &m->nclasses));
@@ -110,7 +110,7 @@ static kdr_status load_option(kdr_context *ctx, const loading *l, const kdr_opti
 	if (item->count == 1 && number_at(item, 0) == d->initial)
 		return KDR_OK;
 	if (item->count > KDRI_MODEL_TASKS_MOST)
-		return model_load_damaged(ctx, l, "an option has more numbers than there can be tasks");
+		return model_load_damaged(ctx, l, "an option has more numbers than there can be data sets");
 	KDRI_TRY(KDRI_NEW(ctx, &values, item->count));
 	for (int64_t i = 0; i < item->count; i++)
 		values[i] = number_at(item, i);
@@ -135,7 +135,7 @@ static kdr_status load_options(kdr_context *ctx, const loading *l)
 			KDRI_TRY(kdr_options_set(ctx, m->options, d->name, text));
 	}
 done:
-	if (st == KDR_ERR_OPTION) { /* nobody could have had such an option in force */
+	if (st == KDR_ERR_OPTION) { /* such an option value is impossible */
 		char why[256];
 		snprintf(why, sizeof why, "%.255s", kdr_context_error(ctx));
 		return model_load_damaged(ctx, l, why);
@@ -157,7 +157,7 @@ static kdr_status load_tasks(kdr_context *ctx, const loading *l)
 			break;
 	}
 	if (count == 0)
-		return model_load_damaged(ctx, l, "it has no tasks");
+		return model_load_damaged(ctx, l, "it has no data sets");
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &m->task_names, count));
 	m->ntasks = count;
@@ -165,12 +165,12 @@ static kdr_status load_tasks(kdr_context *ctx, const loading *l)
 		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
 		const char *text = text_of(l, name, "name");
 		if (!text || !integer_of(l, name, "k", &tasks[t].k) || tasks[t].k < 0) {
-			st = model_load_damaged(ctx, l, "a task has no name or no k");
+			st = model_load_damaged(ctx, l, "a data set has no name or no k");
 			goto done;
 		}
 		if (tasks[t].k > bytes) { /* whatever the method, each cluster takes more than a byte */
 			st = model_load_damaged(ctx, l,
-			                        "a task has more clusters than the file can describe");
+			                        "a data set has more clusters than the file can describe");
 			goto done;
 		}
 		KDRI_TRY(kdri_strdup(ctx, text, &m->task_names[t]));
@@ -179,7 +179,7 @@ static kdr_status load_tasks(kdr_context *ctx, const loading *l)
 	KDRI_TRY(kdri_result_new(ctx, &m->algo->info, &problem, &m->fitted));
 	if (integer_of(l, "", "exponent", &exponent)) {
 		if (exponent < -1100 || exponent > 1100) {
-			st = model_load_damaged(ctx, l, "its exponent is not that of a number");
+			st = model_load_damaged(ctx, l, "the exponent is out of range");
 			goto done;
 		}
 		kdri_result_set_exponent(m->fitted, (int)exponent);
@@ -199,8 +199,8 @@ static kdr_status load_array(kdr_context *ctx, const loading *l, const kdr_field
 	const bool none = item->count == 0 && (item->ndim == 1 || item->shape[0] == 0);
 	if (item->type_class != KDRI_H5_NUMBER || none || (integers && item->floating))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s:%s: an array of 1 to 3 dimensions with data, all %s, is expected",
-		                 l->path, item->name, integers ? "integers" : "numbers");
+		                 "%s:%s: a non-empty array of 1 to 3 dimensions of %s is expected", l->path,
+		                 item->name, integers ? "integers" : "numbers");
 	KDRI_TRY(kdri_result_array(ctx, l->model->fitted, field->name, task, field->type, item->ndim,
 	                           item->shape, &values));
 	if (integers) {
@@ -254,7 +254,7 @@ static kdr_status load_known(kdr_context *ctx, const loading *l)
 			continue;
 		if (item->type_class != KDRI_H5_NUMBER || item->floating || item->ndim != 2 ||
 		    item->shape[1] != 2 || !kdri_known_sound(item->values, item->shape[0], task->k))
-			return model_load_damaged(ctx, l, "its table of known samples has no meaning");
+			return model_load_damaged(ctx, l, "the table of known samples is invalid");
 		KDRI_TRY(KDRI_NEW(ctx, &task->known, item->count));
 		memcpy(task->known, item->values, (size_t)item->count * sizeof *task->known);
 		task->nknown = item->shape[0];
@@ -279,7 +279,7 @@ static kdr_status load_prep(kdr_context *ctx, const loading *l)
 		if (item->ndim != 1 || item->type_class == KDRI_H5_OTHER ||
 		    d.narrays == (int)(sizeof d.arrays / sizeof d.arrays[0]) ||
 		    d.nstrings == (int)(sizeof d.strings / sizeof d.strings[0]))
-			return model_load_damaged(ctx, l, "its preprocessing cannot be read");
+			return model_load_damaged(ctx, l, "the preprocessing cannot be read");
 		if (item->type_class == KDRI_H5_STRING)
 			d.strings[d.nstrings++] = (kdri_dump_strings){ name, item->count, item->values };
 		else

@@ -1,8 +1,8 @@
-/* What clusters are called. SPDX-License-Identifier: BSD-3-Clause
+/* Numbering of clusters. SPDX-License-Identifier: BSD-3-Clause
  *
- * The numbers a method gives its clusters come from random starts and from the signs of eigenvectors, which the
- * last bits of a sum can turn around. So that the same partition has the same labels on every machine, kdr_fit
- * numbers clusters anew once the method is done:
+ * The numbers a method gives its clusters come from random starts and from the signs of eigenvectors, which the last
+ * bits of a sum can change. So that the same partition has the same labels on every machine, kdr_fit renumbers clusters
+ * after the method has finished:
  *
  *   (E1)  one list of clusters for all tasks (pooled, or KDR_ALGO_SHARED_CLUSTERS): by first appearance in the
  *         tasks' rows, one task after the other
@@ -11,8 +11,8 @@
  *         tasks has its largest entry of row a and of column z there, and nowhere else
  *   (E3)  clusters without one: the numbers left over, by first appearance in the task's rows; empty ones last
  *
- * Tasks with initial labels keep the numbers given. What belongs to clusters is known from the method's field
- * table: an axis called "k" in an array's shape, entries called "k" in what it holds. */
+ * Tasks with initial labels keep the numbers given. What belongs to clusters is known from the method's field table: an
+ * axis called "k" in an array's shape, entries called "k" in what it holds. */
 #include "api/number.h"
 #include "api/result.h"
 #include "comm/comm.h"
@@ -303,7 +303,7 @@ static size_t next_word(const char **text, const char *between, const char **wor
 	return length;
 }
 
-/* Which axis of an array has one entry a cluster, or -1. Axes stand between " x ". */
+/* The axis of an array with one entry per cluster, or -1. Axes are separated by " x ". */
 static int cluster_axis(const char *shape)
 {
 	for (int axis = 0; shape; axis++) {

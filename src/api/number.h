@@ -1,13 +1,14 @@
-/* What clusters are called. SPDX-License-Identifier: BSD-3-Clause */
+/* Numbering of clusters. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_NUMBER_H
 #define KDRI_NUMBER_H
 
 #include "api/method.h"
 
-/* Numbers the clusters of a fresh result by first appearance, counterparts alike: labels, the axes and entries
- * of arrays that the method's field table calls k, and correspondences. */
+/* Numbers the clusters of a new result by first appearance and gives counterparts the same number. This changes labels,
+ * the axes and entries of arrays that the method's field table calls k, and correspondences. */
 kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kdr_result *result);
-/* Where `count` numbers, `step` apart, have their largest, if it is above 0 and the only one; else -1. */
+/* Returns the index of the largest of `count` numbers, which are `step` apart, if it is above 0 and unique; otherwise
+ * -1. */
 int64_t kdri_only_largest(const double *at, int64_t count, int64_t step);
 
 #endif

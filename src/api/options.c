@@ -11,7 +11,7 @@ typedef struct slot {
 	double value;
 	double *list; /* KDR_OPTION_REALS with `count` > 1 numbers; else NULL */
 	int64_t count;
-	bool set; /* by somebody, be it to the default */
+	bool set; /* set explicitly, even to the default */
 } slot;
 
 struct kdr_options {
@@ -120,7 +120,7 @@ const kdri_algo *kdri_options_algo(const kdr_options *options)
 	return kdri_algo_of(options->algo);
 }
 
-/* "a, b, c" of `count` words, cut where the room ends. */
+/* Writes "a, b, c" for `count` words, truncated to the room available. */
 static void options_join(const char *const *words, size_t count, char *out, size_t room)
 {
 	out[0] = '\0';
@@ -137,8 +137,8 @@ static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, con
 		all[n++] = options->algo->options[i].name;
 	found = kdr_suggest(name, all, n, nearest, 3);
 	options_join(found ? nearest : all, found ? found : n, list, sizeof list);
-	return kdri_fail(ctx, KDR_ERR_OPTION, "method '%s' has no option '%s'; %s: %s", options->algo->id,
-	                 name, found ? "nearest" : "it has", list);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "method '%s' has no option '%s'; %s %s%s", options->algo->id,
+	                 name, found ? "did you mean" : "its options are", list, found ? "?" : "");
 }
 
 /* What a number may be. */
@@ -155,8 +155,8 @@ static kdr_status check_value(kdr_context *ctx, const kdr_option_desc *d, double
 	switch (d->type) {
 	case KDR_OPTION_BOOL:
 		if (value != 0 && value != 1)
-			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not allowed: 0 or 1", d->name,
-			                 value);
+			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not valid; use 0 or 1",
+			                 d->name, value);
 		break;
 	case KDR_OPTION_CHOICE: {
 		int count = 0;
@@ -193,7 +193,7 @@ static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, co
 	slot *to = &options->slots[i];
 	double *list = NULL;
 	if (count < 1 || (count > 1 && d->type != KDR_OPTION_REALS))
-		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %lld numbers are not allowed: %s", d->name,
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: got %lld numbers, expected %s", d->name,
 		                 (long long)count, d->type == KDR_OPTION_REALS ? "at least 1" : "1");
 	for (int64_t j = 0; j < count; j++)
 		KDRI_TRY(check_value(ctx, d, values[j]));
@@ -248,7 +248,7 @@ static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, c
 		if (!end || (*end != ',' && *end != '\0') || isnan(values[at++])) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_OPTION,
-			        "option %s: '%s' is not a number, nor one for each task, separated by commas",
+			        "option %s: '%s' is not valid; use one number, or one per data set separated by commas",
 			        options->algo->options[i].name, text);
 			goto done;
 		}
@@ -272,8 +272,8 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 	if (d->type == KDR_OPTION_BOOL) {
 		int b = parse_bool(value);
 		if (b < 0)
-			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: true or false",
-			                 name, value);
+			return kdri_fail(ctx, KDR_ERR_OPTION,
+			                 "option %s: '%s' is not valid; use true or false", name, value);
 		return set_index(ctx, options, i, b);
 	}
 	if (d->type == KDR_OPTION_CHOICE) {
@@ -283,8 +283,8 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 			if (strcmp(d->choices[count], value) == 0)
 				return set_index(ctx, options, i, (double)count);
 		options_join(d->choices, count, list, sizeof list);
-		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not allowed: %s", name, value,
-		                 list);
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not valid; use one of: %s", name,
+		                 value, list);
 	}
 	if (d->type == KDR_OPTION_REALS)
 		return set_reals(ctx, options, i, value);
@@ -317,13 +317,14 @@ kdr_status kdri_options_fit_tasks(kdr_context *ctx, const kdr_options *options, 
 		int64_t count = options->slots[i].count;
 		const char *name = options->algo->options[i].name;
 		if (count > 1 && ntasks == 1)
-			return kdri_fail(ctx, KDR_ERR_OPTION,
-			                 "option %s has %lld numbers, but there is 1 task: give one", name,
-			                 (long long)count);
+			return kdri_fail(
+			        ctx, KDR_ERR_OPTION,
+			        "option %s has %lld numbers, but there is only 1 data set; give one number",
+			        name, (long long)count);
 		if (count > 1 && count != ntasks)
 			return kdri_fail(
 			        ctx, KDR_ERR_OPTION,
-			        "option %s has %lld numbers, but there are %lld tasks: give one, or %lld",
+			        "option %s has %lld numbers, but there are %lld data sets; give one number, or %lld",
 			        name, (long long)count, (long long)ntasks, (long long)ntasks);
 	}
 	return KDR_OK;

@@ -1,10 +1,11 @@
-/* Files that ranks have read, each its own, as parts of one task. SPDX-License-Identifier: BSD-3-Clause
+/* Combines files that the ranks have read, each its own, into one task. SPDX-License-Identifier: BSD-3-Clause
  *
- * Each rank by itself knows neither which of all rows its own are, nor, where its file has no rows, what columns would have
- * been: a title may be that of a number or of five texts, and nobody saw a cell. So a part without rows takes from the first
- * rank that has some whatever is the same for all rows: the kind of matrix, columns and their names, what they were in a
- * table, the list of classes. What a table without ranks takes from all of its rows (dates are counted from the first one,
- * --missing mean is the mean of all) cannot be had from one file of several, and is refused, as it is of parts of one file. */
+ * A rank alone knows neither the position of its rows among all rows nor, if its file has no rows, the columns: without
+ * cells, a title may belong to a number or to a category of five texts. A part without rows therefore gets everything
+ * that is the same for all rows from the first rank that has some: the kind of matrix, columns and their names, their
+ * description in a table, the list of classes. Values that need all rows of a table (dates are counted from the
+ * earliest, --missing mean is the mean of all) are not available from one file of several, and such options are errors,
+ * as for parts of one file. */
 #include "api/place.h"
 #include "comm/comm.h"
 #include "core/names.h"
@@ -25,7 +26,7 @@ static kdr_status place_move(pack *p, void *value, size_t n)
 	if (!p->bytes || p->used + (int64_t)n > p->size) {
 		if (p->reads)
 			return kdri_fail(p->ctx, KDR_ERR_INTERNAL,
-			                 "ranks differ in what they tell each other");
+			                 "the ranks sent messages of different sizes");
 		int64_t room = 2 * p->size + (int64_t)n;
 		KDRI_TRY(KDRI_GROW(p->ctx, &p->bytes, room));
 		p->size = room;
@@ -60,9 +61,9 @@ done:
 static kdr_status texts(pack *p, char ***list, int64_t count)
 {
 	kdr_status st;
-	int64_t there = *list != NULL;
-	KDRI_TRY(place_number(p, &there));
-	if (!there)
+	int64_t present = *list != NULL;
+	KDRI_TRY(place_number(p, &present));
+	if (!present)
 		return KDR_OK;
 	if (p->reads)
 		KDRI_TRY(KDRI_NEW0(p->ctx, list, count));
@@ -96,20 +97,20 @@ done:
 static kdr_status sheet(pack *p, kdri_sheet **of)
 {
 	kdr_status st;
-	int64_t there = *of != NULL;
-	KDRI_TRY(place_number(p, &there));
-	if (!there)
+	int64_t present = *of != NULL;
+	KDRI_TRY(place_number(p, &present));
+	if (!present)
 		return KDR_OK;
 	if (p->reads)
 		KDRI_TRY(KDRI_NEW0(p->ctx, of, 1));
 	kdri_sheet *s = *of;
 	if (!s)
 		return KDR_OK;
-	int64_t columns = s->ncolumns, told = s->missing != NULL, latin = s->latin;
+	int64_t columns = s->ncolumns, has_missing = s->missing != NULL, latin = s->latin;
 	KDRI_TRY(place_number(p, &columns));
 	KDRI_TRY(place_number(p, &s->nfeatures));
 	KDRI_TRY(place_number(p, &latin));
-	KDRI_TRY(place_number(p, &told));
+	KDRI_TRY(place_number(p, &has_missing));
 	s->latin = latin != 0;
 	if (p->reads) {
 		KDRI_TRY(KDRI_NEW0(p->ctx, &s->columns, columns));
@@ -122,7 +123,7 @@ static kdr_status sheet(pack *p, kdri_sheet **of)
 		KDRI_TRY(column(p, &s->columns[j]));
 	for (int64_t j = 0; j < s->nfeatures; j++)
 		KDRI_TRY(place_number(p, &s->source[j]));
-	if (told)
+	if (has_missing)
 		KDRI_TRY(place_text(p, &s->missing));
 	int64_t tokens = s->nna;
 	KDRI_TRY(place_number(p, &tokens));
@@ -161,7 +162,7 @@ done:
 	return st;
 }
 
-/* What the part without rows says of its columns, as far as it does, is what the part with rows says. */
+/* Whether the columns of the part without rows, as far as known, match those of the part with rows. */
 static bool place_fits(const kdr_data *none, const kdr_data *like)
 {
 	const kdri_sheet *a = none->sheet, *b = like->sheet;
@@ -201,7 +202,7 @@ static kdr_status take_layout(kdr_context *ctx, kdr_data *data, int from)
 	if (!place_fits(data, like)) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: no rows, and other columns than the file of rank %d, which has %lld: all need the same",
+		        "%s: the file has no rows, and its columns differ from those of the file of rank %d, which has %lld",
 		        data->path, from, (long long)like->cols);
 		goto done;
 	}
@@ -224,15 +225,13 @@ static kdr_status check_table(kdr_context *ctx, const kdr_data *d)
 		if (strcmp(s->missing, all_rows[i]) == 0)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
-			        "%s: --missing %s looks at all rows, and each rank has a file of its own here: error, "
-			        "zero and drop-row are allowed",
+			        "%s: --missing %s needs all rows, but each rank has its own file here; use error, zero or drop-row",
 			        d->path, s->missing);
 	for (int64_t j = 0; s && j < s->ncolumns; j++)
 		if (s->columns[j].kind == KDR_COLUMN_DATE)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
-			        "%s: column %lld (%s) holds dates, which count from the first of all rows, and each rank has a "
-			        "file of its own here: --columns '-%s' leaves it out",
+			        "%s: column %lld (%s) has dates, which are counted from the earliest of all rows, but each rank has its own file here; use --columns '-%s' to skip it",
 			        d->path, (long long)j + 1, s->columns[j].name, s->columns[j].name);
 	return KDR_OK;
 }
@@ -252,7 +251,7 @@ kdr_status kdri_data_place(kdr_context *ctx, kdr_data *data)
 	for (int r = 0; r < kdri_ranks(ctx); all += each[r++])
 		first += r < kdri_rank(ctx) ? each[r] : 0;
 	if (all == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "task %s: no rank has a row of it", data->name);
+		st = kdri_fail(ctx, KDR_ERR_DATA, "data set %s: no rank has a row of it", data->name);
 		goto done;
 	}
 	KDRI_TRY(kdri_any(ctx, &none));

@@ -1,4 +1,4 @@
-/* Files that ranks have read, each its own, as parts of one task. SPDX-License-Identifier: BSD-3-Clause */
+/* Combines files that the ranks have read, each its own, into one task. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_PLACE_H
 #define KDRI_PLACE_H
 

@@ -1,7 +1,7 @@
-/* A result from the inside: for the library's own layers, not for methods. SPDX-License-Identifier: BSD-3-Clause
+/* The members of a result: for the library's own layers, not for methods. SPDX-License-Identifier: BSD-3-Clause
  *
- * A result owns all it says, so that it outlives the data: what was fitted (result.c), and what it was fitted on
- * and with (about.c). Words for people are put in by src/job. */
+ * A result owns everything it contains, so that it outlives the data: what was fitted (result.c), and what it was fitted
+ * on and with (about.c). src/jobs adds the texts for people. */
 #ifndef KDRI_RESULT_H
 #define KDRI_RESULT_H
 
@@ -11,23 +11,23 @@
 
 /* A named number or text. */
 typedef struct kdri_field {
-	char *name;   /* as in result.json: "confidence.TASK" for one of a task */
+	char *name;   /* as in result.json: "confidence.TASK" for a value of one task */
 	char *text;   /* NULL: a number */
 	size_t stem;  /* length of the name without the task's */
 	int64_t task; /* -1: of all */
-	int64_t next; /* 1 + index of the field that the same task got before; 0: none */
+	int64_t next; /* 1 + index of the previous field of the same task; 0: none */
 	double number;
 } kdri_field;
 
-/* A feature by which a cluster stands out. */
+/* A feature that distinguishes a cluster. */
 typedef struct kdri_feature_effect {
 	int64_t column;
 	double effect; /* difference of the means / standard deviation over the task, of the data as they were fitted */
 	double mean_inside, mean_outside; /* in the user's units, if these are known */
 	double share_inside,
-	        share_outside; /* of the samples: those that have the level of a category or a value of 1; of data
-	                                       such as counts (nothing negative, a tenth of the entries and more zero) those
-	                                       that have an entry; else NaN */
+	        share_outside; /* fractions of the samples that have the level of a category or a value of 1; for
+			          data such as counts (nothing negative, at least a tenth of the entries zero),
+			          that have an entry; otherwise NaN */
 	kdri_unit unit;
 	bool known;           /* the unit is the user's */
 	double deviation;     /* standard deviation of all values, if known */
@@ -35,42 +35,42 @@ typedef struct kdri_feature_effect {
 	double p, p_adjusted; /* of a test that is exploratory (jobs/markers.c); NaN: not tested */
 } kdri_feature_effect;
 
-/* Features that mark the clusters of a task, in order of clusters, and what each cluster has of them. */
+/* Features that distinguish the clusters of a task, in order of clusters, and how much of them each cluster has. */
 typedef struct kdri_markers {
 	int64_t count;
 	int64_t *columns;
 	double *mean, *share; /* k x count; share: of the samples of the cluster that have the feature */
-	bool counts;          /* they have it if the entry is not 0; else if it is above the mean */
+	bool counts; /* true: samples have a feature if the entry is not 0; false: if it is above the mean */
 } kdri_markers;
 
-/* A cluster, and what sets it apart from its task's other samples: features it has more of, and less of (negative), the
- * largest effect first; none below 0.2, which is next to nothing. */
+/* A cluster and the features that distinguish it from the other samples of its task: those it has more of and those it
+ * has less of (negative), the largest effect first. Effects below 0.2 are not listed, because they are negligible. */
 typedef struct kdri_cluster_profile {
 	int64_t size;
 	const kdri_feature_effect *features;
 	int64_t nfeatures;
 } kdri_cluster_profile;
 
-/* A cluster of features that a transfer shares with the source or the target, and the class it goes with. */
+/* A cluster of features that a transfer shares with the source or the target, and the class it is associated with. */
 typedef struct kdri_shared_features {
 	int64_t task; /* whose columns these are */
 	bool with_target;
 	int64_t cluster, class_index;
-	double share; /* of the cluster's weight that is the class's */
+	double share; /* the class's fraction of the cluster's weight */
 	const int64_t *columns;
 	int64_t ncolumns;
 } kdri_shared_features;
 
 typedef struct kdri_seconds {
 	double read, prepare, fit, write;
-	double layout; /* of the map, where it was wanted */
+	double layout; /* of the map, if requested */
 } kdri_seconds;
 
 typedef struct kdri_bridge_score {
 	double features[KDR_BRIDGE_FEATURES];
-	double score; /* what decides, larger is better: the probability, or `back`, or A(s,t) - max(A(s,i), A(i,t)) */
+	double score; /* the criterion, larger is better: the probability, or `back`, or A(s,t) - max(A(s,i), A(i,t)) */
 	double probability; /* NaN without a selector */
-	double back; /* share of the source's classes that come back over the bridge; NaN where it was not tried */
+	double back; /* fraction of the source's classes that are recovered through the bridge; NaN if it was not tried */
 	int64_t rank;     /* 0 is the best */
 	char reason[192]; /* one line */
 } kdri_bridge_score;
@@ -82,7 +82,7 @@ typedef struct kdri_bridge {
 	double accuracy;
 } kdri_bridge;
 
-/* Samples that stand for a cluster, of each kind. */
+/* Number of example samples of a cluster, of each kind. */
 enum { KDRI_EXAMPLES = 3 };
 
 /* A cluster of all data sets, and how many samples each of them has in it; jobs/mixing.c defines the figures. */
@@ -97,7 +97,7 @@ typedef struct kdri_mixing_cluster {
 } kdri_mixing_cluster;
 typedef struct kdri_mixing {
 	kdri_mixing_figures figures;
-	const char *space; /* what they were computed on, static; NULL: there is no common space */
+	const char *space; /* static text: what they were computed on; NULL: there is no common space */
 	kdri_mixing_cluster *clusters;
 	int64_t nclusters;
 	int64_t *set, *samples;
@@ -114,7 +114,7 @@ typedef struct kdri_map {
 	int64_t ntruth;
 	char **classes;
 	int64_t nclasses;
-	int64_t *told;   /* ntold rows whose first words are known, in their order */
+	int64_t *told;   /* `ntold` rows whose first words are known, in their order */
 	char **excerpts; /* these words */
 	int64_t ntold;
 } kdri_map;
@@ -125,31 +125,31 @@ typedef struct kdri_task_result {
 	int64_t *labels;
 	int64_t *known; /* nknown pairs of a sample's hash, increasing, and its label (known.h); or NULL */
 	int64_t nknown;
-	int64_t *sizes;                 /* k: samples of all ranks with each label; NULL: nobody counted */
+	int64_t *sizes;                 /* k: samples of all ranks with each label; NULL: not counted */
 	int64_t last_field, last_array; /* 1 + index of its latest named value and array; 0: none */
 	char *name, *path;
 	char **features;     /* d names, or NULL */
 	bool borrowed;       /* the names are those of the first task */
 	char **ids;          /* n names, or NULL */
-	kdr_scores scores;   /* n is 0 where no truth is known */
-	kdr_quality quality; /* n is 0 where it was not asked for */
-	char **notes;        /* on the table it was read from, a line each */
+	kdr_scores scores;   /* n is 0 if no true classes are known */
+	kdr_quality quality; /* n is 0 if it was not requested */
+	char **notes;        /* notes on the table it was read from, one line each */
 	int64_t nnotes;
-	kdri_sheet *sheet; /* its columns; NULL: it came from no table, or one of plain numbers */
+	kdri_sheet *sheet; /* its columns; NULL: it was not read from a table, or from one of plain numbers */
 	char **advice;     /* sentences */
 	int64_t nadvice;
 	kdri_cluster_profile *profiles; /* k, or NULL */
 	kdri_markers *markers;          /* NULL without profiles */
 	kdr_left_out *left_out;         /* rows of the file that are not among the n; texts are owned */
 	int64_t nleft_out;
-	double *confidence;          /* n, or NULL; where the method leaves no array of that name */
-	const char *confidence_from; /* static; NULL where there is none */
+	double *confidence;          /* n, or NULL; used if the method has no array of that name */
+	const char *confidence_from; /* static; NULL if there is none */
 	double *probabilities;       /* n x classes, or NULL */
-	int64_t *second;             /* n: the next best label, -1 where there is none; or NULL */
+	int64_t *second;             /* n: the second-best label, -1 if there is none; or NULL */
 	int64_t *
-	        examples; /* k x 2 x KDRI_EXAMPLES rows, -1 where there are fewer: the surest, the least sure; or NULL */
+	        examples; /* k x 2 x KDRI_EXAMPLES rows, -1 if there are fewer: the most and the least certain; or NULL */
 	kdri_map *map; /* NULL: not wanted */
-	/* of a task read from a table of text, whose rows may be a part of a file: */
+	/* for a task read from a text table, whose rows may be a part of a file: */
 	kdri_dialect dialect;
 	int64_t *origin;   /* n: the row of the file that each sample is, from 0; NULL: unknown */
 	int64_t file_rows; /* rows of the file */
@@ -164,10 +164,11 @@ struct kdr_result {
 	int64_t objective_count, objective_room;
 	kdr_stop stop;
 	int64_t iterations;
-	bool sweeps; /* max_iter was how many rounds to make, not a limit */
+	bool sweeps; /* max_iter was the number of rounds, not a limit */
 	kdr_array *arrays;
 	int64_t array_count, array_room;
-	/* By array, 1 + index of the array that the same task got before, 0: none; likewise the latest of all tasks. */
+	/* For each array, 1 + index of the previous array of the same task, 0: none; also the latest one that belongs to
+	 * all tasks. */
 	int64_t *array_next, array_next_room, last_array;
 	kdri_field *fields;
 	int64_t field_count, field_room;
@@ -178,22 +179,22 @@ struct kdr_result {
 	int exponent; /* values were scaled by 2^-exponent before the fit (magnitude.c) */
 	char **warnings;
 	int64_t warning_count;
-	/* what it is of */
+	/* the command that made it */
 	const char *command; /* static */
-	char *command_line;  /* NULL: no program said */
+	char *command_line;  /* NULL: not set by a program */
 	kdr_options *options;
 	uint64_t seed;
 	int threads;
 	kdri_seconds seconds;
-	double estimated_bytes; /* before the fit; 0: nobody estimated them */
-	int64_t peak_rss_bytes; /* of the process when the job was done; 0: not known */
+	double estimated_bytes; /* before the fit; 0: not estimated */
+	int64_t peak_rss_bytes; /* of the process at the end of the job; 0: unknown */
 	kdr_prep *prep;         /* NULL: none */
 	kdr_data_kind kind;
-	kdr_options *feature_options; /* of the method that learnt features first; NULL: none did */
+	kdr_options *feature_options; /* of the method that learnt features before the fit; NULL: none */
 	int64_t feature_columns;
 	char **classes; /* NULL: labels are numbers */
 	int64_t nclasses;
-	bool calibrated; /* probabilities were asked for */
+	bool calibrated; /* probabilities were requested */
 	kdr_calibration calibration;
 	/* words */
 	kdri_bridge *bridges; /* by rank */
@@ -205,28 +206,28 @@ struct kdr_result {
 	kdri_mixing *mixing;  /* NULL: not requested, or a single data set */
 };
 
-/* Rows and sizes of clusters of all ranks; to be called when labels are there. */
+/* Counts the rows and cluster sizes of all ranks; call it once the labels are set. */
 kdr_status kdri_result_count(kdr_context *ctx, kdr_result *result);
 
 /* --- about.c ----------------------------------------------------------------------------------- */
 
 /* Names and shapes of the tasks: a part of kdri_result_new. */
 kdr_status kdri_result_name_tasks(kdr_context *ctx, kdr_result *result, const kdr_problem *problem);
-/* What kdr_fit knows besides: options, names of classes, seed, threads. */
+/* Stores what else kdr_fit knows: options, class names, seed, threads. */
 kdr_status kdri_result_about(kdr_context *ctx, kdr_result *result, const kdr_problem *problem,
                              const kdr_options *options);
-/* What a data set knows besides: path, shape, names of features and samples. */
+/* Stores what a data set knows: path, shape, names of features and samples. */
 kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data);
 kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *result, const char *const *names, int64_t count);
-/* A sentence about a task. */
+/* Adds advice about a task; each line of the text becomes one entry. */
 kdr_status kdri_result_advise(kdr_context *ctx, kdr_result *result, int64_t task, const char *text);
-/* Warnings of what came before the fit, put first. */
+/* Inserts warnings from before the fit at the beginning. */
 kdr_status kdri_result_warn_first(kdr_context *ctx, kdr_result *result, const char *const *texts,
                                   int64_t count);
-/* Releases what about.c put in. */
+/* Frees what about.c has stored. */
 void kdri_result_about_free(kdr_result *result);
 
-/* The number or text of a data set (-1: of all) with this name; NULL if there is none. */
+/* Returns the number or text of a data set (-1: of all) with this name; NULL if there is none. */
 const kdri_field *kdri_result_field(const kdr_result *r, int64_t task, const char *name);
 
 #endif

@@ -1,9 +1,9 @@
-/* Processes that hold the rows of one problem between them: what is the same for every way to reach them.
+/* Rows of one problem on several processes: the code that does not depend on how they communicate.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
 
-/* What a rank says before an exchange: 0 all is well, 1 and 2 it wants to stop, above that it has failed. The largest
- * counts: the status of the failure and, of ranks with the same, the first. */
+/* The status that a rank sends before an exchange: 0 for success, 1 and 2 to request a stop, larger values for a
+ * failure. The largest counts: the status of the failure and, of ranks with the same status, the first. */
 enum { RANK_BITS = 32 };
 
 static int64_t word_of(const kdri_comm *c, kdr_status st)
@@ -27,8 +27,8 @@ int kdri_ranks(const kdr_context *ctx)
 static kdr_status lost(kdr_context *ctx)
 {
 	ctx->comm->failed = KDR_ERR_INTERNAL;
-	return kdri_fail(ctx, KDR_ERR_INTERNAL, "rank %d of %d cannot reach the others", ctx->comm->rank,
-	                 ctx->comm->ranks);
+	return kdri_fail(ctx, KDR_ERR_INTERNAL, "rank %d of %d cannot communicate with the others",
+	                 ctx->comm->rank, ctx->comm->ranks);
 }
 
 /* The line of rank `who`, which failed with `st`, becomes that of all. */
@@ -41,7 +41,7 @@ static kdr_status take_error(kdr_context *ctx, kdr_status st, int who)
 		return lost(ctx);
 	text[sizeof text - 1] = '\0';
 	c->failed = st;
-	if (who == 0) { /* more often than not all say the same: a wrong option, k above n */
+	if (who == 0) { /* usually all ranks fail with the same error: a wrong option, k above n */
 		memcpy(ctx->error, text, sizeof text);
 		return st;
 	}
@@ -72,7 +72,7 @@ void kdri_meeting_join(const kdri_meeting *one, kdri_meeting *all)
 	all->word = word;
 }
 
-/* All ranks meet: the largest word, or a failure. A rank that is well says whether it wants to stop. */
+/* All ranks meet: gives the largest status, or a failure. A rank without failure sends whether it requests a stop. */
 static kdr_status meet_with(kdr_context *ctx, kdri_meeting *m)
 {
 	kdri_comm *c = ctx->comm;
@@ -80,7 +80,7 @@ static kdr_status meet_with(kdr_context *ctx, kdri_meeting *m)
 		return c->failed;
 	c->exchanges++;
 	c->bytes += (int64_t)sizeof m->word * (1 + m->count);
-	m->word = KDRI_MAX(m->word, kdri_wish_to_stop(ctx));
+	m->word = KDRI_MAX(m->word, kdri_stop_request(ctx));
 	if (!c->ops.meet(c->user, m))
 		return lost(ctx);
 	if (m->word < (int64_t)1 << RANK_BITS) {
@@ -130,12 +130,12 @@ static kdr_status comm_begin(kdr_context *ctx, int64_t bytes)
 
 /* --- a context and its ranks --------------------------------------------------------------------- */
 
-/* The largest wish of all ranks: what kdri_iteration asks; `met`: as they said it last. */
+/* The strongest request to stop of all ranks, for kdri_iteration; `met`: use the value of the last meeting. */
 static int most_wanted(kdr_context *ctx, bool met)
 {
 	int64_t word = 0;
 	if (!kdri_together(ctx))
-		return kdri_wish_to_stop(ctx);
+		return kdri_stop_request(ctx);
 	if (ctx->comm->failed != KDR_OK)
 		return 2;
 	return met || comm_meet(ctx, &word) == KDR_OK ? ctx->comm->heard : 2;

@@ -1,7 +1,7 @@
-/* The way to other ranks through MPI. SPDX-License-Identifier: BSD-3-Clause
+/* Communication with other ranks through MPI. SPDX-License-Identifier: BSD-3-Clause
  *
- * The only file that knows MPI; builds without KINDRED_MPI leave it out. Counts of MPI are ints: what is longer goes in
- * pieces. */
+ * The only file that uses MPI; builds without KINDRED_MPI do not include it. Counts of MPI are ints: longer messages are
+ * sent in pieces. */
 #include "kindred/mpi.h"
 #include "comm/comm.h"
 
@@ -113,7 +113,7 @@ kdr_status kdr_context_set_mpi(kdr_context *ctx, int comm)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "MPI has not been initialised");
 	if (!make_meeting() || MPI_Comm_dup(MPI_Comm_f2c((MPI_Fint)comm), &own) != MPI_SUCCESS ||
 	    MPI_Comm_rank(own, &rank) != MPI_SUCCESS || MPI_Comm_size(own, &ranks) != MPI_SUCCESS)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the MPI communicator cannot be used");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "the MPI communicator is not valid");
 	return kdri_comm_set(ctx, &ops, (void *)(intptr_t)MPI_Comm_c2f(own), rank, ranks);
 }
 

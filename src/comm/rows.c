@@ -1,6 +1,7 @@
-/* Sums over the rows of all ranks that do not depend on the cut. SPDX-License-Identifier: BSD-3-Clause
+/* Sums over the rows of all ranks that do not depend on their distribution. SPDX-License-Identifier: BSD-3-Clause
  *
- * (E101) to (E103) are in exact.h. The largest term has to be known before: one more pass over numbers that lie in memory. */
+ * (E101) to (E103) are in exact.h. The largest term has to be known before: one more pass over numbers that lie in
+ * memory. */
 #include "comm/rows.h"
 
 /* The largest |w_i v_i|, or infinity where one is no number. */

@@ -8,8 +8,8 @@ static kdr_status bytes_of(kdr_context *ctx, int64_t count, size_t size, size_t 
 {
 	if (count < 0 || (uint64_t)count > most_bytes / size)
 		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "%lld elements of %zu bytes are more than memory can hold", (long long)count,
-		                 size);
+		                 "%lld elements of %zu bytes each are more than any memory can hold",
+		                 (long long)count, size);
 	*bytes = (size_t)count * size;
 	if (*bytes == 0)
 		*bytes = 1;
@@ -21,9 +21,10 @@ static kdr_status no_memory(kdr_context *ctx, size_t bytes)
 	if (kdri_spool_on(ctx))
 		return kdri_fail(
 		        ctx, KDR_ERR_MEMORY,
-		        "no scratch file of %.1f MB can be made: TMPDIR, or else /var/tmp, has to be a folder with room",
+		        "cannot create a scratch file of %.1f MB; set TMPDIR to a folder with enough space (default: /var/tmp)",
 		        (double)bytes / 1e6);
-	return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: %.1f MB more were needed", (double)bytes / 1e6);
+	return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory: cannot allocate another %.1f MB",
+	                 (double)bytes / 1e6);
 }
 
 kdr_status kdri_realloc(kdr_context *ctx, void *inout, int64_t count, size_t size)
@@ -104,7 +105,7 @@ kdr_status kdri_strdup(kdr_context *ctx, const char *text, char **out)
 kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out)
 {
 	if (a < 0 || b < 0 || (b > 0 && a > INT64_MAX / b))
-		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld x %lld is too large a size", (long long)a,
+		return kdri_fail(ctx, KDR_ERR_SIZE, "a size of %lld x %lld is too large", (long long)a,
 		                 (long long)b);
 	*out = a * b;
 	return KDR_OK;

@@ -1,7 +1,8 @@
-/* Which character set of East Asia a text that is not UTF-8 is written in. SPDX-License-Identifier: BSD-3-Clause
+/* Detects the East Asian character set of a text that is not UTF-8. SPDX-License-Identifier: BSD-3-Clause
  *
- * In these sets nearly every sequence of bytes is some text, so validity alone decides little. Each set keeps the characters that
- * are used most in a block of its own, though, and a text read as the wrong set hits the block of that set rarely:
+ * In these sets nearly every sequence of bytes is some text, so validity alone decides little. Each set keeps the
+ * characters that are used most in a block of its own, though, and a text read as the wrong set hits the block of that
+ * set rarely:
  *
  *   GB18030    lead bytes b0 to d7 (level 1 of GB 2312) hold over 90 % of the characters of Chinese texts
  *   EUC-KR     lead bytes b0 to c8 hold all syllables in use; of Chinese texts, only about half of the characters are there
@@ -9,9 +10,9 @@
  *   Shift-JIS  lead bytes 82 and 83 hold kana, 88 to 97 the common kanji
  *   EUC-JP     lead bytes a4 and a5 hold kana, b0 to cf the common kanji
  *
- * Texts of Windows-1252 and of other sets of single bytes have few pairs of bytes from the upper half, or words of odd length,
- * whose last byte is followed by a space: an error in all sets. Quotation marks of Windows-1252 followed by a letter look like kanji of
- * Shift-JIS, but nothing in such texts looks like kana. */
+ * Texts of Windows-1252 and of other sets of single bytes have few pairs of bytes from the upper half, or words of odd
+ * length, whose last byte is followed by a space: an error in all sets. Quotation marks of Windows-1252 followed by a
+ * letter look like kanji of Shift-JIS, but nothing in such texts looks like kana. */
 #include "core/charset.h"
 
 /* At most this share of the characters may be damaged; at least this share must be common, or kana. */

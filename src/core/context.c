@@ -71,8 +71,8 @@ static bool one_thread_only(void)
 #endif
 
 #ifdef _OPENMP
-/* A child has none of the threads of the process it was forked from, and gcc's OpenMP would wait for them for ever: so it
- * works alone, unless there were none. Where that cannot be asked there may have been some. */
+/* A child has none of the threads of the process it was forked from, and gcc's OpenMP would wait for them for ever. It
+ * therefore uses one thread, unless there were no threads. If this is unknown, there may have been some. */
 static _Atomic bool wants_threads, has_threads, left_alone;
 
 static void before_fork(void)
@@ -139,7 +139,7 @@ void kdr_context_set_time_limit(kdr_context *ctx, double seconds)
 		return;
 	ctx->clock_start = kdri_now();
 	ctx->deadline = seconds > 0 ? ctx->clock_start + seconds : 0;
-	ctx->cancelled = ctx->timed_out = ctx->wishes = false;
+	ctx->cancelled = ctx->timed_out = ctx->stop_requested = false;
 }
 
 void kdr_context_set_max_memory(kdr_context *ctx, double bytes)
@@ -192,7 +192,7 @@ static void emit(kdr_context *ctx, kdr_event event)
 	if (!ctx->progress(ctx->progress_user, &event))
 		return;
 	if (ctx->comm) /* methods branch on `cancelled`: it must come to all ranks at the same place */
-		ctx->wishes = true;
+		ctx->stop_requested = true;
 	else
 		ctx->cancelled = true;
 }
@@ -233,9 +233,9 @@ void kdri_warning(kdr_context *ctx, const char *format, ...)
 	va_end(args);
 }
 
-int kdri_wish_to_stop(const kdr_context *ctx)
+int kdri_stop_request(const kdr_context *ctx)
 {
-	return ctx->cancelled || ctx->wishes ? 2 : ctx->timed_out || kdri_late(ctx);
+	return ctx->cancelled || ctx->stop_requested ? 2 : ctx->timed_out || kdri_late(ctx);
 }
 
 void kdri_tell_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
@@ -253,9 +253,9 @@ static bool iteration_ends(kdr_context *ctx, const char *stage, int64_t iteratio
 {
 	kdri_tell_iteration(ctx, stage, iteration, total, objective);
 	if (ctx->comm) { /* all stop, or none */
-		int wish = ctx->most_wanted(ctx, met);
-		ctx->cancelled |= wish == 2;
-		ctx->timed_out |= wish == 1;
+		int request = ctx->most_wanted(ctx, met);
+		ctx->cancelled |= request == 2;
+		ctx->timed_out |= request == 1;
 	} else if (kdri_late(ctx)) {
 		ctx->timed_out = true;
 	}
@@ -286,7 +286,7 @@ kdr_status kdri_abandoned(kdr_context *ctx)
 	if (!ctx->abandon || (!ctx->cancelled && !kdri_late(ctx)))
 		return KDR_OK;
 	ctx->timed_out = ctx->timed_out || !ctx->cancelled;
-	return kdri_fail(ctx, KDR_ERR_NUMERIC, ctx->cancelled ? "cancelled" : "the time limit is over");
+	return kdri_fail(ctx, KDR_ERR_NUMERIC, ctx->cancelled ? "cancelled" : "the time limit was reached");
 }
 
 kdr_stop kdri_stop_reason(const kdr_context *ctx)

@@ -1,7 +1,7 @@
-/* How many processors this process may keep busy. SPDX-License-Identifier: BSD-3-Clause
+/* The number of processors that this process may use. SPDX-License-Identifier: BSD-3-Clause
  *
- * Affinity is what OpenMP counts. A container's share of processor time is not: it stands in the control groups (groups.c),
- * as quota and period in microseconds; quota / period is a number of processors. */
+ * OpenMP considers CPU affinity, but not a container's quota of processor time, which is specified in control groups
+ * (groups.c) as quota and period in microseconds; quota / period is a number of processors. */
 #include "core/groups.h"
 
 #include <stdio.h>

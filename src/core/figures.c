@@ -30,7 +30,5 @@ void kdri_json_quality(kdri_json *j, const kdr_quality *q)
 
 const char *kdri_quality_note(void)
 {
-	return "these say how compact, separate and repeatable clusters are in the data as they were given, not whether they "
-	       "mean anything: noise cut into round pieces scores well, long or nested shapes score badly, and figures "
-	       "of differently prepared data cannot be compared";
+	return "these scores describe how compact, separate and reproducible the clusters are in the data as given, not whether they are meaningful; noise cut into round pieces scores well, long or nested shapes score badly, and scores of differently preprocessed data cannot be compared";
 }

@@ -1,15 +1,15 @@
-/* Figures of a partition as JSON, wherever they stand. SPDX-License-Identifier: BSD-3-Clause */
+/* Scores of a clustering as JSON. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_FIGURES_H
 #define KDRI_FIGURES_H
 
 #include "json_write.h"
 #include "kindred/metrics.h"
 
-/* acc, nmi, ..: into the object that is open. */
+/* Writes acc, nmi, ... into the open object. */
 void kdri_json_scores(kdri_json *j, const kdr_scores *scores);
-/* An object "quality": how good clusters are without truth. */
+/* Writes an object "quality": scores that need no true classes. */
 void kdri_json_quality(kdri_json *j, const kdr_quality *quality);
-/* A sentence on what these figures cannot tell. */
+/* A sentence about what these scores do not measure. */
 const char *kdri_quality_note(void);
 
 #endif

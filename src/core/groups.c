@@ -1,6 +1,7 @@
-/* What the control groups of a process allow it. SPDX-License-Identifier: BSD-3-Clause
+/* The limits of a process's control groups. SPDX-License-Identifier: BSD-3-Clause
  *
- * Groups lie in each other, and the least limit on the way up holds. Which folder is a process's group:
+ * Groups are nested, and the smallest limit of a group and its ancestors applies. The folder of a process's group is
+ * found from:
  *
  *   /proc/self/cgroup     "0::/a/b" (version 2), "4:cpu,cpuacct:/a/b" (version 1): the path of the group
  *   /proc/self/mountinfo  "... ROOT FOLDER ... - cgroup2 ...": the group ROOT appears as FOLDER

@@ -1,7 +1,7 @@
-/* What every file of the library may use. SPDX-License-Identifier: BSD-3-Clause
+/* Declarations for every file of the library. SPDX-License-Identifier: BSD-3-Clause
  *
- * Clean-up convention: pointers start NULL, a function has one `done:` label, KDRI_TRY jumps there
- * with `st` set, and every *_free accepts NULL. On failure outputs are untouched. */
+ * Clean-up convention: pointers start NULL, a function has one `done:` label, KDRI_TRY jumps there with `st` set, and
+ * every *_free accepts NULL. On failure, outputs are unchanged. */
 #ifndef KDRI_INTERNAL_H
 #define KDRI_INTERNAL_H
 
@@ -44,26 +44,29 @@ struct kdr_context {
 	double asked;   /* when the callback was last called */
 	kdri_progress stages;
 	atomic_bool
-	        cancelled; /* like timed_out sticky until the time limit is set anew; other threads look at it */
+	        cancelled; /* like timed_out, it stays set until the time limit is set again; other threads read it */
 	bool timed_out;
-	bool wishes; /* with comm: the callback has asked this rank to stop, which kdri_iteration tells the others */
-	bool abandon; /* products, factors and inverses fail once it is time to stop: set by those who can do without */
-	/* Where it computes: matrix/device_use.h. */
+	bool stop_requested; /* with comm: the callback has requested this rank to stop, which kdri_iteration sends to the
+		        others */
+	bool abandon; /* products, factors and inverses fail once it is time to stop; set by callers that can do
+		         without their results */
+	/* The device it computes on: matrix/device_use.h. */
 	enum { KDRI_DEVICE_AUTO, KDRI_DEVICE_CPU, KDRI_DEVICE_NAMED } device_choice;
 	struct kdri_device *device;             /* found; with AUTO it may still be NULL */
-	char device_name[16];                   /* as the user said it */
+	char device_name[16];                   /* as the user specified it */
 	bool device_failed;                     /* the last failure was the device's */
 	struct kdri_held *held;                 /* matrices that it holds: matrix/device_held.h */
 	const struct kdri_inspected *inspected; /* matrices whose traits are known: matrix/traits.h */
 	struct kdri_named
 	        *named; /* columns that options name, while files are read: io/table/named.h; or NULL */
 	struct kdri_comm *comm; /* processes that hold the other rows: comm/comm.h; NULL: there are none */
-	int (*most_wanted)(kdr_context *ctx, bool met); /* with comm: the largest wish of all of them */
+	int (*most_wanted)(kdr_context *ctx,
+	                   bool met); /* with comm: the strongest request to stop of all ranks */
 	void (*comm_close)(kdr_context *ctx);
 	char error[512];
 };
 
-/* Which thread of the team this is: 0 outside a parallel region, and where there are no threads. */
+/* The number of this thread in its team: 0 outside a parallel region and in builds without threads. */
 static inline int64_t kdri_thread(void)
 {
 #ifdef _OPENMP
@@ -75,28 +78,29 @@ static inline int64_t kdri_thread(void)
 
 /* --- errors: context.c --------------------------------------------------------------------- */
 
-/* Stores the detail, one line. Never called from inside a parallel region. `ctx` may be NULL. */
+/* Stores the error message, one line. Must not be called inside a parallel region. `ctx` may be NULL. */
 KDR_PRINTF(2, 3)
 void kdri_set_error(kdr_context *ctx, const char *format, ...);
-/* Stores the detail and gives `status`, so that `return kdri_fail(...)` reads well. A macro, so that
+/* Stores the error message and returns `status`, so that one can write `return kdri_fail(...)`. A macro, so that
  * compilers and analysers see that the status is not KDR_OK. */
 #define kdri_fail(ctx, status, ...) (kdri_set_error((ctx), __VA_ARGS__), (status))
 
-/* `what` needs a part that this build was made without: KDR_ERR_UNSUPPORTED. `instead` says what does without, or is NULL. */
+/* Fails with KDR_ERR_UNSUPPORTED because `what` needs a part that this build does not have. `instead` names an
+ * alternative, or is NULL. */
 #define kdri_absent(ctx, what, part, instead) \
 	(kdri_set_absent((ctx), (what), (part), (instead)), KDR_ERR_UNSUPPORTED)
 void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const char *instead);
 
 /* --- text: snprintf.c ------------------------------------------------------------------------ */
 
-/* snprintf and vsnprintf for text with fractions in it: the point stays a point in every locale. */
+/* snprintf and vsnprintf that write a decimal point in every locale. */
 KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
 KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
 
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 
-/* All go through the context's allocator, check count * size for overflow, and set the error. A
- * count of 0 gives a valid pointer. kdri_free and the stored context are the only way back. */
+/* All use the context's allocator, check count * size for overflow, and set the error. A count of 0 gives a valid
+ * pointer. Free the memory with kdri_free. */
 kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size);
 kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size);
 kdr_status kdri_realloc(kdr_context *ctx, void *inout, int64_t count, size_t size);
@@ -114,8 +118,8 @@ kdr_status kdri_strings_pick(kdr_context *ctx, const char *const *strings, const
 kdr_status kdri_strings_append(kdr_context *ctx, char ***strings, int64_t *count, const char *text);
 void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count);
 
-/* KDRI_NEW(ctx, &p, n): n elements of *p's type. `void *out` above hides the pointer's type, these
- * macros put it back. */
+/* KDRI_NEW(ctx, &p, n): allocates n elements of the type of *p. `void *out` above hides the pointer's type; these macros
+ * restore it. */
 #define KDRI_NEW(ctx, pp, count)  kdri_alloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
 #define KDRI_NEW0(ctx, pp, count) kdri_calloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
 #define KDRI_GROW(ctx, pp, count) kdri_realloc((ctx), (pp), (int64_t)(count), sizeof **(pp))
@@ -124,34 +128,34 @@ void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t c
 #define KDRI_ROOM(ctx, pp, room, need) kdri_make_room((ctx), (pp), (room), (int64_t)(need), sizeof **(pp))
 kdr_status kdri_make_room(kdr_context *ctx, void *inout, int64_t *room, int64_t need, size_t size);
 
-/* KDR_ERR_MEMORY, saying how much is needed, if that is more than the machine has: memory.c. */
+/* Returns KDR_ERR_MEMORY with a message about the needed memory if the machine has less: memory.c. */
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
 
-/* KDR_ERR_MEMORY, with the figures, if `what` ("method 'ncut'") is estimated to need more than the context allows; without a
- * limit, if the machine certainly has less. */
+/* Returns KDR_ERR_MEMORY with the figures if `what` ("method 'ncut'") is estimated to need more memory than the context
+ * allows or, without a limit, than the machine has. */
 kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_estimate *estimate);
 
-/* Bytes of memory the machine has, or the process's control group if that is less; 0 where nobody says. */
-double kdri_memory_there(void);
-/* Bytes of this process that are in memory; 0 where nobody says. */
+/* Bytes of memory of the machine, or of the process's control group if that is less; 0 if unknown. */
+double kdri_memory_total(void);
+/* Bytes of this process that are in memory; 0 if unknown. */
 double kdri_memory_held(void);
-double kdri_memory_peak(void); /* at most so far; 0 where nobody says */
-/* What the control group allows, infinite where there is no limit; the files are looked for below `root`. */
+double kdri_memory_peak(void); /* the peak so far; 0 if unknown */
+/* The limit of the control group, infinite if there is none; its files are searched below `root`. */
 double kdri_memory_quota(const char *root);
-/* Bytes of memory this process could still get, those of a control group counted; infinite where nobody says. */
+/* Bytes of memory that this process can still allocate, considering its control group; infinite if unknown. */
 double kdri_memory_free(const kdr_context *ctx);
 
 /* --- data sets larger than memory: spool.c --------------------------------------------------- */
 
-/* From here on the context's allocator knows arrays that are mapped files when it frees them. */
+/* From now on the context's allocator recognises arrays that are mapped files when it frees them. */
 kdr_status kdri_spool_enable(kdr_context *ctx);
-/* Whether large arrays are made in scratch files from here on; gives what was in force before. */
+/* Sets whether large arrays are allocated in scratch files from now on; returns the previous setting. */
 bool kdri_spool_begin(kdr_context *ctx, bool wanted);
 bool kdri_spool_on(const kdr_context *ctx); /* they are */
-bool kdri_spooled(const void *at);          /* somewhere in an array that is a mapped file */
-/* Asks the machine to read these bytes of a mapped file, which will be wanted soon. */
+bool kdri_spooled(const void *at);          /* `at` is a position in an array that is a mapped file */
+/* Tells the system that these bytes of a mapped file will be needed soon. */
 void kdri_spool_ahead(const void *at, size_t bytes);
-/* Part of an open file as an array, not to be written to, and freed like any other; `path` is for errors. */
+/* Maps part of an open file as a read-only array, which is freed like any other; `path` is for error messages. */
 kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t bytes, const char *path,
                           void *out);
 /* Makes part of a shared mapping, which begins on a page of its own, an array that is freed like any other. `fd` is the
@@ -163,18 +167,19 @@ void kdri_unmap_part(void *at, size_t bytes);
 int kdri_scratch_file(void);
 /* Moves a descriptor beyond those of standard input, output and error, which may be closed. */
 int kdri_high_descriptor(int fd);
-/* Pages of mapped files are given back before the process holds so many bytes; 0: whenever the machine wants them. */
+/* Pages of mapped files are released before the process uses `bytes` bytes; 0: whenever the system needs them. */
 void kdri_spool_limit(double bytes);
 
-/* Threads that can run at once here, by affinity and by the share of a control group (a container): cpus.c. */
+/* The number of threads that can run at the same time, according to CPU affinity and the quota of the control group (a
+ * container): cpus.c. */
 int kdri_cpus(void);
-/* That share in processors, infinite where there is none; the files are looked for below `root`. */
+/* That quota in processors, infinite if there is none; its files are searched below `root`. */
 double kdri_cpu_quota(const char *root);
 
 /* *out = a * b, or KDR_ERR_SIZE. */
 kdr_status kdri_mul(kdr_context *ctx, int64_t a, int64_t b, int64_t *out);
 
-/* An allocator by value: what an owned object keeps to free itself after its context is gone. */
+/* Frees with an allocator by value, which objects keep so that they can be freed after their context. */
 static inline void kdri_free_with(const kdr_allocator *allocator, void *ptr)
 {
 	if (ptr)
@@ -188,7 +193,8 @@ typedef struct kdri_rng {
 } kdri_rng;
 
 uint64_t kdri_fnv1a(const char *text, size_t length); /* a hash */
-/* The stream of (seed, stage, index): independent of threads and of what other stages drew. */
+/* The random stream of (seed, stage, index): independent of the number of threads and of the numbers that other stages
+ * have drawn. */
 /* The next number of a splitmix64 sequence; `state` may start as any number. */
 uint64_t kdri_random(uint64_t *state);
 kdri_rng kdri_rng_stream(uint64_t seed, const char *stage, uint64_t index);
@@ -204,32 +210,32 @@ void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
 void kdri_stage_end(kdr_context *ctx, const char *stage);
 KDR_PRINTF(2, 3) void kdri_message(kdr_context *ctx, const char *format, ...);
 KDR_PRINTF(2, 3) void kdri_warning(kdr_context *ctx, const char *format, ...);
-/* Reports how far a stage is; a wish to stop is kept until ranks meet. */
+/* Reports the progress of a stage; a request to stop is kept until the ranks meet. */
 void kdri_tell_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
                          double objective);
 /* Reports an iteration; true if the caller must stop now (cancelled, or out of time). Objective NaN:
  * none. Cheap enough for every iteration; inner loops call it once per block. */
 bool kdri_iteration(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total, double objective);
-/* The same for iterations in which ranks meet anyway: each has said there whether it wants to stop, and they need not meet
- * again. What the callback says now is heard in the next one. */
+/* The same for iterations in which ranks meet anyway. Each has sent there whether it wants to stop, so that no further
+ * meeting is needed. A request of the callback in this call takes effect in the next iteration. */
 bool kdri_iteration_met(kdr_context *ctx, const char *stage, int64_t iteration, int64_t total,
                         double objective);
-/* What this rank wants: 0 to go on, 1 to stop since time is over, 2 since it was told to. */
-int kdri_wish_to_stop(const kdr_context *ctx);
-/* Whether the time limit is over. Changes nothing: also for inside of parallel regions. */
+/* What this rank requests: 0 to continue, 1 to stop because the time limit was reached, 2 because it was cancelled. */
+int kdri_stop_request(const kdr_context *ctx);
+/* Whether the time limit was reached. Changes nothing, so that it can also be called inside parallel regions. */
 static inline bool kdri_late(const kdr_context *ctx)
 {
 	return ctx->deadline > 0 && kdri_now() > ctx->deadline;
 }
-/* For long work that has no iterations, also inside of parallel regions: whether to stop. The first thread of a team is
- * the caller's: it asks the callback, a few times a second. */
+/* Whether to stop, for long work without iterations; can be called inside parallel regions. The first thread of a team
+ * is the caller's and calls the callback a few times a second. */
 bool kdri_leave_off(kdr_context *ctx, const char *stage, int64_t done, int64_t total);
-/* What such work returns at its end: an error where the context abandons it and it was time to stop. */
+/* The status that such work returns at its end: an error if the context abandons the work and it was time to stop. */
 kdr_status kdri_abandoned(kdr_context *ctx);
-/* Why kdri_iteration said stop. */
+/* Why kdri_iteration returned true. */
 kdr_stop kdri_stop_reason(const kdr_context *ctx);
 
-/* What a task is called in messages. */
+/* The name of a task in messages. */
 static inline const char *kdri_task_name(const kdr_task *task)
 {
 	return task->name ? task->name : "(unnamed)";
@@ -246,31 +252,33 @@ typedef struct kdri_sheet {
 	int64_t nfeatures; /* of the data set as it was read */
 	int64_t *source;   /* of each feature: its column; NULL once features have been aligned */
 	bool header;       /* columns have names from the first line */
-	bool latin;        /* the file is no UTF-8 and nobody said what it is: Windows-1252 was assumed */
-	char *missing;     /* the policy; texts are NULL where none was told */
-	char **na;         /* told texts that stand for no value */
+	bool latin;        /* the file is not UTF-8 and no encoding was specified: Windows-1252 was assumed */
+	char *missing;     /* the policy; texts are NULL if none was specified */
+	char **na;         /* specified texts that mean a missing value */
 	int64_t nna;
-	double *fill; /* of each feature: the mean or median that fills holes; NULL: another policy */
+	double *fill; /* of each feature: the mean or median that replaces missing values; NULL: another policy */
 	int64_t *hole_row, *hole_feature;
 	int64_t nholes;
 } kdri_sheet;
 void kdri_sheet_free(const kdr_allocator *allocator, kdri_sheet *sheet);
-/* A copy for the rows given, holes in other rows left out; `rows` NULL: all. */
+/* Copies it for the given rows, without missing values of other rows; `rows` NULL: all rows. */
 kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *sheet, const int64_t *rows, int64_t n,
                            kdri_sheet **out);
 /* "days since 2021-03-04", counted from 1970-01-01. */
 void kdri_days_text(double days, char *text, size_t room);
-/* What columns were taken for and what became of missing values, a line each: sheet_notes.c. Free with kdri_strings_free. */
+/* Lists how columns were interpreted and how missing values were handled, one line each: sheet_notes.c. Free with
+ * kdri_strings_free. */
 kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count);
-/* Notes a row that is left out. */
+/* Records a row that is skipped. */
 kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,
                                const char *reason);
-/* A name for each row: the column of tasks of a file. */
+/* A name for each row: the task column of a file. */
 typedef struct kdri_groups {
-	int64_t *of;  /* a row: index of its name, or -1: it has none; NULL: there are no names */
+	int64_t *of;  /* per row: index of its name, or -1 if it has none; NULL: there are no names */
 	char **names; /* in order of first appearance, or as the file lists them */
 	int64_t count;
-	bool all; /* the groups of a whole file of which these rows are a part: none is left out, and their order is kept */
+	bool all; /* the groups of an entire file of which these rows are a part: all are listed, and their order
+		     is kept */
 } kdri_groups;
 
 /* How a table is written in its file, so that it can be copied with one more column: io/table/csv_copy.c, and of workbooks
@@ -284,11 +292,12 @@ typedef struct kdri_dialect {
 	int64_t fields; /* cells in each row */
 } kdri_dialect;
 
-/* What the mean of a column is to a person: a number, a share of the samples, or a date. */
+/* How to show the mean of a column: as a number, a fraction of the samples, or a date. */
 typedef enum kdri_unit { KDRI_UNIT_NUMBER, KDRI_UNIT_SHARE, KDRI_UNIT_DATE } kdri_unit;
-/* Data sets with more columns do not keep them. */
+/* Data sets with more columns do not keep original values. */
 enum { KDRI_ORIGINAL_MOST = 256 };
-/* Values of a prepared data set in the user's units, before weights, norms, scaling and filled holes: prepare/original.c. */
+/* Values of a preprocessed data set in the user's units, before weights, norms, scaling and filling of missing values:
+ * prepare/original.c. */
 typedef struct kdri_original {
 	bool same;      /* preprocessing has changed nothing: the data set itself has them */
 	double *values; /* rows x cols, NaN for missing; NULL: not kept */
@@ -303,19 +312,19 @@ struct kdr_data {
 	kdr_mat_kind kind;
 	int64_t rows, cols;
 	bool borrowed; /* the matrix is the caller's: not to be changed, nor freed */
-	bool streamed; /* large arrays are files, and those that take their place will be: spool.c */
-	void *mapped;  /* the file the borrowed matrix is; NULL: none */
+	bool streamed; /* large arrays are files, and so are arrays that replace them: spool.c */
+	void *mapped;  /* the file that the borrowed matrix is; NULL: none */
 	double *dense; /* rows x cols, stride cols */
 	int64_t *rowptr;
 	int32_t *col;
 	double *val;
 	char **features; /* cols names, or NULL */
 	char **ids;      /* rows names, or NULL */
-	char **excerpts; /* rows: the first words of the text each was made of; or NULL */
+	char **excerpts; /* rows: the first words of the text of each row; or NULL */
 	int64_t *labels; /* rows, or NULL */
 	char **classes;
 	int64_t nclasses;
-	kdri_sheet *sheet;      /* what its columns were in a table of text; NULL: it came from none */
+	kdri_sheet *sheet;      /* its columns in a text table; NULL: it was not read from one */
 	kdr_left_out *left_out; /* rows of the file that are not here, and why; texts are owned */
 	int64_t nleft_out;
 	kdri_groups groups; /* kdr_read_options.task_column */
@@ -324,21 +333,22 @@ struct kdr_data {
 	kdri_original original;
 	kdri_dialect dialect;
 	double seconds; /* reading took */
-	char *texts; /* made of texts: the options that determine their terms, as kdr_read_options.texts; else NULL */
-	char *texts_note; /* what was chosen from the texts, for people; or NULL */
+	char *texts; /* made from texts: the options that determine the terms, as in kdr_read_options.texts;
+		        otherwise NULL */
+	char *texts_note; /* what was chosen automatically for the texts, as a message; or NULL */
 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
-/* The row of the file that each row is, from 0, and how many the file has. *out: to be freed. */
+/* Gives the row of the file that each row is, from 0, and the number of rows of the file. Free *out. */
 kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows);
 void kdri_original_free(const kdr_allocator *allocator, kdri_original *original);
-/* A matrix without rows, in the place of what was there. */
+/* Replaces the matrix by one without rows. */
 kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *data, kdr_mat_kind kind, int64_t cols);
-/* Before the matrix is changed: a copy in the place of a borrowed one. */
+/* Replaces a borrowed matrix by a copy, before it is changed. */
 kdr_status kdri_data_own(kdr_context *ctx, kdr_data *data);
 
-/* Makes several data sets of one: by `names`, one a row, or, where that is NULL, by the column of tasks it was read with
- * (kdr_read_options.task_column). One for each name, in order of first appearance, called by it with `prefix` before it
- * (NULL: nothing) and '_' in the place of '/'. Free each with kdr_data_free, the list with kdr_free. */
+/* Splits a data set by `names`, one per row, or, if that is NULL, by the task column it was read with
+ * (kdr_read_options.task_column). There is one data set per name, in order of first appearance. It is called `prefix`
+ * (NULL: nothing) followed by the name, with '_' instead of '/'. Free each with kdr_data_free, the list with kdr_free. */
 kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *const *names,
                            const char *prefix, kdr_data ***out, int64_t *count);
 
@@ -346,7 +356,7 @@ int64_t kdri_prep_warning_count(const kdr_prep *prep);
 
 const char *kdri_prep_warning_at(const kdr_prep *prep, int64_t index);
 
-/* What was done, on one line, such as "features: union (3 tasks, 2500 columns); tfidf; l2". */
+/* Describes the preprocessing on one line, such as "features: union (3 data sets, 2500 columns); tfidf; l2". */
 const char *kdri_prep_describe(const kdr_prep *prep);
 
 /* Such as "word counts"; "" if unknown. */
@@ -365,9 +375,9 @@ const char *kdri_data_kind_name(kdr_data_kind kind);
 /* Copies a struct that begins with its size from a caller (NULL: all zero) into `own`, whose size is `size`. */
 kdr_status kdri_sized_take(kdr_context *ctx, const char *type, const void *given, size_t size, void *own);
 #define KDRI_TAKE(ctx, type, given, own) kdri_sized_take(ctx, #type, given, sizeof(type), own)
-/* KDR_ERR_ARGUMENT unless the arrays of a matrix are there and its numbers make sense. */
+/* Returns KDR_ERR_ARGUMENT if an array of a matrix is NULL or its sizes are invalid. */
 kdr_status kdri_check_mat(kdr_context *ctx, const char *what, const kdr_mat *x);
-/* KDR_ERR_ARGUMENT unless there are at least `least` data sets, none of them NULL. */
+/* Returns KDR_ERR_ARGUMENT unless there are at least `least` data sets and none of them is NULL. */
 kdr_status kdri_check_sets(kdr_context *ctx, const char *what, kdr_data *const *sets, int64_t count,
                            int64_t least);
 

@@ -69,7 +69,7 @@ static kdr_status json_read_wrong(const parser *in, const char *at, const char *
 
 static kdr_status ends(const parser *in)
 {
-	return json_read_wrong(in, in->end, "it ends too early: truncated?");
+	return json_read_wrong(in, in->end, "unexpected end; the file may be truncated");
 }
 
 /* Room in the arena. */
@@ -121,7 +121,7 @@ static int32_t hex4(const char *p, const char *end)
 	return value;
 }
 
-/* "\u20ac", or two halves of a character beyond ffff; *p stands behind the u. */
+/* "\u20ac", or a surrogate pair; *p is after the u. */
 static kdr_status unicode_escape(parser *in, const char **p, char **to)
 {
 	const char *at = *p - 2;
@@ -133,19 +133,18 @@ static kdr_status unicode_escape(parser *in, const char **p, char **to)
 		bool pair = in->end - *p >= 6 && (*p)[0] == '\\' && (*p)[1] == 'u';
 		low = pair ? hex4(*p + 2, in->end) : -1;
 		if (low < 0xdc00 || low > 0xdfff)
-			return json_read_wrong(in, at, "half a character: \\u%04x without its second half",
+			return json_read_wrong(in, at, "surrogate \\u%04x without its second half",
 			                       (unsigned)c);
 		c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
 		*p += 6;
 	} else if (c >= 0xdc00 && c < 0xe000) {
-		return json_read_wrong(in, at, "half a character: \\u%04x without its first half",
-		                       (unsigned)c);
+		return json_read_wrong(in, at, "surrogate \\u%04x without its first half", (unsigned)c);
 	}
 	*to += kdri_utf8_put((uint32_t)c, *to);
 	return KDR_OK;
 }
 
-/* The text at the quote in->p stands on; what is decoded is never longer than what was written. */
+/* The string whose opening quote is at in->p; the decoded text is never longer than the encoded one. */
 static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 {
 	static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
@@ -163,7 +162,7 @@ static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 		uint32_t character;
 		const size_t bytes = kdri_utf8_at(p, (size_t)(stop - p), &character);
 		if ((unsigned char)*p < 0x20)
-			return json_read_wrong(in, p, "a control character (0x%02x) in a text", (unsigned)*p);
+			return json_read_wrong(in, p, "control character (0x%02x) in a string", (unsigned)*p);
 		if (bytes == 0)
 			return json_read_wrong(in, p, "not UTF-8 (0x%02x)", (unsigned)(unsigned char)*p);
 		if (*p != '\\') {
@@ -177,7 +176,7 @@ static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 			*to++ = means[escape - from];
 			p += 2;
 		} else {
-			return json_read_wrong(in, p, "a backslash before something that cannot be escaped");
+			return json_read_wrong(in, p, "invalid escape sequence after a backslash");
 		}
 	}
 	*to = '\0';
@@ -202,13 +201,14 @@ static kdr_status parse_number(parser *in, kdri_json_value *v)
 	const char *start = in->p, *p = start + (*start == '-'), *whole = p, *part;
 	p = digits(p, in->end);
 	if (p == whole || (*whole == '0' && p > whole + 1))
-		return json_read_wrong(in, start, "a number has digits, and no zero in front");
+		return json_read_wrong(in, start, "invalid number: it needs a digit, and no leading zero");
 	bool integer = true;
 	if (p < in->end && *p == '.') {
 		part = p + 1;
 		p = digits(part, in->end);
 		if (p == part)
-			return json_read_wrong(in, start, "a number has digits behind its point");
+			return json_read_wrong(in, start,
+			                       "invalid number: a digit is expected after the decimal point");
 		integer = false;
 	}
 	if (p < in->end && (*p == 'e' || *p == 'E')) {
@@ -216,7 +216,8 @@ static kdr_status parse_number(parser *in, kdri_json_value *v)
 		part += part < in->end && (*part == '+' || *part == '-');
 		p = digits(part, in->end);
 		if (p == part)
-			return json_read_wrong(in, start, "a number has digits behind its e");
+			return json_read_wrong(in, start,
+			                       "invalid number: a digit is expected in the exponent");
 		integer = false;
 	}
 	in->p = p;
@@ -225,7 +226,7 @@ static kdr_status parse_number(parser *in, kdri_json_value *v)
 		return KDR_OK;
 	v->type = KDRI_JSON_REAL;
 	if (kdri_parse_double(start, p, &v->as.real) != p || !isfinite(v->as.real))
-		return json_read_wrong(in, start, "a number beyond the largest, 1.8e308");
+		return json_read_wrong(in, start, "number out of range: the largest is 1.8e308");
 	return KDR_OK;
 }
 
@@ -246,7 +247,7 @@ static kdr_status parse_word(parser *in, kdri_json_value *v)
 		in->p += n;
 		return KDR_OK;
 	}
-	return json_read_wrong(in, in->p, "a value is needed");
+	return json_read_wrong(in, in->p, "a value is expected");
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
@@ -299,7 +300,7 @@ static kdr_status close_list(parser *in, int64_t base, kdri_json_value *list)
 		qsort(sorted, (size_t)list->count, sizeof *sorted, by_key);
 	const kdri_json_value *twin = find_twin(list, sorted);
 	if (twin)
-		return json_read_wrong(in, in->p - 1, "key '%.40s' comes twice in one object", twin->key);
+		return json_read_wrong(in, in->p - 1, "key '%.40s' occurs twice in one object", twin->key);
 done:
 	return st;
 }
@@ -313,16 +314,16 @@ static kdr_status parse_key(parser *in, const char **key)
 	if (in->p == in->end)
 		return ends(in);
 	if (*in->p != '"')
-		return json_read_wrong(in, at, "a key in double quotes is needed");
+		return json_read_wrong(in, at, "a key in double quotes is expected");
 	KDRI_TRY(parse_text(in, &text, &length));
 	if ((size_t)length != strlen(text))
-		return json_read_wrong(in, at, "a key holds \\u0000");
+		return json_read_wrong(in, at, "a key contains \\u0000");
 	*key = text;
 	skip_blanks(in);
 	if (in->p == in->end)
 		return ends(in);
 	if (*in->p != ':')
-		return json_read_wrong(in, in->p, "':' is needed after a key");
+		return json_read_wrong(in, in->p, "':' is expected after a key");
 	in->p++;
 	skip_blanks(in);
 done:
@@ -338,7 +339,7 @@ static kdr_status parse_list(parser *in, kdri_json_value *list)
 	bool object = list->type == KDRI_JSON_OBJECT;
 	char close = object ? '}' : ']';
 	if (++in->depth > DEPTH)
-		return json_read_wrong(in, in->p, "nested more than %d deep", DEPTH);
+		return json_read_wrong(in, in->p, "nested more than %d levels deep", DEPTH);
 	in->p++;
 	for (skip_blanks(in);; skip_blanks(in)) {
 		kdri_json_value entry = { 0 };
@@ -355,7 +356,7 @@ static kdr_status parse_list(parser *in, kdri_json_value *list)
 		if (*in->p == close)
 			break;
 		if (*in->p != ',')
-			return json_read_wrong(in, in->p, "',' or '%c' is needed", close);
+			return json_read_wrong(in, in->p, "',' or '%c' is expected", close);
 		in->p++;
 	}
 	in->depth--;
@@ -392,7 +393,7 @@ kdr_status kdri_json_parse(kdr_context *ctx, const char *name, int64_t line, con
 	KDRI_TRY(parse_value(&in, &in.doc->root));
 	skip_blanks(&in);
 	if (in.p < in.end) {
-		st = json_read_wrong(&in, in.p, "something follows the end");
+		st = json_read_wrong(&in, in.p, "unexpected text after the end");
 		goto done;
 	}
 	*root = &in.doc->root;

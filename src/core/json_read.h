@@ -1,7 +1,7 @@
 /* Reading JSON: results, plans, models of bridges, lines of text. SPDX-License-Identifier: BSD-3-Clause
  *
- * Strict (RFC 8259): UTF-8 is checked, a key comes once in an object, nesting ends at 500. All accessors take
- * NULL, as an absent value, so that a chain of them needs one look at its end. */
+ * The reader is strict (RFC 8259): UTF-8 is checked, a key may occur once in an object, and nesting is limited to 500
+ * levels. All accessors accept NULL as an absent value, so that a chain of them needs only one check at its end. */
 #ifndef KDRI_JSON_READ_H
 #define KDRI_JSON_READ_H
 
@@ -23,7 +23,7 @@ typedef enum kdri_json_type {
 	KDRI_JSON_OBJECT
 } kdri_json_type;
 
-/* A value, and all it holds. */
+/* Frees a value and everything in it. */
 typedef struct kdri_json_value kdri_json_value;
 
 /* Parses `size` bytes. Errors (KDR_ERR_FORMAT) begin with `name` and count lines from `line`. Values below the root
@@ -33,7 +33,7 @@ kdr_status kdri_json_parse(kdr_context *ctx, const char *name, int64_t line, con
 void kdri_json_value_free(kdri_json_value *root);
 
 kdri_json_type kdri_json_typeof(const kdri_json_value *value);
-/* Entries of an array or an object; 0 of all else. */
+/* The number of entries of an array or an object; 0 for other values. */
 int64_t kdri_json_count(const kdri_json_value *value);
 /* Entry `index` of an array or an object, in the order of the file; NULL beyond its end. */
 const kdri_json_value *kdri_json_at(const kdri_json_value *value, int64_t index);
@@ -44,7 +44,7 @@ const kdri_json_value *kdri_json_get(const kdri_json_value *object, const char *
 /* A number of either type, or `otherwise`. */
 double kdri_json_number(const kdri_json_value *value, double otherwise);
 int64_t kdri_json_integer(const kdri_json_value *value, int64_t otherwise);
-/* A text, ending with NUL (and perhaps holding some: `length`, unless NULL, gets its bytes); NULL for all else. */
+/* A string that ends with NUL and may contain NULs (`length`, unless NULL, gets its bytes); NULL for other values. */
 const char *kdri_json_text(const kdri_json_value *value, size_t *length);
 
 static inline bool kdri_json_is(const kdri_json_value *value, kdri_json_type type)

@@ -73,7 +73,7 @@ static void quoted(kdri_json *j, const char *text)
 	json_write_put(j, "\"", 1);
 }
 
-/* What stands before a value: a comma, a new line for keys, the key. */
+/* Writes what comes before a value: a comma, a new line for keys, the key. */
 static void lead(kdri_json *j, const char *key)
 {
 	if (j->comma)
@@ -147,7 +147,7 @@ void kdri_json_real(kdri_json *j, const char *key, double value)
 		return;
 	}
 	snprintf(text, sizeof text, "%.17g", value);
-	/* Whatever stands between the digits, be it several bytes, is the locale's decimal point. */
+	/* Anything between the digits, even several bytes, is the locale's decimal point. */
 	for (const char *p = text; *p; p++) {
 		bool part = (*p >= '0' && *p <= '9') || *p == '-' || *p == '+' || *p == 'e';
 		if (part)

@@ -1,7 +1,7 @@
 /* JSON built in memory, or handed on in blocks. SPDX-License-Identifier: BSD-3-Clause
  *
- * The one writer of the library and of the program. It knows nothing but where memory comes from; the first
- * failure sticks in `failed`, and all later calls do nothing: callers look at it once, at the end. */
+ * The library and the program use this writer. It depends only on an allocator. The first failure is kept in `failed`,
+ * and all later calls do nothing, so that callers check it once, at the end. */
 #ifndef KDRI_JSON_H
 #define KDRI_JSON_H
 
@@ -11,7 +11,7 @@
 
 #include "kindred/context.h"
 
-/* Takes text that is finished; false: it failed. */
+/* Receives finished text; false: it failed. */
 typedef bool kdri_json_take(void *user, const char *text, size_t length);
 
 typedef struct kdri_json {
@@ -30,7 +30,7 @@ void kdri_json_end_object(kdri_json *j);
 void kdri_json_end_array(kdri_json *j);
 void kdri_json_string(kdri_json *j, const char *key, const char *value);
 void kdri_json_int(kdri_json *j, const char *key, int64_t value);
-/* 17 significant digits, a point in any locale; null where not finite. */
+/* 17 significant digits, a decimal point in any locale; null if not finite. */
 void kdri_json_real(kdri_json *j, const char *key, double value);
 void kdri_json_bool(kdri_json *j, const char *key, bool value);
 void kdri_json_null(kdri_json *j, const char *key);
@@ -40,7 +40,7 @@ void kdri_json_reals(kdri_json *j, const char *key, const double *values, int64_
 void kdri_json_texts(kdri_json *j, const char *key, const char *const *values, int64_t count);
 #define kdri_json_strings(j, key, values, count) \
 	kdri_json_texts((j), (key), (const char *const *)(values), (count))
-/* Hands over what there is, where there is somebody to take it. */
+/* Passes on the text so far if there is a function to receive it. */
 void kdri_json_flush(kdri_json *j);
 void kdri_json_free(kdri_json *j);
 

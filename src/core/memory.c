@@ -1,10 +1,10 @@
-/* Whether the machine can hold what a method is about to need. SPDX-License-Identifier: BSD-3-Clause */
+/* Checks whether the machine has the memory that a method needs. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/groups.h"
 
 #include <stdio.h>
 #include <unistd.h>
 
-/* What Linux says could be had without swapping. */
+/* Memory that Linux reports as available without swapping. */
 static double available(void)
 {
 	char line[256];
@@ -40,11 +40,11 @@ double kdri_memory_quota(const char *root)
 
 double kdri_memory_free(const kdr_context *ctx)
 {
-	double there = KDRI_MIN(available(), kdri_memory_quota(""));
-	return ctx->max_memory > 0 ? KDRI_MIN(there, ctx->max_memory) : there;
+	double room = KDRI_MIN(available(), kdri_memory_quota(""));
+	return ctx->max_memory > 0 ? KDRI_MIN(room, ctx->max_memory) : room;
 }
 
-double kdri_memory_there(void)
+double kdri_memory_total(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
 	double quota = kdri_memory_quota("");
@@ -56,13 +56,13 @@ double kdri_memory_there(void)
 kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols)
 {
 	const double giga = 1e9;
-	double there = kdri_memory_there();
-	if (there <= 0 || bytes <= there)
+	double total = kdri_memory_total();
+	if (total <= 0 || bytes <= total)
 		return KDR_OK;
 	return kdri_fail(
 	        ctx, KDR_ERR_MEMORY,
 	        "%s on %lld samples with %lld features needs about %.1f GB of memory; this machine has %.1f GB",
-	        what, (long long)rows, (long long)cols, bytes / giga, there / giga);
+	        what, (long long)rows, (long long)cols, bytes / giga, total / giga);
 }
 
 /* "77 kB", "3.2 GB" */
@@ -80,7 +80,7 @@ kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_esti
 {
 	static const double doubt = 2; /* a device may hold some of it, and there may be swap space */
 	const bool limited = ctx->max_memory > 0;
-	const double limit = limited ? ctx->max_memory : kdri_memory_there();
+	const double limit = limited ? ctx->max_memory : kdri_memory_total();
 	char needed[32], data[32], allowed[32];
 	bytes_text(e->bytes, needed, sizeof needed);
 	bytes_text(e->data_bytes, data, sizeof data);

@@ -122,8 +122,8 @@ static int big_compare(const big *a, const big *b)
 	return 0;
 }
 
-/* All significant digits of `d` (at most DIGITS, and one that stands for the rest) as an integer; *q
- * is the power of ten of its last digit. */
+/* All significant digits of `d` (at most DIGITS, and one that represents the rest) as an integer; *q is the power of ten
+ * of its last digit. */
 static void big_from_digits(const decimal *d, char point, big *a, int64_t *q)
 {
 	int64_t taken = 0, left_out = 0;
@@ -231,7 +231,7 @@ static inline const char *take_digits(const char *p, const char *end, uint64_t *
 	return p;
 }
 
-/* The exponent at p ("e-12"), or p itself if what stands there is none. */
+/* Parses the exponent at p ("e-12"); returns p itself if there is none. */
 static const char *take_exponent(const char *p, const char *end, int64_t *exponent)
 {
 	const char *start = p;

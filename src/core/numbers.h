@@ -33,8 +33,8 @@ static inline const uint64_t *kdri_pow5(int64_t q)
 	return kdri_pow5_table[q - KDRI_POW5_LOW];
 }
 
-/* Parses a decimal number at p, not beyond end: correctly rounded. Returns the end of what was
- * taken, or NULL if there is no number. Accepts "nan", "inf", "infinity" in any case. */
+/* Parses a decimal number at p, which ends before `end`, with correct rounding. Returns the end of the number, or NULL
+ * if there is none. Accepts "nan", "inf", "infinity" in any case. */
 const char *kdri_parse_double(const char *p, const char *end, double *value);
 const char *kdri_parse_int(const char *p, const char *end, int64_t *value);
 /* print.c: shortest decimal that reads back as `value`; at most 25 bytes with its NUL. Returns the length. */

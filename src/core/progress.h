@@ -1,4 +1,4 @@
-/* How far a job is, and how long it will take. SPDX-License-Identifier: BSD-3-Clause */
+/* The progress of a job and its remaining time. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_PROGRESS_H
 #define KDRI_PROGRESS_H
 

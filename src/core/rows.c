@@ -86,7 +86,8 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 	int64_t *origin = NULL;
 	for (int64_t i = 0; i < n; i++)
 		if (rows[i] < 0 || rows[i] >= data->rows)
-			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: there is no row %lld: 0 to %lld are",
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+			                 "%s: row %lld does not exist; rows are numbered from 0 to %lld",
 			                 data->name, (long long)rows[i], (long long)data->rows - 1);
 	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &d));
 	KDRI_TRY(copy_rows(ctx, data, rows, n, d));
@@ -129,8 +130,9 @@ kdr_status kdr_data_set_labels(kdr_context *ctx, kdr_data *data, const int64_t *
 	for (int64_t i = 0; i < data->rows; i++)
 		if (labels[i] < -1 || labels[i] >= count)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-			                 "%s: class %lld of row %lld: -1 to %lld are allowed", data->name,
-			                 (long long)labels[i], (long long)i + 1, (long long)count - 1);
+			                 "%s: class number %lld in row %lld is not valid; use -1 to %lld",
+			                 data->name, (long long)labels[i], (long long)i + 1,
+			                 (long long)count - 1);
 	KDRI_TRY(KDRI_NEW(ctx, &own, data->rows));
 	memcpy(own, labels, (size_t)data->rows * sizeof *own);
 	KDRI_TRY(kdri_strings_copy(ctx, classes, count, &names));
@@ -171,7 +173,7 @@ kdr_status kdr_data_merge_classes(kdr_context *ctx, kdr_data *const *sets, int64
 		return st;
 	for (int64_t t = 0; t < count; t++)
 		if (!sets[t]->labels)
-			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no classes", sets[t]->name);
+			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no known classes", sets[t]->name);
 	KDRI_TRY(KDRI_NEW0(ctx, &to, count));
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t c = 0; c < sets[t]->nclasses; c++)

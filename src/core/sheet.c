@@ -1,4 +1,4 @@
-/* What a data set remembers of the table it was read from. SPDX-License-Identifier: BSD-3-Clause */
+/* The description that a data set keeps of the table it was read from. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@ const char *kdr_column_kind_name(kdr_column_kind kind)
 		[KDR_COLUMN_NUMBER] = "number", [KDR_COLUMN_CATEGORY] = "category",
 		[KDR_COLUMN_DATE] = "date",     [KDR_COLUMN_ID] = "id",
 		[KDR_COLUMN_LABEL] = "label",   [KDR_COLUMN_TEXT] = "text",
-		[KDR_COLUMN_EMPTY] = "empty",   [KDR_COLUMN_LEFT_OUT] = "left out",
+		[KDR_COLUMN_EMPTY] = "empty",   [KDR_COLUMN_LEFT_OUT] = "skipped",
 	};
 	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
 }
@@ -102,7 +102,7 @@ done:
 	return st;
 }
 
-/* The holes of the rows given. A row may be taken several times, so that they are looked for row by row. */
+/* The missing values of the given rows. A row may occur several times, so that they are searched row by row. */
 static kdr_status copy_holes(kdr_context *ctx, const kdri_sheet *from, const int64_t *rows, int64_t n,
                              kdri_sheet *to)
 {

@@ -1,6 +1,6 @@
-/* What a table's columns were taken for, a line each for people. SPDX-License-Identifier: BSD-3-Clause
+/* Notes on how a table's columns were interpreted, one line each. SPDX-License-Identifier: BSD-3-Clause
  *
- * Plain numbers go without saying. More than LINES columns of a kind share a line. */
+ * There is no note for plain numbers. More than LINES columns of a kind share one line. */
 #include "core/internal.h"
 
 #include <stdio.h>
@@ -21,19 +21,19 @@ typedef enum note {
 static const struct {
 	const char *what, *hint; /* %s: the column */
 } notes[] = {
-	[NOTE_ID] = { "names of rows", "; --columns '+%s' makes it a feature" },
+	[NOTE_ID] = { "row names", "; use --columns '+%s' to make it a feature" },
 	[NOTE_CATEGORY] = { "category", "" },
 	[NOTE_DATE] = { "date", "" },
 	[NOTE_NUMBER] = { "number", "" },
-	[NOTE_CONSTANT] = { "constant: left out", "" },
-	[NOTE_TEXT] = { "text: left out", "; --columns '%s:category' keeps it" },
-	[NOTE_LEFT_OUT] = { "left out", "" },
+	[NOTE_CONSTANT] = { "constant, skipped", "" },
+	[NOTE_TEXT] = { "text, skipped", "; use --columns '%s:category' to keep it" },
+	[NOTE_LEFT_OUT] = { "skipped", "" },
 };
 
 static note note_of(const kdr_column *c)
 {
 	switch (c->kind) {
-	case KDR_COLUMN_ID: return c->why[0] ? NOTE_ID : NOTE_NONE; /* told, or without a title */
+	case KDR_COLUMN_ID: return c->why[0] ? NOTE_ID : NOTE_NONE; /* specified, or without a title */
 	case KDR_COLUMN_TEXT: return NOTE_TEXT;
 	case KDR_COLUMN_EMPTY:
 	case KDR_COLUMN_LEFT_OUT: return NOTE_LEFT_OUT;
@@ -60,7 +60,7 @@ static kdr_status sheet_notes_add(kdr_context *ctx, const char *text, char ***li
 static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which, char ***list, int64_t *count)
 {
 	kdr_status st = KDR_OK;
-	int64_t found = 0, told = 0;
+	int64_t found = 0, listed = 0;
 	char text[480], names[300] = "";
 	for (int64_t c = 0; c < s->ncolumns; c++)
 		found += note_of(&s->columns[c]) == which;
@@ -69,9 +69,9 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 		if (note_of(x) != which)
 			continue;
 		if (found > LINES) {
-			if (told < NAMES && strlen(names) + 44 < sizeof names) {
+			if (listed < NAMES && strlen(names) + 44 < sizeof names) {
 				kdri_list_add(names, sizeof names, "%.40s", x->name);
-				told++;
+				listed++;
 			}
 			continue;
 		}
@@ -86,8 +86,8 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 	}
 	if (found > LINES) {
 		char more[40] = "";
-		if (told < found)
-			snprintf(more, sizeof more, " and %lld more", (long long)(found - told));
+		if (listed < found)
+			snprintf(more, sizeof more, " and %lld more", (long long)(found - listed));
 		snprintf(text, sizeof text, "%lld columns: %s: %s%s", (long long)found, notes[which].what,
 		         names, more);
 		KDRI_TRY(sheet_notes_add(ctx, text, list, count));
@@ -113,18 +113,19 @@ kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out,
 			columns++;
 		}
 	if (data->nleft_out > 0)
-		snprintf(text, sizeof text, "%lld row%s left out: cells without a value",
-		         (long long)data->nleft_out, data->nleft_out == 1 ? "" : "s");
+		snprintf(text, sizeof text, "%lld row%s skipped: missing values", (long long)data->nleft_out,
+		         data->nleft_out == 1 ? "" : "s");
 	else
-		snprintf(text, sizeof text, "%lld cell%s of %lld column%s had no value: --missing %s",
-		         (long long)cells, cells == 1 ? "" : "s", (long long)columns, columns == 1 ? "" : "s",
+		snprintf(text, sizeof text,
+		         "%lld missing value%s in %lld column%s; handled with --missing %s", (long long)cells,
+		         cells == 1 ? "" : "s", (long long)columns, columns == 1 ? "" : "s",
 		         s && s->missing ? s->missing : "");
 	if (data->nleft_out > 0 || cells > 0)
 		KDRI_TRY(sheet_notes_add(ctx, text, &list, &n));
 	if (s && s->latin)
 		KDRI_TRY(sheet_notes_add(
 		        ctx,
-		        "the text is not UTF-8: read as Latin-1 (Windows-1252); --encoding tells another",
+		        "the text is not UTF-8 and was read as Latin-1 (Windows-1252); use --encoding to specify another encoding",
 		        &list, &n));
 	*out = list;
 	*count = n;

@@ -15,13 +15,13 @@ kdr_status kdri_sized_take(kdr_context *ctx, const char *type, const void *given
 		memcpy(&theirs, given, sizeof theirs);
 	if (theirs < sizeof theirs || theirs > size + MOST_GROWTH)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%s: size is %zu; %zu is expected: set it with %s_init", type, theirs, size,
-		                 type);
+		                 "%s: the member size is %zu, but %zu is expected; set it with %s_init", type,
+		                 theirs, size, type);
 	for (size_t i = size; given && i < theirs; i++)
 		if (((const unsigned char *)given)[i])
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "%s: a member is set that version %s of the library does not know: leave it zero, or use a newer library",
+			        "%s: a member that version %s of the library does not have is not zero; set it to zero or use a newer library",
 			        type, kdr_version());
 	if (given)
 		memcpy(own, given, KDRI_MIN(size, theirs));
@@ -34,7 +34,7 @@ kdr_status kdri_check_sets(kdr_context *ctx, const char *what, kdr_data *const *
 {
 	if (!sets || count < least)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%s: number of data sets: %lld given, at least %lld needed", what,
+		                 "%s: the number of data sets is %lld, but must be at least %lld", what,
 		                 sets ? (long long)count : 0, (long long)least);
 	for (int64_t t = 0; t < count; t++)
 		if (!sets[t])
@@ -46,13 +46,13 @@ kdr_status kdri_check_sets(kdr_context *ctx, const char *what, kdr_data *const *
 kdr_status kdri_check_mat(kdr_context *ctx, const char *what, const kdr_mat *x)
 {
 	if (x->kind != KDR_MAT_DENSE && x->kind != KDR_MAT_CSR)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%s: kind %d of the matrix is not one of kdr_mat_kind", what, (int)x->kind);
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: matrix kind %d is not a value of kdr_mat_kind",
+		                 what, (int)x->kind);
 	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x);
 	if (rows < 0 || cols < 0 || (x->kind == KDR_MAT_DENSE && x->as.dense.stride < cols))
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "%s: a matrix of %lld rows and %lld columns: none may be negative, nor the stride below the columns",
+		        "%s: invalid matrix of %lld rows and %lld columns; sizes must not be negative, and the stride must be at least the number of columns",
 		        what, (long long)rows, (long long)cols);
 	if (x->kind == KDR_MAT_DENSE
 	            ? rows > 0 && cols > 0 && !x->as.dense.data

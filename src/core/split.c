@@ -1,4 +1,4 @@
-/* One data set made several, by a name for each row. SPDX-License-Identifier: BSD-3-Clause */
+/* Splits a data set by a name for each row. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
 #include "core/names.h"
 
@@ -67,14 +67,13 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!data || !out || !count || (!names && !data->groups.of))
-		return kdri_fail(
-		        ctx, KDR_ERR_ARGUMENT,
-		        "split: a data set with a column of tasks, or a name for each row, is needed");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "split: a data set with a task column or one name per row is needed");
 	if (names)
 		KDRI_TRY(split_group(ctx, names, data->rows, &own));
 	const kdri_groups *g = names ? &own : &data->groups;
 	if (data->rows == 0 && !g->all) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no rows, and so nothing in the column of tasks",
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file has no rows, so its task column is empty",
 		               data->path[0] ? data->path : data->name);
 		goto done;
 	}
@@ -84,10 +83,9 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 	KDRI_TRY(kdri_calloc(ctx, &sets, g->count, sizeof(kdr_data *)));
 	for (int64_t i = 0; i < data->rows; i++) {
 		if (g->of[i] < 0) {
-			st = kdri_fail(
-			        ctx, KDR_ERR_DATA,
-			        "%s: row %lld has no value in the column of tasks: every row needs one",
-			        data->path[0] ? data->path : data->name, (long long)i + 1);
+			st = kdri_fail(ctx, KDR_ERR_DATA,
+			               "%s: row %lld has no value in the task column; every row needs one",
+			               data->path[0] ? data->path : data->name, (long long)i + 1);
 			goto done;
 		}
 		begin[g->of[i] + 1]++;
@@ -111,14 +109,13 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 		if (same < t) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "%s: '%s' and '%s' in the column of tasks would both be called '%s', as "
-			        "names of files have no '/': rename one of them",
+			        "%s: the data sets '%s' and '%s' of the task column would both be called '%s', because file names cannot contain '/'; rename one of them",
 			        data->path[0] ? data->path : data->name, g->names[first[same]], g->names[k],
 			        sets[t]->name);
 			goto done;
 		}
 	}
-	/* Nobody knows whose task the rows were that are not here: the first tells of them. */
+	/* The tasks of skipped rows are unknown: the first data set lists them. */
 	for (int64_t i = 0; i < data->nleft_out; i++)
 		KDRI_TRY(kdri_data_leave_out(ctx, sets[0], data->left_out[i].row, data->left_out[i].id,
 		                             data->left_out[i].reason));

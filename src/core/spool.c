@@ -1,22 +1,23 @@
 /* Data sets larger than memory: arrays that live in files. SPDX-License-Identifier: BSD-3-Clause
  *
- * A streamed data set is no other data set to those who use it: its arrays are mapped files, of which the machine keeps
- * in memory what is being looked at, so that methods that go through rows block by block read the file as they go, and find
- * bit for bit what they would find in memory. A file that holds the very numbers (.npy) is mapped as it is; readers of
- * other formats, and preprocessing, fill arrays of a scratch file without a name, which vanishes with the process.
+ * A streamed data set is used like any other: its arrays are mapped files, of which the system keeps the parts in use in
+ * memory. Methods that process rows block by block therefore read the file on the way and get bit for bit the same
+ * results as in memory. A file that contains the numbers in binary form (.npy) is mapped directly; readers of other
+ * formats, and preprocessing, fill arrays in an unnamed scratch file, which disappears with the process.
  *
  * A context that has streamed has an allocator which knows mapped arrays when it frees them. What lies below it is the
- * caller's own, kept in a list for as long as the process lives: objects outlive their context. Only while a reader runs,
- * or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (matrix/stack.c), does it also
- * make them, of LEAST bytes and more; what else a method allocates is memory as ever, which is what kdr_estimate counts.
+ * caller's own, kept in a list for as long as the process lives: objects outlive their context. Only while a reader
+ * runs, or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (matrix/stack.c),
+ * does it also make them, of LEAST bytes and more; what else a method allocates is memory as ever, which is what
+ * kdr_estimate counts.
  *
- * Pages of mapped files count as memory of the process until somebody else needs the room. Where a limit was set
- * (kdr_context_set_max_memory) a thread gives them back when the process comes near it: they stay in the machine's cache,
- * so that the next look costs little, and nothing is lost.
+ * Pages of mapped files count as memory of the process until other processes need the memory. If a limit was set
+ * (kdr_context_set_max_memory), a thread releases them when the process comes near the limit. They stay in the system's
+ * cache, so that the next access is cheap.
  *
- * What is written into a scratch file has to reach the disk before its page can be taken. A control group that is full of such
- * pages is out of memory, and the kernel of its own accord begins late: so where there is a limit the same thread has them
- * written as they come. */
+ * Data written to a scratch file must reach the disk before its page can be released. A control group that is full of
+ * such pages is out of memory, and the kernel starts writing late. If there is a limit, the same thread therefore starts
+ * writing them early. */
 /* madvise is not POSIX, whose own may do nothing; sync_file_range is Linux's. */
 #define _GNU_SOURCE 1
 #include "core/internal.h"
@@ -34,7 +35,7 @@
 
 enum { LEAST = 1 << 16, BASES = 64, FILES = 64 };
 
-/* Pages are given back at this share of the limit, looked at every so many nanoseconds. */
+/* Pages are released at this fraction of the limit, which is checked at this interval in nanoseconds. */
 static const double brim = 0.6;
 static const long nap = 2000000;
 
@@ -43,7 +44,7 @@ typedef struct region {
 	void *at;    /* what the user has */
 	void *begin; /* of the mapping */
 	size_t length, used;
-	int fd;      /* -1: a file of somebody else's, or none */
+	int fd;      /* -1: a file that belongs to the caller, or none */
 	bool memory; /* shared memory (kdri_spool_adopt) rather than a file */
 	bool part;   /* part of a larger mapping, whose pages have to be released one by one */
 	const kdr_allocator *base;
@@ -114,7 +115,7 @@ static void *spool_keep(void *unused)
 				files[count++] = r->fd;
 		}
 		pthread_mutex_unlock(&spool.lock);
-		for (int i = 0; i < count; i++) /* may wait for the disk: nobody else should */
+		for (int i = 0; i < count; i++) /* may wait for the disk, without holding the lock */
 			write_out(files[i]);
 	}
 	return unused;
@@ -303,7 +304,7 @@ static void aware_free(void *user, void *at)
 		base->free(base->user, at);
 }
 
-/* A scratch file and its mapping made longer, where the machine can; what lies in it stays. */
+/* Extends a scratch file and its mapping, if the system supports this; the contents are kept. */
 static bool lengthen(region *r, size_t size)
 {
 #ifdef MREMAP_MAYMOVE
@@ -360,7 +361,7 @@ static void *spool_realloc(void *user, void *at, size_t size)
 	void *file = size < LEAST ? NULL : scratch_new(user, size);
 	if (size >= LEAST && !file)
 		return NULL;
-	void *grown = base->realloc(base->user, at, size); /* nobody knows how long it was */
+	void *grown = base->realloc(base->user, at, size); /* its previous length is unknown */
 	if (!grown && file)
 		aware_free(user, file);
 	if (!grown || !file)
@@ -400,8 +401,10 @@ kdr_status kdri_spool_enable(kdr_context *ctx)
 	}
 	pthread_mutex_unlock(&spool.lock);
 	if (!base)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "streaming: contexts of more than %d different allocators", (int)BASES);
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "streaming: contexts with more than %d different allocators are not supported",
+		        (int)BASES);
 	ctx->allocator = (kdr_allocator){ plain_alloc, aware_realloc, aware_free, base };
 	return KDR_OK;
 }
@@ -444,7 +447,8 @@ kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t byte
 	r->base = ctx->allocator.user;
 	r->begin = mmap(NULL, r->length, PROT_READ, MAP_SHARED, fd, offset - before);
 	if (r->begin == MAP_FAILED) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be mapped: %s", path, strerror(errno));
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot map the file into memory: %s", path,
+		               strerror(errno));
 		goto done;
 	}
 	r->at = (char *)r->begin + before;

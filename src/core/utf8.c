@@ -1,8 +1,8 @@
 /* Bytes to valid UTF-8. SPDX-License-Identifier: BSD-3-Clause
  *
- * Old news and web pages say nothing, or something wrong, about their encoding. A document that is
- * valid UTF-8 is taken as such: other encodings hardly ever look so by chance. Everything else is read
- * as Windows-1252, which has the letters of Latin-1 and more, and knows a character for every byte. */
+ * Old news and web pages specify no encoding, or a wrong one. A document that is valid UTF-8 is read as UTF-8, because
+ * other encodings are hardly ever valid UTF-8 by chance. Everything else is read as Windows-1252, which has the letters
+ * of Latin-1 and more, and a character for every byte. */
 #include "core/utf8.h"
 
 #include <string.h>

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the character at `text`, of which `left` bytes are available, and its number; 0 if it is none. */
+/* Returns the number of bytes of the character at `text`, of which `left` bytes are available, and gives its code point;
+ * 0 if it is not a character. */
 static inline size_t kdri_utf8_at(const char *text, size_t left, uint32_t *number)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -24,17 +25,17 @@ static inline size_t kdri_utf8_at(const char *text, size_t left, uint32_t *numbe
 		c = c << 6 | (p[i] & 0x3f);
 	}
 	*number = c;
-	/* Overlong forms, surrogates and numbers beyond the last character are none. */
+	/* Overlong forms, surrogates and code points above the last character are not characters. */
 	return c >= least && c <= 0x10ffff && (c < 0xd800 || c > 0xdfff) ? n : 0;
 }
 
 bool kdri_utf8_valid(const char *text, size_t length);
-/* Writes 1 to 4 bytes; what is no character becomes U+FFFD. */
+/* Writes 1 to 4 bytes; invalid code points become U+FFFD. */
 size_t kdri_utf8_put(uint32_t character, char *out);
-/* The character Windows-1252 has at a byte from 0x80 to 0x9f. */
+/* The character of Windows-1252 for a byte from 0x80 to 0x9f. */
 uint32_t kdri_1252(unsigned char byte);
-/* Writes the UTF-8 of `text` read as Windows-1252 (a superset of the printable part of Latin-1);
- * `out` needs 3 x length bytes. Returns how many were written. */
+/* Writes the UTF-8 of `text` read as Windows-1252 (a superset of the printable part of Latin-1); `out` needs 3 x length
+ * bytes. Returns the number of bytes written. */
 size_t kdri_decode_1252(const char *text, size_t length, char *out);
 
 #endif

@@ -42,15 +42,17 @@ static const struct {
 	const char *without;
 } parts[] = {
 	{ "openmp", HAVE(HAVE_OPENMP), "everything runs on one thread" },
-	{ "hdf5", HAVE(KDRI_HAVE_HDF5), ".h5, .h5ad and MATLAB 7.3 files and models are refused" },
-	{ "zlib", HAVE(KDRI_HAVE_ZLIB), ".gz files and compressed parts of .npz and .mat files are refused" },
-	{ "expat", HAVE(KDRI_HAVE_EXPAT), "Excel workbooks are refused" },
-	{ "utf8proc", HAVE(KDRI_HAVE_UTF8PROC), "text beyond ASCII is refused, unless tokens=ascii" },
-	{ "stemmer", HAVE(KDRI_HAVE_STEMMER), "stemmers are refused" },
+	{ "hdf5", HAVE(KDRI_HAVE_HDF5), ".h5, .h5ad and MATLAB 7.3 files and models are not supported" },
+	{ "zlib", HAVE(KDRI_HAVE_ZLIB),
+	  ".gz files and compressed parts of .npz and .mat files are not supported" },
+	{ "expat", HAVE(KDRI_HAVE_EXPAT), "Excel workbooks are not supported" },
+	{ "utf8proc", HAVE(KDRI_HAVE_UTF8PROC),
+	  "text beyond ASCII is not supported, except with tokens=ascii" },
+	{ "stemmer", HAVE(KDRI_HAVE_STEMMER), "stemming is not supported" },
 	{ "iconv", HAVE(KDRI_HAVE_ICONV),
-	  "texts in GB18030, Big5, Shift-JIS, EUC-KR and EUC-JP are refused" },
-	{ "mpi", HAVE(KDRI_HAVE_MPI), "one process does all the work" },
-	{ "libsvm", HAVE(KDRI_HAVE_LIBSVM), "trec with classifier=svm is refused" },
+	  "texts in GB18030, Big5, Shift-JIS, EUC-KR and EUC-JP are not supported" },
+	{ "mpi", HAVE(KDRI_HAVE_MPI), "jobs run in one process" },
+	{ "libsvm", HAVE(KDRI_HAVE_LIBSVM), "trec with classifier=svm is not supported" },
 };
 enum { PARTS = sizeof parts / sizeof parts[0] };
 

@@ -3,7 +3,8 @@
 #define KDRI_WAITING_H
 
 #ifdef _OPENMP
-/* Called before parallel regions of `threads` threads: lets idle threads sleep early, unless the environment says otherwise. */
+/* Call it before parallel regions of `threads` threads: it lets idle threads sleep early, unless environment variables
+ * specify otherwise. */
 void kdri_wait_asleep(int threads);
 #endif
 

@@ -40,6 +40,6 @@ void kdri_unknown_method(const char *id, const kdr_family *family, char *text, s
 	if (id && kdr_suggest(id, all, count, nearest, 1) > 0)
 		snprintf(text, room, "there is no method '%s'; did you mean %s?", id, nearest[0]);
 	else
-		snprintf(text, room, "there is no method '%s'; 'kindred methods' lists them",
+		snprintf(text, room, "there is no method '%s'; run 'kindred methods' for a list",
 		         id ? id : "(null)");
 }

@@ -8,9 +8,9 @@
 KDR_PRINTF(3, 4) void kdri_list_add(char *list, size_t room, const char *format, ...);
 /* Replaces control characters, so that a text which quotes a file stays on one line. */
 void kdri_one_line(char *text);
-/* The place of a word in a list that ends with NULL; -1 if it is not in it. */
+/* The index of a word in a list that ends with NULL; -1 if it is not in the list. */
 int kdri_word_index(const char *const *words, const char *word);
-/* The message for an `id` that no method has: it names the nearest, of a family if one is given. */
+/* Writes the message for an unknown method `id`: it suggests the nearest names, of a family if one is given. */
 void kdri_unknown_method(const char *id, const kdr_family *family, char *text, size_t room);
 
 #endif

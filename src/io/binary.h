@@ -1,13 +1,13 @@
 /* What the readers of binary formats share. SPDX-License-Identifier: BSD-3-Clause
  *
- * Sizes in a file are claims. A reader allocates only what the file could hold: every size is compared
- * with the bytes that can still come before memory is asked for. */
+ * Sizes in a file cannot be trusted. A reader allocates only what the file can contain: every size is compared with the
+ * bytes that can still follow before memory is allocated. */
 #ifndef KDRI_BINARY_H
 #define KDRI_BINARY_H
 
 #include "io/io.h"
 
-/* Deflate cannot shrink data by more than this factor: a stream that claims more is a lie. */
+/* Deflate cannot shrink data by more than this factor: a stream that claims more is damaged. */
 #define KDRI_DEFLATE_MOST 1032
 
 /* --- elements.c: numbers as they lie in files -------------------------------------------------- */
@@ -42,8 +42,8 @@ bool kdri_element_to_int64(kdri_element type, bool swapped, const void *raw, int
 typedef struct kdri_source {
 	kdr_status (*read)(kdr_context *ctx, void *user, void *buffer, size_t want, size_t *got);
 	void *user;
-	const char *label; /* what errors call it: "file.npz:X" */
-	int64_t most;      /* bytes that can come at most; -1 unknown */
+	const char *label; /* its name in errors: "file.npz:X" */
+	int64_t most;      /* maximum number of bytes that can follow; -1: unknown */
 } kdri_source;
 
 /* --- npy.c: NumPy's array format, in files and in .npz members ---------------------------------- */
@@ -55,12 +55,13 @@ typedef struct kdri_npy_header {
 	bool swapped, fortran;
 	int ndim;
 	int64_t shape[3];
-	int64_t count; /* elements in all; count * width does not overflow and may come from the source */
+	int64_t count; /* number of elements; count * width does not overflow, and the source can have as many bytes */
 	int64_t begin; /* of the elements, in bytes */
 } kdri_npy_header;
 
 kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdri_npy_header *header);
-/* After the header: a matrix (1-D: one column) into a data set; of C order `header` may be cut to the rows that follow. */
+/* After the header: reads a matrix (1-D: one column) into a data set; for C order, `header` may be reduced to the rows
+ * that follow. */
 kdr_status kdri_npy_read_matrix(kdr_context *ctx, const kdri_source *source, const kdri_npy_header *header,
                                 kdr_data *data);
 /* After the header: all elements, in the order of the file, as double or int64. */
@@ -86,13 +87,13 @@ size_t kdri_npy_make_header(const char *descr, int ndim, const int64_t *shape,
  * compressed rows, columns strictly increasing, duplicates summed. data->rows and cols must be set. */
 kdr_status kdri_compressed_finish(kdr_context *ctx, const char *label, kdr_data *data, bool by_column,
                                   int64_t nnz);
-/* Both must be there before the arrays are read: lengths that fit the shape, sizes that fit int32. */
+/* Checks before the arrays are read that their lengths match the shape and that sizes fit int32. */
 kdr_status kdri_compressed_check(kdr_context *ctx, const char *label, int64_t rows, int64_t cols,
                                  bool by_column, int64_t nptr, int64_t nindices, int64_t nvalues);
 
 /* --- transpose.c --------------------------------------------------------------------------------- */
 
-/* Rows become columns, and their names with them. After a failure the data set is only good to be freed. */
+/* Transposes a data set and its names. After a failure the data set can only be freed. */
 kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *data);
 
 /* --- member.c: "file.h5:name" ------------------------------------------------------------------- */

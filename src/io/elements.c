@@ -1,4 +1,4 @@
-/* Numbers as they lie in files: any width, either byte order. SPDX-License-Identifier: BSD-3-Clause */
+/* Conversion of numbers in files: any width, either byte order. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/binary.h"
 
 size_t kdri_element_size(kdri_element type)

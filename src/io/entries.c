@@ -1,10 +1,10 @@
 /* Entries of a sparse matrix in any order, sorted in place. SPDX-License-Identifier: BSD-3-Clause
  *
- * Triples of 16 bytes become compressed rows of 12, so a copy would take more than twice the result.
- * Instead an American flag sort [McIlroy, Bostic, McIlroy 1993] permutes them where they lie: the key
- * is (row, column) in as few bits as the shape needs, eight bits are dealt out a level from the top,
- * and small pieces are finished by insertion. It works in O(n x bytes of the key) on any input. The
- * first level is sequential, its 256 pieces are independent of each other and sorted in parallel. */
+ * Triples of 16 bytes become compressed rows of 12, so that a copy would take more than twice the memory of the result.
+ * Instead, an American flag sort [McIlroy, Bostic, McIlroy 1993] permutes them in place: the key is (row, column) in as
+ * few bits as the shape needs, each level sorts by eight bits from the top, and small pieces are finished by insertion
+ * sort. It works in O(n x bytes of the key) on any input. The first level is sequential, its 256 pieces are independent
+ * of each other and sorted in parallel. */
 #include "io/text.h"
 
 enum { SMALL = 32, PIECES = 256 };

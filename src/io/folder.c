@@ -94,18 +94,18 @@ static kdr_status folder_walk(kdr_context *ctx, const char *path, const char *re
 	char *full = NULL, *below = NULL;
 	struct stat info;
 	if (above->depth > DEEPEST)
-		return kdri_fail(ctx, KDR_ERR_READ, "%s: folders are nested more than %d deep", path,
+		return kdri_fail(ctx, KDR_ERR_READ, "%s: folders are nested more than %d levels deep", path,
 		                 DEEPEST);
 	KDRI_TRY(folder_read_names(ctx, path, &names));
 	for (int64_t i = 0; i < names.count; i++) {
 		KDRI_TRY(folder_join(ctx, path, names.paths[i], &full));
 		KDRI_TRY(folder_join(ctx, relative, names.paths[i], &below));
 		/* A dangling link, or a file that went away meanwhile, is no document. */
-		bool there = stat(full, &info) == 0;
-		if (there && S_ISDIR(info.st_mode) && !is_above(above, &info)) {
+		bool exists = stat(full, &info) == 0;
+		if (exists && S_ISDIR(info.st_mode) && !is_above(above, &info)) {
 			ancestor here = { info.st_dev, info.st_ino, above, above->depth + 1 };
 			KDRI_TRY(folder_walk(ctx, full, below, &here, list, room));
-		} else if (there && S_ISREG(info.st_mode)) {
+		} else if (exists && S_ISREG(info.st_mode)) {
 			char *path_of_file = below;
 			below = NULL;
 			KDRI_TRY(folder_append(ctx, list, room, path_of_file));

@@ -1,4 +1,4 @@
-/* The formats there are. SPDX-License-Identifier: BSD-3-Clause */
+/* The table of formats. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/numbers.h"
 #include "io/matrices/tenx.h"
 
@@ -38,7 +38,7 @@ const kdri_format *kdri_format_find(const char *id, const char *path)
 	if (!id) {
 		if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
 			return kdri_is_tenx(path) ? &kdri_format_tenx : NULL;
-		/* The whole name, else what stands before a colon: "file.h5:/group/dataset". */
+		/* The entire name, or the part before a colon: "file.h5:/group/dataset". */
 		f = find_ending(path, strlen(path));
 		for (size_t i = strlen(path); !f && i > 0; i--)
 			if (path[i - 1] == ':')

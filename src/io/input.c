@@ -1,4 +1,4 @@
-/* Bytes from a file or standard input; gzip is undone as they come. SPDX-License-Identifier: BSD-3-Clause */
+/* Reads bytes from a file or standard input and decompresses gzip on the fly. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/archive/inflate.h"
 #include "io/io.h"
 
@@ -178,7 +178,8 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 				return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the gzip stream is truncated",
 				                 in->path);
 		} else if (code == Z_MEM_ERROR) {
-			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", in->path);
+			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: out of memory while decompressing",
+			                 in->path);
 		} else if (code != Z_OK) {
 			return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the gzip stream is damaged (%s)", in->path,
 			                 in->z.msg ? in->z.msg : "unknown reason");

@@ -1,4 +1,4 @@
-/* Files in and out: the only code that opens any. SPDX-License-Identifier: BSD-3-Clause */
+/* Reading and writing files: only this layer opens files. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_IO_H
 #define KDRI_IO_H
 
@@ -12,20 +12,20 @@ typedef struct kdri_input kdri_input;
 
 /* "-" is standard input. A directory, a missing file or one without permission is KDR_ERR_READ. */
 kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out);
-/* The same from bytes in memory, which must outlive the input; `name` stands for the path. */
+/* The same for bytes in memory, which must outlive the input; `name` is used instead of the path. */
 kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t size, const char *name,
                                   kdri_input **out);
 /* Up to `want` bytes; *got < want only at the end. A damaged or truncated gzip stream is
  * KDR_ERR_FORMAT. */
 kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_t want, size_t *got);
-/* Makes sure that the input can be read again from its beginning, where it now stands: what comes through a pipe is
- * kept in memory. */
+/* Makes sure that the input, which must be at its beginning, can be read again from there. Data from a pipe are kept in
+ * memory. */
 kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in);
 kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in);
-/* Passes over bytes; a file that ends before is noticed by who reads on. */
+/* Skips bytes. If the file ends before, the next read notices it. */
 kdr_status kdri_input_skip(kdr_context *ctx, kdri_input *in, int64_t bytes);
 const char *kdri_input_path(const kdri_input *in);
-/* Bytes of the file on disk, or -1 where unknown; and how many of them have been consumed. */
+/* Bytes of the file on disk, or -1 if unknown; and how many of them have been read. */
 int64_t kdri_input_size(const kdri_input *in);
 int64_t kdri_input_consumed(const kdri_input *in);
 bool kdri_input_compressed(const kdri_input *in);
@@ -35,24 +35,25 @@ void kdri_input_close(kdr_context *ctx, kdri_input *in);
 
 typedef struct kdri_output kdri_output;
 
-/* Writes to a temporary file beside `path`, which kdri_output_finish renames into place after
- * fsync. Compressed if the name ends in .gz. An existing file is KDR_ERR_EXISTS unless `force`. */
+/* Writes to a temporary file in the folder of `path`, which kdri_output_finish renames to `path` after fsync. Compressed
+ * if the name ends in .gz. An existing file is KDR_ERR_EXISTS unless `force`. */
 kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out);
 kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data, size_t size);
 KDR_PRINTF(3, 4)
 kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *format, ...);
-/* An output without a file: `put` takes its bytes, in blocks of up to KDRI_OUTPUT_BLOCK. `name` stands for the path. */
+/* An output without a file: `put` receives its bytes in blocks of up to KDRI_OUTPUT_BLOCK. `name` is used instead of the
+ * path. */
 enum { KDRI_OUTPUT_BLOCK = 1 << 16 };
 typedef kdr_status kdri_output_put(void *user, const void *bytes, size_t size);
 kdr_status kdri_output_to(kdr_context *ctx, const char *name, kdri_output_put *put, void *user,
                           kdri_output **out);
-/* What was written so far goes where it belongs. */
+/* Flushes what was written so far. */
 kdr_status kdri_output_flush(kdr_context *ctx, kdri_output *o);
-/* Makes the file appear if `st`, what has become of its content, is KDR_OK. Otherwise leaves nothing behind and returns
+/* Renames the temporary file if `st`, the status of writing its content, is KDR_OK; otherwise removes it and returns
  * `st`. Frees `o` in any case; it may be NULL after a failure. */
 kdr_status kdri_output_finish(kdr_context *ctx, kdri_output *o, kdr_status st);
-/* For libraries that open files themselves (HDF5): the temporary name to write to, after the empty
- * file was made. kdri_output_finish then syncs and renames it. */
+/* For libraries that open files themselves (HDF5): creates an empty temporary file and gives its name.
+ * kdri_output_finish then syncs and renames it. */
 const char *kdri_output_temporary(const kdri_output *o);
 
 /* --- folder.c: what lies below a folder -------------------------------------------------------- */
@@ -62,8 +63,8 @@ typedef struct kdri_folder {
 	int64_t count, bytes; /* files; what they hold */
 } kdri_folder;
 
-/* Lists all regular files below `root`. Names with a leading dot are passed over; links are followed,
- * except those to a folder they lie in. */
+/* Lists all regular files below `root`. Names with a leading dot are skipped. Links are followed, except those to a
+ * folder that contains them. */
 kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out);
 void kdri_folder_free(kdr_context *ctx, kdri_folder *folder);
 
@@ -77,15 +78,15 @@ bool kdri_ends_with(const char *text, const char *suffix);
 
 /* --- read.c: what stays on disk ------------------------------------------------------------------ */
 
-/* About what a file takes in memory, by its size on disk; 0 where there is none. */
+/* The approximate memory of a file's data, estimated from its size on disk; 0 if there is no file. */
 double kdri_file_bytes(const char *path);
-/* Whether data sets of so many bytes in all stay on disk. */
+/* Whether data sets of `bytes` bytes in total stay on disk. */
 bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes);
 
 /* --- readers and writers: one file per format, all listed in formats.c ------------------------ */
 
-/* A format, known by its name or by endings. It has either `read` or, if it is read from one stream of bytes, `parse`:
- * both fill matrix, names and labels of a new data set. `write` may be NULL. */
+/* A format, recognised by its name or by file name endings. It has either `read` or, if it is read from one stream of
+ * bytes, `parse`: both fill matrix, names and labels of a new data set. `write` may be NULL. */
 typedef struct kdri_format {
 	const char *id;             /* "csv" */
 	const char *const *endings; /* { ".csv", ".csv.gz", NULL } */
@@ -94,13 +95,13 @@ typedef struct kdri_format {
 	kdr_status (*parse)(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,
 	                    kdr_data *data);
 	kdr_status (*write)(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
-	/* Lists what is odd about a file, to its end; or NULL. */
+	/* Reads a file to its end and lists its problems; or NULL. */
 	kdr_status (*inspect)(kdr_context *ctx, const char *path, const kdr_read_options *options,
 	                      kdr_findings *findings);
 	const char *help;
 	unsigned holds; /* KDR_HOLDS_*, when written */
 	bool parts;     /* reads a part of the rows: kdr_read_options.parts; */
-	bool columns;   /* and columns of classes and tasks as of the whole file */
+	bool columns;   /* and label and task columns of the entire file */
 } kdri_format;
 
 /* Reads a file of this format. */
@@ -112,16 +113,16 @@ typedef struct kdri_range {
 	int64_t first, last;
 } kdri_range;
 kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows);
-/* Whether a file without rows is no error. Where rows are columns of the file there is no telling. */
+/* Whether a file without rows is allowed. This is unknown if rows are columns of the file. */
 static inline bool kdri_may_be_empty(const kdr_read_options *options)
 {
 	return options && options->may_be_empty && !options->transpose;
 }
-/* Notes where the rows of `data` lie in a file of `rows`. */
+/* Records which of the `rows` rows of a file `data` has. */
 kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
                            kdr_data *data);
 
-/* Texts of all rows of that file: those of the rows of `data` stay. NULL is accepted. */
+/* Reduces texts of all rows of that file to those of the rows of `data`. NULL is accepted. */
 void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts);
 
 extern const kdri_format kdri_format_csv, kdri_format_tsv, kdri_format_mtx, kdri_format_svmlight; /* text */
@@ -130,16 +131,15 @@ extern const kdri_format kdri_format_xlsx; /* text within an archive */
 extern const kdri_format kdri_format_npy, kdri_format_npz, kdri_format_hdf5, kdri_format_h5ad,
         kdri_format_mat; /* binary */
 
-/* The format called `id`, or the one the name of `path` tells; NULL if none. A suffix ":variable"
- * of .mat and .h5 paths is left out of account. */
+/* The format called `id`, or the format implied by the file name `path`; NULL if there is none. A suffix ":variable" of
+ * .mat and .h5 paths is ignored. */
 const kdri_format *kdri_format_find(const char *id, const char *path);
-/* What a file is by its name that is known but not read, such as "Parquet"; NULL: nothing. */
+/* The name of a format that is recognised by file name but not supported, such as "Parquet"; otherwise NULL. */
 const char *kdri_format_elsewhere(const char *path);
 /* The formats in the order they are listed to people; NULL past the last. */
 const kdri_format *kdri_format_at(int64_t index);
 
-/* The readers of text from an open input, for tests that have bytes and no file. `delimiter` 0: found
- * out from the text. */
+/* The readers of text from an open input, for tests that have bytes and no file. `delimiter` 0: detected. */
 kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
                          kdr_data *data);
 kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, kdr_data *data);

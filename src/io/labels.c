@@ -1,7 +1,7 @@
-/* Files with one label, or one name, a line. SPDX-License-Identifier: BSD-3-Clause
+/* Files with one label or one name per line. SPDX-License-Identifier: BSD-3-Clause
  *
- * Blanks around a label, a byte order mark and carriage returns do not count; blank lines at the end are
- * ignored, one before another label is an error, since the labels would no longer match the rows. */
+ * Blanks around a label, a byte order mark, carriage returns and blank lines at the end are ignored. A blank line before
+ * another label is an error, because the labels would no longer match the rows. */
 #include "io/text.h"
 
 /* What kdr_labels_free needs besides what the caller sees. */
@@ -60,9 +60,8 @@ static kdr_status add_label(kdr_context *ctx, void *user, const char *text, size
 		return st;
 	}
 	if (c->blank > 0)
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: line %lld is empty: every line has to hold a label", c->path,
-		                 (long long)c->blank);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld is empty; every line needs a label",
+		                 c->path, (long long)c->blank);
 	KDRI_TRY(KDRI_ROOM(ctx, &c->values, &c->room, c->n + 1));
 	KDRI_TRY(kdri_names_add(ctx, &c->classes, text, length, &c->values[c->n]));
 	c->n++;
@@ -78,7 +77,8 @@ kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out)
 	kdr_labels *l;
 	KDRI_TRY(each_line(ctx, in, add_label, &c));
 	if (c.n == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty: no labels", c.path);
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty; one label per line is needed",
+		               c.path);
 		goto done;
 	}
 	KDRI_TRY(KDRI_NEW0(ctx, &owned, 1));
@@ -130,9 +130,11 @@ kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *pa
 	KDRI_TRY(kdri_data_origin(ctx, data, &origin, &file_rows));
 	bool whole = l->n == data->rows, part = !whole && l->n == file_rows;
 	if (!whole && !part) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: %lld label%s, but data set %s has %lld sample%s", path,
-		               (long long)l->n, l->n == 1 ? "" : "s", data->name, (long long)data->rows,
-		               data->rows == 1 ? "" : "s");
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: %lld label%s, but data set %s has %lld sample%s; give one label per sample",
+		        path, (long long)l->n, l->n == 1 ? "" : "s", data->name, (long long)data->rows,
+		        data->rows == 1 ? "" : "s");
 		goto done;
 	}
 	if (part) { /* one for each row of the file, of which these are some */

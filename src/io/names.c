@@ -1,4 +1,4 @@
-/* What a file's name says. SPDX-License-Identifier: BSD-3-Clause */
+/* Data set names from file names. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/io.h"
 
 bool kdri_ends_with(const char *text, const char *suffix)

@@ -1,4 +1,4 @@
-/* kdr_read and kdr_write: from a name to a format. SPDX-License-Identifier: BSD-3-Clause */
+/* kdr_read and kdr_write: choice of the format. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -34,40 +34,41 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 		return st;
 	}
 	if (f)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: format %s cannot be written; known: %s", path,
-		                 f->id, list);
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: format %s cannot be written; use one of: %s",
+		                 path, f->id, list);
 	if (id)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: unknown format '%s'; known: %s", path, id, list);
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: unknown format '%s'; use one of: %s", path, id,
+		                 list);
 	if (strcmp(path, "-") == 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "standard %s: the format has to be told with %s; known: %s",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "standard %s: specify the format with %s, one of: %s",
 		                 write ? "output" : "input", write ? "--to" : "--format", list);
 	struct stat info;
 	if (!write && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
-		return kdri_fail(ctx, KDR_ERR_READ,
-		                 "%s: is a directory without 10x's matrix.mtx; a data file is needed", path);
+		return kdri_fail(
+		        ctx, KDR_ERR_READ,
+		        "%s: is a directory without matrix.mtx (10x Genomics); a data file is needed", path);
 	/* A file that is not there should be called that. */
 	if (!write)
 		KDRI_TRY(kdri_input_open(ctx, path, &in));
 	const char *elsewhere = kdri_format_elsewhere(path);
 	if (elsewhere) {
-		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: %s is not %s here: %s", path, elsewhere,
-		               write ? "written" : "read",
+		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: %s files cannot be %s; %s%s", path, elsewhere,
+		               write ? "written" : "read", write ? "use one of: " : "",
 		               write ? list
 		                     : "save it as CSV or .npz first, such as with pandas: "
 		                       "read_parquet, read_feather, read_excel, then to_csv(index=False)");
 		goto done;
 	}
 	st = kdri_fail(ctx, write ? KDR_ERR_ARGUMENT : KDR_ERR_FORMAT,
-	               "%s: unknown format; known: %s; %s tells which it is", path, list,
-	               write ? "--to" : "--format");
+	               "%s: unknown format; specify it with %s (one of: %s)", path,
+	               write ? "--to" : "--format", list);
 done:
 	kdri_input_close(ctx, in);
 	return st;
 }
 
-/* The lines of the file called `name` and `ending` beside `path`, if it has `want` of them. Nobody asked for it, so one
- * that does not fit or cannot be read is left alone. */
+/* The lines of the file `name` with `ending` in the folder of `path`, if it has `want` of them. The file is optional:
+ * one that does not match or cannot be read is ignored. */
 static kdr_status attach_lines(kdr_context *ctx, const char *path, const char *name, const char *ending,
                                int64_t want, char ***out)
 {
@@ -164,8 +165,8 @@ static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_for
 	if (o->parts == 0 && o->part == 0)
 		return KDR_OK;
 	if (o->parts < 0 || o->part < 0 || o->part >= KDRI_MAX(o->parts, 1))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: part %lld of %lld: 0 to %lld are allowed", path,
-		                 (long long)o->part, (long long)o->parts,
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: part %lld of %lld does not exist; use 0 to %lld",
+		                 path, (long long)o->part, (long long)o->parts,
 		                 (long long)KDRI_MAX(o->parts, 1) - 1);
 	list[0] = '\0';
 	for (int64_t i = 0; (f = kdri_format_at(i)); i++)
@@ -174,8 +175,7 @@ static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_for
 	if (!format->parts || o->transpose || (!format->columns && (o->label_column || o->task_column)))
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: %s is not read in parts of its rows: %s are, and of h5ad alone columns of classes or "
-		        "tasks; or give each process a file of its own",
+		        "%s: format %s cannot be read in parts with these options; formats that can are %s (label and task columns: h5ad only); or give each process its own file",
 		        path, format->id, list);
 	return KDR_OK;
 }
@@ -214,8 +214,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		return KDR_ERR_ARGUMENT;
 	kdri_stage_start(ctx, "read", 0);
 	if (!path || !out) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "kdr_read: a path and a place for the result are needed");
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read: path and out must not be NULL");
 		goto done;
 	}
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
@@ -224,7 +223,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 		KDRI_TRY(kdri_named_begin(ctx, options, options->may_lack_columns, &named));
 	if (options->transpose && (options->label_column || options->task_column)) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: samples in columns (transpose) have no column of classes or tasks", path);
+		               "%s: transposed data cannot have a label column or task column", path);
 		goto done;
 	}
 	KDRI_TRY(find_format(ctx,
@@ -234,7 +233,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	                     path, false, &format));
 	if (options->memory && format->read) {
 		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: format %s is not read from memory: csv and tsv are", path, format->id);
+		               "%s: format %s cannot be read from memory; csv and tsv can", path, format->id);
 		goto done;
 	}
 	KDRI_TRY(check_parts(ctx, path, format, options));
@@ -257,7 +256,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	KDRI_TRY(kdri_format_read(ctx, format, path, options, data));
 	if (options->task_column && !data->groups.of) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: format %s has no column '%s' of tasks: tables and AnnData can have one",
+		               "%s: format %s has no task column '%s'; only tables and AnnData can have one",
 		               path, format->id, options->task_column);
 		goto done;
 	}
@@ -266,8 +265,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	else if (format == &kdri_format_mtx && kdri_beside_tenx(path))
 		kdri_warning(
 		        ctx,
-		        "%s: looks transposed: the barcodes.tsv beside it say that cells are in columns: give the "
-		        "folder, or the format 10x (--format 10x)",
+		        "%s: appears to be transposed, because barcodes.tsv in the same folder implies that cells are columns; give the folder, or use --format 10x",
 		        path);
 	if (strcmp(path, "-") != 0 && !options->memory)
 		KDRI_TRY(attach_names(ctx, file, data));

@@ -1,4 +1,4 @@
-/* Text of other encodings to UTF-8, as it is read. SPDX-License-Identifier: BSD-3-Clause
+/* Conversion of other encodings to UTF-8 while a text is read. SPDX-License-Identifier: BSD-3-Clause
  *
  * UTF-16 of both byte orders, as spreadsheets export it, and Latin-1, read as Windows-1252, which has the same letters
  * and a character for every byte. Lines that end in a carriage return alone end in a newline here. */
@@ -83,7 +83,7 @@ kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, si
 		*(i % 2 ? &odd : &even) += text[i] == '\0';
 	if (n >= 4 && even + odd > 0 && (even == 0 || odd == 0) && 4 * (even + odd) >= n)
 		return odd ? KDRI_UTF16LE : KDRI_UTF16BE;
-	/* Names are at the beginning; where other cells are text, all of it will be looked at (table_survey.c). */
+	/* Names are at the beginning; if other cells are text, the entire file is inspected (table_survey.c). */
 	whole = whole && length <= CHECKED;
 	length = KDRI_MIN(length, (size_t)CHECKED);
 	while (!whole && length > 0 && text[length - 1] != '\n') /* a character may be cut */

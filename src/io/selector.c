@@ -33,7 +33,7 @@ done:
 
 static kdr_status selector_bad(kdr_context *ctx, const char *path, const char *what)
 {
-	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no selector of kindred: %s", path, what);
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a kindred selector: %s", path, what);
 }
 
 static kdr_status selector_parse(kdr_context *ctx, const char *path, const kdri_json_value *root,

@@ -1,9 +1,9 @@
 /* What the readers of text share. SPDX-License-Identifier: BSD-3-Clause
  *
- * A file passes through a window of some megabytes. Each window of whole lines is cut into slices at
- * newlines; the slices are parsed in parallel, each straight to its place in the result, which follows
- * from the number of newlines before it. So memory is the result plus the window, and the result does
- * not depend on the number of threads. */
+ * A file is read through a window of a few megabytes. Each window of complete lines is split into slices at newlines.
+ * The slices are parsed in parallel, each directly into its place in the result, which follows from the number of
+ * newlines before it. The memory is therefore that of the result plus the window, and the result does not depend on the
+ * number of threads. */
 #ifndef KDRI_TEXT_H
 #define KDRI_TEXT_H
 
@@ -12,20 +12,20 @@
 
 /* --- window.c --------------------------------------------------------------------------------- */
 
-/* recode.c: bytes of other encodings to UTF-8, as they come. */
+/* recode.c: converts bytes of other encodings to UTF-8 while they are read. */
 typedef enum kdri_encoding { KDRI_UTF8, KDRI_LATIN1, KDRI_UTF16LE, KDRI_UTF16BE } kdri_encoding;
 typedef struct kdri_recode {
 	kdri_encoding from;
 	bool returns;          /* lines end in CR alone */
 	bool end;              /* nothing follows */
-	unsigned char rest[4]; /* the beginning of a character that was cut */
+	unsigned char rest[4]; /* the beginning of an incomplete character */
 	size_t nrest;
 } kdri_recode;
 /* As kdri_input_read, in UTF-8; *got may be less than `want` before the end. `want` is at least 8. */
 kdr_status kdri_recode_read(kdr_context *ctx, kdri_recode *r, kdri_input *in, char *to, size_t want,
                             size_t *got);
-/* What the first bytes of a text look like: a byte order mark, NUL bytes at every second place, bytes that are no UTF-8.
- * *mark: bytes of the mark. */
+/* Detects the encoding from the first bytes of a text: a byte order mark, NUL bytes at every second place, bytes that
+ * are not UTF-8. *mark: bytes of the mark. */
 kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, size_t *mark);
 
 typedef struct kdri_window {
@@ -33,20 +33,20 @@ typedef struct kdri_window {
 	kdri_recode recode;
 	char *data;
 	size_t begin, end, room; /* unread text is data[begin .. end) */
-	bool last;               /* nothing follows; the text then ends in a newline, added if need be */
-	bool added;              /* that newline has been added */
-	int64_t line;            /* lines before `begin`, kept by the reader */
+	bool last;    /* nothing follows; the text then ends with a newline, which is added if necessary */
+	bool added;   /* that newline has been added */
+	int64_t line; /* lines before `begin`, kept by the reader */
 } kdri_window;
 
 kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w);
-/* Moves what is unread to the front and reads more behind it. Called with the window full of one
- * unfinished line it grows, to a limit. Reports progress. */
+/* Moves unread text to the front and reads more. If the window is full of one unfinished line, it grows up to a limit.
+ * Reports progress. */
 kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w);
 void kdri_window_close(kdr_context *ctx, kdri_window *w);
-/* Fills until there is a whole line; *whole is where the last whole line ends (0: nothing left). */
+/* Fills the window until it has a complete line; *whole is the end of the last complete line (0: nothing left). */
 kdr_status kdri_window_lines(kdr_context *ctx, kdri_window *w, size_t *whole);
-/* How many items the whole file may hold if there were `count` up to data[whole]; used to size results
- * in one go. It goes by the file's size alone, so a lying header costs nothing. */
+/* Estimates how many items the entire file has if there were `count` up to data[whole]; used to allocate results once.
+ * It depends only on the size of the file, so that wrong sizes in a header have no effect. */
 int64_t kdri_window_foresee(const kdri_window *w, size_t whole, int64_t count);
 
 /* --- slices ----------------------------------------------------------------------------------- */
@@ -59,8 +59,8 @@ typedef struct kdri_slice {
 	int64_t first;           /* newlines in the slices before */
 } kdri_slice;
 
-/* Cuts [begin, end), which ends in a newline, into KDRI_SLICES pieces (some may be empty) and counts
- * their lines. Returns the number of lines. */
+/* Splits [begin, end), which ends with a newline, into KDRI_SLICES pieces (some may be empty) and counts their lines.
+ * Returns the number of lines. */
 int64_t kdri_slices_cut(const kdr_context *ctx, const char *begin, const char *end, kdri_slice *slices);
 /* Fills `lines` and `first` of slices cut by other means. */
 int64_t kdri_slices_count(const kdr_context *ctx, kdri_slice *slices);

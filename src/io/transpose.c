@@ -28,14 +28,14 @@ kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 	char **names = d->features;
 	if (d->labels || d->groups.of)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%s: a transposed matrix has no column of classes or tasks", d->path);
-	/* What columns of a table are taken for is said of features; of samples only that they are numbers. */
+		                 "%s: transposed data cannot have a label column or task column", d->path);
+	/* The kinds of columns describe features; columns that are samples must be numbers. */
 	for (int64_t j = 0; d->sheet && j < d->sheet->ncolumns; j++) {
 		kdr_column_kind kind = d->sheet->columns[j].kind;
 		if (kind == KDR_COLUMN_CATEGORY || kind == KDR_COLUMN_DATE || kind == KDR_COLUMN_TEXT)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "%s: column %lld (%s) is no sample: it is taken for %s%s%s; --columns '-NAME' leaves it out",
+			        "%s: column %lld (%s) is not a sample but was detected as %s%s%s; use --columns '-NAME' to skip it",
 			        d->path, (long long)j + 1, d->sheet->columns[j].name,
 			        kdr_column_kind_name(kind), d->sheet->columns[j].why[0] ? ": " : "",
 			        d->sheet->columns[j].why);

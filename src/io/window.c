@@ -36,9 +36,10 @@ kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
 	bool plain = w->recode.from == KDRI_UTF8 && !w->recode.returns;
 	if (w->end + 1 + (plain ? 0 : 64) >= w->room) { /* room for some characters */
 		if (w->room >= LONGEST)
-			return kdri_fail(ctx, KDR_ERR_FORMAT,
-			                 "%s: line %lld is longer than %d MB: not a text file of data",
-			                 kdri_input_path(w->in), (long long)w->line + 1, LONGEST >> 20);
+			return kdri_fail(
+			        ctx, KDR_ERR_FORMAT,
+			        "%s: line %lld is longer than %d MB; this is probably not a text file with data",
+			        kdri_input_path(w->in), (long long)w->line + 1, LONGEST >> 20);
 		KDRI_TRY(KDRI_GROW(ctx, &w->data, (int64_t)(2 * w->room)));
 		w->room *= 2;
 	}

@@ -26,7 +26,7 @@ void kdri_serial_end(int before)
 kdr_status kdri_blas_int(kdr_context *ctx, int64_t size, const char *what)
 {
 	if (size < 0 || size > INT_MAX)
-		return kdri_fail(ctx, KDR_ERR_SIZE, "%s is %lld: BLAS takes 0..%d", what, (long long)size,
-		                 INT_MAX);
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%s is %lld, but BLAS allows 0 to %d", what,
+		                 (long long)size, INT_MAX);
 	return KDR_OK;
 }

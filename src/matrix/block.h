@@ -6,8 +6,8 @@
  *  done:
  *     kdri_block_free(ctx, &c);
  *
- * `dev` is an accelerator or the processor (&kdri_cpu), whose blocks are ordinary memory. For methods whose cost and memory are a few very
- * large dense products single precision halves both; the host sees doubles. */
+ * `dev` is an accelerator or the processor (&kdri_cpu), whose blocks are ordinary memory. For methods whose cost and
+ * memory are dominated by a few very large dense products, single precision halves both; the host always uses doubles. */
 #ifndef KDRI_BLOCK_H
 #define KDRI_BLOCK_H
 
@@ -16,7 +16,7 @@
 
 /* --- the table: device_use.c --------------------------------------------------------------------------- */
 
-/* What an operation returned; where an accelerator failed, its reason becomes the context's error. */
+/* The status of an operation; if an accelerator failed, its reason becomes the context's error. */
 kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdr_status st);
 #define KDRI_DTRY(ctx, dev, call)  KDRI_TRY(kdri_device_status((ctx), (dev), (call)))
 #define KDRI_OP(ctx, dev, op, ...) KDRI_DTRY(ctx, dev, (dev)->op((ctx), __VA_ARGS__))
@@ -28,13 +28,13 @@ static inline bool kdri_is_cpu(const kdri_device *d)
 
 /* --- block.c: blocks ------------------------------------------------------------------------------------- */
 
-/* The stride of a matrix of so many columns on an accelerator: its libraries prefer rows that start at multiples of 32. */
+/* The stride of a matrix of `cols` columns on an accelerator: its libraries prefer rows that start at multiples of 32. */
 static inline int64_t kdri_stride(int64_t cols)
 {
 	return cols < 128 ? cols : (cols + 31) / 32 * 32;
 }
 
-/* Owned, entries not set. kdri_block_free accepts one that was never made. */
+/* Owned; entries are not set. kdri_block_free accepts a zeroed block. */
 kdr_status kdri_block_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t cols, bool single,
                           kdri_block *out);
 void kdri_block_free(kdr_context *ctx, kdri_block *b);
@@ -47,7 +47,7 @@ static inline kdri_block kdri_block_part(kdri_block b, int64_t row, int64_t col,
 	b.data = b.data ? (char *)b.data + at : NULL;
 	return b;
 }
-/* A borrowed block of doubles of the processor. */
+/* A borrowed block of doubles on the CPU. */
 static inline kdri_block kdri_block_of(const double *data, int64_t rows, int64_t cols, int64_t stride)
 {
 	return (kdri_block){
@@ -59,7 +59,7 @@ kdr_status kdri_block_send(kdr_context *ctx, kdri_block b, const double *from, i
 kdr_status kdri_block_fetch(kdr_context *ctx, kdri_block b, double *to, int64_t stride);
 /* The diagonal of a square block. */
 kdr_status kdri_block_diagonal(kdr_context *ctx, kdri_block b, double *out);
-/* Makes an owned block of doubles single; on the processor, whose stride must be cols, in the same memory. */
+/* Converts an owned block of doubles to single precision; on the CPU, where its stride must be cols, in the same memory. */
 void kdri_block_narrow(kdri_block *b);
 
 /* Vectors of the device: `count` entries of *pp's type, not set. */
@@ -68,12 +68,13 @@ kdr_status kdri_device_alloc(kdr_context *ctx, kdri_device *dev, void *out, int6
 kdr_status kdri_device_send(kdr_context *ctx, kdri_device *dev, void *to, const void *from, size_t bytes);
 kdr_status kdri_device_fetch(kdr_context *ctx, kdri_device *dev, const void *from, void *to, size_t bytes);
 
-/* Room on an accelerator for sparse rows; on failure *out has what was made so far. And rows sent there, row pointers from 0 on. */
+/* Allocates sparse rows on an accelerator; on failure *out has what was allocated so far. The second function sends rows
+ * there, with row pointers from 0. */
 kdr_status kdri_csr_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t cols, int64_t entries,
                         kdr_csr *out);
 kdr_status kdri_csr_send(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, kdr_csr *to);
-/* Sparse rows of the host, and their transpose unless that is NULL. The processor borrows them. kdri_sparse_free accepts what was
- * never made. */
+/* Sparse rows of the host, and their transpose unless that is NULL. The CPU borrows them. kdri_sparse_free accepts a
+ * zeroed struct. */
 kdr_status kdri_sparse_of(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, const kdr_csr *turned,
                           kdri_sparse *out);
 void kdri_sparse_free(kdr_context *ctx, kdri_sparse *x);
@@ -109,13 +110,13 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, kdri_bloc
 kdr_status kdri_block_mul(kdr_context *ctx, kdri_block a, const double *x, int64_t k, int64_t ldx, double *y,
                           int64_t ldy);
 
-/* gram.c: C (rows x rows) = X diag(weight) X' of a sparse X, the lower triangle alone; `xt` is its transpose; weight NULL:
- * ones. */
+/* gram.c: C (rows x rows) = X diag(weight) X' of a sparse X, only the lower triangle; `xt` is its transpose; weight
+ * NULL: ones. */
 kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
                             kdri_block c);
 /* The sum of the squares of all entries of X X'. */
 kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, double *out);
-/* C (rows of Y x rows of X) = Y diag(weight) X', all of it. */
+/* C (rows of Y x rows of X) = Y diag(weight) X', in full. */
 kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
                              kdri_block c);
 

@@ -1,10 +1,10 @@
-/* Columns that are equal, once. SPDX-License-Identifier: BSD-3-Clause
+/* Distinct columns of a matrix. SPDX-License-Identifier: BSD-3-Clause
  *
- * Most words of a whole vocabulary stand in no text of a sample of texts, or in one: of 999 texts of newsgroups and 59,000 words
- * 21,600 occur and 11,400 occur differently, since words that a text has once, and no other has, are the same column. Whatever sums
- * over columns may take each of those once, with a weight.
+ * Most words of a large vocabulary occur in no text of a sample, or in one: for 999 newsgroup texts and 59,000 words,
+ * 21,600 occur and 11,400 columns are distinct, because words that occur once, in the same text only, are the same
+ * column. Sums over columns can use each distinct column once, with a weight.
  *
- * A hash set of the rows of the transpose; what hashes alike is compared. */
+ * It uses a hash set of the rows of the transpose; rows with equal hashes are compared. */
 #include "matrix/columns.h"
 
 /* For each row of t its first equal, into `list`, and how many there are, into `copies`; rows of zeros are left out. */

@@ -1,19 +1,20 @@
-/* One table of operations, for the processor and for accelerators. SPDX-License-Identifier: BSD-3-Clause
+/* One table of operations, for the CPU and for accelerators. SPDX-License-Identifier: BSD-3-Clause
  *
- * A method that can run on a device is written once over this table. `kdri_cpu` (matrix/cpu/) is the processor's side of it, the
- * plug-in libkindred_cuda.so (matrix/cuda/) that of a GPU. Operations that no method needs on the processor are NULL there; the
- * comment on each of them says so.
+ * A method that can run on a device is written once with this table. `kdri_cpu` (matrix/cpu/) implements it on the CPU,
+ * the plug-in libkindred_cuda.so (matrix/cuda/) on a GPU. Operations that no method needs on the CPU are NULL there, as
+ * noted in their comments.
  *
- * Memory. Blocks and sparse matrices lie in the memory of their device, and only the operations of the table may look at it. Vectors
- * are the host's, unless their comment says "of the device": on a GPU an operation sends and fetches what it needs. Results are
- * complete when an operation returns to the host what it computed, or when `get` returns.
+ * Memory. Blocks and sparse matrices are in the memory of their device, which only the operations of the table may
+ * access. Vectors are in host memory, unless their comment says "of the device"; on a GPU an operation transfers what it
+ * needs. Results are complete when an operation returns values to the host, or when `get` returns.
  *
- * Outputs must not overlap inputs, unless the comment says "in place". A failed operation leaves its outputs undefined. It returns
- * KDR_ERR_MEMORY, KDR_ERR_NUMERIC (not positive definite, or abandoned because it is time to stop) or KDR_ERR_INTERNAL (the device or
- * its libraries), with the reason in the context (processor) or in kdri_device.error (others): see kdri_device_status.
+ * Outputs must not overlap inputs, unless the comment says "in place". A failed operation leaves its outputs undefined.
+ * It returns KDR_ERR_MEMORY, KDR_ERR_NUMERIC (not positive definite, or abandoned because it is time to stop) or
+ * KDR_ERR_INTERNAL (the device or its libraries), with the reason in the context (processor) or in kdri_device.error
+ * (others): see kdri_device_status.
  *
- * Rounding. An operation may round as it likes, unless its comment says otherwise. On the processor every result is the same for any
- * number of threads. */
+ * Rounding. An operation may round in any way, unless its comment says otherwise. On the CPU every result is the same
+ * for any number of threads. */
 #ifndef KDRI_DEVICE_H
 #define KDRI_DEVICE_H
 
@@ -25,7 +26,7 @@
 #include "kindred/matrix.h"
 #include "kindred/status.h"
 
-/* Of the table and of everything in this file: a plug-in made for another number is not used. */
+/* The version of the table and of everything in this file: a plug-in built for another number is not used. */
 enum { KDRI_DEVICE_ABI = 6 };
 
 typedef struct kdri_device kdri_device;
@@ -34,17 +35,17 @@ typedef struct kdri_device kdri_device;
 typedef struct kdri_block {
 	kdri_device *dev;
 	int64_t rows, cols, stride;
-	bool single; /* entries are as sharp as single precision, and so are products with them */
-	bool floats; /* entries are floats, else doubles; accelerators store doubles alone */
+	bool single; /* entries, and products with them, have the accuracy of single precision */
+	bool floats; /* entries are floats, otherwise doubles; accelerators store only doubles */
 	void *data;  /* of the device */
 } kdri_block;
 
 /* Compressed rows in the memory of a device: the pointers of `x` and `turned` are of the device. */
 typedef struct kdri_sparse {
 	kdri_device *dev;
-	kdr_csr x, turned; /* turned: the transpose; without rowptr where nobody asked for it */
+	kdr_csr x, turned; /* turned: the transpose; without rowptr if it was not requested */
 	int64_t entries;
-	bool owned; /* else the arrays are the host's, which the processor reads where they are */
+	bool owned; /* false: the arrays are in host memory, which the CPU reads directly */
 } kdri_sparse;
 
 /* Some rows of a matrix in the memory of a device; `begin` is the number of the first one. */
@@ -59,13 +60,13 @@ typedef struct kdri_drows {
 typedef struct kdri_nearest {
 	kdri_block centres;         /* k x d, or d x k if rows are sparse */
 	const double *offset;       /* k */
-	const double *twice, *norm; /* a row each; twice NULL: 2 */
+	const double *twice, *norm; /* one per row; twice NULL: 2 */
 	double error_row, error_base;
-	const void *rough; /* what `rough` made for these rows, or NULL */
+	const void *rough; /* what `rough` computed for these rows, or NULL */
 	int32_t *label;    /* a row each */
-	double *value;     /* a row each, or NULL */
-	int32_t *doubt;    /* room for a row each */
-	int64_t doubts;    /* how many rows are in doubt */
+	double *value;     /* one per row, or NULL */
+	int32_t *doubt;    /* room for one per row */
+	int64_t doubts;    /* the number of uncertain rows */
 } kdri_nearest;
 
 /* Neighbours. The score of rows i and j with product p, which is then rounded to a grid: (s + magic) - magic. */
@@ -75,48 +76,48 @@ typedef enum kdri_nn_score {
 	KDRI_NN_EUCLIDEAN /* p - f_j */
 } kdri_nn_score;
 
-/* Neighbours that an accelerator can find; the processor can find any number. */
+/* The maximum number of neighbours that an accelerator can find; the CPU has no limit. */
 enum { KDRI_NN_MOST = 64 };
 
 typedef struct kdri_nn {
 	kdri_nn_score score;
 	double magic, square;
 	int64_t k;
-	const double *factor,
-	        *shift; /* f and g of the rows asked about, from the first one of this call on */
-	const double *own_factor, *own_shift; /* those of the rows that ask */
-	int64_t from;                         /* the number of the first row asked about */
-	int64_t myself; /* the number that the first row that asks has among those asked about; the others follow. Rows never
-	                   meet themselves. -rows or less: they are other rows */
-	bool fresh;     /* the lists begin with this call; else they go on: parts come in increasing order */
+	const double *factor, *shift; /* f and g of the candidate rows, from the first one of this call on */
+	const double *own_factor, *own_shift; /* those of the query rows */
+	int64_t from;                         /* the number of the first candidate row */
+	int64_t myself; /* the number of the first query row among the candidates; the others follow. Rows are
+			   never compared with themselves. -rows or less: queries are not candidates */
+	bool fresh; /* the lists begin with this call; otherwise they continue: parts must come in increasing order */
 	int32_t *index; /* rows x k: best first, of equals the lowest number first; -1: none */
 	double *best;   /* rows x k: their scores */
-	int64_t *held;  /* rows: how many there are so far; for the processor alone */
+	int64_t *held;  /* rows: their number so far; only for the CPU */
 } kdri_nn;
 
 struct kdri_device {
 	int abi;
 	const char *kind; /* "cpu", "cuda" */
 	void *self;
-	char error[256]; /* why the last operation failed, one line; the processor uses the context's */
-	int64_t most_columns; /* more columns than these make the product of a matrix with a few columns no cheaper for each */
+	char error[256]; /* why the last operation failed, on one line; the CPU uses the context's error */
+	int64_t most_columns; /* from this number of columns on, a product of a matrix with few columns does not
+			         become cheaper per column */
 
 	/* --- memory ------------------------------------------------------------------------------------- */
 
 	/* A buffer of 0 bytes is valid. `release` accepts NULL. */
 	kdr_status (*alloc)(kdr_context *ctx, kdri_device *d, size_t bytes, void **out);
 	void (*release)(kdr_context *ctx, kdri_device *d, void *data);
-	/* Bytes that can be had, at a guess. */
+	/* Estimated number of bytes available. */
 	size_t (*room)(kdri_device *d);
 	/* `rows` pieces of `width` bytes, from or to the host; a pitch is the distance from piece to piece. */
 	kdr_status (*put)(kdr_context *ctx, kdri_device *d, void *to, size_t pitch, const void *from,
 	                  size_t host_pitch, size_t width, size_t rows);
 	kdr_status (*get)(kdr_context *ctx, kdri_device *d, const void *from, size_t pitch, void *to,
 	                  size_t host_pitch, size_t width, size_t rows);
-	/* Host memory that is sent or fetched again and again: faster until unpin, which must come before the memory goes. Nothing
-	 * depends on it. These and `close` are NULL on the processor. */
+	/* Pins host memory that is transferred repeatedly, which makes transfers faster until `unpin`; unpin it before
+	 * it is freed. Pinning is optional. These and `close` are NULL on the CPU. */
 	kdr_status (*pin)(kdr_context *ctx, kdri_device *d, const void *host, size_t bytes);
-	void (*unpin)(kdri_device *d, const void *host); /* accepts what was never pinned */
+	void (*unpin)(kdri_device *d, const void *host); /* accepts memory that was never pinned */
 	void (*close)(kdri_device *d);
 
 	/* --- entries -------------------------------------------------------------------------------------- */
@@ -130,13 +131,14 @@ struct kdri_device {
 
 	/* --- products ------------------------------------------------------------------------------------- */
 
-	/* C = alpha op(A) op(B) + beta C, all of one precision. beta = 0: what C held, NaN too, does not matter. */
+	/* C = alpha op(A) op(B) + beta C, all of one precision. beta = 0: the previous entries of C, even NaN, are
+	 * ignored. */
 	kdr_status (*gemm)(kdr_context *ctx, bool trans_a, bool trans_b, double alpha, kdri_block a,
 	                   kdri_block b, double beta, kdri_block c);
-	/* C = alpha A A' + beta C, or alpha A'A (trans): the lower triangle. C may be double where A is single. */
+	/* C = alpha A A' + beta C, or alpha A'A (trans): the lower triangle. C may be double if A is single. */
 	kdr_status (*syrk)(kdr_context *ctx, bool trans, double alpha, kdri_block a, double beta,
 	                   kdri_block c);
-	/* A of doubles, symmetric positive definite, given by its lower triangle: all of its inverse, in place. */
+	/* Replaces A (doubles, symmetric positive definite, given by its lower triangle) by its full inverse. */
 	kdr_status (*inverse)(kdr_context *ctx, kdri_block a);
 	/* C = A B, B and C of doubles, A and B without negative entries; A may be single, and then so are products and short sums. */
 	kdr_status (*apply)(kdr_context *ctx, kdri_block a, kdri_block b, kdri_block c);
@@ -175,8 +177,8 @@ struct kdri_device {
 
 	/* --- a Gram matrix K, square_i = k_ii, of which the lower triangle is read ------------------------------- */
 
-	/* K becomes exp(-factor max(0, square_i + square_j - 2 k_ij)), or cosines (factor < 0: 0 if a length is 0): all of it, in place. The
-	 * diagonal is 1, or 0 where a length is 0. */
+	/* K becomes exp(-factor max(0, square_i + square_j - 2 k_ij)), or cosines (factor < 0: 0 if a length is 0): all
+	 * of it, in place. The diagonal is 1, or 0 if a length is 0. */
 	kdr_status (*similarity)(kdr_context *ctx, kdri_block k, const double *square, double factor);
 	/* Sums of k_ij, or exp(..) as above (factor > 0), over the rows of task t and the columns of task s: sums (ntasks x ntasks), s <= t.
 	 * Task t has rows begin[t] .. begin[t + 1] - 1. */
@@ -190,14 +192,15 @@ struct kdri_device {
 	kdr_status (*row_squares)(kdr_context *ctx, kdri_block a, double *out);
 	kdr_status (*square)(kdr_context *ctx, kdri_block a, double *out); /* the sum of all squares */
 	kdr_status (*count_from)(kdr_context *ctx, kdri_block a, double least, int64_t *out);
-	/* Distances a_ij = max(0, norm_i + norm_j - 2 c_ij) of row i of C, which is row first + i of all. Of the others least is the
-	 * smallest, bound the one at `place`, from 0. A neighbour is who has a_ij < bound; or a_ij <= bound + tie norm_i where bound - least is
-	 * at most tie norm_i. count: how many there are. `c` may be spoilt, but `neighbour_weights` takes it so. */
+	/* Distances a_ij = max(0, norm_i + norm_j - 2 c_ij) of row i of C, which is row first + i of all. Of the others
+	 * least is the smallest, bound the one at `place`, from 0. j is a neighbour if a_ij < bound, or if a_ij <= bound
+	 * + tie norm_i and bound - least is at most tie norm_i. count: the number of neighbours. `c` may be overwritten;
+	 * `neighbour_weights` accepts it in that state. */
 	kdr_status (*neighbour_limits)(kdr_context *ctx, kdri_block c, int64_t first, const double *norm,
 	                               int64_t place, double tie, double *least, double *bound,
 	                               int64_t *count);
-	/* Their columns in increasing order and their weights (bound - a) / (bound - least), or 1 where these are tied, at starts[i] ..
-	 * starts[i + 1] - 1 of `col` and `val`. */
+	/* Writes their columns in increasing order and their weights (bound - a) / (bound - least), or 1 for ties, to
+	 * starts[i] .. starts[i + 1] - 1 of `col` and `val`. */
 	kdr_status (*neighbour_weights)(kdr_context *ctx, kdri_block c, int64_t first, const double *norm,
 	                                double tie, const double *least, const double *bound,
 	                                const int64_t *starts, int32_t *col, double *val);
@@ -218,25 +221,25 @@ struct kdri_device {
 	                         kdri_block sums);
 	/* out_i = sums(label_i, i). */
 	kdr_status (*group_own)(kdr_context *ctx, kdri_block sums, const int32_t *label, double *out);
-	/* next_i: the lowest j with size_j > 0 and the smallest v_j = (diagonal_i - 2 sums_ji / size_j) + self_j / size_j^2; away_i: it, at least
-	 * 0. Every operation is rounded by itself. */
+	/* next_i: the lowest j with size_j > 0 and the smallest v_j = (diagonal_i - 2 sums_ji / size_j) + self_j /
+	 * size_j^2; away_i: it, at least 0. Every operation is rounded separately. */
 	kdr_status (*group_closest)(kdr_context *ctx, kdri_block sums, const double *diagonal,
 	                            const double *size, const double *self, int32_t *next, double *away);
 
 	/* --- k-means: NULL on the processor, which has its own loop (engine/kmeans) ------------------------------------ */
 
-	/* What `nearest` may look at before it looks at the rows, where that saves work. mean: a vector near the rows; *out NULL: nothing, else
-	 * memory of the device. */
+	/* Prepares data that `nearest` can use before it reads the rows, if that saves work. mean: a vector near the
+	 * rows; *out: memory of the device, or NULL for nothing. */
 	kdr_status (*rough)(kdr_context *ctx, kdri_block x, const double *mean, void **out);
-	/* The two smallest of v_j = offset_j - twice_i <x_i, c_j>; label: the lowest j of the smallest, value: it. A row is in doubt if they differ
-	 * by at most 2.01 (error_row norm_i + error_base) or are NaN; a row whose exact values differ by more need not be. doubt: these
-	 * rows in increasing order. */
+	/* The two smallest of v_j = offset_j - twice_i <x_i, c_j>; label: the lowest j of the smallest, value: it. A row
+	 * is uncertain if they differ by at most 2.01 (error_row norm_i + error_base) or are NaN; a row whose exact
+	 * values differ by more need not be. doubt: these rows in increasing order. */
 	kdr_status (*nearest)(kdr_context *ctx, kdri_drows x, kdri_nearest *n);
 	/* Rows sorted by cluster, each cluster's in increasing order: row + 1, all of them, or those whose label changed, as -(row + 1) where they
 	 * leave. begin (k + 1) is the host's; list has room for n, or 2 n, numbers. `before` becomes `label`. All others are of the device. */
 	kdr_status (*order)(kdr_context *ctx, kdri_device *d, const int32_t *label, int32_t *before,
 	                    int64_t n, int64_t k, bool all, int32_t *list, int64_t *begin);
-	/* How many labels changed, and how many rows each of k labels has; label and before are of the device. */
+	/* The number of changed labels and the number of rows of each of k labels; label and before are of the device. */
 	kdr_status (*changed)(kdr_context *ctx, kdri_device *d, const int32_t *label, const int32_t *before,
 	                      int64_t n, int64_t k, int64_t *moved, int64_t *counts);
 	/* sums_j (+)= the rows of cluster j as `order` listed them, each times sign and coef (NULL: 1), in two parts as (E101) of
@@ -249,23 +252,24 @@ struct kdri_device {
 
 	/* --- neighbours -------------------------------------------------------------------------------------------- */
 
-	/* The k best of `others` for each of `rows`; sparse others have their transpose. Products of sparse rows are sums over increasing
-	 * columns, each operation rounded by itself. On accelerators scores that are NaN make no neighbour. */
+	/* The k best of `others` for each of `rows`; sparse others have their transpose. Products of sparse rows are
+	 * sums over increasing columns, with each operation rounded separately. On accelerators NaN scores give no
+	 * neighbour. */
 	kdr_status (*neighbours)(kdr_context *ctx, kdri_drows rows, kdri_drows others, const kdri_nn *nn);
 };
 
 /* The processor. Its operations may be called from any thread. */
 extern kdri_device kdri_cpu;
 
-/* What a plug-in shows: one function of this name and type. NULL if it was made for another ABI. */
+/* The interface of a plug-in: one function with this name and type. NULL if it was built for another ABI. */
 #define KDRI_PLUGIN_SYMBOL "kdri_plugin"
 typedef struct kdri_plugin {
 	int abi;
 	const char *kind;
-	int (*count)(void); /* devices that can be used; 0 where there is no driver */
+	int (*count)(void); /* number of usable devices; 0 without a driver */
 	/* "NVIDIA H200, 141 GB, compute 9.0" */
 	void (*describe)(int index, char *text, size_t room);
-	kdri_device *(*open)(int index, char *error, size_t room); /* NULL: *error says why */
+	kdri_device *(*open)(int index, char *error, size_t room); /* NULL: *error has the reason */
 } kdri_plugin;
 typedef const kdri_plugin *kdri_plugin_fn(int abi);
 

@@ -1,7 +1,8 @@
 /* Matrices that a device holds. SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows of dense x, which serve x' as well; of sparse x its rows, and those of x' beside them. What does not fit is there in tiles,
- * of which all but the first are sent again for every product: that pays where there are many columns for each thread here. */
+ * The device has the rows of a dense x, which are also used for x', or the rows of a sparse x and those of x'. If they
+ * do not fit, they are sent in tiles, of which all but the first are sent again for every product; this is faster
+ * overall if there are many columns per CPU thread. */
 #include "matrix/device_held.h"
 
 #include "matrix/device_tiles.h"

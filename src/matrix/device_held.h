@@ -1,6 +1,6 @@
 /* Matrices that a device holds. SPDX-License-Identifier: BSD-3-Clause
  *
- * A method that multiplies the same matrix by few columns again and again asks for it to be held,
+ * A method that multiplies the same matrix by few columns many times lets the device hold it,
  *
  *     kdri_held *held = NULL;
  *     KDRI_TRY(kdri_hold(ctx, x, true, k, flops, &held));
@@ -8,22 +8,23 @@
  *  done:
  *     kdri_unhold(ctx, held);
  *
- * and the products of matrix/mat.c are then the device's: of x itself, or of some of its rows where it is dense. The columns go there and
- * the products come back; x goes once, or the part of it that fits. Only the thread that asked for it computes there. */
+ * and the products of matrix/mat.c then run on the device: products with x itself, or with some of its rows if it is
+ * dense. Columns and products are transferred each time; x, or the part of it that fits, is transferred once. Only the
+ * thread that made the call computes there. */
 #ifndef KDRI_HELD_H
 #define KDRI_HELD_H
 
 #include "matrix/device_use.h"
 #include "matrix/linalg.h"
 
-/* x, which is borrowed, and with `turned` x' too. k: as many columns as most products will have; flops: of all of them. *out is NULL
- * where the work is not worth the way: the processor does it. */
+/* Holds x, which is borrowed, and with `turned` also x'. k: the number of columns of most products; flops: of all
+ * products. *out is NULL if the CPU is faster overall and does the work. */
 kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k, double flops,
                      kdri_held **out);
-/* In any order; accepts NULL. */
+/* Can be called in any order; accepts NULL. */
 void kdri_unhold(kdr_context *ctx, kdri_held *held);
 
-/* For `count` leading directions of x by so many rounds: kdri_leading. */
+/* The same for `count` leading directions of x with `rounds` rounds of kdri_leading. */
 kdr_status kdri_hold_leading(kdr_context *ctx, const kdr_mat *x, int64_t count, int rounds, kdri_held **out);
 
 /* Multiplications and additions of x times one column. */

@@ -122,13 +122,13 @@ kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64
 	kdr_status st = KDR_OK;
 	int s = t > 0;
 	kdri_drows rows = w->slot[s].rows;
-	bool there = w->slot[s].tile == t;
+	bool loaded = w->slot[s].tile == t;
 	w->slot[s].tile = -1;
 	rows.begin = w->begin[t];
 	rows.rows = w->begin[t + 1] - w->begin[t];
 	if (rows.sparse) {
 		kdri_sparse *to = &w->slot[s].rows.csr;
-		if (!there) { /* else the caller may have freed the rows */
+		if (!loaded) { /* else the caller may have freed the rows */
 			kdr_mat part = kdri_rows(&w->x, rows.begin, rows.begin + rows.rows);
 			to->entries = kdr_mat_nnz(&part);
 			KDRI_TRY(kdri_csr_send(ctx, d, &part.as.csr, &to->x));
@@ -137,9 +137,9 @@ kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64
 	} else {
 		const kdr_dense *x = &w->x.as.dense;
 		rows.dense = kdri_block_part(rows.dense, 0, 0, rows.rows, rows.dense.cols);
-		if (!there && w->spread)
+		if (!loaded && w->spread)
 			KDRI_TRY(send_spread(ctx, w, rows.begin, rows.dense));
-		else if (!there)
+		else if (!loaded)
 			KDRI_TRY(kdri_block_send(ctx, rows.dense, x->data + rows.begin * x->stride,
 			                         x->stride));
 	}

@@ -9,8 +9,8 @@
  *     }
  *     kdri_tiles_free(ctx, &tiles);
  *
- * Rows that fit into `bytes` are one tile, which is sent once. Otherwise the first tile takes three quarters of them and stays, and the
- * others come one after the other into the remaining room, anew whenever they are asked for. */
+ * Rows that fit into `bytes` are one tile, which is sent once. Otherwise the first tile takes three quarters of them and
+ * stays, and the others are sent one after the other into the remaining memory, each time they are requested. */
 #ifndef KDRI_TILES_H
 #define KDRI_TILES_H
 
@@ -19,25 +19,25 @@
 typedef struct kdri_tiles {
 	kdr_mat x;             /* borrowed */
 	bool spread;           /* sparse rows are sent as dense ones */
-	bool borrowed;         /* on the processor: the rows are those of x */
+	bool borrowed;         /* on the CPU: the rows are those of x */
 	int64_t count, *begin; /* tile t has rows begin[t] to begin[t + 1] - 1 */
 	int64_t longest;       /* rows of the longest tile */
 	double *room;          /* of the host: sparse rows to be sent as dense ones */
 	struct {
 		kdri_drows rows;
-		int64_t tile; /* which tile is there, or -1 */
+		int64_t tile; /* the tile that is loaded, or -1 */
 	} slot[2];            /* for the first tile, and for the others */
 } kdri_tiles;
 
 /* Bytes that rows begin to end - 1 of x take on a device. */
 double kdri_rows_bytes(const kdr_mat *x, bool spread, int64_t begin, int64_t end);
-/* The end of the longest stretch of rows from `begin` on that takes no more than that: one row at least. */
+/* The end of the longest range of rows from `begin` on that takes at most `bytes` bytes: at least one row. */
 int64_t kdri_rows_within(const kdr_mat *x, bool spread, int64_t begin, double bytes);
 
 kdr_status kdri_tiles_new(kdr_context *ctx, kdri_device *d, const kdr_mat *x, bool spread, double bytes,
                           kdri_tiles *out);
 kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *tiles, int64_t t, kdri_drows *out);
-/* Accepts what was never made. */
+/* Accepts a zeroed struct. */
 void kdri_tiles_free(kdr_context *ctx, kdri_tiles *tiles);
 
 #endif

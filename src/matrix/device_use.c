@@ -41,7 +41,7 @@ static void busy_new(void)
 
 /* --- the plug-in -------------------------------------------------------------------------------------------- */
 
-/* The plug-in in `folder`, or NULL: state.why says why. */
+/* The plug-in in `folder`, or NULL with the reason in state.why. */
 static const kdri_plugin *device_use_load(const char *folder, size_t length)
 {
 	char path[PATH];
@@ -53,12 +53,12 @@ static const kdri_plugin *device_use_load(const char *folder, size_t length)
 		return NULL;
 	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	if (!file) {
-		/* A file that is there but cannot be loaded is worth its message. */
-		FILE *there = fopen(path, "rb");
-		if (there) {
-			const char *said = dlerror();
-			kdri_snprintf(state.why, sizeof state.why, "%s", said ? said : path);
-			(void)fclose(there);
+		/* Report the reason if the file exists but cannot be loaded. */
+		FILE *existing = fopen(path, "rb");
+		if (existing) {
+			const char *reason = dlerror();
+			kdri_snprintf(state.why, sizeof state.why, "%s", reason ? reason : path);
+			(void)fclose(existing);
 		}
 		return NULL;
 	}
@@ -66,7 +66,7 @@ static const kdri_plugin *device_use_load(const char *folder, size_t length)
 	const kdri_plugin *plugin = symbol.object ? symbol.function(KDRI_DEVICE_ABI) : NULL;
 	if (plugin && plugin->abi == KDRI_DEVICE_ABI)
 		return plugin;
-	kdri_snprintf(state.why, sizeof state.why, "%s was made for another version of kindred", path);
+	kdri_snprintf(state.why, sizeof state.why, "%s was built for another version of kindred", path);
 	dlclose(file);
 	return NULL;
 }
@@ -105,7 +105,7 @@ static void device_use_look(void)
 			state.plugin = device_use_load(folder, strlen(folder));
 	}
 	if (state.plugin && state.plugin->count() < 1) {
-		kdri_snprintf(state.why, sizeof state.why, "%s finds no device and driver", plugin_file);
+		kdri_snprintf(state.why, sizeof state.why, "%s finds no GPU with a driver", plugin_file);
 		state.plugin = NULL;
 	}
 }
@@ -120,7 +120,8 @@ static kdri_device *open_device(int index, char *why, size_t room)
 	}
 	int count = KDRI_MIN(state.plugin->count(), MOST_DEVICES);
 	if (index >= count) {
-		kdri_snprintf(why, room, "there %s %d, counted from 0", count == 1 ? "is" : "are", count);
+		kdri_snprintf(why, room, "there %s %d GPU%s, numbered from 0", count == 1 ? "is" : "are",
+		              count, count == 1 ? "" : "s");
 		return NULL;
 	}
 	if (!state.open[index])
@@ -136,7 +137,7 @@ void kdr_device_info(char *text, size_t room)
 	pthread_mutex_lock(&lock);
 	device_use_look();
 	if (!state.plugin)
-		kdri_snprintf(text, room, "device: cpu alone: %s\n", state.why);
+		kdri_snprintf(text, room, "device: cpu only: %s\n", state.why);
 	for (int i = 0; state.plugin && i < KDRI_MIN(state.plugin->count(), MOST_DEVICES); i++) {
 		char what[128] = "";
 		size_t used = strlen(text);
@@ -175,14 +176,14 @@ kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)
 		index = cuda_index(name);
 		if (index < 0)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-			                 "device '%.40s': auto, cpu, cuda or cuda:N is allowed", name);
+			                 "device '%.40s' is not valid; use auto, cpu, cuda or cuda:N", name);
 		pthread_mutex_lock(&lock);
 		found = open_device(index, why, sizeof why);
 		pthread_mutex_unlock(&lock);
 		if (!found)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
-			        "device '%s' is not there: %s; --device auto or cpu computes on the processor",
+			        "device '%s' is not available: %s; use --device auto or --device cpu to run on the CPU",
 			        name, why);
 	}
 	ctx->device = found;
@@ -254,22 +255,22 @@ bool kdri_device_gave_up(kdr_context *ctx, kdr_status st)
 	ctx->device_failed = false;
 	if (st == KDR_OK || !device || ctx->device_choice != KDRI_DEVICE_AUTO)
 		return false;
-	kdri_warning(ctx, "%s: the processor goes on without it", ctx->error);
+	kdri_warning(ctx, "%s; continuing on the CPU", ctx->error);
 	ctx->device_choice = KDRI_DEVICE_CPU;
 	return true;
 }
 
-kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double there, const char *what,
-                             int64_t rows, int64_t cols)
+kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double device_bytes,
+                             const char *what, int64_t rows, int64_t cols)
 {
 	const double giga = 1e9, room = (double)d->room(d);
 	if (kdri_is_cpu(d))
 		return kdri_memory_check(ctx, host, what, rows, cols);
-	if (there <= room)
+	if (device_bytes <= room)
 		return KDR_OK;
 	ctx->device_failed = true; /* the processor may have more */
 	return kdri_fail(
 	        ctx, KDR_ERR_MEMORY,
-	        "%s on %lld samples with %lld features needs about %.1f GB of device %s's memory; it has %.1f GB",
-	        what, (long long)rows, (long long)cols, there / giga, d->kind, room / giga);
+	        "%s on %lld samples with %lld features needs about %.1f GB of memory on device %s, which has %.1f GB",
+	        what, (long long)rows, (long long)cols, device_bytes / giga, d->kind, room / giga);
 }

@@ -6,32 +6,35 @@
  *     ...
  *     KDRI_TRY(kdri_compute(ctx, flops, run, &work));
  *
- * which is called with an accelerator or with the processor. If the library chose the accelerator and it fails, the function is called
- * once more with the processor; so it must not write results before it can no longer fail. The devices of a process are opened
- * when they are first needed, and stay open. One thread uses a device at a time, others wait for it. */
+ * which is called with an accelerator or with the CPU. If the library chose the accelerator and it fails, the function
+ * is called once more with the CPU. It must therefore not write results while it can still fail. The devices of a
+ * process are opened when they are first needed, and stay open. One thread uses a device at a time, others wait for it. */
 #ifndef KDRI_USE_H
 #define KDRI_USE_H
 
 #include "matrix/block.h"
 
 typedef kdr_status kdri_compute_fn(kdr_context *ctx, kdri_device *dev, void *user);
-/* `flops`: multiplications and additions of the work, at a guess. */
+/* `flops`: the estimated number of multiplications and additions. */
 kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, void *user);
 
-/* The device for work of so many multiplications and additions: the one that the user named; with `auto` one that is available, if the
- * work is large enough to benefit; else the processor. Ended by kdri_device_leave on the same thread; may be nested. */
+/* The device for work of `flops` multiplications and additions: the one that the user named; with `auto` an available
+ * one, if the work is large enough to benefit; otherwise the CPU. Ended by kdri_device_leave on the same thread; may be
+ * nested. */
 kdri_device *kdri_device_take(kdr_context *ctx, double flops);
 void kdri_device_leave(kdri_device *d);
 
-/* Whether `st` is an accelerator's own failure (no room, a broken driver) and the processor can do the work instead, because the user
- * left the choice to the library. Then there is a warning, and the context computes on the processor from now on. */
+/* Whether `st` is a failure of an accelerator (out of memory, a broken driver) and the CPU can do the work instead,
+ * because the user left the choice to the library. In that case there is a warning, and the context uses the CPU from
+ * now on. */
 bool kdri_device_gave_up(kdr_context *ctx, kdr_status st);
 
-/* For tests: the context computes on `d`, which is borrowed, as if the user had named it; NULL: on the processor. */
+/* For tests: the context computes on `d`, which is borrowed, as if the user had named it; NULL: on the CPU. */
 void kdri_device_use(kdr_context *ctx, kdri_device *d);
 
-/* KDR_ERR_MEMORY, naming the sizes, if work takes more bytes than there are: `host` of the processor's memory, `there` of a device's. */
-kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double there, const char *what,
-                             int64_t rows, int64_t cols);
+/* Returns KDR_ERR_MEMORY with the sizes if work needs more memory than available: `host` bytes of main memory, `there`
+ * bytes of a device's. */
+kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double device_bytes,
+                             const char *what, int64_t rows, int64_t cols);
 
 #endif

@@ -1,7 +1,7 @@
-/* How many different rows there are. SPDX-License-Identifier: BSD-3-Clause
+/* Counts distinct rows. SPDX-License-Identifier: BSD-3-Clause
  *
- * A hash set of rows, which stops growing at the number asked for: on ordinary data that is after
- * little more than `most` rows. Rows of several ranks are compared by 64 bits of hash. */
+ * It uses a hash set of rows, which stops growing at the requested number: for ordinary data after little more than
+ * `most` rows. Rows of several ranks are compared by 64 bits of hash. */
 #include "comm/comm.h"
 #include "matrix/rows.h"
 

@@ -1,15 +1,15 @@
 /* Compiles a kernel for each kind of machine. SPDX-License-Identifier: BSD-3-Clause
  *
- * A vector wider than the machine's registers lives in memory: a tile of sums in such vectors is loaded and stored at
- * every step, which costs five times the arithmetic. So a kernel that keeps a tile in registers is written for vectors
- * of KDRI_WIDTH doubles, of which the machine holds KDRI_REGISTERS, and stands in a file of its own:
+ * A vector wider than the machine's registers is kept in memory: a tile of sums in such vectors is loaded and stored at
+ * every step, which costs five times the arithmetic. A kernel that keeps a tile in registers is therefore written for
+ * vectors of KDRI_WIDTH doubles, of which the machine has KDRI_REGISTERS, in a file of its own:
  *
  *     #define KDRI_BODY "engine/kmeans/kmeans_tiles.h"
  *     #include "matrix/each_machine.h"
  *
- * compiles that file for every kind of machine that the compiler can aim at. Each of its functions is
- * KDRI_TARGET static, and named KDRI_NAME(f); KDRI_PICK(f) is then the one for the machine that the program runs on.
- * Where loops suffice that the compiler vectorises by itself, KDRI_KERNEL (linalg.h) is simpler. */
+ * compiles that file for every kind of machine that the compiler supports. Each of its functions is KDRI_TARGET static,
+ * and named KDRI_NAME(f); KDRI_PICK(f) is then the one for the machine that the program runs on. For loops that the
+ * compiler vectorises automatically, KDRI_KERNEL (linalg.h) is simpler. */
 #ifdef KDR_HAVE_TARGET_CLONES
 
 #define KDRI_NAME(f)   f##_512
@@ -34,7 +34,7 @@
 
 #endif
 
-/* What the compiler was told to aim at: 128 bits, on x86-64 and arm64, if it was told nothing. */
+/* The compiler's default target: 128 bits on x86-64 and arm64 without special flags. */
 #define KDRI_NAME(f) f##_base
 #define KDRI_TARGET
 #if defined __AVX512F__

@@ -1,8 +1,8 @@
 /* Symmetric eigenproblems. SPDX-License-Identifier: BSD-3-Clause
  *
  * All pairs: LAPACK's divide and conquer, on one thread, since its threaded form would add up differently for every
- * number of threads. Up to WHOLE rows in one call (dsyevd). Above, where that takes seconds in which nobody can stop it,
- * in the steps that dsyevd itself takes, with a look at the context between them:
+ * number of threads. Up to WHOLE rows in one call (dsyevd). Above this size, one call would take seconds without a
+ * chance to stop it. The steps of dsyevd are then called one by one, with a check of the context between them:
  *
  *   A = Q T Q'   a panel of PANEL columns at a time (dlatrd), the rest by dsyr2k, the last rows by dsytd2
  *   T = Z w Z'   divide and conquer (dstedc): the one long step that cannot be cut
@@ -54,7 +54,7 @@ static void transpose_square(int64_t n, double *a, int64_t lda)
 
 static kdr_status eigen_stopped(kdr_context *ctx)
 {
-	return kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: stopped");
+	return kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
 }
 
 /* Room for a large problem in pieces. */
@@ -158,9 +158,10 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 		return KDR_OK;
 	KDRI_TRY(kdri_blas_int(ctx, lda, "the stride of a matrix"));
 	if (1 + 6 * n + 2 * n * n > INT_MAX)
-		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "all eigenvectors of a %lld x %lld matrix: at most 32766 rows are allowed",
-		                 (long long)n, (long long)n);
+		return kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "cannot compute all eigenvectors of a %lld x %lld matrix; at most 32766 rows are allowed",
+		        (long long)n, (long long)n);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < n; j++)
 			if (!isfinite(a[i * lda + j]))
@@ -257,7 +258,7 @@ static kdr_status eigsh_blocks(kdr_context *ctx, const kdri_op *op, int64_t coun
 	KDRI_TRY(KDRI_NEW(ctx, &v, size));
 	KDRI_TRY(kdri_ritz_lowest(ctx, which == KDRI_LARGEST ? &minus : op, &o, w, v, good));
 	if (!*good && (ctx->cancelled || ctx->timed_out)) {
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: stopped");
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
 		goto done;
 	}
 	for (int64_t j = 0; j < count && *good; j++) {
@@ -282,8 +283,8 @@ kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_w
 		                 (long long)op->cols);
 	if (count < 0 || count > n)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "eigenvalues: %lld are wanted of a %lld x %lld operator", (long long)count,
-		                 (long long)n, (long long)n);
+		                 "eigenvalues: cannot compute %lld eigenvalues of a %lld x %lld operator",
+		                 (long long)count, (long long)n, (long long)n);
 	if (count == 0)
 		return KDR_OK;
 	if (n <= DENSE_BELOW || 2 * count + 1 >= n)
@@ -295,7 +296,7 @@ kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_w
 	if (st == KDR_OK && !good)
 		return kdri_fail(
 		        ctx, KDR_ERR_NUMERIC,
-		        "eigenvalues: %lld pairs of a %lld x %lld operator were not found to within %g",
+		        "eigenvalues: %lld eigenpairs of a %lld x %lld operator did not converge to %g",
 		        (long long)count, (long long)n, (long long)n, tol);
 	return st;
 }

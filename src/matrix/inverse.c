@@ -67,7 +67,7 @@ static void multiply_tile(int64_t n, double *a, int64_t lda, int64_t row, int64_
 		            (int)lda, a + j * lda + after, (int)lda, 1, to, (int)lda);
 }
 
-/* Whether the inverse is given up; asks the caller too. */
+/* Whether the computation is abandoned; also checks for a request to stop. */
 static bool given_up(kdr_context *ctx, int64_t done, int64_t total)
 {
 	return kdri_leave_off(ctx, "inverse", done, total) && ctx->abandon;

@@ -1,7 +1,7 @@
 /* BLAS and LAPACK inside matrix/. SPDX-License-Identifier: BSD-3-Clause
  *
- * Not every distribution of OpenBLAS brings LAPACKE, so the few LAPACK routines in use are declared
- * here as Fortran has them: column-major, every argument by address. */
+ * Not every distribution of OpenBLAS includes LAPACKE. The few LAPACK routines in use are therefore declared here with
+ * their Fortran interface: column-major, every argument by address. */
 #ifndef KDRI_LAPACK_H
 #define KDRI_LAPACK_H
 
@@ -23,14 +23,13 @@ void dormtr_(const char *side, const char *uplo, const char *trans, const int *m
 void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info);
 
-/* Between these two, BLAS and LAPACK run on one thread. OpenBLAS does so of itself inside an
- * active parallel region, but neither outside nor in a team of one. The setting is the calling
- * thread's own; parallel regions with a num_threads clause are not touched by it, and the threads they
- * start inherit it. */
+/* Between these two, BLAS and LAPACK run on one thread. OpenBLAS does this automatically inside an active parallel
+ * region, but neither outside nor in a team of one. The setting belongs to the calling thread. Parallel regions with a
+ * num_threads clause are not affected, and the threads they start inherit it. */
 int kdri_serial_begin(void);
 void kdri_serial_end(int before);
 
-/* KDR_ERR_SIZE unless `size` fits the BLAS integer. */
+/* Returns KDR_ERR_SIZE unless `size` fits the BLAS integer. */
 kdr_status kdri_blas_int(kdr_context *ctx, int64_t size, const char *what);
 
 #endif

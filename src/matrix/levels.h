@@ -18,8 +18,8 @@ kdr_status kdri_levels_new(kdr_context *ctx, const kdr_csr *w, const double *deg
                            kdri_levels **out);
 void kdri_levels_free(kdr_context *ctx, kdri_levels *levels);
 
-/* Y ~ M^-1 X, n x k: one cycle over the levels. Where M is singular, what lies along its null space is arbitrary. Uses
- * room inside `levels`: one call at a time. */
+/* Y ~ M^-1 X, n x k: one cycle over the levels. If M is singular, the component in its null space is arbitrary. Uses
+ * memory inside `levels`: one call at a time. */
 kdr_status kdri_levels_solve(kdr_context *ctx, kdri_levels *levels, const double *x, int64_t k, int64_t ldx,
                              double *y, int64_t ldy);
 

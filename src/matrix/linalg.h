@@ -1,8 +1,8 @@
 /* Linear algebra: the only code that calls BLAS and LAPACK. SPDX-License-Identifier: BSD-3-Clause
  *
- * Determinism. Every result here is the same for any number of threads: work is cut into blocks of a
- * fixed size, each block is done by one thread, and partial sums are added in the order of the blocks.
- * BLAS is only ever called single-threaded, from inside such blocks.
+ * Determinism. Every result is the same for any number of threads: work is split into blocks of a fixed size, each block
+ * is processed by one thread, and partial sums are added in the order of the blocks. BLAS is only called
+ * single-threaded, from inside such blocks.
  *
  * Storage. Dense blocks are row-major with a stride, as kdr_dense. Outputs must not alias inputs. */
 #ifndef KDRI_LINALG_H
@@ -21,8 +21,8 @@ kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, in
 kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const double *a, int64_t lda,
                      double *c, int64_t ldc);
 
-/* tiles.c: A B' (A m x k, B n x k), never stored: `use` sees entries col..col+cols-1 of one row at a time.
- * For each row the pieces come in increasing order of columns and on one thread; rows run in parallel. */
+/* tiles.c: A B' (A m x k, B n x k), never stored: `use` receives entries col..col+cols-1 of one row at a time. For each
+ * row the pieces are passed in increasing order of columns by one thread; rows run in parallel. */
 typedef void kdri_tile_fn(void *user, int64_t row, int64_t col, int64_t cols, const double *piece);
 kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
                            const double *b, int64_t ldb, kdri_tile_fn *use, void *user);
@@ -33,7 +33,7 @@ kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, co
 double kdri_dot(const double *x, const double *y, int64_t n);
 double kdri_nrm2sq(const double *x, int64_t n);
 void kdri_axpy(double alpha, const double *x, double *y, int64_t n);
-/* Of n numbers; infinite where there are none. NaN counts for nothing. */
+/* Minimum or maximum of n numbers; infinite if there are none. NaN is ignored. */
 double kdri_least(const double *x, int64_t n);
 double kdri_greatest(const double *x, int64_t n);
 
@@ -49,37 +49,39 @@ kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, in
 kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out);
 /* Sum of each column. */
 kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
-/* Mean of each column; where ranks have the rows between them, of all rows. */
+/* Mean of each column; if rows are distributed over ranks, of all rows. */
 kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out);
-/* Rows in which each column is not 0. */
+/* The number of rows in which each column is not 0. */
 void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts);
-/* KDR_ERR_DATA naming the first entry that is NaN or infinite; with `missing`, NaN is allowed. `what` is the task's name. */
+/* Returns KDR_ERR_DATA naming the first entry that is NaN or infinite; with `missing`, NaN is allowed. `what` is the
+ * task's name. */
 kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, bool missing);
 kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char *what);
 
-/* An owned matrix: what stacking and transposing give. */
+/* An owned matrix, such as the result of stacking or transposing. */
 typedef struct kdri_own {
 	kdr_mat view;
 	void *parts[3];
 } kdri_own;
 void kdri_own_free(kdr_context *ctx, kdri_own *m);
-/* The sparse matrix of these arrays, which it takes over: they are NULL afterwards. */
+/* Makes a sparse matrix from these arrays and takes ownership: they are NULL afterwards. */
 kdri_own kdri_own_csr(int64_t rows, int64_t cols, int64_t **rowptr, int32_t **col, double **val);
-/* x in the storage that suits its entries: dense if a tenth of them is not zero, else sparse. For computations whose rounding must not
- * depend on how x is stored. Borrows x if it is stored so. */
+/* x in the storage that suits its entries: dense if at least a tenth of them is not zero, otherwise sparse. For
+ * computations whose rounding must not depend on how x is stored. Borrows x if it is stored this way. */
 kdr_status kdri_mat_by_content(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
 bool kdri_stored_dense(double nonzero, double rows, double cols);
 kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out);
-/* Copies of matrices whose entries lie in mapped files lie in such files, too, or they would be as large as memory: large arrays
- * are made there from here on, where one of the matrices is so, until kdri_spool_begin with what this returns. */
+/* Copies of matrices in mapped files must be in such files, too, because they may not fit in memory. If one of the
+ * matrices is in a mapped file, large arrays are allocated in files from now on, until kdri_spool_begin is called with
+ * the value this returns. */
 bool kdri_copies_begin(kdr_context *ctx, const kdr_mat *const *parts, int64_t count);
-/* Rows begin .. end - 1 as a matrix of their own, row pointers from 0 on; entries are borrowed. */
+/* Rows begin .. end - 1 as a separate matrix, with row pointers from 0; entries are borrowed. */
 kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int64_t end, kdri_own *out);
 /* All rows of `count` matrices of equal width below each other; sparse if any of them is. */
 kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out);
 /* Rows rows[0..n-1] of x, in that order. */
 kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out);
-/* share.c: the same of the rows of all ranks, by their numbers in the order of all; on all ranks. */
+/* share.c: the same for the rows of all ranks, numbered in the order of all; the result is on all ranks. */
 kdr_status kdri_mat_take_all(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n,
                              kdri_own *out);
 /* Row i of n is row here[i] of x on the one rank that has it, and -1 on the others; on all ranks. */
@@ -87,8 +89,8 @@ kdr_status kdri_mat_share(kdr_context *ctx, const kdr_mat *x, const int64_t *her
 
 /* --- op.c: anything that can be applied to a block of vectors ------------------------------- */
 
-/* Somebody who has a matrix at hand and multiplies it better than linalg can (matrix/device_held.h); those of a context are a list. False:
- * this is none of its matrices, or it cannot now. */
+/* A provider of faster products with a matrix that it holds (matrix/device_held.h); a context has a list of them. False:
+ * it does not hold this matrix, or cannot multiply it now. */
 typedef struct kdri_held kdri_held;
 struct kdri_held {
 	kdri_held *next;
@@ -123,9 +125,9 @@ typedef enum kdri_which { KDRI_LARGEST, KDRI_SMALLEST } kdri_which;
 /* All eigenvalues (ascending) of a symmetric n x n matrix in full storage; eigenvector j in column j
  * of `a` on return, each with its largest entry positive. */
 kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values);
-/* The `count` algebraically largest (descending) or smallest (ascending) eigenvalues of a symmetric
- * operator and their vectors (n x count, row-major), by blocks (ritz.c); dense LAPACK below a size. Largest entry of
- * each vector positive. KDR_ERR_NUMERIC if it does not converge or is asked to stop. */
+/* The `count` algebraically largest (descending) or smallest (ascending) eigenvalues of a symmetric operator and their
+ * vectors (n x count, row-major), by blocks (ritz.c); dense LAPACK below a size. Largest entry of each vector positive.
+ * Returns KDR_ERR_NUMERIC if it does not converge or is stopped. */
 kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
                       double *values, double *vectors);
 /* Cholesky of a symmetric positive definite n x n matrix, in place: the lower triangle becomes L.
@@ -141,9 +143,9 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 
 /* --- kernels.h machinery -------------------------------------------------------------------- */
 
-/* Marks a leaf kernel to be compiled for several instruction sets, chosen at run time. They are named
- * by level: "arch=haswell" would be taken by a Haswell alone, and by nothing newer. No parallel region
- * may stand inside such a function. */
+/* Marks a leaf kernel to be compiled for several instruction sets, chosen at run time. They are named by level, because
+ * "arch=haswell" would only match a Haswell processor and nothing newer. Such a function must not contain a parallel
+ * region. */
 #ifdef KDR_HAVE_TARGET_CLONES
 #define KDRI_KERNEL __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
@@ -156,8 +158,8 @@ int kdri_machine(void);
 /* Rows per block of parallel work; fixed, since the order of sums depends on it. */
 enum { KDRI_BLOCK = 256 };
 
-/* Sums over all rows: at most KDRI_CHUNKS chunks of about equal size, each with its own partial sum.
- * How many there are depends on the rows alone. */
+/* Sums over all rows: at most KDRI_CHUNKS chunks of about equal size, each with its own partial sum. Their number
+ * depends only on the number of rows. */
 enum { KDRI_CHUNKS = 16 };
 static inline int64_t kdri_chunks(int64_t rows)
 {
@@ -167,7 +169,7 @@ static inline int64_t kdri_chunk_begin(int64_t rows, int64_t chunks, int64_t c)
 {
 	return c * (rows / chunks) + KDRI_MIN(c, rows % chunks);
 }
-/* A row of chunk c, drawn: one of each chunk, so that rows sorted by class keep their shares. */
+/* A random row of chunk c: one per chunk, so that rows sorted by class keep their proportions. */
 static inline int64_t kdri_chunk_draw(kdri_rng *rng, int64_t rows, int64_t chunks, int64_t c)
 {
 	int64_t begin = kdri_chunk_begin(rows, chunks, c);

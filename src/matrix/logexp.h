@@ -1,13 +1,13 @@
 /* ln and exp that compilers can vectorise. SPDX-License-Identifier: BSD-3-Clause
  *
- * A call of log() or exp() keeps a loop scalar: about 8 ns an element, where these take 1 to 2. They have no
- * branches and no tables, so that a loop over them becomes vector code on every machine (`#pragma omp simd`,
- * KDRI_KERNEL). Both err by less than 1 unit in the last place (tests/unit/test_logexp.c).
+ * A call of log() or exp() keeps a loop scalar: about 8 ns per element, while these take 1 to 2 ns. They have no
+ * branches and no tables, so that compilers vectorise loops over them on every machine (`#pragma omp simd`,
+ * KDRI_KERNEL). The error of both is less than 1 unit in the last place (tests/unit/test_logexp.c).
  *
  * ln: x = 2^k (1 + f) with 1 + f in [sqrt(1/2), sqrt(2)), and with s = f / (2 + f)
  *     ln(1 + f) = 2 atanh(s) = f - f^2/2 + s (f^2/2 + R(s^2)),
- * R the polynomial of Sun's fdlibm (e_log.c), its error below 2^-58.
- * exp: x = k ln 2 + r, |r| <= ln(2) / 2, and the rational form of fdlibm (e_exp.c). */
+ * R the polynomial of Sun's fdlibm (e_log.c), its error below 2^-58. exp: x = k ln 2 + r, |r| <= ln(2) / 2, and the
+ * rational form of fdlibm (e_exp.c). */
 #ifndef KDRI_LOGEXP_H
 #define KDRI_LOGEXP_H
 
@@ -68,7 +68,7 @@ static inline double kdri_exp(double x)
 	                         w * (6.61375632143793436117e-05 +
 	                              w * (-1.65339022054652515390e-06 + w * 4.13813679705723846039e-08))));
 	double y = 1 + (r * c / (2 - c) - lo + hi);
-	/* 2^k in two factors: 2^1024 is no number. */
+	/* 2^k in two factors, because 2^1024 is not representable. */
 	uint64_t n = kdri_bits(t) - kdri_bits(shift);
 	y = y * kdri_from_bits((n + 1022) << 52) * 2;
 	y = x < -708 ? 0 : y;

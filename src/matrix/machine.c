@@ -1,4 +1,4 @@
-/* Which machine this is. SPDX-License-Identifier: BSD-3-Clause */
+/* Detects the kind of machine. SPDX-License-Identifier: BSD-3-Clause */
 #include "matrix/linalg.h"
 
 int kdri_machine(void)

@@ -16,7 +16,7 @@ static int64_t entries(const kdr_mat *x)
 	                                : x->as.csr.rowptr[x->as.csr.rows] - x->as.csr.rowptr[0];
 }
 
-/* Whether somebody who holds x has done it. */
+/* Whether a provider that holds x has computed it. */
 static bool done_elsewhere(kdr_context *ctx, const kdr_mat *x, bool transposed, const double *b, int64_t k,
                            int64_t ldb, double *y, int64_t ldy, kdr_status *st)
 {
@@ -142,9 +142,9 @@ kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char 
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++)
 			if (!isfinite(row.val[p]) && !(missing && isnan(row.val[p])))
-				return kdri_fail(ctx, KDR_ERR_DATA, "task %s: row %lld, column %lld is %s",
-				                 what, (long long)i + 1,
-				                 (long long)kdri_entry_column(&row, p) + 1,
+				return kdri_fail(ctx, KDR_ERR_DATA,
+				                 "data set %s: row %lld, column %lld is %s", what,
+				                 (long long)i + 1, (long long)kdri_entry_column(&row, p) + 1,
 				                 isnan(row.val[p]) ? "nan"
 				                 : row.val[p] > 0  ? "inf"
 				                                   : "-inf");

@@ -1,18 +1,19 @@
 /* Dense products on single-threaded BLAS, in double or single precision. SPDX-License-Identifier: BSD-3-Clause
  *
- * C is cut into tiles, each done by one thread, so that nothing depends on the number of threads: tiles follow from the shape
- * alone. A tile of 384 x 768 with inner dimension k costs 2 * 384 * 768 k flops for 8 * 1152 k bytes: 64 flops a byte. BLAS
- * first copies what it reads into its own order, a tenth of the time; where C is large enough to give every thread many tiles
- * they are up to thrice as long and wide. All are made about as large: 592 rows are 2 x 304, not 384 + 208.
+ * C is cut into tiles, each done by one thread, so that nothing depends on the number of threads: tiles follow from the
+ * shape alone. A tile of 384 x 768 with inner dimension k costs 2 * 384 * 768 k flops for 8 * 1152 k bytes: 64 flops a
+ * byte. BLAS first copies what it reads into its own order, a tenth of the time; where C is large enough to give every
+ * thread many tiles they are up to thrice as long and wide. All are made about as large: 592 rows are 2 x 304, not 384 +
+ * 208.
  *
- * Where C is small and the inner dimension long (X' X of a tall X) the inner dimension is cut too: split s > 0 of C goes to a
- * buffer of its own, and the buffers are added to C in order.
+ * Where C is small and the inner dimension long (X' X of a tall X) the inner dimension is cut too: split s > 0 of C goes
+ * to a buffer of its own, and the buffers are added to C in order.
  *
- * A tile goes through a long inner dimension in steps, which are a fraction of a second: between them whoever waits is asked
- * whether to go on.
+ * A tile goes through a long inner dimension in steps, which are a fraction of a second: between them the context is
+ * checked for a request to stop.
  *
- * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is single and C is
- * double a tile goes to a buffer of its thread first. */
+ * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is single
+ * and C is double a tile goes to a buffer of its thread first. */
 #include "matrix/block.h"
 #include "matrix/lapack.h"
 
@@ -134,7 +135,7 @@ typedef struct place {
 	int64_t unit, units;
 } place;
 
-/* Whether the product is given up; asks the caller too. */
+/* Whether the computation is abandoned; also checks for a request to stop. */
 static bool given_up(const place *p)
 {
 	return kdri_leave_off(p->ctx, "product", p->unit, p->units) && p->ctx->abandon;

@@ -119,7 +119,7 @@ static kdr_status range_turn(kdr_context *ctx, int64_t n, int64_t k, int64_t cou
 	for (int64_t j = 0; j < count; j++)
 		for (int64_t i = 0; i < k; i++)
 			mix[i * count + j] *= s[j] > 0 ? 1 / s[j] : 0;
-	if (count > k) { /* fewer directions than were asked for: the others are 0 */
+	if (count > k) { /* fewer directions than requested: the others are 0 */
 		double *wider = NULL;
 		KDRI_TRY(KDRI_NEW(ctx, &wider, n * count));
 		st = kdri_gemm(ctx, false, false, n, count, k, 1, *y, k, mix, count, 0, wider, count);

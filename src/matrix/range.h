@@ -11,7 +11,7 @@ kdr_status kdri_gram(kdr_context *ctx, const kdr_mat *x, double *out);
 /* X'X, whichever side is the shorter: cols x cols. */
 kdr_status kdri_gram_columns(kdr_context *ctx, const kdr_mat *x, double *out);
 
-/* X = V diag(s) U' cut to `rank` directions; U (cols x rank) is orthonormal and spans the range kept. */
+/* X = V diag(s) U' truncated to `rank` directions; U (cols x rank) is orthonormal and spans the range kept. */
 typedef struct kdri_range {
 	const kdr_mat *x; /* borrowed */
 	int64_t rank;
@@ -19,7 +19,7 @@ typedef struct kdri_range {
 	bool by_rows;  /* rows < cols: `e` is V and U = X' V diag(1/s) is never formed */
 	double *e;     /* shorter side x rank: U, or V if by_rows */
 	double energy; /* share of |X|^2 in the directions kept; 1 where all of them are */
-	bool capped;   /* there were more directions with the energy wanted than could be kept */
+	bool capped;   /* more directions would be needed for the requested energy than could be kept */
 } kdri_range;
 
 /* Whether x is small enough for all of its directions: at most 3000 on the shorter side; of columns, where rows are held by
@@ -39,14 +39,14 @@ kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *range, const doub
 /* X U (rows x rank): the data in the coordinates of their range. */
 kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *range, double *out);
 
-/* Directions that are looked for beside those wanted; directions and rounds of a range that is not whole. */
+/* Additional directions that are searched; directions and rounds of a truncated range. */
 enum { KDRI_RANGE_WHOLE = 3000, KDRI_LEADING_BESIDE = 16, KDRI_RANGE_MOST = 256, KDRI_RANGE_ROUNDS = 4 };
 
-/* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of
- * power iteration: s descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may
- * be NULL. A subspace is found to full accuracy where the singular values fall fast, nearly where they do not. Memory is
- * that of count + 16 columns: *u is what the rounds worked on. Where rows are held by several ranks the operator applies to those
- * here, and its transposed gives their part of the sum; the triplets are those of all rows, of *u the rows here. */
+/* The `count` leading singular triplets of an operator by random projections with `rounds` rounds of power iteration: s
+ * descending; *u (rows x count, the caller's to free) and v (cols x count) orthonormal, either may be NULL. The subspace
+ * is accurate if the singular values decrease quickly, and approximate otherwise. Memory is that of count + 16 columns:
+ * *u is what the rounds worked on. If rows are held by several ranks, the operator applies to those of this rank, and
+ * its transpose gives their part of the sum; the triplets are those of all rows, and *u has the rows of this rank. */
 kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double **u, double *s,
                         double *v);
 

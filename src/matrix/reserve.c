@@ -1,9 +1,9 @@
-/* Room for BLAS where the address space is limited. SPDX-License-Identifier: BSD-3-Clause
+/* Memory for BLAS if the address space is limited. SPDX-License-Identifier: BSD-3-Clause
  *
- * OpenBLAS takes a large buffer for each product that runs at the same time, keeps it, and, where there is
- * no address space for one (ulimit -v), tries again for ever. So under such a limit the buffers are taken
- * before the work begins: as many as fit into half of what is left, one a thread, and no more threads then
- * work than there are buffers. Without a limit nothing is done. */
+ * OpenBLAS allocates a large buffer for each product that runs at the same time, keeps it, and retries for ever if there
+ * is no address space (ulimit -v). With such a limit, the buffers are therefore allocated before the work begins: as
+ * many as fit into half of the remaining space, one per thread, and only as many threads are used as there are buffers.
+ * Without a limit nothing is done. */
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
@@ -62,7 +62,7 @@ kdr_status kdri_blas_reserve(kdr_context *ctx)
 		if (reserved == 0 && !reserve_fits(2 * buffer_bytes)) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_MEMORY,
-			        "the limit on address space (ulimit -v) leaves less than the %.0f MB that linear algebra needs",
+			        "the limit on address space (ulimit -v) leaves less than the %.0f MB that linear algebra needs; raise it",
 			        2 * (double)buffer_bytes / 1e6);
 			goto done;
 		}

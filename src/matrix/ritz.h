@@ -1,8 +1,7 @@
 /* A few lowest eigenpairs of a symmetric operator, by blocks. SPDX-License-Identifier: BSD-3-Clause
  *
- * Where kdri_eigsh starts from one random vector, this starts from a block: multiple eigenvalues up to
- * the block's width are found, products run over many columns at once, and a good guess (the answer to
- * a nearby problem) saves most of the work. */
+ * It starts from a block instead of one random vector: multiple eigenvalues up to the block's width are found, products
+ * use many columns at once, and a good guess (the solution of a similar problem) saves most of the work. */
 #ifndef KDRI_RITZ_H
 #define KDRI_RITZ_H
 
@@ -10,22 +9,22 @@
 
 typedef struct kdri_ritz_options {
 	int64_t count;      /* pairs wanted, 1 .. rows of the operator */
-	const double *warm; /* rows x count, a guess; or NULL. The answer is never worse than it */
-	double tol;         /* residuals wanted, as a share of the largest |eigenvalue| seen */
-	double gap_tol;   /* residuals that are enough, as a share of the gap behind the last value wanted */
+	const double *warm; /* rows x count, a guess; or NULL. The result is never worse than the guess */
+	double tol;         /* required residuals, as a fraction of the largest |eigenvalue| found */
+	double gap_tol;   /* sufficient residuals, as a fraction of the gap after the last requested value */
 	bool loose_above; /* for pairs above zero a tenth of their value is enough */
 	int64_t most_steps; /* 0: 200 */
-	/* Y ~ (A - c I)^-1 X, roughly, for a c below the values wanted; or NULL. Residuals go through it before they
-	 * join the basis, and the steps it takes no longer grow with the spread of the spectrum. */
+	/* Y ~ (A - c I)^-1 X, approximately, for a c below the requested values; or NULL. It is applied to residuals
+	 * before they join the basis, so that the number of steps no longer grows with the spread of the spectrum. */
 	const kdri_op *precondition;
 } kdri_ritz_options;
 
-/* Values ascending, vectors (rows x count) orthonormal. *converged is false where the residuals are
- * still above tol after many steps, or the context asks to stop: the pairs are then the best found. */
+/* Values ascending, vectors (rows x count) orthonormal. *converged is false if the residuals are still above tol after
+ * many steps, or if the context requires to stop: the pairs are then the best found. */
 kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz_options *options,
                             double *values, double *vectors, bool *converged);
 
-/* The columns that `precondition` is asked for at a time, at most. */
+/* The maximum number of columns per call of `precondition`. */
 int64_t kdri_ritz_block(int64_t rows, int64_t count);
 double kdri_ritz_bytes(double rows, double count); /* that kdri_ritz_lowest needs */
 

@@ -54,7 +54,8 @@ static kdr_status own_csr(kdr_context *ctx, int64_t rows, int64_t cols, int64_t 
 	kdr_status st;
 	*s = (csr_storage){ NULL, NULL, NULL };
 	if (cols > INT32_MAX)
-		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld columns: a sparse matrix has at most %d",
+		return kdri_fail(ctx, KDR_ERR_SIZE,
+		                 "%lld columns are too many; a sparse matrix can have at most %d",
 		                 (long long)cols, INT32_MAX);
 	KDRI_TRY(KDRI_NEW(ctx, &s->rowptr, rows + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &s->col, nnz));
@@ -195,7 +196,7 @@ static kdr_status stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t c
 		if (kdr_mat_cols(parts[t]) != cols)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "matrix %lld has %lld columns but the first has %lld: they cannot be stacked",
+			        "matrix %lld has %lld columns, but the first has %lld; only matrices with equally many columns can be stacked",
 			        (long long)t + 1, (long long)kdr_mat_cols(parts[t]), (long long)cols);
 		rows += kdr_mat_rows(parts[t]);
 		sparse = sparse || parts[t]->kind == KDR_MAT_CSR;
@@ -246,7 +247,8 @@ static kdr_status stack_take(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	int64_t cols = kdr_mat_cols(x);
 	for (int64_t i = 0; i < n; i++)
 		if (rows[i] < 0 || rows[i] >= kdr_mat_rows(x))
-			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "row %lld is wanted of a matrix with %lld",
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+			                 "row %lld does not exist; the matrix has %lld rows",
 			                 (long long)rows[i] + 1, (long long)kdr_mat_rows(x));
 	if (x->kind == KDR_MAT_DENSE) {
 		double *data = NULL;

@@ -1,10 +1,11 @@
-/* CoCC: classes carried to other documents by clusters of words that both share. SPDX-License-Identifier: BSD-3-Clause
+/* CoCC: transfers classes to documents of another domain through word clusters that both share.
+ * SPDX-License-Identifier: BSD-3-Clause
  *
  * [DXY07] W. Dai, G.-R. Xue, Q. Yang, Y. Yu: Co-clustering based classification for out-of-domain documents. KDD 2007.
  *
- * f(d, w) is the joint distribution of the samples asked for and the features, g(c, w) that of the classes and the features
- * in the samples that are known; both are entries divided by their sum. Samples are put into clusters d^, one a class, and
- * features into m clusters w^, so that little is lost of what each tells of the other:
+ * f(d, w) is the joint distribution of unlabelled samples and features, g(c, w) that of the classes and the features of
+ * labelled samples; both are entries divided by their sum. Samples are assigned to clusters d^, one per class, and
+ * features to m clusters w^, so that little mutual information is lost:
  *
  *   (E1)  J = I(D; W) - I(D^; W^) + lambda (I(C; W) - I(C; W^))   [DXY07, the loss]
  *   (E2)  d^(d) = argmin_d^ KL(f(W|d) || f^(W|d^)) = argmin_d^ - sum_w^ f(w^|d) log f(w^|d^)
@@ -32,9 +33,10 @@ static const char stage[] = "cocc";
 static const double never = 1e300; /* - log 0: times 0 it is 0 */
 
 static const kdr_option_desc options_table[] = {
-	KDRI_REAL("lambda", 0.25, 0, 1e6, "weight of what word clusters tell of the known classes",
+	KDRI_REAL("lambda", 0.25, 0, 1e6,
+	          "weight of the information that word clusters give about the known classes",
 	          .symbol = "lambda"),
-	KDRI_INT("words", 64, 1, 1e6, "clusters of features", .symbol = "|W^|"),
+	KDRI_INT("words", 64, 1, 1e6, "number of feature clusters", .symbol = "|W^|"),
 	KDRI_MAX_ITER(20),
 	KDRI_TOL(0),
 	{ .name = NULL },
@@ -43,7 +45,7 @@ static const kdr_option_desc options_table[] = {
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY(
 	        "scores", KDR_FLOAT64, "n x classes",
-	        "minus the divergence of the sample from each class, but for what all classes share; -1000 at least",
+	        "minus the divergence of the sample from each class, up to a constant common to all classes; at least -1000",
 	        .per_task = true, .scoring = KDR_SCORING_MARGINS),
 	KDRI_ARRAY("word_clusters", KDR_INT64, "d", "the cluster of each feature"),
 	{ .name = NULL },
@@ -57,7 +59,7 @@ static const char *const references_table[] = {
 typedef struct cocc {
 	kdri_domains set;
 	int64_t n, d, c, m;
-	double lambda, total;          /* sum of the entries asked for */
+	double lambda, total;          /* sum of the entries of unlabelled samples */
 	double constant;               /* I(D; W) + lambda I(C; W) */
 	int64_t *labels, *words;       /* n; d */
 	double *source, *by_word;      /* d x c each */
@@ -109,7 +111,7 @@ static void sum_rows(kdr_context *ctx, cocc *a)
 	for (int64_t i = 0; i < a->n; i++) {
 		double *row = a->by_row + i * m;
 		kdri_entries e = kdri_row_entries(&a->set.set.x.view, i);
-		if (!a->set.asked[i])
+		if (!a->set.unlabelled[i])
 			continue;
 		memset(row, 0, (size_t)m * sizeof *row);
 		for (int64_t p = 0; p < e.count; p++)
@@ -123,7 +125,7 @@ static void sum_words(cocc *a)
 	memset(a->by_word, 0, (size_t)(a->d * a->c) * sizeof *a->by_word);
 	for (int64_t i = 0; i < a->n; i++) {
 		kdri_entries e = kdri_row_entries(&a->set.set.x.view, i);
-		for (int64_t p = 0; a->set.asked[i] && p < e.count; p++)
+		for (int64_t p = 0; a->set.unlabelled[i] && p < e.count; p++)
 			a->by_word[kdri_entry_column(&e, p) * a->c + a->labels[i]] += e.val[p] / a->total;
 	}
 }
@@ -164,7 +166,7 @@ static kdr_status step_rows(kdr_context *ctx, cocc *a)
 	KDRI_TRY(kdri_gemm(ctx, false, true, a->n, c, m, 1, a->by_row, m, a->logs, m, 0, a->scores, c));
 	for (int64_t i = 0; i < a->n; i++) {
 		int64_t best = 0;
-		if (!a->set.asked[i])
+		if (!a->set.unlabelled[i])
 			continue;
 		for (int64_t j = 0; j < c; j++) {
 			double *score = a->scores + i * c + j;
@@ -227,7 +229,7 @@ static kdr_status tabulate(kdr_context *ctx, cocc *a, double *unit, double *mass
 		kdri_entries e = kdri_row_entries(&a->set.set.x.view, i);
 		for (int64_t p = 0; p < e.count; p++) {
 			int64_t w = kdri_entry_column(&e, p);
-			if (a->set.asked[i]) {
+			if (a->set.unlabelled[i]) {
 				a->rows[i] += e.val[p];
 				col[w] += e.val[p];
 				sum += xlogx(e.val[p]);
@@ -411,7 +413,8 @@ const kdri_algo kdri_algo_cocc = {
 	.info = { .id = "cocc",
 	          .class_name = "CoCC",
 	          .title = "Co-clustering based classification",
-	          .summary = "carries classes to other documents by clusters of words that both share",
+	          .summary =
+	                  "labels documents of another domain through word clusters that both domains share",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_NONNEG | KDR_ALGO_COUNTS,
 	          .options = options_table,

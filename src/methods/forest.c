@@ -16,12 +16,12 @@ static const kdr_option_desc options_table[] = {
 	KDRI_INT("trees", 500, 1, 1e6, "number of trees"),
 	KDRI_CHOICE(
 	        "splits", 0, splits,
-	        "best: the best threshold of each column that is tried; random: one random threshold of each"),
+	        "best: the best threshold of each column that is tried; random: one random threshold per column"),
 	KDRI_BOOL("bootstrap", 1, "grow each tree on samples drawn with replacement"),
 	KDRI_BOOL("balanced", 1, "give all classes the same weight, whatever their number of samples"),
 	KDRI_REAL("columns", 0, 0, 1, "fraction of the columns tried at each split; 0: their square root"),
-	KDRI_INT("min_leaf", 5, 1, 1e9, "least number of samples in a leaf"),
-	KDRI_INT("max_depth", 0, 0, 1e9, "most splits from the root to a leaf; 0: no limit"),
+	KDRI_INT("min_leaf", 5, 1, 1e9, "minimum number of samples in a leaf"),
+	KDRI_INT("max_depth", 0, 0, 1e9, "maximum number of splits from the root to a leaf; 0: no limit"),
 	{ .name = NULL },
 };
 
@@ -35,7 +35,8 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("tree_nodes", KDR_INT64, "nodes x 3",
 	           "column (-1: a leaf), left child or leaf, whether missing values go left",
 	           .in_model = true),
-	KDRI_ARRAY("tree_thresholds", KDR_FLOAT64, "nodes", "samples up to it go left", .in_model = true),
+	KDRI_ARRAY("tree_thresholds", KDR_FLOAT64, "nodes", "samples with values up to it go left",
+	           .in_model = true),
 	KDRI_ARRAY("tree_leaves", KDR_FLOAT64, "leaves x classes", "fraction of each class in each leaf",
 	           .in_model = true),
 	{ .name = NULL },

@@ -41,14 +41,15 @@ enum { BLOCKS = 20, INNER = 20, ROUNDS = 4, MOST_SOFT = 100, SAMPLES_EACH = 30, 
 static const double inner_tol = 1e-5;
 
 static const kdr_option_desc options_table[] = {
-	KDRI_INT("l", 20, 1, 256, "leading directions of the data that samples are moved in", .symbol = "r"),
+	KDRI_INT("l", 20, 1, 256, "number of leading principal directions in which samples are moved",
+	         .symbol = "r"),
 	KDRI_INT("clusters", 0, 0, 1e6,
-	         "soft clusters that tasks must mix in; 0: one for 30 samples, 100 at most",
+	         "number of soft clusters in which data sets must mix; 0: one per 30 samples, at most 100",
 	         .automatic = "min(100, n / 30)"),
-	KDRI_REAL("theta", 2, 0, 1e3, "how hard clusters are pushed to mix the tasks; 0: not at all",
+	KDRI_REAL("theta", 2, 0, 1e3, "how strongly clusters are pushed to mix the data sets; 0: not at all",
 	          .symbol = "theta"),
 	KDRI_REAL("sigma", 0.1, 0, 1e3, "width of the soft clusters", .open_min = true, .symbol = "sigma"),
-	KDRI_REAL("ridge", 1, 0, 1e9, "weight against moving a task within a cluster", .open_min = true,
+	KDRI_REAL("ridge", 1, 0, 1e9, "penalty on moving a data set within a cluster", .open_min = true,
 	          .symbol = "lambda"),
 	KDRI_MAX_ITER(10),
 	KDRI_TOL(1e-4),
@@ -57,13 +58,15 @@ static const kdr_option_desc options_table[] = {
 };
 
 static const kdr_field_desc fields_table[] = {
-	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x r", "samples along the leading directions, moved",
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x r",
+	           "coordinates of the samples along the leading directions, after the move",
 	           .per_task = true, .common_space = true),
-	KDRI_ARRAY("unmoved", KDR_FLOAT64, "n x r", "samples along the leading directions as they were",
+	KDRI_ARRAY("unmoved", KDR_FLOAT64, "n x r",
+	           "coordinates of the samples along the leading directions, before the move",
 	           .per_task = true),
 	KDRI_ARRAY("soft_centres", KDR_FLOAT64, "C x r",
-	           "centres of the soft clusters at the start, of unit length"),
-	KDRI_ARRAY("centres", KDR_FLOAT64, "k x r", "centres of the clusters among the moved samples"),
+	           "initial centres of the soft clusters, scaled to unit length"),
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x r", "cluster centres of the moved samples"),
 	{ .name = NULL },
 };
 
@@ -457,7 +460,7 @@ const kdri_algo kdri_algo_harmony = {
 	          .class_name = "Harmony",
 	          .title = "Harmony, then k-means",
 	          .summary =
-	                  "moves the samples of all tasks until tasks mix in every soft cluster, then clusters them together",
+	                  "moves samples until the data sets mix in every soft cluster, then clusters them together",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS,
 	          .options = options_table,

@@ -43,21 +43,23 @@ static const double soften = 0.2; /* of the start: what a sample has of the clus
 
 static const kdr_option_desc options_table[] = {
 	KDRI_REAL("lambda", 5, 0, 1e9,
-	          "weight against what is a task's own: the larger, the more must be shared",
+	          "penalty on the data sets' own parts; larger values make them share more",
 	          .symbol = "lambda"),
 	KDRI_MAX_ITER(100),
 	KDRI_TOL(1e-5),
-	KDRI_INT("n_init", 10, 1, 1e6, "runs of the k-means that H starts from; the best is kept"),
+	KDRI_INT("n_init", 10, 1, 1e6, "number of runs of the k-means that initialises H; the best is kept"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	KDRI_ARRAY("W", KDR_FLOAT64, "k x d", "factors that all tasks share", .in_model = true),
-	KDRI_ARRAY("V", KDR_FLOAT64, "k x d", "what each task adds to the factors", .per_task = true,
+	KDRI_ARRAY("W", KDR_FLOAT64, "k x d", "factors that all data sets share", .in_model = true),
+	KDRI_ARRAY("V", KDR_FLOAT64, "k x d", "what each data set adds to the factors", .per_task = true,
 	           .in_model = true),
-	KDRI_ARRAY("sizes", KDR_FLOAT64, "k", "root mean square of each factor in the samples of the task",
-	           .per_task = true, .in_model = true),
-	KDRI_ARRAY("H", KDR_FLOAT64, "n x k", "what the samples have of each factor, in units of its size",
+	KDRI_ARRAY("sizes", KDR_FLOAT64, "k",
+	           "root mean square of each factor over the samples of the data set", .per_task = true,
+	           .in_model = true),
+	KDRI_ARRAY("H", KDR_FLOAT64, "n x k",
+	           "amount of each factor in each sample, in units of the factor's root mean square",
 	           .per_task = true, .scoring = KDR_SCORING_SHARES, .common_space = true),
 	{ .name = NULL },
 };
@@ -412,10 +414,11 @@ static kdr_status inmf_predict(kdr_context *ctx, const kdr_result *fitted, const
 	double *a = NULL, *own = NULL, *q = NULL, *b = NULL, *h = NULL;
 	if (!w.data || !v.data || w.ndim != 2 || v.ndim != 2 || v.shape[0] != k || v.shape[1] != w.shape[1] ||
 	    !sizes.data || sizes.ndim != 1 || sizes.shape[0] != k)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no factors for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no factors for data set number %lld",
 		                 (long long)task + 1);
 	if (d != w.shape[1])
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's factors %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's factors have %lld",
 		                 (long long)d, (long long)w.shape[1]);
 	KDRI_TRY(KDRI_NEW(ctx, &a, d * k));
 	KDRI_TRY(KDRI_NEW(ctx, &own, d * k));
@@ -465,7 +468,7 @@ const kdri_algo kdri_algo_inmf = {
 	          .class_name = "INMF",
 	          .title = "Integrative nonnegative matrix factorisation",
 	          .summary =
-	                  "factors that tasks share and parts that each adds; features may differ (LIGER, UINMF)",
+	                  "factorises the data sets into shared factors and parts of their own; features may differ (LIGER, UINMF)",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS | KDR_ALGO_MONOTONE |
 	                   KDR_ALGO_NONNEG | KDR_ALGO_PREDICT,

@@ -23,9 +23,8 @@ static const char *const starts[] = { "kmeans++", "random", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_CHOICE("start", KDRI_START_PLUSPLUS, starts,
-	            "how a run finds its first centres: spread out by k-means++, or k random samples"),
-	KDRI_BOOL("spherical", 0,
-	          "compare by the cosine: rows count as unit vectors, centres have unit length"),
+	            "how a run chooses its first centres: spread out by k-means++, or k random samples"),
+	KDRI_BOOL("spherical", 0, "compare samples by cosine: rows and centres are scaled to unit length"),
 	KDRI_N_INIT(10),
 	KDRI_MAX_ITER(300),
 	KDRI_TOL(1e-6),
@@ -33,8 +32,7 @@ static const kdr_option_desc options_table[] = {
 };
 
 static const kdr_field_desc fields_table[] = {
-	KDRI_ARRAY("centres", KDR_FLOAT64, "k x d", "centres of the clusters", .per_task = true,
-	           .in_model = true),
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x d", "cluster centres", .per_task = true, .in_model = true),
 	{ .name = NULL },
 };
 
@@ -159,9 +157,9 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	KDRI_TRY(kdri_result_number(ctx, result, "inertia", r.objective));
 	KDRI_TRY(kdri_result_number(ctx, result, "best_run", (double)r.best_run));
 	if (r.distinct < k) /* kdr_fit says so of tasks by themselves */
-		KDRI_TRY(kdri_result_warn(ctx, result,
-		                          "pooled tasks: only %lld distinct sample%s for k = %lld",
-		                          (long long)r.distinct, r.distinct == 1 ? "" : "s", (long long)k));
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result, "the pooled data sets have only %lld distinct sample%s for k = %lld",
+		        (long long)r.distinct, r.distinct == 1 ? "" : "s", (long long)k));
 done:
 	kdri_kmeans_free(ctx, &r);
 	pool_free(ctx, &p);
@@ -220,10 +218,11 @@ static kdr_status kmeans_predict(kdr_context *ctx, const kdr_result *fitted, con
 {
 	kdr_array c = kdr_result_array(fitted, "centres", task);
 	if (!c.data || c.ndim != 2)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centres for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centres for data set number %lld",
 		                 (long long)task + 1);
 	if (c.shape[1] != kdr_mat_cols(x))
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centres %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's centres have %lld",
 		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
 	return kdri_kmeans_assign(ctx, x, c.data, c.shape[0], kdri_opt_bool(options, "spherical"), labels);
 }
@@ -240,7 +239,8 @@ const kdri_algo kdri_algo_kmeans = {
 	.info = { .id = "kmeans",
 	          .class_name = "KMeans",
 	          .title = "k-means",
-	          .summary = "Lloyd's algorithm from k-means++ starts, each task by itself or all pooled",
+	          .summary =
+	                  "Lloyd's algorithm from k-means++ starts, for each data set separately or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
 	          .options = options_table,

@@ -22,14 +22,14 @@ static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_LINEAR(4, 1e-6),
 	KDRI_BOOL(
 	        "joint", 0,
-	        "fit all classes at once, with a constant that is not penalised, in place of each against the rest"),
+	        "fit all classes jointly, with an unpenalised intercept, instead of each class against the rest"),
 	KDRI_MAX_ITER(1000),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
-	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class: the logarithm of its odds",
+	KDRI_ARRAY("scores", KDR_FLOAT64, "n x classes", "score of each class: its log odds",
 	           .per_task = true),
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "probability of each class", .per_task = true,
 	           .scoring = KDR_SCORING_SHARES),
@@ -49,7 +49,7 @@ const kdri_algo kdri_algo_logreg = {
 	          .class_name = "LogReg",
 	          .title = "logistic regression",
 	          .summary =
-	                  "one class against the rest, or all at once, trained on the source and applied to the target",
+	                  "one class against the rest or all classes jointly, trained on the source and applied to the target",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS | KDR_ALGO_INDUCTIVE,
 	          .options = options_table,

@@ -24,10 +24,11 @@ static const char *const covariances[] = { "shared", "own", NULL };
 static const char *const centrings[] = { "auto", "yes", "no", NULL };
 
 static const kdr_option_desc options_table[] = {
-	KDRI_CHOICE("covariance", 0, covariances,
-	            "shared: one variance per number for all clusters; own: each cluster has its own"),
+	KDRI_CHOICE(
+	        "covariance", 0, covariances,
+	        "shared: one variance per numeric column for all clusters; own: each cluster has its own variances"),
 	KDRI_CHOICE("centre", 0, centrings,
-	            "pooled: subtract each data set's own means; auto: if that lowers the BIC"),
+	            "with pooled data: subtract each data set's own means; auto: if that lowers the BIC"),
 	KDRI_MAX_ITER(100),
 	KDRI_REAL("tol", 1e-5, 0, 1,
 	          "stop when the log-likelihood changes by less than this fraction of itself"),

@@ -41,12 +41,13 @@ static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
 	KDRI_CHOICE(
 	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
-	        "what a sample is joined to: its nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and where neighbours are too many to be found exactly; precomputed data have a column for each landmark"),
+	        "what samples are joined to: their nearest neighbours, or the nearest of a few samples chosen as landmarks; auto: landmarks on several ranks, or if there are too many samples for an exact search; precomputed data then have one column per landmark"),
 	KDRI_INT(
 	        "landmarks", 2000, 1, 30000,
-	        "samples that are landmarks, at least 3 a cluster; each sample is joined to as many of them as it would have neighbours, to twice as many where samples are like texts (mostly zeros, none below)"),
-	KDRI_CHOICE("rounding", KDRI_ROUNDING_KMEANS, roundings,
-	            "how eigenvectors become clusters: k-means on their rows, or the rotation of Yu and Shi"),
+	        "number of landmarks, at least 3 per cluster; each sample is joined to as many of them as it would have neighbours, or twice as many for text-like data (mostly zeros, none negative)"),
+	KDRI_CHOICE(
+	        "rounding", KDRI_ROUNDING_KMEANS, roundings,
+	        "how clusters are found from eigenvectors: by k-means on their rows, or by the rotation of Yu and Shi"),
 	KDRI_N_INIT(10),
 	KDRI_MAX_ITER(300),
 	{ .name = NULL },
@@ -73,16 +74,17 @@ static kdr_status warn(kdr_context *ctx, kdr_result *result, const char *name, c
                        int64_t k)
 {
 	kdr_status st = KDR_OK;
-	const char *what = name ? "task " : "pooled tasks";
+	const char *what = name ? "data set " : "pooled data sets";
 	name = name ? name : "";
 	if (s->isolated > 0)
 		KDRI_TRY(kdri_result_warn(
-		        ctx, result, "%s%s: %lld sample%s similar to no other: put into the largest cluster",
-		        what, name, (long long)s->isolated, s->isolated == 1 ? " is" : "s are"));
+		        ctx, result,
+		        "%s%s: %lld sample%s not similar to any other and joined the largest cluster", what,
+		        name, (long long)s->isolated, s->isolated == 1 ? " is" : "s are"));
 	if (s->components > k)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%s%s: the graph has %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
+		        "%s%s: the graph has %lld separate parts, more than k = %lld; the smaller parts joined the largest cluster",
 		        what, name, (long long)s->components, (long long)k));
 	if (s->nonempty < k)
 		KDRI_TRY(kdri_result_warn(ctx, result, "%s%s: only %lld of k = %lld clusters have samples",
@@ -125,7 +127,7 @@ static kdr_status take_joins(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 			if (row.val[p] < 0) {
 				st = kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "similarity=precomputed: row %lld, column %lld is %g: numbers >= 0 are needed",
+				        "similarity=precomputed: row %lld, column %lld is %g, but numbers >= 0 are needed",
 				        (long long)i + 1, (long long)kdri_entry_column(&row, p) + 1,
 				        row.val[p]);
 				goto done;
@@ -168,7 +170,7 @@ static int64_t joined_to(bool words, int64_t neighbors)
 	return kdri_landmarks_each(words ? KDRI_SAMPLES_WORDS : KDRI_SAMPLES_OTHER, neighbors);
 }
 
-/* Z: rows_of rows of each of so many tasks, joined to landmarks. */
+/* Z: rows_of[t] rows of each of `tasks` tasks, joined to landmarks. */
 static kdr_status join_landmarks(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
                                  int64_t k, const kdr_options *options, int64_t stream, kdri_graph *out)
 {
@@ -199,7 +201,7 @@ done:
 	return st;
 }
 
-/* Clusters x, rows_of rows of each of so many tasks. `name` NULL: the pooled tasks. */
+/* Clusters x, rows_of[t] rows of each of `tasks` tasks. `name` NULL: the pooled tasks. */
 static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
                                int64_t k, const int64_t *init, int64_t stream, const char *name,
                                const kdr_options *options, kdr_result *result, kdri_spectral_result *out)
@@ -363,7 +365,8 @@ const kdri_algo kdri_algo_ncut = {
 	.info = { .id = "ncut",
 	          .class_name = "NCut",
 	          .title = "normalised cut",
-	          .summary = "spectral clustering of a similarity graph, each task by itself or all pooled",
+	          .summary =
+	                  "spectral clustering of a similarity graph, for each data set separately or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED,
 	          .options = options_table,

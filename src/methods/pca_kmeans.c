@@ -31,10 +31,11 @@
 enum { WHOLE_BELOW = 3000, MOST_DIRECTIONS = 256, ROUNDS = 6 };
 
 static const kdr_option_desc options_table[] = {
-	KDRI_REAL("energy", 0.95, 0, 1, "share of the variance that the components kept must hold",
+	KDRI_REAL("energy", 0.95, 0, 1, "fraction of the variance that the kept components must explain",
 	          .open_min = true),
-	KDRI_BOOL("keep", true,
-	          "keep the principal directions, which label new samples: features x components numbers"),
+	KDRI_BOOL(
+	        "keep", true,
+	        "keep the principal directions (features x components numbers), which are needed to label new samples"),
 	KDRI_N_INIT(10),
 	KDRI_MAX_ITER(300),
 	KDRI_TOL(1e-6),
@@ -46,10 +47,10 @@ static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("components", KDR_FLOAT64, "d x r", "principal directions", .per_task = true,
 	           .in_model = true),
 	KDRI_ARRAY("variances", KDR_FLOAT64, "r", "sum of squares along each direction", .per_task = true),
-	KDRI_ARRAY("centres", KDR_FLOAT64, "k x r", "centres of the clusters along the principal directions",
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x r", "cluster centres along the principal directions",
 	           .per_task = true, .in_model = true),
-	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x r", "samples along the principal directions",
-	           .per_task = true),
+	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x r",
+	           "coordinates of the samples along the principal directions", .per_task = true),
 	{ .name = NULL },
 };
 
@@ -311,7 +312,7 @@ static kdr_status put_rank(kdr_context *ctx, const void *left, const kdr_options
 	if ((r->wide ? r->n : r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%lld components, the most for data of this size, hold %.1f%% of the variance, not %.1f%%",
+		        "%lld components, the maximum for data of this size, explain %.1f%% of the variance instead of %.1f%%",
 		        (long long)r->rank, 100 * r->energy, 100 * energy));
 done:
 	return st;
@@ -335,9 +336,8 @@ static kdr_status pca_kmeans_fit(kdr_context *ctx, const kdr_problem *problem, c
 		                         pca_kmeans_trace_of, put_rank,
 		                         pca_kmeans_put_task, pca_kmeans_release };
 	if (problem->pooled && kdri_together(ctx))
-		return kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "pca-kmeans: tasks are not pooled where rows are on several ranks; kmeans does");
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "pca-kmeans: pooling is not supported on several ranks; use kmeans");
 	return kdri_run_tasks(ctx, problem, options, &how, result);
 }
 
@@ -353,10 +353,11 @@ static kdr_status pca_kmeans_predict(kdr_context *ctx, const kdr_result *fitted,
 	(void)options;
 	if (!u.data || !m.data || !c.data || u.ndim != 2 || c.ndim != 2 || c.shape[1] != q ||
 	    m.shape[0] != u.shape[0])
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no components for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no components for data set number %lld",
 		                 (long long)task + 1);
 	if (u.shape[0] != kdr_mat_cols(x))
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's components %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's components have %lld",
 		                 (long long)kdr_mat_cols(x), (long long)u.shape[0]);
 	const kdri_centred centred = { x, m.data };
 	const kdri_op op = kdri_op_centred(&centred);
@@ -390,7 +391,8 @@ const kdri_algo kdri_algo_pca_kmeans = {
 	.info = { .id = "pca-kmeans",
 	          .class_name = "PCAKMeans",
 	          .title = "PCA, then k-means",
-	          .summary = "k-means along the principal components, each task by itself or all pooled",
+	          .summary =
+	                  "k-means along the principal components, for each data set separately or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -1,12 +1,13 @@
 /* Self-training, as a method. SPDX-License-Identifier: BSD-3-Clause
  *
- * A linear SVM is trained on what is known, labels the rest, and is trained again with its surest answers, several times
- * (engine/linear/self_training.c). With `start` = shifted, the first answers are those of samples moved by the
- * difference of the means,
+ * A linear SVM is trained on the labelled samples, labels the rest, and is trained again with its most certain
+ * predictions, several times (engine/linear/self_training.c). With `start` = shifted, the first predictions are those
+ * for samples shifted by the difference of the means,
  *     (E1)  s(x) + s(mean of what is known) - s(mean of what is asked),
- * which mends a classifier whose constant does not carry over. Round r of R learns from a share
+ * which corrects a classifier whose constant does not suit the target. Round r of R uses a fraction
  *     (E2)  q_r = least + (most - least) (r - 1) / (R - 1)
- * of each class's answers. Where no cost is given it is found by cross-validation on what is known. */
+ * of each class's predictions for training. If no cost is given, it is chosen by cross-validation on the labelled
+ * samples. */
 #include "engine/linear/self_training.h"
 #include "api/method.h"
 #include "methods/common/domains.h"
@@ -20,15 +21,17 @@ static const double costs[] = { 0.03, 0.1, 0.3, 1 };
 static const kdr_option_desc options_table[] = {
 	KDRI_REAL(
 	        "cost", 0, 0, 1e300,
-	        "weight of the losses against the length of the weights; 0: the best of 0.03, 0.1, 0.3 and 1 in "
-	        "cross-validation",
+	        "weight of the losses relative to the penalty on the coefficients; 0: the best of 0.03, 0.1, 0.3 and 1 in cross-validation",
 	        .symbol = "C", .automatic = "by cross-validation"),
-	KDRI_CHOICE("start", START_PLAIN, starts,
-	            "first answers: as they are, or as if both sets had one mean"),
-	KDRI_INT("rounds", 3, 0, 1e6, "times the classifier is trained with its own answers"),
-	KDRI_REAL("least", 0.5, 0, 1, "share of the answers learnt from in the first round",
+	KDRI_CHOICE(
+	        "start", START_PLAIN, starts,
+	        "data for the first predictions: as given, or shifted so that source and target have the same mean"),
+	KDRI_INT("rounds", 3, 0, 1e6,
+	         "number of rounds in which the classifier is trained with its own predictions"),
+	KDRI_REAL("least", 0.5, 0, 1, "fraction of the predictions used for training in the first round",
 	          .open_min = true),
-	KDRI_REAL("most", 1, 0, 1, "share of the answers learnt from in the last round", .open_min = true),
+	KDRI_REAL("most", 1, 0, 1, "fraction of the predictions used for training in the last round",
+	          .open_min = true),
 	{ .name = NULL },
 };
 
@@ -83,7 +86,7 @@ static kdr_status self_training_fit(kdr_context *ctx, const kdr_problem *problem
 		                           .loss = KDRI_LOSS_SQUARED_HINGE,
 		                           .cost = kdri_opt_real(options, "cost"),
 		                           .stage = stage },
-		                 .asked = d.asked,
+		                 .unlabelled = d.unlabelled,
 		                 .rounds = rounds };
 	KDRI_TRY(KDRI_NEW0(ctx, &w, kdri_rest_size(&s.rest)));
 	KDRI_TRY(KDRI_NEW(ctx, &scores, d.n * d.classes));
@@ -125,7 +128,8 @@ const kdri_algo kdri_algo_self_training = {
 	.info = { .id = "self-training",
 	          .class_name = "SelfTraining",
 	          .title = "Self-training",
-	          .summary = "a linear SVM that learns from its own surest answers about the target",
+	          .summary =
+	                  "linear SVM that is retrained with its own most certain predictions for the target",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
 	          .options = options_table,

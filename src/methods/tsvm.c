@@ -12,10 +12,9 @@
  * steps, each one begun where the last ended [J99, section 4].
  *
  * The objective reported is (E1) at the final C*, summed over classes, after each (E3): before that stage it
- * belongs to another problem. Classes are told apart by the largest score.
+ * belongs to another problem. The predicted class is that with the largest score.
  *
- * C  cost     C*  cost_target     y_u  sign (n x outputs)     z  scores     r  counts / known
- */
+ * C  cost     C*  cost_target     y_u  sign (n x outputs)     z  scores     r  counts / known */
 #include "api/method.h"
 #include "methods/common/linear_model.h"
 
@@ -26,9 +25,8 @@ enum { STAGES = 9 }; /* C* 1e-4, .., 1: a factor of sqrt(10) each */
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_LINEAR(1, 1e-4),
-	KDRI_REAL("cost_target", 1, 0, 1e300, "weight of the losses of samples without a label",
-	          .symbol = "C*"),
-	KDRI_INT("max_iter", 100, 0, 1e9, "most rounds of switching labels at one value of C*"),
+	KDRI_REAL("cost_target", 1, 0, 1e300, "weight of the losses of unlabelled samples", .symbol = "C*"),
+	KDRI_INT("max_iter", 100, 0, 1e9, "maximum number of rounds of switching labels per value of C*"),
 	{ .name = NULL },
 };
 
@@ -263,7 +261,7 @@ const kdri_algo kdri_algo_tsvm = {
 	.info = { .id = "tsvm",
 	          .class_name = "TSVM",
 	          .title = "transductive support vector machine",
-	          .summary = "a linear machine whose margin also avoids the target's samples",
+	          .summary = "linear SVM whose margin also avoids the target's samples",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

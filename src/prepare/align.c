@@ -1,21 +1,20 @@
 /* Alignment of features. SPDX-License-Identifier: BSD-3-Clause
  *
- * Union: the first task's columns in their order, then every new name as it appears. Intersect: those
- * of them that all tasks have, which keeps the first task's order. Position: column j is column j.
- * All names of all tasks are looked up once; besides that, only the few names that are told in a
- * warning are searched for. */
+ * Union: the first task's columns in their order, then every new name as it appears. Intersect: those of them that all
+ * tasks have, which keeps the first task's order. Position: column j is column j. All names of all tasks are looked up
+ * once; besides that, only the few names that are listed in a warning are searched for. */
 #include "prepare/prep.h"
 
 #include <stdio.h>
 
-enum { TOLD = 3 }; /* names given as examples in a message */
+enum { EXAMPLES = 3 }; /* names given as examples in a message */
 
-/* --- what is told ----------------------------------------------------------------------------- */
+/* --- lists of names in messages ----------------------------------------------------------------------------- */
 
 typedef struct name_list {
-	const char *names[TOLD], *last;
-	size_t lengths[TOLD], last_length;
-	int64_t count; /* of all, told or not */
+	const char *names[EXAMPLES], *last;
+	size_t lengths[EXAMPLES], last_length;
+	int64_t count; /* of all names, listed or not */
 } name_list;
 
 /* The first `length` bytes of a name; levels of one category, which follow each other, are added once. */
@@ -24,7 +23,7 @@ static void list_add_part(name_list *list, const char *name, size_t length)
 	if (list->last && length < strlen(name) && length == list->last_length &&
 	    strncmp(list->last, name, length + 1) == 0)
 		return;
-	if (list->count < TOLD) {
+	if (list->count < EXAMPLES) {
 		list->names[list->count] = name;
 		list->lengths[list->count] = length;
 	}
@@ -43,7 +42,7 @@ static const char *list_text(const name_list *list, char *text, size_t size)
 {
 	size_t used = 0;
 	text[0] = '\0';
-	for (int64_t i = 0; i < KDRI_MIN(list->count, TOLD) && used < size; i++) {
+	for (int64_t i = 0; i < KDRI_MIN(list->count, EXAMPLES) && used < size; i++) {
 		bool last = i == list->count - 1;
 		used += (size_t)snprintf(text + used, size - used, "%s'%.*s'",
 		                         i == 0 ? ""
@@ -51,8 +50,8 @@ static const char *list_text(const name_list *list, char *text, size_t size)
 		                                : ", ",
 		                         (int)KDRI_MIN(list->lengths[i], 32), list->names[i]);
 	}
-	if (list->count > TOLD && used < size)
-		snprintf(text + used, size - used, " and %lld more", (long long)(list->count - TOLD));
+	if (list->count > EXAMPLES && used < size)
+		snprintf(text + used, size - used, " and %lld more", (long long)(list->count - EXAMPLES));
 	return text;
 }
 
@@ -67,7 +66,8 @@ static void disjoint_text(const kdr_data *a, const kdr_data *b, char *text, size
 			list_add(&list, both[i]->features[j]);
 		list_text(&list, lists[i], sizeof lists[i]);
 	}
-	snprintf(text, size, "tasks %.40s and %.40s share no feature name (%.40s: %s; %.40s: %s)", a->name,
+	snprintf(text, size,
+	         "data sets %.40s and %.40s have no feature name in common (%.40s: %s; %.40s: %s)", a->name,
 	         b->name, a->name, lists[0], b->name, lists[1]);
 }
 
@@ -95,7 +95,7 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 		if (d->cols != prep->cols)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "task %s has %lld features and task %s has %lld: aligned by position, all tasks need equally many",
+			        "data set %s has %lld features and data set %s has %lld; to be aligned by position, all data sets need equally many",
 			        tasks[0]->name, (long long)prep->cols, d->name, (long long)d->cols);
 		KDRI_TRY(identity(ctx, d->cols, &columns[t]));
 		if (!d->features)
@@ -109,7 +109,7 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 			if (strcmp(named->features[j], d->features[j]) != 0) {
 				KDRI_TRY(kdri_prep_warn(
 				        ctx, prep,
-				        "features are aligned by position, but column %lld is '%.40s' in task %s and '%.40s' in task %s",
+				        "features are aligned by position, but column %lld is '%.40s' in data set %s and '%.40s' in data set %s",
 				        (long long)j + 1, named->features[j], named->name, d->features[j],
 				        d->name));
 				break;
@@ -128,10 +128,10 @@ typedef struct mark {
 
 static kdr_status twice(kdr_context *ctx, const kdr_data *d, int64_t first, int64_t second)
 {
-	return kdri_fail(ctx, KDR_ERR_DATA,
-	                 "task %s: columns %lld and %lld are both named '%.80s'; names must differ for "
-	                 "features to be aligned by name (--features position goes by their places)",
-	                 d->name, (long long)first + 1, (long long)second + 1, d->features[second]);
+	return kdri_fail(
+	        ctx, KDR_ERR_DATA,
+	        "data set %s: columns %lld and %lld are both named '%.80s'; rename one, or use --features position to align columns by position",
+	        d->name, (long long)first + 1, (long long)second + 1, d->features[second]);
 }
 
 void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
@@ -172,8 +172,8 @@ done:
 	return st;
 }
 
-/* The last task before `t` that shares no name with it, or -1. Ends at the first shared name, so it is
- * only slow where there is something to tell. */
+/* The last task before `t` that shares no name with it, or -1. It ends at the first shared name, so that it is slow only
+ * if there is something to report. */
 static int64_t disjoint_from(kdr_data *const *tasks, int64_t t, const kdri_columns *columns, mark *marks)
 {
 	for (int64_t j = 0; j < tasks[t]->cols; j++)
@@ -208,13 +208,13 @@ static const char *instead(const kdr_prep *prep, const kdri_columns *columns)
 	if (!columns->fill)
 		return "filled with zeros";
 	return prep->reading_missing && strcmp(prep->reading_missing, "median") == 0
-	               ? "filled with the median of the fit"
-	               : "filled with the mean of the fit";
+	               ? "filled with the median of the fitted data"
+	               : "filled with the mean of the fitted data";
 }
 
 /* What a feature is called in a warning: the length of its column's name if it is a level of a category that data set `d`
  * lacks and another one has, else that of its own name. */
-static size_t told_length(kdr_data *const *tasks, int64_t count, const kdr_data *d, const char *name)
+static size_t shown_length(kdr_data *const *tasks, int64_t count, const kdr_data *d, const char *name)
 {
 	if (category_of(d, name) >= 0)
 		return strlen(name);
@@ -244,19 +244,19 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		}
 		name_list missing = { .count = 0 };
 		const bool table = prep->options.scale == KDR_SCALE_TABLE, each = table || mixed;
-		for (int64_t u = 0; u < all->count && (each || missing.count < TOLD); u++)
+		for (int64_t u = 0; u < all->count && (each || missing.count < EXAMPLES); u++)
 			if (marks[u].task != t && !(table && category_of(tasks[t], all->names[u]) >= 0))
 				list_add_part(&missing, all->names[u],
-				              mixed ? told_length(tasks, count, tasks[t], all->names[u])
+				              mixed ? shown_length(tasks, count, tasks[t], all->names[u])
 				                    : strlen(all->names[u]));
 		if (!each)
 			missing.count = all->count - tasks[t]->cols;
 		if (count == 2)
-			snprintf(who, sizeof who, "task %.40s has", tasks[1 - t]->name);
+			snprintf(who, sizeof who, "data set %.40s has", tasks[1 - t]->name);
 		else
-			snprintf(who, sizeof who, "other tasks have");
+			snprintf(who, sizeof who, "other data sets have");
 		if (missing.count > 0)
-			KDRI_TRY(kdri_prep_warn(ctx, prep, "task %.40s has no feature %s that %s: %s",
+			KDRI_TRY(kdri_prep_warn(ctx, prep, "data set %.40s has no feature %s, which %s: %s",
 			                        tasks[t]->name, list_text(&missing, text, sizeof text), who,
 			                        instead(prep, &columns[t])));
 	}
@@ -277,7 +277,10 @@ static kdr_status nothing_shared(kdr_context *ctx, kdr_data *const *tasks, int64
 			return kdri_fail(ctx, KDR_ERR_DATA, "%s", text);
 		}
 	}
-	return kdri_fail(ctx, KDR_ERR_DATA, "no feature name is in all of the %lld tasks", (long long)count);
+	return kdri_fail(
+	        ctx, KDR_ERR_DATA,
+	        "no feature name occurs in all %lld data sets; use --features union to keep all features",
+	        (long long)count);
 }
 
 /* Renumbers the columns: only names that all tasks have stay. number[] is with[], reused. */
@@ -307,9 +310,10 @@ static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 				list_add(&dropped, tasks[t]->features[j]);
 		}
 		if (dropped.count > 0)
-			KDRI_TRY(kdri_prep_warn(ctx, prep,
-			                        "task %.40s: feature %s left out: not in all tasks",
-			                        tasks[t]->name, list_text(&dropped, text, sizeof text)));
+			KDRI_TRY(kdri_prep_warn(
+			        ctx, prep,
+			        "data set %.40s: feature %s skipped, because not all data sets have it",
+			        tasks[t]->name, list_text(&dropped, text, sizeof text)));
 	}
 done:
 	return st;
@@ -356,9 +360,10 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 	if (align == KDR_ALIGN_POSITION)
 		return align_position(ctx, prep, tasks, count, columns);
 	if (unnamed)
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "task %s has no feature names: features can only be aligned by position",
-		                 unnamed->name);
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "data set %s has no feature names, so features can only be aligned by position",
+		        unnamed->name);
 	return align_names(ctx, prep, tasks, count, columns);
 }
 
@@ -396,21 +401,22 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		char own[192];
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "data set %.40s has none of the feature names the preprocessing was fitted on (it has: %s; needed: %s)",
+		        "data set %.40s has none of the feature names that the preprocessing was fitted on (found: %s; needed: %s)",
 		        d->name, list_text(&unknown, own, sizeof own),
 		        list_text(&missing, text, sizeof text));
 	}
 	if (unknown.count > 0)
-		kdri_message(ctx, "data set %.40s: feature %s left out: unknown to the fitted preprocessing",
+		kdri_message(ctx,
+		             "data set %.40s: feature %s skipped, because the model was fitted without it",
 		             d->name, list_text(&unknown, text, sizeof text));
 	if (new_texts.count > 0)
-		kdri_warning(ctx, "%.80s: %s: unknown to the fit: %s", d->name,
+		kdri_warning(ctx, "%.80s: not in the data that the model was fitted on: %s; %s", d->name,
 		             list_text(&new_texts, text, sizeof text),
 		             prep->options.scale == KDR_SCALE_TABLE
-		                     ? "treated as missing"
-		                     : "such rows have none of the texts it knew");
+		                     ? "such values are treated as missing"
+		                     : "rows with such values have none of the known ones");
 	if (missing.count > 0 && !d->texts)
-		kdri_warning(ctx, "%.80s has no feature %s that the fit knew: %s", d->name,
+		kdri_warning(ctx, "%.80s has no feature %s, which the model was fitted on: %s", d->name,
 		             list_text(&missing, text, sizeof text), instead(prep, c));
 	kdri_columns_order(c, d->cols, prep->cols);
 done:
@@ -426,7 +432,7 @@ kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data
 		if (d->cols != prep->cols)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "data set %s has %lld features and the preprocessing was fitted on %lld: aligned by position, they must be equally many",
+			        "data set %s has %lld features, but the preprocessing was fitted on %lld; to be aligned by position, the numbers must be equal",
 			        d->name, (long long)d->cols, (long long)prep->cols);
 		return identity(ctx, d->cols, c);
 	}

@@ -170,7 +170,7 @@ static kdr_status get_features(kdr_context *ctx, const kdri_prep_dump *dump, kdr
 	if (!s)
 		return by_name ? dump_damaged(ctx, "features", "is missing") : KDR_OK;
 	if (s->count != p->cols || !s->strings)
-		return dump_damaged(ctx, "features", "not one name for each column");
+		return dump_damaged(ctx, "features", "there must be one name per column");
 	for (int64_t j = 0; j < p->cols; j++)
 		if (!s->strings[j])
 			return dump_damaged(ctx, "features", "a name is missing");
@@ -180,7 +180,7 @@ static kdr_status get_features(kdr_context *ctx, const kdri_prep_dump *dump, kdr
 		if (by_name)
 			KDRI_TRY(kdri_names_add(ctx, &table, s->strings[j], strlen(s->strings[j]), &u));
 		if (u < j)
-			KDRI_TRY(dump_damaged(ctx, "features", "a name is there twice"));
+			KDRI_TRY(dump_damaged(ctx, "features", "a name occurs twice"));
 		KDRI_TRY(kdri_strdup(ctx, s->strings[j], &p->names[j]));
 	}
 done:
@@ -196,15 +196,15 @@ static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	                        *missing = find_strings(dump, "read_missing"),
 	                        *texts = find_strings(dump, "read_texts");
 	if (texts && (texts->count != 1 || !texts->strings || !texts->strings[0]))
-		return dump_damaged(ctx, "read_texts", "one text is expected");
+		return dump_damaged(ctx, "read_texts", "one string is expected");
 	if (texts)
 		KDRI_TRY(kdri_strdup(ctx, texts->strings[0], &p->reading_texts));
 	if (!columns)
 		goto done;
 	if (columns->count != 1 || !columns->strings || !columns->strings[0])
-		return dump_damaged(ctx, "read_columns", "one text is expected");
+		return dump_damaged(ctx, "read_columns", "one string is expected");
 	if (missing && (missing->count != 1 || !missing->strings || !missing->strings[0]))
-		return dump_damaged(ctx, "read_missing", "one text is expected");
+		return dump_damaged(ctx, "read_missing", "one string is expected");
 	KDRI_TRY(kdri_strdup(ctx, columns->strings[0], &p->reading_columns));
 	if (missing)
 		KDRI_TRY(kdri_strdup(ctx, missing->strings[0], &p->reading_missing));
@@ -228,7 +228,7 @@ static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pre
 	const int64_t *place = raw;
 	for (int64_t j = 0; j < p->cols; j++) {
 		if (place[j] != -1 && place[j] != n)
-			return dump_damaged(ctx, "place", "columns must be numbered from 0 on");
+			return dump_damaged(ctx, "place", "columns must be numbered from 0");
 		n += place[j] >= 0;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &kept, n));
@@ -287,7 +287,7 @@ done:
 	return st;
 }
 
-/* What scale table needs; levels of one category stand side by side. */
+/* What scale table needs; the levels of a category are adjacent. */
 static kdr_status get_table(kdr_context *ctx, const kdri_prep_dump *dump, int64_t table, kdr_prep *p)
 {
 	kdr_status st;
@@ -300,7 +300,7 @@ static kdr_status get_table(kdr_context *ctx, const kdri_prep_dump *dump, int64_
 		const int64_t group = p->group[u];
 		if ((p->column_kind[u] == KDRI_TABLE_LEVEL) != (group >= 0) ||
 		    (group >= 0 && group != u && (u == 0 || p->group[u - 1] != group)))
-			return dump_damaged(ctx, "group", "levels of a category must stand side by side");
+			return dump_damaged(ctx, "group", "the levels of a category must be adjacent");
 	}
 	KDRI_TRY(get_reals(ctx, dump, "unit", table, false, &p->unit));
 	KDRI_TRY(get_reals(ctx, dump, "low", table, false, &p->low));

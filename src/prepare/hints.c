@@ -205,7 +205,7 @@ static kdr_status compare_units(hints *h, const set *a, const column *x, const s
 	        h->ctx, h->prep,
 	        "column '%.60s': the median magnitude is %.3g in %.40s and %.3g in %.40s: check that both use the same unit%s",
 	        x->name, m[0], a->data->name, m[1], b->data->name,
-	        by > 30 && by < 300 && KDRI_MIN(m[0], m[1]) <= 1 ? ", such as percent or shares" : ""));
+	        by > 30 && by < 300 && KDRI_MIN(m[0], m[1]) <= 1 ? ", such as percent or fractions" : ""));
 done:
 	return st;
 }

@@ -1,8 +1,8 @@
-/* What is in a data set, and what is odd about it. SPDX-License-Identifier: BSD-3-Clause
+/* Statistics of a data set. SPDX-License-Identifier: BSD-3-Clause
  *
- * One pass over the entries for counts and ranges. Duplicated rows are found by hash: rows are sorted by a
- * 64-bit hash of their non-zero (column, value) pairs, and those that share one are compared in full, so that
- * a collision costs time but no truth. O(nnz + n log n), memory O(n + d), or O(n + nnz) if that is less. */
+ * One pass over the entries for counts and ranges. Duplicated rows are found by hash: rows are sorted by a 64-bit hash
+ * of their non-zero (column, value) pairs, and rows with the same hash are compared in full, so that a collision costs
+ * time but does not change the result. O(nnz + n log n), memory O(n + d), or O(n + nnz) if that is less. */
 #include "matrix/rows.h"
 
 #include <stdlib.h>

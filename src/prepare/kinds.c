@@ -1,7 +1,7 @@
-/* Columns of tables, as preprocessing sees them. SPDX-License-Identifier: BSD-3-Clause
+/* Columns of tables in preprocessing. SPDX-License-Identifier: BSD-3-Clause
  *
- * Data sets that were read from tables know what their features were (kdri_sheet). What several of them, and new samples
- * later, must agree on is settled here:
+ * Data sets that were read from tables keep a description of their columns (kdri_sheet). This file makes several data
+ * sets, and new samples later, consistent:
  *
  *   dates       days since the first date of all data sets: features are shifted as rows are loaded
  *   categories  a category of m texts is m features; together they shall weigh as one number does. With p_c the share of
@@ -158,7 +158,7 @@ static kdr_status leave_out(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 	if (kept == 0) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "every column has cells without a value in some task; --missing mean or zero fills them");
+		        "every column has missing values in some data set; use --missing mean or zero to fill them");
 		goto done;
 	}
 	for (int64_t u = 0; u < old && prep->names; u++)

@@ -1,14 +1,14 @@
-/* Samples in columns: what names tell of it. SPDX-License-Identifier: BSD-3-Clause
+/* Detects samples in columns from names. SPDX-License-Identifier: BSD-3-Clause
  *
- * Shapes tell nothing: texts and genes have more columns than rows as a rule. Names do, and where there are none, or they
- * say nothing, nothing is said. A task is taken to lie on its side where
+ * Shapes are not informative, because texts and genes usually have more columns than rows. Names are; without
+ * informative names there is no warning. A task appears to be transposed if
  *
- *   its columns are called as cells are (nine in ten hold a run of twelve letters A, C, G and T: barcodes), or its rows as
- *   genes are (ENSG00000141510), and not the other way about as well; or
- *   most of another task's columns are called as its rows are, and not as its columns; or
- *   it and another task have most names of rows in common, and hardly one of columns.
+ *   its columns are named like cells (nine in ten contain a run of twelve letters A, C, G and T: barcodes), or its rows like
+ *   genes (ENSG00000141510), but not also the other way round; or
+ *   most of another task's columns have the names of its rows, and not of its columns; or
+ *   it and another task have most row names in common, but hardly any column name.
  *
- * Numbers are no names here: rows numbered from 1 are alike in all tables. */
+ * Numbers do not count as names: rows numbered from 1 have the same names in all tables. */
 #include "prepare/prep.h"
 
 #include <stdio.h>
@@ -56,7 +56,7 @@ static bool by_itself(const kdr_data *d, char *text, size_t room)
 	if (cells || genes)
 		snprintf(
 		        text, room,
-		        "task %.40s looks transposed: its %s are called as %s are, such as %.40s (--transpose)",
+		        "data set %.40s appears to be transposed: its %s are named like %s, such as %.40s; if so, add --transpose",
 		        d->name, cells ? "columns" : "rows", cells ? "cells" : "genes",
 		        cells ? d->features[0] : d->ids[0]);
 	return cells || genes;
@@ -101,13 +101,13 @@ static bool orientation_beside(const kdr_data *a, const kdri_names *rows, const 
 	if (turned > 0.5 || other > 0.5)
 		snprintf(
 		        text, room,
-		        "task %.40s looks transposed: its %s are called as the %s of task %.40s are (--transpose)",
+		        "data set %.40s appears to be transposed: its %s have the names of the %s of data set %.40s; if so, add --transpose",
 		        d->name, turned > 0.5 ? "rows" : "columns", turned > 0.5 ? "columns" : "rows",
 		        a->name);
 	else if (ids > 0.5)
 		snprintf(
 		        text, room,
-		        "tasks %.40s and %.40s look transposed: their rows have the same names, their columns have not (--transpose)",
+		        "data sets %.40s and %.40s appear to be transposed: their rows have the same names, but their columns do not; if so, add --transpose",
 		        a->name, d->name);
 	return turned > 0.5 || other > 0.5 || ids > 0.5;
 }

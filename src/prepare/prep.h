@@ -1,13 +1,13 @@
 /* Preprocessing, inside the library. SPDX-License-Identifier: BSD-3-Clause
  *
- * How data sets are changed. Fitting reads the data sets and changes nothing; then everything the
- * change needs is allocated; then the change is written, which cannot fail. So a failure leaves the
- * data sets as they were, and no second copy of the data is ever held, save of dense data that grow
- * wider. Both kdr_prepare and kdr_prep_apply pass every row through the same three functions
- * (kdri_row_load, kdri_row_weigh, kdri_row_scale): new samples get exactly the same treatment.
+ * How data sets are changed. Fitting reads the data sets and changes nothing. Then everything that the change needs is
+ * allocated, and then the change is written, which cannot fail. A failure therefore leaves the data sets unchanged, and
+ * there is never a second copy of the data, except for dense data that get more columns. Both kdr_prepare and
+ * kdr_prep_apply pass every row through the same three functions (kdri_row_load, kdri_row_weigh, kdri_row_scale), so
+ * that new samples are treated in exactly the same way.
  *
- * Columns are numbered three times: as a data set has them, as they are aligned (0..cols-1 of the
- * fitted preprocessing), and as they come out, when only the top features are kept. */
+ * Columns have three numberings: that of a data set, that of the aligned columns (0..cols-1 of the fitted
+ * preprocessing), and that of the output if only the top features are kept. */
 #ifndef KDRI_PREP_H
 #define KDRI_PREP_H
 
@@ -23,7 +23,7 @@ struct kdr_prep {
 	int64_t fit_each, centred;
 	char **names;    /* of the aligned columns, or NULL */
 	double *idf;     /* sets x cols: weight tfidf; else NULL */
-	double *median;  /* sets: weight cpm: the row total all rows are brought to; else NULL */
+	double *median;  /* sets: weight cpm: the row total that all rows are scaled to; otherwise NULL */
 	double *offset;  /* sets x cols: scaled value = (value - offset) / divisor; NULL: no scaling */
 	double *divisor; /* sets x cols */
 	/* scale table (table.c), else NULL */
@@ -31,16 +31,16 @@ struct kdr_prep {
 	double *unit;         /* sets x cols: -1: no logarithm, 0: ln x, else ln(1 + x / unit) */
 	double *low, *high;   /* sets x cols: the values that remain after clipping */
 	double *hole;         /* tasks x cols: the encoded value of a missing cell */
-	int64_t nkept;        /* columns that come out: cols where kept is NULL */
+	int64_t nkept;        /* output columns: cols if kept is NULL */
 	int64_t *kept;        /* their aligned numbers, increasing; NULL: all */
 	int64_t *place;       /* cols: number of an aligned column among the kept, or -1; NULL: all */
 	/* of features that come from tables: kinds.c */
 	int64_t *group; /* cols: the first column of the category it belongs to, or -1; NULL: there is none */
 	double *origin; /* cols: the day that dates are counted from, else 0; NULL: there are none */
-	double *fill;   /* tasks x cols: what fills holes; NULL: another policy */
-	char *reading_columns; /* kdr_read_options for new samples; NULL: not told */
+	double *fill;   /* tasks x cols: replacement of missing values; NULL: another policy */
+	char *reading_columns; /* kdr_read_options for new samples; NULL: not specified */
 	char *reading_missing;
-	char *reading_texts; /* NULL: samples are no texts */
+	char *reading_texts; /* NULL: samples are not texts */
 	char **reading_na;   /* ended by NULL */
 	int64_t reading_nna;
 	char **warnings;
@@ -57,14 +57,14 @@ kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *prep, int64_t *kept, int64
 /* Writes the description; the last step of making a kdr_prep. */
 void kdri_prep_finish(kdr_prep *prep);
 
-/* As the command line spells them, in the order of the enumerations. */
+/* Their names on the command line, in the order of the enumerations. */
 extern const char *const kdri_align_names[],
         *const kdri_weight_names[], *const kdri_norm_names[], *const kdri_scale_names[],
                                                                       *const kdri_top_names[];
 
 /* --- orientation.c ----------------------------------------------------------------------------- */
 
-/* A sentence where names say that samples are in columns; "" where they do not. */
+/* Writes a sentence if names suggest that samples are in columns; otherwise "". */
 kdr_status kdri_orientation(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text, size_t room);
 
 /* --- hints.c ------------------------------------------------------------------------------------- */
@@ -74,19 +74,19 @@ kdr_status kdri_hints(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 
 /* --- align.c --------------------------------------------------------------------------------- */
 
-/* Where the columns of one data set go among the aligned ones. */
+/* The aligned columns of the columns of one data set. */
 typedef struct kdri_columns {
-	int64_t *to;     /* aligned column of each column, or -1: left out */
-	bool identity;   /* nothing moves, nothing is left out, nothing is filled in */
-	bool increasing; /* the order of the columns that stay does not change */
+	int64_t *to;     /* aligned column of each column, or -1: skipped */
+	bool identity;   /* no column moves, is skipped or is filled in */
+	bool increasing; /* the order of the remaining columns does not change */
 	double *shift;   /* added to each column as a row is loaded; NULL: nothing */
-	int64_t *absent; /* aligned columns the data set does not have, where they are not zero; else NULL */
+	int64_t *
+	        absent; /* aligned columns that the data set does not have, if they are not zero; otherwise NULL */
 	int64_t nabsent;
 	const double *fill; /* cols, borrowed: the value of absent columns; NULL: NaN (scale table) */
-	int64_t *
-	        text_of; /* with fill, of each absent column: the data set's category whose text it is, filled only in rows
-	                     * where that has a hole; -1: filled in all rows */
-	char **since; /* of each feature that is a date: what its column says of it then; else NULL. NULL: there are none */
+	int64_t *text_of; /* with fill, for each absent column: the data set's category that it is a level of,
+			    filled only in rows in which the category is missing; -1: filled in all rows */
+	char **since; /* for each feature that is a date: the note on its column; otherwise NULL. NULL: there are none */
 	int64_t nsince;
 } kdri_columns;
 
@@ -94,8 +94,8 @@ typedef struct kdri_columns {
  * frees each `to`). */
 kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                       kdri_columns *columns);
-/* The same for one new data set and aligned columns that are given. What is left out is told in a
- * message event, what is filled in in a warning. */
+/* The same for one new data set and given aligned columns. Skipped columns are reported in a message event, filled ones
+ * in a warning. */
 kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                           kdri_columns *columns);
 
@@ -109,30 +109,31 @@ void kdri_columns_order(kdri_columns *columns, int64_t from, int64_t cols);
 
 /* --- kinds.c: features that come from tables ----------------------------------------------------- */
 
-/* Whether some column of its table was a category or a date; with `text`, or text that is left out. */
+/* Whether some column of its table was a category or a date; with `text`, also skipped text. */
 bool kdri_data_mixed(const kdr_data *data, bool text);
-/* After the alignment: what the tasks agree on. Fills `columns[].shift`, which the caller frees. */
+/* After the alignment: merges the kinds of columns of all tasks. Fills `columns[].shift`, which the caller frees. */
 kdr_status kdri_kinds_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                           kdri_columns *columns);
-/* The same for a new data set: dates, and what fills its holes. */
+/* The same for a new data set: dates, and replacements of missing values. */
 kdr_status kdri_kinds_shift(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                             kdri_columns *columns);
 kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t task,
                              const kdri_columns *columns, kdr_data *data);
-/* What can fail of kdri_kinds_done, to be called before it. */
+/* The part of kdri_kinds_done that can fail; call it before. */
 kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
                             kdri_columns *columns);
-/* Notes in a data set that has been changed what became of the columns of its table. */
+/* Records in a changed data set what happened to the columns of its table. */
 void kdri_kinds_done(const kdr_prep *prep, const kdri_columns *columns, kdr_data *data);
 
 /* --- table.c: scale table ------------------------------------------------------------------------ */
 
 typedef enum kdri_table_kind { KDRI_TABLE_NUMBER, KDRI_TABLE_TWO, KDRI_TABLE_LEVEL } kdri_table_kind;
 
-/* Columns of one category side by side, once groups are known. */
+/* Makes the columns of each category adjacent, once groups are known. */
 kdr_status kdri_table_order(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                             kdri_columns *columns);
-/* From prepared columns to distances, in place: the last equations of table.c. Does nothing unless the scale is table. */
+/* Encodes prepared columns for distances, in place: the last equations of table.c. Does nothing unless the scale is
+ * table. */
 kdr_status kdri_table_encode(kdr_context *ctx, const kdr_prep *prep, int64_t task, kdr_data *data);
 /* Whether some column has exactly two values in all data sets together. */
 kdr_status kdri_table_yes_no(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out);
@@ -148,8 +149,8 @@ typedef struct kdri_row {
 	double *val;
 } kdri_row;
 
-/* Rows are cut into chunks that one thread each works on. The number of chunks depends on the shape
- * alone, since sums are combined in their order. `length` values of storage belong to each chunk. */
+/* Rows are split into chunks, each processed by one thread. The number of chunks depends only on the shape, because sums
+ * are combined in their order. Each chunk has `length` values of storage. */
 typedef struct kdri_row_chunks {
 	int64_t count, rows, length;
 	bool sparse;
@@ -166,7 +167,7 @@ static inline int64_t kdri_row_chunk_begin(const kdri_row_chunks *chunks, int64_
 }
 kdri_row kdri_row_chunk_row(const kdri_row_chunks *chunks, int64_t chunk);
 
-/* Row i as it is, its columns aligned. */
+/* Loads row i with its columns aligned. */
 void kdri_row_load(const kdr_data *data, const kdri_columns *columns, int64_t i, int64_t cols, kdri_row *row);
 /* Then weight and norm, then scale and the choice of columns, by the fitted numbers of `set`. */
 void kdri_row_weigh(const kdr_prep *prep, int64_t set, kdri_row *row);
@@ -191,8 +192,8 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
                           const kdri_columns *columns);
 kdr_status kdri_fit_table(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                           const kdri_columns *columns);
-/* Mean and sum of squared deviations of each aligned column over the rows of all tasks: as they come, as weight and norm
- * leave them, or as a weight that takes logarithms has them before it does. */
+/* Mean and sum of squared deviations of each aligned column over the rows of all tasks: as given, after weight and norm,
+ * or just before the logarithm of a weight that takes one. */
 typedef enum kdri_moments_of { KDRI_MOMENTS_RAW, KDRI_MOMENTS_WEIGHTED, KDRI_MOMENTS_COUNTS } kdri_moments_of;
 kdr_status kdri_column_moments(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                                const kdri_columns *columns, kdri_moments_of what, double *rows, double *mean,
@@ -202,18 +203,18 @@ void kdri_count_documents(const kdr_data *data, const kdri_columns *columns, int
 
 /* --- write.c: the change itself -------------------------------------------------------------- */
 
-/* All the memory that changing one data set takes. */
+/* All the memory that is needed to change one data set. */
 typedef struct kdri_change {
 	bool none; /* the data set stays as it is */
 	kdri_row_chunks chunks;
-	double *dense;   /* new storage where the rows grow; else NULL: in place */
-	int64_t *length; /* sparse: new entries of each row; NULL where no row can lose any */
+	double *dense;   /* new storage if the rows grow; NULL: in place */
+	int64_t *length; /* sparse: new entries of each row; NULL if no row can lose any */
 	char **features; /* new names, or NULL: they stay */
 	int64_t nfeatures;
 } kdri_change;
 kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *data,
                            const kdri_columns *columns, kdri_change *out);
-/* original.c: before the change, keeps the values in the user's units where that is cheap, to describe clusters by. */
+/* original.c: before the change, keeps the values in the user's units if that is cheap, to describe clusters with them. */
 kdr_status kdri_original_keep(kdr_context *ctx, const kdr_prep *prep, const kdri_columns *columns,
                               const kdri_change *change, kdr_data *data);
 void kdri_change_free(kdr_context *ctx, kdri_change *change);
@@ -243,10 +244,10 @@ typedef struct kdri_prep_dump {
 	int nstrings;
 } kdri_prep_dump;
 
-/* Everything kdri_prep_import needs, borrowed from `prep`. Arrays that do not apply are left out. */
+/* Everything that kdri_prep_import needs, borrowed from `prep`, without arrays that do not apply. */
 kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *prep, kdri_prep_dump *dump);
-/* Builds a copy. Every name, type, count and value is checked first: a damaged or hostile file gives
- * KDR_ERR_FORMAT. Arrays and strings of names it does not know are passed over. */
+/* Builds a copy. Every name, type, count and value is checked first: a damaged or hostile file gives KDR_ERR_FORMAT.
+ * Arrays and strings with unknown names are ignored. */
 kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep **out);
 
 #endif

@@ -1,7 +1,7 @@
-/* Preprocessing: the whole of it. SPDX-License-Identifier: BSD-3-Clause
+/* Preprocessing: kdr_prepare and kdr_prep_apply. SPDX-License-Identifier: BSD-3-Clause
  *
- * Tasks that are dense and tasks that are sparse may be given together: each keeps its storage, the
- * fitted numbers are shared, and standard scaling then centres none of them. */
+ * Dense and sparse tasks can be combined: each keeps its storage, the fitted numbers are shared, and standard scaling
+ * then centres none of them. */
 #include "comm/comm.h"
 #include "prepare/prep.h"
 
@@ -102,9 +102,9 @@ void kdri_prep_finish(kdr_prep *p)
 		p->nkept = p->cols;
 	char *text = p->description;
 	size_t size = sizeof p->description;
-	int used =
-	        snprintf(text, size, "features: %s (%lld task%s, %lld columns)", kdri_align_names[o->align],
-	                 (long long)p->tasks, p->tasks == 1 ? "" : "s", (long long)p->cols);
+	int used = snprintf(text, size, "features: %s (%lld data set%s, %lld columns)",
+	                    kdri_align_names[o->align], (long long)p->tasks, p->tasks == 1 ? "" : "s",
+	                    (long long)p->cols);
 	if (o->weight != KDR_WEIGHT_NONE)
 		used += snprintf(text + used, size - (size_t)used, "; %s", kdri_weight_names[o->weight]);
 	if (o->norm != KDR_NORM_NONE)
@@ -121,7 +121,7 @@ void kdri_prep_finish(kdr_prep *p)
 		                 o->top_by == KDR_TOP_DF ? "" : " by ",
 		                 o->top_by == KDR_TOP_DF ? "" : kdri_top_names[o->top_by]);
 	if (p->fit_each)
-		snprintf(text + used, size - (size_t)used, "; fitted on each task");
+		snprintf(text + used, size - (size_t)used, "; fitted on each data set");
 }
 
 const char *kdri_prep_describe(const kdr_prep *p)
@@ -141,15 +141,15 @@ static kdr_status check_arguments(kdr_context *ctx, kdr_data *const *tasks, int6
 	    o->weight > KDR_WEIGHT_SQRT || (int)o->norm < 0 || o->norm > KDR_NORM_L2 || (int)o->scale < 0 ||
 	    o->scale > KDR_SCALE_TABLE || (int)o->top_by < 0 || o->top_by > KDR_TOP_DISPERSION)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "preprocessing: unknown align, weight, norm, scale or order of features");
+		                 "preprocessing: unknown value of align, weight, norm, scale or top_by");
 	if (o->top_features < 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "top features: %lld is negative; 0 keeps all",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "top features: %lld is negative; use 0 to keep all",
 		                 (long long)o->top_features);
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t s = 0; s < t; s++)
 			if (tasks[s] == tasks[t])
 				return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-				                 "tasks %lld and %lld are one and the same data set",
+				                 "data sets %lld and %lld are the same object",
 				                 (long long)s + 1, (long long)t + 1);
 	return KDR_OK;
 }
@@ -172,11 +172,13 @@ static kdr_status check_ranks(kdr_context *ctx, const kdr_prep *prep)
 	int64_t word = (int64_t)(hash >> 2), ends[] = { prep->cols, word, -prep->cols, -word };
 	KDRI_TRY(kdri_max_int(ctx, ends, 4));
 	if (ends[0] != -ends[2])
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "the parts of the data have %lld to %lld columns: all ranks need the same",
-		               (long long)-ends[2], (long long)ends[0]);
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "the parts of the data have %lld to %lld columns; all ranks need the same number",
+		        (long long)-ends[2], (long long)ends[0]);
 	else if (ends[1] != -ends[3])
-		st = kdri_fail(ctx, KDR_ERR_DATA, "the parts of the data have columns of different names");
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "the parts of the data have different column names; all ranks need the same");
 done:
 	return st;
 }
@@ -271,7 +273,7 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 	if (prep->fit_each && (task < 0 || task >= prep->sets))
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "task %lld: the preprocessing was fitted on %lld tasks one by one (0 to %lld)",
+		        "data set number %lld is out of range; the preprocessing was fitted on %lld data sets separately (0 to %lld)",
 		        (long long)task, (long long)prep->sets, (long long)prep->sets - 1);
 	int64_t set = prep->fit_each ? task : 0;
 	if (prep->fill && prep->options.scale != KDR_SCALE_TABLE && data->kind == KDR_MAT_DENSE &&

@@ -1,4 +1,4 @@
-/* One row through all steps. SPDX-License-Identifier: BSD-3-Clause
+/* All preprocessing steps of one row. SPDX-License-Identifier: BSD-3-Clause
  *
  * A row is loaded into the storage of its chunk with its columns aligned, and changed there:
  *
@@ -10,8 +10,8 @@
  *   norm     l1, l2  x <- x / |x|               a row of zeros stays                     (E5)
  *   scale            x <- (x - offset) / divisor                                         (E6)
  *
- * All work on stored entries alone. That is exact for sparse rows: (E1)-(E5) and (E7) keep zeros, and (E6) is
- * only used where offset is 0 or the row stores the entry (kdri_check_zeros). */
+ * All steps work on stored entries only. This is exact for sparse rows: (E1)-(E5) and (E7) keep zeros, and (E6) is only
+ * used if offset is 0 or the row stores the entry (kdri_check_zeros). */
 #include "prepare/prep.h"
 
 #include <float.h>

@@ -1,6 +1,6 @@
 /* Fitting of scales, and the moments of columns. SPDX-License-Identifier: BSD-3-Clause
  *
- * Column statistics in one pass over the rows, each chunk of rows by itself (Welford 1962):
+ * Column statistics in one pass over the rows, for each chunk of rows separately (Welford 1962):
  *
  *   mean' = mean + (x - mean) / n,   m2' = m2 + (x - mean)(x - mean')                    (E1)
  *
@@ -8,8 +8,8 @@
  *
  *   mean = mean_a + d n_b / n,   m2 = m2_a + m2_b + d^2 n_a n_b / n                      (E2)
  *
- * Sparse rows update (E1) for stored entries alone; the other rows of the chunk join as a part of
- * zeros by (E2). So the cost is that of the stored entries.
+ * Sparse rows update (E1) only for stored entries; the other rows of the chunk are joined as a part of zeros by (E2).
+ * The cost is therefore proportional to the stored entries.
  *
  * standard: divisor = sqrt(m2 / n), 1 where the column is constant up to rounding by scikit-learn's
  * rule; offset = mean if all tasks are dense, else 0. minmax: offset = min, divisor = max - min, 1
@@ -336,12 +336,13 @@ kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 	bool standard = prep->options.scale == KDR_SCALE_STANDARD;
 	prep->centred = standard && sparse == 0;
 	if (standard && sparse == count)
-		KDRI_TRY(kdri_prep_warn(ctx, prep,
-		                        "scale standard: sparse data are not centred, only scaled"));
+		KDRI_TRY(kdri_prep_warn(
+		        ctx, prep,
+		        "scale standard: the data are sparse, so they were scaled but not centred"));
 	else if (standard && sparse > 0)
 		KDRI_TRY(kdri_prep_warn(
 		        ctx, prep,
-		        "scale standard: no task is centred, only scaled: some of them are sparse"));
+		        "scale standard: some data sets are sparse, so all were scaled but not centred"));
 	stats total = { .range = !standard };
 	for (int64_t t = 0; t < count; t++) {
 		int64_t set = prep->fit_each ? t : 0;
@@ -411,13 +412,13 @@ kdr_status kdri_check_zeros(kdr_context *ctx, const kdr_prep *prep, int64_t set,
 			continue;
 		int64_t j = lost_zero(prep, offset, d, columns, i);
 		const char *name = prep->names ? prep->names[j] : "";
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "task %s is sparse, and scale %s would turn the zero in row %lld, column "
-		                 "%lld%s%.60s%s into %g (the column's %s is %g): dense data are needed",
-		                 d->name, kdri_scale_names[prep->options.scale], (long long)i + 1,
-		                 (long long)j + 1, *name ? " ('" : "", name, *name ? "')" : "",
-		                 -offset[j] / prep->divisor[set * prep->cols + j],
-		                 prep->centred ? "mean" : "smallest value", offset[j]);
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "data set %s is sparse, and scale %s would turn the zero in row %lld, column %lld%s%.60s%s into %g (the column's %s is %g); dense data are needed",
+		        d->name, kdri_scale_names[prep->options.scale], (long long)i + 1, (long long)j + 1,
+		        *name ? " ('" : "", name, *name ? "')" : "",
+		        -offset[j] / prep->divisor[set * prep->cols + j],
+		        prep->centred ? "mean" : "smallest value", offset[j]);
 	}
 	return KDR_OK;
 }

@@ -399,7 +399,7 @@ kdr_status kdri_fit_table(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 	for (int64_t t = 0; t < count; t++)
 		if (tasks[t]->kind != KDR_MAT_DENSE)
 			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-			                 "task %s is sparse, and scale table needs dense data",
+			                 "data set %s is sparse, but scale table needs dense data",
 			                 tasks[t]->name);
 	KDRI_TRY(table_room(ctx, prep));
 	KDRI_TRY(kdri_mul(ctx, count, prep->cols, &size));

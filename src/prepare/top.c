@@ -1,6 +1,6 @@
 /* The choice of features. SPDX-License-Identifier: BSD-3-Clause
  *
- * All tasks count together. What a feature is ranked by:
+ * All tasks are ranked together. Features are ranked by:
  *
  *   df           the number of samples it is not zero in; among equals by its variance as the data come
  *   variance     sum_i (x_ij - mean_j)^2 / n, of values as weight and norm leave them                         (E1)
@@ -125,7 +125,7 @@ static kdr_status dispersion(kdr_context *ctx, const kdr_prep *prep, kdr_data *c
 		st = kdri_check_values(ctx, &own, tasks[t], &columns[t]);
 		if (st == KDR_ERR_DATA) {
 			memcpy(why, ctx->error, sizeof why);
-			st = kdri_fail(ctx, st, "top features by dispersion are of counts: %.400s", why);
+			st = kdri_fail(ctx, st, "ranking features by dispersion needs counts: %.400s", why);
 		}
 		if (st != KDR_OK)
 			goto done;
@@ -145,8 +145,9 @@ kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks
 	double *mean = NULL, *m2 = NULL, rows = 0;
 	candidate *list = NULL;
 	if (top > cols)
-		KDRI_TRY(kdri_prep_warn(ctx, prep, "top features: %lld were asked for, all %lld are kept",
-		                        (long long)top, (long long)cols));
+		KDRI_TRY(kdri_prep_warn(
+		        ctx, prep, "top features: %lld were requested, but there are only %lld; all are kept",
+		        (long long)top, (long long)cols));
 	if (top == 0 || top >= cols)
 		goto done;
 	KDRI_TRY(KDRI_NEW(ctx, &mean, cols));

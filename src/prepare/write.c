@@ -1,8 +1,8 @@
 /* The change of a data set, once everything is fitted. SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows never need more room than they had, save where a dense row gets new columns. So each row is
- * written over itself, in parallel, and then the rows are pushed together where they became shorter.
- * 24 bytes move for each stored entry of a sparse matrix (12 in, 12 out), 16 for a dense one. */
+ * Rows never need more memory than before, except if a dense row gets new columns. Each row is therefore overwritten in
+ * place, in parallel, and then shorter rows are moved together. 24 bytes move for each stored entry of a sparse matrix
+ * (12 in, 12 out), 16 for a dense one. */
 #include "prepare/prep.h"
 
 static kdr_status new_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, char ***out)
@@ -35,7 +35,7 @@ kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *d, 
 			if (prep->cols > INT32_MAX)
 				KDRI_TRY(kdri_fail(
 				        ctx, KDR_ERR_SIZE,
-				        "%lld aligned features are too many: sparse data hold at most %d",
+				        "%lld aligned features are too many; sparse data can have at most %d",
 				        (long long)prep->cols, INT32_MAX));
 			if (!columns->identity || prep->kept)
 				KDRI_TRY(KDRI_NEW(ctx, &c.length, d->rows));

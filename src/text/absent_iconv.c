@@ -1,4 +1,4 @@
-/* Character sets of East Asia in a build without iconv: refused. SPDX-License-Identifier: BSD-3-Clause */
+/* East Asian character sets in a build without iconv: not supported. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
 #include "text/text.h"
@@ -6,7 +6,7 @@
 kdr_status kdri_recode_check(kdr_context *ctx, kdri_charset from)
 {
 	char what[80];
-	snprintf(what, sizeof what, "a text that appears to be encoded in %s", kdri_charset_name(from));
+	snprintf(what, sizeof what, "a text appears to be encoded in %s", kdri_charset_name(from));
 	return kdri_absent(ctx, what, "iconv", "convert it to UTF-8 first");
 }
 

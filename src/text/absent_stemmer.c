@@ -13,7 +13,7 @@ kdr_status kdri_stemmer_check(kdr_context *ctx, const char *name)
 {
 	char what[80];
 	snprintf(what, sizeof what, "stemmer '%.60s'", name);
-	return kdri_absent(ctx, what, "libstemmer", "stemmer=none leaves words as they are");
+	return kdri_absent(ctx, what, "libstemmer", "use stemmer=none to leave words unchanged");
 }
 
 /* Never reached: the check comes first. */

@@ -1,7 +1,7 @@
-/* Text in a build without utf8proc: ASCII alone. SPDX-License-Identifier: BSD-3-Clause
+/* Text in a build without utf8proc: only ASCII. SPDX-License-Identifier: BSD-3-Clause
  *
- * Folding a few letters of our own would change results without a word; so the tokeniser refuses text beyond ASCII, unless
- * it was told to take nothing but a-z and A-Z. */
+ * Folding only some letters would change results silently. Text beyond ASCII is therefore an error, unless only a-z and
+ * A-Z were requested. */
 #include "text/text.h"
 
 const bool kdri_unicode_known = false;

@@ -1,7 +1,7 @@
-/* Chunks of documents, worked on side by side. SPDX-License-Identifier: BSD-3-Clause
+/* Chunks of documents, processed in parallel. SPDX-License-Identifier: BSD-3-Clause
  *
- * Nothing is allocated inside the parallel region. A chunk that runs out of room says what it wants,
- * is given twice as much outside, and begins again; rooms are kept, so this happens a few times in all. */
+ * Nothing is allocated inside the parallel region. A chunk that runs out of memory reports what it needs, gets twice as
+ * much outside of the region, and starts again. The memory is kept, so that this happens only a few times. */
 #include "text/text.h"
 
 enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_UNICODE = 8, WANTS_MEMORY = 16 };
@@ -71,10 +71,10 @@ static kdr_status chunk_enlarge(kdr_context *ctx, kdri_chunk *c)
 {
 	kdr_status st = KDR_OK;
 	if (c->wants & WANTS_MEMORY)
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "no memory left to convert a document to UTF-8");
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory while converting a document to UTF-8");
 	if (c->wants & WANTS_UNICODE)
 		return kdri_absent(ctx, "a document with characters beyond ASCII", "utf8proc",
-		                   "tokens=ascii takes a-z and A-Z alone");
+		                   "use tokens=ascii to count only words of a-z and A-Z");
 	if (c->wants & WANTS_TOKENS) {
 		if (c->tokens.text_room > UINT32_MAX / 4)
 			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 4 GB of tokens");

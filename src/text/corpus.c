@@ -1,4 +1,4 @@
-/* Documents one by one, wherever they lie. SPDX-License-Identifier: BSD-3-Clause */
+/* Reads documents one by one from folders, lines or tables. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/json_read.h"
 #include "io/io.h"
 #include "text/text.h"
@@ -59,7 +59,7 @@ static kdr_status find_column(kdr_context *ctx, const kdr_corpus *what, const ch
 		kdri_list_add(list, sizeof list, "%.*s", (int)KDRI_MIN(lengths[j], 60), names[j]);
 	return kdri_fail(
 	        ctx, KDR_ERR_ARGUMENT,
-	        "%s: there is no column '%s'; there are %lld: %s (--text-column and --label-column name them)",
+	        "%s: there is no column '%s'; the %lld columns are: %s (specify one with --text-column or --label-column)",
 	        what->path, name, (long long)count, list);
 }
 
@@ -72,8 +72,8 @@ static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
 	bool more;
 	KDRI_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, &more));
 	if (!more) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty; a line of column names is needed",
-		               c->what->path);
+		st = kdri_fail(ctx, KDR_ERR_FORMAT,
+		               "%s: the file is empty; a line with column names is needed", c->what->path);
 		goto done;
 	}
 	for (char *p = record; p; count++) {
@@ -106,7 +106,7 @@ static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 	c->delimiter = what->delimiter ? what->delimiter : tabs ? '\t' : ',';
 	if (what->header == KDR_HEADER_NO && !numbers)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%s: without a header columns are given by number, from 1; found '%s'",
+		                 "%s: without a header, specify columns by number, from 1; found '%s'",
 		                 what->path, text > 0 ? what->label_field : text_field(what));
 	const char *names[3] = { NULL };
 	if (text == 0)
@@ -149,8 +149,9 @@ static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, b
 		}
 	}
 	if (!found || column <= c->label_column)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: %lld columns, column %lld is needed",
-		                 c->what->path, (long long)line, (long long)column,
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: line %lld has %lld columns, but column %lld is needed", c->what->path,
+		                 (long long)line, (long long)column,
 		                 (long long)KDRI_MAX(c->text_column, c->label_column) + 1);
 	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
 done:
@@ -251,9 +252,8 @@ static kdr_status corpus_read_file(kdr_context *ctx, kdri_corpus *c, const char 
 		KDRI_TRY(kdri_input_read(ctx, in, c->buffer + used, (size_t)c->room - used, &got));
 		used += got;
 		if (used > KDRI_DOCUMENT_MAX) {
-			st = kdri_fail(ctx, KDR_ERR_DATA,
-			               "%s: a document of more than %d MB; at most that is allowed", path,
-			               KDRI_DOCUMENT_MAX >> 20);
+			st = kdri_fail(ctx, KDR_ERR_DATA, "%s: a document is larger than %d MB, the maximum",
+			               path, KDRI_DOCUMENT_MAX >> 20);
 			goto done;
 		}
 	} while ((int64_t)used == c->room);
@@ -304,8 +304,8 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpu
 		KDRI_TRY(open_table(ctx, c));
 		break;
 	default:
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: %d is no kind of corpus: 0 to %d", what->path,
-		               (int)what->kind, (int)KDR_CORPUS_JSON);
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: corpus kind %d is not valid; use 0 to %d",
+		               what->path, (int)what->kind, (int)KDR_CORPUS_JSON);
 		goto done;
 	}
 	*out = c;

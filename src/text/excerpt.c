@@ -1,4 +1,4 @@
-/* The first words of a document, for people. SPDX-License-Identifier: BSD-3-Clause */
+/* The first words of a document, for display. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/utf8.h"
 #include "text/text.h"
 

@@ -14,7 +14,7 @@ kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *t
 		size_t n = end ? (size_t)(end - text) - at : length - at, next = at + n + 1;
 		const char *stem = kdri_stem(stemmer, text + at, &n);
 		if (!stem) {
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "no memory left for a stem");
+			st = kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory while stemming");
 			goto done;
 		}
 		KDRI_TRY(KDRI_ROOM(ctx, out, room, (int64_t)(used + n) + 1));

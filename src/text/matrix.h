@@ -1,4 +1,4 @@
-/* The counts of one task, and the data set made of them. SPDX-License-Identifier: BSD-3-Clause */
+/* The counts of one task, and the data set made from them. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_TEXT_MATRIX_H
 #define KDRI_TEXT_MATRIX_H
 
@@ -10,20 +10,21 @@ typedef struct kdri_counts {
 	int32_t *labels; /* number of the class, -1: unknown */
 	kdri_terms *classes;
 	int64_t done, *end; /* rows that have their pairs: row i has those up to end[i] */
-	kdri_pair *pairs;   /* by term; count as met */
+	kdri_pair *pairs;   /* sorted by term; counts in the order of the text */
 	int64_t pair_count, pair_room;
 } kdri_counts;
 
-/* Adds a row: id and class. Its pairs come later, with its chunk. */
+/* Adds a row: id and class. Its pairs are added later, with its chunk. */
 kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *counts, const kdri_document *document);
 /* Adds the pairs and excerpts of a chunk's documents. number[i] is the term of local term i, -1: none. */
 kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *counts, const kdri_chunk *chunk,
                               const int32_t *number);
-/* Merges words that have the same stem: afterwards the pairs of all tasks name terms of *out, whose df is set. form[i] is the word
- * that stands for stem i. Free *out with kdri_terms_free, *form with kdri_free. forms.c */
+/* Merges words with the same stem: afterwards the pairs of all tasks refer to terms of *out, whose df is set. form[i] is
+ * the word that represents stem i. Free *out with kdri_terms_free, *form with kdri_free. forms.c */
 kdr_status kdri_stems_merge(kdr_context *ctx, const char *stemmer, const kdri_terms *words,
                             kdri_counts *tasks, int64_t count, kdri_terms **out, int32_t **form);
-/* Makes the data set, whose column j is called like term name[j] of `names`; takes ids and excerpts out of `counts`, and frees its pairs. */
+/* Makes the data set, whose column j is named after term name[j] of `names`. Takes ids and excerpts from `counts` and
+ * frees its pairs. */
 kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *counts,
                               const kdri_terms *names, const int32_t *name, const kdri_term_columns *columns,
                               const kdr_text_options *options, kdr_data **out, int64_t *dropped);

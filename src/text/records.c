@@ -62,7 +62,7 @@ static kdr_status records_fill(kdr_context *ctx, kdri_records *r)
 	if (kept == r->room) {
 		if (r->room >= KDRI_DOCUMENT_MAX)
 			return kdri_fail(ctx, KDR_ERR_FORMAT,
-			                 "%s: line %lld: more than %d MB without an end of line or of quotes",
+			                 "%s: line %lld: more than %d MB without a line end or closing quote",
 			                 kdri_input_path(r->in), (long long)r->line, KDRI_DOCUMENT_MAX >> 20);
 		KDRI_TRY(KDRI_GROW(ctx, &r->buffer, 2 * r->room + 1));
 		r->room *= 2;

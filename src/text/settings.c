@@ -12,7 +12,7 @@ static kdr_status set_integer(kdr_context *ctx, const char *name, const char *va
 	long long n = strtoll(value, &end, 10);
 	if (end == value || *end || errno || n < min || n > max)
 		return kdri_fail(ctx, KDR_ERR_OPTION,
-		                 "--%s: '%s' is not allowed: a whole number from %lld to %lld", name, value,
+		                 "--%s: '%s' is not valid; use a whole number from %lld to %lld", name, value,
 		                 (long long)min, (long long)max);
 	*out = n;
 	return KDR_OK;
@@ -33,7 +33,7 @@ static kdr_status set_frequency(kdr_context *ctx, const char *name, const char *
 	if (end == text || *end || !(value >= 0 && value <= 1))
 		return kdri_fail(
 		        ctx, KDR_ERR_OPTION,
-		        "--%s: '%s' is not allowed: a whole number from 1, a share from 0.0 to 1.0, or a percentage",
+		        "--%s: '%s' is not valid; use a whole number, 1 or larger, a fraction from 0.0 to 1.0, or a percentage",
 		        name, text);
 	*share = value;
 	return KDR_OK;
@@ -46,7 +46,8 @@ static kdr_status set_ngrams(kdr_context *ctx, const char *text, kdr_text_option
 	const char low = text[0], high = text[n ? n - 1 : 0];
 	if ((!one && !two) || low < '1' || high > '3' || low > high)
 		return kdri_fail(ctx, KDR_ERR_OPTION,
-		                 "--ngrams: '%s' is not allowed: 1, 2, 3, or two of them such as 1,2", text);
+		                 "--ngrams: '%s' is not valid; use 1, 2, 3, or two of them such as 1,2",
+		                 text);
 	o->ngram_min = low - '0';
 	o->ngram_max = high - '0';
 	return KDR_OK;
@@ -61,7 +62,8 @@ static kdr_status set_tokens(kdr_context *ctx, const char *value, kdr_text_optio
 			o->tokens = (kdr_token_class)i;
 			return KDR_OK;
 		}
-	return kdri_fail(ctx, KDR_ERR_OPTION, "--tokens: '%s' is not allowed: letters, ascii, runs", value);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "--tokens: '%s' is not valid; use letters, ascii or runs",
+	                 value);
 }
 
 kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const char *name, const char *value)
@@ -107,7 +109,7 @@ kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const cha
 	else if (strcmp(name, "top-features") == 0)
 		return set_integer(ctx, name, value, 1, INT32_MAX - 1, &o->max_features);
 	else
-		return kdri_fail(ctx, KDR_ERR_OPTION, "texts have no option '%s'", name);
+		return kdri_fail(ctx, KDR_ERR_OPTION, "there is no text option '%s'", name);
 	return KDR_OK;
 }
 

@@ -30,7 +30,7 @@ kdr_status kdri_stemmer_check(kdr_context *ctx, const char *name)
 		used += n + 2;
 	}
 	list[used > 2 ? used - 2 : 0] = '\0';
-	return kdri_fail(ctx, KDR_ERR_OPTION, "stemmer '%s' is not allowed: none, %s", name, list);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "stemmer '%s' is not valid; use one of: none, %s", name, list);
 }
 
 kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **out)
@@ -40,7 +40,7 @@ kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **o
 	KDRI_TRY(KDRI_NEW0(ctx, &s, 1));
 	s->snowball = sb_stemmer_new(name, NULL);
 	if (!s->snowball) {
-		st = kdri_fail(ctx, KDR_ERR_MEMORY, "no memory for the stemmer '%s'", name);
+		st = kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory for the stemmer '%s'", name);
 		goto done;
 	}
 	*out = s;

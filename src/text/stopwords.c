@@ -1,5 +1,4 @@
-/* Words to leave out, and vocabularies fixed beforehand: lists of words from files.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* Stop words and fixed vocabularies: lists of words from files. SPDX-License-Identifier: BSD-3-Clause */
 #include "text/text.h"
 
 static kdr_status stopwords_add(kdr_context *ctx, kdri_terms *terms, const char *text, size_t length)
@@ -31,7 +30,7 @@ static kdr_status read_stopwords(kdr_context *ctx, const kdr_text_options *optio
 		                   : 0;
 		if (n == 0) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,
-			               "%s: line %lld: not a word in UTF-8; one word per line is needed",
+			               "%s: line %lld is not a word in UTF-8; one word per line is needed",
 			               options->stopwords, (long long)line);
 			goto done;
 		}
@@ -97,20 +96,21 @@ kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms *
 			break;
 		int64_t before = terms->count;
 		if (memchr(record, '\0', length)) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: a NUL byte in a term", path,
+			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: a term contains a NUL byte", path,
 			               (long long)line);
 			goto done;
 		}
 		KDRI_TRY(stopwords_add(ctx, terms, record, length));
 		if (terms->count == before) {
 			st = kdri_fail(ctx, KDR_ERR_FORMAT,
-			               "%s: line %lld: '%.*s' stands there twice; each term once is needed",
-			               path, (long long)line, (int)KDRI_MIN(length, 60), record);
+			               "%s: line %lld: '%.*s' occurs twice; list each term once", path,
+			               (long long)line, (int)KDRI_MIN(length, 60), record);
 			goto done;
 		}
 	}
 	if (terms->count == 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no terms; one a line is needed", path);
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file has no terms; one term per line is needed",
+		               path);
 		goto done;
 	}
 	*out = terms;

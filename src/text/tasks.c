@@ -1,8 +1,8 @@
 /* Data sets that belong together, from files and folders. SPDX-License-Identifier: BSD-3-Clause
  *
- * A folder is 10x's where it holds a matrix.mtx; else it is one of texts, and the words of all such folders are counted
- * over one vocabulary, which takes all of them at once. A folder that mostly holds data files is neither: to count the
- * words of tables of numbers would be an answer to a question nobody asked. */
+ * A folder with a matrix.mtx is a 10x folder; otherwise it is a folder of texts, and the words of all such folders are
+ * counted over one shared vocabulary. A folder that mostly contains data files is an error, because counting the words
+ * of tables of numbers makes no sense. */
 #include "io/matrices/tenx.h"
 #include "io/table/named.h"
 #include "text/text.h"
@@ -61,12 +61,12 @@ static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_rea
 	int64_t data = 0, first = -1;
 	if (options->task_column || options->transpose)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a folder of texts has no %s", path,
-		                 options->task_column ? "column of tasks" : "matrix to be transposed");
+		                 options->task_column ? "task column" : "matrix to be transposed");
 	KDRI_TRY(kdri_folder_list(ctx, path, &folder));
 	if (folder.count == 0) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_READ,
-		        "%s: is a directory without files; a data file, a folder of texts or one of 10x is needed",
+		        "%s: is an empty directory; a data file, a folder of texts or a 10x folder is needed",
 		        path);
 		goto done;
 	}
@@ -78,8 +78,7 @@ static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_rea
 	if (2 * data > folder.count)
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: a folder of data files, such as %s: name the files themselves; a folder is "
-		        "read where it holds texts, or 10x's matrix.mtx",
+		        "%s: the folder contains data files, such as %s; name the files themselves (only folders of texts and 10x folders with matrix.mtx can be read)",
 		        path, folder.paths[first]);
 done:
 	kdri_folder_free(ctx, &folder);
@@ -121,8 +120,7 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 		if (options->texts && options->texts[0] && !options->terms)
 			st = kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "options of texts are given, but no data set is a folder of texts; name the column of "
-			        "texts of a table with --text-column");
+			        "text options are given, but no data set is a folder of texts; specify the text column of a table with --text-column");
 		goto done;
 	}
 	if (options->texts)
@@ -292,15 +290,17 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!paths || npaths < 1 || !out || !count)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "kdr_read_tasks: a path and a place for the result are needed");
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "kdr_read_tasks: at least one path is needed, and out and count must not be NULL");
 	kdr_read_options o;
 	double bytes = 0;
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &o));
 	if (o.memory && npaths > 1) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "kdr_read_tasks: a table in memory is read alone, not with %lld others",
-		               (long long)npaths - 1);
+		st = kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "kdr_read_tasks: a table in memory must be the only input, but there are %lld others",
+		        (long long)npaths - 1);
 		goto done;
 	}
 	bytes += o.memory ? (double)o.memory_bytes : 0;

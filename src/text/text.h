@@ -1,7 +1,7 @@
 /* Documents, tokens, vocabularies: what the files of text/ share. SPDX-License-Identifier: BSD-3-Clause
  *
- * A document goes through decoding -> mail -> html -> tokenise -> terms. The steps between bytes and
- * tokens allocate nothing (they run inside parallel regions) and bound their output by their input. */
+ * A document passes through decoding -> mail -> html -> tokenise -> terms. The steps between bytes and tokens allocate
+ * nothing (they run inside parallel regions) and bound their output by their input. */
 #ifndef KDRI_TEXT_TEXT_H
 #define KDRI_TEXT_TEXT_H
 
@@ -11,8 +11,8 @@
 
 /* --- mail.c: headers ---------------------------------------------------------------------------- */
 
-/* Leaves the body in text[*begin ..]. What the Subject says, if wanted, goes to `subject` (room for
- * `length` bytes); returns its length. Text that does not begin with a header is all body. */
+/* Leaves the body in text[*begin ..]. The Subject, if requested, is written to `subject` (room for `length` bytes);
+ * returns its length. Text that does not begin with a header is treated as body. */
 size_t kdri_mail_strip(const char *text, size_t length, bool keep_subject, size_t *begin, char *subject);
 
 /* Whether a text begins with at least two fields that mail, news or HTTP headers have. */
@@ -20,35 +20,35 @@ bool kdri_mail_likely(const char *text, size_t length);
 
 /* --- html.c, entities.c: markup ----------------------------------------------------------------- */
 
-/* Writes the visible text; `out` needs `length` bytes. Returns how many were written. */
+/* Writes the visible text; `out` needs `length` bytes. Returns the number of bytes written. */
 size_t kdri_html_strip(const char *text, size_t length, char *out);
 /* Whether a text is a page of HTML, judged by its first 4 kB. */
 bool kdri_html_likely(const char *text, size_t length);
-/* The character a name such as "eacute" stands for, 0 if there is none. */
+/* The character with an HTML name such as "eacute"; 0 if there is none. */
 uint32_t kdri_html_entity(const char *name, size_t length);
 
 /* --- recode.c, or text/absent_iconv.c -------------------------------------------------------------- */
 
 /* KDR_OK if texts can be converted. */
 kdr_status kdri_recode_check(kdr_context *ctx, kdri_charset from);
-/* Writes UTF-8; `out` needs 3 x length bytes. What is no character becomes U+FFFD. False: no memory. */
+/* Writes UTF-8; `out` needs 3 x length bytes. Invalid bytes become U+FFFD. False: out of memory. */
 bool kdri_recode(kdri_charset from, const char *text, size_t length, char *out, size_t *written);
 
 /* --- excerpt.c: the first words, for people ------------------------------------------------------ */
 
 /* Characters of an excerpt, and room for it: four bytes each at most, an ellipsis, and the end. */
 enum { KDRI_EXCERPT = 120, KDRI_EXCERPT_ROOM = 4 * KDRI_EXCERPT + 4 };
-/* The beginning of valid UTF-8 on one line: spaces, line breaks and what cannot be seen become one space each. Returns its
- * length. */
+/* Writes the beginning of valid UTF-8 on one line: runs of spaces, line breaks and invisible characters become one
+ * space. Returns its length. */
 size_t kdri_excerpt(const char *text, size_t length, char *out);
 
 /* --- vocabulary.c: terms and their numbers ------------------------------------------------------ */
 
-/* A set of strings, each with a number in order of arrival. Lookups may run side by side. */
+/* A set of strings, numbered in order of addition. Lookups may run in parallel. */
 typedef struct kdri_term {
 	uint64_t offset; /* into `text` */
 	uint32_t length, hash;
-	int64_t df; /* documents that hold it: the caller counts */
+	int64_t df; /* number of documents that contain it, counted by the caller */
 } kdri_term;
 
 typedef struct kdri_terms {
@@ -72,33 +72,33 @@ typedef struct kdri_term_columns {
 	int32_t *term;    /* term of each column */
 	int64_t count;
 } kdri_term_columns;
-/* Cuts by document frequency among `documents` documents and orders what is left. */
+/* Selects terms by document frequency among `documents` documents and orders them. */
 kdr_status kdri_term_columns_select(kdr_context *ctx, const kdri_terms *terms, int64_t documents,
                                     const kdr_text_options *options, kdri_term_columns *out);
-/* All terms, in order of arrival. */
+/* All terms, in order of addition. */
 kdr_status kdri_term_columns_all(kdr_context *ctx, const kdri_terms *terms, kdri_term_columns *out);
 void kdri_term_columns_free(kdr_context *ctx, kdri_term_columns *columns);
 
 /* --- stopwords.c -------------------------------------------------------------------------------- */
 
-/* What a list of words, separated by spaces, begins with as the value of `stopwords`. */
+/* The prefix of a value of `stopwords` that is a list of words separated by spaces. */
 #define KDRI_LISTED "words:"
 /* The words to remove as specified by `options`; NULL for none. */
 kdr_status kdri_stopwords(kdr_context *ctx, const kdr_text_options *options, kdri_terms **out);
-/* The terms of a features.txt, one a line. */
+/* Reads the terms of a features.txt, one per line. */
 kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms **out);
 
 /* --- stem.c, or text/absent_stemmer.c ---------------------------------------------------------------- */
 
 typedef struct kdri_stemmer kdri_stemmer;
-/* KDR_OK for the name of a stemmer; the error lists those there are. */
+/* Returns KDR_OK for the name of a stemmer; the error lists the available ones. */
 kdr_status kdri_stemmer_check(kdr_context *ctx, const char *name);
-/* Not for two threads at once. */
+/* A stemmer must not be used by two threads at the same time. */
 kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **out);
 void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *stemmer);
-/* The stem of a word of *length bytes; valid until the next call. NULL: no memory. */
+/* The stem of a word of *length bytes; valid until the next call. NULL: out of memory. */
 const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length);
-/* The stems of the words of a term, which are separated by spaces, in *out of *room bytes, which grows. forms.c */
+/* Writes the stems of the words of a term, separated by spaces, to *out of *room bytes, which grows. forms.c */
 kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *text, size_t length,
                           char **out, int64_t *room, size_t *written);
 
@@ -124,15 +124,15 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_t
 
 /* --- unicode.c, or text/absent_utf8proc.c ------------------------------------------------------------- */
 
-/* Whether letters beyond ASCII can be told from other characters. */
+/* Whether letters beyond ASCII can be distinguished from other characters. */
 extern const bool kdri_unicode_known;
 
-/* How a character beyond ASCII behaves: separates words, goes on with one, or starts one. */
+/* The role of a character beyond ASCII: it separates words, continues a word, or starts a word. */
 typedef enum kdri_character_role { KDRI_SEPARATES, KDRI_CONTINUES, KDRI_STARTS } kdri_character_role;
 /* The role and the bytes of the character at p. */
 kdri_character_role kdri_character(const char *p, const char *end, int *bytes);
 
-/* Characters of a folded run; the longest token allowed has 255, and a longer run is dropped. */
+/* Characters of a folded run; the longest token has 255 characters, and longer runs are dropped. */
 enum { KDRI_RUN_MAX = 1024 };
 /* Folds and composes a run that is not plain ASCII into `run` (room for KDRI_RUN_MAX + 1), as UTF-8; returns its bytes, 0
  * if it is too long (or empty: nothing but invisible characters). */
@@ -144,7 +144,7 @@ size_t kdri_fold_word(bool lowercase, const char *text, size_t length, char *out
 /* --- corpus.c, records.c: documents one by one -------------------------------------------------- */
 
 typedef struct kdri_document {
-	const char *text; /* valid until the next one is asked for */
+	const char *text; /* valid until the next document is read */
 	size_t length;
 	const char *id;
 	const char *label; /* NULL: unknown */
@@ -163,11 +163,11 @@ int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not kno
 /* Bytes of its files, -1 if not known; and of these, what has been read. */
 int64_t kdri_corpus_size(const kdri_corpus *corpus);
 int64_t kdri_corpus_read(const kdri_corpus *corpus);
-/* What the task is called where no name is given: a folder's own name, or a file's stem. */
+/* The default name of the task: the name of the folder, or the stem of the file. */
 kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out);
 void kdri_corpus_close(kdr_context *ctx, kdri_corpus *corpus);
 
-/* A larger document is refused: offsets inside a chunk have 32 bits. */
+/* A larger document is an error, because offsets inside a chunk have 32 bits. */
 enum { KDRI_DOCUMENT_MAX = 1 << 28 };
 
 /* Lines of a file, or records that hold line breaks within quotes. */
@@ -185,8 +185,8 @@ kdr_status kdri_records_delimiter(kdr_context *ctx, kdri_records *records, const
 int64_t kdri_records_size(const kdri_records *records);
 int64_t kdri_records_read(const kdri_records *records);
 void kdri_records_close(kdr_context *ctx, kdri_records *records);
-/* The field at `begin`, its quotes undone in place; returns its length. *next is where the following field
- * begins, NULL after the last. */
+/* Removes the quotes of the field at `begin` in place and returns its length. *next is the beginning of the following
+ * field, NULL after the last. */
 size_t kdri_record_field(char *begin, const char *end, char delimiter, char **field, char **next);
 
 /* --- chunk.c: many documents side by side ------------------------------------------------------- */
@@ -198,16 +198,16 @@ typedef struct kdri_pair {
 typedef struct kdri_local_term {
 	uint32_t offset, length, hash;
 	int32_t df;
-	int64_t last; /* pair of the last document that held it */
+	int64_t last; /* pair of the last document that contains it */
 } kdri_local_term;
 
-/* A run of documents with its own tables, so that chunks can be worked on side by side; they are
- * merged in their order, which makes the result independent of the number of threads. */
+/* A run of documents with its own tables, so that chunks can be processed in parallel. They are merged in their order,
+ * so that the result does not depend on the number of threads. */
 typedef struct kdri_chunk {
 	int64_t first, count;  /* documents */
 	char *plain, *visible; /* one document: decoded; without headers and markup */
 	int64_t plain_room;
-	char *excerpts; /* KDRI_EXCERPT_ROOM bytes a document */
+	char *excerpts; /* KDRI_EXCERPT_ROOM bytes per document */
 	kdri_tokens tokens;
 	kdri_local_term *terms;
 	int32_t *slots;
@@ -226,7 +226,7 @@ typedef struct kdri_raw {
 	kdri_charset charset; /* if it is not UTF-8; KDRI_CHARSET_NONE: Windows-1252 */
 } kdri_raw;
 
-/* Works through all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */
+/* Processes all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
                            const kdri_raw *raw, kdri_chunk *chunks, int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
@@ -238,7 +238,7 @@ typedef struct kdri_text_sample {
 	double read; /* bytes of files */
 	double pairs, document_bytes, term_bytes, batch_bytes;
 } kdri_text_sample;
-/* For files of so many bytes, one for each corpus. */
+/* For files of `bytes` bytes, one per corpus. */
 void kdri_text_estimate(const kdri_text_sample *sample, const double *bytes, int64_t count,
                         kdr_estimate *out);
 double kdri_chunk_bytes(const kdri_chunk *chunk); /* of its tables */
@@ -249,7 +249,7 @@ double kdri_chunk_bytes(const kdri_chunk *chunk); /* of its tables */
 const char *kdri_language_name(int language);
 /* Adds the stop words of a language; bit `language` of their df is set. */
 kdr_status kdri_language_words(kdr_context *ctx, int language, kdri_terms *to);
-/* The language of the words of the chunks, judged by the share of stop words among them; -1: none is certain. */
+/* The language of the words of the chunks, judged by the fraction of stop words among them; -1: uncertain. */
 kdr_status kdri_language_find(kdr_context *ctx, const kdri_chunk *chunks, int64_t count, int *out);
 
 /* --- settings.c ----------------------------------------------------------------------------------- */
@@ -261,10 +261,10 @@ kdr_status kdri_text_settings_read(kdr_context *ctx, const char *text, kdr_text_
 kdr_status kdri_text_settings_write(kdr_context *ctx, const kdr_text_options *options,
                                     const kdri_terms *stopwords, char **out);
 
-/* Zeros become the defaults that the public header promises: vectorize.c. */
+/* Replaces zeros by the defaults in the public header: vectorize.c. */
 void kdri_text_resolve(kdr_text_options *options);
 
-/* The stemmers there are, in byte order, ending with NULL. */
+/* The available stemmers in byte order, ending with NULL. */
 const char *const *kdri_stemmer_names(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* kdr_vectorize: from corpora to count matrices over one vocabulary. SPDX-License-Identifier: BSD-3-Clause
  *
- * Documents are read in order, in batches of a few megabytes. A batch is cut into chunks of fixed size,
- * which become tables of terms side by side (chunk.c), and these are merged in their order: terms get
- * their numbers, documents their (term, count) pairs. When all is read the columns are chosen, and each
- * task's pairs become a CSR matrix by two counting passes over its columns, in O(entries). Memory: the
- * pairs (8 bytes each), the different terms, and the result. */
+ * Documents are read in order, in batches of a few megabytes. A batch is split into chunks of fixed size, which become
+ * tables of terms in parallel (chunk.c), and these are merged in their order: terms get their numbers, documents their
+ * (term, count) pairs. When all is read the columns are chosen, and each task's pairs become a CSR matrix by two
+ * counting passes over its columns, in O(entries). Memory: the pairs (8 bytes each), the different terms, and the
+ * result. */
 #include "text/text.h"
 
 #include "io/io.h"
@@ -82,7 +82,7 @@ static kdr_status vectorize_check(kdr_context *ctx, kdr_text_options *o)
 	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_RUNS));
 	if (o->vocabulary && o->terms) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "the columns are given twice: as vocabulary and as terms");
+		               "the columns are specified twice, as vocabulary and as terms");
 		goto done;
 	}
 	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
@@ -542,7 +542,7 @@ static kdr_status job_new(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 	job *j = NULL;
 	if (count < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "no documents were given; one task at least is needed");
+		                 "no documents were given; at least one data set is needed");
 	KDRI_TRY(KDRI_NEW0(ctx, &j, 1));
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_text_options, options, &j->options));
 	kdri_text_resolve(&j->options);
@@ -569,8 +569,9 @@ kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corp
 	j->only = true;
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (!j->sizes) {
-		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "the size of the texts is not known (standard input): there is no estimate");
+		st = kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "the size of the texts is unknown (standard input), so memory cannot be estimated");
 		goto done;
 	}
 	if (!j->estimated)
@@ -631,14 +632,14 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (j->stats.documents == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: holds no documents", corpora[0].path);
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: contains no documents", corpora[0].path);
 		goto done;
 	}
 	KDRI_TRY(choose_columns(ctx, j, &columns, &stems, &name));
 	if (columns.count == 0) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "no term is left of %lld in %lld documents; widen min_df, max_df or the lengths",
+		        "no term remains of %lld in %lld documents; lower min_df, raise max_df or widen the range of term lengths",
 		        (long long)j->stats.terms, (long long)j->stats.documents);
 		goto done;
 	}

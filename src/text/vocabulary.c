@@ -101,7 +101,7 @@ kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *t, const char *text, siz
 	}
 	if (t->count >= INT32_MAX - 1)
 		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "more than %d different terms; raise min_df or lower the n-grams",
+		                 "more than %d different terms; raise min_df or use shorter n-grams",
 		                 INT32_MAX - 1);
 	KDRI_TRY(KDRI_ROOM(ctx, &t->terms, &t->room, t->count + 1));
 	KDRI_TRY(KDRI_ROOM(ctx, &t->text, &t->text_room, t->text_used + (int64_t)length));

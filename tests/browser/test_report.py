@@ -272,7 +272,7 @@ class Page(unittest.TestCase):
         run("cluster", "-m", "kmeans", "-k", 3, "--quality", "--report", "-q", "-o", out, *self.tasks)
         self.open(out / "report.html")
         text = self.js("return document.getElementById('trust').textContent")
-        for piece in ("Silhouette", "Davies-Bouldin", "Stability", "not whether they mean anything"):
+        for piece in ("Silhouette", "Davies-Bouldin", "Stability", "not whether they are meaningful"):
             self.assertIn(piece, text)
         text = self.js("return document.getElementById('mixing').textContent")
         for piece in ("iLISI", "kBET", "Batch ASW", "leading directions"):

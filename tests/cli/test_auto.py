@@ -81,7 +81,7 @@ class Auto(CliTest):
         self.run_kindred("generate", "-n", "1100,80", "-k", 3, "-d", 3, "-q", "-o", "data")
         self.run_kindred("cluster", "-k", 3, "-o", "out", "data/task1.csv", "data/task2.csv")
         fields = self.result()["method_fields"]
-        self.assertIn("large enough for the other tasks to have no vote", fields["advice.task1"])
+        self.assertIn("it is large, so the other data sets do not vote on it", fields["advice.task1"])
         self.assertNotIn("moved.task1", fields)
         self.assertIn("moved.task2", fields)
         self.assertIn("pool 1.5, shared directions 1.5", fields["members"])  # the mean over both
@@ -91,7 +91,7 @@ class Auto(CliTest):
         r = self.result()
         self.assertEqual([t["k"] for t in r["tasks"]], [3, 3])
         self.assertIn("k = 3: ", r["method_fields"]["k_evidence"])
-        self.assertIn("such cases", done.stdout)
+        self.assertIn("similar cases", done.stdout)
         for name in ("eigengap.a", "k_agreement.b", "agreement.b", "confidence.a", "moved.b"):
             with open(self.path(f"arr/{name}.npy"), "rb") as f:
                 self.assertEqual(f.read(6), b"\x93NUMPY")
@@ -116,10 +116,10 @@ class Auto(CliTest):
         r = self.result()
         self.assertEqual(r["stop"], "time")
         self.assertEqual(len(r["tasks"][1]["labels"]), 45)
-        self.assertIn("time limit: member 'mtcfir' is left out", " ".join(r["warnings"]))
+        self.assertIn("time limit reached: method 'mtcfir' was skipped", " ".join(r["warnings"]))
         self.assertIn("stopped at the time limit", done.stdout)
-        self.assertIn("runs had time to vote", done.stdout)
-        self.assertNotIn("the members agree", done.stdout)
+        self.assertIn("runs finished in time", done.stdout)
+        self.assertNotIn("the methods agree", done.stdout)
         # One voter agrees with itself: no confidence is made of that. The graph is worth a moment's grace, unless that is over too.
         self.assertRegex(done.stdout, "votes per data set: (normalised cut 3|k-means 1)\n")
         self.assertNotIn("confidence", done.stdout)

@@ -147,14 +147,14 @@ class Bridge(CliTest):
     def test_bad_input(self):
         self.refuses(code=2, says="needs a data set between")
         self.write("other.csv", "z\n" + "1\n" * 60)
-        self.refuses("--bridge", "other.csv", code=3, says="the bridge shares no feature with the source")
+        self.refuses("--bridge", "other.csv", code=3, says="the bridge has no feature in common with the source")
         self.write("half.csv", "w3\n" + "1\n" * 60)
-        self.refuses("--bridge", "half.csv", code=3, says="the target shares no feature with the bridge")
+        self.refuses("--bridge", "half.csv", code=3, says="the target has no feature in common with the bridge")
         header, rest = self.read("near.csv").split("\n", 1)
         self.write("neg.csv", header + "\n" + rest.replace("1", "-1", 1))
         self.refuses("--bridge", "neg.csv", code=3, says=["bridge", "-1"])
         self.write("t.csv", "w12,w13\n" + "0,0\n" * 60)
-        self.refuses("--bridge", "near.csv", code=3, says="the target: all rows are empty")
+        self.refuses("--bridge", "near.csv", code=3, says="the target: all values are zero")
         self.write("s.labels", "odd\n" * 60)
         self.refuses("--bridge", "near.csv", code=3, says="at least two")
 

@@ -56,7 +56,7 @@ class Cancel(CliTest):
                                "--target", tasks[1])
         # A run that was stopped while it learnt features says what its labels are.
         self.assertIsNotNone(self.stop(.6, "cluster", "-m", "mtcfir", "-k", 5, *tasks))
-        self.assertRegex(" ".join(self.result()["warnings"]), "stopped: 2 of 2 data sets .* worth little")
+        self.assertRegex(" ".join(self.result()["warnings"]), "stopped: 2 of 2 data sets .* not reliable")
         seen += self.stops("cluster", "-m", "kmeans", "--features-from", "msda", "-k", 5, *tasks)
         self.assertGreater(seen, 12)
 

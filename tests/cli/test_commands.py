@@ -98,7 +98,7 @@ class Commands(CliTest):
         self.fails("cluster", "-m", "kmeans", "-k", 3, "--device", "gpu", "a.csv", code=2,
                    says=["--device 'gpu'", "auto, cpu, cuda or cuda:N"])
         self.fails("cluster", "-m", "kmeans", "-k", 3, "--device", "cuda:15", "a.csv", code=2,
-                   says="device 'cuda:15' is not there")
+                   says="device 'cuda:15' is not available")
 
     def test_version(self):
         text = self.run_kindred("version").stdout

@@ -83,7 +83,7 @@ class Inspect(CliTest):
         self.assertTrue(any(p["fatal"] for p in a["problems"]))
         self.assertIn("1 feature name in common", report["pairs"][0]["found"])
         text = self.run_kindred("inspect", "a.csv", "b.csv").stdout
-        for piece in ("line 4, column 1 (x): the cell has no value", "--missing", "->", "a, b:"):
+        for piece in ("line 4, column 1 (x): missing value", "--missing", "->", "a, b:"):
             self.assertIn(piece, text)
 
     def test_bad_files(self):

@@ -100,13 +100,13 @@ class Mbc(CliTest):
         self.write("empty.csv", "red,green,blue\n1,2,3\n0,0,0\n7,8,9\n")
         self.write("other.csv", "up,down\n1,2\n3,4\n5,6\n")
         self.fails(*cluster, "--set", "divergence=is", "zero.csv", code=3,
-                   says=["task zero", "row 2, column 2 is 0", "entries > 0", "floor"])
-        self.fails(*cluster, "--set", "divergence=kl", "empty.csv", code=3, says=["task empty", "row 2", "sums to 0"])
-        self.fails("cluster", "-m", "mbc", "-k", "2,4", "a.csv", "zero.csv", code=2, says=["task zero", "k is 4", "3"])
+                   says=["data set zero", "row 2, column 2 is 0", "values > 0", "floor"])
+        self.fails(*cluster, "--set", "divergence=kl", "empty.csv", code=3, says=["data set empty", "row 2", "sums to 0"])
+        self.fails("cluster", "-m", "mbc", "-k", "2,4", "a.csv", "zero.csv", code=2, says=["data set zero", "4 clusters from 3 samples", "3"])
         self.fails(*cluster, "--features", "intersect", "a.csv", "other.csv", code=3, says=["other", "no"])
         self.fails(*cluster, "--set", "divergence=cosine", "a.csv", code=2, says=["divergence", "sqeuclidean", "kl"])
         self.write("blobs.csv", BLOBS_A)
-        self.fails(*cluster, "--set", "divergence=kl", "blobs.csv", code=3, says=["column", "entries >= 0"])
+        self.fails(*cluster, "--set", "divergence=kl", "blobs.csv", code=3, says=["column", "values >= 0"])
 
 
 class ManyDataSets(CliTest):

@@ -89,7 +89,7 @@ class Formats(CliTest):
 
     def test_coo_damaged(self):
         good = dict(format=b"coo", shape=[3, 3], row=np.array([0, 1]), col=np.array([0, 2]), data=np.array([1., 2.]))
-        for change, says in ((dict(row=np.array([0, 3])), "outside 0 .. 2"), (dict(col=np.array([0])), "indices but"),
+        for change, says in ((dict(row=np.array([0, 3])), "outside the range from 0 to 2"), (dict(col=np.array([0])), "indices, but"),
                              (dict(shape=[2 ** 40, 3]), "rows"), (dict(format=b"dia"), "csr, csc and coo")):
             np.savez(self.path("bad.npz"), **{**good, **change})
             self.fails("inspect", "bad.npz", code=3, says=["bad.npz", says])
@@ -289,7 +289,7 @@ class Formats(CliTest):
         pandas.DataFrame({"id": ["r1", "r2", "r3", "r4"], "x": [1, None, 3, 4.5], "city": ["A", "B", "A", "B"]}).to_excel(
             self.path("t.xlsx"), index=False)
         out = self.run_kindred("inspect", "t.xlsx").stdout
-        for piece in ("! line 3, column 2 (x): the cell has no value", "--missing", "column 3 (city): category: 2 different texts",
+        for piece in ("! line 3, column 2 (x): missing value", "--missing", "column 3 (city): category: 2 different texts",
                       "column 1 (id): id: different in every row"):
             self.assertIn(piece, out)
         task, = json.loads(self.run_kindred("inspect", "--json", "t.xlsx").stdout)["tasks"]
@@ -302,9 +302,9 @@ class Formats(CliTest):
         a.obs = a.obs.assign(kind=kind, depth=np.where(np.arange(60) < 5, np.nan, 1.5), barcode=["b%d" % i for i in range(60)])
         a.write_h5ad(self.path("a.h5ad"))
         out = self.run_kindred("inspect", "a.h5ad").stdout
-        for piece in ("obs columns that can be classes or data sets: batch (2 values), kind (2 values), site (3 values)",
-                      "other obs columns: barcode (60 values), depth (numbers)", "obs column 'kind': 1 of 60 cells have no value",
-                      "obs column 'depth': 5 of 60 cells", "further matrices: layers/counts, obsm/X_pca", "the values are counts", "--task-column"):
+        for piece in ("obs columns that can be used as classes or data sets: batch (2 values), kind (2 values), site (3 values)",
+                      "other obs columns: barcode (60 values), depth (numbers)", "obs column 'kind': 1 of 60 values are missing",
+                      "obs column 'depth': 5 of 60 values", "further matrices: layers/counts, obsm/X_pca", "the values are counts", "--task-column"):
             self.assertIn(piece, out)
         one, = json.loads(self.run_kindred("inspect", "--json", "a.h5ad").stdout)["tasks"]
         self.assertTrue(one["counts"])
@@ -329,10 +329,10 @@ class Formats(CliTest):
         for sheet, says in (
                 (row % (7, 7, " t='s'", "3", 7), ["cell A7", "shared text"]),
                 (row % (2, 2, "", "1x", 2), ["cell A2", "not a number"]),
-                ("<row><c r='A0'><v>1</v></c></row>", ["no cell 'A0'"]),
-                ("<row><c r='XFE1'><v>1</v></c></row>", ["no cell 'XFE1'"]),
+                ("<row><c r='A0'><v>1</v></c></row>", ["'A0' is not a cell"]),
+                ("<row><c r='XFE1'><v>1</v></c></row>", ["'XFE1' is not a cell"]),
                 ("", ["empty"]), ("<row r='1", ["sheet1.xml", "XML"]),
-                ("".join("<row r='%d'><c r='XFD%d'><v>1</v></c></row>" % (i, i) for i in range(1, 3000)), ["nearly all are empty"])):
+                ("".join("<row r='%d'><c r='XFD%d'><v>1</v></c></row>" % (i, i) for i in range(1, 3000)), ["is nearly empty"])):
             self.workbook("bad.xlsx", "<worksheet><sheetData>%s</sheetData></worksheet>" % sheet)
             self.fails("inspect", "bad.xlsx", code=3, says=["bad.xlsx", *says])
         entity = "<!DOCTYPE x [<!ENTITY e 'eee'>]><worksheet><sheetData><row><c><v>&e;</v></c></row></sheetData></worksheet>"
@@ -426,7 +426,7 @@ class Formats(CliTest):
         self.write("all.csv", self.sites())
         self.fails("cluster", "-k", 2, "--task-column", "town", "all.csv", code=3, says=["all.csv", "town"])
         self.fails("cluster", "-k", 2, "--task-column", "site", "--label-column", "site", "all.csv", code=2,
-                   says=["all.csv", "site", "labels"])
+                   says=["all.csv", "site", "label"])
         self.write("twice.csv", "s,x\na/b,1\na_b,2\nc,3\n")
         self.fails("cluster", "-k", 1, "--task-column", "s", "twice.csv", code=3, says=["twice.csv", "'a/b' and 'a_b'", "rename"])
         self.write("gap.csv", "s,x\na,1\n,2\nb,3\n")
@@ -476,8 +476,8 @@ class Formats(CliTest):
             return [w for w in self.result()["warnings"] if "transposed" in w]
         self.assertEqual(warned("cells.csv"), [])
         self.assertEqual(warned("cells.csv", "plain.csv"), [])
-        self.assertIn("columns are called as cells", warned("side.csv")[0])
-        self.assertIn("task across", warned("plain.csv", "across.csv")[0])
+        self.assertIn("columns are named like cells", warned("side.csv")[0])
+        self.assertIn("data set across", warned("plain.csv", "across.csv")[0])
         self.assertIn("rows have the same names", warned("across.csv", "other.csv")[0])
         self.assertEqual(warned("--transpose", "side.csv"), [])
         self.assertEqual(warned("--transpose", "across.csv", "other.csv"), [])
@@ -569,7 +569,7 @@ class Formats(CliTest):
             del f["obs"]
             f["obs"] = np.zeros(60, dtype=[("index", "S4")])
         done = self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--write-h5ad", "c.h5ad", "-o", "out2", "a.h5ad", code=2)
-        self.assertIn("obs is a table", done.stderr)
+        self.assertIn("format of anndata before 0.7", done.stderr)
         self.assertFalse(os.path.exists(self.path("c.h5ad")))
         self.assertEqual(self.leftovers(), [])
 

@@ -188,7 +188,7 @@ class Outputs(CliTest):
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
         self.cluster("-o", "out", "--arrays", "arrays", "--force")
         done = self.cluster("-o", "other", "--arrays", "arrays", code=2)
-        self.assertIn("exists already", done.stderr)
+        self.assertIn("already exists", done.stderr)
         self.assertEqual(self.leftovers(), [])
 
     def test_one_that_fails_at_the_end_leaves_the_others(self):

@@ -99,8 +99,8 @@ class Mixed(CliTest):
             del row["visits"]
         self.write("new.csv", text(rows))
         done = self.run_kindred("predict", "--model", "m.h5", "--task", "south", "-o", "scored", "new.csv")
-        self.assertRegex(done.stderr, "'visits'.* that the fit knew: treated as missing")
-        self.assertIn("'city=Lima': unknown to the fit: treated as missing", done.stderr)
+        self.assertRegex(done.stderr, "'visits'.* which the model was fitted on: treated as missing")
+        self.assertIn("fitted on: 'city=Lima'; such values are treated as missing", done.stderr)
         self.assertGreater(rand_index([int(x) for x in self.read("scored").split()], segments), .7)
 
     def test_a_first_line_that_repeats_names_is_a_header(self):
@@ -116,7 +116,7 @@ class Mixed(CliTest):
 
     def test_k_is_found(self):
         done = self.run_kindred("cluster", "-k", "auto", "-o", "out", *self.files)
-        self.assertRegex(done.stdout, r"k = 3: [a-z ]+, right in . of 5 such cases; at least 3 segments, probably 3 to 5")
+        self.assertRegex(done.stdout, r"k = 3: [a-z ]+, right in . of 5 similar cases; there are at least 3 clusters, probably 3 to 5")
 
     def test_the_mixture_is_a_method(self):
         for more in ([], ["--pooled"], ["--set", "covariance=own"]):

@@ -63,7 +63,7 @@ class Mtcfir(CliTest):
         option, = [o for o in described["options"] if o["name"] == "neighbors"]
         self.assertEqual((option["type"], option["default"], option["min"]), ("reals", 0.3, 0))
         self.fails("cluster", *args[:4], "--set", "neighbors=12,15", *self.files, code=2,
-                   says="option neighbors has 2 numbers, but there are 3 tasks: give one, or 3")
+                   says="option neighbors has 2 numbers, but there are 3 data sets; give one number, or 3")
         self.fails("cluster", *args[:4], "--set", "neighbors=12,,15", *self.files, code=2, says="12,,15")
         self.fails("cluster", *args[:4], "--set", "neighbors=12,0,15", *self.files, code=2, says="0 is outside (0")
 
@@ -119,7 +119,7 @@ class Mtcfir(CliTest):
         self.fails(*base, "two.csv", code=3, says=["two", "2 samples", "at least 3"])
         self.write("five.csv", "a,b\n" + "".join(f"{i},{i * i % 3}\n" for i in range(1, 6)))
         done = self.run_kindred(*base, "--set", "neighbors=9", "-o", "capped", "five.csv")
-        self.assertIn("9 neighbours are more than its 5 samples allow: 3 are taken", done.stdout)
+        self.assertIn("9 neighbours are more than its 5 samples allow; using 3", done.stdout)
 
 
 class FeaturesFrom(CliTest):

@@ -39,7 +39,7 @@ class PluginTest(CliTest):
         return os.path.relpath(text.split(" in ")[1].rsplit(",", 1)[0], os.path.realpath(self.dir))
 
     def test_no_plugin(self):
-        self.assertEqual(self.devices(), f"device: cpu alone: {FILE} was not found\n")
+        self.assertEqual(self.devices(), f"device: cpu only: {FILE} was not found\n")
 
     def test_search_order(self):
         self.put("lib")
@@ -53,7 +53,7 @@ class PluginTest(CliTest):
     def test_file_that_cannot_be_loaded(self):
         self.put("bin", "no library")
         text = self.devices()
-        self.assertIn("cpu alone: ", text)
+        self.assertIn("cpu only: ", text)
         self.assertIn(os.path.join("bin", FILE), text)
         self.put("lib")
         self.assertEqual(self.folder(), "lib")

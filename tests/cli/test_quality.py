@@ -20,7 +20,7 @@ class Quality(CliTest):
         self.write("a.csv", blobs(3))
         printed = self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--quality", "-o", "out", "a.csv").stdout
         q = self.result()["tasks"][0]["quality"]
-        for word in ("silhouette", "davies_bouldin", "calinski_harabasz", "stability", "not whether they mean anything"):
+        for word in ("silhouette", "davies_bouldin", "calinski_harabasz", "stability", "not whether they are meaningful"):
             self.assertIn(word, printed)
         self.assertEqual((q["silhouette_kind"], q["resamples"], q["stability"]), ("exact", 5, 1))
         self.assertGreater(q["silhouette"], 0.6)

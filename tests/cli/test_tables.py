@@ -96,19 +96,19 @@ class Columns(Tables):
         self.assertEqual(days("2021-03-01T12:00", "2021-03-02 00:00:00"), [.5, 1])
         self.assertEqual(days("2021-03-01T23:30-01:00", "3/1/2021 6:00 PM", options=("--columns", "d:mdy"))[1], .75 - 1 + 1)
         self.write("u.csv", "d,x\n1/3/2021,1\n4/5/2021,2\n")
-        self.fails("convert", "u.csv", "o.npy", code=3, says=["u.csv", "line 2", "column 1 (d)", "day or month", "'d:dmy'"])
+        self.fails("convert", "u.csv", "o.npy", code=3, says=["u.csv", "line 2", "column 1 (d)", "day first or month first", "'d:dmy'"])
         self.assertEqual(days("1/3/2021", "4/5/2021", options=("--columns", "d:dmy")), [0, 64])
 
     def test_text_among_numbers_is_an_error(self):
         self.write("a.csv", "x,y\n" + "".join(f"{i * .5},{i % 4}\n" for i in range(30)) + "oops,2\n")
         self.fails("convert", "a.csv", "o.npy", code=3,
-                   says=["a.csv", "line 32", "column 1 (x)", "'oops' is not a number, as 30 other cells", "--na 'oops'"])
+                   says=["a.csv", "line 32", "column 1 (x)", "'oops' is not a number, but 30 other cells", "--na 'oops'"])
         self.run_kindred("convert", "-q", "a.csv", "o.npy", "--na", "oops", "--missing", "drop-row")
         self.write("b.csv", "x,y\n1,2\n3,oops\n")
-        self.fails("convert", "b.csv", "o.npy", code=3, says=["'oops' is not a number, as 1 other cell is;"])
+        self.fails("convert", "b.csv", "o.npy", code=3, says=["'oops' is not a number, but 1 other cell in this column is;"])
         self.write("c.csv", "x,y\n1,abc\n3,oops\n")
         self.fails("convert", "c.csv", "o.npy", "--columns", "x,y:number", code=3,
-                   says=["'abc' is not a number, and neither is any other cell;"])
+                   says=["'abc' is not a number, and no other cell is;"])
 
     def test_as_pandas_writes_it(self):
         import pandas as pd
@@ -129,7 +129,7 @@ class Missing(Tables):
     def test_policies(self):
         self.write("m.csv", self.TEXT)
         self.fails("convert", "m.csv", "o.npy", code=3,
-                   says=["m.csv", "line 3, column 2 (x)", "2 cells", "x (1), y (1)", "--missing zero, mean, median"])
+                   says=["m.csv", "line 3, column 2 (x)", "missing value", "(2 in total: x 1, y 1)", "--missing zero, mean, median"])
         for policy, want in (("zero", [[1, 10], [0, 20], [4, 0], [7, 60]]), ("mean", [[1, 10], [4, 20], [4, 30], [7, 60]]),
                              ("median", [[1, 10], [4, 20], [4, 20], [7, 60]]), ("drop-row", [[1, 10], [7, 60]])):
             rows = self.table("m.csv", "--missing", policy)[1]
@@ -229,7 +229,7 @@ class Dialects(Tables):
         self.write("c.csv", "größe,länge\n1,2\n3,4\n9,9\n".encode("latin-1"))
         for told, said in (((), True), (("--encoding", "latin-1"), False)):
             done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--force", "-o", "out", *told, "c.csv")
-            self.assertEqual("read as Latin-1 (Windows-1252); --encoding tells another" in done.stdout, said, done.stdout)
+            self.assertEqual("read as Latin-1 (Windows-1252); use --encoding to specify another" in done.stdout, said, done.stdout)
 
     def test_bytes_that_are_no_utf8_far_into_the_file(self):
         rows = "".join(f"{i % 7},k{i % 3},{'x' * 400}\n" for i in range(50000))
@@ -253,9 +253,9 @@ class Jobs(Tables):
     def test_the_summary_says_what_columns_were_taken_for(self):
         self.write("p.csv", PEOPLE)
         text, result = self.cluster("p.csv")
-        for line in ("Nr: names of rows (a running number); --columns '+Nr' makes it a feature", "city: category (3 different texts)",
+        for line in ("Nr: row names (consecutive numbers); use --columns '+Nr' to make it a feature", "city: category (3 different texts)",
                      "joined: date (days since 2021-03-01)",
-                     "notes: text: left out (6 different texts in 8 rows); --columns 'notes:category' keeps it"):
+                     "notes: text, skipped (6 different texts in 8 rows); use --columns 'notes:category' to keep it"):
             self.assertIn("\n" + line + "\n", text)
             self.assertIn(line, result["tasks"][0]["notes"])
         self.assertEqual([c["kind"] for c in result["tasks"][0]["columns"]], ["id", "category", "category", "number", "date", "text"])
@@ -263,16 +263,16 @@ class Jobs(Tables):
         wide = ",".join(f"t{i}" for i in range(12)) + ",x\n" + "".join(
             ",".join(f"w{r * 12 + c if r < 7 else c}" for c in range(12)) + f",{r}.5\n" for r in range(8))
         text, _ = self.cluster(self.write("wide.csv", wide), "--id-column", "1")
-        self.assertIn("11 columns: text: left out: t1, t2, t3, t4, t5, t6 and 5 more\n", text)
+        self.assertIn("11 columns: text, skipped: t1, t2, t3, t4, t5, t6 and 5 more\n", text)
 
     def test_constants_are_left_out_where_all_tasks_have_them(self):
         self.write("a.csv", "k,c,d,x\n" + "".join(f"{'uv'[i % 2]},7,1,{i % 5}\n" for i in range(8)))
         self.write("b.csv", "k,c,d,x\n" + "".join(f"{'uv'[i % 2]},7,{i % 3},{i % 4}\n" for i in range(8)))
         text, result = self.cluster("a.csv")
-        self.assertIn("c: constant: left out", text)
+        self.assertIn("c: constant, skipped", text)
         self.assertEqual(result["tasks"][0]["d"], 3)
         text, result = self.cluster("a.csv", "b.csv")
-        self.assertIn("\nc: constant: left out\n", text)
+        self.assertIn("\nc: constant, skipped\n", text)
         self.assertNotIn("d: constant", text)
         self.assertEqual(result["tasks"][0]["d"], 4)
 
@@ -318,7 +318,7 @@ class Jobs(Tables):
         self.write("new.csv", "Nr,city,segment,height,joined,notes\n7,Tokyo,a,,2021-03-11,x\n8,Rome,b,9,2021-03-15,y\n")
         done = self.run_kindred("predict", "--model", "m.h5", "new.csv")
         self.assertEqual(len(done.stdout.split()), 2)
-        self.assertIn("'city=Tokyo': unknown to the fit", done.stderr)
+        self.assertIn("fitted on: 'city=Tokyo'", done.stderr)
         self.fails("predict", "--strict", "--model", "m.h5", "new.csv", code=3, says="city=Tokyo")
 
     def test_the_mean_of_the_fit_fills_new_holes(self):
@@ -365,7 +365,7 @@ class Jobs(Tables):
         self.write("t.labels", "a\n?\nb\nb\na\n")
         text, result = self.cluster("t.csv", "--missing", "drop-row", "--score")
         self.assertEqual(result["tasks"][0]["metrics"]["acc"], 1)
-        self.assertIn("1 row left out: cells without a value", text)
+        self.assertIn("1 row skipped: missing values", text)
 
     def test_drop_column_is_for_all_tasks(self):
         self.write("a.csv", "x,y,z\n1,2,3\n,5,1\n4,4,4\n")
@@ -386,7 +386,7 @@ class Inspect(Tables):
         done = self.run_kindred("inspect", "bad.csv", code=3)
         for piece in ("line 4 has 2 fields, expected 4", "line 3, column 2 (x): 'abc' is not a number", "--na 'abc'",
                       "line 6, column 4 (when): 'oops' is not a date", "line 6, column 3 (y): 'inf' is not a number",
-                      "line 5, column 3 (y): the cell has no value", "--missing zero"):
+                      "line 5, column 3 (y): missing value", "--missing zero"):
             self.assertIn(piece, done.stdout)
         self.assertEqual(len(done.stderr.splitlines()), 1)
         found = json.loads(self.run_kindred("inspect", "--json", "bad.csv", code=3).stdout)["tasks"][0]["problems"]

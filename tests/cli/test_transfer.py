@@ -66,7 +66,7 @@ class Transfer(CliTest):
         self.assertEqual([t["name"] for t in self.result()["tasks"]], ["old", "source2", "new", "t"])
         self.assertEqual(self.read("out/new.labels"), self.read("truth"))
         self.assertEqual(self.read("out/t.labels"), self.read("truth"))
-        self.assertIn("old: without it", done.stdout)
+        self.assertIn("old: leaving out this source", done.stdout)
         self.fails("transfer", "--source", "a=s.csv", "--labels", "s.labels", "--target", "a=t.csv", code=2, says="'a'")
 
     def test_a_model_knows_whose_new_samples_are(self):
@@ -84,8 +84,8 @@ class Transfer(CliTest):
             self.write(name + ".labels", "".join(three[i] + "\n" for i in keep))
         done = self.run_kindred("transfer", "--source", "a.csv", "--labels", "a.labels", "--source", "b.csv", "--labels", "b.labels",
                                 "--target", "t.csv", "-o", "out")
-        self.assertIn("it alone has class third", done.stdout)
-        self.assertIn("it alone has class odd", done.stdout)
+        self.assertIn("only this source has class third", done.stdout)
+        self.assertIn("only this source has class odd", done.stdout)
 
     def test_labels_of_the_wrong_length(self):
         common = ("transfer", "--source", "s.csv", "--target", "t.csv")
@@ -129,7 +129,7 @@ class Transfer(CliTest):
         self.run_kindred("generate", "--design", "topics", "--tasks", "2", "-k", "3", "-n", "80", "--words", "300", "-o", "w", "-q")
         args = ["transfer", "--source", "w/task1.mtx", "--labels", "w/task1.labels", "--target", "w/task2.mtx", "--score"]
         done = self.run_kindred(*args, "-o", "out")
-        self.assertIn("a plain svm would label", done.stdout)
+        self.assertIn("a plain SVM would label", done.stdout)
         result = json.loads(self.read("out/result.json"))
         self.assertEqual(result["method"], "auto")
         target = result["tasks"][-1]

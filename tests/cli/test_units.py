@@ -81,7 +81,7 @@ class Units(CliTest):
             done = self.run_kindred("cluster", *options, "-q", "-k", 2, "a.csv", "b.csv")
             warnings = [w for w in json.loads(done.stdout)["warnings"] if "has no feature" in w]
             self.assertEqual(len(warnings), 1)
-            self.assertIn("task b has no feature 'branch' that task a has", warnings[0])
+            self.assertIn("data set b has no feature 'branch', which data set a has", warnings[0])
 
 
 class WriteTable(CliTest):

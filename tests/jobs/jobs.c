@@ -72,7 +72,7 @@ static void read_job(kdr_context *ctx, request *r, kdr_family family)
 	if (weight && strcmp(weight, "tfidf") == 0)
 		r->job.prep = &tfidf;
 	if (weight && strcmp(weight, "none") == 0)
-		r->job.choice = KDR_PREP_AS_TOLD;
+		r->job.choice = KDR_PREP_NONE;
 	if (!set)
 		return;
 	check(ctx, kdr_algo_require(ctx, r->job.method, family, &algo));

@@ -531,7 +531,7 @@ class TransferFailures(MpiTest):
         self.write("t.csv", "1,2\n3,1\n2,2\n1,-4\n")
         self.write("labels", "a\nb\na\nb\n")
         args = ["transfer", "-m", "nmtf", "--source", "s.csv", "--labels", "labels", "--target", "t.csv"]
-        self.one_line(self.mpi(3, *args, code=3), "rank 2: ", "entries >= 0")
+        self.one_line(self.mpi(3, *args, code=3), "rank 2: ", "values >= 0")
 
     def test_classes_that_differ(self):
         """Columns of classes in files of their own number them by first appearance: nobody takes one rank's for another's."""

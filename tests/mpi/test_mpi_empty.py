@@ -125,10 +125,10 @@ class Empty(test_mpi.MpiTest):
         save = lambda r, part: numpy.save(self.path(f"p{r}.npy"), part)
         save(0, self.x), save(1, numpy.zeros((0, 5)))
         cluster = ["cluster", "-m", "kmeans", "-k", 2, "-o", "out"]
-        self.one_line(self.mpi(2, *cluster, "p{rank}.npy", code=3), "rank 1: p1.npy", "other columns", "rank 0")
+        self.one_line(self.mpi(2, *cluster, "p{rank}.npy", code=3), "rank 1: p1.npy", "its columns differ", "rank 0")
         save(0, self.x[:0]), save(1, self.x[:0])
-        self.one_line(self.mpi(2, *cluster, "p{rank}.npy", code=3), "task p", "no rank has a row")
-        for zero, one, says in (("a,b\n1,2\n3,4\n", "a,c\n", ("rank 1: p1.csv", "other columns")),
+        self.one_line(self.mpi(2, *cluster, "p{rank}.npy", code=3), "data set p", "no rank has a row")
+        for zero, one, says in (("a,b\n1,2\n3,4\n", "a,c\n", ("rank 1: p1.csv", "its columns differ")),
                                 ("a,b\n1,2\n3,4\n", "a,b\nred,3\nblue,4\nred,4\n", ("2 to 3 columns",)),
                                 ("a,d\n1,2020-01-03\n2,2020-01-04\n", "a,d\n", ("p0.csv", "dates", "--columns '-d'")),
                                 ("a,t\n1,p\n2,q\n5,p\n", "a,t\n1,q\n2,p\n", ("the same data sets",))):

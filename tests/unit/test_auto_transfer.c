@@ -131,7 +131,7 @@ static void auto_transfer__shifted_words__right_and_sure_and_the_same_on_all_thr
 		                    N * sizeof(int64_t));
 		kdr_result_free(alone);
 	}
-	assert_non_null(strstr(text_of(one, "advice.b"), "a plain svm would label"));
+	assert_non_null(strstr(text_of(one, "advice.b"), "a plain SVM would label"));
 	assert_non_null(strstr(text_of(one, "members"), "tri-factorisation"));
 	kdr_result_free(one);
 	kdr_result_free(many);
@@ -155,9 +155,9 @@ static void auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known
 			assert_int_equal(labels[i], known[i]);
 	assert_null(kdr_result_labels(r, 0, &n));
 	assert_true(accuracy(r, 3, s.labels[3]) > 0.9);
-	assert_non_null(strstr(text_of(r, "advice.a"), "without it"));
-	assert_non_null(strstr(text_of(r, "advice.c.d"), "without it"));
-	assert_true(warns(r, "d: few answers are 2 (")); /* it has none */
+	assert_non_null(strstr(text_of(r, "advice.a"), "leaving out this source"));
+	assert_non_null(strstr(text_of(r, "advice.c.d"), "leaving out this source"));
+	assert_true(warns(r, "d: few samples were labelled 2 (")); /* it has none */
 	kdr_result_free(r);
 	kdr_context_free(s.ctx);
 }
@@ -177,8 +177,8 @@ static void auto_transfer__sources_with_different_classes__all_can_be_given(void
 	tasks[1].labels = second;
 	kdr_result *r = fit(tasks, 3);
 	assert_true(accuracy(r, 2, s.labels[1]) > 0.8);
-	assert_non_null(strstr(text_of(r, "advice.a"), "it alone has class 2"));
-	assert_non_null(strstr(text_of(r, "advice.c"), "it alone has class 0"));
+	assert_non_null(strstr(text_of(r, "advice.a"), "only this source has class 2"));
+	assert_non_null(strstr(text_of(r, "advice.c"), "only this source has class 0"));
 	kdr_result_free(r);
 	kdr_context_free(s.ctx);
 }
@@ -201,7 +201,7 @@ static int64_t centred_votes(const kdr_task *target, int64_t class, const char *
 		count += ((const int64_t *)votes.data)[i] == class;
 	*right = accuracy(r, 1, s.labels[target == &s.tasks[3] ? 3 : 1]);
 	bool moved = target == &s.tasks[3],
-	     asked = strstr(text_of(r, target->name[0] == 'd' ? "advice.d" : "advice.b"), "were asked again");
+	     asked = strstr(text_of(r, target->name[0] == 'd' ? "advice.d" : "advice.b"), "were run again");
 	assert_true(asked == (moved && *follow == '1'));
 	kdr_result_free(r);
 	kdr_options_free(o);
@@ -252,7 +252,7 @@ static void auto_transfer__member_that_fails__is_left_out_and_named(void **state
 	split_words();
 	kdr_task tasks[] = { source_of(0), s.tasks[1] };
 	kdr_result *r = fit(tasks, 2);
-	assert_true(warns(r, "member 'tri-factorisation' is left out"));
+	assert_true(warns(r, "method 'tri-factorisation' was skipped"));
 	assert_null(strstr(text_of(r, "members"), "tri-factorisation"));
 	kdr_result_free(r);
 	kdr_context_free(s.ctx);

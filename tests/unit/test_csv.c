@@ -171,7 +171,7 @@ static void csv__missing_cells__by_policy(void **state)
 	             "'a' is not a number");
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, NULL, &d), KDR_ERR_DATA, "line 3, column 1 (a)");
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, NULL, &d), KDR_ERR_DATA,
-	             "4 cells have none, in columns a (2), b (2): --missing zero, mean");
+	             "(4 in total: a 2, b 2); use --missing zero, mean");
 	kdr_read_options wrong = { .size = sizeof(kdr_read_options), .missing = "average" };
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, text, &wrong, &d), KDR_ERR_OPTION, "'average'");
 	kdr_context_free(ctx);
@@ -213,17 +213,17 @@ static void csv__malformed__one_line_says_where(void **state)
 		{ "a\n", KDR_ERR_DATA, "no rows" },
 		{ "a,b\n1,2\n3\n", KDR_ERR_FORMAT, "t: line 3 has 1 field, expected 2" },
 		{ "a,b\n1,2\n3,4,5\n", KDR_ERR_FORMAT, "t: line 3 has 3 fields, expected 2" },
-		{ "1,2,3\n4,5,\n", KDR_ERR_DATA, "line 2, column 3: the cell has no value" },
+		{ "1,2,3\n4,5,\n", KDR_ERR_DATA, "line 2, column 3: missing value" },
 		{ "x,height\n1,2\n3,abc\n", KDR_ERR_FORMAT,
 		  "t: line 3, column 2 (height): 'abc' is not a number" },
 		{ "1,2\n3,4\n5,1.2.3\n", KDR_ERR_FORMAT, "'1.2.3'" },
 		{ "1,2\n3,0x10\n", KDR_ERR_FORMAT, "'0x10'" },
-		{ "1,2\n3,4\n\n5,nan\n", KDR_ERR_DATA, "line 4, column 2: the cell has no value" },
+		{ "1,2\n3,4\n\n5,nan\n", KDR_ERR_DATA, "line 4, column 2: missing value" },
 		{ "1,2\n3,-Inf\n", KDR_ERR_DATA, "-Inf is not a finite number" },
 		{ "1,2\n3,1e999\n", KDR_ERR_DATA, "1e999 is not a finite number" },
-		{ "1,2\n3,\"4\n", KDR_ERR_FORMAT, "line 2: a quote opens" },
-		{ "\"1,2\n", KDR_ERR_FORMAT, "line 1: a quote opens" },
-		{ "1,2\n3,\"4\"x\n", KDR_ERR_FORMAT, "text follows the closing quote" },
+		{ "1,2\n3,\"4\n", KDR_ERR_FORMAT, "line 2: missing closing quote" },
+		{ "\"1,2\n", KDR_ERR_FORMAT, "line 1: missing closing quote" },
+		{ "1,2\n3,\"4\"x\n", KDR_ERR_FORMAT, "unexpected text after the closing quote" },
 		{ "a,b\n1,2\n3,\"x\n\"\n", KDR_ERR_FORMAT,
 		  "line 3, column 2 (b): 'x?'" }, /* a newline within a cell */
 		{ "PK\x03\x04zz\n", KDR_ERR_DATA, "no rows" },
@@ -243,7 +243,7 @@ static void csv__columns_asked_for_in_vain__listed(void **state)
 	o.label_column = o.id_column = "2";
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1,2\n3,4\n", &o, &d), KDR_ERR_ARGUMENT, "both");
 	o = (kdr_read_options){ .size = sizeof(kdr_read_options), .label_column = "1" };
-	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1\n2\n", &o, &d), KDR_ERR_DATA, "no column is left");
+	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1\n2\n", &o, &d), KDR_ERR_DATA, "no column remains");
 	kdr_context_free(ctx);
 }
 

@@ -484,7 +484,7 @@ static void context__device__by_name(void **state)
 		assert_string_equal(ctx->device_name, "cpu");
 	}
 	assert_int_equal(kdr_context_set_device(ctx, "cuda:15"), KDR_ERR_UNSUPPORTED);
-	assert_non_null(strstr(kdr_context_error(ctx), "device 'cuda:15' is not there: "));
+	assert_non_null(strstr(kdr_context_error(ctx), "device 'cuda:15' is not available: "));
 	assert_ok(ctx, kdr_context_set_device(ctx, NULL));
 	assert_string_equal(ctx->device_name, "auto");
 	kdr_device_info(text, sizeof text);

@@ -201,7 +201,7 @@ static void mtcfir__no_room_at_all__says_so(void **state)
 	assert_int_equal(fit(d.ctx, &by_samples, &r), KDR_ERR_MEMORY);
 	assert_non_null(strstr(kdr_context_error(d.ctx),
 	                       "method 'mtcfir' on 87 samples with 130 features needs about"));
-	assert_non_null(strstr(kdr_context_error(d.ctx), "of device host's memory; it has"));
+	assert_non_null(strstr(kdr_context_error(d.ctx), "of memory on device host, which has"));
 	fake_close(&d);
 	/* What fits at first and then does not. */
 	fake_open(&d, 70000);

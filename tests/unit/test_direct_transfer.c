@@ -177,30 +177,31 @@ static void fit__bad_problems__one_clear_line(void **state)
 		p.tasks[1].x = kdr_mat_from_dense(p.x, TARGET, D - 1);
 		assert_int_equal(kdr_fit(ctx, methods[m], &p.view, NULL, &r), KDR_ERR_DATA);
 		assert_string_equal(kdr_context_error(ctx),
-		                    "task t has 3 columns but task s has 4: align them first");
+		                    "data set t has 3 columns, but data set s has 4; align them first");
 		p.tasks[1].x = kdr_mat_from_dense(p.x, TARGET, D);
 
 		p.tasks[1].role = KDR_ROLE_SOURCE;
 		p.tasks[1].labels = p.labels;
 		assert_int_equal(kdr_fit(ctx, methods[m], &p.view, NULL, &r), KDR_ERR_ARGUMENT);
-		assert_string_equal(kdr_context_error(ctx), "no target was given: every task is a source");
+		assert_string_equal(kdr_context_error(ctx),
+		                    "no target was given; every data set is a source");
 
 		p.tasks[0].role = p.tasks[1].role = KDR_ROLE_TARGET;
 		assert_int_equal(kdr_fit(ctx, methods[m], &p.view, NULL, &r), KDR_ERR_ARGUMENT);
 		assert_string_equal(kdr_context_error(ctx),
-		                    "no source was given: at least one labelled task is needed");
+		                    "no source was given; at least one labelled data set is needed");
 
 		p.tasks[0].role = KDR_ROLE_SOURCE;
 		p.tasks[0].labels = NULL;
 		assert_int_equal(kdr_fit(ctx, methods[m], &p.view, NULL, &r), KDR_ERR_DATA);
-		assert_string_equal(kdr_context_error(ctx), "task s is a source but has no labels");
+		assert_string_equal(kdr_context_error(ctx), "data set s is a source but has no labels");
 
 		int64_t same[SOURCE] = { 0 };
 		p.tasks[0].labels = same;
 		p.tasks[1].labels = NULL;
 		assert_int_equal(kdr_fit(ctx, methods[m], &p.view, NULL, &r), KDR_ERR_DATA);
 		assert_string_equal(kdr_context_error(ctx),
-		                    "all labelled samples are of class 0: at least two classes are needed");
+		                    "all labelled samples are of class 0; at least two classes are needed");
 		assert_null(r);
 	}
 	kdr_context_free(ctx);

@@ -22,7 +22,7 @@ static void domains__sources_and_target__rows_by_task_and_classes_that_have_samp
 	(void)state;
 	static const int64_t begin[] = { 0, 3, 5, 8 }, class_of[] = { 0, 2, 3 },
 	                     labels[] = { 2, -1, 0, 2, 1, -1, 1, -1 };
-	static const bool asked[] = { false, false, false, false, false, true, false, true };
+	static const bool unlabelled[] = { false, false, false, false, false, true, false, true };
 	static const double share[] = { 0.2, 0.4, 0.4 };
 	kdr_context *ctx = unit_context();
 	kdr_task tasks[3];
@@ -39,7 +39,7 @@ static void domains__sources_and_target__rows_by_task_and_classes_that_have_samp
 	assert_memory_equal(d.begin, begin, sizeof begin);
 	assert_memory_equal(d.class_of, class_of, sizeof class_of);
 	assert_memory_equal(d.labels, labels, sizeof labels);
-	assert_memory_equal(d.asked, asked, sizeof asked);
+	assert_memory_equal(d.unlabelled, unlabelled, sizeof unlabelled);
 	for (int k = 0; k < 3; k++)
 		assert_near(d.share[k], share[k], 1e-15);
 	assert_near(d.set.x.view.as.dense.data[5 * D], 3, 0);

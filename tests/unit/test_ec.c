@@ -441,10 +441,10 @@ static void ec__bad_options__one_clear_line(void **state)
 		int64_t k;
 	} cases[] = {
 		{ { "runs", "0", NULL }, "runs", K },
-		{ { "features", "9", NULL }, "features is 9 but task a has only 8 columns", K },
-		{ { "k_max", "301", NULL }, "k_max is 301 but task a has only 300 samples", K },
-		{ { "k_min", "5", "k_max", "3", NULL }, "k_min is 5 but k_max is 3", K },
-		{ { "subsample", "0.01", NULL }, "subsample 0.01 leaves 3 of the 300 samples", K },
+		{ { "features", "9", NULL }, "option features is 9, but data set a has only 8 columns", K },
+		{ { "k_max", "301", NULL }, "k_max is 301, but data set a has only 300 samples", K },
+		{ { "k_min", "5", "k_max", "3", NULL }, "k_min is 5, but k_max is 3", K },
+		{ { "subsample", "0.01", NULL }, "subsample = 0.01 leaves 3 of the 300 samples", K },
 		{ { NULL }, "k is -1", -1 },
 	};
 	static double x[N * D];
@@ -461,7 +461,7 @@ static void ec__bad_options__one_clear_line(void **state)
 	}
 	kdr_result *r = NULL;
 	assert_int_equal(fit(ctx, kdr_mat_from_dense(x, N, D), 0, truth, NULL, &r), KDR_ERR_ARGUMENT);
-	assert_non_null(strstr(kdr_context_error(ctx), "initial labels need a given k"));
+	assert_non_null(strstr(kdr_context_error(ctx), "initial labels need a specified k"));
 	kdr_context_free(ctx);
 }
 

@@ -211,14 +211,14 @@ static void relate_and_embed__need_what_is_estimated(void **state)
 				                      .dense = !sparse };
 		}
 		kdr_relate_options_init(&told);
-		told.choice = KDR_PREP_AS_TOLD;
+		told.choice = KDR_PREP_NONE;
 		assert_ok(w.ctx, kdr_estimate_bytes_job(w.ctx, "relate", NULL, shapes, 2, &e));
 		double before = w.seen.most = w.seen.held;
 		assert_ok(w.ctx, kdr_relate(w.ctx, data, 2, &told, &json, NULL));
 		assert_counted("relate", sparse, w.seen.most - before, e.bytes - e.data_bytes);
 		kdr_free(w.ctx, json);
 		kdr_embed_options_init(&o);
-		o.choice = KDR_PREP_AS_TOLD;
+		o.choice = KDR_PREP_NONE;
 		o.sweeps = 3;
 		assert_ok(w.ctx, kdr_estimate_bytes_job(w.ctx, "embed", NULL, shapes, 2, &e));
 		before = w.seen.most = w.seen.held;

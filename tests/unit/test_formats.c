@@ -199,7 +199,7 @@ static void split__by_names__rows_with_all_they_have(void **state)
 		kdr_data_free(sets[i]);
 	kdr_free(ctx, sets);
 	assert_fails(ctx, kdri_data_split(ctx, d, NULL, NULL, &sets, &count), KDR_ERR_ARGUMENT,
-	             "name for each row");
+	             "one name per row");
 	kdr_data_free(d);
 	kdr_context_free(ctx);
 	failing_all(split, "");

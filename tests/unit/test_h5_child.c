@@ -177,7 +177,7 @@ static void child__crashes__says_the_file_is_damaged(void **state)
 	fails_in_child(ctx, do_crash, KDR_ERR_FORMAT,
 	               "x.h5: the file is damaged: the HDF5 library crashes on it (signal 11)");
 	fails_in_child(ctx, do_exit, KDR_ERR_FORMAT,
-	               "x.h5: the file is damaged: the HDF5 library breaks off reading it");
+	               "x.h5: the file is damaged: the HDF5 library failed while reading it");
 	kdr_context_free(ctx);
 }
 
@@ -186,7 +186,8 @@ static void child__hangs__given_up_in_time(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_context_set_isolation(ctx, .2);
-	fails_in_child(ctx, do_nothing_for_ever, KDR_ERR_FORMAT, "the HDF5 library finds no end reading it");
+	fails_in_child(ctx, do_nothing_for_ever, KDR_ERR_FORMAT,
+	               "the HDF5 library did not finish reading it");
 	kdr_context_free(ctx);
 }
 
@@ -212,7 +213,7 @@ static void child__allocates_too_much__out_of_memory(void **state)
 	(void)state;
 	kdr_context *ctx = unit_context();
 	kdr_context_set_isolation(ctx, patience);
-	fails_in_child(ctx, do_allocate, KDR_ERR_MEMORY, "out of memory: 1073.7 MB");
+	fails_in_child(ctx, do_allocate, KDR_ERR_MEMORY, "out of memory: cannot allocate another 1073.7 MB");
 	kdr_context_free(ctx);
 }
 

@@ -31,7 +31,7 @@ static void cluster__two_groups__profiles_are_exact(void **state)
 	kdr_job_options_init(&o);
 	o.method = "kmeans";
 	o.k = 2;
-	o.choice = KDR_PREP_AS_TOLD;
+	o.choice = KDR_PREP_NONE;
 	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
 	const kdri_cluster_profile p = r->tasks[0].profiles[0];
 	assert_int_equal(p.size, 4);
@@ -122,7 +122,7 @@ static void cluster__recipe__chooses_unless_told(void **state)
 	assert_int_equal(kind, KDR_DATA_MOLECULES);
 	assert_true(centre_in_force(ctx, "no", KDR_PREP_DEFAULT, &kind) == 2);
 	assert_int_equal(kind, KDR_DATA_MOLECULES);
-	assert_true(centre_in_force(ctx, NULL, KDR_PREP_AS_TOLD, &kind) == 0);
+	assert_true(centre_in_force(ctx, NULL, KDR_PREP_NONE, &kind) == 0);
 	assert_int_equal(kind, KDR_DATA_UNKNOWN);
 	kdr_context_free(ctx);
 }
@@ -159,7 +159,7 @@ static void cluster__named_method__has_the_recipe_of_auto(void **state)
 	const kdr_data_kind cells = KDR_DATA_MOLECULES;
 	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
 	check_named(ctx, "harmony", NULL, 0, KDR_PREP_DEFAULT, "); cpm; l2", cells);
-	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_AS_TOLD, ")", KDR_DATA_UNKNOWN);
+	check_named(ctx, "kmeans", NULL, 0, KDR_PREP_NONE, ")", KDR_DATA_UNKNOWN);
 	/* Not counts any more; auto would bring rows to unit length. */
 	check_named(ctx, "kmeans", NULL, -1000.5, KDR_PREP_DEFAULT, ")", KDR_DATA_DENSE);
 	check_named(ctx, "kmeans", NULL, -1000.5, KDR_PREP_BY_DATA, "); l2", KDR_DATA_DENSE);
@@ -366,7 +366,7 @@ static void rows__taken__keep_names_and_classes(void **state)
 	assert_int_equal(kdr_data_labels(some)[1], 0);
 	assert_string_equal(kdr_data_classes(some, &count)[1], "low");
 	assert_string_equal(kdr_data_features(some)[1], "parity");
-	assert_fails(ctx, kdr_data_rows(ctx, d, wrong, 1, &some), KDR_ERR_ARGUMENT, "no row 12");
+	assert_fails(ctx, kdr_data_rows(ctx, d, wrong, 1, &some), KDR_ERR_ARGUMENT, "row 12 does not exist");
 	labels[5] = 2;
 	assert_fails(ctx, kdr_data_set_labels(ctx, d, labels, classes, 2), KDR_ERR_ARGUMENT, "row 6");
 	kdr_data_free(some);
@@ -399,7 +399,7 @@ static void merge_classes__different_lists__one_by_first_appearance(void **state
 		assert_int_equal(kdr_data_labels(d[0])[i], i % 3 == 0 ? 0 : i % 3 == 1 ? -1 : 1);
 		assert_int_equal(kdr_data_labels(d[1])[i], i % 2 == 0 ? 2 : 1);
 	}
-	assert_fails(ctx, kdr_data_merge_classes(ctx, d, 3), KDR_ERR_DATA, "u has no classes");
+	assert_fails(ctx, kdr_data_merge_classes(ctx, d, 3), KDR_ERR_DATA, "u has no known classes");
 	for (int t = 0; t < 3; t++)
 		kdr_data_free(d[t]);
 	kdr_context_free(ctx);

@@ -126,39 +126,39 @@ static void json__numbers__exact(void **state)
 static void json__damaged__refused_with_line_and_column(void **state)
 {
 	(void)state;
-	assert_refused("", "line 1, column 1: not valid JSON: it ends too early");
-	assert_refused("{\"a\": 1,\n \"b\": [1, 2", "line 2, column 12: not valid JSON: it ends too early");
+	assert_refused("", "line 1, column 1: not valid JSON: unexpected end");
+	assert_refused("{\"a\": 1,\n \"b\": [1, 2", "line 2, column 12: not valid JSON: unexpected end");
 	assert_refused("{\"a\": 1,\n  x}",
-	               "line 2, column 3: not valid JSON: a key in double quotes is needed");
-	assert_refused("[1, 2,]", "line 1, column 7: not valid JSON: a value is needed");
-	assert_refused("[,1]", "a value is needed");
-	assert_refused("[1 2]", "',' or ']' is needed");
-	assert_refused("{\"a\" 1}", "':' is needed");
-	assert_refused("{\"a\": 1} x", "something follows the end");
-	assert_refused("tru", "it ends too early");
-	assert_refused("trux", "a value is needed");
-	assert_refused("nan", "a value is needed");
-	assert_refused("01", "no zero in front");
-	assert_refused("-", "has digits");
-	assert_refused("1.", "behind its point");
-	assert_refused("1e+", "behind its e");
-	assert_refused("1e999", "beyond the largest");
-	assert_refused("+1", "a value is needed");
-	assert_refused("\"abc", "it ends too early");
-	assert_refused("\"abc\\", "it ends too early");
-	assert_refused("\"a\nb\"", "a control character (0x0a)");
-	assert_refused("\"\\x\"", "cannot be escaped");
+	               "line 2, column 3: not valid JSON: a key in double quotes is expected");
+	assert_refused("[1, 2,]", "line 1, column 7: not valid JSON: a value is expected");
+	assert_refused("[,1]", "a value is expected");
+	assert_refused("[1 2]", "',' or ']' is expected");
+	assert_refused("{\"a\" 1}", "':' is expected");
+	assert_refused("{\"a\": 1} x", "unexpected text after the end");
+	assert_refused("tru", "unexpected end");
+	assert_refused("trux", "a value is expected");
+	assert_refused("nan", "a value is expected");
+	assert_refused("01", "no leading zero");
+	assert_refused("-", "it needs a digit");
+	assert_refused("1.", "after the decimal point");
+	assert_refused("1e+", "in the exponent");
+	assert_refused("1e999", "number out of range");
+	assert_refused("+1", "a value is expected");
+	assert_refused("\"abc", "unexpected end");
+	assert_refused("\"abc\\", "unexpected end");
+	assert_refused("\"a\nb\"", "control character (0x0a)");
+	assert_refused("\"\\x\"", "invalid escape sequence");
 	assert_refused("\"\\u12g4\"", "four hexadecimal digits");
-	assert_refused("\"\\ud800\"", "half a character");
-	assert_refused("\"\\ud800\\u0041\"", "half a character");
-	assert_refused("\"\\udc00\"", "half a character");
+	assert_refused("\"\\ud800\"", "surrogate");
+	assert_refused("\"\\ud800\\u0041\"", "surrogate");
+	assert_refused("\"\\udc00\"", "surrogate");
 	assert_refused("\"\xff\"", "not UTF-8 (0xff)");
 	assert_refused("\"\xc0\x80\"", "not UTF-8");
 	assert_refused("\"\xed\xa0\x80\"", "not UTF-8");
 	assert_refused("\"\xf4\x90\x80\x80\"", "not UTF-8");
 	assert_refused("\"\xe2\x82\"", "not UTF-8");
-	assert_refused("{\"a\": 1, \"b\": 2, \"a\": 3}", "key 'a' comes twice");
-	assert_refused("{\"a\\u0000\": 1}", "a key holds");
+	assert_refused("{\"a\": 1, \"b\": 2, \"a\": 3}", "key 'a' occurs twice");
+	assert_refused("{\"a\\u0000\": 1}", "a key contains");
 }
 
 static void json__many_keys__found_and_twins_refused(void **state)
@@ -182,7 +182,7 @@ static void json__many_keys__found_and_twins_refused(void **state)
 	assert_null(kdri_json_get(v, "k2000"));
 	kdri_json_value_free(v);
 	snprintf(text + used, ROOM - used, ", \"k17\": 0}");
-	assert_refused(text, "key 'k17' comes twice");
+	assert_refused(text, "key 'k17' occurs twice");
 	kdr_context_free(ctx);
 	free(text);
 }
@@ -198,7 +198,7 @@ static void json__depth__bounded(void **state)
 	kdri_json_value_free(parse(ctx, text));
 	memset(text, '[', 2000);
 	text[2000] = '\0';
-	assert_refused(text, "nested more than 500 deep");
+	assert_refused(text, "nested more than 500 levels deep");
 	kdr_context_free(ctx);
 }
 

@@ -138,8 +138,8 @@ static void fit__few_distinct_samples__warns(void **state)
 	assert_int_equal(kdr_result_warning_count(r), 1);
 	assert_string_equal(
 	        kdr_result_warning_at(r, 0),
-	        "task few: only 3 distinct samples for k = 5: clusters are empty, or identical samples "
-	        "lie in several");
+	        "data set few has only 3 distinct samples for k = 5; some clusters are empty or share "
+	        "identical samples");
 	assert_int_equal(kdr_result_stop(r), KDR_STOP_CONVERGED);
 	int64_t n = 0;
 	const int64_t *labels = kdr_result_labels(r, 0, &n);

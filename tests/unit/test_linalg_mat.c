@@ -113,13 +113,13 @@ static void check_finite__bad_entries__names_the_first(void **state)
 		for (int kind = 0; kind < 2; kind++) {
 			kdr_context_set_threads(ctx, threads);
 			assert_int_equal(kdri_mat_check_finite(ctx, both[kind], "a"), KDR_ERR_DATA);
-			assert_string_equal(kdr_context_error(ctx), "task a: row 603, column 7 is nan");
+			assert_string_equal(kdr_context_error(ctx), "data set a: row 603, column 7 is nan");
 		}
 	p.data[602 * 53 + 6] = p.val[602 * 50 + 6] = 0;
 	p.data[602 * 53 + 7] = p.val[602 * 50 + 7] = 1e308;
 	for (int kind = 0; kind < 2; kind++) {
 		assert_int_equal(kdri_mat_check_finite(ctx, both[kind], "a"), KDR_ERR_DATA);
-		assert_string_equal(kdr_context_error(ctx), "task a: row 1000, column 1 is -inf");
+		assert_string_equal(kdr_context_error(ctx), "data set a: row 1000, column 1 is -inf");
 	}
 	unit_pair_free(&p);
 	kdr_context_free(ctx);
@@ -316,7 +316,7 @@ static void take__rows_in_any_order__copies_them(void **state)
 	rows[1] = 40;
 	kdri_own none = { 0 };
 	assert_int_equal(kdri_mat_take(ctx, &p.csr, rows, 2, &none), KDR_ERR_ARGUMENT);
-	assert_string_equal(kdr_context_error(ctx), "row 41 is wanted of a matrix with 40");
+	assert_string_equal(kdr_context_error(ctx), "row 41 does not exist; the matrix has 40 rows");
 	unit_pair_free(&p);
 	kdr_context_free(ctx);
 }

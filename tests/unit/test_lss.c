@@ -619,24 +619,24 @@ static void fit__bad_input__one_clear_line(void **state)
 	problem p = make(&rng, 2, 20, 5, 3, 1);
 	assert_refused(ctx, "lssmtc", &p, 0, "lambda=1.5", "lambda");
 	assert_refused(ctx, "lssmtc", &p, 0, "l=6", "option 'l' is 6, but the rank of the data is at most 5");
-	assert_refused(ctx, "lssmtc", &p, 0, "l=6 subspace=full", "so many features: 5");
+	assert_refused(ctx, "lssmtc", &p, 0, "l=6 subspace=full", "the number of features is 5");
 	assert_refused(ctx, "asi", &p, 0, "l=6", "option 'l' is 6");
 	for (int64_t t = 0; t < 2; t++) /* rank 4 */
 		for (int64_t i = 0; i < p.n[t]; i++)
 			p.x[t][i * 5 + 4] = p.x[t][i * 5];
 	assert_refused(ctx, "lssmtc", &p, 0, "l=5", "the rank of the data is 4");
 	p.tasks[0].init = p.labels[0];
-	assert_refused(ctx, "lssmtc", &p, 0, "", "initial labels are given for 1 of 2 tasks");
+	assert_refused(ctx, "lssmtc", &p, 0, "", "initial labels are given for 1 of 2 data sets");
 	p.tasks[0].init = NULL;
 	p.tasks[1].k = 2;
-	assert_refused(ctx, "lssmtc", &p, 0, "", "task b has k = 2 but task a has k = 3");
+	assert_refused(ctx, "lssmtc", &p, 0, "", "data set b has k = 2, but data set a has k = 3");
 	p.tasks[0].role = KDR_ROLE_SOURCE;
 	p.tasks[1].role = KDR_ROLE_TARGET;
 	assert_refused(ctx, "lssttc", &p, 3, "", "source a has no labels");
 	p.tasks[0].labels = p.labels[0];
 	assert_refused(ctx, "lssttc", &p, 4, "", "class 3 of 4 has no sample");
 	p.tasks[1].role = KDR_ROLE_BRIDGE;
-	assert_refused(ctx, "lssttc", &p, 3, "", "task b: method 'lssttc' takes sources and targets");
+	assert_refused(ctx, "lssttc", &p, 3, "", "data set b: method 'lssttc' needs sources and targets");
 	p.tasks[1].role = KDR_ROLE_SOURCE;
 	p.tasks[1].labels = p.labels[1];
 	assert_refused(ctx, "lssttc", &p, 3, "", "2 sources, 0 targets");

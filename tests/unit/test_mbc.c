@@ -650,22 +650,24 @@ static void fit__outside_the_domain__names_the_entry(void **state)
 	double keep = p.x[1][2 * 4 + 3];
 	p.x[1][2 * 4 + 3] = 0;
 	assert_refused(ctx, &p, "is", "tol", "0",
-	               "task b: row 3, column 4 is 0: divergence is needs entries > 0");
-	assert_refused(ctx, &p, "kl", "smooth", "0", "task b: row 3, column 4 is 0: divergence kl needs");
+	               "data set b: row 3, column 4 is 0, but divergence is needs values > 0");
+	assert_refused(ctx, &p, "kl", "smooth", "0",
+	               "data set b: row 3, column 4 is 0, but divergence kl needs");
 	p.x[1][2 * 4 + 3] = -1;
 	assert_refused(ctx, &p, "is", "tol", "0", "row 3, column 4 is -1");
-	assert_refused(ctx, &p, "kl", "tol", "0", "row 3, column 4 is -1: divergence kl needs entries >= 0");
+	assert_refused(ctx, &p, "kl", "tol", "0",
+	               "row 3, column 4 is -1, but divergence kl needs values >= 0");
 	p.x[1][2 * 4 + 3] = keep;
 	for (int64_t f = 0; f < 4; f++)
 		p.x[0][4 + f] = 0;
-	assert_refused(ctx, &p, "kl", "tol", "0", "task a: row 2 sums to 0");
+	assert_refused(ctx, &p, "kl", "tol", "0", "data set a: row 2 sums to 0");
 	for (int64_t t = 0; t < 2; t++)
 		for (int64_t i = 0; i < kdr_mat_rows(&p.list[t].x) * 4; i++)
 			p.x[t][i] = 2;
 	assert_refused(ctx, &p, "mahalanobis", "tol", "0", "variance of the samples is 0");
 	int64_t n = kdr_mat_rows(&p.list[0].x);
 	p.list[0].k = n + 1;
-	assert_refused(ctx, &p, "sqeuclidean", "tol", "0", "but there are only");
+	assert_refused(ctx, &p, "sqeuclidean", "tol", "0", "cannot form");
 	release(&p);
 	/* A sparse row that leaves out a column has a zero there. */
 	make(&p, 1, 1, 4, true);

@@ -545,7 +545,7 @@ static void fit__bad_input__one_clear_line(void **state)
 	kdr_options *o = NULL;
 	kdr_task few = { .name = "tiny", .x = kdr_mat_from_dense(x, 2, 2), .k = 1 };
 	assert_fails(ctx, "mtcfir", &few, KDR_ERR_DATA,
-	             "task tiny: 2 samples: method 'mtcfir' needs at least 3");
+	             "data set tiny has 2 samples; method 'mtcfir' needs at least 3");
 	/* Ten million samples without an entry: small, but not their similarities. */
 	int64_t rows = 10000000, *rowptr = calloc((size_t)rows + 1, sizeof *rowptr);
 	kdr_task large = { .name = "large", .x = kdr_mat_from_csr(rows, 2, rowptr, NULL, NULL), .k = 1 };
@@ -604,12 +604,13 @@ static void fit__neighbours_of_each_task__as_given(void **state)
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));
 	assert_ok(ctx, kdr_options_set(ctx, o, "neighbors", "4,5"));
 	assert_int_equal(kdr_fit(ctx, "mtcfir", &problem, o, &r), KDR_ERR_OPTION);
-	assert_string_equal(kdr_context_error(ctx),
-	                    "option neighbors has 2 numbers, but there are 3 tasks: give one, or 3");
+	assert_string_equal(
+	        kdr_context_error(ctx),
+	        "option neighbors has 2 numbers, but there are 3 data sets; give one number, or 3");
 	problem.ntasks = 1;
 	assert_int_equal(kdr_fit(ctx, "mtcfir", &problem, o, &r), KDR_ERR_OPTION);
 	assert_string_equal(kdr_context_error(ctx),
-	                    "option neighbors has 2 numbers, but there is 1 task: give one");
+	                    "option neighbors has 2 numbers, but there is only 1 data set; give one number");
 	assert_null(r);
 	kdr_options_free(o);
 	free(p);

@@ -145,9 +145,9 @@ static void read__archives_that_lie__clear_errors(void **state)
 	add(a, "x.npy", 0, raw, n, (uint32_t)n, crc ^ 1);
 	TRY(KDR_ERR_FORMAT, "checksum");
 	add(a, "x.npy", 0, raw, n, (uint32_t)n + 1, crc);
-	TRY(KDR_ERR_FORMAT, "cannot come from");
+	TRY(KDR_ERR_FORMAT, "cannot result from");
 	add(a, "x.npy", 8, raw, n, 0xfffffff0u, crc); /* a bomb: 4 GB of some hundred bytes */
-	TRY(KDR_ERR_FORMAT, "cannot come from");
+	TRY(KDR_ERR_FORMAT, "cannot result from");
 	add(a, "x.npy", 8, raw, n, (uint32_t)n, crc);
 	TRY(KDR_ERR_FORMAT, "damaged");
 	add(a, "x.npy", 14, raw, n, (uint32_t)n, crc);
@@ -157,10 +157,10 @@ static void read__archives_that_lie__clear_errors(void **state)
 	TRY(KDR_ERR_UNSUPPORTED, "encrypted");
 	add(a, "x.npy", 0, raw, n, (uint32_t)n, crc);
 	put(a->directory + 42, 0xffffff, 4);
-	TRY(KDR_ERR_FORMAT, "cannot come from");
+	TRY(KDR_ERR_FORMAT, "cannot result from");
 	add(a, "x.npy", 0, raw, n, (uint32_t)n, crc);
 	put(a->directory + 42, 5, 4);
-	TRY(KDR_ERR_FORMAT, "place");
+	TRY(KDR_ERR_FORMAT, "position");
 	add(a, "x.npy", 0, raw, n, (uint32_t)n, crc);
 	put(a->directory + 28, 0xffff, 2);
 	TRY(KDR_ERR_FORMAT, "directory");
@@ -174,7 +174,7 @@ static void read__archives_that_lie__clear_errors(void **state)
 	memset(raw, 'x', sizeof raw);
 	bytes_write(bytes_path("lie.npz"), raw, sizeof raw);
 	assert_fails(ctx, bytes_load(ctx, &kdri_format_npz, bytes_path("lie.npz"), NULL, &d), KDR_ERR_FORMAT,
-	             "no directory");
+	             "does not end with a directory");
 	assert_fails(ctx, bytes_load(ctx, &kdri_format_npz, bytes_folder(), NULL, &d), KDR_ERR_READ,
 	             "directory");
 	assert_fails(ctx, bytes_load(ctx, &kdri_format_npz, bytes_path("none.npz"), NULL, &d), KDR_ERR_READ,
@@ -203,7 +203,7 @@ static void read__deflated_bomb__fails_by_its_header(void **state)
 	deflateEnd(&z);
 	add(a, "x.npy", 8, packed, z.total_out, (uint32_t)n, (uint32_t)crc32(0, raw, (uInt)n));
 	assert_fails(ctx, bytes_load(ctx, &kdri_format_npz, finish(a, "b.npz"), NULL, &d), KDR_ERR_FORMAT,
-	             "promises");
+	             "claims");
 	free(a);
 	kdr_context_free(ctx);
 }
@@ -226,9 +226,9 @@ static void read__sparse_that_contradicts_itself__clear_errors(void **state)
 		{ "csr", "index 3", { 2, 3 }, { 0, 1, 2 }, { 3, 0 }, 3, 2, KDR_ERR_FORMAT },
 		{ "csr", "index -1", { 2, 3 }, { 0, 1, 2 }, { -1, 0 }, 3, 2, KDR_ERR_FORMAT },
 		{ "csc", "index 2", { 2, 2 }, { 0, 1, 2 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
-		{ "csr", "rise", { 2, 3 }, { 0, 3, 2 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
-		{ "csr", "rise", { 2, 3 }, { 0, 1, 3 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
-		{ "csr", "rise", { 2, 3 }, { -1, 1, 2 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
+		{ "csr", "increase", { 2, 3 }, { 0, 3, 2 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
+		{ "csr", "increase", { 2, 3 }, { 0, 1, 3 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
+		{ "csr", "increase", { 2, 3 }, { -1, 1, 2 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
 		{ "csr", "3 pointers", { 3, 3 }, { 0, 1, 2 }, { 2, 0 }, 3, 2, KDR_ERR_FORMAT },
 		{ "csr", "1 indices", { 2, 3 }, { 0, 1, 2 }, { 2, 0 }, 3, 1, KDR_ERR_FORMAT },
 		{ "csr", "empty", { 2, 0 }, { 0, 1, 2 }, { 2, 0 }, 3, 2, KDR_ERR_DATA },

@@ -97,7 +97,7 @@ static void place__parts_that_do_not_fit__all_say_so(void **state)
 	} cases[] = {
 		{ { title, title, title }, NULL, "no rank has a row" },
 		{ { table, table, "id,a,color,class\n" }, NULL, "rank 2: " },
-		{ { table, table, "id,a\n" }, NULL, "other columns than the file of rank 0" },
+		{ { table, table, "id,a\n" }, NULL, "its columns differ from those of the file of rank 0" },
 		{ { table, table, title }, "median", "--missing median" },
 		{ { "a,d\n1,2020-01-02\n2,2020-01-03\n", "a,d\n", "a,d\n" }, NULL, "dates" },
 	};

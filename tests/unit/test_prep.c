@@ -143,7 +143,7 @@ static void standard__sparse_or_mixed__not_centred_and_said(void **state)
 		kdr_prep *prep = NULL;
 		kdr_prep_options o = { .size = sizeof(kdr_prep_options), .scale = KDR_SCALE_STANDARD };
 		assert_ok(ctx, kdr_prepare(ctx, tasks, 2, &o, &prep));
-		assert_warning(prep, mixed ? "no task is centred" : "not centred");
+		assert_warning(prep, mixed ? "all were scaled but not centred" : "not centred");
 		assert_non_null(strstr(kdri_prep_describe(prep), "standard without centring"));
 		double mean = 0, square = 0;
 		for (int64_t i = 0; i < 50; i++) {
@@ -186,7 +186,7 @@ static void top_features__ties__variance_then_order(void **state)
 	                           &(kdr_prep_options){ .size = sizeof(kdr_prep_options), .top_features = 6 },
 	                           &prep));
 	assert_int_equal(d->cols, 5);
-	assert_warning(prep, "all 5 are kept");
+	assert_warning(prep, "all are kept");
 	kdr_prep_free(prep);
 	kdr_data_free(d);
 	kdr_context_free(ctx);
@@ -213,8 +213,8 @@ static void weight__value_not_allowed__named_and_nothing_changed(void **state)
 			assert_int_equal(kdr_prepare(ctx, tasks, 2, &o, NULL),
 			                 allowed ? KDR_OK : KDR_ERR_DATA);
 			if (!allowed) {
-				assert_non_null(
-				        strstr(kdr_context_error(ctx), "task b: row 2, column 2 ('x') is"));
+				assert_non_null(strstr(kdr_context_error(ctx),
+				                       "data set b: row 2, column 2 ('x') is"));
 				assert_same_data(a, was, 0);
 				assert_int_equal(tasks[1]->cols, 2);
 			}

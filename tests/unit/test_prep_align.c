@@ -54,9 +54,9 @@ static void union__other_order_and_names__first_order_then_new(void **state)
 		assert_features(p.tasks[1], "x y z w");
 		expect(&p, 0, 4, (double[]){ 1, 2, 3, 0, 4, 0, 6, 0 });
 		expect(&p, 1, 4, (double[]){ 30, 0, 20, 10, 60, 0, 50, 0 });
-		assert_warning(p.prep, "task a has no feature 'w' that task b has");
-		assert_warning(p.prep, "task b has no feature 'y' that task a has");
-		assert_string_equal(kdri_prep_describe(p.prep), "features: union (2 tasks, 4 columns)");
+		assert_warning(p.prep, "data set a has no feature 'w', which data set b has");
+		assert_warning(p.prep, "data set b has no feature 'y', which data set a has");
+		assert_string_equal(kdri_prep_describe(p.prep), "features: union (2 data sets, 4 columns)");
 		assert_same_data(p.tasks[0], p.tasks[0], 0);
 		assert_same_data(p.tasks[1], p.tasks[1], 0);
 		drop(&p);
@@ -73,7 +73,7 @@ static void intersect__other_order__first_order(void **state)
 		assert_features(p.tasks[1], "x z");
 		expect(&p, 0, 2, (double[]){ 1, 3, 4, 6 });
 		expect(&p, 1, 2, (double[]){ 30, 20, 60, 50 });
-		assert_warning(p.prep, "task b: feature 'w' left out");
+		assert_warning(p.prep, "data set b: feature 'w' skipped");
 		drop(&p);
 	}
 }
@@ -96,7 +96,7 @@ static void position__names_differ__first_names_and_a_warning(void **state)
 	assert_ok(p.ctx, align(&p, KDR_ALIGN_POSITION));
 	assert_features(p.tasks[1], "x y z");
 	expect(&p, 1, 3, (double[]){ 10, 20, 30, 0, 50, 60 });
-	assert_warning(p.prep, "column 2 is 'y' in task a and 'q' in task b");
+	assert_warning(p.prep, "column 2 is 'y' in data set a and 'q' in data set b");
 	drop(&p);
 }
 
@@ -109,7 +109,7 @@ static void default__one_task_unnamed__by_position(void **state)
 	drop(&p);
 	p = make(NULL, 0);
 	assert_int_equal(align(&p, KDR_ALIGN_UNION), KDR_ERR_DATA);
-	assert_non_null(strstr(kdr_context_error(p.ctx), "task b has no feature names"));
+	assert_non_null(strstr(kdr_context_error(p.ctx), "data set b has no feature names"));
 	drop(&p);
 }
 
@@ -120,7 +120,8 @@ static void position__counts_differ__error_names_both(void **state)
 	kdr_data *tasks[2] = { dense_data(ctx, "left", 1, 2, (double[]){ 1, 2 }, NULL),
 		               dense_data(ctx, "right", 1, 3, (double[]){ 1, 2, 3 }, NULL) };
 	assert_int_equal(kdr_prepare(ctx, tasks, 2, NULL, NULL), KDR_ERR_DATA);
-	assert_non_null(strstr(kdr_context_error(ctx), "task left has 2 features and task right has 3"));
+	assert_non_null(
+	        strstr(kdr_context_error(ctx), "data set left has 2 features and data set right has 3"));
 	kdr_data_free(tasks[0]);
 	kdr_data_free(tasks[1]);
 	kdr_context_free(ctx);
@@ -131,7 +132,7 @@ static void by_name__name_twice__error_names_both_columns(void **state)
 	(void)state;
 	pair p = make("u v u", 0);
 	assert_int_equal(align(&p, KDR_ALIGN_UNION), KDR_ERR_DATA);
-	assert_non_null(strstr(kdr_context_error(p.ctx), "task b: columns 1 and 3 are both named 'u'"));
+	assert_non_null(strstr(kdr_context_error(p.ctx), "data set b: columns 1 and 3 are both named 'u'"));
 	expect(&p, 0, 3, (double[]){ 1, 2, 3, 4, 0, 6 });
 	assert_null(p.prep);
 	drop(&p);
@@ -140,7 +141,8 @@ static void by_name__name_twice__error_names_both_columns(void **state)
 static void by_name__nothing_shared__told_with_names(void **state)
 {
 	(void)state;
-	const char *text = "tasks a and b share no feature name (a: 'x', 'y' and 'z'; b: 'u', 'v' and 'w')";
+	const char *text =
+	        "data sets a and b have no feature name in common (a: 'x', 'y' and 'z'; b: 'u', 'v' and 'w')";
 	pair p = make("u v w", 0);
 	assert_int_equal(align(&p, KDR_ALIGN_INTERSECT), KDR_ERR_DATA);
 	assert_string_equal(kdr_context_error(p.ctx), text);
@@ -158,8 +160,9 @@ static void union__many_missing__a_few_are_named(void **state)
 		               dense_data(ctx, "b", 1, 1, x, "a"), dense_data(ctx, "c", 1, 1, x, "j") };
 	kdr_prep *prep = NULL;
 	assert_ok(ctx, kdr_prepare(ctx, tasks, 3, NULL, &prep));
-	assert_warning(prep, "task b has no feature 'b', 'c', 'd' and 6 more that other tasks have");
-	assert_warning(prep, "tasks b and c share no feature name");
+	assert_warning(prep,
+	               "data set b has no feature 'b', 'c', 'd' and 6 more, which other data sets have");
+	assert_warning(prep, "data sets b and c have no feature name in common");
 	kdr_prep_free(prep);
 	assert_int_equal(kdr_prepare(ctx, tasks, 3,
 	                             &(kdr_prep_options){ .size = sizeof(kdr_prep_options),
@@ -197,7 +200,7 @@ static void apply__names_moved_unknown_and_missing__found_by_name(void **state)
 		assert_near(entry(d, 0, 0), 9, 0);
 		assert_near(entry(d, 0, 1), 0, 0);
 		assert_near(entry(d, 0, 2), 7, 0);
-		assert_non_null(strstr(told, "'odd' left out"));
+		assert_non_null(strstr(told, "'odd' skipped"));
 		assert_non_null(strstr(told, "no feature 'y'"));
 		kdr_data_free(n);
 		kdr_data_free(s);

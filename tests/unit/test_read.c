@@ -58,8 +58,9 @@ static void read__unknown_format__lists_the_known(void **state)
 	kdr_data *d = NULL;
 	put("a.foo", "1,2\n");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), NULL, &d), KDR_ERR_FORMAT,
-	             "a.foo: unknown format; known: csv, tsv, mtx, svmlight, npy");
-	assert_fails(ctx, kdr_read(ctx, "-", NULL, &d), KDR_ERR_ARGUMENT, "standard input: the format");
+	             "a.foo: unknown format; specify it with --format (one of: csv, tsv, mtx, svmlight, npy");
+	assert_fails(ctx, kdr_read(ctx, "-", NULL, &d), KDR_ERR_ARGUMENT,
+	             "standard input: specify the format");
 	kdr_read_options o = { .size = sizeof(kdr_read_options), .format = "foo" };
 	assert_fails(ctx, kdr_read(ctx, bytes_path("a.foo"), &o, &d), KDR_ERR_ARGUMENT, "'foo'");
 	o.format = "csv";
@@ -67,7 +68,7 @@ static void read__unknown_format__lists_the_known(void **state)
 	assert_string_equal(kdr_data_name(d), "a");
 	kdr_data_free(d);
 	d = NULL;
-	assert_fails(ctx, kdr_read(ctx, NULL, NULL, &d), KDR_ERR_ARGUMENT, "a path");
+	assert_fails(ctx, kdr_read(ctx, NULL, NULL, &d), KDR_ERR_ARGUMENT, "path and out");
 	assert_null(d);
 	kdr_context_free(ctx);
 }
@@ -94,11 +95,12 @@ static void read__a_table_in_memory__as_from_a_file(void **state)
 	assert_fails(ctx, kdr_read(ctx, "shops", &o, &d), KDR_ERR_FORMAT,
 	             "shops: line 5, column 2 (size): 'oops'");
 	o.format = "npy";
-	assert_fails(ctx, kdr_read(ctx, "shops", &o, &d), KDR_ERR_UNSUPPORTED, "npy is not read from memory");
+	assert_fails(ctx, kdr_read(ctx, "shops", &o, &d), KDR_ERR_UNSUPPORTED,
+	             "npy cannot be read from memory");
 	o.format = NULL;
 	kdr_task_path paths[2] = { { .path = "a" }, { .path = "b" } };
 	assert_fails(ctx, kdr_read_tasks(ctx, paths, 2, &o, &sets, NULL, &count), KDR_ERR_ARGUMENT,
-	             "read alone");
+	             "must be the only input");
 	o.task_column = "city";
 	o.memory_bytes = strlen("city,size\nRome,1.5\nParis,2\nRome,3\n");
 	assert_ok(ctx, kdr_read_tasks(ctx, paths, 1, &o, &sets, NULL, &count));
@@ -193,7 +195,7 @@ static void read__gzip_bomb__stops(void **state)
 		assert_int_equal(gzwrite(f, block, sizeof block), (int)sizeof block);
 	assert_int_equal(gzclose(f), Z_OK);
 	assert_fails(ctx, kdr_read(ctx, bytes_path("bomb.mtx.gz"), NULL, &d), KDR_ERR_FORMAT,
-	             "more than the 9");
+	             "more than the declared 9");
 	kdr_context_free(ctx);
 }
 
@@ -260,7 +262,7 @@ static void write__names_and_existing_files__respected(void **state)
 	kdr_context *ctx = unit_context();
 	size_t size;
 	assert_fails(ctx, kdr_write(ctx, bytes_path("w.foo"), NULL, &d, false), KDR_ERR_ARGUMENT,
-	             "known: csv, tsv");
+	             "one of: csv, tsv");
 	assert_fails(ctx, kdr_write(ctx, bytes_path("w.csv"), "bar", &d, false), KDR_ERR_ARGUMENT, "'bar'");
 	assert_fails(ctx, kdr_write(ctx, "/dev/null/w.csv", NULL, &d, false), KDR_ERR_WRITE, "cannot create");
 	/* Asking leaves nothing; folders on the way are made. */
@@ -341,7 +343,7 @@ static void labels__empty_or_gaps__errors(void **state)
 	kdr_context *ctx = unit_context();
 	kdr_labels *l = NULL;
 	assert_fails(ctx, load_labels(ctx, "", &l), KDR_ERR_DATA, "l: the file is empty");
-	assert_fails(ctx, load_labels(ctx, "\n\r\n", &l), KDR_ERR_DATA, "no labels");
+	assert_fails(ctx, load_labels(ctx, "\n\r\n", &l), KDR_ERR_DATA, "one label per line");
 	assert_fails(ctx, load_labels(ctx, "a\n \n\nb\n", &l), KDR_ERR_FORMAT, "l: line 2 is empty");
 	assert_null(l);
 	put_gzip("l.labels.gz", "x\ny\n");
@@ -550,9 +552,9 @@ static void read__parts_that_need_all_rows__are_refused(void **state)
 	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &mean, &d), KDR_ERR_UNSUPPORTED,
 	             "--missing mean");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &plain, &d), KDR_ERR_UNSUPPORTED,
-	             "column 2 (day) holds dates");
+	             "column 2 (day) has dates");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &label, &d), KDR_ERR_UNSUPPORTED,
-	             "columns of classes");
+	             "label and task columns");
 	/* What is wrong anywhere is said by every part. */
 	put("s.csv", "1,2\n3,4\n5,6\n7\n");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("s.csv"), &plain, &d), KDR_ERR_FORMAT, "line 4");

@@ -251,13 +251,13 @@ static void render__malformed__says_file_field_and_reason(void **state)
 	static const struct {
 		const char *json, *words;
 	} bad[] = {
-		{ "", "ends too early" },
-		{ "{\"tasks\":[", "ends too early" },
+		{ "", "unexpected end" },
+		{ "{\"tasks\":[", "unexpected end" },
 		{ "{\"tasks\":[}", "line 1" },
 		{ "[]", "not a result" },
 		{ "{}", "not a result" },
 		{ "{\"tasks\":1}", "tasks is a whole number, but must be an array" },
-		{ "{\"tasks\":[],\"tasks\":[]}", "comes twice" },
+		{ "{\"tasks\":[],\"tasks\":[]}", "occurs twice" },
 		{ "{\"tasks\":[],\"method\":[]}", "method is an array, but must be a string" },
 		{ "{\"tasks\":[7]}", "tasks[0] is a whole number, but must be an object" },
 		{ "{\"tasks\":[{\"n\":-1}]}", "tasks[0].n is" },

@@ -357,15 +357,29 @@ static void predict__damaged_arrays__one_clear_line(void **state)
 		{ "mtcfir", "", "alpha", 2, { 2, 1 }, 1, KDR_ERR_DATA, "relatedness" },
 		{ "mtcfir", "", "neighbors", 1, { 1 }, 1, KDR_ERR_DATA, "neighbours" },
 		{ "mtcfir", "", "neighbors", 1, { 2 }, 0, KDR_ERR_DATA, "0 neighbours" },
-		{ "mtcfir", "", "neighbors", 1, { 2 }, N - 1, KDR_ERR_DATA, "1..18 are allowed" },
+		{ "mtcfir", "", "neighbors", 1, { 2 }, N - 1, KDR_ERR_DATA, "1 to 18 are allowed" },
 		{ "mtcfir", "", "memberships/0", 2, { N, K + 1 }, 1, KDR_ERR_DATA, "memberships" },
 		{ "mtcfir", "", "memberships/0", 2, { N - 1, K }, 1, KDR_ERR_DATA, "memberships" },
-		{ "mtcfir", "", "train_rowptr/1", 1, { N + 1 }, -7, KDR_ERR_DATA, "samples of task 2" },
-		{ "mtcfir", "", "train_rowptr/1", 1, { N + 1 }, 1e9, KDR_ERR_DATA, "samples of task 2" },
-		{ "mtcfir", "", "train_val/1", 1, { 5 }, 1, KDR_ERR_DATA, "samples of task 2" },
+		{ "mtcfir",
+		  "",
+		  "train_rowptr/1",
+		  1,
+		  { N + 1 },
+		  -7,
+		  KDR_ERR_DATA,
+		  "samples of data set number 2" },
+		{ "mtcfir",
+		  "",
+		  "train_rowptr/1",
+		  1,
+		  { N + 1 },
+		  1e9,
+		  KDR_ERR_DATA,
+		  "samples of data set number 2" },
+		{ "mtcfir", "", "train_val/1", 1, { 5 }, 1, KDR_ERR_DATA, "samples of data set number 2" },
 		{ "snmf", "", "memberships/0", 2, { N, K - 1 }, 1, KDR_ERR_DATA, "memberships" },
 		{ "snmf", "", "memberships/0", 1, { N * K }, 1, KDR_ERR_DATA, "memberships" },
-		{ "snmf", "", "train_rowptr/0", 1, { N }, 0, KDR_ERR_DATA, "samples of task 1" },
+		{ "snmf", "", "train_rowptr/0", 1, { N }, 0, KDR_ERR_DATA, "samples of data set number 1" },
 		{ "snmf", "similarity=gauss", "sigma/0", 1, { 1 }, -1, KDR_ERR_DATA, "Gaussian" },
 	};
 	data *m = data_new(N, D);
@@ -387,7 +401,7 @@ static void predict__damaged_arrays__one_clear_line(void **state)
 	}
 	const char *path = saved(ctx, "snmf", "", m, true);
 	reshaped(path, "arrays/train_col/0", 1, (hsize_t[]){ (hsize_t)m->rowptr[0][N] }, 3);
-	assert_fails(ctx, predict(ctx, path, m, 0, false, labels), KDR_ERR_DATA, "rising order");
+	assert_fails(ctx, predict(ctx, path, m, 0, false, labels), KDR_ERR_DATA, "increasing order");
 	free(m);
 	kdr_context_free(ctx);
 }

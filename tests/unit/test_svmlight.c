@@ -59,12 +59,12 @@ static void svmlight__malformed__one_line_says_where(void **state)
 {
 	(void)state;
 	static const text_bad cases[] = {
-		{ "", KDR_ERR_DATA, "t: no rows" },
+		{ "", KDR_ERR_DATA, "t: the file has no rows" },
 		{ "# only a comment\n\n", KDR_ERR_DATA, "no rows" },
 		{ "1\n2\n", KDR_ERR_DATA, "no features" },
-		{ "1 1:1\n1 x:2\n", KDR_ERR_FORMAT, "t: line 2: 'x:2' is not a pair" },
-		{ "1 1:1\n1 2\n", KDR_ERR_FORMAT, "line 2: '2' is not a pair" },
-		{ "1 -1:1\n", KDR_ERR_FORMAT, "'-1:1' is not a pair" },
+		{ "1 1:1\n1 x:2\n", KDR_ERR_FORMAT, "t: line 2: 'x:2' is not an index:value pair" },
+		{ "1 1:1\n1 2\n", KDR_ERR_FORMAT, "line 2: '2' is not an index:value pair" },
+		{ "1 -1:1\n", KDR_ERR_FORMAT, "'-1:1' is not an index:value pair" },
 		{ "1 1:\n", KDR_ERR_FORMAT, "'' is not a number" },
 		{ "1 1:a\n", KDR_ERR_FORMAT, "'a' is not a number" },
 		{ "1 1:1.5x\n", KDR_ERR_FORMAT, "'1.5x' is not a number" },
@@ -72,10 +72,11 @@ static void svmlight__malformed__one_line_says_where(void **state)
 		{ "1 1:-inf\n", KDR_ERR_DATA, "'-inf' is not a finite number" },
 		{ "1 1:1 1:2\n", KDR_ERR_FORMAT, "an index occurs twice" },
 		{ "1 3:1 1:2 3:0\n", KDR_ERR_FORMAT, "an index occurs twice" },
-		{ "1 99999999999:1\n", KDR_ERR_FORMAT, "beyond" },
-		{ "1 99999999999999999999999:1\n", KDR_ERR_FORMAT, "is not a pair" },
-		{ "1,2 1:1\n", KDR_ERR_UNSUPPORTED, "line 1: '1,2' holds several labels" },
-		{ "1 1:1\n2:1\n", KDR_ERR_FORMAT, "line 2: '2:1' stands where the first line has a label" },
+		{ "1 99999999999:1\n", KDR_ERR_FORMAT, "above 2147483646" },
+		{ "1 99999999999999999999999:1\n", KDR_ERR_FORMAT, "is not an index:value pair" },
+		{ "1,2 1:1\n", KDR_ERR_UNSUPPORTED, "line 1: '1,2' has several labels" },
+		{ "1 1:1\n2:1\n", KDR_ERR_FORMAT,
+		  "line 2: '2:1' is not a label, but the first line has one" },
 		{ "1:1\n5 2:1\n", KDR_ERR_FORMAT, "'5' is a label, but the first line has none" },
 	};
 	text_assert_bad(TEXT_SVMLIGHT, cases, sizeof cases / sizeof cases[0]);

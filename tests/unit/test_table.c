@@ -1,4 +1,4 @@
-/* Cells, wishes and columns of tables. SPDX-License-Identifier: BSD-3-Clause */
+/* Cells, column specifications and columns of tables. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/table/table.h"
 #include "text.h"
 
@@ -106,12 +106,13 @@ static void table_date__forms__days_since_1970(void **state)
 	}
 }
 
-static void table_wishes__read__or_refused(void **state)
+static void column_specs__read__or_refused(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	kdri_wishes w = { 0 };
-	assert_int_equal(kdri_wishes_read(ctx, "a, b:category,-c,+d,\"e,\"\"f\"?:mdy,-\"g:h\"", &w), KDR_OK);
+	kdri_column_specs w = { 0 };
+	assert_int_equal(kdri_column_specs_read(ctx, "a, b:category,-c,+d,\"e,\"\"f\"?:mdy,-\"g:h\"", &w),
+	                 KDR_OK);
 	assert_int_equal(w.count, 6);
 	assert_true(w.only && !w.numbers);
 	assert_string_equal(w.items[1].name, "b");
@@ -120,16 +121,17 @@ static void table_wishes__read__or_refused(void **state)
 	assert_string_equal(w.items[4].name, "e,\"f");
 	assert_true(w.items[4].optional && w.items[4].order == KDRI_MONTH_FIRST);
 	assert_string_equal(w.items[5].name, "g:h");
-	kdri_wishes_free(ctx, &w);
-	assert_int_equal(kdri_wishes_read(ctx, "*:number", &w), KDR_OK);
+	kdri_column_specs_free(ctx, &w);
+	assert_int_equal(kdri_column_specs_read(ctx, "*:number", &w), KDR_OK);
 	assert_true(w.numbers && w.count == 0);
-	kdri_wishes_free(ctx, &w);
-	assert_fails(ctx, kdri_wishes_read(ctx, "a:colour", &w), KDR_ERR_OPTION, "'colour' of column 'a'");
-	assert_fails(ctx, kdri_wishes_read(ctx, "a,,b", &w), KDR_ERR_OPTION, "no name");
-	assert_fails(ctx, kdri_wishes_read(ctx, "\"a", &w), KDR_ERR_OPTION, "never closes");
-	assert_fails(ctx, kdri_wishes_read(ctx, "-a:number", &w), KDR_ERR_OPTION, "no kind");
-	assert_fails(ctx, kdri_wishes_read(ctx, "*", &w), KDR_ERR_OPTION, "-*");
-	assert_fails(ctx, kdri_wishes_read(ctx, "\"a\"b", &w), KDR_ERR_OPTION, "comma is expected");
+	kdri_column_specs_free(ctx, &w);
+	assert_fails(ctx, kdri_column_specs_read(ctx, "a:colour", &w), KDR_ERR_OPTION,
+	             "'colour' of column 'a'");
+	assert_fails(ctx, kdri_column_specs_read(ctx, "a,,b", &w), KDR_ERR_OPTION, "no column name");
+	assert_fails(ctx, kdri_column_specs_read(ctx, "\"a", &w), KDR_ERR_OPTION, "missing closing quote");
+	assert_fails(ctx, kdri_column_specs_read(ctx, "-a:number", &w), KDR_ERR_OPTION, "cannot have a type");
+	assert_fails(ctx, kdri_column_specs_read(ctx, "*", &w), KDR_ERR_OPTION, "-*");
+	assert_fails(ctx, kdri_column_specs_read(ctx, "\"a\"b", &w), KDR_ERR_OPTION, "comma is expected");
 	kdr_context_free(ctx);
 }
 
@@ -172,7 +174,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table_number__ways_people_write__understood),
 		cmocka_unit_test(table_date__forms__days_since_1970),
-		cmocka_unit_test(table_wishes__read__or_refused),
+		cmocka_unit_test(column_specs__read__or_refused),
 		cmocka_unit_test(table__columns_and_rows_left_out__described),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

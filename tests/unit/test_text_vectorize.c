@@ -245,7 +245,7 @@ static void table__quotes_and_columns__by_name_or_number(void **state)
 	what.text_field = "2";
 	expect(ctx, what, defaults(), "2[x]:one*1,three*1,two*1;5[?]:four*1;6[y]:five*1;");
 	what.text_field = "bodi";
-	expect_error(ctx, what, defaults(), KDR_ERR_ARGUMENT, "'bodi'; there are 3: id, body, class");
+	expect_error(ctx, what, defaults(), KDR_ERR_ARGUMENT, "'bodi'; the 3 columns are: id, body, class");
 	what.header = KDR_HEADER_NO;
 	expect_error(ctx, what, defaults(), KDR_ERR_ARGUMENT, "by number");
 	put("t.tsv", "one\ta\ntwo, \"x\" yy\tb\nthree\n");
@@ -253,7 +253,7 @@ static void table__quotes_and_columns__by_name_or_number(void **state)
 	what.text_field = "1";
 	expect(ctx, what, defaults(), "1:one*1;2:two*1,yy*1;3:three*1;");
 	what.label_field = "2";
-	expect_error(ctx, what, defaults(), KDR_ERR_FORMAT, "line 3: 1 columns, column 2");
+	expect_error(ctx, what, defaults(), KDR_ERR_FORMAT, "line 3 has 1 columns, but column 2");
 	put("open.csv", "text\nab\n\"cd\nef\n");
 	expect_error(ctx, corpus(KDR_CORPUS_TABLE, "open.csv"), defaults(), KDR_ERR_FORMAT,
 	             "line 3: a quoted");
@@ -354,7 +354,7 @@ static void vocabulary__fixed__columns_are_its_lines(void **state)
 	assert_string_equal(kdr_data_features(d)[1], "never");
 	kdr_data_free(d);
 	put("features.txt", "blue\nred\nblue\n");
-	expect_error(ctx, what, o, KDR_ERR_FORMAT, "line 3: 'blue' stands there twice");
+	expect_error(ctx, what, o, KDR_ERR_FORMAT, "line 3: 'blue' occurs twice");
 	kdr_context_free(ctx);
 }
 
@@ -451,7 +451,7 @@ static void options__wrong__are_explained(void **state)
 	kdr_text_options o = defaults();
 	put("a.txt", "xx yy\n");
 	o.stemmer = "klingon";
-	expect_error(ctx, what, o, KDR_ERR_OPTION, "'klingon' is not allowed: none, ");
+	expect_error(ctx, what, o, KDR_ERR_OPTION, "'klingon' is not valid; use one of: none, ");
 	o = defaults();
 	o.ngram_max = 4;
 	expect_error(ctx, what, o, KDR_ERR_OPTION, "ngram_max: 4 is outside [1, 3]");
@@ -463,7 +463,7 @@ static void options__wrong__are_explained(void **state)
 	expect_error(ctx, what, o, KDR_ERR_READ, "no-such-list");
 	o = defaults();
 	what.kind = (kdr_corpus_kind)9;
-	expect_error(ctx, what, o, KDR_ERR_ARGUMENT, "no kind");
+	expect_error(ctx, what, o, KDR_ERR_ARGUMENT, "corpus kind");
 	kdr_context_free(ctx);
 }
 

@@ -265,9 +265,9 @@ static void shift__labelled_rows_of_the_target__are_not_the_sources(void **state
 	double x[4] = { 0 }, scores[] = { 1, 0, 3, 0, 10, 0, 20, 0 };
 	const kdr_mat rows = kdr_mat_from_dense(x, 4, 1);
 	const int64_t labels[] = { 0, 1, 1, -1 };
-	const bool source[] = { true, true, false, false }, asked[] = { false, false, false, true };
+	const bool source[] = { true, true, false, false }, unlabelled[] = { false, false, false, true };
 	const kdri_self_training s = { .rest = { .x = &rows, .labels = labels, .classes = 2 },
-		                       .asked = asked };
+		                       .unlabelled = unlabelled };
 	kdri_self_shift(&s, source, NULL, scores);
 	assert_near(scores[0], 1, 0);
 	assert_near(scores[2], 3, 0);

@@ -12,7 +12,7 @@ enum { N = 60, KNOWN = 30, D = 7, C = 3 };
 typedef struct sample {
 	double x[N * D];
 	int64_t labels[N], truth[N];
-	bool source[N], asked[N];
+	bool source[N], unlabelled[N];
 } sample;
 
 static sample sample_of(uint64_t seed)
@@ -22,8 +22,8 @@ static sample sample_of(uint64_t seed)
 	for (int64_t i = 0; i < N; i++) {
 		s.truth[i] = i % C;
 		s.labels[i] = i < KNOWN ? s.truth[i] : -1;
-		s.asked[i] = i >= KNOWN;
-		s.source[i] = !s.asked[i];
+		s.unlabelled[i] = i >= KNOWN;
+		s.source[i] = !s.unlabelled[i];
 		for (int64_t j = 0; j < D; j++)
 			s.x[i * D + j] = 0.6 * kdri_rng_normal(&rng) + 2.0 * (double)(j % C == s.truth[i]) +
 			                 (i < KNOWN ? 0 : 0.5 * (double)(j % 2));
@@ -152,7 +152,7 @@ static void aligned_ridge__small_sets__equals_the_equations(void **state)
 		                 .classes = C,
 		                 .labels = s.labels,
 		                 .source = s.source,
-		                 .asked = s.asked,
+		                 .unlabelled = s.unlabelled,
 		                 .start = start,
 		                 .graph = &graph,
 		                 .smooth = 0.1,
@@ -184,7 +184,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 	static double w[N * N], one[N * C];
 	double *e = calloc(ROWS * D, sizeof *e), *all = calloc(ROWS * C, sizeof *all);
 	int64_t *labels = calloc(ROWS, sizeof *labels);
-	bool *asked = calloc(ROWS, sizeof *asked), *source = calloc(ROWS, sizeof *source);
+	bool *unlabelled = calloc(ROWS, sizeof *unlabelled), *source = calloc(ROWS, sizeof *source);
 	int32_t *start = calloc(ROWS, sizeof *start);
 	for (int64_t i = 0; i < N; i++)
 		for (int64_t j = 0; j < N; j++)
@@ -192,7 +192,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 	for (int64_t i = 0; i < ROWS; i++) {
 		memcpy(e + i * D, s.x + i % N * D, D * sizeof *e);
 		labels[i] = s.labels[i % N];
-		asked[i] = s.asked[i % N];
+		unlabelled[i] = s.unlabelled[i % N];
 		source[i] = s.source[i % N];
 		start[i] = (int32_t)((s.truth[i % N] + (i % N % 4 == 0)) % C);
 	}
@@ -204,7 +204,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 		                 .classes = C,
 		                 .labels = labels,
 		                 .source = source,
-		                 .asked = asked,
+		                 .unlabelled = unlabelled,
 		                 .start = start,
 		                 .graph = &graph,
 		                 .smooth = 0.1,
@@ -219,7 +219,7 @@ static void aligned_ridge__many_copies__each_gets_the_answers_of_one(void **stat
 	free(e);
 	free(all);
 	free(labels);
-	free(asked);
+	free(unlabelled);
 	free(source);
 	free(start);
 	kdr_context_free(ctx);
@@ -299,7 +299,7 @@ static void self_training__one_round__learns_from_the_surest_of_each_class(void 
 		                           .loss = KDRI_LOSS_SQUARED_HINGE,
 		                           .cost = 0.3,
 		                           .stage = "test" },
-		                 .asked = s.asked,
+		                 .unlabelled = s.unlabelled,
 		                 .shares = &share,
 		                 .rounds = 1 };
 	assert_ok(ctx, kdri_rest_train(ctx, &p.rest, w));
@@ -309,7 +309,7 @@ static void self_training__one_round__learns_from_the_surest_of_each_class(void 
 	kdri_rest_answer(scores, N, C, answer);
 	for (int64_t i = 0; i < N; i++) {
 		labels[i] = s.labels[i];
-		counts[answer[i]] += s.asked[i];
+		counts[answer[i]] += s.unlabelled[i];
 	}
 	for (int64_t c = 0; c < C; c++) {
 		assert_true(counts[c] > 0);
@@ -320,7 +320,7 @@ static void self_training__one_round__learns_from_the_surest_of_each_class(void 
 				double sum = 0;
 				for (int64_t k = 0; k < C; k++)
 					sum += exp(2 * (scores[i * C + k] - scores[i * C + c]));
-				if (s.asked[i] && answer[i] == c && labels[i] < 0 && 1 / sum > most) {
+				if (s.unlabelled[i] && answer[i] == c && labels[i] < 0 && 1 / sum > most) {
 					most = 1 / sum;
 					best = i;
 				}

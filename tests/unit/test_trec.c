@@ -569,8 +569,8 @@ static void trec__bad_input__one_clear_line(void **state)
 		const char *set[3], *words;
 	} cases[] = {
 		{ { "runs", "0", NULL }, "runs" },
-		{ { "features", "7", NULL }, "features is 7 but task source has only 6 columns" },
-		{ { "k", "121", NULL }, "k is 121 but target target has only 120 samples" },
+		{ { "features", "7", NULL }, "option features is 7, but data set source has only 6 columns" },
+		{ { "k", "121", NULL }, "k is 121, but target target has only 120 samples" },
 		{ { "sigma", "0", NULL }, "sigma" },
 	};
 	int64_t one[NS] = { 0 }, lonely[NS];
@@ -583,9 +583,10 @@ static void trec__bad_input__one_clear_line(void **state)
 			fail_msg("'%s' has no '%s'", kdr_context_error(ctx), cases[c].words);
 	}
 	assert_int_equal(fit(ctx, NULL, one, &r), KDR_ERR_DATA);
-	assert_string_equal(kdr_context_error(ctx), "source source has 1 class: at least two are needed");
+	assert_string_equal(kdr_context_error(ctx), "source source has 1 class; at least two are needed");
 	assert_int_equal(fit(ctx, NULL, NULL, &r), KDR_ERR_DATA);
-	assert_string_equal(kdr_context_error(ctx), "source source has no classes: trec learns from them");
+	assert_string_equal(kdr_context_error(ctx),
+	                    "source source has no classes, which trec needs to learn from");
 	for (int i = 0; i < NS; i++)
 		lonely[i] = i < K ? i : -1;
 	assert_int_equal(fit(ctx, NULL, lonely, &r), KDR_ERR_DATA);
@@ -607,7 +608,7 @@ static void trec__wrong_roles__one_clear_line(void **state)
 	};
 	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 3, .classes = K };
 	assert_int_equal(kdr_fit(ctx, "trec", &problem, NULL, &r), KDR_ERR_UNSUPPORTED);
-	assert_non_null(strstr(kdr_context_error(ctx), "task b is neither source nor target"));
+	assert_non_null(strstr(kdr_context_error(ctx), "data set b is neither source nor target"));
 	problem.ntasks = 1;
 	assert_int_equal(kdr_fit(ctx, "trec", &problem, NULL, &r), KDR_ERR_ARGUMENT);
 	assert_non_null(strstr(kdr_context_error(ctx), "needs a labelled source and a target"));

@@ -253,19 +253,19 @@ static void ttl__bad_input__one_clear_line(void **state)
 	refuses(ctx, "ttl", tasks, 3, 1, "at least two");
 	AGAIN();
 	tasks[2].x.as.dense.data = zeros;
-	refuses(ctx, "ttl", tasks, 3, C, "the target: all rows are empty");
+	refuses(ctx, "ttl", tasks, 3, C, "the target: all values are zero");
 	AGAIN();
 	for (int64_t i = 0; i < N; i++)
 		far[i * D + 29] = 1; /* a word that the source does not have */
 	tasks[1].x.as.dense.data = far;
-	refuses(ctx, "ttl", tasks, 3, C, "the bridge shares no feature with the source");
+	refuses(ctx, "ttl", tasks, 3, C, "the bridge has no feature in common with the source");
 	memset(far, 0, sizeof far);
 	for (int64_t i = 0; i < N; i++)
 		far[i * D] = 1;
-	refuses(ctx, "ttl", tasks, 3, C, "the target shares no feature with the bridge");
+	refuses(ctx, "ttl", tasks, 3, C, "the target has no feature in common with the bridge");
 	AGAIN();
 	s->x[1][7] = -1;
-	refuses(ctx, "ttl", tasks, 3, C, "needs entries >= 0");
+	refuses(ctx, "ttl", tasks, 3, C, "needs values >= 0");
 	s->x[1][7] = 0;
 	tasks[3] = kept[1];
 	tasks[3].x.as.dense.rows = N - 1;

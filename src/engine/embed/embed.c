@@ -1,7 +1,7 @@
-/* Samples of related tasks as points of a plane. SPDX-License-Identifier: BSD-3-Clause
+/* Two-dimensional maps of the samples of related tasks. SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows less their task's mean are looked at as the ensemble looks at them (engine/graph/views.c: by cosine or distance).
- * Their leading directions are the start of a layout by forces (forces.c), or the layout itself. */
+ * Rows minus their task's mean are compared as in the ensemble (engine/graph/views.c: by cosine or distance). Their
+ * leading directions are the start of a layout by forces (forces.c), or the layout itself. */
 #include "engine/embed/embed.h"
 
 #include "engine/graph/policy.h"

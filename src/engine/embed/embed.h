@@ -1,23 +1,22 @@
-/* Samples of related tasks as points of a plane. SPDX-License-Identifier: BSD-3-Clause */
+/* Two-dimensional maps of the samples of related tasks. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_EMBED_H
 #define KDRI_EMBED_H
 
 #include "engine/graph/views.h"
 
-/* Two numbers for each row of each task: xy[t] has room for 2 x rows of x[t]. Tasks of equal width are drawn on common
- * axes, others each on its own.
- * Asked to stop, it gives the layout reached so far. */
+/* Computes two numbers for each row of each task: xy[t] has room for 2 x rows of x[t]. Tasks of equal width share axes;
+ * others have their own. If stopped early, it gives the layout reached so far. */
 kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *options,
                       double *const *xy);
 
-/* The coordinates that the map of several tasks of equal width starts from: all rows, in order of tasks, each less its task's mean,
- * along at most 20 leading directions of all; of unit length where the cosine compares samples. *out is to be freed. */
+/* The initial coordinates of the map of several tasks of equal width: all rows in order of tasks, each minus its task's
+ * mean, along at most 20 leading directions of all; scaled to unit length if samples are compared by cosine. Free *out. */
 kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, double **out, int64_t *width);
 
 /* --- links.c: who attracts whom --------------------------------------------------------------- */
 
-/* The neighbours of a task's samples as a graph with weights 1; samples without a direction, which the cosine gives no
- * neighbours, are each other's. */
+/* The neighbours of a task's samples as a graph with weights 1. Samples without a direction, which have no neighbours by
+ * cosine, are neighbours of each other. */
 kdr_status kdri_embed_graph(kdr_context *ctx, const kdri_views_task *task, kdri_own *out);
 
 /* Samples of different tasks that choose each other: rows of `shared` (all samples, `width` numbers a row) in order of

@@ -89,7 +89,7 @@ static void push_and_pull(const work *w, int64_t t, int64_t i, uint64_t sweep)
 	for (int64_t s = 0; s < m; s++) {
 		bits = s % 2 ? bits >> 32 : kdri_random(&state);
 		int64_t j = m == n ? s : (int64_t)(((bits & 0xffffffffu) * (uint64_t)n) >> 32);
-		/* most are told to be none by one bit */
+		/* one bit excludes most of them */
 		if (j == i || (w->near[at] >> (j % 64) & 1 && is_neighbour(g, i, j)))
 			continue;
 		double dx = y[2 * j] - x0, dy = y[2 * j + 1] - y0, k = 1 / (1 + dx * dx + dy * dy);

@@ -1,4 +1,4 @@
-/* Who attracts whom in a layout. SPDX-License-Identifier: BSD-3-Clause
+/* The pairs of samples that attract each other in a layout. SPDX-License-Identifier: BSD-3-Clause
  *
  * Within a task: nearest neighbours, as the ensemble finds them (engine/graph/views.c). Between tasks t and u: samples
  * that choose each other, in the space of the leading directions z that rows less their task's mean share,
@@ -6,8 +6,8 @@
  *   (E1)  i of t and j of u are anchors where j is among the CHOSEN nearest to i of u, and i among those to j of t
  *
  * [L. Haghverdi et al.: Batch effects in single-cell RNA-sequencing data are corrected by matching mutual nearest
- * neighbors, Nature Biotechnology 36, 2018]. What only one of both tasks has is chosen by nobody there, and stays free.
- * Of a large task LANDMARKS samples, evenly spread over its rows, may be anchors: enough to hold it, at O(n) cost. */
+ * neighbors, Nature Biotechnology 36, 2018]. Samples without a counterpart in the other task are not chosen and stay
+ * free. Of a large task, LANDMARKS evenly spaced samples may be anchors: enough to align it, at O(n) cost. */
 #include "engine/embed/embed.h"
 
 enum { LANDMARKS = 1500, CHOSEN = 5 };

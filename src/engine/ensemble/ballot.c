@@ -4,7 +4,7 @@
  *
  *   (E1)  co_ij = sum_m u_m [m puts i and j together] / sum_m u_m
  *
- * Only edges of the graph are looked at, so that nothing is n x n. */
+ * Only edges of the graph are evaluated, so that nothing is n x n. */
 #include "engine/ensemble/ballot.h"
 
 void kdri_ballot_free(kdr_context *ctx, kdri_ballot *b)

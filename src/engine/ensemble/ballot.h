@@ -1,27 +1,27 @@
-/* Partitions of one task by many methods, and the one they agree on. SPDX-License-Identifier: BSD-3-Clause */
+/* Partitions of one task by many methods, and their consensus. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_BALLOT_H
 #define KDRI_BALLOT_H
 
 #include "engine/graph/landmarks.h"
 
-/* `count` partitions of n samples: sample i is in cluster label[i * count + m] of partition m. Clusters of
- * different partitions have nothing to do with each other. */
+/* `count` partitions of n samples: sample i is in cluster label[i * count + m] of partition m. Cluster numbers of
+ * different partitions are unrelated. */
 typedef struct kdri_ballot {
 	int64_t n, count;
 	int32_t *label;
-	double *weight;  /* of each partition, > 0 */
-	bool *transfer;  /* which partitions saw other tasks */
-	int64_t *member; /* who made it: an index into a table of members */
-	int64_t best;    /* the partition to take where there is no time for a vote */
-	int64_t asked;   /* runs that would have voted with time enough; 0: count */
+	double *weight;    /* of each partition, > 0 */
+	bool *transfer;    /* which partitions used other tasks */
+	int64_t *member;   /* the member that made it: an index into a table of members */
+	int64_t best;      /* the partition to use if there is no time for a vote */
+	int64_t requested; /* runs that would have voted without a time limit; 0: count */
 } kdri_ballot;
 
 kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ballot *out);
 void kdri_ballot_free(kdr_context *ctx, kdri_ballot *ballot);
 
-/* The votes on each edge of a sparse graph from the samples to others, whose labels are `theirs`, of the layout of ballot->label:
- * out has the layout of the graph's values. co_ij is the share, by weight, of the partitions that put i and j together;
- * of those without transfer alone if `alone`. */
+/* The votes on each edge of a sparse graph from the samples to others, whose labels are `theirs`, of the layout of
+ * ballot->label: out has the layout of the graph's values. co_ij is the fraction, by weight, of the partitions that put
+ * i and j together; if `alone`, only of those without transfer. */
 void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *graph,
                        const int32_t *theirs, bool alone, double *co);
 /* Whether partition m votes. */
@@ -40,9 +40,9 @@ typedef struct kdri_verdict {
 	double ncut;       /* of the answer, on the graph weighted by votes */
 } kdri_verdict;
 
-/* verdict.c: the partition voted for, by a spectral step on w_ij (0.05 + co_ij)^2. Of one partition, and out of
- * time, the answer is the best partition of the ballot. With landmarks the samples may lie on several ranks: all of them call, and
- * answers are those of the samples here. */
+/* verdict.c: the consensus partition, by a spectral step on w_ij (0.05 + co_ij)^2. With a single partition, or out of
+ * time, the answer is the best partition of the ballot. With landmarks the samples may be on several ranks: all of them
+ * call it, and the answers are those of the samples of this rank. */
 kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *ballot, const kdr_mat *graph,
                             const kdri_verdict_options *options, kdri_verdict *out);
 void kdri_verdict_free(kdr_context *ctx, kdri_verdict *verdict);
@@ -50,7 +50,8 @@ void kdri_verdict_free(kdr_context *ctx, kdri_verdict *verdict);
 /* verdict_landmarks.c: the labels of the landmarks, landmarks x count, on all ranks. */
 kdr_status kdri_ballot_of_landmarks(kdr_context *ctx, const kdri_ballot *ballot, const kdri_landmarks *l,
                                     int32_t **out);
-/* The unit rows of the k leading eigenvectors of the graph w of samples and landmarks with a little of co, n x k. */
+/* The rows, scaled to unit length, of the k leading eigenvectors of the graph w of samples and landmarks with a small
+ * contribution of co, n x k. */
 kdr_status kdri_verdict_embed(kdr_context *ctx, const kdri_ballot *ballot, const kdr_csr *w, bool alone,
                               int64_t k, double *rows);
 

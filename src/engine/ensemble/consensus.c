@@ -289,7 +289,7 @@ kdr_status kdri_consensus_new(kdr_context *ctx, const kdri_ensemble *e, const kd
 	KDRI_TRY(kdri_consensus_spectrum(ctx, e, c.count, c.values, table));
 	c.suggested = kdri_consensus_gap(c.values, c.count, most);
 	c.k = o->k > 0 ? o->k : c.suggested;
-	/* Fewer columns than clusters: all there are; the partition is what they tell apart. */
+	/* Fewer columns than clusters: all of them are used; the partition is what they can distinguish. */
 	int64_t width = KDRI_MIN(c.k, c.count);
 	KDRI_TRY(kdri_mul(ctx, e->n, width, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &embedding, size));

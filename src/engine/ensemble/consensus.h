@@ -5,9 +5,9 @@
 
 #include "engine/ensemble/ensemble.h"
 
-/* The `count` largest eigenvalues, descending, of D^-1/2 H D^-1/2, and what carries labels to their
- * eigenvectors: row i of the embedding is the sum over runs l of row offset[l] + label[l][i] of `table`
- * (offset[runs] x count), scaled to unit length. count <= offset[runs]. */
+/* The `count` largest eigenvalues, descending, of D^-1/2 H D^-1/2, and the table that maps labels to their eigenvectors:
+ * row i of the embedding is the sum over runs l of row offset[l] + label[l][i] of `table` (offset[runs] x count), scaled
+ * to unit length. count <= offset[runs]. */
 kdr_status kdri_consensus_spectrum(kdr_context *ctx, const kdri_ensemble *e, int64_t count, double *values,
                                    double *table);
 /* Rows of the embedding from the first k columns of the table; `out` is n x k. A row without length is 0. */
@@ -17,7 +17,7 @@ void kdri_consensus_embed(kdr_context *ctx, const kdri_ensemble *e, const double
 int64_t kdri_consensus_gap(const double *values, int64_t count, int64_t most);
 
 typedef struct kdri_consensus_options {
-	int64_t k;    /* clusters; 0: as the eigengap suggests */
+	int64_t k;    /* number of clusters; 0: chosen by the eigengap */
 	int64_t most; /* largest k the eigengap may suggest */
 	int64_t n_init, max_iter;
 	double tol;
@@ -25,7 +25,7 @@ typedef struct kdri_consensus_options {
 	uint64_t stream;
 } kdri_consensus_options;
 
-/* Owned by the caller: kdri_consensus_free gives everything back. */
+/* Owned by the caller: free it with kdri_consensus_free. */
 typedef struct kdri_consensus {
 	int64_t k, suggested, count; /* count: eigenvalues */
 	double *values;

@@ -28,18 +28,19 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 		                 .tol = kdri_opt_real(options, "tol") };
 	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(&task->x), NULL, &n));
 	if (s.features > d)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "features is %lld but task %s has only %lld columns",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "option features is %lld, but data set %s has only %lld columns",
 		                 (long long)s.features, kdri_task_name(task), (long long)d);
 	if (s.features == 0)
 		s.features = (d + 1) / 2;
 	if (k_min > n || k_max > n)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s is %lld but task %s has only %lld samples",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s is %lld, but data set %s has only %lld samples",
 		                 k_min > n ? "k_min" : "k_max", (long long)(k_min > n ? k_min : k_max),
 		                 kdri_task_name(task), (long long)n);
 	if (k_max > 0 && k_min > k_max)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "k_min is %lld but k_max is %lld: it must not be less", (long long)k_min,
-		                 (long long)k_max);
+		                 "k_min is %lld, but k_max is %lld; k_max must be at least k_min",
+		                 (long long)k_min, (long long)k_max);
 	/* What is not given: k; unknown, a wide range, so that the spectrum shows the clusters that last. */
 	if (k_min == 0)
 		k_min = KDRI_MIN(k > 0 ? k : AUTO_K_MIN, k_max > 0 ? k_max : n);
@@ -53,7 +54,7 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 		if (s.rows < k_max)
 			return kdri_fail(
 			        ctx, KDR_ERR_ARGUMENT,
-			        "subsample %g leaves %lld of the %lld samples of task %s: runs of up to %lld clusters need as many",
+			        "subsample = %g leaves %lld of the %lld samples of data set %s, but runs of up to %lld clusters need at least as many",
 			        share, (long long)s.rows, (long long)n, kdri_task_name(task),
 			        (long long)k_max);
 	}

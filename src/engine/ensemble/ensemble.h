@@ -1,9 +1,9 @@
 /* An ensemble of k-means partitions, for `ec` and `trec`. SPDX-License-Identifier: BSD-3-Clause
  *
- * Run l clusters the rows on its own random features, into its own random number of clusters, from its own
- * random rows. The labels are all that is kept: with B the stacked one-hot labels,
+ * Run l clusters the rows on its own random features, into its own random number of clusters, from its own random rows.
+ * Only the labels are kept: with B the stacked one-hot labels,
  *     H = B B' / runs
- * is the co-association matrix, and nobody ever needs it n x n. */
+ * is the co-association matrix, which is never formed as n x n numbers. */
 #ifndef KDRI_ENSEMBLE_H
 #define KDRI_ENSEMBLE_H
 
@@ -26,32 +26,31 @@ typedef struct kdri_ensemble_spec {
 /* Options of an ensemble, for the tables of the methods. */
 /* clang-format off */
 #define KDRI_OPTIONS_ENSEMBLE(count) \
-	KDRI_INT("runs", count, 1, 100000, "k-means runs in the ensemble", .symbol = "L"), \
+	KDRI_INT("runs", count, 1, 100000, "number of k-means runs in the ensemble", .symbol = "L"), \
 	KDRI_INT("features", 0, 0, INT32_MAX, \
-	         "random features a run sees; 0: half of them, rounded up", \
+	         "number of random features per run; 0: half of them, rounded up", \
 	         .automatic = "half", .symbol = "m"), \
 	KDRI_INT("k_min", 0, 0, INT32_MAX, \
-	         "fewest clusters of a run; 0: k, or 2 with -k auto", .automatic = "k"), \
+	         "smallest number of clusters of a run; 0: k, or 2 with -k auto", .automatic = "k"), \
 	KDRI_INT("k_max", 0, 0, INT32_MAX, \
-	         "most clusters of a run; 0: k (at least k_min), or 20 with -k auto", .automatic = "k"), \
+	         "largest number of clusters of a run; 0: k (at least k_min), or 20 with -k auto", .automatic = "k"), \
 	KDRI_REAL("subsample", 1, 0, 1, \
-	          "share of the samples a run finds its centres from; the others join the nearest", \
+	          "fraction of the samples that a run finds its centres from; the others join the nearest centre", \
 	          .open_min = true)
 /* clang-format on */
 
-/* Reads those options for a task to be cut into k clusters (0: unknown), and max_iter and tol; checks them
- * against its size. */
+/* Reads these options, max_iter and tol for a task with k clusters (0: unknown) and checks them against its size. */
 kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, const kdr_task *task,
                                  int64_t k, kdri_ensemble_spec *out);
 
-/* One run, where it is not to be drawn. */
+/* A specified run, instead of a random one. */
 typedef struct kdri_run {
 	int64_t k, nfeatures;
 	int32_t *features; /* increasing; NULL: all */
 	int64_t *centres;  /* k rows to start from; NULL: k-means++ */
 } kdri_run;
 
-/* Owned by the caller: kdri_ensemble_free gives everything back. */
+/* Owned by the caller: free it with kdri_ensemble_free. */
 typedef struct kdri_ensemble {
 	int64_t n, runs;    /* n: rows here */
 	int64_t *offset;    /* runs + 1: run l has columns offset[l] .. offset[l + 1] - 1 of B */
@@ -60,16 +59,16 @@ typedef struct kdri_ensemble {
 	                     */
 } kdri_ensemble;
 
-/* Where rows are held by several ranks (comm/comm.h) runs are those of all rows, and labels those of the rows here; plans and
- * silhouettes are for one process.
+/* If rows are held by several ranks (comm/comm.h), runs cluster the rows of all ranks, and labels are those of the rows
+ * of this rank; plans and silhouettes are only supported in one process.
  *
- * Makes the ensemble. `plan`: spec->runs runs, or NULL to draw them. Cancelled or out of time it keeps the
- * runs it has, at least one. On failure *out is untouched. */
+ * Makes the ensemble. `plan`: spec->runs runs, or NULL to draw them. If cancelled or out of time, it keeps the runs made
+ * so far, at least one. On failure *out is unchanged. */
 kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ensemble_spec *spec,
                              const kdri_run *plan, kdri_ensemble *out);
 void kdri_ensemble_free(kdr_context *ctx, kdri_ensemble *e);
 
-/* Whether a callback or the clock has asked to stop. */
+/* Whether a callback or the time limit requires to stop. */
 static inline bool kdri_ensemble_stopped(const kdr_context *ctx)
 {
 	return ctx->cancelled || ctx->timed_out;

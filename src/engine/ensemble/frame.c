@@ -1,4 +1,4 @@
-/* The turns of the members of a vote. SPDX-License-Identifier: BSD-3-Clause */
+/* Running the members of a vote one after the other. SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/ensemble/frame.h"
 
 kdri_frame kdri_frame_new(kdr_context *ctx, kdr_result *result, double share_of_time)
@@ -14,11 +14,11 @@ kdr_status kdri_frame_left_out(const kdri_frame *f, const char *why, const char 
 {
 	if (!f->result)
 		return KDR_OK;
-	return kdri_result_warn(f->ctx, f->result, "%smember '%s' is left out%s%s", why, name,
+	return kdri_result_warn(f->ctx, f->result, "%smethod '%s' was skipped%s%s", why, name,
 	                        *more ? ": " : "", more);
 }
 
-/* Somebody has voted, and the time of the members is over. */
+/* Some member has voted, and the time of the members is over. */
 static bool is_over(const kdri_frame *f)
 {
 	return f->voters > 0 && (f->own.cancelled || f->own.timed_out);
@@ -27,7 +27,7 @@ static bool is_over(const kdri_frame *f)
 static kdr_status leave_out_late(kdri_frame *f, const char *name)
 {
 	f->late = true;
-	return f->own.cancelled ? KDR_OK : kdri_frame_left_out(f, "time limit: ", name, "");
+	return f->own.cancelled ? KDR_OK : kdri_frame_left_out(f, "time limit reached: ", name, "");
 }
 
 kdr_status kdri_frame_ask(kdri_frame *f, const kdri_turn *turn, bool *answered)

@@ -1,11 +1,11 @@
-/* The turns of the members of a vote. SPDX-License-Identifier: BSD-3-Clause
+/* Running the members of a vote one after the other. SPDX-License-Identifier: BSD-3-Clause
  *
  *     kdri_frame f = kdri_frame_new(ctx, result, 0.75);          members have three quarters of the time that is left
  *     KDRI_TRY(kdri_frame_ask(&f, &turn, &answered));            for each; if it answered, the caller takes its vote
  *     KDRI_TRY(kdri_frame_end(&f, KDR_ERR_NUMERIC, "nobody voted"));
  *
- * A member that fails, cannot run or ends too late is left out, and a warning in the result says why. Only a lack of memory is a
- * failure of the vote, or that nobody voted. The first to vote may take any time. */
+ * A member that fails, cannot run or ends too late is skipped, with a warning in the result. The vote fails only if
+ * memory runs out or no member voted. The first member that votes may take any time. */
 #ifndef KDRI_FRAME_H
 #define KDRI_FRAME_H
 
@@ -13,10 +13,10 @@
 
 typedef struct kdri_frame {
 	kdr_context *ctx;
-	kdr_context own;    /* of the members: the end of their time */
+	kdr_context own;    /* copy of the context for the members, with their own time limit */
 	kdr_result *result; /* NULL: no warnings */
 	int64_t voters;
-	bool late; /* some were left out for lack of time */
+	bool late; /* some were skipped because of the time limit */
 } kdri_frame;
 
 typedef struct kdri_turn {
@@ -32,11 +32,11 @@ kdr_status kdri_frame_ask(kdri_frame *f, const kdri_turn *turn, bool *answered);
 /* The same for a turn that the caller has run, with this status and error. */
 kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st, const char *error,
                             bool *answered);
-/* Passes on that the user has stopped the run. If nobody voted, gives `status`, with an error that starts with `none` and ends with
+/* Passes on a cancellation. If no member voted, returns `status` with an error that starts with `none` and ends with
  * that of the last member. */
 kdr_status kdri_frame_end(kdri_frame *f, kdr_status status, const char *none);
 
-/* Warns that a member is left out: "WHYmember 'NAME' is left out: MORE". */
+/* Warns that a member is skipped: "WHYmethod 'NAME' was skipped: MORE". */
 kdr_status kdri_frame_left_out(const kdri_frame *f, const char *why, const char *name, const char *more);
 
 #endif

@@ -1,21 +1,22 @@
 /* Running the members of an ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
- * A job is one member, one seed and what it clusters: a task, or all of them with one k; or all seeds, where a method does several
- * starts on one matrix in hardly more than the time of one. Jobs know nothing of
- * each other, and what a method finds depends on its data, options and seed alone, so that they may run in
- * any order. Jobs that need little memory run side by side (core/side_by_side.h), every one with a context of its own and an equal
- * part of the threads. Members that need n x n numbers run one after another, with all threads inside.
+ * A job is one member, one seed and what it clusters: a task, or all of them with one k; or all seeds, where a method
+ * does several starts on one matrix in hardly more than the time of one. Jobs are independent, and the result of a
+ * method depends only on its data, options and seed, so that jobs may run in any order. Jobs that need little memory run
+ * side by side (core/side_by_side.h), each with a separate context and an equal part of the threads. Members that need
+ * n x n numbers run one after another with all threads.
  *
- * Time. With a limit, every task first has an answer that is soon there: one run of the first member, with at most half of
- * the time. Then members on the graph, which are worth most by themselves and need no other view: a task at a time, small ones
- * first, its graph and the answer on it, so that whatever the machine is busy with besides, some tasks have a good
- * answer rather than all a half one; they may end kdri_auto_grace seconds late. How long that will take is told by how long
- * it has taken for others in this run. What the graph's members took says what the vote will take, twice a spectral step
- * on each task; the others have what is left besides, in the order of the table, quick ones first, or are left out, with
- * their views. A job that would begin or end later is left out, so the slowest go first.
+ * Time. With a limit, every task first gets a quick answer: one run of the first member, with at most half of the time.
+ * Then the members on the graph run, which are the best single ones and need no other view: one task at a time, small
+ * ones first, its graph and the answer on it, so that even on a busy machine some tasks have a good answer instead of
+ * all having a poor one. They may end kdri_auto_grace seconds late. Their time is predicted from that of other tasks in
+ * this run. It also predicts the time of the vote, twice a spectral step on each task. The other members get the
+ * remaining time, in the order of the table, fast ones first, or are skipped together with their views. A job that would
+ * begin or end too late is skipped.
  *
- * Where ranks have the rows between them, jobs run one after another, each on all ranks, and what clocks decide is decided by all
- * of them: too late for one is too late. A job that fails on a rank is then a failure of all, as those wait for it. */
+ * If rows are distributed over ranks, jobs run one after another, each on all ranks, and decisions about time are made
+ * by all of them: too late for one rank is too late for all. A job that fails on one rank is a failure of all, because
+ * the others wait for it. */
 #include "engine/ensemble/members.h"
 #include "api/method.h"
 #include "comm/comm.h"
@@ -110,7 +111,7 @@ static bool on_landmarks(const run *r)
 	return r->views->options.landmarks > 0 && !r->views->options.if_many;
 }
 
-/* Members that need n x n numbers have no part where the graph is made for more rows than that, or for some of them. */
+/* Members that need n x n numbers do not take part if the graph is a landmark graph or an approximate one. */
 static bool able(const run *r, const kdri_member *member, int64_t rows)
 {
 	return !member->most || (rows <= member->most && !on_landmarks(r));
@@ -233,7 +234,7 @@ done:
 
 static const char stage[] = "members";
 
-/* What a job's context tells: progress goes on from the caller's own thread, a wish to stop to all jobs. */
+/* Events of a job's context: progress is passed on from the caller's own thread, and a request to stop to all jobs. */
 typedef struct relay {
 	run *run;
 	bool caller;
@@ -257,7 +258,7 @@ static int on_event(void *user, const kdr_event *event)
 		else
 			listen_to_caller(r);
 	}
-	return atomic_load(&r->stop) || (kdri_together(r->ctx) && r->ctx->wishes);
+	return atomic_load(&r->stop) || (kdri_together(r->ctx) && r->ctx->stop_requested);
 }
 
 /* Whether it is so on any rank; it is, where one has failed. */
@@ -304,13 +305,13 @@ static void run_job(run *r, job *j, int threads, bool caller)
 	own.progress = on_event;
 	own.progress_user = &to;
 	own.deadline = r->deadline;
-	own.cancelled = own.timed_out = own.wishes = false;
+	own.cancelled = own.timed_out = own.stop_requested = false;
 	/* Streams of random numbers are named by the seed: one a seed of the ensemble. */
 	kdri_rng rng = kdri_rng_stream(r->pattern.seed, "members", (uint64_t)j->seed);
 	own.seed = kdri_rng_u64(&rng);
 	if (j->labels || j->st != KDR_OK) /* it was its turn before */
 		return;
-	if (r->st != KDR_OK) { /* other ranks are told so before anything else */
+	if (r->st != KDR_OK) { /* reported to other ranks before anything else */
 		atomic_fetch_add(&r->done, 1);
 		return;
 	}
@@ -444,7 +445,7 @@ static void run_jobs(run *r)
 		run_job(r, &r->jobs[i], r->ctx->threads, true);
 }
 
-/* --- what came of them --------------------------------------------------------------------------------- */
+/* --- results ------------------------------------------------------------------------------------------- */
 
 static bool concerns(const run *r, const job *j, int64_t t)
 {
@@ -453,11 +454,11 @@ static bool concerns(const run *r, const job *j, int64_t t)
 	                        (member->scope == KDRI_SCOPE_JOINT || j->k == r->options->k[t]));
 }
 
-/* Whose answers count: complete ones; where there are none, the first member's, which is better than eigenvectors that were
- * cut short; where there are none, any. */
+/* Which answers count: complete ones; if there are none, the first member's, which is better than incomplete
+ * eigenvectors; if there are none, any. */
 typedef enum answers { COMPLETE, FIRST_MEMBER, ANY, KINDS_OF_ANSWERS } answers;
 
-/* Whether job j has something to say about task t. */
+/* Whether job j votes on task t. */
 static bool speaks(const run *r, const job *j, int64_t t, answers count)
 {
 	bool sound = !j->incomplete || count == ANY || (count == FIRST_MEMBER && j->member == 0);
@@ -477,7 +478,7 @@ static kdr_status members_collect(const run *r, int64_t t, kdri_ballot *out)
 	}
 	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
 	for (int64_t i = 0; i < r->njobs; i++)
-		b.asked += concerns(r, &r->jobs[i], t) ? r->jobs[i].runs : 0;
+		b.requested += concerns(r, &r->jobs[i], t) ? r->jobs[i].runs : 0;
 	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
 		const job *j = &r->jobs[i];
 		const kdri_member *member = &r->options->table[j->member];
@@ -524,27 +525,28 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 	if (large > 0 && on_landmarks(r))
 		KDRI_TRY(kdri_result_warn(
 		        r->ctx, result,
-		        "member '%s' is left out on a graph of landmarks: it needs n x n numbers",
+		        "method '%s' was skipped on a graph of landmarks, because it needs n x n numbers",
 		        member->name));
 	else if (large > member->most)
 		KDRI_TRY(kdri_result_warn(
-		        r->ctx, result, "member '%s' is left out above %lld samples: it needs n x n numbers",
+		        r->ctx, result,
+		        "method '%s' was skipped above %lld samples, because it needs n x n numbers",
 		        member->name, (long long)member->most));
 	else if (large > 0 && member->scope == KDRI_SCOPE_JOINT && r->options->beside > 0)
 		KDRI_TRY(kdri_result_warn(
 		        r->ctx, result,
-		        "member '%s' is left out: with so many features it would take %.0f times as long as all others together",
+		        "method '%s' was skipped, because with this many features it would take %.0f times as long as all other methods together",
 		        member->name, r->options->beside));
 	if (failed)
 		KDRI_TRY(kdri_result_warn(r->ctx, result,
-		                          "member '%s' failed in %lld of %lld runs and is left out there: %s",
+		                          "method '%s' failed in %lld of %lld runs, which are ignored: %s",
 		                          member->name, (long long)failed, (long long)jobs, first->error));
 	*out_of_time = *out_of_time || late > 0;
 	if (late && !r->ctx->cancelled)
 		KDRI_TRY(kdri_result_warn(
 		        r->ctx, result,
-		        "time limit: member '%s' is left out or cut short in %lld of %lld runs", member->name,
-		        (long long)late, (long long)jobs));
+		        "time limit reached: method '%s' was skipped or stopped early in %lld of %lld runs",
+		        member->name, (long long)late, (long long)jobs));
 done:
 	return st;
 }

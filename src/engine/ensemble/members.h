@@ -7,8 +7,8 @@
 #include "engine/graph/views.h"
 
 typedef enum kdri_scope {
-	KDRI_SCOPE_TASK,   /* each task by itself */
-	KDRI_SCOPE_POOLED, /* all tasks stacked, once for each different k; each task keeps its part */
+	KDRI_SCOPE_TASK,   /* each task separately */
+	KDRI_SCOPE_POOLED, /* all tasks stacked, once per distinct k; each task uses its part */
 	KDRI_SCOPE_JOINT   /* all tasks together, as the method relates them */
 } kdri_scope;
 
@@ -23,34 +23,36 @@ typedef struct kdri_member {
 	kdri_view view;
 	kdri_scope scope;
 	bool started; /* starts from the labels of the first member, same task and seed */
-	bool in_step; /* the runs of all seeds are tasks of one fit, which the method does at once: `started`, of KDRI_SCOPE_TASK */
-	bool once;    /* hardly depends on the seed: one run stands for those of all seeds */
-	int64_t most; /* samples at most, of a task or of all it sees: it needs n x n numbers. 0: any number */
-	int64_t small; /* it votes on tasks of at most as many samples: larger ones gain nothing by it. 0: on all */
+	bool in_step; /* the runs of all seeds are tasks of a single fit; only with `started` and KDRI_SCOPE_TASK */
+	bool once;    /* hardly depends on the seed: one run is used for all seeds */
+	int64_t most; /* maximum number of samples of a task, or of all tasks it uses, because it needs n x n
+		         numbers. 0: any number */
+	int64_t small; /* it votes only on tasks of at most this many samples, because larger ones gain nothing. 0:
+		          on all */
 } kdri_member;
 
 typedef struct kdri_members_options {
 	const kdri_member *
-	        table; /* the first must be of KDRI_SCOPE_TASK, on rows: its answer stands if all else fails */
+	        table; /* the first must have KDRI_SCOPE_TASK and use rows: its answer is used if all others fail */
 	int64_t count, seeds;
 	const int64_t *k;               /* of each task */
-	double light_bytes, data_bytes; /* what a job needs that may run beside others, and the data */
-	double beside; /* so many times the work of all others a joint member would be, and is left out; 0: it takes part */
-	/* Makes the graph of a task where time is short, when it is its turn; NULL: graphs are there. */
+	double light_bytes, data_bytes; /* memory of a job that may run beside others, and of the data */
+	double beside; /* if not 0, a joint member would take this many times the work of all others and is skipped */
+	/* Makes the graph of a task when it is needed, if time is short; NULL: graphs exist. */
 	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);
-	/* Makes the views that are not the graph, when it is their turn; NULL: they are there. */
+	/* Makes the other views when they are needed; NULL: they exist. */
 	kdr_status (*prepare)(kdr_context *ctx, void *user);
 	void *user;
 } kdri_members_options;
 
-/* Seconds after the time limit by which a graph or an answer on it may come where there would be a poor one otherwise. */
+/* Seconds by which a graph or an answer may exceed the time limit if the result would be poor otherwise. */
 double kdri_auto_grace(const kdr_context *ctx);
 
-/* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a
- * task (ballots[t] zeroed before). Members that see several tasks take part where there are several and the
- * views are `together`. A member that fails, needs too much memory or would be too late is left out, and a
- * warning in `result` says so; only a lack of memory is a failure, and on several ranks whatever fails on one of them. *late: some
- * were left out for want of time. */
+/* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a task
+ * (ballots[t] zeroed before). Members that use several tasks take part if there are several and the views are
+ * `together`. A member that fails, needs too much memory or would be too late is skipped with a warning in `result`.
+ * Only running out of memory is a failure; on several ranks any failure on one of them is. *late: some were skipped
+ * because of the time limit. */
 kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,
                             const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result,
                             bool *late);

@@ -1,4 +1,4 @@
-/* What agreement means: estimated chances of being right. SPDX-License-Identifier: BSD-3-Clause
+/* Estimated probabilities of being right, from agreement. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  p_i = s(B0 + B1 l(A) + B2 (l(a_i) - l(A)) + B3 ln k),    l(p) = ln(p / (1 - p)),    s(x) = 1 / (1 + exp(-x))
  *   (E2)  q_zl = s(C0 + C1 cos(u_z, u_l))
@@ -11,11 +11,11 @@
  *
  *   c_i   confidence of the vote on the class of sample i of a table; r_i the chance that the class is right
  *
- * Members that agree can be wrong together: their agreement is 0.15 higher in the mean than the share of samples that are right.
- * B and D are fitted by maximum likelihood to the collections of docs/notes/statements.md, each data set weighing the same
- * (bench/statements.py fit); the page reports how well they do on a collection that is left out. C lies between what fits these
- * collections and what was measured on thirty others, where matches are right less often. Clusters of tables do not need (E1), nor
- * classes of other data (E3). */
+ * Members that agree can be wrong together: their agreement is 0.15 higher in the mean than the share of samples that
+ * are right. B and D are fitted by maximum likelihood to the collections of docs/notes/statements.md, each data set
+ * weighing the same (bench/statements.py fit); the page reports how well they do on a collection that is left out. C
+ * lies between what fits these collections and what was measured on thirty others, where matches are right less often.
+ * Clusters of tables do not need (E1), nor classes of other data (E3). */
 #include "engine/ensemble/share_right.h"
 
 #include <math.h>

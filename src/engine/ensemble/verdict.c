@@ -97,7 +97,7 @@ done:
 	return st;
 }
 
-/* Y = -D^-1/2 A D^-1/2 X: the solver looks for the lowest. */
+/* Y = -D^-1/2 A D^-1/2 X: the solver searches the lowest eigenvalues. */
 static kdr_status verdict_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                                 double *y, int64_t ldy)
 {
@@ -188,7 +188,7 @@ done:
 
 /* --- the answer ------------------------------------------------------------------------------------------------ */
 
-/* (E5). A sample without edges has nobody to agree about. theirs: the answers of what the columns are. */
+/* (E5). A sample without edges has no neighbours to agree about. theirs: the answers of the columns. */
 static void verdict_agreement(kdr_context *ctx, const kdr_csr *graph, const double *co, const int64_t *labels,
                               const int64_t *theirs, double *out)
 {

@@ -44,7 +44,7 @@ done:
 }
 
 typedef struct ties {
-	int64_t *parts; /* clusters of each partition, 0 where it has no vote */
+	int64_t *parts; /* clusters of each partition, 0 if it does not vote */
 	int64_t *begin; /* count + 1: its first column, from 0 on */
 	int64_t *size;  /* n_mc, by column */
 	double t;

@@ -1,7 +1,7 @@
-/* A vote of classifiers that learns how each of them errs. SPDX-License-Identifier: BSD-3-Clause
+/* A vote of classifiers that learns the typical errors of each. SPDX-License-Identifier: BSD-3-Clause
  *
- * [DS79] A. P. Dawid, A. M. Skene: Maximum likelihood estimation of observer error-rates using the EM
- * algorithm. Applied Statistics 28, 1979. With priors, and with clusters and neighbours as further voters.
+ * [DS79] A. P. Dawid, A. M. Skene: Maximum likelihood estimation of observer error-rates using the EM algorithm. Applied
+ * Statistics 28, 1979. With priors, and with clusters and neighbours as further voters.
  *
  * P_ik: how sure it is that sample i is of class k. It starts as the mean of the votes; then, `rounds` times,
  *
@@ -72,7 +72,7 @@ static void add_member(const work *w, const double *posterior, const int32_t *vo
 	add_logarithms(w, vote, c, 1);
 }
 
-/* (E3), (E4). Clusters without samples have no part in it: their share is 0, and nobody looks there. */
+/* (E3), (E4). Clusters without samples have proportion 0 and are not used. */
 static void add_clusters(const work *w, const double *posterior, const int32_t *cluster, int64_t clusters,
                          double weight)
 {

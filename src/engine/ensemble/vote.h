@@ -1,4 +1,4 @@
-/* A vote of classifiers that learns how each of them errs. SPDX-License-Identifier: BSD-3-Clause */
+/* A vote of classifiers that learns the typical errors of each. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_VOTE_H
 #define KDRI_VOTE_H
 
@@ -17,8 +17,8 @@ typedef struct kdri_vote_problem {
 	int64_t rounds;
 } kdri_vote_problem;
 
-/* posterior (n x classes): P after the last round. neighbours (n x classes, may be NULL): D^-1 W P, what a
- * sample's neighbours say at the end; rows of zeros without a graph, or where a sample has no neighbour. */
+/* posterior (n x classes): P after the last round. neighbours (n x classes, may be NULL): D^-1 W P, the mean of a
+ * sample's neighbours at the end; rows of zeros without a graph or for a sample without neighbours. */
 kdr_status kdri_vote(kdr_context *ctx, const kdri_vote_problem *problem, double *posterior,
                      double *neighbours);
 

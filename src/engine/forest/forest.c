@@ -102,7 +102,7 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 	KDRI_TRY(take_rows(ctx, labels, weights, kdr_mat_rows(x), classes, o->balanced, &rows, &label,
 	                   &weight, &n));
 	if (n < 1 || n > INT32_MAX) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "a forest needs 1 to %d rows that have a class, not %lld",
+		st = kdri_fail(ctx, KDR_ERR_DATA, "a forest needs 1 to %d labelled rows, but there are %lld",
 		               INT32_MAX, (long long)n);
 		goto done;
 	}
@@ -167,8 +167,8 @@ kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr
 	double *room = NULL;
 	if (d != f->features)
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "the data have %lld columns, the forest was trained on %lld", (long long)d,
-		                 (long long)f->features);
+		                 "the data have %lld columns, but the forest was trained on %lld",
+		                 (long long)d, (long long)f->features);
 	KDRI_TRY(KDRI_NEW(ctx, &room, x->kind == KDR_MAT_CSR ? ctx->threads * d : 0));
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (n > KDRI_BLOCK)
 	for (int64_t k = 0; k < chunks; k++)
@@ -192,12 +192,13 @@ kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f)
 		sound = f->root[t] >= 0 && f->root[t] < f->nodes;
 	for (int64_t i = 0; i < f->nodes && sound; i++) {
 		const kdri_forest_node *n = &f->node[i];
-		/* Children stand behind their parents, so that every way down ends. */
+		/* Children come after their parents, so that every path ends. */
 		sound = n->feature < 0 ? n->child >= 0 && n->child < f->leaves
 		                       : n->feature < f->features && n->child > i && n->child + 1 < f->nodes;
 	}
 	return sound ? KDR_OK
-	             : kdri_fail(ctx, KDR_ERR_DATA, "the trees of the model are damaged: links lead nowhere");
+	             : kdri_fail(ctx, KDR_ERR_DATA,
+	                         "the trees of the model are damaged: invalid links between nodes");
 }
 
 double kdri_forest_tree_bytes(double n, double classes, const kdri_forest_options *o)

@@ -6,7 +6,7 @@
  *     KDRI_TRY(kdri_forest_predict(ctx, &f, &x, p));
  *     kdri_forest_free(ctx, &f);
  *
- * The answer depends on the data, the options and the context's seed; never on the number of threads. */
+ * The result depends on the data, the options and the context's seed, but not on the number of threads. */
 #ifndef KDRI_FOREST_H
 #define KDRI_FOREST_H
 
@@ -14,11 +14,12 @@
 
 typedef struct kdri_forest_options {
 	int64_t trees;
-	bool bootstrap; /* each tree sees rows drawn with replacement; else all of them */
-	bool random_splits; /* one random threshold for each feature tried (extremely random trees); else the best one */
-	bool balanced;     /* classes weigh alike, however many rows they have */
+	bool bootstrap;     /* each tree uses rows drawn with replacement; false: all rows */
+	bool random_splits; /* one random threshold per feature that is tried (extremely randomised trees); false:
+			       the best one */
+	bool balanced;      /* classes have equal weight, whatever their number of rows */
 	double features;   /* tried at each split, as a share of all; 0: the square root of their number */
-	int64_t min_leaf;  /* rows of a leaf, at least */
+	int64_t min_leaf;  /* minimum number of rows of a leaf */
 	int64_t max_depth; /* 0: any */
 	const char *stage; /* name for progress events; NULL: no events */
 	uint64_t stream;   /* which random stream of the context's seed */
@@ -26,30 +27,31 @@ typedef struct kdri_forest_options {
 /* 100 trees, bootstrap, best splits, balanced, square root, leaves of 5, any depth. */
 kdri_forest_options kdri_forest_defaults(void);
 
-/* A node of a tree; rows that the model has never seen go from the root to a leaf. */
+/* A node of a tree. */
 typedef struct kdri_forest_node {
 	double threshold; /* rows up to it go left */
 	int64_t feature;  /* -1: a leaf */
-	int64_t child; /* number of the left child, behind which the right one stands; of a leaf: its row of `share` */
+	int64_t child; /* number of the left child, which the right one follows; of a leaf: its row of `share` */
 	int64_t missing_left; /* whether rows without a value go left */
 } kdri_forest_node;
 
-/* Owned. Trees stand one behind the other. */
+/* Owned. The nodes of all trees are stored one after the other. */
 typedef struct kdri_forest {
 	int64_t trees, classes, features, nodes, leaves;
 	int64_t *root; /* of each tree */
 	kdri_forest_node *node;
-	double *share; /* leaves x classes: how likely each class is there, summing to 1 */
-	double *importance; /* features: share of the fall of Gini impurity that splits on it bring; sums to 1, or 0 */
+	double *share;      /* leaves x classes: how likely each class is there, summing to 1 */
+	double *importance; /* features: fraction of the decrease in Gini impurity due to splits on each; sums to
+			       1, or 0 */
 } kdri_forest;
 
-/* x: rows x features; NaN is a missing value. labels: 0 .. classes - 1; rows with -1 are left out. weights: of the
- * rows, above 0; NULL: ones. If the run is stopped, the forest has the trees grown so far, at least one. */
+/* x: rows x features; NaN is a missing value. labels: 0 .. classes - 1; rows with -1 are ignored. weights: of the rows,
+ * above 0; NULL: ones. If the run is stopped, the forest has the trees grown so far, at least one. */
 kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, const double *weights,
                            int64_t classes, const kdri_forest_options *options, kdri_forest *out);
 /* p (rows x classes): mean over the trees of the shares of the leaves each row falls into. */
 kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_mat *x, double *p);
-/* KDR_ERR_DATA if links lead nowhere, as in a damaged model: then no row can be followed. */
+/* Returns KDR_ERR_DATA if links between nodes are invalid, as in a damaged model. */
 kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f);
 /* Bytes of a fit on x, and of the trees that stay, if all leaves are as small as they may be. */
 double kdri_forest_bytes(const kdri_extent *x, double classes, const kdri_forest_options *options,

@@ -340,7 +340,7 @@ static int64_t look_at_ranks(kdri_grower *g, const part *p, const uint16_t *rank
 	return lacking;
 }
 
-/* (E2) by counting: every rank between the lowest and the highest is looked at. */
+/* (E2) by counting: every rank between the lowest and the highest is tried. */
 static void scan_counts(kdri_grower *g, const part *p, int64_t feature, int64_t low, int64_t high,
                         int64_t lacking, split *best)
 {

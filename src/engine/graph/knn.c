@@ -8,17 +8,17 @@
  *
  * and keeps the k best in a sorted list (knn_scan.c).
  *
- * Ties. Products of equal rows may differ in the last bits, as they come from different places of a tile;
- * so scores are rounded to a grid of 2^-GRID of the largest one possible, and rounding decides no tie:
- * the lower index wins. Dense rows lose their mean first in (E2), so that a common offset does not eat
- * the grid. What is reported is computed anew for the pairs selected, as
+ * Ties. Products of equal rows may differ in the last bits, as they come from different places of a tile; so scores are
+ * rounded to a grid of 2^-GRID of the largest one possible, and rounding decides no tie: the lower index wins. Dense
+ * rows lose their mean first in (E2), so that a common offset does not eat the grid. What is reported is computed anew
+ * for the pairs selected, as
  *
  *   (E3)  <x_i / |x_i|, x_j / |x_j|>  or  sum_t (x_it - x_jt)^2,
  *
  * to full precision and with the same bits for (i, j) and (j, i).
  *
- * The rows looked at may be others than those that look (kdri_knn_among): x_j is then y_j above. What looks may lie on
- * several ranks, what is looked at is on all of them; nothing in (E1) to (E4) depends on the cut. */
+ * The candidates may be other rows than the queries (kdri_knn_among): x_j is then y_j above. Queries may be on several
+ * ranks, candidates are on all of them; nothing in (E1) to (E4) depends on the distribution of the rows. */
 #include "engine/graph/knn.h"
 
 #include "comm/comm.h"
@@ -28,7 +28,7 @@
 enum { GRID = 42 };
 
 typedef struct search {
-	const kdr_mat *x, *y; /* the rows that look, and those looked at */
+	const kdr_mat *x, *y; /* queries and candidates */
 	int64_t k;
 	kdri_metric metric;
 	const double *factor;                 /* cosine: 1 / |y_j|, 0 for a row of zeros; else |y_j|^2 / 2 */
@@ -109,7 +109,7 @@ static void finish_row(const search *q, int64_t i)
 
 /* --- the search --------------------------------------------------------------------------------- */
 
-/* The rows less the mean of y's, where they are dense and distances count; else x itself. */
+/* The rows minus the mean of y's rows for distances of dense rows; otherwise x itself. */
 static kdr_status knn_centre(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_metric metric,
                              double **storage, kdr_mat *out)
 {
@@ -195,7 +195,7 @@ static void knn_finish(kdr_context *ctx, const void *user, int64_t begin, int64_
 		finish_row(q, i);
 }
 
-/* Of `q` x, y, k, metric and the shifts are set. `ranks`: x is a part of the rows, and all ranks look together. */
+/* Of `q` x, y, k, metric and the shifts are set. `ranks`: x is a part of the rows, and all ranks search together. */
 static kdr_status knn_find(kdr_context *ctx, search q, bool ranks, kdri_knn *out)
 {
 	kdr_status st;
@@ -203,24 +203,24 @@ static kdr_status knn_find(kdr_context *ctx, search q, bool ranks, kdri_knn *out
 	int64_t n = kdr_mat_rows(q.x), m = kdr_mat_rows(q.y), turns = n, done = 0, size, *held = NULL;
 	double *factor = NULL, *own = NULL, *held_x = NULL, *held_y = NULL, largest = cosine;
 	kdri_own lists = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdr_mat asking, asked;
+	kdr_mat queries, candidates;
 	KDRI_TRY(kdri_mul(ctx, n, q.k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &q.index, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &q.score, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &held, n));
 	KDRI_TRY(KDRI_NEW(ctx, &factor, m));
-	KDRI_TRY(knn_centre(ctx, q.y, q.y, q.metric, &held_y, &asked));
-	KDRI_TRY(factors_of(ctx, &asked, q.metric, q.shift, q.square, factor, &largest));
+	KDRI_TRY(knn_centre(ctx, q.y, q.y, q.metric, &held_y, &candidates));
+	KDRI_TRY(factors_of(ctx, &candidates, q.metric, q.shift, q.square, factor, &largest));
 	q.factor = q.own_factor = factor;
-	asking = asked;
+	queries = candidates;
 	if (!same) {
 		KDRI_TRY(KDRI_NEW(ctx, &own, n));
-		KDRI_TRY(knn_centre(ctx, q.x, q.y, q.metric, &held_x, &asking));
-		KDRI_TRY(factors_of(ctx, &asking, q.metric, q.own_shift, q.square, own, &largest));
+		KDRI_TRY(knn_centre(ctx, q.x, q.y, q.metric, &held_x, &queries));
+		KDRI_TRY(factors_of(ctx, &queries, q.metric, q.own_shift, q.square, own, &largest));
 		q.own_factor = own;
 	}
-	if (asked.kind == KDR_MAT_CSR)
-		KDRI_TRY(kdri_mat_transpose(ctx, &asked, &lists));
+	if (candidates.kind == KDR_MAT_CSR)
+		KDRI_TRY(kdri_mat_transpose(ctx, &candidates, &lists));
 	if (ranks) { /* one grid, and as many turns on all of them: they stop together */
 		KDRI_TRY(kdri_max(ctx, &largest, 1));
 		KDRI_TRY(kdri_max_int(ctx, &turns, 1));
@@ -229,8 +229,8 @@ static kdr_status knn_find(kdr_context *ctx, search q, bool ranks, kdri_knn *out
 	if (same && q.x->kind == KDR_MAT_CSR && cosine &&
 	    (double)kdr_mat_cols(q.x) * ctx->threads <= (double)kdr_mat_nnz(q.x))
 		KDRI_TRY(KDRI_NEW0(ctx, &q.wide, kdr_mat_cols(q.x) * ctx->threads));
-	const kdri_knn_scan scan = { .asking = same ? &asked : &asking,
-		                     .asked = &asked,
+	const kdri_knn_scan scan = { .queries = same ? &candidates : &queries,
+		                     .candidates = &candidates,
 		                     .lists = &lists.view.as.csr,
 		                     .nn = { .score = !cosine   ? KDRI_NN_EUCLIDEAN /* (E2) */
 		                                      : q.shift ? KDRI_NN_SHIFTED   /* (E4) */
@@ -283,7 +283,7 @@ kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, 
 	}
 	if (k < 0 || k >= n || n > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%lld neighbours of %lld samples: 0 to %lld are allowed", (long long)k,
+		                 "cannot find %lld neighbours of %lld samples; use 0 to %lld", (long long)k,
 		                 (long long)n, (long long)n - 1);
 	if (metric == KDRI_METRIC_EUCLIDEAN && k > 0 && kdri_knn_tree_pays(x))
 		return kdri_knn_tree(ctx, x, k, out);
@@ -296,7 +296,8 @@ kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shi
 	int64_t rows = kdr_mat_rows(y), most = rows - (x == y);
 	search q = { .x = x, .y = y, .k = k, .metric = metric };
 	if (k < 0 || k > most || rows > INT32_MAX)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%lld neighbours among %lld: 0 to %lld are allowed",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "cannot find %lld neighbours among %lld samples; use 0 to %lld",
 		                 (long long)k, (long long)rows, (long long)most);
 	if (shift_x) {
 		q.own_shift = shift_x->products;

@@ -1,4 +1,4 @@
-/* Nearest neighbours, exactly or nearly so, and the graph they make. SPDX-License-Identifier: BSD-3-Clause */
+/* Exact and approximate nearest neighbours, and their graph. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_KNN_H
 #define KDRI_KNN_H
 
@@ -12,7 +12,7 @@ typedef enum kdri_metric { KDRI_METRIC_COSINE, KDRI_METRIC_EUCLIDEAN } kdri_metr
  * a row of zeros is 0. */
 typedef struct kdri_knn {
 	int64_t rows, k;
-	int32_t *index; /* -1 where the search was stopped before it came to the row */
+	int32_t *index; /* -1 if the search was stopped before it reached the row */
 	double *value;
 } kdri_knn;
 
@@ -25,8 +25,8 @@ static inline bool kdri_knn_has_direction(const kdri_knn *knn, int64_t i)
 	return false;
 }
 
-/* A vector taken away from all rows before their cosines, never from the rows themselves: sparse ones stay
- * sparse. products: of each row with it; square: its own with itself. */
+/* A vector that is subtracted from all rows before their cosines are computed, without changing the rows, so that sparse
+ * rows stay sparse. products: of each row with it; square: its squared length. */
 typedef struct kdri_knn_shift {
 	double *products;
 	double square;
@@ -34,17 +34,17 @@ typedef struct kdri_knn_shift {
 kdr_status kdri_knn_shift_new(kdr_context *ctx, const kdr_mat *x, const double *mean, kdri_knn_shift *out);
 void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift);
 
-/* The k <= rows - 1 nearest neighbours of every row, from all n (n - 1) products, without storing them; by a tree of boxes
- * (knn_tree.c) where distance compares many rows of few columns.
- * Rows, dense or sparse, in parallel; the same answer for any number of threads. Reports progress as
- * stage "neighbours". If that asks it to stop, the remaining rows are left without neighbours. */
+/* Finds the k <= rows - 1 nearest neighbours of every row from all n (n - 1) products, without storing them, or with a
+ * tree of boxes (knn_tree.c) for distances of many rows with few columns. Rows are dense or sparse and processed in
+ * parallel; the result does not depend on the number of threads. Reports progress as stage "neighbours". If stopped
+ * early, the remaining rows have no neighbours. */
 kdr_status kdri_knn_find(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric, kdri_knn *out);
-/* The same by the cosine of the rows less a vector; `shift` NULL: of the rows. */
+/* The same by the cosine of the rows minus a vector; `shift` NULL: of the rows. */
 kdr_status kdri_knn_find_shifted(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                                  const kdri_knn_shift *shift, kdri_knn *out);
-/* The k <= rows of y nearest of y's rows, for each row of x; both are dense or both sparse, and no row of y is left out because
- * it is one of x's, unless x is y itself: none of its rows is its own neighbour, k <= rows - 1. `shift_x` and `shift_y`: of one
- * vector, or both NULL. All ranks call it, each with its rows of x and the same y; they stop together. */
+/* Finds the k nearest rows of y for each row of x, k <= rows of y; both are dense or both sparse. If x is y itself, no
+ * row is its own neighbour, and k <= rows - 1. `shift_x` and `shift_y`: of one vector, or both NULL. All ranks call it,
+ * each with its rows of x and the same y; they stop together. */
 kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift_x, const kdr_mat *y,
                           const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out);
 /* knn_search.c: multiplications that all pairs of rows take. */
@@ -53,15 +53,16 @@ kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out);
  * less. */
 kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int64_t count,
                               kdri_metric metric, const kdri_knn_shift *shift, kdri_knn *out);
-/* knn_search.c: the k nearest neighbours of every row among all rows, or among some if that takes too long (policy.h); fewer than k if there
- * are not so many. Less a vector before cosines, or `shift` NULL. *candidates: how many rows there were to choose from. */
+/* knn_search.c: the k nearest neighbours of every row among all rows, or among some if that takes too long (policy.h);
+ * fewer than k if there are not so many. Less a vector before cosines, or `shift` NULL. *candidates: the number of rows
+ * searched. */
 kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                            const kdri_knn_shift *shift, kdri_knn *out, int64_t *candidates);
 void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
 
-/* The symmetric graph W_ij = max(a_ij, a_ji), a_ij = weight[i * k + p] if index[i * k + p] is j and 0 if j
- * is not among i's neighbours: an edge wherever one of both has the other. Weights <= 0 and indices -1
- * make no edge. Sparse, no diagonal. `weight` has the layout of knn->value and may be it. */
+/* The symmetric graph W_ij = max(a_ij, a_ji), a_ij = weight[i * k + p] if index[i * k + p] is j and 0 if j is not among
+ * i's neighbours: there is an edge if one of both is a neighbour of the other. Weights <= 0 and indices -1 make no edge.
+ * Sparse, no diagonal. `weight` has the layout of knn->value and may be it. */
 kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *weight, kdri_own *out);
 
 /* Whether a search compares all pairs (policy.h). */

@@ -1,11 +1,12 @@
 /* Nearest neighbours by scanning all products, on any device. SPDX-License-Identifier: BSD-3-Clause
  *
- * The rows that ask come in stripes, so that a scan can be stopped. The rows that they are compared with are on the device, or, where they
- * do not fit, in parts one after the other, and the lists go on from part to part.
+ * Queries are processed in stripes, so that a scan can be stopped. The candidates are on the device or, if they do not
+ * fit, are sent in parts one after the other, and the lists continue from part to part.
  *
- * Sparse rows are compared as in matrix/products.c, by the lists of rows that hold each feature, a part's its own. That takes as many
- * multiplications as pairs of rows share features, on an accelerator each of them some SPARSE times as long as one of a dense
- * product. Where rows are so full that this is more than the dense products of all their columns, it takes them as dense rows. */
+ * Sparse rows are compared as in matrix/products.c, by the lists of rows that hold each feature, a part's its own. That
+ * takes as many multiplications as pairs of rows share features, on an accelerator each of them some SPARSE times as
+ * long as one of a dense product. If rows are so full that this is more than the dense products of all their columns,
+ * they are treated as dense rows. */
 #include "engine/graph/knn_scan.h"
 
 #include "comm/comm.h"
@@ -62,21 +63,21 @@ typedef struct work {
 	kdr_context *ctx;
 	kdri_device *dev;
 	const kdri_knn_scan *s;
-	int64_t n, m;                /* rows that ask, rows asked */
+	int64_t n, m;                /* number of queries and candidates */
 	bool lists, spread;          /* sparse: by lists, or as dense rows */
-	double per_stripe, per_part; /* bytes of the rows that ask, and of those they are compared with */
-	int64_t stripe;              /* rows that ask at a time, at most */
-	bool whole;                  /* all rows asked are there */
+	double per_stripe, per_part; /* bytes of the queries and of the candidates */
+	int64_t stripe;              /* maximum number of queries at a time */
+	bool whole;                  /* all candidates are on the device */
 	kdri_tiles x;                /* these, or parts of them, unless compared by lists */
-	kdri_sparse held;            /* the lists, where they are whole */
+	kdri_sparse held;            /* the lists, if they are complete */
 } work;
 
-/* Rows that ask the processor at a time: so few that a scan of large data can be stopped soon. Multiples of the tiles, so that products
- * do not depend on it. Ranks take the same number. */
+/* Number of queries at a time on the CPU: few enough that a scan of large data can be stopped soon, and a multiple of
+ * the tile size, so that products do not depend on it. All ranks use the same number. */
 static kdr_status scan_cpu_stripe(work *w)
 {
 	kdr_status st = KDR_OK;
-	const kdr_mat *x = w->s->asked;
+	const kdr_mat *x = w->s->candidates;
 	double each = (double)w->m * (double)kdr_mat_cols(x), most = dense_between_polls;
 	w->stripe = CPU_STRIPE;
 	if (kdri_together(w->ctx))
@@ -95,7 +96,7 @@ done:
 static kdr_status scan_open(work *w)
 {
 	kdr_status st;
-	const kdr_mat *x = w->s->asked;
+	const kdr_mat *x = w->s->candidates;
 	const double n = (double)w->n, m = (double)w->m, list = 12.0 * (double)w->s->nn.k;
 	double room = 0.8 * (double)w->dev->room(w->dev), bytes = kdri_rows_bytes(x, w->spread, 0, w->m);
 	KDRI_TRY(scan_cpu_stripe(w));
@@ -105,7 +106,8 @@ static kdr_status scan_open(work *w)
 		room -= 16 * n + 16 * m; /* factors and shifts */
 		if (w->lists)
 			room -= 32 * (double)kdr_mat_cols(x); /* where lists begin and go on */
-		/* The lists found take a quarter, at most; the rows that ask as much again, unless they are there already. */
+		/* The result lists take at most a quarter of the memory; the queries as much again, unless they are on
+		 * the device already. */
 		w->stripe = KDRI_MIN(KDRI_MIN(w->n, STRIPE), (int64_t)KDRI_MAX(1, room / 4 / list));
 		room -= list * (double)w->stripe;
 		w->whole = (w->lists ? 2 : 1) * bytes <= room;
@@ -121,12 +123,12 @@ done:
 	return st;
 }
 
-/* Rows begin .. begin + rows - 1 of those that ask; `own`: where they are, unless they are among those asked and there. */
+/* Rows begin .. begin + rows - 1 of the queries; `own`: holds them, unless they are among the candidates on the device. */
 static kdr_status scan_asking(work *w, int64_t begin, int64_t rows, kdri_tiles *own, kdri_drows *out)
 {
 	kdr_status st;
-	if (w->s->asking != w->s->asked || !w->whole) {
-		kdr_mat part = kdri_rows(w->s->asking, begin, begin + rows);
+	if (w->s->queries != w->s->candidates || !w->whole) {
+		kdr_mat part = kdri_rows(w->s->queries, begin, begin + rows);
 		KDRI_TRY(kdri_tiles_new(w->ctx, w->dev, &part, w->spread, INFINITY, own));
 		return kdri_tiles_get(w->ctx, w->dev, own, 0, out);
 	}
@@ -144,16 +146,16 @@ done:
 }
 
 /* Compares with rows from .. end - 1 by their lists, which are made for the purpose. */
-static kdr_status scan_lists(work *w, kdri_drows asking, int64_t from, int64_t end, const kdri_nn *nn)
+static kdr_status scan_lists(work *w, kdri_drows queries, int64_t from, int64_t end, const kdri_nn *nn)
 {
 	kdr_status st;
 	kdri_own turned = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_sparse lists = { 0 };
-	kdr_mat part = kdri_rows(w->s->asked, from, end);
+	kdr_mat part = kdri_rows(w->s->candidates, from, end);
 	KDRI_TRY(kdri_mat_transpose(w->ctx, &part, &turned));
 	KDRI_TRY(kdri_sparse_of(w->ctx, w->dev, &part.as.csr, &turned.view.as.csr, &lists));
 	const kdri_drows others = { .begin = from, .rows = end - from, .sparse = true, .csr = lists };
-	KDRI_OP(w->ctx, w->dev, neighbours, asking, others, nn);
+	KDRI_OP(w->ctx, w->dev, neighbours, queries, others, nn);
 done:
 	kdri_sparse_free(w->ctx, &lists);
 	kdri_own_free(w->ctx, &turned);
@@ -166,28 +168,29 @@ static kdr_status scan_stripe(work *w, int64_t begin, int64_t rows)
 	kdr_status st;
 	const kdri_nn *all = &w->s->nn;
 	kdri_tiles own = { 0 };
-	kdri_drows asking, others = { .rows = w->m, .sparse = true, .csr = w->held };
+	kdri_drows queries, others = { .rows = w->m, .sparse = true, .csr = w->held };
 	kdri_nn nn = *all;
 	nn.own_factor += begin;
 	nn.own_shift = all->own_shift ? all->own_shift + begin : NULL;
-	nn.myself = w->s->asking == w->s->asked ? begin : -w->n;
+	nn.myself = w->s->queries == w->s->candidates ? begin : -w->n;
 	nn.index += begin * nn.k;
 	nn.best += begin * nn.k;
 	nn.held += begin;
-	KDRI_TRY(scan_asking(w, begin, rows, &own, &asking));
+	KDRI_TRY(scan_asking(w, begin, rows, &own, &queries));
 	for (int64_t from = 0, end, t = 0; from < w->m; from = end, t++) {
 		bool parts = w->lists && !w->whole;
 		if (!w->lists)
 			KDRI_TRY(kdri_tiles_get(w->ctx, w->dev, &w->x, t, &others));
-		end = parts ? kdri_rows_within(w->s->asked, false, from, w->per_part) : from + others.rows;
+		end = parts ? kdri_rows_within(w->s->candidates, false, from, w->per_part)
+		            : from + others.rows;
 		nn.from = from;
 		nn.fresh = from == 0;
 		nn.factor = all->factor + from;
 		nn.shift = all->shift ? all->shift + from : NULL;
 		if (parts)
-			KDRI_TRY(scan_lists(w, asking, from, end, &nn));
+			KDRI_TRY(scan_lists(w, queries, from, end, &nn));
 		else
-			KDRI_OP(w->ctx, w->dev, neighbours, asking, others, &nn);
+			KDRI_OP(w->ctx, w->dev, neighbours, queries, others, &nn);
 	}
 done:
 	kdri_tiles_free(w->ctx, &own);
@@ -215,19 +218,21 @@ static kdr_status scan_all(kdr_context *ctx, kdri_device *dev, void *user)
 	kdr_status st;
 	job *j = user;
 	const kdri_knn_scan *s = j->s;
-	work w = {
-		.ctx = ctx, .dev = dev, .s = s, .n = kdr_mat_rows(s->asking), .m = kdr_mat_rows(s->asked)
-	};
+	work w = { .ctx = ctx,
+		   .dev = dev,
+		   .s = s,
+		   .n = kdr_mat_rows(s->queries),
+		   .m = kdr_mat_rows(s->candidates) };
 	bool lack = false, stop = false;
 	w.spread = !kdri_is_cpu(dev) && j->spread;
-	w.lists = s->asked->kind == KDR_MAT_CSR && !w.spread;
+	w.lists = s->candidates->kind == KDR_MAT_CSR && !w.spread;
 	j->done = 0;
 	KDRI_TRY(scan_open(&w));
 	while (j->done < s->turns && !stop && !lack) {
 		int64_t begin = KDRI_MIN(w.n, j->done), end = begin;
 		if (begin < w.n) {
 			end = KDRI_MIN(w.n, begin + w.stripe);
-			end = KDRI_MIN(end, kdri_rows_within(s->asking, w.spread, begin, w.per_stripe));
+			end = KDRI_MIN(end, kdri_rows_within(s->queries, w.spread, begin, w.per_stripe));
 			KDRI_TRY(scan_stripe(&w, begin, end - begin));
 		}
 		lack = lists_lack(&w, begin, end);
@@ -253,9 +258,9 @@ kdr_status kdri_knn_scan_rows(kdr_context *ctx, const kdri_knn_scan *s, bool dev
 		*done = s->turns;
 		return KDR_OK;
 	}
-	device = device && s->nn.k <= KDRI_NN_MOST && kdr_mat_cols(s->asked) > 0;
+	device = device && s->nn.k <= KDRI_NN_MOST && kdr_mat_cols(s->candidates) > 0;
 	if (device)
-		KDRI_TRY(find_costs(ctx, s->asked, &c));
+		KDRI_TRY(find_costs(ctx, s->candidates, &c));
 	j.spread = c.spread;
 	KDRI_TRY(device ? kdri_compute(ctx, c.processor, scan_all, &j) : scan_all(ctx, &kdri_cpu, &j));
 	*done = j.done;

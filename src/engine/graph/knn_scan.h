@@ -5,22 +5,24 @@
 #include "engine/graph/knn.h"
 #include "matrix/device.h"
 
-/* What knn.c ranks rows by. Rows of `asking` look at those of `asked`, which may be the same matrix; then none meets itself. */
+/* How knn.c ranks rows. Neighbours of the rows of `queries` are searched among those of `candidates`, which may be the same
+ * matrix; no row is then its own neighbour. */
 typedef struct kdri_knn_scan {
-	const kdr_mat *asking, *asked;
-	const kdr_csr *lists; /* sparse: the transpose of `asked` */
-	kdri_nn nn; /* score, magic, square, k, factors and shifts of all rows; index, best and held of all rows that ask */
-	int64_t turns; /* rows that the longest rank has: all of them stop together */
-	/* Called for rows that have their lists: they are complete. */
+	const kdr_mat *queries, *candidates;
+	const kdr_csr *lists; /* sparse: the transpose of `candidates` */
+	kdri_nn nn; /* score, magic, square, k, factors and shifts of all rows; index, best and held of all rows of
+		       `queries` */
+	int64_t turns; /* the largest number of rows of a rank, because all ranks stop together */
+	/* Called for rows whose lists are complete. */
 	void (*finish)(kdr_context *ctx, const void *user, int64_t begin, int64_t end);
 	const void *user;
 } kdri_knn_scan;
 
-/* Fills index and best of the rows that ask. `device`: an accelerator may do it. *done: rows that have been looked at, fewer than all if
- * the scan was stopped. */
+/* Fills index and best of the rows of `queries`. `device`: an accelerator may be used. *done: the number of rows
+ * processed, fewer than all if the scan was stopped. */
 kdr_status kdri_knn_scan_rows(kdr_context *ctx, const kdri_knn_scan *s, bool device, int64_t *done);
 
-/* Whether all pairs of rows can be looked at on the context's accelerator in a minute or so. */
+/* Whether all pairs of rows can be compared on the context's accelerator in about a minute. */
 kdr_status kdri_knn_device_pays(kdr_context *ctx, const kdr_mat *x, bool *out);
 
 #endif

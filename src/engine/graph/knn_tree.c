@@ -1,17 +1,18 @@
 /* Nearest neighbours among few columns, exactly. SPDX-License-Identifier: BSD-3-Clause
  *
- * All n (n - 1) distances are too many where samples have few columns: there a tree of boxes tells most pairs apart at
- * once [J. H. Friedman, J. L. Bentley, R. A. Finkel: An algorithm for finding best matches in logarithmic expected time, ACM
- * TOMS 3:209-226, 1977]. A node is cut at the median of the column in which it is widest, down to leaves of at most
+ * If samples have few columns, computing all n (n - 1) distances is wasteful: a tree of boxes excludes most pairs at
+ * once [J. H. Friedman, J. L. Bentley, R. A. Finkel: An algorithm for finding best matches in logarithmic expected time,
+ * ACM TOMS 3:209-226, 1977]. A node is cut at the median of the column in which it is widest, down to leaves of at most
  * LEAF samples; each keeps the smallest box around its samples. With v_ij the squared distance,
  *
  *   (E1)  v_ij = sum_t (x_it - x_jt)^2
  *   (E2)  b_i  = sum_t max(low_t - x_it, x_it - high_t, 0)^2 <= v_ij    for every j in the box
  *
- * so that a box with b_i above the k-th smallest v found so far has nothing for sample i. Both sums go through the columns in
- * one order, so that (E2) holds after rounding as well; of equal distances the lower index wins, as in knn.c.
+ * so that a box with b_i above the k-th smallest v found so far has nothing for sample i. Both sums go through the
+ * columns in one order, so that (E2) holds after rounding as well; of equal distances the lower index wins, as in knn.c.
  *
- * In d columns a sample's neighbours lie in about 2^d leaves: the tree pays where there are many more leaves than that. */
+ * In d columns a sample's neighbours are in about 2^d leaves: the tree is faster if there are many more leaves than
+ * that. */
 #include "engine/graph/knn_tree.h"
 
 enum { LEAF = 16, MOST_COLUMNS = 12, LEAVES_BETWEEN_LOOKS = 1024, DEEPEST = 40 };
@@ -190,7 +191,7 @@ static void search(const tree *q, int64_t p)
 			continue;
 		}
 		double left = box_distance(q, row, 2 * node), right = box_distance(q, row, 2 * node + 1);
-		bool first = left <= right; /* the nearer one is looked at next */
+		bool first = left <= right; /* the nearer one is visited next */
 		stack[top] = 2 * node + first;
 		bound[top++] = first ? right : left;
 		stack[top] = 2 * node + !first;

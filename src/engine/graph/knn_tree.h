@@ -4,11 +4,11 @@
 
 #include "engine/graph/knn.h"
 
-/* Whether a tree finds the nearest rows by distance sooner than all their products do. */
+/* Whether a tree finds the nearest rows by distance faster than a scan of all products. */
 bool kdri_knn_tree_pays(const kdr_mat *x);
 bool kdri_knn_tree_fits(double n, double d); /* the same by the size of dense rows */
 
-/* As kdri_knn_find by distance, of dense rows; 1 <= k < rows. If it is asked to stop, the remaining rows are left without
+/* Like kdri_knn_find by distance, for dense rows; 1 <= k < rows. If stopped early, the remaining rows have no
  * neighbours. */
 kdr_status kdri_knn_tree(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_knn *out);
 

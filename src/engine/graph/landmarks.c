@@ -24,7 +24,7 @@ kdr_status kdri_joins_check(kdr_context *ctx, kdri_joins joins)
 	if (joins != KDRI_JOINS_NEIGHBOURS || !kdri_several(ctx))
 		return KDR_OK;
 	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-	                 "graph=neighbours needs all rows in one process; under mpirun: graph=landmarks");
+	                 "graph=neighbours needs all rows in one process; under mpirun, use graph=landmarks");
 }
 
 void kdri_landmarks_free(kdr_context *ctx, kdri_landmarks *l)
@@ -150,7 +150,7 @@ done:
 	return st;
 }
 
-/* s_a^2 of (E3): the landmarks as rows. Every rank has them all and looks for itself. */
+/* s_a^2 of (E3): the landmarks as rows. Every rank has them all and searches separately. */
 static kdr_status scales(kdr_context *ctx, const kdr_mat *y, int64_t r, double *out)
 {
 	kdri_knn knn = { 0 };
@@ -160,7 +160,7 @@ static kdr_status scales(kdr_context *ctx, const kdr_mat *y, int64_t r, double *
 	kdri_rejoin(ctx);
 	for (int64_t a = 0; st == KDR_OK && a < knn.rows; a++)
 		out[a] = r > 0 ? knn.value[a * r + r - 1] : 0;
-	if (st == KDR_OK && kdri_together(ctx)) /* where the clock stopped one of them all know it */
+	if (st == KDR_OK && kdri_together(ctx)) /* if the time limit stopped one rank, all are informed */
 		(void)kdri_iteration(ctx, "neighbours", 1, 1, NAN);
 	kdri_knn_free(ctx, &knn);
 	return st;

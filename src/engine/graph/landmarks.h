@@ -6,16 +6,16 @@
  *     KDRI_TRY(kdri_landmarks_graph(ctx, &x, &l, &options, &z));        n x m: each row joined to its nearest landmarks
  *     KDRI_TRY(kdri_landmarks_spectrum(ctx, &z.view, k, &s));           of the graph of rows that share landmarks
  *
- * Where a graph of neighbours has edges between rows of any two ranks, this one has edges between rows and landmarks
- * alone, and the landmarks are everywhere: what ranks exchange are sums of m x m and k x m numbers, and nothing is ever gathered.
- * The rows may be cut between ranks anywhere: choice, graph and spectrum are the same to the last bit. */
+ * A neighbour graph has edges between rows of any two ranks. This graph only has edges between rows and landmarks, which
+ * all ranks have: ranks exchange sums of m x m and k x m numbers, and nothing is gathered. Choice, graph and spectrum
+ * are the same to the last bit for any distribution of the rows among ranks. */
 #ifndef KDRI_LANDMARKS_H
 #define KDRI_LANDMARKS_H
 
 #include "engine/graph/knn.h"
 #include "engine/graph/spectral.h"
 
-/* What samples are joined to: the option `graph` of methods that can have either. */
+/* What samples are joined to: the option `graph` of methods that support both. */
 typedef enum kdri_joins { KDRI_JOINS_AUTO, KDRI_JOINS_NEIGHBOURS, KDRI_JOINS_LANDMARKS } kdri_joins;
 extern const char *const kdri_joins_names[];
 /* KDR_ERR_UNSUPPORTED for neighbours of rows on several ranks. */
@@ -33,11 +33,11 @@ typedef struct kdri_landmarks {
 kdr_status kdri_landmarks_new(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
                               int64_t most, uint64_t stream, kdri_landmarks *out);
 void kdri_landmarks_free(kdr_context *ctx, kdri_landmarks *l);
-/* to[a] = from[row of landmark a] on all ranks; `each` numbers a row. */
+/* to[a] = from[row of landmark a] on all ranks; `each` numbers per row. */
 kdr_status kdri_landmarks_share(kdr_context *ctx, const kdri_landmarks *l, const int64_t *from, int64_t each,
                                 int64_t *to);
 
-/* How alike a row and a landmark are. */
+/* The similarity of a row and a landmark. */
 typedef enum kdri_landmarks_weight {
 	KDRI_LANDMARKS_COSINE, /* max(cos, least); a cosine of exactly 0, nothing in common, makes no edge */
 	KDRI_LANDMARKS_TUNED, /* exp(-distance^2 / (s_i s_a)), s the distance to the last landmark joined to */
@@ -48,12 +48,12 @@ typedef struct kdri_landmarks_options {
 	kdri_landmarks_weight weight;
 	double least;       /* weights are at least that; those of 0 make no edge */
 	double sigma;       /* of the Gaussian */
-	int64_t neighbors;  /* landmarks a row is joined to, fewer where there are no more */
-	const double *mean; /* borrowed: taken away from rows and landmarks before cosines, or NULL */
+	int64_t neighbors;  /* landmarks that a row is joined to, fewer if there are not as many */
+	const double *mean; /* borrowed: subtracted from rows and landmarks before cosines, or NULL */
 } kdri_landmarks_options;
 
-/* Sparse, rows here x m, columns increasing. Rows and landmarks without a direction have no edges by the cosine. Stopped early,
- * rows lack edges. */
+/* Sparse, rows here x m, columns increasing. Rows and landmarks without a direction have no edges by cosine. If stopped
+ * early, rows have no edges. */
 kdr_status kdri_landmarks_graph(kdr_context *ctx, const kdr_mat *x, const kdri_landmarks *l,
                                 const kdri_landmarks_options *options, kdri_own *out);
 
@@ -69,7 +69,7 @@ kdr_status kdri_landmarks_cut(kdr_context *ctx, const kdr_mat *z, const int64_t 
 kdr_status kdri_landmarks_ncut(kdr_context *ctx, const kdr_mat *z, const int64_t *labels, int64_t k,
                                double *out);
 
-/* landmarks_walk.c: W less its diagonal, for rows that are all here. z is borrowed. */
+/* landmarks_walk.c: W without its diagonal, if all rows are in one process. z is borrowed. */
 typedef struct kdri_landmarks_walk {
 	kdr_mat z;
 	double *inverse; /* m: 1 / the sum of a column, or 0 */

@@ -132,29 +132,29 @@ static kdr_status find_for_all(kdr_context *ctx, const kdr_mat *g, int64_t k, kd
 	kdr_status st = KDR_OK;
 	const bool mine = !kdri_together(ctx) || kdri_rank(ctx) == 0;
 	const int64_t m = kdr_mat_rows(g);
-	int64_t said[2] = { 0, 0 }, size = 0; /* whether it was stopped, components */
+	int64_t sent[2] = { 0, 0 }, size = 0; /* whether it was stopped, components */
 	if (mine) {
 		kdri_apart(ctx);
 		st = kdri_spectrum_new(ctx, g, k, s);
 		kdri_rejoin(ctx);
 		if (st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out)) {
-			said[0] = 1;
+			sent[0] = 1;
 			st = KDR_OK;
 		}
-		said[1] = s->components;
+		sent[1] = s->components;
 	} else {
 		st = kdri_mul(ctx, m, k, &size);
 		st = st == KDR_OK ? KDRI_NEW0(ctx, &s->values, k) : st;
 		st = st == KDR_OK ? KDRI_NEW0(ctx, &s->vectors, size) : st;
 	}
 	KDRI_TRY(kdri_agree(ctx, st));
-	KDRI_TRY(kdri_share(ctx, said, (int64_t)sizeof said, 0));
-	if (said[0] || !s->values || !s->vectors) {
+	KDRI_TRY(kdri_share(ctx, sent, (int64_t)sizeof sent, 0));
+	if (sent[0] || !s->values || !s->vectors) {
 		(void)kdri_iteration(ctx, "eigenvalues", 0, 0, NAN); /* so that all know */
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: stopped");
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
 		goto done;
 	}
-	s->components = said[1];
+	s->components = sent[1];
 	KDRI_TRY(kdri_share(ctx, s->values, k * (int64_t)sizeof *s->values, 0));
 	KDRI_TRY(kdri_share(ctx, s->vectors, m * k * (int64_t)sizeof *s->vectors, 0));
 done:

@@ -1,13 +1,13 @@
 /* Steps between samples that share landmarks. SPDX-License-Identifier: BSD-3-Clause
  *
- * Z (n x m, >= 0) joins samples to landmarks, and through them to each other (landmarks_spectrum.c). A sample is not its own
- * neighbour, so what others say of it is
+ * Z (n x m, >= 0) joins samples to landmarks, and through them to each other (landmarks_spectrum.c). A sample is not its
+ * own neighbour, so what others say of it is
  *
  *   (E1)  W = Z L^-1 Z' - diag(s),  L = diag(Z'1),  s_i = sum_a z_ia^2 / L_a
  *   (E2)  W x = Z (L^-1 (Z'x)) - s x
  *
- * in O(n) for so many landmarks a sample, where W itself has up to n^2 entries. A sample that shares its landmarks with nobody has a
- * row of zeros, which (E2) would leave to rounding. */
+ * in O(n) for a fixed number of landmarks per sample, although W itself has up to n^2 entries. A sample that shares its
+ * landmarks with no other has a row of zeros, which (E2) would reproduce only up to rounding. */
 #include "engine/graph/landmarks.h"
 
 #include "engine/graph/similarity.h"
@@ -57,19 +57,19 @@ static kdr_status landmarks_walk_apply(kdr_context *ctx, const kdri_op *op, cons
 	kdr_status st;
 	const kdri_landmarks_walk *w = op->data;
 	const int64_t m = kdr_mat_cols(&w->z);
-	double *there = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &there, m * k));
-	KDRI_TRY(kdri_mat_tmul(ctx, &w->z, x, k, ldx, there, k));
+	double *at_landmarks = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &at_landmarks, m * k));
+	KDRI_TRY(kdri_mat_tmul(ctx, &w->z, x, k, ldx, at_landmarks, k));
 	for (int64_t a = 0; a < m; a++)
 		for (int64_t j = 0; j < k; j++)
-			there[a * k + j] *= w->inverse[a];
-	KDRI_TRY(kdri_mat_mul(ctx, &w->z, there, k, k, y, ldy));
+			at_landmarks[a * k + j] *= w->inverse[a];
+	KDRI_TRY(kdri_mat_mul(ctx, &w->z, at_landmarks, k, k, y, ldy));
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] =
 			        w->self[i] == ALONE ? 0 : y[i * ldy + j] - w->self[i] * x[i * ldx + j];
 done:
-	kdri_free(ctx, there);
+	kdri_free(ctx, at_landmarks);
 	return st;
 }
 

@@ -9,7 +9,7 @@
 
 #include "matrix/ritz.h"
 
-/* Below this size the plain method needs less time than it takes to look at several levels. */
+/* Below this size the plain method is faster than building several levels. */
 enum { LEVELS_FROM = 500 };
 
 void kdri_laplacian_free(kdr_context *ctx, kdri_laplacian *l)

@@ -7,7 +7,7 @@
 typedef struct kdri_laplacian {
 	const kdr_mat *w;
 	double *root;        /* sqrt of the degrees */
-	double volume;       /* their sum, where root is known to be an eigenvector and set aside; else 0 */
+	double volume;       /* their sum, if root is known to be an eigenvector and set aside; otherwise 0 */
 	kdri_levels *levels; /* NULL: the graph is small or dense */
 	double *room;        /* for kdri_laplacian_solve, n x width */
 	int64_t width;
@@ -20,14 +20,14 @@ kdr_status kdri_laplacian_new(kdr_context *ctx, const kdr_mat *w, const double *
                               int64_t count, kdri_laplacian *out);
 void kdri_laplacian_free(kdr_context *ctx, kdri_laplacian *l);
 
-/* Both have a kdri_laplacian as their data. Y = -D^-1/2 W D^-1/2 X, whose lowest eigenvectors are wanted; and roughly
- * its inverse after adding I, of use where `levels` is not NULL. */
+/* Both have a kdri_laplacian as their data. Y = -D^-1/2 W D^-1/2 X, whose lowest eigenvectors are searched; and an
+ * approximate inverse after adding I, which is available if `levels` is not NULL. */
 kdr_status kdri_laplacian_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                                 double *y, int64_t ldy);
 kdr_status kdri_laplacian_solve(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                                 double *y, int64_t ldy);
 
-/* Takes out of the columns of x (n x k) what little they have along the eigenvector set aside. */
+/* Removes the component along the eigenvector that was set aside from the columns of x (n x k). */
 void kdri_laplacian_clear(const kdri_laplacian *l, int64_t k, double *x);
 
 #endif

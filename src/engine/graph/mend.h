@@ -10,13 +10,15 @@ kdr_status kdri_knn_search_once(kdr_context *ctx, const kdr_mat *x, const int64_
                                 kdri_metric metric, const kdri_knn_shift *shift, bool exact, kdri_knn *out,
                                 int64_t *candidates);
 
-/* kdri_knn_graph of such lists. Every sample without a list is joined to the first sample equal to it. All these edges of a sample
- * weigh 1 % of its others together, so that many equal samples make no cluster of their own. */
+/* kdri_knn_graph of such lists. Every sample without a list is joined to the first sample equal to it. All these edges
+ * of a sample have 1 % of the total weight of its other edges, so that many equal samples do not form a cluster of their
+ * own. */
 kdr_status kdri_knn_graph_once(kdr_context *ctx, const kdri_knn *knn, const double *weight,
                                const int64_t *first, kdri_own *out);
 
-/* Joins components of less than n / (10 k) samples to others: each sample gets an edge, as heavy as all its others together, to
- * the nearest sample outside of such components. *joined: how many components, 0 if all are small. */
+/* Joins components of less than n / (10 k) samples to others: each of their samples gets an edge to the nearest sample
+ * outside of such components, with the total weight of its other edges. *joined: the number of components, 0 if all are
+ * small. */
 kdr_status kdri_graph_join_small(kdr_context *ctx, const kdr_mat *x, const int64_t *first, int64_t k,
                                  kdri_metric metric, const kdri_knn_shift *shift, kdri_own *graph,
                                  int64_t *joined);

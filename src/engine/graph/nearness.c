@@ -4,8 +4,8 @@
  *         r_ts = min(1, a_ts / a_tt)
  *   (E2)  by distance: d_ts = mean of min_j |x_i - x_j|, r_ts = min(1, d_tt / d_ts)
  *
- * over the same number of samples of each task, since the nearest of many is nearer than that of few. Where ranks have the rows
- * between them, these samples are given to all, and each looks for itself. */
+ * over the same number of samples of each task, because the nearest of many is nearer than the nearest of few. If rows
+ * are distributed over ranks, these samples are sent to all ranks, and each computes the result. */
 #include "engine/graph/nearness.h"
 
 #include <stdio.h>
@@ -146,19 +146,21 @@ done:
 	return st;
 }
 
-/* Nearness below which samples have hardly any near ones elsewhere. */
+/* Nearness below which samples have hardly any near samples in other tasks. */
 static const double far_away = 0.35;
 
 void kdri_nearness_advice(const char *name, const char *nearest, double nearness, char *out, size_t room)
 {
 	if (!nearest)
-		snprintf(out, room, "%s: there is no other task to compare with", name);
+		snprintf(out, room, "%s: there is no other data set to compare with", name);
 	else if (nearness < far_away)
-		kdri_snprintf(out, room, "%s: has little in common with the others (nearest: %s, %.2f)", name,
-		              nearest, nearness);
+		kdri_snprintf(
+		        out, room,
+		        "%s: has little in common with the others (nearest: %s, similarity %.2f; 1 = as similar as to itself)",
+		        name, nearest, nearness);
 	else
 		kdri_snprintf(
 		        out, room,
-		        "%s: is near %s (%.2f); whether company helps, nearness does not tell: cluster with and without --no-transfer",
+		        "%s: is near %s (similarity %.2f; 1 = as similar as to itself); to check whether they help each other, cluster with and without --no-transfer",
 		        name, nearest, nearness);
 }

@@ -4,15 +4,15 @@
 
 #include "matrix/linalg.h"
 
-/* out (count x count): entry (t, s) is how near samples of task t are to the nearest of task s, as a share of
- * how near they are to the nearest of their own task; from 0, nothing in common, to 1, no farther than their
- * own. Ones on the diagonal. By cosines of the rows less `mean` (NULL: of the rows), or by distances. At
- * most 400 samples of each task are looked at, as many of each, evenly spread over its rows. */
+/* out (count x count): entry (t, s) is the similarity of samples of task t to their nearest samples of task s, relative
+ * to their nearest samples in their own task; from 0 (nothing in common) to 1 (as near as their own). Ones on the
+ * diagonal. It uses cosines of the rows minus `mean` (NULL: of the rows), or distances, and the same number of at most
+ * 400 evenly spaced samples of each task. */
 kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t count, bool cosine,
                          const double *mean, double *out);
 
-/* A sentence on the nearest other task (NULL: there is none). It gives no advice: over 24 pairs of tasks nearness had
- * nothing to do with what pooling gained or lost (docs/auto.md). */
+/* Writes a sentence about the nearest other task (NULL: there is none). It does not predict a benefit: over 24 pairs of
+ * tasks, nearness was unrelated to what pooling gained or lost (docs/auto.md). */
 void kdri_nearness_advice(const char *name, const char *nearest, double nearness, char *out, size_t room);
 
 #endif

@@ -1,33 +1,35 @@
 /* Decisions about graphs. SPDX-License-Identifier: BSD-3-Clause
  *
- * Words. Less than a tenth of the entries are not zero, and none is negative. Among the collections in docs/auto.md, texts have at
- * most .037 of their entries, images and molecule counts at least .288.
+ * Words. Less than a tenth of the entries are not zero, and none is negative. Among the collections in docs/auto.md,
+ * texts have at most .037 of their entries, images and molecule counts at least .288.
  *
- * Measurements. At most 64 columns, and a quarter of the entries or more are not zero, or some are negative. The images and
- * molecule counts have 256 columns and more, so that any number between those of common tables and 256 gives the same results.
+ * Measurements. At most 64 columns, and a quarter of the entries or more are not zero, or some are negative. The images
+ * and molecule counts have 256 columns and more, so that any number between those of common tables and 256 gives the
+ * same results.
  *
  * Exact search. All pairs of rows take
  *
  *   (E1)  w = n^2 d  for dense rows,  w = sum_j f_j^2 + n^2  for sparse ones, f_j rows in column j
  *
- * steps: products of the columns that pairs share, and a comparison for each pair. Up to 2e11 steps of dense rows (63,000 samples of 50
- * columns) and 5e10 of sparse rows (some 100,000 texts of 60 words) the search is exact.
- * Beyond that, landmarks give the same NMI in a fifth of the time: .585 against .586 in the mean of 17 collections (docs/auto.md).
- * The search is also exact if a tree or a device makes it fast.
+ * steps: products of the columns that pairs share, and a comparison for each pair. Up to 2e11 steps of dense rows
+ * (63,000 samples of 50 columns) and 5e10 of sparse rows (some 100,000 texts of 60 words) the search is exact. Beyond
+ * that, landmarks give the same NMI in a fifth of the time: .585 against .586 in the mean of 17 collections
+ * (docs/auto.md). The search is also exact if a tree or a device makes it fast.
  *
- * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) have no substitute that is as
- * good: among 2000 candidates gfhf loses .13 of its accuracy on 20ng_full (docs/notes/graphs.md). So their search is exact up to 2e12
- * steps of dense rows (200,000 samples of 50 columns) and 2e11 of sparse rows, minutes on one core. Beyond that it looks at as many
- * of the samples as keep the work there, and at least 2000.
+ * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) have no
+ * substitute that is as good: among 2000 candidates gfhf loses .13 of its accuracy on 20ng_full (docs/notes/graphs.md).
+ * So their search is exact up to 2e12 steps of dense rows (200,000 samples of 50 columns) and 2e11 of sparse rows,
+ * minutes on one core. Beyond that it uses as many of the samples as keep the work at this limit, and at least 2000.
  *
- * Number of landmarks. 2000 (the default of the option), or 3 for each cluster if that is more: a cluster without landmarks cannot be
- * found. In the mean of the eight collections of docs/auto.md that were measured with all three, 1000 landmarks have an NMI of .516,
- * 2000 of .530 and 4000 of .536, at eight times the work for their spectrum.
+ * Number of landmarks. 2000 (the default of the option), or 3 for each cluster if that is more: a cluster without
+ * landmarks cannot be found. In the mean of the eight collections of docs/auto.md that were measured with all three,
+ * 1000 landmarks have an NMI of .516, 2000 of .530 and 4000 of .536, at eight times the work for their spectrum.
  *
- * Landmarks for each sample, compared with neighbours: twice as many for words, half as many for rows less their mean, as many for all
- * others. Two texts on the same subject have hardly more words in common with the nearest landmark than with the twentieth: 20 in place
- * of 10 raise the NMI of normalised cuts from .441 to .873 (20ng_comp_vs_sci). For images less their mean, 5 give .748 and 10
- * give .703 (mnist_crop). Measurements and rows as they are keep 10: overlapping blobs have .525 with 10 and .48 with 5. */
+ * Landmarks for each sample, compared with neighbours: twice as many for words, half as many for rows less their mean,
+ * as many for all others. Two texts on the same subject have hardly more words in common with the nearest landmark than
+ * with the twentieth: 20 in place of 10 raise the NMI of normalised cuts from .441 to .873 (20ng_comp_vs_sci). For
+ * images less their mean, 5 give .748 and 10 give .703 (mnist_crop). Measurements and rows as they are keep 10:
+ * overlapping blobs have .525 with 10 and .48 with 5. */
 #include "engine/graph/policy.h"
 
 #include "engine/graph/knn_scan.h"
@@ -58,7 +60,7 @@ static double most_steps(bool dense, kdri_instead instead)
 	return instead == KDRI_INSTEAD_LANDMARKS ? (dense ? 2e11 : 5e10) : (dense ? 2e12 : 2e11);
 }
 
-/* The share of the rows that the search can look at; 1: all of them. */
+/* The fraction of the rows that the search can use as candidates; 1: all of them. */
 static kdr_status search_share(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, kdri_instead instead,
                                double *out)
 {
@@ -115,9 +117,9 @@ double kdri_search_share(const kdri_extent *x)
 	        1, KDRI_MAX(LEAST_CANDIDATES / x->n, most_steps(x->dense, KDRI_INSTEAD_CANDIDATES) / least));
 }
 
-int64_t kdri_landmark_count(int64_t asked, int64_t clusters)
+int64_t kdri_landmark_count(int64_t requested, int64_t clusters)
 {
-	return KDRI_MAX(asked, LANDMARKS_A_CLUSTER * clusters);
+	return KDRI_MAX(requested, LANDMARKS_A_CLUSTER * clusters);
 }
 
 int64_t kdri_landmarks_each(kdri_samples kind, int64_t neighbors)

@@ -183,9 +183,10 @@ static kdr_status check_graph(kdr_context *ctx, const kdr_mat *x)
 	int64_t n = kdr_mat_rows(x);
 	bool dense = x->kind == KDR_MAT_DENSE;
 	if (kdr_mat_cols(x) != n)
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "similarity=precomputed needs a square matrix, not %lld x %lld",
-		                 (long long)n, (long long)kdr_mat_cols(x));
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "similarity=precomputed needs a square matrix, but the data have %lld x %lld entries",
+		        (long long)n, (long long)kdr_mat_cols(x));
 	for (int64_t i = 0; i < n; i++) {
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++) {
@@ -195,8 +196,7 @@ static kdr_status check_graph(kdr_context *ctx, const kdr_mat *x)
 			if (row.val[p] < 0 || row.val[p] != back || (i == j && row.val[p] != 0))
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "similarity=precomputed: row %lld, column %lld is %g: a symmetric "
-				        "matrix of numbers >= 0 with nothing on its diagonal is needed",
+				        "similarity=precomputed: row %lld, column %lld is %g, but a symmetric matrix of numbers >= 0 with a zero diagonal is needed",
 				        (long long)i + 1, (long long)j + 1, row.val[p]);
 		}
 	}

@@ -66,7 +66,8 @@ static int64_t normalise_rows(double *y, int64_t n, int64_t k, int64_t *rows)
 	return count;
 }
 
-/* (E3) on the m rows here of `all` >= 1, into at most min(k, all) clusters; rows_of: so many of each task. */
+/* (E3) on the m rows of this rank of `all` >= 1, into at most min(k, all) clusters; rows_of: the number of rows of each
+ * task. */
 static kdr_status round_rows(kdr_context *ctx, const kdr_mat *rows, const int64_t *rows_of, int64_t all,
                              const kdri_spectral_options *o, const int64_t *init, int64_t *labels,
                              kdri_spectral_result *r)
@@ -205,7 +206,7 @@ kdr_status kdri_spectral(kdr_context *ctx, const kdr_mat *w, const kdri_spectral
 		KDRI_TRY(kdri_part(ctx, n, NULL, &all));
 	if (k < 1 || k > all)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%lld clusters of %lld samples: 1 to %lld are allowed", (long long)k,
+		                 "cannot form %lld clusters of %lld samples; use 1 to %lld", (long long)k,
 		                 (long long)all, (long long)all);
 	KDRI_TRY(kdri_mul(ctx, n, k, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.labels, n));

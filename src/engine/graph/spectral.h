@@ -6,9 +6,9 @@
  *     ... r.labels, r.embedding ...
  *     kdri_spectral_free(ctx, &r);
  *
- * W is symmetric with entries >= 0, dense or sparse. The answer depends on W, the options and the context's
- * seed, never on the number of threads. Of samples joined to landmarks, rows may lie on several ranks: all of them call, each with
- * its rows; counts in the result are those of all, labels and embedding those of the rows here. */
+ * W is symmetric with entries >= 0, dense or sparse. The result depends on W, the options and the context's seed, but
+ * not on the number of threads. With landmarks, rows may be on several ranks: all of them call it, each with its rows.
+ * Counts in the result are those of all rows, labels and embedding those of the rows of this rank. */
 #ifndef KDRI_SPECTRAL_H
 #define KDRI_SPECTRAL_H
 
@@ -34,19 +34,19 @@ kdri_spectral_options kdri_spectral_defaults(int64_t k);
 
 typedef struct kdri_spectral_result {
 	int64_t *labels;    /* n, in 0..k-1 */
-	double *embedding;  /* n x k: rows of unit length, or of zeros where `unreached` counts them */
+	double *embedding;  /* n x k: rows of unit length, or of zeros for those counted in `unreached` */
 	double *values;     /* k eigenvalues of D^-1/2 W D^-1/2, descending, 0 where there are no more */
 	double ncut;        /* sum over clusters of cut / volume */
 	int64_t components; /* connected components with at least one edge */
 	int64_t isolated;   /* vertices without an edge */
-	int64_t unreached;  /* vertices that no eigenvector in use reaches: the isolated ones, and with more
-	                       components than k those outside the k largest. They join the largest cluster */
-	int64_t nonempty;   /* clusters with vertices */
+	int64_t unreached; /* vertices that are zero in all eigenvectors used: the isolated ones and, with more
+			       than k components, those outside the k largest. They join the largest cluster */
+	int64_t nonempty;  /* clusters with vertices */
 	int64_t iterations; /* of the rounding */
 	kdr_stop stop;
 } kdri_spectral_result;
 
-/* On failure *result is untouched. Stopped early, every label is valid: 0 if nothing was found yet. */
+/* On failure *result is unchanged. If stopped early, every label is valid: 0 if nothing was found yet. */
 kdr_status kdri_spectral(kdr_context *ctx, const kdr_mat *w, const kdri_spectral_options *options,
                          kdri_spectral_result *result);
 void kdri_spectral_free(kdr_context *ctx, kdri_spectral_result *result);
@@ -57,9 +57,8 @@ typedef struct kdri_spectrum {
 	int64_t components, isolated;
 } kdri_spectrum;
 
-/* The k largest eigenvalues of D^-1/2 W D^-1/2 and their vectors: exact multiplicities, component by
- * component. A vertex without edges has a row of zeros and no eigenvalue of its own. KDR_ERR_NUMERIC if
- * it was asked to stop. */
+/* The k largest eigenvalues of D^-1/2 W D^-1/2 and their vectors: exact multiplicities, component by component. A vertex
+ * without edges has a row of zeros and no eigenvalue of its own. Returns KDR_ERR_NUMERIC if it was stopped. */
 kdr_status kdri_spectrum_new(kdr_context *ctx, const kdr_mat *w, int64_t k, kdri_spectrum *out);
 void kdri_spectrum_free(kdr_context *ctx, kdri_spectrum *s);
 
@@ -74,8 +73,8 @@ kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n,
                            const kdri_spectral_options *options, int64_t *labels, int64_t *iterations,
                            kdr_stop *stop);
 
-/* Bytes that kdri_spectrum_new needs for a sparse graph with so many entries, and kdri_spectral if its spectrum needs so many;
- * with their results, without the graph. */
+/* The bytes that kdri_spectrum_new needs for a sparse graph with `entries` entries, and kdri_spectral if its spectrum
+ * needs `spectrum` bytes; with their results, without the graph. */
 double kdri_spectrum_bytes(double n, double entries, double k);
 double kdri_spectral_bytes(double n, double k, double spectrum, int threads);
 

@@ -236,7 +236,7 @@ static kdr_status search_component(kdr_context *ctx, const kdr_mat *w, const pie
 		                      .precondition = l.levels ? &inverse : NULL };
 	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, c->values, c->vectors, &converged));
 	if (!converged && (ctx->cancelled || ctx->timed_out))
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: stopped");
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
 	kdri_laplacian_clear(&l, c->wanted, c->vectors);
 	for (int64_t j = 0; j < c->wanted; j++)
 		c->values[j] = -c->values[j];

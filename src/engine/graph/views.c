@@ -1,17 +1,17 @@
-/* The data as the members of an ensemble see them. SPDX-License-Identifier: BSD-3-Clause
+/* The data in the forms that the members of an ensemble use. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  x_i <- x_i / |x_i|                                     rows, where the cosine compares them
  *
  * Graphs of these rows are made in views_graphs.c, what needs the number of clusters in views_directions.c.
  *
- * What compares samples is chosen by the data where nobody says: the cosine, unless there are few features,
- * mostly not zero. Few measurements of things, such as heights and widths, tell as much by their size as by
- * their direction. The mean stays where most entries are zero and none is negative: counts of words and what
- * tf-idf makes of them. Elsewhere no rule tells whether it should: taking it away gains a little on images and costs much on
- * some counts of molecules (docs/auto.md), so there are two graphs, and the vote is on their sum.
+ * Unless specified, the data decide how samples are compared: by cosine, unless there are few features, mostly not zero.
+ * For a few measurements, such as heights and widths, size is as informative as direction. The mean is not subtracted if
+ * most entries are zero and none is negative, as in word counts with or without tf-idf. For other data no rule decides
+ * reliably: centring gains a little on images and costs much on some molecule counts (docs/auto.md). There are therefore
+ * two graphs, and the vote uses their sum.
  *
- * Each task is looked at by itself where the caller wants to say what a task would be without the others: then it
- * is the same task with and without them. Tasks that are to be laid beside each other are looked at alike. */
+ * Each task is analysed separately if the caller also needs its result without the others: it is then the same task with
+ * and without them. Tasks that are compared with each other are analysed in the same way. */
 #include "engine/graph/views.h"
 
 #include "comm/comm.h"

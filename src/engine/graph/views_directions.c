@@ -2,8 +2,8 @@
  *
  *   (E1)  X_t - 1 m_t' = U S V', Y = U S                         m_t: the mean of task t, or of each its own
  *
- * and rows of Y to unit length, where the cosine compares. Nothing sparse is made dense: the products are those of X
- * and the means. Where ranks have the rows between them, m and V are those of all rows. */
+ * and rows of Y are scaled to unit length if samples are compared by cosine. Sparse data stay sparse: the products are
+ * those of X and the means. If rows are distributed over ranks, m and V are those of all rows. */
 #include "comm/comm.h"
 #include "engine/graph/views.h"
 #include "matrix/device_held.h"
@@ -90,7 +90,7 @@ done:
 	return st;
 }
 
-/* All tasks below each other, each less its own mean. */
+/* All tasks stacked, each minus its own mean. */
 typedef struct pool {
 	const kdri_views *views;
 	const double *means; /* ntasks x d */

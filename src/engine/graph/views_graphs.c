@@ -1,11 +1,12 @@
-/* The graphs that an ensemble looks at. SPDX-License-Identifier: BSD-3-Clause
+/* The graphs of an ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  cos_ij = <x_i - m, x_j - m> / (|x_i - m| |x_j - m|)    m: the task's mean, or 0 (knn.c)
  *   (E2)  w_ij = max(cos_ij, 1e-6) where one of both is among the other's nearest neighbours
  *   (E3)  w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i = |x_i - its last neighbour|   [Zelnik-Manor, Perona 2004]
  *   (E4)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                where the mean may or may not tell: both graphs
  *
- * Nothing sparse is made dense: m is taken away from products. Of landmarks there are the same graphs, n x m (landmarks.c has their
+ * Sparse data stay sparse: m is subtracted from products. With landmarks there are the same graphs, n x m (landmarks.c
+ * has their
  * (E2), (E3)); (E4) adds them up edge by edge. */
 #include "comm/rows.h"
 #include "engine/graph/mend.h"

@@ -1,4 +1,4 @@
-/* Room for k-means, and what it needs to know of the data. SPDX-License-Identifier: BSD-3-Clause */
+/* Allocation for k-means, and the statistics of the data that it needs. SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/kmeans/kmeans_work.h"
 
 /* Multiply-adds in one assignment below which a team of threads costs more than it brings. */
@@ -192,7 +192,7 @@ done:
 static kdr_status too_large(kdri_km *w)
 {
 	return kdri_fail(w->ctx, KDR_ERR_NUMERIC,
-	                 "k-means: the squares of the entries overflow: scale the data down");
+	                 "k-means: the squares of the values overflow; scale the data down");
 }
 
 static kdr_status kmeans_data_look(kdri_km *w)

@@ -1,12 +1,13 @@
 /* k-means with rows and labels on an accelerator. SPDX-License-Identifier: BSD-3-Clause
  *
- * The samples and their labels are on the device, centres and everything of their size on the host. An iteration sends k centres
- * and fetches k sums. Samples that do not fit there come and go in tiles of rows, in order. Sparse rows meet centres that stand
- * feature after feature, as in the table of kmeans_kernels.h: they are sent from there.
+ * The samples and their labels are on the device, centres and everything of their size on the host. An iteration sends k
+ * centres and fetches k sums. Samples that do not fit are sent in tiles of rows, in order. For sparse rows, centres are
+ * stored feature after feature, as in the table of kmeans_kernels.h, from which they are sent.
  *
- * The partition is that of lloyd.c, to the last bit, though a device adds products in another order: where the two nearest
- * centres differ by no more than rounding can, E of (E2) in kmeans_work.h, the label is computed anew by the same code as there.
- * And the sums of rows are exact on both sides (comm/exact.h): so the centres are the same, and what follows from them. */
+ * The partition is that of lloyd.c, to the last bit, though a device adds products in another order: if the distances of
+ * the two nearest centres differ by no more than possible rounding errors, E of (E2) in kmeans_work.h, the label is
+ * recomputed by the code of lloyd.c. The sums of rows are exact on both sides (comm/exact.h), so that centres and
+ * everything derived from them are the same. */
 #include "engine/kmeans/kmeans_work.h"
 #include "matrix/device_tiles.h"
 
@@ -47,7 +48,7 @@ bool kdri_km_device_can(const kdr_mat *x, const double *weights, const kdri_kmea
 
 void kdri_km_device_close(kdri_km *w)
 {
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	if (!v)
 		return;
 	kdri_device *dev = v->dev;
@@ -70,7 +71,7 @@ void kdri_km_device_close(kdri_km *w)
 		         v->counts, v->totals, v->rows,  v->dots, v };
 	for (size_t i = 0; i < sizeof here / sizeof *here; i++)
 		kdri_free(w->ctx, here[i]);
-	w->there = NULL;
+	w->on_device = NULL;
 }
 
 /* What there is for rows, beside the labels and norms of all of them and the rest. */
@@ -86,8 +87,8 @@ static double room_for_rows(const kdri_km *w, kdri_device *dev)
 static kdr_status vector_of(kdri_km *w, const double *from, int64_t count, double **out)
 {
 	kdr_status st;
-	KDRI_TRY(KDRI_DNEW(w->ctx, w->there->dev, out, count));
-	KDRI_TRY(kdri_device_send(w->ctx, w->there->dev, *out, from, (size_t)count * sizeof *from));
+	KDRI_TRY(KDRI_DNEW(w->ctx, w->on_device->dev, out, count));
+	KDRI_TRY(kdri_device_send(w->ctx, w->on_device->dev, *out, from, (size_t)count * sizeof *from));
 done:
 	return st;
 }
@@ -95,7 +96,7 @@ done:
 static kdr_status tile_new(kdri_km *w, tile *t)
 {
 	kdr_status st;
-	kdri_device *dev = w->there->dev;
+	kdri_device *dev = w->on_device->dev;
 	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &t->label, t->rows));
 	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &t->before, t->rows));
 	KDRI_TRY(vector_of(w, w->norm + t->begin, t->rows, &t->norm));
@@ -107,14 +108,14 @@ done:
 	return st;
 }
 
-/* What goes to and fro in every iteration, if it is much. */
+/* Pins what is transferred in every iteration, if it is large. */
 static kdr_status pin_centres(kdri_km *w)
 {
 	const size_t much = (size_t)1 << 22, sums = (size_t)(w->k * w->d) * sizeof *w->sums;
 	size_t table = (size_t)(w->d * w->tiles * KDRI_LANES + KDRI_LANES) * sizeof *w->table.room;
-	kdri_device *dev = w->there->dev;
+	kdri_device *dev = w->on_device->dev;
 	kdr_status st = KDR_OK;
-	if (w->there->sparse && table > much)
+	if (w->on_device->sparse && table > much)
 		KDRI_DTRY(w->ctx, dev, dev->pin(w->ctx, dev, w->table.room, table));
 	if (sums > much)
 		KDRI_DTRY(w->ctx, dev, dev->pin(w->ctx, dev, w->sums, sums));
@@ -127,7 +128,7 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev)
 	kdr_status st;
 	kdri_km_device *v = NULL;
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v, 1));
-	w->there = v; /* kdri_km_device_close ends what a failure leaves */
+	w->on_device = v; /* kdri_km_device_close ends what a failure leaves */
 	v->dev = dev;
 	v->sparse = w->x->kind == KDR_MAT_CSR;
 	KDRI_TRY(kdri_tiles_new(w->ctx, dev, w->x, false, room_for_rows(w, dev), &v->x));
@@ -174,10 +175,11 @@ done:
 static kdr_status tile_x(kdri_km *w, int64_t t, kdri_drows *out)
 {
 	kdr_status st;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	bool looked = v->x.slot[0].tile == 0;
 	KDRI_TRY(kdri_tiles_get(w->ctx, v->dev, &v->x, t, out));
-	if (v->x.count == 1 && !looked && !v->sparse) /* rows that stay are worth a second look */
+	if (v->x.count == 1 && !looked &&
+	    !v->sparse) /* rough values are useful for rows that stay on the device */
 		KDRI_OP(w->ctx, v->dev, rough, out->dense, w->mean, &v->rough);
 done:
 	return st;
@@ -188,7 +190,7 @@ done:
 kdr_status kdri_km_device_send(kdri_km *w)
 {
 	kdr_status st = KDR_OK;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	for (int64_t t = 0; t < v->x.count; t++) {
 		const tile *at = &v->tiles[t];
 		const size_t bytes = (size_t)at->rows * sizeof *w->label;
@@ -202,7 +204,7 @@ done:
 kdr_status kdri_km_device_fetch(kdri_km *w, bool before)
 {
 	kdr_status st = KDR_OK;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	for (int64_t t = 0; t < v->x.count; t++) {
 		const tile *at = &v->tiles[t];
 		const size_t bytes = (size_t)at->rows * sizeof *w->label;
@@ -217,7 +219,7 @@ done:
 kdr_status kdri_km_device_begin(kdri_km *w, bool labelled)
 {
 	kdr_status st = KDR_OK;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	for (int64_t i = 0; i < w->n && !labelled; i++)
 		w->label[i] = 0;
 	if (labelled) {
@@ -237,7 +239,7 @@ done:
 static kdr_status send_centres(kdri_km *w)
 {
 	kdr_status st;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	for (int64_t j = 0; j < w->k; j++) {
 		v->off[j] = w->offset[w->lane[j]];
 		for (int64_t f = 0; f < w->d && !v->sparse; f++)
@@ -257,7 +259,7 @@ done:
 static void decide(const kdri_km *w, const tile *at, const int32_t *doubt, int64_t count, int32_t *label)
 {
 	int64_t width = w->tiles * KDRI_LANES, rows[KDRI_BLOCK];
-	double best[KDRI_BLOCK], second[KDRI_BLOCK], twice[KDRI_BLOCK], *dots = w->there->dots;
+	double best[KDRI_BLOCK], second[KDRI_BLOCK], twice[KDRI_BLOCK], *dots = w->on_device->dots;
 	int32_t arg[KDRI_BLOCK];
 	for (int64_t from = 0; from < count; from += KDRI_BLOCK) {
 		int64_t m = KDRI_MIN(KDRI_BLOCK, count - from);
@@ -276,7 +278,7 @@ static void decide(const kdri_km *w, const tile *at, const int32_t *doubt, int64
 static kdr_status settle_doubts(kdri_km *w, const tile *at, int64_t doubts)
 {
 	kdr_status st;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	int32_t *doubt = v->rows, *label = v->rows + at->rows;
 	const size_t bytes = (size_t)at->rows * sizeof *label;
 	KDRI_TRY(kdri_device_fetch(w->ctx, v->dev, v->doubt, doubt, (size_t)doubts * sizeof *doubt));
@@ -290,7 +292,7 @@ done:
 kdr_status kdri_km_device_assign(kdri_km *w, bool first)
 {
 	kdr_status st;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	KDRI_TRY(send_centres(w));
 	for (int64_t t = 0; t < v->x.count; t++) {
 		const tile *at = &v->tiles[t];
@@ -322,7 +324,7 @@ done:
 kdr_status kdri_km_device_count(kdri_km *w)
 {
 	kdr_status st = KDR_OK;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	w->changed = 0;
 	memset(v->totals, 0, (size_t)w->k * sizeof *v->totals);
 	for (int64_t t = 0; t < v->x.count; t++) {
@@ -348,7 +350,7 @@ done:
 kdr_status kdri_km_device_sums(kdri_km *w, bool all)
 {
 	kdr_status st = KDR_OK;
-	kdri_km_device *v = w->there;
+	kdri_km_device *v = w->on_device;
 	memset(w->touched, all, (size_t)w->k);
 	for (int64_t t = 0; t < v->x.count; t++) {
 		const tile *at = &v->tiles[t];

@@ -1,9 +1,9 @@
-/* Which centres share a group of bounds. SPDX-License-Identifier: BSD-3-Clause
+/* Groups of centres that share bounds. SPDX-License-Identifier: BSD-3-Clause
  *
  * A group's bound (lloyd.c) is that of its nearest centre, and falls by the largest drift among its centres: a group of
- * centres that lie together is ruled out at once, where one of centres from everywhere hardly ever is. So each group
- * begins with the free centre farthest from the mean of the data, and takes the free ones nearest to it. A group's centres
- * stand in increasing order, so that of equal distances the lowest number is still found first; no label depends on the
+ * nearby centres is excluded at once, while a group of scattered centres hardly ever is. Each group therefore begins
+ * with the free centre farthest from the mean of the data and takes the free centres nearest to it. A group's centres
+ * are in increasing order, so that of equal distances the lowest number is still found first; no label depends on the
  * groups. On 9298 x 256, k = 100, from random rows, this leaves 2/3 of the products that groups by number need. */
 #include "engine/kmeans/kmeans_work.h"
 

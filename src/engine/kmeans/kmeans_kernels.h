@@ -1,8 +1,7 @@
 /* The inner loops of k-means. SPDX-License-Identifier: BSD-3-Clause
  *
- * Leaf functions without threads. Rows come as lists, since the bounds leave only some rows to do.
- * Centres stand transposed in tiles of 8: lane j of tile t and feature f is
- * table[t * tile_step + f * feature_step + j]. */
+ * Leaf functions without threads. Rows are given as lists, because bounds exclude many rows. Centres are stored
+ * transposed in tiles of 8: lane j of tile t and feature f is table[t * tile_step + f * feature_step + j]. */
 #ifndef KDRI_KMEANS_KERNELS_H
 #define KDRI_KMEANS_KERNELS_H
 
@@ -17,11 +16,12 @@ typedef struct kdri_km_table {
 	int64_t tile_step, feature_step;
 } kdri_km_table;
 
-/* Lanes that the products below take in one go on this machine, half a tile or whole ones: fewer cost as much. */
+/* The number of lanes that the products below process at a time on this machine, half a tile or whole tiles; fewer lanes
+ * cost as much. */
 int64_t kdri_km_reach(kdr_mat_kind kind);
 
-/* Room for `tiles` tiles of d features, zeroed: tile after tile for dense rows, which walk along one;
- * feature after feature for sparse rows, whose entry wants all tiles of its feature. */
+/* Allocates `tiles` zeroed tiles of d features: tile after tile for dense rows, which pass along one tile; feature after
+ * feature for sparse rows, whose entries need all tiles of a feature. */
 kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
                              kdri_km_table *out);
 
@@ -54,7 +54,7 @@ void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int6
 /* most[f] = max(most[f], |coef[i] x[i][f]|) over rows begin <= i < end; coef NULL: ones. */
 void kdri_km_most(const kdr_mat *x, int64_t begin, int64_t end, const double *coef, double *most);
 
-/* What a centre is known by, summed over some of its features. */
+/* Traits of a centre, summed over some of its features. */
 typedef struct kdri_traits {
 	double moved;  /* |new - old|^2 */
 	double square; /* |c|^2 */

@@ -1,11 +1,10 @@
 /* Runs of k-means, and the best of them. SPDX-License-Identifier: BSD-3-Clause
  *
- * One iteration assigns every sample to its nearest centre, gives empty clusters a sample, and moves
- * the centres to the means. It has converged when no label changes.
+ * One iteration assigns every sample to its nearest centre, gives empty clusters a sample, and moves the centres to the
+ * means. It has converged when no label changes.
  *
- * Where rows are with several ranks, several problems (tasks) go in step: what each of them has to exchange goes in one
- * exchange, so that ranks wait for each other as often as for one. A problem does not see the others, and has the result it
- * has by itself. */
+ * If rows are on several ranks, several problems (tasks) run in step and share their exchanges, so that ranks wait for
+ * each other as often as for one problem. Problems are independent of each other: each has the same result as alone. */
 #include "core/side_by_side.h"
 #include "engine/kmeans/kmeans_work.h"
 #include "matrix/device_use.h"
@@ -46,7 +45,7 @@ kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value)
 /* Counts of the rows here, and sums on the processor; then those of all ranks. */
 static kdr_status kmeans_run_tally(kdri_km *w, bool all)
 {
-	if (w->there)
+	if (w->on_device)
 		return kdri_km_device_count(w);
 	kdri_km_tally(w, all);
 	return KDR_OK;
@@ -59,12 +58,12 @@ static kdr_status kmeans_run_fill_empty(kdri_km *w)
 	int64_t filled = 0, empty = 0;
 	for (int64_t j = 0; j < w->k; j++)
 		empty += !w->filled[j];
-	if (empty > 0 && w->there)
+	if (empty > 0 && w->on_device)
 		KDRI_TRY(kdri_km_device_fetch(w, true));
 	if (empty > 0)
 		KDRI_TRY(kdri_km_fill_empty(w, &filled));
 	if (filled > 0) {
-		if (w->there)
+		if (w->on_device)
 			KDRI_TRY(kdri_km_device_send(w));
 		KDRI_TRY(kmeans_run_tally(w, true));
 		KDRI_TRY(kdri_km_join(&w, 1));
@@ -157,7 +156,7 @@ typedef struct part {
 	bool first, fresh; /* no labels yet; no bounds yet */
 	bool going;        /* the run */
 	kdri_kmeans_result out;
-	struct kdri_km_device *there; /* in w while it runs; starts are found here */
+	struct kdri_km_device *on_device; /* in w while it runs; starts are found here */
 } part;
 
 static void kmeans_run_begin(part *p)
@@ -180,7 +179,7 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 	const kdri_kmeans_options *o = p->o;
 	p->going = false;
 	if (p->first) {
-		for (int64_t i = 0; i < w->n && !w->there; i++)
+		for (int64_t i = 0; i < w->n && !w->on_device; i++)
 			w->distance[i] = w->upper[i] * w->upper[i];
 		KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
 		r->objective = r->start;
@@ -193,10 +192,10 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 		r->stop = KDR_STOP_CONVERGED;
 		goto done;
 	}
-	if (w->there)
+	if (w->on_device)
 		KDRI_TRY(kdri_km_device_sums(w, p->first || 4 * w->changed > w->n));
 	kdri_km_from_sums(w);
-	if (!w->there)
+	if (!w->on_device)
 		kdri_km_settle(w);
 	p->first = p->fresh = false;
 	double last = r->objective;
@@ -212,7 +211,7 @@ done:
 	return st;
 }
 
-/* Run `index` of those that have so many. `list` and `options`: room for one each. */
+/* Run `index` of the problems that have as many runs. `list` and `options`: room for one each. */
 static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **list,
                           const kdri_kmeans_options **options)
 {
@@ -223,15 +222,15 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 		if (!parts[p].going)
 			continue;
 		options[many] = parts[p].o;
-		parts[p].w.there = NULL;
+		parts[p].w.on_device = NULL;
 		list[many++] = &parts[p].w;
 	}
 	KDRI_TRY(kdri_km_start(list, options, many, index));
 	for (int64_t p = 0; p < count; p++)
 		if (parts[p].going) {
 			kmeans_run_begin(&parts[p]);
-			parts[p].w.there = parts[p].there;
-			if (parts[p].there)
+			parts[p].w.on_device = parts[p].on_device;
+			if (parts[p].on_device)
 				KDRI_TRY(kdri_km_device_begin(&parts[p].w, !parts[p].first));
 		}
 	for (;;) {
@@ -239,7 +238,7 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 		for (int64_t p = 0; p < count; p++)
 			if (parts[p].going) {
 				kdri_km *w = &parts[p].w;
-				if (w->there)
+				if (w->on_device)
 					KDRI_TRY(kdri_km_device_assign(w, parts[p].first));
 				else
 					kdri_km_assign(w, parts[p].fresh);
@@ -254,7 +253,7 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 				KDRI_TRY(kmeans_run_finish(&parts[p], index));
 	}
 	for (int64_t p = 0; p < count; p++)
-		if (parts[p].w.there && index < parts[p].runs)
+		if (parts[p].w.on_device && index < parts[p].runs)
 			KDRI_TRY(kdri_km_device_fetch(&parts[p].w, false));
 done:
 	return st;
@@ -327,7 +326,7 @@ static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmean
 	*p = (part){ .w.ctx = ctx, .o = o, .runs = o->init_labels || o->init_centres ? 1 : o->n_init };
 	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(given->x), NULL, &all));
 	if (o->k < 1 || o->k > all || o->k >= INT32_MAX)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld: 1 to %lld is allowed",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld, but 1 to %lld is allowed",
 		                 (long long)o->k, (long long)all);
 	const kdri_km_plan plan = { .k = o->k,
 		                    .spherical = o->spherical,
@@ -343,7 +342,7 @@ static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmean
 	}
 	if (device)
 		KDRI_TRY(kdri_km_device_open(&p->w, dev));
-	p->there = p->w.there;
+	p->on_device = p->w.on_device;
 done:
 	return st;
 }
@@ -355,7 +354,7 @@ static void close_part(kdr_context *ctx, part *p)
 	kdri_kmeans_free(ctx, &p->out);
 	if (!p->w.ctx)
 		return;
-	p->w.there = p->there ? p->there : p->w.there;
+	p->w.on_device = p->on_device ? p->on_device : p->w.on_device;
 	kdri_km_device_close(&p->w);
 	kdri_km_close(&p->w);
 }
@@ -492,7 +491,7 @@ done:
 	return st;
 }
 
-/* One problem, by itself. */
+/* A single problem. */
 typedef struct alone_job {
 	const kdri_kmeans_problem *problem;
 	kdri_kmeans_result *result;

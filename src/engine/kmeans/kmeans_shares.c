@@ -1,7 +1,8 @@
-/* Rows drawn at random, whichever rank has them. SPDX-License-Identifier: BSD-3-Clause
+/* Random rows, independent of their distribution over ranks. SPDX-License-Identifier: BSD-3-Clause
  *
- * So that a draw does not depend on how rows are cut between ranks, their weights count as whole numbers of units, of which
- * all rows together have less than 2^62: sums of them are exact, and those before a row are the same everywhere. */
+ * So that a draw does not depend on the distribution of the rows over ranks, their weights are integer numbers of units,
+ * of which all rows together have less than 2^62: sums of them are exact, and the cumulative sums are the same
+ * everywhere. */
 #include "engine/kmeans/kmeans_work.h"
 
 kdr_status kdri_km_shares_new(const kdri_km *w, kdri_km_shares *s)
@@ -68,7 +69,7 @@ int64_t kdri_km_shares_draw(const kdri_km *w, const kdri_km_shares *s, kdri_rng 
 	return kdri_km_shares_find(w, s, KDRI_MIN(at, s->total - 1));
 }
 
-/* Places that are still in order are not written down, so that nobody needs the whole list. */
+/* Places that are still in order are not stored, so that the entire list is not needed. */
 int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng)
 {
 	/* Place `at` gets what place j has, and j what was there: j comes never again. */

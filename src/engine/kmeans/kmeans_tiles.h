@@ -1,14 +1,14 @@
 /* The tiles of k-means, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
  *
- * Lanes are KDRI_LANES centres, in PARTS registers. Dense rows go HIGH at a time through WIDE tiles, so that
- * HIGH x WIDE x PARTS sums, the lanes of a feature and a row's entry fit the registers, and there are enough sums that
- * none is waited for: two multiply-adds may start each cycle on x86-64 and four on arm64, and each takes four or five.
+ * Lanes are KDRI_LANES centres, in PARTS registers. Dense rows go HIGH at a time through WIDE tiles, so that HIGH x WIDE
+ * x PARTS sums, the lanes of a feature and a row's entry fit the registers, and there are enough sums to hide latency:
+ * two multiply-adds may start each cycle on x86-64 and four on arm64, and each takes four or five cycles.
  *     512 bits   8 x 2 x 1 = 16 sums of 32 registers, 10 loads for 16 multiply-adds
  *     256 bits   6 x 1 x 2 = 12 sums of 16 registers,  8 loads for 12
  *     128 bits   4 x 1 x 4 = 16 sums of 32 registers (arm64),   8 loads for 16
  *                2 x 1 x 4 =  8 sums of 16 registers (x86-64), where a product needs one of its own
- * On 128 bits half a tile, of twice as many rows, costs half a tile's time: so the bounds of lloyd.c may speak of four
- * centres. Sparse rows go one at a time through up to LONG tiles, a sum a register. */
+ * On 128 bits half a tile, of twice as many rows, costs half a tile's time, so that the bounds of lloyd.c may cover four
+ * centres. Sparse rows are processed one at a time with up to LONG tiles, one sum per register. */
 #define PARTS (KDRI_LANES / KDRI_WIDTH)
 #if KDRI_WIDTH == 8
 #define HIGH 8
@@ -27,11 +27,10 @@
 #define WIDE 1
 #define LONG 2
 #endif
-/* Entries of a sparse row between the asking for a feature's lanes and their use: entries name features in no order that
- * the processor could foresee. */
+/* Prefetch distance in entries of a sparse row: the processor cannot predict the order of their features. */
 #define AHEAD 8
-/* Rows between the asking for a row, which goes as far as the second cache, and its use: a list has gaps, and the first
- * cache waits for few lines at a time. */
+/* Prefetch distance in rows, into the second-level cache: a list has gaps, and the first-level cache can wait for only a
+ * few lines at a time. */
 #define ROWS_AHEAD 8
 /* Half a tile, of as many rows: where that is registers enough to cost half the time. */
 #if KDRI_WIDTH == 2
@@ -76,7 +75,7 @@ INLINE void KDRI_NAME(dense_tile)(const double *const *x, const int height, cons
 }
 
 /* Rows `high` at a time times all lanes, `wide` registers of them at a time: both constants here too. A list's tail is
- * padded with its last row, whose results go to a place nobody reads. */
+ * padded with its last row, whose results are not used. */
 INLINE void KDRI_NAME(dense_list)(const kdr_dense *x, const int64_t *rows, int64_t count, const int high,
                                   const int wide, const double *table, int64_t step, int64_t lanes,
                                   double *out, int64_t ldo)
@@ -267,7 +266,7 @@ INLINE void KDRI_NAME(distances)(const double *const *x, const double *const *c,
 	}
 }
 
-/* Two rows at a time: what memory is slow to give comes from two places at once. */
+/* Two rows at a time, so that memory is read from two places at once. */
 KDRI_TARGET static void KDRI_NAME(dense_own)(const kdr_dense *x, const int64_t *rows, int64_t count,
                                              const double *centres, const int32_t *label, const double *scale,
                                              double *out)
@@ -290,7 +289,7 @@ KDRI_TARGET static void KDRI_NAME(dense_own)(const kdr_dense *x, const int64_t *
 	}
 }
 
-/* Lanes that the products take in one go. */
+/* The number of lanes that the products process at a time. */
 KDRI_TARGET static int64_t KDRI_NAME(reach)(bool dense)
 {
 	return dense ? WIDE * KDRI_LANES / (1 + HALVES) : LONG * KDRI_LANES;

@@ -3,16 +3,15 @@
  *     (E4)  s_j = sum over i in cluster j of w_i x_i,   c_j = s_j / sum of w_i
  *           spherical: x_i has unit length and c_j = s_j / |s_j|
  * Most iterations change few labels, so s_j is changed by the rows that came and went. Sums are exact until they are
- * rounded once (comm/exact.h): what has been added and subtracted leaves no trace, and they do not depend on the number of
- * threads or ranks. So each rank decides for itself which way its own sums come about, before it hears of the others, and
- * an iteration has one exchange. Rows are sorted by cluster, and one thread adds up a cluster (a range of features of it, if
- * dense).
+ * rounded once (comm/exact.h): adding and subtracting a row leaves them unchanged, and they do not depend on the number
+ * of threads or ranks. Each rank therefore decides separately how to compute its own sums, and an iteration needs one
+ * exchange. Rows are sorted by cluster, and one thread adds up a cluster (a range of features of it, if dense).
  *
  * The objective needs no pass over the data. With the mean of all rows x and sizes W_j,
  *     (E5)  sum w_i |x_i - c_j|^2 = sum w_i |x_i - x|^2 - sum_j W_j |c_j - x|^2
  *           spherical: sum w_i (|x_i|^2 + 1) - 2 sum_j s_j . c_j
- * A cluster of no weight (or, spherical, with a sum of zero) keeps its centre. kmeans_work.h has (E1) and (E2),
- * lloyd.c has (E3). */
+ * A cluster of no weight (or, spherical, with a sum of zero) keeps its centre. kmeans_work.h has (E1) and (E2), lloyd.c
+ * has (E3). */
 #include "engine/kmeans/kmeans_work.h"
 
 enum { FEATURES = KDRI_KM_FEATURES, ADD_FEATURES = 256 };
@@ -180,7 +179,7 @@ kdr_status kdri_km_join(kdri_km *const *w, int64_t count)
 	if (!kdri_together(ctx)) {
 		for (int64_t p = 0; p < count; p++) {
 			memcpy(w[p]->filled, w[p]->here, (size_t)w[p]->k * sizeof *w[p]->filled);
-			if (!w[p]->there)
+			if (!w[p]->on_device)
 				take_sums(w[p], w[p]->exact);
 		}
 		return KDR_OK;

@@ -1,13 +1,13 @@
-/* What the pieces of the k-means engine share. SPDX-License-Identifier: BSD-3-Clause
+/* Declarations shared by the files of the k-means engine. SPDX-License-Identifier: BSD-3-Clause
  *
- * Distances. With rows x, centres c and a fixed point m (0, or the data's mean where that lies far from
- * the origin, so that nothing cancels), c' = c - m:
+ * Distances. With rows x, centres c and a fixed point m (0, or the data's mean where that lies far from the origin, so
+ * that nothing cancels), c' = c - m:
  *     (E1)  |x - c|^2 = |x - m|^2 + v,     v = b - 2 x . c',     b = |c'|^2 + 2 m . c'
- * so that comparing centres needs v alone. v is computed the same way everywhere, and a sample's label
- * is the lowest index of the smallest computed v: this defines the partition, to the last bit.
+ * so that comparing centres needs v alone. v is computed the same way everywhere, and a sample's label is the lowest
+ * index of the smallest computed v: this defines the partition, to the last bit.
  *
- * Rounding. In (E1) a product of d terms errs by at most d u |x| |c'|, u = 2^-53, and the other terms
- * likewise. With |x| <= |x - m| + |m|, M = |m| and R = max |c'| all of it together stays below
+ * Rounding. In (E1) a product of d terms errs by at most d u |x| |c'|, u = 2^-53, and the other terms likewise. With |x|
+ * <= |x - m| + |m|, M = |m| and R = max |c'| all of it together stays below
  *     (E2)  E = C (a |x - m|^2 + b0),   C = (d + 8) 2^-52
  *           dense:  a = 2, b0 = 3 R^2 + 4 M R
  *           sparse: a = 6, b0 = 6 R^2 + 12 M^2   (here |x - m|^2 itself comes from a product)
@@ -36,7 +36,7 @@ typedef struct kdri_km {
 	int64_t all; /* rows of all ranks */
 	int64_t groups_of_rows, *rows_of,
 	        *first; /* of each group of rows here: how many, and the first one's number among all */
-	int threads;    /* 1 where the work is too small to share */
+	int threads;    /* 1 if the work is too small for several threads */
 	bool spherical, bounds;
 	bool tight; /* a row's own distance costs less than a tile: lloyd.c */
 
@@ -88,7 +88,7 @@ typedef struct kdri_km {
 	uint8_t *touched;
 	double *distance; /* n, for relocation, k-means++ and the objective */
 
-	struct kdri_km_device *there; /* rows and labels on an accelerator, or NULL */
+	struct kdri_km_device *on_device; /* rows and labels on an accelerator, or NULL */
 } kdri_km;
 
 static inline int64_t kdri_km_blocks(const kdri_km *w)
@@ -101,7 +101,7 @@ static inline double kdri_km_weight(const kdri_km *w, int64_t i)
 	return w->weights ? w->weights[i] : 1;
 }
 
-/* Can row i be, or define, a centre? */
+/* Whether row i can be, or define, a centre. */
 static inline bool kdri_km_counts(const kdri_km *w, int64_t i)
 {
 	return (!w->weights || w->weights[i] > 0) && (!w->scale || w->scale[i] > 0);
@@ -113,20 +113,21 @@ static inline double kdri_km_error(const kdri_km *w, int64_t i)
 	return w->error_row * w->norm[i] + w->error_base;
 }
 
-/* kmeans_data.c: room, norms, mean. kdri_km_close accepts what a failed kdri_km_open left. */
+/* kmeans_data.c: allocation, norms, mean. kdri_km_close accepts the result of a failed kdri_km_open. */
 typedef struct kdri_km_plan {
 	int64_t k;
 	bool spherical;
 	kdri_kmeans_algorithm algorithm;
 	int64_t groups; /* of bounds; 0: chosen */
 	const int64_t *
-	        rows_of; /* the rows are those of `tasks` tasks, one after the other, of so many rows; NULL: of one */
+	        rows_of; /* the rows are those of `tasks` tasks, one after the other, with rows_of[t] rows each;
+			    NULL: of one */
 	int64_t tasks;
 } kdri_km_plan;
 kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, const kdri_km_plan *plan,
                         kdri_km *w);
 void kdri_km_close(kdri_km *w);
-/* Anew how large terms of sums can be: after w->scale was set from outside. */
+/* Updates the bounds of the terms of sums after w->scale was set from outside. */
 kdr_status kdri_km_units(kdri_km *w);
 /* The number of row i among the rows of all ranks. */
 int64_t kdri_km_number(const kdri_km *w, int64_t i);
@@ -137,16 +138,16 @@ kdr_status kdri_km_row_sum(kdri_km *w, double *out);
 /* Sum of w_i v[i] over the rows of all ranks. */
 kdr_status kdri_km_total(const kdri_km *w, const double *v, double *out);
 
-/* lloyd.c: assigns every row here; `fresh` forgets all bounds. */
+/* lloyd.c: assigns every row of this rank; `fresh` discards all bounds. */
 void kdri_km_assign(kdri_km *w, bool fresh);
 
-/* kmeans_groups.c: centres that lie together share bounds from now on. To be called before the first assignment. */
+/* kmeans_groups.c: groups nearby centres, which share bounds from now on. Call it before the first assignment. */
 void kdri_km_group(kdri_km *w);
 
 /* kmeans_update.c */
 /* Brings table, offsets and error bounds in line with w->centres. */
 void kdri_km_load_centres(kdri_km *w);
-/* Gives clusters without samples the samples farthest from their centres; *moved: how many. */
+/* Gives clusters without samples the samples farthest from their centres; *moved: their number. */
 kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved);
 /* Counts, sums and `touched` of the rows here from the labels: from scratch, or from those that differ from `before`, which
  * gives the same bits. */
@@ -155,7 +156,7 @@ void kdri_km_tally(kdri_km *w, bool all);
 kdr_status kdri_km_join(kdri_km *const *w, int64_t count);
 /* `before` becomes the labels. */
 void kdri_km_settle(kdri_km *w);
-/* w->filled alone, from scratch. */
+/* Only w->filled, from scratch. */
 kdr_status kdri_km_count(kdri_km *w);
 /* Centres from elsewhere (not spherical): fill() writes features f0..f1-1 of centre j, at most
  * KDRI_KM_FEATURES of them, to `out`; `now` are those it has now. Sets drift, so that bounds hold on. */
@@ -166,23 +167,23 @@ void kdri_km_from_sums(kdri_km *w);
 /* The objective of labels and centres, in O(k). */
 double kdri_km_objective(const kdri_km *w);
 
-/* A run, and what came of it: kmeans_run.c. */
+/* A run and its result: kmeans_run.c. */
 typedef struct kdri_km_run {
 	double start, objective;
 	double *trace;
 	int64_t length, room;
 	kdr_stop stop;
 } kdri_km_run;
-/* The start of run `index`, in w->centres; or from labels. Of several problems in step. */
+/* Sets w->centres to the start of run `index`, or from labels; for several problems in step. */
 kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count,
                          int64_t index);
 /* One more value of the trace. */
 kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value);
 
-/* kmeans_device.c: rows and labels on an accelerator, in the place of kdri_km_assign, kdri_km_tally and kdri_km_settle. */
+/* kmeans_device.c: rows and labels on an accelerator; used instead of kdri_km_assign, kdri_km_tally and kdri_km_settle. */
 bool kdri_km_device_can(const kdr_mat *x, const double *weights, const kdri_kmeans_options *o);
 kdr_status kdri_km_device_open(kdri_km *w, struct kdri_device *dev);
-void kdri_km_device_close(kdri_km *w); /* accepts what was never opened */
+void kdri_km_device_close(kdri_km *w); /* accepts one that was never opened */
 /* After kdri_km_start; `labelled`: from labels. */
 kdr_status kdri_km_device_begin(kdri_km *w, bool labelled);
 /* `first`: w->distance becomes the distance of each row, rounded up as in lloyd.c. */
@@ -213,17 +214,17 @@ static inline int64_t kdri_km_share(double weight, double units)
 }
 /* Shares in proportion to n weights. */
 kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s);
-/* The row here with which the shares of all rows, in their order, first exceed `at`; -1: it is another rank's. */
+/* The row of this rank at which the cumulative shares of all rows first exceed `at`; -1: it belongs to another rank. */
 int64_t kdri_km_shares_find(const kdri_km *w, const kdri_km_shares *s, int64_t at);
 /* The same for a row with probability share / total. */
 int64_t kdri_km_shares_draw(const kdri_km *w, const kdri_km_shares *s, kdri_rng *rng);
 
 /* The first few of a random order of many. */
 typedef struct kdri_shuffle {
-	int64_t *place, *is; /* the caller's, zeroed or not: as many as will be asked for */
+	int64_t *place, *is; /* provided by the caller, need not be zeroed: as many as will be requested */
 	int64_t changed;     /* 0 at first */
 } kdri_shuffle;
-/* Number j of the order of 0 .. count - 1; asked for j = 0, 1, .. in turn. */
+/* Element j of a random order of 0 .. count - 1; call it for j = 0, 1, ... in turn. */
 int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng);
 
 /* kmeanspp.c: writes k start centres to w->centres; of several problems in step, each with its own stream. */

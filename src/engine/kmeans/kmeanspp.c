@@ -1,16 +1,15 @@
-/* Where k-means starts. SPDX-License-Identifier: BSD-3-Clause
+/* Initial centres of k-means. SPDX-License-Identifier: BSD-3-Clause
  *
- * k-means++ [Arthur & Vassilvitskii, SODA 2007]: the first centre is a sample drawn by weight, each
- * further one a sample drawn with probability proportional to w_i D_i^2, D_i its distance to the
- * nearest centre so far. Greedy, as in scikit-learn: of 2 + floor(ln k) samples drawn, the one that
- * leaves the smallest sum of w_i D_i^2 is taken, the first of equals. The distances to all drawn
- * samples are one product with a table of them, at the cost of one multiply-add per stored entry and
- * vector of 8 candidates. (E1) and (E2) are in kmeans_work.h.
+ * k-means++ [Arthur & Vassilvitskii, SODA 2007]: the first centre is a sample drawn by weight, each further one a sample
+ * drawn with probability proportional to w_i D_i^2, D_i its distance to the nearest centre so far. Greedy, as in
+ * scikit-learn: of 2 + floor(ln k) samples drawn, the one that leaves the smallest sum of w_i D_i^2 is taken, the first
+ * of equals. The distances to all drawn samples are one product with a table of them, at the cost of one multiply-add
+ * per stored entry and vector of 8 candidates. (E1) and (E2) are in kmeans_work.h.
  *
- * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, rows are drawn as kmeans_shares.c says:
- * neither depends on how the rows are cut between ranks. A candidate's rank gives its row to all. For a centre ranks exchange
- * the candidates, what each of them would leave, and shares; between them are the products, and one pass over n numbers.
- * Several problems do this in step. */
+ * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, rows are drawn as kmeans_shares.c
+ * says: neither depends on how the rows are cut between ranks. A candidate's rank gives its row to all. For a centre
+ * ranks exchange the candidates, what each of them would leave, and shares; between them are the products, and one pass
+ * over n numbers. Several problems do this in step. */
 #include "engine/kmeans/kmeans_work.h"
 
 enum { CANDIDATES = 48 }; /* 2 + ln k for any k */

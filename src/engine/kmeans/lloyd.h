@@ -6,10 +6,10 @@
  *     ... r.labels, r.centres ...
  *     kdri_kmeans_free(ctx, &r);
  *
- * The answer depends on the data, the options and the context's seed; never on the number of threads,
- * nor on whether the data are dense or sparse. Small problems run on the calling thread alone, so that
- * thousands of small calls cost no more than their arithmetic. Where rows are held by several ranks (comm/comm.h) all of
- * them make the call, each with its own rows: the answer is that for all rows, labels are those of the rows given. */
+ * The result depends on the data, the options and the context's seed, but not on the number of threads, nor on whether
+ * the data are dense or sparse. Small problems run on the calling thread only, so that thousands of small calls are
+ * cheap. If rows are held by several ranks (comm/comm.h), all ranks make the call, each with its own rows: the clusters
+ * are those of all rows, the labels those of the given rows. */
 #ifndef KDRI_LLOYD_H
 #define KDRI_LLOYD_H
 
@@ -27,24 +27,24 @@ typedef struct kdri_kmeans_options {
 	int64_t k;        /* 1 .. rows */
 	int64_t n_init;   /* runs; the best is kept. One if a start is given below */
 	int64_t max_iter; /* 0: only assign samples to the start */
-	double tol;       /* stop when the objective falls by at most this share; 0: when nothing changes */
+	double tol; /* stop when the objective decreases by at most this fraction; 0: when nothing changes */
 	kdri_kmeans_start start;
 	bool spherical;             /* rows count as unit vectors, centres have unit length */
 	const int64_t *init_labels; /* borrowed; start from the means of these labels, or NULL */
 	const double *init_centres; /* borrowed, k x d; start from these, or NULL */
 	const int64_t
-	        *rows_of; /* borrowed; the rows are those of `tasks` tasks, so many each; NULL: of one */
+	        *rows_of; /* borrowed; the rows are those of `tasks` tasks, rows_of[t] each; NULL: of one */
 	int64_t tasks;
 	const char *stage; /* name for progress events; NULL: no events */
 	uint64_t stream;   /* which random stream of the context's seed, below 2^44 */
 	kdri_kmeans_algorithm algorithm;
-	int64_t groups; /* lower bounds per sample; 0: chosen as lloyd.c says */
+	int64_t groups; /* lower bounds per sample; 0: chosen as described in lloyd.c */
 } kdri_kmeans_options;
 
 /* k clusters, 10 runs from k-means++, 300 iterations, tol 1e-6, stage "kmeans". */
 kdri_kmeans_options kdri_kmeans_defaults(int64_t k);
 
-/* Owned by the caller: kdri_kmeans_free gives everything back. */
+/* Owned by the caller: free it with kdri_kmeans_free. */
 typedef struct kdri_kmeans_result {
 	int64_t *labels;        /* n, in 0..k-1 */
 	double *centres;        /* k x d: the means of the clusters (unit vectors if spherical). An empty
@@ -52,7 +52,7 @@ typedef struct kdri_kmeans_result {
 	                           last centre it had */
 	double objective;       /* sum of w_i |x_i - c_label(i)|^2, from the final labels and centres */
 	double objective_start; /* the same at the start of the run kept */
-	double *trace;          /* objective after each iteration of the run kept; never rises */
+	double *trace;          /* objective after each iteration of the best run; never increases */
 	int64_t iterations;     /* length of trace: assignments made, with the one that changed nothing */
 	kdr_stop stop;
 	int64_t best_run; /* which run was kept, from 0 */
@@ -60,13 +60,14 @@ typedef struct kdri_kmeans_result {
 	int64_t distinct; /* different rows of positive weight, counted up to k */
 } kdri_kmeans_result;
 
-/* Clusters the rows of x. `weights`: one a row, >= 0, or NULL for ones. Nothing of the input is kept.
- * On failure *result is untouched. Stopping early (cancelled, out of time) is no failure. */
+/* Clusters the rows of x. `weights`: one per row, >= 0, or NULL for ones. Nothing of the input is kept. On failure
+ * *result is unchanged. Stopping early (cancelled, out of time) is not a failure. */
 kdr_status kdri_kmeans(kdr_context *ctx, const kdr_mat *x, const double *weights,
                        const kdri_kmeans_options *options, kdri_kmeans_result *result);
 void kdri_kmeans_free(kdr_context *ctx, kdri_kmeans_result *result);
 
-/* Several problems, each as by itself. Where rows are with several ranks they go in step and exchange together. */
+/* Solves several problems independently. If rows are on several ranks, the problems run in step and share their
+ * exchanges. */
 typedef struct kdri_kmeans_problem {
 	const kdr_mat *x;
 	const double *weights;

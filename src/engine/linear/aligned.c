@@ -3,11 +3,12 @@
  *   (E1)  y_i = (x_i - m_t) / |x_i - m_t|,  m_t the mean of the set that row i belongs to
  *   (E2)  Y = U S V', cut to `width` directions;  E = U S, rows to unit length
  *
- * What sets apart the sets as wholes, such as the words of one shop, is gone with the means. Y is never formed: products
- * with it are products with X, less those with the means, times the lengths.
+ * Subtracting the means removes differences between entire sets, such as the words of one shop. Y is never formed:
+ * products with it are products with X, minus those with the means, times the lengths.
  *
- * A hundred directions of a million rows are hardly others than those of some ten thousand of them, and cost a product with all rows
- * where each round would cost two, and no room but that of E. Of m rows, one of each of m runs of about equal length, V_m being theirs,
+ * A hundred directions of a million rows are nearly the same as those of some ten thousand of them, and cost only one
+ * product with all rows instead of two per round, and no memory except E. Of m rows, one of each of m runs of about
+ * equal length, V_m being theirs,
  *
  *   (E3)  E = Y V_m, rows to unit length. */
 #include "engine/linear/aligned.h"

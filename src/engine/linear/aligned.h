@@ -1,5 +1,4 @@
-/* Several sets of samples in the directions they share, each less its own mean. SPDX-License-Identifier:
- * BSD-3-Clause */
+/* Several sets of samples in the directions they share, each minus its own mean. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_ALIGNED_H
 #define KDRI_ALIGNED_H
 
@@ -16,12 +15,13 @@ typedef struct kdri_sets {
 /* Means of the sets: count x d. */
 kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *means);
 
-/* out (n x width), owned by the caller: leading directions of all rows, each less its set's row of `means` and of unit
- * length, in unit rows; rows without a direction are zeros. Sparse data stay sparse. most: where there are more rows the directions are
- * those of so many of them, drawn by the seed; 0: of all. */
+/* out (n x width), owned by the caller: coordinates along the leading directions of all rows, each minus its set's row
+ * of `means` and scaled to unit length, again scaled to unit rows; rows without a direction are zeros. Sparse data stay
+ * sparse. most: if there are more rows, the directions are found from this many of them, drawn with the seed; 0: from
+ * all. */
 kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const double *means, int64_t width,
                             int64_t most, double **out);
-/* How many directions section E has: at most these, d, and n - 2. */
+/* The number of directions of E: at most the given number, d, and n - 2. */
 enum { KDRI_ALIGNED_MOST = 100 };
 int64_t kdri_aligned_width(const kdri_sets *sets);
 

@@ -1,16 +1,16 @@
-/* A ridge regression that brings the classes of two sets together. SPDX-License-Identifier: BSD-3-Clause
+/* A ridge regression that aligns the classes of two sets. SPDX-License-Identifier: BSD-3-Clause
  *
- * Idea: J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. Yu: Visual domain adaptation with manifold embedded
- * distribution alignment. ACM MM 2018; here linear, in few dimensions. X = [E 1], of p columns; Xs its known rows, Y
- * their classes, one-hot. In each round, with the answers so far as the classes of the rows asked for,
+ * Idea: J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. Yu: Visual domain adaptation with manifold embedded distribution
+ * alignment. ACM MM 2018; here linear, in few dimensions. X = [E 1], of p columns; Xs its known rows, Y their classes,
+ * one-hot. In each round, with the answers so far as the classes of the rows asked for,
  *
  *   (E1)  b = (Xs'Xs + M + s X'LX + r (tr Xs'Xs / p) J)^-1 Xs'Y
  *   (E2)  M = (n / 2) e0 e0' + (n / c) sum_k ek ek'
  *   (E3)  answer: softmax(6 X b)
  *
- * e0 = mean of the sources' known rows - mean of the target's rows; ek the same among those of class k, where at least three rows of
- * the target and one of a source have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the constant, whose entry is 1e-6. X is formed some
- * rows at a time: E itself is as much as should be held.
+ * e0 = mean of the sources' known rows - mean of the target's rows; ek the same among those of class k, where at least
+ * three rows of the target and one of a source have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the
+ * constant, whose entry is 1e-6. X is formed some rows at a time: E itself is as much as should be held.
  *
  * E  e     s  smooth     r  ridge     c  classes     p  width + 1 */
 #include "engine/linear/aligned_ridge.h"
@@ -126,7 +126,7 @@ done:
 	return st;
 }
 
-/* fixed += the products of so many known rows. */
+/* fixed += the products of `count` known rows. */
 static kdr_status add_known(kdr_context *ctx, const work *t, const double *xs, int64_t known)
 {
 	return kdri_gemm(ctx, true, false, t->w, t->w, known, 1, xs, t->w, xs, t->w, 1, t->fixed, t->w);
@@ -177,7 +177,7 @@ static void find_gaps(const work *t)
 			const bool known = p->labels[i] >= 0, source = p->source[i];
 			int64_t k = 1 + (known ? p->labels[i] : t->answer[i]);
 			int64_t *count = t->counts + (source ? 0 : c + 1);
-			if (!known && !p->asked[i])
+			if (!known && !p->unlabelled[i])
 				continue;
 			if (pass == 0) {
 				count[0]++;

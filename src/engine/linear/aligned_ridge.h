@@ -1,4 +1,4 @@
-/* A ridge regression that brings the classes of two sets together. SPDX-License-Identifier: BSD-3-Clause */
+/* A ridge regression that aligns the classes of two sets. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_ALIGNED_RIDGE_H
 #define KDRI_ALIGNED_RIDGE_H
 
@@ -9,12 +9,12 @@ typedef struct kdri_aligned_ridge {
 	const double *e; /* n x width */
 	int64_t n, width, classes;
 	const int64_t *labels; /* of the rows that are known, -1 elsewhere; every class has one */
-	const bool
-	        *source; /* rows of the first set, to which the others are brought; these may be known, too */
-	const bool *asked;    /* rows whose classes are wanted */
-	const int32_t *start; /* n: their first answers; read at rows asked for alone */
-	const kdri_op *graph; /* n x n, of near rows; NULL: none */
-	double smooth, ridge; /* weights of the graph and of the length of b */
+	const bool *
+	        source; /* rows of the first set, to which the others are aligned; their classes may be known, too */
+	const bool *unlabelled; /* rows whose classes are to be predicted */
+	const int32_t *start;   /* n: their initial classes; read only at rows to be predicted */
+	const kdri_op *graph;   /* n x n, of near rows; NULL: none */
+	double smooth, ridge;   /* weights of the graph and of the length of b */
 	int64_t rounds;
 } kdri_aligned_ridge;
 

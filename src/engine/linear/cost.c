@@ -1,12 +1,12 @@
-/* What it should cost a linear classifier to err. SPDX-License-Identifier: BSD-3-Clause
+/* Chooses the cost of a linear classifier by cross-validation. SPDX-License-Identifier: BSD-3-Clause
  *
  * Each class's labelled rows are shuffled and dealt to FOLDS folds in turn; for each fold and cost a classifier is
- * trained on the other folds and asked about this one.
+ * trained on the other folds and tested on this one.
  *
  *   (E1)  right(C) = share of labelled rows whose class the classifier of the other folds, of cost C, finds
  *
- * Rows of a fold are left out by a cost of 0, which spares a copy of the data; where there are few classes the folds
- * are outputs of one problem, so that the data are read once for all of them. Costs ascend, each from the weights
+ * Rows of a fold are excluded by a cost of 0, which avoids a copy of the data. If there are few classes, the folds are
+ * outputs of one problem, so that the data are read once for all of them. Costs ascend, and each starts from the weights
  * of the one before. */
 #include "engine/linear/rest.h"
 
@@ -38,7 +38,7 @@ done:
 	return st;
 }
 
-/* Costs of `folds` folds from `first` on, side by side. */
+/* Costs of `folds` folds from `first` on, in adjacent columns. */
 static void cost_fill(const kdri_rest *p, const int8_t *fold, int first, int64_t folds, double value,
                       double *cost)
 {

@@ -9,7 +9,7 @@ typedef struct kdri_direction {
 	double bias;
 	int64_t n, d, m;                         /* d with the constant feature */
 	int64_t held;                            /* weights that are penalised: d, or d - 1 */
-	int64_t width;                           /* outputs still at work, side by side in all blocks */
+	int64_t width;                           /* outputs that have not converged, adjacent in all blocks */
 	double *r, *p, *hp;                      /* d x width */
 	double *h, *zp;                          /* rows x width */
 	double *partial;                         /* KDRI_CHUNKS x m */

@@ -21,13 +21,12 @@
  * Rows may be held by several ranks (comm/comm.h): sums over rows, U'a and the losses, are then those of all of them, and
  * everything else is the same on each. These sums depend on the cut of the rows in their last bits.
  *
- * These are the problems of LIBLINEAR, whose answers the tests compare. Its library was no choice: it takes
- * no cost per sample (tsvm needs it), copies the data into 16 bytes an entry, ends the process where
- * memory is short, prints through a global pointer and cannot be stopped.
+ * These are the problems of LIBLINEAR, with which the tests compare results. Its library cannot be used: it has no cost
+ * per sample (tsvm needs it), copies the data into 16 bytes per entry, ends the process if memory is short, prints
+ * through a global pointer and cannot be stopped.
  *
  * U     x with a constant feature     w      outputs in columns       c_i y_i    cost
- * z     z (n x m)                     g, H   g, by products           s, U s     s, zs
- */
+ * z     z (n x m)                     g, H   g, by products           s, U s     s, zs */
 #include "engine/linear/linear.h"
 
 #include <float.h>
@@ -235,8 +234,8 @@ static kdr_status measure_start(kdr_context *ctx, newton *t)
 	return st;
 }
 
-/* (E4) matters where the classes come apart: there f falls by orders of magnitude more than g.
- * Which outputs have still to move; false if none. */
+/* (E4) matters if the classes are separable: f then decreases by orders of magnitude more than g. Which outputs have
+ * still to move; false if none. */
 static bool still_active(newton *t)
 {
 	bool any = false;

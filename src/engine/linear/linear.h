@@ -7,7 +7,7 @@
  *   squared hinge    loss(z) = max(0, 1 - z)^2        (LIBLINEAR's L2R_L2LOSS_SVC)
  *   logistic         loss(z) = log(1 + exp(-z))       (LIBLINEAR's L2R_LR)
  *
- * As there, the weight of the constant feature `bias` is penalised like the others. */
+ * As in LIBLINEAR, the weight of the constant feature `bias` is penalised like the others. */
 #ifndef KDRI_LINEAR_H
 #define KDRI_LINEAR_H
 
@@ -20,8 +20,8 @@ typedef struct kdri_linear_options {
 	kdri_loss loss;
 	double bias;    /* value of the constant feature; 0: none */
 	bool free_bias; /* its weight is not penalised (scikit-learn's other solvers) */
-	/* Stop when the gradient is at most this share of its length at w = 0, and the value is certain to be
-	 * within this share of the least (the latter not with a free bias). */
+	/* Stop when the gradient is at most this fraction of its length at w = 0, and the value is certainly within this
+	 * fraction of the minimum (the latter not with a free bias). */
 	double tol;
 	int64_t max_iter;  /* Newton steps */
 	const char *stage; /* name for progress events */
@@ -35,10 +35,9 @@ typedef struct kdri_linear_report {
 	kdr_stop stop;
 } kdri_linear_report;
 
-/* Minimises all outputs. cost (n x m): c_i times y_i. w ((d + 1) x m, row-major; the last row belongs to
- * the bias): the start on entry, the minimisers on return. The value never rises from step to step. The
- * answer does not depend on the number of threads. Being stopped early is no failure: w is then the best so
- * far. */
+/* Minimises all outputs. cost (n x m): c_i times y_i. w ((d + 1) x m, row-major; the last row belongs to the bias): the
+ * start on entry, the minimisers on return. The value never increases. The result does not depend on the number of
+ * threads. Being stopped early is not a failure: w is then the best so far. */
 kdr_status kdri_linear_train(kdr_context *ctx, const kdr_mat *x, int64_t outputs, const double *cost,
                              const kdri_linear_options *options, double *w, kdri_linear_report *report);
 
@@ -48,7 +47,7 @@ kdr_status kdri_linear_scores(kdr_context *ctx, const kdr_mat *x, int64_t output
 
 /* --- one against the rest --------------------------------------------------------------------- */
 
-/* Outputs needed for `classes` classes: one for two of them, since the other's is its negative. */
+/* The number of outputs for `classes` classes: one for two classes, because the other output is its negative. */
 static inline int64_t kdri_linear_outputs(int64_t classes)
 {
 	return classes == 2 ? 1 : classes;

@@ -1,5 +1,5 @@
-/* One class against the rest, on the labelled rows of a matrix; and what it should cost to err.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* One class against the rest on the labelled rows of a matrix, and the choice of the cost. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #ifndef KDRI_REST_H
 #define KDRI_REST_H
 
@@ -12,7 +12,7 @@ typedef struct kdri_rest {
 	const double *weights; /* one a row; NULL: ones */
 	int64_t classes;
 	kdri_loss loss;
-	/* All classes at once (softmax.h) where there are more than two; the loss is then logistic. Not for
+	/* All classes jointly (softmax.h) if there are more than two; the loss is then logistic. Not for
 	 * kdri_cost_by_folds. */
 	bool joint;
 	double cost;
@@ -25,7 +25,7 @@ static inline int64_t kdri_rest_size(const kdri_rest *p)
 {
 	return (kdr_mat_cols(p->x) + 1) * kdri_linear_outputs(p->classes);
 }
-/* Trains; w: the start on entry (zeros will do), the weights on return. Being stopped is no failure. */
+/* Trains; w: the start on entry (zeros are fine), the weights on return. Being stopped is not a failure. */
 kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w);
 /* Scores (rows of x, by class) of weights that kdri_rest_train left. */
 kdr_status kdri_rest_scores(kdr_context *ctx, const kdri_rest *p, const double *w, double *scores);
@@ -35,8 +35,8 @@ void kdri_rest_answer(const double *scores, int64_t n, int64_t classes, int32_t 
 /* Rows of scores (n x classes) to probabilities: softmax(steepness x score). */
 void kdri_rest_soften(double *scores, int64_t n, int64_t classes, double steepness);
 
-/* cost.c: the cost (of `count`, ascending) with the most right answers in cross-validation, the lowest of equals;
- * `right` (count, may be NULL): the share of right answers with each. The folds are drawn from (seed, "folds"). */
+/* cost.c: the cost (of `count`, ascending) with the highest accuracy in cross-validation, the lowest of equals; `right`
+ * (count, may be NULL): the accuracy with each. The folds are drawn from (seed, "folds"). */
 kdr_status kdri_cost_by_folds(kdr_context *ctx, const kdri_rest *p, const double *costs, int64_t count,
                               double *best, double *right);
 

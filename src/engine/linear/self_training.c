@@ -1,11 +1,11 @@
 /* Self-training. SPDX-License-Identifier: BSD-3-Clause
  *
- * For each share q of a list: answers y_i = argmax_k s_k(x_i) about the rows asked for, and
+ * For each fraction q of a list, with the predictions y_i = argmax_k s_k(x_i) for the unlabelled rows:
  *
  *   (E1)  of each class k the ceil(q n_k) rows with the largest softmax(2 s(x_i))_k, n_k rows having that answer,
  *   (E2)  join the labelled rows with weight max(1, labelled rows / rows asked for); the classifier is trained anew.
  *
- * Which rows these are is settled afresh in every round. The last classifier's scores are the answer. */
+ * These rows are chosen again in every round. The result is the scores of the last classifier. */
 #include "engine/linear/self_training.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static void self_training_choose(const work *w, const double *scores, double q, 
 	for (int64_t k = 0; k < c; k++) {
 		int64_t count = 0, taken;
 		for (int64_t i = 0; i < w->n; i++) {
-			if (!w->p->asked[i] || w->answer[i] != k)
+			if (!w->p->unlabelled[i] || w->answer[i] != k)
 				continue;
 			memcpy(w->p_row, scores + i * c, (size_t)c * sizeof *w->p_row);
 			if (!w->p->train)
@@ -65,7 +65,7 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 {
 	kdr_status st;
 	work t = { .p = p, .n = kdr_mat_rows(p->rest.x) };
-	int64_t known = 0, asked = 0;
+	int64_t known = 0, unlabelled = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &t.labels, t.n));
 	KDRI_TRY(KDRI_NEW(ctx, &t.weights, t.n));
 	KDRI_TRY(KDRI_NEW(ctx, &t.answer, t.n));
@@ -73,13 +73,14 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	KDRI_TRY(KDRI_NEW(ctx, &t.p_row, p->rest.classes));
 	for (int64_t i = 0; i < t.n; i++) {
 		known += p->rest.labels[i] >= 0;
-		asked += p->asked[i];
+		unlabelled += p->unlabelled[i];
 	}
 	kdri_rest rest = p->rest;
 	rest.labels = t.labels;
 	rest.weights = t.weights;
-	for (int64_t r = 0; r < p->rounds && asked > 0 && !ctx->cancelled && !ctx->timed_out; r++) {
-		self_training_choose(&t, scores, p->shares[r], KDRI_MAX(1, (double)known / (double)asked));
+	for (int64_t r = 0; r < p->rounds && unlabelled > 0 && !ctx->cancelled && !ctx->timed_out; r++) {
+		self_training_choose(&t, scores, p->shares[r],
+		                     KDRI_MAX(1, (double)known / (double)unlabelled));
 		if (p->train) {
 			KDRI_TRY(p->train(ctx, p->user, t.labels, t.weights, scores));
 		} else {

@@ -1,13 +1,14 @@
-/* Self-training: a classifier that learns from its own surest answers. SPDX-License-Identifier: BSD-3-Clause */
+/* Self-training: a classifier that learns from its own most certain predictions. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_SELF_TRAINING_H
 #define KDRI_SELF_TRAINING_H
 
 #include "engine/linear/rest.h"
 
 typedef struct kdri_self_training {
-	kdri_rest rest;       /* labels: of the rows that are known */
-	const bool *asked;    /* rows whose classes are wanted; among these the surest are learnt from */
-	const double *shares; /* share of each class's answers learnt from, one a round */
+	kdri_rest rest; /* labels: of the rows that are known */
+	const bool *
+	        unlabelled; /* rows whose classes are to be predicted; the most certain of them are used for training */
+	const double *shares; /* fraction of each class's predictions used for training, one per round */
 	int64_t rounds;
 	/* Another classifier: trains on these labels and weights, and gives the probabilities of each class for all rows. NULL: a linear
 	 * one, as `rest` describes. */
@@ -20,9 +21,10 @@ typedef struct kdri_self_training {
  * training on entry, the last classifier's weights on return; not used with another classifier. */
 kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores);
 
-/* Scores of the target's rows as if their mean were that of the labelled rows of the sources: s(x) + s(mean of the sources) - s(mean
- * of the target). For linear scores, to start from. source: which rows are of a source; labelled rows of the target are not. share: of
- * each class in the target, where it is estimated; the sources' mean is then what it would be with these shares. NULL: as it is. */
+/* Scores of the target's rows after shifting their mean to that of the labelled rows of the sources: s(x) + s(mean of
+ * the sources) - s(mean of the target). For linear scores, to start from. source: which rows are of a source; labelled
+ * rows of the target are not. share: of each class in the target, where it is estimated; the sources' mean is then what
+ * it would be with these shares. NULL: as it is. */
 void kdri_self_shift(const kdri_self_training *p, const bool *source, const double *share, double *scores);
 
 #endif

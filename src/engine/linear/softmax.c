@@ -1,4 +1,4 @@
-/* Logistic regression of several classes at once, by Newton's method. SPDX-License-Identifier: BSD-3-Clause
+/* Logistic regression of several classes jointly, by Newton's method. SPDX-License-Identifier: BSD-3-Clause
  *
  * Y has a one in each row's class, C = diag(c), Z = U W, and a row of P is softmax of the row of Z:
  *
@@ -7,12 +7,12 @@
  *   (E3)  H[S] = S + U' C (P o V - P o (row sums of P o V)),   V = U S
  *   (E4)  f(W) - min f <= |G|^2 / 2, as H >= I
  *
- * With a free bias its row is left out of |W|^2 and of the S of (E3): H is then singular along equal changes of all biases, along
- * which f does not change and G has no part, so that conjugate gradients never go there; (E4) is lost.
+ * With a free bias its row is left out of |W|^2 and of the S of (E3): H is then singular along equal changes of all
+ * biases, along which f does not change and G has no part, so that conjugate gradients never go there; (E4) is lost.
  *
- * A step solves H[S] = -G to a tenth of |G| by conjugate gradients and is halved until f falls by 0.01 of what G promises, as in
- * linear.c. One against the rest (linear.c) decouples the classes; here a row's classes compete, which is what tells
- * similar classes apart.
+ * A step solves H[S] = -G to a tenth of |G| by conjugate gradients and is halved until f falls by 0.01 of what G
+ * promises, as in linear.c. One against the rest (linear.c) decouples the classes; here the classes of a row compete,
+ * which separates similar classes.
  *
  * U   x with a constant feature     W  w     Z, V   z, zv (n x k)     P   p (n x k)     G, S   g, s (d x k) */
 #include "engine/linear/softmax.h"
@@ -210,12 +210,12 @@ static kdr_status search_line(kdr_context *ctx, const newton *t, const double *w
 	double slope = dot(ctx, t, t->d * t->k, t->g, t->s), ww = dot(ctx, t, t->held, w, w),
 	       ws = dot(ctx, t, t->held, w, t->s), ss = dot(ctx, t, t->held, t->s, t->s), step = 1;
 	for (int halvings = 0; halvings < 40; halvings++, step /= 2) {
-		double there;
-		KDRI_TRY(sum_losses(ctx, t, step, &there));
-		there += (ww + 2 * step * ws + step * step * ss) / 2;
+		double trial;
+		KDRI_TRY(sum_losses(ctx, t, step, &trial));
+		trial += (ww + 2 * step * ws + step * step * ss) / 2;
 		/* The last term: close to the minimum f falls by less than it can hold. */
-		if (there <= *f + armijo * step * slope + 4 * DBL_EPSILON * *f) {
-			*f = there;
+		if (trial <= *f + armijo * step * slope + 4 * DBL_EPSILON * *f) {
+			*f = trial;
 			*out = step;
 			return KDR_OK;
 		}
@@ -227,7 +227,7 @@ done:
 
 /* --- the method ------------------------------------------------------------------------------------------ */
 
-/* (E4) matters where the classes come apart: there f falls by orders of magnitude more than g. */
+/* (E4) matters if the classes are separable: f then decreases by orders of magnitude more than g. */
 static bool is_done(const newton *t, double gg, double g0, double f)
 {
 	double tol = t->o->tol;

@@ -205,8 +205,9 @@ kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, 
 {
 	int64_t all;
 	if (rows < 0 || cols < 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "costs of %lld x %lld: sizes must not be negative",
-		                 (long long)rows, (long long)cols);
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "assignment: %lld x %lld costs; sizes must not be negative", (long long)rows,
+		                 (long long)cols);
 	kdr_status st = kdri_mul(ctx, rows, cols, &all);
 	if (st != KDR_OK)
 		return st;
@@ -215,7 +216,7 @@ kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, 
 		if (!(fabs(cost[k]) <= 1e300))
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "the cost of row %lld, column %lld is %g: finite numbers up to 1e300 are allowed",
+			        "assignment: the cost in row %lld, column %lld is %g; use finite numbers up to 1e300",
 			        (long long)(k / cols) + 1, (long long)(k % cols) + 1, cost[k]);
 	return KDR_OK;
 }

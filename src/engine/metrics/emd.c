@@ -1,9 +1,9 @@
-/* How far two partitions of the same samples are apart. SPDX-License-Identifier: BSD-3-Clause
+/* The distance of two partitions of the same samples. SPDX-License-Identifier: BSD-3-Clause
  *
  *     (E1)  d_M = min sum_zl w_zl |u_z - v_l|^2,   sum_l w_zl = p_z,   sum_z w_zl = q_l,   w >= 0
- * [Zhang & Zhang, AAAI 2010, eq. 8]: the earth mover's distance between the clusters' means u and v. The
- * clusters count alike (p_z = 1/K) or by their share of the samples (p_z = n_z/n). Unlike the scores, it sees
- * whether clusters that differ lie near each other. */
+ * [Zhang & Zhang, AAAI 2010, eq. 8]: the earth mover's distance between the clusters' means u and v. Clusters have equal
+ * weights (p_z = 1/K) or are weighted by size (p_z = n_z/n). Unlike the scores, it takes into account whether different
+ * clusters are close to each other. */
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"
 
@@ -54,7 +54,7 @@ kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, co
 		return KDR_ERR_ARGUMENT;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), room;
 	if (n < 1)
-		return kdri_fail(ctx, KDR_ERR_DATA, "partitions of no samples: at least one is needed");
+		return kdri_fail(ctx, KDR_ERR_DATA, "there are no samples; at least one is needed");
 	KDRI_TRY(kdri_mat_check_finite(ctx, x, "emd"));
 	KDRI_TRY(emd_side_new(ctx, x, labels, &a));
 	KDRI_TRY(emd_side_new(ctx, x, truth, &b));

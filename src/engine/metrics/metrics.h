@@ -1,5 +1,5 @@
-/* What the scores share inside the library: compact labels, sparse contingency tables, and the
- * assignment solvers with their duals. SPDX-License-Identifier: BSD-3-Clause */
+/* Code shared by the scores: compact labels, sparse contingency tables, and the assignment solvers with their duals.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_METRICS_H
 #define KDRI_METRICS_H
 
@@ -7,8 +7,8 @@
 
 /* --- partition.c ---------------------------------------------------------------------------- */
 
-/* codes[i] is the rank of labels[i] among the distinct labels in increasing order. *values (owned by
- * the caller, may be NULL if not wanted) are those labels, *count says how many. O(n). */
+/* codes[i] is the rank of labels[i] among the distinct labels in increasing order. *values (owned by the caller; may be
+ * NULL) are those labels, *count is their number. O(n). */
 kdr_status kdri_labels_compact(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t *codes,
                                int64_t **values, int64_t *count);
 
@@ -16,8 +16,8 @@ kdr_status kdri_labels_compact(kdr_context *ctx, const int64_t *labels, int64_t 
 kdr_status kdri_labels_compact_all(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t *codes,
                                    int64_t **values, int64_t *count);
 
-/* Counts by (row, column) in compressed rows: only the cells that hold samples, so that partitions
- * into singletons cost O(n) and not O(n^2). Columns increase within a row; no row or column is empty. */
+/* Counts by (row, column) in compressed rows: only non-empty cells are stored, so that partitions into singletons cost
+ * O(n) and not O(n^2). Columns increase within a row; no row or column is empty. */
 typedef struct kdri_table {
 	int64_t n, rows, cols, cells;
 	int64_t *row_label, *col_label; /* the compacted labels, increasing */
@@ -34,7 +34,7 @@ void kdri_table_free(kdr_context *ctx, kdri_table *t);
 
 /* --- scores.c ------------------------------------------------------------------------------- */
 
-/* The nmi of kdr_evaluate alone, without the search for a map that acc needs. */
+/* Only the nmi of kdr_evaluate, without the assignment that acc needs. */
 kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out);
 /* The same from a table of counts, rows x cols: lines of zeros are no parts. */
 kdr_status kdri_nmi_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols, double *out);
@@ -66,15 +66,15 @@ kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, 
 
 /* --- units.c -------------------------------------------------------------------------------- */
 
-/* Marginals in whole units, with equal totals; q units are q * total / units. */
+/* Marginals in integer units, with equal totals; q units are q * total / units. */
 typedef struct kdri_units {
 	int64_t *supply, *demand;
 	double total, units;
 } kdri_units;
 
-/* Finds a unit of which all marginals are multiples (to rounding), or else takes one of about 2^-60 of
- * the total. Fills out->supply (rows) and out->demand (cols), which are the caller's. Refuses negative
- * or non-finite marginals and totals that differ by more than 1e-9 of the larger. */
+/* Finds a unit of which all marginals are multiples (up to rounding), or uses one of about 2^-60 of the total. Fills
+ * out->supply (rows) and out->demand (cols), which the caller provides. Fails for negative or non-finite marginals and
+ * totals that differ by more than 1e-9 of the larger. */
 kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows, const double *demand,
                            int64_t cols, kdri_units *out);
 
@@ -98,10 +98,10 @@ typedef struct kdri_mmd_value {
 	double bandwidth; /* the median distance of two pooled rows; 0: all rows are equal */
 	bool sampled;     /* the bandwidth comes from a fixed sample of the rows */
 } kdri_mmd_value;
-/* Of the rows of x and y, which must have equally many columns. O(n^2) time, O(n) memory beside a copy of
- * the rows; sparse rows stay sparse. */
+/* Of the rows of x and y, which must have equally many columns. O(n^2) time, O(n) memory in addition to a copy of the
+ * rows; sparse rows stay sparse. */
 kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_mmd_value *out);
-/* The linear one alone, O(nnz). */
+/* Only the linear one, O(nnz). */
 kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, double *out);
 
 /* --- mixing.c -------------------------------------------------------------------------------- */
@@ -113,18 +113,18 @@ typedef struct kdri_pooled_sets {
 	int64_t sets;
 	const int64_t *cluster; /* of each row, in one numbering for all data sets */
 } kdri_pooled_sets;
-/* From 0, nothing mixes, to 1; NaN if there is no such figure, as of a single data set. */
+/* From 0 (no mixing) to 1; NaN if undefined, as for a single data set. */
 typedef struct kdri_mixing_figures {
 	double ilisi, kbet, batch_asw;
 	int64_t tested; /* samples whose neighbourhoods were tested */
 } kdri_mixing_figures;
 kdr_status kdri_mixing_find(kdr_context *ctx, const kdri_pooled_sets *mixed, kdri_mixing_figures *out);
-/* The value that a chi-square variable exceeds with this chance. */
+/* The value that a chi-square variable exceeds with this probability. */
 double kdri_chi_square_critical(double chance, int64_t degrees);
 
 /* --- sums ----------------------------------------------------------------------------------- */
 
-/* A sum that keeps what rounding loses (Neumaier 1974). */
+/* A compensated sum (Neumaier 1974). */
 typedef struct kdri_neumaier {
 	double value, lost;
 } kdri_neumaier;
@@ -157,8 +157,8 @@ kdr_status kdri_transport(kdr_context *ctx, const double *cost, int64_t rows, in
                           const double *supply, const double *demand, double *flow, double *u, double *v,
                           double *total);
 
-/* One value a sample into `values` (may be NULL) and their mean into `mean` (may be NULL). A sample
- * alone in its cluster has 0. Needs at least two clusters. */
+/* Writes one value per sample to `values` (may be NULL) and their mean to `mean` (may be NULL). A sample alone in its
+ * cluster has 0. Needs at least two clusters. */
 kdr_status kdri_silhouette(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
                            kdr_silhouette_kind kind, double *values, double *mean);
 

@@ -1,21 +1,21 @@
-/* Maximum mean discrepancy: how far two sets of samples are apart. SPDX-License-Identifier: BSD-3-Clause
+/* Maximum mean discrepancy: the distance of two sets of samples. SPDX-License-Identifier: BSD-3-Clause
  *
- * Squared and biased [Gretton, Borgwardt, Rasch, Schoelkopf & Smola, JMLR 13:723-773, 2012, eq. 5], for n
- * rows x and m rows y:
+ * Squared and biased [Gretton, Borgwardt, Rasch, Schoelkopf & Smola, JMLR 13:723-773, 2012, eq. 5], for n rows x and m
+ * rows y:
  *
  *   (E1)  MMD^2 = sum k(x, x') / n^2 + sum k(y, y') / m^2 - 2 sum k(x, y) / (n m), over all pairs, i = j too
  *   (E2)  linear    k(a, b) = <a, b>, so that MMD^2 = |mean x - mean y|^2: no pairs are needed
  *   (E3)  Gaussian  k(a, b) = exp(-|a - b|^2 / (2 s^2)), s the median distance of the pooled rows
  *   (E4)  |a - b|^2 = |a|^2 + |b|^2 - 2 <a, b>
  *
- * k is symmetric: only pairs j < i of the pooled rows are visited, (n + m)^2 / 2 of them, none stored.
- * Products of dense rows come in tiles from BLAS; the pooled rows are centred first, so that (E4) loses
- * little. Products of a sparse row with the rows above it are gathered from the lists of its features: one
- * multiplication for each pair and feature they share. The sums of a row are made by one thread in the
- * order of j, and added in the order of the rows: they do not depend on the number of threads.
+ * k is symmetric: only pairs j < i of the pooled rows are visited, (n + m)^2 / 2 of them, none stored. Products of dense
+ * rows come in tiles from BLAS; the pooled rows are centred first, so that (E4) loses little. Products of a sparse row
+ * with the rows above it are gathered from the lists of its features: one multiplication for each pair and feature they
+ * share. The sums of a row are made by one thread in the order of j, and added in the order of the rows: they do not
+ * depend on the number of threads.
  *
- * The median (E3) is exact for up to MEDIAN_ROWS pooled rows; above, it is that of as many rows, drawn with
- * a seed of its own, the same in every run. Where it is 0 (most rows are alike) the mean distance serves. */
+ * The median (E3) is exact for up to MEDIAN_ROWS pooled rows; above, it is that of as many rows, drawn with a seed of
+ * its own, the same in every run. If it is 0 (most rows are equal), the mean distance is used. */
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"
 #include "matrix/select.h"
@@ -276,7 +276,7 @@ kdr_status kdri_mmd(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_m
 	if (kdr_mat_rows(x) < 1 || kdr_mat_rows(y) < 1 || kdr_mat_cols(x) != kdr_mat_cols(y))
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "mmd of %lld x %lld and %lld x %lld: rows on both sides and equal columns are needed",
+		        "maximum mean discrepancy: matrices of %lld x %lld and %lld x %lld; both need rows and the same number of columns",
 		        (long long)kdr_mat_rows(x), (long long)kdr_mat_cols(x), (long long)kdr_mat_rows(y),
 		        (long long)kdr_mat_cols(y));
 	KDRI_TRY(kdri_mmd_linear(ctx, x, y, &v.linear));

@@ -8,7 +8,7 @@
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS };
 
-/* More cells than this (512 MB) are no table for a person to look at: an error, not an attempt. */
+/* A table with more cells than this (512 MB) is an error, because nobody could read it. */
 static const int64_t most_dense_cells = (int64_t)1 << 26;
 
 /* Sorts keys in place, and moves `tag` (may be NULL) with them. Least significant digit first; digits
@@ -124,7 +124,7 @@ kdr_status kdri_labels_compact(kdr_context *ctx, const int64_t *labels, int64_t 
                                int64_t **values, int64_t *count)
 {
 	if (n < 1)
-		return kdri_fail(ctx, KDR_ERR_DATA, "labels of %lld samples: at least one is needed",
+		return kdri_fail(ctx, KDR_ERR_DATA, "got labels of %lld samples; at least one is needed",
 		                 (long long)n);
 	int64_t low = labels[0], high = labels[0];
 	for (int64_t i = 1; i < n; i++) {
@@ -281,7 +281,8 @@ kdr_status kdri_table_counts(kdr_context *ctx, const int64_t *counts, int64_t ro
 		code[c % cols] += counts[c];
 	}
 	if (t.n < 1) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "a table without samples: at least one is needed");
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "the contingency table has no samples; at least one is needed");
 		goto done;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &t.row_label, rows));
@@ -331,7 +332,7 @@ kdr_status kdr_contingency(kdr_context *ctx, const int64_t *labels, const int64_
 	if (t.rows > most_dense_cells / t.cols) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_SIZE,
-		        "a contingency table of %lld clusters x %lld classes: at most %lld cells are made",
+		        "a contingency table of %lld clusters x %lld classes is too large; at most %lld cells are supported",
 		        (long long)t.rows, (long long)t.cols, (long long)most_dense_cells);
 		goto done;
 	}

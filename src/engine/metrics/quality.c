@@ -1,4 +1,4 @@
-/* How compact and how far apart clusters are, without any truth. SPDX-License-Identifier: BSD-3-Clause
+/* Compactness and separation of clusters, without true classes. SPDX-License-Identifier: BSD-3-Clause
  *
  * Of n samples x_i in k clusters of n_c samples with means m_c, and the mean m of all:
  *
@@ -9,9 +9,9 @@
  *      second sum is 0
  * (E4) |x - m|^2 = |m|^2 + sum over the entries of x of (x_j - m_j)^2 - m_j^2, of sparse rows
  *
- * Silhouettes are in silhouette.c: exact up to MOST_EXACT samples, simplified above. All are those of scikit-learn.
- * Time O(nnz + k^2 d) beside them, memory k x d. Where ranks have the rows between them, all is of all rows, to rounding, and
- * silhouettes are simplified: pairs of samples would be on any two of them. */
+ * Silhouettes are in silhouette.c: exact up to MOST_EXACT samples, simplified above. All are those of scikit-learn. Time
+ * O(nnz + k^2 d) in addition to silhouettes, memory k x d. If rows are distributed over ranks, the scores are those of
+ * all rows, up to rounding, and silhouettes are simplified, because pairs of samples would be on different ranks. */
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"

@@ -127,7 +127,7 @@ static int64_t expand(double *product, int64_t count, double norm, const double 
 	return cancelled;
 }
 
-/* Distances of a tile's rows row0 .. row1 - 1 to references c0 .. c1 - 1, in place of the products. */
+/* Replaces the products by the distances of a tile's rows row0 .. row1 - 1 to references c0 .. c1 - 1. */
 static void finish_distances(const engine *e, int64_t row0, int64_t row1, int64_t c0, int64_t c1)
 {
 	for (int64_t i = row0; i < row1; i++) {
@@ -408,7 +408,8 @@ static kdr_status silhouette_of_sample(kdr_context *ctx, const kdr_mat *x, const
 	engine e = { .ctx = ctx, .x = x, .next = next };
 	int64_t *names = NULL;
 	if (!x || !labels || (kind != KDR_SILHOUETTE_EXACT && kind != KDR_SILHOUETTE_SIMPLIFIED))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "silhouette: an argument is NULL or of unknown kind");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "silhouette: an argument is NULL or has an unknown kind");
 	e.sparse = x->kind == KDR_MAT_CSR;
 	e.n = kdr_mat_rows(x);
 	e.d = kdr_mat_cols(x);
@@ -416,7 +417,8 @@ static kdr_status silhouette_of_sample(kdr_context *ctx, const kdr_mat *x, const
 	KDRI_TRY(kdri_part(ctx, e.n, NULL, &e.all));
 	KDRI_TRY(kdri_labels_compact_all(ctx, labels, e.n, e.code, &names, &e.k));
 	if (e.k < 2) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "silhouettes of 1 cluster: at least 2 are needed");
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "silhouette: there is only 1 cluster; at least 2 are needed");
 		goto done;
 	}
 	KDRI_TRY(kdri_mat_check_finite(ctx, x, "silhouette"));

@@ -34,7 +34,7 @@ typedef struct tree {
 	int64_t rows, cols, root;
 	node *node; /* rows, then columns */
 	double tolerance;
-	int64_t at; /* where pricing goes on: row * cols + column */
+	int64_t at; /* where pricing continues: row * cols + column */
 } tree;
 
 static double arc_cost(const tree *t, int64_t k)

@@ -147,7 +147,7 @@ kdr_status kdri_transport(kdr_context *ctx, const double *cost, int64_t rows, in
 	kdri_neumaier value = { 0 };
 	for (int64_t k = 0; k < t.flow_count; k++) {
 		int64_t i = t.row_id[t.flow[k].row], j = t.col_id[t.flow[k].col];
-		/* A supply that goes to one place is passed on as it came, to the last bit. */
+		/* A supply that goes to one place is passed on unchanged, to the last bit. */
 		bool whole = t.flow[k].flow == t.units.supply[t.flow[k].row];
 		double x = whole ? supply[i] : amount(&t.units, t.flow[k].flow);
 		flow[i * cols + j] = x;

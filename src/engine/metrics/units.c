@@ -1,13 +1,13 @@
-/* Marginals in whole units. SPDX-License-Identifier: BSD-3-Clause
+/* Marginals in integer units. SPDX-License-Identifier: BSD-3-Clause
  *
- * A transportation problem solved in floating point meets flows that should be 0 and are 1e-17. In
- * whole numbers there are none: the solver terminates, and the flows are exact.
+ * A transportation problem solved in floating point has flows that should be 0 but are 1e-17. With integers this does
+ * not happen: the solver terminates, and the flows are exact.
  *
- * Marginals that come from counts (1/K each, or n_z/n) are multiples of a common unit: with p the share
- * of the total, continued fractions give the smallest a/q within rounding of p, and the unit is one over
- * the least common multiple of all q. Uniform marginals of K and L lines get K L / gcd(K, L) units.
- * Other marginals have no such unit and are put on a grid of 2^-60 of their total, far below the
- * rounding they already carry; what the totals then differ by goes to the largest demand. */
+ * Marginals that come from counts (1/K each, or n_z/n) are multiples of a common unit: with p the share of the total,
+ * continued fractions give the smallest a/q within rounding of p, and the unit is one over the least common multiple of
+ * all q. Uniform marginals of K and L lines get K L / gcd(K, L) units. Other marginals have no such unit and are put on
+ * a grid of 2^-60 of their total, far below the rounding they already carry; what the totals then differ by goes to the
+ * largest demand. */
 #include "engine/metrics/metrics.h"
 
 #include <float.h>
@@ -22,7 +22,7 @@ static kdr_status units_add_up(kdr_context *ctx, const double *x, int64_t n, con
 	kdri_neumaier s = { 0 };
 	for (int64_t i = 0; i < n; i++) {
 		if (!(x[i] >= 0 && x[i] <= 1e300))
-			return kdri_fail(ctx, KDR_ERR_DATA, "%s %lld is %g: 0 to 1e300 are allowed", what,
+			return kdri_fail(ctx, KDR_ERR_DATA, "%s %lld is %g; use 0 to 1e300", what,
 			                 (long long)i + 1, x[i]);
 		kdri_neumaier_add(&s, x[i]);
 	}
@@ -123,7 +123,7 @@ kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows,
 	if (!(fabs(supplied - demanded) <= 1e-9 * KDRI_MAX(supplied, demanded))) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "the supplies add up to %.17g and the demands to %.17g: they must be equal (to 1e-9)",
+		        "the supplies add up to %.17g and the demands to %.17g; they must be equal (to 1e-9)",
 		        supplied, demanded);
 		goto done;
 	}

@@ -226,8 +226,8 @@ static double entropy(const double *counts, int64_t n, double total)
 	return sum;
 }
 
-/* Whether categories a and b tell the same on the first `rows` rows, their information being at least `least` of the smaller
- * entropy; `counts` has room for both and for all pairs of their levels. */
+/* Whether categories a and b are redundant on the first `rows` rows: their mutual information is at least `least` of the
+ * smaller entropy; `counts` has room for both and for all pairs of their levels. */
 static kdr_status same_category(kdr_context *ctx, const kdri_mixed *t, int64_t a, int64_t b, int64_t rows,
                                 double least, double *counts, bool *out)
 {
@@ -285,14 +285,14 @@ static int64_t root_of(const int64_t *parent, int64_t i)
 	return i;
 }
 
-/* 1 / g for each of `count` columns; *linked tells of each pair. */
+/* 1 / g for each of `count` columns; *linked has one entry per pair. */
 static void share_votes(int64_t *parent, int64_t count, double *weight)
 {
 	for (int64_t i = 0; i < count; i++)
 		weight[i] = 0;
 	for (int64_t i = 0; i < count; i++)
 		weight[root_of(parent, i)]++;
-	for (int64_t i = count; i-- > 0;) /* a root stands before those it is the root of */
+	for (int64_t i = count; i-- > 0;) /* a root comes before its members */
 		weight[i] = 1 / weight[root_of(parent, i)];
 }
 

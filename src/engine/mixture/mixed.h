@@ -10,7 +10,7 @@
 
 typedef struct kdri_mixed {
 	int64_t n, tables;
-	bool centred;   /* pooled, each table is taken less its own means: kdri_mixed_find_centring */
+	bool centred;   /* pooled: each table's own means are subtracted: kdri_mixed_find_centring */
 	int64_t *begin; /* tables + 1 */
 	int64_t numbers, categories;
 	int64_t *number_column;   /* of each number: its column of the matrices */
@@ -26,23 +26,23 @@ typedef struct kdri_mixed {
 	        *category_weight; /* (E1) of mixed.c: columns that repeat each other share one vote */
 } kdri_mixed;
 
-/* Reads the tasks of a problem, weights and all. */
+/* Reads the tasks of a problem, including weights. */
 kdr_status kdri_mixed_new(kdr_context *ctx, const kdr_problem *problem, kdri_mixed *out);
 void kdri_mixed_free(kdr_context *ctx, kdri_mixed *t);
-/* Some rows, in increasing order, as a table of its own; shares and weights stay those of all rows. columns: of each column,
- * numbers first, whether it is kept; NULL: all. */
+/* Some rows, in increasing order, as a separate table; proportions and weights stay those of all rows. columns: of each
+ * column, numbers first, whether it is kept; NULL: all. */
 kdr_status kdri_mixed_take(kdr_context *ctx, const kdri_mixed *from, const int64_t *rows, int64_t n,
                            const bool *columns, kdri_mixed *out);
 
-/* At most `most` of the rows here of each table, or of one table (else -1) as a table of its own, evenly spaced. */
+/* At most `most` evenly spaced rows of this rank of each table, or of one table (otherwise -1) as a separate table. */
 kdr_status kdri_mixed_sample(kdr_context *ctx, const kdri_mixed *from, int64_t table, int64_t most,
                              kdri_mixed *out);
 
-/* At most `most` rows of each table, evenly spaced in the order of the rows of all ranks, on every rank. *whole: they are all of
- * them; then, without other ranks, nothing is copied and *out is empty: use `t` itself. */
+/* At most `most` rows of each table, evenly spaced in the order of the rows of all ranks, on every rank. *whole: they
+ * are all rows; in that case, without other ranks, nothing is copied and *out is empty: use `t` itself. */
 kdr_status kdri_mixed_some(kdr_context *ctx, const kdri_mixed *t, int64_t most, kdri_mixed *out, bool *whole);
 
-/* What a mixture sees of one table: the columns it has. The arrays are owned by the caller of kdri_mixed_part. */
+/* The part of one table that a mixture uses: the columns it has. The arrays are owned by the caller of kdri_mixed_part. */
 typedef struct kdri_mixed_part {
 	kdri_mixture_data data;
 	int64_t begin[2], *levels;
@@ -52,7 +52,7 @@ typedef struct kdri_mixed_part {
 } kdri_mixed_part;
 kdr_status kdri_mixed_part_new(kdr_context *ctx, const kdri_mixed *t, int64_t table, kdri_mixed_part *out);
 void kdri_mixed_part_free(kdr_context *ctx, kdri_mixed_part *p);
-/* All tables, less their own means if t->centred. */
+/* All tables, minus their own means if t->centred. */
 kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, kdri_mixed_part *out);
 
 /* What pooling subtracts: the mean of each number of each table over present cells, of the rows of all ranks (tables x numbers);
@@ -63,23 +63,24 @@ kdr_status kdri_mixed_means(kdr_context *ctx, const kdri_mixed *t, double *means
 double kdri_mixed_cell(const kdr_mat *x, int64_t i, int64_t j);
 int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t levels, double larger);
 
-/* How much the levels of a category weigh in distances, L their number, p their shares: (E2). */
+/* Weight of the levels of a category in distances, L their number, p their proportions: (E2). */
 typedef enum kdri_encoding {
 	KDRI_ENCODE_B, /* sqrt(.7 L / (L - 1)) */
 	KDRI_ENCODE_H, /* 1 / sqrt 2 */
 	KDRI_ENCODE_V, /* 1 / sqrt(sum p (1 - p)) */
 	KDRI_ENCODINGS
 } kdri_encoding;
-/* How the cells of tables become numbers that distances compare: standardised numbers, and indicators less shares times the
- * factor above. Missing cells are the table's own mean or shares, columns a table does not have 0. */
+/* How the cells of tables are encoded as numbers for distances: standardised numbers, and indicators minus proportions
+ * times the factor above. Missing cells get the table's own mean or proportions; columns that a table does not have are
+ * 0. */
 typedef struct kdri_encoder {
 	int64_t width;
 	int64_t *column, *level; /* of each place: number or category, and its level; -1: a number */
 	double *centre, *scale;  /* of each place: (value - centre) scale */
 	double *fill;            /* tables x width: the value of a missing cell */
-	double *less;            /* tables x width: taken away at the end */
+	double *less;            /* tables x width: subtracted at the end */
 } kdri_encoder;
-/* By the rows of t; pooled: less what pooling subtracts. */
+/* Computed from the rows of t; pooled: minus what pooling subtracts. */
 kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool pooled,
                             kdri_encoder *out);
 void kdri_encoder_free(kdr_context *ctx, kdri_encoder *b);

@@ -133,7 +133,7 @@ done:
 	return st;
 }
 
-/* New rows are taken as they are: their own spread says nothing of the parameters. */
+/* New rows are not rescaled: their own spread is unrelated to the parameters. */
 static void take_as_they_are(pass *p)
 {
 	for (int64_t j = 0; j < p->d->numbers; j++) {
@@ -449,7 +449,7 @@ static void set_coefficients(pass *p, const kdri_mixture *m)
 	}
 	for (int64_t j = 0; j < m->categories; j++)
 		for (int64_t l = p->offset[j]; l < p->offset[j + 1]; l++)
-			for (int64_t c = 0; c < m->k; c++) /* a level nobody has counts for nothing */
+			for (int64_t c = 0; c < m->k; c++) /* a level without rows does not count */
 				p->lookup[l * p->lanes + c] =
 				        m->theta[l * m->k + c] > 0
 				                ? weight_of_category(d, j) * log(m->theta[l * m->k + c])

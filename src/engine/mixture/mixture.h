@@ -25,13 +25,13 @@ typedef struct kdri_mixture {
 	double *theta;    /* sum of levels x k: of each category, the share of each level in each cluster */
 	double loglik;    /* (E5), of these parameters */
 	int64_t iterations;
-	double *values; /* (E6) after each iteration: it never falls */
+	double *values; /* (E6) after each iteration: it never decreases */
 	kdr_stop stop;
 } kdri_mixture;
 
 typedef struct kdri_mixture_options {
 	int64_t k;
-	bool shared; /* one variance of each number for all clusters; else each cluster has its own */
+	bool shared; /* one variance per number for all clusters; false: each cluster has its own */
 	int64_t max_iter;
 	double tol;
 	const char *stage; /* name for progress events; NULL: no events */
@@ -39,16 +39,17 @@ typedef struct kdri_mixture_options {
 /* Own variances, at most 100 iterations, tolerance 1e-5, no events. */
 kdri_mixture_options kdri_mixture_defaults(int64_t k);
 
-/* EM from labels (0 .. k - 1, one per row). `labels` gets the most probable cluster of each row, `posterior` (n x k, or NULL)
- * the probabilities. Where ranks hold the rows between them, all make the call with their own rows of every table. */
+/* EM from labels (0 .. k - 1, one per row). `labels` gets the most probable cluster of each row, `posterior` (n x k, or
+ * NULL) the probabilities. If rows are distributed over ranks, all ranks make the call with their own rows of every
+ * table. */
 kdr_status kdri_mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
                             const int64_t *start, kdri_mixture *out, int64_t *labels, double *posterior);
 /* EM from parameters instead of labels: the first step is (E4). */
 kdr_status kdri_mixture_refit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,
                               const kdri_mixture *from, kdri_mixture *out, int64_t *labels,
                               double *posterior);
-/* (E4) and (E5) with parameters that are known: clusters of new rows, all of table t, or (-1) of the
- * tables that data->begin says. Either output may be NULL. */
+/* (E4) and (E5) with known parameters: clusters of new rows, all of table t, or (-1) of the tables given by data->begin.
+ * Either output may be NULL. */
 kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture *m,
                                int64_t t, int64_t *labels, double *posterior);
 /* Bytes of a fit or of labelling, in addition to data, labels and probabilities. */

@@ -150,9 +150,10 @@ static kdr_status load_model(kdr_context *ctx, const kdr_result *fitted, int64_t
 		        (m->levels == 0 || is_shape(&level, m->members, m->levels, m->k));
 	}
 	return sound ? KDR_OK
-	             : kdri_fail(ctx, KDR_ERR_DATA,
-	                         "the model has no mixtures of a table of %lld columns for task %lld",
-	                         (long long)cols, (long long)task + 1);
+	             : kdri_fail(
+	                       ctx, KDR_ERR_DATA,
+	                       "the model has no mixtures for a table of %lld columns for data set number %lld",
+	                       (long long)cols, (long long)task + 1);
 }
 
 kdr_status kdri_mixture_predict(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,

@@ -7,31 +7,32 @@
 
 /* The arrays of a model, for the field tables of methods. */
 #define KDRI_MIXTURE_FIELDS \
-	KDRI_ARRAY("table_numbers", KDR_INT64, "numbers", "tables: the columns that are numbers", \
-	           .in_model = true), \
+	KDRI_ARRAY("table_numbers", KDR_INT64, "numbers", "tables: the numeric columns", .in_model = true), \
 	        KDRI_ARRAY("table_categories", KDR_INT64, "categories x 2", \
-	                   "tables: the first column of each category, and how many columns it has", \
+	                   "tables: the first column of each category, and its number of columns", \
 	                   .in_model = true), \
-	        KDRI_ARRAY("table_larger", KDR_FLOAT64, "categories", \
-	                   "tables: of a category that is one column of two values, the larger one; else 0", \
-	                   .in_model = true), \
+	        KDRI_ARRAY( \
+	                "table_larger", KDR_FLOAT64, "categories", \
+	                "tables: for a category stored in one column with two values, the larger value; otherwise 0", \
+	                .in_model = true), \
 	        KDRI_ARRAY("table_weights", KDR_FLOAT64, "numbers + categories", \
 	                   "tables: weight of each column", .in_model = true), \
 	        KDRI_ARRAY("table_shares", KDR_FLOAT64, "mixtures x k", \
-	                   "tables: share of each cluster in each mixture", .per_task = true, \
+	                   "tables: proportion of each cluster in each mixture", .per_task = true, \
 	                   .in_model = true), \
 	        KDRI_ARRAY("table_means", KDR_FLOAT64, "mixtures x k x numbers", \
-	                   "tables: means of the numbers", .per_task = true, .in_model = true), \
-	        KDRI_ARRAY("table_variances", KDR_FLOAT64, "mixtures x k x numbers", \
-	                   "tables: variances of the numbers; 0: the table does not have it", \
-	                   .per_task = true, .in_model = true), \
+	                   "tables: means of the numeric columns", .per_task = true, .in_model = true), \
+	        KDRI_ARRAY( \
+	                "table_variances", KDR_FLOAT64, "mixtures x k x numbers", \
+	                "tables: variances of the numeric columns; 0: the table does not have the column", \
+	                .per_task = true, .in_model = true), \
 	        KDRI_ARRAY("table_levels", KDR_FLOAT64, "mixtures x levels x k", \
-	                   "tables: share of each level of each category in each cluster", .per_task = true, \
-	                   .in_model = true)
+	                   "tables: proportion of each level of each category in each cluster", \
+	                   .per_task = true, .in_model = true)
 
 typedef struct kdri_mixture_member {
 	const kdri_mixture *mixture;
-	bool pooled;       /* of all tables, each less its own means */
+	bool pooled;       /* of all tables, each minus its own means */
 	const int64_t *to; /* the number of each of its clusters in the result; NULL: the same */
 } kdri_mixture_member;
 

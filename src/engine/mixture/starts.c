@@ -10,7 +10,8 @@
 #include "matrix/linalg.h"
 
 enum { SEEDS = 2, STARTS = KDRI_ENCODINGS * SEEDS + 1, FEW_RUNS = 4, WARD_ROWS = 3000 };
-static const char stage[] = "mixture"; /* every run asks whether to stop, and then ends with what it has */
+static const char stage[] =
+        "mixture"; /* every run checks whether to stop, and then ends with its current result */
 
 void kdri_encoded_free(kdr_context *ctx, kdri_encoded *e)
 {

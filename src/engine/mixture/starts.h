@@ -1,11 +1,11 @@
-/* Where mixtures start from: starts.c. SPDX-License-Identifier: BSD-3-Clause */
+/* Starts of mixtures: starts.c. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_MIXTURE_STARTS_H
 #define KDRI_MIXTURE_STARTS_H
 
 #include "api/method.h"
 #include "engine/mixture/mixed.h"
 
-/* Rows `begin` and following of tables in each encoding; pooled: less what pooling subtracts. */
+/* Rows `begin` and following of tables in each encoding; pooled: minus what pooling subtracts. */
 typedef struct kdri_encoded {
 	int64_t begin;
 	kdri_encoder encoder[KDRI_ENCODINGS];
@@ -21,26 +21,27 @@ kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, i
 typedef struct kdri_starts {
 	int64_t count, n, *labels; /* count x n */
 } kdri_starts;
-/* Partitions of rows begin .. end - 1 to start from; `stream` tells tables apart. Free s->labels. */
+/* Initial partitions of rows begin .. end - 1; `stream` must differ between tables. Free s->labels. */
 kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t k,
                            bool ward, uint64_t stream, kdri_starts *s);
 /* The best mixture of all starts. */
 kdr_status kdri_best_mixture(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                              const kdri_starts *s, kdri_mixture *out, int64_t *labels);
 
-/* Both at once, for one table of `m`, or for all (-1). *labels: of the rows of m, or of the table. */
+/* Both in one call, for one table of `m`, or for all (-1). *labels: of the rows of m, or of the table. */
 kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table, int64_t k, bool shared,
                            kdri_mixture *out, int64_t *labels);
-/* Whether tables are pooled less their own means: by the BIC of a mixture of k clusters with shared variances. Tables that differ in
- * their shares of the clusters have different means for that reason alone; subtracting these would part what belongs together. */
+/* Whether each table's own means are subtracted before pooling: by the BIC of a mixture of k clusters with shared
+ * variances. Tables with different proportions of the clusters have different means for that reason alone; subtracting
+ * these would separate what belongs together. */
 kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred);
 /* Bytes of encoded rows; and of the best of several starts on the rows of x, which are encoded already. */
 double kdri_encoded_bytes(double rows, double d);
 double kdri_best_mixture_bytes(const kdri_extent *x, double k, bool ward, int threads);
-/* A mixture found on some of the rows continues over all of them. */
+/* Continues a mixture that was fitted on some of the rows with all rows. */
 kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                                  kdri_mixture *m, int64_t *labels);
-/* Defaults, and a stage: every iteration asks whether to stop. */
+/* Defaults with a stage name: every iteration checks whether to stop. */
 kdri_mixture_options kdri_mixture_options_of(int64_t k, bool shared);
 
 #endif

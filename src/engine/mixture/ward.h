@@ -4,8 +4,8 @@
 
 #include "core/internal.h"
 
-/* k clusters of the n rows of x (n x d): the pair whose union adds least to the sum of squares within clusters is merged until k
- * are left. O(n^2 d) time, 8 n^2 / 2 bytes. Clusters are numbered by first appearance. */
+/* k clusters of the n rows of x (n x d): the pair of clusters whose union adds least to the within-cluster sum of
+ * squares is merged until k remain. O(n^2 d) time, 8 n^2 / 2 bytes. Clusters are numbered by first appearance. */
 kdr_status kdri_ward(kdr_context *ctx, const double *x, int64_t n, int64_t d, int64_t k, int64_t *labels);
 
 #endif

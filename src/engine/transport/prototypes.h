@@ -7,7 +7,7 @@
 typedef struct kdri_prototypes {
 	const double *e; /* n x width, rows of unit length or zeros */
 	int64_t n, width, classes;
-	const double *share; /* classes: what is known of their shares, positive */
+	const double *share; /* classes: their estimated proportions, positive */
 	double blur;         /* regularisation */
 	int64_t rounds, steps;
 } kdri_prototypes;

@@ -1,11 +1,11 @@
-/* Compressed rows or columns as other tools write them, made into what kdr_csr promises.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* Converts compressed rows or columns of other tools to the form that kdr_csr requires. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #include "io/binary.h"
 
 #include <stdlib.h>
 
-/* Rows of a matrix stored by columns are a bare claim: so many are believed, and so many for each entry
- * and column that is there. */
+/* The number of rows of a matrix stored by columns cannot be checked: at most this many are accepted, and this many per
+ * entry and column of the file. */
 enum { ROWS_FREE = 1 << 24, ROWS_PER_ENTRY = 1000 };
 /* Entries whose values are copied rather than moved in place: 64 MB. */
 enum { COPIED_MOST = 1 << 23 };
@@ -17,25 +17,24 @@ kdr_status kdri_compressed_check(kdr_context *ctx, const char *label, int64_t ro
 	if (rows < 1 || cols < 1)
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: the sparse matrix is empty (%lld x %lld); at least one row and column are needed",
+		        "%s: the sparse matrix is empty (%lld x %lld); at least one row and one column are needed",
 		        label, (long long)rows, (long long)cols);
 	if (cols > INT32_MAX || (by_column && rows > INT32_MAX))
-		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "%s: a sparse matrix of %lld x %lld; at most 2147483647 %s are supported",
-		                 label, (long long)rows, (long long)cols,
-		                 cols > INT32_MAX ? "columns" : "rows");
+		return kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "%s: the sparse matrix has %lld x %lld entries; at most 2147483647 %s are supported",
+		        label, (long long)rows, (long long)cols, cols > INT32_MAX ? "columns" : "rows");
 	if (nptr - 1 != major)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the sparse matrix has %lld %s but %lld pointers",
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the sparse matrix has %lld %s, but %lld pointers",
 		                 label, (long long)major, by_column ? "columns" : "rows", (long long)nptr);
 	if (nindices != nvalues)
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: the sparse matrix has %lld indices but %lld values", label,
+		                 "%s: the sparse matrix has %lld indices, but %lld values", label,
 		                 (long long)nindices, (long long)nvalues);
 	if (by_column && nvalues > INT32_MAX)
 		return kdri_fail(
 		        ctx, KDR_ERR_SIZE,
-		        "%s: a sparse matrix of %lld entries stored by columns; at most 2147483647 are "
-		        "supported there (stored by rows: any number)",
+		        "%s: the sparse matrix has %lld entries stored by columns; at most 2147483647 are supported (any number if stored by rows)",
 		        label, (long long)nvalues);
 	if (by_column && rows > ROWS_FREE && rows / ROWS_PER_ENTRY > nvalues + cols)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: the sparse matrix claims %lld rows for %lld entries",
@@ -61,9 +60,9 @@ static kdr_status compressed_permute(kdr_context *ctx, int64_t nnz, int32_t *to,
 	for (int64_t p = 0; p < nnz; p++)
 		while (to[p] != p) { /* each step puts one value where it belongs */
 			int32_t q = to[p];
-			double there = v[q];
+			double swapped = v[q];
 			v[q] = v[p];
-			v[p] = there;
+			v[p] = swapped;
 			to[p] = to[q];
 			to[q] = q;
 		}
@@ -180,9 +179,10 @@ kdr_status kdri_compressed_finish(kdr_context *ctx, const char *label, kdr_data 
 	for (int64_t i = 0; i < major && right; i++)
 		right = d->rowptr[i] <= d->rowptr[i + 1];
 	if (!right)
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: the sparse matrix's pointers do not rise from 0 to its %lld entries",
-		                 label, (long long)nnz);
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: the pointers of the sparse matrix do not increase from 0 to its %lld entries",
+		        label, (long long)nnz);
 	d->kind = KDR_MAT_CSR;
 	if (by_column)
 		KDRI_TRY(compressed_turn(ctx, d));

@@ -23,7 +23,7 @@ kdr_status kdri_inflate_open(kdr_context *ctx, int window, const char *what, z_s
 	*out = kdri_zlib(ctx);
 	KDRI_TRY(kdri_need_zlib(ctx, what));
 	if (inflateInit2(out, window) != Z_OK)
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", what);
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: out of memory while decompressing", what);
 done:
 	return st;
 }
@@ -35,6 +35,6 @@ kdr_status kdri_need_zlib(kdr_context *ctx, const char *what)
 	(void)what;
 	return KDR_OK;
 #else
-	return kdri_absent(ctx, what, "zlib, and it is compressed", NULL);
+	return kdri_absent(ctx, what, "zlib, but the file is compressed", NULL);
 #endif
 }

@@ -6,9 +6,9 @@
 
 #include "core/internal.h"
 
-/* A stream whose allocations go through the context, so that a failing one is handled like any other. */
+/* A stream that allocates through the context, so that failures are handled like any other. */
 z_stream kdri_zlib(kdr_context *ctx);
-/* Such a stream, ready to inflate; `window` as inflateInit2 takes it, `what` is named where memory is short. */
+/* Opens such a stream for inflating. `window` is that of inflateInit2; `what` is named if memory is short. */
 kdr_status kdri_inflate_open(kdr_context *ctx, int window, const char *what, z_stream *out);
 
 /* KDR_ERR_UNSUPPORTED for compressed bytes in a build without zlib. */

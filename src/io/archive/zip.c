@@ -1,8 +1,8 @@
-/* Reading zip archives: what .npz files are. SPDX-License-Identifier: BSD-3-Clause
+/* Reading zip archives, such as .npz files. SPDX-License-Identifier: BSD-3-Clause
  *
- * An archive ends with a directory of its members: name, method, sizes, place. The directory is found
- * from the end of the file, read once, and every number in it checked against the file's size before it
- * is used. A member that claims to grow by more than deflate can is refused unread. */
+ * An archive ends with a directory of its members: name, method, sizes, place. The directory is found from the end of
+ * the file, read once, and every number in it checked against the file's size before it is used. A member that claims to
+ * grow by more than deflate allows is an error before it is read. */
 #include "io/archive/zip.h"
 #include "io/archive/inflate.h"
 
@@ -64,7 +64,7 @@ static uint64_t le64(const unsigned char *p)
 
 static kdr_status zip_damaged(kdr_context *ctx, const kdri_zip *zip, const char *what)
 {
-	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: not a sound zip archive: %s", zip->path, what);
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the zip archive is damaged: %s", zip->path, what);
 }
 
 /* Exactly `size` bytes at `offset`, which the caller knows to be inside the file. */
@@ -79,7 +79,7 @@ static kdr_status read_at(kdr_context *ctx, const kdri_zip *zip, void *to, size_
 			return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot read: %s", zip->path,
 			                 strerror(errno));
 		if (n == 0)
-			return zip_damaged(ctx, zip, "it became shorter while it was read");
+			return zip_damaged(ctx, zip, "the file became shorter while it was read");
 		p += n;
 		size -= (size_t)n;
 		offset += (uint64_t)n;
@@ -95,14 +95,14 @@ static kdr_status find_directory(kdr_context *ctx, const kdri_zip *zip, uint64_t
 	unsigned char *tail = NULL, end64[END64_SIZE];
 	size_t n = (size_t)KDRI_MIN(zip->size, (uint64_t)(COMMENT_MOST + END_SIZE + LOCATOR_SIZE)), at;
 	if (n < END_SIZE)
-		return zip_damaged(ctx, zip, "it is too short");
+		return zip_damaged(ctx, zip, "the file is too short");
 	KDRI_TRY(KDRI_NEW(ctx, &tail, n));
 	KDRI_TRY(read_at(ctx, zip, tail, n, zip->size - n));
 	for (at = n - END_SIZE;; at--) {
 		if (memcmp(tail + at, "PK\5\6", 4) == 0 && at + END_SIZE + le(tail + at + 20, 2) <= n)
 			break;
 		if (at == 0) {
-			st = zip_damaged(ctx, zip, "it has no directory at its end");
+			st = zip_damaged(ctx, zip, "it does not end with a directory");
 			goto done;
 		}
 	}
@@ -112,7 +112,7 @@ static kdr_status find_directory(kdr_context *ctx, const kdri_zip *zip, uint64_t
 	if (at >= LOCATOR_SIZE && memcmp(tail + at - LOCATOR_SIZE, "PK\6\7", 4) == 0) {
 		uint64_t where = le64(tail + at - LOCATOR_SIZE + 8);
 		if (where > zip->size || zip->size - where < END64_SIZE) {
-			st = zip_damaged(ctx, zip, "its directory lies outside the file");
+			st = zip_damaged(ctx, zip, "its directory is outside the file");
 			goto done;
 		}
 		KDRI_TRY(read_at(ctx, zip, end64, END64_SIZE, where));
@@ -126,13 +126,13 @@ static kdr_status find_directory(kdr_context *ctx, const kdri_zip *zip, uint64_t
 	}
 	if (*offset > zip->size || *size > zip->size - *offset || *size > DIRECTORY_MOST ||
 	    *count > *size / CENTRAL_SIZE)
-		st = zip_damaged(ctx, zip, "its directory lies outside the file");
+		st = zip_damaged(ctx, zip, "its directory is outside the file");
 done:
 	kdri_free(ctx, tail);
 	return st;
 }
 
-/* Sizes of 4 GiB and more stand in an extra field, those that need it, in this order. */
+/* Sizes of 4 GiB and more are in an extra field, only those that need it, in this order. */
 static bool widen(entry *e, const unsigned char *extra, size_t length)
 {
 	uint64_t *fields[3] = { &e->size, &e->packed, &e->offset };
@@ -205,8 +205,8 @@ kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out)
 		goto done;
 	}
 	if (!S_ISREG(info.st_mode)) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a zip archive must be a plain file", path,
-		               S_ISDIR(info.st_mode) ? "a directory" : "not a plain file");
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a zip archive must be a regular file", path,
+		               S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
 		goto done;
 	}
 	zip->size = (uint64_t)info.st_size;
@@ -278,7 +278,7 @@ static kdr_status member_read(kdr_context *ctx, void *user, void *buffer, size_t
 			n -= m->z.avail_out;
 			if ((code != Z_OK && code != Z_STREAM_END) || (n == 0 && code == Z_STREAM_END))
 				return kdri_fail(ctx, code == Z_MEM_ERROR ? KDR_ERR_MEMORY : KDR_ERR_FORMAT,
-				                 "%s: its compressed bytes are damaged or truncated",
+				                 "%s: the compressed data are damaged or truncated",
 				                 m->label);
 		}
 		m->crc = (uint32_t)crc32(m->crc, to + *got, (uInt)n);
@@ -286,7 +286,7 @@ static kdr_status member_read(kdr_context *ctx, void *user, void *buffer, size_t
 		*got += n;
 	}
 	if (m->given == m->entry->size && m->crc != m->entry->crc)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its checksum is wrong: damaged", m->label);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: damaged (wrong checksum)", m->label);
 done:
 	return st;
 }
@@ -299,20 +299,22 @@ kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t i
 	unsigned char local[LOCAL_SIZE];
 	kdri_zip_member *m = NULL;
 	if (e->flags & 1)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: is encrypted, which is not read", label);
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: is encrypted, which is not supported", label);
 	if (e->method != 0 && e->method != Z_DEFLATED)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: compressed by zip method %u; stored and deflated members are read",
-		                 label, e->method);
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: compressed with zip method %u; only stored and deflated members are supported",
+		        label, e->method);
 	bool possible = e->method == 0 ? e->size == e->packed : e->size / KDRI_DEFLATE_MOST <= e->packed;
 	if (!possible || e->size > INT64_MAX || e->packed > zip->size || e->offset > zip->size ||
 	    zip->size - e->offset < LOCAL_SIZE)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %llu bytes cannot come from %llu in the archive",
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: claims %llu bytes, which cannot result from %llu compressed bytes",
 		                 label, (unsigned long long)e->size, (unsigned long long)e->packed);
 	KDRI_TRY(read_at(ctx, zip, local, LOCAL_SIZE, e->offset));
 	uint64_t begin = e->offset + LOCAL_SIZE + le(local + 26, 2) + le(local + 28, 2);
 	if (memcmp(local, "PK\3\4", 4) != 0 || begin > zip->size || zip->size - begin < e->packed)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its place in the archive is wrong", label);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: its position in the archive is wrong", label);
 	KDRI_TRY(KDRI_NEW0(ctx, &m, 1));
 	m->zip = zip;
 	m->entry = e;

@@ -15,8 +15,8 @@ int64_t kdri_zip_count(const kdri_zip *zip);
 const char *kdri_zip_name(const kdri_zip *zip, int64_t index);
 int64_t kdri_zip_find(const kdri_zip *zip, const char *name); /* -1: there is none */
 
-/* Opens a member, stored or deflated, whose sizes are possible. Borrowed by *source until it is closed;
- * so is `label`. Its checksum is compared when its last byte has been read. */
+/* Opens a stored or deflated member with plausible sizes. *source borrows the archive and `label` until it is closed.
+ * The checksum is compared when the last byte has been read. */
 kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t index, const char *label,
                                 kdri_zip_member **out, kdri_source *source);
 void kdri_zip_member_close(kdr_context *ctx, kdri_zip_member *member);
@@ -31,7 +31,7 @@ typedef struct kdri_zip_new {
 	const kdri_zip_part *parts;
 	int nparts;
 } kdri_zip_new;
-/* Writes an archive of stored members; zip64 where sizes need it. */
+/* Writes an archive of stored members; uses zip64 if sizes require it. */
 kdr_status kdri_zip_write(kdr_context *ctx, kdri_output *o, const kdri_zip_new *members, int count);
 
 #endif

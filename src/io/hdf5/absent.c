@@ -1,4 +1,4 @@
-/* Files in a build without HDF5: those that need it are refused by name. SPDX-License-Identifier: BSD-3-Clause */
+/* Builds without HDF5: errors for files that need it. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/hdf5/h5ad_write.h"
 #include "io/matlab/mat.h"
 
@@ -25,21 +25,21 @@ static kdr_status write_none(kdr_context *ctx, const char *path, const kdr_data 
 kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, kdr_data *data)
 {
 	(void)data;
-	return kdri_absent(ctx, path, "HDF5, which MATLAB 7.3 files are",
-	                   "-v7 or -v6 of MATLAB's save can be read");
+	return kdri_absent(ctx, path, "HDF5, which MATLAB 7.3 files need",
+	                   "save the file with -v7 or -v6 in MATLAB");
 }
 
 kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result, bool force)
 {
 	(void)result;
 	(void)force;
-	return kdri_absent(ctx, path, "HDF5, which models are stored in", NULL);
+	return kdri_absent(ctx, path, "HDF5, which model files need", NULL);
 }
 
 kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 {
 	(void)out;
-	return kdri_absent(ctx, path, "HDF5, which models are stored in", NULL);
+	return kdri_absent(ctx, path, "HDF5, which model files need", NULL);
 }
 
 kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
@@ -49,7 +49,7 @@ kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *in
 	(void)data;
 	(void)notes;
 	(void)force;
-	return kdri_absent(ctx, path, "HDF5, which AnnData files are", NULL);
+	return kdri_absent(ctx, path, "HDF5, which AnnData files need", NULL);
 }
 
 static const char *const hdf5_endings[] = { ".h5", ".hdf5", NULL }, *const h5ad_endings[] = { ".h5ad", NULL };

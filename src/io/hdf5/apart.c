@@ -1,7 +1,7 @@
 /* Work on an HDF5 file in a child process. SPDX-License-Identifier: BSD-3-Clause
  *
- * The child may take as many seconds as kdr_context_set_isolation allows and one more for each megabyte that it reads.
- * A sound file of any size is thus read to its end, and one in which HDF5 loops is given up. Ten times a second the
+ * The child may take as many seconds as kdr_context_set_isolation allows and one more for each megabyte that it reads. A
+ * valid file of any size is thus read to its end, and a file in which HDF5 loops is abandoned. Ten times a second the
  * parent checks whether the caller wants to stop. */
 #define _GNU_SOURCE 1 /* MAP_ANONYMOUS, sync_file_range, prctl */
 #include "io/hdf5/h5.h"
@@ -124,7 +124,7 @@ static void *arena_realloc(void *user, void *at, size_t bytes)
 static kdr_status arena_new(kdr_context *ctx, const kdri_apart_job *job, arena **out)
 {
 	const bool on_disk = kdri_spool_on(ctx);
-	const double memory = kdri_memory_there();
+	const double memory = kdri_memory_total();
 	double most = kdri_h5_most(job->file_bytes);
 	if (!on_disk && memory > 0)
 		most = KDRI_MIN(most, memory);
@@ -143,7 +143,7 @@ static kdr_status arena_new(kdr_context *ctx, const kdri_apart_job *job, arena *
 	if (a == MAP_FAILED) {
 		if (fd >= 0)
 			close(fd);
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no %s to read it in a process of its own",
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no %s for reading it in a child process",
 		                 job->path, on_disk ? "scratch file (TMPDIR, or else /var/tmp)" : "memory");
 	}
 	munmap((char *)a + size, HDF5_ADDRESSES);
@@ -260,18 +260,18 @@ static kdr_status wait_for(kdr_context *ctx, const kdri_apart_job *job, arena *a
 			return a->done ? KDR_OK
 			               : kdri_fail(
 			                         ctx, KDR_ERR_FORMAT,
-			                         "%s: the file is damaged: the HDF5 library breaks off %s it",
+			                         "%s: the file is damaged: the HDF5 library failed while %s it",
 			                         job->path, doing);
 		}
 		kdri_leave_off(ctx, "read", 0, 0);
-		if (ctx->cancelled || ctx->wishes)
+		if (ctx->cancelled || ctx->stop_requested)
 			return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: interrupted", job->path);
 		const double bytes = (double)a->bytes_read, seconds = kdri_now() - start;
 		if (seconds > ctx->isolation + (bytes + extra) / bytes_per_second)
-			return kdri_fail(ctx, KDR_ERR_FORMAT,
-			                 "%s: the file is damaged: the HDF5 library finds no end %s it "
-			                 "(%.0f s for %.1f MB)",
-			                 job->path, doing, seconds, bytes / 1e6);
+			return kdri_fail(
+			        ctx, KDR_ERR_FORMAT,
+			        "%s: the file is damaged: the HDF5 library did not finish %s it (%.0f s for %.1f MB)",
+			        job->path, doing, seconds, bytes / 1e6);
 	}
 }
 
@@ -300,8 +300,8 @@ kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *res
 			child_work(a, ends[1], job);
 	}
 	if (pid <= 0) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be opened in a process of its own: %s",
-		               job->path, strerror(errno));
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be opened in a child process: %s", job->path,
+		               strerror(errno));
 		goto done;
 	}
 	close(ends[1]); /* so that the end of the child is noticed */
@@ -333,7 +333,7 @@ done:
 kdr_status kdri_handed_damaged(kdr_context *ctx, const kdri_handed *h)
 {
 	return kdri_fail(ctx, KDR_ERR_FORMAT,
-	                 "%s: the file is damaged: the HDF5 library breaks off reading it", h->path);
+	                 "%s: the file is damaged: the HDF5 library failed while reading it", h->path);
 }
 
 bool kdri_handed_holds(const kdri_handed *h, const void *at, int64_t count, size_t size)

@@ -1,16 +1,16 @@
 /* Work on an HDF5 file in a child process. SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5's parser crashes or hangs on some damaged files. With kdr_context_set_isolation, a file is therefore opened by a
- * child process that does one job, such as reading a data set or adding columns to a file, and ends. Without isolation
- * the same function runs in this process.
+ * HDF5's parser crashes or hangs on some damaged files. With kdr_context_set_isolation, a child process therefore opens
+ * the file, does one job, such as reading a data set or adding columns to a file, and ends. Without isolation the same
+ * function runs in this process.
  *
  * The child allocates from an arena: memory, or a scratch file if the data stay on disk, that both processes have mapped
- * at the same address. What it has read is therefore in place already, pointers included. The parent checks every pointer
- * before it uses one, takes over the large arrays where they are and copies the rest.
+ * at the same address. The data and pointers that it leaves there are therefore valid in the parent. The parent checks
+ * every pointer before it uses one, takes over the large arrays where they are and copies the rest.
  *
- * The child is a fork, so that a library can start one too. That is safe although the parent may have threads: the child
- * runs only HDF5, malloc (which the C library keeps usable after a fork) and the readers of this folder with a context of
- * one thread. It prints nothing and ends with _exit. No thread of this library holds HDF5's lock while it is forked (h5.c). */
+ * The child is a fork, so that a library can start it. This is safe although the parent may have threads: the child runs
+ * only HDF5, malloc (which the C library keeps usable after a fork) and the readers of this folder with a context of one
+ * thread. It prints nothing and ends with _exit. No thread of this library holds HDF5's lock while it is forked (h5.c). */
 #ifndef KDRI_APART_H
 #define KDRI_APART_H
 
@@ -32,7 +32,7 @@ typedef struct kdri_apart_job {
 enum { KDRI_HANDED_ARRAYS = 8 };
 typedef struct kdri_handed {
 	const char *path;
-	char *begin; /* the arena; NULL: the job ran in this process, and its result needs no taking over */
+	char *begin; /* the arena; NULL: the job ran in this process, and its result can be used directly */
 	size_t size, head;
 	int fd; /* scratch file, or -1 */
 	int ntaken;
@@ -42,8 +42,8 @@ typedef struct kdri_handed {
 	} taken[KDRI_HANDED_ARRAYS]; /* whole pages */
 } kdri_handed;
 
-/* Runs the job, in a child process if the context asks for isolation. `result` goes in as it is and comes back changed if
- * the job succeeds. */
+/* Runs the job, in a child process if isolation is set. `result` goes in as it is and comes back changed if the job
+ * succeeds. */
 kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *result, kdri_handed *handed);
 /* Whether `count` elements of `size` bytes at `at`, or a string and its end, lie in the arena. */
 bool kdri_handed_holds(const kdri_handed *handed, const void *at, int64_t count, size_t size);
@@ -55,10 +55,11 @@ kdr_status kdri_handed_array(kdr_context *ctx, kdri_handed *handed, const void *
 kdr_status kdri_handed_strings(kdr_context *ctx, const kdri_handed *handed, char *const *strings,
                                int64_t count, char ***out);
 void kdri_handed_free(kdri_handed *handed);
-/* The error for what no sound child leaves behind: KDR_ERR_FORMAT. */
+/* The error for an invalid result of a child: KDR_ERR_FORMAT. */
 kdr_status kdri_handed_damaged(kdr_context *ctx, const kdri_handed *handed);
 
-/* Notes that so many bytes of a file have been read. Large files may take longer; does nothing outside a child. */
+/* Records that `bytes` bytes of a file have been read, because large files may take longer. Does nothing outside a
+ * child. */
 void kdri_apart_progress(int64_t bytes);
 
 #endif

@@ -55,11 +55,11 @@ void kdri_h5_close(kdri_h5 *h5)
 static herr_t first_reason(unsigned n, const H5E_error2_t *error, void *user)
 {
 	(void)n;
-	/* Of a failed system call only what the system said. */
-	static const char said[] = "error message = '";
-	const char *text = error->desc ? error->desc : "", *message = strstr(text, said);
+	/* For a failed system call, only the system's message. */
+	static const char prefix[] = "error message = '";
+	const char *text = error->desc ? error->desc : "", *message = strstr(text, prefix);
 	if (message)
-		text = message + sizeof said - 1;
+		text = message + sizeof prefix - 1;
 	snprintf(user, 128, "%.*s", message ? (int)strcspn(text, "'") : 127, text);
 	return 1;
 }
@@ -83,8 +83,8 @@ static herr_t no_external(const char *parent_file, const char *parent_group, con
 }
 /* NOLINTEND(readability-non-const-parameter) */
 
-/* Access properties: everything closes with the file; no file locks where the library lets us choose
- * (they fail on read-only and network file systems). */
+/* Access properties: everything closes with the file; no file locks if the library allows this choice (they fail on
+ * read-only and network file systems). */
 static hid_t file_access(void)
 {
 	hid_t access = H5Pcreate(H5P_FILE_ACCESS);
@@ -117,7 +117,7 @@ kdr_status kdri_h5_check_file(kdr_context *ctx, const char *path, int64_t *bytes
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
 	else if (!S_ISREG(info.st_mode))
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a data file is needed", path,
-		               S_ISDIR(info.st_mode) ? "a directory" : "not a plain file");
+		               S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
 	else
 		*bytes = info.st_size;
 	if (fd >= 0)
@@ -242,7 +242,7 @@ kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, 
 	walk w = { .h5 = h5, .visit = visit, .user = user, .levels = KDRI_MIN(levels, WALK_LEVELS) };
 	size_t n = strlen(group);
 	if (n + 2 > sizeof w.name)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: a group's name is too long", h5->path);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: a group name is too long", h5->path);
 	memcpy(w.name, group, n + 1);
 	if (n == 0 || group[n - 1] != '/')
 		memcpy(w.name + n, "/", 2);

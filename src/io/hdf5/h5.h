@@ -1,10 +1,10 @@
-/* HDF5 files: what the readers and writers of .h5, .h5ad, MATLAB v7.3 and model files share.
- * SPDX-License-Identifier: BSD-3-Clause
+/* HDF5 files: what the readers and writers of .h5, .h5ad, MATLAB v7.3 and model files share. SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * These functions work in the process that calls them; kdri_h5_read and kdri_h5_items start a child process if the
- * context asks for isolation (apart.h).
+ * These functions work in the calling process; kdri_h5_read and kdri_h5_items start a child process if isolation is set
+ * (apart.h).
  *
- * Nothing is read before its size has been compared with the size of the file. External links and external or virtual
+ * Every size is compared with the size of the file before anything is read. External links and external or virtual
  * storage are refused. HDF5's error printing is off while a file is open. */
 #ifndef KDRI_H5_H
 #define KDRI_H5_H
@@ -23,7 +23,7 @@ typedef struct kdri_h5 {
 	int64_t bytes; /* size of the file */
 	int64_t *room; /* bytes that its datasets may still claim; only one file is open at a time */
 	bool entered;
-	H5E_auto2_t print; /* what printed errors before */
+	H5E_auto2_t print; /* the previous error handler */
 	void *print_data;
 } kdri_h5;
 
@@ -32,12 +32,12 @@ typedef struct kdri_h5 {
 kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5);
 /* Writes to the temporary file of an output; `path` is named in errors. */
 kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
-/* Opens such a temporary file, which is a sound HDF5 file, to be changed. */
+/* Opens such a temporary file, which is a valid HDF5 file, for changes. */
 kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
 /* Closes an object, attribute, type, shape or property list; accepts what could not be opened. */
 void kdri_h5_drop(hid_t id);
 void kdri_h5_close(kdri_h5 *h5);
-/* Bytes of memory that the datasets of a file may claim: deflate and wider numbers can explain so much. */
+/* The bytes of memory that the datasets of a file may claim, considering compression and wider numbers. */
 double kdri_h5_most(double file_bytes);
 /* The size of a file that can be read, or an error that names the reason. */
 kdr_status kdri_h5_check_file(kdr_context *ctx, const char *path, int64_t *bytes);
@@ -47,25 +47,25 @@ void kdri_h5_lock(void);
 void kdri_h5_unlock(void);
 /* Ends writing: KDR_ERR_WRITE if not all bytes reached the file. Closes in any case. */
 kdr_status kdri_h5_finish(kdr_context *ctx, kdri_h5 *h5);
-/* The error with HDF5's own reason, from its error stack: call right after what failed. */
+/* The error with HDF5's own reason from its error stack; call it right after the failure. */
 kdr_status kdri_h5_fail(kdr_context *ctx, const kdri_h5 *h5, kdr_status status, const char *name,
                         const char *what);
 
 typedef enum kdri_h5_kind { KDRI_H5_NONE, KDRI_H5_GROUP, KDRI_H5_DATASET } kdri_h5_kind;
 kdri_h5_kind kdri_h5_what(const kdri_h5 *h5, const char *name);
 
-/* Calls `visit` for each object that hard links lead to below `group`, at most 12 levels deep and 100000
- * in all, until it returns false. */
+/* Calls `visit` for each object that hard links below `group` lead to, at most 12 levels deep and 100000 objects, until
+ * it returns false. */
 typedef bool (*kdri_h5_visit)(void *user, const kdri_h5 *h5, const char *name, kdri_h5_kind kind);
 kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, int levels,
                         kdri_h5_visit visit, void *user);
 
-/* The name of attribute i of an object, and how many values it has; false: it has no more attributes. */
+/* The name of attribute i of an object and its number of values; false: there are no more attributes. */
 bool kdri_h5_attribute_at(const kdri_h5 *h5, const char *name, int64_t i, char *out, size_t room,
                           int64_t *count);
 /* Attribute of an object as text; false if there is none, or none that is text. */
 bool kdri_h5_text(const kdri_h5 *h5, const char *name, const char *attribute, char *out, size_t room);
-/* Exactly `count` numbers, as HDF5's native type or as integers; false if there are none or not so many. */
+/* Reads exactly `count` numbers, as HDF5's native type or as integers; false if there is another number of them. */
 bool kdri_h5_numbers(const kdri_h5 *h5, const char *name, const char *attribute, hid_t native, int64_t count,
                      void *out);
 bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute, int64_t count,
@@ -75,14 +75,14 @@ bool kdri_h5_integers(const kdri_h5 *h5, const char *name, const char *attribute
 
 typedef enum kdri_h5_class { KDRI_H5_NUMBER, KDRI_H5_STRING, KDRI_H5_COMPOUND, KDRI_H5_OTHER } kdri_h5_class;
 
-/* An open dataset whose size is believable. */
+/* An open dataset with a plausible size. */
 typedef struct kdri_h5_array {
 	hid_t id, space, type;
 	kdri_h5_class type_class;
 	bool floating;
 	int ndim; /* may be more than 3; shape then holds the first three */
 	int64_t shape[3], count;
-	int64_t chunk_rows; /* rows that are stored together: 1 where they are not in chunks */
+	int64_t chunk_rows; /* rows that are stored together: 1 if the dataset is not chunked */
 	char label[256];    /* "file.h5:/name" */
 } kdri_h5_array;
 
@@ -110,7 +110,7 @@ bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name);
  * AnnData's layouts of any age. Of `options` the part of the rows counts here; it may be NULL. */
 kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name,
                                const kdr_read_options *options, kdr_data *data);
-/* A dataset of one or two dimensions; MATLAB's appear transposed, and whole. */
+/* A dataset of one or two dimensions; those of MATLAB are stored transposed and always read in full. */
 kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *array, bool transposed,
                               const kdr_read_options *options, kdr_data *data);
 /* data, indices, indptr of these names in `group`; used for MATLAB's ir, jc too. */
@@ -152,9 +152,9 @@ void kdri_h5_items_free(kdr_context *ctx, kdri_h5_items *items);
 
 /* --- h5_disk.c: how files are written --------------------------------------------------------------- */
 
-/* Has files made with these access properties written through our own driver; false if it cannot be had. */
+/* Files created with these access properties are written through our own driver; false if this is not possible. */
 bool kdri_h5_disk_use(hid_t access);
-/* The errno of the first write that failed of the file closed last; 0: none did. */
+/* The errno of the first failed write to the file that was closed last; 0: none failed. */
 int kdri_h5_disk_error(void);
 
 /* --- h5_write.c ----------------------------------------------------------------------------------------- */

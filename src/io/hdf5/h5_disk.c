@@ -1,8 +1,8 @@
-/* HDF5's way to the disk when it writes. SPDX-License-Identifier: BSD-3-Clause
+/* A file driver for HDF5 files that are written. SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5 cannot let go of a file whose bytes cannot be written: it tries again as the program ends, prints
- * about it, and may crash. So it writes through a driver of ours, which remembers the first error and then
- * lets everything succeed. kdri_h5_finish asks for that error, and the file, which never got its name, is removed. */
+ * HDF5 cannot close a file whose bytes cannot be written: it tries again when the program ends, prints errors, and may
+ * crash. It therefore writes through our own driver, which stores the first error and then lets every write succeed.
+ * kdri_h5_finish reads that error, and the temporary file is removed. */
 #include "io/hdf5/h5.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t
 	bool anew = flags & H5F_ACC_TRUNC;
 	d->fd = open(name, O_RDWR | (anew ? O_CREAT | O_TRUNC : 0) | O_CLOEXEC, 0666);
 	if (d->fd < 0)
-		d->error = errno; /* said when it is finished, like all others */
+		d->error = errno; /* reported when the file is finished */
 	if (!anew && d->fd >= 0 && fstat(d->fd, &info) == 0)
 		d->end = (haddr_t)info.st_size;
 	return &d->common;
@@ -129,7 +129,7 @@ static herr_t disk_truncate(H5FD_t *file, hid_t transfer, hbool_t closing)
 static const H5FD_class_t disk_class = {
 #ifdef H5FD_CLASS_VERSION
 	.version = H5FD_CLASS_VERSION,
-	.value = 513, /* HDF5 leaves 512 to 65535 to drivers that are nobody else's */
+	.value = 513, /* HDF5 reserves 512 to 65535 for private drivers */
 #endif
 	.name = "kindred",
 	.maxaddr = ((haddr_t)1 << 62) - 1,

@@ -33,13 +33,13 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool tra
 	double *values = NULL;
 	if (a->type_class != KDRI_H5_NUMBER || a->ndim < 1 || a->ndim > 2) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: is not a matrix of numbers (it has %d dimensions); 1 or 2 are read",
+		               "%s: is not a matrix of numbers (it has %d dimensions; 1 or 2 are supported)",
 		               a->label, a->ndim);
 		goto done;
 	}
 	int64_t rows = a->shape[0], cols = a->ndim == 2 ? a->shape[1] : 1;
 	if (a->count == 0 && (transposed || cols == 0 || !kdri_may_be_empty(options))) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: is empty; at least one row and column are needed",
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: is empty; at least one row and one column are needed",
 		               a->label);
 		goto done;
 	}
@@ -79,8 +79,9 @@ static kdr_status read_indices(kdr_context *ctx, const kdri_h5_array *a, int64_t
 		KDRI_TRY(kdri_h5_rows_int64(ctx, a, first + i, count, wide));
 		for (int64_t j = 0; j < count; j++) {
 			if (wide[j] < 0 || wide[j] >= bound) {
-				st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: an index %lld is outside 0 .. %lld",
-				               a->label, (long long)wide[j], (long long)(bound - 1));
+				st = kdri_fail(ctx, KDR_ERR_FORMAT,
+				               "%s: index %lld is outside the range from 0 to %lld", a->label,
+				               (long long)wide[j], (long long)(bound - 1));
 				goto done;
 			}
 			out[i + j] = (int32_t)wide[j];
@@ -118,7 +119,7 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 	if (by_column && part.last - part.first < rows) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s:%s: a matrix by columns is not read in parts of its rows: save it by rows (CSR)",
+		        "%s:%s: a matrix stored by columns cannot be read in parts; save it by rows (CSR)",
 		        h5->path, group);
 		goto done;
 	}
@@ -131,7 +132,7 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 		if (first < 0 || last < first || last > nnz || (part.first == 0 && first > 0)) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_FORMAT,
-			        "%s: the sparse matrix's pointers do not rise from 0 to its %lld entries",
+			        "%s: the pointers of the sparse matrix do not increase from 0 to its %lld entries",
 			        h5->path, (long long)nnz);
 			goto done;
 		}
@@ -205,7 +206,7 @@ kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *
 		     !kdri_h5_integers(h5, name, "h5sparse_shape", 2, shape))) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_FORMAT,
-			        "%s:%s: is a group, but not a sparse matrix (encoding-type csr_matrix or csc_matrix, and shape)",
+			        "%s:%s: is a group, but not a sparse matrix; it needs the attributes encoding-type (csr_matrix or csc_matrix) and shape",
 			        h5->path, name);
 			goto done;
 		}

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* Rows are read in blocks of about so many bytes, in whole chunks so that none is unpacked twice. */
+/* Rows are read in blocks of about this many bytes, in complete chunks, so that none is unpacked twice. */
 enum { BLOCK_BYTES = 1 << 24, STRINGS_AT_ONCE = 4096 };
 
 void kdri_h5_array_close(kdri_h5_array *a)
@@ -39,16 +39,17 @@ static kdr_status check_storage(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_arr
 	a->chunk_rows = 1;
 	if (layout == H5D_VIRTUAL || H5Pget_external_count(made) > 0) {
 		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: its data lie in other files; only data inside the file are read",
+		               "%s: its data are in other files; only data inside the file can be read",
 		               a->label);
 	} else if (layout == H5D_CHUNKED && H5Pget_chunk(made, H5S_MAX_RANK, chunk) == a->ndim) {
 		double bytes = (double)H5Tget_size(a->type);
 		for (int i = 0; i < a->ndim; i++)
 			bytes *= (double)chunk[i];
 		if (bytes > (double)most)
-			st = kdri_fail(ctx, KDR_ERR_SIZE,
-			               "%s: is stored in chunks of %.0f MB, in a file of %.0f MB", a->label,
-			               bytes / 1e6, (double)h5->bytes / 1e6);
+			st = kdri_fail(
+			        ctx, KDR_ERR_SIZE,
+			        "%s: the file is damaged: it claims chunks of %.0f MB, but has %.0f MB",
+			        a->label, bytes / 1e6, (double)h5->bytes / 1e6);
 		a->chunk_rows = (int64_t)chunk[0];
 	}
 	for (int i = 0; st == KDR_OK && i < H5Pget_nfilters(made); i++) {
@@ -58,9 +59,10 @@ static kdr_status check_storage(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_arr
 		H5Z_filter_t filter =
 		        H5Pget_filter2(made, (unsigned)i, &flags, &values, NULL, sizeof name, name, &config);
 		if (filter < 0 || H5Zfilter_avail(filter) <= 0)
-			st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-			               "%s: is compressed with filter %d (%s), which this HDF5 does not have",
-			               a->label, (int)filter, name);
+			st = kdri_fail(
+			        ctx, KDR_ERR_UNSUPPORTED,
+			        "%s: is compressed with filter %d (%s), which the HDF5 library does not have",
+			        a->label, (int)filter, name);
 	}
 	H5Pclose(made);
 	return st;
@@ -78,16 +80,17 @@ static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array
 	a->count = 1;
 	for (int i = 0; i < a->ndim; i++) {
 		if (dims[i] > INT64_MAX || kdri_mul(ctx, a->count, (int64_t)dims[i], &a->count) != KDR_OK)
-			return kdri_fail(ctx, KDR_ERR_SIZE, "%s: its shape is larger than any memory",
+			return kdri_fail(ctx, KDR_ERR_SIZE, "%s: the claimed shape is larger than any memory",
 			                 a->label);
 		if (i < 3)
 			a->shape[i] = (int64_t)dims[i];
 	}
 	const double bytes = (double)a->count * (double)KDRI_MAX(H5Tget_size(a->type), sizeof(double));
 	if (bytes > (double)*h5->room)
-		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "%s: claims %.0f MB, which a file of %.3f MB cannot hold even compressed",
-		                 a->label, bytes / 1e6, (double)h5->bytes / 1e6);
+		return kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "%s: claims %.0f MB, which a file of %.3f MB cannot contain even if compressed",
+		        a->label, bytes / 1e6, (double)h5->bytes / 1e6);
 	KDRI_TRY(check_storage(ctx, h5, a, *h5->room));
 	*h5->room -= (int64_t)bytes;
 done:
@@ -151,8 +154,8 @@ static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memo
 	kdr_status st = KDR_OK;
 	int64_t width = (int64_t)size;
 	if (a->ndim > 3)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %d dimensions; at most 3 are read", a->label,
-		                 a->ndim);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %d dimensions; at most 3 are supported",
+		                 a->label, a->ndim);
 	if (a->count == 0)
 		return KDR_OK;
 	for (int i = 1; i < a->ndim; i++)
@@ -171,7 +174,7 @@ done:
 static kdr_status need_numbers(kdr_context *ctx, const kdri_h5_array *a, bool integers)
 {
 	if (a->type_class != KDRI_H5_NUMBER || (integers && a->floating))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not hold %s", a->label,
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not contain %s", a->label,
 		                 integers ? "integers" : "numbers");
 	return KDR_OK;
 }
@@ -292,7 +295,7 @@ kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *a, const char 
 	hid_t type = element_type(a, field);
 	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
 	if (a->ndim != 1 || (kind != H5T_STRING && kind != H5T_INTEGER && kind != H5T_ENUM)) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not hold a list of strings or integers",
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not contain a list of strings or integers",
 		               a->label);
 		goto done;
 	}
@@ -323,7 +326,7 @@ kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *a, const c
 	hid_t type = element_type(a, field);
 	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
 	if (a->ndim != 1 || (kind != H5T_INTEGER && kind != H5T_ENUM)) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not hold a list of integers", a->label);
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not contain a list of integers", a->label);
 		goto done;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &values, a->shape[0]));

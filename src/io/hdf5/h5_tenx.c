@@ -3,7 +3,8 @@
  *     version 3   /matrix: data, indices, indptr, shape, barcodes; features: id, name, feature_type
  *     version 2   /GENOME: data, indices, indptr, shape, barcodes, genes, gene_names
  *
- * Genes are in rows there and cells compressed columns, which are the compressed rows of what is wanted here. */
+ * The files have genes in rows and cells in compressed columns, which are the compressed rows of the matrix with cells
+ * in rows. */
 #include "io/hdf5/h5_tenx.h"
 #include "io/matrices/tenx.h"
 
@@ -47,10 +48,9 @@ kdr_status kdri_h5_find_tenx(kdr_context *ctx, const kdri_h5 *h5, char *group, s
 	group[0] = '\0';
 	KDRI_TRY(kdri_h5_walk(ctx, h5, "/", 0, note_group, &f));
 	if (f.count > 1)
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: has counts for %lld genomes; one is needed: say which as file.h5:GENOME: %s",
-		        h5->path, (long long)f.count, f.list);
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s: has counts for %lld genomes; specify one as file.h5:GENOME: %s", h5->path,
+		               (long long)f.count, f.list);
 	else if (f.count == 1)
 		snprintf(group, room, "%s", f.first);
 done:

@@ -1,10 +1,9 @@
-/* AnnData's .h5ad: X, a layer or coordinates, names of cells and genes, columns of classes and of tasks.
- * SPDX-License-Identifier: BSD-3-Clause
+/* AnnData's .h5ad: X, a layer or coordinates, names of cells and genes, label and task columns. SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * Three generations of files are read. Since 0.8 obs and var are groups with one object a column, and a
- * column of categories is a group of codes and categories. 0.7 keeps the categories in
- * obs/__categories. Before that obs and var are tables (compound datasets), the categories of a column in
- * uns/<column>_categories. */
+ * Three generations of files are read. Since 0.8, obs and var are groups with one object per column, and a categorical
+ * column is a group of codes and categories. 0.7 keeps the categories in obs/__categories. Before that obs and var are
+ * tables (compound datasets), the categories of a column in uns/<column>_categories. */
 #include "core/names.h"
 #include "io/hdf5/h5.h"
 #include "io/table/table.h"
@@ -119,7 +118,7 @@ static kdr_status no_column(kdr_context *ctx, const kdri_h5 *h5, const char *col
 	if (kdri_h5_what(h5, "obs") == KDRI_H5_GROUP)
 		kdri_h5_walk(ctx, h5, "obs", 0, note_column, &list);
 	return kdri_fail(ctx, KDR_ERR_DATA, "%s: obs has no column '%s'%s%s", h5->path, column,
-	                 list.text[0] ? "; it has: " : "", list.text);
+	                 list.text[0] ? "; its columns are: " : "", list.text);
 }
 
 static kdr_status check_length(kdr_context *ctx, const kdri_h5_array *a, int64_t rows)
@@ -375,11 +374,11 @@ static void look_at_column(look *k, const kdri_h5 *h5, const char *column)
 		              missing < 0 ? "" : " (numbers)");
 	}
 	if (missing > 0) {
-		snprintf(text, sizeof text, "obs column '%.60s': %lld of %lld cells have no value", column,
+		snprintf(text, sizeof text, "obs column '%.60s': %lld of %lld values are missing", column,
 		         (long long)missing, (long long)k->rows);
 		add_remark(
 		        k, text,
-		        "with --label-column these cells have no known class; --task-column needs a value in every row");
+		        "with --label-column, these samples have no known class; --task-column needs a value in every row");
 	}
 done:
 	kdri_free(k->ctx, g.of);
@@ -449,10 +448,11 @@ static kdr_status look_at_file(kdr_context *ctx, const void *user, void *result)
 		if (kdri_h5_what(&h5, groups[i]) == KDRI_H5_GROUP)
 			KDRI_TRY(kdri_h5_walk(ctx, &h5, groups[i], 0, look_at_matrix, &k));
 	if (k.groups[0]) {
-		snprintf(text, sizeof text, "obs columns that can be classes or data sets: %s", k.groups);
+		snprintf(text, sizeof text, "obs columns that can be used as classes or data sets: %s",
+		         k.groups);
 		add_remark(
 		        &k, text,
-		        "--label-column NAME reads known classes, --task-column NAME makes one data set per value");
+		        "use --label-column NAME to read known classes, or --task-column NAME to make one data set per value");
 	}
 	if (k.others[0]) {
 		snprintf(text, sizeof text, "other obs columns: %s", k.others);
@@ -460,7 +460,7 @@ static kdr_status look_at_file(kdr_context *ctx, const void *user, void *result)
 	}
 	if (k.matrices[0]) {
 		snprintf(text, sizeof text, "the file has further matrices: %s", k.matrices);
-		add_remark(&k, text, "FILE.h5ad:NAME reads one of them instead of X");
+		add_remark(&k, text, "use FILE.h5ad:NAME to read one of them instead of X");
 	}
 	st = k.status;
 done:

@@ -1,7 +1,7 @@
-/* AnnData's .h5ad given back with what was found. SPDX-License-Identifier: BSD-3-Clause
+/* Writes results into a copy of an AnnData .h5ad file. SPDX-License-Identifier: BSD-3-Clause
  *
- * The file is copied byte for byte and three things are added to the copy, as anndata itself would write them; what else
- * is in it, known here or not, stays as it is:
+ * The file is copied byte for byte, and three items are added to the copy in the form that anndata writes; everything
+ * else in the file is unchanged:
  *
  *     obs/kindred               categories (since anndata 0.8; texts in the files of 0.7)
  *     obs/kindred_confidence    numbers
@@ -81,7 +81,7 @@ typedef struct order {
 	hid_t type, space;
 } order;
 
-/* The names there are; none where the attribute is not a list of texts, as h5py leaves it for no columns. */
+/* The existing names; none if the attribute is not a list of texts, which h5py writes if there are no columns. */
 static void read_order(const kdri_h5 *h5, order *o)
 {
 	hid_t id = H5Aopen_by_name(h5->file, "obs", "column-order", H5P_DEFAULT, h5->links);
@@ -167,7 +167,7 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 	if (kdri_h5_what(h5, "obs") != KDRI_H5_GROUP)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: obs is a table, as anndata before 0.7 wrote it: write the file again with a newer one",
+		        "%s: obs is stored in the format of anndata before 0.7; write the file again with a newer version",
 		        h5->path);
 	if (n->codes) {
 		KDRI_TRY(remove_link(ctx, h5, "obs/kindred"));
@@ -197,7 +197,7 @@ done:
 
 /* --- a file of our own ------------------------------------------------------------------------------------------ */
 
-/* obs or var: names alone, numbers from 0 where there are none. */
+/* obs or var: only names, or numbers from 0 if there are none. */
 static kdr_status write_frame(kdr_context *ctx, const kdri_h5 *h5, const char *frame, char *const *names,
                               int64_t count)
 {

@@ -7,15 +7,15 @@
 /* Of each row of the file. */
 typedef struct kdri_h5ad_notes {
 	int64_t rows;
-	const int32_t *codes; /* into the categories; -1: nothing is known of the row; NULL: of any */
+	const int32_t *codes; /* index of the category; -1: unknown for this row; NULL: unknown for all */
 	const char *const *categories;
 	int64_t ncategories;
-	const double *confidence; /* NaN: unknown; NULL: of no row */
-	const double *xy;         /* two numbers a row; NULL: none were made */
+	const double *confidence; /* NaN: unknown; NULL: unknown for all */
+	const double *xy;         /* two numbers per row; NULL: not computed */
 } kdri_h5ad_notes;
 
-/* A copy of the .h5ad file `input` with obs["kindred"], obs["kindred_confidence"] and obsm["X_kindred"] in it; or, where
- * `data` is not NULL, a new file of that matrix and its names. Whole or not at all. */
+/* Writes a copy of the .h5ad file `input` with obs["kindred"], obs["kindred_confidence"] and obsm["X_kindred"] or, if
+ * `data` is not NULL, a new file with that matrix and its names. The file is written completely or not at all. */
 kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
                               const kdri_h5ad_notes *notes, bool force);
 

@@ -1,7 +1,7 @@
 /* HDF5 data sets: "file.h5:/path", or the only matrix in the file. SPDX-License-Identifier: BSD-3-Clause
  *
- * What CellRanger wrote is known by its groups: h5_tenx.c.
- * Names of columns are read from, and written to, a dataset of strings called "features" at the root. */
+ * Files of CellRanger are recognised by their groups: h5_tenx.c. Names of columns are read from, and written to, a
+ * dataset of strings called "features" at the root. */
 #include "io/hdf5/h5_tenx.h"
 
 #include <stdio.h>
@@ -32,13 +32,12 @@ static kdr_status find_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *w
 	}
 	KDRI_TRY(kdri_h5_walk(ctx, h5, "/", 12, note_matrix, s));
 	if (wanted)
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: has no dataset '%s'; matrices in it: %s", h5->path,
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: has no dataset '%s'; its matrices are: %s", h5->path,
 		               wanted, s->count ? s->list : "none");
 	else if (s->count != 1)
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: has %lld matrices of numbers; one is needed, or say which as file.h5:/path%s%s",
-		        h5->path, (long long)s->count, s->count ? ": " : "", s->list);
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s: has %lld matrices of numbers; specify one as file.h5:/path%s%s", h5->path,
+		               (long long)s->count, s->count ? ": " : "", s->list);
 done:
 	return st;
 }
@@ -68,7 +67,7 @@ static kdr_status hdf5_read_open(kdr_context *ctx, const kdri_h5 *h5, const char
 		snprintf(s.first, sizeof s.first, "%s", member);
 	if (s.first[0] && options && options->parts > 1)
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: CellRanger's matrices are not read in parts of their cells: .h5ad is",
+		                 "%s: CellRanger matrices cannot be read in parts; convert the file to .h5ad",
 		                 h5->path);
 	if (s.first[0])
 		return kdri_h5_read_tenx(ctx, h5, s.first, data);
@@ -111,5 +110,5 @@ const kdri_format kdri_format_hdf5 = {
 	.write = write_hdf5,
 	.holds = KDR_HOLDS_FEATURES,
 	.parts = true,
-	.help = "HDF5 dataset of two dimensions: the only one or file.h5:/path; CellRanger",
+	.help = "HDF5: the only two-dimensional dataset, or file.h5:/path; CellRanger files",
 };

@@ -14,13 +14,12 @@ void kdri_mat_note(kdri_mat_search *s, const char *name, const char *problem)
 kdr_status kdri_mat_choose(kdr_context *ctx, const char *path, const char *wanted, kdri_mat_search *s)
 {
 	if (wanted)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: has no variable '%s'; it has: %s", path, wanted,
-		                 s->others[0] ? s->others : "none");
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: has no variable '%s'; its variables are: %s", path,
+		                 wanted, s->others[0] ? s->others : "none");
 	if (s->count != 1)
-		return kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: has %lld matrices of numbers; one is needed, or say which as file.mat:variable%s%s",
-		        path, (long long)s->count, s->others[0] ? ": " : "", s->others);
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "%s: has %lld matrices of numbers; specify one as file.mat:variable%s%s",
+		                 path, (long long)s->count, s->others[0] ? ": " : "", s->others);
 	return KDR_OK;
 }
 
@@ -33,7 +32,7 @@ static kdr_status read_mat(kdr_context *ctx, const char *path, const kdr_read_op
 	char *file = NULL, *member = NULL, start[128];
 	size_t got = 0;
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
-	KDRI_TRY(kdri_input_open(ctx, file, &in)); /* says what is wrong with a file that cannot be read */
+	KDRI_TRY(kdri_input_open(ctx, file, &in)); /* sets the error for a file that cannot be read */
 	KDRI_TRY(kdri_input_read(ctx, in, start, sizeof start, &got));
 	/* Bytes 124 to 127 of the text header: the version, and "MI" as the writer's integers lie. v7.3 keeps
 	 * that header in front of HDF5. */
@@ -59,5 +58,5 @@ const kdri_format kdri_format_mat = {
 	.id = "mat",
 	.endings = endings,
 	.read = read_mat,
-	.help = "MATLAB v5 and v7.3 matrix: the only one or file.mat:variable",
+	.help = "MATLAB v5 and v7.3: the only matrix, or file.mat:variable",
 };

@@ -1,10 +1,10 @@
 /* MATLAB v5 files. SPDX-License-Identifier: BSD-3-Clause
  *
- * After a header of 128 bytes comes one element a variable: a tag (type, bytes) and its data, where a
- * compressed element holds another one as a zlib stream. A matrix is an element of elements: flags,
- * sizes, name, then the numbers by columns, or row indices, column pointers and values of a sparse one.
- * Numbers may be stored in a smaller type than their class. Everything streams; a claim is compared with
- * the bytes that can still come before memory is asked for. */
+ * After a header of 128 bytes there is one element per variable: a tag (type, bytes) and its data. A compressed element
+ * contains another element as a zlib stream. A matrix is an element of elements: flags, sizes, name, then the numbers by
+ * columns, or row indices, column pointers and values of a sparse matrix. Numbers may be stored in a smaller type than
+ * their class. Files are read as a stream; sizes are compared with the bytes that can still follow before memory is
+ * allocated. */
 #include "io/archive/inflate.h"
 #include "io/matlab/mat.h"
 
@@ -60,7 +60,7 @@ static kdr_status take_raw(kdr_context *ctx, reader *r, void *to, size_t size)
 	return st == KDR_OK && got < size ? mat5_damaged(ctx, r) : st;
 }
 
-/* Exactly `size` bytes of what the variable holds, unpacked where it is compressed. */
+/* Reads exactly `size` bytes of the variable, decompressed if necessary. */
 static kdr_status mat5_take(kdr_context *ctx, reader *r, void *to, size_t size)
 {
 	kdr_status st = KDR_OK;
@@ -80,7 +80,8 @@ static kdr_status mat5_take(kdr_context *ctx, reader *r, void *to, size_t size)
 		int code = inflate(&r->z, Z_NO_FLUSH);
 		size_t n = room - r->z.avail_out;
 		if (code == Z_MEM_ERROR)
-			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to decompress", r->path);
+			return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: out of memory while decompressing",
+			                 r->path);
 		if ((code != Z_OK && code != Z_STREAM_END) || (code == Z_STREAM_END && n < size))
 			return mat5_damaged(ctx, r);
 		out += n;
@@ -366,7 +367,7 @@ static kdr_status mat5_read_sparse(kdr_context *ctx, reader *r, const variable *
 	int64_t *rows = NULL, nrows = 0, nptr = 0, nvalues = 0, nnz;
 	KDRI_TRY(take_array(ctx, r, &rows, NULL, &nrows));
 	KDRI_TRY(take_array(ctx, r, &data->rowptr, NULL, &nptr));
-	/* More entries may be reserved than there are: the last pointer tells. */
+	/* More entries may be reserved than exist: the last pointer gives their number. */
 	nnz = nptr > 0 ? data->rowptr[nptr - 1] : 0;
 	if (nnz < 0 || nnz > nrows) {
 		st = mat5_damaged(ctx, r);
@@ -376,8 +377,9 @@ static kdr_status mat5_read_sparse(kdr_context *ctx, reader *r, const variable *
 	KDRI_TRY(KDRI_NEW(ctx, &data->col, nnz));
 	for (int64_t p = 0; p < nnz; p++) {
 		if (rows[p] < 0 || rows[p] >= v->rows) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: an index %lld is outside 0 .. %lld",
-			               r->path, v->name, (long long)rows[p], (long long)(v->rows - 1));
+			st = kdri_fail(ctx, KDR_ERR_FORMAT,
+			               "%s:%s: index %lld is outside the range from 0 to %lld", r->path,
+			               v->name, (long long)rows[p], (long long)(v->rows - 1));
 			goto done;
 		}
 		data->col[p] = (int32_t)rows[p];

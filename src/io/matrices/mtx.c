@@ -1,13 +1,12 @@
 /* Matrix Market: header and coordinate files. SPDX-License-Identifier: BSD-3-Clause
  *
- * Entries are parsed in parallel into three arrays (row, column, value: 16 bytes an entry, 1.33 times
- * the result), sorted in place if they are not in order, and the rows are then counted and let go. So
- * the peak is the same for files by rows (SciPy), by columns (10x Genomics) or in no order. Duplicates are
- * added up; explicit zeros are dropped, so that nnz counts what is not zero.
+ * Entries are parsed in parallel into three arrays (row, column, value: 16 bytes an entry, 1.33 times the result),
+ * sorted in place if they are not in order, and converted to row pointers. The peak memory is therefore the same for
+ * files by rows (SciPy), by columns (10x Genomics) or in no order. Duplicates are added up; explicit zeros are dropped,
+ * so that nnz counts what is not zero.
  *
- * The header is not trusted: room is made for what the file can hold, whatever it declares. A matrix
- * may have at most 2^31 - 1 rows and columns, and more than 4 million rows only with at least one
- * entry for every 64. */
+ * The header is not trusted: memory is allocated for what the file can contain, whatever it declares. A matrix may have
+ * at most 2^31 - 1 rows and columns, and more than 4 million rows only with at least one entry for every 64. */
 #include "io/matrices/mtx.h"
 
 enum { FREE_ROWS = 1 << 22, ROWS_PER_ENTRY = 64 };
@@ -32,25 +31,26 @@ kdr_status kdri_mtx_report(kdr_context *ctx, const kdri_window *w, const kdri_mt
 	case KDRI_MTX_NO_INDEX:
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
-		        "%s: line %lld: '%.*s' is not an index: a row and a column number are needed", path,
-		        line, length, x->at);
+		        "%s: line %lld: '%.*s' is not an index; a row number and a column number are needed",
+		        path, line, length, x->at);
 	case KDRI_MTX_OUTSIDE:
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: line %lld: index %.*s is outside the matrix of %lld x %lld (from 1)",
-		                 path, line, length, x->at, (long long)h->rows, (long long)h->cols);
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: line %lld: index %.*s is outside the matrix of %lld x %lld (indices begin with 1)",
+		        path, line, length, x->at, (long long)h->rows, (long long)h->cols);
 	case KDRI_MTX_NOT_FINITE:
 		return kdri_fail(ctx, KDR_ERR_DATA, "%s: line %lld: %.*s is not a finite number", path, line,
 		                 length, x->at);
 	case KDRI_MTX_TEXT_AFTER:
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: '%.*s' follows the value", path, line,
-		                 length, x->at);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: unexpected '%.*s' after the value",
+		                 path, line, length, x->at);
 	case KDRI_MTX_UPPER:
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
-		        "%s: line %lld: the diagonal of a skew-symmetric matrix is zero and not written",
+		        "%s: line %lld: entry on the diagonal of a skew-symmetric matrix, which must be zero and is not stored",
 		        path, line);
 	case KDRI_MTX_TOO_MANY:
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has more than the %lld %s it declares", path,
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has more than the declared %lld %s", path,
 		                 (long long)h->declared, h->array ? "values" : "entries");
 	default:
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: '%.*s' is not a number", path, line,
@@ -94,24 +94,26 @@ static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *l
 	if (!is(banner, "%%matrixmarket"))
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
-		        "%s: line 1 is not a Matrix Market header: it has to begin with '%%%%MatrixMarket matrix'",
+		        "%s: line 1 is not a Matrix Market header; it must begin with '%%%%MatrixMarket matrix'",
 		        path);
 	if (!is(object, "matrix"))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: holds a Matrix Market '%s': only 'matrix' is read", path, object);
+		                 "%s: contains a Matrix Market '%s'; only 'matrix' is supported", path,
+		                 object);
 	h->array = is(format, "array");
 	h->pattern = is(field, "pattern");
 	if (!h->array && !is(format, "coordinate"))
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: Matrix Market format '%s': coordinate or array are allowed", path,
-		                 format);
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: Matrix Market format '%s' is not valid; coordinate and array are supported",
+		        path, format);
 	if (is(field, "complex") || is(symmetry, "hermitian"))
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: complex matrices are not supported", path);
 	if (!is(field, "real") && !is(field, "double") && !is(field, "integer") &&
 	    !is(field, "unsigned-integer") && (!h->pattern || h->array))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: Matrix Market field '%s': real, integer%s are allowed", path, field,
-		                 h->array ? "" : " or pattern");
+		                 "%s: Matrix Market field '%s' is not valid; real, integer%s are supported",
+		                 path, field, h->array ? "" : " and pattern");
 	if (is(symmetry, "general"))
 		h->symmetry = KDRI_MTX_GENERAL;
 	else if (is(symmetry, "symmetric"))
@@ -121,7 +123,7 @@ static kdr_status parse_banner(kdr_context *ctx, const char *path, const char *l
 	else
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
-		        "%s: Matrix Market symmetry '%s': general, symmetric or skew-symmetric are allowed",
+		        "%s: Matrix Market symmetry '%s' is not valid; general, symmetric and skew-symmetric are supported",
 		        path, symmetry);
 	return KDR_OK;
 }
@@ -135,22 +137,25 @@ static kdr_status parse_sizes(kdr_context *ctx, const char *path, int64_t number
 		p = kdri_parse_int(kdri_skip_blanks(p), end, sizes[i]);
 		if (!p || (!kdri_is_blank(*p) && !kdri_at_newline(p)) || *sizes[i] < 0)
 			return kdri_fail(ctx, KDR_ERR_FORMAT,
-			                 "%s: line %lld has to give the sizes: rows columns%s", path,
+			                 "%s: line %lld must give the sizes: rows columns%s", path,
 			                 (long long)number, h->array ? "" : " entries");
 	}
 	if (!kdri_mtx_line_end(p))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld has more than the %d sizes", path,
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld has more than %d sizes", path,
 		                 (long long)number, count);
 	if ((h->rows < 1 && !h->may_be_empty) || h->cols < 1)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: a matrix of %lld x %lld holds no data", path,
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: the matrix is empty (%lld x %lld)", path,
 		                 (long long)h->rows, (long long)h->cols);
 	if (h->rows > INT32_MAX || h->cols > INT32_MAX)
-		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "%s: %lld x %lld: more than 2147483647 rows or columns are not supported",
-		                 path, (long long)h->rows, (long long)h->cols);
+		return kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "%s: a matrix of %lld x %lld is too large; at most 2147483647 rows and columns are supported",
+		        path, (long long)h->rows, (long long)h->cols);
 	if (h->symmetry != KDRI_MTX_GENERAL && h->rows != h->cols)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %lld x %lld, but a symmetric matrix is square",
-		                 path, (long long)h->rows, (long long)h->cols);
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: the matrix has %lld x %lld entries, but a symmetric matrix must be square", path,
+		        (long long)h->rows, (long long)h->cols);
 	if (h->array && h->symmetry == KDRI_MTX_GENERAL)
 		h->declared = h->rows * h->cols; /* below 2^62 */
 	else if (h->array)
@@ -165,7 +170,7 @@ static kdr_status read_header(kdr_context *ctx, kdri_window *w, kdri_mtx_header 
 	const char *path = kdri_input_path(w->in);
 	KDRI_TRY(kdri_window_lines(ctx, w, &whole));
 	if (whole == 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty: a Matrix Market header is needed",
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty; a Matrix Market header is needed",
 		               path);
 		goto done;
 	}
@@ -185,8 +190,8 @@ static kdr_status read_header(kdr_context *ctx, kdri_window *w, kdri_mtx_header 
 			continue;
 		KDRI_TRY(kdri_window_lines(ctx, w, &whole));
 		if (whole == 0) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file ends before the line of sizes",
-			               path);
+			st = kdri_fail(ctx, KDR_ERR_FORMAT,
+			               "%s: the file ends before the line with the sizes", path);
 			goto done;
 		}
 	}
@@ -365,9 +370,10 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	KDRI_TRY(mtx_make_room(ctx, w, h, w->end, 1, &t));
 	KDRI_TRY(read_entries(ctx, w, h, &t));
 	if (h->rows > FREE_ROWS && h->rows / ROWS_PER_ENTRY > h->declared) {
-		st = kdri_fail(ctx, KDR_ERR_SIZE,
-		               "%s: %lld rows, but only %lld entries: at most %d rows for each are allowed",
-		               path, (long long)h->rows, (long long)h->declared, ROWS_PER_ENTRY);
+		st = kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "%s: declares %lld rows, but only %lld entries; at most %d rows per entry are allowed",
+		        path, (long long)h->rows, (long long)h->declared, ROWS_PER_ENTRY);
 		goto done;
 	}
 	kdri_window_close(ctx, w);
@@ -377,7 +383,7 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "%s: the entries of row %d, column %d add up to more than a double holds",
+			        "%s: the entries of row %d, column %d add up to more than the largest number",
 			        path, t.row[p] + 1, t.col[p] + 1);
 			goto done;
 		}
@@ -413,7 +419,7 @@ kdr_status kdri_mtx_read(kdr_context *ctx, kdri_input *in, const kdr_read_option
 	h.keep = kdri_range_of(options, h.rows);
 	if (h.array && options && options->parts > 0) {
 		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: a dense (array) file is not read in parts of its rows: .npy is",
+		               "%s: a dense (array) file cannot be read in parts; convert it to .npy",
 		               kdri_input_path(in));
 		goto done;
 	}

@@ -22,7 +22,7 @@ kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 /* mtx_write.c */
 kdr_status kdri_mtx_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 
-/* What a line holds that it must not. */
+/* What is wrong with a line. */
 enum kdri_mtx_trouble {
 	KDRI_MTX_FINE,
 	KDRI_MTX_NO_INDEX,
@@ -44,13 +44,13 @@ kdr_status kdri_mtx_report(kdr_context *ctx, const kdri_window *w, const kdri_mt
 /* "declares 100 entries, found 57" */
 kdr_status kdri_mtx_short(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h, int64_t found);
 
-/* Whether the line at p holds nothing to read: blank or a comment. */
+/* Whether the line at p is blank or a comment. */
 static inline bool kdri_mtx_skip(const char *p)
 {
 	return *p == '%' || kdri_at_newline(p);
 }
 
-/* At the last character of a line that may only hold blanks: the start of the next, else NULL. */
+/* The start of the next line if only blanks follow in this line; otherwise NULL. */
 static inline const char *kdri_mtx_line_end(const char *p)
 {
 	p = kdri_skip_blanks(p);

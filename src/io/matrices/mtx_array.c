@@ -1,8 +1,8 @@
-/* Matrix Market: dense matrices, one value a line, column by column. SPDX-License-Identifier: BSD-3-Clause
+/* Matrix Market: dense matrices, one value per line, column by column. SPDX-License-Identifier: BSD-3-Clause
  *
- * A plain file's size bounds how many values it can hold, so the matrix is made at once and values go
- * straight to their rows. From a pipe or a compressed file they are collected as they come, then
- * turned: twice the memory, but never more than what was really there. */
+ * The size of a plain file limits the number of its values, so that the matrix is allocated at once and values are
+ * written directly to their rows. Values from a pipe or a compressed file are collected first and then transposed, which
+ * takes twice the memory, but never more than the file really contains. */
 #include "io/matrices/mtx.h"
 
 typedef struct place {
@@ -133,7 +133,7 @@ kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 	/* Two bytes a value at least. */
 	if (plain && h->declared > size / 2 + 1) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: declares %lld values, more than the file of %lld bytes can hold",
+		               "%s: declares %lld values, more than a file of %lld bytes can contain",
 		               kdri_input_path(w->in), (long long)h->declared, (long long)size);
 		goto done;
 	}

@@ -1,7 +1,7 @@
 /* Matrix Market: writing. SPDX-License-Identifier: BSD-3-Clause
  *
- * Sparse matrices as coordinates, row by row; dense ones as an array, column by column as the format wants
- * it. The field is "integer" if every value is one, so that readers that care keep the type. */
+ * Sparse matrices are written as coordinates, row by row; dense ones as an array, column by column as the format
+ * requires. The field is "integer" if every value is an integer, so that readers can keep the type. */
 #include "io/matrices/mtx.h"
 
 static bool all_integers(const double *values, int64_t count)

@@ -1,9 +1,9 @@
 /* SVMlight / LIBSVM: reading. SPDX-License-Identifier: BSD-3-Clause
  *
- * A line is "label index:value index:value ... # comment"; "qid:n" after the label is skipped. The first
- * line tells whether there are labels. Indices count from 1, or from 0 if a 0 occurs anywhere. They
- * may come in any order, but not twice. Explicit zeros are dropped, though the largest index of all
- * still sets the number of columns. Blank lines are skipped. */
+ * A line is "label index:value index:value ... # comment"; "qid:n" after the label is skipped. The first line determines
+ * whether there are labels. Indices count from 1, or from 0 if a 0 occurs anywhere. They may come in any order, but not
+ * twice. Explicit zeros are dropped, though the largest index of all still sets the number of columns. Blank lines are
+ * skipped. */
 #include <stdio.h>
 
 #include "io/text.h"
@@ -111,7 +111,7 @@ static const char *parse_pairs(const char *line, const char *p, const char *end,
 		}
 		here->low = KDRI_MIN(here->low, index);
 		here->high = KDRI_MAX(here->high, index);
-		/* Zeros stay until duplicates were looked for. */
+		/* Zeros are kept until duplicates have been searched. */
 		sorted &= n == 0 || index > col[n - 1];
 		col[n] = (int32_t)index;
 		val[n++] = value;
@@ -170,12 +170,12 @@ static void svmlight_parse_slice(const kdri_slice *s, bool labelled, const rows 
 static kdr_status svmlight_report(kdr_context *ctx, const kdri_window *w, const problem *x)
 {
 	static const char *const words[] = {
-		[NO_PAIR] = "is not a pair index:value",
-		[INDEX] = "is an index beyond 2147483646",
+		[NO_PAIR] = "is not an index:value pair",
+		[INDEX] = "is an index above 2147483646",
 		[NO_VALUE] = "is not a number",
 		[NOT_FINITE] = "is not a finite number",
-		[SEVERAL] = "holds several labels: one a line is allowed",
-		[LABEL_MISSING] = "stands where the first line has a label",
+		[SEVERAL] = "has several labels; one per line is allowed",
+		[LABEL_MISSING] = "is not a label, but the first line has one",
 		[LABEL_EXTRA] = "is a label, but the first line has none",
 	};
 	const char *path = kdri_input_path(w->in);
@@ -287,9 +287,10 @@ static kdr_status svmlight_hand_over(kdr_context *ctx, const char *path, bool la
 	bool integers;
 	int64_t base = r->low == 0 ? 0 : 1, sum = 0;
 	if (r->count == 0)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: no rows", path);
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: the file has no rows", path);
 	if (r->low == INT64_MAX)
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: no features: pairs index:value are needed", path);
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "%s: the file has no features; index:value pairs are needed", path);
 	if (labelled)
 		KDRI_TRY(kdri_names_sort_integers(ctx, &r->classes, r->labels, r->count, &integers));
 	KDRI_TRY(KDRI_GROW(ctx, &r->size, r->count + 1));

@@ -1,8 +1,8 @@
 /* SVMlight / LIBSVM: writing. SPDX-License-Identifier: BSD-3-Clause
  *
- * One-based, zeros left out; the label is the class's name, 0 where the data have none, "?" where one
- * row's is unknown. If nothing stands in the last column, the first row gets it as an explicit zero, which
- * keeps the number of columns. */
+ * Indices are one-based and zeros are omitted. The label is the name of the class, 0 if the data have no classes, "?" if
+ * that of a row is unknown. If the last column is empty, the first row gets an explicit zero there, which keeps the
+ * number of columns. */
 #include "io/text.h"
 
 static bool last_column_used(const kdr_data *d)
@@ -49,7 +49,7 @@ kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_dat
 		if (d->classes[c][0] == '\0' || strpbrk(d->classes[c], " \t\r\n#:,"))
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
-			        "%s: class '%s' cannot be written: a label here is one word without '#', ':' and ','",
+			        "%s: class '%s' cannot be written; a label in this format must be one word without '#', ':' and ','",
 			        path, d->classes[c]);
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	bool widen = !last_column_used(d);

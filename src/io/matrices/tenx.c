@@ -1,13 +1,13 @@
-/* 10x Genomics' folders: counts of molecules as a matrix beside the names of cells and genes.
+/* Folders of 10x Genomics: a matrix of molecule counts, and files with the names of cells and genes.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  *     matrix.mtx      genes in rows, cells in columns: turned
  *     barcodes.tsv    a line a cell: the names of the rows
  *     features.tsv    a line a gene: identifier, symbol, kind; genes.tsv before version 3: identifier, symbol
  *
- * each also with .gz, and, as repositories have them, with something before the name ("GSM1_matrix.mtx.gz"), where the
- * matrix is given and the format told. Symbols are the names of the columns: what people know, and what is the same in
- * files of different references; where they are not different they are made so as AnnData does. */
+ * each also with .gz and, as in repositories, with a prefix ("GSM1_matrix.mtx.gz") if the matrix is named and the format
+ * specified. Gene symbols become the column names, because people know them and they are the same in files of different
+ * references; duplicate symbols are made distinct as AnnData does. */
 #include "io/matrices/tenx.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@ static bool find_file(const char *prefix, size_t length, const char *name, char 
 	return false;
 }
 
-/* What stands before "matrix.mtx" in the name of the matrix. */
+/* The prefix of "matrix.mtx" in the name of the matrix. */
 static size_t prefix_of(const char *matrix)
 {
 	size_t n = strlen(matrix) - (kdri_ends_with(matrix, ".gz") ? 3 : 0), own = sizeof matrix_name - 1;
@@ -144,8 +144,10 @@ kdr_status kdri_tenx_finish(kdr_context *ctx, char *const *types, kdr_data *data
 		for (int64_t j = 0; j < cols; j++)
 			to[j] = strcmp(types[j], genes) == 0 ? (int32_t)kept++ : -1;
 		keep_columns(data, to, kept);
-		kdri_message(ctx, "%s: %lld features that are no genes (antibodies, guides) are left out",
-		             data->path, (long long)(cols - kept));
+		kdri_message(
+		        ctx,
+		        "%s: %lld features that are not genes (such as antibodies and guides) were skipped",
+		        data->path, (long long)(cols - kept));
 	}
 	KDRI_TRY(kdri_names_distinct(ctx, data->features, data->cols));
 done:
@@ -164,12 +166,14 @@ static kdr_status read_lines(kdr_context *ctx, const char *path, int64_t expecte
 	int64_t count = 0;
 	st = kdri_lines_read(ctx, path, expected, &lines, &count);
 	if (st == KDR_ERR_DATA)
-		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: more lines than the %lld %s of the matrix beside it, or a blank one",
-		               path, (long long)expected, what);
+		st = kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: has a blank line, or more lines than the %lld %s of the matrix in the same folder",
+		        path, (long long)expected, what);
 	else if (st == KDR_OK && count != expected)
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %lld lines for the %lld %s of the matrix beside it",
-		               path, (long long)count, (long long)expected, what);
+		st = kdri_fail(ctx, KDR_ERR_FORMAT,
+		               "%s: has %lld lines for the %lld %s of the matrix in the same folder", path,
+		               (long long)count, (long long)expected, what);
 	if (st != KDR_OK)
 		goto done;
 	*out = lines;
@@ -192,7 +196,7 @@ static void cut_field(char **lines, int64_t count, int field)
 	}
 }
 
-/* Names of the columns, and their kinds where the table has a third column. */
+/* Names of the columns, and their kinds if the table has a third column. */
 static kdr_status tenx_read_features(kdr_context *ctx, const char *path, kdr_data *d, char ***types)
 {
 	kdr_status st;
@@ -227,12 +231,12 @@ static kdr_status find_files(kdr_context *ctx, const char *path, char *matrix, c
 		n = snprintf(prefix, sizeof prefix, "%.*s", (int)prefix_of(path), path);
 	}
 	if (!find_file(prefix, (size_t)n, "barcodes.tsv", barcodes, PATH_ROOM))
-		return kdri_fail(ctx, KDR_ERR_READ, "%s: there is no %sbarcodes.tsv or .gz beside it", matrix,
-		                 prefix);
+		return kdri_fail(ctx, KDR_ERR_READ,
+		                 "%s: there is no %sbarcodes.tsv or .gz in the same folder", matrix, prefix);
 	if (!find_features(prefix, (size_t)n, features, PATH_ROOM))
 		return kdri_fail(ctx, KDR_ERR_READ,
-		                 "%s: there is no %sfeatures.tsv, genes.tsv or .gz beside it", matrix,
-		                 prefix);
+		                 "%s: there is no %sfeatures.tsv, genes.tsv or .gz in the same folder",
+		                 matrix, prefix);
 	return KDR_OK;
 }
 
@@ -263,5 +267,5 @@ const kdri_format kdri_format_tenx = {
 	.id = "10x",
 	.endings = endings,
 	.read = read_tenx,
-	.help = "10x Genomics: a folder of matrix.mtx, barcodes.tsv and features.tsv or genes.tsv",
+	.help = "10x Genomics: a folder with matrix.mtx, barcodes.tsv and features.tsv or genes.tsv",
 };

@@ -1,8 +1,9 @@
 /* NumPy's .npy: arrays in and out. SPDX-License-Identifier: BSD-3-Clause
  *
- * Elements stream through a block of fixed size into their final place, so the peak is the matrix and
- * that block. A streamed matrix of doubles in C order is the file itself, mapped. Fortran order is turned a group of columns at a time: each pass writes runs of the group's
- * width into every row, which keeps the stores within few cache lines. */
+ * Elements are read through a block of fixed size into their final place, so that the peak memory is the matrix and that
+ * block. A streamed matrix of doubles in C order is the mapped file itself. Fortran order is transposed a group of
+ * columns at a time: each pass writes runs of the group's width into every row, which keeps the stores within few cache
+ * lines. */
 #include "io/binary.h"
 
 #include <errno.h>
@@ -37,10 +38,10 @@ static kdr_status need_numbers(kdr_context *ctx, const kdri_source *s, const kdr
                                bool integers)
 {
 	if (h->kind != 'n')
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array holds text; numbers are expected",
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array contains text; numbers are expected",
 		                 s->label);
 	if (integers && !kdri_element_integer(h->type))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array does not hold integers", s->label);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array does not contain integers", s->label);
 	return KDR_OK;
 }
 
@@ -83,7 +84,7 @@ kdr_status kdri_npy_read_int64(kdr_context *ctx, const kdri_source *s, const kdr
 		int64_t n = KDRI_MIN(BLOCK, h->count - i);
 		KDRI_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
 		if (!kdri_element_to_int64(h->type, h->swapped, raw, n, values + i)) {
-			st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: an integer beyond 2^63", s->label);
+			st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: an integer is larger than 2^63", s->label);
 			goto done;
 		}
 	}
@@ -112,8 +113,9 @@ kdr_status kdri_npy_read_indices(kdr_context *ctx, const kdri_source *s, const k
 		bool fits = kdri_element_to_int64(h->type, h->swapped, raw, n, wide);
 		for (int64_t j = 0; j < n; j++) {
 			if (!fits || wide[j] < 0 || wide[j] >= bound) {
-				st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: an index %lld is outside 0 .. %lld",
-				               s->label, (long long)wide[j], (long long)(bound - 1));
+				st = kdri_fail(ctx, KDR_ERR_FORMAT,
+				               "%s: index %lld is outside the range from 0 to %lld", s->label,
+				               (long long)wide[j], (long long)(bound - 1));
 				goto done;
 			}
 			values[i + j] = (int32_t)wide[j];
@@ -138,7 +140,7 @@ static kdr_status read_fortran(kdr_context *ctx, const kdri_source *s, const kdr
 	if (s->most < 0 && h->count > unknown_most)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: Fortran order of more than 1 GiB is read from files only, not from a pipe",
+		        "%s: an array in Fortran order of more than 1 GiB cannot be read from a pipe; use a file",
 		        s->label);
 	KDRI_TRY(kdri_alloc(ctx, &raw, BLOCK, (size_t)h->width));
 	KDRI_TRY(KDRI_NEW(ctx, &group, width * rows));
@@ -167,15 +169,16 @@ kdr_status kdri_npy_read_matrix(kdr_context *ctx, const kdri_source *s, const kd
 	double *values = NULL;
 	KDRI_TRY(need_numbers(ctx, s, h, false));
 	if (h->ndim != 1 && h->ndim != 2) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array has %d dimensions; 1 or 2 are read",
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array has %d dimensions; 1 or 2 are supported",
 		               s->label, h->ndim);
 		goto done;
 	}
 	int64_t rows = h->shape[0], cols = h->ndim == 2 ? h->shape[1] : 1;
 	if (h->count == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "%s: the array is empty (%lld x %lld); at least one row and column are needed",
-		               s->label, (long long)rows, (long long)cols);
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: the array is empty (%lld x %lld); at least one row and one column are needed",
+		        s->label, (long long)rows, (long long)cols);
 		goto done;
 	}
 	if (h->fortran && rows > 1 && cols > 1)
@@ -229,7 +232,7 @@ static kdr_status npy_cut(kdr_context *ctx, const kdri_source *s, kdri_input *in
 	kdr_status st;
 	if (h->fortran && h->ndim == 2 && h->shape[0] > 1 && h->shape[1] > 1)
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: Fortran order is not read in parts of its rows: save it in C order",
+		                 "%s: an array in Fortran order cannot be read in parts; save it in C order",
 		                 s->label);
 	int64_t cols = h->count / KDRI_MAX(h->shape[0], 1);
 	KDRI_TRY(kdri_input_skip(ctx, in, range.first * cols * h->width));

@@ -133,7 +133,7 @@ static kdr_status decode_type(kdr_context *ctx, const char *label, const char *d
 	                                                      : "an unknown type";
 	return kdri_fail(
 	        ctx, type[0] == 'f' ? KDR_ERR_UNSUPPORTED : KDR_ERR_FORMAT,
-	        "%s: the array holds %s (dtype '%s'); integers, booleans and floats of up to 64 bits are read",
+	        "%s: the array contains %s (dtype '%s'); integers, booleans and floats of up to 64 bits are supported",
 	        label, what, descr);
 }
 
@@ -151,7 +151,7 @@ static kdr_status npy_header_parse(kdr_context *ctx, const char *label, cursor *
 			if (npy_header_take(c, '['))
 				return kdri_fail(
 				        ctx, KDR_ERR_FORMAT,
-				        "%s: the array holds records (a structured dtype); plain numbers are read",
+				        "%s: the array contains records (a structured dtype); only plain numbers are supported",
 				        label);
 			if (!take_string(c, descr, sizeof descr))
 				goto damaged;
@@ -199,7 +199,7 @@ static kdr_status check_size(kdr_context *ctx, const kdri_source *s, int64_t hea
 	if (s->most >= 0 && bytes > s->most - header_bytes)
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
-		        "%s: the array's header promises %lld bytes, but at most %lld can follow: truncated, or not what it says",
+		        "%s: the header of the array claims %lld bytes, but at most %lld can follow; the file is truncated or damaged",
 		        s->label, (long long)bytes, (long long)KDRI_MAX(0, s->most - header_bytes));
 	return st;
 too_large:
@@ -211,8 +211,8 @@ kdr_status kdri_source_exactly(kdr_context *ctx, const kdri_source *source, void
 	size_t got = 0;
 	kdr_status st = source->read(ctx, source->user, buffer, size, &got);
 	if (st == KDR_OK && got < size)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: ends in the middle of an array: truncated",
-		                 source->label);
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: ends in the middle of an array; the file is truncated", source->label);
 	return st;
 }
 
@@ -225,13 +225,14 @@ kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdr
 	size_t got = 0;
 	KDRI_TRY(source->read(ctx, source->user, start, 10, &got));
 	if (got < 10 || memcmp(start, "\x93NUMPY", 6) != 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not start as a NumPy array does (\\x93NUMPY)",
-		               source->label);
+		st = kdri_fail(ctx, KDR_ERR_FORMAT,
+		               "%s: is not a NumPy array (it does not begin with \\x93NUMPY)", source->label);
 		goto done;
 	}
 	int version = start[6];
 	if (version < 1 || version > 3) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: version %d of the NumPy format; 1 to 3 are read",
+		st = kdri_fail(ctx, KDR_ERR_FORMAT,
+		               "%s: version %d of the NumPy format is not supported; 1 to 3 are",
 		               source->label, version);
 		goto done;
 	}
@@ -243,7 +244,7 @@ kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdr
 	}
 	if (length > HEADER_MOST || (source->most >= 0 && (int64_t)length > source->most)) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: an array header of %zu bytes is beyond the file or unreasonable",
+		               "%s: an array header of %zu bytes is too long or exceeds the file",
 		               source->label, length);
 		goto done;
 	}

@@ -44,11 +44,12 @@ static kdr_status open_named(kdr_context *ctx, archive *a, const char *name)
 {
 	int64_t index = kdri_zip_find(a->zip, name);
 	if (index < 0)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: a sparse matrix without '%s'", a->path, name);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the sparse matrix has no array '%s'", a->path,
+		                 name);
 	return open_array(ctx, a, index);
 }
 
-/* "a, b, c", cut where the room ends. */
+/* "a, b, c", truncated to the room available. */
 static void list_names(const kdri_zip *zip, char *out, size_t room)
 {
 	out[0] = '\0';
@@ -76,12 +77,11 @@ static kdr_status find_array(kdr_context *ctx, const archive *a, const char *wan
 	}
 	list_names(a->zip, names, sizeof names);
 	if (found < 0)
-		st = wanted ? kdri_fail(ctx, KDR_ERR_DATA, "%s: has no array '%s'; it has: %s", a->path,
-		                        wanted, names)
-		            : kdri_fail(
-		                      ctx, KDR_ERR_DATA,
-		                      "%s: has %lld arrays; one is needed, or say which as file.npz:name: %s",
-		                      a->path, (long long)kdri_zip_count(a->zip), names);
+		st = wanted ? kdri_fail(ctx, KDR_ERR_DATA, "%s: has no array '%s'; its arrays are: %s",
+		                        a->path, wanted, names)
+		            : kdri_fail(ctx, KDR_ERR_DATA,
+		                        "%s: has %lld arrays; specify one as file.npz:name: %s", a->path,
+		                        (long long)kdri_zip_count(a->zip), names);
 	*index = found;
 done:
 	kdri_free(ctx, full);
@@ -112,7 +112,8 @@ static kdr_status read_layout(kdr_context *ctx, archive *a, layout *out)
 			goto done;
 		}
 	st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-	               "%s: a sparse matrix in format '%s'; csr, csc and coo are read", a->path, text);
+	               "%s: the sparse matrix has format '%s'; csr, csc and coo are supported", a->path,
+	               text);
 done:
 	return st;
 }
@@ -158,7 +159,7 @@ static kdr_status npz_read_sparse(kdr_context *ctx, archive *a, const kdr_read_o
 	KDRI_TRY(open_named(ctx, a, "shape.npy"));
 	if (a->header.count != 2) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: a sparse matrix's shape has %lld sizes; 2 are expected", a->path,
+		               "%s: the shape of the sparse matrix has %lld sizes; 2 are expected", a->path,
 		               (long long)a->header.count);
 		goto done;
 	}
@@ -275,5 +276,5 @@ const kdri_format kdri_format_npz = {
 	.endings = endings,
 	.read = read_npz,
 	.write = write_npz,
-	.help = "NumPy archive: the only array or file.npz:name; scipy.sparse CSR, CSC and COO",
+	.help = "NumPy archive: the only array, or file.npz:name; scipy.sparse CSR, CSC and COO",
 };

@@ -1,7 +1,7 @@
-/* Files that appear whole or not at all. SPDX-License-Identifier: BSD-3-Clause
+/* Files that are written completely or not at all. SPDX-License-Identifier: BSD-3-Clause
  *
- * Bytes go to a temporary file in the same folder; commit flushes it to the disk (fsync) and renames it
- * into place, which POSIX makes atomic. A failure, a full disk or a kill leaves the old file, or none. */
+ * Bytes go to a temporary file in the same folder; commit flushes it to the disk (fsync) and renames it into place,
+ * which POSIX makes atomic. A failure, a full disk or a kill leaves the old file, or none. */
 #include "io/archive/inflate.h"
 #include "io/io.h"
 
@@ -97,7 +97,7 @@ static bool make_parents(char *path)
 	return made;
 }
 
-/* A new file beside `path`, of a name nobody has. */
+/* Creates a file with an unused name in the folder of `path`. */
 static void open_temporary(kdri_output *o, size_t room)
 {
 	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
@@ -129,7 +129,8 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 			goto done;
 		}
 		if (!force) {
-			st = kdri_fail(ctx, KDR_ERR_EXISTS, "%s: exists already; --force replaces it", path);
+			st = kdri_fail(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
+			               path);
 			goto done;
 		}
 	}
@@ -143,7 +144,7 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 		KDRI_TRY(kdri_need_zlib(ctx, path));
 		o->z = kdri_zlib(ctx);
 		if (deflateInit2(&o->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to compress", path);
+			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: out of memory while compressing", path);
 			goto done;
 		}
 		o->gzip = true;
@@ -236,7 +237,7 @@ static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 			o->temporary[0] = '\0';
 			goto done;
 		}
-		st = exists ? kdri_fail(ctx, KDR_ERR_EXISTS, "%s: exists already; --force replaces it",
+		st = exists ? kdri_fail(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
 		                        o->path)
 		            : write_error(ctx, o);
 		goto done;

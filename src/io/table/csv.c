@@ -1,9 +1,10 @@
-/* Tables of text (CSV, TSV): the whole of reading. SPDX-License-Identifier: BSD-3-Clause
+/* Text tables (CSV, TSV): the stages of reading. SPDX-License-Identifier: BSD-3-Clause
  *
- * First as a table of plain numbers, in one pass. Where a cell turns out to be none, or row names that were guessed from
- * the first rows repeat, every cell is looked at, each column is taken for what it is, and the table is read as that;
- * where a column of numbers turns out to be row names, it is read again with these. Of a table in parts all cells are looked at, so
- * that columns are the same in every part, and then the rows of the part are read. */
+ * A table is first read as a table of plain numbers, in one pass. If a cell is not a number, or if row names that were
+ * guessed from the first rows repeat, every cell is inspected, the kind of each column is detected, and the table is
+ * read accordingly. If a column of numbers turns out to be row names, the table is read again with these. For a table
+ * that is read in parts, all cells are inspected, so that columns are the same in every part, and then the rows of the
+ * part are read. */
 #include "io/table/table.h"
 
 /* What reading a table takes. */
@@ -12,17 +13,17 @@ typedef struct reading {
 	const kdr_read_options *options;
 	char delimiter;
 	kdri_missing missing;
-	kdri_wishes wishes;
+	kdri_column_specs specs;
 	kdri_window w;
 	kdri_csv_layout l;
 	kdri_csv_table t;
-	int64_t rows; /* of the file, where all were looked at */
+	int64_t rows; /* of the file, if all were inspected */
 } reading;
 
 static void close_reading(kdr_context *ctx, reading *r)
 {
 	kdri_csv_table_free(ctx, &r->t);
-	kdri_wishes_free(ctx, &r->wishes);
+	kdri_column_specs_free(ctx, &r->specs);
 	kdri_csv_layout_free(ctx, &r->l);
 	kdri_window_close(ctx, &r->w);
 }
@@ -34,7 +35,7 @@ static kdr_status open_reading(kdr_context *ctx, kdri_input *in, const kdr_read_
 	kdr_status st;
 	*r = (reading){ .in = in, .options = options ? options : &none, .delimiter = delimiter };
 	KDRI_TRY(kdri_missing_read(ctx, r->options->missing, &r->missing));
-	KDRI_TRY(kdri_wishes_read(ctx, r->options->columns, &r->wishes));
+	KDRI_TRY(kdri_column_specs_read(ctx, r->options->columns, &r->specs));
 	KDRI_TRY(kdri_input_hold(ctx, in));
 	KDRI_TRY(kdri_csv_start(ctx, in, r->options, delimiter, &r->w, &r->l));
 done:
@@ -50,7 +51,7 @@ static kdr_status read_again(kdr_context *ctx, reading *r)
 	r->t.part = r->options->parts > 0;
 	r->t.keep = kdri_range_of(r->options, r->rows);
 	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &fresh));
-	if (fresh.fields != r->l.fields) { /* somebody writes to it */
+	if (fresh.fields != r->l.fields) { /* another process is writing to it */
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: the file changed while it was read",
 		               kdri_input_path(r->in));
 		goto done;
@@ -74,11 +75,11 @@ static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings
 		KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, &s));
 	}
 	r->rows = s.rows;
-	KDRI_TRY(kdri_kinds_decide(ctx, kdri_input_path(r->in), r->options, &r->wishes, &s, &r->l, findings));
+	KDRI_TRY(kdri_kinds_decide(ctx, kdri_input_path(r->in), r->options, &r->specs, &s, &r->l, findings));
 	if (remark)
 		KDRI_TRY(kdri_table_remark(ctx, r->missing, &s, &r->l, findings));
 	if (remark)
-		KDRI_TRY(kdri_named_remark(ctx, &r->wishes, &r->l, findings));
+		KDRI_TRY(kdri_named_remark(ctx, &r->specs, &r->l, findings));
 done:
 	kdri_survey_free(ctx, &r->l, &s);
 	return st;
@@ -94,15 +95,13 @@ static kdr_status check_part(kdr_context *ctx, const reading *r)
 	    r->missing != KDRI_MISSING_KEEP)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s: --missing %s looks at all rows, and a table is read in parts here: error, "
-		        "zero and keep are allowed",
+		        "%s: --missing %s needs all rows, but the table is read in parts here; use error, zero or keep",
 		        kdri_input_path(r->in), r->options->missing);
 	for (int64_t j = 0; j < r->l.fields; j++)
 		if (r->l.roles[j].kind == KDR_COLUMN_DATE)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
-			        "%s: column %lld (%s) holds dates, which count from the first of all rows, and a table is "
-			        "read in parts here: --columns '-%s' leaves it out",
+			        "%s: column %lld (%s) has dates, which are counted from the earliest of all rows, but the table is read in parts here; use --columns '-%s' to skip it",
 			        kdri_input_path(r->in), (long long)j + 1, kdri_csv_title(&r->l, j, title),
 			        kdri_csv_title(&r->l, j, title));
 	return KDR_OK;
@@ -133,7 +132,7 @@ static kdr_status read_table(kdr_context *ctx, reading *r)
 {
 	kdr_status st;
 	bool plain, text = false, differ = true, ids = false;
-	KDRI_TRY(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->wishes, &r->l, &plain));
+	KDRI_TRY(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->specs, &r->l, &plain));
 	plain = plain && r->options->parts < 1;
 	if (plain)
 		KDRI_TRY(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
@@ -143,7 +142,7 @@ static kdr_status read_table(kdr_context *ctx, reading *r)
 		kdri_csv_table_free(ctx, &r->t);
 		return read_mixed(ctx, r);
 	}
-	KDRI_TRY(kdri_table_find_ids(ctx, kdri_input_path(r->in), &r->wishes, &r->l, &r->t, &ids));
+	KDRI_TRY(kdri_table_find_ids(ctx, kdri_input_path(r->in), &r->specs, &r->l, &r->t, &ids));
 	if (ids)
 		KDRI_TRY(read_again(ctx, r));
 done:

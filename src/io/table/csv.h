@@ -1,4 +1,4 @@
-/* Tables of text: cells and columns. SPDX-License-Identifier: BSD-3-Clause */
+/* Text tables: cells and columns. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_CSV_H
 #define KDRI_CSV_H
 
@@ -13,7 +13,7 @@ typedef enum kdri_how {
 	KDRI_HOW_DATE
 } kdri_how;
 
-/* What a field is taken for, and why. */
+/* The role of a field, and why it was chosen. */
 typedef struct kdri_role {
 	kdr_column_kind kind;
 	unsigned order;   /* of dates: table.h */
@@ -26,17 +26,18 @@ typedef struct kdri_role {
 	char why[96];
 } kdri_role;
 
-/* What the file's first rows and the caller's wishes say about its columns; then, what all rows say. */
+/* The columns of a file, according to its first rows and the caller's options; later, according to all rows. */
 typedef struct kdri_csv_layout {
-	char delimiter, point; /* point: where none is told for a field */
+	char delimiter, point; /* point: the default of fields without their own */
 	bool header;
-	bool empty; /* a header and no row, which kdr_read_options.may_be_empty allows: there are `names`, and no roles */
+	bool empty; /* a header without rows, which kdr_read_options.may_be_empty allows: there are `names`, but no
+		       roles */
 	bool keep_nonfinite;
-	bool dressed;             /* numbers may have units, and separated thousands */
-	bool guessed;             /* `id` is a guess by the first rows, to be dropped if names repeat */
-	bool quoted;              /* every cell of the first rows is in quotes, so that these say nothing */
-	bool latin;               /* bytes that are no UTF-8 were read as Latin-1 */
-	const char *const *na;    /* told texts that stand for no value */
+	bool dressed; /* numbers may have units and thousands separators */
+	bool guessed; /* `id` is a guess from the first rows and is dropped if names repeat */
+	bool quoted;  /* every cell of the first rows is in quotes, so that quotes carry no information */
+	bool latin;   /* bytes that are not UTF-8 were read as Latin-1 */
+	const char *const *na;    /* specified texts that mean a missing value */
 	bool na_numbers;          /* one of them is a number */
 	int64_t fields;           /* cells in each row */
 	int64_t cols;             /* columns of the matrix */
@@ -47,26 +48,26 @@ typedef struct kdri_csv_layout {
 	char *points;             /* `fields`: decimal signs */
 } kdri_csv_layout;
 
-/* Opens a window on the beginning of an input that can be rewound: finds out the encoding, and looks at the first rows;
- * the window is then past the header. `delimiter` 0: find out. */
+/* Opens a window on the beginning of an input that can be rewound, detects the encoding and inspects the first rows; the
+ * window is then past the header. `delimiter` 0: detect it. */
 kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
                           kdri_window *w, kdri_csv_layout *l);
-/* Looks at the first rows of the window, which is filled, and moves it past the header.
- * `delimiter` 0: find out among comma, semicolon, tab and bar. */
+/* Inspects the first rows of the filled window and moves it past the header. `delimiter` 0: detect comma, semicolon, tab
+ * or bar. */
 kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read_options *options,
                                 char delimiter, kdri_csv_layout *layout);
-/* The error for a row, beginning at p, that the end of the file cuts off within quotes. */
+/* The error for a row that begins at p and is unfinished, within quotes, at the end of the file. */
 kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char *p);
 void kdri_csv_layout_free(kdr_context *ctx, kdri_csv_layout *layout);
-/* The field called `wanted`, or numbered so; -1 if there is none. */
+/* The field with the name or number `wanted`; -1 if there is none. */
 int64_t kdri_csv_field(const kdri_csv_layout *l, const char *wanted);
-/* The error for one that is not there; `what`: "id ", "label " or "". */
+/* The error for a column that does not exist; `what`: "id ", "label " or "". */
 kdr_status kdri_csv_no_column(kdr_context *ctx, const char *path, const kdri_csv_layout *l,
                               const char *wanted, const char *what);
 /* The title of a field, or x1, x2, ... in `room`. */
 const char *kdri_csv_title(const kdri_csv_layout *l, int64_t field, char room[24]);
 
-/* csv_rows.c: all rows, as the layout's roles say, into a matrix, names and classes. */
+/* csv_rows.c: reads all rows according to the layout's roles into a matrix, names and classes. */
 typedef struct kdri_csv_table {
 	double *values;
 	int64_t rows, room;
@@ -80,16 +81,16 @@ typedef struct kdri_csv_table {
 	bool part; /* only the rows of `keep` are wanted; `seen` were passed */
 	kdri_range keep;
 	int64_t seen;
-	bool holes; /* some cells have no value: the first is there */
+	bool holes; /* some values are missing: the position of the first */
 	int64_t hole_line, hole_field;
 } kdri_csv_table;
-/* *text: a field of numbers holds something else, and the table is not read; where that is NULL, it is an error. Cells
- * without a value are NaN. */
+/* *text is set if a field of numbers contains something else; the table is then not read. If `text` is NULL, this is an
+ * error. Missing values are NaN. */
 kdr_status kdri_csv_rows(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_csv_table *t,
                          bool *text);
 void kdri_csv_table_free(kdr_context *ctx, kdri_csv_table *t);
 
-/* One cell: its text without blanks around it; within the quotes where it had them. */
+/* One cell: its text without surrounding blanks and quotes. */
 typedef struct kdri_csv_cell {
 	const char *begin, *end;
 	bool quoted;
@@ -97,26 +98,26 @@ typedef struct kdri_csv_cell {
 	const char *stop; /* the delimiter or newline after it */
 } kdri_csv_cell;
 
-/* The cell at p. The text must hold a whole row, that is, a newline outside quotes. */
+/* The cell at p. The text must contain a complete row, that is, a newline outside quotes. */
 kdri_csv_cell kdri_csv_cell_at(const char *p, char delimiter);
 /* One past the newline that ends the row at p, or NULL if it does not end before `end`. */
 const char *kdri_csv_row_end(const char *p, const char *end, char delimiter);
 /* Whether the cell is a number, NaN and infinities included. */
 bool kdri_csv_is_number(const kdri_csv_cell *cell, char point, double *value);
-/* The cell's text, doubled quotes made one, cut to `room` bytes with its NUL. Returns its length. */
+/* Copies the cell's text with doubled quotes undone, at most `room` bytes including the NUL. Returns its length. */
 size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room);
-/* A copy of the cell's text, doubled quotes made one. */
+/* A copy of the cell's text with doubled quotes undone. */
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out);
 
-/* csv_copy.c: copies a table of text as it is written, with one more column at its end. `title` is used if it has a header and
- * no such column, else title_2, ...; cells has `rows` texts, NULL for an empty cell. */
+/* csv_copy.c: copies a text table unchanged and appends a column. The column is called `title`, or title_2 and so on if
+ * there is such a column; `cells` has `rows` texts, NULL for an empty cell. */
 kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
                                   const char *title, const char *const *cells, int64_t rows, const char *path,
                                   bool force);
 
 /* csv_write.c */
 
-/* One cell of text, quoted where it must be. */
+/* Writes one cell of text, quoted if necessary. */
 kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter);
 kdr_status kdri_csv_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 kdr_status kdri_tsv_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);

@@ -1,7 +1,7 @@
-/* Cells of a table of text, after RFC 4180. SPDX-License-Identifier: BSD-3-Clause
+/* Cells of a text table, according to RFC 4180. SPDX-License-Identifier: BSD-3-Clause
  *
- * A quote opens a quoted cell only where the cell begins (blanks before it do not count); inside, two
- * quotes stand for one and newlines are text. Anywhere else a quote is a character like any other. */
+ * A quote opens a quoted cell only at the beginning of the cell (blanks before it are ignored); inside, two quotes mean
+ * one and newlines are text. Anywhere else a quote is a character like any other. */
 #include "io/table/csv.h"
 
 static inline bool is_blank(char c, char delimiter)

@@ -1,7 +1,7 @@
-/* A table of text with one more column. SPDX-License-Identifier: BSD-3-Clause
+/* Copies a text table with one more column. SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows are copied as they are: separators, quotes, decimal signs, blank lines and line ends stay. A cell is added at the end of
- * each row, before the separator if rows end in one. The text is encoded as it was. */
+ * Rows are copied as they are: separators, quotes, decimal signs, blank lines and line ends stay. A cell is added at the
+ * end of each row, before the separator if rows end in one. The text is encoded as it was. */
 #include "core/utf8.h"
 #include "io/table/csv.h"
 
@@ -150,7 +150,7 @@ done:
 	return st;
 }
 
-/* What stands before the table: a byte order mark, and a line "sep=;". */
+/* What precedes the table: a byte order mark, and a line "sep=;". */
 static kdr_status copy_start(const copier *c, kdri_window *w)
 {
 	kdr_status st = KDR_OK;
@@ -212,7 +212,7 @@ kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdr
 	if (c.at != rows)
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: has %lld rows now and had %lld when it was read: it has changed meanwhile",
+		        "%s: the file has changed: it has %lld rows now, but had %lld when it was read",
 		        input, (long long)c.at, (long long)rows);
 done:
 	if (c.out)

@@ -1,4 +1,4 @@
-/* What a table's first rows say about its columns. SPDX-License-Identifier: BSD-3-Clause
+/* Detects the layout of a table from its first rows. SPDX-License-Identifier: BSD-3-Clause
  *
  * - Delimiter: what a first line "sep=;" says. Else, of comma, semicolon, tab and bar, those that cut each of the first
  *   rows into equally many cells, and of these the one that leaves the largest share of values (numbers, dates,
@@ -90,8 +90,8 @@ static bool ends_empty(const row *r, char delimiter)
 	return r->fields > 1 && !cell.quoted && cell.end == cell.begin;
 }
 
-/* How well a delimiter suits: 0 where it cuts nothing, or rows into different numbers of cells; else the share of
- * values among the cells below the first row, from 1 to 2. */
+/* How well a delimiter fits: 0 if it splits nothing, or splits rows into different numbers of cells; otherwise 1 plus
+ * the fraction of values among the cells below the first row. */
 static double suits(const row *rows, int n, char delimiter, const char *const *na)
 {
 	int64_t cells = 0, values = 0, most = 0, least = INT64_MAX;
@@ -163,7 +163,7 @@ static int64_t field_number(const char *text)
 	return text && kdri_parse_int(text, end, &v) == end && v >= 1 ? v - 1 : -1;
 }
 
-/* Whether all cells of the rows are in quotes, which then say nothing of what is a number. */
+/* Whether all cells of the rows are in quotes, which then do not indicate what is a number. */
 static bool all_quoted(const row *rows, int n, char delimiter)
 {
 	for (int i = 0; i < n; i++)
@@ -226,23 +226,23 @@ static kdr_status has_model_names(kdr_context *ctx, const kdri_csv_layout *l, co
                                   const kdr_read_options *o, bool *out)
 {
 	kdr_status st;
-	kdri_wishes wishes = { 0 };
+	kdri_column_specs specs = { 0 };
 	const char *p = r->begin;
 	int64_t known = 0;
-	KDRI_TRY(kdri_wishes_read(ctx, o->columns, &wishes));
+	KDRI_TRY(kdri_column_specs_read(ctx, o->columns, &specs));
 	for (int64_t j = 0; j < r->fields; j++) {
 		kdri_csv_cell a = kdri_csv_cell_at(p, l->delimiter);
 		const size_t length = (size_t)(a.end - a.begin);
 		bool found = false;
-		for (int64_t i = 0; i < wishes.count && !found; i++)
-			found = wishes.items[i].optional && strlen(wishes.items[i].name) == length &&
-			        memcmp(wishes.items[i].name, a.begin, length) == 0;
+		for (int64_t i = 0; i < specs.count && !found; i++)
+			found = specs.items[i].optional && strlen(specs.items[i].name) == length &&
+			        memcmp(specs.items[i].name, a.begin, length) == 0;
 		known += found;
 		p = a.stop + 1;
 	}
 	*out = known > 0 && 2 * known >= r->fields;
 done:
-	kdri_wishes_free(ctx, &wishes);
+	kdri_column_specs_free(ctx, &specs);
 	return st;
 }
 
@@ -254,7 +254,7 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 	bool words = false, numbers = false;
 	if ((o->label_column && label < 0 && !o->may_lack_labels) || (o->id_column && id < 0) ||
 	    (o->task_column && field_number(o->task_column) < 0))
-		return true; /* columns are asked for by name */
+		return true; /* columns are specified by name */
 	if (o->label_column && label < 0 && has_cell(l, &rows[0], o->label_column))
 		return true;
 	if (has_old_name(l, &rows[0], named))
@@ -323,16 +323,17 @@ kdr_status kdri_csv_no_column(kdr_context *ctx, const char *path, const kdri_csv
                               const char *wanted, const char *what)
 {
 	if (!l->names)
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "%s: no %scolumn '%s': without a header, a number from 1 to %lld is needed",
-		                 path, what, wanted, (long long)l->fields);
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: there is no %scolumn '%s'; without a header, use a number from 1 to %lld", path,
+		        what, wanted, (long long)l->fields);
 	char list[128] = "";
 	size_t used = 0;
 	for (int64_t j = 0; j < l->fields && used < sizeof list - 24; j++)
 		used += (size_t)snprintf(list + used, sizeof list - used, "%s%.*s", j ? ", " : "",
 		                         (int)(sizeof list - 24 - used), l->names[j]);
-	return kdri_fail(ctx, KDR_ERR_DATA, "%s: no %scolumn '%s': the %lld columns are %s%s", path, what,
-	                 wanted, (long long)l->fields, list, used >= sizeof list - 24 ? " ..." : "");
+	return kdri_fail(ctx, KDR_ERR_DATA, "%s: there is no %scolumn '%s'; the %lld columns are %s%s", path,
+	                 what, wanted, (long long)l->fields, list, used >= sizeof list - 24 ? " ..." : "");
 }
 
 static kdr_status find_column(kdr_context *ctx, const kdri_window *w, const kdri_csv_layout *l,
@@ -363,7 +364,7 @@ static kdr_status read_wishes(kdr_context *ctx, const kdr_read_options *o, kdri_
 {
 	const char *decimal = o->decimal ? o->decimal : ".";
 	if (strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
-		return kdri_fail(ctx, KDR_ERR_OPTION, "decimal '%s' is unknown: '.' or ',' are allowed",
+		return kdri_fail(ctx, KDR_ERR_OPTION, "decimal separator '%s' is not valid; use '.' or ','",
 		                 decimal);
 	l->point = decimal[0];
 	for (const char *const *na = o->na; na && *na; na++) {
@@ -376,8 +377,8 @@ static kdr_status read_wishes(kdr_context *ctx, const kdr_read_options *o, kdri_
 kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char *p)
 {
 	int64_t line = w->line + kdri_count_byte(w->data + w->begin, p, '\n') + 1;
-	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: a quote opens and never closes",
-	                 kdri_input_path(w->in), (long long)line);
+	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: missing closing quote", kdri_input_path(w->in),
+	                 (long long)line);
 }
 
 /* A last delimiter with nothing behind it begins no cell. */
@@ -419,7 +420,8 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 			goto done;
 		}
 		if (!rows[1].begin) {
-			st = kdri_fail(ctx, KDR_ERR_DATA, "%s: a header of %lld columns, but no rows", path,
+			st = kdri_fail(ctx, KDR_ERR_DATA,
+			               "%s: the file has a header of %lld columns, but no rows", path,
 			               (long long)l->fields);
 			goto done;
 		}
@@ -434,13 +436,13 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 	KDRI_TRY(find_column(ctx, w, l, o->task_column, "task ", &l->tasks));
 	if (l->tasks >= 0 && (l->tasks == l->id || l->tasks == l->label)) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: column '%s' cannot hold both the tasks and the labels or row names", path,
-		               o->task_column);
+		               "%s: column '%s' cannot be the task column and also the label or id column",
+		               path, o->task_column);
 		goto done;
 	}
 	if (l->id >= 0 && l->id == l->label) {
 		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: column '%s' cannot hold both the labels and the row names", path,
+		               "%s: column '%s' cannot be both the label column and the id column", path,
 		               o->id_column);
 		goto done;
 	}
@@ -451,7 +453,7 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 		l->guessed = l->id == 0 && !unnamed;
 	}
 	if (l->fields - (l->id >= 0) - (l->label >= 0) - (l->tasks >= 0) < 1)
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no column is left for the numbers", path);
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no column remains for features", path);
 done:
 	return st;
 }
@@ -467,9 +469,9 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 		.id = -1, .label = -1, .tasks = -1, .keep_nonfinite = o->keep_nonfinite, .na = o->na
 	};
 	KDRI_TRY(read_wishes(ctx, o, l));
-	char told = separator_line(w);
+	char declared = separator_line(w);
 	if (!delimiter)
-		delimiter = told;
+		delimiter = declared;
 	for (;;) {
 		l->delimiter =
 		        delimiter ? delimiter : find_delimiter(w, l->point == ',' ? ";\t|" : ",;\t|", o->na);
@@ -483,7 +485,7 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 		goto done;
 	}
 	if (n == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty: no rows", kdri_input_path(w->in));
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty", kdri_input_path(w->in));
 		goto done;
 	}
 	l->quoted = all_quoted(rows, n, l->delimiter);

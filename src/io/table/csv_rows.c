@@ -1,10 +1,10 @@
 /* Tables of text (CSV, TSV): all rows into a matrix. SPDX-License-Identifier: BSD-3-Clause
  *
- * Each window is cut into slices at the ends of rows. Without a quote in sight these are newlines;
- * else one quick pass finds them. Rows are parsed in parallel straight into the matrix, at the place
- * given by the newlines before them: an upper bound, since blank rows leave holes, which
- * are closed afterwards. Cells of text (row names, labels) are only noted by the threads and copied
- * between windows, as nothing allocates in parallel. Where only some rows are wanted, slices are trimmed to these. */
+ * Each window is split into slices at the ends of rows. Without quotes these are newlines; otherwise one quick pass
+ * finds them. Rows are parsed in parallel directly into the matrix, at the place given by the number of newlines before
+ * them. This is an upper bound: blank rows leave gaps, which are closed afterwards. Threads only record the positions of
+ * text cells (row names, labels), which are copied between windows, because nothing is allocated in parallel. If only
+ * some rows are requested, slices are trimmed to these. */
 #include <stdio.h>
 
 #include "io/table/table.h"
@@ -118,7 +118,7 @@ static inline int64_t plain_numbers(const kdri_csv_layout *l, int64_t j, const c
 	while (n < most && how[n] == KDRI_HOW_NUMBER &&
 	       (q = kdri_parse_decimal(at, end, points[n], out + n)) && *q == delimiter && q[-1] <= '9' &&
 	       (l->dressed || !is_padded(at, q))) {
-		zero += 0 * out[n++]; /* nobody waits for it */
+		zero += 0 * out[n++]; /* no other thread waits for it */
 		at = q + 1;
 	}
 	if (zero != 0) { /* one is too large for a double: up to there */
@@ -239,12 +239,12 @@ static kdr_status csv_rows_report(kdr_context *ctx, const kdri_window *w, const 
 			                 line, (long long)x->field + 1, column, length, cell.begin);
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: line %lld, column %lld%s: %.*s is not a finite number; --na %.*s takes it for missing",
+		        "%s: line %lld, column %lld%s: %.*s is not a finite number; use --na %.*s to treat it as missing",
 		        path, line, (long long)x->field + 1, column, length, cell.begin, length, cell.begin);
 	case TORN:
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: line %lld, column %lld%s: text follows the closing quote", path, line,
-		                 (long long)x->field + 1, column);
+		                 "%s: line %lld, column %lld%s: unexpected text after the closing quote",
+		                 path, line, (long long)x->field + 1, column);
 	default: break;
 	}
 	int64_t found = 1;
@@ -253,7 +253,7 @@ static kdr_status csv_rows_report(kdr_context *ctx, const kdri_window *w, const 
 	line = w->line + kdri_count_byte(w->data + w->begin, x->row, '\n') + 1;
 	return kdri_fail(
 	        ctx, KDR_ERR_FORMAT,
-	        "%s: line %lld has %lld field%s, expected %lld (use --delimiter to specify what separates them)",
+	        "%s: line %lld has %lld field%s, expected %lld; fix the line, or set the separator with --delimiter",
 	        path, line, (long long)found, found == 1 ? "" : "s", (long long)l->fields);
 }
 
@@ -419,7 +419,7 @@ kdr_status kdri_csv_rows(kdr_context *ctx, kdri_window *w, const kdri_csv_layout
 		KDRI_TRY(kdri_window_fill(ctx, w));
 	}
 	if (t->rows == 0 && !t->part && !(text && *text))
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no rows", kdri_input_path(w->in));
+		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file has no rows", kdri_input_path(w->in));
 done:
 	return st;
 }

@@ -2,7 +2,7 @@
 #include "core/charset.h"
 #include "io/table/table.h"
 
-static kdr_status told_encoding(kdr_context *ctx, const char *told, kdri_encoding *out)
+static kdr_status parse_encoding(kdr_context *ctx, const char *text, kdri_encoding *out)
 {
 	static const struct {
 		const char *name;
@@ -14,32 +14,31 @@ static kdr_status told_encoding(kdr_context *ctx, const char *told, kdri_encodin
 		{ "utf-16", KDRI_UTF16LE },
 	};
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-		if (kdri_same_word(told, strlen(told), names[i].name)) {
+		if (kdri_same_word(text, strlen(text), names[i].name)) {
 			*out = names[i].encoding;
 			return KDR_OK;
 		}
 	return kdri_fail(ctx, KDR_ERR_OPTION,
-	                 "encoding '%.40s' is unknown: utf-8, latin-1, utf-16le or utf-16be are allowed",
-	                 told);
+	                 "unknown encoding '%.40s'; use utf-8, latin-1, utf-16le or utf-16be", text);
 }
 
-kdr_status kdri_delimiter_read(kdr_context *ctx, const char *told, char *out)
+kdr_status kdri_delimiter_read(kdr_context *ctx, const char *text, char *out)
 {
-	if (!told)
+	if (!text)
 		return KDR_OK;
-	if (strcmp(told, "tab") == 0 || strcmp(told, "\\t") == 0)
-		told = "\t";
-	else if (strcmp(told, "comma") == 0)
-		told = ",";
-	else if (strcmp(told, "semicolon") == 0)
-		told = ";";
-	else if (strcmp(told, "bar") == 0 || strcmp(told, "pipe") == 0)
-		told = "|";
-	unsigned char c = (unsigned char)told[0];
-	if (c == '\0' || told[1] || c >= 0x80 || c == '"' || c == '\n' || c == '\r' || (c >= '0' && c <= '9'))
+	if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0)
+		text = "\t";
+	else if (strcmp(text, "comma") == 0)
+		text = ",";
+	else if (strcmp(text, "semicolon") == 0)
+		text = ";";
+	else if (strcmp(text, "bar") == 0 || strcmp(text, "pipe") == 0)
+		text = "|";
+	unsigned char c = (unsigned char)text[0];
+	if (c == '\0' || text[1] || c >= 0x80 || c == '"' || c == '\n' || c == '\r' || (c >= '0' && c <= '9'))
 		return kdri_fail(ctx, KDR_ERR_OPTION,
-		                 "delimiter '%.20s' is not allowed: one character such as , ; | or tab",
-		                 told);
+		                 "delimiter '%.20s' is not valid; use one character such as , ; | or tab",
+		                 text);
 	*out = (char)c;
 	return KDR_OK;
 }
@@ -66,7 +65,7 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 	kdr_status st;
 	kdri_encoding encoding;
 	size_t mark = 0;
-	bool latin = l->latin; /* what an earlier look at the whole file has shown */
+	bool latin = l->latin; /* known from an earlier pass over the entire file */
 	KDRI_TRY(kdri_delimiter_read(ctx, o->delimiter, &delimiter));
 	kdri_window_close(ctx, w);
 	KDRI_TRY(kdri_input_rewind(ctx, in));
@@ -82,13 +81,13 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 		if (charset != KDRI_CHARSET_NONE) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_FORMAT,
-			        "%s: appears to be encoded in %s: convert it to UTF-8 first, or use --encoding latin-1 if it is not",
+			        "%s: appears to be encoded in %s; convert it to UTF-8 first, or use --encoding latin-1 if this is wrong",
 			        kdri_input_path(in), kdri_charset_name(charset));
 			goto done;
 		}
 	}
 	if (o->encoding)
-		KDRI_TRY(told_encoding(ctx, o->encoding, &encoding));
+		KDRI_TRY(parse_encoding(ctx, o->encoding, &encoding));
 	if (o->encoding && mark == 2) /* the mark knows better which of both */
 		encoding = w->data[0] == '\xff' ? KDRI_UTF16LE : KDRI_UTF16BE;
 	w->recode.from = encoding;
@@ -105,9 +104,9 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 	}
 	const char *zero = memchr(w->data + w->begin, '\0', w->end - w->begin);
 	if (zero) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld holds a byte 0: a text file is needed",
-		               kdri_input_path(in),
-		               (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
+		st = kdri_fail(
+		        ctx, KDR_ERR_FORMAT, "%s: line %lld contains a zero byte; a text file is needed",
+		        kdri_input_path(in), (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
 		goto done;
 	}
 	kdri_csv_layout_free(ctx, l);

@@ -1,9 +1,9 @@
 /* Tables of text (CSV, TSV): writing. SPDX-License-Identifier: BSD-3-Clause
  *
- * Row names go first, under an empty title; the classes last, under "label"; that is how the reader
- * finds them again. If there are no names for the columns but a header is needed for one of these,
- * columns are called x1, x2, ... Names that look like numbers are quoted, which tells the reader that
- * their row is a header. A sparse matrix is written with its zeros, a row at a time. */
+ * Row names come first, under an empty title, and classes last, under "label", so that the reader finds them again. If
+ * there are no column names but one of these needs a header, columns are called x1, x2, ... Names that look like numbers
+ * are quoted, so that the reader recognises their row as a header. A sparse matrix is written with its zeros, a row at a
+ * time. */
 #include "io/table/csv.h"
 
 typedef struct writer {

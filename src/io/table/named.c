@@ -26,7 +26,8 @@ static kdr_status add_pair(kdr_context *ctx, kdri_named *named, const char *old,
 	trim(&old, &length);
 	trim(&to, &to_length);
 	if (length == 0 || to_length == 0)
-		return kdri_fail(ctx, KDR_ERR_OPTION, "rename: '%.*s=%.*s': an old and a new name are needed",
+		return kdri_fail(ctx, KDR_ERR_OPTION,
+		                 "rename: '%.*s=%.*s' is not valid; an old and a new name are needed",
 		                 (int)KDRI_MIN(length, 60), old, (int)KDRI_MIN(to_length, 60), to);
 	KDRI_TRY(kdri_names_add(ctx, &named->old, old, length, &index));
 	if (index < before) {
@@ -192,7 +193,7 @@ kdr_status kdri_named_rename(kdr_context *ctx, const char *path, char **names, i
 		} else if (own >= 0 || kdri_names_find(&named->old, names[first[index]]) >= 0) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "%s: columns '%.60s' and '%.60s' would both be called '%.60s': give them different new names",
+			        "%s: columns '%.60s' and '%.60s' would both be called '%.60s'; give them different new names",
 			        path, names[first[index]], names[j], name);
 			goto done;
 		}
@@ -214,22 +215,20 @@ done:
 
 /* --- what no file has ----------------------------------------------------------------------------------- */
 
-kdr_status kdri_named_remark(kdr_context *ctx, const kdri_wishes *wishes, const kdri_csv_layout *l,
+kdr_status kdri_named_remark(kdr_context *ctx, const kdri_column_specs *specs, const kdri_csv_layout *l,
                              kdr_findings *findings)
 {
 	kdr_status st = KDR_OK;
 	const kdri_named *named = ctx->named;
 	static const char no_column[] = "there is no column '%.80s'";
-	for (int64_t i = 0; i < wishes->count; i++)
-		if (!wishes->items[i].optional && kdri_csv_field(l, wishes->items[i].name) < 0)
-			KDRI_TRY(kdri_finding_add(ctx, findings, 0, false,
-			                          "--columns has no effect on it here", no_column,
-			                          wishes->items[i].name));
+	for (int64_t i = 0; i < specs->count; i++)
+		if (!specs->items[i].optional && kdri_csv_field(l, specs->items[i].name) < 0)
+			KDRI_TRY(kdri_finding_add(ctx, findings, 0, false, "--columns has no effect for it",
+			                          no_column, specs->items[i].name));
 	for (int64_t i = 0; named && i < named->old.count; i++)
 		if (!named->listed[i] && !named->used[i])
-			KDRI_TRY(kdri_finding_add(ctx, findings, 0, false,
-			                          "--rename has no effect on it here", no_column,
-			                          named->old.names[i]));
+			KDRI_TRY(kdri_finding_add(ctx, findings, 0, false, "--rename has no effect for it",
+			                          no_column, named->old.names[i]));
 done:
 	return st;
 }
@@ -280,7 +279,7 @@ static kdr_status no_file_has(kdr_context *ctx, const char *option, const char *
 		kdri_list_add(list, sizeof list, "'%.60s'", names[j]);
 	st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no file has a column '%.80s'; %s %s%s", option, wanted,
 	               found     ? "did you mean"
-	               : list[0] ? "there are"
+	               : list[0] ? "the columns are"
 	                         : "the columns have no names",
 	               list, found ? "?" : "");
 done:
@@ -293,7 +292,7 @@ kdr_status kdri_named_check(kdr_context *ctx, const kdr_read_options *options, k
 {
 	kdr_status st = KDR_OK;
 	const kdri_named *named = ctx->named;
-	kdri_wishes wishes = { 0 };
+	kdri_column_specs specs = { 0 };
 	int64_t listed = 0, used = 0;
 	if (ctx->comm) /* other processes may have read other files */
 		return KDR_OK;
@@ -309,15 +308,15 @@ kdr_status kdri_named_check(kdr_context *ctx, const kdr_read_options *options, k
 		        "rename: no file has a column with one of the %lld old names, such as '%.80s'",
 		        (long long)listed, named->old.names[0]);
 	if (listed > 0)
-		kdri_message(ctx, "rename: %lld of %lld old names are columns of a file", (long long)used,
+		kdri_message(ctx, "rename: %lld of %lld old names were found", (long long)used,
 		             (long long)listed);
 	if (!named->found)
 		return KDR_OK;
-	KDRI_TRY(kdri_wishes_read(ctx, options->columns, &wishes));
-	for (int64_t i = 0; i < wishes.count && st == KDR_OK; i++)
-		if (!named->found[i] && !wishes.items[i].optional)
-			st = no_file_has(ctx, "columns", wishes.items[i].name, sets, count);
+	KDRI_TRY(kdri_column_specs_read(ctx, options->columns, &specs));
+	for (int64_t i = 0; i < specs.count && st == KDR_OK; i++)
+		if (!named->found[i] && !specs.items[i].optional)
+			st = no_file_has(ctx, "columns", specs.items[i].name, sets, count);
 done:
-	kdri_wishes_free(ctx, &wishes);
+	kdri_column_specs_free(ctx, &specs);
 	return st;
 }

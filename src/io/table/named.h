@@ -8,7 +8,7 @@
 #include "core/names.h"
 
 typedef struct kdri_named {
-	bool several;   /* a file may lack columns that others have */
+	bool several;   /* a file need not have columns that other files have */
 	kdri_names old; /* rename: old names, */
 	char **to;      /* and the new name of each */
 	bool *listed;   /* it comes from a table of names, not all of which need occur */

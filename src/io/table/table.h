@@ -1,8 +1,9 @@
-/* Tables whose columns are of all kinds. SPDX-License-Identifier: BSD-3-Clause
+/* Tables with columns of several kinds. SPDX-License-Identifier: BSD-3-Clause
  *
- * A table of plain numbers is read in one pass (csv.c), which stops at the first cell that is none. Then every cell is
- * looked at once (table_survey.c), each column is taken for what that shows, or for what was told (table_kind.c), and
- * a second pass reads it as that. Only what a pass has found is kept, so memory is that of the result. */
+ * A table of plain numbers is read in one pass (csv.c), which stops at the first cell that is not a number. In that case
+ * every cell is inspected once (table_survey.c), the kind of each column is detected or taken from the options
+ * (table_kind.c), and a second pass reads the columns accordingly. Only the findings of a pass are kept, so that the
+ * memory is that of the result. */
 #ifndef KDRI_TABLE_H
 #define KDRI_TABLE_H
 
@@ -15,25 +16,26 @@ enum { KDRI_DAY_FIRST = 1, KDRI_MONTH_FIRST = 2 }; /* 14/3 or 3/14: bits */
 
 /* How a cell is written. */
 typedef struct kdri_look {
-	unsigned decimals; /* decimal signs under which it is a number */
+	unsigned decimals; /* decimal separators with which it is a number */
 	bool differ;       /* both, and the numbers differ */
 	bool comma;        /* there is a comma in it */
-	bool grouped;      /* thousands are separated under every such sign */
+	bool grouped;      /* it has thousands separators with each of them */
 	bool percent;
 	int currency;    /* 0: none */
-	double value;    /* of the number: by the point if that can be */
+	double value;    /* the number: with the decimal point if possible */
 	unsigned orders; /* orders in which it is a date */
 	bool either;     /* both, and the dates differ */
 } kdri_look;
 
-/* Whether the text is a number, and how; else `look` stays as it was. */
+/* Whether the text is a number, and how it is written; otherwise `look` is unchanged. */
 bool kdri_number_look(const char *p, const char *end, kdri_look *look);
 bool kdri_number_value(const char *p, const char *end, char decimal, double *value);
 const char *kdri_currency_name(int currency);
 /* The same for dates; days since 1970-01-01. */
 bool kdri_date_look(const char *p, const char *end, kdri_look *look);
 bool kdri_date_value(const char *p, const char *end, unsigned order, double *days);
-/* Empty, or one of the texts that stand for no value; `na`: more of them, ended by NULL, or NULL. */
+/* Whether a text means a missing value: it is empty or one of the known texts; `na`: further texts, ended by NULL, or
+ * NULL. */
 bool kdri_is_missing(const char *p, const char *end, const char *const *na);
 
 typedef enum kdri_missing {
@@ -46,30 +48,30 @@ typedef enum kdri_missing {
 	KDRI_MISSING_KEEP /* NaN, for methods that skip missing values */
 } kdri_missing;
 
-/* csv_start.c: "," ";" "tab" "|" and their names; *out stays where nothing is told. */
-kdr_status kdri_delimiter_read(kdr_context *ctx, const char *told, char *out);
+/* csv_start.c: "," ";" "tab" "|" and their names; *out is unchanged if no delimiter is specified. */
+kdr_status kdri_delimiter_read(kdr_context *ctx, const char *text, char *out);
 
-/* --- wishes: table_wish.c ---------------------------------------------------------------------------- */
+/* --- column specifications: table_columns.c ---------------------------------------------------------------------------- */
 
-/* What is told of a column: an item of "height,width,city:category,-Nr,+day". */
-typedef struct kdri_wish {
+/* What is specified for a column: an item of "height,width,city:category,-Nr,+day". */
+typedef struct kdri_column_spec {
 	char *name;
-	bool optional;  /* need not be there: "name"?:kind */
+	bool optional;  /* the column need not exist: "name"?:kind */
 	bool leave;     /* -name */
 	bool keep;      /* +name */
-	int kind;       /* a kdr_column_kind; -1: find out */
-	unsigned order; /* of dates; 0: find out */
-} kdri_wish;
+	int kind;       /* a kdr_column_kind; -1: detect it */
+	unsigned order; /* of dates; 0: detect it */
+} kdri_column_spec;
 
-typedef struct kdri_wishes {
-	kdri_wish *items;
+typedef struct kdri_column_specs {
+	kdri_column_spec *items;
 	int64_t count;
-	bool only;    /* columns that are not named are left out */
+	bool only;    /* columns that are not named are skipped */
 	bool numbers; /* columns that are not named are numbers: *:number */
-} kdri_wishes;
+} kdri_column_specs;
 
-kdr_status kdri_wishes_read(kdr_context *ctx, const char *text, kdri_wishes *out);
-void kdri_wishes_free(kdr_context *ctx, kdri_wishes *wishes);
+kdr_status kdri_column_specs_read(kdr_context *ctx, const char *text, kdri_column_specs *out);
+void kdri_column_specs_free(kdr_context *ctx, kdri_column_specs *specs);
 
 /* --- what is odd: table_findings.c ---------------------------------------------------------------------- */
 
@@ -79,23 +81,23 @@ struct kdr_findings {
 	int64_t count;
 };
 
-/* `then`: what is done about it, and the flag that helps. */
+/* `then`: how it is handled, and the option that helps. */
 KDR_PRINTF(6, 7)
 kdr_status kdri_finding_add(kdr_context *ctx, kdr_findings *list, int64_t line, bool fatal, const char *then,
                             const char *format, ...);
 
 /* --- columns: table_survey.c, table_kind.c ------------------------------------------------------------ */
 
-/* Texts of a column are kept up to so many, and to such a length; a column with more is no category. */
+/* The maximum number and length of texts that are kept for a column; a column with more is not a category. */
 enum { KDRI_TEXTS_MOST = 256, KDRI_TEXT_LONGEST = 120 };
 
-/* What the cells of a column show. */
+/* What the cells of a column contain. */
 typedef struct kdri_evidence {
-	int64_t cells, missing; /* all of them; of these, without a value */
+	int64_t cells, missing; /* number of cells; missing ones among them */
 	int64_t numbers, dates; /* cells that are */
 	int64_t infinite;       /* numbers that are not finite */
-	unsigned decimals;      /* decimal signs that suit all numbers */
-	bool point_differs;     /* "1.234": it matters which sign it is, and it is a point; */
+	unsigned decimals;      /* decimal separators that are possible for all numbers */
+	bool point_differs;     /* "1.234": the separator matters, and it is a point; */
 	bool comma_differs;     /* or a comma */
 	bool grouped, percent,
 	        unit;    /* thousands; signs of percent; numbers with neither percent nor currency */
@@ -104,21 +106,21 @@ typedef struct kdri_evidence {
 	bool either;     /* some date depends on it */
 	bool running;    /* whole numbers 0, 1, 2, ... or 1, 2, 3, ... */
 	bool whole;      /* whole numbers all */
-	bool digits;     /* nothing but digits in all cells, */
+	bool digits;     /* all cells contain only digits, */
 	bool padded;     /* and zeros before other digits in some: codes, such as 01067 */
 	int64_t missing_line, text_line, infinite_line, mixed_line; /* of the first such cell */
 	char text[KDRI_TEXT_LONGEST + 1];                           /* that first cell of text */
-	int64_t undated_line;                                       /* the first cell that is no date */
+	int64_t undated_line;                                       /* the first cell that is not a date */
 	char undated[KDRI_TEXT_LONGEST + 1];
-	char mixed[KDRI_TEXT_LONGEST + 1]; /* the first number that does not fit those before */
+	char mixed[KDRI_TEXT_LONGEST + 1]; /* the first number that is inconsistent with those before */
 	int64_t unclear_line;              /* a number that depends on the decimal sign, and has a comma */
 	char unclear[KDRI_TEXT_LONGEST + 1];
-	kdri_names texts; /* different cells, missing ones apart, while there are few */
+	kdri_names texts; /* distinct cells except missing ones, while there are few */
 	bool many;        /* there are more */
 	uint64_t *seen;   /* hashes of all cells while none repeats: open addressing */
 	int64_t seen_room, seen_count;
-	bool repeats, unwatched; /* a cell repeats; nobody looks for it any more */
-	bool named_ids;          /* the title is one of row names */
+	bool repeats, unwatched; /* a cell repeats; repetitions are no longer searched */
+	bool named_ids;          /* the title suggests row names */
 	double seen_first;       /* the number in the first row */
 } kdri_evidence;
 
@@ -127,70 +129,72 @@ typedef struct kdri_survey {
 	int64_t rows;
 	int64_t ragged, ragged_line, ragged_fields; /* rows with another number of cells; the first */
 	int64_t torn, torn_line, torn_field;
-	int64_t unclosed_line; /* a quote that never closes; 0: none */
+	int64_t unclosed_line; /* line of a quote without end; 0: none */
 	bool not_utf8;
 } kdri_survey;
 
-/* Looks at every cell from the window on. */
+/* Inspects every cell from the window on. */
 kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_survey *out);
 void kdri_survey_free(kdr_context *ctx, const kdri_csv_layout *l, kdri_survey *survey);
 
-/* Decides for each field of the layout: fills its roles, and lists what is odd. What is fatal is in the list. */
+/* Decides the role of each field of the layout and lists problems. Fatal problems are in the list, too. */
 kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                             const kdri_wishes *wishes, kdri_survey *survey, kdri_csv_layout *l,
+                             const kdri_column_specs *specs, kdri_survey *survey, kdri_csv_layout *l,
                              kdr_findings *findings);
-/* What is worth saying of columns that are in order, and of missing values. */
+/* Adds remarks on columns without problems and on missing values. */
 kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_survey *survey,
                              const kdri_csv_layout *l, kdr_findings *findings);
-/* table_decimal.c: a part of that. */
+/* table_decimal.c: a part of kdri_kinds_decide. */
 kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *options, const kdri_survey *survey,
                                 kdri_csv_layout *l, kdr_findings *findings);
-/* table_role.c. Of each field the item of `wishes` that is about it, or NULL; what it names and is not there is an error. Free *out. */
-kdr_status kdri_wishes_match(kdr_context *ctx, const char *path, const kdri_wishes *wishes,
-                             const kdri_csv_layout *l, const kdri_wish ***out);
-/* Roles of a table that is taken for numbers, but for ids, labels and wishes; false where it cannot be. */
-kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_wishes *wishes, kdri_csv_layout *l,
-                            bool *plain);
-/* named.c: what options name and the table lacks, which other tables may have. */
-kdr_status kdri_named_remark(kdr_context *ctx, const kdri_wishes *wishes, const kdri_csv_layout *l,
+/* table_role.c: gives for each field the item of `specs` that names it, or NULL; a name without a column is an error.
+ * Free *out. */
+kdr_status kdri_column_specs_match(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
+                                   const kdri_csv_layout *l, const kdri_column_spec ***out);
+/* Roles of a table that is treated as numbers, except for ids, labels and specified columns; *plain is false if this is
+ * not possible. */
+kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
+                            kdri_csv_layout *l, bool *plain);
+/* named.c: adds remarks on columns that options name and the table does not have; other tables may have them. */
+kdr_status kdri_named_remark(kdr_context *ctx, const kdri_column_specs *specs, const kdri_csv_layout *l,
                              kdr_findings *findings);
 /* "line 7, column 3 (width)". */
 const char *kdri_place(const kdri_csv_layout *l, int64_t line, int64_t field, char room[160]);
-/* The roles have their place in the matrix: cols, how and points follow from the kinds. */
+/* Sets the columns of the roles in the matrix: cols, how and points follow from the kinds. */
 kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l);
-/* "line 3, column 1 (height): the cell has no value; 12 cells have none, in columns height (7), width (5)". */
+/* Writes "line 3, column 1 (height): missing value (12 in total: height 7, width 5)". */
 void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, char *text, size_t room);
 extern const char kdri_missing_help[];
 
 /* --- after reading: table_id.c, table_fill.c, table_sheet.c --------------------------------------------- */
 
-/* Whether a title is one that people give to row names: id, nr, index, ... */
+/* Whether a title is usual for row names: id, nr, index, ... */
 bool kdri_name_of_ids(const char *name);
-/* So many rows make a column that counts row names, whatever its title. */
+/* From this number of rows on, a column of consecutive numbers is treated as row names, whatever its title. */
 enum { KDRI_RUNNING_LEAST = 6 };
-/* Looks for row names among columns of numbers, where nothing else has them and nothing is told of them. *found: the
- * layout has changed, and the table has to be read by it. */
-kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_wishes *wishes,
+/* Searches for row names among columns of numbers if no other column has them and no option specifies them. *found: the
+ * layout has changed, and the table must be read again with it. */
+kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
                                kdri_csv_layout *l, const kdri_csv_table *t, bool *found);
 /* Whether the row names are all different. */
 kdr_status kdri_ids_differ(kdr_context *ctx, const kdri_csv_table *t, bool *out);
 
 extern const char *const kdri_missing_names[]; /* in the order of kdri_missing */
-kdr_status kdri_missing_read(kdr_context *ctx, const char *told, kdri_missing *out);
-/* What is to be done about cells without a value, which are NaN; dates are counted from the first. Rows left out are
- * noted in `data`; `sheet` keeps what filled holes, and where they were. */
+kdr_status kdri_missing_read(kdr_context *ctx, const char *text, kdri_missing *out);
+/* Handles missing values, which are NaN, according to the policy; dates are counted from the earliest. Skipped rows are
+ * recorded in `data`; `sheet` keeps the values that replaced missing ones, and where. */
 kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing policy, kdri_csv_layout *l,
                            kdri_csv_table *t, kdri_sheet *sheet, kdr_data *data);
 /* The description of the columns. */
 kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *options, kdri_csv_layout *l,
                                const kdri_csv_table *t, kdri_sheet *sheet);
 
-/* The titles of columns that no row says anything of. */
+/* The titles of columns in a table without rows. */
 kdr_status kdri_table_titles(kdr_context *ctx, const kdri_csv_layout *l, kdri_sheet *sheet);
 
 /* --- csv.c ---------------------------------------------------------------------------------------------- */
 
-/* All that is odd about a table. */
+/* Lists all problems of a table. */
 kdr_status kdri_csv_inspect(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
                             kdr_findings *findings);
 

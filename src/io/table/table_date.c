@@ -1,19 +1,19 @@
 /* Dates in tables. SPDX-License-Identifier: BSD-3-Clause
  *
  * Read are 2021-03-14 (also with slashes or points), 14.3.2021, 14/3/2021 and 3/14/2021 (also with hyphens), 14 Mar
- * 2021, 14-Mar-2021 and March 14, 2021; a time may follow: 2021-03-14T09:30:00.5Z, 14.3.2021 9:30, 3/14/2021 2:30 PM.
- * A zone moves the time to UTC. Years have four digits. Whether day or month comes first where only slashes or hyphens
- * stand between them is for the whole column to say: kdri_date_look tells which orders a cell allows.
+ * 2021, 14-Mar-2021 and March 14, 2021; a time may follow: 2021-03-14T09:30:00.5Z, 14.3.2021 9:30, 3/14/2021 2:30 PM. A
+ * zone moves the time to UTC. Years have four digits. If only slashes or hyphens separate day and month, their order is
+ * decided for the entire column: kdri_date_look gives the orders that a cell allows.
  *
- * Days since 1970-01-01 of the proleptic Gregorian calendar, with y, m counted from March so that the leap day ends
- * the year [Hinnant, "chrono-compatible low-level date algorithms", 2013]:
+ * Days since 1970-01-01 of the proleptic Gregorian calendar, with y, m counted from March so that the leap day ends the
+ * year [Hinnant, "chrono-compatible low-level date algorithms", 2013]:
  *
  *   days = 365 y + floor(y/4) - floor(y/100) + floor(y/400) + floor((153 m + 2) / 5) + d - 719469        (E1) */
 #include "io/table/table.h"
 
 typedef struct date {
 	int year, month, day;
-	bool either; /* day and month could be taken for each other, and differ */
+	bool either; /* day and month could be exchanged, and differ */
 	unsigned orders;
 } date;
 

@@ -15,7 +15,7 @@ static void put_why(const kdri_evidence *e, char point, char *why, size_t room)
 	if (point == ',' && e->decimals == KDRI_COMMA)
 		kdri_list_add(why, room, "decimal comma");
 	if (e->grouped)
-		kdri_list_add(why, room, "thousands separated");
+		kdri_list_add(why, room, "thousands separators");
 	if (e->percent)
 		kdri_list_add(why, room, "percent");
 	if (e->currency > 0)
@@ -28,11 +28,11 @@ static kdr_status check_units(kdr_context *ctx, const kdri_evidence *e, const kd
 {
 	kdr_status st = KDR_OK;
 	char place[160], title[24], then[200];
-	snprintf(then, sizeof then, "refused: mend the file, or leave the column out with --columns '-%.60s'",
+	snprintf(then, sizeof then, "fix the file, or use --columns '-%.60s' to skip the column",
 	         kdri_csv_title(l, j, title));
 	if (e->infinite && !l->keep_nonfinite)
 		KDRI_TRY(kdri_finding_add(
-		        ctx, findings, e->infinite_line, true, "refused: --na inf takes it for missing",
+		        ctx, findings, e->infinite_line, true, "use --na inf to treat it as missing",
 		        "%s: %lld cell%s not a finite number", kdri_place(l, e->infinite_line, j, place),
 		        (long long)e->infinite, e->infinite == 1 ? " is" : "s are"));
 	if (e->percent && e->unit)
@@ -47,7 +47,7 @@ done:
 	return st;
 }
 
-/* 0: it cannot be told. */
+/* The decimal separator of a column; 0: ambiguous. */
 static char sign_of(const kdri_evidence *e, bool point_needed, bool comma_needed)
 {
 	if (e->decimals != (KDRI_POINT | KDRI_COMMA))
@@ -60,22 +60,22 @@ static char sign_of(const kdri_evidence *e, bool point_needed, bool comma_needed
 }
 
 static kdr_status table_decimal_refuse(kdr_context *ctx, const kdri_evidence *e, const kdri_csv_layout *l,
-                                       int64_t j, bool told, kdr_findings *findings)
+                                       int64_t j, bool specified, kdr_findings *findings)
 {
 	char place[160];
-	if (e->decimals == 0 || told)
+	if (e->decimals == 0 || specified)
 		return kdri_finding_add(
 		        ctx, findings, e->mixed_line ? e->mixed_line : 0, true,
-		        "refused: --decimal says what it is; numbers that do not fit can be told with --na",
-		        "%s: '%.40s' does not fit the decimal %s of other cells",
+		        "specify the decimal separator with --decimal, or use --na to treat values as missing",
+		        "%s: '%.40s' does not match the decimal %s of other cells",
 		        kdri_place(l, e->mixed_line, j, place), e->mixed[0] ? e->mixed : "a number",
-		        told ? (l->point == ',' ? "comma" : "point") : "sign");
+		        specified ? (l->point == ',' ? "comma" : "point") : "sign");
 	bool comma = e->unclear_line != 0;
-	return kdri_finding_add(
-	        ctx, findings, e->unclear_line, true, "refused: --decimal . or --decimal , says which",
-	        "%s: '%.40s' could have a decimal %s or separate thousands, and no column tells",
-	        kdri_place(l, e->unclear_line, j, place), comma ? e->unclear : "a number",
-	        comma ? "comma" : "point");
+	return kdri_finding_add(ctx, findings, e->unclear_line, true,
+	                        "specify it with --decimal . or --decimal ,",
+	                        "%s: '%.40s' is ambiguous: decimal %s or thousands separator",
+	                        kdri_place(l, e->unclear_line, j, place), comma ? e->unclear : "a number",
+	                        comma ? "comma" : "point");
 }
 
 kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *o, const kdri_survey *s,

@@ -13,16 +13,16 @@
 const char *const kdri_missing_names[] = { "error",    "zero",        "mean", "median",
 	                                   "drop-row", "drop-column", "keep", NULL };
 
-kdr_status kdri_missing_read(kdr_context *ctx, const char *told, kdri_missing *out)
+kdr_status kdri_missing_read(kdr_context *ctx, const char *text, kdri_missing *out)
 {
 	char list[100] = "";
-	const int i = told ? kdri_word_index(kdri_missing_names, told) : KDRI_MISSING_ERROR;
+	const int i = text ? kdri_word_index(kdri_missing_names, text) : KDRI_MISSING_ERROR;
 	*out = (kdri_missing)KDRI_MAX(i, 0);
 	if (i >= 0)
 		return KDR_OK;
 	for (const char *const *name = kdri_missing_names; *name; name++)
 		kdri_list_add(list, sizeof list, "%s", *name);
-	return kdri_fail(ctx, KDR_ERR_OPTION, "missing '%s' is not allowed: %s", told, list);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "missing: '%s' is not valid; use one of: %s", text, list);
 }
 
 /* The field of each column of the matrix. */
@@ -36,7 +36,7 @@ static kdr_status field_of(kdr_context *ctx, const kdri_csv_layout *l, int64_t *
 	return st;
 }
 
-/* Missing cells of each field: its first column tells. */
+/* Missing cells of each field, counted in its first column. */
 static void count_missing(kdri_csv_layout *l, const kdri_csv_table *t)
 {
 	int64_t k = 0;
@@ -82,7 +82,7 @@ static kdr_status drop_fields(kdr_context *ctx, const char *path, kdri_missing p
 			continue;
 		role->kind = empty ? KDR_COLUMN_EMPTY : KDR_COLUMN_LEFT_OUT;
 		if (empty)
-			snprintf(role->why, sizeof role->why, "no cell has a value");
+			snprintf(role->why, sizeof role->why, "all values are missing");
 		else
 			snprintf(role->why, sizeof role->why, "%lld missing value%s",
 			         (long long)role->missing, role->missing == 1 ? "" : "s");
@@ -96,10 +96,9 @@ static kdr_status drop_fields(kdr_context *ctx, const char *path, kdri_missing p
 		l->points = points;
 	}
 	if (st == KDR_OK && l->cols < 1)
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: every column has cells without a value; --missing mean or zero fills them",
-		        path);
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s: every column has missing values; use --missing mean or zero to fill them",
+		               path);
 	return st;
 }
 
@@ -172,7 +171,7 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 	if (kept == 0) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: no rows: every row has a cell without a value; --missing drop-column or mean keeps them",
+		        "%s: no rows remain, because every row has a missing value; use --missing drop-column or mean",
 		        path);
 		goto done;
 	}
@@ -278,7 +277,7 @@ kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing poli
 		if (l->keep_nonfinite)
 			return KDR_OK;
 		kdri_missing_text(l, t->hole_line, t->hole_field, text, sizeof text);
-		return kdri_fail(ctx, KDR_ERR_DATA, "%s: %s: %s", path, text, kdri_missing_help);
+		return kdri_fail(ctx, KDR_ERR_DATA, "%s: %s; %s", path, text, kdri_missing_help);
 	}
 	if (policy == KDRI_MISSING_KEEP)
 		return KDR_OK;

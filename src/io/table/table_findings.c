@@ -51,25 +51,27 @@ static kdr_status remark_column(kdr_context *ctx, const kdri_csv_layout *l, int6
 	kdri_place(l, 0, j, place);
 	switch (role->kind) {
 	case KDR_COLUMN_ID:
-		snprintf(then, sizeof then, "%s; --columns '+%.60s' makes it a feature",
-		         j == l->id ? "taken for the names of rows" : "left out", name);
+		snprintf(then, sizeof then, "%s; use --columns '+%.60s' to make it a feature",
+		         j == l->id ? "used as row names" : "skipped", name);
 		break;
 	case KDR_COLUMN_CATEGORY:
-		snprintf(then, sizeof then, "a feature for each; --columns '-%.60s' leaves it out", name);
+		snprintf(then, sizeof then,
+		         "becomes one feature per value; use --columns '-%.60s' to skip it", name);
 		break;
 	case KDR_COLUMN_DATE:
-		snprintf(then, sizeof then, "days since the first; --columns '-%.60s' leaves it out", name);
+		snprintf(then, sizeof then,
+		         "converted to days since the earliest; use --columns '-%.60s' to skip it", name);
 		break;
 	case KDR_COLUMN_TEXT:
-		snprintf(then, sizeof then, "left out; --columns '%.60s:category' keeps it", name);
+		snprintf(then, sizeof then, "skipped; use --columns '%.60s:category' to keep it", name);
 		break;
-	case KDR_COLUMN_EMPTY: snprintf(then, sizeof then, "left out"); break;
+	case KDR_COLUMN_EMPTY: snprintf(then, sizeof then, "skipped"); break;
 	case KDR_COLUMN_NUMBER:
 		if (!role->why[0])
 			return KDR_OK;
 		snprintf(
 		        then, sizeof then,
-		        "taken for numbers; --decimal tells the decimal sign, --columns '-%.60s' leaves it out",
+		        "read as numbers; use --decimal to set the decimal separator, or --columns '-%.60s' to skip it",
 		        name);
 		break;
 	default: return KDR_OK;
@@ -94,13 +96,14 @@ kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_s
 		int64_t line = survey->fields[first].missing_line;
 		kdri_missing_text(l, line, first, text, sizeof text);
 		KDRI_TRY(kdri_finding_add(ctx, findings, line, refused,
-		                          refused ? kdri_missing_help : "treated as --missing says", "%s",
-		                          text));
+		                          refused ? kdri_missing_help : "handled as specified with --missing",
+		                          "%s", text));
 	}
 	if (l->latin)
-		KDRI_TRY(kdri_finding_add(ctx, findings, 0, false,
-		                          "read as Latin-1 (Windows-1252); --encoding tells another",
-		                          "the text is not UTF-8"));
+		KDRI_TRY(kdri_finding_add(
+		        ctx, findings, 0, false,
+		        "read as Latin-1 (Windows-1252); use --encoding to specify another encoding",
+		        "the text is not UTF-8"));
 	for (int64_t j = 0; j < l->fields; j++)
 		KDRI_TRY(remark_column(ctx, l, j, findings));
 done:

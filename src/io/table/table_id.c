@@ -39,32 +39,32 @@ done:
 	return st;
 }
 
-kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_wishes *wishes,
+kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
                                kdri_csv_layout *l, const kdri_csv_table *t, bool *found)
 {
 	kdr_status st;
-	const kdri_wish **wish = NULL;
+	const kdri_column_spec **spec = NULL;
 	int64_t cols = l->cols, left = l->cols, k = 0, best = -1;
 	bool best_named = false, different;
 	*found = false;
-	if (wishes->numbers)
+	if (specs->numbers)
 		return KDR_OK;
-	KDRI_TRY(kdri_wishes_match(ctx, path, wishes, l, &wish));
+	KDRI_TRY(kdri_column_specs_match(ctx, path, specs, l, &spec));
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_role *role = &l->roles[j];
 		if (role->features == 0)
 			continue;
 		bool named = l->names && kdri_name_of_ids(l->names[j]),
-		     running = !wish[j] && counts(t, cols, k);
+		     running = !spec[j] && counts(t, cols, k);
 		different = false;
-		if (!wish[j] && !running && named)
+		if (!spec[j] && !running && named)
 			KDRI_TRY(all_different(ctx, t, cols, k, &different));
 		k++;
 		if ((!running && !different) || left == 1) /* something has to be left to work with */
 			continue;
 		role->kind = KDR_COLUMN_ID;
 		snprintf(role->why, sizeof role->why, "%s",
-		         running ? "a running number" : "whole numbers, no two alike");
+		         running ? "consecutive numbers" : "unique whole numbers");
 		left--;
 		if (best < 0 || (named && !best_named)) {
 			best = j;
@@ -78,7 +78,7 @@ kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_wi
 		*found = true;
 	}
 done:
-	kdri_free(ctx, wish);
+	kdri_free(ctx, spec);
 	return st;
 }
 

@@ -1,6 +1,6 @@
 /* What the columns of a table are. SPDX-License-Identifier: BSD-3-Clause
  *
- * By the evidence of all its cells (table_survey.c), unless it is told:
+ * Decided from all its cells (table_survey.c), unless it is specified:
  *
  *   nothing in it                         empty: left out
  *   numbers                               number; row names where it counts from 0 or 1 over KDRI_RUNNING_LEAST rows or
@@ -45,19 +45,20 @@ static kdr_status not_all(const decision *d, int64_t j, bool dates)
 	int64_t line = dates ? e->undated_line : e->text_line, others = dates ? e->dates : e->numbers;
 	snprintf(
 	        then, sizeof then,
-	        "refused: --na '%.40s' takes it for missing, --columns '%.60s:category' or '%.60s:text' the column for that",
+	        "use --na '%.40s' to treat it as missing, or --columns '%.60s:category' or '%.60s:text' to set the type of the column",
 	        text, name, name);
 	const char *where = kdri_place(d->l, line, j, place);
-	if (others == 0) /* --columns says what it should be */
+	if (others == 0) /* the kind was specified with --columns */
 		return kdri_finding_add(d->ctx, d->findings, line, true, then,
-		                        "%s: '%.40s' is not a %s, and neither is any other cell", where, text,
+		                        "%s: '%.40s' is not a %s, and no other cell is", where, text,
 		                        dates ? "date" : "number");
-	return kdri_finding_add(
-	        d->ctx, d->findings, line, true, then, "%s: '%.40s' is not a %s, as %lld other %s", where,
-	        text, dates ? "date" : "number", (long long)others, others == 1 ? "cell is" : "cells are");
+	return kdri_finding_add(d->ctx, d->findings, line, true, then,
+	                        "%s: '%.40s' is not a %s, but %lld other %s", where, text,
+	                        dates ? "date" : "number", (long long)others,
+	                        others == 1 ? "cell in this column is" : "cells in this column are");
 }
 
-static kdr_status take_date(const decision *d, int64_t j, unsigned told)
+static kdr_status take_date(const decision *d, int64_t j, unsigned order)
 {
 	const kdri_evidence *e = &d->survey->fields[j];
 	kdri_role *role = &d->l->roles[j];
@@ -67,19 +68,20 @@ static kdr_status take_date(const decision *d, int64_t j, unsigned told)
 	role->ordered = e->either || e->orders != (KDRI_DAY_FIRST | KDRI_MONTH_FIRST);
 	if (e->dates < e->cells - e->missing)
 		return not_all(d, j, true);
-	role->order = told                                               ? told
+	role->order = order                                              ? order
 	              : e->orders == (KDRI_DAY_FIRST | KDRI_MONTH_FIRST) ? KDRI_DAY_FIRST
 	                                                                 : e->orders;
-	if (told ? (e->orders & told) != 0
-	         : e->orders != 0 && !(e->either && e->orders == (KDRI_DAY_FIRST | KDRI_MONTH_FIRST)))
+	if (order ? (e->orders & order) != 0
+	          : e->orders != 0 && !(e->either && e->orders == (KDRI_DAY_FIRST | KDRI_MONTH_FIRST)))
 		return KDR_OK;
-	snprintf(then, sizeof then,
-	         "refused: --columns '%.60s:dmy' or '%.60s:mdy' says which, '%.60s:text' leaves it out", name,
-	         name, name);
+	snprintf(
+	        then, sizeof then,
+	        "specify the order with --columns '%.60s:dmy' or '%.60s:mdy', or skip the column with '%.60s:text'",
+	        name, name, name);
 	return kdri_finding_add(
 	        d->ctx, d->findings, e->text_line, true, then,
-	        e->orders ? "%s: dates such as '%.40s' do not tell whether day or month comes first"
-	                  : "%s: dates such as '%.40s' are not all written in one order",
+	        e->orders ? "%s: dates such as '%.40s' are ambiguous: day first or month first"
+	                  : "%s: dates such as '%.40s' are not all in the same order of day and month",
 	        kdri_place(d->l, e->text_line, j, place), e->text);
 }
 
@@ -91,11 +93,13 @@ static kdr_status take_category(const decision *d, int64_t j)
 	role->kind = KDR_COLUMN_CATEGORY;
 	if (e->many || e->texts.count == 0) {
 		const char *name = kdri_csv_title(d->l, j, title);
-		snprintf(then, sizeof then, "refused: --columns '%.60s:text' leaves it out", name);
-		return kdri_finding_add(d->ctx, d->findings, 0, true, then,
-		                        "%s has %s different texts: too many for a category",
-		                        kdri_place(d->l, 0, j, place),
-		                        e->texts.count ? "long or more than 256" : "no");
+		snprintf(then, sizeof then, "use --columns '%.60s:text' to skip it", name);
+		return kdri_finding_add(
+		        d->ctx, d->findings, 0, true, then,
+		        e->texts.count
+		                ? "%s has long texts, or more than 256 different ones, which is too many for a category"
+		                : "%s has no text for a category",
+		        kdri_place(d->l, 0, j, place));
 	}
 	role->texts = e->texts; /* the evidence has served */
 	e->texts = (kdri_names){ 0 };
@@ -112,7 +116,8 @@ static void take_text(const decision *d, int64_t j)
 	if (!e->repeats && !e->unwatched && e->missing == 0)
 		snprintf(role->why, sizeof role->why, "different in every row");
 	else if (e->many)
-		snprintf(role->why, sizeof role->why, "long texts, or more than %d of them", KDRI_TEXTS_MOST);
+		snprintf(role->why, sizeof role->why, "long texts, or more than %d different ones",
+		         KDRI_TEXTS_MOST);
 	else
 		snprintf(role->why, sizeof role->why, "%lld different texts in %lld rows",
 		         (long long)e->texts.count, (long long)e->cells);
@@ -124,7 +129,7 @@ static kdr_status take_kind(const decision *d, int64_t j, int kind, unsigned ord
 	kdri_role *role = &d->l->roles[j];
 	if (e->cells == e->missing && kind != KDR_COLUMN_ID && kind != KDR_COLUMN_TEXT) {
 		role->kind = KDR_COLUMN_EMPTY;
-		snprintf(role->why, sizeof role->why, "no cell has a value");
+		snprintf(role->why, sizeof role->why, "all values are missing");
 		return KDR_OK;
 	}
 	switch (kind) {
@@ -161,7 +166,7 @@ static kdr_status find_kind_of_codes(const decision *d, int64_t j, bool keep)
 	return st;
 }
 
-/* A column nobody has said anything about. */
+/* A column without a specification. */
 static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 {
 	const kdri_evidence *e = &d->survey->fields[j];
@@ -170,15 +175,15 @@ static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 	bool unique = !e->repeats && !e->unwatched && e->missing == 0 && rows > 1;
 	if (present == 0) {
 		role->kind = KDR_COLUMN_EMPTY;
-		snprintf(role->why, sizeof role->why, "no cell has a value");
+		snprintf(role->why, sizeof role->why, "all values are missing");
 		return KDR_OK;
 	}
 	if (e->numbers == present) {
 		role->kind = KDR_COLUMN_NUMBER;
 		if (!keep && e->running && rows >= KDRI_RUNNING_LEAST)
-			snprintf(role->why, sizeof role->why, "a running number");
+			snprintf(role->why, sizeof role->why, "consecutive numbers");
 		else if (!keep && e->named_ids && e->whole && unique)
-			snprintf(role->why, sizeof role->why, "whole numbers, no two alike");
+			snprintf(role->why, sizeof role->why, "unique whole numbers");
 		else if (e->padded && e->digits)
 			return find_kind_of_codes(d, j, keep);
 		else
@@ -207,17 +212,17 @@ static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 }
 
 /* Of the columns that could have the row names one does: those of text are then text, others are left out. */
-static void choose_ids(const decision *d, bool told)
+static void choose_ids(const decision *d, bool specified)
 {
 	kdri_csv_layout *l = d->l;
-	int64_t best = told ? l->id : -1, most = 0, features = 0;
+	int64_t best = specified ? l->id : -1, most = 0, features = 0;
 	for (int64_t j = 0; j < l->fields; j++) {
 		const kdri_evidence *e = &d->survey->fields[j];
 		kdr_column_kind kind = l->roles[j].kind;
 		features +=
 		        kind == KDR_COLUMN_NUMBER || kind == KDR_COLUMN_CATEGORY || kind == KDR_COLUMN_DATE;
 		int64_t rank = kind != KDR_COLUMN_ID ? 0 : 1 + 2 * e->named_ids + (e->numbers == 0);
-		if (!told && rank > most) {
+		if (!specified && rank > most) {
 			best = j;
 			most = rank;
 		}
@@ -245,79 +250,81 @@ static void choose_ids(const decision *d, bool told)
 	l->id = best;
 }
 
-static kdr_status decide_all(const decision *d, const kdri_wishes *wishes, const kdri_wish *const *wish)
+static kdr_status decide_all(const decision *d, const kdri_column_specs *specs,
+                             const kdri_column_spec *const *spec)
 {
 	kdr_status st = KDR_OK;
 	kdri_csv_layout *l = d->l;
-	bool told = l->id >= 0;
+	bool id_specified = l->id >= 0;
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_role *role = &l->roles[j];
-		const kdri_wish *w = wish[j];
+		const kdri_column_spec *w = spec[j];
 		role->missing = d->survey->fields[j].missing;
 		role->constant = d->survey->fields[j].texts.count == 1 && role->missing == 0;
 		if (j == l->label) {
 			role->kind = KDR_COLUMN_LABEL;
 		} else if (j == l->tasks) {
 			role->kind = KDR_COLUMN_LEFT_OUT;
-			snprintf(role->why, sizeof role->why, "the tasks");
+			snprintf(role->why, sizeof role->why, "task column");
 		} else if (j == l->id) {
 			role->kind = KDR_COLUMN_ID;
-		} else if (w ? w->leave : wishes->only) {
+		} else if (w ? w->leave : specs->only) {
 			role->kind = KDR_COLUMN_LEFT_OUT;
-			snprintf(role->why, sizeof role->why, "as told");
+			snprintf(role->why, sizeof role->why, "as specified");
 		} else if (w && w->kind >= 0) {
 			KDRI_TRY(take_kind(d, j, w->kind, w->order));
 			if (w->kind == KDR_COLUMN_ID && l->id < 0)
 				l->id = j;
-			told = told || w->kind == KDR_COLUMN_ID;
-		} else if (!w && wishes->numbers) {
+			id_specified = id_specified || w->kind == KDR_COLUMN_ID;
+		} else if (!w && specs->numbers) {
 			KDRI_TRY(take_kind(d, j, KDR_COLUMN_NUMBER, 0));
 		} else {
 			KDRI_TRY(find_kind(d, j, w && (w->keep || !w->leave)));
 		}
 	}
-	choose_ids(d, told);
+	choose_ids(d, id_specified);
 done:
 	return st;
 }
 
 kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_options *options,
-                             const kdri_wishes *wishes, kdri_survey *survey, kdri_csv_layout *l,
+                             const kdri_column_specs *specs, kdri_survey *survey, kdri_csv_layout *l,
                              kdr_findings *findings)
 {
 	kdr_status st;
-	const kdri_wish **wish = NULL;
+	const kdri_column_spec **spec = NULL;
 	decision d = { ctx, options, survey, l, findings };
 	char place[160];
 	if (survey->unclosed_line)
-		KDRI_TRY(kdri_finding_add(
-		        ctx, findings, survey->unclosed_line, true, "refused: mend the file",
-		        "line %lld: a quote opens and never closes", (long long)survey->unclosed_line));
+		KDRI_TRY(kdri_finding_add(ctx, findings, survey->unclosed_line, true, "fix the file",
+		                          "line %lld: missing closing quote",
+		                          (long long)survey->unclosed_line));
 	if (survey->ragged)
 		KDRI_TRY(kdri_finding_add(
 		        ctx, findings, survey->ragged_line, true,
-		        "refused: fix the file, or specify what separates the cells with --delimiter",
+		        "fix the file, or set the separator with --delimiter",
 		        "line %lld has %lld field%s, expected %lld (%lld such line%s in the file)",
 		        (long long)survey->ragged_line, (long long)survey->ragged_fields,
 		        survey->ragged_fields == 1 ? "" : "s", (long long)l->fields,
 		        (long long)survey->ragged, survey->ragged == 1 ? "" : "s"));
 	if (survey->torn)
-		KDRI_TRY(kdri_finding_add(ctx, findings, survey->torn_line, true, "refused: mend the file",
-		                          "%s: text follows the closing quote; so in %lld cells",
-		                          kdri_place(l, survey->torn_line, survey->torn_field, place),
-		                          (long long)survey->torn));
-	KDRI_TRY(kdri_wishes_match(ctx, path, wishes, l, &wish));
+		KDRI_TRY(kdri_finding_add(
+		        ctx, findings, survey->torn_line, true, "fix the file",
+		        "%s: unexpected text after the closing quote (%lld such cell%s in the file)",
+		        kdri_place(l, survey->torn_line, survey->torn_field, place), (long long)survey->torn,
+		        survey->torn == 1 ? "" : "s"));
+	KDRI_TRY(kdri_column_specs_match(ctx, path, specs, l, &spec));
 	KDRI_TRY(KDRI_NEW0(ctx, &l->roles, l->fields));
 	if (l->guessed) /* a guess by the first rows: now all are known */
 		l->id = -1;
-	KDRI_TRY(decide_all(&d, wishes, wish));
+	KDRI_TRY(decide_all(&d, specs, spec));
 	l->dressed = true;
 	KDRI_TRY(kdri_roles_settle(ctx, l));
 	KDRI_TRY(kdri_decimals_decide(ctx, options, survey, l, findings));
 	if (l->cols < 1)
-		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, "refused: --columns names those to use",
-		                          "no column is left for the numbers"));
+		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, "specify the columns to use with --columns",
+		                          "no column remains for features"));
 done:
-	kdri_free(ctx, wish);
+	kdri_free(ctx, spec);
 	return st;
 }

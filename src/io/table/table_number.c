@@ -1,10 +1,10 @@
 /* Numbers as people write them in tables. SPDX-License-Identifier: BSD-3-Clause
  *
  * "1.234,50 EUR", "$1,234.50", "(3)", "12 %", "1'000", "1 000,5": around the digits a sign or brackets (a negative
- * number), a currency and a percent sign, which are taken off; among them the decimal sign and what separates
- * thousands. Which of point and comma is the decimal sign cannot always be told from one cell: kdri_number_look says
- * under which readings a cell is a number, and whether they differ; the column decides (table_kind.c). Spaces and
- * apostrophes separate thousands under both. The percent sign does not change the number: 12 % is 12. */
+ * number), a currency and a percent sign, which are taken off; among them the decimal sign and what separates thousands.
+ * Which of point and comma is the decimal sign is not always clear from one cell: kdri_number_look says under which
+ * readings a cell is a number, and whether they differ; the column decides (table_kind.c). Spaces and apostrophes
+ * separate thousands under both. The percent sign does not change the number: 12 % is 12. */
 #include "io/table/table.h"
 
 enum { GROUPED_MOST = 64 }; /* characters of a number with separated thousands */

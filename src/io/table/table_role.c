@@ -4,7 +4,7 @@
 #include "io/table/named.h"
 #include "io/table/table.h"
 
-const char kdri_missing_help[] = "--missing zero, mean, median, drop-row or drop-column says what to do";
+const char kdri_missing_help[] = "use --missing zero, mean, median, drop-row or drop-column";
 
 bool kdri_name_of_ids(const char *name)
 {
@@ -61,86 +61,86 @@ done:
 	return st;
 }
 
-kdr_status kdri_wishes_match(kdr_context *ctx, const char *path, const kdri_wishes *wishes,
-                             const kdri_csv_layout *l, const kdri_wish ***out)
+kdr_status kdri_column_specs_match(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
+                                   const kdri_csv_layout *l, const kdri_column_spec ***out)
 {
 	kdr_status st;
-	const kdri_wish **wish = NULL;
+	const kdri_column_spec **spec = NULL;
 	kdri_names titles = { .borrows = true };
 	int64_t *field = NULL, index;
 	kdri_named *named = ctx->named;
 	if (named && !named->found)
-		KDRI_TRY(KDRI_NEW0(ctx, &named->found, wishes->count));
-	KDRI_TRY(kdri_calloc(ctx, &wish, l->fields, sizeof *wish));
+		KDRI_TRY(KDRI_NEW0(ctx, &named->found, specs->count));
+	KDRI_TRY(kdri_calloc(ctx, &spec, l->fields, sizeof *spec));
 	KDRI_TRY(KDRI_NEW(ctx, &field, l->fields));
 	/* By a table: a model may name thousands. Of equal titles the first is meant. */
-	for (int64_t j = 0; l->names && wishes->count > 0 && j < l->fields; j++) {
+	for (int64_t j = 0; l->names && specs->count > 0 && j < l->fields; j++) {
 		int64_t before = titles.count;
 		KDRI_TRY(kdri_names_add(ctx, &titles, l->names[j], strlen(l->names[j]), &index));
 		if (index == before)
 			field[index] = j;
 	}
-	for (int64_t i = 0; i < wishes->count; i++) {
-		const kdri_wish *w = &wishes->items[i];
+	for (int64_t i = 0; i < specs->count; i++) {
+		const kdri_column_spec *w = &specs->items[i];
 		int64_t at = kdri_names_find(&titles, w->name);
 		at = at >= 0 ? field[at] : l->names && w->optional ? -1 : kdri_csv_field(l, w->name);
 		if (named)
 			named->found[i] = named->found[i] || at >= 0;
 		if (at >= 0) {
-			wish[at] = w;
+			spec[at] = w;
 		} else if (!w->optional && !(named && named->several)) {
 			st = kdri_csv_no_column(ctx, path, l, w->name, "");
 			goto done;
 		}
 	}
-	*out = wish;
-	wish = NULL;
+	*out = spec;
+	spec = NULL;
 done:
 	kdri_names_free(ctx, &titles);
 	kdri_free(ctx, field);
-	kdri_free(ctx, wish);
+	kdri_free(ctx, spec);
 	return st;
 }
 
-kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_wishes *wishes, kdri_csv_layout *l,
-                            bool *plain)
+kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
+                            kdri_csv_layout *l, bool *plain)
 {
 	kdr_status st;
-	const kdri_wish **wish = NULL;
+	const kdri_column_spec **spec = NULL;
 	*plain = true;
-	KDRI_TRY(kdri_wishes_match(ctx, path, wishes, l, &wish));
+	KDRI_TRY(kdri_column_specs_match(ctx, path, specs, l, &spec));
 	KDRI_TRY(KDRI_NEW0(ctx, &l->roles, l->fields));
 	for (int64_t j = 0; j < l->fields; j++) {
-		const kdri_wish *w = wish ? wish[j] : NULL;
+		const kdri_column_spec *w = spec ? spec[j] : NULL;
 		bool number = w && !w->leave && (w->kind < 0 || w->kind == KDR_COLUMN_NUMBER);
-		/* What is told of the guessed names undoes the guess. */
-		if (j == l->id && l->guessed && (w || wishes->only || wishes->numbers))
+		/* An option that names the guessed column of row names overrides the guess. */
+		if (j == l->id && l->guessed && (w || specs->only || specs->numbers))
 			*plain = false;
 		l->roles[j].kind = j == l->id      ? KDR_COLUMN_ID
 		                   : j == l->label ? KDR_COLUMN_LABEL
 		                   : j == l->tasks ? KDR_COLUMN_LEFT_OUT
 		                                   : KDR_COLUMN_NUMBER;
 		if (j == l->tasks)
-			snprintf(l->roles[j].why, sizeof l->roles[j].why, "the tasks");
+			snprintf(l->roles[j].why, sizeof l->roles[j].why, "task column");
 		if (j == l->id || j == l->label || j == l->tasks || number)
 			continue;
-		if (w ? w->leave : wishes->only) {
+		if (w ? w->leave : specs->only) {
 			l->roles[j].kind = KDR_COLUMN_LEFT_OUT;
-			snprintf(l->roles[j].why, sizeof l->roles[j].why, "as told");
+			snprintf(l->roles[j].why, sizeof l->roles[j].why, "as specified");
 		} else if (w) {
-			*plain = false; /* a kind that only the whole column can tell */
+			*plain = false; /* a kind that needs the entire column */
 		}
 	}
 	KDRI_TRY(kdri_roles_settle(ctx, l));
 	*plain = *plain && l->cols > 0;
 done:
-	kdri_free(ctx, wish);
+	kdri_free(ctx, spec);
 	return st;
 }
 
 void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, char *text, size_t room)
 {
-	int64_t cells = 0, columns = 0, told = 0;
+	int64_t cells = 0, columns = 0, listed = 0;
 	char list[200] = "", title[24], place[160];
 	for (int64_t j = 0; j < l->fields; j++) {
 		const kdri_role *role = &l->roles[j];
@@ -148,16 +148,15 @@ void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, ch
 			continue;
 		cells += role->missing;
 		columns++;
-		if (told < 6 && strlen(list) + 60 < sizeof list) {
-			kdri_list_add(list, sizeof list, "%.32s (%lld)", kdri_csv_title(l, j, title),
+		if (listed < 6 && strlen(list) + 60 < sizeof list) {
+			kdri_list_add(list, sizeof list, "%.32s %lld", kdri_csv_title(l, j, title),
 			              (long long)role->missing);
-			told++;
+			listed++;
 		}
 	}
 	const size_t used =
-	        (size_t)snprintf(text, room, "%s: the cell has no value", kdri_place(l, line, field, place));
+	        (size_t)snprintf(text, room, "%s: missing value", kdri_place(l, line, field, place));
 	if (cells > 1 && used < room)
-		snprintf(text + used, room - used, "; %lld cells have none, in column%s %s%s",
-		         (long long)cells, columns == 1 ? "" : "s", list,
-		         told < columns ? " and others" : "");
+		snprintf(text + used, room - used, " (%lld in total: %s%s)", (long long)cells, list,
+		         listed < columns ? ", ..." : "");
 }

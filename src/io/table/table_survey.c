@@ -5,7 +5,8 @@
 #include "core/utf8.h"
 #include "io/table/table.h"
 
-/* Whether the hash was there before. Two texts with one hash would be taken for a repetition: no row names then. */
+/* Whether the hash occurred before. Two texts with the same hash count as a repetition; the column is then not used as
+ * row names. */
 static kdr_status seen_before(kdr_context *ctx, kdri_evidence *e, uint64_t hash, bool *before)
 {
 	kdr_status st = KDR_OK;
@@ -42,7 +43,7 @@ static void forget_seen(kdr_context *ctx, kdri_evidence *e)
 	e->seen_room = e->seen_count = 0;
 }
 
-/* A number: how it is written, and whether it goes on counting. */
+/* A number: how it is written, and whether it continues a sequence. */
 static void take_number(kdri_evidence *e, const kdri_look *k, int64_t row, int64_t line, const char *text)
 {
 	unsigned before = e->decimals;
@@ -140,7 +141,8 @@ static kdr_status table_survey_take_row(kdr_context *ctx, const kdri_csv_layout 
 	kdr_status st = KDR_OK;
 	int64_t found = 0;
 	const char *q = p;
-	for (;; q++) { /* first whether the row fits: its cells say nothing if it does not */
+	for (;;
+	     q++) { /* first whether the row has the right number of cells: otherwise its cells are ignored */
 		kdri_csv_cell cell = kdri_csv_cell_at(q, l->delimiter);
 		found++;
 		if (cell.torn && s->torn++ == 0) {

@@ -1,9 +1,10 @@
 /* Excel: a sheet as a table of text. SPDX-License-Identifier: BSD-3-Clause
  *
  * A sheet is XML, <row r="2"><c r="B2" s="1" t="s"><v>0</v></c></row>: cells with a reference, a format and a kind. They
- * are written down as a CSV file would have them, a line a row of the sheet and a field a column, and read as one: so what
- * columns are, missing values, names and classes are found, told and refused as in any table, and an error's line and
- * column are the sheet's own. Texts come quoted, true and false as 1 and 0, days as 2024-02-29, errors (#DIV/0!) as #N/A.
+ * are written down as a CSV file would have them, a line a row of the sheet and a field a column, and read as one: so
+ * what columns are, missing values, names and classes are detected and specified, and errors reported, as in any table,
+ * and an error's line and column are the sheet's own. Texts come quoted, true and false as 1 and 0, days as 2024-02-29,
+ * errors (#DIV/0!) as #N/A.
  *
  * What a file claims costs nothing: only cells with a value are kept, and a table that would be mostly empty is refused
  * before it is written down. */
@@ -86,7 +87,7 @@ static kdr_status xlsx_append(kdr_context *ctx, sheet *s, const reading *r, cons
 	if (length == 0)
 		return KDR_OK;
 	if (s->count == CELLS_MOST)
-		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: sheet '%s' has more than %d cells: save it as CSV",
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: sheet '%s' has more than %d cells; save it as CSV",
 		                 s->book->path, s->book->title, CELLS_MOST);
 	KDRI_TRY(KDRI_ROOM(ctx, &s->cells, &s->room, s->count + 1));
 	KDRI_TRY(KDRI_ROOM(ctx, &s->text, &s->text_room, s->size + (int64_t)length));
@@ -114,7 +115,7 @@ static kdr_status finish_cell(kdr_context *ctx, sheet *s, const reading *r)
 		char *end;
 		long long index = strtoll(text, &end, 10);
 		if (end == text || index < 0 || index >= b->ntexts)
-			return xlsx_bad(ctx, s, r, "names a shared text that is not there");
+			return xlsx_bad(ctx, s, r, "refers to a shared text that does not exist");
 		const char *shared = b->text + b->at[index];
 		return xlsx_append(ctx, s, r, shared, strlen(shared), true);
 	}
@@ -132,7 +133,7 @@ static kdr_status finish_cell(kdr_context *ctx, sheet *s, const reading *r)
 	return xlsx_append(ctx, s, r, text, (size_t)r->length, false);
 }
 
-/* What a cell's attribute t says: days in ISO notation (d) are texts like others. */
+/* The type in a cell's attribute t: dates in ISO notation (d) are ordinary texts. */
 static int kind_of(const char *t)
 {
 	static const struct {
@@ -153,11 +154,12 @@ static kdr_status begin_cell(kdr_context *ctx, const char *const *attributes, re
 	           *style = kdri_xml_attribute(attributes, "s");
 	r->col++;
 	if (place && !parse_reference(place, r))
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': there is no cell '%s'", b->path,
-		                 b->title, place);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': '%s' is not a cell", b->path, b->title,
+		                 place);
 	if (r->row < 0 || r->row >= ROWS_MOST || r->col >= COLS_MOST)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: sheet '%s': a cell outside all rows and columns",
-		                 b->path, b->title);
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: sheet '%s': a cell is outside the possible rows and columns", b->path,
+		                 b->title);
 	r->sheet->widest = KDRI_MAX(r->sheet->widest, (int32_t)r->col + 1);
 	r->kind = kind_of(kind ? kind : "n");
 	const long format = style ? strtol(style, NULL, 10) : -1;
@@ -209,7 +211,7 @@ static kdr_status add_cell_text(kdr_context *ctx, void *user, const char *text, 
 	if (!r->data || !r->in_text || r->spoken)
 		return KDR_OK;
 	if (r->length + (int64_t)length > CELL_MOST)
-		return xlsx_bad(ctx, r->sheet, r, "holds more than a megabyte");
+		return xlsx_bad(ctx, r->sheet, r, "contains more than a megabyte");
 	KDRI_TRY(KDRI_ROOM(ctx, &r->text, &r->room, r->length + (int64_t)length + 1));
 	memcpy(r->text + r->length, text, length);
 	r->length += (int64_t)length;
@@ -275,7 +277,7 @@ static kdr_status write_down(kdr_context *ctx, sheet *s, char **out, size_t *siz
 	    s->rows * (int64_t)s->cols / FIELDS_PER_CELL > s->count)
 		return kdri_fail(
 		        ctx, KDR_ERR_SIZE,
-		        "%s: sheet '%s' has %lld cells in %lld rows and %d columns: nearly all are empty",
+		        "%s: sheet '%s' is nearly empty: it has %lld cells in %lld rows and %d columns",
 		        s->book->path, s->book->title, (long long)s->count, (long long)s->rows, s->cols);
 	room += filled * s->cols + s->rows + 1;
 	KDRI_TRY(KDRI_NEW(ctx, out, room));
@@ -397,5 +399,5 @@ const kdri_format kdri_format_xlsx = {
 	.endings = endings,
 	.read = read_xlsx,
 	.inspect = inspect_xlsx,
-	.help = "Excel: the first sheet or file.xlsx:Sheet2, read as a table of text",
+	.help = "Excel: the first sheet, or file.xlsx:Sheet2; read as a text table",
 };

@@ -1,4 +1,4 @@
-/* Excel workbooks: the parts a table is put together from. SPDX-License-Identifier: BSD-3-Clause */
+/* Excel workbooks: the parts that make up a table. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_XLSX_H
 #define KDRI_XLSX_H
 
@@ -11,17 +11,17 @@ typedef struct kdri_xlsx_book {
 	kdri_zip *zip;
 	const char *path; /* borrowed */
 	char sheet[512], strings[512],
-	        styles[512]; /* members: the sheet chosen, shared texts, formats; "" where there are none */
+	        styles[512]; /* members: the chosen sheet, shared texts, formats; "" if there are none */
 	char title[256];     /* what the sheet is called */
 	bool from_1904;      /* days are counted from 1904 */
-	char *text;          /* shared texts, one behind the other, each ended by a NUL */
+	char *text;          /* shared texts, one after the other, each ended by a NUL */
 	int64_t *at;         /* where each begins */
 	int64_t ntexts, text_size;
 	bool *dates; /* of each cell format: whether numbers are dates */
 	int64_t nformats;
 } kdri_xlsx_book;
 
-/* Reads all but the sheet. `wanted`: its name, or NULL: the first that is not hidden. */
+/* Reads everything except the sheet. `wanted`: its name, or NULL for the first that is not hidden. */
 kdr_status kdri_xlsx_open(kdr_context *ctx, const char *path, const char *wanted, kdri_xlsx_book *book);
 void kdri_xlsx_close(kdr_context *ctx, kdri_xlsx_book *book);
 
@@ -39,12 +39,13 @@ typedef struct kdri_xlsx_outline {
 } kdri_xlsx_outline;
 kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, const char *title,
                                   kdri_xlsx_outline *out);
-/* xlsx_copy.c: as kdri_csv_append_column, of a sheet of a workbook ("file.xlsx:Sheet2"); all else in it stays. */
+/* xlsx_copy.c: like kdri_csv_append_column, for a sheet of a workbook ("file.xlsx:Sheet2"); everything else in the
+ * workbook is kept. */
 kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
                                    const char *title, const char *const *cells, int64_t rows,
                                    const char *path, bool force);
 
-/* The day that Excel's number stands for, as "2024-02-29", with "T12:30:00" where it has hours; false: none does. */
+/* The date that an Excel number means, as "2024-02-29", with "T12:30:00" if it has a time; false: it is not a date. */
 bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room);
 /* Whether a number's format, such as "dd.mm.yyyy", shows a day. */
 bool kdri_xlsx_shows_day(const char *format);

@@ -25,12 +25,13 @@ kdr_status kdri_xlsx_read_part(kdr_context *ctx, const kdri_xlsx_book *b, const 
 	char label[1024];
 	const int64_t index = kdri_zip_find(b->zip, name);
 	if (index < 0)
-		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: no Excel workbook: it has no %s", b->path, name);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not an Excel workbook: it has no %s", b->path,
+		                 name);
 	snprintf(label, sizeof label, "%s:%s", b->path, name);
 	KDRI_TRY(kdri_zip_member_open(ctx, b->zip, index, label, &member, &source));
 	if (source.most > most_bytes)
-		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: unpacks to %lld bytes; at most %lld are read", label,
-		               (long long)source.most, (long long)most_bytes);
+		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: unpacks to %lld bytes; at most %lld are supported",
+		               label, (long long)source.most, (long long)most_bytes);
 	else
 		st = kdri_xml_read(ctx, &source, handlers, user);
 done:
@@ -78,11 +79,11 @@ static kdr_status choose_sheet(kdr_context *ctx, choice *c)
 	const kdri_xlsx_book *b = c->book;
 	KDRI_TRY(kdri_xlsx_read_part(ctx, b, book_name, &handlers, c));
 	if (!c->id[0])
-		st = c->wanted ? kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet '%s'; it has: %s", b->path,
-		                           c->wanted, c->count ? c->list : "none")
+		st = c->wanted ? kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet '%s'; its sheets are: %s",
+		                           b->path, c->wanted, c->count ? c->list : "none")
 		               : kdri_fail(ctx, KDR_ERR_DATA, "%s: has no sheet", b->path);
 	else if (!c->wanted && c->count > 1)
-		kdri_message(ctx, "%s: sheet '%s' is read; it has: %s (file.xlsx:NAME reads another)",
+		kdri_message(ctx, "%s: reading sheet '%s' of: %s (use file.xlsx:NAME to read another)",
 		             b->path, b->title, c->list);
 done:
 	return st;
@@ -118,8 +119,8 @@ static kdr_status find_parts(kdr_context *ctx, choice *c)
 	static const kdri_xml_handlers handlers = { .open = note_relation };
 	kdr_status st = kdri_xlsx_read_part(ctx, c->book, relations_name, &handlers, c);
 	if (st == KDR_OK && !c->book->sheet[0])
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: says nowhere where sheet '%s' is", c->book->path,
-		               c->book->title);
+		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not specify the location of sheet '%s'",
+		               c->book->path, c->book->title);
 	return st;
 }
 
@@ -137,7 +138,7 @@ static kdr_status add_bytes(kdr_context *ctx, texts *t, const char *text, size_t
 	kdr_status st = KDR_OK;
 	kdri_xlsx_book *b = t->book;
 	if (b->text_size + (int64_t)length > MOST_TEXT)
-		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: more than a gigabyte of shared texts", b->path);
+		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: has more than a gigabyte of shared texts", b->path);
 	KDRI_TRY(KDRI_ROOM(ctx, &b->text, &t->room, b->text_size + (int64_t)length));
 	memcpy(b->text + b->text_size, text, length);
 	b->text_size += (int64_t)length;

@@ -171,7 +171,7 @@ static kdr_status write_book(kdr_context *ctx, const kdri_xlsx_book *book, edit 
 	}
 	if (e->done != e->outline->nrows || e->outline->nrows - (e->title != NULL) != e->rows) {
 		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: sheet '%s' is written in a way that cannot be copied: save it as CSV",
+		               "%s: sheet '%s' is stored in a way that cannot be copied; save it as CSV",
 		               book->path, book->title);
 		goto done;
 	}

@@ -17,7 +17,7 @@ typedef struct reading {
 
 static kdr_status xml_bad(const reading *r, const char *what)
 {
-	return kdri_fail(r->ctx, KDR_ERR_FORMAT, "%s: not sound XML: line %llu: %s", r->label,
+	return kdri_fail(r->ctx, KDR_ERR_FORMAT, "%s: invalid XML in line %llu: %s", r->label,
 	                 (unsigned long long)XML_GetCurrentLineNumber(r->parser), what);
 }
 
@@ -62,7 +62,7 @@ static void XMLCALL on_document_type(void *user, const XML_Char *name, const XML
 {
 	(void)name, (void)system, (void)public, (void)internal;
 	reading *r = user;
-	xml_note(r, xml_bad(r, "it has a document type, which spreadsheets do not have"));
+	xml_note(r, xml_bad(r, "it has a document type declaration, which spreadsheets do not have"));
 }
 
 /* Reads a block and parses it. */
@@ -72,14 +72,14 @@ static kdr_status parse_block(reading *r, const kdri_source *source, int64_t *fe
 	size_t got = 0;
 	void *buffer = XML_GetBuffer(r->parser, BUFFER);
 	if (!buffer)
-		return kdri_fail(r->ctx, KDR_ERR_MEMORY, "%s: no memory to parse it", r->label);
+		return kdri_fail(r->ctx, KDR_ERR_MEMORY, "%s: out of memory while parsing", r->label);
 	KDRI_TRY(source->read(r->ctx, source->user, buffer, BUFFER, &got));
 	*last = got < BUFFER;
 	*fed += (int64_t)got;
 	if (XML_ParseBuffer(r->parser, (int)got, *last) != XML_STATUS_OK)
 		st = r->st != KDR_OK ? r->st
 		     : XML_GetErrorCode(r->parser) == XML_ERROR_NO_MEMORY
-		             ? kdri_fail(r->ctx, KDR_ERR_MEMORY, "%s: no memory to parse it", r->label)
+		             ? kdri_fail(r->ctx, KDR_ERR_MEMORY, "%s: out of memory while parsing", r->label)
 		             : xml_bad(r, XML_ErrorString(XML_GetErrorCode(r->parser)));
 	else if (*fed - XML_GetCurrentByteIndex(r->parser) > TAG_MOST)
 		st = xml_bad(r, "a tag of more than a megabyte");
@@ -95,7 +95,7 @@ kdr_status kdri_xml_read(kdr_context *ctx, const kdri_source *source, const kdri
 	int64_t fed = 0;
 	bool last = false;
 	if (!r.parser)
-		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: no memory to parse it", source->label);
+		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: out of memory while parsing", source->label);
 	XML_SetUserData(r.parser, &r);
 	XML_SetElementHandler(r.parser, on_open, on_close);
 	XML_SetCharacterDataHandler(r.parser, on_text);

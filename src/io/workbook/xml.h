@@ -1,13 +1,13 @@
 /* XML, read by expat. SPDX-License-Identifier: BSD-3-Clause
  *
- * A document with a document type is refused: only there could entities be defined that let a small file grow. Prefixes
- * of names are dropped. */
+ * A document with a document type declaration is an error, because it could define entities that let a small file grow.
+ * Prefixes of names are dropped. */
 #ifndef KDRI_XML_H
 #define KDRI_XML_H
 
 #include "io/binary.h"
 
-/* What to call for each piece of a document; NULL for what is not of interest. A text may come in several pieces. */
+/* Callbacks for the pieces of a document; NULL to ignore a kind. A text may be passed in several pieces. */
 typedef struct kdri_xml_handlers {
 	kdr_status (*open)(kdr_context *ctx, void *user, const char *name, const char *const *attributes);
 	kdr_status (*close)(kdr_context *ctx, void *user, const char *name);

@@ -1,4 +1,5 @@
-/* The processor as a device: its memory is the context's, and it is its own host. SPDX-License-Identifier: BSD-3-Clause */
+/* The CPU as a device: its memory is that of the context, and transfers are copies. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #include "matrix/cpu/cpu.h"
 
 static kdr_status cpu_alloc(kdr_context *ctx, kdri_device *d, size_t bytes, void **out)

@@ -1,7 +1,7 @@
-/* The processor's side of the table of operations. SPDX-License-Identifier: BSD-3-Clause
+/* The CPU implementation of the table of operations. SPDX-License-Identifier: BSD-3-Clause
  *
- * One function for each operation, as matrix/device.h describes them. Where nothing else is said here, a function is the operation of
- * its name. */
+ * One function per operation, as described in matrix/device.h. Unless a comment says otherwise, a function is the
+ * operation with its name. */
 #ifndef KDRI_CPU_H
 #define KDRI_CPU_H
 

@@ -1,7 +1,8 @@
-/* What the files of the plug-in share. SPDX-License-Identifier: BSD-3-Clause
+/* Declarations shared by the files of the plug-in. SPDX-License-Identifier: BSD-3-Clause
  *
- * Matrices are row-major here and column-major in cuBLAS and cuSOLVER, where they are their own transposes. All work of a device is
- * on one stream, in order. Blocks are of doubles; those that are single are so for products, which are then faster. */
+ * Matrices are row-major here and column-major in cuBLAS and cuSOLVER, which therefore see their transposes. All work of
+ * a device is on one stream, in order. Blocks store doubles; products with blocks marked as single are computed in
+ * single precision, which is faster. */
 #ifndef KDRI_CUDA_CUH
 #define KDRI_CUDA_CUH
 
@@ -20,13 +21,14 @@ struct cuda_self {
 	cublasHandle_t blas;
 	cusolverDnHandle_t solver; /* made when it is first needed */
 	cudaMemPool_t pool;
-	int64_t *tally; /* a few whole numbers: what kernels count */
-	char *bounce[2];     /* the host's, where the device reaches it: small transfers go by way of them, in turn */
-	cudaEvent_t free[2]; /* when the device has done with each */
+	int64_t *tally; /* a few integers in which kernels count */
+	char *bounce[2];     /* host memory that the device can access, used in turn for small transfers */
+	cudaEvent_t free[2]; /* when the device has finished with each */
 	int turn;
 	const void *pinned[16]; /* of the host */
-	size_t most; /* KINDRED_DEVICE_ROOM: so many bytes of the card at most are spoken of as there; 0: all */
-	bool clear; /* KINDRED_CUDA_CLEAR: room for products is cleared; compute-sanitizer's initcheck does not see all that cuBLAS writes */
+	size_t most; /* KINDRED_DEVICE_ROOM: report at most this many bytes of device memory as available; 0: all */
+	bool clear; /* KINDRED_CUDA_CLEAR: clear the memory of products, because compute-sanitizer's initcheck does
+		       not see everything that cuBLAS writes */
 };
 
 static inline cuda_self *self_of(kdri_device *d)
@@ -34,7 +36,7 @@ static inline cuda_self *self_of(kdri_device *d)
 	return static_cast<cuda_self *>(d->self);
 }
 
-/* Failures: what failed, in d->error. */
+/* Failures store their reason in d->error. */
 kdr_status cuda_failed(kdri_device *d, const char *what, cudaError_t e);
 kdr_status cuda_failed_in(kdri_device *d, const char *what, int code);
 
@@ -64,7 +66,7 @@ static inline kdr_status launched(kdri_device *d, const char *what)
 	return KDR_OK;
 }
 
-/* The device belongs to a thread, and threads come and go. */
+/* Makes the device current for this thread, which may be a new one. */
 #define ENTER(d, what) TRY_CUDA(d, what, cudaSetDevice(self_of(d)->index))
 /* Begins an operation on the device of a block. */
 #define BEGIN(block, what) \
@@ -76,7 +78,7 @@ static inline double *at(kdri_block a)
 	return static_cast<double *>(a.data);
 }
 
-/* Scratch that goes back with its scope, in the order of the stream. */
+/* Scratch memory that is released at the end of its scope, in the order of the stream. */
 struct cuda_scratch {
 	kdri_device *d;
 	void *data = nullptr;
@@ -101,7 +103,7 @@ struct cuda_scratch {
 	}
 };
 
-/* From and to the host: plugin.cu. What is sent is the caller's again at once. */
+/* Transfers from and to the host: plugin.cu. The caller may reuse the source buffer immediately. */
 kdr_status send(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
 kdr_status fetch(kdri_device *d, const char *what, void *to, const void *from, size_t bytes);
 
@@ -127,14 +129,14 @@ static inline __host__ __device__ int64_t parts_of(int64_t size, int64_t part)
 	return (size + part - 1) / part;
 }
 
-/* A grid that strides over everything: no dimension of it can be too large. */
+/* A grid whose threads stride over all elements, so that no dimension is too large. */
 static inline unsigned blocks_for(int64_t work, int64_t threads)
 {
 	int64_t b = parts_of(work, threads);
 	return (unsigned)(b < 1 ? 1 : b > 132 * 64 ? 132 * 64 : b);
 }
 
-/* A block as kernels see it. */
+/* A block as kernels use it. */
 struct view {
 	double *data;
 	int64_t stride;
@@ -154,7 +156,7 @@ template <typename F> static __global__ void for_each(int64_t rows, int64_t cols
 			f(i, j);
 }
 
-/* Calls f(i, j) for all i < rows and j < cols; neighbours in a row go to neighbouring threads. */
+/* Calls f(i, j) for all i < rows and j < cols; adjacent elements of a row are processed by adjacent threads. */
 template <typename F> static kdr_status each(kdri_device *d, const char *what, int64_t rows, int64_t cols, F f)
 {
 	int64_t x = parts_of(cols, 128), y = parts_of(rows, 2);
@@ -165,7 +167,7 @@ template <typename F> static kdr_status each(kdri_device *d, const char *what, i
 	return launched(d, what);
 }
 
-/* Exclusive sums of `count` numbers, in place, their total behind them: kmeans.cu. */
+/* Exclusive prefix sums of `count` numbers, in place, followed by their total: kmeans.cu. */
 kdr_status sums_before(kdri_device *d, const char *what, int64_t *v, int64_t count);
 
 /* What a search for the nearest centre writes; flag: the row is in doubt. */
@@ -179,7 +181,8 @@ struct nearest_job {
 /* Rows that are flagged, in increasing order: nearest.cu. */
 kdr_status flagged_rows(kdri_device *d, const unsigned char *flag, int64_t n, int32_t *list, int64_t *found);
 
-/* Rows by cluster, and the sums of clusters (unit NULL: plain ones), as in the table but for their arguments: kmeans.cu. */
+/* Rows by cluster, and the sums of clusters (unit NULL: plain sums), as in the table but with other arguments:
+ * kmeans.cu. */
 kdr_status order_rows_by(kdri_device *d, const int32_t *label, int32_t *before, int64_t n, int64_t k, bool all, int32_t *list,
                          int64_t *begin);
 kdr_status sums_of_rows(kdri_device *d, kdri_block x, const int32_t *list, const int64_t *begin, const double *coef,
@@ -194,7 +197,7 @@ kdr_status neighbours_of_sparse(kdri_device *d, const kdri_sparse *rows, const k
 /* A fill, for other operations: products.cu. */
 kdr_status fill_block(kdri_device *d, kdri_block a, double value);
 
-/* The operations of the other files go into the table. */
+/* Adds the operations of the other files to the table. */
 void cuda_products(kdri_device *d);
 void cuda_entries(kdri_device *d);
 void cuda_rows(kdri_device *d);

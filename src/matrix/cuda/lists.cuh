@@ -1,13 +1,14 @@
 /* The k best of a row, in the registers of a warp. SPDX-License-Identifier: BSD-3-Clause
  *
- * Place p of the list is in lane p mod 32, register p / 32. Scores come 32 at a time, one in each lane: after the
- * first few thousand hardly one gets into the list, and all there is to do is a comparison and a vote. */
+ * Place p of the list is in lane p mod 32, register p / 32. Scores are processed 32 at a time, one per lane. After the
+ * first few thousand, hardly any gets into the list, so that the usual cost is one comparison and one warp vote. */
 #ifndef KDRI_CUDA_LISTS_CUH
 #define KDRI_CUDA_LISTS_CUH
 
 #include "cuda.cuh"
 
-/* What scores are made of, on the device, for rows that ask and those asked from some row on: members as in kdri_nn. */
+/* The values that scores are computed from, on the device, for queries and candidates from some row on: members as in
+ * kdri_nn. */
 struct nn_job {
 	int score;
 	double magic, square;
@@ -17,7 +18,7 @@ struct nn_job {
 	int32_t *index;
 	double *best;
 
-	/* The same from row i of those that ask and row j of those asked on. */
+	/* The same from query row i and candidate row j on. */
 	nn_job part(int64_t i, int64_t j) const
 	{
 		nn_job p = *this;
@@ -45,7 +46,7 @@ template <int REGS> struct nn_list {
 		return __shfl_sync(~0u, last_reg && REGS > 1 ? v[REGS - 1] : v[0], last_lane);
 	}
 
-	/* The list of row r of those that ask, as it is so far. */
+	/* The current list of query row r. */
 	__device__ void load(const nn_job &job, int64_t r, int lane)
 	{
 #pragma unroll
@@ -62,7 +63,7 @@ template <int REGS> struct nn_list {
 		floor = last();
 	}
 
-	/* Of row j of those asked, with which the product is p. */
+	/* The score of candidate row j, with which the product is p. */
 	__device__ double score(const nn_job &job, int64_t j, double p) const
 	{
 		double s;

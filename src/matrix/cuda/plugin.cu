@@ -45,9 +45,9 @@ static size_t cuda_room(kdri_device *d)
 		return 0;
 	(void)cudaMemPoolGetAttribute(s->pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
 	(void)cudaMemPoolGetAttribute(s->pool, cudaMemPoolAttrUsedMemCurrent, &used);
-	size_t there = free_bytes + (size_t)(reserved - used);
+	size_t available = free_bytes + (size_t)(reserved - used);
 	size_t left = s->most > used ? s->most - (size_t)used : 0;
-	return s->most && left < there ? left : there;
+	return s->most && left < available ? left : available;
 }
 
 enum { BOUNCE = 1 << 20 };

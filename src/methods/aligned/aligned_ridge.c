@@ -1,10 +1,10 @@
 /* The aligned ridge, as a method. SPDX-License-Identifier: BSD-3-Clause
  *
- * Tasks are brought into the directions they share, each less its own mean (engine/linear/aligned.c); there a ridge
- * regression (engine/linear/aligned_ridge.c) is asked, besides being right about what is known,
- *     (E1)  to bring the means of both sides together, as wholes and class by class, with its own answers as classes,
+ * Tasks are projected on the directions they share, each minus its own mean (engine/linear/aligned.c). A ridge
+ * regression (engine/linear/aligned_ridge.c) in these directions fits the known classes and is also required
+ *     (E1)  to align the means of both sides, overall and class by class, with its own predictions as classes,
  *     (E2)  to be smooth along the graph of the nearest neighbours of all samples,
- * for several rounds, the first answers being a logistic regression's. */
+ * for several rounds, which start from the predictions of a logistic regression. */
 #include "engine/linear/aligned_ridge.h"
 #include "engine/graph/policy.h"
 #include "engine/graph/views.h"
@@ -16,15 +16,16 @@ static const char stage[] = "aligned-ridge";
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTION_DIRECTIONS,
-	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to"),
-	KDRI_REAL("smooth", 0.1, 0, 1e6, "weight of the graph of neighbours"),
-	KDRI_REAL("ridge", 0.1, 0, 1e6, "weight of the length of the coefficients", .open_min = true),
-	KDRI_INT("rounds", 5, 1, 1e6, "times the answers are used to align the classes"),
+	KDRI_INT("neighbors", 10, 1, 1e9, "number of nearest neighbours that each sample is joined to"),
+	KDRI_REAL("smooth", 0.1, 0, 1e6, "weight of the neighbour graph"),
+	KDRI_REAL("ridge", 0.1, 0, 1e6, "weight of the penalty on the coefficients", .open_min = true),
+	KDRI_INT("rounds", 5, 1, 1e6,
+	         "number of rounds in which the predicted labels are used to align the classes"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
-	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "how likely each class is", .per_task = true,
+	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes", "probability of each class", .per_task = true,
 	           .scoring = KDR_SCORING_SHARES),
 	{ .name = NULL },
 };
@@ -83,7 +84,7 @@ static kdr_status aligned_ridge_fit(kdr_context *ctx, const kdr_problem *problem
 		                       .classes = t.d.classes,
 		                       .labels = t.d.labels,
 		                       .source = t.d.source,
-		                       .asked = t.d.asked,
+		                       .unlabelled = t.d.unlabelled,
 		                       .start = first,
 		                       .graph = &near,
 		                       .smooth = kdri_opt_real(options, "smooth"),
@@ -126,8 +127,7 @@ const kdri_algo kdri_algo_aligned_ridge = {
 	          .class_name = "AlignedRidge",
 	          .title = "Aligned ridge regression",
 	          .summary =
-	                  "a ridge regression that brings the classes of source and target together, smooth among "
-	                  "neighbours",
+	                  "ridge regression that aligns the classes of source and target and is smooth among neighbours",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .options = options_table,
 	          .fields = fields_table,

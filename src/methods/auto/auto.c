@@ -1,26 +1,27 @@
 /* auto: an ensemble that votes on the neighbour graph. SPDX-License-Identifier: BSD-3-Clause
  *
- * No label-free score picks the right method reliably, but methods of different kinds err in different
- * places. So several of them cluster each task, alone and together with the others, and vote:
+ * No score without labels selects the right method reliably, but methods of different kinds make different errors.
+ * Several of them therefore cluster each task, alone and together with the others, and vote:
  *
  *     (E1)  rows of unit length; a graph w of the 10 nearest neighbours by cosine         engine/graph/views.c
  *     (E2)  7 members x 3 seeds: partitions of each task, with its own k                  members.c
  *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the share that puts i and j together, on the edges
  *           of w; the spectral step on W and a little of co gives the answer              verdict.c
  *
- * The rule and its measured worth are in docs/auto.md. Members are the table below: a registered method, its
- * options, a view of the data. The guard says what came of the tasks' company: the same vote without the
- * members that saw several tasks, and how far its answer is from the one with them.
+ * docs/auto.md describes the rule and measures its quality. Members are listed in the table below: a registered method,
+ * its options, a view of the data. The guard reports the effect of the other tasks: it compares the answer with that of
+ * the same vote without the members that use several tasks.
  *
- * DEVIATION: members "pool" and "shared directions" are k-means on all tasks, each less its mean. Sparse data
- * would become dense by that; the first runs on the 128 leading directions of the centred data instead, which
- * for k-means differ little from all of them, on dense data as on sparse ones.
+ * DEVIATION: members "pool" and "shared directions" are k-means on all tasks, each minus its mean, which would make
+ * sparse data dense. The first therefore runs on the 128 leading directions of the centred data, for dense and sparse
+ * data; for k-means this makes little difference.
  *
  * The objective reported is the normalised cut of the answer on W, summed over tasks: one value.
  *
- * A graph of neighbours needs all samples in one place. Where they are on several ranks (comm/comm.h), or too
- * many for an exact search, or where it is asked for, each is joined to its nearest landmarks instead, some of the samples
- * (engine/graph/landmarks.c); members that need n x n numbers have no vote on several ranks. All else is the same lines, over the rows of all ranks.
+ * A neighbour graph needs all samples in one process. If they are on several ranks (comm/comm.h), if there are too many
+ * for an exact search, or if the option requests it, each sample is joined to its nearest landmarks instead, which are
+ * some of the samples (engine/graph/landmarks.c). Members that need n x n numbers do not vote on several ranks.
+ * Everything else is the same code, over the rows of all ranks.
  *
  * w     kdri_views_vote              co    ballot.c
  * n     rows of a task               k     k[t] */
@@ -123,21 +124,22 @@ static const char *const choices[] = { "auto", "yes", "no", NULL }, *const centr
 	                                                                                   NULL };
 
 static const kdr_option_desc options_table[] = {
-	KDRI_BOOL("transfer", 1, "let members see all tasks; else each task is clustered by itself"),
-	KDRI_INT("seeds", 3, 1, 1000, "runs of each member, from different random numbers"),
+	KDRI_BOOL("transfer", 1,
+	          "let the data sets learn from each other; false: each data set is clustered separately"),
+	KDRI_INT("seeds", 3, 1, 1000, "number of runs of each method, with different random numbers"),
 	KDRI_INT("neighbors", 10, 1, 1e9,
-	         "nearest neighbours each sample is joined to in the graph the members vote on"),
+	         "number of nearest neighbours that each sample is joined to in the graph of the vote"),
 	KDRI_CHOICE(
 	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
-	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks on several ranks, and if there are too many pairs of samples for an exact search"),
+	        "what samples are joined to in that graph: their nearest neighbours, or the nearest of a few samples chosen as landmarks; auto: landmarks on several ranks, or if there are too many pairs of samples for an exact search"),
 	KDRI_INT("landmarks", 2000, 1, 30000,
-	         "samples of a task that are landmarks, where those are asked for"),
+	         "number of samples per data set that are landmarks, if landmarks are used"),
 	KDRI_CHOICE(
 	        "metric", 0, metrics,
-	        "what compares samples: the cosine, or the distance where there are few features, mostly not zero"),
+	        "how samples are compared; auto: by cosine, or by distance if there are few features and most values are not zero"),
 	KDRI_CHOICE(
 	        "centre", KDRI_CHOICE_AUTO, centrings,
-	        "subtract the mean before cosines are computed; both: vote on the sum of a graph with the mean and one without; auto: no if most entries are zero and none is negative, as in counts of words, else both; the command line sets both for counts of molecules"),
+	        "subtract the mean before cosines are computed; both: use the sum of a graph with the mean and one without; auto: no if most values are zero and none is negative, as in word counts, otherwise both; the program sets both for molecule counts"),
 	KDRI_CHOICE(
 	        "exact", KDRI_CHOICE_AUTO, choices,
 	        "search nearest neighbours among all samples; no: join samples to landmarks; auto: landmarks if there are too many pairs of samples"),
@@ -145,7 +147,7 @@ static const kdr_option_desc options_table[] = {
 	        "k_max", 0, 0, 1e6,
 	        "largest k considered by -k auto; 0: 20, and sqrt(n) / 5 for more than 10,000 samples, at most 40"),
 	KDRI_BOOL("same_k", 1,
-	          "tasks whose k is to be found have the same: the evidence is averaged over them"),
+	          "with -k auto, use the same k for all data sets; the evidence is averaged over them"),
 	KDRI_N_INIT(10),
 	KDRI_MAX_ITER(300),
 	{ .name = NULL },
@@ -153,38 +155,40 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("confidence", KDR_FLOAT64, "n",
-	           "estimated chance that each sample is in the right cluster", .per_task = true),
+	           "estimated probability that each sample is in the right cluster", .per_task = true),
 	KDRI_ARRAY("agreement", KDR_FLOAT64, "n",
-	           "agreement of the members about each sample and its neighbours, 0 to 1", .per_task = true),
+	           "agreement of the methods about each sample and its neighbours, 0 to 1", .per_task = true),
 	KDRI_ARRAY("moved", KDR_INT64, "n",
-	           "1 for samples that would be in another cluster without the other tasks",
+	           "1 for samples that would be in another cluster without the other data sets",
 	           .per_task = true),
-	KDRI_ARRAY("before", KDR_INT64, "n", "the cluster each sample would be in without the other tasks",
-	           .per_task = true, .holds = "k"),
-	KDRI_ARRAY(
-	        "centroids", KDR_FLOAT64, "k x d",
-	        "mean of each cluster's samples, each sample of unit length where the cosine compares them",
-	        .per_task = true, .in_model = true),
-	KDRI_ARRAY("unit_rows", KDR_INT64, "1", "1 where samples are brought to unit length",
+	KDRI_ARRAY("before", KDR_INT64, "n",
+	           "the cluster that each sample would be in without the other data sets", .per_task = true,
+	           .holds = "k"),
+	KDRI_ARRAY("centroids", KDR_FLOAT64, "k x d",
+	           "mean of each cluster's samples, scaled to unit length if samples are compared by cosine",
 	           .per_task = true, .in_model = true),
-	KDRI_ARRAY("match_quality", KDR_FLOAT64, "tasks x k",
-	           "estimated chance that each cluster and its counterpart in each data set belong together",
-	           .per_task = true),
-	KDRI_ARRAY("eigengap", KDR_FLOAT64, "k_max - 1",
-	           "where k was to be found: the gap behind eigenvalue k of the 20-neighbour graph, k from 2",
-	           .per_task = true),
-	KDRI_ARRAY("k_agreement", KDR_FLOAT64, "k_max - 1",
-	           "where k was to be found: how far three kinds of partition into k agree, k from 2",
-	           .per_task = true),
-	KDRI_ARRAY("modularity", KDR_FLOAT64, "k_max - 1",
-	           "where k was to be found: modularity of a partition into k, k from 2", .per_task = true),
+	KDRI_ARRAY("unit_rows", KDR_INT64, "1", "1 if samples are scaled to unit length", .per_task = true,
+	           .in_model = true),
 	KDRI_ARRAY(
-	        "bic", KDR_FLOAT64, "k_max - 1",
-	        "where k of tables was to be found: BIC of a mixture of k clusters, k from 2; NaN: not looked at",
+	        "match_quality", KDR_FLOAT64, "tasks x k",
+	        "estimated probability that each cluster and its counterpart in each data set belong together",
 	        .per_task = true),
+	KDRI_ARRAY("eigengap", KDR_FLOAT64, "k_max - 1",
+	           "with -k auto: the gap after eigenvalue k of the 20-neighbour graph, for k from 2",
+	           .per_task = true),
+	KDRI_ARRAY(
+	        "k_agreement", KDR_FLOAT64, "k_max - 1",
+	        "with -k auto: agreement of three clusterings into k clusters (adjusted Rand index), for k from 2",
+	        .per_task = true),
+	KDRI_ARRAY("modularity", KDR_FLOAT64, "k_max - 1",
+	           "with -k auto: modularity of a clustering into k clusters, for k from 2",
+	           .per_task = true),
+	KDRI_ARRAY("bic", KDR_FLOAT64, "k_max - 1",
+	           "tables with -k auto: BIC of a mixture of k clusters, for k from 2; NaN: not computed",
+	           .per_task = true),
 	KDRI_ARRAY(
 	        "prediction_strength", KDR_FLOAT64, "k_max - 1",
-	        "where k of tables was to be found: how far halves of the rows agree on k clusters, k from 2",
+	        "tables with -k auto: agreement of halves of the rows on k clusters (prediction strength), for k from 2",
 	        .per_task = true),
 	KDRI_MIXTURE_FIELDS,
 	{ .name = NULL },
@@ -275,13 +279,15 @@ done:
 static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
 {
 	kdr_status st;
-	char text[256], range[64] = "";
+	char text[256], range[96] = "";
 	if (g->low < g->high)
-		snprintf(range, sizeof range, " (%lld to %lld)", (long long)g->low, (long long)g->high);
-	kdri_snprintf(text, sizeof text, "k = %lld%s: %s (agreement of three kinds of partition %.2f)",
-	              (long long)g->k, range,
-	              g->sure ? "supported, right in 2 of 3 such cases"
-	                      : "a suggestion, right in 1 of 8 such cases",
+		snprintf(range, sizeof range, " (%lld to %lld score nearly as well)", (long long)g->low,
+		         (long long)g->high);
+	kdri_snprintf(text, sizeof text,
+	              "k = %lld%s: %s (agreement of three clusterings: %.2f; 1 = identical)", (long long)g->k,
+	              range,
+	              g->sure ? "supported, right in 2 of 3 similar cases"
+	                      : "only a suggestion, right in 1 of 8 similar cases",
 	              g->agreement);
 	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
 	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
@@ -412,13 +418,13 @@ static kdr_status graph(kdr_context *ctx, void *user, int64_t t)
 static kdr_status auto_directions(kdr_context *ctx, void *user)
 {
 	kdri_auto *j = user;
-	bool small = false; /* members that look at all tasks vote on these alone */
+	bool small = false; /* members that use all tasks vote only on these */
 	for (int64_t t = 0; t < j->T; t++)
 		small |= j->views.rows[t] <= SMALL;
 	return kdri_views_directions(ctx, &j->views, j->k, small);
 }
 
-/* Columns of all tasks' rows that differ, where they are at most half of them; that is what mtcfir takes. */
+/* Distinct columns of all tasks' rows, if they are at most half of all columns; mtcfir uses these. */
 static kdr_status count_columns(kdr_context *ctx, const kdri_auto *j, double *used)
 {
 	kdr_status st;
@@ -478,7 +484,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	o.later = ctx->deadline > 0;
 	for (int64_t t = 0; t < j->T; t++) {
 		j->k[t] = j->problem->tasks[t].k;
-		o.later = o.later && j->k[t] > 0; /* else the graphs are asked for k */
+		o.later = o.later && j->k[t] > 0; /* otherwise the graphs are needed to find k */
 	}
 	double end = ctx->deadline;
 	ctx->deadline = end > 0 ? end + kdri_auto_grace(ctx) : 0;
@@ -488,7 +494,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	if (o.together && !j->views.options.together)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, j->result,
-		        "tasks have no vote on each other: some are compared by cosine, some by distance; option metric compares all of them by one"));
+		        "the data sets do not vote on each other, because some are compared by cosine and some by distance; use the option metric=cosine or metric=distance for all"));
 	KDRI_TRY(find_k(ctx, j));
 	for (int64_t t = 0; t < j->T; t++)
 		KDRI_TRY(kdri_views_join(ctx, &j->views.tasks[t], j->k[t]));
@@ -535,8 +541,8 @@ static kdr_status auto_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	return st;
 }
 
-/* The nearest centroid: the answer's clusters need not be round, so that some samples of the fit itself would be
- * labelled otherwise; method_fields.predict_agreement says how many would not. */
+/* Labels by the nearest centroid. Clusters need not be round, so that some samples of the fit itself would be labelled
+ * differently; method_fields.predict_agreement is the fraction of samples that keep their label. */
 static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
                                int64_t task, const kdr_mat *x, int64_t *labels)
 {
@@ -548,10 +554,11 @@ static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const
 	if (kdr_result_array(fitted, "table_weights", -1).data)
 		return kdri_mixture_predict(ctx, fitted, task, x, labels, NULL);
 	if (!c.data || c.ndim != 2 || !u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for data set number %lld",
 		                 (long long)task + 1);
 	if (c.shape[1] != kdr_mat_cols(x))
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centroids %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's centroids have %lld",
 		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
 	if (*(const int64_t *)u.data)
 		KDRI_TRY(kdri_unit_rows(ctx, x, &rows));
@@ -587,10 +594,10 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	if (s->table)
 		return kdri_tables_bytes(s, x, k);
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	const kdri_choice asked = (kdri_choice)kdri_opt_choice(o, "exact"),
+	const kdri_choice exact_option = (kdri_choice)kdri_opt_choice(o, "exact"),
 	                  centre = (kdri_choice)kdri_opt_choice(o, "centre");
 	const bool throughout = to == KDRI_JOINS_LANDMARKS ||
-	                        (to == KDRI_JOINS_AUTO && (s->several || asked == KDRI_CHOICE_NO));
+	                        (to == KDRI_JOINS_AUTO && (s->several || exact_option == KDRI_CHOICE_NO));
 	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k);
 	double kept = 0, more = 0, light = 0, least = INFINITY, graph, spectrum;
 	kdri_proportion p = { .used = x->d };
@@ -603,7 +610,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		           both = cosine && (centre == KDRI_CHOICE_BOTH || !kdri_looks_like_words(&traits));
 		const kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 		const kdri_decided exact =
-		        asked == KDRI_CHOICE_YES
+		        exact_option == KDRI_CHOICE_YES
 		                ? KDRI_DECIDED_YES
 		                : kdri_search_decided(&y, metric,
 		                                      to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_LANDMARKS
@@ -660,7 +667,7 @@ const kdri_algo kdri_algo_auto = {
 	          .class_name = "Auto",
 	          .title = "Ensemble",
 	          .summary =
-	                  "several methods, on each task and on all of them, vote on a graph of neighbours",
+	                  "several methods vote on the clusters, using each data set alone and all together; the default of cluster",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT | KDR_ALGO_RECIPE |
 	                   KDR_ALGO_TABLES,

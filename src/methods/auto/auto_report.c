@@ -1,7 +1,7 @@
-/* What auto tells besides labels. SPDX-License-Identifier: BSD-3-Clause
+/* What auto reports in addition to labels. SPDX-License-Identifier: BSD-3-Clause
  *
- * The guard (guard.c) for every task, nearness of tasks (nearness.c) as their relatedness, and the clusters of
- * different tasks that match (counterparts.c). */
+ * The guard (guard.c) for every task, nearness of tasks (nearness.c) as their relatedness, and the clusters of different
+ * tasks that match (counterparts.c). */
 #include "methods/auto/auto_report.h"
 
 #include "api/method.h"
@@ -129,7 +129,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));
 	}
-	if (a->ballots[t].count > 1) /* one member agrees with itself: that says nothing */
+	if (a->ballots[t].count > 1) /* the agreement of a single member with itself is meaningless */
 		KDRI_TRY(put_confidence(ctx, a, t, &g));
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
 	if (g.transfer) {
@@ -145,7 +145,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		                                 (double)candidates));
 		KDRI_TRY(kdri_result_warn(
 		        ctx, a->result,
-		        "task %s: nearest neighbours were searched among %lld of %lld samples (exact=yes compares all)",
+		        "data set %s: nearest neighbours were searched among only %lld of %lld samples; use the option exact=yes to compare all",
 		        name, (long long)candidates, (long long)a->views.rows[t]));
 	}
 	kdri_guard_advice(&g, a->views.rows[t], a->k[t], name, text, sizeof text);

@@ -1,10 +1,10 @@
-/* What auto tells besides labels. SPDX-License-Identifier: BSD-3-Clause */
+/* What auto reports in addition to labels. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_AUTO_REPORT_H
 #define KDRI_AUTO_REPORT_H
 
 #include "engine/ensemble/members.h"
 
-/* A run of auto, as far as it has come. */
+/* The state of a run of auto. */
 typedef struct kdri_auto {
 	const kdr_problem *problem;
 	const kdr_options *options;
@@ -13,12 +13,13 @@ typedef struct kdri_auto {
 	int64_t nmembers;
 	int64_t T, *k;
 	kdri_views views;
-	kdri_ballot *ballots;          /* T */
-	kdri_verdict *answers, *alone; /* T each: of all members; of those without transfer,
-	                                   empty where there are no others */
+	kdri_ballot *ballots; /* T */
+	kdri_verdict *answers,
+	        *alone; /* T each: of all members; of those without transfer, empty if there are no
+				          others */
 } kdri_auto;
 
-/* Centroids, correspondence, relatedness, the guard and its advice, and who took part. */
+/* Reports centroids, correspondence, relatedness, the guard and its advice, and which members voted. */
 kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a);
 
 #endif

@@ -4,8 +4,7 @@
  *   (E2)  cost_zl = 1 - cos(u_z, u_l)
  *   (E3)  min sum_zl cost_zl f_zl,  sum_l f_zl = a_z,  sum_z f_zl = b_l          (kdri_transport)
  *
- * Taking the task's mean away first leaves out what all of its samples share, such as a laboratory's own
- * offset. */
+ * Subtracting the task's mean removes what all of its samples share, such as an offset of a laboratory. */
 #include "methods/auto/counterparts.h"
 #include "engine/ensemble/share_right.h"
 #include "engine/metrics/metrics.h"

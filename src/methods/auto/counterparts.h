@@ -4,7 +4,7 @@
 
 #include "matrix/linalg.h"
 
-/* The means of k clusters of the rows of x, of all ranks, k x d; zeros for one without samples. */
+/* The means of k clusters of the rows of x on all ranks, k x d; zeros for a cluster without samples. */
 kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
                               double *means);
 
@@ -15,11 +15,11 @@ typedef struct kdri_clusters {
 	const int64_t *sizes;
 } kdri_clusters;
 
-/* flow (a.k x b.k): how much of each cluster of a goes with which of b, by the transport solver. With as
- * many clusters on both sides they are matched one to one and rows sum to 1 / k; else by their sizes, and
- * rows sum to a cluster's share of a's samples. chance (a.k): the estimated chance that a cluster belongs together with the one that
- * most of it goes with, from the cosine of what sets them apart (share_right.c). Below 0.3 a cluster has no counterpart, and its row
- * of flow is 0. */
+/* flow (a.k x b.k): how much of each cluster of a is matched with which cluster of b, by the transport solver. If both
+ * sides have the same number of clusters, they are matched one to one and rows sum to 1 / k; otherwise they are matched
+ * by their sizes, and rows sum to a cluster's fraction of a's samples. chance (a.k): the estimated probability that a
+ * cluster and its main match belong together, computed from the cosine of their deviations from the tasks' means
+ * (share_right.c). Below 0.3 a cluster has no counterpart, and its row of flow is 0. */
 kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
                              double *chance);
 

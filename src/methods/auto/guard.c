@@ -1,9 +1,9 @@
-/* What company did to a task. SPDX-License-Identifier: BSD-3-Clause
+/* The effect of the other data sets on a task. SPDX-License-Identifier: BSD-3-Clause
  *
- * The same vote without the members that saw other tasks is the comparison, and what --no-transfer gives. Nothing here
- * reads truth, and nothing that needs none tells a gain from a loss: of the rules we tried none was right in four of
- * five cases on collections it had not seen (docs/auto.md). So the sentence says how many samples moved, and where the
- * alternative is. */
+ * The answer is compared with that of the same vote without the members that use other tasks, which is the result of
+ * --no-transfer. Without true classes a gain cannot be distinguished from a loss: of the rules we tried, none was right
+ * in four of five cases on new collections (docs/auto.md). The advice therefore states how many samples moved and how to
+ * get the alternative. */
 #include "methods/auto/guard.h"
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* Samples: of fewer, clusters have to be very clear to be told from noise. */
+/* Minimum number of samples: with fewer, only very clear clusters can be distinguished from noise. */
 enum { ENOUGH = 100 };
 /* Proportion of samples that moved below which the other data sets changed nothing worth reporting; mean agreement from
  * which members agree; and spreads of noise beyond which there is structure (reference.c: Student's t, 23 degrees of
@@ -57,7 +57,7 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
                           kdri_guard *out)
 {
 	kdr_status st;
-	kdri_guard g = { .voted = b->count, .asked = KDRI_MAX(b->asked, b->count) };
+	kdri_guard g = { .voted = b->count, .requested = KDRI_MAX(b->requested, b->count) };
 	int64_t n = b->n, *part = NULL, *map = NULL, counts[2] = { 0 }, parts, all;
 	double sums[2] = { 0 };
 	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
@@ -103,27 +103,29 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 {
 	double share = n > 0 ? (double)g->moved / (double)n : 0;
 	bool noise = k > 1 && n >= ENOUGH && g->beyond_noise < beyond_chance;
+	const char *unclear = noise ? "\nits clusters are no clearer than those found in random noise" : "";
 	if (k == 1)
-		snprintf(out, room, "%s: one cluster: there is nothing to tell apart", name);
-	else if (2 * g->voted < g->asked)
+		snprintf(out, room, "%s: there is only one cluster, so there is nothing to compare", name);
+	else if (2 * g->voted < g->requested)
 		snprintf(
 		        out, room,
-		        "%s: %lld of %lld runs had time to vote: nothing is said of how clear its clusters are",
-		        name, (long long)g->voted, (long long)g->asked);
+		        "%s: only %lld of %lld runs finished in time, so the clarity of the clusters was not assessed",
+		        name, (long long)g->voted, (long long)g->requested);
 	else if (!g->transfer)
 		snprintf(
 		        out, room, "%s: %s%s", name,
-		        g->large ? "it is large enough for the other tasks to have no vote; " : "",
-		        noise ? "its clusters are no clearer than those of noise of the same size and spread"
-		        : g->agreement >= agreed && !(g->beyond_noise >= beyond_chance) ? "the members agree"
+		        g->large ? "it is large, so the other data sets do not vote on it\n" : "",
+		        noise ? "its clusters are no clearer than those found in random noise of the same size and spread"
+		        : g->agreement >= agreed && !(g->beyond_noise >= beyond_chance) ? "the methods agree"
 		        : g->agreement >= agreed
-		                ? "the members agree, and its clusters are clearer than those of noise"
-		                : "the members disagree: take its clusters as one view of several, and try another k");
+		                ? "the methods agree, and the clusters are clearer than those found in random noise"
+		                : "the methods disagree; treat these clusters as one of several possible groupings, and try another -k");
 	else if (share < few)
-		snprintf(out, room, "%s: the other tasks changed hardly anything%s", name,
-		         noise ? "; its clusters are no clearer than those of noise" : "");
+		snprintf(out, room, "%s: clustering together moved less than 1 %% of the samples%s", name,
+		         unclear);
 	else
-		snprintf(out, room, "%s: the other tasks moved %lld sample%s: compare with --no-transfer%s",
-		         name, (long long)g->moved, g->moved == 1 ? "" : "s",
-		         noise ? "; its clusters are no clearer than those of noise" : "");
+		snprintf(
+		        out, room,
+		        "%s: clustering together moved %lld of %lld samples to another cluster (run with --no-transfer to compare)%s",
+		        name, (long long)g->moved, (long long)n, unclear);
 }

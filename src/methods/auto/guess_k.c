@@ -1,4 +1,4 @@
-/* How many clusters there might be. SPDX-License-Identifier: BSD-3-Clause
+/* Suggests the number of clusters. SPDX-License-Identifier: BSD-3-Clause
  *
  * On the graph of 20 neighbours, with a partition into k by k-means on the rows of its first k eigenvectors:
  *
@@ -9,14 +9,14 @@
  *   (E4)  agreement(k) = mean over RUNS runs and pairs of kinds of the adjusted Rand index of two partitions: the one above,
  *         the same on the graph of 10 neighbours, and k-means on the 2 k leading directions
  *
- * The guess is the k of the highest score, in the mean over tasks where they have one k. The gap alone says 2 of most texts;
- * modularity alone says too many. Which word goes with it is said by evidence that had no part in the choice: where k is
- * right different kinds find the same clusters, else each errs in its own way, though each by itself may be as stable
- * as can be. Supported: (E4) is at least `agreed`. The range has those k whose score is within `nearly` of the highest.
- * How often all this is right: docs/auto.md.
+ * The guess is the k with the highest score, or with the highest mean score over tasks that share one k. The gap alone
+ * suggests 2 for most texts; modularity alone suggests too many. Whether the guess is supported is decided by
+ * independent evidence: if k is right, different kinds of clustering find the same clusters; otherwise each errs in its
+ * own way, even if each is stable. Supported: (E4) is at least `agreed`. The range has those k whose score is within
+ * `nearly` of the highest. How often all this is right: docs/auto.md.
  *
- * A graph of landmarks (engine/graph/landmarks.h) takes the place of that of neighbours where rows may be on several ranks: joined
- * to as many landmarks, and to half as many. */
+ * A graph of landmarks (engine/graph/landmarks.h) replaces that of neighbours if rows may be on several ranks: rows are
+ * joined to as many landmarks, and to half as many. */
 #include "methods/auto/guess_k.h"
 
 #include "comm/comm.h"

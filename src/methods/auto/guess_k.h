@@ -1,4 +1,4 @@
-/* How many clusters there might be. SPDX-License-Identifier: BSD-3-Clause */
+/* Suggests the number of clusters. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_GUESS_K_H
 #define KDRI_GUESS_K_H
 
@@ -8,13 +8,13 @@
  * sqrt(n) / 5, at most 40. The rule keeps the search affordable, because its time grows with the third power of the largest k. */
 int64_t kdri_k_most(const kdr_options *options, double n);
 
-/* Neighbours that the views have to be searched for. */
+/* The number of neighbours that the views must have. */
 enum { KDRI_GUESS_NEIGHBOURS = 20 };
 
 /* The evidence in one task: entry k - 2 is about k clusters, k = 2 .. most. */
 typedef struct kdri_k_curves {
 	int64_t count;
-	double *gap;        /* eigenvalue k less eigenvalue k + 1 of the graph of 20 neighbours */
+	double *gap;        /* eigenvalue k minus eigenvalue k + 1 of the graph of 20 neighbours */
 	double *agreement;  /* mean adjusted Rand index of three kinds of partition into k */
 	double *modularity; /* of the first of them on that graph */
 } kdri_k_curves;
@@ -26,12 +26,12 @@ void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *curves);
 typedef struct kdri_k_guess {
 	int64_t k, next; /* the best, and the second best; 0: there is none */
 	double score, agreement;
-	int64_t low, high; /* the least and the largest k with a score nearly as high */
+	int64_t low, high; /* the smallest and the largest k with a score nearly as high */
 	bool sure;
 } kdri_k_guess;
 
-/* The k with the highest score in the mean over `count` tasks, over the length of the shortest of their curves; 1 where
- * there is none. */
+/* The k with the highest mean score over `count` tasks, up to the length of the shortest of their curves; 1 if there is
+ * none. */
 kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count);
 
 #endif

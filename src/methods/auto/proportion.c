@@ -1,19 +1,21 @@
-/* Members beside each other: when one would take out of proportion. SPDX-License-Identifier: BSD-3-Clause
+/* Decides whether a member would take too much time compared with the others. SPDX-License-Identifier: BSD-3-Clause
  *
- * mtcfir learns features anew, and all products are of samples with all columns that are not empty; the others do with what the
- * entries are, and with samples times samples. In multiplications, n_t samples in task t, n in all, d columns:
+ * mtcfir learns features, so that its products involve all columns that are not empty; the other members only use stored
+ * entries and products of samples. In multiplications, n_t samples in task t, n in all, d columns:
  *
  *   (E1)  joint  = n^2 (2.5 d + n / 4)                                       two dense layers, their kernels, inverses
  *   (E2)  others = sum_t 1000 k s n_t^2 + 5 s i_t ((8 + k) e_t + (4 + k) 128 n_t) / 2   snmf; k-means on e_t entries, on directions
  *
- * d counts columns that are not empty, and equal ones once where that halves them (mtcfir does so). In (E2) snmf is counted as if it
- * formed all cosines, which it does not for words: the bound below was chosen by that count. Here s are seeds, i_t = 8 + log2 n_t
- * iterations, and k goes to the next multiple of 8 in k-means. snmf counts where it takes part.
+ * d counts columns that are not empty, and equal ones once where that halves them (mtcfir does so). In (E2) snmf is
+ * counted as if it formed all cosines, which it does not for words: the bound below was chosen by that count. Here s are
+ * seeds, i_t = 8 + log2 n_t iterations, and k goes to the next multiple of 8 in k-means. snmf counts where it takes
+ * part.
  *
- * Both grow alike with the samples, so that (E1) / (E2) is about T d / (400 k s): few tasks of any size with a vocabulary that was
- * cut are in proportion, as all sets that docs/auto.md reports are (0.8 to 8.5), and whole vocabularies of tens of thousands of
- * words are not. A member is left out that would take `most_times` as long as all others together, unless that is soon done. The
- * rule counts multiplications and not seconds: the same data have the same members everywhere. */
+ * Both grow alike with the samples, so that (E1) / (E2) is about T d / (400 k s): few tasks of any size with a
+ * vocabulary that was cut are in proportion, as all sets that docs/auto.md reports are (0.8 to 8.5), and whole
+ * vocabularies of tens of thousands of words are not. A member that would take `most_times` as long as all others
+ * together is skipped, unless it is fast anyway. The rule counts multiplications instead of seconds, so that the same
+ * data have the same members on every machine. */
 #include "methods/auto/proportion.h"
 
 #include "core/internal.h"

@@ -1,17 +1,17 @@
-/* Whether the members that see all tasks are worth their time. SPDX-License-Identifier: BSD-3-Clause */
+/* Whether the members that use all tasks take too much time. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_PROPORTION_H
 #define KDRI_PROPORTION_H
 
 #include "engine/ensemble/members.h"
 
-/* What is known of the tasks beforehand; `used`: columns that are not empty, or all of them where that is not known. */
+/* What is known of the tasks in advance; `used`: columns that are not empty, or all columns if this is unknown. */
 typedef struct kdri_proportion {
 	double all, used; /* samples of all tasks */
 	double others;    /* multiplications of the members that see one task */
 } kdri_proportion;
 /* Adds a task of n samples and k clusters; entries: of its matrix. */
 void kdri_proportion_add(kdri_proportion *p, double n, double entries, double k, double seeds, double most);
-/* How many times the work of all others the joint member would take, where that is out of proportion; else 0. */
+/* How many times the work of all other members the joint member would take, if that is too much; otherwise 0. */
 double kdri_proportion_of(const kdri_proportion *p);
 
 #endif

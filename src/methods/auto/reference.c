@@ -1,16 +1,16 @@
-/* Whether clusters are clearer than those of noise. SPDX-License-Identifier: BSD-3-Clause
+/* Whether clusters are clearer than those found in random noise. SPDX-License-Identifier: BSD-3-Clause
  *
- * k-means finds clusters in anything, and members that see the same noise agree about it. So what it finds is held
- * against what it finds in noise of the same size and spread [the idea of Liu, Hayes, Nobel & Marron, JASA 103, 2008]:
- * with y the samples along their leading directions, s_j their spread along direction j and
+ * k-means finds clusters in any data, and members that use the same noise agree on them. Its clusters are therefore
+ * compared with those it finds in noise of the same size and spread [the idea of Liu, Hayes, Nobel & Marron, JASA 103,
+ * 2008]: with y the samples along their leading directions, s_j their spread along direction j and
  *
  *   (E1)  w(y) = sum_i |y_i - c(i)|^2 / sum_i |y_i - mean|^2,  c(i) the nearest of k means
  *   (E2)  z_ij = s_j g_ij, g independent and normal; rows brought to unit length where those of y were
  *   (E3)  beyond = (mean of w(z) - w(y)) / spread of w(z),     over DRAWS draws of z
  *
- * For normal y itself (E3) is Student's t with DRAWS - 1 degrees of freedom, times sqrt(1 + 1 / DRAWS). With few draws or
- * few starts the same samples are noise with one seed and none with another. Where ranks have the rows between them, those looked
- * at are given to all, and each does the same. */
+ * For normal y itself (E3) is Student's t with DRAWS - 1 degrees of freedom, times sqrt(1 + 1 / DRAWS). With few draws
+ * or few starts, the same samples would count as noise with one seed and not with another. If rows are distributed over
+ * ranks, the inspected rows are sent to all ranks, and each computes the same. */
 #include "methods/auto/reference.h"
 
 #include "comm/comm.h"
@@ -100,7 +100,7 @@ kdr_status kdri_beyond_noise(kdr_context *ctx, const kdr_dense *y, const double 
 	kdr_status st;
 	int64_t start, all, n, d = y->cols;
 	double *rows = NULL;
-	kdr_context own = *ctx; /* by itself: its clock must not stop one rank alone */
+	kdr_context own = *ctx; /* separately: the time limit must not stop only one rank */
 	*out = 0;
 	KDRI_TRY(kdri_part(ctx, y->rows, &start, &all));
 	n = KDRI_MIN(all, MOST_ROWS);

@@ -1,7 +1,8 @@
 /* auto on tables of numbers and categories. SPDX-License-Identifier: BSD-3-Clause
  *
- * Neighbours in a table share all its discrete values, so that a graph of them falls apart into the cells of the cross-table and
- * a vote on that graph cannot join them again. Here members are mixtures and k-means, and the vote needs no graph:
+ * Neighbours in a table share all its discrete values, so that their graph splits into the cells of the cross-table, and
+ * a vote on that graph cannot join them again. For tables, members are mixtures and k-means, and the vote needs no
+ * graph:
  *
  *   (E1)  columns: categories, numbers (prepared by prepare/table.c), weights of repeated columns      engine/mixture/mixed.c
  *   (E2)  members of each table alone: mixtures with shared and with own variances, k-means on encodings B and H; of all tables
@@ -258,12 +259,14 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 		KDRI_TRY(kdri_sum_int(ctx, &count, 1));
 		KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "moved", (double)count));
 	}
-	const char *unclear = k > 1 && !t->clear[s] ? "; its segments are no clearer than chance" : "";
+	const char *unclear =
+	        k > 1 && !t->clear[s] ? "\nits clusters are no clearer than those found in random data" : "";
 	if (k == 1)
-		snprintf(text, sizeof text, "%s: one cluster: there is nothing to tell apart", name);
+		snprintf(text, sizeof text, "%s: there is only one cluster, so there is nothing to compare",
+		         name);
 	else if (t->together && (double)count < few * (double)all)
-		snprintf(text, sizeof text, "%s: the other data sets changed hardly anything%s", name,
-		         unclear);
+		snprintf(text, sizeof text, "%s: clustering together moved less than 1 %% of the samples%s",
+		         name, unclear);
 	else if (t->together)
 		snprintf(
 		        text, sizeof text,
@@ -272,7 +275,7 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 	else
 		snprintf(text, sizeof text, "%s: %s%s", name,
 		         t->all.tables > 1 && kdri_opt_bool(t->options, "transfer")
-		                 ? "clustered separately: the data sets do not share their segments"
+		                 ? "clustered separately, because the data sets do not share their clusters"
 		                 : "clustered alone",
 		         unclear);
 	KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "advice", text));
@@ -398,7 +401,7 @@ done:
 	return st;
 }
 
-/* Whether members that see all tables take each less its own means; k is known, or 4 stands for it. */
+/* Whether members that use all tables subtract each table's own means; k is known, or 4 is used. */
 static kdr_status find_centring(kdr_context *ctx, kdri_tables *t)
 {
 	kdr_status st;

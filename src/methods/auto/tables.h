@@ -6,13 +6,13 @@
 #include "engine/mixture/model.h"
 #include "engine/mixture/starts.h"
 
-/* The members, in the order of METHODS: those that see one table, then those that see all. */
+/* The members: first those that use one table, then those that use all. */
 typedef enum kdri_tables_member {
 	KDRI_MIX_SHARED,        /* mixture of one table, one variance of each number for all clusters */
 	KDRI_MIX_OWN,           /* the same, each cluster with its own variances */
 	KDRI_MIX_KMEANS_B,      /* k-means on encoding B */
 	KDRI_MIX_KMEANS_H,      /* k-means on encoding H */
-	KDRI_MIX_POOLED_SHARED, /* one mixture of all tables, each less its own means */
+	KDRI_MIX_POOLED_SHARED, /* one mixture of all tables, each minus its own means */
 	KDRI_MIX_POOLED_OWN,
 	KDRI_MIX_FROM_POOLED, /* KDRI_MIX_OWN started from the labels of KDRI_MIX_POOLED_OWN */
 	KDRI_MIX_MEMBERS
@@ -25,30 +25,31 @@ typedef struct kdri_tables_vote {
 	int64_t nmixtures;
 } kdri_tables_vote;
 
-/* A run, as far as it has come. */
+/* The state of a run. */
 typedef struct kdri_tables {
 	const kdr_problem *problem;
 	const kdr_options *options;
 	kdr_result *result;
-	int64_t *k;      /* of each table */
-	kdri_mixed all;  /* the rows of this rank */
-	kdri_mixed some; /* rows that starts and draws are taken from, on every rank; empty: all of them */
-	bool whole;      /* `some` are all rows */
-	int64_t *start;  /* tables: where this rank's rows begin among all */
-	double *means;   /* tables x numbers: what was taken away before pooling */
+	int64_t *k;     /* of each table */
+	kdri_mixed all; /* the rows of this rank */
+	kdri_mixed
+	        some; /* rows from which starts and draws are taken, the same on every rank; empty: all rows */
+	bool whole;   /* `some` are all rows */
+	int64_t *start; /* tables: the number of this rank's first row among all rows */
+	double *means;  /* tables x numbers: means that were subtracted before pooling */
 	kdri_tables_vote votes[KDRI_MIX_MEMBERS];
 	double bic_gain; /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
 	double loss;     /* 2 (sum of LL(alone) - LL(pooled)) / N */
-	bool together;   /* tables share their segments */
+	bool together;   /* the tables share their clusters */
 	int64_t *answer,
-	        *alone; /* n: the vote; the vote without members that saw other tables, NULL: there are none */
+	        *alone; /* n: the vote; the vote without members that used other tables, NULL if there are none */
 	double *confidence; /* n */
 	double *estimate;   /* tables: estimated ARI of the answer */
 	double *agreement;  /* tables: mean ARI of the members with the answer */
 	bool *clear;        /* tables: BIC(k) < BIC(1) */
 } kdri_tables;
 
-/* Rows that starts and draws are taken from. */
+/* The rows from which starts and draws are taken. */
 static inline const kdri_mixed *kdri_tables_some(const kdri_tables *t)
 {
 	return t->some.n > 0 ? &t->some : &t->all;
@@ -63,7 +64,7 @@ kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const k
 /* Bytes of a fit, and of predict. */
 kdri_bytes kdri_tables_bytes(const kdri_sizes *s, const kdri_extent *x, double k);
 
-/* How often a member votes: (E3) of tables.c. */
+/* How many votes a member has: (E3) of tables.c. */
 int64_t kdri_tables_weight(const kdri_tables *t, kdri_tables_member m);
 
 /* --- tables_members.c --- */
@@ -75,7 +76,7 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t);
 
 /* --- tables_sure.c --- */
 kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t);
-/* The map of clusters of b to those of a that agrees on most of n rows: to[c] for each of k. */
+/* The map from clusters of b to clusters of a that agrees on most of n rows: to[c] for each of k. */
 kdr_status kdri_align_labels(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
                              int64_t *to);
 

@@ -1,4 +1,4 @@
-/* How many segments tables have. SPDX-License-Identifier: BSD-3-Clause
+/* Suggests the number of clusters of tables. SPDX-License-Identifier: BSD-3-Clause
  *
  * [TW05] R. Tibshirani, G. Walther: Cluster validation by prediction strength. JCGS 14:511-528, 2005.
  *
@@ -24,7 +24,7 @@ static const double enough = 0.55, sure_strength = 0.8, sure_lead = 0.3;
 
 typedef struct evidence {
 	int64_t most;           /* k from 2 to most */
-	double *bic, *strength; /* most - 1; NaN: not looked at */
+	double *bic, *strength; /* most - 1; NaN: not computed */
 	int64_t best, k;        /* (E1), (E3) */
 	bool sure;
 } evidence;
@@ -172,7 +172,7 @@ static void evidence_free(kdr_context *ctx, evidence *e)
 	kdri_free(ctx, e->strength);
 }
 
-/* What is said of it, of table s or of all (-1). */
+/* Reports the evidence for table s, or for all (-1). */
 static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s, const evidence *e)
 {
 	kdr_status st;
@@ -180,10 +180,10 @@ static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s
 	double *to = NULL;
 	kdri_snprintf(
 	        text, sizeof text,
-	        "k = %lld: %s; at least %lld segments, probably %lld to %lld (prediction strength %.2f)",
+	        "k = %lld: %s; there are at least %lld clusters, probably %lld to %lld (prediction strength %.2f; 1 = perfectly reproducible)",
 	        (long long)e->k,
-	        e->sure ? "supported, right in 4 of 5 such cases"
-	                : "a suggestion, right in 2 of 5 such cases",
+	        e->sure ? "supported, right in 4 of 5 similar cases"
+	                : "only a suggestion, right in 2 of 5 similar cases",
 	        (long long)e->k, (long long)e->k, (long long)e->k + WIDER, e->strength[e->k - 2]);
 	KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "k_evidence", text));
 	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));

@@ -1,7 +1,8 @@
 /* The members of auto on tables. SPDX-License-Identifier: BSD-3-Clause
  *
- * Mixtures are the best of several starts (engine/mixture/starts.c). Tables of more than 20,000 rows: starts, and k-means, are found on as many of them, evenly spaced. Mixtures go on from there
- * over all rows, the other rows join the nearest centre of k-means. So time is linear in the rows. */
+ * Mixtures are the best of several starts (engine/mixture/starts.c). For tables of more than 20,000 rows, starts and
+ * k-means use 20,000 evenly spaced rows. Mixtures then continue with all rows, and the other rows join the nearest
+ * centre of k-means, so that the time is linear in the number of rows. */
 #include "methods/auto/tables.h"
 
 #include "comm/comm.h"

@@ -1,4 +1,4 @@
-/* How sure auto is of its answer on tables. SPDX-License-Identifier: BSD-3-Clause
+/* Confidence of auto on tables. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  A = mean ARI of the members with the answer
  *   (E2)  s = mean over 6 draws (80 % of the rows, each column kept with probability 0.7, at least two of them) of the ARI of
@@ -7,8 +7,8 @@
  *   (E4)  confidence of a row: the share of members, and of draws that have it, that keep its label, labels being matched with
  *         those of the answer by assignment
  *
- * (E3) was fitted on made tables; docs/notes/statements.md says how often it holds. Draws are taken from the rows that starts are
- * found on; other rows of large tables have members alone in (E4). */
+ * (E3) was fitted on made tables; docs/notes/statements.md says how often it holds. Draws are taken from the rows that
+ * starts are found on; other rows of large tables have members alone in (E4). */
 #include "methods/auto/tables.h"
 
 #include "comm/comm.h"
@@ -51,9 +51,9 @@ done:
 	return st;
 }
 
-/* Kept labels of a table are counted in `kept`, those asked in `asked`, by rows of the table. */
+/* Kept labels of a table are counted in `kept`, those asked in `compared`, by rows of the table. */
 static kdr_status compare_rows(kdr_context *ctx, const int64_t *answer, const int64_t *other, int64_t n,
-                               int64_t k, const int64_t *rows, double *kept, double *asked, double *index)
+                               int64_t k, const int64_t *rows, double *kept, double *compared, double *index)
 {
 	kdr_status st;
 	int64_t *to = NULL;
@@ -62,7 +62,7 @@ static kdr_status compare_rows(kdr_context *ctx, const int64_t *answer, const in
 	KDRI_TRY(kdri_align_labels(ctx, answer, other, n, k, to));
 	for (int64_t i = 0; i < n; i++) {
 		const int64_t row = rows ? rows[i] : i;
-		asked[row]++;
+		compared[row]++;
 		kept[row] += to[other[i]] == answer[i];
 	}
 done:
@@ -103,7 +103,7 @@ static void draw_columns(kdri_rng *rng, const kdri_mixed *m, int64_t table, bool
 
 /* (E2): one draw of table s, whose rows of m have the labels `answer`. */
 static kdr_status try_draw(kdr_context *ctx, const kdri_mixed *m, int64_t s, int64_t k, const int64_t *answer,
-                           int64_t draw, double *kept, double *asked, double *index)
+                           int64_t draw, double *kept, double *compared, double *index)
 {
 	kdr_status st;
 	const int64_t begin = m->begin[s], count = m->begin[s + 1] - begin;
@@ -128,7 +128,7 @@ static kdr_status try_draw(kdr_context *ctx, const kdri_mixed *m, int64_t s, int
 		start[i] = answer[rows[i]];
 	}
 	KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, &mixture, labels, NULL));
-	KDRI_TRY(compare_rows(ctx, start, labels, n, k, rows, kept, asked, index));
+	KDRI_TRY(compare_rows(ctx, start, labels, n, k, rows, kept, compared, index));
 done:
 	kdri_mixture_free(ctx, &mixture);
 	kdri_mixed_part_free(ctx, &part);
@@ -160,14 +160,14 @@ done:
 }
 
 static kdr_status draws_of(kdr_context *ctx, kdri_tables *t, int64_t s, const int64_t *answer, double *kept,
-                           double *asked, double *mean, int64_t *done_draws)
+                           double *compared, double *mean, int64_t *done_draws)
 {
 	kdr_status st = KDR_OK;
 	double index;
 	*mean = 0;
 	*done_draws = 0;
 	for (int64_t d = 0; d < DRAWS && !ctx->cancelled && !ctx->timed_out && !kdri_late(ctx); d++) {
-		KDRI_TRY(try_draw(ctx, kdri_tables_some(t), s, t->k[s], answer, d, kept, asked, &index));
+		KDRI_TRY(try_draw(ctx, kdri_tables_some(t), s, t->k[s], answer, d, kept, compared, &index));
 		*mean += index;
 		++*done_draws;
 	}
@@ -184,10 +184,10 @@ static kdr_status sure_of(kdr_context *ctx, kdri_tables *t, int64_t s)
 	const kdri_mixed *m = kdri_tables_some(t);
 	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin,
 	              drawn = m->begin[s + 1] - m->begin[s];
-	double *kept = NULL, *asked = NULL, *more = NULL, agreement = 0, stability, index;
+	double *kept = NULL, *compared = NULL, *more = NULL, agreement = 0, stability, index;
 	int64_t *answer = NULL, members = 0, draws, all;
 	KDRI_TRY(KDRI_NEW0(ctx, &kept, n));
-	KDRI_TRY(KDRI_NEW0(ctx, &asked, n));
+	KDRI_TRY(KDRI_NEW0(ctx, &compared, n));
 	KDRI_TRY(KDRI_NEW0(ctx, &more, 2 * drawn));
 	KDRI_TRY(KDRI_NEW(ctx, &answer, drawn));
 	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
@@ -196,7 +196,7 @@ static kdr_status sure_of(kdr_context *ctx, kdri_tables *t, int64_t s)
 		if (weight == 0)
 			continue;
 		KDRI_TRY(compare_rows(ctx, t->answer + begin, t->votes[which].labels + begin, n, t->k[s],
-		                      NULL, kept, asked, &index));
+		                      NULL, kept, compared, &index));
 		agreement += (double)weight * index; /* (E1) */
 		members += weight;
 	}
@@ -209,17 +209,17 @@ static kdr_status sure_of(kdr_context *ctx, kdri_tables *t, int64_t s)
 		const int64_t row = kdri_chunk_begin(all, drawn, i) - t->start[s];
 		if (row >= 0 && row < n) {
 			kept[row] += more[i];
-			asked[row] += more[drawn + i];
+			compared[row] += more[drawn + i];
 		}
 	}
 	t->agreement[s] = agreement /= (double)members;
 	t->estimate[s] = slope * (agreement + (draws > 0 ? stability : agreement)) / 2 + intercept; /* (E3) */
 	t->estimate[s] = KDRI_MAX(0, KDRI_MIN(1, t->estimate[s]));
 	for (int64_t i = 0; i < n; i++)
-		t->confidence[begin + i] = kept[i] / asked[i]; /* (E4) */
+		t->confidence[begin + i] = kept[i] / compared[i]; /* (E4) */
 done:
 	kdri_free(ctx, kept);
-	kdri_free(ctx, asked);
+	kdri_free(ctx, compared);
 	kdri_free(ctx, more);
 	kdri_free(ctx, answer);
 	return st;

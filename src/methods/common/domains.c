@@ -15,7 +15,7 @@ kdr_status kdri_domains_new(kdr_context *ctx, const kdr_problem *problem, kdr_re
 	KDRI_TRY(KDRI_NEW0(ctx, &d.share, problem->classes));
 	KDRI_TRY(KDRI_NEW(ctx, &d.labels, d.n));
 	KDRI_TRY(KDRI_NEW(ctx, &d.source, d.n));
-	KDRI_TRY(KDRI_NEW(ctx, &d.asked, d.n));
+	KDRI_TRY(KDRI_NEW(ctx, &d.unlabelled, d.n));
 	for (int64_t c = 0; c < problem->classes; c++) {
 		if (d.set.counts[c] == 0)
 			continue;
@@ -28,9 +28,9 @@ kdr_status kdri_domains_new(kdr_context *ctx, const kdr_problem *problem, kdr_re
 		for (int64_t i = d.begin[t]; i < d.begin[t + 1]; i++) {
 			d.labels[i] = d.set.labels[i] >= 0 ? number[d.set.labels[i]] : -1;
 			d.source[i] = problem->tasks[t].role == KDR_ROLE_SOURCE;
-			d.asked[i] = d.labels[i] < 0 && !d.source[i];
+			d.unlabelled[i] = d.labels[i] < 0 && !d.source[i];
 			d.known += d.labels[i] >= 0;
-			d.wanted += d.asked[i];
+			d.wanted += d.unlabelled[i];
 		}
 	}
 	*out = d;
@@ -49,7 +49,7 @@ void kdri_domains_free(kdr_context *ctx, kdri_domains *d)
 	kdri_free(ctx, d->share);
 	kdri_free(ctx, d->labels);
 	kdri_free(ctx, d->source);
-	kdri_free(ctx, d->asked);
+	kdri_free(ctx, d->unlabelled);
 	*d = (kdri_domains){ .set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 }
 

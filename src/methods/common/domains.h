@@ -1,6 +1,6 @@
 /* The samples of a transfer problem, by data set, and which of them are known. SPDX-License-Identifier: BSD-3-Clause
  *
- * What kdri_labelled stacks, with classes that have no sample left out: 0..classes-1 are those that do. */
+ * The samples that kdri_labelled stacks, without classes that have no sample: 0..classes-1 are those that have some. */
 #ifndef KDRI_DOMAINS_H
 #define KDRI_DOMAINS_H
 
@@ -13,7 +13,7 @@ typedef struct kdri_domains {
 	int64_t *class_of; /* classes: their numbers in the problem */
 	int64_t *labels;   /* n: a class, or -1 */
 	bool *source;      /* n: of a source; a sample of the target may have a label, too */
-	bool *asked;       /* n: of no source, and without a label */
+	bool *unlabelled;  /* n: of no source, and without a label */
 	int64_t known, wanted;
 	double *share; /* classes: of the labelled rows */
 } kdri_domains;
@@ -22,7 +22,8 @@ kdr_status kdri_domains_new(kdr_context *ctx, const kdr_problem *problem, kdr_re
                             kdri_domains *out);
 void kdri_domains_free(kdr_context *ctx, kdri_domains *d);
 
-/* From a posterior (n x classes) to labels in the result, and to array `name` by the problem's classes. */
+/* Stores labels from a posterior (n x classes) in the result, and the posterior as array `name` with the problem's
+ * classes. */
 kdr_status kdri_domains_put(kdr_context *ctx, const kdri_domains *d, const double *posterior,
                             const char *name, kdr_result *result);
 

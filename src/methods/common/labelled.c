@@ -10,21 +10,22 @@ static kdr_status check_tasks(kdr_context *ctx, const kdr_problem *problem)
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		if (kdr_mat_cols(&task->x) != kdr_mat_cols(&first->x))
-			return kdri_fail(ctx, KDR_ERR_DATA,
-			                 "task %s has %lld columns but task %s has %lld: align them first",
-			                 kdri_task_name(task), (long long)kdr_mat_cols(&task->x),
-			                 kdri_task_name(first), (long long)kdr_mat_cols(&first->x));
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "data set %s has %lld columns, but data set %s has %lld; align them first",
+			        kdri_task_name(task), (long long)kdr_mat_cols(&task->x),
+			        kdri_task_name(first), (long long)kdr_mat_cols(&first->x));
 		if (task->role == KDR_ROLE_SOURCE && !task->labels)
-			return kdri_fail(ctx, KDR_ERR_DATA, "task %s is a source but has no labels",
+			return kdri_fail(ctx, KDR_ERR_DATA, "data set %s is a source but has no labels",
 			                 kdri_task_name(task));
 		source = source || task->role == KDR_ROLE_SOURCE;
 		target = target || task->role != KDR_ROLE_SOURCE;
 	}
 	if (!source)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "no source was given: at least one labelled task is needed");
+		                 "no source was given; at least one labelled data set is needed");
 	if (!target)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no target was given: every task is a source");
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no target was given; every data set is a source");
 	return KDR_OK;
 }
 
@@ -40,15 +41,16 @@ static kdr_status labelled_check_classes(kdr_context *ctx, const kdri_labelled *
 		}
 	if (present == 0)
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "no sample has a known class: at least two classes are needed");
+		                 "no sample has a known class; at least two classes are needed");
 	if (present == 1)
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "all labelled samples are of class %lld: at least two classes are needed",
+		                 "all labelled samples are of class %lld; at least two classes are needed",
 		                 (long long)only);
 	for (int64_t c = 0; c < s->classes; c++)
 		if (s->counts[c] == 0 && result)
 			KDRI_TRY(kdri_result_warn(
-			        ctx, result, "class %lld has no labelled sample: nothing will be put into it",
+			        ctx, result,
+			        "class %lld has no labelled sample, so no sample will be labelled with it",
 			        (long long)c));
 done:
 	return st;
@@ -155,7 +157,7 @@ kdr_status kdri_labelled_warn_unreached(kdr_context *ctx, const kdri_labelled *s
 		return KDR_OK;
 	return kdri_result_warn(
 	        ctx, result,
-	        "%lld sample%s not connected with any labelled one: given the most frequent class",
+	        "%lld sample%s not connected to any labelled sample and got the most frequent class",
 	        (long long)count, count == 1 ? " is" : "s are");
 }
 

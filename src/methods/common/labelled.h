@@ -1,8 +1,7 @@
-/* Tasks of a transfer problem as one set of samples, some of them labelled. SPDX-License-Identifier:
- * BSD-3-Clause
+/* Tasks of a transfer problem as one set of samples, some of them labelled. SPDX-License-Identifier: BSD-3-Clause
  *
- * All tasks share their features and are stacked. Samples of sources must carry a class or -1; those of
- * targets (and bridges) may. Every task but the sources gets labels in the result: known ones as they are. */
+ * All tasks share their features and are stacked. Samples of sources must have a class or -1; those of targets (and
+ * bridges) may have one. Every task except the sources gets labels in the result; known labels are kept. */
 #ifndef KDRI_LABELLED_H
 #define KDRI_LABELLED_H
 
@@ -16,26 +15,26 @@ typedef struct kdri_labelled {
 	int64_t *labels; /* n: a class, or -1 */
 	double *weights; /* n */
 	int64_t *counts; /* classes: labelled samples of each */
-	int64_t known;   /* labelled samples in all */
+	int64_t known;   /* number of labelled samples */
 } kdri_labelled;
 
-/* KDR_ERR_DATA if the widths differ, if there is no target, or if fewer than two classes have samples. A
- * class without samples gives a warning in `result`, where there is one: no sample will be put into it. */
+/* KDR_ERR_DATA if the widths differ, if there is no target, or if fewer than two classes have samples. For a class
+ * without samples, a warning is added to `result` (unless NULL), because no sample will get it. */
 kdr_status kdri_labelled_new(kdr_context *ctx, const kdr_problem *problem, kdr_result *result,
                              kdri_labelled *out);
 void kdri_labelled_free(kdr_context *ctx, kdri_labelled *set);
 
-/* From scores (n x classes, by sample of the stacked set) to the result: the class with the largest score
- * among those with samples, or the known class; of equals the most frequent class, then the lowest; and the
- * scores, as array `name` of each task that is not a source. `name` NULL: labels alone. */
+/* Stores labels from scores (n x classes, by sample of the stacked set) in the result: the known class, or the class
+ * with the largest score among those with samples; of equal scores, the most frequent class, then the lowest number. The
+ * scores become array `name` of each task that is not a source. `name` NULL: labels only. */
 kdr_status kdri_labelled_put(kdr_context *ctx, const kdri_labelled *set, const double *scores,
                              const char *name, kdr_result *result);
 
-/* Warns of samples without a label whose scores are all 0: no labelled sample is connected with them. */
+/* Warns about unlabelled samples whose scores are all 0, because no labelled sample is connected to them. */
 kdr_status kdri_labelled_warn_unreached(kdr_context *ctx, const kdri_labelled *set, const double *scores,
                                         kdr_result *result);
 
-/* The rows that have a label, or those that have none, as indices into the stacked set; n at most. */
+/* The rows with a label, or those without, as indices into the stacked set; at most n. */
 int64_t kdri_labelled_rows(const kdri_labelled *set, bool known, int64_t *rows);
 
 /* Bytes of these, and of kdri_domains. */

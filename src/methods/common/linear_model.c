@@ -50,9 +50,10 @@ kdr_status kdri_linear_predict(kdr_context *ctx, const kdr_result *fitted, const
 	(void)options, (void)task;
 	if (!weights.data || weights.ndim != 2 || !intercept.data || intercept.ndim != 1 ||
 	    intercept.shape[0] != weights.shape[0])
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no weights and intercepts of classes");
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no class weights and intercepts");
 	if (weights.shape[1] != d)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's weights %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's weights have %lld",
 		                 (long long)d, (long long)weights.shape[1]);
 	int64_t classes = weights.shape[0];
 	const double *by_class = weights.data, *constant = intercept.data;

@@ -45,9 +45,10 @@ kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const k
 		return KDR_OK;
 	}
 	if (given < problem->ntasks)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "initial labels are given for %lld of %lld tasks: all or none are needed",
-		                 (long long)given, (long long)problem->ntasks);
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "initial labels are given for %lld of %lld data sets; give them for all or none",
+		        (long long)given, (long long)problem->ntasks);
 	KDRI_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		memcpy(labels + stack->begin[t], problem->tasks[t].init,

@@ -15,12 +15,12 @@ typedef struct kdri_stack {
 kdr_status kdri_stack_new(kdr_context *ctx, const kdr_problem *problem, kdri_stack *out);
 void kdri_stack_free(kdr_context *ctx, kdri_stack *stack);
 
-/* The initial labels of all tasks in one array, or NULL in *out where no task has any. Labels for some
- * tasks and not for others are an error. */
+/* The initial labels of all tasks in one array, or NULL in *out if no task has any. Labels for only some of the tasks
+ * are an error. */
 kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const kdri_stack *stack,
                            int64_t **out);
 
-/* Adds a value to a trace of *iterations of them, which has room for *room. */
+/* Adds a value to a trace of *iterations values, which has room for *room. */
 kdr_status kdri_trace_push(kdr_context *ctx, double **trace, int64_t *iterations, int64_t *room,
                            double value);
 
@@ -33,26 +33,26 @@ typedef struct kdri_trace {
 	int64_t step; /* from one iteration's value to the next */
 } kdri_trace;
 
-/* The sum of the traces as the result's objective (a run that has ended holds its last value), the sum of
- * the starts as objective_start, and the most severe reason to stop. */
+/* Stores the sum of the traces as the result's objective (a run that has ended keeps its last value), the sum of the
+ * starts as objective_start, and the most severe reason to stop. */
 kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result);
 
 /* Cluster j of a task is cluster j of every other: identity matrices between all pairs of tasks. */
 kdr_status kdri_put_same_clusters(kdr_context *ctx, int64_t ntasks, int64_t k, kdr_result *result);
 
-/* A method that runs on each task by itself, or on all of them stacked (problem->pooled). */
+/* A method that runs on each task separately, or on all of them stacked (problem->pooled). */
 typedef struct kdri_runner {
-	size_t size; /* of what one run leaves, zeroed before it */
+	size_t size; /* size of the result of one run, which is zeroed before */
 	kdr_status (*run)(kdr_context *ctx, const kdr_mat *x, int64_t k, const int64_t *init, uint64_t index,
 	                  const kdr_options *options, void *left);
 	kdri_trace (*trace)(const void *left);
-	/* What is said of a run as a whole. */
+	/* Reports on an entire run. */
 	kdr_status (*report)(kdr_context *ctx, const void *left, const kdr_options *options,
 	                     kdr_result *result);
 	/* Labels and arrays of task t, which has rows begin.. of the run. */
 	kdr_status (*put)(kdr_context *ctx, const kdr_problem *problem, const void *left, int64_t t,
 	                  int64_t begin, kdr_result *result);
-	void (*release)(kdr_context *ctx, void *left); /* takes what a failed run left, too */
+	void (*release)(kdr_context *ctx, void *left); /* also accepts the result of a failed run */
 } kdri_runner;
 
 /* All runs and their results. */

@@ -24,20 +24,21 @@
 static const char stage[] = "asi";
 
 static const kdr_option_desc options_table[] = {
-	KDRI_INT("l", 0, 0, 1e6, "directions of the subspace; 0: as many as clusters", .automatic = "k",
-	         .symbol = "l"),
+	KDRI_INT("l", 0, 0, 1e6, "number of directions of the subspace; 0: the number of clusters",
+	         .automatic = "k", .symbol = "l"),
 	KDRI_SUBSPACE_OPTIONS,
 	KDRI_MAX_ITER(100),
 	KDRI_TOL(0),
-	KDRI_INT("n_init", 10, 1, 1e6, "runs of the k-means that gives the first labels; the best is kept"),
+	KDRI_INT("n_init", 10, 1, 1e6,
+	         "number of runs of the k-means that gives the initial labels; the best is kept"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("W", KDR_FLOAT64, "d x l", "directions of the subspace", .per_task = true,
 	           .in_model = true),
-	KDRI_ARRAY("centres", KDR_FLOAT64, "k x l", "centres of the clusters in the subspace",
-	           .per_task = true, .in_model = true),
+	KDRI_ARRAY("centres", KDR_FLOAT64, "k x l", "cluster centres in the subspace", .per_task = true,
+	           .in_model = true),
 	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x l", "samples in the subspace", .per_task = true),
 	{ .name = NULL },
 };
@@ -126,7 +127,7 @@ done:
 	return st;
 }
 
-/* (E4) An emptied cluster takes the sample farthest from its mean, of those with company. */
+/* (E4) An emptied cluster takes the sample farthest from its mean, from clusters with several samples. */
 static void asi_refill(run *r, work *a)
 {
 	for (int64_t j = 0; j < r->k; j++) {
@@ -299,10 +300,11 @@ static kdr_status asi_predict(kdr_context *ctx, const kdr_result *fitted, const 
 	double *y = NULL;
 	(void)options;
 	if (!w.data || !m.data || w.ndim != 2 || m.ndim != 2 || m.shape[1] != l)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no subspace for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no subspace for data set number %lld",
 		                 (long long)task + 1);
 	if (w.shape[0] != kdr_mat_cols(x))
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's subspace %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's subspace has %lld",
 		                 (long long)kdr_mat_cols(x), (long long)w.shape[0]);
 	if (l == 0) { /* the data were constant */
 		memset(labels, 0, (size_t)n * sizeof *labels);
@@ -335,7 +337,7 @@ const kdri_algo kdri_algo_asi = {
 	          .class_name = "ASI",
 	          .title = "Adaptive subspace iteration",
 	          .summary =
-	                  "clusters in a subspace that adapts to the clusters, each task by itself or all pooled",
+	                  "clusters in a subspace that adapts to the clusters, for each data set separately or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -10,14 +10,14 @@ typedef struct kdri_lss_problem {
 	const kdr_mat *x;
 	int64_t ntasks, c;
 	const int64_t *begin;  /* ntasks + 1 */
-	const int64_t *labels; /* one a row, 0..c-1: where P starts */
-	const bool *fixed;     /* task t is a labelled source: its P is one-hot and stays; NULL: none is */
+	const int64_t *labels; /* one per row, 0..c-1: the initial P */
+	const bool *fixed;     /* task t is a labelled source: its P is one-hot and fixed; NULL: no task is */
 } kdri_lss_problem;
 
 typedef struct kdri_lss_options {
 	double lambda;
 	kdri_subspace_options subspace;
-	bool root;     /* the square root in the P step; false: as printed */
+	bool root;     /* the square root in the P step; false: as in the paper */
 	double soften; /* added to the one-hot start */
 	int64_t max_iter;
 	double tol;
@@ -43,35 +43,35 @@ kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const
                         kdri_lss *out);
 void kdri_lss_free(kdr_context *ctx, kdri_lss *run);
 
-/* Memberships p (n x c) to p times the factor of the P step, given a = A (n x c) and b = B (c x c). */
+/* Multiplies memberships p (n x c) by the factor of the P step, given a = A (n x c) and b = B (c x c). */
 kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double *a, const double *b,
                            bool root, double *p);
 
 /* --- the result: lss_result.c ------------------------------------------------------------------- */
 
-/* Option rows, array rows, and what both methods leave in a result. */
+/* Options, arrays and results that both methods share. */
 /* clang-format off */
 #define KDRI_LSS_OPTIONS \
 	KDRI_REAL("lambda", 0.25, 0, 1, \
-	          "weight of each task's own clusters in the feature space; 1: the tasks share nothing", \
+	          "weight of each data set's own clusters in the feature space; 1: the data sets share nothing", \
 	          .symbol = "lambda"), \
 	KDRI_INT("l", 0, 0, 1e6, \
-	         "directions of the shared subspace; 0: as many as clusters", .automatic = "k", .symbol = "l"), \
+	         "number of directions of the shared subspace; 0: the number of clusters", .automatic = "k", .symbol = "l"), \
 	KDRI_SUBSPACE_OPTIONS, \
 	KDRI_BOOL("root", 1, \
-	          "take the square root in the update of P; false: as printed, which may go back and forth for ever"), \
-	KDRI_REAL("soften", 0.2, 0, 1, "added to the one-hot start of P, since zeros stay zero")
+	          "take the square root in the update of P; false: as in the paper, which may oscillate for ever"), \
+	KDRI_REAL("soften", 0.2, 0, 1, "added to the one-hot initial P, since zeros stay zero")
 /* clang-format on */
 
 /* clang-format off */
 #define KDRI_SUBSPACE_OPTIONS \
 	KDRI_REAL("eps", 0.5, 0, 1, \
-	          "reward for spread in the subspace, so that it is no direction in which nothing varies; 0: as printed", \
+	          "reward for variance in the subspace, which avoids directions without any; 0: as in the paper", \
 	          .symbol = "eps"), \
 	KDRI_CHOICE("subspace", 0, kdri_subspace_choices, \
-	            "where the subspace is sought: within the range of the data, or in all of the feature space, as printed"), \
+	            "where the subspace is searched: in the range of the data, or in the entire feature space as in the paper"), \
 	KDRI_REAL("energy", 1, 0, 1, \
-	          "share of the data's squared norm in the leading directions that the subspace is sought in", \
+	          "fraction of the data's squared norm in the leading directions in which the subspace is searched", \
 	          .open_min = true)
 /* clang-format on */
 
@@ -82,18 +82,18 @@ extern const char *const kdri_subspace_choices[];
 	KDRI_ARRAY("P", KDR_FLOAT64, "n x k", "memberships of the samples", .per_task = true, .scoring = KDR_SCORING_SHARES), \
 	KDRI_ARRAY("W", KDR_FLOAT64, "d x l", "directions of the shared subspace", .in_model = true), \
 	KDRI_ARRAY("shared_centres", KDR_FLOAT64, "k x l", \
-	           "centres of the clusters in the shared subspace", .in_model = true), \
+	           "cluster centres in the shared subspace", .in_model = true), \
 	KDRI_ARRAY("centres", KDR_FLOAT64, "k x d", \
-	           "centres of the task's own clusters", .per_task = true, .in_model = true), \
+	           "cluster centres of the data set in the feature space", .per_task = true, .in_model = true), \
 	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x l", "samples in the shared subspace", .per_task = true, .common_space = true), \
 	KDRI_ARRAY("within", KDR_FLOAT64, "iterations + 1", \
-	           "the tasks' own part of the objective, from the start on, before weighing"), \
+	           "the data sets' own part of the objective, unweighted; the first value is the start"), \
 	KDRI_ARRAY("across", KDR_FLOAT64, "iterations + 1", \
-	           "the shared part of the objective, from the start on, before weighing"), \
+	           "the shared part of the objective, unweighted; the first value is the start"), \
 	KDRI_ARRAY("top_direction", KDR_INT64, "l x 10", \
 	           "features with the largest weights in each shared direction"), \
 	KDRI_ARRAY("top_cluster", KDR_INT64, "k x 10", \
-	           "features that set each shared cluster apart from the mean of the clusters"), \
+	           "features that distinguish each shared cluster from the mean of the clusters"), \
 	{ .name = NULL }
 /* clang-format on */
 
@@ -101,7 +101,7 @@ extern const char *const kdri_subspace_choices[];
 kdri_lss_options kdri_lss_read_options(const kdr_options *options, int64_t c, const char *stage);
 kdri_subspace_options kdri_subspace_read_options(const kdr_options *options, int64_t c);
 
-/* Everything but labels and correspondence. tasks[t] is the result's number of stacked task t. */
+/* Stores everything except labels and correspondence. tasks[t] is the result's number of stacked task t. */
 kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss *run,
                         const int64_t *tasks, kdr_result *result);
 

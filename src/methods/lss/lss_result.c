@@ -1,5 +1,4 @@
-/* What LSSMTC and LSSTTC read from their options and leave in their results.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* Options and results of LSSMTC and LSSTTC. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
 #include "comm/comm.h"
 #include "methods/lss/lss.h"
@@ -203,10 +202,12 @@ kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kd
 	double lambda = kdri_opt_real(options, "lambda"), *y = NULL, *scores = NULL;
 	if (!own.data || !w.data || !shared.data || own.ndim != 2 || w.ndim != 2 || shared.ndim != 2 ||
 	    shared.shape[0] != c || shared.shape[1] != l || own.shape[1] != w.shape[0])
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model lacks centres or a subspace for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the model has no centres or no subspace for data set number %lld",
 		                 (long long)task + 1);
 	if (d != own.shape[1])
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centres %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's centres have %lld",
 		                 (long long)d, (long long)own.shape[1]);
 	KDRI_TRY(KDRI_NEW0(ctx, &scores, n * c));
 	KDRI_TRY(KDRI_NEW(ctx, &y, n * l));

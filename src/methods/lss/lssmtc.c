@@ -3,18 +3,18 @@
  * [GZ09] Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer
  * classification. ICDM 2009.
  *
- * The objective, (E1) of lss.c, and all steps of the descent are there; the W step is in subspace.c. This
- * file finds the start:
+ * The objective, (E1) of lss.c, and all steps of the descent are there; the W step is in subspace.c. This file finds the
+ * start:
  *
  *   (E6)  P = one-hot of k-means labels + soften                                   [GZ09, algorithm 1]
  *
- * DEVIATION: M is shared, so cluster j must mean the same in every task from the start on. `pooled` (the
- * default) takes k-means of all tasks stacked; `matched` runs k-means on each task and renames its clusters
- * so that their centres lie nearest to those of the first task (an assignment problem). `pertask` is the
- * paper's literal k-means on each task, where names agree by chance alone.
+ * DEVIATION: M is shared, so cluster j must mean the same in every task from the start on. `pooled` (the default) takes
+ * k-means of all tasks stacked; `matched` runs k-means on each task and renames its clusters so that their centres lie
+ * nearest to those of the first task (an assignment problem). `pertask` is the paper's literal k-means on each task,
+ * where names agree by chance alone.
  *
- * T = 20 iterations are the paper's rule and no limit: more of them make the objective less and the clusters worse (T = 300 on webkb4:
- * accuracy .653 in place of .686). */
+ * T = 20 iterations are the paper's rule, not a limit: more iterations lower the objective but make the clusters worse
+ * (T = 300 on webkb4: accuracy 0.653 instead of 0.686). */
 #include "api/method.h"
 #include "engine/kmeans/lloyd.h"
 #include "engine/metrics/metrics.h"
@@ -30,10 +30,10 @@ static const kdr_option_desc options_table[] = {
 	KDRI_LSS_OPTIONS,
 	KDRI_CHOICE(
 	        "start", START_POOLED, starts,
-	        "k-means that P starts from: of all tasks pooled, of each task with clusters matched, or of each task as it comes"),
+	        "k-means that initialises P: pooled: on all data sets together; matched: on each, with clusters matched; pertask: on each, without matching"),
 	KDRI_MAX_ITER(20),
 	KDRI_TOL(1e-6),
-	KDRI_INT("n_init", 10, 1, 1e6, "runs of the k-means that P starts from; the best is kept"),
+	KDRI_INT("n_init", 10, 1, 1e6, "number of runs of the k-means that initialises P; the best is kept"),
 	{ .name = NULL },
 };
 
@@ -184,7 +184,7 @@ const kdri_algo kdri_algo_lssmtc = {
 	          .class_name = "LSSMTC",
 	          .title = "Shared-subspace multi-task clustering",
 	          .summary =
-	                  "clusters related tasks together: each in its own features, all in one shared subspace",
+	                  "clusters related data sets together: each in the feature space, all in one shared subspace",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS | KDR_ALGO_MONOTONE |
 	                   KDR_ALGO_PREDICT | KDR_ALGO_SWEEPS,

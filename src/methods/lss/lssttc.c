@@ -25,11 +25,12 @@ static const char *const starts[] = { "source", "kmeans", NULL };
 
 static const kdr_option_desc options_table[] = {
 	KDRI_LSS_OPTIONS,
-	KDRI_CHOICE("start", START_SOURCE, starts,
-	            "k-means that a target's P starts from: from the sources' class means, or by itself"),
+	KDRI_CHOICE(
+	        "start", START_SOURCE, starts,
+	        "k-means that initialises P of a target: source: starting from the sources' class means; kmeans: with starts of its own"),
 	KDRI_MAX_ITER(20),
 	KDRI_TOL(1e-6),
-	KDRI_INT("n_init", 10, 1, 1e6, "runs of k-means with start = kmeans; the best is kept"),
+	KDRI_INT("n_init", 10, 1, 1e6, "number of runs of k-means with start=kmeans; the best is kept"),
 	{ .name = NULL },
 };
 
@@ -76,21 +77,22 @@ static kdr_status lssttc_check(kdr_context *ctx, const kdr_problem *problem)
 		if (task->role != KDR_ROLE_SOURCE && task->role != KDR_ROLE_TARGET)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
-			        "task %s: method 'lssttc' takes sources and targets, nothing between",
+			        "data set %s: method 'lssttc' needs sources and targets and cannot use a bridge",
 			        kdri_task_name(task));
 		if (task->role == KDR_ROLE_SOURCE && !task->labels)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "source %s has no labels",
 			                 kdri_task_name(task));
 		if (kdr_mat_cols(&task->x) != d)
-			return kdri_fail(ctx, KDR_ERR_DATA,
-			                 "task %s has %lld columns but task %s has %lld: align them first",
-			                 kdri_task_name(task), (long long)kdr_mat_cols(&task->x),
-			                 kdri_task_name(&problem->tasks[0]), (long long)d);
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "data set %s has %lld columns, but data set %s has %lld; align them first",
+			        kdri_task_name(task), (long long)kdr_mat_cols(&task->x),
+			        kdri_task_name(&problem->tasks[0]), (long long)d);
 	}
 	if (!sources || !targets || problem->classes < 1)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "%lld sources, %lld targets and %lld classes: at least one of each is needed",
+		        "got %lld sources, %lld targets and %lld classes; at least one of each is needed",
 		        (long long)sources, (long long)targets, (long long)problem->classes);
 	return KDR_OK;
 }
@@ -251,7 +253,7 @@ const kdri_algo kdri_algo_lssttc = {
 	.info = { .id = "lssttc",
 	          .class_name = "LSSTTC",
 	          .title = "Shared-subspace transductive transfer classification",
-	          .summary = "labels targets from labelled sources, clustering all in one shared subspace",
+	          .summary = "labels targets from labelled sources by clustering all in one shared subspace",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_SWEEPS,
 	          .options = options_table,

@@ -1,31 +1,30 @@
 /* The W step. SPDX-License-Identifier: BSD-3-Clause
  *
- * With X of n x d (rows are samples) and memberships P (n x c), W of d x l holds the l lowest
- * eigenvectors of
+ * With X of n x d (rows are samples) and memberships P (n x c), W of d x l holds the l lowest eigenvectors of
  *
  *   (E1)  (1 - eps) X'X - Z Z',   Z = X' P (P'P)^(-1/2)          [GZ09, eq. 16, for eps = 0]
  *
  * A d x d matrix is never formed. There are three ways, chosen by sizes and options alone.
  *
  * Direct: eps > 0 and l <= c, and the shorter side of X above 192. (E1) has at most c negative eigenvalues: it is
- * X'((1-eps) I - Q Q')X with Q of c orthonormal columns. They are the wanted ones, at the end of the spectrum and
- * well apart: block Lanczos straight on X, O(nnz) a product, no factorisation. W is right to 1e-6, J to 1e-12. Should fewer than l be negative, or too close together, the factored way is taken from then on; data too large for it get
- * the lowest positive ones less exactly: directions in which the data hardly vary.
+ * X'((1-eps) I - Q Q')X with Q of c orthonormal columns. They are the wanted ones, at the end of the spectrum and well
+ * apart: block Lanczos straight on X, O(nnz) a product, no factorisation. W is right to 1e-6, J to 1e-12. Should fewer
+ * than l be negative, or too close together, the factored way is taken from then on; data too large for it get the
+ * lowest positive ones less exactly: directions in which the data hardly vary.
  *
- * Factored: X = V S U' once (range.c). In the coordinates of the range (E1) is the diagonal (1 - eps) S^2 less
- * U'Z Z'U, of rank c: secular.c, in O(r c) a product; dense below 192.
+ * Factored: X = V S U' once (range.c). In the coordinates of the range (E1) is the diagonal (1 - eps) S^2 less U'Z Z'U,
+ * of rank c: secular.c, in O(r c) a product; dense below 192.
  *
- * Cut: the same where the shorter side is above 3000, on the 256 leading directions; said in a warning.
+ * Truncated: the same on the 256 leading directions if the shorter side is above 3000, with a warning.
  *
- * With subspace=full, directions outside the range have eigenvalue 0 and W'x = 0 for every sample. They come
- * after the negative and before the positive eigenvalues.
+ * With subspace=full, directions outside the range have eigenvalue 0 and W'x = 0 for every sample. They come after the
+ * negative and before the positive eigenvalues.
  *
  * Where the factored data n x r hold fewer numbers than X, the iterations run on X U instead of X, exactly.
  *
  * Where rows are held by several ranks (comm/comm.h), X'X and products with it are sums over all of them, added up as
- * they are; W is the same on all. X has no shorter side then: the factored way is that of up to 3000 columns, above which it
- * is cut.
- */
+ * they are; W is the same on all. X has no shorter side then: the factored way is that of up to 3000 columns, above
+ * which it is cut. */
 #include "methods/lss/subspace.h"
 
 #include "api/method.h"
@@ -82,15 +81,14 @@ done:
 	return st;
 }
 
-/* Lowers l to what there is, or says what is allowed. */
+/* Lowers l to the available number of directions, or fails with the allowed range. */
 static kdr_status check_l(kdr_context *ctx, kdri_subspace *s, int64_t most, const char *what)
 {
 	if (s->l <= most)
 		return KDR_OK;
 	if (!s->options.automatic)
-		return kdri_fail(ctx, KDR_ERR_OPTION,
-		                 "option 'l' is %lld, but %s %lld: at most that is allowed", (long long)s->l,
-		                 what, (long long)most);
+		return kdri_fail(ctx, KDR_ERR_OPTION, "option 'l' is %lld, but %s %lld, its largest value",
+		                 (long long)s->l, what, (long long)most);
 	s->l = most;
 	return KDR_OK;
 }
@@ -118,7 +116,7 @@ kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subs
 	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &n));
 	side = KDRI_MIN(n, d);
 	if (o->full)
-		KDRI_TRY(check_l(ctx, &s, d, "the data have so many features:"));
+		KDRI_TRY(check_l(ctx, &s, d, "the number of features is"));
 	else
 		KDRI_TRY(check_l(ctx, &s, side, "the rank of the data is at most"));
 	s.direct = o->eps > 0 && s.l <= o->c && o->energy >= 1 &&
@@ -128,9 +126,8 @@ kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subs
 		KDRI_TRY(kdri_range_new(ctx, x, o->energy, &s.range));
 		if (!o->full)
 			KDRI_TRY(check_l(ctx, &s, s.range.rank,
-			                 o->energy < 1 || s.range.capped
-			                         ? "the directions kept of the data number"
-			                         : "the rank of the data is"));
+			                 o->energy < 1 || s.range.capped ? "the number of directions kept is"
+			                                                 : "the rank of the data is"));
 		KDRI_TRY(subspace_rotate(ctx, &s));
 	}
 	KDRI_TRY(kdri_mul(ctx, KDRI_MAX(s.direct ? d : s.range.rank, 1), KDRI_MAX(s.l, 1), &size));
@@ -255,7 +252,7 @@ static kdr_status assemble(kdr_context *ctx, kdri_subspace *s, const double *val
 		kdri_free(ctx, chosen);
 		if (st != KDR_OK)
 			goto done;
-		/* U = X'V/s is orthonormal only as far as the Gram matrix tells small s apart. */
+		/* U = X'V/s is orthonormal only as far as the Gram matrix resolves small s. */
 		if (s->range.by_rows)
 			KDRI_TRY(kdri_straighten(ctx, d, inside, out));
 	}
@@ -369,17 +366,18 @@ kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_resu
 {
 	kdr_status st = KDR_OK;
 	if (s->l < s->options.l)
-		KDRI_TRY(kdri_result_warn(ctx, result,
-		                          "l is %lld, not %lld: the data have no more directions",
-		                          (long long)s->l, (long long)s->options.l));
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result, "l is %lld instead of %lld, because the data have no more directions",
+		        (long long)s->l, (long long)s->options.l));
 	if (s->range.capped)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "the subspace was sought in the %lld leading directions of the data, "
-		        "which hold %.1f%% of their energy: eps > 0 with l <= k needs no cut",
+		        "the subspace was searched in the %lld leading directions of the data, which have %.1f%% of their squared norm; use eps > 0 with l <= k to search in all",
 		        (long long)s->range.rank, 100 * s->range.energy));
 	if (s->unconverged && !ctx->cancelled && !ctx->timed_out)
-		KDRI_TRY(kdri_result_warn(ctx, result, "the subspace was found less exactly than wanted"));
+		KDRI_TRY(kdri_result_warn(
+		        ctx, result,
+		        "the search for the subspace did not converge to the required accuracy"));
 done:
 	return st;
 }

@@ -9,31 +9,31 @@
 typedef struct kdri_subspace_options {
 	int64_t l;      /* directions wanted */
 	int64_t c;      /* columns Z will have: clusters */
-	bool automatic; /* l may be lowered to the rank of the data; else more than that is an error */
+	bool automatic; /* l may be lowered to the rank of the data; false: a larger l is an error */
 	double eps;     /* weight of the total scatter */
-	bool full;      /* all of the feature space, as printed; else the range of the data */
-	double energy;  /* share of |X|^2 the range must hold */
+	bool full; /* search in the entire feature space, as in the paper; false: in the range of the data */
+	double energy; /* fraction of |X|^2 that the range must contain */
 } kdri_subspace_options;
 
 typedef struct kdri_subspace {
 	kdri_subspace_options options;
 	const kdr_mat *x; /* the data, borrowed: n x d */
 	int64_t l;        /* directions sought */
-	bool direct;      /* straight on X, no factorisation */
+	bool direct;      /* directly on X, without factorisation */
 	kdri_range range; /* else: the range of X */
-	kdri_held *held;  /* X, where a device multiplies it */
-	kdri_own rotated; /* X in the coordinates of its range, where that is smaller; else empty */
-	double *last;     /* the last answer, to start the next one from */
+	kdri_held *held;  /* X, if a device multiplies it */
+	kdri_own rotated; /* X in the coordinates of its range, if that is smaller; otherwise empty */
+	double *last;     /* the last result, from which the next search starts */
 	bool has_last;
 	bool tried;       /* the factorisation, after a direct step that found too few directions */
-	bool unconverged; /* some step stopped short of its tolerance */
+	bool unconverged; /* some step did not reach its tolerance */
 } kdri_subspace;
 
 kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subspace_options *options,
                              kdri_subspace *out);
 void kdri_subspace_free(kdr_context *ctx, kdri_subspace *s);
 
-/* What to iterate on: the data themselves, or the same in fewer coordinates. `dim` columns. */
+/* The matrix to iterate on: the data themselves, or the data in fewer coordinates. `dim` columns. */
 const kdr_mat *kdri_subspace_data(const kdri_subspace *s);
 int64_t kdri_subspace_dim(const kdri_subspace *s);
 
@@ -48,8 +48,8 @@ kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, c
 kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, int64_t task, kdr_result *result);
 kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_result *result);
 
-/* Bytes that it needs, with options as a method has them and c columns of Z. A search that does not converge, after which the
- * data are factored, is not counted: it is rare. */
+/* The bytes that it needs with the options of a method and c columns of Z. The rare search that does not converge, after
+ * which the data are factorised, is not counted. */
 double kdri_subspace_bytes(const kdri_extent *x, double c, const kdr_options *options);
 
 #endif

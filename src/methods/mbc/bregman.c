@@ -1,4 +1,4 @@
-/* The divergences: a table, and what stands in it. SPDX-License-Identifier: BSD-3-Clause
+/* The table of divergences. SPDX-License-Identifier: BSD-3-Clause
  *
  *     name         phi(p)             d(p || q)                    grad phi    domain
  *     sqeuclidean  |p|^2              |p - q|^2                    2 p         all

@@ -1,9 +1,9 @@
-/* Where a Bregman clustering starts. SPDX-License-Identifier: BSD-3-Clause
+/* Initial labels of a Bregman clustering. SPDX-License-Identifier: BSD-3-Clause
  *
- * k-means++ as in kmeanspp.c with divergences: each further seed is a sample drawn with probability
- * proportional to D_i, its divergence from the nearest seed so far; of 2 + floor(ln k) drawn (at most 8, a
- * vector of the kernels, so that they cost no more than one), the one is taken that leaves the smallest sum
- * of D_i. By (E1) of bregman_task.h the divergences of all samples from a seed are one product. */
+ * k-means++ as in kmeanspp.c with divergences: each further seed is a sample drawn with probability proportional to D_i,
+ * its divergence from the nearest seed so far; of 2 + floor(ln k) drawn (at most 8, a vector of the kernels, so that
+ * they cost no more than one), the one is taken that leaves the smallest sum of D_i. By (E1) of bregman_task.h the
+ * divergences of all samples from a seed are one product. */
 #include "methods/mbc/bregman_task.h"
 
 kdr_status kdri_breg_random(kdri_breg *b, kdri_rng *rng, int64_t *labels)

@@ -30,9 +30,9 @@ static int64_t first_gap(const kdri_entries *row)
 
 static kdr_status bad_entry(const kdri_breg *b, int64_t i, int64_t column, double value, const char *allowed)
 {
-	return kdri_fail(b->ctx, KDR_ERR_DATA, "task %s: row %lld, column %lld is %g: divergence %s needs %s",
-	                 b->name, (long long)i + 1, (long long)column + 1, value, b->domain.divergence->name,
-	                 allowed);
+	return kdri_fail(b->ctx, KDR_ERR_DATA,
+	                 "data set %s: row %lld, column %lld is %g, but divergence %s needs %s", b->name,
+	                 (long long)i + 1, (long long)column + 1, value, b->domain.divergence->name, allowed);
 }
 
 /* Entries that must be > 0 (strict) or >= 0. */
@@ -59,7 +59,7 @@ static kdr_status enter_simplex(kdri_breg *b)
 {
 	kdr_status st;
 	double smooth = b->domain.smooth;
-	KDRI_TRY(check_sign(b, smooth == 0, smooth == 0 ? "entries > 0 where smooth is 0" : "entries >= 0"));
+	KDRI_TRY(check_sign(b, smooth == 0, smooth == 0 ? "values > 0 if smooth is 0" : "values >= 0"));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.scale, b->n));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.twice, b->n));
 	for (int64_t i = 0; i < b->n; i++) {
@@ -71,7 +71,7 @@ static kdr_status enter_simplex(kdri_breg *b)
 		if (!(sum > 0) || !isfinite(scale) || !isfinite(sum))
 			return kdri_fail(
 			        b->ctx, KDR_ERR_DATA,
-			        "task %s: row %lld sums to %g: divergence %s needs rows that can be scaled to sum 1",
+			        "data set %s: row %lld sums to %g, but divergence %s needs rows that can be scaled to sum 1",
 			        b->name, (long long)i + 1, sum, b->domain.divergence->name);
 		b->km.scale[i] = scale;
 		b->km.twice[i] = 2 * scale;
@@ -89,7 +89,7 @@ static kdr_status raise_to_floor(kdri_breg *b)
 	double floor = b->domain.floor;
 	bool dense = b->x.kind == KDR_MAT_DENSE;
 	if (floor <= 0)
-		return check_sign(b, true, "entries > 0; the option floor would raise them");
+		return check_sign(b, true, "values > 0; use the option floor to raise smaller ones");
 	int64_t size = dense ? 0 : b->x.as.csr.rowptr[b->n];
 	if (dense)
 		KDRI_TRY(kdri_mul(b->ctx, b->n, b->d, &size));
@@ -206,8 +206,8 @@ static kdr_status find_apart(kdri_breg *b)
 	KDRI_TRY(kdri_km_total(&b->km, b->apart, &b->total));
 	if (!isfinite(b->total))
 		return kdri_fail(b->ctx, KDR_ERR_NUMERIC,
-		                 "task %s: divergences %s of the samples overflow: scale the data", b->name,
-		                 b->domain.divergence->name);
+		                 "data set %s: divergences %s of the samples overflow; scale the data",
+		                 b->name, b->domain.divergence->name);
 done:
 	return st;
 }

@@ -1,16 +1,15 @@
 /* One task of a Bregman clustering: data, labels, centroids. SPDX-License-Identifier: BSD-3-Clause
  *
- * Data. A sample of the model is x~ = R (s_i x_i + t 1): s_i and t smooth the rows for the simplex or raise
- * zeros to a floor, R whitens; all of them are applied to sums and centroids, never to the matrix. So sparse
- * data stay sparse, and smoothed sparse data are sparse plus rank one.
+ * Data. A sample of the model is x~ = R (s_i x_i + t 1): s_i and t smooth the rows for the simplex or raise zeros to a
+ * floor, R whitens; they are applied to sums and centroids, never to the matrix. Sparse data therefore stay sparse, and
+ * smoothed sparse data are sparse plus rank one.
  *
  * Assignment. With a reference point m (the mean) and G_z = grad c_z - grad m,
  *     (E1)  d(x || c_z) = d(x || m) + v_z,   v_z = d(m || c_z) + <G_z, m> - <G_z, x>
- * so that all divergences need the same product of rows and a table of k vectors as k-means does. The loss
- * of a cluster of n_z samples with mean mu_z follows without a pass over the data:
+ * so that all divergences need the same product of rows and a table of k vectors as k-means does. The loss of a cluster
+ * of n_z samples with mean mu_z follows without a pass over the data:
  *     (E2)  sum over its samples of d(x || c_z) = sum d(x || m) + n_z (d(m || c_z) - <G_z, mu_z - m>)
- * Squared Euclidean distances go through the engine of k-means and its bounds; the others through
- * bregman_assign.c. */
+ * Squared Euclidean distances are computed by the k-means engine with its bounds, the others by bregman_assign.c. */
 #ifndef KDRI_BREGMAN_TASK_H
 #define KDRI_BREGMAN_TASK_H
 
@@ -20,8 +19,8 @@
 /* What the data of a divergence need; the defaults of the methods' options are theirs. */
 typedef struct kdri_breg_domain {
 	const kdri_divergence *divergence;
-	double smooth; /* simplex: share of the uniform distribution mixed into every row */
-	double floor;  /* positive: entries below it count as it; 0: an error */
+	double smooth; /* simplex: fraction of the uniform distribution mixed into every row */
+	double floor;  /* positive: smaller entries are raised to it; 0: an error */
 	const double *whitening, *unwhitening; /* R and its inverse (d x d), or NULL: see kdri_whitening */
 } kdri_breg_domain;
 
@@ -38,7 +37,7 @@ typedef struct kdri_breg {
 	kdri_km km;             /* labels, sums; table and offsets */
 	bool euclidean;         /* the engine's own distances and bounds */
 	double *points, *dual;  /* k x d in the model's space: c_z (euclidean: the engine's own), G_z */
-	double *means;          /* mu_z, only where whitened: else see kdri_breg_mean */
+	double *means;          /* mu_z, only if whitened; otherwise see kdri_breg_mean */
 	double *base;           /* d(m || c_z) */
 	double *centre, *slope; /* m and its gradient */
 	double *apart;          /* d(x_i || m), n */
@@ -48,7 +47,7 @@ typedef struct kdri_breg {
 	double *parts;          /* k */
 	double *cross;          /* euclidean: blocks of features x k x 2 */
 	double *starts;         /* k: see kdri_two_point */
-	bool fresh;             /* the next assignment knows nothing of earlier ones */
+	bool fresh;             /* the next assignment must not use the bounds of earlier ones */
 
 	/* Bounds: bregman_assign.c. */
 	double *origin;                 /* m as the rows see it, less t: not whitened */
@@ -64,9 +63,9 @@ void kdri_breg_close(kdri_breg *b);
 /* Starts from labels: means, and centroids at the means. A cluster without samples starts at m. All tasks in one exchange;
  * `room`: for one pointer a task. */
 kdr_status kdri_breg_begin(kdri_breg *tasks, int64_t count, int64_t *const *labels, kdri_km **room);
-/* Every sample to its nearest centroid, and means anew; likewise. */
+/* Assigns every sample to its nearest centroid and updates the means, also for all tasks in one exchange. */
 kdr_status kdri_breg_assign(kdri_breg *tasks, int64_t count, kdri_km **room);
-/* The mean of a cluster with samples is by * at[f] + add: there is no need to write it down. */
+/* The mean of a cluster with samples is by * at[f] + add, so that it need not be stored. */
 typedef struct kdri_breg_mean {
 	const double *at;
 	double by, add;
@@ -74,21 +73,21 @@ typedef struct kdri_breg_mean {
 kdri_breg_mean kdri_breg_mean_of(const kdri_breg *b, int64_t z);
 /* Features f0..f1-1 of it. */
 void kdri_breg_to_mean(const kdri_breg *b, int64_t z, int64_t f0, int64_t f1, double *out);
-/* New centroids of a euclidean task, features f0..f1-1 of cluster z at a time, in one pass that also gives
- * the loss before and after: passes over k x d numbers are what sparse data spend most of their time in. */
+/* New centroids of a Euclidean task, features f0..f1-1 of cluster z at a time, in one pass that also gives the loss
+ * before and after. For sparse data, passes over k x d numbers take most of the time. */
 typedef void kdri_breg_fill(void *user, int64_t z, int64_t f0, int64_t f1, const double *now, double *out);
 void kdri_breg_renew(kdri_breg *b, kdri_breg_fill *fill, void *user, double *before, double *after);
-/* Makes b->points the centroids: everything that depends on them follows. Euclidean: the next assignment
- * must be fresh. */
+/* Makes b->points the centroids and updates everything that depends on them. Euclidean: the next assignment must not use
+ * earlier bounds. */
 kdr_status kdri_breg_place(kdri_breg *b);
 /* Mean divergence of samples from their centroids. */
 double kdri_breg_loss(kdri_breg *b);
-/* Labels by centroids given in the space of the data; they do not depend on the samples that come along. */
+/* Labels by centroids in the space of the data; a label does not depend on the other samples of the call. */
 kdr_status kdri_breg_classify(kdri_breg *b, const double *centroids, int64_t *labels);
 /* Centroids in the space of the data, k x d. */
 kdr_status kdri_breg_centroids(kdri_breg *b, double *out);
 
-/* bregman_assign.c, for what is not euclidean: |x_i - m| once; table and offsets from b->dual; labels from
+/* bregman_assign.c, for divergences that are not Euclidean: |x_i - m| once; table and offsets from b->dual; labels from
  * them. */
 kdr_status kdri_breg_load(kdri_breg *b);
 void kdri_breg_reach(kdri_breg *b);

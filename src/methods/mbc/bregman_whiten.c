@@ -116,10 +116,10 @@ kdr_status kdri_whitening(kdr_context *ctx, const kdr_task *tasks, int64_t count
 	double *l = NULL, *r = NULL, trace = 0;
 	int64_t d = kdr_mat_cols(&tasks[0].x);
 	if (d > MOST_FEATURES)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "divergence mahalanobis needs a matrix of features x features: there are "
-		                 "%lld, at most %d are allowed (--top-features chooses)",
-		                 (long long)d, MOST_FEATURES);
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "divergence mahalanobis needs a matrix of features x features, but there are %lld features; at most %d are allowed (use --top-features)",
+		        (long long)d, MOST_FEATURES);
 	KDRI_TRY(KDRI_NEW0(ctx, &l, d * d));
 	KDRI_TRY(KDRI_NEW0(ctx, &r, d * d));
 	KDRI_TRY(covariance(ctx, tasks, count, l));
@@ -128,7 +128,7 @@ kdr_status kdri_whitening(kdr_context *ctx, const kdr_task *tasks, int64_t count
 	if (!(trace > 0) || !isfinite(trace))
 		KDRI_TRY(kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "divergence mahalanobis: the variance of the samples is %g: it must be positive",
+		        "divergence mahalanobis: the variance of the samples is %g, but must be positive",
 		        trace));
 	for (int64_t f = 0; f < d; f++)
 		l[f * d + f] += ridge * trace / (double)d;

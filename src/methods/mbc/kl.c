@@ -223,7 +223,7 @@ void kdri_kl_centroid(const kdri_two_point *w, double *c)
 	for (int i = 0; i < 100; i++) {
 		improve_roots(&s, fabs(step) > 0.5 ? 0 : step);
 		step = next_step(&s);
-		/* Sums of many numbers err by as much: tau cannot be told better. */
+		/* Sums of many numbers have errors of this size, so that tau cannot be more accurate. */
 		bool still = fabs(s.sum - 1) <= 1e-15;
 		if (s.rough == 0 && (still || fabs(step) <= SMALL))
 			break;

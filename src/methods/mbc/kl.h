@@ -1,6 +1,6 @@
 /* The Kullback-Leibler divergence on the simplex: kl.c. SPDX-License-Identifier: BSD-3-Clause
  *
- * The functions of an entry of the table in bregman.c; what each does stands in bregman.h. */
+ * The functions of an entry of the table in bregman.c; bregman.h describes what each does. */
 #ifndef KDRI_KL_H
 #define KDRI_KL_H
 

@@ -1,4 +1,4 @@
-/* Multitask Bregman clustering: mbc, and its form for tasks by themselves, bregman.
+/* Multitask Bregman clustering: mbc, and its single-task form, bregman.
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * [ZZ10] clusters T tasks over the same features, each into its own number of clusters, and learns which
@@ -43,35 +43,39 @@ static const char *const u_steps[] = { "exact", "geodesic", NULL };
 #define OPTION_DIVERGENCE \
 	KDRI_CHOICE( \
 	        "divergence", KDRI_SQEUCLIDEAN, kdri_divergence_names, \
-	        "how far a sample is from a centroid: squared Euclidean, Mahalanobis (pooled covariance), Kullback-Leibler (rows as distributions) or Itakura-Saito", \
+	        "distance of a sample from a centroid: squared Euclidean, Mahalanobis (pooled covariance), Kullback-Leibler (rows as distributions) or Itakura-Saito", \
 	        .symbol = "d_phi")
 #define OPTION_START \
 	KDRI_CHOICE( \
 	        "start", START_PLUSPLUS, starts, \
-	        "how a run finds its first labels: around samples spread out by k-means++, or a random partition")
+	        "how a run chooses its initial labels: around samples spread out by k-means++, or at random")
 #define OPTION_SMOOTH \
 	KDRI_REAL( \
 	        "smooth", 1e-3, 0, 1, \
-	        "kl: share of the uniform distribution mixed into every row, so that zeros have a finite cost", \
+	        "kl: fraction of the uniform distribution mixed into every row, so that zeros have a finite cost", \
 	        .open_max = true)
 #define OPTION_RIDGE \
 	KDRI_REAL("ridge", 1e-6, 0, 1e6, \
 	          "mahalanobis: added to the covariance, in units of the mean variance")
-#define OPTION_FLOOR KDRI_REAL("floor", 0, 0, 1e300, "is: entries below it count as it; 0: they are an error")
+#define OPTION_FLOOR \
+	KDRI_REAL("floor", 0, 0, 1e300, \
+	          "is: smaller values are raised to this one; 0: values that are not positive are an error")
 
 static const kdr_option_desc mbc_options[] = {
 	KDRI_REAL("lambda", 0.5, 0, 1e12,
-	          "how strongly matching clusters of different tasks attract each other; 0: not at all",
+	          "how strongly matching clusters of different data sets attract each other; 0: not at all",
 	          .symbol = "lambda"),
 	OPTION_DIVERGENCE,
-	KDRI_CHOICE("u_step", 0, u_steps,
-	            "centroids of kl and is: the exact minimiser, or the best point of the paper's geodesic"),
+	KDRI_CHOICE(
+	        "u_step", 0, u_steps,
+	        "centroids for kl and is: the exact minimiser, or the best point on the paper's geodesic"),
 	OPTION_START,
 	OPTION_SMOOTH,
 	OPTION_RIDGE,
 	OPTION_FLOOR,
-	KDRI_BOOL("alone", 1,
-	          "also cluster each task by itself from the same start, to tell its loss without transfer"),
+	KDRI_BOOL(
+	        "alone", 1,
+	        "also cluster each data set separately from the same start, to report its loss without transfer"),
 	KDRI_N_INIT(10),
 	KDRI_MAX_ITER(100),
 	KDRI_TOL(1e-6),
@@ -84,32 +88,32 @@ static const kdr_option_desc bregman_options[] = {
 };
 
 #define FIELD_CENTROIDS \
-	KDRI_ARRAY("centroids", KDR_FLOAT64, "k x d", "centroids of the clusters; kl: of the smoothed rows", \
+	KDRI_ARRAY("centroids", KDR_FLOAT64, "k x d", "cluster centroids; for kl, of the smoothed rows", \
 	           .per_task = true, .in_model = true)
 #define FIELD_LOSS \
 	KDRI_ARRAY("local_loss", KDR_FLOAT64, "tasks", \
-	           "mean divergence of each task's samples from their centroids")
+	           "mean divergence of each data set's samples from their centroids")
 
 static const kdr_field_desc mbc_fields[] = {
 	FIELD_CENTROIDS,
 	KDRI_ARRAY("whitening", KDR_FLOAT64, "d x d",
-	           "mahalanobis only: R, with which the distance is |R (x - y)|^2", .in_model = true),
+	           "mahalanobis only: the matrix R in the distance |R (x - y)|^2", .in_model = true),
 	KDRI_ARRAY("steps", KDR_FLOAT64, "iterations x 3",
 	           "objective after the relations, the labels and the centroids of each iteration"),
 	FIELD_LOSS,
 	KDRI_ARRAY("local_loss_alone", KDR_FLOAT64, "tasks",
-	           "the same for each task clustered by itself from the same start"),
+	           "the same for each data set clustered separately from the same start"),
 	KDRI_ARRAY("d_m_uniform", KDR_FLOAT64, "tasks x tasks",
-	           "distance between the tasks' partitions, clusters weighted alike; up to 100 data sets"),
+	           "distance between the data sets' clusterings, with equal cluster weights; up to 100 data sets"),
 	KDRI_ARRAY("d_m_proportional", KDR_FLOAT64, "tasks x tasks",
-	           "distance between the tasks' partitions, clusters weighted by size; up to 100 data sets"),
+	           "distance between the data sets' clusterings, with clusters weighted by size; up to 100 data sets"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc bregman_fields[] = {
 	FIELD_CENTROIDS,
 	KDRI_ARRAY("whitening", KDR_FLOAT64, "d x d",
-	           "mahalanobis only: R, with which the distance is |R (x - y)|^2", .per_task = true,
+	           "mahalanobis only: the matrix R in the distance |R (x - y)|^2", .per_task = true,
 	           .in_model = true),
 	FIELD_LOSS,
 	{ .name = NULL },
@@ -291,7 +295,7 @@ done:
 	return st;
 }
 
-/* The tasks by themselves from the start of the best run: their losses. */
+/* The losses of the tasks clustered separately from the start of the best run. */
 static kdr_status run_alone(kdr_context *ctx, job *j, double *loss)
 {
 	kdr_status st;
@@ -338,7 +342,7 @@ static kdr_status put_tasks(kdr_context *ctx, kdr_result *result, job *j)
 		for (int64_t z = 0; z < b->k; z++)
 			empty += b->km.filled[z] == 0;
 		if (empty)
-			KDRI_TRY(kdri_result_warn(ctx, result, "task %s: %lld of %lld clusters are empty",
+			KDRI_TRY(kdri_result_warn(ctx, result, "data set %s: %lld of %lld clusters are empty",
 			                          b->name, (long long)empty, (long long)b->k));
 	}
 done:
@@ -555,14 +559,15 @@ static kdr_status mbc_predict(kdr_context *ctx, const kdr_result *fitted, const 
 	if (!r.data)
 		r = kdr_result_array(fitted, "whitening", task);
 	if (!c.data || c.ndim != 2)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no centroids for data set number %lld",
 		                 (long long)task + 1);
 	int64_t k = c.shape[0], d = c.shape[1];
 	if (d != kdr_mat_cols(x))
-		return kdri_fail(ctx, KDR_ERR_DATA, "the data have %lld columns, the model's centroids %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the data have %lld columns, but the model's centroids have %lld",
 		                 (long long)kdr_mat_cols(x), (long long)d);
 	if (domain.divergence->whitened && (!r.data || r.ndim != 2 || r.shape[0] != d || r.shape[1] != d))
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no whitening of its %lld features",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the model has no whitening matrix for its %lld features",
 		                 (long long)d);
 	if (domain.divergence->symmetric && !domain.divergence->whitened)
 		return kdri_kmeans_assign(ctx, x, c.data, k, false, labels);
@@ -620,7 +625,7 @@ const kdri_algo kdri_algo_mbc = {
 	          .class_name = "MBC",
 	          .title = "Multitask Bregman clustering",
 	          .summary =
-	                  "clusters tasks together and learns which clusters correspond, for four divergences",
+	                  "clusters data sets together and learns which clusters correspond, with one of four divergences",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = mbc_options,
@@ -636,7 +641,7 @@ const kdri_algo kdri_algo_mbc = {
 const kdri_algo kdri_algo_bregman = {
 	.info = { .id = "bregman", .class_name = "Bregman",
 	          .title = "Bregman clustering",
-	          .summary = "k-means with any of four divergences, each task by itself",
+	          .summary = "k-means with one of four divergences, for each data set separately",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = bregman_options,

@@ -1,4 +1,4 @@
-/* Several Bregman clusterings swept together; the equations are in methods/mbc/mbc.c. SPDX-License-Identifier:
+/* Joint iterations of several Bregman clusterings; the equations are in methods/mbc/mbc.c. SPDX-License-Identifier:
  * BSD-3-Clause */
 #ifndef KDRI_MBC_SWEEP_H
 #define KDRI_MBC_SWEEP_H
@@ -37,7 +37,7 @@ typedef struct kdri_mbc_limits {
 	int64_t done, total; /* sweeps of earlier runs, and of all */
 } kdri_mbc_limits;
 
-/* `domain` without its whitening, which is found here. Failed or not, kdri_mbc_close gives all back. */
+/* `domain` has no whitening, which is computed here. Call kdri_mbc_close even after a failure. */
 kdr_status kdri_mbc_open(kdr_context *ctx, const kdr_task *tasks, int64_t ntasks,
                          const kdri_breg_domain *domain, double ridge, double lambda, bool geodesic,
                          kdri_mbc *m);
@@ -45,9 +45,10 @@ void kdri_mbc_close(kdri_mbc *m);
 /* Sweeps from labels[t][i]; the state is left in the tasks. W is that of the last W step. */
 kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_limits *limits,
                           kdri_mbc_run *run);
-/* Costs, weights and losses of centroids and labels as they stand. may_stop: weights of some pairs may stay as they were. */
+/* Computes costs, weights and losses of the current centroids and labels. may_stop: weights of some pairs may stay
+ * unchanged. */
 kdr_status kdri_mbc_match(kdri_mbc *m, bool may_stop);
-/* d_M of tasks t and s: optimal transport of centroids, clusters weighted alike or by their sizes. */
+/* d_M of tasks t and s: optimal transport of centroids, with equal cluster weights or weights by size. */
 kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, double *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Relatedness of tasks, and one similarity for each task that all tasks agree on.
- * SPDX-License-Identifier: BSD-3-Clause */
+/* Relatedness of tasks, and one similarity per task that is consistent across all tasks. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #ifndef KDRI_CONSISTENT_H
 #define KDRI_CONSISTENT_H
 
@@ -24,13 +24,13 @@ static inline kdri_block kdri_pool_pair(const kdri_pool *p, int64_t t, int64_t s
 	return kdri_block_part(p->v, p->begin[t], p->begin[s], kdri_pool_size(p, t), kdri_pool_size(p, s));
 }
 
-/* Median distance between two samples, of a Gram matrix, whose lower triangle is read; of 1000 samples evenly spread where there
+/* Median distance between two samples from the lower triangle of a Gram matrix; of 1000 evenly spaced samples if there
  * are more. */
 kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out);
 double kdri_gram_median_bytes(double n); /* what it needs for n rows */
 
-/* The Gram matrix becomes the matrix of similarities, in place, all of it from the lower triangle: cosines (0 with a sample of length 0,
- * 1 with itself otherwise) or exp(-distance^2 / (2 sigma^2)). */
+/* Turns the Gram matrix into the full matrix of similarities in place, from its lower triangle: cosines (0 with a sample
+ * of length 0, 1 with itself otherwise) or exp(-distance^2 / (2 sigma^2)). */
 kdr_status kdri_gram_similarity(kdr_context *ctx, kdri_block gram, kdri_similarity similarity, double sigma);
 
 /* out (ntasks x ntasks): squared maximum mean discrepancy of each pair of tasks, biased, with the linear kernel (sigma 0) or
@@ -38,23 +38,23 @@ kdr_status kdri_gram_similarity(kdr_context *ctx, kdri_block gram, kdri_similari
 kdr_status kdri_gram_mmd(kdr_context *ctx, kdri_block gram, const int64_t *begin, int64_t ntasks,
                          double sigma, double *out);
 
-/* eps (ntasks) and alpha (ntasks x ntasks: row t has what task t draws on). */
+/* eps (ntasks) and alpha (ntasks x ntasks: row t has how much task t draws on each task). */
 kdr_status kdri_relate(kdr_context *ctx, const kdri_pool *pool, const int64_t *neighbours, double *eps,
                        double *alpha);
 
-/* Row i of `sharp` holds the neighbours of sample i and their weights, the largest 1; on the host. */
+/* Row i of `sharp` has the neighbours of sample i and their weights, of which the largest is 1; on the host. */
 typedef struct kdri_consistent {
 	kdri_own sharp;
 	kdri_own m; /* (sharp + sharp') / 2 */
 } kdri_consistent;
 
-/* `alpha`: ntasks weights. `neighbours`: 1 .. n - 2. `most`: bytes that the distances may take at once; less
- * than all of them makes blocks of rows. */
+/* `alpha`: ntasks weights. `neighbours`: 1 .. n - 2. `most`: bytes that the distances may take at a time; if they need
+ * more, they are computed in blocks of rows. */
 kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t task, const double *alpha,
                                int64_t neighbours, int64_t most, kdri_consistent *out);
 void kdri_consistent_free(kdr_context *ctx, kdri_consistent *c);
 
-/* Distances of samples that are no farther apart than this share of their size are equal. */
+/* Distances that differ by at most this fraction of their size count as equal. */
 static inline double kdri_consistent_tie(bool single)
 {
 	return single ? 2e-6 : 1e-12;

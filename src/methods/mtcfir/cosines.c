@@ -1,13 +1,14 @@
-/* Cosines of samples that have no negative entry, as a product that is never formed. SPDX-License-Identifier: BSD-3-Clause
+/* Cosines of samples that have no negative entry, as a product that is never formed. SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * Words, molecules and pixels are counted: no sample has a negative entry, and no cosine of two samples is negative. Then
- * max(cos, 0) changes nothing, and with U the samples brought to unit length (n x d, rows of zeros stay)
+ * Words, molecules and pixels are counted: no sample has a negative entry, and no cosine of two samples is negative.
+ * Then max(cos, 0) changes nothing, and with U the samples brought to unit length (n x d, rows of zeros stay)
  *
  *   (E1)  M = U U',   M Y = U (U' Y)
  *   (E2)  |M|^2 = |U' U|^2 where U is dense and d x d the smaller; sparse: sum over i of |U u_i|^2, a row of M at a time
  *
- * (E1) is 4 e k flops of e entries, in place of 2 n^2 k: five thousand texts of a hundred words each take a twenty-fifth of
- * them, and the matrix of n x n is never there. (E2) is done once. The numbers are those of M to rounding.
+ * (E1) takes 4 e k flops for e entries instead of 2 n^2 k: a twenty-fifth of them for five thousand texts of a hundred
+ * words each, and the n x n matrix is never formed. (E2) is computed once. The results are those of M up to rounding.
  *
  * U   u      U'  turned      U' Y  room      |M|^2  square */
 #include "methods/mtcfir/cosines.h"

@@ -12,7 +12,7 @@ typedef struct kdri_cosines {
 	double square; /* the sum of the squares of all cosines */
 } kdri_cosines;
 
-/* Whether products with the factors are cheaper than with the n x n cosines, which are then none of them negative. */
+/* Whether products with the factors are cheaper than with the n x n cosines; none of these is negative then. */
 bool kdri_cosines_pay(const kdr_mat *x);
 bool kdri_cosines_pay_size(const kdri_extent *x); /* entries must be >= 0, too */
 /* For products with at most `columns` vectors, on the processor. Borrows x. */

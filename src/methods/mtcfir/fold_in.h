@@ -4,8 +4,8 @@
 
 #include "matrix/block.h"
 
-/* labels[i]: the cluster in which a new sample with similarities s[i] to the n training samples takes part most.
- * s (rows x n): entries >= 0. y (n x k): the training samples' memberships. */
+/* labels[i]: the cluster in which a new sample with similarities s[i] to the n training samples has the largest
+ * membership. s (rows x n): entries >= 0. y (n x k): the training samples' memberships. */
 kdr_status kdri_fold_in(kdr_context *ctx, kdri_block s, const double *y, int64_t k, int64_t *labels);
 
 #endif

@@ -4,14 +4,13 @@
  *
  *   (E1)  K_ii - 2 S_ic / n_c + T_c / n_c^2,   S_ic = sum_{j in c} K_ij,   T_c = sum_{i in c} S_ic
  *
- * so Z itself, which may have many times as many columns as there are samples, is not needed. S is built
- * by one pass over K (n^2 additions) and then follows the samples that move, n additions each: later
- * iterations, where few move, are nearly free. S is double whatever K is. It is kept by clusters: K being
- * symmetric, sample j adds its row of K to the row of its cluster. K and S are on a device; what is of the size of labels is the
- * host's.
+ * so Z itself, which may have many times as many columns as there are samples, is not needed. S is built by one pass
+ * over K (n^2 additions) and then follows the samples that move, n additions each: later iterations, where few move, are
+ * nearly free. S is double whatever K is. It is kept by clusters: K being symmetric, sample j adds its row of K to the
+ * row of its cluster. K and S are on a device; vectors of the size of the labels are on the host.
  *
- * The start is k-means++ with greedy trials, as in kmeanspp.c; ties go to the lowest index; an emptied
- * cluster takes the sample farthest from its centre. */
+ * The start is k-means++ with greedy trials, as in kmeanspp.c; ties go to the lowest index; an emptied cluster takes the
+ * sample farthest from its centre. */
 #include "methods/mtcfir/gram_kmeans.h"
 
 enum { CANDIDATES = 48 };

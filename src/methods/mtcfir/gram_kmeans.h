@@ -1,4 +1,4 @@
-/* k-means that sees the samples through their Gram matrix alone. SPDX-License-Identifier: BSD-3-Clause */
+/* k-means that uses only the Gram matrix of the samples. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_GRAM_KMEANS_H
 #define KDRI_GRAM_KMEANS_H
 

@@ -1,12 +1,11 @@
 /* mSDA as a step before any method: features learnt on all tasks together. SPDX-License-Identifier: BSD-3-Clause
  *
- * [CXWS12] M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation.
- * ICML 2012.
+ * [CXWS12] M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation. ICML 2012.
  *
  *   (E1)  Z = [h^0, h^1, .., h^g],   h^0 = the samples, h^i = layer i of msda_run.c
  *
- * Here Z is stored, (g + 1) d columns wide, since what comes next may be any method; mtcfir, which needs its
- * products alone, does without. The command line's --features-from msda puts it before a method.
+ * Z, which has (g + 1) d columns, is stored here, because any method may follow; mtcfir only needs its products and does
+ * not store it. The option --features-from msda of the program runs it before a method.
  *
  * Z   features        g   layers        p   noise */
 #include "methods/mtcfir/msda.h"
@@ -21,7 +20,7 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("features", KDR_FLOAT64, "n x (layers + 1) d",
-	           "the samples' features, then what each layer makes of them", .per_task = true),
+	           "the features of the samples, followed by the output of each layer", .per_task = true),
 	{ .name = NULL },
 };
 
@@ -121,8 +120,7 @@ const kdri_algo kdri_algo_msda = {
 	          .class_name = "MSDA",
 	          .title = "Marginalised stacked denoising autoencoders",
 	          .summary =
-	                  "features that restore what noise takes away, learnt on all tasks together; a step "
-	                  "before other methods (--features-from msda)",
+	                  "learns features that are robust to noise on all data sets together; a step before other methods (--features-from msda)",
 	          .family = KDR_FAMILY_FEATURES,
 	          .flags = KDR_ALGO_JOINT,
 	          .options = options_table,

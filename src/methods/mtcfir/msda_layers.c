@@ -1,8 +1,8 @@
 /* Layers of mSDA in a model. SPDX-License-Identifier: BSD-3-Clause
  *
- * A layer is kept in the form it was learnt in. By features that is the map itself, h = tanh(x W' + b). By samples
- * the map needs the layer's input too, (E10) and (E11) of msda_samples.c: that comes from the samples in the model,
- * layer after layer, and R is what costs more than products to find again. */
+ * A layer is kept in the form in which it was learnt. By features this is the map itself, h = tanh(x W' + b). By samples
+ * the map also needs the layer's input, (E10) and (E11) of msda_samples.c, which is computed from the samples in the
+ * model, layer after layer; R is kept because it is more expensive to compute than products. */
 #include "methods/mtcfir/msda_layers.h"
 #include "api/method.h"
 

@@ -4,15 +4,15 @@
 
 #include "methods/mtcfir/msda.h"
 
-/* Bytes that the layers take in a model; 0 where none are kept: there are none, or they are too large. */
+/* The bytes that the layers take in a model; 0 if none are kept because there are none or they are too large. */
 double kdri_layers_bytes(const kdri_msda_options *options, int64_t train, int64_t d);
 
-/* Makes room for the layers in `result`, where they are to be kept, and lets the run that `options` are for fill
- * it; `layers` must live as long as that. Says how many are kept in the number "layers_kept". */
+/* Allocates the layers in `result`, if they are to be kept, and lets the run with `options` fill them; `layers` must
+ * live as long as the run. Stores their number as "layers_kept". */
 kdr_status kdri_layers_keep(kdr_context *ctx, kdr_result *result, int64_t train, int64_t d,
                             kdri_layers *layers, kdri_msda_options *options);
 
-/* Lets the run use the layers that a model has. A model without leaves `options` as they are. */
+/* Lets the run use the layers of a model. If it has none, `options` are unchanged. */
 kdr_status kdri_layers_find(kdr_context *ctx, const kdr_result *fitted, int64_t train, int64_t d,
                             kdri_layers *layers, kdri_msda_options *options);
 
@@ -20,7 +20,7 @@ kdr_status kdri_layers_find(kdr_context *ctx, const kdr_result *fitted, int64_t 
 /* clang-format off */
 #define KDRI_FIELDS_LAYERS \
 	KDRI_ARRAY("layers", KDR_FLOAT64, "layers x m x m", \
-	           "the layers, if small: W' with m features, or R with m samples where those are fewer", \
+	           "the layers, if small: W' for m features, or R for m samples if there are fewer samples", \
 	           .in_model = true), \
 	KDRI_ARRAY("layer_bias", KDR_FLOAT64, "layers x d", \
 	           "what each layer adds before tanh: b, or c with R", .in_model = true)

@@ -1,7 +1,7 @@
-/* A tall matrix on a device, whole or a panel at a time. SPDX-License-Identifier: BSD-3-Clause
+/* A tall matrix on a device, complete or one panel at a time. SPDX-License-Identifier: BSD-3-Clause
  *
- * On the processor panels only bound the scratch that layers need: they are as large as makes about KDRI_MSDA_SCRATCH bytes of rows, or 8 MB of columns. On an accelerator
- * they are as large as its memory allows. */
+ * On the processor panels only bound the scratch that layers need: they are as large as makes about KDRI_MSDA_SCRATCH
+ * bytes of rows, or 8 MB of columns. On an accelerator they are as large as its memory allows. */
 #include "methods/mtcfir/msda_panels.h"
 
 enum { LEAST_WIDE = 256, MOST_WIDE = 8192 };

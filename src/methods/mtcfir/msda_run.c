@@ -206,7 +206,7 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 		return KDR_OK;
 	return kdri_result_warn(
 	        ctx, result,
-	        "%.0f%% of the features learnt are at their bounds -1 and 1: values of about 0 to 1 suit the layers (--scale minmax)",
+	        "%.0f%% of the learnt features are at their bounds -1 and 1; the layers need values of about 0 to 1 (use --scale minmax)",
 	        100 * info->saturated);
 }
 

@@ -50,20 +50,20 @@ static const int64_t distance_bytes = (int64_t)1 << 29;
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_MSDA,
 	KDRI_REALS("neighbors", 0.3, 0, 1e9,
-	           "below 1: neighbours of a sample as a share of n/k; 1 and above: their number",
+	           "neighbours of a sample: below 1, as a fraction of n/k; 1 and above, their number",
 	           .open_min = true, .symbol = "lambda"),
 	KDRI_CHOICE(
 	        "variant", KDRI_MTCFIR_FULL, variants,
-	        "full, or without features (nF), without instances of other tasks (nI), without relatedness (nR)"),
+	        "full; nF: without learnt features; nI: without samples of other data sets; nR: without relatedness"),
 	KDRI_OPTION_FINAL,
 	KDRI_CHOICE("similarity", KDRI_SIMILARITY_COSINE, kdri_similarity_names,
-	            "how alike two samples are: their cosine, or a Gaussian of their distance"),
+	            "similarity of two samples: their cosine, or a Gaussian of their distance"),
 	KDRI_REAL("sigma", 0, 0, 1e300, "width of the Gaussian; 0: the median distance between two samples",
 	          .automatic = "median distance", .symbol = "sigma"),
 	KDRI_OPTION_PRECISION,
 	KDRI_BOOL(
 	        "keep", true,
-	        "keep what labels new samples (samples, features learnt), the similarity and the discrepancies; else labels alone"),
+	        "keep the samples and learnt features, which are needed to label new samples, the similarity and the discrepancies; false: keep only the labels"),
 	KDRI_MAX_ITER(200),
 	KDRI_TOL(1e-6),
 	KDRI_N_INIT(10),
@@ -72,22 +72,25 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_FINAL,
-	KDRI_ARRAY("alpha", KDR_FLOAT64, "tasks x tasks",
-	           "share of similarities above the task's threshold; row t: what task t draws on",
-	           .in_model = true),
+	KDRI_ARRAY(
+	        "alpha", KDR_FLOAT64, "tasks x tasks",
+	        "fraction of similarities above the threshold of the data set; row t: how much data set t draws on the others",
+	        .in_model = true),
 	KDRI_ARRAY("thresholds", KDR_FLOAT64, "tasks",
-	           "eps: the similarity from which two samples count as related"),
-	KDRI_ARRAY("neighbors", KDR_INT64, "tasks", "l: neighbours each sample has", .in_model = true),
+	           "eps: the similarity above which two samples count as related"),
+	KDRI_ARRAY("neighbors", KDR_INT64, "tasks", "l: number of neighbours of each sample",
+	           .in_model = true),
 	KDRI_ARRAY("similarity_rowptr", KDR_INT64, "n + 1",
 	           "consistent similarity M in compressed rows: where each row starts", .per_task = true),
 	KDRI_ARRAY("similarity_col", KDR_INT64, "entries", "consistent similarity M: columns",
 	           .per_task = true),
 	KDRI_ARRAY("similarity_val", KDR_FLOAT64, "entries", "consistent similarity M: values",
 	           .per_task = true),
-	KDRI_ARRAY("mmd2_linear", KDR_FLOAT64, "2 x tasks x tasks",
-	           "squared mean discrepancy of tasks, linear kernel: before and after feature learning"),
+	KDRI_ARRAY(
+	        "mmd2_linear", KDR_FLOAT64, "2 x tasks x tasks",
+	        "squared mean discrepancy of the data sets with a linear kernel, before and after feature learning"),
 	KDRI_ARRAY("mmd2_gauss", KDR_FLOAT64, "2 x tasks x tasks",
-	           "the same with a Gaussian kernel as wide as the median distance"),
+	           "the same with a Gaussian kernel whose width is the median distance"),
 	KDRI_FIELDS_TRAIN,
 	KDRI_FIELDS_LAYERS,
 	{ .name = NULL },
@@ -140,7 +143,7 @@ static kdr_status find_neighbours(work *w)
 			continue;
 		KDRI_TRY(kdri_result_warn(
 		        w->ctx, w->result,
-		        "task %s: %lld neighbours are more than its %lld samples allow: %lld are taken",
+		        "data set %s: %lld neighbours are more than its %lld samples allow; using %lld",
 		        kdri_task_name(task), (long long)w->l[t], (long long)n, (long long)n - 2));
 		w->l[t] = n - 2;
 	}
@@ -170,7 +173,7 @@ static kdr_status mtcfir_check_sizes(work *w)
 		if (kdr_mat_rows(&task->x) < 3)
 			return kdri_fail(
 			        w->ctx, KDR_ERR_DATA,
-			        "task %s: %lld samples: method 'mtcfir' needs at least 3 in each task",
+			        "data set %s has %lld samples; method 'mtcfir' needs at least 3 in each data set",
 			        kdri_task_name(task), (long long)kdr_mat_rows(&task->x));
 	}
 	return KDR_OK;
@@ -526,7 +529,7 @@ const kdri_algo kdri_algo_mtcfir = {
 	          .class_name = "MTCFIR",
 	          .title = "Multi-task clustering by feature and instance transfer",
 	          .summary =
-	                  "clusters partly related tasks together: shared features, learnt relatedness, one consistent similarity a task",
+	                  "clusters partly related data sets together with shared features, learnt relatedness and one consistent similarity per data set",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -9,9 +9,9 @@
  *
  * With variant nI, which factorises V itself, max(V_r, 0) is a new row of that: fold_in.c.
  *
- * The layers come from the model (msda_layers.c). Where they were too large to be kept there, or the model is of an
- * earlier version, they are learnt again from the training samples, which the model has in any case. The new
- * samples have no say in them, nor in each other's labels. */
+ * The layers come from the model (msda_layers.c). If they were too large to be kept, or the model is of an earlier
+ * version, they are learnt again from the training samples, which the model always has. New samples influence neither
+ * the layers nor each other's labels. */
 #include "api/method.h"
 #include "matrix/weights.h"
 #include "methods/mtcfir/fold_in.h"
@@ -132,25 +132,27 @@ done:
 	return st;
 }
 
-/* What the model says of task w->task, whose first n samples it has. */
+/* Reads what the model has of task w->task, which has n samples. */
 static kdr_status read_model(vote *w, const kdr_result *fitted)
 {
 	int64_t tasks = w->pool.ntasks;
 	kdr_array alpha = kdr_result_array(fitted, "alpha", -1),
 	          l = kdr_result_array(fitted, "neighbors", -1);
 	if (!alpha.data || alpha.ndim != 2 || alpha.shape[0] != tasks || alpha.shape[1] != tasks)
-		return kdri_fail(w->ctx, KDR_ERR_DATA, "the model lacks the relatedness of its %lld tasks",
+		return kdri_fail(w->ctx, KDR_ERR_DATA,
+		                 "the model does not have the relatedness of its %lld data sets",
 		                 (long long)tasks);
 	if (!l.data || l.ndim != 1 || l.shape[0] != tasks)
 		return kdri_fail(w->ctx, KDR_ERR_DATA,
-		                 "the model lacks the numbers of neighbours of its %lld tasks",
+		                 "the model does not have the numbers of neighbours of its %lld data sets",
 		                 (long long)tasks);
 	w->alpha = (const double *)alpha.data + w->task * tasks;
 	w->neighbours = ((const int64_t *)l.data)[w->task];
 	if (w->neighbours < 1 || w->neighbours > w->n - 2)
-		return kdri_fail(w->ctx, KDR_ERR_DATA,
-		                 "the model has %lld neighbours a sample of task %lld: 1..%lld are allowed",
-		                 (long long)w->neighbours, (long long)w->task + 1, (long long)w->n - 2);
+		return kdri_fail(
+		        w->ctx, KDR_ERR_DATA,
+		        "the model has %lld neighbours per sample of data set number %lld; 1 to %lld are allowed",
+		        (long long)w->neighbours, (long long)w->task + 1, (long long)w->n - 2);
 	return kdri_train_memberships(w->ctx, fitted, w->task, w->n, &w->y);
 }
 

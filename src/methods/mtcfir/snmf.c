@@ -1,16 +1,16 @@
 /* SNMF: symmetric non-negative factorisation of similarities. SPDX-License-Identifier: BSD-3-Clause
  *
- * [KDP12] D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM 2012;
- * the single-task method that [ZZL19] compares with.
+ * [KDP12] D. Kuang, C. Ding, H. Park: Symmetric nonnegative matrix factorization for graph clustering. SDM 2012; the
+ * single-task method that [ZZL19] compares with.
  *
  *   (E1)  M_ij = max(cos(x_i, x_j), 0), or exp(-|x_i - x_j|^2 / (2 sigma^2))
  *   (E2)  min |M - Y Y'|^2 over Y >= 0 (n x k), from k-means; label = argmax      snmf_steps.c
  *
- * Each task by itself. M is n x n and dense; a sparse X stays sparse. Where no sample has a negative entry M is the product of
- * two thin matrices, and is not formed where that is cheaper (cosines.c); k-means, which starts (E2) where nobody has labels,
- * sees the products of the samples before.
+ * Each task by itself. M is n x n and dense; a sparse X stays sparse. Where no sample has a negative entry M is the
+ * product of two thin matrices, and is not formed where that is cheaper (cosines.c); k-means, which initialises (E2) if
+ * no labels are given, uses the products of the samples.
  *
- * Tasks that are the same matrix with labels of their own to start from, as an ensemble gives them, have one M, and are factorised in
+ * Tasks that are the same matrix with different initial labels, as in an ensemble, share one M and are factorised in
  * step.
  *
  * A new sample adds a row to M, its similarities (E1) to the training samples, which are in the model: it gets the
@@ -31,12 +31,14 @@ static const char stage[] = "snmf";
 
 static const kdr_option_desc options_table[] = {
 	KDRI_CHOICE("similarity", KDRI_SIMILARITY_COSINE, kdri_similarity_names,
-	            "how alike two samples are: their cosine, if positive, or a Gaussian of their distance"),
+	            "similarity of two samples: their cosine, if positive, or a Gaussian of their distance"),
 	KDRI_REAL("sigma", 0, 0, 1e300, "width of the Gaussian; 0: the median distance between two samples",
 	          .automatic = "median distance", .symbol = "sigma"),
 	KDRI_OPTION_FINAL,
 	KDRI_OPTION_PRECISION,
-	KDRI_BOOL("keep", true, "keep the samples, which label new ones; else labels and memberships alone"),
+	KDRI_BOOL(
+	        "keep", true,
+	        "keep the samples, which are needed to label new ones; false: keep only labels and memberships"),
 	KDRI_MAX_ITER(200),
 	KDRI_TOL(1e-6),
 	KDRI_N_INIT(10),
@@ -45,7 +47,7 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_FINAL,
-	KDRI_ARRAY("sigma", KDR_FLOAT64, "1", "width of the Gaussian in force; similarity=gauss alone",
+	KDRI_ARRAY("sigma", KDR_FLOAT64, "1", "width of the Gaussian in use; similarity=gauss only",
 	           .per_task = true, .in_model = true),
 	KDRI_FIELDS_TRAIN,
 	{ .name = NULL },
@@ -320,7 +322,8 @@ static kdr_status find_sigma(kdr_context *ctx, const kdr_result *fitted, const k
 	if (kdri_opt_choice(options, "similarity") != KDRI_SIMILARITY_GAUSS)
 		return KDR_OK;
 	if (!sigma.data || ((const double *)sigma.data)[0] < 0)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the model lacks the width of the Gaussian for task %lld",
+		return kdri_fail(ctx, KDR_ERR_DATA,
+		                 "the model does not have the width of the Gaussian for data set number %lld",
 		                 (long long)task + 1);
 	*out = ((const double *)sigma.data)[0];
 	return KDR_OK;
@@ -397,7 +400,7 @@ const kdri_algo kdri_algo_snmf = {
 	          .class_name = "SNMF",
 	          .title = "Symmetric non-negative matrix factorisation",
 	          .summary =
-	                  "factorises the similarities of a task's samples into memberships; each task by itself",
+	                  "factorises the similarities of a data set's samples into memberships, for each data set separately",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -4,23 +4,23 @@
  *   (E2)  Y_ij <- Y_ij (N_ij / D_ij)^e,   N = M Y,   D = Y (Y'Y)                           [ZZL19, eq. 25]
  *   (E3)  Y = one-hot of labels + 0.2 at the start
  *
- * DEVIATION: with the paper's exponent e = 1/2 J can rise (the golden file has a 3 x 3 case, 1.237 to 1.315);
- * with e = 1/4 it cannot. A step of 1/2 that would make it rise is taken again with 1/4. From (E3) that has
- * not been seen to be needed.
+ * DEVIATION: with the paper's exponent e = 1/2 J can rise (the golden file has a 3 x 3 case, 1.237 to 1.315); with e =
+ * 1/4 it cannot. A step of 1/2 that would make it rise is taken again with 1/4. From (E3) that has not been seen to be
+ * needed.
  *
- * An iteration is one product M Y, used by (E1) and by the next (E2): 2 nnz k flops, and O(n k^2) beside.
- * Entries below 1e-100 become 0; 0/0 leaves an entry as it is.
+ * An iteration is one product M Y, used by (E1) and by the next (E2): 2 nnz k flops, and O(n k^2) beside. Entries below
+ * 1e-100 become 0; 0/0 leaves an entry as it is.
  *
- * A product with few columns is as slow as the memory that M is read from. So several starts go in step: their Y
- * stand side by side in one matrix, and M is read once for all. A start that has ended leaves it. Y'Y and Y (Y'Y)
- * are single products too, with what lies between two starts set to 0. The width is a multiple of 4, as the sparse
- * product likes it, by columns of 0.
+ * A product with few columns is limited by the memory bandwidth for reading M. Several starts therefore run in step:
+ * their Y are adjacent in one matrix, and M is read once for all. A start that has ended is removed. Y'Y and Y (Y'Y) are
+ * also single products, with entries between two starts set to 0. The width is padded with zero columns to a multiple of
+ * 4, which suits the sparse product.
  *
- * M, Y, N and D are on a device; Y'Y, which is small, comes to the host for the objective and goes back. There are two states, which
- * take turns: the current one and the next.
+ * M, Y, N and D are on a device; Y'Y, which is small, comes to the host for the objective and goes back. There are two
+ * states, which take turns: the current one and the next.
  *
- * N sums products that are none of them negative, so that single precision gives every entry to some 1e-7 of itself; J is a
- * difference of sums over all entries, whose errors cancel for the most part: 1e-9 |M|^2 is what was seen. */
+ * N sums products that are none of them negative, so that single precision gives every entry to some 1e-7 of itself; J
+ * is a difference of sums over all entries, whose errors cancel for the most part: 1e-9 |M|^2 is what was seen. */
 #include "methods/mtcfir/snmf_steps.h"
 
 static const double start_softening = 0.2;

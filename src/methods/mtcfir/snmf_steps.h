@@ -21,15 +21,15 @@ kdri_snmf_matrix kdri_snmf_sparse(const kdri_sparse *m, double square);
 
 typedef struct kdri_snmf_options {
 	int64_t k, max_iter;
-	double tol;        /* stop when the objective falls by at most this share; 0: when nothing changes */
+	double tol; /* stop when the objective decreases by at most this fraction; 0: when nothing changes */
 	const char *stage; /* name for progress events; NULL: no events */
 } kdri_snmf_options;
 
-/* Owned by the caller: kdri_snmf_free gives everything back. */
+/* Owned by the caller: free it with kdri_snmf_free. */
 typedef struct kdri_snmf_result {
 	double *y;     /* n x k */
 	double start;  /* the objective at the start */
-	double *trace; /* after each iteration; never rises but by rounding */
+	double *trace; /* after each iteration; never increases except by rounding */
 	int64_t iterations;
 	int64_t careful; /* iterations that needed the smaller step */
 	kdr_stop stop;
@@ -38,8 +38,8 @@ typedef struct kdri_snmf_result {
 /* y = one-hot labels + 0.2. */
 void kdri_snmf_start(const int64_t *labels, int64_t n, int64_t k, double *y);
 
-/* From each of `runs` starts (n x k, >= 0, one after the other), in step: events tell the least objective. On failure
- * results[0..runs-1] are untouched; being stopped is no failure. */
+/* Iterates from each of `runs` starts (n x k, >= 0, one after the other) in step; events report the lowest objective. On
+ * failure results[0..runs-1] are unchanged; being stopped is not a failure. */
 kdr_status kdri_snmf(kdr_context *ctx, const kdri_snmf_matrix *m, const double *starts, int64_t runs,
                      const kdri_snmf_options *options, kdri_snmf_result *results);
 void kdri_snmf_free(kdr_context *ctx, kdri_snmf_result *result);

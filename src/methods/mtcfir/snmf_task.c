@@ -24,12 +24,12 @@ static bool same_partition(const int64_t *a, const int64_t *b, int64_t n, int64_
 	for (int64_t c = 0; c < 2 * k; c++)
 		names[c] = -1;
 	for (int64_t i = 0; i < n; i++) {
-		int64_t *there = names + a[i], *back = names + k + b[i];
-		if (*there < 0)
-			*there = b[i];
+		int64_t *forward = names + a[i], *back = names + k + b[i];
+		if (*forward < 0)
+			*forward = b[i];
 		if (*back < 0)
 			*back = a[i];
-		if (*there != b[i] || *back != a[i])
+		if (*forward != b[i] || *back != a[i])
 			return false;
 	}
 	return true;
@@ -41,7 +41,7 @@ kdr_status kdri_snmf_starts(kdr_context *ctx, kdri_block gram, int64_t k, int64_
 	kdr_status st = KDR_OK;
 	int64_t n = gram.rows, kept = 0, *names = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &names, 2 * k));
-	/* One start in any case; the others where nobody wants to stop. */
+	/* One start in any case; the others unless a stop is requested. */
 	for (int64_t r = 0; r < runs && (r == 0 || !kdri_iteration(ctx, "starts", r, runs, NAN)); r++) {
 		int64_t *labels = starts + kept * n;
 		bool known = false;
@@ -179,7 +179,7 @@ static kdr_status run_ncut(kdr_context *ctx, const kdri_snmf_task *t, const kdr_
 	if (r.components > t->k)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "task %s: the similarities have %lld separate parts, more than k = %lld: the smaller ones joined the largest cluster",
+		        "data set %s: the similarity graph has %lld separate parts, more than k = %lld; the smaller parts joined the largest cluster",
 		        t->name, (long long)r.components, (long long)t->k));
 done:
 	kdri_spectral_free(ctx, &r);
@@ -240,11 +240,12 @@ kdr_status kdri_snmf_warn_given_up(kdr_context *ctx, const kdr_problem *problem,
 		return KDR_OK;
 	kdri_result_stop(result, kdri_stop_reason(ctx), 0);
 	return kdri_result_warn(
-	        ctx, result, "%s: %lld of %lld data sets were not finished: their labels are %s",
-	        ctx->cancelled ? "stopped" : "time limit", (long long)count, (long long)problem->ntasks,
-	        problem->tasks[0].init ? "those given"
-	        : ctx->cancelled       ? "the first of k-means on the data as they are, and worth little"
-	                               : "those of k-means on the data as they are");
+	        ctx, result, "%s: %lld of %lld data sets were not finished; their labels are %s",
+	        ctx->cancelled ? "stopped" : "time limit reached", (long long)count,
+	        (long long)problem->ntasks,
+	        problem->tasks[0].init ? "the initial labels"
+	        : ctx->cancelled       ? "the first ones of k-means on the data as given, and not reliable"
+	                               : "those of k-means on the data as given");
 }
 
 /* Starts, D, Y and N twice, of the runs that are made together; the best, and the result. */

@@ -13,25 +13,26 @@ typedef enum kdri_final { KDRI_FINAL_SNMF, KDRI_FINAL_NCUT } kdri_final;
 typedef struct kdri_snmf_task {
 	int64_t task, k;
 	const char *name;
-	kdri_device *dev;      /* where it is factorised */
+	kdri_device *dev;      /* device on which it is factorised */
 	const kdr_mat *sparse; /* of the host */
 	const kdri_block *dense;
 	const kdri_cosines *cosines; /* only for final=snmf */
 	const int64_t *starts;       /* runs x n labels */
 	int64_t runs;
-	bool apart; /* each start is a task of its own, from `task` on; only for final=snmf. Else the best counts */
-	bool given; /* the start is the user's own */
+	bool apart; /* each start gives a task of its own, from `task` on; only for final=snmf. Otherwise the best
+		       is kept */
+	bool given; /* the start was given by the user */
 	const kdr_options *options;
 	const char *stage;
 } kdri_snmf_task;
 
-/* `runs` starts of n labels each, by k-means through the Gram matrix, all of it; the same start twice is dropped, so that
- * fewer may be left: *found. */
+/* `runs` starts of n labels each, by k-means on the full Gram matrix. Duplicate starts are dropped, so that fewer may
+ * remain: *found. */
 kdr_status kdri_snmf_starts(kdr_context *ctx, kdri_block gram, int64_t k, int64_t runs, int64_t task,
                             int64_t *starts, int64_t *found);
 
-/* Puts labels, memberships (or embedding) and trace of the task into `result`. traces[0], with `apart` one a start: their values
- * belong to `result`. */
+/* Stores labels, memberships (or embedding) and trace of the task in `result`. traces[0], or with `apart` one per start:
+ * their values belong to `result`. */
 kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *task, kdr_result *result,
                               kdri_trace *traces);
 
@@ -47,18 +48,18 @@ kdr_status kdri_snmf_warn_given_up(kdr_context *ctx, const kdr_problem *problem,
 #define KDRI_OPTION_FINAL \
 	KDRI_CHOICE( \
 	        "final", KDRI_FINAL_SNMF, kdri_final_names, \
-	        "how similarities become clusters: symmetric non-negative factorisation, or the normalised cut, which is often better on sparse similarities")
+	        "how clusters are found from the similarities: symmetric non-negative factorisation, or the normalised cut, which is often better for sparse similarities")
 /* clang-format off */
 #define KDRI_FIELDS_FINAL \
 	KDRI_ARRAY("memberships", KDR_FLOAT64, "n x k", \
-	           "Y: how much each sample belongs to each cluster; one-hot with final=ncut", \
+	           "Y: membership of each sample in each cluster; one-hot with final=ncut", \
 	           .per_task = true, .scoring = KDR_SCORING_SHARES, .in_model = true), \
 	KDRI_ARRAY("trace", KDR_FLOAT64, "iterations", \
-	           "objective of the task after each iteration of the run kept", .per_task = true), \
+	           "objective of the data set after each iteration of the best run", .per_task = true), \
 	KDRI_ARRAY("embedding", KDR_FLOAT64, "n x vectors", \
-	           "rows of the k leading eigenvectors, scaled to length 1; final=ncut alone", .per_task = true), \
+	           "rows of the k leading eigenvectors, scaled to length 1; final=ncut only", .per_task = true), \
 	KDRI_ARRAY("eigenvalues", KDR_FLOAT64, "vectors", \
-	           "k leading eigenvalues of the normalised similarities; final=ncut alone", .per_task = true)
+	           "k leading eigenvalues of the normalised similarities; final=ncut only", .per_task = true)
 /* clang-format on */
 
 /* Bytes that this needs, in addition to the similarities. */

@@ -1,7 +1,7 @@
-/* The samples a model was made from, kept in it. SPDX-License-Identifier: BSD-3-Clause
+/* The training samples that a model keeps. SPDX-License-Identifier: BSD-3-Clause
  *
- * Methods that label a new sample by those it resembles need them. They are kept as they came, sparse or dense.
- * A model file may hold anything: what is read from it is checked here before it is used as an index. */
+ * Methods that label a new sample by similar samples need them. They are kept in their original storage, sparse or
+ * dense. A model file cannot be trusted: its values are checked here before they are used as indices. */
 #include "methods/mtcfir/train.h"
 #include "api/method.h"
 
@@ -75,16 +75,17 @@ static kdr_status train_take(kdr_context *ctx, const kdr_result *fitted, int64_t
 	}
 	if (!rows.data || !cols.data || !vals.data || rows.shape[0] < 2 || cols.shape[0] != vals.shape[0] ||
 	    !sound_starts(rows.data, rows.shape[0] - 1, cols.shape[0]))
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "the model lacks the samples of task %lld, or they have not %lld columns",
-		                 (long long)t + 1, (long long)d);
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "the model does not have the samples of data set number %lld, or they do not have %lld columns",
+		        (long long)t + 1, (long long)d);
 	const int64_t *from = cols.data, *start = rows.data;
 	for (int64_t i = 0; i + 1 < rows.shape[0]; i++)
 		for (int64_t p = start[i]; p < start[i + 1]; p++) {
 			if (from[p] < 0 || from[p] >= d || (p > start[i] && from[p] <= from[p - 1]))
 				return kdri_fail(
 				        ctx, KDR_ERR_DATA,
-				        "the model's samples of task %lld have column %lld: 1..%lld in rising order are allowed",
+				        "the model's samples of data set number %lld have column %lld; 1 to %lld in increasing order are allowed",
 				        (long long)t + 1, (long long)from[p] + 1, (long long)d);
 			col[*used + p] = (int32_t)from[p];
 		}
@@ -127,9 +128,10 @@ kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, in
 	kdr_array y = kdr_result_array(fitted, "memberships", t);
 	int64_t k = kdr_result_k(fitted, t);
 	if (!y.data || y.ndim != 2 || y.shape[0] != n || y.shape[1] != k)
-		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "the model lacks memberships of %lld samples in %lld clusters for task %lld",
-		                 (long long)n, (long long)k, (long long)t + 1);
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "the model does not have the memberships of %lld samples in %lld clusters for data set number %lld",
+		        (long long)n, (long long)k, (long long)t + 1);
 	*out = y.data;
 	return KDR_OK;
 }

@@ -18,7 +18,7 @@
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
 	KDRI_BOOL("cmn", 0,
-	          "class mass normalisation: scale the scores so that the classes keep their shares"),
+	          "class mass normalisation: scale the scores so that the classes keep their proportions"),
 	KDRI_OPTIONS_SOLVER,
 	{ .name = NULL },
 };
@@ -125,7 +125,7 @@ const kdri_algo kdri_algo_gfhf = {
 	.info = { .id = "gfhf",
 	          .class_name = "GFHF",
 	          .title = "Gaussian fields and harmonic functions",
-	          .summary = "labels spread over a graph of all samples; known ones stay fixed",
+	          .summary = "spreads labels over a graph of all samples; known labels stay fixed",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = 0,
 	          .options = options_table,

@@ -20,7 +20,7 @@
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_GRAPH(10),
-	KDRI_REAL("alpha", 0.5, 0, 1, "how much of a sample's scores comes from its neighbours",
+	KDRI_REAL("alpha", 0.5, 0, 1, "fraction of a sample's scores that comes from its neighbours",
 	          .open_min = true, .open_max = true, .symbol = "alpha"),
 	KDRI_OPTIONS_SOLVER,
 	{ .name = NULL },
@@ -103,7 +103,7 @@ const kdri_algo kdri_algo_llgc = {
 	.info = { .id = "llgc",
 	          .class_name = "LLGC",
 	          .title = "learning with local and global consistency",
-	          .summary = "labels spread over a normalised graph of all samples",
+	          .summary = "spreads labels over a normalised graph of all samples",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = 0,
 	          .options = options_table,

@@ -29,7 +29,7 @@ static kdr_status warn_one_class(kdr_context *ctx, const kdri_labelled *set, con
 		if (several > 1 && same && unknown >= FEW)
 			KDRI_TRY(kdri_result_warn(
 			        ctx, result,
-			        "all %lld unlabelled samples of task %s got one class: labels were spread too far; try fewer neighbours, a smaller alpha (llgc) or another method",
+			        "all %lld unlabelled samples of data set %s got the same class, so labels probably spread too far; try fewer neighbours, a smaller alpha (llgc) or another method",
 			        (long long)unknown, task->name ? task->name : ""));
 	}
 done:

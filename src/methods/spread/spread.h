@@ -1,4 +1,4 @@
-/* Labels spread over a graph: what gfhf and llgc share. SPDX-License-Identifier: BSD-3-Clause */
+/* Label spreading over a graph: code shared by gfhf and llgc. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_SPREAD_H
 #define KDRI_SPREAD_H
 
@@ -18,9 +18,9 @@ kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const k
 /* The options of a method that solves its problem by kdri_cg. */
 /* clang-format off */
 #define KDRI_OPTIONS_SOLVER \
-	KDRI_INT("max_iter", 1000, 0, 1e9, "most iterations of the linear solver"), \
+	KDRI_INT("max_iter", 1000, 0, 1e9, "maximum number of iterations of the linear solver"), \
 	KDRI_REAL("tol", 1e-10, 0, 1, \
-	          "stop when the residual of the linear system is at most this share of its right side")
+	          "stop when the residual of the linear system is at most this fraction of its right-hand side")
 /* clang-format on */
 
 kdri_bytes kdri_spread_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,

@@ -36,49 +36,53 @@ enum { CLUSTERS_A_CLASS = 3 };
 static const char *const member_choices[] = { "all", KDRI_TRANSFER_EACH(MEMBER_ID) NULL };
 
 static const kdr_option_desc options_table[] = {
-	KDRI_INT("neighbors", 10, 1, 1e9, "nearest neighbours each sample is joined to in the graphs"),
+	KDRI_INT("neighbors", 10, 1, 1e9,
+	         "number of nearest neighbours that each sample is joined to in the graphs"),
 	KDRI_CHOICE(
 	        "graph", KDRI_JOINS_AUTO, kdri_joins_names,
-	        "what samples are joined to in the graphs: their nearest neighbours, or the nearest of some samples that are landmarks; auto: landmarks where neighbours are too many to be found exactly"),
-	KDRI_INT("landmarks", 2000, 1, 30000, "samples that are landmarks, where those are asked for"),
-	KDRI_INT("rounds", 10, 1, 1e6, "rounds of the vote, in which it learns how the members err"),
-	KDRI_BOOL("follow_shares", 1,
-	          "where shares of classes seem to have moved: ask the members that go by means again"),
+	        "what samples are joined to in the graphs: their nearest neighbours, or the nearest of a few samples chosen as landmarks; auto: landmarks if there are too many samples for an exact search"),
+	KDRI_INT("landmarks", 2000, 1, 30000, "number of samples that are landmarks, if landmarks are used"),
+	KDRI_INT("rounds", 10, 1, 1e6,
+	         "number of rounds of the vote, which learns the typical errors of each method"),
+	KDRI_BOOL(
+	        "follow_shares", 1,
+	        "run the methods based on class means again if the class proportions appear to have changed"),
 	KDRI_BOOL(
 	        "tables", 0,
-	        "also run the members for tables (forests, another logistic regression); the command line sets it if columns are in different units"),
+	        "also run the methods for tables (forests and another logistic regression); the program sets it if columns are in different units"),
 	KDRI_BOOL(
 	        "gate", 1,
-	        "exclude members that predict held-out source samples poorly, and members that centre each data set "
-	        "if source and target overlap"),
-	KDRI_CHOICE("member", 0, member_choices, "ask one member alone, to compare"),
+	        "exclude methods that predict held-out source samples poorly and, if source and target overlap, methods that centre each data set"),
+	KDRI_CHOICE("member", 0, member_choices, "use only one of the methods, for comparison"),
 	KDRI_REAL("abstain", 0, 0, 1,
-	          "share of each target's samples that get no class: those the vote is least sure of",
+	          "fraction of each target's samples that get no class, starting with the least certain",
 	          .open_max = true),
-	KDRI_BOOL("without", 1, "with several sources: vote again without each of them, to say what it gave"),
+	KDRI_BOOL("without", 1,
+	          "with several sources: vote again without each of them, to report what it contributes"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,
 	KDRI_ARRAY("unit_rows", KDR_INT64, "1",
-	           "1 where samples are brought to unit length before those weights", .in_model = true),
-	KDRI_ARRAY("confidence", KDR_FLOAT64, "n", "estimated chance that each answer is right",
+	           "1 if samples are scaled to unit length before the weights are applied", .in_model = true),
+	KDRI_ARRAY("confidence", KDR_FLOAT64, "n", "estimated probability that each label is right",
 	           .per_task = true),
 	KDRI_ARRAY("agreement", KDR_FLOAT64, "n",
-	           "how far members, their posteriors and neighbours agree with each answer, 0 to 1",
+	           "agreement of the methods, their probabilities and the neighbours with each label, 0 to 1",
 	           .per_task = true),
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
-	           "mean over the members of how likely each finds each class", .per_task = true,
+	           "probability of each class, mean over the methods", .per_task = true,
 	           .scoring = KDR_SCORING_SHARES),
 	KDRI_ARRAY("votes", KDR_INT64, "members x n",
-	           "the class each member gives each sample; -1 of members that do not vote",
+	           "the class that each method gives each sample; -1 for methods that do not vote",
 	           .per_task = true),
 	KDRI_ARRAY("shares", KDR_FLOAT64, "classes x 2",
-	           "share of each class among the labelled samples, and among the answers", .per_task = true),
-	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class a plain linear SVM would have given",
+	           "proportion of each class among the labelled samples, and among the predicted labels",
 	           .per_task = true),
-	KDRI_ARRAY("plain_logreg", KDR_INT64, "n", "the class a plain logistic regression would have given",
+	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class that a plain linear SVM would give",
+	           .per_task = true),
+	KDRI_ARRAY("plain_logreg", KDR_INT64, "n", "the class that a plain logistic regression would give",
 	           .per_task = true),
 	{ .name = NULL },
 };
@@ -162,7 +166,7 @@ static kdr_status auto_transfer_predict(kdr_context *ctx, const kdr_result *fitt
 	kdri_own rows = { .view = *x };
 	if (!u.data || u.type != KDR_INT64 || u.ndim != 1 || u.shape[0] != 1)
 		return kdri_fail(ctx, KDR_ERR_DATA,
-		                 "the model does not say whether samples have unit length");
+		                 "the model does not specify whether samples have unit length");
 	if (*(const int64_t *)u.data)
 		KDRI_TRY(kdri_unit_rows(ctx, x, &rows));
 	KDRI_TRY(kdri_linear_predict(ctx, fitted, options, task, &rows.view, labels));
@@ -211,7 +215,7 @@ done:
 	return st;
 }
 
-/* The vote again without each source, where there are several and time is left. */
+/* Repeats the vote without each source, if there are several and time remains. */
 static kdr_status leave_out_sources(kdr_context *ctx, const kdr_problem *problem,
                                     const kdri_transfer_options *options, int64_t target,
                                     const kdri_transfer_verdict *v, kdr_result *result)
@@ -246,7 +250,7 @@ static kdr_status auto_transfer_check(kdr_context *ctx, const kdr_problem *probl
 	}
 	if (*sources < 1 || targets < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%lld sources and %lld targets: at least one of each is needed",
+		                 "got %lld sources and %lld targets; at least one of each is needed",
 		                 (long long)*sources, (long long)targets);
 	return KDR_OK;
 }
@@ -299,7 +303,7 @@ static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem
 		if (problem->tasks[t].role == KDR_ROLE_BRIDGE) {
 			KDRI_TRY(kdri_result_warn(
 			        ctx, result,
-			        "bridges are not used: sources and targets share features; method ttl goes through one"));
+			        "the bridges are not used, because sources and targets share features; use method ttl to transfer through a bridge"));
 			break;
 		}
 	KDRI_TRY(put_model(ctx, problem, v, result));
@@ -372,8 +376,7 @@ const kdri_algo kdri_algo_auto_transfer = {
 	          .called = "auto",
 	          .title = "Ensemble",
 	          .summary =
-	                  "several classifiers label the target and vote, with its neighbours and clusters; the default of "
-	                  "transfer, where it is called auto",
+	                  "several classifiers label the target and vote, using its neighbours and clusters; the default of transfer, where it is called auto",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_RECIPE | KDR_ALGO_BRIDGES,
 	          .options = options_table,

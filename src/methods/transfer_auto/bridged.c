@@ -42,7 +42,7 @@ done:
 	return st;
 }
 
-/* The target by itself, with the sources' shares. */
+/* The target alone, with the sources' class proportions. */
 static kdr_status target_alone(kdr_context *ctx, const kdr_problem *problem, int64_t target, kdri_domains *d)
 {
 	kdr_status st;
@@ -55,12 +55,12 @@ static kdr_status target_alone(kdr_context *ctx, const kdr_problem *problem, int
 	KDRI_TRY(KDRI_NEW0(ctx, &d->begin, 2));
 	KDRI_TRY(KDRI_NEW(ctx, &d->class_of, d->classes));
 	KDRI_TRY(KDRI_NEW(ctx, &d->labels, d->n));
-	KDRI_TRY(KDRI_NEW(ctx, &d->asked, d->n));
+	KDRI_TRY(KDRI_NEW(ctx, &d->unlabelled, d->n));
 	KDRI_TRY(KDRI_NEW0(ctx, &d->share, d->classes));
 	d->begin[1] = d->n;
 	for (int64_t i = 0; i < d->n; i++) {
 		d->labels[i] = task->labels ? task->labels[i] : -1;
-		d->asked[i] = d->labels[i] < 0;
+		d->unlabelled[i] = d->labels[i] < 0;
 	}
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		for (int64_t i = 0; problem->tasks[t].role == KDR_ROLE_SOURCE && problem->tasks[t].labels &&
@@ -159,7 +159,7 @@ static kdr_status run_bridges(kdri_transfer_tally *w, const kdr_problem *problem
 			if (answered)
 				KDRI_TRY(kdri_transfer_tally_take(w, m, w->p));
 		}
-	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_DATA, "no bridge leads to the target"));
+	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_DATA, "no bridge could be used; the last error was"));
 done:
 	kdri_free(w->ctx, bridges);
 	return st;

@@ -5,7 +5,7 @@
 #include "methods/transfer_auto/verdict.h"
 
 typedef struct kdri_transfer_gate {
-	bool done;                              /* else the rest means nothing */
+	bool done;                              /* false: the other members are not set */
 	double accuracy[KDRI_TRANSFER_MEMBERS]; /* on held-out samples; NaN: the member did not run */
 	double majority;                        /* share of the largest class */
 	/* classes of the problem, squared: entry (j, k) counts the held-out samples of class k for which most of svm, logreg and msda
@@ -13,8 +13,8 @@ typedef struct kdri_transfer_gate {
 	double *confusion;
 } kdri_transfer_gate;
 
-/* `problem` has sources and one target, which is not used. The gate is skipped (not done) if there are too few labelled samples, and
- * if the time limit is near. Only a lack of memory is a failure. */
+/* `problem` has sources and one target, which is not used. The gate is skipped (not done) if there are too few labelled
+ * samples, and if the time limit is near. Only running out of memory is a failure. */
 kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
                                   const kdri_transfer_options *options, kdri_transfer_gate *out);
 void kdri_transfer_gate_free(kdr_context *ctx, kdri_transfer_gate *g);

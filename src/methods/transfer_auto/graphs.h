@@ -6,8 +6,9 @@
 
 /* What samples are joined to. */
 typedef struct kdri_transfer_joins {
-	kdri_joins to;     /* auto: landmarks where neighbours are too many to be found exactly */
-	int64_t neighbors; /* so many of them; of landmarks twice as many of words, half as many of others */
+	kdri_joins to;     /* auto: landmarks if there are too many samples for an exact neighbour search */
+	int64_t neighbors; /* number of neighbours; with landmarks, twice as many for words and half as many for
+			      other data */
 	int64_t landmarks;
 } kdri_transfer_joins;
 
@@ -22,8 +23,8 @@ void kdri_transfer_graph_free(kdr_context *ctx, kdri_transfer_graph *g);
 /* W, of rows that are joined; borrows the graph, which must stay where it is. */
 kdri_op kdri_transfer_graph_op(const kdri_transfer_graph *g);
 
-/* By the cosine, less `mean` where it is not NULL, or by distance. words: rows are compared as they are, mean and all. Stopped early,
- * edges are missing. */
+/* By cosine, after subtracting `mean` unless it is NULL, or by distance. words: rows are compared without centring. If
+ * stopped early, edges are missing. */
 kdr_status kdri_transfer_graph_new(kdr_context *ctx, const kdr_mat *x, const double *mean, bool cosine,
                                    bool words, const kdri_transfer_joins *joins, kdri_transfer_graph *out);
 

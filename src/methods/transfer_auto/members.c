@@ -197,7 +197,9 @@ done:
 static kdri_self_training self_of(const kdri_transfer_work *t, const kdri_rest *r, const double *shares,
                                   int64_t rounds)
 {
-	return (kdri_self_training){ .rest = *r, .asked = t->d->asked, .shares = shares, .rounds = rounds };
+	return (kdri_self_training){
+		.rest = *r, .unlabelled = t->d->unlabelled, .shares = shares, .rounds = rounds
+	};
 }
 
 static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *shares, bool shifted,
@@ -268,7 +270,7 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 		                       .classes = t->d->classes,
 		                       .labels = t->d->labels,
 		                       .source = t->d->source,
-		                       .asked = t->d->asked,
+		                       .unlabelled = t->d->unlabelled,
 		                       .start = t->first_e,
 		                       .graph = &graph,
 		                       .smooth = 0.1,

@@ -6,34 +6,34 @@
 #include "engine/linear/rest.h"
 #include "methods/transfer_auto/views.h"
 
-/* What members share, found by the first that needs it. */
+/* Values shared by the members, computed by the first that needs them. */
 typedef struct kdri_transfer_work {
 	const kdri_domains *d;
 	const kdri_transfer_views *v;
-	const double *share; /* classes: what is known of their shares in the target */
+	const double *share; /* classes: estimated proportions in the target */
 	double *w, *scores;  /* the svm on Z: weights; n x classes */
-	double cost,
-	        right;    /* its cost, and its share of right answers in cross-validation on what is known */
-	int32_t *first_e; /* n: answers of a logistic regression of cost 10 on E */
-	bool quick;       /* held-out samples are predicted: smaller forests will do */
-	bool tables;      /* columns are in different units */
+	double cost, right;  /* its cost, and its accuracy in cross-validation on the labelled samples */
+	int32_t *first_e;    /* n: predictions of a logistic regression of cost 10 on E */
+	bool quick;          /* held-out samples are predicted: smaller forests suffice */
+	bool tables;         /* columns are in different units */
 } kdri_transfer_work;
 void kdri_transfer_work_free(kdr_context *ctx, kdri_transfer_work *t);
 
 typedef struct kdri_transfer_member {
 	const char *name; /* for people */
-	/* p: n x classes, rows of the target to be filled: how sure of each class, summing to 1. */
+	/* p: n x classes; fills the rows of the target with class probabilities that sum to 1. */
 	kdr_status (*run)(kdr_context *ctx, kdri_transfer_work *t, double *p);
 	bool centres; /* it centres each data set; means move with the class shares */
 	bool on_e;    /* it uses E */
 	bool joint;   /* and the graph of E */
-	bool tables;  /* it votes on tables, where its vote counts twice */
-	bool curved; /* it finds classes of any shape; on dense data that are no table it votes only if it leads (gate.c) */
-	/* Whether it may run: NULL, always. */
+	bool tables;  /* it votes on tables, and its vote counts twice there */
+	bool curved; /* it finds classes of any shape; on dense data that are not a table it votes only if it leads
+		        (gate.c) */
+	/* Whether it can run; NULL: always. */
 	bool (*able)(const kdri_transfer_work *t);
 } kdri_transfer_member;
 
-/* Every member by its symbol, and by its name in the option that asks for it alone. Quick ones first. */
+/* Every member by its symbol and its name in the option that selects a single one. Fast members come first. */
 #define KDRI_TRANSFER_EACH(X) \
 	X(SVM, "svm") \
 	X(LOGREG, "logreg") \
@@ -65,15 +65,15 @@ static inline int64_t kdri_transfer_weight(bool tables, int64_t m)
 	return tables && kdri_transfer_members[m].tables ? 2 : 1;
 }
 
-/* A classifier, one class against the rest, trained on what is known; p becomes its scores (n x classes). */
+/* Trains a classifier, one class against the rest, on the labelled samples; p becomes its scores (n x classes). */
 kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,
                                   double cost, bool free_bias, double *p);
 
-/* The same by a logistic regression of all classes at once, whose constant is free. */
+/* The same with a logistic regression of all classes jointly, whose constant is not penalised. */
 kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, double cost,
                                   double *p);
 
-/* kdri_cost_by_folds; where samples are joined to landmarks, and more rows are labelled than tell directions, on as many of them. */
+/* kdri_cost_by_folds; if samples are joined to landmarks, on a limited number of labelled rows. */
 kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, const kdri_rest *r,
                                const double *costs, int64_t count, double *best, double *right);
 

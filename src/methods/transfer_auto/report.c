@@ -1,9 +1,9 @@
-/* What the ensemble of a transfer tells besides labels. SPDX-License-Identifier: BSD-3-Clause
+/* What the ensemble of a transfer reports in addition to labels. SPDX-License-Identifier: BSD-3-Clause
  *
- * Numbers and sentences end in the target's name. The guard: how many samples a plain SVM and a plain logistic
- * regression would label otherwise; how the members agree; how far apart the sets are (A-distance, from 0 to 2); how the
- * shares of the classes moved (half the sum of differences); which classes the target seems not to have; and a word on
- * how far to trust the answer, from the mean confidence, as docs/transfer.md measured it. */
+ * The keys of numbers and texts end with the target's name. The guard reports how many samples a plain SVM and a plain
+ * logistic regression would label differently; how the members agree; the distance of the data sets (A-distance, from 0
+ * to 2); how the class proportions differ (half the sum of differences); which classes the target appears not to have;
+ * and how far to trust the labels, judged by the mean confidence (docs/transfer.md). */
 #include "methods/transfer_auto/report.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static const char *report_name_of(const kdr_problem *problem, int64_t t, char *r
 	return room;
 }
 
-/* About a task, where it is a number. */
+/* Stores a number about a task, if it is finite. */
 static kdr_status put_number(kdr_context *ctx, kdr_result *result, const char *what, int64_t task, double v)
 {
 	return isfinite(v) ? kdri_result_task_number(ctx, result, task, what, v) : KDR_OK;
@@ -155,7 +155,7 @@ static double moved(const kdri_transfer_verdict *v)
 	return sum;
 }
 
-/* Members by how often they say what the answer is. */
+/* Members with the fraction of labels they agree with. */
 kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *problem,
                                         const kdri_transfer_verdict *v, kdr_result *result)
 {
@@ -243,7 +243,7 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 			              class_name(problem, v->confused[k], room[1], sizeof room[1]));
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%s: few answers are %s (%.1f %% of the answers, %.1f %% of the labelled samples): it is probably confused with %s, or the target has few",
+		        "%s: few samples were labelled %s (%.1f %%, but %.1f %% of the source samples): the class is probably confused with %s, or the target has few such samples",
 		        name, class, 100 * given, 100 * known, confused[0] ? confused : "another class"));
 	}
 done:
@@ -257,22 +257,29 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 	double shift = moved(v);
 	int64_t svm = differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n),
 	        logreg = differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n);
-	report_add(&t, "%s: %s: mean confidence %.2f, members agree with %.0f %% of the answers", name,
-	           sure >= good   ? "to be trusted (8 of 10 right in such cases)"
-	           : sure >= fair ? "to be trusted with care (7 of 10 right in such cases)"
-	                          : "not to be trusted unchecked (half right in such cases)",
-	           sure, 100 * mean_agreement(v));
+	report_add(&t, "%s: %s", name,
+	           sure >= good   ? "trustworthy: about 8 of 10 labels are right in similar cases"
+	           : sure >= fair ? "trust with care: about 7 of 10 labels are right in similar cases"
+	                          : "check before use: about half of the labels are right in similar cases");
+	report_add(&t, "\nmean confidence: %.2f (estimated fraction of right labels)", sure);
+	report_add(&t, "\nagreement: on average, each method agrees with %.0f %% of the labels",
+	           100 * mean_agreement(v));
 	if (isfinite(v->distance))
-		report_add(&t, "; source and target are %s (A-distance %.2f of 2)",
-		           v->distance > far_apart ? "far apart"
-		           : v->distance >= apart  ? "apart"
-		                                   : "near",
-		           v->distance);
-	report_add(&t, "; shares of classes moved by %.0f %%%s%s", 100 * shift,
-	           v->followed ? " (members that go by means were asked again)" : "",
-	           shift > moved_much ? ", where the vote is weakest" : "");
-	report_add(&t, "; a plain svm would label %lld of %lld otherwise, a logistic regression %lld",
-	           (long long)svm, (long long)v->n, (long long)logreg);
+		report_add(
+		        &t,
+		        "\nsource and target: %s (A-distance %.2f; 0 = indistinguishable, 2 = fully separable)",
+		        v->distance > far_apart ? "far apart"
+		        : v->distance >= apart  ? "apart"
+		                                : "near",
+		        v->distance);
+	report_add(&t,
+	           "\nclass proportions: the predicted ones differ from the labelled samples by %.0f %%%s%s",
+	           100 * shift, v->followed ? "; methods based on class means were run again" : "",
+	           shift > moved_much ? "; labels are less reliable in such cases" : "");
+	report_add(
+	        &t,
+	        "\ncomparison: a plain SVM would label %lld of %lld samples differently, logistic regression %lld",
+	        (long long)svm, (long long)v->n, (long long)logreg);
 	return kdri_result_task_text(ctx, result, target, "advice", t.s);
 }
 
@@ -303,18 +310,18 @@ done:
 	return st;
 }
 
-/* What is said of a source: of the first target under its own name, of the others under both. */
+/* Stores the advice about a source: for the first target under the source's name, for the others under both names. */
 static kdr_status put_source(kdr_context *ctx, kdr_result *result, int64_t s, const char *source,
-                             const char *target, const char *said)
+                             const char *target, const char *advice)
 {
 	char key[700];
 	if (!target)
-		return kdri_result_task_text(ctx, result, s, "advice", said);
+		return kdri_result_task_text(ctx, result, s, "advice", advice);
 	snprintf(key, sizeof key, "advice.%s.%s", source, target);
-	return kdri_result_text(ctx, result, key, said);
+	return kdri_result_text(ctx, result, key, advice);
 }
 
-/* The first class that nobody else has samples of, or -1: then confidences do not compare. */
+/* The first class that no other source has samples of, or -1. Confidences cannot be compared if there is one. */
 static int64_t alone_has(const kdri_transfer_verdict *v, const kdri_transfer_verdict *without)
 {
 	for (int64_t k = 0; k < v->classes; k++)
@@ -336,7 +343,7 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 	for (int64_t i = 0; i < target; i++)
 		first = first && problem->tasks[i].role != KDR_ROLE_TARGET;
 	if (!without) {
-		report_add(&t, "%s: without it nothing could be said of %s", source, name);
+		report_add(&t, "%s: no labels for %s are possible without this source", source, name);
 		return put_source(ctx, result, s, source, first ? NULL : name, t.s);
 	}
 	double with = mean_of(v->confidence, v->n), less = mean_of(without->confidence, v->n);
@@ -345,15 +352,15 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 	KDRI_TRY(kdri_result_number(ctx, result, key, (double)differ));
 	report_add(
 	        &t,
-	        "%s: without it %lld of %lld samples of %s would be labelled otherwise, mean confidence %.2f instead of %.2f",
+	        "%s: leaving out this source would change the labels of %lld of %lld samples of %s; mean confidence %.2f instead of %.2f",
 	        source, (long long)differ, (long long)v->n, name, less, with);
 	int64_t only = alone_has(v, without);
 	if (only >= 0 && problem->class_names)
-		report_add(&t, ": it alone has class %.60s", problem->class_names[only]);
+		report_add(&t, "; only this source has class %.60s", problem->class_names[only]);
 	else if (only >= 0)
-		report_add(&t, ": it alone has class %lld", (long long)only);
+		report_add(&t, "; only this source has class %lld", (long long)only);
 	else if (fabs(less - with) > 0.01)
-		report_add(&t, less > with ? ": it seems not to help" : ": it seems to help");
+		report_add(&t, less > with ? "; it does not seem to help" : "; it seems to help");
 	KDRI_TRY(put_source(ctx, result, s, source, first ? NULL : name, t.s));
 done:
 	return st;

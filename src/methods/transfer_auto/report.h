@@ -1,18 +1,19 @@
-/* What the ensemble of a transfer tells besides labels. SPDX-License-Identifier: BSD-3-Clause */
+/* What the ensemble of a transfer reports in addition to labels. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_TRANSFER_REPORT_H
 #define KDRI_TRANSFER_REPORT_H
 
 #include "methods/transfer_auto/verdict.h"
 
-/* Labels and arrays of task `target`, and what to think of them. `abstain`: share of samples left without a class. */
+/* Stores labels and arrays of task `target`, and advice on their reliability. `abstain`: fraction of samples without a
+ * class. */
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                 const kdri_transfer_verdict *v, double abstain, kdr_result *result);
 
-/* Which members voted and how they agree with the answers, over all targets; v: one for each task. */
+/* Reports which members voted and how they agree with the labels, over all targets; v: one per task. */
 kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *problem,
                                         const kdri_transfer_verdict *v, kdr_result *result);
 
-/* What the target got from source `s`: the vote with it and without; `without` NULL: there is none. */
+/* Reports what source `s` contributes: the vote with it and without; `without` NULL: there is none. */
 kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                        int64_t s, const kdri_transfer_verdict *v,
                                        const kdri_transfer_verdict *without, kdr_result *result);

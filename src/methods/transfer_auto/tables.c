@@ -202,7 +202,7 @@ kdr_status kdri_transfer_forest_self(kdr_context *ctx, kdri_transfer_work *t, do
 	KDRI_TRY(grow_and_predict(ctx, &g, t->d->labels, NULL, p));
 	const kdri_self_training s = {
 		.rest = { .x = &x.view, .labels = t->d->labels, .classes = t->d->classes, .stage = "trees" },
-		.asked = t->d->asked,
+		.unlabelled = t->d->unlabelled,
 		.shares = shares,
 		.rounds = sizeof shares / sizeof shares[0],
 		.train = grow_and_predict,

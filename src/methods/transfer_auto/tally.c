@@ -1,10 +1,10 @@
-/* Votes on one target: the clusters that vote too, the answer, how sure it is. SPDX-License-Identifier: BSD-3-Clause
+/* Votes on one target: clusters that also vote, the answer, and its confidence. SPDX-License-Identifier: BSD-3-Clause
  *
- * The vote itself is in engine/ensemble/vote.c. How sure a sample's class k is:
+ * The vote itself is in engine/ensemble/vote.c. Confidence in class k of a sample:
  *
  *   (E1)  (2 share of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
  *
- * On tables it is too high and replaced by an estimated chance of being right (engine/ensemble/share_right.c). */
+ * On tables it is too high and replaced by an estimated probability of being right (engine/ensemble/share_right.c). */
 #include "methods/transfer_auto/tally.h"
 
 #include "engine/ensemble/share_right.h"
@@ -106,7 +106,7 @@ done:
 
 /* --- clusters ------------------------------------------------------------------------------------------- */
 
-/* Clusters of the target's graph; where they cannot be found the vote does without. */
+/* Clusters of the target's graph; if they cannot be found, the vote does not use them. */
 static kdr_status tally_cluster(kdri_transfer_tally *w, int64_t k)
 {
 	kdr_status st;

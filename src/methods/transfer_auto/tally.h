@@ -1,4 +1,4 @@
-/* The votes on one target, and what comes of them. SPDX-License-Identifier: BSD-3-Clause */
+/* The votes on one target, and their result. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_TRANSFER_TALLY_H
 #define KDRI_TRANSFER_TALLY_H
 
@@ -18,7 +18,7 @@ typedef struct kdri_transfer_tally {
 	double *posteriors[KDRI_TRANSFER_MEMBERS]; /* n x c each */
 	int32_t *votes[KDRI_TRANSFER_MEMBERS], *clusters[KDRI_TRANSFER_CLUSTERINGS];
 	int64_t k[KDRI_TRANSFER_CLUSTERINGS], clusterings;
-	bool asked[KDRI_TRANSFER_MEMBERS];
+	bool was_run[KDRI_TRANSFER_MEMBERS];
 	int64_t round, rounds; /* this is one of several rounds of all members, for progress */
 	double *p, *mean;      /* all rows x c; n x c: mean of the posteriors */
 	double *vote, *near;   /* n x c */
@@ -31,26 +31,26 @@ static inline bool kdri_transfer_must_lead(const kdri_transfer_options *o, int64
 {
 	return kdri_transfer_members[m].curved && !o->tables && o->only != m;
 }
-/* turns.c: runs the members that are wanted and takes their votes; one that fails is left out, and one that is not meant for
- * these data is not run. */
+/* turns.c: runs the members that are wanted and takes their votes. A member that fails is skipped, and one that is not
+ * suitable for the data is not run. */
 kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted);
 /* The class that most of svm, logreg and msda vote for, svm's if all differ; -1 without a vote of svm. */
 int64_t kdri_transfer_tally_majority(const kdri_transfer_tally *w, int64_t i);
-/* Member m does not vote after all. */
+/* Withdraws the vote of member m. */
 void kdri_transfer_tally_drop(kdri_transfer_tally *w, int64_t m);
 
-/* Domains and views are there: room for votes. */
+/* Allocates the votes; domains and views must be set. */
 kdr_status kdri_transfer_tally_room(kdr_context *ctx, kdri_transfer_tally *w);
 void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w);
-/* An empty one, safe to free. */
+/* An empty tally, which is safe to free. */
 kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_transfer_options *options,
                                               kdr_result *result);
 
-/* p, all rows x c, becomes the vote of member m; rows of known class vote for that class. */
+/* Makes p, all rows x c, the vote of member m; rows of known class vote for it. */
 kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m, const double *p);
-/* Clusters of the target, unless they are there, and the vote. */
+/* Clusters the target, unless this was done before, and votes. */
 kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w);
-/* Everything of the verdict that the votes give. */
+/* Stores everything in the verdict that follows from the votes. */
 kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdict *v);
 
 #endif

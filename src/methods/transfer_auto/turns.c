@@ -1,6 +1,6 @@
-/* Members take their turns. SPDX-License-Identifier: BSD-3-Clause
+/* Runs the members of a transfer's ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
- * Without a time limit, members that use the same view run side by side as far as memory allows, those on Z first, then those on E. */
+ * Without a time limit, members that use the same view run side by side as far as memory allows: first those on Z, then those on E. */
 #include "methods/transfer_auto/tally.h"
 
 #include "core/side_by_side.h"
@@ -20,7 +20,7 @@ static kdr_status run_on_views(kdr_context *ctx, kdri_transfer_tally *w, const k
 	kdr_status st;
 	KDRI_TRY(member->run(ctx, &w->shared, p));
 	if (!is_finite(p + w->first * w->c, w->n * w->c))
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers grew beyond all bounds");
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "its numbers became too large");
 done:
 	return st;
 }
@@ -65,7 +65,7 @@ static kdri_turn turn_of(const kdri_transfer_tally *w, int64_t m)
 	return (kdri_turn){ .name = member->name,
 		            .number = w->round * KDRI_TRANSFER_MEMBERS + m,
 		            .of = w->rounds * KDRI_TRANSFER_MEMBERS,
-		            .unable = able ? NULL : "it would need too much memory for so many samples" };
+		            .unable = able ? NULL : "it would need too much memory for this many samples" };
 }
 
 static kdr_status ask_one(kdri_transfer_tally *w, int64_t m)
@@ -165,7 +165,7 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
 	bool ask[KDRI_TRANSFER_MEMBERS];
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
 		ask[m] = wanted[m] && takes_part(w, m);
-		w->asked[m] = w->asked[m] || ask[m];
+		w->was_run[m] = w->was_run[m] || ask[m];
 	}
 	/* The first member finds what others use. */
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS && !w->shared.scores; m++)

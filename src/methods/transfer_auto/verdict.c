@@ -1,19 +1,22 @@
 /* An ensemble votes on one target. SPDX-License-Identifier: BSD-3-Clause
  *
- * Members that predict held-out source samples poorly do not vote (gate.c). Neither do the members that centre each data set, if source
- * and target overlap: a classifier separates them with a Gini coefficient (2 AUC - 1) below 0.6, with the source's class shares or
- * with those estimated for the target (shares.c). A difference of means is then one of class shares as likely as not.
+ * Members that predict held-out source samples poorly do not vote (gate.c). Neither do the members that centre each data
+ * set, if source and target overlap: a classifier separates them with a Gini coefficient (2 AUC - 1) below 0.6, with the
+ * source's class shares or with those estimated for the target (shares.c). A difference of means is then often due to
+ * different class proportions.
  *
- * Members run (turns.c), and then comes the vote (tally.c). Where the shares of the classes
- * moved, the members that go by means are misled, and those that do not see it. With l_mi the vote of member m on sample i,
+ * Members run (turns.c) and vote (tally.c). If the class
+ * proportions have changed, members based on class means are misled, but the others detect the change. With l_mi the
+ * vote of member m on sample i,
  *
  *   (E1)  share_k = (sum over members m that do not go by means of |{i: l_mi = k}| + 1) / (their votes + c)
  *
- * the source's mean becomes that of its class means in these shares, the members that go by means are asked once more, and so is
- * the vote. What tells sets apart moves answers, too, and errors do: (E1) is believed only where the svm agrees with the vote about
- * four fifths of the samples, and where it moves at least a tenth of them (docs/transfer.md says what these were chosen on).
+ * the source's mean becomes that of its class means with these proportions, the members based on class means run once
+ * more, and the vote is repeated. Differences between the data sets and errors also change predictions. (E1) is
+ * therefore used only if the svm agrees with the vote on four fifths of the samples and if (E1) moves at least a tenth
+ * of them (docs/transfer.md describes how these were chosen).
  *
- * Time. Members have three quarters of what is left; one that ends later is left out, but for the first. */
+ * Time. Members have three quarters of the remaining time; one that ends later is skipped, except the first. */
 #include "methods/transfer_auto/gate.h"
 #include "methods/transfer_auto/shares.h"
 #include "methods/transfer_auto/tally.h"
@@ -147,7 +150,7 @@ static kdr_status run_members(kdri_transfer_tally *w, const kdri_transfer_gate *
 		KDRI_TRY(exclude_members(w, gate, v));
 	}
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
-		wanted[m] = !w->asked[m] && v->excluded[m] == KDRI_TRANSFER_VOTES &&
+		wanted[m] = !w->was_run[m] && v->excluded[m] == KDRI_TRANSFER_VOTES &&
 		            (gate->done || !kdri_transfer_must_lead(w->o, m)) &&
 		            (w->o->only < 0 || w->o->only == m);
 	KDRI_TRY(kdri_transfer_tally_ask(w, wanted));
@@ -155,7 +158,7 @@ static kdr_status run_members(kdri_transfer_tally *w, const kdri_transfer_gate *
 		if (v->excluded[m] != KDRI_TRANSFER_VOTES && w->frame.voters > 1)
 			kdri_transfer_tally_drop(w, m);
 	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC,
-	                        "no member could label the target; the last said"));
+	                        "no method could label the target; the last error was"));
 done:
 	kdri_stage_end(&w->frame.own, "members");
 	return st;
@@ -226,7 +229,7 @@ done:
 	return st;
 }
 
-/* --- what plain classifiers would say ---------------------------------------------------------------------- */
+/* --- plain classifiers ------------------------------------------------------------------------------------ */
 
 /* Methods svm and logreg with the costs they have by default, on the data as they came. */
 static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
@@ -250,7 +253,7 @@ done:
 	return st;
 }
 
-/* 2 (1 - 2 e), e the errors of a classifier that tells source from target, in cross-validation. */
+/* 2 (1 - 2 e), e the cross-validation error of a classifier that separates source from target. */
 static kdr_status find_distance(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	static const double cost = 1;

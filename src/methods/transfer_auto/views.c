@@ -5,13 +5,14 @@
  *   (E3)  E: each set less its own mean, along the leading directions of all           engine/linear/aligned.c
  *   (E4)  W: neighbours of the target by the cosine of Z; the joint graph by that of E     transfer_auto/graphs.c
  *
- * Words are rows mostly of zeros, none negative. From sparse rows that are not words nothing is taken away: a linear
- * classifier whose constant is free finds the same without. Where there are few features, mostly not zero, lengths tell
- * as much as directions: (E1) is left out, neighbours are by distance, and E has one more coordinate, a constant, before
- * rows are brought to unit length, so that cosines of E tell lengths apart.
+ * Words are rows mostly of zeros, none negative. Sparse rows that are not words are not centred: a linear classifier
+ * with a free constant finds the same without. If there are few features, mostly not zero, lengths are as informative as
+ * directions: (E1) is skipped, neighbours are found by distance, and E gets one more coordinate, a constant, before rows
+ * are scaled to unit length, so that cosines of E distinguish lengths.
  *
- * Where the neighbours in one of the two graphs are too many to be found exactly both graphs join samples to landmarks, and the
- * directions of E are those of some of the rows, which also tell what classifiers should cost and how far apart the sets are. */
+ * If one of the two graphs is too large for an exact neighbour search, both graphs join samples to landmarks, and the
+ * directions of E are found from some of the rows, which are also used for the costs of classifiers and the distance of
+ * the data sets. */
 #include "methods/transfer_auto/views.h"
 
 #include "engine/graph/policy.h"

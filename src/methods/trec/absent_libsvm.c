@@ -8,6 +8,5 @@ kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const 
 	(void)o;
 	(void)weight;
 	(void)rule;
-	return kdri_absent(ctx, "method 'trec' with classifier=svm", "LIBSVM",
-	                   "classifier=logistic needs none");
+	return kdri_absent(ctx, "method 'trec' with classifier=svm", "LIBSVM", "use classifier=logistic");
 }

@@ -1,8 +1,7 @@
 /* EC: ensemble clustering. SPDX-License-Identifier: BSD-3-Clause
  *
- * Many rough partitions agree on what is there and disagree on what is not. L runs of k-means, each on m
- * random features (and, if asked, a random number of clusters or a random share of the samples), vote on
- * every pair of samples:
+ * Many rough partitions agree on real clusters and disagree on artefacts. L runs of k-means, each on m random features
+ * (and, if asked, a random number of clusters or a random share of the samples), vote on every pair of samples:
  *     (E1)  h(i, j) = (1/L) sum_l [i and j share a cluster in run l]             [B19, section 2.2]
  * and the final partition is spectral clustering of H = (h): rows of the k leading eigenvectors of
  * D^-1/2 H D^-1/2, scaled to unit length, clustered by k-means:
@@ -14,8 +13,8 @@
  * mean of the normalised mutual information between the result and the runs (`consensus`), and the k the
  * eigengap suggests, which `-k auto` uses:
  *     (E3)  k = argmax over 2 .. k_max of lambda_k - lambda_{k+1}.
- * With every run at the same k the spectrum falls off there by itself: the suggestion says something only if
- * the runs vary in k, as they do with `-k auto`.
+ * If every run has the same k, the spectrum has a gap there anyway: the suggestion is informative only if the runs vary
+ * in k, as they do with `-k auto`.
  *
  * L, m      runs, features       h, H      co-association         u_i   row of the embedding
  * k_min..k_max  clusters of a run                                 z_i   labels
@@ -102,7 +101,7 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "suggested_k", (double)out->suggested));
 	if (out->kmeans.distinct < out->k)
 		KDRI_TRY(kdri_result_warn(
-		        ctx, result, "task %s: the ensemble tells only %lld groups apart for k = %lld",
+		        ctx, result, "data set %s: the ensemble distinguishes only %lld groups for k = %lld",
 		        kdri_task_name(task), (long long)out->kmeans.distinct, (long long)out->k));
 done:
 	kdri_ensemble_free(ctx, &e);
@@ -144,7 +143,7 @@ const kdri_algo kdri_algo_ec = {
 	.info = { .id = "ec",
 	          .class_name = "EC",
 	          .title = "ensemble clustering",
-	          .summary = "many k-means runs on random features vote on every pair of samples",
+	          .summary = "many k-means runs on random features vote on each pair of samples",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_AUTO_K,
 	          .options = options_table,

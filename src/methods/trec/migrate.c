@@ -1,18 +1,18 @@
 /* Greedy migration. SPDX-License-Identifier: BSD-3-Clause
  *
- * Wanted is the partition whose coincidence matrix Z is nearest to a given one, Z^ [B19, eq. 2]:
+ * Finds a partition whose coincidence matrix Z is near a given one, Z^ [B19, eq. 2]:
  *     (E1)  Q^2 = |Z - Z^|^2 = sum over i != j of (z_ij - z^_ij)^2.
  * One sample after the other goes to another cluster, each time the one whose move lowers Q most. With
  *     (E2)  S_ik = sum over j in cluster k, j != i, of z^_ij,
  * moving i from a to b changes
  *     (E3)  Q^2 by 2 [(2 S_ia - (n_a - 1)) - (2 S_ib - n_b)],
- * and S, n x k, is all the memory it takes: a row of Z^ is made anew when its sample moves. It ends when
- * Q < q_min, after it_max moves, or when no move lowers Q: [B19] has not the third rule, without which moves
- * that raise Q would follow. A cluster is never emptied. Ties go to the lowest sample, then the lowest
- * cluster. All sums are of whole numbers, so nothing depends on their order.
+ * and S, n x k, is all the memory it takes: a row of Z^ is made anew when its sample moves. It ends when Q < q_min,
+ * after it_max moves, or when no move lowers Q: [B19] has not the third rule, without which moves that raise Q would
+ * follow. A cluster is never emptied. Ties go to the lowest sample, then the lowest cluster. All sums are of whole
+ * numbers, so nothing depends on their order.
  *
- * Work: n^2 (L + 1) once for S, then n (L + k) a move.
- * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
+ * Work: n^2 (L + 1) once for S, then n (L + k) a move. [B19] V. Berikov: Heterogeneous transfer learning in ensemble
+ * clustering. 2019. */
 #include "methods/trec/migrate.h"
 
 #include "matrix/linalg.h"

@@ -5,7 +5,7 @@
 
 #include "methods/trec/pairs.h"
 
-/* A symmetric n x n matrix of zeros and ones, given row by row and never held. */
+/* A symmetric n x n matrix of zeros and ones, which is computed row by row and never stored. */
 typedef struct kdri_coincidence kdri_coincidence;
 struct kdri_coincidence {
 	int64_t n;
@@ -14,7 +14,7 @@ struct kdri_coincidence {
 	const void *data;
 };
 
-/* What the rule says about all pairs of an ensemble; borrows both. */
+/* The decisions of the rule for all pairs of an ensemble; borrows both. */
 typedef struct kdri_predicted {
 	const kdri_ensemble *e;
 	const kdri_pair_table *table;

@@ -1,12 +1,12 @@
 /* A rule for pairs, tabulated. SPDX-License-Identifier: BSD-3-Clause
  *
- * All pairs of a target ask the same rule f(p, h), and h has only L + 1 values. So for each of them the rule
- * is followed along p once, and the points where its sign changes are kept: a pair then costs a look at a
- * few numbers, and no kernel with thousands of support vectors.
+ * All pairs of a target use the same rule f(p, h), and h has only L + 1 values. For each of them the rule is evaluated
+ * along p once, and the points at which its sign changes are kept: a pair then only needs a few comparisons instead of a
+ * kernel with thousands of support vectors.
  *
- * The sign is looked up on a grid, and each change found is narrowed by bisection to neighbouring numbers.
- * A kernel of width sigma cannot turn twice within a small part of sigma in any way that matters: the grid
- * has 16 points a sigma, at least 64 and at most 4096 in all. */
+ * The sign is looked up on a grid, and each change found is narrowed by bisection to neighbouring numbers. A kernel of
+ * width sigma cannot turn twice within a small part of sigma in any way that matters: the grid has 16 points a sigma, at
+ * least 64 and at most 4096 in all. */
 #include "methods/trec/pairs.h"
 
 enum { LEAST_STEPS = 64, MOST_STEPS = 4096, STEPS_A_SIGMA = 16 };

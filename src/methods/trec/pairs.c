@@ -1,7 +1,6 @@
-/* Pairs of samples and the rule that says which belong together. SPDX-License-Identifier: BSD-3-Clause
+/* Pairs of samples and the rule that decides which belong together. SPDX-License-Identifier: BSD-3-Clause
  *
- * A pair (i, j) is described by two numbers that do not depend on the features behind them [B19,
- * section 2.4],
+ * A pair (i, j) is described by two numbers that do not depend on the features behind them [B19, section 2.4],
  *
  *   (E1)  p(i, j) = (s_i + s_j) / 2,   s the silhouettes averaged over the ensemble
  *   (E2)  h(i, j) = share of the runs in which i and j share a cluster
@@ -203,8 +202,7 @@ kdr_status kdri_rule_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_r
 		rule.scale_h /= h > 0 ? h : 1;
 	}
 	if (pairs->same == 0 || pairs->same == pairs->count) {
-		rule.rho =
-		        pairs->same == 0 ? 1 : -1; /* nothing to tell apart: always the one kind there is */
+		rule.rho = pairs->same == 0 ? 1 : -1; /* only one kind of pairs: always predict it */
 	} else {
 		if (o->balanced) {
 			weight[0] = n / (2 * (n - same));

@@ -1,5 +1,5 @@
-/* Pairs of samples: their meta-features, a rule that says which pairs belong together, and the rule as a
- * table. SPDX-License-Identifier: BSD-3-Clause */
+/* Pairs of samples: their meta-features, a rule that decides which pairs belong together, and the rule as a table.
+ * SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_PAIRS_H
 #define KDRI_PAIRS_H
 
@@ -12,8 +12,8 @@ typedef struct kdri_pairs {
 	bool *z;
 } kdri_pairs;
 
-/* Appends pairs of the rows listed: all if there are at most `most`, else about that many, spread evenly
- * over all of them and drawn at random within. */
+/* Appends pairs of the listed rows: all if there are at most `most`; otherwise about that many, drawn at random from
+ * evenly spaced intervals. */
 kdr_status kdri_pairs_add(kdr_context *ctx, const kdri_ensemble *e, const int64_t *classes,
                           const int64_t *rows, int64_t count, int64_t most, kdri_rng *rng, kdri_pairs *pairs);
 void kdri_pairs_free(kdr_context *ctx, kdri_pairs *pairs);
@@ -23,14 +23,14 @@ typedef enum kdri_meta { KDRI_META_BOTH, KDRI_META_COASSOCIATION, KDRI_META_SILH
 typedef struct kdri_rule_options {
 	bool logistic;
 	double sigma, cost; /* RBF width; penalty (logistic: the ridge is 1 / cost) */
-	bool balanced;      /* both kinds of pairs weigh the same in all */
+	bool balanced;      /* both kinds of pairs have the same total weight */
 	bool standardise;   /* meta-features in units of their standard deviation */
 	kdri_meta meta;
 } kdri_rule_options;
 
 /* f(p, h) > 0: together. Owned by the caller: kdri_rule_free. */
 typedef struct kdri_rule {
-	double scale_p, scale_h; /* applied first; 0 leaves a meta-feature out */
+	double scale_p, scale_h; /* applied first; 0 ignores a meta-feature */
 	bool logistic;
 	double gamma, rho;
 	int64_t count; /* support vectors, scaled */
@@ -46,10 +46,10 @@ kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const 
                                const double weight[2], kdri_rule *rule);
 void kdri_rule_free(kdr_context *ctx, kdri_rule *rule);
 double kdri_rule_value(const kdri_rule *rule, double p, double h);
-/* The share of pairs the rule gets right. */
+/* The fraction of pairs that the rule classifies correctly. */
 double kdri_rule_accuracy(kdr_context *ctx, const kdri_rule *rule, const kdri_pairs *pairs);
 
-/* The rule for h = 0, 1/runs, ..., 1 and p in low .. high: where along p it changes its mind. */
+/* The rule for h = 0, 1/runs, ..., 1 and p in low .. high: the values of p at which its decision changes. */
 typedef struct kdri_pair_table {
 	int64_t levels, width;
 	bool *below; /* levels: the decision below the first cut */

@@ -1,10 +1,10 @@
 /* The support vector machine behind a rule of pairs, trained by LIBSVM. SPDX-License-Identifier: BSD-3-Clause
  *
- * LIBSVM is used for training alone: its answer is copied out, and all else is ours. Nothing of it that
- * draws random numbers (probabilities, cross-validation) is used. Up to 1,000 pairs it stops where the violation
- * of the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above,
- * at 1e-5: where nothing can be learnt it would go on for minutes, and which pairs were sampled matters more.
- * Its memory is its own, not the context's. */
+ * LIBSVM is used only for training: its result is copied, and everything else is our own code. None of its functions
+ * that draw random numbers (probabilities, cross-validation) is used. Up to 1,000 pairs it stops where the violation of
+ * the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above, at 1e-5: where
+ * nothing can be learnt it would go on for minutes, and which pairs were sampled matters more. Its memory is its own,
+ * not the context's. */
 #include "methods/trec/pairs.h"
 
 #include <libsvm/svm.h>
@@ -100,7 +100,7 @@ kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const 
 	svm_set_print_string_function(print_nothing);
 	model = svm_train(&problem, &param);
 	if (!model) {
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "LIBSVM gave no model for %lld pairs",
+		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "LIBSVM could not train a model on %lld pairs",
 		               (long long)pairs->count);
 		goto done;
 	}

@@ -1,7 +1,7 @@
 /* TrEC: transfer between data sets with different features. SPDX-License-Identifier: BSD-3-Clause
  *
- * Source and target need not share a single feature. What carries over is how an ensemble of clusterings
- * behaves: two samples of one class tend to share clusters, and to lie well inside them. The steps
+ * Source and target need not share a single feature. The knowledge that is transferred is the behaviour of an ensemble
+ * of clusterings: two samples of the same class tend to share clusters, and to be well inside them. The steps
  * [B19, algorithm TrEC]:
  *     (E1)  an ensemble of L runs on each data set: H^S, H^T, and mean silhouettes
  *     (E2)  a rule f learnt from source pairs: (p, h) -> [y_i = y_j]                      [B19, eq. 1]
@@ -16,10 +16,10 @@
  * The labels are clusters of the target, without the names of classes: nothing says which cluster is which
  * class. EC's partition is in the array `ec_labels`.
  *
- * Whether to believe it. The source's samples are halved, class by class; the rule learnt from the pairs
- * within one half is tried on those within the other, and the reverse:
+ * Trust. The source's samples are split in halves, class by class; the rule learnt from the pairs within one half is
+ * tried on those within the other, and the reverse:
  *     (E5)  trusted = [held-out accuracy > share of the commoner kind of pair].
- * If not, that is said, and with `guard` EC's partition is kept.
+ * If it is not trusted, there is a warning, and with `guard` EC's partition is kept.
  *
  * L  runs    K  clusters of the target    z, Z  coincidence       y  classes
  * h, H  co-association    p  mean silhouette of a pair            Q  distance (E4)
@@ -45,25 +45,28 @@ static const char *const metas[] = { "both", "coassociation", "silhouette", NULL
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_ENSEMBLE(10),
-	KDRI_INT("k", 0, 0, INT32_MAX, "clusters of the target; 0: as many as the source has classes",
+	KDRI_INT("k", 0, 0, INT32_MAX,
+	         "number of clusters of the target; 0: the number of classes of the source",
 	         .automatic = "classes", .symbol = "K_T"),
 	KDRI_CHOICE(
 	        "classifier", 0, classifiers,
-	        "what learns which pairs belong together: RBF support vector machine, or logistic (fast)"),
+	        "classifier that learns which pairs belong together: support vector machine with RBF kernel, or logistic regression (fast)"),
 	KDRI_REAL("sigma", 4, 0, 1e6, "width of the RBF kernel exp(-d^2 / (2 sigma^2))", .open_min = true,
 	          .symbol = "sigma"),
 	KDRI_REAL("cost", 10, 0, 1e6, "penalty for training pairs on the wrong side; logistic: 1 / ridge",
 	          .open_min = true, .symbol = "C"),
-	KDRI_BOOL("balanced", 0, "pairs of one class and of two weigh the same in all"),
-	KDRI_BOOL("standardise", 0, "meta-features in units of their standard deviation on the source"),
-	KDRI_CHOICE("meta", 0, metas, "which meta-features of a pair the rule sees"),
+	KDRI_BOOL("balanced", 0,
+	          "give pairs of the same class and pairs of different classes equal total weight"),
+	KDRI_BOOL("standardise", 0, "scale meta-features by their standard deviation on the source"),
+	KDRI_CHOICE("meta", 0, metas, "which meta-features of a pair the rule uses"),
 	KDRI_CHOICE("silhouette", 0, silhouettes,
 	            "exact: O(n^2); simplified: distances to centroids; auto: exact up to 10000 samples"),
-	KDRI_INT("pairs", 5000, 2, 200000, "most source pairs to learn from; above that they are sampled"),
-	KDRI_REAL("q_min", 5, 0, 1e18, "stop when the objective is less", .symbol = "Q_min"),
-	KDRI_INT("it_max", 0, 0, 1e9, "most moves; 0: half of the target's samples, at least 40",
+	KDRI_INT("pairs", 5000, 2, 200000,
+	         "maximum number of source pairs to learn from; if there are more, they are sampled"),
+	KDRI_REAL("q_min", 5, 0, 1e18, "stop when the objective is less than this", .symbol = "Q_min"),
+	KDRI_INT("it_max", 0, 0, 1e9, "maximum number of moves; 0: half of the target's samples, at least 40",
 	         .automatic = "max(40, n/2)", .symbol = "It_max"),
-	KDRI_BOOL("guard", 0, "keep the partition of ec where the transfer is not trusted"),
+	KDRI_BOOL("guard", 0, "keep the clustering of ec if the transfer is not trusted"),
 	KDRI_N_INIT(10),
 	KDRI_MAX_ITER(300),
 	KDRI_TOL(1e-6),
@@ -72,7 +75,7 @@ static const kdr_option_desc options_table[] = {
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("ec_labels", KDR_INT64, "n",
-	           "partition of the target by ec alone, where the moves started", .per_task = true,
+	           "clustering of the target by ec alone, from which the moves start", .per_task = true,
 	           .holds = "k"),
 	KDRI_ARRAY("moves", KDR_INT64, "moves x 3", "sample, from cluster, to cluster, in order",
 	           .per_task = true, .holds = "n k k"),
@@ -171,14 +174,14 @@ static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const
 	for (int64_t c = 0; c < problem->classes; c++)
 		met += seen[c] > 0;
 	if (met < 2) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has %lld class%s: at least two are needed",
+		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has %lld class%s; at least two are needed",
 		               kdri_task_name(task), (long long)met, met == 1 ? "" : "es");
 		goto done;
 	}
 	if (count == met) {
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "source %s has one sample of each class: there is no pair of one class to learn from",
+		        "source %s has only one sample of each class, so there is no pair of the same class to learn from",
 		        kdri_task_name(task));
 		goto done;
 	}
@@ -209,7 +212,8 @@ static kdri_rule_options rule_options(const kdr_options *options)
 		                    .meta = (kdri_meta)kdri_opt_choice(options, "meta") };
 }
 
-/* LIBSVM cannot be stopped: it is asked before each rule. Three are learnt: on all pairs, and on either half of them. */
+/* LIBSVM cannot be stopped, so that requests to stop are checked before each rule. Three rules are learnt: on all pairs,
+ * and on either half of them. */
 static bool stop_before_rule(kdr_context *ctx, int64_t rule)
 {
 	enum { RULES = 3 };
@@ -263,7 +267,7 @@ static kdr_status trec_learn(kdr_context *ctx, const kdr_problem *problem, const
 	if (kdri_ensemble_stopped(ctx)) {
 		st = kdri_result_warn(
 		        ctx, result,
-		        "stopped before the rule for pairs was learnt and tried out: the partition of ec is kept");
+		        "stopped before the rule for pairs was learnt and tested; the clustering of ec is kept");
 		goto done;
 	}
 	*trusted = held_out > majority;
@@ -275,11 +279,10 @@ static kdr_status trec_learn(kdr_context *ctx, const kdr_problem *problem, const
 	if (!*trusted)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "the transfer is not trusted: the rule is right on %.1f%% of held-out "
-		        "source pairs, always guessing the commoner kind on %.1f%%%s",
+		        "the transfer is not trusted: the rule is right on %.1f%% of held-out source pairs, while always guessing the more frequent kind is right on %.1f%%%s",
 		        100 * held_out, 100 * majority,
-		        kdri_opt_bool(options, "guard") ? "; the partition of ec is kept"
-		                                        : "; --guard would keep the partition of ec"));
+		        kdri_opt_bool(options, "guard") ? "; the clustering of ec is kept"
+		                                        : "; use --guard to keep the clustering of ec"));
 done:
 	lessons_free(ctx, &l);
 	return st;
@@ -322,7 +325,7 @@ static kdr_status fit_target(kdr_context *ctx, const kdr_problem *problem, const
 	char name[256];
 	k = k > 0 ? k : problem->classes;
 	if (k > n) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "k is %lld but target %s has only %lld samples",
+		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "k is %lld, but target %s has only %lld samples",
 		               (long long)k, kdri_task_name(task), (long long)n);
 		goto done;
 	}
@@ -368,22 +371,24 @@ static kdr_status trec_check(kdr_context *ctx, const kdr_problem *problem)
 		sources += task->role == KDR_ROLE_SOURCE;
 		targets += task->role == KDR_ROLE_TARGET;
 		if (task->role == KDR_ROLE_SOURCE && !task->labels)
-			return kdri_fail(ctx, KDR_ERR_DATA, "source %s has no classes: trec learns from them",
+			return kdri_fail(ctx, KDR_ERR_DATA,
+			                 "source %s has no classes, which trec needs to learn from",
 			                 kdri_task_name(task));
 		if (task->role == KDR_ROLE_BRIDGE || task->role == KDR_ROLE_TASK)
 			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-			                 "task %s is neither source nor target: trec takes nothing else",
+			                 "data set %s is neither source nor target; trec cannot use bridges",
 			                 kdri_task_name(task));
 		if (task->role == KDR_ROLE_TARGET && task->labels)
 			return kdri_fail(
 			        ctx, KDR_ERR_UNSUPPORTED,
-			        "target %s has known classes: trec cannot keep them, since it finds clusters without names",
+			        "target %s has known classes, which trec cannot keep, because it finds unnamed clusters",
 			        kdri_task_name(task));
 	}
 	if (sources == 0 || targets == 0)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "trec needs a labelled source and a target: %lld and %lld were given",
-		                 (long long)sources, (long long)targets);
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "trec needs a labelled source and a target; got %lld sources and %lld targets",
+		        (long long)sources, (long long)targets);
 	return KDR_OK;
 }
 
@@ -439,7 +444,8 @@ const kdri_algo kdri_algo_trec = {
 	.info = { .id = "trec",
 	          .class_name = "TrEC",
 	          .title = "transfer ensemble clustering",
-	          .summary = "clusters a target by a rule for pairs learnt on a source with other features",
+	          .summary =
+	                  "clusters a target with a rule for pairs of samples, learnt on a source with other features",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_OWN_FEATURES | KDR_ALGO_CLUSTERS_TARGET,
 	          .options = options_table,

@@ -47,14 +47,14 @@ static kdr_status check_roles(kdr_context *ctx, const kdr_problem *problem, bool
 	int64_t bridges = count_role(problem, KDR_ROLE_BRIDGE);
 	if (sources < 1 || targets < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "%lld sources and %lld targets: at least one of each is needed",
+		                 "got %lld sources and %lld targets; at least one of each is needed",
 		                 (long long)sources, (long long)targets);
 	if (bridges == 0 && needs_bridge)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "no bridge was given: method 'ttl' needs a data set between source and target; 'nmtf' works without one");
+		        "no bridge was given; method 'ttl' needs a data set between source and target ('nmtf' works without one)");
 	if (bridges > 2)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%lld bridges: one, or two views of one, is allowed",
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "got %lld bridges; use one, or two views of one",
 		                 (long long)bridges);
 	return KDR_OK;
 }
@@ -63,7 +63,8 @@ static kdr_status check_width(kdr_context *ctx, const kdr_task *t, const kdr_tas
 {
 	if (kdr_mat_cols(&t->x) == kdr_mat_cols(&with->x))
 		return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_DATA, "task %s has %lld columns but task %s has %lld: align them first",
+	return kdri_fail(ctx, KDR_ERR_DATA,
+	                 "data set %s has %lld columns, but data set %s has %lld; align them first",
 	                 kdri_task_name(t), (long long)kdr_mat_cols(&t->x), kdri_task_name(with),
 	                 (long long)kdr_mat_cols(&with->x));
 }
@@ -85,8 +86,7 @@ static kdr_status check_not_empty(kdr_context *ctx, const char *what, const int6
 	for (int64_t j = 0; j < cols; j++)
 		if (counts[j] > 0)
 			return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_DATA, "%s: all rows are empty (zeros): nothing can be learnt of them",
-	                 what);
+	return kdri_fail(ctx, KDR_ERR_DATA, "%s: all values are zero, so nothing can be learnt", what);
 }
 
 /* Two data sets that are to be factorised together have something in both. */
@@ -106,8 +106,9 @@ static kdr_status check_shared(kdr_context *ctx, const kdr_mat *a, const char *n
 	for (int64_t j = 0; j < cols; j++)
 		shared += count[0][j] > 0 && count[1][j] > 0;
 	if (shared == 0)
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s shares no feature with %s: nothing can be carried over",
-		               name_a, name_b);
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s has no feature in common with %s, so no labels can be transferred", name_a,
+		               name_b);
 done:
 	kdri_free(ctx, count[0]);
 	kdri_free(ctx, count[1]);
@@ -120,7 +121,7 @@ static kdr_status bridging_check_classes(kdr_context *ctx, const kdri_bridging *
 	kdr_status st;
 	int64_t *count = NULL, n = kdr_mat_rows(&s->source.view);
 	if (s->classes < 2)
-		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s: at least two are needed",
+		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s; at least two are needed",
 		                 (long long)s->classes, s->classes == 1 ? "" : "es");
 	KDRI_TRY(KDRI_NEW0(ctx, &count, s->classes));
 	for (int64_t i = 0; i < n; i++)
@@ -176,7 +177,7 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
 	KDRI_TRY(kdri_part(ctx, kept, NULL, &all));
 	if (all == 0) {
 		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "no row of a source has a class: at least two classes are needed");
+		               "no row of a source has a class; at least two classes are needed");
 		goto done;
 	}
 	if (count == 1 && is_plain(parts[0]))
@@ -246,7 +247,7 @@ static kdr_status find_views(kdr_context *ctx, const kdr_problem *problem, kdri_
 	if (view[0] && kdr_mat_rows(&s->view[0]) != kdr_mat_rows(&s->view[1]))
 		st = kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "bridge views %s and %s have %lld and %lld rows: they must be views of the same samples",
+		        "the bridge views %s and %s have %lld and %lld rows, but must be views of the same samples",
 		        kdri_task_name(view[0]), kdri_task_name(view[1]),
 		        (long long)kdr_mat_rows(&s->view[0]), (long long)kdr_mat_rows(&s->view[1]));
 done:

@@ -1,11 +1,12 @@
-/* Sources, bridge and targets as the tri-factorisations want them: ttl and nmtf. SPDX-License-Identifier: BSD-3-Clause */
+/* Sources, bridge and targets in the form that the tri-factorisations of ttl and nmtf need. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #ifndef KDRI_BRIDGING_H
 #define KDRI_BRIDGING_H
 
 #include "api/method.h"
 #include "methods/ttl/trifactor.h"
 
-/* Rows to be labelled: those here, their numbers among those of all ranks, and how many these are. */
+/* Rows to be labelled: those of this rank, their numbers among those of all ranks, and the total. */
 typedef struct kdri_bridging_rows {
 	int64_t n, all;
 	int64_t *number;
@@ -26,23 +27,23 @@ typedef struct kdri_bridging {
 	kdri_bridging_rows bridge_rows, target_rows;
 } kdri_bridging;
 
-/* KDR_ERR_DATA or KDR_ERR_ARGUMENT with a line that says what is wrong. needs_bridge: as ttl does. */
+/* Returns KDR_ERR_DATA or KDR_ERR_ARGUMENT with a message if something is wrong. needs_bridge: true for ttl. */
 kdr_status kdri_bridging_new(kdr_context *ctx, const kdr_problem *problem, bool needs_bridge,
                              kdri_bridging *out);
 void kdri_bridging_free(kdr_context *ctx, kdri_bridging *s);
 
-/* The options of both methods. Twenty sweeps: from the chain more of them leave what is right behind (docs/through-a-bridge.md); from classes at
- * random they need more. */
+/* The options of both methods. The default is twenty sweeps: starting from the chain, more sweeps make results worse
+ * (docs/through-a-bridge.md); starting from random classes, more are needed. */
 enum { KDRI_BRIDGING_LOGREG, KDRI_BRIDGING_RANDOM, KDRI_BRIDGING_HALF };
 extern const char *const kdri_bridging_norms[], *const kdri_bridging_inits[];
 /* clang-format off */
 #define KDRI_OPTIONS_BRIDGING \
-	KDRI_INT("p1", 15, 1, 1e6, "feature clusters that two data sets share", .symbol = "p1"), \
-	KDRI_INT("p2", 15, 0, 1e6, "feature clusters of each data set alone; 0: all are shared", .symbol = "p2"), \
+	KDRI_INT("p1", 15, 1, 1e6, "number of feature clusters that two data sets share", .symbol = "p1"), \
+	KDRI_INT("p2", 15, 0, 1e6, "number of feature clusters of each data set alone; 0: all are shared", .symbol = "p2"), \
 	KDRI_CHOICE("norm", KDRI_TRI_RESCALE_G, kdri_bridging_norms, \
-	            "F's column sums go into A and G's rows are scaled (rescaleG), G is free (rescale) or moves within the simplex (mm), or F and G are scaled alone (paper)"), \
+	            "rescaleG: move F's column sums into A and scale G's rows; rescale: leave G free; mm: keep G in the simplex; paper: only scale F and G"), \
 	KDRI_CHOICE("init", KDRI_BRIDGING_LOGREG, kdri_bridging_inits, \
-	            "classes start from logistic regressions along the chain, at random, or all alike"), \
+	            "initial classes: from logistic regressions along the chain, at random, or all equal"), \
 	KDRI_MAX_ITER(20), \
 	KDRI_TOL(1e-6), \
 	KDRI_N_INIT(1)
@@ -57,18 +58,18 @@ kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const k
 /* The target's G from the bridge's classes, as one step of that chain. */
 kdr_status kdri_bridging_teach(kdr_context *ctx, const kdri_bridging *s, const int64_t *labels,
                                double *g_target);
-/* bridging_surest.c: labels of the rows that are sure enough of their class by p (n x c) to teach, `part` of the share of each class
- * among all rows; -1 elsewhere. */
+/* bridging_surest.c: labels of the rows whose class is certain enough according to p (n x c) to be used for training, a
+ * fraction `part` of each class; -1 for other rows. */
 kdr_status kdri_bridging_surest(kdr_context *ctx, const kdri_bridging_rows *rows, const double *p, int64_t c,
                                 const double *share, double part, int64_t *labels);
 /* The likeliest class of each row, the first of equals. */
 void kdri_likeliest(const double *p, int64_t n, int64_t c, int64_t *labels);
 
-/* Fills a set of labels from `start` (n x c): known rows become one-hot and fixed, rows of x without an entry 0 and
- * fixed: they say nothing. `known` may be NULL. */
+/* Fills a set of labels from `start` (n x c): known rows become one-hot and fixed; rows of x without an entry become 0
+ * and fixed, because they carry no information. `known` may be NULL. */
 void kdri_bridging_put(kdri_tri *t, int set, const kdr_mat *x, const int64_t *known, const double *start);
 
-/* Gives rows of which the sweeps say nothing their start back. */
+/* Restores the start of rows that the sweeps cannot label. */
 void kdri_bridging_fill(kdri_tri *t, int set, const double *start);
 
 typedef struct kdri_bridging_report {
@@ -76,13 +77,13 @@ typedef struct kdri_bridging_report {
 	int64_t iterations;
 	kdr_stop stop;
 } kdri_bridging_report;
-/* Sweeps from random F and A, and the labels as they are in t, until the objective moves by less than tol or max_iter;
- * n_init such runs, of which the one with the lowest objective stays in t. `trace` gets its values, or is NULL. */
+/* Sweeps from random F and A and the labels in t until the objective changes by less than tol or max_iter is reached; of
+ * n_init such runs the one with the lowest objective stays in t. `trace` gets its values, or is NULL. */
 kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options *options, const char *stage,
                                 kdr_result *trace, kdri_bridging_report *report);
 
-/* bridging_identity.c: which class of the target is which, asked once more after the sweeps: columns of g_target are put in
- * order where they were swapped. start: what the sweeps started from. Leaves the number "identity", how sure it is, 0 to 1. */
+/* bridging_identity.c: checks after the sweeps which class of the target is which and reorders columns of g_target that
+ * were swapped. start: the initial labels. Stores the number "identity", the certainty from 0 to 1. */
 kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
                                   const double *start, double *g_target, kdr_result *result);
 
@@ -96,7 +97,7 @@ kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const 
 	KDRI_ARRAY("association_" of, KDR_FLOAT64, "p1 x classes", \
 	           "weight of those clusters in each class"), \
 	KDRI_ARRAY("top_" of, KDR_INT64, "p1 x 10", \
-	           "the heaviest features of those clusters, as column numbers from 0")
+	           "the features with the largest weights in those clusters, as column numbers from 0")
 /* clang-format on */
 /* F1, A1 and the heaviest features of each shared cluster of a side, as arrays shared_<name>, association_<name>,
  * top_<name>. */

@@ -1,21 +1,24 @@
 /* Which class is which after the sweeps. SPDX-License-Identifier: BSD-3-Clause
  *
- * The sweeps find classes of the target, but which is which was settled by the start alone, and where source and target share nothing the
- * start is weak: now and then they end with the classes swapped and nearly all labels wrong. So they are asked again afterwards, on
- * random halves of the features: m_a the mean of class a of the bridge as it ended (without a bridge, of the source), t_b that of class b
- * of the target, m and t those of all rows, v_j the mean square of feature j in the target,
+ * The sweeps find classes of the target, but only the start determines which is which. If source and target share
+ * nothing, the start is weak: sometimes the classes end up swapped and nearly all labels are wrong. The assignment is
+ * therefore checked afterwards, on random halves of the features: m_a the mean of class a of the bridge as it ended
+ * (without a bridge, of the source), t_b that of class b of the target, m and t those of all rows, v_j the mean square
+ * of feature j in the target,
  *
  *   (E1)  e^r_ab = sum over features j of half r of (m_aj - m_j) (t_bj - t_j) / v_j, and map_r the one-to-one map of largest sum
  *   (E2)  a -> b: the one-to-one map of largest sum of  10 (n_ab / n - n_a. n_.b / n^2) + sum_r [map_r(a) = b] / (halves c);
  *         class a of the answer is class b of the sweeps
  *   (E3)  sure = mean over the halves, the start and the classes of [its own best map sends a where (E2) does]
  *
- * with n_ab the rows whose class was a by the start (the likeliest) and is b by the sweeps, n_a. and n_.b those of either. In (E1) means of sets do not
- * count, so that what tells sets apart does not mislead; and a word counts by how far the classes differ in it, not by how common it is.
- * The start decides unless it is near chance: on 240 splits of newsgroups it is right in two thirds of the rows or more, even where the sweeps
- * went to the other side (rec - talk), while halves match the wrong classes where few words tell them apart (seven splits of 40 of sci - talk). Where
- * for two classes it agrees with the sweeps in .45 to .55 of the rows, halves that are of one mind settle it. Rows whose class is known, or labels
- * given to start from, leave nothing to settle: nothing is moved. Means and counts are those of the rows of all ranks. */
+ * with n_ab the rows whose class was a by the start (the likeliest) and is b by the sweeps, n_a. and n_.b those of
+ * either. In (E1) means of sets do not count, so that what tells sets apart does not mislead; and a word counts by how
+ * far the classes differ in it, not by how common it is. The start decides unless it is near chance: on 240 splits of
+ * newsgroups it is right in two thirds of the rows or more, even where the sweeps went to the other side (rec - talk),
+ * while halves match the wrong classes where few words tell them apart (seven splits of 40 of sci - talk). Where for two
+ * classes it agrees with the sweeps in .45 to .55 of the rows, halves that are of one mind settle it. Rows whose class
+ * is known, or labels given to start from, leave nothing to settle: nothing is moved. Means and counts are those of the
+ * rows of all ranks. */
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
 #include "methods/ttl/bridging.h"
@@ -105,7 +108,7 @@ done:
 	return st;
 }
 
-/* What the start says, in (E2). */
+/* The contribution of the start in (E2). */
 static kdr_status ask_start(kdr_context *ctx, const work *w)
 {
 	kdr_status st;
@@ -156,12 +159,11 @@ static kdr_status bridging_identity_say(kdr_context *ctx, const work *w, bool mo
 	if (moved)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "the sweeps had swapped classes of the target; they were put back by what sets classes of the labelled side apart"));
+		        "the iterations had swapped classes of the target; this was corrected with features that distinguish the classes of the labelled data"));
 	if (sure < unsure)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "which class of the target is which is not sure: of %d random halves of the features and the start %.0f %% agree; "
-		        "check some samples",
+		        "the assignment of class names in the target is uncertain: of %d random halves of the features and the initial labels, %.0f %% agree; check some samples",
 		        HALVES, 100 * sure));
 done:
 	return st;

@@ -1,27 +1,30 @@
-/* Where the labels of a bridged transfer start, and the sweeps from there. SPDX-License-Identifier: BSD-3-Clause
+/* Initial labels of a bridged transfer, and the sweeps from them. SPDX-License-Identifier: BSD-3-Clause
  *
- * Which column of G is which class is settled by the start: from labels that know nothing, sweeps end with the classes right or
- * swapped by chance. So by default G starts from a chain of logistic regressions, one class against the rest: trained on
- * the source and applied to the bridge, then trained on the bridge's likeliest classes and applied to the target. However
- * weak, it tilts the balance. Zeros would stay zeros: each row is mixed with the uniform one,
+ * The start determines which column of G is which class: from uninformative labels, sweeps end with the classes right or
+ * swapped by chance. By default G therefore starts from a chain of logistic regressions, one class against the rest:
+ * trained on the source and applied to the bridge, then trained on the bridge's likeliest classes and applied to the
+ * target. However weak, it tilts the balance. Zeros would stay zeros: each row is mixed with the uniform one,
  *
  *   (E1)  g = (1 - mix) p + mix / c.
  *
- * A regression's constant does not carry over: where half of its words are missing, all scores lean to one side, and the chain
- * would hand on that class alone. So the classes keep their shares: with q_k the share of class k in the training labels,
+ * The constant of a regression does not suit other data: if half of its words are missing, all scores are biased to one
+ * side, and the chain would pass on only that class. The classes therefore keep their proportions: with q_k the share of
+ * class k in the training labels,
  *
  *   (E2)  p_ik <- r_k p_ik / sum over k of r_k p_ik,   r such that the mean of column k is q_k.
  *
- * On the newsgroups' tasks this lifts the chain from 47-64 % of right classes to 58-92 %. Then the rows that were taught teach:
+ * On the newsgroups' tasks this lifts the chain from 47-64 % of right classes to 58-92 %. Then the rows that were taught
+ * teach:
  *
  *   (E3)  rows and classes by p_ik / q_k, the largest first: row i gets class k unless it has one or k has its share of the rows; of
  *         each class the first half of them join the labelled rows, then four fifths, then all, the regression trained anew each time
  *
- * at each step of the chain: words that the labelled set lacks can only be learnt so. On the newsgroups' tasks: 87-98 %. Taking the
- * likeliest class in place of shares leaves small classes without a row: where there are four, of which one has half of all rows,
- * everything ends in that one.
+ * at each step of the chain: words that the labelled set lacks can only be learnt so. On the newsgroups' tasks: 87-98 %.
+ * Taking the likeliest class in place of shares leaves small classes without a row: where there are four, of which one
+ * has half of all rows, everything ends in that one.
  *
- * Rows may be held by several ranks: shares and means are then those of all of them, and everything else is the same on each. */
+ * Rows may be held by several ranks: shares and means are then those of all of them, and everything else is the same on
+ * each. */
 #include "api/method.h"
 #include "comm/comm.h"
 #include "engine/linear/linear.h"
@@ -380,7 +383,7 @@ static kdr_status run_once(kdr_context *ctx, kdri_tri *t, const kdr_options *opt
 		v->trace[r->iterations++] = r->value = kdri_tri_objective(t);
 		if (!isfinite(r->value)) {
 			st = kdri_fail(ctx, KDR_ERR_NUMERIC,
-			               "the objective is no number after sweep %lld: scale the data",
+			               "the objective is not a number after iteration %lld; scale the data",
 			               (long long)r->iterations);
 			goto done;
 		}

@@ -1,12 +1,13 @@
-/* The surest answers of each class, which teach the others. SPDX-License-Identifier: BSD-3-Clause
+/* The most certain predictions of each class, which are used for training. SPDX-License-Identifier: BSD-3-Clause
  *
- * Row i claims class k by its lift l_ik = p_ik / q_k, q_k the share of the class. In the order of claims, the largest first, of equals the
- * lower row, then the lower class,
+ * Row i claims class k by its lift l_ik = p_ik / q_k, q_k the share of the class. In the order of claims, the largest
+ * first, of equals the lower row, then the lower class,
  *
  *   (E1)  row i gets class k unless it has one, or k has ceil(q_k n) rows; the first ceil(part q_k n) of a class teach.
  *
- * Rows may be held by several ranks, so that the list of claims is nowhere. It need not be: as long as the same classes have room, a row
- * gets the class of its largest claim on one of them, and class k is full with the claim that is the last one it has room for. So
+ * Rows may be held by several ranks, so that the list of claims is nowhere. It need not be: as long as the same classes
+ * have room, a row gets the class of its largest claim on one of them, and class k is full with the claim that is the
+ * last one it has room for. So
  *
  *   (E2)  of these last claims the first is found, rows up to there get their classes, its class is closed, and the others
  *         claim the next: at most as often as there are classes

@@ -16,16 +16,16 @@ static const char stage[] = "nmtf";
 
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_BRIDGING,
-	KDRI_OPTION_TERM("source_weight", "labelled set"),
-	KDRI_OPTION_TERM("target_weight", "set to be labelled"),
+	KDRI_OPTION_TERM("source_weight", "labelled data set"),
+	KDRI_OPTION_TERM("target_weight", "unlabelled data set"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
-	           "share of each class in the row's label, for targets and the bridge", .per_task = true,
+	           "probability of each class, for targets and the bridge", .per_task = true,
 	           .scoring = KDR_SCORING_SHARES),
-	KDRI_FIELDS_CLUSTERS("target", "the target and the set it is labelled from"),
+	KDRI_FIELDS_CLUSTERS("target", "the target and the data set it is labelled from"),
 	{ .name = NULL },
 };
 
@@ -138,7 +138,7 @@ const kdri_algo kdri_algo_nmtf = {
 	          .class_name = "NMTF",
 	          .title = "non-negative matrix tri-factorisation",
 	          .summary =
-	                  "labels a target through feature clusters shared with the source; with a bridge in two stages",
+	                  "labels a target through feature clusters shared with the source; with a bridge, in two stages",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE | KDR_ALGO_SWEEPS,
 	          .options = options_table,

@@ -1,6 +1,6 @@
 /* Coupled non-negative tri-factorisations. SPDX-License-Identifier: BSD-3-Clause
  *
- * A side is two data sets that share features clusters; a set of labels may belong to data sets of both sides, and so
+ * A side is two data sets that share feature clusters; a set of labels may belong to data sets of both sides and thereby
  * couples them. ttl has two sides (source with bridge, bridge with target), nmtf one.
  *
  *     kdri_tri t = { 0 };
@@ -8,8 +8,7 @@
  *     ... fill t.side[s].f and .a with kdri_tri_put_*, or kdri_tri_random, and t.set[k].g
  *     KDRI_TRY(kdri_tri_start(ctx, &t));
  *     KDRI_TRY(kdri_tri_sweep(ctx, &t));   again and again; kdri_tri_objective(&t) after each
- *     kdri_tri_free(ctx, &t);
- */
+ *     kdri_tri_free(ctx, &t); */
 #ifndef KDRI_TRIFACTOR_H
 #define KDRI_TRIFACTOR_H
 
@@ -17,9 +16,9 @@
 
 typedef enum kdri_tri_norm {
 	KDRI_TRI_RESCALE_G, /* column sums of F go into A; rows of G are scaled to sum 1 */
-	KDRI_TRI_RESCALE,   /* the first alone: the objective never rises */
-	KDRI_TRI_MM,        /* G moves within the simplex: the objective never rises */
-	KDRI_TRI_PAPER      /* F and G are scaled, and nothing makes up for it */
+	KDRI_TRI_RESCALE,   /* only the first: the objective never increases */
+	KDRI_TRI_MM,        /* G moves within the simplex: the objective never increases */
+	KDRI_TRI_PAPER      /* F and G are scaled without compensation */
 } kdri_tri_norm;
 
 enum { KDRI_TRI_SIDES = 2, KDRI_TRI_SETS = 3, KDRI_TRI_DATA = 4 };
@@ -65,7 +64,7 @@ typedef struct kdri_tri_side {
 typedef struct kdri_tri_set {
 	int64_t n;
 	bool constant;
-	bool *fixed;     /* n: rows that stay as they are */
+	bool *fixed;     /* n: rows that are fixed */
 	double *g, *num; /* n x c */
 	double *gram;    /* c x c: G'G */
 	int64_t sums;    /* numbers from there on that are sums over rows */

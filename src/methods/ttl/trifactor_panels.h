@@ -1,9 +1,10 @@
-/* The passes over the panels of F, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
+/* The passes over the panels of F, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * A cluster of a panel is eight lanes, in PARTS registers. What runs over classes or clusters goes in tiles of
- * several, so that several sums grow at once and none is waited for, and what one of them has loaded serves all. A sum
- * over rows has but KDRI_WIDTH lanes: the parts of a panel are added up in it, which saves its loads and stores.
- * The equations are in trifactor_rows.c. */
+ * A cluster of a panel has eight lanes, in PARTS registers. Loops over classes or clusters are tiled, so that several
+ * sums are computed at the same time without waiting for each other, and share their loads. A sum over rows has only
+ * KDRI_WIDTH lanes: the parts of a panel are added up in it, which saves loads and stores. The equations are in
+ * trifactor_rows.c. */
 #define PARTS  (LANES / KDRI_WIDTH)
 #define INLINE KDRI_TARGET static inline __attribute__((always_inline))
 /* Classes of a product (WIDE x PARTS sums), clusters of a sum over rows (HIGH x WIDE) and of a step (2 STEP x PARTS). */

@@ -51,7 +51,8 @@ static inline void trifactor_rows_load(const double *b, int64_t m, int64_t c, in
 			out[k * LANES + r] = b[(row + r) * c + k];
 }
 
-/* Asks for the next panel while this one is worked on: F is too large for the near caches, and each pass reads it anew. */
+/* Prefetches the next panel while this one is processed: F is too large for the inner caches, and each pass reads it
+ * again. */
 static inline void fetch_next(const kdri_tri_pass *p, int64_t panel, int64_t end)
 {
 	const double *next = p->f + (panel + 1) * p->q * LANES;

@@ -2,25 +2,25 @@
  *
  * [TSZY15] B. Tan, Y. Song, E. Zhong, Q. Yang: Transitive transfer learning. KDD 2015.
  *
- * Carries labels from a source to a target that have little or nothing in common, through a set of unlabelled samples, the bridge,
- * that has something in common with both. Source and bridge share feature clusters (hat), bridge and target share others
- * (tilde), and the bridge's labels are the same in both [TSZY15, eqs. 7 and 8]:
+ * Transfers labels from a source to a target that have little or nothing in common, through a set of unlabelled samples,
+ * the bridge, that has something in common with both. Source and bridge share feature clusters (hat), bridge and target
+ * share others (tilde), and the bridge's labels are the same in both [TSZY15, eqs. 7 and 8]:
  *
  *   (E1)  min  w_s |X_s' - [F1^ F2s] [A1^; A2s] G_s'|^2 + w_i |X_i' - [F1^ F2i] [A1^; A2i] G_i'|^2
  *            + w_j |X_j' - [F1~ F2j] [A1~; A2j] G_i'|^2 + w_t |X_t' - [F1~ F2t] [A1~; A2t] G_t'|^2
  *
- * over F, A, G >= 0, columns of F and rows of G summing to 1; G_s is one-hot and constant, and so are rows of G_t whose class is
- * known. X_i and X_j are the bridge in the features of the source and in those of the target: one matrix, or two views of
- * the same samples (text and images). trifactor.c has the steps, bridging_start.c where they begin.
+ * over F, A, G >= 0, columns of F and rows of G summing to 1; G_s is one-hot and constant, and so are rows of G_t whose
+ * class is known. X_i and X_j are the bridge in the features of the source and in those of the target: one matrix, or
+ * two views of the same samples (text and images). trifactor.c has the steps, bridging_start.c where they begin.
  *
  *   (E2)  a sweep: F1^, F2s, F2i, A1^, A2s, A2i; F1~, F2j, F2t, A1~, A2j, A2t; G_i; G_t; normalisation     [TSZY15, alg. 1]
  *   (E3)  class of a row: the largest entry of its row of G, the first of equals
  *
- * DEVIATION: norms in (E1) are squared, which the paper's rules (eqs. 9, 12) belong to; table 3's hats are tildes, eq. 9's
- * (s, t) are (i, j), table 7's N_T G_T is N_I G_I, and the missing rules of A~ are those of A^.
- * DEVIATION: what the normalisation of F takes away goes into A: see trifactor.c. `norm` = paper is literal.
- * DEVIATION: p = 30 clusters are split 15 + 15, which is the steadiest split on the paper's tasks.
- * Rows without an entry (empty documents) say nothing: they stay out, and keep what they started from.
+ * DEVIATION: norms in (E1) are squared, which the paper's rules (eqs. 9, 12) belong to; table 3's hats are tildes, eq.
+ * 9's (s, t) are (i, j), table 7's N_T G_T is N_I G_I, and the missing rules of A~ are those of A^. DEVIATION: what the
+ * normalisation of F takes away goes into A: see trifactor.c. `norm` = paper is literal. DEVIATION: p = 30 clusters are
+ * split 15 + 15, which is the steadiest split on the paper's tasks. Rows without an entry (empty documents) carry no
+ * information: they are excluded and keep their initial labels.
  *
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "api/method.h"
@@ -31,15 +31,15 @@ static const char stage[] = "ttl";
 static const kdr_option_desc options_table[] = {
 	KDRI_OPTIONS_BRIDGING,
 	KDRI_OPTION_TERM("source_weight", "source"),
-	KDRI_OPTION_TERM("bridge_source_weight", "bridge, beside the source,"),
-	KDRI_OPTION_TERM("bridge_target_weight", "bridge, beside the target,"),
+	KDRI_OPTION_TERM("bridge_source_weight", "bridge paired with the source"),
+	KDRI_OPTION_TERM("bridge_target_weight", "bridge paired with the target"),
 	KDRI_OPTION_TERM("target_weight", "target"),
 	{ .name = NULL },
 };
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_ARRAY("probabilities", KDR_FLOAT64, "n x classes",
-	           "share of each class in the row's label, for targets and the bridge", .per_task = true,
+	           "probability of each class, for targets and the bridge", .per_task = true,
 	           .scoring = KDR_SCORING_SHARES),
 	KDRI_FIELDS_CLUSTERS("source", "source and bridge"),
 	KDRI_FIELDS_CLUSTERS("target", "bridge and target"),
@@ -136,7 +136,7 @@ const kdri_algo kdri_algo_ttl = {
 	          .class_name = "TTL",
 	          .title = "transitive transfer learning",
 	          .summary =
-	                  "labels a distant target from a source, through a bridge that has something of both",
+	                  "labels a distant target from a source, through a bridge that has something in common with both",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE | KDR_ALGO_SWEEPS,
 	          .options = options_table,

@@ -1,7 +1,7 @@
-/* What src/io says to zlib, in a build without it. SPDX-License-Identifier: BSD-3-Clause
+/* The part of zlib's interface that src/io uses, for builds without zlib. SPDX-License-Identifier: BSD-3-Clause
  *
- * kdri_need_zlib refuses before any stream is opened, so that those calls are never made; they are here for the compiler.
- * Checksums are real: archives whose members are stored as they are can be read and written. */
+ * kdri_need_zlib fails before any stream is opened, so that these functions are never called; they exist for the
+ * compiler. Checksums are implemented: archives with uncompressed members can be read and written. */
 #ifndef KDRI_ABSENT_ZLIB_H
 #define KDRI_ABSENT_ZLIB_H
 

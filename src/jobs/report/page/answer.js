@@ -128,7 +128,7 @@ function bar(t) {
 }
 
 function answer() {
-  const warnings = list(D.warnings), doubts = tasks.flatMap((t) => [t.raw.advice].flat().filter((a) => typeof a === "string"));
+  const warnings = list(D.warnings), doubts = tasks.map((t) => [t.raw.advice].flat().filter((a) => typeof a === "string")).filter((a) => a.length);
   const line = command();
   section("answer", "Summary",
     warnings.length ? el("div", { class: "warnings", role: "note" }, el("h3", {}, plural(warnings.length, "warning")),
@@ -138,6 +138,6 @@ function answer() {
     labelled.some((t) => isNumber(object(t.raw.metrics).nmi)) ? el("p", { class: "note" },
       "Accuracy, NMI (normalised mutual information) and ARI (adjusted Rand index) compare the labels with the known classes; 1 is perfect.") : null,
     doubts.length ? el("div", { class: "advice" }, el("h3", {}, D.command === "relate" ? "Nearest data sets" : tasks.length > 1 && !isTransfer ? "What clustering together changed, and caveats" : "How reliable the result is"),
-      el("ul", {}, doubts.map((a) => el("li", {}, a)))) : null,
+      el("ul", {}, doubts.map(([first, ...more]) => el("li", {}, first, more.length ? el("ul", {}, more.map((a) => el("li", {}, a))) : null)))) : null,
     tasks.length ? el("p", { class: "command" }, el("code", {}, line), copyButton(line)) : null);
 }

@@ -1,15 +1,15 @@
-/* What is told of columns. SPDX-License-Identifier: BSD-3-Clause
+/* Column specifications: the option --columns. SPDX-License-Identifier: BSD-3-Clause
  *
  *   items = item { "," item }
  *   item  = name                 these columns and no others
- *         | "+" name             as well, though it would be left out or taken for row names
- *         | "-" name             left out
- *         | ["+"] name ":" kind  taken for that: number, category, date, dmy, mdy, id, text
- *         | "-*"                 columns that are not named are left out
+ *         | "+" name             also this column, although it would be skipped or used as row names
+ *         | "-" name             skipped
+ *         | ["+"] name ":" kind  of this kind: number, category, date, dmy, mdy, id, text
+ *         | "-*"                 columns that are not named are skipped
  *         | "*:number"           columns that are not named are numbers
  *
- * A name with a comma or colon stands in quotes, doubled inside; after the closing quote a "?" says that the column
- * need not be there. Without a title a column is named by its number, from 1, or x1, x2, ... */
+ * A name with a comma or colon stands in quotes, doubled inside; after the closing quote a "?" says that the column need
+ * not be there. Without a title a column is named by its number, from 1, or x1, x2, ... */
 #include "io/table/table.h"
 
 static const struct {
@@ -26,16 +26,16 @@ static const struct {
 	{ "text", KDR_COLUMN_TEXT, 0 },
 };
 
-void kdri_wishes_free(kdr_context *ctx, kdri_wishes *w)
+void kdri_column_specs_free(kdr_context *ctx, kdri_column_specs *w)
 {
 	for (int64_t i = 0; i < w->count; i++)
 		kdri_free(ctx, w->items[i].name);
 	kdri_free(ctx, w->items);
-	*w = (kdri_wishes){ 0 };
+	*w = (kdri_column_specs){ 0 };
 }
 
 /* The name at *p, in quotes or up to a comma or colon. */
-static kdr_status take_name(kdr_context *ctx, const char **p, kdri_wish *item)
+static kdr_status take_name(kdr_context *ctx, const char **p, kdri_column_spec *item)
 {
 	kdr_status st = KDR_OK;
 	const char *q = *p;
@@ -56,7 +56,7 @@ static kdr_status take_name(kdr_context *ctx, const char **p, kdri_wish *item)
 	}
 	*to = '\0';
 	if (*q != '"')
-		return kdri_fail(ctx, KDR_ERR_OPTION, "columns: '%.60s': a quote opens and never closes", *p);
+		return kdri_fail(ctx, KDR_ERR_OPTION, "columns: '%.60s': missing closing quote", *p);
 	q++;
 	item->optional = *q == '?';
 	*p = q + item->optional;
@@ -64,7 +64,7 @@ done:
 	return st;
 }
 
-static kdr_status take_kind(kdr_context *ctx, const char **p, kdri_wish *item)
+static kdr_status take_kind(kdr_context *ctx, const char **p, kdri_column_spec *item)
 {
 	size_t n = strcspn(*p, ",");
 	for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
@@ -76,14 +76,14 @@ static kdr_status take_kind(kdr_context *ctx, const char **p, kdri_wish *item)
 		}
 	return kdri_fail(
 	        ctx, KDR_ERR_OPTION,
-	        "columns: '%.*s' of column '%.60s' is unknown: number, category, date, dmy, mdy, id or text are allowed",
+	        "columns: unknown type '%.*s' of column '%.60s'; use number, category, date, dmy, mdy, id or text",
 	        (int)KDRI_MIN(n, 40), *p, item->name);
 }
 
-static kdr_status take_item(kdr_context *ctx, const char **p, kdri_wishes *w)
+static kdr_status take_item(kdr_context *ctx, const char **p, kdri_column_specs *w)
 {
 	kdr_status st;
-	kdri_wish item = { .kind = -1 };
+	kdri_column_spec item = { .kind = -1 };
 	while (kdri_is_blank(**p))
 		(*p)++;
 	const char *start = *p;
@@ -103,12 +103,14 @@ static kdr_status take_item(kdr_context *ctx, const char **p, kdri_wishes *w)
 		w->only = w->only || item.leave;
 		w->numbers = w->numbers || (colon && item.kind == KDR_COLUMN_NUMBER);
 		if (!item.leave && !(colon && item.kind == KDR_COLUMN_NUMBER))
-			st = kdri_fail(ctx, KDR_ERR_OPTION,
-			               "columns: '%.20s': of * only -* and *:number are allowed", start);
+			st = kdri_fail(
+			        ctx, KDR_ERR_OPTION,
+			        "columns: '%.20s' is not valid; with *, only -* and *:number are allowed",
+			        start);
 	} else if (item.name[0] == '\0' && !quoted) {
-		st = kdri_fail(ctx, KDR_ERR_OPTION, "columns: there is no name in '%.40s'", start);
+		st = kdri_fail(ctx, KDR_ERR_OPTION, "columns: '%.40s' has no column name", start);
 	} else if (item.leave && colon) {
-		st = kdri_fail(ctx, KDR_ERR_OPTION, "columns: '%.40s': a column that is left out has no kind",
+		st = kdri_fail(ctx, KDR_ERR_OPTION, "columns: '%.40s': a skipped column cannot have a type",
 		               start);
 	} else {
 		w->only = w->only || (!colon && !item.leave && !item.keep);
@@ -120,11 +122,11 @@ done:
 	return st;
 }
 
-kdr_status kdri_wishes_read(kdr_context *ctx, const char *text, kdri_wishes *out)
+kdr_status kdri_column_specs_read(kdr_context *ctx, const char *text, kdri_column_specs *out)
 {
 	kdr_status st = KDR_OK;
 	int64_t most = 1;
-	kdri_wishes w = { 0 };
+	kdri_column_specs w = { 0 };
 	if (!text || !text[0])
 		return KDR_OK;
 	for (const char *p = text; *p; p++)
@@ -136,8 +138,8 @@ kdr_status kdri_wishes_read(kdr_context *ctx, const char *text, kdri_wishes *out
 			break;
 	}
 	*out = w;
-	w = (kdri_wishes){ 0 };
+	w = (kdri_column_specs){ 0 };
 done:
-	kdri_wishes_free(ctx, &w);
+	kdri_column_specs_free(ctx, &w);
 	return st;
 }
