@@ -1,5 +1,5 @@
 /* BLAS on one thread, with its own integers. SPDX-License-Identifier: BSD-3-Clause */
-#include "matrix/lapack.h"
+#include "matrix/blas.h"
 
 #include <limits.h>
 
