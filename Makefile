@@ -29,7 +29,7 @@ check:
 
 # What takes longer: clang-tidy, fuzzing (a while for each reader, two to a core; longer: make fuzz FUZZ_SECONDS=600), the
 # tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, the
-# program under mpirun, and a build with nothing but C, BLAS and LAPACK. Each stage says its name and its seconds.
+# program under mpirun, and a build with nothing but a C compiler. Each stage says its name and its seconds.
 FUZZ_SECONDS ?= 20
 STAGE = @tools/stage.sh
 check-deep:

@@ -1,6 +1,6 @@
 # What kindred is built on; docs/dependencies.md says why. SPDX-License-Identifier: BSD-3-Clause
 #
-# A C compiler, BLAS and LAPACK are needed. Everything else is a part that can be left out: KINDRED_<PART> is ON (stop
+# A C compiler is needed, and BLAS and LAPACK unless KINDRED_BLAS is builtin. Everything else is a part that can be left out: KINDRED_<PART> is ON (stop
 # where it is missing), OFF (do without) or AUTO (take it if it is there). What a build lacks it says itself: in the summary
 # here, in 'kindred version -v', and in the one line of a command that would need it.
 
@@ -39,21 +39,29 @@ function(kindred_part name package)
   set(KINDRED_SUMMARY ${KINDRED_SUMMARY} "${lower}: ${line}" PARENT_SCOPE)
 endfunction()
 
-# BLAS and LAPACK: OpenBLAS's OpenMP build if it is available (one thread pool for both), else whatever
-# FindBLAS and FindLAPACK give.
-file(GLOB KINDRED_BLAS_DIRS /usr/lib/*/openblas-openmp)
-find_library(KINDRED_OPENBLAS NAMES openblas HINTS ${KINDRED_BLAS_DIRS})
+# BLAS and LAPACK. system: OpenBLAS's OpenMP build if it is available (one thread pool for both), else whatever FindBLAS and
+# FindLAPACK give. builtin: our own (src/matrix/builtin).
+set(KINDRED_BLAS system CACHE STRING "BLAS and LAPACK: system (an installed library) or builtin")
+set_property(CACHE KINDRED_BLAS PROPERTY STRINGS system builtin)
 add_library(kindred_blas INTERFACE)
-if(KINDRED_OPENBLAS)
-  target_link_libraries(kindred_blas INTERFACE ${KINDRED_OPENBLAS})
-  set(KINDRED_BLAS_LIBRARY ${KINDRED_OPENBLAS})
-  list(APPEND KINDRED_LINK ${KINDRED_OPENBLAS})
+if(KINDRED_BLAS STREQUAL "builtin")
+  set(KINDRED_BLAS_LIBRARY builtin)
+elseif(NOT KINDRED_BLAS STREQUAL "system")
+  message(FATAL_ERROR "KINDRED_BLAS=${KINDRED_BLAS}: use system or builtin")
 else()
-  find_package(BLAS REQUIRED)
-  find_package(LAPACK REQUIRED)
-  target_link_libraries(kindred_blas INTERFACE LAPACK::LAPACK BLAS::BLAS)
-  list(APPEND KINDRED_LINK ${LAPACK_LIBRARIES} ${BLAS_LIBRARIES})
-  list(GET BLAS_LIBRARIES 0 KINDRED_BLAS_LIBRARY)
+  file(GLOB KINDRED_BLAS_DIRS /usr/lib/*/openblas-openmp)
+  find_library(KINDRED_OPENBLAS NAMES openblas HINTS ${KINDRED_BLAS_DIRS})
+  if(KINDRED_OPENBLAS)
+    target_link_libraries(kindred_blas INTERFACE ${KINDRED_OPENBLAS})
+    set(KINDRED_BLAS_LIBRARY ${KINDRED_OPENBLAS})
+    list(APPEND KINDRED_LINK ${KINDRED_OPENBLAS})
+  else()
+    find_package(BLAS REQUIRED)
+    find_package(LAPACK REQUIRED)
+    target_link_libraries(kindred_blas INTERFACE LAPACK::LAPACK BLAS::BLAS)
+    list(APPEND KINDRED_LINK ${LAPACK_LIBRARIES} ${BLAS_LIBRARIES})
+    list(GET BLAS_LIBRARIES 0 KINDRED_BLAS_LIBRARY)
+  endif()
 endif()
 list(APPEND KINDRED_SUMMARY "blas, lapack: ${KINDRED_BLAS_LIBRARY}")
 

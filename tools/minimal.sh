@@ -1,5 +1,5 @@
 #!/bin/sh
-# A build with nothing but a C compiler, BLAS and LAPACK: every other part is left out, and the compiled tests and those of the
+# A build with nothing but a C compiler: every other part is left out, BLAS is the built-in one, and the compiled tests and those of the
 # command line are run. Tests of missing parts are skipped. -O1 compiles in half the time, and the tests take as long.
 # Usage: tools/minimal.sh [JOBS]
 set -eu
@@ -8,7 +8,7 @@ jobs=${1:-2}
 build=build/minimal
 generator="Unix Makefiles"
 command -v ninja >/dev/null 2>&1 && generator=Ninja
-off=""
+off="-DKINDRED_BLAS=builtin"
 for part in HDF5 ZLIB EXPAT UTF8PROC STEMMER LIBSVM ICONV OPENMP CMOCKA CUDA; do
 	off="$off -DKINDRED_$part=OFF"
 done
@@ -16,6 +16,7 @@ done
 cmake -S . -B "$build" -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DKINDRED_WERROR=ON -DKINDRED_BENCH=OFF $off
 cmake --build "$build" -j "$jobs"
 "$build"/cli/kindred version -v
+"$build"/cli/kindred version -v | grep -q '^blas: builtin$'
 for part in hdf5 zlib expat utf8proc stemmer libsvm iconv; do
 	"$build"/cli/kindred version -v | grep -q "^$part: no: " || {
 		echo "minimal: the build says nothing of $part" >&2

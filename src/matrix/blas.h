@@ -1,7 +1,8 @@
 /* BLAS and LAPACK inside matrix/. SPDX-License-Identifier: BSD-3-Clause
  *
  * The routines that the library needs, on row-major matrices. blas_system.c calls an installed BLAS and LAPACK through their
- * Fortran interface, which every implementation has. All of them work on the calling thread alone. */
+ * Fortran interface, which every implementation has; builtin/ has an implementation of our own. All of them
+ * work on the calling thread alone. */
 #ifndef KDRI_BLAS_H
 #define KDRI_BLAS_H
 
@@ -21,6 +22,9 @@ void kdri_ssyrk(bool trans, int64_t n, int64_t k, float alpha, const float *a, i
 /* y = alpha op(A) x + beta y, with A of rows x cols before op; incx and incy are the distances between entries. */
 void kdri_dgemv(bool trans, int64_t rows, int64_t cols, double alpha, const double *a, int64_t lda,
                 const double *x, int64_t incx, double beta, double *y, int64_t incy);
+
+/* y += x (blas.c) */
+void kdri_add_floats(const float *x, float *y, int64_t n);
 
 /* L (n x n) is lower triangular. B (n x k) becomes L^-1 B, or L'^-1 B if trans is set. */
 void kdri_solve_left(bool trans, int64_t n, int64_t k, const double *l, int64_t ldl, double *b, int64_t ldb);

@@ -170,8 +170,7 @@ static void add_splits(kdr_context *ctx, const kdri_block *parts, int64_t splits
 		for (int64_t s = 1; s < splits; s++) {
 			kdri_block from = kdri_block_part(*parts, (s - 1) * c->rows + i, 0, 1, cols);
 			if (c->floats)
-				for (int64_t j = 0; j < cols; j++)
-					((float *)to.data)[j] += ((const float *)from.data)[j];
+				kdri_add_floats(from.data, to.data, cols);
 			else
 				kdri_axpy(1, from.data, to.data, cols);
 		}
