@@ -20,7 +20,7 @@ import reproduction
 import statements
 import transfer
 
-PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/statements.md", "docs/notes/transfer.md")]
+PAGES = [common.ROOT / p for p in ("README.md", "docs/transfer.md", "docs/through-a-bridge.md", "docs/scale.md", "docs/notes/statements.md", "docs/notes/transfer.md", "docs/notes/blas.md")]
 
 
 def rows_of(name):
@@ -452,9 +452,18 @@ def said(what):
 
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
+# --- docs/notes/blas.md ---------------------------------------------------------------------------------------------------
+
+
+def blas():
+    """Times of the built-in BLAS and of another one; the last column is their quotient."""
+    return markdown(["operation", "built-in", "OpenBLAS", "OpenBLAS / built-in"],
+                    [[r["case"], *("%.3g ms" % (1e3 * float(r[key])) for key in ("kindred_s", "peer_s")), r["ratio"]] for r in rows_of("blas")])
+
+
 MAKERS = {"speed": lambda _: speed(), "800": preset, "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 
