@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo python check check-deep regression fuzz tsan coverage bench install format clean
+.PHONY: all static setup demo python check check-deep regression fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -13,6 +13,11 @@ setup:
 # Builds, and runs the main job on built-in data; the last line says where the result lies.
 demo: all
 	build/release/cli/kindred demo -o demo
+
+# One program without dependencies, tested in an empty root: build/static/kindred-VERSION-linux-ARCH.tar.gz
+static:
+	@tools/setup.sh build
+	tools/static.sh $(JOBS)
 
 # The Python package, in build/release/venv.
 python: all

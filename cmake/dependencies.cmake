@@ -71,6 +71,9 @@ kindred_part(EXPAT libexpat1-dev HEADER expat.h LIBRARY expat)
 kindred_part(UTF8PROC libutf8proc-dev HEADER utf8proc.h LIBRARY utf8proc)
 kindred_part(STEMMER libstemmer-dev HEADER libstemmer.h LIBRARY stemmer)
 kindred_part(LIBSVM libsvm-dev HEADER libsvm/svm.h LIBRARY svm)
+if(KINDRED_STATIC AND KINDRED_HAVE_LIBSVM) # which is C++
+  target_link_libraries(kindred_libsvm INTERFACE stdc++ m)
+endif()
 # Part of most C libraries.
 set(KINDRED_ICONV AUTO CACHE STRING "iconv: ON, OFF or AUTO (take it if it is there)")
 set_property(CACHE KINDRED_ICONV PROPERTY STRINGS AUTO ON OFF)
