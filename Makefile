@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
+.PHONY: all static setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -13,6 +13,11 @@ setup:
 # Builds, and runs the main job on built-in data; the last line says where the result lies.
 demo: all
 	build/release/cli/kindred demo -o demo
+
+# One program without dependencies, tested in an empty root: build/static/kindred-VERSION-linux-ARCH.tar.gz
+static:
+	@tools/setup.sh build
+	tools/static.sh $(JOBS)
 
 # The Python package, in build/release/venv.
 python: all
@@ -36,7 +41,7 @@ check:
 
 # What takes longer: clang-tidy, fuzzing (a while for each reader, two to a core; longer: make fuzz FUZZ_SECONDS=600), the
 # tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, the
-# program under mpirun, and a build with nothing but C, BLAS and LAPACK. Each stage says its name and its seconds.
+# program under mpirun, and a build with nothing but a C compiler. Each stage says its name and its seconds.
 FUZZ_SECONDS ?= 20
 STAGE = @tools/stage.sh
 check-deep:

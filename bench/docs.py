@@ -518,9 +518,18 @@ def quality(kind):
 
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
+# --- docs/notes/blas.md ---------------------------------------------------------------------------------------------------
+
+
+def blas():
+    """Times of the built-in BLAS and of another one; the last column is their quotient."""
+    return markdown(["operation", "built-in", "OpenBLAS", "OpenBLAS / built-in"],
+                    [[r["case"], *("%.3g ms" % (1e3 * float(r[key])) for key in ("kindred_s", "peer_s")), r["ratio"]] for r in rows_of("blas")])
+
+
 MAKERS = {"speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "scaling": scaling, "said": said, "tables-transfer": tables_transfer}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 

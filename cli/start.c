@@ -40,10 +40,18 @@ bool cli_room(size_t bytes)
 
 enum { MEGABYTE = 1 << 20, MOST_VARIABLES = 4096 };
 /* A buffer of OpenBLAS at the load and one for a product, and the memory of a small job. */
+#ifdef KINDRED_BUILTIN_BLAS
+static const size_t room_needed = (size_t)24 * MEGABYTE;
+static const bool openblas = false;
+#define ROOM_TEXT "100 MB"
+#else
+static const bool openblas = true;
+#define ROOM_TEXT "250 MB, on x86-64 600 MB"
 #ifdef __aarch64__
 static const size_t room_needed = (size_t)(2 * 34 + 24) * MEGABYTE;
 #else
 static const size_t room_needed = (size_t)(2 * 130 + 24) * MEGABYTE;
+#endif
 #endif
 
 static bool is_set(char *const *environment, const char *name)
@@ -65,14 +73,14 @@ static void start_settle(char **argv, char **environment)
 	if (!cli_room(room_needed)) {
 		static const char line[] =
 		        "kindred: the limit on address space (ulimit -v) is too low for the libraries that the program uses; "
-		        "set it to at least 250 MB, on x86-64 600 MB\n";
+		        "set it to at least " ROOM_TEXT "\n";
 		ssize_t written = write(STDERR_FILENO, line, sizeof line - 1);
 		(void)written;
 		_exit(EXIT_OTHER);
 	}
 	/* If the user has set one of the variables about waiting, both stay unchanged. */
 	bool waiting = is_set(environment, "OMP_WAIT_POLICY") || is_set(environment, "GOMP_SPINCOUNT");
-	bool blas = is_set(environment, "OPENBLAS_NUM_THREADS");
+	bool blas = !openblas || is_set(environment, "OPENBLAS_NUM_THREADS");
 	if (waiting && blas)
 		return;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);

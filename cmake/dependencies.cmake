@@ -1,6 +1,6 @@
 # What kindred is built on; docs/dependencies.md says why. SPDX-License-Identifier: BSD-3-Clause
 #
-# A C compiler, BLAS and LAPACK are needed. Everything else is a part that can be left out: KINDRED_<PART> is ON (stop
+# A C compiler is needed, and BLAS and LAPACK unless KINDRED_BLAS is builtin. Everything else is a part that can be left out: KINDRED_<PART> is ON (stop
 # where it is missing), OFF (do without) or AUTO (take it if it is there). What a build lacks it says itself: in the summary
 # here, in 'kindred version -v', and in the one line of a command that would need it.
 
@@ -39,34 +39,31 @@ function(kindred_part name package)
   set(KINDRED_SUMMARY ${KINDRED_SUMMARY} "${lower}: ${line}" PARENT_SCOPE)
 endfunction()
 
-# BLAS and LAPACK: OpenBLAS's OpenMP build if it is there (one thread pool for both), else whatever
-# FindBLAS and FindLAPACK give, as long as it has the CBLAS interface.
-file(GLOB KINDRED_BLAS_DIRS /usr/lib/*/openblas-openmp)
-find_library(KINDRED_OPENBLAS NAMES openblas HINTS ${KINDRED_BLAS_DIRS})
-find_path(KINDRED_CBLAS_INCLUDE NAMES cblas.h
-          PATH_SUFFIXES ${CMAKE_LIBRARY_ARCHITECTURE} ${CMAKE_LIBRARY_ARCHITECTURE}/openblas-openmp openblas)
+# BLAS and LAPACK. system: OpenBLAS's OpenMP build if it is available (one thread pool for both), else whatever FindBLAS and
+# FindLAPACK give. builtin: our own (src/matrix/builtin).
+set(KINDRED_BLAS system CACHE STRING "BLAS and LAPACK: system (an installed library) or builtin")
+set_property(CACHE KINDRED_BLAS PROPERTY STRINGS system builtin)
 add_library(kindred_blas INTERFACE)
-if(KINDRED_OPENBLAS)
-  target_link_libraries(kindred_blas INTERFACE ${KINDRED_OPENBLAS})
-  set(KINDRED_BLAS ${KINDRED_OPENBLAS})
-  list(APPEND KINDRED_LINK ${KINDRED_OPENBLAS})
+if(KINDRED_BLAS STREQUAL "builtin")
+  set(KINDRED_BLAS_LIBRARY builtin)
+elseif(NOT KINDRED_BLAS STREQUAL "system")
+  message(FATAL_ERROR "KINDRED_BLAS=${KINDRED_BLAS}: use system or builtin")
 else()
-  find_package(BLAS REQUIRED)
-  find_package(LAPACK REQUIRED)
-  find_library(KINDRED_CBLAS NAMES cblas)
-  target_link_libraries(kindred_blas INTERFACE LAPACK::LAPACK BLAS::BLAS)
-  list(APPEND KINDRED_LINK ${LAPACK_LIBRARIES} ${BLAS_LIBRARIES})
-  if(KINDRED_CBLAS)
-    target_link_libraries(kindred_blas INTERFACE ${KINDRED_CBLAS})
-    list(APPEND KINDRED_LINK ${KINDRED_CBLAS})
+  file(GLOB KINDRED_BLAS_DIRS /usr/lib/*/openblas-openmp)
+  find_library(KINDRED_OPENBLAS NAMES openblas HINTS ${KINDRED_BLAS_DIRS})
+  if(KINDRED_OPENBLAS)
+    target_link_libraries(kindred_blas INTERFACE ${KINDRED_OPENBLAS})
+    set(KINDRED_BLAS_LIBRARY ${KINDRED_OPENBLAS})
+    list(APPEND KINDRED_LINK ${KINDRED_OPENBLAS})
+  else()
+    find_package(BLAS REQUIRED)
+    find_package(LAPACK REQUIRED)
+    target_link_libraries(kindred_blas INTERFACE LAPACK::LAPACK BLAS::BLAS)
+    list(APPEND KINDRED_LINK ${LAPACK_LIBRARIES} ${BLAS_LIBRARIES})
+    list(GET BLAS_LIBRARIES 0 KINDRED_BLAS_LIBRARY)
   endif()
-  list(GET BLAS_LIBRARIES 0 KINDRED_BLAS)
 endif()
-list(APPEND KINDRED_SUMMARY "blas, lapack: ${KINDRED_BLAS}")
-if(NOT KINDRED_CBLAS_INCLUDE)
-  message(FATAL_ERROR "cblas.h was not found: install libopenblas-openmp-dev (Debian/Ubuntu), or run 'make setup'")
-endif()
-target_include_directories(kindred_blas SYSTEM INTERFACE ${KINDRED_CBLAS_INCLUDE})
+list(APPEND KINDRED_SUMMARY "blas, lapack: ${KINDRED_BLAS_LIBRARY}")
 
 kindred_part(HDF5 libhdf5-dev HEADER hdf5.h LIBRARY hdf5_serial hdf5 SUFFIXES hdf5/serial)
 kindred_part(ZLIB zlib1g-dev HEADER zlib.h LIBRARY z)
@@ -74,6 +71,9 @@ kindred_part(EXPAT libexpat1-dev HEADER expat.h LIBRARY expat)
 kindred_part(UTF8PROC libutf8proc-dev HEADER utf8proc.h LIBRARY utf8proc)
 kindred_part(STEMMER libstemmer-dev HEADER libstemmer.h LIBRARY stemmer)
 kindred_part(LIBSVM libsvm-dev HEADER libsvm/svm.h LIBRARY svm)
+if(KINDRED_STATIC AND KINDRED_HAVE_LIBSVM) # which is C++
+  target_link_libraries(kindred_libsvm INTERFACE stdc++ m)
+endif()
 # Part of most C libraries.
 set(KINDRED_ICONV AUTO CACHE STRING "iconv: ON, OFF or AUTO (take it if it is there)")
 set_property(CACHE KINDRED_ICONV PROPERTY STRINGS AUTO ON OFF)

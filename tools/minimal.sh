@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds kindred with only a C compiler, BLAS and LAPACK, without any optional library, and runs the compiled tests and those of the command
-# line. Tests of missing parts are skipped. -O1 halves the compile time, and the tests take as long as with -O2.
+# Builds kindred with only a C compiler, with the built-in BLAS and without any optional library, and runs the compiled tests and those of
+# the command line. Tests of missing parts are skipped. -O1 halves the compile time, and the tests take as long as with -O2.
 # Usage: tools/minimal.sh [JOBS]
 set -eu
 cd "$(dirname "$0")/.."
@@ -8,7 +8,7 @@ jobs=${1:-2}
 build=build/minimal
 generator="Unix Makefiles"
 command -v ninja >/dev/null 2>&1 && generator=Ninja
-off=""
+off="-DKINDRED_BLAS=builtin"
 for part in HDF5 ZLIB EXPAT UTF8PROC STEMMER LIBSVM ICONV OPENMP CMOCKA CUDA; do
 	off="$off -DKINDRED_$part=OFF"
 done
@@ -16,6 +16,7 @@ done
 cmake -S . -B "$build" -G "$generator" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DKINDRED_WERROR=ON -DKINDRED_BENCH=OFF $off
 cmake --build "$build" -j "$jobs"
 "$build"/cli/kindred version -v
+"$build"/cli/kindred version -v | grep -q '^blas: builtin$'
 for part in hdf5 zlib expat utf8proc stemmer libsvm iconv; do
 	"$build"/cli/kindred version -v | grep -q "^$part: no: " || {
 		echo "minimal: the build says nothing of $part" >&2

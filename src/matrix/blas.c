@@ -1,5 +1,5 @@
 /* BLAS on one thread, with its own integers. SPDX-License-Identifier: BSD-3-Clause */
-#include "matrix/lapack.h"
+#include "matrix/blas.h"
 
 #include <limits.h>
 
@@ -29,4 +29,12 @@ kdr_status kdri_blas_int(kdr_context *ctx, int64_t size, const char *what)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s is %lld, but BLAS allows 0 to %d", what,
 		                 (long long)size, INT_MAX);
 	return KDR_OK;
+}
+
+KDRI_KERNEL
+void kdri_add_floats(const float *restrict x, float *restrict y, int64_t n)
+{
+#pragma omp simd
+	for (int64_t i = 0; i < n; i++)
+		y[i] += x[i];
 }

@@ -2,13 +2,13 @@
  *
  * Right-looking, in blocks of BLOCK columns. With A cut into the block column at hand and the rest,
  *
- *   (E1)  L11 L11' = A11                  LAPACK, one thread
+ *   (E1)  L11 L11' = A11                  one thread
  *   (E2)  L21 = A21 L11^-T                panels of rows, in parallel
  *   (E3)  A22 <- A22 - L21 L21'           tiles of the lower triangle, in parallel
  *
  * n^3 / 3 flops, nearly all of them in (E3), where each tile of 256 x 256 does 16 flops a byte. The
  * block sizes are fixed, so the factor is the same for any number of threads. */
-#include "matrix/lapack.h"
+#include "matrix/blas.h"
 
 enum { BLOCK = 128, PANEL = 256, SOLVE_COLS = 64 };
 
@@ -19,8 +19,7 @@ static void solve_panel(kdr_context *ctx, int64_t n, double *a, int64_t lda, int
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n - below > PANEL)
 	for (int64_t p = 0; p < panels; p++) {
 		int64_t i = below + p * PANEL, rows = KDRI_MIN(PANEL, n - i);
-		cblas_dtrsm(CblasRowMajor, CblasRight, CblasLower, CblasTrans, CblasNonUnit, (int)rows,
-		            (int)width, 1, a + at * lda + at, (int)lda, a + i * lda + at, (int)lda);
+		kdri_solve_right(rows, width, a + at * lda + at, lda, a + i * lda + at, lda);
 	}
 }
 
@@ -36,25 +35,11 @@ static void update_rest(kdr_context *ctx, int64_t n, double *a, int64_t lda, int
 		int64_t i = below + row * PANEL, j = below + col * PANEL;
 		int64_t rows = KDRI_MIN(PANEL, n - i), cols = KDRI_MIN(PANEL, n - j);
 		if (row == col)
-			cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, (int)rows, (int)width, -1,
-			            a + i * lda + at, (int)lda, 1, a + i * lda + i, (int)lda);
+			kdri_dsyrk(false, rows, width, -1, a + i * lda + at, lda, 1, a + i * lda + i, lda);
 		else
-			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)cols, (int)width,
-			            -1, a + i * lda + at, (int)lda, a + j * lda + at, (int)lda, 1,
-			            a + i * lda + j, (int)lda);
+			kdri_dgemm(false, true, rows, cols, width, -1, a + i * lda + at, lda,
+			           a + j * lda + at, lda, 1, a + i * lda + j, lda);
 	}
-}
-
-/* (E1); 0, or the number of the pivot that is not positive, counted from 1. */
-static int factor_block(int width, double *a, int64_t lda)
-{
-	int stride = (int)lda, info = 0;
-	/* The upper triangle for Fortran's columns is the lower one for our rows. */
-	dpotrf_("U", &width, a, &stride, &info);
-	for (int i = 0; i < width && info == 0; i++)
-		if (!isfinite(a[i * lda + i])) /* OpenBLAS lets NaN pass */
-			info = i + 1;
-	return info;
 }
 
 /* On failure the lower triangle of `a` is lost. */
@@ -66,8 +51,8 @@ kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda)
 	int before = kdri_serial_begin(), info = 0;
 	int64_t at = 0;
 	for (; at < n && !(kdri_leave_off(ctx, "factor", at, n) && ctx->abandon); at += BLOCK) {
-		int width = (int)KDRI_MIN(BLOCK, n - at);
-		info = factor_block(width, a + at * lda + at, lda);
+		int64_t width = KDRI_MIN(BLOCK, n - at);
+		info = kdri_factor_block(width, a + at * lda + at, lda); /* (E1) */
 		if (info != 0)
 			break;
 		solve_panel(ctx, n, a, lda, at, width);
@@ -94,11 +79,9 @@ kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 64)
 	for (int64_t p = 0; p < panels; p++) {
 		int64_t j = p * SOLVE_COLS;
-		int cols = (int)KDRI_MIN(SOLVE_COLS, k - j);
-		cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasNoTrans, CblasNonUnit, (int)n, cols, 1,
-		            l, (int)lda, b + j, (int)ldb);
-		cblas_dtrsm(CblasRowMajor, CblasLeft, CblasLower, CblasTrans, CblasNonUnit, (int)n, cols, 1,
-		            l, (int)lda, b + j, (int)ldb);
+		int64_t cols = KDRI_MIN(SOLVE_COLS, k - j);
+		kdri_solve_left(false, n, cols, l, lda, b + j, ldb);
+		kdri_solve_left(true, n, cols, l, lda, b + j, ldb);
 	}
 	kdri_serial_end(before);
 	return KDR_OK;

@@ -1,23 +1,13 @@
-/* Finding plug-ins, and choosing a device. SPDX-License-Identifier: BSD-3-Clause
+/* Choosing a device. SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-in is searched for when a device is first needed: in the folders that KINDRED_PLUGINS names, then in the folder of the
- * library or of the program that it is linked into, then in the library folder beside that one. The last one serves installed
- * programs (bin/ and lib/) and the build tree (cli/ and lib/) alike. A missing plug-in or driver is an error only if the user asked
- * for the device by name. */
-#define _GNU_SOURCE /* dladdr, realpath */
+ * The plug-in is searched for (device_plugin.c) when a device is first needed. A missing plug-in or driver is an error only if the
+ * user asked for the device by name. */
 #include "matrix/device_use.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 
-#ifndef KDR_LIBRARY_FOLDER
-#define KDR_LIBRARY_FOLDER "lib"
-#endif
-
-enum { MOST_DEVICES = 16, PATH = 4096 };
-static const char plugin_file[] = "libkindred_cuda.so";
+enum { MOST_DEVICES = 16 };
 
 /* Of the process. `state` is guarded by `lock`, the devices' work by `busy`. */
 static struct {
@@ -39,75 +29,12 @@ static void busy_new(void)
 	pthread_mutexattr_destroy(&attributes);
 }
 
-/* --- the plug-in -------------------------------------------------------------------------------------------- */
-
-/* The plug-in in `folder`, or NULL with the reason in state.why. */
-static const kdri_plugin *device_use_load(const char *folder, size_t length)
-{
-	char path[PATH];
-	union {
-		void *object;
-		kdri_plugin_fn *function;
-	} symbol = { NULL };
-	if (snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, plugin_file) >= (int)sizeof path)
-		return NULL;
-	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	if (!file) {
-		/* Report the reason if the file exists but cannot be loaded. */
-		FILE *existing = fopen(path, "rb");
-		if (existing) {
-			const char *reason = dlerror();
-			kdri_snprintf(state.why, sizeof state.why, "%s", reason ? reason : path);
-			(void)fclose(existing);
-		}
-		return NULL;
-	}
-	symbol.object = dlsym(file, KDRI_PLUGIN_SYMBOL);
-	const kdri_plugin *plugin = symbol.object ? symbol.function(KDRI_DEVICE_ABI) : NULL;
-	if (plugin && plugin->abi == KDRI_DEVICE_ABI)
-		return plugin;
-	kdri_snprintf(state.why, sizeof state.why, "%s was built for another version of kindred", path);
-	dlclose(file);
-	return NULL;
-}
-
-/* The folder of the library, or of the program that it is linked into, with symbolic links resolved. `folder` has PATH bytes. */
-static bool own_folder(char *folder)
-{
-	Dl_info info;
-	if (!dladdr(&state, &info) || !info.dli_fname)
-		return false;
-	/* A program that was found through PATH is known by its bare name only. */
-	if (!realpath(strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe", folder))
-		return false;
-	*strrchr(folder, '/') = 0;
-	return true;
-}
-
 /* Once; under `lock`. */
 static void device_use_look(void)
 {
-	if (state.looked)
-		return;
+	if (!state.looked)
+		state.plugin = kdri_plugin_find(state.why, sizeof state.why);
 	state.looked = true;
-	kdri_snprintf(state.why, sizeof state.why, "%s was not found", plugin_file);
-	const char *folders = getenv("KINDRED_PLUGINS");
-	while (folders && *folders && !state.plugin) {
-		size_t length = strcspn(folders, ":");
-		state.plugin = device_use_load(folders, length);
-		folders += length + (folders[length] == ':');
-	}
-	char own[PATH], folder[PATH];
-	if (!state.plugin && own_folder(own)) {
-		state.plugin = device_use_load(own, strlen(own));
-		kdri_snprintf(folder, sizeof folder, "%s/../" KDR_LIBRARY_FOLDER, own);
-		if (!state.plugin)
-			state.plugin = device_use_load(folder, strlen(folder));
-	}
-	if (state.plugin && state.plugin->count() < 1) {
-		kdri_snprintf(state.why, sizeof state.why, "%s finds no GPU with a driver", plugin_file);
-		state.plugin = NULL;
-	}
 }
 
 /* Opens device `index`; NULL: *why. Under `lock`. */

@@ -1,12 +1,7 @@
 /* Symmetric eigenproblems. SPDX-License-Identifier: BSD-3-Clause
  *
- * All pairs: LAPACK's divide and conquer, on one thread, since its threaded form would add up differently for every
- * number of threads. Up to WHOLE rows in one call (dsyevd). Above this size, one call would take seconds without a
- * chance to stop it. The steps of dsyevd are then called one by one, with a check of the context between them:
- *
- *   A = Q T Q'   a panel of PANEL columns at a time (dlatrd), the rest by dsyr2k, the last rows by dsytd2
- *   T = Z w Z'   divide and conquer (dstedc): the one long step that cannot be cut
- *   V = Q Z      some columns of Z at a time (dormtr)
+ * All pairs: divide and conquer (blas.h), on one thread, since the sums of a threaded form would depend on the number of
+ * threads.
  *
  * Some pairs: by blocks (ritz.c), down to residuals of
  *
@@ -14,20 +9,10 @@
  *
  * copies of multiple eigenvalues included. If that takes too many steps, the matrix is formed and solved whole, up to
  * DENSE_RESCUE rows. */
-#include <limits.h>
-
-#include "matrix/lapack.h"
+#include "matrix/blas.h"
 #include "matrix/ritz.h"
 
-enum {
-	DENSE_BELOW = 128,
-	DENSE_RESCUE = 2000,
-	IDENTITY_COLS = 256,
-	WHOLE = 1000, /* rows that dsyevd solves within a fraction of a second */
-	PANEL = 32,
-	LAST_ROWS = 64,
-	APPLY_COLS = 256
-};
+enum { DENSE_BELOW = 128, DENSE_RESCUE = 2000, IDENTITY_COLS = 256 };
 static const double least_tol = 1e-12;
 
 /* Makes the largest entry of column j positive (the first of equals). */
@@ -52,102 +37,9 @@ static void transpose_square(int64_t n, double *a, int64_t lda)
 		}
 }
 
-static kdr_status eigen_stopped(kdr_context *ctx)
+kdr_status kdri_eigen_stopped(kdr_context *ctx)
 {
 	return kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
-}
-
-/* Room for a large problem in pieces. */
-typedef struct pieces {
-	double *z, *off, *tau, *work;
-	int *iwork;
-	int lwork, liwork;
-} pieces;
-
-static kdr_status pieces_new(kdr_context *ctx, int64_t n, pieces *p)
-{
-	kdr_status st;
-	p->lwork = (int)(1 + 4 * n + n * n);
-	p->liwork = (int)(3 + 5 * n);
-	KDRI_TRY(KDRI_NEW(ctx, &p->z, n * n));
-	KDRI_TRY(KDRI_NEW(ctx, &p->off, n));
-	KDRI_TRY(KDRI_NEW(ctx, &p->tau, n));
-	KDRI_TRY(KDRI_NEW(ctx, &p->work,
-	                  p->lwork)); /* dlatrd wants n x PANEL, dormtr APPLY_COLS x PANEL or more */
-	KDRI_TRY(KDRI_NEW(ctx, &p->iwork, p->liwork));
-done:
-	return st;
-}
-
-static void pieces_free(kdr_context *ctx, pieces *p)
-{
-	kdri_free(ctx, p->z);
-	kdri_free(ctx, p->off);
-	kdri_free(ctx, p->tau);
-	kdri_free(ctx, p->work);
-	kdri_free(ctx, p->iwork);
-}
-
-/* A = Q T Q', the lower triangle as Fortran sees it: reflections below the subdiagonal and in tau, T in d and off. */
-static kdr_status reduce(kdr_context *ctx, int n, double *a, int lda, double *d, const pieces *p, int *info)
-{
-	const int panel = PANEL;
-	const ptrdiff_t ld = lda;
-	int i = 0;
-	for (; n - i > LAST_ROWS; i += panel) {
-		int rows = n - i, below = rows - panel;
-		double *at = a + i + i * ld;
-		if (kdri_iteration(ctx, "eigenvectors", i, n, NAN))
-			return eigen_stopped(ctx);
-		dlatrd_("L", &rows, &panel, at, &lda, p->off + i, p->tau + i, p->work, &rows);
-		cblas_dsyr2k(CblasColMajor, CblasLower, CblasNoTrans, below, panel, -1, at + panel, lda,
-		             p->work + panel, rows, 1, at + panel + panel * ld, lda);
-		for (int j = 0; j < panel; j++) {
-			at[j + 1 + j * ld] = p->off[i + j];
-			d[i + j] = at[j + j * ld];
-		}
-	}
-	int last = n - i;
-	dsytd2_("L", &last, a + i + i * ld, &lda, d + i, p->off + i, p->tau + i, info);
-	return KDR_OK;
-}
-
-static kdr_status eigh_in_pieces(kdr_context *ctx, int n, double *a, int lda, double *values, int *info)
-{
-	kdr_status st;
-	pieces p = { 0 };
-	KDRI_TRY(pieces_new(ctx, n, &p));
-	KDRI_TRY(reduce(ctx, n, a, lda, values, &p, info));
-	if (*info == 0)
-		dstedc_("I", &n, values, p.off, p.z, &n, p.work, &p.lwork, p.iwork, &p.liwork, info);
-	for (int j = 0; j < n && *info == 0; j += APPLY_COLS) {
-		int cols = KDRI_MIN(APPLY_COLS, n - j);
-		if (kdri_iteration(ctx, "eigenvectors", j, n, NAN)) {
-			st = eigen_stopped(ctx);
-			goto done;
-		}
-		dormtr_("L", "L", "N", &n, &cols, a, &lda, p.tau, p.z + (ptrdiff_t)j * n, &n, p.work,
-		        &p.lwork, info);
-	}
-	for (int64_t j = 0; j < n; j++)
-		memcpy(a + j * lda, p.z + j * n, (size_t)n * sizeof *a);
-done:
-	pieces_free(ctx, &p);
-	return st;
-}
-
-static kdr_status eigh_whole(kdr_context *ctx, int n, double *a, int lda, double *values, int *info)
-{
-	kdr_status st;
-	double *work = NULL;
-	int *iwork = NULL, lwork = 1 + 6 * n + 2 * n * n, liwork = 3 + 5 * n;
-	KDRI_TRY(KDRI_NEW(ctx, &work, lwork));
-	KDRI_TRY(KDRI_NEW(ctx, &iwork, liwork));
-	dsyevd_("V", "L", &n, a, &lda, values, work, &lwork, iwork, &liwork, info);
-done:
-	kdri_free(ctx, work);
-	kdri_free(ctx, iwork);
-	return st;
 }
 
 /* On failure `a` is lost. */
@@ -157,11 +49,10 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 	if (n == 0)
 		return KDR_OK;
 	KDRI_TRY(kdri_blas_int(ctx, lda, "the stride of a matrix"));
-	if (1 + 6 * n + 2 * n * n > INT_MAX)
-		return kdri_fail(
-		        ctx, KDR_ERR_SIZE,
-		        "cannot compute all eigenvectors of a %lld x %lld matrix; at most 32766 rows are allowed",
-		        (long long)n, (long long)n);
+	if (n > KDRI_EIGEN_MOST)
+		return kdri_fail(ctx, KDR_ERR_SIZE,
+		                 "cannot compute all eigenvectors of a %lld x %lld matrix; at most %d rows are allowed",
+		                 (long long)n, (long long)n, KDRI_EIGEN_MOST);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < n; j++)
 			if (!isfinite(a[i * lda + j]))
@@ -170,13 +61,14 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 				        "eigenvalues: entry (%lld, %lld) of the matrix is not finite",
 				        (long long)i + 1, (long long)j + 1);
 	int info = 0, before = kdri_serial_begin();
-	st = (n > WHOLE ? eigh_in_pieces : eigh_whole)(ctx, (int)n, a, (int)lda, values, &info);
+	st = kdri_eigen_rows(ctx, n, a, lda, values, &info);
 	kdri_serial_end(before);
 	KDRI_TRY(st);
 	if (info != 0) {
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC,
-		               "eigenvalues of a %lld x %lld matrix: LAPACK failed (info %d)", (long long)n,
-		               (long long)n, info);
+		st = kdri_fail(
+		        ctx, KDR_ERR_NUMERIC,
+		        "eigenvalues of a %lld x %lld matrix: the iteration does not converge (info %d)",
+		        (long long)n, (long long)n, info);
 		goto done;
 	}
 	transpose_square(n, a, lda);

@@ -3,7 +3,7 @@
  * With A = L L' and U = L^-T (upper triangular), A^-1 = U U'. In blocks of BLOCK rows I, with the later
  * ones called R,
  *
- *   (E1)  U_II = L_II^-T                                          LAPACK, the blocks in parallel
+ *   (E1)  U_II = L_II^-T                                          the blocks in parallel
  *   (E2)  U_IJ = -(sum over I <= K < J of U_IK L_JK') U_JJ        for each I in parallel, J after J
  *   (E3)  (A^-1)_IJ = sum over K >= I of U_IK U_JK',   J <= I      tiles, in parallel
  *
@@ -11,8 +11,8 @@
  * n x n matrix is needed: the diagonal blocks of U have a place of their own. n^3 / 3 flops each in (E2) and
  * (E3), nearly all of them in products: a triangular solve in the place of (E2) is slower. Blocks are
  * fixed: the answer does not depend on the threads. */
+#include "matrix/blas.h"
 #include "matrix/block.h"
-#include "matrix/lapack.h"
 
 enum { BLOCK = 192 };
 
@@ -21,12 +21,10 @@ static void invert_block(int64_t n, const double *a, int64_t lda, int64_t index,
 {
 	int64_t at = index * BLOCK, width = KDRI_MIN(BLOCK, n - at);
 	double *u = diagonal + index * BLOCK * BLOCK;
-	int w = (int)width, stride = BLOCK;
 	for (int64_t i = 0; i < width; i++) /* U_II row-major, from L_II transposed */
 		for (int64_t j = 0; j < width; j++)
 			u[i * BLOCK + j] = j >= i ? a[(at + j) * lda + at + i] : 0;
-	/* Row-major upper is Fortran's lower. */
-	dtrtri_("L", "N", &w, u, &stride, info);
+	*info = kdri_invert_upper(width, u, BLOCK);
 }
 
 /* (E2) for the blocks to the right of block `index`. */
@@ -35,16 +33,13 @@ static void solve_block(int64_t n, double *a, int64_t lda, int64_t index, const 
 	int64_t at = index * BLOCK, after = at + BLOCK;
 	const double *own = diagonal + index * BLOCK * BLOCK;
 	for (int64_t j = after; j < n; j += BLOCK) {
-		int cols = (int)KDRI_MIN(BLOCK, n - j);
+		int64_t cols = KDRI_MIN(BLOCK, n - j);
 		double *u = a + at * lda + j;
-		cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, BLOCK, cols, BLOCK, -1, own, BLOCK,
-		            a + j * lda + at, (int)lda, 0, u, (int)lda);
+		kdri_dgemm(false, true, BLOCK, cols, BLOCK, -1, own, BLOCK, a + j * lda + at, lda, 0, u, lda);
 		if (j > after)
-			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, BLOCK, cols, (int)(j - after),
-			            -1, a + at * lda + after, (int)lda, a + j * lda + after, (int)lda, 1, u,
-			            (int)lda);
-		cblas_dtrmm(CblasRowMajor, CblasRight, CblasUpper, CblasNoTrans, CblasNonUnit, BLOCK, cols, 1,
-		            diagonal + j / BLOCK * BLOCK * BLOCK, BLOCK, u, (int)lda);
+			kdri_dgemm(false, true, BLOCK, cols, j - after, -1, a + at * lda + after, lda,
+			           a + j * lda + after, lda, 1, u, lda);
+		kdri_times_upper(BLOCK, cols, diagonal + j / BLOCK * BLOCK * BLOCK, BLOCK, u, lda);
 	}
 }
 
@@ -53,18 +48,17 @@ static void solve_block(int64_t n, double *a, int64_t lda, int64_t index, const 
 static void multiply_tile(int64_t n, double *a, int64_t lda, int64_t row, int64_t col, const double *diagonal)
 {
 	int64_t i = row * BLOCK, j = col * BLOCK, after = KDRI_MIN(n, i + BLOCK);
-	int rows = (int)(after - i), cols = (int)KDRI_MIN(BLOCK, n - j), rest = (int)(n - after);
+	int64_t rows = after - i, cols = KDRI_MIN(BLOCK, n - j), rest = n - after;
 	const double *own = diagonal + row * BLOCK * BLOCK;
 	bool diag = row == col;
 	double *to = a + i * lda + j;
-	cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, cols, rows, 1, own, BLOCK,
-	            diag ? own : a + j * lda + i, diag ? BLOCK : (int)lda, 0, to, (int)lda);
+	kdri_dgemm(false, true, rows, cols, rows, 1, own, BLOCK, diag ? own : a + j * lda + i,
+	           diag ? BLOCK : lda, 0, to, lda);
 	if (rest > 0 && diag)
-		cblas_dsyrk(CblasRowMajor, CblasLower, CblasNoTrans, rows, rest, 1, a + i * lda + after,
-		            (int)lda, 1, to, (int)lda);
+		kdri_dsyrk(false, rows, rest, 1, a + i * lda + after, lda, 1, to, lda);
 	else if (rest > 0)
-		cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, rows, cols, rest, 1, a + i * lda + after,
-		            (int)lda, a + j * lda + after, (int)lda, 1, to, (int)lda);
+		kdri_dgemm(false, true, rows, cols, rest, 1, a + i * lda + after, lda, a + j * lda + after,
+		           lda, 1, to, lda);
 }
 
 /* Whether the computation is abandoned; also checks for a request to stop. */

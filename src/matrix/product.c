@@ -14,8 +14,8 @@
  *
  * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is single
  * and C is double a tile goes to a buffer of its thread first. */
+#include "matrix/blas.h"
 #include "matrix/block.h"
-#include "matrix/lapack.h"
 
 enum {
 	SMALL_TILE = 384,
@@ -103,30 +103,26 @@ static kdri_block op_part(const kdri_block *a, bool trans, int64_t i, int64_t ro
 static void multiply_step(bool trans_a, bool trans_b, int64_t k, double alpha, const kdri_block *a,
                           const kdri_block *b, double beta, const kdri_block *c)
 {
-	CBLAS_TRANSPOSE ta = trans_a ? CblasTrans : CblasNoTrans, tb = trans_b ? CblasTrans : CblasNoTrans;
 	if (c->floats)
-		cblas_sgemm(CblasRowMajor, ta, tb, (int)c->rows, (int)c->cols, (int)k, (float)alpha, a->data,
-		            (int)a->stride, b->data, (int)b->stride, (float)beta, c->data, (int)c->stride);
+		kdri_sgemm(trans_a, trans_b, c->rows, c->cols, k, (float)alpha, a->data, a->stride, b->data,
+		           b->stride, (float)beta, c->data, c->stride);
 	else if (c->cols == 1) /* a matrix times a vector: BLAS' gemm would copy the matrix for one use */
-		cblas_dgemv(CblasRowMajor, ta, (int)a->rows, (int)a->cols, alpha, a->data, (int)a->stride,
-		            b->data, trans_b ? 1 : (int)b->stride, beta, c->data, (int)c->stride);
+		kdri_dgemv(trans_a, a->rows, a->cols, alpha, a->data, a->stride, b->data,
+		           trans_b ? 1 : b->stride, beta, c->data, c->stride);
 	else
-		cblas_dgemm(CblasRowMajor, ta, tb, (int)c->rows, (int)c->cols, (int)k, alpha, a->data,
-		            (int)a->stride, b->data, (int)b->stride, beta, c->data, (int)c->stride);
+		kdri_dgemm(trans_a, trans_b, c->rows, c->cols, k, alpha, a->data, a->stride, b->data,
+		           b->stride, beta, c->data, c->stride);
 }
 
 /* The lower triangle of C = alpha A A' + beta C (trans: A' A) for a step of a tile on the diagonal. */
 static void square_step(bool trans, int64_t k, double alpha, const kdri_block *a, double beta,
                         const kdri_block *c)
 {
-	CBLAS_TRANSPOSE ta = trans ? CblasTrans : CblasNoTrans;
-	int stride = (int)KDRI_MAX(1, a->stride); /* BLAS takes no 0, even where A is empty */
 	if (c->floats)
-		cblas_ssyrk(CblasRowMajor, CblasLower, ta, (int)c->rows, (int)k, (float)alpha, a->data,
-		            stride, (float)beta, c->data, (int)c->stride);
+		kdri_ssyrk(trans, c->rows, k, (float)alpha, a->data, a->stride, (float)beta, c->data,
+		           c->stride);
 	else
-		cblas_dsyrk(CblasRowMajor, CblasLower, ta, (int)c->rows, (int)k, alpha, a->data, stride, beta,
-		            c->data, (int)c->stride);
+		kdri_dsyrk(trans, c->rows, k, alpha, a->data, a->stride, beta, c->data, c->stride);
 }
 
 /* Which unit of how many is at work, for those who wait. */
@@ -175,7 +171,7 @@ static void add_splits(kdr_context *ctx, const kdri_block *parts, int64_t splits
 		for (int64_t s = 1; s < splits; s++) {
 			kdri_block from = kdri_block_part(*parts, (s - 1) * c->rows + i, 0, 1, cols);
 			if (c->floats)
-				cblas_saxpy((int)cols, 1, from.data, 1, to.data, 1);
+				kdri_add_floats(from.data, to.data, cols);
 			else
 				kdri_axpy(1, from.data, to.data, cols);
 		}

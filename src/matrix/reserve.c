@@ -9,7 +9,7 @@
 #endif
 #include "matrix/reserve.h"
 
-#include "matrix/lapack.h"
+#include "matrix/blas.h"
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -42,8 +42,8 @@ static void reserve_take(int threads, double *work)
 	for (int t = 0; t < threads; t++) {
 		double *a = work + (size_t)t * 3 * SIZE * SIZE;
 		for (int round = 0; round < ROUNDS; round++)
-			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, SIZE, SIZE, SIZE, 1, a, SIZE,
-			            a + SIZE * SIZE, SIZE, 0, a + 2 * SIZE * SIZE, SIZE);
+			kdri_dgemm(false, true, SIZE, SIZE, SIZE, 1, a, SIZE, a + SIZE * SIZE, SIZE, 0,
+			           a + 2 * SIZE * SIZE, SIZE);
 	}
 }
 

@@ -3,7 +3,7 @@
  * A block of ROWS rows of A meets all rows of B, COLS at a time. A tile (512 KB) stays in the cache of
  * the thread that made it until `use` has read it, so that memory sees A and B alone: with k columns,
  * 2 ROWS COLS k flops for 8 k COLS bytes of B, 32 flops a byte. Tiles depend on the shape alone. */
-#include "matrix/lapack.h"
+#include "matrix/blas.h"
 
 enum { ROWS = 128, COLS = 512 };
 
@@ -23,8 +23,8 @@ kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, co
 		int64_t row = block * ROWS, rows = KDRI_MIN(m - row, ROWS);
 		for (int64_t col = 0; col < n; col += COLS) {
 			int64_t cols = KDRI_MIN(n - col, COLS);
-			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, (int)rows, (int)cols, (int)k, 1,
-			            a + row * lda, (int)lda, b + col * ldb, (int)ldb, 0, tile, COLS);
+			kdri_dgemm(false, true, rows, cols, k, 1, a + row * lda, lda, b + col * ldb, ldb, 0,
+			           tile, COLS);
 			for (int64_t i = 0; i < rows; i++)
 				use(user, row + i, col, cols, tile + i * COLS);
 		}

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "matrix/cpu/cpu.h"
 
-#include "matrix/lapack.h"
+#include "matrix/blas.h"
 #include "matrix/sparse.h"
 
 enum { WIDEN_ROWS = 64, WIDEN_COLS = 1024, SINGLE_ROWS = 128 };
@@ -35,8 +35,8 @@ kdr_status kdri_block_mul(kdr_context *ctx, kdri_block a, const double *x, int64
 			int64_t cols = KDRI_MIN(WIDEN_COLS, a.cols - j);
 			for (int64_t r = 0; r < rows; r++)
 				kdri_block_read(&a, i + r, j, cols, wide + r * WIDEN_COLS);
-			cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)k, (int)cols,
-			            1, wide, WIDEN_COLS, x + j * ldx, (int)ldx, j > 0, y + i * ldy, (int)ldy);
+			kdri_dgemm(false, false, rows, k, cols, 1, wide, WIDEN_COLS, x + j * ldx, ldx, j > 0,
+			           y + i * ldy, ldy);
 		}
 	}
 	kdri_serial_end(before);
@@ -79,9 +79,8 @@ kdr_status kdri_cpu_apply(kdr_context *ctx, kdri_block a, kdri_block b, kdri_blo
 			memset(y + (i + r) * c.stride, 0, (size_t)k * sizeof *y);
 		for (int64_t j = 0; j < a.cols; j += WIDEN_COLS) {
 			int64_t cols = KDRI_MIN(WIDEN_COLS, a.cols - j);
-			cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, (int)k, (int)cols,
-			            1, (const float *)a.data + i * a.stride + j, (int)a.stride,
-			            vectors + j * k, (int)k, 0, part, (int)k);
+			kdri_sgemm(false, false, rows, k, cols, 1, (const float *)a.data + i * a.stride + j,
+			           a.stride, vectors + j * k, k, 0, part, k);
 			for (int64_t r = 0; r < rows; r++)
 				for (int64_t q = 0; q < k; q++)
 					y[(i + r) * c.stride + q] += part[r * k + q];

@@ -1,0 +1,40 @@
+/* Buffers of products. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * A product has no status to return, and runs without such a buffer too, only slower: so they are taken from the C library, not from
+ * the context's allocator, and never freed, like the buffers of other BLAS libraries. */
+#include "matrix/builtin/builtin.h"
+#include "matrix/reserve.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+enum { SLOTS = 256, ALIGNMENT = 64 };
+
+static atomic_bool taken[SLOTS];
+static void *rooms[SLOTS]; /* NULL: not allocated yet; belongs to the thread that has taken the slot */
+
+int kdri_room_take(void **room)
+{
+	for (int i = 0; i < SLOTS; i++) {
+		if (atomic_exchange_explicit(&taken[i], true, memory_order_acquire))
+			continue;
+		if (!rooms[i])
+			rooms[i] = aligned_alloc(ALIGNMENT, KDRI_ROOM_BYTES);
+		*room = rooms[i];
+		return i;
+	}
+	*room = NULL;
+	return -1;
+}
+
+void kdri_room_return(int slot)
+{
+	if (slot >= 0)
+		atomic_store_explicit(&taken[slot], false, memory_order_release);
+}
+
+kdr_status kdri_blas_reserve(kdr_context *ctx)
+{
+	(void)ctx;
+	return KDR_OK;
+}

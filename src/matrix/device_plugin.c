@@ -1,0 +1,85 @@
+/* Finding a plug-in. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * It is searched for in the folders that KINDRED_PLUGINS names, then in the folder of the library or of the program that it is
+ * linked into, then in the library folder beside that one. The last one serves installed programs (bin/ and lib/) and the
+ * build tree (cli/ and lib/) alike. */
+#define _GNU_SOURCE /* dladdr, realpath */
+#include "matrix/device_use.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#ifndef KDR_LIBRARY_FOLDER
+#define KDR_LIBRARY_FOLDER "lib"
+#endif
+
+enum { PATH = 4096 };
+static const char plugin_file[] = "libkindred_cuda.so";
+
+/* The plug-in in `folder`, or NULL with the reason in `why`. */
+static const kdri_plugin *load_plugin(const char *folder, size_t length, char *why, size_t room)
+{
+	char path[PATH];
+	union {
+		void *object;
+		kdri_plugin_fn *function;
+	} symbol = { NULL };
+	if (snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, plugin_file) >= (int)sizeof path)
+		return NULL;
+	void *file = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!file) {
+		/* Report the reason if the file exists but cannot be loaded. */
+		FILE *existing = fopen(path, "rb");
+		if (existing) {
+			const char *reason = dlerror();
+			kdri_snprintf(why, room, "%s", reason ? reason : path);
+			(void)fclose(existing);
+		}
+		return NULL;
+	}
+	symbol.object = dlsym(file, KDRI_PLUGIN_SYMBOL);
+	const kdri_plugin *plugin = symbol.object ? symbol.function(KDRI_DEVICE_ABI) : NULL;
+	if (plugin && plugin->abi == KDRI_DEVICE_ABI)
+		return plugin;
+	kdri_snprintf(why, room, "%s was built for another version of kindred", path);
+	dlclose(file);
+	return NULL;
+}
+
+/* The folder of the library, or of the program that it is linked into, with symbolic links resolved. `folder` has PATH bytes. */
+static bool own_folder(char *folder)
+{
+	Dl_info info;
+	if (!dladdr(plugin_file, &info) || !info.dli_fname)
+		return false;
+	/* A program that was found through PATH is known by its bare name only. */
+	if (!realpath(strchr(info.dli_fname, '/') ? info.dli_fname : "/proc/self/exe", folder))
+		return false;
+	*strrchr(folder, '/') = 0;
+	return true;
+}
+
+const kdri_plugin *kdri_plugin_find(char *why, size_t room)
+{
+	const kdri_plugin *plugin = NULL;
+	const char *folders = getenv("KINDRED_PLUGINS");
+	char own[PATH], folder[PATH];
+	kdri_snprintf(why, room, "%s was not found", plugin_file);
+	while (folders && *folders && !plugin) {
+		size_t length = strcspn(folders, ":");
+		plugin = load_plugin(folders, length, why, room);
+		folders += length + (folders[length] == ':');
+	}
+	if (!plugin && own_folder(own)) {
+		plugin = load_plugin(own, strlen(own), why, room);
+		kdri_snprintf(folder, sizeof folder, "%s/../" KDR_LIBRARY_FOLDER, own);
+		if (!plugin)
+			plugin = load_plugin(folder, strlen(folder), why, room);
+	}
+	if (plugin && plugin->count() < 1) {
+		kdri_snprintf(why, room, "%s finds no GPU with a driver", plugin_file);
+		plugin = NULL;
+	}
+	return plugin;
+}
