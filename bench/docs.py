@@ -78,7 +78,7 @@ def speed(kind):
     return markdown(["what", *head], out)
 
 
-# --- docs/notes/transfer.md and docs/transfer.md ----------------------------------------------------------------------------------------------------
+# --- docs/notes/transfer.md and docs/notes/transfer.md ----------------------------------------------------------------------------------------------------
 
 MEMBERS = {"svm": "svm, own cost", "logreg": "logreg, cost 1", "self": "self-training", "shifted": "shifted", "aligned": "aligned", "ridge": "ridge",
            "kmeans": "k-means", "proto": "prototypes", "nmtf": "tri-fact.", "msda": "denoised"}
@@ -481,7 +481,7 @@ def said(what):
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 
-# --- docs/notes/auto.md and docs/auto.md ---------------------------------------------------------------------------------
+# --- docs/notes/auto.md and docs/notes/auto.md ---------------------------------------------------------------------------------
 
 
 def quality_cells(size):

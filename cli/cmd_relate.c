@@ -228,7 +228,7 @@ const cli_command cli_relate = {
 	        "For each data set, it prints the complexity: the fraction of features that are rare, among all features and among "
 	        "those that occur in the data set (observed).\n\n"
 	        "For each pair, it prints the number of features that both have, and the overlap: this number as a fraction of the "
-	        "features that either has. The A-distance is 0 if a classifier cannot tell the data sets apart, and 2 if it makes no "
+	        "features that either has. The A-distance is 0 if a classifier cannot distinguish the data sets, and 2 if it makes no "
 	        "errors on samples it has not seen. The MMD columns are squared maximum mean discrepancies (0 = no difference): with a "
 	        "linear kernel, which compares the means, and with a Gaussian kernel, whose width is the median distance.\n\n"
 	        "Then it prints the five features in which each pair differs most. The difference of the means is given in standard "

@@ -17,7 +17,7 @@ typedef struct kdr_selector {
 
 /* Learns the model from `count` >= 3 labelled data sets. Every ordered triple (source, bridge, target) is tried; a bridge
  * helps if labels that spread on a neighbour graph with it reach more than 1.03 times the accuracy without it. Classes are
- * merged, columns aligned and the data preprocessed in place as `prep` says (NULL: alignment only).
+ * merged, columns aligned and the data preprocessed in place by `prep` (NULL: alignment only).
  * Cost: O(count^3) neighbour graphs of the data sets, O(nnz) memory. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t count,
                                                        const kdr_prep_options *prep, kdr_selector *out);

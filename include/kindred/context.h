@@ -63,7 +63,7 @@ KDR_API void kdr_device_info(char *text, size_t room);
 
 /* Sets how many bytes of memory may be used; 0 means no limit. A job whose estimate is larger (kdr_estimate_bytes) is refused
  * with KDR_ERR_MEMORY before it starts. Data sets that would leave too little room for a fit stay on disk (kdr_stream).
- * Memory of such data sets is released when the process comes close to the limit; the limit set last in any context
+ * Memory of these data sets is released when the process comes close to the limit; the limit set last in any context
  * applies to the process. Cost: O(1). */
 KDR_API void kdr_context_set_max_memory(kdr_context *ctx, double bytes);
 

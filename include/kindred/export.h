@@ -33,7 +33,7 @@
  *
  * A struct that the library returns by pointer may grow at its end: use it through the pointer and do not copy it.
  *
- * All other public structs are frozen: their members and sizes never change within a minor version. Each says so. */
+ * All other public structs are frozen: their members and sizes never change within a minor version. The comment of each states this. */
 
 /* Defines the _init function of a struct whose members are all zero by default. */
 #define KDR_DEFINE_INIT(type) \

@@ -6,7 +6,7 @@
  *
  *  - Functions that can fail return a kdr_status (status.h). On failure their outputs are unchanged and
  *    kdr_context_error() explains what was found and what is allowed.
- *  - NULL is allowed only for arguments whose comment says so, and for every _free function. For any other argument,
+ *  - NULL is allowed only for arguments whose comment allows it, and for every _free function. For any other argument,
  *    NULL gives KDR_ERR_ARGUMENT; functions that return no status then return 0, NULL or NaN, or do nothing.
  *  - The library never prints, exits or installs signal handlers.
  *  - What a _new, _read, _load or _copy function gives belongs to the caller, who frees it with the matching _free

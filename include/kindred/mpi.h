@@ -34,7 +34,7 @@ KDR_API int kdr_mpi_ranks(const kdr_context *ctx);
  * Cost: O(log ranks). */
 KDR_API kdr_status kdr_mpi_agree(kdr_context *ctx, kdr_status status);
 /* All ranks call it, for data that each read from a file of its own. Label files are then those of the rows of all files in the
- * order of the ranks (kdr_data_origin tells which), unless a reader skipped rows. A file without rows
+ * order of the ranks (see kdr_data_origin), unless a reader skipped rows. A file without rows
  * (kdr_read_options.may_be_empty) gets the columns of the others; at least one rank must have rows. Does nothing if a part of a
  * file was read. Cost: O(d + log ranks). */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_mpi_place(kdr_context *ctx, kdr_data *data);

@@ -7,7 +7,7 @@
  *   (E1)  back = share of the sources' labelled samples that get their own class
  *
  * Over 12 pairs of webkb and their two bridges each, the bridge with the larger (E1) is .002 below the better one in the mean,
- * the one with the shorter way .023; docs/through-a-bridge.md has the others. */
+ * the one with the shorter way .023; docs/notes/through-a-bridge.md has the others. */
 #include "comm/comm.h"
 #include "jobs/job.h"
 

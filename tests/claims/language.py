@@ -68,7 +68,7 @@ GLOSSARY = [
     (r"goes its own way", "is separate"),
     (r"(?:goes|gone) through", "passes; is read"),
     (r"(?:can|should|could|may|might|to) be had", "is available"),
-    (r"such data", "(name the data)"),
+    (r"such data(?! set)", "(name the data)"),
     (r"such an?(?! way\b)", "(name the thing)"),
     # the rules
     (r"where (?:known|possible|needed|absent|present|available|given|missing)", "if known, if possible (rule 1: 'if' for conditions)"),
@@ -97,7 +97,7 @@ GLOSSARY = [
     (r"least number", "minimum number"),
     (r"(?:where|without) (?:the )?truth", "if (without) known classes"),
     (r"anew", "again"),
-    (r"of old", "former, previous"),
+    (r"of old(?! and new)", "former, previous"),
     (r"as[- ]told", "as specified; none"),
     (r"hitherto|wherein|thereof|therein|whereof|lest", "(use the modern word)"),
     (r"what is done about", "how to handle"),

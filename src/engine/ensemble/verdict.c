@@ -16,7 +16,7 @@
  * say, are then a piece of the graph of their own, and take one of k eigenvectors for themselves: on 400
  * documents of two classes the answer was these few against all others (NMI .03, where k-means had .77). co
  * ties every sample to its like, edges or not. A hundredth of the weight is hardly more than that takes, and more
- * costs where the graph is good. How it was chosen: docs/auto.md.
+ * costs where the graph is good. How it was chosen: docs/notes/auto.md.
  *
  * co is n x n but of rank at most sum_m k_m: with the one-hot labels B_m, co = sum_m u_m B_m B_m' / sum_m u_m
  * is applied to a vector by adding it up over clusters and handing the sums back, O(n M). The eigenvectors come

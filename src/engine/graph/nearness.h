@@ -12,7 +12,7 @@ kdr_status kdri_nearness(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
                          const double *mean, double *out);
 
 /* Writes a sentence about the nearest other task (NULL: there is none). It does not predict a benefit: over 24 pairs of
- * tasks, nearness was unrelated to what pooling gained or lost (docs/auto.md). */
+ * tasks, nearness was unrelated to what pooling gained or lost (docs/notes/auto.md). */
 void kdri_nearness_advice(const char *name, const char *nearest, double nearness, char *out, size_t room);
 
 #endif

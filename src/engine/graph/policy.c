@@ -1,6 +1,6 @@
 /* Decisions about graphs. SPDX-License-Identifier: BSD-3-Clause
  *
- * Words. Less than a tenth of the entries are not zero, and none is negative. Among the collections in docs/auto.md,
+ * Words. Less than a tenth of the entries are not zero, and none is negative. Among the collections in docs/notes/auto.md,
  * texts have at most .037 of their entries, images and molecule counts at least .288.
  *
  * Measurements. At most 64 columns, and a quarter of the entries or more are not zero, or some are negative. The images
@@ -14,7 +14,7 @@
  * steps: products of the columns that pairs share, and a comparison for each pair. Up to 2e11 steps of dense rows
  * (63,000 samples of 50 columns) and 5e10 of sparse rows (some 100,000 texts of 60 words) the search is exact. Beyond
  * that, landmarks give the same NMI in a fifth of the time: .585 against .586 in the mean of 17 collections
- * (docs/auto.md). The search is also exact if a tree or a device makes it fast.
+ * (docs/notes/auto.md). The search is also exact if a tree or a device makes it fast.
  *
  * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) have no
  * substitute that is as good: among 2000 candidates gfhf loses .13 of its accuracy on 20ng_full (docs/notes/graphs.md).
@@ -22,7 +22,7 @@
  * minutes on one core. Beyond that it uses as many of the samples as keep the work at this limit, and at least 2000.
  *
  * Number of landmarks. 2000 (the default of the option), or 3 for each cluster if that is more: a cluster without
- * landmarks cannot be found. In the mean of the eight collections of docs/auto.md that were measured with all three,
+ * landmarks cannot be found. In the mean of the eight collections of docs/notes/auto.md that were measured with all three,
  * 1000 landmarks have an NMI of .516, 2000 of .530 and 4000 of .536, at eight times the work for their spectrum.
  *
  * Landmarks for each sample, compared with neighbours: twice as many for words, half as many for rows less their mean,

@@ -7,7 +7,7 @@
  * Unless specified, the data decide how samples are compared: by cosine, unless there are few features, mostly not zero.
  * For a few measurements, such as heights and widths, size is as informative as direction. The mean is not subtracted if
  * most entries are zero and none is negative, as in word counts with or without tf-idf. For other data no rule decides
- * reliably: centring gains a little on images and costs much on some molecule counts (docs/auto.md). There are therefore
+ * reliably: centring gains a little on images and costs much on some molecule counts (docs/notes/auto.md). There are therefore
  * two graphs, and the vote uses their sum.
  *
  * Each task is analysed separately if the caller also needs its result without the others: it is then the same task with

@@ -7,7 +7,7 @@ static const struct {
 	const char *stem, *words;
 } table[] = {
 	{ "a_distance",
-	  "distance of source and target: 0 = a classifier cannot tell them apart, 2 = it makes no errors" },
+	  "distance of source and target: 0 = a classifier cannot distinguish them, 2 = it makes no errors" },
 	{ "advice", "how reliable the result is, in words" },
 	{ "agreement_alone",
 	  "agreement (normalised mutual information) with the clusters of the data set alone" },

@@ -8,7 +8,7 @@
  *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the share that puts i and j together, on the edges
  *           of w; the spectral step on W and a little of co gives the answer              verdict.c
  *
- * docs/auto.md describes the rule and measures its quality. Members are listed in the table below: a registered method,
+ * docs/notes/auto.md describes the rule and measures its quality. Members are listed in the table below: a registered method,
  * its options, a view of the data. The guard reports the effect of the other tasks: it compares the answer with that of
  * the same vote without the members that use several tasks.
  *
@@ -42,7 +42,7 @@
 
 #include <stdio.h>
 
-/* A task of more samples gains nothing by members that see others as well, and they cost most of the time (docs/auto.md). */
+/* A task of more samples gains nothing by members that see others as well, and they cost most of the time (docs/notes/auto.md). */
 enum { SMALL = 1000 };
 /* Settings of the members. */
 static const kdri_setting

@@ -2,7 +2,7 @@
  *
  * The answer is compared with that of the same vote without the members that use other tasks, which is the result of
  * --no-transfer. Without true classes a gain cannot be distinguished from a loss: of the rules we tried, none was right
- * in four of five cases on new collections (docs/auto.md). The advice therefore states how many samples moved and how to
+ * in four of five cases on new collections (docs/notes/auto.md). The advice therefore states how many samples moved and how to
  * get the alternative. */
 #include "methods/auto/guard.h"
 #include "comm/comm.h"

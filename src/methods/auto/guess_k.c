@@ -13,7 +13,7 @@
  * suggests 2 for most texts; modularity alone suggests too many. Whether the guess is supported is decided by
  * independent evidence: if k is right, different kinds of clustering find the same clusters; otherwise each errs in its
  * own way, even if each is stable. Supported: (E4) is at least `agreed`. The range has those k whose score is within
- * `nearly` of the highest. How often all this is right: docs/auto.md.
+ * `nearly` of the highest. How often all this is right: docs/notes/auto.md.
  *
  * A graph of landmarks (engine/graph/landmarks.h) replaces that of neighbours if rows may be on several ranks: rows are
  * joined to as many landmarks, and to half as many. */

@@ -12,7 +12,7 @@
  * part.
  *
  * Both grow alike with the samples, so that (E1) / (E2) is about T d / (400 k s): few tasks of any size with a
- * vocabulary that was cut are in proportion, as all sets that docs/auto.md reports are (0.8 to 8.5), and whole
+ * vocabulary that was cut are in proportion, as all sets that docs/notes/auto.md reports are (0.8 to 8.5), and whole
  * vocabularies of tens of thousands of words are not. A member that would take `most_times` as long as all others
  * together is skipped, unless it is fast anyway. The rule counts multiplications instead of seconds, so that the same
  * data have the same members on every machine. */

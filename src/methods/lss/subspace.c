@@ -372,7 +372,7 @@ kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_resu
 	if (s->range.capped)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "the subspace was searched in the %lld leading directions of the data, which have %.1f%% of their squared norm; use eps > 0 with l <= k to search in all",
+		        "the subspace was searched in the %lld leading directions of the data, which have %.1f%% of their squared norm; use eps > 0 with l <= k to search all of them",
 		        (long long)s->range.rank, 100 * s->range.energy));
 	if (s->unconverged && !ctx->cancelled && !ctx->timed_out)
 		KDRI_TRY(kdri_result_warn(

@@ -12,7 +12,7 @@
  *     (E4)  how sure each answer is                                                    transfer_auto/tally.c
  *
  * Where the sources have other features than the target, or nearly none of its, and bridges are given, the members are ttl
- * and nmtf through each bridge. The rule and what it is worth are in docs/transfer.md. Every target is labelled by itself, from all sources. What the
+ * and nmtf through each bridge. The rule and what it is worth are in docs/notes/transfer.md. Every target is labelled by itself, from all sources. What the
  * answer is worth beside plain classifiers, and what each source gave, is in transfer_auto/report.c.
  *
  * A saved model predicts with one linear classifier of all labelled samples:

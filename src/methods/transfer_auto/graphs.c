@@ -2,7 +2,7 @@
  *
  * Neighbours: edges and weights of engine/graph/views_graphs.c. Landmarks, where neighbours would only nearly be found, and in
  * far more time: W = Z L^-1 Z' less its diagonal, of engine/graph/landmarks_walk.c, Z the weights of a row's nearest landmarks
- * (engine/graph/landmarks.c), as many as `auto` of cluster joins to by the cosine (docs/auto.md says what that was chosen on), also where distance compares. */
+ * (engine/graph/landmarks.c), as many as `auto` of cluster joins to by the cosine (docs/notes/auto.md says what that was chosen on), also where distance compares. */
 #include "methods/transfer_auto/graphs.h"
 
 #include "engine/graph/policy.h"

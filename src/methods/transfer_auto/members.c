@@ -1,6 +1,6 @@
 /* The members of a transfer's ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
- * Half of them see Z, where source and target lie where they lie, half E, where each is centred; docs/transfer.md says
+ * Half of them see Z, where source and target lie where they lie, half E, where each is centred; docs/notes/transfer.md says
  * why both are needed. Where a posterior is wanted of scores s, that of an SVM is softmax(2 s). */
 #include "methods/transfer_auto/tables.h"
 

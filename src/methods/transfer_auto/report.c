@@ -3,7 +3,7 @@
  * The keys of numbers and texts end with the target's name. The guard reports how many samples a plain SVM and a plain
  * logistic regression would label differently; how the members agree; the distance of the data sets (A-distance, from 0
  * to 2); how the class proportions differ (half the sum of differences); which classes the target appears not to have;
- * and how far to trust the labels, judged by the mean confidence (docs/transfer.md). */
+ * and how far to trust the labels, judged by the mean confidence (docs/notes/transfer.md). */
 #include "methods/transfer_auto/report.h"
 
 #include <stdio.h>

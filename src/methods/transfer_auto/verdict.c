@@ -14,7 +14,7 @@
  * the source's mean becomes that of its class means with these proportions, the members based on class means run once
  * more, and the vote is repeated. Differences between the data sets and errors also change predictions. (E1) is
  * therefore used only if the svm agrees with the vote on four fifths of the samples and if (E1) moves at least a tenth
- * of them (docs/transfer.md describes how these were chosen).
+ * of them (docs/notes/transfer.md describes how these were chosen).
  *
  * Time. Members have three quarters of the remaining time; one that ends later is skipped, except the first. */
 #include "methods/transfer_auto/gate.h"

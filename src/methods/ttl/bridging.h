@@ -33,7 +33,7 @@ kdr_status kdri_bridging_new(kdr_context *ctx, const kdr_problem *problem, bool 
 void kdri_bridging_free(kdr_context *ctx, kdri_bridging *s);
 
 /* The options of both methods. The default is twenty sweeps: starting from the chain, more sweeps make results worse
- * (docs/through-a-bridge.md); starting from random classes, more are needed. */
+ * (docs/notes/through-a-bridge.md); starting from random classes, more are needed. */
 enum { KDRI_BRIDGING_LOGREG, KDRI_BRIDGING_RANDOM, KDRI_BRIDGING_HALF };
 extern const char *const kdri_bridging_norms[], *const kdri_bridging_inits[];
 /* clang-format off */

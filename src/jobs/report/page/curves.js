@@ -59,8 +59,8 @@ function choiceOfK() {
       curves[0][1].map((p) => [{ head: `${count(p[0])}${p[0] === k ? ", chosen" : p[0] === next ? ", next best" : ""}` },
         ...curves.map(([, points]) => { const q = points.find((r) => r[0] === p[0]); return q ? number(q[1], 4) : "–"; })])));
   }
-  const said = object(D.method_fields).k_evidence;
-  if (parts.length || said) section("k", "Number of clusters", said ? el("p", {}, `${said}.`) : null, parts);
+  const evidence = object(D.method_fields).k_evidence;
+  if (parts.length || evidence) section("k", "Number of clusters", evidence ? el("p", {}, `${evidence}.`) : null, parts);
 }
 
 /* At most `most` points, those of each stretch that lie highest and lowest. */

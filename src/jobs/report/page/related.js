@@ -2,7 +2,7 @@
 
 const MEASURES = [
   ["nearness", "Nearness", "How near the samples of the row are to those of the column, relative to the samples of their own data set; 1 = equally near."],
-  ["a_distance", "A-distance", "0 = a classifier cannot tell the two apart; 2 = it makes no errors."],
+  ["a_distance", "A-distance", "0 = a classifier cannot distinguish the two; 2 = it makes no errors."],
   ["overlap", "Features in common", "As a fraction of the features that either has, 0 to 1."],
 ];
 

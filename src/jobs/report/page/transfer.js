@@ -41,10 +41,10 @@ function bins(t) {
 
 function confidenceSection(t) {
   if (!t.confidence || !t.labels) return null;
-  const b = bins(t), most = Math.max(...b.map((x) => x.n), 1), w = isTransfer ? 44 : 30, h = isTransfer ? 150 : 110, told = isTransfer && t.truth;
+  const b = bins(t), most = Math.max(...b.map((x) => x.n), 1), w = isTransfer ? 44 : 30, h = isTransfer ? 150 : 110, scored = isTransfer && t.truth;
   const bars = b.map((x, i) => {
-    const full = h * x.n / most, right = told && x.known ? full * x.right / x.known : full;
-    const g = svg("g", {}, svg("title", {}, `${(i / 10).toFixed(1)} to ${((i + 1) / 10).toFixed(1)}: ${plural(x.n, "sample")}${told ? `, ${x.right} right` : ""}`));
+    const full = h * x.n / most, right = scored && x.known ? full * x.right / x.known : full;
+    const g = svg("g", {}, svg("title", {}, `${(i / 10).toFixed(1)} to ${((i + 1) / 10).toFixed(1)}: ${plural(x.n, "sample")}${scored ? `, ${x.right} right` : ""}`));
     const a = svg("rect", { x: 30 + i * w, y: 20 + h - right, width: w - 6, height: right }), c = svg("rect", { x: 30 + i * w, y: 20 + h - full, width: w - 6, height: Math.max(0, full - right), class: "hatch" });
     paint(a, "fill", () => hue(0));
     paint(c, "fill", () => hue(1));
@@ -54,17 +54,17 @@ function confidenceSection(t) {
   const ticks = [0, 2, 4, 6, 8, 10].map((i) => svg("text", { x: 30 + i * w - 3, y: h + 38, "text-anchor": "middle" }, (i / 10).toFixed(1)));
   const chart = svg("svg", { viewBox: `0 0 ${42 + 10 * w} ${h + 58}`, class: "chart", role: "img", "aria-label": `Histogram of confidence in ${t.name}` },
     bars, svg("line", { x1: 24, x2: 30 + 10 * w, y1: 20 + h, y2: 20 + h, class: "axis" }), ticks, svg("text", { x: 30 + 5 * w, y: h + 54, "text-anchor": "middle" }, "confidence"));
-  const curve = told ? calibration(b) : null;
-  if (!isTransfer) return el("figure", {}, el("figcaption", {}, t.name), chart, histogramTable(b, told));
+  const curve = scored ? calibration(b) : null;
+  if (!isTransfer) return el("figure", {}, el("figcaption", {}, t.name), chart, histogramTable(b, scored));
   return [el("h3", {}, `Confidence: ${t.name}`),
-    told ? el("p", {}, mark(1, () => hue(0)), " right ", mark(1, () => hue(1)), " wrong. The second chart shows the fraction of right labels at each confidence. On the diagonal, the confidence is correct.") : null,
+    scored ? el("p", {}, mark(1, () => hue(0)), " right ", mark(1, () => hue(1)), " wrong. The second chart shows the fraction of right labels at each confidence. On the diagonal, the confidence is correct.") : null,
     el("div", { class: "charts" }, el("figure", {}, chart), curve ? el("figure", {}, curve) : null),
-    histogramTable(b, told)];
+    histogramTable(b, scored)];
 }
 
-function histogramTable(b, told) {
-  return behind("Table of the histogram", [{ title: "Confidence" }, { title: "Samples", num: true }, ...(told ? [{ title: "Right", num: true }, { title: "Fraction right", num: true }] : [])],
-    b.map((x, i) => [{ head: `${(i / 10).toFixed(1)} to ${((i + 1) / 10).toFixed(1)}` }, count(x.n), ...(told ? [count(x.right), x.known ? percent(x.right / x.known) : "–"] : [])]));
+function histogramTable(b, scored) {
+  return behind("Table of the histogram", [{ title: "Confidence" }, { title: "Samples", num: true }, ...(scored ? [{ title: "Right", num: true }, { title: "Fraction right", num: true }] : [])],
+    b.map((x, i) => [{ head: `${(i / 10).toFixed(1)} to ${((i + 1) / 10).toFixed(1)}` }, count(x.n), ...(scored ? [count(x.right), x.known ? percent(x.right / x.known) : "–"] : [])]));
 }
 
 function calibration(b) {
