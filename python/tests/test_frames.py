@@ -93,7 +93,7 @@ class Frames(PartsTest):
             np.testing.assert_array_equal(result.labels(-1), self.sb * 10)
         filled = quiet(kindred.transfer, labelled, targets=self.b, label_column="segment")  # missing="mean" is the default of auto
         np.testing.assert_array_equal(filled.labels(-1), self.sb * 10)
-        with self.assertRaisesRegex(ValueError, "no value"):
+        with self.assertRaisesRegex(ValueError, "missing value"):
             quiet(kindred.transfer, labelled, targets=self.b, method="svm", label_column="segment")
         model = quiet(kindred.AutoTransfer().fit, labelled, X_target=self.b, label_column="segment", missing="mean")
         np.testing.assert_array_equal(model.transduction_, self.sb * 10)

@@ -157,7 +157,7 @@ class Missing(Tables):
                for more in ((), ("--missing", "mean"))]
         self.assertEqual(got[0], got[1])
         self.assertGreater(sum(a == "no yes".split()[i % 2] for i, a in enumerate(got[0])), 76)
-        self.fails("transfer", "-m", "logreg", *args, code=3, says=["a.csv", "the cell has no value", "--missing"])
+        self.fails("transfer", "-m", "logreg", *args, code=3, says=["a.csv", "missing value", "--missing"])
 
     def test_predict_finds_the_header_of_a_table_of_texts(self):
         """No number stands below a name: the model has the names."""

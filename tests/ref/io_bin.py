@@ -257,7 +257,7 @@ def h5ad__dense_csr_csc_layers_names_labels(k):
         got = k.read(path("a.h5ad"), "batch")
         assert [int(got.classes[i]) for i in got.labels] == obs["batch"].tolist()
         assert [int(i) for i in got.classes] == sorted(set(obs["batch"]))
-        expect(20, "it has: barcode, batch, colour", lambda: k.read(path("a.h5ad"), "nothing"))
+        expect(20, "its columns are: barcode, batch, colour", lambda: k.read(path("a.h5ad"), "nothing"))
         expect(20, "no dataset 'layers/nothing'", lambda: k.read(path("a.h5ad:layers/nothing")))
 
 

@@ -77,7 +77,7 @@ static void predict(kdr_context *ctx, const kdr_model *m, const char *task, int 
 	kdr_data *fresh = blobs(ctx, (uint64_t)t);
 	char *json = NULL;
 	kdr_predict_options_init(&o);
-	assert_fails(ctx, kdr_predict(ctx, m, fresh, &o, &r), KDR_ERR_ARGUMENT, "several tasks");
+	assert_fails(ctx, kdr_predict(ctx, m, fresh, &o, &r), KDR_ERR_ARGUMENT, "several data sets");
 	o.task = "none";
 	assert_fails(ctx, kdr_predict(ctx, m, fresh, &o, &r), KDR_ERR_ARGUMENT, "even, ");
 	o.task = task;

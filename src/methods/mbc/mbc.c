@@ -103,10 +103,12 @@ static const kdr_field_desc mbc_fields[] = {
 	FIELD_LOSS,
 	KDRI_ARRAY("local_loss_alone", KDR_FLOAT64, "tasks",
 	           "the same for each data set clustered separately from the same start"),
-	KDRI_ARRAY("d_m_uniform", KDR_FLOAT64, "tasks x tasks",
-	           "distance between the data sets' clusterings, with equal cluster weights; up to 100 data sets"),
-	KDRI_ARRAY("d_m_proportional", KDR_FLOAT64, "tasks x tasks",
-	           "distance between the data sets' clusterings, with clusters weighted by size; up to 100 data sets"),
+	KDRI_ARRAY(
+	        "d_m_uniform", KDR_FLOAT64, "tasks x tasks",
+	        "distance between the data sets' clusterings, with equal cluster weights; up to 100 data sets"),
+	KDRI_ARRAY(
+	        "d_m_proportional", KDR_FLOAT64, "tasks x tasks",
+	        "distance between the data sets' clusterings, with clusters weighted by size; up to 100 data sets"),
 	{ .name = NULL },
 };
 
