@@ -16,7 +16,7 @@
  * Time. Members have three quarters of what is left; one that ends later is left out, but for the first. */
 #include "methods/transfer_auto/gate.h"
 #include "methods/transfer_auto/shares.h"
-#include "methods/transfer_auto/tally.h"
+#include "methods/transfer_auto/unlike.h"
 
 static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 0.1, least_agreed = 0.8;
 
@@ -30,6 +30,8 @@ void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 	kdri_free(ctx, v->shares);
 	kdri_free(ctx, v->pi);
 	kdri_free(ctx, v->confused);
+	kdri_free(ctx, v->unlike);
+	kdri_free(ctx, v->cluster);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
@@ -295,6 +297,7 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	if (options->plain) {
 		KDRI_TRY(ask_plain(&w, &v));
 		KDRI_TRY(find_distance(&w, &v));
+		KDRI_TRY(kdri_transfer_unlike(&w, &v));
 	}
 	*out = v;
 	v = (kdri_transfer_verdict){ 0 };

@@ -46,6 +46,8 @@ typedef struct kdri_transfer_verdict {
 	bool late;         /* members were left out for want of time */
 	bool followed;     /* shares moved, and the members that go by means were asked again */
 	bool few;
+	double *unlike; /* n: rank by how little each sample is like the source, 0 to 1; NULL: not found */
+	int64_t *cluster, clusters; /* n: its cluster in the target, one of `clusters`; NULL: not found */
 } kdri_transfer_verdict;
 
 /* `problem` has sources and one target, its last task. Members that fail are left out, and `result` says so (NULL: nobody
