@@ -7,9 +7,9 @@ import unittest
 from harness import CliTest
 
 
-def rows(path):
+def rows(path, delimiter=","):
     with open(path, newline="", encoding="utf-8") as f:
-        return list(csv.DictReader(f))
+        return list(csv.DictReader(f, delimiter=delimiter))
 
 
 class Labelling(CliTest):
@@ -87,7 +87,7 @@ class Labelling(CliTest):
         given = self.answer("one.csv", delimiter=";")  # as some spreadsheets save it
         self.run_kindred(*self.COMMON, "--target-labels", "one.csv", "--ask", 8)
         again = rows(self.path("out/target.ask.csv"))
-        kept = {r["row"] for r in csv.DictReader(open(self.path("one.csv"), encoding="utf-8"), delimiter=";") if r["class"]}
+        kept = {r["row"] for r in rows(self.path("one.csv"), ";") if r["class"]}
         self.assertEqual(len(kept), given)
         self.assertFalse(kept & {r["row"] for r in again})
         os.rename(self.path("out/target.ask.csv"), self.path("two.csv"))
@@ -121,7 +121,6 @@ class Labelling(CliTest):
         self.fails(*self.COMMON, "--ask", 73, code=2, says=["ask is 73", "target", "72 samples"])
         self.fails(*self.COMMON, "--ask", 5, "-m", "svm", code=2, says=["--ask", "svm", "no such option"])
         self.fails(*self.COMMON[:-3], "--ask", 5, code=2, says="--ask needs -o DIR")
-        self.write("out/target.ask.csv", "mine\n") if os.path.isdir(self.path("out")) else None
         os.makedirs(self.path("full"), exist_ok=True)
         self.write("full/target.ask.csv", "mine\n")
         self.fails(*self.COMMON[:-3], "-o", "full", "--ask", 5, code=2, says="target.ask.csv")
