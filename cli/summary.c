@@ -264,6 +264,7 @@ static void print_model(FILE *out, const cli_run *run)
 static void print_files(FILE *out, const cli_run *run)
 {
 	const char *folder = cli_get(run->args, "output", NULL);
+	bool asked = false;
 	int listed = 0; /* tasks the method does not label, such as sources, have no file */
 	if (!folder)
 		return;
@@ -271,9 +272,14 @@ static void print_files(FILE *out, const cli_run *run)
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
 		if (kdr_result_labels(run->result, i, NULL) && ++listed <= 4)
 			fprintf(out, ", %s.labels", kdr_result_task_name(run->result, i));
-	fprintf(out, "%s, *.samples.csv, features.csv%s%s\n", listed > 4 ? ", ..." : "",
+	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
+		asked = asked || kdri_json_count(kdri_json_get(cli_about_task(run, i), "ask")) > 0;
+	fprintf(out, "%s, *.samples.csv, features.csv%s%s%s\n", listed > 4 ? ", ..." : "",
 	        kdr_result_calibration(run->result) ? ", *.probabilities.csv" : "",
-	        cli_flag(run->args, "report") ? ", report.html" : "");
+	        asked ? ", *.ask.csv" : "", cli_flag(run->args, "report") ? ", report.html" : "");
+	if (asked)
+		fprintf(out,
+		        "next: fill in the column 'class' of *.ask.csv, and run again with --target-labels FILE\n");
 }
 
 void cli_summary(FILE *out, const cli_run *run)

@@ -70,7 +70,8 @@ class Labelling(CliTest):
         self.assertEqual(list(rows(self.path("out/target.samples.csv"))[0]), ["id", "class", "confidence", "second"])
 
     def test_rounds_of_questions(self):
-        self.run_kindred(*self.COMMON, "--ask", 8)
+        done = self.run_kindred(*self.COMMON, "--ask", 8)
+        self.assertIn(", *.ask.csv\nnext: fill in the column 'class'", done.stdout)
         asked = rows(self.path("out/target.ask.csv"))
         self.assertEqual(list(asked[0]), ["row", "id", "class", "suggested", "second", "margin", "confidence", "target_cluster",
                                           "name", "x", "y", "z", "kind"])
