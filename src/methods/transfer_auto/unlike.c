@@ -60,7 +60,7 @@ done:
 	return st;
 }
 
-/* Rows begin .. end - 1 whose label is `class` (-2: all), at most MOST_ROWS / parts of them. */
+/* Rows begin .. end - 1 whose label is `class` (-2: all), at most `share` of them, evenly spaced. */
 static kdr_status choose_rows(kdr_context *ctx, const int64_t *labels, int64_t begin, int64_t end,
                               int64_t class, int64_t share, int64_t **rows, int64_t *count)
 {
