@@ -194,6 +194,45 @@ def given(_):
     return markdown(["collection", "runs", "without", "with", "gain", "standard error of the gain", "worst", "best"], out)
 
 
+def asked():
+    """{collection: {column of transfer-ask.csv: accuracies}}, `all` at the end."""
+    rows, out = rows_of("transfer-ask"), {}
+    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
+        own = [r for r in rows if group in (r["collection"], "all")]
+        out[group] = {c: np.array([float(r[c]) for r in own]) for c in rows[0] if c not in TASK}
+    return out
+
+
+def ask(_):
+    """Accuracy after rounds of labels for chosen and for random samples; the gain after the last round and its worst task."""
+    arms = [f"{arm}{n}" for arm in ("ask", "random") for n in (10, 20, 30)]
+    out = [[group, len(a["none"]), "%.3f" % a["none"].mean(), *("%.3f" % a[c].mean() for c in arms),
+            *("%+.3f" % (a[f"{arm}30"] - a["none"]).min() for arm in ("ask", "random"))] for group, a in asked().items()]
+    return markdown(["collection", "pairs", "no labels", "10 chosen", "20", "30", "10 random", "20", "30", "worst chosen", "worst random"], out)
+
+
+def ask_figure():
+    """Accuracy against labels given, mean over all tasks; bars are the standard error of the gain."""
+    import figures
+
+    a = asked()["all"]
+    series = {title: [(n, (a[f"{arm}{n}"] if n else a["none"]).mean(),
+                       (a[f"{arm}{n}"] - a["none"]).std(ddof=1) / len(a["none"]) ** 0.5 if n else 0) for n in (0, 10, 20, 30)]
+              for title, arm in (("chosen with --ask", "ask"), ("random", "random"))}
+    return figures.curves("Accuracy on the samples without a given label", "labels given", "accuracy", series)
+
+
+def unlike(_):
+    """AUROC of unlike_source, and of low confidence, for a class that was removed from the source."""
+    rows, out = [r for r in rows_of("transfer-unlike") if r["unlike_source"]], []
+    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
+        own = [r for r in rows if group in (r["collection"], "all")]
+        score, confidence = (np.array([float(r[c]) for r in own]) for c in ("unlike_source", "low_confidence"))
+        out.append([group, len({(r["sources"], r["target"], r["data"]) for r in own}), len(own), "**%.3f**" % score.mean(), "%.3f" % score.min(),
+                    "%.3f" % score.max(), "%d of %d" % ((score < 0.5).sum(), len(own)), "%.3f" % confidence.mean()])
+    return markdown(["collection", "pairs", "removed classes", "unlike_source", "worst", "best", "below 0.5", "low confidence"], out)
+
+
 def curved(_):
     rows, out = rows_of("transfer-curved"), []
     for group in [*transfer.CURVED, "all"]:
@@ -528,7 +567,7 @@ def blas():
 
 
 MAKERS = {"speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
-          "transfer-peers": transfer_peers, "given": given, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
+          "transfer-peers": transfer_peers, "given": given, "ask": ask, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
@@ -549,6 +588,7 @@ def pages():
     wanted = {page: filled(page.read_text(encoding="utf-8")) for page in PAGES}
     folder = DOCS / "reproduction"
     wanted[TABLES], figures = reproduction.page(papers.load(), f"../{folder.name}")
+    wanted[DOCS / "pictures" / "labelling.svg"] = ask_figure()
     return wanted | {folder / name: text for name, text in figures.items()}
 
 

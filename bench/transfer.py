@@ -7,6 +7,10 @@ plain           auto, its methods, svm, logreg, and four alternatives on the sam
                 SelfTrainingClassifier, POT's SinkhornTransport and EMDTransport with one nearest neighbour; three draws of 800 samples
 shift           targets in which half of the classes keep a fifth of their samples; `once` is the vote before class proportions are corrected
 dirichlet       targets whose class proportions are drawn from a Dirichlet distribution
+unlike          one class at a time is removed from the source: how well unlike_source ranks the target's samples of that class first (AUROC), compared
+                with low confidence; one draw of 400 samples
+ask             three rounds of ten labels given to samples that auto chose (option ask), and to random samples; accuracy on the samples that neither
+                got a label; one draw of 400 samples
 given           auto with and without ten random true labels of the target, accuracy on its other samples; six draws of 400 samples
 curved          data whose classes no line separates, and some whose classes a line does separate: five designs and four small data sets of
                 scikit-learn, each made into a source and a target in four ways; `linear` is the vote without the gate, and so without non-linear methods
@@ -224,6 +228,78 @@ def given(args):
         return [[accuracy(None), accuracy(known)]]
 
     return table_of("given", TASK + ["without", "with"], wanted, args).fill(make, args.minutes, args.only)
+
+
+# --- what differs from the source, and what to label next -----------------------------------------------------------------
+
+
+def auroc(score, positive):
+    """The share of pairs of a positive and another sample in which the positive one has the higher score, ties counted half."""
+    from scipy import stats
+
+    n = positive.sum()
+    return (stats.rankdata(score)[positive].sum() - n * (n + 1) / 2) / (n * (len(score) - n))
+
+
+def alternating():
+    """All tasks, every fourth one first, so that a run that --minutes ends early has some of each collection."""
+    return all_tasks()[::4] + all_tasks()[2::4] + all_tasks()[1::2]
+
+
+def unlike(args):
+    lib, wanted = common.library(args), {}
+    for entry in alternating():
+        names = sorted(set(np.concatenate([load(entry[1], s)[1] for s in entry[2]])))
+        for k, name in enumerate(names if len(names) > 2 else []):
+            wanted[(*entry[:2], "+".join(entry[2]), entry[3], "0", str(name))] = entry, k
+
+    def make(key):
+        (_, folder, sources, target), k = wanted[key]
+        xs, ys, classes = transfer_task(folder, sources, target, GIVEN_SAMPLE, 0)
+        kept = [y != k for y in ys[:-1]]
+        removed = ys[-1] == k
+        if removed.sum() < 5 or (~removed).sum() < 5 or any(len(set(y[r])) < 2 for y, r in zip(ys, kept)):
+            return [[str(removed.sum()), "", ""]]
+        lib.seed(1)
+        arrays = lib.fit("auto-transfer", *lib.transfer([x[r] for x, r in zip(xs, kept)] + xs[-1:], [y[r] for y, r in zip(ys, kept)] + [None], classes),
+                         without=False)["arrays"]
+        t = len(xs) - 1
+        return [[str(removed.sum()), "%.6f" % auroc(arrays["unlike_source", t], removed), "%.6f" % auroc(-arrays["confidence", t], removed)]]
+
+    return table_of("unlike", TASK + ["class", "samples", "unlike_source", "low_confidence"], wanted, args).fill(make, args.minutes, args.only)
+
+
+ROUNDS = 3
+
+
+def ask(args):
+    lib = common.library(args)
+    wanted = {(*e[:2], "+".join(e[2]), e[3], "0"): e for e in alternating()}
+
+    def make(key):
+        (_, folder, sources, target), seed = wanted[key], int(key[-1])
+        xs, ys, classes = transfer_task(folder, sources, target, GIVEN_SAMPLE, seed)
+        truth, rng, t = ys[-1], np.random.default_rng(9000 + seed), len(xs) - 1
+
+        def fit(known):
+            lib.seed(seed + 1)
+            found = lib.fit("auto-transfer", *lib.transfer(xs, ys[:-1] + [known if (known >= 0).any() else None], classes), without=False, ask=GIVEN)
+            return found["labels"][-1], found["arrays"]["ask", t]
+
+        answers, labelled = {}, truth < 0
+        for arm in ("ask", "random"):
+            known = np.full(len(truth), -1, dtype=np.int64)
+            answers[arm, 0], chosen = fit(known) if arm == "ask" else (answers["ask", 0], None)
+            for step in range(1, ROUNDS + 1):
+                rows = chosen if arm == "ask" else rng.choice(np.flatnonzero((known < 0) & (truth >= 0)), GIVEN, replace=False)
+                known[rows] = truth[rows]
+                answers[arm, step], chosen = fit(known)
+            labelled |= known >= 0
+        right = {k: "%.6f" % np.mean((a == truth)[~labelled]) for k, a in answers.items()}
+        return [[str((~labelled).sum()), right["ask", 0]] + [right[arm, s] for arm in ("ask", "random") for s in range(1, ROUNDS + 1)]]
+
+    columns = ["samples", "none"] + [f"{arm}{s * GIVEN}" for arm in ("ask", "random") for s in range(1, ROUNDS + 1)]
+    return table_of("ask", TASK + columns, wanted, args).fill(make, args.minutes, args.only)
 
 
 # --- classes that no line separates --------------------------------------------------------------------------------------
@@ -469,7 +545,7 @@ def bridges(args):
 
 
 CASES = {c: functools.partial(runs, c) for c in ("plain", "shift", "dirichlet", "absent")}
-CASES.update(given=given, curved=curved, landmarks=landmarks, splits=splits, sweeps=sweeps, bridges=bridges)
+CASES.update(unlike=unlike, ask=ask, given=given, curved=curved, landmarks=landmarks, splits=splits, sweeps=sweeps, bridges=bridges)
 CASES.update({c: functools.partial(preset, c) for c in ("800", "all")})
 
 

@@ -38,7 +38,9 @@ static const cli_option own_options[] = {
 	  .help = "train a selection model on three or more --source with --labels, and save it" },
 	{ .name = "target-labels",
 	  .value = "FILE",
-	  .help = "known classes of some target samples, one per line, '?' for the others; they stay fixed" },
+	  .repeats = true,
+	  .help = "known classes of the target, which stay fixed: one line per sample, '?' if unknown; or a file that --ask wrote, "
+	          "with classes filled in (may be given several times)" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
@@ -50,6 +52,10 @@ static const cli_option own_options[] = {
 	{ .name = "abstain",
 	  .value = "FRACTION",
 	  .help = "method auto: leave this fraction of each target unlabelled ('?'), starting with the least certain samples (default 0)" },
+	{ .name = "ask",
+	  .value = "N",
+	  .help = "method auto: also write <target>.ask.csv with N samples of each target that a person should label next; pass it back with "
+	          "--target-labels" },
 	{ .name = "guard",
 	  .help = "method trec: keep the clustering found without the source if the transfer is not trusted" },
 	{ .name = "probabilities",
@@ -80,7 +86,7 @@ typedef struct transfer {
 	bool one_bridge; /* the method takes one: it is chosen among the candidates */
 	cli_task_arg *list;
 	cli_tasks tasks;
-	kdr_labels *known;
+	const char **known; /* --target-labels */
 	kdr_selector selector;
 } transfer;
 
@@ -205,7 +211,7 @@ static void count_tasks(transfer *t)
 /* Classes of the sources and, where known, of the targets; the selector. */
 static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 {
-	const char *known = cli_get(args, "target-labels", NULL), *selector = cli_get(args, "selector", NULL);
+	const char *selector = cli_get(args, "selector", NULL);
 	const char *path;
 	int code = EXIT_DONE;
 	kdr_status st = KDR_OK;
@@ -219,9 +225,7 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 	}
 	if (code == EXIT_DONE)
 		code = cli_tasks_truth(ctx, args, t->sources + t->bridges, &t->tasks);
-	if (code == EXIT_DONE && known)
-		st = kdr_read_labels(ctx, known, &t->known);
-	if (code == EXIT_DONE && st == KDR_OK && selector)
+	if (code == EXIT_DONE && selector)
 		st = kdr_selector_load(ctx, selector, &t->selector);
 	return st == KDR_OK ? code : cli_fail_reading(ctx, st);
 }
@@ -229,7 +233,7 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 static void transfer_release(transfer *t)
 {
 	cli_bridges_free(&t->candidates);
-	kdr_labels_free(t->known);
+	free(t->known);
 	free(t->list);
 	cli_tasks_free(&t->tasks);
 }
@@ -250,12 +254,34 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 		                         .ntargets = t->targets };
 	kdr_job_options o = job->wanted;
 	o.score = t->tasks.scored;
-	o.known = t->known;
+	o.known_files = t->known;
+	o.nknown_files = t->known ? count_of(args, "target-labels") : 0;
 	o.selector = cli_get(args, "selector", NULL) ? &t->selector : NULL;
 	o.every_bridge = cli_flag(args, "bridge-all");
 	o.probabilities = cli_flag(args, "probabilities");
 	cli_session_limit(ctx);
 	return kdr_transfer(ctx, &sets, &o, out);
+}
+
+/* --ask and --target-labels. Exit status. */
+static int transfer_labelling(kdr_context *ctx, const cli_args *args, cli_job *job, transfer *t)
+{
+	const char *ask = cli_get(args, "ask", NULL);
+	const int files = count_of(args, "target-labels");
+	int64_t count = 0;
+	if (!cli_get_int(args, "ask", 1, INT64_MAX, &count))
+		return EXIT_USAGE;
+	if (ask && !cli_get(args, "output", NULL)) {
+		cli_error("--ask needs -o DIR to write <target>.ask.csv to");
+		return EXIT_USAGE;
+	}
+	if (files > 0 && !(t->known = calloc((size_t)files, sizeof *t->known))) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int i = 0; i < files; i++)
+		t->known[i] = cli_get_nth(args, "target-labels", i);
+	return ask ? cli_job_switch(ctx, "--ask", "ask", ask, job) : EXIT_DONE;
 }
 
 /* All that is read and checked before the work. Exit status; *first: where the targets begin. */
@@ -270,6 +296,7 @@ static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job
 	if ((code = transfer_collect(args, t)) != EXIT_DONE ||
 	    (cli_flag(args, "guard") &&
 	     (code = cli_job_switch(ctx, "--guard", "guard", "true", job)) != EXIT_DONE) ||
+	    (code = transfer_labelling(ctx, args, job, t)) != EXIT_DONE ||
 	    (abstain && (code = cli_job_switch(ctx, "--abstain", "abstain", abstain, job)) != EXIT_DONE) ||
 	    (code = cli_tasks_read(ctx, args, t->list, t->sources + t->bridges + t->targets, &t->tasks)) !=
 	            EXIT_DONE)

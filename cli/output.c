@@ -88,6 +88,13 @@ static int check_arrays(kdr_context *ctx, const cli_args *args, const char *fold
 
 /* What is written of each task that has labels. */
 static const char *const of_task[] = { ".labels", ".samples.csv", ".probabilities.csv" };
+static const char ask_file[] = ".ask.csv";
+
+/* Whether samples to be labelled next are wanted, which only transfer offers. */
+static bool asks(const cli_args *args)
+{
+	return strcmp(cli_args_command(args)->name, "transfer") == 0 && cli_get(args, "ask", NULL);
+}
 
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels)
 {
@@ -104,6 +111,8 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
 		for (int e = 0; e < (cli_flag(args, "probabilities") ? 3 : 2) && code == EXIT_DONE; e++)
 			code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), of_task[e]);
+	for (int64_t i = 0; folder && asks(args) && i < tasks->count && code == EXIT_DONE; i++)
+		code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), ask_file);
 	if (folder && labels && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "features", ".csv");
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
@@ -170,6 +179,10 @@ static int write_samples(kdr_context *ctx, const cli_run *run, const char *folde
 		st = kdr_result_write_table(ctx, run->result,
 		                            e == 1 ? KDR_TABLE_SAMPLES : KDR_TABLE_PROBABILITIES, i,
 		                            path.path, force);
+	}
+	if (st == KDR_OK && asks(run->args)) {
+		joined path = join_path(folder, kdr_result_task_name(run->result, i), ask_file);
+		st = kdr_result_write_table(ctx, run->result, KDR_TABLE_ASK, i, path.path, force);
 	}
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }

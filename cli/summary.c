@@ -233,6 +233,31 @@ static void print_words(FILE *out, const cli_run *run)
 	}
 }
 
+/* The clusters of each target that are least like the source. */
+static void print_least_like(FILE *out, const cli_run *run)
+{
+	enum { SHOWN = 3 };
+	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
+		const kdri_json_value *list = kdri_json_get(cli_about_task(run, t), "least_like_source");
+		if (kdri_json_count(list) == 0)
+			continue;
+		fprintf(out, "\n%s: clusters least like the source (mean of unlike_source, from 0 to 1)\n",
+		        kdr_result_task_name(run->result, t));
+		for (int64_t c = 0; c < kdri_json_count(list) && c < SHOWN; c++) {
+			const kdri_json_value *one = kdri_json_at(list, c);
+			const char *class = kdri_json_text(kdri_json_get(one, "class"), NULL);
+			const int64_t size = kdri_json_integer(kdri_json_get(one, "size"), 0);
+			fprintf(out, "  cluster %lld: %.2f, %lld sample%s",
+			        (long long)kdri_json_integer(kdri_json_get(one, "target_cluster"), 0),
+			        number_at(one, "mean_unlike_source"), (long long)size, size == 1 ? "" : "s");
+			if (class)
+				fprintf(out, ", %.0f %% labelled %s", 100 * number_at(one, "class_share"),
+				        class);
+			fprintf(out, "\n");
+		}
+	}
+}
+
 /* How well the rule for new samples repeats the labels of these. */
 static void print_model(FILE *out, const cli_run *run)
 {
@@ -252,6 +277,7 @@ static void print_model(FILE *out, const cli_run *run)
 static void print_files(FILE *out, const cli_run *run)
 {
 	const char *folder = cli_get(run->args, "output", NULL);
+	bool asked = false;
 	int listed = 0; /* tasks the method does not label, such as sources, have no file */
 	if (!folder)
 		return;
@@ -259,9 +285,14 @@ static void print_files(FILE *out, const cli_run *run)
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
 		if (kdr_result_labels(run->result, i, NULL) && ++listed <= 4)
 			fprintf(out, ", %s.labels", kdr_result_task_name(run->result, i));
-	fprintf(out, "%s, *.samples.csv, features.csv%s%s\n", listed > 4 ? ", ..." : "",
+	for (int64_t i = 0; i < kdr_result_ntasks(run->result); i++)
+		asked = asked || kdri_json_count(kdri_json_get(cli_about_task(run, i), "ask")) > 0;
+	fprintf(out, "%s, *.samples.csv, features.csv%s%s%s\n", listed > 4 ? ", ..." : "",
 	        kdr_result_calibration(run->result) ? ", *.probabilities.csv" : "",
-	        cli_flag(run->args, "report") ? ", report.html" : "");
+	        asked ? ", *.ask.csv" : "", cli_flag(run->args, "report") ? ", report.html" : "");
+	if (asked)
+		fprintf(out,
+		        "next: fill in the column 'class' of *.ask.csv, and run again with --target-labels FILE\n");
 }
 
 void cli_summary(FILE *out, const cli_run *run)
@@ -275,6 +306,7 @@ void cli_summary(FILE *out, const cli_run *run)
 	print_calibration(out, run);
 	cli_matches(out, run);
 	print_words(out, run);
+	print_least_like(out, run);
 	cli_bridges_table(out, run);
 	cli_shared(out, run);
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)

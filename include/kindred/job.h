@@ -47,6 +47,11 @@ typedef struct kdr_job_options {
 	/* both */
 	bool model; /* a model will be saved: an error if the method has none; also compare its predictions for the samples
 	               with their labels (predict_agreement in result.json) */
+	/* transfer */
+	const char *const *
+	        known_files; /* NULL; or, instead of `known`, files with these classes: one with a label per line, or tables that
+	                                   KDR_TABLE_ASK wrote, with classes filled in */
+	int64_t nknown_files;
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

@@ -87,7 +87,8 @@ KDR_EXPERIMENTAL KDR_API kdr_status kdr_result_put(kdr_context *ctx, const kdr_r
 typedef enum kdr_table {
 	/* One line per sample: its class, "?" if it has none, or its cluster number. */
 	KDR_TABLE_LABELS,
-	/* CSV, one line per sample: id (or its number, from 1), cluster or class, confidence, second; empty if unknown. */
+	/* CSV, one line per sample: id (or its number, from 1), cluster or class, confidence, second; empty if unknown. For targets of
+	 * auto also unlike_source and target_cluster. */
 	KDR_TABLE_SAMPLES,
 	/* CSV, one line per sample of a target: id and the probability of each class. For a path that ends in .npy: an array. */
 	KDR_TABLE_PROBABILITIES,
@@ -99,7 +100,11 @@ typedef enum kdr_table {
 	KDR_TABLE_ARRAY,
 	/* The CSV, TSV or Excel file that a data set was read from, as it is, with a last column of clusters or classes; empty for rows that
 	 * were skipped. If the file was split into data sets, all of them are used. */
-	KDR_TABLE_INPUT
+	KDR_TABLE_INPUT,
+	/* CSV, one line per sample of a target that a person should label next (option ask of auto): row (from 1), id, class (empty, to be
+	 * filled in), suggested, second, margin, confidence, target_cluster, and what the person needs: the text, the columns of the file, or
+	 * the strongest features. */
+	KDR_TABLE_ASK
 } kdr_table;
 /* Writes a table of a result, completely or not at all. `index` is the data set or, for KDR_TABLE_ARRAY, the number of the array;
  * it is ignored for KDR_TABLE_FEATURES. `force` replaces an existing file. Cost: O(size of the file) time, O(1) memory. */

@@ -351,7 +351,7 @@ def _resamples(count):
 def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
-             map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
+             map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None):
     """Label target data sets with the classes of labelled source data sets.
 
     Parameters
@@ -387,6 +387,13 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     <seed>
     <threads>
     <limits>
+    ask : int, optional
+        Method auto only: choose this number of samples of each target for a person
+        to label next (:meth:`Result.ask`, :meth:`Result.save_ask`).
+    target_labels : array, path or list of paths, optional
+        Known classes of the samples of the first target; None, NaN or "?" if
+        unknown. They stay fixed. A path is a file that :meth:`Result.save_ask`
+        wrote, with classes filled in.
 
     Returns
     -------
@@ -458,16 +465,50 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     sets.sources, sets.nsources, sets.targets, sets.ntargets = keep[0], len(source), keep[1], len(target)
     sets.bridges, sets.nbridges, sets.views = keep[2], len(bridge), keep[3]
     lib.kdr_job_options_init(o)
-    held = settings(session, _registered(method), options or {})
+    options = dict(options or {})
+    if ask is not None:
+        options["ask"] = _asked(ask)
+    held = settings(session, _registered(method), options)
     name = chars(_registered(method))
     o.method, o.settings = name, held
+    known = _known(o, target_labels, values)
     o.choice = _preprocessing(preprocess, weight, norm, scale)
     prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     o.prep = prep
     o.probabilities = probabilities
     o.map = map
     session.check(lib.kdr_transfer(session.ctx, sets, o, out), keeps=True)
+    del known  # the options point into it until here
     return finish(session, Result(out[0], values))
+
+
+def _asked(ask):
+    if isinstance(ask, (bool, np.bool_)) or not isinstance(ask, numbers.Integral) or ask < 1:
+        raise ValueError(f"ask is {ask!r}: a whole number from 1 is allowed")
+    return int(ask)
+
+
+def _known(o, target_labels, values):
+    """Gives job options the known classes of the target; values: the sources' classes by name. Returns what must live as long."""
+    if target_labels is None:
+        return None
+    paths = [target_labels] if is_path(target_labels) else list(target_labels)
+    if paths and all(is_path(p) and os.path.exists(p) for p in paths):
+        keep = [chars(p) for p in paths]
+        keep.append(ffi.new("char *[]", keep))
+        o.known_files, o.nknown_files = ffi.cast("const char *const *", keep[-1]), len(paths)
+        return keep
+    if is_path(target_labels):
+        raise FileNotFoundError(f"target_labels: {os.fspath(target_labels)}: no such file")
+    unknown = [v is None or (isinstance(v, (float, np.floating)) and np.isnan(v)) for v in paths]
+    named = {value: name for name, value in values.items()}
+    names, index = np.unique(["?" if u else named.get(v, str(v)) for u, v in zip(unknown, paths)], return_inverse=True)
+    keep = [chars(str(n)) for n in names]
+    known = ffi.new("kdr_labels *")
+    keep += [ffi.new("char *[]", keep), ffi.new("int64_t[]", index.tolist()), known]
+    known.names, known.values, known.n, known.count = keep[-3], keep[-2], len(paths), len(names)
+    o.known = known
+    return keep
 
 
 def _registered(method):

@@ -437,7 +437,8 @@ class Result:
 
     def save_samples(self, path, task=0, force=False):
         """Write a CSV file with one line per sample: id, cluster or class, confidence,
-        second-best label.
+        second-best label; for targets of method auto also unlike_source and
+        target_cluster.
 
         Parameters
         ----------
@@ -450,6 +451,20 @@ class Result:
         session = Session()
         session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_SAMPLES, self.index(task), chars(path),
                                                  force))
+
+    def unlike_source(self, task=-1):
+        """Rank of each sample of a target by how little it is like the source, 0 to 1 (least like it); None if it was not computed. It does not
+        mean that a sample belongs to a class that the source lacks."""
+        return self.arrays.get("unlike_source", [None] * len(self.tasks))[self.index(task)]
+
+    def ask(self, task=-1):
+        """Rows of a target, from 0, that a person should label next, most useful first; None unless transfer was called with ask=N."""
+        return self.arrays.get("ask", [None] * len(self.tasks))[self.index(task)]
+
+    def save_ask(self, path, task=-1, force=False):
+        """ask.csv of a target: the samples of `ask` with an empty column `class` to fill in. transfer(..., target_labels=path) reads it."""
+        session = Session()
+        session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_ASK, self.index(task), chars(path), force))
 
     def save_features(self, path, force=False):
         """Write a CSV file with the features that distinguish clusters.

@@ -41,6 +41,8 @@ void kdri_result_about_free(kdr_result *r)
 		kdri_free_with(a, task->second);
 		kdri_free_with(a, task->examples);
 		kdri_free_with(a, task->probabilities);
+		kdri_strings_free(a, task->shown_titles, task->nshown);
+		kdri_strings_free(a, task->shown, task->nshown * task->shown_rows);
 		if (task->map) {
 			kdri_free_with(a, task->map->rows);
 			kdri_free_with(a, task->map->x);

@@ -153,6 +153,9 @@ typedef struct kdri_task_result {
 	kdri_dialect dialect;
 	int64_t *origin;   /* n: the row of the file that each sample is, from 0; NULL: unknown */
 	int64_t file_rows; /* rows of the file */
+	/* of a target with samples to be labelled next (array "ask"): what a person sees of each */
+	char **shown_titles, **shown; /* nshown titles; a text for each sample and title, or NULL */
+	int64_t nshown, shown_rows;
 } kdri_task_result;
 
 struct kdr_result {

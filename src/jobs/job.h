@@ -172,6 +172,21 @@ kdr_status kdri_job_markers(kdr_context *ctx, kdr_result *result, kdr_data *cons
 /* What sets clusters apart, how good matches are, and advice. data[t] is what task t was fitted on. */
 kdr_status kdri_job_words(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
 
+/* --- labelling.c ---------------------------------------------------------------------------------- */
+
+/* Of targets with samples that a person should label next: what the person needs to see of each. */
+kdr_status kdri_job_shown(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
+/* The array `name` of a task if it has a value of that type for each sample, else NULL. */
+const void *kdri_sample_array(const kdr_result *result, const char *name, int64_t task, kdr_dtype type);
+/* Into the object of a task: least_like_source, the clusters of the target that are least like the source; ask, the samples to be labelled
+ * next. */
+kdr_status kdri_json_labelling(kdr_context *ctx, struct kdri_json *json, const kdr_result *result,
+                               int64_t task);
+/* Known classes of a target from files: one label per line, or what KDR_TABLE_ASK writes with classes filled in; several files only of the
+ * latter. Free *out with kdr_labels_free. */
+kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t count,
+                             const kdr_data *target, kdr_labels **out);
+
 /* --- shared.c -------------------------------------------------------------------------------------- */
 
 /* Feature clusters that a transfer shares with source and target; `target`: its place among the tasks. */

@@ -137,14 +137,23 @@ static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
 	const kdri_task_result *t = &r->tasks[task];
 	const char *from;
 	const double *sure = kdr_result_confidence(r, task, &from);
-	kdr_array agreement = kdr_result_array(r, "agreement", task);
+	const double *agreement = kdri_sample_array(r, "agreement", task, KDR_FLOAT64),
+	             *unlike = kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64);
+	const int64_t *cluster = kdri_sample_array(r, "target_clusters", task, KDR_INT64);
 	if (sure) {
 		put_sample_reals(j, t, "confidence", sure);
 		kdri_json_string(j, "confidence_from", from);
 	}
-	if (agreement.data && agreement.type == KDR_FLOAT64 && agreement.ndim == 1 &&
-	    agreement.shape[0] == t->n)
-		put_sample_reals(j, t, "agreement", agreement.data);
+	if (agreement)
+		put_sample_reals(j, t, "agreement", agreement);
+	if (unlike)
+		put_sample_reals(j, t, "unlike_source", unlike);
+	if (cluster) {
+		begin_samples(j, t, "target_cluster");
+		for (int64_t i = 0; i < t->n; i++)
+			kdri_json_int(j, NULL, cluster[i]);
+		end_samples(j, t);
+	}
 	if (!t->second)
 		return;
 	begin_samples(j, t, "second");
@@ -366,7 +375,9 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	if (t->quality.n > 0) /* asked for */
 		kdri_json_quality(j, &t->quality);
 	put_curves(j, r, i);
-	kdr_status st = is_brief(j) ? KDR_OK : kdri_json_map(ctx, j, r, i);
+	kdr_status st = kdri_json_labelling(ctx, j, r, i);
+	if (st == KDR_OK && !is_brief(j))
+		st = kdri_json_map(ctx, j, r, i);
 	kdri_json_end_object(j);
 	return st;
 }

@@ -116,19 +116,28 @@ static kdr_status put_id(table *t, const kdri_task_result *task, int64_t i)
 static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t i)
 {
 	const kdri_task_result *task = &r->tasks[at];
-	const double *sure = kdr_result_confidence(r, at, NULL);
+	const double *sure = kdr_result_confidence(r, at, NULL),
+	             *unlike = kdri_sample_array(r, "unlike_source", at, KDR_FLOAT64);
+	const int64_t *cluster = kdri_sample_array(r, "target_clusters", at, KDR_INT64);
 	kdr_status st;
 	KDRI_TRY(put_id(t, task, i));
 	KDRI_TRY(put_label(t, r, task->labels[i], false));
 	KDRI_TRY(put_real(t, sure ? sure[i] : NAN));
 	KDRI_TRY(put_label(t, r, task->second ? task->second[i] : -1, true));
+	if (unlike)
+		KDRI_TRY(put_real(t, unlike[i]));
+	if (unlike)
+		KDRI_TRY(cluster ? put_int(t, cluster[i]) : tables_put(t, NULL, 0));
 done:
 	return st;
 }
 
 static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 {
-	const char *const titles[] = { "id", r->classes ? "class" : "cluster", "confidence", "second", NULL };
+	const bool unlike = kdri_sample_array(r, "unlike_source", at, KDR_FLOAT64);
+	const char *const titles[] = { "id",     r->classes ? "class" : "cluster", "confidence",
+		                       "second", unlike ? "unlike_source" : NULL,  "target_cluster",
+		                       NULL };
 	kdr_status st;
 	KDRI_TRY(put_titles(t, titles));
 	KDRI_TRY(tables_put_rows(t, r, at, put_sample));
@@ -174,6 +183,52 @@ static kdr_status fill_shares(table *t, const kdr_result *r, int64_t at)
 	st = kdri_output_write(t->ctx, t->out, task->probabilities,
 	                       (size_t)(task->n * task->k) * sizeof *task->probabilities);
 	KDRI_TRY(kdri_pages_end_turn(&t->pages, st));
+done:
+	return st;
+}
+
+/* --- samples to be labelled next ------------------------------------------------------------------------- */
+
+static const int64_t *asked_rows(const kdr_result *r, int64_t at, int64_t *count)
+{
+	const kdr_array a = kdr_result_array(r, "ask", at);
+	*count = a.data && a.type == KDR_INT64 && a.ndim == 1 ? a.shape[0] : 0;
+	return a.data;
+}
+
+/* The first three columns are what kdri_answers_read reads. */
+static kdr_status fill_ask(table *t, const kdr_result *r, int64_t at)
+{
+	static const char *const titles[] = { "row",    "id",         "class",          "suggested", "second",
+		                              "margin", "confidence", "target_cluster", NULL };
+	const kdri_task_result *task = &r->tasks[at];
+	const double *sure = kdr_result_confidence(r, at, NULL),
+	             *margin = kdri_sample_array(r, "margin", at, KDR_FLOAT64);
+	const int64_t *cluster = kdri_sample_array(r, "target_clusters", at, KDR_INT64);
+	int64_t count;
+	const int64_t *rows = asked_rows(r, at, &count);
+	kdr_status st = KDR_OK;
+	for (int c = 0; titles[c]; c++)
+		KDRI_TRY(tables_put(t, titles[c], strlen(titles[c])));
+	for (int64_t c = 0; c < task->nshown; c++)
+		KDRI_TRY(put_text(t, task->shown_titles[c] ? task->shown_titles[c] : ""));
+	KDRI_TRY(end_line(t));
+	for (int64_t i = 0; i < count; i++) {
+		const int64_t row = rows[i];
+		KDRI_TRY(put_int(t, task->first + row + 1));
+		KDRI_TRY(put_id(t, task, row));
+		KDRI_TRY(tables_put(t, NULL, 0));
+		KDRI_TRY(put_label(t, r, task->labels[row], true));
+		KDRI_TRY(put_label(t, r, task->second ? task->second[row] : -1, true));
+		KDRI_TRY(put_real(t, margin ? margin[row] : NAN));
+		KDRI_TRY(put_real(t, sure ? sure[row] : NAN));
+		KDRI_TRY(cluster ? put_int(t, cluster[row]) : tables_put(t, NULL, 0));
+		for (int64_t c = 0; c < task->nshown; c++) {
+			const char *text = i < task->shown_rows ? task->shown[i * task->nshown + c] : NULL;
+			KDRI_TRY(text ? put_text(t, text) : tables_put(t, NULL, 0));
+		}
+		KDRI_TRY(end_line(t));
+	}
 done:
 	return st;
 }
@@ -346,14 +401,18 @@ kdr_status kdr_result_write_table(kdr_context *ctx, const kdr_result *result, kd
 		[KDR_TABLE_FEATURES] = { "a result", fill_features },
 		[KDR_TABLE_ARRAY] = { "an array of the result", fill_array },
 		[KDR_TABLE_INPUT] = { "a data set with labels", NULL },
+		[KDR_TABLE_ASK] = { "a data set with samples to label next", fill_ask },
 	};
-	if ((int)what < 0 || what > KDR_TABLE_INPUT)
+	if ((int)what < 0 || what > KDR_TABLE_ASK)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "table %d is not one of kdr_table", (int)what);
 	bool has = ctx && result && path;
 	if (what == KDR_TABLE_LABELS || what == KDR_TABLE_SAMPLES || what == KDR_TABLE_INPUT)
 		has = has && kdr_result_labels(result, index, NULL);
 	else if (what == KDR_TABLE_PROBABILITIES)
 		has = has && kdr_result_probabilities(result, index, NULL);
+	else if (what == KDR_TABLE_ASK)
+		has = has && kdr_result_labels(result, index, NULL) &&
+		      kdr_result_array(result, "ask", index).data;
 	else if (what == KDR_TABLE_ARRAY)
 		has = has && index >= 0 && index < result->array_count;
 	if (!has)

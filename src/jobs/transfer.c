@@ -97,10 +97,9 @@ done:
 	return st;
 }
 
-static kdr_status take_known(kdr_context *ctx, transfer *t)
+static kdr_status take_known(kdr_context *ctx, transfer *t, const kdr_labels *known)
 {
 	kdr_status st = KDR_OK;
-	const kdr_labels *known = t->o->known;
 	const kdr_data *target = t->all[t->target], *source = t->all[0];
 	int64_t *map = NULL;
 	/* A class for each row of the file, of which these are some. */
@@ -138,6 +137,7 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 {
 	kdr_status st = KDR_OK;
 	kdr_data **labelled = NULL;
+	kdr_labels *read = NULL;
 	int64_t n = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &labelled, t->count));
 	for (int64_t i = 0; i < t->sets->nsources; i++) {
@@ -157,10 +157,14 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
 	KDRI_TRY(kdri_job_same_classes(ctx, t->all[0]));
 	KDRI_TRY(transfer_check_classes(ctx, t));
-	if (t->o->known)
-		KDRI_TRY(take_known(ctx, t));
+	if (t->o->nknown_files > 0)
+		KDRI_TRY(kdri_answers_read(ctx, t->o->known_files, t->o->nknown_files, t->all[t->target],
+		                           &read));
+	if (read || t->o->known)
+		KDRI_TRY(take_known(ctx, t, read ? read : t->o->known));
 done:
 	kdri_free(ctx, labelled);
+	kdr_labels_free(read);
 	return st;
 }
 
@@ -262,6 +266,7 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(kdri_job_words(ctx, result, data));
 	KDRI_TRY(kdri_job_markers(ctx, result, data));
 	KDRI_TRY(kdri_job_shared(ctx, result, first));
+	KDRI_TRY(kdri_job_shown(ctx, result, data));
 	KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
 done:
 	kdri_free(ctx, tasks);

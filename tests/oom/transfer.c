@@ -5,6 +5,7 @@
 
 #include "engine/linear/aligned.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static kdr_status advise(kdr_context *ctx)
@@ -240,7 +241,55 @@ static kdr_status select_bridge(kdr_context *ctx)
 	return st;
 }
 
+/* Samples to label next, with the columns of their file, and a class given back. */
+static kdr_status labelling(kdr_context *ctx)
+{
+	kdr_data *source = NULL, *target = NULL;
+	kdr_options *settings = NULL;
+	kdr_result *r = NULL;
+	char answers[512];
+	snprintf(answers, sizeof answers, "%s", file("answers.csv"));
+	const char *known[] = { answers };
+	kdr_job_options o;
+	FILE *f = fopen(answers, "w");
+	if (!f || fputs("row,id,class\n2,2,green\n3,3,\n", f) < 0 || fclose(f) != 0)
+		return KDR_ERR_WRITE;
+	kdr_status st = kdr_read(ctx, file("a.csv"), NULL, &source);
+	if (st == KDR_OK)
+		st = kdr_data_read_labels(ctx, source, file("a.labels"));
+	if (st == KDR_OK)
+		st = kdr_read(ctx, file("a.csv"), NULL, &target);
+	if (st == KDR_OK)
+		st = kdr_options_new(ctx, "auto-transfer", &settings);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, settings, "member", "svm");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, settings, "ask", "2");
+	kdr_transfer_sets sets = { .size = sizeof(kdr_transfer_sets),
+		                   .sources = &source,
+		                   .nsources = 1,
+		                   .targets = &target,
+		                   .ntargets = 1 };
+	kdr_job_options_init(&o);
+	o.method = "auto-transfer";
+	o.settings = settings;
+	o.known_files = known;
+	o.nknown_files = 1;
+	if (st == KDR_OK)
+		st = kdr_transfer(ctx, &sets, &o, &r);
+	if (st == KDR_OK)
+		st = kdr_result_write_table(ctx, r, KDR_TABLE_ASK, 1, file("ask.csv"), true);
+	if (st == KDR_OK)
+		st = kdr_result_write(ctx, r, file("asked.json"), true);
+	kdr_result_free(r);
+	kdr_options_free(settings);
+	kdr_data_free(source);
+	kdr_data_free(target);
+	return st;
+}
+
 const oom_scenario oom_transfer[] = {
+	{ "labelling", labelling, 1 },
 	{ "advise", advise, 1 },
 	{ "fit_direct_transfer", fit_direct_transfer, 1 },
 	{ "fit_joint_logreg", fit_joint_logreg, 1 },

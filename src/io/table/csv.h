@@ -115,6 +115,14 @@ kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdr
                                   const char *title, const char *const *cells, int64_t rows, const char *path,
                                   bool force);
 
+/* Moves a window at the beginning of a table past a byte order mark and a line "sep=;". */
+void kdri_csv_skip_start(kdri_window *w);
+/* csv_pick.c: the cells of some rows. place: for each of the `rows` data rows the row of `cells` that it becomes, or -1. titles:
+ * dialect->fields texts, left NULL if the table has no header; cells: as many for each row. What a row lacks stays NULL. Both begin with NULLs
+ * and are the caller's, also after a failure. */
+kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                         const int64_t *place, int64_t rows, char **titles, char **cells);
+
 /* csv_write.c */
 
 /* Writes one cell of text, quoted if necessary. */

@@ -151,9 +151,8 @@ done:
 }
 
 /* What precedes the table: a byte order mark, and a line "sep=;". */
-static kdr_status copy_start(const copier *c, kdri_window *w)
+void kdri_csv_skip_start(kdri_window *w)
 {
-	kdr_status st = KDR_OK;
 	const char *p = w->data, *end = w->data + w->end;
 	if (w->end >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0)
 		p += 3;
@@ -161,10 +160,7 @@ static kdr_status copy_start(const copier *c, kdri_window *w)
 	const char *newline = memchr(p, '\n', (size_t)(end - p));
 	if (newline && newline - word >= 5 && newline - word <= 8 && kdri_same_word(word, 4, "sep="))
 		p = newline + 1;
-	KDRI_TRY(put_encoded(c, w->data, (size_t)(p - w->data)));
 	w->begin = (size_t)(p - w->data);
-done:
-	return st;
 }
 
 static kdr_status copy_rows(copier *c, kdri_window *w)
@@ -207,7 +203,8 @@ kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdr
 	w.recode.returns = dialect->returns;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &c.out));
 	KDRI_TRY(kdri_window_fill(ctx, &w));
-	KDRI_TRY(copy_start(&c, &w));
+	kdri_csv_skip_start(&w);
+	KDRI_TRY(put_encoded(&c, w.data, w.begin));
 	KDRI_TRY(copy_rows(&c, &w));
 	if (c.at != rows)
 		st = kdri_fail(

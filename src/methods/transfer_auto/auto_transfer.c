@@ -57,6 +57,7 @@ static const kdr_option_desc options_table[] = {
 	KDRI_REAL("abstain", 0, 0, 1,
 	          "fraction of each target's samples that get no class, starting with the least certain",
 	          .open_max = true),
+	KDRI_INT("ask", 0, 0, 1e9, "choose N samples of each target for a person to label next; 0: none"),
 	KDRI_BOOL("without", 1,
 	          "with several sources: vote again without each of them, to report what it contributes"),
 	{ .name = NULL },
@@ -79,6 +80,17 @@ static const kdr_field_desc fields_table[] = {
 	           .per_task = true),
 	KDRI_ARRAY("shares", KDR_FLOAT64, "classes x 2",
 	           "proportion of each class among the labelled samples, and among the predicted labels",
+	           .per_task = true),
+	KDRI_ARRAY("unlike_source", KDR_FLOAT64, "n",
+	           "rank of each sample by how little it resembles the source, 0 to 1 (least like it)",
+	           .per_task = true),
+	KDRI_ARRAY("target_clusters", KDR_INT64, "n",
+	           "cluster of each sample in the target, with three times as many clusters as classes",
+	           .per_task = true),
+	KDRI_ARRAY("ask", KDR_INT64, "N", "option ask: samples to label next, most useful first",
+	           .per_task = true),
+	KDRI_ARRAY("margin", KDR_FLOAT64, "n",
+	           "option ask: how much more probable each label is than the best other class",
 	           .per_task = true),
 	KDRI_ARRAY("plain_svm", KDR_INT64, "n", "the class that a plain linear SVM would give",
 	           .per_task = true),
@@ -240,6 +252,27 @@ static kdr_status leave_out_sources(kdr_context *ctx, const kdr_problem *problem
 	return st;
 }
 
+/* `ask` samples of unknown class are needed in each target. */
+static kdr_status auto_transfer_check_ask(kdr_context *ctx, const kdr_problem *problem, int64_t ask)
+{
+	for (int64_t t = 0; ask > 0 && t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		const int64_t n = kdr_mat_rows(&task->x);
+		int64_t unknown = 0;
+		if (task->role != KDR_ROLE_TARGET)
+			continue;
+		for (int64_t i = 0; i < n; i++)
+			unknown += !task->labels || task->labels[i] < 0;
+		if (unknown < ask)
+			return kdri_fail(
+			        ctx, KDR_ERR_OPTION,
+			        "ask is %lld, but data set %s has %lld sample%s without a known class: ask for at most that number",
+			        (long long)ask, task->name ? task->name : "target", (long long)unknown,
+			        unknown == 1 ? "" : "s");
+	}
+	return KDR_OK;
+}
+
 static kdr_status auto_transfer_check(kdr_context *ctx, const kdr_problem *problem, int64_t *sources)
 {
 	int64_t targets = 0;
@@ -279,8 +312,10 @@ static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem
 		                          .plain = kdri_opt_choice(options, "member") == 0 };
 	kdri_transfer_verdict *v = NULL;
 	int64_t sources;
+	const int64_t ask = kdri_opt_int(options, "ask");
 	bool late = false, crossed = false;
 	KDRI_TRY(auto_transfer_check(ctx, problem, &sources));
+	KDRI_TRY(auto_transfer_check_ask(ctx, problem, ask));
 	KDRI_TRY(KDRI_NEW0(ctx, &v, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		kdri_result_set_k(result, t, problem->classes);
@@ -294,6 +329,8 @@ static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem
 		                 : vote_on(ctx, problem, &o, t, -1, result, &v[t]));
 		KDRI_TRY(kdri_transfer_report(ctx, problem, t, &v[t], kdri_opt_real(options, "abstain"),
 		                              result));
+		if (ask > 0)
+			KDRI_TRY(kdri_transfer_report_ask(ctx, problem, t, &v[t], ask, result));
 		late = late || v[t].late;
 		if (sources > 1 && o.only < 0 && !bridged && kdri_opt_bool(options, "without"))
 			KDRI_TRY(leave_out_sources(ctx, problem, &o, t, &v[t], result));

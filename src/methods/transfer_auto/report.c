@@ -5,6 +5,7 @@
  * to 2); how the class proportions differ (half the sum of differences); which classes the target appears not to have;
  * and how far to trust the labels, judged by the mean confidence (docs/notes/transfer.md). */
 #include "methods/transfer_auto/report.h"
+#include "methods/transfer_auto/unlike.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,6 +107,13 @@ static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transf
 	KDRI_TRY(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
 	                           (int64_t[]){ KDRI_TRANSFER_MEMBERS, v->n }, &to));
 	memcpy(to, v->votes, (size_t)(KDRI_TRANSFER_MEMBERS * v->n) * sizeof *to);
+	if (v->unlike)
+		KDRI_TRY(put_array(ctx, result, "unlike_source", target, v->n, 0, v->unlike));
+	if (v->cluster) {
+		KDRI_TRY(kdri_result_array(ctx, result, "target_clusters", target, KDR_INT64, 1,
+		                           (int64_t[]){ v->n }, &to));
+		memcpy(to, v->cluster, (size_t)v->n * sizeof *to);
+	}
 	for (int k = 0; k < KDRI_PLAIN; k++) {
 		if (!v->plain[k])
 			continue;
@@ -281,6 +289,29 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 	        "\ncomparison: a plain SVM would label %lld of %lld samples differently, logistic regression %lld",
 	        (long long)svm, (long long)v->n, (long long)logreg);
 	return kdri_result_task_text(ctx, result, target, "advice", t.s);
+}
+
+kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                    const kdri_transfer_verdict *v, int64_t count, kdr_result *result)
+{
+	kdr_status st;
+	int64_t *rows = NULL;
+	double *margin = NULL;
+	const kdri_ask_problem p = { .n = v->n,
+		                     .classes = v->classes,
+		                     .clusters = v->clusters,
+		                     .posterior = v->posterior,
+		                     .answer = v->answer,
+		                     .known = problem->tasks[target].labels,
+		                     .cluster = v->cluster };
+	KDRI_TRY(kdri_result_array(ctx, result, "ask", target, KDR_INT64, 1, (int64_t[]){ count }, &rows));
+	KDRI_TRY(kdri_result_array(ctx, result, "margin", target, KDR_FLOAT64, 1, (int64_t[]){ v->n },
+	                           &margin));
+	for (int64_t i = 0; i < v->n; i++)
+		margin[i] = kdri_ask_margin(&p, i);
+	KDRI_TRY(kdri_ask_choose(ctx, &p, count, rows));
+done:
+	return st;
 }
 
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,

@@ -9,6 +9,10 @@
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                 const kdri_transfer_verdict *v, double abstain, kdr_result *result);
 
+/* The `count` samples of task `target` that a person should label next. */
+kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem, int64_t target,
+                                    const kdri_transfer_verdict *v, int64_t count, kdr_result *result);
+
 /* Reports which members voted and how they agree with the labels, over all targets; v: one per task. */
 kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *problem,
                                         const kdri_transfer_verdict *v, kdr_result *result);

@@ -19,7 +19,7 @@
  * Time. Members have three quarters of the remaining time; one that ends later is skipped, except the first. */
 #include "methods/transfer_auto/gate.h"
 #include "methods/transfer_auto/shares.h"
-#include "methods/transfer_auto/tally.h"
+#include "methods/transfer_auto/unlike.h"
 
 static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 0.1, least_agreed = 0.8;
 
@@ -33,6 +33,8 @@ void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 	kdri_free(ctx, v->shares);
 	kdri_free(ctx, v->pi);
 	kdri_free(ctx, v->confused);
+	kdri_free(ctx, v->unlike);
+	kdri_free(ctx, v->cluster);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
@@ -304,6 +306,7 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	if (options->plain) {
 		KDRI_TRY(ask_plain(&w, &v));
 		KDRI_TRY(find_distance(&w, &v));
+		KDRI_TRY(kdri_transfer_unlike(&w, &v));
 	}
 	*out = v;
 	v = (kdri_transfer_verdict){ 0 };

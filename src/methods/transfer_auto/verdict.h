@@ -47,6 +47,8 @@ typedef struct kdri_transfer_verdict {
 	bool late;       /* members were skipped because of the time limit */
 	bool followed; /* class proportions have changed, and the members based on class means were run again */
 	bool few;
+	double *unlike; /* n: rank by how little each sample is like the source, 0 to 1; NULL: not found */
+	int64_t *cluster, clusters; /* n: its cluster in the target, one of `clusters`; NULL: not found */
 } kdri_transfer_verdict;
 
 /* `problem` has sources and one target, its last task. Members that fail are skipped with a warning in `result` (unless
