@@ -13,7 +13,7 @@ static const cli_option own_options[] = {
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K[,K2,...]",
-	  .help = "number of clusters: one value for all data sets, or one each; auto if the method can choose it (required)" },
+	  .help = "number of clusters (required): one value for all data sets, or one each; auto if the method can choose it" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,

@@ -92,7 +92,7 @@ void cli_help_command(FILE *out, const cli_command *c)
 void cli_help_overview(FILE *out)
 {
 	fprintf(out,
-	        "kindred %s: knowledge transfer between data sets\n\n"
+	        "kindred %s: joint clustering and label transfer for related data sets\n\n"
 	        "Usage: kindred COMMAND [OPTION...] [ARGUMENT...]\n\nCommands:\n",
 	        kdr_version());
 	for (const cli_command *const *c = cli_commands; *c; c++)
@@ -180,8 +180,8 @@ void cli_man(FILE *out, const cli_command *c)
 {
 	if (!c) {
 		fprintf(out,
-		        ".TH KINDRED 1 \"\" \"kindred %s\" \"User Commands\"\n.SH NAME\nkindred \\- knowledge transfer between "
-		        "data sets\n.SH SYNOPSIS\n.B kindred\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
+		        ".TH KINDRED 1 \"\" \"kindred %s\" \"User Commands\"\n.SH NAME\nkindred \\- joint clustering and label transfer "
+		        "for related data sets\n.SH SYNOPSIS\n.B kindred\n\\fICOMMAND\\fR [\\fIOPTION\\fR...] [\\fIARGUMENT\\fR...]\n"
 		        ".SH DESCRIPTION\nClusters several related data sets together, and transfers labels from a labelled "
 		        "data set to an unlabelled one.\n.SH COMMANDS\n",
 		        kdr_version());
