@@ -23,6 +23,12 @@ def braces(values):
 
 
 _GROUPS = {
+    "model": """\
+model : bool, default=False
+    Also compare the labels of the samples with those that a saved model would
+    predict for them; `Result.fields` has the fraction that agrees as
+    ``predict_agreement.NAME``, unless it is 1. An error if the method cannot
+    predict.""",
     "reading": f"""\
 columns : str, list of str or dict, optional
     The columns to use: a list of names; a dict that maps names to ``"number"``,

@@ -160,7 +160,11 @@ class Estimator(BaseEstimator):
                 one = isinstance(array, list) and len(array) == 1
                 setattr(self, f"{name}_", array[0] if one else array)
 
-        self._fitted_model = result.model() if "predict" in self._entry["flags"] else None
+        predicts = "predict" in self._entry["flags"]
+        self._fitted_model = result.model() if predicts else None
+        if predicts:
+            self.predict_agreement_ = {name: float(result.fields.get(f"predict_agreement.{name}", 1)) for t, name in enumerate(result.tasks)
+                                       if result.labels(t) is not None}
 
     def _progress(self):
         return Bar(messages=self.verbose > 1) if self.verbose else None
@@ -289,7 +293,7 @@ class Clusterer(ClusterMixin, Estimator):
         for d in sets:
             if isinstance(k, numbers.Real) and d.shape[0] < k:
                 raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
-        result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map,
+        result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, model="predict" in self._entry["flags"],
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         first = seen if tasks is not None else tables[0]
         self._remember(sets[0] if is_path(first) else first, result)
@@ -582,7 +586,7 @@ class Transfer(ClassifierMixin, Estimator):
         bridges = () if bridge is None else load(session, b_tables, b_names, "bridge", reading, **made, may_lack_labels=True)[0]
         check_names([*sources, *targets, *bridges], reading)
         result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
-                                      views=views, probabilities=probabilities and not plain, map=map,
+                                      views=views, probabilities=probabilities and not plain, map=map, model="predict" in self._entry["flags"],
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         self._remember(sources[0] if is_path(tables[0]) else tables[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
@@ -757,6 +761,9 @@ def _document(entry):
     if _centres(entry) is not None:
         attributes = attributes + [("cluster_centers_", _FORM, "Centres of the clusters, after preprocessing."),
                                    ("inertia_", "float", "Sum of squared distances to the nearest centres, if the method computes it.")]
+    if "predict" in entry["flags"]:
+        attributes = attributes + [("predict_agreement_", "dict of float",
+                                    "Fraction of the samples of each data set for which `predict` alone would give the same label, by name.")]
     known = {name for name, _, _ in attributes}
     for attribute in attributes:
         lines += _entry_of(*attribute)

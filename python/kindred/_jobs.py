@@ -213,7 +213,7 @@ def finish(session, result):
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
-            seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
+            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
     """Cluster one or more related data sets together.
 
     Parameters
@@ -248,6 +248,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     map : bool, default=False
         Also compute a two-dimensional map of the samples (:meth:`Result.map`),
         which the report then draws.
+    <model>
     <seed>
     <threads>
     <limits>
@@ -315,7 +316,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         rows = ffi.new("const int64_t *[]", [ffi.cast("const int64_t *", s.ctypes.data) for s in starts])
         o.init = rows
     o.pooled = pooled
-    o.map = map
+    o.map, o.model = map, model
     o.quality, o.resamples = quality, _resamples(resamples)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
     return finish(session, Result(out[0]))
@@ -351,7 +352,7 @@ def _resamples(count):
 def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
-             map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None):
+             map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None):
     """Label target data sets with the classes of labelled source data sets.
 
     Parameters
@@ -384,6 +385,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
         fits.
     map : bool, default=False
         Also compute a two-dimensional map of the samples (:meth:`Result.map`).
+    <model>
     <seed>
     <threads>
     <limits>
@@ -476,7 +478,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     o.prep = prep
     o.probabilities = probabilities
-    o.map = map
+    o.map, o.model = map, model
     session.check(lib.kdr_transfer(session.ctx, sets, o, out), keeps=True)
     del known  # the options point into it until here
     return finish(session, Result(out[0], values))

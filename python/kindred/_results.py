@@ -453,16 +453,50 @@ class Result:
                                                  force))
 
     def unlike_source(self, task=-1):
-        """Rank of each sample of a target by how little it is like the source, 0 to 1 (least like it); None if it was not computed. It does not
-        mean that a sample belongs to a class that the source lacks."""
+        """Return how little each sample of a target resembles the source.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array or None
+            Rank of each sample, from 0 to 1 (least like the source); None if the
+            method does not compute it. A high rank does not mean that a sample
+            belongs to a class that the source lacks.
+        """
         return self.arrays.get("unlike_source", [None] * len(self.tasks))[self.index(task)]
 
     def ask(self, task=-1):
-        """Rows of a target, from 0, that a person should label next, most useful first; None unless transfer was called with ask=N."""
+        """Return the samples of a target that a person should label next.
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        array or None
+            Row numbers from 0, most useful first; None unless :func:`transfer` was
+            called with `ask`.
+        """
         return self.arrays.get("ask", [None] * len(self.tasks))[self.index(task)]
 
     def save_ask(self, path, task=-1, force=False):
-        """ask.csv of a target: the samples of `ask` with an empty column `class` to fill in. transfer(..., target_labels=path) reads it."""
+        """Write a CSV file with the samples of :meth:`ask` and an empty column for their classes.
+
+        Fill in the column ``class`` and give the file to :func:`transfer` as
+        `target_labels`.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+        <task>
+        force : bool, default=False
+            Replace an existing file.
+        """
         session = Session()
         session.check(lib.kdr_result_write_table(session.ctx, self._result, lib.KDR_TABLE_ASK, self.index(task), chars(path), force))
 

@@ -35,6 +35,17 @@ class Attributes(PartsTest):
         self.assertLess(kindred.evaluate(plain.labels_, y)["nmi"], .9)
         np.testing.assert_array_equal(kindred.cluster(x, 2, "kmeans", weight="none").labels(), plain.labels_)
 
+    def test_agreement_of_predictions_with_the_fit(self):
+        """What a model would label differently is reported, for votes and for other methods."""
+        x, z = kindred.generate("blobs", k=3, samples=80, separation=1.2, seed=2)
+        model = kindred.AutoTransfer().fit(x, x.labels, z)
+        (share,) = model.predict_agreement_.values()
+        self.assertTrue(0 < share < 1, share)
+        result = kindred.transfer(x, x.labels, z, model=True)
+        self.assertEqual([v for name, v in result.fields.items() if name.startswith("predict_agreement.")], [share])
+        self.assertEqual(kindred.KMeans(n_clusters=3).fit({"a": x, "b": z}).predict_agreement_, {"a": 1.0, "b": 1.0})
+        self.assertFalse(hasattr(kindred.NCut(n_clusters=3).fit(x), "predict_agreement_"))
+
     def test_centres_inertia_transform_and_score(self):
         model = kindred.KMeans(n_clusters=3).fit(self.x)
         distances = np.linalg.norm(self.x[:, None] - model.cluster_centers_[None], axis=2)

@@ -118,9 +118,9 @@ class Labelling(CliTest):
 
     def test_what_cannot_be_asked(self):
         for n in ("0", "-3", "ten", "1.5", ""):
-            self.fails(*self.COMMON, f"--ask={n}", code=2, says=["--ask", "a whole number from 1"])
+            self.fails(*self.COMMON, f"--ask={n}", code=2, says=["--ask", "use a whole number, 1 or larger"])
         self.fails(*self.COMMON, "--ask", 73, code=2, says=["ask is 73", "target", "72 samples"])
-        self.fails(*self.COMMON, "--ask", 5, "-m", "svm", code=2, says=["--ask", "svm", "no such option"])
+        self.fails(*self.COMMON, "--ask", 5, "-m", "svm", code=2, says=["--ask", "svm", "not available with method"])
         self.fails(*self.COMMON[:-3], "--ask", 5, code=2, says="--ask needs -o DIR")
         os.makedirs(self.path("full"), exist_ok=True)
         self.write("full/target.ask.csv", "mine\n")

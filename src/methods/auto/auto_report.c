@@ -112,7 +112,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	kdri_guard g;
 	char text[512];
 	names own;
-	bool hurried = ctx->timed_out || kdri_late(ctx);
+	bool hurried = ctx->cancelled || ctx->timed_out || kdri_late(ctx);
 	int64_t n = a->ballots[t].n, *moved = NULL, *before = NULL;
 	const char *name = auto_report_name_of(a, t, &own);
 	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);

@@ -17,7 +17,7 @@
 #include "core/side_by_side.h"
 #include "engine/kmeans/lloyd.h"
 
-enum { DRAWS = 24, MOST_ROWS = 600, STARTS = 5 };
+enum { DRAWS = 24, MOST_ROWS = 600, STARTS = 5, LEAST_VALUES = 1000 };
 
 /* (E1) */
 static kdr_status left_over(kdr_context *ctx, const double *y, int64_t n, int64_t d, int64_t k, double *out)
@@ -80,10 +80,11 @@ static kdr_status reference_compare(kdr_context *ctx, comparison *c, double *out
 {
 	kdr_status st;
 	double sum = 0, square = 0;
-	KDRI_TRY(kdri_side_by_side(ctx, &(kdri_side){ .count = DRAWS + 1,
-	                                              .workers = (int)KDRI_MIN(ctx->threads, DRAWS + 1),
-	                                              .run = reference_one,
-	                                              .user = c }));
+	/* Starting threads takes longer than a draw from few values. */
+	const int workers = c->n * c->d < LEAST_VALUES ? 1 : (int)KDRI_MIN(ctx->threads, DRAWS + 1);
+	KDRI_TRY(kdri_side_by_side(
+	        ctx,
+	        &(kdri_side){ .count = DRAWS + 1, .workers = workers, .run = reference_one, .user = c }));
 	for (int64_t i = 0; i < DRAWS; i++)
 		sum += c->w[i];
 	for (int64_t i = 0; i < DRAWS; i++)
