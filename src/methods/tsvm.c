@@ -120,7 +120,7 @@ static int by_falling_score(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-/* (E3), and the scores of all samples. */
+/* (E3), which minimises (E1), and the scores of all samples. */
 static kdr_status tsvm_train(kdr_context *ctx, machine *t, kdri_linear_report *report)
 {
 	kdr_status st;
@@ -160,7 +160,7 @@ static double tsvm_loss(double z)
 	return z < 1 ? (1 - z) * (1 - z) : 0;
 }
 
-/* (E4) for all outputs; returns how many pairs changed places. */
+/* (E4) for all outputs; returns the number of pairs swapped. */
 static int64_t switch_labels(machine *t)
 {
 	int64_t switched = 0;
