@@ -7,8 +7,8 @@
  *
  *   (E1)  ||A z - w z|| <= max(tol, 1e-12) max |w|,
  *
- * copies of multiple eigenvalues included. If that takes too many steps, the matrix is formed and solved whole, up to
- * DENSE_RESCUE rows. */
+ * including copies of multiple eigenvalues. If that takes too many steps, the matrix is formed and solved in full, up
+ * to DENSE_RESCUE rows. */
 #include "matrix/blas.h"
 #include "matrix/ritz.h"
 
@@ -50,9 +50,10 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 		return KDR_OK;
 	KDRI_TRY(kdri_blas_int(ctx, lda, "the stride of a matrix"));
 	if (n > KDRI_EIGEN_MOST)
-		return kdri_fail(ctx, KDR_ERR_SIZE,
-		                 "cannot compute all eigenvectors of a %lld x %lld matrix; at most %d rows are allowed",
-		                 (long long)n, (long long)n, KDRI_EIGEN_MOST);
+		return kdri_fail(
+		        ctx, KDR_ERR_SIZE,
+		        "cannot compute all eigenvectors of a %lld x %lld matrix; at most %d rows are allowed",
+		        (long long)n, (long long)n, KDRI_EIGEN_MOST);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < n; j++)
 			if (!isfinite(a[i * lda + j]))
