@@ -3,7 +3,7 @@
  * For each fraction q of a list, with the predictions y_i = argmax_k s_k(x_i) for the unlabelled rows:
  *
  *   (E1)  of each class k the ceil(q n_k) rows with the largest softmax(2 s(x_i))_k, of the n_k rows with that
- *   prediction,
+ *         prediction,
  *   (E2)  join the labelled rows with weight max(1, labelled rows / rows to predict); the classifier is trained
  *         again.
  *
