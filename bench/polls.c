@@ -3,8 +3,9 @@
  * Usage: polls METHOD K FILE...                             cluster (METHOD relate: kdr_relate; K 0: the method chooses)
  *        polls METHOD 0 SOURCE SOURCE.labels TARGET [BRIDGE...]   transfer
  *
- * Runs the job on one thread twice. The first run goes to the end and finds the longest period of processor time between two
- * events. The second run answers the event before that period with "stop" and measures the time until the job ends. */
+ * Runs the job on one thread twice. The first run is complete and finds the longest period of processor time between
+ * two events. The second run answers the event before that period with "stop" and measures the time until the job
+ * ends. */
 #include <kindred/kindred.h>
 
 #include <stdio.h>

@@ -80,7 +80,7 @@ static void *work(void *user)
 	return NULL;
 }
 
-/* So many threads do so many pieces each. */
+/* The given number of threads process the given number of pieces each. */
 static int run(job *jobs, int threads, int pieces, const int *cores, long rows)
 {
 	pthread_barrier_t all;

@@ -114,7 +114,7 @@ static bool same_names(char *const *a, char *const *b, int64_t count)
 	return true;
 }
 
-/* The rows that reading left out. */
+/* The rows skipped by the reader. */
 static kdr_status copy_left_out(kdr_context *ctx, kdri_task_result *task, const kdr_data *data)
 {
 	kdr_status st = KDR_OK;

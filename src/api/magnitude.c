@@ -10,7 +10,7 @@
  *
  *   (E2)  x_ij 2^-e
  *
- * which is exact but for numbers so far below M that they vanish beside it. Methods without a scale of their own find
+ * which is exact except for numbers so far below M that they are negligible. Methods without their own scale find
  * the same clusters as before; the result says that values were scaled, since arrays and objective are of the scaled
  * ones. */
 #include "api/magnitude.h"

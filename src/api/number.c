@@ -141,7 +141,7 @@ typedef struct match {
 typedef struct matches {
 	int64_t *begin; /* ntasks + 1: where a task's begin in `order` */
 	int64_t *order; /* indices of correspondences */
-	int64_t *with;  /* by earlier task, 1 + index of the correspondence of the task at hand; 0: none */
+	int64_t *with;  /* by earlier task, 1 + index of the correspondence of the current task; 0: none */
 } matches;
 
 static void matches_free(kdr_context *ctx, matches *m)
@@ -172,7 +172,7 @@ done:
 	return st;
 }
 
-/* Fills `with` for a task. Where both directions are there, the one from the earlier task counts. */
+/* Fills `with` for a task. If both directions are available, the one from the earlier task is used. */
 static void matches_of(const kdr_result *result, int64_t task, const matches *m)
 {
 	memset(m->with, 0, (size_t)task * sizeof *m->with);
@@ -294,7 +294,7 @@ static void rename_labels(int64_t *labels, int64_t count, const int64_t *now)
 		labels[i] = now[labels[i]];
 }
 
-/* The next word of a list such as "n x k": its length, and *text behind it; 0 at the end. */
+/* The next word of a list such as "n x k": its length, with *text set to its end; 0 at the end. */
 static size_t next_word(const char **text, const char *between, const char **word)
 {
 	*word = *text + strspn(*text, between);

@@ -141,7 +141,7 @@ static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, con
 	                 name, found ? "did you mean" : "its options are", list, found ? "?" : "");
 }
 
-/* What a number may be. */
+/* The allowed values of a number. */
 static const char *range(const kdr_option_desc *d, char *out, size_t room)
 {
 	snprintf(out, room, "%s in %c%g, %g%c", d->type == KDR_OPTION_INT ? "a whole number" : "a number",

@@ -14,7 +14,7 @@
 typedef struct pack {
 	kdr_context *ctx;
 	char *bytes;
-	int64_t used, size; /* size: of what is read; while writing, the room there is */
+	int64_t used, size; /* size: of the data read; while writing, the available space */
 	bool reads;
 } pack;
 
@@ -133,7 +133,7 @@ done:
 	return st;
 }
 
-/* What is the same for all rows. `d` while reading: one with a name alone. */
+/* Everything that is the same for all rows. `d` while reading: a data set with only a name. */
 static kdr_status layout(pack *p, kdr_data *d)
 {
 	kdr_status st;

@@ -154,7 +154,7 @@ void kdri_result_stop(kdr_result *r, kdr_stop stop, int64_t iterations)
 	r->iterations = iterations;
 }
 
-/* Of a task: its name comes behind the field's. */
+/* For a task, its name follows that of the field. */
 static kdr_status add_field(kdr_context *ctx, kdr_result *r, int64_t task, const char *name, double number,
                             const char *text)
 {

@@ -109,7 +109,7 @@ typedef struct kdri_map {
 	int64_t n;          /* points */
 	int64_t *rows;      /* n: whose they are; NULL: all rows in their order */
 	int32_t *x, *y;     /* n, from 0 to 65535, on one scale for all tasks */
-	int32_t *strongest; /* n x KDRI_STRONGEST columns, -1 where there are fewer; or NULL */
+	int32_t *strongest; /* n x KDRI_STRONGEST columns, -1 if there are fewer; or NULL */
 	int64_t *truth;     /* ntruth: known classes, -1 where unknown; or NULL */
 	int64_t ntruth;
 	char **classes;
@@ -121,7 +121,7 @@ typedef struct kdri_map {
 
 typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;        /* rows and entries here */
-	int64_t first, all, all_nnz; /* the number of the first row here among those of all ranks; these */
+	int64_t first, all, all_nnz; /* the first local row among those of all ranks; totals of all */
 	int64_t *labels;
 	int64_t *known; /* nknown pairs of a sample's hash, increasing, and its label (known.h); or NULL */
 	int64_t nknown;

@@ -23,7 +23,7 @@ int kdri_ranks(const kdr_context *ctx)
 	return ctx->comm ? ctx->comm->ranks : 1;
 }
 
-/* The way to the others is gone: all further calls fail at once. */
+/* The connection to the other ranks is lost: all further calls fail at once. */
 static kdr_status lost(kdr_context *ctx)
 {
 	ctx->comm->failed = KDR_ERR_INTERNAL;
@@ -31,7 +31,7 @@ static kdr_status lost(kdr_context *ctx)
 	                 ctx->comm->rank, ctx->comm->ranks);
 }
 
-/* The line of rank `who`, which failed with `st`, becomes that of all. */
+/* The error line of rank `who`, which failed with `st`, becomes that of all ranks. */
 static kdr_status take_error(kdr_context *ctx, kdr_status st, int who)
 {
 	kdri_comm *c = ctx->comm;

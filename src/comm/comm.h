@@ -1,4 +1,4 @@
-/* Processes that hold the rows of one problem between them. SPDX-License-Identifier: BSD-3-Clause
+/* Processes that share the rows of one problem. SPDX-License-Identifier: BSD-3-Clause
  *
  * A method that can run on several processes (ranks) is written once: it works on the rows it has, and calls these
  * functions if it needs a number that depends on all rows. With a single process, the usual case, they do nothing and

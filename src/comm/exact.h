@@ -1,7 +1,7 @@
 /* Sums that do not depend on the order of their terms. SPDX-License-Identifier: BSD-3-Clause
  *
- * Addition of floating-point numbers rounds, and so a sum depends on its order: on the cut of the rows between processes.
- * It does not where every partial sum is exact. A term x is split into multiples of two units,
+ * Addition of floating-point numbers rounds, so a sum depends on its order, and therefore on the distribution of the
+ * rows over processes. It does not if every partial sum is exact. A term x is split into multiples of two units,
  *
  *     (E101)  h = (x + t) - t,   l = ((x - h) + t') - t'        t = 3/2 2^p,   t' = 3/2 2^p'
  *

@@ -5,8 +5,8 @@
 #include "comm/comm.h"
 #include "comm/exact.h"
 
-/* Sum of weights[i] v[i] (weights NULL: ones) over the n rows here and those of the other ranks, `all` together. Infinite
- * where a term is, or is none. */
+/* Sum of weights[i] v[i] (weights NULL: ones) over the n local rows and those of the other ranks, `all` together.
+ * Infinite if a term is infinite or NaN. */
 kdr_status kdri_rows_sum(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t all,
                          double *out);
 /* The same for each of `count` columns of v, rows of which are `step` apart; at most KDRI_ROWS_SUMS. */

@@ -15,7 +15,7 @@
  * letter look like kanji of Shift-JIS, but nothing in such texts looks like kana. */
 #include "core/charset.h"
 
-/* At most this share of the characters may be damaged; at least this share must be common, or kana. */
+/* At most this fraction of the characters may be damaged; at least this fraction must be common, or kana. */
 static const double most_errors = 0.02, least_common = 0.85, least_korean = 0.9, least_kana = 0.12,
                     least_high = 0.25;
 enum { LEAST_PAIRS = 3 };
@@ -31,7 +31,7 @@ static bool in(unsigned char c, unsigned char low, unsigned char high)
 	return c >= low && c <= high;
 }
 
-/* A character as one of the sets has it: its bytes, 0 if there is none, and what it is. */
+/* A character in one of the sets: its bytes, 0 if there is none, and its type. */
 typedef struct character {
 	int bytes;
 	bool common, kana;
@@ -101,7 +101,7 @@ void kdri_charset_count(const char *text, size_t length, kdri_charset_counts *co
 				continue;
 			}
 			const character c = read[e - 1](p + i, length - i);
-			/* A text may be cut within its last character. */
+			/* A text may end within its last character. */
 			counts->of[e].errors += c.bytes == 0 && i + 1 < length;
 			counts->of[e].pairs += c.bytes > 0;
 			counts->of[e].common += c.common;

@@ -56,7 +56,7 @@ void kdr_context_free(kdr_context *ctx)
 
 #ifdef _OPENMP
 #if defined(__GNUC__) && defined(__ELF__)
-/* How OpenBLAS was built: 0 without threads. There, several threads that call it get wrong products. */
+/* How OpenBLAS was built: 0 without threads. Such a build gives wrong products if several threads call it. */
 extern int openblas_get_parallel(void) __attribute__((weak));
 #endif
 
@@ -191,7 +191,7 @@ static void emit(kdr_context *ctx, kdr_event event)
 	kdri_progress_update(&ctx->stages, &event, ctx->asked);
 	if (!ctx->progress(ctx->progress_user, &event))
 		return;
-	if (ctx->comm) /* methods branch on `cancelled`: it must come to all ranks at the same place */
+	if (ctx->comm) /* methods branch on `cancelled`: all ranks must see it at the same place */
 		ctx->stop_requested = true;
 	else
 		ctx->cancelled = true;

@@ -50,7 +50,7 @@ int kdri_cpus(void)
 {
 #ifdef _OPENMP
 	int threads = omp_get_max_threads();
-	/* Who sets this knows better. */
+	/* A user who sets this variable overrides the detection. */
 	if (getenv("OMP_NUM_THREADS"))
 		return threads;
 	double quota = kdri_cpu_quota("");

@@ -6,7 +6,8 @@
  *   /proc/self/cgroup     "0::/a/b" (version 2), "4:cpu,cpuacct:/a/b" (version 1): the path of the group
  *   /proc/self/mountinfo  "... ROOT FOLDER ... - cgroup2 ...": the group ROOT appears as FOLDER
  *
- * so /a/b is FOLDER less ROOT. A container sees its own group as a root, under whatever path. */
+ * so the folder of /a/b is FOLDER followed by /a/b without ROOT. In a container its own group may appear as the root,
+ * under any path. */
 #include "core/groups.h"
 
 enum { LINE = KDRI_GROUP_LINE };
@@ -69,7 +70,7 @@ static bool find_mount(const char *root, bool second, const char *controller, ch
 	return found;
 }
 
-/* The least on the way from the process's group to the root. */
+/* The smallest limit from the process's group up to the root. */
 static double least_of(const char *root, bool second, const char *controller, kdri_group_limit *limit)
 {
 	char path[LINE], group[LINE], folder[LINE], at[2 * LINE];

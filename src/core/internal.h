@@ -59,7 +59,7 @@ struct kdr_context {
 	const struct kdri_inspected *inspected; /* matrices whose traits are known: matrix/traits.h */
 	struct kdri_named
 	        *named; /* columns that options name, while files are read: io/table/named.h; or NULL */
-	struct kdri_comm *comm; /* processes that hold the other rows: comm/comm.h; NULL: there are none */
+	struct kdri_comm *comm; /* processes with the other rows: comm/comm.h; NULL: none */
 	int (*most_wanted)(kdr_context *ctx,
 	                   bool met); /* with comm: the strongest request to stop of all ranks */
 	void (*comm_close)(kdr_context *ctx);
@@ -153,7 +153,7 @@ kdr_status kdri_spool_enable(kdr_context *ctx);
 bool kdri_spool_begin(kdr_context *ctx, bool wanted);
 bool kdri_spool_on(const kdr_context *ctx); /* they are */
 bool kdri_spooled(const void *at);          /* `at` is a position in an array that is a mapped file */
-/* Tells the system that these bytes of a mapped file will be needed soon. */
+/* Announces to the system that these bytes of a mapped file will be needed soon. */
 void kdri_spool_ahead(const void *at, size_t bytes);
 /* Maps part of an open file as a read-only array, which is freed like any other; `path` is for error messages. */
 kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t bytes, const char *path,
@@ -311,7 +311,7 @@ struct kdr_data {
 	char *name, *path;
 	kdr_mat_kind kind;
 	int64_t rows, cols;
-	bool borrowed; /* the matrix is the caller's: not to be changed, nor freed */
+	bool borrowed; /* the caller owns the matrix: it must not be changed or freed */
 	bool streamed; /* large arrays are files, and so are arrays that replace them: spool.c */
 	void *mapped;  /* the file that the borrowed matrix is; NULL: none */
 	double *dense; /* rows x cols, stride cols */

@@ -1,9 +1,9 @@
 /* JSON to a tree. SPDX-License-Identifier: BSD-3-Clause
  *
- * A document is one arena: nothing is freed by itself. The values of a list wait on a stack until its bracket closes, and
- * are then copied side by side into the arena, so that entry i is found at once. An object of more than LINEAR members
- * has pointers to them, in order of key, behind its members. Nothing in the text is trusted: sizes follow from what was
- * read, never from what is claimed, and depth is bounded. */
+ * A document is one arena: nothing is freed separately. The values of a list wait on a stack until its bracket
+ * closes, and are then copied side by side into the arena, so that entry i is found at once. An object of more than
+ * LINEAR members has pointers to them, in order of key, after its members. Nothing in the text is trusted: sizes
+ * follow from the data read, never from declared sizes, and depth is bounded. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -102,7 +102,7 @@ static void skip_blanks(parser *in)
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-/* The four hexadecimal digits at p; -1 if they are not there. */
+/* The four hexadecimal digits at p; -1 if they are missing. */
 static int32_t hex4(const char *p, const char *end)
 {
 	int32_t value = 0;

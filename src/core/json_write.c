@@ -60,7 +60,7 @@ static void quoted(kdri_json *j, const char *text)
 			escape[0] = '\\';
 			escape[1] = (char)c;
 			json_write_put(j, escape, 2);
-		} else if (n > 0 && (c < 32 || (c >= 127 && c < 160))) { /* nor would a terminal obey it */
+		} else if (n > 0 && (c < 32 || (c >= 127 && c < 160))) { /* nor for a terminal to interpret */
 			json_write_put(
 			        j, escape,
 			        (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned)c & 0xff));
@@ -73,7 +73,7 @@ static void quoted(kdri_json *j, const char *text)
 	json_write_put(j, "\"", 1);
 }
 
-/* Writes what comes before a value: a comma, a new line for keys, the key. */
+/* Writes the text before a value: a comma, a new line for keys, the key. */
 static void lead(kdri_json *j, const char *key)
 {
 	if (j->comma)

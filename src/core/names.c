@@ -32,7 +32,7 @@ void kdri_names_free(kdr_context *ctx, kdri_names *t)
 	kdri_names_free_with(&ctx->allocator, t);
 }
 
-/* The slot that holds the name, or the empty one where it belongs. */
+/* The slot of the name, or the empty slot for it. */
 static int64_t slot_of(const kdri_names *t, const char *name, size_t length, uint64_t hash)
 {
 	int64_t s = (int64_t)(hash & (uint64_t)t->mask);

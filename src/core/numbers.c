@@ -1,6 +1,6 @@
-/* Text to double, correctly rounded, whatever the locale. SPDX-License-Identifier: BSD-3-Clause
+/* Text to double, correctly rounded in any locale. SPDX-License-Identifier: BSD-3-Clause
  *
- * A decimal w x 10^q with w < 10^19 goes one of three ways:
+ * A decimal w x 10^q with w < 10^19 is converted in one of three ways:
  *  1. w <= 2^53 and 0 <= q <= 22: both are doubles, one rounding (Clinger 1990).
  *  2. else one or two 64 x 64 bit products with a 128-bit power of five give the rounded result
  *     [Lemire, "Number parsing at a gigabyte per second", 2021; Mushtak and Lemire, "Fast number
@@ -13,7 +13,7 @@
 typedef struct decimal {
 	uint64_t w; /* the first 19 significant digits */
 	int64_t q;  /* power of ten of w's last digit */
-	bool cut;   /* digits other than zero were left out of w */
+	bool cut;   /* digits other than zero were omitted from w */
 	const char *digits, *digits_end;
 } decimal;
 
@@ -210,8 +210,9 @@ static inline uint64_t eight_digits(uint64_t v)
 	return (uint32_t)v;
 }
 
-/* Eight at a time. How many the last ones are is different from cell to cell, and a loop over them would be a wrong guess of the
- * processor in each; so they are taken at once too, moved to the end of eight of which the others are zeros. */
+/* Eight at a time. The number of remaining digits varies from cell to cell, and a loop over them would cause a branch
+ * misprediction in each. They are therefore also processed at once, moved to the end of eight digits, the others of
+ * which are zeros. */
 static inline const char *take_digits(const char *p, const char *end, uint64_t *w)
 {
 	static const uint32_t power[] = { 1, 10, 100, 1000, 10000, 100000, 1000000, 10000000 };
@@ -298,7 +299,8 @@ static const char *take_word(const char *p, const char *end, bool negative, doub
 /* The value of digits that were read into w and q, and of an exponent that is in q. */
 static inline double numbers_value_of(uint64_t w, int64_t q)
 {
-	/* Way 1 divides where q < 0, which takes as long as way 2; and cells that go now here, now there are guessed wrong. */
+	/* Way 1 would divide if q < 0, which takes as long as way 2, and switching between the two causes branch
+	 * mispredictions. */
 	return w <= (uint64_t)1 << 53 && q >= 0 && q <= 22 ? (double)w * tens[q] : eisel_lemire(w, q);
 }
 

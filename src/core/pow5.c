@@ -1,7 +1,7 @@
 /* Powers of five to 128 bits, computed at first use. SPDX-License-Identifier: BSD-3-Clause
  *
- * 5^q for q >= 0 is multiplied up, and 2^TOP / 5^-q divided down, as integers of LIMBS x 64 bits. Their 128 bits from the
- * highest one on are what is wanted: floor(floor(x / a) / b) = floor(x / (a b)), so that nothing is lost on the way. */
+ * 5^q for q >= 0 is multiplied up, and 2^TOP / 5^-q divided down, as integers of LIMBS x 64 bits. The result is their
+ * 128 bits from the highest one on: floor(floor(x / a) / b) = floor(x / (a b)), so that no precision is lost. */
 #include "core/numbers.h"
 
 #include <pthread.h>

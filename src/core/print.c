@@ -1,8 +1,8 @@
-/* Double to the shortest text that reads back as it. SPDX-License-Identifier: BSD-3-Clause
+/* Double to the shortest text that reads back as the same number. SPDX-License-Identifier: BSD-3-Clause
  *
- * Schubfach [Giulietti, "The Schubfach way to render doubles", 2021]: of the decimals with the largest
- * power of ten that still falls into the interval rounding to the double, the nearest. Three products
- * with a 128-bit power of ten, rounded to odd so that comparisons come out exact. */
+ * Schubfach [Giulietti, "The Schubfach way to render doubles", 2021]: the result is the nearest of the decimals with
+ * the largest power of ten that still falls into the interval rounding to the double. It takes three products with a
+ * 128-bit power of ten, rounded to odd so that comparisons are exact. */
 #include "core/internal.h"
 #include "core/numbers.h"
 

@@ -64,7 +64,7 @@ kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **ou
 	int64_t *origin = NULL, left = 0, at = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &origin, data->rows));
 	for (int64_t i = 0; i < data->rows; i++, at++) {
-		/* Rows that were left out are counted from 1, in the order of the file. */
+		/* Skipped rows are counted from 1, in the order of the file. */
 		while (!data->origin && left < data->nleft_out && data->left_out[left].row == at + 1) {
 			left++;
 			at++;
@@ -110,7 +110,7 @@ done:
 
 /* --- classes ------------------------------------------------------------------------------------------- */
 
-/* Takes the place of the classes there were; nothing can fail. */
+/* Replaces the previous classes; this cannot fail. */
 static void put_classes(kdr_data *d, int64_t *labels, char **names, int64_t count)
 {
 	kdri_free_with(&d->allocator, d->labels);

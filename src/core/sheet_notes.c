@@ -56,7 +56,7 @@ static kdr_status sheet_notes_add(kdr_context *ctx, const char *text, char ***li
 	return st;
 }
 
-/* The columns with one note: a line each, or one for all. */
+/* The columns with one note: one line each, or one for all. */
 static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which, char ***list, int64_t *count)
 {
 	kdr_status st = KDR_OK;

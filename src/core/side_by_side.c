@@ -74,7 +74,7 @@ void kdri_jobs_run(const kdri_jobs *jobs)
 }
 #endif
 
-/* Beside the data, as much again, and what any machine of today has to spare. */
+/* Besides the data, the same amount again, and an amount that any current machine has available. */
 static const double spare_bytes = 256e6;
 
 int kdri_workers(int threads, int64_t count, double bytes_each, double data)
@@ -103,8 +103,8 @@ typedef struct seat {
 	int64_t at;
 } seat;
 
-/* Reports progress on the caller's thread: the jobs that have ended, and how far the caller's own job is. Whether time is over, the jobs
- * see by themselves; only a wish of the user has to be passed on. */
+/* Reports progress on the caller's thread: the jobs that have ended, and the progress of the caller's own job. Jobs
+ * check the time limit themselves; only the user's request to stop has to be passed on. */
 static void tell_caller(side *s, int64_t step, double objective)
 {
 	const kdri_side *j = s->jobs;

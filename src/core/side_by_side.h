@@ -1,14 +1,16 @@
 /* Independent jobs on several threads. SPDX-License-Identifier: BSD-3-Clause
  *
- * Work that is shared inside a loop pays for every loop: threads wake up, and wait for the slowest. Independent jobs pay once. So
- * starts of k-means and members of a vote run side by side if there are several, and each gets an equal part of the threads. */
+ * Work that is shared inside a loop has a cost for every loop: threads wake up, and wait for the slowest. Independent
+ * jobs have this cost only once. Therefore starts of k-means and members of a vote run side by side if there are
+ * several, and each gets an equal part of the threads. */
 #ifndef KDRI_SIDE_BY_SIDE_H
 #define KDRI_SIDE_BY_SIDE_H
 
 #include "core/internal.h"
 
 /* Runs jobs 0 .. count - 1 on `workers` threads, each job as soon as a thread is free. Worker 0 is the caller's thread; once it
- * finds no further job, it calls `wait` every 2 ms until the others have ended, so that it can ask the user's callback. */
+ * finds no further job, it calls `wait` every 2 ms until the others have ended, so that it can call the user's
+ * callback. */
 typedef struct kdri_jobs {
 	int64_t count;
 	int workers;
@@ -18,8 +20,9 @@ typedef struct kdri_jobs {
 } kdri_jobs;
 void kdri_jobs_run(const kdri_jobs *jobs);
 
-/* The same for jobs that take a context: each worker has its own, with its part of the threads, and the user's wish to stop and the
- * time limit reach all of them. Fails with the error of the first job, by number, that failed; later ones may not have run then. */
+/* The same for jobs that take a context: each worker has its own, with its part of the threads, and the user's
+ * request to stop and the time limit apply to all of them. Fails with the error of the first job, by number, that
+ * failed; later ones may not have run then. */
 typedef kdr_status (*kdri_side_job)(kdr_context *ctx, void *user, int64_t job, int worker);
 typedef struct kdri_side {
 	int64_t count;
@@ -28,7 +31,7 @@ typedef struct kdri_side {
 	void *user;
 	const char *stage;   /* for progress; NULL: no events */
 	int64_t from, total; /* the first job is number `from` of `total` in that stage */
-	int64_t steps;       /* of a job, as counted by its own events; 0: these say nothing */
+	int64_t steps;       /* of a job, as counted by its own events; 0: unknown */
 } kdri_side;
 kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs);
 

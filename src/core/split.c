@@ -22,7 +22,7 @@ done:
 	return st;
 }
 
-/* Names of tasks become names of files. */
+/* Task names are used as file names. */
 static kdr_status name_task(kdr_context *ctx, const char *prefix, const char *name, char **out)
 {
 	kdr_status st;

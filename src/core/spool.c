@@ -5,9 +5,9 @@
  * results as in memory. A file that contains the numbers in binary form (.npy) is mapped directly; readers of other
  * formats, and preprocessing, fill arrays in an unnamed scratch file, which disappears with the process.
  *
- * A context that has streamed has an allocator which knows mapped arrays when it frees them. What lies below it is the
- * caller's own, kept in a list for as long as the process lives: objects outlive their context. Only while a reader
- * runs, or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (matrix/stack.c),
+ * A context that has streamed has an allocator that recognises mapped arrays when it frees them. The allocator below
+ * it is the caller's, kept in a list until the process ends: objects outlive their context. Only while a reader runs,
+ * or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (matrix/stack.c),
  * does it also make them, of LEAST bytes and more; what else a method allocates is memory as ever, which is what
  * kdr_estimate counts.
  *
@@ -88,7 +88,7 @@ double kdri_memory_peak(void)
 	return 1024 * (double)kilobytes;
 }
 
-/* Begins to write what is new in a file; one that was closed meanwhile is no harm. */
+/* Starts writing the changed parts of a file; a file that was closed in the meantime does no harm. */
 static void write_out(int fd)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
@@ -341,7 +341,7 @@ static void *region_realloc(void *user, region *r, size_t size)
 	return wider;
 }
 
-/* What began in memory stays there. */
+/* An array that began in memory stays there. */
 static void *aware_realloc(void *user, void *at, size_t size)
 {
 	const kdr_allocator *base = user;

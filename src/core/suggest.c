@@ -3,8 +3,8 @@
 
 enum { LONGEST = 63 };
 
-/* Optimal string alignment distance (insert, delete, replace, swap neighbours), or a large number
- * where a word is too long to be worth it. */
+/* Optimal string alignment distance (insert, delete, replace, swap neighbours), or a large number if a word is too
+ * long. */
 static int suggest_distance(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b);
@@ -32,7 +32,7 @@ size_t kdr_suggest(const char *word, const char *const *words, size_t count, con
 	if (!word || !words || !out)
 		return 0;
 	size_t length = strlen(word), found = 0;
-	/* A slip changes about a third of a word at most; a word that only continues what was typed
+	/* A typing error changes at most about a third of a word; a word that only continues what was typed
 	 * ("eval" for "evaluate") counts as nearest. */
 	int limit = length <= 3 ? 1 : length <= 6 ? 2 : 3;
 	for (int d = 0; d <= limit && found < most; d++)

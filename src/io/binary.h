@@ -31,7 +31,7 @@ size_t kdri_element_size(kdri_element type);
 bool kdri_element_integer(kdri_element type);
 bool kdri_little_endian(void); /* this machine */
 /* Converts `count` elements; `swapped` if their bytes are in the other order than this machine's.
- * `raw` needs no alignment and may be `out` itself where elements have 8 bytes. Integers beyond 2^53
+ * `raw` needs no alignment and may be `out` itself if elements have 8 bytes. Integers beyond 2^53
  * are rounded to the nearest double. */
 void kdri_element_to_double(kdri_element type, bool swapped, const void *raw, int64_t count, double *out);
 /* Integers only. false if a value does not fit. */

@@ -9,7 +9,7 @@
 
 enum { DEEPEST = 100 };
 
-/* The folders on the way down: a link to one of them would be followed for ever. */
+/* The parent folders: a link to one of them would be followed for ever. */
 typedef struct ancestor {
 	dev_t device;
 	ino_t inode;
@@ -46,7 +46,7 @@ static kdr_status folder_join(kdr_context *ctx, const char *folder, const char *
 	return KDR_OK;
 }
 
-/* Appends `text`, which becomes the list's; frees it on failure. */
+/* Appends `text` and takes ownership of it; frees it on failure. */
 static kdr_status folder_append(kdr_context *ctx, kdri_folder *list, int64_t *room, char *text)
 {
 	kdr_status st = KDRI_ROOM(ctx, &list->paths, room, list->count + 1);

@@ -12,7 +12,7 @@ enum { BUFFER = 1 << 18 };
 struct kdri_input {
 	char *path;
 	int fd;
-	const unsigned char *memory; /* instead of fd: what is left of the bytes */
+	const unsigned char *memory; /* instead of fd: the remaining bytes */
 	size_t memory_left, memory_size;
 	unsigned char *held; /* bytes of a pipe, kept to be read again */
 	bool gzip, end_of_file, stream_open;
@@ -22,7 +22,7 @@ struct kdri_input {
 	unsigned char buffer[BUFFER];
 };
 
-/* As many bytes as there are at once, at most `room`; none: the end. */
+/* Reads the bytes that are available, at most `room`; none: the end. */
 static kdr_status input_take(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t room, size_t *got)
 {
 	ssize_t n;

@@ -6,7 +6,7 @@
 #include "core/numbers.h"
 #include "kindred/inspect.h"
 
-/* --- input.c: bytes from a file or standard input, gzip undone as they come ------------------ */
+/* --- input.c: bytes from a file or standard input, with gzip decompressed on the fly ------------------ */
 
 typedef struct kdri_input kdri_input;
 
@@ -31,7 +31,7 @@ int64_t kdri_input_consumed(const kdri_input *in);
 bool kdri_input_compressed(const kdri_input *in);
 void kdri_input_close(kdr_context *ctx, kdri_input *in);
 
-/* --- output.c: files that appear whole or not at all ------------------------------------------ */
+/* --- output.c: files that are written completely or not at all ------------------------------------------ */
 
 typedef struct kdri_output kdri_output;
 
@@ -68,7 +68,7 @@ typedef struct kdri_folder {
 kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out);
 void kdri_folder_free(kdr_context *ctx, kdri_folder *folder);
 
-/* --- names.c: what a file's name says --------------------------------------------------------- */
+/* --- names.c: information in file names --------------------------------------------------------- */
 
 /* "data/a.mtx.gz" -> "a"; the result is allocated. */
 kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out);

@@ -4,7 +4,7 @@
  * another label is an error, because the labels would no longer match the rows. */
 #include "io/text.h"
 
-/* What kdr_labels_free needs besides what the caller sees. */
+/* Private data of kdr_labels_free, after the public part. */
 typedef struct owned_labels {
 	kdr_labels labels; /* first */
 	kdr_allocator allocator;

@@ -7,8 +7,8 @@
 #include "io/table/named.h"
 #include "io/table/table.h"
 
-/* A method wants about as much memory again as its data, and preprocessing may copy them; what a packed file holds is
- * larger than it is. */
+/* A method needs about as much memory as its data in addition, and preprocessing may copy them; a compressed file
+ * contains more than its size. */
 enum { PARTS = 3, PACKED = 4, SMALL = 1 << 16 };
 
 /* "csv, tsv, mtx, ...": the formats that can be read, or written. */
@@ -47,7 +47,7 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 		return kdri_fail(
 		        ctx, KDR_ERR_READ,
 		        "%s: is a directory without matrix.mtx (10x Genomics); a data file is needed", path);
-	/* A file that is not there should be called that. */
+	/* A missing file is reported as such. */
 	if (!write)
 		KDRI_TRY(kdri_input_open(ctx, path, &in));
 	const char *elsewhere = kdri_format_elsewhere(path);
@@ -98,7 +98,7 @@ done:
 	return st;
 }
 
-/* A line a row of the file, of the rows that were read. */
+/* One line per row of the file; keeps those of the rows that were read. */
 static kdr_status attach_rows(kdr_context *ctx, const char *path, const char *name, const char *ending,
                               const kdr_data *data, char ***out)
 {
@@ -110,7 +110,7 @@ static kdr_status attach_rows(kdr_context *ctx, const char *path, const char *na
 	return st;
 }
 
-/* Names of columns and rows, and first words of texts, from files beside it. */
+/* Names of columns and rows, and first words of texts, from files in the same folder. */
 static kdr_status attach_names(kdr_context *ctx, const char *path, kdr_data *data)
 {
 	kdr_status st;

@@ -12,7 +12,8 @@ static unsigned unit_at(const kdri_recode *r, const unsigned char *p)
 	return r->from == KDRI_UTF16LE ? p[0] | (unsigned)p[1] << 8 : p[1] | (unsigned)p[0] << 8;
 }
 
-/* Writes the characters of the bytes; what is cut at their end is kept for the next call. Returns what was written. */
+/* Writes the characters of the bytes; an incomplete character at the end is kept for the next call. Returns the
+ * number of bytes written. */
 static size_t from_utf16(kdri_recode *r, const unsigned char *bytes, size_t n, bool last, char *to)
 {
 	char *out = to;
@@ -42,7 +43,7 @@ kdr_status kdri_recode_read(kdr_context *ctx, kdri_recode *r, kdri_input *in, ch
 	kdr_status st = KDR_OK;
 	unsigned char bytes[CHUNK];
 	*got = 0;
-	/* A byte becomes at most three: of Windows-1252, whose 0x80 is the sign of the euro. */
+	/* A byte becomes at most three: the maximum is that of 0x80 in Windows-1252, the euro sign. */
 	while (want - *got >= 16 && !r->end) {
 		size_t room = KDRI_MIN((want - *got) / 3, (size_t)CHUNK) - r->nrest, n;
 		memcpy(bytes, r->rest, r->nrest);
@@ -86,7 +87,7 @@ kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, si
 	/* Names are at the beginning; if other cells are text, the entire file is inspected (table_survey.c). */
 	whole = whole && length <= CHECKED;
 	length = KDRI_MIN(length, (size_t)CHECKED);
-	while (!whole && length > 0 && text[length - 1] != '\n') /* a character may be cut */
+	while (!whole && length > 0 && text[length - 1] != '\n') /* a character may be incomplete */
 		length--;
 	return kdri_utf8_valid(text, length) ? KDRI_UTF8 : KDRI_LATIN1;
 }

@@ -43,7 +43,7 @@ kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w);
  * Reports progress. */
 kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w);
 void kdri_window_close(kdr_context *ctx, kdri_window *w);
-/* Fills the window until it has a complete line; *whole is the end of the last complete line (0: nothing left). */
+/* Fills the window until it has a complete line; *whole is the end of the last complete line (0: at the end). */
 kdr_status kdri_window_lines(kdr_context *ctx, kdri_window *w, size_t *whole);
 /* Estimates how many items the entire file has if there were `count` up to data[whole]; used to allocate results once.
  * It depends only on the size of the file, so that wrong sizes in a header have no effect. */
@@ -54,7 +54,7 @@ int64_t kdri_window_foresee(const kdri_window *w, size_t whole, int64_t count);
 enum { KDRI_SLICES = 64 };
 
 typedef struct kdri_slice {
-	const char *begin, *end; /* whole lines */
+	const char *begin, *end; /* complete lines */
 	int64_t lines;           /* newlines in it */
 	int64_t first;           /* newlines in the slices before */
 } kdri_slice;

@@ -1,8 +1,8 @@
 /* A window that moves over a text file, and its slices. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/text.h"
 
-/* Large enough that threads have work, small enough that memory is the result's. A line beyond LONGEST
- * is no data: it stops a file without newlines, or a small one that unpacks to gigabytes. */
+/* Large enough to occupy all threads, small enough that most memory is that of the result. A line longer than LONGEST
+ * is not data: this limit stops a file without newlines, or a small one that unpacks to gigabytes. */
 enum { WINDOW = 1 << 22, LONGEST = 1 << 28 };
 
 kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w)

@@ -1,27 +1,28 @@
 /* From scores to probabilities: two numbers learnt on samples whose class is known. SPDX-License-Identifier: BSD-3-Clause
  *
- * Of sample i with scores s_ic (margins, or the logarithms of shares; 0 where a method leaves none) and label y_i:
+ * For sample i with scores s_ic (margins, or the logarithms of shares; 0 if a method has none) and label y_i:
  *
  *     (E1)  p_ic = exp(a s_ic + b [c = y_i]) / sum_e exp(a s_ie + b [e = y_i]),   a, b >= 0
  *
  * A label that a later stage of the method has changed (a vote, a constraint on proportions) need not have the largest score.
- * Its score is raised to that first, so that no class is more probable than the label:
+ * Its score is first raised to the largest, so that no class is more probable than the label:
  *
  *     (E3)  s_iy = max_c s_ic
  *
- * a is the temperature of the scores, b what the label is worth beyond them: a method that has no scores is calibrated too.
- * Both minimise, over N samples of known class z,
+ * a is the temperature of the scores, b the additional weight of the label: a method without scores is calibrated
+ * too. Both minimise, over N samples of known class z,
  *
  *     (E2)  L = - sum_i sum_c t_ic log p_ic,   t_iz = (N + 1) / (N + C), else 1 / (N + C), of C classes
  *
- * which is convex in (a, b): Newton's steps, halved until L falls. The targets t are softened as in [Platt 1999], so that
- * samples that are all right do not make p 1. Rows may be on several ranks, whose sums are added. Time: O(N C) a step. */
+ * which is convex in (a, b), by Newton steps that are halved until L falls. The targets t are softened as in [Platt
+ * 1999], so that samples that are all right do not make p 1. Rows may be on several ranks, whose sums are added.
+ * Time: O(N C) per step. */
 #include "jobs/calibrate.h"
 #include "comm/comm.h"
 
 enum { MOST_STEPS = 100, MOST_HALVINGS = 32 };
 
-/* log of a share, which is never taken for impossible. */
+/* The logarithm of a share, which is never treated as impossible. */
 static const double least_share = 1e-6;
 
 void kdri_calibrate_row(const double *from, int64_t classes, kdr_scoring kind, int64_t label, double *s)
@@ -146,7 +147,7 @@ kdr_status kdri_calibrate(kdr_context *ctx, const kdri_held_out *h, double *a, d
 	}
 	*a = at[0];
 	*b = at[1];
-	/* Against the classes themselves, a sample. */
+	/* Compares one sample with the true classes. */
 	double sum = 0;
 	for (int64_t i = 0; i < h->n; i++) {
 		kdri_calibrated(h->s + i * h->classes, h->classes, h->label[i], at[0], at[1], p);

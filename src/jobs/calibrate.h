@@ -4,7 +4,7 @@
 
 #include "core/internal.h"
 
-/* Samples whose class is known, and what a method that did not know it said. */
+/* Samples whose class is known, and the predictions of a method that did not use it. */
 typedef struct kdri_held_out {
 	int64_t n, classes;
 	double *s;              /* n x classes: kdri_calibrate_row */

@@ -1,17 +1,17 @@
-/* How sure each label is, and what the next best one would be. SPDX-License-Identifier: BSD-3-Clause
+/* The confidence of each label, and the second-best label. SPDX-License-Identifier: BSD-3-Clause
  *
- * Of sample i with label y, where the method marked an array of scores s (algorithm.h: scoring):
+ * For sample i with label y, if the method marked an array of scores s (algorithm.h: scoring):
  *
  *     (E1)  second_i = argmax over c != y of s_ic;  of shares only those above 0 count
  *     (E2)  confidence_i = s_iy / sum_c s_ic        shares
  *           confidence_i = exp(s_iy) / sum_c exp(s_ic)   margins
  *
- * Else, with m_c the mean of the samples of cluster c, on the data as they were fitted:
+ * Otherwise, with m_c the mean of the samples of cluster c, on the data used for the fit:
  *
  *     (E3)  second_i = argmin over c != y of |x_i - m_c|
  *     (E4)  confidence_i = max(0, 1 - |x_i - m_y| / |x_i - m_second|)    the simplified silhouette, cut off at 0
  *
- * A confidence that the method has of its own stands before these. Time: O(n k), or O(nnz k) for (E3). */
+ * A confidence computed by the method itself takes precedence. Time: O(n k), or O(nnz k) for (E3). */
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
 #include "jobs/job.h"
@@ -83,7 +83,7 @@ done:
 	return st;
 }
 
-/* Whether (E3) and (E4) say something: all samples have labels, and these are not all one. */
+/* Whether (E3) and (E4) are meaningful: all samples have labels, and these are not all the same. */
 static bool several(const kdri_task_result *t)
 {
 	int64_t samples = 0, clusters = 0;
@@ -121,7 +121,7 @@ kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *r, kdr_data *const *da
 	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		kdri_task_result *t = &r->tasks[i];
-		bool sure = kdr_result_confidence(r, i, NULL) != NULL; /* by itself */
+		bool sure = kdr_result_confidence(r, i, NULL) != NULL; /* separately */
 		kdr_scoring kind;
 		kdr_array scores = kdri_result_scoring(r, i, &kind);
 		if (!t->labels || t->second)

@@ -1,6 +1,6 @@
-/* How many bytes jobs that fit nothing need, counted before they start. SPDX-License-Identifier: BSD-3-Clause
+/* Estimates the memory of jobs without a fit before they start. SPDX-License-Identifier: BSD-3-Clause
  *
- * vectorize counts its own: its work is in the texts (text/vectorize.c). */
+ * vectorize has its own estimate, which depends on the texts (text/vectorize.c). */
 #include "api/estimate.h"
 #include "api/model.h"
 #include "engine/embed/embed.h"
@@ -10,7 +10,7 @@
 #include "jobs/relate/relate.h"
 #include "matrix/rows.h"
 
-/* A classifier that tells two sets apart; then their mean discrepancy, of at most so many rows of each. */
+/* A classifier that separates two data sets; then their mean discrepancy, with a limited number of rows of each. */
 static double pair_bytes(const kdr_task_shape *a, const kdr_task_shape *b, int threads)
 {
 	const kdr_relate_options o = kdri_relate_resolve(NULL);
@@ -97,7 +97,7 @@ done:
 
 kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t k)
 {
-	/* Alignment, preprocessing and profiles of clusters; less than this is not worth a check. */
+	/* Alignment, preprocessing and cluster profiles; smaller amounts are not checked. */
 	static const double each = 6, shared = 6, least = 1 << 26;
 	kdr_status st = KDR_OK;
 	int32_t *used = NULL;

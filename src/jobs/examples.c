@@ -1,11 +1,12 @@
-/* The samples that stand for a cluster: the surest and the least sure. SPDX-License-Identifier: BSD-3-Clause
+/* The samples that represent a cluster: the most and the least certain ones. SPDX-License-Identifier: BSD-3-Clause
  *
- * Of samples that are as sure the first counts. Of a cluster of fewer than six no sample is both; of one of a single sample
- * there is nothing to say. Rows may be on several ranks, whose own best are compared: the examples are the same on all of them. */
+ * Among equally certain samples the first is used. In a cluster of fewer than six samples, none is in both lists; a
+ * cluster of one sample has no examples. Rows may be on several ranks, whose local best are compared: the examples
+ * are the same on all of them. */
 #include "comm/comm.h"
 #include "jobs/job.h"
 
-/* Puts row i where it belongs among the `most` best so far, -1 where there are fewer; `sign` -1: the least sure are best. */
+/* Inserts row i into the `most` best so far, -1 if there are fewer; `sign` -1: the least certain are best. */
 static void examples_insert(int64_t *best, int most, const double *sure, int64_t i, double sign)
 {
 	int at = most;
@@ -17,7 +18,8 @@ static void examples_insert(int64_t *best, int most, const double *sure, int64_t
 	best[at] = i;
 }
 
-/* Of the lists that ranks have, of rows here, one of rows among all: the best of the first ones, again and again. */
+/* Merges the ranks' lists of local rows into one list of rows among all, by repeatedly selecting the best of their
+ * first entries. */
 static kdr_status join_lists(kdr_context *ctx, const kdri_task_result *task, const double *sure)
 {
 	kdr_status st;

@@ -1,14 +1,14 @@
-/* What was found, written into the file the data came from. SPDX-License-Identifier: BSD-3-Clause */
+/* Writes results to the file that the data were read from. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/names.h"
 #include "io/binary.h"
 #include "io/hdf5/h5ad_write.h"
 
 #include <stdio.h>
 
-/* What is gathered of the rows of one file. */
+/* The results for the rows of one file. */
 typedef struct gathered {
 	int64_t rows;
-	int64_t *place; /* of each row of the file: its row in what is written, or -1 */
+	int64_t *place; /* for each row of the file: its output row, or -1 */
 	int64_t file_rows;
 	int32_t *codes;
 	double *confidence, *xy;
@@ -83,7 +83,7 @@ done:
 	return st;
 }
 
-/* Places for the rows of the file: all of them, or, of a table that is read again, those that are not left out. */
+/* Positions of the rows of the file: all of them or, for a table that is read again, those that are not skipped. */
 static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_t file_rows, bool points,
                                  gathered *g)
 {

@@ -153,7 +153,8 @@ kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, i
 	}
 	if (options.scale != KDR_SCALE_TABLE)
 		KDRI_TRY(refuse_missing(ctx, sets, count));
-	/* Features of their own: nothing to align; the first's preparation stands for its description. */
+	/* Data sets with different features are not aligned; the preparation of the first is used in the
+	 * description. */
 	for (int64_t i = 0; own && i < count; i++)
 		KDRI_TRY(kdr_prepare(ctx, &sets[i], 1, &options, i == 0 ? &first : NULL));
 	if (!own)
@@ -202,7 +203,8 @@ static void name_column(const kdri_spread *s, char *out, size_t room)
 		snprintf(out, room, "column %lld", (long long)s->column + 1);
 }
 
-/* A method that takes data as they are weighs columns by their spread: worth a word where that is five times another's. */
+/* A method that uses unscaled data weights columns by their spread: there is a warning if one spread is five times
+ * another. */
 static kdr_status hint(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count)
 {
 	kdr_status st;
@@ -226,10 +228,10 @@ done:
 	return st;
 }
 
-/* Chooses weight, norm and scale for a method that takes data as they are: what auto does to counts, histograms and columns in
- * different units, with a scaling that suits the method. Data with negative values have been scaled or centred on purpose, and
- * stay as they are, but for tables with categories or dates; so do intensities and weighted data, which auto would bring to unit
- * length. Methods that are defined on counts get them unweighted. */
+/* Chooses weight, norm and scale for a method that does not scale data: the same as auto for counts, histograms and
+ * columns in different units, with a scaling that suits the method. Data with negative values were scaled or centred
+ * on purpose and are not changed, except for tables with categories or dates; neither are intensities and weighted
+ * data, which auto would scale to unit length. Methods that are defined on counts get them unweighted. */
 static kdr_status choose_plain(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                                kdr_prep_options *out)
 {
@@ -303,8 +305,9 @@ done:
 
 /* --- the fit ----------------------------------------------------------------------------------------- */
 
-/* Features learned on all data sets together replace their columns. A run that is stopped meanwhile keeps the columns, and
- * *out stays NULL: incomplete features are no better, and being wide they would make the method itself slow to stop. */
+/* Features learned on all data sets together replace their columns. If the run is stopped in this step, the columns
+ * are kept and *out stays NULL: incomplete features are not better, and because they are wide, the method would be
+ * slow to stop. */
 static kdr_status job_learn(kdr_context *ctx, const kdri_job *job, kdr_task *tasks, int64_t count,
                             kdr_result **out)
 {
@@ -330,7 +333,7 @@ done:
 	return st;
 }
 
-/* What was said before the method had its say. */
+/* Messages from before the method ran. */
 static kdr_status early_warnings(kdr_context *ctx, const kdri_job *job, const kdr_result *learnt,
                                  kdr_result *result)
 {
@@ -352,8 +355,8 @@ done:
 	return st;
 }
 
-/* The memory of a fit, before it starts: an error if it is too much. `streamed`: data sets that may stay on disk; `beside`:
- * bytes of data that are held in addition to the problem's. */
+/* The memory of a fit, before it starts: an error if it is too much. `streamed`: data sets that may stay on disk;
+ * `beside`: bytes of data in memory in addition to the problem's. */
 static kdr_status job_check_memory(kdr_context *ctx, const kdr_options *options, const kdr_problem *problem,
                                    kdr_data *const *streamed, double beside, kdr_estimate *out)
 {
@@ -438,6 +441,6 @@ void kdri_job_finish(kdri_job *job, kdr_result *result)
 	job->prep = NULL;
 	result->kind = job->recipe.kind;
 	result->seconds = job->seconds;
-	/* Once, so that all that is written of a result says the same. */
+	/* Computed once, so that all outputs of a result agree. */
 	result->peak_rss_bytes = kdri_peak_rss_bytes();
 }

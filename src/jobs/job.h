@@ -14,22 +14,22 @@ typedef struct kdri_job {
 	const kdr_algo *algo;
 	kdr_options *options; /* in force: a copy */
 	kdr_options *feature_options;
-	kdr_recipe recipe; /* kind KDR_DATA_UNKNOWN: not looked for */
+	kdr_recipe recipe; /* kind KDR_DATA_UNKNOWN: not inspected */
 	kdr_prep *prep;
 	bool encoded; /* data of a table have been encoded: kdri_job_encode */
 	kdri_seconds seconds;
 	char hint[512]; /* about the preprocessing; "": none */
 } kdri_job;
 
-/* A caller's options (NULL: the defaults) in this library's size; out->prep becomes `prep`. */
+/* A caller's options (NULL: the defaults) in this library's size; out->prep is set to `prep`. */
 kdr_status kdri_job_take(kdr_context *ctx, const kdr_job_options *given, kdr_job_options *out,
                          kdr_prep_options *prep);
 /* Finds the method and copies its options. kdri_job_close also after a failure. */
 kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_family family, kdri_job *out);
 void kdri_job_close(kdri_job *job);
-/* Refuses what needs all rows in one process where there are several. */
+/* Returns an error for an operation that needs all rows in one process if there are several. */
 kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted);
-/* Sets an option of the method unless the caller did, or there is none of that name. */
+/* Sets an option of the method unless the caller has set it or the method does not have it. */
 kdr_status kdri_job_set(kdr_context *ctx, kdri_job *job, const char *name, const char *value);
 /* Aligns and preprocesses; the first `split` data sets together and the others together, 0: all. */
 kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split);
@@ -47,11 +47,13 @@ kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, i
 bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice);
 /* After the fit of a table, and before anything that compares samples: kdri_table_encode of all data sets. */
 kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count);
-/* Learns features where wanted, fits, and puts into the result what the data know. `about`: all of the problem but the tasks. */
+/* Learns features if requested, fits, and adds the information about the data to the result. `about`: the problem
+ * without the tasks. */
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out);
 
-/* estimates.c: an error if a job that fits nothing needs more memory than there is: "predict" with a model, "relate" or "embed". */
+/* estimates.c: an error if a job without a fit needs more memory than available: "predict" with a model, "relate" or
+ * "embed". */
 kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
                              int64_t count);
 
@@ -63,8 +65,8 @@ kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t c
 kdr_status kdri_check_overlap(kdr_context *ctx, kdr_data *const *sources, int64_t nsources,
                               kdr_data *const *targets, int64_t ntargets, kdr_align align);
 
-/* way_back.c: the share of the sources' labelled samples that get their own class when the answers about task `target` are carried
- * back through the bridge; NaN where there is no way back. */
+/* way_back.c: the proportion of the sources' labelled samples that get their own class when the predictions for task
+ * `target` are transferred back through the bridge; NaN if this is impossible. */
 kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,
                          int64_t target, int64_t classes, const int64_t *answer, double *out);
 
@@ -84,7 +86,7 @@ kdr_status kdri_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t co
                             kdr_recipe *out);
 /* Makes it scale table if the data are a table: at most 64 columns, in different units or some of them with two values. */
 kdr_status kdri_recipe_table(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *recipe);
-/* Whether data are a few features in different units, as kdr_recipe_find tells, and the two that differ most. */
+/* Whether data are a few features in different units, according to kdr_recipe_find, and the two that differ most. */
 kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
                             kdri_spread ends[2]);
 
@@ -112,17 +114,17 @@ kdr_status kdri_job_stability(kdr_context *ctx, kdri_job *job, const kdri_stabil
 
 /* --- choices.c ------------------------------------------------------------------------------------ */
 
-/* Of one row of scores: the label that comes next, -1 where there is none, and the share that `label` has. */
+/* For one row of scores: the second-best label, -1 if there is none, and the share of `label`. */
 int64_t kdri_next_best(const double *s, int64_t count, int64_t label, kdr_scoring kind);
 double kdri_share_of(const double *s, int64_t count, int64_t label, kdr_scoring kind);
-/* How sure labels are, and the next best ones, of all tasks that have labels. */
+/* The confidences of labels and the second-best labels, for all tasks that have labels. */
 kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *result, kdr_data *const *data);
 /* The array of a task that the method marked as its scores (n x classes or clusters); data NULL: none. */
 kdr_array kdri_result_scoring(const kdr_result *result, int64_t task, kdr_scoring *kind);
 
-/* predict.c: if a model is wanted, compares what its rule for new samples predicts for those of the fit with their labels.
- * If that differs, "predict_agreement" of the data set is the share of equal labels; otherwise the model need not remember the
- * samples (api/known.h). To be called before kdri_job_encode. */
+/* predict.c: if a model is requested, compares the predictions of its rule for the samples of the fit with their
+ * labels. If they differ, "predict_agreement" of the data set is the proportion of equal labels; otherwise the model
+ * need not store the samples (api/known.h). To be called before kdri_job_encode. */
 kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *const *data,
                               kdr_result *result);
 
@@ -189,7 +191,7 @@ kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t
 
 /* --- shared.c -------------------------------------------------------------------------------------- */
 
-/* Feature clusters that a transfer shares with source and target; `target`: its place among the tasks. */
+/* Feature clusters that a transfer shares with source and target; `target`: its index among the tasks. */
 kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target);
 
 /* What a column is called: by its name, else by its number, from 1, written into `room`. */
@@ -214,13 +216,14 @@ int kdri_described(const kdri_task_result *task, const kdri_cluster_profile *pro
 /* json_map.c: what the report draws of a task, where it was wanted. */
 kdr_status kdri_json_map(kdr_context *ctx, struct kdri_json *json, const kdr_result *result, int64_t task);
 
-/* json.c: the most memory the process has had. */
+/* json.c: the peak memory of the process. */
 int64_t kdri_peak_rss_bytes(void);
 
 /* Coordinates of the samples of `count` tasks, as they are: xy[t] gets two numbers for each row of x[t]. Tasks whose
- * columns mean the same are drawn on common axes, so that what corresponds lies in the same place; tasks of different
- * width each on its own. The same seed gives the same coordinates on any number of threads; asked to stop, it gives
- * those reached so far. `options` may be NULL. After the search for neighbours O(rows x neighbours) a sweep. */
+ * columns have the same meaning are drawn on common axes, so that corresponding samples are in the same place; tasks
+ * of different width each have their own axes. The same seed gives the same coordinates for any number of threads; if
+ * stopped, the function returns the current coordinates. `options` may be NULL. After the neighbour search, a sweep
+ * takes O(rows x neighbours). */
 kdr_status kdri_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
                                const kdr_embed_options *options, double *const *xy);
 

@@ -1,6 +1,6 @@
-/* result.json: all that a result says. SPDX-License-Identifier: BSD-3-Clause
+/* result.json: the contents of a result. SPDX-License-Identifier: BSD-3-Clause
  *
- * Seconds and memory aside, the same result gives the same bytes. */
+ * Apart from seconds and memory, the same result gives the same bytes. */
 #include "api/result.h"
 #include "core/figures.h"
 #include "core/json_write.h"
@@ -26,7 +26,8 @@ static bool is_brief(const kdri_json *j)
 	return p && p->brief;
 }
 
-/* Lists with an entry for each sample: those here come between these two. Other ranks have more (pages.h). */
+/* Lists with an entry for each sample: local entries are written between these two calls. Other ranks have more
+ * (pages.h). */
 static void begin_samples(kdri_json *j, const kdri_task_result *t, const char *key)
 {
 	kdri_pages *p = j->user;
@@ -131,7 +132,7 @@ static void put_sample_reals(kdri_json *j, const kdri_task_result *t, const char
 	end_samples(j, t);
 }
 
-/* How sure labels are, and the next best ones. */
+/* The confidences of labels and the second-best labels. */
 static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = &r->tasks[task];
@@ -189,7 +190,7 @@ static void put_left_out(kdri_json *j, const kdri_task_result *t)
 	kdri_json_end_array(j);
 }
 
-/* What the columns of the task's table were taken for. */
+/* The detected kinds of the columns of the task's table. */
 static void put_columns(kdri_json *j, const kdri_task_result *t)
 {
 	if (t->nnotes > 0)
@@ -211,7 +212,7 @@ static void put_columns(kdri_json *j, const kdri_task_result *t)
 	kdri_json_end_array(j);
 }
 
-/* Rows that stand for a cluster, from 0. */
+/* Rows that represent a cluster, from 0. */
 static void json_put_rows(kdri_json *j, const char *name, const int64_t *rows)
 {
 	int64_t count = 0;
@@ -372,7 +373,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	if (t->nadvice > 0)
 		kdri_json_strings(j, "advice", t->advice, t->nadvice);
 	put_scores(j, &t->scores);
-	if (t->quality.n > 0) /* asked for */
+	if (t->quality.n > 0) /* requested */
 		kdri_json_quality(j, &t->quality);
 	put_curves(j, r, i);
 	kdr_status st = kdri_json_labelling(ctx, j, r, i);
@@ -478,7 +479,7 @@ static void put_shared(kdri_json *j, const kdr_result *r)
 	kdri_json_end_array(j);
 }
 
-/* What the calibration cannot know. */
+/* A caveat about the calibration. */
 static const char calibration_note[] =
         "probabilities are calibrated on held-out source samples; they hold for similar samples but cannot account for "
         "differences in the target; if the data shift, expect them to be less accurate";
@@ -499,7 +500,7 @@ static void put_calibration(kdri_json *j, const kdr_result *r)
 	kdri_json_end_object(j);
 }
 
-/* --- the whole -------------------------------------------------------------------------------------- */
+/* --- entire results -------------------------------------------------------------------------------------- */
 
 int64_t kdri_peak_rss_bytes(void)
 {
@@ -507,7 +508,7 @@ int64_t kdri_peak_rss_bytes(void)
 	double peak = kdri_memory_peak();
 	if (peak > 0)
 		return (int64_t)peak;
-	/* Of a program that was started by another that may be what the other had. */
+	/* If the program was started by another one, this may be the memory of the other. */
 	if (getrusage(RUSAGE_SELF, &usage) != 0)
 		return 0;
 #ifdef __APPLE__
@@ -628,7 +629,7 @@ static bool take_text(void *user, const char *text, size_t length)
 	return p->failed == KDR_OK;
 }
 
-/* The result into what was opened, as `st` says; closes it. */
+/* Writes the result to the open file if `st` is KDR_OK, and closes it. */
 static kdr_status write_pages(kdr_context *ctx, const kdr_result *result, kdr_status st, kdri_pages *p)
 {
 	kdri_json j = { .allocator = &ctx->allocator, .take = take_text, .user = p };

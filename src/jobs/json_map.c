@@ -43,7 +43,7 @@ done:
 	return st;
 }
 
-/* An array of whole numbers, one a sample, where the method leaves one. */
+/* An array of integers, one per sample, if the method provides it. */
 static void put_whole(kdri_json *j, const kdr_result *r, const char *name, int64_t task)
 {
 	kdr_array a = kdr_result_array(r, name, task);

@@ -1,7 +1,8 @@
-/* The samples as the report draws them: coordinates, known classes, what is strongest in each. SPDX-License-Identifier: BSD-3-Clause
+/* The samples in the report's map: coordinates, known classes, and the strongest features of each.
+ * SPDX-License-Identifier: BSD-3-Clause
  *
- * Coordinates of all tasks become whole numbers from 0 to SIDE by one scale. Of more than MOST samples an even sample of all
- * tasks is laid out. */
+ * Coordinates of all tasks are converted to integers from 0 to SIDE with one scale. If there are more than MOST
+ * samples, an evenly spaced subset of all tasks is drawn. */
 #include "engine/embed/embed.h"
 #include "jobs/job.h"
 
@@ -76,7 +77,7 @@ done:
 	return st;
 }
 
-/* The features of a sample that lie farthest from their mean. */
+/* The features of a sample that are farthest from their mean. */
 static kdr_status find_strongest(kdr_context *ctx, kdri_map *map, const kdr_mat *x)
 {
 	kdr_status st;

@@ -1,5 +1,5 @@
-/* Which features mark a cluster: tests of the features that set it apart, and their means and shares in every cluster.
- * SPDX-License-Identifier: BSD-3-Clause
+/* Marker features of clusters: tests of the features that distinguish a cluster, and their means and shares in every
+ * cluster. SPDX-License-Identifier: BSD-3-Clause
  *
  * For each column that is not constant, and each cluster with n1 of the n samples, n2 = n - n1, R the sum of the ranks of its samples
  * in the column, equal values having their mean rank, and tie groups of t samples:
@@ -10,8 +10,8 @@
  * (E4) adjusted p of the i-th smallest of m p-values = min over j >= i of p_j m / j     [Benjamini & Hochberg 1995], m columns
  *
  * Adjustment is over all columns of a cluster. P-values are exploratory: the clusters were made from the same data, so that even
- * clusters of noise have small ones. Of data sets with more than MOST_ENTRIES entries or MOST_ROWS rows every second, third, ... sample
- * of each cluster is tested. Rows on several ranks are not tested.
+ * clusters of noise have small ones. In data sets with more than MOST_ENTRIES entries or MOST_ROWS rows, only every
+ * second, third, ... sample of each cluster is tested. Rows on several ranks are not tested.
  *
  * Markers for the report are the features with the largest positive effect of each cluster, with the mean and the share of samples
  * that have the feature in every cluster: an entry other than 0 in data such as counts (words.c), else a stored one above the column's
@@ -137,7 +137,7 @@ static void adjust(const tests *w, const double *p, kdri_cluster_profile *profil
 		w->adjusted[j - 1] = least = KDRI_MIN(least, w->sorted[j - 1] * (double)m / (double)j);
 	for (int64_t f = 0; f < profile->nfeatures; f++) {
 		double own = p[features[f].column];
-		int64_t low = 0, high = m; /* the first that is not smaller: equal ones are adjusted alike */
+		int64_t low = 0, high = m; /* the first that is not smaller, so that ties agree */
 		while (low < high) {
 			int64_t middle = low + (high - low) / 2;
 			if (w->sorted[middle] < own)

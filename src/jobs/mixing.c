@@ -1,16 +1,16 @@
 /* How well the data sets of a result mix, and which data sets and classes its clusters have. SPDX-License-Identifier: BSD-3-Clause
  *
  * Figures of neighbourhoods (engine/metrics/mixing.c) need a space that all data sets share. It is the array that the method marks as
- * such (kdr_field_desc.common_space); else the coordinates that the map of the report starts from (kdri_embed_shared): samples less the
- * mean of their data set, along the leading directions of all.
+ * such (kdr_field_desc.common_space); else the coordinates that the map of the report starts from
+ * (kdri_embed_shared): samples minus the mean of their data set, along the leading directions of all.
  *
- * A cluster here is a cluster of all data sets: those of the same number where the method numbers them alike, or the counterparts by
- * the correspondences it leaves, which have the same number too (api/number.c). Of a cluster with n_t of its n samples from data set t,
- * T data sets in all:
+ * A cluster here is a cluster of all data sets: those of the same number if the method numbers them consistently, or
+ * the counterparts in the correspondences it reports, which have the same number too (api/number.c). For a cluster
+ * with n_t of its n samples from data set t, and T data sets:
  *
  * (E1) largest = the largest n_t / n
  * (E2) entropy = - sum_t (n_t / n) log(n_t / n) / log T: 0 for one data set, 1 for equal shares of all
- * (E3) purity = the share of the most frequent known class among the samples whose class is known */
+ * (E3) purity = the proportion of the most frequent known class among the samples whose class is known */
 #include "api/number.h"
 #include "comm/comm.h"
 #include "core/json_write.h"

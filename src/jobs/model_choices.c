@@ -1,13 +1,13 @@
-/* How sure the labels of new samples are, and what the next best ones would be. SPDX-License-Identifier: BSD-3-Clause
+/* The confidences and second-best labels of new samples. SPDX-License-Identifier: BSD-3-Clause
  *
- * From what a model keeps, by the names its arrays have in every method:
+ * They are computed from the arrays of a model, whose names are the same in every method:
  *
  *     (E1)  s_ic = x_i . w_c + b_c           "weights" and "intercept" of classes; a class that had no sample has neither
  *     (E2)  s_ic = 2 x_i . m_c - |m_c|^2     "centres" or "centroids" of clusters: |x_i|^2 - |x_i - m_c|^2
  *
- * The second choice is the largest s_ic but for the label's. Confidence is the label's share of exp(s_ic) for (E1) and
- * max(0, 1 - |x_i - m_label| / |x_i - m_second|) for (E2). Models that keep neither in the space of the data (a graph, a
- * subspace) say nothing here. Time: O(nnz k). */
+ * The second choice has the largest s_ic other than the label's. Confidence is the label's share of exp(s_ic) for
+ * (E1) and max(0, 1 - |x_i - m_label| / |x_i - m_second|) for (E2). Models that keep neither in the space of the data
+ * (a graph, a subspace) have neither. Time: O(nnz k). */
 #include "api/method.h"
 #include "engine/graph/views.h"
 #include "jobs/job.h"
@@ -75,7 +75,7 @@ done:
 	return st;
 }
 
-/* Of the distances that (E2) stands for. */
+/* From the distances that (E2) represents. */
 static double nearer_by(const double *s, int64_t label, int64_t second, double square)
 {
 	double own = sqrt(KDRI_MAX(square - s[label], 0)), next = sqrt(KDRI_MAX(square - s[second], 0));

@@ -1,9 +1,10 @@
 /* Whether a target has the features of the sources. SPDX-License-Identifier: BSD-3-Clause
  *
- * Classes cannot be carried over to samples that have nothing in common with the labelled ones. The share of a target that the
- * sources cover is the weight of its entries in columns where some source has an entry, as a part of the weight of all its
- * entries. Zeros and missing values are no entries. An entry weighs as in tf-idf, by how few of the samples have one in its column,
- * and not by its value, so that the share depends neither on units nor on storage. A target below `least_share` is refused. */
+ * Classes cannot be transferred to samples that have nothing in common with the labelled ones. The fraction of a
+ * target that the sources cover is the weight of its entries in columns where some source has an entry, relative to
+ * the weight of all its entries. Zeros and missing values are not entries. The weight of an entry is that of tf-idf,
+ * which depends on how few samples have an entry in its column, and not on its value, so that the fraction depends
+ * neither on units nor on storage. A target below `least_share` is refused. */
 #include "comm/comm.h"
 #include "core/names.h"
 #include "jobs/job.h"

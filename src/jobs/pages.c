@@ -1,8 +1,8 @@
-/* Files that rows of several ranks are written to. SPDX-License-Identifier: BSD-3-Clause
+/* Files with rows of several ranks. SPDX-License-Identifier: BSD-3-Clause
  *
- * A turn begins and ends with kdri_agree: a rank that has failed is heard there, and nobody waits for its rows. Within a turn a
- * rank sends blocks, each after its length, and a length of 0 at the end, whatever happened to it; rank 0 takes them all,
- * even if it can write no more. */
+ * A turn begins and ends with kdri_agree: there, all ranks learn of a rank that has failed, and do not wait for its
+ * rows. Within a turn a rank sends blocks, each after its length, and always a length of 0 at the end; rank 0
+ * receives them all, even if it can no longer write. */
 #include "jobs/pages.h"
 
 #include "api/result.h"

@@ -15,7 +15,8 @@ static bool is_called(const char *task, const char *name)
 	return !*task && !*name;
 }
 
-/* The task of that name, or the only one; of a transfer, where nobody says, the last: new samples are like the target's. */
+/* The task with this name, or the only one. For a transfer without a name it is the last, because new samples are
+ * usually like the target's. */
 static kdr_status choose_task(kdr_context *ctx, const kdr_model *m, const char *name, int64_t *out)
 {
 	char list[256] = "";
@@ -85,7 +86,7 @@ done:
 
 /* --- a column of tasks -------------------------------------------------------------------------------- */
 
-/* Puts the answers for some rows of a table where they belong; what only some groups have, none has. */
+/* Copies the results for some rows of a table to their positions; results that only some groups have are dropped. */
 static kdr_status predict_put_rows(kdr_context *ctx, const kdri_task_result *from, const int64_t *rows,
                                    bool first, kdri_task_result *to)
 {
@@ -190,7 +191,7 @@ done:
 
 /* --- the samples of the fit --------------------------------------------------------------------------- */
 
-/* The share of the samples of task t that the model's rule gives their label. */
+/* The proportion of the samples of task t that get their own label from the model's rule. */
 static kdr_status predict_agreement(kdr_context *ctx, const kdr_model *model, int64_t t, const kdr_data *data,
                                     double *out)
 {

@@ -1,12 +1,14 @@
 /* Class probabilities of any transfer method. SPDX-License-Identifier: BSD-3-Clause
  *
- * The samples of each class of each source are dealt out to FOLDS folds: of each FOLDS that follow each other one to each, in an
- * order drawn for them, so that ranks, which have rows of a source between them, deal as one process does. The method is
- * fitted as many times again, each time on the sources without one fold, with that fold in the place of the target; what it says
- * of samples whose class it did not see calibrates (calibrate.c) what it said of the targets. A class keeps a sample in every fit.
+ * The samples of each class of each source are divided into FOLDS folds: of each FOLDS consecutive samples, each fold
+ * gets one, in random order, so that ranks, which share the rows of a source, divide them as one process does. The
+ * method is fitted FOLDS more times, each time on the sources without one fold, with that fold as the target. The
+ * results for these samples, whose class was not used, calibrate (calibrate.c) the results for the targets. A class
+ * keeps a sample in every fit.
  *
- * So a probability of .8 is right for four of five samples that come from the sources' own distribution. What sets the target
- * apart from the sources (shift) no held-out sample of a source knows: where they differ, true shares are lower, mostly. */
+ * A probability of .8 is therefore right for four of five samples from the sources' own distribution. Held-out
+ * samples of a source give no information about differences between target and sources (shift): if they differ, the
+ * true proportions are usually lower. */
 #include "comm/comm.h"
 #include "jobs/calibrate.h"
 #include "jobs/job.h"
@@ -32,7 +34,7 @@ static void shuffle(const kdr_context *ctx, int64_t source, int64_t class, int64
 	}
 }
 
-/* Which fold each row belongs to; -1: to none. */
+/* The fold of each row; -1: none. */
 static kdr_status probabilities_deal(kdr_context *ctx, const kdr_data *d, int64_t classes, int64_t source,
                                      int64_t *fold)
 {
@@ -90,7 +92,7 @@ done:
 	return st;
 }
 
-/* What the fit says of the samples of one held-out part. */
+/* The results of the fit for the samples of one held-out fold. */
 static void probabilities_collect(const kdr_result *r, int64_t task, const kdr_data *fold, kdri_held_out *h)
 {
 	kdr_scoring kind;

@@ -1,7 +1,7 @@
-/* What data look like, and what to do with them. SPDX-License-Identifier: BSD-3-Clause
+/* Detects the kind of data and chooses the preprocessing. SPDX-License-Identifier: BSD-3-Clause
  *
- * From counts over all tasks: the share of entries that are not zero, whether they are whole and none
- * negative, the totals and largest entries of rows, the spread of columns. In this order:
+ * The decision uses counts over all tasks: the fraction of entries that are not zero, whether they are integers and
+ * none is negative, the totals and largest entries of rows, and the spread of columns. In this order:
  *
  *   tables with dates or categories               measurements in different units: columns brought to one spread
  *   few features (at most 64), mostly not zero    measurements: as they are, or, where columns' spreads differ
@@ -17,8 +17,8 @@
  *                                                 brought to one spread
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
- * pixels from 0 to 255. Rows of zeros are left out of all counts of rows. Where ranks have the rows between them, counts and spreads
- * are those of all, spreads to rounding. */
+ * pixels from 0 to 255. Rows of zeros are excluded from all counts of rows. If the rows are distributed over ranks,
+ * counts and spreads are those of all rows, spreads up to rounding. */
 #include "comm/comm.h"
 #include "core/names.h"
 #include "engine/graph/policy.h"
@@ -26,8 +26,8 @@
 #include "matrix/rows.h"
 #include "prepare/prep.h"
 
-/* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros that alignment
- * will fill in say nothing about the data. */
+/* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros added by
+ * alignment give no information about the data. */
 typedef struct spread {
 	double n, sum, square;
 	const char *name; /* borrowed; NULL: none */
@@ -57,7 +57,8 @@ static void take_spread(kdri_spread *s, double variance, int64_t column, const c
 	s->name = name;
 }
 
-/* The same of the rows of all ranks. *fit: they have the same columns; kdr_prepare says where they have not. */
+/* The same for the rows of all ranks. *fit: they have the same columns; otherwise kdr_prepare reports the
+ * difference. */
 static kdr_status join_spreads(kdr_context *ctx, spread *all, int64_t total, bool *fit)
 {
 	kdr_status st = KDR_OK;

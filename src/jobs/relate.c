@@ -50,7 +50,8 @@ done:
 	return st;
 }
 
-/* Centring has made zeros something else: a sample has a feature where its value is not what zero became. */
+/* Centring has changed zeros to other values: a sample has a feature if its value differs from that of a centred
+ * zero. */
 static kdr_status recount(kdr_context *ctx, double rare, relation *r)
 {
 	kdr_status st;

@@ -59,7 +59,7 @@ done:
 	return st;
 }
 
-/* Samples that a method left without a class have no part in the scores. */
+/* Samples without a predicted class are excluded from the scores. */
 kdr_status kdri_job_score(kdr_context *ctx, kdr_result *r, int64_t task, const kdr_data *data, bool named,
                           int64_t classes)
 {

@@ -1,8 +1,8 @@
 /* Feature clusters that a transfer shares with source and target. SPDX-License-Identifier: BSD-3-Clause
  *
- * A method that factors features leaves, for each side, the leading columns of each of its clusters (top_<side>,
- * clusters x columns) and how they go with classes (association_<side>, clusters x classes). A cluster belongs to the
- * class in which it has the largest share of the class's weight. */
+ * A method that factorises features reports, for each side, the leading columns of each of its clusters (top_<side>,
+ * clusters x columns) and their association with classes (association_<side>, clusters x classes). A cluster belongs
+ * to the class in which it has the largest share of the class's weight. */
 #include "jobs/job.h"
 
 #include <stdio.h>

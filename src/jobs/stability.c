@@ -1,12 +1,14 @@
-/* Whether a method finds the same clusters again in a part of the data. SPDX-License-Identifier: BSD-3-Clause
+/* Measures whether a method finds the same clusters again in a part of the data. SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * With labels y of a task's n samples, and B times a sample S_b of 4/5 of them, drawn without putting back:
+ * With labels y of a task's n samples, and B subsets S_b of 4/5 of them, drawn without replacement:
  *
  *     (E1)  stability = the mean over b of ARI(y on S_b, y_b)
  *
- * where y_b is what the method finds in the S_b of all tasks, with another seed and as many clusters. 1: always the same;
- * 0: no more alike than by chance. A method told too many clusters, or a start that decides, shows here; a wrong answer
- * that always comes out the same does not. Data are prepared once, on all samples. Time: B fits. */
+ * where y_b are the labels that the method finds in the S_b of all tasks, with another seed and the same number of
+ * clusters. 1: always the same; 0: no more similar than by chance. The value is low if there are too many clusters,
+ * or if the result depends on the start; it does not detect a wrong result that is always the same. Data are prepared
+ * once, on all samples. Time: B fits. */
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
 #include "jobs/job.h"
@@ -47,7 +49,7 @@ done:
 	return st;
 }
 
-/* The index of one part against the labels of the whole, k clusters each at most. */
+/* The ARI of one part with the labels of all samples, with at most k clusters each. */
 static kdr_status agree(kdr_context *ctx, const part *p, const int64_t *labels, const int64_t *found,
                         int64_t k, double *sum)
 {
@@ -118,7 +120,7 @@ kdr_status kdri_job_stability(kdr_context *ctx, kdri_job *job, const kdri_stabil
 	for (int64_t t = 0; t < s->count; t++) {
 		int64_t all;
 		KDRI_TRY(kdri_part(ctx, s->sets[t]->rows, NULL, &all));
-		if ((4 * all + 4) / 5 <= s->k[t]) /* too few for as many clusters */
+		if ((4 * all + 4) / 5 <= s->k[t]) /* too few samples for this number of clusters */
 			wanted = 0;
 	}
 	while (done < wanted && !ctx->cancelled && !ctx->timed_out) {
@@ -133,7 +135,7 @@ done:
 	return st;
 }
 
-/* As many clusters as labels differ. */
+/* The number of distinct labels is the number of clusters. */
 static kdr_status count_labels(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t *k)
 {
 	kdr_scores scores;

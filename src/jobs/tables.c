@@ -1,7 +1,7 @@
-/* Results as tables: samples, and what sets clusters apart. SPDX-License-Identifier: BSD-3-Clause
+/* Results as tables: samples, and the features that distinguish clusters. SPDX-License-Identifier: BSD-3-Clause
  *
- * Every text that could be taken for something else than itself (a formula, a number, several cells) stands in quotes;
- * numbers are written so that they are read back as they were. */
+ * Every text that could be misread (as a formula, a number or several cells) is quoted; numbers are written so that
+ * reading them gives the same values. */
 #include "api/gather.h"
 #include "comm/comm.h"
 #include "io/binary.h"
@@ -67,7 +67,7 @@ done:
 	return st;
 }
 
-/* A label as people know it: a number, a class, "?" where none was given; -1 is an empty cell where `empty` is set. */
+/* A label for the user: a number, a class, or "?" if there is none; -1 is an empty cell if `empty` is set. */
 static kdr_status put_label(table *t, const kdr_result *r, int64_t label, bool empty)
 {
 	if (label < 0 && empty)
@@ -91,7 +91,7 @@ done:
 	return kdri_pages_close(&t.pages, st);
 }
 
-/* Lines of the rows here, each by `put_row`, among those of all ranks. */
+/* Writes the lines of the local rows, each by `put_row`, among those of all ranks. */
 static kdr_status tables_put_rows(table *t, const kdr_result *r, int64_t at,
                                   kdr_status (*put_row)(table *t, const kdr_result *r, int64_t task,
                                                         int64_t row))
@@ -235,7 +235,7 @@ done:
 
 /* --- labels and arrays --------------------------------------------------------------------------------- */
 
-/* As it is: a line of a file of labels is never quoted. */
+/* Unchanged: a line of a label file is never quoted. */
 static kdr_status put_plain(table *t, const kdr_result *r, int64_t at, int64_t i)
 {
 	int64_t label = r->tasks[at].labels[i];

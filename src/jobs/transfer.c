@@ -1,8 +1,8 @@
-/* kdr_transfer: classes of sources to labels of targets. SPDX-License-Identifier: BSD-3-Clause
+/* kdr_transfer: labels targets with the classes of sources. SPDX-License-Identifier: BSD-3-Clause
  *
- * Sets are kept in one list: sources, bridges, their second views, targets. A method that takes one bridge gets the best of
- * several: all that stand between source and target are candidates. With a selector they are ranked before any is fitted; else all
- * are fitted, and that over which most of the sources' classes come back is the best (way_back.c). */
+ * Sets are kept in one list: sources, bridges, their second views, targets. A method that uses one bridge gets the
+ * best of several: all bridges are candidates. With a selector they are ranked before any is fitted; otherwise all
+ * are fitted, and the one through which most of the sources' classes are recovered is the best (way_back.c). */
 #include "comm/comm.h"
 #include "jobs/job.h"
 #include "jobs/relate/relate.h"
@@ -74,7 +74,7 @@ static bool has_class(const kdr_data *d, int64_t c)
 	return false;
 }
 
-/* A class that no row has can neither be learnt nor given. */
+/* A class without rows can neither be learnt nor predicted. */
 static kdr_status transfer_check_classes(kdr_context *ctx, const transfer *t)
 {
 	kdr_status st = KDR_OK;
@@ -177,7 +177,7 @@ static bool takes_part(const transfer *t, int64_t i, int64_t k)
 	return k < 0 || at < 0 || i >= t->target || at % t->candidates == k;
 }
 
-/* Of two views of a bridge the first is in the features of the sources, which stand for the target here. */
+/* The first of two views of a bridge has the features of the sources, which are used for the target here. */
 static kdr_status put_probabilities(kdr_context *ctx, transfer *t, int64_t k, int64_t first, kdr_result *r)
 {
 	bool one = k >= 0;
@@ -313,13 +313,13 @@ done:
 	return st;
 }
 
-/* Those not tried, or without a way back, come last. */
+/* Bridges that were not tried, or without a value, are last. */
 static double worth(const kdri_bridge_score *s)
 {
 	return isnan(s->back) ? -1 : s->back;
 }
 
-/* Ranks by what came back, of equals by the ranks they had. */
+/* Ranks by the proportion recovered, equal ones by their previous ranks. */
 static kdr_status rank_back(kdr_context *ctx, const transfer *t)
 {
 	kdr_status st;
@@ -356,7 +356,7 @@ static int64_t ranked(const transfer *t, int64_t rank)
 	return k;
 }
 
-/* In the order of their ranks, so that the likeliest are fitted where time ends. */
+/* In the order of their ranks, so that the most promising ones are fitted if time runs out. */
 static kdr_status fit_best(kdr_context *ctx, transfer *t, kdr_result **out)
 {
 	kdr_status st;

@@ -1,7 +1,7 @@
-/* What sets a cluster apart, in the user's units. SPDX-License-Identifier: BSD-3-Clause
+/* The features that distinguish a cluster, in the user's units. SPDX-License-Identifier: BSD-3-Clause
  *
- * A mean is shown to the digits that matter beside the spread of its column, a share in percent, the mean of dates as a date:
- * "age 44", "income 1,900", "61 % plan business", "joined 2021-03-04". */
+ * A mean is shown with the digits that matter compared with the spread of its column, a share in percent, and the
+ * mean of dates as a date: "age 44", "income 1,900", "61 % plan business", "joined 2021-03-04". */
 #include "jobs/job.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ int kdri_described(const kdri_task_result *task, const kdri_cluster_profile *p, 
 			before = same_column(task, p->features[e].column, p->features[i].column);
 		if (before)
 			continue;
-		/* The level that a cluster has says more than one it lacks. */
+		/* A level that a cluster has is more informative than one it lacks. */
 		for (int64_t e = i + 1; e < p->nfeatures && p->features[best].effect < 0; e++)
 			if (p->features[e].effect > 0 &&
 			    same_column(task, p->features[e].column, p->features[i].column))

@@ -1,13 +1,14 @@
-/* Whether a bridge carries classes: how many come back over it. SPDX-License-Identifier: BSD-3-Clause
+/* Tests whether a bridge transfers classes: the proportion that is recovered through it. SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * Answers that are wrong seldom find their way back. So the target's answers take the place of known classes, source and target
- * change places, and the method's start (`max_iter` = 0: a chain of regressions, quick) labels the sources through the same
- * bridge:
+ * Wrong predictions can seldom be transferred back. Therefore the target's predictions are used as known classes,
+ * source and target are swapped, and the method's start (`max_iter` = 0: a fast chain of regressions) labels the
+ * sources through the same bridge:
  *
- *   (E1)  back = share of the sources' labelled samples that get their own class
+ *   (E1)  back = proportion of the sources' labelled samples that get their own class
  *
- * Over 12 pairs of webkb and their two bridges each, the bridge with the larger (E1) is .002 below the better one in the mean,
- * the one with the shorter way .023; docs/notes/through-a-bridge.md has the others. */
+ * Over 12 pairs of webkb and their two bridges each, the bridge with the larger (E1) is on average .002 below the
+ * better one, and the one with the shorter path .023; docs/notes/through-a-bridge.md has other results. */
 #include "comm/comm.h"
 #include "jobs/job.h"
 
@@ -108,7 +109,7 @@ kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_tas
 	if (st == KDR_OK)
 		st = count_back(ctx, tasks, count, result, first, class_of, out);
 	else if (st != KDR_ERR_MEMORY && !kdri_together(ctx)) { /* ranks that failed go no further together */
-		*out = NAN; /* no way back: the bridge has nothing of the target's, say */
+		*out = NAN; /* impossible, for example if the bridge shares nothing with the target */
 		st = KDR_OK;
 	}
 done:

@@ -1,19 +1,19 @@
-/* Words and figures for people: what sets clusters apart, how good matches are, advice.
+/* Texts and numbers for users: features that distinguish clusters, quality of matches, advice.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Of a cluster c of a task with n samples x_i and mean m, on the data as they were fitted:
+ * For a cluster c of a task with n samples x_i and mean m, on the data used for the fit:
  *
  *     (E1)  effect_j = (in_j - out_j) / s_j       in, out: means of c's samples and of the others,
  *                                                 s_j: the standard deviation of column j over all
- *     (E2)  u_c = in - m                          what sets it apart, as one direction
+ *     (E2)  u_c = in - m                          the deviation of the cluster, as one direction
  *     (E3)  quality = chance of cos(u_c, u_l)     of c and the cluster l of another task it matches best (share_right.h);
- *                                                 the method's own number where it has one
+ *                                                 the method's own number if it has one
  *
- * A profile has the columns of the largest effects, none below 0.2, as many of those it has more of as of those it lacks, which is all
- * that a cluster low in everything has to show. Of data such as counts (nothing negative, a tenth of the entries and more
- * zero) it also says which share of the samples has an entry, inside and outside. Means and shares are those of the values
- * before preprocessing, if these have been kept (kdri_original); missing values are skipped. Time: O(nnz + k d) a task, O(d)
- * memory. Sums are over the rows of all ranks. */
+ * A profile has the columns of the largest effects, none below 0.2, with the same number of positive and negative
+ * effects; a cluster with low values in all columns only has negative ones. For data such as counts (no negative
+ * entries, at least a tenth of the entries zero) it also has the proportion of samples with an entry, inside and
+ * outside. Means and shares are those of the values before preprocessing, if these have been kept (kdri_original);
+ * missing values are skipped. Time: O(nnz + k d) per task, O(d) memory. Sums are over the rows of all ranks. */
 #include "comm/comm.h"
 #include "engine/ensemble/share_right.h"
 #include "jobs/job.h"
@@ -26,7 +26,7 @@ enum { MORE = 8, LESS = 8 };
 /* Below this a difference is next to nothing. */
 static const double least_effect = 0.2;
 
-/* Below this share of its own weight another task hardly counts. */
+/* Below this fraction of its own weight another task hardly matters. */
 static const double negligible = 0.05;
 
 /* A task's rows by cluster, and the moments of its columns. */
@@ -194,7 +194,7 @@ static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double
 
 /* --- profiles ------------------------------------------------------------------------------------- */
 
-/* Puts `f` among the `room` largest by size of effect; of equals the first stays. */
+/* Inserts `f` into the `room` largest by size of effect; of equal ones the first is kept. */
 static int words_insert(kdri_feature_effect *list, int count, int room, const kdri_feature_effect *f)
 {
 	int at = count;
@@ -409,7 +409,7 @@ done:
 
 /* --- advice ------------------------------------------------------------------------------------------- */
 
-/* What the method says of a task, or else what the relatedness it learnt says. */
+/* The method's advice about a task, or advice based on the relatedness that it learnt. */
 static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
 {
 	const kdri_field *field = kdri_result_field(r, t, "advice");

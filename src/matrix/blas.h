@@ -38,16 +38,15 @@ int kdri_factor_block(int64_t n, double *a, int64_t lda);
 int kdri_invert_upper(int64_t n, double *u, int64_t ldu);
 
 /* All eigenvalues (ascending) of the symmetric matrix A in full storage, whose row j becomes eigenvector j. If n is larger than
- * KDRI_EIGEN_WHOLE, which takes seconds, the context is asked between steps whether to go on. *info is not 0 if the
- * iteration does not converge. n is at most KDRI_EIGEN_MOST. */
+ * KDRI_EIGEN_WHOLE, which takes seconds, the context is checked between steps for a request to stop. *info is not 0
+ * if the iteration does not converge. n is at most KDRI_EIGEN_MOST. */
 enum { KDRI_EIGEN_WHOLE = 1000, KDRI_EIGEN_MOST = 32766 };
 kdr_status kdri_eigen_rows(kdr_context *ctx, int64_t n, double *a, int64_t lda, double *values, int *info);
 kdr_status kdri_eigen_stopped(kdr_context *ctx);
 
-/* Between these two, BLAS and LAPACK run on one thread. OpenBLAS does so of itself inside an
- * active parallel region, but neither outside nor in a team of one. The setting is the calling
- * thread's own; parallel regions with a num_threads clause are not touched by it, and the threads they
- * start inherit it. */
+/* Between these two, BLAS and LAPACK run on one thread. OpenBLAS does this automatically inside an active parallel
+ * region, but neither outside nor in a team of one. The setting applies to the calling thread; parallel regions with
+ * a num_threads clause are not affected, and the threads they start inherit it. */
 int kdri_serial_begin(void);
 void kdri_serial_end(int before);
 

@@ -1,14 +1,15 @@
 /* An installed BLAS and LAPACK, through the Fortran interface. SPDX-License-Identifier: BSD-3-Clause
  *
- * Fortran's matrices are column-major, so that it sees the transposes of ours: A B is computed as B' A', a lower triangle is its
- * upper one, and the sides of triangular products and solves change places. Every argument is passed by address; after them come
- * the lengths of the strings, as gfortran and others expect them. Callers check that sizes fit an int (kdri_blas_int).
+ * Fortran's matrices are column-major, so that it reads ours as transposed: A B is computed as B' A', a lower
+ * triangle is its upper one, and the sides of triangular products and solves are swapped. Every argument is passed
+ * by address; after them come the lengths of the strings, as gfortran and others expect them. Callers check that
+ * sizes fit an int (kdri_blas_int).
  *
- * Eigenproblems up to KDRI_EIGEN_WHOLE rows are one call of dsyevd. Larger ones take the steps that dsyevd itself takes, with a
- * look at the context between them:
+ * Eigenproblems up to KDRI_EIGEN_WHOLE rows are one call of dsyevd. Larger ones use the steps of dsyevd, and the
+ * context is checked between them:
  *
  *   A = Q T Q'   a panel of PANEL columns at a time (dlatrd), the rest by dsyr2k, the last rows by dsytd2
- *   T = Z w Z'   divide and conquer (dstedc): the one long step that cannot be cut
+ *   T = Z w Z'   divide and conquer (dstedc): the only long step that cannot be divided
  *   V = Q Z      some columns of Z at a time (dormtr) */
 #include "matrix/blas.h"
 
@@ -154,7 +155,7 @@ static kdr_status pieces_new(kdr_context *ctx, int64_t n, pieces *p)
 	KDRI_TRY(KDRI_NEW(ctx, &p->off, n));
 	KDRI_TRY(KDRI_NEW(ctx, &p->tau, n));
 	KDRI_TRY(KDRI_NEW(ctx, &p->work,
-	                  p->lwork)); /* dlatrd wants n x PANEL, dormtr APPLY_COLS x PANEL or more */
+	                  p->lwork)); /* dlatrd needs n x PANEL, dormtr APPLY_COLS x PANEL or more */
 	KDRI_TRY(KDRI_NEW(ctx, &p->iwork, p->liwork));
 done:
 	return st;

@@ -110,7 +110,7 @@ void kdri_block_narrow(kdri_block *b)
 	double piece[PIECE];
 	float narrow[PIECE];
 	if (!b->single && kdri_is_cpu(b->dev)) {
-		/* Bytes are copied out before they are overwritten, and never written ahead of those still to come. */
+		/* Bytes are read before they are overwritten, and never written beyond those already read. */
 		for (int64_t at = 0, count = b->rows * b->cols; at < count; at += PIECE) {
 			int64_t m = KDRI_MIN(PIECE, count - at);
 			memcpy(piece, (char *)b->data + at * (int64_t)sizeof(double),

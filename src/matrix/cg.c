@@ -4,8 +4,8 @@
  *   (E2)  z = r / scale
  *   (E3)  beta = <r, z> / <r, z> before,  p = z + beta p          [Hestenes & Stiefel 1952]
  *
- * for each column with its own alpha and beta, so that one product A P serves all columns. Columns that are
- * done stand still. */
+ * for each column with its own alpha and beta, so that one product A P serves all columns. Columns that have
+ * converged are no longer updated. */
 #include "matrix/vectors.h"
 
 typedef struct state {

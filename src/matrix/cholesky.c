@@ -1,12 +1,13 @@
 /* Cholesky factorisation and solve. SPDX-License-Identifier: BSD-3-Clause
  *
- * Right-looking, in blocks of BLOCK columns. With A cut into the block column at hand and the rest,
+ * The algorithm is right-looking, in blocks of BLOCK columns. With A divided into the current block column and the
+ * rest,
  *
  *   (E1)  L11 L11' = A11                  one thread
  *   (E2)  L21 = A21 L11^-T                panels of rows, in parallel
  *   (E3)  A22 <- A22 - L21 L21'           tiles of the lower triangle, in parallel
  *
- * n^3 / 3 flops, nearly all of them in (E3), where each tile of 256 x 256 does 16 flops a byte. The
+ * n^3 / 3 flops, nearly all of them in (E3), where each tile of 256 x 256 does 16 flops per byte. The
  * block sizes are fixed, so the factor is the same for any number of threads. */
 #include "matrix/blas.h"
 

@@ -7,7 +7,8 @@
  * It uses a hash set of the rows of the transpose; rows with equal hashes are compared. */
 #include "matrix/columns.h"
 
-/* For each row of t its first equal, into `list`, and how many there are, into `copies`; rows of zeros are left out. */
+/* Writes the distinct rows of t to `list` and the number of equal rows of each to `copies`; rows of zeros are
+ * excluded. */
 static kdr_status columns_group(kdr_context *ctx, const kdr_mat *t, int64_t *list, double *copies,
                                 int64_t *count)
 {

@@ -1,6 +1,6 @@
 /* Vectors. SPDX-License-Identifier: BSD-3-Clause
  *
- * Sums run in eight lanes: entry i goes to lane i mod 8, and the lanes are added as a tree at the end.
+ * Sums run in eight lanes: entry i is added to lane i mod 8, and the lanes are added as a tree at the end.
  * Eight doubles fill one AVX-512 register, two of AVX2 or four of NEON, and since the association is
  * written out, every one of them gives the same bits. */
 #include "matrix/linalg.h"

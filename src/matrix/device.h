@@ -9,7 +9,7 @@
  * needs. Results are complete when an operation returns values to the host, or when `get` returns.
  *
  * Outputs must not overlap inputs, unless the comment says "in place". A failed operation leaves its outputs undefined.
- * It returns KDR_ERR_MEMORY, KDR_ERR_NUMERIC (not positive definite, or abandoned because it is time to stop) or
+ * It returns KDR_ERR_MEMORY, KDR_ERR_NUMERIC (not positive definite, or cancelled because it is time to stop) or
  * KDR_ERR_INTERNAL (the device or its libraries), with the reason in the context (processor) or in kdri_device.error
  * (others): see kdri_device_status.
  *
@@ -63,7 +63,7 @@ typedef struct kdri_nearest {
 	const double *twice, *norm; /* one per row; twice NULL: 2 */
 	double error_row, error_base;
 	const void *rough; /* what `rough` computed for these rows, or NULL */
-	int32_t *label;    /* a row each */
+	int32_t *label;    /* one per row */
 	double *value;     /* one per row, or NULL */
 	int32_t *doubt;    /* room for one per row */
 	int64_t doubts;    /* the number of uncertain rows */
@@ -226,25 +226,27 @@ struct kdri_device {
 	kdr_status (*group_closest)(kdr_context *ctx, kdri_block sums, const double *diagonal,
 	                            const double *size, const double *self, int32_t *next, double *away);
 
-	/* --- k-means: NULL on the processor, which has its own loop (engine/kmeans) ------------------------------------ */
+	/* --- k-means: NULL on the CPU, which has its own loop (engine/kmeans)
+	 * ------------------------------------ */
 
 	/* Prepares data that `nearest` can use before it reads the rows, if that saves work. mean: a vector near the
 	 * rows; *out: memory of the device, or NULL for nothing. */
 	kdr_status (*rough)(kdr_context *ctx, kdri_block x, const double *mean, void **out);
-	/* The two smallest of v_j = offset_j - twice_i <x_i, c_j>; label: the lowest j of the smallest, value: it. A row
-	 * is uncertain if they differ by at most 2.01 (error_row norm_i + error_base) or are NaN; a row whose exact
-	 * values differ by more need not be. doubt: these rows in increasing order. */
+	/* The two smallest of v_j = offset_j - twice_i <x_i, c_j>; label: the lowest j of the smallest, value: the
+	 * smallest. A row is uncertain if they differ by at most 2.01 (error_row norm_i + error_base) or are NaN; a
+	 * row whose exact values differ by more need not be. doubt: these rows in increasing order. */
 	kdr_status (*nearest)(kdr_context *ctx, kdri_drows x, kdri_nearest *n);
-	/* Rows sorted by cluster, each cluster's in increasing order: row + 1, all of them, or those whose label changed, as -(row + 1) where they
-	 * leave. begin (k + 1) is the host's; list has room for n, or 2 n, numbers. `before` becomes `label`. All others are of the device. */
+	/* Rows sorted by cluster, each cluster's in increasing order: row + 1, all of them, or those whose label
+	 * changed, as -(row + 1) if they leave. begin (k + 1) is in host memory; list has space for n, or 2 n,
+	 * numbers. `before` is set to `label`. All others are in device memory. */
 	kdr_status (*order)(kdr_context *ctx, kdri_device *d, const int32_t *label, int32_t *before,
 	                    int64_t n, int64_t k, bool all, int32_t *list, int64_t *begin);
 	/* The number of changed labels and the number of rows of each of k labels; label and before are of the device. */
 	kdr_status (*changed)(kdr_context *ctx, kdri_device *d, const int32_t *label, const int32_t *before,
 	                      int64_t n, int64_t k, int64_t *moved, int64_t *counts);
 	/* sums_j (+)= the rows of cluster j as `order` listed them, each times sign and coef (NULL: 1), in two parts as (E101) of
-	 * comm/exact.h splits them, exactly: columns 0 to d - 1 are the high parts, the d behind them the low ones. list, coef and unit are
-	 * of the device. */
+	 * comm/exact.h splits them, exactly: columns 0 to d - 1 are the high parts, the next d are the low ones.
+	 * list, coef and unit are in device memory. */
 	kdr_status (*sums)(kdr_context *ctx, kdri_drows x, const int32_t *list, const int64_t *begin,
 	                   const double *coef, const double *unit, double ratio, bool add, kdri_block sums);
 	/* to_jf = sums_jf + sums_j(d+f): their values. */
@@ -258,7 +260,7 @@ struct kdri_device {
 	kdr_status (*neighbours)(kdr_context *ctx, kdri_drows rows, kdri_drows others, const kdri_nn *nn);
 };
 
-/* The processor. Its operations may be called from any thread. */
+/* The CPU. Its operations may be called from any thread. */
 extern kdri_device kdri_cpu;
 
 /* The interface of a plug-in: one function with this name and type. NULL if it was built for another ABI. */

@@ -17,7 +17,7 @@ typedef struct held {
 	kdr_mat x;
 	pthread_t owner;
 	kdri_tiles rows, columns; /* of x; of x', where x is sparse */
-	kdri_own other;           /* x' itself, while its tiles come and go */
+	kdri_own other;           /* x' itself, while its tiles are replaced */
 	bool turned;
 	double *in, *out; /* of the device: the longer side of x times `wide` */
 	int64_t wide;
@@ -30,14 +30,14 @@ double kdri_held_flops(const kdr_mat *x)
 	               : 2 * (double)(x->as.csr.rowptr[x->as.csr.rows] - x->as.csr.rowptr[0]);
 }
 
-/* Bytes that x takes there, and x' where it is a matrix of its own. */
+/* Bytes of x on the device, and of x' if it is a separate matrix. */
 static double size_of(const kdr_mat *x, bool turned)
 {
 	double rows = kdri_rows_bytes(x, false, 0, kdr_mat_rows(x));
 	return x->kind == KDR_MAT_CSR && turned ? 2 * rows + 8 * (double)kdr_mat_cols(x) : rows;
 }
 
-/* Those of the columns that it is multiplied by, and of what comes of it. */
+/* Bytes of the columns that it is multiplied by, and of the result. */
 static double columns_of(const kdr_mat *x, int64_t k)
 {
 	return 16 * (double)KDRI_MAX(kdr_mat_rows(x), kdr_mat_cols(x)) * (double)k;
@@ -92,7 +92,7 @@ static kdri_block columns_on(const held *h, double *buffer, int64_t rows, int64_
 	return (kdri_block){ .dev = h->dev, .rows = rows, .cols = k, .stride = k, .data = buffer };
 }
 
-/* Sparse: y = X b or X'b, tile by tile of the rows of what is multiplied. */
+/* Sparse: y = X b or X'b, one tile of the rows of the multiplied matrix at a time. */
 static kdr_status multiply_sparse(kdr_context *ctx, held *h, kdri_tiles *tiles, int64_t k, double *y,
                                   int64_t ldy)
 {
@@ -145,7 +145,7 @@ static kdr_status device_held_multiply(kdr_context *ctx, held *h, int64_t first,
 	bool tiled = h->rows.count > 1 || h->columns.count > 1;
 	if (!tiled)
 		KDRI_TRY(device_held_make_room(ctx, h, k));
-	/* Where rows come and go there is no room for more columns than were spoken of. */
+	/* If rows are sent in tiles, there is no space for more columns than announced. */
 	for (int64_t j = 0; j < k; j += h->wide) {
 		int64_t wide = KDRI_MIN(h->wide, k - j);
 		kdri_block in = columns_on(h, h->in, turned ? rows : kdr_mat_cols(&h->x), wide);
@@ -159,7 +159,7 @@ done:
 	return st;
 }
 
-/* kdri_held.product: of what is not held here, or cannot be, false. */
+/* kdri_held.product: returns false for a matrix that is not, or cannot be, held here. */
 static bool product(kdr_context *ctx, kdri_held *base, const kdr_mat *x, bool turned, const double *b,
                     int64_t k, int64_t ldb, double *y, int64_t ldy, kdr_status *st)
 {
@@ -185,7 +185,7 @@ static void held_free(kdr_context *ctx, held *h)
 	kdri_free(ctx, h);
 }
 
-/* Rows where they are all there, at once; they are the caller's again only if so. */
+/* All rows at once, if all are on the device; returned to the caller only in that case. */
 static kdr_status device_held_send(kdr_context *ctx, held *h, int64_t k, double bytes)
 {
 	kdr_status st;

@@ -1,8 +1,8 @@
 /* Finding a plug-in. SPDX-License-Identifier: BSD-3-Clause
  *
  * It is searched for in the folders that KINDRED_PLUGINS names, then in the folder of the library or of the program that it is
- * linked into, then in the library folder beside that one. The last one serves installed programs (bin/ and lib/) and the
- * build tree (cli/ and lib/) alike. */
+ * linked into, then in the library folder next to that one. The last one is for installed programs (bin/ and lib/) as
+ * well as the build tree (cli/ and lib/). */
 #define _GNU_SOURCE /* dladdr, realpath */
 #include "matrix/device_use.h"
 

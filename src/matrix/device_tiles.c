@@ -74,7 +74,7 @@ kdr_status kdri_tiles_new(kdr_context *ctx, kdri_device *d, const kdr_mat *x, bo
 	w.count = device_tiles_cut(x, spread, bytes, NULL);
 	KDRI_TRY(KDRI_NEW(ctx, &w.begin, w.count + 1));
 	device_tiles_cut(x, spread, bytes, w.begin);
-	if (kdri_is_cpu(d)) { /* all rows are there, where they are */
+	if (kdri_is_cpu(d)) { /* all rows are on the device, in place */
 		kdri_drows *rows = &w.slot[0].rows;
 		w.borrowed = true;
 		w.slot[0].tile = 0;

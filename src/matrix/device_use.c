@@ -13,7 +13,7 @@ enum { MOST_DEVICES = 16 };
 static struct {
 	bool looked;
 	const kdri_plugin *plugin;
-	char why[256]; /* there is none */
+	char why[256]; /* not available */
 	kdri_device *open[MOST_DEVICES];
 } state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -128,7 +128,7 @@ void kdri_device_use(kdr_context *ctx, kdri_device *d)
 	ctx->device_choice = d ? KDRI_DEVICE_NAMED : KDRI_DEVICE_CPU;
 }
 
-/* Whether the way to a device is worth it: a second or so to open it, some milliseconds to use it. */
+/* Whether a device is faster overall: opening it takes about a second, using it a few milliseconds. */
 static bool pays(const kdr_context *ctx, double flops, bool open)
 {
 	const double rate = 1.5e10; /* of a thread: a lower bound would keep work from the device */

@@ -37,7 +37,8 @@ void kdri_device_use(kdr_context *ctx, kdri_device *d);
 kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double device_bytes,
                              const char *what, int64_t rows, int64_t cols);
 
-/* device_plugin.c: the plug-in with the devices of this machine, which stays loaded; NULL: `why` says why there is none. */
+/* device_plugin.c: the plug-in with the devices of this machine, which stays loaded; NULL: not available, with the
+ * reason in `why`. */
 const kdri_plugin *kdri_plugin_find(char *why, size_t room);
 
 #endif

@@ -7,8 +7,8 @@
  *
  *   (E1)  ||A z - w z|| <= max(tol, 1e-12) max |w|,
  *
- * copies of multiple eigenvalues included. If that takes too many steps, the matrix is formed and solved whole, up to
- * DENSE_RESCUE rows. */
+ * including copies of multiple eigenvalues. If that takes too many steps, the matrix is formed and solved in full, up
+ * to DENSE_RESCUE rows. */
 #include "matrix/blas.h"
 #include "matrix/ritz.h"
 

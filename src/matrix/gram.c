@@ -2,11 +2,12 @@
  *
  *   (E1)  c_ik = sum over j in row i of x_ij w_j x_kj,   k <= i, from column j of X, a row of its transpose
  *
- * An entry of X meets the earlier entries of its column: sum_j nnz_j^2 multiply-adds, half of that by
+ * An entry of X is multiplied by the earlier entries of its column: sum_j nnz_j^2 multiply-adds, half of that by
  * symmetry, each a scattered access to one row of c, which stays in the cache. Every number is one sum in
  * increasing j.
  *
- * The sum of the squares of all c_ik needs no room for them: a row at a time, twice what is left of the diagonal.
+ * The sum of the squares of all c_ik does not need to store them: it is computed one row at a time, counting entries
+ * left of the diagonal twice.
  *
  * Rows are skipped if it is time to stop and the caller can do without the result (`abandon` in the context). */
 #include "matrix/block.h"
@@ -24,13 +25,13 @@ static void gram_row(const kdr_csr *y, int64_t i, const kdr_csr *xt, const doubl
 	}
 }
 
-/* Whether the remaining rows are skipped; asks the caller too. */
+/* Whether the remaining rows are skipped; also checks the caller's context. */
 static bool gram_given_up(kdr_context *ctx, int64_t row, int64_t rows)
 {
 	return kdri_leave_off(ctx, "product", row, rows) && ctx->abandon;
 }
 
-/* Rows of c from those of y, each up to the diagonal (lower) or whole. */
+/* Rows of c from those of y, each up to the diagonal (lower) or in full. */
 static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
                            bool lower, kdri_block c)
 {
@@ -39,7 +40,7 @@ static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, c.cols, ctx->threads, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &room, size));
-	/* The last rows are the longest: they come first. */
+	/* The last rows are the longest, so they are processed first. */
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (y->rows > 64)
 	for (int64_t back = 0; back < y->rows; back++) {
 		if (gram_given_up(ctx, back, y->rows))

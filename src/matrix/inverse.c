@@ -8,9 +8,9 @@
  *   (E3)  (A^-1)_IJ = sum over K >= I of U_IK U_JK',   J <= I      tiles, in parallel
  *
  * L stays in the lower triangle until (E3) overwrites it and U grows in the upper one, so that no second
- * n x n matrix is needed: the diagonal blocks of U have a place of their own. n^3 / 3 flops each in (E2) and
- * (E3), nearly all of them in products: a triangular solve in the place of (E2) is slower. Blocks are
- * fixed: the answer does not depend on the threads. */
+ * n x n matrix is needed: the diagonal blocks of U are stored separately. n^3 / 3 flops each in (E2) and
+ * (E3), nearly all of them in products: a triangular solve instead of (E2) is slower. Blocks are fixed, so the result
+ * does not depend on the number of threads. */
 #include "matrix/blas.h"
 #include "matrix/block.h"
 

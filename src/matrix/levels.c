@@ -1,23 +1,23 @@
 /* A graph on several levels, to solve with its Laplacian. SPDX-License-Identifier: BSD-3-Clause
  *
- * M = D - W of a large graph of neighbours is solved badly by anything that passes messages along edges: what is
- * far away is many steps away. So vertices that are joined strongly are taken together into one, a few at a time,
- * until a small graph is left. With P (n x n_c) the 0/1 matrix of who goes where,
+ * Methods that propagate along edges solve M = D - W of a large neighbour graph slowly, because distant vertices are
+ * many steps apart. Strongly connected vertices are therefore merged into one, a few at a time, until a small graph
+ * remains. With P (n x n_c) the 0/1 matrix that maps vertices to merged ones,
  *
  *   (E1)  W_c = P' W P,  D_c = P' D P,  M_c = D_c - W_c = P' M P
  *
  * A cycle on one level, for M x = b and J = the diagonal of M:
  *
- *   (E2)  x = (2/3) J^-1 b                                      smooth: errors along edges go
- *   (E3)  x += P c,  c ~ M_c^-1 P' (b - M x)                     the rest is seen from further away
+ *   (E2)  x = (2/3) J^-1 b                                      smooth: removes errors along edges
+ *   (E3)  x += P c,  c ~ M_c^-1 P' (b - M x)                     corrects the rest on the coarser level
  *   (E4)  x += (2/3) J^-1 (b - M x)                              smooth again
  *
- * c in (E3) comes from two steps of conjugate gradients on the coarser level, preconditioned by its own cycle
+ * c in (E3) is computed by two steps of conjugate gradients on the coarser level, preconditioned by its own cycle
  * [Notay, An aggregation-based algebraic multigrid method, ETNA 37, 2010]; from a Cholesky factor on the last, of
- * M_c + 1e-6 D_c, since M may be singular. Vertices that are taken together are found greedily, in their order: each one
- * not yet taken joins the neighbour with the largest w_ij / sqrt(J_i J_j) that has room.
+ * M_c + 1e-6 D_c, since M may be singular. Vertices are merged greedily, in their order: each vertex not yet merged
+ * joins the neighbour with the largest w_ij / sqrt(J_i J_j) whose group is not full.
  *
- * A cycle costs about eight products with W; building the levels one pass over W each. */
+ * A cycle costs about eight products with W; building each level takes one pass over W. */
 #include "matrix/levels.h"
 
 #include "matrix/sparse.h"
@@ -74,7 +74,7 @@ done:
 	return st;
 }
 
-/* Who goes where: v->parent; returns how many there are. size: n of scratch. */
+/* Computes v->parent and returns the number of merged vertices. size: scratch, n numbers. */
 static int64_t take_together(const level *v, int32_t *size)
 {
 	int64_t n = v->w.rows, count = 0;

@@ -37,7 +37,7 @@ void kdri_axpy(double alpha, const double *x, double *y, int64_t n);
 double kdri_least(const double *x, int64_t n);
 double kdri_greatest(const double *x, int64_t n);
 
-/* --- mat.c: dense or sparse, alike ---------------------------------------------------------- */
+/* --- mat.c: dense or sparse ---------------------------------------------------------- */
 
 /* Y (rows x k) = X B, B is cols x k. Sparse X is never densified. */
 kdr_status kdri_mat_mul(kdr_context *ctx, const kdr_mat *x, const double *b, int64_t k, int64_t ldb,
@@ -131,7 +131,8 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 kdr_status kdri_eigsh(kdr_context *ctx, const kdri_op *op, int64_t count, kdri_which which, double tol,
                       double *values, double *vectors);
 /* Cholesky of a symmetric positive definite n x n matrix, in place: the lower triangle becomes L.
- * Blocked, so that the answer does not depend on threads. KDR_ERR_NUMERIC names the failing pivot. */
+ * It is blocked, so that the result does not depend on the number of threads. KDR_ERR_NUMERIC names the failing
+ * pivot. */
 kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda);
 /* Solves L L' X = B in place, B is n x k row-major. */
 kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int64_t lda, double *b,

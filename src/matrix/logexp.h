@@ -37,7 +37,7 @@ static inline double kdri_ln(double x)
 	double small = x < 0x1p-1022 ? 54 : 0;         /* subnormal: scaled up first */
 	double normal = x < 0x1p-1022 ? x * 0x1p54 : x;
 	uint64_t u = kdri_bits(normal) + (0x3ff0000000000000 - half_root);
-	/* The exponent becomes a number as the low bits of 2^52 + exponent. */
+	/* The exponent is converted to a number through the low bits of 2^52 + exponent. */
 	double k = kdri_from_bits((u >> 52) | kdri_bits(two52)) - (two52 + 1023 + small);
 	double f = kdri_from_bits((u & 0x000fffffffffffff) + half_root) - 1;
 	double s = f / (2 + f), z = s * s, w = z * z;
@@ -57,7 +57,7 @@ static inline double kdri_ln(double x)
 /* e^x; 0 below -708, where the result would be subnormal. */
 static inline double kdri_exp(double x)
 {
-	const double shift = 0x1.8p52; /* adding it rounds to a whole number, left in the low bits */
+	const double shift = 0x1.8p52; /* adding it rounds to an integer, stored in the low bits */
 	double in = x < -708 ? -708 : x;
 	in = in > 709.5 ? 709.5 : in;
 	double t = in * 1.44269504088896338700 + shift, k = t - shift;

@@ -1,7 +1,7 @@
-/* Dense or sparse matrices, alike. SPDX-License-Identifier: BSD-3-Clause
+/* Matrices, dense or sparse. SPDX-License-Identifier: BSD-3-Clause
  *
- * Everything here is one pass over the stored entries. Sums over rows are cut into at most
- * KDRI_CHUNKS chunks of whole rows; how many depends on the rows alone, never on the threads. */
+ * Everything here is one pass over the stored entries. Sums over rows are divided into at most KDRI_CHUNKS chunks of
+ * rows. Their number depends only on the rows, never on the number of threads. */
 #include <float.h>
 
 #include "comm/comm.h"

@@ -1,19 +1,19 @@
 /* Dense products on single-threaded BLAS, in double or single precision. SPDX-License-Identifier: BSD-3-Clause
  *
  * C is cut into tiles, each done by one thread, so that nothing depends on the number of threads: tiles follow from the
- * shape alone. A tile of 384 x 768 with inner dimension k costs 2 * 384 * 768 k flops for 8 * 1152 k bytes: 64 flops a
- * byte. BLAS first copies what it reads into its own order, a tenth of the time; where C is large enough to give every
- * thread many tiles they are up to thrice as long and wide. All are made about as large: 592 rows are 2 x 304, not 384 +
- * 208.
+ * shape alone. A tile of 384 x 768 with inner dimension k costs 2 * 384 * 768 k flops for 8 * 1152 k bytes: 64 flops
+ * per byte. BLAS first copies its input to its own layout, which takes a tenth of the time; if C is large enough to
+ * give every thread many tiles, they are up to three times as long and wide. All tiles have about the same size: 592
+ * rows are 2 x 304, not 384 + 208.
  *
- * Where C is small and the inner dimension long (X' X of a tall X) the inner dimension is cut too: split s > 0 of C goes
- * to a buffer of its own, and the buffers are added to C in order.
+ * If C is small and the inner dimension is long (X' X of a tall X), the inner dimension is divided too: split s > 0
+ * of C is computed in a separate buffer, and the buffers are added to C in order.
  *
- * A tile goes through a long inner dimension in steps, which are a fraction of a second: between them the context is
+ * A tile with a long inner dimension is computed in steps of a fraction of a second: between them the context is
  * checked for a request to stop.
  *
- * Symmetric products compute the tiles of the lower triangle, and of those on the diagonal its half. Where A is single
- * and C is double a tile goes to a buffer of its thread first. */
+ * Symmetric products compute the tiles of the lower triangle, and half of the tiles on the diagonal. If A is single
+ * and C is double, a tile is first computed in a buffer of its thread. */
 #include "matrix/blas.h"
 #include "matrix/block.h"
 
@@ -46,7 +46,7 @@ static int64_t product_pieces(int64_t size, int64_t piece)
 	return (size + piece - 1) / piece;
 }
 
-/* A length of `size` in as many pieces as pieces of `side` would be, all about as large. */
+/* Divides a length of `size` into as many pieces as there would be of length `side`, all of about the same size. */
 static int64_t even(int64_t size, int64_t side)
 {
 	enum { ROUND = 16 }; /* what a kernel of BLAS takes at once */
@@ -65,7 +65,7 @@ static void cut_inner(cut *c, int64_t tiles, int64_t k)
 
 static cut cut_of(int64_t m, int64_t n, int64_t k)
 {
-	/* BLAS, which sees the transposes, likes long rows of C: they may be twice the side. */
+	/* BLAS, which computes the transposes, is faster with long rows of C: they may be twice the side. */
 	int64_t side = tile_of(m, n);
 	cut c = { .high = even(m, side), .wide = even(n, 2 * side) };
 	c.down = product_pieces(m, c.high);

@@ -1,6 +1,6 @@
 /* Inner products of pairs of rows. SPDX-License-Identifier: BSD-3-Clause
  *
- * Of the rows of X with those of Y, which may be X itself, and is written so below.
+ * Products are those of the rows of X with the rows of Y, which may be X itself; below, Y = X.
  *
  * Dense rows: tiles of X X' by BLAS (matrix/tiles.c), 2 n^2 d flops.
  *
@@ -10,9 +10,9 @@
  *   (E1)  <x_i, x_j> = sum over t in i of x_it x_jt,
  *
  * one multiplication for each pair of rows and feature they share: sum_t df_t^2 in all, df_t the
- * length of list t. Text has some 10 n^2 of them, where the dense way would need n^2 d. Lists are
- * read in order and the n sums of a row stay in the second cache up to some 100,000 rows. Each sum runs
- * over t in increasing order, whatever the threads. */
+ * length of list t. Text has about 10 n^2 of them, where dense products would need n^2 d. Lists are read in order,
+ * and the n sums of a row stay in the second-level cache up to about 100,000 rows. Each sum runs over t in increasing
+ * order, for any number of threads. */
 #include "matrix/products.h"
 
 kdr_status kdri_products_new(kdr_context *ctx, const kdr_mat *x, kdri_products *out)

@@ -5,17 +5,18 @@
  *
  *   (E1)  d <= n:  X'X = U S^2 U'            (E2)  n < d:  XX' = V S^2 V',  U = X' V S^-1
  *
- * In (E2) U would be d x r and is left implicit: products with it are one product with X and one with V.
+ * In (E2) U would be d x r and is not formed: products with it are one product with X and one with V.
  * Directions with s^2 <= 1e-12 s_1^2 are rounding of the Gram matrix. Sparse data give each row of the
  * Gram matrix as a sum of sparse rows, one for each entry of the row [Gustavson 1978].
  *
- * Large data, where m^3 is out of reach, have their leading directions found by random projections with
- * power iterations [Halko, Martinsson & Tropp, SIAM Review 53, 2011]:
+ * For large data, where m^3 is too much, the leading directions are found by random projections with power iterations
+ * [Halko, Martinsson & Tropp, SIAM Review 53, 2011]:
  *
  *   (E3)  Q <- orth(A' orth(A Q)), from a random Q, a few times; then the SVD of the narrow A Q.
  *
- * Where rows are held by several ranks (comm/comm.h) the range is that of all of them, by (E1) or (E3): X'X, A'Y and Y'Y are
- * sums over rows, added up as they are, to rounding; Q, which has a row for each column, is the same on each rank. */
+ * If rows are held by several ranks (comm/comm.h), the range is that of all of them, by (E1) or (E3): X'X, A'Y and
+ * Y'Y are floating-point sums over rows, hence up to rounding; Q, which has a row for each column, is the same on
+ * each rank. */
 #include "matrix/range.h"
 
 #include "comm/comm.h"
@@ -200,8 +201,8 @@ void kdri_range_free(kdr_context *ctx, kdri_range *r)
 	*r = (kdri_range){ 0 };
 }
 
-/* Keeps the leading directions of e (side x found, s descending) that are not rounding and that the
- * energy asks for. */
+/* Keeps the leading directions of e (side x found, s descending) that exceed rounding and are needed for the
+ * energy. */
 static void range_cut(kdri_range *r, int64_t side, int64_t found, double total, double energy)
 {
 	double sum = 0;

@@ -18,7 +18,7 @@ typedef struct kdri_range {
 	double *s;     /* rank, descending */
 	bool by_rows;  /* rows < cols: `e` is V and U = X' V diag(1/s) is never formed */
 	double *e;     /* shorter side x rank: U, or V if by_rows */
-	double energy; /* share of |X|^2 in the directions kept; 1 where all of them are */
+	double energy; /* fraction of |X|^2 in the directions kept; 1 if all are kept */
 	bool capped;   /* more directions would be needed for the requested energy than could be kept */
 } kdri_range;
 

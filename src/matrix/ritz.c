@@ -5,12 +5,12 @@
  *   (E1)  x = V y,  r = A x - theta x                         Ritz vectors and their residuals
  *   (E2)  V <- [V, orthonormalised residuals of the lowest b pairs]
  *   (E3)  V <- the lowest Ritz vectors, when the basis is full [Wu & Simon 2000]
- *   (E4)  r <- T r before (E2), where the caller knows a rough inverse T   [Morgan & Scott 1986, after Davidson]
+ *   (E4)  r <- T r before (E2), if the caller has a rough inverse T   [Morgan & Scott 1986, after Davidson]
  *
  * All residuals of a block Krylov space lie in one new block, so (E2) is block Lanczos, but with every
  * vector kept orthogonal to all others and with H formed in full: nothing relies on a recurrence that
- * rounding destroys, and V may start from any guess. The block holds at least two columns more than are
- * wanted, so that an eigenvalue next to the last one does not slow it down.
+ * rounding destroys, and V may start from any guess. The block has at least two more columns than requested, so that
+ * an eigenvalue next to the last one does not slow it down.
  *
  * A step costs one product with b columns and about 8 n b (m + b) flops for a basis of m columns. */
 #include <float.h>
@@ -47,9 +47,9 @@ done:
 	return st;
 }
 
-/* One pass: columns to unit length, then A <- A E S^-1/2 with A'A = E S E'. Directions that are small
- * beside the largest are rounding, and left out. *grown (may be NULL): the square of the most that errors
- * in the columns can have grown beside them. `cut`: other ranks have more rows, and A'A is a sum over them. */
+/* One pass: columns to unit length, then A <- A E S^-1/2 with A'A = E S E'. Directions that are small compared with
+ * the largest are rounding errors and are dropped. *grown (may be NULL): the square of the largest possible growth of
+ * errors relative to the columns. `cut`: other ranks have more rows, and A'A is a sum over them. */
 static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *cols, double *a, int64_t lda,
                                       bool cut, double *grown)
 {
@@ -195,14 +195,14 @@ static double smallest_column(int64_t n, int64_t k, const double *a, int64_t lda
 	return least;
 }
 
-/* (E2) Appends the first *cols columns of `next` (stride block), made orthonormal to the basis; *cols
- * becomes how many were new directions. Then A V and H are brought up to date. */
+/* (E2) Appends the first *cols columns of `next` (stride block), made orthonormal to the basis; *cols is set to the
+ * number of new directions. Then A V and H are updated. */
 static kdr_status ritz_append(kdr_context *ctx, basis *b, int64_t *cols)
 {
 	kdr_status st = KDR_OK;
 	int64_t n = b->n, m = b->size, k = KDRI_MIN(*cols, b->room - m);
-	/* Twice: what is left of a column may be small beside what was taken away, and as inexact. Not so where it
-	 * is nearly all of the column, as with most residuals. */
+	/* Done twice: the remainder of a column may be small compared with the part that was subtracted, and
+	 * therefore inexact. Once suffices if nearly all of the column remains, as for most residuals. */
 	for (int pass = 0; pass < 2 && k > 0; pass++) {
 		double before = 0, after = 0, grown = INFINITY;
 		if (m > 0) {
@@ -313,7 +313,7 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 	first_block(ctx, &b, o);
 	int64_t fresh = b.block;
 	KDRI_TRY(ritz_append(ctx, &b, &fresh));
-	/* A guess with columns that depend on each other leaves room: fill it up with random ones. */
+	/* If the columns of the guess are linearly dependent, the missing ones are filled with random columns. */
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "ritz", 1);
 	while (b.size < b.block) {
 		fresh = b.block - b.size;

@@ -29,13 +29,12 @@ int64_t kdri_ritz_block(int64_t rows, int64_t count);
 double kdri_ritz_bytes(double rows, double count); /* that kdri_ritz_lowest needs */
 
 /* a <- a mix, in place: a is rows x k (stride lda), mix k x kept (stride ldm), kept <= k; rows of the answer lie `ldo` apart,
- * kept <= ldo <= lda. Takes memory for a few thousand rows. */
+ * kept <= ldo <= lda. Allocates memory for a few thousand rows. */
 kdr_status kdri_mix_columns(kdr_context *ctx, int64_t rows, int64_t k, double *a, int64_t lda, int64_t kept,
                             const double *mix, int64_t ldm, int64_t ldo);
 
-/* Makes the columns of a (rows x cols, stride lda) orthonormal, in place; they span what they spanned.
- * Columns that depend on the others are dropped, and the rest moved to the front; returns how many are
- * left in *kept. */
+/* Makes the columns of a (rows x cols, stride lda) orthonormal, in place; they span the same space. Columns that
+ * depend on the others are dropped, and the rest are moved to the front; *kept is set to their number. */
 kdr_status kdri_orthonormalise(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
                                int64_t *kept);
 /* The same of a matrix whose rows are held by several ranks. */

@@ -1,4 +1,4 @@
-/* Rows of a matrix, dense or sparse alike. SPDX-License-Identifier: BSD-3-Clause */
+/* Rows of a dense or sparse matrix. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_ROWS_H
 #define KDRI_ROWS_H
 

@@ -1,18 +1,19 @@
 /* Spectrum slicing and shift-inverted block Lanczos for A = D - Z Z'. SPDX-License-Identifier: BSD-3-Clause
  *
- * The inertia of the bordered matrix [D - mu, Z; Z', I], taken in its two orders of elimination, gives
+ * The inertia of the bordered matrix [D - mu, Z; Z', I], computed in its two orders of elimination, gives
  *
  *   (E1)  neg(A - mu) = neg(D - mu) + neg(C(mu)),   C(mu) = I - Z'(D - mu)^-1 Z     (c x c)
  *
  * so that the eigenvalues below mu are counted exactly, multiple ones included, in O(r c^2). Bisection on
- * (E1) brackets each eigenvalue wanted. For a shift sigma just below a group of neighbours the inverse is cheap,
+ * (E1) brackets each requested eigenvalue. For a shift sigma just below a group of close eigenvalues the inverse is
+ * cheap,
  *
  *   (E2)  (A - sigma)^-1 = N0 + N C(sigma)^-1 N',   N0 = (D - sigma)^-1,  N = N0 Z      [Woodbury]
  *
- * with the group's eigenvalues the largest of it and well apart: block Lanczos (ritz.c) finds them in
- * O(r c) a vector and product. Errors of C(sigma) are those of an identity in Z I Z' that is off by
- * rounding, so (E2) is the exact inverse of a nearby A however close sigma comes. At the end (E1) tells
- * whether any eigenvalue was passed over; if so the dense way, O(r^3), decides. */
+ * and the group's eigenvalues are its largest and well separated: block Lanczos (ritz.c) finds them in O(r c) per
+ * vector and product. Errors of C(sigma) are those of an identity in Z I Z' that is off by rounding, so (E2) is the
+ * exact inverse of a nearby A however close sigma comes. At the end (E1) shows whether any eigenvalue was missed; if
+ * so, the dense algorithm, O(r^3), is used. */
 #include "matrix/secular.h"
 
 #include "matrix/ritz.h"
@@ -217,8 +218,8 @@ done:
 	return st;
 }
 
-/* Eigenpairs number first .. end-1 (from 0), of which `at` holds the eigenvalues to bisection's accuracy, and those
- * of two more behind them: into columns first.. of `vectors` (r x count). */
+/* Eigenpairs number first .. end-1 (from 0), are written to columns first.. of `vectors` (r x count). `at` has their
+ * eigenvalues to the accuracy of bisection, and those of the next two. */
 static kdr_status solve_group(kdr_context *ctx, counter *k, const double *at, int64_t first, int64_t end,
                               int64_t count, const double *warm, double *vectors, bool *good)
 {
@@ -267,8 +268,8 @@ static kdr_status shift_inverted(kdr_context *ctx, const kdri_lowrank *a, int64_
 	low -= kdri_nrm2sq(a->z, a->r * a->c) + 1e-12 * scale;
 	for (int64_t j = 0; j < count + 2; j++)
 		KDRI_TRY(bracket(ctx, &k, j + 1, j ? at[j - 1] : low, high, 1e-13 * scale, &at[j]));
-	/* Groups of neighbours, each with a shift of its own: seen from far below, eigenvalues that lie together
-	 * look alike. */
+	/* Groups of close eigenvalues, each with its own shift: with a shift far below, close eigenvalues could not
+	 * be separated. */
 	double near = 10 * KDRI_MAX(at[count + 1] - at[count - 1], 1e-9 * scale);
 	*good = true;
 	for (int64_t first = 0, end; first < count && *good; first = end) {
@@ -295,7 +296,7 @@ kdr_status kdri_lowrank_lowest(kdr_context *ctx, const kdri_lowrank *a, int64_t 
 	bool good = false, tried = a->r > DENSE_BELOW && 4 * count < a->r;
 	if (tried)
 		KDRI_TRY(shift_inverted(ctx, a, count, warm, values, vectors, &good));
-	bool stopped = ctx->cancelled || ctx->timed_out; /* what there is will do */
+	bool stopped = ctx->cancelled || ctx->timed_out; /* the available result suffices */
 	if (!good && !(stopped && tried))
 		KDRI_TRY(kdri_lowrank_dense(ctx, a, count, values, vectors));
 done:

@@ -9,7 +9,7 @@
 double kdri_select(double *v, int64_t n, int64_t k);
 /* The same value, sooner; v is spoilt. */
 double kdri_nth(double *v, int64_t n, int64_t k);
-/* The mean of the one or two in the middle; v is spoilt. */
+/* The mean of the one or two values in the middle; v is overwritten. */
 double kdri_median(double *v, int64_t n);
 
 #endif

@@ -1,7 +1,7 @@
-/* Some of the rows that ranks have between them, on all ranks. SPDX-License-Identifier: BSD-3-Clause
+/* Copies some rows of all ranks to every rank. SPDX-License-Identifier: BSD-3-Clause
  *
- * A row is on one rank, the others add zeros: the sum is exact. Sparse rows stay sparse: first their lengths, then their
- * entries. */
+ * A row is on one rank and the others add zeros, so the sum is exact. Sparse rows stay sparse: their lengths are
+ * exchanged first, then their entries. */
 #include "comm/comm.h"
 #include "matrix/linalg.h"
 

@@ -4,20 +4,20 @@
  * strip lives in registers: 32 columns (eight AVX2 registers) while they last, then the largest multiple
  * of four down to 16, then all the rest.
  *
- * X B: the W sums of a row stay in registers while its entries go by. An entry costs 2 W flops, 12
- * bytes of X and 8 W bytes of B, which come from a cache if cols x k fits; nothing is written but the
- * finished row. Compulsory traffic: 12 nnz + 8 rows + 8 k (rows + cols) bytes.
+ * X B: the W sums of a row stay in registers while its entries are processed. An entry costs 2 W flops, 12
+ * bytes of X and 8 W bytes of B, which are in a cache if cols x k fits; only the finished row is written. Compulsory
+ * traffic: 12 nnz + 8 rows + 8 k (rows + cols) bytes.
  *
  * X' B: the W numbers of row i of B stay in registers while the entries (i, j) of the row add to rows j
  * of the output: 2 W flops, 12 bytes of X, and 8 W bytes of Y read and written. Threads own ranges
- * of output rows, that is of columns of X, cut so that each holds about as many entries; in each row a
- * binary search finds where a range starts. No memory is needed beside the output. Partial outputs
- * added at the end were the other way: with 16 chunks they write 16 cols x k numbers more, which for
- * text (60000 columns, about 150 entries a row) is more traffic than the product itself.
+ * of output rows, that is of columns of X, chosen so that each has about the same number of entries; in each row a
+ * binary search finds the start of a range. No memory is needed besides the output. The alternative is to add partial
+ * outputs at the end: with 16 chunks it writes 16 cols x k more numbers, which for text (60000 columns, about 150
+ * entries per row) is more traffic than the product itself.
  *
- * Rows of a mapped file (core/spool.c) are gone through a piece at a time by all threads together, and the next piece is
- * asked for meanwhile: left to itself the kernel reads around each page that is missing, megabytes before and behind, of
- * which little is left by the time it is wanted where memory is short.
+ * Rows of a mapped file (core/spool.c) are processed one piece at a time by all threads together, while the next
+ * piece is prefetched. By default the kernel reads megabytes before and after each missing page, and if memory is
+ * short, most of that is evicted before it is used.
  *
  * Every number of either output is one sum, in increasing column (X B) or row (X' B) order: the
  * association depends neither on the strips nor on the ranges nor on the threads. */
@@ -46,9 +46,9 @@ static inline int64_t first_from(const int32_t *col, int64_t p, int64_t end, int
 	return p + (left == 1 && col[p] < low);
 }
 
-/* Asks for the W numbers at `row` before they are needed: rows of B or Y are visited in no order that
- * the processor could foresee. AHEAD entries are about the time the second cache takes to answer. One to
- * three columns mostly fit into that cache, and the extra instructions would only cost. */
+/* Prefetches the W numbers at `row`: rows of B or Y are visited in an order that the processor cannot predict. AHEAD
+ * entries take about as long as the latency of the second-level cache. One to three columns mostly fit into that
+ * cache, and the extra instructions would only take time. */
 #define PREFETCH(row, W, write) \
 	for (int line = 0; line < (W) && (W) > 3; line += 8) \
 	__builtin_prefetch((row) + line, (write))
@@ -62,8 +62,8 @@ enum { LANES = 2 };
 #endif
 typedef double lanes __attribute__((vector_size(8 * LANES), aligned(8), may_alias));
 
-/* The kernels for strips of W columns. Spelt with vectors, since compilers do not keep an array
- * of sums in registers across the loop over the entries by themselves. */
+/* The kernels for strips of W columns. They use explicit vectors, because compilers do not keep an array of sums in
+ * registers across the loop over the entries. */
 #define FULL(W) ((W) / LANES)
 #define REST(W) ((W) % LANES)
 #define KERNELS(W) \
@@ -137,7 +137,7 @@ static tmul_strip *const tmul_kernels[WIDEST + 1] = {
 };
 /* clang-format on */
 
-/* The next strip where `left` columns are to be done. */
+/* The width of the next strip if `left` columns remain. */
 static int strip_width(int64_t left)
 {
 	return left >= WIDEST ? WIDEST : left > 16 ? (int)(left / 4 * 4) : (int)left;
@@ -149,7 +149,7 @@ static bool on_disk(const kdr_csr *x)
 	return x->rowptr[x->rows] - x->rowptr[0] > PIECE && kdri_spooled(x->val);
 }
 
-/* The rows from `begin` on that make a piece: up to the one that is returned. */
+/* The end of the piece that begins at row `begin`. */
 static int64_t piece_end(const kdr_csr *x, int64_t begin)
 {
 	int64_t end = begin, most = x->rowptr[begin] + PIECE;
@@ -158,7 +158,7 @@ static int64_t piece_end(const kdr_csr *x, int64_t begin)
 	return end;
 }
 
-/* Asks for the piece that begins at row `begin`. */
+/* Prefetches the piece that begins at row `begin`. */
 static void ask_ahead(const kdr_csr *x, int64_t begin)
 {
 	int64_t from = x->rowptr[begin], count = x->rowptr[piece_end(x, begin)] - from;
@@ -197,8 +197,8 @@ void kdri_csr_mul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k
 	}
 }
 
-/* Where to cut the columns so that each of `count` ranges holds about as many entries: from a
- * histogram of every 16th entry. The cuts only share out work; they never change a result. */
+/* Divides the columns into `count` ranges with about the same number of entries, from a histogram of every 16th
+ * entry. The ranges only distribute the work and never change a result. */
 static void cut_columns(const kdr_csr *x, int64_t count, int32_t *cuts)
 {
 	enum { BINS = 1024, STEP = 16 };

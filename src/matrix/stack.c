@@ -314,7 +314,7 @@ static void transpose_csr(const kdr_csr *a, csr_storage *s)
 			s->col[at] = (int32_t)i;
 			s->val[at] = a->val[p];
 		}
-	/* Every pointer now stands where the next row begins: move them back by one. */
+	/* Every pointer is now at the beginning of the next row: move them back by one. */
 	memmove(s->rowptr + 1, s->rowptr, (size_t)a->cols * sizeof *s->rowptr);
 	s->rowptr[0] = 0;
 }

@@ -4,15 +4,15 @@
 
 #include "core/internal.h"
 
-/* Start with { 0 }. Rows of zeros count in `cells` and `cols` only. Sums, extremes and the flags but for `infinite` mean nothing if that
- * is set. */
+/* Start with { 0 }. Rows of zeros count in `cells` and `cols` only. If `infinite` is set, the sums, extremes and
+ * other flags are undefined. */
 typedef struct kdri_traits {
 	int64_t cols; /* of the widest matrix */
 	double cells; /* rows times columns, exact up to 2^53 */
 	double nonzero;
 	bool infinite;              /* some entry is not a finite number */
 	bool negative;              /* some entry is below 0 */
-	bool fractional;            /* some entry is not a whole number */
+	bool fractional;            /* some entry is not an integer */
 	int64_t rows;               /* with an entry that is not 0 */
 	double magnitude;           /* largest absolute value */
 	double largest;             /* entry, at least 0 */
@@ -29,8 +29,8 @@ typedef struct kdri_inspected {
 	const struct kdri_inspected *before;
 } kdri_inspected;
 
-/* Inspects the tasks of a problem. From here on the context knows their traits, until kdri_inspect_end with the same `seen`, which
- * starts with { 0 } and may be ended without having begun. */
+/* Inspects the tasks of a problem. The context has their traits until kdri_inspect_end with the same `seen`, which
+ * starts as { 0 }. kdri_inspect_end may be called without a preceding inspection. */
 kdr_status kdri_inspect(kdr_context *ctx, const kdr_problem *problem, kdri_inspected *seen);
 void kdri_inspect_end(kdr_context *ctx, kdri_inspected *seen);
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of distances a_1, .., a_n: the least one, and the one at the place of the first that is no neighbour. */
+/* Of distances a_1, .., a_n: the smallest one, and that of the first sample that is not a neighbour. */
 typedef struct kdri_limits {
 	double least, bound;
 	bool tied; /* they are equal */

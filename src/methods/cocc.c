@@ -12,18 +12,19 @@
  *   (E3)  w^(w) = argmin_w^ f(w) KL(f(D|w) || f^(D|w^)) + lambda g(w) KL(g(C|w) || g^(C|w^))
  *               = argmin_w^ - sum_d^ f(d^, w) log f(d^|w^) - lambda sum_c g(c, w) log g(c|w^)
  *
- * by turns, (E3) then (E2); neither raises J [DXY07]. The second forms follow since f^(w|d^) =
- * f(w^|d^) f(w) / f(w^), whose other factors do not depend on the choice. A turn takes O(nnz + (n + d) m c) operations.
+ * (E3) and (E2) alternate; neither raises J [DXY07]. The second forms follow because f^(w|d^) =
+ * f(w^|d^) f(w) / f(w^), whose other factors do not depend on the choice. A round takes O(nnz + (n + d) m c)
+ * operations.
  *
  *   (E4)  the first d^: multinomial naive Bayes of the known samples, every entry raised by the mean entry that is not 0
- *   (E5)  the first w^: k-means of the features' profiles, f(d^|w) beside g(c|w), weighted by f(w) + g(w)
+ *   (E5)  the first w^: k-means of the features' profiles, f(d^|w) next to g(c|w), weighted by f(w) + g(w)
  *
- * DEVIATION: (E5) takes the place of the CLUTO program, and (E4)'s unit that of 1, so that entries need not be counts.
+ * DEVIATION: (E5) replaces the CLUTO program, and the unit of (E4) replaces 1, so that entries need not be counts.
  *
  * f        asked rows of set.x over total     words    w^, d numbers; m of them
  * f(d^,w^) joint, c x m                       g(c,w^)  known, c x m
  * f(d^,w)  by_word, d x c                     g(c,w)   source, d x c
- * f(d,w^)  by_row, n x m                      d^       labels, -1 where not asked */
+ * f(d,w^)  by_row, n x m                      d^       labels, -1 if not predicted */
 #include "api/method.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/domains.h"
@@ -156,7 +157,7 @@ static void conditional(const double *joint, int64_t c, int64_t m, bool by_row, 
 
 /* --- steps -------------------------------------------------------------------------------------- */
 
-/* (E2); scores are minus the divergence by sample. A sample without entries goes where most known ones are. */
+/* (E2); scores are minus the divergence by sample. A sample without entries gets the most frequent known class. */
 static kdr_status step_rows(kdr_context *ctx, cocc *a)
 {
 	kdr_status st;

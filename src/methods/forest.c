@@ -1,8 +1,8 @@
 /* Random forests as a transfer method. SPDX-License-Identifier: BSD-3-Clause
  *
- * Trained on the labelled samples, applied to the target as it is: the mean of many classification trees
- * (engine/forest/forest.c). Trees compare single columns with thresholds, so units, skew and outliers do not matter; missing values
- * go the way that separates the classes better.
+ * The method is trained on the labelled samples and applied to the target unchanged. It averages many classification
+ * trees (engine/forest/forest.c). Trees compare single columns with thresholds, so units, skew and outliers do not
+ * matter; missing values are sent to the side that separates the classes better.
  *
  * [B01] L. Breiman: Random forests. Machine Learning 45:5-32, 2001.
  * [GEW06] P. Geurts, D. Ernst, L. Wehenkel: Extremely randomized trees. Machine Learning 63:3-42, 2006. */

@@ -13,8 +13,9 @@
  *   (E5)  B_c = argmin sum_i R_ic |z_i - b_c0 - b_ct|^2 + ridge sum_t |b_ct|^2       of the first Z, not the moved one
  *   (E6)  z_i <- z_i - sum_c R_ic b_ct
  *
- * (E3), (E4) by turns until J falls by less than a share of 1e-5 or 20 times, then (E5), (E6); all of it until a round's J
- * falls by less than tol. Then k-means on the rows of all tasks: cluster j is the same in each.
+ * (E3) and (E4) alternate until the relative decrease of J is less than 1e-5, at most 20 times; then (E5) and (E6)
+ * follow. All this is repeated until J falls by less than tol in a round. Then k-means on the rows of all tasks:
+ * cluster j is the same in each.
  *
  * (E5) has a closed form: with N_tc = O_tc + ridge and S_tc = sum_{i in t} R_ic z_i, eliminating the b_ct gives
  *
@@ -23,8 +24,8 @@
  * so that a round takes O(n C r) operations, C the number of soft clusters, and one pass over Z.
  *
  * DEVIATION: + 1 in (E2) and (E4) as in the authors' program (the paper has E / O); blocks are samples i = b mod BLOCKS of
- * the stacked tasks, not drawn by chance; the first y come from k-means on the rows of Z of unit length. A cluster that no
- * task has anything of (O = 0) moves nothing.
+ * the stacked tasks, not random ones; the first y are from k-means on the rows of Z scaled to unit length. A cluster
+ * without samples in any task (O = 0) moves no sample.
  *
  * Z        z, n x r; moved: moved               R        soft, n x C
  * y_c      centres, C x r                       O, E     seen, due: ntasks x C
@@ -132,7 +133,7 @@ done:
 	return st;
 }
 
-/* Rows of unit length; a row of zeros stays. */
+/* Scales rows to unit length; a row of zeros is unchanged. */
 static void harmony_scale_rows(const double *from, int64_t n, int64_t r, double *to)
 {
 	for (int64_t i = 0; i < n; i++) {
@@ -204,7 +205,7 @@ static kdr_status harmony_compare(kdr_context *ctx, harmony *h)
 	                 h->close, h->soft_k);
 }
 
-/* sample i's share of O and mass, put in (sign 1) or taken out (-1); E follows in weigh. */
+/* Adds (sign 1) or subtracts (-1) the contribution of sample i to O and mass; E is computed in weigh. */
 static void harmony_count(harmony *h, int64_t i, double sign)
 {
 	int64_t c = h->soft_k;
@@ -225,7 +226,7 @@ static void assign_block(harmony *h, int64_t b, bool penalty)
 		for (int64_t i = b; i < h->n; i += BLOCKS)
 			harmony_count(h, i, -1);
 		for (int64_t t = 0; t < h->ntasks; t++)
-			for (int64_t j = 0; j < c; j++) /* what rounding leaves of nothing may be negative */
+			for (int64_t j = 0; j < c; j++) /* rounding errors can make a zero negative */
 				h->due[t * c + j] =
 				        h->theta *
 				        log((harmony_share_of(h, t) * KDRI_MAX(h->mass[j], 0) + 1) /
@@ -246,7 +247,7 @@ static void assign_block(harmony *h, int64_t b, bool penalty)
 	}
 }
 
-/* (E2). False if it is time to stop: there is no value. */
+/* (E2). Returns false, without a value, if it is time to stop. */
 static bool harmony_value_of(kdr_context *ctx, harmony *h, double *out)
 {
 	int64_t c = h->soft_k;
@@ -284,7 +285,7 @@ static bool harmony_assign(kdr_context *ctx, harmony *h, bool penalty, double *v
 	return harmony_value_of(ctx, h, value);
 }
 
-/* (E3), (E4) until J stands. *stopped: it was time to stop before that. */
+/* (E3) and (E4) until J converges. *stopped: the run was stopped before that. */
 static kdr_status harmony_settle(kdr_context *ctx, harmony *h, double *value, bool *stopped)
 {
 	kdr_status st = KDR_OK;

@@ -12,8 +12,8 @@
  *   (E1)  J = sum_t |X_t - H_t (W + V_t)'|^2 + lambda |H_t V_t'|^2,   H_t, W, V_t >= 0       [YM16, eq. 3; WKF19]
  *   (E2)  w_i = 0 for a feature i that some task lacks: there v_ti alone explains it         [KW22, U_t]
  *
- * A task lacks a feature if all of its entries are 0, which is what aligning by the union of the features gives. Every
- * block has the same form, rows z >= 0 of least z G z' - 2 z b', and is descended by coordinates [GPW21, HALS]:
+ * A task lacks a feature if all of its entries are 0, as after aligning by the union of the features. Every block has
+ * the same form, rows z >= 0 that minimise z G z' - 2 z b', and is minimised by coordinate descent [GPW21, HALS]:
  *
  *   (E3)  z_j <- max(0, z_j + (b - z G)_j / G_jj)                  j = 1 .. k, SWEEPS times
  *   (E4)  H_t:  G = A'A + lambda V_t'V_t, A = W + V_t;             b = X_t A
@@ -26,8 +26,7 @@
  *   (E7)  a sample's cluster: the largest of h_j / s_tj, s_tj^2 the mean of the squares of column j of H_t     [WKF19]
  *
  * DEVIATION: the start is k-means of all tasks (H one-hot + 0.2, W the mean of each cluster, V = 0), not a random one;
- * labels are (E7), where
- * LIGER goes on to smooth them over neighbours and to align the quantiles of the factors.
+ * labels are (E7), whereas LIGER also smooths them over neighbours and aligns the quantiles of the factors.
  *
  * X_t      problem->tasks[t].x, n_t x d        W, V_t   w, v[t]: d x k
  * H_t      h + begin[t] k, n_t x k             A        a: d x k
@@ -39,7 +38,7 @@
 static const char stage[] = "inmf";
 
 enum { SWEEPS = 4, PREDICT_SWEEPS = 200 };
-static const double soften = 0.2; /* of the start: what a sample has of the clusters it is not in */
+static const double soften = 0.2; /* initial weight of a sample in the clusters it does not belong to */
 
 static const kdr_option_desc options_table[] = {
 	KDRI_REAL("lambda", 5, 0, 1e9,
@@ -82,7 +81,7 @@ typedef struct factors {
 	const int64_t *begin;
 	double lambda, *squares;   /* |X_t|^2 of each task */
 	bool *has;                 /* ntasks x d: whether task t has feature i */
-	bool *shared;              /* d: whether all tasks have it */
+	bool *shared;              /* d: whether all tasks have the feature */
 	double *h, *w, *v;         /* n x k; d x k; ntasks x d x k */
 	double *a, *xh, *b, *gram; /* d x k each; ntasks x k x k */
 	double *sum, *q, *targets; /* k x k each; max(n_t, d) x k */
@@ -326,7 +325,7 @@ done:
 
 /* --- results ------------------------------------------------------------------------------------ */
 
-/* (E7): h becomes h / s. A factor that no sample of the task has takes none. */
+/* (E7): h becomes h / s. A factor that is 0 for all samples of the task gets no samples. */
 static void label_rows(int64_t n, int64_t k, const double *size, double *h, int64_t *labels)
 {
 	for (int64_t i = 0; i < n; i++) {

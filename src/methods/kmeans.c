@@ -2,12 +2,12 @@
  *
  * Finds labels z and centres c that make
  *     (E1)  J = sum_i w_i |x_i - c_{z_i}|^2
- * small, by turns: each sample to its nearest centre, each centre to the mean of its samples. J never
- * rises. With `spherical`, rows count as unit vectors and centres have unit length, so that
+ * small, in alternating steps: each sample is assigned to its nearest centre, and each centre moves to the mean of
+ * its samples. J never rises. With `spherical`, rows count as unit vectors and centres have unit length, so that
  *     (E2)  J = sum_i w_i |x_i / |x_i| - c_{z_i}|^2 = 2 sum_i w_i (1 - cos(x_i, c_{z_i}));
  * a zero row has no direction, adds w_i whatever its label is, and gets cluster 0.
- * Each task is clustered by itself, or all of them stacked as one (pooled). The engine, with bounds that
- * save most distances and change no result, is in engine/kmeans/lloyd.c and its neighbours.
+ * Each task is clustered separately, or all of them stacked as one (pooled). The engine, with bounds that avoid most
+ * distances without changing the result, is in engine/kmeans/lloyd.c and the other files of its folder.
  *
  * n        rows of a task                x_i      sample, row i
  * k        clusters                      z_i      labels
@@ -156,7 +156,7 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	KDRI_TRY(kdri_put_traces(ctx, &trace, 1, result));
 	KDRI_TRY(kdri_result_number(ctx, result, "inertia", r.objective));
 	KDRI_TRY(kdri_result_number(ctx, result, "best_run", (double)r.best_run));
-	if (r.distinct < k) /* kdr_fit says so of tasks by themselves */
+	if (r.distinct < k) /* kdr_fit reports this for tasks clustered separately */
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result, "the pooled data sets have only %lld distinct sample%s for k = %lld",
 		        (long long)r.distinct, r.distinct == 1 ? "" : "s", (long long)k));

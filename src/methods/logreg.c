@@ -1,13 +1,14 @@
 /* Logistic regression. SPDX-License-Identifier: BSD-3-Clause
  *
- * Trained on the labelled samples, applied to the target as it is. For each class against the rest,
+ * The classifier is trained on the labelled samples and applied to the target unchanged. For each class against the
+ * rest,
  *     (E1)  min over w  |w|^2 / 2 + C sum_i log(1 + exp(-y_i <w, u_i>)),  u_i = (x_i, bias),
  * the problem of LIBLINEAR's L2R_LR [FCHWL08, eq. 3]; solved in engine/linear/linear.c. Probabilities are
  *     (E2)  p_c = sigma(s_c) / sum of sigma(s),  s_c = <w_c, u>,  sigma(s) = 1 / (1 + exp(-s)),
  * for two classes sigma(s_1) and sigma(-s_1), which already sum to one. All classes at once (engine/linear/softmax.c):
  *     (E3)  min over W  |W|^2 / 2 + C sum_i (log sum_c exp s_ic - s_iy),  p_c = exp(s_c) / sum of exp(s),
- * the constant not penalised: scikit-learn's LogisticRegression with its default solver. Of two classes that is (E1), but for
- * the constant.
+ * the constant not penalised: scikit-learn's LogisticRegression with its default solver. For two classes this is
+ * (E1), except for the constant.
  *
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */

@@ -5,9 +5,10 @@
  * log-likelihood and the logarithm of the pseudo-counts that keep shares, variances and levels off zero. The log-likelihood
  * itself (`loglik`) may fall by a small fraction of the latter.
  *
- * Each data set has a mixture of its own, or, pooled, all have one: one set of means, variances and levels, shares for each data
- * set, the data sets as they are or each less its own means. Starts are those of engine/mixture/starts.c, or the given labels. Of more than 20,000 rows
- * the starts use as many, evenly spaced; EM continues over all.
+ * Each data set has its own mixture or, if pooled, all share one: one set of means, variances and levels, and shares
+ * for each data set, with or without subtracting each data set's means. Starts are those of engine/mixture/starts.c,
+ * or the given labels. If there are more than 20,000 rows, the starts use that many, evenly spaced; EM then continues
+ * with all rows.
  *
  * [DLR77] A. P. Dempster, N. M. Laird, D. B. Rubin: Maximum likelihood from incomplete data via the EM algorithm. JRSS B
  *         39:1-38, 1977. */
@@ -194,7 +195,7 @@ static kdr_status mixture_run_all(kdr_context *ctx, mixture_run *r, kdr_result *
 		cells += (double)kdr_mat_rows(&problem->tasks[t].x) *
 		         (double)kdr_mat_cols(&problem->tasks[t].x);
 	}
-	/* Very wide data take seconds to read, and there is nothing yet to keep: the run then fails if it is time to stop. */
+	/* Very wide data take seconds to read, and there is no result yet: the run fails if it must stop here. */
 	const bool before = ctx->abandon;
 	ctx->abandon = !kdri_together(ctx) && cells > MOST_CELLS;
 	st = kdri_mixed_new(ctx, problem, &r->all);
@@ -261,7 +262,8 @@ static kdri_bytes mixture_estimate_bytes(const kdri_sizes *s, const kdri_extent 
 	const double some = KDRI_MIN(x->n, START_ROWS * (s->pooled ? (double)s->ntasks : 1));
 	const kdri_extent from = kdri_extent_dense(some, x->d);
 	(void)o;
-	/* Rows and starts of all data sets, labels and probabilities twice; then those of the one that is fitted. */
+	/* Rows and starts of all data sets, labels and probabilities twice; then those of the data set being
+	 * fitted. */
 	return (kdri_bytes){ 8 * x->n * (x->d + 2 * k + 2) + (some < x->n ? 8 * some * x->d : 0),
 		             8 * x->n * x->d + kdri_encoded_bytes(some, x->d) +
 		                     kdri_best_mixture_bytes(&from, k, !s->pooled, s->threads) };

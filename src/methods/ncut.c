@@ -5,14 +5,14 @@
  * small by its relaxation: with D = diag(W 1),
  *     (E2)  Y = the k leading eigenvectors of D^-1/2 W D^-1/2                                [SM00, eq. 6]
  *     (E3)  rows of Y scaled to length 1, then k-means on them                   [NJW01], or [YS03] rotation.
- * W is the cosine or Gaussian graph of engine/graph/similarity.h, by default of 10 neighbours. Each task is
- * clustered by itself, or all of them stacked as one (pooled).
+ * W is the cosine or Gaussian graph of engine/graph/similarity.h, by default of 10 neighbours. Each task is clustered
+ * separately, or all of them stacked as one (pooled).
  *
  * If ranks share the rows, and beyond the limit of an exact search (policy.c), W is that of samples that share landmarks [CC11],
- * Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours would be on any rank, landmarks are on all, and clusters are as good
- * (docs/notes/graphs.md).
+ * Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours could be on any rank, whereas landmarks are on all of
+ * them, and the clusters are equally good (docs/notes/graphs.md).
  *
- * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, by the truth. Here the default
+ * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, using the true classes. Here the default
  * is a neighbour graph, which needs no width; `neighbors=0 similarity=gauss
  * sigma=...` is the paper's form.
  *
@@ -93,7 +93,7 @@ done:
 	return st;
 }
 
-/* What belongs to task t: rows at .. at + n - 1 of the clustering. */
+/* Stores the results of task t: rows at .. at + n - 1 of the clustering. */
 static kdr_status ncut_put_task(kdr_context *ctx, kdr_result *result, const kdr_task *task, int64_t t,
                                 const kdri_spectral_result *s, int64_t at)
 {

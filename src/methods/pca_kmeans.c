@@ -1,22 +1,23 @@
 /* PCA, then k-means. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  X - 1 m' = V S U'                  m: the mean of the rows
- *   (E2)  r: the least with sum_{i <= r} s_i^2 >= energy |X - 1 m'|^2
+ *   (E2)  r: the smallest with sum_{i <= r} s_i^2 >= energy |X - 1 m'|^2
  *   (E3)  Y = (X - 1 m') U_r                 k-means on the rows of Y
  *
- * Each task by itself, or all of them stacked (pooled): PCAKM and All PCAKM of [GZ09] Q. Gu, J. Zhou:
+ * Each task is clustered separately, or all of them stacked (pooled): PCAKM and All PCAKM of [GZ09] Q. Gu, J. Zhou:
  * Learning the shared subspace for multi-task clustering and transductive transfer classification. ICDM 2009,
- * with 95% of the energy as there. The centred matrix is never formed: its Gram matrix is that of X with the
- * mean taken out,
+ * with 95% of the energy as there. The centred matrix is never formed: its Gram matrix is that of X with the mean
+ * subtracted,
  *
  *   (E4)  X'X - n m m'   (d <= n),      H XX' H = V S^2 V', H = I - 11'/n   (n < d)
  *
- * and where n < d, (E3) is Y = V_r S_r: U_r = (X - 1 m')' V_r S_r^-1 is formed once, as the result's array, or never
- * (keep=no): 95% of the energy of n texts are 9 n / 10 directions of all words. Above 3000 on the shorter side, or where there is no time for all of them, the leading directions come from random projections (matrix/range.c), at
- * most 256 of them; a warning says so if they hold less than the energy wanted.
+ * and if n < d, (E3) is Y = V_r S_r: U_r = (X - 1 m')' V_r S_r^-1 is formed once, as the result's array, or never
+ * (keep=no): 95% of the energy of n texts are 9 n / 10 directions of all words. If the shorter side exceeds 3000, or
+ * there is no time for all directions, at most 256 leading directions are computed by random projections
+ * (matrix/range.c), with a warning if they have less than the requested energy.
  *
- * Rows may be held by several ranks: X'X, m and n are then those of all of them, added up as they are, to rounding; the
- * shorter side is taken to be d, as no rank has all of the rows.
+ * Rows may be held by several ranks: X'X, m and n are then those of all of them, added in floating point, hence up to
+ * rounding; the shorter side is assumed to be d, because no rank has all rows.
  *
  * U_r      u, d x r                        Y        y, n x r
  * m        mean                            S        s
@@ -66,7 +67,7 @@ typedef struct run {
 	bool wide;                /* the shorter side is n */
 	bool keep;                /* U for the result */
 	const kdr_mat *x;         /* as long as the run */
-	double *mean, *u, *s, *y; /* d; d x rank, or NULL where v tells; rank; n x rank */
+	double *mean, *u, *s, *y; /* d; d x rank, or NULL if v is used; rank; n x rank */
 	double *v;                /* n x rank, where u is NULL */
 	double energy;            /* share held */
 	kdri_kmeans_result clusters;
@@ -91,7 +92,7 @@ static void centre_gram(const run *r, double *gram)
 			kdri_axpy(-(double)r->all * r->mean[i], r->mean, gram + i * d, d);
 		return;
 	}
-	for (int pass = 0; pass < 2; pass++) /* rows, then the columns of what is symmetric no more */
+	for (int pass = 0; pass < 2; pass++) /* rows, then the columns of the matrix, no longer symmetric */
 		for (int64_t i = 0; i < n; i++) {
 			double sum = 0;
 			for (int64_t j = 0; j < n; j++)
@@ -297,7 +298,7 @@ static kdr_status pca_kmeans_put_task(kdr_context *ctx, const kdr_problem *probl
 	memcpy(to, r->clusters.centres, (size_t)(k * q) * sizeof *to);
 	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, q }, &to));
 	memcpy(to, r->y + begin * q, (size_t)(n * q) * sizeof *to);
-	/* of each task: a name comes once in result.json */
+	/* of each task: names are unique in result.json */
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "components", (double)q));
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "energy", r->energy));
 done:
@@ -370,7 +371,7 @@ done:
 	return st;
 }
 
-/* Variances fall from one component to the next, so that a share of them holds at least that share of the variance. */
+/* Variances fall from one component to the next, so that the first p % of them have at least p % of the variance. */
 static kdri_bytes pca_kmeans_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
                                             const kdr_options *o)
 {

@@ -1,7 +1,7 @@
 /* Linear support vector machine. SPDX-License-Identifier: BSD-3-Clause
  *
- * Trained on the labelled samples, applied to the target as it is: what transfer methods are measured
- * against. For each class against the rest,
+ * The classifier is trained on the labelled samples and applied to the target unchanged. It is the baseline for
+ * transfer methods. For each class against the rest,
  *     (E1)  min over w  |w|^2 / 2 + C sum_i max(0, 1 - y_i <w, u_i>)^2,  u_i = (x_i, bias),
  * the problem of LIBLINEAR's L2R_L2LOSS_SVC and scikit-learn's LinearSVC [FCHWL08, eq. 2]; solved in
  * engine/linear/linear.c. A sample gets the class with the largest score <w, u>.

@@ -1,18 +1,23 @@
 /* Transductive support vector machine. SPDX-License-Identifier: BSD-3-Clause
  *
- * A linear machine whose margin also avoids the unlabelled samples. For each class against the rest, with l
- * the labelled samples, u the others, u_i = (x_i, bias) and L(z) = max(0, 1 - z)^2, (E1)  min over w and y_u
- * in {-1, 1}  |w|^2 / 2 + C sum_l L(y_i <w, u_i>) + C* sum_u L(y_i <w, u_i>) (E2)  with round(r |u|) of the
- * y_u positive, r the class's share of the labelled samples. [J99, OP 2], with the squared hinge of [SK06,
- * eq. 2] in place of the hinge. By turns, (E3)  w <- the minimum of (E1) for these y_u (engine/linear/linear.c) (E4)
- * y_i, y_j change places, y_i = 1, y_j = -1, where that lowers (E1) for this w: L(z_i) + L(-z_j) > L(-z_i) +
- * L(z_j); the pair of the r-th least sure on both sides, r = 1, 2, .. [SK06, section 3.1]: many pairs at
- * once, which keeps (E2), never raises (E1) and ends, since no labelling comes twice. Start: y_u from the
- * machine of the labelled samples alone, the surest ones positive (E2). C* rises to its value in STAGES
- * steps, each one begun where the last ended [J99, section 4].
+ * A linear classifier whose margin also avoids the unlabelled samples. For each class against the rest, with l the
+ * labelled samples, u the others, u_i = (x_i, bias) and L(z) = max(0, 1 - z)^2,
  *
- * The objective reported is (E1) at the final C*, summed over classes, after each (E3): before that stage it
- * belongs to another problem. The predicted class is that with the largest score.
+ *   (E1)  min over w and y_u in {-1, 1}  |w|^2 / 2 + C sum_l L(y_i <w, u_i>) + C* sum_u L(y_i <w, u_i>)
+ *   (E2)  with round(r |u|) of the y_u positive, r the class's share of the labelled samples
+ *
+ * [J99, OP 2], with the squared hinge of [SK06, eq. 2] instead of the hinge. Two steps alternate:
+ *
+ *   (E3)  w <- the minimum of (E1) for these y_u (engine/linear/linear.c)
+ *   (E4)  y_i, y_j are swapped, y_i = 1, y_j = -1, if that lowers (E1) for this w: L(z_i) + L(-z_j) > L(-z_i) + L(z_j);
+ *         the pair of the r-th least certain on both sides, r = 1, 2, .. [SK06, section 3.1]
+ *
+ * (E4) swaps many pairs at once, which keeps (E2), never raises (E1) and ends, because no labelling occurs twice. The
+ * initial y_u are from a classifier trained on the labelled samples only, with the most certain ones positive (E2).
+ * C* rises to its value in STAGES steps, each of which starts from the result of the previous one [J99, section 4].
+ *
+ * The objective reported is (E1) at the final C*, summed over classes, after each (E3): at earlier stages it
+ * is that of another problem. The predicted class is that with the largest score.
  *
  * C  cost     C*  cost_target     y_u  sign (n x outputs)     z  scores     r  counts / known */
 #include "api/method.h"
@@ -53,7 +58,7 @@ typedef struct machine {
 	const kdri_labelled *set;
 	int64_t m, free;   /* outputs; samples without a label */
 	int64_t *rows;     /* free: which they are */
-	double *cost;      /* n x m: signed, as engine/linear/linear.h wants it */
+	double *cost;      /* n x m: signed, as required by engine/linear/linear.h */
 	double *w, *z;     /* (d + 1) x m; n x m */
 	ranked *up, *down; /* free */
 	kdri_linear_options o;
@@ -115,7 +120,7 @@ static int by_falling_score(const void *a, const void *b)
 	return x->i < y->i ? -1 : x->i > y->i;
 }
 
-/* (E3), and the scores of all samples. */
+/* (E3), which minimises (E1), and the scores of all samples. */
 static kdr_status tsvm_train(kdr_context *ctx, machine *t, kdri_linear_report *report)
 {
 	kdr_status st;
@@ -155,7 +160,7 @@ static double tsvm_loss(double z)
 	return z < 1 ? (1 - z) * (1 - z) : 0;
 }
 
-/* (E4) for all outputs; returns how many pairs changed places. */
+/* (E4) for all outputs; returns the number of pairs swapped. */
 static int64_t switch_labels(machine *t)
 {
 	int64_t switched = 0;

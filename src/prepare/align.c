@@ -121,7 +121,7 @@ done:
 
 /* --- by name ---------------------------------------------------------------------------------- */
 
-/* Which task, and which of its columns, had a name last. */
+/* The last task that had a name, and its column. */
 typedef struct mark {
 	int64_t task, column;
 } mark;
@@ -148,7 +148,7 @@ void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
 	c->identity = c->increasing && stay == from && from == to;
 }
 
-/* Numbers the names of all tasks into `all`; with[u] becomes how many tasks have name u. */
+/* Numbers the names of all tasks into `all`; with[u] is set to the number of tasks that have name u. */
 static kdr_status number_names(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdri_names *all,
                                mark *marks, int64_t *with, kdri_columns *columns)
 {
@@ -200,7 +200,7 @@ static int64_t category_of(const kdr_data *d, const char *name)
 	return -1;
 }
 
-/* What becomes of a column that a data set does not have. */
+/* The treatment of a column that a data set does not have. */
 static const char *instead(const kdr_prep *prep, const kdri_columns *columns)
 {
 	if (prep->options.scale == KDR_SCALE_TABLE)
@@ -212,8 +212,8 @@ static const char *instead(const kdr_prep *prep, const kdri_columns *columns)
 	               : "filled with the mean of the fitted data";
 }
 
-/* What a feature is called in a warning: the length of its column's name if it is a level of a category that data set `d`
- * lacks and another one has, else that of its own name. */
+/* The length of a feature's name in a warning: that of its column's name if it is a level of a category that data set
+ * `d` lacks and another one has, otherwise that of its own name. */
 static size_t shown_length(kdr_data *const *tasks, int64_t count, const kdr_data *d, const char *name)
 {
 	if (category_of(d, name) >= 0)

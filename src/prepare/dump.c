@@ -1,19 +1,19 @@
 /* Fitted preprocessing as named arrays, for model files. SPDX-License-Identifier: BSD-3-Clause
  *
  *   strings  align, weight, norm, scale   one each, as the command line spells them
- *            top_by                       likewise; left out: df
- *            features                     names of the aligned columns; left out where unnamed
+ *            top_by                       likewise; missing: df
+ *            features                     names of the aligned columns; missing if unnamed
  *   int64    columns, tasks, fit_each, centred, top_features   one value each
- *            place (columns)              number of the column that comes out, or -1; left out: all
+ *            place (columns)              number of the output column, or -1; missing: all
  *            column_kind, group (columns)  scale table: kdri_table_kind, and the first column of the category, or -1
  *   float64  idf (sets x columns), median (sets), offset, divisor (sets x columns)
- *            fill (tasks x columns)       what fills the holes of tables
+ *            fill (tasks x columns)       replacements for missing values of tables
  *            unit, low, high (sets x columns), hole (tasks x columns)   scale table
  *            origin (columns)             the day that dates are counted from, since 1970-01-01; else 0
  *   strings  read_columns, read_missing, read_texts (one each), read_na   how files of new samples are read
  *
- * sets is `tasks` where fit_each is 1, else 1. What a file holds is not trusted: sizes are checked
- * against what is there before anything is allocated, and numbers must be usable ones. */
+ * sets is `tasks` if fit_each is 1, else 1. The contents of a file are not trusted: sizes are compared with the data
+ * before anything is allocated, and numbers must be valid. */
 #include "prepare/prep.h"
 
 /* --- out --------------------------------------------------------------------------------------- */
@@ -98,7 +98,7 @@ static const kdri_dump_strings *find_strings(const kdri_prep_dump *dump, const c
 	return NULL;
 }
 
-/* The array of that name, type and size, which must be there. */
+/* The array with this name, type and size; it is an error if it is missing. */
 static kdr_status need(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, kdr_dtype type,
                        int64_t count, const void **out)
 {

@@ -38,7 +38,7 @@ typedef struct set {
 	int64_t *of_name;
 } set;
 
-/* What was found between all data sets: a few of each kind are enough. */
+/* The findings over all data sets: a few of each kind are enough. */
 typedef struct hints {
 	kdr_context *ctx;
 	kdr_prep *prep;
@@ -155,7 +155,7 @@ done:
 
 /* --- values --------------------------------------------------------------------------------------------- */
 
-/* Values of a feature that are there, of MOST_ROWS rows at most; how many. */
+/* Copies the non-missing values of a feature from at most MOST_ROWS rows; returns their number. */
 static int64_t take_values(const hints *h, const kdr_data *d, int64_t j)
 {
 	const int64_t step = (d->rows + MOST_ROWS - 1) / MOST_ROWS;
@@ -168,8 +168,8 @@ static int64_t take_values(const hints *h, const kdr_data *d, int64_t j)
 	return n;
 }
 
-/* How large values are and over what range they lie: the median magnitude, and the distance of the quantiles .05 and .95. false: too few,
- * or no more than two different ones. */
+/* The size and range of values: the median magnitude, and the distance between the quantiles .05 and .95. Returns
+ * false if there are too few values, or at most two different ones. */
 static bool magnitude(const hints *h, const kdr_data *d, int64_t j, double *median, double *range)
 {
 	const int64_t n = take_values(h, d, j);
@@ -231,7 +231,7 @@ static bool coding(const hints *h, const set *s, const column *c, char *out, siz
 	out[0] = '\0';
 	if (c->kind == KDR_COLUMN_CATEGORY && c->count <= 2) {
 		for (int64_t j = c->first; j < c->first + c->count; j++) {
-			const char *text = d->features[j] + strlen(c->name) + 1; /* behind "name=" */
+			const char *text = d->features[j] + strlen(c->name) + 1; /* after "name=" */
 			const size_t used = strlen(out);
 			if (!means_yes_or_no(text))
 				return false;
@@ -309,7 +309,7 @@ static kdr_status compare_values(hints *h, const set *a, const set *b)
 		if (x->kind == KDR_COLUMN_NUMBER && y->kind == KDR_COLUMN_NUMBER)
 			KDRI_TRY(compare_units(h, a, x, b, y));
 		KDRI_TRY(compare_coding(h, a, x, b, y));
-		if (h->units + h->codes > before) /* one hint for a column, however many data sets have it */
+		if (h->units + h->codes > before) /* one hint per column, however many data sets have it */
 			KDRI_TRY(kdri_names_add(h->ctx, &h->hinted, x->name, strlen(x->name), &index));
 	}
 done:

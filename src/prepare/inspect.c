@@ -20,7 +20,7 @@ static int by_hash(const void *x, const void *y)
 	return a->row < b->row ? -1 : a->row > b->row;
 }
 
-/* Sorted by hash, equal rows stand in one run; each is compared with the earlier distinct rows of its run. */
+/* Sorted by hash, equal rows are in one run; each is compared with the earlier distinct rows of its run. */
 static int64_t count_duplicates(const kdr_mat *x, hashed *rows)
 {
 	int64_t found = 0, n = kdr_mat_rows(x);
@@ -65,7 +65,7 @@ static kdr_status count_names(kdr_context *ctx, const kdr_data *d, int64_t *out)
 	return KDR_OK;
 }
 
-/* What is known of a column while rows go by. */
+/* The state of a column while rows are read. */
 typedef struct column_state {
 	int64_t nonzeros;
 	double first; /* of its non-zero values */
@@ -97,7 +97,7 @@ static void take_value(kdr_inspection *s, column_state *c, double v, int64_t row
 		c->varies = true;
 }
 
-/* What is known of the columns: of all, or if there are fewer entries than columns of those that have entries. */
+/* The states of the columns: of all, or of those with entries if there are fewer entries than columns. */
 typedef struct column_states {
 	column_state *list;
 	int64_t count;
@@ -152,7 +152,7 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		s.empty_rows += s.nonzeros + s.nonfinite == before;
 		rows[i] = (hashed){ kdri_entries_hash(&r), i };
 	}
-	/* What is not stored is zero. */
+	/* Entries that are not stored are zero. */
 	if (d->kind == KDR_MAT_CSR && (double)d->rowptr[d->rows] < (double)d->rows * (double)d->cols) {
 		s.min = first ? 0 : KDRI_MIN(s.min, 0);
 		s.max = first ? 0 : KDRI_MAX(s.max, 0);

@@ -4,14 +4,15 @@
  * sets, and new samples later, consistent:
  *
  *   dates       days since the first date of all data sets: features are shifted as rows are loaded
- *   categories  a category of m texts is m features; together they shall weigh as one number does. With p_c the share of
- *               text c, their variances add up to sum_c p_c (1 - p_c) =: v, and scaling is by one divisor for all:
+ *   categories  a category of m texts is m features; together they should have the weight of one number. With p_c the
+ *                 proportion of text c, their variances add up to sum_c p_c (1 - p_c) =: v, and all are scaled by one
+ *                 divisor:
  *                 standard        sqrt(v): their variances add up to 1                                          (E1)
  *                 minmax, none    sqrt(2): rows of different texts are 1 apart, as the ends of a range are      (E2)
- *   constants   where some column is no number, features with one value in all data sets are left out
- *   holes       a column that one data set leaves out for its missing values all leave out; what fills holes is kept for
- *               each data set, and fills those of new samples
- *   reading     what columns are, in the words of kdr_read_options.columns, for tables of new samples */
+ *   constants   if some column is not a number, features with one value in all data sets are skipped
+ *   holes       a column that one data set skips because of missing values is skipped in all; the replacements for
+ *               missing values are stored for each data set and used for new samples
+ *   reading     the kinds of columns, in the form of kdr_read_options.columns, for tables of new samples */
 #include "comm/comm.h"
 #include "prepare/prep.h"
 
@@ -34,7 +35,7 @@ bool kdri_data_mixed(const kdr_data *d, bool text)
 	return false;
 }
 
-/* --- columns that are left out ---------------------------------------------------------------------------- */
+/* --- skipped columns ---------------------------------------------------------------------------- */
 
 /* Whether feature j has one value, and that is *value where one is known. */
 static bool one_value(const kdr_data *d, int64_t j, bool *known, double *value)
@@ -107,7 +108,7 @@ static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 		}
 	KDRI_TRY(join_values(ctx, prep->cols, varies, known, value));
 	for (int64_t u = 0; u < prep->cols; u++) {
-		/* A task without the column has zeros there, or, with scale table, no value. */
+		/* A task without the column has zeros instead or, with scale table, missing values. */
 		varies[u] = varies[u] ||
 		            (with[u] < count && value[u] != 0 && prep->options.scale != KDR_SCALE_TABLE);
 		left = left || (varies[u] && !drop[u]);
@@ -122,7 +123,7 @@ done:
 	return st;
 }
 
-/* Marks the columns that some task left out for its missing values. */
+/* Marks the columns that some task skipped because of missing values. */
 static void mark_missing(const kdr_prep *prep, kdr_data *const *tasks, int64_t count, bool *drop)
 {
 	for (int64_t t = 0; t < count && prep->names; t++) {
@@ -191,7 +192,7 @@ static kdr_status find_groups(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t j = 0; j < tasks[t]->cols && tasks[t]->sheet; j++) {
 			const kdr_column *c = source_of(tasks[t], j);
-			most += c != NULL; /* aligned by position, each may have a name of its own */
+			most += c != NULL; /* aligned by position, each task may have its own name for it */
 			categories = categories || (c && c->kind == KDR_COLUMN_CATEGORY);
 			dates = dates || (c && c->kind == KDR_COLUMN_DATE);
 		}

@@ -36,7 +36,7 @@ static bool is_number(const char *name)
 	return name[0] && name[strspn(name, "0123456789+-.eE")] == '\0';
 }
 
-/* The share of names, some of them looked at, that are such. */
+/* The fraction of names, in a sample of them, that have the property. */
 static double orientation_share(char *const *names, int64_t n, bool (*is)(const char *name))
 {
 	int64_t step = KDRI_MAX(1, n / LOOK), seen = 0, found = 0;
@@ -62,7 +62,7 @@ static bool by_itself(const kdr_data *d, char *text, size_t room)
 	return cells || genes;
 }
 
-/* The share of names that are in the table, of the smaller list. */
+/* The fraction of names that are in the table, relative to the smaller list. */
 static double common(char *const *names, int64_t n, const kdri_names *table)
 {
 	int64_t step = KDRI_MAX(1, n / LOOK), seen = 0, found = 0;
@@ -90,7 +90,7 @@ static bool has_names(const kdr_data *d)
 	       orientation_share(d->features, d->cols, is_number) < 0.5;
 }
 
-/* Task d beside the first, whose names of rows and columns are in the tables. */
+/* Compares task d with the first one, whose row and column names are in the tables. */
 static bool orientation_beside(const kdr_data *a, const kdri_names *rows, const kdri_names *columns,
                                const kdr_data *d, char *text, size_t room)
 {

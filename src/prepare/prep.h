@@ -36,7 +36,7 @@ struct kdr_prep {
 	int64_t *place;       /* cols: number of an aligned column among the kept, or -1; NULL: all */
 	/* of features that come from tables: kinds.c */
 	int64_t *group; /* cols: the first column of the category it belongs to, or -1; NULL: there is none */
-	double *origin; /* cols: the day that dates are counted from, else 0; NULL: there are none */
+	double *origin; /* cols: the day that dates are counted from, else 0; NULL: no dates */
 	double *fill;   /* tasks x cols: replacement of missing values; NULL: another policy */
 	char *reading_columns; /* kdr_read_options for new samples; NULL: not specified */
 	char *reading_missing;
@@ -205,7 +205,7 @@ void kdri_count_documents(const kdr_data *data, const kdri_columns *columns, int
 
 /* All the memory that is needed to change one data set. */
 typedef struct kdri_change {
-	bool none; /* the data set stays as it is */
+	bool none; /* the data set is unchanged */
 	kdri_row_chunks chunks;
 	double *dense;   /* new storage if the rows grow; NULL: in place */
 	int64_t *length; /* sparse: new entries of each row; NULL if no row can lose any */

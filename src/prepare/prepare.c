@@ -160,7 +160,8 @@ static bool has_steps(const kdr_prep_options *o)
 	       o->top_features > 0;
 }
 
-/* Ranks have rows of the same columns: aligned ones that differ, in number or name, would be added up all the same. */
+/* All ranks must have the same columns: aligned columns that differ in number or name would be added up without an
+ * error. */
 static kdr_status check_ranks(kdr_context *ctx, const kdr_prep *prep)
 {
 	kdr_status st;

@@ -2,12 +2,12 @@
  *
  * A row is loaded into the storage of its chunk with its columns aligned, and changed there:
  *
- *   weight   binary  x <- 1 where x is not 0                                             (E1)
+ *   weight   binary  x <- 1 if x is not 0                                             (E1)
  *            log1p   x <- ln(1 + x)                                                      (E2)
  *            cpm     x <- ln(1 + x m / s)       s: the row's total, m: median total      (E3)
  *            tfidf   x <- x (ln((1 + n) / (1 + df)) + 1)    n rows, df of them non-zero  (E4)
  *            sqrt    x <- sqrt(x)                                                        (E7)
- *   norm     l1, l2  x <- x / |x|               a row of zeros stays                     (E5)
+ *   norm     l1, l2  x <- x / |x|               a row of zeros is kept                     (E5)
  *   scale            x <- (x - offset) / divisor                                         (E6)
  *
  * All steps work on stored entries only. This is exact for sparse rows: (E1)-(E5) and (E7) keep zeros, and (E6) is only
@@ -24,8 +24,8 @@ kdr_status kdri_row_chunks_new(kdr_context *ctx, const kdr_prep *prep, const kdr
 	enum { MOST_CHUNKS = 64, LEAST_ROWS = 256, MOST_COLUMNS = 1 << 19 };
 	kdr_status st;
 	kdri_row_chunks c = { .rows = d->rows, .sparse = d->kind == KDR_MAT_CSR };
-	/* Column statistics are kept for each chunk: wide data get fewer, so that they stay small
-	 * beside the data. */
+	/* Column statistics are kept for each chunk: wide data get fewer chunks, so that these stay small compared
+	 * with the data. */
 	c.count = KDRI_MIN(MOST_CHUNKS, MOST_COLUMNS / KDRI_MAX(prep->cols, 1));
 	c.count = KDRI_MAX(1, KDRI_MIN(c.count, d->rows / LEAST_ROWS));
 	c.length = prep->cols;
@@ -61,7 +61,7 @@ kdri_row kdri_row_chunk_row(const kdri_row_chunks *c, int64_t chunk)
 
 /* --- loading ----------------------------------------------------------------------------------- */
 
-/* Shell sort by column, Ciura's gaps: in place, and quick on rows of any usual length. */
+/* Shell sort by column with Ciura's gaps: it is in place, and fast for rows of usual lengths. */
 static void sort_row(kdri_row *row)
 {
 	static const int64_t gaps[] = { 8858, 3937, 1750, 701, 301, 132, 57, 23, 10, 4, 1 };

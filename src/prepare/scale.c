@@ -11,15 +11,15 @@
  * Sparse rows update (E1) only for stored entries; the other rows of the chunk are joined as a part of zeros by (E2).
  * The cost is therefore proportional to the stored entries.
  *
- * standard: divisor = sqrt(m2 / n), 1 where the column is constant up to rounding by scikit-learn's
- * rule; offset = mean if all tasks are dense, else 0. minmax: offset = min, divisor = max - min, 1
- * where that is nothing. Columns of a category have one divisor, (E1) and (E2) of kinds.c.
+ * standard: divisor = sqrt(m2 / n), or 1 if the column is constant up to rounding by scikit-learn's rule; offset =
+ * mean if all tasks are dense, else 0. minmax: offset = min, divisor = max - min, or 1 if that is 0. Columns of
+ * a category have one divisor, (E1) and (E2) of kinds.c.
  *
  * The parts of several ranks are joined by (E2), all at once: mean = sum n_r mean_r / n, m2 = sum (m2_r + n_r (mean_r -
- * mean)^2). Which rows a rank has is then seen in the last bits of mean and m2; ranges are exact.
+ * mean)^2). The last bits of mean and m2 then depend on the distribution of the rows; ranges are exact.
  *
- * Columns with entries whose squares overflow are added up as x 2^-e, and what comes of them is multiplied by
- * 2^e again                                                                              (E3). */
+ * Columns with entries whose squares overflow are added up as x 2^-e, and the results are multiplied by 2^e again
+ * (E3). */
 #include "comm/comm.h"
 #include "prepare/prep.h"
 
@@ -29,7 +29,7 @@
 /* Statistics of all columns over `rows` rows: mean and m2 in a and b, or min and max. */
 typedef struct stats {
 	bool range;    /* min and max; else mean and m2 */
-	double rows;   /* what count stands for where that is NULL */
+	double rows;   /* the value of every count if that is NULL */
 	double *count; /* entries a column has so far: sparse chunks alone */
 	double *a, *b;
 	const int *exponent; /* (E3): one a column, or NULL: none */
@@ -266,7 +266,7 @@ static void scale_enlarge(const int *exponent, int64_t cols, double *offset, dou
 /* The root of what the variances of a category's columns add up to, for all of them; those of constant columns are 0. */
 static void join_groups(const kdr_prep *prep, double *variance)
 {
-	for (int64_t j = 0; j < prep->cols; j++) /* the first column of a group stands before the others */
+	for (int64_t j = 0; j < prep->cols; j++) /* the first column of a group precedes the others */
 		if (prep->group[j] >= 0 && prep->group[j] != j)
 			variance[prep->group[j]] += variance[j];
 	for (int64_t j = prep->cols; j-- > 0;)

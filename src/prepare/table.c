@@ -25,7 +25,7 @@ static const double most_skewness = 1, fence = 1.5, level_weight = 0.7;
 
 /* --- one column -------------------------------------------------------------------------------------------------------- */
 
-/* What a column is fitted on: where each data set has it, and its values on all ranks. */
+/* The data that a column is fitted on: its position in each data set, and its values on all ranks. */
 typedef struct table_fit {
 	kdr_prep *prep;
 	kdr_data *const *tasks;
@@ -147,7 +147,7 @@ static double median_of_positive(double *v, int64_t n)
 	return quantile_of(v + zeros, n - zeros, 0.5);
 }
 
-/* (E1): unit -1: as it is, 0: ln x, else ln(1 + x / unit). New samples may be negative. */
+/* (E1): unit -1: unchanged, 0: ln x, else ln(1 + x / unit). New samples may be negative. */
 static double take_logarithm(double x, double unit)
 {
 	if (unit < 0)
@@ -157,7 +157,7 @@ static double take_logarithm(double x, double unit)
 	return x > -unit ? log1p(x / unit) : -INFINITY;
 }
 
-/* (E1) to (E3) of the values at hand, for column u of `set`. */
+/* (E1) to (E3) for the current values, for column u of `set`. */
 static void fit_number(const table_fit *f, int64_t at)
 {
 	kdr_prep *p = f->prep;
@@ -205,7 +205,7 @@ static void fit_two_values(const table_fit *f, int64_t at, double low, double hi
 
 /* --- categories ------------------------------------------------------------------------------------------------------------ */
 
-/* Of each level, how many rows of data sets first .. last - 1 have it; of all ranks. */
+/* The number of rows of data sets first .. last - 1 that have each level, on all ranks. */
 static kdr_status count_levels(kdr_context *ctx, const table_fit *f, int64_t first, int64_t last,
                                double *ones)
 {
@@ -220,7 +220,7 @@ static kdr_status count_levels(kdr_context *ctx, const table_fit *f, int64_t fir
 	return kdri_sum(ctx, ones, cols);
 }
 
-/* The columns behind the last level of the category that begins at column u. */
+/* The column after the last level of the category that begins at column u. */
 static int64_t category_end(const kdr_prep *p, int64_t u)
 {
 	int64_t end = u + 1;
@@ -514,7 +514,7 @@ done:
 	return st;
 }
 
-/* The least and the largest value of a column so far, and whether there are others. */
+/* The smallest and the largest value of a column so far, and whether there are others. */
 typedef struct ends {
 	double low, high;
 	bool other;

@@ -2,19 +2,19 @@
  *
  * All tasks are ranked together. Features are ranked by:
  *
- *   df           the number of samples it is not zero in; among equals by its variance as the data come
- *   variance     sum_i (x_ij - mean_j)^2 / n, of values as weight and norm leave them                         (E1)
- *   dispersion   how much a gene varies beyond what its mean tells, as is usual with counts of molecules
+ *   df           the number of samples it is not zero in; among equals by its variance in the original data
+ *   variance     sum_i (x_ij - mean_j)^2 / n, of values after weight and norm                         (E1)
+ *   dispersion   the variation of a gene beyond that expected from its mean, as usual for molecule counts
  *                [Satija, Farrell, Gennert, Schier & Regev, Nature Biotechnology 33, 2015: "seurat" in scanpy]
  *
- * Dispersion takes counts as they come, each sample brought to the median total, as the weight cpm does, but not logged.
- * With mean_j and variance v_j (by n - 1) of a gene:
+ * Dispersion uses the original counts, with each sample scaled to the median total as by the weight cpm, but without
+ * the logarithm. With mean_j and variance v_j (by n - 1) of a gene:
  *
  *   d_j = ln(v_j / mean_j),   m_j = ln(1 + mean_j)                                                            (E2)
  *   bins of equal width from the smallest m to the largest, 20 of them, their upper ends included             (E3)
  *   score_j = (d_j - mean of d in the bin of j) / standard deviation of d in it (by n - 1)                    (E4)
  *
- * A gene that is alone in its bin has score 1; one that does not vary has none, and comes last.
+ * A gene that is alone in its bin has score 1; one that does not vary has no score and is ranked last.
  *
  * Scores are compared in single precision: rounding in the sums must not decide between equals. */
 #include "comm/comm.h"
@@ -46,7 +46,7 @@ static int by_column(const void *pa, const void *pb)
 	return (a->column > b->column) - (a->column < b->column);
 }
 
-/* The documents of each column: whole numbers, which need no rounding. */
+/* The documents of each column: integers, which need no rounding. */
 static kdr_status rank_df(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                           const kdri_columns *columns, const double *m2, double rows, candidate *list)
 {
@@ -78,7 +78,7 @@ static int bin_of(double m, double low, double width)
 	return bin;
 }
 
-/* mean and m2 become m and d of (E2); d is NaN where there is none. Then (E3) and (E4). */
+/* mean and m2 become m and d of (E2); d is NaN if it is undefined. Then (E3) and (E4). */
 static void rank_dispersion(int64_t cols, double rows, double *mean, double *m2, candidate *list)
 {
 	double low = INFINITY, high = -INFINITY, sum[BINS] = { 0 }, squares[BINS] = { 0 }, n[BINS] = { 0 };

@@ -169,7 +169,7 @@ done:
 	return st;
 }
 
-/* kdri_median of the positive numbers of all ranks; 1 where there are none. */
+/* kdri_median of the positive numbers of all ranks; 1 if there are none. */
 static kdr_status median_of_all(kdr_context *ctx, double *totals, int64_t n, double *out)
 {
 	kdr_status st;

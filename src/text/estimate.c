@@ -1,13 +1,13 @@
 /* How many bytes vectorizing texts needs. SPDX-License-Identifier: BSD-3-Clause
  *
- * Texts differ in words, markup and terms of two words, so the first batches are read as all will be, about 8 MB. Of B bytes of
- * files, b of them read, with p pairs of document and term, r documents and t different terms:
+ * Texts differ in words, markup and terms of two words, so the first batches, about 8 MB, are read in the same way as
+ * all. With B bytes of files, b of them read, p pairs of document and term, r documents and t different terms:
  *
  *   (E1)  pairs = p B / b,   documents = r B / b
  *   (E2)  terms = t (B / b)^(1/2)                        [H. S. Heaps: Information Retrieval, 1978]
  *
- * At the peak there are the pairs of the tasks to come, the matrices of those that are done, and of the one whose matrix is made
- * its entries by column and by row (matrix.c). */
+ * The peak memory includes the pairs of the remaining tasks, the matrices of the finished ones and, for the current
+ * task, its entries by column and by row (matrix.c). */
 #include "text/text.h"
 
 double kdri_chunk_bytes(const kdri_chunk *c)

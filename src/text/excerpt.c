@@ -2,7 +2,7 @@
 #include "core/utf8.h"
 #include "text/text.h"
 
-/* What is no mark on paper, and marks that turn the direction of text, which could disguise what follows. */
+/* Invisible characters, and characters that change the direction of text, which could disguise the following text. */
 static bool is_blank(uint32_t c)
 {
 	return c <= 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0x61c || (c >= 0x2000 && c <= 0x200f) ||

@@ -1,20 +1,20 @@
 /* The visible text of HTML. SPDX-License-Identifier: BSD-3-Clause
  *
- * Not a parser but the tokeniser of one, with the forgiveness that pages of all ages need:
+ * This is not a parser but only its tokeniser, with the tolerance that pages of all ages need:
  * - "<" begins a tag only before a letter, "/", "!" or "?"; else it is text;
- * - a quoted attribute may hold ">"; a quote that is never closed is no quote;
+ * - a quoted attribute may contain ">"; a quote that is never closed is not a quote;
  * - a comment that is never closed ends at the next ">";
- * - script and style vanish with what they hold, up to their end tag or the end of the text;
- * - tags within a word ("<b>H</b>ello") leave it whole, all others end it (a space is left);
+ * - script and style are removed with their contents, up to their end tag or the end of the text;
+ * - tags within a word ("<b>H</b>ello") do not split it, all others end it (with a space);
  * - entities: numbers, and the names of HTML 4.
- * One pass, linear in the input: each search that finds nothing to the end of the text is remembered. */
+ * It is one pass, linear in the input: a search that finds nothing up to the end of the text is not repeated. */
 #include "text/text.h"
 
 #include <strings.h>
 
 typedef struct scanner {
 	const char *p, *end;
-	/* There are none of these any more between here and the end: */
+	/* None of these occurs between here and the end: */
 	bool no_quote[2], no_comment_end;
 	char *out;
 } scanner;
@@ -43,7 +43,7 @@ static bool is_name(const char *name, size_t length, const char *with)
 	return i == length && with[i] == '\0';
 }
 
-/* Tags that may stand inside a word. */
+/* Tags that may occur inside a word. */
 static bool is_inline(const char *name, size_t length)
 {
 	static const char *const names[] = { "a",     "abbr",  "acronym", "b",      "bdo",    "big",
@@ -96,7 +96,7 @@ static const char *html_find(const char *p, const char *end, const char *what)
 static void skip_declaration(scanner *s)
 {
 	if (!s->no_comment_end && s->end - s->p >= 4 && memcmp(s->p, "<!--", 4) == 0) {
-		/* "<!-->" is a whole comment: the search may begin at its dashes. */
+		/* "<!-->" is a complete comment: the search may begin at its dashes. */
 		const char *close = html_find(s->p + 2, s->end, "-->");
 		if (close) {
 			s->p = close + 3;

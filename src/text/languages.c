@@ -214,8 +214,8 @@ static const struct {
 
 enum { COUNT = sizeof languages / sizeof languages[0], LEAST_WORDS = 5, SEEN = 62 };
 
-/* A language is recognised by LEAST_WORDS different stop words, if at least this share of the tokens are stop words of it, and this
- * many times as many as of any other. */
+/* A language is recognised by LEAST_WORDS different stop words, if at least this fraction of the tokens are its stop
+ * words, and this many times as many as for any other language. */
 static const double least_share = 0.12, least_ratio = 1.1;
 
 const char *kdri_language_name(int language)

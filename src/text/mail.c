@@ -1,8 +1,8 @@
 /* Mail, news and HTTP headers. SPDX-License-Identifier: BSD-3-Clause
  *
  * A header is a first line "Name: value" (or mbox's "From ", or "HTTP/1.0 200 OK") and all that follows
- * up to the first blank line. In text without a blank line only the lines that look like header fields
- * go. Bodies are taken as they are: no transfer encoding is undone. */
+ * up to the first blank line. In text without a blank line, only the lines that look like header fields are removed.
+ * Bodies are used unchanged: transfer encodings are not decoded. */
 #include "text/text.h"
 
 /* RFC 5322: printable ASCII but the colon. */

@@ -46,8 +46,8 @@ done:
 	return st;
 }
 
-/* Drops pairs without a column and, if wanted, rows without pairs; pairs now name columns, each at most once in a row. `last` has
- * room for all columns. */
+/* Drops pairs without a column and, if requested, rows without pairs; pairs then refer to columns, each at most once
+ * per row. `last` has space for all columns. */
 static int64_t matrix_compact(kdr_context *ctx, kdri_counts *c, const int32_t *column, bool drop_empty,
                               int64_t *last)
 {
@@ -81,7 +81,7 @@ static int64_t matrix_compact(kdr_context *ctx, kdri_counts *c, const int32_t *c
 	return dropped;
 }
 
-/* Rows with their columns in increasing order, by two counting passes: entries go to the lists of their
+/* Rows with their columns in increasing order, by two counting passes: entries are moved to the lists of their
  * columns, row by row, and from there, column by column, back to their rows. */
 static kdr_status to_csr(kdr_context *ctx, const kdri_counts *c, int64_t cols, bool binary, kdr_data *out)
 {

@@ -50,7 +50,8 @@ int64_t kdri_records_read(const kdri_records *r)
 	return kdri_input_consumed(r->in);
 }
 
-/* More bytes after those that are there; moves them to the front first, grows if that is no help. */
+/* Reads more bytes after the current ones; moves them to the front first, and grows the buffer if that is not
+ * enough. */
 static kdr_status records_fill(kdr_context *ctx, kdri_records *r)
 {
 	kdr_status st;
@@ -88,7 +89,7 @@ static char *record_end(char *p, char *end, char delimiter, bool last, bool *ope
 	bool field_start = true;
 	while (p < end) {
 		if (field_start && *p == '"') {
-			do { /* to the quote after next, as long as there are two together */
+			do { /* skip doubled quotes */
 				p = memchr(p + 1, '"', (size_t)(end - p - 1));
 				*open = !p;
 				if (!p || (p + 1 == end && !last))
@@ -164,7 +165,7 @@ size_t kdri_record_field(char *begin, const char *end, char delimiter, char **fi
 	return (size_t)(to - begin);
 }
 
-/* Whether all names are among the fields of a copy of a record, which this changes; *fields: how many it has. */
+/* Whether all names are among the fields of a copy of a record, which is modified; *fields: its number of fields. */
 static bool has_names(char *record, size_t length, char delimiter, const char *const *names, int64_t *fields)
 {
 	char *field, *p = record;
@@ -192,7 +193,8 @@ kdr_status kdri_records_delimiter(kdr_context *ctx, kdri_records *r, const char 
 		char *p = r->buffer + r->begin, *end = r->buffer + r->end, *stop;
 		int64_t fields, first = 0;
 		bool open, fits = true;
-		/* Named columns are all in the first record; else each of several records has as many fields. */
+		/* Whether all named columns are in the first record or, without names, all of several records have
+		 * the same number of fields. */
 		for (int i = 0; p < end && fits && i < (names[0] ? 1 : FIRST_RECORDS); i++, p = stop + 1) {
 			if (!(stop = record_end(p, end, *c, r->end_of_file, &open)))
 				break;

@@ -11,7 +11,7 @@
 
 typedef struct tasks {
 	kdr_data **sets;
-	int64_t *from; /* index of the path each came from */
+	int64_t *from; /* index of the path of each */
 	int64_t count;
 } tasks;
 
@@ -46,7 +46,7 @@ static kdr_corpus corpus_of(kdr_context *ctx, const kdr_task_path *path, const k
 	out.header = o->header;
 	if (out.label_field && (path->may_lack_labels || o->may_lack_labels) &&
 	    kdri_corpus_can_reopen(&out)) {
-		kdri_corpus *opened = NULL; /* fails if there is no such column */
+		kdri_corpus *opened = NULL; /* fails if the column does not exist */
 		if (kdri_corpus_open(ctx, &out, &opened) != KDR_OK)
 			out.label_field = NULL;
 		kdri_corpus_close(ctx, opened);
@@ -164,7 +164,7 @@ done:
 	return st;
 }
 
-/* One path's data set, split where there is a column of tasks. Takes over *set. */
+/* One path's data set, split if it has a column of tasks. Takes over *set. */
 static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool prefixed, int64_t from,
                           tasks *to)
 {

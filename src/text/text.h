@@ -61,7 +61,7 @@ typedef struct kdri_terms {
 uint32_t kdri_term_hash(const char *text, size_t length);
 kdr_status kdri_terms_new(kdr_context *ctx, kdri_terms **out);
 void kdri_terms_free(kdr_context *ctx, kdri_terms *terms);
-/* -1: not there. */
+/* -1: not found. */
 int32_t kdri_terms_find(const kdri_terms *terms, const char *text, size_t length, uint32_t hash);
 kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *terms, const char *text, size_t length, uint32_t hash,
                           int32_t *id);
@@ -216,7 +216,7 @@ typedef struct kdri_chunk {
 	int64_t *pair_end;
 	int64_t pair_count, pair_room, pair_end_room;
 	int64_t token_count, not_utf8;
-	unsigned wants; /* what was too small */
+	unsigned wants; /* the buffer that was too small */
 	bool done;
 } kdri_chunk;
 

@@ -1,12 +1,13 @@
 /* Text to tokens. SPDX-License-Identifier: BSD-3-Clause
  *
  * A token is a run of Unicode letters (general categories L*) with the marks that follow them (M*), case
- * folded and put into composed form (NFC), so that one word has one spelling however it was typed:
+ * folded and put into composed form (NFC), so that a word has a single spelling however it was typed:
  * "STRASSE" and "Straße", final and other sigma, precomposed and combining accents. Invisible characters
  * inside a word (soft hyphen, joiners) are dropped; the zero-width space separates. Chinese, Japanese and Thai are written without
- * spaces: each pair of neighbouring characters of a run of theirs is a token ("東京都": 東京, 京都), unless KDR_TOKENS_RUNS takes the run
- * as one. Such pairs serve nearly as well as words for comparing documents [J.-Y. Nie, J. Gao, J. Zhang, M. Zhou, IRAL 2000].
- * Order of the steps: fold, length limits, stop words. Stems come later, when all words are known: forms.c. */
+ * spaces: each pair of neighbouring characters of a run is a token ("東京都": 東京, 京都), unless KDR_TOKENS_RUNS makes the
+ * entire run one token. Such pairs are nearly as good as words for comparing documents [J.-Y. Nie, J. Gao, J. Zhang,
+ * M. Zhou, IRAL 2000]. The order of the steps is: fold, length limits, stop words. Stemming follows when all words
+ * are known: forms.c. */
 #include "text/text.h"
 
 static bool is_ascii_letter(unsigned char c)
@@ -34,7 +35,7 @@ typedef struct run {
 	bool ascii, dense;
 } run;
 
-/* The next run at or after *p, which becomes its end. False at the end of the text. */
+/* The next run at or after *p, which is set to its end. Returns false at the end of the text. */
 static bool next_run(const char **p, const char *end, kdr_token_class class, run *out)
 {
 	const char *q = *p;
@@ -119,7 +120,7 @@ static const char *after_character(const char *p, const char *end)
 	return p;
 }
 
-/* Pairs of neighbouring characters; a run of one is a token itself if it may be so short. */
+/* Pairs of neighbouring characters; a run of one is a token itself if tokens may be that short. */
 static bool append_pairs(const kdr_text_options *o, const run *r, kdri_tokens *out)
 {
 	int32_t room[KDRI_RUN_MAX + 1];

@@ -30,14 +30,14 @@ size_t kdri_fold_run(bool lowercase, const char *text, size_t length, int32_t *r
 {
 	utf8proc_option_t how =
 	        UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_IGNORE | (lowercase ? UTF8PROC_CASEFOLD : 0);
-	/* Every character gives at least one, but for the ignored: a far longer run cannot fit. */
+	/* Every character gives at least one, except ignored ones: a much longer run cannot fit. */
 	if (length > 16 * KDRI_RUN_MAX)
 		return 0;
 	utf8proc_ssize_t n = utf8proc_decompose((const utf8proc_uint8_t *)text, (utf8proc_ssize_t)length, run,
 	                                        KDRI_RUN_MAX, how);
 	if (n <= 0 || n > KDRI_RUN_MAX)
 		return 0;
-	n = utf8proc_reencode(run, n, how); /* in place: needs room for one more */
+	n = utf8proc_reencode(run, n, how); /* in place: needs space for one more */
 	return n > 0 ? (size_t)n : 0;
 }
 

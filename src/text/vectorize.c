@@ -28,7 +28,7 @@ typedef struct job {
 	kdr_text_options options;
 	kdri_terms *stopwords, *terms;
 	const char *language;  /* detected; NULL: none */
-	kdri_terms *keys;      /* fixed columns: how they are looked up; NULL: as they are called */
+	kdri_terms *keys;      /* fixed columns: the lookup names; NULL: their names */
 	int32_t *column;       /* of each key */
 	kdri_stemmer *stemmer; /* fixed columns; NULL: none */
 	char *stem;
@@ -164,7 +164,7 @@ static void vectorize_estimate(job *j, double read)
 	j->estimated = true;
 }
 
-/* A batch is done, and so many bytes have been read in all: the second one tells. */
+/* A batch is complete, and `read` bytes have been read in total: the second batch gives the estimate. */
 static kdr_status vectorize_check_memory(kdr_context *ctx, job *j, double read)
 {
 	if (++j->batches != 2 || !j->sizes)
@@ -268,7 +268,7 @@ done:
 	return st;
 }
 
-/* The next document would need a chunk more than there are. */
+/* The next document would need one chunk more than available. */
 static bool is_full(const batch *b)
 {
 	return b->chunk_count == BATCH_CHUNKS &&
@@ -301,7 +301,7 @@ done:
 	return st;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- all steps ---------------------------------------------------------------------------------- */
 
 static void job_free(kdr_context *ctx, job *j)
 {
@@ -326,7 +326,7 @@ static void job_free(kdr_context *ctx, job *j)
 	kdri_free(ctx, j);
 }
 
-/* Columns that are fixed beforehand. A term stands for its stem; one of a file may also be a stem itself. */
+/* Columns that are fixed beforehand. A term represents its stem; a term from a file may also be a stem itself. */
 static kdr_status fix_columns(kdr_context *ctx, job *j)
 {
 	kdr_status st;
@@ -372,7 +372,7 @@ done:
 	return st;
 }
 
-/* --- what is chosen from the texts ---------------------------------------------------------------- */
+/* --- settings chosen from the texts ---------------------------------------------------------------- */
 
 /* Documents of each corpus that are inspected, and bytes of each. */
 enum { SAMPLE_DOCUMENTS = 200, SAMPLE_BYTES = 1 << 14 };
@@ -460,13 +460,13 @@ done:
 	return st;
 }
 
-/* Rare words tell little about other documents, but few documents have rare words only. */
+/* Rare words give little information about other documents, but few documents have only rare words. */
 static int64_t least_documents(int64_t documents)
 {
 	return documents < 20 ? 1 : documents < 1000 ? 2 : 3;
 }
 
-/* What was done, for people. */
+/* A summary for the user. */
 static void describe_texts(const job *j, char *out, size_t room)
 {
 	const kdr_text_options *o = &j->options;
@@ -492,7 +492,7 @@ static void describe_texts(const job *j, char *out, size_t room)
 		              (long long)j->stats.not_utf8, (long long)j->stats.documents);
 }
 
-/* How much there is to read, where all corpora tell. */
+/* The number of bytes to read, if known for all corpora. */
 static kdr_status measure_files(kdr_context *ctx, job *j, kdri_corpus *const *opened)
 {
 	kdr_status st = KDR_OK;

@@ -52,7 +52,7 @@ void kdri_terms_free(kdr_context *ctx, kdri_terms *t)
 	kdri_free(ctx, t);
 }
 
-/* The slot that holds the term, or the free one where it belongs. */
+/* The slot of the term, or the free slot for it. */
 static int64_t slot_of(const kdri_terms *t, const char *text, size_t length, uint32_t hash)
 {
 	int64_t mask = t->slot_count - 1, s = (int64_t)hash & mask;

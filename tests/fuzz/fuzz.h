@@ -23,7 +23,7 @@ static inline kdr_context *fuzz_context(void)
 	return ctx;
 }
 
-/* The bytes as an input; false where they are compressed and this build has no zlib, which must be said. */
+/* The bytes as an input; false if they are compressed and this build has no zlib, which must be reported. */
 static inline bool fuzz_open(kdr_context *ctx, const uint8_t *data, size_t size, kdri_input **in)
 {
 	kdr_status st = kdri_input_from_memory(ctx, data, size, "fuzz", in);

@@ -1,5 +1,5 @@
 /* Replays files through a fuzz target, without a fuzzer: seeds, and every crash ever found. Arguments are
- * files or folders; a folder that is not there counts as empty. SPDX-License-Identifier: BSD-3-Clause */
+ * files or folders; a missing folder counts as empty. SPDX-License-Identifier: BSD-3-Clause */
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -54,7 +54,7 @@ static int replay(const char *path)
 int main(int argc, char **argv)
 {
 	int total = 0;
-	/* Nothing, and something, even where there is no corpus. */
+	/* An empty and a non-empty input, even without a corpus. */
 	LLVMFuzzerTestOneInput((const uint8_t *)"", 0);
 	LLVMFuzzerTestOneInput((const uint8_t *)"{1,2}\n", 6);
 	for (int i = 1; i < argc; i++) {

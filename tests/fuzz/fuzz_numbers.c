@@ -1,4 +1,4 @@
-/* libFuzzer target: any bytes as a number: what strtod says, and printed so that it reads back.
+/* libFuzzer target: any bytes as a number: the same result as strtod, and a printed form that reads back.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/fuzz/fuzz.h"
 

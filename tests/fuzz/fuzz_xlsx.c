@@ -6,7 +6,7 @@
 
 enum { PARTS = 5 };
 
-/* What stands for a part that is empty. */
+/* Replaces an empty part. */
 static const char *const usual[PARTS] = {
 	"", "<sst/>", "<styleSheet/>", "<workbook><sheets><sheet name='S' r:id='r1'/></sheets></workbook>",
 	"<Relationships><Relationship Id='r1' Type='x/worksheet' Target='worksheets/sheet1.xml'/>"

@@ -5,7 +5,7 @@
  * FILE is one of the sound files made below. Damage number i of it depends on its name and i alone: bytes
  * changed, cleared, copied about or cut off. Each damaged file is read (a model is applied too) with little
  * patience. HDF5 crashes on some and runs in circles on others; this process must not: it gets a sound data
- * set or a status with a line that says why, and soon. A failure says which number to give as FIRST. */
+ * set or a status with a line that gives the reason, and soon. A failure prints the number to pass as FIRST. */
 #include "api/model.h"
 #include "io/hdf5/h5.h"
 #include "tests/fuzz/fuzz_h5.h"
@@ -260,7 +260,7 @@ static void damage(const char *name, uint64_t number, const fuzz_copy *from, uin
 	}
 }
 
-/* Reads one file; what came of it. */
+/* Reads one file; returns the result. */
 static kdr_status try_file(const struct sound *file, const char *path)
 {
 	static const kdr_read_options options = { .size = sizeof(kdr_read_options),

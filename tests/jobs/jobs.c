@@ -1,7 +1,8 @@
 /* The jobs through the library alone, as another program or a binding would do them. SPDX-License-Identifier: BSD-3-Clause
  *
  * tests/cli/test_jobs.py runs each command and this side by side. Usage: jobs COMMAND [name=value...] FILE...; files of a
- * transfer are named role:path. The result goes to out=FILE as JSON, labels of the last task to standard output. */
+ * transfer are named role:path. The result is written to out=FILE as JSON, labels of the last task to standard
+ * output. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

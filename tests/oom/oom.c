@@ -200,7 +200,7 @@ static long choose(const oom_scenario *s, bool **out)
 	return count.made;
 }
 
-/* Whether a scenario needs a part that this build was made without, such as HDF5: the library says so. */
+/* Whether a scenario needs a part that this build does not have, such as HDF5, as reported by the library. */
 static bool lacks_part(const oom_scenario *s)
 {
 	kdr_context *ctx = NULL;

@@ -41,7 +41,7 @@ static kdr_status fit_direct_transfer(kdr_context *ctx)
 	return st;
 }
 
-/* All classes at once; a row without a class is left out by a copy. */
+/* All classes at once; a row without a class is excluded by a copy. */
 static kdr_status fit_joint_logreg(kdr_context *ctx)
 {
 	static const char *const settings[][2] = { { "joint", "true" }, { NULL, NULL } };

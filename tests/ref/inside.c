@@ -1,4 +1,5 @@
-/* The library with some of its inner functions, for the scripts beside this file. SPDX-License-Identifier: BSD-3-Clause */
+/* The library with some of its inner functions, for the scripts in this folder. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #include "engine/metrics/metrics.h"
 
 KDR_API kdr_status kdr_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols, int64_t *to,

@@ -1,6 +1,7 @@
 /* The part of cmocka that the unit tests use, for machines without it. SPDX-License-Identifier: BSD-3-Clause
  *
- * A failed assertion ends its test, says where, and the program goes on with the next test. No leak checks. */
+ * A failed assertion ends its test and prints its position, and the program continues with the next test. No leak
+ * checks. */
 #ifndef KDRI_TESTS_CMOCKA_LITE_H
 #define KDRI_TESTS_CMOCKA_LITE_H
 

@@ -1,4 +1,4 @@
-/* Gzipped files for tests; where there is no zlib, a test that makes one is skipped. SPDX-License-Identifier: BSD-3-Clause */
+/* Gzipped files for tests; without zlib, a test that needs one is skipped. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_TESTS_GZIP_H
 #define KDRI_TESTS_GZIP_H
 

@@ -73,7 +73,7 @@ static inline double unit_at(const kdr_mat *m, int64_t i, int64_t j)
 	return 0;
 }
 
-/* Bit for bit, so that -0 and 0 or two NaNs are told apart too. */
+/* Bit for bit, so that -0 and 0 or two NaNs are distinguished too. */
 static inline void assert_same_bits(const double *a, const double *b, int64_t n)
 {
 	assert_memory_equal(a, b, (size_t)n * sizeof *a);

@@ -1,4 +1,4 @@
-/* An allocator that knows what is held, and was at most. */
+/* An allocator that tracks the current and the peak memory. */
 #ifndef TESTS_METER_H
 #define TESTS_METER_H
 

@@ -25,7 +25,7 @@ static inline kdr_data *dense_data(kdr_context *ctx, const char *name, int64_t r
 	return d;
 }
 
-/* The same as compressed rows, zeros left out. */
+/* The same as compressed rows, without zeros. */
 static inline kdr_data *sparse_copy(kdr_context *ctx, const kdr_data *d)
 {
 	int64_t rows = d->rows, cols = d->cols, n = 0;

@@ -171,7 +171,7 @@ static void *crew_run_one(void *user)
 	return NULL;
 }
 
-/* Runs `work` on so many ranks; `allocators`: one each, or NULL. */
+/* Runs `work` on the given number of ranks; `allocators`: one each, or NULL. */
 static inline void crew_run(int ranks, crew_work *work, void *user, const kdr_allocator *const *allocators)
 {
 	crew c = { .ranks = ranks };

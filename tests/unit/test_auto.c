@@ -159,7 +159,8 @@ static void thin_out(double *x, int64_t count)
 		x[i] = x[i] > 3 ? x[i] : 0;
 }
 
-/* The mean is taken away from the others and not from the first: it is looked at by itself, with company and without. */
+/* The mean is subtracted from the others and not from the first: that one is analysed separately, with and without
+ * the other tasks. */
 static void fit__moved__also_where_tasks_look_different(void **state)
 {
 	(void)state;

@@ -211,7 +211,7 @@ static void guard__one_sample_moved__is_found(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Noise is not told from noise but by chance, one time in 200; clusters are. */
+/* Noise is distinguished from noise only by chance, one time in 200; clusters are always distinguished. */
 static void beyond_noise__noise_and_clusters__are_told_apart(void **state)
 {
 	(void)state;
@@ -675,7 +675,7 @@ static void advice__related_and_strange_tasks__says_so(void **state)
 	kdr_context_free(ctx);
 }
 
-/* --- members beside each other ------------------------------------------------------------------------ */
+/* --- members in parallel ------------------------------------------------------------------------ */
 
 static double beside(int64_t tasks, double n, double words, double used, double k)
 {

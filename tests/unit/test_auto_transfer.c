@@ -302,7 +302,7 @@ static void auto_transfer__no_time_or_cancelled__keeps_the_first_member(void **s
 	kdr_context_free(s.ctx);
 }
 
-/* Each member by itself, and the model. */
+/* Each member alone, and the model. */
 static void auto_transfer__one_member__labels_alone(void **state)
 {
 	(void)state;
@@ -418,7 +418,7 @@ static void views__many_rows__are_joined_to_landmarks(void **state)
 			x[i * COLUMNS + j] = kdri_rng_normal(&rng) + 3 * (double)labels[i];
 	}
 	for (int trial = 0; trial < 3;
-	     trial++) { /* few rows; many of them the source's; and told otherwise */
+	     trial++) { /* few rows; many of them from the source; and set explicitly */
 		const kdr_task tasks[] = {
 			{ .name = "s",
 			  .role = KDR_ROLE_SOURCE,

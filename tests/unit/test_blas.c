@@ -140,7 +140,7 @@ static void products__with_vectors__any_distance_between_entries(void **state)
 	}
 }
 
-/* A lower triangle that is well away from singular; above its diagonal NaN, which nobody may read. */
+/* A lower triangle that is well away from singular; above its diagonal NaN, which must not be read. */
 static double *unit_triangle(kdri_rng *rng, int64_t n, int64_t ld)
 {
 	double *l = unit_random(rng, n * ld);

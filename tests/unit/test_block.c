@@ -285,7 +285,7 @@ static kdr_status work(kdr_context *ctx, int what, const kdri_block *a, const kd
 	}
 }
 
-/* Without it nobody could stop a method that does nothing but multiply for minutes. */
+/* Without it, a method that only multiplies for minutes could not be stopped. */
 static void long_work__a_caller_who_listens__asks_often_and_obeys(void **state)
 {
 	(void)state;
@@ -303,7 +303,7 @@ static void long_work__a_caller_who_listens__asks_often_and_obeys(void **state)
 			ctx->asked = -1e9;
 			assert_ok(ctx, work(ctx, what, &a, &c));
 			assert_true(l.asked >= (threads == 1 ? 6 : 1));
-			/* One who has to have the product goes on, and knows. */
+			/* A caller that needs the product continues, and is informed. */
 			l.asked = 0;
 			l.stop_at = 1;
 			assert_ok(ctx, work(ctx, what, &a, &c));

@@ -108,7 +108,7 @@ static void once__columns_that_differ__nothing_is_made(void **state)
 	kdr_context_free(ctx);
 }
 
-/* What the result says of the work, in GFlop. */
+/* The work reported in the result, in GFlop. */
 static double work_of(const kdr_result *result)
 {
 	double number = 0;

@@ -374,7 +374,7 @@ static void fit__any_start__counterparts_have_one_number(void **state)
 			int64_t n;
 			const int64_t *labels = kdr_result_labels(r, t, &n);
 			for (int64_t i = 0; i < n;
-			     i++) /* a task by itself: classes in the order they are seen */
+			     i++) /* a single task: classes in the order they are seen */
 				right += labels[i] == (follow ? i + t : i) % K;
 			total += n;
 		}

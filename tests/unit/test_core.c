@@ -57,7 +57,7 @@ static void threads__child_of_a_process_that_had_some__works_alone_and_ends(void
 	fflush(NULL);
 	pid_t child = fork();
 	if (child == 0) {
-		alarm(60); /* where it waits for threads that are not there */
+		alarm(60); /* in case it waits for threads that do not exist */
 		_exit(fit_in_threads(4) == 1 ? 0 : 3);
 	}
 	assert_true(child > 0);

@@ -101,7 +101,7 @@ static void inverse__large_and_badly_scaled__times_the_matrix_is_one(void **stat
 	tools t;
 	(void)state;
 	open_tools(&t);
-	/* An accelerator goes by halves from some size on. */
+	/* An accelerator uses recursive halving from some size on. */
 	int64_t n = fake_real() && !getenv("KINDRED_TEST_SMALL") ? 3300 : 150;
 	double *a = numbers(&t, n * n), *scale = zeros(n), *none = zeros(n), one = 0;
 	for (int64_t i = 0; i < n; i++)

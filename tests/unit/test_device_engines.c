@@ -12,7 +12,7 @@ typedef struct points {
 	bool sparse;
 } points;
 
-/* The same numbers as sparse rows; entries of no more than a half are left out, unless they would be too few. */
+/* The same numbers as sparse rows; entries of at most a half are omitted, unless too few would remain. */
 typedef struct rows_of_text {
 	int64_t *rowptr;
 	int32_t *col;
@@ -186,7 +186,7 @@ static void kmeans__sparse_and_few_distinct__same_bits_as_the_processor(void **s
 	free(p.x);
 }
 
-/* So many features that what goes to and fro is pinned: fake_close sees that it is let go. */
+/* Enough features that the transferred memory is pinned: fake_close checks that it is released. */
 static void kmeans__sparse_and_wide__same_bits_as_the_processor(void **state)
 {
 	enum { ROWS = 90, COLS = 70000, CLUSTERS = 9, EACH = 20 };
@@ -385,7 +385,7 @@ static asked texts(int64_t n, int64_t d, double share)
 static void neighbours__sparse__same_as_the_processor(void **state)
 {
 	(void)state;
-	/* By lists, of more rows than are looked at at a time; and spread out. */
+	/* By lists, with more rows than are processed at a time; and as dense rows. */
 	for (int full = 0; full < 2; full++) {
 		asked a = full ? texts(400, 40, 0.5) : texts(2300, 500, 0.03);
 		compare_neighbours(&a, 0);

@@ -259,7 +259,7 @@ static void order_and_sums__all_and_changed__as_loops(void **state)
 	double unit[D], ratio = kdri_exact_ratio(N);
 	for (int64_t f = 0; f < D; f++)
 		unit[f] = kdri_exact_big(100, N);
-	for (int64_t i = 0; i < K * 2 * D; i++) { /* what is added to are such sums, too */
+	for (int64_t i = 0; i < K * 2 * D; i++) { /* the initial values are sums of this kind, too */
 		double big = unit[i % D], small = big * ratio, v = x[i], high = (v + big) - big;
 		sums[i] = i / D % 2 ? ((v - high) + small) - small : high;
 	}

@@ -1,4 +1,5 @@
-/* Layouts: what must hold for any data, and that they show what is there. SPDX-License-Identifier: BSD-3-Clause */
+/* Layouts: properties that must hold for any data, and whether they show the structure. SPDX-License-Identifier:
+ * BSD-3-Clause */
 #include "jobs/job.h"
 #include "tests/unit/unit.h"
 

@@ -82,7 +82,7 @@ static void forest__one_tree__splits_as_by_hand(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context();
-	/* Class 1 from 3 on in the second column; the first says nothing; the third has one value. */
+	/* Class 1 from 3 on in the second column; the first is uninformative; the third has one value. */
 	const double x[] = { 5, 1, 7, 4, 2, 7, 5, 3, 7, 4, 4, 7, 5, 2, 7, 4, 3, 7, 5, 4, 7, 4, 1, 7 };
 	const int64_t label[] = { 0, 0, 1, 1, 0, 1, 1, 0 };
 	const kdr_mat m = kdr_mat_from_dense(x, 8, 3);

@@ -187,7 +187,7 @@ static void split__by_names__rows_with_all_they_have(void **state)
 	assert_true(sets[0]->dense[5] == 11);
 	assert_int_equal(sets[0]->labels[1], -1);
 	assert_int_equal(sets[1]->origin[2], 4);
-	/* Classes of the whole file, or of the rows alone. */
+	/* Classes of the entire file, or only of the rows. */
 	put("whole.labels", "p\nq\np\nq\np\nq\n");
 	put("part.labels", "p\nq\np\n");
 	assert_ok(ctx, kdr_data_read_labels(ctx, sets[0], bytes_path("whole.labels")));
@@ -268,7 +268,7 @@ static kdr_status give_back(kdr_context *ctx, const char *path)
 		st = kdr_cluster(ctx, sets, count, &o, &result);
 	if (st == KDR_OK)
 		st = kdr_write_h5ad(ctx, out, path, NULL, sets, count, result, points, true);
-	/* And again, as a copy of what is AnnData already. */
+	/* And again, as a copy of an AnnData file. */
 	kdr_data_free(d);
 	d = NULL;
 	if (st == KDR_OK)

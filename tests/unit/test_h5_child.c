@@ -217,7 +217,7 @@ static void child__allocates_too_much__out_of_memory(void **state)
 	kdr_context_free(ctx);
 }
 
-/* --- what a child leaves behind ------------------------------------------------------------------------- */
+/* --- leftovers of a child process ------------------------------------------------------------------------- */
 
 typedef struct left {
 	double *large, *small, *outside;

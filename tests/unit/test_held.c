@@ -1,4 +1,4 @@
-/* Products of matrices that a device holds, and what is made of them. SPDX-License-Identifier: BSD-3-Clause */
+/* Products of matrices that a device holds, and methods that use them. SPDX-License-Identifier: BSD-3-Clause */
 #include "matrix/device_held.h"
 
 #include "matrix/range.h"
@@ -65,7 +65,7 @@ static void held__dense_and_sparse__products_of_the_device(void **state)
 		assert_ok(f->ctx, kdri_hold(f->ctx, x, true, 4, 1e6, &held));
 		assert_non_null(held);
 		size_t sent = f->limits.put_bytes;
-		for (int64_t k = 1; k <= MOST; k += 3) /* more than was said: room grows */
+		for (int64_t k = 1; k <= MOST; k += 3) /* more than announced: the buffer grows */
 			for (int turned = 0; turned < 2; turned++) {
 				int64_t calls = f->limits.calls;
 				compare_product(f, x, turned, k);
@@ -110,7 +110,8 @@ static void held__several__each_its_own(void **state)
 	case_close(&c);
 }
 
-/* What does not fit comes in tiles, all but the first for every product; never more is there than there is room. */
+/* Matrices that do not fit are sent in tiles, all but the first for every product; the device never has more than its
+ * memory. */
 static void held__little_room__rows_come_in_tiles(void **state)
 {
 	(void)state;
@@ -240,7 +241,7 @@ static void held__device_fails_with_auto__processor_goes_on(void **state)
 	}
 }
 
-/* --- methods that multiply what is held --------------------------------------------------------------------- */
+/* --- methods that multiply held matrices --------------------------------------------------------------------- */
 
 typedef struct method_case {
 	const char *method;

@@ -1,4 +1,4 @@
-/* Jobs: what is chosen, what a result keeps, and the words it has; rows and classes of data sets. */
+/* Jobs: automatic choices, the contents of a result, and its texts; rows and classes of data sets. */
 #include "api/result.h"
 #include "prepare/prep.h"
 #include "tests/unit/bytes.h"
@@ -35,7 +35,7 @@ static void cluster__two_groups__profiles_are_exact(void **state)
 	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
 	const kdri_cluster_profile p = r->tasks[0].profiles[0];
 	assert_int_equal(p.size, 4);
-	assert_int_equal(p.nfeatures, 1); /* parity is the same in both, the constant says nothing */
+	assert_int_equal(p.nfeatures, 1); /* parity is the same in both, the constant is uninformative */
 	assert_string_equal(r->tasks[0].features[p.features[0].column], "level");
 	assert_float_equal(p.features[0].mean_inside, 10, 1e-12);
 	assert_float_equal(p.features[0].mean_outside, 2, 1e-12);

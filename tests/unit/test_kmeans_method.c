@@ -52,7 +52,7 @@ static void fit__two_tasks__trace_is_their_sum(void **state)
 	assert_int_equal(n, kdr_result_iterations(both));
 	assert_near(trace[n - 1], field(both, "inertia.a") + field(both, "inertia.b"), 1e-9);
 	assert_true(field(both, "objective_start") >= trace[0]);
-	/* A task's answer does not depend on the tasks beside it. */
+	/* A task's result does not depend on the other tasks. */
 	assert_memory_equal(kdr_result_labels(both, 0, &n), kdr_result_labels(alone, 0, &m),
 	                    N * sizeof(int64_t));
 	kdr_array c = kdr_result_array(both, "centres", 1);

@@ -1,4 +1,4 @@
-/* Graphs of samples and landmarks: against what they stand for, written out, and with the rows on several ranks.
+/* Graphs of samples and landmarks: compared with explicit matrices, and with the rows on several ranks.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "api/result.h"
 #include "tests/unit/unit.h"
@@ -264,7 +264,7 @@ static void spectral__separate_parts__are_the_clusters(void **state)
 	kdr_context_free(ctx);
 }
 
-/* W less its diagonal, against W written out; the last row shares its landmark with nobody. */
+/* W minus its diagonal, compared with an explicit W; the last row does not share its landmark. */
 static void walk__graph_written_out__same_products_for_all_threads(void **state)
 {
 	(void)state;
@@ -304,7 +304,7 @@ static void walk__graph_written_out__same_products_for_all_threads(void **state)
 					                   : 0;
 			assert_near(y[0][i * WIDTH + j], sum, 1e-12);
 		}
-	assert_true(y[0][(ROWS - 1) * WIDTH] == 0); /* not rounding: nobody is near */
+	assert_true(y[0][(ROWS - 1) * WIDTH] == 0); /* exactly 0: no sample is near */
 	kdri_landmarks_walk_free(ctx, &w);
 	kdr_context_free(ctx);
 }
@@ -417,7 +417,7 @@ static void spectral__rows_on_ranks__same_bits(void **state)
 	free(many);
 }
 
-/* Every row has column 0, so that all pairs are 6e10 products; two clusters by the column beside it. */
+/* Every row has column 0, so that all pairs are 6e10 products; two clusters by the next column. */
 static void ncut__too_many_pairs__are_joined_to_landmarks(void **state)
 {
 	(void)state;

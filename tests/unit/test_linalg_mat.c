@@ -154,7 +154,7 @@ static void check_product(kdr_context *ctx, kdri_rng *rng, const unit_pair *p, b
 		for (int threads = 1; threads <= 3; threads++) {
 			double *to = threads == 1 ? y : again;
 			for (int64_t i = 0; i < out * ldy; i++)
-				to[i] = 77; /* the gap behind each row must stay */
+				to[i] = 77; /* the gap after each row must not change */
 			kdr_context_set_threads(ctx, threads);
 			assert_ok(ctx, (trans ? kdri_mat_tmul : kdri_mat_mul)(ctx, both[kind], b, k, ldb, to,
 			                                                      ldy));

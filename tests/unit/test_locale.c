@@ -16,7 +16,7 @@ static void enter(void)
 	snprintf(command, sizeof command,
 	         "mkdir -p '%s' && localedef -i de_DE -f UTF-8 '%s/de_DE.UTF-8' >/dev/null 2>&1", folder,
 	         folder);
-	/* It warns, and says so in its status: the locale is there or not. */
+	/* It prints a warning and returns a status: the locale may be missing. */
 	if (!made && system(command) < 0)
 		skip();
 	made = true;

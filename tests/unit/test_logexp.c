@@ -39,7 +39,7 @@ static void ln__any_positive_number__within_two_units(void **state)
 	for (int round = 0; round < 4; round++) {
 		for (int i = 0; i < N; i++) {
 			double u = kdri_rng_uniform(&rng);
-			/* Everywhere; around 1; just beside 1; subnormal. */
+			/* Everywhere; around 1; next to 1; subnormal. */
 			x[i] = round == 0   ? exp(1400 * u - 700)
 			       : round == 1 ? 0.5 + u
 			       : round == 2 ? 1 + (u - 0.5) * 1e-6

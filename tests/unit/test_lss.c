@@ -235,7 +235,7 @@ static void lssmtc__lambda_one__tasks_are_independent(void **state)
 	assert_same_numbers(array(a, "P", 0), array(b, "P", 0), p.n[0] * 3, 1e-9, "P of the common task");
 	kdr_result_free(a);
 	kdr_result_free(b);
-	/* With less than 1 the other task does matter: else the test above says nothing. */
+	/* With less than 1 the other task does matter: otherwise the test above would be meaningless. */
 	a = fit(ctx, "lssmtc", &p, "lambda=0.2 tol=0");
 	b = fit(ctx, "lssmtc", &q, "lambda=0.2 tol=0");
 	double gap = 0;

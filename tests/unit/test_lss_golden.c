@@ -61,7 +61,7 @@ static void sample_free(sample *s)
 	free(s->fixed);
 }
 
-/* Columns from first on of the trace, until the run ended: with tol = 0 it ends where J stands still. */
+/* Columns from first on of the trace, until the run ended: with tol = 0 it ends when J no longer changes. */
 static void check_trace(const char *name, const kdri_lss *run, const kdri_json_value *g)
 {
 	double *want = golden_numbers(kdri_json_get(g, "trace"), NULL);
@@ -120,7 +120,7 @@ static void lss__golden_cases__same_numbers(void **state)
 	kdr_context_free(ctx);
 }
 
-/* F = (1,-1), x = 0: P goes back and forth in the printed form; the root reaches J = 0 in one step. */
+/* F = (1,-1), x = 0: P oscillates in the printed form; the root reaches J = 0 in one step. */
 static void p_step__printed_form__goes_back_and_forth(void **state)
 {
 	(void)state;

@@ -66,7 +66,7 @@ static void range__more_than_3000__leading_directions(void **state)
 		assert_true(range.capped && range.by_rows == wide);
 		assert_int_equal(range.rank, 256);
 		assert_true(range.energy > 0.5 && range.energy < 1);
-		/* The subjects stand far above the rest: theirs are exact. */
+		/* The values of the subjects are far above the rest: these are exact. */
 		double s[GROUPS];
 		const kdri_op op = { x.d, x.d, square, NULL, &m };
 		double *v = malloc((size_t)(x.d * GROUPS) * sizeof *v);
@@ -156,7 +156,7 @@ static void lssmtc__more_than_3000__cut_and_said(void **state)
 		int64_t n;
 		field(r, "w_step", &how);
 		double energy = field(r, "energy", &unused), rank = field(r, "rank", &unused);
-		/* All of it cannot be had, and a warning says so; half of it can. */
+		/* The full energy is not available, with a warning; half of it is. */
 		assert_string_equal(how, e == 0 ? "cut" : "factored");
 		assert_int_equal(kdr_result_warning_count(r), e == 0);
 		if (e == 0)

@@ -268,7 +268,7 @@ static void check_step(kdr_context *ctx, kdri_rng *rng, int64_t n, int64_t d, in
 	assert_ok(ctx, kdri_mat_tmul(ctx, kdri_subspace_data(&s), p, c, c, zc, c));
 	assert_ok(ctx, kdri_subspace_solve(ctx, &s, zc, wc));
 	assert_ok(ctx, kdri_subspace_features(ctx, &s, wc, w));
-	/* All eigenvectors; d <= n and full rank, or the shift puts what is outside the range last. */
+	/* All eigenvectors; d <= n and full rank, or the shift moves eigenvectors outside the range to the end. */
 	assert_ok(ctx, kdri_gemm(ctx, true, false, d, d, n, 1 - eps, x, d, x, d, 0, a, d));
 	assert_ok(ctx, kdri_gemm(ctx, false, true, d, d, c, -1, z, c, z, c, 1, a, d));
 	double scale = 0, got = 0, want = 0;

@@ -227,7 +227,7 @@ static void relations__every_pair__have_their_marginals(void **state)
 /* --- lambda = 0 ------------------------------------------------------------------------------------------
  */
 
-/* A sweep is left between two pairs of tasks; what is reported of the pairs is complete. */
+/* A sweep is stopped between two pairs of tasks; the report on the pairs is complete. */
 static void sweeps__no_time__are_left_early_with_all_relations(void **state)
 {
 	(void)state;

@@ -193,7 +193,7 @@ static void mixture__assign__same_as_the_fit(void **state)
 		part.x += first * NUMBERS;
 		part.code += first * CATEGORIES;
 		assert_ok(ctx, kdri_mixture_assign(ctx, &part, &fitted, t, again + first, s + first * k));
-		/* One row alone is labelled as beside others. */
+		/* A single row gets the same label as together with others. */
 		part.n = 1;
 		int64_t one;
 		assert_ok(ctx, kdri_mixture_assign(ctx, &part, &fitted, t, &one, NULL));

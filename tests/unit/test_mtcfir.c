@@ -455,7 +455,7 @@ static void fit__permuted_samples_tasks_and_features__permuted_answer(void **sta
 	kdr_context_free(ctx);
 }
 
-/* As a member of an ensemble: the same labels, and nothing beside them that takes room or time. */
+/* As a member of an ensemble: the same labels, and no other results that take memory or time. */
 static void fit__nothing_kept__same_labels(void **state)
 {
 	(void)state;

@@ -144,7 +144,7 @@ static void msda__golden_cases__layers_agree(void **state)
 	for_each_case(check_layers);
 }
 
-/* Rows beside the training rows go through the same maps, on the processor: unit vectors and zero show W and b. */
+/* Rows other than the training rows pass through the same maps, on the CPU: unit vectors and zero show W and b. */
 static kdr_status compare_weights(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
                                   const kdri_panels *h)
 {
@@ -321,7 +321,7 @@ static void check_task(kdr_context *ctx, const golden_case *c, const kdri_pool *
 		compare_snmf(ctx, c, t, &matrix);
 		return;
 	}
-	/* Whole, and a row at a time. */
+	/* All rows at once, and one row at a time. */
 	for (int64_t most = 1; most <= 1 << 20; most <<= 20) {
 		kdri_consistent m;
 		assert_ok(ctx, kdri_consistent_new(ctx, pool, t, strcmp(c->variant, "nR") == 0 ? ones : alpha,

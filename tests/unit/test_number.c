@@ -31,7 +31,7 @@ typedef struct made {
 	kdr_result *result;
 } made;
 
-/* A result with the given labels, -1 behind the last. */
+/* A result with the given labels, terminated by -1. */
 static void make(made *m, const kdr_algo *algo, int64_t count, int64_t (*labels)[ROWS], const int64_t *k)
 {
 	*m = (made){ .ctx = unit_context() };

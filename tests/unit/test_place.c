@@ -80,7 +80,7 @@ static void place__parts_without_rows__columns_of_the_others(void **state)
 		assert_string_equal(p.feature[r], "colour=blue");
 	}
 	assert_int_equal(p.first[1], 0);
-	/* The rows of the second come behind those of the first. */
+	/* The rows of the second follow those of the first. */
 	p = (parts){ .text = { table, title, table },
 		     .reading = { .size = sizeof(kdr_read_options), .may_be_empty = true } };
 	place_all(&p, NULL);

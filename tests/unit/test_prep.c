@@ -294,7 +294,7 @@ static void arguments__silly__refused(void **state)
 	kdr_context_free(ctx);
 }
 
-/* An allocator that fails the n-th request and counts what is out. */
+/* An allocator that fails the n-th request and counts live allocations. */
 typedef struct stingy {
 	int64_t left, out;
 } stingy;

@@ -1,4 +1,4 @@
-/* Alignment of features: orders, storage, and what is told about a mismatch. */
+/* Alignment of features: orders, storage, and messages about a mismatch. */
 #include "tests/unit/prep_data.h"
 
 typedef struct pair {

@@ -34,7 +34,7 @@ typedef struct fixture {
 	const trial *how;
 	const int *cut;
 	int patience[MOST_RANKS]; /* events after which a rank wants to stop; 0: never */
-	/* what came out, of all rows */
+	/* results for all rows */
 	int64_t labels[TASKS][N];
 	double objective;
 	kdr_status st[MOST_RANKS];
@@ -621,7 +621,7 @@ static void gather__labels__whole_on_the_first_rank(void **state)
 		crew_run(cuts[c][0], gather_labels, f, NULL);
 		for (int r = 0; r < cuts[c][0]; r++)
 			assert_int_equal(f->st[r], KDR_OK);
-		/* Rank 0's own rows were overwritten by the whole list where that is longer: compare the others. */
+		/* Rank 0's own rows were overwritten by the full list if that is longer: compare the others. */
 		int64_t own = cut_at(f, 1);
 		assert_memory_equal(f->labels[1] + own, f->labels[0] + own,
 		                    (size_t)(N - own) * sizeof(int64_t));

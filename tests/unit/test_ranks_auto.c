@@ -240,7 +240,7 @@ typedef struct fitted {
 	const trial *how;
 	int patience[MOST_RANKS]; /* events after which a rank wants to stop; 0: never */
 	double limit[MOST_RANKS]; /* seconds; 0: none */
-	/* what came out, of all rows */
+	/* results for all rows */
 	kdr_status st[MOST_RANKS];
 	kdr_stop stop[MOST_RANKS];
 	char error[MOST_RANKS][512];
@@ -259,7 +259,7 @@ static int lose_patience(void *user, const kdr_event *event)
 	return *left > 0 && --*left == 0;
 }
 
-/* What auto says besides labels. */
+/* The results of auto besides labels. */
 static void keep_answers(fitted *f, int rank, const kdr_result *r)
 {
 	for (int t = 0; t < TASKS; t++) {
@@ -436,7 +436,7 @@ static void auto__rows_on_ranks__that_of_one_process(void **state)
 	}
 }
 
-/* Whatever a rank is at when it is asked to stop, or its clock says so: all stop with an answer. */
+/* Whatever a rank is doing when it is asked to stop, or its time is over: all ranks stop with a result. */
 static void auto__one_rank_wants_to_stop__all_do(void **state)
 {
 	(void)state;

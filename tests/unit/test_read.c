@@ -536,7 +536,7 @@ static void read__parts_of_hdf5__are_the_whole(void **state)
 	kdr_context_free(ctx);
 	same_in_parts("dense.h5", &plain);
 	same_in_parts("sparse.h5", &plain);
-	put("q.ids", "a\nb\nc\nd\ne\nf\n"); /* names beside the file are of all its rows */
+	put("q.ids", "a\nb\nc\nd\ne\nf\n"); /* a file of names has those of all rows */
 	same_in_parts("q.mtx", &plain);
 }
 
@@ -555,7 +555,7 @@ static void read__parts_that_need_all_rows__are_refused(void **state)
 	             "column 2 (day) has dates");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("r.csv"), &label, &d), KDR_ERR_UNSUPPORTED,
 	             "label and task columns");
-	/* What is wrong anywhere is said by every part. */
+	/* An error anywhere is reported for every part. */
 	put("s.csv", "1,2\n3,4\n5,6\n7\n");
 	assert_fails(ctx, kdr_read(ctx, bytes_path("s.csv"), &plain, &d), KDR_ERR_FORMAT, "line 4");
 	kdr_context_free(ctx);

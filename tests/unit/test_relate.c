@@ -155,7 +155,7 @@ static void relate__alike_and_apart__ends_of_the_scale(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Above most_rows the Gaussian discrepancy is that of a choice, the same each time and near the whole. */
+/* Above most_rows the Gaussian discrepancy is that of a subset, the same each time and close to that of all rows. */
 static void relate__many_rows__a_fixed_choice_is_near_the_whole(void **state)
 {
 	(void)state;

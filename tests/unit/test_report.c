@@ -1,4 +1,4 @@
-/* The report: every section there, every name escaped, every bad file refused with nothing left behind. */
+/* The report: every section is present, every name is escaped, every bad file is refused without leaving a file. */
 #include "core/json_read.h"
 #include "tests/unit/unit.h"
 
@@ -7,7 +7,7 @@
 
 #include "jobs/report/report.h"
 
-/* A result with every field of the contract, and a hostile name in each place a name can stand. */
+/* A result with every field of the contract, and a hostile name in each place where a name can occur. */
 #define EVIL "<script>alert('x')</script>\\\"&"
 static const char full[] =
         "{\"kindred\":\"0.1.0\",\"command\":\"cluster\",\"method\":\"kmeans\",\"options\":{\"max_iter\":100,\"tol\":1e-06,\"" EVIL
@@ -39,7 +39,7 @@ static kdr_status render(kdr_context *ctx, const char *json, char **html)
 	return st;
 }
 
-/* Every tag is closed by its own name, attributes are quoted, and no '<' stands outside a tag. */
+/* Every tag is closed by its own name, attributes are quoted, and no '<' occurs outside a tag. */
 static void check_well_formed(const char *html)
 {
 	static const char *const empty[] = { "meta", "br", "rect", "line", "circle", "polyline" };
@@ -156,7 +156,7 @@ static void render__hostile_names__are_escaped_everywhere(void **state)
 	kdr_context_free(ctx);
 }
 
-/* What a result says of itself never takes the place of what the registry says. */
+/* Texts in a result never replace those of the registry. */
 static void render__own_about__is_ignored(void **state)
 {
 	(void)state;
@@ -337,7 +337,7 @@ static void render__long_trace_and_many_clusters__stay_small(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Labels, coordinates, confidence and ids of so many samples: the sizes that are promised. */
+/* Labels, coordinates, confidence and ids of many samples: checks the promised sizes. */
 static void check_size(int64_t n, size_t most)
 {
 	kdr_context *ctx = unit_context();

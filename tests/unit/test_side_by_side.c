@@ -64,7 +64,7 @@ static int stop_at_once(void *user, const kdr_event *event)
 	return event->kind == KDR_EVENT_ITERATION && atomic_fetch_add(events, 1) >= 0;
 }
 
-/* Ends only when its context says so. */
+/* Ends only when its context requests it. */
 static kdr_status run_until_stopped(kdr_context *ctx, void *user, int64_t job, int worker)
 {
 	(void)user, (void)worker;

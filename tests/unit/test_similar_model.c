@@ -105,7 +105,7 @@ static void layers__kept_and_used_again__same_as_learnt_again(void **state)
 						assert_near(h, first.h[l * first.size + i],
 						            floats ? 2e-4 : 1e-11);
 				}
-			/* What is kept is what is used: another bias, other features. */
+			/* The stored values are used: another bias, other features. */
 			kept.bias[0] += 1;
 			outputs other = run(ctx, mat_of(m, 0, sparse), rows, train, o);
 			assert_true(fabs(other.h[other.size] - again.h[again.size]) > 1e-3);
@@ -330,7 +330,7 @@ static void model__neighbours_of_each_task__come_back(void **state)
 	kdr_context_free(ctx);
 }
 
-/* A model in which one array is replaced by another of `value`, and what is said about that. */
+/* A model in which one array is replaced by another of `value`, and the resulting error. */
 typedef struct change {
 	const char *method, *settings, *array;
 	int ndim;

@@ -182,7 +182,8 @@ static void fit__cosines_not_formed__objective_is_that_of_the_matrix(void **stat
 	kdr_context_free(ctx);
 }
 
-/* Single products: the same iterations, J to what the header says of it, and no step taken for a rise. */
+/* Single products: the same iterations, J with the accuracy stated in the header, and no step treated as an
+ * increase. */
 static void fit__single_products__as_double_ones_to_their_rounding(void **state)
 {
 	(void)state;
@@ -215,7 +216,7 @@ static void fit__single_products__as_double_ones_to_their_rounding(void **state)
 	kdr_context_free(ctx);
 }
 
-/* A model of labels alone says that it cannot label new samples. */
+/* A model with only labels reports that it cannot label new samples. */
 static void fit__keep_false__no_samples_in_the_result(void **state)
 {
 	(void)state;
@@ -269,7 +270,7 @@ static void gram__out_of_time__given_up_where_that_is_allowed(void **state)
 	kdr_context_free(ctx);
 }
 
-/* A run that has no similarities keeps what it started from and says so; the model labels new samples. */
+/* A run without similarities keeps its initial labels with a warning; the model labels new samples. */
 static void fit__out_of_time__labels_given_or_of_kmeans(void **state)
 {
 	(void)state;

@@ -163,7 +163,7 @@ static void spool__array_that_grows_from_nothing__becomes_a_file(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Copies of what is on disk are on disk; those of what is in memory are not. */
+/* Copies of data on disk are on disk; copies of data in memory are not. */
 static void spool__rows_below_others__lie_where_they_lie(void **state)
 {
 	(void)state;

@@ -1,4 +1,4 @@
-/* HTML, mail headers and encodings: what is left of a document. */
+/* HTML, mail headers and encodings: the remaining text of a document. */
 #include "tests/unit/unit.h"
 #include "text/text.h"
 

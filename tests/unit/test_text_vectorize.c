@@ -64,7 +64,7 @@ static kdr_text_options defaults(void)
 	return o;
 }
 
-/* "id[class]:feature*count,..." a row, and ";" after each: the whole data set as text. */
+/* The entire data set as text: "id[class]:feature*count,..." for each row, followed by ";". */
 static const char *show(const kdr_data *d)
 {
 	static char out[4096];
@@ -375,7 +375,7 @@ static void stems__named__by_stem_or_by_most_frequent_word(void **state)
 	o.detect = true;
 	o.stemmer = "english";
 	expect(ctx, what, o, "1:dog*1,running*2;2:dog*2,running*1;");
-	/* A fixed column is a word that stands for its stem, or in a file the stem itself. */
+	/* A fixed column is a word that represents its stem, or in a file the stem itself. */
 	static const char *const terms[] = { "runs", "cat", "dogs" };
 	o = defaults();
 	o.stemmer = "english";

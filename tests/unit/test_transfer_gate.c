@@ -86,7 +86,7 @@ static void gate__members_with_half_the_best_lead__vote(void **state)
 	assert_int_equal(excluded[4], KDRI_TRANSFER_VOTES); /* it did not run */
 	kdri_transfer_gate_exclude(level, none, 5, 0.6, excluded);
 	for (int m = 0; m < 5; m++)
-		assert_int_equal(excluded[m], KDRI_TRANSFER_VOTES); /* nobody has learnt much */
+		assert_int_equal(excluded[m], KDRI_TRANSFER_VOTES); /* no member has learnt much */
 }
 
 static void gate__members_that_must_lead__vote_only_then(void **state)

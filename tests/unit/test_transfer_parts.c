@@ -62,7 +62,7 @@ static void solve(int64_t n, int64_t k, double *a, double *b)
 			b[i * k + j] /= a[i * n + i];
 }
 
-/* A ring: every row is near the two beside it. */
+/* A ring: every row is near its two neighbours. */
 static double ring(int64_t i, int64_t j)
 {
 	return (i + 1) % N == j ? 0.5 + 0.01 * (double)i : (j + 1) % N == i ? 0.5 + 0.01 * (double)j : 0;
@@ -164,7 +164,7 @@ static void aligned_ridge__small_sets__equals_the_equations(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Copies of one graph beside each other. */
+/* Disjoint copies of one graph. */
 static kdr_status apply_copies(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                                double *y, int64_t ldy)
 {

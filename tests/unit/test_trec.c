@@ -377,7 +377,7 @@ static void rule__one_kind_of_pair__always_that(void **state)
 	kdr_context_free(ctx);
 }
 
-/* Rows are classes here, so that a pair can be told from its meta-features. */
+/* Rows are classes here, so that a pair can be identified from its meta-features. */
 static void pairs__above_the_cap__spread_and_different(void **state)
 {
 	(void)state;

@@ -100,7 +100,7 @@ static void step_plain(const setting *t, double *f, int64_t j, const double *num
 	f[j] = bottom > least ? f[j] * (top / bottom) : f[j];
 }
 
-/* All three passes, a row after another. */
+/* All three passes, one row after another. */
 static void run_plain(const setting *t, plain *p)
 {
 	const kdri_tri_pass *a = &t->pass;

@@ -205,7 +205,7 @@ static void ttl__several_starts_and_given_labels__keep_the_best(void **state)
 	assert_int_equal(kdr_result_iterations(r), 0);
 	assert_true(kdr_result_complete(r));
 	kdr_result_free(r);
-	/* So many sweeps are what is wanted, unless somebody asks for a tolerance. */
+	/* Exactly this number of sweeps is done, unless a tolerance is set. */
 	r = fit(ctx, "ttl", tasks, 3, "max_iter", "2");
 	assert_int_equal(kdr_result_stop(r), KDR_STOP_MAX_ITER);
 	assert_true(kdr_result_complete(r));

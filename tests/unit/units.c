@@ -1,7 +1,7 @@
 /* All unit tests as one program, run in parts: `units PART PARTS`. SPDX-License-Identifier: BSD-3-Clause
  *
  * For the address sanitizer, which looks for leaks at the end of each process and may take seconds for that. list.h is
- * written by CMake, a line a test; each of their main() has the name of its file. */
+ * written by CMake, one line per test; each of their main() has the name of its file. */
 #include <stdio.h>
 #include <stdlib.h>
 

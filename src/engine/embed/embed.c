@@ -16,7 +16,7 @@ typedef struct plane {
 	int64_t width;
 	kdri_own *graphs, anchors;
 	kdr_csr *csr;
-	double *y; /* two a row */
+	double *y; /* two per row */
 } plane;
 
 static void plane_free(kdr_context *ctx, plane *p)
@@ -31,8 +31,8 @@ static void plane_free(kdr_context *ctx, plane *p)
 	kdri_views_free(ctx, &p->views);
 }
 
-/* The first two directions, or as many as there are; the largest number of each is positive, else its sign would be
- * chance. */
+/* The first two directions, or fewer if there are not as many. The largest entry of each is made positive because its
+ * sign is arbitrary otherwise. */
 static kdr_status embed_start(kdr_context *ctx, plane *p)
 {
 	kdr_status st;
@@ -119,7 +119,7 @@ static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t cou
 		tasks[t].x = x[t];
 		fewest = KDRI_MIN(fewest, kdr_mat_rows(&x[t]));
 	}
-	/* Where everyone is everyone's neighbour there is nothing to see. */
+	/* If all samples are neighbours of each other, the graph has no structure to show. */
 	if (!o->neighbors)
 		neighbors = KDRI_MAX(1, KDRI_MIN(neighbors, (fewest - 1) / 3));
 	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = count };

@@ -19,8 +19,8 @@ kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, 
  * cosine, are neighbours of each other. */
 kdr_status kdri_embed_graph(kdr_context *ctx, const kdri_views_task *task, kdri_own *out);
 
-/* Samples of different tasks that choose each other: rows of `shared` (all samples, `width` numbers a row) in order of
- * tasks. Over all samples, symmetric, without weights. */
+/* Samples of different tasks that choose each other: rows of `shared` (all samples, `width` numbers per row) in order
+ * of tasks. Over all samples, symmetric, without weights. */
 kdr_status kdri_embed_anchors(kdr_context *ctx, const kdri_views *views, const double *shared, int64_t width,
                               kdri_own *out);
 

@@ -1,7 +1,7 @@
 /* A layout by forces: neighbours attract, samples of all others repel. SPDX-License-Identifier: BSD-3-Clause
  *
- * Points y_i of a plane such that neighbours of the data are neighbours there, for each task t with n samples, whose
- * graph has weights a_ij = 1 between neighbours:
+ * Two-dimensional points y_i such that neighbours in the data are also neighbours in the map, for each task t with n
+ * samples, whose graph has weights a_ij = 1 between neighbours:
  *
  *   (E1)  p_ij = a_ij / sum a           q_ij = w_ij / Z,  w_ij = 1 / (1 + |y_i - y_j|^2),  Z = sum_{i != j} w_ij
  *   (E2)  minimise sum_t KL(P_t | Q_t) + c_t sum_anchors log(1 + |y_i - s y_j|^2)
@@ -10,30 +10,31 @@
  * well as widths fitted to each sample [J. N. Boehm, P. Berens, D. Kobak: Attraction-repulsion spectrum in neighbor
  * embeddings, JMLR 23, 2022]. Anchors are pairs of samples of two tasks that choose each other (links.c). Tasks do not
  * repel each other: they are drawn on the same axes, each in a panel of its own, and anchors bring what corresponds to
- * the same place. s = r_t / r_u is the ratio of the tasks' radii: a larger task takes more room, and is drawn smaller
+ * the same place. s = r_t / r_u is the ratio of the tasks' radii: a larger task takes up more space and is drawn
+ * smaller
  *
  *   (E3)  y_i <- y_i / r_t,  r_t^2 = mean |y_i|^2                                              at the end.
  *
- * A step goes along n times the negative gradient, its factor 4 left to the length of the step:
+ * A step follows n times the negative gradient; its factor 4 is part of the step length:
  *
  *   (E4)  f_i = e (sum_j n p_ij w_ij (y_j - y_i) + b mean_anchors w (s y_j - y_i)) - (n / Z) sum_j w_ij^2 (y_j - y_i)
  *
- * The second sum has n terms. Those of i's neighbours are taken as they are, for that is where w^2 is large; the others
- * are estimated from m samples S_i of all points, those among the neighbours left out, which is unbiased:
+ * The second sum has n terms. Those of i's neighbours are computed exactly, because w^2 is large there. The others
+ * are estimated from m samples S_i of all points, excluding the neighbours, which is unbiased:
  *
  *   (E5)  sum_j w_ij^2 (y_j - y_i) ~ sum_{j in N_i} w_ij^2 (y_j - y_i) + (n / m) sum_{j in S_i \ N_i} w_ij^2 (y_j - y_i)
  *
- * and so is Z, a sum of as many terms for each point. So a sweep costs O(edges + n m), as in LargeVis [J. Tang et al.,
- * WWW 2016] and UMAP [L. McInnes, J. Healy, J. Melville, 2018]. Steps have a little momentum,
+ * and so is Z, a sum of n terms for each point. A sweep therefore costs O(edges + n m), as in LargeVis [J. Tang et
+ * al., WWW 2016] and UMAP [L. McInnes, J. Healy, J. Melville, 2018]. Steps have a little momentum,
  *
  *   (E6)  v <- v / 2 + h f,   y <- y + v.
  *
- * More of it, or the gains usual in t-SNE, would make much of the noise of (E5).
+ * More momentum, or the gains usual in t-SNE, would amplify the noise of (E5).
  *
  * Attraction is exaggerated, e > 1, in the first sweeps, so that clusters form before they are in each other's way, and
- * steps shorten in the last ones, so that the noise of (E5) dies down. All points move at once: what a point does depends
- * on the last sweep and on its own random stream alone, and sums over points are added in order. So the layout is the
- * same for any number of threads. */
+ * steps shorten in the last ones, so that the noise of (E5) dies down. All points move at once: the step of a point
+ * depends only on the last sweep and its own random stream, and sums over points are added in order. The layout is
+ * therefore the same for any number of threads. */
 #include "engine/embed/embed.h"
 
 enum { SAMPLES = 8, FEW = 5000, LEAST_SWEEPS = 300, MOST_SWEEPS = 500 };
@@ -66,7 +67,8 @@ static bool is_neighbour(const kdr_csr *g, int64_t i, int64_t j)
 	return false;
 }
 
-/* What neighbours, and samples of the others, do to point i of task t: (E4) and (E5) but for their factors. */
+/* The forces of the neighbours and of a sample of the other points on point i of task t: (E4) and (E5) without their
+ * factors. */
 static void push_and_pull(const work *w, int64_t t, int64_t i, uint64_t sweep)
 {
 	const kdr_csr *g = &w->of->graphs[t];
@@ -171,7 +173,7 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 			forces_step(&w->v[2 * i + 1], fy, h);
 		}
 	}
-	/* only now: anchors looked at where others were */
+	/* only now, because anchors use the previous positions */
 	for (int64_t i = 0; i < 2 * f->begin[f->ntasks]; i++)
 		w->y[i] += w->v[i];
 }

@@ -3,11 +3,13 @@
  * Within a task: nearest neighbours, as the ensemble finds them (engine/graph/views.c). Between tasks t and u: samples
  * that choose each other, in the space of the leading directions z that rows less their task's mean share,
  *
- *   (E1)  i of t and j of u are anchors where j is among the CHOSEN nearest to i of u, and i among those to j of t
+ *   (E1)  i of t and j of u are anchors if j is among the CHOSEN samples of u nearest to i, and i among those of t
+ *         nearest to j
  *
  * [L. Haghverdi et al.: Batch effects in single-cell RNA-sequencing data are corrected by matching mutual nearest
  * neighbors, Nature Biotechnology 36, 2018]. Samples without a counterpart in the other task are not chosen and stay
- * free. Of a large task, LANDMARKS evenly spaced samples may be anchors: enough to align it, at O(n) cost. */
+ * free. In a large task, only LANDMARKS evenly spaced samples can be anchors: this suffices to align it, at O(n)
+ * cost. */
 #include "engine/embed/embed.h"
 
 enum { LANDMARKS = 1500, CHOSEN = 5 };

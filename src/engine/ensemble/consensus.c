@@ -1,29 +1,30 @@
 /* One partition from an ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
  * With B (n x M) the one-hot labels of all L runs side by side, M = k_1 + ... + k_L, the co-association
- * matrix is H = B B' / L, its degrees D = diag(H 1), and spectral clustering [Ng, Jordan & Weiss 2001] wants
- * the leading eigenvectors of D^-1/2 H D^-1/2 = W W', W = D^-1/2 B / sqrt L. H has rank M, so [B19, step 2 of
- * EC] they come from the small Gram matrix:
+ * matrix is H = B B' / L, its degrees D = diag(H 1), and spectral clustering [Ng, Jordan & Weiss 2001] needs the
+ * leading eigenvectors of D^-1/2 H D^-1/2 = W W', W = D^-1/2 B / sqrt L. H has rank M, so [B19, step 2 of EC] they
+ * come from the small Gram matrix:
  *     (E1)  d_i = (1/L) sum_l |cluster of i in run l|
  *     (E2)  G = W'W,  G_ab = (1/L) sum over i in both a and b of 1 / d_i
  *     (E3)  G V = V diag(lambda),  U = W V diag(lambda)^-1/2: the eigenvectors wanted
  *     (E4)  row i of U = (L d_i)^-1/2 sum_l row (l, label) of V diag(lambda)^-1/2
- * The factor (L d_i)^-1/2 goes when the row is scaled to unit length, so that a row of the embedding is L
- * rows of a table added up. Eigenvectors of values that are zero but for rounding count as zero.
+ * The factor (L d_i)^-1/2 cancels when the row is scaled to unit length, so that a row of the embedding is the sum of
+ * L rows of a table. Eigenvectors whose values are zero up to rounding count as zero.
  *
- * Work: n L^2 / 2 additions for (E2), M^3 for (E3), n L k for (E4), beside L runs of k-means that cost
- * n m k an iteration each. Memory: n (L + k) and M^2; never n x n.
+ * Work: n L^2 / 2 additions for (E2), M^3 for (E3), n L k for (E4), in addition to L runs of k-means that cost n m k
+ * per iteration each. Memory: n (L + k) and M^2; never n x n.
  *
  * Each block of G for a pair of runs is summed by one thread, exactly (comm/exact.h): the same bits for any number of threads.
  * Rows may be held by several ranks (comm/comm.h), each with the labels of its own. Sizes of clusters, G and the counts
- * below are then those of all rows, exact whatever the cut: so are V on every rank, and the rows of U where their labels
- * are. 2 M^2 numbers are exchanged for G; M k and M for the counts.
+ * below are then those of all rows, and exact for any distribution of the rows. Therefore V is the same on every
+ * rank, and each rank computes the rows of U for its own labels. 2 M^2 numbers are exchanged for G; M k and M for the
+ * counts.
  *
  * Agreement of a partition with the ensemble, from the counts T_l(a, c) of rows in cluster a of run l and
  * cluster c of the partition:
  *     (E5)  stability_i = ((1/L) sum_l T_l(label_l(i), c_i) - 1) / (n_c - 1)
  *     (E6)  score = (1/L) sum_l NMI(run l, partition), over the geometric mean of the entropies
- * (E5) is the mean of h_ij over the others j of i's cluster. */
+ * (E5) is the mean of h_ij over the other samples j of i's cluster. */
 #include "engine/ensemble/consensus.h"
 
 #include "comm/rows.h"
@@ -31,8 +32,8 @@
 #include "matrix/linalg.h"
 
 /* ALL_BELOW: all eigenpairs are found up to this many columns, since Lanczos may miss copies of a multiple
- * eigenvalue (1 has as many copies as H has blocks). STARTS_ON: restarts of the last k-means are tried on
- * that many random rows, and only the best is carried on with all. */
+ * eigenvalue (1 has as many copies as H has blocks). STARTS_ON: restarts of the last k-means are tried on that many
+ * random rows, and only the best one continues with all rows. */
 enum { ROWS = 4096, ALL_BELOW = 1024, STARTS_ON = 1 << 15 };
 static const double rank_tol = 1e-12;
 
@@ -52,7 +53,7 @@ static kdr_status inverse_degrees(kdr_context *ctx, const kdri_ensemble *e, kdri
 	KDRI_TRY(kdri_sum_int(ctx, size, e->offset[e->runs]));
 #pragma omp parallel for num_threads(ctx->threads) reduction(max : largest) if (e->n > ROWS)
 	for (int64_t i = 0; i < e->n; i++) {
-		int64_t sum = 0; /* L d_i, whole */
+		int64_t sum = 0; /* L d_i, an integer */
 		for (int64_t l = 0; l < e->runs; l++)
 			sum += size[e->offset[l] + e->label[l * e->n + i]]; /* (E1) */
 		w[i].high = 1 / (double)sum;
@@ -233,9 +234,9 @@ done:
 	return st;
 }
 
-/* --- the whole -------------------------------------------------------------------------------- */
+/* --- all steps -------------------------------------------------------------------------------- */
 
-/* k-means of the embedding. Above STARTS_ON rows the starts compete on a sample. */
+/* k-means of the embedding. With more than STARTS_ON rows, the starts are compared on a sample of them. */
 static kdr_status cluster_rows(kdr_context *ctx, const double *embedding, int64_t n, int64_t width, int64_t k,
                                const kdri_consensus_options *options, kdri_kmeans_result *out)
 {

@@ -10,7 +10,7 @@
  * to unit length. count <= offset[runs]. */
 kdr_status kdri_consensus_spectrum(kdr_context *ctx, const kdri_ensemble *e, int64_t count, double *values,
                                    double *table);
-/* Rows of the embedding from the first k columns of the table; `out` is n x k. A row without length is 0. */
+/* Rows of the embedding from the first k columns of the table; `out` is n x k. A row of length 0 stays 0. */
 void kdri_consensus_embed(kdr_context *ctx, const kdri_ensemble *e, const double *table, int64_t count,
                           int64_t k, double *out);
 /* The k in 2 .. most with the largest gap between value k and the next (0 past the last); 1 if most < 2. */

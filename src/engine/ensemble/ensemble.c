@@ -1,9 +1,9 @@
 /* An ensemble of k-means partitions. SPDX-License-Identifier: BSD-3-Clause
  *
  * The random subspace method of [B19, section 3]: run l draws m of the d features and k_l, and is one run of
- * k-means. Its columns are copied out (n x m, the only large memory besides the labels) and given back
- * before the next run. Random features and rows are drawn in increasing order by selection sampling: entry
- * j of d is taken with probability (still wanted) / (still to come).
+ * k-means. Its columns are copied (n x m, the only large memory besides the labels) and freed before the next run.
+ * Random features and rows are drawn in increasing order by selection sampling: entry j of d is selected with
+ * probability (still needed) / (still remaining).
  *
  * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
 #include "engine/ensemble/ensemble.h"
@@ -41,7 +41,7 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "k_min is %lld, but k_max is %lld; k_max must be at least k_min",
 		                 (long long)k_min, (long long)k_max);
-	/* What is not given: k; unknown, a wide range, so that the spectrum shows the clusters that last. */
+	/* Defaults: k, if given; otherwise a wide range, so that the spectrum shows the stable clusters. */
 	if (k_min == 0)
 		k_min = KDRI_MIN(k > 0 ? k : AUTO_K_MIN, k_max > 0 ? k_max : n);
 	if (k_max == 0)

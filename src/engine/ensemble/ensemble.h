@@ -15,7 +15,7 @@ typedef struct kdri_ensemble_spec {
 	int64_t runs;
 	int64_t features;     /* of each run; 0: all */
 	int64_t k_min, k_max; /* clusters of a run, drawn evenly */
-	int64_t rows;         /* a run's centres come from that many random rows; 0: all */
+	int64_t rows;         /* a run's centres are computed from that many random rows; 0: all */
 	int64_t max_iter;
 	double tol;
 	bool silhouettes; /* also their mean over the runs */
@@ -55,7 +55,7 @@ typedef struct kdri_ensemble {
 	int64_t n, runs;    /* n: rows here */
 	int64_t *offset;    /* runs + 1: run l has columns offset[l] .. offset[l + 1] - 1 of B */
 	int32_t *label;     /* runs x n: cluster of each row, from 0 in each run */
-	double *silhouette; /* n, or NULL: mean over the runs, each in its own features; alone in a cluster: 0
+	double *silhouette; /* n, or NULL: mean over the runs, each in its features; 0 if alone in a cluster
 	                     */
 } kdri_ensemble;
 

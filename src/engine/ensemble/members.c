@@ -1,10 +1,10 @@
 /* Running the members of an ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
- * A job is one member, one seed and what it clusters: a task, or all of them with one k; or all seeds, where a method
+ * A job is one member, one seed and what it clusters: a task, or all of them with one k; or all seeds, if a method
  * does several starts on one matrix in hardly more than the time of one. Jobs are independent, and the result of a
- * method depends only on its data, options and seed, so that jobs may run in any order. Jobs that need little memory run
- * side by side (core/side_by_side.h), each with a separate context and an equal part of the threads. Members that need
- * n x n numbers run one after another with all threads.
+ * method depends only on its data, options and seed, so that jobs may run in any order. Jobs that need little memory
+ * run side by side (core/side_by_side.h), each with a separate context and an equal part of the threads. Members that
+ * need n x n numbers run one after another with all threads.
  *
  * Time. With a limit, every task first gets a quick answer: one run of the first member, with at most half of the time.
  * Then the members on the graph run, which are the best single ones and need no other view: one task at a time, small
@@ -39,10 +39,10 @@ typedef struct job {
 	int64_t member, seed, runs; /* seeds: seed .. seed + runs - 1 */
 	int64_t task;               /* -1: all of them */
 	int64_t k;                  /* pooled: of the tasks that keep their part */
-	int32_t *labels; /* of the task, or of all tasks one after the other, for each run; NULL: left out */
-	bool quick;      /* to be soon there */
+	int32_t *labels; /* of the task, or of all tasks one after the other, for each run; NULL: skipped */
+	bool quick;      /* needed soon */
 	bool incomplete; /* stopped early, or quick */
-	bool late;       /* left out for want of time */
+	bool late;       /* skipped because of the time limit */
 	kdr_status st;
 	char error[512];
 	double seconds;
@@ -56,18 +56,18 @@ typedef struct run {
 	const kdri_members_options *options;
 	job *jobs;
 	int64_t njobs;
-	bool *tried;     /* which tasks had their turn on the graph */
+	bool *tried;     /* the tasks whose graph members have run */
 	double deadline; /* for members; 0: none */
-	bool limited;    /* there is one, on all ranks */
+	bool limited;    /* available, on all ranks */
 	kdr_status st;   /* of graph and prepare; on several ranks also of jobs */
-	int64_t light;   /* jobs that may run beside others: the first ones */
+	int64_t light;   /* the first jobs, which may run in parallel with others */
 	int threads;     /* of each of them */
 	bool grace;      /* the first members' time, which may go on when all of it is over */
 	atomic_bool stop;
 	atomic_llong done;
 } run;
 
-/* --- which jobs there are ---------------------------------------------------------------------------- */
+/* --- the list of jobs ---------------------------------------------------------------------------- */
 
 /* On all ranks. */
 static int64_t members_rows_of(const run *r, int64_t t)
@@ -125,7 +125,7 @@ static void add_job(run *r, job j)
 	r->njobs++;
 }
 
-/* Counts the jobs, or lists them once there is room. */
+/* Counts the jobs, or lists them once memory is allocated. */
 static void list_jobs(run *r)
 {
 	const kdri_members_options *o = r->options;
@@ -240,7 +240,7 @@ typedef struct relay {
 	bool caller;
 } relay;
 
-/* Tells the caller how far things are, on its own thread, and hears whether to go on. */
+/* Reports progress to the caller, on the caller's thread, and checks for cancellation. */
 static void listen_to_caller(run *r)
 {
 	if (kdri_iteration(r->ctx, stage, (int64_t)atomic_load(&r->done), r->njobs, NAN) &&
@@ -261,7 +261,7 @@ static int on_event(void *user, const kdr_event *event)
 	return atomic_load(&r->stop) || (kdri_together(r->ctx) && r->ctx->stop_requested);
 }
 
-/* Whether it is so on any rank; it is, where one has failed. */
+/* Whether it is true on any rank; it is if one has failed. */
 static bool agreed(run *r, bool here)
 {
 	if (!kdri_together(r->ctx))
@@ -288,7 +288,7 @@ static bool on_graph(const run *r, const job *j)
 	return r->options->table[j->member].view == KDRI_VIEW_GRAPH;
 }
 
-/* Its view is a graph that was not made for want of time. */
+/* Its view is a graph that was skipped because of the time limit. */
 static bool lacks_graph(const run *r, const job *j)
 {
 	kdri_view view = r->options->table[j->member].view;
@@ -359,8 +359,9 @@ static int64_t next_task(const run *r)
 	return next;
 }
 
-/* Graphs and their members, a task at a time while there is time for one more: that of the quick answer at least, and as much a
- * row as others took. Returns whether all tasks had their turn, and the seconds of the members. */
+/* Graphs and their members, one task at a time while enough time remains for the next: at least the time of its quick
+ * answer, and the time per row of the other tasks. Returns whether all tasks were processed, and the seconds of the
+ * members. */
 static bool answer_on_graphs(run *r, double least, double *took)
 {
 	double start = kdri_now(), end = r->ctx->deadline + kdri_auto_grace(r->ctx), rows = 0;
@@ -387,7 +388,7 @@ static bool answer_on_graphs(run *r, double least, double *took)
 	return all;
 }
 
-/* Where time is short: a quick answer for each task, then good ones; then how long the others may take. */
+/* If time is short: a quick answer for each task, then good ones; then the time available to the other members. */
 static void run_first(run *r)
 {
 	double end = r->ctx->deadline, took = 0;
@@ -400,7 +401,7 @@ static void run_first(run *r)
 	/* Other views and the first member take about as long as this did. */
 	if (!all || agreed(r, kdri_now() + took > r->deadline))
 		r->deadline = DBL_MIN;
-	/* Where there is time, the first member has its whole turn. */
+	/* If there is enough time, the first member runs in full. */
 	for (int64_t i = 0; i < r->njobs && r->deadline > DBL_MIN; i++)
 		if (r->jobs[i].member == 0 && r->jobs[i].incomplete) {
 			kdri_free(r->ctx, r->jobs[i].labels);

@@ -36,7 +36,7 @@ typedef struct kdri_members_options {
 	        table; /* the first must have KDRI_SCOPE_TASK and use rows: its answer is used if all others fail */
 	int64_t count, seeds;
 	const int64_t *k;               /* of each task */
-	double light_bytes, data_bytes; /* memory of a job that may run beside others, and of the data */
+	double light_bytes, data_bytes; /* memory of a job that may run in parallel, and of the data */
 	double beside; /* if not 0, a joint member would take this many times the work of all others and is skipped */
 	/* Makes the graph of a task when it is needed, if time is short; NULL: graphs exist. */
 	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);
@@ -48,7 +48,7 @@ typedef struct kdri_members_options {
 /* Seconds by which a graph or an answer may exceed the time limit if the result would be poor otherwise. */
 double kdri_auto_grace(const kdr_context *ctx);
 
-/* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot a task
+/* Runs the members on the tasks of `problem` through kdr_fit and collects their partitions, one ballot per task
  * (ballots[t] zeroed before). Members that use several tasks take part if there are several and the views are
  * `together`. A member that fails, needs too much memory or would be too late is skipped with a warning in `result`.
  * Only running out of memory is a failure; on several ranks any failure on one of them is. *late: some were skipped

@@ -7,21 +7,22 @@
  *   a_i   agreement of the members about sample i, 0 to 1; A its mean over the data set
  *   k     number of clusters
  *   p_i   estimated chance that sample i has the class with which its cluster is matched, one to one
- *   u_z   what sets cluster z apart from its data set's mean; q_zl the chance that clusters z and l have the same majority class
+ *   u_z   the difference of cluster z from its data set's mean; q_zl the chance that clusters z and l have the same
+ *         majority class
  *
  *   c_i   confidence of the vote on the class of sample i of a table; r_i the chance that the class is right
  *
- * Members that agree can be wrong together: their agreement is 0.15 higher in the mean than the share of samples that
- * are right. B and D are fitted by maximum likelihood to the collections of docs/notes/statements.md, each data set
- * weighing the same (bench/statements.py fit); the page reports how well they do on a collection that is left out. C
- * lies between what fits these collections and what was measured on thirty others, where matches are right less often.
- * Clusters of tables do not need (E1), nor classes of other data (E3). */
+ * Members that agree can be wrong together: on average their agreement is 0.15 higher than the proportion of samples
+ * that are right. B and D are fitted by maximum likelihood to the collections of docs/notes/statements.md, each data
+ * set weighing the same (bench/statements.py fit); the page reports how well they predict a held-out collection. C
+ * lies between what fits these collections and what was measured on thirty others, where matches are right less
+ * often. (E1) is not used for clusters of tables, and (E3) is not used for classes of other data. */
 #include "engine/ensemble/share_right.h"
 
 #include <math.h>
 
 static const double B0 = -1.03, B1 = 1.33, B2 = 0.44, B3 = -0.29, C0 = -1.25, C1 = 3.6, D0 = -0.37, D1 = 0.59;
-static const double least = 0.01, most = 0.99; /* agreement: beyond them a logit says more than votes can */
+static const double least = 0.01, most = 0.99; /* limits of agreement, since votes give no more certainty */
 
 static double logit(double p)
 {

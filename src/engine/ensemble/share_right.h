@@ -11,7 +11,8 @@ double kdri_share_right(double agreement, double mean, int64_t k);
  * share_right.c. */
 double kdri_table_class_right(double confidence);
 
-/* The share of pairs of clusters of tables with the same number that belong together (docs/notes/statements.md). */
+/* The proportion of pairs of clusters of tables with the same number that belong together
+ * (docs/notes/statements.md). */
 #define KDRI_SAME_NUMBER_RIGHT 0.92
 
 /* The estimated probability that two matched clusters belong together: (E2) of share_right.c. */

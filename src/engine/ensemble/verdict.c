@@ -8,23 +8,23 @@
  *   (E5)  agreement_i = sum_j w_ij a_ij / sum_j w_ij,  a_ij = co_ij if the answer puts i and j together,
  *         1 - co_ij if not
  *
- * The square makes edges that most partitions cut nearly vanish, and the 0.05 keeps the graph in one piece where
- * all of them do: a partition in one cluster adds the same to all edges, one in singletons nothing, and
- * neither moves the answer.
+ * The square makes edges that most partitions cut nearly vanish, and the 0.05 keeps the graph connected if all of
+ * them do: a partition in one cluster adds the same to all edges, one in singletons nothing, and neither moves the
+ * answer.
  *
- * DEVIATION: the rule as first measured has W alone. A few samples that are one another's neighbours, copies of one page
- * say, are then a piece of the graph of their own, and take one of k eigenvectors for themselves: on 400
- * documents of two classes the answer was these few against all others (NMI .03, where k-means had .77). co
- * ties every sample to its like, edges or not. A hundredth of the weight is hardly more than that takes, and more
- * costs where the graph is good. How it was chosen: docs/notes/auto.md.
+ * DEVIATION: the rule as first measured has W alone. A few samples that are one another's neighbours, for example
+ * copies of one page, are then a separate component of the graph and use up one of k eigenvectors: on 400 documents
+ * of two classes the answer was these few against all others (NMI .03, where k-means had .77). co joins every sample
+ * to similar ones, with or without edges. A hundredth of the weight is hardly more than needed for this, and a higher
+ * weight is worse if the graph is good. How it was chosen: docs/notes/auto.md.
  *
  * co is n x n but of rank at most sum_m k_m: with the one-hot labels B_m, co = sum_m u_m B_m B_m' / sum_m u_m
- * is applied to a vector by adding it up over clusters and handing the sums back, O(n M). The eigenvectors come
- * from the block solver (matrix/ritz.c), which finds all copies of the eigenvalue 1 where members agree, led by the levels
- * of W (laplacian.c) with the degrees of A.
+ * is applied to a vector by adding its entries within each cluster and returning the sums to the members, O(n M). The
+ * eigenvectors are computed by the block solver (matrix/ritz.c), which finds all copies of the eigenvalue 1 if
+ * members agree, preconditioned with the levels of W (laplacian.c) with the degrees of A.
  *
  * On a graph of samples and landmarks j is a landmark in (E2) and (E5), with the votes and the answer of the sample it is;
- * what (E3) and (E4) say is then done by verdict_landmarks.c. */
+ * (E3) and (E4) are then computed by verdict_landmarks.c. */
 #include "engine/ensemble/ballot.h"
 
 #include "comm/comm.h"
@@ -253,7 +253,7 @@ static kdr_status verdict_cluster(kdr_context *ctx, votes *v, const kdri_verdict
 	KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &options, &means)); /* (E4) */
 	memcpy(labels, means.labels, (size_t)n * sizeof *labels);
 	KDRI_TRY(out_of_time(ctx, v->b, &late));
-	if (late) /* a whole partition is better than a half one */
+	if (late) /* a complete partition is better than an incomplete one */
 		take_best(v->b, labels);
 done:
 	kdri_kmeans_free(ctx, &means);

@@ -6,12 +6,14 @@
  *
  *   (E1)  z_i,mc = t u_m n_mc
  *
- * as then the column's sum is t u_m n_mc^2, and any two of them get z z / sum = t u_m from it. So the leading eigenvectors of
+ * because the column's sum is then t u_m n_mc^2, and it contributes z z / sum = t u_m to any two of them. The leading
+ * eigenvectors of
  *
  *   (E2)  A = [Z, T] diag([Z, T]'1)^-1 [Z, T]',  T of (E1),  t = a hundredth of sum Z / sum_mc u_m n_mc^2
  *
- * come from a graph of m + sum_m k_m columns, which ranks add up as they do without the second part. Where these are too
- * many for that, clusters are left out: where there are thousands of them, columns of Z tie samples together as well. */
+ * are therefore those of a graph of m + sum_m k_m columns, which ranks add up as they do without the second part. If
+ * there are too many columns, clusters are omitted: with thousands of them, the columns of Z connect the samples well
+ * enough. */
 #include "engine/ensemble/ballot.h"
 
 #include "comm/rows.h"

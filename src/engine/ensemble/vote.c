@@ -3,18 +3,18 @@
  * [DS79] A. P. Dawid, A. M. Skene: Maximum likelihood estimation of observer error-rates using the EM algorithm. Applied
  * Statistics 28, 1979. With priors, and with clusters and neighbours as further voters.
  *
- * P_ik: how sure it is that sample i is of class k. It starts as the mean of the votes; then, `rounds` times,
+ * P_ik is the probability that sample i is of class k. It starts as the mean of the votes; then, `rounds` times,
  *
  *   (E1)  pi_k = (sum_i P_ik + 1) / (n + c)
  *   (E2)  theta^m_kl = sum_i P_ik [l_mi = l] + s (a_m if k = l, else (1 - a_m) / (c - 1)), rows to sum 1,
  *         a_m = mean_i P_{i, l_mi}, within [1 / c, .98]
- *   (E3)  phi_kj = sum_i P_ik [z_i = j] + s share_j, rows to sum 1, share_j the share of samples in cluster j
+ *   (E3)  phi_kj = sum_i P_ik [z_i = j] + s share_j, rows to sum 1, share_j the proportion of samples in cluster j
  *   (E4)  psi as phi, for the clusters g_i = argmax_k (D^-1 W P)_ik, anew in every round
  *   (E5)  T_ik = ln pi_k + sum_m ln theta^m_{k, l_mi} + sum_z ln phi_{k, z_i} + 2 ln psi_{k, g_i},
  *         phi and psi from the second round on
  *   (E6)  P = softmax of T by rows; rows of known class stay one-hot
  *
- * A clustering that has nothing to do with the classes has equal phi for every class, and cancels.
+ * A clustering that is unrelated to the classes has equal phi for every class and cancels out.
  *
  * l_mi  votes[m][i]     z  clusters     W  graph     c  classes     s  prior, 5 samples */
 #include "engine/ensemble/vote.h"
@@ -27,7 +27,7 @@ typedef struct work {
 	double *degree;   /* n */
 	double *share;    /* the most labels */
 	double *near;     /* n x c: D^-1 W P */
-	int32_t *nearest; /* n: g_i, or -1 where a sample has no neighbour */
+	int32_t *nearest; /* n: g_i, or -1 if a sample has no neighbour */
 	double *t;        /* n x c */
 } work;
 

@@ -6,7 +6,7 @@
  * A forest is the mean of many trees (tree.c), each grown on rows drawn with replacement, or on all, with a random choice of
  * features at each split. If classes are to be balanced,
  *
- *   (E1)  a row of class c weighs n / (classes n_c) times what it weighs anyway.
+ *   (E1)  a row of class c weighs n / (classes n_c) times its given weight.
  *
  * Every tree has its own random stream, so that threads may grow them in any order. */
 #include "engine/forest/tree.h"
@@ -29,7 +29,7 @@ void kdri_forest_free(kdr_context *ctx, kdri_forest *f)
 	*f = (kdri_forest){ 0 };
 }
 
-/* Trees one behind the other. */
+/* Concatenates the trees. */
 static kdr_status join_trees(kdr_context *ctx, const kdri_tree *trees, int64_t count, int64_t d,
                              int64_t classes, kdri_forest *f)
 {

@@ -18,7 +18,7 @@ typedef struct kdri_forest_options {
 	bool random_splits; /* one random threshold per feature that is tried (extremely randomised trees); false:
 			       the best one */
 	bool balanced;      /* classes have equal weight, whatever their number of rows */
-	double features;   /* tried at each split, as a share of all; 0: the square root of their number */
+	double features;   /* tried at each split, as a fraction of all; 0: the square root of their number */
 	int64_t min_leaf;  /* minimum number of rows of a leaf */
 	int64_t max_depth; /* 0: any */
 	const char *stage; /* name for progress events; NULL: no events */
@@ -40,7 +40,7 @@ typedef struct kdri_forest {
 	int64_t trees, classes, features, nodes, leaves;
 	int64_t *root; /* of each tree */
 	kdri_forest_node *node;
-	double *share;      /* leaves x classes: how likely each class is there, summing to 1 */
+	double *share;      /* leaves x classes: the probability of each class, summing to 1 */
 	double *importance; /* features: fraction of the decrease in Gini impurity due to splits on each; sums to
 			       1, or 0 */
 } kdri_forest;
@@ -53,7 +53,7 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_mat *x, double *p);
 /* Returns KDR_ERR_DATA if links between nodes are invalid, as in a damaged model. */
 kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f);
-/* Bytes of a fit on x, and of the trees that stay, if all leaves are as small as they may be. */
+/* Bytes of a fit on x, and of the trees that stay, if all leaves have the smallest size allowed. */
 double kdri_forest_bytes(const kdri_extent *x, double classes, const kdri_forest_options *options,
                          int threads);
 double kdri_forest_tree_bytes(double n, double classes, const kdri_forest_options *options);

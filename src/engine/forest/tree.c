@@ -9,9 +9,9 @@
  *   (E3)  extremely random: one threshold of each feature, uniform between its least and largest value                  [GEW06]
  *   (E4)  importance of a feature: sum over its splits of W G - W_left G_left - W_right G_right, as a share; mean over the trees
  *
- * At each split features are drawn without replacement until as many as asked for have been tried and one of them was not
- * constant. Rows without a value go left or right, whichever (E2) prefers; with (E3) either way by chance; where no row of a
- * part lacks a value, to the larger side.
+ * At each split features are drawn without replacement until the requested number has been tried and one of them was
+ * not constant. Rows without a value are sent left or right, whichever is better by (E2); with (E3) the side is
+ * random. If no row of a part lacks a value, the larger side is used.
  *
  * Values are replaced by their ranks once, 16 bits each, so that a node finds (E2) by counting rows of each rank, or, if it has
  * few rows, by sorting ranks: O(rows) or O(rows log rows) per feature, and never a comparison of doubles. Features of more
@@ -296,7 +296,8 @@ static uint32_t *sort_keys(kdri_grower *g, int64_t m)
 	return a;
 }
 
-/* A split behind `rank`: `rows` left of it without those that lack a value, of `present` rows; better than the best so far? */
+/* Whether a split after `rank` is better than the best so far: `rows` of the `present` rows are left of it, not
+ * counting those without a value. */
 static void consider(kdri_grower *g, int64_t feature, int64_t rank, double threshold, int64_t rows,
                      int64_t present, int64_t lacking, bool either, split *best)
 {
@@ -455,7 +456,7 @@ static split find_split(kdri_grower *g, const part *p)
 		if (high < 0 || (low == high && lacking == 0))
 			continue;
 		varied = true;
-		if (low == high) { /* whether there is a value is all that differs */
+		if (low == high) { /* the rows differ only in whether they have a value */
 			memset(g->left, 0, (size_t)g->classes * sizeof *g->left);
 			for (int64_t k = 0; k < g->classes; k++)
 				g->left[k] = g->all[k] - g->lacking[k];
@@ -472,7 +473,7 @@ static split find_split(kdri_grower *g, const part *p)
 	return best;
 }
 
-/* Rows that go left come first; how many there are. */
+/* Moves the rows of the left child to the front and returns their number. */
 static int64_t divide(kdri_grower *g, const part *p, const split *s)
 {
 	const uint16_t *rank = g->r->rank + s->feature * g->r->n;

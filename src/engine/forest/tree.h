@@ -26,7 +26,7 @@ void kdri_grower_free(kdr_context *ctx, kdri_grower *g);
 /* Tree number t. Allocates nothing. */
 void kdri_grow(kdr_context *ctx, kdri_grower *g, int64_t t);
 
-/* A tree that has been grown, in memory of its own size. */
+/* A finished tree, in memory of exactly its size. */
 typedef struct kdri_tree {
 	kdri_forest_node *node;
 	double *share, *importance;

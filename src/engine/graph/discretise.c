@@ -1,18 +1,18 @@
 /* Clusters from eigenvectors by rotation. SPDX-License-Identifier: BSD-3-Clause
  *
- * The rows y_i of unit length are turned until each lies near an axis [Yu & Shi, Multiclass spectral
+ * The rows y_i of unit length are rotated until each lies near an axis [Yu & Shi, Multiclass spectral
  * clustering, ICCV 2003]: with Z the one-hot labels,
  *
- *   (E1)  maximise tr(Z' Y R) over labels Z and rotations R, by turns:
+ *   (E1)  maximise tr(Z' Y R) over labels Z and rotations R, alternately:
  *   (E2)  z_i = argmax_j (Y R)_ij, the first of equals
  *   (E3)  R = U V' where Y' Z = U diag(s) V', and then tr(Z' Y R) = sum of s.
  *
- * (E2) and (E3) never lower (E1), so it ends. Start: the columns of R are k rows of Y as orthogonal to each
- * other as can be found one after the other, the first of them at random. The singular values of the k x k
- * matrix Y' Z come from one-sided Jacobi rotations, which are exact for small ones too.
+ * (E2) and (E3) never lower (E1), so the iteration ends. At the start, the columns of R are k rows of Y that are as
+ * orthogonal to each other as possible, chosen one after the other, the first at random. The singular values of the k
+ * x k matrix Y' Z are computed by one-sided Jacobi rotations, which are accurate for small ones too.
  *
- * Rows may lie on several ranks. Y' Z is a sum over rows of numbers up to 1, exact (comm/exact.h) and so the same for any cut; the rows
- * that become axes are given to all. */
+ * Rows may lie on several ranks. Y' Z is a sum over rows of numbers up to 1, exact (comm/exact.h) and therefore the
+ * same for any distribution of the rows; the rows that become axes are sent to all ranks. */
 #include <float.h>
 
 #include "comm/rows.h"
@@ -51,7 +51,7 @@ static void jacobi(int64_t k, double *a, double *v)
 	}
 }
 
-/* Column j of u becomes a unit vector orthogonal to those before it: the axis that has most left. */
+/* Column j of u becomes a unit vector orthogonal to those before it: the axis with the largest remaining part. */
 static void complete(int64_t k, double *u, int64_t j, double *try)
 {
 	double most = -1;
@@ -87,7 +87,7 @@ static void swap_columns(int64_t k, double *a, int64_t p, int64_t q)
 typedef struct workspace {
 	double *a, *v, *r; /* k x k: Y' Z, then U; V; R */
 	double *s, *try;   /* k */
-	double *overlap;   /* n: how far a row is from being orthogonal to the columns chosen */
+	double *overlap;   /* n: the deviation of a row from being orthogonal to the chosen columns */
 	int64_t *labels;   /* n */
 	kdri_exact *sums;  /* k x k */
 	double *axis;      /* k */
@@ -108,7 +108,7 @@ static double polar(int64_t k, workspace *w)
 			square += w->a[i * k + j] * w->a[i * k + j];
 		sum += w->s[j] = sqrt(square);
 	}
-	/* Columns that have a direction come first; the others take any that is left. */
+	/* Columns with a direction are first; the others take any remaining one. */
 	for (int64_t j = 0; j < k; j++)
 		if (w->s[j] > 1e-12 * sum) {
 			for (int64_t i = 0; i < k; i++)
@@ -168,7 +168,7 @@ done:
 	return st;
 }
 
-/* Where row i here is among all, and which one here has number `number`; -1: none. */
+/* The number of local row i among all rows, and the local row with number `number`; -1: none. */
 static int64_t number_of(const workspace *w, int64_t i)
 {
 	int64_t t = 0;
@@ -205,7 +205,7 @@ done:
 	return st;
 }
 
-/* The first rotation: rows of Y, each the one least along those before it. */
+/* The first rotation: rows of Y, each the one most nearly orthogonal to those before it. */
 static kdr_status choose_axes(kdr_context *ctx, const double *y, int64_t n, int64_t k, int64_t first,
                               workspace *w)
 {

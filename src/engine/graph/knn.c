@@ -8,10 +8,10 @@
  *
  * and keeps the k best in a sorted list (knn_scan.c).
  *
- * Ties. Products of equal rows may differ in the last bits, as they come from different places of a tile; so scores are
- * rounded to a grid of 2^-GRID of the largest one possible, and rounding decides no tie: the lower index wins. Dense
- * rows lose their mean first in (E2), so that a common offset does not eat the grid. What is reported is computed anew
- * for the pairs selected, as
+ * Ties. Products of equal rows may differ in the last bits, because they are computed in different places of a tile.
+ * Scores are therefore rounded to a grid of 2^-GRID of the largest possible one, so that rounding errors decide no
+ * tie: the lower index wins. The mean of dense rows is subtracted first in (E2), so that a common offset does not use
+ * up the grid. The reported values are recomputed for the selected pairs, as
  *
  *   (E3)  <x_i / |x_i|, x_j / |x_j|>  or  sum_t (x_it - x_jt)^2,
  *
@@ -154,8 +154,8 @@ void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift)
 	*shift = (kdri_knn_shift){ 0 };
 }
 
-/* What the scores need of each row: from its squared norm, less m if there is one; what is rounding alone is zero. *largest: of
- * squared norms, where distances count. */
+/* The value of each row that the scores need, from its squared norm, minus m if given; a norm within rounding is
+ * zero. *largest: of the squared norms, if distances are compared. */
 static kdr_status factors_of(kdr_context *ctx, const kdr_mat *rows, kdri_metric metric, const double *shift,
                              double square, double *factor, double *largest)
 {
@@ -221,7 +221,7 @@ static kdr_status knn_find(kdr_context *ctx, search q, bool ranks, kdri_knn *out
 	}
 	if (candidates.kind == KDR_MAT_CSR)
 		KDRI_TRY(kdri_mat_transpose(ctx, &candidates, &lists));
-	if (ranks) { /* one grid, and as many turns on all of them: they stop together */
+	if (ranks) { /* one grid and the same number of rounds on all ranks, so that they stop together */
 		KDRI_TRY(kdri_max(ctx, &largest, 1));
 		KDRI_TRY(kdri_max_int(ctx, &turns, 1));
 	}

@@ -49,13 +49,13 @@ kdr_status kdri_knn_among(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shi
                           const kdri_knn_shift *shift_y, int64_t k, kdri_metric metric, kdri_knn *out);
 /* knn_search.c: multiplications that all pairs of rows take. */
 kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out);
-/* knn_search.c: the k nearest neighbours of every row among `count` of the rows, drawn by the context's seed; count - 1 if that is
- * less. */
+/* knn_search.c: the k nearest neighbours of every row among `count` of the rows, drawn with the context's seed; count
+ * - 1 neighbours if k is larger. */
 kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int64_t count,
                               kdri_metric metric, const kdri_knn_shift *shift, kdri_knn *out);
 /* knn_search.c: the k nearest neighbours of every row among all rows, or among some if that takes too long (policy.h);
- * fewer than k if there are not so many. Less a vector before cosines, or `shift` NULL. *candidates: the number of rows
- * searched. */
+ * fewer than k if there are not enough rows. `shift` is subtracted before cosines, unless NULL. *candidates: the
+ * number of rows searched. */
 kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
                            const kdri_knn_shift *shift, kdri_knn *out, int64_t *candidates);
 void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
@@ -67,7 +67,7 @@ kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *w
 
 /* Whether a search compares all pairs (policy.h). */
 typedef enum kdri_decided { KDRI_DECIDED_NO, KDRI_DECIDED_OPEN, KDRI_DECIDED_YES } kdri_decided;
-/* Bytes that the graph of the k nearest neighbours needs while it is made; *kept: of these its own. */
+/* Bytes needed to compute the graph of the k nearest neighbours; *kept: bytes of the graph itself. */
 double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
                             int threads, double *kept);
 

@@ -1,7 +1,7 @@
 /* The symmetric graph of neighbour lists. SPDX-License-Identifier: BSD-3-Clause
  *
- * Row i of W merges two sorted lists: the neighbours of i, and the rows that have i as a neighbour. Linear
- * in the number of edges but for sorting each list of k, and small beside finding them. */
+ * Row i of W merges two sorted lists: the neighbours of i, and the rows that have i as a neighbour. The cost is
+ * linear in the number of edges, apart from sorting each list of k, and small compared with finding them. */
 #include "engine/graph/knn.h"
 
 typedef struct edge {
@@ -59,8 +59,8 @@ kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *w
 	KDRI_TRY(KDRI_NEW(ctx, &back, size));
 	KDRI_TRY(KDRI_NEW(ctx, &list, knn->k));
 	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
-	/* Edges by their end, those of one end in increasing order of their beginning: a counting sort.
-	 * While edges are put down, start[j + 1] is where the next one to j goes. */
+	/* Edges by their end, those with the same end in increasing order of their beginning: a counting sort. During
+	 * the sort, start[j + 1] is the position of the next edge to j. */
 	for (int64_t p = 0; p < size; p++)
 		if (is_edge(knn, weight, p))
 			start[knn->index[p] + 2]++;

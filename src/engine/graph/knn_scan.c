@@ -3,10 +3,10 @@
  * Queries are processed in stripes, so that a scan can be stopped. The candidates are on the device or, if they do not
  * fit, are sent in parts one after the other, and the lists continue from part to part.
  *
- * Sparse rows are compared as in matrix/products.c, by the lists of rows that hold each feature, a part's its own. That
- * takes as many multiplications as pairs of rows share features, on an accelerator each of them some SPARSE times as
- * long as one of a dense product. If rows are so full that this is more than the dense products of all their columns,
- * they are treated as dense rows. */
+ * Sparse rows are compared as in matrix/products.c, with the lists of rows that contain each feature, one set of
+ * lists per part. This takes one multiplication for each feature that a pair of rows shares; on an accelerator, each
+ * takes about SPARSE times as long as one of a dense product. If rows are so full that this is more than the dense
+ * products of all their columns, they are treated as dense rows. */
 #include "engine/graph/knn_scan.h"
 
 #include "comm/comm.h"
@@ -21,7 +21,7 @@ static const double dense_between_polls = 1 << 28, sparse_between_polls = 1 << 2
 /* Multiplications of all pairs, and additions; how long a device takes for them, in those of dense products. */
 typedef struct costs {
 	double processor, device;
-	bool spread; /* an accelerator takes sparse rows as dense ones */
+	bool spread; /* an accelerator treats sparse rows as dense ones */
 } costs;
 
 static kdr_status find_costs(kdr_context *ctx, const kdr_mat *x, costs *out)
@@ -35,7 +35,8 @@ static kdr_status find_costs(kdr_context *ctx, const kdr_mat *x, costs *out)
 	kdr_status st = kdri_knn_products(ctx, x, &products);
 	if (st != KDR_OK)
 		return st;
-	/* Here a sum is read and written for each: some ten times as long as what is counted in flops. */
+	/* Here a sum is read and written for each product, which takes about ten times as long as the flops
+	 * counted. */
 	out->processor = 20 * products;
 	out->spread = dense < SPARSE * products;
 	if (!out->spread)
@@ -239,7 +240,7 @@ static kdr_status scan_all(kdr_context *ctx, kdri_device *dev, void *user)
 		if (lack)
 			break;
 		s->finish(ctx, s->user, begin, end);
-		/* Ranks have the processor, and take as many turns as the one with the most rows. */
+		/* Ranks use the CPU, and run as many rounds as the rank with the most rows. */
 		j->done = kdri_is_cpu(dev) ? KDRI_MIN(s->turns, j->done + w.stripe) : end;
 		stop = kdri_iteration(ctx, "neighbours", j->done, s->turns, NAN);
 	}

@@ -1,7 +1,8 @@
 /* Nearest neighbours among all rows, or among some of them. SPDX-License-Identifier: BSD-3-Clause
  *
- * policy.c decides among how many. If these are not all, they are drawn like landmarks (landmarks.c): one from each run of about equal
- * length. A graph of such lists joins every sample to its nearest candidates, and samples to each other through candidates. */
+ * policy.c decides how many rows are searched. If these are not all, they are drawn like landmarks (landmarks.c): one
+ * from each run of about equal length. A graph of such lists joins every sample to its nearest candidates, and
+ * samples to each other through candidates. */
 #include "engine/graph/landmarks.h"
 #include "engine/graph/policy.h"
 
@@ -79,7 +80,7 @@ kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_m
 
 /* --- memory --------------------------------------------------------------------------------------- */
 
-/* An edge may be in both directions: the graph has at most twice as many entries as the lists. */
+/* An edge may occur in both directions: the graph has at most twice as many entries as the lists. */
 double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
                             int threads, double *kept)
 {

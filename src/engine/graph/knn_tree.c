@@ -8,8 +8,9 @@
  *   (E1)  v_ij = sum_t (x_it - x_jt)^2
  *   (E2)  b_i  = sum_t max(low_t - x_it, x_it - high_t, 0)^2 <= v_ij    for every j in the box
  *
- * so that a box with b_i above the k-th smallest v found so far has nothing for sample i. Both sums go through the
- * columns in one order, so that (E2) holds after rounding as well; of equal distances the lower index wins, as in knn.c.
+ * so that a box with b_i above the k-th smallest v found so far contains no neighbour of sample i. Both sums add the
+ * columns in the same order, so that (E2) holds after rounding as well; of equal distances the lower index wins, as
+ * in knn.c.
  *
  * In d columns a sample's neighbours are in about 2^d leaves: the tree is faster if there are many more leaves than
  * that. */
@@ -68,7 +69,7 @@ static bool knn_tree_before(const kdr_mat *x, int64_t column, int32_t a, int32_t
 	return va < vb || (va == vb && a < b);
 }
 
-/* Brings the samples in order[begin .. end) that belong before `middle` there: Hoare's FIND. */
+/* Partitions order[begin .. end) so that the samples before `middle` are the smallest ones: Hoare's FIND. */
 static void select_middle(const kdr_mat *x, int64_t column, int32_t *order, int64_t begin, int64_t end,
                           int64_t middle)
 {
@@ -158,7 +159,7 @@ static void knn_tree_offer(const tree *q, int32_t *index, double *value, int64_t
 	index[at] = j;
 }
 
-/* A leaf's samples, for the one at place p of the order. */
+/* Searches a leaf's samples for neighbours of the sample at position p of the order. */
 static void visit_leaf(const tree *q, int64_t p, int64_t leaf, int32_t *index, double *value, int64_t *held)
 {
 	const double *row = q->rows + p * q->d;

@@ -10,7 +10,7 @@
  *   (E2)  B'B = L^-1/2 G L^-1/2,  G = Z' D^-1 Z,  G 1 = Z'1
  *
  * is the normalised matrix of a graph, too: that of the landmarks, m x m, joined by the rows they share. Its degrees are L. So
- * spectrum.c finds its eigenvectors v, components and multiplicities and all, and those of the rows are
+ * spectrum.c finds its eigenvectors v, with all components and multiplicities, and those of the rows are
  *
  *   (E3)  u = D^-1/2 Z L^-1/2 v / sqrt(value)
  *
@@ -18,8 +18,9 @@
  *
  *   (E4)  Z_ca = sum of z_ia over i in c,   within_c = sum_a Z_ca^2 / L_a,   volume_c = sum_a Z_ca
  *
- * G and (E4) are sums over rows. Their terms are at most the largest z, since z_ia z_ib / d_i <= min(z_ia, z_ib), so that they can be
- * exact (comm/exact.h) and the same for any cut of the rows and any number of threads. Rank 0 finds v for all. */
+ * G and (E4) are sums over rows. Their terms are at most the largest z, since z_ia z_ib / d_i <= min(z_ia, z_ib), so
+ * that they can be exact (comm/exact.h) and the same for any distribution of the rows and any number of threads. Rank
+ * 0 finds v for all. */
 #include "engine/graph/landmarks.h"
 
 #include "comm/rows.h"
@@ -28,7 +29,7 @@
 /* Below that an eigenvalue is rounding: nothing is known of its vector. */
 static const double least_value = 1e-10;
 
-/* What exact sums over rows need to know. */
+/* The bounds that exact sums over rows need. */
 typedef struct grid {
 	double big, small;
 } grid;
@@ -150,7 +151,7 @@ static kdr_status find_for_all(kdr_context *ctx, const kdr_mat *g, int64_t k, kd
 	KDRI_TRY(kdri_agree(ctx, st));
 	KDRI_TRY(kdri_share(ctx, sent, (int64_t)sizeof sent, 0));
 	if (sent[0] || !s->values || !s->vectors) {
-		(void)kdri_iteration(ctx, "eigenvalues", 0, 0, NAN); /* so that all know */
+		(void)kdri_iteration(ctx, "eigenvalues", 0, 0, NAN); /* so that all ranks have it */
 		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
 		goto done;
 	}

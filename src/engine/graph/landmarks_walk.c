@@ -1,7 +1,7 @@
 /* Steps between samples that share landmarks. SPDX-License-Identifier: BSD-3-Clause
  *
- * Z (n x m, >= 0) joins samples to landmarks, and through them to each other (landmarks_spectrum.c). A sample is not its
- * own neighbour, so what others say of it is
+ * Z (n x m, >= 0) joins samples to landmarks, and through them to each other (landmarks_spectrum.c). A sample is not
+ * its own neighbour, so the weights of the other samples are
  *
  *   (E1)  W = Z L^-1 Z' - diag(s),  L = diag(Z'1),  s_i = sum_a z_ia^2 / L_a
  *   (E2)  W x = Z (L^-1 (Z'x)) - s x
@@ -12,7 +12,7 @@
 
 #include "engine/graph/similarity.h"
 
-/* Of a sample's edges: less than that to others is rounding. */
+/* Relative to a sample's edges: a smaller weight to others is rounding error. */
 static const double least_shared = 1e-12;
 enum { ALONE = -1 };
 

@@ -3,8 +3,8 @@
  *   (E1)  S = D^-1/2 W D^-1/2;  the operator is -S, or 3 v v' - S with v = D^1/2 1 / |D^1/2 1| set aside
  *   (E2)  T = D^1/2 M^+ D^1/2 ~ (I - S)^-1,  M = D - W, by one cycle over the levels of the graph (matrix/levels.c)
  *
- * With v set aside, M is singular along 1: what x has along v goes past the cycle, T v = v. It must not get lost, or the
- * eigensolver could never correct what its vectors have along v. */
+ * With v set aside, M is singular along 1: the component of x along v bypasses the cycle, T v = v. It must be kept;
+ * otherwise the eigensolver could never correct the components of its vectors along v. */
 #include "engine/graph/laplacian.h"
 
 #include "matrix/ritz.h"

@@ -1,8 +1,8 @@
 /* Equal samples and tiny components of a neighbour graph. SPDX-License-Identifier: BSD-3-Clause
  *
  * Copies of a sample are nearest to each other: with more of them than a sample has neighbours, they are a component of the graph,
- * and so are near copies. A normalised cut then separates such components first, whatever else there is to find. So neighbours are
- * searched among samples that differ, and
+ * and so are near copies. A normalised cut then separates these components first, before any other structure.
+ * Neighbours are therefore searched among samples that differ, and
  *
  *   (E1)  w_ij = 0.01 d_j / c_j   for each of the c_j further samples i that equal sample j, d_j the sum of j's other edges
  *   (E2)  w_ij = d_i              for a sample i of a component of less than n / (10 k) samples and the nearest sample j
@@ -17,7 +17,7 @@
 
 static const double equal_share = 0.01, least_part = 0.1;
 
-/* Rows of x, and what is subtracted before their cosines. */
+/* Rows of x, and the vector that is subtracted before computing cosines. */
 typedef struct part {
 	kdri_own x;
 	kdri_knn_shift shift;

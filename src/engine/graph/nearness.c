@@ -42,7 +42,7 @@ static void nearness_scan(void *user, int64_t row, int64_t col, int64_t cols, co
 	}
 }
 
-/* As many rows of each task, evenly spread, below each other. */
+/* The same number of evenly spaced rows of each task, stacked. */
 static kdr_status sample(kdr_context *ctx, const kdr_mat *const *tasks, int64_t count, const int64_t *all,
                          int64_t each, kdri_own *out)
 {

@@ -111,7 +111,7 @@ kdr_status kdri_mean_distance(kdr_context *ctx, const kdr_mat *x, double *out)
 	kdri_own sample = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	KDRI_TRY(KDRI_NEW(ctx, &rows, used));
 	KDRI_TRY(KDRI_NEW0(ctx, &p.w, used));
-	if (used < n) { /* selection sampling: each set of rows is as likely, and they come in order */
+	if (used < n) { /* selection sampling: all sets of rows are equally likely, in increasing order */
 		kdri_rng rng = kdri_rng_stream(ctx->seed, "mean distance", 0);
 		for (int64_t i = 0, have = 0; have < used; i++)
 			if (kdri_rng_below(&rng, n - i) < used - have)

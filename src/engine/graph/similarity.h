@@ -37,7 +37,7 @@ kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_o
                           kdri_graph *out);
 void kdri_graph_free(kdr_context *ctx, kdri_graph *graph);
 
-/* Bytes that the graph of the rows of x needs while it is made; *kept: of these its own. */
+/* Bytes needed to compute the graph of the rows of x; *kept: bytes of the graph itself. */
 double kdri_graph_bytes(const kdri_extent *x, const kdri_graph_options *options, int threads, double *kept);
 
 /* degree[i] = sum_j w_ij. */
@@ -51,7 +51,7 @@ kdr_status kdri_similarity_dense(kdr_context *ctx, const kdr_mat *x, kdri_simila
  * the seed. 0 for a single sample. */
 kdr_status kdri_mean_distance(kdr_context *ctx, const kdr_mat *x, double *out);
 
-/* The options of a method that works on such a graph, for its table, and their current values. */
+/* The options of a method that uses a similarity graph, for its table, and their current values. */
 extern const char *const kdri_similarity_names[], *const kdri_graph_names[];
 kdri_graph_options kdri_graph_options_of(const kdr_options *options);
 /* clang-format off */

@@ -5,9 +5,9 @@
  *   (E3)  clusters of the rows, by k-means or by rotation (discretise.c)
  *   (E4)  NCut = sum over clusters c of (vol(c) - within(c)) / vol(c)
  *
- * Rows of zeros have no direction: vertices without edges and, where there are more components than k,
- * the smallest components. They stay out of (E3). Clusters that had no row at all get the first of them, one
- * each; the others join the largest cluster. Rows on several ranks are counted in the order of all (comm/comm.h). */
+ * Rows of zeros have no direction: vertices without edges and, if there are more components than k, the smallest
+ * components. They are excluded from (E3). Each cluster that is still empty gets one of the first of them; the others
+ * join the largest cluster. Rows on several ranks are counted in the order of all (comm/comm.h). */
 #include "engine/graph/spectral.h"
 
 #include "comm/comm.h"

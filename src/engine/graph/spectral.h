@@ -24,8 +24,7 @@ typedef struct kdri_spectral_options {
 	const int64_t *init_labels; /* borrowed; the rounding starts from these labels, or NULL */
 	uint64_t stream;            /* which random stream of the context's seed */
 	bool landmarks;             /* w is n x m: samples joined to landmarks (landmarks.h) */
-	const int64_t
-	        *rows_of; /* borrowed; the rows are those of `tasks` tasks, so many each; NULL: of one */
+	const int64_t *rows_of;     /* borrowed; rows of each of the `tasks` tasks; NULL: one task */
 	int64_t tasks;
 } kdri_spectral_options;
 
@@ -35,7 +34,7 @@ kdri_spectral_options kdri_spectral_defaults(int64_t k);
 typedef struct kdri_spectral_result {
 	int64_t *labels;    /* n, in 0..k-1 */
 	double *embedding;  /* n x k: rows of unit length, or of zeros for those counted in `unreached` */
-	double *values;     /* k eigenvalues of D^-1/2 W D^-1/2, descending, 0 where there are no more */
+	double *values;     /* k eigenvalues of D^-1/2 W D^-1/2, descending, then zeros if there are fewer */
 	double ncut;        /* sum over clusters of cut / volume */
 	int64_t components; /* connected components with at least one edge */
 	int64_t isolated;   /* vertices without an edge */

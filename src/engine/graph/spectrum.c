@@ -7,21 +7,21 @@
  *
  *   (E2)  v_i = sqrt(d_i / vol)  on the component, vol its sum of degrees,
  *
- * and lies in [-1, 1) otherwise. So the 1s come first, the largest volume before the others, and only what is left
- * of k is searched for, in each component by itself, on
+ * and lies in [-1, 1) otherwise. So the 1s come first, the largest volume before the others, and only the remaining
+ * ones of the k are searched for, in each component separately, on
  *
  *   (E3)  S - 3 v v',
  *
- * where v's eigenvalue is -2, below all others. The search is by blocks (matrix/ritz.c), wider than what is
- * wanted, so that copies of a multiple eigenvalue are all found; in large sparse components its steps are led by the
- * levels of the graph (laplacian.c). It ends where the residuals are a small part of the gap behind the last
- * value wanted: more digits would not move the rows from which clusters are made. */
+ * where v's eigenvalue is -2, below all others. The search uses blocks (matrix/ritz.c) wider than the number of
+ * values needed, so that all copies of a multiple eigenvalue are found. In large sparse components its steps are
+ * preconditioned with the levels of the graph (laplacian.c). It ends when the residuals are a small part of the gap
+ * after the last value needed: more digits would not change the rows from which clusters are made. */
 #include "engine/graph/laplacian.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/ritz.h"
 
-/* Residuals that are enough: beside 1, and beside the gap. */
+/* Residuals that suffice: relative to 1, and relative to the gap. */
 static const double tolerance = 1e-8, gap_tolerance = 1e-4;
 
 /* --- components ----------------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static void pieces_free(kdr_context *ctx, pieces *p)
 	kdri_free(ctx, p->by_volume);
 }
 
-/* A heap sort of components by volume; equal ones by their number. */
+/* A heap sort of components by volume; components of equal volume are sorted by their number. */
 static bool spectrum_before(const pieces *p, int64_t a, int64_t b)
 {
 	return p->list[a].volume > p->list[b].volume || (p->list[a].volume == p->list[b].volume && a < b);

@@ -29,7 +29,7 @@ done:
 	return st;
 }
 
-/* A row that is all rounding has no direction. */
+/* A row that consists of rounding errors has no direction. */
 static void scale_row(double *y, int64_t width, double largest)
 {
 	double length = sqrt(kdri_nrm2sq(y, width));

@@ -1,9 +1,9 @@
 /* The graphs of an ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  cos_ij = <x_i - m, x_j - m> / (|x_i - m| |x_j - m|)    m: the task's mean, or 0 (knn.c)
- *   (E2)  w_ij = max(cos_ij, 1e-6) where one of both is among the other's nearest neighbours
+ *   (E2)  w_ij = max(cos_ij, 1e-6) if one of both is among the other's nearest neighbours
  *   (E3)  w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i = |x_i - its last neighbour|   [Zelnik-Manor, Perona 2004]
- *   (E4)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                where the mean may or may not tell: both graphs
+ *   (E4)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                both graphs, if it is unclear whether to centre
  *
  * Sparse data stay sparse: m is subtracted from products. With landmarks there are the same graphs, n x m (landmarks.c
  * has their
@@ -16,7 +16,7 @@
 
 static const double least_weight = 1e-6;
 
-/* What is subtracted from the rows before their cosines: the task's mean, or nothing. */
+/* The vector subtracted from the rows before computing cosines: the task's mean, or nothing. */
 static kdr_status find_shift(kdr_context *ctx, const kdri_views_task *task, bool centred, kdri_knn_shift *out)
 {
 	kdr_status st = KDR_OK;

@@ -37,7 +37,7 @@ static void plan(kdri_km *w, const kdri_km_plan *p)
 	groups = KDRI_MIN(groups, most);
 	w->group_lanes = (w->k + groups - 1) / groups;
 	w->group_lanes = (w->group_lanes + least - 1) / least * least;
-	if (w->group_lanes > least) /* halves of tiles stand alone */
+	if (w->group_lanes > least) /* halves of tiles are used alone */
 		w->group_lanes = (w->group_lanes + KDRI_LANES - 1) / KDRI_LANES * KDRI_LANES;
 	w->group_lanes = KDRI_MIN(w->group_lanes, lanes);
 	w->groups = (w->k + w->group_lanes - 1) / w->group_lanes;
@@ -99,7 +99,7 @@ done:
 	return st;
 }
 
-/* --- what is fixed -------------------------------------------------------------------------- */
+/* --- constant data -------------------------------------------------------------------------- */
 
 /* Squared norms of the rows about `shift`, and the sum of them with weights. */
 static kdr_status kmeans_data_find_norms(kdri_km *w, double *sum)
@@ -230,7 +230,7 @@ done:
 	return st;
 }
 
-/* Where the rows here lie among those of all ranks. */
+/* The position of the local rows among those of all ranks. */
 static kdr_status place_rows(kdri_km *w, const kdri_km_plan *p)
 {
 	kdr_status st;

@@ -11,7 +11,7 @@
 #include "engine/kmeans/kmeans_work.h"
 #include "matrix/device_tiles.h"
 
-/* What is there of each tile's rows all the time; vectors are of the device. */
+/* The data of each tile's rows that stay on the device; vectors are device memory. */
 typedef struct tile {
 	int64_t begin, rows;
 	int32_t *label, *before;
@@ -28,9 +28,9 @@ typedef struct kdri_km_device {
 	/* Of the device. */
 	double *offset, *value, *unit;
 	int32_t *list, *doubt;
-	void *rough; /* of the rows where all are there, or NULL */
+	void *rough; /* of the rows if all are on the device, or NULL */
 	/* Of the host. */
-	double *near, *off;               /* k x d of dense rows, k: what is sent */
+	double *near, *off;               /* k x d for dense rows, and k: the data sent */
 	double *parts;                    /* k x 2 d: high and low parts of sums, where labels are given */
 	int64_t *begin, *counts, *totals; /* k + 1, k, k */
 	int32_t *rows;                    /* of the longest tile: doubts, then labels */
@@ -74,7 +74,7 @@ void kdri_km_device_close(kdri_km *w)
 	w->on_device = NULL;
 }
 
-/* What there is for rows, beside the labels and norms of all of them and the rest. */
+/* The memory available for rows, besides the labels and norms of all of them and everything else. */
 static double room_for_rows(const kdri_km *w, kdri_device *dev)
 {
 	double fixed = 8.0 * (double)(w->k * (4 * w->d + 4)) + 40.0 * (double)w->n;
@@ -108,7 +108,7 @@ done:
 	return st;
 }
 
-/* Pins what is transferred in every iteration, if it is large. */
+/* Pins the memory that is transferred in every iteration, if it is large. */
 static kdr_status pin_centres(kdri_km *w)
 {
 	const size_t much = (size_t)1 << 22, sums = (size_t)(w->k * w->d) * sizeof *w->sums;
@@ -171,7 +171,7 @@ done:
 	return st;
 }
 
-/* The rows of tile t, which are sent if they are not there. */
+/* The rows of tile t, which are sent if they are not on the device. */
 static kdr_status tile_x(kdri_km *w, int64_t t, kdri_drows *out)
 {
 	kdr_status st;
@@ -225,7 +225,7 @@ kdr_status kdri_km_device_begin(kdri_km *w, bool labelled)
 	if (labelled) {
 		if (!v->parts)
 			KDRI_TRY(KDRI_NEW(w->ctx, &v->parts, 2 * w->k * w->d));
-		for (int64_t j = 0; j < 2 * w->k; j++) /* behind each part is one of the mass */
+		for (int64_t j = 0; j < 2 * w->k; j++) /* each part is followed by one for the mass */
 			memcpy(v->parts + j * w->d, w->exact + j * (w->d + 1),
 			       (size_t)w->d * sizeof *v->parts);
 		KDRI_TRY(kdri_block_send(w->ctx, v->sums, v->parts, 2 * w->d));
@@ -360,7 +360,7 @@ kdr_status kdri_km_device_sums(kdri_km *w, bool all)
 		          v->dev->order(w->ctx, v->dev, at->label, at->before, at->rows, w->k, all, v->list,
 		                        v->begin));
 		if (add && v->begin[w->k] == 0)
-			continue; /* nothing to add: its rows need not come */
+			continue; /* nothing to add: its rows need not be sent */
 		KDRI_TRY(tile_x(w, t, &x));
 		KDRI_OP(w->ctx, v->dev, sums, x, v->list, v->begin, at->scale, v->unit, w->ratio, add,
 		        v->sums);

@@ -39,7 +39,7 @@ void kdri_km_group(kdri_km *w)
 			for (int64_t j = 0; j < k; j++)
 				if (w->lane[j] < 0 && (next < 0 || near[j] < near[next]))
 					next = j;
-			w->lane[next] = (int32_t)begin; /* taken; its own lane follows */
+			w->lane[next] = (int32_t)begin; /* in use; its own lane follows */
 		}
 		for (int64_t j = 0; j < k; j++)
 			if (w->lane[j] == begin && near[j] < INFINITY)

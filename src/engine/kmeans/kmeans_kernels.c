@@ -1,13 +1,13 @@
 /* The inner loops of k-means. SPDX-License-Identifier: BSD-3-Clause
  *
  * Products of rows and centres are vectorised across centres: a vector holds one feature of some centres,
- * and a row's entry is broadcast. So each (row, centre) has one accumulator that meets the features in
- * increasing order, which makes results independent of blocking, threads and the width of a register, and
- * equal for dense and sparse rows: a zero entry leaves the accumulator as it is, fused multiply-add or not.
+ * and a row's entry is broadcast. Each (row, centre) therefore has one accumulator that adds the features in
+ * increasing order, which makes results independent of blocking, threads and the width of a register, and equal for
+ * dense and sparse rows: a zero entry leaves the accumulator as it is, fused multiply-add or not.
  *
- * The tiles are in kmeans_tiles.h. Sparse rows load 64 bytes a tile for every stored entry, so that loop is bound by
- * the cache that holds the table. This file is compiled with -ffp-contract=fast; the compiler contracts
- * the products in all tile shapes or in none, which the tests of dense against sparse check. */
+ * The tiles are in kmeans_tiles.h. Sparse rows load 64 bytes per tile for every stored entry, so that loop is bound
+ * by the cache that holds the table. This file is compiled with -ffp-contract=fast; the compiler contracts the
+ * products in all tile shapes or in none, which the tests of dense against sparse check. */
 #include "engine/kmeans/kmeans_kernels.h"
 #include "matrix/linalg.h"
 
@@ -42,7 +42,7 @@ static void sparse_own(const kdr_csr *x, const int64_t *rows, int64_t count, con
 	for (int64_t r = 0; r < count; r++) {
 		int64_t i = rows[r], p = x->rowptr[i], end = x->rowptr[i + 1];
 		const double s = scale ? scale[i] : 1, *c = centres + label[i] * x->cols;
-		/* Four sums, since one would wait for its own last addition. */
+		/* Four sums, because a single one would wait for its previous addition. */
 		double sum[4] = { 0 };
 		for (; p + 4 <= end; p += 4)
 			for (int t = 0; t < 4; t++) {

@@ -12,12 +12,12 @@ enum { KDRI_LANES = 8 };
 /* Starts on a cache line, so that a tile's feature is one line: see kdri_km_table_new. */
 typedef struct kdri_km_table {
 	double *at;
-	double *room; /* what was allocated */
+	double *room; /* the allocated memory */
 	int64_t tile_step, feature_step;
 } kdri_km_table;
 
-/* The number of lanes that the products below process at a time on this machine, half a tile or whole tiles; fewer lanes
- * cost as much. */
+/* The number of lanes that the products below process at a time on this machine, half a tile or complete tiles; fewer
+ * lanes cost the same. */
 int64_t kdri_km_reach(kdr_mat_kind kind);
 
 /* Allocates `tiles` zeroed tiles of d features: tile after tile for dense rows, which pass along one tile; feature after
@@ -25,9 +25,9 @@ int64_t kdri_km_reach(kdr_mat_kind kind);
 kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
                              kdri_km_table *out);
 
-/* out[r * ldo + j] = row rows[r] . centre of lane first + j, for `lanes` lanes: whole tiles or, of dense rows where the
- * reach is that, half of one. Each value is one sum over the features in increasing order: it does not depend on the other rows, and is
- * the same for a dense row and for the sparse row of its non-zero entries. */
+/* out[r * ldo + j] = row rows[r] . centre of lane first + j, for `lanes` lanes: complete tiles or, for dense rows if
+ * the reach is half a tile, half of one. Each value is one sum over the features in increasing order: it does not
+ * depend on the other rows, and is the same for a dense row and for the sparse row of its non-zero entries. */
 void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
                   int64_t first, int64_t lanes, double *out, int64_t ldo);
 

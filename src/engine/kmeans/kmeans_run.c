@@ -152,7 +152,7 @@ typedef struct part {
 	const kdri_kmeans_options *o;
 	int64_t runs;
 	run best, now;
-	bool kept;         /* a run has ended: there is a best one */
+	bool kept;         /* a run has ended, so a best one exists */
 	bool first, fresh; /* no labels yet; no bounds yet */
 	bool going;        /* the run */
 	kdri_kmeans_result out;
@@ -211,7 +211,8 @@ done:
 	return st;
 }
 
-/* Run `index` of the problems that have as many runs. `list` and `options`: room for one each. */
+/* Run `index` of the problems that have at least this many runs. `list` and `options`: space for one entry per
+ * problem. */
 static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **list,
                           const kdri_kmeans_options **options)
 {
@@ -297,7 +298,8 @@ static kdr_status kmeans_run_hand_over(kdri_km *w, run *r, kdri_kmeans_result *o
 		out->labels[i] = w->label[i];
 	kdri_km_distances(w, w->distance);
 	KDRI_TRY(kdri_km_total(w, w->distance, &out->objective));
-	/* The last value is this one; earlier ones, from (E5) of kmeans_update.c, give way to it where rounding differs. */
+	/* This is the last value. Earlier ones, from (E5) of kmeans_update.c, are adjusted to it if they differ by
+	 * rounding. */
 	if (r->length)
 		r->trace[r->length - 1] = out->objective;
 	for (int64_t i = r->length - 2; i >= 0; i--)
@@ -506,7 +508,8 @@ static kdr_status compute_alone(kdr_context *ctx, kdri_device *dev, void *user)
 static kdr_status alone(kdr_context *ctx, const kdri_kmeans_problem *p, kdri_kmeans_result *result)
 {
 	alone_job j = { p, result };
-	/* An iteration; most problems take dozens of them. Centres go and sums come back: of sparse rows these may be more. */
+	/* The cost of an iteration; most problems take dozens of them. Centres are sent and sums are received, which
+	 * for sparse rows may be more than the rows. */
 	double moved = p->x->kind == KDR_MAT_CSR ? 16.0 * (double)kdr_mat_cols(p->x) : 0;
 	double flops = 40.0 * ((double)kdr_mat_nnz(p->x) - moved) * (double)p->o.k;
 	if (!kdri_together(ctx) && kdri_km_device_can(p->x, p->weights, &p->o))
@@ -535,8 +538,8 @@ done:
 	return st;
 }
 
-/* Like the fit, measures from the mean where that is far away; but from the mean of the centres, so that
- * a sample's label never depends on the samples that come with it. */
+/* Like the fit, this subtracts the mean if it is far from the origin. It uses the mean of the centres, so that a
+ * sample's label never depends on the other samples in the call. */
 static void shift_to_centres(kdri_km *w)
 {
 	double square = 0, spread = 0;
@@ -580,7 +583,8 @@ done:
 
 /* --- memory ----------------------------------------------------------------------------------- */
 
-/* Of a row: norm, two labels, bounds, list, coef, distance. Of a feature: centres, sums, exact sums, table; mean, unit. */
+/* Per row: norm, two labels, bounds, list, coef, distance. Per feature: centres, sums, exact sums, table; mean,
+ * unit. */
 double kdri_kmeans_assign_bytes(const kdri_extent *x, double k, int threads)
 {
 	const double lanes = KDRI_LANES * ceil(k / KDRI_LANES);

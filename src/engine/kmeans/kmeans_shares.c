@@ -72,7 +72,7 @@ int64_t kdri_km_shares_draw(const kdri_km *w, const kdri_km_shares *s, kdri_rng 
 /* Places that are still in order are not stored, so that the entire list is not needed. */
 int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng)
 {
-	/* Place `at` gets what place j has, and j what was there: j comes never again. */
+	/* Swaps the entries at positions `at` and j; position j is not used again. */
 	int64_t at = j + kdri_rng_below(rng, count - j), found = at, here = j, seen = -1;
 	for (int64_t c = 0; c < s->changed; c++) {
 		if (s->place[c] == at) {

@@ -1,11 +1,11 @@
 /* Sums over rows, and norms, for k-means. SPDX-License-Identifier: BSD-3-Clause
  *
- * Apart from the products: here memory is the limit, and without fused multiply-adds the loops for dense
- * and sparse rows round alike however the compiler arranges them. */
+ * These loops are separate from the products: they are limited by memory bandwidth, and without fused multiply-adds
+ * the loops for dense and sparse rows round in the same way, however the compiler arranges them. */
 #include "engine/kmeans/kmeans_kernels.h"
 #include "matrix/linalg.h"
 
-/* (E101) of comm/exact.h for one term; its parts come as numbers, so that four rows can be added at a time. */
+/* (E101) of comm/exact.h for one term; its parts are passed as numbers, so that four rows can be added at a time. */
 #define SPLIT(x, t, small, h, l) \
 	double h = ((x) + (t)) - (t); \
 	double l = (((x)-h) + (small)) - (small)
@@ -46,7 +46,7 @@ void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int6
 	if (x->kind == KDR_MAT_DENSE) {
 		const kdr_dense *m = &x->as.dense;
 		int64_t r = 0;
-		/* Four rows at a time: what memory is slow to give comes from four places at once. */
+		/* Four rows at a time, so that four memory reads are in progress at once. */
 		for (; r + 4 <= count; r += 4) {
 			const double *v[4];
 			for (int i = 0; i < 4; i++)

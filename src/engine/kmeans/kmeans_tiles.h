@@ -1,8 +1,9 @@
 /* The tiles of k-means, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
  *
- * Lanes are KDRI_LANES centres, in PARTS registers. Dense rows go HIGH at a time through WIDE tiles, so that HIGH x WIDE
- * x PARTS sums, the lanes of a feature and a row's entry fit the registers, and there are enough sums to hide latency:
- * two multiply-adds may start each cycle on x86-64 and four on arm64, and each takes four or five cycles.
+ * Lanes are KDRI_LANES centres, in PARTS registers. Dense rows are multiplied HIGH at a time with WIDE tiles, so that
+ * HIGH x WIDE x PARTS sums, the lanes of a feature and a row's entry fit the registers, and there are enough sums to
+ * hide latency: two multiply-adds may start each cycle on x86-64 and four on arm64, and each takes four or five
+ * cycles.
  *     512 bits   8 x 2 x 1 = 16 sums of 32 registers, 10 loads for 16 multiply-adds
  *     256 bits   6 x 1 x 2 = 12 sums of 16 registers,  8 loads for 12
  *     128 bits   4 x 1 x 4 = 16 sums of 32 registers (arm64),   8 loads for 16
@@ -32,7 +33,7 @@
 /* Prefetch distance in rows, into the second-level cache: a list has gaps, and the first-level cache can wait for only a
  * few lines at a time. */
 #define ROWS_AHEAD 8
-/* Half a tile, of as many rows: where that is registers enough to cost half the time. */
+/* Half a tile, with as many rows, if the registers suffice to take half the time. */
 #if KDRI_WIDTH == 2
 #define HALVES 1
 #define TALL   (2 * HIGH)
@@ -167,7 +168,7 @@ KDRI_TARGET static void KDRI_NAME(sparse_dots)(const kdr_csr *x, const int64_t *
 /* Where mask, a; else b. A macro, since a vector as argument would fix a calling convention. */
 #define CHOOSE(mask, a, b) ((vec)(((ivec)(a) & (mask)) | ((ivec)(b) & ~(mask))))
 
-/* `parts` registers of the first lanes, a constant, and whole tiles after these. */
+/* `parts` (a constant) registers of the first lanes, and complete tiles after these. */
 INLINE void KDRI_NAME(scan_rows)(const int parts, const double *dots, int64_t ldo, int64_t count,
                                  int64_t width, const double *offset, const double *twice, double *best,
                                  double *second, int32_t *arg)

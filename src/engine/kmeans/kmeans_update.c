@@ -2,10 +2,11 @@
  *
  *     (E4)  s_j = sum over i in cluster j of w_i x_i,   c_j = s_j / sum of w_i
  *           spherical: x_i has unit length and c_j = s_j / |s_j|
- * Most iterations change few labels, so s_j is changed by the rows that came and went. Sums are exact until they are
- * rounded once (comm/exact.h): adding and subtracting a row leaves them unchanged, and they do not depend on the number
- * of threads or ranks. Each rank therefore decides separately how to compute its own sums, and an iteration needs one
- * exchange. Rows are sorted by cluster, and one thread adds up a cluster (a range of features of it, if dense).
+ * Most iterations change few labels, so s_j is updated with the rows that joined or left the cluster. Sums are exact
+ * until they are rounded once (comm/exact.h): adding and subtracting a row leaves them unchanged, and they do not
+ * depend on the number of threads or ranks. Each rank therefore decides separately how to compute its own sums, and
+ * an iteration needs one exchange. Rows are sorted by cluster, and one thread adds up a cluster (a range of features
+ * of it, if dense).
  *
  * The objective needs no pass over the data. With the mean of all rows x and sizes W_j,
  *     (E5)  sum w_i |x_i - c_j|^2 = sum w_i |x_i - x|^2 - sum_j W_j |c_j - x|^2
@@ -62,7 +63,7 @@ static void sort_by_cluster(kdri_km *w, bool all)
 	begin[0] = 0;
 }
 
-/* s_j of (E4) in two parts, and the mass behind each; of the rows here. */
+/* s_j of (E4) for the local rows in two parts, each followed by its mass. */
 static void kmeans_update_add_up(kdri_km *w, bool all)
 {
 	const int64_t width = w->x->kind == KDR_MAT_DENSE ? ADD_FEATURES : w->d, step = w->d + 1;
@@ -206,7 +207,7 @@ kdr_status kdri_km_count(kdri_km *w)
 
 /* --- centres -------------------------------------------------------------------------------- */
 
-/* Where the touched clusters' centres come from; table and traits follow them. */
+/* Updates the centres of the changed clusters, then the table and their traits. */
 typedef enum source { FROM_SUMS, FROM_CENTRES, FROM_FILL } source;
 typedef struct supply {
 	source from;
@@ -361,7 +362,7 @@ static int64_t farthest(const kdri_km *w, bool exact)
 	int64_t far = -1;
 	for (int64_t i = 0; i < w->n; i++) {
 		int32_t a = w->label[i];
-		/* A point this near may lie on its centre: rounding of (E1), or of a mean of so many numbers. */
+		/* A point this near may lie on its centre: rounding of (E1), or of a mean of N numbers. */
 		double unit = 0x1p-52 * (double)w->filled[a];
 		double none = exact ? unit * unit * (w->norm[i] + w->shift_norm) : 2 * kdri_km_error(w, i);
 		if (kdri_km_counts(w, i) && w->filled[a] > 1 && w->distance[i] > none &&
@@ -393,7 +394,8 @@ kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved)
 {
 	kdr_status st = KDR_OK;
 	bool seen = false, exact = false;
-	/* Where (E1) sees no distance, differences of dense rows still may; but not if there is none. */
+	/* If (E1) gives a distance of 0, differences of dense rows may still give a positive one, unless the rows are
+	 * equal. */
 	bool sharper = w->x->kind == KDR_MAT_DENSE && w->distinct >= w->k;
 	*moved = 0;
 	for (int64_t j = 0; j < w->k; j++) {

@@ -1,7 +1,7 @@
 /* Declarations shared by the files of the k-means engine. SPDX-License-Identifier: BSD-3-Clause
  *
- * Distances. With rows x, centres c and a fixed point m (0, or the data's mean where that lies far from the origin, so
- * that nothing cancels), c' = c - m:
+ * Distances. With rows x, centres c and a fixed point m (0, or the data's mean if it is far from the origin, to avoid
+ * cancellation), c' = c - m:
  *     (E1)  |x - c|^2 = |x - m|^2 + v,     v = b - 2 x . c',     b = |c'|^2 + 2 m . c'
  * so that comparing centres needs v alone. v is computed the same way everywhere, and a sample's label is the lowest
  * index of the smallest computed v: this defines the partition, to the last bit.
@@ -13,10 +13,11 @@
  *           sparse: a = 6, b0 = 6 R^2 + 12 M^2   (here |x - m|^2 itself comes from a product)
  * twice what the sum of the bounds needs.
  *
- * Rows may be a part of those to be clustered, the others with other ranks (comm/comm.h): n rows here, `all` in all.
- * Everything about centres and all rows is then the same on every rank: sums of rows do not depend on their order
- * (comm/exact.h), so that labels, centres and objectives are the same for any number of ranks, bit for bit. Ranks meet
- * once an iteration: between assigning rows and new centres, with counts and sums of the rows they have (kdri_km_join). */
+ * The rows may be a part of those to be clustered, with the others on other ranks (comm/comm.h): n local rows, `all`
+ * in total. Everything about centres and all rows is then the same on every rank: sums of rows do not depend on their
+ * order (comm/exact.h), so that labels, centres and objectives are the same for any number of ranks, bit for bit.
+ * Ranks synchronise once per iteration: between assigning rows and new centres, with counts and sums of the rows they
+ * have (kdri_km_join). */
 #ifndef KDRI_KMEANS_WORK_H
 #define KDRI_KMEANS_WORK_H
 
@@ -35,7 +36,7 @@ typedef struct kdri_km {
 	int64_t n, d, k;
 	int64_t all; /* rows of all ranks */
 	int64_t groups_of_rows, *rows_of,
-	        *first; /* of each group of rows here: how many, and the first one's number among all */
+	        *first; /* of each group of local rows: their number, and the first one among all */
 	int threads;    /* 1 if the work is too small for several threads */
 	bool spherical, bounds;
 	bool tight; /* a row's own distance costs less than a tile: lloyd.c */
@@ -188,7 +189,7 @@ void kdri_km_device_close(kdri_km *w); /* accepts one that was never opened */
 kdr_status kdri_km_device_begin(kdri_km *w, bool labelled);
 /* `first`: w->distance becomes the distance of each row, rounded up as in lloyd.c. */
 kdr_status kdri_km_device_assign(kdri_km *w, bool first);
-/* w->here and w->changed, from the labels there. */
+/* w->here and w->changed, from the labels on the device. */
 kdr_status kdri_km_device_count(kdri_km *w);
 /* w->sums, w->mass and w->touched: from scratch, or from the labels that changed. Then `before` is the labels. */
 kdr_status kdri_km_device_sums(kdri_km *w, bool all);

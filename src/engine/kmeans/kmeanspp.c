@@ -2,14 +2,14 @@
  *
  * k-means++ [Arthur & Vassilvitskii, SODA 2007]: the first centre is a sample drawn by weight, each further one a sample
  * drawn with probability proportional to w_i D_i^2, D_i its distance to the nearest centre so far. Greedy, as in
- * scikit-learn: of 2 + floor(ln k) samples drawn, the one that leaves the smallest sum of w_i D_i^2 is taken, the first
- * of equals. The distances to all drawn samples are one product with a table of them, at the cost of one multiply-add
- * per stored entry and vector of 8 candidates. (E1) and (E2) are in kmeans_work.h.
+ * scikit-learn: of 2 + floor(ln k) samples drawn, the one that leaves the smallest sum of w_i D_i^2 is selected, the
+ * first of equal ones. The distances to all drawn samples are one product with a table of them, at the cost of one
+ * multiply-add per stored entry and vector of 8 candidates. (E1) and (E2) are in kmeans_work.h.
  *
- * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, rows are drawn as kmeans_shares.c
- * says: neither depends on how the rows are cut between ranks. A candidate's rank gives its row to all. For a centre
- * ranks exchange the candidates, what each of them would leave, and shares; between them are the products, and one pass
- * over n numbers. Several problems do this in step. */
+ * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, and rows are drawn as in
+ * kmeans_shares.c. Neither depends on the distribution of the rows over ranks. The rank of a candidate sends its row
+ * to all. For each centre, ranks exchange the candidates, the sum that each would leave, and shares; between these
+ * exchanges they compute the products and do one pass over n numbers. Several problems do this in step. */
 #include "engine/kmeans/kmeans_work.h"
 
 enum { CANDIDATES = 48 }; /* 2 + ln k for any k */
@@ -19,7 +19,7 @@ typedef struct seeding {
 	kdri_rng *rng;
 	double *nearest;       /* D_i^2, n */
 	kdri_km_shares shares; /* of w_i D_i^2 */
-	double *blocks;        /* for each block of rows and candidate: what `outcome` has */
+	double *blocks;        /* for each block of rows and candidate: the same as in `outcome` */
 	double *trial;         /* n x lanes: min(D_i^2, distance to candidate) */
 	double *row;           /* count x (d + 1): candidates as centres, and |x - m|^2 */
 	double big, small;     /* t and t' of comm/exact.h for the sums of candidates */
@@ -53,7 +53,7 @@ static void copy_row(const kdri_km *w, int64_t i, double *to)
 		to[x->col[p]] = scale * x->val[p];
 }
 
-/* Candidates of which rows[c] is a row here, -1 for those of other ranks: their rows, or zeros. */
+/* The rows of the candidates, or zeros; rows[c] is a local row, or -1 for a candidate of another rank. */
 static void kmeanspp_put_rows(const kdri_km *w, const int64_t *rows, int64_t count, double *to)
 {
 	for (int64_t c = 0; c < count; c++, to += w->d + 1) {

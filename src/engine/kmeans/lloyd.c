@@ -4,13 +4,13 @@
  * l_g <= min over j in g, j != a, of |x - c_j|. When centre j moves by delta_j,
  *     (E3)  u <- u + delta_a,   l_g <- max(0, l_g - max_{j in g, j != a} delta_j)
  * stay bounds. If (l_g - u)(l_g + u) > 2 E for all g, with E of (E2) in kmeans_work.h, then even the
- * computed v of every other centre is larger than that of a: the label stands without a look at the
- * data. Else u is made tight by one distance; else the groups that still fail are computed in full. The label's own
- * group is among them only if its own bound fails: the distance that made u tight stands for it, unless it is within
- * rounding of the best that was found. u is only ever rounded up and l_g down, so that a skip is certain: the partition
- * is that of plain Lloyd from the same centres, bit for bit.
- * One group is Hamerly's algorithm, one per centre would be Elkan's; between them is Yinyang k-means.
- * A group is never less than what the kernels compute in one go (kdri_km_reach), since fewer would cost the same.
+ * computed v of every other centre is larger than that of a: the label is kept without reading the data. Otherwise u
+ * is made tight by computing one distance; if that does not suffice, the groups that still fail are computed in full.
+ * The label's own group is among them only if its own bound fails: the distance that made u tight replaces it, unless
+ * it is within rounding of the best that was found. u is only ever rounded up and l_g down, so that a skip is
+ * certain: the partition is that of plain Lloyd from the same centres, bit for bit. One group is Hamerly's algorithm,
+ * one per centre would be Elkan's; between them is Yinyang k-means. A group is never smaller than what the kernels
+ * compute at once (kdri_km_reach), since fewer would cost the same.
  *
  * Measured: processor time of one thread of a 512-bit Xeon to convergence from random labels, best of 5, on
  * a busy machine (so to about 10%), before centres that lie together shared groups:
@@ -106,7 +106,7 @@ static int64_t filter_by_distance(const kdri_km *w, int64_t count, int64_t *rows
 /* Room of one thread. */
 typedef struct space {
 	double *own, *best, *second, *group_best, *group_second, *twice,
-	        *dots; /* a number a row, and group's products */
+	        *dots; /* one number per row, and the group's products */
 	uint8_t *need; /* a row's groups */
 } space;
 

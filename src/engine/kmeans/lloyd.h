@@ -53,7 +53,7 @@ typedef struct kdri_kmeans_result {
 	double objective;       /* sum of w_i |x_i - c_label(i)|^2, from the final labels and centres */
 	double objective_start; /* the same at the start of the run kept */
 	double *trace;          /* objective after each iteration of the best run; never increases */
-	int64_t iterations;     /* length of trace: assignments made, with the one that changed nothing */
+	int64_t iterations;     /* length of trace: assignments made, including the one without changes */
 	kdr_stop stop;
 	int64_t best_run; /* which run was kept, from 0 */
 	int64_t nonempty; /* clusters with samples of positive weight */

@@ -128,8 +128,8 @@ done:
 	return st;
 }
 
-/* On a device, where that pays: dense rows all at once, whose parts it knows; sparse ones block by block, as they are multiplied.
- * *held: so many of them as there is room for, the caller's to give back. */
+/* Uses a device if that is faster: for dense rows all at once, since the device can address parts of them; for sparse
+ * rows block by block, as they are multiplied. *held: as many blocks as fit in memory; the caller releases them. */
 static kdr_status hold_rows(kdr_context *ctx, const kdri_sets *sets, int64_t width, kdri_held **held)
 {
 	kdr_status st = KDR_OK;

@@ -2,15 +2,15 @@
  *
  * Idea: J. Wang, W. Feng, Y. Chen, H. Yu, M. Huang, P. Yu: Visual domain adaptation with manifold embedded distribution
  * alignment. ACM MM 2018; here linear, in few dimensions. X = [E 1], of p columns; Xs its known rows, Y their classes,
- * one-hot. In each round, with the answers so far as the classes of the rows asked for,
+ * one-hot. In each round, with the current predictions as the classes of the rows to be predicted,
  *
  *   (E1)  b = (Xs'Xs + M + s X'LX + r (tr Xs'Xs / p) J)^-1 Xs'Y
  *   (E2)  M = (n / 2) e0 e0' + (n / c) sum_k ek ek'
  *   (E3)  answer: softmax(6 X b)
  *
- * e0 = mean of the sources' known rows - mean of the target's rows; ek the same among those of class k, where at least
- * three rows of the target and one of a source have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I but for the
- * constant, whose entry is 1e-6. X is formed some rows at a time: E itself is as much as should be held.
+ * e0 = mean of the sources' known rows - mean of the target's rows; ek the same for those of class k, if at least
+ * three rows of the target and one of a source have it. L = I - D^-1/2 W D^-1/2 of the graph W. J = I except for the
+ * constant, whose entry is 1e-6. X is formed a few rows at a time, because E alone already takes much memory.
  *
  * E  e     s  smooth     r  ridge     c  classes     p  width + 1 */
 #include "engine/linear/aligned_ridge.h"

@@ -3,7 +3,8 @@
  * Each class's labelled rows are shuffled and dealt to FOLDS folds in turn; for each fold and cost a classifier is
  * trained on the other folds and tested on this one.
  *
- *   (E1)  right(C) = share of labelled rows whose class the classifier of the other folds, of cost C, finds
+ *   (E1)  right(C) = proportion of labelled rows whose class is predicted correctly by the classifier of the other
+ *         folds, of cost C
  *
  * Rows of a fold are excluded by a cost of 0, which avoids a copy of the data. If there are few classes, the folds are
  * outputs of one problem, so that the data are read once for all of them. Costs ascend, and each starts from the weights
@@ -89,7 +90,7 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 	KDRI_TRY(KDRI_NEW(ctx, &cost, nm));
 	KDRI_TRY(KDRI_NEW(ctx, &z, nm));
 	KDRI_TRY(KDRI_NEW(ctx, &row, p->classes));
-	/* What was counted before it was time to stop decides. */
+	/* If stopped early, the counts so far decide. */
 	bool stopped = false;
 	for (int first = 0; first < FOLDS && !stopped; first += (int)folds) {
 		memset(w, 0, (size_t)dm * sizeof *w);

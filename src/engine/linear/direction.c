@@ -2,14 +2,14 @@
  *
  *     (E1)  (I + U' diag(h_j) U) s_j = -g_j,   j = 1..m      (a row of I is zero where the bias is free)
  *
- * by conjugate gradients, stopped at |r_j| <= 0.1 |g_j|: a tenth is as good as any, since a closer solution pays
- * only where the quadratic model holds that far. Measured on 20 Newsgroups (squared hinge, to 1e-6): 88
- * products, against 103 with a share that shrinks as the gradient does.
+ * are solved by conjugate gradients, stopped at |r_j| <= 0.1 |g_j|. A tenth is sufficient: a closer solution helps
+ * only if the quadratic model is accurate that far. Measured on 20 Newsgroups (squared hinge, to 1e-6): 88 products,
+ * against 103 with a fraction that shrinks with the gradient.
  *
- * A product reads the data once for all outputs. Two things keep it short. Outputs that are done leave, and the
- * blocks close up. And a sample with h_ij = 0 for all outputs at work adds nothing: beyond the margin the
- * squared hinge is flat, so that late steps need few samples; those are copied together where they are fewer
- * than three in four. */
+ * A product reads the data once for all outputs. Two things keep it short. Outputs that have converged are removed
+ * from the blocks. And a sample with h_ij = 0 for all active outputs adds nothing: beyond the margin the squared
+ * hinge is flat, so that late steps need few samples; those are copied together if they are fewer than three in
+ * four. */
 #include "engine/linear/direction.h"
 
 #include "comm/comm.h"

@@ -8,18 +8,18 @@
  *
  *   (E4)  f(w) - min f <= |g|^2 / 2, as H >= I
  *
- * With a free bias the last weight is left out of |w|^2, and its row of I is zero; (E4) is then lost.
+ * With a free bias the last weight is excluded from |w|^2, and its row of I is zero; (E4) then does not hold.
  *
- * f is strictly convex. A step s solves H s = -g to a tenth of |g| (direction.c) and is halved until f falls by
- * 0.01 of what g promises; with U s at hand a trial costs O(n). Near the minimum whole steps are taken, and
+ * f is strictly convex. A step s solves H s = -g to a tenth of |g| (direction.c) and is halved until f falls by 0.01
+ * of the decrease that g predicts; with U s stored, a trial costs O(n). Near the minimum full steps are taken, and
  * each leaves about a tenth of the gradient [Lin, Weng & Keerthi, JMLR 9:627-650, 2008; Keerthi & DeCoste, JMLR
  * 6:341-361, 2005, for the squared hinge, whose l'' jumps].
  *
- * All outputs move together, each with scalars of its own, so that a product U P reads the data once for all
- * of them. An output that has converged stands still.
+ * All outputs are updated together, each with its own scalars, so that a product U P reads the data once for all
+ * of them. An output that has converged is no longer updated.
  *
  * Rows may be held by several ranks (comm/comm.h): sums over rows, U'a and the losses, are then those of all of them, and
- * everything else is the same on each. These sums depend on the cut of the rows in their last bits.
+ * everything else is the same on each. The last bits of these sums depend on the distribution of the rows.
  *
  * These are the problems of LIBLINEAR, with which the tests compare results. Its library cannot be used: it has no cost
  * per sample (tsvm needs it), copies the data into 16 bytes per entry, ends the process if memory is short, prints

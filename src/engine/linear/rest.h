@@ -9,7 +9,7 @@
 typedef struct kdri_rest {
 	const kdr_mat *x;
 	const int64_t *labels; /* a class for each row, -1: it is not trained on */
-	const double *weights; /* one a row; NULL: ones */
+	const double *weights; /* one per row; NULL: ones */
 	int64_t classes;
 	kdri_loss loss;
 	/* All classes jointly (softmax.h) if there are more than two; the loss is then logistic. Not for

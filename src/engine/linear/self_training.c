@@ -2,8 +2,10 @@
  *
  * For each fraction q of a list, with the predictions y_i = argmax_k s_k(x_i) for the unlabelled rows:
  *
- *   (E1)  of each class k the ceil(q n_k) rows with the largest softmax(2 s(x_i))_k, n_k rows having that answer,
- *   (E2)  join the labelled rows with weight max(1, labelled rows / rows asked for); the classifier is trained anew.
+ *   (E1)  of each class k the ceil(q n_k) rows with the largest softmax(2 s(x_i))_k, of the n_k rows with that
+ *         prediction,
+ *   (E2)  join the labelled rows with weight max(1, labelled rows / rows to predict); the classifier is trained
+ *         again.
  *
  * These rows are chosen again in every round. The result is the scores of the last classifier. */
 #include "engine/linear/self_training.h"

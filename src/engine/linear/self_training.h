@@ -22,9 +22,9 @@ typedef struct kdri_self_training {
 kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double *w, double *scores);
 
 /* Scores of the target's rows after shifting their mean to that of the labelled rows of the sources: s(x) + s(mean of
- * the sources) - s(mean of the target). For linear scores, to start from. source: which rows are of a source; labelled
- * rows of the target are not. share: of each class in the target, where it is estimated; the sources' mean is then what
- * it would be with these shares. NULL: as it is. */
+ * the sources) - s(mean of the target). They are for linear scores, as a start. source: which rows are of a source;
+ * labelled rows of the target are not. share: the proportion of each class in the target, if it is estimated; the
+ * sources' mean is then adjusted to these proportions. NULL: no adjustment. */
 void kdri_self_shift(const kdri_self_training *p, const bool *source, const double *share, double *scores);
 
 #endif

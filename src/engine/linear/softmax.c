@@ -7,12 +7,13 @@
  *   (E3)  H[S] = S + U' C (P o V - P o (row sums of P o V)),   V = U S
  *   (E4)  f(W) - min f <= |G|^2 / 2, as H >= I
  *
- * With a free bias its row is left out of |W|^2 and of the S of (E3): H is then singular along equal changes of all
- * biases, along which f does not change and G has no part, so that conjugate gradients never go there; (E4) is lost.
+ * With a free bias its row is excluded from |W|^2 and of the S of (E3): H is then singular along equal changes of all
+ * biases, along which f does not change and G is zero, so that conjugate gradients never move in this direction; (E4)
+ * does not hold.
  *
- * A step solves H[S] = -G to a tenth of |G| by conjugate gradients and is halved until f falls by 0.01 of what G
- * promises, as in linear.c. One against the rest (linear.c) decouples the classes; here the classes of a row compete,
- * which separates similar classes.
+ * A step solves H[S] = -G to a tenth of |G| by conjugate gradients and is halved until f falls by 0.01 of the
+ * decrease that G predicts, as in linear.c. One against the rest (linear.c) decouples the classes; here the classes
+ * of a row compete, which separates similar classes.
  *
  * U   x with a constant feature     W  w     Z, V   z, zv (n x k)     P   p (n x k)     G, S   g, s (d x k) */
 #include "engine/linear/softmax.h"
@@ -203,7 +204,7 @@ done:
 	return st;
 }
 
-/* The first of 1, 1/2, 1/4, .. that lowers f enough, and f there; 0 where none does. */
+/* The first of 1, 1/2, 1/4, .. that lowers f enough, and the value of f for it; 0 if none does. */
 static kdr_status search_line(kdr_context *ctx, const newton *t, const double *w, double *f, double *out)
 {
 	kdr_status st = KDR_OK;

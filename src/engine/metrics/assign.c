@@ -3,18 +3,18 @@
  * (E1) min sum_i c_{i,m(i)} over one-to-one maps m of the rows into the columns, rows <= cols
  * (E2) max sum_i u_i + sum_j v_j, u_i + v_j <= c_ij, v_j <= 0
  *
- * are equal, with u_i + v_j = c_ij where m(i) = j and v_j = 0 for columns left over. As [Jonker and
- * Volgenant 1987] the solver keeps v and the map, u being implied (u_i = min_j c_ij - v_j), and has two
- * stages. First rows bid: a row takes its best column and lowers its v by the margin to the second
- * best, putting out the row that had it. That settles most rows but may go in small steps, so it is
- * cut off. Then each row that is still free grows a tree of shortest paths in the reduced costs
+ * are equal, with u_i + v_j = c_ij where m(i) = j and v_j = 0 for the remaining columns. As in [Jonker and Volgenant
+ * 1987], the solver stores v and the map, and u is implied (u_i = min_j c_ij - v_j), and has two stages. First rows
+ * bid: a row takes its best column and lowers its v by the margin to the second best, displacing the row that had it.
+ * This assigns most rows but may progress in small steps, so the number of steps is limited. Then each row that is
+ * still free grows a tree of shortest paths in the reduced costs
  *
  * (E3) d_j = min over rows i in the tree of d(i) + (c_ij - v_j) - (c_{i,m(i)} - v_{m(i)})
  *
  * until it meets a free column, D away; the path is flipped and v_j += d_j - D for columns of the tree.
- * At most O(rows^2 cols). Columns that were left over never had their v lowered, so rectangular
- * problems need no padding. Ties go to free columns, then to the first found: the map is a function of
- * the costs alone. */
+ * At most O(rows^2 cols). The v of columns that remain free was never lowered, so rectangular problems need no
+ * padding. Ties are resolved in favour of free columns, then of the first found: the map depends only on the
+ * costs. */
 #include "engine/metrics/metrics.h"
 
 typedef struct solver {
@@ -23,7 +23,7 @@ typedef struct solver {
 	int64_t *col_of, *row_of; /* -1: none */
 	double *v;
 	int64_t *free_rows;
-	/* One tree: distance (E3), the row it came through, and the columns: tree first, then the others. */
+	/* One tree: distance (E3), the preceding row on its path, and the columns: tree first, then the others. */
 	double *distance;
 	int64_t *from, *order;
 } solver;

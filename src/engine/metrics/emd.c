@@ -72,7 +72,7 @@ kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, co
 			}
 			cost[z * b.k + l] = sum;
 		}
-	for (int by_size = 0; by_size < 2; by_size++) { /* (E1), in whole units: exact marginals */
+	for (int by_size = 0; by_size < 2; by_size++) { /* (E1), in integer units: exact marginals */
 		for (int64_t z = 0; z < a.k; z++)
 			p[z] = by_size ? (double)a.size[z] : (double)b.k;
 		for (int64_t l = 0; l < b.k; l++)

@@ -6,10 +6,10 @@
  *
  * (E1) max sum_{ij in M} w_ij = min sum_i u_i + sum_j v_j, u_i + v_j >= w_ij, u >= 0, v >= 0
  *
- * with equality in u_i + v_j >= w_ij for pairs of M, and u_i = 0, v_j = 0 for whatever M leaves out.
- * Rows enter one at a time. Each looks for the shortest path in the reduced costs u_i + v_j - w_ij >= 0
- * from itself to an end: a column that is still free (v_j = 0), or a row that may be left out, which
- * costs its u_i. Flipping the path and moving the duals by
+ * with equality in u_i + v_j >= w_ij for pairs of M, and u_i = 0, v_j = 0 for rows and columns outside M.
+ * Rows enter one at a time. Each searches for the shortest path in the reduced costs u_i + v_j - w_ij >= 0
+ * from itself to an end: a column that is still free (v_j = 0), or a row that can be excluded at the cost of its u_i.
+ * Flipping the path and moving the duals by
  *
  * (E2) u_i -= D - d_i, v_j += D - d_j for rows and columns nearer than the end's distance D
  *
@@ -33,7 +33,7 @@ typedef struct matching {
 	int64_t *distance, *from, *seen, *finished, *near;
 	int64_t seen_count, finished_count, near_count, heap_size;
 	entry *heap;
-	int64_t best, best_col, best_drop; /* nearest end: its distance, column, and row left out or -1 */
+	int64_t best, best_col, best_drop; /* nearest end: its distance, column, and excluded row or -1 */
 } matching;
 
 static bool match_before(entry a, entry b)
@@ -182,7 +182,7 @@ kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered)
 	KDRI_TRY(KDRI_NEW(ctx, &m.finished, m.cols));
 	KDRI_TRY(KDRI_NEW(ctx, &m.near, m.cols));
 	KDRI_TRY(KDRI_NEW(ctx, &m.heap,
-	                  t->cells)); /* a row is relaxed once a search, so each cell enters once */
+	                  t->cells)); /* a row is relaxed once per search, so each cell enters once */
 	for (int64_t j = 0; j < m.cols; j++) {
 		m.row_of[j] = -1;
 		m.distance[j] = INT64_MAX;

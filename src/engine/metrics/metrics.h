@@ -36,7 +36,7 @@ void kdri_table_free(kdr_context *ctx, kdri_table *t);
 
 /* Only the nmi of kdr_evaluate, without the assignment that acc needs. */
 kdr_status kdri_nmi(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, double *out);
-/* The same from a table of counts, rows x cols: lines of zeros are no parts. */
+/* The same from a table of counts, rows x cols: rows and columns of zeros are ignored. */
 kdr_status kdri_nmi_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols, double *out);
 /* kdr_evaluate from such a table. */
 kdr_status kdri_evaluate_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols,
@@ -57,7 +57,7 @@ kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered);
 /* --- assign.c ------------------------------------------------------------------------------- */
 
 /* kdri_assign_checked without the checks, and with the duals: u_i + v_j <= cost_ij, equal where i is assigned
- * to j; the lines left over (of the longer side) have dual 0 and all of that side are <= 0. u and v
+ * to j; the unassigned lines (of the longer side) have dual 0 and all of that side are <= 0. u and v
  * may be NULL. */
 kdr_status kdri_assign(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols, int64_t *row_to_col,
                        double *u, double *v);
@@ -96,7 +96,7 @@ typedef struct kdri_mmd_value {
 	double linear;    /* kernel <a, b>: the squared distance of the means */
 	double gaussian;  /* kernel exp(-|a - b|^2 / (2 bandwidth^2)) */
 	double bandwidth; /* the median distance of two pooled rows; 0: all rows are equal */
-	bool sampled;     /* the bandwidth comes from a fixed sample of the rows */
+	bool sampled;     /* the bandwidth is computed from a fixed sample of the rows */
 } kdri_mmd_value;
 /* Of the rows of x and y, which must have equally many columns. O(n^2) time, O(n) memory in addition to a copy of the
  * rows; sparse rows stay sparse. */

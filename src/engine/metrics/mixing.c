@@ -13,9 +13,10 @@
  * (E6) batch ASW [Luecken et al. 2022]: the mean over the clusters of the mean of 1 - |s_i|, for the silhouettes s_i of the cluster's
  *      samples by data set; without clusters that have samples of one data set only, or one sample of each
  *
- * The three figures are 0 if nothing mixes and 1 if all mixes; NaN if there is no such figure. Of more than MOST_TESTED samples an
- * even choice of that many is tested in (E2) and (E4), with neighbours among all samples; of a cluster of more than MOST_SILHOUETTES
- * samples (E6) uses an even choice. Time: O(min(n, MOST_TESTED) n d) for neighbours, O(MOST_SILHOUETTES d) per sample for (E6). */
+ * The three figures are 0 if nothing mixes and 1 if all mixes; NaN if the figure is not defined. Of more than
+ * MOST_TESTED samples an even choice of that many is tested in (E2) and (E4), with neighbours among all samples; of a
+ * cluster of more than MOST_SILHOUETTES samples (E6) uses an even choice. Time: O(min(n, MOST_TESTED) n d) for
+ * neighbours, O(MOST_SILHOUETTES d) per sample for (E6). */
 #include "engine/graph/knn.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/select.h"
@@ -165,7 +166,7 @@ static void find_weights(const double *distance, int64_t count, double *p)
 		else
 			high = beta;
 		beta = isfinite(high) ? (low + high) / 2 : 2 * beta;
-		if (beta > 1e12) /* as many neighbours are equally near: they alone count */
+		if (beta > 1e12) /* this many neighbours are equally near: only these count */
 			return;
 	}
 }
@@ -231,7 +232,7 @@ done:
 
 /* --- silhouettes ----------------------------------------------------------------------------------------- */
 
-/* The mean of 1 - |s| of some samples by data set; NaN where they are left out of (E6). */
+/* The mean of 1 - |s| of some samples by data set; NaN if they are excluded from (E6). */
 static kdr_status cluster_asw(mixing *w, const int64_t *rows, int64_t count, double *out)
 {
 	kdr_status st;

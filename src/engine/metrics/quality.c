@@ -138,7 +138,7 @@ static double davies_bouldin(const work *w)
 		}
 		sum += worst;
 	}
-	/* As scikit-learn: what is 0 to within 1e-8 is 0. */
+	/* As in scikit-learn, values within 1e-8 of 0 count as 0. */
 	return widest <= 1e-8 || farthest <= 1e-8 ? 0 : sum / (double)w->k; /* (E2) */
 }
 

@@ -10,11 +10,11 @@
  *
  * Both are distances from all rows to a set of reference points: all the rows, or the centroids. The
  * references are taken in blocks of `width`, the rows in tiles, and the products x'r of a tile with a
- * block are one matrix product, 2 n d flops a reference. Where (E4) cancels, which is where the points
- * are near each other compared with their norms, the distance is computed from the differences instead.
- * To make that rare, dense tiles are centred as they are copied: 1/width of the work.
+ * block are one matrix product, 2 n d flops a reference. If (E4) cancels, that is, if the points are near each other
+ * compared with their norms, the distance is computed from the differences instead. To make that rare, dense tiles
+ * are centred as they are copied: 1/width of the work.
  *
- * Sparse rows are taken as they are. Against centroids they are multiplied by a dense block. Against each
+ * Sparse rows are used without conversion. Against centroids they are multiplied by a dense block. Against each
  * other both sides are sparse: the products of a row with all rows are gathered from the columns in
  * which the row has entries, sum over those of the columns' lengths.
  *
@@ -322,9 +322,9 @@ done:
 	return st;
 }
 
-/* --- the whole ------------------------------------------------------------------------------ */
+/* --- all steps ------------------------------------------------------------------------------ */
 
-/* A buffer of `per` numbers a line, in lines: about BUFFER numbers, a multiple of PANEL. */
+/* The number of lines of a buffer with `per` numbers per line: about BUFFER numbers, and a multiple of PANEL. */
 static int64_t lines_for(int64_t per, int64_t most, int64_t needed)
 {
 	int64_t lines = KDRI_MIN(most, BUFFER / KDRI_MAX(per, 1));

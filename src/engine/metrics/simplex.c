@@ -9,13 +9,13 @@
  * u_i + v_j > c_ij into the tree; flow is pushed around the cycle this closes until an arc runs empty
  * and leaves. At the end (E2) holds for all pairs, and both values are equal.
  *
- * Termination. Flows are whole numbers (units.c), so ties are seen as such. The tree is kept strongly
+ * Termination. Flows are whole numbers (units.c), so ties are recognised exactly. The tree is kept strongly
  * feasible [Cunningham 1976]: every empty arc points towards the root, so from every node some flow
  * could be sent to the root. Of the arcs that block a pivot the last one leaves, going round the cycle
  * from its apex along the entering arc; this keeps the property and rules out cycling. Potentials
  * are recomputed down the part of the tree that moved and never drift. Pairs enter only if they violate
- * (E2) by more than the rounding of their numbers; should that bound ever be too small for the costs at
- * hand, it is raised after a number of pivots that no ordinary problem takes, so the method ends.
+ * (E2) by more than the rounding of their numbers; if that bound is ever too small for the given costs, it is raised
+ * after a number of pivots that no ordinary problem takes, so the method ends.
  *
  * Work. Pairs are priced in blocks of sqrt(rows cols), the worst violation of a block enters; a pivot
  * costs a block, a path and the subtree that moves. */
@@ -100,10 +100,10 @@ static void simplex_sift(int64_t *heap, int64_t size, int64_t at, const double *
 	heap[at] = moving;
 }
 
-/* A first strongly feasible tree, whose flows satisfy (E1). Each row in turn fills its cheapest open columns. A column that is
- * full is closed, also when the row has nothing left: the row then hangs on to its next column by an
- * empty arc that points from it. The last open column takes all that is left, and is the root.
- * `unmet` are the demands, used up; `heap` has room for all columns. O(rows cols + (rows + cols) log cols).
+/* A first strongly feasible tree, whose flows satisfy (E1). Each row in turn fills its cheapest open columns. A
+ * column that is full is closed, also when the row has nothing left: the row is then linked to its next column by an
+ * empty arc that points away from it. The last open column takes the remaining supply and is the root. `unmet` are
+ * the demands, used up; `heap` has room for all columns. O(rows cols + (rows + cols) log cols).
  */
 static int64_t first_arcs(const tree *t, const int64_t *supply, int64_t *unmet, int64_t *heap, kdri_arc *arcs)
 {
@@ -205,7 +205,7 @@ static bool price(tree *t, int64_t block, int64_t *row, int64_t *col)
 	return false;
 }
 
-/* Lets the pair (row, col) in. Flow grows along row -> col, so it falls on arcs of the row's path that
+/* Adds the pair (row, col) to the tree. Flow grows along row -> col, so it falls on arcs of the row's path that
  * belong to rows, and on arcs of the column's path that belong to columns. */
 static void pivot(tree *t, int64_t row, int64_t col)
 {
@@ -223,7 +223,7 @@ static void pivot(tree *t, int64_t row, int64_t col)
 			delta = n[k].flow;
 			leave = k;
 		}
-	int inside = 0; /* which end of the pair is cut off when `leave` goes */
+	int inside = 0; /* which end of the pair is cut off when `leave` is removed */
 	for (int64_t k = entering[1]; k != apex; k = n[k].parent)
 		if (k >= t->rows &&
 		    n[k].flow <= delta) { /* the last blocking arc: ties go towards the apex */
@@ -237,7 +237,7 @@ static void pivot(tree *t, int64_t row, int64_t col)
 		for (int64_t k = entering[1]; k != apex; k = n[k].parent)
 			n[k].flow += k >= t->rows ? -delta : delta;
 	}
-	/* Turn the path from the inner end up to `leave` around, and hang it on the outer end. */
+	/* Reverse the path from the inner end up to `leave`, and attach it to the outer end. */
 	int64_t k = entering[inside], parent = entering[1 - inside], flow = delta;
 	for (;;) {
 		int64_t old_parent = n[k].parent, old_flow = n[k].flow;

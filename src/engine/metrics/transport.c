@@ -3,9 +3,9 @@
  * (E1) min sum_ij c_ij x_ij, sum_j x_ij = s_i, sum_i x_ij = d_j, x >= 0
  * (E2) max sum_i s_i u_i + sum_j d_j v_j, u_i + v_j <= c_ij
  *
- * The marginals are turned into whole units (units.c), so flows are exact. As many rows as columns, all
- * of the same mass, are an assignment (assign.c); anything else goes to the simplex method (simplex.c).
- * Lines without mass take no part: their duals are found afterwards, as the largest that (E2) allows. */
+ * The marginals are converted to integer units (units.c), so flows are exact. As many rows as columns, all
+ * of the same mass, are an assignment (assign.c); all other problems are solved by the simplex method (simplex.c).
+ * Lines without mass are excluded: their duals are computed afterwards, as the largest that (E2) allows. */
 #include "engine/metrics/metrics.h"
 
 /* Every line has the same mass: the flow is an assignment. */
@@ -23,7 +23,7 @@ done:
 	return st;
 }
 
-/* Moves the lines with mass to the front of `mass`, and says in `line` which they were. */
+/* Moves the lines with mass to the front of `mass` and stores their numbers in `line`. */
 static int64_t keep_lines(int64_t *mass, int64_t n, int64_t *line)
 {
 	int64_t kept = 0;
@@ -46,7 +46,7 @@ static bool all_equal(const int64_t *a, int64_t na, const int64_t *b, int64_t nb
 	return true;
 }
 
-/* (E1) in whole units, with its solution. */
+/* (E1) in integer units, with its solution. */
 typedef struct transport {
 	kdri_units units;
 	int64_t rows, cols;       /* lines with mass */
@@ -118,7 +118,7 @@ done:
 	return st;
 }
 
-/* Multiplied first, whole numbers stay whole; divided first, nothing overflows. */
+/* Multiplying first keeps integers exact; dividing first avoids overflow. */
 static double amount(const kdri_units *units, int64_t q)
 {
 	if (units->total < 1e250)
@@ -147,7 +147,7 @@ kdr_status kdri_transport(kdr_context *ctx, const double *cost, int64_t rows, in
 	kdri_neumaier value = { 0 };
 	for (int64_t k = 0; k < t.flow_count; k++) {
 		int64_t i = t.row_id[t.flow[k].row], j = t.col_id[t.flow[k].col];
-		/* A supply that goes to one place is passed on unchanged, to the last bit. */
+		/* A supply with a single destination is passed on unchanged, to the last bit. */
 		bool whole = t.flow[k].flow == t.units.supply[t.flow[k].row];
 		double x = whole ? supply[i] : amount(&t.units, t.flow[k].flow);
 		flow[i * cols + j] = x;

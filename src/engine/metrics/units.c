@@ -3,11 +3,11 @@
  * A transportation problem solved in floating point has flows that should be 0 but are 1e-17. With integers this does
  * not happen: the solver terminates, and the flows are exact.
  *
- * Marginals that come from counts (1/K each, or n_z/n) are multiples of a common unit: with p the share of the total,
- * continued fractions give the smallest a/q within rounding of p, and the unit is one over the least common multiple of
- * all q. Uniform marginals of K and L lines get K L / gcd(K, L) units. Other marginals have no such unit and are put on
- * a grid of 2^-60 of their total, far below the rounding they already carry; what the totals then differ by goes to the
- * largest demand. */
+ * Marginals that come from counts (1/K each, or n_z/n) are multiples of a common unit: with p the fraction of the
+ * total, continued fractions give the smallest a/q within rounding of p, and the unit is one over the least common
+ * multiple of all q. Uniform marginals of K and L lines get K L / gcd(K, L) units. Other marginals have no such unit
+ * and are put on a grid of 2^-60 of their total, far below the rounding they already carry; the difference of the
+ * totals is added to the largest demand. */
 #include "engine/metrics/metrics.h"
 
 #include <float.h>

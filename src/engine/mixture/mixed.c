@@ -33,9 +33,9 @@ static bool mixed_given_up(kdr_context *ctx, int64_t row, int64_t rows)
 	return kdri_leave_off(ctx, "table", row, rows) && ctx->abandon;
 }
 
-/* --- which columns there are ------------------------------------------------------------------------------------------- */
+/* --- types of columns ------------------------------------------------------------------------------------------- */
 
-/* What is known of a column of the matrices. */
+/* Properties of a column of the matrices. */
 typedef struct column {
 	double low, high; /* the least and the largest value */
 	bool other;       /* some value is neither */
@@ -49,7 +49,7 @@ static void look_at_value(column *c, double v)
 	} else if (!(c->low <= c->high)) {
 		c->low = c->high = v;
 	} else if (v != c->low && v != c->high) {
-		/* A third value, unless there was one so far. */
+		/* Records a third value, unless one was found before. */
 		c->other = c->other || c->low < c->high;
 		c->low = KDRI_MIN(c->low, v);
 		c->high = KDRI_MAX(c->high, v);
@@ -113,8 +113,8 @@ done:
 	return st;
 }
 
-/* Numbers and categories: columns of a group are levels of one, a column of two values is one of two levels, a constant is
- * nothing. Counts them, or lists them once there is room. */
+/* Numbers and categories: columns of a group are levels of one category, a column of two values is a category with
+ * two levels, and constants are ignored. Counts them, or lists them once memory is allocated. */
 static void list_columns(const kdr_problem *problem, const column *c, int64_t d, kdri_mixed *t)
 {
 	t->numbers = t->categories = 0;
@@ -292,7 +292,7 @@ static void share_votes(int64_t *parent, int64_t count, double *weight)
 		weight[i] = 0;
 	for (int64_t i = 0; i < count; i++)
 		weight[root_of(parent, i)]++;
-	for (int64_t i = count; i-- > 0;) /* a root comes before its members */
+	for (int64_t i = count; i-- > 0;) /* a root precedes its members */
 		weight[i] = 1 / weight[root_of(parent, i)];
 }
 
@@ -473,7 +473,7 @@ kdr_status kdri_mixed_sample(kdr_context *ctx, const kdri_mixed *m, int64_t s, i
 			rows[n++] = m->begin[t] + kdri_chunk_begin(all, count, i);
 	}
 	KDRI_TRY(kdri_mixed_take(ctx, m, rows, n, NULL, out));
-	if (s >= 0) { /* the tables before and behind it are empty: one is left */
+	if (s >= 0) { /* the tables before and after it are empty: one remains */
 		out->begin[0] = 0;
 		out->begin[1] = n;
 		memmove(out->has_number, out->has_number + s * m->numbers,

@@ -1,8 +1,9 @@
 /* Mixtures of numbers and categories, fitted by EM. SPDX-License-Identifier: BSD-3-Clause
  *
  * Rows of T tables come from k clusters whose columns are independent: numbers are normal, categories multinomial. Every
- * table has its own shares of the clusters. A missing cell says nothing. With row i of table t(i), weights u_j of the columns
- * (1, or 1/g for one of g columns that repeat each other) and r_ic the probability that row i is of cluster c:
+ * table has its own shares of the clusters. A missing cell has no influence. With row i of table t(i), weights u_j of
+ * the columns (1, or 1/g for one of g columns that repeat each other) and r_ic the probability that row i is of
+ * cluster c:
  *
  *   (E1)  pi_tc = (sum over i of t of r_ic + 1) / (n_t + k)
  *   (E2)  m_cj, s_cj: mean and variance of number j over its present cells, weighted by r_ic; w_cj their total weight
@@ -105,7 +106,7 @@ static kdr_status find_spreads(kdr_context *ctx, pass *p)
 				sums[j] += e * e;
 			}
 	KDRI_TRY(kdri_sum(ctx, sums, q));
-	for (int64_t j = 0; j < q; j++) /* 0: constant, and left out */
+	for (int64_t j = 0; j < q; j++) /* 0: constant, and ignored */
 		p->spread[j] = p->filled[j] > 0 ? sqrt(sums[j] / p->filled[j]) : 0;
 done:
 	kdri_free(ctx, sums);
@@ -456,7 +457,7 @@ static void set_coefficients(pass *p, const kdri_mixture *m)
 				                : 0;
 }
 
-/* ln densities of the numbers as given are those of the standardised ones less ln spread. */
+/* ln densities of the numbers as given are those of the standardised ones minus ln spread. */
 static double change_of_units(const pass *p)
 {
 	double sum = 0;
@@ -466,7 +467,7 @@ static double change_of_units(const pass *p)
 	return sum;
 }
 
-/* What (E6) has beside LL. */
+/* The terms of (E6) other than LL. */
 static double penalty(const pass *p, const kdri_mixture *m, bool shared)
 {
 	double sum = 0;

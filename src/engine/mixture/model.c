@@ -39,7 +39,8 @@ done:
 	return st;
 }
 
-/* The mixture of member m for table s among all columns. `means`: of the table's numbers, taken away before pooling. */
+/* The mixture of member m for table s among all columns. `means`: of the table's numbers, subtracted before
+ * pooling. */
 static void save_mixture(const kdri_mixed *a, int64_t s, const kdri_mixture_member *m, const double *means,
                          double *share, double *mean, double *variance, double *level)
 {
@@ -49,7 +50,7 @@ static void save_mixture(const kdri_mixed *a, int64_t s, const kdri_mixture_memb
 	for (int64_t c = 0; c < k; c++)
 		share[m->to ? m->to[c] : c] = from->share[(m->pooled ? s : 0) * k + c];
 	for (int64_t j = 0; mean && variance && j < p;
-	     j++) { /* a variance of 0: the table does not have it */
+	     j++) { /* a variance of 0: the table does not have this column */
 		const bool has = a->has_number[s * p + j];
 		for (int64_t c = 0; c < k && has; c++) {
 			const int64_t to = m->to ? m->to[c] : c;

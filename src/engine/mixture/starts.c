@@ -1,8 +1,8 @@
 /* Where mixtures start from. SPDX-License-Identifier: BSD-3-Clause
  *
  * Starts are partitions of the rows: k-means with 4 initialisations on encodings B, H and V, two seeds each, and Ward's method on
- * B for tables of at most 3,000 rows; of all tables together k-means alone, each table less its own mean. EM (mixture.c) runs
- * from each, and the highest log-likelihood counts. */
+ * B for tables of at most 3,000 rows; for all tables together only k-means, each table minus its own mean. EM
+ * (mixture.c) runs from each, and the result with the highest log-likelihood is used. */
 #include "engine/mixture/starts.h"
 
 #include "engine/kmeans/lloyd.h"

@@ -6,9 +6,9 @@
  *   (E1)  D(a, b) = 2 n_a n_b / (n_a + n_b) |m_a - m_b|^2,  of single rows |x_a - x_b|^2                              [W63]
  *   (E2)  D(c, a u b) = ((n_a + n_c) D(a, c) + (n_b + n_c) D(b, c) - n_c D(a, b)) / (n_a + n_b + n_c)
  *
- * Clusters that are each other's nearest may be merged in any order, the tree is the same: a chain from a cluster to its nearest,
- * to that one's nearest and so on ends in such a pair after at most n steps [M83]. So all merges take O(n^2), and the n - k
- * lowest of them leave k clusters. */
+ * Clusters that are each other's nearest may be merged in any order without changing the tree: a chain from a cluster
+ * to its nearest, to that one's nearest and so on ends in such a pair after at most n steps [M83]. So all merges take
+ * O(n^2), and the n - k lowest of them leave k clusters. */
 #include "engine/mixture/ward.h"
 
 #include "matrix/linalg.h"
@@ -50,7 +50,8 @@ static void fill_pairs(kdr_context *ctx, const double *x, int64_t n, int64_t d, 
 		}
 }
 
-/* The cluster nearest to a: the one before it in the chain if that is as near as any, else the lowest. */
+/* The cluster nearest to a: the one before it in the chain if no other is nearer, else the one with the lowest
+ * number. */
 static int64_t nearest_to(const double *pairs, const double *size, int64_t n, int64_t a, int64_t before)
 {
 	int64_t best = before;

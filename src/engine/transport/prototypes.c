@@ -1,15 +1,16 @@
 /* Class prototypes that samples are transported to. SPDX-License-Identifier: BSD-3-Clause
  *
  * Samples of equal mass are brought to prototypes mu_k of mass q_k, at a cost of 1 - cos and with entropy [M. Cuturi:
- * Sinkhorn distances. NIPS 2013]; then the prototypes move to what they were given:
+ * Sinkhorn distances. NIPS 2013]; then the prototypes move to the mean of the samples assigned to them:
  *
  *   (E1)  K_ik = exp(cos(e_i, mu_k) / blur)
  *   (E2)  u_i = (1 / n) / (K v)_i,  v_k = q_k / (K'u)_k, `steps` times from v = 1;  P = diag(u) K diag(v)
- *   (E3)  q = half the shares known, half the mean of K's rows, each to sum 1
+ *   (E3)  q = the mean of the known shares and the mean of K's rows, each scaled to sum 1
  *   (E4)  mu = P'E
  *
- * The posterior is P with rows to sum 1. No class can lose all of its samples or take all of them, as its mass is
- * held near what is known of it. Sums over samples are in fixed chunks: the answer does not depend on threads. */
+ * The posterior is P with rows to sum 1. No class can lose all of its samples or receive all of them, because its
+ * mass is kept near its known share. Sums over samples are computed in fixed chunks, so the result does not depend on
+ * the number of threads. */
 #include "engine/transport/prototypes.h"
 
 typedef struct work {

@@ -42,8 +42,8 @@ kdr_status kdri_compressed_check(kdr_context *ctx, const char *label, int64_t ro
 	return KDR_OK;
 }
 
-/* Puts value p at to[p]: into another array where that is small; else within its own, along the cycles of the
- * permutation, which is three times as slow but needs no memory. `to` is lost. */
+/* Moves value p to to[p]: in another array if that is small; otherwise in place, along the cycles of the permutation,
+ * which is three times as slow but needs no memory. `to` is overwritten. */
 static kdr_status compressed_permute(kdr_context *ctx, int64_t nnz, int32_t *to, double **val)
 {
 	double *v = *val, *moved = NULL;
@@ -58,7 +58,7 @@ static kdr_status compressed_permute(kdr_context *ctx, int64_t nnz, int32_t *to,
 		return KDR_OK;
 	}
 	for (int64_t p = 0; p < nnz; p++)
-		while (to[p] != p) { /* each step puts one value where it belongs */
+		while (to[p] != p) { /* each step moves one value to its position */
 			int32_t q = to[p];
 			double swapped = v[q];
 			v[q] = v[p];
@@ -69,9 +69,9 @@ static kdr_status compressed_permute(kdr_context *ctx, int64_t nnz, int32_t *to,
 	return KDR_OK;
 }
 
-/* Stored by columns to stored by rows: a counting sort, after which columns increase in each row. The row
- * numbers give way to the places their entries go to, so that 16 bytes an entry are held for the 12 that
- * remain, besides what permute copies. */
+/* Stored by columns to stored by rows: a counting sort, after which columns increase in each row. The row numbers are
+ * replaced by the new positions of their entries, so that 16 bytes per entry are used for the 12 that remain, in
+ * addition to the copy made by permute. */
 static kdr_status compressed_turn(kdr_context *ctx, kdr_data *d)
 {
 	kdr_status st;
@@ -83,7 +83,7 @@ static kdr_status compressed_turn(kdr_context *ctx, kdr_data *d)
 		rowptr[d->col[p] + 1]++;
 	for (int64_t i = 0; i < d->rows; i++)
 		rowptr[i + 1] += rowptr[i];
-	int32_t *to = d->col; /* where entry p goes */
+	int32_t *to = d->col; /* the new position of entry p */
 	for (int64_t j = 0; j < d->cols; j++)
 		for (int64_t p = d->rowptr[j]; p < d->rowptr[j + 1]; p++) {
 			int64_t q = rowptr[d->col[p]]++;

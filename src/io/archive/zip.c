@@ -67,7 +67,7 @@ static kdr_status zip_damaged(kdr_context *ctx, const kdri_zip *zip, const char 
 	return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the zip archive is damaged: %s", zip->path, what);
 }
 
-/* Exactly `size` bytes at `offset`, which the caller knows to be inside the file. */
+/* Exactly `size` bytes at `offset`, which the caller has checked to be inside the file. */
 static kdr_status read_at(kdr_context *ctx, const kdri_zip *zip, void *to, size_t size, uint64_t offset)
 {
 	unsigned char *p = to;

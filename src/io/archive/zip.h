@@ -13,7 +13,7 @@ kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out);
 void kdri_zip_close(kdr_context *ctx, kdri_zip *zip);
 int64_t kdri_zip_count(const kdri_zip *zip);
 const char *kdri_zip_name(const kdri_zip *zip, int64_t index);
-int64_t kdri_zip_find(const kdri_zip *zip, const char *name); /* -1: there is none */
+int64_t kdri_zip_find(const kdri_zip *zip, const char *name); /* -1: none */
 
 /* Opens a stored or deflated member with plausible sizes. *source borrows the archive and `label` until it is closed.
  * The checksum is compared when the last byte has been read. */

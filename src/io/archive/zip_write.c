@@ -1,8 +1,8 @@
 /* Writing zip archives of stored members. SPDX-License-Identifier: BSD-3-Clause
  *
- * All bytes are in memory, so sizes and checksums are known before a member is written: no data
- * descriptors, which some readers refuse. Every number that needs more than 32 bits goes into zip64
- * fields, and only those, as other tools do. */
+ * All bytes are in memory, so sizes and checksums are known before a member is written. Data descriptors, which some
+ * readers refuse, are therefore not needed. Only numbers that need more than 32 bits are written to zip64 fields, as
+ * by other tools. */
 #include "io/archive/zip.h"
 
 #include <zlib.h>

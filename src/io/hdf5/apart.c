@@ -185,7 +185,7 @@ static int child_note(void *user, const kdr_event *event)
 	return 0;
 }
 
-/* HDF5 may use some memory of its own, and for the data as much as an arena. */
+/* HDF5 may use a fixed amount of memory, plus the size of an arena for the data. */
 static void child_limit_memory(const arena *a)
 {
 	struct rlimit limit;
@@ -328,7 +328,7 @@ done:
 	return st;
 }
 
-/* --- what was handed over -------------------------------------------------------------------------------- */
+/* --- results of the child -------------------------------------------------------------------------------- */
 
 kdr_status kdri_handed_damaged(kdr_context *ctx, const kdri_handed *h)
 {
@@ -405,7 +405,7 @@ done:
 	return st;
 }
 
-/* Unmaps the pages between what was taken over, in the order of their addresses. */
+/* Unmaps the pages between the arrays that were taken over, in the order of their addresses. */
 void kdri_handed_free(kdri_handed *h)
 {
 	char *at = h->begin, *end = h->begin ? h->begin + h->size : NULL;

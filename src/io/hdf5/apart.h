@@ -16,7 +16,7 @@
 
 #include "core/internal.h"
 
-/* Does the work and fills the result, whose pointers come from `ctx`. */
+/* Does the work and fills the result, whose pointers are allocated by `ctx`. */
 typedef kdr_status (*kdri_apart_run)(kdr_context *ctx, const void *user, void *result);
 
 typedef struct kdri_apart_job {
@@ -24,11 +24,11 @@ typedef struct kdri_apart_job {
 	double file_bytes;
 	bool changes; /* it changes the file rather than reads it */
 	kdri_apart_run run;
-	const void *user;   /* what it needs to know */
+	const void *user;   /* its input */
 	size_t result_size; /* bytes of the result, which may be 0 */
 } kdri_apart_job;
 
-/* What a child has left in its arena. Starts zeroed; kdri_handed_free unmaps what was not taken over. */
+/* The results of a child in its arena. Starts zeroed; kdri_handed_free unmaps everything that was not taken over. */
 enum { KDRI_HANDED_ARRAYS = 8 };
 typedef struct kdri_handed {
 	const char *path;
@@ -42,7 +42,7 @@ typedef struct kdri_handed {
 	} taken[KDRI_HANDED_ARRAYS]; /* whole pages */
 } kdri_handed;
 
-/* Runs the job, in a child process if isolation is set. `result` goes in as it is and comes back changed if the job
+/* Runs the job, in a child process if isolation is set. `result` is passed to the job, and is changed only if the job
  * succeeds. */
 kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *result, kdri_handed *handed);
 /* Whether `count` elements of `size` bytes at `at`, or a string and its end, lie in the arena. */

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 enum { WALK_OBJECTS = 100000, WALK_LEVELS = 12 };
-/* A dataset may claim any size. A file is believed to hold some megabytes, and this many times its own size: deflate's
- * limit, rounded up. */
+/* A dataset may declare any size. A file is assumed to contain at most a few megabytes plus this many times its own
+ * size: deflate's limit, rounded up. */
 enum { BELIEVED = 1 << 24, TIMES_STORED = 2000 };
 
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;

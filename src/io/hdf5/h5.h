@@ -14,7 +14,7 @@
 #include "io/binary.h"
 #include "io/hdf5/apart.h"
 
-/* --- h5.c: files and what is in them --------------------------------------------------------------- */
+/* --- h5.c: files and their contents --------------------------------------------------------------- */
 
 typedef struct kdri_h5 {
 	const char *path; /* borrowed */
@@ -27,12 +27,12 @@ typedef struct kdri_h5 {
 	void *print_data;
 } kdri_h5;
 
-/* Both start from a zeroed struct; close accepts one that was never opened. Close what was opened or
- * created before anything else is done with the file. */
+/* Both start from a zeroed struct; close accepts one that was never opened. Close objects that were opened or created
+ * before any other operation on the file. */
 kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5);
 /* Writes to the temporary file of an output; `path` is named in errors. */
 kdr_status kdri_h5_create(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
-/* Opens such a temporary file, which is a valid HDF5 file, for changes. */
+/* Opens the temporary file, which is a valid HDF5 file, for changes. */
 kdr_status kdri_h5_reopen(kdr_context *ctx, const char *path, const char *temporary, kdri_h5 *h5);
 /* Closes an object, attribute, type, shape or property list; accepts what could not be opened. */
 void kdri_h5_drop(hid_t id);
@@ -60,7 +60,7 @@ typedef bool (*kdri_h5_visit)(void *user, const kdri_h5 *h5, const char *name, k
 kdr_status kdri_h5_walk(kdr_context *ctx, const kdri_h5 *h5, const char *group, int levels,
                         kdri_h5_visit visit, void *user);
 
-/* The name of attribute i of an object and its number of values; false: there are no more attributes. */
+/* The name of attribute i of an object and its number of values; false: no more attributes. */
 bool kdri_h5_attribute_at(const kdri_h5 *h5, const char *name, int64_t i, char *out, size_t room,
                           int64_t *count);
 /* Attribute of an object as text; false if there is none, or none that is text. */
@@ -107,7 +107,7 @@ bool kdri_h5_has_field(const kdri_h5_array *array, const char *field, bool *text
 /* True for a dataset of numbers with two dimensions, or a group that holds a sparse matrix. */
 bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name);
 /* Reads one into a data set: dense (1-D: one column), or a group with data, indices and indptr, in
- * AnnData's layouts of any age. Of `options` the part of the rows counts here; it may be NULL. */
+ * AnnData's layouts of any age. Only the range of rows in `options` is used; it may be NULL. */
 kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name,
                                const kdr_read_options *options, kdr_data *data);
 /* A dataset of one or two dimensions; those of MATLAB are stored transposed and always read in full. */
@@ -118,7 +118,7 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
                                    const char *const names[3], bool by_column, int64_t rows, int64_t cols,
                                    const kdr_read_options *options, kdr_data *data);
 
-/* --- h5_data.c: a data set, read in a child process if the context asks for isolation ------------------ */
+/* --- h5_data.c: a data set, read in a child process if isolation is set ------------------ */
 
 /* Fills a data set from an open file. `member`: what follows the file's name and a colon; or NULL. */
 typedef kdr_status (*kdri_h5_reader)(kdr_context *ctx, const kdri_h5 *h5, const char *member,
@@ -126,7 +126,7 @@ typedef kdr_status (*kdri_h5_reader)(kdr_context *ctx, const kdri_h5 *h5, const 
 kdr_status kdri_h5_read(kdr_context *ctx, const char *path, const kdr_read_options *options,
                         kdri_h5_reader reader, kdr_data *data);
 
-/* --- h5_items.c: everything in a small file, read in a child process if the context asks for isolation --- */
+/* --- h5_items.c: everything in a small file, read in a child process if isolation is set --- */
 
 /* A group, a dataset or an attribute. */
 typedef struct kdri_h5_item {

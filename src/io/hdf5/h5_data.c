@@ -109,7 +109,7 @@ kdr_status kdri_h5_read(kdr_context *ctx, const char *path, const kdr_read_optio
 		                     .result_size = sizeof got };
 	st = kdri_run_apart(ctx, &job, &got, &handed);
 	if (ctx->isolation <= 0)
-		*data = got; /* the caller frees what there is */
+		*data = got; /* the caller frees what was allocated */
 	else if (st == KDR_OK)
 		st = take_data(ctx, &handed, &got, data);
 	data->allocator = ctx->allocator; /* which may now free arrays that were taken over */

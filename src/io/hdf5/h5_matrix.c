@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-/* What has to be changed after reading is read in pieces of whole chunks, so that no chunk is unpacked twice. */
+/* Data that are converted after reading are read in pieces of entire chunks, so that no chunk is unpacked twice. */
 enum { SLAB_BYTES = 1 << 24, INDICES_AT_ONCE = 1 << 18 };
 
 static kdr_status read_transposed(kdr_context *ctx, const kdri_h5_array *a, int64_t rows, int64_t cols,
@@ -71,7 +71,7 @@ static kdr_status read_indices(kdr_context *ctx, const kdri_h5_array *a, int64_t
 {
 	kdr_status st;
 	int64_t *wide = NULL;
-	/* Whole chunks, unless they are unreasonably long. */
+	/* Entire chunks, unless they are unreasonably long. */
 	int64_t block = KDRI_MIN(n, (INDICES_AT_ONCE + a->chunk_rows - 1) / a->chunk_rows * a->chunk_rows);
 	KDRI_TRY(KDRI_NEW(ctx, &wide, block));
 	for (int64_t i = 0; i < n; i += block) {

@@ -231,7 +231,7 @@ static kdr_status copy_block(kdr_context *ctx, const kdri_h5_array *a, hid_t mem
                              size_t width, int64_t begin, int64_t n, char *raw, char **out)
 {
 	hsize_t count = (hsize_t)n;
-	/* Zeroed, so that after a failure only what HDF5 has put there is given back to it. */
+	/* Zeroed, so that after a failure only pointers allocated by HDF5 are passed to it for freeing. */
 	memset(raw, 0, (size_t)n * width);
 	kdr_status st = read_block(ctx, a, memory, begin, n, raw);
 	for (int64_t i = 0; i < n && st == KDR_OK; i++) {

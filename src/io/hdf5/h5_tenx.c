@@ -57,7 +57,7 @@ done:
 	return st;
 }
 
-/* As many strings as expected. */
+/* Reads strings; their number must be as expected. */
 static kdr_status read_strings(kdr_context *ctx, const kdri_h5 *h5, const char *group, const char *name,
                                int64_t expected, char ***out)
 {

@@ -243,7 +243,7 @@ done:
 	return st;
 }
 
-/* Whether there is no such column, and need not be. */
+/* Whether the column is missing and is not required. */
 static bool may_lack(const kdri_h5 *h5, const kdr_read_options *options)
 {
 	char name[600];
@@ -292,15 +292,15 @@ static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_o
 	return kdri_h5_read(ctx, path, options, h5ad_read_open, data);
 }
 
-/* --- what a user should know about a file ---------------------------------------------------------------- */
+/* --- hints about a file for the user ---------------------------------------------------------------- */
 
-/* Pairs of texts: what was found, and what to do about it. They are made in the child process that opens the file. */
+/* Pairs of texts: a finding, and what to do about it. They are made in the child process that opens the file. */
 typedef struct remarks {
 	char **texts;
 	int64_t count;
 } remarks;
 
-/* A search through obs or the matrices of a file; lists are cut if they become long. */
+/* A search through obs or the matrices of a file; long lists are truncated. */
 typedef struct look {
 	kdr_context *ctx;
 	remarks *out;
@@ -415,7 +415,7 @@ static kdr_status look_at_obs(look *k, const kdri_h5 *h5)
 		snprintf(k->index, sizeof k->index, group ? "_index" : "index");
 	if (group)
 		snprintf(name, sizeof name, "obs/%s", k->index);
-	/* There are as many rows as row names: a file without them has no columns either. */
+	/* The number of rows is that of row names: a file without row names has no columns either. */
 	if (kdri_h5_what(h5, name) != KDRI_H5_DATASET)
 		return KDR_OK;
 	KDRI_TRY(kdri_h5_array_open(k->ctx, h5, name, &a));

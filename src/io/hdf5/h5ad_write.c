@@ -53,7 +53,7 @@ done:
 	return st;
 }
 
-/* A truth as h5py knows it: an enumeration of FALSE and TRUE. */
+/* A Boolean type as in h5py: an enumeration of FALSE and TRUE. */
 static kdr_status set_false(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *attribute)
 {
 	static const int8_t no = 0, yes = 1;
@@ -237,7 +237,8 @@ done:
 	return st;
 }
 
-/* --- the whole --------------------------------------------------------------------------------------------------- */
+/* --- entire files
+ * --------------------------------------------------------------------------------------------------- */
 
 typedef struct task {
 	const char *path, *temporary;

@@ -1,4 +1,4 @@
-/* What is added to AnnData files. SPDX-License-Identifier: BSD-3-Clause */
+/* Additions to AnnData files. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_H5AD_WRITE_H
 #define KDRI_H5AD_WRITE_H
 

@@ -11,7 +11,7 @@ kdr_status kdri_mat73_read(kdr_context *ctx, const char *path, kdr_data *data);
 /* Which variable to read; filled while the variables are listed. */
 typedef struct kdri_mat_search {
 	int64_t count;    /* matrices of numbers */
-	char name[256];   /* the first one, or the one wanted */
+	char name[256];   /* the first one, or the requested one */
 	char others[256]; /* all of them, for errors */
 } kdri_mat_search;
 /* `problem` is NULL for a matrix of numbers; otherwise it describes what the variable is instead. */

@@ -33,7 +33,7 @@ typedef struct reader {
 
 typedef struct element {
 	uint32_t type, size;
-	bool small; /* the data came with the tag */
+	bool small; /* the data are inside the tag */
 	unsigned char data[4];
 } element;
 
@@ -91,7 +91,7 @@ done:
 	return st;
 }
 
-/* Bytes that can still come at most. */
+/* The maximum number of bytes that can still follow. */
 static int64_t most(const reader *r)
 {
 	return r->packed ? (r->left + r->z.avail_in + 1) * KDRI_DEFLATE_MOST : r->left;
@@ -230,7 +230,7 @@ done:
 	return st;
 }
 
-/* What keeps a variable from being a matrix of numbers; NULL if nothing does. */
+/* The reason why a variable is not a matrix of numbers; NULL if it is one. */
 static const char *problem_of(const variable *v)
 {
 	if (v->class_id == C_CHAR)
@@ -290,7 +290,7 @@ static kdr_status read_dense(kdr_context *ctx, reader *r, const variable *v, kdr
 	KDRI_TRY(take_numbers(ctx, r, &e, &type, &count));
 	if (rows > INT64_MAX / cols || count != rows * cols)
 		return mat5_damaged(ctx, r);
-	if (cols == 1) { /* a column is stored as a row is */
+	if (cols == 1) { /* a column is stored like a row */
 		cols = rows;
 		rows = 1;
 	}
@@ -318,8 +318,8 @@ done:
 	return st;
 }
 
-/* A whole element of integers or of numbers, converted block by block: exactly one of the two results is
- * wanted. */
+/* Reads an entire element of integers or of numbers, converted block by block; exactly one of the two results is
+ * requested. */
 static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, double **reals, int64_t *count)
 {
 	kdr_status st;
@@ -418,7 +418,7 @@ done:
 	return st;
 }
 
-/* Goes to the variable, or through all of them to find the only matrix. */
+/* Finds the named variable, or searches all of them for the only matrix. */
 static kdr_status mat5_find(kdr_context *ctx, reader *r, const char *wanted, kdri_mat_search *search,
                             variable *v)
 {

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-/* What keeps a variable from being a matrix of numbers; NULL if nothing does. */
+/* The reason why a variable is not a matrix of numbers; NULL if it is one. */
 static const char *problem_of(const kdri_h5 *h5, const char *name)
 {
 	char class_name[32];

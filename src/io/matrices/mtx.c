@@ -1,6 +1,6 @@
 /* Matrix Market: header and coordinate files. SPDX-License-Identifier: BSD-3-Clause
  *
- * Entries are parsed in parallel into three arrays (row, column, value: 16 bytes an entry, 1.33 times the result),
+ * Entries are parsed in parallel into three arrays (row, column, value: 16 bytes per entry, 1.33 times the result),
  * sorted in place if they are not in order, and converted to row pointers. The peak memory is therefore the same for
  * files by rows (SciPy), by columns (10x Genomics) or in no order. Duplicates are added up; explicit zeros are dropped,
  * so that nnz counts what is not zero.
@@ -66,7 +66,7 @@ kdr_status kdri_mtx_short(kdr_context *ctx, const kdri_window *w, const kdri_mtx
 
 /* --- header ----------------------------------------------------------------------------------- */
 
-/* The next word of a line into `word` (cut to fit); empty at the end of the line. */
+/* Copies the next word of a line to `word` (truncated to fit); empty at the end of the line. */
 static const char *next_word(const char *p, char word[32])
 {
 	int n = 0;

@@ -22,7 +22,7 @@ kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 /* mtx_write.c */
 kdr_status kdri_mtx_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 
-/* What is wrong with a line. */
+/* The errors that a line can have. */
 enum kdri_mtx_trouble {
 	KDRI_MTX_FINE,
 	KDRI_MTX_NO_INDEX,

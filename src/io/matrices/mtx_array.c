@@ -9,7 +9,7 @@ typedef struct place {
 	int64_t i, j;
 } place;
 
-/* Where the value of index `t` of the file belongs. */
+/* The position in the matrix of the value with index `t` in the file. */
 static place mtx_array_place_of(const kdri_mtx_header *h, int64_t t)
 {
 	if (h->symmetry == KDRI_MTX_GENERAL)
@@ -42,8 +42,8 @@ static int64_t count_values(const kdri_slice *s)
 	return n;
 }
 
-/* The values of one slice, the first of which has index `t`: into `x` at their places, or into `line`
- * in a row if that is given. */
+/* The values of one slice, the first of which has index `t`: written to `x` at their positions, or consecutively to
+ * `line` if that is given. */
 static void mtx_array_parse_slice(const kdri_mtx_header *h, const kdri_slice *s, int64_t t, double *x,
                                   double *line, kdri_mtx_problem *problem)
 {
@@ -78,7 +78,7 @@ static void mtx_array_parse_slice(const kdri_mtx_header *h, const kdri_slice *s,
 	}
 }
 
-/* All values, into `x` at their places or, where that is NULL, in a row into *line, which grows. */
+/* Reads all values to their positions in `x` or, if that is NULL, consecutively to *line, which grows. */
 static kdr_status read_values(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, double *x,
                               double **line)
 {

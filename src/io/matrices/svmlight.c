@@ -268,7 +268,7 @@ done:
 	return st;
 }
 
-/* Whether the first line that holds something begins with a label; true if there is none. */
+/* Whether the first line that is not empty begins with a label; true if all are empty. */
 static bool has_label(const char *p, const char *end)
 {
 	while (p < end) {

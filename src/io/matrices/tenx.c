@@ -1,9 +1,9 @@
 /* Folders of 10x Genomics: a matrix of molecule counts, and files with the names of cells and genes.
  * SPDX-License-Identifier: BSD-3-Clause
  *
- *     matrix.mtx      genes in rows, cells in columns: turned
- *     barcodes.tsv    a line a cell: the names of the rows
- *     features.tsv    a line a gene: identifier, symbol, kind; genes.tsv before version 3: identifier, symbol
+ *     matrix.mtx      genes in rows, cells in columns: transposed
+ *     barcodes.tsv    one line per cell: the names of the rows
+ *     features.tsv    one line per gene: identifier, symbol, kind; genes.tsv before version 3: identifier, symbol
  *
  * each also with .gz and, as in repositories, with a prefix ("GSM1_matrix.mtx.gz") if the matrix is named and the format
  * specified. Gene symbols become the column names, because people know them and they are the same in files of different
@@ -20,7 +20,7 @@
 
 static const char matrix_name[] = "matrix.mtx";
 
-/* "<prefix><name>" or with .gz behind it, whichever is there; false: neither. */
+/* "<prefix><name>" or the same with .gz, whichever exists; false: neither. */
 static bool find_file(const char *prefix, size_t length, const char *name, char *out, size_t room)
 {
 	struct stat info;
@@ -157,7 +157,7 @@ done:
 
 /* --- tables of names ------------------------------------------------------------------------------------ */
 
-/* The lines of a table; as many as `expected`. */
+/* The lines of a table; their number must be `expected`. */
 static kdr_status read_lines(kdr_context *ctx, const char *path, int64_t expected, const char *what,
                              char ***out)
 {
@@ -211,7 +211,7 @@ done:
 	return st;
 }
 
-/* --- the whole -------------------------------------------------------------------------------------------- */
+/* --- entire folders -------------------------------------------------------------------------------------------- */
 
 /* Finds the three files: `path` is the folder, or the matrix in it. */
 static kdr_status find_files(kdr_context *ctx, const char *path, char *matrix, char *barcodes, char *features)

@@ -275,7 +275,7 @@ done:
 
 /* --- out ---------------------------------------------------------------------------------------- */
 
-/* A sparse data set becomes a dense file, but never a dense matrix: a row at a time. */
+/* A sparse data set is written as a dense file one row at a time, without forming a dense matrix. */
 static kdr_status write_npy(kdr_context *ctx, const char *path, const kdr_data *data, bool force)
 {
 	kdr_status st;

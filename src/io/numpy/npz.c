@@ -1,7 +1,7 @@
 /* NumPy's .npz: a zip archive of arrays. SPDX-License-Identifier: BSD-3-Clause
  *
- * A dense matrix is the only array or the one named ("file.npz:name"); scipy.sparse.save_npz leaves
- * format, shape and data, and with them indices and indptr, or row and col of each entry. */
+ * A dense matrix is the only array or the one named ("file.npz:name"); scipy.sparse.save_npz writes format, shape and
+ * data, together with indices and indptr, or with row and col of each entry. */
 #include "io/archive/zip.h"
 #include "io/text.h"
 
@@ -249,7 +249,7 @@ static kdr_status write_npz(kdr_context *ctx, const char *path, const kdr_data *
 	} else {
 		int64_t nnz = data->rowptr[data->rows];
 		const void *pointers = data->rowptr;
-		/* SciPy wants pointers as wide as the indices, which have 32 bits here. */
+		/* SciPy requires pointers as wide as the indices, which have 32 bits here. */
 		if (nnz <= INT32_MAX) {
 			KDRI_TRY(KDRI_NEW(ctx, &narrow, nptr));
 			for (int64_t i = 0; i < nptr; i++)

@@ -69,7 +69,7 @@ done:
 	return st;
 }
 
-/* Removes what is not in place, and frees. Accepts NULL. */
+/* Removes the temporary file unless it has been renamed, and frees. Accepts NULL. */
 static void output_drop(kdr_context *ctx, kdri_output *o)
 {
 	if (!o)
@@ -85,7 +85,7 @@ static void output_drop(kdr_context *ctx, kdri_output *o)
 	kdri_free(ctx, o);
 }
 
-/* The folders on the way to a file, as far as they are missing. False, with errno, where one cannot be made. */
+/* Creates the missing parent folders of a file. Returns false, with errno, if one cannot be created. */
 static bool make_parents(char *path)
 {
 	bool made = true;
@@ -216,8 +216,8 @@ static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 	KDRI_TRY(output_flush(ctx, o, true));
 	if (o->put)
 		goto done;
-	/* Some file systems cannot sync (EINVAL); every other failure means the bytes may not be there. After an interrupt nobody waits
-	 * for the disk: a thousand files take it many seconds. */
+	/* Some file systems cannot sync (EINVAL); every other failure means that the bytes may not be on disk. After
+	 * an interrupt the sync is skipped, because a thousand files would take many seconds. */
 	kdri_leave_off(ctx, "write", 0, 0);
 	if (!ctx->cancelled && fsync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
 		st = write_error(ctx, o);

@@ -42,7 +42,7 @@ done:
 	return st;
 }
 
-/* From the beginning again, with the roles there are. */
+/* Reads again from the beginning, with the current roles. */
 static kdr_status read_again(kdr_context *ctx, reading *r)
 {
 	kdr_status st;
@@ -62,7 +62,7 @@ done:
 	return st;
 }
 
-/* Looks at every cell and decides. */
+/* Inspects every cell and decides. */
 static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings *findings)
 {
 	kdr_status st;
@@ -85,7 +85,7 @@ done:
 	return st;
 }
 
-/* What needs the numbers of all rows cannot be had of a part of them. */
+/* Results that need the numbers of all rows are not available for a part of them. */
 static kdr_status check_part(kdr_context *ctx, const reading *r)
 {
 	char title[24];
@@ -188,7 +188,7 @@ done:
 	return st;
 }
 
-/* Moves what was read into `data`: nothing here leaves it half-filled. */
+/* Moves the results to `data`; this cannot fail halfway. */
 static kdr_status csv_hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet, kdr_data *data)
 {
 	kdr_status st;

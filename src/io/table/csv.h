@@ -30,8 +30,7 @@ typedef struct kdri_role {
 typedef struct kdri_csv_layout {
 	char delimiter, point; /* point: the default of fields without their own */
 	bool header;
-	bool empty; /* a header without rows, which kdr_read_options.may_be_empty allows: there are `names`, but no
-		       roles */
+	bool empty; /* a header without rows (kdr_read_options.may_be_empty): it has `names`, but no roles */
 	bool keep_nonfinite;
 	bool dressed; /* numbers may have units and thousands separators */
 	bool guessed; /* `id` is a guess from the first rows and is dropped if names repeat */
@@ -109,8 +108,8 @@ size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room);
 /* A copy of the cell's text with doubled quotes undone. */
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out);
 
-/* csv_copy.c: copies a text table unchanged and appends a column. The column is called `title`, or title_2 and so on if
- * there is such a column; `cells` has `rows` texts, NULL for an empty cell. */
+/* csv_copy.c: copies a text table unchanged and appends a column. The column is called `title`, or title_2 and so on
+ * if that name exists; `cells` has `rows` texts, NULL for an empty cell. */
 kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
                                   const char *title, const char *const *cells, int64_t rows, const char *path,
                                   bool force);

@@ -117,7 +117,7 @@ static bool has_last_delimiter(const copier *c, const char *row)
 	return cells == c->dialect->fields + 1 && !cell.quoted && cell.begin == cell.end;
 }
 
-/* One row, [p, end) with its newline, which is left out if it was `added`. */
+/* Copies one row, [p, end) with its newline, which is omitted if it was `added`. */
 static kdr_status copy_row(copier *c, const char *p, const char *end, bool added)
 {
 	kdr_status st;

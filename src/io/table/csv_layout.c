@@ -1,13 +1,13 @@
 /* Detects the layout of a table from its first rows. SPDX-License-Identifier: BSD-3-Clause
  *
- * - Delimiter: what a first line "sep=;" says. Else, of comma, semicolon, tab and bar, those that cut each of the first
- *   rows into equally many cells, and of these the one that leaves the largest share of values (numbers, dates,
- *   cells without a value) in all rows but the first; the comma in doubt.
+ * - Delimiter: the one in a first line "sep=;". Otherwise, among comma, semicolon, tab and bar, those that split each
+ *   of the first rows into the same number of cells; of these, the one with the largest fraction of values (numbers,
+ *   dates, missing values) in all rows but the first; the comma if undecided.
  * - Header: the first row is one if some cell of it is a word (or a number in quotes, unless everything is in quotes)
  *   above a value. A header one cell shorter than the rows, as R writes it, has no name for the first column.
- * - A last delimiter with nothing behind it, in the header, in the rows or in both, ends the row and begins no cell.
- * - Row names: the first column, if the header leaves it unnamed, or if in the first row it holds
- *   a word and all other columns hold values. */
+ * - A trailing delimiter, in the header, in the rows or in both, ends the row and does not begin a cell.
+ * - Row names: the first column, if the header leaves it unnamed, or if its cell in the first row is a word and those
+ *   of all other columns are values. */
 #include <stdio.h>
 
 #include "io/table/named.h"
@@ -16,7 +16,7 @@
 enum { FIRST_ROWS = 12 };
 
 typedef struct row {
-	const char *begin, *end; /* NULL: there is none */
+	const char *begin, *end; /* NULL: none */
 	int64_t fields;
 } row;
 
@@ -31,7 +31,7 @@ static int64_t count_fields(const row *r, char delimiter)
 	}
 }
 
-/* The first row from *p on that is not blank. *open: where a row begins that does not end in the text. */
+/* The first row from *p on that is not blank. *open: the beginning of a row that does not end in the text. */
 static row next_row(const char **p, const char *end, char delimiter, const char **open)
 {
 	row r = { 0 };
@@ -113,7 +113,7 @@ static double suits(const row *rows, int n, char delimiter, const char *const *n
 		if (i == 1)
 			most = least = fields;
 	}
-	if (n == 0 || most < 2 || most > least + 1) /* one more: a last delimiter with nothing behind it */
+	if (n == 0 || most < 2 || most > least + 1) /* one more: a trailing delimiter */
 		return 0;
 	return (most == least ? 1 : 0.5) + (cells ? (double)values / (double)cells : 0);
 }
@@ -381,7 +381,7 @@ kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char 
 	                 (long long)line);
 }
 
-/* A last delimiter with nothing behind it begins no cell. */
+/* A trailing delimiter does not begin a cell. */
 static void drop_trailing(row *rows, int n, char delimiter)
 {
 	bool first = ends_empty(&rows[0], delimiter), others = n > 1;

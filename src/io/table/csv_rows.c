@@ -93,7 +93,7 @@ static enum trouble other_at(const kdri_csv_layout *l, int64_t field, const char
 	return FINE;
 }
 
-/* Past a last delimiter with nothing behind it, which some programs write. */
+/* Skips a trailing delimiter, which some programs write. */
 static const char *skip_trailing(const char *stop, char delimiter)
 {
 	const char *q = stop + 1;
@@ -153,7 +153,7 @@ static const char *parse_row(const kdri_csv_layout *l, const char *p, const char
 		}
 		if (j + 1 == l->fields && *stop != '\n')
 			stop = skip_trailing(stop, l->delimiter);
-		/* A row cut short is that, whatever its last cell holds. */
+		/* A truncated row is reported as such, whatever its last cell contains. */
 		if (what == HOLE) {
 			if (!bad->hole) {
 				bad->hole = at;
@@ -172,7 +172,7 @@ static const char *parse_row(const kdri_csv_layout *l, const char *p, const char
 	return p;
 }
 
-/* The row after the one at p where that is blank; else NULL. */
+/* The row after the one at p if that one is blank; otherwise NULL. */
 static inline const char *skip_blank(const char *p, char delimiter)
 {
 	while (kdri_is_blank(*p) && *p != delimiter)
@@ -257,7 +257,7 @@ static kdr_status csv_rows_report(kdr_context *ctx, const kdri_window *w, const 
 	        path, line, (long long)found, found == 1 ? "" : "s", (long long)l->fields);
 }
 
-/* Cuts the unread text at ends of rows. *whole: the text up to the last of them, 0 if there is none. */
+/* Splits the unread text at ends of rows. *whole: the length up to the last of them, 0 if there is none. */
 static int64_t csv_rows_cut(const kdr_context *ctx, const kdri_window *w, char delimiter, kdri_slice *slices,
                             size_t *whole)
 {
@@ -329,7 +329,7 @@ done:
 	return st;
 }
 
-/* Copies what was noted of the rows from t->rows on. */
+/* Copies the notes on the rows from t->rows on. */
 static kdr_status copy_text(kdr_context *ctx, const kdri_window *w, const kdri_csv_layout *l,
                             const note *notes, int64_t rows, kdri_csv_table *t)
 {

@@ -88,13 +88,14 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 	}
 	if (o->encoding)
 		KDRI_TRY(parse_encoding(ctx, o->encoding, &encoding));
-	if (o->encoding && mark == 2) /* the mark knows better which of both */
+	if (o->encoding && mark == 2) /* the byte order mark determines which of the two */
 		encoding = w->data[0] == '\xff' ? KDRI_UTF16LE : KDRI_UTF16BE;
 	w->recode.from = encoding;
 	w->begin = encoding == KDRI_UTF8 ? mark : 0;
 	if (encoding != KDRI_UTF8)
 		KDRI_TRY(csv_start_refill(ctx, w));
-	/* Lines that end as on old Macintoshes: not one newline within a whole window, but for the one added at the end. */
+	/* Lines that end as on old Macintosh computers: a full window without a newline, except for the one added at
+	 * the end. */
 	const char *text = w->data + w->begin;
 	size_t length = w->end - w->begin - (w->last && w->end > w->begin);
 	const char *first = memchr(text, '\n', length) ? NULL : memchr(text, '\r', length);

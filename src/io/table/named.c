@@ -159,7 +159,7 @@ done:
 
 void kdri_named_end(kdr_context *ctx, kdri_named *named)
 {
-	/* A pair whose new name found no memory has NULL there. */
+	/* A pair whose new name could not be allocated has NULL instead. */
 	kdri_strings_free(&ctx->allocator, named->to, KDRI_MIN(named->old.count, named->room));
 	kdri_names_free(ctx, &named->old);
 	kdri_free(ctx, named->listed);

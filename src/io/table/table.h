@@ -18,7 +18,7 @@ enum { KDRI_DAY_FIRST = 1, KDRI_MONTH_FIRST = 2 }; /* 14/3 or 3/14: bits */
 typedef struct kdri_look {
 	unsigned decimals; /* decimal separators with which it is a number */
 	bool differ;       /* both, and the numbers differ */
-	bool comma;        /* there is a comma in it */
+	bool comma;        /* it contains a comma */
 	bool grouped;      /* it has thousands separators with each of them */
 	bool percent;
 	int currency;    /* 0: none */
@@ -73,7 +73,7 @@ typedef struct kdri_column_specs {
 kdr_status kdri_column_specs_read(kdr_context *ctx, const char *text, kdri_column_specs *out);
 void kdri_column_specs_free(kdr_context *ctx, kdri_column_specs *specs);
 
-/* --- what is odd: table_findings.c ---------------------------------------------------------------------- */
+/* --- findings: table_findings.c ---------------------------------------------------------------------- */
 
 struct kdr_findings {
 	kdr_allocator allocator;
@@ -93,21 +93,20 @@ enum { KDRI_TEXTS_MOST = 256, KDRI_TEXT_LONGEST = 120 };
 
 /* What the cells of a column contain. */
 typedef struct kdri_evidence {
-	int64_t cells, missing; /* number of cells; missing ones among them */
-	int64_t numbers, dates; /* cells that are */
-	int64_t infinite;       /* numbers that are not finite */
-	unsigned decimals;      /* decimal separators that are possible for all numbers */
-	bool point_differs;     /* "1.234": the separator matters, and it is a point; */
-	bool comma_differs;     /* or a comma */
-	bool grouped, percent,
-	        unit;    /* thousands; signs of percent; numbers with neither percent nor currency */
-	int currency;    /* the first; -1: several */
-	unsigned orders; /* that suit all dates */
-	bool either;     /* some date depends on it */
-	bool running;    /* whole numbers 0, 1, 2, ... or 1, 2, 3, ... */
-	bool whole;      /* whole numbers all */
-	bool digits;     /* all cells contain only digits, */
-	bool padded;     /* and zeros before other digits in some: codes, such as 01067 */
+	int64_t cells, missing;      /* number of cells; missing ones among them */
+	int64_t numbers, dates;      /* cells that are */
+	int64_t infinite;            /* numbers that are not finite */
+	unsigned decimals;           /* decimal separators that are possible for all numbers */
+	bool point_differs;          /* "1.234": the separator matters, and it is a point; */
+	bool comma_differs;          /* or a comma */
+	bool grouped, percent, unit; /* thousands; percent signs; numbers with neither percent nor currency */
+	int currency;                /* the first; -1: several */
+	unsigned orders;             /* that suit all dates */
+	bool either;                 /* some date depends on it */
+	bool running;                /* integers 0, 1, 2, ... or 1, 2, 3, ... */
+	bool whole;                  /* all are integers */
+	bool digits;                 /* all cells contain only digits, */
+	bool padded;                 /* and zeros before other digits in some: codes, such as 01067 */
 	int64_t missing_line, text_line, infinite_line, mixed_line; /* of the first such cell */
 	char text[KDRI_TEXT_LONGEST + 1];                           /* that first cell of text */
 	int64_t undated_line;                                       /* the first cell that is not a date */
@@ -115,8 +114,8 @@ typedef struct kdri_evidence {
 	char mixed[KDRI_TEXT_LONGEST + 1]; /* the first number that is inconsistent with those before */
 	int64_t unclear_line;              /* a number that depends on the decimal sign, and has a comma */
 	char unclear[KDRI_TEXT_LONGEST + 1];
-	kdri_names texts; /* distinct cells except missing ones, while there are few */
-	bool many;        /* there are more */
+	kdri_names texts; /* distinct cells except missing ones, if there are few */
+	bool many;        /* there are more than stored */
 	uint64_t *seen;   /* hashes of all cells while none repeats: open addressing */
 	int64_t seen_room, seen_count;
 	bool repeats, unwatched; /* a cell repeats; repetitions are no longer searched */

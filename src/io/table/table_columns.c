@@ -8,8 +8,8 @@
  *         | "-*"                 columns that are not named are skipped
  *         | "*:number"           columns that are not named are numbers
  *
- * A name with a comma or colon stands in quotes, doubled inside; after the closing quote a "?" says that the column need
- * not be there. Without a title a column is named by its number, from 1, or x1, x2, ... */
+ * A name with a comma or colon is written in quotes, which are doubled inside; a "?" after the closing quote marks an
+ * optional column. A column without a title is named by its number, from 1, or x1, x2, ... */
 #include "io/table/table.h"
 
 static const struct {

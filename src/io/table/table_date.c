@@ -1,9 +1,9 @@
 /* Dates in tables. SPDX-License-Identifier: BSD-3-Clause
  *
- * Read are 2021-03-14 (also with slashes or points), 14.3.2021, 14/3/2021 and 3/14/2021 (also with hyphens), 14 Mar
- * 2021, 14-Mar-2021 and March 14, 2021; a time may follow: 2021-03-14T09:30:00.5Z, 14.3.2021 9:30, 3/14/2021 2:30 PM. A
- * zone moves the time to UTC. Years have four digits. If only slashes or hyphens separate day and month, their order is
- * decided for the entire column: kdri_date_look gives the orders that a cell allows.
+ * The accepted forms are 2021-03-14 (also with slashes or points), 14.3.2021, 14/3/2021 and 3/14/2021 (also with
+ * hyphens), 14 Mar 2021, 14-Mar-2021 and March 14, 2021; a time may follow: 2021-03-14T09:30:00.5Z, 14.3.2021 9:30,
+ * 3/14/2021 2:30 PM. A zone moves the time to UTC. Years have four digits. If only slashes or hyphens separate day
+ * and month, their order is decided for the entire column: kdri_date_look gives the orders that a cell allows.
  *
  * Days since 1970-01-01 of the proleptic Gregorian calendar, with y, m counted from March so that the leap day ends the
  * year [Hinnant, "chrono-compatible low-level date algorithms", 2013]:
@@ -33,7 +33,7 @@ static const char *skip_spaces(const char *p, const char *end)
 	return p;
 }
 
-/* Three letters or the whole name of a month. */
+/* The first three letters or the full name of a month. */
 static const char *take_month(const char *p, const char *end, int *month)
 {
 	static const char *const names[] = { "january",   "february", "march",    "april",

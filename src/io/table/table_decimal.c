@@ -1,9 +1,10 @@
 /* The decimal sign of each column of numbers. SPDX-License-Identifier: BSD-3-Clause
  *
- * A number such as 12,5 or 1.234,5 can be read with a decimal comma alone, 12.5 or 1,234.5 with a point alone; 7 with
- * both alike, and 1,234 and 1.234 with both, as different numbers. The sign of a column is the one that suits all its
- * numbers. Where both do and numbers differ, it is the one that the other columns need; without such, the point where
- * only points are in doubt, as in every table of a program. A comma in doubt is an error: --decimal settles it. */
+ * A number such as 12,5 or 1.234,5 can only be read with a decimal comma, 12.5 or 1,234.5 only with a point; 7 is the
+ * same with both, and 1,234 and 1.234 are different numbers with each. The sign of a column is the one that fits all
+ * its numbers. If both fit and the numbers differ, it is the one that the other columns need. If there is none, it is
+ * the point if only points are ambiguous, as in every table written by a program. An ambiguous comma is an error: the
+ * user specifies the sign with --decimal. */
 #include <stdio.h>
 
 #include "io/table/table.h"
@@ -22,7 +23,7 @@ static void put_why(const kdri_evidence *e, char point, char *why, size_t room)
 		kdri_list_add(why, room, "%s", kdri_currency_name(e->currency));
 }
 
-/* What is wrong with the numbers of a column, whatever their sign. */
+/* The error in the numbers of a column that is independent of their decimal sign. */
 static kdr_status check_units(kdr_context *ctx, const kdri_evidence *e, const kdri_csv_layout *l, int64_t j,
                               kdr_findings *findings)
 {
@@ -92,7 +93,7 @@ kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *o, con
 		const kdri_evidence *e = &s->fields[j];
 		kdri_role *role = &l->roles[j];
 		if (role->kind != KDR_COLUMN_NUMBER || e->numbers < e->cells - e->missing)
-			continue; /* what is no number has been refused before */
+			continue; /* cells that are not numbers were refused before */
 		KDRI_TRY(check_units(ctx, e, l, j, findings));
 		bool fits = e->decimals & (l->point == ',' ? KDRI_COMMA : KDRI_POINT);
 		char sign = o->decimal ? (fits ? l->point : '\0') : sign_of(e, point, comma);

@@ -1,9 +1,9 @@
-/* Cells without a value: dropped, filled, or an error. SPDX-License-Identifier: BSD-3-Clause
+/* Missing values: dropped, filled, or an error. SPDX-License-Identifier: BSD-3-Clause
  *
- * The passes over the file leave NaN where a cell has no value. A column without any value is left out, whatever the
- * policy. Means and medians are those of the file's own values, column by column: what other data sets hold does not
- * move this one; of a category they are the shares of its texts, or 0 and 1. Where the policy is one of them, they are
- * kept for all columns, since a model fills the holes of new samples with those it was fitted with. */
+ * The passes over the file store NaN for a missing value. A column without any value is skipped under every policy.
+ * Means and medians are those of the file's own values, column by column, and do not depend on other data sets; those
+ * of a category are the proportions of its texts, or 0 and 1. If the policy is one of them, they are kept for all
+ * columns, because a model fills missing values of new samples with those of the training data. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ static void count_missing(kdri_csv_layout *l, const kdri_csv_table *t)
 	}
 }
 
-/* Removes the columns of fields that have become something else. */
+/* Removes the columns of fields whose role has changed. */
 static kdr_status drop_columns(kdr_context *ctx, kdri_csv_layout *l, kdri_csv_table *t)
 {
 	kdr_status st;
@@ -160,7 +160,7 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 				t->labels[kept] = t->labels[i];
 			if (t->task_of)
 				t->task_of[kept] = t->task_of[i];
-			if (t->ids) { /* exchanged, so that each is still there once to be freed */
+			if (t->ids) { /* swapped, so that each still exists once and can be freed */
 				char *id = t->ids[kept];
 				t->ids[kept] = t->ids[i];
 				t->ids[i] = id;
@@ -188,7 +188,7 @@ done:
 
 /* --- filling ----------------------------------------------------------------------------------------------- */
 
-/* The mean or median of the values of column k that are there. */
+/* The mean or median of the values of column k that are not missing. */
 static double middle(const kdri_csv_table *t, int64_t cols, int64_t k, kdri_missing policy, double *values)
 {
 	int64_t n = 0;

@@ -1,4 +1,4 @@
-/* What is odd about a table, listed. SPDX-License-Identifier: BSD-3-Clause */
+/* Lists findings about a table. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 
 #include "io/table/table.h"
@@ -42,7 +42,7 @@ const kdr_finding *kdr_findings_at(const kdr_findings *list, int64_t index)
 	return list && index >= 0 && index < list->count ? &list->items[index] : NULL;
 }
 
-/* What is done with a column that is no plain number, and how to have it otherwise. */
+/* The treatment of a column that is not a plain number, and how to change it. */
 static kdr_status remark_column(kdr_context *ctx, const kdri_csv_layout *l, int64_t j, kdr_findings *findings)
 {
 	const kdri_role *role = &l->roles[j];

@@ -1,8 +1,8 @@
 /* Row names among columns of numbers. SPDX-License-Identifier: BSD-3-Clause
  *
- * A table of plain numbers has been read in one pass. A column that counts its rows, or one called id or the like whose
- * whole numbers are all different, is no feature: the table is then read again with that column as row names, so that
- * they are just what the file says (007 is not 7). */
+ * A table of plain numbers has been read in one pass. A column that counts its rows, or one with a title such as id
+ * and distinct integers, is not a feature: the table is then read again with that column as row names, so that they
+ * are exactly as in the file (007 is not 7). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static bool counts(const kdri_csv_table *t, int64_t cols, int64_t k)
 	return running;
 }
 
-/* Whole numbers, no two alike. */
+/* Whether all values are integers and no two are equal. */
 static kdr_status all_different(kdr_context *ctx, const kdri_csv_table *t, int64_t cols, int64_t k, bool *out)
 {
 	kdr_status st;

@@ -1,27 +1,27 @@
-/* What the columns of a table are. SPDX-License-Identifier: BSD-3-Clause
+/* The kinds of the columns of a table. SPDX-License-Identifier: BSD-3-Clause
  *
- * Decided from all its cells (table_survey.c), unless it is specified:
+ * The kind of a column is determined from all its cells (table_survey.c), unless it is specified:
  *
- *   nothing in it                         empty: left out
- *   numbers                               number; row names where it counts from 0 or 1 over KDRI_RUNNING_LEAST rows or
+ *   nothing in it                         empty: skipped
+ *   numbers                               number; row names if it counts from 0 or 1 over KDRI_RUNNING_LEAST rows or
  *                                         more, or has a title such as id or nr, and no number twice
  *   digits, with leading zeros in some    category, as codes are (01067), if some repeat and at most CATEGORIES_MOST differ
  *   dates                                 date
  *   half of it numbers, or dates          an error: the rest is more likely wrong than a category
- *   text, different in every row          row names: the first such column, others are left out
+ *   text, different in every row          row names: the first such column; others are skipped
  *   text, each twice or more on average,  category
  *     and at most CATEGORIES_MOST
- *   other text                            text: left out
+ *   other text                            text: skipped
  *
- * One column has the row names: one with such a title before others, text before numbers. What one column cannot say of
- * its decimal sign the others do (table_decimal.c). */
+ * Only one column has the row names: columns with a title such as id come before others, and text before numbers. If
+ * the decimal sign of a column is ambiguous, the other columns determine it (table_decimal.c). */
 #include <stdio.h>
 
 #include "io/table/table.h"
 
 enum { CATEGORIES_MOST = 64 };
 
-/* What is decided with, and what becomes of it. */
+/* The input of the decision, and its result. */
 typedef struct decision {
 	kdr_context *ctx;
 	const kdr_read_options *options;
@@ -211,7 +211,8 @@ static kdr_status find_kind(const decision *d, int64_t j, bool keep)
 	return KDR_OK;
 }
 
-/* Of the columns that could have the row names one does: those of text are then text, others are left out. */
+/* One of the columns that could be row names is chosen: other columns of text become text, and the rest are
+ * skipped. */
 static void choose_ids(const decision *d, bool specified)
 {
 	kdri_csv_layout *l = d->l;
@@ -238,7 +239,7 @@ static void choose_ids(const decision *d, bool specified)
 		}
 		if (l->roles[j].kind != KDR_COLUMN_ID || j == l->id)
 			continue;
-		if (features == 0 && e->numbers > 0) { /* the only numbers there are */
+		if (features == 0 && e->numbers > 0) { /* the only numbers */
 			l->roles[j].kind = KDR_COLUMN_NUMBER;
 			l->roles[j].why[0] = '\0';
 			best = best == j ? -1 : best;

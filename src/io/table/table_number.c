@@ -1,17 +1,17 @@
 /* Numbers as people write them in tables. SPDX-License-Identifier: BSD-3-Clause
  *
  * "1.234,50 EUR", "$1,234.50", "(3)", "12 %", "1'000", "1 000,5": around the digits a sign or brackets (a negative
- * number), a currency and a percent sign, which are taken off; among them the decimal sign and what separates thousands.
- * Which of point and comma is the decimal sign is not always clear from one cell: kdri_number_look says under which
- * readings a cell is a number, and whether they differ; the column decides (table_kind.c). Spaces and apostrophes
- * separate thousands under both. The percent sign does not change the number: 12 % is 12. */
+ * number), a currency and a percent sign, which are removed; among them the decimal sign and thousands separators.
+ * Which of point and comma is the decimal sign is not always clear from one cell: kdri_number_look returns with which
+ * signs a cell is a number, and whether the numbers differ; the column decides (table_kind.c). Spaces and apostrophes
+ * separate thousands with both. The percent sign does not change the number: 12 % is 12. */
 #include "io/table/table.h"
 
 enum { GROUPED_MOST = 64 }; /* characters of a number with separated thousands */
 
-/* What is around a number. */
+/* The text around a number. */
 typedef struct shell {
-	const char *begin, *end; /* the digits and what is among them */
+	const char *begin, *end; /* the digits and the characters among them */
 	bool negative, percent;
 	int currency;
 } shell;
@@ -34,7 +34,7 @@ static const struct {
 	{ "fr.", true },
 };
 
-/* Bytes of the blank at p: a space, a tab, or one of those that do not break. 0: there is none. */
+/* Bytes of the blank at p: a space, a tab, or a non-breaking space. 0: none. */
 static size_t blank_at(const char *p, const char *end)
 {
 	if (p < end && kdri_is_blank(*p))

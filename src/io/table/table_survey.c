@@ -1,7 +1,7 @@
-/* Every cell of a table, looked at once. SPDX-License-Identifier: BSD-3-Clause
+/* Inspects every cell of a table once. SPDX-License-Identifier: BSD-3-Clause
  *
- * What is kept of a column does not grow with its rows, but for the hashes of cells that may be row names, as long as
- * none repeats. Rows that do not fit are counted and passed over: nothing stops the survey but the end of the file. */
+ * The data kept for a column do not grow with its rows, except for the hashes of cells that may be row names, until
+ * one repeats. Rows of the wrong length are counted and skipped: only the end of the file stops the survey. */
 #include "core/utf8.h"
 #include "io/table/table.h"
 
@@ -126,7 +126,7 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 			forget_seen(ctx, e);
 		}
 	}
-	/* Numbers are row names if the title says so, or if they count: no other needs watching. */
+	/* Numbers are row names only with a matching title or if they count up; other columns need no hashes. */
 	if (number && !e->named_ids && !e->unwatched && !e->running) {
 		e->unwatched = true;
 		forget_seen(ctx, e);
@@ -173,7 +173,7 @@ done:
 	return st;
 }
 
-/* The whole rows of the window. */
+/* The complete rows of the window. */
 static kdr_status take_window(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_survey *s)
 {
 	kdr_status st = KDR_OK;

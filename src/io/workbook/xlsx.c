@@ -1,20 +1,20 @@
 /* Excel: a sheet as a table of text. SPDX-License-Identifier: BSD-3-Clause
  *
- * A sheet is XML, <row r="2"><c r="B2" s="1" t="s"><v>0</v></c></row>: cells with a reference, a format and a kind. They
- * are written down as a CSV file would have them, a line a row of the sheet and a field a column, and read as one: so
- * what columns are, missing values, names and classes are detected and specified, and errors reported, as in any table,
- * and an error's line and column are the sheet's own. Texts come quoted, true and false as 1 and 0, days as 2024-02-29,
- * errors (#DIV/0!) as #N/A.
+ * A sheet is XML, <row r="2"><c r="B2" s="1" t="s"><v>0</v></c></row>: cells with a reference, a format and a kind.
+ * They are converted to the text of a CSV file, with one line per row of the sheet and one field per column, and read
+ * as one. Column kinds, missing values, names and classes are therefore detected and specified as in any table, and
+ * errors are reported with the line and column of the sheet. Texts are quoted, true and false become 1 and 0, days
+ * become 2024-02-29, and errors (#DIV/0!) become #N/A.
  *
- * What a file claims costs nothing: only cells with a value are kept, and a table that would be mostly empty is refused
- * before it is written down. */
+ * Sizes that a file declares do not cost memory: only cells with a value are kept, and a table that would be mostly
+ * empty is refused before it is converted. */
 #include "io/workbook/xlsx.h"
 #include "io/table/table.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Excel's own limits; a table may be so large, or hold so many fields for each cell with a value. */
+/* Excel's own limits; the largest table, and the largest number of fields per cell with a value. */
 enum {
 	ROWS_MOST = 1 << 20,
 	COLS_MOST = 1 << 14,
@@ -43,11 +43,10 @@ typedef struct sheet {
 
 enum { NUMBER, BOOLEAN, TEXT, SHARED, ERROR }; /* kinds of cells */
 
-/* The sheet that is being read, and what is known of the current cell. */
+/* The sheet that is being read, and the current cell. */
 typedef struct reading {
 	sheet *sheet;
-	bool data, in_text,
-	        spoken; /* within sheetData; the value of a cell; how a word is spoken, beside it */
+	bool data, in_text, spoken; /* within sheetData; in the value of a cell; in a phonetic reading */
 	int64_t row, col;
 	int kind;
 	bool day, value;
@@ -104,7 +103,7 @@ done:
 	return st;
 }
 
-/* A cell has ended: what it holds, as a table of text has it. */
+/* A cell has ended: stores its value as in a text table. */
 static kdr_status finish_cell(kdr_context *ctx, sheet *s, const reading *r)
 {
 	const kdri_xlsx_book *b = s->book;
@@ -287,7 +286,7 @@ static kdr_status write_down(kdr_context *ctx, sheet *s, char **out, size_t *siz
 		int64_t col = 0;
 		for (; i < s->count && s->cells[i].row == row; i++) {
 			if (i > 0 && s->cells[i - 1].row == row && s->cells[i - 1].col == s->cells[i].col)
-				continue; /* a cell that is there twice */
+				continue; /* a cell that occurs twice */
 			for (; col < s->cells[i].col; col++)
 				(*out)[n++] = ',';
 			n += put_cell(s, &s->cells[i], *out + n);
@@ -329,7 +328,7 @@ done:
 	return st;
 }
 
-/* Reads the table into `data` or, if that is NULL, lists what is odd about it. */
+/* Reads the table into `data` or, if that is NULL, lists findings about it. */
 static kdr_status with_xlsx(kdr_context *ctx, const char *path, const kdr_read_options *options,
                             kdr_data *data, kdr_findings *findings)
 {

@@ -5,7 +5,7 @@
 #include "io/archive/zip.h"
 #include "io/workbook/xml.h"
 
-/* --- xlsx_book.c: what a workbook says of its sheets ------------------------------------------------- */
+/* --- xlsx_book.c: the sheets of a workbook ------------------------------------------------- */
 
 typedef struct kdri_xlsx_book {
 	kdri_zip *zip;

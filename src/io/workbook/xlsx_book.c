@@ -1,11 +1,12 @@
 /* Excel workbooks: sheets by name, shared texts, formats that are dates. SPDX-License-Identifier: BSD-3-Clause
  *
  *     xl/workbook.xml              <sheet name="Sheet1" r:id="rId1"/>: the sheets
- *     xl/_rels/workbook.xml.rels   <Relationship Id="rId1" Target="worksheets/sheet1.xml"/>: where they are
+ *     xl/_rels/workbook.xml.rels   <Relationship Id="rId1" Target="worksheets/sheet1.xml"/>: their files
  *     xl/sharedStrings.xml         <si><t>text</t></si>: texts, which cells name by number
  *     xl/styles.xml                <numFmt numFmtId formatCode>, <cellXfs><xf numFmtId>: how numbers are shown
  *
- * A cell that is shown as a day is one: its number counts days from 1900, or from 1904 where the workbook says so. */
+ * A cell with a date format is a date: its number counts days from 1900, or from 1904 if the workbook specifies
+ * this. */
 #include "io/workbook/xlsx.h"
 
 #include <stdio.h>
@@ -130,7 +131,7 @@ typedef struct texts {
 	kdri_xlsx_book *book;
 	int64_t room, places;
 	bool inside; /* a text */
-	bool spoken; /* how a word is spoken, beside the word */
+	bool spoken; /* in a phonetic reading */
 } texts;
 
 static kdr_status add_bytes(kdr_context *ctx, texts *t, const char *text, size_t length)
@@ -267,7 +268,8 @@ bool kdri_xlsx_date(double serial, bool from_1904, char *out, size_t room)
 	return true;
 }
 
-/* --- the whole --------------------------------------------------------------------------------------------------- */
+/* --- entire workbooks
+ * --------------------------------------------------------------------------------------------------- */
 
 kdr_status kdri_xlsx_open(kdr_context *ctx, const char *path, const char *wanted, kdri_xlsx_book *b)
 {

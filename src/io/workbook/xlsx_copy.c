@@ -1,7 +1,8 @@
 /* Excel: a sheet with one more column. SPDX-License-Identifier: BSD-3-Clause
  *
- * All members of the archive are copied, so that formats, formulas and other sheets stay. Of the sheet, a cell is put before the
- * </row> of each row that has a value; its <dimension>, which may be missing, is taken out, since it would be wrong. */
+ * All members of the archive are copied, so that formats, formulas and other sheets stay. In the sheet, a cell is
+ * inserted before the </row> of each row that has a value; its <dimension>, which is optional, is removed because it
+ * would be wrong. */
 #include "io/workbook/xlsx.h"
 
 #include <stdio.h>
@@ -28,7 +29,7 @@ static kdr_status add_text(kdr_context *ctx, bytes *b, const char *text)
 	return add_bytes(ctx, b, text, strlen(text));
 }
 
-/* Text between tags; characters that XML does not allow are left out. */
+/* Text between tags; characters that XML does not allow are omitted. */
 static kdr_status add_escaped(kdr_context *ctx, bytes *b, const char *text)
 {
 	kdr_status st = KDR_OK;

@@ -1,21 +1,21 @@
 /* The Monte-Carlo design of [B19, section 3]. SPDX-License-Identifier: BSD-3-Clause
  *
- * Two tasks of four classes with nothing in common but their shape: a source in 16 dimensions with 25
- * samples a class, and a target in 24 with 20. Classes 0 and 1 are balls, classes 2 and 3 strips:
+ * Two tasks of four classes that only have their shape in common: a source in 16 dimensions with 25 samples per
+ * class, and a target in 24 with 20. Classes 0 and 1 are balls, classes 2 and 3 strips:
  *     (E1)  class 0: N(0, I);  class 1: N(f m 1, I),  m = 6 (source), 8 (target)
  *     (E2)  class 2: x_1 = f c (-1, 1, ..., -1, 1)' + e_1;  class 3: x_1 = f c (1, -1, ..., 1, -1)' + e_1,
  *           c = 5 (source), 6 (target)
  *     (E3)  classes 2 and 3: x_{i+1} = x_i + g 1 + e_{i+1},  e ~ N(0, v I),
  *           g = 0.2, v = 0.2 (source), 0.25 (target)
- * f, the separation factor, is 1 in the paper; it scales where the classes start and leaves their shape, the
- * strips' step and the noise, alone. "Separations x f" can also be read as scaling the step g; that reading was
- * tried first, at f = 0.28, and gave ec .963 and trec .963 (40 repetitions, p = .99): no gain. This one was
- * taken because it comes near the figures of an earlier study of the design, so its agreement with them is no
+ * f, the separation factor, is 1 in the paper; it scales the positions of the classes and does not change their
+ * shape, the strips' step and the noise. "Separations x f" can also be read as scaling the step g; that reading was
+ * tried first, at f = 0.28, and gave ec .963 and trec .963 (40 repetitions, p = .99): no gain. This one was chosen
+ * because its results are close to those of an earlier study of the design, so its agreement with them is not
  * independent evidence.
  *
- * In (E3) a row is the sum of all noise before it in its strip. So that rows need not be made in order, the
- * noise of step i is a random stream of its own, and row i adds up i of them: O(samples^2) in all, which a
- * design of 25 rows can bear. Rows come class by class.
+ * In (E3) a row is the sum of all noise before it in its strip. So that rows need not be generated in order, the
+ * noise of step i has its own random stream, and row i adds up i of them: O(samples^2) in total, which is acceptable
+ * for 25 rows. Rows are ordered by class.
  *
  * [B19] V. Berikov: Heterogeneous transfer learning in ensemble clustering. 2019. */
 #include "jobs/generate/synth.h"

@@ -4,12 +4,12 @@
  *
  *   m_tc = R^t (m_c + s_tc),   m_c ~ N(0, (separation spread)^2 I),   s_tc ~ N(0, shift^2 I)   (E1)
  *
- * where R turns disjoint pairs of coordinates, paired at random, by `rotation` degrees each: every
- * vector is turned by that angle (but for one coordinate where their number is odd), at O(d) cost.
+ * where R rotates disjoint random pairs of coordinates by `rotation` degrees each: every vector is rotated by that
+ * angle (except for one coordinate if their number is odd), at O(d) cost.
  * A sample is x = m_tc + spread z with z ~ N(0, I), and noise columns are spread z too.           (E2)
  *
- * In few dimensions random centres often fall together; there each is the one of several candidates
- * that lies farthest from the centres before it. */
+ * In few dimensions random centres are often close together; each is then the one of several candidates that is
+ * farthest from the previous centres. */
 #include "jobs/generate/synth.h"
 
 #include <stdio.h>

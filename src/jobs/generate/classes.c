@@ -1,7 +1,7 @@
-/* Which class a synthetic row has. SPDX-License-Identifier: BSD-3-Clause
+/* The class of a synthetic row. SPDX-License-Identifier: BSD-3-Clause
  *
- * Class sizes should be what was asked for, not that give or take a square root, and yet row i must
- * not depend on other rows. So the rows of a task walk round the circle in steps of the golden ratio,
+ * Class sizes should be exactly as requested, without random variation, and yet row i must not depend on other rows.
+ * The rows of a task are therefore placed on a circle in steps of the golden ratio,
  *
  *   u_i = frac(u_0 + i (sqrt 5 - 1) / 2)                                                  (E1)
  *
@@ -58,7 +58,7 @@ kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing,
 		g->start[t] = kdri_rng_u64(&rng);
 		kdri_shuffle(&rng, order, g->k);
 		const int64_t skip = t > 0 ? missing : 0;
-		for (int64_t i = 0; i < g->k; i++) /* the missing ones come first in `order` */
+		for (int64_t i = 0; i < g->k; i++) /* the missing classes are first in `order` */
 			rank[order[i]] = (int32_t)KDRI_MAX(i - skip, 0);
 		set_arcs(g->bound + t * g->k, g->k, order, own_order ? rank : NULL, skip, imbalance);
 	}

@@ -81,7 +81,7 @@ void kdr_generator_free(kdr_generator *g)
 	kdri_free_with(&a, g);
 }
 
-/* --- asking it --------------------------------------------------------------------------------- */
+/* --- queries --------------------------------------------------------------------------------- */
 
 int64_t kdr_generator_tasks(const kdr_generator *g)
 {
@@ -140,7 +140,7 @@ kdr_status kdri_generator_sparse_row(kdr_generator *g, int64_t task, int64_t ind
 	return KDR_OK;
 }
 
-/* --- a whole task ------------------------------------------------------------------------------ */
+/* --- entire tasks ------------------------------------------------------------------------------ */
 
 static kdr_status generator_fill_dense(kdr_context *ctx, const kdr_generator *g, int64_t task, kdr_data *d)
 {

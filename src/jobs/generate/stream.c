@@ -1,7 +1,8 @@
-/* A task of a generator straight to disk. SPDX-License-Identifier: BSD-3-Clause
+/* Writes a generated task directly to disk. SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows are made, printed and forgotten, so that any number fits. Matrix Market wants the number of entries
- * before the first one: the rows of a sparse design are made twice, which is cheaper than holding them. */
+ * Rows are generated, written and discarded, so that their number is not limited. Matrix Market requires the number
+ * of entries before the first one: the rows of a sparse design are generated twice, which is cheaper than storing
+ * them. */
 #include "io/binary.h"
 #include "jobs/generate/synth.h"
 
@@ -17,7 +18,7 @@ typedef struct writer {
 	kdri_output *out;
 } writer;
 
-/* Progress once in a while; false (with the error set) when asked to stop. */
+/* Reports progress from time to time; returns false (with the error set) on a request to stop. */
 static kdr_status stream_advance(kdr_context *ctx, const writer *w, int64_t row)
 {
 	if (row % 4096 == 0 && kdri_iteration(ctx, "generate", row, w->rows, NAN))

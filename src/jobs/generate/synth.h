@@ -1,8 +1,8 @@
 /* Synthetic data, inside the library. SPDX-License-Identifier: BSD-3-Clause
  *
- * One file per design (blobs.c, topics.c, berikov.c, table_design.c), each giving a kdri_design and a constructor; generator.c has
- * what they share. Rows come from the random stream of (seed, task, row) alone, and a generator does
- * not change once it is made, so rows may be asked for in any order and from any thread. */
+ * One file per design (blobs.c, topics.c, berikov.c, table_design.c), each giving a kdri_design and a constructor;
+ * generator.c has the common parts. Rows depend only on the random stream of (seed, task, row), and a generator does
+ * not change once it is created, so rows may be requested in any order and from any thread. */
 #ifndef KDRI_SYNTH_H
 #define KDRI_SYNTH_H
 
@@ -19,7 +19,7 @@ typedef struct kdri_design {
 	                      int32_t *cols, double *vals);
 	/* Sparse: at most how many entries the row that starts this stream needs room for. */
 	int64_t (*room)(const kdr_generator *g, kdri_rng rng);
-	/* A dense design whose rows depend on their place: the class of a row, and the row. NULL: as above. */
+	/* A dense design whose rows depend on their position: the class of a row, and the row. NULL: as above. */
 	int64_t (*place_class)(const kdr_generator *g, int64_t index);
 	void (*place_row)(const kdr_generator *g, int64_t index, double *row);
 	void (*feature_name)(const kdr_generator *g, int64_t task, int64_t column, char *name, size_t size);
@@ -54,9 +54,9 @@ kdr_status kdri_check_real(kdr_context *ctx, const char *what, const char *name,
 
 /* --- classes.c --------------------------------------------------------------------------------- */
 
-/* Decides how often each class comes in each task: `missing` random ones are left out of each task
- * after the first, the sizes of the others fall off by `imbalance`: in the order of the classes, or, if `own_order`, in a
- * random order of each task. */
+/* Sets the size of each class in each task: `missing` random classes are omitted from each task after the first, and
+ * the sizes of the others decrease by `imbalance`, in the order of the classes or, if `own_order`, in a random order
+ * for each task. */
 kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing, double imbalance,
                             bool own_order);
 int64_t kdri_class_of(const kdr_generator *g, int64_t task, int64_t index);

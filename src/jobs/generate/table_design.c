@@ -1,11 +1,12 @@
 /* Related tables with known segments. SPDX-License-Identifier: BSD-3-Clause
  *
- * Behind every cell of column j in a row of segment c and table t is a score
+ * Every cell of column j in a row of segment c and table t is computed from a score
  *
  *   z = m_tcj + e,   m_tcj = separation a_cj + shift b_tcj,   a, b ~ N(0, 1),                  (E1)
  *
  * with e ~ N(0, 1) independent of everything else. Tables without common segments draw a for each table. Noise columns have one
- * m for all segments, a_j. What a cell shows of its score depends on the kind of its column, u a unit of 1, 10, 100 or 1000:
+ * m for all segments, a_j. The value of a cell depends on its score and the kind of its column, with u a unit of 1,
+ * 10, 100 or 1000:
  *
  *   number    u (20 + z)
  *   skewed    u exp(z / 2)
@@ -146,9 +147,10 @@ static int tables_cell(const kdr_generator *g, int64_t task, int64_t j, double v
 	return snprintf(text, KDRI_CELL, "%s", since + strlen("days since "));
 }
 
-/* --- in memory, as if it had been read ---------------------------------------------------------- */
+/* --- data in memory, as read from a file ---------------------------------------------------------- */
 
-/* What is known of column j of a table once its cells are: its entry in the sheet, and which levels occur. */
+/* The description of column j of a table, computed from its cells: its entry in the sheet, and the levels that
+ * occur. */
 static kdr_status describe_column(kdr_context *ctx, const kdr_generator *g, int64_t task, int64_t j,
                                   const double *cells, int64_t rows, bool *seen, kdri_sheet *sheet)
 {

@@ -1,9 +1,9 @@
 /* Text-like tasks over one vocabulary. SPDX-License-Identifier: BSD-3-Clause
  *
- * A quarter of the vocabulary is shared out among the tasks as words of their own, the rest is common.
- * Each word of a document comes with probability `purity` from its topic, with `domain` from the
- * task's own words, else from the background. Topic and background each rank the common words in
- * their own random order, and rank r = 1..N comes with Benford's form of Zipf's law,
+ * A quarter of the vocabulary is divided among the tasks as their own words, and the rest is common. Each word of a
+ * document is drawn with probability `purity` from its topic, with `domain` from the task's own words, and otherwise
+ * from the background. Topic and background each rank the common words in their own random order, and rank r = 1..N
+ * has the probability of Benford's form of Zipf's law,
  *
  *   P(r) = ln(1 + 1/r) / ln(N + 1),   drawn as r = floor((N + 1)^u), u uniform on [0, 1)        (E1)
  *

@@ -1,8 +1,7 @@
 /* Invented words. SPDX-License-Identifier: BSD-3-Clause
  *
- * Word i is i written in base 70 with syllables for digits. So that neighbours do not look alike, i is
- * first multiplied by a number that has no factor in common with 70, modulo 70^length: a permutation,
- * so words stay different. */
+ * Word i is i written in base 70 with syllables as digits. So that consecutive words do not look similar, i is first
+ * multiplied by a number coprime to 70, modulo 70^length: a permutation, so words stay different. */
 #include "jobs/generate/synth.h"
 
 void kdri_word(int64_t index, int64_t count, char *name, size_t size)

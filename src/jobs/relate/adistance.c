@@ -1,13 +1,13 @@
-/* A-distance: how well a classifier tells two sets apart. SPDX-License-Identifier: BSD-3-Clause
+/* A-distance: how well a classifier separates two data sets. SPDX-License-Identifier: BSD-3-Clause
  *
  *   (E1)  A = max(0, 2 (1 - 2 e))                                                   [TSZY15, eq. 2]
  *
- * with e the error of a linear classifier that is to say from which set a sample comes. 0: it can only guess; 2:
- * it never errs.
+ * with e the error of a linear classifier that predicts the data set of a sample. 0: it is no better than chance; 2:
+ * it makes no error.
  *
- * DEVIATION: the paper takes the least error on the samples themselves, which on text is near 0 for any two sets
- * (A of 1.8 to 1.95). Here e is measured on samples held out: sample i of each set is in fold i mod `folds`, and the
- * classifier of a fold has not seen it. The two sets count alike, whatever their sizes:
+ * DEVIATION: the paper uses the smallest error on the training samples, which on text is near 0 for any two sets
+ * (A of 1.8 to 1.95). Here e is measured on held-out samples: sample i of each set is in fold i mod `folds`, which is
+ * not used to train its classifier. The two sets have equal weights, whatever their sizes:
  *
  *   (E2)  e = (wrong in a / n_a + wrong in b / n_b) / 2
  *   (E3)  min over w, w0   ridge |w|^2 / 2 + sum_i c_i log(1 + exp(-y_i (<w, x_i> + w0))),

@@ -38,7 +38,7 @@ kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *co
 {
 	kdr_status st;
 	const kdri_views_options options = { .together = true,
-		                             .later = true }; /* rows alone: no graph is looked at */
+		                             .later = true }; /* rows only: no graph is used */
 	kdri_views v = { 0 };
 	kdr_task *tasks = NULL;
 	const kdr_mat **rows = NULL;

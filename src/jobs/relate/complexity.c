@@ -2,8 +2,8 @@
  *
  *   (E1)  complexity = |{ features j : count_j < rare n }| / m       [TSZY15, eq. 1; rare = 0.1]
  *
- * count_j is the number of samples in which feature j is not 0. The paper does not say whether m counts the
- * features of the whole vocabulary or those the set has: both are offered. */
+ * count_j is the number of samples in which feature j is not 0. The paper does not specify whether m counts the
+ * features of the entire vocabulary or those that occur in the set: both are available. */
 #include "jobs/relate/relate.h"
 
 double kdri_complexity(const int64_t *counts, int64_t features, int64_t samples, double rare, bool observed)

@@ -45,7 +45,7 @@ done:
 	return st;
 }
 
-/* At most `most` rows, spread evenly; `own` holds them where some are left out. */
+/* At most `most` evenly spaced rows; they are copied to `own` if some are omitted. */
 static kdr_status thin(kdr_context *ctx, const kdr_mat *x, int64_t most, kdri_own *own, kdr_mat *out)
 {
 	kdr_status st = KDR_OK;

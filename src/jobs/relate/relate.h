@@ -5,12 +5,12 @@
 #include "api/result.h"
 #include "matrix/linalg.h"
 
-/* What is said of one task. */
+/* The measures of one task. */
 typedef struct kdri_relate_task {
 	int64_t samples, features;
 	int64_t observed;           /* features with a value other than 0 in some sample */
-	double complexity;          /* share of all features that are rare: in fewer than rare x n samples */
-	double complexity_observed; /* the same share of the observed features */
+	double complexity;          /* fraction of rare features: in fewer than rare x n samples */
+	double complexity_observed; /* the same fraction of the observed features */
 } kdri_relate_task;
 
 /* A feature that differs, and by how much: differences.c. */
@@ -20,12 +20,12 @@ typedef struct kdri_difference {
 	double value;
 } kdri_difference;
 
-/* What is said of two tasks. NaN: not defined for them, or not wanted. */
+/* The measures of two tasks. NaN: not defined for them, or not requested. */
 typedef struct kdri_relate_pair {
 	int64_t a, b;
 	int64_t shared;      /* features observed in both */
 	double overlap;      /* shared / features observed in either */
-	double a_distance;   /* 0: a classifier cannot tell them apart; 2: it never errs */
+	double a_distance;   /* 0: a classifier cannot distinguish them; 2: it makes no error */
 	double mmd_linear;   /* squared maximum mean discrepancies, biased: linear kernel, */
 	double mmd_gaussian; /* and Gaussian kernel of width */
 	double bandwidth;    /* the median distance of two samples */
@@ -43,15 +43,15 @@ typedef struct kdri_bridge_candidate {
 
 /* --- complexity.c ----------------------------------------------------------------------------- */
 
-/* Share of the features that are rare [TSZY15, eq. 1]: in fewer than rare x n samples, strictly. Over all features,
- * or over those that occur at all (0 where there are none). counts: of kdri_mat_col_counts. */
+/* Fraction of the features that are rare [TSZY15, eq. 1]: in strictly fewer than rare x n samples. It refers to all
+ * features, or to those that occur at all (0 if there are none). counts: from kdri_mat_col_counts. */
 double kdri_complexity(const int64_t *counts, int64_t features, int64_t samples, double rare, bool observed);
 
 /* --- relate.c ---------------------------------------------------------------------------------- */
 
-/* Options with zeros, or NULL, as the defaults they stand for. */
+/* Replaces zeros in the options, or NULL, by the defaults. */
 kdr_relate_options kdri_relate_resolve(const kdr_relate_options *options);
-/* What the numbers of samples that have each feature say of a task, and of a pair. */
+/* Measures of a task, and of a pair, from the number of samples that have each feature. */
 void kdri_relate_task_counts(const int64_t *counts, int64_t d, double rare, kdri_relate_task *task);
 void kdri_relate_pair_counts(int64_t *const *counts, int64_t d, kdri_relate_pair *pair);
 
@@ -81,25 +81,26 @@ kdr_status kdri_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t
                                int64_t count, int64_t classes, const kdr_relate_options *options,
                                kdr_selector *out);
 
-/* Ranks bridges by their matrices alone. With a selector by its probability; without one, a bridge is as good as its longer half is
- * short: by max(A(s,i), A(i,t)), against A(s,t). Of equals the first is better. kdr_transfer has the classes, too: without a selector
- * it fits every candidate and takes the one over which most of the source's classes come back from the target. */
+/* Ranks bridges using only their matrices: by the selector's probability or, without a selector, by max(A(s,i),
+ * A(i,t)) compared with A(s,t), the smaller the better. Of equal bridges the first is better. kdr_transfer also uses
+ * the classes: without a selector it fits every candidate and selects the one through which most of the source's
+ * classes are recovered from the target. */
 kdr_status kdri_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_mat *target,
                             const kdri_bridge_candidate *candidates, int64_t count,
                             const kdr_selector *selector, const kdr_relate_options *options,
                             kdri_bridge_score *scores);
 
-/* Measures `count` tasks whose columns mean the same. `tasks` has room for count, `pairs` for
- * count (count - 1) / 2 entries, in the order (0,1) (0,2) (1,2) (0,3) ...; `options` may be NULL. O(nnz) a task
- * and classifier step, and O(most_rows^2) a pair. */
+/* Measures `count` tasks whose columns have the same meaning. `tasks` has space for count, `pairs` for
+ * count (count - 1) / 2 entries, in the order (0,1) (0,2) (1,2) (0,3) ...; `options` may be NULL. O(nnz) per task and
+ * classifier step, and O(most_rows^2) per pair. */
 kdr_status kdri_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
                                 const kdr_relate_options *options, kdri_relate_task *tasks,
                                 kdri_relate_pair *pairs);
 
-/* One sentence for each task on which other is nearest, and the nearness it rests
- * on: nearness[t * count + s] is how near samples of task t are to the nearest of task s, as a share of how
- * near they are to the nearest of their own; 1 is "no farther". A hint from at most 400 samples of each
- * task. `nearness` (count x count) and `advice` (count) may be NULL. */
+/* One sentence for each task about its nearest other task, and the nearness it is based on: nearness[t * count + s]
+ * is the similarity of samples of task t to the nearest of task s, relative to that of the nearest of their own task;
+ * 1 means "no farther". It is estimated from at most 400 samples of each task. `nearness` (count x count) and
+ * `advice` (count) may be NULL. */
 kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *const *names, int64_t count,
                               double *nearness, char (*advice)[KDRI_ADVICE_ROOM]);
 

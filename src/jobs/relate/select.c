@@ -1,8 +1,8 @@
-/* Which bridge: the selection model, and the rule without one. SPDX-License-Identifier: BSD-3-Clause
+/* Selects a bridge: the selection model, and the rule without one. SPDX-License-Identifier: BSD-3-Clause
  *
  * Six features of a triple (source s, bridge i, target t) [TSZY15, table 2]: complexities of s, i, t, and the A-distances
- * A(s,i), A(s,t), A(i,t). The model of [TSZY15, eqs. 3 and 4], with a ridge on the standardised features z so that it exists
- * where the triples can be told apart without error:
+ * A(s,i), A(s,t), A(i,t). The model of [TSZY15, eqs. 3 and 4], with a ridge on the standardised features z so that it
+ * exists if the triples can be separated without error:
  *
  *   (E1)  P(helps) = 1 / (1 + exp(-(b0 + <b, z>)))
  *   (E2)  max over b0, b   sum_j l_j log P_j + (1 - l_j) log(1 - P_j) - ridge |b|^2 / 2
@@ -12,7 +12,7 @@
  *
  *   (E4)  score = A(s,t) - max(A(s,i), A(i,t)),
  *
- * by how much the longer half of the way over the bridge is shorter than the way without. */
+ * the difference between the direct distance and the longer half of the path over the bridge. */
 #include <stdio.h>
 
 #include "comm/comm.h"
@@ -143,7 +143,7 @@ double kdri_selector_probability(const kdr_selector *selector, const double *fea
 
 /* --- ranking ----------------------------------------------------------------------------------- */
 
-/* Data in different features, or too few to tell, are as far apart as can be. */
+/* Data with different features, or too few samples, get the largest distance. */
 static kdr_status select_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b,
                                   const kdr_relate_options *o, double *out)
 {

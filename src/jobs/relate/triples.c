@@ -21,7 +21,7 @@ typedef struct sets {
 	kdr_options *options; /* of the method that spreads labels */
 } sets;
 
-/* Share of the target's rows that get their class; bridge < 0: none. */
+/* Proportion of the target's rows that get their class; bridge < 0: none. */
 static kdr_status accuracy(kdr_context *ctx, const sets *d, int64_t source, int64_t bridge, int64_t target,
                            double *out)
 {

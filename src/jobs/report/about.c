@@ -1,4 +1,4 @@
-/* What the registry knows of a result's method. SPDX-License-Identifier: BSD-3-Clause */
+/* The registry's information about a result's method. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
 #include "core/json_read.h"
 #include "jobs/report/report.h"
@@ -78,7 +78,7 @@ static void meanings(kdri_page *p, const kdr_algo *algo, const kdri_json_value *
 		for (const kdr_field_desc *f = algo ? algo->fields : NULL; !words && f && f->name; f++)
 			if (strcmp(f->name, stem) == 0)
 				words = f->help;
-		if (words) { /* a stem of several tasks comes several times: the last counts, and they are the same */
+		if (words) { /* a stem may occur once per task; all are the same */
 			kdri_page_raw(p, first ? "" : ",");
 			kdri_page_string(p, stem, MOST);
 			kdri_page_raw(p, ":");

@@ -1,10 +1,11 @@
-/* The page's data: the result, shorter. SPDX-License-Identifier: BSD-3-Clause
+/* The page's data: a shortened result. SPDX-License-Identifier: BSD-3-Clause
  *
  * The schema is that of result.json. Numbers are rounded to six digits, confidences to three; labels, second choices and known
- * classes that are texts become {names, index}; a long objective becomes {at, value} with what is highest and lowest in each
- * stretch. Names are cut, and long lists that no section shows are left out. What a page can do without (first words, ids,
- * strongest features, probabilities) comes in that order as long as there is room, so that a page of 20,000 samples stays
- * below 2 MB and one of 200,000 below 8 MB; ids for which there is none are those of the samples that stand for a cluster. */
+ * classes that are texts become {names, index}; a long objective becomes {at, value} with the highest and lowest
+ * value of each interval. Names are truncated, and long lists that no section shows are omitted. Optional data (first
+ * words, ids, strongest features, probabilities) are added in that order as long as they fit, so that a page of
+ * 20,000 samples stays below 2 MB and one of 200,000 below 8 MB; if the ids do not fit, only those of the samples
+ * that represent a cluster are included. */
 #include "core/json_read.h"
 #include "jobs/report/report.h"
 
@@ -12,8 +13,8 @@
 
 enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 2000, DEPTH_MOST = 12 };
 
-/* Bytes of a page: of its script and all that is not of samples; of a sample's place, labels, confidence, classes and moves
- * together; and the most of all, up to 20,000 samples and for each more. */
+/* Bytes of a page: of its script and everything that is not per sample; of a sample's position, labels, confidence,
+ * classes and moves together; and the maximum in total, up to 20,000 samples and for each further one. */
 enum { REST_BYTES = 150000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 1950000, MORE_BYTES = 33 };
 
 static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth);
@@ -66,9 +67,9 @@ static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, i
 	}
 }
 
-/* --- lists with an entry a sample ---------------------------------------------------------------------- */
+/* --- lists with one entry per sample ---------------------------------------------------------------------- */
 
-/* Texts of which many are the same: {"names": [...], "index": [...]}, -1 where there is none. */
+/* Texts with many duplicates: {"names": [...], "index": [...]}, -1 if there is none. */
 static void copy_texts(kdri_page *p, const kdri_json_value *list)
 {
 	kdri_names names = { .borrows = true };
@@ -115,14 +116,14 @@ static void copy_ids(kdri_page *p, const kdri_json_value *list)
 	kdri_page_raw(p, "]");
 }
 
-/* Whole numbers or texts, one a sample. */
+/* Integers or texts, one per sample. */
 static bool is_choice(const char *name)
 {
 	return strcmp(name, "labels") == 0 || strcmp(name, "second") == 0 || strcmp(name, "truth") == 0 ||
 	       strcmp(name, "before") == 0;
 }
 
-/* Objects of lists with an entry a sample: every list whole. */
+/* Objects of lists with one entry per sample: every list in full. */
 static void copy_whole(kdri_page *p, const kdri_json_value *object)
 {
 	bool first = true;
@@ -138,9 +139,9 @@ static void copy_whole(kdri_page *p, const kdri_json_value *object)
 	kdri_page_raw(p, "}");
 }
 
-/* --- what a page can do without ---------------------------------------------------------------------------- */
+/* --- optional data of a page ---------------------------------------------------------------------------- */
 
-/* {"rows": [...], "names": [...]}: ids of the rows that stand for clusters. */
+/* {"rows": [...], "names": [...]}: ids of the rows that represent clusters. */
 static void copy_some_ids(kdri_page *p, const kdri_json_value *task, const kdri_json_value *ids)
 {
 	static const char *const kinds[] = { "typical", "doubtful" };
@@ -195,7 +196,7 @@ static bool is_optional(const char *name)
 	return false;
 }
 
-/* Each of them whole, as long as `room` bytes do. */
+/* Each of them in full, as long as they fit into `room` bytes. */
 static void copy_optionals(kdri_page *p, const kdri_json_value *task, int64_t room, bool *first)
 {
 	for (int i = 0; i < OPTIONAL && p->st == KDR_OK; i++) {
@@ -228,7 +229,7 @@ static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room)
 		const kdri_json_value *value = kdri_json_at(task, i);
 		const char *name = kdri_json_key(value);
 		bool list = kdri_json_is(value, KDRI_JSON_ARRAY), sure = strcmp(name, "confidence") == 0;
-		if (is_optional(name) || strcmp(name, "agreement") == 0) /* confidence says it better */
+		if (is_optional(name) || strcmp(name, "agreement") == 0) /* see confidence */
 			continue;
 		block_key(p, name, &first);
 		if (list && is_choice(name) && holds_text(value))

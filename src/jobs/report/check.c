@@ -1,8 +1,8 @@
 /* Whether a file is a result. SPDX-License-Identifier: BSD-3-Clause
  *
- * Every field may be missing or null: the page then leaves it out. A field of the wrong type means that the file is not
- * what it seems, and is an error that names the field, what was found and what is allowed. What the page can do without
- * (features, advice, coordinates) it looks at itself, and leaves out where it is odd. */
+ * Every field may be missing or null: the page then omits it. A field of the wrong type means that the file is not a
+ * result, and gives an error with the field, the value found and the values allowed. Optional fields (features,
+ * advice, coordinates) are checked by the page itself, which omits them if they are invalid. */
 #include "core/json_read.h"
 #include "jobs/report/report.h"
 
@@ -36,7 +36,7 @@ static const kdri_json_value *member(const kdri_json_value *object, const char *
 	return kdri_json_is(value, KDRI_JSON_NULL) ? NULL : value;
 }
 
-/* A whole number that is not negative, also where it is written as 3.0. */
+/* An integer that is not negative, also if it is written as 3.0. */
 static bool is_count(const kdri_json_value *value)
 {
 	double real = kdri_json_number(value, -1);
@@ -163,7 +163,7 @@ static kdr_status check_matrix(const reader *in, const kdri_json_value *object, 
 	return st;
 }
 
-/* A task told by its name or by its number. */
+/* A task given by its name or its number. */
 static kdr_status check_named(const reader *in, const kdri_json_value *root, const kdri_json_value *value,
                               const char *where)
 {
@@ -218,7 +218,7 @@ done:
 	return st;
 }
 
-/* --- the whole ------------------------------------------------------------------------------------------ */
+/* --- entire files ------------------------------------------------------------------------------------------ */
 
 static kdr_status check_lists(const reader *in, const kdri_json_value *root)
 {

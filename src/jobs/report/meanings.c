@@ -1,6 +1,7 @@
-/* What the numbers and texts in method_fields mean. SPDX-License-Identifier: BSD-3-Clause
+/* Explanations of the numbers and texts in method_fields. SPDX-License-Identifier: BSD-3-Clause
  *
- * Arrays are explained in the registry; these are what methods leave besides. A test sees to it that none lacks its line. */
+ * Arrays are explained in the registry; this file explains the other results of methods. A test checks that none is
+ * missing. */
 #include "jobs/report/report.h"
 
 static const struct {

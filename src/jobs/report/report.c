@@ -1,8 +1,8 @@
 /* kdr_report: a result.json becomes one self-contained HTML page. SPDX-License-Identifier: BSD-3-Clause
  *
- * The file is read whole, parsed and checked (check.c), and the page is written to memory before the output is opened: a
- * bad file leaves nothing behind. The page is a shell, the data (block.c), and the project's own script and style
- * (src/jobs/report/page), which are all that its content policy lets run: by their hashes. */
+ * The file is read in full, parsed and checked (check.c), and the page is written to memory before the output is
+ * opened: no output is created for a bad file. The page consists of a shell, the data (block.c), and the project's
+ * own script and style (src/jobs/report/page). Its content policy allows only these to run, by their hashes. */
 #include "jobs/report/report.h"
 #include "core/json_read.h"
 
@@ -90,7 +90,7 @@ done:
 	return st;
 }
 
-/* The page of a result that came from `file`. */
+/* The page of a result that was read from `file`. */
 static kdr_status write_page(kdr_context *ctx, const char *file, const char *json, size_t size,
                              const char *output_html, bool force)
 {

@@ -9,8 +9,8 @@
 
 /* --- out.c: text in memory -------------------------------------------------------------------- */
 
-/* A page being written. The first failure sticks in `st`, and all later calls do nothing: writers need to look at it
- * once, at the end. */
+/* A page being written. The first failure is stored in `st`, and all later calls do nothing: writers only need to
+ * check it once, at the end. */
 typedef struct kdri_page {
 	kdr_context *ctx;
 	kdr_status st;
@@ -19,14 +19,14 @@ typedef struct kdri_page {
 } kdri_page;
 
 void kdri_page_bytes(kdri_page *p, const char *bytes, size_t count);
-/* Trusted text, as it is. */
+/* Writes trusted text unchanged. */
 void kdri_page_raw(kdri_page *p, const char *text);
-/* A text of a user as a JSON string that may stand in a script element: what could end the element, turn the direction of
- * text or break a line is escaped or replaced, and it is cut after `most` characters. */
+/* A user's text as a JSON string for a script element: characters that could end the element, change the direction of
+ * text or break a line are escaped or replaced, and the text is truncated after `most` characters. */
 void kdri_page_string(kdri_page *p, const char *text, int64_t most);
-/* A number with so many significant digits, null where it is not finite. */
+/* A number with `digits` significant digits; null if it is not finite. */
 void kdri_page_number(kdri_page *p, double value, int digits);
-/* The SHA-256 of bytes, as a content policy wants it: base64. `out` has room for 45. */
+/* The SHA-256 of bytes, as required by a content policy: base64. `out` has space for 45 bytes. */
 void kdri_page_hash(const char *bytes, size_t count, char *out);
 
 /* --- check.c: whether it is a result, and every field of the type it should have -------------------- */
@@ -35,11 +35,12 @@ kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdri_json
 
 /* --- block.c, about.c: the data ------------------------------------------------------------------- */
 
-/* The result, shorter: what the page does not show is left out, numbers are rounded. `root` is an object. */
+/* The shortened result: fields that the page does not show are omitted, and numbers are rounded. `root` is an
+ * object. */
 void kdri_page_block(kdri_page *p, const kdri_json_value *root);
-/* "about": what the registry knows of the method, its options and fields. */
+/* "about": the registry's information about the method, its options and fields. */
 void kdri_page_about(kdri_page *p, const kdri_json_value *root);
-/* meanings.c: what a number or text that methods leave in method_fields means; NULL: nobody says. */
+/* meanings.c: the explanation of a number or text in method_fields; NULL: none. */
 const char *kdri_meaning(const char *stem);
 
 /* --- report.c --------------------------------------------------------------------------------------- */

@@ -12,9 +12,9 @@ void kdri_dgemm_part(kdri_part part, bool trans_a, bool trans_b, int64_t m, int6
                      double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
                      double *c, int64_t ldc);
 
-/* room.c: KDRI_ROOM_BYTES for the copies that a product makes, aligned to 64 bytes; *room is NULL if there is no memory or too many
- * are in use. Returns the slot that kdri_room_return takes. Buffers are kept for later products: there are as many as there were
- * products at the same time. */
+/* room.c: KDRI_ROOM_BYTES for the copies that a product makes, aligned to 64 bytes; *room is NULL if memory is short
+ * or too many are in use. Returns the slot to be passed to kdri_room_return. Buffers are kept for later products:
+ * their number is the largest number of simultaneous products so far. */
 enum { KDRI_ROOM_BYTES = 2 << 20 };
 int kdri_room_take(void **room);
 void kdri_room_return(int slot);
@@ -22,17 +22,17 @@ void kdri_room_return(int slot);
 /* vectors.c: y = A x for symmetric A (n x n), of which the upper triangle is read. */
 void kdri_symmetric_times(int64_t n, const double *a, int64_t lda, const double *x, double *y);
 
-/* secular_roots.c: eigenvalue j of k of diag(d) + z z', with d ascending and w_i = z_i^2 > 0; delta_i becomes d_i less the eigenvalue,
- * accurate to a few units in the last place. gap: room for k numbers. */
+/* secular_roots.c: eigenvalue j of k of diag(d) + z z', with d ascending and w_i = z_i^2 > 0; delta_i is set to d_i
+ * minus the eigenvalue, accurate to a few units in the last place. gap: space for k numbers. */
 double kdri_secular_root(int64_t k, const double *d, const double *w, int64_t j, double *gap, double *delta);
 
 /* tridiagonal.c: the eigenvalues (ascending) of a tridiagonal matrix replace its diagonal, and its eigenvectors become the rows of z.
- * *info is not 0 if the iteration does not converge. Asks the context as kdri_eigen_rows does. */
+ * *info is not 0 if the iteration does not converge. Checks the context as kdri_eigen_rows does. */
 typedef struct kdri_tridiagonal {
 	kdr_context *ctx;
 	int64_t n;
 	double *d;       /* the diagonal */
-	double *e;       /* n - 1 entries beside it, and room for one more; destroyed */
+	double *e;       /* n - 1 off-diagonal entries, and space for one more; destroyed */
 	double *z;       /* n x n */
 	double *work;    /* n * n + n */
 	double *vectors; /* 8 n */

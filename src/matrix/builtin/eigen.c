@@ -2,13 +2,13 @@
  *
  * The steps of LAPACK's dsyevd:
  *
- *   (E1)  A = Q T Q'    Householder reflections I - tau v v', PANEL rows at a time: a row is brought up to date when its turn comes,
- *                       the rest of A by A - V'W - W'V after each panel [LAPACK's dlatrd]
+ *   (E1)  A = Q T Q' Householder reflections I - tau v v', PANEL rows at a time: a row is updated just before it is
+ *                       used, the rest of A by A - V'W - W'V after each panel [LAPACK's dlatrd]
  *   (E2)  T = Z x Z'    divide and conquer (tridiagonal.c)
  *   (E3)  V = Q Z       BLOCK reflections at a time, as I - V'TV with T upper triangular
  *
- * Of A the upper triangle is read and overwritten: row r has the entries of v behind the diagonal. A is first scaled by a power of two, so
- * that its largest entry lies between 1/2 and 1 and nothing overflows. */
+ * Of A the upper triangle is read and overwritten: row r has the entries of v after the diagonal. A is first scaled
+ * by a power of two, so that its largest entry lies between 1/2 and 1 and nothing overflows. */
 #include "matrix/builtin/builtin.h"
 
 enum { PANEL = 32, BLOCK = 64 };

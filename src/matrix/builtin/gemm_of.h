@@ -1,12 +1,13 @@
 /* Products of matrices of REAL. SPDX-License-Identifier: BSD-3-Clause
  *
  * The usual blocks [Goto and van de Geijn, Anatomy of high-performance matrix multiplication, ACM TOMS 34, 2008]: the inner dimension is
- * cut into pieces of INNER. Of B a piece of up to MOST_COLS columns is copied into panels as wide as a tile, of A one of up
- * to MOST_ROWS rows into panels as high as a tile, so that a tile (gemm_tile.h) reads both in order. A panel of B stays in the
- * first cache while all panels of A, which stay in the second, pass by. Transposes are a matter of copying.
+ * cut into pieces of INNER. A piece of B with up to MOST_COLS columns is copied into panels as wide as a tile, and a
+ * piece of A with up to MOST_ROWS rows into panels as high as a tile, so that a tile (gemm_tile.h) reads both in
+ * order. A panel of B stays in the first-level cache while it is multiplied by all panels of A, which stay in the
+ * second-level cache. Transposes only affect the copying.
  *
- * An entry of C is the sum of its pieces in order, each of which is one chain of multiply-adds in order, wherever in C it lies and
- * however much room there is for the copies. */
+ * An entry of C is the sum of its pieces in order, each of which is one chain of multiply-adds in order, regardless
+ * of its position in C and of the space for the copies. */
 
 enum {
 	INNER = 256,
@@ -127,7 +128,7 @@ static void multiply_narrow(const kernel *kn, kdri_part part, int64_t m, int64_t
 	for (int64_t p = 0; p < m; p += kn->high) {
 		int64_t high = KDRI_MIN(kn->high, m - p);
 		const REAL *rows[MOST_HIGH];
-		for (int64_t r = 0; r < kn->high; r++) /* what is beyond the last row is not used */
+		for (int64_t r = 0; r < kn->high; r++) /* values beyond the last row are not used */
 			rows[r] = a.data + (p + KDRI_MIN(r, high - 1)) * a.down;
 		kn->tile_of_rows(rows, width_of(kn, n), k, b, sums);
 		add_tile(part, p, 0, high, n, alpha, sums, beta, c + p * ldc, ldc);
@@ -164,7 +165,7 @@ static void multiply(kdri_part part, int64_t m, int64_t n, int64_t k, REAL alpha
 	}
 	if (narrow)
 		high = 0;
-	else if (m <= high && b.across == 1) /* A has room: each panel of B is used as soon as it is copied */
+	else if (m <= high && b.across == 1) /* A fits: each panel of B is used as soon as it is copied */
 		wide = across;
 	if ((high + wide) * longest > SMALL) {
 		slot = kdri_room_take(&room);

@@ -1,7 +1,7 @@
 /* Buffers of products. SPDX-License-Identifier: BSD-3-Clause
  *
- * A product has no status to return, and runs without such a buffer too, only slower: so they are taken from the C library, not from
- * the context's allocator, and never freed, like the buffers of other BLAS libraries. */
+ * A product returns no status and also works without a buffer, only more slowly. Buffers are therefore allocated by
+ * the C library, not by the context's allocator, and never freed, like those of other BLAS libraries. */
 #include "matrix/builtin/builtin.h"
 #include "matrix/reserve.h"
 

@@ -1,11 +1,12 @@
 /* The eigenvalues of a diagonal matrix plus one of rank one. SPDX-License-Identifier: BSD-3-Clause
  *
- * Eigenvalue j of diag(d) + rho z z', d ascending and rho > 0, is the root between d_j and d_j+1 (behind the last: within rho ||z||^2) of
+ * Eigenvalue j of diag(d) + rho z z', d ascending and rho > 0, is the root between d_j and d_j+1 (after the last:
+ * within rho ||z||^2) of
  *
  *   (E1)  f(x) = 1 + psi(x) + phi(x),   psi(x) = sum over i <= j of w_i / (d_i - x),  phi the same over i > j,  w_i = rho z_i^2
  *
- * which increases there from -oo to oo. x = d_o + t is measured from the nearer of both poles, o, so that the differences d_i - x,
- * of which the eigenvectors are made, have no more error than t. From a guess, f is replaced by
+ * which increases there from -oo to oo. x = d_o + t is measured from the nearer of the two poles, o, so that the
+ * differences d_i - x, from which the eigenvectors are computed, are as accurate as t. From a guess, f is replaced by
  *
  *   (E2)  c + s / (d_j - x) + S / (d_j+1 - x)
  *

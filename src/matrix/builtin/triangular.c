@@ -1,7 +1,7 @@
 /* Triangular matrices: products, solves, factors and inverses. SPDX-License-Identifier: BSD-3-Clause
  *
- * Cut into blocks, so that nearly all of the work is in products (gemm_of.h); what is left is done in the order of the textbook, by
- * substitution. */
+ * Matrices are divided into blocks, so that nearly all of the work is in products (gemm_of.h); the rest is done by
+ * textbook substitution. */
 #include "matrix/builtin/builtin.h"
 
 enum { SIDE = 32, ROWS = 64 };

@@ -2,18 +2,21 @@
  *
  * [Cuppen, Numerische Mathematik 36, 1981; Gu and Eisenstat, SIAM J. Matrix Analysis and Applications 16, 1995.] T is cut into two halves,
  *
- *   (E1)  T = diag(T1, T2) + rho u u',   u = (0 .. 1, s .. 0)',  rho = |e|, s the sign of e, the entry where it is cut
+ *   (E1)  T = diag(T1, T2) + rho u u', u = (0 .. 1, s .. 0)', rho = |e|, s the sign of e, the entry at which it is
+ *         cut
  *
- * and with their eigenvectors Q and eigenvalues D, T = Q (D + rho z z') Q', z = Q' u. Entries of z that are next to nothing leave
- * their eigenpair as it is, and of two equal eigenvalues a rotation makes one such: those are deflated. Of the remaining ones
- * the eigenvalues x_j are the roots of the secular equation (secular_roots.c), which are exact for another z,
+ * and with their eigenvectors Q and eigenvalues D, T = Q (D + rho z z') Q', z = Q' u. Entries of z that are
+ * negligible leave their eigenpair unchanged, and for two equal eigenvalues a rotation makes one of the entries zero:
+ * these pairs are deflated. For the remaining pairs, the eigenvalues x_j are the roots of the secular equation
+ * (secular_roots.c), which are exact for another z,
  *
  *   (E2)  z_i^2 = prod over j of (x_j - d_i) / prod over j != i of (d_j - d_i),   up to rho
  *
  * whose eigenvectors z_i / (d_i - x_j) are orthogonal to rounding. They are multiplied by Q, whose halves are zero where they belong
  * to the other half of T. Pieces of LEAF rows and fewer are solved by the QL method with implicit shifts.
  *
- * Eigenvectors are rows. Memory: n^2 beside the n^2 of the result, which has the differences d_i - x_j before it has the vectors. */
+ * Eigenvectors are rows. Memory: n^2 in addition to the n^2 of the result, which first stores the differences d_i -
+ * x_j and then the vectors. */
 #include "matrix/builtin/builtin.h"
 
 #include <float.h>
@@ -105,8 +108,8 @@ static int ql(int64_t n, double *d, double *e, double *z, int64_t ld)
 
 /* --- two halves ------------------------------------------------------------------------------------------- */
 
-/* The halves [0, m) and [m, n) of a matrix that are put together. Of the k pairs that are not deflated the i-th smallest is row
- * row[i] of z, and has place[i] among them by kind: UPPER, BOTH, LOWER. */
+/* The merging of the halves [0, m) and [m, n) of a matrix. The i-th smallest of the k pairs that are not deflated is
+ * row row[i] of z, and place[i] is its position among them when sorted by kind: UPPER, BOTH, LOWER. */
 typedef struct halves {
 	int64_t n, m, ld, k, count[4];
 	double *d, *z;
@@ -188,7 +191,7 @@ static void deflate(halves *h, double rho, double *z)
 }
 
 /* Sorts the kept pairs by kind and copies the halves of their vectors that are not zero into `work`: first those of the upper
- * half (UPPER and BOTH), then those of the lower one (BOTH and LOWER). Returns what is left of `work`. */
+ * half (UPPER and BOTH), then those of the lower one (BOTH and LOWER). Returns the remaining part of `work`. */
 static double *pack(halves *h, double rho, const double *z)
 {
 	int64_t begin[4] = { 0 }, below = h->n - h->m;
@@ -214,7 +217,7 @@ static double *pack(halves *h, double rho, const double *z)
 	return lower + (h->k - h->count[UPPER]) * below;
 }
 
-/* Moves the deflated rows behind the first k, whose vectors have been copied. */
+/* Moves the deflated rows after the first k, whose vectors have been copied. */
 static void move_deflated(halves *h)
 {
 	int64_t free = h->k;
@@ -279,7 +282,7 @@ static kdr_status multiply_half(const kdri_tridiagonal *p, halves *h, int64_t fr
 	return KDR_OK;
 }
 
-/* Rows of z and d by ascending d. `room`: a row. */
+/* Sorts the rows of z and d by ascending d. `room`: space for a row. */
 static void sort_rows(halves *h, double *room)
 {
 	/* The k roots ascend; the deflated rows are few runs, and sorted by insertion. */

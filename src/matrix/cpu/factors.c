@@ -1,6 +1,8 @@
-/* The processor's operations for a symmetric factorisation (methods/mtcfir/snmf_steps.c). SPDX-License-Identifier: BSD-3-Clause
+/* The CPU operations for a symmetric factorisation (methods/mtcfir/snmf_steps.c). SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * Compiled without regard to errno and the flags of floating-point exceptions: loops with roots become vector code. */
+ * This file is compiled without support for errno and floating-point exception flags, so that loops with roots are
+ * vectorised. */
 #include "matrix/cpu/cpu.h"
 
 static const double vanishing = 1e-100;

@@ -1,6 +1,8 @@
-/* The processor's operations for k-means through a Gram matrix (methods/mtcfir/gram_kmeans.c). SPDX-License-Identifier: BSD-3-Clause
+/* The CPU operations for k-means through a Gram matrix (methods/mtcfir/gram_kmeans.c). SPDX-License-Identifier:
+ * BSD-3-Clause
  *
- * A row of A, which lies together, is added to the row of its cluster, a piece at a time that stays in the cache. */
+ * A row of A, which is contiguous, is added to the row of its cluster, one piece at a time so that it stays in the
+ * cache. */
 #include "matrix/cpu/cpu.h"
 
 enum { PIECE = 512 };

@@ -105,7 +105,7 @@ kdr_status kdri_cpu_kernel_sums(kdr_context *ctx, kdri_block k, const double *sq
 	int64_t n = begin[ntasks], size = ntasks * ntasks, chunks = kdri_chunks(n);
 	double *parts = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, size * chunks));
-	/* Chunk c takes every chunks-th row: the later ones are longer. */
+	/* Chunk c has every chunks-th row, because later rows are longer. */
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 	for (int64_t c = 0; c < chunks; c++)
 		for (int64_t i = c; i < n; i += chunks)

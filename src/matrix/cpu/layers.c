@@ -63,7 +63,7 @@ static void shift_rowf(const float *out, double lean, const double *mean, const 
 		to[j] = (float)((double)out[j] + lean * mean[j] + (c ? c[j] : 0));
 }
 
-/* Entries j.. of row i of h become tanh(v), which is spoilt. */
+/* Sets entries j.. of row i of h to tanh(v); v is overwritten. */
 static void put_tanh(const kdri_block *h, int64_t i, int64_t j, int64_t count, double *v)
 {
 	if (!h->floats)
@@ -118,7 +118,7 @@ kdr_status kdri_cpu_tanh(kdr_context *ctx, kdri_block y, const double *lean, con
 kdr_status kdri_cpu_tanh_rows(kdr_context *ctx, kdri_block y, const kdri_sparse *x, const double *lean,
                               const double *mean, double q, const double *offset, kdri_block h)
 {
-	/* A line of y holds STRIP columns: they are used while it is near. */
+	/* A cache line of y has STRIP columns, which are used while it is in the cache. */
 	enum { STRIP = 8, PIECE = 512 };
 #pragma omp parallel for num_threads(ctx->threads) schedule(static)
 	for (int64_t first = 0; first < h.rows; first += STRIP) {

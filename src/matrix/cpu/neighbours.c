@@ -1,7 +1,7 @@
-/* Nearest neighbours on the processor. SPDX-License-Identifier: BSD-3-Clause
+/* Nearest neighbours on the CPU. SPDX-License-Identifier: BSD-3-Clause
  *
- * Products come from matrix/products.c, and each row keeps the k best in a sorted list. After the first few thousand products hardly
- * one beats the k-th, so the scan is one comparison per product, SCAN at a time. */
+ * Products are computed by matrix/products.c, and each row keeps the k best in a sorted list. After the first few
+ * thousand products hardly one beats the k-th, so the scan is one comparison per product, SCAN at a time. */
 #include "matrix/cpu/cpu.h"
 
 #include "matrix/products.h"
@@ -49,7 +49,7 @@ static int score_euclidean(const double *restrict p, const double *restrict half
 	return any;
 }
 
-/* Puts number j with score s behind those at least as good; the last of a full list drops out. */
+/* Inserts number j with score s after those at least as good; the last entry of a full list is removed. */
 static void insert(const kdri_nn *q, int64_t row, int64_t j, double s)
 {
 	double *best = q->best + row * q->k;
@@ -78,7 +78,7 @@ static void scan(void *user, int64_t row, int64_t col, int64_t cols, const doubl
 		                  ? score_cosine(piece + j, q->factor + from, q->own_factor[row], q->magic,
 		                                 floor, s, count)
 		                  : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
-		/* A list that is not full takes all there are, also what compares with nothing (overflow). */
+		/* A list that is not full accepts all candidates, also those that cannot be compared (overflow). */
 		any = any || q->held[row] < q->k;
 		for (int64_t c = 0; any && c < count; c++)
 			if (q->from + from + c != q->myself + row && (q->held[row] < q->k || s[c] > *worst))

@@ -45,7 +45,7 @@ done:
 	return st;
 }
 
-/* X as floats, rows x k. What is next to nothing becomes nothing: its products would be numbers that processors are slow with. */
+/* X as floats, rows x k. Tiny entries become 0, because their products would be denormal numbers, which are slow. */
 static void narrow_vectors(const double *x, int64_t rows, int64_t k, int64_t ldx, float *to)
 {
 	const double least = 1e-30;

@@ -74,7 +74,7 @@ static void find_distances(const double *norm, double own, int64_t n, double *a)
 	}
 }
 
-/* A row of distances for each thread, and as much beside it. */
+/* A row of distances for each thread, and the same amount of scratch memory. */
 static kdr_status distance_room(kdr_context *ctx, int64_t n, double **out)
 {
 	kdr_status st;

@@ -1,8 +1,8 @@
 /* tanh of many numbers. SPDX-License-Identifier: BSD-3-Clause
  *
  * A layer of n samples and d features takes n d of them, and the library's tanh() about 10 ns for each: a tenth of
- * the whole layer. These have no branches, so that loops become vector code (the file is compiled without regard
- * to the flags of floating-point exceptions), and take 1 to 2. They err by at most 2 units in the last place.
+ * the time of the layer. These functions have no branches, so that loops are vectorised (the file is compiled without
+ * support for floating-point exception flags), and take 1 to 2 ns. Their error is at most 2 units in the last place.
  *
  *   (E1)  tanh x = x + x^3 R(x^2)                 |x| < 0.625     R of Cephes, S. L. Moshier
  *   (E2)  tanh x = sign(x) (1 - 2 / (e^(2|x|) + 1))    elsewhere */

@@ -58,7 +58,7 @@ static __global__ void turned_all(view y, const double *lean, const double *mean
 		}
 }
 
-/* A warp has a row: h += x / q. */
+/* One warp per row: h += x / q. */
 static __global__ void add_sparse_rows(kdr_csr x, double q, view h)
 {
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.y + threadIdx.y; i < x.rows; i += (int64_t)gridDim.x * blockDim.y)
@@ -212,7 +212,7 @@ static __global__ void add_parts(const double *parts, int64_t count, int64_t col
 	}
 }
 
-/* sum may be NULL, and with it beyond. */
+/* sum may be NULL, together with beyond. */
 static kdr_status column_sums(kdri_device *d, const char *what, kdri_block a, const double *b, int64_t ldb,
                                 double limit, double *sum, double *products, unsigned long long *beyond)
 {

@@ -1,16 +1,16 @@
 /* k-means: counting, sorting and adding. SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows are sorted by cluster by counting: warps count their stretch of rows, the counts are added
- * up cluster by cluster, and each warp puts its rows where they belong. A cluster's rows are then added by blocks for some
- * features each, one row after the other, many of them on their way from memory at a time. Where sums are exact (units) their order does not
- * matter: several blocks share a cluster's rows. */
+ * Rows are sorted by cluster by counting: each warp counts the rows of its range, the counts are added up cluster by
+ * cluster, and each warp writes its rows to their positions. A cluster's rows are then added by blocks, each for some
+ * of the features, one row after the other, with many memory reads in progress at a time. If sums are exact (units),
+ * their order does not matter, and several blocks share a cluster's rows. */
 #include "cuda.cuh"
 
 #include <cstring>
 #include <memory>
 #include <new>
 
-/* Exclusive sums of v, in place; the total behind them. One block of 1024. */
+/* Exclusive sums of v, in place, followed by the total. One block of 1024 threads. */
 static __global__ void add_before(int64_t *v, int64_t count)
 {
 	__shared__ int64_t part[32];
@@ -113,7 +113,8 @@ static int64_t stretch_of(int64_t n)
 	return n < (1 << 17) ? 128 : 1024;
 }
 
-/* tally: stretches x k. Of each stretch and cluster how many rows come or leave; or, with `list`, where they go. */
+/* tally: stretches x k. For each range and cluster, the number of rows that join or leave; or, with `list`, their
+ * positions. */
 static __global__ void order_rows(const int32_t *label, const int32_t *before, int64_t n, int64_t k, bool all,
                                   int64_t stretch, unsigned *tally, int32_t *list)
 {
@@ -135,7 +136,7 @@ static __global__ void order_rows(const int32_t *label, const int32_t *before, i
 				atomicAdd(&mine[out], 1u);
 			continue;
 		}
-		/* Rows before this one, of these 32, that come to or leave the same cluster. */
+		/* The number of rows before this one, among these 32, that join or leave the same cluster. */
 		unsigned before_in = 0, before_out = 0, all_in = 0, all_out = 0;
 		for (int o = 0; o < 32; o++) {
 			int32_t other_in = __shfl_sync(~0u, in, o), other_out = __shfl_sync(~0u, out, o);
@@ -225,8 +226,8 @@ static kdr_status cuda_order(kdr_context *, kdri_device *d, const int32_t *label
 
 enum { FEATURES = 64, AHEAD = 16, MOST_BLOCKS = 132 * 24 };
 
-/* Features of one cluster, a thread for each, of the rows that are this block's; AHEAD rows are asked for before the first is
- * added. */
+/* Adds features of one cluster, one thread per feature, over the rows of this block; AHEAD rows are prefetched before
+ * the first is added. */
 static __global__ void __launch_bounds__(FEATURES) add_rows(const double *x, int64_t stride, int64_t cols,
                                                             const int32_t *list, const int64_t *begin,
                                                             const double *coef, const double *unit,

@@ -104,7 +104,7 @@ template <int REGS> struct nn_list {
 				carry_v = end_v;
 				carry_at = end_at;
 				if (v[q] < now) {
-					bool here = !(up_v < now); /* the one before stays: this is the place */
+					bool here = !(up_v < now); /* the one before stays: insert here */
 					v[q] = here ? now : up_v;
 					at[q] = here ? where : up_at;
 				}

@@ -1,27 +1,29 @@
 /* k-means: the nearest centre. SPDX-License-Identifier: BSD-3-Clause
  *
- * Products of rows and centres come in large pieces (one of a gigabyte is faster than many that stay in the second
- * cache: measured), then the smallest of each row is found.
+ * Products of rows and centres are computed in large pieces (in measurements, one of a gigabyte was faster than many
+ * that fit into the second-level cache), then the smallest of each row is found.
  *
- * Most rows have a nearest centre that half precision can tell, whose products cost a tenth of doubles'. With y = x - s, s a vector near
- * the rows' mean, y^ and c^ in half precision, r = |y - y^|, R = max |c| and q = max |c - c^|,
+ * For most rows, half precision suffices to determine the nearest centre; its products cost a tenth of those in
+ * double precision. With y = x - s, s a vector near the rows' mean, y^ and c^ in half precision, r = |y - y^|, R =
+ * max |c| and q = max |c - c^|,
  *
  *   (E1)  <x, c> = <y, c> + <s, c>,     |<y, c> - <y^, c^>| <= r R + (|y| + r) q
  *
- * and sums of d products in single precision err by at most another
+ * and sums of d products in single precision have an additional error of at most
  *
  *   (E2)  (d + 64) 2^-22 (|y| + r) (R + q)
  *
- * A row whose two smallest values differ by more than both allow, and by what doubles need beside, has its label. The others are gathered
- * and compared in double, so that labels and doubts are those of doubles. Norms of rows are rounded up, to singles. Numbers are brought
- * into the range of half precision by powers of two. */
+ * If the two smallest values of a row differ by more than both bounds and the error of doubles together, its label is
+ * certain. The other rows are gathered and compared in double precision, so that labels and uncertain rows are those
+ * of double precision. Norms of rows are rounded up to single precision. Numbers are scaled to the range of half
+ * precision by powers of two. */
 #include "cuda.cuh"
 
 #include <cuda_fp16.h>
 
 enum { SHARES = 8 }; /* threads that share the centres of a row */
 
-/* What is known of x for looking at it roughly, one behind the other in a buffer. */
+/* The half-precision data of x, stored consecutively in a buffer. */
 struct rough_rows {
 	__half *y; /* rows x wide */
 	float2 *norms; /* of each row: |y| and r */
@@ -83,7 +85,7 @@ static __device__ double warp_sum(double v)
 	return v;
 }
 
-/* A warp for a row: y^ with zeros up to `wide`, and the norms, rounded up. */
+/* One warp per row: y^ with zeros up to `wide`, and the norms, rounded up. */
 static __global__ void make_rough(const double *x, int64_t stride, int64_t rows, int64_t cols, rough_rows r)
 {
 	int lane = threadIdx.x;
@@ -100,7 +102,7 @@ static __global__ void make_rough(const double *x, int64_t stride, int64_t rows,
 		}
 		all = warp_sum(all);
 		rest = warp_sum(rest);
-		if (lane == 0) /* sums of so many squares err by less than the millionth part that is added */
+		if (lane == 0) /* the error of these sums is less than the millionth that is added */
 			r.norms[i] = make_float2(__double2float_ru(1.000001 * sqrt(all)), __double2float_ru(1.000001 * sqrt(rest)));
 	}
 }
@@ -272,7 +274,7 @@ static __global__ void gather(const double *x, int64_t stride, int64_t cols, con
 
 /* --- the table's ------------------------------------------------------------------------------------------------------- */
 
-/* Rows of a piece whose products take at most so many bytes. */
+/* The number of rows of a piece whose products take at most the given number of bytes. */
 static int64_t piece_of(int64_t n, int64_t cols, int64_t k)
 {
 	/* Products take as much room as half of the rows, at most. */

@@ -1,7 +1,7 @@
 /* Nearest neighbours. SPDX-License-Identifier: BSD-3-Clause
  *
- * Products of some rows with some others are one dgemm; then a warp goes along a row of them, 32 at a time, with its list of the k best
- * in registers (lists.cuh). */
+ * Products of some rows with some others are one dgemm; then a warp scans a row of them, 32 at a time, with its list
+ * of the k best in registers (lists.cuh). */
 #include "lists.cuh"
 
 enum { ASKING = 8192, ASKED = 4096 };

@@ -112,7 +112,7 @@ static kdr_status cuda_get(kdr_context *, kdri_device *d, const void *from, size
 	return move_pieces(d, "get", to, host_pitch, from, pitch, width, rows, cudaMemcpyDeviceToHost);
 }
 
-/* What cannot be pinned goes as it is. */
+/* Memory that cannot be pinned is used without pinning. */
 static kdr_status cuda_pin(kdr_context *, kdri_device *d, const void *host, size_t bytes)
 {
 	ENTER(d, "pin");

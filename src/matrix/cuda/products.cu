@@ -1,16 +1,16 @@
 /* Products and solves. SPDX-License-Identifier: BSD-3-Clause
  *
- * Symmetric products are done in strips of rows up to the diagonal, each one dgemm: half of the work but for the diagonal,
- * at the speed of dgemm.
+ * Symmetric products are done in strips of rows up to the diagonal, each one dgemm: half of the work except for the
+ * diagonal, at the speed of dgemm.
  *
- * Single sharpness. Hopper multiplies numbers of 11 bits eight times as fast as doubles. A number is the sum of two such, hi and
- * lo, with 22 bits together, as in single precision, and
+ * Single precision. Hopper multiplies numbers of 11 bits eight times as fast as doubles. A number is the sum of two
+ * such, hi and lo, with 22 bits together, as in single precision, and
  *
- *   (E1)  a b = hi hi' + hi lo' + lo hi'      but for lo lo', which is below the last bit kept
+ *   (E1)  a b = hi hi' + hi lo' + lo hi'      without lo lo', which is below the last bit kept
  *
  * Sums are single within SLICE terms, as the tensor cores add, and double beyond.
  *
- * Inverses are found by halves, which is all products: with W = A21 A11^-1 and S = A22 - W A21',
+ * Inverses are computed by recursive halving, which only needs products: with W = A21 A11^-1 and S = A22 - W A21',
  *
  *   (E2)  the inverse of A is  [ A11^-1 + W' S^-1 W,  (-S^-1 W)' ;  -S^-1 W,  S^-1 ]
  *
@@ -145,7 +145,7 @@ static kdr_status gemm_single(kdri_device *d, bool trans_a, bool trans_b, double
 
 /* --- the table's ------------------------------------------------------------------------------------------------- */
 
-/* Small products are not worth the detour. */
+/* For small products this is not faster. */
 static bool single_pays(int64_t m, int64_t n, int64_t k)
 {
 	return m >= 512 && n >= 512 && k >= 256;
@@ -337,7 +337,8 @@ static kdr_status invert(kdri_device *d, double *a, int64_t stride, int64_t n)
 	return mirror_square(d, a, stride, n);
 }
 
-/* With ones on the diagonal, before and after: halves lose digits where it is uneven. */
+/* The diagonal is scaled to ones before and scaled back afterwards, because halving loses digits if the diagonal is
+ * uneven. */
 static kdr_status cuda_inverse(kdr_context *, kdri_block a)
 {
 	BEGIN(a, "inverse");
@@ -448,7 +449,8 @@ static __device__ double narrow_sum(const int32_t *col, const double *val, int64
 	return sum;
 }
 
-/* B with few columns: a warp for a row, its lanes for several entries at a time. Rows above LONG are left to csr_times_long. */
+/* B with few columns: one warp per row, whose lanes process several entries at a time. Rows above LONG are left to
+ * csr_times_long. */
 static __global__ void csr_times_narrow(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows, int wide,
                                         const double *b, int64_t ldb, int64_t cols, double *y, int64_t ldy)
 {
@@ -463,7 +465,7 @@ static __global__ void csr_times_narrow(const int64_t *rowptr, const int32_t *co
 	}
 }
 
-/* A block for a row. */
+/* One block per row. */
 static __global__ void __launch_bounds__(TEAM)
 	csr_times_long(const int64_t *rowptr, const int32_t *col, const double *val, int64_t rows, int wide, const double *b,
                        int64_t ldb, int64_t cols, double *y, int64_t ldy)

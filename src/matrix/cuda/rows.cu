@@ -1,13 +1,13 @@
-/* Row by row: order statistics, sums, and what is below a limit. SPDX-License-Identifier: BSD-3-Clause
+/* Operations by row: order statistics, sums, and entries below a limit. SPDX-License-Identifier: BSD-3-Clause
  *
- * A block has a row, or a warp. */
+ * Each row is processed by one block or one warp. */
 #include "cuda.cuh"
 
 enum { ROW_THREADS = 256 };
 
 /* --- sums ------------------------------------------------------------------------------------------------------------ */
 
-/* The sum of v over a block, in an order that depends on nothing; thread 0 has it. */
+/* The sum of v over a block, in a fixed order; thread 0 has the result. */
 static __device__ double block_sum(double v)
 {
 	__shared__ double part[ROW_THREADS / 32];
@@ -133,7 +133,7 @@ static kdr_status cuda_count_from(kdr_context *, kdri_block a, double least, int
 
 /* --- order statistics ------------------------------------------------------------------------------------------------ */
 
-/* Doubles as whole numbers in the same order. */
+/* Doubles as integers in the same order. */
 static __device__ unsigned long long key_of(double v)
 {
 	long long bits = __double_as_longlong(v);
@@ -145,7 +145,8 @@ static __device__ double value_of(unsigned long long key)
 	return __longlong_as_double((long long)(key & 0x8000000000000000ull ? key ^ 0x8000000000000000ull : ~key));
 }
 
-/* Byte by byte from the top: how many there are of each, and in which of them the place lies. */
+/* Byte by byte from the most significant: counts the values of each byte and finds the one that contains the
+ * position. */
 static __global__ void nth_of_rows(const double *a, int64_t stride, int64_t rows, int64_t cols, int64_t place,
                                    int64_t first, double *out)
 {
@@ -205,8 +206,8 @@ struct limits_of_rows {
 	int64_t first;
 };
 
-/* A warp has a row of distances: 32 entries at a time, so that they keep their order. Without `col` neighbours are counted, else written
- * from starts[i] - base on. */
+/* One warp per row of distances, 32 entries at a time, so that they keep their order. Without `col` neighbours are
+ * counted, otherwise they are written from starts[i] - base on. */
 static __global__ void weigh_rows(const double *a, int64_t stride, int64_t rows, int64_t cols, limits_of_rows l,
                                   int64_t *starts, int64_t base, int32_t *col, double *val)
 {

@@ -1,11 +1,11 @@
 /* Sparse rows: nearest centres, sums, neighbours. SPDX-License-Identifier: BSD-3-Clause
  *
- * A warp has a row.
+ * Each row is processed by one warp.
  *
- * Neighbours. Rows they are compared with come as lists, one for each column of those that hold it, and are looked at SPAN at a time,
- * whose sums a warp has in shared memory. It goes through the entries of its row in order, and adds one list's stretch at a time: no two
- * lanes add to the same sum, and each sum runs over increasing columns. Where the stretches begin is found for all columns at once,
- * before each span. */
+ * Neighbours. The candidate rows are given as lists, one per column, of the rows with an entry in it. They are
+ * processed SPAN rows at a time, with their sums in the shared memory of a warp. The warp reads the entries of its
+ * row in order and adds one section of a list at a time: no two lanes add to the same sum, and each sum runs over
+ * increasing columns. The beginnings of the sections are found for all columns at once, before each span. */
 #include "lists.cuh"
 
 /* --- nearest centres ------------------------------------------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static __global__ void advance(const int64_t *rowptr, const int32_t *row, int64_
 	}
 }
 
-/* Rows that ask against rows c0 .. c0 + cols - 1 of the lists, whose stretches are now .. next - 1. */
+/* Compares the query rows with rows c0 .. c0 + cols - 1 of the lists, whose sections are now .. next - 1. */
 template <int REGS>
 static __global__ void __launch_bounds__(32 * WARPS) scan_lists(kdr_csr asking, int64_t rows, kdr_csr lists, const int64_t *now,
                                                                 const int64_t *next, int64_t c0, int cols, nn_job job)

@@ -3,7 +3,7 @@
  * Tasks are projected on the directions they share, each minus its own mean (engine/linear/aligned.c). The sources'
  * class means are the first prototypes. The targets' samples are transported to them, and each prototype moves to the
  * mean of the samples it received, for several rounds (engine/transport/prototypes.c):
- *     (E1)  the plan's row of a sample, to sum 1, is how likely each class is. */
+ *     (E1)  the plan's row of a sample, scaled to sum 1, has the probability of each class. */
 #include "engine/transport/prototypes.h"
 #include "methods/aligned/aligned_tasks.h"
 

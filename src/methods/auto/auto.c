@@ -5,7 +5,7 @@
  *
  *     (E1)  rows of unit length; a graph w of the 10 nearest neighbours by cosine         engine/graph/views.c
  *     (E2)  7 members x 3 seeds: partitions of each task, with its own k                  members.c
- *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the share that puts i and j together, on the edges
+ *     (E3)  W_ij = w_ij (0.05 + co_ij)^2, co_ij the fraction of them that put i and j together, on the edges
  *           of w; the spectral step on W and a little of co gives the answer              verdict.c
  *
  * docs/notes/auto.md describes the rule and measures its quality. Members are listed in the table below: a registered method,
@@ -266,7 +266,7 @@ static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, co
 		       { "k_agreement", c->agreement },
 		       { "modularity", c->modularity } };
 	double *to = NULL;
-	for (int i = 0; i < 3 && c->count > 0; i++) { /* of two samples there is nothing to choose */
+	for (int i = 0; i < 3 && c->count > 0; i++) { /* two samples leave nothing to choose */
 		KDRI_TRY(kdri_result_array(ctx, j->result, curves[i].name, t, KDR_FLOAT64, 1,
 		                           (int64_t[]){ c->count }, &to));
 		memcpy(to, curves[i].values, (size_t)c->count * sizeof *to);
@@ -402,7 +402,7 @@ done:
 	return st;
 }
 
-/* A graph that is nearly done is worth more than what else could be had at the end. */
+/* A nearly complete graph is more useful than anything else that would fit in the remaining time. */
 static kdr_status graph(kdr_context *ctx, void *user, int64_t t)
 {
 	kdri_auto *j = user;

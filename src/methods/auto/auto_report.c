@@ -48,7 +48,8 @@ static kdr_status put_members(kdr_context *ctx, const kdri_auto *a)
 
 /* --- tasks ------------------------------------------------------------------------------------------------ */
 
-/* Centroids, and how many samples they would label as the answer does: what predict is worth. */
+/* Centroids, and the number of samples to which they assign the same label as the answer: a measure of the quality of
+ * predict. */
 static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
 {
 	kdr_status st;
@@ -168,7 +169,7 @@ static kdr_status put_nearness(kdr_context *ctx, const kdri_auto *a, double *nea
 		cosine = cosine && a->views.tasks[t].cosine;
 		distance = distance && !a->views.tasks[t].cosine;
 	}
-	/* Rows of unit length and others are not near each other: as they came, then. */
+	/* Rows of unit length and other rows are not comparable, so the original rows are used. */
 	for (int64_t t = 0; t < a->T; t++)
 		rows[t] = cosine || distance ? &a->views.tasks[t].rows.view : &a->problem->tasks[t].x;
 	KDRI_TRY(kdri_nearness(ctx, rows, a->T, cosine, centred ? a->views.mean : NULL, nearness));

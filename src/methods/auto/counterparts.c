@@ -39,7 +39,7 @@ done:
 	return st;
 }
 
-/* (E1), scaled to unit length; zeros where there is nothing. */
+/* (E1), scaled to unit length; zeros for an empty cluster. */
 static void departures(const kdri_clusters *c, double *out)
 {
 	for (int64_t z = 0; z < c->k; z++) {
@@ -54,8 +54,8 @@ static void departures(const kdri_clusters *c, double *out)
 	}
 }
 
-/* How much of the whole each cluster is: alike, or by size. Clusters split in two on one side alone then find
- * room beside each other. */
+/* The weight of each cluster: equal for all, or proportional to its size. With sizes, a cluster that is split in two
+ * on one side only can be matched with both parts. */
 static void marginal(const kdri_clusters *c, bool alike, double *out)
 {
 	double total = 0;

@@ -5,7 +5,7 @@
  *   (E1)  gap(k) = l_k - l_(k+1), l the eigenvalues of D^-1/2 W D^-1/2 in decreasing order     [von Luxburg 2007, section 8.3]
  *   (E2)  modularity(k) = sum_c w_c / w - (d_c / w)^2, w_c the weight of the edges inside cluster c, d_c the degrees in it,
  *         w those of all                                                                      [Newman, Girvan 2004]
- *   (E3)  score(k) = gap and modularity, each brought to 0 .. 1 over 2 .. most, and added up
+ *   (E3)  score(k) = gap and modularity, each scaled to 0 .. 1 over 2 .. most, and added
  *   (E4)  agreement(k) = mean over RUNS runs and pairs of kinds of the adjusted Rand index of two partitions: the one above,
  *         the same on the graph of 10 neighbours, and k-means on the 2 k leading directions
  *
@@ -13,10 +13,10 @@
  * suggests 2 for most texts; modularity alone suggests too many. Whether the guess is supported is decided by
  * independent evidence: if k is right, different kinds of clustering find the same clusters; otherwise each errs in its
  * own way, even if each is stable. Supported: (E4) is at least `agreed`. The range has those k whose score is within
- * `nearly` of the highest. How often all this is right: docs/notes/auto.md.
+ * `nearly` of the highest. docs/notes/auto.md reports how often this is right.
  *
- * A graph of landmarks (engine/graph/landmarks.h) replaces that of neighbours if rows may be on several ranks: rows are
- * joined to as many landmarks, and to half as many. */
+ * A graph of landmarks (engine/graph/landmarks.h) replaces that of neighbours if rows may be on several ranks: rows
+ * are joined to the same number of landmarks, and to half that number. */
 #include "methods/auto/guess_k.h"
 
 #include "comm/comm.h"

@@ -6,14 +6,14 @@
  *   (E1)  joint  = n^2 (2.5 d + n / 4)                                       two dense layers, their kernels, inverses
  *   (E2)  others = sum_t 1000 k s n_t^2 + 5 s i_t ((8 + k) e_t + (4 + k) 128 n_t) / 2   snmf; k-means on e_t entries, on directions
  *
- * d counts columns that are not empty, and equal ones once where that halves them (mtcfir does so). In (E2) snmf is
- * counted as if it formed all cosines, which it does not for words: the bound below was chosen by that count. Here s are
- * seeds, i_t = 8 + log2 n_t iterations, and k goes to the next multiple of 8 in k-means. snmf counts where it takes
- * part.
+ * d counts columns that are not empty, and equal ones once if that halves their number (as in mtcfir). In (E2) snmf
+ * is counted as if it formed all cosines, which it does not for words: the bound below was chosen with that count.
+ * Here s is the number of seeds, i_t = 8 + log2 n_t that of iterations, and k is rounded up to a multiple of 8 in
+ * k-means. snmf is counted if it is a member.
  *
- * Both grow alike with the samples, so that (E1) / (E2) is about T d / (400 k s): few tasks of any size with a
- * vocabulary that was cut are in proportion, as all sets that docs/notes/auto.md reports are (0.8 to 8.5), and whole
- * vocabularies of tens of thousands of words are not. A member that would take `most_times` as long as all others
+ * Both grow at the same rate with the samples, so that (E1) / (E2) is about T d / (400 k s). A few tasks of any size
+ * with a limited vocabulary stay within the bound, as do all data sets in docs/notes/auto.md (0.8 to 8.5); full
+ * vocabularies of tens of thousands of words do not. A member that would take `most_times` as long as all others
  * together is skipped, unless it is fast anyway. The rule counts multiplications instead of seconds, so that the same
  * data have the same members on every machine. */
 #include "methods/auto/proportion.h"

@@ -4,7 +4,8 @@
 
 #include "engine/ensemble/members.h"
 
-/* What is known of the tasks in advance; `used`: columns that are not empty, or all columns if this is unknown. */
+/* Properties of the tasks that are known in advance; `used`: columns that are not empty, or all columns if this is
+ * unknown. */
 typedef struct kdri_proportion {
 	double all, used; /* samples of all tasks */
 	double others;    /* multiplications of the members that see one task */

@@ -4,12 +4,12 @@
  *
  *   (E1)  B = the k >= 2 of least BIC of the pooled mixture with shared variances
  *   (E2)  prediction strength PS(k): all rows are halved at random, twice; a mixture is fitted on each half and labels the other.
- *         The least share, over the clusters of a half, of pairs of rows that the other half's mixture keeps together; the mean
- *         of the four values                                                                                        [TW05]
+ *         The lowest proportion, over the clusters of a half, of pairs of rows that the other half's mixture keeps
+ *         together; the mean of the four values [TW05]
  *   (E3)  k = the largest one up to B with PS >= 0.55 and no more than 0.3 below the largest PS up to B; else 2
  *   (E4)  supported, for several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
  *
- * The evidence is that of at most 2,000 rows of each table. docs/notes/tables.md says how often this is right. */
+ * At most 2,000 rows of each table are used. docs/notes/tables.md reports how often this is right. */
 #include "methods/auto/guess_k.h"
 #include "methods/auto/tables.h"
 
@@ -40,7 +40,7 @@ static int64_t take_half(const kdr_context *ctx, const kdri_mixed *m, int64_t h,
 	return n;
 }
 
-/* Least share of pairs of rows of one cluster of `own` that are together in `other`. */
+/* The lowest proportion, over the clusters of `own`, of pairs of rows that are together in `other`. */
 static kdr_status kept_pairs(kdr_context *ctx, const int64_t *own, const int64_t *other, int64_t n, int64_t k,
                              double *out)
 {
@@ -111,7 +111,7 @@ done:
 	return st;
 }
 
-/* (E1): until it has not become better a few times in a row. */
+/* (E1): stops after several values of k in a row without an improvement. */
 static kdr_status find_bic(kdr_context *ctx, const kdri_mixed *m, evidence *e)
 {
 	kdr_status st;

@@ -133,7 +133,8 @@ done:
 	return st;
 }
 
-/* From some rows to all: their place among them if they are all there, else as the head of this file says. */
+/* Extends labels from some rows to all: copies them by position if these are all rows, otherwise as described at the
+ * top of this file. */
 static kdr_status extend_member(kdr_context *ctx, kdri_tables *t, const kdri_encoded *e,
                                 kdri_tables_member which, const found *f)
 {
@@ -168,7 +169,7 @@ done:
 	return st;
 }
 
-/* What all ranks do alike on the rows they have in common. */
+/* The steps that all ranks perform identically on their common rows. */
 static kdr_status find_all(kdr_context *ctx, kdri_tables *t, bool pooled, const kdri_encoded *e, found *f,
                            bool *late)
 {

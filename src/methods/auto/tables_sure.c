@@ -4,11 +4,11 @@
  *   (E2)  s = mean over 6 draws (80 % of the rows, each column kept with probability 0.7, at least two of them) of the ARI of
  *         the answer with a mixture of shared variances that starts from it on the draw
  *   (E3)  estimated ARI of the answer with the truth: 1.28 (A + s) / 2 - 0.22, between 0 and 1
- *   (E4)  confidence of a row: the share of members, and of draws that have it, that keep its label, labels being matched with
- *         those of the answer by assignment
+ *   (E4)  confidence of a row: the proportion of members, and of draws that contain it, that keep its label; labels
+ *         are matched with those of the answer by assignment
  *
- * (E3) was fitted on made tables; docs/notes/statements.md says how often it holds. Draws are taken from the rows that
- * starts are found on; other rows of large tables have members alone in (E4). */
+ * (E3) was fitted on generated tables; docs/notes/statements.md reports how often it holds. Draws are taken from the
+ * rows that starts are found on; for the other rows of large tables, (E4) uses only members. */
 #include "methods/auto/tables.h"
 
 #include "comm/comm.h"
@@ -51,7 +51,7 @@ done:
 	return st;
 }
 
-/* Kept labels of a table are counted in `kept`, those asked in `compared`, by rows of the table. */
+/* Counts, for each row of a table, the labels that were kept in `kept` and all compared ones in `compared`. */
 static kdr_status compare_rows(kdr_context *ctx, const int64_t *answer, const int64_t *other, int64_t n,
                                int64_t k, const int64_t *rows, double *kept, double *compared, double *index)
 {

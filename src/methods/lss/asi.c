@@ -7,13 +7,14 @@
  *   (E3)  M = (P'P)^+ P'X W: the clusters' means in the subspace
  *   (E4)  each sample to its nearest mean; an emptied cluster takes the sample farthest from its mean
  *
- * by turns until no label changes. It is LSSMTC with lambda = 0 and hard memberships [GZ09, section III].
- * Each task by itself, or all of them stacked (pooled). The value after an iteration is (E1) after (E2),
+ * alternate until no label changes. It is LSSMTC with lambda = 0 and hard memberships [GZ09, section III].
+ * Each task is clustered separately, or all of them stacked (pooled). The value after an iteration is (E1) after
+ * (E2),
  * (E3).
  *
  * DEVIATION: eps and W within the range of X: see lss.c.
  *
- * n, d     rows, columns of X                  labels   P, one number a row
+ * n, d     rows, columns of X                  labels   P, one number per row
  * k        clusters                            m        M, k x l
  * y        X W                                 z        Z */
 #include "api/method.h"
@@ -67,7 +68,7 @@ static void run_free(kdr_context *ctx, run *r)
 	kdri_subspace_free(ctx, &r->subspace);
 }
 
-/* What the iterations need beside the run. */
+/* The memory of the iterations, besides that of the run. */
 typedef struct work {
 	double *w, *z, *p, *count; /* dim x l; dim x k; n x k; k */
 	double *far;               /* n: squared distance to the own mean */

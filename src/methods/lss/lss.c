@@ -17,21 +17,21 @@
  * M_k'      m + k dim c                         M'        run->shared
  * X W       y                                   W         w
  *
- * A source's P is one-hot and constant, and its own term is no part of (E1) [GZ09, eq. 20].
+ * A source's P is one-hot and constant, and its own term is not part of (E1) [GZ09, eq. 20].
  *
  * DEVIATION: the printed (E4) has no root. The auxiliary function of the paper's proof gives the root;
- * without it P can go back and forth for ever (F = (1,-1), x = 0, P = (.9,.1)). `root` = false is the
+ * without it P can oscillate for ever (F = (1,-1), x = 0, P = (.9,.1)). `root` = false is the
  * printed form.
  * DEVIATION: eps, and W within the range of X. For eps = 0, as printed, W are directions in which the data
  * hardly vary; with d > n they may have X W = 0, and nothing is shared. The paper is eps = 0.
  * DEVIATION: (P'P)^+ is a pseudo-inverse, since columns of P may vanish.
  *
- * An iteration needs F_k = X_k'P_k, X_k M_k' and X W: 2 nnz (2c + l) flops, beside the W step. All parts of
- * (E1) come from F and G: |X_k - P_k M_k|^2 = |X_k|^2 - <F_k, M_k'> at the M_k of (E3), and likewise for M.
+ * An iteration needs F_k = X_k'P_k, X_k M_k' and X W: 2 nnz (2c + l) flops, in addition to the W step. All parts of
+ * (E1) follow from F and G: |X_k - P_k M_k|^2 = |X_k|^2 - <F_k, M_k'> at the M_k of (E3), and likewise for M.
  *
  * Rows may be held by several ranks (comm/comm.h), each with its rows of P. F_k, G_k, |X_k|^2 and |X W|^2 are then sums
- * over all of them, added up as they are, to rounding; all else is small and the same on every rank. An iteration
- * exchanges dim c + c^2 numbers a task, one for |X W|^2, and what the W step takes.
+ * over all of them, added in floating point, hence up to rounding; everything else is small and the same on every
+ * rank. An iteration exchanges dim c + c^2 numbers per task, one for |X W|^2, and the numbers of the W step.
  */
 #include <float.h>
 

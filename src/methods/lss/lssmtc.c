@@ -8,10 +8,10 @@
  *
  *   (E6)  P = one-hot of k-means labels + soften                                   [GZ09, algorithm 1]
  *
- * DEVIATION: M is shared, so cluster j must mean the same in every task from the start on. `pooled` (the default) takes
- * k-means of all tasks stacked; `matched` runs k-means on each task and renames its clusters so that their centres lie
- * nearest to those of the first task (an assignment problem). `pertask` is the paper's literal k-means on each task,
- * where names agree by chance alone.
+ * DEVIATION: M is shared, so cluster j must mean the same in every task from the start on. `pooled` (the default)
+ * uses k-means on all tasks stacked; `matched` runs k-means on each task and renames its clusters so that their
+ * centres lie nearest to those of the first task (an assignment problem). `pertask` is the paper's literal k-means on
+ * each task, where cluster numbers agree only by chance.
  *
  * T = 20 iterations are the paper's rule, not a limit: more iterations lower the objective but make the clusters worse
  * (T = 300 on webkb4: accuracy 0.653 instead of 0.686). */
@@ -67,7 +67,7 @@ done:
 	return st;
 }
 
-/* Renames labels so that cluster centres come nearest to `reference` (both k x d). */
+/* Renumbers the clusters so that their centres are nearest to `reference` (both k x d). */
 static kdr_status lssmtc_match(kdr_context *ctx, const double *reference, const double *centres, int64_t k,
                                int64_t d, int64_t n, int64_t *labels)
 {

@@ -4,15 +4,15 @@
  * [GZ09] Q. Gu, J. Zhou: Learning the shared subspace for multi-task clustering and transductive transfer
  * classification. ICDM 2009.
  *
- * Objective (E1) of lss.c with the P of every source one-hot and constant, and the own term of the
- * targets alone [GZ09, eq. 20]. Any number of sources and targets. This file finds the start:
+ * Objective (E1) of lss.c with the P of every source one-hot and constant, and the own terms of the targets only
+ * [GZ09, eq. 20]. Any number of sources and targets. This file finds the start:
  *
  *   (E6)  P of a target = one-hot of k-means labels + soften                       [GZ09, algorithm 2]
  *
  * DEVIATION: k-means on the target starts from the sources' class means (`start` = source), so that cluster
  * j is class j. Plain k-means labels (`kmeans`, the literal reading) carry no class and mostly fail.
  * DEVIATION: algorithm 2 prints W' in M(2); eq. 20 has the d-dimensional mean, as here.
- * Rows of a source whose class is unknown are left out. T = 20 iterations are the paper's rule, as in lssmtc.c. */
+ * Rows of a source whose class is unknown are excluded. T = 20 iterations are the paper's rule, as in lssmtc.c. */
 #include "api/method.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
@@ -42,7 +42,7 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-/* The tasks as the engine wants them: sources without their unlabelled rows, all stacked. */
+/* The tasks in the form that the engine needs: sources without their unlabelled rows, all stacked. */
 typedef struct tasks {
 	kdr_task *list; /* a copy whose x may point into `taken` */
 	kdri_own *taken;

@@ -4,27 +4,27 @@
  *
  *   (E1)  (1 - eps) X'X - Z Z',   Z = X' P (P'P)^(-1/2)          [GZ09, eq. 16, for eps = 0]
  *
- * A d x d matrix is never formed. There are three ways, chosen by sizes and options alone.
+ * A d x d matrix is never formed. There are three algorithms; the choice depends only on sizes and options.
  *
  * Direct: eps > 0 and l <= c, and the shorter side of X above 192. (E1) has at most c negative eigenvalues: it is
- * X'((1-eps) I - Q Q')X with Q of c orthonormal columns. They are the wanted ones, at the end of the spectrum and well
- * apart: block Lanczos straight on X, O(nnz) a product, no factorisation. W is right to 1e-6, J to 1e-12. Should fewer
- * than l be negative, or too close together, the factored way is taken from then on; data too large for it get the
- * lowest positive ones less exactly: directions in which the data hardly vary.
+ * X'((1-eps) I - Q Q')X with Q of c orthonormal columns. These are the ones needed, at the end of the spectrum and
+ * well separated. Block Lanczos runs directly on X, with O(nnz) per product and no factorisation. W is accurate to
+ * 1e-6, J to 1e-12. If fewer than l are negative, or they are too close together, the factored algorithm is used from
+ * then on. Data too large for it get the lowest positive ones less exactly: directions in which the data hardly vary.
  *
- * Factored: X = V S U' once (range.c). In the coordinates of the range (E1) is the diagonal (1 - eps) S^2 less U'Z Z'U,
- * of rank c: secular.c, in O(r c) a product; dense below 192.
+ * Factored: X = V S U' once (range.c). In the coordinates of the range (E1) is the diagonal (1 - eps) S^2 minus U'Z
+ * Z'U, of rank c. It is solved by secular.c with O(r c) per product, and as a dense matrix below 192.
  *
  * Truncated: the same on the 256 leading directions if the shorter side is above 3000, with a warning.
  *
- * With subspace=full, directions outside the range have eigenvalue 0 and W'x = 0 for every sample. They come after the
- * negative and before the positive eigenvalues.
+ * With subspace=full, directions outside the range have eigenvalue 0 and W'x = 0 for every sample. They are placed
+ * after the negative and before the positive eigenvalues.
  *
- * Where the factored data n x r hold fewer numbers than X, the iterations run on X U instead of X, exactly.
+ * If the factored data n x r have fewer numbers than X, the iterations run on X U instead of X, which is exact.
  *
- * Where rows are held by several ranks (comm/comm.h), X'X and products with it are sums over all of them, added up as
- * they are; W is the same on all. X has no shorter side then: the factored way is that of up to 3000 columns, above
- * which it is cut. */
+ * If rows are held by several ranks (comm/comm.h), X'X and products with it are floating-point sums over all of them;
+ * W is the same on all ranks. The number of rows is then not considered: the factored algorithm is used for up to
+ * 3000 columns, and the truncated one above. */
 #include "methods/lss/subspace.h"
 
 #include "api/method.h"
@@ -228,8 +228,8 @@ done:
 	return st;
 }
 
-/* W = U times the columns chosen of `inner` (r x found), and with `full` the directions outside the range
- * in between. Columns of w: negative ones, outside ones, positive ones. */
+/* W = U times the chosen columns of `inner` (r x found) and, with `full`, the directions outside the range between
+ * them. Columns of w: negative ones, outside ones, positive ones. */
 static kdr_status assemble(kdr_context *ctx, kdri_subspace *s, const double *values, int64_t found,
                            const double *inner, double *w)
 {

@@ -165,7 +165,7 @@ double kdri_geodesic_centroid(const kdri_divergence *v, const kdri_two_point *w,
 	v->gradient(w->right, d, way);
 	for (int64_t f = 0; f < d; f++)
 		way[f] -= from[f];
-	/* 2^-52 of the way is as far as bisection can see. */
+	/* Bisection cannot resolve more than 2^-52 of the interval. */
 	for (int i = 0; i < 60 && high - low > 0x1p-52; i++) {
 		double s = low + (high - low) / 2, left = 0, right = 0;
 		for (int64_t f = 0; f < d; f++)

@@ -4,14 +4,13 @@
  *     v_z = base_z - <G_z, x - m>,   base_z = d(m || c_z).
  * A divergence has no triangle inequality, but v_z is linear in x: when the centroids move,
  *     (E3)  |change of v_z - change of base_z| <= |change of G_z| |x - m|
- * by Cauchy and Schwarz. So `gap`, a lower bound of the second smallest v less the smallest, falls by at most
+ * by Cauchy and Schwarz. Therefore `gap`, a lower bound of the second smallest v minus the smallest, falls by at most
  *     (E4)  max_z(-change of base_z) + change of base_a + (max_z |change of G_z| + |change of G_a|) |x - m|,
- * z other than a, for a sample with label a. As long as it stays above what rounding can do, the label stands
- * without a look at the sample. The lowest index of the smallest computed v defines the label, with bounds or
- * without.
+ * z other than a, for a sample with label a. As long as it exceeds the rounding error, the label is kept without
+ * reading the sample. The lowest index of the smallest computed v defines the label, with bounds or without.
  *
  * Rounding. Sums of d products err by at most d u times the lengths of what is multiplied, u = 2^-53; with
- * |x| <= |x - m| + |m| everything that goes into a computed v errs by less than
+ * |x| <= |x - m| + |m| the error of a computed v is less than
  *     (E5)  E = C (max base + max |G| (|x - m| + 2 |m|)),   C = (d + 8) 2^-50. */
 #include "methods/mbc/bregman_task.h"
 
@@ -43,7 +42,7 @@ void kdri_breg_reach(kdri_breg *b)
 	}
 }
 
-/* Features f0..f1-1 of all centroids into the table; what is known of each is summed over them. */
+/* Writes features f0..f1-1 of all centroids to the table and adds up the quantities of each centroid over them. */
 static void load_features(kdri_breg *b, const double *dual, int64_t f0, int64_t f1, kdri_traits *part)
 {
 	const kdri_km_table *t = &b->km.table;

@@ -2,7 +2,7 @@
  *
  * k-means++ as in kmeanspp.c with divergences: each further seed is a sample drawn with probability proportional to D_i,
  * its divergence from the nearest seed so far; of 2 + floor(ln k) drawn (at most 8, a vector of the kernels, so that
- * they cost no more than one), the one is taken that leaves the smallest sum of D_i. By (E1) of bregman_task.h the
+ * they cost no more than one), the one that leaves the smallest sum of D_i is selected. By (E1) of bregman_task.h the
  * divergences of all samples from a seed are one product. */
 #include "methods/mbc/bregman_task.h"
 
@@ -32,7 +32,7 @@ done:
 
 typedef struct seeding {
 	double *nearest; /* D_i */
-	double *trial;   /* n x lanes: what D_i would become */
+	double *trial;   /* n x lanes: D_i with each candidate */
 	double *seeds;   /* k x d: those taken */
 	kdri_km_shares shares;
 } seeding;
@@ -51,7 +51,7 @@ static void copy_sample(const kdri_breg *b, int64_t i, double *to)
 			to[b->x.as.csr.col[p]] += s * b->x.as.csr.val[p];
 }
 
-/* Samples as points of the model, into the first centroids of b; rows[j] < 0: another rank has it. */
+/* Copies samples, as points of the model, to the first centroids of b; rows[j] < 0: the sample is on another rank. */
 static kdr_status put_samples(kdri_breg *b, const int64_t *rows, int64_t count)
 {
 	kdr_status st;
@@ -108,11 +108,11 @@ static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s)
 			                                   : row_at(b, kdri_rng_below(rng, b->km.all));
 		KDRI_TRY(put_samples(b, rows, count));
 		for (int64_t j = count; j < b->k;
-		     j++) /* the rest stand where nothing is computed from them */
+		     j++) /* the others have a position from which nothing is computed */
 			memcpy(b->points + j * b->d, b->centre, (size_t)b->d * sizeof *b->points);
 		KDRI_TRY(kdri_breg_place(b));
 		try_seeds(b, s, count);
-		/* The sums of what D_i would become with each seed. */
+		/* The sums of the D_i that would result from each seed. */
 		KDRI_TRY(kdri_rows_sums(b->ctx, b->km.weights, s->trial, b->n, count, KDRI_LANES, b->km.all,
 		                        sums));
 		for (int64_t j = 1; j < count; j++)

@@ -19,7 +19,7 @@ void kdri_breg_close(kdri_breg *b)
 
 /* --- the domain -------------------------------------------------------------------------------- */
 
-/* The first column that a row does not store. */
+/* The first column without a stored entry in a row. */
 static int64_t first_gap(const kdri_entries *row)
 {
 	int64_t p = 0;
@@ -81,8 +81,8 @@ done:
 	return st;
 }
 
-/* Entries below the floor become it. Sparse: what is stored is kept less the floor, which every entry
- * then has added. */
+/* Raises entries below the floor to it. Sparse rows store their entries minus the floor, which is then added to every
+ * entry. */
 static kdr_status raise_to_floor(kdri_breg *b)
 {
 	kdr_status st;
@@ -137,8 +137,8 @@ done:
 	return st;
 }
 
-/* d(x_i || m) of a row; zeros of a sparse row all have the value t, and `zeros` is what they would add up
- * to if there were nothing else. */
+/* d(x_i || m) of a row; zeros of a sparse row all have the value t, and `zeros` is their sum for a row without stored
+ * entries. */
 static double row_apart(const kdri_breg *b, int64_t i, double zeros, double *room)
 {
 	const kdri_divergence *v = b->domain.divergence;
@@ -262,8 +262,8 @@ kdr_status kdri_breg_open(kdr_context *ctx, const kdr_task *t, const kdri_breg_d
 		          .euclidean = v->symmetric && !v->whitened };
 	if (v->positive)
 		KDRI_TRY(raise_to_floor(b));
-	/* One bound a sample: here all centroids move in every sweep, and more bounds save little. Measured on
-	 * 250,000 x 32, k = 50: 49 ms a sweep against 66 with a bound for every 16 centroids. */
+	/* One bound per sample: all centroids move in every sweep here, and more bounds save little. Measured on
+	 * 250,000 x 32, k = 50: 49 ms per sweep against 66 with a bound for every 16 centroids. */
 	const kdri_km_plan plan = { .k = b->k,
 		                    .algorithm = b->euclidean ? KDRI_KMEANS_AUTO : KDRI_KMEANS_LLOYD,
 		                    .groups = 1 };

@@ -94,7 +94,7 @@ void kdri_breg_reach(kdri_breg *b);
 void kdri_breg_nearest(kdri_breg *b);
 
 /* bregman_start.c: labels of a random partition without empty clusters, or around samples spread out by
- * k-means++ (with divergences in place of squared distances), of several tasks in step. */
+ * k-means++ (with divergences instead of squared distances), of several tasks in step. */
 kdr_status kdri_breg_random(kdri_breg *b, kdri_rng *rng, int64_t *labels);
 kdr_status kdri_breg_plusplus(kdri_breg *const *b, kdri_rng *rng, int64_t count, int64_t *const *labels);
 

@@ -2,9 +2,9 @@
  *
  *     (E1)  S = 1/n sum over all samples of all tasks of (x - m)(x - m)'
  *     (E2)  L L' = S + ridge tr(S)/d I,   R = L^-1,   |R (x - y)|^2 = (x - y)' (L L')^-1 (x - y)
- * The ridge keeps (E2) regular where there are fewer samples than features. Dense rows are centred before
- * they are multiplied; sparse ones are not, and m m' is subtracted, so that they stay sparse. The sums of several ranks
- * are added up as they are: S then depends on the cut of the rows in its last bits. */
+ * The ridge keeps (E2) regular if there are fewer samples than features. Dense rows are centred before
+ * they are multiplied; sparse ones are not, and m m' is subtracted, so that they stay sparse. The sums of several
+ * ranks are added in floating point: the last bits of S then depend on the distribution of the rows. */
 #include "methods/mbc/bregman_task.h"
 
 /* R is d x d: beyond this it is no longer a reasonable thing to hold. */

@@ -3,22 +3,21 @@
  *     (E1)  d(p || q) = sum p ln(p/q) - p + q,   grad phi(p) = ln p up to a constant.
  * The centroid, the minimiser of a d(left || c) + b d(c || right) with sum c = 1, is
  *     (E2)  u + ln u = z,   z = ln q + tau,   q = a left / (b right),   c = a left / (b u)
- * with tau = (a + nu) / b and nu the multiplier of the sum. Where e^z is nil, left = 0 among that,
- * c = right exp(-tau).
+ * with tau = (a + nu) / b and nu the multiplier of the sum. If e^z is zero, for example if left = 0, then c = right
+ * exp(-tau).
  *
  * tau. c falls with it, and with y = 1/(1 + u)
  *     (E3)  c' = -y c,   c'' = y^2 (2 - y) c,   u' = u y,   u'' = u y^3
  * so that ln sum c is convex, and Newton's method on it converges from anywhere; a step to the left, which may
- * go too far, is kept short. The root is below a/b, as KL(c || right) = a/b - tau; the tau of the sweep before
- * is nearer. Once near, Halley's method: it leaves the third power of the step, and so does c when (E3)
- * carries it over the last step.
- * u. It starts within 2 % of the root at
+ * overshoot, is limited. The root is below a/b, as KL(c || right) = a/b - tau; the tau of the previous sweep is a
+ * better start. Near the root, Halley's method is used: its error is of the third order in the step, and so is that
+ * of c when (E3) extrapolates it over the last step. u. It starts within 2 % of the root at
  *     (E4)  e (1 + A e) / (1 + (1 + A) e + B e^2) with e = e^z for z <= 1,   z - ln(z) z / (1 + z) above
- * (A, B fitted; ln and exp here need three digits only). From then on (E3) carries it from one tau to the
- * next, and each pass improves it by the step of fourth order of [FSC]
+ * (A, B fitted; ln and exp here need three digits only). From then on (E3) extrapolates it from one tau to the next,
+ * and each pass improves it by the step of fourth order of [FSC]
  *     (E5)  r = z - u - ln u,   s = 2 (1 + u)(1 + u + 2 r/3),   u *= 1 + r (s - r) / ((1 + u)(s - 2 r)).
- * A coordinate costs a logarithm and two divisions a pass, all of them vectorised, and two passes where tau
- * comes from the sweep before.
+ * A coordinate costs a logarithm and two divisions per pass, all of them vectorised, and two passes if tau is that of
+ * the previous sweep.
  *
  * [FSC] F. N. Fritsch, R. E. Shafer, W. P. Crowley: Algorithm 443: solution of the transcendental equation
  *       w e^w = x. Comm. ACM 16:123-124, 1973. */

@@ -16,12 +16,12 @@
  *           mu_R = the point whose gradient is lambda/(B (T-1)) sum_s sum_l w_zl^ts grad u_l^s
  *     (E6)  d symmetric: u = (A mu_L + B mu_R) / (A + B)                                 [ZZ10, eq. 15]
  *     (E7)  else: exact, by (E3) and (E4) of bregman.c. DEVIATION: see there; u_step=geodesic is the
- *           paper's, kept only where the value falls, so that J never rises with it either.
- * d_M, how far the partitions of two tasks are apart, is
+ *           paper's, used only if the value falls, so that J never rises with it either.
+ * d_M, the distance between the partitions of two tasks, is
  *     (E8)  d_M = min sum_zl w_zl d(u_z^t || u_l^s), rows of w summing to 1/K^t or n_z^t/n^t, columns
  *           likewise                                                                      [ZZ10, eq. 8]
- * With lambda = 0 a cluster without samples keeps its centroid; else (E6), (E7) place it. W of the last sweep
- * is found anew from the last centroids before it is reported.
+ * With lambda = 0 a cluster without samples keeps its centroid; else (E6), (E7) place it. W of the last sweep is
+ * recomputed from the last centroids before it is reported.
  *
  * T    ntasks             x_i^t   rows of a task          w^ts    weight        d(u^t || u^s)  cost
  * K^t  tasks[t].k         u_z^t   tasks[t].points         h^t     km.label      J              objective()

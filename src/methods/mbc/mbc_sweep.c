@@ -1,8 +1,8 @@
 /* Sweeps of multitask Bregman clustering; the equations are in methods/mbc/mbc.c. SPDX-License-Identifier:
  * BSD-3-Clause
  *
- * A sweep is W, H, U. The divergences between centroids are computed once a sweep, after U: the objective
- * after U and the next W both come from them. */
+ * A sweep is W, H, U. The divergences between centroids are computed once per sweep, after U: both the objective
+ * after U and the next W use them. */
 #include "methods/mbc/mbc_sweep.h"
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
@@ -160,7 +160,7 @@ done:
 
 /* --- W ------------------------------------------------------------------------------------------------ */
 
-/* (E3) in whole units, K^s a row and K^t a column, so that W is exact. */
+/* (E3) in integer units, K^s per row and K^t per column, so that W is exact. */
 static kdr_status mbc_sweep_match(kdri_mbc *m, int64_t t, int64_t s)
 {
 	kdr_status st;
@@ -199,8 +199,8 @@ static bool mbc_sweep_stops(const kdri_mbc *m, int64_t t)
 	return !kdri_together(m->ctx) && kdri_leave_off(m->ctx, "matches", t, m->ntasks);
 }
 
-/* *stopped: the other pairs keep the W they had, and none of them makes J rise. If it may not stop but should, it matches the pairs
- * that are reported. */
+/* *stopped: the other pairs keep their W, which does not make J rise. If the run should stop but must not, only the
+ * pairs that are reported are matched. */
 static kdr_status match_all(kdri_mbc *m, bool may_stop, bool *stopped)
 {
 	kdr_status st = KDR_OK;
@@ -259,7 +259,8 @@ static void begin_with_mean(const kdri_breg *b, int64_t z, double share, int64_t
 		memset(c, 0, (size_t)(f1 - f0) * sizeof *c);
 }
 
-/* What attracts cluster z of task t: adds (E6)'s share of the other tasks to c, whose features are f0..f1-1.
+/* The attraction of cluster z of task t: adds the contribution of the other tasks to (E6) to c, whose features are
+ * f0..f1-1.
  */
 static void attract(const kdri_mbc *m, int64_t t, int64_t z, double sum, int64_t f0, int64_t f1, double *c)
 {
@@ -273,7 +274,7 @@ static void attract(const kdri_mbc *m, int64_t t, int64_t z, double sum, int64_t
 		}
 }
 
-/* (E6) for some features of a centroid; lambda = 0: the mean, and what is there where there is none. */
+/* (E6) for some features of a centroid; lambda = 0: the mean, or the current value for a cluster without samples. */
 typedef struct place {
 	const kdri_mbc *m;
 	int64_t t;

@@ -1,11 +1,11 @@
 /* Consistent similarity of a task's samples. SPDX-License-Identifier: BSD-3-Clause
  *
- * Two samples i, j of task t are alike if they are alike to the same samples of all tasks. With V^{ts} the
+ * Two samples i, j of task t are similar if they are similar to the same samples of all tasks. With V^{ts} the
  * similarities of task t's samples to those of task s, l neighbours, and B the distances A_1j, .., A_nj in
  * increasing order (B_1 = A_jj = 0):
  *
  *   (E1)  eps^t = median over the columns of V^{tt} of the (l + 1)-th largest entry            [ZZL19, sec. 3.4]
- *   (E2)  alpha_s^t = share of the entries of V^{ts} that are >= eps^t                         [ZZL19, eq. 20]
+ *   (E2)  alpha_s^t = fraction of the entries of V^{ts} that are >= eps^t                         [ZZL19, eq. 20]
  *   (E3)  A_ij = sum_s alpha_s |V_i^{ts} - V_j^{ts}|^2 = D_i + D_j - 2 C_ij,
  *         C = sum_s alpha_s V^{ts} V^{ts}',   D = diag(C)                                      [ZZL19, eq. 9]
  *   (E4)  column j of M = argmin over the simplex, m_j = 0, of sum_i A_ij m_i + beta |m|^2,
@@ -14,13 +14,14 @@
  *   (E6)  M <- (M + M') / 2                                                                    [ZZL19, sec. 3.5]
  *   (E7)  MMD^2(t, s) = m_tt + m_ss - 2 m_ts, m_ts = mean of k(x, y) over x in t, y in s       [Gretton et al., NIPS 2006]
  *
- * DEVIATION: the sample itself is left out of (E4); else it would take most of the weight (0.83 of it on the
+ * DEVIATION: the sample itself is excluded from (E4); otherwise it would get most of the weight (0.83 of it on the
  * golden data). If B_2 = B_{l+2}, beta is 0 and all samples at that distance get weight 1.
  *
- * C is one symmetric product for each pair of tasks; where n x n numbers are more than the caller or the device allows, blocks
- * of rows are computed and used one after the other. M has about 2 l entries a row.
+ * C is one symmetric product for each pair of tasks; if n x n numbers are more than the caller or the device allows,
+ * blocks of rows are computed and used one after the other. M has about 2 l entries per row.
  *
- * V and C are on a device, which finds the limits and weights of (E5) there (matrix/weights.c); M is the host's. */
+ * V and C are on a device, which also computes the limits and weights of (E5) (matrix/weights.c); M is on the
+ * host. */
 #include "methods/mtcfir/consistent.h"
 
 #include "matrix/select.h"

@@ -2,10 +2,11 @@
  * BSD-3-Clause
  *
  * Words, molecules and pixels are counted: no sample has a negative entry, and no cosine of two samples is negative.
- * Then max(cos, 0) changes nothing, and with U the samples brought to unit length (n x d, rows of zeros stay)
+ * Then max(cos, 0) changes nothing, and with U the samples scaled to unit length (n x d, rows of zeros are unchanged)
  *
  *   (E1)  M = U U',   M Y = U (U' Y)
- *   (E2)  |M|^2 = |U' U|^2 where U is dense and d x d the smaller; sparse: sum over i of |U u_i|^2, a row of M at a time
+ *   (E2)  |M|^2 = |U' U|^2 if U is dense and d x d is smaller; sparse: sum over i of |U u_i|^2, one row of M at a
+ *         time
  *
  * (E1) takes 4 e k flops for e entries instead of 2 n^2 k: a twenty-fifth of them for five thousand texts of a hundred
  * words each, and the n x n matrix is never formed. (E2) is computed once. The results are those of M up to rounding.
@@ -15,7 +16,7 @@
 
 #include "engine/graph/views.h"
 
-/* How much slower an entry goes by than in a product of dense matrices. */
+/* Time of an entry relative to that in a product of dense matrices. */
 static const double sparse_times = 2, dense_times = 1.5;
 
 bool kdri_cosines_pay_size(const kdri_extent *x)

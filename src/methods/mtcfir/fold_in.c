@@ -1,16 +1,16 @@
 /* New samples in a factorisation of similarities. SPDX-License-Identifier: BSD-3-Clause
  *
- * Memberships Y (n x k) were found so that M = Y Y' [snmf_steps.c]. A new sample with similarities s (n) to the
- * training samples adds a row s' to M, and so gets the memberships that explain that row,
+ * Memberships Y (n x k) were computed so that M = Y Y' [snmf_steps.c]. A new sample with similarities s (n) to the
+ * training samples adds a row s' to M, and gets the memberships that explain that row,
  *
  *   (E1)  y = argmin |s - Y y|^2 over y >= 0,   label = argmax_c y_c
  *
- * a convex problem of k numbers that needs A = Y'Y and b = Y's alone. One coordinate at a time, in turn:
+ * a convex problem of k numbers that only needs A = Y'Y and b = Y's. It is solved one coordinate at a time, in turn:
  *
  *   (E2)  y_c <- max(0, y_c + (b_c - A_c. y) / A_cc)
  *
- * Plain votes, argmax of Y's, would be biased: where all samples resemble each other somewhat, a large cluster
- * outvotes the right one. With hard memberships (E1) is the mean similarity to each cluster. */
+ * Plain votes, argmax of Y's, would be biased: if all samples are somewhat similar, a large cluster outvotes the
+ * right one. With hard memberships (E1) is the mean similarity to each cluster. */
 #include "methods/mtcfir/fold_in.h"
 
 /* Of (E2). It converges fast unless two clusters are nearly the same, and then either is right. */

@@ -23,7 +23,7 @@ typedef struct kdri_msda_options {
 	double noise;         /* probability that a feature is set to zero, in (0, 1) */
 	double ridge;         /* added to the diagonal, >= 0 */
 	bool single;          /* layers in single precision */
-	const double *copies; /* d: how many equal features each stands for, (E4) of msda_run.c; NULL: one */
+	const double *copies; /* d: equal features that each represents, (E4) of msda_run.c; NULL: one */
 	kdri_side side;
 	const kdri_layers *kept; /* NULL: layers are learnt and forgotten */
 } kdri_msda_options;

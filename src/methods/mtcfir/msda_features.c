@@ -3,12 +3,12 @@
  * With Q, Delta and W of msda_run.c, rows of X being samples:
  *
  *   (E4)  Q = q^2 Xc'Xc + diag(Delta)         sparse: X'X - n xbar xbar'; dense: from centred blocks of rows
- *   (E5)  W' = (I - Q^-1 diag(Delta)) / q     in the place of Q
+ *   (E5)  W' = (I - Q^-1 diag(Delta)) / q     stored in place of Q
  *   (E6)  b = xbar - q W xbar
  *   (E7)  H = tanh(X W' + 1 b')               sparse X times dense W', or blocks of rows
  *
  * n d^2 flops for (E4), d^3 for (E5), 2 n d^2 for (E7); on a sparse X only (E5) and 2 nnz d. Q and its inverse
- * are double in any precision, and W' is single only where H is its other factor. */
+ * are double in any precision, and W' is single only if H is its other factor. */
 #include "methods/mtcfir/msda_work.h"
 
 enum { SPARSE_ROWS = 4096 };
@@ -38,8 +38,8 @@ done:
 	return st;
 }
 
-/* (E7) on a sparse X. A panel of columns of W' lies together while all rows of X meet it: spread over d rows it
- * would be in as many pages of memory. */
+/* (E7) on a sparse X. A panel of columns of W' is contiguous while all rows of X are multiplied by it: spread over d
+ * rows, it would be in d pages of memory. */
 static kdr_status msda_features_apply_sparse(kdri_msda *w, kdri_block weights)
 {
 	kdr_status st;

@@ -15,7 +15,7 @@ typedef struct kdri_panels {
 	int64_t rows, d;
 	int64_t wide, high; /* columns of a panel of all rows; rows of a panel of all columns */
 	int64_t most;       /* entries that a panel, or scratch of its size, may have */
-	kdri_block all;     /* where there is room */
+	kdri_block all;     /* if memory allows */
 	double *host;       /* else: rows x d */
 	kdri_block room;    /* else: for a panel */
 } kdri_panels;

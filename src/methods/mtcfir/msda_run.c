@@ -1,7 +1,7 @@
 /* Marginalised stacked denoising autoencoders (mSDA). SPDX-License-Identifier: BSD-3-Clause
  *
  * [CXWS12] M. Chen, Z. Xu, K. Weinberger, F. Sha: Marginalized denoising autoencoders for domain adaptation.
- * ICML 2012; as used by [ZZL19], which says more in mtcfir.c.
+ * ICML 2012; as used by [ZZL19], see mtcfir.c.
  *
  * A layer is the linear map that best restores samples x (in R^d) from copies of which each feature was set
  * to zero with probability p, in the limit of infinitely many copies, followed by tanh. A constant feature,
@@ -19,13 +19,13 @@
  *
  *   (E3)  G = q^2 Xc Delta^-1 Xc',   R = (I + G)^-1,   Delta Q^-1 Xc' = Xc' R
  *
- * Features that are equal in all samples stay so in every layer, and all that a layer sums over features are the terms of
- * Xc Delta^-1. So m_j equal features may be one, with
+ * Features that are equal in all samples stay equal in every layer, and the only sums over features in a layer are
+ * those of the terms of Xc Delta^-1. m_j equal features can therefore be replaced by one, with
  *
- *   (E4)  Delta_j / m_j in the place of Delta_j,   and m_j h_j h_j' in the Gram matrix of the layer
+ *   (E4)  Delta_j / m_j instead of Delta_j,   and m_j h_j h_j' in the Gram matrix of the layer
  *
  * Both are one Cholesky factorisation of the smaller side. Features that are zero in all samples would make
- * Q singular; they stay zero: their Delta is taken as 1.
+ * Q singular; they stay zero, and their Delta is set to 1.
  *
  * n  n       p  p      s      square     Delta  delta
  * d  d       q  q      xbar   mean       h      h          m  copies
@@ -86,7 +86,7 @@ done:
 	return st;
 }
 
-/* Those of the input of the next layer. *saturated: the share of its entries that are. */
+/* Those of the input of the next layer. *saturated: the fraction of its entries that are saturated. */
 static kdr_status find_statistics(kdri_msda *w, double *saturated)
 {
 	kdr_status st = KDR_OK;

@@ -7,13 +7,13 @@
  *   (E10)  H = tanh((Xc - R Xc) / q + 1 c')                                    the training rows
  *   (E11)  H = tanh(E R Xc + 1 xbar'),   E = q Y diag(Delta)^-1 Xc',   Y = X - q 1 xbar'    all other rows
  *
- * and on dense layers, so that X is read as it is and not centred first,
+ * and for dense layers, so that X is read without centring it first,
  *
  *   (E12)  H = tanh(P X - (P 1) xbar' + 1 c'),  P = (I - R) / q;   H = tanh(E R X + (1 - E R 1) xbar')
  *
  * (E10) follows from (E2), (E3) of msda_run.c: W (x - q xbar) with x - q xbar = xc + p xbar. n^2 d flops for (E8)
  * and n^3 for the inverse, 2 n^2 d for (E10). On a sparse X these are products of sparse rows, and 2 nnz n. Dense layers
- * are taken in panels of columns (msda_panels.c). All other rows are there on the processor alone. */
+ * are taken in panels of columns (msda_panels.c). The other rows are available on the CPU only. */
 #include "methods/mtcfir/msda_work.h"
 
 /* A layer's own arrays; vectors are the host's. */

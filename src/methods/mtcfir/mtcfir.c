@@ -12,24 +12,24 @@
  *   (E5)  eps^t, alpha_s^t, A^t, M^t from V and l^t                         consistent.c [ZZL19, eqs. 7-20]
  *   (E6)  min |M^t - Y Y'|^2, Y >= 0, from k-means on Z; label = argmax     snmf_steps.c [ZZL19, eqs. 21-25]
  *
- * K, V and the layers lie on a device, which may be the processor; M, which is sparse, and vectors are the host's.
+ * K, V and the layers are on a device, which may be the CPU; M, which is sparse, and vectors are on the host.
  *
- * Everything after (E2) needs K alone: Z, (g + 1) d columns wide, is never stored, and k-means sees it through
- * K (gram_kmeans.c). V takes the place of K.
+ * Everything after (E2) only needs K: Z, which is (g + 1) d columns wide, is never stored, and k-means uses K
+ * (gram_kmeans.c). V overwrites K.
  *
  * variant   nF: h^0 alone in (E2). nI: M^t = max(V^tt, 0). nR: all alpha = 1 in A (alpha is reported all the same).
- * final     ncut: the normalised cut of M^t in place of (E6). M is good and SNMF the weak step: on Reuters
+ * final     ncut: the normalised cut of M^t instead of (E6). M is good and SNMF the weak step: on Reuters
  *           ncut finds 98% where SNMF finds 93%.
  *
- * Labels depend on the scale of the data: tanh and the constant 1 in (E1) are not homogeneous, nor are they in the paper. Rows of
- * unit length (norm l2) take the scale away. So does nF, without layers.
+ * Labels depend on the scale of the data: tanh and the constant 1 in (E1) are not homogeneous, as in the paper. With
+ * rows of unit length (norm l2) the scale does not matter. The same holds for nF, without layers.
  *
  * The relatedness reported is alpha_s^t / alpha_t^t, as in the paper's tables 8-11.
  *
  * g       layers      p  noise     lambda  neighbors    K, V   pool.v
  * alpha   alpha       l  l         eps     eps          Y      memberships
  *
- * Cost: see msda.c, N^2 d flops a layer for K, sum_t n_t^2 N for A. Memory: N^2 numbers for K, N d for h, and the
+ * Cost: see msda.c, N^2 d flops per layer for K, sum_t n_t^2 N for A. Memory: N^2 numbers for K, N d for h, and the
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
 #include "methods/mtcfir/mtcfir.h"
 #include "api/method.h"
@@ -44,7 +44,7 @@ static const char stage[] = "mtcfir";
 
 static const char *const variants[] = { "full", "nF", "nI", "nR", NULL };
 
-/* Distances of a task's samples are kept whole up to this size. */
+/* The distances of a task's samples are stored in full up to this size. */
 static const int64_t distance_bytes = (int64_t)1 << 29;
 
 static const kdr_option_desc options_table[] = {
@@ -124,7 +124,7 @@ typedef struct work {
 	const int64_t *init; /* labels to start from, or NULL */
 	double flops;        /* of dense products and factorisations */
 	bool answered;       /* a task has its answer: it is too late to begin anew */
-	bool started;        /* there are labels to start from */
+	bool started;        /* initial labels are given */
 } work;
 
 /* --- before the start --------------------------------------------------------------------------------- */
@@ -444,7 +444,8 @@ static kdr_status mtcfir_run(work *w)
 		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
 	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	/* What labels new samples has all features: they may have words apart that here stand together. */
+	/* The model for new samples has all features, because words that are equal in the training samples may differ
+	 * in new ones. */
 	if (!kdri_opt_bool(w->options, "keep") && o.layers > 0 && w->stack.x.kind == KDR_MAT_CSR)
 		KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
 	o.copies = w->once.copies;

@@ -1,17 +1,17 @@
 /* Labels for samples that mtcfir has not seen. SPDX-License-Identifier: BSD-3-Clause
  *
- * A new sample r of task t goes through the layers fitted on the training samples, and gets
+ * A new sample r of task t passes through the layers fitted on the training samples, and gets
  *
  *   (E1)  its similarities V_r to all training samples of all tasks
  *   (E2)  a_j = sum_s alpha_s |V_r^s - V_j^{ts}|^2 to each training sample j of its task
  *   (E3)  the l nearest as neighbours, with the weights m_j of (E5) in consistent.c
  *   (E4)  label = argmax_c sum_j m_j Y_jc: the neighbours vote with their memberships
  *
- * With variant nI, which factorises V itself, max(V_r, 0) is a new row of that: fold_in.c.
+ * With variant nI, which factorises V itself, max(V_r, 0) is a new row of V: see fold_in.c.
  *
- * The layers come from the model (msda_layers.c). If they were too large to be kept, or the model is of an earlier
- * version, they are learnt again from the training samples, which the model always has. New samples influence neither
- * the layers nor each other's labels. */
+ * The layers are stored in the model (msda_layers.c). If they were too large to be kept, or the model is of an
+ * earlier version, they are learnt again from the training samples, which the model always has. New samples influence
+ * neither the layers nor each other's labels. */
 #include "api/method.h"
 #include "matrix/weights.h"
 #include "methods/mtcfir/fold_in.h"

@@ -6,9 +6,9 @@
  *   (E1)  M_ij = max(cos(x_i, x_j), 0), or exp(-|x_i - x_j|^2 / (2 sigma^2))
  *   (E2)  min |M - Y Y'|^2 over Y >= 0 (n x k), from k-means; label = argmax      snmf_steps.c
  *
- * Each task by itself. M is n x n and dense; a sparse X stays sparse. Where no sample has a negative entry M is the
- * product of two thin matrices, and is not formed where that is cheaper (cosines.c); k-means, which initialises (E2) if
- * no labels are given, uses the products of the samples.
+ * Each task is clustered separately. M is n x n and dense; a sparse X stays sparse. If no sample has a negative
+ * entry, M is the product of two thin matrices and is not formed if that is cheaper (cosines.c); k-means, which
+ * initialises (E2) if no labels are given, uses the products of the samples.
  *
  * Tasks that are the same matrix with different initial labels, as in an ensemble, share one M and are factorised in
  * step.
@@ -67,11 +67,11 @@ typedef struct work {
 	kdri_trace *traces;
 	int64_t t, count; /* tasks of the matrix, from t on */
 	kdri_block gram;  /* then the similarities; empty where factors do */
-	bool answered;    /* results are being written: it is too late to begin anew */
+	bool answered;    /* results are being written: it is too late to start again */
 	int64_t given_up; /* tasks that have other labels, because it was time to stop */
 } work;
 
-/* X X' of dense samples, as many columns at a time as the device has room for. */
+/* X X' of dense samples, as many columns at a time as fit in device memory. */
 static kdr_status fill_dense(kdr_context *ctx, const kdr_dense *x, kdri_block gram)
 {
 	kdr_status st = KDR_OK;
@@ -166,7 +166,7 @@ done:
 	return st;
 }
 
-/* Labels of the tasks of a matrix that is not ready: the starts, if there are any. */
+/* Labels of the tasks of a matrix that is not ready: the initial ones, if given. */
 static kdr_status snmf_give_up(kdr_context *ctx, work *w, const int64_t *starts)
 {
 	kdr_status st = KDR_OK;

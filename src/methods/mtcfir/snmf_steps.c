@@ -5,22 +5,22 @@
  *   (E3)  Y = one-hot of labels + 0.2 at the start
  *
  * DEVIATION: with the paper's exponent e = 1/2 J can rise (the golden file has a 3 x 3 case, 1.237 to 1.315); with e =
- * 1/4 it cannot. A step of 1/2 that would make it rise is taken again with 1/4. From (E3) that has not been seen to be
- * needed.
+ * 1/4 it cannot. A step of 1/2 that would make it rise is repeated with 1/4. In practice this was never needed when
+ * starting from (E3).
  *
- * An iteration is one product M Y, used by (E1) and by the next (E2): 2 nnz k flops, and O(n k^2) beside. Entries below
- * 1e-100 become 0; 0/0 leaves an entry as it is.
+ * An iteration is one product M Y, used by (E1) and by the next (E2): 2 nnz k flops, plus O(n k^2). Entries below
+ * 1e-100 become 0; 0/0 leaves an entry unchanged.
  *
  * A product with few columns is limited by the memory bandwidth for reading M. Several starts therefore run in step:
  * their Y are adjacent in one matrix, and M is read once for all. A start that has ended is removed. Y'Y and Y (Y'Y) are
  * also single products, with entries between two starts set to 0. The width is padded with zero columns to a multiple of
  * 4, which suits the sparse product.
  *
- * M, Y, N and D are on a device; Y'Y, which is small, comes to the host for the objective and goes back. There are two
- * states, which take turns: the current one and the next.
+ * M, Y, N and D are on a device; Y'Y, which is small, is copied to the host for the objective and back. There are two
+ * alternating states: the current one and the next.
  *
- * N sums products that are none of them negative, so that single precision gives every entry to some 1e-7 of itself; J
- * is a difference of sums over all entries, whose errors cancel for the most part: 1e-9 |M|^2 is what was seen. */
+ * N sums non-negative products, so that single precision gives every entry a relative error of about 1e-7. J is a
+ * difference of sums over all entries, whose errors mostly cancel: the observed error is 1e-9 |M|^2. */
 #include "methods/mtcfir/snmf_steps.h"
 
 static const double start_softening = 0.2;
@@ -251,7 +251,7 @@ done:
 	return st;
 }
 
-/* The next state becomes the current one; flags the starts that have ended. *least: the least objective. */
+/* Makes the next state the current one and flags the starts that have ended. *least: the lowest objective. */
 static kdr_status snmf_accept(runs *w, double tol, double *least)
 {
 	kdr_status st = KDR_OK;

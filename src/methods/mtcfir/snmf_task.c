@@ -1,7 +1,7 @@
 /* The last step of mtcfir and snmf. SPDX-License-Identifier: BSD-3-Clause
  *
- * Several starts, each factorised; the one with the lowest objective is kept. Or, with final=ncut, the spectral
- * step of ncut.c on the same similarities. */
+ * Each of several starts is factorised, and the one with the lowest objective is kept. With final=ncut, the spectral
+ * step of ncut.c runs on the same similarities instead. */
 #include "methods/mtcfir/snmf_task.h"
 
 #include "api/method.h"
@@ -196,7 +196,7 @@ kdr_status kdri_snmf_task_run(kdr_context *ctx, const kdri_snmf_task *t, kdr_res
 		return run_snmf(ctx, t, result, traces);
 	if (t->sparse)
 		return run_ncut(ctx, t, t->sparse, result, traces);
-	/* The spectral step takes doubles, and no similarity of a sample to itself. */
+	/* The spectral step needs doubles and a zero diagonal. */
 	int64_t n = t->dense->rows;
 	KDRI_TRY(kdri_mul(ctx, n, n, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &w, size));

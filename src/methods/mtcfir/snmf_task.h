@@ -19,7 +19,7 @@ typedef struct kdri_snmf_task {
 	const kdri_cosines *cosines; /* only for final=snmf */
 	const int64_t *starts;       /* runs x n labels */
 	int64_t runs;
-	bool apart; /* each start gives a task of its own, from `task` on; only for final=snmf. Otherwise the best
+	bool apart; /* each start gives a task, from `task` on; only for final=snmf. Otherwise the best
 		       is kept */
 	bool given; /* the start was given by the user */
 	const kdr_options *options;

@@ -52,7 +52,7 @@ done:
 
 /* --- and back ----------------------------------------------------------------------------------------- */
 
-/* Whether rows start where the one before ends, from 0 to `entries`. */
+/* Whether each row starts where the previous one ends, from 0 to `entries`. */
 static bool sound_starts(const int64_t *rowptr, int64_t rows, int64_t entries)
 {
 	bool sound = rowptr[0] == 0 && rowptr[rows] == entries;

@@ -1,6 +1,6 @@
 /* Gaussian fields and harmonic functions. SPDX-License-Identifier: BSD-3-Clause
  *
- * On a graph W over the samples of all tasks, labels spread from those that have one: with l the labelled
+ * On a graph W over the samples of all tasks, labels spread from the labelled samples: with l the labelled
  * samples, u the others, D = diag(W 1) and Y the one-hot classes,
  *     (E1)  F_l = Y_l,   (D_uu - W_uu) F_u = W_ul Y_l                                     [ZGL03, eq. 5]
  * so that each F_i is the mean of its neighbours' (harmonic): the chance that a random walk from i

@@ -5,13 +5,13 @@
  *     (E1)  F = (1 - alpha) (I - alpha S)^-1 Y,                                           [ZBLWS04, eq. 4]
  * solved by conjugate gradients: the condition number is at most (1 + alpha) / (1 - alpha). A sample gets the
  * class with the largest score. A sample from which no labelled one can be reached has scores 0 and gets the
- * most frequent class. Known labels stay as they are in the result, though F may lean elsewhere.
+ * most frequent class. Known labels are unchanged in the result, even if F favours another class.
  *
  * The regularisation mu of [GZ09] is 1 / alpha - 1.
  *
- * DEVIATION: [ZBLWS04] takes alpha = 0.99. There F is so smooth that every sample can get the class that has most labels: of
- * 67 pairs of data sets it gave 17 one class throughout. A smaller alpha mends that; scaling the scores of each class to
- * its share of the labels (class mass normalisation) did not, on webkb4. The default is 0.5.
+ * DEVIATION: [ZBLWS04] uses alpha = 0.99. F is then so smooth that every sample can get the class with the most
+ * labels: this happened for 17 of 67 pairs of data sets. A smaller alpha fixes this; scaling the scores of each class
+ * to its proportion of the labels (class mass normalisation) did not, on webkb4. The default is 0.5.
  *
  * W   graph.w      F   f (n x classes)     S   by products, with root_i = d_i^-1/2
  */

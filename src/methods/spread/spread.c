@@ -5,7 +5,7 @@
 /* Of so few samples one class is no surprise. */
 enum { FEW = 10 };
 
-/* Says so where all unlabelled samples of a task got one class though the labelled ones have several. */
+/* Adds a warning if all unlabelled samples of a task got the same class although the labelled ones have several. */
 static kdr_status warn_one_class(kdr_context *ctx, const kdri_labelled *set, const kdr_problem *problem,
                                  kdr_result *result)
 {

@@ -11,7 +11,8 @@
 typedef kdr_status kdri_spread(kdr_context *ctx, const kdri_labelled *set, const kdr_mat *w,
                                const kdr_options *options, double *f, int64_t *iterations, kdr_stop *stop);
 
-/* fit of such a method, whose options are KDRI_OPTIONS_GRAPH and KDRI_OPTIONS_SOLVER and whose array is "scores". */
+/* fit of a method based on label spreading, whose options are KDRI_OPTIONS_GRAPH and KDRI_OPTIONS_SOLVER and whose
+ * array is "scores". */
 kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdri_spread *spread, kdr_result *result);
 

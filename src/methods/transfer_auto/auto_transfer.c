@@ -1,19 +1,20 @@
 /* auto, for transfer: an ensemble that learns how its members err. SPDX-License-Identifier: BSD-3-Clause
  *
- * No score without labels picks the right method for a target. So ten classifiers of different kinds label it, half of
- * them on the data as they are, half where source and target are centred each, and five more on tables. Those that predict held-out
- * source samples well vote:
+ * No score without labels selects the right method for a target. Ten classifiers of different kinds therefore label
+ * it, half of them on the original data, half with source and target centred separately, and five more on tables.
+ * Those that predict held-out source samples well vote:
  *
  *     (E1)  Z, E, and the target's graph of 10 nearest neighbours                      transfer_auto/views.c
  *     (E2)  10 members, 15 on tables, each an answer for every sample                  transfer_auto/members.c, tables.c
  *           except those excluded                                                      transfer_auto/gate.c, shares.c
  *     (E3)  a vote that learns each member's confusion matrix, with clusters of the
  *           graph and neighbours as further voters                                     engine/ensemble/vote.c
- *     (E4)  how sure each answer is                                                    transfer_auto/tally.c
+ *     (E4)  the confidence of each answer                                                    transfer_auto/tally.c
  *
- * Where the sources have other features than the target, or nearly none of its, and bridges are given, the members are ttl
- * and nmtf through each bridge. The rule and what it is worth are in docs/notes/transfer.md. Every target is labelled by itself, from all sources. What the
- * answer is worth beside plain classifiers, and what each source gave, is in transfer_auto/report.c.
+ * If the sources have other features than the target, or share almost none with it, and bridges are given, the
+ * members are ttl and nmtf through each bridge. docs/notes/transfer.md describes the rule and its quality. Every
+ * target is labelled separately, from all sources. transfer_auto/report.c compares the answer with plain classifiers
+ * and reports the contribution of each source.
  *
  * A saved model predicts with one linear classifier of all labelled samples:
  *     (E5)  an svm of cost 1, trained on the sources' rows and their classes, and on the targets' rows and their answers. */
@@ -358,8 +359,9 @@ done:
 
 /* --- memory ---------------------------------------------------------------------------------------------- */
 
-/* A vote: sources and a target below each other, of unit length unless there are few features, and centred unless they are words;
- * their graphs; answers of all members. Then what members need one after the other. */
+/* Memory of a vote: sources and a target stacked, scaled to unit length unless there are few features, and centred
+ * unless they are words; their graphs; answers of all members. Then the memory that members need one after the
+ * other. */
 static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
                                                const kdr_options *o)
 {

@@ -1,9 +1,9 @@
 /* A member: feature clusters that source and target share. SPDX-License-Identifier: BSD-3-Clause
  *
- * Method nmtf with every feature cluster shared, started from the answers of a logistic regression of cost 10, for 25
- * sweeps: more of them leave the labels behind for what the features alone suggest (webkb: .80 after 15, .74 after 25, .66 after 40), where
- * the labels are right; where they are not that is a gain (20 Newsgroups of 3-4 classes: .59, .63, .64). It wants
- * entries that are not negative: where some are, each feature becomes two,
+ * This is method nmtf with every feature cluster shared, started from the predictions of a logistic regression of
+ * cost 10, for 25 sweeps. With more sweeps, the features alone determine the classes. This is worse if the initial
+ * labels are right (webkb: .80 after 15, .74 after 25, .66 after 40) and better if they are wrong (20 Newsgroups of
+ * 3-4 classes: .59, .63, .64). Entries must not be negative: if some are, each feature becomes two,
  *
  *   (E1)  x_j -> (max(x_j, 0), max(-x_j, 0)). */
 #include "methods/transfer_auto/members.h"
@@ -60,7 +60,7 @@ done:
 	return st;
 }
 
-/* Rows of x as a matrix of their own; entries are x's where no row is left out. */
+/* Some rows of x as a separate matrix; it borrows the entries of x if no row is excluded. */
 static kdr_status factors_take(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, bool known,
                                kdri_own *out, int64_t *labels)
 {

@@ -1,15 +1,16 @@
 /* Members that predict held-out source samples poorly do not vote. SPDX-License-Identifier: BSD-3-Clause
  *
  * Every member is fitted on one half of the labelled source samples and predicts the other half, both ways. With a_m its accuracy
- * and maj the share of the largest class,
+ * and maj the proportion of the largest class,
  *
  *   (E1)  kappa_m = (a_m - maj) / (max_m a_m - maj); members with kappa_m < 0.5 do not vote
  *   (E2)  all members vote if max_m a_m - maj < 0.02: no member has learnt much
- *   (E3)  the non-linear members on dense data, which lose where linear ones do well, vote only if the best of them leads the best of
- *         the others by more than 0.03; then members more than 0.03 below the best do not vote
+ *   (E3)  the non-linear members on dense data, which are worse if linear ones do well, vote only if the best of them
+ *         leads the best of the others by more than 0.03; then members more than 0.03 below the best do not vote
  *
- * The halves are stratified by source and class. At most 4,000 samples take part, so that large sources cost little. The gate is skipped
- * with fewer than 4 samples per class on average. It has a quarter of the time that is left; if that is not enough, all members vote. */
+ * The halves are stratified by source and class. At most 4,000 samples are used, so that large sources cost little.
+ * The gate is skipped with fewer than 4 samples per class on average. It gets a quarter of the remaining time; if
+ * that is not enough, all members vote. */
 #include "methods/transfer_auto/gate.h"
 
 #include "methods/transfer_auto/tally.h"

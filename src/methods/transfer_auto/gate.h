@@ -7,7 +7,7 @@
 typedef struct kdri_transfer_gate {
 	bool done;                              /* false: the other members are not set */
 	double accuracy[KDRI_TRANSFER_MEMBERS]; /* on held-out samples; NaN: the member did not run */
-	double majority;                        /* share of the largest class */
+	double majority;                        /* proportion of the largest class */
 	/* classes of the problem, squared: entry (j, k) counts the held-out samples of class k for which most of svm, logreg and msda
 	 * vote j */
 	double *confusion;

@@ -1,8 +1,9 @@
 /* The graphs of a transfer's samples. SPDX-License-Identifier: BSD-3-Clause
  *
- * Neighbours: edges and weights of engine/graph/views_graphs.c. Landmarks, where neighbours would only nearly be found, and in
- * far more time: W = Z L^-1 Z' less its diagonal, of engine/graph/landmarks_walk.c, Z the weights of a row's nearest landmarks
- * (engine/graph/landmarks.c), as many as `auto` of cluster joins to by the cosine (docs/notes/auto.md says what that was chosen on), also where distance compares. */
+ * Neighbours: edges and weights of engine/graph/views_graphs.c. Landmarks, if a neighbour search would be inexact and
+ * take much longer: W = Z L^-1 Z' minus its diagonal, of engine/graph/landmarks_walk.c, Z the weights of a row's
+ * nearest landmarks (engine/graph/landmarks.c), as many as `auto` of cluster uses with the cosine (docs/notes/auto.md
+ * describes how this was chosen), also if samples are compared by distance. */
 #include "methods/transfer_auto/graphs.h"
 
 #include "engine/graph/policy.h"

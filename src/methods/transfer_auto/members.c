@@ -1,7 +1,7 @@
 /* The members of a transfer's ensemble. SPDX-License-Identifier: BSD-3-Clause
  *
- * Half of them see Z, where source and target lie where they lie, half E, where each is centred; docs/notes/transfer.md says
- * why both are needed. Where a posterior is wanted of scores s, that of an SVM is softmax(2 s). */
+ * Half of them use Z, where source and target are not moved, and half use E, where each is centred;
+ * docs/notes/transfer.md explains why both are needed. The posterior of an SVM with scores s is softmax(2 s). */
 #include "methods/transfer_auto/tables.h"
 
 #include "engine/graph/knn.h"
@@ -108,7 +108,7 @@ done:
 
 /* --- nearest neighbours ------------------------------------------------------------------------------ */
 
-/* The share of each class among the nearest labelled rows of Z, at most MOST_KNOWN of which are searched. */
+/* The proportion of each class among the nearest labelled rows of Z, at most MOST_KNOWN of which are searched. */
 static kdr_status neighbours(kdr_context *ctx, kdri_transfer_work *t, double *p)
 {
 	enum { NEAREST = 5, MOST_KNOWN = 20000 };

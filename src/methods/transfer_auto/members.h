@@ -65,7 +65,7 @@ static inline int64_t kdri_transfer_weight(bool tables, int64_t m)
 	return tables && kdri_transfer_members[m].tables ? 2 : 1;
 }
 
-/* Trains a classifier, one class against the rest, on the labelled samples; p becomes its scores (n x classes). */
+/* Trains a classifier, one class against the rest, on the labelled samples; p is set to its scores (n x classes). */
 kdr_status kdri_transfer_classify(kdr_context *ctx, const kdri_domains *d, const kdr_mat *x, kdri_loss loss,
                                   double cost, bool free_bias, double *p);
 
@@ -77,7 +77,7 @@ kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const
 kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, const kdri_rest *r,
                                const double *costs, int64_t count, double *best, double *right);
 
-/* Bytes that the most demanding member needs, on Z and on E, beside what all share. */
+/* Bytes that the most demanding member needs, on Z and on E, in addition to the shared memory. */
 enum { KDRI_TRANSFER_ON_Z = 9, KDRI_TRANSFER_ON_E = 4 }; /* members that may run at a time, at most */
 typedef struct kdri_transfer_needs {
 	double on_z, on_e;

@@ -17,7 +17,7 @@ kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem
 kdr_status kdri_transfer_report_members(kdr_context *ctx, const kdr_problem *problem,
                                         const kdri_transfer_verdict *v, kdr_result *result);
 
-/* Reports what source `s` contributes: the vote with it and without; `without` NULL: there is none. */
+/* Reports the contribution of source `s`: the vote with it and without it; `without` NULL: not available. */
 kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                        int64_t s, const kdri_transfer_verdict *v,
                                        const kdri_transfer_verdict *without, kdr_result *result);

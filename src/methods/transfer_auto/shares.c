@@ -4,8 +4,8 @@
  *
  *   (E1)  pi_k <- pi_k sum_j A_jk q_j / (A pi)_j, scaled to sum 1
  *
- * A_jk is the share of vote j among held-out samples of class k, q_j the share of vote j in the target. These are the steps of an EM
- * algorithm; it starts from the source's shares.
+ * A_jk is the proportion of vote j among held-out samples of class k, q_j the proportion of vote j in the target.
+ * These are the steps of an EM algorithm; it starts from the source's shares.
  *
  *   (E2)  separation = 2 AUC - 1 of a logistic regression of cost 10 that separates source from target on Z, trained on
  *         one half of the rows and applied to the other, both ways; at most 1,000 rows of each */
@@ -94,7 +94,7 @@ static void draw_rows(kdri_rng *rng, int64_t *list, int64_t count, int64_t *rows
 	}
 }
 
-/* Which rows take part: labelled ones of the sources, then those of the target. Returns how many are of the sources. */
+/* The rows used: labelled ones of the sources, then those of the target. Returns the number of source rows. */
 static kdr_status choose_rows(kdr_context *ctx, const kdri_domains *d, int64_t *rows, int64_t *sources,
                               int64_t *total)
 {

@@ -1,15 +1,16 @@
 /* Members that vote on tables only: columns in different units. SPDX-License-Identifier: BSD-3-Clause
  *
- *   forest             random forest on the columns as they are
+ *   forest             random forest on the original columns
  *   forest-standard    the same, numbers standardised in each data set
  *   extra-trees        extremely random trees, d/3 columns per split, on the columns and their ranks in each data set
- *   forest-self        random forest on the same columns, self-trained: the surest half of the target's answers, then 0.8
- *                      of each predicted class
+ *   forest-self        random forest on the same columns, self-trained: the most certain half of the target's
+ *                      predictions, then 0.8 of each predicted class
  *   logreg-raw         logistic regression of cost 1, columns standardised on the sources, rows not scaled
  *
- * Numbers are columns with more than two values; the others are categories or flags, which standardising in each data set would only
- * blur. Forests balance the classes and have leaves of at least 5 rows. They have 500 trees, 100 to predict held-out samples and data that are
- * no table, and fewer for many rows: trees times labelled rows stay below 1e7, but for the first 50 trees. */
+ * Numbers are columns with more than two values; the others are categories or flags, which are not standardised.
+ * Forests balance the classes and have leaves of at least 5 rows. They have 500 trees, or 100 to predict held-out
+ * samples and data other than tables, and fewer for many rows: trees times labelled rows stay below 1e7, except for
+ * the first 50 trees. */
 #include "methods/transfer_auto/tables.h"
 
 #include "core/numbers.h"
@@ -87,7 +88,7 @@ static void standardise(double *x, int64_t width, int64_t j, int64_t from, int64
 
 typedef enum columns { STANDARD_EACH, STANDARD_ON_SOURCES, WITH_RANKS } columns;
 
-/* The stacked rows in full, columns as asked for. */
+/* The stacked rows as a dense matrix, with the requested columns. */
 static kdr_status table_columns(kdr_context *ctx, const kdri_domains *d, columns kind, kdri_own *out)
 {
 	kdr_status st;

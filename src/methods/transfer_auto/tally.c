@@ -2,7 +2,7 @@
  *
  * The vote itself is in engine/ensemble/vote.c. Confidence in class k of a sample:
  *
- *   (E1)  (2 share of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
+ *   (E1)  (2 fraction of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
  *
  * On tables it is too high and replaced by an estimated probability of being right (engine/ensemble/share_right.c). */
 #include "methods/transfer_auto/tally.h"
@@ -163,7 +163,7 @@ done:
 	return st;
 }
 
-/* How many votes there are, those that count twice counted so. */
+/* The number of votes; members with double weight count twice. */
 static double weight_of_all(const kdri_transfer_tally *w)
 {
 	int64_t sum = 0;

@@ -93,7 +93,7 @@ typedef struct batch {
 	char error[KDRI_TRANSFER_MEMBERS][512];
 } batch;
 
-/* A member that fails is left out; only a lack of memory ends the batch. */
+/* A member that fails is skipped; only running out of memory ends the batch. */
 static kdr_status run_in_batch(kdr_context *ctx, void *user, int64_t i, int worker)
 {
 	batch *b = user;
@@ -142,7 +142,7 @@ done:
 	return st;
 }
 
-/* How many members may run at a time. With a time limit it is one: some may have to be left out. */
+/* The number of members that may run at a time. It is one with a time limit, because some may have to be skipped. */
 static kdr_status batch_workers(const kdri_transfer_tally *w, int64_t count, bool on_e, int *out)
 {
 	const kdri_extent all = kdri_extent_of_mat(&w->d.set.x.view);

@@ -9,7 +9,7 @@
  * proportions have changed, members based on class means are misled, but the others detect the change. With l_mi the
  * vote of member m on sample i,
  *
- *   (E1)  share_k = (sum over members m that do not go by means of |{i: l_mi = k}| + 1) / (their votes + c)
+ *   (E1)  share_k = (sum over members m not based on class means of |{i: l_mi = k}| + 1) / (their votes + c)
  *
  * the source's mean becomes that of its class means with these proportions, the members based on class means run once
  * more, and the vote is repeated. Differences between the data sets and errors also change predictions. (E1) is
@@ -108,7 +108,7 @@ done:
 	return st;
 }
 
-/* Which members do not vote: v->excluded. The votes of svm, logreg and msda are there. */
+/* Sets v->excluded for members that do not vote. The votes of svm, logreg and msda are already available. */
 static kdr_status exclude_members(kdri_transfer_tally *w, const kdri_transfer_gate *gate,
                                   kdri_transfer_verdict *v)
 {
@@ -186,7 +186,7 @@ static double find_shares(const kdri_transfer_tally *w, double *share)
 	return moved;
 }
 
-/* The share of samples on which the svm, on the data as they are, and the vote agree. */
+/* The proportion of samples on which the svm on the original data and the vote agree. */
 static kdr_status find_agreement(const kdri_transfer_tally *w, double *out)
 {
 	kdr_status st = KDR_OK;
@@ -233,7 +233,7 @@ done:
 
 /* --- plain classifiers ------------------------------------------------------------------------------------ */
 
-/* Methods svm and logreg with the costs they have by default, on the data as they came. */
+/* Methods svm and logreg with their default costs, on the original data. */
 static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	static const kdri_loss loss[] = { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC };

@@ -20,7 +20,7 @@ typedef struct kdri_transfer_options {
 typedef enum kdri_transfer_exclusion {
 	KDRI_TRANSFER_VOTES,
 	KDRI_TRANSFER_INACCURATE, /* on held-out source samples: gate.c */
-	KDRI_TRANSFER_NO_LEAD,    /* it votes only if it leads there, and does not: gate.c */
+	KDRI_TRANSFER_NO_LEAD,    /* excluded because it would only vote if it led: gate.c */
 	KDRI_TRANSFER_OVERLAP,    /* it centres each data set, and source and target overlap: shares.c */
 } kdri_transfer_exclusion;
 

@@ -2,7 +2,7 @@
  *
  *   (E1)  u_i = x_i / |x_i|
  *   (E2)  Z: u, for words; else a (u - mean of all u), a such that the mean square length is 1
- *   (E3)  E: each set less its own mean, along the leading directions of all           engine/linear/aligned.c
+ *   (E3)  E: each set minus its own mean, along the leading directions of all           engine/linear/aligned.c
  *   (E4)  W: neighbours of the target by the cosine of Z; the joint graph by that of E     transfer_auto/graphs.c
  *
  * Words are rows mostly of zeros, none negative. Sparse rows that are not words are not centred: a linear classifier
@@ -34,7 +34,7 @@ void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v)
 	kdri_free(ctx, v->e);
 }
 
-/* (E2), the mean and the scale being known. */
+/* (E2), for a known mean and scale. */
 static kdr_status fill_z(kdr_context *ctx, kdri_transfer_views *v)
 {
 	kdr_status st;
@@ -136,7 +136,8 @@ done:
 	return st;
 }
 
-/* Means of the sets (count x d); a source's as if its classes had the shares given, where these are not NULL. */
+/* Means of the sets (count x d); a source's mean is adjusted to the given class proportions, unless these are
+ * NULL. */
 static kdr_status views_find_means(kdr_context *ctx, const kdri_transfer_views *v, const double *share,
                                    double *means)
 {

@@ -32,7 +32,7 @@ kdr_status kdri_transfer_views_new(kdr_context *ctx, const kdri_domains *d, cons
                                    kdri_transfer_views *out);
 /* Computes E and, if requested, the joint graph, unless they exist. The graph is that of the first E. */
 kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint);
-/* E goes. */
+/* Frees E. */
 void kdri_transfer_views_part(kdr_context *ctx, kdri_transfer_views *v);
 /* Frees Z, if it is a copy, while rows are not used; and restores it. */
 void kdri_transfer_views_rest(kdr_context *ctx, kdri_transfer_views *v);

@@ -1,7 +1,7 @@
 /* EC: ensemble clustering. SPDX-License-Identifier: BSD-3-Clause
  *
  * Many rough partitions agree on real clusters and disagree on artefacts. L runs of k-means, each on m random features
- * (and, if asked, a random number of clusters or a random share of the samples), vote on every pair of samples:
+ * (and optionally a random number of clusters or a random part of the samples), vote on every pair of samples:
  *     (E1)  h(i, j) = (1/L) sum_l [i and j share a cluster in run l]             [B19, section 2.2]
  * and the final partition is spectral clustering of H = (h): rows of the k leading eigenvectors of
  * D^-1/2 H D^-1/2, scaled to unit length, clustered by k-means:
@@ -9,9 +9,9 @@
  * H stays in low-rank form (consensus.c): memory n (L + k), never n x n. Rows may be held by several ranks: labels are then
  * those of one process, bit for bit.
  *
- * Reported beside the labels: the stability of each sample (its mean h with the others of its cluster), the
- * mean of the normalised mutual information between the result and the runs (`consensus`), and the k the
- * eigengap suggests, which `-k auto` uses:
+ * The results besides the labels are the stability of each sample (its mean h with the others of its cluster), the
+ * mean of the normalised mutual information between the result and the runs (`consensus`), and the k the eigengap
+ * suggests, which `-k auto` uses:
  *     (E3)  k = argmax over 2 .. k_max of lambda_k - lambda_{k+1}.
  * If every run has the same k, the spectrum has a gap there anyway: the suggestion is informative only if the runs vary
  * in k, as they do with `-k auto`.

@@ -2,17 +2,17 @@
  *
  * Finds a partition whose coincidence matrix Z is near a given one, Z^ [B19, eq. 2]:
  *     (E1)  Q^2 = |Z - Z^|^2 = sum over i != j of (z_ij - z^_ij)^2.
- * One sample after the other goes to another cluster, each time the one whose move lowers Q most. With
+ * One sample after the other moves to another cluster, each time the one whose move lowers Q most. With
  *     (E2)  S_ik = sum over j in cluster k, j != i, of z^_ij,
  * moving i from a to b changes
  *     (E3)  Q^2 by 2 [(2 S_ia - (n_a - 1)) - (2 S_ib - n_b)],
- * and S, n x k, is all the memory it takes: a row of Z^ is made anew when its sample moves. It ends when Q < q_min,
- * after it_max moves, or when no move lowers Q: [B19] has not the third rule, without which moves that raise Q would
- * follow. A cluster is never emptied. Ties go to the lowest sample, then the lowest cluster. All sums are of whole
- * numbers, so nothing depends on their order.
+ * and S, n x k, is all the memory needed: a row of Z^ is recomputed when its sample moves. It ends when Q < q_min,
+ * after it_max moves, or when no move lowers Q: [B19] lacks the third rule, without which moves that raise Q would
+ * follow. A cluster is never emptied. Ties are resolved by the lowest sample, then the lowest cluster. All sums are
+ * of integers, so nothing depends on their order.
  *
- * Work: n^2 (L + 1) once for S, then n (L + k) a move. [B19] V. Berikov: Heterogeneous transfer learning in ensemble
- * clustering. 2019. */
+ * Work: n^2 (L + 1) once for S, then n (L + k) per move. [B19] V. Berikov: Heterogeneous transfer learning in
+ * ensemble clustering. 2019. */
 #include "methods/trec/migrate.h"
 
 #include "matrix/linalg.h"
@@ -66,7 +66,7 @@ typedef struct state {
 	uint8_t *row; /* threads x n */
 } state;
 
-/* (E2); false if stopped on the way. */
+/* (E2); returns false if stopped early. */
 static bool fill_sums(kdr_context *ctx, state *w)
 {
 	for (int64_t begin = 0; begin < w->n; begin += ROWS) {
@@ -86,7 +86,7 @@ static bool fill_sums(kdr_context *ctx, state *w)
 	return true;
 }
 
-/* (E1): where z = 1, z^ adds what is missing; where z = 0, what is too much. */
+/* (E1): if z = 1, a term is 1 - z^; if z = 0, it is z^. */
 static int64_t square_of(const state *w)
 {
 	int64_t square = 0;

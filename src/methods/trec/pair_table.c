@@ -5,8 +5,8 @@
  * kernel with thousands of support vectors.
  *
  * The sign is looked up on a grid, and each change found is narrowed by bisection to neighbouring numbers. A kernel of
- * width sigma cannot turn twice within a small part of sigma in any way that matters: the grid has 16 points a sigma, at
- * least 64 and at most 4096 in all. */
+ * width sigma cannot change its sign twice to any relevant degree within a small part of sigma: the grid has 16
+ * points per sigma, at least 64 and at most 4096 in total. */
 #include "methods/trec/pairs.h"
 
 enum { LEAST_STEPS = 64, MOST_STEPS = 4096, STEPS_A_SIGMA = 16 };

@@ -3,7 +3,7 @@
  * A pair (i, j) is described by two numbers that do not depend on the features behind them [B19, section 2.4],
  *
  *   (E1)  p(i, j) = (s_i + s_j) / 2,   s the silhouettes averaged over the ensemble
- *   (E2)  h(i, j) = share of the runs in which i and j share a cluster
+ *   (E2)  h(i, j) = fraction of the runs in which i and j share a cluster
  *
  * and a rule f(p, h) is learnt from pairs whose classes are known: f > 0 where they are the same,
  *
@@ -72,7 +72,7 @@ kdr_status kdri_pairs_add(kdr_context *ctx, const kdri_ensemble *e, const int64_
 			for (int64_t b = a + 1; b < count; b++)
 				add_pair(e, classes, rows[a], rows[b], pairs);
 	} else {
-		/* One of each total / taken pairs in a row: spread out, and never the same twice. */
+		/* Draws one of each total / taken consecutive pairs: they are spread out, and none is drawn twice. */
 		for (int64_t s = 0; s < taken; s++) {
 			int64_t step = total / taken, t = s * step + KDRI_MIN(s, total % taken);
 			t += kdri_rng_below(rng, step);
@@ -153,7 +153,7 @@ static void train_logistic(const kdri_pairs *pairs, const kdri_rule_options *o, 
 		double loss = logistic_loss(pairs, rule, weight, ridge, w, gradient, hessian), share = 1,
 		       fall = 0;
 		for (int a = 0; a < 3; a++)
-			hessian[a][a] *= 1 + 1e-12; /* a meta-feature left out has nothing but its ridge */
+			hessian[a][a] *= 1 + 1e-12; /* an unused meta-feature only has its ridge */
 		double move[3] = { gradient[0], gradient[1], gradient[2] };
 		if (!solve3(hessian, move))
 			break;

@@ -2,9 +2,9 @@
  *
  * LIBSVM is used only for training: its result is copied, and everything else is our own code. None of its functions
  * that draw random numbers (probabilities, cross-validation) is used. Up to 1,000 pairs it stops where the violation of
- * the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above, at 1e-5: where
- * nothing can be learnt it would go on for minutes, and which pairs were sampled matters more. Its memory is its own,
- * not the context's. */
+ * the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above, at 1e-5. If
+ * nothing can be learnt, it would otherwise run for minutes, and the choice of the sampled pairs matters more. LIBSVM
+ * allocates its own memory, not from the context. */
 #include "methods/trec/pairs.h"
 
 #include <libsvm/svm.h>
@@ -58,7 +58,7 @@ static void training_free(kdr_context *ctx, training *t)
 static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kdri_rule *rule)
 {
 	kdr_status st;
-	/* LIBSVM's sign belongs to the class it met first. */
+	/* The sign of LIBSVM refers to the class of its first sample. */
 	double sign = model->label[0] == 1 ? 1 : -1;
 	KDRI_TRY(KDRI_NEW(ctx, &rule->p, model->l));
 	KDRI_TRY(KDRI_NEW(ctx, &rule->h, model->l));

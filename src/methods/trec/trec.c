@@ -10,15 +10,15 @@
  *           min Q = |Z - Z^|_F                                                           [B19, eq. 2]
  * Q is the objective; it falls with each move.
  *
- * N x N nothing: pairs of the source are sampled above a cap, the rule is tabulated (pair_table.c),
+ * No matrix is N x N: pairs of the source are sampled above a limit, the rule is tabulated (pair_table.c),
  * rows of Z^ are made when needed (migrate.c). Memory O(N (L + K)).
  *
- * The labels are clusters of the target, without the names of classes: nothing says which cluster is which
- * class. EC's partition is in the array `ec_labels`.
+ * The labels are clusters of the target, without the names of classes: the correspondence of clusters and classes is
+ * unknown. EC's partition is in the array `ec_labels`.
  *
  * Trust. The source's samples are split in halves, class by class; the rule learnt from the pairs within one half is
- * tried on those within the other, and the reverse:
- *     (E5)  trusted = [held-out accuracy > share of the commoner kind of pair].
+ * tested on those within the other, and vice versa:
+ *     (E5)  trusted = [held-out accuracy > proportion of the more frequent kind of pair].
  * If it is not trusted, there is a warning, and with `guard` EC's partition is kept.
  *
  * L  runs    K  clusters of the target    z, Z  coincidence       y  classes
@@ -244,7 +244,7 @@ done:
 	return st;
 }
 
-/* Where it was stopped there is no rule, or none that is known to be any good: *trusted is false. */
+/* If it was stopped, there is no rule, or its quality is unknown: *trusted is false. */
 static kdr_status trec_learn(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                              kdr_result *result, kdri_rule *rule, bool *trusted)
 {
@@ -361,7 +361,7 @@ done:
 	return st;
 }
 
-/* --- the whole ---------------------------------------------------------------------------------- */
+/* --- all steps ---------------------------------------------------------------------------------- */
 
 static kdr_status trec_check(kdr_context *ctx, const kdr_problem *problem)
 {

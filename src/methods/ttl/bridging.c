@@ -89,7 +89,7 @@ static kdr_status check_not_empty(kdr_context *ctx, const char *what, const int6
 	return kdri_fail(ctx, KDR_ERR_DATA, "%s: all values are zero, so nothing can be learnt", what);
 }
 
-/* Two data sets that are to be factorised together have something in both. */
+/* Checks that two data sets to be factorised together have features in common. */
 static kdr_status check_shared(kdr_context *ctx, const kdr_mat *a, const char *name_a, const kdr_mat *b,
                                const char *name_b)
 {
@@ -115,7 +115,7 @@ done:
 	return st;
 }
 
-/* Every class has a row, and there are two of them. */
+/* Checks that there are at least two classes and that each has a row. */
 static kdr_status bridging_check_classes(kdr_context *ctx, const kdri_bridging *s)
 {
 	kdr_status st;
@@ -146,7 +146,8 @@ static bool is_plain(const kdr_mat *x)
 	return x->kind == KDR_MAT_DENSE ? x->as.dense.stride == x->as.dense.cols : x->as.csr.rowptr[0] == 0;
 }
 
-/* All tasks of a role below each other, or the one there is, borrowed; of sources only rows with a class. *labels: of those rows (-1 unknown). */
+/* All tasks of a role stacked, or borrowed if there is only one; of sources only rows with a class. *labels: of those
+ * rows (-1 unknown). */
 static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_role role, kdri_own *out,
                              int64_t **labels)
 {

@@ -2,23 +2,24 @@
  *
  * The sweeps find classes of the target, but only the start determines which is which. If source and target share
  * nothing, the start is weak: sometimes the classes end up swapped and nearly all labels are wrong. The assignment is
- * therefore checked afterwards, on random halves of the features: m_a the mean of class a of the bridge as it ended
- * (without a bridge, of the source), t_b that of class b of the target, m and t those of all rows, v_j the mean square
- * of feature j in the target,
+ * therefore checked afterwards, on random halves of the features: m_a the mean of class a of the bridge after the
+ * sweeps (without a bridge, of the source), t_b that of class b of the target, m and t those of all rows, v_j the
+ * mean square of feature j in the target,
  *
  *   (E1)  e^r_ab = sum over features j of half r of (m_aj - m_j) (t_bj - t_j) / v_j, and map_r the one-to-one map of largest sum
  *   (E2)  a -> b: the one-to-one map of largest sum of  10 (n_ab / n - n_a. n_.b / n^2) + sum_r [map_r(a) = b] / (halves c);
  *         class a of the answer is class b of the sweeps
- *   (E3)  sure = mean over the halves, the start and the classes of [its own best map sends a where (E2) does]
+ *   (E3)  sure = mean over the halves, the start and the classes of [its own best map sends a to the same class as
+ *         (E2)]
  *
- * with n_ab the rows whose class was a by the start (the likeliest) and is b by the sweeps, n_a. and n_.b those of
- * either. In (E1) means of sets do not count, so that what tells sets apart does not mislead; and a word counts by how
- * far the classes differ in it, not by how common it is. The start decides unless it is near chance: on 240 splits of
- * newsgroups it is right in two thirds of the rows or more, even where the sweeps went to the other side (rec - talk),
- * while halves match the wrong classes where few words tell them apart (seven splits of 40 of sci - talk). Where for two
- * classes it agrees with the sweeps in .45 to .55 of the rows, halves that are of one mind settle it. Rows whose class
- * is known, or labels given to start from, leave nothing to settle: nothing is moved. Means and counts are those of the
- * rows of all ranks. */
+ * with n_ab the rows whose class was a by the start (the likeliest) and is b by the sweeps, n_a. and n_.b the totals
+ * of each. (E1) does not depend on the means of the data sets, so that differences between them do not mislead; and a
+ * word counts by the difference of the classes in it, not by its frequency. The start decides unless it is near
+ * chance: on 240 splits of newsgroups it is right in two thirds of the rows or more, even if the sweeps ended with
+ * swapped classes (rec - talk), while halves match the wrong classes if few words distinguish them (seven of 40
+ * splits of sci - talk). If, for two classes, it agrees with the sweeps in .45 to .55 of the rows, halves that agree
+ * with each other decide. If the class of some rows is known, or initial labels are given, nothing is changed. Means
+ * and counts are those of the rows of all ranks. */
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
 #include "methods/ttl/bridging.h"
@@ -37,7 +38,8 @@ typedef struct work {
 	int64_t *map, *half_maps; /* c; (HALVES + 1) x c, the last by the start */
 } work;
 
-/* Means of classes less that of all rows; a class without rows has a row of zeros. square: mean squares of features, or NULL. */
+/* Means of classes minus that of all rows; a class without rows has a row of zeros. square: mean squares of features,
+ * or NULL. */
 static kdr_status bridging_identity_find_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
                                                int64_t c, double *means, double *square)
 {
@@ -115,12 +117,12 @@ static kdr_status ask_start(kdr_context *ctx, const work *w)
 	int64_t c = w->c;
 	const double share = 1 / (double)w->all_rows;
 	double *rows = w->cost,
-	       *cols = w->cost + c; /* c x c has room for both: there are two classes or more */
+	       *cols = w->cost + c; /* c x c suffices for both: there are at least two classes */
 	memset(w->own, 0, (size_t)(c * c) * sizeof *w->own);
 	memset(w->cost, 0, (size_t)(2 * c) * sizeof *w->cost);
 	for (int64_t i = 0; i < w->n; i++)
 		w->own[w->start[i] * c + w->found[i]]++;
-	KDRI_TRY(kdri_sum(ctx, w->own, c * c)); /* of whole numbers: exact */
+	KDRI_TRY(kdri_sum(ctx, w->own, c * c)); /* of integers: exact */
 	for (int64_t k = 0; k < c * c; k++) {
 		w->own[k] *= share;
 		rows[k / c] += w->own[k];

@@ -13,15 +13,16 @@
  *
  *   (E2)  p_ik <- r_k p_ik / sum over k of r_k p_ik,   r such that the mean of column k is q_k.
  *
- * On the newsgroups' tasks this lifts the chain from 47-64 % of right classes to 58-92 %. Then the rows that were taught
- * teach:
+ * On the newsgroups' tasks this lifts the chain from 47-64 % of right classes to 58-92 %. Then the rows predicted so
+ * far are used for training:
  *
  *   (E3)  rows and classes by p_ik / q_k, the largest first: row i gets class k unless it has one or k has its share of the rows; of
- *         each class the first half of them join the labelled rows, then four fifths, then all, the regression trained anew each time
+ *         each class the first half of them join the labelled rows, then four fifths, then all, and the regression is
+ *         trained again each time
  *
- * at each step of the chain: words that the labelled set lacks can only be learnt so. On the newsgroups' tasks: 87-98 %.
- * Taking the likeliest class in place of shares leaves small classes without a row: where there are four, of which one
- * has half of all rows, everything ends in that one.
+ * at each step of the chain: words that the labelled set lacks can only be learnt in this way. On the newsgroups'
+ * tasks: 87-98 %. Using the likeliest class instead of shares leaves small classes without a row: with four classes,
+ * one of which has half of all rows, all rows end in that class.
  *
  * Rows may be held by several ranks: shares and means are then those of all of them, and everything else is the same on
  * each. */
@@ -33,7 +34,7 @@
 
 static const double mix = 0.02;
 enum { ROUNDS = 500 };
-/* What initial labels given by hand become: one-hot plus this, to sum 1, as in the other methods. */
+/* Initial labels given by the user become one-hot plus this constant, scaled to sum 1, as in the other methods. */
 static const double soften = 0.2;
 
 /* Rows to sum 1; their mean over all ranks into `mean`. */
@@ -53,7 +54,7 @@ static kdr_status bridging_start_scale_rows(kdr_context *ctx, const kdri_bridgin
 	return kdri_sum(ctx, mean, c);
 }
 
-/* Shares of classes among the rows of all ranks that have one. */
+/* Class proportions among the labelled rows of all ranks. */
 static kdr_status find_shares(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t c, double *share)
 {
 	kdr_status st;
@@ -62,7 +63,7 @@ static kdr_status find_shares(kdr_context *ctx, const int64_t *labels, int64_t n
 	for (int64_t i = 0; i < n; i++)
 		if (labels[i] >= 0)
 			share[labels[i]]++;
-	KDRI_TRY(kdri_sum(ctx, share, c)); /* of whole numbers: exact */
+	KDRI_TRY(kdri_sum(ctx, share, c)); /* of integers: exact */
 	for (int64_t k = 0; k < c; k++)
 		known += share[k];
 	for (int64_t k = 0; k < c; k++)
@@ -231,7 +232,7 @@ static void start_given(const int64_t *init, int64_t n, int64_t c, double *g)
 			g[i * c + k] = ((init[i] == k) + soften) / (1 + soften * (double)c);
 }
 
-/* Initial labels for all: there is nothing to find. */
+/* All initial labels are given. */
 static bool all_given(const kdri_bridging *s)
 {
 	for (int64_t t = 0; t < s->problem->ntasks; t++) {
@@ -307,7 +308,7 @@ void kdri_bridging_fill(kdri_tri *t, int set, const double *start)
 
 /* --- sweeps ---------------------------------------------------------------------------------------- */
 
-/* F, A and G of a run, to come back to. */
+/* F, A and G of a run, to be restored later. */
 typedef struct saved {
 	double *f[KDRI_TRI_SIDES], *a[KDRI_TRI_SIDES], *g[KDRI_TRI_SETS], *start[KDRI_TRI_SETS], *trace,
 	        *best;
@@ -400,7 +401,8 @@ done:
 	return st;
 }
 
-/* A device that carries the products of the sweeps holds the matrices that they multiply; X' is one of its own. */
+/* A device that computes the products of the sweeps stores the matrices that they multiply; X' is a separate
+ * matrix. */
 static kdr_status hold(kdr_context *ctx, const kdri_tri *t, double sweeps, kdri_held *held[2 * KDRI_TRI_DATA])
 {
 	kdr_status st = KDR_OK;

@@ -1,20 +1,21 @@
 /* The most certain predictions of each class, which are used for training. SPDX-License-Identifier: BSD-3-Clause
  *
- * Row i claims class k by its lift l_ik = p_ik / q_k, q_k the share of the class. In the order of claims, the largest
- * first, of equals the lower row, then the lower class,
+ * Row i claims class k by its lift l_ik = p_ik / q_k, q_k the share of the class. Claims are ordered by size, the
+ * largest first, then by the lower row and the lower class;
  *
- *   (E1)  row i gets class k unless it has one, or k has ceil(q_k n) rows; the first ceil(part q_k n) of a class teach.
+ *   (E1)  row i gets class k unless it has one, or k has ceil(q_k n) rows; the first ceil(part q_k n) of a class are
+ *         used for training.
  *
- * Rows may be held by several ranks, so that the list of claims is nowhere. It need not be: as long as the same classes
- * have room, a row gets the class of its largest claim on one of them, and class k is full with the claim that is the
- * last one it has room for. So
+ * Rows may be held by several ranks, so that no rank has the list of claims. It is not needed: as long as the same
+ * classes are open, a row gets the class of its largest claim on one of them, and class k is full after the last
+ * claim that it can accept. Therefore
  *
  *   (E2)  of these last claims the first is found, rows up to there get their classes, its class is closed, and the others
  *         claim the next: at most as often as there are classes
  *   (E3)  the w-th claim on k, of the largest first: byte by byte of (bits of the lift, n - 1 - row), since numbers that are not
- *         negative are ordered as their bits are; how many claims have which next byte says which one the w-th has
+ *         negative are ordered as their bits are; the counts of claims by their next byte determine that of the w-th
  *
- * which is at most 16 counts over the rows, one exchange each, and the answer of (E1) to the last row.
+ * which takes at most 16 counts over the rows, one exchange each, and gives exactly the result of (E1).
  *
  * l  key[0]      w  wanted      k  class */
 #include "comm/comm.h"
@@ -25,9 +26,8 @@ enum { BYTE = 256 };
 /* The largest claim of each row here. */
 typedef struct claims {
 	int64_t n, c, all;
-	uint64_t *key
-	        [2]; /* n: bits of the lift; rows that come after, so that the larger is the first in both */
-	int64_t *class;                /* n: -1: there is no claim */
+	uint64_t *key[2]; /* n: bits of the lift; rows after this one, so that the larger is first in both */
+	int64_t *class;   /* n: -1: there is no claim */
 	uint64_t *place[2];            /* c: keys of a claim on each class */
 	bool *found;                   /* c: there is such a claim */
 	int64_t *room, *teach, *spare; /* c: rows that a class has room for; that teach */
@@ -118,7 +118,7 @@ done:
 	return st;
 }
 
-/* Rows without a class claim the likeliest that has room. */
+/* Rows without a class claim the likeliest class that is still open. */
 static void claim(const claims *v, const double *p, const double *share, const int64_t *labels)
 {
 	for (int64_t i = 0; i < v->n; i++) {
@@ -137,7 +137,7 @@ static void claim(const claims *v, const double *p, const double *share, const i
 	}
 }
 
-/* The class whose last claim comes first; -1: all have room for those there are. */
+/* The class whose last claim comes first; -1: all classes can accept all claims. */
 static int64_t first_full(const claims *v)
 {
 	int64_t first = -1;

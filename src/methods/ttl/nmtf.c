@@ -1,12 +1,12 @@
 /* NMTF: two data sets that share feature clusters. SPDX-License-Identifier: BSD-3-Clause
  *
- * The tri-factorisation that ttl couples twice, by itself [TSZY15, eq. 6]:
+ * A single tri-factorisation, two of which are coupled in ttl [TSZY15, eq. 6]:
  *
  *   (E1)  min  w_s |X_s' - [F1 F2s] [A1; A2s] G_s'|^2 + w_t |X_t' - [F1 F2t] [A1; A2t] G_t'|^2
  *
  * over F, A, G >= 0 with G_s one-hot and constant, by the steps of trifactor.c. Without a bridge this is the paper's setting ST.
- * With one it is SIT: (E1) for source and bridge first, then, the bridge's likeliest classes taken for the truth, for
- * bridge and target. Unlike in ttl, nothing flows back from the target.
+ * With one it is SIT: (E1) for source and bridge first, then, with the bridge's likeliest classes treated as known,
+ * for bridge and target. Unlike in ttl, nothing flows back from the target.
  *
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "api/method.h"
@@ -119,7 +119,7 @@ done:
 	return st;
 }
 
-/* From the source to the bridge, and from there to the target; or straight. */
+/* From the source to the bridge, and from there to the target; or directly. */
 static kdri_bytes nmtf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
                                       const kdr_options *o)
 {

@@ -15,13 +15,13 @@
  * columns, done row by row in trifactor_rows.c, and (E4) needs X H and H'H; labels are in trifactor_labels.c. A sweep costs
  * O(nnz c + (m + n) p c) and memory is O(nnz + (m + n) (p + c)). Then
  *
- *   (E5)  F <- F D^-1, A <- D A, D the column sums of F               which leaves F A as it is.
+ *   (E5)  F <- F D^-1, A <- D A, D the column sums of F               which leaves F A unchanged.
  *
- * Rows of X and G may be held by several ranks (comm/comm.h): X'G, G'G and |X|^2 are then added up, and F and A are the same on each,
- * which works them out for itself.
+ * Rows of X and G may be held by several ranks (comm/comm.h): X'G, G'G and |X|^2 are then added up, and each rank
+ * computes the same F and A.
  *
- * DEVIATION: the paper normalises F and G alone (its lemma 1 says that this lowers the objective; it does not: it raised it
- * in 60 of 60 steps). (E5) is exact. `norm` says what happens to G; `paper` is the literal form. */
+ * DEVIATION: the paper normalises F and G alone (according to its lemma 1 this lowers the objective, but it raised it
+ * in 60 of 60 steps). (E5) is exact. `norm` specifies the normalisation of G; `paper` is the literal form. */
 #include "methods/ttl/trifactor.h"
 
 #include "comm/comm.h"
@@ -327,7 +327,7 @@ done:
 	return st;
 }
 
-/* --- the whole --------------------------------------------------------------------------------------- */
+/* --- all steps --------------------------------------------------------------------------------------- */
 
 kdr_status kdri_tri_normalise(kdr_context *ctx, kdri_tri *t)
 {

@@ -44,7 +44,7 @@ typedef struct kdri_tri_data {
 	kdr_mat x;
 	kdri_own columns; /* sparse x that is multiplied in every sweep: x' */
 	double square;    /* |X|^2 */
-	double *b;        /* m x c: X'G; behind its set's G'G */
+	double *b;        /* m x c: X'G; stored after its set's G'G */
 	int set;
 } kdri_tri_data;
 

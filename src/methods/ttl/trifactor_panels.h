@@ -40,7 +40,7 @@ typedef int64_t KDRI_NAME(ivec) __attribute__((vector_size(8 * KDRI_WIDTH), alig
 			CALL(first, 1); \
 	} while (0)
 
-/* out_k = weight sum_j f_j a[k ka + j ja], k < width, added to what is there if `add`. */
+/* out_k = weight sum_j f_j a[k ka + j ja], k < width, added to the present value if `add`. */
 INLINE void KDRI_NAME(combine)(const double *f, int64_t count, const double *a, int64_t ka, int64_t ja,
                                const int width, const double weight, const bool add, double *out)
 {
@@ -70,7 +70,7 @@ INLINE void KDRI_NAME(times_a)(const double *f, const double *at, int64_t q, int
 #undef TILE
 }
 
-/* out = (x + y) S times weight, added to what is there if `add`; `sum` is room for x + y. */
+/* out = (x + y) S times weight, added to the present value if `add`; `sum` is space for x + y. */
 INLINE void KDRI_NAME(times_s)(const double *x, const double *y, const double *s, int64_t c, double weight,
                                const bool add, double *sum, double *out)
 {

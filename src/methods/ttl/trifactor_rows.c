@@ -7,18 +7,18 @@
  *   (E2)  f1_j   <- f1_j   <A1_j, sum w_l b_l> / <A1_j, sum w_l h_l S_l>
  *   (E3)  f2_l,j <- f2_l,j <A2_l,j, b_l> / <A2_l,j, h_l S_l>,         h_l with the new f1
  *
- * One pass does them all, and makes the sums that the steps of A need. So F is read three times a sweep, and all
- * that is derived from it stays in registers or the first cache: some 5 (p1 + 2 p2) c multiplications a row in all, and
- * 8 (p1 + 2 p2) bytes read and written.
+ * One pass does them all, and makes the sums that the steps of A need. F is therefore read three times per sweep, and
+ * everything derived from it stays in registers or the first-level cache: about 5 (p1 + 2 p2) c multiplications per
+ * row in total, and 8 (p1 + 2 p2) bytes read and written.
  *
- * Eight rows, a panel, are worked on at once, a lane each: F lies in panels, so that every operation on a cluster of
- * eight rows is one on vectors (trifactor_panels.h), and no sum runs across lanes but at the very end. Fused
- * multiply-adds are allowed here: every product is of non-negative numbers, so that nothing cancels. */
+ * Eight rows, a panel, are processed at once, one lane each: F is stored in panels, so that every operation on a
+ * cluster of eight rows is a vector operation (trifactor_panels.h), and sums across lanes occur only at the very end.
+ * Fused multiply-adds are allowed here: every product is of non-negative numbers, so that nothing cancels. */
 #include "methods/ttl/trifactor_rows.h"
 
 enum { LANES = KDRI_TRI_LANES };
 
-/* Below this a denominator is no number to divide by: the entry stays as it is. */
+/* A denominator below this is not divided by: the entry is unchanged. */
 static const double least = 1e-300;
 /* Entries below it become 0: they would soon be denormal, which is slow. */
 static const double vanishing = 1e-100;
@@ -60,7 +60,7 @@ static inline void fetch_next(const kdri_tri_pass *p, int64_t panel, int64_t end
 		__builtin_prefetch(next + j * LANES, 1);
 }
 
-/* Where the parts of a side begin among the clusters. */
+/* The positions of the parts of a side among the clusters. */
 static inline int64_t own(const kdri_tri_pass *p, int l)
 {
 	return p->p1 + l * p->p2;

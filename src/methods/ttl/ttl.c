@@ -16,11 +16,11 @@
  *   (E2)  a sweep: F1^, F2s, F2i, A1^, A2s, A2i; F1~, F2j, F2t, A1~, A2j, A2t; G_i; G_t; normalisation     [TSZY15, alg. 1]
  *   (E3)  class of a row: the largest entry of its row of G, the first of equals
  *
- * DEVIATION: norms in (E1) are squared, which the paper's rules (eqs. 9, 12) belong to; table 3's hats are tildes, eq.
- * 9's (s, t) are (i, j), table 7's N_T G_T is N_I G_I, and the missing rules of A~ are those of A^. DEVIATION: what the
- * normalisation of F takes away goes into A: see trifactor.c. `norm` = paper is literal. DEVIATION: p = 30 clusters are
- * split 15 + 15, which is the steadiest split on the paper's tasks. Rows without an entry (empty documents) carry no
- * information: they are excluded and keep their initial labels.
+ * DEVIATION: norms in (E1) are squared, as assumed by the paper's rules (eqs. 9, 12); table 3's hats are tildes, eq.
+ * 9's (s, t) are (i, j), table 7's N_T G_T is N_I G_I, and the missing rules of A~ are those of A^. DEVIATION: the
+ * factors removed by the normalisation of F are moved to A: see trifactor.c. `norm` = paper is literal. DEVIATION: p
+ * = 30 clusters are split 15 + 15, which is the steadiest split on the paper's tasks. Rows without an entry (empty
+ * documents) carry no information: they are excluded and keep their initial labels.
  *
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "api/method.h"
