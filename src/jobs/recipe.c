@@ -12,8 +12,8 @@
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
  *   none negative, and whole without a common     histograms: square roots, unit rows
  *     largest entry, or rows of one total
- *   anything else unchanged, unit rows; for transfer, data mostly not zero, no intensities
- *                                                 on a scale, whose columns' spreads differ more than fivefold are
+ *   anything else                                 unchanged, unit rows; for transfer, data mostly not zero, no
+ *                                                 intensities on a scale, whose columns' spreads differ more than fivefold are
  *                                                 brought to one spread
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
