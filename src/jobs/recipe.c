@@ -13,8 +13,8 @@
  *   none negative, and whole without a common     histograms: square roots, unit rows
  *     largest entry, or rows of one total
  *   anything else                                 unchanged, unit rows; for transfer, data mostly not zero, no
- *                                                 intensities on a scale, whose columns' spreads differ more than fivefold are
- *                                                 brought to one spread
+ *                                                 intensities on a scale, whose columns' spreads differ more
+ *                                                 than fivefold are brought to one spread
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
  * pixels from 0 to 255. Rows of zeros are excluded from all counts of rows. If the rows are distributed over ranks,
