@@ -35,7 +35,7 @@ FIELDS = ["bench", "case", "machine", "kindred_s", "peer", "peer_s", "ratio", "n
 
 
 class Absent(Exception):
-    """Something that a case needs is not installed or not there."""
+    """Something that a case needs is not installed or not available."""
 
 
 # --- command line -------------------------------------------------------------------------------------------------------
@@ -287,7 +287,7 @@ class Table:
         return tuple(map(str, key)) in self.rows
 
     def put(self, key, *rows):
-        """The rows of a key, each the values behind it; the file is complete at any time."""
+        """The rows of a key, each with the values after it; the file is complete at any time."""
         key = tuple(map(str, key))
         self.rows[key] = [[*key, *row] for row in rows]
         order = sorted(self.rows, key=lambda k: (self.place.get(k, len(self.place)), k))
@@ -325,7 +325,7 @@ def report(rows):
 
 
 def merge(path, rows, command):
-    """Rows into a file of such rows, each in the place of the same case on the same kind of machine."""
+    """Writes rows to a file of rows; each replaces that of the same case on the same kind of machine."""
     fresh = {(r["machine"], r["bench"], r["case"]) for r in rows}
     rows = [r for r in read_csv(path) if (r["machine"], r["bench"], r["case"]) not in fresh] + rows
     names = ", ".join(f"{name} {version}" for name, version in versions())

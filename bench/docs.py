@@ -278,7 +278,7 @@ def confidence(_):
 
 
 def calibration_tasks():
-    """Runs with their bins and what is known of them; collections without `, all sources`."""
+    """Runs with their bins and properties; collections without `, all sources`."""
     for r in numeric("plain"):
         sure, count, right = bins_of(r)
         yield {"collection": r["collection"].replace(", all sources", ""), "sure": sure, "count": count, "right": right,
@@ -319,7 +319,7 @@ def recalibrated(tasks, use):
 
 
 def calibration(_):
-    """Gap between mean confidence and accuracy, as it is and corrected by what is known of a task, each collection left out in turn."""
+    """Gap between mean confidence and accuracy, without and with a correction, each collection held out in turn."""
     tasks, known = list(calibration_tasks()), list(KNOWN)
     names = sorted({t["collection"] for t in tasks})
     ways = [("nothing", [t["sure"] for t in tasks]), ("the confidence alone", recalibrated(tasks, []))]

@@ -48,7 +48,7 @@ def kindred(args, *words):
 
 
 def replace_rows(path, head, rows, machine, command):
-    """Rows of one machine in the place of those that the file has of it."""
+    """Replaces the rows of one machine in the file."""
     kept = [r for r in common.read_csv(path) if r["machine"] != machine]
     common.write_csv(path, head, kept + rows, [c for c in common.comments(path)] or common.provenance(command))
 
@@ -297,7 +297,7 @@ def ranks(args):
             join_npy([folder / f"part{r}" / f"task{t}.npy" for r in range(most)], folder / "strong" / f"task{t}.npy")
         for _ in range(args.repeats):
             for method in ("kmeans", "mbc"):
-                # one rank reads the files of the first; {rank} stands for the number
+                # one rank reads the files of the first; {rank} is replaced by its number
                 runs = {("weak", method, args.rows, c): ranks_run(args, method, c, folder / "out", folder / ("weak0" if c == 1 else "weak{rank}")) for c in counts}
                 runs["copies", method, args.rows, most] = ranks_copies(args, method, most, folder / "copy", folder / "weak")
                 runs.update({("strong", method, args.strong, c): ranks_run(args, method, c, folder / "out", folder / "strong") for c in counts})

@@ -205,7 +205,7 @@ def read_bins(text):
 
 
 def source_of(title):
-    """Collections of one source are left out together."""
+    """Collections of one source are held out together."""
     name = title.split(":")[0]
     return "20ng" if name.startswith("20ng") else title if name == "tables_made" else name
 
@@ -243,7 +243,7 @@ def fitted(runs):
 
 
 def left_out(runs):
-    """The mean estimate of each run with constants that its source had no part in."""
+    """The mean estimate of each run with constants fitted without its source."""
     known = {s: fitted([r for r in runs if r["source"] != s]) for s in {r["source"] for r in runs}}
     return np.array([np.average(logistic(r["x"] @ known[r["source"]]), weights=r["bins"][:, 1]) for r in runs])
 
@@ -253,7 +253,7 @@ def raw(runs):
 
 
 def calibration():
-    """(what, runs, mean right, mean said before, mean error, mean said now, mean error with the source left out)"""
+    """(what, runs, mean right, mean reported before, mean error, mean reported now, mean error with the source held out)"""
     found, moved = load_clusters(), load_transfers()
     other = [r for r in found if r["data"] != "a table"]
     estimate = dict(zip(map(id, other), left_out(other)))
@@ -268,7 +268,7 @@ def calibration():
 
 
 def frequencies():
-    """(what is said, how often, how often right, what right means)"""
+    """(the statement, how often it is made, how often it is right, what right means)"""
     rows = [r["row"] for r in load_clusters()]
     noise = [r for r in rows if r["data"] != "a table" and int(r["samples"]) >= 100]
     said = [r for r in noise if float(r["beyond_noise"]) < 2.9]

@@ -7,7 +7,7 @@
 #include "api/result.h"
 #include "comm/comm.h"
 
-/* n numbers of 8 bytes in *v, or NULL on all ranks alike, become those of all ranks on rank 0. */
+/* n numbers of 8 bytes in *v, or NULL on all ranks, become those of all ranks on rank 0. */
 static kdr_status gather_all(kdr_context *ctx, void *v, int64_t numbers)
 {
 	kdr_status st = KDR_OK;

@@ -60,7 +60,7 @@ static void quoted(kdri_json *j, const char *text)
 			escape[0] = '\\';
 			escape[1] = (char)c;
 			json_write_put(j, escape, 2);
-		} else if (n > 0 && (c < 32 || (c >= 127 && c < 160))) { /* nor for a terminal to interpret */
+		} else if (n > 0 && (c < 32 || (c >= 127 && c < 160))) { /* also unsafe on terminals */
 			json_write_put(
 			        j, escape,
 			        (size_t)snprintf(escape, sizeof escape, "\\u%04x", (unsigned)c & 0xff));

@@ -201,7 +201,7 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 	int64_t room = 0, used = 0;
 	if (in->memory || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
 		return KDR_OK;
-	while (!in->end_of_file) { /* compressed or not: the bytes as they are */
+	while (!in->end_of_file) { /* compressed or not: the bytes are unchanged */
 		KDRI_TRY(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
 		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
 		used += (int64_t)(in->end - in->begin);

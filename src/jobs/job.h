@@ -219,11 +219,11 @@ kdr_status kdri_json_map(kdr_context *ctx, struct kdri_json *json, const kdr_res
 /* json.c: the peak memory of the process. */
 int64_t kdri_peak_rss_bytes(void);
 
-/* Coordinates of the samples of `count` tasks, as they are: xy[t] gets two numbers for each row of x[t]. Tasks whose
- * columns have the same meaning are drawn on common axes, so that corresponding samples are in the same place; tasks
- * of different width each have their own axes. The same seed gives the same coordinates for any number of threads; if
- * stopped, the function returns the current coordinates. `options` may be NULL. After the neighbour search, a sweep
- * takes O(rows x neighbours). */
+/* Coordinates of the samples of `count` tasks, without preprocessing: xy[t] gets two numbers for each row of x[t].
+ * Tasks whose columns have the same meaning are drawn on common axes, so that corresponding samples are in the same
+ * place; tasks of different width each have their own axes. The same seed gives the same coordinates for any number
+ * of threads; if stopped, the function returns the current coordinates. `options` may be NULL. After the neighbour
+ * search, a sweep takes O(rows x neighbours). */
 kdr_status kdri_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
                                const kdr_embed_options *options, double *const *xy);
 

@@ -134,7 +134,7 @@ kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data
 	kdr_mat *x = NULL;
 	int64_t total = 0;
 	double start = kdri_now();
-	/* After the time limit nobody waits for a picture. */
+	/* After the time limit the map is skipped. */
 	if (!job->wanted->map || ctx->cancelled || ctx->timed_out)
 		return KDR_OK;
 	for (int64_t t = 0; t < r->ntasks; t++) {

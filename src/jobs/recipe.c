@@ -4,7 +4,7 @@
  * none is negative, the totals and largest entries of rows, and the spread of columns. In this order:
  *
  *   tables with dates or categories               measurements in different units: columns brought to one spread
- *   few features (at most 64), mostly not zero    measurements: as they are, or, where columns' spreads differ
+ *   few features (at most 64), mostly not zero    measurements: unchanged or, if columns' spreads differ
  *                                                 more than fivefold and they are not intensities on a scale,
  *                                                 brought to one spread
  *   none negative, whole, rows of a thousand      counts of molecules: cpm, unit rows
@@ -12,9 +12,9 @@
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
  *   none negative, and whole without a common     histograms: square roots, unit rows
  *     largest entry, or rows of one total
- *   anything else                                 as they are, unit rows; for transfer, data mostly not zero, no intensities
- *                                                 on a scale, whose columns' spreads differ more than fivefold are
- *                                                 brought to one spread
+ *   anything else                                 unchanged, unit rows; for transfer, data mostly not zero, no
+ *                                                 intensities on a scale, whose columns' spreads differ more
+ *                                                 than fivefold are brought to one spread
  *
  * A common largest entry (that of most rows is the largest of all) marks intensities on a scale, such as
  * pixels from 0 to 255. Rows of zeros are excluded from all counts of rows. If the rows are distributed over ranks,

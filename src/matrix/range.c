@@ -112,7 +112,7 @@ static void keep_in_time(kdr_context *ctx, int64_t n, int64_t d, double *y, doub
 	*k = few;
 }
 
-/* u (n x count) = y mix / s, in the place of y (n x k). */
+/* u (n x count) = y mix / s, which overwrites y (n x k). */
 static kdr_status range_turn(kdr_context *ctx, int64_t n, int64_t k, int64_t count, double *mix,
                              const double *s, double **y)
 {

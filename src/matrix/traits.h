@@ -21,7 +21,8 @@ typedef struct kdri_traits {
 	double least_sum, most_sum; /* sums of rows */
 } kdri_traits;
 
-/* Matrices whose traits are known, which nobody changes meanwhile: those of a problem while a job or a fit works on it. */
+/* Matrices whose traits are known, and which do not change in the meantime: those of a problem while a job or a fit
+ * works on it. */
 typedef struct kdri_inspected {
 	int64_t count;
 	kdr_mat *x; /* borrows the entries */

@@ -104,7 +104,7 @@ static double information(const double *joint, int64_t rows, int64_t cols, doubl
 
 /* --- tables ------------------------------------------------------------------------------------- */
 
-/* f(d, w^) of the words as they are. */
+/* f(d, w^) for the current word clusters. */
 static void sum_rows(kdr_context *ctx, cocc *a)
 {
 	int64_t m = a->m;
@@ -120,7 +120,7 @@ static void sum_rows(kdr_context *ctx, cocc *a)
 	}
 }
 
-/* f(d^, w) of the labels as they are. */
+/* f(d^, w) for the current labels. */
 static void sum_words(cocc *a)
 {
 	memset(a->by_word, 0, (size_t)(a->d * a->c) * sizeof *a->by_word);

@@ -5,8 +5,8 @@
  *
  *   dates       days since the first date of all data sets: features are shifted as rows are loaded
  *   categories  a category of m texts is m features; together they should have the weight of one number. With p_c the
- *                 proportion of text c, their variances add up to sum_c p_c (1 - p_c) =: v, and all are scaled by one
- *                 divisor:
+ *               proportion of text c, their variances add up to sum_c p_c (1 - p_c) =: v, and all are scaled by one
+ *               divisor:
  *                 standard        sqrt(v): their variances add up to 1                                          (E1)
  *                 minmax, none    sqrt(2): rows of different texts are 1 apart, as the ends of a range are      (E2)
  *   constants   if some column is not a number, features with one value in all data sets are skipped

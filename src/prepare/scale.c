@@ -124,7 +124,7 @@ static void scale_join(stats *s, const stats *part, int64_t cols)
 	s->rows = n;
 }
 
-/* Joins the statistics of one task to `total`: of its aligned rows as they are, or weighted by the
+/* Joins the statistics of one task to `total`: of its aligned rows, unchanged or weighted by the
  * numbers of `set` where that is not -1. */
 static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdr_data *d,
                            const kdri_columns *columns, stats *total)

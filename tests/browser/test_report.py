@@ -489,7 +489,7 @@ class Page(unittest.TestCase):
         return out.with_suffix(".html")
 
     def check_speed(self, page):
-        """Prints when the map is there and how long frames take while it is moved; no time is asserted."""
+        """Prints when the map appears and how long frames take while it is moved; no time is asserted."""
         self.open(page)
         seen = self.js("return performance.getEntriesByName('map')[0].startTime")
         self.web.set_script_timeout(120)

@@ -39,7 +39,7 @@ class Source:
 
 
 def owner(source, number, of, by_name):
-    """The source whose equation is cited, or what is wrong."""
+    """The source whose equation is cited, or an error message."""
     if of is None and number in source.equations:
         return source
     names = [of] if of else source.named

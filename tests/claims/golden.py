@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Every file of golden numbers says where it comes from: a row of tests/golden/README.md that names it, its origin
+"""Every file of golden numbers documents its origin: a row of tests/golden/README.md that names it, its origin
 and the tests held against it, all of which are there and read it."""
 import pathlib
 import re

@@ -26,7 +26,7 @@ ALLOWED = {
     "api": BASE | {"engine", "io", "prepare", "method", "def"},
     "jobs": BASE | {"engine", "io", "prepare", "text", "method", "api"},
 }
-# Headers of sources that the program has compiled into it beside the library: they include nothing of it.
+# Headers of sources that are compiled into the program in addition to the library: they include nothing of it.
 SHARED = {"core/figures.h", "core/json_read.h", "core/json_write.h", "core/utf8.h", "core/words.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 

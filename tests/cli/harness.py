@@ -41,7 +41,7 @@ class CliTest(PartsTest):
         return done
 
     def fails(self, *args, code, says, stdin=None, **kwargs):
-        """It fails with one line on standard error that holds every piece of `says`, and nothing on stdout."""
+        """It fails with one line on standard error that contains every piece of `says`, and nothing on stdout."""
         done = self.run_kindred(*args, code=code, stdin=stdin, **kwargs)
         self.assertEqual(done.stdout, "")
         self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)

@@ -229,7 +229,7 @@ class Bench(CliTest):
         self.assertEqual(self.leftovers(), [])
 
     def rows(self, folder):
-        """Every file of a row below the folder, by its path: what it says, less the seconds."""
+        """Every file of a row below the folder, by its path: its contents without the seconds."""
         found = {}
         for where, _, names in os.walk(self.path(folder)):
             for name in names:
@@ -261,7 +261,7 @@ class Bench(CliTest):
         again = self.run_kindred("bench", "defaults", "--repeats", "2", "-o", "one", "--force").stdout
         self.assertIn(f"{len(rows) - 1} of {len(rows)} rows are already saved", again)
         self.assertEqual(rows, self.rows("one"))
-        # A row of other defaults is made again; files of versions that did not write them, or do not know an option, stand.
+        # A row with other defaults is computed again; files of versions that did not write them, or lack an option, are kept.
         name = next(name for name, row in rows.items() if row["method"] == "kmeans")
         row = json.loads(self.read("one/" + name))
         for change, there in (({"max_iter": 7}, -1), ({"max_iter": "7"}, -1), ({"start": "random"}, -1), ({"gone": 3}, 0), (None, 0)):

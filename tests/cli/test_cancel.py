@@ -1,4 +1,4 @@
-"""A run that is told to stop ends soon: processor time from the signal to the end, which other work on the machine does not lengthen."""
+"""A run that is asked to stop ends soon: processor time from the signal to the end, which other work on the machine does not lengthen."""
 import os
 import signal
 import subprocess
@@ -54,7 +54,7 @@ class Cancel(CliTest):
         for method in ("auto-transfer", "lssttc", "trec", "forest", "self-training", "nmtf"):
             seen += self.stops("transfer", "-m", method, "--source", tasks[0], "--labels", "data/task1.labels",
                                "--target", tasks[1])
-        # A run that was stopped while it learnt features says what its labels are.
+        # A run that was stopped while it learnt features reports what its labels are.
         self.assertIsNotNone(self.stop(.6, "cluster", "-m", "mtcfir", "-k", 5, *tasks))
         self.assertRegex(" ".join(self.result()["warnings"]), "stopped: 2 of 2 data sets .* not reliable")
         seen += self.stops("cluster", "-m", "kmeans", "--features-from", "msda", "-k", 5, *tasks)

@@ -143,7 +143,7 @@ class Commands(CliTest):
         self.assertEqual(complete("kindred", "cluster", "--wei"), ["--weight"])
         self.assertEqual(complete("kindred", "cluster", "--weight", "tf"), ["tfidf"])
         self.assertIn("kmeans", complete("kindred", "cluster", "-m", ""))
-        # Arguments that are words: methods and commands alone, presets beside files.
+        # Arguments that are words: methods and commands alone, presets together with files.
         self.assertEqual(complete("kindred", "methods", "kme"), ["kmeans"])
         self.assertNotIn("c", complete("kindred", "methods", ""))
         self.assertEqual(complete("kindred", "help", "vect"), ["vectorize"])

@@ -26,7 +26,7 @@ class Emd(CliTest):
         self.assertAlmostEqual(got["proportional"], 0.5 * 9 + 0.25 * 64 + 0.25 * 4, places=12)
 
     def test_different_numbers_of_clusters(self):
-        # All in one: its mean 6.5 goes half to 1 and half to 12.
+        # All in one cluster: half of its mean 6.5 moves to 1 and half to 12.
         got = self.emd("z\nz\nz\nz\n")
         self.assertAlmostEqual(got["uniform"], 30.25, places=12)
         self.assertAlmostEqual(got["proportional"], 30.25, places=12)

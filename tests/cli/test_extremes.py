@@ -11,7 +11,7 @@ def table(names, rows):
 
 
 def blobs(n=60):
-    """Three clusters, told apart by all of four columns, of which one is large."""
+    """Three clusters that differ in all of four columns, of which one is large."""
     return [[(i % 3) * 10 + (i * 7 % 5) / 5, (i % 3) * 1000 + i * 3 % 7, -(i % 3) * 8 + (i * 5 % 3) / 3, i * 11 % 4 / 4 + 5 * (i % 3)]
             for i in range(n)]
 

@@ -486,11 +486,11 @@ class Formats(CliTest):
             self.write(t + ".csv", "Nr," + ",".join("%s%d" % (t, j) for j in range(80)) + "\n" +
                        "".join("%d," % (i + 1) + ",".join(str((i * j) % 3) for j in range(80)) + "\n" for i in range(9)))
         self.assertEqual(warned("one.csv", "two.csv"), [])
-        # The matrix of a 10x folder, given by itself.
+        # The matrix of a 10x folder, given directly.
         self.tenx("f", counts(), gz=False)
         done = self.run_kindred("inspect", "f/matrix.mtx")
         self.assertIn("--format 10x", done.stderr + done.stdout)
-        # Where columns do not match, the error says so too.
+        # If columns do not match, the error reports this too.
         self.fails("cluster", "-k", 2, "--features", "intersect", "plain.csv", "across.csv", code=3, says=["transposed", "--transpose"])
         self.write("words.csv", "gene,s1,note\ng1,1,a\ng2,2,b\n")
         self.fails("inspect", "--transpose", "words.csv", code=3, says=["words.csv", "note", "--columns"])
@@ -516,14 +516,14 @@ class Formats(CliTest):
             np.testing.assert_array_equal(b.obsm["X_pca"], a.obsm["X_pca"])
             self.assertEqual(list(b.obs["kind"]), list(a.obs["kind"]))
         self.assertEqual(self.read_bytes("a.h5ad"), before)
-        # Coordinates, beside the labels of the run before.
+        # Coordinates, in addition to the labels of the previous run.
         self.run_kindred("embed", "-q", "--sweeps", 20, "--batch-key", "batch", "--write-h5ad", "e.h5ad", "-o", "plane", "b.h5ad")
         e = anndata.read_h5ad(self.path("e.h5ad"))
         self.assertEqual(list(e.obs["kindred"]), list(b.obs["kindred"]))
         two = np.loadtxt(self.path("plane/two.embedding.csv"), delimiter=",", skiprows=1, usecols=(1, 2))
         np.testing.assert_array_equal(e.obsm["X_kindred"][:24], two)
         self.assertTrue(np.isfinite(e.obsm["X_kindred"]).all())
-        # Again, over what is there; and not without --force.
+        # Again, replacing the existing columns; and not without --force.
         self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 3, "--force", "--write-h5ad", "c.h5ad", "-o", "out", "b.h5ad")
         c = anndata.read_h5ad(self.path("c.h5ad"))
         self.assertEqual(list(c.obs.columns), list(b.obs.columns))
@@ -542,7 +542,7 @@ class Formats(CliTest):
         np.testing.assert_array_equal(b.X.toarray(), x.toarray())
         self.assertEqual((list(b.obs_names), list(b.var_names)), (cells, symbols))
         self.assertEqual([int(v) for v in b.obs["kindred"]], self.result()["tasks"][1]["labels"])
-        # Rows left out have no label.
+        # Skipped rows have no label.
         self.write("t.csv", "id,x,y\n" + "".join("r%d,%s,%g\n" % (i, "" if i == 4 else i % 2 * 9, i % 3) for i in range(12)))
         self.run_kindred("cluster", "-q", "-m", "kmeans", "-k", 2, "--missing", "drop-row", "--write-h5ad", "t.h5ad", "-o", "csv", "t.csv")
         t = anndata.read_h5ad(self.path("t.h5ad"))
@@ -616,7 +616,7 @@ class Formats(CliTest):
         self.write("data/b.csv", "x,y\n1,2\n")
         self.fails("cluster", "-k", 2, "data", code=3, says=["data", "a.csv", "name the files"])
 
-    # --- what is not read ----------------------------------------------------------------------------------
+    # --- files that are not read ----------------------------------------------------------------------------------
 
     def test_elsewhere(self):
         for name, what in (("a.parquet", "Parquet"), ("a.feather", "Arrow"), ("a.xls", "Excel before 2007")):

@@ -1,4 +1,4 @@
-"""Each command beside the library's call for the same job: same labels, same JSON."""
+"""Each command compared with the library's call for the same job: same labels, same JSON."""
 
 import json
 import os

@@ -14,7 +14,7 @@ SANITIZED = bool(os.environ.get("KINDRED_SANITIZE"))
 @unittest.skipIf(SANITIZED, "sanitizers need address space, and run before the program can")
 class AddressSpace(CliTest):
     def test_never_hangs(self):
-        # OpenBLAS tries for ever to get a buffer where there is no room for one.
+        # OpenBLAS tries for ever to get a buffer if there is no memory for one.
         path = self.write("a.csv", BLOBS_A)
         outcomes = set()
         for mb in (20, 45, 60, 80, 100, 120, 150, 180, 220, 260, 400, 800):
@@ -50,7 +50,7 @@ class AddressSpace(CliTest):
 
 @unittest.skipIf(SANITIZED, "sanitizers need memory of their own")
 class Columns(CliTest):
-    """Sparse data of more columns than memory has room for: what is refused is refused with little memory."""
+    """Sparse data with more columns than fit into memory: errors are reported with little memory."""
     def peak(self, *args, code, says):
         limit = lambda: resource.setrlimit(resource.RLIMIT_DATA, (4 << 30, 4 << 30))
         run = subprocess.Popen([KINDRED, *map(str, args)], cwd=self.dir, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

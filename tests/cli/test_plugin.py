@@ -1,4 +1,4 @@
-"""Where the program looks for the plug-in of devices, with the stand-in that the tests build."""
+"""Where the program searches for the device plug-in, with the stand-in that the tests build."""
 import os
 import shutil
 import subprocess
@@ -18,7 +18,7 @@ class PluginTest(CliTest):
         self.program = shutil.copy(KINDRED, self.path("bin/kindred"))
 
     def put(self, folder, content=None):
-        """The stand-in in a folder of the test's own, or a file that is no plug-in."""
+        """The stand-in in a separate folder of the test, or a file that is not a plug-in."""
         os.makedirs(self.path(folder), exist_ok=True)
         if content is None:
             shutil.copy(os.path.join(FAKE, FILE), self.path(folder))

@@ -55,7 +55,7 @@ class Probabilities(CliTest):
             self.assertEqual([[float(v) for v in row[1:]] for row in table[1:]], p)
 
     def test_they_are_calibrated(self):
-        """Where one label in five is wrong, nobody can be surer than four in five; plain shares and margins are."""
+        """If one label in five is wrong, no confidence should exceed four in five; plain shares and margins do."""
         train, labels = classes_of_two(300, 1, 0.2)
         fresh, truth = classes_of_two(400, 2, 0.2)
         self.write("s.csv", train)

@@ -89,7 +89,7 @@ class Samples(CliTest):
         self.assertEqual({r["share_inside"] for r in table}, {""})
 
     def test_what_hardly_differs_is_left_out(self):
-        """A column of noise is no feature of a cluster, and a cluster without any says so."""
+        """A column of noise is not a feature of a cluster, and a cluster without any is reported as such."""
         self.write("noise.csv", "a,same\n" + "".join(f"{i % 2 * 9},{(i // 2 * 7919) % 100}\n" for i in range(200)))
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--scale", "standard", "-q", "-o", "out", "noise.csv")
         for cluster in self.result()["tasks"][0]["clusters"]:

@@ -20,7 +20,7 @@ class Stream(CliTest):
                          "words/task1.mtx")
         self.run_kindred("convert", "words/task1.mtx", "words/a.npz")
         self.run_kindred("convert", "dense/task1.npy", "dense/a.h5")
-        # A scratch file is made there, and leaves nothing behind.
+        # A scratch file is created there and removed afterwards.
         os.mkdir(self.path("scratch"))
         self.env = {**os.environ, "TMPDIR": self.path("scratch")}
 

@@ -160,7 +160,7 @@ class Missing(Tables):
         self.fails("transfer", "-m", "logreg", *args, code=3, says=["a.csv", "missing value", "--missing"])
 
     def test_predict_finds_the_header_of_a_table_of_texts(self):
-        """No number stands below a name: the model has the names."""
+        """No number is below a name: the model has the names."""
         self.write("a.csv", "size,colour,y\n" + "s,red,1\nl,blue,2\n" * 5)
         self.write("b.csv", "size,colour\n" + "s,red\nl,blue\ns,red\n" * 2)
         self.run_kindred("transfer", "-q", "-m", "svm", "--source", "a.csv", "--label-column", "y", "--target", "b.csv", "--save-model",
@@ -225,7 +225,7 @@ class Dialects(Tables):
         self.write("c.csv", text.encode("cp1252"))
         self.assertEqual(self.table("c.csv", "--encoding", "latin-1"), plain)
         self.fails("inspect", "c.csv", "--encoding", "ebcdic", code=2, says=["'ebcdic'", "latin-1"])
-        # What was assumed is said with the result; what was told is not.
+        # Assumptions are reported with the result; specified settings are not.
         self.write("c.csv", "größe,länge\n1,2\n3,4\n9,9\n".encode("latin-1"))
         for told, said in (((), True), (("--encoding", "latin-1"), False)):
             done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--force", "-o", "out", *told, "c.csv")
@@ -530,7 +530,7 @@ class Inspect(Tables):
         self.write("w.csv", "01,02\n03,04\n05,01\n")
         self.run_kindred("convert", "-q", "w.csv", "plain.csv", "--force")
         self.assertEqual(self.read("plain.csv"), "1,2\n3,4\n5,1\n")
-        # A file whose codes have no zeros says so.
+        # A file whose codes have no zeros gives a message.
         hint, = self.hints(self.read("t.csv"), self.table("plz,age", lambda i: (10115 + i % 2, 20 + i % 7)))
         self.assertIn("'plz' is a category in a and a number in b: use --columns 'plz:category'", hint)
         self.assertEqual(self.hints(self.read("t.csv"), self.read("b.csv"), "--columns", "plz:category"), [])

@@ -36,7 +36,7 @@ class Transfer(CliTest):
                    says="at least two")
 
     def test_landmarks_in_place_of_neighbours(self):
-        """What samples are joined to can be told, and small data are joined to neighbours."""
+        """The user can set what samples are joined to, and small data are joined to neighbours."""
         given = ["transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "-o", "out", "--force", "-q"]
         self.run_kindred(*given, "--set", "graph=landmarks", "--set", "landmarks=12")
         self.assertEqual(self.read("out/target.labels"), self.read("truth"))

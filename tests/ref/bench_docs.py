@@ -28,7 +28,7 @@ def near(a, b, tolerance):
 
 @contextlib.contextmanager
 def results(**files):
-    """A folder of made-up results in the place of the committed ones."""
+    """A folder of made-up results instead of the committed ones."""
     kept = common.RESULTS
     with tempfile.TemporaryDirectory() as folder:
         common.RESULTS = pathlib.Path(folder)

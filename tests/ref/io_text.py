@@ -1,4 +1,4 @@
-"""Text formats beside pandas, SciPy and scikit-learn: what they write is read bit for bit, what we write they read.
+"""Text formats compared with pandas, SciPy and scikit-learn: what they write is read bit for bit, what we write they read.
 
 Run as `python3 io_text.py path/to/libkindred.so`.
 """
@@ -216,7 +216,7 @@ def test_svmlight_both_ways():
     x = sparse_numbers(60, 25)
     y = rng.integers(-3, 4, 60)
     for zero_based in (False, True):
-        # an entry in the first and last columns, so that base and width can be told
+        # an entry in the first and last columns, so that base and width can be determined
         x[0, 0], x[0, 24] = 1.5, 2.5
         x.sort_indices()
         # 17 digits: scikit-learn's own 16 do not read back

@@ -1,4 +1,4 @@
-"""kdr_vectorize through ctypes, for the scripts beside this one."""
+"""kdr_vectorize through ctypes, for the scripts in this folder."""
 import ctypes as c
 import os
 import sys

@@ -56,7 +56,7 @@ def opened(path):
 
 
 def cut_table(path, folder, stem):
-    """A table whose column `label` is taken out, or that has its labels beside it."""
+    """A table whose column `label` is removed, or whose labels are in a separate file."""
     with open(path, newline="") as f:
         header, *rows = list(csv.reader(f))
     rows = [rows[i] for i in picked(len(rows))]

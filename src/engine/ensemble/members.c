@@ -413,7 +413,7 @@ static void run_first(run *r)
 static void run_light_job(void *user, int64_t i, int worker)
 {
 	run *r = user;
-	/* Later members take longer: without a limit they start first, and nobody waits for one that started last. */
+	/* Later members take longer: without a limit they start first, so that no long job starts last. */
 	run_job(r, &r->jobs[r->limited ? i : r->light - 1 - i], r->threads, worker == 0);
 }
 

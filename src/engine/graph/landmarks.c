@@ -154,7 +154,7 @@ done:
 static kdr_status scales(kdr_context *ctx, const kdr_mat *y, int64_t r, double *out)
 {
 	kdri_knn knn = { 0 };
-	r = KDRI_MIN(r, kdr_mat_rows(y) - 1); /* a row is no neighbour of itself */
+	r = KDRI_MIN(r, kdr_mat_rows(y) - 1); /* a row is not its own neighbour */
 	kdri_apart(ctx);
 	kdr_status st = kdri_knn_among(ctx, y, NULL, y, NULL, r, KDRI_METRIC_EUCLIDEAN, &knn);
 	kdri_rejoin(ctx);

@@ -28,8 +28,8 @@
  * Landmarks for each sample, compared with neighbours: twice as many for words, half as many for rows less their mean,
  * as many for all others. Two texts on the same subject have hardly more words in common with the nearest landmark than
  * with the twentieth: 20 instead of 10 raise the NMI of normalised cuts from .441 to .873 (20ng_comp_vs_sci). For
- * images less their mean, 5 give .748 and 10 give .703 (mnist_crop). Measurements and rows as they are keep 10:
- * overlapping blobs have .525 with 10 and .48 with 5. */
+ * images less their mean, 5 give .748 and 10 give .703 (mnist_crop). Measurements and rows that are not centred keep
+ * 10: overlapping blobs have .525 with 10 and .48 with 5. */
 #include "engine/graph/policy.h"
 
 #include "engine/graph/knn_scan.h"

@@ -87,7 +87,7 @@ kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 		norm[i] = norm[i] > 0 ? 1 / sqrt(norm[i]) : 0;
 	}
 	bool some = !done_before;
-	KDRI_TRY(kdri_any(ctx, &some)); /* rows of all ranks are treated alike */
+	KDRI_TRY(kdri_any(ctx, &some)); /* rows of all ranks are treated equally */
 	if (!some) {
 		*out = (kdri_own){ .view = *x };
 		goto done;

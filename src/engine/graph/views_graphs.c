@@ -5,9 +5,8 @@
  *   (E3)  w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i = |x_i - its last neighbour|   [Zelnik-Manor, Perona 2004]
  *   (E4)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                both graphs, if it is unclear whether to centre
  *
- * Sparse data stay sparse: m is subtracted from products. With landmarks there are the same graphs, n x m (landmarks.c
- * has their
- * (E2), (E3)); (E4) adds them up edge by edge. */
+ * Sparse data stay sparse: m is subtracted from products. With landmarks there are the same graphs, n x m, by (E2) and
+ * (E3) of landmarks.c; (E4) adds them up edge by edge. */
 #include "comm/rows.h"
 #include "engine/graph/mend.h"
 #include "engine/graph/policy.h"

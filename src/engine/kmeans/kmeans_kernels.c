@@ -3,7 +3,7 @@
  * Products of rows and centres are vectorised across centres: a vector holds one feature of some centres,
  * and a row's entry is broadcast. Each (row, centre) therefore has one accumulator that adds the features in
  * increasing order, which makes results independent of blocking, threads and the width of a register, and equal for
- * dense and sparse rows: a zero entry leaves the accumulator as it is, fused multiply-add or not.
+ * dense and sparse rows: a zero entry leaves the accumulator unchanged, with or without fused multiply-add.
  *
  * The tiles are in kmeans_tiles.h. Sparse rows load 64 bytes per tile for every stored entry, so that loop is bound
  * by the cache that holds the table. This file is compiled with -ffp-contract=fast; the compiler contracts the

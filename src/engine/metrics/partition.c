@@ -8,7 +8,7 @@
 
 enum { DIGIT_BITS = 11, BUCKETS = 1 << DIGIT_BITS };
 
-/* A table with more cells than this (512 MB) is an error, because nobody could read it. */
+/* A table with more cells than this (512 MB) is an error, because it would be unreadable. */
 static const int64_t most_dense_cells = (int64_t)1 << 26;
 
 /* Sorts keys in place, and moves `tag` (may be NULL) with them. Least significant digit first; digits

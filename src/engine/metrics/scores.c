@@ -2,7 +2,7 @@
  *
  * n_ij samples are in cluster i and class j, a_i = sum_j n_ij, b_j = sum_i n_ij, n = sum_ij n_ij.
  *
- * (E1) H(a) = sum_i a_i/n ln(n/a_i), H(b) alike
+ * (E1) H(a) = sum_i a_i/n ln(n/a_i), H(b) likewise
  * (E2) I = sum_ij n_ij/n ln(n n_ij / (a_i b_j))
  * (E3) nmi = I / mean(H(a), H(b)): geometric, arithmetic or largest. Both partitions trivial (one
  *      part each): 1; one of them: 0

@@ -59,7 +59,7 @@ kdr_status kdri_mixed_pool_new(kdr_context *ctx, const kdri_mixed *t, kdri_mixed
  * 0 if a table has none, or if tables are not centred. */
 kdr_status kdri_mixed_means(kdr_context *ctx, const kdri_mixed *t, double *means);
 /* A cell; and the level of a category in row i: the column from `first` on that has a 1, or, of a column of two
- * values, whether it is the larger one; -1: missing, or a level nobody has seen. */
+ * values, whether it is the larger one; -1: missing, or an unseen level. */
 double kdri_mixed_cell(const kdr_mat *x, int64_t i, int64_t j);
 int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t levels, double larger);
 

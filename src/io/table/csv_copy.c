@@ -1,7 +1,7 @@
 /* Copies a text table with one more column. SPDX-License-Identifier: BSD-3-Clause
  *
- * Rows are copied as they are: separators, quotes, decimal signs, blank lines and line ends stay. A cell is added at the
- * end of each row, before the separator if rows end in one. The text is encoded as it was. */
+ * Rows are copied unchanged: separators, quotes, decimal signs, blank lines and line ends stay. A cell is added at
+ * the end of each row, before the separator if rows end in one. The text is encoded as it was. */
 #include "core/utf8.h"
 #include "io/table/csv.h"
 

@@ -2,8 +2,8 @@
  *
  * The steps of LAPACK's dsyevd:
  *
- *   (E1)  A = Q T Q' Householder reflections I - tau v v', PANEL rows at a time: a row is updated just before it is
- *                       used, the rest of A by A - V'W - W'V after each panel [LAPACK's dlatrd]
+ *   (E1)  A = Q T Q'    Householder reflections I - tau v v', PANEL rows at a time: a row is updated just before
+ *                       it is used, the rest of A by A - V'W - W'V after each panel [LAPACK's dlatrd]
  *   (E2)  T = Z x Z'    divide and conquer (tridiagonal.c)
  *   (E3)  V = Q Z       BLOCK reflections at a time, as I - V'TV with T upper triangular
  *

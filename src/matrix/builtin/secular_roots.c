@@ -77,7 +77,7 @@ static double model_step(const point *p, double d1, double d2, bool last)
 	return a <= 0 ? (a - root) / (2 * c) : 2 * b / (a + root);
 }
 
-/* The first guess between two poles: f with all other poles' terms as they are in the middle, `rest`. */
+/* The first guess between two poles: f with the terms of all other poles at their value in the middle, `rest`. */
 static double first_guess(double gap, double rest, double w1, double w2, bool from_left)
 {
 	double a = (from_left ? 1 : -1) * rest * gap + w1 + w2, b = (from_left ? w1 : w2) * gap;

@@ -7,13 +7,13 @@
  *   (E1)  columns: categories, numbers (prepared by prepare/table.c), weights of repeated columns      engine/mixture/mixed.c
  *   (E2)  members of each table alone: mixtures with shared and with own variances, k-means on encodings B and H; of all tables
  *         together: mixtures with shared and own variances, and one of each table that starts from those    tables_members.c
- *         DEVIATION: a table's means are subtracted only if that lowers BIC       kdri_mixed_find_centring
+ *         DEVIATION: a table's means are subtracted only if that lowers BIC               kdri_mixed_find_centring
  *   (E3)  guard: g = [BIC(pooled, shared) - sum_t BIC(alone, shared)] / N. Tables share their segments if g < -0.2 or
  *         2 (sum_t LL_t - LL_pooled) / N < 0.5. Then {shared alone, shared pooled, own pooled, from pooled, k-means H} vote, else
  *         {shared alone twice, own alone, k-means B, k-means H}
  *   (E4)  vote: Z the stacked one-hot labels of the members, D = diag(Z Z'1); the k leading left singular vectors of D^-1/2 Z,
  *         unit rows, k-means                                                                        engine/ensemble/consensus.c
- *   (E5)  confidence of the vote tables_sure.c
+ *   (E5)  confidence of the vote                                                                         tables_sure.c
  *
  * New rows are labelled by the mean of the voting mixtures' posteriors. The measurements are in
  * docs/notes/tables.md. */

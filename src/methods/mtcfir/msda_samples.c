@@ -201,7 +201,7 @@ done:
 	return st;
 }
 
-/* What the row sums of R and E R make of xbar; on dense layers P in the place of R first (E12). */
+/* The coefficients of xbar from the row sums of R and E R; on dense layers P first replaces R (E12). */
 static kdr_status fill_lean(kdri_msda *w, dual *s)
 {
 	kdr_status st = KDR_OK;

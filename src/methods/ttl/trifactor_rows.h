@@ -4,7 +4,7 @@
 
 #include "methods/ttl/trifactor.h"
 
-/* What a pass works on: one side, its A and G'G as they are now. */
+/* The input of a pass: one side, with its current A and G'G. */
 typedef struct kdri_tri_pass {
 	const double *at;    /* c x q: A transposed */
 	const double *b[2];  /* m x c: X'G */
