@@ -555,6 +555,14 @@ def quality(kind):
     return markdown(["collection", "data sets", "k-means", "ncut", "pooled", "auto", "worst against k-means", "against ncut", "regret"], out)
 
 
+def threads(_):
+    """Seconds by the clock, processor seconds in brackets, before and after independent jobs ran side by side."""
+    found = {(r["version"], r["threads"], r["command"]): "%.1f (%.0f)" % (float(r["seconds"]), float(r["processor_s"])) for r in rows_of("scale-threads")}
+    commands = ("cluster", "kmeans", "transfer")
+    head = [f"{name}: {version}" for name in ("`cluster`", "`cluster -m kmeans`, 20 starts", "`transfer`") for version in ("before", "after")]
+    return markdown(["threads", *head], [[n, *(found[version, n, c] for c in commands for version in ("before", "after"))] for n in ("1", "2", "4", "8", "16")])
+
+
 # --- pages ---------------------------------------------------------------------------------------------------------------
 
 # --- docs/notes/blas.md ---------------------------------------------------------------------------------------------------
@@ -568,7 +576,7 @@ def blas():
 
 MAKERS = {"speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 

@@ -118,9 +118,8 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "report", ".html");
 	if (model && !kdr_build_has("hdf5")) {
-		cli_error(
-		        "--save-model %s: models are stored as HDF5, which this build of kindred does not have",
-		        model);
+		cli_error("--save-model %s: models are HDF5 files, but this build of kindred has no HDF5",
+		          model);
 		return EXIT_OTHER;
 	}
 	if (model && code == EXIT_DONE)

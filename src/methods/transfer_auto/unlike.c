@@ -5,7 +5,7 @@
  *   (E1)  s_i = min over classes k of d(i, source rows of class k) - d(i, target rows)
  *   (E2)  unlike_i = rank of ((D^-1 W)^2 s)_i, from 0 (most like the source) to 1
  *
- * W is the target's graph. S has at most 4096 rows in total, evenly spaced, so that time is linear in the samples of the target.
+ * W is the target's graph. S has at most 2048 rows in total, evenly spaced, so that time is linear in the samples of the target.
  *
  *   (E3)  Samples to label: by increasing margin P_i,answer - max over other classes of P_ik, P the mean posterior of the members, with
  *         at most 2 N / (number of clusters), rounded up, from each cluster of the target; then, if there are fewer than N, by margin alone.
@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-enum { NEIGHBOURS = 5, MOST_ROWS = 4096 };
+enum { NEIGHBOURS = 5, MOST_ROWS = 2048 };
 
 typedef struct ranked {
 	double value;
