@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 jobs=${1:-2}
 [ $# -eq 0 ] || shift
 tests="auto auto_parts auto_transfer block conformance csv direct_transfer generate graph kmeans linalg_blas linalg_blas_builtin linalg_mat
-linalg_solve lss mbc mmd mtcfir mtx npy prep relate silhouette svmlight text_vectorize transport trifactor ttl vote"
+linalg_solve lss mbc mmd mtcfir mtx npy prep relate side_by_side silhouette svmlight text_vectorize transport trifactor ttl vote"
 targets="" names=""
 for test in $tests; do
 	targets="$targets test_$test"
