@@ -116,6 +116,14 @@ kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdr
 
 /* Moves a window at the beginning of a table past a byte order mark and a line "sep=;". */
 void kdri_csv_skip_start(kdri_window *w);
+/* Calls `row` for every row of the window's file, blank ones included. `end` is behind the row's newline; `added`: the
+ * file lacks that newline and the window has added it. */
+typedef kdr_status (*kdri_csv_row_fn)(void *user, const char *row, const char *end, bool added);
+kdr_status kdri_csv_each_row(kdr_context *ctx, kdri_window *w, char delimiter, kdri_csv_row_fn row,
+                             void *user);
+/* Fails if a table that is read a second time does not have the rows that it had before. */
+kdr_status kdri_csv_same_rows(kdr_context *ctx, const char *path, int64_t now, int64_t before);
+
 /* csv_pick.c: the cells of some rows. place: for each of the `rows` data rows the row of `cells` that it becomes, or -1. titles:
  * dialect->fields texts, left NULL if the table has no header; cells: as many for each row. What a row lacks stays NULL. Both begin with NULLs
  * and are the caller's, also after a failure. */

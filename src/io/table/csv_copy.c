@@ -118,8 +118,9 @@ static bool has_last_delimiter(const copier *c, const char *row)
 }
 
 /* Copies one row, [p, end) with its newline, which is omitted if it was `added`. */
-static kdr_status copy_row(copier *c, const char *p, const char *end, bool added)
+static kdr_status copy_row(void *user, const char *p, const char *end, bool added)
 {
+	copier *c = user;
 	kdr_status st;
 	const char *q = p, *body = end - 1, delimiter = c->dialect->delimiter;
 	char title[64];
@@ -163,25 +164,35 @@ void kdri_csv_skip_start(kdri_window *w)
 	w->begin = (size_t)(p - w->data);
 }
 
-static kdr_status copy_rows(copier *c, kdri_window *w)
+kdr_status kdri_csv_each_row(kdr_context *ctx, kdri_window *w, char delimiter, kdri_csv_row_fn row,
+                             void *user)
 {
 	kdr_status st = KDR_OK;
 	for (;;) {
 		const char *p = w->data + w->begin, *end = w->data + w->end;
-		const char *stop = p < end ? kdri_csv_row_end(p, end, c->dialect->delimiter) : NULL;
+		const char *stop = p < end ? kdri_csv_row_end(p, end, delimiter) : NULL;
 		if (stop) {
-			KDRI_TRY(copy_row(c, p, stop, w->added && stop == end));
+			KDRI_TRY(row(user, p, stop, w->added && stop == end));
 			w->begin = (size_t)(stop - w->data);
 		} else if (w->last) {
 			if (p < end)
-				st = kdri_csv_unclosed(c->ctx, w, p);
+				st = kdri_csv_unclosed(ctx, w, p);
 			break;
 		} else {
-			KDRI_TRY(kdri_window_fill(c->ctx, w));
+			KDRI_TRY(kdri_window_fill(ctx, w));
 		}
 	}
 done:
 	return st;
+}
+
+kdr_status kdri_csv_same_rows(kdr_context *ctx, const char *path, int64_t now, int64_t before)
+{
+	if (now == before)
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_DATA,
+	                 "%s: the file has changed: it has %lld rows now, but had %lld when it was read",
+	                 path, (long long)now, (long long)before);
 }
 
 kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
@@ -205,12 +216,8 @@ kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdr
 	KDRI_TRY(kdri_window_fill(ctx, &w));
 	kdri_csv_skip_start(&w);
 	KDRI_TRY(put_encoded(&c, w.data, w.begin));
-	KDRI_TRY(copy_rows(&c, &w));
-	if (c.at != rows)
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: the file has changed: it has %lld rows now, but had %lld when it was read",
-		        input, (long long)c.at, (long long)rows);
+	KDRI_TRY(kdri_csv_each_row(ctx, &w, dialect->delimiter, copy_row, &c));
+	KDRI_TRY(kdri_csv_same_rows(ctx, input, c.at, rows));
 done:
 	if (c.out)
 		st = kdri_output_finish(ctx, c.out, st);

@@ -26,8 +26,11 @@ done:
 	return st;
 }
 
-static kdr_status pick_row(picker *p, const char *row)
+static kdr_status pick_row(void *user, const char *row, const char *end, bool added)
 {
+	picker *p = user;
+	(void)end;
+	(void)added;
 	const char *q = row;
 	while (kdri_is_blank(*q) && *q != p->dialect->delimiter)
 		q++;
@@ -40,25 +43,6 @@ static kdr_status pick_row(picker *p, const char *row)
 	const int64_t to = p->at < p->rows ? p->place[p->at] : -1;
 	p->at++;
 	return to >= 0 ? pick_cells(p, row, p->cells + to * p->dialect->fields) : KDR_OK;
-}
-
-static kdr_status pick_rows(picker *p, kdri_window *w)
-{
-	kdr_status st = KDR_OK;
-	for (;;) {
-		const char *row = w->data + w->begin, *end = w->data + w->end;
-		const char *stop = row < end ? kdri_csv_row_end(row, end, p->dialect->delimiter) : NULL;
-		if (stop) {
-			KDRI_TRY(pick_row(p, row));
-			w->begin = (size_t)(stop - w->data);
-		} else if (w->last) {
-			break;
-		} else {
-			KDRI_TRY(kdri_window_fill(p->ctx, w));
-		}
-	}
-done:
-	return st;
 }
 
 kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
@@ -80,12 +64,8 @@ kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect
 	w.recode.returns = dialect->returns;
 	KDRI_TRY(kdri_window_fill(ctx, &w));
 	kdri_csv_skip_start(&w);
-	KDRI_TRY(pick_rows(&p, &w));
-	if (p.at != rows)
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: has %lld rows now and had %lld when it was read: it has changed meanwhile",
-		        input, (long long)p.at, (long long)rows);
+	KDRI_TRY(kdri_csv_each_row(ctx, &w, dialect->delimiter, pick_row, &p));
+	KDRI_TRY(kdri_csv_same_rows(ctx, input, p.at, rows));
 done:
 	kdri_window_close(ctx, &w);
 	kdri_input_close(ctx, in);
