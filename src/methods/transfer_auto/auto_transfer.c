@@ -397,9 +397,13 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	if (!joined)
 		spectrum = kdri_spectrum_bytes(target.n, 2 * target.n * neighbors, 3 * c);
 	const kdri_transfer_needs need = kdri_transfer_members_bytes(s, &all, known, c, width, words, tables);
-	const double data = 8 * all.entries,
-	             on_z = need.on_z * kdri_workers(s->threads, KDRI_TRANSFER_ON_Z, need.on_z, data),
-	             on_e = need.on_e * kdri_workers(s->threads, KDRI_TRANSFER_ON_E, need.on_e, data),
+	const double data = 8 * all.entries;
+	const int z_workers = kdri_workers(s->threads, KDRI_TRANSFER_ON_Z, need.on_z, data),
+	          e_workers = kdri_workers(s->threads, KDRI_TRANSFER_ON_E, need.on_e, data);
+	/* Members that run at the same time have an answer each. */
+	const double answers = 8 * n * c,
+	             on_z = need.on_z * z_workers + (z_workers > 1) * KDRI_TRANSFER_ON_Z * answers,
+	             on_e = need.on_e * e_workers + (e_workers > 1) * KDRI_TRANSFER_ON_E * answers,
 	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
 	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads);
 	const double members = fmax(fmax(on_z, joint + 8 * e.entries + on_e), fmax(aligned, clusters));

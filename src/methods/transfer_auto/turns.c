@@ -121,13 +121,17 @@ static kdr_status batch_ask(batch *b, int workers)
 		memcpy(b->error[i], own->error, sizeof b->error[i]);
 	}
 	if (ready == KDR_OK)
-		KDRI_TRY(kdri_side_by_side(own, &(kdri_side){ .count = b->count,
-		                                              .workers = workers,
-		                                              .run = run_in_batch,
-		                                              .user = b,
-		                                              .stage = "members",
-		                                              .from = turn_of(w, b->member[0]).number,
-		                                              .total = w->rounds * KDRI_TRANSFER_MEMBERS }));
+		st = kdri_side_by_side(own, &(kdri_side){ .count = b->count,
+		                                          .workers = workers,
+		                                          .run = run_in_batch,
+		                                          .user = b,
+		                                          .stage = "members",
+		                                          .from = turn_of(w, b->member[0]).number,
+		                                          .total = w->rounds * KDRI_TRANSFER_MEMBERS });
+	if (st != KDR_OK) { /* `own` is not the caller's context */
+		st = kdri_fail(w->ctx, st, "%s", own->error);
+		goto done;
+	}
 	for (int64_t i = 0; i < b->count; i++) {
 		const kdri_turn turn = turn_of(w, b->member[i]);
 		KDRI_TRY(kdri_frame_ended(&w->frame, &turn, b->st[i], b->error[i], &answered));
@@ -137,8 +141,6 @@ static kdr_status batch_ask(batch *b, int workers)
 done:
 	for (int64_t i = 0; i < b->count; i++)
 		kdri_free(w->ctx, b->p[i]);
-	if (st == KDR_ERR_MEMORY && w->ctx != own)
-		(void)kdri_fail(w->ctx, st, "%s", own->error[0] ? own->error : w->ctx->error);
 	return st;
 }
 
