@@ -50,8 +50,8 @@ void kdri_result_about_free(kdr_result *r)
 			kdri_free_with(a, task->map->strongest);
 			kdri_free_with(a, task->map->truth);
 			kdri_strings_free(a, task->map->classes, task->map->nclasses);
-			kdri_free_with(a, task->map->told);
-			kdri_strings_free(a, task->map->excerpts, task->map->ntold);
+			kdri_free_with(a, task->map->described);
+			kdri_strings_free(a, task->map->excerpts, task->map->ndescribed);
 			kdri_free_with(a, task->map);
 		}
 	}

@@ -114,9 +114,9 @@ typedef struct kdri_map {
 	int64_t ntruth;
 	char **classes;
 	int64_t nclasses;
-	int64_t *told;   /* `ntold` rows whose first words are known, in their order */
-	char **excerpts; /* these words */
-	int64_t ntold;
+	int64_t *described; /* `ndescribed` rows whose first words are known, in their order */
+	char **excerpts;    /* these words */
+	int64_t ndescribed;
 } kdri_map;
 
 typedef struct kdri_task_result {

@@ -123,12 +123,12 @@ kdr_status kdri_job_excerpts(kdr_context *ctx, kdr_result *r, int64_t t, const k
 		mark_shown(task, kdr_result_confidence(r, t, NULL), shown);
 	for (int64_t i = 0; i < data->rows; i++)
 		count += shown[i];
-	KDRI_TRY(KDRI_NEW(ctx, &map->told, count));
+	KDRI_TRY(KDRI_NEW(ctx, &map->described, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &map->excerpts, count));
-	map->ntold = count;
+	map->ndescribed = count;
 	for (int64_t i = 0, e = 0; i < data->rows; i++)
 		if (shown[i]) {
-			map->told[e] = i;
+			map->described[e] = i;
 			KDRI_TRY(kdri_strdup(ctx, data->excerpts[i], &map->excerpts[e++]));
 		}
 done:

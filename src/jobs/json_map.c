@@ -55,8 +55,8 @@ static void put_whole(kdri_json *j, const kdr_result *r, const char *name, int64
 static void put_excerpts(kdri_json *j, const kdri_map *map)
 {
 	kdri_json_object(j, "excerpts");
-	kdri_json_ints(j, "rows", map->told, map->ntold);
-	kdri_json_strings(j, "texts", map->excerpts, map->ntold);
+	kdri_json_ints(j, "rows", map->described, map->ndescribed);
+	kdri_json_strings(j, "texts", map->excerpts, map->ndescribed);
 	kdri_json_end_object(j);
 }
 

@@ -371,20 +371,20 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 	const bool fixed = strcmp(r->algo->id, "mbc") == 0;
 	if (!fixed)
 		drop_empty(a, b, m, matrix);
-	bool told = own.data && own.type == KDR_FLOAT64 && own.ndim == 2 && own.shape[0] == r->ntasks &&
-	            own.shape[1] == m->rows;
-	if (!told && (!a->data || !b->data || a->data->cols != b->data->cols || a->k != m->rows ||
-	              b->k != m->cols || (r->algo->flags & KDR_ALGO_OWN_FEATURES)))
+	bool given = own.data && own.type == KDR_FLOAT64 && own.ndim == 2 && own.shape[0] == r->ntasks &&
+	             own.shape[1] == m->rows;
+	if (!given && (!a->data || !b->data || a->data->cols != b->data->cols || a->k != m->rows ||
+	               b->k != m->cols || (r->algo->flags & KDR_ALGO_OWN_FEATURES)))
 		return KDR_OK; /* directions in different spaces have no angle */
 	KDRI_TRY(KDRI_NEW0(ctx, &quality, m->rows));
-	if (!told) {
+	if (!given) {
 		KDRI_TRY(KDRI_NEW(ctx, &u, a->data->cols));
 		KDRI_TRY(KDRI_NEW(ctx, &v, a->data->cols));
 	}
 	for (int64_t z = 0; z < m->rows; z++) {
 		const double *w = m->matrix + z * m->cols;
 		int64_t best = 0;
-		if (told) {
+		if (given) {
 			quality[z] = ((const double *)own.data)[m->to * m->rows + z];
 			continue;
 		}

@@ -3,7 +3,7 @@
 
 #include "engine/graph/knn_tree.h"
 #include "engine/graph/landmarks.h"
-#include "engine/graph/mend.h"
+#include "engine/graph/repair.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/levels.h"

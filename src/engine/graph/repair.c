@@ -10,7 +10,7 @@
  *
  * Both only add edges from one sample to one other. With (E1), rows of eigenvectors of equal samples have nearly the same direction;
  * callers give equal samples the same cluster. */
-#include "engine/graph/mend.h"
+#include "engine/graph/repair.h"
 
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"

@@ -1,6 +1,6 @@
 /* Equal samples and tiny components of a neighbour graph. SPDX-License-Identifier: BSD-3-Clause */
-#ifndef KDRI_MEND_H
-#define KDRI_MEND_H
+#ifndef KDRI_REPAIR_H
+#define KDRI_REPAIR_H
 
 #include "engine/graph/knn.h"
 

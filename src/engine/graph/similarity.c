@@ -9,8 +9,8 @@
 #include "engine/graph/similarity.h"
 
 #include "api/method.h"
-#include "engine/graph/mend.h"
 #include "engine/graph/policy.h"
+#include "engine/graph/repair.h"
 #include "matrix/products.h"
 
 enum { MOST_FOR_MEAN = 2000 };

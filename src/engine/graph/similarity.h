@@ -23,7 +23,7 @@ typedef struct kdri_graph_options {
 	double sigma;      /* gauss; 0: the mean distance between two samples */
 	int64_t neighbors; /* 0: all; more than there are: all others, in a sparse graph */
 	const int64_t *
-	        first; /* with neighbours: equal samples are searched as one (mend.h); NULL: no two are equal */
+	        first; /* with neighbours: equal samples are searched as one (repair.h); NULL: no two are equal */
 } kdri_graph_options;
 
 typedef struct kdri_graph {

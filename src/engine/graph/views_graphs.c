@@ -8,8 +8,8 @@
  * Sparse data stay sparse: m is subtracted from products. With landmarks there are the same graphs, n x m, by (E2) and
  * (E3) of landmarks.c; (E4) adds them up edge by edge. */
 #include "comm/rows.h"
-#include "engine/graph/mend.h"
 #include "engine/graph/policy.h"
+#include "engine/graph/repair.h"
 #include "engine/graph/views.h"
 #include "matrix/rows.h"
 

@@ -1,6 +1,6 @@
 /* Work on an HDF5 file in a child process. SPDX-License-Identifier: BSD-3-Clause
  *
- * HDF5's parser crashes or hangs on some damaged files. With kdr_context_set_isolation, a child process therefore opens
+ * HDF5's parser crashes on some damaged files, and does not return for others. With kdr_context_set_isolation, a child process therefore opens
  * the file, does one job, such as reading a data set or adding columns to a file, and ends. Without isolation the same
  * function runs in this process.
  *

@@ -7,7 +7,7 @@ function turned(m) {
   return { from: m.to, to: m.from, quality: [], matrix: Array.from({ length: cols }, (_, j) => m.matrix.map((r) => r[j])) };
 }
 
-/* Shares of a row that go to each column, times the quality of the match where that is told. */
+/* Shares of a row that go to each column, times the quality of the match if it is known. */
 function shares(m, i) {
   const row = m.matrix[i].map((v) => isNumber(v) && v > 0 ? v : 0), whole = sum(row);
   const good = isNumber(m.quality[i]) ? Math.max(0, Math.min(1, m.quality[i])) : 1;

@@ -170,7 +170,7 @@ class Panel {
     this.at = p;
     this.tip.hidden = p < 0;
     if (p >= 0) {
-      const lines = told(this.task, p), [x, y] = this.toScreen(p), left = x > this.canvas.clientWidth / 2;
+      const lines = tooltipLines(this.task, p), [x, y] = this.toScreen(p), left = x > this.canvas.clientWidth / 2;
       this.tip.replaceChildren(...lines.map(([k, v]) => el("div", {}, k ? el("b", {}, `${k} `) : null, v)));
       this.tip.style.setProperty("left", left ? "auto" : `${Math.max(4, x + 12)}px`);
       this.tip.style.setProperty("right", left ? `${Math.max(4, this.canvas.clientWidth - x + 12)}px` : "auto");
@@ -247,7 +247,7 @@ const outline = (c) => outlines[c < 0 ? 0 : c % 7];
 const rgb = (hex) => { const n = parseInt(hex.slice(1), 16); return (n & 255) << 16 | (n & 0xff00) | n >> 16; };
 
 /* What is said of a point. */
-function told(t, p) {
+function tooltipLines(t, p) {
   const i = rowOf(t, p), out = [["", idOf(t, i)]];
   if (t.labels) out.push([isTransfer ? "class" : "cluster", nameOf(t.labels.values[i]).replace(/^cluster /, "")]);
   if (t.truth) out.push(["known class", modes.truth.name(t.truth.values[i])]);
@@ -327,11 +327,11 @@ function samples(drawn) {
     ends.push(end += t.points);
   }
   if (drawn.some((t) => t.confidence)) order.sort((a, b) => sure[a] - sure[b] || a - b);
-  const order_ = ["cluster", "class", "known class", "confidence", "probabilities", "strongest", "begins"], there = new Set(drawn.flatMap((t) => told(t, 0).map(([k]) => k)));
+  const order_ = ["cluster", "class", "known class", "confidence", "probabilities", "strongest", "begins"], there = new Set(drawn.flatMap((t) => tooltipLines(t, 0).map(([k]) => k)));
   if (drawn.some((t) => t.excerpts.size)) there.add("begins");
   const fields = order_.filter((k) => there.has(k));
   return pages([{ title: "Data set" }, { title: "Sample" }, ...fields.map((f) => ({ title: f[0].toUpperCase() + f.slice(1), words: f === "begins" }))], all, (i) => {
-    const nth = ends.findIndex((e) => order[i] < e), t = drawn[nth], p = order[i] - (nth ? ends[nth - 1] : 0), lines = new Map(told(t, p));
+    const nth = ends.findIndex((e) => order[i] < e), t = drawn[nth], p = order[i] - (nth ? ends[nth - 1] : 0), lines = new Map(tooltipLines(t, p));
     return [t.name, { head: lines.get("") }, ...fields.map((f) => lines.has(f) ? String(lines.get(f)) : "–")];
   }, "Samples");
 }
