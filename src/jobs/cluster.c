@@ -46,7 +46,7 @@ done:
 }
 
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
-                              const kdr_job_options *o, const kdri_k_ranges *levels, kdr_result **out)
+                              const kdr_job_options *o, kdri_k_ranges *levels, kdr_result **out)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -63,6 +63,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .k = o->each_k ? o->each_k[i] : o->k,
 			               .init = o->init ? o->init[i] : NULL };
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
+	KDRI_TRY(kdri_levels_begin(ctx, tasks, count, o, levels));
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
 	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, result));
 	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));

@@ -9,6 +9,9 @@
  *     (E3)  a cluster with several children has split: column j of two of them, l and r, has the effect
  *           (mean_rj - mean_lj) / s_j, where s_j is the standard deviation of the column over the data set
  *
+ * The largest number is fitted first. What does not depend on the number of clusters, such as nearest neighbours, is kept for the
+ * others (matrix/kept.h).
+ *
  * The first level keeps the numbers of its fit; if the method found k, that level keeps them. If the method matches the clusters of
  * data sets, (E1) is one assignment for all of them, so that counterparts still have the same number.
  *
@@ -55,10 +58,34 @@ done:
 	return st;
 }
 
+static void levels_end(kdr_context *ctx, kdri_k_ranges *levels)
+{
+	kdri_inspect_end(ctx, &levels->seen);
+	kdri_kept_free(ctx, &levels->kept);
+}
+
 void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels)
 {
 	kdri_free(ctx, levels->from);
 	kdri_free(ctx, levels->to);
+	levels_end(ctx, levels);
+}
+
+kdr_status kdri_levels_begin(kdr_context *ctx, const kdr_task *tasks, int64_t count, const kdr_job_options *o,
+                             kdri_k_ranges *levels)
+{
+	kdr_status st = KDR_OK;
+	const kdr_problem problem = { .tasks = tasks, .ntasks = count };
+	bool several = levels->span > 1;
+	for (int64_t t = 0; t < count; t++)
+		several = several || (o->neighbours && tasks[t].k == 0);
+	/* What is kept was not part of the estimate that a memory limit is compared with. */
+	if (!several || kdri_together(ctx) || ctx->max_memory > 0)
+		return KDR_OK;
+	KDRI_TRY(kdri_inspect(ctx, &problem, &levels->seen));
+	levels->seen.kept = &levels->kept;
+done:
+	return st;
 }
 
 /* What is fitted besides the main result. */
@@ -363,20 +390,24 @@ done:
 }
 
 kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *sets, const kdr_job_options *o,
-                           const kdri_k_ranges *levels, kdr_result *result)
+                           kdri_k_ranges *levels, kdr_result *result)
 {
 	kdr_status st = KDR_OK;
 	plan p = { .job = job, .sets = sets, .o = o, .ntasks = result->ntasks };
 	const bool range = levels->from != NULL;
 	if (!range && !o->neighbours)
 		return KDR_OK;
+	levels->kept.looking = true;
 	if (range)
 		KDRI_TRY(plan_range(ctx, levels, result, &p));
 	else
 		KDRI_TRY(plan_neighbours(ctx, result, &p));
-	if (!range && p.count == 0)
+	if (p.count == 0 && !range) {
+		levels_end(ctx, levels);
 		goto done;
+	}
 	KDRI_TRY(fit_all(ctx, &p, result));
+	levels_end(ctx, levels); /* the data may change from here on */
 	KDRI_TRY(collect(ctx, &p, result));
 	const int64_t anchor = range ? 0 : result->main_level;
 	for (int64_t i = anchor + 1; i < result->level_count; i++)
