@@ -82,6 +82,8 @@ class Result:
     def quality(self, task: str | int | None = ...) -> dict[str, Any] | None: ...
     def mixing(self) -> Any: ...
     def clusters(self, task: str | int | None = ...) -> list[dict[str, Any]]: ...
+    @property
+    def levels(self) -> dict[int, Result]: ...
     def save_samples(self, path: Any, task: str | int | None = ..., force: bool = ...) -> Any: ...
     def unlike_source(self, task: str | int | None = ...) -> Any: ...
     def ask(self, task: str | int | None = ...) -> Any: ...
@@ -116,6 +118,7 @@ class Clusterer:
     confidence_: Any
     second_: Any
     clusters_: Any
+    levels_: dict[int, Any]
     interrupted_: bool
     n_features_in_: int
     objective_: np.ndarray[Any, Any]
@@ -133,6 +136,7 @@ class Transfer:
     confidence_: Any
     second_: Any
     clusters_: Any
+    levels_: dict[int, Any]
     interrupted_: bool
     n_features_in_: int
     objective_: np.ndarray[Any, Any]
