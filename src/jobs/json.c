@@ -386,7 +386,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 
 static void put_splits(kdri_json *j, const kdri_task_result *t, const kdri_task_result *named)
 {
-	char column[KDRI_COLUMN_NAME];
+	char column[KDRI_COLUMN_NAME], left[KDRI_MEAN_TEXT], right[KDRI_MEAN_TEXT];
 	kdri_json_array(j, "splits");
 	for (int64_t i = 0; i < t->nsplits; i++) {
 		const kdri_split *s = &t->splits[i];
@@ -396,11 +396,18 @@ static void put_splits(kdri_json *j, const kdri_task_result *t, const kdri_task_
 		kdri_json_array(j, "features");
 		for (int f = 0; f < s->nfeatures; f++) {
 			kdri_json_object(j, NULL);
-			kdri_json_string(j, "name", kdri_column_name(named, s->features[f].column, column));
-			kdri_json_real(j, "effect", s->features[f].effect);
-			kdri_json_reals(j, "means",
-			                (double[]){ s->features[f].mean_outside, s->features[f].mean_inside },
-			                2);
+			const kdri_feature_effect *e = &s->features[f];
+			kdri_json_string(j, "name", kdri_column_name(named, e->column, column));
+			kdri_json_real(j, "effect", e->effect);
+			kdri_json_reals(j, "means", (double[]){ e->mean_outside, e->mean_inside }, 2);
+			if (e->known) {
+				kdri_mean_text(e, e->mean_outside, left);
+				kdri_mean_text(e, e->mean_inside, right);
+				kdri_json_array(j, "texts");
+				kdri_json_string(j, NULL, left);
+				kdri_json_string(j, NULL, right);
+				kdri_json_end_array(j);
+			}
 			kdri_json_end_object(j);
 		}
 		kdri_json_end_array(j);
