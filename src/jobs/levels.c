@@ -229,6 +229,7 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
 	                            ? 1
 	                            : kdri_workers(ctx->threads, p->count, result->estimated_bytes, data);
 	const double start = kdri_now();
+	const bool before = ctx->cancelled;
 	if (workers > 1)
 		KDRI_TRY(kdri_side_by_side(ctx, &(kdri_side){ .count = p->count,
 		                                              .workers = workers,
@@ -239,6 +240,13 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
 	for (int64_t i = 0; i < p->count && workers == 1; i++)
 		KDRI_TRY(fit_level(ctx, p, i, 0));
 	p->job->seconds.fit += kdri_now() - start;
+	if (!ctx->timed_out || before)
+		goto done;
+	/* When time is out, fits that run at the same time are told to stop as if the user had asked for it. */
+	ctx->cancelled = false;
+	for (int64_t i = 0; i < p->count; i++)
+		if (p->out[i] && p->out[i]->stop == KDR_STOP_CANCELLED)
+			p->out[i]->stop = KDR_STOP_TIME;
 done:
 	return st;
 }

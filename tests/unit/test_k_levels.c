@@ -4,6 +4,10 @@
 #include "matrix/traits.h"
 #include "tests/unit/unit.h"
 
+#include "tests/unit/ranks.h"
+
+#include <unistd.h>
+
 enum { N = 90, D = 12, SETS = 2 };
 
 /* Five groups of columns, of which two pairs are alike; the second data set is shifted. */
@@ -137,6 +141,67 @@ static void levels__of_a_k_that_was_found__leave_it_as_it_is(void **state)
 	kdr_context_free(ctx);
 }
 
+enum { LEVELS = 4, RANKS = 3 };
+
+typedef struct parted {
+	int64_t labels[LEVELS][N];
+	kdr_status st[RANKS];
+	char path[64];
+} parted;
+
+static void cluster_part(kdr_context *ctx, int rank, void *user)
+{
+	parted *p = user;
+	const int64_t first = N * rank / RANKS, rows = N * (rank + 1) / RANKS - first;
+	kdr_data *d = data_set(ctx, "a", 0), *own = NULL;
+	const kdr_mat x = kdr_data_mat(d),
+	              part = kdr_mat_from_dense(x.as.dense.data + first * x.as.dense.stride, rows, D);
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.k = 2;
+	o.k_to = 1 + LEVELS;
+	p->st[rank] = kdr_data_new(ctx, "a", &part, NULL, &own);
+	if (p->st[rank] == KDR_OK)
+		p->st[rank] = kdr_cluster(ctx, &own, 1, &o, &r);
+	for (int64_t l = 0; r && l < LEVELS; l++)
+		memcpy(p->labels[l] + first, kdr_result_labels(kdr_result_level_at(r, l), 0, NULL),
+		       (size_t)rows * sizeof(int64_t));
+	if (r)
+		p->st[rank] = kdr_result_write(ctx, r, p->path, true);
+	kdr_result_free(r);
+	kdr_data_free(own);
+	kdr_data_free(d);
+}
+
+static void levels__rows_on_several_ranks__same_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d = data_set(ctx, "a", 0);
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	parted *p = calloc(1, sizeof *p);
+	snprintf(p->path, sizeof p->path, "/tmp/kindred-levels-%ld.json", (long)getpid());
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.k = 2;
+	o.k_to = 1 + LEVELS;
+	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
+	crew_run(RANKS, cluster_part, p, NULL);
+	for (int rank = 0; rank < RANKS; rank++)
+		assert_int_equal(p->st[rank], KDR_OK);
+	for (int64_t l = 0; l < LEVELS; l++)
+		assert_memory_equal(p->labels[l], kdr_result_labels(kdr_result_level_at(r, l), 0, NULL),
+		                    N * sizeof(int64_t));
+	assert_int_equal(unlink(p->path), 0);
+	free(p);
+	kdr_result_free(r);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
 static void levels__bad_ranges__are_refused(void **state)
 {
 	(void)state;
@@ -205,6 +270,7 @@ int main(void)
 		cmocka_unit_test(levels__of_every_kind_of_method__are_those_of_single_calls),
 		cmocka_unit_test(levels__renumbered__centres_move_with_the_labels),
 		cmocka_unit_test(levels__of_a_k_that_was_found__leave_it_as_it_is),
+		cmocka_unit_test(levels__rows_on_several_ranks__same_labels),
 		cmocka_unit_test(levels__bad_ranges__are_refused),
 		cmocka_unit_test(kept__values__are_found_by_all_that_they_depend_on),
 	};

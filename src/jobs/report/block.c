@@ -275,9 +275,12 @@ static void copy_sure(kdri_page *p, const kdri_json_value *task)
 	                      *sure = kdri_json_get(task, "confidence");
 	const int64_t k = kdri_json_count(kdri_json_get(task, "sizes")), n = kdri_json_count(labels);
 	double *sums = NULL;
-	if (p->st == KDR_OK)
-		p->st = KDRI_NEW0(p->ctx, &sums, 2 * k);
-	for (int64_t i = 0; p->st == KDR_OK && i < n && kdri_json_count(sure) == n; i++) {
+	kdr_status st = KDRI_NEW0(p->ctx, &sums, 2 * k);
+	if (st != KDR_OK) {
+		p->st = p->st == KDR_OK ? st : p->st;
+		return;
+	}
+	for (int64_t i = 0; i < n && kdri_json_count(sure) == n; i++) {
 		const int64_t c = kdri_json_integer(kdri_json_at(labels, i), -1);
 		if (c < 0 || c >= k || !kdri_json_is_number(kdri_json_at(sure, i)))
 			continue;
@@ -285,7 +288,7 @@ static void copy_sure(kdri_page *p, const kdri_json_value *task)
 		sums[k + c]++;
 	}
 	kdri_page_raw(p, "[");
-	for (int64_t c = 0; p->st == KDR_OK && c < KDRI_MIN(k, LIST_MOST); c++) {
+	for (int64_t c = 0; c < KDRI_MIN(k, LIST_MOST); c++) {
 		kdri_page_raw(p, c ? "," : "");
 		kdri_page_number(p, sums[k + c] > 0 ? sums[c] / sums[k + c] : NAN, 3);
 	}
