@@ -328,6 +328,8 @@ const kdri_json_value *cli_about_field(const cli_run *run, int64_t task, const c
 void cli_matches(FILE *out, const cli_run *run);
 /* The features that distinguish each cluster: clusters.c. */
 void cli_clusters(FILE *out, const cli_run *run);
+/* Which numbers of clusters were fitted, and how clusters split: levels.c. */
+void cli_levels(FILE *out, const cli_run *run);
 /* What the groups of a result are called: "clusters", or "classes" if they were learned from labels. */
 const char *cli_groups(const kdr_result *result);
 /* Whether the method labels with classes, not with clusters. */
@@ -351,6 +353,6 @@ double cli_now(void);
 
 extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
         cli_generate, cli_methods, cli_bench, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize,
-        cli_version, cli_help;
+        cli_cut, cli_version, cli_help;
 
 #endif

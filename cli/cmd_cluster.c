@@ -13,7 +13,8 @@ static const cli_option own_options[] = {
 	{ .name = "clusters",
 	  .letter = 'k',
 	  .value = "K[,K2,...]",
-	  .help = "number of clusters (required): one value for all data sets, or one each; auto if the method can choose it" },
+	  .help = "number of clusters (required): one value for all data sets, or one each; a range such as 3-8 gives every number in it; "
+	          "auto if the method can choose it" },
 	{ .name = "set",
 	  .value = "NAME=VALUE",
 	  .repeats = true,
@@ -54,6 +55,12 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
+/* -k of each data set, or one for all. */
+typedef struct clusters {
+	int64_t *from, *to, given; /* to be freed; 0: the method finds k */
+	bool range;
+} clusters;
+
 static bool check_k(int64_t given, int64_t ntasks)
 {
 	if (given == 1 || given == ntasks)
@@ -63,40 +70,64 @@ static bool check_k(int64_t given, int64_t ntasks)
 	return false;
 }
 
-/* -k 4 or -k 3,4,5: one number for each task; "auto" (0) where the method can find k. *k: to be freed; *given: how many. */
-static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t *given)
+/* A whole number from 1, and what follows it. */
+static bool read_number(const char *text, int64_t *out, char **end)
 {
-	bool automatic = algo->flags & KDR_ALGO_AUTO_K;
+	errno = 0;
+	*out = strtoll(text, end, 10);
+	return *end != text && !errno && *out >= 1;
+}
+
+/* One number or range; false after an error was printed. */
+static bool parse_item(const char *item, const kdr_algo *algo, int64_t *from, int64_t *to)
+{
+	const bool automatic = algo->flags & KDR_ALGO_AUTO_K;
+	char *end;
+	*from = *to = 0;
+	if (strcmp(item, "auto") == 0) {
+		if (!automatic)
+			cli_error(
+			        "-k auto: method '%s' cannot find k; 'kindred methods' lists those that can",
+			        algo->id);
+		return automatic;
+	}
+	bool ok = read_number(item, from, &end);
+	if (ok && *end == '-')
+		ok = read_number(end + 1, to, &end) && *to >= *from && *to - *from < KDR_LEVELS_MOST;
+	else
+		*to = *from;
+	if (ok && !*end)
+		return true;
+	cli_error(
+	        "-k: '%s' is not allowed: a whole number from 1, or a range of at most %d numbers from 1 such as 3-8%s",
+	        item, KDR_LEVELS_MOST, automatic ? ", or auto" : "");
+	return false;
+}
+
+/* -k 4, -k 3,4,5 or -k 3-8. False after an error was printed. */
+static bool parse_k(const char *text, const kdr_algo *algo, clusters *k)
+{
 	cli_list list;
-	bool ok = true;
 	if (!cli_list_split(text, &list))
 		return false;
-	*given = list.count;
-	*k = calloc((size_t)list.count, sizeof **k);
-	if (!*k) {
+	bool ok = true, found = false;
+	k->given = list.count;
+	k->from = calloc((size_t)list.count, sizeof *k->from);
+	k->to = calloc((size_t)list.count, sizeof *k->to);
+	if (!k->from || !k->to) {
 		cli_error("out of memory");
 		ok = false;
 	}
 	for (int64_t t = 0; t < list.count && ok; t++) {
-		const char *item = list.items[t];
-		char *end;
-		errno = 0;
-		if (strcmp(item, "auto") == 0) {
-			if (!automatic)
-				cli_error(
-				        "-k auto: method '%s' cannot choose the number of clusters; give a number, or omit -m",
-				        algo->id);
-			ok = automatic;
-			(*k)[t] = 0;
-			continue;
-		}
-		long long value = strtoll(item, &end, 10);
-		if (end == item || *end || errno || value < 1) {
-			cli_error("-k: '%s' is not valid; use a whole number, 1 or larger%s", item,
-			          automatic ? ", or auto" : "");
-			ok = false;
-		}
-		(*k)[t] = value;
+		ok = parse_item(list.items[t], algo, &k->from[t], &k->to[t]);
+		found = found || k->from[t] == 0;
+		k->range = k->range || strchr(list.items[t], '-');
+	}
+	if (ok && k->range && found) {
+		cli_error(
+		        "-k %s: a range and auto cannot be combined; give a number or a range for every data set",
+		        text);
+		ok = false;
 	}
 	cli_list_free(&list);
 	return ok;
@@ -104,7 +135,7 @@ static bool parse_k(const char *text, const kdr_algo *algo, int64_t **k, int64_t
 
 /* Reads the command line, before any file is read. `k`: to be freed. */
 static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_job_options *o,
-                         int64_t **k, int64_t *given)
+                         clusters *k)
 {
 	const char *text = cli_get(args, "clusters", NULL), *transfer = cli_get(args, "transfer", NULL);
 	int count = cli_positional_count(args);
@@ -119,11 +150,20 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 	}
 	/* How many tasks a column of them gives is known when it is read. */
 	bool counted = count > 0 && !cli_get(args, "task-column", NULL) && !cli_get(args, "batch-key", NULL);
-	if (!parse_k(text, job->algo, k, given) || (counted && !check_k(*given, count)))
+	if (!parse_k(text, job->algo, k) || (counted && !check_k(k->given, count)))
 		return EXIT_USAGE;
+	if (k->range && cli_get(args, "init", NULL)) {
+		cli_error(
+		        "--init has the labels of one number of clusters, but -k %s is a range; give one number",
+		        text);
+		return EXIT_USAGE;
+	}
 	*o = job->wanted;
-	o->k = (*k)[0];
-	o->each_k = *given == 1 ? NULL : *k;
+	o->k = k->from[0];
+	o->each_k = k->given == 1 ? NULL : k->from;
+	o->k_to = k->range && k->given == 1 ? k->to[0] : 0;
+	o->each_k_to = k->range && k->given > 1 ? k->to : NULL;
+	o->neighbours = true;
 	o->pooled = cli_flag(args, "pooled");
 	o->quality = cli_flag(args, "quality");
 	return cli_resamples(args, &o->resamples) ? EXIT_DONE : EXIT_USAGE;
@@ -151,16 +191,16 @@ static int cluster_run(cli_args *args)
 	cli_tasks tasks = { 0 };
 	cli_job job = { 0 };
 	kdr_job_options o;
-	int64_t *k = NULL, given = 1;
+	clusters k = { 0 };
 	cli_run done = { .args = args, .start = cli_now() };
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
 	code = cli_ranks_join(ctx, args);
 	if (code == EXIT_DONE)
-		code = cluster_parse(ctx, args, &job, &o, &k, &given);
+		code = cluster_parse(ctx, args, &job, &o, &k);
 	if (code == EXIT_DONE)
-		code = cluster_read(ctx, args, given, &tasks);
+		code = cluster_read(ctx, args, k.given, &tasks);
 	code = cli_ranks_agree(code);
 	if (code != EXIT_DONE)
 		goto done;
@@ -176,7 +216,8 @@ static int cluster_run(cli_args *args)
 		code = cli_job_exit(args, done.result);
 done:
 	code = cli_ranks_agree(code);
-	free(k);
+	free(k.from);
+	free(k.to);
 	kdr_result_free(done.result);
 	cli_job_free(&job);
 	cli_tasks_free(&tasks);
@@ -200,7 +241,10 @@ const cli_command cli_cluster = {
 	.example = "# two sets of word counts, four clusters each, with an HTML report\n"
 	           "kindred cluster -k 4 -o out --report cornell.mtx texas.mtx\n"
 	           "# a table with a header; compare the clusters with known classes\n"
-	           "kindred cluster -k 3 --truth species.txt iris.csv",
+	           "kindred cluster -k 3 --truth species.txt iris.csv\n"
+	           "# every number of clusters from 3 to 8, then the files for 5 of them\n"
+	           "kindred cluster -k 3-8 -o out customers.csv\n"
+	           "kindred cut -k 5 -o five out/result.json",
 	.groups = groups,
 	.completes_files = true,
 	.run = cluster_run,

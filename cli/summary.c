@@ -302,6 +302,7 @@ void cli_summary(FILE *out, const cli_run *run)
 	print_table(out, run);
 	print_left_out(out, run);
 	cli_clusters(out, run);
+	cli_levels(out, run);
 	cli_quality(out, run);
 	print_calibration(out, run);
 	cli_matches(out, run);

@@ -17,7 +17,7 @@ TYPES = {"int": "int", "real": "float", "bool": "bool", "reals": "float | Sequen
 COLUMNS = "str | Sequence[str] | Mapping[str, str | None] | None"
 PARAMETERS = {
     "X": "Tables", "tasks": "Tables", "sources": "Tables", "targets": "Tables", "X_target": "Tables", "table": "Tables", "path": "Any",
-    "k": "int | str | Sequence[int] | Mapping[str, int] | None", "method": "str", "options": "Mapping[str, Any] | None", "columns": COLUMNS,
+    "k": "int | str | Sequence[int | str | range] | Mapping[str, int | str | range] | None", "method": "str", "options": "Mapping[str, Any] | None", "columns": COLUMNS,
     "missing": "str | None", "decimal": "str | None", "id_column": "str | None", "label_column": "str | None", "task_column": "str | None",
     "na": "str | Sequence[str] | None", "weight": "str | None", "norm": "str | None", "scale": "str | None", "threads": "int | None",
     "device": "str | None", "time_limit": "float | None", "max_memory": "float | None", "map": "bool", "probabilities": "bool", "force": "bool",
@@ -39,7 +39,7 @@ RETURNS = {
     "Result.arrays": "dict[str, Any]", "Result.correspondence": "list[dict[str, Any]]", "Result.advice": "list[str]", "Result.ids": "list[str] | None",
     "Result.map": f"{ARRAY} | None", "Result.map_rows": ARRAY, "Result.confidence": f"{ARRAY} | None", "Result.second": f"{ARRAY} | None",
     "Result.probabilities": f"{ARRAY} | None", "Result.quality": "dict[str, Any] | None", "Result.clusters": "list[dict[str, Any]]",
-    "Result.to_json": "str", "Result.to_dict": "dict[str, Any]", "Result.model": "Model", "Result.relatedness": f"{ARRAY} | None",
+    "Result.to_json": "str", "Result.levels": "dict[int, Result]", "Result.to_dict": "dict[str, Any]", "Result.model": "Model", "Result.relatedness": f"{ARRAY} | None",
     "Result._repr_html_": "str", "Report._repr_html_": "str", "Report.save": "None",
     "Model.method": "str", "Model.tasks": "list[str]", "Model.index": "int", "Model.predict": ARRAY, "Model.read": "Data", "Model.result": "Result",
     "Data.name": "str", "Data.path": "str", "Data.streamed": "bool", "Data.shape": "tuple[int, int]", "Data.feature_names": "list[str] | None",
@@ -97,7 +97,7 @@ def option_type(option):
 
 
 def estimator(entry):
-    parts = ["n_clusters: int | str | Sequence[int] | Mapping[str, int] | None = ..."] if entry["family"] == "cluster" else []
+    parts = ["n_clusters: int | str | Sequence[int | str | range] | Mapping[str, int | str | range] | None = ..."] if entry["family"] == "cluster" else []
     parts += [f"{_estimators.parameter(o['name'])}: {option_type(o)} = ..." for o in entry["options"]]
     parts += [f"preprocess: Literal[{', '.join(map(repr, choices('preprocess')))}] = ...", "random_state: int | np.random.RandomState | np.random.Generator | None = ...", "threads: int | None = ...",
               "device: str | None = ...", "verbose: int = ..."]
@@ -120,7 +120,7 @@ def stubs():
     for name in ("Data", "Result", "Model", "Report"):
         parts.append("\n".join([f"class {name}:"] + members(getattr(kindred, name))) + "\n")
     common = ["    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...", "    def set_params(self, **params: Any) -> Any: ..."]
-    fitted = ["    labels_: Any", "    n_clusters_: Any", "    confidence_: Any", "    second_: Any", "    clusters_: Any", "    interrupted_: bool", "    n_features_in_: int", "    objective_: np.ndarray[Any, Any]", "    relatedness_: Any",
+    fitted = ["    labels_: Any", "    n_clusters_: Any", "    confidence_: Any", "    second_: Any", "    clusters_: Any", "    levels_: dict[int, Any]", "    interrupted_: bool", "    n_features_in_: int", "    objective_: np.ndarray[Any, Any]", "    relatedness_: Any",
               "    correspondence_: Any", "    warnings_: list[str]", "    advice_: Mapping[str, list[str]]", "    result_: Result"]
     for cls in (_estimators.Clusterer, _estimators.Transfer):
         own = fitted if cls is _estimators.Clusterer else fitted[2:] + ["    transduction_: Any", "    classes_: Any"]

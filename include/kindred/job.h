@@ -52,6 +52,10 @@ typedef struct kdr_job_options {
 	        known_files; /* NULL; or, instead of `known`, files with these classes: one with a label per line, or tables that
 	                                   KDR_TABLE_ASK wrote, with classes filled in */
 	int64_t nknown_files;
+	/* cluster */
+	int64_t k_to; /* fit every number of clusters from k to k_to, at most KDR_LEVELS_MOST: kdr_result_level_at; 0: only k */
+	const int64_t *each_k_to; /* or one number per data set, with each_k */
+	bool neighbours; /* if the method finds k, also fit one cluster fewer and one more: kdr_result_level_at */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

@@ -61,6 +61,21 @@ KDR_API const kdr_quality *kdr_result_quality(const kdr_result *result, int64_t 
  * and further lines give details; NULL past the last. */
 KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, int64_t index);
 
+/* --- levels ------------------------------------------------------------------------------------------------------------ */
+
+/* Numbers of clusters that one call of kdr_cluster fits at most. */
+enum { KDR_LEVELS_MOST = 64 };
+/* If several numbers of clusters were fitted (kdr_job_options.k_to and neighbours): the result for number `index`, from 0, fewest
+ * clusters first; NULL past the last. One of them is `result` itself: the most clusters or, if the method found k, that k. Clusters are numbered so that a cluster keeps its
+ * number while it does not split. The other levels have labels, confidence, arrays and scores, but no profiles of clusters; they
+ * live as long as `result`. Cost: O(1). */
+KDR_EXPERIMENTAL KDR_API const kdr_result *kdr_result_level_at(const kdr_result *result, int64_t index);
+/* Writes <task>.labels and <task>.samples.csv of one level of a result.json into a folder, which must exist, each completely or not
+ * at all. `k` has `count` numbers: the number of clusters of that level or, for count > 1, of each data set at that level. Nothing is
+ * written if a file exists and `force` is not set. Cost: O(size of result.json) time and memory. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k,
+                                            int64_t count, const char *folder, bool force);
+
 /* --- result.json ------------------------------------------------------------------------------------------------------ */
 
 /* Sets the seconds spent on writing files, and the command line that made the result, for result.json and the report. The
@@ -88,7 +103,8 @@ typedef enum kdr_table {
 	/* One line per sample: its class, "?" if it has none, or its cluster number. */
 	KDR_TABLE_LABELS,
 	/* CSV, one line per sample: id (or its number, from 1), cluster or class, confidence, second; empty if unknown. For targets of
-	 * auto also unlike_source and target_cluster. */
+	 * auto also unlike_source and target_cluster. If several numbers of clusters were
+	 * fitted, also the cluster at each level: cluster_3, cluster_4, ... */
 	KDR_TABLE_SAMPLES,
 	/* CSV, one line per sample of a target: id and the probability of each class. For a path that ends in .npy: an array. */
 	KDR_TABLE_PROBABILITIES,

@@ -15,7 +15,7 @@ from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path
 from ._docs import braces, choices
 from ._errors import in_python
 from ._frames import check_names, is_plain, renamed
-from ._jobs import as_tasks, cluster, clusters_of_each, join_texts, load, transfer
+from ._jobs import as_tasks, cluster, clusters_of_each, ends_of, join_texts, load, transfer
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -289,28 +289,32 @@ class Clusterer(ClusterMixin, Estimator):
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
                         "task", reading, method=self._entry["id"])
         k = self.n_clusters
-        clusters_of_each(k, [d.name for d in sets], "n_clusters")
+        first, last = ends_of(k, "n_clusters")
+        last = first if last is None else last
+        clusters_of_each(last, [d.name for d in sets], "n_clusters")
         for d in sets:
-            if isinstance(k, numbers.Real) and d.shape[0] < k:
-                raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
+            if isinstance(last, numbers.Real) and d.shape[0] < last:
+                raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={last}.")
         result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, model="predict" in self._entry["flags"],
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         first = seen if tasks is not None else tables[0]
         self._remember(sets[0] if is_path(first) else first, result)
         every = range(len(sets))
-        values_of = {"labels_": ([result.labels(t) for t in every], -1),
-                "confidence_": ([result.confidence(t) for t in every], np.nan),
-                "second_": ([result.second(t) for t in every], -1)}
-        for name, (values, unknown) in values_of.items():
+
+        def as_given(values, unknown):
+            """Values of the samples of each data set in the form of X."""
             if rows is not None:
-                whole = np.full(sum(len(r) for r in rows), unknown, np.float64 if name == "confidence_" else np.int64)
+                whole = np.full(sum(len(r) for r in rows), unknown, np.asarray(unknown).dtype)
                 for r, v in zip(rows, values):
                     whole[r] = unknown if v is None else v
-                setattr(self, name, whole)
-                continue
+                return whole
             each = [_whole([sets[t] for t in every if of[t] == i], [values[t] for t in every if of[t] == i], unknown)
                     for i in range(len(tables))]
-            setattr(self, name, dict(zip(names, each)) if by_name else each if many else each[0])
+            return dict(zip(names, each)) if by_name else each if many else each[0]
+        self.labels_ = as_given([result.labels(t) for t in every], -1)
+        self.confidence_ = as_given([result.confidence(t) for t in every], np.nan)
+        self.second_ = as_given([result.second(t) for t in every], -1)
+        self.levels_ = {number: as_given([level.labels(t) for t in every], -1) for number, level in result.levels.items()}
         found = [result.clusters(t) for t in every]
         split = by_name or bool(reading.get("task_column"))
 
@@ -743,8 +747,8 @@ def _document(entry):
              f"This is the method ``{entry['id']}`` of :func:`{job}`.", "", "Parameters", "----------"]
     if clusters:
         found = " None and ``\"auto\"`` estimate it." if "auto_k" in entry["flags"] else ""
-        lines += _entry_of("n_clusters", "int, list of int or dict, default=8",
-                           f"Number of clusters: one for all data sets, or one for each.{found}")
+        lines += _entry_of("n_clusters", "int, range, str, list or dict, default=8",
+                           f"Number of clusters: one for all data sets, or one for each. A range such as ``range(3, 9)`` or ``\"3-8\"`` fits every number in it (`levels_`).{found}")
     for o in entry["options"]:
         kind = braces(o["choices"]) if o["choices"] else _TYPES[o["type"]]
         lines += _entry_of(parameter(o["name"]), f"{kind}, default={o['default']!r}", _sentence(o["help"]) + _range(o))

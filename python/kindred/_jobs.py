@@ -222,9 +222,10 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         The data sets. A table is an array, a sparse matrix, a DataFrame, an AnnData
         object, a :class:`Data` object, a path, or a list of texts (inside a list or
         dict). The keys of a dict are the names of the data sets.
-    k : int, list of int, dict or None, optional
-        Number of clusters: one for all data sets, or one for each. None and
-        ``"auto"`` estimate it if the method can, as ``auto`` and ``ec`` do.
+    k : int, range, str, list, dict or None, optional
+        Number of clusters: one for all data sets, or one for each. A range such as
+        ``range(3, 9)`` or ``"3-8"`` fits every number in it (:attr:`Result.levels`).
+        None and ``"auto"`` estimate it if the method can, as ``auto`` and ``ec`` do.
     method : str, default='auto'
         Name of the method; see :func:`methods`.
     options : dict, optional
@@ -300,12 +301,19 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     o.choice = _preprocessing(preprocess, weight, norm, scale)
     prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
     o.prep = prep
-    each = clusters_of_each(k, [data.name for data in sets])
+    first, last = ends_of(k)
+    each, to = clusters_of_each(first, [data.name for data in sets]), None
+    if last is not None:
+        to = clusters_of_each(last, [data.name for data in sets])
+    o.neighbours = True
     if isinstance(each, int):
-        o.k = each
+        o.k, o.k_to = each, to or 0
     else:
         each = np.ascontiguousarray(each, np.int64)
         o.each_k = ffi.cast("int64_t *", each.ctypes.data)
+        if to is not None:
+            to = np.ascontiguousarray(to, np.int64)
+            o.each_k_to = ffi.cast("int64_t *", to.ctypes.data)
     starts = None
     if init is not None:
         init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
@@ -320,6 +328,36 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     o.quality, o.resamples = quality, _resamples(resamples)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
     return finish(session, Result(out[0]))
+
+
+def _range(k, what):
+    """The first and the last number of a range of clusters; None if k is no range."""
+    if isinstance(k, range):
+        ends = (k[0], k[-1]) if len(k) > 0 and k.step == 1 else None
+    elif isinstance(k, str) and k != "auto" and "-" in k:
+        parts = k.split("-")
+        ends = tuple(map(int, parts)) if len(parts) == 2 and all(p.strip().isdigit() for p in parts) else None
+    else:
+        return None
+    if ends is None or not 1 <= ends[0] <= ends[1] or ends[1] - ends[0] >= lib.KDR_LEVELS_MOST:
+        raise ValueError(f"{what} is {k!r}: a range has at most {lib.KDR_LEVELS_MOST} numbers from 1, such as range(3, 9) or '3-8'")
+    return ends
+
+
+def ends_of(k, what="k"):
+    """k with each range replaced by its first number, and by its last; the second is None without a range."""
+    if isinstance(k, dict):
+        first, last = ends_of(list(k.values()), what)
+        return dict(zip(k, first)), None if last is None else dict(zip(k, last))
+    if not isinstance(k, (list, tuple)):
+        ends = _range(k, what)
+        return ends or (k, None)
+    ends = [_range(v, what) for v in k]
+    if not any(ends):
+        return list(k), None
+    if any(v is None or isinstance(v, str) and v == "auto" for v in k):
+        raise ValueError(f"{what} is {k!r}: a range and 'auto' cannot be combined; give a number or a range for every data set")
+    return [e[0] if e else v for e, v in zip(ends, k)], [e[1] if e else v for e, v in zip(ends, k)]
 
 
 def clusters_of_each(k, names, what="k"):
@@ -340,7 +378,7 @@ def _clusters(k, what):
     if k is None or (isinstance(k, str) and k == "auto"):
         return 0
     if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Real) or not float(k).is_integer() or k < 1:
-        raise ValueError(f"{what} is {k!r}: use a whole number of at least 1, a list or dict with one for each data set, or 'auto'")
+        raise ValueError(f"{what} is {k!r}: use a whole number of at least 1, a range such as range(3, 9), a list or dict with one for each data set, or 'auto'")
     return int(k)
 
 

@@ -435,10 +435,17 @@ class Result:
         """
         return json.loads(self.to_json(samples=False))["tasks"][self.index(task)].get("clusters", [])
 
+    @property
+    def levels(self):
+        """Results by number of clusters, if several were fitted (a range, or 'auto'); one of them is equal to this result. Each has labels,
+        confidence, second and arrays; `to_dict()["levels"]` also has the parents of clusters and what distinguishes the sides of splits."""
+        levels = [Level(pointer, self) for pointer in until_null(lib.kdr_result_level_at, self._result)]
+        return dict(zip([level["k"] for level in json.loads(self.to_json(samples=False))["levels"]], levels)) if levels else {}
+
     def save_samples(self, path, task=0, force=False):
         """Write a CSV file with one line per sample: id, cluster or class, confidence,
-        second-best label; for targets of method auto also unlike_source and
-        target_cluster.
+        second-best label, and the cluster at each of `levels`; for targets of
+        method auto also unlike_source and target_cluster.
 
         Parameters
         ----------
@@ -631,6 +638,13 @@ class Result:
 
     def _repr_html_(self):
         return Report(self)._repr_html_()
+
+
+class Level(Result):
+    """The result for one of several numbers of clusters."""
+
+    def __init__(self, pointer, whole):
+        self._result, self._whole, self._values = pointer, whole, None  # the memory is that of the whole result
 
 
 class Model:

@@ -395,6 +395,53 @@ static bool changes(const numbering *n)
 	return false;
 }
 
+static kdr_status carry_out(kdr_context *ctx, const numbering *n, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {
+		kdr_array a = kdr_result_array_at(result, i);
+		KDRI_TRY(renumber_array(ctx, result, &a, n));
+	}
+	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
+		kdr_correspondence c = kdr_result_correspondence_at(result, i);
+		KDRI_TRY(renumber_match(ctx, &c, n));
+	}
+	for (int64_t t = 0; t < n->ntasks; t++) {
+		int64_t rows = 0, *labels = NULL;
+		if (!kdr_result_labels(result, t, &rows))
+			continue;
+		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+		rename_labels(labels, rows, naming_of(n, t).now);
+	}
+done:
+	return st;
+}
+
+kdr_status kdri_renumber(kdr_context *ctx, const int64_t *now, kdr_result *result)
+{
+	kdr_status st;
+	numbering n = { 0 };
+	int64_t *spare = NULL;
+	KDRI_TRY(numbering_new(ctx, result, &n));
+	memcpy(n.now, now, (size_t)n.begin[n.ntasks] * sizeof *now);
+	if (!changes(&n))
+		goto done;
+	KDRI_TRY(KDRI_NEW(ctx, &spare, n.begin[n.ntasks]));
+	KDRI_TRY(carry_out(ctx, &n, result));
+	for (int64_t t = 0; t < n.ntasks; t++) {
+		kdri_task_result *task = &result->tasks[t];
+		const naming c = naming_of(&n, t);
+		if (task->sizes)
+			number_permute(task->sizes, 1, c.k, 1, c.now, spare);
+		for (int64_t i = 0; i < task->nknown; i++)
+			task->known[2 * i + 1] = c.now[task->known[2 * i + 1]];
+	}
+done:
+	kdri_free(ctx, spare);
+	numbering_free(ctx, &n);
+	return st;
+}
+
 kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kdr_result *result)
 {
 	kdr_status st;
@@ -408,23 +455,8 @@ kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kd
 		KDRI_TRY(choose_shared(ctx, problem, result, &n));
 	else
 		KDRI_TRY(choose_each(ctx, problem, result, &n));
-	if (!changes(&n))
-		goto done;
-	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {
-		kdr_array a = kdr_result_array_at(result, i);
-		KDRI_TRY(renumber_array(ctx, result, &a, &n));
-	}
-	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
-		kdr_correspondence c = kdr_result_correspondence_at(result, i);
-		KDRI_TRY(renumber_match(ctx, &c, &n));
-	}
-	for (int64_t t = 0; t < n.ntasks; t++) {
-		int64_t rows = 0, *labels = NULL;
-		if (!kdr_result_labels(result, t, &rows))
-			continue;
-		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
-		rename_labels(labels, rows, naming_of(&n, t).now);
-	}
+	if (changes(&n))
+		KDRI_TRY(carry_out(ctx, &n, result));
 done:
 	numbering_free(ctx, &n);
 	return st;

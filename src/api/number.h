@@ -7,6 +7,9 @@
 /* Numbers the clusters of a new result by first appearance and gives counterparts the same number. This changes labels,
  * the axes and entries of arrays that the method's field table calls k, and correspondences. */
 kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kdr_result *result);
+/* Gives cluster z of data set t the number now[begin_t + z], where begin_t is the number of clusters of the data sets before: in
+ * everything that a fit has put into the result. */
+kdr_status kdri_renumber(kdr_context *ctx, const int64_t *now, kdr_result *result);
 /* Returns the index of the largest of `count` numbers, which are `step` apart, if it is above 0 and unique; otherwise
  * -1. */
 int64_t kdri_only_largest(const double *at, int64_t count, int64_t step);

@@ -62,10 +62,16 @@ void kdr_result_free(kdr_result *r)
 		return;
 	kdr_allocator a = r->allocator;
 	kdri_result_about_free(r);
+	for (int64_t i = 0; i < r->level_count; i++)
+		if (i != r->main_level)
+			kdr_result_free(r->levels[i]);
+	kdri_free_with(&a, r->levels);
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_free_with(&a, r->tasks[t].labels);
 		kdri_free_with(&a, r->tasks[t].known);
 		kdri_free_with(&a, r->tasks[t].sizes);
+		kdri_free_with(&a, r->tasks[t].parents);
+		kdri_free_with(&a, r->tasks[t].splits);
 	}
 	kdri_free_with(&a, r->tasks);
 	kdri_free_with(&a, r->objective);
@@ -367,4 +373,9 @@ int64_t kdr_result_warning_count(const kdr_result *r)
 const char *kdr_result_warning_at(const kdr_result *r, int64_t index)
 {
 	return !r || index < 0 || index >= r->warning_count ? NULL : r->warnings[index];
+}
+
+const kdr_result *kdr_result_level_at(const kdr_result *r, int64_t index)
+{
+	return r && index >= 0 && index < r->level_count ? r->levels[index] : NULL;
 }

@@ -103,6 +103,15 @@ typedef struct kdri_mixing {
 	int64_t *set, *samples;
 } kdri_mixing;
 
+/* A cluster of the level before that has become several, and what sets the samples of `right` apart from those of `left`: effects as
+ * of kdri_cluster_profile, mean_inside of `right` and mean_outside of `left`. */
+enum { KDRI_SPLIT_FEATURES = 5 };
+typedef struct kdri_split {
+	int64_t of, left, right;
+	int nfeatures;
+	kdri_feature_effect features[KDRI_SPLIT_FEATURES];
+} kdri_split;
+
 /* A task as the report draws it. */
 enum { KDRI_STRONGEST = 3 };
 typedef struct kdri_map {
@@ -149,6 +158,11 @@ typedef struct kdri_task_result {
 	int64_t *
 	        examples; /* k x 2 x KDRI_EXAMPLES rows, -1 if there are fewer: the most and the least certain; or NULL */
 	kdri_map *map; /* NULL: not wanted */
+	/* of one level of several: */
+	int64_t *
+	        parents; /* k: the cluster of the level before that most samples of each were in, -1 if it is empty; NULL at the first level */
+	kdri_split *splits;
+	int64_t nsplits;
 	/* for a task read from a text table, whose rows may be a part of a file: */
 	kdri_dialect dialect;
 	int64_t *origin;   /* n: the row of the file that each sample is, from 0; NULL: unknown */
@@ -207,6 +221,10 @@ struct kdr_result {
 	bool parted;          /* other ranks have more rows */
 	bool shared_clusters; /* one list of clusters for all tasks: equal numbers are the same cluster */
 	kdri_mixing *mixing;  /* NULL: not requested, or a single data set */
+	/* If several numbers of clusters were fitted, with growing k; levels[main_level] is this result, the others are owned. */
+	kdr_result **levels;
+	int64_t level_count, main_level;
+	int64_t level; /* its number of clusters among them: that of the data set with the most levels */
 };
 
 /* Counts the rows and cluster sizes of all ranks; call it once the labels are set. */

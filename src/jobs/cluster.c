@@ -1,6 +1,6 @@
 /* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
-#include "jobs/job.h"
+#include "jobs/levels.h"
 
 /* On the data as they were fitted. */
 static kdr_status put_stability(kdr_context *ctx, kdri_job *job, kdr_data **sets, const kdr_job_options *o,
@@ -46,7 +46,7 @@ done:
 }
 
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
-                              const kdr_job_options *o, kdr_result **out)
+                              const kdr_job_options *o, kdri_k_ranges *levels, kdr_result **out)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -63,7 +63,9 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .k = o->each_k ? o->each_k[i] : o->k,
 			               .init = o->init ? o->init[i] : NULL };
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
+	KDRI_TRY(kdri_levels_begin(ctx, tasks, count, o, levels));
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
+	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, result));
 	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));
 	if (o->quality)
 		KDRI_TRY(put_stability(ctx, job, sets, o, result));
@@ -73,6 +75,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_job_words(ctx, result, sets));
 	KDRI_TRY(kdri_job_markers(ctx, result, sets));
 	KDRI_TRY(kdri_job_choices(ctx, result, sets));
+	KDRI_TRY(kdri_levels_finish(ctx, job, sets, result));
 	if (o->quality) {
 		KDRI_TRY(put_quality(ctx, sets, result));
 		KDRI_TRY(kdri_job_mixing(ctx, job, result, sets));
@@ -92,6 +95,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 {
 	kdr_status st;
 	kdri_job job = { 0 };
+	kdri_k_ranges levels = { 0 };
 	kdr_data **sets = NULL;
 	kdr_result *result = NULL;
 	kdr_job_options own;
@@ -100,13 +104,14 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	kdri_enter(ctx);
 	KDRI_TRY(kdri_check_sets(ctx, "cluster", tasks, count, 1));
 	KDRI_TRY(kdri_job_take(ctx, options, &own, &prep));
+	KDRI_TRY(kdri_k_ranges_take(ctx, count, &own, &levels));
 	options = &own;
 	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (--report)", options->map));
 	KDRI_TRY(kdri_job_alone(ctx, "--features-from", options->features_from != NULL));
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
-	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &result));
+	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &levels, &result));
 done:
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {
@@ -115,6 +120,7 @@ done:
 	}
 	kdr_result_free(result);
 	kdri_job_close(&job);
+	kdri_k_ranges_free(ctx, &levels);
 	kdri_free(ctx, sets);
 	return st;
 }

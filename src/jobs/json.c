@@ -383,6 +383,85 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	return st;
 }
 
+/* --- levels ----------------------------------------------------------------------------------------- */
+
+static void put_splits(kdri_json *j, const kdri_task_result *t, const kdri_task_result *named)
+{
+	char column[KDRI_COLUMN_NAME], left[KDRI_MEAN_TEXT], right[KDRI_MEAN_TEXT];
+	kdri_json_array(j, "splits");
+	for (int64_t i = 0; i < t->nsplits; i++) {
+		const kdri_split *s = &t->splits[i];
+		kdri_json_object(j, NULL);
+		kdri_json_int(j, "of", s->of);
+		kdri_json_ints(j, "into", (int64_t[]){ s->left, s->right }, 2);
+		kdri_json_array(j, "features");
+		for (int f = 0; f < s->nfeatures; f++) {
+			kdri_json_object(j, NULL);
+			const kdri_feature_effect *e = &s->features[f];
+			kdri_json_string(j, "name", kdri_column_name(named, e->column, column));
+			kdri_json_real(j, "effect", e->effect);
+			kdri_json_reals(j, "means", (double[]){ e->mean_outside, e->mean_inside }, 2);
+			if (e->known) {
+				kdri_mean_text(e, e->mean_outside, left);
+				kdri_mean_text(e, e->mean_inside, right);
+				kdri_json_array(j, "texts");
+				kdri_json_string(j, NULL, left);
+				kdri_json_string(j, NULL, right);
+				kdri_json_end_array(j);
+			}
+			kdri_json_end_object(j);
+		}
+		kdri_json_end_array(j);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+static void put_level(kdri_json *j, const kdr_result *r, const kdr_result *level)
+{
+	kdri_json_object(j, NULL);
+	kdri_json_int(j, "k", level->level);
+	kdri_json_string(j, "stop", kdr_stop_name(level->stop));
+	kdri_json_array(j, "tasks");
+	for (int64_t i = 0; i < level->ntasks; i++) {
+		const kdri_task_result *t = &level->tasks[i];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", t->name);
+		kdri_json_int(j, "k", t->k);
+		put_labels(j, level, t);
+		if (!is_brief(j))
+			put_choices(j, level, i);
+		put_scores(j, &t->scores);
+		if (t->parents) {
+			kdri_json_ints(j, "parents", t->parents, t->k);
+			put_splits(j, t, &r->tasks[i]);
+		}
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+	/* those of all levels are warnings of the result */
+	kdri_json_array(j, "warnings");
+	for (int64_t w = 0; w < level->warning_count; w++) {
+		bool known = false;
+		for (int64_t v = 0; v < r->warning_count; v++)
+			known = known || strcmp(level->warnings[w], r->warnings[v]) == 0;
+		if (!known)
+			kdri_json_string(j, NULL, level->warnings[w]);
+	}
+	kdri_json_end_array(j);
+	kdri_json_end_object(j);
+}
+
+static void put_levels(kdri_json *j, const kdr_result *r)
+{
+	if (r->level_count == 0)
+		return;
+	kdri_json_array(j, "levels");
+	for (int64_t i = 0; i < r->level_count; i++)
+		put_level(j, r, r->levels[i]);
+	kdri_json_end_array(j);
+}
+
 /* --- between tasks --------------------------------------------------------------------------------- */
 
 static void put_matrix(kdri_json *j, const double *m, int64_t rows, int64_t cols)
@@ -588,6 +667,7 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	}
 	put_between(j, r);
 	kdri_json_mixing(j, r);
+	put_levels(j, r);
 	put_bridges(j, r);
 	put_shared(j, r);
 	put_calibration(j, r);

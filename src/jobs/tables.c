@@ -128,6 +128,8 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 		KDRI_TRY(put_real(t, unlike[i]));
 	if (unlike)
 		KDRI_TRY(cluster ? put_int(t, cluster[i]) : tables_put(t, NULL, 0));
+	for (int64_t l = 0; l < r->level_count; l++)
+		KDRI_TRY(put_int(t, r->levels[l]->tasks[at].labels[i]));
 done:
 	return st;
 }
@@ -138,8 +140,15 @@ static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 	const char *const titles[] = { "id",     r->classes ? "class" : "cluster", "confidence",
 		                       "second", unlike ? "unlike_source" : NULL,  "target_cluster",
 		                       NULL };
-	kdr_status st;
-	KDRI_TRY(put_titles(t, titles));
+	char level[32];
+	kdr_status st = KDR_OK;
+	for (size_t i = 0; titles[i]; i++)
+		KDRI_TRY(tables_put(t, titles[i], strlen(titles[i])));
+	for (int64_t i = 0; i < r->level_count; i++) {
+		snprintf(level, sizeof level, "cluster_%lld", (long long)r->levels[i]->level);
+		KDRI_TRY(tables_put(t, level, strlen(level)));
+	}
+	KDRI_TRY(end_line(t));
 	KDRI_TRY(tables_put_rows(t, r, at, put_sample));
 done:
 	return st;

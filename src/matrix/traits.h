@@ -28,6 +28,7 @@ typedef struct kdri_inspected {
 	kdr_mat *x; /* borrows the entries */
 	kdri_traits *traits;
 	const struct kdri_inspected *before;
+	struct kdri_kept *kept; /* kept.h; or NULL */
 } kdri_inspected;
 
 /* Inspects the tasks of a problem. The context has their traits until kdri_inspect_end with the same `seen`, which

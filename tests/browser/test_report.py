@@ -119,6 +119,27 @@ class Page(unittest.TestCase):
             run(*command, "--force", "--bridge", self.tasks[2])
         return out / "report.html"
 
+    # --- levels -----------------------------------------------------------------------------------------
+
+    def test_slider_and_tree_of_several_numbers_of_clusters(self):
+        out = self.dir / "levels"
+        run("cluster", "-m", "kmeans", "-k", "2-5", "--report", "-q", "-o", out, *self.tasks[:2])
+        levels = json.loads((out / "result.json").read_text())["levels"]
+        self.open(out / "report.html")
+        self.assertIn("levels", self.sections())
+        circles = self.js("return document.querySelectorAll('.tree circle').length")
+        self.assertEqual(circles, sum(size > 0 for level in levels for task in level["tasks"] for size in task["sizes"]))
+        self.assertEqual(self.js("return document.querySelector('output[for=level]').textContent"), "k = 5")
+        self.js("const s = document.getElementById('level'); s.value = 1; s.dispatchEvent(new Event('input'))")
+        self.assertEqual(self.js("return document.querySelector('output[for=level]').textContent"), "k = 3")
+        self.assertEqual(self.js("return document.querySelector('input[name=mode]:checked').value"), "level")
+        self.assertEqual(self.js("return document.querySelectorAll('#legend li').length"), 3)
+        self.assertEqual(self.js("return document.querySelectorAll('.tree .level.chosen').length"), 2)
+        splits = sum(len(task["splits"]) for task in levels[1]["tasks"])
+        self.assertEqual(self.js("return document.querySelectorAll('#levels [aria-live] li').length"), splits)
+        self.quiet("slider")
+        self.check_geometry("levels")
+
     # --- every method ---------------------------------------------------------------------------------
 
     def test_every_method_has_every_section(self):
@@ -180,7 +201,7 @@ class Page(unittest.TestCase):
         out = self.dir / "k"
         run("cluster", "-k", "auto", "--score", "--report", "-q", "-o", out, *self.tasks)
         self.open(out / "report.html")
-        self.assertEqual(self.sections(), ["answer", "map", "clusters", "markers", "across", "trust", "k", "how"])
+        self.assertEqual(self.sections(), ["answer", "map", "levels", "clusters", "markers", "across", "trust", "k", "how"])
         self.assertEqual(self.js("return document.querySelectorAll('#k svg.chart').length"), 9)  # gap, modularity, agreement
         self.check_choice(out, lambda fields, task: fields["k_next"])
         self.assertIn("Matching clusters", self.js("return document.getElementById('across').textContent"))

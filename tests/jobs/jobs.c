@@ -91,6 +91,7 @@ static void cluster(kdr_context *ctx, request *r, kdr_result **result)
 	o = r->job;
 	o.k = atoi(get(r, "k", "0"));
 	o.each_k = get(r, "each", NULL) ? each : NULL;
+	o.neighbours = true;
 	o.pooled = get(r, "pooled", NULL) != NULL;
 	o.quality = get(r, "quality", NULL) != NULL;
 	for (int i = 0; i < r->count && o.score; i++) {

@@ -126,12 +126,15 @@ static kdr_status job_features(kdr_context *ctx)
 	kdr_job_options_init(&o);
 	o.method = "kmeans";
 	o.features_from = "msda";
-	o.k = K;
+	o.k = K - 1;
+	o.k_to = K;
 	kdr_status st = labelled(ctx, "a", &data);
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, &data, 1, &o, &result);
 	if (st == KDR_OK)
 		st = tell(ctx, result);
+	if (st == KDR_OK)
+		st = kdr_cut(ctx, file("job.json"), &o.k, 1, file(""), true);
 	kdr_result_free(result);
 	kdr_data_free(data);
 	return st;

@@ -7,6 +7,7 @@
 #include "comm/comm.h"
 #include "engine/graph/views.h"
 #include "matrix/device_held.h"
+#include "matrix/kept.h"
 #include "matrix/range.h"
 
 enum { MOST_DIRECTIONS = 128, ROUNDS = 5 };
@@ -135,6 +136,20 @@ kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t coun
 	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), size;
 	double *means = NULL;
 	kdri_held **held = NULL;
+	static const char kept_name[] = "directions of all data sets";
+	uint64_t key = kdri_hash_number((uint64_t)count, ctx->seed);
+	for (int64_t t = 0; t < v->ntasks && kdri_keeps(ctx); t++)
+		key = kdri_mat_hash(&v->tasks[t].rows.view, key);
+	if (kdri_repeats(ctx)) {
+		double *found = NULL;
+		KDRI_TRY(kdri_mul(ctx, n, count, &size));
+		KDRI_TRY(KDRI_NEW(ctx, &found, size));
+		if (kdri_kept_find(ctx, kept_name, key, found, (size_t)size * sizeof *found)) {
+			*out = found;
+			return KDR_OK;
+		}
+		kdri_free(ctx, found);
+	}
 	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
 	for (int64_t t = 0; t < v->ntasks; t++)
@@ -145,6 +160,7 @@ kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t coun
 	const pool p = { v, means };
 	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
 	KDRI_TRY(coordinates(ctx, &op, count, out));
+	kdri_kept_put(ctx, kept_name, key, *out, (size_t)(n * count) * sizeof **out);
 done:
 	for (int64_t t = 0; held && t < v->ntasks; t++)
 		kdri_unhold(ctx, held[t]);

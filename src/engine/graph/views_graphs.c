@@ -11,6 +11,7 @@
 #include "engine/graph/policy.h"
 #include "engine/graph/repair.h"
 #include "engine/graph/views.h"
+#include "matrix/kept.h"
 #include "matrix/rows.h"
 
 static const double least_weight = 1e-6;
@@ -36,15 +37,58 @@ static kdri_metric metric_of(const kdri_views_task *task)
 	return task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
 }
 
+static const char kept_lists[] = "neighbours", kept_values[] = "nearness", kept_size[] = "searched";
+
+/* Neighbours that an earlier fit has found in the same rows; out->index NULL: none. */
+static kdr_status kept_neighbours(kdr_context *ctx, uint64_t key, kdri_knn *out, int64_t *candidates)
+{
+	kdr_status st = KDR_OK;
+	int64_t size[3]; /* rows, neighbours of each, candidates */
+	kdri_knn knn = { 0 };
+	if (!kdri_kept_find(ctx, kept_size, key, size, sizeof size))
+		return KDR_OK;
+	const int64_t count = size[0] * size[1];
+	knn.rows = size[0];
+	knn.k = size[1];
+	KDRI_TRY(KDRI_NEW(ctx, &knn.index, count));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.value, count));
+	if (!kdri_kept_find(ctx, kept_lists, key, knn.index, (size_t)count * sizeof *knn.index) ||
+	    !kdri_kept_find(ctx, kept_values, key, knn.value, (size_t)count * sizeof *knn.value))
+		goto done;
+	*out = knn;
+	*candidates = size[2];
+	knn = (kdri_knn){ 0 };
+done:
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+static void keep_neighbours(const kdr_context *ctx, uint64_t key, const kdri_knn *knn, int64_t candidates)
+{
+	const int64_t size[3] = { knn->rows, knn->k, candidates }, count = knn->rows * knn->k;
+	kdri_kept_put(ctx, kept_lists, key, knn->index, (size_t)count * sizeof *knn->index);
+	kdri_kept_put(ctx, kept_values, key, knn->value, (size_t)count * sizeof *knn->value);
+	kdri_kept_put(ctx, kept_size, key, size, sizeof size);
+}
+
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
                                   bool centred, kdri_knn *out, int64_t *candidates)
 {
-	kdr_status st;
+	kdr_status st = KDR_OK;
 	kdri_knn_shift shift = { 0 };
+	const uint64_t how = (uint64_t)o->searched * 8 + (centred ? 4 : 0) + (task->cosine ? 2 : 0) +
+	                     (o->exact == KDRI_CHOICE_YES),
+	               key = kdri_keeps(ctx)
+	                             ? kdri_hash_number(how, kdri_mat_hash(&task->rows.view, ctx->seed))
+	                             : 0;
+	KDRI_TRY(kept_neighbours(ctx, key, out, candidates));
+	if (out->index)
+		goto done;
 	KDRI_TRY(find_shift(ctx, task, centred, &shift));
 	KDRI_TRY(kdri_knn_search_once(ctx, &task->rows.view, task->first, o->searched, metric_of(task),
 	                              centred ? &shift : NULL, o->exact == KDRI_CHOICE_YES, out,
 	                              candidates)); /* (E1) */
+	keep_neighbours(ctx, key, out, *candidates);
 done:
 	kdri_knn_shift_free(ctx, &shift);
 	return st;

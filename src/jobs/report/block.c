@@ -2,9 +2,10 @@
  *
  * The schema is that of result.json. Numbers are rounded to six digits, confidences to three; labels, second choices and known
  * classes that are texts become {names, index}; a long objective becomes {at, value} with the highest and lowest
- * value of each interval. Names are truncated, and long lists that no section shows are omitted. Optional data (first
- * words, ids, strongest features, probabilities) are added in that order as long as they fit, so that a page of
- * 20,000 samples stays below 2 MB and one of 200,000 below 8 MB; if the ids do not fit, only those of the samples
+ * value of each interval; levels are included with their labels if these are few. Names are truncated, and long lists
+ * that no section shows are omitted. Optional data (first words, ids, strongest features, probabilities) are added in
+ * that order as long as they fit, so that a page of 20,000 samples stays below 2 MB and one of 200,000 below 8 MB; if
+ * the ids do not fit, only those of the samples
  * that represent a cluster are included. */
 #include "core/json_read.h"
 #include "jobs/report/report.h"
@@ -16,6 +17,7 @@ enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 200
 /* Bytes of a page: of its script and everything that is not per sample; of a sample's position, labels, confidence,
  * classes and moves together; and the maximum in total, up to 20,000 samples and for each further one. */
 enum { REST_BYTES = 150000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 1950000, MORE_BYTES = 33 };
+enum { LEVEL_LABELS_MOST = 200000 }; /* of all levels and data sets together */
 
 static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth);
 
@@ -266,6 +268,77 @@ static void copy_tasks(kdri_page *p, const kdri_json_value *tasks)
 	kdri_page_raw(p, "]");
 }
 
+/* --- levels ------------------------------------------------------------------------------------------------ */
+
+/* The mean confidence of each cluster. */
+static void copy_sure(kdri_page *p, const kdri_json_value *task)
+{
+	const kdri_json_value *labels = kdri_json_get(task, "labels"),
+	                      *sure = kdri_json_get(task, "confidence");
+	const int64_t k = kdri_json_count(kdri_json_get(task, "sizes")), n = kdri_json_count(labels);
+	double *sums = NULL;
+	kdr_status st = KDRI_NEW0(p->ctx, &sums, 2 * k);
+	if (st != KDR_OK) {
+		p->st = p->st == KDR_OK ? st : p->st;
+		return;
+	}
+	for (int64_t i = 0; i < n && kdri_json_count(sure) == n; i++) {
+		const int64_t c = kdri_json_integer(kdri_json_at(labels, i), -1);
+		if (c < 0 || c >= k || !kdri_json_is_number(kdri_json_at(sure, i)))
+			continue;
+		sums[c] += kdri_json_number(kdri_json_at(sure, i), 0);
+		sums[k + c]++;
+	}
+	kdri_page_raw(p, "[");
+	for (int64_t c = 0; c < KDRI_MIN(k, LIST_MOST); c++) {
+		kdri_page_raw(p, c ? "," : "");
+		kdri_page_number(p, sums[k + c] > 0 ? sums[c] / sums[k + c] : NAN, 3);
+	}
+	kdri_page_raw(p, "]");
+	kdri_free(p->ctx, sums);
+}
+
+/* Sizes, parents and splits of each level, and the labels if all of them together are few. */
+static void copy_levels(kdri_page *p, const kdri_json_value *levels)
+{
+	static const char *const fields[] = { "name", "k", "sizes", "parents", "splits" };
+	int64_t all = 0;
+	bool first = true;
+	for (int64_t l = 0; l < kdri_json_count(levels); l++) {
+		const kdri_json_value *tasks = kdri_json_get(kdri_json_at(levels, l), "tasks");
+		for (int64_t t = 0; t < kdri_json_count(tasks); t++)
+			all += kdri_json_count(kdri_json_get(kdri_json_at(tasks, t), "labels"));
+	}
+	kdri_page_raw(p, "[");
+	for (int64_t l = 0; l < kdri_json_count(levels); l++) {
+		const kdri_json_value *level = kdri_json_at(levels, l),
+		                      *tasks = kdri_json_get(level, "tasks");
+		kdri_page_raw(p, l ? ",{\"k\":" : "{\"k\":");
+		block_copy(p, kdri_json_get(level, "k"), 6, 1);
+		kdri_page_raw(p, ",\"tasks\":[");
+		for (int64_t t = 0; t < kdri_json_count(tasks); t++) {
+			const kdri_json_value *task = kdri_json_at(tasks, t);
+			kdri_page_raw(p, t ? ",{" : "{");
+			first = true;
+			for (size_t f = 0; f < sizeof fields / sizeof *fields; f++) {
+				if (!kdri_json_get(task, fields[f]))
+					continue;
+				block_key(p, fields[f], &first);
+				block_copy(p, kdri_json_get(task, fields[f]), 6, 1);
+			}
+			block_key(p, "sure", &first);
+			copy_sure(p, task);
+			if (all <= LEVEL_LABELS_MOST) {
+				block_key(p, "labels", &first);
+				copy_list(p, kdri_json_get(task, "labels"), INT64_MAX, 6, 1);
+			}
+			kdri_page_raw(p, "}");
+		}
+		kdri_page_raw(p, "]}");
+	}
+	kdri_page_raw(p, "]");
+}
+
 /* --- the objective -------------------------------------------------------------------------------------- */
 
 /* Where the stretch from `begin` is lowest and highest, in their order. */
@@ -327,6 +400,8 @@ void kdri_page_block(kdri_page *p, const kdri_json_value *root)
 			copy_tasks(p, value);
 		else if (strcmp(name, "objective") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
 			copy_objective(p, value);
+		else if (strcmp(name, "levels") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
+			copy_levels(p, value);
 		else
 			block_copy(p, value, 6, 0);
 	}

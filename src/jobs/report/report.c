@@ -12,7 +12,7 @@
 /* Far beyond any result; keeps a compressed bomb from filling the memory. */
 static const int64_t most_bytes = (int64_t)1 << 30;
 
-static kdr_status read_all(kdr_context *ctx, const char *path, char **out, size_t *size)
+kdr_status kdri_report_read(kdr_context *ctx, const char *path, char **out, size_t *size)
 {
 	kdr_status st;
 	kdri_input *in = NULL;
@@ -27,7 +27,7 @@ static kdr_status read_all(kdr_context *ctx, const char *path, char **out, size_
 		used += (int64_t)got;
 	} while (used == room && room < most_bytes);
 	if (used == room) {
-		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s has more than %lld bytes, the limit for a report", path,
+		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s has more than %lld bytes, the limit for a result", path,
 		               (long long)most_bytes);
 		goto done;
 	}
@@ -123,7 +123,7 @@ kdr_status kdr_report(kdr_context *ctx, const char *result_json, const char *out
 	char *json = NULL;
 	size_t size = 0;
 	KDRI_NEED(ctx, result_json && output_html);
-	KDRI_TRY(read_all(ctx, result_json, &json, &size));
+	KDRI_TRY(kdri_report_read(ctx, result_json, &json, &size));
 	KDRI_TRY(write_page(ctx, result_json, json, size, output_html, force));
 done:
 	kdri_free(ctx, json);

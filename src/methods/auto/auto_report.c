@@ -9,6 +9,7 @@
 #include "engine/ensemble/share_right.h"
 #include "engine/graph/nearness.h"
 #include "engine/kmeans/lloyd.h"
+#include "matrix/kept.h"
 #include "methods/auto/counterparts.h"
 #include "methods/auto/guard.h"
 #include "methods/auto/reference.h"
@@ -125,7 +126,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	g.beyond_noise = NAN;
 	g.large = a->T > 1 && a->views.options.together && !g.transfer;
 	KDRI_TRY(kdri_any(ctx, &hurried));
-	if (a->views.tasks[t].leading && !hurried) {
+	if (a->views.tasks[t].leading && !hurried && !kdri_repeats(ctx)) { /* which nobody reads there */
 		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
 		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));

@@ -34,6 +34,7 @@
 #include "methods/mtcfir/mtcfir.h"
 #include "api/method.h"
 #include "matrix/columns.h"
+#include "matrix/kept.h"
 #include "methods/common/tasks.h"
 #include "methods/mtcfir/consistent.h"
 #include "methods/mtcfir/msda_layers.h"
@@ -238,15 +239,36 @@ done:
 	return st;
 }
 
+static const char kept_gram[] = "similarities of learned features";
+
+/* Of all that K depends on. */
+static uint64_t features_key(const work *w)
+{
+	const double how[] = { (double)w->layers->layers, w->layers->noise, w->layers->ridge,
+		               (double)w->layers->single, (double)w->layers->side };
+	const kdr_mat settings = kdr_mat_from_dense(how, 1, sizeof how / sizeof *how);
+	return kdri_mat_hash(&settings, kdri_mat_hash(&w->stack.x, w->ctx->seed));
+}
+
 static kdr_status learn_features(work *w)
 {
 	kdr_status st;
 	kdri_msda_info info;
+	/* Members of a vote need nothing but K, which does not depend on the number of clusters. */
+	const bool keeps =
+	        kdri_keeps(w->ctx) && kdri_is_cpu(w->pool.v.dev) && !kdri_opt_bool(w->options, "keep");
+	const uint64_t key = keeps ? features_key(w) : 0;
+	const size_t bytes = (size_t)(w->pool.v.rows * w->pool.v.stride) *
+	                     (w->pool.v.floats ? sizeof(float) : sizeof(double));
+	if (keeps && kdri_kept_find(w->ctx, kept_gram, key, w->pool.v.data, bytes))
+		return KDR_OK;
 	KDRI_TRY(kdri_msda_run(w->ctx, w->pool.v.dev, samples(w), w->stack.begin[w->pool.ntasks], w->layers,
 	                       add_layer, w, &info));
 	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
 	w->flops += info.flops;
+	if (keeps)
+		kdri_kept_put(w->ctx, kept_gram, key, w->pool.v.data, bytes);
 	if (!w->ctx->cancelled && !w->ctx->timed_out)
 		KDRI_TRY(put_mmd(w, 1));
 done:

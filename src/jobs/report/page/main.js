@@ -17,6 +17,7 @@ function main() {
     answer();
     related();
     map();
+    levelsSection();
     clusters();
     markers();
     across();

@@ -1,0 +1,172 @@
+/* kdr_cut: the files of one level of a result.json. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/io.h"
+#include "io/table/csv.h"
+#include "jobs/job.h"
+#include "jobs/report/report.h"
+
+#include <stdio.h>
+
+/* One data set at the chosen level, and what the result has about it. */
+typedef struct part {
+	const char *name;
+	const kdri_json_value *labels, *confidence, *second, *ids;
+} part;
+
+static int64_t clusters_of(const kdri_json_value *level, int64_t task)
+{
+	return kdri_json_integer(kdri_json_get(kdri_json_at(kdri_json_get(level, "tasks"), task), "k"), -1);
+}
+
+/* The numbers of clusters of the levels, such as "3, 4, 5", or "3,2 4,3" with one for each data set. */
+static void list_levels(const kdri_json_value *levels, int64_t count, char *out, size_t room)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	for (int64_t i = 0; i < kdri_json_count(levels) && used < room; i++) {
+		const kdri_json_value *level = kdri_json_at(levels, i);
+		used += (size_t)snprintf(out + used, room - used, "%s", i ? count > 1 ? " " : ", " : "");
+		for (int64_t t = 0; t < count && used < room; t++)
+			used += (size_t)snprintf(
+			        out + used, room - used, "%s%lld", t ? "," : "",
+			        (long long)(count > 1 ? clusters_of(level, t)
+			                              : kdri_json_integer(kdri_json_get(level, "k"), -1)));
+	}
+}
+
+static kdr_status find_level(kdr_context *ctx, const char *path, const kdri_json_value *root,
+                             const int64_t *k, int64_t count, const kdri_json_value **out)
+{
+	char all[512];
+	const kdri_json_value *levels = kdri_json_get(root, "levels");
+	const int64_t ntasks = kdri_json_count(kdri_json_get(root, "tasks"));
+	if (!kdri_json_is(levels, KDRI_JSON_ARRAY) || kdri_json_count(levels) == 0)
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: has no levels: run 'kindred cluster' with a range of clusters such as -k 3-8 first",
+		        path);
+	if (count > 1 && count != ntasks)
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "%s has %lld data set%s, but %lld numbers of clusters were specified: give one number, or one for each",
+		        path, (long long)ntasks, ntasks == 1 ? "" : "s", (long long)count);
+	for (int64_t i = 0; i < kdri_json_count(levels); i++) {
+		const kdri_json_value *level = kdri_json_at(levels, i);
+		bool found = count > 1 || kdri_json_integer(kdri_json_get(level, "k"), -1) == k[0];
+		for (int64_t t = 0; t < count && count > 1; t++)
+			found = found && clusters_of(level, t) == k[t];
+		if (found) {
+			*out = level;
+			return KDR_OK;
+		}
+	}
+	list_levels(levels, count, all, sizeof all);
+	return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s has no level with %lld%s clusters; it has %s", path,
+	                 (long long)k[0], count > 1 ? ",..." : "", all);
+}
+
+/* A list with one entry per sample, or none. */
+static bool has_length(const kdri_json_value *list, int64_t n)
+{
+	return !list || (kdri_json_is(list, KDRI_JSON_ARRAY) && kdri_json_count(list) == n);
+}
+
+static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_value *root,
+                            const kdri_json_value *level, int64_t task, part *out)
+{
+	const kdri_json_value *about = kdri_json_at(kdri_json_get(root, "tasks"), task),
+	                      *at = kdri_json_at(kdri_json_get(level, "tasks"), task);
+	*out = (part){ .name = kdri_json_text(kdri_json_get(at, "name"), NULL),
+		       .labels = kdri_json_get(at, "labels"),
+		       .confidence = kdri_json_get(at, "confidence"),
+		       .second = kdri_json_get(at, "second"),
+		       .ids = kdri_json_get(about, "ids") };
+	const int64_t n = kdri_json_count(out->labels);
+	bool sound = kdri_json_is(out->labels, KDRI_JSON_ARRAY) && has_length(out->confidence, n) &&
+	             has_length(out->second, n) && has_length(out->ids, n);
+	for (int64_t i = 0; i < n && sound; i++)
+		sound = kdri_json_is(kdri_json_at(out->labels, i), KDRI_JSON_INTEGER);
+	if (!sound)
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: data set %lld of the level: an array 'labels' of whole numbers is needed, and other lists of the same length",
+		        path, (long long)task + 1);
+	if (!out->name || !out->name[0] || out->name[0] == '.' || strchr(out->name, '/'))
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: data set %lld of the level: its name cannot be the name of a file",
+		                 path, (long long)task + 1);
+	return KDR_OK;
+}
+
+static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p, int64_t i)
+{
+	kdr_status st;
+	const char *id = kdri_json_text(kdri_json_at(p->ids, i), NULL);
+	const double sure = kdri_json_number(kdri_json_at(p->confidence, i), NAN);
+	const int64_t second = kdri_json_integer(kdri_json_at(p->second, i), -1);
+	char text[64] = "", next[24] = "";
+	if (id)
+		KDRI_TRY(kdri_csv_put_text(ctx, out, id, ','));
+	else
+		KDRI_TRY(kdri_output_printf(ctx, out, "%lld", (long long)i + 1));
+	if (isfinite(sure))
+		text[kdri_print_double(sure, text)] = '\0';
+	if (second >= 0)
+		snprintf(next, sizeof next, "%lld", (long long)second);
+	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld,%s,%s\n",
+	                            (long long)kdri_json_integer(kdri_json_at(p->labels, i), 0), text, next));
+done:
+	return st;
+}
+
+static kdr_status cut_write(kdr_context *ctx, const part *p, const char *path, bool samples, bool force)
+{
+	kdr_status st;
+	kdri_output *out = NULL;
+	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
+	if (samples)
+		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,confidence,second\n"));
+	for (int64_t i = 0; i < kdri_json_count(p->labels); i++)
+		if (samples)
+			KDRI_TRY(cut_put_row(ctx, out, p, i));
+		else
+			KDRI_TRY(kdri_output_printf(
+			        ctx, out, "%lld\n",
+			        (long long)kdri_json_integer(kdri_json_at(p->labels, i), 0)));
+done:
+	return kdri_output_finish(ctx, out, st);
+}
+
+kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t count, const char *folder,
+                   bool force)
+{
+	static const char *const endings[] = { ".labels", ".samples.csv" };
+	kdr_status st;
+	char *text = NULL, file[8192];
+	size_t size = 0;
+	kdri_json_value *root = NULL;
+	const kdri_json_value *level = NULL;
+	part p;
+	KDRI_NEED(ctx, path && k && folder);
+	if (count < 1)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "count is %lld: at least one number of clusters is needed",
+		                 (long long)count);
+	KDRI_TRY(kdri_report_read(ctx, path, &text, &size));
+	KDRI_TRY(kdri_json_parse(ctx, path, 1, text, size, &root));
+	KDRI_TRY(kdri_report_check(ctx, path, root));
+	KDRI_TRY(find_level(ctx, path, root, k, count, &level));
+	/* First whether everything can be written, then all of it. */
+	for (int write = 0; write < 2; write++)
+		for (int64_t t = 0; t < kdri_json_count(kdri_json_get(level, "tasks")); t++) {
+			KDRI_TRY(find_part(ctx, path, root, level, t, &p));
+			for (int e = 0; e < 2; e++) {
+				snprintf(file, sizeof file, "%s/%s%s", folder, p.name, endings[e]);
+				KDRI_TRY(write ? cut_write(ctx, &p, file, e == 1, force)
+				               : kdr_write_check(ctx, file, force));
+			}
+		}
+done:
+	kdri_json_value_free(root);
+	kdri_free(ctx, text);
+	return st;
+}

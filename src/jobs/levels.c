@@ -1,0 +1,427 @@
+/* Several numbers of clusters in one call. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The data are read and preprocessed once, then every number of clusters (a level) is fitted with the labels that a call with that
+ * number alone would find. With n_ab the number of samples in cluster a of a level and in cluster b of the next one:
+ *
+ *     (E1)  clusters are numbered by the assignment of numbers to clusters b with the largest sum of n_ab, so that a cluster keeps
+ *           its number while it does not split; the other clusters get the remaining numbers, in their order
+ *     (E2)  the parent of b is the cluster a with the largest n_ab
+ *
+ * The largest number is fitted first. What does not depend on the number of clusters, such as nearest neighbours, is kept for the
+ * others (matrix/kept.h).
+ *
+ * The first level keeps the numbers of its fit; if the method found k, that level keeps them. If the method matches the clusters of
+ * data sets, (E1) is one assignment for all of them, so that counterparts still have the same number.
+ *
+ * Cost: one fit per level, O(k^3) for (E1). levels_splits.c finds what distinguishes the sides of splits. */
+#include "jobs/levels.h"
+
+#include "api/number.h"
+#include "comm/comm.h"
+#include "core/side_by_side.h"
+#include "engine/metrics/metrics.h"
+
+#include <stdio.h>
+
+/* --- the numbers of clusters ------------------------------------------------------------------------------ */
+
+kdr_status kdri_k_ranges_take(kdr_context *ctx, int64_t count, kdr_job_options *o, kdri_k_ranges *out)
+{
+	kdr_status st = KDR_OK;
+	if (!o->k_to && !o->each_k_to)
+		return KDR_OK;
+	if (o->init)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "initial labels are for one number of clusters, but k is a range");
+	if (o->each_k && !o->each_k_to)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "each_k needs each_k_to, not k_to");
+	KDRI_TRY(KDRI_NEW(ctx, &out->from, count));
+	KDRI_TRY(KDRI_NEW(ctx, &out->to, count));
+	for (int64_t t = 0; t < count; t++) {
+		const int64_t from = o->each_k ? o->each_k[t] : o->k,
+		              to = o->each_k_to ? o->each_k_to[t] : o->k_to;
+		if (from < 1 || to < from || to - from >= KDR_LEVELS_MOST)
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "k is %lld to %lld: a range begins at 1 or above, ends at its beginning or above, and has at most %d numbers",
+			        (long long)from, (long long)to, KDR_LEVELS_MOST);
+		out->from[t] = from;
+		out->to[t] = to;
+		out->span = KDRI_MAX(out->span, to - from + 1);
+	}
+	o->k = out->to[0];
+	o->each_k = o->each_k_to ? out->to : NULL;
+done:
+	return st;
+}
+
+static void levels_end(kdr_context *ctx, kdri_k_ranges *levels)
+{
+	kdri_inspect_end(ctx, &levels->seen);
+	kdri_kept_free(ctx, &levels->kept);
+}
+
+void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels)
+{
+	kdri_free(ctx, levels->from);
+	kdri_free(ctx, levels->to);
+	levels_end(ctx, levels);
+}
+
+kdr_status kdri_levels_begin(kdr_context *ctx, const kdr_task *tasks, int64_t count, const kdr_job_options *o,
+                             kdri_k_ranges *levels)
+{
+	kdr_status st = KDR_OK;
+	const kdr_problem problem = { .tasks = tasks, .ntasks = count };
+	bool several = levels->span > 1;
+	for (int64_t t = 0; t < count; t++)
+		several = several || (o->neighbours && tasks[t].k == 0);
+	/* What is kept was not part of the estimate that a memory limit is compared with. */
+	if (!several || kdri_together(ctx) || ctx->max_memory > 0)
+		return KDR_OK;
+	KDRI_TRY(kdri_inspect(ctx, &problem, &levels->seen));
+	levels->seen.kept = &levels->kept;
+done:
+	return st;
+}
+
+/* What is fitted besides the main result. */
+typedef struct plan {
+	kdri_job *job;
+	kdr_data *const *sets;
+	const kdr_job_options *o;
+	int64_t ntasks, count;
+	int64_t *k;       /* count x ntasks */
+	int64_t *level;   /* count: as kdr_result.level */
+	kdr_result **out; /* count; NULL: out of time */
+	double *seconds;  /* count */
+} plan;
+
+static void plan_free(kdr_context *ctx, plan *p)
+{
+	for (int64_t i = 0; p->out && i < p->count; i++)
+		kdr_result_free(p->out[i]);
+	kdri_free(ctx, p->k);
+	kdri_free(ctx, p->level);
+	kdri_free(ctx, p->out);
+	kdri_free(ctx, p->seconds);
+}
+
+static kdr_status plan_new(kdr_context *ctx, int64_t count, plan *p)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW(ctx, &p->k, count * p->ntasks));
+	KDRI_TRY(KDRI_NEW(ctx, &p->level, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &p->out, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &p->seconds, count));
+	p->count = count;
+done:
+	return st;
+}
+
+/* All numbers of a range but the last, which is the main result's; large ones first, which take longest. */
+static kdr_status plan_range(kdr_context *ctx, const kdri_k_ranges *l, kdr_result *result, plan *p)
+{
+	kdr_status st;
+	int64_t widest = 0;
+	while (l->to[widest] - l->from[widest] + 1 < l->span)
+		widest++;
+	result->level = l->to[widest];
+	KDRI_TRY(plan_new(ctx, l->span - 1, p));
+	for (int64_t i = 0; i < p->count; i++) {
+		const int64_t at = p->count - 1 - i;
+		p->level[i] = l->from[widest] + at;
+		for (int64_t t = 0; t < p->ntasks; t++)
+			p->k[i * p->ntasks + t] = KDRI_MIN(l->from[t] + at, l->to[t]);
+	}
+done:
+	return st;
+}
+
+/* One cluster more, and one fewer, in the data sets whose k the method found. */
+static kdr_status plan_neighbours(kdr_context *ctx, kdr_result *result, plan *p)
+{
+	kdr_status st;
+	int64_t first = -1, count = 0;
+	bool fewer = true, more = true;
+	for (int64_t t = 0; t < p->ntasks; t++) {
+		const kdri_task_result *task = &result->tasks[t];
+		if ((p->o->each_k ? p->o->each_k[t] : p->o->k) > 0)
+			continue;
+		first = first < 0 ? t : first;
+		fewer = fewer && task->k > 2;
+		more = more && task->k > 1 && task->k < task->all;
+	}
+	if (first < 0)
+		return KDR_OK;
+	result->level = result->tasks[first].k;
+	KDRI_TRY(plan_new(ctx, (int64_t)more + fewer, p));
+	for (int step = 1; step >= -1; step -= 2) {
+		if (!(step > 0 ? more : fewer))
+			continue;
+		p->level[count] = result->level + step;
+		for (int64_t t = 0; t < p->ntasks; t++) {
+			const int64_t given = p->o->each_k ? p->o->each_k[t] : p->o->k;
+			p->k[count * p->ntasks + t] = given > 0 ? given : result->tasks[t].k + step;
+		}
+		count++;
+	}
+done:
+	return st;
+}
+
+/* --- fits -------------------------------------------------------------------------------------------------- */
+
+static kdr_status level_tasks(kdr_context *ctx, kdr_data *const *sets, int64_t count, const int64_t *k,
+                              kdr_task **out)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW0(ctx, out, count));
+	for (int64_t t = 0; t < count; t++)
+		(*out)[t] = (kdr_task){
+			.name = sets[t]->name, .role = KDR_ROLE_TASK, .x = kdr_data_mat(sets[t]), .k = k[t]
+		};
+done:
+	return st;
+}
+
+static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
+{
+	kdr_status st;
+	plan *p = user;
+	kdr_task *tasks = NULL;
+	kdri_job job = *p->job;
+	bool late = ctx->cancelled || kdri_late(ctx);
+	(void)worker;
+	job.seconds.fit = 0;
+	const kdr_problem about = { .size = sizeof(kdr_problem),
+		                    .ntasks = p->ntasks,
+		                    .pooled = p->o->pooled };
+	KDRI_TRY(kdri_any(ctx, &late));
+	if (late)
+		return KDR_OK;
+	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, p->k + i * p->ntasks, &tasks));
+	KDRI_TRY(kdri_job_fit(ctx, &job, tasks, p->sets, &about, &p->out[i]));
+	p->out[i]->level = p->level[i];
+	p->seconds[i] = job.seconds.fit;
+	for (int64_t t = 0; t < p->ntasks; t++) { /* only the main result needs these, and they are large */
+		kdri_task_result *task = &p->out[i]->tasks[t];
+		if (!task->borrowed)
+			kdri_strings_free(&p->out[i]->allocator, task->features, task->d);
+		kdri_free(ctx, task->known);
+		task->features = NULL;
+		task->known = NULL;
+		task->nknown = 0;
+	}
+done:
+	kdri_free(ctx, tasks);
+	return st;
+}
+
+/* Fits that are small enough run at the same time. On a device, under a memory limit and with several ranks each runs alone. */
+static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	double data = 0;
+	for (int64_t t = 0; t < p->ntasks; t++)
+		data += 8 * (double)result->tasks[t].nnz;
+	const int workers = ctx->device || ctx->max_memory > 0 || kdri_together(ctx)
+	                            ? 1
+	                            : kdri_workers(ctx->threads, p->count, result->estimated_bytes, data);
+	const double start = kdri_now();
+	const bool before = ctx->cancelled;
+	if (workers > 1)
+		KDRI_TRY(kdri_side_by_side(ctx, &(kdri_side){ .count = p->count,
+		                                              .workers = workers,
+		                                              .run = fit_level,
+		                                              .user = p,
+		                                              .stage = "levels",
+		                                              .total = p->count }));
+	for (int64_t i = 0; i < p->count && workers == 1; i++)
+		KDRI_TRY(fit_level(ctx, p, i, 0));
+	p->job->seconds.fit += kdri_now() - start;
+	if (!ctx->timed_out || before)
+		goto done;
+	/* When time is out, fits that run at the same time are told to stop as if the user had asked for it. */
+	ctx->cancelled = false;
+	for (int64_t i = 0; i < p->count; i++)
+		if (p->out[i] && p->out[i]->stop == KDR_STOP_CANCELLED)
+			p->out[i]->stop = KDR_STOP_TIME;
+done:
+	return st;
+}
+
+/* --- numbers ----------------------------------------------------------------------------------------------- */
+
+/* Adds the samples in cluster a of `x` and b of `y` to table[a * columns + b]. */
+static kdr_status add_overlap(kdr_context *ctx, const kdri_task_result *x, const kdri_task_result *y,
+                              int64_t columns, int64_t *table)
+{
+	kdr_status st;
+	int64_t *here = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &here, x->k * y->k));
+	for (int64_t i = 0; i < x->n; i++)
+		here[x->labels[i] * y->k + y->labels[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, here, x->k * y->k));
+	for (int64_t a = 0; a < x->k; a++)
+		for (int64_t b = 0; b < y->k; b++)
+			table[a * columns + b] += here[a * y->k + b];
+done:
+	kdri_free(ctx, here);
+	return st;
+}
+
+/* (E1) for the data sets first .. end - 1 together: the new number of each cluster of `moving`, up to the largest k of them. A number
+ * that some of the data sets do not have stays one that they do not have. */
+static kdr_status choose_numbers(kdr_context *ctx, const kdr_result *fixed, const kdr_result *moving,
+                                 int64_t first, int64_t end, int64_t *now)
+{
+	kdr_status st;
+	int64_t k = 0, columns = 0, *table = NULL;
+	double *cost = NULL, all = 1;
+	for (int64_t t = first; t < end; t++) {
+		k = KDRI_MAX(k, moving->tasks[t].k);
+		columns = KDRI_MAX(columns, fixed->tasks[t].k);
+		all += (double)moving->tasks[t].all;
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &table, k * columns));
+	KDRI_TRY(KDRI_NEW0(ctx, &cost, k * k));
+	for (int64_t t = first; t < end; t++)
+		KDRI_TRY(add_overlap(ctx, &moving->tasks[t], &fixed->tasks[t], columns, table));
+	const double order = 0.4 / ((double)k * (double)k * (double)k); /* in all less than one sample */
+	for (int64_t z = 0; z < k; z++)
+		for (int64_t m = 0; m < k; m++) {
+			bool allowed = true;
+			for (int64_t t = first; t < end; t++)
+				allowed = allowed && (z < moving->tasks[t].k) == (m < moving->tasks[t].k);
+			cost[z * k + m] =
+			        !allowed ? all
+			                 : -order * (double)z * (double)m -
+			                           (m < columns ? (double)table[z * columns + m] : 0);
+		}
+	KDRI_TRY(kdri_assign(ctx, cost, k, k, now, NULL, NULL));
+done:
+	kdri_free(ctx, table);
+	kdri_free(ctx, cost);
+	return st;
+}
+
+static kdr_status match_level(kdr_context *ctx, const kdr_result *fixed, kdr_result *moving)
+{
+	kdr_status st;
+	const bool linked = moving->shared_clusters || moving->match_count > 0;
+	int64_t total = 0, most = 0, at = 0, *now = NULL, *own = NULL;
+	for (int64_t t = 0; t < moving->ntasks; t++) {
+		total += moving->tasks[t].k;
+		most = KDRI_MAX(most, moving->tasks[t].k);
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &now, total));
+	KDRI_TRY(KDRI_NEW(ctx, &own, most));
+	for (int64_t t = 0; t < moving->ntasks; t++) {
+		if (t == 0 || !linked)
+			KDRI_TRY(choose_numbers(ctx, fixed, moving, t, linked ? moving->ntasks : t + 1, own));
+		memcpy(now + at, own, (size_t)moving->tasks[t].k * sizeof *now);
+		at += moving->tasks[t].k;
+	}
+	KDRI_TRY(kdri_renumber(ctx, now, moving));
+done:
+	kdri_free(ctx, now);
+	kdri_free(ctx, own);
+	return st;
+}
+
+/* (E2) */
+static kdr_status put_parents(kdr_context *ctx, const kdr_result *before, kdr_result *level)
+{
+	kdr_status st = KDR_OK;
+	int64_t *table = NULL;
+	for (int64_t t = 0; t < level->ntasks; t++) {
+		const kdri_task_result *old = &before->tasks[t];
+		kdri_task_result *task = &level->tasks[t];
+		KDRI_TRY(KDRI_NEW0(ctx, &table, task->k * old->k));
+		KDRI_TRY(add_overlap(ctx, task, old, old->k, table));
+		KDRI_TRY(KDRI_NEW(ctx, &task->parents, task->k));
+		for (int64_t b = 0; b < task->k; b++) {
+			const int64_t *row = table + b * old->k;
+			int64_t best = 0;
+			for (int64_t a = 1; a < old->k; a++)
+				best = row[a] > row[best] ? a : best;
+			task->parents[b] = row[best] > 0 ? best : -1;
+		}
+		kdri_free(ctx, table);
+		table = NULL;
+	}
+done:
+	kdri_free(ctx, table);
+	return st;
+}
+
+/* The levels that were fitted, into the main result, in the order of their k. */
+static kdr_status collect(kdr_context *ctx, plan *p, kdr_result *result)
+{
+	kdr_status st;
+	int64_t fitted = 0, at = 0, least = INT64_MAX, most = 0;
+	for (int64_t i = 0; i < p->count; i++) {
+		fitted += p->out[i] != NULL;
+		least = p->out[i] ? least : KDRI_MIN(least, p->level[i]);
+		most = p->out[i] ? most : KDRI_MAX(most, p->level[i]);
+	}
+	if (most > 0 && least == most)
+		KDRI_TRY(
+		        kdri_result_warn(ctx, result, "stopped before k = %lld was fitted", (long long)most));
+	else if (most > 0)
+		KDRI_TRY(kdri_result_warn(ctx, result, "stopped before all of k = %lld to %lld were fitted",
+		                          (long long)least, (long long)most));
+	KDRI_TRY(KDRI_NEW(ctx, &result->levels, fitted + 1));
+	for (int64_t i = p->count - 1; i >= 0; i--) {
+		if (!p->out[i])
+			continue;
+		if (p->level[i] > result->level &&
+		    (at == 0 || result->levels[at - 1]->level < result->level)) {
+			result->main_level = at;
+			result->levels[at++] = result;
+		}
+		result->levels[at++] = p->out[i];
+		p->out[i] = NULL;
+		result->level_count = at;
+	}
+	if (at == fitted) {
+		result->main_level = at;
+		result->levels[at++] = result;
+	}
+	result->level_count = at;
+done:
+	return st;
+}
+
+kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *sets, const kdr_job_options *o,
+                           kdri_k_ranges *levels, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	plan p = { .job = job, .sets = sets, .o = o, .ntasks = result->ntasks };
+	const bool range = levels->from != NULL;
+	if (!range && !o->neighbours)
+		return KDR_OK;
+	levels->kept.looking = true;
+	if (range)
+		KDRI_TRY(plan_range(ctx, levels, result, &p));
+	else
+		KDRI_TRY(plan_neighbours(ctx, result, &p));
+	if (p.count == 0 && !range) {
+		levels_end(ctx, levels);
+		goto done;
+	}
+	KDRI_TRY(fit_all(ctx, &p, result));
+	levels_end(ctx, levels); /* the data may change from here on */
+	KDRI_TRY(collect(ctx, &p, result));
+	const int64_t anchor = range ? 0 : result->main_level;
+	for (int64_t i = anchor + 1; i < result->level_count; i++)
+		KDRI_TRY(match_level(ctx, result->levels[i - 1], result->levels[i]));
+	for (int64_t i = anchor; i > 0; i--)
+		KDRI_TRY(match_level(ctx, result->levels[i], result->levels[i - 1]));
+	for (int64_t i = 1; i < result->level_count; i++)
+		KDRI_TRY(put_parents(ctx, result->levels[i - 1], result->levels[i]));
+done:
+	plan_free(ctx, &p);
+	return st;
+}

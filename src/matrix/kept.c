@@ -1,0 +1,116 @@
+/* What fits of the same data with other numbers of clusters can use again. SPDX-License-Identifier: BSD-3-Clause */
+#include "matrix/kept.h"
+#include "matrix/traits.h"
+
+/* All values together: a graph of a million samples, or similarities of ten thousand. */
+static const double most_bytes = 512e6;
+
+typedef struct kdri_kept_value {
+	struct kdri_kept_value *before;
+	const char *name; /* static */
+	uint64_t key;
+	size_t bytes;
+	void *data;
+} kdri_kept_value;
+
+static kdri_kept *kept_of(const kdr_context *ctx)
+{
+	for (const kdri_inspected *s = ctx->inspected; s; s = s->before)
+		if (s->kept)
+			return s->kept;
+	return NULL;
+}
+
+bool kdri_keeps(const kdr_context *ctx)
+{
+	return kept_of(ctx) != NULL;
+}
+
+bool kdri_repeats(const kdr_context *ctx)
+{
+	const kdri_kept *kept = kept_of(ctx);
+	return kept && kept->looking;
+}
+
+void kdri_kept_free(kdr_context *ctx, kdri_kept *kept)
+{
+	for (kdri_kept_value *v = kept->last, *before; v; v = before) {
+		before = v->before;
+		kdri_free(ctx, v->data);
+		kdri_free(ctx, v);
+	}
+	*kept = (kdri_kept){ 0 };
+}
+
+bool kdri_kept_find(const kdr_context *ctx, const char *name, uint64_t key, void *out, size_t bytes)
+{
+	const kdri_kept *kept = kept_of(ctx);
+	for (const kdri_kept_value *v = kept ? kept->last : NULL; v; v = v->before)
+		if (v->key == key && v->bytes == bytes && strcmp(v->name, name) == 0) {
+			memcpy(out, v->data, bytes);
+			return true;
+		}
+	return false;
+}
+
+void kdri_kept_put(const kdr_context *ctx, const char *name, uint64_t key, const void *value, size_t bytes)
+{
+	const kdr_allocator *a = &ctx->allocator;
+	kdri_kept *kept = kept_of(ctx);
+	if (!kept || kept->looking || ctx->cancelled || ctx->timed_out || bytes == 0 ||
+	    kept->bytes + (double)bytes > most_bytes)
+		return;
+	/* No error where there is no memory: the next fit computes it again. */
+	kdri_kept_value *v = a->alloc(a->user, sizeof *v);
+	void *data = v ? a->alloc(a->user, bytes) : NULL;
+	if (!data) {
+		kdri_free_with(a, v);
+		return;
+	}
+	memcpy(data, value, bytes);
+	*v = (kdri_kept_value){
+		.before = kept->last, .name = name, .key = key, .bytes = bytes, .data = data
+	};
+	kept->last = v;
+	kept->bytes += (double)bytes;
+}
+
+uint64_t kdri_hash_number(uint64_t number, uint64_t before)
+{
+	uint64_t state = number ^ (before * 0x9e3779b97f4a7c15u);
+	return kdri_random(&state);
+}
+
+static uint64_t hash_words(const void *data, size_t bytes, uint64_t before)
+{
+	const unsigned char *at = data;
+	uint64_t word = 0;
+	for (; bytes >= sizeof word; bytes -= sizeof word, at += sizeof word) {
+		memcpy(&word, at, sizeof word);
+		before = (before ^ word) * 0x9e3779b97f4a7c15u;
+		before ^= before >> 29;
+	}
+	word = 0;
+	memcpy(&word, at, bytes);
+	return kdri_hash_number(word, before);
+}
+
+uint64_t kdri_mat_hash(const kdr_mat *x, uint64_t before)
+{
+	const int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+	before = kdri_hash_number((uint64_t)n, before);
+	before = kdri_hash_number((uint64_t)d, before);
+	if (x->kind == KDR_MAT_DENSE) {
+		for (int64_t i = 0; i < n; i++)
+			before = hash_words(x->as.dense.data + i * x->as.dense.stride,
+			                    (size_t)d * sizeof(double), before);
+		return before;
+	}
+	const kdr_csr *c = &x->as.csr;
+	const size_t entries = n > 0 ? (size_t)(c->rowptr[n] - c->rowptr[0]) : 0;
+	before = hash_words(c->rowptr, (size_t)(n > 0 ? n + 1 : 0) * sizeof *c->rowptr, before);
+	if (entries == 0)
+		return before;
+	before = hash_words(c->col + c->rowptr[0], entries * sizeof *c->col, before);
+	return hash_words(c->val + c->rowptr[0], entries * sizeof *c->val, before);
+}

@@ -1,0 +1,278 @@
+/* Several numbers of clusters in one call, and what their fits share. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/result.h"
+#include "matrix/kept.h"
+#include "matrix/traits.h"
+#include "tests/unit/unit.h"
+
+#include "tests/unit/ranks.h"
+
+#include <unistd.h>
+
+enum { N = 90, D = 12, SETS = 2 };
+
+/* Five groups of columns, of which two pairs are alike; the second data set is shifted. */
+static kdr_data *data_set(kdr_context *ctx, const char *name, int number)
+{
+	double x[N * D];
+	kdri_rng rng = kdri_rng_stream(5, "levels", (uint64_t)number);
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < D; j++)
+			x[i * D + j] = (j % 5 == i % 5 ? 6 : 0) + (j % 2 == i % 5 / 2 ? 3 : 0) +
+			               0.3 * number + kdri_rng_normal(&rng);
+	kdr_mat m = kdr_mat_from_dense(x, N, D);
+	kdr_data *d = NULL;
+	assert_ok(ctx, kdr_data_new(ctx, name, &m, NULL, &d));
+	return d;
+}
+
+static kdr_result *cluster(kdr_context *ctx, const char *method, int64_t k, int64_t k_to)
+{
+	kdr_data *d[SETS] = { data_set(ctx, "a", 0), data_set(ctx, "b", 1) };
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = method;
+	o.k = k;
+	o.k_to = k_to;
+	o.neighbours = true;
+	assert_ok(ctx, kdr_cluster(ctx, d, SETS, &o, &r));
+	kdr_data_free(d[0]);
+	kdr_data_free(d[1]);
+	return r;
+}
+
+/* Equal but for the numbers of clusters: now[] maps those of `one` to those of `other`. */
+static void assert_same_groups(const kdr_result *one, const kdr_result *other)
+{
+	for (int64_t t = 0; t < SETS; t++) {
+		int64_t n, now[16];
+		const int64_t *a = kdr_result_labels(one, t, &n), *b = kdr_result_labels(other, t, NULL);
+		assert_int_equal(kdr_result_k(one, t), kdr_result_k(other, t));
+		for (int64_t c = 0; c < 16; c++)
+			now[c] = -1;
+		for (int64_t i = 0; i < n; i++)
+			now[a[i]] = b[i];
+		for (int64_t i = 0; i < n; i++)
+			assert_int_equal(now[a[i]], b[i]);
+		for (int64_t c = 0; c < kdr_result_k(one, t); c++)
+			assert_true(now[c] < 0 || one->tasks[t].sizes[c] == other->tasks[t].sizes[now[c]]);
+		const double *sure = kdr_result_confidence(one, t, NULL),
+		             *same = kdr_result_confidence(other, t, NULL);
+		for (int64_t i = 0; i < n && sure; i++)
+			assert_float_equal(sure[i], same[i], 1e-12);
+	}
+}
+
+static void levels__of_every_kind_of_method__are_those_of_single_calls(void **state)
+{
+	(void)state;
+	static const char *const methods[] = { "auto", "kmeans", "lssmtc", "mtcfir" };
+	kdr_context *ctx = unit_context();
+	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+		kdr_result *r = cluster(ctx, methods[m], 2, 5);
+		assert_ptr_equal(kdr_result_level_at(r, 3), r);
+		assert_null(kdr_result_level_at(r, 4));
+		for (int64_t i = 0; i < 4; i++) {
+			kdr_result *one = cluster(ctx, methods[m], 2 + i, 0);
+			assert_same_groups(one, kdr_result_level_at(r, i));
+			assert_null(kdr_result_level_at(one, 0));
+			kdr_result_free(one);
+		}
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+/* Arrays with an axis of clusters move with the labels: a k-means sample is nearest to the centre of its label. */
+static void levels__renumbered__centres_move_with_the_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d[SETS] = { data_set(ctx, "a", 0), data_set(ctx, "b", 1) };
+	kdr_result *r = cluster(ctx, "kmeans", 2, 6);
+	for (int64_t l = 0; l < 5; l++)
+		for (int64_t t = 0; t < SETS; t++) {
+			const kdr_result *level = kdr_result_level_at(r, l);
+			const kdr_array centres = kdr_result_array(level, "centres", t);
+			const int64_t *labels = kdr_result_labels(level, t, NULL), k = kdr_result_k(level, t);
+			const kdr_mat x = kdr_data_mat(d[t]);
+			for (int64_t i = 0; i < N; i++) {
+				double own = 0, least = INFINITY;
+				for (int64_t c = 0; c < k; c++) {
+					double sum = 0;
+					for (int64_t j = 0; j < D; j++) {
+						double off = x.as.dense.data[i * D + j] -
+						             ((const double *)centres.data)[c * D + j];
+						sum += off * off;
+					}
+					own = c == labels[i] ? sum : own;
+					least = KDRI_MIN(least, sum);
+				}
+				assert_float_equal(own, least, 1e-9);
+			}
+		}
+	kdr_result_free(r);
+	kdr_data_free(d[0]);
+	kdr_data_free(d[1]);
+	kdr_context_free(ctx);
+}
+
+static void levels__of_a_k_that_was_found__leave_it_as_it_is(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_result *r = cluster(ctx, "auto", 0, 0), *plain = NULL;
+	kdr_data *d[SETS] = { data_set(ctx, "a", 0), data_set(ctx, "b", 1) };
+	assert_ok(ctx, kdr_cluster(ctx, d, SETS, NULL, &plain));
+	assert_true(r->level_count == 3 || r->level_count == 2);
+	assert_int_equal(plain->level_count, 0);
+	for (int64_t t = 0; t < SETS; t++)
+		for (int64_t i = 0; i < N; i++)
+			assert_int_equal(r->tasks[t].labels[i], plain->tasks[t].labels[i]);
+	for (int64_t i = 0; i < r->level_count; i++) {
+		kdr_result *one = cluster(ctx, "auto", r->levels[i]->level, 0);
+		assert_same_groups(one, r->levels[i]);
+		kdr_result_free(one);
+	}
+	kdr_result_free(plain);
+	kdr_result_free(r);
+	kdr_data_free(d[0]);
+	kdr_data_free(d[1]);
+	kdr_context_free(ctx);
+}
+
+enum { LEVELS = 4, RANKS = 3 };
+
+typedef struct parted {
+	int64_t labels[LEVELS][N];
+	kdr_status st[RANKS];
+	char path[64];
+} parted;
+
+static void cluster_part(kdr_context *ctx, int rank, void *user)
+{
+	parted *p = user;
+	const int64_t first = N * rank / RANKS, rows = N * (rank + 1) / RANKS - first;
+	kdr_data *d = data_set(ctx, "a", 0), *own = NULL;
+	const kdr_mat x = kdr_data_mat(d),
+	              part = kdr_mat_from_dense(x.as.dense.data + first * x.as.dense.stride, rows, D);
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.k = 2;
+	o.k_to = 1 + LEVELS;
+	p->st[rank] = kdr_data_new(ctx, "a", &part, NULL, &own);
+	if (p->st[rank] == KDR_OK)
+		p->st[rank] = kdr_cluster(ctx, &own, 1, &o, &r);
+	for (int64_t l = 0; r && l < LEVELS; l++)
+		memcpy(p->labels[l] + first, kdr_result_labels(kdr_result_level_at(r, l), 0, NULL),
+		       (size_t)rows * sizeof(int64_t));
+	if (r)
+		p->st[rank] = kdr_result_write(ctx, r, p->path, true);
+	kdr_result_free(r);
+	kdr_data_free(own);
+	kdr_data_free(d);
+}
+
+static void levels__rows_on_several_ranks__same_labels(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_data *d = data_set(ctx, "a", 0);
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	parted *p = calloc(1, sizeof *p);
+	snprintf(p->path, sizeof p->path, "/tmp/kindred-levels-%ld.json", (long)getpid());
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.k = 2;
+	o.k_to = 1 + LEVELS;
+	assert_ok(ctx, kdr_cluster(ctx, &d, 1, &o, &r));
+	crew_run(RANKS, cluster_part, p, NULL);
+	for (int rank = 0; rank < RANKS; rank++)
+		assert_int_equal(p->st[rank], KDR_OK);
+	for (int64_t l = 0; l < LEVELS; l++)
+		assert_memory_equal(p->labels[l], kdr_result_labels(kdr_result_level_at(r, l), 0, NULL),
+		                    N * sizeof(int64_t));
+	assert_int_equal(unlink(p->path), 0);
+	free(p);
+	kdr_result_free(r);
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+static void levels__bad_ranges__are_refused(void **state)
+{
+	(void)state;
+	static const int64_t bad[][2] = { { 8, 3 },  { 0, 4 },     { -1, 2 },
+		                          { 1, 65 }, { 2, N + 1 }, { 1, INT64_MAX } };
+	kdr_context *ctx = unit_context();
+	kdr_data *d = data_set(ctx, "a", 0);
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+		o.k = bad[i][0];
+		o.k_to = bad[i][1];
+		assert_int_equal(kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT);
+		assert_null(r);
+	}
+	const int64_t each[] = { 2 };
+	o.each_k = each;
+	o.k_to = 4;
+	assert_int_equal(kdr_cluster(ctx, &d, 1, &o, &r), KDR_ERR_ARGUMENT);
+	assert_null(kdr_result_level_at(NULL, 0));
+	kdr_data_free(d);
+	kdr_context_free(ctx);
+}
+
+static void kept__values__are_found_by_all_that_they_depend_on(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	double x[6] = { 1, 2, 3, 4, 5, 6 }, value[2] = { 7, 8 }, found[2] = { 0 };
+	int64_t rowptr[3] = { 0, 1, 3 };
+	int32_t col[3] = { 0, 1, 2 };
+	kdri_kept kept = { 0 };
+	kdri_inspected seen = { .kept = &kept };
+	const kdr_mat dense = kdr_mat_from_dense(x, 2, 3), other = kdr_mat_from_dense(x, 3, 2),
+	              sparse = kdr_mat_from_csr(2, 3, rowptr, col, x);
+	const uint64_t key = kdri_mat_hash(&dense, 1);
+	assert_int_equal(key, kdri_mat_hash(&dense, 1));
+	assert_true(key != kdri_mat_hash(&dense, 2) && key != kdri_mat_hash(&other, 1) &&
+	            key != kdri_mat_hash(&sparse, 1));
+	x[5] = 9;
+	assert_true(key != kdri_mat_hash(&dense, 1));
+	kdri_kept_put(ctx, "v", key, value, sizeof value); /* nothing to keep it in */
+	assert_false(kdri_kept_find(ctx, "v", key, found, sizeof found));
+	assert_false(kdri_keeps(ctx));
+	ctx->inspected = &seen;
+	kdri_kept_put(ctx, "v", key, value, sizeof value);
+	assert_true(kdri_keeps(ctx) && !kdri_repeats(ctx));
+	kept.looking = true;
+	assert_true(kdri_repeats(ctx));
+	kdri_kept_put(ctx, "w", key, value, sizeof value); /* too late */
+	assert_false(kdri_kept_find(ctx, "w", key, found, sizeof found));
+	assert_false(kdri_kept_find(ctx, "v", key + 1, found, sizeof found));
+	assert_false(kdri_kept_find(ctx, "v", key, found, sizeof found[0]));
+	assert_true(kdri_kept_find(ctx, "v", key, found, sizeof found));
+	assert_float_equal(found[1], 8, 0);
+	kdri_kept_free(ctx, &kept);
+	ctx->inspected = NULL;
+	kdr_context_free(ctx);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(levels__of_every_kind_of_method__are_those_of_single_calls),
+		cmocka_unit_test(levels__renumbered__centres_move_with_the_labels),
+		cmocka_unit_test(levels__of_a_k_that_was_found__leave_it_as_it_is),
+		cmocka_unit_test(levels__rows_on_several_ranks__same_labels),
+		cmocka_unit_test(levels__bad_ranges__are_refused),
+		cmocka_unit_test(kept__values__are_found_by_all_that_they_depend_on),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
