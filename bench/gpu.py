@@ -7,7 +7,7 @@ kmeans, text-kmeans          1,000,000 x 256, k = 100, and 1,000,000 texts of 59
 neighbours, text-neighbours  exact 10 neighbours of 1,000,000 x 50 and of 200,000 texts
 mtcfir, mtcfir-text          100,000 x 3,000, and text of the shape of 20 Newsgroups; compared with one large product of as many operations
 nmtf, pca-kmeans, auto       200,000 texts in 20 classes, 20 sweeps; 400,000 x 1,000; 2 x 500,000 x 50: compared with the CPU
-commands                     whole commands, dense data and texts of several sizes, with --device cpu, cuda and auto (runs only if named)
+commands                     entire commands, dense data and texts of several sizes, with --device cpu, cuda and auto (runs only if named)
 same                         checks that labels on the device are those of the CPU, on real data (runs only if named)
 
 --tiny uses sizes that a CPU handles in seconds, so that `--device cpu --tiny` is a dry run. Without PyTorch, the CPU is the alternative.
@@ -264,7 +264,7 @@ def same(args):
     return rows
 
 
-# --- whole commands ------------------------------------------------------------------------------------------------------------
+# --- entire commands -----------------------------------------------------------------------------------------------------------
 
 COMMANDS = {  # arguments; the most samples of dense data and of texts
     "cluster": (("cluster", "-k", "8"), 1_000_000, 40_000),
