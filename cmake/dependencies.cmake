@@ -136,6 +136,17 @@ if(NOT KINDRED_SANITIZE) # the resolvers run before a sanitizer's run time is up
     int main(void) { return __builtin_cpu_supports(\"x86-64-v4\") ? f(-1) : g(-1); }" KDR_HAVE_TARGET_CLONES)
 endif()
 
+# Windows has no functions that are chosen while a program is loaded, so only the kernels of matrix/each_machine.h are compiled
+# for several instruction sets. There gcc takes the stack to be aligned for wide registers, which it is not (gcc's bug 54412):
+# the assembler makes moves of them that need no alignment.
+if(WIN32 AND NOT KDR_HAVE_TARGET_CLONES)
+  set(CMAKE_REQUIRED_FLAGS -Wa,-muse-unaligned-vector-move)
+  check_c_source_compiles("
+    __attribute__((target(\"arch=x86-64-v4\"))) static int g(int x) { return x + 1; }
+    int main(void) { return __builtin_cpu_supports(\"x86-64-v4\") ? 0 : g(-1); }" KDR_HAVE_TARGETS)
+  unset(CMAKE_REQUIRED_FLAGS)
+endif()
+
 # Which symbols the shared library shows, under the version they are promised with.
 include(CheckLinkerFlag)
 file(WRITE ${PROJECT_BINARY_DIR}/empty.map "{};\n")
