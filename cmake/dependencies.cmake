@@ -71,6 +71,12 @@ kindred_part(EXPAT libexpat1-dev HEADER expat.h LIBRARY expat)
 kindred_part(UTF8PROC libutf8proc-dev HEADER utf8proc.h LIBRARY utf8proc)
 kindred_part(STEMMER libstemmer-dev HEADER libstemmer.h LIBRARY stemmer)
 kindred_part(LIBSVM libsvm-dev HEADER libsvm/svm.h LIBRARY svm)
+if(KINDRED_STATIC AND KINDRED_HAVE_HDF5) # what the static library of Debian needs
+  find_library(KINDRED_SZ sz REQUIRED)
+  find_library(KINDRED_AEC aec REQUIRED)
+  mark_as_advanced(KINDRED_SZ KINDRED_AEC)
+  target_link_libraries(kindred_hdf5 INTERFACE ${KINDRED_SZ} ${KINDRED_AEC} kindred_zlib ${CMAKE_DL_LIBS})
+endif()
 if(KINDRED_STATIC AND KINDRED_HAVE_LIBSVM) # which is C++
   target_link_libraries(kindred_libsvm INTERFACE stdc++ m)
 endif()
