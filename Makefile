@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
+.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -14,10 +14,18 @@ setup:
 demo: all
 	build/release/cli/kindred demo -o demo
 
-# One program without dependencies, tested in an empty root: build/static/kindred-VERSION-linux-ARCH.tar.gz
-static:
-	@tools/setup.sh build
-	tools/static.sh $(JOBS)
+# One program without dependencies, tested in an empty root: dist/kindred-VERSION-linux-ARCH.tar.gz. With a cross compiler, also for arm64.
+static: export JOBS := $(JOBS)
+static: all
+	tools/package/static.sh dist
+	for archive in dist/kindred-*-linux-*.tar.gz; do tests/packages/static.py --suite $$archive build/release/cli/kindred || exit 1; done
+
+# The program and the library for Windows, tested under wine: dist/kindred-VERSION-windows-x86_64.zip
+windows: export JOBS := $(JOBS)
+windows: all
+	@tools/setup.sh windows
+	tools/package/windows.sh dist
+	for archive in dist/kindred-*-windows-*.zip; do tests/packages/windows.py $$archive build/release/cli/kindred || exit 1; done
 
 # The Python package, in build/release/venv.
 python: all

@@ -2,25 +2,23 @@
  *
  * Each row is run by its own process with one thread, and as many processes run at a time as there are threads: most rows are
  * too small for two threads, and a failure of one row does not affect the others. If fewer rows than threads remain, each process
- * gets several threads; the figures are the same. The file of a row is written completely when the row is done, so that a
+ * gets several threads; the figures are the same. A system without fork runs the rows one after another in this process. The file of a row is written completely when the row is done, so that a
  * stopped run can continue. This process runs no method itself, because a fork after threads have been started would leave
  * the child without them. */
 #include "bench.h"
+#include "system.h"
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 typedef struct job {
 	char path[2048];
 	bool done;
 	double seconds; /* what it took; NaN: not known */
-	pid_t pid;      /* 0: not running */
+	long child;     /* its process; 0: not running */
 	double start;
 } job;
 
@@ -29,7 +27,7 @@ typedef struct crew {
 	const bench_unit *units;
 	job *jobs;
 	int count, done, failed;
-	int at_once;
+	int threads, at_once;
 	double limit, start;
 	bool quiet;
 } crew;
@@ -43,19 +41,28 @@ static int stop_if_told(void *user, const kdr_event *event)
 	return cli_interrupted();
 }
 
-static int run_unit(kdr_context *ctx, const bench_unit *u, const char *path, int threads)
+typedef struct unit {
+	kdr_context *ctx;
+	const bench_unit *unit;
+	const char *path;
+	int threads;
+} unit;
+
+static int run_unit(void *user)
 {
+	const unit *what = user;
+	const bench_unit *u = what->unit;
 	bench_outcome outcome;
 	clock_t start = clock(); /* processor time: what others do on the machine is not in it */
-	kdr_context_set_progress(ctx, stop_if_told, NULL);
-	kdr_context_set_threads(ctx, threads);
-	int code = bench_run(ctx, &(bench_how){ .seed = u->seed, .row = u->row }, &u->plan->tables[u->table],
-	                     &outcome);
+	kdr_context_set_progress(what->ctx, stop_if_told, NULL);
+	kdr_context_set_threads(what->ctx, what->threads);
+	int code = bench_run(what->ctx, &(bench_how){ .seed = u->seed, .row = u->row },
+	                     &u->plan->tables[u->table], &outcome);
 	if (code != EXIT_DONE)
 		return code;
-	code = outcome.cut
-	               ? EXIT_INTERRUPTED
-	               : bench_unit_write(ctx, u, path, &outcome, (double)(clock() - start) / CLOCKS_PER_SEC);
+	code = outcome.cut ? EXIT_INTERRUPTED
+	                   : bench_unit_write(what->ctx, u, what->path, &outcome,
+	                                      (double)(clock() - start) / CLOCKS_PER_SEC);
 	bench_outcome_free(&outcome);
 	return code;
 }
@@ -82,7 +89,7 @@ static void time_left(const crew *c, char *text, size_t room)
 	int rows = 0;
 	for (int i = 0; i < c->count; i++)
 		if (!c->jobs[i].done) {
-			double gone = c->jobs[i].pid > 0 ? cli_now() - c->jobs[i].start : 0;
+			double gone = c->jobs[i].child > 0 ? cli_now() - c->jobs[i].start : 0;
 			left += fmax(expected(c, i) - gone, 0);
 			rows++;
 		}
@@ -115,7 +122,6 @@ static void bench_all_tell(const crew *c, int index)
 static int start_job(crew *c, int index)
 {
 	char part[2048];
-	const bench_unit *u = &c->units[index];
 	/* DIR/PRESET, then DIR/PRESET/TABLE. */
 	char *slash = strrchr(c->jobs[index].path, '/');
 	for (int level = 0; level < 2; level++) {
@@ -128,45 +134,44 @@ static int start_job(crew *c, int index)
 		if (code != EXIT_DONE)
 			return code;
 	}
-	fflush(NULL);
 	c->jobs[index].start = cli_now();
-	pid_t pid = fork();
-	if (pid < 0) {
+	int left = c->count - c->done - c->failed;
+	long child = cli_child_start(
+	        run_unit, &(unit){ .ctx = c->ctx,
+	                           .unit = &c->units[index],
+	                           .path = c->jobs[index].path,
+	                           .threads = c->threads / (left < c->at_once ? left : c->at_once) });
+	if (child < 0) {
 		cli_error("cannot start a process: %s", strerror(errno));
 		return EXIT_OTHER;
 	}
-	if (pid == 0) {
-		int left = c->count - c->done - c->failed, most = c->at_once;
-		int code = run_unit(c->ctx, u, c->jobs[index].path, left < most ? most / left : 1);
-		fflush(NULL);
-		_exit(code);
-	}
-	c->jobs[index].pid = pid;
+	c->jobs[index].child = child;
 	return EXIT_DONE;
 }
 
 /* Waits until one row ends. */
 static int end_job(crew *c)
 {
-	int status;
-	pid_t pid;
+	int result;
+	long child;
+	const char *killed;
 	bool passed_on = false;
-	while ((pid = waitpid(-1, &status, 0)) < 0 && errno == EINTR)
+	while ((child = cli_child_wait(&result, &killed)) < 0 && errno == EINTR)
 		if (cli_interrupted() && !passed_on) {
 			passed_on = true;
 			for (int i = 0; i < c->count; i++)
-				if (c->jobs[i].pid > 0)
-					kill(c->jobs[i].pid, SIGTERM);
+				if (c->jobs[i].child > 0)
+					cli_child_stop(c->jobs[i].child);
 		}
 	int index = 0;
-	while (index < c->count && c->jobs[index].pid != pid)
+	while (index < c->count && c->jobs[index].child != child)
 		index++;
-	if (pid < 0 || index == c->count)
+	if (child < 0 || index == c->count)
 		return EXIT_OTHER;
 	job *j = &c->jobs[index];
 	const bench_unit *u = &c->units[index];
-	j->pid = 0;
-	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_DONE) {
+	j->child = 0;
+	if (result == EXIT_DONE) {
 		j->done = true;
 		j->seconds = cli_now() - j->start;
 		c->done++;
@@ -175,8 +180,7 @@ static int end_job(crew *c)
 		c->failed++;
 		cli_error("%s: %s: %s: %s", u->preset, u->plan->tables[u->table].title,
 		          u->plan->tables[u->table].rows[u->row].name,
-		          WIFSIGNALED(status) ? strsignal(WTERMSIG(status))
-		                              : "failed; the line above gives the reason");
+		          killed ? killed : "failed; the line above gives the reason");
 	}
 	return EXIT_DONE;
 }
@@ -247,10 +251,11 @@ int bench_rows_run(kdr_context *ctx, const cli_args *args, const bench_unit *uni
 	crew c = { .ctx = ctx,
 		   .units = units,
 		   .count = count,
-		   .at_once = kdr_context_threads(ctx),
+		   .threads = kdr_context_threads(ctx),
 		   .start = cli_now(),
 		   .quiet = cli_quiet(args) };
 	char left[64];
+	c.at_once = c.threads < cli_children_most() ? c.threads : cli_children_most();
 	if (!cli_get_real(args, "time-limit", 0, INFINITY, &c.limit))
 		return EXIT_USAGE;
 	int *order = calloc((size_t)count + 1, sizeof *order);

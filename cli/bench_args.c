@@ -35,7 +35,9 @@ static void bench_args_collect(const cli_args *args, const char *option, const k
 		cli_list list;
 		if (!equals || !has_option(algo, text, length) || set_again(args, option, i, length))
 			continue;
-		char *name = strndup(text, length);
+		char *name = strdup(text);
+		if (name)
+			name[length] = '\0';
 		if (name && strcmp(option, "set") == 0) {
 			kdri_json_string(out, name, equals + 1);
 		} else if (name && cli_list_split(equals + 1, &list)) {

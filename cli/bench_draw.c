@@ -2,6 +2,7 @@
  *
  * Repeat r has the seed --seed + r for everything in it: generated data, the rows drawn, the shared random start. */
 #include "bench.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -127,7 +128,7 @@ int bench_read_item(bench_state *s, const bench_data *d, bench_item *it)
 	if (!beside)
 		return bench_no_memory();
 	int code = EXIT_DONE;
-	if (access(beside, F_OK) == 0) {
+	if (kdri_exists(beside)) {
 		code = cli_labels_read(s->ctx, beside, it->raw);
 		if (code == EXIT_DONE && d->nclasses)
 			code = keep_classes(s, d, it);

@@ -1,6 +1,7 @@
 /* Plans for kindred bench: rows, tables, plans, read from JSON. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 #include "core/json_read.h"
+#include "core/system.h"
 #include "core/words.h"
 
 #include <errno.h>
@@ -309,9 +310,9 @@ int bench_plan_read(const char *path, bench_plan *out)
 		cli_error("%s: cannot open: %s", path, strerror(errno));
 		return code;
 	}
-	const char *slash = strrchr(path, '/');
-	if (slash && (size_t)(slash - path) < sizeof folder)
-		memcpy(folder, path, (size_t)(slash - path));
+	size_t length = kdri_folder_length(path);
+	if (length > 0 && length <= sizeof folder)
+		memcpy(folder, path, length - 1);
 	int code = bench_plan_parse(path, text, size, folder, out);
 	free(text);
 	return code;

@@ -1,9 +1,9 @@
 /* The presets: plans that are built in, and all their rows. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int bench_presets_list(void)
 {
@@ -38,7 +38,7 @@ int bench_preset_find(const char *wanted, const char **text, size_t *size)
 
 static bool has_data(const bench_table *t)
 {
-	return t->design || access(t->data[0].path, F_OK) == 0;
+	return t->design || kdri_exists(t->data[0].path);
 }
 
 /* Presets name their data below the folder KINDRED_DATA. */

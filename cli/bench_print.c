@@ -4,6 +4,7 @@
  * (tables written as pairs are of one, those from all other sets are one more) and one for all, a column for each row, and how
  * far `row` is below each of `against` on the table where that is worst. Figures are means of the first score over repeats and tasks. */
 #include "bench.h"
+#include "system.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -198,12 +199,12 @@ static bool has_settings(const bench_outcome *o)
 /* The texts that `print` prints, in the sheet's format. */
 static void put_text(bench_sheet *s, void (*print)(FILE *out, const bench_outcome *o), const bench_outcome *o)
 {
-	char *text = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-	if (stream)
-		print(stream, o);
-	if (stream && fclose(stream) == 0)
+	cli_text t;
+	if (!cli_text_open(&t))
+		return;
+	print(t.stream, o);
+	char *text = cli_text_close(&t);
+	if (text)
 		bench_sheet_text(s, text);
 	free(text);
 }
@@ -307,12 +308,13 @@ void bench_print(FILE *out, const bench_outcome *o, bench_format format, bool fi
 static void put_notes(kdri_json *j, const bench_outcome *o)
 {
 	char *text = NULL, *rest = NULL;
-	size_t size = 0;
-	FILE *stream = open_memstream(&text, &size);
-	if (stream)
-		print_notes(stream, o);
+	cli_text t;
+	if (cli_text_open(&t)) {
+		print_notes(t.stream, o);
+		text = cli_text_close(&t);
+	}
 	kdri_json_array(j, "notes");
-	if (stream && fclose(stream) == 0)
+	if (text)
 		for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 			kdri_json_string(j, NULL, line);
 	kdri_json_end_array(j);

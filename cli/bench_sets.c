@@ -4,11 +4,11 @@
  * or more, from all others to each. Tables without "rows" have those of the plan. */
 #include "bench.h"
 #include "core/json_read.h"
+#include "core/system.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* --- pairs --------------------------------------------------------------------------------------- */
 
@@ -18,8 +18,7 @@ static const char *bench_pairs_name_of(const kdri_json_value *item)
 	const char *name = kdri_json_text(kdri_json_get(item, "name"), NULL);
 	const char *path = kdri_json_text(
 	        kdri_json_is(item, KDRI_JSON_OBJECT) ? kdri_json_get(item, "path") : item, NULL);
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	return name ? name : slash ? slash + 1 : path ? path : "?";
+	return name ? name : path ? path + kdri_folder_length(path) : "?";
 }
 
 /* The sets of a table written short, or NULL. */
@@ -89,20 +88,20 @@ static char *join_path(plan_place *p, const char *path, size_t *given)
 	char *out = NULL;
 	for (int f = 0; f < 2; f++) {
 		const size_t length = strlen(folders[f]), room = length + strlen(path) + 2;
-		if (path[0] == '/' || (f > 0 && length == 0))
+		if (kdri_is_absolute(path) || (f > 0 && length == 0))
 			break;
 		char *joined = plan_many(p, room, 1);
 		if (!joined)
 			break;
 		snprintf(joined, room, "%s%s%s", folders[f], length ? "/" : "", path);
-		if (f == 0 || access(joined, F_OK) == 0) {
+		if (f == 0 || kdri_exists(joined)) {
 			free(out);
 			out = joined;
 			*given = length ? length + 1 : 0;
 		} else {
 			free(joined);
 		}
-		if (access(out, F_OK) == 0)
+		if (kdri_exists(out))
 			break;
 	}
 	if (out || p->code != EXIT_DONE)

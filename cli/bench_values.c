@@ -1,6 +1,7 @@
 /* Reads values of a plan; errors name their place. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
 #include "core/json_read.h"
+#include "core/system.h"
 #include "core/words.h"
 
 #include <errno.h>
@@ -11,7 +12,7 @@
 char *bench_read_text(const char *path, size_t *size)
 {
 	enum { STEP = 1 << 17, MOST = 1 << 26 };
-	FILE *file = fopen(path, "rb");
+	FILE *file = kdri_fopen(path);
 	char *text = NULL;
 	size_t used = 0;
 	int wrong = 0;

@@ -1,10 +1,10 @@
 /* Bridges of kindred transfer. SPDX-License-Identifier: BSD-3-Clause */
 #include "bridges.h"
+#include "core/system.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static char *copy_text(const char *text, size_t length)
 {
@@ -25,7 +25,7 @@ int cli_bridges_parse(const cli_args *args, cli_bridges *out)
 	for (int k = 0; out->path && k < out->count; k++) {
 		const char *text = cli_get_nth(args, "bridge", k), *comma = strchr(text, ',');
 		/* A file whose own name holds a comma is still one file. */
-		if (!comma || access(text, F_OK) == 0) {
+		if (!comma || kdri_exists(text)) {
 			out->path[k] = copy_text(text, strlen(text));
 			single++;
 		} else {

@@ -1,5 +1,7 @@
 /* kindred bench. SPDX-License-Identifier: BSD-3-Clause */
 #include "bench.h"
+#include "core/system.h"
+#include "system.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,9 +78,7 @@ int bench_plan_adjust(const cli_args *args, bench_plan *plan)
 
 /* What all tables of all plans gave, as text and as JSON. */
 typedef struct record {
-	char *text;
-	size_t size;
-	FILE *stream;
+	cli_text out;
 	kdri_json json;
 	int runs, failed;
 	const bench_set_of_rows *rows; /* where rows have files, these; else NULL */
@@ -130,8 +130,8 @@ static void put_part(const cli_args *args, const printed *p)
 		cli_print_by(stdout, print_part, p);
 		fflush(stdout);
 	}
-	if (p->record->stream)
-		print_part(p->record->stream, p);
+	if (p->record->out.stream)
+		print_part(p->record->out.stream, p);
 }
 
 static int run_here(kdr_context *ctx, const cli_args *args, bench_outcome *out)
@@ -202,15 +202,16 @@ static int write_outputs(kdr_context *ctx, const cli_args *args, record *r)
 {
 	const char *folder = cli_get(args, "output", NULL);
 	char path[4096];
-	if (fclose(r->stream) != 0 || r->json.failed) {
-		r->stream = NULL;
+	char *text = cli_text_close(&r->out);
+	if (!text || r->json.failed) {
+		free(text);
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	r->stream = NULL;
 	bool force = cli_flag(args, "force");
 	snprintf(path, sizeof path, "%s/%s", folder, file_names[r->format]);
-	kdr_status st = kdr_write_file(ctx, path, r->text, r->size, force);
+	kdr_status st = kdr_write_file(ctx, path, text, r->out.length, force);
+	free(text);
 	snprintf(path, sizeof path, "%s/bench.json", folder);
 	if (st == KDR_OK)
 		st = kdr_write_file(ctx, path, r->json.text, r->json.used, force);
@@ -279,7 +280,7 @@ static int bench_check_outputs(const cli_args *args, bench_format format)
 	const char *const names[] = { file_names[format], "bench.json" };
 	for (int i = 0; i < 2 && code == EXIT_DONE && !cli_flag(args, "force"); i++) {
 		snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-		if (access(path, F_OK) == 0) {
+		if (kdri_exists(path)) {
 			cli_error("%s already exists; use --force to replace it", path);
 			code = EXIT_USAGE;
 		}
@@ -327,19 +328,18 @@ static int bench_command(cli_args *args)
 	if (!ctx)
 		return code;
 	code = tables ? bench_check_outputs(args, r.format) : cli_make_folder(folder);
-	if (code == EXIT_DONE && folder && tables && !(r.stream = open_memstream(&r.text, &r.size)))
+	if (code == EXIT_DONE && folder && tables && !cli_text_open(&r.out))
 		code = bench_no_memory();
 	if (code == EXIT_DONE)
 		code = by_rows ? run_rows(ctx, args, all, tables || only, &r) : run_all(ctx, args, &r);
 	/* Some that fail are a finding, and stand under the table; all are a failure. */
 	bool none = code == EXIT_DONE && r.runs > 0 && r.failed == r.runs;
-	if (r.stream && (code == EXIT_DONE || (code == EXIT_INTERRUPTED && !by_rows))) {
+	if (r.out.stream && (code == EXIT_DONE || (code == EXIT_INTERRUPTED && !by_rows))) {
 		int written = write_outputs(ctx, args, &r);
 		code = written == EXIT_DONE ? code : written;
 	}
-	if (r.stream)
-		fclose(r.stream);
-	free(r.text);
+	if (r.out.stream)
+		free(cli_text_close(&r.out));
 	kdri_json_free(&r.json);
 	cli_session_close(ctx);
 	if (none && code == EXIT_DONE) {

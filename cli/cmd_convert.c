@@ -1,5 +1,6 @@
 /* kindred convert. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static char *convert_beside(const char *path, const char *name)
 	if (!out)
 		return NULL;
 	strcpy(out, path);
-	char *slash = strrchr(out, '/'), *base = slash ? slash + 1 : out;
+	char *base = out + kdri_folder_length(out);
 	if (name[0] != '.') {
 		strcpy(base, name);
 		return out;
@@ -44,7 +45,7 @@ static char *convert_beside(const char *path, const char *name)
 /* Whether the file holds just this text. */
 static bool holds_already(const char *path, const char *text, size_t size)
 {
-	FILE *f = fopen(path, "rb");
+	FILE *f = kdri_fopen(path);
 	char *found = f ? malloc(size + 1) : NULL;
 	bool same = found && fread(found, 1, size + 1, f) == size && memcmp(found, text, size) == 0;
 	free(found);

@@ -1,11 +1,11 @@
 /* kindred generate. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const char *const designs[] = { "blobs", "topics", "berikov", "tables", NULL };
 static const char *const formats[] = { "csv", "mtx", "npy", NULL };
@@ -190,7 +190,7 @@ static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g,
 	const char *folder = cli_get(args, "output", NULL);
 	bool force = cli_flag(args, "force");
 	int code = EXIT_DONE;
-	if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+	if (kdri_mkdir(folder) != 0 && errno != EEXIST) {
 		cli_error("%s: cannot create the folder: %s", folder, strerror(errno));
 		return EXIT_OTHER;
 	}

@@ -1,9 +1,9 @@
 /* kindred inspect. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const cli_option own_options[] = {
 	{ .name = "json", .help = "print JSON" },
@@ -414,9 +414,8 @@ static void inspect_print_text(kdr_data **data, const kdr_inspection *s, kdr_fin
 /* Whether a second reading would find nothing: standard input, pipes, FIFOs. */
 static bool comes_once(const char *path)
 {
-	struct stat info;
-	return strcmp(path, "-") == 0 ||
-	       (stat(path, &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+	kdri_file info;
+	return strcmp(path, "-") == 0 || (kdri_file_at(path, &info) && !info.regular && !info.folder);
 }
 
 /* Reads and looks at one file. What is odd about its text is listed even where that keeps it from being read. */

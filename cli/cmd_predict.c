@@ -1,9 +1,9 @@
 /* kindred predict. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 static const cli_option own_options[] = {
 	{ .name = "model", .value = "FILE", .help = "a model saved with --save-model" },
@@ -34,12 +34,12 @@ static const cli_option_group groups[] = {
 static char *labels_path(const cli_args *args, const kdr_data *data)
 {
 	const char *path = cli_get(args, "output", NULL);
-	struct stat info;
+	kdri_file info;
 	if (!path)
 		return NULL;
 	size_t length = strlen(path), room = length + strlen(kdr_data_name(data)) + 16;
-	const bool slash = length > 0 && path[length - 1] == '/';
-	const bool folder = slash || (stat(path, &info) == 0 && S_ISDIR(info.st_mode));
+	const bool slash = length > 0 && kdri_is_separator(path[length - 1]);
+	const bool folder = slash || (kdri_file_at(path, &info) && info.folder);
 	char *out = malloc(room);
 	if (out)
 		snprintf(out, room, "%s%s%s%s", path, folder && !slash ? "/" : "",
@@ -66,10 +66,10 @@ static int write_labels(kdr_context *ctx, const cli_args *args, const char *path
 static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_read_options *reading,
                                kdr_data **out)
 {
-	struct stat info;
+	kdri_file info;
 	kdr_data **sets = NULL;
 	int64_t count = 0;
-	if (!reading->text_column && (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)))
+	if (!reading->text_column && (!kdri_file_at(path, &info) || !info.folder))
 		return kdr_read(ctx, path, reading, out);
 	const kdr_task_path one = { .path = path, .name = reading->name };
 	kdr_status st = kdr_read_tasks(ctx, &one, 1, reading, &sets, NULL, &count);
@@ -82,10 +82,10 @@ static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_rea
 /* FILE less its ending, and .samples.csv; to be freed. NULL where labels go to no file of their own. */
 static char *samples_path(const char *path)
 {
-	struct stat info;
-	if (!path || (stat(path, &info) == 0 && !S_ISREG(info.st_mode)))
+	kdri_file info;
+	if (!path || (kdri_file_at(path, &info) && !info.regular))
 		return NULL;
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	const char *name = path + kdri_folder_length(path), *dot = strrchr(name, '.');
 	size_t stem = dot && dot > name ? (size_t)(dot - path) : strlen(path), room = stem + 16;
 	char *out = malloc(room);
 	if (out)

@@ -1,14 +1,10 @@
 /* kindred report. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
+#include "system.h"
 
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-
-extern char **environ;
 
 static const cli_option own_options[] = {
 	{ .name = "output",
@@ -26,62 +22,12 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-/* Starts a program with the page as its argument, without a shell between. A browser that goes on running has been started;
- * one that ends at once with an error has not. */
-static bool report_start(const char *program, char *page)
+/* The page is written even if no browser can be started. */
+static void report_open(const char *html)
 {
-	enum { TRIES = 20 };
-	const struct timespec pause = { .tv_nsec = 50000000 };
-	char *const words[] = { (char *)program, page, NULL };
-	posix_spawn_file_actions_t files;
-	pid_t child, ended = 0;
-	int status = 0;
-	/* without its streams: a reader of the output of this program must not wait for the browser */
-	if (posix_spawn_file_actions_init(&files) != 0)
-		return false;
-	for (int fd = 0; fd < 3 && status == 0; fd++)
-		status = posix_spawn_file_actions_addopen(&files, fd, "/dev/null", fd ? O_WRONLY : O_RDONLY,
-		                                          0);
-	if (status == 0)
-		status = posix_spawnp(&child, program, &files, NULL, words, environ);
-	posix_spawn_file_actions_destroy(&files);
-	if (status != 0)
-		return false;
-	for (int i = 0; i < TRIES && ended == 0; i++) {
-		ended = waitpid(child, &status, WNOHANG);
-		if (ended == 0)
-			nanosleep(&pause, NULL);
-	}
-	return ended == 0 || (ended == child && status == 0);
-}
-
-/* The page in the default browser: the one BROWSER names, or the one the desktop knows. Where there is none the page is
- * written all the same. */
-static void open_page(const char *html)
-{
-#ifdef __APPLE__
-	static const char *const known[] = { "open" };
-	bool screen = true;
-#else
-	static const char *const known[] = { "xdg-open", "x-www-browser", "sensible-browser" };
-	bool screen = getenv("DISPLAY") || getenv("WAYLAND_DISPLAY");
-#endif
-	const char *own = getenv("BROWSER");
-	size_t room = strlen(html) + 3;
-	char *page = malloc(room);
-	bool done = false;
-	if (page) {
-		/* a name that begins with a dash is no option */
-		snprintf(page, room, "%s%s", html[0] == '-' ? "./" : "", html);
-		if (own && own[0]) /* works without a screen too: some browsers do, and some run elsewhere */
-			done = report_start(own, page);
-		for (size_t i = 0; i < sizeof known / sizeof known[0] && screen && !done; i++)
-			done = report_start(known[i], page);
-	}
-	if (!done)
-		cli_warn("--open: no browser could be started%s; open %s yourself",
-		         screen || own ? "" : " (no screen: DISPLAY is not set)", html);
-	free(page);
+	const char *why = "";
+	if (!cli_open_page(html, &why))
+		cli_warn("--open: no browser could be started%s; open %s yourself", why, html);
 }
 
 static int report_run(cli_args *args)
@@ -97,8 +43,7 @@ static int report_run(cli_args *args)
 	if (!ctx)
 		return code;
 	if (!html) {
-		const char *slash = strrchr(json, '/');
-		size_t folder = slash ? (size_t)(slash - json) + 1 : 0;
+		size_t folder = kdri_folder_length(json);
 		beside = malloc(folder + sizeof "report.html");
 		if (!beside) {
 			cli_error("out of memory");
@@ -115,7 +60,7 @@ static int report_run(cli_args *args)
 	else if (!cli_quiet(args))
 		cli_printf("written: %s\n", html);
 	if (st == KDR_OK && cli_flag(args, "open"))
-		open_page(html);
+		report_open(html);
 done:
 	free(beside);
 	cli_session_close(ctx);

@@ -1,9 +1,9 @@
 /* kindred vectorize. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 static const char *const kinds[] = { "folder", "lines", "table", "json", NULL };
@@ -77,9 +77,9 @@ static bool ends_with(const char *text, size_t length, const char *suffix)
 
 static kdr_corpus_kind kind_of(const char *path)
 {
-	struct stat info;
+	kdri_file info;
 	size_t n = strlen(path);
-	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+	if (kdri_file_at(path, &info) && info.folder)
 		return KDR_CORPUS_FOLDER;
 	if (ends_with(path, n, ".gz"))
 		n -= 3;
@@ -145,7 +145,7 @@ static int vectorize_check_outputs(const place *at, kdr_data *const *data, int c
 		for (int k = 0; k < (i < 0 ? 1 : 4); k++) {
 			path_of(at, i < 0 ? "features.txt" : kdr_data_name(data[i]), i < 0 ? "" : endings[k],
 			        path, sizeof path);
-			if (access(path, F_OK) == 0) {
+			if (kdri_exists(path)) {
 				cli_error("%s already exists; use --force to replace it", path);
 				return EXIT_USAGE;
 			}

@@ -1,9 +1,8 @@
 /* kindred: the command-line program. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "system.h"
 
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 const cli_command *const cli_commands[] = {
 	&cli_cluster, &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate,  &cli_embed,
@@ -112,18 +111,9 @@ const cli_command cli_help = {
 	.run = run_help,
 };
 
-/* A file that is opened while a standard descriptor is closed takes its number, and gets what the program prints. So the
- * numbers are occupied by something that can neither be read from nor printed to. */
-static void occupy_standard_descriptors(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
-			return;
-}
-
 int main(int argc, char **argv)
 {
-	occupy_standard_descriptors();
+	cli_system_start(&argc, &argv);
 	if (argc < 2) {
 		cli_help_overview(stderr);
 		return EXIT_USAGE;

@@ -4,12 +4,12 @@
  * work starts. Each file is written completely or not at all. If one fails nevertheless, the others are written, and the exit
  * status shows the failure. */
 #include "cli.h"
+#include "core/system.h"
+#include "system.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* A path made without memory that a rank could lack: it would miss what the others write together. What is cut off is longer
  * than any system allows, and refused by it. */
@@ -26,23 +26,23 @@ static joined join_path(const char *folder, const char *name, const char *ending
 
 int cli_make_folder(const char *folder)
 {
-	struct stat info;
-	if (stat(folder, &info) == 0) {
-		if (S_ISDIR(info.st_mode))
+	kdri_file info;
+	if (kdri_file_at(folder, &info)) {
+		if (info.folder)
 			return EXIT_DONE;
 		cli_error("%s is not a folder; -o and --arrays need a folder", folder);
 		return EXIT_USAGE;
 	}
 	/* With those it lies in. */
-	char *path = strdup(folder);
+	char *path = strdup(folder), *p = path;
 	bool made = path != NULL;
-	for (char *p = path; made && p;) {
-		p = strchr(p + 1, '/');
-		if (p)
-			*p = '\0';
-		made = mkdir(path, 0777) == 0 || errno == EEXIST;
-		if (p)
-			*p = '/';
+	for (char separator = '/'; made && separator;) {
+		for (p += *p != '\0'; *p && !kdri_is_separator(*p);)
+			p++;
+		separator = *p;
+		*p = '\0';
+		made = kdri_mkdir(path) == 0 || errno == EEXIST;
+		*p = separator;
 	}
 	if (!made)
 		cli_error("%s: cannot create the folder: %s", folder, strerror(errno));
@@ -343,7 +343,7 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 	int code = cli_outputs_write(ctx, run);
 	/* With -o the summary is the output; else standard output belongs to result.json. */
 	if (code == EXIT_DONE && cli_rank() == 0 && !cli_quiet(run->args) &&
-	    (to_folder || isatty(STDERR_FILENO) || cli_flag(run->args, "verbose")))
+	    (to_folder || cli_is_terminal(stderr) || cli_flag(run->args, "verbose")))
 		code = output_summary(ctx, run, to_folder ? stdout : stderr);
 	return code;
 }

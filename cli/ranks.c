@@ -5,6 +5,7 @@
  * status. They do not communicate after that: a rank that failed early passes fewer calls of cli_ranks_agree than one that
  * failed late, and no rank may wait for it there. */
 #include "cli.h"
+#include "core/system.h"
 
 #include <mpi.h>
 #include <stdarg.h>
@@ -213,7 +214,7 @@ int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 		return EXIT_DONE;
 	for (int i = 0; i < count; i++) {
 		const char *path = list[i].path, *at = strstr(path, "{rank}"), *end = NULL;
-		char *file = at ? put_rank(path, at) : access(path, F_OK) == 0 ? NULL : from_list(path, &end);
+		char *file = at ? put_rank(path, at) : kdri_exists(path) ? NULL : from_list(path, &end);
 		if (at && !file) {
 			cli_error("out of memory");
 			return EXIT_OTHER;

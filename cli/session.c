@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "core/utf8.h"
 #include "progress.h"
+#include "system.h"
 
 #include <errno.h>
 #include <math.h>
@@ -62,7 +63,7 @@ void cli_print_safely(FILE *out, const char *text, size_t length)
 
 void cli_print_data(const char *text, size_t length)
 {
-	if (isatty(STDOUT_FILENO))
+	if (cli_is_terminal(stdout))
 		cli_print_safely(stdout, text, length);
 	else
 		fwrite(text, 1, length, stdout);
@@ -70,13 +71,13 @@ void cli_print_data(const char *text, size_t length)
 
 void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what)
 {
-	char *text = NULL;
-	size_t length = 0;
-	FILE *memory = open_memstream(&text, &length);
-	if (memory)
-		print(memory, what);
-	if (memory && fclose(memory) == 0)
-		cli_print_safely(out, text, length);
+	cli_text t;
+	if (!cli_text_open(&t))
+		return;
+	print(t.stream, what);
+	char *text = cli_text_close(&t);
+	if (text)
+		cli_print_safely(out, text, t.length);
 	free(text);
 }
 
@@ -255,23 +256,10 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	session.quiet = cli_quiet(args);
 	progress.verbose = cli_flag(args, "verbose") && cli_rank() == 0;
 	progress.show = !cli_quiet(args) && cli_rank() == 0 &&
-	                strcmp(cli_get(args, "progress", isatty(STDERR_FILENO) ? "1" : "0"), "1") == 0;
+	                strcmp(cli_get(args, "progress", cli_is_terminal(stderr) ? "1" : "0"), "1") == 0;
 	kdr_context_set_progress(ctx, on_event, NULL);
 	session.start = cli_now();
-
-	struct sigaction action = { .sa_handler = on_interrupt };
-	sigemptyset(&action.sa_mask);
-	sigaction(SIGTERM, &action, NULL);
-	/* Signals that were ignored at the start stay ignored: SIGHUP under nohup, SIGINT in background jobs of scripts. */
-	static const int optional[] = { SIGINT, SIGHUP };
-	for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++) {
-		struct sigaction before;
-		if (sigaction(optional[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-			sigaction(optional[i], &action, NULL);
-	}
-#ifdef SIGXFSZ
-	signal(SIGXFSZ, SIG_IGN); /* a file-size limit is then an error of write(), with a message */
-#endif
+	cli_on_stop(on_interrupt);
 	*exit_code = EXIT_DONE;
 	return ctx;
 }

@@ -1,6 +1,7 @@
 /* Data sets named on the command line: read, with their labels.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +16,11 @@ void cli_task_split(const char *argument, char *name, size_t room, const char **
 	name[0] = '\0';
 	*path = argument;
 	/* A file whose own name holds '=' is still a file. */
-	if (!equals || equals == argument || (size_t)(equals - argument) >= room ||
-	    access(argument, F_OK) == 0 || memchr(argument, '/', (size_t)(equals - argument)))
+	if (!equals || equals == argument || (size_t)(equals - argument) >= room || kdri_exists(argument))
 		return;
+	for (const char *p = argument; p < equals; p++)
+		if (kdri_is_separator(*p))
+			return;
 	memcpy(name, argument, (size_t)(equals - argument));
 	name[equals - argument] = '\0';
 	*path = equals + 1;
@@ -77,7 +80,8 @@ int cli_names_check(kdr_data *const *data, int64_t count)
 {
 	for (int64_t i = 0; i < count; i++) {
 		const char *name = kdr_data_name(data[i]);
-		if (!name[0] || strchr(name, '/') || strcmp(name, ".") == 0 || strcmp(name, "..") == 0) {
+		if (!name[0] || strpbrk(name, kdri_not_in_names) || strcmp(name, ".") == 0 ||
+		    strcmp(name, "..") == 0) {
 			cli_error(
 			        "'%s' is not valid as the name of a data set; give another name with NAME=FILE",
 			        name);
@@ -241,8 +245,8 @@ char *cli_labels_beside(const char *path)
 	strcpy(out, path);
 	if (n > 3 && strcmp(out + n - 3, ".gz") == 0)
 		out[n - 3] = '\0';
-	char *dot = strrchr(out, '.'), *slash = strrchr(out, '/');
-	if (dot && (!slash || dot > slash + 1))
+	char *name = out + kdri_folder_length(out), *dot = strrchr(name, '.');
+	if (dot && dot > name)
 		*dot = '\0';
 	strcat(out, ".labels");
 	return out;
@@ -257,7 +261,7 @@ static int read_beside(kdr_context *ctx, kdr_data *data)
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	if (access(path, F_OK) == 0)
+	if (kdri_exists(path))
 		code = cli_labels_read(ctx, path, data);
 	else if (!kdr_data_labels(data))
 		cli_warn("--score: %s was not found, so data set %s is not scored", path,

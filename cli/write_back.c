@@ -1,18 +1,18 @@
 /* --write-h5ad, --write-table: the inputs with what was found. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 /* The last part of a path without its ending. */
 static void stem_of(const char *path, char *out, size_t room)
 {
 	size_t n = strlen(path);
-	while (n > 1 && path[n - 1] == '/')
+	while (n > 1 && kdri_is_separator(path[n - 1]))
 		n--;
 	size_t begin = n;
-	while (begin > 0 && path[begin - 1] != '/')
+	while (begin > 0 && !kdri_is_separator(path[begin - 1]))
 		begin--;
 	const char *dot = memchr(path + begin, '.', n - begin);
 	snprintf(out, room, "%.*s",
@@ -22,7 +22,7 @@ static void stem_of(const char *path, char *out, size_t room)
 /* Where the ending of a file name begins: ".csv.gz" counts as one. */
 static size_t ending_at(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+	const char *name = path + kdri_folder_length(path), *dot = strrchr(name, '.');
 	size_t n = strlen(path), at = dot && dot > name ? (size_t)(dot - path) : n;
 	if (at < n && strcmp(path + at, ".gz") == 0)
 		for (size_t i = at; i > (size_t)(name - path); i--)
@@ -70,15 +70,14 @@ static bool check_table(const kdr_data *data, const char *path)
 	static const char *const endings[] = { ".csv", ".tsv", ".tab", ".txt", NULL };
 	const char *input = kdr_data_path(data);
 	const bool workbook = is_workbook(input);
-	struct stat info;
+	kdri_file info;
 	bool text = false;
 	for (int i = 0; endings[i]; i++) {
 		char packed[16];
 		snprintf(packed, sizeof packed, "%s.gz", endings[i]);
 		text = text || ends_with(path, endings[i]) || ends_with(path, packed);
 	}
-	if (!kdr_data_column_at(data, 0) ||
-	    (!workbook && (stat(input, &info) != 0 || !S_ISREG(info.st_mode)))) {
+	if (!kdr_data_column_at(data, 0) || (!workbook && (!kdri_file_at(input, &info) || !info.regular))) {
 		cli_error("--write-table: %s is not a CSV, TSV or Excel file that can be read a second time",
 		          input);
 		return false;

@@ -71,6 +71,12 @@ kindred_part(EXPAT libexpat1-dev HEADER expat.h LIBRARY expat)
 kindred_part(UTF8PROC libutf8proc-dev HEADER utf8proc.h LIBRARY utf8proc)
 kindred_part(STEMMER libstemmer-dev HEADER libstemmer.h LIBRARY stemmer)
 kindred_part(LIBSVM libsvm-dev HEADER libsvm/svm.h LIBRARY svm)
+if(KINDRED_STATIC AND KINDRED_HAVE_HDF5) # what the static library of Debian needs
+  find_library(KINDRED_SZ sz REQUIRED)
+  find_library(KINDRED_AEC aec REQUIRED)
+  mark_as_advanced(KINDRED_SZ KINDRED_AEC)
+  target_link_libraries(kindred_hdf5 INTERFACE ${KINDRED_SZ} ${KINDRED_AEC} kindred_zlib ${CMAKE_DL_LIBS})
+endif()
 if(KINDRED_STATIC AND KINDRED_HAVE_LIBSVM) # which is C++
   target_link_libraries(kindred_libsvm INTERFACE stdc++ m)
 endif()
@@ -134,6 +140,17 @@ if(NOT KINDRED_SANITIZE) # the resolvers run before a sanitizer's run time is up
     int f(int x) { return x + 1; }
     __attribute__((target(\"arch=x86-64-v4\"))) static int g(int x) { return x + 1; }
     int main(void) { return __builtin_cpu_supports(\"x86-64-v4\") ? f(-1) : g(-1); }" KDR_HAVE_TARGET_CLONES)
+endif()
+
+# Windows has no functions that are chosen while a program is loaded, so only the kernels of matrix/each_machine.h are compiled
+# for several instruction sets. There gcc takes the stack to be aligned for wide registers, which it is not (gcc's bug 54412):
+# the assembler makes moves of them that need no alignment.
+if(WIN32 AND NOT KDR_HAVE_TARGET_CLONES)
+  set(CMAKE_REQUIRED_FLAGS -Wa,-muse-unaligned-vector-move)
+  check_c_source_compiles("
+    __attribute__((target(\"arch=x86-64-v4\"))) static int g(int x) { return x + 1; }
+    int main(void) { return __builtin_cpu_supports(\"x86-64-v4\") ? 0 : g(-1); }" KDR_HAVE_TARGETS)
+  unset(CMAKE_REQUIRED_FLAGS)
 endif()
 
 # Which symbols the shared library shows, under the version they are promised with.

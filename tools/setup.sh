@@ -2,7 +2,7 @@
 # Installs the missing packages that are needed to build kindred (and, with "check", to test it) on Debian or Ubuntu. On other systems it prints what
 # to install. If nothing is missing, it does nothing and needs no network.
 # Usage: tools/setup.sh [build|check|deep|bench]
-# or tools/setup.sh docs, for the documentation site alone.
+# or tools/setup.sh docs, for the documentation site alone, and tools/setup.sh windows, for make windows.
 set -eu
 
 build="gcc make cmake ninja-build pkg-config libopenblas-openmp-dev zlib1g-dev
@@ -14,16 +14,18 @@ python3-ipykernel python3-numpydoc patchelf"
 deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
+windows="gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64 wine zip python3"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 
 case "${1:-build}" in
 build) wanted=$build ;;
 check) wanted="$build $check" ;;
-deep) wanted="$build $check $deep $docs" ;;
+deep) wanted="$build $check $deep $docs $windows" ;;
 docs) wanted="$build $docs" ;;
+windows) wanted="$build $windows" ;;
 bench) wanted="$build $bench" ;;
 *)
-	echo "usage: tools/setup.sh [build|check|deep|docs|bench]" >&2
+	echo "usage: tools/setup.sh [build|check|deep|docs|windows|bench]" >&2
 	exit 2
 	;;
 esac

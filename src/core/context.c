@@ -1,5 +1,6 @@
 /* The context: errors, clock, progress, cancellation. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
+#include "core/system.h"
 #include "core/waiting.h"
 
 #include <pthread.h>
@@ -79,7 +80,7 @@ static void before_fork(void)
 {
 	char line[128];
 	int count = 0;
-	FILE *f = wants_threads ? fopen("/proc/self/status", "re") : NULL;
+	FILE *f = wants_threads ? kdri_fopen("/proc/self/status") : NULL;
 	while (f && count == 0 && fgets(line, sizeof line, f))
 		(void)sscanf(line, "Threads: %d", &count);
 	if (f)
@@ -94,7 +95,7 @@ static void in_child(void)
 
 static void know_of_forks(void)
 {
-	(void)pthread_atfork(before_fork, NULL, in_child);
+	(void)kdri_at_fork(before_fork, NULL, in_child);
 }
 #endif
 

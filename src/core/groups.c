@@ -9,6 +9,7 @@
  * so the folder of /a/b is FOLDER followed by /a/b without ROOT. In a container its own group may appear as the root,
  * under any path. */
 #include "core/groups.h"
+#include "core/system.h"
 
 enum { LINE = KDRI_GROUP_LINE };
 
@@ -16,7 +17,7 @@ FILE *kdri_open_below(const char *root, const char *path)
 {
 	char name[2 * LINE];
 	int n = snprintf(name, sizeof name, "%s%s", root, path);
-	return n > 0 && (size_t)n < sizeof name ? fopen(name, "re") : NULL;
+	return n > 0 && (size_t)n < sizeof name ? kdri_fopen(name) : NULL;
 }
 
 /* Whether a comma-separated list holds a word. */

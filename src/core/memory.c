@@ -1,22 +1,8 @@
 /* Checks whether the machine has the memory that a method needs. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/groups.h"
+#include "core/system.h"
 
 #include <stdio.h>
-#include <unistd.h>
-
-/* Memory that Linux reports as available without swapping. */
-static double available(void)
-{
-	char line[256];
-	double kilobytes = -1;
-	FILE *f = fopen("/proc/meminfo", "re");
-	while (f && kilobytes < 0 && fgets(line, sizeof line, f))
-		if (sscanf(line, "MemAvailable: %lf kB", &kilobytes) != 1)
-			kilobytes = -1;
-	if (f)
-		fclose(f);
-	return kilobytes < 0 ? INFINITY : 1024 * kilobytes;
-}
 
 /* What one control group may have; "max" is no limit, and neither is what no machine has. */
 static double limit_of(const char *root, const char *folder, bool second)
@@ -40,16 +26,15 @@ double kdri_memory_quota(const char *root)
 
 double kdri_memory_free(const kdr_context *ctx)
 {
-	double room = KDRI_MIN(available(), kdri_memory_quota(""));
+	double room = KDRI_MIN(kdri_system_available(), kdri_memory_quota(""));
 	return ctx->max_memory > 0 ? KDRI_MIN(room, ctx->max_memory) : room;
 }
 
 double kdri_memory_total(void)
 {
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-	double quota = kdri_memory_quota("");
-	if (pages > 0 && size > 0)
-		return KDRI_MIN((double)pages * (double)size, quota);
+	double machine = kdri_system_memory(), quota = kdri_memory_quota("");
+	if (machine > 0)
+		return KDRI_MIN(machine, quota);
 	return isfinite(quota) ? quota : 0;
 }
 

@@ -3,13 +3,10 @@
  * Workers are threads of their own, not a team of OpenMP's: a parallel region inside of another would start its threads anew each
  * time, while a thread outside of any region keeps its team. */
 #include "core/side_by_side.h"
+#include "core/system.h"
 
 #include <stdio.h>
 #include <time.h>
-#ifdef _OPENMP
-#include <pthread.h>
-#include <signal.h>
-#endif
 
 typedef struct team {
 	const kdri_jobs *jobs;
@@ -48,16 +45,12 @@ void kdri_jobs_run(const kdri_jobs *jobs)
 	team t = { .jobs = jobs };
 	hand workers[MOST_WORKERS];
 	int started = 0;
-	sigset_t all, before;
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the threads of the host */
 	for (int i = 1; i < wanted; i++) {
 		workers[started] = (hand){ .team = &t, .number = i };
-		if (pthread_create(&workers[started].thread, NULL, work_on_thread, &workers[started]) != 0)
+		if (!kdri_thread_start(&workers[started].thread, work_on_thread, &workers[started]))
 			break; /* those that run do all jobs */
 		started++;
 	}
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	work(&t, 0);
 	while (atomic_load(&t.ended) < jobs->count) {
 		jobs->wait(jobs->user);

@@ -1,6 +1,7 @@
 /* Splits a data set by a name for each row. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
 #include "core/names.h"
+#include "core/system.h"
 
 #include <stdio.h>
 
@@ -31,7 +32,7 @@ static kdr_status name_task(kdr_context *ctx, const char *prefix, const char *na
 	KDRI_TRY(KDRI_NEW(ctx, &text, room));
 	snprintf(text, room, "%s%s", prefix ? prefix : "", name);
 	for (char *p = text + before; *p; p++)
-		if (*p == '/')
+		if (strchr(kdri_not_in_names, *p))
 			*p = '_';
 	*out = text;
 done:
@@ -109,9 +110,9 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 		if (same < t) {
 			st = kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "%s: the data sets '%s' and '%s' of the task column would both be called '%s', because file names cannot contain '/'; rename one of them",
+			        "%s: the data sets '%s' and '%s' of the task column would both be called '%s', because file names cannot contain any of %s; rename one of them",
 			        data->path[0] ? data->path : data->name, g->names[first[same]], g->names[k],
-			        sets[t]->name);
+			        sets[t]->name, kdri_not_in_names);
 			goto done;
 		}
 	}

@@ -18,18 +18,10 @@
  * Data written to a scratch file must reach the disk before its page can be released. A control group that is full of
  * such pages is out of memory, and the kernel starts writing late. If there is a limit, the same thread therefore starts
  * writing them early. */
-/* madvise is not POSIX, whose own may do nothing; sync_file_range is Linux's. */
-#define _GNU_SOURCE 1
 #include "core/internal.h"
+#include "core/system.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -63,41 +55,6 @@ static struct {
 
 /* --- the keeper --------------------------------------------------------------------------------- */
 
-double kdri_memory_held(void)
-{
-	long long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-	if (!f)
-		return 0;
-	if (fscanf(f, "%*s %lld", &pages) != 1)
-		pages = 0;
-	fclose(f);
-	return (double)pages * (double)sysconf(_SC_PAGE_SIZE);
-}
-
-double kdri_memory_peak(void)
-{
-	char line[256];
-	long long kilobytes = 0;
-	FILE *f = fopen("/proc/self/status", "re");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof line, f) && sscanf(line, "VmHWM: %lld", &kilobytes) != 1)
-		;
-	fclose(f);
-	return 1024 * (double)kilobytes;
-}
-
-/* Starts writing the changed parts of a file; a file that was closed in the meantime does no harm. */
-static void write_out(int fd)
-{
-#ifdef SYNC_FILE_RANGE_WRITE
-	(void)sync_file_range(fd, 0, 0, SYNC_FILE_RANGE_WRITE);
-#else
-	(void)fd;
-#endif
-}
-
 static void *spool_keep(void *unused)
 {
 	const struct timespec pause = { .tv_nsec = nap };
@@ -110,13 +67,14 @@ static void *spool_keep(void *unused)
 		bool full = !stop && spool.limit > 0 && kdri_memory_held() > brim * spool.limit;
 		for (region *r = spool.first; r && !stop; r = r->next) {
 			if (full && !r->memory)
-				(void)madvise(r->begin, r->length, MADV_DONTNEED);
+				kdri_map_release(r->begin, r->length);
 			if (r->fd >= 0 && count < FILES)
 				files[count++] = r->fd;
 		}
 		pthread_mutex_unlock(&spool.lock);
-		for (int i = 0; i < count; i++) /* may wait for the disk, without holding the lock */
-			write_out(files[i]);
+		/* May wait for the disk, without holding the lock; a file that was closed in the meantime does no harm. */
+		for (int i = 0; i < count; i++)
+			kdri_map_write(files[i]);
 	}
 	return unused;
 }
@@ -133,14 +91,10 @@ static bool any_file(void)
 /* With the lock held. Without a thread all is as before, only that pages stay. */
 static void start_keeper(void)
 {
-	sigset_t all, before;
 	if (spool.keeping || (spool.limit <= 0 && !spool.group) || !any_file() || kdri_memory_held() <= 0)
 		return;
 	spool.stop = false;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	spool.keeping = pthread_create(&spool.keeper, NULL, spool_keep, NULL) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	spool.keeping = kdri_thread_start(&spool.keeper, spool_keep, NULL);
 }
 
 /* A child that is forked finds the lock free. */
@@ -155,30 +109,6 @@ static void after_fork(void)
 }
 
 /* --- regions ------------------------------------------------------------------------------------ */
-
-/* /tmp may be memory itself, so the default folder is /var/tmp. */
-int kdri_scratch_file(void)
-{
-	const char *folder = getenv("TMPDIR");
-	char name[4096];
-	if (!folder || !folder[0])
-		folder = "/var/tmp";
-	int n = snprintf(name, sizeof name, "%s/kindred-XXXXXX", folder);
-	if (n < 0 || (size_t)n >= sizeof name)
-		return -1;
-	int fd = mkstemp(name);
-	if (fd < 0)
-		return -1;
-	(void)unlink(name);
-	return kdri_high_descriptor(fd);
-}
-
-int kdri_high_descriptor(int fd)
-{
-	int high = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	close(fd);
-	return high;
-}
 
 static void spool_enter(region *r)
 {
@@ -195,10 +125,9 @@ static void *scratch_new(const kdr_allocator *base, size_t size)
 	if (!r)
 		return NULL;
 	*r = (region){ .length = size, .used = size, .fd = kdri_scratch_file(), .base = base };
-	/* The room is taken now: a disk that is full later on would end the process. */
-	if (r->fd >= 0 && posix_fallocate(r->fd, 0, (off_t)size) == 0)
-		r->begin = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, r->fd, 0);
-	if (!r->begin || r->begin == MAP_FAILED) {
+	if (r->fd >= 0)
+		r->begin = kdri_map_file(r->fd, 0, size, true);
+	if (!r->begin) {
 		if (r->fd >= 0)
 			close(r->fd);
 		base->free(base->user, r);
@@ -239,10 +168,9 @@ bool kdri_spooled(const void *at)
 
 void kdri_spool_ahead(const void *at, size_t bytes)
 {
-	const uintptr_t page = (uintptr_t)sysconf(_SC_PAGE_SIZE), begin = (uintptr_t)at / page * page;
+	const uintptr_t step = (uintptr_t)kdri_map_step(), before = (uintptr_t)at % step;
 	if (bytes > 0)
-		(void)madvise((char *)at - ((uintptr_t)at - begin), (uintptr_t)at - begin + bytes,
-		              MADV_WILLNEED);
+		kdri_map_need((char *)at - before, before + bytes);
 }
 
 /* The keeper ends with the last mapped file. */
@@ -260,21 +188,13 @@ static void spool_settle(void)
 		pthread_join(keeper, NULL);
 }
 
-void kdri_unmap_part(void *at, size_t bytes)
-{
-#ifdef MADV_REMOVE
-	(void)madvise(at, bytes, MADV_REMOVE);
-#endif
-	munmap(at, bytes);
-}
-
 static void region_free(region *r)
 {
 	const kdr_allocator *base = r->base;
 	if (r->part)
 		kdri_unmap_part(r->begin, r->length);
 	else
-		munmap(r->begin, r->length);
+		kdri_unmap(r->begin, r->length);
 	if (r->fd >= 0)
 		close(r->fd);
 	base->free(base->user, r);
@@ -307,22 +227,16 @@ static void aware_free(void *user, void *at)
 /* Extends a scratch file and its mapping, if the system supports this; the contents are kept. */
 static bool lengthen(region *r, size_t size)
 {
-#ifdef MREMAP_MAYMOVE
-	if (r->fd < 0 || r->part || posix_fallocate(r->fd, 0, (off_t)size) != 0)
+	if (r->fd < 0 || r->part)
 		return false;
 	pthread_mutex_lock(&spool.lock);
-	void *begin = mremap(r->begin, r->length, size, MREMAP_MAYMOVE);
-	if (begin != MAP_FAILED) {
+	void *begin = kdri_map_extend(r->fd, r->begin, r->length, size);
+	if (begin) {
 		r->at = r->begin = begin;
 		r->length = r->used = size;
 	}
 	pthread_mutex_unlock(&spool.lock);
-	return begin != MAP_FAILED;
-#else
-	(void)r;
-	(void)size;
-	return false;
-#endif
+	return begin != NULL;
 }
 
 static void *region_realloc(void *user, region *r, size_t size)
@@ -389,7 +303,7 @@ kdr_status kdri_spool_enable(kdr_context *ctx)
 		return KDR_OK;
 	pthread_mutex_lock(&spool.lock);
 	if (!forks_known) {
-		forks_known = pthread_atfork(before_fork, after_fork, after_fork) == 0;
+		forks_known = kdri_at_fork(before_fork, after_fork, after_fork);
 		spool.group = isfinite(kdri_memory_quota(""));
 	}
 	for (int i = 0; i < spool.bases && !base; i++)
@@ -439,14 +353,14 @@ kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t byte
 {
 	kdr_status st;
 	region *r = NULL;
-	const int64_t page = sysconf(_SC_PAGE_SIZE), before = offset % page;
+	const int64_t before = offset % (int64_t)kdri_map_step();
 	KDRI_TRY(kdri_spool_enable(ctx));
 	KDRI_TRY(KDRI_NEW0(ctx, &r, 1));
 	r->length = r->used = (size_t)(bytes + before);
 	r->fd = -1;
 	r->base = ctx->allocator.user;
-	r->begin = mmap(NULL, r->length, PROT_READ, MAP_SHARED, fd, offset - before);
-	if (r->begin == MAP_FAILED) {
+	r->begin = kdri_map_file(fd, offset - before, r->length, false);
+	if (!r->begin) {
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot map the file into memory: %s", path,
 		               strerror(errno));
 		goto done;
@@ -463,7 +377,7 @@ done:
 
 bool kdri_spool_adopt(kdr_context *ctx, void *at, size_t bytes, int fd)
 {
-	const size_t page = (size_t)sysconf(_SC_PAGE_SIZE);
+	const size_t page = kdri_map_step();
 	if (kdri_spool_enable(ctx) != KDR_OK)
 		return false;
 	const kdr_allocator *base = ctx->allocator.user;
@@ -474,7 +388,7 @@ bool kdri_spool_adopt(kdr_context *ctx, void *at, size_t bytes, int fd)
 		       .begin = at,
 		       .length = (bytes + page - 1) / page * page,
 		       .used = bytes,
-		       .fd = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0),
+		       .fd = fd < 0 ? -1 : kdri_copy_descriptor(fd),
 		       .memory = fd < 0,
 		       .part = true,
 		       .base = base };

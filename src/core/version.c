@@ -74,7 +74,9 @@ static void describe_build(void)
 		n += snprintf(info + n, sizeof info - (size_t)n, "%s: %s%s\n", parts[i].name,
 		              parts[i].have ? "yes" : "no: ", parts[i].have ? "" : parts[i].without);
 	snprintf(info + n, sizeof info - (size_t)n, "kernels: %s\n",
-	         HAVE(KDR_HAVE_TARGET_CLONES) ? "chosen at run time" : "one instruction set");
+	         HAVE(KDR_HAVE_TARGET_CLONES) ? "chosen at run time"
+	         : HAVE(KDR_HAVE_TARGETS)     ? "products chosen at run time"
+	                                      : "one instruction set");
 }
 
 const char *kdr_build_info(void)

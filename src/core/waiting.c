@@ -9,16 +9,14 @@
 #include "core/waiting.h"
 
 #include "core/internal.h"
+#include "core/system.h"
 
 #ifdef _OPENMP
 #include <omp.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t started = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t started = PTHREAD_COND_INITIALIZER, never = PTHREAD_COND_INITIALIZER;
 static int spare; /* threads that sleep here and that libgomp counts */
 static bool ready;
 
@@ -31,9 +29,8 @@ static void *sleep_with_team(void *more)
 	spare += count - 1;
 	ready = true;
 	(void)pthread_cond_signal(&started);
-	(void)pthread_mutex_unlock(&lock);
 	for (;;)
-		(void)pause();
+		(void)pthread_cond_wait(&never, &lock);
 	return NULL;
 }
 
@@ -41,7 +38,6 @@ void kdri_wait_asleep(int threads)
 {
 	static _Atomic int enough = 0; /* no team that is at least this large needs more */
 	pthread_t thread;
-	sigset_t all, before;
 	int more;
 	if (threads < 2 || (enough > 0 && threads >= enough) || omp_in_parallel())
 		return;
@@ -52,14 +48,11 @@ void kdri_wait_asleep(int threads)
 	(void)pthread_mutex_lock(&lock);
 	more = KDRI_MAX(1, omp_get_num_procs() - threads + 1) - spare;
 	ready = false;
-	(void)sigfillset(&all);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before); /* signals are for the threads of the host */
-	if (more > 0 && pthread_create(&thread, NULL, sleep_with_team, &more) == 0) {
+	if (more > 0 && kdri_thread_start(&thread, sleep_with_team, &more)) {
 		while (!ready)
 			(void)pthread_cond_wait(&started, &lock);
 		(void)pthread_detach(thread);
 	}
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
 	enough = threads; /* if no thread could be started, it will not be tried again */
 	(void)pthread_mutex_unlock(&lock);
 }

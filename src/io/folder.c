@@ -1,18 +1,16 @@
 /* The files below a folder, in an order that does not depend on the file system.
  * SPDX-License-Identifier: BSD-3-Clause */
+#include "core/system.h"
 #include "io/io.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 enum { DEEPEST = 100 };
 
 /* The parent folders: a link to one of them would be followed for ever. */
 typedef struct ancestor {
-	dev_t device;
-	ino_t inode;
+	uint64_t device, number;
 	const struct ancestor *above;
 	int depth;
 } ancestor;
@@ -22,10 +20,10 @@ static int compare_names(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static bool is_above(const ancestor *above, const struct stat *info)
+static bool is_above(const ancestor *above, const kdri_file *info)
 {
 	for (; above; above = above->above)
-		if (above->device == info->st_dev && above->inode == info->st_ino)
+		if (above->device == info->device && above->number == info->number)
 			return true;
 	return false;
 }
@@ -33,7 +31,7 @@ static bool is_above(const ancestor *above, const struct stat *info)
 static kdr_status folder_join(kdr_context *ctx, const char *folder, const char *name, char **out)
 {
 	size_t n = strlen(folder), m = strlen(name);
-	bool slash = n > 0 && folder[n - 1] != '/';
+	bool slash = n > 0 && !kdri_is_separator(folder[n - 1]);
 	char *path = NULL;
 	kdr_status st = KDRI_NEW(ctx, &path, n + slash + m + 1);
 	if (st != KDR_OK)
@@ -61,28 +59,27 @@ static kdr_status folder_read_names(kdr_context *ctx, const char *path, kdri_fol
 {
 	kdr_status st = KDR_OK;
 	int64_t room = 0;
-	DIR *dir = opendir(path);
-	if (!dir)
+	kdri_listing *listing = kdri_listing_open(path);
+	if (!listing)
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open the folder: %s", path, strerror(errno));
 	for (;;) {
 		char *name = NULL;
-		errno = 0;
-		const struct dirent *entry = readdir(dir);
+		const char *entry = kdri_listing_next(listing);
 		if (!entry) {
 			if (errno)
 				st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot read the folder: %s", path,
 				               strerror(errno));
 			break;
 		}
-		if (entry->d_name[0] == '.')
+		if (entry[0] == '.')
 			continue;
-		KDRI_TRY(kdri_strdup(ctx, entry->d_name, &name));
+		KDRI_TRY(kdri_strdup(ctx, entry, &name));
 		KDRI_TRY(folder_append(ctx, names, &room, name));
 	}
 	if (names->count > 0)
 		qsort(names->paths, (size_t)names->count, sizeof *names->paths, compare_names);
 done:
-	closedir(dir);
+	kdri_listing_close(listing);
 	return st;
 }
 
@@ -92,7 +89,7 @@ static kdr_status folder_walk(kdr_context *ctx, const char *path, const char *re
 	kdr_status st;
 	kdri_folder names = { 0 };
 	char *full = NULL, *below = NULL;
-	struct stat info;
+	kdri_file info;
 	if (above->depth > DEEPEST)
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: folders are nested more than %d levels deep", path,
 		                 DEEPEST);
@@ -101,15 +98,15 @@ static kdr_status folder_walk(kdr_context *ctx, const char *path, const char *re
 		KDRI_TRY(folder_join(ctx, path, names.paths[i], &full));
 		KDRI_TRY(folder_join(ctx, relative, names.paths[i], &below));
 		/* A dangling link, or a file that went away meanwhile, is no document. */
-		bool exists = stat(full, &info) == 0;
-		if (exists && S_ISDIR(info.st_mode) && !is_above(above, &info)) {
-			ancestor here = { info.st_dev, info.st_ino, above, above->depth + 1 };
+		bool exists = kdri_file_at(full, &info);
+		if (exists && info.folder && !is_above(above, &info)) {
+			ancestor here = { info.device, info.number, above, above->depth + 1 };
 			KDRI_TRY(folder_walk(ctx, full, below, &here, list, room));
-		} else if (exists && S_ISREG(info.st_mode)) {
+		} else if (exists && info.regular) {
 			char *path_of_file = below;
 			below = NULL;
 			KDRI_TRY(folder_append(ctx, list, room, path_of_file));
-			list->bytes += info.st_size;
+			list->bytes += info.bytes;
 		}
 		kdri_free(ctx, full);
 		kdri_free(ctx, below);
@@ -127,12 +124,12 @@ kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out
 	kdr_status st;
 	kdri_folder list = { 0 };
 	int64_t room = 0;
-	struct stat info;
-	if (stat(root, &info) != 0)
+	kdri_file info;
+	if (!kdri_file_at(root, &info))
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", root, strerror(errno));
-	if (!S_ISDIR(info.st_mode))
+	if (!info.folder)
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: is a file; a folder of documents is needed", root);
-	ancestor here = { info.st_dev, info.st_ino, NULL, 0 };
+	ancestor here = { info.device, info.number, NULL, 0 };
 	KDRI_TRY(folder_walk(ctx, root, "", &here, &list, &room));
 	*out = list;
 	list = (kdri_folder){ 0 };

@@ -1,8 +1,7 @@
 /* The table of formats. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/numbers.h"
+#include "core/system.h"
 #include "io/matrices/tenx.h"
-
-#include <sys/stat.h>
 
 static const kdri_format *const formats[] = {
 	&kdri_format_csv, &kdri_format_tsv,  &kdri_format_mtx,  &kdri_format_svmlight,
@@ -34,9 +33,9 @@ static const kdri_format *find_ending(const char *path, size_t length)
 const kdri_format *kdri_format_find(const char *id, const char *path)
 {
 	const kdri_format *f;
-	struct stat info;
+	kdri_file info;
 	if (!id) {
-		if (stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+		if (kdri_file_at(path, &info) && info.folder)
 			return kdri_is_tenx(path) ? &kdri_format_tenx : NULL;
 		/* The entire name, or the part before a colon: "file.h5:/group/dataset". */
 		f = find_ending(path, strlen(path));

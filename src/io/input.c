@@ -1,10 +1,10 @@
 /* Reads bytes from a file or standard input and decompresses gzip on the fly. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/system.h"
 #include "io/archive/inflate.h"
 #include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUFFER = 1 << 18 };
@@ -88,25 +88,25 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 {
 	kdr_status st;
 	kdri_input *in = NULL;
-	struct stat info;
+	kdri_file info;
 	KDRI_TRY(KDRI_NEW(ctx, &in, 1));
 	memset(in, 0, offsetof(kdri_input, buffer)); /* not the buffer: folders have many small files */
 	in->fd = -1;
 	in->size = -1;
 	KDRI_TRY(kdri_strdup(ctx, strcmp(path, "-") == 0 ? "(standard input)" : path, &in->path));
-	in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+	in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : kdri_open(path, O_RDONLY);
 	if (in->fd < 0) {
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", in->path, strerror(errno));
 		goto done;
 	}
-	if (fstat(in->fd, &info) == 0) {
-		if (S_ISDIR(info.st_mode)) {
+	if (kdri_file_open(in->fd, &info)) {
+		if (info.folder) {
 			st = kdri_fail(ctx, KDR_ERR_READ, "%s: is a directory; a data file is needed",
 			               in->path);
 			goto done;
 		}
-		if (S_ISREG(info.st_mode))
-			in->size = info.st_size;
+		if (info.regular)
+			in->size = info.bytes;
 	}
 	KDRI_TRY(input_start(ctx, in));
 	*out = in;

@@ -1,4 +1,5 @@
 /* Data set names from file names. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/system.h"
 #include "io/io.h"
 
 bool kdri_ends_with(const char *text, const char *suffix)
@@ -9,7 +10,7 @@ bool kdri_ends_with(const char *text, const char *suffix)
 
 kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = path + kdri_folder_length(path);
 	size_t n = strlen(base);
 	if (n > 3 && kdri_ends_with(base, ".gz"))
 		n -= 3;
@@ -25,9 +26,9 @@ kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out)
 kdr_status kdri_folder_name(kdr_context *ctx, const char *path, char **out)
 {
 	size_t end = strlen(path), begin;
-	while (end > 1 && path[end - 1] == '/')
+	while (end > 1 && kdri_is_separator(path[end - 1]))
 		end--;
-	for (begin = end; begin > 0 && path[begin - 1] != '/'; begin--)
+	for (begin = end; begin > 0 && !kdri_is_separator(path[begin - 1]); begin--)
 		;
 	return kdri_strndup(ctx, path + begin, end - begin, out);
 }

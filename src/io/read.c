@@ -1,8 +1,8 @@
 /* kdr_read and kdr_write: choice of the format. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/system.h"
 #include "io/matrices/tenx.h"
 #include "io/table/named.h"
 #include "io/table/table.h"
@@ -42,8 +42,8 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 	if (strcmp(path, "-") == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "standard %s: specify the format with %s, one of: %s",
 		                 write ? "output" : "input", write ? "--to" : "--format", list);
-	struct stat info;
-	if (!write && stat(path, &info) == 0 && S_ISDIR(info.st_mode))
+	kdri_file info;
+	if (!write && kdri_file_at(path, &info) && info.folder)
 		return kdri_fail(
 		        ctx, KDR_ERR_READ,
 		        "%s: is a directory without matrix.mtx (10x Genomics); a data file is needed", path);
@@ -73,8 +73,7 @@ static kdr_status attach_lines(kdr_context *ctx, const char *path, const char *n
                                int64_t want, char ***out)
 {
 	kdr_status st;
-	const char *slash = strrchr(path, '/');
-	int folder = slash ? (int)(slash - path) + 1 : 0;
+	int folder = (int)kdri_folder_length(path);
 	size_t room = (size_t)folder + strlen(name) + strlen(ending) + 1;
 	char *beside = NULL, **lines = NULL;
 	int64_t count = 0;
@@ -82,7 +81,7 @@ static kdr_status attach_lines(kdr_context *ctx, const char *path, const char *n
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &beside, (int64_t)room));
 	snprintf(beside, room, "%.*s%s%s", folder, path, name, ending);
-	if (access(beside, R_OK) != 0)
+	if (!kdri_exists(beside))
 		goto done;
 	st = kdri_lines_read(ctx, beside, want, &lines, &count);
 	if (st != KDR_OK && st != KDR_ERR_MEMORY) {
@@ -183,10 +182,10 @@ static kdr_status check_parts(kdr_context *ctx, const char *path, const kdri_for
 double kdri_file_bytes(const char *path)
 {
 	static const char *const packed[] = { ".gz", ".h5", ".h5ad", ".hdf5", ".npz", ".mat", ".xlsx" };
-	struct stat info;
-	if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+	kdri_file info;
+	if (!kdri_file_at(path, &info) || !info.regular)
 		return 0;
-	double size = (double)info.st_size;
+	double size = (double)info.bytes;
 	for (size_t i = 0; i < sizeof packed / sizeof packed[0]; i++)
 		if (kdri_ends_with(path, packed[i]))
 			size *= PACKED;
@@ -238,14 +237,13 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	}
 	KDRI_TRY(check_parts(ctx, path, format, options));
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
-	struct stat info = { 0 };
-	if (!options->memory && stat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size == 0) {
+	kdri_file info = { 0 };
+	if (!options->memory && kdri_file_at(file, &info) && info.regular && info.bytes == 0) {
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
 		goto done;
 	}
 	if (!options->name)
-		KDRI_TRY(S_ISDIR(info.st_mode) ? kdri_folder_name(ctx, file, &stem)
-		                               : kdri_path_stem(ctx, file, &stem));
+		KDRI_TRY(info.folder ? kdri_folder_name(ctx, file, &stem) : kdri_path_stem(ctx, file, &stem));
 	stream = kdri_streams(ctx, options->stream,
 	                      options->memory ? (double)options->memory_bytes : kdri_file_bytes(file));
 	if (stream)

@@ -1,4 +1,5 @@
 /* kdr_cut: the files of one level of a result.json. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/system.h"
 #include "io/io.h"
 #include "io/table/csv.h"
 #include "jobs/job.h"
@@ -90,7 +91,7 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 		        ctx, KDR_ERR_FORMAT,
 		        "%s: data set %lld of the level: an array 'labels' of whole numbers is needed, and other lists of the same length",
 		        path, (long long)task + 1);
-	if (!out->name || !out->name[0] || out->name[0] == '.' || strchr(out->name, '/'))
+	if (!out->name || !out->name[0] || out->name[0] == '.' || strpbrk(out->name, kdri_not_in_names))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: data set %lld of the level: its name cannot be the name of a file",
 		                 path, (long long)task + 1);

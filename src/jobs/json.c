@@ -8,7 +8,6 @@
 #include "jobs/pages.h"
 
 #include <stdio.h>
-#include <sys/resource.h>
 
 /* The first failure that is not of memory. */
 static void json_note(kdri_json *j, kdr_status st)
@@ -584,18 +583,7 @@ static void put_calibration(kdri_json *j, const kdr_result *r)
 
 int64_t kdri_peak_rss_bytes(void)
 {
-	struct rusage usage;
-	double peak = kdri_memory_peak();
-	if (peak > 0)
-		return (int64_t)peak;
-	/* If the program was started by another one, this may be the memory of the other. */
-	if (getrusage(RUSAGE_SELF, &usage) != 0)
-		return 0;
-#ifdef __APPLE__
-	return usage.ru_maxrss;
-#else
-	return (int64_t)usage.ru_maxrss * 1024;
-#endif
+	return (int64_t)kdri_memory_peak();
 }
 
 static void put_head(kdri_json *j, const kdr_result *r)

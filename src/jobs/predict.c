@@ -1,14 +1,15 @@
 /* kdr_predict: a saved model to labels of new samples. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/magnitude.h"
 #include "api/model.h"
+#include "core/system.h"
 #include "jobs/job.h"
 
 #include <stdio.h>
 
-/* Whether a task is called so: names of tasks are names of files, in which no '/' is (split.c). */
+/* Whether a task is called so: names of tasks are names of files, which do not contain some characters (split.c). */
 static bool is_called(const char *task, const char *name)
 {
-	while (*task && *name && (*task == *name || (*task == '_' && *name == '/'))) {
+	while (*task && *name && (*task == *name || (*task == '_' && strchr(kdri_not_in_names, *name)))) {
 		task++;
 		name++;
 	}

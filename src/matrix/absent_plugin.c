@@ -3,6 +3,6 @@
 
 const kdri_plugin *kdri_plugin_find(char *why, size_t room)
 {
-	kdri_snprintf(why, room, "a static build of kindred loads no plug-ins");
+	kdri_snprintf(why, room, "this build of kindred loads no plug-ins");
 	return NULL;
 }

@@ -10,7 +10,7 @@
  * compiles that file for every kind of machine that the compiler supports. Each of its functions is KDRI_TARGET static,
  * and named KDRI_NAME(f); KDRI_PICK(f) is then the one for the machine that the program runs on. For loops that the
  * compiler vectorises automatically, KDRI_KERNEL (linalg.h) is simpler. */
-#ifdef KDR_HAVE_TARGET_CLONES
+#if defined KDR_HAVE_TARGET_CLONES || defined KDR_HAVE_TARGETS
 
 #define KDRI_NAME(f)   f##_512
 #define KDRI_TARGET    __attribute__((target("arch=x86-64-v4")))
@@ -59,7 +59,7 @@
 #undef KDRI_BODY
 
 #undef KDRI_PICK
-#ifdef KDR_HAVE_TARGET_CLONES
+#if defined KDR_HAVE_TARGET_CLONES || defined KDR_HAVE_TARGETS
 #define KDRI_PICK(f) (kdri_machine() == 512 ? f##_512 : kdri_machine() == 256 ? f##_256 : f##_base)
 #else
 #define KDRI_PICK(f) f##_base

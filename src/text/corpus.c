@@ -1,12 +1,12 @@
 /* Reads documents one by one from folders, lines or tables. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/json_read.h"
+#include "core/system.h"
 #include "io/io.h"
 #include "text/text.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 struct kdri_corpus {
 	const kdr_corpus *what; /* outlives this */
@@ -333,8 +333,8 @@ void kdri_corpus_skip(kdri_corpus *c, int64_t count)
 
 bool kdri_corpus_can_reopen(const kdr_corpus *what)
 {
-	struct stat info;
-	return what->path && stat(what->path, &info) == 0 && (S_ISREG(info.st_mode) || S_ISDIR(info.st_mode));
+	kdri_file info;
+	return what->path && kdri_file_at(what->path, &info) && (info.regular || info.folder);
 }
 
 int64_t kdri_corpus_size(const kdri_corpus *c)

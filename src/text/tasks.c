@@ -3,11 +3,10 @@
  * A folder with a matrix.mtx is a 10x folder; otherwise it is a folder of texts, and the words of all such folders are
  * counted over one shared vocabulary. A folder that mostly contains data files is an error, because counting the words
  * of tables of numbers makes no sense. */
+#include "core/system.h"
 #include "io/matrices/tenx.h"
 #include "io/table/named.h"
 #include "text/text.h"
-
-#include <sys/stat.h>
 
 typedef struct tasks {
 	kdr_data **sets;
@@ -17,8 +16,8 @@ typedef struct tasks {
 
 static bool is_text_folder(const char *path, const kdr_read_options *options)
 {
-	struct stat info;
-	return !options->format && !options->memory && stat(path, &info) == 0 && S_ISDIR(info.st_mode) &&
+	kdri_file info;
+	return !options->format && !options->memory && kdri_file_at(path, &info) && info.folder &&
 	       !kdri_is_tenx(path);
 }
 
@@ -230,8 +229,8 @@ done:
 /* A file can be read again if it is one. */
 static bool is_file(const char *path)
 {
-	struct stat info;
-	return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+	kdri_file info;
+	return kdri_file_at(path, &info) && info.regular;
 }
 
 /* Reads the file of a path, or leaves *out NULL if it cannot be read yet. */

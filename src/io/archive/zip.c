@@ -4,11 +4,11 @@
  * the file, read once, and every number in it checked against the file's size before it is used. A member that claims to
  * grow by more than deflate allows is an error before it is read. */
 #include "io/archive/zip.h"
+#include "core/system.h"
 #include "io/archive/inflate.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -72,7 +72,7 @@ static kdr_status read_at(kdr_context *ctx, const kdri_zip *zip, void *to, size_
 {
 	unsigned char *p = to;
 	while (size > 0) {
-		ssize_t n = pread(zip->fd, p, size, (off_t)offset);
+		int64_t n = kdri_read_at(zip->fd, p, size, (int64_t)offset);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0)
@@ -195,21 +195,21 @@ kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out)
 {
 	kdr_status st;
 	kdri_zip *zip = NULL;
-	struct stat info;
+	kdri_file info;
 	KDRI_TRY(KDRI_NEW0(ctx, &zip, 1));
 	zip->fd = -1;
 	KDRI_TRY(kdri_strdup(ctx, path, &zip->path));
-	zip->fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (zip->fd < 0 || fstat(zip->fd, &info) != 0) {
+	zip->fd = kdri_open(path, O_RDONLY);
+	if (zip->fd < 0 || !kdri_file_open(zip->fd, &info)) {
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
 		goto done;
 	}
-	if (!S_ISREG(info.st_mode)) {
+	if (!info.regular) {
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a zip archive must be a regular file", path,
-		               S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
+		               info.folder ? "a directory" : "not a regular file");
 		goto done;
 	}
-	zip->size = (uint64_t)info.st_size;
+	zip->size = (uint64_t)info.bytes;
 	KDRI_TRY(read_directory(ctx, zip));
 	*out = zip;
 	zip = NULL;

@@ -11,9 +11,9 @@
 #include "io/matrices/tenx.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "core/names.h"
+#include "core/system.h"
 #include "io/text.h"
 
 /* --- names of files --------------------------------------------------------------------------------- */
@@ -23,10 +23,10 @@ static const char matrix_name[] = "matrix.mtx";
 /* "<prefix><name>" or the same with .gz, whichever exists; false: neither. */
 static bool find_file(const char *prefix, size_t length, const char *name, char *out, size_t room)
 {
-	struct stat info;
+	kdri_file info;
 	for (int gz = 0; gz < 2; gz++) {
 		int n = snprintf(out, room, "%.*s%s%s", (int)length, prefix, name, gz ? ".gz" : "");
-		if (n > 0 && (size_t)n < room && stat(out, &info) == 0 && !S_ISDIR(info.st_mode))
+		if (n > 0 && (size_t)n < room && kdri_file_at(out, &info) && !info.folder)
 			return true;
 	}
 	return false;
@@ -216,10 +216,10 @@ done:
 /* Finds the three files: `path` is the folder, or the matrix in it. */
 static kdr_status find_files(kdr_context *ctx, const char *path, char *matrix, char *barcodes, char *features)
 {
-	struct stat info;
+	kdri_file info;
 	char prefix[PATH_ROOM];
 	int n;
-	if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+	if (kdri_file_at(path, &info) && info.folder) {
 		n = snprintf(prefix, sizeof prefix, "%s%s", path, kdri_ends_with(path, "/") ? "" : "/");
 		if (n < 0 || (size_t)n >= sizeof prefix ||
 		    !find_file(prefix, (size_t)n, matrix_name, matrix, PATH_ROOM))

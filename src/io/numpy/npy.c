@@ -4,6 +4,7 @@
  * block. A streamed matrix of doubles in C order is the mapped file itself. Fortran order is transposed a group of
  * columns at a time: each pass writes runs of the group's width into every row, which keeps the stores within few cache
  * lines. */
+#include "core/system.h"
 #include "io/binary.h"
 
 #include <errno.h>
@@ -211,7 +212,7 @@ static bool as_in_memory(const kdri_input *in, const kdri_npy_header *h)
 static kdr_status map_matrix(kdr_context *ctx, const char *path, const kdri_npy_header *h, kdr_data *data)
 {
 	kdr_status st;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = kdri_open(path, O_RDONLY);
 	if (fd < 0)
 		return kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
 	KDRI_TRY(kdri_spool_map(ctx, fd, h->begin, h->count * h->width, path, &data->mapped));

@@ -2,13 +2,13 @@
  *
  * Bytes go to a temporary file in the same folder; commit flushes it to the disk (fsync) and renames it into place,
  * which POSIX makes atomic. A failure, a full disk or a kill leaves the old file, or none. */
+#include "core/system.h"
 #include "io/archive/inflate.h"
 #include "io/io.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { BUFFER = KDRI_OUTPUT_BLOCK };
@@ -74,12 +74,12 @@ static void output_drop(kdr_context *ctx, kdri_output *o)
 {
 	if (!o)
 		return;
-	if (o->temporary && o->temporary[0])
-		unlink(o->temporary);
 	if (o->gzip)
 		deflateEnd(&o->z);
 	if (o->fd >= 0)
 		close(o->fd);
+	if (o->temporary && o->temporary[0]) /* closed: Windows removes no open file */
+		kdri_unlink(o->temporary);
 	kdri_free(ctx, o->path);
 	kdri_free(ctx, o->temporary);
 	kdri_free(ctx, o);
@@ -89,10 +89,13 @@ static void output_drop(kdr_context *ctx, kdri_output *o)
 static bool make_parents(char *path)
 {
 	bool made = true;
-	for (char *p = path; made && (p = strchr(p + 1, '/'));) {
+	for (char *p = path; made && *p && *++p;) {
+		const char separator = *p;
+		if (!kdri_is_separator(separator))
+			continue;
 		*p = '\0';
-		made = mkdir(path, 0777) == 0 || errno == EEXIST;
-		*p = '/';
+		made = kdri_mkdir(path) == 0 || errno == EEXIST;
+		*p = separator;
 	}
 	return made;
 }
@@ -102,7 +105,7 @@ static void open_temporary(kdri_output *o, size_t room)
 {
 	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
 		snprintf(o->temporary, room, "%s.tmp-%ld-%d", o->path, (long)getpid(), attempt);
-		o->fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		o->fd = kdri_open(o->temporary, O_WRONLY | O_CREAT | O_EXCL);
 		if (o->fd < 0 && errno == ENOENT && attempt == 0 && make_parents(o->path))
 			continue;
 		if (o->fd < 0 && errno != EEXIST)
@@ -114,7 +117,7 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 {
 	kdr_status st;
 	kdri_output *o = NULL;
-	struct stat info;
+	kdri_file info;
 	size_t room = strlen(path) + 48;
 	KDRI_TRY(kdri_calloc(ctx, &o, 1, sizeof *o));
 	o->fd = -1;
@@ -122,8 +125,8 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 	KDRI_TRY(kdri_strdup(ctx, path, &o->path));
 	KDRI_TRY(kdri_alloc(ctx, &o->temporary, (int64_t)room, 1));
 	o->temporary[0] = '\0';
-	if (stat(path, &info) == 0) {
-		if (S_ISDIR(info.st_mode)) {
+	if (kdri_file_at(path, &info)) {
+		if (info.folder) {
 			st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: is a directory; the name of a file is needed",
 			               path);
 			goto done;
@@ -219,7 +222,7 @@ static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 	/* Some file systems cannot sync (EINVAL); every other failure means that the bytes may not be on disk. After
 	 * an interrupt the sync is skipped, because a thousand files would take many seconds. */
 	kdri_leave_off(ctx, "write", 0, 0);
-	if (!ctx->cancelled && fsync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
+	if (!ctx->cancelled && kdri_sync(o->fd) != 0 && errno != EINVAL && errno != EROFS) {
 		st = write_error(ctx, o);
 		goto done;
 	}
@@ -229,21 +232,12 @@ static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 		st = write_error(ctx, o);
 		goto done;
 	}
-	/* Without force, link() refuses to replace a file that appeared meanwhile. */
-	if (o->force ? rename(o->temporary, o->path) != 0 : link(o->temporary, o->path) != 0) {
-		bool exists = errno == EEXIST;
-		/* A file system without hard links: rename, the check at opening has to do. */
-		if (!o->force && !exists && rename(o->temporary, o->path) == 0) {
-			o->temporary[0] = '\0';
-			goto done;
-		}
-		st = exists ? kdri_fail(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
-		                        o->path)
-		            : write_error(ctx, o);
+	if (kdri_put_in_place(o->temporary, o->path, o->force) != 0) {
+		st = errno == EEXIST ? kdri_fail(ctx, KDR_ERR_EXISTS,
+		                                 "%s: already exists; use --force to replace it", o->path)
+		                     : write_error(ctx, o);
 		goto done;
 	}
-	if (!o->force)
-		unlink(o->temporary);
 	o->temporary[0] = '\0';
 done:
 	return st;

@@ -1,9 +1,9 @@
 /* Columns that options name, over all files of a job. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/table/named.h"
+#include "core/system.h"
 #include "io/table/table.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 /* --- new names ------------------------------------------------------------------------------------------ */
 
@@ -118,10 +118,10 @@ done:
 static kdr_status add_item(kdr_context *ctx, kdri_named *named, const char *item)
 {
 	kdr_status st;
-	struct stat info;
+	kdri_file info;
 	char *old = NULL;
 	const char *equals = strchr(item, '=');
-	if (item[0] != '"' && stat(item, &info) == 0 && !S_ISDIR(info.st_mode))
+	if (item[0] != '"' && kdri_file_at(item, &info) && !info.folder)
 		return add_table(ctx, named, item);
 	if (item[0] == '"') {
 		const char *p = item + 1;

@@ -13,13 +13,20 @@ enum { SLOTS = 256, ALIGNMENT = 64 };
 static atomic_bool taken[SLOTS];
 static void *rooms[SLOTS]; /* NULL: not allocated yet; belongs to the thread that has taken the slot */
 
+/* Not aligned_alloc, which the C library of Windows does not have. */
+static void *room_new(void)
+{
+	char *at = malloc(KDRI_ROOM_BYTES + ALIGNMENT);
+	return at ? at + (ALIGNMENT - (uintptr_t)at % ALIGNMENT) : NULL;
+}
+
 int kdri_room_take(void **room)
 {
 	for (int i = 0; i < SLOTS; i++) {
 		if (atomic_exchange_explicit(&taken[i], true, memory_order_acquire))
 			continue;
 		if (!rooms[i])
-			rooms[i] = aligned_alloc(ALIGNMENT, KDRI_ROOM_BYTES);
+			rooms[i] = room_new();
 		*room = rooms[i];
 		return i;
 	}

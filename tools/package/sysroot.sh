@@ -1,0 +1,28 @@
+#!/bin/sh
+# Unpacks the static libraries that kindred can use, from Debian's packages of another architecture, into a folder. Nothing is
+# installed. Usage: tools/package/sysroot.sh ARCHITECTURE FOLDER   (such as: arm64 build/sysroot-arm64)
+set -eu
+architecture=$1
+folder=$2
+[ -e "$folder/complete" ] && exit 0
+mkdir -p "$folder"
+folder=$(cd "$folder" && pwd)
+work=$folder/apt
+mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
+: >"$work/status"
+cat >"$work/apt.conf" <<END
+APT::Architecture "$architecture";
+APT::Architectures { "$architecture"; };
+APT::Sandbox::User "root";
+Dir::State "$work/state";
+Dir::State::status "$work/status";
+Dir::Cache "$work/cache";
+END
+export APT_CONFIG="$work/apt.conf"
+apt-get update -qq
+(cd "$work" && apt-get download -qq zlib1g-dev libhdf5-dev libaec-dev libexpat1-dev libutf8proc-dev libstemmer-dev libsvm-dev)
+for package in "$work"/*.deb; do
+	dpkg-deb -x "$package" "$folder"
+done
+rm -rf "$work"
+: >"$folder/complete"
