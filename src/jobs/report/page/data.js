@@ -172,6 +172,13 @@ function members(t, c) {
   return t.byLabel.order.subarray(t.byLabel.start[c + 1], t.byLabel.start[c + 2]);
 }
 
+/* What is selected, compared and filtered (selection.js). The number of samples is that of what is known of each, whatever `n` says. */
+for (const t of tasks) {
+  t.samples = Math.max(t.labels ? t.labels.values.length : 0, t.truth ? t.truth.values.length : 0, t.rows ? 0 : t.points);
+  if (t.rows) for (const i of t.rows) if (Number.isInteger(i) && i >= t.samples && i < 1e8) t.samples = i + 1;
+}
+const store = createStore(tasks.map((t) => t.samples));
+
 const about = object(D.about);
 const strongest = (t, p) => t.strongest
   ? list(t.strongest.index[p]).map((j) => t.strongest.names[j]).filter((s) => s !== undefined) : [];
