@@ -81,7 +81,13 @@ function createStore(sizes) {
     mask: (t) => chosen[t],
 
     /* --- groups ------------------------------------------------------------------------------------------------ */
-    keep(name, words = label) { groups.set(name, { mask: chosen.map((m) => m.slice()), words }); changed(store.GROUPS); },
+    /* Keeps the selection, or other samples, as a group. */
+    keep(name, words = label, samples = null) {
+      const mask = samples ? empty() : chosen.map((m) => m.slice());
+      if (samples) put(mask, samples, 1);
+      groups.set(name, { mask, words });
+      changed(store.GROUPS);
+    },
     drop(name) { if (groups.delete(name)) changed(store.GROUPS); },
     /* {words, count, countOf, has, rows} or null. */
     group(name) { const g = groups.get(name); return g ? view(g.mask, g.words) : null; },
