@@ -35,9 +35,10 @@ class Filter {
     this.picture.addEventListener("pointermove", (e) => { if (from !== null) this.show([Math.min(from, at(e)), Math.max(from, at(e))]); });
     this.picture.addEventListener("pointerup", (e) => {
       if (from === null) return;
-      const range = [Math.min(from, at(e)), Math.max(from, at(e))], drawn = range[1] - range[0] > 0.01 * (this.high - this.low);
+      const bin = (this.high - this.low) / BINS, edge = (v) => this.low + bin * v, ends = [from, at(e)].sort((a, b) => a - b);
+      const drawn = ends[1] - ends[0] > 0.01 * (this.high - this.low);
       from = null;
-      this.set(drawn ? range : null);
+      this.set(drawn ? [edge(Math.floor((ends[0] - this.low) / bin)), edge(Math.ceil((ends[1] - this.low) / bin))] : null); /* entire bars */
     });
     this.picture.addEventListener("pointercancel", () => { from = null; this.show(this.range); });
   }
@@ -66,8 +67,8 @@ class Filter {
     this.range = range;
     this.show(range);
     this.write();
-    const words = range ? `${this.field.title} ${fieldText(this.field, range[0])} to ${fieldText(this.field, range[1])}` : "", inside = range && tasks.map((t) => this.field.values(t.index));
-    store.filter(`number ${this.field.key}`, range ? (t, i) => inside[t] !== null && inside[t][i] >= range[0] && inside[t][i] <= range[1] : null, words);
+    const words = range ? `${this.field.title} ${fieldText(this.field, range[0])} to ${fieldText(this.field, range[1])}` : "", inside = range && tasks.map((t) => this.field.values(t.index)), slack = slackOf(this.field);
+    store.filter(`number ${this.field.key}`, range ? (t, i) => inside[t] !== null && inside[t][i] >= range[0] - slack && inside[t][i] <= range[1] + slack : null, words);
     say(range ? `${words}: ${plural(store.shownCount, "sample")} shown.` : `Filter removed: ${plural(store.shownCount, "sample")} shown.`);
   }
 

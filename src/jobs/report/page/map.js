@@ -4,7 +4,7 @@
  * same place corresponds. Few points are drawn as marks; of many each is a few pixels written straight into the image:
  * arrays of numbers alone are looked at, so that 200,000 take milliseconds. */
 
-const SIDE = 65535, MANY = 6000;
+const SIDE = 65535, MANY = 6000, RINGS = 1000;
 
 const view = { x: SIDE / 2, y: SIDE / 2, zoom: 1, mode: "cluster" };
 const panels = [];

@@ -40,9 +40,12 @@ function selectForm() {
   return el("form", { class: "by", onsubmit: go }, el("label", { for: "by-kind" }, "Select by "), kind, " ", value, range, " ", el("button", { type: "submit" }, "Select"), wrong);
 }
 
-/* Samples whose value of a field is in a range. What is shown rounded may be a little outside of it. */
+/* Values are rounded to codes: how far one may be outside of a range that was typed. */
+const slackOf = (field) => (field.high - field.low) * (field.feature ? 1 / 500 : 1e-6);
+
+/* Samples whose value of a field is in a range. */
 function rangeSamples(field, low, high) {
-  const slack = 1e-6 * Math.max(1e-9, field.high - field.low) + (field.feature ? (field.high - field.low) / 508 : 0);
+  const slack = slackOf(field);
   return tasks.map((t) => {
     const rows = [], values = field.values(t.index);
     for (let i = 0; values && i < values.length; i++) if (values[i] >= low - slack && values[i] <= high + slack) rows.push(i);

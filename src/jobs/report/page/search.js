@@ -5,7 +5,7 @@
 
 /* Words of a query, in lower case; "a phrase in quotes" is one word. */
 function queryWords(query) {
-  return [...String(query).toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map((m) => (m[1] === undefined ? m[2] : m[1]).trim()).filter((w) => w && w !== '"');
+  return [...String(query).toLowerCase().matchAll(/"([^"]+)"?|(\S+)/g)].map((m) => (m[1] === undefined ? m[2] : m[1]).trim()).filter((w) => w.replace(/"/g, ""));
 }
 
 const hasAll = (text, words) => words.every((w) => text.includes(w));
