@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
+.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -31,6 +31,10 @@ windows: all
 python: all
 	@tools/setup.sh check
 	tools/python.sh build/release
+
+# The R package with the C sources in it, build/r/kindred_VERSION.tar.gz; it needs R (Debian: r-base-dev). docs/r.md
+r:
+	tools/r.sh build
 
 # The documentation site, in build/site: guides, Python and C reference, gallery of reports. Needs no network.
 docs: all
@@ -90,7 +94,7 @@ install: all
 	cmake --install build/release --prefix $(PREFIX)
 
 format:
-	find include src cli tests bench examples -name '*.[ch]' -print0 | xargs -0 clang-format -i
+	find include src cli tests bench examples r -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean:
 	rm -rf build demo

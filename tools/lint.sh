@@ -8,7 +8,7 @@ set -eu
 cd "$(dirname "$0")/.."
 case "${1:-}" in
 format)
-	find include src cli tests bench examples -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
+	find include src cli tests bench examples r -name '*.[ch]' -print0 | xargs -0 clang-format --dry-run --Werror
 	;;
 tidy)
 	build=${2:-build/ci}

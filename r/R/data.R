@@ -1,0 +1,201 @@
+# From matrices, data frames, texts and files to data sets of the library. SPDX-License-Identifier: BSD-3-Clause
+
+is_path <- function(x) is.character(x) && length(x) == 1 && is.null(dim(x))
+is_texts <- function(x) is.character(x) && length(x) > 1 && is.null(dim(x))
+is_cells <- function(x) inherits(x, c("SingleCellExperiment", "SummarizedExperiment", "Seurat"))
+is_table <- function(x) is.data.frame(x) || length(dim(x)) == 2 || inherits(x, "kd_data") || is_path(x) || is_cells(x)
+
+# Tables and their names, from one table, a vector of paths or a list. NA: no name was given.
+as_tables <- function(x, what) {
+  if (is.null(x)) return(list(tables = list(), names = character()))
+  if (is_table(x)) return(list(tables = list(x), names = NA_character_))
+  if (is.character(x)) x <- as.list(x)
+  if (!is.list(x)) kd_stop(what, " is ", shown(class(x)[1]), ": use a matrix, a sparse matrix, a data frame, a path, or a list of them")
+  if (length(x) == 0) kd_stop(what, " is an empty list: at least one data set is needed")
+  for (i in seq_along(x))
+    if (!is_table(x[[i]]) && !is_texts(x[[i]]))
+      kd_stop("element ", i, " of ", what, " is ", shown(class(x[[i]])[1]),
+              ": use a matrix, a sparse matrix, a data frame, a path, or a character vector of texts")
+  names <- if (is.null(names(x))) rep(NA_character_, length(x)) else ifelse(nzchar(names(x)), names(x), NA_character_)
+  twice <- names[duplicated(names) & !is.na(names)]
+  if (length(twice)) kd_stop("two data sets of ", what, " are called '", twice[1], "': use different names")
+  list(tables = unname(as.list(x)), names = names)
+}
+
+# Numbers of a dense or sparse matrix. transposed: samples are columns.
+matrix_set <- function(session, x, name, transposed = FALSE) {
+  axes <- dimnames(x)
+  size <- if (transposed) rev(dim(x)) else dim(x)
+  if (any(size == 0)) kd_stop(if (is.na(name)) "x" else name, " has ", size[1], " samples and ", size[2], " features: at least one of each is needed", status = 20L)
+  features <- axes[[if (transposed) 1 else 2]]
+  ids <- axes[[if (transposed) 2 else 1]]
+  if (inherits(x, "sparseMatrix")) {
+    if (!inherits(x, c("dgCMatrix", "dgRMatrix"))) {
+      if (!requireNamespace("Matrix", quietly = TRUE)) kd_stop("sparse matrices need the package Matrix", status = 60L)
+      x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
+    }
+    if (inherits(x, "dgRMatrix"))
+      return(call_c(session, C_data_sparse, name, x@p, x@j, x@x, rev(x@Dim), !transposed, features, ids))
+    return(call_c(session, C_data_sparse, name, x@p, x@i, x@x, x@Dim, transposed, features, ids))
+  }
+  if (!is.matrix(x)) x <- as.matrix(x)
+  if (!is.numeric(x) && !is.logical(x))
+    kd_stop(if (is.na(name)) "x" else name, " is a matrix of type ", typeof(x), ": numbers are needed; use a data frame for texts and categories",
+            status = 20L)
+  call_c(session, C_data_dense, name, x, transposed, features, ids)
+}
+
+table_set <- function(session, x, name) {
+  if (inherits(x, "kd_data")) return(call_c(session, C_data_copy, x$pointer, name))
+  if (is_cells(x)) return(matrix_set(session, cells_matrix(x), name, transposed = TRUE))
+  if (is.data.frame(x)) {
+    columns <- names(x)
+    ids <- if (.row_names_info(x) > 0) row.names(x)
+    x <- as.matrix(x)
+    dimnames(x) <- list(ids, columns)
+  }
+  matrix_set(session, x, name)
+}
+
+# Texts as a file of JSON objects, which keeps their line ends.
+write_texts <- function(texts) {
+  path <- tempfile("kindred", fileext = ".json")
+  texts <- enc2utf8(ifelse(is.na(texts), "", texts))
+  texts <- gsub("\\", "\\\\", texts, fixed = TRUE)
+  texts <- gsub("\"", "\\\"", texts, fixed = TRUE)
+  texts <- gsub("\n", "\\n", gsub("\r", "\\r", gsub("\t", "\\t", texts, fixed = TRUE), fixed = TRUE), fixed = TRUE)
+  texts <- gsub("[[:cntrl:]]", " ", texts)
+  writeLines(paste0("{\"text\": \"", texts, "\"}"), path, useBytes = TRUE)
+  path
+}
+
+read_paths <- function(session, paths, names, how, may_lack = rep(FALSE, length(paths)), memory = NULL, model = NULL)
+  call_c(session, C_read_sets, if (is.null(memory)) path.expand(paths) else paths, as.character(names), may_lack, how, memory, model)
+
+# The options of reading in the form of C; NULL values are removed.
+reading <- function(columns = NULL, rename = NULL, missing = NULL, na = NULL, decimal = NULL, id_column = NULL, label_column = NULL,
+                    task_column = NULL, text_column = NULL, texts = NULL, ...) {
+  text <- function(value, name) {
+    if (!is.null(value) && (!(is.character(value) || is.numeric(value)) || length(value) != 1 || is.na(value)))
+      kd_stop(name, " is ", shown(value), ": use one text")
+    if (!is.null(value)) as.character(value)
+  }
+  lines <- if (length(texts)) {
+    if (!is.list(texts) || is.null(names(texts))) kd_stop("texts is ", shown(texts), ": use a named list, such as list(min_df = 2)")
+    spelt <- names(texts)
+    spelt[spelt == "stopwords"] <- "stop-words"
+    spelt[spelt == "max_features"] <- "top-features"
+    paste0(gsub("_", "-", spelt), "=", vapply(texts, function(v) as.character(if (is.logical(v)) as.integer(v) else v), ""), collapse = "\n")
+  }
+  how <- list(columns = columns_text(columns), rename = if (length(rename)) paste0(quoted(names(rename)), "=", rename),
+              missing = text(missing, "missing"), na = if (length(na)) as.character(na), decimal = text(decimal, "decimal"),
+              id_column = text(id_column, "id_column"), label_column = text(label_column, "label_column"),
+              task_column = text(task_column, "task_column"), text_column = text(text_column, "text_column"),
+              texts = if (!is.null(lines)) paste0(lines, "\n"), ...)
+  how[!vapply(how, is.null, NA)]
+}
+
+# How missing values of tables are handled by default, as in the program.
+default_missing <- function(algorithm, family) {
+  if (bitwAnd(algorithm$flags, 65536L)) "keep" else if (family == "transfer" && algorithm$called == "auto") "mean"
+}
+
+# The data sets of groups of tables, such as the sources and the targets of a transfer. Each group has tables, names, a stem for data sets without a
+# name, and may_lack: whether its tables may lack the column of classes. Texts of all groups share one vocabulary.
+# Returns for each group the data sets and the index of the table of each.
+load_groups <- function(session, groups, how, missing = NULL) {
+  if (is.null(how$missing)) how$missing <- missing
+  text_how <- how[intersect(names(how), c("label_column", "text_column", "texts"))]
+  frame_how <- how[setdiff(names(how), c("text_column", "texts"))]
+  found <- lapply(groups, function(g) vector("list", length(g$tables)))
+  temporary <- character()
+  on.exit(unlink(temporary))
+  kind_of <- function(table) {
+    if (is_texts(table)) "texts"
+    else if (is_path(table)) { if (!is.null(how$text_column) || dir.exists(table)) "folder" else "path" }
+    else if (is.data.frame(table)) "frame" else "matrix"
+  }
+  kinds <- lapply(groups, function(g) vapply(g$tables, kind_of, ""))
+  several <- sum(lengths(kinds)) > 1
+
+  # texts, over one vocabulary
+  places <- do.call(rbind, lapply(seq_along(groups), function(g) {
+    i <- which(kinds[[g]] %in% c("texts", "folder"))
+    if (length(i)) data.frame(g = g, i = i)
+  }))
+  if (!is.null(places)) {
+    paths <- names <- character()
+    may_lack <- logical()
+    for (row in seq_len(nrow(places))) {
+      group <- groups[[places$g[row]]]
+      i <- places$i[row]
+      table <- group$tables[[i]]
+      if (is_texts(table)) {
+        table <- write_texts(table)
+        temporary <- c(temporary, table)
+        text_how$text_column <- "text"
+        names <- c(names, own_name(group, i))
+      } else {
+        names <- c(names, group$names[i])
+      }
+      paths <- c(paths, table)
+      may_lack <- c(may_lack, group$may_lack || is_texts(group$tables[[i]]))
+    }
+    if (length(temporary) && length(temporary) < length(paths) && any(!dir.exists(paths) & !paths %in% temporary))
+      kd_stop("text_column does not allow files and texts in one call: read the texts of the files first")
+    read <- read_paths(session, paths, names, text_how, may_lack)
+    owned(session, read$sets)
+    for (n in seq_along(read$sets)) {
+      at <- places[read$from[n] + 1, ]
+      found[[at$g]][[at$i]] <- c(found[[at$g]][[at$i]], read$sets[n])
+    }
+  }
+
+  for (g in seq_along(groups)) {
+    group <- groups[[g]]
+    lenient <- if (several && length(intersect(names(how), c("columns", "rename")))) list(may_lack_columns = TRUE)
+    own_how <- c(frame_how, if (group$may_lack && !is.null(how$label_column)) list(may_lack_labels = TRUE), lenient)
+    paths <- which(kinds[[g]] == "path")
+    if (length(paths)) {
+      read <- read_paths(session, vapply(group$tables[paths], identity, ""), group$names[paths], own_how)
+      owned(session, read$sets)
+      for (n in seq_along(read$sets)) {
+        i <- paths[read$from[n] + 1]
+        found[[g]][[i]] <- c(found[[g]][[i]], read$sets[n])
+      }
+    }
+    for (i in which(kinds[[g]] %in% c("frame", "matrix"))) {
+      table <- group$tables[[i]]
+      name <- own_name(group, i)
+      specified <- setdiff(names(own_how), c("missing", "may_lack_labels", "may_lack_columns"))
+      if (is.data.frame(table) && (length(specified) || !is_plain(table))) {
+        found[[g]][[i]] <- owned(session, read_frame(session, table, name, own_how))
+        if (!is.null(how$task_column) && several)
+          found[[g]][[i]] <- owned(session, lapply(found[[g]][[i]], function(set)
+            call_c(session, C_data_copy, set, paste0(name, "-", .Call(C_data_info, set)$name))))
+        next
+      }
+      needs <- intersect(specified, c("columns", "rename", "id_column", "label_column", "task_column"))
+      if (length(needs) && !inherits(table, "kd_data"))
+        kd_stop(name, " is a matrix, which has no columns of other types: use a data frame or a path with ", paste(needs, collapse = ", "))
+      found[[g]][[i]] <- owned(session, list(table_set(session, table, if (inherits(table, "kd_data") && is.na(group$names[i])) NA_character_ else name)))
+    }
+  }
+  if (several) check_names(found, how)
+  lapply(found, function(sets) list(sets = unlist(sets, recursive = FALSE), from = rep(seq_along(sets), lengths(sets))))
+}
+
+own_name <- function(group, i) {
+  if (!is.na(group$names[i])) group$names[i] else if (length(group$tables) == 1) group$stem else paste0(group$stem, i)
+}
+
+# Raises an error if an option names a column that no table has. A single table may lack it.
+check_names <- function(found, how) {
+  if (is.null(how$columns) && is.null(how$rename)) return(invisible())
+  infos <- lapply(unlist(unlist(found, recursive = FALSE), recursive = FALSE), function(set) .Call(C_data_info, set))
+  have <- unique(unlist(lapply(infos, function(info) c(info$columns$name, info$features))))
+  wanted <- c(column_items(how$columns), sub("^.*=", "", how$rename))
+  wanted <- wanted[wanted != "*" & !grepl("^[0-9]+$", wanted)]
+  for (name in wanted)
+    if (length(have) && !name %in% have) kd_stop("no table has a column '", name, "'", suggestion(name, have))
+}

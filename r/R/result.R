@@ -1,0 +1,284 @@
+# Results. SPDX-License-Identifier: BSD-3-Clause
+
+#' Results of kindred
+#'
+#' [kd_cluster()] and [kd_transfer()] return objects of the class `kindred`. The
+#' labels and what belongs to them are plain vectors, which `saveRDS()` keeps.
+#' `predict()`, [kd_report()], [kd_save()], [kd_json()] and [kd_array()] also need
+#' the fitted model, which `saveRDS()` does not keep: save it with [kd_save()].
+#'
+#' @section Elements:
+#' \describe{
+#'   \item{`datasets`}{names of the data sets; for a transfer, of the targets}
+#'   \item{`labels`, `confidence`, `second`, `ids`, `rows`}{lists with one vector
+#'     for each data set: clusters from 0 or classes, the confidence of each label
+#'     from 0 to 1, the second-best label, the names of the samples, and the rows of
+#'     the table that they come from}
+#'   \item{`k`}{number of clusters of each data set}
+#'   \item{`levels`}{for a range of `k`: the labels for each number of clusters}
+#'   \item{`map`}{coordinates of the samples}
+#'   \item{`probabilities`}{class probabilities, if they were requested}
+#'   \item{`advice`, `warnings`}{texts}
+#'   \item{`relatedness`}{how much each data set draws on each other one, or `NULL`}
+#'   \item{`method`, `objective`, `stop`, `iterations`, `complete`}{the method, the
+#'     objective after each iteration, and why the fit ended}
+#' }
+#'
+#' @param object,x A result of [kd_cluster()] or [kd_transfer()].
+#' @param row.names,optional Ignored.
+#' @param ... Further arguments for other methods; ignored.
+#' @return `labels()` returns the clusters or classes, `as.data.frame()` a data
+#'   frame with the columns `id`, `dataset`, `cluster` or `class`, `confidence`,
+#'   `second` and `row`. `summary()` returns a list of tables.
+#' @name kindred-object
+#' @examples
+#' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
+#' fit <- kd_cluster(sets, k = 3, method = "kmeans")
+#' labels(fit)$task1
+#' summary(fit)
+#' plot(fit)
+NULL
+
+map_half <- 65535 / 2
+
+# The object for a result. infos: the data sets that were labelled; from: the index of the table of each.
+new_fit <- function(pointer, command, infos, from, single, levels, call) {
+  found <- .Call(C_result_info, pointer)
+  tasks <- if (command == "transfer") utils::tail(found$tasks, length(infos)) else found$tasks
+  names <- vapply(tasks, `[[`, "", "name")
+  pick <- function(what) stats::setNames(lapply(tasks, `[[`, what), names)
+  known <- !is.null(found$classes)
+  as_class <- function(codes) {
+    if (is.null(codes) || !known) return(codes)
+    factor(found$classes[codes + 1L], levels = c(intersect(levels, found$classes), setdiff(found$classes, levels), setdiff(levels, found$classes)))
+  }
+  rows <- lapply(infos, function(info) {
+    if (!is.null(info$origin)) info$origin + 1L else setdiff(seq_len(info$dim[1] + length(info$left_out)), info$left_out)
+  })
+  if (length(rows) != length(tasks)) rows <- lapply(tasks, function(task) seq_len(task$dim[1])) # pooled
+  maps <- lapply(pick("map"), function(map) if (!is.null(map)) data.frame(x = (map[, 1] - map_half) / map_half * 10,
+                                                                             y = (map_half - map[, 2]) / map_half * 10, sample = as.integer(map[, 3])))
+  probabilities <- Map(function(p, ids) if (!is.null(p)) { dimnames(p) <- list(ids, found$classes); p }, pick("probabilities"), pick("ids"))
+  structure(class = "kindred", list(
+    command = command, method = found$method, datasets = names, single = single, from = from, classes = found$classes,
+    labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
+    second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
+    k = vapply(tasks, `[[`, 0L, "k"), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
+    advice = pick("advice"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
+      dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
+    levels = level_labels(found$levels, names), objective = found$objective, stop = found$stop, iterations = found$iterations,
+    complete = found$complete, warnings = found$warnings, arrays = found$arrays,
+    all_datasets = vapply(found$tasks, `[[`, "", "name"), call = call, pointer = pointer))
+}
+
+level_labels <- function(levels, names) {
+  if (is.null(levels)) return(NULL)
+  out <- lapply(levels, function(level) stats::setNames(level$labels, names))
+  stats::setNames(out, vapply(levels, function(level) paste(unique(level$k), collapse = ","), ""))
+}
+
+# The result in memory, or an error that says how to keep it.
+alive <- function(fit) {
+  if (!.Call(C_is_alive, fit$pointer))
+    kd_stop("the fitted model is no longer in memory, because saveRDS() and new sessions do not keep it: save it with kd_save() and read it with kd_load()")
+  fit$pointer
+}
+
+#' @rdname kindred-object
+#' @export
+labels.kindred <- function(object, ...) if (object$single) object$labels[[1]] else object$labels
+
+#' @rdname kindred-object
+#' @export
+as.data.frame.kindred <- function(x, row.names = NULL, optional = FALSE, ...) {
+  column <- if (is.null(x$classes)) "cluster" else "class"
+  parts <- lapply(seq_along(x$datasets), function(t) {
+    n <- x$dim[t, 1]
+    or_na <- function(value, otherwise = NA) if (is.null(value)) rep(otherwise, n) else value
+    ids <- x$ids[[t]]
+    part <- data.frame(id = if (is.null(ids)) as.character(x$rows[[t]]) else ids, dataset = x$datasets[t],
+                       label = or_na(x$labels[[t]]), confidence = or_na(x$confidence[[t]], NA_real_), second = or_na(x$second[[t]]),
+                       row = x$rows[[t]])
+    names(part)[3] <- column
+    for (level in names(x$levels)) part[[paste0("cluster_", level)]] <- x$levels[[level]][[t]]
+    part
+  })
+  out <- do.call(rbind, parts)
+  out$dataset <- factor(out$dataset, levels = x$datasets)
+  rownames(out) <- NULL
+  out
+}
+
+#' @rdname kindred-object
+#' @export
+print.kindred <- function(x, ...) {
+  what <- if (x$command == "transfer") "Transfer of labels" else "Clustering"
+  cat(what, " by ", x$method, ": ", count_of(length(x$datasets), "data set"), ", ", count_of(sum(x$dim[, 1]), "sample"), "\n", sep = "")
+  sizes <- size_table(x)
+  print(sizes)
+  lines <- unlist(lapply(x$datasets, function(name) head(x$advice[[name]], 1)))
+  if (length(lines)) cat(lines, sep = "\n")
+  if (!isTRUE(x$complete)) cat("stopped: ", x$stop, "\n", sep = "")
+  invisible(x)
+}
+
+count_of <- function(n, what) paste0(format(n, big.mark = ","), " ", what, if (n != 1) "s" else "")
+
+# Samples by data set and label.
+size_table <- function(x) {
+  frame <- as.data.frame(x)
+  label <- if (is.null(x$classes)) factor(frame$cluster) else frame$class
+  table(dataset = frame$dataset, label, dnn = c("dataset", if (is.null(x$classes)) "cluster" else "class"), useNA = "ifany")
+}
+
+#' @rdname kindred-object
+#' @export
+summary.kindred <- function(object, ...) {
+  out <- list(command = object$command, method = object$method, sizes = size_table(object), advice = object$advice,
+              confidence = vapply(object$confidence, function(v) if (is.null(v)) NA_real_ else mean(v, na.rm = TRUE), 0))
+  if (.Call(C_is_alive, object$pointer)) {
+    session <- session_open()
+    on.exit(session_close(session))
+    json <- call_c(session, C_result_parsed, object$pointer)
+    tasks <- Filter(function(task) task$name %in% object$datasets, json$tasks)
+    out$features <- do.call(rbind, lapply(tasks, function(task) do.call(rbind, lapply(task$clusters, function(cluster) {
+      features <- cluster$features
+      if (!length(features)) return(NULL)
+      field <- function(name) vapply(features, function(f) if (is.null(f[[name]])) NA_real_ else as.double(f[[name]]), 0)
+      label <- if (is.null(cluster$class)) cluster$number else cluster$class
+      data.frame(dataset = task$name, label = as.character(label), size = cluster$size,
+                 feature = vapply(features, function(f) as.character(f$feature %||% f$name), ""), effect = field("effect"),
+                 mean_inside = field("mean_inside"), mean_outside = field("mean_outside"))
+    }))))
+    out$quality <- do.call(rbind, lapply(tasks, function(task) if (!is.null(task$quality)) {
+      q <- task$quality
+      data.frame(dataset = task$name, silhouette = q$silhouette %||% NA, davies_bouldin = q$davies_bouldin %||% NA,
+                 calinski_harabasz = q$calinski_harabasz %||% NA, stability = q$stability %||% NA)
+    }))
+    out$mixing <- json$mixing[intersect(c("ilisi", "kbet", "batch_asw"), names(json$mixing))]
+    if (!length(out$mixing)) out$mixing <- NULL
+    out$preprocessing <- json$preprocessing
+  }
+  structure(out, class = "summary.kindred")
+}
+
+`%||%` <- function(x, y) if (is.null(x)) y else x
+
+#' @rdname kindred-object
+#' @export
+print.summary.kindred <- function(x, ...) {
+  cat(if (x$command == "transfer") "Transfer of labels" else "Clustering", " by ", x$method, "\n", sep = "")
+  if (is.character(x$preprocessing) && length(x$preprocessing) == 1) cat("Preprocessing: ", x$preprocessing, "\n", sep = "")
+  cat("\nSamples:\n")
+  print(x$sizes)
+  cat("\nMean confidence:\n")
+  print(round(x$confidence, 3))
+  if (!is.null(x$features)) {
+    cat("\nFeatures that distinguish the labels most:\n")
+    top <- do.call(rbind, lapply(split(x$features, list(x$features$dataset, x$features$label), drop = TRUE), function(part)
+      head(part[order(-abs(part$effect)), ], 3)))
+    print(top, row.names = FALSE, digits = 3)
+  }
+  if (!is.null(x$quality)) {
+    cat("\nQuality:\n")
+    print(x$quality, row.names = FALSE, digits = 3)
+  }
+  if (!is.null(x$mixing)) {
+    cat("\nMixing of the data sets (0 = not mixed, 1 = fully mixed):\n")
+    print(round(unlist(x$mixing), 3))
+  }
+  for (name in names(x$advice)) if (length(x$advice[[name]])) cat("\n", paste0(x$advice[[name]], "\n"), sep = "")
+  invisible(x)
+}
+
+#' @rdname kindred-object
+#' @param by Colour the samples by their `"label"` or by their `"dataset"`.
+#' @param pch,cex,xlab,ylab Passed to [graphics::plot()].
+#' @export
+plot.kindred <- function(x, by = c("label", "dataset"), pch = 19, cex = 0.6, xlab = "", ylab = "", ...) {
+  by <- match.arg(by)
+  if (all(vapply(x$map, is.null, NA))) kd_stop("the result has no map of the samples: fit with map = TRUE")
+  frame <- do.call(rbind, lapply(x$datasets, function(name) {
+    map <- x$map[[name]]
+    if (!is.null(map)) data.frame(x = map$x, y = map$y, label = as.character(x$labels[[name]])[map$sample], dataset = name)
+  }))
+  groups <- factor(frame[[by]], levels = if (by == "dataset") x$datasets else if (is.null(x$classes)) NULL %||% sort(unique(as.integer(frame$label)))
+                   else levels(x$labels[[1]]))
+  colours <- grDevices::hcl.colors(max(1, nlevels(groups)), "Dark 3")
+  graphics::plot(frame$x, frame$y, col = colours[as.integer(groups)], pch = pch, cex = cex, xlab = xlab, ylab = ylab, xaxt = "n", yaxt = "n", asp = 1, ...)
+  legend("topright", legend = levels(groups), col = colours, pch = pch, bty = "n", title = by)
+  invisible(frame)
+}
+
+#' Arrays of a fitted method
+#'
+#' @param fit A result of [kd_cluster()] or [kd_transfer()].
+#' @param name Name of the array; without it, the names of all arrays.
+#' @param dataset Name of the data set, for arrays that each data set has.
+#' @return A vector, matrix or array; or a character vector of names.
+#' @examples
+#' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
+#' fit <- kd_cluster(sets, k = 3, method = "kmeans", map = FALSE)
+#' kd_array(fit)
+#' dim(kd_array(fit, "centres", "task1"))
+#' @export
+kd_array <- function(fit, name = NULL, dataset = NULL) {
+  check_fit(fit)
+  if (is.null(name)) return(unique(fit$arrays$name))
+  if (!name %in% fit$arrays$name) kd_stop("there is no array '", name, "': ", fit$method, " has ", paste(unique(fit$arrays$name), collapse = ", "))
+  tasks <- fit$arrays$task[fit$arrays$name == name]
+  if (identical(tasks, -1L)) return(.Call(C_result_named_array, alive(fit), name, -1L))
+  if (is.null(dataset) && length(tasks) == 1) task <- tasks
+  else {
+    if (is.null(dataset)) kd_stop("each data set has an array '", name, "': choose one with dataset = \"", fit$all_datasets[tasks[1] + 1], "\"")
+    task <- match(dataset, fit$all_datasets) - 1L
+    if (is.na(task)) kd_stop("there is no data set '", dataset, "': the data sets are ", paste(fit$all_datasets, collapse = ", "))
+  }
+  .Call(C_result_named_array, alive(fit), name, as.integer(task))
+}
+
+check_fit <- function(fit) if (!inherits(fit, "kindred")) kd_stop("fit is ", shown(class(fit)[1]), ": use a result of kd_cluster() or kd_transfer()")
+
+#' A result as JSON, as the program writes it to result.json
+#'
+#' @param fit A result of [kd_cluster()] or [kd_transfer()].
+#' @param path File to write; `NULL` returns the text.
+#' @param force Replace an existing file.
+#' @return The text, or `path` invisibly.
+#' @examples
+#' sets <- kd_generate("blobs", k = 2, samples = 20, seed = 1)
+#' fit <- kd_cluster(sets, k = 2, method = "kmeans", map = FALSE)
+#' substr(kd_json(fit), 1, 60)
+#' @export
+kd_json <- function(fit, path = NULL, force = FALSE) {
+  check_fit(fit)
+  session <- session_open()
+  on.exit(session_close(session))
+  if (is.null(path)) return(call_c(session, C_result_text, alive(fit), TRUE))
+  call_c(session, C_result_save, alive(fit), path.expand(path), flag(force, "force"))
+  invisible(path)
+}
+
+#' Write the report of a result: one HTML page
+#'
+#' @param fit A result of [kd_cluster()] or [kd_transfer()], or the path of a
+#'   `result.json` that the program wrote.
+#' @param path The HTML file to write.
+#' @param force Replace an existing file.
+#' @return `path`, invisibly.
+#' @examples
+#' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
+#' fit <- kd_cluster(sets, k = 3, method = "kmeans")
+#' page <- kd_report(fit, tempfile(fileext = ".html"))
+#' file.size(page) > 0
+#' @export
+kd_report <- function(fit, path, force = FALSE) {
+  session <- session_open()
+  on.exit(session_close(session))
+  if (is_path(fit)) call_c(session, C_file_page, path.expand(fit), path.expand(path), flag(force, "force"))
+  else {
+    check_fit(fit)
+    call_c(session, C_result_page, alive(fit), path.expand(path), flag(force, "force"))
+  }
+  invisible(path)
+}

@@ -1,0 +1,82 @@
+# Transfer of labels. SPDX-License-Identifier: BSD-3-Clause
+
+#' Label a data set with the classes of another one
+#'
+#' @param source The labelled data sets: a table or a list of tables, as for
+#'   [kd_cluster()]. A `SingleCellExperiment` or `Seurat` object is a table whose
+#'   samples are in columns.
+#' @param labels The classes of the samples of the source: a factor or vector, or
+#'   a list of them if there are several sources. `NA` means unknown. Leave it out
+#'   if `label_column` names the column with the classes. For a
+#'   `SingleCellExperiment` or `Seurat` object it may be the name of a column of
+#'   the cells' data.
+#' @param target The data sets to label.
+#' @param bridges Unlabelled data sets between source and target, for methods that
+#'   use them.
+#' @param views The samples of the bridges in the features of the target, if
+#'   source and target have no features in common.
+#' @param probabilities Also compute class probabilities. They are calibrated on
+#'   samples of the source that are held out in three additional fits.
+#' @inheritParams kd_cluster
+#' @inheritParams kd_cluster.default
+#'
+#' @return An object of the class `kindred`. `labels(fit)` gives the classes of the
+#'   target as a factor with the levels of `labels`, or as a list of factors if
+#'   `target` is a list. With `probabilities = TRUE`,
+#'   `predict(fit, type = "prob")` gives one row for each sample and one column
+#'   for each class.
+#' @seealso [kd_cluster()], [kd_evaluate()]
+#' @examples
+#' sets <- kd_generate("blobs", k = 3, samples = 60, shift = 0.2, rotation = 0, seed = 1)
+#' tr <- kd_transfer(sets[[1]], labels(sets[[1]]), sets[[2]], method = "svm", map = FALSE)
+#' table(transferred = labels(tr), known = labels(sets[[2]]))
+#' @export
+kd_transfer <- function(source, labels = NULL, target, method = "auto", options = list(), ..., bridges = NULL, views = NULL,
+                        probabilities = FALSE, columns = NULL, rename = NULL, missing = NULL, na = NULL, decimal = NULL,
+                        id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, weight = NULL,
+                        norm = NULL, scale = NULL, features = NULL, top_features = NULL, top_by = NULL, fit_on = NULL,
+                        preprocess = "default", features_from = NULL, feature_options = list(), map = TRUE, model = FALSE, seed = 1, threads = NULL, time_limit = NULL,
+                        max_memory = NULL, progress = FALSE) {
+  no_more(list(...), names(formals(kd_transfer)))
+  if (base::missing(target)) kd_stop("target is missing: give the data set to label")
+  session <- session_open(seed, threads, time_limit, max_memory, progress)
+  on.exit(session_close(session))
+  algorithm <- find_method(method, "transfer")
+  how <- c(job_settings(algorithm, options, weight, norm, scale, features, top_features, top_by, fit_on, preprocess), feature_settings(features_from, feature_options),
+           list(probabilities = flag(probabilities, "probabilities"), map = flag(map, "map"), model = flag(model, "model")))
+  if (is_cells(source) && is.character(labels) && length(labels) == 1 && ncol(source) > 1) labels <- cell_column(source, labels)
+  group <- function(x, stem, may_lack) c(as_tables(x, stem), list(stem = stem, may_lack = may_lack))
+  reads <- reading(columns, rename, missing, na, decimal, id_column, label_column, task_column, text_column, texts)
+  groups <- list(group(source, "source", !is.null(labels)), group(target, "target", TRUE), group(bridges, "bridge", TRUE),
+                 group(views, "view", TRUE))
+  loaded <- load_groups(session, groups, reads, default_missing(algorithm, "transfer"))
+  sources <- loaded[[1]]$sets
+  levels <- NULL
+  if (!is.null(labels)) {
+    labels <- if (is.list(labels)) labels else list(labels)
+    if (length(labels) != length(sources))
+      kd_stop("labels has length ", length(labels), ", but the number of sources is ", length(sources), ": give one vector for each source")
+    for (t in seq_along(sources)) {
+      info <- .Call(C_data_info, sources[[t]])
+      classes <- if (is.factor(labels[[t]])) labels[[t]] else factor(labels[[t]])
+      if (length(classes) != info$dim[1])
+        kd_stop(info$name, ": the number of samples is ", info$dim[1], ", but labels has length ", length(classes),
+                ": one label for each sample is needed")
+      levels <- union(levels, levels(classes))
+      call_c(session, C_data_classify, sources[[t]], as.integer(droplevels(classes)), levels(droplevels(classes)))
+    }
+  } else {
+    for (set in sources) {
+      info <- .Call(C_data_info, set)
+      if (is.null(info$labels)) kd_stop(info$name, " has no classes: give labels or, for data frames and paths, label_column")
+      levels <- union(levels, info$classes)
+    }
+    frames <- Filter(function(x) is.data.frame(x) && isTRUE(label_column %in% names(x)) && is.factor(x[[label_column]]), groups[[1]]$tables)
+    given <- unique(unlist(lapply(frames, function(x) base::levels(x[[label_column]]))))
+    levels <- c(given, setdiff(levels, given))
+  }
+  pointer <- call_c(session, C_run_transfer, sources, loaded[[2]]$sets, loaded[[3]]$sets, loaded[[4]]$sets, how, keeps = TRUE)
+  infos <- lapply(loaded[[2]]$sets, function(set) .Call(C_data_info, set))
+  single <- is_table(target) && length(infos) == 1
+  finish(session, new_fit(pointer, "transfer", infos, loaded[[2]]$from, single, levels, match.call()))
+}

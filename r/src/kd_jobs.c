@@ -1,0 +1,378 @@
+/* Jobs: cluster, transfer, relate, embed, predict. SPDX-License-Identifier: BSD-3-Clause */
+#include "kd_r.h"
+
+#include <string.h>
+
+#include "core/json_read.h"
+
+/* --- JSON as lists ------------------------------------------------------------------------------------------------ */
+
+static SEXP from_json(const kdri_json_value *v);
+
+/* Arrays of numbers, texts or truth values become vectors, in which null is NA; others become lists. */
+static SEXP array_from_json(const kdri_json_value *v)
+{
+	const int64_t n = kdri_json_count(v);
+	int64_t numbers = 0, texts = 0, bools = 0, nulls = 0;
+	for (int64_t i = 0; i < n; i++) {
+		const kdri_json_value *one = kdri_json_at(v, i);
+		numbers += kdri_json_is_number(one);
+		texts += kdri_json_is(one, KDRI_JSON_TEXT);
+		bools += kdri_json_is_bool(one);
+		nulls += kdri_json_is(one, KDRI_JSON_NULL);
+	}
+	SEXP out = R_NilValue;
+	if (n > 0 && numbers + nulls == n) {
+		out = PROTECT(Rf_allocVector(REALSXP, (R_xlen_t)n));
+		for (int64_t i = 0; i < n; i++)
+			REAL(out)[i] = kdri_json_number(kdri_json_at(v, i), NA_REAL);
+	} else if (texts > 0 && texts + nulls == n) {
+		out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+		for (int64_t i = 0; i < n; i++) {
+			const char *text = kdri_json_text(kdri_json_at(v, i), NULL);
+			SET_STRING_ELT(out, (R_xlen_t)i, text ? Rf_mkCharCE(text, CE_UTF8) : NA_STRING);
+		}
+	} else if (bools > 0 && bools + nulls == n) {
+		out = PROTECT(Rf_allocVector(LGLSXP, (R_xlen_t)n));
+		for (int64_t i = 0; i < n; i++) {
+			const kdri_json_type type = kdri_json_typeof(kdri_json_at(v, i));
+			LOGICAL(out)[i] = type == KDRI_JSON_NULL ? NA_LOGICAL : type == KDRI_JSON_TRUE;
+		}
+	} else {
+		out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)n));
+		for (int64_t i = 0; i < n; i++)
+			SET_VECTOR_ELT(out, (R_xlen_t)i, from_json(kdri_json_at(v, i)));
+	}
+	UNPROTECT(1);
+	return out;
+}
+
+static SEXP from_json(const kdri_json_value *v)
+{
+	switch (kdri_json_typeof(v)) {
+	case KDRI_JSON_FALSE:
+	case KDRI_JSON_TRUE: return Rf_ScalarLogical(kdri_json_is(v, KDRI_JSON_TRUE));
+	case KDRI_JSON_INTEGER:
+	case KDRI_JSON_REAL: return Rf_ScalarReal(kdri_json_number(v, NA_REAL));
+	case KDRI_JSON_TEXT: return kd_string(kdri_json_text(v, NULL));
+	case KDRI_JSON_ARRAY: return array_from_json(v);
+	case KDRI_JSON_OBJECT: {
+		const int64_t n = kdri_json_count(v);
+		SEXP out = PROTECT(Rf_allocVector(VECSXP, (R_xlen_t)n));
+		SEXP names = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n));
+		for (int64_t i = 0; i < n; i++) {
+			const kdri_json_value *one = kdri_json_at(v, i);
+			SET_STRING_ELT(names, (R_xlen_t)i, Rf_mkCharCE(kdri_json_key(one), CE_UTF8));
+			SET_VECTOR_ELT(out, (R_xlen_t)i, from_json(one));
+		}
+		Rf_setAttrib(out, R_NamesSymbol, names);
+		UNPROTECT(2);
+		return out;
+	}
+	default: return R_NilValue;
+	}
+}
+
+/* The JSON text that the session holds, as an object of R. */
+static SEXP parsed(kd_session *s, size_t length)
+{
+	if (!kd_ok(s, kdri_json_parse(s->ctx, "result", 1, s->text, length, &s->json)))
+		return R_NilValue;
+	SEXP out = PROTECT(from_json(s->json));
+	kd_session_clear(s);
+	UNPROTECT(1);
+	return out;
+}
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+/* The handles of a list of data sets. */
+static kdr_data **open_sets(SEXP sets)
+{
+	const R_xlen_t n = Rf_xlength(sets);
+	kdr_data **out = (kdr_data **)R_alloc((size_t)n + 1, sizeof *out);
+	for (R_xlen_t t = 0; t < n; t++)
+		out[t] = kd_open_data(VECTOR_ELT(sets, t));
+	return out;
+}
+
+static void prep_options(SEXP how, kdr_prep_options *o)
+{
+	kdr_prep_options_init(o);
+	o->align = (kdr_align)kd_number(how, "features", 0);
+	o->weight = (kdr_weight)kd_number(how, "weight", 0);
+	o->norm = (kdr_norm)kd_number(how, "norm", 0);
+	o->scale = (kdr_scale)kd_number(how, "scale", 0);
+	o->top_features = (int64_t)kd_number(how, "top_features", 0);
+	o->top_by = (kdr_top)kd_number(how, "top_by", 0);
+	o->fit_each = kd_number(how, "fit_on", 0) == 1;
+}
+
+/* The options of a method, into *out, which belongs to the session. */
+static bool set_method(kd_session *s, const char *method, SEXP options, kdr_options **out)
+{
+	SEXP names = Rf_getAttrib(options, R_NamesSymbol);
+	if (!kd_ok(s, kdr_options_new(s->ctx, method, out)))
+		return false;
+	for (R_xlen_t i = 0; i < Rf_xlength(options); i++) {
+		SEXP value = VECTOR_ELT(options, i);
+		const char *name = Rf_translateCharUTF8(STRING_ELT(names, i));
+		kdr_status st;
+		if (Rf_isLogical(value))
+			st = kdr_options_set(s->ctx, *out, name, Rf_asLogical(value) ? "1" : "0");
+		else if (Rf_isString(value))
+			st = kdr_options_set(s->ctx, *out, name, kd_text(value));
+		else
+			st = kdr_options_set_numbers(s->ctx, *out, name, REAL(value), Rf_xlength(value));
+		if (!kd_ok(s, st))
+			return false;
+	}
+	return true;
+}
+
+static const int64_t *whole_numbers(SEXP x)
+{
+	const R_xlen_t n = Rf_xlength(x);
+	int64_t *out = (int64_t *)R_alloc((size_t)n + 1, sizeof *out);
+	for (R_xlen_t i = 0; i < n; i++)
+		out[i] = INTEGER(x)[i];
+	return out;
+}
+
+/* Options that cluster and transfer have in common. */
+static bool job_options(kd_session *s, SEXP how, kdr_prep_options *prep, kdr_job_options *o)
+{
+	kdr_job_options_init(o);
+	prep_options(how, prep);
+	o->method = kd_text(kd_get(how, "method"));
+	o->prep = prep;
+	o->choice = (kdr_prep_choice)kd_number(how, "preprocess", 0);
+	o->map = kd_flag(how, "map");
+	o->model = kd_flag(how, "model");
+	o->score = kd_flag(how, "score");
+	kd_session_clear(s);
+	if (!set_method(s, o->method, kd_get(how, "options"), &s->settings))
+		return false;
+	o->settings = s->settings;
+	o->features_from = kd_text(kd_get(how, "features_from"));
+	if (o->features_from) {
+		if (!set_method(s, o->features_from, kd_get(how, "feature_options"), &s->feature_settings))
+			return false;
+		o->feature_settings = s->feature_settings;
+	}
+	return true;
+}
+
+/* --- jobs --------------------------------------------------------------------------------------------------------- */
+
+SEXP kd_run_cluster(SEXP session, SEXP sets, SEXP how)
+{
+	kd_session *s = kd_session_of(session);
+	kdr_data **tasks = open_sets(sets);
+	const R_xlen_t n = Rf_xlength(sets);
+	kdr_prep_options prep;
+	kdr_job_options o;
+	kdr_result **result = NULL;
+	SEXP handle = PROTECT(kd_new_result(&result));
+	SEXP k = kd_get(how, "k"), k_to = kd_get(how, "k_to"), init = kd_get(how, "init");
+	bool ok = job_options(s, how, &prep, &o);
+	o.pooled = kd_flag(how, "pooled");
+	o.quality = kd_flag(how, "quality");
+	o.resamples = (int64_t)kd_number(how, "resamples", 0);
+	o.neighbours = true;
+	if (Rf_xlength(k) == 1)
+		o.k = INTEGER(k)[0];
+	else
+		o.each_k = whole_numbers(k);
+	if (Rf_xlength(k_to) == 1)
+		o.k_to = INTEGER(k_to)[0];
+	else if (Rf_xlength(k_to) > 1)
+		o.each_k_to = whole_numbers(k_to);
+	if (init != R_NilValue) {
+		const int64_t **starts = (const int64_t **)R_alloc((size_t)n, sizeof *starts);
+		for (R_xlen_t t = 0; t < n; t++)
+			starts[t] = whole_numbers(VECTOR_ELT(init, t));
+		o.init = starts;
+	}
+	ok = ok && kd_ok(s, kdr_cluster(s->ctx, tasks, n, &o, result));
+	kd_session_clear(s);
+	UNPROTECT(1);
+	return ok ? handle : R_NilValue;
+}
+
+SEXP kd_run_transfer(SEXP session, SEXP sources, SEXP targets, SEXP bridges, SEXP views, SEXP how)
+{
+	kd_session *s = kd_session_of(session);
+	kdr_transfer_sets sets;
+	kdr_prep_options prep;
+	kdr_job_options o;
+	kdr_result **result = NULL;
+	SEXP handle = PROTECT(kd_new_result(&result));
+	kdr_transfer_sets_init(&sets);
+	sets.sources = open_sets(sources);
+	sets.nsources = Rf_xlength(sources);
+	sets.targets = open_sets(targets);
+	sets.ntargets = Rf_xlength(targets);
+	sets.bridges = open_sets(bridges);
+	sets.nbridges = Rf_xlength(bridges);
+	sets.views = Rf_xlength(views) > 0 ? open_sets(views) : NULL;
+	bool ok = job_options(s, how, &prep, &o);
+	o.probabilities = kd_flag(how, "probabilities");
+	ok = ok && kd_ok(s, kdr_transfer(s->ctx, &sets, &o, result));
+	kd_session_clear(s);
+	UNPROTECT(1);
+	return ok ? handle : R_NilValue;
+}
+
+SEXP kd_run_predict(SEXP session, SEXP model, SEXP data, SEXP task)
+{
+	kd_session *s = kd_session_of(session);
+	kdr_predict_options o;
+	kdr_result **result = NULL;
+	SEXP handle = PROTECT(kd_new_result(&result));
+	kdr_predict_options_init(&o);
+	o.task = kd_text(task);
+	const bool ok = kd_ok(s, kdr_predict(s->ctx, kd_model_of(model), kd_open_data(data), &o, result));
+	UNPROTECT(1);
+	return ok ? handle : R_NilValue;
+}
+
+SEXP kd_run_relate(SEXP session, SEXP sets, SEXP how)
+{
+	kd_session *s = kd_session_of(session);
+	kdr_data **tasks = open_sets(sets);
+	kdr_prep_options prep;
+	kdr_relate_options o;
+	size_t length = 0;
+	prep_options(how, &prep);
+	kdr_relate_options_init(&o);
+	o.prep = &prep;
+	o.choice = (kdr_prep_choice)kd_number(how, "preprocess", 0);
+	kd_session_clear(s);
+	if (!kd_ok(s, kdr_relate(s->ctx, tasks, Rf_xlength(sets), &o, &s->text, &length)))
+		return R_NilValue;
+	return parsed(s, length);
+}
+
+SEXP kd_run_embed(SEXP session, SEXP sets, SEXP how)
+{
+	kd_session *s = kd_session_of(session);
+	kdr_data **tasks = open_sets(sets);
+	const R_xlen_t count = Rf_xlength(sets);
+	kdr_prep_options prep;
+	kdr_embed_options o;
+	prep_options(how, &prep);
+	kdr_embed_options_init(&o);
+	o.layout = (kdr_embed_layout)kd_number(how, "layout", 0);
+	o.neighbors = (int64_t)kd_number(how, "neighbors", 0);
+	o.sweeps = (int64_t)kd_number(how, "sweeps", 0);
+	o.prep = &prep;
+	o.choice = (kdr_prep_choice)kd_number(how, "preprocess", 0);
+	kd_session_clear(s);
+	if (!kd_ok(s, kdr_embed(s->ctx, tasks, count, &o, &s->embedding)))
+		return R_NilValue;
+	SEXP out = PROTECT(Rf_allocVector(VECSXP, count));
+	for (R_xlen_t t = 0; t < count; t++) {
+		int64_t n = 0;
+		const double *xy = kdr_embedding_task(s->embedding, t, &n);
+		SET_VECTOR_ELT(out, t, kd_matrix(xy, n, 2));
+	}
+	kd_session_clear(s);
+	UNPROTECT(1);
+	return out;
+}
+
+/* Scores of labels against known classes; both are integers. */
+SEXP kd_run_evaluate(SEXP session, SEXP labels, SEXP truth)
+{
+	static const char *const names[] = { "acc",         "nmi",          "ari",       "purity",
+		                             "homogeneity", "completeness", "v_measure", NULL };
+	kd_session *s = kd_session_of(session);
+	kdr_scores scores;
+	if (!kd_ok(s, kdr_evaluate(s->ctx, whole_numbers(labels), whole_numbers(truth), Rf_xlength(labels),
+	                           &scores)))
+		return R_NilValue;
+	const double values[] = { scores.acc,         scores.nmi,          scores.ari,      scores.purity,
+		                  scores.homogeneity, scores.completeness, scores.v_measure };
+	SEXP out = PROTECT(kd_list(names));
+	for (int i = 0; i < 7; i++)
+		SET_VECTOR_ELT(out, i, Rf_ScalarReal(values[i]));
+	UNPROTECT(1);
+	return out;
+}
+
+/* --- results as JSON, pages and models ------------------------------------------------------------------------------ */
+
+static bool result_json(kd_session *s, SEXP result, bool samples, size_t *length)
+{
+	kd_session_clear(s);
+	return kd_ok(s, kdr_result_json(s->ctx, kd_result_of(result), samples, &s->text, length));
+}
+
+SEXP kd_result_text(SEXP session, SEXP result, SEXP samples)
+{
+	kd_session *s = kd_session_of(session);
+	size_t length = 0;
+	if (!result_json(s, result, Rf_asLogical(samples) == TRUE, &length))
+		return R_NilValue;
+	SEXP out = PROTECT(kd_string(s->text));
+	kd_session_clear(s);
+	UNPROTECT(1);
+	return out;
+}
+
+SEXP kd_result_parsed(SEXP session, SEXP result)
+{
+	kd_session *s = kd_session_of(session);
+	size_t length = 0;
+	return result_json(s, result, false, &length) ? parsed(s, length) : R_NilValue;
+}
+
+SEXP kd_result_save(SEXP session, SEXP result, SEXP path, SEXP force)
+{
+	kd_session *s = kd_session_of(session);
+	kd_ok(s, kdr_result_write(s->ctx, kd_result_of(result), kd_text(path), Rf_asLogical(force) == TRUE));
+	return R_NilValue;
+}
+
+SEXP kd_result_page(SEXP session, SEXP result, SEXP path, SEXP force)
+{
+	kd_session *s = kd_session_of(session);
+	kd_ok(s, kdr_report_result(s->ctx, kd_result_of(result), kd_text(path), Rf_asLogical(force) == TRUE));
+	return R_NilValue;
+}
+
+SEXP kd_file_page(SEXP session, SEXP from, SEXP path, SEXP force)
+{
+	kd_session *s = kd_session_of(session);
+	kd_ok(s, kdr_report(s->ctx, kd_text(from), kd_text(path), Rf_asLogical(force) == TRUE));
+	return R_NilValue;
+}
+
+SEXP kd_model_make(SEXP session, SEXP result)
+{
+	kd_session *s = kd_session_of(session);
+	kdr_model **model = NULL;
+	kdr_result *from = kd_result_of(result);
+	SEXP handle = PROTECT(kd_new_model(result, &model));
+	const bool ok = kd_ok(s, kdr_model_new(s->ctx, from, model));
+	UNPROTECT(1);
+	return ok ? handle : R_NilValue;
+}
+
+SEXP kd_model_read(SEXP session, SEXP path)
+{
+	kd_session *s = kd_session_of(session);
+	kdr_model **model = NULL;
+	SEXP handle = PROTECT(kd_new_model(R_NilValue, &model));
+	const bool ok = kd_ok(s, kdr_model_load(s->ctx, kd_text(path), model));
+	UNPROTECT(1);
+	return ok ? handle : R_NilValue;
+}
+
+SEXP kd_model_write(SEXP session, SEXP result, SEXP path, SEXP force)
+{
+	kd_session *s = kd_session_of(session);
+	kd_ok(s, kdr_model_save(s->ctx, kd_text(path), kd_result_of(result), Rf_asLogical(force) == TRUE));
+	return R_NilValue;
+}
