@@ -16,8 +16,7 @@ ROOT = HERE.parent
 
 
 def version():
-    text = (ROOT / "include/kindred/version.h").read_text()
-    return re.search(r'KDR_VERSION\s+"([^"]+)"', text).group(1)
+    return (ROOT / "VERSION").read_text().strip()
 
 
 def library():

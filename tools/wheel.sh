@@ -16,7 +16,7 @@ if [ $# -lt 2 ]; then
 	cmake --build --preset release --target kindred_shared
 fi
 cp -r python "$work/python"
-ln -s "$PWD/include" "$work/include"
+ln -s "$PWD/include" "$PWD/VERSION" "$work"
 KINDRED_LIBRARY=$build/src/libkindred.so /usr/bin/python3 -m pip wheel --quiet --no-build-isolation --no-deps \
 	--no-index -w "$work" "$work/python"
 /usr/bin/python3 -m wheel unpack -d "$work/unpacked" "$work"/kindred-*.whl >/dev/null
