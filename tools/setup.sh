@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the missing packages that are needed to build kindred (and, with "check", to test it) on Debian or Ubuntu. On other systems it prints what
 # to install. If nothing is missing, it does nothing and needs no network.
-# Usage: tools/setup.sh [build|check|deep|bench]
+# Usage: tools/setup.sh [build|check|deep|bench|packages]
 # or tools/setup.sh docs, for the documentation site alone.
 set -eu
 
@@ -14,6 +14,8 @@ python3-ipykernel python3-numpydoc patchelf"
 deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
+packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap ruby pycodestyle python3-yaml zip
+gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev gcc-aarch64-linux-gnu qemu-user-static"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 
 case "${1:-build}" in
@@ -22,8 +24,9 @@ check) wanted="$build $check" ;;
 deep) wanted="$build $check $deep $docs" ;;
 docs) wanted="$build $docs" ;;
 bench) wanted="$build $bench" ;;
+packages) wanted="$build $check $packages" ;;
 *)
-	echo "usage: tools/setup.sh [build|check|deep|docs|bench]" >&2
+	echo "usage: tools/setup.sh [build|check|deep|docs|bench|packages]" >&2
 	exit 2
 	;;
 esac

@@ -2,8 +2,8 @@
 # Makes the Python wheel: OUT/kindred-VERSION-cp39-abi3-manylinux_2_XX_ARCH.whl, and its SBOM.
 # Usage: tools/package/wheel.sh [OUT [JOBS]]   (default: dist, 2)
 #
-# The library is built in build/wheel. It has the built-in BLAS: with OpenBLAS the wheel would be five times as large, and whole jobs take the same
-# time to within a tenth (docs/install.md). HDF5 and the other libraries are linked statically if their archives are installed, since Debian's
+# The library is built in build/wheel. It has the built-in BLAS: OpenBLAS would make the wheel more than four times as large, and complete jobs
+# take the same time to within a tenth (docs/install.md). HDF5 and the other libraries are linked statically if their archives are installed, since Debian's
 # shared HDF5 needs curl, OpenSSL, Kerberos and LDAP. Libraries that remain, such as that of OpenMP, are copied into the wheel and found by $ORIGIN, as
 # auditwheel does. Libraries of every Linux system (glibc, the loader, the compiler's runtime) are not included. The tag has the newest version
 # of glibc that any file needs.
