@@ -14,11 +14,11 @@ name=kindred-$version
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir "$work/$name"
-if [ -e .git ]; then
+if [ -e .git ] && git rev-parse -q --verify HEAD >/dev/null 2>&1; then
 	[ -z "$(git status --porcelain)" ] || echo "source: changes that are not committed are left out" >&2
 	git archive --format=tar HEAD | tar -C "$work/$name" -xf -
 else
-	tar --exclude=./build --exclude=./dist --exclude=./demo --exclude=__pycache__ --exclude='./obj-*' --exclude=.pybuild --exclude=.pc -cf - . |
+	tar --exclude=./.git --exclude=./build --exclude=./dist --exclude=./demo --exclude=__pycache__ --exclude='./obj-*' --exclude=.pybuild --exclude=.pc -cf - . |
 		tar -C "$work/$name" -xf -
 fi
 stamp=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)}
