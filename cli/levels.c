@@ -36,11 +36,13 @@ void cli_levels(FILE *out, const cli_run *run)
 	int64_t lines = 0;
 	if (count < 2)
 		return;
+	const int64_t suggested = kdri_json_integer(kdri_json_get(run->about, "level"), 0);
 	fprintf(out, "\nnumbers of clusters fitted:");
 	for (int64_t i = 0; i < count; i++)
 		fprintf(out, "%s %lld", i ? "," : "",
 		        (long long)kdri_json_integer(kdri_json_get(kdri_json_at(levels, i), "k"), 0));
-	fputs(" ('kindred cut' writes the clusters for one of them)\n", out);
+	fprintf(out, "; suggested: %lld ('kindred cut' writes the clusters for another one)\n",
+	        (long long)suggested);
 	for (int64_t i = 1; i < count; i++) {
 		const kdri_json_value *level = kdri_json_at(levels, i),
 		                      *tasks = kdri_json_get(level, "tasks");

@@ -66,7 +66,7 @@ KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, in
 /* Numbers of clusters that one call of kdr_cluster fits at most. */
 enum { KDR_LEVELS_MOST = 64 };
 /* If several numbers of clusters were fitted (kdr_job_options.k_to and neighbours): the result for number `index`, from 0, fewest
- * clusters first; NULL past the last. One of them is `result` itself: the most clusters or, if the method found k, that k. Clusters are numbered so that a cluster keeps its
+ * clusters first; NULL past the last. One of them is `result` itself: the suggested one. Clusters are numbered so that a cluster keeps its
  * number while it does not split. The other levels have labels, confidence, arrays and scores, but no profiles of clusters; they
  * live as long as `result`. Cost: O(1). */
 KDR_EXPERIMENTAL KDR_API const kdr_result *kdr_result_level_at(const kdr_result *result, int64_t index);

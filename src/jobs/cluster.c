@@ -63,9 +63,9 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .k = o->each_k ? o->each_k[i] : o->k,
 			               .init = o->init ? o->init[i] : NULL };
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
-	KDRI_TRY(kdri_levels_begin(ctx, tasks, count, o, levels));
+	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
-	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, result));
+	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, &result));
 	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));
 	if (o->quality)
 		KDRI_TRY(put_stability(ctx, job, sets, o, result));

@@ -456,6 +456,7 @@ static void put_levels(kdri_json *j, const kdr_result *r)
 {
 	if (r->level_count == 0)
 		return;
+	kdri_json_int(j, "level", r->level);
 	kdri_json_array(j, "levels");
 	for (int64_t i = 0; i < r->level_count; i++)
 		put_level(j, r, r->levels[i]);

@@ -7,10 +7,12 @@
  *           its number while it does not split; the other clusters get the remaining numbers, in their order
  *     (E2)  the parent of b is the cluster a with the largest n_ab
  *
- * The largest number is fitted first. What does not depend on the number of clusters, such as nearest neighbours, is kept for the
- * others (matrix/kept.h).
+ * One level is suggested and becomes the main result. A method that finds k is fitted without k first, and the number that
+ * it finds is suggested, or the nearest number in the range. For other methods, the largest number is fitted first and
+ * the level with the largest mean simplified silhouette is suggested. What does not depend on the number of clusters, such
+ * as nearest neighbours, is kept from the first fit for the others (matrix/kept.h).
  *
- * The first level keeps the numbers of its fit; if the method found k, that level keeps them. If the method matches the clusters of
+ * The first level keeps the numbers of its fit; with -k auto, the level of the k that was found keeps them. If the method matches the clusters of
  * data sets, (E1) is one assignment for all of them, so that counterparts still have the same number.
  *
  * Cost: one fit per level, O(k^3) for (E1). levels_splits.c finds what distinguishes the sides of splits. */
@@ -22,6 +24,7 @@
 #include "engine/metrics/metrics.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* --- the numbers of clusters ------------------------------------------------------------------------------ */
 
@@ -68,14 +71,18 @@ void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels)
 	levels_end(ctx, levels);
 }
 
-kdr_status kdri_levels_begin(kdr_context *ctx, const kdr_task *tasks, int64_t count, const kdr_job_options *o,
-                             kdri_k_ranges *levels)
+kdr_status kdri_levels_begin(kdr_context *ctx, const kdri_job *job, kdr_task *tasks, int64_t count,
+                             const kdr_job_options *o, kdri_k_ranges *levels)
 {
 	kdr_status st = KDR_OK;
 	const kdr_problem problem = { .tasks = tasks, .ntasks = count };
 	bool several = levels->span > 1;
-	for (int64_t t = 0; t < count; t++)
+	levels->finds_k = several && (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
+	for (int64_t t = 0; t < count; t++) {
 		several = several || (o->neighbours && tasks[t].k == 0);
+		if (levels->finds_k && levels->from[t] < levels->to[t])
+			tasks[t].k = 0;
+	}
 	/* What is kept was not part of the estimate that a memory limit is compared with. */
 	if (!several || kdri_together(ctx) || ctx->max_memory > 0)
 		return KDR_OK;
@@ -94,7 +101,6 @@ typedef struct plan {
 	int64_t *k;       /* count x ntasks */
 	int64_t *level;   /* count: as kdr_result.level */
 	kdr_result **out; /* count; NULL: out of time */
-	double *seconds;  /* count */
 } plan;
 
 static void plan_free(kdr_context *ctx, plan *p)
@@ -104,7 +110,6 @@ static void plan_free(kdr_context *ctx, plan *p)
 	kdri_free(ctx, p->k);
 	kdri_free(ctx, p->level);
 	kdri_free(ctx, p->out);
-	kdri_free(ctx, p->seconds);
 }
 
 static kdr_status plan_new(kdr_context *ctx, int64_t count, plan *p)
@@ -113,26 +118,41 @@ static kdr_status plan_new(kdr_context *ctx, int64_t count, plan *p)
 	KDRI_TRY(KDRI_NEW(ctx, &p->k, count * p->ntasks));
 	KDRI_TRY(KDRI_NEW(ctx, &p->level, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &p->out, count));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->seconds, count));
 	p->count = count;
 done:
 	return st;
 }
 
-/* All numbers of a range but the last, which is the main result's; large ones first, which take longest. */
-static kdr_status plan_range(kdr_context *ctx, const kdri_k_ranges *l, kdr_result *result, plan *p)
+/* The data set whose numbers of clusters name the levels. */
+static int64_t widest_range(const kdri_k_ranges *l)
 {
-	kdr_status st;
 	int64_t widest = 0;
 	while (l->to[widest] - l->from[widest] + 1 < l->span)
 		widest++;
-	result->level = l->to[widest];
+	return widest;
+}
+
+/* The number of clusters of data set t at level `at`, from 0, of a range. */
+static int64_t range_k(const kdri_k_ranges *l, int64_t t, int64_t at)
+{
+	return KDRI_MIN(l->from[t] + at, l->to[t]);
+}
+
+/* All levels of a range but the one that the main result is; large ones first, which take longest. */
+static kdr_status plan_range(kdr_context *ctx, const kdri_k_ranges *l, kdr_result *result, plan *p)
+{
+	kdr_status st;
+	const int64_t widest = widest_range(l), main = result->tasks[widest].k - l->from[widest];
+	int64_t i = 0;
+	result->level = l->from[widest] + main;
 	KDRI_TRY(plan_new(ctx, l->span - 1, p));
-	for (int64_t i = 0; i < p->count; i++) {
-		const int64_t at = p->count - 1 - i;
+	for (int64_t at = l->span - 1; at >= 0; at--) {
+		if (at == main)
+			continue;
 		p->level[i] = l->from[widest] + at;
 		for (int64_t t = 0; t < p->ntasks; t++)
-			p->k[i * p->ntasks + t] = KDRI_MIN(l->from[t] + at, l->to[t]);
+			p->k[i * p->ntasks + t] = range_k(l, t, at);
+		i++;
 	}
 done:
 	return st;
@@ -193,7 +213,6 @@ static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
 	kdri_job job = *p->job;
 	bool late = ctx->cancelled || kdri_late(ctx);
 	(void)worker;
-	job.seconds.fit = 0;
 	const kdr_problem about = { .size = sizeof(kdr_problem),
 		                    .ntasks = p->ntasks,
 		                    .pooled = p->o->pooled };
@@ -203,16 +222,6 @@ static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
 	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, p->k + i * p->ntasks, &tasks));
 	KDRI_TRY(kdri_job_fit(ctx, &job, tasks, p->sets, &about, &p->out[i]));
 	p->out[i]->level = p->level[i];
-	p->seconds[i] = job.seconds.fit;
-	for (int64_t t = 0; t < p->ntasks; t++) { /* only the main result needs these, and they are large */
-		kdri_task_result *task = &p->out[i]->tasks[t];
-		if (!task->borrowed)
-			kdri_strings_free(&p->out[i]->allocator, task->features, task->d);
-		kdri_free(ctx, task->known);
-		task->features = NULL;
-		task->known = NULL;
-		task->nknown = 0;
-	}
 done:
 	kdri_free(ctx, tasks);
 	return st;
@@ -247,6 +256,84 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
 	for (int64_t i = 0; i < p->count; i++)
 		if (p->out[i] && p->out[i]->stop == KDR_STOP_CANCELLED)
 			p->out[i]->stop = KDR_STOP_TIME;
+done:
+	return st;
+}
+
+/* --- the level that is suggested ---------------------------------------------------------------------------- */
+
+/* After a fit that has found k: moves to the nearest level of the range, which is a further fit if k is not one of its
+ * numbers. */
+static kdr_status enter_range(kdr_context *ctx, const plan *p, const kdri_k_ranges *l, kdr_result **result)
+{
+	kdr_status st = KDR_OK;
+	const int64_t widest = widest_range(l), found = (*result)->tasks[widest].k,
+	              at = KDRI_MAX(0, KDRI_MIN(found, l->to[widest]) - l->from[widest]);
+	bool inside = true;
+	kdr_task *tasks = NULL;
+	int64_t *k = NULL;
+	kdr_result *own = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &k, p->ntasks));
+	for (int64_t t = 0; t < p->ntasks; t++) {
+		k[t] = range_k(l, t, at);
+		inside = inside && k[t] == (*result)->tasks[t].k;
+	}
+	if (inside)
+		goto done;
+	const kdr_problem about = { .size = sizeof(kdr_problem),
+		                    .ntasks = p->ntasks,
+		                    .pooled = p->o->pooled };
+	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, k, &tasks));
+	KDRI_TRY(kdri_job_fit(ctx, p->job, tasks, p->sets, &about, &own));
+	kdr_result_free(*result);
+	*result = own;
+done:
+	kdri_free(ctx, tasks);
+	kdri_free(ctx, k);
+	return st;
+}
+
+/* The mean silhouette over the samples of all data sets; those in one cluster count as 0. */
+static kdr_status level_silhouette(kdr_context *ctx, const plan *p, const kdr_result *level, double *out)
+{
+	kdr_status st = KDR_OK;
+	double sum = 0, all = 0, mean = 0;
+	for (int64_t t = 0; t < p->ntasks; t++) {
+		const kdri_task_result *task = &level->tasks[t];
+		const kdr_mat x = kdr_data_mat(p->sets[t]);
+		if (task->k > 1)
+			KDRI_TRY(kdri_silhouette(ctx, &x, task->labels, KDR_SILHOUETTE_SIMPLIFIED, NULL,
+			                         &mean));
+		sum += task->k > 1 && isfinite(mean) ? mean * (double)task->all : 0;
+		all += (double)task->all;
+	}
+	*out = sum / all;
+done:
+	return st;
+}
+
+/* Exchanges the main result with the level that has the largest silhouette, the fewest clusters if several have it. */
+static kdr_status choose_main(kdr_context *ctx, plan *p, kdr_result **result)
+{
+	kdr_status st;
+	int64_t best = -1; /* the main result */
+	double most, own;
+	KDRI_TRY(level_silhouette(ctx, p, *result, &most));
+	for (int64_t i = 0; i < p->count; i++) {
+		if (!p->out[i])
+			continue;
+		KDRI_TRY(level_silhouette(ctx, p, p->out[i], &own));
+		if (own >= most) {
+			best = i;
+			most = own;
+		}
+	}
+	if (best >= 0) {
+		kdr_result *before = *result;
+		*result = p->out[best];
+		p->out[best] = before;
+		p->level[best] = before->level;
+	}
 done:
 	return st;
 }
@@ -356,63 +443,91 @@ done:
 	return st;
 }
 
+/* Only the main result needs these, and they are large. */
+static void drop_extras(kdr_context *ctx, kdr_result *level)
+{
+	for (int64_t t = 0; t < level->ntasks; t++) {
+		kdri_task_result *task = &level->tasks[t];
+		if (!task->borrowed)
+			kdri_strings_free(&level->allocator, task->features, task->d);
+		kdri_free(ctx, task->known);
+		task->features = NULL;
+		task->known = NULL;
+		task->nknown = 0;
+	}
+}
+
+/* Warns if some levels were not fitted. */
+static kdr_status warn_missing(kdr_context *ctx, const plan *p, kdr_result *result)
+{
+	int64_t least = INT64_MAX, most = 0;
+	for (int64_t i = 0; i < p->count; i++)
+		if (!p->out[i]) {
+			least = KDRI_MIN(least, p->level[i]);
+			most = KDRI_MAX(most, p->level[i]);
+		}
+	if (most == 0)
+		return KDR_OK;
+	if (least == most)
+		return kdri_result_warn(ctx, result, "stopped before k = %lld was fitted", (long long)most);
+	return kdri_result_warn(ctx, result, "stopped before all of k = %lld to %lld were fitted",
+	                        (long long)least, (long long)most);
+}
+
+static int by_level(const void *a, const void *b)
+{
+	const kdr_result *const *x = a, *const *y = b;
+	return ((*x)->level > (*y)->level) - ((*x)->level < (*y)->level);
+}
+
 /* The levels that were fitted, into the main result, in the order of their k. */
 static kdr_status collect(kdr_context *ctx, plan *p, kdr_result *result)
 {
 	kdr_status st;
-	int64_t fitted = 0, at = 0, least = INT64_MAX, most = 0;
-	for (int64_t i = 0; i < p->count; i++) {
-		fitted += p->out[i] != NULL;
-		least = p->out[i] ? least : KDRI_MIN(least, p->level[i]);
-		most = p->out[i] ? most : KDRI_MAX(most, p->level[i]);
-	}
-	if (most > 0 && least == most)
-		KDRI_TRY(
-		        kdri_result_warn(ctx, result, "stopped before k = %lld was fitted", (long long)most));
-	else if (most > 0)
-		KDRI_TRY(kdri_result_warn(ctx, result, "stopped before all of k = %lld to %lld were fitted",
-		                          (long long)least, (long long)most));
-	KDRI_TRY(KDRI_NEW(ctx, &result->levels, fitted + 1));
-	for (int64_t i = p->count - 1; i >= 0; i--) {
-		if (!p->out[i])
-			continue;
-		if (p->level[i] > result->level &&
-		    (at == 0 || result->levels[at - 1]->level < result->level)) {
-			result->main_level = at;
-			result->levels[at++] = result;
+	kdr_result **all = NULL;
+	int64_t count = 0;
+	KDRI_TRY(warn_missing(ctx, p, result));
+	KDRI_TRY(KDRI_NEW(ctx, &all, p->count + 1));
+	for (int64_t i = 0; i < p->count; i++)
+		if (p->out[i]) {
+			drop_extras(ctx, p->out[i]);
+			all[count++] = p->out[i];
+			p->out[i] = NULL;
 		}
-		result->levels[at++] = p->out[i];
-		p->out[i] = NULL;
-		result->level_count = at;
-	}
-	if (at == fitted) {
-		result->main_level = at;
-		result->levels[at++] = result;
-	}
-	result->level_count = at;
+	all[count++] = result;
+	qsort(all, (size_t)count, sizeof *all, by_level);
+	for (int64_t i = 0; i < count; i++)
+		result->main_level = all[i] == result ? i : result->main_level;
+	result->levels = all;
+	result->level_count = count;
 done:
 	return st;
 }
 
 kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *sets, const kdr_job_options *o,
-                           kdri_k_ranges *levels, kdr_result *result)
+                           kdri_k_ranges *levels, kdr_result **main)
 {
 	kdr_status st = KDR_OK;
-	plan p = { .job = job, .sets = sets, .o = o, .ntasks = result->ntasks };
+	plan p = { .job = job, .sets = sets, .o = o, .ntasks = (*main)->ntasks };
 	const bool range = levels->from != NULL;
 	if (!range && !o->neighbours)
 		return KDR_OK;
 	levels->kept.looking = true;
+	if (levels->finds_k)
+		KDRI_TRY(enter_range(ctx, &p, levels, main));
 	if (range)
-		KDRI_TRY(plan_range(ctx, levels, result, &p));
+		KDRI_TRY(plan_range(ctx, levels, *main, &p));
 	else
-		KDRI_TRY(plan_neighbours(ctx, result, &p));
+		KDRI_TRY(plan_neighbours(ctx, *main, &p));
 	if (p.count == 0 && !range) {
 		levels_end(ctx, levels);
 		goto done;
 	}
-	KDRI_TRY(fit_all(ctx, &p, result));
+	KDRI_TRY(fit_all(ctx, &p, *main));
 	levels_end(ctx, levels); /* the data may change from here on */
+	if (range && !levels->finds_k && p.count > 0)
+		KDRI_TRY(choose_main(ctx, &p, main));
+	kdr_result *result = *main;
 	KDRI_TRY(collect(ctx, &p, result));
 	const int64_t anchor = range ? 0 : result->main_level;
 	for (int64_t i = anchor + 1; i < result->level_count; i++)

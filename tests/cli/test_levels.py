@@ -62,8 +62,8 @@ class Levels(CliTest):
             r = self.result(f"{out}/result.json")
             self.check_levels(r["levels"], [2, 3, 4, 5, 6])
             self.check_numbers(r["levels"])
-            self.assertEqual(r["tasks"][0]["labels"], r["levels"][-1]["tasks"][0]["labels"])
-            self.assertEqual(r["tasks"][0]["k"], 6)
+            main = next(level for level in r["levels"] if level["k"] == r["tasks"][0]["k"])
+            self.assertEqual(r["tasks"][0]["labels"], main["tasks"][0]["labels"])
             for level in r["levels"]:
                 self.run_kindred("cluster", "-m", method, "-k", level["k"], "-q", "-o", "one", "--force", source)
                 one = self.result("one/result.json")["tasks"][0]
@@ -102,7 +102,8 @@ class Levels(CliTest):
         self.assertEqual(list(found[0]), ["id", "cluster", "confidence", "second", "cluster_2", "cluster_3", "cluster_4"])
         for level in levels:
             self.assertEqual([int(r[f"cluster_{level['k']}"]) for r in found], level["tasks"][0]["labels"])
-        self.assertEqual([r["cluster"] for r in found], [r["cluster_4"] for r in found])
+        suggested = self.result()["tasks"][0]["k"]
+        self.assertEqual([r["cluster"] for r in found], [r[f"cluster_{suggested}"] for r in found])
         self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-q", "-o", "two", "t.csv")
         self.assertNotIn("levels", self.result("two/result.json"))
         done = self.run_kindred("cut", "-k", 2, "-o", "cut", "out/result.json")
@@ -165,12 +166,22 @@ class Levels(CliTest):
             self.write("bad.json", text.replace(old, new) if old in text else text.replace(old.replace(": ", ":"), new.replace(": ", ":")))
             self.fails("cut", "-k", 2, "-o", "cut", "bad.json", code=3, says="bad.json")
 
-    def test_a_time_limit_keeps_the_largest_k(self):
+    def test_the_suggested_number_is_the_main_result(self):
+        self.table()
+        for method, k, suggested in (("kmeans", "2-7", 5), ("kmeans", "3-5", 5), ("auto", "4-6", None)):
+            done = self.run_kindred("cluster", "-m", method, "-k", k, "-o", "out", "--force", "t.csv")
+            main = self.result()["tasks"][0]
+            if suggested:
+                self.assertEqual(main["k"], suggested)
+            self.assertIn(f"suggested: {main['k']}", done.stdout)
+            self.assertEqual([int(v) for v in self.read("out/t.labels").split()], main["labels"])
+            self.assertEqual(len(main["clusters"]), main["k"])
+
+    def test_a_time_limit_keeps_what_was_fitted(self):
         self.table()
         self.run_kindred("cluster", "-k", "2-6", "--time-limit", "0.000001", "-q", "-o", "out", "t.csv")
         r = self.result()
-        self.assertEqual(r["tasks"][0]["k"], 6)
-        self.assertEqual(r["levels"][-1]["k"], 6)
+        self.assertIn(r["tasks"][0]["k"], [level["k"] for level in r["levels"]])
         if len(r["levels"]) < 5:
             self.assertTrue(any("stopped before" in w for w in r["warnings"]), r["warnings"])
 

@@ -63,6 +63,15 @@ static void assert_same_groups(const kdr_result *one, const kdr_result *other)
 	}
 }
 
+/* The index of the level that is the result itself; -1 if there is none. */
+static int64_t main_of(const kdr_result *r)
+{
+	int64_t at = 0;
+	while (kdr_result_level_at(r, at) && kdr_result_level_at(r, at) != r)
+		at++;
+	return kdr_result_level_at(r, at) ? at : -1;
+}
+
 static void levels__of_every_kind_of_method__are_those_of_single_calls(void **state)
 {
 	(void)state;
@@ -70,7 +79,7 @@ static void levels__of_every_kind_of_method__are_those_of_single_calls(void **st
 	kdr_context *ctx = unit_context();
 	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
 		kdr_result *r = cluster(ctx, methods[m], 2, 5);
-		assert_ptr_equal(kdr_result_level_at(r, 3), r);
+		assert_true(main_of(r) >= 0);
 		assert_null(kdr_result_level_at(r, 4));
 		for (int64_t i = 0; i < 4; i++) {
 			kdr_result *one = cluster(ctx, methods[m], 2 + i, 0);
@@ -78,6 +87,26 @@ static void levels__of_every_kind_of_method__are_those_of_single_calls(void **st
 			assert_null(kdr_result_level_at(one, 0));
 			kdr_result_free(one);
 		}
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+/* Five clusters are in the data. A method that finds k is also asked for ranges without that number. */
+static void levels__of_a_range__main_result_is_the_suggested_one(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *method;
+		int64_t from, to, k;
+	} cases[] = { { "auto", 2, 8, 5 },   { "auto", 2, 3, 3 }, { "auto", 6, 8, 6 },
+		      { "kmeans", 2, 8, 5 }, { "auto", 5, 5, 5 }, { "kmeans", 3, 3, 3 } };
+	kdr_context *ctx = unit_context();
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		kdr_result *r = cluster(ctx, cases[i].method, cases[i].from, cases[i].to);
+		assert_int_equal(main_of(r), cases[i].k - cases[i].from);
+		for (int64_t t = 0; t < SETS; t++)
+			assert_int_equal(kdr_result_k(r, t), cases[i].k);
 		kdr_result_free(r);
 	}
 	kdr_context_free(ctx);
@@ -268,6 +297,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(levels__of_every_kind_of_method__are_those_of_single_calls),
+		cmocka_unit_test(levels__of_a_range__main_result_is_the_suggested_one),
 		cmocka_unit_test(levels__renumbered__centres_move_with_the_labels),
 		cmocka_unit_test(levels__of_a_k_that_was_found__leave_it_as_it_is),
 		cmocka_unit_test(levels__rows_on_several_ranks__same_labels),
