@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r
+.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -93,8 +93,18 @@ bench:
 install: all
 	cmake --install build/release --prefix $(PREFIX)
 
+# What people install, in dist/: source tarball, Debian packages, wheel, static and Windows programs, with SHA256SUMS.
+packages:
+	@tools/setup.sh packages
+	tools/package/all.sh dist
+
+# The same, and the tests of each in systems that have never seen the source. Needs root and a mirror of Debian; about an hour.
+release: packages
+	@tools/setup.sh deep
+	tools/package/test.sh dist
+
 format:
 	find include src cli tests bench examples r -name '*.[ch]' -print0 | xargs -0 clang-format -i
 
 clean:
-	rm -rf build demo
+	rm -rf build demo dist

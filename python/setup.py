@@ -1,6 +1,7 @@
 """Builds libkindred with CMake and the extension that uses it; the package contains both. SPDX-License-Identifier: BSD-3-Clause
 
-Set KINDRED_LIBRARY to use a libkindred.so that has been built; by default CMake builds one in build/python.
+Set KINDRED_LIBRARY to use a libkindred.so that has been built; by default CMake builds one in build/python. Set KINDRED_BUNDLE=no if
+the library is installed separately, as in packages of distributions: the extension is then linked with it, and the package has no copy.
 """
 import os
 import re
@@ -16,8 +17,7 @@ ROOT = HERE.parent
 
 
 def version():
-    text = (ROOT / "include/kindred/version.h").read_text()
-    return re.search(r'KDR_VERSION\s+"([^"]+)"', text).group(1)
+    return (ROOT / "VERSION").read_text().strip()
 
 
 def library():
@@ -37,6 +37,10 @@ class BuildExt(build_ext):
 
     def build_extension(self, ext):
         built = library()
+        if os.environ.get("KINDRED_BUNDLE") == "no":
+            ext.extra_link_args = [str(built)]
+            super().build_extension(ext)
+            return
         home = Path(self.get_ext_fullpath(ext.name)).parent
         home.mkdir(parents=True, exist_ok=True)
         soname = re.search(r"SONAME\s+(\S+)", subprocess.check_output(["objdump", "-p", built], text=True)).group(1)
@@ -45,4 +49,6 @@ class BuildExt(build_ext):
         super().build_extension(ext)
 
 
-setup(version=version(), cffi_modules=["kindred/_build.py:ffi"], cmdclass={"build_ext": BuildExt})
+# The extension uses the limited API: one wheel for CPython 3.9 and every later version.
+setup(version=version(), cffi_modules=["kindred/_build.py:ffi"], cmdclass={"build_ext": BuildExt},
+      options={"bdist_wheel": {"py_limited_api": "cp39"}})

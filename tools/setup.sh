@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the missing packages that are needed to build kindred (and, with "check", to test it) on Debian or Ubuntu. On other systems it prints what
 # to install. If nothing is missing, it does nothing and needs no network.
-# Usage: tools/setup.sh [build|check|deep|bench]
+# Usage: tools/setup.sh [build|check|deep|bench|packages]
 # or tools/setup.sh docs, for the documentation site alone, and tools/setup.sh windows, for make windows.
 set -eu
 
@@ -15,6 +15,8 @@ deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
 windows="gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64 wine zip python3"
+packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap ruby pycodestyle python3-yaml zip
+gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev gcc-aarch64-linux-gnu qemu-user-static"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 
 case "${1:-build}" in
@@ -24,8 +26,9 @@ deep) wanted="$build $check $deep $docs $windows" ;;
 docs) wanted="$build $docs" ;;
 windows) wanted="$build $windows" ;;
 bench) wanted="$build $bench" ;;
+packages) wanted="$build $check $packages" ;;
 *)
-	echo "usage: tools/setup.sh [build|check|deep|docs|windows|bench]" >&2
+	echo "usage: tools/setup.sh [build|check|deep|docs|windows|bench|packages]" >&2
 	exit 2
 	;;
 esac

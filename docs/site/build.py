@@ -17,7 +17,7 @@ from headers import Reference
 
 ROOT = Path(__file__).resolve().parents[2]
 # Guides in the order of the menu; pages of docs/ that are not listed here follow by name.
-GUIDES = ["index", "concepts", "auto", "transfer", "tables", "text", "data", "formats", "results", "report", "python", "scale", "gpu"]
+GUIDES = ["index", "install", "concepts", "auto", "transfer", "tables", "text", "data", "formats", "results", "report", "python", "scale", "gpu"]
 PROJECT = ["architecture", "dependencies", "model-file", "bench", "reproduction"]  # these are in the menu of the project
 HEADERS = ["kindred", "context", "status", "data", "text", "job", "fit", "algorithm", "result", "model", "report", "metrics", "generate", "embed",
            "inspect", "bridge", "matrix", "mpi", "version", "export"]

@@ -1,4 +1,4 @@
-/* The version. The build reads it from here. SPDX-License-Identifier: BSD-3-Clause */
+/* The version. It is the one in the file VERSION; the build stops if they differ. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KINDRED_VERSION_H
 #define KINDRED_VERSION_H
 

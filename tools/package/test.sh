@@ -1,0 +1,31 @@
+#!/bin/sh
+# Tests every artefact in DIST, and builds those that must be reproducible a second time. Usage: tools/package/test.sh [DIST]   (default: dist)
+# Needs root and a mirror of Debian for the tests in clean systems; a test that exits with 77 is reported as skipped.
+set -eu
+cd "$(dirname "$0")/../.."
+root=$PWD
+dist=$(cd "${1:-dist}" && pwd)
+mkdir -p build/packages
+failed=
+check() { # check NAME COMMAND...
+	name=$1
+	shift
+	status=0
+	tools/stage.sh "$name" "$@" || status=$?
+	case $status in
+	0) ;;
+	77) echo "$name: skipped" ;;
+	*) failed="$failed $name" ;;
+	esac
+}
+(cd "$dist" && sha256sum --check --quiet SHA256SUMS)
+check source tests/packages/source.sh "$dist"
+check debian tests/packages/debian.sh "$root" "$dist"
+check wheel tests/install/wheel.sh "$root" "$root/build/packages" "$(echo "$dist"/kindred-*.whl)"
+check 'wheel, Debian 13' tests/packages/wheel.sh "$root" "$dist" trixie
+check docker tests/packages/docker.py "$dist"
+for test in tests/packages/static.* tests/packages/windows.*; do
+	[ -x "$test" ] && check "$(basename "$test")" "$test" "$dist"
+done
+check reproduce tools/package/reproduce.sh "$dist"
+[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
