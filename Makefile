@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
+.PHONY: all static wasm setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -18,6 +18,10 @@ demo: all
 static:
 	@tools/setup.sh build
 	tools/static.sh $(JOBS)
+
+# The program as WebAssembly, and the npm package: build/wasm/kindred-VERSION.tgz. Needs emscripten.
+wasm:
+	tools/wasm.sh $(JOBS)
 
 # The Python package, in build/release/venv.
 python: all
