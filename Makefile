@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release
+.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release wasm
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -26,6 +26,10 @@ windows: all
 	@tools/setup.sh windows
 	tools/package/windows.sh dist
 	for archive in dist/kindred-*-windows-*.zip; do tests/packages/windows.py $$archive build/release/cli/kindred || exit 1; done
+
+# The program as WebAssembly, and the npm package: build/wasm/kindred-VERSION.tgz. Needs emscripten.
+wasm:
+	tools/wasm.sh $(JOBS)
 
 # The Python package, in build/release/venv.
 python: all
