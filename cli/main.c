@@ -113,12 +113,12 @@ const cli_command cli_help = {
 
 int main(int argc, char **argv)
 {
-	cli_system_start(&argc, &argv);
-	if (argc < 2) {
+	const cli_words words = cli_system_start(argc, argv);
+	if (words.count < 2) {
 		cli_help_overview(stderr);
 		return EXIT_USAGE;
 	}
-	const char *name = argv[1];
+	const char *name = words.texts[1];
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
 		name = "help";
 	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
@@ -136,7 +136,7 @@ int main(int argc, char **argv)
 			        cli_launched_ranks());
 		return EXIT_USAGE;
 	}
-	cli_args *args = cli_args_parse(command, argc - 2, argv + 2);
+	cli_args *args = cli_args_parse(command, words.count - 2, words.texts + 2);
 	if (!args)
 		return EXIT_USAGE;
 	int code;

@@ -7,8 +7,12 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Prepares the standard streams, and makes the arguments UTF-8. Called first. */
-void cli_system_start(int *argc, char ***argv);
+/* Prepares the standard streams, and returns the arguments as UTF-8. Called first. */
+typedef struct cli_words {
+	int count;
+	char **texts;
+} cli_words;
+cli_words cli_system_start(int argc, char **argv);
 /* Whether a standard stream is a terminal that understands control sequences. */
 bool cli_is_terminal(FILE *stream);
 /* `stop` is called, possibly on another thread, if the user asks the program to stop (Ctrl-C). */

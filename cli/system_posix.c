@@ -14,13 +14,12 @@ extern char **environ;
 
 /* A file that is opened while a standard descriptor is closed takes its number, and gets what the program prints. So the
  * numbers are occupied by something that can neither be read from nor printed to. */
-void cli_system_start(int *argc, char ***argv)
+cli_words cli_system_start(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
-			return;
+			break;
+	return (cli_words){ argc, argv };
 }
 
 bool cli_is_terminal(FILE *stream)

@@ -38,7 +38,7 @@ static char *utf8(const wchar_t *text)
 	return out;
 }
 
-void cli_system_start(int *argc, char ***argv)
+cli_words cli_system_start(int argc, char **argv)
 {
 	wchar_t **wide, **environment;
 	int count = 0;
@@ -50,18 +50,16 @@ void cli_system_start(int *argc, char ***argv)
 	code_page = GetConsoleOutputCP();
 	if (code_page != 0 && code_page != CP_UTF8 && SetConsoleOutputCP(CP_UTF8))
 		atexit(restore_console);
+	const cli_words given = { argc, argv }; /* in the code page of the system */
 	if (__wgetmainargs(&count, &wide, &environment, 1, &info) != 0 || count < 1)
-		return;
+		return given;
 	char **texts = calloc((size_t)count + 1, sizeof *texts);
 	for (int i = 0; texts && i < count; i++) {
 		texts[i] = utf8(wide[i]);
 		if (!texts[i])
-			return; /* then in the code page of the system */
+			return given;
 	}
-	if (texts) {
-		*argc = count;
-		*argv = texts;
-	}
+	return texts ? (cli_words){ count, texts } : given;
 }
 
 bool cli_is_terminal(FILE *stream)

@@ -75,7 +75,7 @@ if(KINDRED_STATIC AND KINDRED_HAVE_HDF5) # what the static library of Debian nee
   find_library(KINDRED_SZ sz REQUIRED)
   find_library(KINDRED_AEC aec REQUIRED)
   mark_as_advanced(KINDRED_SZ KINDRED_AEC)
-  target_link_libraries(kindred_hdf5 INTERFACE ${KINDRED_SZ} ${KINDRED_AEC} kindred_zlib ${CMAKE_DL_LIBS})
+  target_link_libraries(kindred_hdf5 INTERFACE ${KINDRED_SZ} ${KINDRED_AEC} kindred_zlib ${CMAKE_DL_LIBS} m)
 endif()
 if(KINDRED_STATIC AND KINDRED_HAVE_LIBSVM) # which is C++
   target_link_libraries(kindred_libsvm INTERFACE stdc++ m)

@@ -93,7 +93,7 @@ void kdri_set_absent(kdr_context *ctx, const char *what, const char *part, const
 
 /* --- text: snprintf.c ------------------------------------------------------------------------ */
 
-/* snprintf and vsnprintf that write a decimal point in every locale. */
+/* snprintf and vsnprintf (system_*.c) that write a decimal point in every locale. */
 KDR_PRINTF(3, 4) int kdri_snprintf(char *text, size_t room, const char *format, ...);
 KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format, va_list args);
 
@@ -137,9 +137,6 @@ kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_esti
 
 /* Bytes of memory of the machine, or of the process's control group if that is less; 0 if unknown. */
 double kdri_memory_total(void);
-/* Bytes of this process that are in memory; 0 if unknown. */
-double kdri_memory_held(void);
-double kdri_memory_peak(void); /* the peak so far; 0 if unknown */
 /* The limit of the control group, infinite if there is none; its files are searched below `root`. */
 double kdri_memory_quota(const char *root);
 /* Bytes of memory that this process can still allocate, considering its control group; infinite if unknown. */
@@ -161,12 +158,6 @@ kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t byte
 /* Makes part of a shared mapping, which begins on a page of its own, an array that is freed like any other. `fd` is the
  * scratch file that is mapped there, or -1 for memory. Returns false if that is not possible; the caller then copies. */
 bool kdri_spool_adopt(kdr_context *ctx, void *at, size_t bytes, int fd);
-/* Unmaps part of a shared mapping and releases its memory or disk space now, not with the rest of the mapping. */
-void kdri_unmap_part(void *at, size_t bytes);
-/* Opens a file without a name in TMPDIR or /var/tmp; -1 if none can be made. */
-int kdri_scratch_file(void);
-/* Moves a descriptor beyond those of standard input, output and error, which may be closed. */
-int kdri_high_descriptor(int fd);
 /* Pages of mapped files are released before the process uses `bytes` bytes; 0: whenever the system needs them. */
 void kdri_spool_limit(double bytes);
 

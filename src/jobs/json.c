@@ -4,6 +4,7 @@
 #include "api/result.h"
 #include "core/figures.h"
 #include "core/json_write.h"
+#include "core/system.h"
 #include "jobs/job.h"
 #include "jobs/pages.h"
 
