@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static setup demo python docs check check-deep regression fuzz tsan coverage bench install packages release format clean
+.PHONY: all static setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -82,6 +82,7 @@ install: all
 	cmake --install build/release --prefix $(PREFIX)
 
 # What people install, in dist/: source tarball, Debian packages, wheel, static and Windows programs, with SHA256SUMS.
+.PHONY: packages release
 packages:
 	@tools/setup.sh packages
 	tools/package/all.sh dist
@@ -89,6 +90,8 @@ packages:
 # The same, and the tests of each in systems that have never seen the source. Needs root and a mirror of Debian; about an hour.
 release: packages
 	@tools/setup.sh deep
+	cmake --preset release
+	cmake --build --preset release
 	tools/package/test.sh dist
 
 format:
