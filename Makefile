@@ -98,6 +98,7 @@ install: all
 	cmake --install build/release --prefix $(PREFIX)
 
 # What people install, in dist/: source tarball, Debian packages, wheel, static and Windows programs, with SHA256SUMS.
+.PHONY: packages release
 packages:
 	@tools/setup.sh packages
 	tools/package/all.sh dist
@@ -105,6 +106,8 @@ packages:
 # The same, and the tests of each in systems that have never seen the source. Needs root and a mirror of Debian; about an hour.
 release: packages
 	@tools/setup.sh deep
+	cmake --preset release
+	cmake --build --preset release
 	tools/package/test.sh dist
 
 format:

@@ -24,8 +24,12 @@ check debian tests/packages/debian.sh "$root" "$dist"
 check wheel tests/install/wheel.sh "$root" "$root/build/packages" "$(echo "$dist"/kindred-*.whl)"
 check 'wheel, Debian 13' tests/packages/wheel.sh "$root" "$dist" trixie
 check docker tests/packages/docker.py "$dist"
-for test in tests/packages/static.* tests/packages/windows.*; do
-	[ -x "$test" ] && check "$(basename "$test")" "$test" "$dist"
+# The other programs must give the labels of the ordinary build.
+for archive in "$dist"/kindred-*-linux-*.tar.gz; do
+	[ ! -e "$archive" ] || check "$(basename "$archive")" /usr/bin/python3 tests/packages/static.py --suite "$archive" build/release/cli/kindred
+done
+for archive in "$dist"/kindred-*-windows-*.zip; do
+	[ ! -e "$archive" ] || check "$(basename "$archive")" /usr/bin/python3 tests/packages/windows.py "$archive" build/release/cli/kindred
 done
 check reproduce tools/package/reproduce.sh "$dist"
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
