@@ -67,6 +67,22 @@ overhead <- function() {
              transpose_bytes = memory[["transpose"]], samples_in_columns_bytes = memory[["columns"]])
 }
 
+# Molecule counts of seven cell types in three batches, which differ in composition and by a factor on every gene.
+batches <- function(genes = 2000, types = 7, effect = 0.5) {
+  set.seed(1)
+  base <- rgamma(genes, 0.3, 1)
+  markers <- matrix(1, genes, types)
+  for (t in seq_len(types)) markers[(t - 1) * 60 + 1:60, t] <- 3
+  one <- function(n, name) {
+    type <- sample(types, n, TRUE, rgamma(types, 2))
+    mean <- base * exp(rnorm(genes, 0, effect)) * markers[, type]
+    counts <- matrix(rnbinom(genes * n, mu = sweep(mean, 2, rlnorm(n, 0, 0.3), "*"), size = 1), genes)
+    dimnames(counts) <- list(paste0("gene", seq_len(genes)), paste0(name, seq_len(n)))
+    list(x = Matrix::t(Matrix::Matrix(counts, sparse = TRUE)), type = paste0("t", type))
+  }
+  list(A = one(600, "A"), B = one(500, "B"), C = one(400, "C"))
+}
+
 cells <- function() {
   folder <- file.path(Sys.getenv("KINDRED_DATA", "../shared/data"), "sc_mixology3")
   collections <- list()
@@ -75,8 +91,8 @@ cells <- function() {
     collections$sc_mixology3 <- list(sets = kd_read(stats::setNames(file.path(folder, paste0(names, ".npy.gz")), names)),
                                      truth = lapply(names, function(n) readLines(file.path(folder, paste0(n, ".labels")))), k = 3)
   }
-  made <- kd_generate("topics", tasks = 3, k = 7, samples = c(600, 500, 400), words = 2000, length = 400, purity = 0.3, domain = 0.4, seed = 1)
-  collections$`three generated batches` <- list(sets = made, truth = lapply(made, labels), k = 7)
+  made <- batches()
+  collections$`three generated batches` <- list(sets = lapply(made, `[[`, "x"), truth = lapply(made, `[[`, "type"), k = 7)
   rows <- lapply(names(collections), function(name) {
     one <- collections[[name]]
     do.call(rbind, lapply(c("auto", "inmf", "harmony"), function(method) {
