@@ -584,7 +584,23 @@ def gpu_commands(_):
                      for r in sorted(rows_of("gpu-commands"), key=lambda r: (r["command"], r["data"], int(r["samples"]))) if int(r["samples"]) >= 10_000], 2)
 
 
-MAKERS = {"gpu-commands": gpu_commands, "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+# --- docs/r.md -------------------------------------------------------------------------------------------------------------
+
+
+def r_cells():
+    return markdown(["data", "batches", "cells", "method", "NMI", "iLISI", "processor seconds"],
+                    [[r["data"], r["batches"], r["cells"], f"`{r['method']}`", *(short(float(r[key])) for key in ("nmi", "ilisi")), r["seconds"]] for r in rows_of("r-cells")])
+
+
+def r_overhead():
+    """Processor seconds of a call from R and of the C call in it, and the memory of the conversion in megabytes."""
+    return markdown(["sparse matrix", "call from R", "C call alone", "overhead", "data", "memory for the transpose", "samples in columns"],
+                    [[f"{int(r['rows']):,} x {int(r['columns']):,}, {int(r['entries']):,} entries", *("%.2f s" % float(r[key]) for key in ("seconds", "c_seconds")),
+                      "%.1f %%" % float(r["overhead_percent"]), *("%.1f MB" % (float(r[key]) / 1e6) for key in ("data_bytes", "transpose_bytes", "samples_in_columns_bytes"))]
+                     for r in rows_of("r-overhead")])
+
+
+MAKERS = {"gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

@@ -76,7 +76,8 @@ fit_cells <- function(values, batch, k, ...) {
 #'   `x$kindred_cluster`, `x$kindred_confidence`, the reduction `kindred` and the
 #'   complete result in `Misc(x, "kindred")`.
 #' @name kd_cluster_cells
-#' @examplesIf requireNamespace("SingleCellExperiment", quietly = TRUE)
+#' @examplesIf isNamespaceLoaded("SingleCellExperiment")
+#' # run after library(SingleCellExperiment)
 #' sets <- kd_generate("topics", k = 3, samples = 40, words = 200, seed = 1)
 #' counts <- t(rbind(as.matrix(sets[[1]]), as.matrix(sets[[2]])))
 #' colnames(counts) <- paste0("cell", seq_len(ncol(counts)))

@@ -90,9 +90,11 @@ session_close <- function(session) {
   .Call(C_session_free, session$pointer)
 }
 
+call_routine <- .Call
+
 # Calls a function of C with a session, and raises the error if it failed. keeps: after an interrupt the caller uses the result.
 call_c <- function(session, routine, ..., keeps = FALSE) {
-  out <- .Call(routine, session$pointer, ...)
+  out <- call_routine(routine, session$pointer, ...)
   state <- .Call(C_session_state, session$pointer)
   session$warnings <- unique(c(session$warnings, state$warnings))
   if (!is.null(session$error)) stop(session$error)

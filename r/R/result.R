@@ -64,7 +64,7 @@ new_fit <- function(pointer, command, infos, from, single, levels, call) {
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
     second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
     k = vapply(tasks, `[[`, 0L, "k"), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
-    advice = pick("advice"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
+    advice = lapply(pick("advice"), in_r), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names), objective = found$objective, stop = found$stop, iterations = found$iterations,
     complete = found$complete, warnings = found$warnings, arrays = found$arrays,

@@ -2,6 +2,7 @@
 # Tests of the R package. Usage: tests/r/run.sh BUILD PROGRAM PART
 #   install    installs the package into BUILD/r/library, linked with the library of this build
 #   testthat   its tests
+#   guide      the R code of docs/r.md
 #   check      R CMD check --as-cran of the tarball, which compiles everything (minutes)
 # 77: R or a package of R is not installed.
 set -eu
@@ -28,11 +29,16 @@ testthat)
 	cd r/tests
 	R_LIBS=$build/r/library KINDRED=$program NOT_CRAN=true Rscript -e 'library(testthat); test_check("kindred", reporter = "check")'
 	;;
+guide)
+	[ -d "$build/r/library/kindred" ] || skip "the package is not installed"
+	R_LIBS=$build/r/library Rscript tests/r/guide.R "$PWD/docs/r.md"
+	;;
 check)
 	for package in testthat Matrix knitr rmarkdown; do has $package; done
 	tools/r.sh "$build"
 	cd "$build/r"
-	_R_CHECK_CRAN_INCOMING_=false _R_CHECK_FORCE_SUGGESTS_=false KINDRED=$program R CMD check --as-cran --no-manual kindred_*.tar.gz
+	# Offline, neither the CRAN index nor the current time can be looked up.
+	_R_CHECK_CRAN_INCOMING_=false _R_CHECK_SYSTEM_CLOCK_=false _R_CHECK_FORCE_SUGGESTS_=false KINDRED=$program R CMD check --as-cran --no-manual kindred_*.tar.gz
 	! grep -E '^Status: .*(ERROR|WARNING|NOTE)' kindred.Rcheck/00check.log
 	;;
 esac
