@@ -8,11 +8,12 @@ const make = (tag, properties = {}, ...children) => {
   return element;
 };
 
-/* Each: {id, name, input, description, error, reading, use, role, kinds: {column: kind}}. */
+/* Each: {id, name, input, description, error, reading, use, role, kinds: {column: kind}, na: [text]}. */
 const sets = [];
 let nextId = 1;
 let running = null; // an AbortController
 let urls = [];
+let mapChosen = false; // by the user
 
 const readable = /\.(csv|tsv|tab|txt|xlsx|xlsm|ods|mtx|npy|npz|h5|h5ad|hdf5|mat|svm|libsvm|jsonl|ndjson)(\.gz)?$/i;
 
@@ -48,7 +49,7 @@ function addFiles(list) {
 }
 
 function addSet(set) {
-  sets.push({ id: nextId++, use: true, role: "target", kinds: {}, ...set });
+  sets.push({ id: nextId++, use: true, role: "target", kinds: {}, na: [], ...set });
   describe(sets.at(-1));
   render();
 }
@@ -70,7 +71,7 @@ async function describe(set) {
   render();
   try {
     const columns = corrections([set]);
-    const found = await kindred.inspect([set.input], { missing: "keep", columns, signal: reading.signal });
+    const found = await kindred.inspect([set.input], { missing: "keep", columns, na: set.na, signal: reading.signal });
     if (set.reading !== reading) return;
     const [description] = found.tasks;
     set.error = found.error;
@@ -134,7 +135,7 @@ function setCard(set) {
     card.append(make("p", { className: "shape", textContent: `${number(description.rows)} samples, ${number(description.cols)} features` +
       (description.sparse ? `, sparse (${(100 * description.density).toPrecision(2)} % are not zero)` : "") +
       missingText(description) }));
-  if (set.error) card.append(make("div", { className: "fatal", textContent: fatalText(set) }));
+  if (set.error) card.append(make("div", { className: "fatal", textContent: fatalText(set) }), make("p", {}, ...repairs(set)));
   if (description && description.columns) card.append(columnTable(set));
   const other = description ? (description.problems || []).filter((each) => !each.fatal && !/^column \d+ \(|missing value|negative/.test(each.found)) : [];
   if (other.length > 0)
@@ -155,6 +156,24 @@ function fatalText(set) {
   return fatal.slice(0, 20).map((each) => `${set.name}: ${each.found}\n    ${each.then}`).join("\n");
 }
 
+/* The options that a message recommends, as buttons. */
+function repairs(set) {
+  const list = [];
+  const add = (text, change) => {
+    const button = make("button", { type: "button", textContent: text });
+    button.onclick = () => { change(); describe(set); };
+    if (!list.some((each) => each.textContent === text)) list.push(button);
+  };
+  for (const { then } of (set.description && set.description.problems) || []) {
+    const na = /--na '([^']*)'/.exec(then);
+    const column = /--columns '([^':,"]*):category'/.exec(then);
+    if (na) add(`Treat '${na[1]}' as missing`, () => set.na.push(na[1]));
+    if (column) add(`Treat ${column[1]} as a category`, () => { set.kinds[column[1]] = "category"; });
+    if (column) add(`Skip ${column[1]}`, () => { set.kinds[column[1]] = "skip"; });
+  }
+  return list.flatMap((each) => [each, " "]);
+}
+
 const job = () => document.querySelector("input[name=job]:checked").value;
 const used = () => sets.filter((set) => set.use);
 
@@ -173,6 +192,7 @@ function render() {
   fillColumns("label-column", "none");
   fillColumns("task-column", "none: do not split");
   for (const element of document.querySelectorAll(".for-cluster")) element.hidden = job() !== "cluster";
+  if (!mapChosen) find("map").checked = used().reduce((sum, set) => sum + ((set.description && set.description.rows) || 0), 0) <= 50000;
   find("run").disabled = running !== null || used().length === 0;
   find("cancel").hidden = running === null;
   find("progress").hidden = running === null;
@@ -197,8 +217,9 @@ async function fillMethods() {
 async function start() {
   show("job-message", "");
   const chosen = used();
-  const options = { report: true, signal: null, onProgress: progress };
+  const options = { report: find("map").checked, signal: null, onProgress: progress };
   options.columns = corrections(chosen);
+  options.na = [...new Set(chosen.flatMap((set) => set.na))];
   for (const [name, id] of [["labelColumn", "label-column"], ["taskColumn", "task-column"], ["missing", "missing"], ["method", "method"], ["seed", "seed"]])
     if (find(id).value !== "") options[name] = find(id).value;
   if (job() === "cluster") options.k = find("k").value.trim() || "auto";
@@ -211,6 +232,10 @@ async function start() {
   try {
     const withModel = canPredict(options.method);
     const result = await runJob(chosen, { ...options, model: withModel });
+    if (!result.html) {
+      result.html = await kindred.report(result, { signal: options.signal });
+      result.files["report.html"] = new TextEncoder().encode(result.html);
+    }
     showResult(result);
   } catch (error) {
     show("job-message", error.name === "AbortError" ? "Cancelled." : message(error));
@@ -342,6 +367,7 @@ for (const id of ["file-input", "folder-input"])
     event.target.value = "";
   };
 find("clear").onclick = () => { sets.forEach((set) => set.reading && set.reading.abort()); sets.splice(0); find("result").hidden = true; render(); };
+find("map").onchange = () => { mapChosen = true; };
 find("run").onclick = start;
 find("cancel").onclick = () => running && running.abort();
 find("enlarge").onclick = () => find("enlarge").setAttribute("aria-pressed", document.body.classList.toggle("full"));
