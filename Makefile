@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release wasm
+.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release wasm web
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -30,6 +30,10 @@ windows: all
 # The program as WebAssembly, and the npm package: build/wasm/kindred-VERSION.tgz. Needs emscripten.
 wasm:
 	tools/wasm.sh $(JOBS)
+
+# The page that runs kindred in a browser, as a folder of static files: build/web. Needs what `make wasm` needs.
+web: wasm
+	node tools/web.mjs build/wasm/package build/web
 
 # The Python package, in build/release/venv.
 python: all

@@ -122,6 +122,11 @@ function flags(options, own = []) {
   return list;
 }
 
+/* A module has at most 4 GB. Files are in its memory already, so that data sets do not stay on disk. */
+function limits(options) {
+  return [...(options.maxMemory === undefined ? ["--max-memory=4G"] : []), ...(options.stream === undefined ? ["--no-stream"] : [])];
+}
+
 function checkOptions(where, options) {
   if (options === null || typeof options !== "object") throw new TypeError(`${where}: the options must be an object`);
   return options;
@@ -130,8 +135,9 @@ function checkOptions(where, options) {
 /* --- data sets as files ------------------------------------------------------------------------------------------------------- */
 
 const encoder = new TextEncoder();
-const isBytes = (value) => value instanceof Uint8Array || value instanceof ArrayBuffer;
-const bytesOf = (value) => (value instanceof Uint8Array ? value : new Uint8Array(value));
+const isBlob = (value) => typeof Blob !== "undefined" && value instanceof Blob; // which the worker reads
+const isBytes = (value) => value instanceof Uint8Array || value instanceof ArrayBuffer || isBlob(value);
+const bytesOf = (value) => (value instanceof Uint8Array || isBlob(value) ? value : new Uint8Array(value));
 const lines = (list) => encoder.encode(list.map((each) => String(each).replace(/[\r\n]+/g, " ") + "\n").join(""));
 
 const npyTypes = new Map([
@@ -273,7 +279,7 @@ async function place(set, number, files, where) {
   if (!set || typeof set !== "object") throw new TypeError(`${where}: a data set must be an object such as {name, data, columns}`);
   const folder = `/work/in/${number}/`;
   const put = (name, bytes) => { files.push([folder + name, bytes]); return folder + name; };
-  if (typeof Blob !== "undefined" && set instanceof Blob) set = { name: set.name || `data${number + 1}`, bytes: await set.arrayBuffer() };
+  if (isBlob(set)) set = { name: set.name || `data${number + 1}`, bytes: set };
   if (set.files) { // a folder, such as one of texts
     for (const [name, bytes] of Object.entries(set.files)) put(`${set.name}/${name}`, bytesOf(bytes));
     return { path: folder + set.name, labels: null };
@@ -391,7 +397,7 @@ async function cluster(sets, options = {}) {
   checkOptions("cluster", options);
   const files = newFiles();
   const placed = await placeAll(sets, files, "cluster");
-  const args = ["cluster", ...outputs(options), ...flags(options, ownOutputs)];
+  const args = ["cluster", ...limits(options), ...outputs(options), ...flags(options, ownOutputs)];
   if (options.init) args.push("--init=" + labelFiles(options.init, "init", files).join(","));
   if (options.truth) args.push("--truth=" + labelFiles(options.truth, "truth", files).join(","));
   return resultOf(await run([...args, "--", ...placed.map((each) => each.path)], files, options));
@@ -400,7 +406,7 @@ async function cluster(sets, options = {}) {
 async function transfer({ source, target, bridge }, options = {}) {
   checkOptions("transfer", options);
   const files = newFiles();
-  const args = ["transfer", ...outputs(options), ...flags(options, ownOutputs)];
+  const args = ["transfer", ...limits(options), ...outputs(options), ...flags(options, ownOutputs)];
   for (const each of await placeAll(source, files, "transfer: source")) {
     args.push("--source=" + each.path);
     if (each.labels) args.push("--labels=" + each.labels);
@@ -419,7 +425,7 @@ async function predict(model, set, options = {}) {
   const files = newFiles();
   files.push(["/work/in/model.h5", bytes]);
   const placed = await placeAll(set, files, "predict");
-  const args = ["predict", "--model=/work/in/model.h5", "--output=/out/", "--progress", ...flags(options), "--", ...placed.map((each) => each.path)];
+  const args = ["predict", "--model=/work/in/model.h5", "--output=/out/", "--progress", ...limits(options), ...flags(options), "--", ...placed.map((each) => each.path)];
   const done = await run(args, files, options);
   const [path] = [...done.files.keys()].filter((each) => each.endsWith(".samples.csv"));
   const [head, ...rows] = fromCsv(decode(done.files.get(path)));
@@ -438,7 +444,7 @@ async function relate(sets, options = {}) {
   checkOptions("relate", options);
   const files = newFiles();
   const placed = await placeAll(sets, files, "relate");
-  const done = await run(["relate", "--output=/out", "--progress", ...flags(options), "--", ...placed.map((each) => each.path)], files, options);
+  const done = await run(["relate", "--output=/out", "--progress", ...limits(options), ...flags(options), "--", ...placed.map((each) => each.path)], files, options);
   return resultOf(done);
 }
 
@@ -446,7 +452,7 @@ async function embed(sets, options = {}) {
   checkOptions("embed", options);
   const files = newFiles();
   const placed = await placeAll(sets, files, "embed");
-  const done = await run(["embed", "--to=npy", "--output=/out", "--progress", ...flags(options), "--", ...placed.map((each) => each.path)], files, options);
+  const done = await run(["embed", "--to=npy", "--output=/out", "--progress", ...limits(options), ...flags(options), "--", ...placed.map((each) => each.path)], files, options);
   return [...done.files].filter(([path]) => path.endsWith(".npy")).map(([path, bytes]) => {
     const { data, shape } = fromNpy(bytes);
     const xy = data instanceof Float64Array ? data : Float64Array.from(data);
@@ -460,7 +466,7 @@ async function inspect(sets, options = {}) {
   checkOptions("inspect", options);
   const files = newFiles();
   const placed = await placeAll(sets, files, "inspect");
-  const done = await run(["inspect", "--json", ...flags(options), "--", ...placed.map((each) => each.path)], files, options, true);
+  const done = await run(["inspect", "--json", ...limits(options), ...flags(options), "--", ...placed.map((each) => each.path)], files, options, true);
   if (done.code !== 0 && !done.stdout.trim().startsWith("{")) throw new KindredError(done.errors, done.code);
   const found = JSON.parse(done.stdout);
   for (const task of found.tasks || []) if (task.path) task.path = hideFolders(task.path);
@@ -480,7 +486,7 @@ async function read(bytes, name, options = {}) {
   }
   const [description] = inspected.tasks;
   const to = description.sparse ? "npz" : "npy";
-  const done = await run(["convert", ...flags(options), "--", files[0][0], `/out/x.${to}`], files, control);
+  const done = await run(["convert", ...limits(options), ...flags(options), "--", files[0][0], `/out/x.${to}`], files, control);
   const text = (path) => (done.files.has(path) ? decode(done.files.get(path)).replace(/\n$/, "").split("\n") : null);
   let data;
   if (description.sparse) {

@@ -30,7 +30,7 @@ async function kindredRun(createKindred, job, onProgress) {
   makeFolder("/work");
   for (const [path, bytes] of job.files) {
     makeFolder(path.slice(0, path.lastIndexOf("/")));
-    FS.writeFile(path, bytes, { canOwn: true });
+    FS.writeFile(path, bytes instanceof Uint8Array ? bytes : new Uint8Array(await bytes.arrayBuffer()), { canOwn: true });
   }
   FS.chdir("/work");
   let code;

@@ -43,7 +43,7 @@ const write = (name, text) => fs.writeFileSync(path.join(out, name), text);
 write("kindred.mjs", `${esm}${api}export { ${names} };\nexport default kindredApi;\n`);
 write("kindred.cjs", `"use strict";\n${cjs}${api}module.exports = kindredApi;\n`);
 fs.mkdirSync(path.join(out, "script"));
-write("script/kindred.js", `const kindred = (() => {\n"use strict";\n${script}${api}return kindredApi;\n})();\n`);
+write("script/kindred.js", `const kindred = (() => {\n"use strict";\n${script}${api}return { ...kindredApi, zip: toZip };\n})();\n`);
 fs.copyFileSync(path.join(built, "kindred.wasm"), path.join(out, "kindred.wasm"));
 for (const name of ["index.d.ts", "README.md"]) fs.copyFileSync(path.join(root, "js", name), path.join(out, name));
 fs.copyFileSync(path.join(root, "LICENSE"), path.join(out, "LICENSE"));
