@@ -185,8 +185,8 @@ function section(id, title, ...children) {
 }
 
 /* Paged rows of a long list: `row(i)` gives the cells of item i. */
-function pages(columns, total, row, label) {
-  const size = 25, place = el("div"), where = el("span", { "aria-live": "polite" });
+function pages(columns, total, row, label, size = 25) {
+  const place = el("div"), where = el("span", { "aria-live": "polite" });
   let at = 0;
   const go = (to) => {
     at = Math.max(0, Math.min(to, Math.max(0, total - 1)));
