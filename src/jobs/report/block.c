@@ -9,6 +9,7 @@
  * that represent a cluster are included. */
 #include "core/json_read.h"
 #include "jobs/report/report.h"
+#include "jobs/result_file.h"
 
 #include "core/names.h"
 
@@ -393,7 +394,8 @@ void kdri_page_block(kdri_page *p, const kdri_json_value *root)
 	for (int64_t i = 0; i < kdri_json_count(root); i++) {
 		const kdri_json_value *value = kdri_json_at(root, i);
 		const char *name = kdri_json_key(value);
-		if (strcmp(name, "about") == 0) /* the registry's, never the file's */
+		if (strcmp(name, "about") == 0 ||
+		    strcmp(name, "fingerprint") == 0) /* ours, never the file's */
 			continue;
 		block_key(p, name, &first);
 		if (strcmp(name, "tasks") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
@@ -405,7 +407,12 @@ void kdri_page_block(kdri_page *p, const kdri_json_value *root)
 		else
 			block_copy(p, value, 6, 0);
 	}
-	kdri_page_raw(p, first ? "" : ",");
+	char fingerprint[KDRI_FINGERPRINT] = "";
+	if (p->st == KDR_OK)
+		p->st = kdri_result_fingerprint(p->ctx, root, fingerprint);
+	block_key(p, "fingerprint", &first);
+	kdri_page_string(p, fingerprint, KDRI_FINGERPRINT);
+	kdri_page_raw(p, ",");
 	kdri_page_about(p, root);
 	kdri_page_raw(p, "}");
 }
