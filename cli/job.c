@@ -86,6 +86,22 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 	return true;
 }
 
+/* --report-features N; the library's 0 is the default and -1 is none. */
+static bool job_read_report(const cli_args *args, int64_t *out)
+{
+	int64_t features = 0;
+	if (!cli_get(args, "report-features", NULL))
+		return true;
+	if (!cli_flag(args, "report")) {
+		cli_error("--report-features needs --report");
+		return false;
+	}
+	if (!cli_get_int(args, "report-features", 0, 100000, &features))
+		return false;
+	*out = features ? features : -1;
+	return true;
+}
+
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job)
 {
 	const char *method = cli_get(args, "method", NULL);
@@ -101,6 +117,8 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	if (code == EXIT_DONE && !cli_prep_read(args, &job->prep, &job->wanted.choice))
 		code = EXIT_USAGE;
 	job->wanted.map = cli_flag(args, "report");
+	if (code == EXIT_DONE && !job_read_report(args, &job->wanted.report_features))
+		code = EXIT_USAGE;
 	job->wanted.model = cli_get(args, "save-model", NULL) != NULL;
 	job->wanted.settings = job->settings;
 	job->wanted.feature_settings = job->feature_settings;

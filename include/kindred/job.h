@@ -56,6 +56,8 @@ typedef struct kdr_job_options {
 	int64_t k_to; /* fit every number of clusters from k to k_to, at most KDR_LEVELS_MOST: kdr_result_level_at; 0: only k */
 	const int64_t *each_k_to; /* or one number per data set, with each_k */
 	bool neighbours; /* if the method finds k, also fit one cluster fewer and one more: kdr_result_level_at */
+	/* both */
+	int64_t report_features; /* map: features whose values the report gets; 0: 200; below 0: none */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

@@ -52,6 +52,11 @@ void kdri_result_about_free(kdr_result *r)
 			kdri_strings_free(a, task->map->classes, task->map->nclasses);
 			kdri_free_with(a, task->map->described);
 			kdri_strings_free(a, task->map->excerpts, task->map->ndescribed);
+			for (int64_t f = 0; f < task->map->nvalues; f++) {
+				kdri_free_with(a, task->map->values[f].fit.text);
+				kdri_free_with(a, task->map->values[f].own.text);
+			}
+			kdri_free_with(a, task->map->values);
 			kdri_free_with(a, task->map);
 		}
 	}

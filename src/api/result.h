@@ -112,6 +112,20 @@ typedef struct kdri_split {
 	kdri_feature_effect features[KDRI_SPLIT_FEATURES];
 } kdri_split;
 
+/* Values of samples as text: a byte for each, from 0 (low) to 254 (high), 255 if missing, in base64 (jobs/values.c). */
+typedef struct kdri_coded {
+	double low, high;
+	int fill; /* the most frequent byte: the text has pairs of its number before another byte and that byte; -1: all bytes */
+	char *text; /* NULL: there are no values */
+	int64_t length;
+} kdri_coded;
+typedef struct kdri_feature_values {
+	int64_t column;
+	kdri_coded fit, own; /* as the method used them, and as they were in the file */
+	kdri_unit unit;      /* of `own` */
+	double origin;       /* the day that dates are counted from, in days since 1970 */
+} kdri_feature_values;
+
 /* A task as the report draws it. */
 enum { KDRI_STRONGEST = 3 };
 typedef struct kdri_map {
@@ -126,6 +140,8 @@ typedef struct kdri_map {
 	int64_t *described; /* `ndescribed` rows whose first words are known, in their order */
 	char **excerpts;    /* these words */
 	int64_t ndescribed;
+	kdri_feature_values *values; /* `nvalues`: features to colour and compare samples by; or NULL */
+	int64_t nvalues;
 } kdri_map;
 
 typedef struct kdri_task_result {

@@ -156,6 +156,10 @@ kdr_status kdri_job_excerpts(kdr_context *ctx, kdr_result *result, int64_t task,
 
 /* Where wanted, the samples as the report draws them. data[t] is what task t was fitted on. */
 kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *result, kdr_data *const *data);
+/* values.c: of at most `most` features, into the maps of the tasks, as long as their text fits into kdri_values_room bytes. */
+enum { KDRI_REPORT_FEATURES = 200 };
+kdr_status kdri_job_values(kdr_context *ctx, kdr_result *result, kdr_data *const *data, int64_t most);
+int64_t kdri_values_room(int64_t samples);
 
 /* --- mixing.c ------------------------------------------------------------------------------------ */
 

@@ -60,6 +60,37 @@ static void put_excerpts(kdri_json *j, const kdri_map *map)
 	kdri_json_end_object(j);
 }
 
+static void put_coded(kdri_json *j, const kdri_coded *values, double origin)
+{
+	kdri_json_real(j, "low", origin + values->low);
+	kdri_json_real(j, "high", origin + values->high);
+	if (values->fill >= 0)
+		kdri_json_int(j, "fill", values->fill);
+	kdri_json_string(j, "codes", values->text);
+}
+
+/* The values of features, one list entry per feature; `own` are those before preprocessing. */
+static void put_values(kdri_json *j, const kdri_task_result *t)
+{
+	static const char *const units[] = { "number", "share", "date" };
+	kdri_json_array(j, "values");
+	for (int64_t f = 0; f < t->map->nvalues; f++) {
+		const kdri_feature_values *v = &t->map->values[f];
+		char column[KDRI_COLUMN_NAME];
+		kdri_json_object(j, NULL);
+		kdri_json_string(j, "name", kdri_column_name(t, v->column, column));
+		put_coded(j, &v->fit, 0);
+		if (v->own.text) {
+			kdri_json_object(j, "own");
+			kdri_json_string(j, "unit", units[v->unit]);
+			put_coded(j, &v->own, v->unit == KDRI_UNIT_DATE ? v->origin : 0);
+			kdri_json_end_object(j);
+		}
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
 kdr_status kdri_json_map(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t task)
 {
 	const kdri_task_result *t = &r->tasks[task];
@@ -85,5 +116,7 @@ kdr_status kdri_json_map(kdr_context *ctx, kdri_json *j, const kdr_result *r, in
 	put_whole(j, r, "before", task);
 	if (map->excerpts)
 		put_excerpts(j, map);
+	if (map->nvalues > 0)
+		put_values(j, t);
 	return map->strongest ? put_strongest(ctx, j, t) : KDR_OK;
 }

@@ -154,6 +154,10 @@ kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data
 			KDRI_TRY(find_strongest(ctx, task->map, &x[t]));
 		KDRI_TRY(kdri_job_excerpts(ctx, r, t, data[t], EXCERPTS_MOST / r->ntasks));
 	}
+	if (job->wanted->report_features >= 0)
+		KDRI_TRY(kdri_job_values(ctx, r, data,
+		                         job->wanted->report_features ? job->wanted->report_features
+		                                                      : KDRI_REPORT_FEATURES));
 	KDRI_TRY(lay_out(ctx, r, x, job->recipe.centre));
 	job->seconds.layout += kdri_now() - start;
 done:

@@ -1,124 +1,16 @@
-"""The report in a real browser: Debian's Chromium, driven by Selenium. Skipped (77) where either is absent.
+"""The report in a real browser. Skipped (77) where Chromium or Selenium is absent.
 
 Every section for the result of every registered method and for bench, without a message of the console; hover, switch,
 highlight, keyboard; names that would like to run; geometry at three widths; printing."""
 import base64
 import json
-import os
-import pathlib
 import random
-import shutil
 import subprocess
-import sys
-import tempfile
-import unittest
 
-try:
-    from selenium import webdriver
-    from selenium.webdriver.chrome.service import Service
-    from selenium.webdriver.common.action_chains import ActionChains
-    from selenium.webdriver.common.keys import Keys
-except ImportError:
-    webdriver = None
-
-KINDRED = os.environ.get("KINDRED", "kindred")
-CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
-EVIL = ["<img src=x onerror=window.ran=1>", "</script><script>window.ran=2</script>", "'\"><svg onload=window.ran=3>",
-        "\u202egnp.exe", "tab\there", "L" * 10000]
-WIDTHS = (360, 800, 1600)
-
-# Pieces of text and marks that lie over each other, and what sticks out of the page.
-GEOMETRY = """
-const wide = document.documentElement.scrollWidth - innerWidth, over = [];
-const boxes = [...document.querySelectorAll('h1,h2,h3,p,li,figure,.card,.scroll,fieldset,details,nav a,.legend li')]
-  .filter((e) => e.offsetParent !== null && !e.closest('details:not([open]) > :not(summary)') && !e.closest('.tip') && e.textContent.trim() && !e.classList.contains('unseen') && !e.closest('.unseen'))
-  .map((e) => [e, e.getBoundingClientRect()]).filter(([, r]) => r.width > 1 && r.height > 1);
-for (let i = 0; i < boxes.length; i++) for (let j = i + 1; j < boxes.length; j++) {
-  const [a, ra] = boxes[i], [b, rb] = boxes[j];
-  if (a.contains(b) || b.contains(a)) continue;
-  const x = Math.min(ra.right, rb.right) - Math.max(ra.left, rb.left), y = Math.min(ra.bottom, rb.bottom) - Math.max(ra.top, rb.top);
-  if (x > 1.5 && y > 1.5) over.push(a.tagName + ':' + a.textContent.slice(0, 30) + ' / ' + b.tagName + ':' + b.textContent.slice(0, 30));
-}
-const texts = [...document.querySelectorAll('svg')].flatMap((s) => {
-  const t = [...s.querySelectorAll('text')].filter((e) => e.textContent).map((e) => [e, e.getBoundingClientRect()]).slice(0, 200), out = [];
-  for (let i = 0; i < t.length; i++) for (let j = i + 1; j < t.length; j++) {
-    const ra = t[i][1], rb = t[j][1], x = Math.min(ra.right, rb.right) - Math.max(ra.left, rb.left), y = Math.min(ra.bottom, rb.bottom) - Math.max(ra.top, rb.top);
-    if (x > 2 && y > 3) out.push(t[i][0].textContent + ' / ' + t[j][0].textContent);
-  }
-  return out;
-});
-return {wide, over: over.slice(0, 5), texts: texts.slice(0, 5)};
-"""
+from harness import EVIL, ActionChains, Keys, PageTest, main, run
 
 
-def run(*args, code=0):
-    done = subprocess.run([KINDRED, *map(str, args)], capture_output=True, text=True)
-    assert code is None or done.returncode == code, (args, done.stdout, done.stderr)
-    return done
-
-
-class Page(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.dir = pathlib.Path(tempfile.mkdtemp(prefix="kindred-page-"))
-        options = webdriver.ChromeOptions()
-        options.binary_location = CHROMIUM
-        for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
-            options.add_argument(flag)
-        options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-        cls.web = webdriver.Chrome(service=Service(DRIVER), options=options)
-        cls.data = cls.dir / "data"
-        run("generate", "--design", "topics", "--tasks", 3, "-k", 3, "-n", "60,50,40", "--words", 200, "--length", 30, "--seed", 3,
-            "-q", "-o", cls.data)
-        cls.tasks = [cls.data / f"task{t}.mtx" for t in (1, 2, 3)]
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.web.quit()
-        shutil.rmtree(cls.dir, ignore_errors=True)
-
-    def size(self, width, height=900, media=()):
-        self.web.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                 {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
-        self.web.execute_cdp_cmd("Emulation.setEmulatedMedia",
-                                 {"features": [{"name": name, "value": value} for name, value in media]})
-
-    def open(self, page, width=1200):
-        self.size(width)
-        self.web.get("file://" + str(page))
-        self.assertEqual(self.js("return document.documentElement.dataset.ready"), "1", page)
-        self.quiet(page)
-
-    def quiet(self, what):
-        self.assertEqual([line["message"] for line in self.web.get_log("browser")], [], what)
-
-    def js(self, script, *args):
-        return self.web.execute_script(script, *args)
-
-    def sections(self):
-        return self.js("return [...document.querySelectorAll('#page > section')].map((s) => s.id)")
-
-    def check_geometry(self, what):
-        for width in WIDTHS:
-            self.size(width)
-            found = self.js(GEOMETRY)
-            self.assertLessEqual(found["wide"], 0, (what, width))
-            self.assertEqual((found["over"], found["texts"]), ([], []), (what, width))
-
-    def cluster(self, name, *args):
-        out = self.dir / name
-        if not out.exists():
-            run("cluster", "-k", 3, "--score", "--report", "-q", "-o", out, *args, *self.tasks)
-        return out / "report.html"
-
-    def transfer(self, name, *args):
-        out = self.dir / name
-        command = ["transfer", "--report", "-q", "-o", out, "--source", self.tasks[0], "--labels", self.data / "task1.labels",
-                   "--target", self.tasks[1], "--truth", self.data / "task2.labels", *args]
-        if not out.exists() and run(*command, code=None).returncode:
-            run(*command, "--force", "--bridge", self.tasks[2])
-        return out / "report.html"
-
+class Page(PageTest):
     # --- levels -----------------------------------------------------------------------------------------
 
     def test_slider_and_tree_of_several_numbers_of_clusters(self):
@@ -201,7 +93,7 @@ class Page(unittest.TestCase):
         out = self.dir / "k"
         run("cluster", "-k", "auto", "--score", "--report", "-q", "-o", out, *self.tasks)
         self.open(out / "report.html")
-        self.assertEqual(self.sections(), ["answer", "map", "levels", "clusters", "markers", "across", "trust", "k", "how"])
+        self.assertEqual(self.sections(), ["answer", "map", "selection", "compare", "levels", "clusters", "markers", "across", "trust", "k", "how"])
         self.assertEqual(self.js("return document.querySelectorAll('#k svg.chart').length"), 9)  # gap, modularity, agreement
         self.check_choice(out, lambda fields, task: fields["k_next"])
         self.assertIn("Matching clusters", self.js("return document.getElementById('across').textContent"))
@@ -390,16 +282,6 @@ class Page(unittest.TestCase):
 
     # --- what a person does -----------------------------------------------------------------------------
 
-    def points(self, panel=0):
-        """Where the points of a panel are on the screen, from the page's own data."""
-        return self.js("""const t = JSON.parse(document.getElementById('data').textContent).tasks[arguments[0]], c = document.querySelectorAll('.panel canvas')[arguments[0]];
-          c.scrollIntoView({block: 'center', behavior: 'instant'});
-          const r = c.getBoundingClientRect(), s = Math.min(c.clientWidth, c.clientHeight) * 0.94 / 65535;
-          return t.embedding.x.map((x, i) => [r.left + r.width / 2 + (x - 65535 / 2) * s, r.top + r.height / 2 - (t.embedding.y[i] - 65535 / 2) * s, t.labels[i]]);""", panel)
-
-    def move(self, x, y, kind="mouseMoved", **more):
-        self.web.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": kind, "x": x, "y": y, **more})
-
     def test_hover_click_and_switch(self):
         self.open(self.cluster("c"))
         x, y, label = self.points()[0]
@@ -490,6 +372,17 @@ class Page(unittest.TestCase):
         rng, out, at = random.Random(n), self.dir / f"many{n}.json", n // tasks
         classes = [f"known class number {c}" for c in range(12)]
 
+        def values(t, f, labels):
+            """Counts that are mostly zero, and more frequent in one cluster."""
+            pairs, gap = bytearray(), 0
+            for c in labels:
+                if gap < 255 and rng.random() > (0.4 if c == f % 12 else 0.04):
+                    gap += 1
+                else:
+                    pairs += bytes((gap, rng.randrange(1, 255)))
+                    gap = 0
+            return {"name": f"feature {f}", "low": 0, "high": 9, "fill": 0, "codes": base64.b64encode(pairs).decode()}
+
         def task(t):
             labels = [rng.randrange(12) for _ in range(at)]
             side = {"x": [min(65535, max(0, int(rng.gauss(6000 * (c + 1), 4000)))) for c in labels],
@@ -500,6 +393,7 @@ class Page(unittest.TestCase):
                     "truth": [classes[rng.randrange(12)] for _ in labels], "moved": [rng.randrange(2) for _ in labels],
                     "before": [rng.randrange(12) for _ in labels],
                     "clusters": [{"number": c, "size": 1, "features": [], "typical": [c], "doubtful": [c + 12]} for c in range(12)]}
+            task["values"] = [values(t, f, labels) for f in range(200)]
             if features:
                 task["strongest"] = {"names": [f"ENSG{j:011}" for j in range(features)],
                                      "index": [[rng.randrange(features) for _ in range(3)] for _ in labels]}
@@ -540,20 +434,17 @@ class Page(unittest.TestCase):
 
     def test_twenty_thousand_samples(self):
         page = self.many(20000, 1, 20000)
-        self.assertLess(page.stat().st_size, 2000000)
+        self.assertLess(page.stat().st_size, 3000000)
         self.check_speed(page)
 
     def test_two_hundred_thousand_samples(self):
         page = self.many(200000, 2, 0)
-        self.assertLess(page.stat().st_size, 8000000)
+        self.assertLess(page.stat().st_size, 20000000)
         self.check_speed(page)
-        self.js("document.querySelector('#map details').open = true")
+        self.js("[...document.querySelectorAll('#map > details')].pop().open = true")
         self.web.execute_async_script("requestAnimationFrame(() => requestAnimationFrame(arguments[0]))")
-        self.assertIn("of 200", self.js("return document.querySelector('#map details .pages').textContent"))
+        self.assertIn("of 200", self.js("return [...document.querySelectorAll('#map > details')].pop().querySelector('.pages').textContent"))
 
 
 if __name__ == "__main__":
-    if not (webdriver and CHROMIUM and DRIVER):
-        print("skipped: no Chromium, its driver or Selenium")
-        sys.exit(77)
-    unittest.main()
+    main()

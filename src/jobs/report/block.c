@@ -4,10 +4,11 @@
  * classes that are texts become {names, index}; a long objective becomes {at, value} with the highest and lowest
  * value of each interval; levels are included with their labels if these are few. Names are truncated, and long lists
  * that no section shows are omitted. Optional data (first words, ids, strongest features, probabilities) are added in
- * that order as long as they fit, so that a page of 20,000 samples stays below 2 MB and one of 200,000 below 8 MB; if
- * the ids do not fit, only those of the samples
- * that represent a cluster are included. */
+ * that order as long as they fit; if the ids do not fit, only those of the samples that represent a cluster are
+ * included. Values of features have a room of their own (kdri_values_room). A page of 20,000 samples stays below 3 MB and
+ * one of 200,000 below 20 MB. */
 #include "core/json_read.h"
+#include "jobs/job.h"
 #include "jobs/report/report.h"
 #include "jobs/result_file.h"
 
@@ -188,6 +189,66 @@ static void copy_optional(kdri_page *p, const char *name, const kdri_json_value 
 		copy_whole(p, value);
 }
 
+/* --- values of features --------------------------------------------------------------------------------- */
+
+static bool is_base64(const char *text)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const size_t body = strspn(text, letters), end = strspn(text + body, "=");
+	return end <= 2 && text[body + end] == '\0' && (body + end) % 4 == 0;
+}
+
+/* {"low":, "high":, "fill":, "codes":} without the braces. */
+static void copy_codes(kdri_page *p, const kdri_json_value *values, const char *codes)
+{
+	static const char *const numbers[] = { "low", "high", "fill" };
+	for (int i = 0; i < 3; i++)
+		if (kdri_json_is_number(kdri_json_get(values, numbers[i]))) {
+			kdri_page_raw(p, "\"");
+			kdri_page_raw(p, numbers[i]);
+			kdri_page_raw(p, "\":");
+			kdri_page_number(p, kdri_json_number(kdri_json_get(values, numbers[i]), 0), 9);
+			kdri_page_raw(p, ",");
+		}
+	kdri_page_raw(p, "\"codes\":\"");
+	kdri_page_raw(p, codes);
+	kdri_page_raw(p, "\"");
+}
+
+/* The values of features, as long as they fit into *room bytes. Features without valid codes are omitted. */
+static void copy_values(kdri_page *p, const kdri_json_value *list, int64_t *room)
+{
+	enum { ENTRY_BYTES = 100 };
+	bool first = true;
+	kdri_page_raw(p, "[");
+	for (int64_t i = 0; i < kdri_json_count(list); i++) {
+		const kdri_json_value *value = kdri_json_at(list, i), *own = kdri_json_get(value, "own");
+		const char *name = kdri_json_text(kdri_json_get(value, "name"), NULL),
+		           *codes = kdri_json_text(kdri_json_get(value, "codes"), NULL),
+		           *own_codes = kdri_json_text(kdri_json_get(own, "codes"), NULL);
+		if (!name || !codes || !is_base64(codes) || (own_codes && !is_base64(own_codes)))
+			continue;
+		*room -= (int64_t)(strlen(codes) + (own_codes ? strlen(own_codes) : 0)) + ENTRY_BYTES;
+		if (*room < 0)
+			break;
+		kdri_page_raw(p, first ? "{\"name\":" : ",{\"name\":");
+		kdri_page_string(p, name, NAME_MOST);
+		kdri_page_raw(p, ",");
+		copy_codes(p, value, codes);
+		if (own_codes) {
+			const char *unit = kdri_json_text(kdri_json_get(own, "unit"), NULL);
+			kdri_page_raw(p, ",\"own\":{\"unit\":");
+			kdri_page_string(p, unit ? unit : "number", NAME_MOST);
+			kdri_page_raw(p, ",");
+			copy_codes(p, own, own_codes);
+			kdri_page_raw(p, "}");
+		}
+		kdri_page_raw(p, "}");
+		first = false;
+	}
+	kdri_page_raw(p, "]");
+}
+
 static const char *const optional[] = { "excerpts", "ids", "strongest", "probabilities" };
 enum { OPTIONAL = sizeof optional / sizeof optional[0] };
 
@@ -223,7 +284,7 @@ static void copy_optionals(kdri_page *p, const kdri_json_value *task, int64_t ro
 	}
 }
 
-static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room)
+static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room, int64_t *values)
 {
 	bool first = true;
 	kdri_page_raw(p, "{");
@@ -241,6 +302,8 @@ static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room)
 			copy_list(p, value, INT64_MAX, sure ? 3 : 6, 1);
 		else if (strcmp(name, "embedding") == 0)
 			copy_whole(p, value);
+		else if (list && strcmp(name, "values") == 0)
+			copy_values(p, value, values);
 		else
 			block_copy(p, value, 6, 1);
 	}
@@ -259,12 +322,14 @@ static void copy_tasks(kdri_page *p, const kdri_json_value *tasks)
 	for (int64_t t = 0; t < kdri_json_count(tasks); t++)
 		n += samples_of(kdri_json_at(tasks, t));
 	int64_t room = FEW_BYTES + KDRI_MAX(n - FEW, 0) * MORE_BYTES - REST_BYTES - n * SAMPLE_BYTES;
+	int64_t values = kdri_values_room(n);
 	kdri_page_raw(p, "[");
 	for (int64_t t = 0; t < kdri_json_count(tasks); t++) {
 		const kdri_json_value *task = kdri_json_at(tasks, t);
 		kdri_page_raw(p, t ? "," : "");
 		copy_task(p, task,
-		          (int64_t)((double)room * (double)samples_of(task) / (double)KDRI_MAX(n, 1)));
+		          (int64_t)((double)room * (double)samples_of(task) / (double)KDRI_MAX(n, 1)),
+		          &values);
 	}
 	kdri_page_raw(p, "]");
 }

@@ -71,7 +71,7 @@ function flow(all) {
       const box = svg("rect", { x: n.x, y: n.y, width: nodeW, height: n.h, rx: 2 });
       paint(box, "fill", () => hue(c));
       const group = svg("g", { class: "node", tabindex: 0, role: "button", "data-cluster": c, "aria-label": `${Name(c)} of ${t.name}: ${plural(n.size, "sample")}`,
-        onclick: () => select(c), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); select(c); } } },
+        onclick: (e) => select(c, e), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); select(c, e); } } },
         box, n.h >= 9 ? svg("text", { x: n.x + nodeW + 5, y: n.y + n.h / 2 + 4, class: "halo" }, `${cut(nameOf(c), 14)}`) : null);
       watch((now) => { group.classList.toggle("faded", now !== null && now !== c); group.setAttribute("aria-pressed", String(now === c)); });
       nodes.push(group);

@@ -115,21 +115,33 @@ function paint(node, property, colour) {
   return node;
 }
 
-/* --- what is selected: a cluster, everywhere at once ------------------------------------------------------ */
+/* --- the cluster that is selected, everywhere at once: what the store (selection.js) has, if it is one cluster ---- */
 
-const selection = { number: null, watchers: [] };
+const highlight = { number: null, next: null, watchers: [] };
 
-function select(c) {
-  selection.number = selection.number === c ? null : c;
-  for (const f of selection.watchers) f(selection.number);
-  say(selection.number === null ? "All clusters are shown." : `${nameOf(selection.number)} is highlighted.`);
+/* Selects the samples of a cluster, or clears the selection if they are selected already. */
+function select(c, e) {
+  if (highlight.number === c && howOf(e) === "replace") store.clear();
+  else {
+    highlight.next = howOf(e) === "replace" || !store.count ? c : null;
+    store.combine(howOf(e), samplesOf(modes.cluster, c), nameOf(c));
+  }
+  say(highlight.number === null ? (store.count ? `${plural(store.count, "sample")} selected.` : "All clusters are shown.") : `${nameOf(highlight.number)} is highlighted: ${plural(store.count, "sample")} selected.`);
 }
 
-const watch = (f) => { selection.watchers.push(f); f(selection.number); };
+/* Called by the store. */
+function followSelection(part) {
+  if (!(part & store.SELECTION)) return;
+  highlight.number = highlight.next;
+  highlight.next = null;
+  for (const f of highlight.watchers) f(highlight.number);
+}
+
+const watch = (f) => { highlight.watchers.push(f); f(highlight.number); };
 
 /* A button that highlights a cluster; `inside` is what it shows. */
 function chooser(c, attributes, ...inside) {
-  const b = el("button", { type: "button", ...attributes, "data-cluster": c, onclick: () => select(c) }, inside);
+  const b = el("button", { type: "button", ...attributes, "data-cluster": c, onclick: (e) => select(c, e) }, inside);
   watch((now) => {
     b.setAttribute("aria-pressed", String(now === c));
     b.classList.toggle("faded", now !== null && now !== c);

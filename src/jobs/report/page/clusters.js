@@ -5,12 +5,12 @@ const CARDS = 60;
 
 /* Features with bars on one scale for the page; those below average have theirs to the left. */
 const largestEffect = tasks.flatMap((t) => t.clusters.flatMap((c) => features(c).slice(0, 6))).reduce((most, f) => Math.max(most, Math.abs(f.effect)), 1e-9);
-function featureBars(items, most) {
+function featureBars(items, most, largest = largestEffect) {
   const top = items.slice(0, most);
   if (!top.length) return null;
   return el("ul", { class: "features" }, top.map((f) => {
     const less = f.effect < 0, line = el("span", { class: "strip", "aria-hidden": "true" });
-    const part = el("span", { class: less ? "less" : "more", css: { width: `${Math.round(100 * Math.abs(f.effect) / largestEffect)}%` } });
+    const part = el("span", { class: less ? "less" : "more", css: { width: `${Math.min(100, Math.round(100 * Math.abs(f.effect) / largest))}%` } });
     line.append(part);
     return el("li", { title: `effect ${number(f.effect, 2)} standard deviations; mean inside ${meanOf(f, "inside")}, outside ${meanOf(f, "outside")}` },
       el("span", { class: "word" }, String(f.text || f.name)), line,

@@ -155,6 +155,12 @@ const nameOf = (c) => c < 0 ? "none" : classNames.length ? classNames[c] || `cla
 const Name = (c) => nameOf(c).replace(/^(cluster \d+)$/, (s) => s[0].toUpperCase() + s.slice(1));
 const idOf = (t, i) => { const id = t.ids instanceof Map ? t.ids.get(i) : t.ids[i]; return id === undefined ? `row ${count(i + 1)}` : String(id); };
 const rowOf = (t, p) => t.rows ? t.rows[p] : p;
+/* The point of a sample; -1: it is not drawn. */
+function pointOf(t, i) {
+  if (!t.rows) return i < t.points ? i : -1;
+  if (!t.pointOfRow) t.pointOfRow = new Map(t.rows.map((r, p) => [r, p]));
+  return t.pointOfRow.has(i) ? t.pointOfRow.get(i) : -1;
+}
 
 /* The label of a sample; a labelled source has its known classes. */
 const labelOf = (t, i) => t.labels ? t.labels.values[i] : isTransfer && t.truth ? t.truth.values[i] : -1;
@@ -171,6 +177,14 @@ function members(t, c) {
   }
   return t.byLabel.order.subarray(t.byLabel.start[c + 1], t.byLabel.start[c + 2]);
 }
+
+/* What is selected, compared and filtered (selection.js). The number of samples is that of what is known of each, whatever `n` says. */
+for (const t of tasks) {
+  t.samples = Math.max(t.labels ? t.labels.values.length : 0, t.truth ? t.truth.values.length : 0, t.rows ? 0 : t.points);
+  if (t.rows) for (const i of t.rows) if (Number.isInteger(i) && i >= t.samples && i < 1e8) t.samples = i + 1;
+}
+const store = createStore(tasks.map((t) => t.samples));
+store.subscribe(followSelection);
 
 const about = object(D.about);
 const strongest = (t, p) => t.strongest

@@ -17,6 +17,8 @@ function main() {
     answer();
     related();
     map();
+    selectionSection();
+    compareSection();
     levelsSection();
     clusters();
     markers();

@@ -4,29 +4,7 @@
  * same place corresponds. Few points are drawn as marks; of many each is a few pixels written straight into the image:
  * arrays of numbers alone are looked at, so that 200,000 take milliseconds. */
 
-const SIDE = 65535, MANY = 6000;
-
-const modes = {
-  cluster: {
-    title: isTransfer ? "class" : "cluster", has: (t) => t.labels, category: labelOf,
-    name: nameOf, all: () => [...Array(clusterCount).keys()],
-  },
-  truth: {
-    title: "known class", has: (t) => t.truth, category: (t, i) => t.truth ? t.truth.values[i] : -1,
-    name: (c) => c < 0 ? "unknown" : truthNames[c], all: () => truthNames.map((_, c) => c),
-  },
-  task: { title: "data set", has: () => tasks.length > 1, category: (t) => t.index, name: (c) => tasks[c].name, all: () => tasks.map((_, c) => c) },
-  confidence: {
-    title: "confidence", has: (t) => t.confidence, category: (t, i) => t.confidence ? step(t.confidence[i]) : -1,
-    name: (c) => c < 0 ? "unknown" : ["below 0.2", "0.2 to 0.4", "0.4 to 0.6", "0.6 to 0.8", "0.8 and above"][c],
-    all: () => [0, 1, 2, 3, 4], colour: (c) => c < 0 ? hue(-1) : SCALE[scheme()][c],
-  },
-  moved: {
-    title: "moved by transfer", has: (t) => t.moved, category: (t, i) => t.moved && t.moved[i] ? 1 : -1,
-    name: (c) => c < 0 ? "stayed" : "moved", all: () => [-1, 1], colour: (c) => hue(c),
-  },
-};
-const colourOf = (mode, c) => mode.colour ? mode.colour(c) : hue(c);
+const SIDE = 65535, MANY = 6000, RINGS = 1000;
 
 const view = { x: SIDE / 2, y: SIDE / 2, zoom: 1, mode: "cluster" };
 const panels = [];
@@ -38,10 +16,11 @@ class Panel {
     this.task = t;
     this.at = -1; /* the point that is looked at */
     this.canvas = el("canvas", { tabindex: 0, role: "application", "aria-roledescription": "map",
-      "aria-label": `Map of ${t.name}: ${plural(t.points, "point")}. Arrow keys move it, plus and minus zoom, n and p select the next and previous sample, 0 shows all.` });
+      "aria-label": `Map of ${t.name}: ${plural(t.points, "point")}. Arrow keys move it, plus and minus zoom, 0 shows all, n and p go to the next and previous sample, s selects it, v selects all in view, i inverts the selection, Escape clears it.` });
     this.tip = el("div", { class: "tip", hidden: true });
+    this.overlay = svg("svg", { class: "overlay", "aria-hidden": "true" }); /* what is being drawn */
     this.node = el("figure", { class: "panel" }, el("figcaption", {}, t.name, el("small", {}, ` ${count(t.n)}`)),
-      el("div", { class: "stage" }, this.canvas, this.tip));
+      el("div", { class: "stage" }, this.canvas, this.overlay, this.tip));
     this.cells = null; /* made when a point is first asked for */
     this.known = new Map();
     this.listen();
@@ -61,7 +40,8 @@ class Panel {
   codes(id) {
     if (!this.known.has(id)) {
       const t = this.task, out = new Int32Array(t.points);
-      for (let p = 0; p < t.points; p++) out[p] = modes[id].category(t, rowOf(t, p));
+      const mode = modeOf(id);
+      for (let p = 0; p < t.points; p++) out[p] = mode.category(t, rowOf(t, p));
       this.known.set(id, out);
     }
     return this.known.get(id);
@@ -79,6 +59,7 @@ class Panel {
 
   nearest(sx, sy) {
     const [mx, my] = this.toMap(sx, sy), reach = 14 / this.scale(), t = this.task;
+    const shown = store.shownMask(t.index);
     let best = -1, least = reach * reach;
     this.cells = this.cells || this.grid();
     const first = (v) => Math.max(0, (v - reach) >> 9), last = (v) => Math.min(127, (v + reach) >> 9), { start, order } = this.cells;
@@ -86,7 +67,7 @@ class Panel {
       for (let cy = first(my); cy <= last(my); cy++)
         for (let i = start[cx * 128 + cy]; i < start[cx * 128 + cy + 1]; i++) {
           const p = order[i], d = (t.x[p] - mx) ** 2 + (t.y[p] - my) ** 2;
-          if (d < least) { least = d; best = p; }
+          if (d < least && (shown === null || shown[rowOf(t, p)])) { least = d; best = p; }
         }
     return best;
   }
@@ -109,24 +90,33 @@ class Panel {
     g.clearRect(0, 0, this.canvas.width, this.canvas.height);
     if (this.task.points > MANY) this.drawMany(g, ratio);
     else this.drawMarks(g, ratio);
-    if (this.at >= 0) this.drawRing(g, ratio);
+    if (found.masks && found.count <= RINGS) this.drawFound(g, ratio);
+    if (this.at >= 0) this.drawRing(g, ratio, this.at, 8);
     if (!performance.getEntriesByName("map").length) performance.mark("map"); /* when there is something to see */
   }
 
-  /* Whether a point is of the cluster that is highlighted. */
+  /* Points that stand out: those found by a search, else those selected; null: all. */
+  front() {
+    const t = this.task, mask = found.masks ? found.masks[t.index] : store.count ? store.mask(t.index) : null;
+    return mask;
+  }
+
+  /* Whether a point stands out and is not filtered away. */
   chosen(p) {
-    return selection.number === null || this.codes("cluster")[p] === selection.number;
+    const i = rowOf(this.task, p), front = this.front();
+    return store.shown(this.task.index, i) && (front === null || front[i] === 1);
   }
 
   drawMarks(g, ratio) {
-    const t = this.task, mode = modes[view.mode], codes = this.codes(view.mode), size = Math.max(0.55, Math.min(1.15, 22 / Math.sqrt(t.points))) * Math.min(1.6, Math.sqrt(view.zoom));
+    const t = this.task, mode = modeOf(view.mode), codes = this.codes(view.mode), mask = this.front(), shown = store.shownMask(t.index), size = Math.max(0.55, Math.min(1.15, 22 / Math.sqrt(t.points))) * Math.min(1.6, Math.sqrt(view.zoom));
     for (const front of [false, true])
       for (let p = 0; p < t.points; p++) {
-        if (this.chosen(p) !== front) continue;
+        const i = rowOf(t, p);
+        if ((mask === null || mask[i] === 1) !== front || (shown !== null && !shown[i])) continue;
         const c = codes[p], [x, y] = this.toScreen(p);
         if (x < -9 || y < -9 || x > this.canvas.clientWidth + 9 || y > this.canvas.clientHeight + 9) continue;
         g.setTransform(ratio * size, 0, 0, ratio * size, x * ratio, y * ratio);
-        g.globalAlpha = front ? 0.85 : 0.13;
+        g.globalAlpha = front ? 0.85 : 0.16;
         g.fillStyle = colourOf(mode, c);
         g.fill(outline(mode.colour ? 0 : c));
       }
@@ -135,18 +125,19 @@ class Panel {
   }
 
   drawMany(g, ratio) {
-    const t = this.task, mode = modes[view.mode], w = this.canvas.width, h = this.canvas.height;
+    const t = this.task, mode = modeOf(view.mode), w = this.canvas.width, h = this.canvas.height;
     if (!this.image || this.image.width !== w || this.image.height !== h) this.image = g.createImageData(w, h);
     const pixels = new Uint32Array(this.image.data.buffer), s = this.scale() * ratio, { x: xs, y: ys } = t, faint = 50, strong = 225;
     const side = Math.max(1, Math.round(ratio * (view.zoom > 4 ? 3 : view.zoom > 1.5 || t.points < 40000 ? 2 : 1.4)));
-    const codes = this.codes(view.mode), labels = this.codes("cluster"), wanted = selection.number, x0 = w / 2 - view.x * s + 0.5, y0 = h / 2 + view.y * s + 0.5;
+    const codes = this.codes(view.mode), mask = this.front(), shown = store.shownMask(t.index), rows = t.rows, x0 = w / 2 - view.x * s + 0.5, y0 = h / 2 + view.y * s + 0.5;
     const inks = new Uint32Array(codes.reduce((a, b) => Math.max(a, b), 0) + 2); /* that of category c is inks[c + 1] */
     for (let c = -1; c + 1 < inks.length; c++) inks[c + 1] = rgb(colourOf(mode, c));
     pixels.fill(0);
-    for (const front of wanted === null ? [true] : [false, true]) {
+    for (const front of mask === null ? [true] : [false, true]) {
       const alpha = (front ? strong : faint) << 24;
       for (let p = 0; p < t.points; p++) {
-        if (wanted !== null && (labels[p] === wanted) !== front) continue;
+        const i = rows ? rows[p] : p;
+        if ((mask !== null && (mask[i] === 1) !== front) || (shown !== null && !shown[i])) continue;
         const x = Math.floor(x0 + xs[p] * s), y = Math.floor(y0 - ys[p] * s);
         if (x < 0 || y < 0 || x + side >= w || y + side >= h) continue;
         const ink = inks[codes[p] + 1] | alpha;
@@ -156,10 +147,15 @@ class Panel {
     g.putImageData(this.image, 0, 0);
   }
 
-  drawRing(g, ratio) {
-    const [x, y] = this.toScreen(this.at);
+  drawFound(g, ratio) {
+    const t = this.task, mask = found.masks[t.index];
+    for (let p = 0; p < t.points; p++) if (mask[rowOf(t, p)] && this.chosen(p)) this.drawRing(g, ratio, p, 6);
+  }
+
+  drawRing(g, ratio, p, radius) {
+    const [x, y] = this.toScreen(p);
     g.beginPath();
-    g.arc(x * ratio, y * ratio, 8 * ratio, 0, 7);
+    g.arc(x * ratio, y * ratio, radius * ratio, 0, 7);
     g.lineWidth = 2 * ratio;
     g.strokeStyle = getComputedStyle(this.canvas).color;
     g.stroke();
@@ -170,7 +166,7 @@ class Panel {
     this.at = p;
     this.tip.hidden = p < 0;
     if (p >= 0) {
-      const lines = tooltipLines(this.task, p), [x, y] = this.toScreen(p), left = x > this.canvas.clientWidth / 2;
+      const lines = sampleLines(this.task, rowOf(this.task, p)), [x, y] = this.toScreen(p), left = x > this.canvas.clientWidth / 2;
       this.tip.replaceChildren(...lines.map(([k, v]) => el("div", {}, k ? el("b", {}, `${k} `) : null, v)));
       this.tip.style.setProperty("left", left ? "auto" : `${Math.max(4, x + 12)}px`);
       this.tip.style.setProperty("right", left ? `${Math.max(4, this.canvas.clientWidth - x + 12)}px` : "auto");
@@ -182,12 +178,18 @@ class Panel {
 
   listen() {
     const c = this.canvas;
-    let from = null, moved = false;
+    let from = null, moved = false, drawing = null;
     const place = (e) => { const r = c.getBoundingClientRect(); return [e.clientX - r.left, e.clientY - r.top]; };
-    c.addEventListener("pointerdown", (e) => { from = place(e); moved = false; c.setPointerCapture(e.pointerId); });
+    c.addEventListener("pointerdown", (e) => {
+      from = place(e);
+      moved = false;
+      drawing = tool.shape === "move" ? null : new Drawing(this, from);
+      c.setPointerCapture(e.pointerId);
+    });
     c.addEventListener("pointermove", (e) => {
       const at = place(e);
       if (!from) { this.look(this.nearest(...at)); return; }
+      if (drawing) { drawing.move(at); return; }
       if (Math.hypot(at[0] - from[0], at[1] - from[1]) < 4 && !moved) return;
       moved = true;
       view.x -= (at[0] - from[0]) / this.scale();
@@ -197,10 +199,11 @@ class Panel {
     });
     c.addEventListener("pointerup", (e) => {
       const p = this.nearest(...place(e));
-      if (from && !moved && p >= 0) this.pick(p);
-      from = null;
+      if (drawing && drawing.drawn) drawing.finish(e);
+      else if (from && !moved && p >= 0) this.pick(p, e);
+      from = drawing = null;
     });
-    c.addEventListener("pointercancel", () => { from = null; });
+    c.addEventListener("pointercancel", () => { from = drawing = null; this.overlay.replaceChildren(); });
     c.addEventListener("pointerleave", () => { if (document.activeElement !== c) this.look(-1); });
     c.addEventListener("blur", () => this.look(-1));
     c.addEventListener("wheel", (e) => {
@@ -221,15 +224,18 @@ class Panel {
     else if (e.key === "-") zoom(1 / 1.4);
     else if (e.key === "0") reset();
     else if (e.key === "n" || e.key === "p") this.look(this.next(e.key === "n" ? 1 : -1), true);
-    else if (e.key === "Enter" && this.at >= 0) this.pick(this.at);
-    else if (e.key === "Escape") { this.look(-1); if (selection.number !== null) select(selection.number); }
+    else if (e.key === "Enter" && this.at >= 0) this.pick(this.at, e);
+    else if (e.key === "s" && this.at >= 0) toggleSample(this, this.at);
+    else if (e.key === "v") selectVisible(this, e);
+    else if (e.key === "i") { store.invert(); say(`${plural(store.count, "sample")} selected.`); }
+    else if (e.key === "Escape") { this.look(-1); if (store.count) { store.clear(); say("All samples are shown."); } }
     else return;
     e.preventDefault();
   }
 
-  pick(p) {
+  pick(p, e) {
     const c = labelOf(this.task, rowOf(this.task, p));
-    if (c >= 0) select(c);
+    if (c >= 0) select(c, e);
   }
 
   /* The next point of those highlighted. */
@@ -246,15 +252,17 @@ const outlines = SHAPES.map((d) => new Path2D(d));
 const outline = (c) => outlines[c < 0 ? 0 : c % 7];
 const rgb = (hex) => { const n = parseInt(hex.slice(1), 16); return (n & 255) << 16 | (n & 0xff00) | n >> 16; };
 
-/* What is said of a point. */
-function tooltipLines(t, p) {
-  const i = rowOf(t, p), out = [["", idOf(t, i)]];
+/* What is said of a sample. */
+function sampleLines(t, i) {
+  const out = [["", idOf(t, i)]];
   if (t.labels) out.push([isTransfer ? "class" : "cluster", nameOf(t.labels.values[i]).replace(/^cluster /, "")]);
   if (t.truth) out.push(["known class", modes.truth.name(t.truth.values[i])]);
   if (t.confidence) out.push(["confidence", share(t.confidence[i])]);
   if (t.second && t.second.values[i] >= 0) out.push(["or", nameOf(t.second.values[i])]);
   if (t.moved && t.moved[i]) out.push(["moved", t.before && t.before.values[i] >= 0 ? `from ${nameOf(t.before.values[i])}` : "by the other data sets"]);
-  const likely = t.probabilities ? probable(t.probabilities[i]) : "", strong = strongest(t, p);
+  const field = modeOf(view.mode).field;
+  if (field) out.push([field.title, fieldText(field, valueOf(field, t.index, i))]);
+  const likely = t.probabilities ? probable(t.probabilities[i]) : "", strong = strongest(t, pointOf(t, i));
   if (likely) out.push(["probabilities", likely]);
   if (strong.length) out.push(["strongest", strong.join(", ")]);
   if (t.excerpts.has(i)) out.push(["begins", `“${t.excerpts.get(i)}”`]);
@@ -276,16 +284,6 @@ function zoom(by, about) {
 
 function reset() { Object.assign(view, { x: SIDE / 2, y: SIDE / 2, zoom: 1 }); drawAll(); }
 
-function legend(place) {
-  const mode = modes[view.mode], present = new Set();
-  for (const panel of panels) for (const c of panel.codes(view.mode)) present.add(c);
-  const items = mode.all().filter((c) => present.has(c)).concat(present.has(-1) && !mode.all().includes(-1) ? [-1] : []);
-  place.replaceChildren(...items.slice(0, 60).map((c) => {
-    const inside = [mark(mode.colour ? 0 : c, () => colourOf(mode, c)), " ", mode.name(c)];
-    return el("li", {}, view.mode === "cluster" && c >= 0 ? chooser(c, { class: "key" }, inside) : el("span", { class: "key" }, inside));
-  }));
-}
-
 function map() {
   const drawn = tasks.filter((t) => t.points);
   if (!drawn.length) {
@@ -295,11 +293,8 @@ function map() {
     return;
   }
   const keys = el("ul", { class: "legend", id: "legend" });
-  const choices = Object.entries(modes).filter(([, m]) => tasks.some((t) => m.has(t)));
-  if (!choices.some(([id]) => id === view.mode)) view.mode = choices.length ? choices[0][0] : "cluster";
-  const radios = choices.map(([id, m]) => el("label", {}, el("input", { type: "radio", name: "mode", value: id, checked: id === view.mode,
-    onchange: () => { view.mode = id; legend(keys); drawAll(); say(`Coloured by ${m.title}.`); } }), ` ${m.title}`));
   for (const t of drawn) panels.push(new Panel(t));
+  const switches = colourSwitch();
   legend(keys);
   const points = sum(drawn.map((t) => t.points)), all = sum(drawn.map((t) => t.n));
   section("map", "The map",
@@ -307,31 +302,12 @@ function map() {
       drawn.length > 1 ? ". All panels have the same axes, so corresponding samples are in the same place" : "",
       ". Only proximity is meaningful: the axes have no units, and neither group sizes nor distances between groups can be compared."),
     points < all ? el("p", { class: "note" }, `The map shows ${count(points)} of ${count(all)} samples, taken evenly from all data sets.`) : null,
-    el("fieldset", { class: "switch" }, el("legend", {}, "Colour by"), radios),
-    keys,
+    searchBox(), switches, keys, toolSwitch(),
     el("div", { class: "panels" }, panels.map((p) => p.node)),
     el("p", { class: "tools" }, el("button", { type: "button", onclick: () => zoom(1.4) }, "Zoom in"), " ",
       el("button", { type: "button", onclick: () => zoom(1 / 1.4) }, "Zoom out"), " ", el("button", { type: "button", onclick: reset }, "Show all"),
-      el("small", {}, " Drag to move, double-click or use Ctrl and the wheel to zoom, and click a point to highlight its cluster. Keys: arrows, +, −, 0, n and p.")),
-    behindLazily("Table of the samples", () => samples(drawn)));
-  watch(drawAll);
+      el("small", {}, " Double-click or use Ctrl and the wheel to zoom, and click a point to select its cluster; Shift adds, Alt subtracts. Keys: arrows, +, −, 0; n and p go to a sample, s selects it, v selects all in view, i inverts, Escape clears.")),
+    filterSection(), samplesTable(drawn));
+  store.subscribe(drawAll);
   repaint.push(() => drawAll());
-}
-
-/* All samples drawn, least sure first where that is known. */
-function samples(drawn) {
-  const ends = [], all = sum(drawn.map((t) => t.points)), sure = new Float64Array(all), order = Int32Array.from(sure, (_, i) => i);
-  let end = 0;
-  for (const t of drawn) {
-    for (let p = 0; p < t.points; p++) sure[end + p] = t.confidence ? t.confidence[rowOf(t, p)] : 2;
-    ends.push(end += t.points);
-  }
-  if (drawn.some((t) => t.confidence)) order.sort((a, b) => sure[a] - sure[b] || a - b);
-  const order_ = ["cluster", "class", "known class", "confidence", "probabilities", "strongest", "begins"], there = new Set(drawn.flatMap((t) => tooltipLines(t, 0).map(([k]) => k)));
-  if (drawn.some((t) => t.excerpts.size)) there.add("begins");
-  const fields = order_.filter((k) => there.has(k));
-  return pages([{ title: "Data set" }, { title: "Sample" }, ...fields.map((f) => ({ title: f[0].toUpperCase() + f.slice(1), words: f === "begins" }))], all, (i) => {
-    const nth = ends.findIndex((e) => order[i] < e), t = drawn[nth], p = order[i] - (nth ? ends[nth - 1] : 0), lines = new Map(tooltipLines(t, p));
-    return [t.name, { head: lines.get("") }, ...fields.map((f) => lines.has(f) ? String(lines.get(f)) : "–")];
-  }, "Samples");
 }

@@ -38,7 +38,7 @@ function dotPlot(t, m) {
       "fill", () => dotColour(high > low && isNumber(c.mean[i]) ? (c.mean[i] - low) / (high - low) : 0));
     });
     const group = svg("g", { class: "node", tabindex: 0, role: "button", "data-cluster": c.number, "aria-label": `${Name(c.number)} of ${t.name}`,
-      onclick: () => select(c.number), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); select(c.number); } } },
+      onclick: (e) => select(c.number, e), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); select(c.number, e); } } },
     svg("rect", { class: "hit", x: x - pitch / 2, y: 2, width: pitch, height: height - 4, rx: 4 }), title, shapeOf, dots);
     watch((now) => { group.classList.toggle("faded", now !== null && now !== c.number); group.setAttribute("aria-pressed", String(now === c.number)); });
     nodes.push(group);
