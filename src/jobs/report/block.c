@@ -18,7 +18,7 @@ enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 200
 
 /* Bytes of a page: of its script and everything that is not per sample; of a sample's position, labels, confidence,
  * classes and moves together; and the maximum in total, up to 20,000 samples and for each further one. */
-enum { REST_BYTES = 150000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 1950000, MORE_BYTES = 33 };
+enum { REST_BYTES = 250000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 2050000, MORE_BYTES = 33 };
 enum { LEVEL_LABELS_MOST = 200000 }; /* of all levels and data sets together */
 
 static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth);
@@ -298,7 +298,9 @@ static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room, i
 		block_key(p, name, &first);
 		if (list && is_choice(name) && holds_text(value))
 			copy_texts(p, value);
-		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0))
+		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0 ||
+		                  strcmp(name, "wrong") == 0 || strcmp(name, "moved_by_hand") == 0 ||
+		                  strcmp(name, "ask") == 0))
 			copy_list(p, value, INT64_MAX, sure ? 3 : 6, 1);
 		else if (strcmp(name, "embedding") == 0)
 			copy_whole(p, value);
