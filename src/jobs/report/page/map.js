@@ -9,7 +9,10 @@ const SIDE = 65535, MANY = 6000, RINGS = 1000;
 const view = { x: SIDE / 2, y: SIDE / 2, zoom: 1, mode: "cluster" };
 const panels = [];
 
-function drawAll() { for (const p of panels) p.schedule(); }
+function drawAll() {
+  for (const p of panels) p.schedule();
+  noteView();
+}
 
 class Panel {
   constructor(t) {
@@ -282,6 +285,7 @@ function sampleLines(t, i) {
   if (t.confidence) out.push(["confidence", share(t.confidence[i])]);
   if (t.second && t.second.values[i] >= 0) out.push(["or", nameOf(t.second.values[i])]);
   if (t.moved && t.moved[i]) out.push(["moved", t.before && t.before.values[i] >= 0 ? `from ${nameOf(t.before.values[i])}` : "by the other data sets"]);
+  out.push(...editLines(t, i));
   const field = modeOf(view.mode).field;
   if (field) out.push([field.title, fieldText(field, valueOf(field, t.index, i))]);
   const likely = t.probabilities ? probable(t.probabilities[i]) : "", strong = strongest(t, pointOf(t, i));
