@@ -161,6 +161,7 @@ function applyLabels() {
 
 function redraw() {
   applyLabels();
+  refreshLabels();
   for (const p of panels) for (const key of ["cluster", "level", "truth"]) p.known.delete(key);
   const key = document.getElementById("legend"), form = document.querySelector("form.by");
   if (key) legend(key);
