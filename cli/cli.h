@@ -353,6 +353,6 @@ double cli_now(void);
 
 extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
         cli_generate, cli_methods, cli_bench, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize,
-        cli_cut, cli_version, cli_help;
+        cli_cut, cli_relabel, cli_version, cli_help;
 
 #endif

@@ -5,9 +5,9 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-	&cli_cluster, &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate,  &cli_embed,
-	&cli_report,  &cli_cut,      &cli_inspect, &cli_convert, &cli_vectorize, &cli_generate,
-	&cli_methods, &cli_bench,    &cli_demo,    &cli_version, &cli_help,      NULL,
+	&cli_cluster, &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate,  &cli_embed,    &cli_report,
+	&cli_cut,     &cli_relabel,  &cli_inspect, &cli_convert, &cli_vectorize, &cli_generate, &cli_methods,
+	&cli_bench,   &cli_demo,     &cli_version, &cli_help,    NULL,
 };
 
 const cli_command *cli_command_find(const char *name)

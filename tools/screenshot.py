@@ -1,11 +1,12 @@
 #!/usr/bin/python3
-"""Makes docs/pictures/report.png, the picture of the report in README.md. SPDX-License-Identifier: BSD-3-Clause
+"""Makes the pictures of the report: docs/pictures/report.png in README.md and explore-*.png in docs/explore.md.
+SPDX-License-Identifier: BSD-3-Clause
 
-usage: tools/screenshot.py [KINDRED]
+usage: tools/screenshot.py [KINDRED [NAME...]]
 
-Runs `kindred demo` with the program KINDRED (default build/release/cli/kindred), opens the report in Chromium and saves
-the map and the beginning of the clusters, at twice the resolution, as a PNG file of at most 256 colours.
-Needs chromium, chromium-driver, python3-selenium and python3-numpy. Run it again after a change to the report."""
+Runs `kindred demo` and the commands of docs/explore.md with the program KINDRED (default build/release/cli/kindred), opens the reports in
+Chromium, does what the page describes and saves parts of them as PNG files of at most 256 colours. With NAMEs only these pictures are made,
+such as `explore-select`. Needs chromium, chromium-driver, python3-selenium and python3-numpy. Run it again after a change to the report."""
 import base64
 import pathlib
 import shutil
@@ -20,8 +21,8 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
-PICTURE = ROOT / "docs" / "pictures" / "report.png"
-WIDTH, SCALE, MOST_BYTES = 1040, 2, 200_000
+PICTURES = ROOT / "docs" / "pictures"
+WIDTH, MOST_BYTES = 1040, 200_000
 
 # From the top of the map to the end of the first list of features of the clusters.
 CLIP = """
@@ -65,31 +66,84 @@ def indexed_png(width, height, pixels):
             chunk(b"PLTE", palette.astype(np.uint8).tobytes()) + chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)) + chunk(b"IEND", b""))
 
 
-def main():
-    kindred = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release/cli/kindred").resolve()
+# What is done on the page of docs/explore.md before each picture, and from which element to which it reaches.
+CHOOSE = """const choose = (id, words) => { const s = document.getElementById(id); s.value = [...s.options].find((o) => o.textContent === words).value; s.dispatchEvent(new Event('change')); };
+const click = (selector) => document.querySelector(selector).click();
+const within = (values) => values.forEach(([key, from, to]) => { const [a, b] = document.querySelectorAll(`.filter[data-key="${key}"] input`); a.value = from; b.value = to; a.dispatchEvent(new Event('change')); });
+"""
+EXPLORE = {
+    "explore-search": ("const s = document.getElementById('search'); s.value = 'task3 \"cluster 1\"'; s.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter'}))", ".search", ".panels"),
+    "explore-select": ("click('input[name=shape][value=lasso]')", "#map .tools", ".panels"),
+    "explore-selection": ("click('#legend button')", "#selection", "#selection"),
+    "explore-compare": ("choose('group-a', 'cluster 1'); choose('group-b', 'cluster 2')", "#compare", "#compare"),
+    "explore-colour": ("choose('colour-field', 'number2')", ".switch", ".panels"),
+    "explore-filter": ("document.getElementById('filters').open = true; within([['confidence', '0.8', '1'], ['feature:number2', '20000', '25748']])", ".panels", "#filtered"),
+}
+LASSO = [(0.1, 0.55), (0.35, 0.5), (0.55, 0.7), (0.5, 0.95), (0.2, 0.97), (0.06, 0.8)]
+
+
+def browser():
     options = webdriver.ChromeOptions()
     options.binary_location = shutil.which("chromium")
     for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars"):
         options.add_argument(flag)
-    with tempfile.TemporaryDirectory(prefix="kindred-screenshot-") as folder:
-        subprocess.run([kindred, "demo", "-o", "demo"], cwd=folder, check=True, stdout=subprocess.DEVNULL)
-        web = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
-        web.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                            {"width": WIDTH, "height": 1200, "deviceScaleFactor": SCALE, "mobile": False})
-        web.get("file://%s/demo/result/report.html" % folder)
-        top, bottom = web.execute_script(CLIP)
-        clip = {"x": 0, "y": top - 12, "width": WIDTH, "height": bottom - top + 20, "scale": 1}
-        image = web.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip, "captureBeyondViewport": True})
-        web.get("about:blank")  # the report loads no images
-        width, height, pixels = web.execute_async_script(PIXELS, image["data"])
-        web.quit()
+    return webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
+
+
+def save(web, name, top, bottom):
+    """The page from `top` to `bottom` as a picture."""
+    clip = {"x": 0, "y": top - 12, "width": WIDTH, "height": bottom - top + 20, "scale": 1}
+    image = web.execute_cdp_cmd("Page.captureScreenshot", {"format": "png", "clip": clip, "captureBeyondViewport": True})
+    web.get("about:blank")  # the report loads no images
+    width, height, pixels = web.execute_async_script(PIXELS, image["data"])
     pixels = np.frombuffer(base64.b64decode(pixels), dtype=np.uint8).reshape(-1, 4)[:, :3]
     image = indexed_png(width, height, pixels)
     if len(image) >= MOST_BYTES:
-        sys.exit("the picture has %d bytes, at most %d are allowed" % (len(image), MOST_BYTES))
-    PICTURE.parent.mkdir(exist_ok=True)
-    PICTURE.write_bytes(image)
-    print("%s: %d kB" % (PICTURE.relative_to(ROOT), len(image) // 1000))
+        sys.exit("%s has %d bytes, at most %d are allowed" % (name, len(image), MOST_BYTES))
+    PICTURES.mkdir(exist_ok=True)
+    (PICTURES / name).with_suffix(".png").write_bytes(image)
+    print("%s.png: %d kB" % (name, len(image) // 1000))
+
+
+def show(web, page, scale):
+    web.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": WIDTH, "height": 1200, "deviceScaleFactor": scale, "mobile": False})
+    web.get("file://%s" % page)
+
+
+def draw_lasso(web):
+    """With the mouse: the button stays down, so that the line can be seen."""
+    web.execute_script("document.querySelector('.panel canvas').scrollIntoView({block: 'center', behavior: 'instant'})")
+    left, top, width, height = web.execute_script("const r = document.querySelector('.panel canvas').getBoundingClientRect(); return [r.left, r.top, r.width, r.height]")
+    for i, (x, y) in enumerate(LASSO):
+        place = {"x": left + x * width, "y": top + y * height}
+        if i == 0:
+            web.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mousePressed", "button": "left", "clickCount": 1, **place})
+        web.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "button": "left", "buttons": 1, **place})
+
+
+def main():
+    kindred = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "build/release/cli/kindred").resolve()
+    names = sys.argv[2:] or ["report", *EXPLORE]
+    web = browser()
+    with tempfile.TemporaryDirectory(prefix="kindred-screenshot-") as folder:
+        quiet = {"cwd": folder, "check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        if "report" in names:
+            subprocess.run([kindred, "demo", "-o", "demo"], **quiet)
+            show(web, folder + "/demo/result/report.html", 2)
+            save(web, "report", *web.execute_script(CLIP))
+        if set(names) & set(EXPLORE):
+            subprocess.run([kindred, "generate", "--design", "tables", "--tasks", "3", "-k", "4", "-n", "400", "--seed", "2", "-q", "-o", "customers"], **quiet)
+            subprocess.run([kindred, "cluster", "-k", "4", "--report", "-q", "-o", "out"] + ["customers/task%d.csv" % t for t in (1, 2, 3)], **quiet)
+        for name in [n for n in EXPLORE if n in names]:
+            script, first, last = EXPLORE[name]
+            show(web, folder + "/out/report.html", 1)
+            web.execute_script(CHOOSE + script)
+            if name == "explore-select":
+                draw_lasso(web)
+            web.execute_async_script("setTimeout(arguments[0], 800)")
+            web.execute_script("document.querySelectorAll('.selectionbar').forEach((e) => e.remove())")
+            save(web, name, *web.execute_script("const at = (s) => document.querySelector(s).getBoundingClientRect(); return [at(arguments[0]).top + scrollY, at(arguments[1]).bottom + scrollY]", first, last))
+    web.quit()
 
 
 if __name__ == "__main__":

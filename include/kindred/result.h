@@ -76,6 +76,13 @@ KDR_EXPERIMENTAL KDR_API const kdr_result *kdr_result_level_at(const kdr_result 
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k,
                                             int64_t count, const char *folder, bool force);
 
+/* Applies an edits file, as the report saves it, to a result.json: renames, merges and moves of clusters, marks and notes. Writes
+ * result.json, <task>.labels and <task>.samples.csv into a folder, which must exist, each completely or not at all. Nothing is
+ * written if the edits are invalid (KDR_ERR_FORMAT, with the line) or belong to another result, or if a file exists and `force` is
+ * not set. docs/relabel.md describes the file. Cost: O(size of result.json) time and memory. */
+KDR_EXPERIMENTAL KDR_API kdr_status kdr_relabel(kdr_context *ctx, const char *result_json,
+                                                const char *edits_json, const char *folder, bool force);
+
 /* --- result.json ------------------------------------------------------------------------------------------------------ */
 
 /* Sets the seconds spent on writing files, and the command line that made the result, for result.json and the report. The

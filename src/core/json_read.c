@@ -16,6 +16,7 @@ enum { DEPTH = 500, LINEAR = 8, LEAST_BLOCK = 1 << 10, MOST_BLOCK = 1 << 16 };
 
 struct kdri_json_value {
 	kdri_json_type type;
+	uint32_t line;   /* where it begins, from 0 */
 	const char *key; /* in an object, else NULL */
 	int64_t count;   /* entries, or bytes of text */
 	union {
@@ -40,7 +41,8 @@ typedef struct document {
 typedef struct parser {
 	kdr_context *ctx;
 	const char *name, *begin, *p, *end;
-	int64_t line;
+	int64_t line;   /* the number of the first line */
+	uint32_t lines; /* those before p */
 	document *doc;
 	size_t used, room;          /* of the newest block, in bytes */
 	kdri_json_value *stack;     /* values of lists that are still open */
@@ -96,8 +98,9 @@ done:
 
 static void skip_blanks(parser *in)
 {
-	while (in->p < in->end && (*in->p == ' ' || *in->p == '\t' || *in->p == '\n' || *in->p == '\r'))
-		in->p++;
+	for (; in->p < in->end && (*in->p == ' ' || *in->p == '\t' || *in->p == '\n' || *in->p == '\r');
+	     in->p++)
+		in->lines += *in->p == '\n'; /* strings cannot hold any */
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
@@ -369,6 +372,7 @@ static kdr_status parse_value(parser *in, kdri_json_value *v)
 {
 	if (in->p == in->end)
 		return ends(in);
+	v->line = in->lines;
 	switch (*in->p) {
 	case '{': v->type = KDRI_JSON_OBJECT; return parse_list(in, v);
 	case '[': v->type = KDRI_JSON_ARRAY; return parse_list(in, v);
@@ -423,6 +427,11 @@ void kdri_json_value_free(kdri_json_value *root)
 kdri_json_type kdri_json_typeof(const kdri_json_value *v)
 {
 	return v ? v->type : KDRI_JSON_ABSENT;
+}
+
+int64_t kdri_json_line(const kdri_json_value *v)
+{
+	return v ? (int64_t)v->line + 1 : 0;
 }
 
 int64_t kdri_json_count(const kdri_json_value *v)

@@ -33,6 +33,8 @@ kdr_status kdri_json_parse(kdr_context *ctx, const char *name, int64_t line, con
 void kdri_json_value_free(kdri_json_value *root);
 
 kdri_json_type kdri_json_typeof(const kdri_json_value *value);
+/* The line of the text that a value begins in, from 1; 0 for an absent value. */
+int64_t kdri_json_line(const kdri_json_value *value);
 /* The number of entries of an array or an object; 0 for other values. */
 int64_t kdri_json_count(const kdri_json_value *value);
 /* Entry `index` of an array or an object, in the order of the file; NULL beyond its end. */

@@ -1,9 +1,6 @@
 /* kdr_cut: the files of one level of a result.json. SPDX-License-Identifier: BSD-3-Clause */
-#include "core/system.h"
-#include "io/io.h"
-#include "io/table/csv.h"
 #include "jobs/job.h"
-#include "jobs/report/report.h"
+#include "jobs/result_file.h"
 
 #include <stdio.h>
 
@@ -65,12 +62,6 @@ static kdr_status find_level(kdr_context *ctx, const char *path, const kdri_json
 	                 (long long)k[0], count > 1 ? ",..." : "", all);
 }
 
-/* A list with one entry per sample, or none. */
-static bool has_length(const kdri_json_value *list, int64_t n)
-{
-	return !list || (kdri_json_is(list, KDRI_JSON_ARRAY) && kdri_json_count(list) == n);
-}
-
 static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_value *root,
                             const kdri_json_value *level, int64_t task, part *out)
 {
@@ -82,8 +73,8 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 		       .second = kdri_json_get(at, "second"),
 		       .ids = kdri_json_get(about, "ids") };
 	const int64_t n = kdri_json_count(out->labels);
-	bool sound = kdri_json_is(out->labels, KDRI_JSON_ARRAY) && has_length(out->confidence, n) &&
-	             has_length(out->second, n) && has_length(out->ids, n);
+	bool sound = kdri_json_is(out->labels, KDRI_JSON_ARRAY) && kdri_json_has_length(out->confidence, n) &&
+	             kdri_json_has_length(out->second, n) && kdri_json_has_length(out->ids, n);
 	for (int64_t i = 0; i < n && sound; i++)
 		sound = kdri_json_is(kdri_json_at(out->labels, i), KDRI_JSON_INTEGER);
 	if (!sound)
@@ -91,30 +82,19 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 		        ctx, KDR_ERR_FORMAT,
 		        "%s: data set %lld of the level: an array 'labels' of whole numbers is needed, and other lists of the same length",
 		        path, (long long)task + 1);
-	if (!out->name || !out->name[0] || out->name[0] == '.' || strpbrk(out->name, kdri_not_in_names))
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: data set %lld of the level: its name cannot be the name of a file",
-		                 path, (long long)task + 1);
-	return KDR_OK;
+	return kdri_check_file_name(ctx, path, task, "the level", out->name);
 }
 
 static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p, int64_t i)
 {
 	kdr_status st;
-	const char *id = kdri_json_text(kdri_json_at(p->ids, i), NULL);
-	const double sure = kdri_json_number(kdri_json_at(p->confidence, i), NAN);
 	const int64_t second = kdri_json_integer(kdri_json_at(p->second, i), -1);
-	char text[64] = "", next[24] = "";
-	if (id)
-		KDRI_TRY(kdri_csv_put_text(ctx, out, id, ','));
-	else
-		KDRI_TRY(kdri_output_printf(ctx, out, "%lld", (long long)i + 1));
-	if (isfinite(sure))
-		text[kdri_print_double(sure, text)] = '\0';
-	if (second >= 0)
-		snprintf(next, sizeof next, "%lld", (long long)second);
-	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld,%s,%s\n",
-	                            (long long)kdri_json_integer(kdri_json_at(p->labels, i), 0), text, next));
+	KDRI_TRY(kdri_put_id_cell(ctx, out, p->ids, i));
+	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld,",
+	                            (long long)kdri_json_integer(kdri_json_at(p->labels, i), 0)));
+	KDRI_TRY(kdri_put_number_cell(ctx, out, kdri_json_at(p->confidence, i)));
+	KDRI_TRY(second >= 0 ? kdri_output_printf(ctx, out, ",%lld\n", (long long)second)
+	                     : kdri_output_printf(ctx, out, ",\n"));
 done:
 	return st;
 }
@@ -142,9 +122,8 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 {
 	static const char *const endings[] = { ".labels", ".samples.csv" };
 	kdr_status st;
-	char *text = NULL, file[8192];
-	size_t size = 0;
-	kdri_json_value *root = NULL;
+	char file[8192];
+	kdri_result_file in = { 0 };
 	const kdri_json_value *level = NULL;
 	part p;
 	KDRI_NEED(ctx, path && k && folder);
@@ -152,14 +131,12 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "count is %lld: at least one number of clusters is needed",
 		                 (long long)count);
-	KDRI_TRY(kdri_report_read(ctx, path, &text, &size));
-	KDRI_TRY(kdri_json_parse(ctx, path, 1, text, size, &root));
-	KDRI_TRY(kdri_report_check(ctx, path, root));
-	KDRI_TRY(find_level(ctx, path, root, k, count, &level));
+	KDRI_TRY(kdri_result_file_open(ctx, path, &in));
+	KDRI_TRY(find_level(ctx, path, in.root, k, count, &level));
 	/* First whether everything can be written, then all of it. */
 	for (int write = 0; write < 2; write++)
 		for (int64_t t = 0; t < kdri_json_count(kdri_json_get(level, "tasks")); t++) {
-			KDRI_TRY(find_part(ctx, path, root, level, t, &p));
+			KDRI_TRY(find_part(ctx, path, in.root, level, t, &p));
 			for (int e = 0; e < 2; e++) {
 				snprintf(file, sizeof file, "%s/%s%s", folder, p.name, endings[e]);
 				KDRI_TRY(write ? cut_write(ctx, &p, file, e == 1, force)
@@ -167,7 +144,6 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 			}
 		}
 done:
-	kdri_json_value_free(root);
-	kdri_free(ctx, text);
+	kdri_result_file_close(ctx, &in);
 	return st;
 }

@@ -330,6 +330,22 @@ class Explore(PageTest):
         names = self.js("return [...document.querySelectorAll('button, input, select, canvas, svg[role=img], [role=region], [role=group]')].filter((e) => !(e.getAttribute('aria-label') || e.textContent.trim() || (e.labels && e.labels.length))).map((e) => e.outerHTML.slice(0, 80))")
         self.assertEqual(names, [])
 
+    def test_groups_sizes_and_search_follow_edits(self):
+        """After two clusters have been merged, no list, size or search result shows the old ones."""
+        page = self.cluster("merged")
+        self.open(page)
+        n = sum(t["n"] for t in self.result(page)["tasks"])
+        before = self.js("return [...document.querySelector('#group-a').options].map((o) => o.textContent)")
+        self.assertIn("cluster 2", before)
+        self.choose("#edit-cluster", "Cluster 2")
+        self.choose("#edit-into", "Cluster 1")
+        self.js("[...document.querySelectorAll('#edit button')].find((b) => b.textContent === 'Merge').click()")
+        self.frames()
+        self.assertNotIn("cluster 2", self.js("return [...document.querySelector('#group-a').options].map((o) => o.textContent)"))
+        self.assertEqual(self.search('"cluster 2"'), "0 samples and 0 features found.")
+        self.assertEqual(self.js("return [...document.querySelectorAll('.filter[data-key=size] rect title')].map((t) => parseInt(t.textContent.split(': ')[1])).reduce((a, b) => a + b)"), n)
+        self.quiet("merged")
+
     def test_pages_without_values_or_map_still_select(self):
         out = self.dir / "bare"
         run("cluster", "-m", "kmeans", "-k", 3, "--report", "--report-features", 0, "-q", "-o", out, *self.tasks)

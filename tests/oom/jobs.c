@@ -120,6 +120,11 @@ static kdr_status job_cluster(kdr_context *ctx)
 
 static kdr_status job_features(kdr_context *ctx)
 {
+	static const char edits[] =
+	        "{\"format\": \"kindred-edits\", \"version\": 1, \"edits\": [{\"do\": \"rename\", \"cluster\": 0, \"name\": \"x\"},"
+	        "{\"do\": \"move\", \"task\": \"a\", \"samples\": [0], \"into\": 3, \"new\": true},"
+	        "{\"do\": \"merge\", \"cluster\": 1, \"into\": 0},"
+	        "{\"do\": \"note\", \"task\": \"a\", \"samples\": [1], \"text\": \"y\"}]}";
 	kdr_data *data = NULL;
 	kdr_result *result = NULL;
 	kdr_job_options o;
@@ -135,6 +140,10 @@ static kdr_status job_features(kdr_context *ctx)
 		st = tell(ctx, result);
 	if (st == KDR_OK)
 		st = kdr_cut(ctx, file("job.json"), &o.k, 1, file(""), true);
+	if (st == KDR_OK)
+		st = kdr_write_file(ctx, file("edits.json"), edits, sizeof edits - 1, true);
+	if (st == KDR_OK)
+		st = kdr_relabel(ctx, file("job.json"), file("edits.json"), file(""), true);
 	kdr_result_free(result);
 	kdr_data_free(data);
 	return st;

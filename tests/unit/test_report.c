@@ -319,7 +319,7 @@ static void render__long_trace_and_many_clusters__stay_small(void **state)
 	snprintf(json + used, room - used, "]}");
 	assert_ok(ctx, render(ctx, json, &html));
 	check_well_formed(html);
-	assert_true(strlen(html) < 200000);
+	assert_true(strlen(html) < 300000);
 	char *text = NULL;
 	kdri_json_value *root = block(ctx, html, &text);
 	const kdri_json_value *objective = kdri_json_get(root, "objective"),

@@ -10,6 +10,7 @@
 #include "core/json_read.h"
 #include "jobs/job.h"
 #include "jobs/report/report.h"
+#include "jobs/result_file.h"
 
 #include "core/names.h"
 
@@ -17,7 +18,7 @@ enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 200
 
 /* Bytes of a page: of its script and everything that is not per sample; of a sample's position, labels, confidence,
  * classes and moves together; and the maximum in total, up to 20,000 samples and for each further one. */
-enum { REST_BYTES = 150000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 1950000, MORE_BYTES = 33 };
+enum { REST_BYTES = 250000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 2050000, MORE_BYTES = 33 };
 enum { LEVEL_LABELS_MOST = 200000 }; /* of all levels and data sets together */
 
 static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth);
@@ -297,7 +298,9 @@ static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room, i
 		block_key(p, name, &first);
 		if (list && is_choice(name) && holds_text(value))
 			copy_texts(p, value);
-		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0))
+		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0 ||
+		                  strcmp(name, "wrong") == 0 || strcmp(name, "moved_by_hand") == 0 ||
+		                  strcmp(name, "ask") == 0))
 			copy_list(p, value, INT64_MAX, sure ? 3 : 6, 1);
 		else if (strcmp(name, "embedding") == 0)
 			copy_whole(p, value);
@@ -458,7 +461,8 @@ void kdri_page_block(kdri_page *p, const kdri_json_value *root)
 	for (int64_t i = 0; i < kdri_json_count(root); i++) {
 		const kdri_json_value *value = kdri_json_at(root, i);
 		const char *name = kdri_json_key(value);
-		if (strcmp(name, "about") == 0) /* the registry's, never the file's */
+		if (strcmp(name, "about") == 0 ||
+		    strcmp(name, "fingerprint") == 0) /* ours, never the file's */
 			continue;
 		block_key(p, name, &first);
 		if (strcmp(name, "tasks") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))
@@ -470,7 +474,12 @@ void kdri_page_block(kdri_page *p, const kdri_json_value *root)
 		else
 			block_copy(p, value, 6, 0);
 	}
-	kdri_page_raw(p, first ? "" : ",");
+	char fingerprint[KDRI_FINGERPRINT] = "";
+	if (p->st == KDR_OK)
+		p->st = kdri_result_fingerprint(p->ctx, root, fingerprint);
+	block_key(p, "fingerprint", &first);
+	kdri_page_string(p, fingerprint, KDRI_FINGERPRINT);
+	kdri_page_raw(p, ",");
 	kdri_page_about(p, root);
 	kdri_page_raw(p, "}");
 }

@@ -37,7 +37,9 @@ void kdri_page_string(kdri_page *p, const char *text, int64_t most)
 			kdri_page_raw(p, "…");
 			break;
 		}
-		if (n == 0 || is_unsafe(c))
+		if (c == '\n' && n == 1)
+			kdri_page_raw(p, "\\n");
+		else if (n == 0 || is_unsafe(c))
 			kdri_page_raw(p, "\xEF\xBF\xBD"); /* U+FFFD */
 		else if (c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == 0x2028 ||
 		         c == 0x2029) {

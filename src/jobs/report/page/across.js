@@ -137,7 +137,7 @@ function moves() {
 }
 
 function across() {
-  const all = correspondence, related = object(D.relatedness), parts = [];
+  const all = matchesNow(), related = object(D.relatedness), parts = [];
   const rows = list(related.matrix).filter((r) => Array.isArray(r) && r.length);
   if (all.length && !isTransfer) {
     const table = counterparts(all);

@@ -100,18 +100,37 @@ function mark(c, colour) {
   const path = svg("path", { d: shape(c) });
   const paint = () => { path.style.fill = colour ? colour() : hue(c); };
   paint();
-  repaint.push(paint);
+  repaint.push(tagged(paint));
   return svg("svg", { class: "mark", viewBox: "-6 -6 12 12", "aria-hidden": "true" }, path);
 }
 
 const repaint = [];
+
+/* Parts of the page that are drawn again when labels change. What a part subscribes to is forgotten when it is drawn anew; a comment
+ * marks its place. */
+const parts = new Map();
+let partNow = null;
+const tagged = (f) => { f.part = partNow; return f; };
+function drawPart(id, draw) {
+  const page = document.getElementById("page");
+  if (!parts.has(id)) {
+    parts.set(id, { draw, anchor: document.createComment(id), nodes: [] });
+    page.append(parts.get(id).anchor);
+  }
+  const part = parts.get(id), of = (f) => f.part !== id;
+  for (const node of part.nodes) node.remove();
+  part.nodes = [];
+  for (const list of [repaint, highlight.watchers]) list.splice(0, list.length, ...list.filter(of));
+  partNow = id;
+  try { part.draw(); } finally { partNow = null; }
+}
 dark.addEventListener("change", () => repaint.forEach((f) => f()));
 
 /* Colours that follow the scheme: paint(node, "background-color", () => hue(3)). */
 function paint(node, property, colour) {
   const put = () => node.style.setProperty(property, colour());
   put();
-  repaint.push(put);
+  repaint.push(tagged(put));
   return node;
 }
 
@@ -137,7 +156,7 @@ function followSelection(part) {
   for (const f of highlight.watchers) f(highlight.number);
 }
 
-const watch = (f) => { highlight.watchers.push(f); f(highlight.number); };
+const watch = (f) => { highlight.watchers.push(tagged(f)); f(highlight.number); };
 
 /* A button that highlights a cluster; `inside` is what it shows. */
 function chooser(c, attributes, ...inside) {
@@ -163,7 +182,8 @@ function table(columns, rows, attributes) {
   return el("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": (attributes || {}).label || "Table" },
     el("table", { "aria-label": (attributes || {}).label },
       el("thead", {}, el("tr", {}, columns.map((c) => el("th", { scope: "col", class: c.num ? "num" : null }, c.title)))),
-      el("tbody", {}, rows.map((r) => el("tr", {}, r.map(cell))))));
+      el("tbody", {}, rows.map((r) => el("tr", {}, r.map(cell))))),
+    csvButton(columns, (attributes || {}).all || rows, (attributes || {}).label || "Table"));
 }
 
 /* The table behind a picture. */
@@ -180,20 +200,24 @@ function behindLazily(title, make) {
 
 function section(id, title, ...children) {
   const node = el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), children);
-  document.getElementById("page").append(node);
+  if (partNow === null) document.getElementById("page").append(node);
+  else {
+    parts.get(partNow).anchor.before(node);
+    parts.get(partNow).nodes.push(node);
+  }
   return node;
 }
 
 /* Paged rows of a long list: `row(i)` gives the cells of item i. */
-function pages(columns, total, row, label) {
-  const size = 25, place = el("div"), where = el("span", { "aria-live": "polite" });
+function pages(columns, total, row, label, size = 25) {
+  const place = el("div"), where = el("span", { "aria-live": "polite" });
   let at = 0;
   const go = (to) => {
     at = Math.max(0, Math.min(to, Math.max(0, total - 1)));
     at -= at % size;
     const end = Math.min(total, at + size), rows = [];
     for (let i = at; i < end; i++) rows.push(row(i));
-    place.replaceChildren(table(columns, rows, { label }));
+    place.replaceChildren(table(columns, rows, { label, all: () => Array.from({ length: total }, (_, i) => row(i)) }));
     where.textContent = total ? `${count(at + 1)} to ${count(end)} of ${count(total)}` : "none";
     back.disabled = at === 0;
     on.disabled = end >= total;

@@ -47,7 +47,7 @@ function part(t, c) {
   const rows = members(t, c), profile = t.clusters.find((p) => p && p.number === c);
   if (!rows.length && !profile) return null;
   const size = t.labels ? rows.length : object(profile).size;
-  const own = object(profile).own, renamed = Number.isInteger(own) && nameOf(c) === `cluster ${groups[c][0].number}` && own !== groups[c][0].number;
+  const own = object(profile).own, renamed = Number.isInteger(own) && groups[c] && nameOf(c) === `cluster ${groups[c][0].number}` && own !== groups[c][0].number;
   return el("div", { class: "part" },
     el("h4", {}, t.name, el("small", {}, ` ${plural(size, "sample")}, ${percent(t.n ? size / t.n : NaN)}${renamed ? `; number ${own} in the labels file` : ""}`)),
     typeof object(profile).description === "string" ? el("p", { class: "description" }, profile.description) : null,
@@ -61,7 +61,7 @@ function clusters() {
     const parts = labelled.map((t) => part(t, c)).filter(Boolean);
     if (!parts.length) continue;
     cards.push(el("article", { class: "card", id: `cluster-${c}`, "aria-label": Name(c) },
-      el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c))), parts));
+      el("h3", {}, chooser(c, { class: "key" }, mark(c), " ", Name(c))), notesOf(c).map((note) => el("p", { class: "usernote" }, note)), parts));
   }
   const rows = labelled.flatMap((t) => t.clusters.flatMap((p) => features(p).map((f) => [t.name, Name(p.number), { head: String(f.name) },
     number(f.effect, 2), meanOf(f, "inside"), meanOf(f, "outside")])));

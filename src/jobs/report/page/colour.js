@@ -3,7 +3,7 @@
 
 const STEPS = 8;
 /* From low to high: the lightness changes with the value, so that it can be read without telling hues apart. */
-const RAMP = { light: [[124, 141, 158], [196, 116, 40], [122, 0, 46]], dark: [[98, 116, 134], [222, 142, 78], [255, 232, 140]] };
+const RAMP = { light: [[58, 134, 200], [176, 110, 60], [122, 0, 46]], dark: [[64, 122, 190], [222, 142, 78], [255, 232, 140]] };
 
 const modes = {
   cluster: {
@@ -31,16 +31,33 @@ const colourOf = (mode, c) => mode.colour ? mode.colour(c) : hue(c);
 
 const featureFields = featureTable(tasks.map((t) => ({ values: list(t.raw.values), points: t.points, rows: t.rows, samples: t.samples })));
 const numberFields = [];
+let sizeValues = [];
 if (tasks.some((t) => t.confidence))
   numberFields.push({ key: "confidence", title: "confidence", unit: "number", low: 0, high: 1,
     values: (t) => tasks[t].confidence ? cached(tasks[t], "confidence32", () => Float32Array.from(tasks[t].confidence)) : null });
-if (labelled.length && clusterCount > 1) {
-  const sizes = labelled.map((t) => [...Array(clusterCount).keys()].map((c) => members(t, c).length)), flat = sizes.flat().filter((s) => s > 0);
-  numberFields.push({ key: "size", title: isTransfer ? "size of the class" : "size of the cluster", unit: "number", low: flat.reduce((a, b) => Math.min(a, b)), high: flat.reduce((a, b) => Math.max(a, b)),
-    values: (t) => tasks[t].labels ? cached(tasks[t], "size32", () => Float32Array.from(tasks[t].labels.values, (c) => c >= 0 ? sizes[labelled.indexOf(tasks[t])][c] : NaN)) : null });
-}
+if (labelled.length && clusterCount > 1)
+  numberFields.push(sizesNow({ key: "size", title: isTransfer ? "size of the class" : "size of the cluster", unit: "number", values: (t) => sizeValues[t] }));
 for (const f of featureFields) numberFields.push(Object.assign(f, { key: `feature:${f.name}`, title: f.name, feature: true }));
 const fieldByKey = new Map(numberFields.map((f) => [f.key, f]));
+
+/* The size of the cluster of each sample. */
+function sizesNow(field) {
+  sizeValues = tasks.map((t) => t.labels ? Float32Array.from(t.labels.values, (c) => c >= 0 ? members(t, c).length : NaN) : null);
+  field.low = Infinity;
+  field.high = -Infinity;
+  for (const t of labelled) for (let c = 0; c < clusterCount; c++) if (members(t, c).length) { field.low = Math.min(field.low, members(t, c).length); field.high = Math.max(field.high, members(t, c).length); }
+  field.steps = field.mode = null;
+  return field;
+}
+
+/* What depends on labels, after they have been edited. */
+const afterLabels = [];
+function refreshLabels() {
+  for (const t of tasks) t.searched = null;
+  if (fieldByKey.has("size")) sizesNow(fieldByKey.get("size"));
+  for (const p of panels) p.known.delete("size");
+  for (const f of afterLabels) f();
+}
 
 function cached(place, name, make) {
   if (place[name] === undefined) place[name] = make();

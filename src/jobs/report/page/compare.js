@@ -14,7 +14,8 @@ function groupChoices() {
 
 function compareSection() {
   if (!sum(tasks.map((t) => t.samples)) || D.command === "relate") return;
-  const choices = groupChoices(), out = el("div", { id: "compared" });
+  let choices = groupChoices();
+  const out = el("div", { id: "compared" });
   const pick = (name) => {
     const node = el("select", { id: `group-${name}`, onchange: () => {
       const chosen = choices.find(([key]) => key === node.value);
@@ -22,9 +23,11 @@ function compareSection() {
       else if (chosen) store.keep(name, chosen[1], chosen[2]());
       else store.drop(name);
       if (node.value === "selection" && !store.count) node.value = "";
-    } }, el("option", { value: "" }, "choose…"), el("option", { value: "selection" }, "the current selection"), choices.map(([key, title]) => el("option", { value: key }, cut(title, 60))));
+    } });
+    fill(node);
     return node;
   };
+  const fill = (node) => node.replaceChildren(el("option", { value: "" }, "choose…"), el("option", { value: "selection" }, "the current selection"), ...choices.map(([key, title]) => el("option", { value: key }, cut(title, 60))));
   const a = pick("a"), b = pick("b");
   function draw() {
     const groups_ = ["a", "b"].map((name) => store.group(name));
@@ -48,6 +51,11 @@ function compareSection() {
       if (!g) node.value = "";
       else if (!chosen || chosen[1] !== g.words) node.value = "selection";
     }
+    draw();
+  });
+  afterLabels.push(() => { /* groups stay as they were kept */
+    choices = groupChoices();
+    for (const [name, node] of [["a", a], ["b", b]]) { fill(node); node.value = store.group(name) ? "selection" : ""; }
     draw();
   });
   section("compare", "Compare two groups", el("p", { class: "by" }, el("label", { for: "group-a" }, "Group A "), a, " ", el("label", { for: "group-b" }, "Group B "), b), out);

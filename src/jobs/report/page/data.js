@@ -138,7 +138,7 @@ function findGroups() {
 }
 if (!classNames.length) findGroups();
 /* The group of a cluster of a data set. */
-const groupOf = (t, c) => classNames.length ? c : tasks[t].groups && tasks[t].groups.has(c) ? tasks[t].groups.get(c) : -1;
+const groupOf = (t, c) => groupNow(t, c);
 
 const labelled = tasks.filter((t) => t.labels);
 let clusterCount = 0;
@@ -151,7 +151,8 @@ const groupNames = groups.map((g, at) => {
   const keeps = same.length === 1 || at === same.filter((o) => o[1] > 1).map((o) => o[2])[0];
   return keeps ? `cluster ${first}` : g.map((c) => `${tasks[c.task].name} ${c.number}`).join(", ");
 });
-const nameOf = (c) => c < 0 ? "none" : classNames.length ? classNames[c] || `class ${c}` : groupNames[c] || `cluster ${c}`;
+const givenNames = new Map(); /* by edits (edited.js) */
+const nameOf = (c) => c < 0 ? "none" : givenNames.has(c) ? givenNames.get(c) : classNames.length ? classNames[c] || `class ${c}` : groupNames[c] || `cluster ${c}`;
 const Name = (c) => nameOf(c).replace(/^(cluster \d+)$/, (s) => s[0].toUpperCase() + s.slice(1));
 const idOf = (t, i) => { const id = t.ids instanceof Map ? t.ids.get(i) : t.ids[i]; return id === undefined ? `row ${count(i + 1)}` : String(id); };
 const rowOf = (t, p) => t.rows ? t.rows[p] : p;
@@ -167,7 +168,7 @@ const labelOf = (t, i) => t.labels ? t.labels.values[i] : isTransfer && t.truth 
 
 /* Rows of a task by label: sorted once, in their order. */
 function members(t, c) {
-  if (!t.labels) return [];
+  if (!t.labels || c >= clusterCount) return [];
   if (!t.byLabel) {
     const v = t.labels.values, start = new Int32Array(clusterCount + 2), order = new Int32Array(v.length);
     for (let i = 0; i < v.length; i++) start[Math.max(v[i], -1) + 2]++;

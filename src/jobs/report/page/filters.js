@@ -7,15 +7,14 @@ class Filter {
   constructor(field, remove) {
     this.field = field;
     this.range = null;
-    this.low = field.low;
-    this.high = field.high > field.low ? field.high : field.low + 1;
+    this.limits();
     this.width = 260;
     this.height = 74;
     this.bars = svg("g", {});
     this.brush = svg("rect", { class: "brush", y: 0, height: this.height, width: 0 });
     this.picture = svg("svg", { class: "chart histogram", viewBox: `0 0 ${this.width} ${this.height + 20}`, role: "img", "aria-label": `Histogram of ${field.title}; the boxes below set the range` },
       this.bars, this.brush, svg("line", { class: "axis", x1: 0, x2: this.width, y1: this.height, y2: this.height }),
-      svg("text", { x: 0, y: this.height + 15 }, fieldText(field, this.low)), svg("text", { x: this.width, y: this.height + 15, "text-anchor": "end" }, fieldText(field, field.high)));
+      this.ends = svg("g", {}));
     const box = (label) => el("input", { size: 5, "aria-label": `${field.title} ${label}`, onchange: () => this.typed() });
     this.from = box("from");
     this.to = box("to");
@@ -26,6 +25,11 @@ class Filter {
     this.listen();
     this.write();
     this.draw();
+  }
+
+  limits() {
+    this.low = this.field.low;
+    this.high = this.field.high > this.field.low ? this.field.high : this.field.low + 1;
   }
 
   listen() {
@@ -85,6 +89,7 @@ class Filter {
       const tall = n ? Math.max(2, (this.height - 4) * Math.sqrt(n / most)) : 0;
       return paint(svg("rect", { x: i * w + 0.5, width: w - 1, y: this.height - tall, height: tall }, svg("title", {}, `${fieldText(this.field, h.low + i * h.width)} to ${fieldText(this.field, h.low + (i + 1) * h.width)}: ${plural(n, "sample")}`)), "fill", () => hue(0));
     }));
+    this.ends.replaceChildren(svg("text", { x: 0, y: this.height + 15 }, fieldText(this.field, this.low)), svg("text", { x: this.width, y: this.height + 15, "text-anchor": "end" }, fieldText(this.field, this.field.high)));
     this.counts = h;
   }
 }
@@ -111,6 +116,14 @@ function filterSection() {
     if (!(part & store.FILTERS)) return;
     words();
     for (const f of shown_.values()) f.draw();
+  });
+  afterLabels.push(() => {
+    const f = shown_.get("size");
+    if (!f) return;
+    f.limits();
+    if (f.range) f.set(null);
+    f.write();
+    f.draw();
   });
   const rows = () => [...shown_.values()].flatMap((f) => f.counts.counts.map((n, i) => [{ head: f.field.title }, `${fieldText(f.field, f.counts.low + i * f.counts.width)} to ${fieldText(f.field, f.counts.low + (i + 1) * f.counts.width)}`, count(n)]));
   return el("details", { class: "behind", id: "filters" }, el("summary", {}, "Filters"),

@@ -81,8 +81,9 @@ function levelsSection() {
     said.replaceChildren(l === 0 ? el("p", {}, "The smallest number of clusters.") : here.length ? el("ul", { class: "plain" }, here.map(([, t, s]) => el("li", {},
       `${tasks.length > 1 ? `${t.name}: cluster` : "Cluster"} ${s.of} splits into ${list(s.into).map((c) => `${c} (${plural(t.sizes[c], "sample")})`).join(" and ")}, which ${splitWords(s)}.`)))
       : el("p", {}, "No cluster splits at this number."));
-    if (quietly || !colouredByLevel || !panels.length) return;
-    for (const p of panels) p.known.delete("level");
+    if (quietly || !colouredByLevel) return;
+    showLevel(l);
+    if (!panels.length) return;
     view.mode = "level";
     for (const radio of document.querySelectorAll("input[name=mode]")) radio.checked = radio.value === "level";
     legend(document.getElementById("legend"));
@@ -91,7 +92,7 @@ function levelsSection() {
   for (const t of tasks.slice(0, LEVEL_TREES)) trees.push(levelTree(t.index, choose));
   section("levels", "Several numbers of clusters",
     el("p", {}, `This run fitted k = ${listed(levels.map((l) => String(l.k)))} clusters. A cluster keeps its number and colour while it does not split. `,
-      colouredByLevel && panels.length ? "The slider also colours the map." : ""),
+      colouredByLevel && panels.length ? "The slider also changes the map, the cards and the counterparts below." : ""),
     el("p", { class: "slider" }, el("label", { for: "level" }, "Number of clusters "), slider, " ", shownK), said,
     el("p", { class: "note" }, "A circle is a cluster; its area grows with its size. A line leads from the cluster above that its samples come from; thin lines are a few of them."),
     trees.map((tree, i) => [tasks.length > 1 ? el("h3", {}, tasks[i].name) : null, tree.node]),

@@ -2,6 +2,7 @@
 
 function contents() {
   const nav = document.getElementById("contents");
+  nav.replaceChildren();
   for (const s of document.querySelectorAll("#page > section")) nav.append(el("a", { href: `#${s.id}` }, s.querySelector("h2").textContent));
 }
 
@@ -14,21 +15,30 @@ function main() {
   document.body.append(live);
   if (isBench) bench();
   else {
-    answer();
+    restoreEdits();
+    applyLabels();
+    drawPart("answer", answer);
     related();
     map();
     selectionSection();
     compareSection();
+    drawPart("edit", editSection);
+    drawPart("label", labelSection);
+    takeSection();
     levelsSection();
-    clusters();
-    markers();
-    across();
+    drawPart("clusters", clusters);
+    drawPart("markers", markers);
+    drawPart("across", across);
     mixing();
-    transfer();
+    drawPart("transfer", transfer);
     choiceOfK();
     how();
   }
   contents();
+  if (!isBench) {
+    startEditing();
+    startLinks();
+  }
   /* Paper is light, and canvases are drawn anew for it. What is folded stays so, and is left out. */
   addEventListener("beforeprint", () => {
     printing = true;

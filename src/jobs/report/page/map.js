@@ -9,7 +9,10 @@ const SIDE = 65535, MANY = 6000, RINGS = 1000;
 const view = { x: SIDE / 2, y: SIDE / 2, zoom: 1, mode: "cluster" };
 const panels = [];
 
-function drawAll() { for (const p of panels) p.schedule(); }
+function drawAll() {
+  for (const p of panels) p.schedule();
+  noteView();
+}
 
 class Panel {
   constructor(t) {
@@ -41,7 +44,11 @@ class Panel {
     if (!this.known.has(id)) {
       const t = this.task, out = new Int32Array(t.points);
       const mode = modeOf(id);
-      for (let p = 0; p < t.points; p++) out[p] = mode.category(t, rowOf(t, p));
+      out.most = 0;
+      for (let p = 0; p < t.points; p++) {
+        out[p] = mode.category(t, rowOf(t, p));
+        if (out[p] > out.most) out.most = out[p];
+      }
       this.known.set(id, out);
     }
     return this.known.get(id);
@@ -130,19 +137,13 @@ class Panel {
     const pixels = new Uint32Array(this.image.data.buffer), s = this.scale() * ratio, { x: xs, y: ys } = t, faint = 50, strong = 225;
     const side = Math.max(1, Math.round(ratio * (view.zoom > 4 ? 3 : view.zoom > 1.5 || t.points < 40000 ? 2 : 1.4)));
     const codes = this.codes(view.mode), mask = this.front(), shown = store.shownMask(t.index), rows = t.rows, x0 = w / 2 - view.x * s + 0.5, y0 = h / 2 + view.y * s + 0.5;
-    const inks = new Uint32Array(codes.reduce((a, b) => Math.max(a, b), 0) + 2); /* that of category c is inks[c + 1] */
+    const inks = new Uint32Array(codes.most + 2); /* that of category c is inks[c + 1] */
     for (let c = -1; c + 1 < inks.length; c++) inks[c + 1] = rgb(colourOf(mode, c));
     pixels.fill(0);
-    for (const front of mask === null ? [true] : [false, true]) {
-      const alpha = (front ? strong : faint) << 24;
-      for (let p = 0; p < t.points; p++) {
-        const i = rows ? rows[p] : p;
-        if ((mask !== null && (mask[i] === 1) !== front) || (shown !== null && !shown[i])) continue;
-        const x = Math.floor(x0 + xs[p] * s), y = Math.floor(y0 - ys[p] * s);
-        if (x < 0 || y < 0 || x + side >= w || y + side >= h) continue;
-        const ink = inks[codes[p] + 1] | alpha;
-        for (let a = 0, at = y * w + x; a < side; a++, at += w) for (let b = 0; b < side; b++) pixels[at + b] = ink;
-      }
+    for (const front of mask === null ? [1] : [0, 1]) {
+      const to = { pixels, w, h, side, s, x0, y0, alpha: (front ? strong : faint) << 24 };
+      if (mask === null && shown === null) plotAll(to, xs, ys, codes, inks);
+      else plotSome(to, xs, ys, codes, inks, rows, mask, front, shown);
     }
     g.putImageData(this.image, 0, 0);
   }
@@ -248,6 +249,30 @@ class Panel {
   }
 }
 
+/* Squares of `side` pixels at all points, or at some of them. The loops are plain, so that they take a few milliseconds. */
+function plotAll({ pixels, w, h, side, s, x0, y0, alpha }, xs, ys, codes, inks) {
+  const right = w - side, bottom = h - side, n = xs.length;
+  for (let p = 0; p < n; p++) {
+    const x = (x0 + xs[p] * s) | 0, y = (y0 - ys[p] * s) | 0;
+    if (x > 0 && y > 0 && x < right && y < bottom) plotSquare(pixels, y * w + x, w, side, inks[codes[p] + 1] | alpha);
+  }
+}
+
+function plotSome({ pixels, w, h, side, s, x0, y0, alpha }, xs, ys, codes, inks, rows, mask, front, shown) {
+  const right = w - side, bottom = h - side, n = xs.length;
+  for (let p = 0; p < n; p++) {
+    const i = rows === null ? p : rows[p];
+    if ((mask !== null && mask[i] !== front) || (shown !== null && shown[i] === 0)) continue;
+    const x = (x0 + xs[p] * s) | 0, y = (y0 - ys[p] * s) | 0;
+    if (x > 0 && y > 0 && x < right && y < bottom) plotSquare(pixels, y * w + x, w, side, inks[codes[p] + 1] | alpha);
+  }
+}
+
+function plotSquare(pixels, at, w, side, ink) {
+  if (side === 1) { pixels[at] = ink; return; }
+  for (let a = 0; a < side; a++, at += w) for (let b = 0; b < side; b++) pixels[at + b] = ink;
+}
+
 const outlines = SHAPES.map((d) => new Path2D(d));
 const outline = (c) => outlines[c < 0 ? 0 : c % 7];
 const rgb = (hex) => { const n = parseInt(hex.slice(1), 16); return (n & 255) << 16 | (n & 0xff00) | n >> 16; };
@@ -260,6 +285,7 @@ function sampleLines(t, i) {
   if (t.confidence) out.push(["confidence", share(t.confidence[i])]);
   if (t.second && t.second.values[i] >= 0) out.push(["or", nameOf(t.second.values[i])]);
   if (t.moved && t.moved[i]) out.push(["moved", t.before && t.before.values[i] >= 0 ? `from ${nameOf(t.before.values[i])}` : "by the other data sets"]);
+  out.push(...editLines(t, i));
   const field = modeOf(view.mode).field;
   if (field) out.push([field.title, fieldText(field, valueOf(field, t.index, i))]);
   const likely = t.probabilities ? probable(t.probabilities[i]) : "", strong = strongest(t, pointOf(t, i));

@@ -15,6 +15,7 @@ function dotColour(v) {
 
 /* {features, of, clusters: [{number, mean, share}]} of a data set; null where there are no markers. */
 function markersOf(t) {
+  if (labelsChanged()) return null; /* they are those of the result */
   const m = object(t.raw.markers), features = list(m.features).map(String);
   const clusters = t.clusters.map((p, i) => ({ number: object(p).number, profile: p, mean: list(list(m.mean)[i]), share: list(list(m.share)[i]) }))
     .filter((c) => Number.isInteger(c.number) && c.mean.length === features.length && c.share.length === features.length).slice(0, CARDS);

@@ -18,7 +18,7 @@ function searchedText(t, i) {
 }
 
 /* Rows of a table of samples: `samples` are [data set, rows], the least sure first where that is known. */
-function sampleTable(samples, label) {
+function sampleTable(samples, label, size) {
   const pairs = samples.filter(([, rows]) => rows.length), total = sum(pairs.map(([, rows]) => rows.length)), of = new Int32Array(total), row = new Int32Array(total), sure = new Float32Array(total);
   let at = 0;
   for (const [t, rows] of pairs) for (const i of rows) { of[at] = t; row[at] = i; sure[at++] = tasks[t].confidence ? tasks[t].confidence[i] : 2; }
@@ -30,7 +30,7 @@ function sampleTable(samples, label) {
   return pages([{ title: "Data set" }, { title: "Sample" }, ...shownFields.map((f) => ({ title: f[0].toUpperCase() + f.slice(1), words: f === "begins" }))], total, (n) => {
     const t = tasks[of[order[n]]], lines = new Map(sampleLines(t, row[order[n]]));
     return [t.name, { head: lines.get("") }, ...shownFields.map((f) => lines.has(f) ? String(lines.get(f)) : "–")];
-  }, label);
+  }, label, size);
 }
 
 /* All samples that are drawn and not filtered away. */
@@ -66,7 +66,7 @@ function searchBox() {
       r.features.length ? el("ul", { class: "legend", "aria-label": "Features found" }, r.features.slice(0, 12).map((name) => el("li", {},
         el("button", { type: "button", class: "key", onclick: () => colourBy(`feature:${name}`) }, `Colour by ${cut(name, 40)}`)))) : null,
       r.count ? el("p", {}, el("button", { type: "button", id: "search-select", onclick: (e) => { const words = `“${cut(last, 40)}”`; input.value = ""; run(); selectSamples(r.samples, words, e); } }, `Select ${plural(r.count, "sample")}`)) : null,
-      r.count ? sampleTable(r.samples, "Samples found") : null].filter(Boolean) : []));
+      r.count ? sampleTable(r.samples, "Samples found", 5) : null].filter(Boolean) : []));
     drawAll();
   }
   input.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(run, 150); });

@@ -69,6 +69,8 @@ function createStore(sizes) {
       label = label ? `all but ${label}` : "";
       changed(store.SELECTION);
     },
+    /* Calls the subscribers after labels have changed. */
+    touch() { changed(store.SELECTION); },
     clear() { chosen = empty(); label = ""; changed(store.SELECTION); },
     get words() { return label; },
     get count() { return counted().reduce((a, b) => a + b, 0); },

@@ -1,0 +1,71 @@
+/* kindred relabel. SPDX-License-Identifier: BSD-3-Clause */
+#include "cli.h"
+
+static const cli_option own_options[] = {
+	{ .name = "output", .letter = 'o', .value = "DIR", .help = "folder to write to" },
+	{ .name = "report", .help = "also write report.html, the page of the edited result" },
+	{ .name = "force", .help = "replace existing files" },
+	CLI_OPTIONS_END,
+};
+
+static const cli_option_group groups[] = {
+	{ "Options", own_options },
+	{ "Common", cli_common_options },
+	{ NULL, NULL },
+};
+
+/* The page of the result in a folder. */
+static kdr_status write_report(kdr_context *ctx, const char *folder, bool check, bool force)
+{
+	char json[8192], html[8192];
+	snprintf(json, sizeof json, "%s/result.json", folder);
+	snprintf(html, sizeof html, "%s/report.html", folder);
+	return check ? kdr_write_check(ctx, html, force) : kdr_report(ctx, json, html, force);
+}
+
+static int relabel_run(cli_args *args)
+{
+	int code;
+	const char *result = cli_positional(args, 0), *edits = cli_positional(args, 1),
+	           *folder = cli_get(args, "output", NULL);
+	const bool report = cli_flag(args, "report"), force = cli_flag(args, "force");
+	kdr_status st = KDR_OK;
+	if (cli_positional_count(args) != 2) {
+		cli_error("relabel needs RESULT.json and EDITS.json; %d given", cli_positional_count(args));
+		return EXIT_USAGE;
+	}
+	if (!folder) {
+		cli_error("relabel needs -o DIR to write to");
+		return EXIT_USAGE;
+	}
+	kdr_context *ctx = cli_session_open(args, &code);
+	if (!ctx)
+		return code;
+	code = cli_make_folder(folder);
+	if (code == EXIT_DONE && report)
+		st = write_report(ctx, folder, true, force);
+	if (code == EXIT_DONE && st == KDR_OK)
+		st = kdr_relabel(ctx, result, edits, folder, force);
+	if (code == EXIT_DONE && st == KDR_OK && report)
+		st = write_report(ctx, folder, false, force);
+	if (st != KDR_OK)
+		code = cli_fail_reading(ctx, st);
+	else if (code == EXIT_DONE && !cli_quiet(args))
+		cli_printf("written: %s\n", folder);
+	cli_session_close(ctx);
+	return cli_finish(code);
+}
+
+const cli_command cli_relabel = {
+	.name = "relabel",
+	.usage = "[--report] -o DIR RESULT.json EDITS.json",
+	.summary = "apply edits made in the report to a result",
+	.description =
+	        "Writes a result again with other names, merged clusters and moved samples: result.json, <task>.labels and "
+	        "<task>.samples.csv. EDITS.json is the file that the report saves under 'Edit'. RESULT.json is the result that "
+	        "the report was made from.",
+	.example = "kindred relabel --report -o final out/result.json edits.json",
+	.groups = groups,
+	.completes_files = true,
+	.run = relabel_run,
+};

@@ -1,0 +1,207 @@
+/* kdr_relabel: the files of a result again, after edits. SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs/relabel.h"
+#include "core/json_write.h"
+#include "io/table/csv.h"
+#include "jobs/report/report.h"
+
+#include <stdio.h>
+
+typedef kdr_status relabel_fill(const kdri_edited *e, int64_t task, kdri_output *out);
+
+static kdr_status put_csv_label(const kdri_edited *e, int64_t task, kdri_output *out, int64_t label)
+{
+	return !e->classes ? kdri_output_printf(e->ctx, out, "%lld", (long long)label)
+	       : label < 0 ? kdri_output_printf(e->ctx, out, "?")
+	                   : kdri_csv_put_text(e->ctx, out, kdri_edited_name(e, task, label), ',');
+}
+
+static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *out)
+{
+	kdr_status st = KDR_OK;
+	const kdri_edited_task *t = &e->tasks[task];
+	for (int64_t i = 0; i < t->n; i++) {
+		const char *name = t->labels[i] < 0 ? "?" : kdri_edited_name(e, task, t->labels[i]);
+		KDRI_TRY(e->classes ? kdri_output_printf(e->ctx, out, "%s\n", name)
+		                    : kdri_output_printf(e->ctx, out, "%lld\n", (long long)t->labels[i]));
+	}
+done:
+	return st;
+}
+
+/* --- samples.csv ------------------------------------------------------------------------------------------- */
+
+/* Which columns beyond those of every result a data set has. */
+typedef struct columns {
+	const kdri_json_value *unlike, *cluster, *levels;
+	bool names, marks;
+} columns;
+
+static columns find_columns(const kdri_edited *e, int64_t task)
+{
+	const kdri_edited_task *t = &e->tasks[task];
+	columns c = { .unlike = kdri_json_get(t->json, "unlike_source"),
+		      .cluster = kdri_json_get(t->json, "target_cluster"),
+		      .levels = kdri_json_get(e->root, "levels"),
+		      .marks = e->marked };
+	for (int64_t k = 0; !e->classes && k < e->numbers; k++)
+		for (int64_t o = 0; o < e->ntasks; o++)
+			c.names |= e->tasks[o].clusters[k].exists && e->tasks[o].clusters[k].name;
+	return c;
+}
+
+static const kdri_json_value *level_label(const kdri_json_value *level, int64_t task, int64_t i)
+{
+	return kdri_json_at(kdri_json_get(kdri_json_at(kdri_json_get(level, "tasks"), task), "labels"), i);
+}
+
+static kdr_status put_sample_titles(const kdri_edited *e, kdri_output *out, const columns *c)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_output_printf(e->ctx, out, "id,%s,confidence,second%s",
+	                            e->classes ? "class" : "cluster",
+	                            c->unlike ? ",unlike_source,target_cluster" : ""));
+	for (int64_t l = 0; l < kdri_json_count(c->levels); l++)
+		KDRI_TRY(kdri_output_printf(
+		        e->ctx, out, ",cluster_%lld",
+		        (long long)kdri_json_integer(kdri_json_get(kdri_json_at(c->levels, l), "k"), 0)));
+	KDRI_TRY(kdri_output_printf(e->ctx, out, "%s%s\n", c->names ? ",name" : "",
+	                            c->marks ? ",wrong,note" : ""));
+done:
+	return st;
+}
+
+/* The second choice after the edits: none for a sample that was moved by hand. */
+static int64_t second_now(const kdri_edited *e, const kdri_edited_task *t, int64_t i)
+{
+	const int64_t now = kdri_edited_now(e, t, kdri_json_at(kdri_json_get(t->json, "second"), i));
+	return t->by_hand[i] || now == t->labels[i] ? -1 : now;
+}
+
+static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *out, const columns *c,
+                             int64_t i)
+{
+	kdr_status st;
+	const kdri_edited_task *t = &e->tasks[task];
+	const char *name = kdri_edited_name(e, task, t->labels[i]);
+	const int64_t second = second_now(e, t, i);
+	KDRI_TRY(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
+	KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+	KDRI_TRY(put_csv_label(e, task, out, t->labels[i]));
+	KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+	KDRI_TRY(t->by_hand[i] ? kdri_output_printf(e->ctx, out, "1")
+	                       : kdri_put_number_cell(e->ctx, out,
+	                                              kdri_json_at(kdri_json_get(t->json, "confidence"), i)));
+	KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+	if (second >= 0)
+		KDRI_TRY(put_csv_label(e, task, out, second));
+	if (c->unlike) {
+		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+		KDRI_TRY(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->unlike, i)));
+		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+		KDRI_TRY(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->cluster, i)));
+	}
+	for (int64_t l = 0; l < kdri_json_count(c->levels); l++) {
+		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+		KDRI_TRY(kdri_put_number_cell(e->ctx, out, level_label(kdri_json_at(c->levels, l), task, i)));
+	}
+	if (c->names)
+		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+	if (c->names && name)
+		KDRI_TRY(kdri_csv_put_text(e->ctx, out, name, ','));
+	if (c->marks)
+		KDRI_TRY(kdri_output_printf(e->ctx, out, t->wrong[i] ? ",1," : ",,"));
+	if (c->marks && t->notes[i])
+		KDRI_TRY(kdri_csv_put_text(e->ctx, out, t->notes[i], ','));
+	KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
+done:
+	return st;
+}
+
+static kdr_status fill_samples(const kdri_edited *e, int64_t task, kdri_output *out)
+{
+	kdr_status st;
+	const columns c = find_columns(e, task);
+	KDRI_TRY(put_sample_titles(e, out, &c));
+	for (int64_t i = 0; i < e->tasks[task].n; i++)
+		KDRI_TRY(put_sample(e, task, out, &c, i));
+done:
+	return st;
+}
+
+/* --- files ------------------------------------------------------------------------------------------------- */
+
+/* Where the JSON goes. */
+typedef struct receiver {
+	kdr_context *ctx;
+	kdri_output *out;
+	kdr_status st;
+} receiver;
+
+static bool output_take(void *user, const char *text, size_t length)
+{
+	receiver *to = user;
+	to->st = kdri_output_write(to->ctx, to->out, text, length);
+	return to->st == KDR_OK;
+}
+
+static kdr_status fill_result(const kdri_edited *e, int64_t task, kdri_output *out)
+{
+	receiver to = { e->ctx, out, KDR_OK };
+	kdri_json j = { .allocator = &e->ctx->allocator, .take = output_take, .user = &to };
+	(void)task;
+	kdr_status st = kdri_edited_json(e, &j);
+	kdri_json_flush(&j);
+	kdri_json_free(&j);
+	st = to.st != KDR_OK ? to.st : st;
+	return st == KDR_OK ? kdri_output_printf(e->ctx, out, "\n") : st;
+}
+
+static kdr_status relabel_write(const kdri_edited *e, int64_t task, relabel_fill *fill, const char *path,
+                                bool force)
+{
+	kdri_output *out = NULL;
+	kdr_status st = kdri_output_open(e->ctx, path, force, &out);
+	if (st == KDR_OK)
+		st = fill(e, task, out);
+	return kdri_output_finish(e->ctx, out, st);
+}
+
+kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *edits_json, const char *folder,
+                       bool force)
+{
+	static const struct {
+		const char *ending;
+		relabel_fill *fill;
+	} files[] = { { ".labels", fill_labels }, { ".samples.csv", fill_samples } };
+	kdr_status st;
+	char path[8192], *text = NULL;
+	size_t size = 0;
+	kdri_result_file in = { 0 };
+	kdri_json_value *edits = NULL;
+	kdri_edited e = { .ctx = ctx };
+	KDRI_NEED(ctx, result_json && edits_json && folder);
+	KDRI_TRY(kdri_result_file_open(ctx, result_json, &in));
+	KDRI_TRY(kdri_edited_open(ctx, result_json, in.root, &e));
+	KDRI_TRY(kdri_report_read(ctx, edits_json, &text, &size));
+	KDRI_TRY(kdri_json_parse(ctx, edits_json, 1, text, size, &edits));
+	KDRI_TRY(kdri_edits_apply(&e, edits_json, edits));
+	/* First whether everything can be written, then all of it. */
+	for (int write = 0; write < 2; write++) {
+		for (int64_t t = 0; t < e.ntasks; t++)
+			for (size_t f = 0; f < sizeof files / sizeof *files && e.tasks[t].n > 0; f++) {
+				snprintf(path, sizeof path, "%s/%s%s", folder, e.tasks[t].name,
+				         files[f].ending);
+				KDRI_TRY(write ? relabel_write(&e, t, files[f].fill, path, force)
+				               : kdr_write_check(ctx, path, force));
+			}
+		snprintf(path, sizeof path, "%s/result.json", folder);
+		KDRI_TRY(write ? relabel_write(&e, 0, fill_result, path, force)
+		               : kdr_write_check(ctx, path, force));
+	}
+done:
+	kdri_edited_close(&e);
+	kdri_json_value_free(edits);
+	kdri_free(ctx, text);
+	kdri_result_file_close(ctx, &in);
+	return st;
+}

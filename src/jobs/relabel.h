@@ -1,0 +1,65 @@
+/* Edits of a result: names, merges, moves, marks and notes. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_RELABEL_H
+#define KDRI_RELABEL_H
+
+#include "core/names.h"
+#include "jobs/result_file.h"
+
+/* Names of at most so many characters, notes of so many, and cluster numbers below the limit. */
+enum { KDRI_EDIT_NAME = 200, KDRI_EDIT_NOTE = 2000, KDRI_EDIT_NUMBERS = 1000000 };
+
+/* A cluster of a data set, or a class. */
+typedef struct kdri_edited_cluster {
+	bool exists;
+	bool changed;     /* it has other samples than in the result */
+	const char *name; /* NULL: none. Borrowed from the result or the edits, as notes are. */
+	const char *note;
+	int64_t size;                /* kdri_edited_count */
+	const kdri_json_value *json; /* of the result; NULL: none */
+} kdri_edited_cluster;
+
+typedef struct kdri_edited_task {
+	const kdri_json_value *json;
+	const char *name;
+	int64_t n;                     /* labelled samples; 0: the data set has no labels */
+	int64_t *labels;               /* -1: none */
+	int64_t *into;                 /* for each number of the result: the cluster it belongs to now */
+	kdri_edited_cluster *clusters; /* by number */
+	unsigned char *by_hand, *wrong;
+	const char **notes; /* of samples; NULL: none */
+} kdri_edited_task;
+
+typedef struct kdri_edited {
+	kdr_context *ctx;
+	const char *result, *file; /* paths, for errors */
+	const kdri_json_value *root, *edits;
+	kdri_edited_task *tasks;
+	int64_t ntasks;
+	bool classes;               /* labels are names of classes; else numbers of clusters */
+	kdri_names names;           /* of the classes of the result; their indices are labels */
+	int64_t numbers, room;      /* labels are below `numbers` */
+	int64_t before;             /* `numbers` of the result */
+	bool moved, merged, marked; /* whether some edit did */
+} kdri_edited;
+
+/* relabel_state.c: the labels of a result before any edit. kdri_edited_close also after a failure. */
+kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_value *root,
+                            kdri_edited *out);
+void kdri_edited_close(kdri_edited *e);
+/* Makes room for the cluster with number e->numbers and adds it to that data set; classes to all. */
+kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name);
+/* What a cluster is called: its name, or NULL. */
+const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number);
+/* The cluster that a label of the result belongs to now; -1: none. */
+int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *label);
+/* Counts the samples of all clusters. */
+void kdri_edited_count(kdri_edited *e);
+
+/* relabel_edits.c: checks an edits file and applies it. Errors name its line. */
+kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_value *edits);
+
+/* relabel_json.c: the edited result as JSON. */
+struct kdri_json;
+kdr_status kdri_edited_json(const kdri_edited *e, struct kdri_json *j);
+
+#endif

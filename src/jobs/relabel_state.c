@@ -1,0 +1,214 @@
+/* The labels of a result.json, in numbers. SPDX-License-Identifier: BSD-3-Clause */
+#include "jobs/relabel.h"
+
+/* The number of a label: a cluster's own, or the index of a class, which is added if it is new; -1: none. */
+static kdr_status state_number(kdri_edited *e, const kdri_json_value *label, int64_t *out)
+{
+	size_t length = 0;
+	const char *text = kdri_json_text(label, &length);
+	*out = -1;
+	if (text && e->classes)
+		return strcmp(text, "?") == 0 ? KDR_OK : kdri_names_add(e->ctx, &e->names, text, length, out);
+	if (!e->classes)
+		*out = kdri_json_integer(label, -1);
+	if (*out >= KDRI_EDIT_NUMBERS)
+		return kdri_fail(e->ctx, KDR_ERR_FORMAT, "%s: cluster number %lld is too large: below %d",
+		                 e->result, (long long)*out, KDRI_EDIT_NUMBERS);
+	return KDR_OK;
+}
+
+/* Numbers that occur in a list with one entry per sample. */
+static kdr_status state_take(kdri_edited *e, const kdri_json_value *list, int64_t *labels)
+{
+	kdr_status st = KDR_OK;
+	int64_t number;
+	for (int64_t i = 0; i < kdri_json_count(list); i++) {
+		KDRI_TRY(state_number(e, kdri_json_at(list, i), &number));
+		number = KDRI_MAX(number, -1);
+		e->numbers = KDRI_MAX(e->numbers, number + 1);
+		if (labels)
+			labels[i] = number;
+	}
+done:
+	return st;
+}
+
+/* The clusters of a data set, in order: classes get their numbers from them. */
+static kdr_status state_take_clusters(kdri_edited *e, const kdri_json_value *task)
+{
+	kdr_status st = KDR_OK;
+	const kdri_json_value *clusters = kdri_json_get(task, "clusters");
+	int64_t number;
+	for (int64_t c = 0; c < kdri_json_count(clusters); c++) {
+		const kdri_json_value *cluster = kdri_json_at(clusters, c);
+		KDRI_TRY(state_number(e, kdri_json_get(cluster, e->classes ? "class" : "number"), &number));
+		e->numbers = KDRI_MAX(e->numbers, number + 1);
+	}
+done:
+	return st;
+}
+
+static kdr_status state_open_task(kdri_edited *e, int64_t index)
+{
+	kdr_status st;
+	kdri_edited_task *t = &e->tasks[index];
+	const kdri_json_value *labels = kdri_json_get(t->json, "labels");
+	t->name = kdri_json_text(kdri_json_get(t->json, "name"), NULL);
+	t->n = kdri_json_count(labels);
+	if (t->n > 0)
+		KDRI_TRY(kdri_check_file_name(e->ctx, e->result, index, "the result", t->name));
+	if (!kdri_json_has_length(kdri_json_get(t->json, "ids"), t->n) && t->n > 0)
+		return kdri_fail(e->ctx, KDR_ERR_FORMAT,
+		                 "%s: data set %lld has %lld labels and another number of ids", e->result,
+		                 (long long)index + 1, (long long)t->n);
+	KDRI_TRY(KDRI_NEW0(e->ctx, &t->labels, t->n));
+	KDRI_TRY(KDRI_NEW0(e->ctx, &t->by_hand, t->n));
+	KDRI_TRY(KDRI_NEW0(e->ctx, &t->wrong, t->n));
+	KDRI_TRY(KDRI_NEW0(e->ctx, &t->notes, t->n));
+	KDRI_TRY(state_take(e, labels, t->labels));
+	KDRI_TRY(state_take(e, kdri_json_get(t->json, "second"), NULL));
+done:
+	return st;
+}
+
+/* Which clusters exist, and what earlier edits called them. */
+static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
+{
+	kdr_status st = KDR_OK;
+	const kdri_json_value *clusters = kdri_json_get(t->json, "clusters");
+	int64_t number;
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->labels[i] >= 0)
+			t->clusters[t->labels[i]].exists = true;
+	for (int64_t c = 0; e->classes && c < e->numbers; c++)
+		t->clusters[c] = (kdri_edited_cluster){ .exists = t->n > 0, .name = e->names.names[c] };
+	for (int64_t c = 0; t->n > 0 && c < kdri_json_count(clusters); c++) {
+		const kdri_json_value *cluster = kdri_json_at(clusters, c);
+		KDRI_TRY(state_number(e, kdri_json_get(cluster, e->classes ? "class" : "number"), &number));
+		if (number < 0)
+			continue;
+		t->clusters[number].exists |= !kdri_json_get(cluster, "merged_into");
+		t->clusters[number].json = cluster;
+		t->clusters[number].note = kdri_json_text(kdri_json_get(cluster, "note"), NULL);
+		if (!e->classes)
+			t->clusters[number].name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
+	}
+done:
+	return st;
+}
+
+/* Marks and notes of earlier edits. */
+static void state_find_marks(kdri_edited *e, kdri_edited_task *t)
+{
+	static const char *const marks[] = { "wrong", "moved_by_hand" };
+	const kdri_json_value *notes = kdri_json_get(t->json, "sample_notes");
+	for (int m = 0; m < 2; m++) {
+		const kdri_json_value *rows = kdri_json_get(t->json, marks[m]);
+		for (int64_t i = 0; i < kdri_json_count(rows); i++) {
+			const int64_t row = kdri_json_integer(kdri_json_at(rows, i), -1);
+			if (row >= 0 && row < t->n)
+				(m ? t->by_hand : t->wrong)[row] = 1;
+		}
+	}
+	for (int64_t i = 0; i < kdri_json_count(notes); i++) {
+		const kdri_json_value *note = kdri_json_at(notes, i);
+		const int64_t row = kdri_json_integer(kdri_json_get(note, "row"), -1);
+		if (row >= 0 && row < t->n)
+			t->notes[row] = kdri_json_text(kdri_json_get(note, "text"), NULL);
+	}
+	for (int64_t i = 0; i < t->n; i++)
+		e->marked |= t->wrong[i] || t->notes[i];
+}
+
+kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_value *root, kdri_edited *out)
+{
+	kdr_status st;
+	const kdri_json_value *tasks = kdri_json_get(root, "tasks");
+	bool labels = false;
+	*out = (kdri_edited){ .ctx = ctx, .result = path, .root = root };
+	KDRI_TRY(KDRI_NEW0(ctx, &out->tasks, kdri_json_count(tasks)));
+	out->ntasks = kdri_json_count(tasks);
+	for (int64_t t = 0; t < out->ntasks; t++) {
+		const kdri_json_value *list = kdri_json_get(kdri_json_at(tasks, t), "labels");
+		out->tasks[t].json = kdri_json_at(tasks, t);
+		labels |= kdri_json_count(list) > 0;
+		out->classes |= kdri_json_is(kdri_json_at(list, 0), KDRI_JSON_TEXT);
+	}
+	if (!labels)
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT,
+		        "%s: has no labels to edit: a result of 'kindred cluster' or 'kindred transfer' is needed",
+		        path);
+	for (int64_t t = 0; t < out->ntasks; t++)
+		KDRI_TRY(state_take_clusters(out, out->tasks[t].json));
+	for (int64_t t = 0; t < out->ntasks; t++)
+		KDRI_TRY(state_open_task(out, t));
+	out->before = out->room = out->numbers;
+	for (int64_t t = 0; t < out->ntasks; t++) {
+		KDRI_TRY(KDRI_NEW0(ctx, &out->tasks[t].clusters, out->numbers));
+		KDRI_TRY(KDRI_NEW0(ctx, &out->tasks[t].into, out->numbers));
+		for (int64_t c = 0; c < out->numbers; c++)
+			out->tasks[t].into[c] = c;
+		KDRI_TRY(state_find_clusters(out, &out->tasks[t]));
+		state_find_marks(out, &out->tasks[t]);
+	}
+done:
+	return st;
+}
+
+void kdri_edited_close(kdri_edited *e)
+{
+	for (int64_t t = 0; e->tasks && t < e->ntasks; t++) {
+		kdri_free(e->ctx, e->tasks[t].labels);
+		kdri_free(e->ctx, e->tasks[t].into);
+		kdri_free(e->ctx, e->tasks[t].clusters);
+		kdri_free(e->ctx, e->tasks[t].by_hand);
+		kdri_free(e->ctx, e->tasks[t].wrong);
+		kdri_free(e->ctx, e->tasks[t].notes);
+	}
+	kdri_free(e->ctx, e->tasks);
+	kdri_names_free(e->ctx, &e->names);
+}
+
+kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name)
+{
+	kdr_status st = KDR_OK;
+	if (e->numbers == e->room) {
+		const int64_t room = e->room + e->room / 2 + 8;
+		for (int64_t t = 0; t < e->ntasks; t++)
+			KDRI_TRY(KDRI_GROW(e->ctx, &e->tasks[t].clusters, room));
+		e->room = room;
+	}
+	for (int64_t t = 0; t < e->ntasks; t++)
+		e->tasks[t].clusters[e->numbers] =
+		        (kdri_edited_cluster){ .exists = t == task || (e->classes && e->tasks[t].n > 0),
+			                       .name = name };
+	e->numbers++;
+done:
+	return st;
+}
+
+const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number)
+{
+	return number < 0 || number >= e->numbers ? NULL : e->tasks[task].clusters[number].name;
+}
+
+int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *label)
+{
+	const char *text = kdri_json_text(label, NULL);
+	const int64_t before =
+	        e->classes ? (text ? kdri_names_find(&e->names, text) : -1) : kdri_json_integer(label, -1);
+	return before >= 0 && before < e->before ? t->into[before] : -1;
+}
+
+void kdri_edited_count(kdri_edited *e)
+{
+	for (int64_t t = 0; t < e->ntasks; t++) {
+		kdri_edited_task *task = &e->tasks[t];
+		for (int64_t c = 0; c < e->numbers; c++)
+			task->clusters[c].size = 0;
+		for (int64_t i = 0; i < task->n; i++)
+			if (task->labels[i] >= 0)
+				task->clusters[task->labels[i]].size++;
+	}
+}
