@@ -26,7 +26,7 @@ function fiveSentences() {
     const everywhere = sizes.filter(([g]) => labelled.every((t) => members(t, g).length)).length;
     out.push(everywhere === sizes.length ? `All ${many} occur in all data sets.` : `${plural(everywhere, one, many)} of ${count(sizes.length)} ${everywhere === 1 ? "occurs" : "occur"} in all data sets.`);
   }
-  const sure = labelled.filter((t) => t.confidence), scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc) && !labelsChanged());
+  const sure = shownLevel === null ? labelled.filter((t) => t.confidence) : [], scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc) && !labelsChanged());
   if (sure.length) {
     const all = sum(sure.map((t) => t.confidence.length)), low = sum(sure.map((t) => t.confidence.filter((v) => v < 0.5).length));
     out.push(`The mean confidence is ${share(sum(sure.map((t) => sum(t.confidence))) / all)} on a scale from 0 to 1, and ${plural(low, "sample")} (${percent(low / all)}) ${low === 1 ? "is" : "are"} below 0.5.`);
