@@ -56,6 +56,13 @@ typedef struct kdr_job_options {
 	int64_t k_to; /* fit every number of clusters from k to k_to, at most KDR_LEVELS_MOST: kdr_result_level_at; 0: only k */
 	const int64_t *each_k_to; /* or one number per data set, with each_k */
 	bool neighbours; /* if the method finds k, also fit one cluster fewer and one more: kdr_result_level_at */
+	/* cluster, methods with KDR_ALGO_KNOWN. known_files has one file per data set, "?" for a data set without known classes */
+	const kdr_labels *const
+	        *each_known; /* NULL; or known classes of each data set, "?" for unknown ones, or NULL */
+	const char *must_link,
+	        *cannot_link; /* files with two ids per line: samples that are in the same cluster, and in different ones */
+	const kdr_link *links; /* more such links */
+	int64_t nlinks;
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 
