@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 """Measures the speed of a GPU: kindred on a device, PyTorch on the same card, and kindred on the CPU. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/gpu.py [CASE...] [--build DIR] [--out FILE.csv] [--device cuda] [--tiny] [--sets SET...]
+usage: bench/gpu.py [CASE...] [--build DIR] [--out FILE.csv] [--device cuda] [--tiny] [--sets SET...] [--only COMMAND...] [--samples N...]
 
 kmeans, text-kmeans          1,000,000 x 256, k = 100, and 1,000,000 texts of 59,030 words: 20 iterations, without transfers to and from the card
 neighbours, text-neighbours  exact 10 neighbours of 1,000,000 x 50 and of 200,000 texts
 mtcfir, mtcfir-text          100,000 x 3,000, and text of the shape of 20 Newsgroups; compared with one large product of as many operations
 nmtf, pca-kmeans, auto       200,000 texts in 20 classes, 20 sweeps; 400,000 x 1,000; 2 x 500,000 x 50: compared with the CPU
+commands                     entire commands, dense data and texts of several sizes, with --device cpu, cuda and auto (runs only if named)
 same                         checks that labels on the device are those of the CPU, on real data (runs only if named)
 
 --tiny uses sizes that a CPU handles in seconds, so that `--device cpu --tiny` is a dry run. Without PyTorch, the CPU is the alternative.
@@ -263,10 +264,64 @@ def same(args):
     return rows
 
 
+# --- entire commands -----------------------------------------------------------------------------------------------------------
+
+COMMANDS = {  # arguments; the most samples of dense data and of texts
+    "cluster": (("cluster", "-k", "8"), 1_000_000, 40_000),
+    "cluster -m kmeans": (("cluster", "-m", "kmeans", "-k", "8"), 1_000_000, 200_000),
+    "cluster -m pca-kmeans": (("cluster", "-m", "pca-kmeans", "-k", "8"), 1_000_000, 40_000),
+    "cluster -m ncut": (("cluster", "-m", "ncut", "-k", "8"), 200_000, 40_000),
+    "cluster -m harmony": (("cluster", "-m", "harmony", "-k", "8"), 200_000, 0),
+    "cluster -m lssmtc": (("cluster", "-m", "lssmtc", "-k", "8"), 200_000, 10_000),
+    "cluster -m mtcfir": (("cluster", "-m", "mtcfir", "-k", "8"), 10_000, 10_000),
+    "cluster -m snmf": (("cluster", "-m", "snmf", "-k", "8"), 10_000, 10_000),
+    "transfer": (("transfer",), 1_000_000, 40_000),
+    "transfer -m nmtf": (("transfer", "-m", "nmtf"), 0, 40_000),
+    "transfer -m aligned-ridge": (("transfer", "-m", "aligned-ridge"), 40_000, 10_000),
+}
+
+
+def write_halves(folder, n, sparse):
+    """Two data sets with the labels of both, 8 classes: n samples in all, of 50 columns or of 10,000 words."""
+    x, topic = text(n, 10_000, 8) if sparse else common.blobs(n, 50, 8, 1)
+    for name, part in (("a", slice(0, n // 2)), ("b", slice(n // 2, n))):
+        (sp.save_npz if sparse else np.save)(folder / f"{name}.np{'z' if sparse else 'y'}", x[part])
+        (folder / f"{name}.labels").write_text("\n".join(map(str, topic[part])) + "\n", encoding="utf-8")
+    return [folder / f"{name}.np{'z' if sparse else 'y'}" for name in "ab"]
+
+
+def commands(args):
+    """Seconds by the clock of whole commands, from start to end, on three choices of device."""
+    rows = []
+    sizes = (1000, 4000) if args.tiny else args.samples or (1000, 10_000, 40_000, 200_000, 1_000_000)
+    for sparse in (False, True):
+        for n in sizes:
+            with tempfile.TemporaryDirectory() as place:
+                folder = pathlib.Path(place)
+                files = write_halves(folder, n, sparse) if any(n <= c[1 + sparse] for c in COMMANDS.values()) else None
+                for name, (words, *most) in COMMANDS.items():
+                    if n > most[sparse] or (args.only and name not in args.only):
+                        continue
+                    data = ["--source", files[0], "--labels", folder / "a.labels", "--target", files[1]] if words[0] == "transfer" else files
+                    command = [str(args.program), *words, "--threads", str(args.threads), *map(str, data)]
+                    labels, devices = {}, ("cpu", args.device, "auto")
+
+                    def run(device):
+                        labels[device] = [t.get("labels") for t in run_program(command, device, folder / "out")["tasks"]]
+
+                    seconds = dict(zip(devices, common.best_of(2 if n <= 40_000 else 1, *(functools.partial(run, d) for d in devices))))
+                    for device in devices[1:]:
+                        rows.append(common.row(f"{name}, {n} {'texts' if sparse else 'x 50'}, --device {device}", seconds[device], "--device cpu", seconds["cpu"],
+                                               "same labels" if labels[device] == labels["cpu"] else "other labels"))
+                        print(rows[-1]["case"], f"{seconds[device]:.2f} s, cpu {seconds['cpu']:.2f} s,", rows[-1]["note"], flush=True)
+    return rows
+
+
 CASES = {"kmeans": functools.partial(kmeans, False), "text-kmeans": functools.partial(kmeans, True), "neighbours": functools.partial(neighbours, False),
          "text-neighbours": functools.partial(neighbours, True), "mtcfir": functools.partial(mtcfir, False), "mtcfir-text": functools.partial(mtcfir, True)}
-CASES.update({m: functools.partial(on_both, m) for m in ("nmtf", "pca-kmeans", "auto")}, same=same)
+CASES.update({m: functools.partial(on_both, m) for m in ("nmtf", "pca-kmeans", "auto")}, commands=commands, same=same)
 
 if __name__ == "__main__":
-    sys.exit(common.main(__doc__, CASES, default=[c for c in CASES if c != "same"], more=[
-        ("--device", {"default": "cuda"}), ("--tiny", {"action": "store_true"}), ("--sets", {"nargs": "*"})]))
+    sys.exit(common.main(__doc__, CASES, default=[c for c in CASES if c not in ("commands", "same")], more=[
+        ("--device", {"default": "cuda"}), ("--tiny", {"action": "store_true"}), ("--sets", {"nargs": "*"}), ("--only", {"nargs": "*", "metavar": "COMMAND"}),
+        ("--samples", {"nargs": "*", "type": int})]))

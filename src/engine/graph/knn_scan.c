@@ -18,18 +18,17 @@ enum { CPU_STRIPE = 2048, CPU_TILE = 128, STRIPE = 1 << 16, SPARSE = 200 };
 /* Multiplications of a thread in a stripe, if it has more than CPU_TILE rows for each: some tens of milliseconds. */
 static const double dense_between_polls = 1 << 28, sparse_between_polls = 1 << 25;
 
-/* Multiplications of all pairs, and additions; how long a device takes for them, in those of dense products. */
+/* Multiplications of all pairs, and additions. */
 typedef struct costs {
-	double processor, device;
+	double flops;
 	bool spread; /* an accelerator treats sparse rows as dense ones */
 } costs;
 
 static kdr_status find_costs(kdr_context *ctx, const kdr_mat *x, costs *out)
 {
-	const double scores = 200; /* a score costs as much as some 100 columns */
 	double n = (double)kdr_mat_rows(x), products;
 	double dense = 2 * n * n * (double)kdr_mat_cols(x);
-	*out = (costs){ dense, dense + scores * n * n, false };
+	*out = (costs){ dense, false };
 	if (x->kind == KDR_MAT_DENSE)
 		return KDR_OK;
 	kdr_status st = kdri_knn_products(ctx, x, &products);
@@ -37,27 +36,9 @@ static kdr_status find_costs(kdr_context *ctx, const kdr_mat *x, costs *out)
 		return st;
 	/* Here a sum is read and written for each product, which takes about ten times as long as the flops
 	 * counted. */
-	out->processor = 20 * products;
+	out->flops = 20 * products;
 	out->spread = dense < SPARSE * products;
-	if (!out->spread)
-		out->device = SPARSE * products + scores * n * n;
 	return KDR_OK;
-}
-
-kdr_status kdri_knn_device_pays(kdr_context *ctx, const kdr_mat *x, bool *out)
-{
-	kdr_status st;
-	const double most = 2e15; /* a million rows of 50 columns are 3e14 */
-	costs c;
-	*out = false;
-	KDRI_TRY(find_costs(ctx, x, &c));
-	if (c.device > most)
-		return KDR_OK;
-	kdri_device *dev = kdri_device_take(ctx, c.processor);
-	kdri_device_leave(dev);
-	*out = !kdri_is_cpu(dev);
-done:
-	return st;
 }
 
 typedef struct work {
@@ -263,7 +244,7 @@ kdr_status kdri_knn_scan_rows(kdr_context *ctx, const kdri_knn_scan *s, bool dev
 	if (device)
 		KDRI_TRY(find_costs(ctx, s->candidates, &c));
 	j.spread = c.spread;
-	KDRI_TRY(device ? kdri_compute(ctx, c.processor, scan_all, &j) : scan_all(ctx, &kdri_cpu, &j));
+	KDRI_TRY(device ? kdri_compute(ctx, c.flops, scan_all, &j) : scan_all(ctx, &kdri_cpu, &j));
 	*done = j.done;
 done:
 	return st;

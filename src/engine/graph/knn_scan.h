@@ -22,7 +22,4 @@ typedef struct kdri_knn_scan {
  * processed, fewer than all if the scan was stopped. */
 kdr_status kdri_knn_scan_rows(kdr_context *ctx, const kdri_knn_scan *s, bool device, int64_t *done);
 
-/* Whether all pairs of rows can be compared on the context's accelerator in about a minute. */
-kdr_status kdri_knn_device_pays(kdr_context *ctx, const kdr_mat *x, bool *out);
-
 #endif

@@ -14,7 +14,8 @@
  * steps: products of the columns that pairs share, and a comparison for each pair. Up to 2e11 steps of dense rows
  * (63,000 samples of 50 columns) and 5e10 of sparse rows (some 100,000 texts of 60 words) the search is exact. Beyond
  * that, landmarks give the same NMI in a fifth of the time: .585 against .586 in the mean of 17 collections
- * (docs/notes/auto.md). The search is also exact if a tree or a device makes it fast.
+ * (docs/notes/auto.md). The search is also exact if a tree makes it fast. A device does not
+ * change the decision, so that labels do not depend on it.
  *
  * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) have no
  * substitute that is as good: among 2000 candidates gfhf loses .13 of its accuracy on 20ng_full (docs/notes/graphs.md).
@@ -32,7 +33,6 @@
  * 10: overlapping blobs have .525 with 10 and .48 with 5. */
 #include "engine/graph/policy.h"
 
-#include "engine/graph/knn_scan.h"
 #include "engine/graph/knn_tree.h"
 
 enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3, LEAST_CANDIDATES = 2000 };
@@ -68,17 +68,12 @@ static kdr_status search_share(kdr_context *ctx, const kdr_mat *x, kdri_metric m
 	const bool dense = x->kind == KDR_MAT_DENSE;
 	const double n = (double)kdr_mat_rows(x);
 	double steps;
-	bool exact;
 	*out = 1;
 	if (metric == KDRI_METRIC_EUCLIDEAN && kdri_knn_tree_pays(x))
 		return KDR_OK;
 	KDRI_TRY(kdri_knn_products(ctx, x, &steps));
 	steps += dense ? 0 : n * n; /* (E1) */
-	if (steps <= most_steps(dense, instead))
-		return KDR_OK;
-	KDRI_TRY(kdri_knn_device_pays(ctx, x, &exact));
-	if (!exact)
-		*out = most_steps(dense, instead) / steps;
+	*out = KDRI_MIN(1, most_steps(dense, instead) / steps);
 done:
 	return st;
 }
