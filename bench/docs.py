@@ -15,6 +15,7 @@ import sys
 
 import auto
 import common
+import known
 import numpy as np
 import papers
 import reproduction
@@ -201,6 +202,23 @@ def asked():
         own = [r for r in rows if group in (r["collection"], "all")]
         out[group] = {c: np.array([float(r[c]) for r in own]) for c in rows[0] if c not in TASK}
     return out
+
+
+def known_classes(_):
+    """NMI on the other samples if the classes of some are known; tables count as one collection for each of their folders."""
+    rows, out = rows_of("known"), []
+    groups = {}
+    for r in rows:
+        name = "tables" if r["collection"].startswith("tables/") else "generated tables" if r["collection"].startswith("tables_made/") else r["collection"]
+        groups.setdefault(name, []).append(r)
+    for name, own in [*groups.items(), ("mean of the collections", None)] if rows else []:
+        parts = [own] if own else list(groups.values())
+        shares = sorted({r["share"] for r in rows}, key=float)
+        gains = [mean([mean([float(r["known"]) - float(r["unsupervised"]) for r in p if r["share"] == s]) for p in parts]) for s in shares]
+        start = mean([mean([float(r["unsupervised"]) for r in p]) for p in parts])
+        tasks = len({(r["collection"], r["task"]) for r in own or rows})
+        out.append([name + (" *" if name in known.CHOSEN_ON else ""), tasks, short(start), *(short(g, True) for g in gains)])
+    return markdown(["collection", "data sets", "no class known", *("%g %% known" % (100 * s) for s in known.SHARES)], out)
 
 
 def ask(_):
@@ -601,7 +619,7 @@ def r_overhead():
 
 
 MAKERS = {"gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
-          "transfer-peers": transfer_peers, "given": given, "ask": ask, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
+          "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 

@@ -170,6 +170,8 @@ typedef struct cli_tasks {
 	kdr_data **data;
 	kdr_labels **init;     /* initial labels, or NULL entries */
 	const int64_t **start; /* the same as numbers; NULL without --init */
+	const char **known;    /* files of --known, one per task; NULL without it */
+	cli_list known_files;  /* the files as they were given */
 	bool scored;           /* the known classes of the data are used for scoring */
 	int64_t *from;         /* which of the files read each task came from */
 	int64_t files;
@@ -199,6 +201,8 @@ char *cli_labels_beside(const char *path);
 int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
 /* Initial labels (--init). Exit status. */
 int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
+/* Splits --known: the library reads the files. Exit status. */
+int cli_tasks_known(const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
 
 /* --- job.c: the method, its options, the preprocessing --------------------------------------------- */

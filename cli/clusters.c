@@ -39,11 +39,13 @@ static void print_cluster(FILE *out, const char *task, const kdri_json_value *cl
 {
 	const kdri_json_value *features = kdri_json_get(cluster, "features");
 	const char *class = kdri_json_text(kdri_json_get(cluster, "class"), NULL);
+	const char *name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
 	if (class)
 		fprintf(out, "  %s: ", class);
 	else
-		fprintf(out, "  %s %lld: ", task,
-		        (long long)kdri_json_integer(kdri_json_get(cluster, "number"), 0));
+		fprintf(out, "  %s %lld%s%s%s: ", task,
+		        (long long)kdri_json_integer(kdri_json_get(cluster, "number"), 0), name ? " (" : "",
+		        name ? name : "", name ? ")" : "");
 	if (kdri_json_integer(kdri_json_get(cluster, "size"), 0) == 0) {
 		fputs("empty\n", out);
 		return;

@@ -27,6 +27,16 @@ static const cli_option own_options[] = {
 	{ .name = "init",
 	  .value = "FILE[,FILE...]",
 	  .help = "initial labels of each data set, one number per line; the method runs once, starting from these labels" },
+	{ .name = "known",
+	  .value = "FILE[,FILE...]",
+	  .help = "methods auto and kmeans: classes of some samples of each data set, which steer and name the clusters: one line per sample, "
+	          "'?' if unknown; '?' instead of FILE for a data set without known classes" },
+	{ .name = "must-link",
+	  .value = "FILE",
+	  .help = "methods auto and kmeans: pairs of samples that are in the same cluster, two ids per line" },
+	{ .name = "cannot-link",
+	  .value = "FILE",
+	  .help = "methods auto and kmeans: pairs of samples that are in different clusters, two ids per line" },
 	{ .name = "truth",
 	  .value = "FILE[,FILE...]",
 	  .help = "known classes of each data set, one per line; used only for scoring" },
@@ -179,6 +189,8 @@ static int cluster_read(kdr_context *ctx, const cli_args *args, int64_t given, c
 		code = cli_tasks_truth(ctx, args, 0, tasks);
 	if (code == EXIT_DONE)
 		code = cli_tasks_init(ctx, args, tasks);
+	if (code == EXIT_DONE)
+		code = cli_tasks_known(args, tasks);
 	if (code != EXIT_DONE || cli_rank() > 0) /* only the first rank writes */
 		return code;
 	code = cli_outputs_check(ctx, args, tasks, true);
@@ -206,6 +218,10 @@ static int cluster_run(cli_args *args)
 		goto done;
 	o.score = tasks.scored;
 	o.init = tasks.start;
+	o.known_files = tasks.known;
+	o.nknown_files = tasks.known ? tasks.count : 0;
+	o.must_link = cli_get(args, "must-link", NULL);
+	o.cannot_link = cli_get(args, "cannot-link", NULL);
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
@@ -242,6 +258,8 @@ const cli_command cli_cluster = {
 	           "kindred cluster -k 4 -o out --report cornell.mtx texas.mtx\n"
 	           "# a table with a header; compare the clusters with known classes\n"
 	           "kindred cluster -k 3 --truth species.txt iris.csv\n"
+	           "# a few known classes steer the clusters: one line per sample, '?' if unknown\n"
+	           "kindred cluster -k 4 -o out --known some.txt customers.csv\n"
 	           "# every number of clusters from 3 to 8, then the files for 5 of them\n"
 	           "kindred cluster -k 3-8 -o out customers.csv\n"
 	           "kindred cut -k 5 -o five out/result.json",

@@ -345,8 +345,30 @@ int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 	return code;
 }
 
+int cli_tasks_known(const cli_args *args, cli_tasks *tasks)
+{
+	const char *text = cli_get(args, "known", NULL);
+	if (!text)
+		return EXIT_DONE;
+	int code = split_files("known", text, tasks->count, tasks->files, &tasks->known_files);
+	if (code != EXIT_DONE)
+		return code;
+	tasks->known = calloc((size_t)tasks->count, sizeof *tasks->known);
+	if (!tasks->known) {
+		cli_error("out of memory");
+		return EXIT_OTHER;
+	}
+	for (int64_t i = 0; i < tasks->count; i++)
+		tasks->known[i] =
+		        tasks->known_files
+		                .items[tasks->known_files.count == tasks->count ? i : tasks->from[i]];
+	return EXIT_DONE;
+}
+
 void cli_tasks_free(cli_tasks *tasks)
 {
+	free(tasks->known);
+	cli_list_free(&tasks->known_files);
 	for (int64_t i = 0; i < tasks->count; i++) {
 		kdr_data_free(tasks->data[i]);
 		kdr_labels_free(tasks->init ? tasks->init[i] : NULL);

@@ -21,18 +21,26 @@ typedef struct kdr_task {
 	const char *name; /* may be NULL */
 	kdr_role role;
 	kdr_mat x;
-	int64_t k;             /* number of clusters; 0 with KDR_ALGO_AUTO_K; ignored in transfer */
-	const int64_t *init;   /* initial labels 0..k-1, one per row, or NULL */
-	const int64_t *labels; /* known classes 0..classes-1, -1 if unknown; or NULL */
+	int64_t k;           /* number of clusters; 0 with KDR_ALGO_AUTO_K; ignored in transfer */
+	const int64_t *init; /* initial labels 0..k-1, one per row, or NULL */
+	const int64_t *
+	        labels; /* known classes 0..classes-1, -1 if unknown; or NULL. In clustering, for methods with KDR_ALGO_KNOWN:
+	                          class c becomes cluster c */
 	const double *weights; /* one per row, not negative; NULL: all ones */
 } kdr_task;
+
+/* Two samples (rows from 0) of one data set that belong into the same cluster or, if `apart`, into different clusters. Frozen. */
+typedef struct kdr_link {
+	int64_t task, row, other;
+	bool apart;
+} kdr_link;
 
 /* What to fit. */
 typedef struct kdr_problem {
 	size_t size;
 	const kdr_task *tasks;
 	int64_t ntasks;
-	int64_t classes;                /* number of known classes; 0 in clustering */
+	int64_t classes;                /* number of known classes; in clustering 0, or at most k */
 	bool pooled;                    /* stack all data sets into one (methods with KDR_ALGO_POOLED) */
 	const char *const *class_names; /* names of the known classes; NULL: they are numbered */
 	bool views; /* the first half of the bridges has the sources' features; the second half has the same samples in the
@@ -40,6 +48,9 @@ typedef struct kdr_problem {
 	/* For methods with KDR_ALGO_TABLES: for each column the category of which it is a level, or -1 for a number. The columns of
 	 * a category are adjacent, and each row has a 1 in one of them. NULL: all columns are numbers. */
 	const int64_t *category;
+	const kdr_link *
+	        links; /* clustering, methods with KDR_ALGO_KNOWN: links of samples; KDR_ERR_DATA if they are contradictory */
+	int64_t nlinks;
 } kdr_problem;
 KDR_DEFINE_INIT(kdr_problem)
 

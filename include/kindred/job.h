@@ -58,6 +58,13 @@ typedef struct kdr_job_options {
 	bool neighbours; /* if the method finds k, also fit one cluster fewer and one more: kdr_result_level_at */
 	/* both */
 	int64_t report_features; /* map: features whose values the report gets; 0: 200; below 0: none */
+	/* cluster, methods with KDR_ALGO_KNOWN. known_files has one file per data set, "?" for a data set without known classes */
+	const kdr_labels *const
+	        *each_known; /* NULL; or known classes of each data set, "?" for unknown ones, or NULL */
+	const char *must_link,
+	        *cannot_link; /* files with two ids per line: samples that are in the same cluster, and in different ones */
+	const kdr_link *links; /* more such links */
+	int64_t nlinks;
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

@@ -241,7 +241,7 @@ def _with_tasks(X, tasks, reading):
 class Clusterer(ClusterMixin, Estimator):
     """Base class of the estimators that cluster."""
 
-    def fit(self, X, y=None, tasks=None, init=None, map=False, **reading):
+    def fit(self, X, y=None, tasks=None, init=None, map=False, known=None, must_link=None, cannot_link=None, **reading):
         """Cluster one or more related data sets.
 
         Parameters
@@ -256,6 +256,12 @@ class Clusterer(ClusterMixin, Estimator):
             Initial labels of each data set, from 0.
         map : bool, default=False
             Also compute a two-dimensional map of the samples (``result_.map()``).
+        known : array, path, list or dict, optional
+            Classes of some samples, -1 or None if unknown, as for :func:`cluster`. With
+            `tasks`, one class per row of `X`. They are not passed as `y`, because
+            scikit-learn passes all classes to ``fit`` where it only scores with them.
+        must_link, cannot_link : list of pairs or path, optional
+            Links of samples, as for :func:`cluster`.
         **reading : dict
             Options of :func:`cluster` for paths, DataFrames and texts: ``columns``,
             ``rename``, ``missing``, ``na``, ``decimal``, ``id_column``,
@@ -279,6 +285,7 @@ class Clusterer(ClusterMixin, Estimator):
         seen, rows = X, None
         if tasks is not None:
             X, reading, rows = _with_tasks(X, tasks, reading)
+            known = known if known is None or is_path(known) else [np.asarray(known, dtype=object)[r] for r in rows]
         tables, names = as_tasks(X)
         by_name = isinstance(X, dict) and not is_sparse(X)
         many = tables[0] is not X
@@ -296,6 +303,7 @@ class Clusterer(ClusterMixin, Estimator):
             if isinstance(last, numbers.Real) and d.shape[0] < last:
                 raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={last}.")
         result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, model="predict" in self._entry["flags"],
+                                      known=known, must_link=must_link, cannot_link=cannot_link,
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         first = seen if tasks is not None else tables[0]
         self._remember(sets[0] if is_path(first) else first, result)

@@ -213,7 +213,7 @@ def finish(session, result):
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
-            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
+            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, must_link=None, cannot_link=None):
     """Cluster one or more related data sets together.
 
     Parameters
@@ -253,6 +253,16 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     <seed>
     <threads>
     <limits>
+    known : array, path, list or dict, optional
+        Classes of some samples, for the methods ``auto`` and ``kmeans``: an array
+        with one class per sample, or a file with one per line. None, NaN, "?" and
+        the integer -1 mean unknown. For several data sets, a list or dict with one
+        entry each, None if no class is known. Known samples keep their class,
+        influence the other samples, and name the clusters (:meth:`Result.names`).
+    must_link, cannot_link : list of pairs or path, optional
+        Pairs of samples that are in the same cluster, and in different clusters.
+        A sample is a row number from 0 or, with several data sets, a pair of data
+        set (name or number) and row. A path is a file with two ids per line.
 
     Returns
     -------
@@ -326,8 +336,90 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     o.pooled = pooled
     o.map, o.model = map, model
     o.quality, o.resamples = quality, _resamples(resamples)
+    given = _known_samples(o, known, sets), _links(o, must_link, cannot_link, sets)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
+    del given  # the options point into it until here
     return finish(session, Result(out[0]))
+
+
+def _known_samples(o, known, sets):
+    """Gives job options the known classes of each data set. Returns what must live as long."""
+    if known is None:
+        return None
+    names = [s.name for s in sets]
+    if isinstance(known, dict):
+        strange = [name for name in known if name not in names]
+        if strange:
+            raise ValueError(f"known has classes of {strange[0]!r}, but the data sets are {', '.join(names)}")
+        known = [known.get(name) for name in names]
+    elif is_path(known) or (len(sets) == 1 and not (len(known) == 1 and (known[0] is None or is_path(known[0]) or np.ndim(known[0]) == 1))):
+        known = [known]
+    if len(known) != len(sets):
+        raise ValueError(f"known has {len(known)} entries for {len(sets)} data sets: one for each is needed, None if no class is known")
+    if all(v is None or (is_path(v) and os.path.exists(v)) for v in known):
+        keep = [chars("?" if v is None else v) for v in known]
+        keep.append(ffi.new("char *[]", keep))
+        o.known_files, o.nknown_files = ffi.cast("const char *const *", keep[-1]), len(known)
+        return keep
+    missing = [v for v in known if is_path(v)]
+    if missing:
+        raise FileNotFoundError(f"known: {os.fspath(missing[0])}: no such file, or classes of other data sets are arrays")
+    keep, each = [], []
+    for values in known:
+        held = None if values is None else _labels(["?" if _unknown(v) else str(v) for v in np.asarray(values, dtype=object).tolist()])
+        keep.append(held)
+        each.append(ffi.NULL if held is None else held[-1])
+    keep.append(ffi.new("const kdr_labels *[]", each))
+    o.each_known = keep[-1]
+    return keep
+
+
+def _unknown(value):
+    """Whether a known class is none: None, NaN, "?", or -1 as in scikit-learn."""
+    return value is None or (isinstance(value, str) and value == "?") or (isinstance(value, (float, np.floating)) and np.isnan(value)) or \
+        (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value == -1)
+
+
+def _labels(texts):
+    """A kdr_labels of these texts, preceded by what must live as long."""
+    names, index = np.unique(texts, return_inverse=True)
+    keep = [chars(str(n)) for n in names]
+    found = ffi.new("kdr_labels *")
+    keep += [ffi.new("char *[]", keep), ffi.new("int64_t[]", index.tolist()), found]
+    found.names, found.values, found.n, found.count = keep[-3], keep[-2], len(texts), len(names)
+    return keep
+
+
+def _links(o, must, cannot, sets):
+    """Gives job options the links of samples. Returns what must live as long."""
+    keep, links = [], []
+    for what, pairs, apart in (("must_link", must, False), ("cannot_link", cannot, True)):
+        if pairs is None:
+            continue
+        if is_path(pairs):
+            keep.append(chars(pairs))
+            setattr(o, what, keep[-1])
+            continue
+        for pair in pairs:
+            ends = [_sample(s, sets, what) for s in pair]
+            if len(ends) != 2 or ends[0][0] != ends[1][0]:
+                raise ValueError(f"{what}: {pair!r} is not a pair of samples of one data set")
+            links.append((*ends[0], ends[1][1], apart))
+    keep.append(ffi.new("kdr_link[]", links))
+    o.links, o.nlinks = keep[-1], len(links)
+    return keep
+
+
+def _sample(sample, sets, what):
+    """The data set and the row of a sample."""
+    task, row = (0, sample) if isinstance(sample, numbers.Integral) else sample
+    names = [s.name for s in sets]
+    task = names.index(task) if task in names else task
+    if isinstance(sample, numbers.Integral) and len(sets) > 1:
+        raise ValueError(f"{what}: {sample!r} does not name its data set: use a pair of data set and row")
+    if not isinstance(task, numbers.Integral) or not 0 <= task < len(sets) or not isinstance(row, numbers.Integral) or not 0 <= row < sets[task].shape[0]:
+        raise ValueError(f"{what}: {sample!r} is not a sample: rows are numbered from 0")
+    return int(task), int(row)
 
 
 def _range(k, what):
@@ -542,12 +634,8 @@ def _known(o, target_labels, values):
         raise FileNotFoundError(f"target_labels: {os.fspath(target_labels)}: no such file")
     unknown = [v is None or (isinstance(v, (float, np.floating)) and np.isnan(v)) for v in paths]
     named = {value: name for name, value in values.items()}
-    names, index = np.unique(["?" if u else named.get(v, str(v)) for u, v in zip(unknown, paths)], return_inverse=True)
-    keep = [chars(str(n)) for n in names]
-    known = ffi.new("kdr_labels *")
-    keep += [ffi.new("char *[]", keep), ffi.new("int64_t[]", index.tolist()), known]
-    known.names, known.values, known.n, known.count = keep[-3], keep[-2], len(paths), len(names)
-    o.known = known
+    keep = _labels(["?" if u else named.get(v, str(v)) for u, v in zip(unknown, paths)])
+    o.known = keep[-1]
     return keep
 
 

@@ -435,6 +435,21 @@ class Result:
         """
         return json.loads(self.to_json(samples=False))["tasks"][self.index(task)].get("clusters", [])
 
+    def names(self, task=0):
+        """Return the names of the clusters of a data set, which known classes give (:func:`cluster`).
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        list
+            The name of each cluster, None for a cluster without one.
+        """
+        index = self.index(task)
+        return json.loads(self.to_json(samples=False))["tasks"][index].get("names", [None] * self.k(index))
+
     @property
     def levels(self):
         """Results by number of clusters, if several were fitted (a range, or 'auto'); one of them is equal to this result. Each has labels,

@@ -23,6 +23,7 @@ void kdri_result_about_free(kdr_result *r)
 		if (!task->borrowed)
 			kdri_strings_free(a, task->features, task->d);
 		kdri_strings_free(a, task->ids, task->n);
+		kdri_strings_free(a, task->names, task->k);
 		kdri_strings_free(a, task->advice, task->nadvice);
 		kdri_strings_free(a, task->notes, task->nnotes);
 		kdri_sheet_free(a, task->sheet);
@@ -103,8 +104,9 @@ kdr_status kdri_result_about(kdr_context *ctx, kdr_result *r, const kdr_problem 
 	r->command = commands[r->algo->family];
 	r->seed = ctx->seed;
 	r->threads = kdr_context_threads(ctx);
-	/* Clusters of a target have no names. */
-	if (problem->class_names && !(r->algo->flags & KDR_ALGO_CLUSTERS_TARGET))
+	/* Labels are numbers of clusters, some of which have names, or classes. */
+	if (problem->class_names && r->algo->family != KDR_FAMILY_CLUSTER &&
+	    !(r->algo->flags & KDR_ALGO_CLUSTERS_TARGET))
 		KDRI_TRY(kdri_result_classes(ctx, r, problem->class_names, problem->classes));
 	KDRI_TRY(kdri_options_copy(ctx, options, &r->options));
 done:

@@ -1,6 +1,7 @@
 /* Estimates the memory of a fit before it starts. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/estimate.h"
 #include "comm/comm.h"
+#include "core/links.h"
 #include "matrix/traits.h"
 
 /* --- sizes ------------------------------------------------------------------------------------ */
@@ -172,6 +173,7 @@ kdr_status kdri_estimate_problem(kdr_context *ctx, const kdri_algo *algo, const 
 		             .pooled = problem->pooled,
 		             .several = kdri_ranks(ctx) > 1,
 		             .started = true,
+		             .known = kdri_has_links(problem),
 		             .table = problem->category != NULL,
 		             .nonnegative = true,
 		             .threads = ctx->threads,

@@ -5,6 +5,7 @@
 #include "api/number.h"
 #include "api/result.h"
 #include "comm/comm.h"
+#include "core/links.h"
 #include "matrix/linalg.h"
 #include "matrix/reserve.h"
 #include "matrix/rows.h"
@@ -165,6 +166,55 @@ done:
 	return st;
 }
 
+/* The methods of a family that have a flag or, if `flag` is 0, support rows on several ranks. */
+static void list_methods(kdr_family family, unsigned flag, char *out, size_t room)
+{
+	size_t used = 0;
+	out[0] = '\0';
+	for (size_t i = 0; i < kdr_algo_count() && used < room; i++) {
+		const kdr_algo *a = kdr_algo_at(i);
+		if (a->family == family && (flag ? (a->flags & flag) != 0 : kdri_algo_of(a)->ranks))
+			used += (size_t)kdri_snprintf(out + used, room - used, "%s%s", used ? ", " : "",
+			                              a->id);
+	}
+}
+
+/* Known classes and links of samples that are to be clustered: of every data set, or of all as one if they are pooled. */
+static kdr_status check_links(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
+{
+	kdr_status st = KDR_OK;
+	kdri_links links = { 0 };
+	if (algo->family != KDR_FAMILY_CLUSTER || !kdri_has_links(problem))
+		return KDR_OK;
+	if (!(algo->flags & KDR_ALGO_KNOWN)) {
+		char list[300];
+		list_methods(algo->family, KDR_ALGO_KNOWN, list, sizeof list);
+		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+		                 "method '%s' does not use known classes or links; use one of: %s", algo->id,
+		                 list);
+	}
+	if (kdri_several(ctx))
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "known classes and links are not available under mpirun; start a single process");
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_task *task = &problem->tasks[t];
+		bool any = false;
+		for (int64_t i = 0; task->labels && i < kdr_mat_rows(&task->x); i++)
+			any = any || task->labels[i] >= 0;
+		if (any && task->k > 0 && problem->classes > task->k)
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "data set %s: k is %lld, but %lld classes are known; use a k of at least %lld",
+			        kdri_task_name(task), (long long)task->k, (long long)problem->classes,
+			        (long long)problem->classes);
+	}
+	KDRI_TRY(kdri_links_new(ctx, problem, 0, problem->ntasks, NULL, &links));
+done:
+	kdri_links_free(ctx, &links);
+	return st;
+}
+
 static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem)
 {
 	bool together = problem->pooled || (algo->flags & KDR_ALGO_JOINT);
@@ -197,7 +247,7 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 			        kdri_task_name(t), (long long)t->k, kdri_task_name(first),
 			        (long long)first->k, problem->pooled ? "pooling" : algo->id);
 	}
-	return KDR_OK;
+	return check_links(ctx, algo, problem);
 }
 
 /* With fewer different rows than clusters, identical samples end in different clusters, or clusters are empty. Tasks
@@ -273,16 +323,9 @@ done:
 kdr_status kdri_check_ranks(kdr_context *ctx, const kdri_algo *algo)
 {
 	char list[300];
-	size_t used = 0;
 	if (!kdri_several(ctx) || algo->ranks)
 		return KDR_OK;
-	list[0] = '\0';
-	for (size_t i = 0; i < kdr_algo_count() && used < sizeof list; i++) {
-		const kdr_algo *a = kdr_algo_at(i);
-		if (kdri_algo_of(a)->ranks && a->family == algo->info.family)
-			used += (size_t)kdri_snprintf(list + used, sizeof list - used, "%s%s",
-			                              used ? ", " : "", a->id);
-	}
+	list_methods(algo->info.family, 0, list, sizeof list);
 	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 	                 "method '%s' needs all rows in one process; under mpirun, use one of: %s",
 	                 algo->info.id, list);

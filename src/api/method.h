@@ -122,6 +122,7 @@ typedef struct kdri_sizes {
 	bool pooled;
 	bool several;     /* other ranks hold rows of the same tasks */
 	bool started;     /* initial labels are given */
+	bool known;       /* classes or links of samples are known (clustering) */
 	bool table;       /* columns may be categories, cells missing: kdr_problem.category */
 	bool nonnegative; /* no entry is below 0; false if that is not known */
 	int threads;

@@ -11,7 +11,8 @@
  *         tasks has its largest entry of row a and of column z there, and nowhere else
  *   (E3)  clusters without one: the numbers left over, by first appearance in the task's rows; empty ones last
  *
- * Tasks with initial labels keep the numbers given. What belongs to clusters is known from the method's field table: an
+ * Tasks with initial labels keep the numbers given. A cluster whose class is known (kdr_task.labels) keeps its number, that of the
+ * class, and gets the class's name; its counterparts in other tasks get both before anything else. What belongs to clusters is known from the method's field table: an
  * axis called "k" in an array's shape, entries called "k" in what it holds. */
 #include "api/number.h"
 #include "api/result.h"
@@ -216,6 +217,63 @@ static void by_match(const match *m, const naming *theirs, naming *c)
 		if (theirs->now[a] < c->k && !c->taken[theirs->now[a]])
 			give(c, z, theirs->now[a]);
 	}
+}
+
+/* Names of the clusters of each task; the names belong to the problem. */
+static kdr_status name_cluster(kdr_context *ctx, const kdr_problem *problem, kdri_task_result *task,
+                               int64_t c)
+{
+	kdr_status st = KDR_OK;
+	char number[24];
+	if (!task->names)
+		KDRI_TRY(KDRI_NEW0(ctx, &task->names, task->k));
+	kdri_snprintf(number, sizeof number, "%lld", (long long)c);
+	if (!task->names[c])
+		KDRI_TRY(kdri_strdup(ctx, problem->class_names ? problem->class_names[c] : number,
+		                     &task->names[c]));
+done:
+	return st;
+}
+
+/* Clusters of known classes keep their numbers. If tasks share their clusters, a class of one is a class of all. */
+static kdr_status keep_known(kdr_context *ctx, const kdr_problem *problem, kdr_result *result, numbering *n)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < n->ntasks; t++) {
+		const int64_t *known = problem->tasks[t].labels;
+		for (int64_t i = 0; known && i < kdr_mat_rows(&problem->tasks[t].x); i++)
+			for (int64_t s = result->shared_clusters ? 0 : t;
+			     known[i] >= 0 && s < (result->shared_clusters ? n->ntasks : t + 1); s++) {
+				naming c = naming_of(n, s);
+				if (c.taken[known[i]])
+					continue;
+				give(&c, known[i], known[i]);
+				KDRI_TRY(name_cluster(ctx, problem, &result->tasks[s], known[i]));
+			}
+	}
+done:
+	return st;
+}
+
+/* Counterparts of these clusters in tasks that do not know their class. */
+static kdr_status match_known(kdr_context *ctx, const kdr_problem *problem, kdr_result *result, numbering *n)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
+		const kdr_correspondence m = kdr_result_correspondence_at(result, i);
+		naming from = naming_of(n, m.from), to = naming_of(n, m.to);
+		for (int64_t a = 0; a < m.rows; a++) {
+			const int64_t z = kdri_only_largest(m.matrix + a * m.cols, m.cols, 1);
+			if (from.now[a] != a || !result->tasks[m.from].names ||
+			    !result->tasks[m.from].names[a] || z < 0 || a >= to.k || to.now[z] >= 0 ||
+			    to.taken[a] || kdri_only_largest(m.matrix + z, m.rows, m.cols) != a)
+				continue;
+			give(&to, z, a);
+			KDRI_TRY(name_cluster(ctx, problem, &result->tasks[m.to], a));
+		}
+	}
+done:
+	return st;
 }
 
 static kdr_status choose_shared(kdr_context *ctx, const kdr_problem *problem, const kdr_result *result,
@@ -433,6 +491,8 @@ kdr_status kdri_renumber(kdr_context *ctx, const int64_t *now, kdr_result *resul
 		const naming c = naming_of(&n, t);
 		if (task->sizes)
 			number_permute(task->sizes, 1, c.k, 1, c.now, spare);
+		if (task->names)
+			number_permute(task->names, 1, c.k, 1, c.now, spare);
 		for (int64_t i = 0; i < task->nknown; i++)
 			task->known[2 * i + 1] = c.now[task->known[2 * i + 1]];
 	}
@@ -451,6 +511,10 @@ kdr_status kdri_number_clusters(kdr_context *ctx, const kdr_problem *problem, kd
 		return KDR_OK;
 	KDRI_TRY(numbering_new(ctx, result, &n));
 	result->shared_clusters = problem->pooled || (algo->flags & KDR_ALGO_SHARED_CLUSTERS);
+	if (algo->family == KDR_FAMILY_CLUSTER) {
+		KDRI_TRY(keep_known(ctx, problem, result, &n));
+		KDRI_TRY(match_known(ctx, problem, result, &n));
+	}
 	if (result->shared_clusters)
 		KDRI_TRY(choose_shared(ctx, problem, result, &n));
 	else

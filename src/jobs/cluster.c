@@ -1,5 +1,6 @@
 /* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
+#include "jobs/known.h"
 #include "jobs/levels.h"
 
 /* On the data as they were fitted. */
@@ -46,7 +47,8 @@ done:
 }
 
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
-                              const kdr_job_options *o, kdri_k_ranges *levels, kdr_result **out)
+                              const kdr_job_options *o, const kdri_job_known *known, kdri_k_ranges *levels,
+                              kdr_result **out)
 {
 	kdr_status st;
 	kdr_task *tasks = NULL;
@@ -66,6 +68,8 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
 	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, &result));
+	KDRI_TRY(kdri_job_known_check(ctx, known, sets, result));
+	job->known = NULL; /* resamples have other rows */
 	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));
 	if (o->quality)
 		KDRI_TRY(put_stability(ctx, job, sets, o, result));
@@ -95,6 +99,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 {
 	kdr_status st;
 	kdri_job job = { 0 };
+	kdri_job_known known = { 0 };
 	kdri_k_ranges levels = { 0 };
 	kdr_data **sets = NULL;
 	kdr_result *result = NULL;
@@ -111,7 +116,18 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
-	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &levels, &result));
+	KDRI_TRY(kdri_job_known_take(ctx, options, sets, count, &known));
+	job.known = known.problem.tasks ? &known.problem : NULL;
+	for (int64_t t = 0; levels.from && t < count; t++)
+		if (known.nnames > levels.from[t]) {
+			st = kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "data set %s: k begins at %lld, but %lld classes are known; begin at %lld or above",
+			        sets[t]->name, (long long)levels.from[t], (long long)known.nnames,
+			        (long long)known.nnames);
+			goto done;
+		}
+	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, &result));
 done:
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {
@@ -120,6 +136,7 @@ done:
 	}
 	kdr_result_free(result);
 	kdri_job_close(&job);
+	kdri_job_known_free(ctx, &known);
 	kdri_k_ranges_free(ctx, &levels);
 	kdri_free(ctx, sets);
 	return st;

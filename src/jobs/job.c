@@ -393,6 +393,14 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	int64_t count = about->ntasks;
 	kdr_problem problem = *about;
 	problem.tasks = tasks;
+	if (job->known) {
+		problem.classes = job->known->classes;
+		problem.class_names = job->known->class_names;
+		problem.links = job->known->links;
+		problem.nlinks = job->known->nlinks;
+		for (int64_t t = 0; t < count; t++)
+			tasks[t].labels = job->known->tasks[t].labels;
+	}
 	if (job->prep && job->prep->column_kind && !job->encoded)
 		problem.category = job->prep->group;
 	if (job->feature_options) {

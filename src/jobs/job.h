@@ -19,6 +19,8 @@ typedef struct kdri_job {
 	bool encoded; /* data of a table have been encoded: kdri_job_encode */
 	kdri_seconds seconds;
 	char hint[512]; /* about the preprocessing; "": none */
+	const kdr_problem *
+	        known; /* borrowed: classes, links, and the labels of tasks, for every fit of this job; NULL: none */
 } kdri_job;
 
 /* A caller's options (NULL: the defaults) in this library's size; out->prep is set to `prep`. */

@@ -114,6 +114,20 @@ static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result
 	end_samples(j, t);
 }
 
+/* Names of clusters, null for those without one. */
+static void put_names(kdri_json *j, const kdri_task_result *t)
+{
+	if (!t->names)
+		return;
+	kdri_json_array(j, "names");
+	for (int64_t c = 0; c < t->k; c++)
+		if (t->names[c])
+			kdri_json_string(j, NULL, t->names[c]);
+		else
+			kdri_json_null(j, NULL);
+	kdri_json_end_array(j);
+}
+
 static void put_ids(kdri_json *j, const kdri_task_result *t)
 {
 	if (!t->ids)
@@ -288,6 +302,8 @@ static void put_profiles(kdri_json *j, const kdr_result *r, const kdri_task_resu
 		kdri_json_int(j, "number", c);
 		if (r->classes && c < r->nclasses)
 			kdri_json_string(j, "class", r->classes[c]);
+		if (t->names && t->names[c])
+			kdri_json_string(j, "name", t->names[c]);
 		kdri_json_int(j, "size", p->size);
 		put_description(j, t, p);
 		kdri_json_array(j, "features");
@@ -357,6 +373,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	kdri_json_int(j, "d", t->d);
 	kdri_json_int(j, "nnz", t->all_nnz);
 	kdri_json_int(j, "k", t->k);
+	put_names(j, t);
 	put_labels(j, r, t);
 	if (!is_brief(j)) {
 		put_ids(j, t);
@@ -428,6 +445,7 @@ static void put_level(kdri_json *j, const kdr_result *r, const kdr_result *level
 		kdri_json_object(j, NULL);
 		kdri_json_string(j, "name", t->name);
 		kdri_json_int(j, "k", t->k);
+		put_names(j, t);
 		put_labels(j, level, t);
 		if (!is_brief(j))
 			put_choices(j, level, i);

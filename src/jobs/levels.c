@@ -169,7 +169,7 @@ static kdr_status plan_neighbours(kdr_context *ctx, kdr_result *result, plan *p)
 		if ((p->o->each_k ? p->o->each_k[t] : p->o->k) > 0)
 			continue;
 		first = first < 0 ? t : first;
-		fewer = fewer && task->k > 2;
+		fewer = fewer && task->k > 2 && (!p->job->known || task->k > p->job->known->classes);
 		more = more && task->k > 1 && task->k < task->all;
 	}
 	if (first < 0)
@@ -358,6 +358,13 @@ done:
 	return st;
 }
 
+/* The number of such a cluster is that of a known class, at every level. */
+static bool is_named(const kdr_result *r, int64_t task, int64_t cluster)
+{
+	const kdri_task_result *t = &r->tasks[task];
+	return t->names && cluster < t->k && t->names[cluster];
+}
+
 /* (E1) for the data sets first .. end - 1 together: the new number of each cluster of `moving`, up to the largest k of them. A number
  * that some of the data sets do not have stays one that they do not have. */
 static kdr_status choose_numbers(kdr_context *ctx, const kdr_result *fixed, const kdr_result *moving,
@@ -380,7 +387,8 @@ static kdr_status choose_numbers(kdr_context *ctx, const kdr_result *fixed, cons
 		for (int64_t m = 0; m < k; m++) {
 			bool allowed = true;
 			for (int64_t t = first; t < end; t++)
-				allowed = allowed && (z < moving->tasks[t].k) == (m < moving->tasks[t].k);
+				allowed = allowed && (z < moving->tasks[t].k) == (m < moving->tasks[t].k) &&
+				          (z == m || !(is_named(moving, t, z) || is_named(moving, t, m)));
 			cost[z * k + m] =
 			        !allowed ? all
 			                 : -order * (double)z * (double)m -

@@ -122,6 +122,10 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 	kdr_status st;
 	KDRI_TRY(put_id(t, task, i));
 	KDRI_TRY(put_label(t, r, task->labels[i], false));
+	if (task->names) {
+		const char *name = task->labels[i] >= 0 ? task->names[task->labels[i]] : NULL;
+		KDRI_TRY(name ? put_text(t, name) : tables_put(t, NULL, 0));
+	}
 	KDRI_TRY(put_real(t, sure ? sure[i] : NAN));
 	KDRI_TRY(put_label(t, r, task->second ? task->second[i] : -1, true));
 	if (unlike)
@@ -137,13 +141,15 @@ done:
 static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 {
 	const bool unlike = kdri_sample_array(r, "unlike_source", at, KDR_FLOAT64);
-	const char *const titles[] = { "id",     r->classes ? "class" : "cluster", "confidence",
-		                       "second", unlike ? "unlike_source" : NULL,  "target_cluster",
-		                       NULL };
+	const char *const titles[] = {
+		"id",     r->classes ? "class" : "cluster", "name",           "confidence",
+		"second", unlike ? "unlike_source" : NULL,  "target_cluster", NULL
+	};
 	char level[32];
 	kdr_status st = KDR_OK;
 	for (size_t i = 0; titles[i]; i++)
-		KDRI_TRY(tables_put(t, titles[i], strlen(titles[i])));
+		if (i != 2 || r->tasks[at].names)
+			KDRI_TRY(tables_put(t, titles[i], strlen(titles[i])));
 	for (int64_t i = 0; i < r->level_count; i++) {
 		snprintf(level, sizeof level, "cluster_%lld", (long long)r->levels[i]->level);
 		KDRI_TRY(tables_put(t, level, strlen(level)));

@@ -4,7 +4,7 @@
  * best of several: all bridges are candidates. With a selector they are ranked before any is fitted; otherwise all
  * are fitted, and the one through which most of the sources' classes are recovered is the best (way_back.c). */
 #include "comm/comm.h"
-#include "jobs/job.h"
+#include "jobs/known.h"
 #include "jobs/relate/relate.h"
 
 typedef struct transfer {
@@ -102,14 +102,8 @@ static kdr_status take_known(kdr_context *ctx, transfer *t, const kdr_labels *kn
 	kdr_status st = KDR_OK;
 	const kdr_data *target = t->all[t->target], *source = t->all[0];
 	int64_t *map = NULL;
-	/* A class for each row of the file, of which these are some. */
-	const int64_t *row = target->origin && known->n == target->file_rows ? target->origin : NULL;
-	if (known->n != target->rows && !row)
-		return kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%lld known label%s, but data set %s has %lld sample%s; give one label per sample, '?' if unknown",
-		        (long long)known->n, known->n == 1 ? "" : "s", target->name, (long long)target->rows,
-		        target->rows == 1 ? "" : "s");
+	const int64_t *row = NULL;
+	KDRI_TRY(kdri_known_rows(ctx, known, target, &row));
 	KDRI_TRY(KDRI_NEW(ctx, &map, known->count));
 	for (int64_t c = 0; c < known->count; c++) {
 		int64_t to = 0;

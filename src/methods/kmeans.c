@@ -6,6 +6,7 @@
  * its samples. J never rises. With `spherical`, rows count as unit vectors and centres have unit length, so that
  *     (E2)  J = sum_i w_i |x_i / |x_i| - c_{z_i}|^2 = 2 sum_i w_i (1 - cos(x_i, c_{z_i}));
  * a zero row has no direction, adds w_i whatever its label is, and gets cluster 0.
+ * Known classes and links of samples are constraints (methods/common/constrained.c).
  * Each task is clustered separately, or all of them stacked as one (pooled). The engine, with bounds that avoid most
  * distances without changing the result, is in engine/kmeans/lloyd.c and the other files of its folder.
  *
@@ -17,6 +18,7 @@
 #include "core/internal.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/linalg.h"
+#include "methods/common/constrained.h"
 #include "methods/common/tasks.h"
 
 static const char *const starts[] = { "kmeans++", "random", NULL };
@@ -41,6 +43,7 @@ static const char *const references_table[] = {
 	"D. Arthur, S. Vassilvitskii: k-means++: the advantages of careful seeding. SODA 2007.",
 	"C. Elkan: Using the triangle inequality to accelerate k-means. ICML 2003.",
 	"G. Hamerly: Making k-means even faster. SDM 2010.",
+	"S. Basu, A. Banerjee, R. Mooney: Semi-supervised clustering by seeding. ICML 2002.",
 	"Y. Ding, Y. Zhao, X. Shen, M. Musuvathi, T. Mytkowicz: Yinyang k-means. ICML 2015.",
 	NULL,
 };
@@ -138,6 +141,7 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	kdr_status st;
 	pool p = { 0 };
 	kdri_kmeans_result r = { 0 };
+	kdri_links links = { 0 };
 	int64_t k = problem->tasks[0].k, d = kdr_mat_cols(&problem->tasks[0].x), at = 0;
 	kdri_kmeans_options o = engine_options(options, k, 0);
 	KDRI_TRY(pool_new(ctx, problem, &p));
@@ -145,6 +149,10 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 	o.rows_of = p.rows_of;
 	o.tasks = problem->ntasks;
 	KDRI_TRY(kdri_kmeans(ctx, &p.x.view, p.weights, &o, &r));
+	if (kdri_has_links(problem)) {
+		KDRI_TRY(kdri_links_new(ctx, problem, 0, problem->ntasks, NULL, &links));
+		KDRI_TRY(kdri_constrain(ctx, &p.x.view, p.weights, &o, &links, &r));
+	}
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		int64_t n = kdr_mat_rows(&problem->tasks[t].x), *labels = NULL;
 		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
@@ -162,6 +170,7 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 		        (long long)r.distinct, r.distinct == 1 ? "" : "s", (long long)k));
 done:
 	kdri_kmeans_free(ctx, &r);
+	kdri_links_free(ctx, &links);
 	pool_free(ctx, &p);
 	return st;
 }
@@ -175,6 +184,7 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 	kdri_kmeans_problem *problems = NULL;
 	kdri_kmeans_result *parts = NULL;
 	kdri_trace *traces = NULL;
+	kdri_links links = { 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &problems, problem->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, problem->ntasks));
 	KDRI_TRY(KDRI_NEW0(ctx, &traces, problem->ntasks));
@@ -186,6 +196,12 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 		problems[t].o.init_labels = task->init;
 	}
 	KDRI_TRY(kdri_kmeans_each(ctx, problems, problem->ntasks, parts));
+	for (int64_t t = 0; t < problem->ntasks && kdri_has_links(problem); t++) {
+		KDRI_TRY(kdri_links_new(ctx, problem, t, 1, NULL, &links));
+		KDRI_TRY(kdri_constrain(ctx, problems[t].x, problems[t].weights, &problems[t].o, &links,
+		                        &parts[t]));
+		kdri_links_free(ctx, &links);
+	}
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		int64_t *labels = NULL;
@@ -200,6 +216,7 @@ static kdr_status fit_each(kdr_context *ctx, const kdr_problem *problem, const k
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_kmeans_free(ctx, &parts[t]);
+	kdri_links_free(ctx, &links);
 	kdri_free(ctx, problems);
 	kdri_free(ctx, parts);
 	kdri_free(ctx, traces);
@@ -232,7 +249,9 @@ static kdri_bytes kmeans_estimate_bytes(const kdri_sizes *s, const kdri_extent *
 {
 	return (kdri_bytes){ 8 * x->n + 8 * k * x->d,
 		             kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads) +
-		                     (kdri_opt_bool(o, "spherical") ? 16 * x->n : 0) };
+		                     (kdri_opt_bool(o, "spherical") ? 16 * x->n : 0) +
+		                     (s->known ? kdri_constrain_bytes(x, k, kdri_opt_bool(o, "spherical"))
+		                               : 0) };
 }
 
 const kdri_algo kdri_algo_kmeans = {
@@ -242,7 +261,8 @@ const kdri_algo kdri_algo_kmeans = {
 	          .summary =
 	                  "Lloyd's algorithm from k-means++ starts, for each data set separately or all pooled",
 	          .family = KDR_FAMILY_CLUSTER,
-	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
+	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS |
+	                   KDR_ALGO_KNOWN,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

@@ -122,6 +122,38 @@ static kdr_status fit_auto_distance(kdr_context *ctx)
 	return fit_auto(ctx, "distance", "no", "auto", 0);
 }
 
+/* Classes of some samples and links of others: with neighbours, with landmarks, and as constraints of k-means. */
+static kdr_status fit_known(kdr_context *ctx)
+{
+	static const char *const names[K] = { "x", "y", "z" };
+	const kdr_link links[] = { { 0, 20, 24, false }, { 0, 25, 26, true }, { 1, 30, 31, false } };
+	const char *const settings[][2] = {
+		{ "seeds", "1" }, { "n_init", "1" }, { "graph", "landmarks" }, { NULL, NULL }
+	};
+	const char *const neighbours[][2] = { { "seeds", "1" }, { "n_init", "1" }, { NULL, NULL } };
+	const char *const spherical[][2] = { { "spherical", "true" }, { NULL, NULL } };
+	int64_t known[N];
+	for (int64_t i = 0; i < N; i++)
+		known[i] = i < 2 * K ? labels_a[i] : -1;
+	kdr_task tasks[2] = { { .name = "a", .x = kdr_mat_from_dense(points, N, D), .k = K, .labels = known },
+		              { .name = "b", .x = kdr_mat_from_csr(N, D, rowptr, columns, points), .k = K } };
+	kdr_problem problem = { .size = sizeof(kdr_problem),
+		                .tasks = tasks,
+		                .ntasks = 2,
+		                .classes = K,
+		                .class_names = names,
+		                .links = links,
+		                .nlinks = 3 };
+	kdr_context_set_threads(ctx, 1);
+	kdr_status st = fit_set(ctx, "auto", &problem, neighbours, NULL);
+	if (st == KDR_OK)
+		st = fit_set(ctx, "auto", &problem, settings, NULL);
+	if (st == KDR_OK)
+		st = fit_set(ctx, "kmeans", &problem, spherical, NULL);
+	problem.pooled = true;
+	return st == KDR_OK ? fit_set(ctx, "kmeans", &problem, spherical + 1, NULL) : st;
+}
+
 static kdr_status fit_auto_landmarks(kdr_context *ctx)
 {
 	kdr_status st = fit_auto(ctx, "cosine", "yes", "landmarks", K);
@@ -448,6 +480,7 @@ const oom_scenario oom_cluster[] = {
 	{ "fit_auto_cosine", fit_auto_cosine, 7 },
 	{ "fit_auto_distance", fit_auto_distance, 7 },
 	{ "fit_auto_landmarks", fit_auto_landmarks, 7 },
+	{ "fit_known", fit_known, 9 },
 	{ "fit_auto_limited", fit_auto_limited, 7 },
 	{ "fit_lssmtc", fit_lssmtc, 1 },
 	{ "fit_lssttc", fit_lssttc, 1 },

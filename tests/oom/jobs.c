@@ -2,6 +2,8 @@
 #include "engine/metrics/metrics.h"
 #include "oom.h"
 
+#include <stdio.h>
+
 static kdr_status evaluate(kdr_context *ctx)
 {
 	kdr_scores scores;
@@ -144,6 +146,44 @@ static kdr_status job_features(kdr_context *ctx)
 		st = kdr_write_file(ctx, file("edits.json"), edits, sizeof edits - 1, true);
 	if (st == KDR_OK)
 		st = kdr_relabel(ctx, file("job.json"), file("edits.json"), file(""), true);
+	kdr_result_free(result);
+	kdr_data_free(data);
+	return st;
+}
+
+/* Known classes and links from files. */
+static kdr_status job_known(kdr_context *ctx)
+{
+	kdr_data *data = NULL;
+	kdr_result *result = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	char known[256], must[256], cannot[256];
+	snprintf(known, sizeof known, "%s", file("known.txt"));
+	snprintf(must, sizeof must, "%s", file("must.txt"));
+	snprintf(cannot, sizeof cannot, "%s", file("cannot.txt"));
+	FILE *f = fopen(known, "w");
+	for (int i = 0; f && i < N; i++)
+		fprintf(f, "%s\n", i < 6 ? i % K == 0 ? "x" : "y" : "?");
+	if (f)
+		fclose(f);
+	for (int i = 0; i < 2; i++)
+		if ((f = fopen(i ? cannot : must, "w"))) {
+			fprintf(f, i ? "11 12\n" : "20,24\n24,28\n");
+			fclose(f);
+		}
+	const char *files[] = { known };
+	o.method = "kmeans";
+	o.k = K;
+	o.known_files = files;
+	o.nknown_files = 1;
+	o.must_link = must;
+	o.cannot_link = cannot;
+	kdr_status st = labelled(ctx, "a", &data);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, &data, 1, &o, &result);
+	if (st == KDR_OK)
+		st = tell(ctx, result);
 	kdr_result_free(result);
 	kdr_data_free(data);
 	return st;
@@ -311,6 +351,7 @@ const oom_scenario oom_jobs[] = {
 	{ "read_and_prepare", read_and_prepare, 1 },
 	{ "job_cluster", job_cluster, 1 },
 	{ "job_features", job_features, 1 },
+	{ "job_known", job_known, 1 },
 	{ "job_transfer", job_transfer, 1 },
 	{ "job_relate", job_relate, 1 },
 	{ "job_selector", job_selector, 1 },

@@ -32,6 +32,7 @@ typedef struct kdri_verdict_options {
 	bool alone;                      /* only the partitions without transfer vote */
 	const int64_t *init;             /* borrowed: labels the last step starts from, or NULL */
 	const kdri_landmarks *landmarks; /* borrowed: what the columns of the graph are; NULL: the samples */
+	const struct kdri_links *links;  /* borrowed: what is known about the samples; NULL: nothing */
 } kdri_verdict_options;
 
 typedef struct kdri_verdict {

@@ -29,6 +29,7 @@
 #include "comm/comm.h"
 #include "core/internal.h"
 #include "core/side_by_side.h"
+#include "engine/ensemble/steer.h"
 #include "engine/graph/policy.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
@@ -210,6 +211,9 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 		if (j->alone)
 			kdri_verdict_free(ctx, &j->alone[t]);
 	}
+	for (int64_t t = 0; j->links && t < j->T; t++)
+		kdri_links_free(ctx, &j->links[t]);
+	kdri_free(ctx, j->links);
 	kdri_free(ctx, j->ballots);
 	kdri_free(ctx, j->answers);
 	kdri_free(ctx, j->alone);
@@ -348,10 +352,10 @@ static bool saw_others(const kdri_ballot *b)
 	return any;
 }
 
-/* Equal samples are in one cluster. */
-static void alike(const int64_t *first, int64_t n, kdri_verdict *v)
+/* Equal samples are in one cluster, unless something is known about them. */
+static void alike(const int64_t *first, int64_t n, const kdri_links *links, kdri_verdict *v)
 {
-	for (int64_t i = 0; first && i < n; i++) {
+	for (int64_t i = 0; first && !links && i < n; i++) {
 		v->labels[i] = v->labels[first[i]];
 		v->agreement[i] = v->agreement[first[i]];
 	}
@@ -364,22 +368,23 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 	bool hurried;
 	for (int64_t t = 0; t < j->T; t++) {
 		const kdr_mat *graph = kdri_views_vote(&j->views, t);
-		kdri_verdict_options o = { .k = j->k[t],
-			                   .n_init = kdri_opt_int(j->options, "n_init"),
-			                   .max_iter = kdri_opt_int(j->options, "max_iter"),
-			                   .init = j->problem->tasks[t].init,
-			                   .landmarks = j->views.tasks[t].joined
-			                                        ? &j->views.tasks[t].landmarks
-			                                        : NULL };
+		kdri_verdict_options o = {
+			.k = j->k[t],
+			.n_init = kdri_opt_int(j->options, "n_init"),
+			.max_iter = kdri_opt_int(j->options, "max_iter"),
+			.init = j->problem->tasks[t].init,
+			.landmarks = j->views.tasks[t].joined ? &j->views.tasks[t].landmarks : NULL,
+			.links = j->links && kdri_links_any(&j->links[t]) ? &j->links[t] : NULL
+		};
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
-		alike(j->views.tasks[t].first, j->ballots[t].n, &j->answers[t]);
+		alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->answers[t]);
 		total += j->answers[t].ncut;
 		o.alone = true;
 		hurried = kdri_late(ctx);
 		KDRI_TRY(kdri_any(ctx, &hurried));
 		if (saw_others(&j->ballots[t]) && !hurried) {
 			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
-			alike(j->views.tasks[t].first, j->ballots[t].n, &j->alone[t]);
+			alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->alone[t]);
 		}
 	}
 	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
@@ -496,6 +501,15 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		        ctx, j->result,
 		        "the data sets do not vote on each other, because some are compared by cosine and some by distance; use the option metric=cosine or metric=distance for all"));
 	KDRI_TRY(find_k(ctx, j));
+	if (kdri_has_links(j->problem)) {
+		KDRI_TRY(KDRI_NEW0(ctx, &j->links, j->T));
+		for (int64_t t = 0; t < j->T; t++) {
+			KDRI_TRY(kdri_links_new(ctx, j->problem, t, 1, NULL, &j->links[t]));
+			if (j->links[t].nknown >
+			    0) /* if -k auto found fewer clusters than classes are known */
+				j->k[t] = KDRI_MAX(j->k[t], KDRI_MIN(j->problem->classes, j->views.rows[t]));
+		}
+	}
 	for (int64_t t = 0; t < j->T; t++)
 		KDRI_TRY(kdri_views_join(ctx, &j->views.tasks[t], j->k[t]));
 	for (int64_t t = 0; t < j->T; t++) {
@@ -599,7 +613,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	const bool throughout = to == KDRI_JOINS_LANDMARKS ||
 	                        (to == KDRI_JOINS_AUTO && (s->several || exact_option == KDRI_CHOICE_NO));
 	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k);
-	double kept = 0, more = 0, light = 0, least = INFINITY, graph, spectrum;
+	double kept = 0, more = 0, light = 0, least = INFINITY, largest = 0, graph, spectrum;
 	kdri_proportion p = { .used = x->d };
 	kdri_sizes one = *s;
 	bool cosines = true;
@@ -642,6 +656,7 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 			more = KDRI_MAX(more, snmf);
 		}
 		least = KDRI_MIN(least, y.n);
+		largest = KDRI_MAX(largest, y.n);
 		cosines &= cosine;
 		kdri_proportion_add(&p, y.n, y.entries, k, kdri_opt_real(o, "seeds"),
 		                    (double)members[SNMF].most);
@@ -659,6 +674,8 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		more = fmax(fmax(more, joint), 8 * all.entries + kdri_kmeans_bytes(&all, k, 1, s->threads));
 		more = fmax(more, kdri_leading_bytes(x->n, x->d, all.d) - 8 * all.entries);
 	}
+	if (s->known)
+		more = fmax(more, kdri_steer_bytes(largest, k));
 	return (kdri_bytes){ kept, more };
 }
 
@@ -670,7 +687,7 @@ const kdri_algo kdri_algo_auto = {
 	                  "several methods vote on the clusters, using each data set alone and all together; the default of cluster",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT | KDR_ALGO_RECIPE |
-	                   KDR_ALGO_TABLES,
+	                   KDR_ALGO_TABLES | KDR_ALGO_KNOWN,
 	          .options = options_table,
 	          .fields = fields_table,
 	          .references = references_table },

@@ -99,6 +99,11 @@ static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement", g->agreement));
 	KDRI_TRY(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	KDRI_TRY(mean_right(ctx, a, t, agreement, g->agreement, to, &mean));
+	for (int64_t i = 0; a->links && i < n; i++)
+		if (a->links[t].known[i] >= 0) {
+			mean += (1 - to[i]) / (double)n;
+			to[i] = 1;
+		}
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
 	if (g->transfer && a->alone[t].labels) {
 		KDRI_TRY(mean_right(ctx, a, t, a->alone[t].agreement, g->agreement_alone, NULL, &mean));
@@ -193,7 +198,7 @@ static kdr_status count_clusters(kdr_context *ctx, const kdri_auto *a, int64_t t
 static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *means, const int64_t *sizes)
 {
 	kdr_array c = kdr_result_array(a->result, "centroids", t);
-	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1], sizes };
+	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1], sizes, NULL };
 }
 
 static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
@@ -202,12 +207,18 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 	int64_t d = kdr_mat_cols(&a->views.tasks[0].rows.view), size;
 	double *means = NULL, *flow = NULL, **quality = NULL;
 	int64_t *sizes = NULL, most = 0;
+	bool *named = NULL; /* T x most: clusters of known classes */
 	for (int64_t t = 0; t < a->T; t++)
 		most = KDRI_MAX(most, a->k[t]);
 	KDRI_TRY(kdri_mul(ctx, a->T, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &means, size));
 	KDRI_TRY(KDRI_NEW(ctx, &quality, a->T));
 	KDRI_TRY(KDRI_NEW(ctx, &sizes, a->T * most));
+	KDRI_TRY(KDRI_NEW0(ctx, &named, a->T * most));
+	for (int64_t t = 0; t < a->T && a->links; t++)
+		for (int64_t i = 0; i < a->links[t].n; i++)
+			if (a->links[t].known[i] >= 0)
+				named[t * most + a->links[t].known[i]] = true;
 	for (int64_t t = 0; t < a->T; t++) {
 		const kdr_mat *x = &a->views.tasks[t].rows.view;
 		KDRI_TRY(kdri_mat_col_means(ctx, x, means + t * d));
@@ -224,11 +235,16 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 			if (s == t || !kdri_pair_reported(a->T, s, t))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
+			if (a->links) {
+				from.known = named + t * most;
+				to.known = named + s * most;
+			}
 			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
 		}
 done:
 	kdri_free(ctx, means);
 	kdri_free(ctx, sizes);
+	kdri_free(ctx, named);
 	kdri_free(ctx, quality);
 	return st;
 }

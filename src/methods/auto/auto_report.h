@@ -2,6 +2,7 @@
 #ifndef KDRI_AUTO_REPORT_H
 #define KDRI_AUTO_REPORT_H
 
+#include "core/links.h"
 #include "engine/ensemble/members.h"
 
 /* The state of a run of auto. */
@@ -14,6 +15,7 @@ typedef struct kdri_auto {
 	int64_t T, *k;
 	kdri_views views;
 	kdri_ballot *ballots; /* T */
+	kdri_links *links;    /* T: what is known about the samples; NULL: nothing */
 	kdri_verdict *answers,
 	        *alone; /* T each: of all members; of those without transfer, empty if there are no
 				          others */

@@ -11,6 +11,8 @@
 
 #include "comm/comm.h"
 
+static const double certain = 10;
+
 kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
                               double *means)
 {
@@ -65,6 +67,12 @@ static void marginal(const kdri_clusters *c, bool alike, double *out)
 		out[z] = alike ? 1 / (double)c->k : (double)c->sizes[z] / total;
 }
 
+/* Whether the classes of both clusters are known. */
+static bool both_known(const kdri_clusters *a, int64_t z, const kdri_clusters *b, int64_t l)
+{
+	return a->known && b->known && a->known[z] && b->known[l];
+}
+
 kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
                              double *chance)
 {
@@ -82,6 +90,10 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 	KDRI_TRY(kdri_gemm(ctx, false, true, a->k, b->k, a->d, -1, u, a->d, v, b->d, 0, cost, b->k));
 	for (int64_t p = 0; p < size; p++)
 		cost[p] += 1; /* (E2) */
+	for (int64_t z = 0; z < a->k; z++)
+		for (int64_t l = 0; l < b->k; l++)
+			if (both_known(a, z, b, l)) /* costs are from 0 to 2 */
+				cost[z * b->k + l] = z == l ? -certain : certain;
 	marginal(a, a->k == b->k, supply);
 	marginal(b, a->k == b->k, demand);
 	KDRI_TRY(kdri_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
@@ -90,7 +102,8 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 		for (int64_t l = 1; l < b->k; l++)
 			if (flow[z * b->k + l] > flow[z * b->k + best])
 				best = l;
-		chance[z] = kdri_match_right(1 - cost[z * b->k + best]);
+		chance[z] =
+		        both_known(a, z, b, best) ? z == best : kdri_match_right(1 - cost[z * b->k + best]);
 		if (chance[z] < KDRI_LEAST_MATCH)
 			memset(flow + z * b->k, 0, (size_t)b->k * sizeof *flow);
 	}

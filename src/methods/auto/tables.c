@@ -13,6 +13,7 @@
  *         {shared alone twice, own alone, k-means B, k-means H}
  *   (E4)  vote: Z the stacked one-hot labels of the members, D = diag(Z Z'1); the k leading left singular vectors of D^-1/2 Z,
  *         unit rows, k-means                                                                        engine/ensemble/consensus.c
+ *         Known classes and links of rows then change the answer                                       engine/ensemble/steer.c
  *   (E5)  confidence of the vote                                                                         tables_sure.c
  *
  * New rows are labelled by the mean of the voting mixtures' posteriors. The measurements are in
@@ -22,6 +23,7 @@
 #include "comm/comm.h"
 #include "engine/ensemble/consensus.h"
 #include "engine/ensemble/share_right.h"
+#include "engine/ensemble/steer.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"
 
@@ -171,6 +173,73 @@ static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 	}
 done:
 	return st;
+}
+
+/* What is known about the rows of the tables first .. first + count - 1, which share their clusters. */
+static kdr_status steer_tables(kdr_context *ctx, const kdri_tables *t, int64_t first, int64_t count,
+                               bool together, int64_t *answer)
+{
+	kdr_status st;
+	const int64_t begin = t->all.begin[first], n = t->all.begin[first + count] - begin, k = t->k[first];
+	kdri_links links = { 0 };
+	kdri_ballot b = { 0 };
+	int64_t runs = 0, at = 0;
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++)
+		runs += weight_in(t, (kdri_tables_member)m, together) > 0;
+	KDRI_TRY(kdri_links_new(ctx, t->problem, first, count, NULL, &links));
+	KDRI_TRY(kdri_ballot_new(ctx, n, runs, &b));
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
+		const int64_t weight = weight_in(t, (kdri_tables_member)m, together);
+		const bool pooled = m == KDRI_MIX_POOLED_SHARED || m == KDRI_MIX_POOLED_OWN;
+		if (weight == 0)
+			continue;
+		b.weight[at] = (double)weight;
+		for (int64_t s = 0; s < count; s++) /* clusters of one table, or of all */
+			for (int64_t i = t->all.begin[first + s]; i < t->all.begin[first + s + 1]; i++)
+				b.label[(i - begin) * runs + at] =
+				        (int32_t)(t->votes[m].labels[i] + (pooled ? 0 : s * k));
+		at++;
+	}
+	if (kdri_links_any(&links))
+		KDRI_TRY(kdri_steer(ctx, &links, &b, false, NULL, k, answer + begin));
+done:
+	kdri_links_free(ctx, &links);
+	kdri_ballot_free(ctx, &b);
+	return st;
+}
+
+static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
+{
+	kdr_status st = KDR_OK;
+	const int64_t T = t->all.tables;
+	if (!kdri_has_links(t->problem))
+		return KDR_OK;
+	if (t->together)
+		KDRI_TRY(steer_tables(ctx, t, 0, T, true, t->answer));
+	for (int64_t s = 0; s < T; s++)
+		KDRI_TRY(steer_tables(ctx, t, s, 1, false, t->together ? t->alone : t->answer));
+done:
+	return st;
+}
+
+/* Nothing is more certain than what is known. */
+static void trust_known(const kdri_tables *t)
+{
+	for (int64_t s = 0; s < t->all.tables; s++) {
+		const int64_t *known = t->problem->tasks[s].labels;
+		for (int64_t i = t->all.begin[s]; known && i < t->all.begin[s + 1]; i++)
+			if (known[i - t->all.begin[s]] >= 0)
+				t->confidence[i] = 1;
+	}
+}
+
+/* If -k auto found fewer clusters than classes are known. */
+static void allow_classes(const kdri_tables *t)
+{
+	for (int64_t s = 0; s < t->all.tables; s++)
+		if (t->problem->tasks[s].labels)
+			t->k[s] = KDRI_MAX(t->k[s], KDRI_MIN(t->problem->classes,
+			                                     t->all.begin[s + 1] - t->all.begin[s]));
 }
 
 /* Whether k segments of each table are clearer than one: by the mixture with shared variances. */
@@ -436,14 +505,17 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 	KDRI_TRY(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
 	KDRI_TRY(find_centring(ctx, t));
 	KDRI_TRY(kdri_tables_find_k(ctx, t));
+	allow_classes(t);
 	if (t->problem->tasks[0].k == 0)
 		KDRI_TRY(find_centring(ctx, t));
 	KDRI_TRY(kdri_mixed_means(ctx, &t->all, t->means));
 	KDRI_TRY(kdri_tables_members(ctx, t)); /* (E2) */
 	KDRI_TRY(guard(ctx, t));
 	KDRI_TRY(tables_vote(ctx, t));
+	KDRI_TRY(tables_steer(ctx, t));
 	KDRI_TRY(find_clear(ctx, t));
 	KDRI_TRY(kdri_tables_confidence(ctx, t)); /* (E5) */
+	trust_known(t);
 	KDRI_TRY(tables_report(ctx, t));
 	for (int64_t s = 0; s < T; s++)
 		total -= t->votes[KDRI_MIX_SHARED].mixture[s].loglik;
@@ -479,5 +551,6 @@ kdri_bytes kdri_tables_bytes(const kdri_sizes *s, const kdri_extent *x, double k
 	             all = some < x->n ? 8 * x->entries : 0; /* rows of all tables, less their means */
 	/* Rows, and those to start from; labels of the members, the answer and its confidence. */
 	return (kdri_bytes){ 8 * x->n * (x->d + KDRI_MIX_MEMBERS + 4) + (all > 0 ? 8 * pool.entries : 0),
-		             encoded + 8 * KDRI_MIX_MEMBERS * some + KDRI_MAX(KDRI_MAX(alone, pooled), all) };
+		             encoded + 8 * KDRI_MIX_MEMBERS * some + KDRI_MAX(KDRI_MAX(alone, pooled), all) +
+		                     (s->known ? kdri_steer_bytes(x->n, k) : 0) };
 }

@@ -145,8 +145,10 @@ let clusterCount = 0;
 for (const t of labelled) for (const v of t.labels.values) if (v >= clusterCount) clusterCount = v + 1;
 for (const t of tasks) for (const c of t.clusters) if (c && Number.isInteger(c.number) && c.number < 1e6 && c.number >= clusterCount) clusterCount = c.number + 1;
 
-/* What a cluster is called: a class, or a number; "south 1" if another group has clusters of that number. */
+/* What a cluster is called: a class, its name, or a number; "south 1" if another group has clusters of that number. */
 const groupNames = groups.map((g, at) => {
+  const given = g.map((c) => object(tasks[c.task].clusters.find((p) => p && p.own === c.number)).name).find((n) => typeof n === "string");
+  if (given !== undefined) return given;
   const first = g[0].number, same = groups.map((o, i) => [o[0].number, o.length, i]).filter((o) => o[0] === first);
   const keeps = same.length === 1 || at === same.filter((o) => o[1] > 1).map((o) => o[2])[0];
   return keeps ? `cluster ${first}` : g.map((c) => `${tasks[c.task].name} ${c.number}`).join(", ");

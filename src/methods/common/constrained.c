@@ -1,0 +1,232 @@
+/* k-means that follows known classes and links. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * Constrained k-means: known samples keep their class in every assignment, the others join the nearest centre, and centres are the
+ * means of their samples. It starts from the clusters of k-means, matched with the classes, and, if every cluster has known samples,
+ * also from their means; the lower objective counts. Groups join the centre with the smallest sum of distances, and of two
+ * samples that must not be together the one with the smaller loss moves (engine/ensemble/steer.c).
+ *
+ * Reference: S. Basu, A. Banerjee, R. Mooney: Semi-supervised clustering by seeding. ICML 2002. */
+#include "methods/common/constrained.h"
+
+#include "engine/ensemble/steer.h"
+#include "engine/graph/views.h"
+#include "matrix/rows.h"
+
+typedef struct constrained {
+	const kdr_mat *x; /* unit rows if spherical */
+	const double *weights;
+	const kdri_kmeans_options *o;
+	const kdri_links *links;
+	int64_t n, d, k;
+	double *squares; /* n: of the length of each row */
+	double *members; /* n x k: weights by cluster, then scores */
+	double *centres; /* d x k */
+	double *lengths; /* k: squared, of the centres */
+} constrained;
+
+static double weight_of(const constrained *c, int64_t i)
+{
+	return c->weights ? c->weights[i] : 1;
+}
+
+/* The means of the samples with labels that are not negative. A cluster without samples keeps its centre. */
+static kdr_status find_centres(kdr_context *ctx, const constrained *c, const int64_t *labels)
+{
+	kdr_status st;
+	double *sums = NULL, *total = NULL;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, c->d, c->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &sums, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &total, c->k));
+	memset(c->members, 0, (size_t)(c->n * c->k) * sizeof *c->members);
+	for (int64_t i = 0; i < c->n; i++)
+		if (labels[i] >= 0) {
+			c->members[i * c->k + labels[i]] = weight_of(c, i);
+			total[labels[i]] += weight_of(c, i);
+		}
+	KDRI_TRY(kdri_mat_tmul(ctx, c->x, c->members, c->k, c->k, sums, c->k));
+	for (int64_t z = 0; z < c->k; z++) {
+		double length = 0;
+		for (int64_t j = 0; j < c->d && total[z] > 0; j++) {
+			c->centres[j * c->k + z] = sums[j * c->k + z] / total[z];
+			length += c->centres[j * c->k + z] * c->centres[j * c->k + z];
+		}
+		for (int64_t j = 0; j < c->d && c->o->spherical && length > 0; j++)
+			c->centres[j * c->k + z] /= sqrt(length);
+		c->lengths[z] = total[z] > 0 ? (c->o->spherical && length > 0 ? 1 : length) : c->lengths[z];
+	}
+done:
+	kdri_free(ctx, sums);
+	kdri_free(ctx, total);
+	return st;
+}
+
+/* Scores are minus weighted squared distances. */
+static kdr_status assign(kdr_context *ctx, const constrained *c, int64_t *labels, double *objective)
+{
+	kdr_status st;
+	const int64_t k = c->k;
+	KDRI_TRY(kdri_mat_mul(ctx, c->x, c->centres, k, k, c->members, k));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (c->n > KDRI_BLOCK)
+	for (int64_t i = 0; i < c->n; i++) {
+		double *s = c->members + i * k;
+		int64_t best = 0;
+		for (int64_t z = 0; z < k; z++) {
+			const double distance = c->squares[i] - 2 * s[z] + c->lengths[z];
+			s[z] = -weight_of(c, i) * KDRI_MAX(distance, 0);
+			best = s[z] > s[best] ? z : best;
+		}
+		labels[i] = best;
+	}
+	KDRI_TRY(kdri_steer_linked(ctx, c->links, c->members, k, labels));
+	*objective = 0;
+	for (int64_t i = 0; i < c->n; i++)
+		*objective -= c->members[i * k + labels[i]];
+done:
+	return st;
+}
+
+/* One descent. */
+typedef struct descent {
+	int64_t *labels; /* n */
+	double *trace;   /* the objective of each assignment */
+	int64_t count, room;
+	kdr_stop stop;
+} descent;
+
+/* From the centres, until the objective no longer falls. */
+static kdr_status descend(kdr_context *ctx, const constrained *c, descent *run)
+{
+	kdr_status st;
+	int64_t *next = NULL;
+	double before = INFINITY, now;
+	run->count = 0;
+	run->stop = KDR_STOP_MAX_ITER;
+	KDRI_TRY(KDRI_NEW(ctx, &next, c->n));
+	for (int64_t i = 0; i <= c->o->max_iter; i++) {
+		KDRI_TRY(assign(ctx, c, next, &now));
+		if (!(now < before)) {
+			run->stop = KDR_STOP_CONVERGED;
+			break;
+		}
+		KDRI_TRY(KDRI_ROOM(ctx, &run->trace, &run->room, run->count + 1));
+		memcpy(run->labels, next, (size_t)c->n * sizeof *next);
+		run->trace[run->count++] = now;
+		if (kdri_iteration(ctx, "kmeans", i, c->o->max_iter, now)) {
+			run->stop = kdri_stop_reason(ctx);
+			break;
+		}
+		if (now >= (1 - c->o->tol) * before) {
+			run->stop = KDR_STOP_CONVERGED;
+			break;
+		}
+		before = now;
+		KDRI_TRY(find_centres(ctx, c, run->labels));
+	}
+done:
+	kdri_free(ctx, next);
+	return st;
+}
+
+/* Moves a descent into the result if it is better than the one there. */
+static void take_descent(const constrained *c, descent *run, bool first, kdri_kmeans_result *r)
+{
+	if (!first && !(run->trace[run->count - 1] < r->objective))
+		return;
+	double *before = r->trace;
+	memcpy(r->labels, run->labels, (size_t)c->n * sizeof *run->labels);
+	r->trace = run->trace;
+	r->iterations = run->count;
+	r->objective_start = run->trace[0];
+	r->objective = run->trace[run->count - 1];
+	r->stop = run->stop;
+	r->best_run = !first;
+	run->trace = before;
+	run->room = 0;
+}
+
+static bool every_class(const constrained *c)
+{
+	bool all = true;
+	for (int64_t z = 0; z < c->k && all; z++) {
+		bool found = false;
+		for (int64_t i = 0; i < c->n && !found; i++)
+			found = c->links->known[i] == z;
+		all = found;
+	}
+	return all;
+}
+
+static kdr_status constrained_run(kdr_context *ctx, constrained *c, kdri_kmeans_result *r)
+{
+	kdr_status st;
+	descent first = { 0 }, second = { 0 };
+	int64_t *now = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &now, c->k));
+	KDRI_TRY(KDRI_NEW(ctx, &first.labels, c->n));
+	KDRI_TRY(KDRI_NEW(ctx, &second.labels, c->n));
+	KDRI_TRY(kdri_steer_numbers(ctx, c->links, r->labels, c->k, now));
+	for (int64_t i = 0; i < c->n; i++)
+		first.labels[i] = c->links->known[i] >= 0 ? c->links->known[i] : now[r->labels[i]];
+	KDRI_TRY(find_centres(ctx, c, first.labels));
+	KDRI_TRY(descend(ctx, c, &first));
+	take_descent(c, &first, true, r);
+	if (every_class(c) && !c->o->init_labels && !ctx->cancelled && !ctx->timed_out) {
+		KDRI_TRY(find_centres(ctx, c, c->links->known));
+		KDRI_TRY(descend(ctx, c, &second));
+		take_descent(c, &second, false, r);
+	}
+	KDRI_TRY(find_centres(ctx, c, r->labels));
+	for (int64_t z = 0; z < c->k; z++)
+		for (int64_t j = 0; j < c->d; j++)
+			r->centres[z * c->d + j] = c->centres[j * c->k + z];
+done:
+	kdri_free(ctx, now);
+	kdri_free(ctx, first.labels);
+	kdri_free(ctx, first.trace);
+	kdri_free(ctx, second.labels);
+	kdri_free(ctx, second.trace);
+	return st;
+}
+
+kdr_status kdri_constrain(kdr_context *ctx, const kdr_mat *x, const double *weights,
+                          const kdri_kmeans_options *options, const kdri_links *links,
+                          kdri_kmeans_result *result)
+{
+	kdr_status st;
+	kdri_own rows = { .view = *x };
+	constrained c = { .weights = weights,
+		          .o = options,
+		          .links = links,
+		          .n = kdr_mat_rows(x),
+		          .d = kdr_mat_cols(x),
+		          .k = options->k };
+	int64_t size;
+	if (options->spherical)
+		KDRI_TRY(kdri_unit_rows(ctx, x, &rows));
+	c.x = &rows.view;
+	KDRI_TRY(kdri_mul(ctx, c.n, c.k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &c.members, size));
+	KDRI_TRY(kdri_mul(ctx, c.d, c.k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &c.centres, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &c.lengths, c.k));
+	KDRI_TRY(KDRI_NEW(ctx, &c.squares, c.n));
+	for (int64_t i = 0; i < c.n; i++) {
+		const kdri_entries row = kdri_row_entries(c.x, i);
+		c.squares[i] = kdri_nrm2sq(row.val, row.count);
+	}
+	KDRI_TRY(constrained_run(ctx, &c, result));
+done:
+	kdri_own_free(ctx, &rows);
+	kdri_free(ctx, c.members);
+	kdri_free(ctx, c.centres);
+	kdri_free(ctx, c.lengths);
+	kdri_free(ctx, c.squares);
+	return st;
+}
+
+double kdri_constrain_bytes(const kdri_extent *x, double k, bool spherical)
+{
+	return 8 * (x->n * (k + 8) + 2 * x->d * k) + kdri_steer_bytes(x->n, k) / 2 +
+	       (spherical ? kdri_extent_values(x) : 0);
+}

@@ -1,0 +1,203 @@
+"""Known classes and links of samples while clustering."""
+import csv
+import random
+import unittest
+
+from harness import CliTest
+
+
+def table(path, seed, shift, n=60, categories=False, ids=True):
+    """Three groups of n / 3 samples in a row; the ids begin with the seed."""
+    rng, means = random.Random(seed), ((0, 0, 0), (2.2, 2.2, 0), (0, 2.5, 2.5))
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        w = csv.writer(f)
+        w.writerow(["name"] * ids + ["x", "y", "z"] + ["plan"] * categories)
+        for i in range(n):
+            kind = i // (n // 3)
+            cells = [round(m + shift + rng.gauss(0, 1), 3) for m in means[kind]]
+            w.writerow([f"{seed}-{i}"] * ids + cells + ["abc"[kind if rng.random() < .7 else rng.randrange(3)]] * categories)
+
+
+class Known(CliTest):
+    TRUTH = ["low"] * 20 + ["mid"] * 20 + ["high"] * 20
+    COMMON = ["cluster", "--id-column", "name", "--force", "-o", "out", "-q"]
+
+    def setUp(self):
+        super().setUp()
+        table(self.path("a.csv"), 1, 0)
+        table(self.path("b.csv"), 2, .3)
+
+    def known(self, name, rows, truth=None):
+        """A file with the classes of some rows."""
+        truth = truth or self.TRUTH
+        return self.write(name, "".join((truth[i] if i in rows else "?") + "\n" for i in range(len(truth))))
+
+    def samples(self, name):
+        with open(self.path(name), newline="", encoding="utf-8") as f:
+            return list(csv.DictReader(f))
+
+    def test_known_samples_keep_and_name_their_cluster(self):
+        self.known("a.known", [3, 25, 47, 50])
+        for method in ("auto", "kmeans"):
+            with self.subTest(method=method):
+                self.run_kindred(*self.COMMON, "-m", method, "-k", 3, "--known", "a.known", "a.csv")
+                task = self.result()["tasks"][0]
+                self.assertEqual(task["names"], ["low", "mid", "high"])
+                self.assertEqual([task["labels"][i] for i in (3, 25, 47, 50)], [0, 1, 2, 2])
+                self.assertEqual([c["name"] for c in task["clusters"]], ["low", "mid", "high"])
+                self.assertGreater(sum(task["names"][c] == y for c, y in zip(task["labels"], self.TRUTH)), 45)
+                rows = self.samples("out/a.samples.csv")
+                self.assertEqual([r["name"] for r in rows], [task["names"][c] for c in task["labels"]])
+                if method == "auto":
+                    self.assertEqual([task["confidence"][i] for i in (3, 25, 47, 50)], [1] * 4)
+
+    def test_a_wrong_class_is_kept(self):
+        self.known("a.known", [3, 4, 5, 25, 47], ["high"] + self.TRUTH[1:3] + ["high", "low", "low"] + self.TRUTH[6:])
+        for method in ("auto", "kmeans"):
+            self.run_kindred(*self.COMMON, "-m", method, "-k", 3, "--known", "a.known", "a.csv")
+            task = self.result()["tasks"][0]
+            self.assertEqual([task["names"][task["labels"][i]] for i in (3, 4, 5, 25, 47)], ["high", "low", "low", "mid", "high"])
+
+    def test_other_clusters_stay_unnamed(self):
+        self.known("a.known", [25, 26])
+        for method in ("auto", "kmeans"):
+            self.run_kindred(*self.COMMON, "-m", method, "-k", 3, "--known", "a.known", "a.csv")
+            self.assertEqual(self.result()["tasks"][0]["names"], ["mid", None, None])
+        page = self.run_kindred("report", "out/result.json", "--force", "-o", "page.html")
+        self.assertIn('"mid"', self.read("page.html"))
+        self.assertEqual(page.returncode, 0)
+
+    def test_classes_have_one_number_in_all_data_sets(self):
+        self.known("a.known", [3, 25, 47])
+        self.known("b.known", [50, 30])
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "a.known,b.known", "a.csv", "b.csv")
+        a, b = self.result()["tasks"]
+        self.assertEqual((a["labels"][3], a["labels"][25], a["labels"][47]), (0, 1, 2))
+        self.assertEqual((b["labels"][50], b["labels"][30]), (2, 1))
+        self.assertEqual(b["names"][1:], ["mid", "high"])
+        for m in self.result()["correspondence"]:
+            for c in (1, 2):
+                self.assertEqual(max(range(3), key=lambda z: m["matrix"][c][z]), c)
+        # a data set without known classes gets numbers and names from its counterparts
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "?,b.known", "a.csv", "b.csv")
+        a, b = self.result()["tasks"]
+        self.assertEqual(b["names"][:2], ["mid", "high"])
+        for m in self.result()["correspondence"]:
+            for c in (0, 1):
+                if m["to"] in (0, "a") and m["matrix"][c][c] == max(map(max, m["matrix"])):
+                    self.assertEqual(a["names"][c], b["names"][c])
+
+    def test_numbers_of_clusters_are_kept(self):
+        """Integers below k are cluster numbers, as those of an earlier run."""
+        self.known("a.known", [3, 47], ["2"] * 20 + ["1"] * 20 + ["0"] * 20)
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "a.known", "a.csv")
+        task = self.result()["tasks"][0]
+        self.assertEqual(task["names"], ["0", None, "2"])
+        self.assertEqual((task["labels"][3], task["labels"][47]), (2, 0))
+
+    def test_links(self):
+        self.write("must", "1-0,1-21\n1-21,1-42\n")
+        self.write("cannot", "1-5\t1-6\n1-6\t1-7\n")
+        for method in ("auto", "kmeans"):
+            with self.subTest(method=method):
+                self.run_kindred(*self.COMMON, "-m", method, "-k", 3, "--must-link", "must", "--cannot-link", "cannot", "a.csv")
+                labels = self.result()["tasks"][0]["labels"]
+                self.assertEqual(len({labels[i] for i in (0, 21, 42)}), 1)
+                self.assertNotEqual(labels[5], labels[6])
+                self.assertNotEqual(labels[6], labels[7])
+                self.assertNotIn("names", self.result()["tasks"][0])
+        # a class that is known for one of a group is known for all
+        self.known("a.known", [21, 50])
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "a.known", "--must-link", "must", "a.csv")
+        task = self.result()["tasks"][0]
+        self.assertEqual({task["names"][task["labels"][i]] for i in (0, 21, 42)}, {"mid"})
+
+    def test_links_by_row_and_by_data_set(self):
+        table(self.path("c.csv"), 1, 0, ids=False)
+        table(self.path("d.csv"), 2, 0, ids=False)
+        self.write("must", "d:1 d:41\n")
+        self.run_kindred("cluster", "--force", "-o", "out", "-q", "-k", 3, "--must-link", "must", "c.csv", "d.csv")
+        labels = self.result()["tasks"][1]["labels"]
+        self.assertEqual(labels[0], labels[40])
+        self.write("must", "1 41\n")
+        self.fails("cluster", "-q", "-k", 3, "--must-link", "must", "c.csv", "d.csv", code=3, says=["line 1", "several samples have the id '1'", "NAME:ID"])
+        self.write("must", "c:1 d:41\n")
+        self.fails("cluster", "-q", "-k", 3, "--must-link", "must", "c.csv", "d.csv", code=3, says=["data sets c and d", "--known"])
+
+    def test_contradictions_have_ids(self):
+        self.write("must", "1-0,1-1\n1-1,1-2\n")
+        self.write("cannot", "1-0,1-2\n")
+        common = [*self.COMMON[:3], "-q", "-k", 3, "a.csv"]
+        self.fails(*common, "--must-link", "must", "--cannot-link", "cannot", code=3, says=["'1-0' and '1-2'", "must-links put them in one"])
+        self.known("a.known", [0, 2, 30], ["low", "?", "mid"] + self.TRUTH[3:])
+        self.fails(*common, "--must-link", "must", "--known", "a.known", code=3, says=["'1-0' and '1-2'", "'low' and 'mid'"])
+        self.write("cannot", "1-3,1-4\n1-5,1-5\n")
+        self.known("a.known", [3, 4])
+        self.fails(*common, "--cannot-link", "cannot", "--known", "a.known", code=3, says=["'1-3' and '1-4'", "known class of both is 'low'", "2 contradictions"])
+        self.fails(*common, "--cannot-link", "cannot", code=3, says=["'1-5'", "the same sample"])
+
+    def test_links_that_cannot_be_kept_are_a_warning(self):
+        self.write("cannot", "1-0 1-1\n1-1 1-2\n1-0 1-2\n")
+        self.run_kindred(*self.COMMON, "-k", 2, "--cannot-link", "cannot", "a.csv")
+        self.assertTrue(any("1 of 3 links could not be kept" in w for w in self.result()["warnings"]), self.result()["warnings"])
+
+    def test_bad_input(self):
+        common = [*self.COMMON[:3], "-q", "a.csv"]
+        self.known("a.known", [3, 25, 47])
+        self.fails(*common, "-k", 2, "--known", "a.known", code=2, says=["3 classes are known", "at least 3"])
+        self.fails(*common, "-k", "2-5", "--known", "a.known", code=2, says=["k begins at 2", "3 classes are known"])
+        for method in ("ncut", "snmf"):
+            self.fails(*common, "-k", 3, "-m", method, "--known", "a.known", code=None, says=[f"'{method}'", "auto, kmeans"])
+        self.fails(*common, "b.csv", "-k", 3, "--known", "a.known", code=2, says="--known has 1 file for 2 data sets")
+        self.write("short", "low\n?\n")
+        self.fails(*common, "-k", 3, "--known", "short", code=3, says=["2 known labels", "60 samples"])
+        self.fails(*common, "-k", 3, "--known", "nowhere", code=None, says="nowhere")
+        self.write("must", "1-0,1-99\n")
+        self.fails(*common, "-k", 3, "--must-link", "must", code=3, says=["line 1", "no sample has the id '1-99'"])
+        for text in ("1-0\n", "1-0,1-1,1-2\n", "1-0,\n"):
+            self.write("must", "1-3,1-4\n" + text)
+            self.fails(*common, "-k", 3, "--must-link", "must", code=3, says=["line 2", "is not two ids"])
+
+    def test_ranges_of_k_keep_the_numbers_of_classes(self):
+        self.known("a.known", [3, 25])
+        self.run_kindred(*self.COMMON, "-k", "2-5", "--known", "a.known", "a.csv")
+        for level in self.result()["levels"]:
+            task = level["tasks"][0]
+            self.assertEqual((task["labels"][3], task["labels"][25]), (0, 1), level["k"])
+            self.assertEqual(task["names"][:2], ["low", "mid"])
+        self.known("a.known", [3, 25, 47])
+        self.run_kindred(*self.COMMON, "-k", "auto", "--known", "a.known", "a.csv")
+        self.assertGreaterEqual(self.result()["tasks"][0]["k"], 3)
+
+    def test_tables_with_categories(self):
+        for name, seed in (("s", 4), ("t", 5)):
+            table(self.path(f"{name}.csv"), seed, 0, n=90, categories=True)
+        truth = ["low"] * 30 + ["mid"] * 30 + ["high"] * 30
+        self.known("s.known", [1, 40, 70, 71], truth)
+        self.write("must", "4-0,4-50\n")
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "s.known,?", "--must-link", "must", "s.csv", "t.csv")
+        task = self.result()["tasks"][0]
+        self.assertEqual([task["labels"][i] for i in (1, 40, 70, 71)], [0, 1, 2, 2])
+        self.assertEqual(task["names"], ["low", "mid", "high"])
+        self.assertEqual(task["labels"][0], task["labels"][50])
+        self.assertEqual([task["confidence"][i] for i in (1, 40)], [1, 1])
+
+    def test_any_number_of_threads_dense_and_sparse(self):
+        self.known("a.known", [3, 25, 47])
+        self.write("must", "1 22\n")
+        rows = [[float(r[c]) for c in "xyz"] for r in self.samples("a.csv")]
+        self.write("s.mtx", "%%MatrixMarket matrix coordinate real general\n60 3 180\n" +
+                   "".join(f"{i + 1} {j + 1} {v!r}\n" for i, r in enumerate(rows) for j, v in enumerate(r)))
+        self.write("s.csv", "x,y,z\n" + "".join(",".join(map(repr, r)) + "\n" for r in rows))
+        for method in ("auto", "kmeans"):
+            found = []
+            for name, threads in (("s.csv", 1), ("s.csv", 3), ("s.mtx", 1)):
+                self.run_kindred("cluster", "--force", "-o", "out", "-q", "-m", method, "--weight", "none", "-k", 3, "--threads", threads, "--known", "a.known",
+                                 "--must-link", "must", name)
+                found.append(self.read("out/s.labels"))
+            self.assertEqual(found[0], found[1])
+            self.assertEqual(found[0], found[2])
+
+
+if __name__ == "__main__":
+    unittest.main()
