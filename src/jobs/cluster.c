@@ -1,5 +1,6 @@
 /* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
+#include "jobs/into.h"
 #include "jobs/levels.h"
 
 /* On the data as they were fitted. */
@@ -66,6 +67,9 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_levels_begin(ctx, tasks, count, o, levels));
 	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
 	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, result));
+	for (int64_t i = 0; i < count; i++)
+		KDRI_TRY(kdri_job_remember(ctx, job, sets[i], result->tasks[i].labels, result->tasks[i].k,
+		                           &result->tasks[i]));
 	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));
 	if (o->quality)
 		KDRI_TRY(put_stability(ctx, job, sets, o, result));
@@ -111,7 +115,10 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(KDRI_NEW(ctx, &sets, count)); /* kdr_prepare's own list */
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
-	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &levels, &result));
+	if (options->into)
+		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
+	else
+		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &levels, &result));
 done:
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {
