@@ -210,7 +210,14 @@ const cli_option cli_output_options[] = {
 	{ .name = "arrays",
 	  .value = "DIR",
 	  .help = "write every array of the method to this folder, as .npy files" },
-	{ .name = "save-model", .value = "FILE", .help = "save the model (HDF5) for 'kindred predict'" },
+	{ .name = "save-model",
+	  .value = "FILE",
+	  .help = "save the model (HDF5) for 'kindred predict' and --into" },
+	{ .name = "model-size",
+	  .value = "N",
+	  .help = "method auto: keep at most N samples of each data set in the model, for --into and predict (default 2000)" },
+	{ .name = "model-without-samples",
+	  .help = "keep no samples and no hashes of samples in the model: 'predict' uses cluster means, --into is not possible" },
 	CLI_OPTIONS_END,
 };
 

@@ -175,6 +175,7 @@ typedef struct cli_tasks {
 	bool scored;           /* the known classes of the data are used for scoring */
 	int64_t *from;         /* which of the files read each task came from */
 	int64_t files;
+	kdr_model *model; /* --into: data sets are read as those of this model; NULL: there is none */
 } cli_tasks;
 
 /* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */
@@ -205,6 +206,9 @@ int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 int cli_tasks_known(const cli_args *args, cli_tasks *tasks);
 void cli_tasks_free(cli_tasks *tasks);
 
+/* Reads the model of --into, if it is given, before any data set. Exit status. */
+int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
+
 /* --- job.c: the method, its options, the preprocessing --------------------------------------------- */
 
 typedef struct cli_job {
@@ -215,6 +219,12 @@ typedef struct cli_job {
 } cli_job;
 
 /* For the tables of commands. */
+#define CLI_INTO_OPTION \
+	{ \
+		.name = "into", .value = "MODEL", \
+		.help = "add the data sets to this model, saved with --save-model: they get its preprocessing, and its clusters or " \
+		        "classes keep their numbers and names" \
+	}
 #define CLI_FEATURES_OPTIONS \
 	{ \
 		.name = "features-from", \

@@ -49,6 +49,11 @@ static const cli_option own_options[] = {
 	{ .name = "resamples",
 	  .value = "N",
 	  .help = "with --quality: number of fits for the stability score (default 5; 0 to skip it)" },
+	CLI_INTO_OPTION,
+	{ .name = "new-clusters",
+	  .value = "yes|no|auto",
+	  .help = "with --into: which clusters get new numbers. auto (default): those that probably continue no cluster of the "
+	          "model; yes: also doubtful ones; no: none" },
 	CLI_H5AD_OPTION,
 	CLI_TABLE_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
@@ -143,6 +148,25 @@ static bool parse_k(const char *text, const kdr_algo *algo, clusters *k)
 	return ok;
 }
 
+/* --into and --new-clusters. Exit status. */
+static int cluster_into(const cli_args *args, kdr_job_options *o)
+{
+	static const char *const choices[] = { "auto", "yes", "no" };
+	const char *text = cli_get(args, "new-clusters", NULL);
+	if (text && !cli_get(args, "into", NULL)) {
+		cli_error("--new-clusters needs --into MODEL");
+		return EXIT_USAGE;
+	}
+	for (int i = 0; text && i < 3; i++)
+		if (strcmp(text, choices[i]) == 0) {
+			o->new_clusters = (kdr_new_clusters)i;
+			return EXIT_DONE;
+		}
+	if (text)
+		cli_error("--new-clusters: '%s' is not allowed; use yes, no or auto", text);
+	return text ? EXIT_USAGE : EXIT_DONE;
+}
+
 /* Reads the command line, before any file is read. `k`: to be freed. */
 static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, kdr_job_options *o,
                          clusters *k)
@@ -154,6 +178,21 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 		code = cli_job_switch(ctx, "--[no-]transfer", "transfer", transfer, job);
 	if (code != EXIT_DONE)
 		return code;
+	*o = job->wanted;
+	if ((code = cluster_into(args, o)) != EXIT_DONE)
+		return code;
+	const bool into = cli_get(args, "into", NULL) != NULL;
+	if (into && !(job->algo->flags & KDR_ALGO_AUTO_K)) {
+		cli_error("--into adds data sets with method auto; remove -m %s", job->wanted.method);
+		return EXIT_USAGE;
+	}
+	if (into && text && strcmp(text, "auto") == 0) {
+		cli_error(
+		        "-k auto cannot be combined with --into; omit -k to use the number of clusters of the model, or give a number");
+		return EXIT_USAGE;
+	}
+	if (!text && into)
+		text = "auto"; /* the number of clusters of the model */
 	if (!text) {
 		cli_error("cluster needs -k: the number of clusters, or auto to let kindred suggest it");
 		return EXIT_USAGE;
@@ -168,7 +207,6 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 		        text);
 		return EXIT_USAGE;
 	}
-	*o = job->wanted;
 	o->k = k->from[0];
 	o->each_k = k->given == 1 ? NULL : k->from;
 	o->k_to = k->range && k->given == 1 ? k->to[0] : 0;
@@ -212,6 +250,8 @@ static int cluster_run(cli_args *args)
 	if (code == EXIT_DONE)
 		code = cluster_parse(ctx, args, &job, &o, &k);
 	if (code == EXIT_DONE)
+		code = cli_tasks_into(ctx, args, &tasks);
+	if (code == EXIT_DONE)
 		code = cluster_read(ctx, args, k.given, &tasks);
 	code = cli_ranks_agree(code);
 	if (code != EXIT_DONE)
@@ -222,6 +262,7 @@ static int cluster_run(cli_args *args)
 	o.nknown_files = tasks.known ? tasks.count : 0;
 	o.must_link = cli_get(args, "must-link", NULL);
 	o.cannot_link = cli_get(args, "cannot-link", NULL);
+	o.into = tasks.model;
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
@@ -243,7 +284,7 @@ done:
 
 const cli_command cli_cluster = {
 	.name = "cluster",
-	.usage = "[-m METHOD] -k K[,K2,...] [OPTION...] TASK...",
+	.usage = "[-m METHOD] (-k K[,K2,...] | --into MODEL) [OPTION...] TASK...",
 	.summary = "cluster one or more related data sets",
 	.description =
 	        "Clusters one or more data sets. TASK is a data file, or name=file, with samples in rows and features in columns. "
@@ -262,7 +303,9 @@ const cli_command cli_cluster = {
 	           "kindred cluster -k 4 -o out --known some.txt customers.csv\n"
 	           "# every number of clusters from 3 to 8, then the files for 5 of them\n"
 	           "kindred cluster -k 3-8 -o out customers.csv\n"
-	           "kindred cut -k 5 -o five out/result.json",
+	           "kindred cut -k 5 -o five out/result.json\n"
+	           "# a further data set, in the clusters of a saved model\n"
+	           "kindred cluster --into model.h5 --save-model model2.h5 -o out2 washington.mtx",
 	.groups = groups,
 	.completes_files = true,
 	.run = cluster_run,

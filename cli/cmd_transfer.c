@@ -62,6 +62,7 @@ static const cli_option own_options[] = {
 	  .help = "also write the probability of each class for each sample to <target>.probabilities.csv, calibrated on "
 	          "held-out source samples in three more fits; not available for methods that find clusters instead of classes" },
 	{ .name = "score", .help = "score against the known classes in <stem>.labels next to each target" },
+	CLI_INTO_OPTION,
 	CLI_H5AD_OPTION,
 	CLI_TABLE_OPTION,
 	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
@@ -128,6 +129,14 @@ static void fill_bridges(cli_task_arg *to, const cli_bridges *b)
 static int check_counts(const cli_args *args, const transfer *t)
 {
 	bool training = cli_get(args, "train-selector", NULL);
+	if (cli_get(args, "into", NULL)) {
+		if (training || t->sources > 0 || t->bridges > 0 || t->targets == 0) {
+			cli_error(
+			        "transfer --into MODEL takes the source from the model: give one or more targets, and no --source, --bridge or --train-selector");
+			return EXIT_USAGE;
+		}
+		return EXIT_DONE;
+	}
 	if (training && (t->targets > 0 || t->bridges > 0 || t->sources < 3)) {
 		cli_error(
 		        "--train-selector needs three or more --source with --labels, and no --target or --bridge");
@@ -163,6 +172,8 @@ static int transfer_collect(const cli_args *args, transfer *t)
 	t->sources = count_of(args, "source");
 	t->bridges = cli_bridges_files(&t->candidates);
 	t->targets = count_of(args, "target");
+	const int further = cli_get(args, "into", NULL) ? cli_positional_count(args) : 0;
+	t->targets += further;
 	int labels = count_of(args, "labels");
 	bool split = cli_get(args, "task-column", NULL) || cli_get(args, "batch-key", NULL);
 	if ((code = check_counts(args, t)) != EXIT_DONE)
@@ -176,7 +187,7 @@ static int transfer_collect(const cli_args *args, transfer *t)
 		        "--bridge cannot be combined with --task-column or --batch-key, because a bridge is one data set");
 		return EXIT_USAGE;
 	}
-	if (cli_positional_count(args) > 0) {
+	if (cli_positional_count(args) > further) {
 		cli_error("unexpected argument '%s'; specify data sets with --source, --bridge and --target",
 		          cli_positional(args, 0));
 		return EXIT_USAGE;
@@ -193,7 +204,16 @@ static int transfer_collect(const cli_args *args, transfer *t)
 		fill_bridges(list + t->sources, &t->candidates);
 	else
 		transfer_fill(list + t->sources, args, "bridge", t->bridges);
-	transfer_fill(list + t->sources + t->bridges, args, "target", t->targets);
+	cli_task_arg *target = list + t->sources + t->bridges;
+	if (!cli_get(args, "into", NULL))
+		transfer_fill(target, args, "target", t->targets);
+	for (int i = 0; cli_get(args, "into", NULL) && i < t->targets;
+	     i++) { /* named after their files: the model has its own names */
+		const char *text =
+		        i < further ? cli_positional(args, i) : cli_get_nth(args, "target", i - further);
+		cli_task_split(text, target[i].name, sizeof target[i].name, &target[i].path);
+		target[i].may_lack_labels = true;
+	}
 	return EXIT_DONE;
 }
 
@@ -254,6 +274,7 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 		                         .ntargets = t->targets };
 	kdr_job_options o = job->wanted;
 	o.score = t->tasks.scored;
+	o.into = t->tasks.model;
 	o.known_files = t->known;
 	o.nknown_files = t->known ? count_of(args, "target-labels") : 0;
 	o.selector = cli_get(args, "selector", NULL) ? &t->selector : NULL;
@@ -294,6 +315,7 @@ static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job
 	t->one_bridge = job->algo->flags & KDR_ALGO_BRIDGE;
 	t->several = job->algo->flags & KDR_ALGO_BRIDGES;
 	if ((code = transfer_collect(args, t)) != EXIT_DONE ||
+	    (code = cli_tasks_into(ctx, args, &t->tasks)) != EXIT_DONE ||
 	    (cli_flag(args, "guard") &&
 	     (code = cli_job_switch(ctx, "--guard", "guard", "true", job)) != EXIT_DONE) ||
 	    (code = transfer_labelling(ctx, args, job, t)) != EXIT_DONE ||
@@ -346,7 +368,8 @@ done:
 
 const cli_command cli_transfer = {
 	.name = "transfer",
-	.usage = "[-m METHOD] --source FILE --labels FILE --target FILE [--bridge FILE]... [OPTION...]",
+	.usage =
+	        "[-m METHOD] (--source FILE --labels FILE --target FILE [--bridge FILE]... | --into MODEL TARGET...) [OPTION...]",
 	.summary = "label a data set with the classes of a labelled one",
 	.description =
 	        "Labels the target with the classes of the source. The classes are in a file (--labels, one line per sample) or in a "

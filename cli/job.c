@@ -104,6 +104,7 @@ static bool job_read_report(const cli_args *args, int64_t *out)
 
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job)
 {
+	static const char *const of_model[] = { "model-size", "model-without-samples" };
 	const char *method = cli_get(args, "method", NULL);
 	*job = (cli_job){ .settings = NULL };
 	kdr_job_options_init(&job->wanted);
@@ -120,6 +121,18 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	if (code == EXIT_DONE && !job_read_report(args, &job->wanted.report_features))
 		code = EXIT_USAGE;
 	job->wanted.model = cli_get(args, "save-model", NULL) != NULL;
+	job->wanted.model_without_samples = cli_flag(args, "model-without-samples");
+	if (code == EXIT_DONE && !cli_get_int(args, "model-size", 1, INT64_MAX, &job->wanted.model_size))
+		code = EXIT_USAGE;
+	for (int i = 0; i < 2 && code == EXIT_DONE; i++)
+		if (cli_get(args, of_model[i], NULL) && !job->wanted.model) {
+			cli_error("--%s needs --save-model FILE", of_model[i]);
+			code = EXIT_USAGE;
+		}
+	if (code == EXIT_DONE && cli_get(args, of_model[0], NULL) && cli_get(args, of_model[1], NULL)) {
+		cli_error("--model-size and --model-without-samples cannot be combined; remove one of them");
+		code = EXIT_USAGE;
+	}
 	job->wanted.settings = job->settings;
 	job->wanted.feature_settings = job->feature_settings;
 	return code;

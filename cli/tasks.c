@@ -135,8 +135,9 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
                             cli_tasks *out)
 {
 	kdr_read_options reading;
-	*out = (cli_tasks){ .files = count };
+	*out = (cli_tasks){ .files = count, .model = out->model };
 	cli_reading(args, &reading);
+	kdr_model_reading(out->model, &reading);
 	if (!reading.missing)
 		reading.missing = default_missing(ctx, args);
 	int code = cli_ranks_paths(list, count, &reading);
@@ -145,7 +146,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	char *texts = text_settings(args);
 	if (!texts)
 		return EXIT_USAGE;
-	reading.texts = texts;
+	reading.texts = reading.terms ? reading.texts : texts;
 	reading.text_column = cli_get(args, "text-column", NULL);
 	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
 	if (!paths) {
@@ -194,10 +195,17 @@ int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, i
 	return code == EXIT_DONE ? cli_ranks_place(ctx, out->data, out->count) : code;
 }
 
+int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
+{
+	const char *path = cli_get(args, "into", NULL);
+	kdr_status st = path ? kdr_model_load(ctx, path, &tasks->model) : KDR_OK;
+	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
+}
+
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out)
 {
 	int count = cli_positional_count(args);
-	*out = (cli_tasks){ 0 };
+	*out = (cli_tasks){ .model = out->model };
 	if (count == 0) {
 		cli_error("%s needs at least one TASK: a data file, or name=file",
 		          cli_args_command(args)->name);
@@ -369,6 +377,7 @@ void cli_tasks_free(cli_tasks *tasks)
 {
 	free(tasks->known);
 	cli_list_free(&tasks->known_files);
+	kdr_model_free(tasks->model);
 	for (int64_t i = 0; i < tasks->count; i++) {
 		kdr_data_free(tasks->data[i]);
 		kdr_labels_free(tasks->init ? tasks->init[i] : NULL);

@@ -17,6 +17,13 @@ typedef enum kdr_prep_choice {
 	KDR_PREP_NONE     /* nobody: only what the caller specifies is applied */
 } kdr_prep_choice;
 
+/* Which clusters of a data set that is added to a model get new numbers. */
+typedef enum kdr_new_clusters {
+	KDR_NEW_CLUSTERS_AUTO, /* those that are a cluster of the model with an estimated probability below 0.3 */
+	KDR_NEW_CLUSTERS_YES, /* below 0.5 */
+	KDR_NEW_CLUSTERS_NO   /* none */
+} kdr_new_clusters;
+
 /* --- cluster and transfer --------------------------------------------------------------------------------------------- */
 
 /* The options of kdr_cluster, kdr_stability and kdr_transfer. Members for another job are ignored. */
@@ -65,6 +72,13 @@ typedef struct kdr_job_options {
 	        *cannot_link; /* files with two ids per line: samples that are in the same cluster, and in different ones */
 	const kdr_link *links; /* more such links */
 	int64_t nlinks;
+	int64_t model_size; /* model: keep at most N samples of each data set, to add other data sets later; 0: 2000 */
+	bool model_without_samples; /* model: keep no samples, and no hashes of samples */
+	const kdr_model *
+	        into; /* NULL; or a model of method auto: the data sets are added to it. They get its preprocessing and are
+	                 clustered together with the samples that it keeps; existing clusters keep their numbers. In a transfer, the samples
+	                 that it keeps are the sources */
+	kdr_new_clusters new_clusters; /* cluster with into */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

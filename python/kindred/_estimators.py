@@ -469,6 +469,59 @@ class Predicts:
         return self._model().predict(self._check_width(X), self._task(task), self.threads, rename)
 
 
+class Grows:
+    """fit_more, for methods whose models keep samples."""
+
+    def fit_more(self, X, n_clusters=None, new_clusters="auto"):
+        """Add data sets to a fitted estimator.
+
+        They are clustered together with up to 2,000 samples of each earlier data
+        set. Earlier clusters keep their numbers.
+
+        Parameters
+        ----------
+        X : table, list of tables or dict of tables
+            The data sets, read as the tables that the estimator was fitted on.
+        n_clusters : int, list or dict, optional
+            Number of clusters of each of them, old and new ones together. The
+            default is that of the earlier data sets.
+        new_clusters : {'auto', 'yes', 'no'}, default='auto'
+            Which clusters get new numbers: those that probably continue no earlier
+            cluster, also doubtful ones, or none.
+
+        Returns
+        -------
+        object
+            The estimator. ``labels_`` and ``confidence_`` have the new data sets in
+            addition to the earlier ones: in a list, or a dict if `X` or the data of
+            :meth:`fit` are one. :meth:`predict` knows all data sets.
+        """
+        self._check_fitted()
+        before = self._model().tasks
+        result, stop = _until_stopped(self._model().add, X, n_clusters, new_clusters, seed=self.random_state, threads=self.threads,
+                                      device=self.device, progress=self._progress())
+        by_name = isinstance(self.labels_, dict) or (isinstance(X, dict) and not is_sparse(X))
+        new = range(len(before), len(result.tasks))
+
+        def joined(earlier, values):
+            if not isinstance(earlier, (list, dict)):
+                earlier = [earlier]
+            if by_name:
+                return {**(earlier if isinstance(earlier, dict) else dict(zip(before, earlier))), **{result.tasks[t]: v for t, v in zip(new, values)}}
+            return [*earlier, *values]
+        self.labels_ = joined(self.labels_, [result.labels(t) for t in new])
+        self.confidence_ = joined(self.confidence_, [result.confidence(t) for t in new])
+        self.second_ = joined(self.second_, [result.second(t) for t in new])
+        self.n_clusters_ = joined(self.n_clusters_, [result.k(t) for t in new])
+        self.clusters_ = joined(self.clusters_ if isinstance(self.clusters_, dict) or len(before) > 1 else [self.clusters_],
+                                [result.clusters(t) for t in new])
+        self.advice_ = {**self.advice_, **{result.tasks[t]: result.advice(t) for t in new}}
+        self.predict_agreement_ = {**self.predict_agreement_,
+                                   **{result.tasks[t]: float(result.fields.get(f"predict_agreement.{result.tasks[t]}", 1)) for t in new}}
+        self.result_, self._fitted_model = result, result.model()
+        return self._finished(stop)
+
+
 class Probable:
     """predict_proba, for methods that learn from the source alone."""
 
@@ -796,6 +849,8 @@ def make_class(entry):
         bases = (Centred, *bases)
     if base is Transfer and "inductive" in entry["flags"]:
         bases = (Probable, *bases)
+    if entry["id"] == "auto":
+        bases = (Grows, *bases)
     names = [p.split("=")[0] for p in _parameters(entry)]
     source = f"def __init__(self, *, {', '.join(_parameters(entry))}):\n" + "".join(
         f"    self.{n} = {n}\n" for n in names)

@@ -10,7 +10,7 @@ from ._data import Data, _names, as_data, is_frame, is_path, is_texts, until_nul
 from ._docs import documented
 from ._errors import chars, in_python, text
 from ._kindred import ffi, lib
-from ._session import Session
+from ._session import Session, seed_of
 
 
 def quality_dict(q):
@@ -662,6 +662,7 @@ class Level(Result):
         self._result, self._whole, self._values = pointer, whole, None  # the memory is that of the whole result
 
 
+@documented
 class Model:
     """A fitted method that labels new samples.
 
@@ -791,6 +792,73 @@ class Model:
             A result with one data set.
         """
         return self._apply(X, task, threads, rename)[1]
+
+    def add(self, tasks, k=None, new_clusters="auto", *, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
+        """Cluster further data sets together with the samples that the model keeps.
+
+        Clusters of the model keep their numbers. The model must be one of
+        ``cluster(..., model=True)`` with method ``auto``, or a file that was saved
+        from one.
+
+        Parameters
+        ----------
+        tasks : table, list of tables or dict of tables
+            The data sets, read as the tables that the model was fitted on. Their
+            names must differ from those of the model.
+        k : int, list or dict, optional
+            Number of clusters of each new data set, old and new ones together. The
+            default is that of the model.
+        new_clusters : {'auto', 'yes', 'no'}, default='auto'
+            Which clusters get new numbers: those that probably continue no cluster
+            of the model, also doubtful ones, or none.
+        <seed>
+        <threads>
+        <limits>
+
+        Returns
+        -------
+        Result
+            The data sets of the model, without labels, and the new data sets. Its
+            :meth:`Result.model` has all of them.
+
+        Raises
+        ------
+        ValueError
+            If the data do not fit the model, or the model keeps no samples.
+
+        Examples
+        --------
+        >>> import kindred
+        >>> a, b, c = kindred.generate("blobs", tasks=3, k=3, samples=60, seed=1)
+        >>> model = kindred.cluster({"a": a, "b": b}, k=3, model=True).model()
+        >>> result = model.add({"c": c})
+        >>> result.tasks
+        ['a', 'b', 'c']
+        >>> result.labels("c").shape
+        (60,)
+        """
+        from ._jobs import _pointers, as_tasks, clusters_of_each, finish
+        choices = ("auto", "yes", "no")
+        if new_clusters not in choices:
+            raise ValueError(f"new_clusters is {new_clusters!r}: use 'auto', 'yes' or 'no'")
+        session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
+        tables, names = as_tasks(tasks)
+        sets = []
+        for i, (table, name) in enumerate(zip(tables, names)):
+            data = self._read(session, table, None)
+            given = is_path(table) or isinstance(table, Data)
+            sets.append(as_data(session, data, name or (data.name if given else f"task{len(self.tasks) + i + 1}")))
+        o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
+        lib.kdr_job_options_init(o)
+        each = clusters_of_each(k, [data.name for data in sets])
+        if isinstance(each, int):
+            o.k = each
+        else:
+            each = np.ascontiguousarray(each, np.int64)
+            o.each_k = ffi.cast("int64_t *", each.ctypes.data)
+        o.into, o.model, o.new_clusters = self._model, True, choices.index(new_clusters)
+        session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
+        return finish(session, Result(out[0]))
 
     def prepared(self, X, task=None):
         """Return new samples after the preprocessing that the model was fitted with.

@@ -100,6 +100,9 @@ int kdri_result_exponent(const kdr_result *result);
 KDR_PRINTF(3, 4)
 kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *result, const char *format, ...);
 
+/* The samples that a model keeps of a data set, with their labels (remembered.h); NULL if it keeps none. */
+const kdr_data *kdri_result_remembered(const kdr_result *result, int64_t task);
+
 /* --- memory, counted from sizes: estimate.c ------------------------------------------------- */
 
 /* The size of a matrix. */
@@ -147,6 +150,10 @@ typedef struct kdri_algo {
 	 * kdr_result_array. NULL unless KDR_ALGO_PREDICT. */
 	kdr_status (*predict)(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
 	                      int64_t task, const kdr_mat *x, int64_t *labels);
+	/* Shares of the clusters in new rows, of which predict takes the largest: n x *k numbers for the caller to free, which sum to
+	 * 1 in each row. *out stays NULL if the model has none. NULL: the method has none. */
+	kdr_status (*shares)(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
+	                     double **out, int64_t *k);
 	/* Counts the arrays of fit that are allocated at the same time. For a method that clusters each task separately,
 	 * it is called for each task, or once for the stacked tasks if they are pooled; x and k are then its size and
 	 * number of clusters. For other methods it is called once for all tasks. */

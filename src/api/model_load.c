@@ -263,6 +263,126 @@ done:
 	return st;
 }
 
+/* One list of numbers of the samples that a model keeps of data set t; NULL if there is none. */
+static const kdri_h5_item *remembered_part(const loading *l, int64_t t, const char *part)
+{
+	char name[64];
+	snprintf(name, sizeof name, "remembered/%lld/%s", (long long)t, part);
+	const kdri_h5_item *item = kdri_h5_item_find(&l->items, name, NULL);
+	return item && item->type_class == KDRI_H5_NUMBER && item->count > 0 ? item : NULL;
+}
+
+/* Sparse rows of `cols` columns that are sound. */
+static bool remembered_sparse(const kdri_h5_item *ptr, const kdri_h5_item *col, const kdri_h5_item *val,
+                              int64_t rows, int64_t cols)
+{
+	const int64_t count = col ? col->count : 0;
+	if (ptr->floating || ptr->ndim != 1 || ptr->count != rows + 1 || (count > 0) != (val != NULL) ||
+	    (col && (col->floating || col->ndim != 1)) || (val && (val->ndim != 1 || val->count != count)))
+		return false;
+	const int64_t *at = ptr->values, *column = col ? col->values : NULL;
+	if (at[0] != 0 || at[rows] != count)
+		return false;
+	for (int64_t i = 0; i < rows; i++) {
+		if (at[i + 1] < at[i] || at[i + 1] > count)
+			return false;
+		for (int64_t j = at[i]; j < at[i + 1]; j++)
+			if (column[j] < 0 || column[j] >= cols || (j > at[i] && column[j] <= column[j - 1]))
+				return false;
+	}
+	for (int64_t j = 0; j < count; j++)
+		if (!isfinite(number_at(val, j)))
+			return false;
+	return true;
+}
+
+/* Copies what was checked. Missing values of tables are NaN. */
+static kdr_status load_remembered_rows(kdr_context *ctx, const kdri_h5_item *x, const kdri_h5_item *ptr,
+                                       const kdri_h5_item *col, const kdri_h5_item *val, kdr_data *d)
+{
+	kdr_status st;
+	if (x) {
+		d->kind = KDR_MAT_DENSE;
+		KDRI_TRY(KDRI_NEW(ctx, &d->dense, x->count));
+		for (int64_t i = 0; i < x->count; i++)
+			d->dense[i] = number_at(x, i);
+		return KDR_OK;
+	}
+	const int64_t count = col ? col->count : 0;
+	d->kind = KDR_MAT_CSR;
+	KDRI_TRY(KDRI_NEW(ctx, &d->rowptr, ptr->count));
+	KDRI_TRY(KDRI_NEW(ctx, &d->col, count));
+	KDRI_TRY(KDRI_NEW(ctx, &d->val, count));
+	memcpy(d->rowptr, ptr->values, (size_t)ptr->count * sizeof *d->rowptr);
+	for (int64_t j = 0; j < count; j++) {
+		d->col[j] = (int32_t)((const int64_t *)col->values)[j];
+		d->val[j] = number_at(val, j);
+	}
+done:
+	return st;
+}
+
+/* The samples that a model keeps; models of version 0.1 and those saved without samples have none. */
+static kdr_status load_remembered(kdr_context *ctx, const loading *l)
+{
+	kdr_status st = KDR_OK;
+	const int64_t cols = l->model->ncolumns;
+	for (int64_t t = 0; t < l->model->ntasks; t++) {
+		kdri_task_result *task = &l->model->fitted->tasks[t];
+		const kdri_h5_item *labels = remembered_part(l, t, "labels"), *x = remembered_part(l, t, "x"),
+		                   *ptr = remembered_part(l, t, "indptr"),
+		                   *col = remembered_part(l, t, "indices"),
+		                   *val = remembered_part(l, t, "data");
+		if (!labels)
+			continue;
+		bool sound = !labels->floating && labels->ndim == 1 && cols > 0 && (x || ptr);
+		const int64_t most = KDRI_MAX(task->k, l->model->nclasses);
+		for (int64_t i = 0; sound && i < labels->count; i++)
+			sound = ((const int64_t *)labels->values)[i] >= 0 &&
+			        ((const int64_t *)labels->values)[i] < most;
+		sound = sound && (x ? x->ndim == 2 && x->shape[0] == labels->count && x->shape[1] == cols
+		                    : remembered_sparse(ptr, col, val, labels->count, cols));
+		for (int64_t i = 0; sound && x && i < x->count; i++)
+			sound = !isinf(number_at(x, i));
+		if (!sound)
+			return model_load_damaged(ctx, l, "the samples that it keeps are invalid");
+		KDRI_TRY(kdri_data_new(ctx, l->model->task_names[t], "", &task->remembered));
+		task->remembered->rows = labels->count;
+		task->remembered->cols = cols;
+		KDRI_TRY(load_remembered_rows(ctx, x, ptr, col, val, task->remembered));
+		KDRI_TRY(KDRI_NEW(ctx, &task->remembered->labels, labels->count));
+		memcpy(task->remembered->labels, labels->values,
+		       (size_t)labels->count * sizeof *task->remembered->labels);
+	}
+done:
+	return st;
+}
+
+/* How many samples of a data set have each label; models of version 0.1 do not say. */
+static kdr_status load_sizes(kdr_context *ctx, const loading *l)
+{
+	kdr_status st = KDR_OK;
+	char name[64];
+	for (int64_t t = 0; t < l->model->ntasks; t++) {
+		kdri_task_result *task = &l->model->fitted->tasks[t];
+		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
+		const kdri_h5_item *item = kdri_h5_item_find(&l->items, name, "sizes");
+		if (!item)
+			continue;
+		if (item->type_class != KDRI_H5_NUMBER || item->count != task->k)
+			return model_load_damaged(ctx, l, "a data set does not have one size per cluster");
+		KDRI_TRY(KDRI_NEW(ctx, &task->sizes, task->k));
+		for (int64_t c = 0; c < task->k; c++) {
+			const double size = number_at(item, c);
+			if (!(size >= 0 && size < 0x1p53))
+				return model_load_damaged(ctx, l, "the size of a cluster is out of range");
+			task->sizes[c] = (int64_t)size;
+		}
+	}
+done:
+	return st;
+}
+
 /* --- preprocessing ------------------------------------------------------------------------------------ */
 
 static kdr_status load_prep(kdr_context *ctx, const loading *l)
@@ -304,6 +424,8 @@ kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 	KDRI_TRY(kdri_options_fit_tasks(ctx, l.model->options, l.model->ntasks));
 	KDRI_TRY(load_arrays(ctx, &l));
 	KDRI_TRY(load_known(ctx, &l));
+	KDRI_TRY(load_sizes(ctx, &l));
+	KDRI_TRY(load_remembered(ctx, &l));
 	KDRI_TRY(load_prep(ctx, &l));
 	*out = l.model;
 	l.model = NULL;

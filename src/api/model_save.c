@@ -68,6 +68,8 @@ static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_resu
 		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
 		KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "name", result->tasks[t].name));
 		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
+		if (result->tasks[t].sizes && k > 0)
+			KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "sizes", result->tasks[t].sizes, k));
 	}
 done:
 	return st;
@@ -113,6 +115,41 @@ done:
 	return st;
 }
 
+static kdr_status save_part(kdr_context *ctx, const kdri_h5 *h5, int64_t t, const char *part, hid_t type,
+                            int64_t rows, int64_t cols, const void *data)
+{
+	char name[64];
+	snprintf(name, sizeof name, "remembered/%lld/%s", (long long)t, part);
+	return kdri_h5_write_array(ctx, h5, name, type, cols > 0 ? 2 : 1, (int64_t[]){ rows, cols }, data);
+}
+
+/* Sparse samples as in AnnData: data, indices, indptr. */
+static kdr_status save_remembered(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
+{
+	kdr_status st;
+	char name[64];
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "remembered"));
+	for (int64_t t = 0; t < result->ntasks; t++) {
+		const kdr_data *d = result->tasks[t].remembered;
+		if (!d || d->rows == 0 || d->cols == 0)
+			continue;
+		snprintf(name, sizeof name, "remembered/%lld", (long long)t);
+		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
+		KDRI_TRY(save_part(ctx, h5, t, "labels", H5T_NATIVE_INT64, d->rows, 0, d->labels));
+		if (d->kind == KDR_MAT_DENSE) {
+			KDRI_TRY(save_part(ctx, h5, t, "x", H5T_NATIVE_DOUBLE, d->rows, d->cols, d->dense));
+			continue;
+		}
+		KDRI_TRY(save_part(ctx, h5, t, "indptr", H5T_NATIVE_INT64, d->rows + 1, 0, d->rowptr));
+		if (d->rowptr[d->rows] == 0)
+			continue;
+		KDRI_TRY(save_part(ctx, h5, t, "indices", H5T_NATIVE_INT32, d->rowptr[d->rows], 0, d->col));
+		KDRI_TRY(save_part(ctx, h5, t, "data", H5T_NATIVE_DOUBLE, d->rowptr[d->rows], 0, d->val));
+	}
+done:
+	return st;
+}
+
 static kdr_status save_prep(kdr_context *ctx, const kdri_h5 *h5, const kdr_prep *prep)
 {
 	kdr_status st;
@@ -150,6 +187,7 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 	KDRI_TRY(save_tasks(ctx, &h5, result));
 	KDRI_TRY(save_arrays(ctx, &h5, result));
 	KDRI_TRY(save_known(ctx, &h5, result));
+	KDRI_TRY(save_remembered(ctx, &h5, result));
 	if (result->prep)
 		KDRI_TRY(save_prep(ctx, &h5, result->prep));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));

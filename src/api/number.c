@@ -442,6 +442,35 @@ done:
 	return st;
 }
 
+kdr_status kdri_array_renumbered(kdr_context *ctx, const kdr_array *a, const int64_t *now, int64_t k,
+                                 int64_t task, kdr_result *to)
+{
+	kdr_status st;
+	const kdr_field_desc *f = kdr_result_algo(to)->fields;
+	kdr_array copy = *a;
+	double *storage = NULL; /* int64_t has the same size */
+	int64_t outer = 1, inner = 1;
+	while (f->name && strcmp(f->name, a->name) != 0)
+		f++;
+	const int axis = f->name ? cluster_axis(f->shape) : -1;
+	if (axis >= 0 && axis < a->ndim)
+		copy.shape[axis] = k;
+	KDRI_TRY(kdri_result_array(ctx, to, a->name, task, a->type, a->ndim, copy.shape, &storage));
+	for (int i = 0; i < a->ndim; i++)
+		*(axis >= 0 && i <= axis ? &outer : &inner) *= a->shape[i];
+	const int64_t before = axis >= 0 && axis < a->ndim ? a->shape[axis] : 1;
+	const size_t bytes = (size_t)inner * sizeof *storage;
+	for (int64_t o = 0; o < outer; o++) {
+		const int64_t z = o % before, at = axis < 0 ? o : o / before * k + now[z];
+		memcpy(storage + at * inner, (const double *)a->data + o * inner, bytes);
+	}
+	copy.data = storage;
+	if (f->name && f->holds && a->type == KDR_INT64)
+		rename_entries(&copy, f->holds, now);
+done:
+	return st;
+}
+
 static bool changes(const numbering *n)
 {
 	for (int64_t t = 0; t < n->ntasks; t++) {

@@ -69,6 +69,7 @@ void kdr_result_free(kdr_result *r)
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_free_with(&a, r->tasks[t].labels);
 		kdri_free_with(&a, r->tasks[t].known);
+		kdr_data_free(r->tasks[t].remembered);
 		kdri_free_with(&a, r->tasks[t].sizes);
 		kdri_free_with(&a, r->tasks[t].parents);
 		kdri_free_with(&a, r->tasks[t].splits);
@@ -95,6 +96,11 @@ void kdr_result_free(kdr_result *r)
 	kdri_free_with(&a, r->relatedness);
 	kdri_strings_free(&a, r->warnings, r->warning_count);
 	kdri_free_with(&a, r);
+}
+
+const kdr_data *kdri_result_remembered(const kdr_result *r, int64_t task)
+{
+	return r->tasks[task].remembered;
 }
 
 /* --- written by methods --------------------------------------------------------------------- */

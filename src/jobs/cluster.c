@@ -1,5 +1,6 @@
 /* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
+#include "jobs/into.h"
 #include "jobs/known.h"
 #include "jobs/levels.h"
 
@@ -70,6 +71,9 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, &result));
 	KDRI_TRY(kdri_job_known_check(ctx, known, sets, result));
 	job->known = NULL; /* resamples have other rows */
+	for (int64_t i = 0; i < count; i++)
+		KDRI_TRY(kdri_job_remember(ctx, job, sets[i], result->tasks[i].labels, result->tasks[i].k,
+		                           &result->tasks[i]));
 	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));
 	if (o->quality)
 		KDRI_TRY(put_stability(ctx, job, sets, o, result));
@@ -127,7 +131,16 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 			        (long long)known.nnames);
 			goto done;
 		}
-	KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, &result));
+	if (options->into && job.known) {
+		st = kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "known classes and links cannot be combined with a model that data sets are added to");
+		goto done;
+	}
+	if (options->into)
+		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
+	else
+		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, &result));
 done:
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {

@@ -73,6 +73,13 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_fa
 	KDRI_TRY(take_options(ctx, job->algo, wanted->settings, &job->options));
 	if (wanted->model)
 		KDRI_TRY(kdri_model_possible(ctx, job->options, "model"));
+	for (const kdr_field_desc *f = job->algo->fields;
+	     wanted->model && wanted->model_without_samples && f && f->name; f++)
+		if (strncmp(f->name, "train_", 6) == 0)
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "method '%s' labels new samples by those of the fit, so its models cannot be without samples; use another method",
+			        job->algo->id);
 	if (wanted->features_from) {
 		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
 			return kdri_fail(

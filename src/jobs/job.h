@@ -130,6 +130,11 @@ kdr_array kdri_result_scoring(const kdr_result *result, int64_t task, kdr_scorin
 kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *const *data,
                               kdr_result *result);
 
+/* predict.c: if a model is requested, keeps some samples of a prepared data set with these labels below k in the task of a result
+ * (api/remembered.h). To be called before kdri_job_encode. */
+kdr_status kdri_job_remember(kdr_context *ctx, const kdri_job *job, const kdr_data *data,
+                             const int64_t *labels, int64_t k, kdri_task_result *task);
+
 /* model_choices.c: the same of the only task of `result`, samples that a model has not seen. */
 kdr_status kdri_model_choices(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_data *data,
                               kdr_result *result);

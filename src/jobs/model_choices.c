@@ -82,6 +82,24 @@ static double nearer_by(const double *s, int64_t label, int64_t second, double s
 	return next > own ? 1 - own / next : 0;
 }
 
+/* Fills in confidence and second of the result's only task, from the shares of clusters by which the method labels samples. A sample
+ * of the fit keeps its label, whatever its share. */
+static kdr_status model_choices_shares(kdr_context *ctx, const double *share, int64_t k, kdri_task_result *t)
+{
+	kdr_status st;
+	KDRI_TRY(KDRI_NEW(ctx, &t->second, t->n));
+	KDRI_TRY(KDRI_NEW(ctx, &t->confidence, t->n));
+	t->confidence_from = "vote";
+	for (int64_t i = 0; i < t->n; i++) {
+		const double *s = share + i * k;
+		const int64_t label = t->labels[i];
+		t->second[i] = kdri_next_best(s, k, label, KDR_SCORING_MARGINS);
+		t->confidence[i] = label < 0 || label >= k ? 0 : s[label];
+	}
+done:
+	return st;
+}
+
 /* Fills in confidence and second of the result's only task. */
 static kdr_status model_choices_put(kdr_context *ctx, const scores *f, const kdr_mat *x, kdri_task_result *t)
 {
@@ -113,10 +131,19 @@ kdr_status kdri_model_choices(kdr_context *ctx, const kdr_result *fitted, int64_
 	kdr_mat x = kdr_data_mat(data);
 	kdri_own rows = { .view = x };
 	scores f = { 0 };
+	double *share = NULL;
+	int64_t k = 0;
+	const kdri_algo *algo = kdri_algo_of(kdr_result_algo(fitted));
 	if (!unit.data)
 		unit = kdr_result_array(fitted, "unit_rows", -1);
 	if (kdri_result_exponent(fitted) != 0) /* its arrays are of other units */
 		return KDR_OK;
+	if (algo->shares)
+		KDRI_TRY(algo->shares(ctx, fitted, task, &x, &share, &k));
+	if (share) {
+		KDRI_TRY(model_choices_shares(ctx, share, k, &r->tasks[0]));
+		goto done;
+	}
 	if (unit.data && unit.type == KDR_INT64 && *(const int64_t *)unit.data)
 		KDRI_TRY(kdri_unit_rows(ctx, &x, &rows));
 	KDRI_TRY(find_scores(ctx, fitted, task, &rows.view, &f));
@@ -124,6 +151,7 @@ kdr_status kdri_model_choices(kdr_context *ctx, const kdr_result *fitted, int64_
 		KDRI_TRY(model_choices_put(ctx, &f, &rows.view, &r->tasks[0]));
 done:
 	kdri_own_free(ctx, &rows);
+	kdri_free(ctx, share);
 	kdri_free(ctx, f.s);
 	return st;
 }

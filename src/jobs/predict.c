@@ -2,6 +2,7 @@
 #include "api/magnitude.h"
 #include "api/model.h"
 #include "core/system.h"
+#include "api/remembered.h"
 #include "jobs/job.h"
 
 #include <stdio.h>
@@ -192,19 +193,21 @@ done:
 
 /* --- the samples of the fit --------------------------------------------------------------------------- */
 
-/* The proportion of the samples of task t that get their own label from the model's rule. */
+/* The proportion of the samples of task t, or of those that the model keeps, that get their own label from the model's rule. */
 static kdr_status predict_agreement(kdr_context *ctx, const kdr_model *model, int64_t t, const kdr_data *data,
                                     double *out)
 {
 	kdr_status st;
 	const kdri_task_result *task = &model->fitted->tasks[t];
+	const kdr_data *kept = task->remembered;
+	const int64_t n = kept ? kept->rows : task->n, *own = kept ? kept->labels : task->labels;
 	int64_t *labels = NULL, same = 0, all = 0;
-	const kdr_mat x = kdr_data_mat(data);
-	KDRI_TRY(KDRI_NEW(ctx, &labels, task->n));
+	const kdr_mat x = kdr_data_mat(kept ? kept : data);
+	KDRI_TRY(KDRI_NEW(ctx, &labels, n));
 	KDRI_TRY(kdri_predict(ctx, model->algo, model->fitted, model->options, t, &x, labels));
-	for (int64_t i = 0; i < task->n; i++) {
-		same += labels[i] == task->labels[i];
-		all += task->labels[i] >= 0;
+	for (int64_t i = 0; i < n; i++) {
+		same += labels[i] == own[i];
+		all += own[i] >= 0;
 	}
 	*out = all > 0 ? (double)same / (double)all : 1;
 done:
@@ -221,16 +224,18 @@ kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *c
 	KDRI_TRY(kdr_model_new(ctx, r, &model));
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
-		const kdri_field *own = kdri_result_field(r, t, "predict_agreement");
+		const kdri_field *own =
+		        task->remembered ? NULL : kdri_result_field(r, t, "predict_agreement");
 		double share = own ? own->number : 1;
 		if (!task->labels ||
 		    (!own && kdri_check_memory(ctx, "predict", model, &data[t], 1) != KDR_OK))
 			continue;
 		if (!own)
 			KDRI_TRY(predict_agreement(ctx, model, t, data[t], &share));
-		if (!own && share < 1)
+		if (!own && (share < 1 || task->remembered))
 			KDRI_TRY(kdri_result_task_number(ctx, r, t, "predict_agreement", share));
-		if (share == 1) {
+		if ((share == 1 && (!task->remembered || task->remembered->rows == task->n)) ||
+		    job->wanted->model_without_samples) {
 			kdri_free(ctx, task->known);
 			task->known = NULL;
 			task->nknown = 0;
@@ -239,4 +244,14 @@ kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *c
 done:
 	kdr_model_free(model);
 	return st;
+}
+
+kdr_status kdri_job_remember(kdr_context *ctx, const kdri_job *job, const kdr_data *data,
+                             const int64_t *labels, int64_t k, kdri_task_result *task)
+{
+	const kdr_job_options *o = job->wanted;
+	if (!o->model || o->model_without_samples || !kdri_remembers(job->algo) || !labels || ctx->comm)
+		return KDR_OK;
+	return kdri_remember(ctx, data, labels, k, o->model_size > 0 ? o->model_size : KDRI_REMEMBERED_MOST,
+	                     &task->remembered);
 }

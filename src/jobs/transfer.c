@@ -4,6 +4,7 @@
  * best of several: all bridges are candidates. With a selector they are ranked before any is fitted; otherwise all
  * are fitted, and the one through which most of the sources' classes are recovered is the best (way_back.c). */
 #include "comm/comm.h"
+#include "jobs/into.h"
 #include "jobs/known.h"
 #include "jobs/relate/relate.h"
 
@@ -11,6 +12,7 @@ typedef struct transfer {
 	const kdr_transfer_sets *sets;
 	const kdr_job_options *o;
 	kdri_job job;
+	kdr_data **kept; /* of the model that targets are added to, its samples; or NULL */
 	kdr_data **all;
 	int64_t count, target; /* where the targets begin */
 	int64_t classes;       /* of the sources */
@@ -24,6 +26,9 @@ typedef struct transfer {
 static void transfer_release(kdr_context *ctx, transfer *t)
 {
 	kdri_job_close(&t->job);
+	for (int64_t i = 0; t->kept && i < kdr_model_ntasks(t->o->into); i++)
+		kdr_data_free(t->kept[i]);
+	kdri_free(ctx, t->kept);
 	kdri_free(ctx, t->all);
 	kdri_free(ctx, t->known);
 	kdri_free(ctx, t->scores);
@@ -252,6 +257,9 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(KDRI_NEW(ctx, &data, t->count));
 	list_tasks(t, k, tasks, data, &first);
 	KDRI_TRY(kdri_job_choices(ctx, result, data));
+	for (int64_t i = 0; i < t->sets->nsources; i++)
+		KDRI_TRY(kdri_job_remember(ctx, &t->job, data[i], data[i]->labels, t->classes,
+		                           &result->tasks[i]));
 	KDRI_TRY(kdri_job_agreement(ctx, &t->job, data, result));
 	if (t->o->probabilities)
 		KDRI_TRY(put_probabilities(ctx, t, k, first, result));
@@ -385,6 +393,29 @@ done:
 	return st;
 }
 
+/* The sources are the samples that a model keeps. */
+static kdr_status transfer_into(kdr_context *ctx, transfer *t, kdr_transfer_sets *sets)
+{
+	kdr_status st;
+	int64_t n = 0;
+	if (sets->nsources > 0 || sets->nbridges > 0)
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "a transfer into a model takes its source from the model; give only targets");
+	KDRI_TRY(kdri_check_sets(ctx, "transfer", sets->targets, sets->ntargets, 1));
+	KDRI_TRY(kdri_into_prepare(ctx, &t->job, (kdr_data **)sets->targets, sets->ntargets, &t->kept));
+	for (int64_t i = 0; i < kdr_model_ntasks(t->o->into); i++)
+		if (t->kept[i]) { /* sources first; targets have none */
+			kdr_data *d = t->kept[i];
+			t->kept[i] = NULL;
+			t->kept[n++] = d;
+		}
+	sets->sources = t->kept;
+	sets->nsources = n;
+done:
+	return st;
+}
+
 kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const kdr_job_options *options,
                         kdr_result **out)
 {
@@ -409,6 +440,8 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		        t.job.algo->id);
 		goto done;
 	}
+	if (t.o->into)
+		KDRI_TRY(transfer_into(ctx, &t, &own_sets));
 	KDRI_TRY(transfer_collect(ctx, &t));
 	KDRI_TRY(kdri_check_columns(ctx, t.all, t.count, 0));
 	/* Through bridges a target may have nothing in common with the sources. */
@@ -417,8 +450,11 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		                            t.o->prep->align));
 	KDRI_TRY(take_classes(ctx, &t));
 	/* Two views: source and first views have their features, second views and target theirs. */
-	KDRI_TRY(kdri_job_prepare(ctx, &t.job, t.all, t.count,
-	                          sets->views ? sets->nsources + sets->nbridges : 0));
+	if (t.o->into)
+		KDRI_TRY(kdri_into_reweigh(ctx, t.job.prep, t.all, sets->nsources, t.count, NULL));
+	else
+		KDRI_TRY(kdri_job_prepare(ctx, &t.job, t.all, t.count,
+		                          sets->views ? sets->nsources + sets->nbridges : 0));
 	if (t.candidates) {
 		KDRI_TRY(fit_best(ctx, &t, &result));
 	} else {

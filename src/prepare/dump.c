@@ -3,7 +3,7 @@
  *   strings  align, weight, norm, scale   one each, as the command line spells them
  *            top_by                       likewise; missing: df
  *            features                     names of the aligned columns; missing if unnamed
- *   int64    columns, tasks, fit_each, centred, top_features   one value each
+ *   int64    columns, tasks, fit_each, centred, top_features   one value each; rows with idf
  *            place (columns)              number of the output column, or -1; missing: all
  *            column_kind, group (columns)  scale table: kdri_table_kind, and the first column of the category, or -1
  *   float64  idf (sets x columns), median (sets), offset, divisor (sets x columns)
@@ -52,6 +52,8 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump 
 	dump_put(dump, "top_features", KDR_INT64, 1, &o->top_features);
 	dump_put(dump, "place", KDR_INT64, p->cols, p->place);
 	dump_put(dump, "idf", KDR_FLOAT64, table, p->idf);
+	if (p->idf && p->rows > 0)
+		dump_put(dump, "rows", KDR_INT64, 1, &p->rows);
 	dump_put(dump, "median", KDR_FLOAT64, p->sets, p->median);
 	dump_put(dump, "offset", KDR_FLOAT64, table, p->offset);
 	dump_put(dump, "divisor", KDR_FLOAT64, table, p->divisor);
@@ -326,6 +328,8 @@ kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pr
 	KDRI_TRY(get_features(ctx, dump, p));
 	if (options.weight == KDR_WEIGHT_TFIDF)
 		KDRI_TRY(get_reals(ctx, dump, "idf", table, true, &p->idf));
+	if (p->idf && dump_find(dump, "rows"))
+		KDRI_TRY(get_int(ctx, dump, "rows", 1, INT64_MAX, &p->rows));
 	if (options.weight == KDR_WEIGHT_CPM)
 		KDRI_TRY(get_reals(ctx, dump, "median", p->sets, true, &p->median));
 	if (options.scale != KDR_SCALE_NONE || dump_find(dump, "divisor")) {
@@ -347,5 +351,53 @@ kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_pr
 	p = NULL;
 done:
 	kdr_prep_free(p);
+	return st;
+}
+
+/* The rows of an array of tasks x columns, and their mean `more` times. */
+static kdr_status extend_rows(kdr_context *ctx, const kdr_prep *p, const double *rows, int64_t more,
+                              double **out)
+{
+	kdr_status st;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, p->tasks + more, p->cols, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, out, size));
+	memcpy(*out, rows, (size_t)(p->tasks * p->cols) * sizeof *rows);
+	for (int64_t t = p->tasks; t < p->tasks + more; t++)
+		for (int64_t s = 0; s < p->tasks; s++)
+			for (int64_t j = 0; j < p->cols; j++)
+				(*out)[t * p->cols + j] += rows[s * p->cols + j] / (double)p->tasks;
+done:
+	return st;
+}
+
+kdr_status kdri_prep_extend(kdr_context *ctx, const kdr_prep *p, int64_t more, kdr_prep **out)
+{
+	kdr_status st;
+	kdri_prep_dump dump;
+	double *hole = NULL, *fill = NULL;
+	const int64_t tasks = p->tasks + more;
+	if (p->fit_each)
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "the preprocessing was fitted on each data set separately (--fit-on each), so there is none for others");
+	KDRI_TRY(kdri_prep_export(ctx, p, &dump));
+	if (p->hole)
+		KDRI_TRY(extend_rows(ctx, p, p->hole, more, &hole));
+	if (p->fill)
+		KDRI_TRY(extend_rows(ctx, p, p->fill, more, &fill));
+	for (int i = 0; i < dump.narrays; i++) {
+		kdri_dump_array *a = &dump.arrays[i];
+		if (strcmp(a->name, "tasks") == 0)
+			a->data = &tasks;
+		if (strcmp(a->name, "hole") == 0 || strcmp(a->name, "fill") == 0) {
+			a->data = a->name[0] == 'h' ? hole : fill;
+			a->count = tasks * p->cols;
+		}
+	}
+	KDRI_TRY(kdri_prep_import(ctx, &dump, out));
+done:
+	kdri_free(ctx, hole);
+	kdri_free(ctx, fill);
 	return st;
 }

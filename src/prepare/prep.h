@@ -23,6 +23,7 @@ struct kdr_prep {
 	int64_t fit_each, centred;
 	char **names;    /* of the aligned columns, or NULL */
 	double *idf;     /* sets x cols: weight tfidf; else NULL */
+	int64_t rows;    /* weight tfidf, fitted on all data sets together: their rows; 0: unknown */
 	double *median;  /* sets: weight cpm: the row total that all rows are scaled to; otherwise NULL */
 	double *offset;  /* sets x cols: scaled value = (value - offset) / divisor; NULL: no scaling */
 	double *divisor; /* sets x cols */
@@ -249,5 +250,8 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *prep, kdri_prep_du
 /* Builds a copy. Every name, type, count and value is checked first: a damaged or hostile file gives KDR_ERR_FORMAT.
  * Arrays and strings with unknown names are ignored. */
 kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep **out);
+/* A copy for `more` further data sets, which is not fitted again: missing values of these are replaced by the mean replacement of
+ * the others. */
+kdr_status kdri_prep_extend(kdr_context *ctx, const kdr_prep *prep, int64_t more, kdr_prep **out);
 
 #endif

@@ -120,6 +120,7 @@ static kdr_status fit_idf(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 			idf[j] = log((1.0 + (double)n) / (1.0 + (double)df[j])) + 1;
 			df[j] = 0;
 		}
+		prep->rows = prep->fit_each ? 0 : n;
 		n = 0;
 	}
 done:

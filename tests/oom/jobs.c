@@ -189,6 +189,50 @@ static kdr_status job_known(kdr_context *ctx)
 	return st;
 }
 
+/* A model with samples, a data set that is added to it, and predictions; `words`: with weights of words. */
+static kdr_status into(kdr_context *ctx, bool words)
+{
+	kdr_data *data[2] = { NULL };
+	kdr_result *result = NULL, *added = NULL;
+	kdr_model *model = NULL;
+	kdr_job_options o;
+	kdr_prep_options prep = { .size = sizeof prep, .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2 };
+	kdr_job_options_init(&o);
+	o.k = K;
+	o.model = true;
+	o.model_size = N - 2;
+	o.prep = words ? &prep : NULL;
+	kdr_status st = labelled(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = labelled(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data, 1, &o, &result);
+	if (st == KDR_OK)
+		st = kdr_model_save(ctx, file("into.h5"), result, true);
+	if (st == KDR_OK)
+		st = kdr_model_load(ctx, file("into.h5"), &model);
+	o.into = model;
+	o.prep = NULL;
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data + 1, 1, &o, &added);
+	kdr_result_free(added);
+	kdr_model_free(model);
+	kdr_result_free(result);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
+static kdr_status job_into(kdr_context *ctx)
+{
+	return into(ctx, false);
+}
+
+static kdr_status job_into_words(kdr_context *ctx)
+{
+	return into(ctx, true);
+}
+
 static kdr_status job_transfer(kdr_context *ctx)
 {
 	kdr_data *source = NULL, *target = NULL, *bridges[2] = { NULL };
@@ -352,6 +396,8 @@ const oom_scenario oom_jobs[] = {
 	{ "job_cluster", job_cluster, 1 },
 	{ "job_features", job_features, 1 },
 	{ "job_known", job_known, 1 },
+	{ "job_into", job_into, 1 },
+	{ "job_into_words", job_into_words, 1 },
 	{ "job_transfer", job_transfer, 1 },
 	{ "job_relate", job_relate, 1 },
 	{ "job_selector", job_selector, 1 },

@@ -37,6 +37,7 @@
 #include "matrix/rows.h"
 #include "methods/auto/auto_report.h"
 #include "methods/auto/guess_k.h"
+#include "methods/auto/new_samples.h"
 #include "methods/auto/proportion.h"
 #include "methods/auto/tables.h"
 #include "methods/common/tasks.h"
@@ -555,8 +556,32 @@ static kdr_status auto_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	return st;
 }
 
-/* Labels by the nearest centroid. Clusters need not be round, so that some samples of the fit itself would be labelled
- * differently; method_fields.predict_agreement is the fraction of samples that keep their label. */
+/* Of tables, the mean of the posteriors of the mixtures. */
+static kdr_status auto_shares(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
+                              double **out, int64_t *k)
+{
+	kdr_status st;
+	const kdr_array a = kdr_result_array(fitted, "table_shares", task);
+	int64_t *labels = NULL, size;
+	double *share = NULL;
+	if (!a.data)
+		return kdri_new_samples_shares(ctx, fitted, task, x, out, k);
+	KDRI_TRY(kdri_mul(ctx, kdr_mat_rows(x), a.shape[a.ndim - 1], &size));
+	KDRI_TRY(KDRI_NEW(ctx, &share, size));
+	KDRI_TRY(KDRI_NEW(ctx, &labels, kdr_mat_rows(x)));
+	KDRI_TRY(kdri_mixture_predict(ctx, fitted, task, x, labels, share));
+	*out = share;
+	*k = a.shape[a.ndim - 1];
+	share = NULL;
+done:
+	kdri_free(ctx, share);
+	kdri_free(ctx, labels);
+	return st;
+}
+
+/* Labels by a vote of neighbours among the samples that the model keeps and of centroids (new_samples.c); without such samples, by
+ * the nearest centroid. Some samples of the fit itself would be labelled differently; method_fields.predict_agreement is the
+ * fraction of samples that keep their label. */
 static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
                                int64_t task, const kdr_mat *x, int64_t *labels)
 {
@@ -564,6 +589,8 @@ static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const
 	kdr_array c = kdr_result_array(fitted, "centroids", task),
 	          u = kdr_result_array(fitted, "unit_rows", task);
 	kdri_own rows = { .view = *x };
+	double *share = NULL;
+	int64_t k = 0;
 	(void)options;
 	if (kdr_result_array(fitted, "table_weights", -1).data)
 		return kdri_mixture_predict(ctx, fitted, task, x, labels, NULL);
@@ -574,11 +601,21 @@ static kdr_status auto_predict(kdr_context *ctx, const kdr_result *fitted, const
 		return kdri_fail(ctx, KDR_ERR_DATA,
 		                 "the data have %lld columns, but the model's centroids have %lld",
 		                 (long long)kdr_mat_cols(x), (long long)c.shape[1]);
+	KDRI_TRY(kdri_new_samples_shares(ctx, fitted, task, x, &share, &k));
+	for (int64_t i = 0; share && i < kdr_mat_rows(x); i++) {
+		labels[i] = 0;
+		for (int64_t z = 1; z < k; z++)
+			if (share[i * k + z] > share[i * k + labels[i]])
+				labels[i] = z;
+	}
+	if (share)
+		goto done;
 	if (*(const int64_t *)u.data)
 		KDRI_TRY(kdri_unit_rows(ctx, x, &rows));
 	KDRI_TRY(kdri_kmeans_assign(ctx, &rows.view, c.data, c.shape[0], false, labels));
 done:
 	kdri_own_free(ctx, &rows);
+	kdri_free(ctx, share);
 	return st;
 }
 
@@ -598,7 +635,8 @@ static double auto_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
 {
 	return kdr_result_array(fitted, "table_weights", -1).data
 	               ? kdri_mixture_predict_bytes(x, fitted, o, threads)
-	               : kdri_centres_predict_bytes(x, fitted, o, threads);
+	               : kdri_centres_predict_bytes(x, fitted, o, threads) +
+	                         kdri_new_samples_bytes(x, fitted);
 }
 
 static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
@@ -695,5 +733,6 @@ const kdri_algo kdri_algo_auto = {
 	.fit = auto_fit,
 	.estimate_bytes = auto_estimate_bytes,
 	.predict = auto_predict,
+	.shares = auto_shares,
 	.estimate_predict_bytes = auto_predict_bytes,
 };
