@@ -10,6 +10,7 @@
 typedef struct part {
 	const char *name;
 	const kdri_json_value *labels, *confidence, *second, *ids;
+	const kdri_json_value *names; /* of clusters; NULL: they have none */
 } part;
 
 static int64_t clusters_of(const kdri_json_value *level, int64_t task)
@@ -79,7 +80,8 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 		       .labels = kdri_json_get(at, "labels"),
 		       .confidence = kdri_json_get(at, "confidence"),
 		       .second = kdri_json_get(at, "second"),
-		       .ids = kdri_json_get(about, "ids") };
+		       .ids = kdri_json_get(about, "ids"),
+		       .names = kdri_json_get(at, "names") };
 	const int64_t n = kdri_json_count(out->labels);
 	bool sound = kdri_json_is(out->labels, KDRI_JSON_ARRAY) && has_length(out->confidence, n) &&
 	             has_length(out->second, n) && has_length(out->ids, n);
@@ -112,8 +114,12 @@ static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p,
 		text[kdri_print_double(sure, text)] = '\0';
 	if (second >= 0)
 		snprintf(next, sizeof next, "%lld", (long long)second);
-	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld,%s,%s\n",
-	                            (long long)kdri_json_integer(kdri_json_at(p->labels, i), 0), text, next));
+	const int64_t label = kdri_json_integer(kdri_json_at(p->labels, i), 0);
+	const char *name = kdri_json_text(kdri_json_at(p->names, label), NULL);
+	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld%s", (long long)label, p->names ? "," : ""));
+	if (name)
+		KDRI_TRY(kdri_csv_put_text(ctx, out, name, ','));
+	KDRI_TRY(kdri_output_printf(ctx, out, ",%s,%s\n", text, next));
 done:
 	return st;
 }
@@ -124,7 +130,8 @@ static kdr_status cut_write(kdr_context *ctx, const part *p, const char *path, b
 	kdri_output *out = NULL;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	if (samples)
-		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,confidence,second\n"));
+		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,%sconfidence,second\n",
+		                            p->names ? "name," : ""));
 	for (int64_t i = 0; i < kdri_json_count(p->labels); i++)
 		if (samples)
 			KDRI_TRY(cut_put_row(ctx, out, p, i));
