@@ -1,4 +1,5 @@
 /* kdr_cut: the files of one level of a result.json. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/table/csv.h"
 #include "jobs/job.h"
 #include "jobs/result_file.h"
 
@@ -8,6 +9,7 @@
 typedef struct part {
 	const char *name;
 	const kdri_json_value *labels, *confidence, *second, *ids;
+	const kdri_json_value *names; /* of clusters; NULL: they have none */
 } part;
 
 static int64_t clusters_of(const kdri_json_value *level, int64_t task)
@@ -71,7 +73,8 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 		       .labels = kdri_json_get(at, "labels"),
 		       .confidence = kdri_json_get(at, "confidence"),
 		       .second = kdri_json_get(at, "second"),
-		       .ids = kdri_json_get(about, "ids") };
+		       .ids = kdri_json_get(about, "ids"),
+		       .names = kdri_json_get(at, "names") };
 	const int64_t n = kdri_json_count(out->labels);
 	bool sound = kdri_json_is(out->labels, KDRI_JSON_ARRAY) && kdri_json_has_length(out->confidence, n) &&
 	             kdri_json_has_length(out->second, n) && kdri_json_has_length(out->ids, n);
@@ -89,9 +92,13 @@ static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p,
 {
 	kdr_status st;
 	const int64_t second = kdri_json_integer(kdri_json_at(p->second, i), -1);
+	const int64_t label = kdri_json_integer(kdri_json_at(p->labels, i), 0);
+	const char *name = kdri_json_text(kdri_json_at(p->names, label), NULL);
 	KDRI_TRY(kdri_put_id_cell(ctx, out, p->ids, i));
-	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld,",
-	                            (long long)kdri_json_integer(kdri_json_at(p->labels, i), 0)));
+	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld%s", (long long)label, p->names ? "," : ""));
+	if (name)
+		KDRI_TRY(kdri_csv_put_text(ctx, out, name, ','));
+	KDRI_TRY(kdri_output_printf(ctx, out, ","));
 	KDRI_TRY(kdri_put_number_cell(ctx, out, kdri_json_at(p->confidence, i)));
 	KDRI_TRY(second >= 0 ? kdri_output_printf(ctx, out, ",%lld\n", (long long)second)
 	                     : kdri_output_printf(ctx, out, ",\n"));
@@ -105,7 +112,8 @@ static kdr_status cut_write(kdr_context *ctx, const part *p, const char *path, b
 	kdri_output *out = NULL;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	if (samples)
-		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,confidence,second\n"));
+		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,%sconfidence,second\n",
+		                            p->names ? "name," : ""));
 	for (int64_t i = 0; i < kdri_json_count(p->labels); i++)
 		if (samples)
 			KDRI_TRY(cut_put_row(ctx, out, p, i));

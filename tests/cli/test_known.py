@@ -165,6 +165,8 @@ class Known(CliTest):
             task = level["tasks"][0]
             self.assertEqual((task["labels"][3], task["labels"][25]), (0, 1), level["k"])
             self.assertEqual(task["names"][:2], ["low", "mid"])
+        self.run_kindred("cut", "out/result.json", "-k", 4, "--force", "-o", "four")
+        self.assertEqual([self.samples("four/a.samples.csv")[i]["name"] for i in (3, 25)], ["low", "mid"])
         self.known("a.known", [3, 25, 47])
         self.run_kindred(*self.COMMON, "-k", "auto", "--known", "a.known", "a.csv")
         self.assertGreaterEqual(self.result()["tasks"][0]["k"], 3)

@@ -458,7 +458,7 @@ static void counterparts__clusters_in_another_order__are_found(void **state)
 	static const double a[] = { 4, 0, 0, 0, 4, 0, 0, 0, 4 }, b[] = { 0, 0, 9, 9, 0, 0, 0, 9, 0 };
 	static const double mean_a[] = { 4 / 3.0, 4 / 3.0, 4 / 3.0 }, mean_b[] = { 3, 3, 3 };
 	static const int64_t sizes[] = { 5, 5, 5 };
-	kdri_clusters from = { 3, 3, a, mean_a, sizes }, to = { 3, 3, b, mean_b, sizes };
+	kdri_clusters from = { 3, 3, a, mean_a, sizes, NULL }, to = { 3, 3, b, mean_b, sizes, NULL };
 	double flow[9], quality[3];
 	assert_ok(ctx, kdri_counterparts(ctx, &from, &to, flow, quality));
 	static const int64_t match[] = { 1, 2, 0 };
@@ -476,7 +476,7 @@ static void counterparts__nothing_alike__is_none(void **state)
 	kdr_context *ctx = unit_context();
 	const double a[] = { 1, 0, 0, 0, 0, 1, 0, 0 }, b[] = { 1, 0, 0, 0, 0, 0, 0, 1 }, mean[4] = { 0 };
 	const int64_t sizes[] = { 5, 5 };
-	const kdri_clusters from = { 2, 4, a, mean, sizes }, to = { 2, 4, b, mean, sizes };
+	const kdri_clusters from = { 2, 4, a, mean, sizes, NULL }, to = { 2, 4, b, mean, sizes, NULL };
 	double flow[4], quality[2];
 	assert_ok(ctx, kdri_counterparts(ctx, &from, &to, flow, quality));
 	assert_near(quality[0], kdri_match_right(1), 1e-12);
@@ -509,7 +509,7 @@ static void counterparts__a_cluster_split_in_two__both_halves_match_it(void **st
 	static const double a[] = { 4, 0, 4, 0, 0, 4 }, b[] = { 4, 0, 0, 4 };
 	static const double mean[] = { 2, 2 };
 	static const int64_t sizes_a[] = { 5, 5, 10 }, sizes_b[] = { 10, 10 };
-	kdri_clusters from = { 3, 2, a, mean, sizes_a }, to = { 2, 2, b, mean, sizes_b };
+	kdri_clusters from = { 3, 2, a, mean, sizes_a, NULL }, to = { 2, 2, b, mean, sizes_b, NULL };
 	double flow[6], quality[3];
 	assert_ok(ctx, kdri_counterparts(ctx, &from, &to, flow, quality));
 	assert_near(flow[0], 0.25, 1e-12);
