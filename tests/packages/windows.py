@@ -21,7 +21,7 @@ WINE = os.path.join(ROOT, "tools/wine.sh")
 COMPILER = "x86_64-w64-mingw32-gcc-posix"
 STAGE = None  # the unpacked archive
 # Those of tests/cli that are run with --suite, and which of their tests cannot pass.
-SUITE = ["bad_input", "cluster", "formats", "transfer", "data"]
+SUITE = ["bad_input", "cluster", "formats", "data"]
 CANNOT = {
     "test_full_disk": "/dev/full is a file of Linux",
 }
