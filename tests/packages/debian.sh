@@ -23,7 +23,7 @@ inside() {
 	unshare --mount --pid --fork sh -ec 'mount -t proc proc "$0/proc"; mount --bind /dev "$0/dev"
 		exec chroot "$0" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 HOME=/root DEBIAN_FRONTEND=noninteractive OMP_NUM_THREADS=2 "$@"' "$root" "$@"
 }
-apt() { inside apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; exit 1; }; }
+apt() { inside apt-get -qq -y --no-install-recommends -o Dpkg::Use-Pty=0 -o Dpkg::Options::=--force-unsafe-io "$@" >"$work/apt.log" 2>&1 || { cat "$work/apt.log" >&2; exit 1; }; }
 files() { # all files except caches, logs and the records of apt and dpkg
 	(cd "$root" && find . -xdev \( -path ./proc -o -path ./sys -o -path ./dev -o -path ./tmp -o -path ./run -o -path ./var/cache -o -path ./var/log \
 		-o -path ./var/lib/apt -o -path ./var/lib/dpkg \) -prune -o -print | LC_ALL=C sort)
@@ -46,7 +46,7 @@ for package in $packages; do
 	cp "$file" "$root/new/$package.deb"
 	dpkg-deb -R "$file" "$work/unpacked"
 	sed -i "s/^Version: .*/Version: $older/; s/(= $version)/(= $older)/g" "$work/unpacked/DEBIAN/control"
-	dpkg-deb --root-owner-group -b "$work/unpacked" "$root/older/$package.deb" >/dev/null
+	dpkg-deb -Znone --root-owner-group -b "$work/unpacked" "$root/older/$package.deb" >/dev/null
 	rm -rf "$work/unpacked"
 done
 chmod -R a+rX "$root/new" "$root/older"
