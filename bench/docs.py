@@ -618,7 +618,20 @@ def r_overhead():
                      for r in rows_of("r-overhead")])
 
 
-MAKERS = {"gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+# --- docs/browser.md ------------------------------------------------------------------------------------------------------
+
+
+def wasm():
+    """Processor times of WebAssembly in node and Chromium, and of the native program."""
+    found, native = {}, {}
+    for r in rows_of("wasm"):
+        case, where = r["case"].rsplit("; ", 1)
+        found[case, where] = "%.2f s (%.1f)" % (float(r["kindred_s"]), float(r["kindred_s"]) / float(r["peer_s"]))
+        native[case] = "%.2f s" % float(r["peer_s"])
+    return markdown(["job", "native", "node (quotient)", "Chromium (quotient)"], [[case, native[case], found.get((case, "node"), ""), found.get((case, "chromium"), "")] for case in native])
+
+
+MAKERS = {"wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

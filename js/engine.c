@@ -1,12 +1,15 @@
 /* The program as a WebAssembly module. SPDX-License-Identifier: BSD-3-Clause
  *
- * The module is the command-line program. The linker replaces two of its functions by those below (tools/wasm.sh): progress goes to
- * the JavaScript function Module.progress instead of a terminal, and HDF5 files are read without a child process. */
+ * The module is the command-line program. The linker replaces three of its functions by those below (tools/wasm.sh): progress goes to
+ * the JavaScript function Module.progress instead of a terminal, HDF5 files are read
+ * without a child process, and the command line in results is that of the program. */
 #define _GNU_SOURCE 1 /* sync_file_range */
 #include <emscripten.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "progress.h"
 
@@ -29,6 +32,40 @@ void __wrap_kdr_context_set_isolation(kdr_context *ctx, double seconds);
 void __wrap_kdr_context_set_isolation(kdr_context *ctx, double seconds)
 {
 	(void)ctx, (void)seconds;
+}
+
+/* Removes `part` from `text`, or puts `instead` in its place, wherever it occurs; `instead` is not longer. */
+static void replace(char *text, const char *part, const char *instead)
+{
+	const size_t n = strlen(part), m = strlen(instead);
+	for (char *at = strstr(text, part); at; at = strstr(at, part)) {
+		memcpy(at, instead, m);
+		memmove(at + m, at + n, strlen(at + n) + 1);
+	}
+}
+
+kdr_status __real_kdr_result_set_command_line(kdr_context *ctx, kdr_result *result, const char *text);
+kdr_status __wrap_kdr_result_set_command_line(kdr_context *ctx, kdr_result *result, const char *text);
+/* The command line that the report shows: without the folders of the module and the options that js/kindred.js adds. */
+kdr_status __wrap_kdr_result_set_command_line(kdr_context *ctx, kdr_result *result, const char *text)
+{
+	char *shown = strdup(text), *folder;
+	if (!shown)
+		return __real_kdr_result_set_command_line(ctx, result, text);
+	replace(shown, " --max-memory=4G", "");
+	replace(shown, " --no-stream", "");
+	replace(shown, " --progress", "");
+	replace(shown, "=/out/model.h5", "=model.h5");
+	replace(shown, "=/out", "=out");
+	while ((folder = strstr(shown, "/work/in/"))) {
+		char *name = folder + strlen("/work/in/");
+		name += strspn(name, "0123456789");
+		name += *name == '/';
+		memmove(folder, name, strlen(name) + 1);
+	}
+	kdr_status st = __real_kdr_result_set_command_line(ctx, result, shown);
+	free(shown);
+	return st;
 }
 
 /* System calls that emscripten lacks: files are in memory, and there are no other programs. */

@@ -339,6 +339,7 @@ const realLists = ["confidence", "agreement", "unlike_source"];
 
 /* Lists with one number per sample become typed arrays; null is NaN, or -1 in labels. Class names become indices into `classes`. */
 function typed(task) {
+  if (task.path) task.path = hideFolders(task.path);
   if (Array.isArray(task.labels) && task.labels.some((each) => typeof each === "string")) {
     const named = (list) => (list || []).filter((each) => typeof each === "string" && each !== "?");
     task.classes = [...new Set([...named(task.labels), ...named(task.second)])].sort();

@@ -36,7 +36,7 @@ $compiler -std=gnu17 $optimize -Iinclude -Icli -c js/engine.c -o "$build/engine.
 link="-sMODULARIZE=1 -sEXPORT_NAME=createKindred -sENVIRONMENT=web,worker -sINVOKE_RUN=0 -sEXIT_RUNTIME=1 -sFORCE_FILESYSTEM=1"
 link="$link -sALLOW_MEMORY_GROWTH=1 -sMAXIMUM_MEMORY=4GB -sABORTING_MALLOC=0 -sTOTAL_STACK=8MB -sWASM_BIGINT=1"
 link="$link -sEXPORTED_RUNTIME_METHODS=FS,callMain"
-link="$link -Wl,--wrap=cli_progress_text -Wl,--wrap=kdr_context_set_isolation $build/engine.o"
+link="$link -Wl,--wrap=cli_progress_text -Wl,--wrap=kdr_context_set_isolation -Wl,--wrap=kdr_result_set_command_line $build/engine.o"
 # shellcheck disable=SC2086 # a list of options
 cmake -S . -B "$build/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(em-config EMSCRIPTEN_ROOT)/cmake/Modules/Platform/Emscripten.cmake" \
 	-DCMAKE_PROJECT_INCLUDE="$root/cmake/wasm.cmake" -DCMAKE_BUILD_TYPE=Release -DCMAKE_C_FLAGS_RELEASE="$optimize" \

@@ -60,6 +60,8 @@ test("several data sets, a score, arrays, a model, predictions and the report", 
   assert.deepEqual(result.arrays["centroids.a"].shape, [2, 2]);
   assert.ok(seen.length > 0 && seen.every((each) => typeof each.stage === "string"));
   assert.match(result.summary, /Clustered 2 data sets/);
+  assert.equal(result.tasks[0].path, "a.npy");
+  assert.equal(result.command_line, "kindred cluster --output=out --arrays=out/arrays --save-model=model.h5 --report --clusters=2 --truth=truth0.txt,truth1.txt -- a=a.npy b=b.npy");
   assert.equal(await report(result), result.html);
   assert.match(result.html, /^<!DOCTYPE html>/i);
   const predicted = await predict(result, { name: "new", data: [[0.5, 0.5], [10, 10]], columns: ["x", "y"] }, { task: "a" });
