@@ -3,6 +3,12 @@
 
 static const cli_option own_options[] = {
 	{ .name = "output", .letter = 'o', .value = "DIR", .help = "folder to write to" },
+	{ .name = "write-h5ad",
+	  .value = "FILE",
+	  .help = "also write a copy of the .h5ad input with the edited labels, to this file" },
+	{ .name = "model",
+	  .value = "FILE",
+	  .help = "also copy this model of 'kindred transfer' to DIR, with the edited class names" },
 	{ .name = "report", .help = "also write report.html, the page of the edited result" },
 	{ .name = "force", .help = "replace existing files" },
 	CLI_OPTIONS_END,
@@ -45,7 +51,8 @@ static int relabel_run(cli_args *args)
 	if (code == EXIT_DONE && report)
 		st = write_report(ctx, folder, true, force);
 	if (code == EXIT_DONE && st == KDR_OK)
-		st = kdr_relabel(ctx, result, edits, folder, force);
+		st = kdr_relabel(ctx, result, edits, folder, cli_get(args, "write-h5ad", NULL),
+		                 cli_get(args, "model", NULL), force);
 	if (code == EXIT_DONE && st == KDR_OK && report)
 		st = write_report(ctx, folder, false, force);
 	if (st != KDR_OK)
@@ -58,7 +65,7 @@ static int relabel_run(cli_args *args)
 
 const cli_command cli_relabel = {
 	.name = "relabel",
-	.usage = "[--report] -o DIR RESULT.json EDITS.json",
+	.usage = "[options] -o DIR RESULT.json EDITS.json",
 	.summary = "apply edits made in the report to a result",
 	.description =
 	        "Writes a result again with other names, merged clusters and moved samples: result.json, <task>.labels and "

@@ -79,9 +79,11 @@ KDR_EXPERIMENTAL KDR_API kdr_status kdr_cut(kdr_context *ctx, const char *path, 
 /* Applies an edits file, as the report saves it, to a result.json: renames, merges and moves of clusters, marks and notes. Writes
  * result.json, <task>.labels and <task>.samples.csv into a folder, which must exist, each completely or not at all. Nothing is
  * written if the edits are invalid (KDR_ERR_FORMAT, with the line) or belong to another result, or if a file exists and `force` is
- * not set. docs/relabel.md describes the file. Cost: O(size of result.json) time and memory. */
+ * not set. If `h5ad` is not NULL, it also writes a copy of the .h5ad input to that file, with the edited labels; if `model` is not
+ * NULL, a copy of that model of kdr_transfer into the folder, with the edited class names. docs/relabel.md describes the edits file. Cost: O(size of result.json) time and memory. */
 KDR_EXPERIMENTAL KDR_API kdr_status kdr_relabel(kdr_context *ctx, const char *result_json,
-                                                const char *edits_json, const char *folder, bool force);
+                                                const char *edits_json, const char *folder, const char *h5ad,
+                                                const char *model, bool force);
 
 /* --- result.json ------------------------------------------------------------------------------------------------------ */
 

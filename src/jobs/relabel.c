@@ -167,7 +167,7 @@ static kdr_status relabel_write(const kdri_edited *e, int64_t task, relabel_fill
 }
 
 kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *edits_json, const char *folder,
-                       bool force)
+                       const char *h5ad, const char *model, bool force)
 {
 	static const struct {
 		const char *ending;
@@ -197,6 +197,13 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 		snprintf(path, sizeof path, "%s/result.json", folder);
 		KDRI_TRY(write ? relabel_write(&e, 0, fill_result, path, force)
 		               : kdr_write_check(ctx, path, force));
+		if (h5ad)
+			KDRI_TRY(kdri_edited_h5ad(&e, h5ad, write, force));
+		if (model) {
+			const char *name = strrchr(model, '/');
+			snprintf(path, sizeof path, "%s/%s", folder, name ? name + 1 : model);
+			KDRI_TRY(kdri_edited_model(&e, model, path, write, force));
+		}
 	}
 done:
 	kdri_edited_close(&e);

@@ -62,4 +62,10 @@ kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_va
 struct kdri_json;
 kdr_status kdri_edited_json(const kdri_edited *e, struct kdri_json *j);
 
+/* relabel_hdf5.c: a copy of the .h5ad input with the edited labels, and of a model with the classes' names. Without `write`, checks
+ * whether it is possible. */
+kdr_status kdri_edited_h5ad(const kdri_edited *e, const char *path, bool write, bool force);
+kdr_status kdri_edited_model(const kdri_edited *e, const char *model, const char *path, bool write,
+                             bool force);
+
 #endif

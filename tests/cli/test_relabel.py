@@ -7,6 +7,12 @@ import unittest
 
 from harness import CliTest
 
+try:
+    import anndata
+    import numpy
+except ImportError:
+    anndata = None
+
 
 def rows(path):
     with open(path, newline="", encoding="utf-8") as f:
@@ -20,7 +26,7 @@ class Relabel(CliTest):
         for name in "ab":
             lines = [f"{name}{i},{x + i % 4 * .1:.3f},{y + i % 5 * .1:.3f},g{i % 3}" for i in range(24) for x, y in [centres[i % 3]]]
             self.write(f"{name}.csv", "id,x,y,kind\n" + "\n".join(lines) + "\n")
-        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--id-column", "id", "--label-column", "kind", "--score", "--report", "-q", "-o", "out",
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--id-column", "id", "--label-column", "kind", "--score", "--report", "-q", "--force", "-o", "out",
                          "a.csv", "b.csv")
         return json.loads(self.read("out/result.json"))
 
@@ -103,6 +109,42 @@ class Relabel(CliTest):
         self.assertTrue(all(len(p) == 3 and abs(sum(p) - 1) < 1e-9 for p in target["probabilities"]))
         self.assertEqual(target["probabilities"][2], [0, 0, 1])
         self.assertEqual(set(after["tasks"][0]["truth"]), {"zero", "g2"})
+
+    def test_model_of_classes(self):
+        self.cluster()
+        self.write("a.labels", "".join(f"g{i % 3}\n" for i in range(24)))
+        self.run_kindred("transfer", "-m", "logreg", "--source", "a.csv", "--labels", "a.labels", "--target", "b.csv", "--columns=-id,-kind", "--save-model", "m.h5",
+                         "-q", "-o", "out", "--force")
+        self.edits({"do": "rename", "cluster": "g0", "name": "zero"}, {"do": "merge", "cluster": "g1", "into": "zero"})
+        self.run_kindred("relabel", "-q", "--model", "m.h5", "-o", "new", "out/result.json", "edits.json")
+        for model, out in (("m.h5", "old"), ("new/m.h5", "renamed")):
+            self.run_kindred("predict", "--model", model, "--columns=-id,-kind", "-q", "-o", out, "b.csv")
+        old, new = (self.read(out).split() for out in ("old", "renamed"))
+        self.assertEqual(new, [{"g0": "zero", "g1": "zero"}.get(label, label) for label in old])
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "--columns=-id,-kind", "--save-model", "k.h5", "-q", "-o", "clusters", "a.csv")
+        self.edits()
+        self.fails("relabel", "--model", "k.h5", "-o", "none", "clusters/result.json", "edits.json", code=2, says="has no names")
+
+    @unittest.skipIf(anndata is None, "anndata is needed")
+    def test_h5ad(self):
+        x = [[50.0 * (i % 2) + i % 5, 3.0 * (i % 4), 1.0] for i in range(20)]
+        made = anndata.AnnData(numpy.array(x, dtype=numpy.float32))
+        made.obs_names = [f"c{i}" for i in range(20)]
+        made.obs["batch"] = ["p" if i < 8 else "q" for i in range(20)]
+        made.write_h5ad(self.path("a.h5ad"))
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--batch-key", "batch", "-q", "-o", "out", "a.h5ad")
+        self.edits({"do": "rename", "cluster": 0, "name": "low"}, {"do": "move", "task": "q", "samples": ["c9"], "into": 2, "new": True})
+        self.run_kindred("relabel", "-q", "--write-h5ad", "b.h5ad", "-o", "new", "out/result.json", "edits.json")
+        labels = {}
+        for task in json.loads(self.read("new/result.json"))["tasks"]:
+            labels.update(zip(task["ids"], task["labels"]))
+        found = anndata.read_h5ad(self.path("b.h5ad")).obs
+        self.assertEqual(list(found["kindred"]), [{0: "low"}.get(labels[f"c{i}"], str(labels[f"c{i}"])) for i in range(20)])
+        self.assertEqual(found["kindred_confidence"].iloc[9], 1)
+        self.fails("relabel", "--write-h5ad", "b.h5ad", "-o", "other", "out/result.json", "edits.json", code=2, says="b.h5ad")
+        self.cluster()
+        self.edits()
+        self.fails("relabel", "--write-h5ad", "c.h5ad", "-o", "other", "out/result.json", "edits.json", code=2, says="no data set was read from an .h5ad")
 
     def test_bad_edits_are_refused_by_line_and_nothing_is_written(self):
         self.cluster()

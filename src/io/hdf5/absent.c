@@ -52,6 +52,16 @@ kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *in
 	return kdri_absent(ctx, path, "HDF5, which AnnData files need", NULL);
 }
 
+kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input,
+                             const char *const *classes, int64_t count, bool force)
+{
+	(void)input;
+	(void)classes;
+	(void)count;
+	(void)force;
+	return kdri_absent(ctx, path, "HDF5, which model files need", NULL);
+}
+
 static const char *const hdf5_endings[] = { ".h5", ".hdf5", NULL }, *const h5ad_endings[] = { ".h5ad", NULL };
 
 const kdri_format kdri_format_hdf5 = { .id = "hdf5",

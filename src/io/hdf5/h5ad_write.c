@@ -243,8 +243,22 @@ done:
 typedef struct task {
 	const char *path, *temporary;
 	const kdr_data *data;
-	const kdri_h5ad_notes *notes;
+	const kdri_h5ad_notes *notes; /* NULL: a model gets other names of classes */
+	const char *const *classes;
+	int64_t nclasses;
 } task;
+
+static kdr_status rename_classes(kdr_context *ctx, const kdri_h5 *h5, const task *t)
+{
+	kdr_status st;
+	if (kdri_h5_what(h5, "classes") == KDRI_H5_NONE)
+		return kdri_fail(ctx, KDR_ERR_FORMAT,
+		                 "%s: not a model of 'kindred transfer': it has no classes", t->path);
+	KDRI_TRY(remove_link(ctx, h5, "classes"));
+	KDRI_TRY(kdri_h5_write_strings(ctx, h5, "classes", t->classes, t->nclasses));
+done:
+	return st;
+}
 
 static kdr_status change(kdr_context *ctx, const void *user, void *result)
 {
@@ -256,7 +270,7 @@ static kdr_status change(kdr_context *ctx, const void *user, void *result)
 	                 : kdri_h5_reopen(ctx, t->path, t->temporary, &h5));
 	if (t->data)
 		KDRI_TRY(write_new(ctx, &h5, t->data));
-	KDRI_TRY(add_notes(ctx, &h5, t->notes));
+	KDRI_TRY(t->notes ? add_notes(ctx, &h5, t->notes) : rename_classes(ctx, &h5, t));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));
 done:
 	kdri_h5_close(&h5);
@@ -299,15 +313,16 @@ done:
 	return st;
 }
 
-kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
-                              const kdri_h5ad_notes *notes, bool force)
+static kdr_status write_changed(kdr_context *ctx, const char *path, const char *input, task t, bool force)
 {
 	kdr_status st;
 	kdri_output *o = NULL;
 	kdri_handed handed = { 0 };
 	double bytes = 0;
+	const kdr_data *data = t.data;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &o));
-	const task t = { path, kdri_output_temporary(o), data, notes };
+	t.path = path;
+	t.temporary = kdri_output_temporary(o);
 	if (!data)
 		KDRI_TRY(copy_file(ctx, input, t.temporary, &bytes));
 	/* A file that is new cannot be damaged. */
@@ -318,4 +333,16 @@ kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *in
 done:
 	kdri_handed_free(&handed);
 	return kdri_output_finish(ctx, o, st);
+}
+
+kdr_status kdri_h5ad_annotate(kdr_context *ctx, const char *path, const char *input, const kdr_data *data,
+                              const kdri_h5ad_notes *notes, bool force)
+{
+	return write_changed(ctx, path, input, (task){ .data = data, .notes = notes }, force);
+}
+
+kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *input,
+                             const char *const *classes, int64_t count, bool force)
+{
+	return write_changed(ctx, path, input, (task){ .classes = classes, .nclasses = count }, force);
 }

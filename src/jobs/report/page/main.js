@@ -22,15 +22,15 @@ function main() {
     map();
     selectionSection();
     compareSection();
-    drawPart("edit", editSection);
-    drawPart("label", labelSection);
-    takeSection();
     levelsSection();
     drawPart("clusters", clusters);
     drawPart("markers", markers);
     drawPart("across", across);
     mixing();
     drawPart("transfer", transfer);
+    drawPart("label", labelSection);
+    drawPart("edit", editSection);
+    takeSection();
     choiceOfK();
     how();
   }

@@ -1,0 +1,182 @@
+/* Edited labels in AnnData files, and edited names in models. SPDX-License-Identifier: BSD-3-Clause */
+#include "api/model.h"
+#include "io/hdf5/h5ad_write.h"
+#include "jobs/relabel.h"
+
+#include <stdio.h>
+
+enum { INPUT = 4096 };
+
+/* The .h5ad file that a data set with labels was read from, without the name of a layer; false: it was another file. */
+static bool input_of(const kdri_edited_task *t, char out[INPUT])
+{
+	const char *path = kdri_json_text(kdri_json_get(t->json, "path"), NULL),
+	           *end = path ? strstr(path, ".h5ad") : NULL;
+	if (!end || t->n == 0 || (end[5] != '\0' && end[5] != ':') || end + 5 - path >= INPUT)
+		return false;
+	snprintf(out, INPUT, "%.*s", (int)(end + 5 - path), path);
+	return true;
+}
+
+static bool is_input(const kdri_edited_task *t, const char *input)
+{
+	char own[INPUT];
+	return input_of(t, own) && strcmp(own, input) == 0;
+}
+
+/* What the rows of one file get. */
+typedef struct annotated {
+	kdr_data *data; /* the file */
+	kdri_names ids, categories;
+	int32_t *codes;
+	double *confidence;
+	bool sure;
+} annotated;
+
+static void annotated_free(kdr_context *ctx, annotated *a)
+{
+	kdr_data_free(a->data);
+	kdri_names_free(ctx, &a->ids);
+	kdri_names_free(ctx, &a->categories);
+	kdri_free(ctx, a->codes);
+	kdri_free(ctx, a->confidence);
+}
+
+static kdr_status annotated_open(const kdri_edited *e, const char *input, annotated *a)
+{
+	kdr_status st;
+	int64_t index;
+	a->ids.borrows = true;
+	KDRI_TRY(kdr_read(e->ctx, input, NULL, &a->data));
+	const int64_t rows = a->data->rows;
+	const char *const *ids = kdr_data_ids(a->data);
+	KDRI_TRY(KDRI_NEW(e->ctx, &a->codes, rows));
+	KDRI_TRY(KDRI_NEW(e->ctx, &a->confidence, rows));
+	for (int64_t i = 0; i < rows; i++) {
+		a->codes[i] = -1;
+		a->confidence[i] = NAN;
+		if (ids)
+			KDRI_TRY(kdri_names_add(e->ctx, &a->ids, ids[i], strlen(ids[i]), &index));
+		if (ids && index != i)
+			return kdri_fail(
+			        e->ctx, KDR_ERR_DATA,
+			        "%s: two rows have the name '%.60s', so that rows cannot be distinguished",
+			        input, ids[i]);
+	}
+done:
+	return st;
+}
+
+/* The rows of one data set in the file, by their names; a file without names has one data set. */
+static kdr_status annotated_take(const kdri_edited *e, int64_t task, const char *input, annotated *a)
+{
+	kdr_status st = KDR_OK;
+	const kdri_edited_task *t = &e->tasks[task];
+	const kdri_json_value *ids = kdri_json_get(t->json, "ids"),
+	                      *sure = kdri_json_get(t->json, "confidence");
+	for (int64_t i = 0; i < t->n; i++) {
+		const char *id = kdri_json_text(kdri_json_at(ids, i), NULL), *name;
+		const int64_t row = id && a->ids.count > 0 ? kdri_names_find(&a->ids, id) : i,
+		              label = t->labels[i];
+		char number[24];
+		int64_t code;
+		if (row < 0 || row >= a->data->rows)
+			return kdri_fail(e->ctx, KDR_ERR_DATA,
+			                 "%s has no row '%.60s': it has changed since the result was made",
+			                 input, id ? id : "");
+		const double confidence = t->by_hand[i] ? 1 : kdri_json_number(kdri_json_at(sure, i), NAN);
+		a->confidence[row] = confidence;
+		a->sure |= isfinite(confidence);
+		if (label < 0)
+			continue;
+		snprintf(number, sizeof number, "%lld", (long long)label);
+		name = kdri_edited_name(e, task, label) ? kdri_edited_name(e, task, label) : number;
+		KDRI_TRY(kdri_names_add(e->ctx, &a->categories, name, strlen(name), &code));
+		a->codes[row] = (int32_t)code;
+	}
+done:
+	return st;
+}
+
+static kdr_status annotate_file(const kdri_edited *e, const char *input, const char *path, bool force)
+{
+	kdr_status st;
+	annotated a = { 0 };
+	KDRI_TRY(annotated_open(e, input, &a));
+	for (int64_t t = 0; t < e->ntasks; t++)
+		if (is_input(&e->tasks[t], input))
+			KDRI_TRY(annotated_take(e, t, input, &a));
+	const kdri_h5ad_notes notes = { .rows = a.data->rows,
+		                        .codes = a.codes,
+		                        .categories = (const char *const *)a.categories.names,
+		                        .ncategories = a.categories.count,
+		                        .confidence = a.sure ? a.confidence : NULL };
+	KDRI_TRY(kdri_h5ad_annotate(e->ctx, path, input, NULL, &notes, force));
+done:
+	annotated_free(e->ctx, &a);
+	return st;
+}
+
+kdr_status kdri_edited_h5ad(const kdri_edited *e, const char *path, bool write, bool force)
+{
+	kdr_status st;
+	char file[8192], input[INPUT];
+	int64_t inputs = 0;
+	for (int pass = 0; pass < 2; pass++) { /* counts the files, then writes them */
+		const int64_t all = inputs;
+		inputs = 0;
+		for (int64_t t = 0; t < e->ntasks; t++) {
+			bool first = input_of(&e->tasks[t], input);
+			for (int64_t o = 0; first && o < t; o++)
+				first = !is_input(&e->tasks[o], input);
+			if (!first)
+				continue;
+			inputs++;
+			/* "out.h5ad"; of several inputs "out-NAME.h5ad" */
+			const size_t end = strlen(path) - (kdri_ends_with(path, ".h5ad") ? 5 : 0);
+			if (all > 1)
+				snprintf(file, sizeof file, "%.*s-%s%s", (int)end, path, e->tasks[t].name,
+				         path + end);
+			else
+				snprintf(file, sizeof file, "%s", path);
+			if (pass == 1)
+				KDRI_TRY(write ? annotate_file(e, input, file, force)
+				               : kdr_write_check(e->ctx, file, force));
+		}
+	}
+	if (inputs == 0)
+		return kdri_fail(e->ctx, KDR_ERR_ARGUMENT, "%s: no data set was read from an .h5ad file",
+		                 e->result);
+	st = KDR_OK;
+done:
+	return st;
+}
+
+kdr_status kdri_edited_model(const kdri_edited *e, const char *model, const char *path, bool write,
+                             bool force)
+{
+	kdr_status st;
+	kdr_model *loaded = NULL;
+	const char **names = NULL;
+	int64_t task = 0;
+	if (!e->classes)
+		return kdri_fail(
+		        e->ctx, KDR_ERR_ARGUMENT,
+		        "%s: a model of clusters has no names to change: 'kindred predict' prints their numbers",
+		        model);
+	if (!write)
+		return kdr_write_check(e->ctx, path, force);
+	while (task + 1 < e->ntasks && e->tasks[task].n == 0)
+		task++;
+	KDRI_TRY(kdr_model_load(e->ctx, model, &loaded));
+	KDRI_TRY(KDRI_NEW(e->ctx, &names, loaded->nclasses));
+	for (int64_t c = 0; c < loaded->nclasses; c++) {
+		const int64_t at = kdri_names_find(&e->names, loaded->classes[c]);
+		names[c] = at < 0 ? loaded->classes[c] : kdri_edited_name(e, task, e->tasks[task].into[at]);
+	}
+	KDRI_TRY(kdri_model_rename(e->ctx, path, model, names, loaded->nclasses, force));
+done:
+	kdr_model_free(loaded);
+	kdri_free(e->ctx, names);
+	return st;
+}
