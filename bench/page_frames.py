@@ -5,7 +5,8 @@ usage: bench/page_frames.py [--kindred PATH] [--samples N,N,...] [--features N] 
 
 Writes a result with N samples, two data sets by default and 200 sparse features, makes its page, opens it in headless Chromium without a
 GPU and prints, for dragging the map with the mouse in several states (plain, with a selection, coloured by a feature, with a filter): the
-median and the 95th percentile of the time between frames. Also prints the size of the page, when its map appears, and how long it takes to
+median and the 95th percentile of the time between frames, and the processor time that the page's main thread needs for a frame, which does
+not depend on other programs. Also prints the size of the page, when its map appears, and how long it takes to
 select with a lasso and to find what sets a selection apart. Needs chromium, chromium-driver and python3-selenium."""
 import argparse
 import base64
@@ -75,6 +76,11 @@ def write_result(path, n, tasks, features):
     path.write_text(json.dumps({"kindred": "0", "command": "cluster", "method": "kmeans", "tasks": [task(t) for t in range(tasks)]}))
 
 
+def processor_time(web):
+    """Milliseconds of the main thread so far."""
+    return 1000 * next(m["value"] for m in web.execute_cdp_cmd("Performance.getMetrics", {})["metrics"] if m["name"] == "TaskDuration")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kindred", default="build/release/cli/kindred")
@@ -89,7 +95,8 @@ def main():
         options.add_argument(flag)
     web = webdriver.Chrome(service=Service(shutil.which("chromedriver")), options=options)
     web.set_script_timeout(120)
-    print("| samples | page | map appears | state | frame, median | frame, 95 % |\n|---|---|---|---|---|---|")
+    web.execute_cdp_cmd("Performance.enable", {"timeDomain": "threadTicks"})
+    print("| samples | page | map appears | state | frame, median | frame, 95 % | processor time per frame |\n|---|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="kindred-frames-") as temporary:
         folder = pathlib.Path(args.keep or temporary)
         for n in map(int, args.samples.split(",")):
@@ -105,8 +112,10 @@ def main():
             for state, script in states:
                 web.execute_script(script)
                 web.execute_async_script("setTimeout(arguments[0], 1500)")
+                before = processor_time(web)
                 times = sorted(web.execute_async_script(DRAG))
-                print(f"| {n:,} | {page.stat().st_size / 1e6:.1f} MB | {seen:.0f} ms | {state} | {times[45]:.1f} ms | {times[85]:.1f} ms |", flush=True)
+                used = (processor_time(web) - before) / len(times)
+                print(f"| {n:,} | {page.stat().st_size / 1e6:.1f} MB | {seen:.0f} ms | {state} | {times[45]:.1f} ms | {times[85]:.1f} ms | {used:.1f} ms |", flush=True)
             web.execute_script("[...document.querySelectorAll('#filters button')].find((b) => b.textContent === 'Remove all filters').click(); [...document.querySelectorAll('.selectionbar button')].pop().click()")
             web.execute_async_script("setTimeout(arguments[0], 500)")
             drawn, described = web.execute_async_script(LASSO)

@@ -68,6 +68,7 @@ def indexed_png(width, height, pixels):
 
 # What is done on the page of docs/explore.md before each picture, and from which element to which it reaches.
 CHOOSE = """const choose = (id, words) => { const s = document.getElementById(id); s.value = [...s.options].find((o) => o.textContent === words).value; s.dispatchEvent(new Event('change')); };
+const press = (id, words) => [...document.querySelectorAll(`#${id} button`)].find((b) => b.textContent === words).click();
 const click = (selector) => document.querySelector(selector).click();
 const within = (values) => values.forEach(([key, from, to]) => { const [a, b] = document.querySelectorAll(`.filter[data-key="${key}"] input`); a.value = from; b.value = to; a.dispatchEvent(new Event('change')); });
 """
@@ -79,6 +80,11 @@ EXPLORE = {
     "explore-colour": ("choose('colour-field', 'number2')", ".switch", ".panels"),
     "explore-filter": ("document.getElementById('filters').open = true; within([['confidence', '0.8', '1'], ['feature:number2', '20000', '25748']])", ".panels", "#filtered"),
 }
+EXPLORE.update({
+    "explore-edit": ("choose('edit-cluster', 'Cluster 1'); const n = document.getElementById('edit-name'); n.value = 'high values'; n.dispatchEvent(new Event('change')); press('edit', 'Rename'); "
+                     "choose('edit-cluster', 'Cluster 3'); choose('edit-into', 'Cluster 0'); press('edit', 'Merge')", "#edit", "#edit"),
+    "explore-slides": ("click('#slides-button')", "#slides", "#slides .picture"),
+})
 LASSO = [(0.1, 0.55), (0.35, 0.5), (0.55, 0.7), (0.5, 0.95), (0.2, 0.97), (0.06, 0.8)]
 
 

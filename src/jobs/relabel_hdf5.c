@@ -60,7 +60,7 @@ static kdr_status annotated_open(const kdri_edited *e, const char *input, annota
 		if (ids && index != i)
 			return kdri_fail(
 			        e->ctx, KDR_ERR_DATA,
-			        "%s: two rows have the name '%.60s', so that rows cannot be told apart",
+			        "%s: two rows have the name '%.60s', so that rows cannot be distinguished",
 			        input, ids[i]);
 	}
 done:

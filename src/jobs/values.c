@@ -134,7 +134,9 @@ static unsigned char values_code(double v, double low, double high)
 {
 	if (!isfinite(v))
 		return MISSING;
-	return high > low ? (unsigned char)floor((v - low) / (high - low) * LEVELS + 0.5) : 0;
+	if (!(high > low))
+		return 0;
+	return (unsigned char)floor(KDRI_MIN(KDRI_MAX((v - low) / (high - low), 0), 1) * LEVELS + 0.5);
 }
 
 static void put_base64(const unsigned char *bytes, int64_t count, char *out)

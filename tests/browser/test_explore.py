@@ -131,7 +131,7 @@ class Explore(PageTest):
             self.assertEqual(self.selected(), cluster["size"])
             self.js("document.querySelector('#selected .features').parentElement.querySelector('details').open = true")
             self.frames()
-            rows = self.js("return [...document.querySelectorAll('#selected table[aria-label=\"What sets the selection apart\"] tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
+            rows = self.js("return [...document.querySelectorAll('#selected table[aria-label=\"Features that distinguish the selection\"] tbody tr')].map((r) => [...r.children].map((c) => c.textContent))")
             shown = {r[0]: r[1] for r in rows}
             for f in cluster["features"][:5]:
                 self.assertAlmostEqual(float(shown[f["name"]].replace("−", "-")), f["effect"], delta=0.03)
@@ -218,7 +218,7 @@ class Explore(PageTest):
         self.choose("#group-b", "")
         self.assertIn("Choose group B", self.text("#compared"))
         self.choose("#group-b", "data set: task1")
-        self.assertIn("Samples in both groups are left out", self.text("#compared"))
+        self.assertIn("Samples in both groups are excluded", self.text("#compared"))
         self.quiet("compare")
         self.check_geometry("compare")
 

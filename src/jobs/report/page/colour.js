@@ -3,7 +3,7 @@
 
 const STEPS = 8;
 /* From low to high: the lightness changes with the value, so that it can be read without telling hues apart. */
-const RAMP = { light: [[58, 134, 200], [176, 110, 60], [122, 0, 46]], dark: [[64, 122, 190], [222, 142, 78], [255, 232, 140]] };
+const RAMP = { light: [[58, 134, 200], [150, 74, 150], [122, 0, 46]], dark: [[64, 122, 190], [222, 120, 150], [255, 232, 140]] };
 
 const modes = {
   cluster: {

@@ -41,7 +41,7 @@ function compareSection() {
     out.replaceChildren(el("div", { class: "cards pairs" }, card("A", groups_[0]), card("B", groups_[1])),
       el("h3", {}, "Overlap"), el("p", { id: "overlap" }, `${plural(o.both, "sample")} ${o.both === 1 ? "is" : "are"} in both groups (Jaccard index ${share(o.jaccard)}; 0: none, 1: the groups are equal).`),
       el("h3", {}, "Features that differ"),
-      same ? el("p", {}, "The groups are equal.") : el("p", {}, `The bars show the mean of A minus the mean of B, in standard deviations.${o.both ? " Samples in both groups are left out." : ""}`),
+      same ? el("p", {}, "The groups are equal.") : el("p", {}, `The bars show the mean of A minus the mean of B, in standard deviations.${o.both ? " Samples in both groups are excluded." : ""}`),
       same ? "" : effectView(effects(featureFields, only(masks[0], masks[1]), only(masks[1], masks[0])), ["A", "B"], "Features that differ between the groups"));
   }
   store.subscribe((part) => {

@@ -141,7 +141,7 @@ function editSection() {
   const file = el("input", { type: "file", accept: ".json,application/json", id: "edit-file", class: "unseen", "aria-label": "Edits file", tabindex: -1, onchange: () => { if (file.files.length) loadEdits(file.files[0]); file.value = ""; } });
   const wrong_ = labelled.flatMap((t) => [...state.tasks[t.index].wrong].map((i) => [t, i])), noted = labelled.flatMap((t) => [...state.tasks[t.index].sampleNotes].map(([i, text]) => [t, i, text]));
   const marked = [...new Map([...wrong_.map(([t, i]) => [`${t.index} ${i}`, [t, i]]), ...noted.map(([t, i]) => [`${t.index} ${i}`, [t, i]])]).values()];
-  section("edit", "Edit", el("p", {}, `Give ${isTransfer ? "classes" : "clusters"} names, merge them, move samples, mark wrong ones and write notes. The whole page follows, and nothing is sent.`),
+  section("edit", "Edit", el("p", {}, `Give ${isTransfer ? "classes" : "clusters"} names, merge them, move samples, mark wrong ones and write notes. All sections of the page follow, and nothing is sent.`),
     shownLevel !== null ? el("p", { class: "note" }, `Edits apply to the result with k = ${levels[mainLevel].k}. Move the slider there to edit.`) : [clusterForm(), selectionForm().node],
     editWrong,
     el("p", { class: "tools" }, button("Undo", () => edits.undo(), { id: "undo", disabled: !edits.canUndo }), button("Redo", () => edits.redo(), { id: "redo", disabled: !edits.canRedo }),

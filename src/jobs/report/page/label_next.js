@@ -19,7 +19,8 @@ function marginOf(row) {
   return b === -Infinity ? 1 : a - b;
 }
 
-const csvCell = (v) => /[",\n\r]/.test(String(v)) ? `"${String(v).replace(/"/g, "\"\"")}"` : String(v);
+const QUOTE = "\u0022";
+const csvCell = (v) => /[\u0022,\n\r]/.test(String(v)) ? QUOTE + String(v).split(QUOTE).join(QUOTE + QUOTE) + QUOTE : String(v);
 const csvText = (rows) => rows.map((r) => `${r.map(csvCell).join(",")}\n`).join("");
 
 /* A file for --target-labels; rows are counted from 1 there. `answers`: [[row, id, class]]. */
@@ -40,7 +41,7 @@ function startLabelling(t) {
   labelling.queue = queueOf(list(t.raw.ask), margins);
   try {
     for (const [row, c] of JSON.parse(keeper.get(LABELS_STORED) || "[]")) if (labelling.queue.includes(row) && classNames[c] !== undefined) labelling.answers.set(row, c);
-  } catch (e) { /* what was kept is damaged: begin anew */ }
+  } catch (e) { /* what was kept is damaged: start again */ }
   const open = labelling.queue.findIndex((i) => !labelling.answers.has(i));
   labelling.at = open < 0 ? 0 : open;
 }
@@ -79,7 +80,7 @@ function labelSection() {
   const i = labelling.queue[labelling.at], given = labelling.answers.get(i), names = classNames, done = [...labelling.answers].sort((a, b) => a[0] - b[0]);
   const file = `${t.name.replace(/[^\w.-]+/g, "_").slice(0, 60)}.answers.csv`, repeat = `${command()} --target-labels ${quoted(file)}`;
   const known = t.ids instanceof Map ? t.ids.size === 0 : !t.ids.length; /* ids are row numbers */
-  section("label", "Label next", el("p", {}, "Look at the samples that the method is least sure about, and say what they are. Press the key of a class, or → to skip, ← to go back and Backspace to take a label away."),
+  section("label", "Label next", el("p", {}, "Look at the samples that the method is least sure about, and label them. Press the key of a class, or → to skip, ← to go back and Backspace to take a label away."),
     el("div", { id: "label-card", class: "labelcard", tabindex: 0, role: "group", "aria-label": `Sample ${labelling.at + 1} of ${labelling.queue.length}: ${idOf(t, i)}`, onkeydown: (e) => labelKey(t, e) },
       el("p", { class: "note" }, `Sample ${count(labelling.at + 1)} of ${count(labelling.queue.length)}; ${plural(labelling.answers.size, "label")} given.`),
       el("dl", {}, sampleLines(t, i).filter(([k]) => k !== "known class").map(([k, v]) => [el("dt", {}, { "": "sample", class: "predicted", or: "second choice" }[k] || k), el("dd", {}, v)])),

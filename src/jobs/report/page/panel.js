@@ -106,10 +106,10 @@ function selectionSection() {
     bar_.replaceChildren(el("span", {}, `${plural(n, "sample")} selected`), " ", el("a", { href: "#selection" }, "Details"), " ", ...buttons());
     if (!n) { body.replaceChildren(); return; }
     const apart = el("div", {}), masks = masksOf(group);
-    body.replaceChildren(countTables(group), el("h3", {}, "What sets it apart"),
+    body.replaceChildren(countTables(group), el("h3", {}, "Features that distinguish it"),
       el("p", {}, "Features whose mean differs most between the selection and the other samples, in standard deviations, as for clusters."), apart,
       behindLazily(`Table of ${plural(n, "selected sample")}`, () => sampleTable(store.samples(), "Selected samples")));
-    setTimeout(() => { apart.replaceChildren(effectView(effects(featureFields, masks, restOf(masks)), ["selected", "others"], "What sets the selection apart")); apart.dataset.ready = "1"; }, 0);
+    setTimeout(() => { apart.replaceChildren(effectView(effects(featureFields, masks, restOf(masks)), ["selected", "others"], "Features that distinguish the selection")); apart.dataset.ready = "1"; }, 0);
   }
   store.subscribe((part) => {
     if (!(part & (store.SELECTION | store.FILTERS)) || waiting) return;

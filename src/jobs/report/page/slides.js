@@ -21,7 +21,7 @@ function fiveSentences() {
     const words = labelled.map((t) => features(t.clusters.find((p) => p && p.number === g)).filter((f) => f.effect > 0).map((f) => String(f.text || f.name))).find((w) => w.length) || [];
     return words.length ? `${nameOf(g)} by ${listed(words.slice(0, 2).map((w) => cut(w, 40)))}` : null;
   }).filter(Boolean);
-  if (marked.length) out.push(`What sets them apart: ${marked.join("; ")}.`);
+  if (marked.length) out.push(`Distinguishing features: ${marked.join("; ")}.`);
   if (labelled.length > 1 && sizes.length) {
     const everywhere = sizes.filter(([g]) => labelled.every((t) => members(t, g).length)).length;
     out.push(everywhere === sizes.length ? `All ${many} occur in all data sets.` : `${plural(everywhere, one, many)} of ${count(sizes.length)} ${everywhere === 1 ? "occurs" : "occur"} in all data sets.`);
@@ -42,7 +42,7 @@ function fiveSentences() {
 function openSlides() {
   const before = document.activeElement, sizes = groupSizes(), picture = panels.length ? mapCanvas(true) : null, close = () => { node.remove(); document.documentElement.classList.remove("presenting"); if (before) before.focus(); };
   if (picture) Object.assign(picture, { className: "picture" }).setAttribute("role", "img");
-  if (picture) picture.setAttribute("aria-label", "Map of the samples; the names beside it have the same colours");
+  if (picture) picture.setAttribute("aria-label", "Map of the samples; the names next to it have the same colours");
   const node = el("div", { class: "slides", role: "dialog", "aria-modal": "true", "aria-label": "Summary for slides", id: "slides", tabindex: -1, onkeydown: (e) => {
     if (e.key === "Escape") { e.preventDefault(); close(); }
     if (e.key === "Tab") { e.preventDefault(); shut.focus(); } /* one control */

@@ -70,7 +70,7 @@ function toggleSample(panel, p) {
   const t = panel.task, i = rowOf(t, p);
   if (store.has(t.index, i)) store.subtract([[t.index, [i]]]);
   else store.add([[t.index, [i]]], idOf(t, i));
-  say(`${idOf(t, i)} is ${store.has(t.index, i) ? "selected" : "not selected"}; ${plural(store.count, "sample")} in all.`);
+  say(`${idOf(t, i)} is ${store.has(t.index, i) ? "selected" : "not selected"}; ${plural(store.count, "sample")} in total.`);
 }
 
 /* Switches beside the map. */
