@@ -128,6 +128,36 @@ done:
 	return st;
 }
 
+static kdr_status fill_probabilities(const kdri_edited *e, int64_t task, kdri_output *out)
+{
+	kdr_status st;
+	const kdri_edited_task *t = &e->tasks[task];
+	const kdri_json_value *list = kdri_json_get(t->json, "probabilities");
+	double *p = NULL;
+	char text[64];
+	KDRI_TRY(KDRI_NEW(e->ctx, &p, e->numbers));
+	KDRI_TRY(kdri_output_printf(e->ctx, out, "id"));
+	for (int64_t c = 0; c < e->numbers; c++)
+		if (t->clusters[c].exists) {
+			KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+			KDRI_TRY(put_csv_label(e, task, out, c));
+		}
+	KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
+	for (int64_t i = 0; i < t->n; i++) {
+		kdri_edited_probabilities(e, t, kdri_json_at(list, i), i, p);
+		KDRI_TRY(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
+		for (int64_t c = 0; c < e->numbers; c++)
+			if (t->clusters[c].exists) {
+				text[kdri_print_double(p[c], text)] = '\0';
+				KDRI_TRY(kdri_output_printf(e->ctx, out, ",%s", text));
+			}
+		KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
+	}
+done:
+	kdri_free(e->ctx, p);
+	return st;
+}
+
 /* --- files ------------------------------------------------------------------------------------------------- */
 
 /* Where the JSON goes. */
@@ -172,7 +202,9 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	static const struct {
 		const char *ending;
 		relabel_fill *fill;
-	} files[] = { { ".labels", fill_labels }, { ".samples.csv", fill_samples } };
+	} files[] = { { ".labels", fill_labels },
+		      { ".samples.csv", fill_samples },
+		      { ".probabilities.csv", fill_probabilities } };
 	kdr_status st;
 	char path[8192], *text = NULL;
 	size_t size = 0;
@@ -189,6 +221,10 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	for (int write = 0; write < 2; write++) {
 		for (int64_t t = 0; t < e.ntasks; t++)
 			for (size_t f = 0; f < sizeof files / sizeof *files && e.tasks[t].n > 0; f++) {
+				if (files[f].fill == fill_probabilities &&
+				    !kdri_json_is(kdri_json_get(e.tasks[t].json, "probabilities"),
+				                  KDRI_JSON_ARRAY))
+					continue;
 				snprintf(path, sizeof path, "%s/%s%s", folder, e.tasks[t].name,
 				         files[f].ending);
 				KDRI_TRY(write ? relabel_write(&e, t, files[f].fill, path, force)

@@ -52,6 +52,9 @@ kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name);
 const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number);
 /* The cluster that a label of the result belongs to now; -1: none. */
 int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *label);
+/* The probabilities of sample i by class, from its row in the result: those of merged classes are added. */
+void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *row,
+                               int64_t i, double *p);
 /* Counts the samples of all clusters. */
 void kdri_edited_count(kdri_edited *e);
 

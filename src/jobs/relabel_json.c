@@ -106,13 +106,7 @@ static kdr_status json_put_probabilities(kdri_json *j, const kdri_edited *e, int
 	KDRI_TRY(KDRI_NEW(e->ctx, &p, e->numbers));
 	kdri_json_array(j, "probabilities");
 	for (int64_t i = 0; i < kdri_json_count(list); i++) {
-		const kdri_json_value *row = kdri_json_at(list, i);
-		const bool by_hand = i < t->n && t->by_hand[i];
-		memset(p, 0, (size_t)e->numbers * sizeof *p);
-		if (by_hand)
-			p[t->labels[i]] = 1;
-		for (int64_t c = 0; c < KDRI_MIN(e->before, kdri_json_count(row)) && !by_hand; c++)
-			p[t->into[c]] += kdri_json_number(kdri_json_at(row, c), 0);
+		kdri_edited_probabilities(e, t, kdri_json_at(list, i), i, p);
 		kdri_json_array(j, NULL);
 		for (int64_t c = 0; c < e->numbers; c++)
 			if (t->clusters[c].exists)

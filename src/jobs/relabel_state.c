@@ -201,6 +201,17 @@ int64_t kdri_edited_now(const kdri_edited *e, const kdri_edited_task *t, const k
 	return before >= 0 && before < e->before ? t->into[before] : -1;
 }
 
+void kdri_edited_probabilities(const kdri_edited *e, const kdri_edited_task *t, const kdri_json_value *row,
+                               int64_t i, double *p)
+{
+	const bool by_hand = i < t->n && t->by_hand[i];
+	memset(p, 0, (size_t)e->numbers * sizeof *p);
+	if (by_hand)
+		p[t->labels[i]] = 1;
+	for (int64_t c = 0; c < KDRI_MIN(e->before, kdri_json_count(row)) && !by_hand; c++)
+		p[t->into[c]] += kdri_json_number(kdri_json_at(row, c), 0);
+}
+
 void kdri_edited_count(kdri_edited *e)
 {
 	for (int64_t t = 0; t < e->ntasks; t++) {

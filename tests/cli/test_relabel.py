@@ -108,6 +108,9 @@ class Relabel(CliTest):
         self.assertEqual(after["calibration"]["classes"], ["zero", "g2", "odd"])
         self.assertTrue(all(len(p) == 3 and abs(sum(p) - 1) < 1e-9 for p in target["probabilities"]))
         self.assertEqual(target["probabilities"][2], [0, 0, 1])
+        table = rows(self.path("new/target.probabilities.csv"))
+        self.assertEqual([[float(r[name]) for name in ("zero", "g2", "odd")] for r in table], target["probabilities"])
+        self.assertEqual(list(table[0]), ["id", "zero", "g2", "odd"])
         self.assertEqual(set(after["tasks"][0]["truth"]), {"zero", "g2"})
 
     def test_model_of_classes(self):
