@@ -56,6 +56,7 @@ def cluster(args, folder, tasks, ks, known=None):
     """The labels of each data set."""
     command = [str(args.kindred), "cluster", "-q", "--force", "--threads", "1", "--seed", "1", "-m", args.method, "-k", ",".join(map(str, ks)), "-o", str(folder / "out")]
     command += ["--known", ",".join(map(str, known))] if known else []
+    command += ["--header"] if tasks[0][1].suffix == ".csv" else []
     subprocess.run(command + [str(path) for _, path, _ in tasks], check=True, capture_output=True)
     return [t["labels"] for t in json.loads((folder / "out" / "result.json").read_text())["tasks"]]
 

@@ -237,8 +237,9 @@ static kdr_status split_line(kdr_context *ctx, const char *path, int64_t line, c
 	const size_t length = strlen(text);
 	char *copy = NULL, delimiter = '\0';
 	KDRI_TRY(KDRI_NEW(ctx, &copy, (int64_t)length + 2));
-	memcpy(copy, text, length);
-	memcpy(copy + length, "\n", 2);
+	memcpy(copy, text, length + 1);
+	copy[length] = '\n';
+	copy[length + 1] = '\0';
 	for (const char *d = ",;\t"; *d && !delimiter; d++)
 		delimiter = strchr(text, *d) ? *d : '\0';
 	kdri_csv_cell cell = kdri_csv_cell_at(copy, delimiter ? delimiter : ' ');

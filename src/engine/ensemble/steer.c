@@ -4,7 +4,8 @@
  *         class c are known in cluster u, so that class c has number c
  *   (E2)  for each partition m of the ballot, and for the answer itself with the weight of all of them, and each cluster z of it,
  *         P_m(c | z) = (a v_zc + n_zc) / (a + n_z), a = 3
- *         v_zc: the fraction of z that the vote put in c; n_zc: known samples of class c in z
+ *         v_zc: the fraction of z that the vote put in c; n_zc: known samples of class c in z, weighted so that all
+ *         classes have the same total weight: otherwise a frequent class would absorb every cluster
  *   (E3)  S_ic = sum_m u_m P_m(c | m(i)) / sum_m u_m
  *   (E4)  linked samples: kdri_steer_linked on S
  *   (E5)  F_i = (sum_j w_ij F_j / sum_j w_ij + l S_i) / (1 + l), l = 1/2, in 30 rounds that begin with S; known and linked samples
@@ -147,10 +148,11 @@ static int64_t part_of(const kdri_ballot *b, int64_t m, const int64_t *answer, i
 	return m < 0 ? answer[i] : b->label[i * b->count + m];
 }
 
-/* (E2) and (E3): adds partition m with its weight. table: room for parts x (k + 2). */
+/* (E2) and (E3): adds partition m with its weight. each: the weight of a known sample of each class; table: room for
+ * parts x (k + 2). */
 static void add_partition(kdr_context *ctx, const kdri_links *l, const kdri_ballot *b, int64_t m,
-                          double weight, const int64_t *answer, int64_t k, int64_t parts, double *table,
-                          double *s)
+                          double weight, const int64_t *answer, int64_t k, int64_t parts, const double *each,
+                          double *table, double *s)
 {
 	const int64_t width = k + 2; /* votes and known samples of each class; known samples; samples */
 	memset(table, 0, (size_t)(parts * width) * sizeof *table);
@@ -163,8 +165,8 @@ static void add_partition(kdr_context *ctx, const kdri_links *l, const kdri_ball
 	for (int64_t i = 0; i < l->n; i++)
 		if (l->known[i] >= 0) {
 			double *row = table + part_of(b, m, answer, i) * width;
-			row[l->known[i]]++;
-			row[k]++;
+			row[l->known[i]] += each[l->known[i]];
+			row[k] += each[l->known[i]];
 		}
 #pragma omp parallel for num_threads(ctx->threads) schedule(static) if (l->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < l->n; i++) {
@@ -178,7 +180,7 @@ static kdr_status steer_scores(kdr_context *ctx, const kdri_links *l, const kdri
                                const int64_t *answer, int64_t k, double *s)
 {
 	kdr_status st;
-	double *table = NULL, total = 0;
+	double *table = NULL, *each = NULL, total = 0, classes = 0;
 	int64_t parts = k, size;
 	for (int64_t m = 0; m < b->count; m++)
 		total += kdri_ballot_votes(b, m, alone) ? b->weight[m] : 0;
@@ -186,13 +188,20 @@ static kdr_status steer_scores(kdr_context *ctx, const kdri_links *l, const kdri
 		parts = KDRI_MAX(parts, b->label[p] + 1);
 	KDRI_TRY(kdri_mul(ctx, parts, k + 2, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &table, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &each, k));
+	for (int64_t i = 0; i < l->n; i++)
+		if (l->known[i] >= 0)
+			classes += each[l->known[i]]++ == 0;
+	for (int64_t c = 0; c < k; c++)
+		each[c] = each[c] > 0 ? (double)l->nknown / (classes * each[c]) : 0;
 	total = total > 0 ? total : 1;
 	for (int64_t m = -1; m < b->count; m++)
 		if (m < 0 || kdri_ballot_votes(b, m, alone))
 			add_partition(ctx, l, b, m, m < 0 ? 0.5 : 0.5 * b->weight[m] / total, answer, k,
-			              parts, table, s);
+			              parts, each, table, s);
 done:
 	kdri_free(ctx, table);
+	kdri_free(ctx, each);
 	return st;
 }
 
