@@ -15,6 +15,7 @@ import sys
 
 import auto
 import common
+import into
 import known
 import numpy as np
 import papers
@@ -631,7 +632,17 @@ def wasm():
     return markdown(["job", "native", "node (quotient)", "Chromium (quotient)"], [[case, native[case], found.get((case, "node"), ""), found.get((case, "chromium"), "")] for case in native])
 
 
-MAKERS = {"wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+# --- docs/notes/into.md ---------------------------------------------------------------------------------------------------
+
+
+def added(name):
+    """Data sets that are added to a model, and labels of new samples: bench/into.py."""
+    head, table, case = {"add": (into.ADD_HEAD, into.add_table, "add"), "order": (into.ORDER_HEAD, into.order_table, "order"),
+                         "predict": (into.PREDICT_HEAD, into.predict_table, "predict"), "confidence": (into.CONFIDENCE_HEAD, into.confidence_table, "predict")}[name]
+    return markdown(head, table(rows_of(f"into-{case}")), 0 if name == "order" else 1)
+
+
+MAKERS = {"into": added, "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

@@ -336,7 +336,8 @@ static kdr_status load_remembered(kdr_context *ctx, const loading *l)
 		if (!labels)
 			continue;
 		bool sound = !labels->floating && labels->ndim == 1 && cols > 0 && (x || ptr);
-		const int64_t most = KDRI_MAX(task->k, l->model->nclasses);
+		const bool classes = l->model->algo->info.family == KDR_FAMILY_TRANSFER;
+		const int64_t most = classes ? l->model->nclasses : task->k;
 		for (int64_t i = 0; sound && i < labels->count; i++)
 			sound = ((const int64_t *)labels->values)[i] >= 0 &&
 			        ((const int64_t *)labels->values)[i] < most;

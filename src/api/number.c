@@ -442,8 +442,8 @@ done:
 	return st;
 }
 
-kdr_status kdri_array_renumbered(kdr_context *ctx, const kdr_array *a, const int64_t *now, int64_t k,
-                                 int64_t task, kdr_result *to)
+kdr_status kdri_array_renumbered(kdr_context *ctx, const kdr_array *a, const int64_t *now, int64_t before,
+                                 int64_t k, int64_t task, kdr_result *to)
 {
 	kdr_status st;
 	const kdr_field_desc *f = kdr_result_algo(to)->fields;
@@ -453,16 +453,18 @@ kdr_status kdri_array_renumbered(kdr_context *ctx, const kdr_array *a, const int
 	while (f->name && strcmp(f->name, a->name) != 0)
 		f++;
 	const int axis = f->name ? cluster_axis(f->shape) : -1;
-	if (axis >= 0 && axis < a->ndim)
+	if (axis >= 0 && (axis >= a->ndim || a->shape[axis] != before))
+		return kdri_fail(ctx, KDR_ERR_DATA, "array '%s' does not have %lld clusters", a->name,
+		                 (long long)before);
+	if (axis >= 0)
 		copy.shape[axis] = k;
 	KDRI_TRY(kdri_result_array(ctx, to, a->name, task, a->type, a->ndim, copy.shape, &storage));
 	for (int i = 0; i < a->ndim; i++)
-		*(axis >= 0 && i <= axis ? &outer : &inner) *= a->shape[i];
-	const int64_t before = axis >= 0 && axis < a->ndim ? a->shape[axis] : 1;
-	const size_t bytes = (size_t)inner * sizeof *storage;
+		*(i <= axis ? &outer : &inner) *= a->shape[i];
 	for (int64_t o = 0; o < outer; o++) {
-		const int64_t z = o % before, at = axis < 0 ? o : o / before * k + now[z];
-		memcpy(storage + at * inner, (const double *)a->data + o * inner, bytes);
+		const int64_t at = axis < 0 ? o : o / before * k + now[o % before];
+		memcpy(storage + at * inner, (const double *)a->data + o * inner,
+		       (size_t)inner * sizeof *storage);
 	}
 	copy.data = storage;
 	if (f->name && f->holds && a->type == KDR_INT64)

@@ -490,7 +490,8 @@ static kdr_status copy_arrays(kdr_context *ctx, const kdr_result *from, int64_t 
 		while (f->name && strcmp(f->name, a.name) != 0)
 			f++;
 		if (a.task == t && strcmp(a.name, "match_quality") != 0 && (!model_only || f->in_model))
-			KDRI_TRY(kdri_array_renumbered(ctx, &a, now ? now : same, k, t, to));
+			KDRI_TRY(
+			        kdri_array_renumbered(ctx, &a, now ? now : same, from->tasks[t].k, k, t, to));
 	}
 done:
 	kdri_free(ctx, same);
@@ -640,7 +641,7 @@ static kdr_status put_common(kdr_context *ctx, into *j)
 	for (int64_t i = 0; i < kdr_result_array_count(from); i++) {
 		const kdr_array a = kdr_result_array_at(from, i);
 		if (a.task < 0)
-			KDRI_TRY(kdri_array_renumbered(ctx, &a, NULL, 0, -1, to));
+			KDRI_TRY(kdri_array_renumbered(ctx, &a, NULL, 0, 0, -1, to));
 	}
 	if (from->relatedness) {
 		KDRI_TRY(kdri_result_relatedness(ctx, to, &relatedness));

@@ -91,6 +91,14 @@ class Into(CliTest):
             old = collections.Counter(z for z, t in zip(self.labels("out/task1.labels"), truth[0]) if t == c).most_common(1)[0][0]
             new = collections.Counter(z for z, t in zip(added, truth[1]) if t == c).most_common(1)[0][0]
             self.assertEqual(old, new)
+        # new samples are labelled by a vote
+        self.run_kindred("predict", "--model", "m.h5", "--task", "task1", "-q", "-o", "p.labels", "data/task3.mtx")
+        self.assertGreater(sum(a == b for a, b in zip(self.labels("p.labels"), added)), 40)
+        with h5py.File(self.path("m.h5"), "r+") as f:
+            values = f["arrays/centroids/0"][:2]
+            del f["arrays/centroids/0"]
+            f["arrays/centroids/0"] = values
+        self.fails("cluster", "--into", "m.h5", "data/task3.mtx", code=3, says="'centroids' does not have 3 clusters")
 
     def test_threads(self):
         self.model()
