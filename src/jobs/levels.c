@@ -71,13 +71,22 @@ void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels)
 	levels_end(ctx, levels);
 }
 
-kdr_status kdri_levels_begin(kdr_context *ctx, const kdri_job *job, kdr_task *tasks, int64_t count,
+kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, int64_t count,
                              const kdr_job_options *o, kdri_k_ranges *levels)
 {
 	kdr_status st = KDR_OK;
 	const kdr_problem problem = { .tasks = tasks, .ntasks = count };
 	bool several = levels->span > 1;
 	levels->finds_k = several && (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
+	if (levels->finds_k) { /* larger numbers need not be tried; ec uses k_max otherwise */
+		char most[24];
+		int64_t to = 2;
+		for (int64_t t = 0; t < count; t++)
+			to = KDRI_MAX(to, levels->to[t]);
+		snprintf(most, sizeof most, "%lld", (long long)to);
+		if (kdri_options_has(job->options, "same_k"))
+			KDRI_TRY(kdri_job_set(ctx, job, "k_max", most));
+	}
 	for (int64_t t = 0; t < count; t++) {
 		several = several || (o->neighbours && tasks[t].k == 0);
 		if (levels->finds_k && levels->from[t] < levels->to[t])

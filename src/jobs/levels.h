@@ -21,7 +21,7 @@ void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels);
 
 /* Before the first fit, on the same tasks: lets the fits share what does not depend on the number of clusters, and sets k of
  * the tasks to 0 if the method can find it in a range. Does nothing if there will be one fit. */
-kdr_status kdri_levels_begin(kdr_context *ctx, const kdri_job *job, kdr_task *tasks, int64_t count,
+kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, int64_t count,
                              const kdr_job_options *o, kdri_k_ranges *levels);
 /* After the first fit and before anything is computed from its labels: fits the other levels and numbers the clusters of
  * all of them. *main becomes the level that is suggested. Does nothing if neither a range nor neighbours are wanted. */
