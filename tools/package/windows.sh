@@ -28,6 +28,8 @@ cmake -S . -B "$build" -G "$generator" -DCMAKE_TOOLCHAIN_FILE=cmake/windows.cmak
 	cat "$build.log"
 	exit 1
 }
+# The linker writes the time of the commit into them: an earlier build may have another one.
+rm -f "$build/cli/kindred.exe" "$build/src/libkindred.dll" "$build/src/libkindred.dll.a"
 cmake --build "$build" -j "$jobs" --target kindred kindred_shared
 version=$(sed -n 's/^CMAKE_PROJECT_VERSION:STATIC=//p' "$build/CMakeCache.txt")
 name=kindred-$version-windows-x86_64
