@@ -39,7 +39,7 @@ else
 fi
 cp /etc/resolv.conf "$root/etc/resolv.conf"
 version=$(dpkg-deb -f "$(echo "$dist"/kindred_*.deb)" Version)
-older=$(cat "$source/VERSION")-0~older1
+older=$(cat "$source/VERSION")-0
 mkdir "$root/new" "$root/older"
 for package in $packages; do
 	file=$(echo "$dist/${package}_${version}"_*.deb)
