@@ -597,7 +597,7 @@ def blas():
 
 
 def gpu_commands(_):
-    """Seconds of whole commands of 10,000 samples and more on the processor and on a card."""
+    """Seconds of entire commands of 10,000 samples and more on the processor and on a card."""
     return markdown(["command", "data", "samples", "`cpu`", "`cuda`", "`auto`"],
                     [["`%s`" % r["command"], r["data"], f"{int(r['samples']):,}", *(r[f"{d}_s"] for d in ("cpu", "cuda", "auto"))]
                      for r in sorted(rows_of("gpu-commands"), key=lambda r: (r["command"], r["data"], int(r["samples"]))) if int(r["samples"]) >= 10_000], 2)
