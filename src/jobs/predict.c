@@ -1,8 +1,8 @@
 /* kdr_predict: a saved model to labels of new samples. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/magnitude.h"
 #include "api/model.h"
-#include "core/system.h"
 #include "api/remembered.h"
+#include "core/system.h"
 #include "jobs/job.h"
 
 #include <stdio.h>
