@@ -10,6 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git clone -q . "$work/another-folder-for-the-clone"
 mkdir "$work/dist"
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)} # as in tools/package/all.sh
+export SOURCE_DATE_EPOCH
 (
 	umask 027
 	export TZ=Pacific/Kiritimati LC_ALL=C.UTF-8

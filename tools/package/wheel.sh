@@ -87,6 +87,8 @@ oldest=$(find "$top" -name '*.so*' -exec objdump -T {} + | grep -o 'GLIBC_[0-9.]
 machine=$(uname -m)
 tag=cp39-abi3-manylinux_$(echo "${oldest#GLIBC_}" | tr . _)_$machine
 sed -i "s/^Tag: .*/Tag: $tag/" "$info/WHEEL"
+strip -R .note.gnu.build-id "$top"/kindred/_kindred.abi3.so # its debugging symbols have the folder's name
+chmod -R u=rwX,go=rX "$top"
 find "$top" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 rm -f "$out"/kindred-*.whl "$out"/kindred-*.whl.spdx.json
 $python -m wheel pack -d "$out" "$top" >/dev/null
