@@ -1,5 +1,5 @@
 # The short commands; the build itself is CMake's. SPDX-License-Identifier: BSD-3-Clause
-.PHONY: all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release wasm web
+.PHONY: check-web all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release wasm web
 PREFIX ?= /usr/local
 JOBS ?= 2
 
@@ -34,6 +34,10 @@ wasm:
 # The page that runs kindred in a browser, as a folder of static files: build/web. Needs what `make wasm` needs.
 web: wasm
 	node tools/web.mjs build/wasm/package build/web
+
+# Tests of the npm package, and of the page in Chromium and Firefox. Not part of check-deep, because compiling HDF5 and kindred for them takes many minutes.
+check-web: web all
+	for part in package chromium firefox; do KINDRED=$(CURDIR)/build/release/cli/kindred /usr/bin/python3 tests/js/run.py $$part || exit 1; done
 
 # The Python package, in build/release/venv.
 python: all
