@@ -42,6 +42,25 @@ try {
   seen.drawn = await page.evaluate(() => { const c = document.querySelector(".panel canvas"), d = c.getContext("2d").getImageData(0, 0, c.width, c.height).data; let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; });
   await page.evaluate(() => { document.getElementById("filters").open = true; const b = document.querySelectorAll(".filter[data-key=size] input")[1]; b.value = "1"; b.dispatchEvent(new Event("change")); const a = document.querySelector(".filter[data-key=confidence] input"); a.value = "0.5"; a.dispatchEvent(new Event("change")); });
   seen.filtered = await text("#filtered");
+  const press = (words, within) => page.evaluate((w, s) => [...document.querySelectorAll(`${s} button`)].find((b) => b.textContent === w).click(), words, within);
+  await page.evaluate(() => { const e = document.getElementById("edit-name"); e.value = "animals"; e.dispatchEvent(new Event("change")); });
+  await press("Rename", "#edit");
+  seen.renamed = await text("#edit .edits");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.down("Control");
+  await page.keyboard.press("z");
+  await page.keyboard.up("Control");
+  await settle();
+  seen.undone = await page.evaluate(() => document.querySelectorAll("#edit .edits li").length);
+  await press("Redo", "#edit");
+  await page.evaluate(() => { const s = document.getElementById("level"); s.value = 0; s.dispatchEvent(new Event("input")); });
+  await settle();
+  seen.level = await page.evaluate(() => document.querySelectorAll("#legend li").length);
+  await press("Link to this view", "#take");
+  seen.link = await page.evaluate(() => document.querySelector("#take-said input").value);
+  await click("#slides-button");
+  seen.sentences = await page.evaluate(() => document.querySelectorAll("#slides .five li").length);
+  await page.keyboard.press("Escape");
   seen.wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 } finally {
   await browser.close();

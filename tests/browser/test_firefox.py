@@ -20,7 +20,7 @@ class Firefox(unittest.TestCase):
         with tempfile.TemporaryDirectory(prefix="kindred-firefox-") as folder:
             data, out = pathlib.Path(folder) / "data", pathlib.Path(folder) / "out"
             run("generate", "--design", "topics", "--tasks", 2, "-k", 3, "-n", "60,50", "--words", 200, "--length", 30, "--seed", 3, "-q", "-o", data)
-            run("cluster", "-m", "kmeans", "-k", 3, "--report", "-q", "-o", out, data / "task1.mtx", data / "task2.mtx")
+            run("cluster", "-m", "kmeans", "-k", "2-3", "--report", "-q", "-o", out, data / "task1.mtx", data / "task2.mtx")
             done = subprocess.run([NODE, pathlib.Path(__file__).with_name("firefox.mjs"), MODULES, FIREFOX, out / "report.html"], capture_output=True, text=True, timeout=300)
             self.assertEqual(done.returncode, 0, done.stderr)
             seen = json.loads(done.stdout.splitlines()[-1])
@@ -33,6 +33,9 @@ class Firefox(unittest.TestCase):
         self.assertGreater(seen["legend"], 1)
         self.assertGreater(seen["drawn"], 100)
         self.assertIn("samples shown: confidence 0.5", seen["filtered"])
+        self.assertIn("animals", seen["renamed"])
+        self.assertEqual((seen["undone"], seen["level"], seen["sentences"]), (0, 2, 5), seen)
+        self.assertIn("level=0", seen["link"])
 
 
 if __name__ == "__main__":
