@@ -93,7 +93,7 @@ class Page(PageTest):
         out = self.dir / "k"
         run("cluster", "-k", "auto", "--score", "--report", "-q", "-o", out, *self.tasks)
         self.open(out / "report.html")
-        self.assertEqual(self.sections(), ["answer", "map", "selection", "compare", "levels", "clusters", "markers", "across", "trust", "edit", "take", "k", "how"])
+        self.assertEqual(self.sections(), ["answer", "map", "levels", "clusters", "selection", "compare", "markers", "across", "trust", "edit", "take", "k", "how"])
         self.assertEqual(self.js("return document.querySelectorAll('#k svg.chart').length"), 9)  # gap, modularity, agreement
         self.check_choice(out, lambda fields, task: fields["k_next"])
         self.assertIn("Matching clusters", self.js("return document.getElementById('across').textContent"))

@@ -20,10 +20,10 @@ function main() {
     drawPart("answer", answer);
     related();
     map();
-    selectionSection();
-    compareSection();
     levelsSection();
     drawPart("clusters", clusters);
+    selectionSection();
+    compareSection();
     drawPart("markers", markers);
     drawPart("across", across);
     mixing();
