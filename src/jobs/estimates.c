@@ -69,13 +69,14 @@ done:
 }
 
 /* Ranks would have to fail together; data without rows or columns are refused elsewhere. */
-kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
-                             int64_t count)
+/* The estimate for a job without a fit; e->bytes is 0 if there is none, as for data without rows. */
+static kdr_status job_estimate(kdr_context *ctx, const char *job, const kdr_model *model,
+                               kdr_data *const *sets, int64_t count, kdr_estimate *e)
 {
 	kdr_status st;
-	kdr_estimate e;
 	kdr_task_shape *shapes = NULL;
 	bool can = !ctx->comm;
+	*e = (kdr_estimate){ 0 };
 	KDRI_TRY(KDRI_NEW(ctx, &shapes, count));
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_mat x = kdr_data_mat(sets[t]);
@@ -86,12 +87,27 @@ kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model 
 			                      .streamed = sets[t]->streamed };
 		can = can && shapes[t].rows > 0 && shapes[t].cols > 0;
 	}
-	if (can) {
-		KDRI_TRY(kdr_estimate_bytes_job(ctx, job, model, shapes, count, &e));
-		KDRI_TRY(kdri_memory_allows(ctx, job, &e));
-	}
+	if (can)
+		KDRI_TRY(kdr_estimate_bytes_job(ctx, job, model, shapes, count, e));
 done:
 	kdri_free(ctx, shapes);
+	return st;
+}
+
+kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
+                             int64_t count)
+{
+	kdr_estimate e;
+	kdr_status st = job_estimate(ctx, job, model, sets, count, &e);
+	return st == KDR_OK && e.bytes > 0 ? kdri_memory_allows(ctx, job, &e) : st;
+}
+
+kdr_status kdri_memory_suffices(kdr_context *ctx, const char *job, const kdr_model *model,
+                                kdr_data *const *sets, int64_t count, bool *out)
+{
+	kdr_estimate e;
+	kdr_status st = job_estimate(ctx, job, model, sets, count, &e);
+	*out = st == KDR_OK && (e.bytes == 0 || kdri_memory_allows(ctx, job, &e) == KDR_OK);
 	return st;
 }
 

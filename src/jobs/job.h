@@ -58,6 +58,9 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
  * "embed". */
 kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
                              int64_t count);
+/* The same as an answer; an error only if the estimate itself fails. */
+kdr_status kdri_memory_suffices(kdr_context *ctx, const char *job, const kdr_model *model,
+                                kdr_data *const *sets, int64_t count, bool *out);
 
 /* An error if data sets have so many columns that a few numbers for each, and another for each of `k` clusters, do not fit into
  * memory. To be called before anything is allocated per column. */

@@ -530,7 +530,7 @@ kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *set
 	if (!range && !o->neighbours)
 		return KDR_OK;
 	levels->kept.looking = true;
-	if (levels->finds_k)
+	if (range && levels->finds_k)
 		KDRI_TRY(enter_range(ctx, &p, levels, main));
 	if (range)
 		KDRI_TRY(plan_range(ctx, levels, *main, &p));

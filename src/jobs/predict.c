@@ -227,8 +227,10 @@ kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *c
 		const kdri_field *own =
 		        task->remembered ? NULL : kdri_result_field(r, t, "predict_agreement");
 		double share = own ? own->number : 1;
-		if (!task->labels ||
-		    (!own && kdri_check_memory(ctx, "predict", model, &data[t], 1) != KDR_OK))
+		bool suffices = true;
+		if (task->labels && !own)
+			KDRI_TRY(kdri_memory_suffices(ctx, "predict", model, &data[t], 1, &suffices));
+		if (!task->labels || !suffices)
 			continue;
 		if (!own)
 			KDRI_TRY(predict_agreement(ctx, model, t, data[t], &share));

@@ -235,7 +235,7 @@ static kdr_status apply_rename(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "cluster", "name", NULL };
 	kdr_status st;
-	const char *name = NULL;
+	const char *name = "";
 	int64_t number;
 	KDRI_TRY(check_keys(d, keys));
 	KDRI_TRY(edit_task(d, false));
@@ -334,7 +334,7 @@ static kdr_status apply_move(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "samples", "into", "new", NULL };
 	kdr_status st;
-	int64_t into;
+	int64_t into = 0;
 	KDRI_TRY(check_keys(d, keys));
 	KDRI_TRY(edit_task(d, true));
 	KDRI_TRY(find_or_add(d, &into));

@@ -28,7 +28,8 @@ typedef struct moments {
 static kdr_status moments_find(kdr_context *ctx, const kdr_mat *x, double *room, moments *out)
 {
 	const int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
-	moments m = { room, room + d, room + 2 * d, room + 3 * d, room + 4 * d };
+	double *const at[] = { room, room + d, room + 2 * d, room + 3 * d, room + 4 * d };
+	moments m = { at[0], at[1], at[2], at[3], at[4] };
 	for (int64_t j = 0; j < d; j++) {
 		m.sum[j] = m.square[j] = m.entries[j] = 0;
 		m.low[j] = INFINITY;

@@ -16,7 +16,7 @@ function shares(m, i) {
 
 /* Sizes of the clusters of a data set by their own numbers. */
 function sizesOf(t) {
-  const k = 1 + Math.max(0, ...t.groups ? t.groups.keys() : []);
+  const k = shownLevel !== null ? levels[shownLevel].tasks[t.index].sizes.length : 1 + Math.max(0, ...t.groups ? t.groups.keys() : []);
   return Array.from({ length: k }, (_, c) => groupOf(t.index, c) < 0 ? 0 : members(t, groupOf(t.index, c)).length);
 }
 
