@@ -296,6 +296,8 @@ def main():
         skip("the compiler for Windows is missing (Debian: gcc-mingw-w64-x86-64-posix)")
     if not shutil.which("wine"):
         skip("wine is missing (Debian: wine64 wine)")
+    if platform.machine() != "x86_64":
+        skip(f"wine runs programs for x86-64, and this machine is {platform.machine()}")
     folder = tempfile.mkdtemp(prefix="kindred-windows-")
     try:
         if arguments:
