@@ -6,6 +6,7 @@ compared with (default: the environment's KINDRED, or build/ci/cli/kindred). Wit
 as well. Ends with status 77 if the compiler or wine is missing."""
 import glob
 import os
+import platform
 import re
 import shutil
 import signal
