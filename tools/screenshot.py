@@ -83,8 +83,12 @@ EXPLORE = {
 EXPLORE.update({
     "explore-edit": ("choose('edit-cluster', 'Cluster 1'); const n = document.getElementById('edit-name'); n.value = 'high values'; n.dispatchEvent(new Event('change')); press('edit', 'Rename'); "
                      "choose('edit-cluster', 'Cluster 3'); choose('edit-into', 'Cluster 0'); press('edit', 'Merge')", "#edit", "#edit"),
+    "explore-take": ("click('#legend button')", "#take", "#take"),
+    "explore-levels": ("const s = document.getElementById('level'); s.value = 1; s.dispatchEvent(new Event('input'))", "#levels", "#levels svg"),
+    "explore-label": ("", "#label", "#label"),
     "explore-slides": ("click('#slides-button')", "#slides", "#slides .picture"),
 })
+OTHER = {"explore-levels": "levels", "explore-label": "labelled"}  # folders of the reports that are not in out
 LASSO = [(0.1, 0.55), (0.35, 0.5), (0.55, 0.7), (0.5, 0.95), (0.2, 0.97), (0.06, 0.8)]
 
 
@@ -140,9 +144,14 @@ def main():
         if set(names) & set(EXPLORE):
             subprocess.run([kindred, "generate", "--design", "tables", "--tasks", "3", "-k", "4", "-n", "400", "--seed", "2", "-q", "-o", "customers"], **quiet)
             subprocess.run([kindred, "cluster", "-k", "4", "--report", "-q", "-o", "out"] + ["customers/task%d.csv" % t for t in (1, 2, 3)], **quiet)
+        if "explore-levels" in names:
+            subprocess.run([kindred, "cluster", "-k", "2-5", "--report", "-q", "-o", "levels", "customers/task1.csv", "customers/task2.csv"], **quiet)
+        if "explore-label" in names:
+            subprocess.run([kindred, "transfer", "--source", "customers/task1.csv", "--labels", "customers/task1.labels", "--target", "customers/task2.csv", "--ask", "10", "--report", "-q",
+                            "-o", "labelled"], **quiet)
         for name in [n for n in EXPLORE if n in names]:
             script, first, last = EXPLORE[name]
-            show(web, folder + "/out/report.html", 1)
+            show(web, f"{folder}/{OTHER.get(name, 'out')}/report.html", 1)
             web.execute_script(CHOOSE + script)
             if name == "explore-select":
                 draw_lasso(web)
