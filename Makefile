@@ -63,21 +63,31 @@ check:
 	cmake --build --preset ci
 	ctest --test-dir build/ci --output-on-failure -j $(JOBS) -LE deep
 
-# What takes longer: clang-tidy, fuzzing (a while for each reader, two to a core; longer: make fuzz FUZZ_SECONDS=600), the
-# tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, the
-# program under mpirun, and a build with nothing but a C compiler. Each stage says its name and its seconds.
+# What takes longer: clang-tidy, the packages for other systems, fuzzing (a while for each reader; longer: make fuzz FUZZ_SECONDS=600),
+# the tests under the sanitizers of addresses and undefined behaviour, those of what runs in threads under that of threads, the
+# program under mpirun, and a build with nothing but a C compiler. Two stages run at a time, because each one waits for its longest
+# test; each prints its output at its end, with its name and its seconds.
 FUZZ_SECONDS ?= 20
 STAGE = @tools/stage.sh
+DEEP = deep-tests deep-asan deep-minimal deep-mpi deep-tsan deep-fuzz
+.PHONY: $(DEEP)
 check-deep:
 	@tools/setup.sh deep
 	cmake --preset ci
 	$(STAGE) build cmake --build --preset ci
+	@$(MAKE) --no-print-directory -j2 -k --output-sync=target $(DEEP)
+deep-tests:
 	$(STAGE) 'deep tests' ctest --test-dir build/ci --output-on-failure -j $(JOBS) -L deep
-	$(STAGE) fuzz tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
+deep-asan:
 	$(STAGE) asan tools/asan.sh $(JOBS)
-	$(STAGE) tsan tools/tsan.sh $(JOBS)
-	$(STAGE) mpi tools/mpi.sh $(JOBS)
+deep-minimal:
 	$(STAGE) minimal tools/minimal.sh $(JOBS)
+deep-mpi:
+	$(STAGE) mpi tools/mpi.sh $(JOBS)
+deep-tsan:
+	$(STAGE) tsan tools/tsan.sh $(JOBS)
+deep-fuzz:
+	$(STAGE) fuzz tools/fuzz.sh $(FUZZ_SECONDS) $$((2 * $(JOBS)))
 
 # Labels and objectives of every method on the real data, compared with those on record (an hour; the same kind of machine).
 regression: all
@@ -115,7 +125,7 @@ packages:
 release: packages
 	@tools/setup.sh deep
 	cmake --preset release
-	cmake --build --preset release
+	cmake --build --preset release --target kindred
 	tools/package/test.sh dist
 
 format:

@@ -23,11 +23,12 @@ if [ $# -gt 1 ]; then
 	exit 0
 fi
 
-# The library: everything but the GPU plug-in, MPI, Windows, processes for HDF5 (src/apart_here.c of the package replaces them), and what only CMake reads.
+# The library: everything but the GPU plug-in, MPI, Windows and what only CMake reads.
+# HDF5 runs in the process of R, as on Windows, because a fork of R must not return and packages may not call _exit.
 cp -r src "$stage/src/kindred"
 cp -r include "$stage/src/include"
 cd "$stage/src"
-rm -rf kindred/matrix/cuda kindred/comm/mpi.c kindred/io/hdf5/apart.c kindred/matrix/device_plugin.c kindred/core/system_windows.c include/kindred/mpi.h kindred/CMakeLists.txt kindred/exports*.txt
+rm -rf kindred/matrix/cuda kindred/comm/mpi.c kindred/io/hdf5/system_posix.c kindred/matrix/device_plugin.c kindred/core/system_windows.c include/kindred/mpi.h kindred/CMakeLists.txt kindred/exports*.txt
 
 # The scripts and styles of the report as C arrays, as src/CMakeLists.txt makes them.
 as_bytes()

@@ -14,9 +14,9 @@ python3-ipykernel python3-numpydoc patchelf"
 deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
-windows="gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64 wine zip python3"
-packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap ruby pycodestyle python3-yaml zip
-gcc-mingw-w64-x86-64-posix libz-mingw-w64-dev gcc-aarch64-linux-gnu qemu-user-static"
+windows="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64 wine zip python3"
+packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap ruby pycodestyle python3-yaml
+gcc-aarch64-linux-gnu qemu-user-static"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 
 case "${1:-build}" in
@@ -29,7 +29,7 @@ deep)
 docs) wanted="$build $docs" ;;
 windows) wanted="$build $windows" ;;
 bench) wanted="$build $bench" ;;
-packages) wanted="$build $check $packages" ;;
+packages) wanted="$build $check $packages $windows" ;;
 *)
 	echo "usage: tools/setup.sh [build|check|deep|docs|windows|bench|packages]" >&2
 	exit 2

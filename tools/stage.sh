@@ -1,6 +1,8 @@
 #!/bin/sh
 # Runs one stage of a long check, and prints its name and how long it took. Usage: tools/stage.sh NAME COMMAND...
 set -u
+# A make started by the stage (R CMD INSTALL runs one) must not look for the jobs of the make that started it: the pipe is closed by then.
+unset MAKEFLAGS MFLAGS MAKELEVEL
 name=$1
 shift
 echo "== $name"

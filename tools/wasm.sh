@@ -3,7 +3,7 @@
 # Usage: tools/wasm.sh [JOBS]
 #
 # Needs emscripten, node-acorn, node 18 or newer, cmake and ninja. Needs the network once, for Debian's source packages
-# (tools/wasm_libraries.sh).
+# (tools/libraries.sh).
 set -eu
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -19,10 +19,11 @@ if [ -n "$missing" ]; then
 	exit 1
 fi
 export NODE_PATH="${NODE_PATH:-/usr/share/nodejs}" # Debian's emscripten needs Debian's node modules
-tools/wasm_libraries.sh "$libraries" "$jobs"
+tools/libraries.sh wasm "$libraries" "$jobs"
 
 compiler=$(tools/wasm_compiler.sh)
 command -v ccache >/dev/null 2>&1 && compiler="ccache $compiler"
+compiler="$compiler -pthread -D__EMSCRIPTEN_PTHREADS__=1" # objects for both modules
 parts=""
 for part in HDF5:hdf5 ZLIB:z EXPAT:expat UTF8PROC:utf8proc STEMMER:stemmer LIBSVM:svm; do
 	name=KINDRED_${part%:*}
@@ -44,5 +45,13 @@ cmake -S . -B "$build/build" -G Ninja -DCMAKE_TOOLCHAIN_FILE="$(em-config EMSCRI
 	-DKINDRED_BLAS=builtin -DKINDRED_STATIC=ON -DKINDRED_OPENMP=OFF -DKINDRED_CUDA=OFF -DKINDRED_TESTS=OFF -DKINDRED_BENCH=OFF \
 	$parts >"$build/configure.log"
 cmake --build "$build/build" -j "$jobs" --target kindred
+
+# The same objects as a module for several threads, for node and isolated pages.
+cd "$build/build"
+if [ ! -e cli/kindred-threads.wasm ] || [ -n "$(find cli/kindred.wasm -newer cli/kindred-threads.wasm)" ]; then
+	threads="-pthread -Wno-pthreads-mem-growth -sPTHREAD_POOL_SIZE=Module.threads -sPTHREAD_POOL_SIZE_STRICT=2 -sDEFAULT_PTHREAD_STACK_SIZE=8MB"
+	ninja -t commands kindred | tail -n 1 | sed -e "s#-o cli/kindred.js#$threads -o cli/kindred-threads.js#" -e 's/=FS,callMain/=FS,callMain,ENV/' | sh
+fi
+cd "$root"
 node tools/wasm_package.mjs "$build/build/cli" "$build/package"
 (cd "$build" && npm pack --silent ./package)

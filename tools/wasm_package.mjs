@@ -9,8 +9,8 @@ const read = (name) => fs.readFileSync(path.join(root, name), "utf8");
 const version = /KDR_VERSION +"([^"]*)"/.exec(read("include/kindred/version.h"))[1];
 
 // The worker: the loader that emscripten wrote, the code that runs a job, and the messages of the two kinds of worker.
-const loader = fs.readFileSync(path.join(built, "kindred.js"), "utf8");
-const worker = `${loader}
+const loader = (name) => fs.readFileSync(path.join(built, name), "utf8");
+const worker = (start) => `${start}
 ${read("js/worker.js")}
 if (typeof postMessage === "function" && typeof importScripts === "function")
   kindredServe(createKindred, (take) => { onmessage = (event) => take(event.data); }, (message, move) => postMessage(message, move));
@@ -19,22 +19,40 @@ else if (typeof require === "function" && !require("node:worker_threads").isMain
   kindredServe(createKindred, (take) => parentPort.on("message", take), (message, move) => parentPort.postMessage(message, move));
 }
 `;
+// A thread of the module for several threads: emscripten's two scripts, where the second does not load the first any more; node gets
+// the names that a browser's worker has.
+const several = loader("kindred-threads.js");
+const thread = `if (typeof importScripts === "undefined") {
+  const { parentPort } = require("node:worker_threads");
+  Object.assign(globalThis, { self: globalThis, location: { href: "" }, postMessage: (message, move) => parentPort.postMessage(message, move) });
+  parentPort.on("message", (data) => onmessage({ data }));
+}
+globalThis.importScripts = () => {}; // a declaration would hide it above
+${several}
+${loader("kindred-threads.worker.js")}
+`;
+const newWorker = "new Worker(pthreadMainJs)";
+if (!several.includes(newWorker)) throw new Error("emscripten starts threads in another way than this script expects");
+const threaded = worker(several.replace(newWorker, `kindredThread(${JSON.stringify(thread).replace(/\$/g, "$$$$")})`));
 const names = /const kindredApi = \{ ([^}]*) \};/.exec(read("js/kindred.js"))[1];
 const common = `const isNode = typeof process === "object" && !!process.versions && !!process.versions.node;
-const workerText = ${JSON.stringify(worker)};
+const workerText = ${JSON.stringify(worker(loader("kindred.js")))};
+const threadedText = ${JSON.stringify(threaded)};
 `;
-const fromDisk = (folder) => `async function loadModule() {
+const fromDisk = (folder) => `const hasThreads = () => true;
+async function loadModule(several) {
   if (isNode) {
     const fs = await import("node:fs/promises");
-    return WebAssembly.compile(await fs.readFile(${folder.disk}));
+    return WebAssembly.compile(await fs.readFile(several ? ${folder.disk("kindred-threads.wasm")} : ${folder.disk("kindred.wasm")}));
   }
-  return WebAssembly.compile(await (await fetch(${folder.web})).arrayBuffer());
+  return WebAssembly.compile(await (await fetch(several ? ${folder.web("kindred-threads.wasm")} : ${folder.web("kindred.wasm")})).arrayBuffer());
 }
 `;
-const esm = common + fromDisk({ disk: 'new URL("./kindred.wasm", import.meta.url)', web: 'new URL("./kindred.wasm", import.meta.url)' });
-const cjs = common + fromDisk({ disk: 'require("node:path").join(__dirname, "kindred.wasm")', web: '"kindred.wasm"' });
-// For a page: `kindredWasm` is a function that gives the bytes, because the page may not load anything.
-const script = common + "async function loadModule() { return WebAssembly.compile(await kindredWasm()); }\n";
+const beside = (name) => `new URL("./${name}", import.meta.url)`;
+const esm = common + fromDisk({ disk: beside, web: beside });
+const cjs = common + fromDisk({ disk: (name) => `require("node:path").join(__dirname, "${name}")`, web: (name) => `"${name}"` });
+// For a page: `kindredWasm` and, if it is defined, `kindredThreadsWasm` are functions that give the bytes, because the page may not load anything.
+const script = common + "const hasThreads = () => typeof kindredThreadsWasm === \"function\";\nasync function loadModule(several) { return WebAssembly.compile(await (several ? kindredThreadsWasm() : kindredWasm())); }\n";
 const api = read("js/kindred.js");
 
 fs.rmSync(out, { recursive: true, force: true });
@@ -44,7 +62,7 @@ write("kindred.mjs", `${esm}${api}export { ${names} };\nexport default kindredAp
 write("kindred.cjs", `"use strict";\n${cjs}${api}module.exports = kindredApi;\n`);
 fs.mkdirSync(path.join(out, "script"));
 write("script/kindred.js", `const kindred = (() => {\n"use strict";\n${script}${api}return { ...kindredApi, zip: toZip };\n})();\n`);
-fs.copyFileSync(path.join(built, "kindred.wasm"), path.join(out, "kindred.wasm"));
+for (const name of ["kindred.wasm", "kindred-threads.wasm"]) fs.copyFileSync(path.join(built, name), path.join(out, name));
 for (const name of ["index.d.ts", "README.md"]) fs.copyFileSync(path.join(root, "js", name), path.join(out, name));
 fs.copyFileSync(path.join(root, "LICENSE"), path.join(out, "LICENSE"));
 fs.cpSync(path.join(root, "js/test"), path.join(out, "test"), { recursive: true });

@@ -21,14 +21,13 @@ const { html } = await cluster([{ name: "a", data: [[0, 1], [1, 0], [5, 6], [6, 
 const reportScript = hash(/<script>([^]*?)<\/script>/.exec(html)[1]);
 const reportStyle = hash(/<style>([^]*?)<\/style>/.exec(html)[1]);
 
-const packed = zlib.gzipSync(fs.readFileSync(path.join(package_, "kindred.wasm")), { level: 9 }).toString("base64");
-const wasm = `"use strict";
-async function kindredWasm() {
-  const packed = Uint8Array.from(atob("${packed}"), (letter) => letter.charCodeAt(0));
+const wasm = (name, file) => `"use strict";
+async function ${name}() {
+  const packed = Uint8Array.from(atob("${zlib.gzipSync(fs.readFileSync(path.join(package_, file)), { level: 9 }).toString("base64")}"), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer();
 }
 `;
-const scripts = { "kindred-wasm.js": wasm, "kindred.js": fs.readFileSync(path.join(package_, "script/kindred.js"), "utf8"), "app.js": read("app.js") };
+const scripts = { "kindred-wasm.js": wasm("kindredWasm", "kindred.wasm"), "kindred.js": fs.readFileSync(path.join(package_, "script/kindred.js"), "utf8"), "app.js": read("app.js") };
 const style = read("style.css");
 
 function page(script, styles, head, body) {
@@ -45,7 +44,9 @@ const index = page("'self'", "'self'", '<link rel="stylesheet" href="style.css">
 write("index.html", index);
 write("style.css", style);
 for (const name of names) write(name, scripts[name]);
-const all = crypto.createHash("sha256").update([index, style, ...Object.values(scripts)].join("")).digest("hex").slice(0, 16);
+const threads = wasm("kindredThreadsWasm", "kindred-threads.wasm"); // app.js loads it if the page may use threads
+write("kindred-threads-wasm.js", threads);
+const all = crypto.createHash("sha256").update([index, style, threads, ...Object.values(scripts)].join("")).digest("hex").slice(0, 16);
 write("service-worker.js", read("service-worker.js").replace("@HASH@", all));
 write(".nojekyll", "");
 // Inside a page, "</script" would end a script.

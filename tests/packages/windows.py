@@ -21,21 +21,44 @@ NATIVE = os.environ.get("KINDRED", os.path.join(ROOT, "build/ci/cli/kindred"))
 WINE = os.path.join(ROOT, "tools/wine.sh")
 COMPILER = "x86_64-w64-mingw32-gcc-posix"
 STAGE = None  # the unpacked archive
+HDF5 = True  # False: the archive was made here with PARTS=OFF or without a network, and lacks the libraries that are downloaded
+# Threads wait for each other through a process of wine, which takes minutes on a busy machine. One test has several threads.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Those of tests/cli that are run with --suite, and which of their tests cannot pass.
-SUITE = ["bad_input", "cluster", "formats", "data"]
+SUITE = ["bad_input", "cluster", "transfer", "formats", "data", "limits", "commands", "models", "bench", "tables", "samples", "auto", "into", "known",
+         "labelling", "levels", "relabel", "relate", "texts", "units", "vectorize"]
 CANNOT = {
+    "test_a_pipe_is_read_twice": "/dev/stdin is a file of Linux",
+    "test_closed_standard_descriptors": "wine does not start without its streams",
+    "test_control_characters_do_not_reach_the_terminal": "names of files cannot contain control characters",
     "test_full_disk": "/dev/full is a file of Linux",
+    "test_full_disk_is_one_line": "/dev/full is a file of Linux",
+    "test_idle_threads_sleep_and_blas_has_one": "OpenMP and BLAS are part of the program",
+    "test_never_hangs": "limits of address space are those of Linux",
+    "test_one_that_fails_at_the_end_leaves_the_others": "limits of file sizes are those of Linux",
+    "test_progress_on_a_terminal_only": "the console of wine 8 does not understand control sequences, although it accepts their mode",
+    "test_signals_ignored_at_the_start_stay_ignored": "signals are those of Linux",
+    "test_terminal_gone_and_sigterm_keep_the_best_so_far": "signals are those of Linux",
 }
+
 
 def skip(why):
     print("skipped: " + why)
     sys.exit(77)
 
 
-def run(program, *arguments, code=0, folder=None, stdin=None, timeout=300):
+def run(program, *arguments, code=0, folder=None, stdin=None, timeout=900):
     done = subprocess.run([*program, *map(str, arguments)], cwd=folder, input=stdin, capture_output=True, timeout=timeout)
     assert code is None or done.returncode == code, (arguments, done.returncode, done.stdout[-500:], done.stderr[-1000:])
     return done
+
+
+def needs_hdf5(test):
+    def checked(self):
+        if not HDF5:
+            self.skipTest("the program has no HDF5")
+        test(self)
+    return checked
 
 
 class Windows(unittest.TestCase):
@@ -85,9 +108,11 @@ class Windows(unittest.TestCase):
 
     def test_version_names_the_parts(self):
         text = self.windows("version", "-v").stdout.decode()
-        for line in ("blas: builtin", "zlib: yes", "openmp: yes", "hdf5: no: ", "kernels: products chosen at run time"):
+        for line in ("blas: builtin", "zlib: yes", "openmp: yes", "iconv: no: ", "kernels: products chosen at run time"):
             self.assertIn("\n" + line, text)
         self.assertNotIn("\r", text)
+        for part in ("hdf5", "expat", "utf8proc", "stemmer", "libsvm") if HDF5 else ():
+            self.assertIn("\n%s: yes" % part, text)
 
     def test_demo_gives_the_labels_of_this_system(self):
         self.windows("demo", "-o", "w")
@@ -118,13 +143,53 @@ class Windows(unittest.TestCase):
 
     def test_formats_are_read_and_written_as_on_this_system(self):
         self.native("generate", "-q", "--samples", 50, "--dimensions", 5, "-o", "data")
-        for ending in ("csv", "tsv", "csv.gz", "mtx", "mtx.gz", "svm", "npy", "npz"):
+        for ending in ("csv", "tsv", "csv.gz", "mtx", "mtx.gz", "svm", "npy", "npz") + ("h5",) * HDF5:
             for program, out in ((self.native, "n/x."), (self.windows, "w/x.")):
                 program("convert", "-q", "data/task1.csv", out + ending, "--force")
                 program("convert", "-q", out + ending, out[0] + "/back-" + ending + ".npy", "--force")
             if not ending.endswith("z"):  # compressed by another version of zlib
                 self.assertEqual(self.read("n/x." + ending), self.read("w/x." + ending), ending)
             self.assertEqual(self.read("n/back-%s.npy" % ending), self.read("w/back-%s.npy" % ending), ending)
+
+    @needs_hdf5
+    def test_models_are_exchanged_with_this_system(self):
+        self.native("generate", "-q", "--samples", 60, "-o", "data")
+        labels = []
+        for program, name in ((self.native, "n.h5"), (self.windows, "\u6a21\u578b.h5")):
+            program("transfer", "-q", "-m", "logreg", "--source", "data/task1.csv", "--labels", "data/task1.labels",
+                    "--target", "data/task2.csv", "--save-model", name, "-o", "out", "--force")
+            labels += [other("predict", "-q", "--model", name, "data/task2.csv").stdout for other in (self.native, self.windows)]
+        self.assertEqual(len(labels[0].split()), 60)
+        self.assertEqual(labels, labels[:1] * 4)
+
+    @needs_hdf5
+    def test_annotated_data_are_read_and_labelled(self):
+        try:
+            import anndata
+            import numpy
+        except ImportError:
+            self.skipTest("anndata is not installed")
+        x = numpy.random.default_rng(1).normal(size=(60, 5)) + numpy.repeat(numpy.eye(5)[:2] * 9, 30, axis=0)
+        anndata.AnnData(x.astype("float32")).write_h5ad(self.path("cells-\u00fc.h5ad"), compression="gzip")
+        for program, out in ((self.native, "n"), (self.windows, "w")):
+            program("cluster", "-q", "-k", 2, "-m", "kmeans", "--write-h5ad", out + ".h5ad", "-o", out, "cells-\u00fc.h5ad")
+        self.same_files("n", "w", ".labels")
+        one, other = (anndata.read_h5ad(self.path(out + ".h5ad")).obs for out in "nw")
+        self.assertEqual(list(one["kindred"]), list(other["kindred"]))
+
+    @needs_hdf5
+    def test_workbooks_are_read(self):
+        try:
+            import openpyxl
+        except ImportError:
+            self.skipTest("openpyxl is not installed")
+        book = openpyxl.Workbook()
+        for i in range(40):
+            book.active.append([i % 2 * 9 + i * .01, i % 2 * 8])
+        book.save(self.path("b.xlsx"))
+        for program, out in ((self.native, "n"), (self.windows, "w")):
+            program("cluster", "-q", "-k", 2, "-m", "kmeans", "-o", out, "b.xlsx")
+        self.same_files("n", "w", ".labels")
 
     def test_line_ends_of_windows_change_nothing(self):
         text = "name,x,y,class\n" + "".join("s%d,%g,%g,%s\n" % (i, i % 2 * 9 + i * .01, i % 2 * 8, "ab"[i % 2]) for i in range(30))
@@ -232,7 +297,10 @@ class Windows(unittest.TestCase):
         self.refused(3, "folder.csv", "cluster", "-k", 2, "folder.csv")
         self.refused(3, "absent.csv", "cluster", "-k", 2, "absent.csv")
         self.refused(2, "did you mean", "clutser", "x.csv")
-        self.refused(1, "HDF5", "cluster", "-k", 2, "--save-model", "m.h5", self.write("a.csv", "x,y\n1,2\n3,4\n9,9\n8,8\n"))
+        if not HDF5:
+            return
+        self.write("broken.h5ad", b"\x89HDF\r\n\x1a\n" + bytes(90))
+        self.refused(3, "HDF5", "cluster", "-k", 2, "broken.h5ad")
 
     def test_interrupt_keeps_the_best_result(self):
         self.native("generate", "-q", "--samples", 2000, "--dimensions", 50, "-o", "data")
@@ -274,24 +342,24 @@ def run_suite(folder):
     with open(program, "w") as f:
         f.write('#!/bin/sh\nexec %s %s "$@"\n' % (WINE, os.path.join(STAGE, "kindred.exe")))
     os.chmod(program, 0o755)
-    environment = dict(os.environ, KINDRED=program, PYTHONDONTWRITEBYTECODE="1")
+    environment = dict(os.environ, KINDRED=program, KINDRED_CANNOT=" ".join(CANNOT), KINDRED_TEST_TIMEOUT="900",
+                       PYTHONDONTWRITEBYTECODE="1")
     failed = []
     for name in SUITE:
         done = subprocess.run(["/usr/bin/python3", os.path.join(ROOT, "tests/cli/test_%s.py" % name)], env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         found = re.findall(r"^(?:FAIL|ERROR): (\w+)", done.stdout, flags=re.M)
-        failed += [(name, one) for one in found if one not in CANNOT]
+        failed += [(name, one) for one in found]
         if done.returncode and not found:
             failed.append((name, done.stdout[-1000:]))
-        print("tests/cli/test_%s.py: %s; cannot pass: %s" %
-              (name, re.search(r"Ran .*", done.stdout + "Ran nothing").group(), ", ".join(f for f in found if f in CANNOT) or "none"), flush=True)
+        print("tests/cli/test_%s.py: %s" % (name, re.search(r"Ran .*|$", done.stdout).group()), flush=True)
     for name, one in failed:
         print("FAILED: tests/cli/test_%s.py: %s" % (name, one))
     return not failed
 
 
 def main():
-    global NATIVE, STAGE
+    global NATIVE, STAGE, HDF5
     arguments = [a for a in sys.argv[1:] if not a.startswith("-")]
     if not shutil.which(COMPILER):
         skip("the compiler for Windows is missing (Debian: gcc-mingw-w64-x86-64-posix)")
@@ -312,11 +380,12 @@ def main():
             z.extractall(folder)
         STAGE = os.path.join(folder, os.path.basename(archive)[:-4])
         # The services of wine, which the first program starts, inherit its streams, and whoever reads these waits for them. So a
-        # program without streams is the first, and runs until the end.
+        # program without streams runs until the end, and another one shows that the services are ready.
         exe = os.path.join(STAGE, "kindred.exe")
-        subprocess.run([WINE, exe, "version"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         keeper = subprocess.Popen([WINE, exe, "cluster", "-k", "2", "--format", "csv", "-"], stdin=subprocess.PIPE,
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        subprocess.run([WINE, exe, "version"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        HDF5 = bool(arguments) or b"hdf5: yes" in run([WINE, exe], "version", "-v").stdout
         done = unittest.main(argv=sys.argv[:1] + [a for a in sys.argv[1:] if a.startswith("-") and a != "--suite"], exit=False)
         passed = done.result.wasSuccessful() and ("--suite" not in sys.argv or run_suite(folder))
         keeper.stdin.close()

@@ -1,27 +1,41 @@
 #!/bin/sh
-# Builds the source tarball, the Debian packages and the wheel a second time and compares their bytes with those in DIST.
-# Usage: tools/package/reproduce.sh [DIST]   (default: dist, made by make packages of the same commit)
+# Builds the artefacts a second time and compares their bytes with those in DIST.
+# Usage: tools/package/reproduce.sh [--update] [DIST [NAME...]]
+# (default: dist, made by make packages of the same commit, and all of: source debian wheel static windows)
+# --update writes the table of sizes and times to packaging/README.md. KEEP names a folder for files that differ.
 #
-# The second build runs in a clone in another folder, with another time zone, locale and file mode mask.
+# The second build runs in a clone in another folder, with another time zone, locale and file mode mask, and without ccache, so that
+# it compiles everything again. Only the downloaded archives of libraries are taken from the first build.
 set -eu
 cd "$(dirname "$0")/../.."
+root=$PWD
+update=
+[ "${1-}" != --update ] || { update=yes && shift; }
 dist=$(cd "${1:-dist}" && pwd)
+[ $# -eq 0 ] || shift
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git clone -q . "$work/another-folder-for-the-clone"
-mkdir "$work/dist"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)} # as in tools/package/all.sh
-export SOURCE_DATE_EPOCH
+export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
+unset CMAKE_C_COMPILER_LAUNCHER
 (
 	umask 027
 	export TZ=Pacific/Kiritimati LC_ALL=C.UTF-8
 	cd "$work/another-folder-for-the-clone"
-	tools/package/source.sh "$work/dist" >/dev/null
-	tools/package/debian.sh "$work/dist" "$work/another-folder-for-debian" >/dev/null
-	tools/package/wheel.sh "$work/dist" >/dev/null
+	if [ -d "$root/build/windows-libraries/sources" ]; then
+		mkdir -p build/windows-libraries/sources
+		cp "$root"/build/windows-libraries/sources/*.orig.tar.* build/windows-libraries/sources
+	fi
+	tools/package/all.sh "$work/dist" "$@" >"$work/log" 2>&1 || {
+		tail -30 "$work/log"
+		exit 1
+	}
+	cat "$work/dist/artefacts.md"
 )
 status=0
-for file in "$work"/dist/*.tar.gz "$work"/dist/*.deb "$work"/dist/*.whl; do
+for file in "$work"/dist/*.tar.gz "$work"/dist/*.deb "$work"/dist/*.whl "$work"/dist/*.zip; do
+	[ -e "$file" ] || continue
 	name=$(basename "$file")
 	first=$(sha256sum <"$dist/$name" | cut -d' ' -f1)
 	second=$(sha256sum <"$file" | cut -d' ' -f1)
@@ -29,7 +43,9 @@ for file in "$work"/dist/*.tar.gz "$work"/dist/*.deb "$work"/dist/*.whl; do
 		echo "equal      $first  $name"
 	else
 		echo "DIFFERENT  $first  $second  $name"
+		[ -z "${KEEP-}" ] || cp "$file" "$KEEP"
 		status=1
 	fi
 done
+[ -z "$update" ] || sed -i -e '/<!-- artefacts -->/,/<!-- end -->/{//!d}' -e "/<!-- artefacts -->/r $work/dist/artefacts.md" packaging/README.md
 exit $status

@@ -58,6 +58,10 @@ for architecture; do
 	cp "$build/cli/kindred" "$build/$name/bin"
 	"${prefix}strip" "$build/$name/bin/kindred"
 	cp LICENSE "$build/$name"
+	mkdir "$build/$name/licenses" # of the libraries inside
+	for package in libgcc-12-dev libc6-dev zlib1g-dev libhdf5-dev libaec-dev libexpat1-dev libutf8proc-dev libstemmer-dev libsvm-dev; do
+		[ ! -e "/usr/share/doc/$package/copyright" ] || cp "/usr/share/doc/$package/copyright" "$build/$name/licenses/$package"
+	done
 	cp "$build"/cli/*.1 "$build/$name/share/man/man1"
 	cp "$build"/cli/kindred.bash "$build"/cli/_kindred "$build"/cli/kindred.fish "$build/$name/share/completions"
 	tar -C "$build" --format=gnu --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \

@@ -29,7 +29,7 @@ for archive in "$dist"/kindred-*-linux-*.tar.gz; do
 	[ ! -e "$archive" ] || check "$(basename "$archive")" /usr/bin/python3 tests/packages/static.py --suite "$archive" build/release/cli/kindred
 done
 for archive in "$dist"/kindred-*-windows-*.zip; do
-	[ ! -e "$archive" ] || check "$(basename "$archive")" /usr/bin/python3 tests/packages/windows.py "$archive" build/release/cli/kindred
+	[ ! -e "$archive" ] || check "$(basename "$archive")" /usr/bin/python3 tests/packages/windows.py --suite "$archive" build/release/cli/kindred
 done
 check reproduce tools/package/reproduce.sh "$dist"
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
