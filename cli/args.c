@@ -217,7 +217,7 @@ const cli_option cli_output_options[] = {
 	  .value = "N",
 	  .help = "method auto: keep at most N samples of each data set in the model, for --into and predict (default 2000)" },
 	{ .name = "model-without-samples",
-	  .help = "keep no samples and no hashes of samples in the model: 'predict' uses cluster means, --into is not possible" },
+	  .help = "keep no samples and no hashes of samples in the model, but means and covariances of the clusters: 'predict' uses the means, --into draws samples from both" },
 	CLI_OPTIONS_END,
 };
 

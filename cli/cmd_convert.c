@@ -130,9 +130,10 @@ static int convert_run(cli_args *args)
 	}
 	if (!cli_quiet(args)) {
 		kdr_mat x = kdr_data_mat(data);
-		cli_printf("written: %s (%lld sample%s x %lld feature%s, %lld non-zero value%s)\n", out,
+		cli_printf("written: %s (%lld sample%s x %lld feature%s, %lld %svalue%s)\n", out,
 		           (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), (long long)kdr_mat_cols(&x),
-		           CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x), CLI_S(kdr_mat_nnz(&x)));
+		           CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x),
+		           x.kind == KDR_MAT_CSR ? "non-zero " : "", CLI_S(kdr_mat_nnz(&x)));
 	}
 	code = write_names(ctx, args, data, out);
 done:

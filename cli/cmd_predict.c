@@ -104,21 +104,13 @@ static int write_samples(kdr_context *ctx, const cli_args *args, const char *pat
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
-/* The number of samples whose label is doubtful, for methods that label by a vote. */
+/* How many samples have a doubtful label. */
 static void print_doubtful(const cli_args *args, const kdr_result *result)
 {
-	static const double doubtful = 0.5;
-	const char *from = NULL;
-	const double *sure = kdr_result_confidence(result, 0, &from);
-	int64_t n = 0, count = 0;
-	(void)kdr_result_labels(result, 0, &n);
-	if (!sure || !from || strcmp(from, "vote") != 0 || cli_quiet(args))
-		return;
-	for (int64_t i = 0; i < n; i++)
-		count += sure[i] < doubtful;
-	fprintf(stderr, "%lld of %lld sample%s: confidence below %.1f%s\n", (long long)count, (long long)n,
-	        CLI_S(n), doubtful,
-	        count > 0 && !cli_get(args, "output", NULL) ? "; use -o FILE to see which" : "");
+	const char *line = kdr_result_advice(result, 0, 0);
+	if (line && !cli_quiet(args))
+		fprintf(stderr, "%s%s\n", line,
+		        line[0] != '0' && !cli_get(args, "output", NULL) ? "; use -o FILE to see which" : "");
 }
 
 /* What cannot be written is known before anything is. */

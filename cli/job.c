@@ -121,6 +121,7 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	if (code == EXIT_DONE && !job_read_report(args, &job->wanted.report_features))
 		code = EXIT_USAGE;
 	job->wanted.model = cli_get(args, "save-model", NULL) != NULL;
+	job->wanted.no_model = !job->wanted.model && !cli_get(args, "arrays", NULL);
 	job->wanted.model_without_samples = cli_flag(args, "model-without-samples");
 	if (code == EXIT_DONE && !cli_get_int(args, "model-size", 1, INT64_MAX, &job->wanted.model_size))
 		code = EXIT_USAGE;

@@ -71,13 +71,13 @@ kindred_part(EXPAT libexpat1-dev HEADER expat.h LIBRARY expat)
 kindred_part(UTF8PROC libutf8proc-dev HEADER utf8proc.h LIBRARY utf8proc)
 kindred_part(STEMMER libstemmer-dev HEADER libstemmer.h LIBRARY stemmer)
 kindred_part(LIBSVM libsvm-dev HEADER libsvm/svm.h LIBRARY svm)
-if(KINDRED_STATIC AND KINDRED_HAVE_HDF5) # what the static library of Debian needs
+if(KINDRED_STATIC AND KINDRED_HAVE_HDF5 AND NOT EMSCRIPTEN) # what the static library of Debian needs
   find_library(KINDRED_SZ sz REQUIRED)
   find_library(KINDRED_AEC aec REQUIRED)
   mark_as_advanced(KINDRED_SZ KINDRED_AEC)
   target_link_libraries(kindred_hdf5 INTERFACE ${KINDRED_SZ} ${KINDRED_AEC} kindred_zlib ${CMAKE_DL_LIBS} m)
 endif()
-if(KINDRED_STATIC AND KINDRED_HAVE_LIBSVM) # which is C++
+if(KINDRED_STATIC AND KINDRED_HAVE_LIBSVM AND NOT EMSCRIPTEN) # which is C++
   target_link_libraries(kindred_libsvm INTERFACE stdc++ m)
 endif()
 # Part of most C libraries.
@@ -95,6 +95,14 @@ if(KINDRED_HAVE_ICONV)
   list(APPEND KINDRED_SUMMARY "iconv: yes")
 else()
   list(APPEND KINDRED_SUMMARY "iconv: no")
+endif()
+if(WIN32) # libraries that tools/libraries.sh made: their headers describe a DLL unless these names are defined
+  target_compile_definitions(kindred_expat INTERFACE XML_STATIC)
+  target_compile_definitions(kindred_utf8proc INTERFACE UTF8PROC_STATIC)
+  target_link_libraries(kindred_hdf5 INTERFACE kindred_zlib)
+  if(KINDRED_HAVE_LIBSVM)
+    target_link_libraries(kindred_libsvm INTERFACE stdc++)
+  endif()
 endif()
 set(KINDRED_PARTS HDF5 ZLIB EXPAT UTF8PROC STEMMER LIBSVM ICONV)
 foreach(part IN LISTS KINDRED_PARTS)

@@ -73,12 +73,15 @@ typedef struct kdr_job_options {
 	const kdr_link *links; /* more such links */
 	int64_t nlinks;
 	int64_t model_size; /* model: keep at most N samples of each data set, to add other data sets later; 0: 2000 */
-	bool model_without_samples; /* model: keep no samples, and no hashes of samples */
+	bool model_without_samples; /* model: keep no samples and no hashes of samples; auto: means and covariances of the clusters */
 	const kdr_model *
 	        into; /* NULL; or a model of method auto: the data sets are added to it. They get its preprocessing and are
 	                 clustered together with the samples that it keeps; existing clusters keep their numbers. In a transfer, the samples
 	                 that it keeps are the sources */
 	kdr_new_clusters new_clusters; /* cluster with into */
+	/* both */
+	bool no_model; /* neither predictions nor arrays of the result will be needed: a method may skip arrays that only predictions
+	                  use (fields with in_model). Ignored with `model` */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

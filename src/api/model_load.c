@@ -5,6 +5,7 @@
 #include "api/known.h"
 #include "api/method.h"
 #include "api/model.h"
+#include "api/moments.h"
 #include "api/result.h"
 #include "io/hdf5/h5.h"
 #include "prepare/prep.h"
@@ -70,14 +71,17 @@ static kdr_status load_root(kdr_context *ctx, const loading *l)
 {
 	kdr_status st = KDR_OK;
 	kdr_model *m = l->model;
-	int64_t version, columns, count = 0;
+	int64_t version = 0, columns, count = 0;
 	const char *format = text_of(l, "", "format"), *method = text_of(l, "", "method");
 	if (!format || strcmp(format, KDRI_MODEL_FORMAT) != 0)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a kindred model file", l->path);
 	if (!integer_of(l, "", "format_version", &version) || version != KDRI_MODEL_VERSION)
-		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		                 "%s: the model file has an unsupported version; version %d is supported",
-		                 l->path, KDRI_MODEL_VERSION);
+		return kdri_fail(
+		        ctx, KDR_ERR_UNSUPPORTED,
+		        "%s: the model file has the unsupported version %lld, written by kindred %s; version %d is supported",
+		        l->path, (long long)version,
+		        text_of(l, "", "kindred_version") ? text_of(l, "", "kindred_version") : "?",
+		        KDRI_MODEL_VERSION);
 	if (!method)
 		return model_load_damaged(ctx, l, "it does not name a method");
 	m->algo = kdri_algo_find(method);
@@ -359,6 +363,65 @@ done:
 	return st;
 }
 
+/* An array of moments of data set t, of this shape and with values of at least `least`; NULL in *out: there is none. */
+static bool moments_part(const loading *l, int64_t t, const char *part, const int64_t *shape, int ndim,
+                         double least, const kdri_h5_item **out)
+{
+	char name[64];
+	snprintf(name, sizeof name, "moments/%lld/%s", (long long)t, part);
+	const kdri_h5_item *item = *out = kdri_h5_item_find(&l->items, name, NULL);
+	bool sound = !item || (item->type_class == KDRI_H5_NUMBER && item->ndim == ndim);
+	for (int i = 0; sound && item && i < ndim; i++)
+		sound = item->shape[i] == shape[i] || (shape[i] < 0 && item->shape[i] > 0);
+	for (int64_t i = 0; sound && item && i < item->count; i++)
+		sound = isfinite(number_at(item, i)) && number_at(item, i) >= least;
+	return sound;
+}
+
+/* Means and covariances, of models that were saved without samples. */
+static kdr_status load_moments(kdr_context *ctx, const loading *l)
+{
+	kdr_status st = KDR_OK;
+	const int64_t d = l->model->ncolumns;
+	char name[64];
+	for (int64_t t = 0; t < l->model->ntasks; t++) {
+		kdri_task_result *task = &l->model->fitted->tasks[t];
+		snprintf(name, sizeof name, "moments/%lld", (long long)t);
+		const kdri_h5_item *draws = kdri_h5_item_find(&l->items, name, "draws"), *part[4];
+		int64_t sparse = 0, n = 0;
+		if (!draws)
+			continue;
+		const int64_t k =
+		        l->model->algo->info.family == KDR_FAMILY_TRANSFER ? l->model->nclasses : task->k;
+		const int64_t shape[3] = { k, d }, all[3] = { k, -1, d };
+		bool sound = draws->type_class == KDRI_H5_NUMBER && draws->count == k && d > 0 &&
+		             integer_of(l, name, "sparse", &sparse) &&
+		             moments_part(l, t, "mean", shape, 2, -INFINITY, &part[0]) && part[0] &&
+		             moments_part(l, t, "variance", shape, 2, 0, &part[1]) && part[1] &&
+		             moments_part(l, t, "missing", shape, 2, 0, &part[2]) &&
+		             moments_part(l, t, "directions", all, 3, -INFINITY, &part[3]);
+		for (int64_t z = 0; sound && z < k; z++) {
+			sound = number_at(draws, z) >= 0 && number_at(draws, z) <= KDRI_DRAWS_MOST - n;
+			n += sound ? (int64_t)number_at(draws, z) : 0;
+		}
+		if (!sound)
+			return model_load_damaged(ctx, l,
+			                          "the means and covariances that it keeps are invalid");
+		KDRI_TRY(kdri_moments_room(ctx, k, d, part[3] ? part[3]->shape[1] : 0, part[2] != NULL,
+		                           &task->moments));
+		kdri_moments *m = task->moments;
+		double *const to[4] = { m->mean, m->variance, m->missing, m->direction };
+		m->sparse = sparse != 0;
+		for (int64_t z = 0; z < k; z++)
+			m->draws[z] = (int64_t)number_at(draws, z);
+		for (int i = 0; i < 4; i++)
+			for (int64_t at = 0; part[i] && at < part[i]->count; at++)
+				to[i][at] = number_at(part[i], at);
+	}
+done:
+	return st;
+}
+
 /* How many samples of a data set have each label; models of version 0.1 do not say. */
 static kdr_status load_sizes(kdr_context *ctx, const loading *l)
 {
@@ -427,6 +490,7 @@ kdr_status kdr_model_load(kdr_context *ctx, const char *path, kdr_model **out)
 	KDRI_TRY(load_known(ctx, &l));
 	KDRI_TRY(load_sizes(ctx, &l));
 	KDRI_TRY(load_remembered(ctx, &l));
+	KDRI_TRY(load_moments(ctx, &l));
 	KDRI_TRY(load_prep(ctx, &l));
 	*out = l.model;
 	l.model = NULL;

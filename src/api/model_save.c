@@ -1,5 +1,6 @@
 /* Writing model files; docs/model-file.md has their layout. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/model.h"
+#include "api/moments.h"
 #include "api/result.h"
 #include "io/hdf5/h5.h"
 #include "prepare/prep.h"
@@ -150,6 +151,38 @@ done:
 	return st;
 }
 
+static kdr_status save_moments(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
+{
+	kdr_status st;
+	char name[64];
+	KDRI_TRY(kdri_h5_make_group(ctx, h5, "moments"));
+	for (int64_t t = 0; t < result->ntasks; t++) {
+		const kdri_moments *m = result->tasks[t].moments;
+		if (!m || m->d == 0)
+			continue;
+		snprintf(name, sizeof name, "moments/%lld", (long long)t);
+		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
+		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "draws", m->draws, m->k));
+		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "sparse", &(int64_t){ m->sparse }, 1));
+		const struct {
+			const char *name;
+			const double *data;
+			int64_t shape[3];
+		} parts[] = { { "mean", m->mean, { m->k, m->d } },
+			      { "variance", m->variance, { m->k, m->d } },
+			      { "missing", m->missing, { m->k, m->d } },
+			      { "directions", m->direction, { m->k, m->rank, m->d } } };
+		for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+			snprintf(name, sizeof name, "moments/%lld/%s", (long long)t, parts[i].name);
+			if (parts[i].data)
+				KDRI_TRY(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_DOUBLE, i == 3 ? 3 : 2,
+				                             parts[i].shape, parts[i].data));
+		}
+	}
+done:
+	return st;
+}
+
 static kdr_status save_prep(kdr_context *ctx, const kdri_h5 *h5, const kdr_prep *prep)
 {
 	kdr_status st;
@@ -188,6 +221,7 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 	KDRI_TRY(save_arrays(ctx, &h5, result));
 	KDRI_TRY(save_known(ctx, &h5, result));
 	KDRI_TRY(save_remembered(ctx, &h5, result));
+	KDRI_TRY(save_moments(ctx, &h5, result));
 	if (result->prep)
 		KDRI_TRY(save_prep(ctx, &h5, result->prep));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));

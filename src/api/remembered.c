@@ -15,24 +15,27 @@ bool kdri_remembers(const kdr_algo *algo)
 	return strcmp(algo->called ? algo->called : algo->id, "auto") == 0;
 }
 
-/* (E1) and (E2); `size`: n_c. */
-static void quotas(const int64_t *size, int64_t k, int64_t n, int64_t most, int64_t *quota)
+/* (E1) and (E2) */
+void kdri_remember_quotas(const int64_t *size, int64_t k, int64_t most, int64_t *quota)
 {
-	int64_t reserved = 0;
+	int64_t reserved = 0, n = 0;
 	for (int64_t c = 0; c < k; c++) {
 		quota[c] = KDRI_MIN(size[c], most / RESERVED / k);
 		reserved += quota[c];
+		n += size[c];
 	}
 	for (int64_t c = 0; c < k; c++)
-		quota[c] += (int64_t)((double)(most - reserved) * (double)(size[c] - quota[c]) /
-		                      (double)KDRI_MAX(n - reserved, 1));
+		quota[c] = n <= most ? size[c]
+		                     : quota[c] + (int64_t)((double)(most - reserved) *
+		                                            (double)(size[c] - quota[c]) /
+		                                            (double)KDRI_MAX(n - reserved, 1));
 }
 
 kdr_status kdri_remember(kdr_context *ctx, const kdr_data *data, const int64_t *labels, int64_t k,
                          int64_t most, kdr_data **out)
 {
 	kdr_status st;
-	int64_t *size = NULL, *quota = NULL, *rows = NULL, *kept = NULL, n = 0, count = 0;
+	int64_t *size = NULL, *quota = NULL, *rows = NULL, *kept = NULL, count = 0;
 	kdr_data *some = NULL;
 	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	const kdr_mat all = kdr_data_mat(data);
@@ -40,17 +43,14 @@ kdr_status kdri_remember(kdr_context *ctx, const kdr_data *data, const int64_t *
 	KDRI_TRY(KDRI_NEW0(ctx, &quota, k));
 	KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
 	for (int64_t i = 0; i < data->rows; i++)
-		if (labels[i] >= 0) {
+		if (labels[i] >= 0)
 			size[labels[i]]++;
-			n++;
-		}
-	if (n > most)
-		quotas(size, k, n, most, quota);
+	kdri_remember_quotas(size, k, most, quota);
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "remember", 0);
 	for (int64_t i = 0; i < data->rows; i++) {
 		const int64_t c = labels[i];
 		/* Each of the size[c] rows that are left of the cluster is among the quota[c] with the same probability. */
-		if (c < 0 || (n > most && kdri_rng_below(&rng, size[c]--) >= quota[c]))
+		if (c < 0 || kdri_rng_below(&rng, size[c]--) >= quota[c])
 			continue;
 		quota[c]--;
 		rows[count++] = i;

@@ -1,6 +1,8 @@
 /* Results: labels, traces, named arrays and numbers. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/result.h"
+
 #include "api/method.h"
+#include "api/moments.h"
 #include "comm/comm.h"
 
 #include <stdio.h>
@@ -70,6 +72,7 @@ void kdr_result_free(kdr_result *r)
 		kdri_free_with(&a, r->tasks[t].labels);
 		kdri_free_with(&a, r->tasks[t].known);
 		kdr_data_free(r->tasks[t].remembered);
+		kdri_moments_free(&a, r->tasks[t].moments);
 		kdri_free_with(&a, r->tasks[t].sizes);
 		kdri_free_with(&a, r->tasks[t].parents);
 		kdri_free_with(&a, r->tasks[t].splits);

@@ -151,7 +151,9 @@ typedef struct kdri_task_result {
 	int64_t *known; /* nknown pairs of a sample's hash, increasing, and its label (known.h); or NULL */
 	int64_t nknown;
 	kdr_data *remembered; /* samples and their labels that a model keeps (remembered.h); or NULL */
-	int64_t *sizes;       /* k: samples of all ranks with each label; NULL: not counted */
+	struct kdri_moments
+	        *moments; /* means and covariances that a model keeps instead (moments.h); or NULL */
+	int64_t *sizes;   /* k: samples of all ranks with each label; NULL: not counted */
 	char **names; /* k: the known class that a cluster has the samples of, or NULL; NULL: no class was known */
 	int64_t last_field, last_array; /* 1 + index of its latest named value and array; 0: none */
 	char *name, *path;

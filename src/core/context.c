@@ -1,4 +1,5 @@
 /* The context: errors, clock, progress, cancellation. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/background.h"
 #include "core/internal.h"
 #include "core/system.h"
 #include "core/waiting.h"
@@ -47,10 +48,15 @@ kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator)
 	return KDR_OK;
 }
 
+void (*_Atomic kdri_expect_hook)(kdr_context *ctx, double bytes);
+void (*_Atomic kdri_settle_hook)(void);
+
 void kdr_context_free(kdr_context *ctx)
 {
 	if (ctx && ctx->comm)
 		ctx->comm_close(ctx);
+	if (ctx)
+		kdri_settle(); /* the process may be about to end */
 	if (ctx)
 		ctx->allocator.free(ctx->allocator.user, ctx);
 }
@@ -109,6 +115,8 @@ void kdr_context_set_threads(kdr_context *ctx, int threads)
 	ctx->threads = one_thread_only() || left_alone ? 1 : threads > 0 ? threads : kdri_cpus();
 	if (ctx->threads > 1)
 		wants_threads = true;
+#elif defined __EMSCRIPTEN_PTHREADS__
+	ctx->threads = threads > 0 ? threads : kdri_cpus();
 #else
 	(void)threads;
 	ctx->threads = 1;
@@ -203,11 +211,13 @@ void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total)
 #ifdef _OPENMP
 	kdri_wait_asleep(ctx->threads);
 #endif
+	kdri_timed_begin(stage);
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_START, .stage = stage, .total = total, .objective = NAN });
 }
 
 void kdri_stage_end(kdr_context *ctx, const char *stage)
 {
+	(void)kdri_timed_end(stage, KDR_OK);
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_END, .stage = stage, .objective = NAN });
 }
 

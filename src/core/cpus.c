@@ -55,6 +55,9 @@ int kdri_cpus(void)
 		return threads;
 	double quota = kdri_cpu_quota("");
 	return quota < threads ? KDRI_MAX(1, (int)ceil(quota)) : threads;
+#elif defined __EMSCRIPTEN_PTHREADS__ /* set in js/worker.js */
+	const char *threads = getenv("OMP_NUM_THREADS");
+	return threads ? KDRI_MAX(1, atoi(threads)) : 1;
 #else
 	return 1;
 #endif

@@ -48,6 +48,7 @@ struct kdr_context {
 	bool timed_out;
 	bool stop_requested; /* with comm: the callback has requested this rank to stop, which kdri_iteration sends to the
 		        others */
+	bool no_model; /* what only predictions need is not computed */
 	bool abandon; /* products, factors and inverses fail once it is time to stop; set by callers that can do
 		         without their results */
 	/* The device it computes on: matrix/device_use.h. */
@@ -199,6 +200,13 @@ int64_t kdri_rng_below(kdri_rng *rng, int64_t bound); /* 0 .. bound-1, unbiased 
 double kdri_now(void); /* monotonic seconds */
 void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
 void kdri_stage_end(kdr_context *ctx, const char *stage);
+/* stages.c: records clock and processor time of the call, which returns a status; the stages above are recorded too. */
+#define KDRI_TIMED(stage, call) (kdri_timed_begin(stage), kdri_timed_end(stage, call))
+void kdri_timed_begin(const char *stage);
+kdr_status kdri_timed_end(const char *stage, kdr_status st);
+/* Before a thread starts a worker: the thread's name in the record. The worker then tells its own. */
+const char *kdri_timed_start(int worker);
+void kdri_timed_worker(const char *parent, int number);
 KDR_PRINTF(2, 3) void kdri_message(kdr_context *ctx, const char *format, ...);
 KDR_PRINTF(2, 3) void kdri_warning(kdr_context *ctx, const char *format, ...);
 /* Reports the progress of a stage; a request to stop is kept until the ranks meet. */

@@ -1,6 +1,7 @@
 /* JSON built in memory, or in blocks; numbers with 17 digits, never NaN or infinity. SPDX-License-Identifier: BSD-3-Clause
  */
 #include "json_write.h"
+#include "numbers.h"
 #include "utf8.h"
 
 #include <math.h>
@@ -135,27 +136,17 @@ void kdri_json_int(kdri_json *j, const char *key, int64_t value)
 {
 	char text[32];
 	lead(j, key);
-	json_write_put(j, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)value));
+	json_write_put(j, text, (size_t)kdri_print_int(value, text));
 }
 
 void kdri_json_real(kdri_json *j, const char *key, double value)
 {
-	char text[48], *to = text;
+	char text[KDRI_PRINT_17];
 	lead(j, key);
-	if (!isfinite(value)) {
+	if (isfinite(value))
+		json_write_put(j, text, (size_t)kdri_print_17(value, text));
+	else
 		puts_(j, "null");
-		return;
-	}
-	snprintf(text, sizeof text, "%.17g", value);
-	/* Anything between the digits, even several bytes, is the locale's decimal point. */
-	for (const char *p = text; *p; p++) {
-		bool part = (*p >= '0' && *p <= '9') || *p == '-' || *p == '+' || *p == 'e';
-		if (part)
-			*to++ = *p;
-		else if (to == text || to[-1] != '.')
-			*to++ = '.';
-	}
-	json_write_put(j, text, (size_t)(to - text));
 }
 
 void kdri_json_bool(kdri_json *j, const char *key, bool value)

@@ -39,6 +39,10 @@ const char *kdri_parse_double(const char *p, const char *end, double *value);
 const char *kdri_parse_int(const char *p, const char *end, int64_t *value);
 /* print.c: shortest decimal that reads back as `value`; at most 25 bytes with its NUL. Returns the length. */
 int kdri_print_double(double value, char *buffer);
+/* What printf gives for %.17g, with a point in any locale, and for an integer; several times faster. Return the length. */
+enum { KDRI_PRINT_17 = 48 };
+int kdri_print_17(double value, char *buffer);
+int kdri_print_int(int64_t value, char *buffer);
 /* As kdri_parse_double, with `point` for the decimal point ('.' or ','). */
 const char *kdri_parse_decimal(const char *p, const char *end, char point, double *value);
 

@@ -123,3 +123,96 @@ int kdri_print_double(double value, char *buffer)
 	*out = '\0';
 	return (int)(out - buffer);
 }
+
+/* --- 17 digits ------------------------------------------------------------------------------------------ */
+
+/* The 17 digits of c x 2^q, c of 53 bits with the highest set, that printf gives, and the power of ten of the first; 0: they
+ * cannot be told for certain. The product with a power of ten of 128 bits is off by less than 4 in its last place, which
+ * matters only if it is as close as that to the middle between two results. */
+static uint64_t seventeen(uint64_t c, int q, int *first)
+{
+	const uint64_t least = 10000000000000000u, most = 10 * least;
+	int e = (int)(((q + 52) * (int64_t)78913) >> 18); /* floor(log10), or one less */
+	for (int attempt = 0; attempt < 2; attempt++, e++) {
+		const int k = 16 - e;
+		const uint64_t *t = kdri_pow5(k);
+		const int binary = (int)((152170 * (int64_t)k) >> 16); /* floor(log2 5^k) */
+		const uint64_t m = c << 11;
+		const kdri_u128 product = (kdri_u128)m * t[0] + (((kdri_u128)m * t[1]) >> 64);
+		/* value x 10^k = product x 2^(q - 11 + k + binary - 63) */
+		const int shift = 63 + 11 - q - k - binary;
+		if (shift < 64 || shift > 80)
+			return 0;
+		const kdri_u128 half = (kdri_u128)1 << (shift - 1), rest = product & (2 * half - 1);
+		uint64_t digits = (uint64_t)(product >> shift);
+		if (digits >= most)
+			continue; /* the exponent was one too small */
+		if (rest + 4 >= half && rest <= half + 4)
+			return 0;
+		digits += rest > half;
+		*first = e + (digits == most);
+		return digits == most ? least : digits >= least ? digits : 0;
+	}
+	return 0;
+}
+
+int kdri_print_17(double value, char *buffer)
+{
+	uint64_t bits, digits;
+	int first = 0, n = 17, used = 0;
+	char text[20];
+	memcpy(&bits, &value, sizeof bits);
+	const int biased = (int)(bits >> 52 & 0x7ff);
+	const uint64_t c = (bits & (((uint64_t)1 << 52) - 1)) | (uint64_t)1 << 52;
+	if (bits << 1 == 0) {
+		memcpy(buffer, bits ? "-0" : "0", bits ? 3 : 2);
+		return bits ? 2 : 1;
+	}
+	if (biased == 0 || biased == 0x7ff || (digits = seventeen(c, biased - 1075, &first)) == 0)
+		return kdri_snprintf(buffer, KDRI_PRINT_17, "%.17g", value);
+	put_digits(digits, text);
+	while (text[n - 1] == '0')
+		n--;
+	if (bits >> 63)
+		buffer[used++] = '-';
+	if (first < -4 || first > 16) {
+		const int power = first < 0 ? -first : first;
+		buffer[used++] = text[0];
+		if (n > 1) {
+			buffer[used++] = '.';
+			memcpy(buffer + used, text + 1, (size_t)n - 1);
+			used += n - 1;
+		}
+		buffer[used++] = 'e';
+		buffer[used++] = first < 0 ? '-' : '+';
+		if (power < 10)
+			buffer[used++] = '0';
+		used += put_digits((uint64_t)power, buffer + used);
+	} else if (first < 0) {
+		memcpy(buffer + used, "0.0000", 6);
+		used += 1 - first;
+		memcpy(buffer + used, text, (size_t)n);
+		used += n;
+	} else {
+		const int before = KDRI_MIN(n, first + 1);
+		memcpy(buffer + used, text, (size_t)before);
+		memset(buffer + used + before, '0', (size_t)(first + 1 - before));
+		used += first + 1;
+		if (n > before) {
+			buffer[used++] = '.';
+			memcpy(buffer + used, text + before, (size_t)(n - before));
+			used += n - before;
+		}
+	}
+	buffer[used] = 0;
+	return used;
+}
+
+int kdri_print_int(int64_t value, char *buffer)
+{
+	const int sign = value < 0;
+	buffer[0] = '-';
+	const int n = sign + put_digits(sign ? 0 - (uint64_t)value : (uint64_t)value, buffer + sign);
+	buffer[n] = 0;
+	return n;
+}

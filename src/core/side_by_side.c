@@ -22,11 +22,12 @@ static void work(team *t, int worker)
 	}
 }
 
-#ifdef _OPENMP
+#if defined _OPENMP || defined __EMSCRIPTEN_PTHREADS__
 enum { MOST_WORKERS = 256 };
 
 typedef struct hand {
 	team *team;
+	const char *parent; /* the thread that started it: stages.c */
 	int number;
 	pthread_t thread;
 } hand;
@@ -34,6 +35,7 @@ typedef struct hand {
 static void *work_on_thread(void *user)
 {
 	const hand *w = user;
+	kdri_timed_worker(w->parent, w->number);
 	work(w->team, w->number);
 	return NULL;
 }
@@ -46,7 +48,7 @@ void kdri_jobs_run(const kdri_jobs *jobs)
 	hand workers[MOST_WORKERS];
 	int started = 0;
 	for (int i = 1; i < wanted; i++) {
-		workers[started] = (hand){ .team = &t, .number = i };
+		workers[started] = (hand){ .team = &t, .parent = kdri_timed_start(i), .number = i };
 		if (!kdri_thread_start(&workers[started].thread, work_on_thread, &workers[started]))
 			break; /* those that run do all jobs */
 		started++;
@@ -148,7 +150,11 @@ kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs)
 		one->side = &s;
 		one->caller = i == 0;
 		one->own = *ctx;
+#ifdef __EMSCRIPTEN_PTHREADS__ /* only the first thread starts others at once: threads of threads would wait for it */
+		one->own.threads = 1;
+#else
 		one->own.threads = KDRI_MAX(1, ctx->threads / jobs->workers);
+#endif
 		one->own.progress = on_event;
 		one->own.progress_user = one;
 	}

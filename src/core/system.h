@@ -17,7 +17,7 @@
 /* Whether `c` separates the parts of a path: a slash and, on Windows, a backslash. */
 bool kdri_is_separator(char c);
 bool kdri_is_absolute(const char *path);
-/* Characters that names of files cannot contain. */
+/* Characters that names of files cannot contain, those that can be printed first. */
 extern const char kdri_not_in_names[];
 /* The length of the folder part of a path, with its last separator: path + this is the name of the file. */
 size_t kdri_folder_length(const char *path);
@@ -38,7 +38,7 @@ int kdri_open(const char *path, int flags);
 FILE *kdri_fopen(const char *path); /* for reading */
 int kdri_mkdir(const char *path);
 int kdri_unlink(const char *path);
-/* Reads at a position; the position of the descriptor is undefined afterwards. */
+/* Reads at a position, also with several threads at once; the position of the descriptor is undefined afterwards. */
 int64_t kdri_read_at(int fd, void *to, size_t bytes, int64_t offset);
 /* Waits until the written bytes are on disk. */
 int kdri_sync(int fd);

@@ -18,7 +18,9 @@
 
 /* --- file names --------------------------------------------------------------------------------- */
 
-const char kdri_not_in_names[] = "/\\:*?\"<>|";
+const char kdri_not_in_names[] =
+        "/\\:*?\"<>|\1\2\3\4\5\6\7\10\11\12\13\14\15\16\17\20\21\22\23\24\25\26\27\30\31\32\33"
+        "\34\35\36\37";
 
 bool kdri_is_separator(char c)
 {
@@ -184,7 +186,13 @@ int kdri_unlink(const char *path)
 int64_t kdri_read_at(int fd, void *to, size_t bytes, int64_t offset)
 {
 	const size_t most = (size_t)1 << 30;
-	return _lseeki64(fd, offset, SEEK_SET) < 0 ? -1 : _read(fd, to, (unsigned)KDRI_MIN(bytes, most));
+	OVERLAPPED at = { .Offset = (DWORD)offset, .OffsetHigh = (DWORD)(offset >> 32) };
+	DWORD got = 0;
+	if (ReadFile((HANDLE)_get_osfhandle(fd), to, (DWORD)KDRI_MIN(bytes, most), &got, &at) ||
+	    GetLastError() == ERROR_HANDLE_EOF)
+		return got;
+	errno = EIO;
+	return -1;
 }
 
 int kdri_sync(int fd)

@@ -97,10 +97,10 @@ void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64
 	int64_t n = *count, start[PIECES + 1], kept = 0;
 	bool sorted = true, clean = true;
 	(void)ctx; /* without OpenMP */
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(&& : sorted, clean)
 	for (int64_t i = 0; i < n; i++) {
-		if (i > 0 && entries_key(&e, i - 1) >= entries_key(&e, i))
-			sorted = false;
-		clean &= val[i] != 0;
+		sorted = sorted && (i == 0 || entries_key(&e, i - 1) < entries_key(&e, i));
+		clean = clean && val[i] != 0;
 	}
 	if (sorted && clean)
 		return;
@@ -134,10 +134,13 @@ kdr_status kdri_entries_to_rows(kdr_context *ctx, int64_t rows, int64_t cols, in
 	kdr_status st = KDRI_NEW0(ctx, &begin, rows + 1);
 	if (st != KDR_OK)
 		return st;
-	for (int64_t p = 0; p < *count; p++)
-		begin[row[p] + 1]++;
-	for (int64_t i = 0; i < rows; i++)
-		begin[i + 1] += begin[i];
+		/* Where an entry of another row than the one before it is, the rows after that one begin, up to its own. */
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+	for (int64_t p = 0; p <= *count; p++) {
+		const int64_t from = p > 0 ? row[p - 1] + 1 : 0, to = p < *count ? row[p] : rows;
+		for (int64_t i = from; i <= to; i++)
+			begin[i] = p;
+	}
 	*rowptr = begin;
 	return KDR_OK;
 }

@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 18 };
+enum { BUFFER = 1 << 18, PIECES = 16 };
 
 struct kdri_input {
 	char *path;
@@ -22,6 +22,40 @@ struct kdri_input {
 	unsigned char buffer[BUFFER];
 };
 
+/* Reads a large part of a file with several threads. Returns the number of bytes; negative: failure, with errno. */
+static ssize_t input_read_pieces(const kdr_context *ctx, const kdri_input *in, unsigned char *to, size_t room)
+{
+	const off_t at = lseek(in->fd, 0, SEEK_CUR);
+	int64_t total = 0, got[PIECES];
+	int errors[PIECES] = { 0 };
+	(void)ctx; /* without OpenMP */
+	if (at < 0)
+		return read(in->fd, to, room);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+	for (int i = 0; i < PIECES; i++) {
+		const int64_t begin = (int64_t)room * i / PIECES,
+		              size = (int64_t)room * (i + 1) / PIECES - begin;
+		int64_t n;
+		got[i] = 0;
+		do {
+			n = kdri_read_at(in->fd, to + begin + got[i], (size_t)(size - got[i]),
+			                 (int64_t)at + begin + got[i]);
+			errors[i] = n < 0 ? errno : 0;
+			got[i] += KDRI_MAX(n, 0);
+		} while ((n > 0 && got[i] < size) || errors[i] == EINTR);
+	}
+	for (int i = 0; i < PIECES; i++) {
+		const int64_t size = (int64_t)room * (i + 1) / PIECES - (int64_t)room * i / PIECES;
+		errno = errors[i];
+		if (errno)
+			return -1;
+		total += got[i];
+		if (got[i] < size)
+			break; /* the end of the file */
+	}
+	return lseek(in->fd, at + (off_t)total, SEEK_SET) < 0 ? -1 : (ssize_t)total;
+}
+
 /* Reads the bytes that are available, at most `room`; none: the end. */
 static kdr_status input_take(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t room, size_t *got)
 {
@@ -31,6 +65,8 @@ static kdr_status input_take(kdr_context *ctx, kdri_input *in, unsigned char *to
 		memcpy(to, in->memory, (size_t)n);
 		in->memory += n;
 		in->memory_left -= (size_t)n;
+	} else if (ctx->threads > 1 && in->size >= 0 && room >= (size_t)PIECES * BUFFER / 4) {
+		n = input_read_pieces(ctx, in, to, room);
 	} else {
 		do {
 			n = read(in->fd, to, room);

@@ -55,7 +55,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	kdr_task *tasks = NULL;
 	kdr_result *result = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
-	KDRI_TRY(kdri_job_prepare(ctx, job, sets, count, 0));
+	KDRI_TRY(KDRI_TIMED("preparation", kdri_job_prepare(ctx, job, sets, count, 0)));
 	/* One k for all, or one to be found for each. */
 	if (o->each_k)
 		KDRI_TRY(kdri_job_set(ctx, job, "same_k", "0"));
@@ -67,28 +67,28 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 			               .init = o->init ? o->init[i] : NULL };
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
 	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
-	KDRI_TRY(kdri_job_fit(ctx, job, tasks, sets, &about, &result));
-	KDRI_TRY(kdri_levels_fit(ctx, job, sets, o, levels, &result));
+	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
+	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
 	KDRI_TRY(kdri_job_known_check(ctx, known, sets, result));
 	job->known = NULL; /* resamples have other rows */
 	for (int64_t i = 0; i < count; i++)
-		KDRI_TRY(kdri_job_remember(ctx, job, sets[i], result->tasks[i].labels, result->tasks[i].k,
-		                           &result->tasks[i]));
-	KDRI_TRY(kdri_job_agreement(ctx, job, sets, result));
+		KDRI_TRY(KDRI_TIMED("model", kdri_job_remember(ctx, job, sets[i], result->tasks[i].labels,
+		                                               result->tasks[i].k, &result->tasks[i])));
+	KDRI_TRY(KDRI_TIMED("agreement", kdri_job_agreement(ctx, job, sets, result)));
 	if (o->quality)
-		KDRI_TRY(put_stability(ctx, job, sets, o, result));
+		KDRI_TRY(KDRI_TIMED("stability", put_stability(ctx, job, sets, o, result)));
 	KDRI_TRY(kdri_job_encode(ctx, job, sets, count));
 	for (int64_t i = 0; i < count && job->wanted->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, sets[i], false, 0));
-	KDRI_TRY(kdri_job_words(ctx, result, sets));
-	KDRI_TRY(kdri_job_markers(ctx, result, sets));
-	KDRI_TRY(kdri_job_choices(ctx, result, sets));
+	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_words(ctx, result, sets)));
+	KDRI_TRY(KDRI_TIMED("feature tests", kdri_job_markers(ctx, result, sets)));
+	KDRI_TRY(KDRI_TIMED("values", kdri_job_choices(ctx, result, sets)));
 	KDRI_TRY(kdri_levels_finish(ctx, job, sets, result));
 	if (o->quality) {
-		KDRI_TRY(put_quality(ctx, sets, result));
-		KDRI_TRY(kdri_job_mixing(ctx, job, result, sets));
+		KDRI_TRY(KDRI_TIMED("quality", put_quality(ctx, sets, result)));
+		KDRI_TRY(KDRI_TIMED("mixing", kdri_job_mixing(ctx, job, result, sets)));
 	}
-	KDRI_TRY(kdri_job_map(ctx, job, result, sets));
+	KDRI_TRY(KDRI_TIMED("map", kdri_job_map(ctx, job, result, sets)));
 	kdri_job_finish(job, result);
 	*out = result;
 	result = NULL;

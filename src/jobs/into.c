@@ -27,6 +27,7 @@
 
 #include "api/known.h"
 #include "api/model.h"
+#include "api/moments.h"
 #include "api/number.h"
 #include "api/remembered.h"
 #include "comm/comm.h"
@@ -52,14 +53,14 @@ static kdr_status check_model(kdr_context *ctx, const kdr_model *m, const kdri_j
 		        m->algo->info.family == KDR_FAMILY_TRANSFER ? "transfer" : "cluster",
 		        m->algo->info.called ? m->algo->info.called : m->algo->info.id);
 	for (int64_t t = 0; t < m->ntasks; t++)
-		if (m->fitted->tasks[t].remembered)
+		if (m->fitted->tasks[t].remembered || m->fitted->tasks[t].moments)
 			any = true;
 		else
 			all = false;
 	if (!any || (!all && job->algo->family == KDR_FAMILY_CLUSTER) || !m->prep)
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
-		        "the model keeps no samples, which are needed to add data sets: it was saved with --model-without-samples, under mpirun, or by an older version; save it again");
+		        "the model keeps neither samples nor covariances, which are needed to add data sets: it was made under mpirun, by an older version or, in Python and R, without model = TRUE; fit and save it again");
 	return KDR_OK;
 }
 
@@ -124,6 +125,27 @@ static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_
 	                 data->name, (long long)data->cols, (long long)m->ncolumns);
 }
 
+/* The samples that a model keeps of data set t, or others with the same means and covariances. */
+static kdr_status take_kept(kdr_context *ctx, const kdr_model *m, int64_t t, kdr_data **out)
+{
+	kdr_status st = KDR_OK;
+	const kdri_task_result *task = &m->fitted->tasks[t];
+	const kdr_data *d = task->remembered;
+	if (d) {
+		const kdr_mat x = kdr_data_mat(d);
+		KDRI_TRY(kdr_data_borrow(ctx, m->task_names[t], &x, (const char *const *)m->features, NULL,
+		                         out));
+		KDRI_TRY(KDRI_NEW(ctx, &(*out)->labels, d->rows));
+		memcpy((*out)->labels, d->labels, (size_t)d->rows * sizeof *d->labels);
+	} else if (task->moments) {
+		KDRI_TRY(kdri_moments_draw(ctx, task->moments, m->prep, m->task_names[t], t, out));
+		KDRI_TRY(kdri_strings_copy(ctx, (const char *const *)m->features, m->ncolumns,
+		                           &(*out)->features));
+	}
+done:
+	return st;
+}
+
 kdr_status kdri_into_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                              kdr_data ***kept)
 {
@@ -144,14 +166,9 @@ kdr_status kdri_into_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, i
 	}
 	KDRI_TRY(KDRI_NEW0(ctx, kept, m->ntasks));
 	for (int64_t t = 0; t < m->ntasks; t++) {
-		const kdr_data *d = m->fitted->tasks[t].remembered;
-		if (!d)
+		KDRI_TRY(take_kept(ctx, m, t, &(*kept)[t]));
+		if (!(*kept)[t])
 			continue;
-		const kdr_mat x = kdr_data_mat(d);
-		KDRI_TRY(kdr_data_borrow(ctx, m->task_names[t], &x, (const char *const *)m->features, NULL,
-		                         &(*kept)[t]));
-		KDRI_TRY(KDRI_NEW(ctx, &(*kept)[t]->labels, d->rows));
-		memcpy((*kept)[t]->labels, d->labels, (size_t)d->rows * sizeof *d->labels);
 		if (m->classes)
 			KDRI_TRY(kdri_strings_copy(ctx, (const char *const *)m->classes, m->nclasses,
 			                           &(*kept)[t]->classes));
@@ -523,6 +540,8 @@ static kdr_status put_old(kdr_context *ctx, into *j, int64_t t)
 		memcpy(to->known, task->known, 2 * (size_t)task->nknown * sizeof *to->known);
 		to->nknown = task->nknown;
 	}
+	if (task->moments)
+		KDRI_TRY(kdri_moments_copy(ctx, task->moments, NULL, k, &to->moments));
 	KDRI_TRY(kdri_job_remember(ctx, j->job, task->remembered,
 	                           task->remembered ? task->remembered->labels : NULL, k, to));
 	if (!table) {
@@ -531,8 +550,8 @@ static kdr_status put_old(kdr_context *ctx, into *j, int64_t t)
 	}
 	KDRI_TRY(kdri_mul(ctx, k, k, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &cost, size));
-	for (int64_t i = 0; i < task->remembered->rows; i++)
-		cost[labels[i] * k + task->remembered->labels[i]]--;
+	for (int64_t i = 0; i < j->all[t]->rows; i++)
+		cost[labels[i] * k + j->all[t]->labels[i]]--;
 	KDRI_TRY(kdri_assign(ctx, cost, k, k, now, NULL, NULL));
 	KDRI_TRY(copy_arrays(ctx, j->found, t, now, k, true, j->result));
 done:
@@ -621,6 +640,8 @@ static kdr_status put_new(kdr_context *ctx, into *j, int64_t t)
 	from->remembered = NULL;
 	for (int64_t i = 0; to->remembered && i < to->remembered->rows; i++)
 		to->remembered->labels[i] = j->now[to->remembered->labels[i]];
+	if (from->moments)
+		KDRI_TRY(kdri_moments_copy(ctx, from->moments, j->now, k, &to->moments));
 	KDRI_TRY(copy_arrays(ctx, j->found, t, j->now, k, false, j->result));
 	put_centroids(j, t, &c);
 	KDRI_TRY(copy_fields(ctx, j, t));
@@ -672,7 +693,7 @@ static kdr_status into_assemble(kdr_context *ctx, into *j, const kdr_problem *pr
 	j->pool.d = j->all[0]->cols;
 	for (int64_t t = 0; t < j->old; t++) {
 		const kdri_task_result *task = &before->tasks[t];
-		KDRI_TRY(clusters_new(ctx, before, t, j->all[t], false, task->remembered->labels, task->sizes,
+		KDRI_TRY(clusters_new(ctx, before, t, j->all[t], false, j->all[t]->labels, task->sizes,
 		                      task->k, &c));
 		KDRI_TRY(pool_grow(ctx, &j->pool, task->k));
 		pool_add(&j->pool, &c, NULL);

@@ -423,7 +423,9 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	estimate.bytes = KDRI_MAX(estimate.bytes, features.bytes);
 	bool before = ctx->estimated;
 	ctx->estimated = before || estimate.bytes > 0;
+	ctx->no_model = job->wanted->no_model && !job->wanted->model;
 	st = kdri_fit(ctx, &problem, job->options, &result);
+	ctx->no_model = false;
 	ctx->estimated = before;
 	if (st != KDR_OK)
 		goto done;

@@ -1,7 +1,9 @@
 /* Several numbers of clusters in one call. SPDX-License-Identifier: BSD-3-Clause
  *
- * The data are read and preprocessed once, then every number of clusters (a level) is fitted with the labels that a call with that
- * number alone would find. With n_ab the number of samples in cluster a of a level and in cluster b of the next one:
+ * The data are read and preprocessed once, then every number of clusters (a level) is fitted. The suggested level has
+ * the labels that a call with that number alone would find. Methods that combine members (auto) derive the other levels
+ * from the members of this level and of the largest one; other methods are fitted for each number. With n_ab the number of samples in cluster a of a
+ * level and in cluster b of the next one:
  *
  *     (E1)  clusters are numbered by the assignment of numbers to clusters b with the largest sum of n_ab, so that a cluster keeps
  *           its number while it does not split; the other clusters get the remaining numbers, in their order
@@ -10,12 +12,12 @@
  * One level is suggested and becomes the main result. A method that finds k is fitted without k first, and the number that
  * it finds is suggested, or the nearest number in the range. For other methods, the largest number is fitted first and
  * the level with the largest mean simplified silhouette is suggested. What does not depend on the number of clusters, such
- * as nearest neighbours, is kept from the first fit for the others (matrix/kept.h).
+ * as nearest neighbours, and the partitions of members are kept from these fits for the others (matrix/kept.h).
  *
  * The first level keeps the numbers of its fit; with -k auto, the level of the k that was found keeps them. If the method matches the clusters of
  * data sets, (E1) is one assignment for all of them, so that counterparts still have the same number.
  *
- * Cost: one fit per level, O(k^3) for (E1). levels_splits.c finds what distinguishes the sides of splits. */
+ * Cost: one fit per level, or two fits and a vote per level; O(k^3) for (E1). levels_splits.c finds what distinguishes the sides of splits. */
 #include "jobs/levels.h"
 
 #include "api/number.h"
@@ -71,6 +73,31 @@ void kdri_k_ranges_free(kdr_context *ctx, kdri_k_ranges *levels)
 	levels_end(ctx, levels);
 }
 
+/* The data set whose numbers of clusters name the levels. */
+static int64_t widest_range(const kdri_k_ranges *l)
+{
+	int64_t widest = 0;
+	while (l->to[widest] - l->from[widest] + 1 < l->span)
+		widest++;
+	return widest;
+}
+
+/* The number of clusters of data set t at level `at`, from 0, of a range. */
+static int64_t range_k(const kdri_k_ranges *l, int64_t t, int64_t at)
+{
+	return KDRI_MIN(l->from[t] + at, l->to[t]);
+}
+
+/* From numbers that a fit has found to the nearest level of the range. */
+static void enter_level(const void *ranges, int64_t ntasks, int64_t *k)
+{
+	const kdri_k_ranges *l = ranges;
+	const int64_t widest = widest_range(l),
+	              at = KDRI_MAX(0, KDRI_MIN(k[widest], l->to[widest]) - l->from[widest]);
+	for (int64_t t = 0; t < ntasks; t++)
+		k[t] = range_k(l, t, at);
+}
+
 kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, int64_t count,
                              const kdr_job_options *o, kdri_k_ranges *levels)
 {
@@ -97,6 +124,10 @@ kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, i
 		return KDR_OK;
 	KDRI_TRY(kdri_inspect(ctx, &problem, &levels->seen));
 	levels->seen.kept = &levels->kept;
+	if (levels->finds_k) {
+		levels->kept.enter = enter_level;
+		levels->kept.ranges = levels;
+	}
 done:
 	return st;
 }
@@ -107,6 +138,7 @@ typedef struct plan {
 	kdr_data *const *sets;
 	const kdr_job_options *o;
 	int64_t ntasks, count;
+	bool derived;     /* the method derives these levels from those before */
 	int64_t *k;       /* count x ntasks */
 	int64_t *level;   /* count: as kdr_result.level */
 	kdr_result **out; /* count; NULL: out of time */
@@ -130,21 +162,6 @@ static kdr_status plan_new(kdr_context *ctx, int64_t count, plan *p)
 	p->count = count;
 done:
 	return st;
-}
-
-/* The data set whose numbers of clusters name the levels. */
-static int64_t widest_range(const kdri_k_ranges *l)
-{
-	int64_t widest = 0;
-	while (l->to[widest] - l->from[widest] + 1 < l->span)
-		widest++;
-	return widest;
-}
-
-/* The number of clusters of data set t at level `at`, from 0, of a range. */
-static int64_t range_k(const kdri_k_ranges *l, int64_t t, int64_t at)
-{
-	return KDRI_MIN(l->from[t] + at, l->to[t]);
 }
 
 /* All levels of a range but the one that the main result is; large ones first, which take longest. */
@@ -226,11 +243,16 @@ static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
 		                    .ntasks = p->ntasks,
 		                    .pooled = p->o->pooled };
 	KDRI_TRY(kdri_any(ctx, &late));
-	if (late)
+	if (late || p->out[i])
 		return KDR_OK;
 	KDRI_TRY(level_tasks(ctx, p->sets, p->ntasks, p->k + i * p->ntasks, &tasks));
 	KDRI_TRY(kdri_job_fit(ctx, &job, tasks, p->sets, &about, &p->out[i]));
 	p->out[i]->level = p->level[i];
+	const kdr_stop stop = p->out[i]->stop;
+	if (p->derived && (stop == KDR_STOP_TIME || stop == KDR_STOP_CANCELLED)) {
+		kdr_result_free(p->out[i]); /* it has no members of its own to fall back on */
+		p->out[i] = NULL;
+	}
 done:
 	kdri_free(ctx, tasks);
 	return st;
@@ -243,7 +265,8 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
 	double data = 0;
 	for (int64_t t = 0; t < p->ntasks; t++)
 		data += 8 * (double)result->tasks[t].nnz;
-	const int workers = ctx->device || ctx->max_memory > 0 || kdri_together(ctx)
+	const int workers = ctx->device || ctx->device_choice == KDRI_DEVICE_NAMED || ctx->max_memory > 0 ||
+	                                    kdri_together(ctx)
 	                            ? 1
 	                            : kdri_workers(ctx->threads, p->count, result->estimated_bytes, data);
 	const double start = kdri_now();
@@ -276,17 +299,16 @@ done:
 static kdr_status enter_range(kdr_context *ctx, const plan *p, const kdri_k_ranges *l, kdr_result **result)
 {
 	kdr_status st = KDR_OK;
-	const int64_t widest = widest_range(l), found = (*result)->tasks[widest].k,
-	              at = KDRI_MAX(0, KDRI_MIN(found, l->to[widest]) - l->from[widest]);
 	bool inside = true;
 	kdr_task *tasks = NULL;
 	int64_t *k = NULL;
 	kdr_result *own = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &k, p->ntasks));
-	for (int64_t t = 0; t < p->ntasks; t++) {
-		k[t] = range_k(l, t, at);
+	for (int64_t t = 0; t < p->ntasks; t++)
+		k[t] = (*result)->tasks[t].k;
+	enter_level(l, p->ntasks, k);
+	for (int64_t t = 0; t < p->ntasks; t++)
 		inside = inside && k[t] == (*result)->tasks[t].k;
-	}
 	if (inside)
 		goto done;
 	const kdr_problem about = { .size = sizeof(kdr_problem),
@@ -529,7 +551,7 @@ kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *set
 	const bool range = levels->from != NULL;
 	if (!range && !o->neighbours)
 		return KDR_OK;
-	levels->kept.looking = true;
+	levels->kept.fits = 1;
 	if (range && levels->finds_k)
 		KDRI_TRY(enter_range(ctx, &p, levels, main));
 	if (range)
@@ -540,6 +562,10 @@ kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *set
 		levels_end(ctx, levels);
 		goto done;
 	}
+	if (p.count > 0 && p.level[0] > (*main)->level) /* the other complete fit */
+		KDRI_TRY(fit_level(ctx, &p, 0, 0));
+	levels->kept.looking = true;
+	p.derived = levels->seen.kept && (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
 	KDRI_TRY(fit_all(ctx, &p, *main));
 	levels_end(ctx, levels); /* the data may change from here on */
 	if (range && !levels->finds_k && p.count > 0)

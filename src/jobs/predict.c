@@ -1,6 +1,7 @@
 /* kdr_predict: a saved model to labels of new samples. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/magnitude.h"
 #include "api/model.h"
+#include "api/moments.h"
 #include "api/remembered.h"
 #include "core/system.h"
 #include "jobs/job.h"
@@ -172,22 +173,45 @@ done:
 	return st;
 }
 
+/* The number of samples whose label is doubtful, for methods that label by a vote. */
+static kdr_status predict_advise(kdr_context *ctx, kdr_result *result)
+{
+	static const double doubtful = 0.5;
+	const kdri_task_result *t = &result->tasks[0];
+	int64_t count = 0;
+	char text[96];
+	if (!t->confidence || !t->confidence_from || strcmp(t->confidence_from, "vote") != 0 || t->advice)
+		return KDR_OK;
+	for (int64_t i = 0; i < t->n; i++)
+		count += t->confidence[i] < doubtful;
+	kdri_snprintf(text, sizeof text, "%lld of %lld sample%s: confidence below %.1f", (long long)count,
+	              (long long)t->n, t->n == 1 ? "" : "s", doubtful);
+	return kdri_result_advise(ctx, result, 0, text);
+}
+
 kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
                        const kdr_predict_options *options, kdr_result **out)
 {
 	kdr_status st;
 	int64_t task;
+	kdr_result *result = NULL;
 	kdr_predict_options own;
 	KDRI_NEED(ctx, model && data && out);
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_predict_options, options, &own));
 	const char *name = own.task;
 	KDRI_TRY(kdri_check_columns(ctx, &data, 1, 0));
 	KDRI_TRY(kdri_check_memory(ctx, "predict", model, &data, 1));
-	if (data->groups.of && !name && model->ntasks > 1)
-		return predict_groups(ctx, model, data, out);
-	KDRI_TRY(choose_task(ctx, model, name, &task));
-	KDRI_TRY(predict_task(ctx, model, data, task, out));
+	if (data->groups.of && !name && model->ntasks > 1) {
+		KDRI_TRY(predict_groups(ctx, model, data, &result));
+	} else {
+		KDRI_TRY(choose_task(ctx, model, name, &task));
+		KDRI_TRY(predict_task(ctx, model, data, task, &result));
+	}
+	KDRI_TRY(predict_advise(ctx, result));
+	*out = result;
+	result = NULL;
 done:
+	kdr_result_free(result);
 	return st;
 }
 
@@ -252,8 +276,10 @@ kdr_status kdri_job_remember(kdr_context *ctx, const kdri_job *job, const kdr_da
                              const int64_t *labels, int64_t k, kdri_task_result *task)
 {
 	const kdr_job_options *o = job->wanted;
-	if (!o->model || o->model_without_samples || !kdri_remembers(job->algo) || !labels || ctx->comm)
+	const int64_t most = o->model_size > 0 ? o->model_size : KDRI_REMEMBERED_MOST;
+	if (!o->model || !kdri_remembers(job->algo) || !labels || ctx->comm)
 		return KDR_OK;
-	return kdri_remember(ctx, data, labels, k, o->model_size > 0 ? o->model_size : KDRI_REMEMBERED_MOST,
-	                     &task->remembered);
+	return o->model_without_samples
+	               ? kdri_moments_new(ctx, data, labels, k, most, job->prep, &task->moments)
+	               : kdri_remember(ctx, data, labels, k, most, &task->remembered);
 }

@@ -4,6 +4,7 @@
  * reading them gives the same values. */
 #include "api/gather.h"
 #include "comm/comm.h"
+#include "core/numbers.h"
 #include "io/binary.h"
 #include "io/table/csv.h"
 #include "io/workbook/xlsx.h"
@@ -40,8 +41,7 @@ static kdr_status put_text(table *t, const char *text)
 static kdr_status put_int(table *t, int64_t value)
 {
 	char text[32];
-	int n = snprintf(text, sizeof text, "%lld", (long long)value);
-	return tables_put(t, text, (size_t)n);
+	return tables_put(t, text, (size_t)kdri_print_int(value, text));
 }
 
 /* An empty cell where it is not finite. */

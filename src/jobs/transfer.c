@@ -227,7 +227,7 @@ static kdr_status transfer_fit(kdr_context *ctx, transfer *t, int64_t k, kdr_res
 		                    .classes = t->classes,
 		                    .class_names = (const char *const *)t->all[0]->classes,
 		                    .views = t->sets->views != NULL };
-	KDRI_TRY(kdri_job_fit(ctx, &t->job, tasks, data, &about, &result));
+	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, &t->job, tasks, data, &about, &result)));
 	for (int64_t i = first; i < n && t->o->score; i++)
 		KDRI_TRY(kdri_job_score(ctx, result, i, data[i], named, t->classes));
 	if (t->accuracy)
@@ -453,13 +453,14 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 	if (t.o->into)
 		KDRI_TRY(kdri_into_reweigh(ctx, t.job.prep, t.all, sets->nsources, t.count, NULL));
 	else
-		KDRI_TRY(kdri_job_prepare(ctx, &t.job, t.all, t.count,
-		                          sets->views ? sets->nsources + sets->nbridges : 0));
+		KDRI_TRY(KDRI_TIMED("preparation",
+		                    kdri_job_prepare(ctx, &t.job, t.all, t.count,
+		                                     sets->views ? sets->nsources + sets->nbridges : 0)));
 	if (t.candidates) {
 		KDRI_TRY(fit_best(ctx, &t, &result));
 	} else {
 		KDRI_TRY(transfer_fit(ctx, &t, -1, &result));
-		KDRI_TRY(describe(ctx, &t, -1, result));
+		KDRI_TRY(KDRI_TIMED("description", describe(ctx, &t, -1, result)));
 	}
 	kdri_job_finish(&t.job, result);
 done:

@@ -32,7 +32,7 @@ static void print_mean(double value, double deviation, char *out, size_t room)
 	}
 	const int power = (int)floor(log10(least) + 1e-9);
 	const double unit = pow(10, KDRI_MAX(power, 0));
-	print_grouped(round(value / unit) * unit, KDRI_MAX(-power, 0), out, room);
+	print_grouped(power > 0 ? round(value / unit) * unit : value, KDRI_MAX(-power, 0), out, room);
 }
 
 void kdri_mean_text(const kdri_feature_effect *f, double mean, char out[KDRI_MEAN_TEXT])

@@ -6,3 +6,8 @@ const kdri_plugin *kdri_plugin_find(char *why, size_t room)
 	kdri_snprintf(why, room, "this build of kindred loads no plug-ins");
 	return NULL;
 }
+
+bool kdri_plugin_exists(void)
+{
+	return false;
+}

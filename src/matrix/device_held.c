@@ -214,6 +214,8 @@ kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k,
 	if (kdr_mat_rows(x) == 0 || kdr_mat_cols(x) == 0)
 		return KDR_OK;
 	kdri_device *dev = kdri_device_take(ctx, flops);
+	if (!dev)
+		return KDR_ERR_UNSUPPORTED;
 	if (kdri_is_cpu(dev))
 		return KDR_OK;
 	double room = 0.8 * (double)dev->room(dev), bytes = room - columns_of(x, k);

@@ -4,6 +4,7 @@
  * linked into, then in the library folder next to that one. The last one is for installed programs (bin/ and lib/) as
  * well as the build tree (cli/ and lib/). */
 #define _GNU_SOURCE /* dladdr, realpath */
+#include "core/system.h"
 #include "matrix/device_use.h"
 
 #include <dlfcn.h>
@@ -60,26 +61,49 @@ static bool own_folder(char *folder)
 	return true;
 }
 
+/* The next folder to search: those of *listed, which begins as KINDRED_PLUGINS, then two of our own; *step begins as 0. `folder` has PATH
+ * bytes. */
+static bool next_folder(const char **listed, int *step, char *folder)
+{
+	if (*listed && **listed) {
+		size_t length = strcspn(*listed, ":");
+		kdri_snprintf(folder, PATH, "%.*s", (int)KDRI_MIN(length, (size_t)PATH - 1), *listed);
+		*listed += length + ((*listed)[length] == ':');
+		return true;
+	}
+	if (*step > 1 || !own_folder(folder))
+		return false;
+	const size_t length = strlen(folder);
+	if (++*step == 2)
+		kdri_snprintf(folder + length, PATH - length, "/../" KDR_LIBRARY_FOLDER);
+	return true;
+}
+
 const kdri_plugin *kdri_plugin_find(char *why, size_t room)
 {
 	const kdri_plugin *plugin = NULL;
-	const char *folders = getenv("KINDRED_PLUGINS");
-	char own[PATH], folder[PATH];
+	const char *listed = getenv("KINDRED_PLUGINS");
+	char folder[PATH];
+	int step = 0;
 	kdri_snprintf(why, room, "%s was not found", plugin_file);
-	while (folders && *folders && !plugin) {
-		size_t length = strcspn(folders, ":");
-		plugin = load_plugin(folders, length, why, room);
-		folders += length + (folders[length] == ':');
-	}
-	if (!plugin && own_folder(own)) {
-		plugin = load_plugin(own, strlen(own), why, room);
-		kdri_snprintf(folder, sizeof folder, "%s/../" KDR_LIBRARY_FOLDER, own);
-		if (!plugin)
-			plugin = load_plugin(folder, strlen(folder), why, room);
-	}
+	while (!plugin && next_folder(&listed, &step, folder))
+		plugin = load_plugin(folder, strlen(folder), why, room);
 	if (plugin && plugin->count() < 1) {
 		kdri_snprintf(why, room, "%s finds no GPU with a driver", plugin_file);
 		plugin = NULL;
 	}
 	return plugin;
+}
+
+bool kdri_plugin_exists(void)
+{
+	const char *listed = getenv("KINDRED_PLUGINS");
+	char folder[PATH], path[PATH + sizeof plugin_file];
+	int step = 0;
+	while (next_folder(&listed, &step, folder)) {
+		kdri_snprintf(path, sizeof path, "%s/%s", folder, plugin_file);
+		if (kdri_exists(path))
+			return true;
+	}
+	return false;
 }

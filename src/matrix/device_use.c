@@ -1,10 +1,15 @@
 /* Choosing a device. SPDX-License-Identifier: BSD-3-Clause
  *
- * The plug-in is searched for (device_plugin.c) when a device is first needed. A missing plug-in or driver is an error only if the
+ * The plug-in is searched for (device_plugin.c) when a device is first needed, or about to be. A missing plug-in or driver is an error only if the
  * user asked for the device by name. */
 #include "matrix/device_use.h"
 
+#include "core/background.h"
+#include "core/system.h"
+
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 enum { MOST_DEVICES = 16 };
@@ -37,23 +42,76 @@ static void device_use_look(void)
 	state.looked = true;
 }
 
-/* Opens device `index`; NULL: *why. Under `lock`. */
-static kdri_device *open_device(int index, char *why, size_t room)
+/* Whether there is a device `index`; otherwise *why. Under `lock`. */
+static bool device_exists(int index, char *why, size_t room)
 {
 	device_use_look();
 	if (!state.plugin) {
 		kdri_snprintf(why, room, "%s", state.why);
-		return NULL;
+		return false;
 	}
 	int count = KDRI_MIN(state.plugin->count(), MOST_DEVICES);
 	if (index >= count) {
 		kdri_snprintf(why, room, "there %s %d GPU%s, numbered from 0", count == 1 ? "is" : "are",
 		              count, count == 1 ? "" : "s");
-		return NULL;
+		return false;
 	}
+	return true;
+}
+
+/* Opens device `index`; NULL: *why. Under `lock`. */
+static kdri_device *open_device(int index, char *why, size_t room)
+{
+	if (!device_exists(index, why, room))
+		return NULL;
 	if (!state.open[index])
 		state.open[index] = state.plugin->open(index, why, room);
 	return state.open[index];
+}
+
+/* --- opening in the background ---------------------------------------------------------------------------------- */
+
+/* Opening a card takes about half a second. One thread per process does it while data are read; whoever needs the device before waits
+ * for `lock`. The thread has ended before a process ends or forks. */
+static const double expect_bytes = 256e6; /* such data take longer in any case */
+enum { NOT_STARTED, STARTING, RUNNING, ENDED };
+static atomic_int opener_state = NOT_STARTED;
+static pthread_t opener;
+
+static void *open_in_background(void *index)
+{
+	char why[256];
+	pthread_mutex_lock(&lock);
+	(void)open_device((int)(intptr_t)index, why,
+	                  sizeof why); /* who needs it tries again and has the reason */
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static void settle(void)
+{
+	int running = RUNNING;
+	if (atomic_compare_exchange_strong(&opener_state, &running, ENDED))
+		(void)pthread_join(opener, NULL);
+}
+
+/* false: it was done before, or there is no thread to be had. */
+static bool start_opening(int index)
+{
+	int none = NOT_STARTED;
+	if (!atomic_compare_exchange_strong(&opener_state, &none, STARTING))
+		return false;
+	const bool started = kdri_thread_start(&opener, open_in_background, (void *)(intptr_t)index);
+	atomic_store(&kdri_settle_hook, settle);
+	atomic_store(&opener_state, started ? RUNNING : ENDED);
+	return started;
+}
+
+static void expect(kdr_context *ctx, double bytes)
+{
+	if (ctx->device_choice == KDRI_DEVICE_AUTO && !ctx->device && ctx->threads > 1 &&
+	    bytes >= expect_bytes && kdri_plugin_exists())
+		(void)start_opening(0);
 }
 
 void kdr_device_info(char *text, size_t room)
@@ -90,14 +148,24 @@ static int cuda_index(const char *name)
 	return *end == 0 ? (int)index : -1;
 }
 
+static kdr_status not_available(kdr_context *ctx, const char *name, const char *why)
+{
+	return kdri_fail(
+	        ctx, KDR_ERR_UNSUPPORTED,
+	        "device '%s' is not available: %s; use --device auto or --device cpu to run on the CPU", name,
+	        why);
+}
+
 kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)
 {
 	int index = -1;
 	kdri_device *found = NULL;
+	bool there = false;
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	if (!name)
 		name = "auto";
+	atomic_store(&kdri_expect_hook, expect);
 	if (strcmp(name, "auto") != 0 && strcmp(name, "cpu") != 0) {
 		char why[256] = "";
 		index = cuda_index(name);
@@ -105,17 +173,22 @@ kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)
 			return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 			                 "device '%.40s' is not valid; use auto, cpu, cuda or cuda:N", name);
 		pthread_mutex_lock(&lock);
-		found = open_device(index, why, sizeof why);
+		there = device_exists(index, why, sizeof why);
+		found = there ? state.open[index] : NULL;
 		pthread_mutex_unlock(&lock);
-		if (!found)
-			return kdri_fail(
-			        ctx, KDR_ERR_UNSUPPORTED,
-			        "device '%s' is not available: %s; use --device auto or --device cpu to run on the CPU",
-			        name, why);
+		if (!there)
+			return not_available(ctx, name, why);
+		if (!found && !start_opening(index)) {
+			pthread_mutex_lock(&lock);
+			found = open_device(index, why, sizeof why);
+			pthread_mutex_unlock(&lock);
+			if (!found)
+				return not_available(ctx, name, why);
+		}
 	}
 	ctx->device = found;
-	ctx->device_choice = found ? KDRI_DEVICE_NAMED : *name == 'c' ? KDRI_DEVICE_CPU : KDRI_DEVICE_AUTO;
-	if (found)
+	ctx->device_choice = there ? KDRI_DEVICE_NAMED : *name == 'c' ? KDRI_DEVICE_CPU : KDRI_DEVICE_AUTO;
+	if (there)
 		kdri_snprintf(ctx->device_name, sizeof ctx->device_name, "cuda:%d", index);
 	else
 		kdri_snprintf(ctx->device_name, sizeof ctx->device_name, "%s", name);
@@ -139,15 +212,19 @@ kdri_device *kdri_device_take(kdr_context *ctx, double flops)
 {
 	if (ctx->device_choice == KDRI_DEVICE_CPU)
 		return &kdri_cpu;
-	if (ctx->device_choice == KDRI_DEVICE_AUTO) {
-		char why[256];
-		if (!pays(ctx, flops, ctx->device != NULL))
-			return &kdri_cpu;
+	if (ctx->device_choice == KDRI_DEVICE_AUTO && !pays(ctx, flops, ctx->device != NULL))
+		return &kdri_cpu;
+	if (!ctx->device) {
+		char why[256] = "";
 		pthread_mutex_lock(&lock);
-		ctx->device = open_device(0, why, sizeof why);
+		ctx->device = open_device(KDRI_MAX(cuda_index(ctx->device_name), 0), why, sizeof why);
 		pthread_mutex_unlock(&lock);
-		if (!ctx->device)
+		if (!ctx->device && ctx->device_choice == KDRI_DEVICE_AUTO)
 			return &kdri_cpu;
+		if (!ctx->device) {
+			(void)not_available(ctx, ctx->device_name, why);
+			return NULL;
+		}
 	}
 	pthread_once(&busy_once, busy_new);
 	pthread_mutex_lock(&busy);
@@ -163,6 +240,8 @@ void kdri_device_leave(kdri_device *d)
 kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, void *user)
 {
 	kdri_device *dev = kdri_device_take(ctx, flops);
+	if (!dev)
+		return KDR_ERR_UNSUPPORTED;
 	kdr_status st = run(ctx, dev, user);
 	kdri_device_leave(dev);
 	return kdri_device_gave_up(ctx, st) ? run(ctx, &kdri_cpu, user) : st;

@@ -45,7 +45,7 @@
 #define KDRI_REGISTERS 16
 #else
 #define KDRI_WIDTH 2
-#ifdef __x86_64__
+#if defined __x86_64__ || defined __wasm__
 #define KDRI_REGISTERS 16
 #else
 #define KDRI_REGISTERS 32

@@ -29,7 +29,39 @@ bool kdri_keeps(const kdr_context *ctx)
 bool kdri_repeats(const kdr_context *ctx)
 {
 	const kdri_kept *kept = kept_of(ctx);
+	return kept && kept->fits > 0;
+}
+
+int kdri_fits_before(const kdr_context *ctx)
+{
+	const kdri_kept *kept = kept_of(ctx);
+	return kept ? kept->fits : 0;
+}
+
+bool kdri_derives(const kdr_context *ctx)
+{
+	const kdri_kept *kept = kept_of(ctx);
 	return kept && kept->looking;
+}
+
+bool kdri_has_range(const kdr_context *ctx)
+{
+	const kdri_kept *kept = kept_of(ctx);
+	return kept && kept->enter;
+}
+
+bool kdri_enter_range(const kdr_context *ctx, int64_t ntasks, int64_t *k)
+{
+	const kdri_kept *kept = kept_of(ctx);
+	uint64_t before = 0, after = 0;
+	if (!kept || !kept->enter)
+		return false;
+	for (int64_t t = 0; t < ntasks; t++)
+		before = kdri_hash_number((uint64_t)k[t], before);
+	kept->enter(kept->ranges, ntasks, k);
+	for (int64_t t = 0; t < ntasks; t++)
+		after = kdri_hash_number((uint64_t)k[t], after);
+	return before != after;
 }
 
 void kdri_kept_free(kdr_context *ctx, kdri_kept *kept)
@@ -53,26 +85,29 @@ bool kdri_kept_find(const kdr_context *ctx, const char *name, uint64_t key, void
 	return false;
 }
 
-void kdri_kept_put(const kdr_context *ctx, const char *name, uint64_t key, const void *value, size_t bytes)
+kdr_status kdri_kept_put(kdr_context *ctx, const char *name, uint64_t key, const void *value, size_t bytes)
 {
-	const kdr_allocator *a = &ctx->allocator;
+	kdr_status st;
 	kdri_kept *kept = kept_of(ctx);
+	kdri_kept_value *v = NULL;
+	char *data = NULL;
 	if (!kept || kept->looking || ctx->cancelled || ctx->timed_out || bytes == 0 ||
 	    kept->bytes + (double)bytes > most_bytes)
-		return;
-	/* No error where there is no memory: the next fit computes it again. */
-	kdri_kept_value *v = a->alloc(a->user, sizeof *v);
-	void *data = v ? a->alloc(a->user, bytes) : NULL;
-	if (!data) {
-		kdri_free_with(a, v);
-		return;
-	}
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &v, 1));
+	KDRI_TRY(KDRI_NEW(ctx, &data, (int64_t)bytes));
 	memcpy(data, value, bytes);
 	*v = (kdri_kept_value){
 		.before = kept->last, .name = name, .key = key, .bytes = bytes, .data = data
 	};
 	kept->last = v;
 	kept->bytes += (double)bytes;
+	v = NULL;
+	data = NULL;
+done:
+	kdri_free(ctx, v);
+	kdri_free(ctx, data);
+	return st;
 }
 
 uint64_t kdri_hash_number(uint64_t number, uint64_t before)

@@ -253,6 +253,7 @@ static kdr_status stack_take(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	if (x->kind == KDR_MAT_DENSE) {
 		double *data = NULL;
 		KDRI_TRY(own_dense(ctx, n, cols, out, &data));
+#pragma omp parallel for num_threads(ctx->threads) if (n * cols > 1 << 14)
 		for (int64_t i = 0; i < n; i++)
 			copy_row(x->as.dense.data + rows[i] * x->as.dense.stride, data + i * cols, cols);
 		return KDR_OK;

@@ -96,7 +96,7 @@ static kdr_status mixture_search(kdr_context *ctx, const mixture_run *r, int64_t
 	kdri_mixed_part part = { 0 };
 	int64_t *labels = NULL;
 	KDRI_TRY(kdri_encoded_new(ctx, m, s < 0, begin, end, &e));
-	KDRI_TRY(kdri_starts_new(ctx, &e, begin, end, k, s >= 0, (uint64_t)(s + 1), &starts));
+	KDRI_TRY(kdri_starts_new(ctx, &e, begin, end, k, s >= 0, false, (uint64_t)(s + 1), &starts));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, end - begin));
 	KDRI_TRY(s < 0 ? kdri_mixed_pool_new(ctx, m, &part) : kdri_mixed_part_new(ctx, m, s, &part));
 	KDRI_TRY(kdri_best_mixture(ctx, &part.data, &o, &starts, out, labels));

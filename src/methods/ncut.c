@@ -159,7 +159,7 @@ static kdr_status choose_landmarks(kdr_context *ctx, const kdr_mat *x, const kdr
 		goto done;
 	KDRI_TRY(kdri_search_is_exact(
 	        ctx, x, g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
-	        out));
+	        KDRI_INSTEAD_LANDMARKS, out));
 	*out = !*out;
 done:
 	return st;

@@ -59,7 +59,7 @@ static kdr_status put_weights(kdr_context *ctx, const kdri_domains *d, const dou
 	KDRI_TRY(KDRI_NEW0(ctx, &spread, rows * all));
 	KDRI_TRY(KDRI_NEW(ctx, &row, d->classes));
 	for (int64_t j = 0; j < rows; j++) {
-		kdri_linear_spread(1, d->classes, w + j * m, row);
+		kdri_linear_spread(ctx, 1, d->classes, w + j * m, row);
 		for (int64_t k = 0; k < d->classes; k++)
 			spread[j * all + d->class_of[k]] = row[k];
 	}
@@ -120,7 +120,7 @@ static kdri_bytes self_training_estimate_bytes(const kdri_sizes *s, const kdri_e
 	const double known = kdri_sizes_role(s, KDR_ROLE_SOURCE).n,
 	             outputs = (double)kdri_linear_outputs((int64_t)classes),
 	             folds = kdri_opt_real(o, "cost") == 0 ? kdri_cost_by_folds_bytes(x, known, classes) : 0,
-	             rounds = 36 * x->n + kdri_linear_bytes(x, x->n, outputs, KDRI_LOSS_SQUARED_HINGE);
+	             rounds = 52 * x->n + kdri_linear_bytes(x, x->n, outputs, KDRI_LOSS_SQUARED_HINGE);
 	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + 8 * classes * x->n + KDRI_MAX(folds, rounds) };
 }
 

@@ -239,7 +239,7 @@ static kdr_status tsvm_fit(kdr_context *ctx, const kdr_problem *problem, const k
 		set_target_cost(&t, target * pow(10, (s - STAGES + 1) / 2.0));
 		KDRI_TRY(run_stage(ctx, &t, max_iter, last ? result : NULL, &switched, &report));
 	}
-	kdri_linear_spread(set.n, set.classes, t.z, scores);
+	kdri_linear_spread(ctx, set.n, set.classes, t.z, scores);
 	KDRI_TRY(kdri_labelled_put(ctx, &set, scores, "scores", result));
 	KDRI_TRY(kdri_linear_put(ctx, result, set.d, set.classes, t.o.bias, t.w));
 	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", report.start));

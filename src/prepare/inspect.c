@@ -7,6 +7,10 @@
 
 #include <stdlib.h>
 
+/* Piles of rows, by the upper eight bits of their hashes. */
+enum { PILES = 256 };
+#define PILE_WIDTH ((uint64_t)1 << 56)
+
 typedef struct hashed {
 	uint64_t hash;
 	int64_t row;
@@ -21,9 +25,9 @@ static int by_hash(const void *x, const void *y)
 }
 
 /* Sorted by hash, equal rows are in one run; each is compared with the earlier distinct rows of its run. */
-static int64_t count_duplicates(const kdr_mat *x, hashed *rows)
+static int64_t count_duplicates_of(const kdr_mat *x, hashed *rows, int64_t n)
 {
-	int64_t found = 0, n = kdr_mat_rows(x);
+	int64_t found = 0;
 	qsort(rows, (size_t)n, sizeof *rows, by_hash);
 	for (int64_t begin = 0, end; begin < n; begin = end) {
 		int64_t distinct = begin + 1; /* rows[begin..distinct-1] differ from each other */
@@ -41,6 +45,30 @@ static int64_t count_duplicates(const kdr_mat *x, hashed *rows)
 		}
 	}
 	return found;
+}
+
+/* Rows are first dealt out by the upper bits of the hash; equal rows are then in one pile, and piles are independent of each other. */
+static kdr_status count_duplicates(kdr_context *ctx, const kdr_mat *x, const hashed *rows, int64_t *out)
+{
+	int64_t n = kdr_mat_rows(x), start[PILES + 1] = { 0 }, next[PILES], found = 0;
+	hashed *dealt = NULL;
+	kdr_status st = KDRI_NEW(ctx, &dealt, n);
+	if (st != KDR_OK)
+		return st;
+	for (int64_t i = 0; i < n; i++)
+		start[rows[i].hash / PILE_WIDTH + 1]++;
+	for (int p = 0; p < PILES; p++) {
+		start[p + 1] += start[p];
+		next[p] = start[p];
+	}
+	for (int64_t i = 0; i < n; i++)
+		dealt[next[rows[i].hash / PILE_WIDTH]++] = rows[i];
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : found)
+	for (int p = 0; p < PILES; p++)
+		found += count_duplicates_of(x, dealt + start[p], start[p + 1] - start[p]);
+	kdri_free(ctx, dealt);
+	*out = found;
+	return KDR_OK;
 }
 
 static int by_name(const void *x, const void *y)
@@ -130,32 +158,95 @@ static column_state *state_of(const column_states *s, int64_t column)
 	return &s->list[low];
 }
 
+/* The statistics of some rows, and of the columns in them. */
+typedef struct inspect_part {
+	kdr_inspection s;
+	bool first; /* no finite value was seen */
+	column_states cols;
+} inspect_part;
+
+static void inspect_rows(const kdr_mat *x, int64_t begin, int64_t end, inspect_part *part, hashed *rows)
+{
+	kdr_inspection *s = &part->s;
+	for (int64_t i = begin; i < end; i++) {
+		kdri_entries r = kdri_row_entries(x, i);
+		int64_t before = s->nonzeros + s->nonfinite;
+		for (int64_t p = 0; p < r.count; p++)
+			take_value(s, state_of(&part->cols, kdri_entry_column(&r, p)), r.val[p], i,
+			           kdri_entry_column(&r, p), &part->first);
+		s->empty_rows += s->nonzeros + s->nonfinite == before;
+		rows[i] = (hashed){ kdri_entries_hash(&r), i };
+	}
+}
+
+/* Adds the statistics of the rows after those of `to`. */
+static void inspect_add(inspect_part *to, const inspect_part *from)
+{
+	kdr_inspection *s = &to->s;
+	if (s->nonfinite == 0) {
+		s->bad_row = from->s.bad_row;
+		s->bad_col = from->s.bad_col;
+	}
+	if (!from->first) {
+		s->min = to->first ? from->s.min : KDRI_MIN(s->min, from->s.min);
+		s->max = to->first ? from->s.max : KDRI_MAX(s->max, from->s.max);
+		to->first = false;
+	}
+	s->nonfinite += from->s.nonfinite;
+	s->nonzeros += from->s.nonzeros;
+	s->negatives += from->s.negatives;
+	s->empty_rows += from->s.empty_rows;
+	s->integers = s->integers && from->s.integers;
+	for (int64_t j = 0; j < to->cols.count; j++) {
+		column_state *c = &to->cols.list[j];
+		const column_state *d = &from->cols.list[j];
+		if (c->nonzeros == 0)
+			c->first = d->first;
+		else
+			c->varies = c->varies || (d->nonzeros > 0 && c->first != d->first);
+		c->varies = c->varies || d->varies;
+		c->nonzeros += d->nonzeros;
+	}
+}
+
 kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 {
 	KDRI_NEED(ctx, d && out);
 	kdr_status st;
 	hashed *rows = NULL;
 	column_states cols = { 0 };
-	kdr_inspection s = {
-		.rows = d->rows, .cols = d->cols, .integers = true, .bad_row = -1, .bad_col = -1
-	};
-	bool first = true;
+	column_state *others = NULL;
+	inspect_part *parts = NULL;
 	kdr_mat x = kdr_data_mat(d);
 	KDRI_TRY(KDRI_NEW(ctx, &rows, d->rows));
 	KDRI_TRY(states_new(ctx, &x, &cols));
-	for (int64_t i = 0; i < d->rows; i++) {
-		kdri_entries r = kdri_row_entries(&x, i);
-		int64_t before = s.nonzeros + s.nonfinite;
-		for (int64_t p = 0; p < r.count; p++)
-			take_value(&s, state_of(&cols, kdri_entry_column(&r, p)), r.val[p], i,
-			           kdri_entry_column(&r, p), &first);
-		s.empty_rows += s.nonzeros + s.nonfinite == before;
-		rows[i] = (hashed){ kdri_entries_hash(&r), i };
+	/* No more parts than that their states take less memory than the data. */
+	const int64_t count =
+	        KDRI_MAX(1, KDRI_MIN(ctx->threads, kdr_mat_nnz(&x) / KDRI_MAX(8 * cols.count, 1)));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &others, (count - 1) * cols.count));
+	for (int64_t i = 0; i < count; i++) {
+		parts[i] = (inspect_part){ .s = { .rows = d->rows,
+			                          .cols = d->cols,
+			                          .integers = true,
+			                          .bad_row = -1,
+			                          .bad_col = -1 },
+			                   .first = true,
+			                   .cols = cols };
+		if (i > 0)
+			parts[i].cols.list = others + (i - 1) * cols.count;
 	}
+#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
+	for (int64_t i = 0; i < count; i++)
+		inspect_rows(&x, d->rows / count * i + KDRI_MIN(i, d->rows % count),
+		             d->rows / count * (i + 1) + KDRI_MIN(i + 1, d->rows % count), &parts[i], rows);
+	for (int64_t i = 1; i < count; i++)
+		inspect_add(&parts[0], &parts[i]);
+	kdr_inspection s = parts[0].s;
 	/* Entries that are not stored are zero. */
 	if (d->kind == KDR_MAT_CSR && (double)d->rowptr[d->rows] < (double)d->rows * (double)d->cols) {
-		s.min = first ? 0 : KDRI_MIN(s.min, 0);
-		s.max = first ? 0 : KDRI_MAX(s.max, 0);
+		s.min = parts[0].first ? 0 : KDRI_MIN(s.min, 0);
+		s.max = parts[0].first ? 0 : KDRI_MAX(s.max, 0);
 	}
 	s.empty_cols = s.constant_cols = d->cols - cols.count;
 	for (int64_t j = 0; j < cols.count; j++) {
@@ -163,12 +254,14 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		s.empty_cols += c->nonzeros == 0;
 		s.constant_cols += c->nonzeros == 0 || (c->nonzeros == d->rows && !c->varies);
 	}
-	s.duplicate_rows = count_duplicates(&x, rows);
+	KDRI_TRY(count_duplicates(ctx, &x, rows, &s.duplicate_rows));
 	KDRI_TRY(count_names(ctx, d, &s.duplicate_names));
 	*out = s;
 done:
 	kdri_free(ctx, rows);
 	kdri_free(ctx, cols.list);
 	kdri_free(ctx, cols.used);
+	kdri_free(ctx, others);
+	kdri_free(ctx, parts);
 	return st;
 }

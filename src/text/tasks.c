@@ -3,6 +3,7 @@
  * A folder with a matrix.mtx is a 10x folder; otherwise it is a folder of texts, and the words of all such folders are
  * counted over one shared vocabulary. A folder that mostly contains data files is an error, because counting the words
  * of tables of numbers makes no sense. */
+#include "core/background.h"
 #include "core/system.h"
 #include "io/matrices/tenx.h"
 #include "io/table/named.h"
@@ -312,6 +313,7 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		bytes += o.memory ? 0 : kdri_file_bytes(paths[i].path);
 	}
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
+	kdri_expect(ctx, bytes);
 	KDRI_TRY(kdri_calloc(ctx, &read, npaths, sizeof(kdr_data *)));
 	KDRI_TRY(tasks_read_texts(ctx, paths, npaths, &o, read));
 	KDRI_TRY(kdri_named_begin(ctx, &o, npaths > 1 || o.may_lack_columns, &named));

@@ -38,7 +38,7 @@ class Explore(PageTest):
         """How many samples the panel says are selected."""
         self.frames()
         words = self.text("#selected-count")
-        return 0 if words.startswith("Nothing") else int(words.split(" sample")[0].replace("\u2009", "").replace("\u202f", "").replace(" ", ""))
+        return 0 if words.startswith("Nothing") else int(words.split(" sample")[0].replace(",", ""))
 
     def click(self, selector):
         self.js("document.querySelector(arguments[0]).click()", selector)
@@ -85,12 +85,11 @@ class Explore(PageTest):
         n = [t["n"] for t in self.result(page)["tasks"]]
         box = lambda: self.js("const c = document.querySelector('.panel canvas'); c.scrollIntoView({block: 'center', behavior: 'instant'}); const r = c.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]")
         self.click("input[name=shape][value=rectangle]")
-        points = self.points()
-        x, y, _ = points[0]
+        (left, top, right, bottom), points = box(), self.points()
+        x, y, _ = min(points, key=lambda p: abs(p[0] - (left + right) / 2) + abs(p[1] - (top + bottom) / 2))
         inside = sum(abs(px - x) <= 40 and abs(py - y) <= 40 for px, py, _ in points)
         self.drag((x - 40, y - 40), (x, y), (x + 40, y + 40))
         self.assertEqual(self.selected(), inside)
-        left, top, right, bottom = box()
         middle = (left + right) / 2
         half = sum(px < middle for px, _, _ in self.points())
         self.click("input[name=shape][value=lasso]")

@@ -32,6 +32,13 @@ class Page(PageTest):
         self.quiet("slider")
         self.check_geometry("levels")
 
+    def test_suggested_level_of_ranges_that_differ(self):
+        out = self.dir / "ranges"
+        run("cluster", "-m", "kmeans", "-k", "2-4,6-7", "--report", "-q", "-o", out, *self.tasks[:2])
+        level = json.loads((out / "result.json").read_text())["level"]
+        self.open(out / "report.html")
+        self.assertEqual(self.js("return document.querySelector('output[for=level]').textContent"), f"k = {level}")
+
     # --- every method ---------------------------------------------------------------------------------
 
     def test_every_method_has_every_section(self):

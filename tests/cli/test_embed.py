@@ -37,6 +37,13 @@ class Embed(CliTest):
         self.assertEqual(self.read("one/b.embedding.csv"), self.read("two/b.embedding.csv"))
         self.assertNotEqual(self.read("one/b.embedding.csv"), self.read("other/b.embedding.csv"))
 
+    def test_data_without_clusters_do_not_collapse(self):
+        self.run_kindred("generate", "--design", "topics", "--words", "100", "--length", "30", "-n", "60,50", "--seed",
+                         "3", "-q", "-o", "d")
+        self.run_kindred("embed", "-q", "-o", "out", "d/task1.mtx", "d/task2.mtx")
+        for name, count in (("task1", 60), ("task2", 50)):
+            self.assertGreater(len(set(self.points(f"out/{name}.embedding.csv"))), 0.9 * count)
+
     def test_standard_output_and_ids(self):
         self.write("c.csv", 'id,u,v\n"a,1",1,2\nb,3,4\nc,9,9\n')
         lines = list(csv.reader(io.StringIO(self.run_kindred("embed", "--id-column", "id", "c.csv").stdout)))

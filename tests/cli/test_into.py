@@ -149,11 +149,81 @@ class Into(CliTest):
         self.model("--model-without-samples")
         with h5py.File(self.path("m.h5")) as f:
             self.assertEqual([len(f["remembered"]), len(f["known"])], [0, 0])
+            self.assertEqual(f["moments/0/directions"].shape, (3, 3, 3))
+            self.assertEqual(list(f["moments/1"].attrs["draws"]), list(f["tasks/1"].attrs["sizes"]))
         self.run_kindred("predict", "--model", "m.h5", "--task", "a", "c.csv")
-        self.fails("cluster", "--into", "m.h5", "c.csv", code=2, says=["keeps no samples", "--model-without-samples"])
+        for threads in (1, 2):
+            self.run_kindred("cluster", "--into", "m.h5", "-q", "--force", "--save-model", "m2.h5", "--model-without-samples", "--threads", threads, "-o", f"t{threads}", "c.csv")
+            self.assertEqual(self.numbers(f"t{threads}/c.labels"), self.numbers("out/a.labels"))
+        self.assertEqual(self.read("t1/c.samples.csv"), self.read("t2/c.samples.csv"))
+        # samples that were drawn are not stored, and what the model had stays the same
+        with h5py.File(self.path("m.h5")) as f, h5py.File(self.path("m2.h5")) as g:
+            self.assertEqual([len(g["remembered"]), len(g["known"]), len(g["moments"])], [0, 0, 3])
+            self.assertTrue((f["moments/0/mean"][:] == g["moments/0/mean"][:]).all())
+        self.run_kindred("cluster", "--into", "m2.h5", "-q", "-o", "more", "d=c.csv")
+        self.assertEqual(self.numbers("more/d.labels"), self.numbers("out/a.labels"))
+        # a further data set with samples
+        self.run_kindred("cluster", "--into", "m.h5", "-q", "--force", "--save-model", "m3.h5", "-o", "t3", "c.csv")
+        with h5py.File(self.path("m3.h5")) as f:
+            self.assertEqual([list(f["remembered"]), sorted(f["moments"])], [["2"], ["0", "1"]])
+        self.run_kindred("cluster", "--into", "m3.h5", "-q", "--force", "-o", "more", "d=c.csv")
+        self.assertEqual(self.numbers("more/d.labels"), self.numbers("out/a.labels"))
         self.fails("cluster", "-k", 3, "--model-without-samples", "a.csv", code=2, says="--save-model")
         self.fails("cluster", "-k", 3, "--model-size", 0, "--save-model", "n.h5", "a.csv", code=2, says="--model-size")
         self.fails("cluster", "-k", 3, "-m", "snmf", "--model-without-samples", "--save-model", "n.h5", "a.csv", code=2, says=["snmf", "samples"])
+
+    def test_without_samples_of_other_kinds(self):
+        self.run_kindred("generate", "--design", "topics", "--tasks", 3, "-k", 3, "-n", "60,60,50", "--words", 400, "--length", 30, "--seed", 7, "-q",
+                         "-o", "words")
+        self.run_kindred("generate", "--design", "tables", "--tasks", 3, "-k", 3, "-n", 90, "--separation", 2, "--seed", 6, "-q", "-o", "tables")
+        for folder, ending in (("words", "mtx"), ("tables", "csv")):
+            first, second, third = (f"{folder}/task{i}.{ending}" for i in (1, 2, 3))
+            self.run_kindred("cluster", "-k", 3, "-q", "--force", "--save-model", "m.h5", "--model-without-samples", "-o", "out", first, second)
+            with h5py.File(self.path("m.h5")) as f:
+                self.assertEqual(len(f["remembered"]) + len(f["known"]), 0)
+                self.assertEqual("directions" in f["moments/0"], folder == "tables")
+            self.run_kindred("cluster", "--into", "m.h5", "-q", "--force", "-o", "new", third)
+            pairs = collections.Counter(zip(self.labels(f"{folder}/task3.labels"), self.labels("new/task3.labels")))
+            self.assertGreater(sum(n for _, n in pairs.most_common(3)), 0.8 * sum(pairs.values()), folder)
+            of = [collections.Counter(), collections.Counter()]  # the clusters of both data sets with the same class have the same number
+            for i, (labels, truth) in enumerate((("out/task1.labels", "task1"), ("new/task3.labels", "task3"))):
+                of[i].update(zip(self.labels(f"{folder}/{truth}.labels"), self.labels(labels)))
+            for c in {c for c, _ in of[0]}:
+                self.assertEqual(*(max((n, z) for (t, z), n in o.items() if t == c)[1] for o in of), folder)
+
+    def test_transfer_without_samples(self):
+        self.run_kindred("transfer", "--source", "a.csv", "--labels", "a.labels", "--target", "b.csv", "-q", "--save-model", "m.h5",
+                         "--model-without-samples", "-o", "out")
+        with h5py.File(self.path("m.h5")) as f:
+            self.assertEqual([len(f["remembered"]), len(f["known"]), list(f["moments"])], [0, 0, ["0"]])
+        self.run_kindred("transfer", "--into", "m.h5", "-q", "--save-model", "m2.h5", "--model-without-samples", "-o", "new", "c.csv")
+        self.assertEqual(self.numbers("new/c.labels"), ["p", "q", "r"])
+        self.run_kindred("transfer", "--into", "m2.h5", "-q", "-o", "more", "--target", "d=c.csv")
+        self.assertEqual(self.numbers("more/d.labels"), ["p", "q", "r"])
+
+    def test_damaged_covariances(self):
+        self.model("--model-without-samples")
+        with open(self.path("m.h5"), "rb") as f:
+            sound = f.read()
+        for name, change in (("mean", lambda v: v[:, :2]), ("mean", lambda v: v * float("nan")), ("variance", lambda v: v - 1), ("variance", lambda v: v[:2]),
+                             ("directions", lambda v: v[:, :, :1]), ("directions", lambda v: v[0])):
+            with open(self.path("m.h5"), "wb") as f:
+                f.write(sound)
+            with h5py.File(self.path("m.h5"), "r+") as f:
+                values = change(f[f"moments/0/{name}"][:])
+                del f[f"moments/0/{name}"]
+                f[f"moments/0/{name}"] = values
+            self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says="means and covariances that it keeps are invalid")
+        for values in ([1, 2], [5, -1, 3], [2**40, 1, 1]):
+            with h5py.File(self.path("m.h5"), "r+") as f:
+                f.attrs.modify("format_version", 1)
+                f["moments/0"].attrs["draws"] = values
+            self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says="means and covariances that it keeps are invalid")
+        with open(self.path("m.h5"), "wb") as f:
+            f.write(sound)
+        with h5py.File(self.path("m.h5"), "r+") as f:
+            del f["moments"]
+        self.fails("cluster", "--into", "m.h5", "c.csv", code=2, says=["neither samples nor covariances", "older version"])
 
     def test_bad_input(self):
         self.model()
@@ -181,7 +251,7 @@ class Into(CliTest):
         self.model()
         with h5py.File(self.path("m.h5"), "r+") as f:
             f.attrs.modify("format_version", 2)
-        self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says="unsupported version")
+        self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says=["unsupported version 2, written by kindred 0.", "version 1 is supported"])
 
     def test_predict_by_vote(self):
         self.model()

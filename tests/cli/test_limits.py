@@ -118,6 +118,37 @@ class Signals(CliTest):
             self.assertEqual(run.returncode, 0)
 
 
+class Stages(CliTest):
+    """The record that bench/stages.py reads (src/core/stages.c)."""
+
+    def test_every_stage_ends_on_its_thread(self):
+        self.run_kindred("generate", "--tasks", 2, "-k", 3, "-n", 150, "-d", 5, "--to", "npy", "-q", "-o", "data")
+        env = {**os.environ, "KINDRED_STAGES": self.path("stages.csv")}
+        self.run_kindred("cluster", "-k", 3, "--threads", 2, "-q", "-o", "out", "data/task1.npy", "data/task2.npy", env=env)
+        seen, stages, known = [], {}, {"0"}
+        for line in self.read("stages.csv").splitlines():
+            thread, what, clock, processor, stage = line.split(",", 4)
+            self.assertGreaterEqual(float(processor), 0)
+            self.assertGreater(float(clock), 0)
+            if what == "start":
+                known.add(f"{thread}.{stage}")
+                continue
+            self.assertIn(thread, known)
+            if what == "begin":
+                stages.setdefault(thread, []).append(stage)
+                seen.append(stage)
+            else:
+                self.assertEqual((what, stages[thread].pop()), ("end", stage))
+        self.assertEqual([s for s in stages.values() if s], [])
+        for stage in ("read", "preparation", "fit", "auto", "graph", "members", "k-means", "vote", "noise tests", "feature tests"):
+            self.assertIn(stage, seen)
+
+    def test_a_file_that_cannot_be_opened_changes_nothing(self):
+        self.run_kindred("generate", "--tasks", 1, "-k", 3, "-n", 50, "-d", 5, "--to", "npy", "-q", "-o", "data")
+        done = self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "-o", "out", "data/task1.npy", env={**os.environ, "KINDRED_STAGES": self.path("no/such/folder")})
+        self.assertEqual(done.stderr, "")
+
+
 class Names(CliTest):
     def test_not_utf8_still_makes_json(self):
         self.write("a.csv", BLOBS_A)

@@ -69,6 +69,27 @@ class PluginTest(CliTest):
         self.put(".")
         self.assertIn("was not found", self.devices(program="kindred", PATH=self.path("bin") + ":" + os.environ["PATH"]))
 
+    def cluster(self, device, **variables):
+        """Exit status and standard error of a job on the stand-in, which is opened while the table is read."""
+        with open(self.path("t.csv"), "w", encoding="ascii") as f:
+            f.writelines(f"{i % 3 * 10 + i / 100},{i % 3 * -5},{i * i % 7}\n" for i in range(90))
+        self.put("lib")
+        environment = {k: v for k, v in os.environ.items() if k != "KINDRED_PLUGINS"}
+        done = subprocess.run([self.program, "cluster", "-m", "kmeans", "-k", "3", "--device", device, "-o", f"out-{device}", "t.csv"],
+                              cwd=self.dir, env={**environment, **variables}, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stderr
+
+    def test_opened_while_data_are_read(self):
+        for device in ("cpu", "cuda", "auto"):
+            self.assertEqual(self.cluster(device)[0], 0)
+            self.assertEqual(self.read(f"out-{device}/t.labels"), self.read("out-cpu/t.labels"))
+
+    def test_device_that_cannot_be_opened(self):
+        code, errors = self.cluster("cuda", KINDRED_DEVICE_BROKEN="1")
+        self.assertNotEqual(code, 0)
+        self.assertIn("device 'cuda:0' is not available: the stand-in is broken; use --device auto", errors)
+        self.assertEqual(self.cluster("auto", KINDRED_DEVICE_BROKEN="1")[0], 0)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -1,6 +1,9 @@
 """Samples keep their ids, and clusters say what they are: samples.csv, features.csv, result.json."""
+import collections
 import csv
+import math
 import os
+import random
 import unittest
 
 from harness import CliTest
@@ -189,6 +192,30 @@ class Samples(CliTest):
             self.assertEqual(target["confidence_from"], source)
             self.assertEqual({c["class"] for c in target["clusters"]}, {"c0", "c1", "c2"})
             self.assertEqual({r["class"] for r in rows(self.path("out/features.csv"))}, {"c0", "c1", "c2"})
+
+
+class RankSums(CliTest):
+    def test_p_values_of_many_samples(self):
+        """Values that are negative, zero or tied, in columns long enough to be sorted by their bytes."""
+        rng = random.Random(5)
+        table = [[rng.gauss(8 * (i % 2), 1), rng.randint(-3, 3) + i % 2, rng.gauss(0.5 * (i % 2), 1) * 10.0 ** rng.randint(-2, 0), rng.choice([0, 0, -1.5, 2]) + i % 2]
+                 for i in range(2400)]
+        self.write("x.csv", "a,b,c,d\n" + "".join(",".join(repr(v) for v in row) + "\n" for row in table))
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--weight", "none", "--set", "n_init=1", "-q", "-o", "out", "x.csv", "--init", self.write("first.labels", "0\n1\n" * 1200), "--set", "max_iter=0")
+        labels = [int(line) for line in self.read("out/x.labels").split()]
+        found = rows(self.path("out/features.csv"))
+        self.assertEqual(len(found), 8, self.read("out/features.csv"))
+        for r in found:
+            values = [row["abcd".index(r["feature"])] for row in table]
+            order, ranks, ties, i = sorted(values), {}, 0, 0
+            for v, many in sorted(collections.Counter(order).items()):
+                ranks[v], ties, i = i + (many + 1) / 2, ties + many ** 3 - many, i + many
+            n, inside = len(values), [ranks[v] for v, c in zip(values, labels) if c == int(r["cluster"])]
+            n1 = len(inside)
+            u, mean = sum(inside) - n1 * (n1 + 1) / 2, n1 * (n - n1) / 2
+            variance = n1 * (n - n1) / 12 * (n + 1 - ties / (n * (n - 1)))
+            expected = min(1, math.erfc((abs(u - mean) - 0.5) / math.sqrt(2 * variance)))
+            self.assertAlmostEqual(float(r["exploratory_p"]), expected, delta=1e-6 * expected)
 
 
 if __name__ == "__main__":

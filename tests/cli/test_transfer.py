@@ -28,6 +28,15 @@ class Transfer(CliTest):
         self.assertIn("\nfeatures that distinguish the classes of target", done.stdout)
         self.assertIn("target.labels", done.stdout)
 
+    def test_arrays_have_the_weights_of_the_model(self):
+        """Without --arrays and --save-model they are not computed; the labels are the same."""
+        given = ["transfer", "--source", "s.csv", "--labels", "s.labels", "--target", "t.csv", "-q", "--force", "-o", "out"]
+        self.run_kindred(*given)
+        labels = self.read("out/target.labels")
+        self.run_kindred(*given, "--arrays", "arrays")
+        self.assertEqual(self.read("out/target.labels"), labels)
+        self.assertTrue({"weights.npy", "intercept.npy", "unit_rows.npy"} <= set(os.listdir(self.path("arrays"))))
+
     def test_bad_arguments(self):
         self.fails("transfer", "--source", "s.csv", "--labels", "s.labels", code=2, says="--target")
         self.fails("transfer", "--source", "s.csv", "--target", "t.csv", code=2, says="--labels")

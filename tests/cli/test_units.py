@@ -33,6 +33,12 @@ class Units(CliTest):
         table = list(csv.DictReader(rows))
         return [r for r in table if r["letter"] == "1"], [r for r in table if r["letter"] == "0"]
 
+    def test_decimals_of_a_mean(self):
+        self.write("x.csv", "weight,other\n" + "".join(
+            f"{(19.46 if i % 2 else 10.23) + (i % 5 - 2) / 100},{i % 2 * 50 + i % 3}\n" for i in range(40)))
+        text = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out", "x.csv").stdout
+        self.assertIn("weight 19.5", text)
+
     def test_means_shares_and_dates_are_those_of_the_file(self):
         rich, others = self.make()
         mean = lambda rows, c: sum(float(r[c]) for r in rows if r[c]) / sum(1 for r in rows if r[c])

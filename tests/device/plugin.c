@@ -36,6 +36,10 @@ static kdri_device *open_fake(int index, char *error, size_t room)
 	kdri_device *device = NULL;
 	const char *most = getenv("KINDRED_DEVICE_ROOM");
 	(void)index;
+	if (getenv("KINDRED_DEVICE_BROKEN")) {
+		snprintf(error, room, "the stand-in is broken");
+		return NULL;
+	}
 	limits.most = most ? (size_t)strtoull(most, NULL, 10) : 0;
 	if (kdr_context_new(&ctx, NULL) != KDR_OK || standin_new(ctx, &limits, &device) != KDR_OK) {
 		snprintf(error, room, "out of memory");

@@ -5,6 +5,7 @@
 #include "io/table/table.h"
 #include "prepare/prep.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/unit/survey.h"
 
 static void check_sheet(const kdr_data *d)
 {
@@ -60,6 +61,20 @@ static void inspect(kdr_context *ctx, const kdr_read_options *o, const uint8_t *
 	kdri_input_close(ctx, in);
 }
 
+/* Cells that are inspected in slices give what cells inspected one after the other give. */
+static void survey_both_ways(kdr_context *ctx, const kdr_read_options *o, const uint8_t *data, size_t size)
+{
+	kdri_csv_layout l[2];
+	kdri_survey s[2];
+	kdr_status st = survey_bytes(ctx, data, size, o, INT64_MAX, &l[0], &s[0]);
+	FUZZ_CHECK(survey_bytes(ctx, data, size, o, 1, &l[1], &s[1]) == st);
+	FUZZ_CHECK(st != KDR_OK || !survey_difference(&s[0], &s[1], l[0].fields));
+	for (int i = 0; i < 2; i++) {
+		kdri_survey_free(ctx, &l[i], &s[i]);
+		kdri_csv_layout_free(ctx, &l[i]);
+	}
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const missing[] = { NULL,       "zero",        "mean",  "median",
@@ -89,6 +104,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size -= (size_t)(end + 1 - data);
 	kdr_context *ctx = fuzz_context();
 	inspect(ctx, &o, end + 1, size);
+	survey_both_ways(ctx, &o, end + 1, size);
 	kdr_data *d = read_bytes(ctx, &o, end + 1, size), *again = NULL;
 	if (d) {
 		kdr_prep *prep = NULL;

@@ -182,6 +182,9 @@ test("3: Matrix Market, NumPy and AnnData", async () => {
     assert.equal(await run(), null, kind);
     assert.deepEqual(lines(await downloaded("m.labels")), (await expected([file], { k: 3, method: "kmeans" }))[0]);
   }
+  const sparse = { name: "sparse", data: { indptr: [0, 1, 2, 3, 4], indices: [0, 1, 0, 1], values: [1, 2, 1, 2], shape: [4, 2] } };
+  const labels = await page.evaluate((set) => kindred.cluster([set], { k: 2, method: "kmeans" }).then((result) => Array.from(result.tasks[0].labels)), sparse);
+  assert.deepEqual(labels, [0, 1, 0, 1]);
 });
 
 test("4: a folder of texts", async () => {
@@ -344,6 +347,29 @@ test("200,000 rows are read and clustered while the page stays responsive", asyn
   console.log(`${firefox ? "firefox" : "chromium"}: longest pause while reading 200,000 rows: ${Math.round(frozen)} ms`);
 });
 
+test("100 MB of CSV are read in a worker while the page draws frames", async () => {
+  const file = path.join(folder, "large.csv");
+  const rows = Array.from({ length: 5000 }, (_, i) => Array.from({ length: 20 }, (_, j) => Math.sin(i * 20 + j).toFixed(6)).join(",") + "\n").join("");
+  const out = fs.openSync(file, "w");
+  let count = 0;
+  fs.writeSync(out, Array.from({ length: 20 }, (_, j) => `x${j}`).join(",") + "\n");
+  for (let size = 0; size < 100e6; size += rows.length, count += 5000) fs.writeSync(out, rows);
+  fs.closeSync(out);
+  await open();
+  await page.evaluate(() => {
+    window.frames_ = [];
+    const draw = (now) => { window.frames_.push(now); requestAnimationFrame(draw); };
+    requestAnimationFrame(draw);
+  });
+  await give(file);
+  const frames = await page.evaluate(() => window.frames_);
+  assert.match(await text(".shape"), new RegExp(`^${count.toLocaleString("en")} samples, 20 features`));
+  assert.ok(frames.length > 10, `${frames.length} frames`); // a page that reads the file itself draws none
+  const longest = Math.max(...frames.slice(1).map((now, i) => now - frames[i]));
+  console.log(`${firefox ? "firefox" : "chromium"}: ${frames.length} frames while 100 MB were read; longest ${Math.round(longest)} ms`);
+  fs.rmSync(file);
+});
+
 test("a phone's screen", async () => {
   await open(base, { width: 360, height: 740 });
   await give(a, b);
@@ -380,6 +406,23 @@ test("nothing is requested after the page has loaded, and its policy forbids it"
   assert.deepEqual(sent, ["refused", "refused", "refused"]);
   assert.ok(!requests.some((each) => each.includes("leak")));
   problems.length = 0; // the browser has reported these attempts
+});
+
+test("the second visit can use threads, with the same labels", async () => {
+  await open();
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => true));
+  await open();
+  assert.equal(await page.evaluate(() => crossOriginIsolated), true);
+  await page.waitForFunction(() => typeof kindredThreadsWasm === "function", { timeout: minutes });
+  await give(a, b);
+  const found = await page.evaluate(async () => {
+    const results = [];
+    for (const threads of [1, 3]) results.push(await kindred.cluster(sets.map((set) => set.input), { k: 3, threads }));
+    return results.map((result) => ({ threads: result.threads, labels: result.tasks.map((task) => Array.from(task.labels, String)) }));
+  });
+  assert.deepEqual(found.map((each) => each.threads), [1, 3]);
+  assert.deepEqual(found[1].labels, found[0].labels);
+  assert.deepEqual(found[0].labels, await expected([a, b], { k: 3 }));
 });
 
 test("the page works offline after the first load", async () => {

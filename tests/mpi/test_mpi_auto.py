@@ -37,9 +37,10 @@ class Auto(test_mpi.MpiTest):
         self.assertTrue(all(len(t["confidence"]) == 203 for t in result["tasks"]))
 
     def test_words_and_k(self):
-        """Preprocessing by what the data of all ranks look like, k by the graph."""
+        """Preprocessing by what the data of all ranks look like, k by the graph. With a limit of memory, one process fits the neighbouring
+        numbers of clusters separately, as ranks do (docs/levels.md)."""
         self.run_kindred("generate", "--design", "topics", "-k", 3, "-n", 90, "--words", 200, "-o", "data", "-q")
-        result = self.auto("-k", "auto", "--set", "k_max=5", "data/task1.mtx", "data/task2.mtx", ranks=(3,))
+        result = self.auto("-k", "auto", "--max-memory", "8G", "--set", "k_max=5", "data/task1.mtx", "data/task2.mtx", ranks=(3,))
         self.assertIn("; l2", result["preprocessing"])
         self.assertIn("k_evidence", result["method_fields"])
 

@@ -151,6 +151,23 @@ static kdr_status job_features(kdr_context *ctx)
 	return st;
 }
 
+/* Levels that auto derives from the members of two of them. */
+static kdr_status job_levels(kdr_context *ctx)
+{
+	kdr_data *data = NULL;
+	kdr_result *result = NULL;
+	kdr_job_options o;
+	kdr_job_options_init(&o);
+	o.k = 2;
+	o.k_to = K + 1;
+	kdr_status st = labelled(ctx, "a", &data);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, &data, 1, &o, &result);
+	kdr_result_free(result);
+	kdr_data_free(data);
+	return st;
+}
+
 /* Known classes and links from files. */
 static kdr_status job_known(kdr_context *ctx)
 {
@@ -189,11 +206,11 @@ static kdr_status job_known(kdr_context *ctx)
 	return st;
 }
 
-/* A model with samples, a data set that is added to it, and predictions; `words`: with weights of words. */
-static kdr_status into(kdr_context *ctx, bool words)
+/* A model, a data set that is added to it, and predictions; `words`: with weights of words; `means`: without samples. */
+static kdr_status into(kdr_context *ctx, bool words, bool means)
 {
-	kdr_data *data[2] = { NULL };
-	kdr_result *result = NULL, *added = NULL;
+	kdr_data *data[3] = { NULL };
+	kdr_result *result = NULL, *added = NULL, *found = NULL;
 	kdr_model *model = NULL;
 	kdr_job_options o;
 	kdr_prep_options prep = { .size = sizeof prep, .weight = KDR_WEIGHT_TFIDF, .norm = KDR_NORM_L2 };
@@ -201,10 +218,13 @@ static kdr_status into(kdr_context *ctx, bool words)
 	o.k = K;
 	o.model = true;
 	o.model_size = N - 2;
+	o.model_without_samples = means;
 	o.prep = words ? &prep : NULL;
 	kdr_status st = labelled(ctx, "a", &data[0]);
 	if (st == KDR_OK)
 		st = labelled(ctx, "b", &data[1]);
+	if (st == KDR_OK)
+		st = labelled(ctx, "c", &data[2]);
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, data, 1, &o, &result);
 	if (st == KDR_OK)
@@ -215,22 +235,31 @@ static kdr_status into(kdr_context *ctx, bool words)
 	o.prep = NULL;
 	if (st == KDR_OK)
 		st = kdr_cluster(ctx, data + 1, 1, &o, &added);
+	if (st == KDR_OK)
+		st = kdr_predict(ctx, model, data[2], NULL, &found);
+	kdr_result_free(found);
 	kdr_result_free(added);
 	kdr_model_free(model);
 	kdr_result_free(result);
 	kdr_data_free(data[0]);
 	kdr_data_free(data[1]);
+	kdr_data_free(data[2]);
 	return st;
 }
 
 static kdr_status job_into(kdr_context *ctx)
 {
-	return into(ctx, false);
+	return into(ctx, false, false);
 }
 
 static kdr_status job_into_words(kdr_context *ctx)
 {
-	return into(ctx, true);
+	return into(ctx, true, false);
+}
+
+static kdr_status job_into_means(kdr_context *ctx)
+{
+	return into(ctx, false, true);
 }
 
 static kdr_status job_transfer(kdr_context *ctx)
@@ -395,9 +424,11 @@ const oom_scenario oom_jobs[] = {
 	{ "read_and_prepare", read_and_prepare, 1 },
 	{ "job_cluster", job_cluster, 1 },
 	{ "job_features", job_features, 1 },
+	{ "job_levels", job_levels, 1 },
 	{ "job_known", job_known, 1 },
 	{ "job_into", job_into, 1 },
 	{ "job_into_words", job_into_words, 1 },
+	{ "job_into_means", job_into_means, 1 },
 	{ "job_transfer", job_transfer, 1 },
 	{ "job_relate", job_relate, 1 },
 	{ "job_selector", job_selector, 1 },

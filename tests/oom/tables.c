@@ -118,10 +118,35 @@ static kdr_status modelled(kdr_context *ctx)
 	return st;
 }
 
+/* Two tables, several numbers of clusters. */
+static kdr_status levels(kdr_context *ctx)
+{
+	const char *path;
+	kdr_data *data[2] = { NULL };
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	const kdr_read_options reading = { .size = sizeof(kdr_read_options), .missing = "keep" };
+	kdr_job_options_init(&o);
+	o.choice = KDR_PREP_BY_DATA;
+	o.k = 2;
+	o.k_to = 4;
+	kdr_status st = written(ctx, &path);
+	if (st == KDR_OK)
+		st = kdr_read(ctx, path, &reading, &data[0]);
+	if (st == KDR_OK)
+		st = kdr_write_file(ctx, file("other.csv"), text, strlen(text), true);
+	if (st == KDR_OK)
+		st = kdr_read(ctx, file("other.csv"), &reading, &data[1]);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data, 2, &o, &r);
+	kdr_result_free(r);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
 const oom_scenario oom_tables[] = {
-	{ "tables: missing values", policies, 1 },
-	{ "tables: parts of the rows", parted, 1 },
-	{ "tables: inspected", inspected, 1 },
-	{ "tables: a model", modelled, 1 },
-	{ NULL, NULL, 0 },
+	{ "tables: missing values", policies, 1 }, { "tables: parts of the rows", parted, 1 },
+	{ "tables: inspected", inspected, 1 },     { "tables: a model", modelled, 1 },
+	{ "tables: levels", levels, 1 },           { NULL, NULL, 0 },
 };

@@ -35,10 +35,14 @@ guide)
 	;;
 check)
 	for package in testthat Matrix knitr rmarkdown; do has $package; done
+	for tool in checkbashisms qpdf; do command -v $tool >/dev/null || skip "$tool is not installed (Debian: devscripts qpdf)"; done
 	tools/r.sh "$build"
 	cd "$build/r"
-	# Offline, neither the CRAN index nor the current time can be looked up.
-	_R_CHECK_CRAN_INCOMING_=false _R_CHECK_SYSTEM_CLOCK_=false _R_CHECK_FORCE_SUGGESTS_=false KINDRED=$program R CMD check --as-cran --no-manual kindred_*.tar.gz
-	! grep -E '^Status: .*(ERROR|WARNING|NOTE)' kindred.Rcheck/00check.log
+	# Offline, neither the CRAN index nor the current time can be looked up; the list of orphaned packages is an empty one.
+	mkdir -p cran/web/packages
+	Rscript -e 'saveRDS(data.frame(Package = character(), Maintainer = character()), "cran/web/packages/packages.rds")'
+	R_CRAN_WEB=file://$PWD/cran _R_CHECK_CRAN_INCOMING_=false _R_CHECK_SYSTEM_CLOCK_=false _R_CHECK_FORCE_SUGGESTS_=false KINDRED=$program R CMD check --as-cran --no-manual kindred_*.tar.gz
+	# A note lists the suggested packages that are not installed.
+	! grep -E '(ERROR|WARNING|NOTE)$' kindred.Rcheck/00check.log | grep -v 'checking package dependencies ... NOTE'
 	;;
 esac

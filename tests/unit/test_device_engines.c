@@ -1,4 +1,5 @@
 /* k-means and neighbours carried by a device: the same answer as the processor's. SPDX-License-Identifier: BSD-3-Clause */
+#include "core/background.h"
 #include "engine/graph/knn.h"
 #include "engine/kmeans/lloyd.h"
 #include "tests/device/fake.h"
@@ -470,6 +471,37 @@ static void neighbours__device_fails__says_so_and_gives_all_back(void **state)
 
 /* --- the context ------------------------------------------------------------------------------------------------- */
 
+/* The first test: a process opens a device in the background once. device.opening runs it with the stand-in as plug-in. */
+static void context__large_data_expected__device_opened_meanwhile(void **state)
+{
+	const bool plugin = getenv("KINDRED_PLUGINS") != NULL;
+	(void)state;
+	kdr_context *ctx = unit_context();
+	assert_ok(ctx, kdr_context_set_device(ctx, "cpu"));
+	kdri_expect(ctx, 1e12);
+	assert_ok(ctx, kdr_context_set_device(ctx, "auto"));
+	kdri_expect(ctx, 1e6); /* not worth it */
+	kdr_context_set_threads(ctx, 1);
+	kdri_expect(ctx, 1e12); /* no thread to spare */
+	assert_true(atomic_load(&kdri_settle_hook) == NULL);
+	kdr_context_set_threads(ctx, 2);
+	kdri_expect(ctx, 1e12);
+	/* the build may contain the plug-in for NVIDIA */
+	assert_true((atomic_load(&kdri_settle_hook) != NULL) == kdri_plugin_exists());
+	kdri_expect(ctx, 1e12);                       /* only once */
+	kdri_device *d = kdri_device_take(ctx, 1e15); /* waits for it */
+	assert_true(d && kdri_is_cpu(d) == !plugin);
+	kdri_device_leave(d);
+	kdr_context_free(ctx);
+	kdri_settle();
+	ctx = unit_context();
+	if (plugin) {
+		assert_ok(ctx, kdr_context_set_device(ctx, "cuda"));
+		assert_non_null(ctx->device); /* it is open */
+	}
+	kdr_context_free(ctx);
+}
+
 static void context__device__by_name(void **state)
 {
 	kdr_context *ctx = unit_context();
@@ -497,6 +529,7 @@ static void context__device__by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(context__large_data_expected__device_opened_meanwhile),
 		cmocka_unit_test(kmeans__dense__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__ties_and_duplicates__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__labels_given__same_bits_as_the_processor),

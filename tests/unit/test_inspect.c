@@ -93,12 +93,57 @@ static void inspect__many_duplicates__counted_exactly(void **state)
 	kdr_context_free(ctx);
 }
 
+static void inspect__any_threads__same_statistics(void **state)
+{
+	enum { N = 1000, D = 7 };
+	(void)state;
+	static double x[N * D];
+	static int64_t rowptr[N + 1];
+	static int32_t col[N * D];
+	kdri_rng rng = kdri_rng_stream(3, "inspect", 0);
+	for (int64_t i = 0; i < N; i++)
+		for (int64_t j = 0; j < D; j++) {
+			col[i * D + j] = (int32_t)j;
+			rowptr[i + 1] = (i + 1) * D;
+			/* column 0 is constant, 1 constant but for the last row, 2 mostly zero */
+			x[i * D + j] = j == 0 || (j == 1 && i + 1 < N) ? 4
+			               : j == 2                        ? i % 90 == 5
+			                                               : kdri_rng_uniform(&rng) - 0.5;
+		}
+	x[700 * D + 4] = NAN;
+	x[900 * D + 5] = INFINITY;
+	memcpy(x + 800 * D, x + 100 * D, D * sizeof *x);
+	memset(x + 300 * D, 0, D * sizeof *x);
+	kdr_mat views[] = { kdr_mat_from_dense(x, N, D), kdr_mat_from_csr(N, D, rowptr, col, x) };
+	for (int i = 0; i < 2; i++) {
+		kdr_context *ctx = unit_context();
+		kdr_data *d = NULL;
+		kdr_inspection one, more;
+		assert_ok(ctx, kdr_data_new(ctx, "x", &views[i], NULL, &d));
+		kdr_context_set_threads(ctx, 1);
+		assert_ok(ctx, kdr_inspect(ctx, d, &one));
+		assert_int_equal(one.nonfinite, 2);
+		assert_true(one.bad_row == 700 && one.bad_col == 4);
+		assert_int_equal(one.duplicate_rows, 1);
+		assert_int_equal(one.empty_rows, 1);
+		assert_int_equal(one.constant_cols, 0);
+		for (int threads = 2; threads <= 5; threads++) {
+			kdr_context_set_threads(ctx, threads);
+			assert_ok(ctx, kdr_inspect(ctx, d, &more));
+			assert_memory_equal(&one, &more, sizeof one);
+		}
+		kdr_data_free(d);
+		kdr_context_free(ctx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(inspect__dense_and_sparse__same_counts),
 		cmocka_unit_test(inspect__odd_values__are_counted_and_placed),
 		cmocka_unit_test(inspect__many_duplicates__counted_exactly),
+		cmocka_unit_test(inspect__any_threads__same_statistics),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

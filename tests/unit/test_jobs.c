@@ -307,6 +307,38 @@ static void harmony__no_time__moves_nothing_and_clusters_all_the_same(void **sta
 	kdr_context_free(ctx);
 }
 
+static void transfer__no_model__has_the_same_labels_and_no_weights(void **state)
+{
+	(void)state;
+	static const char *const names[] = { "a", "b" };
+	int64_t labels[N];
+	kdr_context *ctx = unit_context();
+	kdr_data *source = two_groups(ctx, "source"), *target = two_groups(ctx, "target");
+	const kdr_transfer_sets sets = {
+		.size = sizeof sets, .sources = &source, .nsources = 1, .targets = &target, .ntargets = 1
+	};
+	kdr_result *r[3];
+	for (int64_t i = 0; i < N; i++)
+		labels[i] = i % 2;
+	assert_ok(ctx, kdr_data_set_labels(ctx, source, labels, names, 2));
+	for (int way = 0; way < 3; way++) {
+		kdr_job_options o;
+		kdr_job_options_init(&o);
+		o.no_model = way > 0;
+		o.model = way > 1; /* takes precedence */
+		assert_ok(ctx, kdr_transfer(ctx, &sets, &o, &r[way]));
+		assert_memory_equal(kdr_result_labels(r[way], 1, NULL), kdr_result_labels(r[0], 1, NULL),
+		                    sizeof labels);
+		assert_int_equal(kdr_result_array(r[way], "weights", -1).data != NULL, way != 1);
+		assert_int_equal(kdr_result_array(r[way], "unit_rows", -1).data != NULL, way != 1);
+	}
+	for (int way = 0; way < 3; way++)
+		kdr_result_free(r[way]);
+	kdr_data_free(source);
+	kdr_data_free(target);
+	kdr_context_free(ctx);
+}
+
 static void jobs__bad_requests__are_refused(void **state)
 {
 	(void)state;
@@ -416,6 +448,7 @@ int main(void)
 		cmocka_unit_test(harmony__dense_and_sparse__same_bits),
 		cmocka_unit_test(ncut__equal_samples__share_a_cluster),
 		cmocka_unit_test(harmony__no_time__moves_nothing_and_clusters_all_the_same),
+		cmocka_unit_test(transfer__no_model__has_the_same_labels_and_no_weights),
 		cmocka_unit_test(jobs__bad_requests__are_refused),
 		cmocka_unit_test(rows__taken__keep_names_and_classes),
 		cmocka_unit_test(merge_classes__different_lists__one_by_first_appearance),

@@ -72,10 +72,10 @@ static int64_t main_of(const kdr_result *r)
 	return kdr_result_level_at(r, at) ? at : -1;
 }
 
-static void levels__of_every_kind_of_method__are_those_of_single_calls(void **state)
+static void levels__of_methods_without_members__are_those_of_single_calls(void **state)
 {
 	(void)state;
-	static const char *const methods[] = { "auto", "kmeans", "lssmtc", "mtcfir" };
+	static const char *const methods[] = { "kmeans", "lssmtc", "mtcfir" };
 	kdr_context *ctx = unit_context();
 	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
 		kdr_result *r = cluster(ctx, methods[m], 2, 5);
@@ -89,6 +89,80 @@ static void levels__of_every_kind_of_method__are_those_of_single_calls(void **st
 		}
 		kdr_result_free(r);
 	}
+	kdr_context_free(ctx);
+}
+
+/* Of five groups, i modulo 5: the share of samples in the cluster of most samples of their group or, for more clusters than groups, in the
+ * group of most samples of their cluster. */
+static double purity(const kdr_result *r, int64_t t)
+{
+	int64_t counts[16][16] = { { 0 } }, most = 0;
+	const int64_t *labels = kdr_result_labels(r, t, NULL);
+	const bool finer = kdr_result_k(r, t) > 5;
+	for (int64_t i = 0; i < N; i++)
+		counts[finer ? labels[i] : i % 5][finer ? i % 5 : labels[i]]++;
+	for (int a = 0; a < 16; a++) {
+		int64_t largest = 0;
+		for (int b = 0; b < 16; b++)
+			largest = KDRI_MAX(largest, counts[a][b]);
+		most += largest;
+	}
+	return (double)most / N;
+}
+
+/* The other levels come from the members of these two: they join or split the groups of the data. */
+static void assert_derived(const kdr_result *one, const kdr_result *level)
+{
+	for (int64_t t = 0; t < SETS; t++) {
+		const double *sure = kdr_result_confidence(one, t, NULL),
+		             *other = kdr_result_confidence(level, t, NULL);
+		double difference = 0;
+		assert_int_equal(kdr_result_k(one, t), kdr_result_k(level, t));
+		assert_true(purity(level, t) > 0.95);
+		for (int64_t i = 0; i < N; i++) {
+			assert_true(other[i] >= 0 && other[i] <= 1);
+			difference += (other[i] - sure[i]) / N;
+		}
+		assert_true(fabs(difference) < 0.25);
+		for (int64_t c = 0; c < kdr_result_k(level, t); c++)
+			assert_true(level->tasks[t].sizes[c] > 0);
+	}
+}
+
+static void levels__of_auto__suggested_and_largest_are_those_of_single_calls(void **state)
+{
+	(void)state;
+	static const int64_t ranges[][2] = { { 2, 7 }, { 2, 5 }, { 2, 4 }, { 6, 8 } };
+	kdr_context *ctx = unit_context();
+	for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+		const int64_t from = ranges[i][0], to = ranges[i][1];
+		kdr_result *r = cluster(ctx, "auto", from, to);
+		for (int64_t k = from; k <= to; k++) {
+			const kdr_result *level = kdr_result_level_at(r, k - from);
+			kdr_result *one = cluster(ctx, "auto", k, 0);
+			if (level == r || k == to)
+				assert_same_groups(one, level);
+			else
+				assert_derived(one, level);
+			kdr_result_free(one);
+		}
+		kdr_result_free(r);
+	}
+	kdr_context_free(ctx);
+}
+
+static void levels__of_auto__same_for_any_number_of_threads(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	kdr_context_set_threads(ctx, 1);
+	kdr_result *r = cluster(ctx, "auto", 2, 7);
+	kdr_context_set_threads(ctx, 3);
+	kdr_result *other = cluster(ctx, "auto", 2, 7);
+	for (int64_t i = 0; i < 6; i++)
+		assert_same_groups(kdr_result_level_at(r, i), kdr_result_level_at(other, i));
+	kdr_result_free(r);
+	kdr_result_free(other);
 	kdr_context_free(ctx);
 }
 
@@ -160,11 +234,72 @@ static void levels__of_a_k_that_was_found__leave_it_as_it_is(void **state)
 			assert_int_equal(r->tasks[t].labels[i], plain->tasks[t].labels[i]);
 	for (int64_t i = 0; i < r->level_count; i++) {
 		kdr_result *one = cluster(ctx, "auto", r->levels[i]->level, 0);
-		assert_same_groups(one, r->levels[i]);
+		if (i >= r->main_level)
+			assert_same_groups(one, r->levels[i]);
+		else
+			assert_derived(one, r->levels[i]);
 		kdr_result_free(one);
 	}
 	kdr_result_free(plain);
 	kdr_result_free(r);
+	kdr_data_free(d[0]);
+	kdr_data_free(d[1]);
+	kdr_context_free(ctx);
+}
+
+/* Levels of tables: the suggested one is that of a single call, and the others join or split its clusters. */
+static void levels__of_tables__suggested_is_that_of_a_single_call(void **state)
+{
+	(void)state;
+	static const int64_t samples[SETS] = { 120, 120 };
+	kdr_context *ctx = unit_context();
+	kdr_design design;
+	kdr_generator *g = NULL;
+	kdr_data *d[SETS] = { NULL };
+	kdr_result *r = NULL, *one = NULL;
+	kdr_job_options o;
+	kdr_design_init(&design, KDR_DESIGN_TABLES);
+	design.tasks = SETS;
+	design.k = 4;
+	design.samples = samples;
+	design.separation = 2;
+	assert_ok(ctx, kdr_generate(ctx, &design, &g));
+	for (int64_t t = 0; t < SETS; t++)
+		assert_ok(ctx, kdr_generator_data(ctx, g, t, &d[t]));
+	kdr_job_options_init(&o);
+	o.choice = KDR_PREP_BY_DATA;
+	o.score = true;
+	o.k = 2;
+	o.k_to = 6;
+	assert_ok(ctx, kdr_cluster(ctx, d, SETS, &o, &r));
+	assert_true(kdr_result_array(r, "table_weights", -1).data != NULL);
+	o.k = kdr_result_k(r, 0);
+	o.k_to = 0;
+	for (int64_t t = 0; t < SETS; t++) { /* a call changes its data */
+		kdr_data_free(d[t]);
+		assert_ok(ctx, kdr_generator_data(ctx, g, t, &d[t]));
+	}
+	assert_ok(ctx, kdr_cluster(ctx, d, SETS, &o, &one));
+	for (int64_t t = 0; t < SETS; t++) {
+		kdr_scores s;
+		assert_ok(ctx, kdr_evaluate(ctx, kdr_result_labels(r, t, NULL),
+		                            kdr_result_labels(one, t, NULL), samples[0], &s));
+		assert_float_equal(s.ari, 1, 1e-12);
+	}
+	for (int64_t i = 0; i < 5; i++) {
+		const kdr_result *level = kdr_result_level_at(r, i);
+		for (int64_t t = 0; t < SETS; t++) {
+			const double *sure = kdr_result_confidence(level, t, NULL);
+			assert_int_equal(kdr_result_k(level, t), i + 2);
+			for (int64_t c = 0; c < i + 2 && i < 3; c++)
+				assert_true(level->tasks[t].sizes[c] > 0);
+			for (int64_t p = 0; p < samples[0]; p++)
+				assert_true(sure[p] >= 0 && sure[p] <= 1);
+		}
+	}
+	kdr_result_free(one);
+	kdr_result_free(r);
+	kdr_generator_free(g);
 	kdr_data_free(d[0]);
 	kdr_data_free(d[1]);
 	kdr_context_free(ctx);
@@ -274,15 +409,17 @@ static void kept__values__are_found_by_all_that_they_depend_on(void **state)
 	            key != kdri_mat_hash(&sparse, 1));
 	x[5] = 9;
 	assert_true(key != kdri_mat_hash(&dense, 1));
-	kdri_kept_put(ctx, "v", key, value, sizeof value); /* nothing to keep it in */
+	assert_ok(ctx, kdri_kept_put(ctx, "v", key, value, sizeof value)); /* nothing to keep it in */
 	assert_false(kdri_kept_find(ctx, "v", key, found, sizeof found));
 	assert_false(kdri_keeps(ctx));
 	ctx->inspected = &seen;
-	kdri_kept_put(ctx, "v", key, value, sizeof value);
+	assert_ok(ctx, kdri_kept_put(ctx, "v", key, value, sizeof value));
 	assert_true(kdri_keeps(ctx) && !kdri_repeats(ctx));
+	kept.fits = 1;
+	assert_true(kdri_repeats(ctx) && !kdri_derives(ctx));
 	kept.looking = true;
-	assert_true(kdri_repeats(ctx));
-	kdri_kept_put(ctx, "w", key, value, sizeof value); /* too late */
+	assert_true(kdri_repeats(ctx) && kdri_derives(ctx));
+	assert_ok(ctx, kdri_kept_put(ctx, "w", key, value, sizeof value)); /* too late */
 	assert_false(kdri_kept_find(ctx, "w", key, found, sizeof found));
 	assert_false(kdri_kept_find(ctx, "v", key + 1, found, sizeof found));
 	assert_false(kdri_kept_find(ctx, "v", key, found, sizeof found[0]));
@@ -296,10 +433,13 @@ static void kept__values__are_found_by_all_that_they_depend_on(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(levels__of_every_kind_of_method__are_those_of_single_calls),
+		cmocka_unit_test(levels__of_methods_without_members__are_those_of_single_calls),
+		cmocka_unit_test(levels__of_auto__suggested_and_largest_are_those_of_single_calls),
+		cmocka_unit_test(levels__of_auto__same_for_any_number_of_threads),
 		cmocka_unit_test(levels__of_a_range__main_result_is_the_suggested_one),
 		cmocka_unit_test(levels__renumbered__centres_move_with_the_labels),
 		cmocka_unit_test(levels__of_a_k_that_was_found__leave_it_as_it_is),
+		cmocka_unit_test(levels__of_tables__suggested_is_that_of_a_single_call),
 		cmocka_unit_test(levels__rows_on_several_ranks__same_labels),
 		cmocka_unit_test(levels__bad_ranges__are_refused),
 		cmocka_unit_test(kept__values__are_found_by_all_that_they_depend_on),

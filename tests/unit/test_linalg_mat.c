@@ -1,4 +1,5 @@
 /* Dense and sparse matrices: one-pass sums, products, stacking, taking, transposing. */
+#include "matrix/pass.h"
 #include "tests/unit/linalg_unit.h"
 
 static const int64_t sizes[] = { 0, 1, 2, 3, 7, 31, 255, 256, 257, 700 };
@@ -201,6 +202,87 @@ static void mul_and_tmul__random_shapes__match_naive_for_any_threads(void **stat
 	kdr_context_free(ctx);
 }
 
+typedef struct pass_work {
+	double *seen;
+	int64_t k;
+} pass_work;
+
+/* Keeps the rows and multiplies each by its number. */
+static void number_rows(void *user, int64_t chunk, int64_t begin, int64_t end, double *z)
+{
+	const pass_work *t = user;
+	assert_true(chunk < KDRI_PASS_CHUNKS);
+	for (int64_t i = begin; i < end; i++)
+		for (int64_t j = 0; j < t->k; j++, z++) {
+			t->seen[i * t->k + j] = *z;
+			*z *= (double)(i + 1);
+		}
+}
+
+/* A pass over all rows, or every third of them, against loops; with any number of threads. */
+static void check_pass(kdr_context *ctx, kdri_rng *rng, const kdr_mat *x, int64_t k, bool some)
+{
+	const double bias = 0.5;
+	const int64_t cols = kdr_mat_cols(x), n = some ? (kdr_mat_rows(x) + 2) / 3 : kdr_mat_rows(x);
+	int64_t *rows = malloc((size_t)(n + 1) * sizeof *rows);
+	double *p = unit_random(rng, (cols + 1) * k), *y = unit_doubles((cols + 1) * k),
+	       *again = unit_doubles((cols + 1) * k), *expected = unit_doubles((cols + 1) * k);
+	pass_work t = { unit_doubles(n * k), k };
+	kdri_pass pass;
+	assert_non_null(rows);
+	for (int64_t i = 0; i < n; i++)
+		rows[i] = 3 * i;
+	memset(expected, 0, (size_t)((cols + 1) * k) * sizeof *expected);
+	assert_ok(ctx, kdri_pass_open(ctx, x, bias, k + 1, &pass));
+	assert_int_equal(pass.fused, x->kind == KDR_MAT_DENSE);
+	for (int threads = 1; threads <= 3; threads++) {
+		kdr_context_set_threads(ctx, threads);
+		assert_ok(ctx, kdri_pass_run(ctx, &pass, x, some ? rows : NULL, n, k, p, number_rows, &t,
+		                             threads == 1 ? y : again));
+		if (threads > 1)
+			assert_same_bits(y, again, (cols + 1) * k);
+	}
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < k; j++) {
+			double sum = bias * p[cols * k + j];
+			for (int64_t q = 0; q < cols; q++)
+				sum += unit_at(x, some ? rows[i] : i, q) * p[q * k + j];
+			assert_near(t.seen[i * k + j], sum, 1e-10);
+			for (int64_t q = 0; q <= cols; q++)
+				expected[q * k + j] += (double)(i + 1) * sum *
+				                       (q < cols ? unit_at(x, some ? rows[i] : i, q) : bias);
+		}
+	for (int64_t q = 0; q < (cols + 1) * k; q++)
+		assert_near(y[q], expected[q], 1e-7 * (1 + fabs(expected[q])));
+	assert_ok(ctx, kdri_pass_run(ctx, &pass, x, some ? rows : NULL, n, k, NULL, number_rows, &t, y));
+	for (int64_t q = 0; q < (cols + 1) * k; q++)
+		assert_true(y[q] == 0);
+	kdri_pass_close(ctx, &pass);
+	free(rows);
+	free(p);
+	free(y);
+	free(again);
+	free(expected);
+	free(t.seen);
+}
+
+static void pass__random_shapes__matches_naive_for_any_threads(void **state)
+{
+	(void)state;
+	static const int64_t widths[] = { 1, 2, 3, 4, 7, 8, 9, 24 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(7, "test", 0);
+	for (int round = 0; round < 24; round++) {
+		unit_pair p = unit_pair_new(&rng, round == 7 ? 20000 : pick(&rng),
+		                            round == 7 ? 9 : pick(&rng) % 260, round % 4 ? 1 : 0.2);
+		check_pass(ctx, &rng, &p.dense, widths[round % 8], false);
+		check_pass(ctx, &rng, &p.dense, widths[round % 8], true);
+		check_pass(ctx, &rng, &p.csr, widths[round % 8], false);
+		unit_pair_free(&p);
+	}
+	kdr_context_free(ctx);
+}
+
 static void tmul__all_entries_in_one_column__is_right(void **state)
 {
 	(void)state;
@@ -374,6 +456,7 @@ int main(void)
 		cmocka_unit_test(check_finite__bad_entries__names_the_first),
 		cmocka_unit_test(mul_and_tmul__every_width__match_naive_for_any_threads),
 		cmocka_unit_test(mul_and_tmul__random_shapes__match_naive_for_any_threads),
+		cmocka_unit_test(pass__random_shapes__matches_naive_for_any_threads),
 		cmocka_unit_test(tmul__all_entries_in_one_column__is_right),
 		cmocka_unit_test(transpose__random_shapes__swaps_and_back),
 		cmocka_unit_test(stack__dense_and_sparse__holds_all_rows_in_order),

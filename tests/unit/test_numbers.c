@@ -57,6 +57,84 @@ static void parse__random_bits_at_many_precisions__as_strtod(void **state)
 	}
 }
 
+static void assert_17_as_printf(double v)
+{
+	char text[KDRI_PRINT_17], expected[64];
+	const int n = kdri_print_17(v, text);
+	snprintf(expected, sizeof expected, "%.17g", v);
+	if (strcmp(text, expected) != 0 || n != (int)strlen(expected))
+		fail_msg("%a: '%s', printf has '%s'", v, text, expected);
+}
+
+static void print_17__random_and_hard_numbers__as_printf(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(5, "numbers", 0);
+	static const double hard[] = { 0,
+		                       -0.0,
+		                       0.5,
+		                       1,
+		                       -1,
+		                       0.1,
+		                       1e16,
+		                       1e17,
+		                       99999999999999999.,
+		                       123456,
+		                       1e-4,
+		                       1e-5,
+		                       5e-324,
+		                       1.7e308,
+		                       1e22,
+		                       1e23,
+		                       9.5e-5,
+		                       0.000999,
+		                       2.5e15,
+		                       1e15,
+		                       0x1p53,
+		                       1e100,
+		                       0.3,
+		                       1 / 3.,
+		                       2 / 3.,
+		                       0x1p-1022,
+		                       0x1p1023,
+		                       9007199254740993,
+		                       4.35 };
+	for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+		assert_17_as_printf(hard[i]);
+	for (int q = -1074; q < 1024; q++) {
+		assert_17_as_printf(ldexp(1, q));
+		assert_17_as_printf(nextafter(ldexp(1, q), 0));
+	}
+	for (int q = -300; q <= 300; q++) {
+		assert_17_as_printf(pow(10, q));
+		assert_17_as_printf(nextafter(pow(10, q), 0));
+	}
+	for (int i = 0; i < 200000; i++) {
+		assert_17_as_printf(random_double(&rng));
+		assert_17_as_printf(kdri_rng_uniform(&rng));
+		assert_17_as_printf(kdri_rng_normal(&rng) * pow(10, (double)kdri_rng_below(&rng, 40) - 20));
+		assert_17_as_printf((double)kdri_rng_below(&rng, 1000000) /
+		                    1000); /* few digits: exact results */
+		assert_17_as_printf((double)kdri_rng_below(&rng, INT64_C(1) << 40) / 256);
+	}
+}
+
+static void print_int__limits_and_random__as_printf(void **state)
+{
+	(void)state;
+	kdri_rng rng = kdri_rng_stream(6, "numbers", 0);
+	int64_t v[] = { 0, 1, -1, 9, 10, -10, INT64_MAX, INT64_MIN, 0 };
+	for (int i = 0; i < 1000; i++) {
+		char text[32], expected[32];
+		v[8] = (int64_t)(kdri_rng_u64(&rng) >> (i % 64)) * (i % 2 ? -1 : 1);
+		const int64_t one = v[KDRI_MIN(i, 8)];
+		const int n = kdri_print_int(one, text);
+		snprintf(expected, sizeof expected, "%lld", (long long)one);
+		assert_string_equal(text, expected);
+		assert_int_equal(n, strlen(expected));
+	}
+}
+
 static void parse__random_digit_strings__as_strtod(void **state)
 {
 	(void)state;
@@ -386,6 +464,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pow5__computed_table__is_what_the_definition_says),
 		cmocka_unit_test(parse__random_bits_at_many_precisions__as_strtod),
+		cmocka_unit_test(print_17__random_and_hard_numbers__as_printf),
+		cmocka_unit_test(print_int__limits_and_random__as_printf),
 		cmocka_unit_test(parse__random_digit_strings__as_strtod),
 		cmocka_unit_test(parse__half_way_points__ties_to_even),
 		cmocka_unit_test(parse__hard_cases__as_strtod),

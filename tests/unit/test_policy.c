@@ -73,29 +73,42 @@ static void kinds__by_share_of_zeros_sign_and_columns(void **state)
 
 /* --- the search ------------------------------------------------------------------------------------------ */
 
-/* 64,000 rows of 50 columns take 2.05e11 products. Only the size counts. */
+/* 10,010 rows of 50 columns take 5.01e9 products. Only the size counts. */
 static void search__dense_rows__exact_up_to_a_number_of_products(void **state)
 {
 	(void)state;
 	enum { COLS = 50 };
 	kdr_context *ctx = unit_context();
 	double nothing = 0;
-	for (int64_t rows = 62000; rows <= 64000; rows += 2000) {
+	for (int64_t rows = 9990; rows <= 10010; rows += 20) {
 		const kdr_mat x = kdr_mat_from_dense(&nothing, rows, COLS);
 		const kdri_extent size = kdri_extent_dense((double)rows, COLS);
-		bool exact = rows != 62000;
-		assert_ok(ctx, kdri_search_is_exact(ctx, &x, KDRI_METRIC_EUCLIDEAN, &exact));
-		assert_int_equal(exact, rows == 62000);
+		bool exact = rows != 9990;
+		assert_ok(ctx, kdri_search_is_exact(ctx, &x, KDRI_METRIC_EUCLIDEAN, KDRI_INSTEAD_LANDMARKS,
+		                                    &exact));
+		assert_int_equal(exact, rows == 9990);
 		assert_int_equal(kdri_search_decided(&size, KDRI_METRIC_EUCLIDEAN, KDRI_INSTEAD_LANDMARKS),
 		                 exact ? KDRI_DECIDED_YES : KDRI_DECIDED_NO);
 		assert_int_equal(kdri_search_decided(&size, KDRI_METRIC_EUCLIDEAN, KDRI_INSTEAD_CANDIDATES),
 		                 KDRI_DECIDED_YES);
 	}
+	/* Up to 10,000 rows whatever their columns, and more for a transfer. */
+	for (int64_t rows = 10000; rows <= 10001; rows++) {
+		const kdr_mat wide = kdr_mat_from_dense(&nothing, rows, 1000);
+		bool all = rows != 10000, walk = false;
+		assert_ok(ctx,
+		          kdri_search_is_exact(ctx, &wide, KDRI_METRIC_COSINE, KDRI_INSTEAD_LANDMARKS, &all));
+		assert_ok(ctx,
+		          kdri_search_is_exact(ctx, &wide, KDRI_METRIC_COSINE, KDRI_INSTEAD_WALKS, &walk));
+		assert_true(walk);
+		assert_int_equal(all, rows == 10000);
+	}
 	/* A tree searches rows of few columns by distance. */
 	const kdr_mat few = kdr_mat_from_dense(&nothing, 10000000, 2);
 	bool exact = false, cosine = true;
-	assert_ok(ctx, kdri_search_is_exact(ctx, &few, KDRI_METRIC_EUCLIDEAN, &exact));
-	assert_ok(ctx, kdri_search_is_exact(ctx, &few, KDRI_METRIC_COSINE, &cosine));
+	assert_ok(ctx,
+	          kdri_search_is_exact(ctx, &few, KDRI_METRIC_EUCLIDEAN, KDRI_INSTEAD_LANDMARKS, &exact));
+	assert_ok(ctx, kdri_search_is_exact(ctx, &few, KDRI_METRIC_COSINE, KDRI_INSTEAD_LANDMARKS, &cosine));
 	assert_true(exact && !cosine);
 	kdr_context_free(ctx);
 }

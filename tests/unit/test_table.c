@@ -1,6 +1,9 @@
 /* Cells, column specifications and columns of tables. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/table/table.h"
+#include "survey.h"
 #include "text.h"
+
+#include <stdio.h>
 
 static kdri_look number(const char *text)
 {
@@ -169,6 +172,104 @@ static void table__columns_and_rows_left_out__described(void **state)
 	kdr_context_free(ctx);
 }
 
+/* A cell of a column of the given kind; sometimes one that does not belong there. */
+static int survey_cell(uint64_t *random, int kind, int64_t row, bool odd, char *to, size_t room)
+{
+	static const char *const others[] = { "",        "NA",    "inf",  "1e999",      "abc", "1.234",
+		                              "\"1,5\"", "12 %",  "$ 5",  "01",         "?",   "-",
+		                              " 7 ",     "+3",    "\xe9", "2021-01-01", "nan", "-inf",
+		                              "12",      "0.000", ".5",   "1.",         "1e5" };
+	static const char *const words[] = { "a", "b", "\"two\nlines\"", "\"say \"\"c\"\"\"", "d e" };
+	const uint64_t r = kdri_random(random);
+	const int n = (int)(r % 1000000);
+	const double x = (double)(r >> 11) * 0x1p-53;
+	if (odd)
+		return snprintf(to, room, "%s", others[r % (sizeof others / sizeof others[0])]);
+	switch (kind) {
+	case 0: return snprintf(to, room, "%.17g", x * 4 - 2);
+	case 1: return snprintf(to, room, "%.3f", x * 9);
+	case 2: return snprintf(to, room, "%d", n % 600);
+	case 3: return snprintf(to, room, "%d", n % 5);
+	case 4: return snprintf(to, room, "%lld", (long long)row + 1);
+	case 5: return snprintf(to, room, "%05d", n);
+	case 6: return snprintf(to, room, "%s", words[r % 5]);
+	case 7: return snprintf(to, room, "s%lld", (long long)row);
+	case 8: return snprintf(to, room, "s%d", n % 5000);
+	case 9: return snprintf(to, room, "%d/%d/2021", 1 + n % 12, 1 + n / 12 % (n % 97 ? 12 : 31));
+	case 10: return snprintf(to, room, "\"%.2f\"", x * 2000);
+	case 11: return snprintf(to, room, "\"%d,%03d.5\"", n % 1000, n / 1000);
+	case 12: return snprintf(to, room, "%d %%", n % 100);
+	case 13: return snprintf(to, room, "%d EUR", n);
+	case 14: return snprintf(to, room, "%*d", n % 50 == 0 ? 140 : 6, n);
+	default: return snprintf(to, room, "%.8e", x);
+	}
+}
+
+static void survey__slices_of_rows__as_one_row_after_the_other(void **state)
+{
+	enum { ROWS = 1000, ROOM = 1 << 19, KINDS = 16, TABLES = 200 };
+	static const kdr_read_options plain = { .size = sizeof plain },
+	                              labels = { .size = sizeof plain, .label_column = "1" };
+	(void)state;
+	kdr_context *ctx = unit_context();
+	uint64_t random = 7;
+	char *text = test_malloc(ROOM);
+	int64_t compared = 0;
+	for (int table = 0; table < TABLES; table++) {
+		int kinds[6], fields = 2 + table % 5;
+		const uint64_t rarity = table % 4 == 0 ? UINT64_MAX : (uint64_t)30 << 2 * (table % 4);
+		for (int j = 0; j < fields; j++)
+			kinds[j] = (int)(kdri_random(&random) % KINDS);
+		snprintf(text, ROOM, "%s,b,c,d,e,f", table % 3 ? "a" : "id");
+		size_t n = (size_t)(strchr(text, ',') - text) + 2 * (size_t)(fields - 1);
+		for (int64_t i = 0; i < ROWS; i++) {
+			const bool shape = kdri_random(&random) % rarity == 1;
+			text[n++] = '\n';
+			for (int j = 0; j < fields + (shape && i % 2); j++) {
+				if (j > 0)
+					text[n++] = ',';
+				const bool odd = kdri_random(&random) % rarity == 0;
+				n += (size_t)survey_cell(&random, kinds[j % fields], i, odd, text + n,
+				                         ROOM - n);
+				if (shape && i % 6 == 0) /* a short row; a blank line; text after a quote */
+					n += (size_t)snprintf(text + n, ROOM - n, "\n  \n\"x\"y");
+			}
+			if (table % 7 == 0)
+				text[n++] = ',';
+		}
+		for (int threads = 1; threads <= 4; threads += 3) {
+			kdri_csv_layout l[2];
+			kdri_survey s[2];
+			const kdr_read_options *o = table % 5 ? &plain : &labels;
+			kdr_context_set_threads(ctx, threads);
+			kdr_status st = survey_bytes(ctx, text, n, o, INT64_MAX, &l[0], &s[0]);
+			assert_int_equal(survey_bytes(ctx, text, n, o, 1 + table % 3 * 320, &l[1], &s[1]),
+			                 st);
+			const char *what = st == KDR_OK ? survey_difference(&s[0], &s[1], l[0].fields) : NULL;
+			if (what)
+				fail_msg("table %d, %d threads: %s differs", table, threads, what);
+			compared += st == KDR_OK ? s[0].rows : 0;
+			for (int i = 0; i < 2; i++) {
+				kdri_survey_free(ctx, &l[i], &s[i]);
+				kdri_csv_layout_free(ctx, &l[i]);
+			}
+		}
+	}
+	assert_true(compared > ROWS * TABLES); /* of both numbers of threads */
+	test_free(text);
+	kdr_context_free(ctx);
+}
+
+static void survey__every_allocation_failed__memory_error(void **state)
+{
+	(void)state;
+	char text[8192], *to = text;
+	to += snprintf(to, 8, "a,b");
+	for (int i = 0; i < 600; i++)
+		to += snprintf(to, 16, "\n%s,%d", i % 2 ? "u" : "v", i == 500 ? 77777 : i % 3);
+	text_assert_no_memory(TEXT_CSV, text, NULL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -176,6 +277,8 @@ int main(void)
 		cmocka_unit_test(table_date__forms__days_since_1970),
 		cmocka_unit_test(column_specs__read__or_refused),
 		cmocka_unit_test(table__columns_and_rows_left_out__described),
+		cmocka_unit_test(survey__slices_of_rows__as_one_row_after_the_other),
+		cmocka_unit_test(survey__every_allocation_failed__memory_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

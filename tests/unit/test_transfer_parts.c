@@ -142,7 +142,7 @@ static void aligned_ridge__small_sets__equals_the_equations(void **state)
 	}
 	for (int r = 0; r < 3; r++) {
 		slow_round(&s, answer, want);
-		kdri_rest_answer(want, N, C, answer);
+		kdri_rest_answer(ctx, want, N, C, answer);
 	}
 	kdr_mat dense = kdr_mat_from_dense(w, N, N);
 	const kdri_op graph = kdri_op_mat(&dense);
@@ -306,7 +306,7 @@ static void self_training__one_round__learns_from_the_surest_of_each_class(void 
 	assert_ok(ctx, kdri_rest_scores(ctx, &p.rest, w, scores));
 	int64_t labels[N], counts[C] = { 0 };
 	int32_t answer[N];
-	kdri_rest_answer(scores, N, C, answer);
+	kdri_rest_answer(ctx, scores, N, C, answer);
 	for (int64_t i = 0; i < N; i++) {
 		labels[i] = s.labels[i];
 		counts[answer[i]] += s.unlabelled[i];

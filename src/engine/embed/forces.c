@@ -41,6 +41,7 @@ enum { SAMPLES = 8, FEW = 5000, LEAST_SWEEPS = 300, MOST_SWEEPS = 500 };
 static const double exaggeration = 12, early = 0.25, late = 0.4, start_spread = 1e-2, length = 0.5;
 static const double longest = 5; /* a step, in the units of w */
 static const double anchored = 0.3;
+static const double least_spread = 1e-6; /* of a task around its mean */
 
 typedef struct work {
 	const kdri_forces *of;
@@ -133,6 +134,21 @@ static void forces_step(double *v, double force, double h)
 	*v = KDRI_MIN(KDRI_MAX(*v / 2 + h * force, -longest), longest);
 }
 
+/* A graph without clusters contracts under exaggerated attraction, until rounding makes its points equal and no force
+ * can separate them again. Enlarges task t about its mean before that. */
+static void keep_apart(const work *w, int64_t t)
+{
+	int64_t begin = w->of->begin[t], end = w->of->begin[t + 1];
+	double n = (double)(end - begin), mean[2] = { 0, 0 }, square = 0;
+	for (int64_t i = 2 * begin; i < 2 * end; i++)
+		mean[i % 2] += w->y[i] / n;
+	for (int64_t i = 2 * begin; i < 2 * end; i++)
+		square += (w->y[i] - mean[i % 2]) * (w->y[i] - mean[i % 2]);
+	double spread = sqrt(square / n), times = least_spread / spread;
+	for (int64_t i = 2 * begin; i < 2 * end && spread > 0 && times > 1; i++)
+		w->y[i] = mean[i % 2] + times * (w->y[i] - mean[i % 2]);
+}
+
 /* Z and the radius of each task, summed in order of points. */
 static void task_sums(const work *w)
 {
@@ -144,7 +160,7 @@ static void task_sums(const work *w)
 			square += w->y[2 * i] * w->y[2 * i] + w->y[2 * i + 1] * w->y[2 * i + 1];
 		}
 		w->norm[t] = z > 0 ? (double)(end - begin) / z : 0;
-		w->radius[t] = KDRI_MAX(sqrt(square / (double)(end - begin)), 1e-6);
+		w->radius[t] = KDRI_MAX(sqrt(square / (double)(end - begin)), least_spread);
 	}
 }
 
@@ -176,6 +192,8 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 	/* only now, because anchors use the previous positions */
 	for (int64_t i = 0; i < 2 * f->begin[f->ntasks]; i++)
 		w->y[i] += w->v[i];
+	for (int64_t t = 0; t < f->ntasks; t++)
+		keep_apart(w, t);
 }
 
 /* Points of a task to mean 0; (E3). */

@@ -19,6 +19,15 @@ typedef struct kdri_ballot {
 kdr_status kdri_ballot_new(kdr_context *ctx, int64_t n, int64_t count, kdri_ballot *out);
 void kdri_ballot_free(kdr_context *ctx, kdri_ballot *ballot);
 
+/* Keeps the ballot of a complete fit for fits with other numbers of clusters (matrix/kept.h). */
+kdr_status kdri_ballot_keep(kdr_context *ctx, int64_t task, const kdri_ballot *ballot);
+/* The partitions of all complete fits together; out->count 0: none have been kept. */
+kdr_status kdri_ballot_kept(kdr_context *ctx, int64_t task, kdri_ballot *out);
+/* Labels of the layout of ballot->label in which each cluster has the number of the cluster of `labels`, of k, that most of its samples
+ * are in: partitions into other numbers of clusters can then be compared with `labels`. Free *out. */
+kdr_status kdri_ballot_align(kdr_context *ctx, const kdri_ballot *ballot, const int64_t *labels, int64_t k,
+                             int32_t **out);
+
 /* The votes on each edge of a sparse graph from the samples to others, whose labels are `theirs`, of the layout of
  * ballot->label: out has the layout of the graph's values. co_ij is the fraction, by weight, of the partitions that put
  * i and j together; if `alone`, only of those without transfer. */
@@ -30,6 +39,7 @@ bool kdri_ballot_votes(const kdri_ballot *ballot, int64_t m, bool alone);
 typedef struct kdri_verdict_options {
 	int64_t k, n_init, max_iter;
 	bool alone;                      /* only the partitions without transfer vote */
+	bool other_k;                    /* partitions may have other numbers of clusters than k */
 	const int64_t *init;             /* borrowed: labels the last step starts from, or NULL */
 	const kdri_landmarks *landmarks; /* borrowed: what the columns of the graph are; NULL: the samples */
 	const struct kdri_links *links;  /* borrowed: what is known about the samples; NULL: nothing */

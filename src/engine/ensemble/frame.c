@@ -37,7 +37,8 @@ kdr_status kdri_frame_ask(kdri_frame *f, const kdri_turn *turn, bool *answered)
 		return kdri_frame_left_out(f, "", turn->name, turn->unable);
 	if (is_over(f) || (f->voters > 0 && kdri_iteration(&f->own, "members", turn->number, turn->of, NAN)))
 		return leave_out_late(f, turn->name);
-	return kdri_frame_ended(f, turn, turn->run(&f->own, turn->user), f->own.error, answered);
+	return kdri_frame_ended(f, turn, KDRI_TIMED(turn->name, turn->run(&f->own, turn->user)), f->own.error,
+	                        answered);
 }
 
 kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st, const char *error,

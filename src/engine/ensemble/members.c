@@ -318,7 +318,7 @@ static void run_job(run *r, job *j, int threads, bool caller)
 	j->late = !first && (atomic_load(&r->stop) || too_late(r, j) || lacks_graph(r, j));
 	if (!j->late) {
 		double start = kdri_now();
-		j->st = fit_job(&own, r, j);
+		j->st = KDRI_TIMED(r->options->table[j->member].name, fit_job(&own, r, j));
 		j->seconds = kdri_now() - start;
 		if (j->st != KDR_OK)
 			snprintf(j->error, sizeof j->error, "%s", own.error);
@@ -427,7 +427,7 @@ static void run_jobs(run *r)
 	if (r->limited)
 		run_first(r);
 	if (r->st == KDR_OK && r->options->prepare && !(r->limited && agreed(r, kdri_now() >= r->deadline)))
-		r->st = r->options->prepare(r->ctx, r->options->user);
+		r->st = KDRI_TIMED("directions", r->options->prepare(r->ctx, r->options->user));
 	if (r->st != KDR_OK)
 		return;
 	while (r->light < r->njobs && !r->options->table[r->jobs[r->light].member].most)

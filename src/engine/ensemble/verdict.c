@@ -218,10 +218,11 @@ static kdr_status out_of_time(kdr_context *ctx, const kdri_ballot *b, bool *out)
 	return kdri_any(ctx, out);
 }
 
-static void take_best(const kdri_ballot *b, int64_t *labels)
+/* Partitions into more than k clusters are joined in any way, because a level that was stopped early is dropped. */
+static void take_best(const kdri_ballot *b, int64_t k, int64_t *labels)
 {
 	for (int64_t i = 0; i < b->n; i++)
-		labels[i] = b->label[i * b->count + b->best];
+		labels[i] = b->label[i * b->count + b->best] % k;
 }
 
 static kdr_status verdict_cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels)
@@ -233,15 +234,15 @@ static kdr_status verdict_cluster(kdr_context *ctx, votes *v, const kdri_verdict
 	bool late;
 	KDRI_TRY(kdri_mul(ctx, n, o->k, &size));
 	KDRI_TRY(out_of_time(ctx, v->b, &late));
-	if (v->b->count == 1 || late) {
-		take_best(v->b, labels);
+	if ((v->b->count == 1 && !o->other_k) || late) {
+		take_best(v->b, o->k, labels);
 		goto done;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
 	st = o->landmarks ? kdri_verdict_embed(ctx, v->b, &v->w.as.csr, o->alone, o->k, rows)
 	                  : verdict_embed(ctx, v, o->k, rows);
 	if (st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out) && v->b->count > 0) {
-		take_best(v->b, labels);
+		take_best(v->b, o->k, labels);
 		st = KDR_OK;
 		goto done;
 	}
@@ -255,10 +256,35 @@ static kdr_status verdict_cluster(kdr_context *ctx, votes *v, const kdri_verdict
 	memcpy(labels, means.labels, (size_t)n * sizeof *labels);
 	KDRI_TRY(out_of_time(ctx, v->b, &late));
 	if (late) /* a complete partition is better than an incomplete one */
-		take_best(v->b, labels);
+		take_best(v->b, o->k, labels);
 done:
 	kdri_kmeans_free(ctx, &means);
 	kdri_free(ctx, rows);
+	return st;
+}
+
+/* co of (E5), if partitions have other numbers of clusters than the answer: a finer one that separates i and j does not contradict an
+ * answer that joins them, but is no full agreement either. The mean of co and of co after each cluster was joined to the
+ * cluster of the answer that most of its samples are in. */
+static kdr_status compare_aligned(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *g,
+                                  const kdri_verdict_options *o, const int64_t *labels, double *co)
+{
+	kdr_status st;
+	kdri_ballot aligned = *b;
+	double *joined = NULL;
+	int32_t *own = NULL, *theirs = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &joined, g->rowptr[b->n]));
+	KDRI_TRY(kdri_ballot_align(ctx, b, labels, o->k, &own));
+	aligned.label = own;
+	if (o->landmarks)
+		KDRI_TRY(kdri_ballot_of_landmarks(ctx, &aligned, o->landmarks, &theirs));
+	kdri_ballot_edges(ctx, &aligned, g, theirs ? theirs : own, o->alone, joined);
+	for (int64_t p = 0; p < g->rowptr[b->n]; p++)
+		co[p] = (co[p] + joined[p]) / 2;
+done:
+	kdri_free(ctx, joined);
+	kdri_free(ctx, own);
+	kdri_free(ctx, theirs);
 	return st;
 }
 
@@ -294,6 +320,8 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	} else {
 		KDRI_TRY(kdri_ncut_value(ctx, &v.w, answer.labels, o->k, &answer.ncut));
 	}
+	if (o->other_k)
+		KDRI_TRY(compare_aligned(ctx, b, g, o, answer.labels, co));
 	verdict_agreement(ctx, g, co, answer.labels, answers ? answers : answer.labels, answer.agreement);
 	*out = answer;
 	answer = (kdri_verdict){ 0 };

@@ -19,77 +19,96 @@
  * l_mi  votes[m][i]     z  clusters     W  graph     c  classes     s  prior, 5 samples */
 #include "engine/ensemble/vote.h"
 
+enum { SERIAL_WORK = 1 << 14 };
 static const double prior = 5, most_sure = 0.98, graph_weight = 2;
+
+/* A classifier, a clustering or the neighbours. */
+typedef struct voter {
+	const int32_t *label; /* n: of each sample, below 0: none */
+	int64_t labels;
+	bool classifier;
+	double weight;
+	double *table; /* labels x c: theta, phi or psi by label; then its logarithms, `weight` times */
+	double *size;  /* labels: samples that have each */
+	bool used;     /* it has labels */
+} voter;
 
 typedef struct work {
 	const kdri_vote_problem *p;
-	double *table;    /* c x the most labels a voter has */
+	voter *voters; /* members, clusterings, neighbours */
+	double *tables;
+	double *share;    /* c: ln pi */
 	double *degree;   /* n */
-	double *share;    /* the most labels */
 	double *near;     /* n x c: D^-1 W P */
 	int32_t *nearest; /* n: g_i, or -1 if a sample has no neighbour */
-	double *t;        /* n x c */
 } work;
 
 /* sum_i P_ik [label_i = l], for labels >= 0. */
-static void count_pairs(const work *w, const double *posterior, const int32_t *label, int64_t labels)
+static void count_pairs(const work *w, const double *posterior, const voter *v)
 {
 	int64_t c = w->p->classes;
-	memset(w->table, 0, (size_t)(c * labels) * sizeof *w->table);
+	memset(v->table, 0, (size_t)(c * v->labels) * sizeof *v->table);
 	for (int64_t i = 0; i < w->p->n; i++)
-		for (int64_t k = 0; label[i] >= 0 && k < c; k++)
-			w->table[k * labels + label[i]] += posterior[i * c + k];
-}
-
-/* Rows of the table to sum 1, and their logarithms, `weight` times, to T. */
-static void add_logarithms(const work *w, const int32_t *label, int64_t labels, double weight)
-{
-	int64_t c = w->p->classes;
-	for (int64_t k = 0; k < c; k++) {
-		double *row = w->table + k * labels, sum = 0;
-		for (int64_t l = 0; l < labels; l++)
-			sum += row[l];
-		for (int64_t l = 0; l < labels; l++)
-			row[l] = weight * log(row[l] / sum);
-	}
-	for (int64_t i = 0; i < w->p->n; i++)
-		for (int64_t k = 0; label[i] >= 0 && k < c; k++)
-			w->t[i * c + k] += w->table[k * labels + label[i]];
+		for (int64_t k = 0; v->label[i] >= 0 && k < c; k++)
+			v->table[v->label[i] * c + k] += posterior[i * c + k];
 }
 
 /* (E2) */
-static void add_member(const work *w, const double *posterior, const int32_t *vote)
+static void find_theta(const work *w, const double *posterior, voter *v)
 {
 	int64_t c = w->p->classes, n = w->p->n;
 	double sure = 0;
 	for (int64_t i = 0; i < n; i++)
-		sure += posterior[i * c + vote[i]];
+		sure += posterior[i * c + v->label[i]];
 	sure = KDRI_MIN(KDRI_MAX(sure / (double)n, 1 / (double)c), most_sure);
-	count_pairs(w, posterior, vote, c);
+	count_pairs(w, posterior, v);
 	for (int64_t k = 0; k < c; k++)
 		for (int64_t l = 0; l < c; l++)
-			w->table[k * c + l] += prior * (k == l ? sure : (1 - sure) / (double)(c - 1));
-	add_logarithms(w, vote, c, 1);
+			v->table[l * c + k] += prior * (k == l ? sure : (1 - sure) / (double)(c - 1));
+	v->used = true;
 }
 
 /* (E3), (E4). Clusters without samples have proportion 0 and are not used. */
-static void add_clusters(const work *w, const double *posterior, const int32_t *cluster, int64_t clusters,
-                         double weight)
+static void find_phi(const work *w, const double *posterior, voter *v)
 {
 	int64_t c = w->p->classes, counted = 0;
-	memset(w->share, 0, (size_t)clusters * sizeof *w->share);
+	memset(v->size, 0, (size_t)v->labels * sizeof *v->size);
 	for (int64_t i = 0; i < w->p->n; i++)
-		if (cluster[i] >= 0) {
-			w->share[cluster[i]]++;
+		if (v->label[i] >= 0) {
+			v->size[v->label[i]]++;
 			counted++;
 		}
-	if (counted == 0)
-		return;
-	count_pairs(w, posterior, cluster, clusters);
+	v->used = counted > 0;
+	count_pairs(w, posterior, v);
+	for (int64_t l = 0; l < v->labels && counted > 0; l++)
+		for (int64_t k = 0; k < c; k++)
+			v->table[l * c + k] += prior * v->size[l] / (double)counted;
+}
+
+/* Columns of the table to sum 1, and their logarithms, `weight` times. */
+static void take_logarithms(const work *w, const voter *v)
+{
+	int64_t c = w->p->classes;
+	for (int64_t k = 0; k < c; k++) {
+		double sum = 0;
+		for (int64_t l = 0; l < v->labels; l++)
+			sum += v->table[l * c + k];
+		for (int64_t l = 0; l < v->labels; l++)
+			v->table[l * c + k] = v->weight * log(v->table[l * c + k] / sum);
+	}
+}
+
+/* (E1) */
+static void find_shares(const work *w, const double *posterior)
+{
+	int64_t c = w->p->classes, n = w->p->n;
 	for (int64_t k = 0; k < c; k++)
-		for (int64_t j = 0; j < clusters; j++)
-			w->table[k * clusters + j] += prior * w->share[j] / (double)counted;
-	add_logarithms(w, cluster, clusters, weight);
+		w->share[k] = 1;
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = 0; k < c; k++)
+			w->share[k] += posterior[i * c + k];
+	for (int64_t k = 0; k < c; k++)
+		w->share[k] = log(w->share[k] / (double)(n + c));
 }
 
 static kdr_status find_near(kdr_context *ctx, const work *w, const double *posterior)
@@ -97,6 +116,7 @@ static kdr_status find_near(kdr_context *ctx, const work *w, const double *poste
 	kdr_status st;
 	int64_t c = w->p->classes;
 	KDRI_TRY(w->p->graph->apply(ctx, w->p->graph, posterior, c, c, w->near, c));
+#pragma omp parallel for num_threads(ctx->threads) if (w->p->n * c > SERIAL_WORK)
 	for (int64_t i = 0; i < w->p->n; i++) {
 		double *row = w->near + i * c;
 		w->nearest[i] = w->degree[i] > 0 ? 0 : -1;
@@ -110,11 +130,10 @@ done:
 	return st;
 }
 
-static void keep_known(const kdri_vote_problem *p, double *posterior)
+static void keep_known(const kdri_vote_problem *p, int64_t i, double *row)
 {
-	for (int64_t i = 0; p->known && i < p->n; i++)
-		for (int64_t k = 0; p->known[i] >= 0 && k < p->classes; k++)
-			posterior[i * p->classes + k] = p->known[i] == k;
+	for (int64_t k = 0; p->known && p->known[i] >= 0 && k < p->classes; k++)
+		row[k] = p->known[i] == k;
 }
 
 static void vote_start(const kdri_vote_problem *p, double *posterior)
@@ -124,53 +143,79 @@ static void vote_start(const kdri_vote_problem *p, double *posterior)
 	for (int64_t m = 0; m < p->members; m++)
 		for (int64_t i = 0; i < p->n; i++)
 			posterior[i * c + p->votes[m][i]] += 1 / (double)p->members;
-	keep_known(p, posterior);
+	for (int64_t i = 0; i < p->n; i++)
+		keep_known(p, i, posterior + i * c);
 }
 
-/* (E6) */
-static void soften(const work *w, double *posterior)
+/* (E5), (E6) for sample i and the first `count` voters. */
+static void soften(const work *w, int64_t count, int64_t i, double *row)
 {
 	int64_t c = w->p->classes;
-	for (int64_t i = 0; i < w->p->n; i++) {
-		const double *t = w->t + i * c;
-		double most = t[0], sum = 0;
-		for (int64_t k = 1; k < c; k++)
-			most = KDRI_MAX(most, t[k]);
-		for (int64_t k = 0; k < c; k++)
-			sum += posterior[i * c + k] = exp(t[k] - most);
-		for (int64_t k = 0; k < c; k++)
-			posterior[i * c + k] /= sum;
+	double most, sum = 0;
+	memcpy(row, w->share, (size_t)c * sizeof *row);
+	for (int64_t j = 0; j < count; j++) {
+		const voter *v = &w->voters[j];
+		for (int64_t k = 0; v->used && v->label[i] >= 0 && k < c; k++)
+			row[k] += v->table[v->label[i] * c + k];
 	}
-	keep_known(w->p, posterior);
-}
-
-static void add_shares(const work *w, const double *posterior)
-{
-	int64_t c = w->p->classes, n = w->p->n;
-	for (int64_t k = 0; k < c; k++) {
-		double sum = 1;
-		for (int64_t i = 0; i < n; i++)
-			sum += posterior[i * c + k];
-		sum = log(sum / (double)(n + c)); /* (E1) */
-		for (int64_t i = 0; i < n; i++)
-			w->t[i * c + k] = sum;
-	}
+	most = row[0];
+	for (int64_t k = 1; k < c; k++)
+		most = KDRI_MAX(most, row[k]);
+	for (int64_t k = 0; k < c; k++)
+		sum += row[k] = exp(row[k] - most);
+	for (int64_t k = 0; k < c; k++)
+		row[k] /= sum;
+	keep_known(w->p, i, row);
 }
 
 static kdr_status run_round(kdr_context *ctx, const work *w, bool first, double *posterior)
 {
 	kdr_status st = KDR_OK;
 	const kdri_vote_problem *p = w->p;
-	add_shares(w, posterior);
-	for (int64_t m = 0; m < p->members; m++)
-		add_member(w, posterior, p->votes[m]);
-	for (int64_t z = 0; !first && z < p->clusterings; z++)
-		add_clusters(w, posterior, p->clusters[z], p->k[z], 1);
-	if (!first && p->graph) {
+	const int64_t count = first ? p->members : p->members + p->clusterings + (p->graph ? 1 : 0);
+	if (!first && p->graph)
 		KDRI_TRY(find_near(ctx, w, posterior));
-		add_clusters(w, posterior, w->nearest, p->classes, graph_weight); /* (E5) */
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (p->n * p->classes > SERIAL_WORK)
+	for (int64_t j = 0; j <= count; j++) {
+		if (j == count) {
+			find_shares(w, posterior);
+			continue;
+		}
+		(w->voters[j].classifier ? find_theta : find_phi)(w, posterior, &w->voters[j]);
+		take_logarithms(w, &w->voters[j]);
 	}
-	soften(w, posterior);
+#pragma omp parallel for num_threads(ctx->threads) if (p->n * p->classes > SERIAL_WORK)
+	for (int64_t i = 0; i < p->n; i++)
+		soften(w, count, i, posterior + i * p->classes);
+done:
+	return st;
+}
+
+/* Members, then clusterings, then neighbours, with their tables. */
+static kdr_status find_voters(kdr_context *ctx, work *w)
+{
+	kdr_status st;
+	const kdri_vote_problem *p = w->p;
+	const int64_t count = p->members + p->clusterings + 1;
+	int64_t total = 0, at = 0;
+	KDRI_TRY(KDRI_NEW(ctx, &w->voters, count));
+	for (int64_t j = 0; j < count; j++) {
+		const bool member = j < p->members, clusters = !member && j + 1 < count;
+		w->voters[j] = (voter){ .label = member     ? p->votes[j]
+			                         : clusters ? p->clusters[j - p->members]
+			                                    : w->nearest,
+			                .labels = clusters ? p->k[j - p->members] : p->classes,
+			                .classifier = member,
+			                .weight = member || clusters ? 1 : graph_weight };
+		total += (p->classes + 1) * w->voters[j].labels;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &w->tables, total));
+	for (int64_t j = 0; j < count; j++) {
+		w->voters[j].table = w->tables + at;
+		at += p->classes * w->voters[j].labels;
+		w->voters[j].size = w->tables + at;
+		at += w->voters[j].labels;
+	}
 done:
 	return st;
 }
@@ -192,17 +237,14 @@ kdr_status kdri_vote(kdr_context *ctx, const kdri_vote_problem *problem, double 
                      double *neighbours)
 {
 	kdr_status st;
-	int64_t n = problem->n, c = problem->classes, most = c, size;
+	int64_t n = problem->n, c = problem->classes, size;
 	work w = { .p = problem };
-	for (int64_t z = 0; z < problem->clusterings; z++)
-		most = KDRI_MAX(most, problem->k[z]);
 	KDRI_TRY(kdri_mul(ctx, n, c, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &w.table, c * most));
-	KDRI_TRY(KDRI_NEW(ctx, &w.share, most));
-	KDRI_TRY(KDRI_NEW(ctx, &w.t, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w.share, c));
 	KDRI_TRY(KDRI_NEW0(ctx, &w.near, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &w.degree, n));
 	KDRI_TRY(KDRI_NEW(ctx, &w.nearest, n));
+	KDRI_TRY(find_voters(ctx, &w));
 	if (problem->graph)
 		KDRI_TRY(find_degrees(ctx, &w));
 	vote_start(problem, posterior);
@@ -213,9 +255,9 @@ kdr_status kdri_vote(kdr_context *ctx, const kdri_vote_problem *problem, double 
 	if (neighbours)
 		memcpy(neighbours, w.near, (size_t)size * sizeof *neighbours);
 done:
-	kdri_free(ctx, w.table);
+	kdri_free(ctx, w.voters);
+	kdri_free(ctx, w.tables);
 	kdri_free(ctx, w.share);
-	kdri_free(ctx, w.t);
 	kdri_free(ctx, w.near);
 	kdri_free(ctx, w.degree);
 	kdri_free(ctx, w.nearest);

@@ -11,11 +11,13 @@
  *
  *   (E1)  w = n^2 d  for dense rows,  w = sum_j f_j^2 + n^2  for sparse ones, f_j rows in column j
  *
- * steps: products of the columns that pairs share, and a comparison for each pair. Up to 2e11 steps of dense rows
- * (63,000 samples of 50 columns) and 5e10 of sparse rows (some 100,000 texts of 60 words) the search is exact. Beyond
- * that, landmarks give the same NMI in a fifth of the time: .585 against .586 in the mean of 17 collections
- * (docs/notes/auto.md). The search is also exact if a tree makes it fast. A device does not
- * change the decision, so that labels do not depend on it.
+ * steps: products of the columns that pairs share, and a comparison for each pair. For clusters the search is exact up to
+ * 10,000 dense rows or 5e9 steps of dense rows (10,000 samples of 50 columns) and 2e9 of sparse rows (some 20,000 texts of
+ * 60 words). Beyond that, landmarks give the same NMI: .585 against .586 in the mean of 17 collections (docs/notes/auto.md). At these limits
+ * both take about as long: auto takes 1.1 s of processor time with neighbours and 0.9 s with landmarks for 10,000 rows of 50
+ * columns, 5.7 s and 2.3 s for 30,000, and 19 s for 20ng_full (1.6e9 steps) with either. The graphs of transfer join source and target, and
+ * are exact up to 2e11 and 5e10 steps. The search is also exact if a tree makes it fast. A device does not change the
+ * decision, so that labels do not depend on it.
  *
  * Candidates. Methods that need lists of neighbours (gfhf, llgc, aligned-ridge, maps, graph=neighbours) have no
  * substitute that is as good: among 2000 candidates gfhf loses .13 of its accuracy on 20ng_full (docs/notes/graphs.md).
@@ -35,7 +37,7 @@
 
 #include "engine/graph/knn_tree.h"
 
-enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3, LEAST_CANDIDATES = 2000 };
+enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3, LEAST_CANDIDATES = 2000, FEW_ROWS = 10000 };
 static const double words_share = 0.1, measurements_share = 0.25;
 
 bool kdri_looks_like_words(const kdri_traits *t)
@@ -55,9 +57,13 @@ kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative)
 	};
 }
 
-static double most_steps(bool dense, kdri_instead instead)
+static double most_steps(bool dense, double rows, kdri_instead instead)
 {
-	return instead == KDRI_INSTEAD_LANDMARKS ? (dense ? 2e11 : 5e10) : (dense ? 2e12 : 2e11);
+	if (instead == KDRI_INSTEAD_CANDIDATES)
+		return dense ? 2e12 : 2e11;
+	if (instead == KDRI_INSTEAD_WALKS || (dense && rows <= FEW_ROWS))
+		return dense ? 2e11 : 5e10;
+	return dense ? 5e9 : 2e9;
 }
 
 /* The fraction of the rows that the search can use as candidates; 1: all of them. */
@@ -73,15 +79,16 @@ static kdr_status search_share(kdr_context *ctx, const kdr_mat *x, kdri_metric m
 		return KDR_OK;
 	KDRI_TRY(kdri_knn_products(ctx, x, &steps));
 	steps += dense ? 0 : n * n; /* (E1) */
-	*out = KDRI_MIN(1, most_steps(dense, instead) / steps);
+	*out = KDRI_MIN(1, most_steps(dense, n, instead) / steps);
 done:
 	return st;
 }
 
-kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out)
+kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, kdri_instead instead,
+                                bool *out)
 {
 	double share = 0;
-	kdr_status st = search_share(ctx, x, metric, KDRI_INSTEAD_LANDMARKS, &share);
+	kdr_status st = search_share(ctx, x, metric, instead, &share);
 	*out = share == 1;
 	return st;
 }
@@ -98,7 +105,7 @@ kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metri
 /* The products of sparse rows are at least those of columns with equally many entries, and at most those of full columns. */
 kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric, kdri_instead instead)
 {
-	const double most = most_steps(x->dense, instead) - (x->dense ? 0 : x->n * x->n);
+	const double most = most_steps(x->dense, x->n, instead) - (x->dense ? 0 : x->n * x->n);
 	const bool tree = metric == KDRI_METRIC_EUCLIDEAN && x->dense && kdri_knn_tree_fits(x->n, x->d);
 	if (tree || x->n * x->entries <= most)
 		return KDRI_DECIDED_YES;
@@ -108,8 +115,8 @@ kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric, kdri_
 double kdri_search_share(const kdri_extent *x)
 {
 	const double least = x->dense ? x->n * x->entries : x->entries * x->entries / x->d + x->n * x->n;
-	return KDRI_MIN(
-	        1, KDRI_MAX(LEAST_CANDIDATES / x->n, most_steps(x->dense, KDRI_INSTEAD_CANDIDATES) / least));
+	return KDRI_MIN(1, KDRI_MAX(LEAST_CANDIDATES / x->n,
+	                            most_steps(x->dense, x->n, KDRI_INSTEAD_CANDIDATES) / least));
 }
 
 int64_t kdri_landmark_count(int64_t requested, int64_t clusters)

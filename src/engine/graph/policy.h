@@ -15,10 +15,16 @@ bool kdri_looks_like_measurements(const kdri_traits *t);
 /* The traits of a matrix of which only the size is known. */
 kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative);
 
-/* What replaces an exact neighbour search above its limit. */
-typedef enum kdri_instead { KDRI_INSTEAD_LANDMARKS, KDRI_INSTEAD_CANDIDATES } kdri_instead;
+/* What replaces an exact neighbour search above its limit: landmarks for clusters, landmarks for walks from source to target, or a
+ * search among some of the rows. */
+typedef enum kdri_instead {
+	KDRI_INSTEAD_LANDMARKS,
+	KDRI_INSTEAD_WALKS,
+	KDRI_INSTEAD_CANDIDATES
+} kdri_instead;
 /* Whether neighbours are searched among all rows if landmarks are an alternative. */
-kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, bool *out);
+kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, kdri_instead instead,
+                                bool *out);
 /* Among how many of the rows they are searched if landmarks are not an alternative. */
 kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out);
 /* Whether that is all of them, judged by the sizes alone, without a device. */

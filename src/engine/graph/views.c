@@ -141,9 +141,10 @@ static kdr_status choose_joins(kdr_context *ctx, kdri_views *v)
 	for (int64_t t = 0; t < v->ntasks && v->options.landmarks > 0; t++) {
 		bool exact = false;
 		if (v->options.if_many)
-			KDRI_TRY(kdri_search_is_exact(
-			        ctx, &v->tasks[t].rows.view,
-			        v->tasks[t].cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN, &exact));
+			KDRI_TRY(kdri_search_is_exact(ctx, &v->tasks[t].rows.view,
+			                              v->tasks[t].cosine ? KDRI_METRIC_COSINE
+			                                                 : KDRI_METRIC_EUCLIDEAN,
+			                              KDRI_INSTEAD_LANDMARKS, &exact));
 		v->tasks[t].joined = !exact;
 	}
 done:

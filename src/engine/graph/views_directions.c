@@ -160,7 +160,7 @@ kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t coun
 	const pool p = { v, means };
 	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
 	KDRI_TRY(coordinates(ctx, &op, count, out));
-	kdri_kept_put(ctx, kept_name, key, *out, (size_t)(n * count) * sizeof **out);
+	KDRI_TRY(kdri_kept_put(ctx, kept_name, key, *out, (size_t)(n * count) * sizeof **out));
 done:
 	for (int64_t t = 0; held && t < v->ntasks; t++)
 		kdri_unhold(ctx, held[t]);

@@ -63,12 +63,15 @@ done:
 	return st;
 }
 
-static void keep_neighbours(const kdr_context *ctx, uint64_t key, const kdri_knn *knn, int64_t candidates)
+static kdr_status keep_neighbours(kdr_context *ctx, uint64_t key, const kdri_knn *knn, int64_t candidates)
 {
+	kdr_status st;
 	const int64_t size[3] = { knn->rows, knn->k, candidates }, count = knn->rows * knn->k;
-	kdri_kept_put(ctx, kept_lists, key, knn->index, (size_t)count * sizeof *knn->index);
-	kdri_kept_put(ctx, kept_values, key, knn->value, (size_t)count * sizeof *knn->value);
-	kdri_kept_put(ctx, kept_size, key, size, sizeof size);
+	KDRI_TRY(kdri_kept_put(ctx, kept_lists, key, knn->index, (size_t)count * sizeof *knn->index));
+	KDRI_TRY(kdri_kept_put(ctx, kept_values, key, knn->value, (size_t)count * sizeof *knn->value));
+	KDRI_TRY(kdri_kept_put(ctx, kept_size, key, size, sizeof size));
+done:
+	return st;
 }
 
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
@@ -88,7 +91,7 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 	KDRI_TRY(kdri_knn_search_once(ctx, &task->rows.view, task->first, o->searched, metric_of(task),
 	                              centred ? &shift : NULL, o->exact == KDRI_CHOICE_YES, out,
 	                              candidates)); /* (E1) */
-	keep_neighbours(ctx, key, out, *candidates);
+	KDRI_TRY(keep_neighbours(ctx, key, out, *candidates));
 done:
 	kdri_knn_shift_free(ctx, &shift);
 	return st;

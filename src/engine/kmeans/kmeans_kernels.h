@@ -1,7 +1,8 @@
 /* The inner loops of k-means. SPDX-License-Identifier: BSD-3-Clause
  *
  * Leaf functions without threads. Rows are given as lists, because bounds exclude many rows. Centres are stored
- * transposed in tiles of 8: lane j of tile t and feature f is table[t * tile_step + f * feature_step + j]. */
+ * transposed in tiles of 8: lane j of tile t and feature f is table[t * tile_step + f * feature_step + j].
+ * Equations are those of kmeans_work.h. */
 #ifndef KDRI_KMEANS_KERNELS_H
 #define KDRI_KMEANS_KERNELS_H
 
@@ -65,6 +66,20 @@ typedef struct kdri_traits {
 /* For count features: c = s / mass (mass 0: c stays), and c - shift (NULL: 0) into the table's lane. */
 kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double *shift, const double *mean,
                           double *lane, int64_t step, int64_t count);
+
+/* Rows compared with candidates for a centre, each in a lane of a tile. */
+typedef struct kdri_km_trial {
+	const double *norm, *twice, *weight,
+	        *near; /* of each row: |x - m|^2; `twice` NULL: all 2; the least distance so far */
+	double *dots;  /* rows x ldo: products, then the least distances with each candidate */
+	int64_t ldo;
+	const double *offset; /* of each lane: the constant of a distance, b in kmeans_work.h */
+	double unit, base;    /* distances up to unit (6 (norm + offset) + base) are zero */
+	double big, small;    /* t and t' of comm/exact.h */
+	double *high, *low,
+	        *most; /* of each lane: the sum of weighted distances in two parts, and the largest */
+} kdri_km_trial;
+void kdri_km_try(const kdri_km_trial *t, int64_t count, int64_t lanes);
 
 /* out[i] = |x_i - shift|^2, rows begin <= i < end; shift NULL: 0. shift_norm = |shift|^2. */
 void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *shift, double shift_norm,

@@ -1,10 +1,12 @@
-/* New centres and their traits, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
+/* New centres and their traits, and candidates for centres, for one kind of machine (matrix/each_machine.h). SPDX-License-Identifier: BSD-3-Clause
  *
  * Feature f belongs to sum f mod 8 of each trait, whatever the width of a register: every machine without fused
- * multiply-adds gets the same bits. */
+ * multiply-adds gets the same bits. Equations are those of kmeans_work.h. */
 #define PARTS (KDRI_LANES / KDRI_WIDTH)
 typedef double KDRI_NAME(vec) __attribute__((vector_size(8 * KDRI_WIDTH), aligned(8), may_alias));
-#define vec KDRI_NAME(vec)
+typedef int64_t KDRI_NAME(ivec) __attribute__((vector_size(8 * KDRI_WIDTH), aligned(8), may_alias));
+#define vec  KDRI_NAME(vec)
+#define ivec KDRI_NAME(ivec)
 
 /* See kdri_km_renew. */
 KDRI_TARGET static kdri_traits KDRI_NAME(renew)(double *c, const double *s, double mass, const double *shift,
@@ -57,5 +59,40 @@ KDRI_TARGET static kdri_traits KDRI_NAME(renew)(double *c, const double *s, doub
 		              .spread = add_lanes(all[SPREAD]) };
 }
 
+/* See kdri_km_try; a tile of candidates. */
+KDRI_TARGET static void KDRI_NAME(try_tile)(const kdri_km_trial *t, int64_t count, int64_t first)
+{
+	vec high[PARTS], low[PARTS], most[PARTS], offset[PARTS];
+	for (int i = 0; i < PARTS; i++) {
+		high[i] = low[i] = most[i] = (vec){ 0 };
+		offset[i] = ((const vec *)(t->offset + first))[i];
+	}
+	for (int64_t r = 0; r < count; r++) {
+		const double norm = t->norm[r], two = t->twice ? t->twice[r] : 2, weight = t->weight[r];
+		const vec near = (vec){ 0 } + t->near[r];
+		double *dots = t->dots + r * t->ldo + first;
+		for (int i = 0; i < PARTS; i++) {
+			vec v = norm + (offset[i] - two * ((const vec *)dots)[i]);
+			/* Below the rounding error of a distance they are the same point. */
+			ivec apart = v > t->unit * (6 * (norm + offset[i]) + t->base);
+			v = (vec)((ivec)v & apart);
+			ivec less = v < near;
+			v = (vec)(((ivec)v & less) | ((ivec)near & ~less));
+			((vec *)dots)[i] = v;
+			vec term = weight * v, h = (term + t->big) - t->big;
+			ivec more = term > most[i];
+			high[i] += h;
+			low[i] += ((term - h) + t->small) - t->small;
+			most[i] = (vec)(((ivec)term & more) | ((ivec)most[i] & ~more));
+		}
+	}
+	for (int i = 0; i < PARTS; i++) {
+		((vec *)(t->high + first))[i] = high[i];
+		((vec *)(t->low + first))[i] = low[i];
+		((vec *)(t->most + first))[i] = most[i];
+	}
+}
+
 #undef PARTS
 #undef vec
+#undef ivec

@@ -591,10 +591,11 @@ double kdri_kmeans_assign_bytes(const kdri_extent *x, double k, int threads)
 	return 8 * (7 * x->n + x->d * (4 * k + lanes + 2) + KDRI_BLOCK * (lanes + 6) * threads);
 }
 
-/* Nearest, shares, and distances to up to 8 candidates; these, and a table of them. */
+/* Nearest, shares, and distances to the candidates, which are 6 for 55 to 148 clusters; these, and a table of them. */
 double kdri_kmeans_start_bytes(const kdri_extent *x)
 {
-	return 8 * (2 + KDRI_LANES) * x->n + 16 * KDRI_LANES * x->d;
+	enum { COLUMNS = 2 + 6 };
+	return 8 * COLUMNS * x->n + 16 * KDRI_LANES * x->d;
 }
 
 static double one_worker_bytes(const kdri_extent *x, double k, int threads)

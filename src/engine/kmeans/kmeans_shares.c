@@ -32,6 +32,15 @@ double kdri_km_share_units(const kdri_km *w, double most)
 	return ldexp(1, KDRI_MIN(61 - rows - exponent, 1000));
 }
 
+KDRI_KERNEL
+int64_t kdri_km_shares_fill(const double *weights, int64_t n, double units, int64_t *share)
+{
+	int64_t sum = 0;
+	for (int64_t i = 0; i < n; i++)
+		sum += share[i] = kdri_km_share(weights[i], units);
+	return sum;
+}
+
 kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s)
 {
 	kdr_status st;
@@ -41,9 +50,8 @@ kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_s
 	KDRI_TRY(kdri_max(w->ctx, &most, 1));
 	const double units = kdri_km_share_units(w, most);
 	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
-		s->own[g] = 0;
-		for (int64_t end = i + w->rows_of[g]; i < end; i++)
-			s->own[g] += s->share[i] = kdri_km_share(weights[i], units);
+		s->own[g] = kdri_km_shares_fill(weights + i, w->rows_of[g], units, s->share + i);
+		i += w->rows_of[g];
 	}
 	KDRI_TRY(kdri_parts(w->ctx, s->own, w->groups_of_rows, s->before, &s->total));
 done:

@@ -213,6 +213,8 @@ static inline int64_t kdri_km_share(double weight, double units)
 {
 	return weight > 0 ? 1 + (int64_t)(weight * units) : 0;
 }
+/* Shares of n rows by their weights, and their sum. */
+int64_t kdri_km_shares_fill(const double *weights, int64_t n, double units, int64_t *share);
 /* Shares in proportion to n weights. */
 kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s);
 /* The row of this rank at which the cumulative shares of all rows first exceed `at`; -1: it belongs to another rank. */

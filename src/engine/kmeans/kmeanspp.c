@@ -17,12 +17,12 @@ enum { CANDIDATES = 48 }; /* 2 + ln k for any k */
 typedef struct seeding {
 	kdri_km *w;
 	kdri_rng *rng;
-	double *nearest;       /* D_i^2, n */
-	kdri_km_shares shares; /* of w_i D_i^2 */
-	double *blocks;        /* for each block of rows and candidate: the same as in `outcome` */
-	double *trial;         /* n x lanes: min(D_i^2, distance to candidate) */
-	double *row;           /* count x (d + 1): candidates as centres, and |x - m|^2 */
-	double big, small;     /* t and t' of comm/exact.h for the sums of candidates */
+	double *room, *nearest, *trial[CANDIDATES]; /* n each: D_i^2, and min(D_i^2, distance to candidate) */
+	kdri_km_shares shares;                      /* of w_i D_i^2 */
+	double *dots;                               /* a block of rows x lanes for each thread */
+	double *blocks;    /* for each block of rows and candidate: the same as in `outcome` */
+	double *row;       /* count x (d + 1): candidates as centres, and |x - m|^2 */
+	double big, small; /* t and t' of comm/exact.h for the sums of candidates */
 	int64_t lanes, tiles;
 	int64_t trials, chosen; /* candidates for each centre but the first; centres so far */
 	int64_t count;          /* candidates now; 0: no more centres */
@@ -66,36 +66,51 @@ static void kmeanspp_put_rows(const kdri_km *w, const int64_t *rows, int64_t cou
 	}
 }
 
-/* trial[i][c] = min(D_i^2, |x_i - candidate c|^2), and the outcomes of candidates over the rows of block b. */
+/* Copies a column of a block of distances. */
+KDRI_KERNEL
+static void copy_lane(const double *from, int64_t lanes, int64_t m, double *restrict to)
+{
+	for (int64_t q = 0; q < m && lanes == KDRI_LANES; q++)
+		to[q] = from[q * KDRI_LANES];
+	for (int64_t q = 0; q < m && lanes != KDRI_LANES; q++)
+		to[q] = from[q * lanes];
+}
+
+/* trial[c][i] = min(D_i^2, |x_i - candidate c|^2), and the outcomes of candidates over the rows of block b. */
 static void try_block(const seeding *s, int64_t b, const double *offset)
 {
 	const kdri_km *w = s->w;
 	int64_t list[KDRI_BLOCK] = { 0 }, begin = b * KDRI_BLOCK, m = KDRI_MIN(KDRI_BLOCK, w->n - begin);
 	int64_t lanes = s->lanes, count = s->count;
-	double *trial = s->trial + begin * lanes, *out = s->blocks + b * s->trials * OUTCOME;
-	double most[CANDIDATES] = { 0 };
-	kdri_exact sum[CANDIDATES] = { { 0 } };
-	for (int64_t i = 0; i < m; i++)
+	double weight[KDRI_BLOCK], sums[OUTCOME][CANDIDATES],
+	        *dots = s->dots + kdri_thread() * KDRI_BLOCK * lanes,
+	        *out = s->blocks + b * s->trials * OUTCOME;
+	for (int64_t i = 0; i < m; i++) {
 		list[i] = begin + i;
-	kdri_km_dots(w->x, list, m, &s->table, 0, lanes, trial, lanes);
-	for (int64_t q = 0; q < m; q++) {
-		int64_t i = begin + q;
-		double near = s->nearest[i], weight = kdri_km_counts(w, i) ? kdri_km_weight(w, i) : 0;
-		double two = w->twice ? w->twice[i] : 2, *v = trial + q * lanes;
-		for (int64_t c = 0; c < count; c++) {
-			double t = w->norm[i] + (offset[c] - two * v[c]);
-			/* Below the error of (E2) they are the same point. */
-			t = t > w->error_unit * (6 * (w->norm[i] + offset[c]) + 12 * w->shift_norm) ? t : 0;
-			v[c] = t < near ? t : near;
-			double term = weight * v[c];
-			kdri_exact_add(&sum[c], s->big, s->small, term);
-			most[c] = term > most[c] ? term : most[c];
-		}
+		weight[i] = 1;
 	}
-	for (int64_t c = 0; c < count; c++, out += OUTCOME) {
-		out[HIGH] = sum[c].high;
-		out[LOW] = sum[c].low;
-		out[MOST] = most[c];
+	for (int64_t i = 0; i < m && (w->weights || w->scale); i++)
+		weight[i] = kdri_km_counts(w, begin + i) ? kdri_km_weight(w, begin + i) : 0;
+	kdri_km_dots(w->x, list, m, &s->table, 0, lanes, dots, lanes);
+	kdri_km_try(&(kdri_km_trial){ .norm = w->norm + begin,
+	                              .twice = w->twice ? w->twice + begin : NULL,
+	                              .weight = weight,
+	                              .near = s->nearest + begin,
+	                              .dots = dots,
+	                              .ldo = lanes,
+	                              .offset = offset,
+	                              .unit = w->error_unit,
+	                              .base = 12 * w->shift_norm,
+	                              .big = s->big,
+	                              .small = s->small,
+	                              .high = sums[HIGH],
+	                              .low = sums[LOW],
+	                              .most = sums[MOST] },
+	            m, lanes);
+	for (int64_t c = 0; c < count; c++) {
+		copy_lane(dots + c, lanes, m, s->trial[c] + begin);
+		for (int k = 0; k < OUTCOME; k++)
+			*out++ = sums[k][c];
 	}
 }
 
@@ -104,7 +119,7 @@ static void try_candidates(seeding *s, double *sums, double *most)
 {
 	kdri_km *w = s->w;
 	int64_t blocks = kdri_km_blocks(w), count = s->count;
-	double offset[CANDIDATES];
+	double offset[CANDIDATES] = { 0 };
 	for (int64_t c = 0; c < count; c++) {
 		/* b of (E1) for c' = x_r - m: |x_r - m|^2 + 2 m . (x_r - m) */
 		const double *row = s->row + c * (w->d + 1);
@@ -129,19 +144,28 @@ static void try_candidates(seeding *s, double *sums, double *most)
 		}
 }
 
-/* Takes candidate c: D^2, and the shares here of w D^2, the largest of which is `most`. */
-static void kmeanspp_take(seeding *s, int64_t c, double most)
+/* The shares here of w D^2, the largest of which is `most`. */
+static void kmeanspp_shares(seeding *s, double most)
 {
 	kdri_km *w = s->w;
-	const double units = kdri_km_share_units(w, most);
-	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
-		s->shares.own[g] = 0;
-		for (int64_t end = i + w->rows_of[g]; i < end; i++) {
-			double near = s->nearest[i] = s->trial[i * s->lanes + c];
-			double weighted = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * near : 0;
-			s->shares.own[g] += s->shares.share[i] = kdri_km_share(weighted, units);
-		}
+	const double units = kdri_km_share_units(w, most), *weighted = s->nearest;
+	if (w->weights || w->scale) {
+		for (int64_t i = 0; i < w->n; i++)
+			w->distance[i] = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * s->nearest[i] : 0;
+		weighted = w->distance;
 	}
+	for (int64_t g = 0, i = 0; g < w->groups_of_rows; i += w->rows_of[g++])
+		s->shares.own[g] =
+		        kdri_km_shares_fill(weighted + i, w->rows_of[g], units, s->shares.share + i);
+}
+
+/* Takes candidate c. */
+static void kmeanspp_take(seeding *s, int64_t c, double most)
+{
+	double *swap = s->nearest;
+	s->nearest = s->trial[c];
+	s->trial[c] = swap;
+	kmeanspp_shares(s, most);
 }
 
 /* --- problems in step ----------------------------------------------------------------------- */
@@ -163,11 +187,14 @@ static kdr_status open_seeding(seeding *s)
 	s->trials = 2 + (int64_t)log((double)w->k);
 	s->tiles = (s->trials + KDRI_LANES - 1) / KDRI_LANES;
 	s->lanes = s->tiles * KDRI_LANES;
-	KDRI_TRY(KDRI_NEW(w->ctx, &s->nearest, n));
+	KDRI_TRY(kdri_mul(w->ctx, n, s->trials + 1, &size));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s->room, size));
+	s->nearest = s->room + s->trials * n;
+	for (int64_t c = 0; c < s->trials; c++)
+		s->trial[c] = s->room + c * n;
 	KDRI_TRY(kdri_km_shares_new(w, &s->shares));
+	KDRI_TRY(KDRI_NEW(w->ctx, &s->dots, w->threads * KDRI_BLOCK * s->lanes));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s->blocks, OUTCOME * s->trials * kdri_km_blocks(w)));
-	KDRI_TRY(kdri_mul(w->ctx, n, s->lanes, &size));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s->trial, size));
 	KDRI_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s->tiles, &s->table));
 done:
 	return st;
@@ -175,10 +202,10 @@ done:
 
 static void close_seeding(seeding *s)
 {
-	kdri_free(s->w->ctx, s->nearest);
+	kdri_free(s->w->ctx, s->room);
 	kdri_km_shares_free(s->w, &s->shares);
+	kdri_free(s->w->ctx, s->dots);
 	kdri_free(s->w->ctx, s->blocks);
-	kdri_free(s->w->ctx, s->trial);
 	kdri_free(s->w->ctx, s->table.room);
 }
 
@@ -236,7 +263,7 @@ static kdr_status kmeanspp_begin(crew *c)
 		double *end = ends + 3 * p;
 		for (int64_t i = 0; i < w->n; i++) {
 			double weight = kdri_km_weight(w, i);
-			s->trial[i * s->lanes] = 1;
+			s->nearest[i] = 1;
 			end[0] = KDRI_MAX(end[0], w->norm[i]);
 			end[1] = KDRI_MAX(end[1], weight);
 			end[2] = KDRI_MAX(end[2], kdri_km_counts(w, i) ? weight : 0);
@@ -250,7 +277,7 @@ static kdr_status kmeanspp_begin(crew *c)
 		s->big = kdri_exact_big(5 * end[0] * end[1], s->w->all);
 		s->small = s->big * kdri_exact_ratio(s->w->all);
 		s->count = 1;
-		kmeanspp_take(s, 0, end[2]);
+		kmeanspp_shares(s, end[2]);
 		for (int64_t i = 0; i < s->w->n; i++)
 			s->nearest[i] = INFINITY;
 	}

@@ -68,9 +68,10 @@ static void aligned_ridge_take_row(const work *t, int64_t i, double *to)
 }
 
 /* Rows of X from `begin` on into t->x; how many. */
-static int64_t take_block(const work *t, int64_t begin)
+static int64_t take_block(kdr_context *ctx, const work *t, int64_t begin)
 {
 	int64_t count = KDRI_MIN(t->p->n - begin, BLOCK_ROWS);
+#pragma omp parallel for num_threads(ctx->threads) if (count > KDRI_BLOCK)
 	for (int64_t i = 0; i < count; i++)
 		aligned_ridge_take_row(t, begin + i, t->x + i * t->w);
 	return count;
@@ -105,16 +106,18 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 		scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
 	for (int64_t from = 0, k; from < w; from += k) {
 		k = KDRI_MIN(w - from, PANEL);
+#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				scaled[i * k + j] = scale[i] * aligned_ridge_entry(t, i, from + j);
 		KDRI_TRY(graph->apply(ctx, graph, scaled, k, k, near, k));
+#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				near[i * k + j] =
 				        aligned_ridge_entry(t, i, from + j) - scale[i] * near[i * k + j];
 		for (int64_t i = 0, rows; i < n; i += rows) {
-			rows = take_block(t, i);
+			rows = take_block(ctx, t, i);
 			KDRI_TRY(kdri_gemm(ctx, true, false, w, k, rows, t->p->smooth, t->x, w, near + i * k,
 			                   k, 1, t->fixed + from, w));
 		}
@@ -211,12 +214,12 @@ static kdr_status run_round(kdr_context *ctx, const work *t, double *posterior)
 	KDRI_TRY(kdri_cholesky(ctx, w, t->system, w));
 	KDRI_TRY(kdri_cholesky_solve(ctx, w, t->system, w, t->b, c, c));
 	for (int64_t i = 0, rows; i < p->n; i += rows) {
-		rows = take_block(t, i);
+		rows = take_block(ctx, t, i);
 		KDRI_TRY(kdri_gemm(ctx, false, false, rows, c, w, 1, t->x, w, t->b, c, 0, posterior + i * c,
 		                   c));
 	}
-	kdri_rest_soften(posterior, p->n, c, steepness);
-	kdri_rest_answer(posterior, p->n, c, t->answer);
+	kdri_rest_soften(ctx, posterior, p->n, c, steepness);
+	kdri_rest_answer(ctx, posterior, p->n, c, t->answer);
 done:
 	return st;
 }

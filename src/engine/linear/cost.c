@@ -56,16 +56,16 @@ static void cost_fill(const kdri_rest *p, const int8_t *fold, int first, int64_t
 }
 
 /* (E1): right answers about rows of these folds. */
-static int64_t count_right(const kdri_rest *p, const int8_t *fold, int first, int64_t folds, const double *z,
-                           double *row)
+static int64_t count_right(kdr_context *ctx, const kdri_rest *p, const int8_t *fold, int first, int64_t folds,
+                           const double *z, double *row)
 {
 	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), right = 0;
 	for (int64_t i = 0; i < n; i++) {
 		int32_t answer;
 		if (p->labels[i] < 0 || fold[i] < first || fold[i] >= first + folds)
 			continue;
-		kdri_linear_spread(1, p->classes, z + (i * folds + fold[i] - first) * m, row);
-		kdri_rest_answer(row, 1, p->classes, &answer);
+		kdri_linear_spread(ctx, 1, p->classes, z + (i * folds + fold[i] - first) * m, row);
+		kdri_rest_answer(ctx, row, 1, p->classes, &answer);
 		right += answer == p->labels[i];
 	}
 	return right;
@@ -99,7 +99,7 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 			cost_fill(p, fold, first, folds, costs[k], cost);
 			KDRI_TRY(kdri_linear_train(ctx, p->x, m * folds, cost, &o, w, &report));
 			KDRI_TRY(kdri_linear_scores(ctx, p->x, m * folds, 1, w, z));
-			right[k] += count_right(p, fold, first, folds, z, row);
+			right[k] += count_right(ctx, p, fold, first, folds, z, row);
 			stopped = ctx->cancelled || ctx->timed_out;
 		}
 	}

@@ -16,7 +16,8 @@
  * 6:341-361, 2005, for the squared hinge, whose l'' jumps].
  *
  * All outputs are updated together, each with its own scalars, so that a product U P reads the data once for all
- * of them. An output that has converged is no longer updated.
+ * of them. An output that has converged is no longer updated. The pass that computes U s (matrix/pass.h) also evaluates f
+ * and g for a full step: a step that is not halved needs no other pass than this one and those of direction.c.
  *
  * Rows may be held by several ranks (comm/comm.h): sums over rows, U'a and the losses, are then those of all of them, and
  * everything else is the same on each. The last bits of these sums depend on the distribution of the rows.
@@ -26,7 +27,7 @@
  * through a global pointer and cannot be stopped.
  *
  * U     x with a constant feature     w      outputs in columns       c_i y_i    cost
- * z     z (n x m)                     g, H   g, by products           s, U s     s, zs */
+ * z     z (n x m)                     g, H   g, by products           s          s */
 #include "engine/linear/linear.h"
 
 #include <float.h>
@@ -34,6 +35,7 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "engine/linear/direction.h"
+#include "engine/linear/losses.h"
 #include "matrix/vectors.h"
 
 static const double armijo = 0.01;
@@ -42,40 +44,43 @@ typedef struct newton {
 	const kdr_mat *x;
 	const double *cost;
 	const kdri_linear_options *o;
-	int64_t n, d, m;        /* d with the constant feature */
-	int64_t held;           /* weights that are penalised: d, or d - 1 where the bias is free */
-	double *z, *zs, *a, *h; /* n x m */
-	double *g, *s;          /* d x m */
+	int64_t n, d, m;      /* d with the constant feature */
+	int64_t held;         /* weights that are penalised: d, or d - 1 where the bias is free */
+	double *z, *zs, *h;   /* n x m; zs: z at the end of a full step, then U s if the step is halved */
+	const double *start;  /* n x m: what the products of a pass are added to; NULL: zeros */
+	double *g, *next, *s; /* d x m; next: g at the end of a full step */
+	kdri_pass pass;
 	kdri_direction direction;
-	double *partial;                                                  /* KDRI_CHUNKS x m */
+	double *partial;                                                  /* KDRI_PASS_CHUNKS x m */
 	double *f, *g0, *gg, *trial, *ones, *step, *slope, *ww, *ws, *ss; /* m */
 	bool *active, *busy;                                              /* m */
 } newton;
 
 static void newton_free(kdr_context *ctx, newton *t)
 {
-	double *all[] = { t->z, t->zs, t->a, t->h, t->g, t->s, t->partial, t->f };
+	double *all[] = { t->z, t->zs, t->h, t->g, t->next, t->s, t->partial, t->f };
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		kdri_free(ctx, all[i]);
 	kdri_free(ctx, t->active);
 	kdri_direction_close(ctx, &t->direction);
+	kdri_pass_close(ctx, &t->pass);
 }
 
 static kdr_status newton_new(kdr_context *ctx, newton *t)
 {
 	kdr_status st;
 	int64_t nm, dm;
-	double **tall[] = { &t->z, &t->zs, &t->a, &t->h };
+	double **tall[] = { &t->z, &t->zs, &t->h }, **wide[] = { &t->g, &t->next, &t->s };
 	double **scalars[] = { &t->f,    &t->g0,    &t->gg, &t->trial, &t->ones,
 		               &t->step, &t->slope, &t->ww, &t->ws,    &t->ss };
 	enum { SCALARS = sizeof scalars / sizeof scalars[0] };
 	KDRI_TRY(kdri_mul(ctx, t->n, t->m, &nm));
 	KDRI_TRY(kdri_mul(ctx, t->d, t->m, &dm));
-	for (int i = 0; i < 4; i++)
+	for (int i = 0; i < 3; i++) {
 		KDRI_TRY(KDRI_NEW(ctx, tall[i], nm));
-	KDRI_TRY(KDRI_NEW(ctx, &t->g, dm));
-	KDRI_TRY(KDRI_NEW(ctx, &t->s, dm));
-	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * t->m));
+		KDRI_TRY(KDRI_NEW(ctx, wide[i], dm));
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_PASS_CHUNKS * t->m));
 	KDRI_TRY(KDRI_NEW0(ctx, &t->f, SCALARS * t->m));
 	for (int i = 1; i < SCALARS; i++)
 		*scalars[i] = t->f + i * t->m;
@@ -83,7 +88,8 @@ static kdr_status newton_new(kdr_context *ctx, newton *t)
 		t->ones[j] = 1;
 	KDRI_TRY(KDRI_NEW0(ctx, &t->active, 2 * t->m));
 	t->busy = t->active + t->m;
-	KDRI_TRY(kdri_direction_open(ctx, t->x, t->o->bias, t->held, t->m, &t->direction));
+	KDRI_TRY(kdri_pass_open(ctx, t->x, t->o->bias, t->m, &t->pass));
+	KDRI_TRY(kdri_direction_open(ctx, t->x, &t->pass, t->held, t->m, &t->direction));
 done:
 	return st;
 }
@@ -100,23 +106,6 @@ static void linear_combine(kdr_context *ctx, const newton *t, int64_t rows, cons
                            const double *alpha, const double *x, double *y)
 {
 	kdri_vectors_combine(ctx, rows, t->m, scale, alpha, x, y);
-}
-
-/* z = U w */
-static kdr_status linear_forward(kdr_context *ctx, const newton *t, const double *w, double *z)
-{
-	return kdri_linear_scores(ctx, t->x, t->m, t->o->bias, w, z);
-}
-
-/* y = U' a; the row of the bias is bias times the sum of a. */
-static kdr_status linear_backward(kdr_context *ctx, const newton *t, const double *a, double *y)
-{
-	kdr_status st = kdri_mat_tmul(ctx, t->x, a, t->m, t->m, y, t->m);
-	double *last = y + (t->d - 1) * t->m;
-	dots(ctx, t, t->n, a, NULL, last);
-	for (int64_t j = 0; j < t->m; j++)
-		last[j] *= t->o->bias;
-	return st == KDR_OK ? kdri_sum(ctx, y, t->d * t->m) : st;
 }
 
 /* --- the loss ------------------------------------------------------------------------------------ */
@@ -151,88 +140,135 @@ static kdr_status sum_losses(kdr_context *ctx, const newton *t, double *out)
 	return kdri_sum(ctx, out, m);
 }
 
-/* a and h of (E2), (E3) at z. */
-static void derivatives(kdr_context *ctx, const newton *t)
+/* Rows of U p become those of the derivatives a of (E2) at start + U p, which zs is set to; also h of (E3). */
+static void evaluate_rows(void *user, int64_t chunk, int64_t begin, int64_t end, double *a)
 {
-	bool hinge = t->o->loss == KDRI_LOSS_SQUARED_HINGE;
-#pragma omp parallel for num_threads(ctx->threads) if (t->n * t->m > 1 << 12)
-	for (int64_t at = 0; at < t->n * t->m; at++) {
-		double q = t->cost[at], c = fabs(q), z = q < 0 ? -t->z[at] : t->z[at];
-		if (hinge) {
-			t->a[at] = z < 1 ? -2 * q * (1 - z) : 0;
-			t->h[at] = z < 1 ? 2 * c : 0;
-		} else {
-			double p = z > 0 ? exp(-z) / (1 + exp(-z)) : 1 / (1 + exp(z)); /* 1 / (1 + e^z) */
-			t->a[at] = -q * p;
-			t->h[at] = c * p * (1 - p);
+	enum { PIECE = 512 };
+	const newton *t = user;
+	const int64_t m = t->m, wide = KDRI_MIN(m, PIECE), step = PIECE / wide;
+	const bool hinge = t->o->loss == KDRI_LOSS_SQUARED_HINGE;
+	double *sum = t->partial + chunk * m, loss[PIECE];
+	for (int64_t i = begin; i < end; i += step)
+		for (int64_t j = 0; j < m; j += PIECE) {
+			const int64_t rows = KDRI_MIN(step, end - i), cols = KDRI_MIN(wide, m - j),
+			              count = rows * cols, at = i * m + j;
+			double *own = a + at - begin * m;
+			for (int64_t e = 0; e < count; e++)
+				t->zs[at + e] = own[e] += t->start ? t->start[at + e] : 0;
+			(hinge ? kdri_losses_hinge : kdri_losses_logistic)(count, t->cost + at, own,
+			                                                   t->h + at, loss);
+			for (int64_t r = 0; r < rows; r++)
+				for (int64_t c = 0; c < cols; c++)
+					sum[j + c] += loss[r * cols + c];
 		}
-	}
 }
 
-/* f, g and |g|^2 at w, whose products are in z. */
-static kdr_status linear_evaluate(kdr_context *ctx, newton *t, const double *w)
+/* The derivatives at z = 0. */
+static void derive_at_zero(void *user, int64_t chunk, int64_t begin, int64_t end, double *a)
+{
+	const newton *t = user;
+	const double slope = t->o->loss == KDRI_LOSS_SQUARED_HINGE ? -2 : -0.5;
+	(void)chunk;
+	for (int64_t e = begin * t->m; e < end * t->m; e++)
+		a[e - begin * t->m] = slope * t->cost[e];
+}
+
+/* At z = start + U p (p NULL: zeros): zs = z, h, the losses and U' a. */
+static kdr_status linear_evaluate(kdr_context *ctx, newton *t, const double *start, const double *p,
+                                  double *losses, double *g)
 {
 	kdr_status st;
-	memset(t->step, 0, (size_t)t->m * sizeof *t->step);
-	KDRI_TRY(sum_losses(ctx, t, t->f));
-	dots(ctx, t, t->held, w, w, t->ww);
-	for (int64_t j = 0; j < t->m; j++)
-		t->f[j] += t->ww[j] / 2; /* (E1) */
-	derivatives(ctx, t);
-	KDRI_TRY(linear_backward(ctx, t, t->a, t->g));
-	linear_combine(ctx, t, t->held, NULL, t->ones, w, t->g); /* (E2) */
-	dots(ctx, t, t->d, t->g, t->g, t->gg);
+	t->start = start;
+	memset(t->partial, 0, (size_t)(KDRI_PASS_CHUNKS * t->m) * sizeof *t->partial);
+	KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->m, p, evaluate_rows, t, g));
+	kdri_vectors_add(kdri_pass_chunks(t->n), t->m, t->partial, losses);
+	KDRI_TRY(kdri_sum(ctx, losses, t->m));
+	KDRI_TRY(kdri_sum(ctx, g, t->d * t->m));
 done:
 	return st;
 }
 
+/* Makes zs, the losses and `next` those of w: z, f, g and |g|^2. */
+static void linear_arrive(kdr_context *ctx, newton *t, const double *w, const double *losses)
+{
+	double *z = t->z, *g = t->g;
+	t->z = t->zs;
+	t->zs = z;
+	t->g = t->next;
+	t->next = g;
+	dots(ctx, t, t->held, w, w, t->ww);
+	for (int64_t j = 0; j < t->m; j++)
+		t->f[j] = losses[j] + t->ww[j] / 2;              /* (E1) */
+	linear_combine(ctx, t, t->held, NULL, t->ones, w, t->g); /* (E2) */
+	dots(ctx, t, t->d, t->g, t->g, t->gg);
+}
+
 /* --- one step --------------------------------------------------------------------------------------- */
 
-/* step_j: the first of 1, 1/2, 1/4, .. that lowers f enough; 0 where none does, and at rest. */
-static kdr_status search_line(kdr_context *ctx, newton *t, const double *w)
+/* Halves the steps that do not lower f enough; the losses at the end of these steps are in `trial`. Whether there were any. */
+static bool halve_steps(newton *t)
 {
-	kdr_status st = KDR_OK;
-	int64_t m = t->m;
+	bool any = false;
+	for (int64_t j = 0; j < t->m; j++) {
+		double s = t->step[j], f = t->trial[j] + (t->ww[j] + 2 * s * t->ws[j] + s * s * t->ss[j]) / 2;
+		/* The last term: close to the minimum f falls by less than it can hold. */
+		if (t->busy[j] && f > t->f[j] + armijo * s * t->slope[j] + 4 * DBL_EPSILON * t->f[j])
+			t->step[j] = s / 2;
+		else
+			t->busy[j] = false;
+		any = any || t->busy[j];
+	}
+	return any;
+}
+
+/* zs = U s, if it was z + U s. */
+static void subtract_start(kdr_context *ctx, newton *t)
+{
+	for (int64_t j = 0; j < t->m; j++)
+		t->ones[j] = -1;
+	linear_combine(ctx, t, t->n, NULL, t->ones, t->z, t->zs);
+	for (int64_t j = 0; j < t->m; j++)
+		t->ones[j] = 1;
+}
+
+/* Takes the first of the steps 1, 1/2, 1/4, .. that lowers f enough, for each output; none where no step does. Whether any output moved.
+ */
+static kdr_status linear_step(kdr_context *ctx, newton *t, double *w, bool *moved)
+{
+	kdr_status st;
 	dots(ctx, t, t->d, t->g, t->s, t->slope);
 	dots(ctx, t, t->held, w, t->s, t->ws);
 	dots(ctx, t, t->held, t->s, t->s, t->ss);
-	for (int64_t j = 0; j < m; j++) {
+	for (int64_t j = 0; j < t->m; j++) {
 		t->busy[j] = t->active[j];
 		t->step[j] = t->active[j];
 	}
-	for (int halvings = 0; halvings < 40; halvings++) {
-		bool any = false;
+	KDRI_TRY(linear_evaluate(ctx, t, t->z, t->s, t->trial, t->next));
+	bool halved = false;
+	for (int halvings = 0; halvings < 40 && halve_steps(t); halvings++) {
+		if (!halved)
+			subtract_start(ctx, t);
+		halved = true;
 		KDRI_TRY(sum_losses(ctx, t, t->trial));
-		for (int64_t j = 0; j < m; j++) {
-			double s = t->step[j];
-			double f = t->trial[j] + (t->ww[j] + 2 * s * t->ws[j] + s * s * t->ss[j]) / 2;
-			/* The last term: close to the minimum f falls by less than it can hold. */
-			if (t->busy[j] && f > t->f[j] + armijo * s * t->slope[j] + 4 * DBL_EPSILON * t->f[j])
-				t->step[j] = s / 2;
-			else
-				t->busy[j] = false;
-			any = any || t->busy[j];
-		}
-		if (!any)
-			return KDR_OK;
 	}
-	for (int64_t j = 0; j < m; j++)
+	*moved = false;
+	for (int64_t j = 0; j < t->m; j++) {
 		t->step[j] = t->busy[j] ? 0 : t->step[j];
+		*moved = *moved || t->step[j] > 0;
+	}
+	if (!*moved)
+		return KDR_OK;
+	linear_combine(ctx, t, t->d, NULL, t->step, t->s, w);
+	if (halved) {
+		linear_combine(ctx, t, t->n, NULL, t->step, t->zs, t->z);
+		KDRI_TRY(linear_evaluate(ctx, t, t->z, NULL, t->trial, t->next));
+	}
+	linear_arrive(ctx, t, w, t->trial);
 done:
 	return st;
 }
 
 /* --- the method -------------------------------------------------------------------------------------- */
-
-/* |g|^2 at w = 0: what tol refers to, whatever the start. */
-static kdr_status measure_start(kdr_context *ctx, newton *t)
-{
-	memset(t->z, 0, (size_t)(t->n * t->m) * sizeof *t->z);
-	derivatives(ctx, t);
-	kdr_status st = linear_backward(ctx, t, t->a, t->g);
-	dots(ctx, t, t->d, t->g, t->g, t->g0);
-	return st;
-}
 
 /* (E4) matters if the classes are separable: f then decreases by orders of magnitude more than g. Which outputs have
  * still to move; false if none. */
@@ -260,30 +296,33 @@ static double total(const newton *t)
 static kdr_status linear_minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
 {
 	kdr_status st;
-	KDRI_TRY(measure_start(ctx, t));
-	KDRI_TRY(linear_forward(ctx, t, w, t->z));
-	memset(t->zs, 0, (size_t)(t->n * t->m) * sizeof *t->zs);
-	KDRI_TRY(linear_evaluate(ctx, t, w));
+	bool zeros = true;
+	for (int64_t q = 0; q < t->d * t->m; q++)
+		zeros = zeros && w[q] == 0;
+	KDRI_TRY(linear_evaluate(ctx, t, NULL, zeros ? NULL : w, t->trial, t->next));
+	linear_arrive(ctx, t, w, t->trial);
+	/* tol refers to |g|^2 at w = 0, whatever the start. */
+	memcpy(t->g0, t->gg, (size_t)t->m * sizeof *t->g0);
+	if (!zeros) {
+		KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->m, NULL, derive_at_zero, t,
+		                       t->next));
+		KDRI_TRY(kdri_sum(ctx, t->next, t->d * t->m));
+		dots(ctx, t, t->d, t->next, t->next, t->g0);
+	}
 	report->start = report->value = total(t);
 	report->stop = KDR_STOP_CONVERGED;
 	while (still_active(t)) {
-		bool moved = false;
+		bool moved;
 		if (report->iterations >= t->o->max_iter) {
 			report->stop = KDR_STOP_MAX_ITER;
 			break;
 		}
 		KDRI_TRY(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
-		KDRI_TRY(linear_forward(ctx, t, t->s, t->zs));
-		KDRI_TRY(search_line(ctx, t, w));
-		for (int64_t j = 0; j < t->m; j++)
-			moved = moved || t->step[j] > 0;
+		KDRI_TRY(linear_step(ctx, t, w, &moved));
 		if (!moved) { /* as low as rounding allows */
 			report->stop = KDR_STOP_STALLED;
 			break;
 		}
-		linear_combine(ctx, t, t->d, NULL, t->step, t->s, w);
-		linear_combine(ctx, t, t->n, NULL, t->step, t->zs, t->z);
-		KDRI_TRY(linear_evaluate(ctx, t, w));
 		report->iterations++;
 		report->value = total(t);
 		if (t->o->trace)
@@ -333,18 +372,20 @@ done:
 kdr_status kdri_linear_scores(kdr_context *ctx, const kdr_mat *x, int64_t outputs, double bias,
                               const double *w, double *scores)
 {
-	int64_t n = kdr_mat_rows(x);
+	const int64_t n = kdr_mat_rows(x);
 	const double *last = w + kdr_mat_cols(x) * outputs;
-	kdr_status st = kdri_mat_mul(ctx, x, w, outputs, outputs, scores, outputs);
-	for (int64_t i = 0; st == KDR_OK && i < n; i++)
+	const kdr_status st = kdri_mat_mul(ctx, x, w, outputs, outputs, scores, outputs);
+#pragma omp parallel for num_threads(ctx->threads) if (n * outputs > 1 << 14)
+	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < outputs; j++)
 			scores[i * outputs + j] += bias * last[j];
 	return st;
 }
 
-void kdri_linear_spread(int64_t n, int64_t classes, const double *outputs, double *scores)
+void kdri_linear_spread(kdr_context *ctx, int64_t n, int64_t classes, const double *outputs, double *scores)
 {
 	int64_t m = kdri_linear_outputs(classes);
+#pragma omp parallel for num_threads(ctx->threads) if (n * classes > 1 << 14)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t c = 0; c < classes; c++)
 			scores[i * classes + c] = m > 1    ? outputs[i * m + c]
@@ -356,5 +397,5 @@ void kdri_linear_spread(int64_t n, int64_t classes, const double *outputs, doubl
 double kdri_linear_bytes(const kdri_extent *x, double rows, double outputs, kdri_loss loss)
 {
 	const double few = loss == KDRI_LOSS_SQUARED_HINGE ? KDRI_MIN(rows / x->n, 0.75) : 0;
-	return 8 * outputs * (7 * x->n + 6 * x->d) + 8 * x->n + few * kdri_extent_bytes(x);
+	return 8 * outputs * (5 * x->n + 7 * x->d) + 8 * x->n + few * kdri_extent_bytes(x);
 }

@@ -3,7 +3,7 @@
 
 #include "engine/linear/softmax.h"
 
-enum { MOST_STEPS = 200 };
+enum { MOST_STEPS = 200, SERIAL_WORK = 1 << 14 };
 static const double tolerance = 1e-4;
 
 kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w)
@@ -27,6 +27,7 @@ kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w)
 		KDRI_TRY(kdri_softmax_train(ctx, p->x, p->classes, p->labels, cost, &o, w, &report));
 		goto done;
 	}
+#pragma omp parallel for num_threads(ctx->threads) if (size > SERIAL_WORK)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; p->labels[i] >= 0 && j < m; j++) {
 			double c = p->cost * (p->weights ? p->weights[i] : 1);
@@ -43,28 +44,35 @@ kdr_status kdri_rest_scores(kdr_context *ctx, const kdri_rest *p, const double *
 	kdr_status st;
 	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), size;
 	double *outputs = NULL;
+	if (m == p->classes)
+		return kdri_linear_scores(ctx, p->x, m, 1, w, scores);
 	KDRI_TRY(kdri_mul(ctx, n, m, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &outputs, size));
 	KDRI_TRY(kdri_linear_scores(ctx, p->x, m, 1, w, outputs));
-	kdri_linear_spread(n, p->classes, outputs, scores);
+	kdri_linear_spread(ctx, n, p->classes, outputs, scores);
 done:
 	kdri_free(ctx, outputs);
 	return st;
 }
 
-void kdri_rest_answer(const double *scores, int64_t n, int64_t classes, int32_t *answer)
+void kdri_rest_answer(kdr_context *ctx, const double *scores, int64_t n, int64_t classes, int32_t *answer)
 {
+#pragma omp parallel for num_threads(ctx->threads) if (n * classes > SERIAL_WORK)
 	for (int64_t i = 0; i < n; i++) {
 		const double *row = scores + i * classes;
-		answer[i] = 0;
-		for (int64_t c = 1; c < classes; c++)
-			if (row[c] > row[answer[i]])
-				answer[i] = (int32_t)c;
+		double most = row[0];
+		int32_t best = 0;
+		for (int64_t c = 1; c < classes; c++) { /* without branches, which would be mispredicted */
+			best = row[c] > most ? (int32_t)c : best;
+			most = row[c] > most ? row[c] : most;
+		}
+		answer[i] = best;
 	}
 }
 
-void kdri_rest_soften(double *scores, int64_t n, int64_t classes, double steepness)
+void kdri_rest_soften(kdr_context *ctx, double *scores, int64_t n, int64_t classes, double steepness)
 {
+#pragma omp parallel for num_threads(ctx->threads) if (n * classes > SERIAL_WORK)
 	for (int64_t i = 0; i < n; i++) {
 		double *row = scores + i * classes, most = row[0], sum = 0;
 		for (int64_t c = 1; c < classes; c++)

@@ -31,9 +31,9 @@ kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w);
 kdr_status kdri_rest_scores(kdr_context *ctx, const kdri_rest *p, const double *w, double *scores);
 
 /* The class of the largest score of each row, the lowest of equals. */
-void kdri_rest_answer(const double *scores, int64_t n, int64_t classes, int32_t *answer);
+void kdri_rest_answer(kdr_context *ctx, const double *scores, int64_t n, int64_t classes, int32_t *answer);
 /* Rows of scores (n x classes) to probabilities: softmax(steepness x score). */
-void kdri_rest_soften(double *scores, int64_t n, int64_t classes, double steepness);
+void kdri_rest_soften(kdr_context *ctx, double *scores, int64_t n, int64_t classes, double steepness);
 
 /* cost.c: the cost (of `count`, ascending) with the highest accuracy in cross-validation, the lowest of equals; `right`
  * (count, may be NULL): the accuracy with each. The folds are drawn from (seed, "folds"). */

@@ -29,36 +29,57 @@ static int by_sureness(const void *a, const void *b)
 typedef struct work {
 	const kdri_self_training *p;
 	int64_t n;
-	int64_t *labels;
-	double *weights, *p_row;
+	int64_t *labels, *begin; /* begin (classes + 1): where the list of each class begins */
+	double *weights;
 	int32_t *answer;
-	sure *list;
+	sure *list, *sorted;
 } work;
 
-/* (E1) for a share q. */
-static void self_training_choose(const work *w, const double *scores, double q, double weight)
+/* The class with the largest score of an unlabelled row, and how sure it is. */
+static void predict_row(const work *w, const double *row, int64_t i)
 {
-	int64_t c = w->p->rest.classes;
-	kdri_rest_answer(scores, w->n, c, w->answer);
+	const int64_t c = w->p->rest.classes;
+	double sum = 0;
+	int32_t best = 0;
+	for (int64_t k = 1; k < c; k++)
+		best = row[k] > row[best] ? (int32_t)k : best;
+	for (int64_t k = 0; k < c && !w->p->train; k++)
+		sum += exp(2 * (row[k] - row[best]));
+	w->answer[i] = best;
+	w->list[i] = (sure){ w->p->train ? row[best] : 1 / sum, i };
+}
+
+/* (E1) for a share q. */
+static void self_training_choose(kdr_context *ctx, const work *w, const double *scores, double q,
+                                 double weight)
+{
+	const int64_t c = w->p->rest.classes;
+#pragma omp parallel for num_threads(ctx->threads) if (w->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < w->n; i++) {
 		w->labels[i] = w->p->rest.labels[i];
 		w->weights[i] = w->p->rest.weights ? w->p->rest.weights[i] : 1;
+		w->answer[i] = -1;
+		if (w->p->unlabelled[i])
+			predict_row(w, scores + i * c, i);
 	}
+	memset(w->begin, 0, (size_t)(c + 1) * sizeof *w->begin);
+	for (int64_t i = 0; i < w->n; i++)
+		if (w->answer[i] >= 0 && w->answer[i] + 1 < c)
+			w->begin[w->answer[i] + 2]++;
+	for (int64_t k = 2; k <= c; k++)
+		w->begin[k] += w->begin[k - 1];
+	for (int64_t i = 0; i < w->n; i++) /* begin[k + 1] becomes the end of class k */
+		if (w->answer[i] >= 0)
+			w->sorted[w->begin[w->answer[i] + 1]++] = w->list[i];
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (w->n > KDRI_BLOCK)
 	for (int64_t k = 0; k < c; k++) {
-		int64_t count = 0, taken;
-		for (int64_t i = 0; i < w->n; i++) {
-			if (!w->p->unlabelled[i] || w->answer[i] != k)
-				continue;
-			memcpy(w->p_row, scores + i * c, (size_t)c * sizeof *w->p_row);
-			if (!w->p->train)
-				kdri_rest_soften(w->p_row, 1, c, 2);
-			w->list[count++] = (sure){ w->p_row[k], i };
-		}
-		qsort(w->list, (size_t)count, sizeof *w->list, by_sureness);
-		taken = KDRI_MIN(count, (int64_t)ceil(q * (double)count - 1e-9));
+		sure *own = w->sorted + w->begin[k];
+		const int64_t count = w->begin[k + 1] - w->begin[k],
+		              taken = KDRI_MIN(count, (int64_t)ceil(q * (double)count - 1e-9));
+		qsort(own, (size_t)count, sizeof *own, by_sureness);
 		for (int64_t j = 0; j < taken; j++) {
-			w->labels[w->list[j].row] = k;
-			w->weights[w->list[j].row] = weight; /* (E2) */
+			w->labels[own[j].row] = k;
+			w->weights[own[j].row] = weight; /* (E2) */
 		}
 	}
 }
@@ -72,7 +93,8 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	KDRI_TRY(KDRI_NEW(ctx, &t.weights, t.n));
 	KDRI_TRY(KDRI_NEW(ctx, &t.answer, t.n));
 	KDRI_TRY(KDRI_NEW(ctx, &t.list, t.n));
-	KDRI_TRY(KDRI_NEW(ctx, &t.p_row, p->rest.classes));
+	KDRI_TRY(KDRI_NEW(ctx, &t.sorted, t.n));
+	KDRI_TRY(KDRI_NEW(ctx, &t.begin, p->rest.classes + 1));
 	for (int64_t i = 0; i < t.n; i++) {
 		known += p->rest.labels[i] >= 0;
 		unlabelled += p->unlabelled[i];
@@ -81,7 +103,7 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 	rest.labels = t.labels;
 	rest.weights = t.weights;
 	for (int64_t r = 0; r < p->rounds && unlabelled > 0 && !ctx->cancelled && !ctx->timed_out; r++) {
-		self_training_choose(&t, scores, p->shares[r],
+		self_training_choose(ctx, &t, scores, p->shares[r],
 		                     KDRI_MAX(1, (double)known / (double)unlabelled));
 		if (p->train) {
 			KDRI_TRY(p->train(ctx, p->user, t.labels, t.weights, scores));
@@ -97,7 +119,8 @@ done:
 	kdri_free(ctx, t.weights);
 	kdri_free(ctx, t.answer);
 	kdri_free(ctx, t.list);
-	kdri_free(ctx, t.p_row);
+	kdri_free(ctx, t.sorted);
+	kdri_free(ctx, t.begin);
 	return st;
 }
 

@@ -12,16 +12,18 @@
  * does not hold.
  *
  * A step solves H[S] = -G to a tenth of |G| by conjugate gradients and is halved until f falls by 0.01 of the
- * decrease that G predicts, as in linear.c. One against the rest (linear.c) decouples the classes; here the classes
+ * decrease that G predicts, as in linear.c; the pass that computes U S also evaluates f and G for a full step. One against the rest (linear.c) decouples the classes; here the classes
  * of a row compete, which separates similar classes.
  *
- * U   x with a constant feature     W  w     Z, V   z, zv (n x k)     P   p (n x k)     G, S   g, s (d x k) */
+ * U   x with a constant feature     W  w     Z   z (n x k)     P   p (n x k)     G, S   g, s (d x k) */
 #include "engine/linear/softmax.h"
 
 #include "comm/comm.h"
 
 #include <float.h>
 
+#include "engine/linear/losses.h"
+#include "matrix/pass.h"
 #include "matrix/vectors.h"
 
 static const double armijo = 0.01, share = 0.1;
@@ -29,41 +31,44 @@ static const double armijo = 0.01, share = 0.1;
 typedef struct newton {
 	const kdr_mat *x;
 	const kdri_linear_options *o;
-	int64_t n, d, k;                 /* d with the constant feature */
-	int64_t held;                    /* entries of w that are penalised */
-	int64_t *labels;                 /* n */
-	bool *present;                   /* k: whether the class has rows; W stays 0 where not, and P is 0 */
-	double *cost;                    /* n */
-	double *z, *zv, *p, *a;          /* n x k */
-	double *g, *s, *r, *conj, *hess; /* d x k */
-	double *partial;                 /* KDRI_CHUNKS x k */
-	double *bias;                    /* k */
+	int64_t n, d, k;     /* d with the constant feature */
+	int64_t held;        /* entries of w that are penalised */
+	int64_t *labels;     /* n */
+	bool *present;       /* k: whether the class has rows; W stays 0 where not, and P is 0 */
+	double *cost;        /* n */
+	double *z, *zv, *p;  /* n x k; zv: z at the end of a full step, then U s if the step is halved */
+	const double *start; /* n x k: what the products of a pass are added to; NULL: zeros */
+	double *g, *next, *s, *r, *conj, *hess; /* d x k; next: g at the end of a full step */
+	double *partial;                        /* KDRI_PASS_CHUNKS */
+	kdri_pass pass;
 } newton;
 
 static void newton_free(kdr_context *ctx, newton *t)
 {
-	double *all[] = { t->cost, t->z, t->zv,   t->p,    t->a,       t->g,
-		          t->s,    t->r, t->conj, t->hess, t->partial, t->bias };
+	double *all[] = {
+		t->cost, t->z, t->zv, t->p, t->g, t->next, t->s, t->r, t->conj, t->hess, t->partial
+	};
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		kdri_free(ctx, all[i]);
 	kdri_free(ctx, t->labels);
 	kdri_free(ctx, t->present);
+	kdri_pass_close(ctx, &t->pass);
 }
 
 static kdr_status newton_new(kdr_context *ctx, newton *t)
 {
 	kdr_status st;
 	int64_t nk, dk;
-	double **tall[] = { &t->z, &t->zv, &t->p, &t->a };
-	double **wide[] = { &t->g, &t->s, &t->r, &t->conj, &t->hess };
+	double **tall[] = { &t->z, &t->zv, &t->p };
+	double **wide[] = { &t->g, &t->next, &t->s, &t->r, &t->conj, &t->hess };
 	KDRI_TRY(kdri_mul(ctx, t->n, t->k, &nk));
 	KDRI_TRY(kdri_mul(ctx, t->d, t->k, &dk));
 	for (size_t i = 0; i < sizeof tall / sizeof tall[0]; i++)
 		KDRI_TRY(KDRI_NEW(ctx, tall[i], nk));
 	for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
 		KDRI_TRY(KDRI_NEW(ctx, wide[i], dk));
-	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * t->k));
-	KDRI_TRY(KDRI_NEW(ctx, &t->bias, t->k));
+	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_PASS_CHUNKS));
+	KDRI_TRY(kdri_pass_open(ctx, t->x, t->o->bias, t->k, &t->pass));
 done:
 	return st;
 }
@@ -82,21 +87,6 @@ static void softmax_combine(kdr_context *ctx, int64_t count, double scale, doubl
                             double *y)
 {
 	kdri_vectors_combine(ctx, count, 1, &scale, &alpha, x, y);
-}
-
-static kdr_status softmax_forward(kdr_context *ctx, const newton *t, const double *w, double *z)
-{
-	return kdri_linear_scores(ctx, t->x, t->k, t->o->bias, w, z);
-}
-
-/* y = U' a */
-static kdr_status softmax_backward(kdr_context *ctx, const newton *t, const double *a, double *y)
-{
-	kdr_status st = kdri_mat_tmul(ctx, t->x, a, t->k, t->k, y, t->k);
-	kdri_vectors_dot(ctx, t->n, t->k, a, NULL, t->partial, t->bias);
-	for (int64_t j = 0; j < t->k; j++)
-		y[(t->d - 1) * t->k + j] = t->o->bias * t->bias[j];
-	return st == KDR_OK ? kdri_sum(ctx, y, t->d * t->k) : st;
 }
 
 /* --- the loss --------------------------------------------------------------------------------------- */
@@ -125,61 +115,80 @@ static kdr_status sum_losses(kdr_context *ctx, const newton *t, double step, dou
 	return kdri_sum(ctx, out, 1);
 }
 
-/* p, and C (P - Y) in a, at z. */
-static void find_posterior(kdr_context *ctx, const newton *t)
+/* Rows of U p become those of C (P - Y) at start + U p, which zv is set to; also p. */
+static void evaluate_rows(void *user, int64_t chunk, int64_t begin, int64_t end, double *a)
 {
-	int64_t k = t->k;
-#pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
-	for (int64_t i = 0; i < t->n; i++) {
-		const double *z = t->z + i * k;
-		double *p = t->p + i * k, *a = t->a + i * k, most = -INFINITY, mass = 0;
+	const newton *t = user;
+	const int64_t k = t->k;
+	for (int64_t i = begin; i < end; i++, a += k) {
 		for (int64_t j = 0; j < k; j++)
-			if (t->present[j])
-				most = KDRI_MAX(most, z[j]);
+			t->zv[i * k + j] = a[j] += t->start ? t->start[i * k + j] : 0;
+		t->partial[chunk] +=
+		        t->cost[i] * kdri_losses_softmax(k, t->present, t->labels[i], a, t->p + i * k);
 		for (int64_t j = 0; j < k; j++)
-			mass += p[j] = t->present[j] ? exp(z[j] - most) : 0;
-		for (int64_t j = 0; j < k; j++) {
-			p[j] /= mass;
-			a[j] = t->cost[i] * (p[j] - (j == t->labels[i]));
-		}
+			a[j] = t->cost[i] * (t->p[i * k + j] - (j == t->labels[i]));
 	}
 }
 
-/* g at w, whose products are in z; |g|^2. */
-static kdr_status find_gradient(kdr_context *ctx, const newton *t, const double *w, double *gg)
+/* At z = start + U p (p NULL: zeros): zv = z, p, the losses and U' C (P - Y) in `next`. */
+static kdr_status softmax_evaluate(kdr_context *ctx, newton *t, const double *start, const double *p,
+                                   double *losses)
 {
-	find_posterior(ctx, t);
-	kdr_status st = softmax_backward(ctx, t, t->a, t->g);
+	kdr_status st;
+	t->start = start;
+	memset(t->partial, 0, KDRI_PASS_CHUNKS * sizeof *t->partial);
+	KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, p, evaluate_rows, t, t->next));
+	kdri_vectors_add(kdri_pass_chunks(t->n), 1, t->partial, losses);
+	KDRI_TRY(kdri_sum(ctx, losses, 1));
+	KDRI_TRY(kdri_sum(ctx, t->next, t->d * t->k));
+done:
+	return st;
+}
+
+/* Makes zv, the losses and `next` those of w: z, f, g and |g|^2. */
+static void softmax_arrive(kdr_context *ctx, newton *t, const double *w, double losses, double *f, double *gg)
+{
+	double *z = t->z, *g = t->g;
+	t->z = t->zv;
+	t->zv = z;
+	t->g = t->next;
+	t->next = g;
+	*f = losses + dot(ctx, t, t->held, w, w) / 2; /* (E1) */
 	softmax_combine(ctx, t->held, 1, 1, w, t->g); /* (E2) */
 	*gg = dot(ctx, t, t->d * t->k, t->g, t->g);
-	return st;
 }
 
 /* --- one step ------------------------------------------------------------------------------------------ */
 
-/* hess = H[conj] */
-static kdr_status softmax_apply(kdr_context *ctx, const newton *t)
+/* Rows V of U conj become those of C (P o V - P o (row sums of P o V)). */
+static void weigh_rows(void *user, int64_t chunk, int64_t begin, int64_t end, double *v)
 {
-	kdr_status st;
-	int64_t k = t->k;
-	KDRI_TRY(softmax_forward(ctx, t, t->conj, t->zv));
-#pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
-	for (int64_t i = 0; i < t->n; i++) {
+	const newton *t = user;
+	const int64_t k = t->k;
+	(void)chunk;
+	for (int64_t i = begin; i < end; i++, v += k) {
 		const double *p = t->p + i * k;
-		double *v = t->zv + i * k, mean = 0;
+		double mean = 0;
 		for (int64_t j = 0; j < k; j++)
 			mean += p[j] * v[j];
 		for (int64_t j = 0; j < k; j++)
 			v[j] = t->cost[i] * p[j] * (v[j] - mean);
 	}
-	KDRI_TRY(softmax_backward(ctx, t, t->zv, t->hess));
+}
+
+/* hess = H[conj] */
+static kdr_status softmax_apply(kdr_context *ctx, newton *t)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, t->conj, weigh_rows, t, t->hess));
+	KDRI_TRY(kdri_sum(ctx, t->hess, t->d * t->k));
 	softmax_combine(ctx, t->held, 1, 1, t->conj, t->hess); /* (E3) */
 done:
 	return st;
 }
 
 /* s: H[s] = -g to a tenth of |g|. */
-static kdr_status find_step(kdr_context *ctx, const newton *t, double gg)
+static kdr_status find_step(kdr_context *ctx, newton *t, double gg)
 {
 	kdr_status st = KDR_OK;
 	int64_t size = t->d * t->k, most = KDRI_MAX(2 * size, 50);
@@ -204,24 +213,34 @@ done:
 	return st;
 }
 
-/* The first of 1, 1/2, 1/4, .. that lowers f enough, and the value of f for it; 0 if none does. */
-static kdr_status search_line(kdr_context *ctx, const newton *t, const double *w, double *f, double *out)
+/* Takes the first of the steps 1, 1/2, 1/4, .. that lowers f enough; none, and a step of 0, if no step does. */
+static kdr_status softmax_step(kdr_context *ctx, newton *t, double *w, double *f, double *gg, double *step)
 {
 	kdr_status st = KDR_OK;
-	double slope = dot(ctx, t, t->d * t->k, t->g, t->s), ww = dot(ctx, t, t->held, w, w),
-	       ws = dot(ctx, t, t->held, w, t->s), ss = dot(ctx, t, t->held, t->s, t->s), step = 1;
-	for (int halvings = 0; halvings < 40; halvings++, step /= 2) {
-		double trial;
-		KDRI_TRY(sum_losses(ctx, t, step, &trial));
-		trial += (ww + 2 * step * ws + step * step * ss) / 2;
-		/* The last term: close to the minimum f falls by less than it can hold. */
-		if (trial <= *f + armijo * step * slope + 4 * DBL_EPSILON * *f) {
-			*f = trial;
-			*out = step;
+	const double slope = dot(ctx, t, t->d * t->k, t->g, t->s), ww = dot(ctx, t, t->held, w, w),
+	             ws = dot(ctx, t, t->held, w, t->s), ss = dot(ctx, t, t->held, t->s, t->s);
+	double losses;
+	KDRI_TRY(softmax_evaluate(ctx, t, t->z, t->s, &losses));
+	*step = 1;
+	/* The last term: close to the minimum f falls by less than it can hold. */
+	for (int halvings = 0; !(losses + (ww + 2 * *step * ws + *step * *step * ss) / 2 <=
+	                         *f + armijo * *step * slope + 4 * DBL_EPSILON * *f);
+	     halvings++) {
+		if (halvings == 0)
+			softmax_combine(ctx, t->n * t->k, 1, -1, t->z, t->zv); /* U s */
+		*step /= 2;
+		if (halvings == 40) {
+			*step = 0;
 			return KDR_OK;
 		}
+		KDRI_TRY(sum_losses(ctx, t, *step, &losses));
 	}
-	*out = 0;
+	softmax_combine(ctx, t->d * t->k, 1, *step, t->s, w);
+	if (*step < 1) {
+		softmax_combine(ctx, t->n * t->k, 1, *step, t->zv, t->z);
+		KDRI_TRY(softmax_evaluate(ctx, t, t->z, NULL, &losses));
+	}
+	softmax_arrive(ctx, t, w, losses, f, gg);
 done:
 	return st;
 }
@@ -239,19 +258,18 @@ static bool is_done(const newton *t, double gg, double g0, double f)
 static kdr_status softmax_minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
 {
 	kdr_status st;
-	int64_t nk = t->n * t->k;
-	double g0, gg, step, before, steep;
-	memset(t->z, 0, (size_t)nk * sizeof *t->z); /* what tol refers to: the gradient at w = 0 */
-	find_posterior(ctx, t);
-	KDRI_TRY(softmax_backward(ctx, t, t->a, t->g));
-	g0 = dot(ctx, t, t->d * t->k, t->g, t->g);
-	KDRI_TRY(softmax_forward(ctx, t, w, t->z));
-	memset(t->zv, 0, (size_t)nk * sizeof *t->zv);
-	KDRI_TRY(sum_losses(ctx, t, 0, &report->start));
-	report->start += dot(ctx, t, t->held, w, w) / 2; /* (E1) */
+	double g0, gg, step, before, steep, losses;
+	bool zeros = true;
+	for (int64_t q = 0; q < t->d * t->k; q++)
+		zeros = zeros && w[q] == 0;
+	KDRI_TRY(softmax_evaluate(ctx, t, NULL, NULL,
+	                          &losses)); /* what tol refers to: the gradient at w = 0 */
+	g0 = dot(ctx, t, t->d * t->k, t->next, t->next);
+	if (!zeros)
+		KDRI_TRY(softmax_evaluate(ctx, t, NULL, w, &losses));
+	softmax_arrive(ctx, t, w, losses, &report->start, &gg);
 	report->value = report->start;
 	report->stop = KDR_STOP_CONVERGED;
-	KDRI_TRY(find_gradient(ctx, t, w, &gg));
 	while (!is_done(t, gg, g0, report->value)) {
 		if (report->iterations >= t->o->max_iter) {
 			report->stop = KDR_STOP_MAX_ITER;
@@ -260,15 +278,11 @@ static kdr_status softmax_minimise(kdr_context *ctx, newton *t, double *w, kdri_
 		before = report->value;
 		steep = gg;
 		KDRI_TRY(find_step(ctx, t, gg));
-		KDRI_TRY(softmax_forward(ctx, t, t->s, t->zv));
-		KDRI_TRY(search_line(ctx, t, w, &report->value, &step));
+		KDRI_TRY(softmax_step(ctx, t, w, &report->value, &gg, &step));
 		if (step == 0) { /* as low as rounding allows */
 			report->stop = KDR_STOP_STALLED;
 			break;
 		}
-		softmax_combine(ctx, t->d * t->k, 1, step, t->s, w);
-		softmax_combine(ctx, nk, 1, step, t->zv, t->z);
-		KDRI_TRY(find_gradient(ctx, t, w, &gg));
 		report->iterations++;
 		if (t->o->trace)
 			KDRI_TRY(kdri_result_objective(ctx, t->o->trace, report->value));

@@ -38,7 +38,8 @@ done:
 }
 
 kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, int64_t begin, int64_t end,
-                               int64_t k, int64_t runs, uint64_t stream, int64_t *labels, double *centres)
+                               int64_t k, int64_t runs, uint64_t stream, const int64_t *start,
+                               int64_t *labels, double *centres)
 {
 	kdr_status st;
 	const int64_t width = e->encoder[i].width;
@@ -46,6 +47,7 @@ kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, i
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	kdri_kmeans_result r = { 0 };
 	o.n_init = runs;
+	o.init_labels = start;
 	o.stage = stage;
 	o.stream = stream;
 	KDRI_TRY(kdri_kmeans(ctx, &x, NULL, &o, &r));
@@ -66,7 +68,7 @@ static bool starts_stopped(const kdr_context *ctx)
 /* --- mixtures ---------------------------------------------------------------------------------------------------------- */
 
 kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t k,
-                           bool ward, uint64_t stream, kdri_starts *s)
+                           bool ward, bool few, uint64_t stream, kdri_starts *s)
 {
 	kdr_status st;
 	int64_t size;
@@ -74,10 +76,10 @@ kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begi
 	KDRI_TRY(kdri_mul(ctx, STARTS, s->n, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &s->labels, size));
 	for (int i = 0; i < KDRI_ENCODINGS; i++)
-		for (int seed = 0; seed < SEEDS && (s->count == 0 || !starts_stopped(ctx));
+		for (int seed = 0; seed < (few ? 1 : SEEDS) && (s->count == 0 || !starts_stopped(ctx));
 		     seed++, s->count++)
 			KDRI_TRY(kdri_encoded_kmeans(ctx, e, i, begin, end, k, FEW_RUNS,
-			                             stream * STARTS + (uint64_t)s->count,
+			                             stream * STARTS + (uint64_t)s->count, NULL,
 			                             s->labels + s->count * s->n, NULL));
 	if (ward && s->n <= WARD_ROWS && !starts_stopped(ctx)) {
 		const int64_t width = e->encoder[KDRI_ENCODE_B].width;
@@ -85,6 +87,20 @@ kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begi
 		                   s->labels + s->count * s->n));
 		s->count++;
 	}
+done:
+	return st;
+}
+
+kdr_status kdri_starts_join(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t from,
+                            const int64_t *labels, int64_t k, kdri_starts *s)
+{
+	kdr_status st;
+	const int64_t width = e->encoder[KDRI_ENCODE_B].width;
+	*s = (kdri_starts){ .n = end - begin, .count = 1 };
+	KDRI_TRY(KDRI_NEW(ctx, &s->labels, s->n));
+	memcpy(s->labels, labels, (size_t)s->n * sizeof *labels);
+	KDRI_TRY(kdri_ward_join(ctx, e->rows[KDRI_ENCODE_B] + (begin - e->begin) * width, s->n, width, from,
+	                        k, s->labels));
 done:
 	return st;
 }
@@ -135,7 +151,7 @@ kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table,
 	const int64_t begin = pooled ? 0 : m->begin[table], end = pooled ? m->n : m->begin[table + 1];
 	KDRI_TRY(kdri_encoded_new(ctx, m, pooled, begin, end, &e));
 	KDRI_TRY(kdri_starts_new(ctx, &e, pooled ? 0 : m->begin[table], pooled ? m->n : m->begin[table + 1],
-	                         k, !pooled, (uint64_t)(table + 1), &s));
+	                         k, !pooled, false, (uint64_t)(table + 1), &s));
 	KDRI_TRY(pooled ? kdri_mixed_pool_new(ctx, m, &part) : kdri_mixed_part_new(ctx, m, table, &part));
 	KDRI_TRY(kdri_best_mixture(ctx, &part.data, &o, &s, out, labels));
 done:

@@ -14,16 +14,21 @@ typedef struct kdri_encoded {
 kdr_status kdri_encoded_new(kdr_context *ctx, const kdri_mixed *m, bool pooled, int64_t begin, int64_t end,
                             kdri_encoded *e);
 void kdri_encoded_free(kdr_context *ctx, kdri_encoded *e);
-/* k-means of encoded rows begin .. end - 1. `centres` (k x width) may be NULL. */
+/* k-means of encoded rows begin .. end - 1, `runs` times, or once from the labels `start` if these are not NULL. `centres` (k x
+ * width) may be NULL. */
 kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, int64_t begin, int64_t end,
-                               int64_t k, int64_t runs, uint64_t stream, int64_t *labels, double *centres);
+                               int64_t k, int64_t runs, uint64_t stream, const int64_t *start,
+                               int64_t *labels, double *centres);
 
 typedef struct kdri_starts {
 	int64_t count, n, *labels; /* count x n */
 } kdri_starts;
-/* Initial partitions of rows begin .. end - 1; `stream` must differ between tables. Free s->labels. */
+/* Initial partitions of rows begin .. end - 1; `stream` must differ between tables; few: one seed instead of two. Free s->labels. */
 kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t k,
-                           bool ward, uint64_t stream, kdri_starts *s);
+                           bool ward, bool few, uint64_t stream, kdri_starts *s);
+/* One start: the clusters 0 .. from - 1 that `labels` has, joined until k remain. */
+kdr_status kdri_starts_join(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t from,
+                            const int64_t *labels, int64_t k, kdri_starts *s);
 /* The best mixture of all starts. */
 kdr_status kdri_best_mixture(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                              const kdri_starts *s, kdri_mixture *out, int64_t *labels);

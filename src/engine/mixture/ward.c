@@ -143,3 +143,55 @@ done:
 	kdri_free(ctx, merges);
 	return st;
 }
+
+kdr_status kdri_ward_join(kdr_context *ctx, const double *x, int64_t n, int64_t d, int64_t from, int64_t k,
+                          int64_t *labels)
+{
+	kdr_status st;
+	double *mean = NULL, *size = NULL;
+	int64_t *now = NULL, count;
+	KDRI_TRY(kdri_mul(ctx, from, d, &count));
+	KDRI_TRY(KDRI_NEW0(ctx, &mean, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &size, from));
+	KDRI_TRY(KDRI_NEW(ctx, &now, from));
+	for (int64_t i = 0; i < n; i++) {
+		kdri_axpy(1, x + i * d, mean + labels[i] * d, d);
+		size[labels[i]]++;
+	}
+	for (int64_t c = 0; c < from; c++)
+		for (int64_t f = 0; f < d; f++)
+			mean[c * d + f] /= KDRI_MAX(size[c], 1);
+	for (; from > k; from--) { /* (E1), half of it */
+		int64_t a = 0, b = 1;
+		double least = INFINITY;
+		for (int64_t p = 1; p < from; p++)
+			for (int64_t q = 0; q < p; q++) {
+				double sum = 0, both = size[p] + size[q];
+				for (int64_t f = 0; f < d; f++) {
+					double e = mean[p * d + f] - mean[q * d + f];
+					sum += e * e;
+				}
+				sum *= both > 0 ? size[p] * size[q] / both : 0;
+				if (sum < least) {
+					least = sum;
+					a = q;
+					b = p;
+				}
+			}
+		const double both = KDRI_MAX(size[a] + size[b], 1);
+		for (int64_t f = 0; f < d; f++)
+			mean[a * d + f] = (size[a] * mean[a * d + f] + size[b] * mean[b * d + f]) / both;
+		size[a] += size[b];
+		size[b] = size[from - 1];
+		memmove(mean + b * d, mean + (from - 1) * d, (size_t)d * sizeof *mean);
+		for (int64_t c = 0; c < from; c++)
+			now[c] = c == b ? a : c == from - 1 ? b : c;
+		for (int64_t i = 0; i < n; i++)
+			labels[i] = now[labels[i]];
+	}
+done:
+	kdri_free(ctx, mean);
+	kdri_free(ctx, size);
+	kdri_free(ctx, now);
+	return st;
+}

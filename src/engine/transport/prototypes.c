@@ -33,10 +33,15 @@ static kdr_status find_kernel(kdr_context *ctx, const work *t, const double *pro
 		t->norm[k] = length > 0 ? 1 / (length * p->blur) : 0;
 		t->q[k] = 0;
 	}
-	for (int64_t i = 0; i < n; i++) {
-		double *row = t->k + i * c, sum = 0;
+#pragma omp parallel for num_threads(ctx->threads) if (n * c > 1 << 13)
+	for (int64_t i = 0; i < n; i++)
 		for (int64_t k = 0; k < c; k++)
-			sum += row[k] = exp(row[k] * t->norm[k]);
+			t->k[i * c + k] = exp(t->k[i * c + k] * t->norm[k]);
+	for (int64_t i = 0; i < n; i++) {
+		const double *row = t->k + i * c;
+		double sum = 0;
+		for (int64_t k = 0; k < c; k++)
+			sum += row[k];
 		for (int64_t k = 0; k < c; k++)
 			t->q[k] += row[k] / sum / (double)n;
 	}

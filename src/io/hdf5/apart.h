@@ -29,7 +29,7 @@ typedef struct kdri_apart_job {
 } kdri_apart_job;
 
 /* The results of a child in its arena. Starts zeroed; kdri_handed_free unmaps everything that was not taken over. */
-enum { KDRI_HANDED_ARRAYS = 8 };
+enum { KDRI_HANDED_ARRAYS = 8, KDRI_HANDED_LARGE = 1 << 16 };
 typedef struct kdri_handed {
 	const char *path;
 	char *begin; /* the arena; NULL: the job ran in this process, and its result can be used directly */
@@ -42,7 +42,7 @@ typedef struct kdri_handed {
 	} taken[KDRI_HANDED_ARRAYS]; /* whole pages */
 } kdri_handed;
 
-/* Runs the job, in a child process if isolation is set. `result` is passed to the job, and is changed only if the job
+/* Runs the job, in a child process if isolation is set and the system has fork (Windows does not). `result` is passed to the job, and is changed only if the job
  * succeeds. */
 kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *result, kdri_handed *handed);
 /* Whether `count` elements of `size` bytes at `at`, or a string and its end, lie in the arena. */

@@ -1,11 +1,11 @@
 /* HDF5 files: opening, walking, attributes. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/hdf5/h5.h"
+#include "core/system.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 enum { WALK_OBJECTS = 100000, WALK_LEVELS = 12 };
@@ -111,15 +111,15 @@ double kdri_h5_most(double file_bytes)
 kdr_status kdri_h5_check_file(kdr_context *ctx, const char *path, int64_t *bytes)
 {
 	kdr_status st = KDR_OK;
-	struct stat info;
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &info) != 0)
+	kdri_file info;
+	int fd = kdri_open(path, O_RDONLY);
+	if (fd < 0 || !kdri_file_open(fd, &info))
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
-	else if (!S_ISREG(info.st_mode))
+	else if (!info.regular)
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a data file is needed", path,
-		               S_ISDIR(info.st_mode) ? "a directory" : "not a regular file");
+		               info.folder ? "a directory" : "not a regular file");
 	else
-		*bytes = info.st_size;
+		*bytes = info.bytes;
 	if (fd >= 0)
 		close(fd);
 	return st;

@@ -3,17 +3,19 @@
  * HDF5 cannot close a file whose bytes cannot be written: it tries again when the program ends, prints errors, and may
  * crash. It therefore writes through our own driver, which stores the first error and then lets every write succeed.
  * kdri_h5_finish reads that error, and the temporary file is removed. */
+#include "core/system.h"
 #include "io/hdf5/h5.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #if H5_VERSION_GE(1, 13, 0)
 #include <H5FDdevelop.h>
 #endif
+
+enum { MOST_AT_ONCE = 1 << 30 }; /* bytes per call */
 
 typedef struct disk {
 	H5FD_t common; /* HDF5's own; must come first */
@@ -26,16 +28,16 @@ static int last_error; /* of the file closed last; under kdri_h5_lock */
 static H5FD_t *disk_open(const char *name, unsigned flags, hid_t access, haddr_t most)
 {
 	(void)access, (void)most;
-	struct stat info;
+	kdri_file info;
 	disk *d = calloc(1, sizeof *d);
 	if (!d)
 		return NULL;
 	bool anew = flags & H5F_ACC_TRUNC;
-	d->fd = open(name, O_RDWR | (anew ? O_CREAT | O_TRUNC : 0) | O_CLOEXEC, 0666);
+	d->fd = kdri_open(name, O_RDWR | (anew ? O_CREAT | O_TRUNC : 0));
 	if (d->fd < 0)
 		d->error = errno; /* reported when the file is finished */
-	if (!anew && d->fd >= 0 && fstat(d->fd, &info) == 0)
-		d->end = (haddr_t)info.st_size;
+	if (!anew && d->fd >= 0 && kdri_file_open(d->fd, &info))
+		d->end = (haddr_t)info.bytes;
 	return &d->common;
 }
 
@@ -83,7 +85,7 @@ static herr_t disk_read(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t a
 	const disk *d = (const disk *)file;
 	char *p = buffer;
 	while (size > 0) {
-		ssize_t n = pread(d->fd, p, size, (off_t)address);
+		int64_t n = kdri_read_at(d->fd, p, size, (int64_t)address);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
@@ -104,7 +106,9 @@ static herr_t disk_write(H5FD_t *file, H5FD_mem_t type, hid_t transfer, haddr_t 
 	const char *p = buffer;
 	d->end = KDRI_MAX(d->end, address + size);
 	while (size > 0 && !d->error) {
-		ssize_t n = pwrite(d->fd, p, size, (off_t)address);
+		ssize_t n = lseek(d->fd, (off_t)address, SEEK_SET) < 0
+		                    ? -1
+		                    : write(d->fd, p, KDRI_MIN(size, (size_t)MOST_AT_ONCE));
 		if (n < 0 && errno != EINTR)
 			d->error = errno;
 		if (n <= 0)

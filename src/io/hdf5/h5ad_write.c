@@ -14,9 +14,9 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/system.h"
 #include "io/hdf5/h5.h"
 
 static const char column[] = "kindred", sureness[] = "kindred_confidence", points[] = "obsm/X_kindred";
@@ -283,7 +283,7 @@ static kdr_status copy_file(kdr_context *ctx, const char *from, const char *to, 
 	kdr_status st = KDR_OK;
 	char *block = NULL;
 	ssize_t n = 0;
-	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	int in = kdri_open(from, O_RDONLY), out = kdri_open(to, O_WRONLY | O_TRUNC);
 	*bytes = 0;
 	if (in < 0 || out < 0) {
 		st = kdri_fail(ctx, in < 0 ? KDR_ERR_READ : KDR_ERR_WRITE, "%s: cannot open: %s",

@@ -379,14 +379,17 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	kdri_window_close(ctx, w);
 	int64_t rows = h->keep.last - h->keep.first;
 	KDRI_TRY(kdri_entries_to_rows(ctx, rows, h->cols, &t.count, t.row, t.col, t.val, &rowptr));
+	int64_t bad = t.count;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
 	for (int64_t p = 0; p < t.count; p++)
-		if (!h->keep_nonfinite && t.val[p] - t.val[p] != 0) {
-			st = kdri_fail(
-			        ctx, KDR_ERR_DATA,
-			        "%s: the entries of row %d, column %d add up to more than the largest number",
-			        path, t.row[p] + 1, t.col[p] + 1);
-			goto done;
-		}
+		if (t.val[p] - t.val[p] != 0)
+			bad = KDRI_MIN(bad, p);
+	if (bad < t.count && !h->keep_nonfinite) {
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s: the entries of row %d, column %d add up to more than the largest number",
+		               path, t.row[bad] + 1, t.col[bad] + 1);
+		goto done;
+	}
 	kdri_free(ctx, t.row);
 	t.row = NULL;
 	KDRI_TRY(KDRI_GROW(ctx, &t.col, t.count));

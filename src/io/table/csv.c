@@ -67,12 +67,12 @@ static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings
 {
 	kdr_status st;
 	kdri_survey s = { 0 };
-	KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, &s));
+	KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, KDRI_SURVEY_FIRST, &s));
 	if (s.not_utf8 && !r->options->encoding) { /* beyond the first window: all of it is Latin-1 then */
 		kdri_survey_free(ctx, &r->l, &s);
 		r->l.latin = true;
 		KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &r->l));
-		KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, &s));
+		KDRI_TRY(kdri_survey_run(ctx, &r->w, &r->l, KDRI_SURVEY_FIRST, &s));
 	}
 	r->rows = s.rows;
 	KDRI_TRY(kdri_kinds_decide(ctx, kdri_input_path(r->in), r->options, &r->specs, &s, &r->l, findings));

@@ -88,6 +88,10 @@ typedef struct kdri_csv_table {
 kdr_status kdri_csv_rows(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_csv_table *t,
                          bool *text);
 void kdri_csv_table_free(kdr_context *ctx, kdri_csv_table *t);
+/* Splits the unread text of the window into KDRI_SLICES slices at ends of rows. *whole: the length up to the last of them, 0 if
+ * there is none. Returns the number of lines. */
+int64_t kdri_csv_cut(const kdr_context *ctx, const kdri_window *w, char delimiter, kdri_slice *slices,
+                     size_t *whole);
 
 /* One cell: its text without surrounding blanks and quotes. */
 typedef struct kdri_csv_cell {

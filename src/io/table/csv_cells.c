@@ -42,6 +42,9 @@ kdri_csv_cell kdri_csv_cell_at(const char *p, char delimiter)
 
 const char *kdri_csv_row_end(const char *p, const char *end, char delimiter)
 {
+	const char *newline = memchr(p, '\n', (size_t)(end - p));
+	if (!newline || !memchr(p, '"', (size_t)(newline - p)))
+		return newline ? newline + 1 : NULL;
 	while (p < end) {
 		while (p < end && is_blank(*p, delimiter))
 			p++;

@@ -257,22 +257,28 @@ static kdr_status csv_rows_report(kdr_context *ctx, const kdri_window *w, const 
 	        path, line, (long long)found, found == 1 ? "" : "s", (long long)l->fields);
 }
 
-/* Splits the unread text at ends of rows. *whole: the length up to the last of them, 0 if there is none. */
-static int64_t csv_rows_cut(const kdr_context *ctx, const kdri_window *w, char delimiter, kdri_slice *slices,
-                            size_t *whole)
+int64_t kdri_csv_cut(const kdr_context *ctx, const kdri_window *w, char delimiter, kdri_slice *slices,
+                     size_t *whole)
 {
 	const char *begin = w->data + w->begin, *end = w->data + w->end, *p = begin;
 	*whole = 0;
 	if (begin == end)
 		return 0;
-	if (!memchr(begin, '"', (size_t)(end - begin))) {
-		while (end > begin && end[-1] != '\n')
-			end--;
-		if (end == begin)
-			return 0;
+	while (end > begin && end[-1] != '\n')
+		end--;
+	if (end == begin)
+		return 0;
+	const int64_t lines = kdri_slices_cut(ctx, begin, end, slices);
+	bool quoted = false;
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(|| : quoted)
+	for (int i = 0; i < KDRI_SLICES; i++)
+		quoted = quoted ||
+		         memchr(slices[i].begin, '"', (size_t)(slices[i].end - slices[i].begin)) != NULL;
+	if (!quoted) {
 		*whole = (size_t)(end - w->data);
-		return kdri_slices_cut(ctx, begin, end, slices);
+		return lines;
 	}
+	end = w->data + w->end;
 	for (int i = 0; i < KDRI_SLICES; i++) {
 		const char *target = begin + (end - begin) * (i + 1) / KDRI_SLICES, *next;
 		slices[i].begin = p;
@@ -361,7 +367,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 	int64_t rows[KDRI_SLICES], lines, wanted;
 	problem problems[KDRI_SLICES] = { 0 };
 	size_t whole;
-	while ((lines = csv_rows_cut(ctx, w, l->delimiter, slices, &whole)) == 0 && !w->last)
+	while ((lines = kdri_csv_cut(ctx, w, l->delimiter, slices, &whole)) == 0 && !w->last)
 		KDRI_TRY(kdri_window_fill(ctx, w));
 	if (lines == 0) {
 		*finished = true;

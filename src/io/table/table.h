@@ -132,8 +132,11 @@ typedef struct kdri_survey {
 	bool not_utf8;
 } kdri_survey;
 
-/* Inspects every cell from the window on. */
-kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_survey *out);
+/* Inspects every cell from the window on. The first rows are taken one after the other, because hardly any of their cells are like
+ * earlier ones; how many has no influence on the result. */
+enum { KDRI_SURVEY_FIRST = 300 };
+kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, int64_t first,
+                           kdri_survey *out);
 void kdri_survey_free(kdr_context *ctx, const kdri_csv_layout *l, kdri_survey *survey);
 
 /* Decides the role of each field of the layout and lists problems. Fatal problems are in the list, too. */

@@ -5,6 +5,8 @@
 #include "core/utf8.h"
 #include "io/table/table.h"
 
+#include <stdatomic.h>
+
 /* Whether the hash occurred before. Two texts with the same hash count as a repetition; the column is then not used as
  * row names. */
 static kdr_status seen_before(kdr_context *ctx, kdri_evidence *e, uint64_t hash, bool *before)
@@ -173,27 +175,321 @@ done:
 	return st;
 }
 
-/* The complete rows of the window. */
-static kdr_status take_window(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_survey *s)
+/* --- rows in parallel -------------------------------------------------------------------------------- */
+
+/* Most cells are like earlier ones of their column and change nothing but counters. Threads classify the cells of the slices of
+ * a window against what was known before the window, which only grows: a cell that is routine then is also routine
+ * later. They count the routine cells and record the position of the others, which one thread takes in the order of the
+ * file. The result is therefore that of one pass. */
+enum { BYTES_PER_EVENT = 16 };
+static const uint32_t entire_row = UINT32_MAX;
+
+typedef struct tally {
+	int32_t missing, numbers, dates, infinite; /* routine cells of a column */
+} tally;
+
+/* A cell that is not routine, or an `entire_row` of an unusual shape. */
+typedef struct event {
+	uint32_t row_at, cell_at; /* from the beginning of the slice */
+	uint32_t field;
+	uint32_t row; /* rows of the slice before it, other than events */
+} event;
+
+typedef struct survey_slice {
+	event *events;
+	int64_t count, room;
+	int64_t rows;        /* without those that are events */
+	const char *stopped; /* the row for which there was no more room */
+	bool not_utf8;
+} survey_slice;
+
+static bool is_known_text(const kdri_evidence *e, const char *text, size_t length)
+{
+	return (e->many && e->texts.count >= KDRI_TEXTS_MOST) ||
+	       kdri_names_find_text(&e->texts, text, length) >= 0;
+}
+
+static bool is_known_writing(const kdri_evidence *e, bool digits, bool padded)
+{
+	return (digits || !e->digits) && (!padded || e->padded);
+}
+
+static bool is_known_number(const kdri_evidence *e, const kdri_look *k)
+{
+	const bool plain = !k->differ && !k->percent && k->currency == 0;
+	return (e->decimals & k->decimals) == e->decimals && e->undated_line != 0 &&
+	       (!k->differ || (k->comma ? e->comma_differs && e->unclear_line != 0 : e->point_differs)) &&
+	       (!k->grouped || e->grouped) && (!k->percent || e->percent) &&
+	       (k->percent || k->currency != 0 || e->unit) &&
+	       (k->currency == 0 || e->currency == k->currency || e->currency == -1) &&
+	       (k->value - k->value == 0 || e->infinite > 0) &&
+	       (!e->whole || (plain && k->value == floor(k->value))) && (e->named_ids || e->unwatched);
+}
+
+/* Whether take_cell would only count the cell, which is then counted `times` times. */
+static bool is_routine(const kdri_csv_layout *l, const kdri_csv_cell *cell, const kdri_evidence *e, int times,
+                       tally *n)
+{
+	char text[KDRI_TEXT_LONGEST + 1];
+	kdri_look look = { 0 };
+	if (e->running)
+		return false;
+	if (kdri_is_missing(cell->begin, cell->end, l->na)) {
+		n->missing += e->missing > 0 ? times : 0;
+		return e->missing > 0;
+	}
+	if (!e->repeats && !e->unwatched)
+		return false;
+	const size_t length = kdri_csv_copy(cell, text, sizeof text);
+	const bool digits = length > 0 && strspn(text, "0123456789") == length;
+	if (!is_known_writing(e, digits, digits && length > 1 && text[0] == '0') ||
+	    !is_known_text(e, text, length))
+		return false;
+	if (kdri_number_look(cell->begin, cell->end, &look)) {
+		if (!is_known_number(e, &look))
+			return false;
+		n->numbers += times;
+		n->infinite += look.value - look.value != 0 ? times : 0;
+		return true;
+	}
+	const bool date = kdri_date_look(cell->begin, cell->end, &look);
+	if ((date ? (e->orders & look.orders) != e->orders || (look.either && !e->either)
+	          : e->undated_line == 0) ||
+	    e->text_line == 0 || (length + 1 == sizeof text && !e->many))
+		return false;
+	n->dates += date ? times : 0;
+	return true;
+}
+
+/* The same for a cell at p that is a decimal number and nothing else: what most cells of most tables are. Returns the delimiter or
+ * newline after it, or NULL to leave the cell to is_routine. */
+static inline const char *plain_routine(const kdri_csv_layout *l, const char *p, const char *end,
+                                        const kdri_evidence *e, int times, tally *n)
+{
+	double value;
+	const char *q = kdri_parse_decimal(p, end, '.', &value);
+	if (!q || q[-1] > '9' || value - value != 0)
+		return NULL;
+	const char *stop = q + (*q == '\r' && q[1] == '\n');
+	if ((*stop != l->delimiter && *stop != '\n') || e->running || (!e->named_ids && !e->unwatched) ||
+	    (!e->repeats && !e->unwatched) || !e->unit || e->undated_line == 0)
+		return NULL;
+	const char *point = memchr(p, '.', (size_t)(q - p)), *at = p;
+	if (point && q - point == 4) /* 1.234 could be a thousand: is_routine examines it */
+		return NULL;
+	while (at < q && *at >= '0' && *at <= '9')
+		at++;
+	if (!is_known_writing(e, at == q, at == q && q - p > 1 && *p == '0') ||
+	    (point && (e->decimals & KDRI_COMMA)) || (e->whole && value != floor(value)) ||
+	    q - p > KDRI_TEXT_LONGEST || !is_known_text(e, p, (size_t)(q - p)))
+		return NULL;
+	n->numbers += times;
+	return stop;
+}
+
+/* The cells of the row at p, `times` times: 1, or -1 to undo it. Returns the beginning of the next row; NULL: the row has an unusual
+ * shape, with *full: or there is no more room for events. *taken: fields that were counted. */
+static const char *survey_row(const kdri_csv_layout *l, const kdri_slice *s, const char *row,
+                              const kdri_survey *known, int times, int64_t fields, survey_slice *out,
+                              tally *n, int64_t *taken, bool *full)
+{
+	const bool plain = !l->na_numbers && strchr(",;\t| ", l->delimiter);
+	const char *p = row, *stop = row;
+	for (int64_t j = 0; j < fields; j++, p = stop + 1) {
+		const kdri_evidence *e = &known->fields[j];
+		const bool skipped = j == l->label || j == l->tasks;
+		*taken = j;
+		stop = plain && !skipped ? plain_routine(l, p, s->end, e, times, &n[j]) : NULL;
+		if (!stop) {
+			const kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
+			stop = cell.stop;
+			if (cell.torn)
+				return NULL;
+			if (!skipped && !is_routine(l, &cell, e, times, &n[j]) && times > 0) {
+				*full = out->count == out->room;
+				if (*full)
+					return NULL;
+				out->events[out->count++] = (event){ .row_at = (uint32_t)(row - s->begin),
+					                             .cell_at = (uint32_t)(p - s->begin),
+					                             .field = (uint32_t)j,
+					                             .row = (uint32_t)out->rows };
+			}
+		}
+		*taken = j + 1;
+		if (*stop == '\n' && j + 1 < l->fields)
+			return NULL;
+	}
+	if (times > 0 && *stop != '\n') { /* a delimiter at the end, perhaps */
+		const kdri_csv_cell cell = kdri_csv_cell_at(stop + 1, l->delimiter);
+		stop = cell.stop;
+		if (*stop != '\n' || cell.quoted || cell.end > cell.begin)
+			return NULL;
+	}
+	return stop + 1;
+}
+
+static void survey_slice_run(const kdri_csv_layout *l, const kdri_slice *s, const kdri_survey *known,
+                             survey_slice *result, tally *n)
+{
+	const char *p = s->begin;
+	survey_slice own = *result, *out = &own; /* neighbours in memory belong to other threads */
+	out->not_utf8 = !kdri_utf8_valid(p, (size_t)(s->end - p));
+	while (p < s->end) {
+		const int64_t before = out->count;
+		int64_t taken = 0;
+		bool full = false;
+		const char *q = p;
+		while (kdri_is_blank(*q) && *q != l->delimiter)
+			q++;
+		if (kdri_at_newline(q)) {
+			p = q + (*q == '\r') + 1;
+			continue;
+		}
+		const char *next = survey_row(l, s, p, known, 1, l->fields, out, n, &taken, &full);
+		if (next) {
+			out->rows++;
+			p = next;
+			continue;
+		}
+		int64_t ignored;
+		(void)survey_row(l, s, p, known, -1, taken, out, n, &ignored, &full);
+		out->count = before;
+		if (full || before == out->room) {
+			out->stopped = p;
+			break;
+		}
+		out->events[out->count++] = (event){ .row_at = (uint32_t)(p - s->begin),
+			                             .field = entire_row,
+			                             .row = (uint32_t)out->rows };
+		p = kdri_csv_row_end(p, s->end, l->delimiter);
+	}
+	*result = own;
+}
+
+/* Takes the rows from p to `end`, one after the other, until the survey has `most` rows; *line: lines before p. Returns in *stop the first
+ * row that was not taken. */
+static kdr_status take_rows(kdr_context *ctx, const kdri_csv_layout *l, const char *p, const char *end,
+                            int64_t most, int64_t *line, kdri_survey *s, const char **stop)
 {
 	kdr_status st = KDR_OK;
-	const char *p = w->data + w->begin, *end = w->data + w->end, *next;
-	const char *start = p;
-	for (; p < end && (next = kdri_csv_row_end(p, end, l->delimiter)); p = next) {
+	const char *next;
+	for (; p < end && s->rows < most && (next = kdri_csv_row_end(p, end, l->delimiter)); p = next) {
 		const char *q = p;
 		while (kdri_is_blank(*q) && *q != l->delimiter)
 			q++;
 		if (!kdri_at_newline(q))
-			KDRI_TRY(table_survey_take_row(ctx, l, p, w->line + 1, s));
-		w->line += kdri_count_byte(p, next, '\n');
+			KDRI_TRY(table_survey_take_row(ctx, l, p, *line + 1, s));
+		*line += kdri_count_byte(p, next, '\n');
 	}
-	s->not_utf8 |= !kdri_utf8_valid(start, (size_t)(p - start));
-	w->begin = (size_t)(p - w->data);
+	*stop = p;
 done:
 	return st;
 }
 
-kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_survey *out)
+/* Takes the events of a slice; `line`: lines before it. */
+static kdr_status survey_slice_take(kdr_context *ctx, const kdri_csv_layout *l, const kdri_slice *slice,
+                                    const survey_slice *found, int64_t line, kdri_survey *s)
+{
+	kdr_status st = KDR_OK;
+	const char *counted = slice->begin;
+	int64_t before = s->rows; /* of the file before the slice, and of rows that were events */
+	for (int64_t i = 0; i < found->count; i++) {
+		const event *x = &found->events[i];
+		const char *row = slice->begin + x->row_at;
+		line += kdri_count_byte(counted, row, '\n');
+		counted = row;
+		s->rows = before + x->row;
+		if (x->field == entire_row) {
+			KDRI_TRY(table_survey_take_row(ctx, l, row, line + 1, s));
+			before = s->rows - x->row;
+		} else {
+			const kdri_csv_cell cell = kdri_csv_cell_at(slice->begin + x->cell_at, l->delimiter);
+			kdri_evidence *e = &s->fields[x->field];
+			KDRI_TRY(take_cell(ctx, l, &cell, s->rows, line + 1, e));
+			e->cells--; /* counted with the rows */
+		}
+	}
+	s->rows = before + found->rows;
+	s->not_utf8 |= found->not_utf8;
+	if (found->stopped) {
+		line += kdri_count_byte(counted, found->stopped, '\n');
+		KDRI_TRY(take_rows(ctx, l, found->stopped, slice->end, INT64_MAX, &line, s, &counted));
+	}
+done:
+	return st;
+}
+
+/* Work on the slices of one window: each of `threads` takes the next one until none remains. */
+typedef struct survey_team {
+	const kdri_csv_layout *l;
+	const kdri_slice *slices;
+	survey_slice *found;
+	const kdri_survey *known;
+	atomic_int next;
+} survey_team;
+
+static void survey_work(survey_team *t, tally *n)
+{
+	for (int i = atomic_fetch_add(&t->next, 1); i < KDRI_SLICES; i = atomic_fetch_add(&t->next, 1))
+		survey_slice_run(t->l, &t->slices[i], t->known, &t->found[i], n);
+}
+
+/* The complete rows of the window. */
+static kdr_status take_window(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, int64_t first,
+                              kdri_survey *s)
+{
+	kdr_status st = KDR_OK;
+	kdri_slice slices[KDRI_SLICES];
+	survey_slice found[KDRI_SLICES];
+	event *events = NULL;
+	tally *tallies = NULL;
+	size_t whole;
+	const int threads = ctx->threads;
+	const int64_t stride = l->fields + 8; /* threads write to cache lines of their own */
+	const char *p = w->data + w->begin, *stop;
+	KDRI_TRY(take_rows(ctx, l, p, w->data + w->end, first, &w->line, s, &stop));
+	s->not_utf8 |= !kdri_utf8_valid(p, (size_t)(stop - p));
+	w->begin = (size_t)(stop - w->data);
+	const int64_t lines = s->rows < first ? 0 : kdri_csv_cut(ctx, w, l->delimiter, slices, &whole);
+	if (lines == 0)
+		return st;
+	const char *begin = w->data + w->begin;
+	KDRI_TRY(KDRI_NEW(ctx, &events, (int64_t)(whole - w->begin) / BYTES_PER_EVENT + KDRI_SLICES));
+	KDRI_TRY(KDRI_NEW0(ctx, &tallies, threads * stride));
+	for (int i = 0; i < KDRI_SLICES; i++)
+		found[i] = (survey_slice){
+			.events = events + (slices[i].begin - begin) / BYTES_PER_EVENT + i,
+			.room = (slices[i].end - slices[i].begin) / BYTES_PER_EVENT,
+		};
+	survey_team team = { .l = l, .slices = slices, .found = found, .known = s };
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+	for (int t = 0; t < threads; t++)
+		survey_work(&team, tallies + t * stride);
+	for (int i = 0; i < KDRI_SLICES; i++) {
+		const int64_t rows = found[i].rows;
+		KDRI_TRY(survey_slice_take(ctx, l, &slices[i], &found[i], w->line + slices[i].first, s));
+		for (int64_t j = 0; j < l->fields; j++)
+			s->fields[j].cells += j != l->label && j != l->tasks ? rows : 0;
+	}
+	for (int64_t t = 0; t < threads; t++)
+		for (int64_t j = 0; j < l->fields; j++) {
+			const tally *n = &tallies[t * stride + j];
+			kdri_evidence *e = &s->fields[j];
+			e->missing += n->missing;
+			e->numbers += n->numbers;
+			e->dates += n->dates;
+			e->infinite += n->infinite;
+		}
+	w->line += lines;
+	w->begin = whole;
+done:
+	kdri_free(ctx, events);
+	kdri_free(ctx, tallies);
+	return st;
+}
+
+kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, int64_t first,
+                           kdri_survey *out)
 {
 	kdr_status st;
 	kdri_survey s = { 0 };
@@ -206,7 +502,7 @@ kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layo
 		e->named_ids = l->names && kdri_name_of_ids(l->names[j]);
 	}
 	for (;;) {
-		KDRI_TRY(take_window(ctx, w, l, &s));
+		KDRI_TRY(take_window(ctx, w, l, KDRI_MAX(first, 1), &s));
 		if (w->last) {
 			if (w->begin < w->end)
 				s.unclosed_line = w->line + 1;

@@ -15,10 +15,13 @@ enum {
 	MOST_WIDE = 3 * 64 / (int)sizeof(REAL), /* columns of a tile, with registers of 512 bits */
 	MOST_ROWS = 96,
 	MOST_COLS = 768,
-	SECOND_CACHE = 1 << 19, /* bytes of it that a copy may take */
+	FIRST_CACHE = 1 << 15,  /* bytes of it that a copy may take */
+	SECOND_CACHE = 1 << 19, /* and of this */
 	TURNED = 16,            /* entries of a row that are copied before the next row's */
 	SMALL = INNER * (MOST_HIGH + MOST_WIDE)
 };
+_Static_assert(INNER *MOST_WIDE <= SMALL && FIRST_CACHE <= SMALL * sizeof(REAL),
+               "a narrow product needs no other room");
 _Static_assert(INNER *(MOST_ROWS + MOST_COLS) * sizeof(REAL) <= KDRI_ROOM_BYTES, "a product's room");
 
 typedef struct kernel {
@@ -120,18 +123,24 @@ static void multiply_block(const kernel *kn, kdri_part part, int64_t i, int64_t 
 	}
 }
 
-/* The same for a B of one panel: each entry of A is used once, and not copied. */
+/* The same for a B of few columns, which stays in the first cache: each entry of A is used for them at once, and not copied. */
 static void multiply_narrow(const kernel *kn, kdri_part part, int64_t m, int64_t n, int64_t k, REAL alpha,
                             operand a, const REAL *b, REAL beta, REAL *c, int64_t ldc)
 {
 	_Alignas(64) REAL sums[MOST_HIGH * MOST_WIDE];
+	const int64_t across = (int64_t)kn->wide * kn->lanes;
 	for (int64_t p = 0; p < m; p += kn->high) {
 		int64_t high = KDRI_MIN(kn->high, m - p);
 		const REAL *rows[MOST_HIGH];
 		for (int64_t r = 0; r < kn->high; r++) /* values beyond the last row are not used */
 			rows[r] = a.data + (p + KDRI_MIN(r, high - 1)) * a.down;
-		kn->tile_of_rows(rows, width_of(kn, n), k, b, sums);
-		add_tile(part, p, 0, high, n, alpha, sums, beta, c + p * ldc, ldc);
+		for (int64_t q = 0; q < n; q += across) {
+			const int64_t wide = KDRI_MIN(across, n - q);
+			if (!meets(part, p, high, q, wide))
+				continue;
+			kn->tile_of_rows(rows, width_of(kn, wide), k, b + q * k, sums);
+			add_tile(part, p, q, high, wide, alpha, sums, beta, c + p * ldc + q, ldc);
+		}
 	}
 }
 
@@ -155,8 +164,9 @@ static void multiply(kdri_part part, int64_t m, int64_t n, int64_t k, REAL alpha
 	const kernel picked = KDRI_PICK(kernel), *kn = &picked;
 	const int64_t across = (int64_t)kn->wide * kn->lanes, longest = KDRI_MIN(k, INNER);
 	int64_t high = KDRI_MIN(round_up(m, kn->high), MOST_ROWS / kn->high * kn->high);
-	int64_t wide = KDRI_MIN(round_up(n, across), MOST_COLS / across * across);
-	const bool narrow = n <= across && a.across == 1;
+	int64_t wide = round_up(n, across);
+	const bool narrow =
+	        a.across == 1 && (n <= across || wide * longest * (int64_t)sizeof(REAL) <= FIRST_CACHE);
 	void *room = NULL;
 	int slot = -1;
 	if (k == 0 || alpha == 0) {
@@ -167,6 +177,8 @@ static void multiply(kdri_part part, int64_t m, int64_t n, int64_t k, REAL alpha
 		high = 0;
 	else if (m <= high && b.across == 1) /* A fits: each panel of B is used as soon as it is copied */
 		wide = across;
+	else
+		wide = KDRI_MIN(wide, MOST_COLS / across * across);
 	if ((high + wide) * longest > SMALL) {
 		slot = kdri_room_take(&room);
 		if (!room) {

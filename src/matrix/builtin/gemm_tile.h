@@ -4,8 +4,8 @@
  * WIDE * LANES entries of B for each step of the inner dimension, one step after the other:
  *     512 bits   8 x 3 = 24 sums of 32 registers
  *     256 bits   4 x 3 = 12 sums of 16 registers
- *     128 bits   8 x 3 = 24 sums of 32 registers (arm64), 4 x 2 = 8 sums of 16 registers (x86-64), where a product needs one of
- *                its own
+ *     128 bits   8 x 3 = 24 sums of 32 registers (arm64), 4 x 2 = 8 sums of 16 registers (x86-64, and WebAssembly, which
+ *                is run there), where a product needs one of its own
  * Tiles at the edge of C have half as many rows or fewer registers of columns. */
 #define LANES (8 * KDRI_WIDTH / (int)sizeof(REAL))
 #if KDRI_WIDTH == 8 || (KDRI_WIDTH == 2 && KDRI_REGISTERS == 32)

@@ -1,52 +1,112 @@
 /* Nearest neighbours on the CPU. SPDX-License-Identifier: BSD-3-Clause
  *
  * Products are computed by matrix/products.c, and each row keeps the k best in a sorted list. After the first few
- * thousand products hardly one beats the k-th, so the scan is one comparison per product, SCAN at a time. */
+ * thousand products hardly one beats the k-th, so the scan is one comparison per product. Scores are computed for a
+ * window of products and compared GROUP at a time with the k-th best so far; only groups with a better one are examined.
+ *
+ * The first windows would change the list most often. For small k their scores are therefore first divided into LANES or
+ * FEW_LANES parts: k of them are at least as good as the k-th best of the parts' maxima, so that no lower score can be among
+ * the k best. */
 #include "matrix/cpu/cpu.h"
 
 #include "matrix/products.h"
 
-enum { SCAN = 16 };
+enum { GROUP = 16, WINDOW = 512, FEW_LANES = 16, LANES = 64 };
 
-/* s[j] = the scores on the grid; returns whether any is above `floor`. */
+/* s[j] = the scores on the grid; returns the set of groups in which any is above `floor`. SCORE is an expression in j. */
+#define SCORE_GROUPS(SCORE) \
+	uint32_t found = 0; \
+	int64_t g = 0; \
+	for (; (g + 1) * GROUP <= count; g++) { \
+		int any = 0; \
+		for (int64_t j = g * GROUP; j < (g + 1) * GROUP; j++) { \
+			double v = SCORE; \
+			s[j] = v; \
+			any |= v > floor; \
+		} \
+		found |= (uint32_t)any << g; \
+	} \
+	for (int64_t j = g * GROUP; j < count; j++) { \
+		s[j] = SCORE; \
+		found |= (uint32_t)(s[j] > floor) << g; \
+	} \
+	return found
+
 KDRI_KERNEL
-static int score_cosine(const double *restrict p, const double *restrict inverse, double own, double magic,
-                        double floor, double *restrict s, int64_t count)
+static uint32_t score_cosine(const double *restrict p, const double *restrict inverse, double own,
+                             double magic, double floor, double *restrict s, int64_t count)
 {
-	int any = 0;
-	for (int64_t j = 0; j < count; j++) {
-		double v = (p[j] * inverse[j] * own + magic) - magic;
-		s[j] = v;
-		any |= v > floor;
-	}
-	return any;
+	SCORE_GROUPS((p[j] * inverse[j] * own + magic) - magic);
 }
 
 KDRI_KERNEL
-static int score_shifted(const double *restrict p, const double *restrict inverse,
-                         const double *restrict shift, double own, double own_shift, double magic,
-                         double floor, double *restrict s, int64_t count)
+static uint32_t score_shifted(const double *restrict p, const double *restrict inverse,
+                              const double *restrict shift, double own, double own_shift, double magic,
+                              double floor, double *restrict s, int64_t count)
 {
-	int any = 0;
-	for (int64_t j = 0; j < count; j++) {
-		double v = ((p[j] - shift[j] - own_shift) * inverse[j] * own + magic) - magic;
-		s[j] = v;
-		any |= v > floor;
-	}
-	return any;
+	SCORE_GROUPS(((p[j] - shift[j] - own_shift) * inverse[j] * own + magic) - magic);
 }
 
 KDRI_KERNEL
-static int score_euclidean(const double *restrict p, const double *restrict half, double magic, double floor,
-                           double *restrict s, int64_t count)
+static uint32_t score_euclidean(const double *restrict p, const double *restrict half, double magic,
+                                double floor, double *restrict s, int64_t count)
 {
-	int any = 0;
-	for (int64_t j = 0; j < count; j++) {
-		double v = (p[j] - half[j] + magic) - magic;
-		s[j] = v;
-		any |= v > floor;
+	SCORE_GROUPS((p[j] - half[j] + magic) - magic);
+}
+
+/* At least k of s[0..count-1] are at least as large as the result; -INFINITY if that is not certain. */
+static inline __attribute__((always_inline)) double least_of_best(const int lanes, const double *s,
+                                                                  int64_t count, int64_t k)
+{
+	double most[LANES], above[LANES], least = -INFINITY;
+	for (int l = 0; l < lanes; l++) {
+		most[l] = -INFINITY;
+		above[l] = 0;
 	}
-	return any;
+	for (int64_t j = 0; j + lanes <= count; j += lanes)
+		for (int l = 0; l < lanes; l++)
+			most[l] = s[j + l] > most[l] ? s[j + l] : most[l];
+	for (int i = 0; i < lanes; i++)
+		for (int l = 0; l < lanes; l++)
+			above[l] += most[i] > most[l] ? 1 : 0;
+	for (int l = 0; l < lanes; l++)
+		least = above[l] >= (double)(k - 1) && most[l] > least ? most[l] : least;
+	return least;
+}
+
+KDRI_KERNEL
+static double floor_of_few(const double *s, int64_t count, int64_t k)
+{
+	return least_of_best(FEW_LANES, s, count, k);
+}
+
+KDRI_KERNEL
+static double floor_of_many(const double *s, int64_t count, int64_t k)
+{
+	return least_of_best(LANES, s, count, k);
+}
+
+/* The set of groups in which any score is at least `floor`. */
+KDRI_KERNEL
+static uint32_t groups_from(const double *s, int64_t count, double floor)
+{
+	uint32_t found = 0;
+	for (int64_t g = 0; g * GROUP < count; g++) {
+		int any = 0;
+		if ((g + 1) * GROUP <= count)
+			for (int64_t j = g * GROUP; j < (g + 1) * GROUP; j++)
+				any |= s[j] >= floor;
+		found |= (uint32_t)(any || (g + 1) * GROUP > count) << g;
+	}
+	return found;
+}
+
+/* A lower bound of the k-th best of a first window, or -INFINITY. */
+static double first_floor(const double *s, int64_t count, int64_t k)
+{
+	if (2 * k <= FEW_LANES && count >= 2 * FEW_LANES)
+		return floor_of_few(s, count, k);
+	return 2 * k <= LANES && count >= 2 * LANES ? floor_of_many(s, count, k) : -INFINITY;
 }
 
 /* Inserts number j with score s after those at least as good; the last entry of a full list is removed. */
@@ -63,26 +123,53 @@ static void insert(const kdri_nn *q, int64_t row, int64_t j, double s)
 	index[at] = (int32_t)j;
 }
 
+/* The scores of `count` products from `from` on, of which `piece` has the first. */
+static uint32_t score(const kdri_nn *q, int64_t row, int64_t from, int64_t count, const double *piece,
+                      double floor, double *s)
+{
+	if (q->score == KDRI_NN_SHIFTED)
+		return score_shifted(piece, q->factor + from, q->shift + from, q->own_factor[row],
+		                     q->own_shift[row] - q->square, q->magic, floor, s, count);
+	if (q->score == KDRI_NN_COSINE)
+		return score_cosine(piece, q->factor + from, q->own_factor[row], q->magic, floor, s, count);
+	return score_euclidean(piece, q->factor + from, q->magic, floor, s, count);
+}
+
+/* Inserts those of `count` scores, numbered from `first` on, that are at least `floor` and good enough. Without a floor, a list that
+ * is not full accepts all candidates, also those that cannot be compared (overflow). */
+static void scan_group(const kdri_nn *q, int64_t row, int64_t first, int64_t count, const double *s,
+                       double floor)
+{
+	const double *worst = q->best + row * q->k + q->k - 1;
+	const bool all = floor == -INFINITY;
+	int64_t good[GROUP] = { 0 }, found = 0;
+	for (int64_t c = 0; c < count; c++) {
+		good[found] = c;
+		found += (s[c] >= floor) | all;
+	}
+	for (int64_t g = 0; g < found; g++)
+		if (first + good[g] != q->myself + row && (q->held[row] < q->k || s[good[g]] > *worst))
+			insert(q, row, first + good[g], s[good[g]]);
+}
+
 static void scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
 {
 	const kdri_nn *q = user;
-	double s[SCAN], *worst = q->best + row * q->k + q->k - 1;
-	for (int64_t j = 0; j < cols; j += SCAN) {
-		int64_t count = KDRI_MIN(cols - j, SCAN), from = col + j;
-		double floor = q->held[row] < q->k ? -INFINITY : *worst;
-		int any = q->score == KDRI_NN_SHIFTED
-		                  ? score_shifted(piece + j, q->factor + from, q->shift + from,
-		                                  q->own_factor[row], q->own_shift[row] - q->square, q->magic,
-		                                  floor, s, count)
-		          : q->score == KDRI_NN_COSINE
-		                  ? score_cosine(piece + j, q->factor + from, q->own_factor[row], q->magic,
-		                                 floor, s, count)
-		                  : score_euclidean(piece + j, q->factor + from, q->magic, floor, s, count);
-		/* A list that is not full accepts all candidates, also those that cannot be compared (overflow). */
-		any = any || q->held[row] < q->k;
-		for (int64_t c = 0; any && c < count; c++)
-			if (q->from + from + c != q->myself + row && (q->held[row] < q->k || s[c] > *worst))
-				insert(q, row, q->from + from + c, s[c]);
+	double s[WINDOW], *worst = q->best + row * q->k + q->k - 1;
+	for (int64_t j = 0, count; j < cols; j += count) {
+		const int64_t from = col + j, first = q->from + from;
+		const bool full = q->held[row] >= q->k;
+		count = KDRI_MIN(cols - j, WINDOW);
+		uint32_t found = score(q, row, from, count, piece + j, full ? *worst : -INFINITY, s);
+		double floor = full ? *worst : -INFINITY;
+		if (!full) {
+			if (q->held[row] == 0) /* one more than k, as a row is not its own neighbour */
+				floor = first_floor(s, count, q->k + 1);
+			found = floor > -INFINITY ? groups_from(s, count, floor) : UINT32_MAX;
+		}
+		for (int64_t c = 0; c < count && found; c += GROUP, found >>= 1)
+			if (found & 1)
+				scan_group(q, row, first + c, KDRI_MIN(GROUP, count - c), s + c, floor);
 	}
 }
 

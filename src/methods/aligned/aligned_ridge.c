@@ -76,7 +76,7 @@ static kdr_status aligned_ridge_fit(kdr_context *ctx, const kdr_problem *problem
 		KDRI_TRY(kdri_result_number(ctx, result, "neighbour_candidates", (double)candidates));
 	KDRI_TRY(kdri_rest_train(ctx, &start, w));
 	KDRI_TRY(kdri_rest_scores(ctx, &start, w, p));
-	kdri_rest_answer(p, t.d.n, t.d.classes, first);
+	kdri_rest_answer(ctx, p, t.d.n, t.d.classes, first);
 	const kdri_op near = kdri_op_mat(&graph.view);
 	const kdri_aligned_ridge a = { .e = t.e,
 		                       .n = t.d.n,

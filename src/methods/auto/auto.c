@@ -33,6 +33,7 @@
 #include "engine/graph/policy.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/columns.h"
+#include "matrix/kept.h"
 #include "matrix/range.h"
 #include "matrix/rows.h"
 #include "methods/auto/auto_report.h"
@@ -306,9 +307,11 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
 	kdri_k_curves *curves = NULL;
+	kdri_k_guess *guess = NULL, all;
 	bool same = kdri_opt_bool(j->options, "same_k");
 	int64_t count = 0, least = INT64_MAX, distinct;
 	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &guess, j->T));
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->k[t] > 0)
 			continue;
@@ -323,23 +326,29 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 		KDRI_TRY(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, &curves[count]));
 		KDRI_TRY(put_curves(ctx, j, t, &curves[count]));
 		if (!same) {
-			kdri_k_guess g = kdri_k_guess_of(&curves[count], 1);
-			j->k[t] = g.k;
-			KDRI_TRY(put_guess(ctx, j, t, &g));
+			guess[t] = kdri_k_guess_of(&curves[count], 1);
+			j->k[t] = guess[t].k;
 		}
 		least = KDRI_MIN(least, j->views.rows[t]);
 		count++;
 	}
-	if (same && count > 0) {
-		kdri_k_guess g = kdri_k_guess_of(curves, count);
-		KDRI_TRY(put_guess(ctx, j, -1, &g));
-		for (int64_t t = 0; t < j->T; t++)
-			j->k[t] = j->k[t] > 0 ? j->k[t] : KDRI_MIN(g.k, least);
-	}
+	if (count == 0)
+		goto done;
+	all = kdri_k_guess_of(curves, count);
+	for (int64_t t = 0; t < j->T; t++)
+		j->k[t] = j->k[t] > 0 ? j->k[t] : KDRI_MIN(all.k, least);
+	if (kdri_enter_range(ctx, j->T, j->k)) /* then the evidence is for another k */
+		goto done;
+	if (same)
+		KDRI_TRY(put_guess(ctx, j, -1, &all));
+	for (int64_t t = 0; t < j->T; t++)
+		if (guess[t].k > 0)
+			KDRI_TRY(put_guess(ctx, j, t, &guess[t]));
 done:
 	for (int64_t i = 0; curves && i < j->T; i++)
 		kdri_k_curves_free(ctx, &curves[i]);
 	kdri_free(ctx, curves);
+	kdri_free(ctx, guess);
 	return st;
 }
 
@@ -371,6 +380,7 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		const kdr_mat *graph = kdri_views_vote(&j->views, t);
 		kdri_verdict_options o = {
 			.k = j->k[t],
+			.other_k = j->derived,
 			.n_init = kdri_opt_int(j->options, "n_init"),
 			.max_iter = kdri_opt_int(j->options, "max_iter"),
 			.init = j->problem->tasks[t].init,
@@ -383,7 +393,7 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		o.alone = true;
 		hurried = kdri_late(ctx);
 		KDRI_TRY(kdri_any(ctx, &hurried));
-		if (saw_others(&j->ballots[t]) && !hurried) {
+		if (saw_others(&j->ballots[t]) && !hurried && !j->derived) {
 			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
 			alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->alone[t]);
 		}
@@ -476,6 +486,21 @@ done:
 	return st;
 }
 
+/* The partitions of complete fits with other numbers of clusters: these are (E2) then. */
+static kdr_status take_kept(kdr_context *ctx, kdri_auto *j)
+{
+	kdr_status st = KDR_OK;
+	j->derived = kdri_derives(ctx);
+	for (int64_t t = 0; t < j->T && j->derived; t++) {
+		KDRI_TRY(kdri_ballot_kept(ctx, t, &j->ballots[t]));
+		j->derived = j->ballots[t].count > 0;
+	}
+	for (int64_t t = 0; t < j->T && !j->derived; t++)
+		kdri_ballot_free(ctx, &j->ballots[t]);
+done:
+	return st;
+}
+
 static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
@@ -494,14 +519,14 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	}
 	double end = ctx->deadline;
 	ctx->deadline = end > 0 ? end + kdri_auto_grace(ctx) : 0;
-	st = kdri_views_new(ctx, j->problem, &o, &j->views); /* (E1) */
+	st = KDRI_TIMED("graph", kdri_views_new(ctx, j->problem, &o, &j->views)); /* (E1) */
 	ctx->deadline = end;
 	KDRI_TRY(st);
 	if (o.together && !j->views.options.together)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, j->result,
 		        "the data sets do not vote on each other, because some are compared by cosine and some by distance; use the option metric=cosine or metric=distance for all"));
-	KDRI_TRY(find_k(ctx, j));
+	KDRI_TRY(KDRI_TIMED("number of clusters", find_k(ctx, j)));
 	if (kdri_has_links(j->problem)) {
 		KDRI_TRY(KDRI_NEW0(ctx, &j->links, j->T));
 		for (int64_t t = 0; t < j->T; t++) {
@@ -512,8 +537,9 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		}
 	}
 	for (int64_t t = 0; t < j->T; t++)
-		KDRI_TRY(kdri_views_join(ctx, &j->views.tasks[t], j->k[t]));
-	for (int64_t t = 0; t < j->T; t++) {
+		KDRI_TRY(KDRI_TIMED("graph", kdri_views_join(ctx, &j->views.tasks[t], j->k[t])));
+	KDRI_TRY(take_kept(ctx, j));
+	for (int64_t t = 0; t < j->T && !j->derived; t++) {
 		const kdri_extent y = kdri_extent_of_mat(&j->problem->tasks[t].x);
 		light = KDRI_MAX(light, kdri_kmeans_bytes(&y, (double)j->k[t], 1, 1));
 		data += 8 * y.entries;
@@ -527,15 +553,20 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		                   .graph = o.later ? graph : NULL,
 		                   .prepare = auto_directions,
 		                   .user = j };
-	KDRI_TRY(auto_beside(ctx, j, &m.beside));
-	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, &late)); /* (E2) */
+	if (!j->derived) {
+		KDRI_TRY(auto_beside(ctx, j, &m.beside));
+		KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result,
+		                          &late)); /* (E2) */
+	}
+	for (int64_t t = 0; t < j->T && !late && !j->derived; t++)
+		KDRI_TRY(kdri_ballot_keep(ctx, t, &j->ballots[t]));
 	for (int64_t t = 0; t < j->T; t++)
 		if (!kdri_views_has_graph(&j->views, t))
 			KDRI_TRY(kdri_views_no_graphs(ctx, &j->views.tasks[t]));
-	KDRI_TRY(vote(ctx, j, late)); /* (E3) */
+	KDRI_TRY(KDRI_TIMED("vote", vote(ctx, j, late))); /* (E3) */
 	for (int64_t t = 0; t < j->T; t++)
 		KDRI_TRY(auto_put_task(ctx, j, t));
-	KDRI_TRY(kdri_auto_report(ctx, j));
+	KDRI_TRY(KDRI_TIMED("noise tests", kdri_auto_report(ctx, j)));
 done:
 	return st;
 }

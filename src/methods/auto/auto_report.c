@@ -62,6 +62,8 @@ static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	KDRI_TRY(kdri_result_array(ctx, a->result, "unit_rows", t, KDR_INT64, 1, (int64_t[]){ 1 }, &kind));
 	kind[0] = a->views.tasks[t].cosine;
 	KDRI_TRY(kdri_cluster_means(ctx, x, a->answers[t].labels, a->k[t], means));
+	if (a->derived) /* which nobody reads there */
+		goto done;
 	KDRI_TRY(KDRI_NEW(ctx, &nearest, n));
 	KDRI_TRY(kdri_kmeans_assign(ctx, x, means, a->k[t], false, nearest));
 	for (int64_t i = 0; i < n; i++)
@@ -255,7 +257,7 @@ kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
 	double *nearness = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &nearness, a->T * a->T));
 	KDRI_TRY(put_members(ctx, a));
-	if (a->T > 1)
+	if (a->T > 1 && !a->derived)
 		KDRI_TRY(put_nearness(ctx, a, nearness));
 	for (int64_t t = 0; t < a->T; t++) {
 		KDRI_TRY(put_centroids(ctx, a, t));

@@ -15,6 +15,7 @@ typedef struct kdri_auto {
 	int64_t T, *k;
 	kdri_views views;
 	kdri_ballot *ballots; /* T */
+	bool derived;         /* of fits with other numbers of clusters */
 	kdri_links *links;    /* T: what is known about the samples; NULL: nothing */
 	kdri_verdict *answers,
 	        *alone; /* T each: of all members; of those without transfer, empty if there are no

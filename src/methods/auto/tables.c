@@ -25,6 +25,7 @@
 #include "engine/ensemble/share_right.h"
 #include "engine/ensemble/steer.h"
 #include "engine/metrics/metrics.h"
+#include "matrix/kept.h"
 #include "matrix/linalg.h"
 
 #include <stdio.h>
@@ -162,14 +163,15 @@ static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 	kdr_status st;
 	const kdri_mixed *m = &t->all;
 	KDRI_TRY(KDRI_NEW(ctx, &t->answer, m->n));
-	if (t->together)
+	if (t->together && !kdri_repeats(ctx)) /* what moved is reported for the main result only */
 		KDRI_TRY(KDRI_NEW(ctx, &t->alone, m->n));
 	for (int64_t s = 0; s < m->tables; s++) {
 		KDRI_TRY(vote_on_table(ctx, t, s, t->together, t->answer + m->begin[s]));
 		if (!t->together)
 			continue;
 		KDRI_TRY(number_alike(ctx, t, s, t->answer + m->begin[s]));
-		KDRI_TRY(vote_on_table(ctx, t, s, false, t->alone + m->begin[s]));
+		if (t->alone)
+			KDRI_TRY(vote_on_table(ctx, t, s, false, t->alone + m->begin[s]));
 	}
 done:
 	return st;
@@ -216,7 +218,7 @@ static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
 		return KDR_OK;
 	if (t->together)
 		KDRI_TRY(steer_tables(ctx, t, 0, T, true, t->answer));
-	for (int64_t s = 0; s < T; s++)
+	for (int64_t s = 0; s < T && (t->alone || !t->together); s++)
 		KDRI_TRY(steer_tables(ctx, t, s, 1, false, t->together ? t->alone : t->answer));
 done:
 	return st;
@@ -457,6 +459,8 @@ static kdr_status tables_report(kdr_context *ctx, const kdri_tables *t)
 	KDRI_TRY(kdri_mixture_save_columns(ctx, &t->all, t->result));
 	for (int64_t s = 0; s < T; s++) {
 		KDRI_TRY(put_table_labels(ctx, t, s));
+		if (kdri_repeats(ctx))
+			continue;
 		KDRI_TRY(put_moved(ctx, t, s));
 		KDRI_TRY(put_table_model(ctx, t, s));
 		KDRI_TRY(put_predict_agreement(ctx, t, s));
@@ -472,6 +476,8 @@ done:
 	return st;
 }
 
+static const char kept_centred[] = "tables.centred";
+
 /* Whether members that use all tables subtract each table's own means; k is known, or 4 is used. */
 static kdr_status find_centring(kdr_context *ctx, kdri_tables *t)
 {
@@ -479,11 +485,17 @@ static kdr_status find_centring(kdr_context *ctx, kdri_tables *t)
 	bool centred = true;
 	if (!kdri_opt_bool(t->options, "transfer"))
 		return KDR_OK;
+	if (kdri_repeats(ctx) && kdri_kept_find(ctx, kept_centred, 0, &centred, sizeof centred)) {
+		t->all.centred = t->some.centred = centred;
+		return KDR_OK;
+	}
 	kdri_apart(ctx);
 	st = kdri_mixed_find_centring(ctx, kdri_tables_some(t), t->k[0] > 0 ? t->k[0] : USUAL_K, &centred);
 	kdri_rejoin(ctx);
 	KDRI_TRY(kdri_agree(ctx, st));
 	t->all.centred = t->some.centred = centred;
+	if (t->k[0] > 0)
+		KDRI_TRY(kdri_kept_put(ctx, kept_centred, 0, &centred, sizeof centred));
 done:
 	return st;
 }

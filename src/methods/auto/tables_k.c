@@ -9,17 +9,29 @@
  *   (E3)  k = the largest one up to B with PS >= 0.55 and no more than 0.3 below the largest PS up to B; else 2
  *   (E4)  supported, for several tables: PS(k) >= 0.8, and more by 0.3 than every PS beyond k
  *
- * At most 2,000 rows of each table are used. docs/notes/tables.md reports how often this is right. */
+ * For a range of numbers of clusters, mixtures are fitted for the largest one only, with half of the starts. Those of smaller numbers start
+ * from its clusters, joined by Ward's method, and run for a few iterations.
+ *
+ * At most 2,000 rows of each table are used, 1,000 for a range. docs/notes/tables.md reports how often this is right. */
 #include "methods/auto/guess_k.h"
 #include "methods/auto/tables.h"
 
 #include "comm/comm.h"
+#include "matrix/kept.h"
 #include "matrix/linalg.h"
 #include "matrix/rows.h"
 
 #include <stdio.h>
 
-enum { MOST_ROWS = 2000, HALVINGS = 2, PATIENCE = 4, BEYOND = 2, WIDER = 2 };
+enum {
+	MOST_ROWS = 2000,
+	FEW_ROWS = 1000,
+	HALVINGS = 2,
+	PATIENCE = 4,
+	BEYOND = 2,
+	WIDER = 2,
+	FEW_ITERATIONS = 10
+};
 static const double enough = 0.55, sure_strength = 0.8, sure_lead = 0.3;
 
 typedef struct evidence {
@@ -136,32 +148,156 @@ done:
 	return st;
 }
 
-static kdr_status find_evidence(kdr_context *ctx, const kdri_mixed *m, evidence *e)
+/* (E3), (E4) */
+static void judge(const kdri_mixed *m, evidence *e)
 {
-	kdr_status st;
 	bool lead = true;
 	double largest = 0;
-	e->k = e->best = 2;
-	KDRI_TRY(KDRI_NEW(ctx, &e->bic, e->most - 1));
-	KDRI_TRY(KDRI_NEW(ctx, &e->strength, e->most - 1));
-	for (int64_t i = 0; i < e->most - 1; i++)
-		e->bic[i] = e->strength[i] = NAN;
-	KDRI_TRY(find_bic(ctx, m, e));
-	for (int64_t k = KDRI_MIN(e->best + BEYOND, e->most); k >= 2; k--) { /* (E3) */
-		KDRI_TRY(find_strength(ctx, m, k, &e->strength[k - 2]));
-		if (k <= e->best)
-			largest = KDRI_MAX(largest, e->strength[k - 2]);
-		if (k <= e->best && e->strength[k - 2] >= 1 - sure_lead) /* none can exceed it by so much */
-			break;
-		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
-			break;
-	}
+	for (int64_t k = 2; k <= e->best; k++)
+		largest = KDRI_MAX(largest, isnan(e->strength[k - 2]) ? 0 : e->strength[k - 2]);
 	for (int64_t k = 2; k <= e->best; k++)
 		if (e->strength[k - 2] >= KDRI_MAX(enough, largest - sure_lead))
 			e->k = k;
 	for (int64_t k = e->k + 1; k <= e->most; k++)
 		lead = lead && !(e->strength[k - 2] > e->strength[e->k - 2] - sure_lead);
-	e->sure = m->tables > 1 && lead && e->strength[e->k - 2] >= sure_strength; /* (E4) */
+	e->sure = m->tables > 1 && lead && e->strength[e->k - 2] >= sure_strength;
+}
+
+/* --- ranges ----------------------------------------------------------------------------------------------------------------- */
+
+/* Mixtures of some rows for falling numbers of clusters. */
+typedef struct chain {
+	kdri_encoded e;
+	kdri_mixed_part pool;
+	kdri_mixture mixture;
+	int64_t n, k, *labels; /* k: of the last mixture; 0: none */
+} chain;
+
+static void chain_free(kdr_context *ctx, chain *c)
+{
+	kdri_encoded_free(ctx, &c->e);
+	kdri_mixed_part_free(ctx, &c->pool);
+	kdri_mixture_free(ctx, &c->mixture);
+	kdri_free(ctx, c->labels);
+	*c = (chain){ 0 };
+}
+
+static kdr_status chain_new(kdr_context *ctx, const kdri_mixed *m, chain *c)
+{
+	kdr_status st;
+	c->n = m->n;
+	KDRI_TRY(KDRI_NEW(ctx, &c->labels, m->n));
+	KDRI_TRY(kdri_encoded_new(ctx, m, true, 0, m->n, &c->e));
+	KDRI_TRY(kdri_mixed_pool_new(ctx, m, &c->pool));
+done:
+	return st;
+}
+
+/* The mixture of k clusters: the first one from a few starts, the others from the one before. */
+static kdr_status chain_next(kdr_context *ctx, chain *c, int64_t k)
+{
+	kdr_status st;
+	kdri_starts s = { 0 };
+	kdri_mixture_options o = kdri_mixture_options_of(k, true);
+	if (c->k > 0) {
+		o.max_iter = FEW_ITERATIONS;
+		KDRI_TRY(kdri_starts_join(ctx, &c->e, 0, c->n, c->k, c->labels, k, &s));
+	} else {
+		KDRI_TRY(kdri_starts_new(ctx, &c->e, 0, c->n, k, false, true, 0, &s));
+	}
+	kdri_mixture_free(ctx, &c->mixture);
+	KDRI_TRY(kdri_best_mixture(ctx, &c->pool.data, &o, &s, &c->mixture, c->labels));
+	c->k = k;
+done:
+	kdri_free(ctx, s.labels);
+	return st;
+}
+
+/* Adds (E2) of one halving to the strengths of all numbers. */
+static kdr_status add_strengths(kdr_context *ctx, const kdri_mixed *m, int64_t h, evidence *e)
+{
+	kdr_status st = KDR_OK;
+	kdri_mixed half[2] = { { 0 }, { 0 } };
+	chain of[2] = { 0 };
+	int64_t *rows = NULL, *other = NULL;
+	double value;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, m->n));
+	KDRI_TRY(KDRI_NEW(ctx, &other, m->n));
+	for (int i = 0; i < 2; i++) {
+		KDRI_TRY(kdri_mixed_take(ctx, m, rows, take_half(ctx, m, h, i, rows), NULL, &half[i]));
+		KDRI_TRY(chain_new(ctx, &half[i], &of[i]));
+	}
+	for (int64_t k = KDRI_MIN(e->most, KDRI_MIN(half[0].n, half[1].n)); k >= 2; k--) {
+		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
+			break;
+		for (int i = 0; i < 2; i++)
+			KDRI_TRY(chain_next(ctx, &of[i], k));
+		for (int i = 0; i < 2; i++) {
+			KDRI_TRY(kdri_mixture_assign(ctx, &of[i].pool.data, &of[1 - i].mixture, -1, other,
+			                             NULL));
+			KDRI_TRY(kept_pairs(ctx, of[i].labels, other, of[i].n, k, &value));
+			e->strength[k - 2] += value / (2 * HALVINGS);
+		}
+	}
+done:
+	for (int i = 0; i < 2; i++) {
+		kdri_mixed_free(ctx, &half[i]);
+		chain_free(ctx, &of[i]);
+	}
+	kdri_free(ctx, rows);
+	kdri_free(ctx, other);
+	return st;
+}
+
+/* (E1) and (E2) of all numbers. */
+static kdr_status find_chained(kdr_context *ctx, const kdri_mixed *m, evidence *e)
+{
+	kdr_status st;
+	chain c = { 0 };
+	double best = INFINITY;
+	memset(e->strength, 0, (size_t)(e->most - 1) * sizeof *e->strength);
+	KDRI_TRY(chain_new(ctx, m, &c));
+	for (int64_t k = e->most; k >= 2; k--) {
+		KDRI_TRY(chain_next(ctx, &c, k));
+		e->bic[k - 2] = kdri_mixed_bic(m, -1, k, c.mixture.loglik, m->n);
+		if (e->bic[k - 2] <= best) {
+			best = e->bic[k - 2];
+			e->best = k;
+		}
+		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
+			break;
+	}
+	for (int64_t h = 0; h < HALVINGS; h++)
+		KDRI_TRY(add_strengths(ctx, m, h, e));
+done:
+	chain_free(ctx, &c);
+	return st;
+}
+
+/* --- the suggestion ---------------------------------------------------------------------------------------------------------- */
+
+static kdr_status find_evidence(kdr_context *ctx, const kdri_mixed *m, evidence *e)
+{
+	kdr_status st;
+	e->k = e->best = 2;
+	KDRI_TRY(KDRI_NEW(ctx, &e->bic, e->most - 1));
+	KDRI_TRY(KDRI_NEW(ctx, &e->strength, e->most - 1));
+	for (int64_t i = 0; i < e->most - 1; i++)
+		e->bic[i] = e->strength[i] = NAN;
+	if (kdri_has_range(ctx)) {
+		KDRI_TRY(find_chained(ctx, m, e));
+		judge(m, e);
+		goto done;
+	}
+	KDRI_TRY(find_bic(ctx, m, e));
+	for (int64_t k = KDRI_MIN(e->best + BEYOND, e->most); k >= 2; k--) {
+		KDRI_TRY(find_strength(ctx, m, k, &e->strength[k - 2]));
+		if (k <= e->best && e->strength[k - 2] >= 1 - sure_lead) /* none can exceed it by so much */
+			break;
+		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
+			break;
+	}
+	judge(m, e);
 done:
 	return st;
 }
@@ -199,29 +335,26 @@ done:
 	return st;
 }
 
-/* Of table s, or of all (-1). */
-static kdr_status find_one(kdr_context *ctx, kdri_tables *t, int64_t s, int64_t *k)
+/* Of table s, or of all (-1). Free *out with evidence_free, also after a failure. */
+static kdr_status find_one(kdr_context *ctx, kdri_tables *t, int64_t s, int64_t *k, evidence *out)
 {
 	kdr_status st;
 	kdri_mixed some = { 0 };
-	evidence e = { 0 };
 	int64_t rows;
 	KDRI_TRY(kdri_part(ctx, s < 0 ? t->all.n : t->all.begin[s + 1] - t->all.begin[s], NULL, &rows));
 	kdri_apart(ctx);
-	st = kdri_mixed_sample(ctx, kdri_tables_some(t), s, MOST_ROWS, &some);
+	st = kdri_mixed_sample(ctx, kdri_tables_some(t), s, kdri_has_range(ctx) ? FEW_ROWS : MOST_ROWS,
+	                       &some);
 	if (st == KDR_OK) {
-		e.most = KDRI_MAX(2, KDRI_MIN(kdri_k_most(t->options, (double)rows), some.n / 5));
+		out->most = KDRI_MAX(2, KDRI_MIN(kdri_k_most(t->options, (double)rows), some.n / 5));
 		st = some.n < 4 || some.numbers + some.categories == 0 ? KDR_OK
-		                                                       : find_evidence(ctx, &some, &e);
+		                                                       : find_evidence(ctx, &some, out);
 	}
 	kdri_rejoin(ctx);
 	KDRI_TRY(kdri_agree(ctx, st));
-	*k = e.k > 0 ? e.k : 1;
-	if (e.k > 0)
-		KDRI_TRY(put_evidence(ctx, t, s, &e));
+	*k = out->k > 0 ? out->k : 1;
 done:
 	kdri_mixed_free(ctx, &some);
-	evidence_free(ctx, &e);
 	return st;
 }
 
@@ -230,10 +363,12 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 	kdr_status st = KDR_OK;
 	const bool same = kdri_opt_bool(t->options, "same_k");
 	int64_t wanted = 0, k = 0, rows, distinct;
+	evidence *all = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &all, t->all.tables + 1)); /* of each table, then of all */
 	for (int64_t s = 0; s < t->all.tables; s++)
 		wanted += t->k[s] == 0;
 	if (same && wanted > 0)
-		KDRI_TRY(find_one(ctx, t, -1, &k));
+		KDRI_TRY(find_one(ctx, t, -1, &k, &all[t->all.tables]));
 	for (int64_t s = 0; s < t->all.tables; s++) {
 		if (t->k[s] > 0)
 			continue;
@@ -245,10 +380,18 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 			continue;
 		}
 		if (!same)
-			KDRI_TRY(find_one(ctx, t, s, &k));
+			KDRI_TRY(find_one(ctx, t, s, &k, &all[s]));
 		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], NULL, &rows));
 		t->k[s] = KDRI_MIN(k, rows);
 	}
+	if (wanted > 0 && kdri_enter_range(ctx, t->all.tables, t->k)) /* then the evidence is for another k */
+		goto done;
+	for (int64_t s = 0; s <= t->all.tables; s++)
+		if (all[s].k > 0)
+			KDRI_TRY(put_evidence(ctx, t, s < t->all.tables ? s : -1, &all[s]));
 done:
+	for (int64_t s = 0; all && s <= t->all.tables; s++)
+		evidence_free(ctx, &all[s]);
+	kdri_free(ctx, all);
 	return st;
 }

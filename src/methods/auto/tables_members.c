@@ -2,27 +2,35 @@
  *
  * Mixtures are the best of several starts (engine/mixture/starts.c). For tables of more than 20,000 rows, starts and
  * k-means use 20,000 evenly spaced rows. Mixtures then continue with all rows, and the other rows join the nearest
- * centre of k-means, so that the time is linear in the number of rows. */
+ * centre of k-means, so that the time is linear in the number of rows.
+ *
+ * If several numbers of clusters are fitted (matrix/kept.h), the largest has half of the starts. Members of the numbers below it start from
+ * its clusters, joined by Ward's method, and need few iterations. */
 #include "methods/auto/tables.h"
 
 #include "comm/comm.h"
 #include "engine/kmeans/lloyd.h"
+#include "matrix/kept.h"
 #include "matrix/linalg.h"
 
-enum { RUNS = 10 };
-
-/* --- members ------------------------------------------------------------------------------------------------------------- */
+enum { RUNS = 10, FEW_ITERATIONS = 10 };
 
 /* What the members find on the rows of kdri_tables_some. */
 typedef struct found {
 	int64_t *labels[KDRI_MIX_MEMBERS];
 	double *centres[2]; /* of k-means on B and H: tables x k x width */
+	/* Of a complete fit with more clusters, if labels are derived from it. */
+	int64_t *finer[KDRI_MIX_MEMBERS], *finer_k;
+	bool few; /* starts */
 } found;
 
 static void found_free(kdr_context *ctx, found *f)
 {
-	for (int m = 0; m < KDRI_MIX_MEMBERS; m++)
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
 		kdri_free(ctx, f->labels[m]);
+		kdri_free(ctx, f->finer[m]);
+	}
+	kdri_free(ctx, f->finer_k);
 	kdri_free(ctx, f->centres[0]);
 	kdri_free(ctx, f->centres[1]);
 }
@@ -49,30 +57,115 @@ static int64_t largest_k(const kdri_tables *t)
 	return k;
 }
 
+/* --- other numbers of clusters -------------------------------------------------------------------------------------------- */
+
+static const char kept_k[] = "tables.k", kept_labels[] = "tables.labels";
+
+static uint64_t member_key(int fit, int which)
+{
+	return (uint64_t)fit * KDRI_MIX_MEMBERS + (uint64_t)which;
+}
+
+static kdr_status keep_members(kdr_context *ctx, const kdri_tables *t, const found *f)
+{
+	kdr_status st = KDR_OK;
+	const int fit = kdri_fits_before(ctx);
+	const size_t bytes = (size_t)kdri_tables_some(t)->n * sizeof(int64_t);
+	for (int which = 0; which < KDRI_MIX_MEMBERS && f->labels[which]; which++)
+		KDRI_TRY(kdri_kept_put(ctx, kept_labels, member_key(fit, which), f->labels[which], bytes));
+	KDRI_TRY(kdri_kept_put(ctx, kept_k, (uint64_t)fit, t->k, (size_t)t->all.tables * sizeof *t->k));
+done:
+	return st;
+}
+
+/* The members of the complete fit with the fewest clusters of those that have enough. */
+static kdr_status find_finer(kdr_context *ctx, const kdri_tables *t, found *f)
+{
+	kdr_status st;
+	const int64_t T = t->all.tables, rows = kdri_tables_some(t)->n;
+	int64_t *k = NULL, least = INT64_MAX, all = 0;
+	int best = -1;
+	if (!kdri_derives(ctx))
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &k, T));
+	KDRI_TRY(KDRI_NEW(ctx, &f->finer_k, T));
+	for (int fit = 0; fit < KDRI_COMPLETE_FITS; fit++) {
+		bool enough = kdri_kept_find(ctx, kept_k, (uint64_t)fit, k, (size_t)T * sizeof *k);
+		for (int64_t s = all = 0; s < T && enough; s++) {
+			enough = k[s] >= t->k[s];
+			all += k[s];
+		}
+		if (enough && all < least) {
+			least = all;
+			best = fit;
+			memcpy(f->finer_k, k, (size_t)T * sizeof *k);
+		}
+	}
+	for (int which = 0; which < KDRI_MIX_MEMBERS && best >= 0; which++) {
+		KDRI_TRY(KDRI_NEW(ctx, &f->finer[which], rows));
+		if (!kdri_kept_find(ctx, kept_labels, member_key(best, which), f->finer[which],
+		                    (size_t)rows * sizeof(int64_t))) {
+			kdri_free(ctx, f->finer[which]);
+			f->finer[which] = NULL;
+		}
+	}
+done:
+	kdri_free(ctx, k);
+	return st;
+}
+
+static kdri_mixture_options member_options(const kdr_context *ctx, int64_t k, bool shared)
+{
+	kdri_mixture_options o = kdri_mixture_options_of(k, shared);
+	if (kdri_derives(ctx))
+		o.max_iter = FEW_ITERATIONS;
+	return o;
+}
+
+/* What member `which` starts from, on rows begin .. end - 1 of table s (pooled: 0): the starts `usual`, or *joined; free
+ * joined->labels. */
+static kdr_status member_starts(kdr_context *ctx, const found *f, const kdri_encoded *e, int64_t s,
+                                kdri_tables_member which, int64_t begin, int64_t end, int64_t k,
+                                kdri_starts *joined)
+{
+	kdri_free(ctx, joined->labels);
+	*joined = (kdri_starts){ 0 };
+	return f->finer[which] ? kdri_starts_join(ctx, e, begin, end, f->finer_k[s], f->finer[which] + begin,
+	                                          k, joined)
+	                       : KDR_OK;
+}
+
+/* --- members ------------------------------------------------------------------------------------------------------------- */
+
 /* Members that see one table: (E2) of tables.c. */
 static kdr_status find_alone(kdr_context *ctx, kdri_tables *t, const kdri_encoded *e, int64_t s, found *f)
 {
 	kdr_status st;
 	const kdri_mixed *m = kdri_tables_some(t);
 	const int64_t begin = m->begin[s], end = m->begin[s + 1], k = t->k[s];
-	kdri_starts from = { 0 };
+	kdri_starts from = { 0 }, joined = { 0 };
 	kdri_mixed_part part = { 0 };
-	KDRI_TRY(kdri_starts_new(ctx, e, begin, end, k, true, (uint64_t)s + 1, &from));
+	if (!f->finer[KDRI_MIX_SHARED])
+		KDRI_TRY(kdri_starts_new(ctx, e, begin, end, k, true, f->few, (uint64_t)s + 1, &from));
 	KDRI_TRY(kdri_mixed_part_new(ctx, m, s, &part));
 	for (kdri_tables_member which = KDRI_MIX_SHARED; which <= KDRI_MIX_OWN; which++) {
-		const kdri_mixture_options o = kdri_mixture_options_of(k, which == KDRI_MIX_SHARED);
-		KDRI_TRY(kdri_best_mixture(ctx, &part.data, &o, &from, &t->votes[which].mixture[s],
-		                           f->labels[which] + begin));
+		const kdri_mixture_options o = member_options(ctx, k, which == KDRI_MIX_SHARED);
+		KDRI_TRY(member_starts(ctx, f, e, s, which, begin, end, k, &joined));
+		KDRI_TRY(kdri_best_mixture(ctx, &part.data, &o, joined.count ? &joined : &from,
+		                           &t->votes[which].mixture[s], f->labels[which] + begin));
 	}
 	for (int i = 0; i < 2; i++) {
-		const int64_t width = e->encoder[i].width;
-		KDRI_TRY(kdri_encoded_kmeans(ctx, e, i, begin, end, k, RUNS, (uint64_t)s * 2 + (uint64_t)i,
-		                             f->labels[KDRI_MIX_KMEANS_B + i] + begin,
-		                             f->centres[i] + s * largest_k(t) * width));
+		const kdri_tables_member which = KDRI_MIX_KMEANS_B + i;
+		KDRI_TRY(member_starts(ctx, f, e, s, which, begin, end, k, &joined));
+		KDRI_TRY(kdri_encoded_kmeans(ctx, e, i, begin, end, k, f->few ? RUNS / 2 : RUNS,
+		                             (uint64_t)s * 2 + (uint64_t)i, joined.labels,
+		                             f->labels[which] + begin,
+		                             f->centres[i] + s * largest_k(t) * e->encoder[i].width));
 	}
 done:
 	kdri_mixed_part_free(ctx, &part);
 	kdri_free(ctx, from.labels);
+	kdri_free(ctx, joined.labels);
 	return st;
 }
 
@@ -83,16 +176,18 @@ static kdr_status find_pooled(kdr_context *ctx, kdri_tables *t, found *f)
 	const kdri_mixed *m = kdri_tables_some(t);
 	const int64_t k = t->k[0];
 	kdri_encoded e = { 0 };
-	kdri_starts from = { 0 };
+	kdri_starts from = { 0 }, joined = { 0 };
 	kdri_mixed_part pool = { 0 }, part = { 0 };
-	const kdri_mixture_options own = kdri_mixture_options_of(k, false);
+	const kdri_mixture_options own = member_options(ctx, k, false);
 	KDRI_TRY(kdri_encoded_new(ctx, m, true, 0, m->n, &e));
-	KDRI_TRY(kdri_starts_new(ctx, &e, 0, m->n, k, false, 0, &from));
+	if (!f->finer[KDRI_MIX_POOLED_SHARED])
+		KDRI_TRY(kdri_starts_new(ctx, &e, 0, m->n, k, false, f->few, 0, &from));
 	KDRI_TRY(kdri_mixed_pool_new(ctx, m, &pool));
 	for (kdri_tables_member which = KDRI_MIX_POOLED_SHARED; which <= KDRI_MIX_POOLED_OWN; which++) {
-		const kdri_mixture_options o = kdri_mixture_options_of(k, which == KDRI_MIX_POOLED_SHARED);
-		KDRI_TRY(kdri_best_mixture(ctx, &pool.data, &o, &from, &t->votes[which].mixture[0],
-		                           f->labels[which]));
+		const kdri_mixture_options o = member_options(ctx, k, which == KDRI_MIX_POOLED_SHARED);
+		KDRI_TRY(member_starts(ctx, f, &e, 0, which, 0, m->n, k, &joined));
+		KDRI_TRY(kdri_best_mixture(ctx, &pool.data, &o, joined.count ? &joined : &from,
+		                           &t->votes[which].mixture[0], f->labels[which]));
 	}
 	for (int64_t s = 0; s < m->tables; s++) {
 		KDRI_TRY(kdri_mixed_part_new(ctx, m, s, &part));
@@ -105,6 +200,7 @@ done:
 	kdri_mixed_part_free(ctx, &part);
 	kdri_mixed_part_free(ctx, &pool);
 	kdri_free(ctx, from.labels);
+	kdri_free(ctx, joined.labels);
 	kdri_encoded_free(ctx, &e);
 	return st;
 }
@@ -152,13 +248,13 @@ static kdr_status extend_member(kdr_context *ctx, kdri_tables *t, const kdri_enc
 		return join_nearest(ctx, t, e, which - KDRI_MIX_KMEANS_B, f);
 	const bool shared = which == KDRI_MIX_SHARED || which == KDRI_MIX_POOLED_SHARED;
 	if (v->nmixtures == 1 && (which == KDRI_MIX_POOLED_SHARED || which == KDRI_MIX_POOLED_OWN)) {
-		const kdri_mixture_options o = kdri_mixture_options_of(t->k[0], shared);
+		const kdri_mixture_options o = member_options(ctx, t->k[0], shared);
 		KDRI_TRY(kdri_mixed_pool_new(ctx, &t->all, &part));
 		KDRI_TRY(kdri_mixture_continue(ctx, &part.data, &o, &v->mixture[0], v->labels));
 		goto done;
 	}
 	for (int64_t s = 0; s < t->all.tables; s++) {
-		const kdri_mixture_options o = kdri_mixture_options_of(t->k[s], shared);
+		const kdri_mixture_options o = member_options(ctx, t->k[s], shared);
 		KDRI_TRY(kdri_mixed_part_new(ctx, &t->all, s, &part));
 		KDRI_TRY(kdri_mixture_continue(ctx, &part.data, &o, &v->mixture[s],
 		                               v->labels + t->all.begin[s]));
@@ -200,6 +296,8 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t)
 		                   : which == KDRI_MIX_POOLED_SHARED || which == KDRI_MIX_POOLED_OWN ? 1
 		                                                                                     : T,
 		                   m->n, &f));
+	f.few = kdri_repeats(ctx);
+	KDRI_TRY(find_finer(ctx, t, &f));
 	kdri_apart(ctx);
 	st = kdri_encoded_new(ctx, m, false, 0, m->n, &e);
 	for (int i = 0; i < 2 && st == KDR_OK; i++)
@@ -209,6 +307,8 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t)
 	kdri_rejoin(ctx);
 	KDRI_TRY(kdri_agree(ctx, st));
 	KDRI_TRY(kdri_any(ctx, &late));
+	if (!late && !kdri_derives(ctx))
+		KDRI_TRY(keep_members(ctx, t, &f));
 	for (int which = 0; which < KDRI_MIX_MEMBERS && t->votes[which].labels; which++) {
 		if (late && which >= KDRI_MIX_POOLED_SHARED) { /* no time for members that see all tables */
 			kdri_free(ctx, t->votes[which].labels);

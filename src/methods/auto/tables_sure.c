@@ -13,9 +13,10 @@
 
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
+#include "matrix/kept.h"
 #include "matrix/linalg.h"
 
-enum { DRAWS = 6, LEAST_COLUMNS = 2 };
+enum { DRAWS = 6, FEW_DRAWS = 2, LEAST_COLUMNS = 2 }; /* few: of other levels than the main result */
 static const double row_share = 0.8, column_share = 0.7, slope = 1.28, intercept = -0.22;
 
 kdr_status kdri_align_labels(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
@@ -164,9 +165,10 @@ static kdr_status draws_of(kdr_context *ctx, kdri_tables *t, int64_t s, const in
 {
 	kdr_status st = KDR_OK;
 	double index;
+	const int64_t draws = kdri_repeats(ctx) ? FEW_DRAWS : DRAWS;
 	*mean = 0;
 	*done_draws = 0;
-	for (int64_t d = 0; d < DRAWS && !ctx->cancelled && !ctx->timed_out && !kdri_late(ctx); d++) {
+	for (int64_t d = 0; d < draws && !ctx->cancelled && !ctx->timed_out && !kdri_late(ctx); d++) {
 		KDRI_TRY(try_draw(ctx, kdri_tables_some(t), s, t->k[s], answer, d, kept, compared, &index));
 		*mean += index;
 		++*done_draws;

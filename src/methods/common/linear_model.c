@@ -166,7 +166,7 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 		KDRI_TRY(kdri_linear_train(ctx, &x.view, m, cost, &o, w, &report));
 	}
 	KDRI_TRY(kdri_linear_scores(ctx, &set.x.view, m, o.bias, w, outputs));
-	kdri_linear_spread(set.n, set.classes, outputs, scores);
+	kdri_linear_spread(ctx, set.n, set.classes, outputs, scores);
 	if (loss == KDRI_LOSS_LOGISTIC) {
 		KDRI_TRY(KDRI_NEW(ctx, &p, size));
 		probabilities(&set, scores, joint && set.classes > 2, p);

@@ -268,7 +268,7 @@ static kdr_status learn_features(work *w)
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
 	w->flops += info.flops;
 	if (keeps)
-		kdri_kept_put(w->ctx, kept_gram, key, w->pool.v.data, bytes);
+		KDRI_TRY(kdri_kept_put(w->ctx, kept_gram, key, w->pool.v.data, bytes));
 	if (!w->ctx->cancelled && !w->ctx->timed_out)
 		KDRI_TRY(put_mmd(w, 1));
 done:
@@ -398,6 +398,17 @@ static double flops_of(const work *w)
 	return (double)w->layers->layers * (n * n * d + 2 * n * d * side + side * side * side);
 }
 
+/* Of everything: the features, and about 250 products of the similarities of each task with its clusters. */
+static double all_flops(const work *w)
+{
+	double thin = 0;
+	for (int64_t t = 0; t < w->problem->ntasks; t++) {
+		const double n = (double)kdr_mat_rows(&w->problem->tasks[t].x);
+		thin += 250 * n * n * (double)w->problem->tasks[t].k;
+	}
+	return flops_of(w) + kdri_thin_flops(w->ctx, thin);
+}
+
 /* Whether even fast machines could not learn the features in the time that is left. */
 static bool hopeless(const work *w, const kdri_device *dev)
 {
@@ -473,7 +484,7 @@ static kdr_status mtcfir_run(work *w)
 	o.copies = w->once.copies;
 	w->layers = &o;
 	w->init = init;
-	KDRI_TRY(kdri_compute(w->ctx, flops_of(w), mtcfir_compute, w));
+	KDRI_TRY(kdri_compute(w->ctx, all_flops(w), mtcfir_compute, w));
 	KDRI_TRY(give_up(w));
 done:
 	kdri_free(w->ctx, init);

@@ -267,7 +267,8 @@ static kdr_status snmf_fit(kdr_context *ctx, const kdr_problem *problem, const k
 			   .count = count };
 		/* Some hundred iterations of ten starts, and the Gram matrix. */
 		KDRI_TRY(kdri_compute(ctx,
-		                      n * n * ((double)kdr_mat_cols(&task->x) + 1000.0 * (double)task->k),
+		                      n * n * (double)kdr_mat_cols(&task->x) +
+		                              kdri_thin_flops(ctx, 1000 * n * n * (double)task->k),
 		                      snmf_compute, &w));
 		given_up += w.given_up;
 	}

@@ -344,7 +344,8 @@ static kdr_status auto_transfer_fit(kdr_context *ctx, const kdr_problem *problem
 			        "the bridges are not used, because sources and targets share features; use method ttl to transfer through a bridge"));
 			break;
 		}
-	KDRI_TRY(put_model(ctx, problem, v, result));
+	if (!ctx->no_model)
+		KDRI_TRY(KDRI_TIMED("model", put_model(ctx, problem, v, result)));
 	kdri_result_stop(result,
 	                 late || ctx->cancelled || ctx->timed_out
 	                         ? (ctx->cancelled ? KDR_STOP_CANCELLED : KDR_STOP_TIME)
@@ -380,7 +381,7 @@ static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_e
 	const double n = all.n, known = n - target.n, neighbors = kdri_opt_real(o, "neighbors"),
 	             width = few ? all.d + 1 : KDRI_MIN(KDRI_ALIGNED_MOST, KDRI_MIN(all.d, n));
 	const kdri_extent e = kdri_extent_dense(n, width);
-	const kdri_instead instead = to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_LANDMARKS : KDRI_INSTEAD_CANDIDATES;
+	const kdri_instead instead = to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_WALKS : KDRI_INSTEAD_CANDIDATES;
 	const kdri_decided near = kdri_search_decided(&target, metric, instead),
 	                   near_e = kdri_search_decided(&e, KDRI_METRIC_COSINE, instead);
 	const bool joined = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (!near || !near_e));

@@ -28,6 +28,7 @@ static kdr_status split_signs(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	if (x->kind == KDR_MAT_DENSE) {
 		KDRI_TRY(kdri_mul(ctx, n, 2 * d, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &val, size));
+#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < d; j++) {
 				double v = x->as.dense.data[i * x->as.dense.stride + j];
@@ -99,7 +100,7 @@ static kdr_status factors_factorise(kdr_context *ctx, const kdri_transfer_work *
 	KDRI_TRY(kdri_transfer_logistic(ctx, d, &t->v->z.view, 10, p));
 	for (int64_t i = 0; i < n; i++) {
 		int32_t answer;
-		kdri_rest_answer(p + (first + i) * c, 1, c, &answer);
+		kdri_rest_answer(ctx, p + (first + i) * c, 1, c, &answer);
 		init[i] = answer;
 	}
 	const kdr_task tasks[] = {

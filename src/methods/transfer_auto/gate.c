@@ -10,9 +10,12 @@
  *
  * The halves are stratified by source and class. At most 4,000 samples are used, so that large sources cost little.
  * The gate is skipped with fewer than 4 samples per class on average. It gets a quarter of the remaining time; if
- * that is not enough, all members vote. */
+ * that is not enough, all members vote. Without a time limit both ways run side by side, if they need no more memory than the vote
+ * after them. */
 #include "methods/transfer_auto/gate.h"
 
+#include "comm/comm.h"
+#include "core/side_by_side.h"
 #include "methods/transfer_auto/tally.h"
 
 static const double least_kappa = 0.5, least_learnt = 0.02, lead = 0.03, share_of_time = 0.25;
@@ -285,6 +288,61 @@ done:
 	return st;
 }
 
+/* Both ways. */
+typedef struct ways {
+	const halves *h;
+	const kdri_transfer_options *options;
+	kdri_transfer_gate g[2];
+} ways;
+
+static kdr_status run_way(kdr_context *ctx, void *user, int64_t half, int worker)
+{
+	kdr_status st;
+	ways *w = user;
+	const int64_t classes = w->h->problem->classes;
+	(void)worker;
+	KDRI_TRY(KDRI_NEW0(ctx, &w->g[half].confusion, classes * classes));
+	KDRI_TRY(run_part(ctx, w->h, half, w->options, &w->g[half]));
+done:
+	return st;
+}
+
+/* Whether both ways may run at a time. */
+static bool run_together(const kdr_context *ctx, const halves *h)
+{
+	int64_t rows = 0;
+	for (int64_t t = 0; t < h->problem->ntasks; t++)
+		rows += kdr_mat_rows(&h->problem->tasks[t].x);
+	return ctx->threads > 1 && ctx->deadline <= 0 && !kdri_together(ctx) &&
+	       2 * KDRI_MIN(h->known, MOST_ROWS) <= rows;
+}
+
+/* Runs both ways and adds up what they found. */
+static kdr_status run_ways(kdr_context *ctx, const halves *h, const kdri_transfer_options *options,
+                           kdri_transfer_gate *g)
+{
+	kdr_status st = KDR_OK;
+	const int64_t classes = h->problem->classes;
+	ways w = { .h = h, .options = options };
+	if (run_together(ctx, h)) {
+		KDRI_TRY(kdri_side_by_side(
+		        ctx, &(kdri_side){ .count = 2, .workers = 2, .run = run_way, .user = &w }));
+	} else {
+		KDRI_TRY(run_way(ctx, &w, 0, 0));
+		if (w.g[0].done)
+			KDRI_TRY(run_way(ctx, &w, 1, 0));
+	}
+	g->done = w.g[0].done && w.g[1].done;
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS && g->done; m++)
+		g->accuracy[m] = w.g[0].accuracy[m] + w.g[1].accuracy[m];
+	for (int64_t p = 0; p < classes * classes && g->done; p++)
+		g->confusion[p] = w.g[0].confusion[p] + w.g[1].confusion[p];
+done:
+	kdri_transfer_gate_free(ctx, &w.g[0]);
+	kdri_transfer_gate_free(ctx, &w.g[1]);
+	return st;
+}
+
 kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
                                   const kdri_transfer_options *options, kdri_transfer_gate *out)
 {
@@ -302,9 +360,7 @@ kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
 		goto done;
 	KDRI_TRY(halves_draw(ctx, &h));
 	KDRI_TRY(KDRI_NEW0(ctx, &g.confusion, problem->classes * problem->classes));
-	KDRI_TRY(run_part(ctx, &h, 0, options, &g));
-	if (g.done)
-		KDRI_TRY(run_part(ctx, &h, 1, options, &g));
+	KDRI_TRY(run_ways(ctx, &h, options, &g));
 	if (!g.done)
 		goto done;
 	for (int64_t k = 0; k < problem->classes; k++) {

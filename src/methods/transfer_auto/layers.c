@@ -4,7 +4,9 @@
  * other data; of what the layers give, h, the 100 leading directions:
  *
  *   (E1)  h - mean = U S V',  y = a U S, a such that the mean square length of its rows is 1
- *   (E2)  an svm of cost 1 on [Z y] */
+ *   (E2)  an svm of cost 1 on [Z y]
+ *
+ * If all directions are used, y is only turned by V, which changes no svm: then y = a (h - mean). */
 #include "methods/transfer_auto/members.h"
 
 #include "matrix/device_held.h"
@@ -77,8 +79,9 @@ static kdr_status take_columns(kdr_context *ctx, const kdri_transfer_work *t, in
 	layers_choose(weight, d, count, chosen);
 	for (int64_t j = 0, at = 0; j < d; j++)
 		place[j] = chosen[j] ? (int32_t)at++ : -1;
-	memset(out, 0, (size_t)(n * count) * sizeof *out);
+#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
+		memset(out + i * count, 0, (size_t)count * sizeof *out);
 		bool dense = x->kind == KDR_MAT_DENSE;
 		for (int64_t p = dense ? 0 : x->as.csr.rowptr[i], end = dense ? d : x->as.csr.rowptr[i + 1];
 		     p < end; p++) {
@@ -96,6 +99,36 @@ done:
 	return st;
 }
 
+/* (E1) without the turn: y = a (h - mean). */
+static kdr_status centre_features(kdr_context *ctx, const kdr_mat *h, const double *mean, double **y)
+{
+	kdr_status st;
+	const int64_t n = kdr_mat_rows(h), d = kdr_mat_cols(h), chunks = kdri_chunks(n);
+	int64_t size;
+	double part[KDRI_CHUNKS], total = 0, *out;
+	KDRI_TRY(kdri_mul(ctx, n, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, y, size));
+	out = *y;
+#pragma omp parallel for num_threads(ctx->threads) if (size > KDRI_BLOCK)
+	for (int64_t c = 0; c < chunks; c++) {
+		part[c] = 0;
+		for (int64_t i = kdri_chunk_begin(n, chunks, c); i < kdri_chunk_begin(n, chunks, c + 1);
+		     i++) {
+			for (int64_t j = 0; j < d; j++)
+				out[i * d + j] = h->as.dense.data[i * h->as.dense.stride + j] - mean[j];
+			part[c] += kdri_nrm2sq(out + i * d, d);
+		}
+	}
+	for (int64_t c = 0; c < chunks; c++)
+		total += part[c];
+	const double scale = total > 0 ? sqrt((double)n / total) : 1;
+#pragma omp parallel for num_threads(ctx->threads) if (size > KDRI_BLOCK)
+	for (int64_t e = 0; e < size; e++)
+		out[e] *= scale;
+done:
+	return st;
+}
+
 /* (E1) of the layers' features (n x wide): y (n x width). */
 static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, int64_t wide, int64_t stride,
                                   int64_t width, double **y)
@@ -110,6 +143,10 @@ static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, 
 	KDRI_TRY(kdri_mat_col_sums(ctx, &x, mean));
 	for (int64_t j = 0; j < wide; j++)
 		mean[j] /= (double)n;
+	if (width == wide) {
+		KDRI_TRY(centre_features(ctx, &x, mean, y));
+		goto done;
+	}
 	const kdri_centred centred = { &x, mean };
 	const kdri_op op = kdri_op_centred(&centred);
 	KDRI_TRY(kdri_hold_leading(ctx, &x, width, ROUNDS, &held));
@@ -138,6 +175,7 @@ static kdr_status layers_join(kdr_context *ctx, const kdr_mat *z, const double *
 	if (z->kind == KDR_MAT_DENSE) {
 		KDRI_TRY(kdri_mul(ctx, n, d + width, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &val, size));
+#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++) {
 			memcpy(val + i * (d + width), z->as.dense.data + i * z->as.dense.stride,
 			       (size_t)d * sizeof *val);
@@ -198,7 +236,7 @@ kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double 
 	KDRI_TRY(layers_join(ctx, &t->v->z.view, y, width, &joined));
 	KDRI_TRY(kdri_transfer_classify(ctx, t->d, &joined.view, KDRI_LOSS_SQUARED_HINGE, 1, t->v->free_bias,
 	                                p)); /* (E2) */
-	kdri_rest_soften(p, n, t->d->classes, 2);
+	kdri_rest_soften(ctx, p, n, t->d->classes, 2);
 done:
 	kdri_free(ctx, x);
 	kdri_free(ctx, y);

@@ -179,7 +179,7 @@ static kdr_status svm(kdr_context *ctx, kdri_transfer_work *t, double *p)
 	kdr_status st;
 	KDRI_TRY(need_svm(ctx, t));
 	members_copy(p, t->scores, t->d->n * t->d->classes);
-	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
+	kdri_rest_soften(ctx, p, t->d->n, t->d->classes, svm_steepness);
 done:
 	return st;
 }
@@ -189,7 +189,7 @@ static kdr_status logreg(kdr_context *ctx, kdri_transfer_work *t, double *p)
 	kdr_status st;
 	int64_t c = t->d->classes;
 	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &t->v->z.view, 1, p));
-	kdri_rest_soften(p, t->d->n, c, c == 2 ? 0.5 : 1); /* of two classes the scores are z and -z */
+	kdri_rest_soften(ctx, p, t->d->n, c, c == 2 ? 0.5 : 1); /* of two classes the scores are z and -z */
 done:
 	return st;
 }
@@ -216,7 +216,7 @@ static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *
 	if (shifted)
 		kdri_self_shift(&s, t->d->source, t->share, p);
 	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
-	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
+	kdri_rest_soften(ctx, p, t->d->n, t->d->classes, svm_steepness);
 done:
 	kdri_free(ctx, w);
 	return st;
@@ -249,7 +249,7 @@ static kdr_status aligned_self_training(kdr_context *ctx, kdri_transfer_work *t,
 	KDRI_TRY(kdri_rest_scores(ctx, &r, w, p));
 	const kdri_self_training s = self_of(t, &r, shares, 5);
 	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
-	kdri_rest_soften(p, t->d->n, t->d->classes, svm_steepness);
+	kdri_rest_soften(ctx, p, t->d->n, t->d->classes, svm_steepness);
 done:
 	kdri_free(ctx, w);
 	return st;
@@ -263,7 +263,7 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 	if (!t->first_e)
 		KDRI_TRY(KDRI_NEW(ctx, &t->first_e, t->d->n));
 	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &e, first_cost, p));
-	kdri_rest_answer(p, t->d->n, t->d->classes, t->first_e);
+	kdri_rest_answer(ctx, p, t->d->n, t->d->classes, t->first_e);
 	const kdri_aligned_ridge a = { .e = t->v->e,
 		                       .n = t->d->n,
 		                       .width = t->v->width,
@@ -321,7 +321,7 @@ static kdr_status seeded_kmeans(kdr_context *ctx, kdri_transfer_work *t, double 
 	}
 	KDRI_TRY(
 	        kdri_gemm(ctx, false, true, n, c, r, 1, x.as.dense.data, r, centres, r, 0, p + first * c, c));
-	kdri_rest_soften(p + first * c, n, c, cosine_steepness);
+	kdri_rest_soften(ctx, p + first * c, n, c, cosine_steepness);
 done:
 	kdri_kmeans_free(ctx, &found);
 	kdri_free(ctx, centres);
@@ -356,7 +356,7 @@ kdri_transfer_needs kdri_transfer_members_bytes(const kdri_sizes *s, const kdri_
 	const kdri_extent e = kdri_extent_dense(all->n, width);
 	const double classifier = KDRI_MAX(
 	                     kdri_cost_by_folds_bytes(all, known, classes),
-	                     36 * all->n + kdri_linear_bytes(all, all->n, classes, KDRI_LOSS_SQUARED_HINGE)),
+	                     52 * all->n + kdri_linear_bytes(all, all->n, classes, KDRI_LOSS_SQUARED_HINGE)),
 	             forests =
 	                     tables || !words ? kdri_transfer_forests_bytes(all, known, classes, tables) : 0;
 	return (kdri_transfer_needs){

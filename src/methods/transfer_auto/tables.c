@@ -222,7 +222,7 @@ kdr_status kdri_transfer_logreg_raw(kdr_context *ctx, kdri_transfer_work *t, dou
 	kdri_own x = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	KDRI_TRY(table_columns(ctx, t->d, STANDARD_ON_SOURCES, &x));
 	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &x.view, 1, p));
-	kdri_rest_soften(p, t->d->n, c, c == 2 ? 0.5 : 1); /* of two classes the scores are z and -z */
+	kdri_rest_soften(ctx, p, t->d->n, c, c == 2 ? 0.5 : 1); /* of two classes the scores are z and -z */
 done:
 	kdri_own_free(ctx, &x);
 	return st;

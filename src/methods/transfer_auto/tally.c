@@ -95,7 +95,7 @@ kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m, const dou
 		w->frame.voters++;
 	}
 	memcpy(w->posteriors[m], p, (size_t)(w->n * w->c) * sizeof *p);
-	kdri_rest_answer(p, w->n, w->c, w->votes[m]);
+	kdri_rest_answer(w->ctx, p, w->n, w->c, w->votes[m]);
 	for (int64_t i = 0; i < w->n; i++) {
 		int64_t known = w->d.labels[w->first + i];
 		w->votes[m][i] = known >= 0 ? (int32_t)known : w->votes[m][i];
@@ -205,7 +205,7 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 		if (w->votes[m])
 			kdri_axpy((double)kdri_transfer_weight(w->o->tables, m) / weight_of_all(w),
 			          w->posteriors[m], w->mean, w->n * c);
-	kdri_rest_answer(w->vote, w->n, c, best);
+	kdri_rest_answer(w->ctx, w->vote, w->n, c, best);
 	for (int64_t k = 0; k < c; k++)
 		v->shares[2 * w->d.class_of[k]] = w->d.share[k];
 	for (int64_t i = 0; i < w->n; i++) {

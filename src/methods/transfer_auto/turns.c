@@ -98,7 +98,8 @@ static kdr_status run_in_batch(kdr_context *ctx, void *user, int64_t i, int work
 {
 	batch *b = user;
 	(void)worker;
-	b->st[i] = run_on_views(ctx, b->w, &kdri_transfer_members[b->member[i]], b->p[i]);
+	const kdri_transfer_member *member = &kdri_transfer_members[b->member[i]];
+	b->st[i] = KDRI_TIMED(member->name, run_on_views(ctx, b->w, member, b->p[i]));
 	if (b->st[i] != KDR_OK)
 		memcpy(b->error[i], ctx->error, sizeof b->error[i]);
 	return b->st[i] == KDR_ERR_MEMORY ? b->st[i] : KDR_OK;
@@ -115,7 +116,7 @@ static kdr_status batch_ask(batch *b, int workers)
 		joint = joint || kdri_transfer_members[b->member[i]].joint;
 		KDRI_TRY(KDRI_NEW(w->ctx, &b->p[i], w->d.n * w->c));
 	}
-	const kdr_status ready = prepare_views(own, w, first->on_e, joint);
+	const kdr_status ready = KDRI_TIMED("alignment", prepare_views(own, w, first->on_e, joint));
 	for (int64_t i = 0; i < b->count && ready != KDR_OK; i++) {
 		b->st[i] = ready;
 		memcpy(b->error[i], own->error, sizeof b->error[i]);

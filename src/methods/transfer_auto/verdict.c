@@ -196,7 +196,7 @@ static kdr_status find_agreement(const kdri_transfer_tally *w, double *out)
 	if (!w->votes[KDRI_TRANSFER_SVM])
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(w->ctx, &answer, w->n));
-	kdri_rest_answer(w->vote, w->n, w->c, answer);
+	kdri_rest_answer(w->ctx, w->vote, w->n, w->c, answer);
 	for (int64_t i = 0; i < w->n; i++)
 		same += answer[i] == w->votes[KDRI_TRANSFER_SVM][i];
 	*out = (double)same / (double)w->n;
@@ -245,7 +245,7 @@ static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 		                                w->p));
 		for (int64_t i = 0; i < w->n; i++) {
 			int32_t answer;
-			kdri_rest_answer(w->p + (w->first + i) * w->c, 1, w->c, &answer);
+			kdri_rest_answer(w->ctx, w->p + (w->first + i) * w->c, 1, w->c, &answer);
 			v->plain[k][i] = w->d.labels[w->first + i] >= 0
 			                         ? w->d.class_of[w->d.labels[w->first + i]]
 			                         : w->d.class_of[answer];
@@ -291,22 +291,23 @@ kdr_status kdri_transfer_verdict_new(kdr_context *ctx, const kdr_problem *proble
 	kdri_transfer_verdict v = { .distance = NAN, .right = NAN };
 	kdri_transfer_gate gate = { 0 };
 	if (options->gate && options->only < 0)
-		KDRI_TRY(kdri_transfer_gate_new(ctx, problem, options, &gate));
-	KDRI_TRY(kdri_transfer_tally_begin(&w, problem));
+		KDRI_TRY(KDRI_TIMED("accuracy on held-out samples",
+		                    kdri_transfer_gate_new(ctx, problem, options, &gate)));
+	KDRI_TRY(KDRI_TIMED("views", kdri_transfer_tally_begin(&w, problem)));
 	w.round = gate.done ? 2 : 0;
 	w.rounds = gate.done ? 3 : 1;
 	KDRI_TRY(run_members(&w, &gate, &v)); /* (E2) of auto_transfer.c */
 	kdri_transfer_views_rest(ctx, &w.v);
-	KDRI_TRY(kdri_transfer_tally_vote(&w)); /* (E3) of auto_transfer.c */
+	KDRI_TRY(KDRI_TIMED("vote", kdri_transfer_tally_vote(&w))); /* (E3) of auto_transfer.c */
 	KDRI_TRY(kdri_transfer_views_return(ctx, &w.v));
 	if (options->only < 0 && options->follow_shares && !w.frame.late && !ctx->cancelled &&
 	    !ctx->timed_out)
-		KDRI_TRY(vote_again(&w, &v));
+		KDRI_TRY(KDRI_TIMED("second vote", vote_again(&w, &v)));
 	KDRI_TRY(kdri_transfer_tally_fill(&w, &v));
 	if (options->plain) {
-		KDRI_TRY(ask_plain(&w, &v));
-		KDRI_TRY(find_distance(&w, &v));
-		KDRI_TRY(kdri_transfer_unlike(&w, &v));
+		KDRI_TRY(KDRI_TIMED("plain classifiers", ask_plain(&w, &v)));
+		KDRI_TRY(KDRI_TIMED("distance of source and target", find_distance(&w, &v)));
+		KDRI_TRY(KDRI_TIMED("unlike the source", kdri_transfer_unlike(&w, &v)));
 	}
 	*out = v;
 	v = (kdri_transfer_verdict){ 0 };

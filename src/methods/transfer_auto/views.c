@@ -114,6 +114,7 @@ static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const doubl
 	double total = 0;
 	KDRI_TRY(KDRI_NEW0(ctx, &v->e, n * w));
 	for (int64_t t = 0; t < v->d->ntasks; t++)
+#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
 		for (int64_t i = v->d->begin[t]; i < v->d->begin[t + 1]; i++) {
 			double *row = v->e + i * w;
 			if (z->kind == KDR_MAT_DENSE)
@@ -123,8 +124,11 @@ static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const doubl
 			     z->kind != KDR_MAT_DENSE && p < z->as.csr.rowptr[i + 1]; p++)
 				row[z->as.csr.col[p]] = z->as.csr.val[p];
 			kdri_axpy(-1, means + t * d, row, d);
-			total += kdri_nrm2sq(row, d) / (double)n;
+			row[d] = kdri_nrm2sq(row, d);
 		}
+	for (int64_t i = 0; i < n; i++)
+		total += v->e[i * w + d] / (double)n;
+#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		double *row = v->e + i * w;
 		row[d] = total > 0 ? sqrt(total) : 1;
@@ -208,10 +212,11 @@ static kdr_status choose_joins(kdr_context *ctx, kdri_transfer_views *v, const k
 		return KDR_OK;
 	const kdr_mat e = kdr_mat_from_dense(NULL, v->d->n, width_of(v)); /* sizes are all that counts */
 	if (v->d->ntasks > 1)
-		KDRI_TRY(kdri_search_is_exact(ctx, &e, KDRI_METRIC_COSINE, &exact));
+		KDRI_TRY(kdri_search_is_exact(ctx, &e, KDRI_METRIC_COSINE, KDRI_INSTEAD_WALKS, &exact));
 	if (exact)
 		KDRI_TRY(kdri_search_is_exact(ctx, target,
-		                              v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE, &exact));
+		                              v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
+		                              KDRI_INSTEAD_WALKS, &exact));
 	v->joins.to = exact ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_LANDMARKS;
 done:
 	return st;

@@ -116,7 +116,7 @@ static kdr_status chain_step(kdr_context *ctx, const kdr_mat *from, const int64_
 			                                                               : -1;
 	KDRI_TRY(kdri_linear_train(ctx, from, m, cost, &o, w, &report));
 	KDRI_TRY(kdri_linear_scores(ctx, x, m, o.bias, w, scores));
-	kdri_linear_spread(rows, classes, scores, p);
+	kdri_linear_spread(ctx, rows, classes, scores, p);
 	for (int64_t i = 0; i < rows * classes; i++)
 		p[i] = 1 / (1 + exp(-p[i]));
 	KDRI_TRY(find_shares(ctx, labels, n, classes, share));

@@ -45,7 +45,7 @@ function number(v, digits = 3) {
   return v.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : digits).replace("-", "−");
 }
 
-const count = (n) => isNumber(n) ? String(n).replace(/\B(?=(\d{3})+(?!\d))/g, " ") : "–";
+const count = (n) => isNumber(n) ? String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",") : "–";
 const percent = (v) => isNumber(v) ? (v > 0 && v < 0.005 ? "<1 %" : `${Math.round(100 * v)} %`) : "–";
 const plural = (n, one, many) => `${count(n)} ${n === 1 ? one : many || one + "s"}`;
 const sum = (list) => { let s = 0; for (const v of list) s += v; return s; };

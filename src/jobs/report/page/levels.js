@@ -13,7 +13,7 @@ const levels = list(D.levels).map((l) => ({
     labels: list(t.labels).length ? whole(t.labels) : null,
   })),
 })).filter((l) => isNumber(l.k) && l.tasks.length === tasks.length);
-const mainLevel = Math.max(0, levels.findIndex((l) => tasks.length && l.k === Math.max(...tasks.map((t) => t.raw.k || 0))));
+const mainLevel = Math.max(0, levels.findIndex((l) => l.k === D.level));
 const colouredByLevel = levels.length > 1 && levels.every((l) => l.tasks.every((t, i) => t.labels && t.labels.length === tasks[i].n));
 view.level = mainLevel;
 modes.level = {
