@@ -28,7 +28,17 @@ model : bool, default=False
     Also compare the labels of the samples with those that a saved model would
     predict for them; `Result.fields` has the fraction that agrees as
     ``predict_agreement.NAME``, unless it is 1. An error if the method cannot
-    predict.""",
+    predict. The model of ``auto`` then keeps samples: data sets can be added to it
+    (:meth:`Model.add`), and ``cluster`` labels new samples by a vote.""",
+    "kept": """\
+report_features : int, optional
+    With `map`: number of features that the report gets for colouring and
+    comparing. The default is 200; 0 includes none.
+model_size : int, optional
+    With `model`: keep at most this number of samples of each data set. The
+    default is 2000.
+model_without_samples : bool, default=False
+    With `model`: keep means and covariances of the clusters instead of samples.""",
     "reading": f"""\
 columns : str, list of str or dict, optional
     The columns to use: a list of names; a dict that maps names to ``"number"``,

@@ -275,3 +275,51 @@ def inspect(table, **options):
     out = ffi.new("kdr_inspection *")
     session.check(lib.kdr_inspect(session.ctx, data._data, out))
     return {name: getattr(out, name) for name, _ in ffi.typeof("kdr_inspection").fields}
+
+
+def relabel(result, edits, folder, *, h5ad=None, model=None, force=False):
+    """Apply edits that were made in the report to the files of a result.
+
+    Parameters
+    ----------
+    result : path
+        The ``result.json`` that belongs to the report (:meth:`Result.save`).
+    edits : path
+        The edits file that the report saved.
+    folder : path
+        Folder for ``result.json``, labels and samples. It is created if it does not
+        exist.
+    h5ad : path, optional
+        Also write the AnnData input to this file, with the edited labels.
+    model : path, optional
+        Also write a copy of this model of :func:`transfer` into the folder, with the
+        edited names of classes.
+    force : bool, default=False
+        Replace existing files.
+
+    Raises
+    ------
+    ValueError
+        If the edits are invalid or belong to another result.
+    FileExistsError
+        If a file exists and `force` is False.
+
+    See Also
+    --------
+    report : Make the page in which edits are made.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> north, south = kindred.generate("blobs", k=3, samples=60, seed=1)
+    >>> kindred.cluster({"north": north, "south": south}, k=3, method="kmeans").save("result.json")
+    >>> with open("edits.json", "w") as f:
+    ...     _ = f.write('{"format": "kindred-edits", "version": 1, "edits": [{"do": "merge", "cluster": 2, "into": 1}]}')
+    >>> kindred.relabel("result.json", "edits.json", "edited")
+    >>> sorted(set(open("edited/north.labels").read().split()))
+    ['0', '1']
+    """
+    session = Session()
+    os.makedirs(folder, exist_ok=True)
+    more = [ffi.NULL if path is None else chars(path) for path in (h5ad, model)]
+    session.check(lib.kdr_relabel(session.ctx, chars(result), chars(edits), chars(folder), *more, force))

@@ -213,7 +213,8 @@ def finish(session, result):
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
-            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, must_link=None, cannot_link=None):
+            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, must_link=None, cannot_link=None,
+            report_features=None, model_size=None, model_without_samples=False):
     """Cluster one or more related data sets together.
 
     Parameters
@@ -263,6 +264,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         Pairs of samples that are in the same cluster, and in different clusters.
         A sample is a row number from 0 or, with several data sets, a pair of data
         set (name or number) and row. A path is a file with two ids per line.
+    <kept>
 
     Returns
     -------
@@ -335,11 +337,24 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         o.init = rows
     o.pooled = pooled
     o.map, o.model = map, model
+    _kept(o, report_features, model_size, model_without_samples)
     o.quality, o.resamples = quality, _resamples(resamples)
     given = _known_samples(o, known, sets), _links(o, must_link, cannot_link, sets)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
     del given  # the options point into it until here
     return finish(session, Result(out[0]))
+
+
+def _kept(o, report_features, model_size, model_without_samples):
+    """What the report and the model contain."""
+    for name, value, least in (("report_features", report_features, 0), ("model_size", model_size, 1)):
+        if value is not None and (isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < least):
+            raise ValueError(f"{name} is {value!r}: use a whole number from {least}")
+    if not o.model and (model_size is not None or model_without_samples):
+        raise ValueError("model_size and model_without_samples describe the model: use model=True")
+    if report_features is not None:
+        o.report_features = report_features or -1
+    o.model_size, o.model_without_samples = model_size or 0, model_without_samples
 
 
 def _known_samples(o, known, sets):
@@ -482,7 +497,8 @@ def _resamples(count):
 def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
-             map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None):
+             map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
+             report_features=None, model_size=None, model_without_samples=False):
     """Label target data sets with the classes of labelled source data sets.
 
     Parameters
@@ -526,6 +542,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
         Known classes of the samples of the first target; None, NaN or "?" if
         unknown. They stay fixed. A path is a file that :meth:`Result.save_ask`
         wrote, with classes filled in.
+    <kept>
 
     Returns
     -------
@@ -609,6 +626,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     o.prep = prep
     o.probabilities = probabilities
     o.map, o.model = map, model
+    _kept(o, report_features, model_size, model_without_samples)
     session.check(lib.kdr_transfer(session.ctx, sets, o, out), keeps=True)
     del known  # the options point into it until here
     return finish(session, Result(out[0], values))

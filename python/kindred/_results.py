@@ -457,6 +457,30 @@ class Result:
         levels = [Level(pointer, self) for pointer in until_null(lib.kdr_result_level_at, self._result)]
         return dict(zip([level["k"] for level in json.loads(self.to_json(samples=False))["levels"]], levels)) if levels else {}
 
+    def cut(self, k):
+        """Return the result for one of several numbers of clusters.
+
+        Parameters
+        ----------
+        k : int
+            One of the numbers that were fitted (:attr:`levels`).
+
+        Returns
+        -------
+        Result
+            Labels, confidence, second and arrays for `k` clusters.
+
+        Raises
+        ------
+        ValueError
+            If this number was not fitted.
+        """
+        levels = self.levels
+        if k not in levels:
+            raise ValueError(f"k is {k!r}: " + (f"the result has {', '.join(map(str, levels))} clusters" if levels else
+                             "the result has one number of clusters; use a range such as range(3, 9) in cluster()"))
+        return levels[k]
+
     def save_samples(self, path, task=0, force=False):
         """Write a CSV file with one line per sample: id, cluster or class, confidence,
         second-best label, and the cluster at each of `levels`; for targets of
@@ -794,11 +818,12 @@ class Model:
         return self._apply(X, task, threads, rename)[1]
 
     def add(self, tasks, k=None, new_clusters="auto", *, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
-        """Cluster further data sets together with the samples that the model keeps.
+        """Cluster or label further data sets together with the samples that the model keeps.
 
-        Clusters of the model keep their numbers. The model must be one of
-        ``cluster(..., model=True)`` with method ``auto``, or a file that was saved
-        from one.
+        Clusters of the model keep their numbers; a model of :func:`transfer` labels
+        the data sets with the classes of its sources. The model must be one of
+        ``cluster(..., model=True)`` or ``transfer(..., model=True)`` with method
+        ``auto``, or a file that was saved from one.
 
         Parameters
         ----------
@@ -807,7 +832,7 @@ class Model:
             names must differ from those of the model.
         k : int, list or dict, optional
             Number of clusters of each new data set, old and new ones together. The
-            default is that of the model.
+            default is that of the model. Not for a model of :func:`transfer`.
         new_clusters : {'auto', 'yes', 'no'}, default='auto'
             Which clusters get new numbers: those that probably continue no cluster
             of the model, also doubtful ones, or none.
@@ -819,7 +844,8 @@ class Model:
         -------
         Result
             The data sets of the model, without labels, and the new data sets. Its
-            :meth:`Result.model` has all of them.
+            :meth:`Result.model` has all of them. After a transfer, the sources of the
+            model and the new data sets.
 
         Raises
         ------
@@ -850,13 +876,21 @@ class Model:
             sets.append(as_data(session, data, name or (data.name if given else f"task{len(self.tasks) + i + 1}")))
         o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
         lib.kdr_job_options_init(o)
+        o.into, o.model, o.new_clusters = self._model, True, choices.index(new_clusters)
+        if lib.kdr_model_algo(self._model).family == lib.KDR_FAMILY_TRANSFER:
+            if k is not None:
+                raise ValueError(f"k is {k!r}, but the model is one of transfer(), whose classes are those of the source")
+            targets, keep = ffi.new("kdr_transfer_sets *"), _pointers(sets)
+            lib.kdr_transfer_sets_init(targets)
+            targets.targets, targets.ntargets = keep, len(sets)
+            session.check(lib.kdr_transfer(session.ctx, targets, o, out), keeps=True)
+            return finish(session, Result(out[0], self._values))
         each = clusters_of_each(k, [data.name for data in sets])
         if isinstance(each, int):
             o.k = each
         else:
             each = np.ascontiguousarray(each, np.int64)
             o.each_k = ffi.cast("int64_t *", each.ctypes.data)
-        o.into, o.model, o.new_clusters = self._model, True, choices.index(new_clusters)
         session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
         return finish(session, Result(out[0]))
 

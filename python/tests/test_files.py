@@ -65,6 +65,29 @@ class Files(PartsTest):
         np.save(self.path("x.npy"), x)
         self.assertEqual(kindred.inspect(self.path("x.npy")), seen)
 
+    def test_relabel(self):
+        result = kindred.cluster({"a": blobs(1)[0]}, 3, "kmeans")
+        result.save(self.path("result.json"))
+        edits = '{"format": "kindred-edits", "version": 1, "edits": [%s]}'
+        with open(self.path("edits.json"), "w") as f:
+            f.write(edits % '{"do": "merge", "cluster": 2, "into": 1}')
+        kindred.relabel(self.path("result.json"), self.path("edits.json"), self.path("new"))
+        np.testing.assert_array_equal(np.loadtxt(self.path("new/a.labels"), int), np.minimum(result.labels(), 1))
+        with self.assertRaises(FileExistsError):
+            kindred.relabel(self.path("result.json"), self.path("edits.json"), self.path("new"))
+        with open(self.path("edits.json"), "w") as f:
+            f.write(edits % '{"do": "merge", "cluster": 7, "into": 1}')
+        with self.assertRaisesRegex(ValueError, "7"):
+            kindred.relabel(self.path("result.json"), self.path("edits.json"), self.path("newer"))
+
+    def test_report_features(self):
+        x = blobs(1)[0]
+        for n, expected in ((0, 0), (1, 1), (None, x.shape[1])):
+            task = kindred.cluster({"a": x}, 3, "kmeans", map=True, report_features=n).to_dict()["tasks"][0]
+            self.assertEqual(len(task.get("values", [])), expected)
+        with self.assertRaisesRegex(ValueError, "report_features is -1"):
+            kindred.cluster(x, 3, "kmeans", report_features=-1)
+
     def test_write_h5ad_gives_the_file_back_with_what_was_found(self):
         import h5py
         with open(self.path("all.csv"), "w") as f:

@@ -30,7 +30,12 @@ class Levels(PartsTest):
                 self.assertEqual(level.k(), number)
                 self.assertEqual(level.confidence().shape, (60,))
                 self.same(level.labels(), kindred.cluster(self.x, number, "kmeans").labels())
+            np.testing.assert_array_equal(r.cut(3).labels(), r.levels[3].labels())
+            with self.assertRaisesRegex(ValueError, "the result has 2, 3, 4, 5 clusters"):
+                r.cut(6)
         self.assertEqual(kindred.cluster(self.x, 3, "kmeans").levels, {})
+        with self.assertRaisesRegex(ValueError, "one number of clusters"):
+            kindred.cluster(self.x, 3, "kmeans").cut(3)
         level = kindred.cluster(self.x, range(2, 4), "kmeans").levels[2]
         gc.collect()  # the level keeps the result that it is part of
         self.assertEqual(len(level.labels()), 60)
