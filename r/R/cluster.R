@@ -13,8 +13,9 @@
 #'   are the names of the data sets. Sparse matrices are never made dense. For
 #'   `SingleCellExperiment` and `Seurat` objects see [kd_cluster_cells].
 #' @param k Number of clusters: one number for all data sets, or one for each
-#'   (in order, or by name). `"3-8"` fits every number in this range. `NULL` and
-#'   `"auto"` estimate it if the method can, as `auto` and `ec` do.
+#'   (in order, or by name). `"3-8"` fits every number in this range, and so does
+#'   `3:8` unless there are six data sets; [kd_cut()] chooses one of the results.
+#'   `NULL` and `"auto"` estimate it if the method can, as `auto` and `ec` do.
 #' @param method Name of the method; see [kd_methods()].
 #' @param options Named list of options of the method, such as
 #'   `list(lambda = 0.5)`. `kd_methods("mbc")` lists them.
@@ -59,7 +60,20 @@
 #' @param map Also compute a two-dimensional map of the samples, for `plot()` and
 #'   the report. `FALSE` saves its time.
 #' @param model Check that a model can be saved, and compare its predictions with
-#'   the labels.
+#'   the labels. With `auto`, the model then keeps samples, so that data sets can be
+#'   added to it ([kd_into()]) and new samples are labelled by a vote.
+#' @param model_size With `model`: keep at most this number of samples of each data
+#'   set. The default is 2000.
+#' @param model_without_samples With `model`: keep means and covariances of the
+#'   clusters instead of samples.
+#' @param known Known classes of some samples, for the methods `auto` and `kmeans`: a
+#'   vector or factor with one class for each sample, or a file with one per line.
+#'   `NA` and `"?"` mean unknown. For several data sets, a list with one entry for
+#'   each (in order, or by name), `NULL` if no class is known. Known samples keep
+#'   their class and name the clusters (`fit$names`).
+#' @param must_link,cannot_link Pairs of samples that are in the same cluster, and in
+#'   different clusters: a matrix or data frame with two columns of ids or of row
+#'   numbers, or a file with two ids per line. Row numbers need a single data set.
 #' @param seed Seed of all random choices: a whole number from 0.
 #' @param threads Number of threads; `NULL` uses all available cores. The result
 #'   does not depend on it.
@@ -92,16 +106,16 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                text_column = NULL, texts = NULL, weight = NULL, norm = NULL, scale = NULL, features = NULL,
                                top_features = NULL, top_by = NULL, fit_on = NULL, preprocess = "default", features_from = NULL,
                                feature_options = list(), pooled = FALSE, init = NULL,
-                               quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, seed = 1, threads = NULL,
-                               time_limit = NULL, max_memory = NULL, progress = FALSE) {
+                               quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, model_size = NULL,
+                               model_without_samples = FALSE, known = NULL, must_link = NULL, cannot_link = NULL, seed = 1,
+                               threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_cluster.default)))
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
   algorithm <- find_method(method, "cluster")
   how <- c(job_settings(algorithm, options, weight, norm, scale, features, top_features, top_by, fit_on, preprocess), feature_settings(features_from, feature_options),
-           list(pooled = flag(pooled, "pooled"), quality = flag(quality, "quality"), map = flag(map, "map"), model = flag(model, "model"),
-                resamples = if (is.null(resamples)) 0 else if (whole(resamples, "resamples", 0) == 0) -1 else resamples,
-                score = !is.null(label_column)))
+           list(pooled = flag(pooled, "pooled"), quality = flag(quality, "quality"), map = flag(map, "map"), resamples = if (is.null(resamples)) 0 else if (whole(resamples, "resamples", 0) == 0) -1 else resamples,
+                score = !is.null(label_column)), model_settings(model, model_size, model_without_samples))
   group <- c(as_tables(x, "x"), list(stem = "task", may_lack = FALSE))
   reads <- reading(columns, rename, missing, na, decimal, id_column, label_column, task_column, text_column, texts)
   loaded <- load_groups(session, list(group), reads, default_missing(algorithm, "cluster"))[[1]]
@@ -110,9 +124,92 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
   check_twice(names)
   how <- c(how, clusters_of(k, names))
   if (!is.null(init)) how$init <- initial_labels(init, infos)
+  how <- c(how, known_settings(known, infos), link_settings(must_link, cannot_link, infos))
   pointer <- call_c(session, C_run_cluster, loaded$sets, how, keeps = TRUE)
   single <- is_table(x) && length(loaded$sets) == 1
-  finish(session, new_fit(pointer, "cluster", infos, loaded$from, single, NULL, match.call()))
+  fit <- new_fit(pointer, "cluster", infos, loaded$from, single, NULL, match.call())
+  if (!is.null(known)) {
+    json <- call_c(session, C_result_parsed, pointer)
+    fit$names <- stats::setNames(lapply(json$tasks, function(task) as.character(task$names %||% rep(NA, task$k))), fit$datasets)
+  }
+  finish(session, fit)
+}
+
+model_settings <- function(model, size, without) {
+  if (!flag(model, "model") && (!is.null(size) || flag(without, "model_without_samples")))
+    kd_stop("model_size and model_without_samples describe the model: use model = TRUE")
+  list(model = model, model_size = if (is.null(size)) 0 else as.double(whole(size, "model_size", 1)), model_without_samples = flag(without, "model_without_samples"))
+}
+
+# Known classes in the form of C: a vector as codes from 0 and their names.
+known_codes <- function(values, info, what) {
+  if (length(values) != info$dim[1])
+    kd_stop(what, " of ", info$name, " has length ", length(values), ", but the number of samples is ", info$dim[1], ": use NA for unknown classes")
+  values <- as.character(values)
+  values[is.na(values)] <- "?"
+  names <- sort(unique(values), method = "radix")
+  list(values = match(values, names) - 1L, names = names)
+}
+
+known_settings <- function(known, infos) {
+  if (is.null(known)) return(NULL)
+  names <- vapply(infos, `[[`, "", "name")
+  if (!is.list(known)) known <- list(known)
+  if (!is.null(names(known))) {
+    strange <- setdiff(names(known), names)
+    if (length(strange)) kd_stop("known has classes of '", strange[1], "', but the data sets are ", paste(names, collapse = ", "))
+    known <- lapply(stats::setNames(nm = names), function(name) known[[name]])
+  }
+  if (length(known) != length(infos))
+    kd_stop("known has length ", length(known), ", but the number of data sets is ", length(infos), ": one entry for each is needed, NULL if no class is known")
+  path <- function(one, info) is_path(one) && (info$dim[1] > 1 || file.exists(one))
+  paths <- mapply(path, known, infos)
+  if (all(paths | vapply(known, is.null, NA)))
+    return(list(known_files = vapply(known, function(one) if (is.null(one)) "?" else path.expand(one), "", USE.NAMES = FALSE)))
+  if (any(paths)) kd_stop("known has a file for some data sets and classes for others: use one kind for all")
+  list(known = unname(Map(function(one, info) if (!is.null(one)) known_codes(one, info, "known"), known, infos)))
+}
+
+# Links in the form of C: paths, and a matrix with a column for each link.
+link_settings <- function(must, cannot, infos) {
+  out <- list(links = NULL)
+  for (what in c("must_link", "cannot_link")) {
+    pairs <- if (what == "must_link") must else cannot
+    if (is.null(pairs)) next
+    if (is_path(pairs)) {
+      out[[what]] <- path.expand(pairs)
+      next
+    }
+    if (length(dim(pairs)) != 2 || ncol(pairs) != 2) kd_stop(what, " is ", shown(class(pairs)[1]), ": use two columns of samples, or a file")
+    ends <- matrix(sample_places(c(pairs[, 1], pairs[, 2]), infos, what), nrow = 2)
+    n <- nrow(pairs)
+    left <- ends[, seq_len(n), drop = FALSE]
+    right <- ends[, n + seq_len(n), drop = FALSE]
+    apart <- which(left[1, ] != right[1, ])
+    if (length(apart)) kd_stop(what, ": ", shown(pairs[apart[1], 1]), " and ", shown(pairs[apart[1], 2]), " are samples of different data sets")
+    out$links <- cbind(out$links, rbind(left, right[2, ], as.integer(what == "cannot_link")))
+  }
+  if (!is.null(out$links)) storage.mode(out$links) <- "integer"
+  out
+}
+
+# Data set and row, from 0, of each sample.
+sample_places <- function(samples, infos, what) {
+  if (is.factor(samples)) samples <- as.character(samples)
+  if (is.numeric(samples)) {
+    if (length(infos) > 1) kd_stop(what, " has row numbers, but there are several data sets: use ids, which are the names of rows")
+    wrong <- which(is.na(samples) | samples < 1 | samples > infos[[1]]$dim[1] | samples != floor(samples))
+    if (length(wrong)) kd_stop(what, ": ", samples[wrong[1]], " is not a row: rows are numbered from 1 to ", infos[[1]]$dim[1])
+    return(rbind(0, samples - 1))
+  }
+  ids <- unlist(lapply(infos, `[[`, "ids"))
+  at <- match(samples, ids)
+  if (anyNA(at)) kd_stop(what, ": no sample is called '", samples[is.na(at)][1], "'", status = 20L)
+  twice <- samples[samples %in% ids[duplicated(ids)]]
+  if (length(twice)) kd_stop(what, ": several samples are called '", twice[1], "'", status = 20L)
+  sizes <- vapply(infos, function(info) if (is.null(info$ids)) 0L else info$dim[1], 0L)
+  task <- rep(seq_along(infos), sizes)[at]
+  rbind(task - 1, at - c(0, cumsum(sizes))[task] - 1)
 }
 
 check_twice <- function(names) {
@@ -176,6 +273,7 @@ clusters_of <- function(k, names) {
               ": one number for each data set is needed")
     k <- k[names]
   }
+  if (is.integer(k) && length(k) > 1 && length(k) != length(names) && !anyNA(k) && all(diff(k) == 1)) k <- paste0(k[1], "-", k[length(k)])
   k <- as.list(k)
   if (length(k) != 1 && length(k) != length(names))
     kd_stop("k has length ", length(k), ", but the number of data sets is ", length(names), ": use one number for all, or one for each")

@@ -15,7 +15,12 @@
 #'     from 0 to 1, the second-best label, the names of the samples, and the rows of
 #'     the table that they come from}
 #'   \item{`k`}{number of clusters of each data set}
-#'   \item{`levels`}{for a range of `k`: the labels for each number of clusters}
+#'   \item{`levels`}{for a range of `k`: the labels for each number of clusters; see
+#'     [kd_cut()]}
+#'   \item{`names`}{with `known`: the names of the clusters of each data set, `NA` for
+#'     a cluster without known samples}
+#'   \item{`unlike_source`}{transfer with `auto`: the rank of each sample by how little
+#'     it resembles the source, from 0 to 1}
 #'   \item{`map`}{coordinates of the samples}
 #'   \item{`probabilities`}{class probabilities, if they were requested}
 #'   \item{`advice`, `warnings`}{texts}
@@ -29,7 +34,7 @@
 #' @param ... Further arguments for other methods; ignored.
 #' @return `labels()` returns the clusters or classes, `as.data.frame()` a data
 #'   frame with the columns `id`, `dataset`, `cluster` or `class`, `confidence`,
-#'   `second` and `row`. `summary()` returns a list of tables.
+#'   `second`, `row` and, if available, `unlike_source`. `summary()` returns a list of tables.
 #' @name kindred-object
 #' @examples
 #' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
@@ -42,9 +47,11 @@ NULL
 map_half <- 65535 / 2
 
 # The object for a result. infos: the data sets that were labelled; from: the index of the table of each.
-new_fit <- function(pointer, command, infos, from, single, levels, call) {
+# into: they were added to a model.
+new_fit <- function(pointer, command, infos, from, single, levels, call, into = FALSE) {
   found <- .Call(C_result_info, pointer)
-  tasks <- if (command == "transfer") utils::tail(found$tasks, length(infos)) else found$tasks
+  tasks <- if (command == "transfer" || into) utils::tail(found$tasks, length(infos)) else found$tasks
+  first <- length(found$tasks) - length(tasks)
   names <- vapply(tasks, `[[`, "", "name")
   pick <- function(what) stats::setNames(lapply(tasks, `[[`, what), names)
   known <- !is.null(found$classes)
@@ -66,14 +73,18 @@ new_fit <- function(pointer, command, infos, from, single, levels, call) {
     k = vapply(tasks, `[[`, 0L, "k"), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
     advice = lapply(pick("advice"), in_r), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
-    levels = level_labels(found$levels, names), objective = found$objective, stop = found$stop, iterations = found$iterations,
+    levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
+    unlike_source = if ("unlike_source" %in% found$arrays$name)
+      stats::setNames(lapply(seq_along(tasks), function(t) .Call(C_result_named_array, pointer, "unlike_source", first + t - 1L)), names),
+    objective = found$objective, stop = found$stop, iterations = found$iterations,
     complete = found$complete, warnings = found$warnings, arrays = found$arrays,
     all_datasets = vapply(found$tasks, `[[`, "", "name"), call = call, pointer = pointer))
 }
 
-level_labels <- function(levels, names) {
+# The labels at each level, or everything about it (what = NULL).
+level_labels <- function(levels, names, what) {
   if (is.null(levels)) return(NULL)
-  out <- lapply(levels, function(level) stats::setNames(level$labels, names))
+  out <- lapply(levels, function(level) if (is.null(what)) lapply(level, stats::setNames, names) else stats::setNames(level[[what]], names))
   stats::setNames(out, vapply(levels, function(level) paste(unique(level$k), collapse = ","), ""))
 }
 
@@ -100,6 +111,7 @@ as.data.frame.kindred <- function(x, row.names = NULL, optional = FALSE, ...) {
                        label = or_na(x$labels[[t]]), confidence = or_na(x$confidence[[t]], NA_real_), second = or_na(x$second[[t]]),
                        row = x$rows[[t]])
     names(part)[3] <- column
+    if (!is.null(x$unlike_source[[t]])) part$unlike_source <- x$unlike_source[[t]]
     for (level in names(x$levels)) part[[paste0("cluster_", level)]] <- x$levels[[level]][[t]]
     part
   })
@@ -281,4 +293,60 @@ kd_report <- function(fit, path, force = FALSE) {
     call_c(session, C_result_page, alive(fit), path.expand(path), flag(force, "force"))
   }
   invisible(path)
+}
+
+#' Choose one of several numbers of clusters
+#'
+#' After [kd_cluster()] with a range of `k`, or with an estimated `k`, the result has
+#' labels for several numbers of clusters.
+#'
+#' @param fit A result of [kd_cluster()].
+#' @param k The number of clusters.
+#' @return `fit` with the labels, the confidence and the second-best labels for `k`
+#'   clusters. The report, the map and models stay those of the suggested number.
+#' @examples
+#' sets <- kd_generate("blobs", k = 3, samples = 60, seed = 1)
+#' fit <- kd_cluster(sets, k = 2:4, method = "kmeans", map = FALSE)
+#' fit$k
+#' table(labels(kd_cut(fit, 4))$task1)
+#' @export
+kd_cut <- function(fit, k) {
+  check_fit(fit)
+  if (is.null(fit$level_details)) kd_stop("the fit has one number of clusters: use a range such as k = 3:8 in kd_cluster()")
+  level <- if (is.numeric(k) && length(k) == 1) fit$level_details[[as.character(k)]]
+  if (is.null(level)) kd_stop("k is ", shown(k), ": the fit has ", paste(names(fit$level_details), collapse = ", "), " clusters")
+  fit[c("labels", "confidence", "second")] <- level[c("labels", "confidence", "second")]
+  fit$k <- unname(level$k)
+  fit
+}
+
+#' Apply edits that were made in the report
+#'
+#' @param result Path of the `result.json` that belongs to the report ([kd_json()]).
+#' @param edits Path of the edits file that the report saved.
+#' @param folder Folder for the edited result and the labels. It is created if it
+#'   does not exist.
+#' @param h5ad Also write the AnnData input to this file, with the edited labels.
+#' @param model Also write a copy of this model of [kd_transfer()] into the folder,
+#'   with the edited names of classes.
+#' @param force Replace existing files.
+#' @return `folder`, invisibly.
+#' @examples
+#' sets <- kd_generate("blobs", k = 3, samples = 30, seed = 1)
+#' fit <- kd_cluster(sets, k = 3, method = "kmeans", map = FALSE)
+#' result <- kd_json(fit, tempfile(fileext = ".json"))
+#' edits <- tempfile(fileext = ".json")
+#' writeLines(c('{"format": "kindred-edits", "version": 1, "edits": [',
+#'              '{"do": "merge", "cluster": 2, "into": 1}]}'), edits)
+#' folder <- kd_relabel(result, edits, tempfile())
+#' table(readLines(file.path(folder, "task1.labels")))
+#' @export
+kd_relabel <- function(result, edits, folder, h5ad = NULL, model = NULL, force = FALSE) {
+  for (path in c(result, edits)) if (!file.exists(path)) kd_stop(path, ": no such file", status = 50L)
+  session <- session_open()
+  on.exit(session_close(session))
+  expand <- function(path) if (!is.null(path)) path.expand(path)
+  if (!dir.exists(folder)) dir.create(folder, recursive = TRUE)
+  call_c(session, C_apply_edits, path.expand(result), path.expand(edits), path.expand(folder), list(h5ad = expand(h5ad), model = expand(model)), flag(force, "force"))
+  invisible(folder)
 }

@@ -139,6 +139,54 @@ static const int64_t *whole_numbers(SEXP x)
 	return out;
 }
 
+/* Known classes: list(values = integers from 0, names = classes), or NULL. */
+static const kdr_labels *known_classes(SEXP one)
+{
+	if (one == R_NilValue)
+		return NULL;
+	kdr_labels *out = (kdr_labels *)R_alloc(1, sizeof *out);
+	SEXP values = kd_get(one, "values"), names = kd_get(one, "names");
+	*out = (kdr_labels){ .n = Rf_xlength(values),
+		             .values = (int64_t *)whole_numbers(values),
+		             .names = (char **)kd_texts(names),
+		             .count = Rf_xlength(names) };
+	return out;
+}
+
+/* Files with known classes, one for each data set or target. */
+static void known_files(SEXP how, kdr_job_options *o)
+{
+	SEXP files = kd_get(how, "known_files");
+	o->known_files = kd_texts(files);
+	o->nknown_files = Rf_xlength(files);
+}
+
+/* Known classes and links of the samples of `n` data sets. */
+static void known_samples(SEXP how, R_xlen_t n, kdr_job_options *o)
+{
+	SEXP known = kd_get(how, "known"), links = kd_get(how, "links");
+	known_files(how, o);
+	if (known != R_NilValue) {
+		const kdr_labels **each = (const kdr_labels **)R_alloc((size_t)n, sizeof *each);
+		for (R_xlen_t t = 0; t < n; t++)
+			each[t] = known_classes(VECTOR_ELT(known, t));
+		o->each_known = each;
+	}
+	o->must_link = kd_text(kd_get(how, "must_link"));
+	o->cannot_link = kd_text(kd_get(how, "cannot_link"));
+	if (links == R_NilValue)
+		return;
+	/* Columns of an integer matrix: data set and rows from 0, and whether they are apart. */
+	const R_xlen_t count = Rf_xlength(links) / 4;
+	kdr_link *list = (kdr_link *)R_alloc((size_t)count + 1, sizeof *list);
+	const int *value = INTEGER(links);
+	for (R_xlen_t i = 0; i < count; i++)
+		list[i] =
+		        (kdr_link){ value[4 * i], value[4 * i + 1], value[4 * i + 2], value[4 * i + 3] != 0 };
+	o->links = list;
+	o->nlinks = count;
+}
+
 /* Options that cluster and transfer have in common. */
 static bool job_options(kd_session *s, SEXP how, kdr_prep_options *prep, kdr_job_options *o)
 {
@@ -149,6 +197,11 @@ static bool job_options(kd_session *s, SEXP how, kdr_prep_options *prep, kdr_job
 	o->choice = (kdr_prep_choice)kd_number(how, "preprocess", 0);
 	o->map = kd_flag(how, "map");
 	o->model = kd_flag(how, "model");
+	o->model_size = (int64_t)kd_number(how, "model_size", 0);
+	o->model_without_samples = kd_flag(how, "model_without_samples");
+	if (kd_get(how, "into") != R_NilValue)
+		o->into = kd_model_of(kd_get(how, "into"));
+	o->new_clusters = (kdr_new_clusters)kd_number(how, "new_clusters", 0);
 	o->score = kd_flag(how, "score");
 	kd_session_clear(s);
 	if (!set_method(s, o->method, kd_get(how, "options"), &s->settings))
@@ -194,6 +247,7 @@ SEXP kd_run_cluster(SEXP session, SEXP sets, SEXP how)
 			starts[t] = whole_numbers(VECTOR_ELT(init, t));
 		o.init = starts;
 	}
+	known_samples(how, n, &o);
 	ok = ok && kd_ok(s, kdr_cluster(s->ctx, tasks, n, &o, result));
 	kd_session_clear(s);
 	UNPROTECT(1);
@@ -218,6 +272,8 @@ SEXP kd_run_transfer(SEXP session, SEXP sources, SEXP targets, SEXP bridges, SEX
 	sets.views = Rf_xlength(views) > 0 ? open_sets(views) : NULL;
 	bool ok = job_options(s, how, &prep, &o);
 	o.probabilities = kd_flag(how, "probabilities");
+	known_files(how, &o);
+	o.known = known_classes(kd_get(how, "known"));
 	ok = ok && kd_ok(s, kdr_transfer(s->ctx, &sets, &o, result));
 	kd_session_clear(s);
 	UNPROTECT(1);
@@ -346,6 +402,24 @@ SEXP kd_file_page(SEXP session, SEXP from, SEXP path, SEXP force)
 {
 	kd_session *s = kd_session_of(session);
 	kd_ok(s, kdr_report(s->ctx, kd_text(from), kd_text(path), Rf_asLogical(force) == TRUE));
+	return R_NilValue;
+}
+
+/* The samples of a target that a person should label next, as CSV. */
+SEXP kd_result_ask(SEXP session, SEXP result, SEXP task, SEXP path, SEXP force)
+{
+	kd_session *s = kd_session_of(session);
+	kd_ok(s, kdr_result_write_table(s->ctx, kd_result_of(result), KDR_TABLE_ASK, Rf_asInteger(task),
+	                                kd_text(path), Rf_asLogical(force) == TRUE));
+	return R_NilValue;
+}
+
+SEXP kd_apply_edits(SEXP session, SEXP result, SEXP edits, SEXP folder, SEXP how, SEXP force)
+{
+	kd_session *s = kd_session_of(session);
+	kd_ok(s, kdr_relabel(s->ctx, kd_text(result), kd_text(edits), kd_text(folder),
+	                     kd_text(kd_get(how, "h5ad")), kd_text(kd_get(how, "model")),
+	                     Rf_asLogical(force) == TRUE));
 	return R_NilValue;
 }
 

@@ -116,6 +116,8 @@ SEXP kd_result_parsed(SEXP session, SEXP result);
 SEXP kd_result_save(SEXP session, SEXP result, SEXP path, SEXP force);
 SEXP kd_result_page(SEXP session, SEXP result, SEXP path, SEXP force);
 SEXP kd_file_page(SEXP session, SEXP from, SEXP path, SEXP force);
+SEXP kd_result_ask(SEXP session, SEXP result, SEXP task, SEXP path, SEXP force);
+SEXP kd_apply_edits(SEXP session, SEXP result, SEXP edits, SEXP folder, SEXP how, SEXP force);
 SEXP kd_model_make(SEXP session, SEXP result);
 SEXP kd_model_read(SEXP session, SEXP path);
 SEXP kd_model_write(SEXP session, SEXP result, SEXP path, SEXP force);

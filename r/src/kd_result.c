@@ -197,7 +197,7 @@ static SEXP arrays_of(const kdr_result *r)
 /* The labels of each level, if several numbers of clusters were fitted. */
 static SEXP levels_of(const kdr_result *r, int64_t ntasks)
 {
-	static const char *const names[] = { "k", "labels", NULL };
+	static const char *const names[] = { "k", "labels", "confidence", "second", NULL };
 	int64_t count = 0;
 	while (kdr_result_level_at(r, count))
 		count++;
@@ -209,13 +209,17 @@ static SEXP levels_of(const kdr_result *r, int64_t ntasks)
 		SEXP one = PROTECT(kd_list(names));
 		SEXP k = Rf_allocVector(INTSXP, (R_xlen_t)ntasks);
 		SET_VECTOR_ELT(one, 0, k);
-		SEXP labels = Rf_allocVector(VECSXP, (R_xlen_t)ntasks);
-		SET_VECTOR_ELT(one, 1, labels);
+		for (int field = 1; field < 4; field++)
+			SET_VECTOR_ELT(one, field, Rf_allocVector(VECSXP, (R_xlen_t)ntasks));
 		for (int64_t t = 0; t < ntasks; t++) {
 			int64_t n = 0;
 			const int64_t *values = kdr_result_labels(level, t, &n);
 			INTEGER(k)[t] = (int)kdr_result_k(level, t);
-			SET_VECTOR_ELT(labels, (R_xlen_t)t, kd_integers(values, n));
+			SET_VECTOR_ELT(VECTOR_ELT(one, 1), (R_xlen_t)t, kd_integers(values, n));
+			SET_VECTOR_ELT(VECTOR_ELT(one, 2), (R_xlen_t)t,
+			               kd_doubles(kdr_result_confidence(level, t, NULL), n));
+			SET_VECTOR_ELT(VECTOR_ELT(one, 3), (R_xlen_t)t,
+			               kd_integers(kdr_result_second(level, t), n));
 		}
 		SET_VECTOR_ELT(out, (R_xlen_t)i, one);
 		UNPROTECT(1);
