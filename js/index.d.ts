@@ -57,6 +57,11 @@ export interface Control {
   onProgress?: (progress: Progress) => void;
   /** Run in a worker (default) or in the calling thread, where a job cannot be cancelled. */
   worker?: boolean;
+  /**
+   * Threads of cluster and transfer, in node and on isolated pages. The default is the number of processors, at most 8, if the data
+   * have more than 1 MB, otherwise 1. Labels do not depend on it.
+   */
+  threads?: number;
 }
 
 type Value = string | number | boolean;
@@ -92,13 +97,20 @@ export interface FitOptions extends Options {
   report?: boolean;
   /** Known classes of each data set, used only for scoring. */
   truth?: ReadonlyArray<ReadonlyArray<string | number>>;
+  /** A model to which the data sets are added: bytes, or a result with `{model: true}`. Not with `k` or a source. */
+  into?: Uint8Array | ArrayBuffer | Result;
 }
 
 export interface ClusterOptions extends FitOptions {
-  /** The number of clusters: one for all data sets, one each, `"auto"`, or a range such as `"3-8"`. */
-  k: number | string | ReadonlyArray<number>;
+  /** The number of clusters: one for all data sets, one each, `"auto"`, or a range such as `"3-8"`. Required without `into`. */
+  k?: number | string | ReadonlyArray<number>;
   /** Initial labels of each data set. */
   init?: ReadonlyArray<ReadonlyArray<number>>;
+  /** Known classes of some samples of each data set, "?" elsewhere: they keep their classes. */
+  known?: ReadonlyArray<ReadonlyArray<string>>;
+  /** Pairs of ids of samples that are in the same cluster, or in different ones. */
+  mustLink?: ReadonlyArray<[string, string]>;
+  cannotLink?: ReadonlyArray<[string, string]>;
 }
 
 export interface TransferOptions extends FitOptions {
@@ -174,7 +186,7 @@ export class KindredError extends Error {
 
 export function cluster(sets: Input | ReadonlyArray<Input>, options: ClusterOptions): Promise<Result>;
 export function transfer(
-  sets: { source: Input | ReadonlyArray<Input>; target: Input | ReadonlyArray<Input>; bridge?: Input | ReadonlyArray<Input> },
+  sets: { source?: Input | ReadonlyArray<Input>; target: Input | ReadonlyArray<Input>; bridge?: Input | ReadonlyArray<Input> },
   options?: TransferOptions): Promise<Result>;
 export function predict(model: Uint8Array | ArrayBuffer | Result, set: Input, options?: Options & { task?: string }): Promise<Result>;
 export function relate(sets: ReadonlyArray<Input>, options?: Options): Promise<Result>;
@@ -187,8 +199,9 @@ export function methods(options?: Control): Promise<Record<string, unknown>[]>;
 /** Runs any command. `files` are put into its working folder; files that it writes to /out are returned. */
 export function command(args: ReadonlyArray<string | number>, files?: Record<string, Uint8Array | ArrayBuffer>, options?: Control):
   Promise<{ stdout: string; warnings: string[]; files: Record<string, Uint8Array> }>;
-/** `wasm`: bytes, a compiled module, or the URL of kindred.wasm. `worker: false` runs jobs in the calling thread. */
-export function configure(options: { worker?: boolean; wasm?: Uint8Array | ArrayBuffer | WebAssembly.Module | string | URL | null }): void;
+export type ModuleSource = Uint8Array | ArrayBuffer | WebAssembly.Module | string | URL | null;
+/** `wasm` and `threadsWasm`: bytes, a compiled module, or the URL of kindred.wasm and kindred-threads.wasm. `worker: false` runs jobs in the calling thread. */
+export function configure(options: { worker?: boolean; wasm?: ModuleSource; threadsWasm?: ModuleSource }): void;
 
 declare const kindred: {
   cluster: typeof cluster; transfer: typeof transfer; predict: typeof predict; relate: typeof relate; embed: typeof embed;

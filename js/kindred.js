@@ -2,7 +2,7 @@
  *
  * Every function writes its data sets into the memory of a WebAssembly module, runs a command of the program there, and reads the
  * files that the command has written. tools/wasm_package.mjs wraps this text as an ES module, as CommonJS and as a script, and
- * defines loadModule, workerText and isNode. */
+ * defines loadModule, hasThreads, workerText, threadedText and isNode. */
 
 /* An error of the program. `code` is its exit status: 2 usage, 3 data, 4 numerical breakdown, 1 other. */
 class KindredError extends Error {
@@ -13,29 +13,31 @@ class KindredError extends Error {
   }
 }
 
-const settings = { worker: true, wasm: null };
+const settings = { worker: true, wasm: null, threadsWasm: null };
 
-/* Sets whether jobs run in a worker, and where the WebAssembly module is: its bytes, a compiled module or a URL. */
+/* Sets whether jobs run in a worker, and where the two WebAssembly modules are: bytes, a compiled module or a URL each. */
 function configure(options) {
   for (const name of Object.keys(options)) {
-    if (!(name in settings)) throw new TypeError(`configure: unknown setting '${name}'; use worker or wasm`);
+    if (!(name in settings)) throw new TypeError(`configure: unknown setting '${name}'; use ${Object.keys(settings).join(", ")}`);
     settings[name] = options[name];
-    if (name === "wasm") compiled = null;
+    if (name !== "worker") compiled.delete(name);
   }
 }
 
-let compiled = null;
+const compiled = new Map();
 
-function compile() {
-  if (!compiled) {
-    const from = settings.wasm;
-    if (from instanceof WebAssembly.Module) compiled = Promise.resolve(from);
-    else if (from instanceof Uint8Array || from instanceof ArrayBuffer) compiled = WebAssembly.compile(from);
-    else if (from) compiled = fetch(from).then((response) => response.arrayBuffer()).then((bytes) => WebAssembly.compile(bytes));
-    else compiled = loadModule();
-    compiled.catch(() => { compiled = null; });
+function compile(name) {
+  if (!compiled.has(name)) {
+    const from = settings[name];
+    let module;
+    if (from instanceof WebAssembly.Module) module = Promise.resolve(from);
+    else if (from instanceof Uint8Array || from instanceof ArrayBuffer) module = WebAssembly.compile(from);
+    else if (from) module = fetch(from).then((response) => response.arrayBuffer()).then((bytes) => WebAssembly.compile(bytes));
+    else module = loadModule(name === "threadsWasm");
+    module.catch(() => compiled.delete(name));
+    compiled.set(name, module);
   }
-  return compiled;
+  return compiled.get(name);
 }
 
 /* --- running ------------------------------------------------------------------------------------------------------------------ */
@@ -44,24 +46,40 @@ function abortError(signal) {
   return signal.reason instanceof Error ? signal.reason : new DOMException("The job was cancelled", "AbortError");
 }
 
-async function startWorker(onMessage, onError) {
+/* How many threads a job uses. Threads need memory that is shared, which browsers give only to isolated pages; to start them takes
+ * longer than a small job. */
+const manyBytes = 1e6;
+
+async function threadsOf(args, files, wanted) {
+  if (typeof SharedArrayBuffer !== "function" || !(isNode || globalThis.crossOriginIsolated)) return 1;
+  if (!settings.threadsWasm && (settings.wasm || !hasThreads())) return 1;
+  if (!["cluster", "transfer"].includes(args[0])) return 1;
+  if (wanted !== undefined) return Math.max(1, Math.min(Number(wanted) || 1, 64));
+  const bytes = files.reduce((sum, [, each]) => sum + (each.byteLength || each.size || 0), 0);
+  if (bytes < manyBytes) return 1;
+  return Math.min(isNode ? (await import("node:os")).cpus().length : navigator.hardwareConcurrency || 1, 8);
+}
+
+async function startWorker(text, onMessage, onError) {
   if (isNode) {
     const { Worker } = await import("node:worker_threads");
-    const worker = new Worker(workerText, { eval: true });
+    const worker = new Worker(text, { eval: true });
     worker.on("message", onMessage);
     worker.on("error", onError);
     return { post: (job) => worker.postMessage(job), stop: () => worker.terminate() };
   }
-  const url = URL.createObjectURL(new Blob([workerText], { type: "text/javascript" }));
+  const url = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
   const worker = new Worker(url);
   worker.onmessage = (event) => onMessage(event.data);
   worker.onerror = (event) => onError(new Error(event.message || "the worker could not be started"));
   return { post: (job) => worker.postMessage(job), stop: () => { worker.terminate(); URL.revokeObjectURL(url); } };
 }
 
-async function execute(args, files, { signal, onProgress, worker: inWorker = settings.worker }) {
+async function execute(args, files, control) {
+  const { signal, onProgress, worker: inWorker = settings.worker } = control;
   if (signal && signal.aborted) throw abortError(signal);
-  const job = { args, files, module: await compile() };
+  const threads = inWorker ? await threadsOf(args, files, control.threads) : 1;
+  const job = { args, files, threads, module: await compile(threads > 1 ? "threadsWasm" : "wasm") };
   if (!inWorker) {
     const [create, run] = new Function(workerText + "; return [createKindred, kindredRun];")();
     return run(create, job, onProgress);
@@ -75,9 +93,10 @@ async function execute(args, files, { signal, onProgress, worker: inWorker = set
         signal.addEventListener("abort", onAbort);
         if (signal.aborted) onAbort();
       }
-      startWorker((message) => {
+      startWorker(threads > 1 ? threadedText : workerText, (message) => {
         if (message.progress) { if (onProgress) onProgress(message.progress); }
         else if (message.result) resolve(message.result);
+        else if (threads > 1) resolve(execute(args, files, { ...control, threads: 1 })); // there is no memory to share
         else reject(new KindredError(message.error, 1));
       }, reject).then((started) => { worker = started; worker.post(job); }, reject);
     });
@@ -246,7 +265,7 @@ function toNpz({ indptr, indices, values, shape }, where) {
   if (!indptr || !indices || !values || !shape || shape.length !== 2)
     throw new TypeError(`${where}: sparse data need indptr, indices, values and shape`);
   const format = toNpy(Uint8Array.from("csr", (letter) => letter.charCodeAt(0)), [3]);
-  const word = new TextDecoder("latin1").decode(format).replace("'|u1'", "'|S3'").replace("(3,)", "()  ");
+  const word = String.fromCharCode(...format).replace("'|u1'", "'|S3'").replace("(3,)", "()  ");
   return toZip([
     ["indices.npy", toNpy(integers(indices), [indices.length])],
     ["indptr.npy", toNpy(integers(indptr), [indptr.length])],
@@ -381,7 +400,7 @@ function outputs(options) {
   if (options.report) list.push("--report");
   return list;
 }
-const ownOutputs = ["arrays", "model", "report", "init", "truth", "targetLabels"];
+const ownOptions = ["arrays", "model", "report", "init", "truth", "known", "mustLink", "cannotLink", "into", "targetLabels"];
 
 /* Lists of labels, one per data set, as files. */
 function labelFiles(lists, name, files) {
@@ -392,39 +411,55 @@ function labelFiles(lists, name, files) {
   });
 }
 
+/* Options whose values are files of the program. */
+function fileOptions(where, options, files) {
+  const args = [];
+  for (const name of ["init", "truth", "known"])
+    if (options[name]) args.push(`--${name}=` + labelFiles(options[name], name, files).join(","));
+  if (options.targetLabels) args.push("--target-labels=" + labelFiles([options.targetLabels], "target-labels", files)[0]);
+  for (const [name, flag] of [["mustLink", "must-link"], ["cannotLink", "cannot-link"]])
+    if (options[name]) args.push(`--${flag}=` + labelFiles([options[name].map((pair) => pair.join("\t"))], flag, files)[0]);
+  if (options.into) {
+    files.push(["/work/in/into.h5", modelBytes(where, options.into)]);
+    args.push("--into=/work/in/into.h5");
+  }
+  return args;
+}
+
+function modelBytes(where, model) {
+  const bytes = isBytes(model) ? bytesOf(model) : model && model.model;
+  if (!bytes) throw new TypeError(`${where}: a model must be the bytes of a model file, or a result of cluster or transfer with {model: true}`);
+  return bytes;
+}
+
 /* --- functions ---------------------------------------------------------------------------------------------------------------- */
 
 async function cluster(sets, options = {}) {
   checkOptions("cluster", options);
   const files = newFiles();
   const placed = await placeAll(sets, files, "cluster");
-  const args = ["cluster", ...limits(options), ...outputs(options), ...flags(options, ownOutputs)];
-  if (options.init) args.push("--init=" + labelFiles(options.init, "init", files).join(","));
-  if (options.truth) args.push("--truth=" + labelFiles(options.truth, "truth", files).join(","));
+  const args = ["cluster", ...limits(options), ...outputs(options), ...flags(options, ownOptions), ...fileOptions("cluster", options, files)];
   return resultOf(await run([...args, "--", ...placed.map((each) => each.path)], files, options));
 }
 
 async function transfer({ source, target, bridge }, options = {}) {
   checkOptions("transfer", options);
   const files = newFiles();
-  const args = ["transfer", ...limits(options), ...outputs(options), ...flags(options, ownOutputs)];
-  for (const each of await placeAll(source, files, "transfer: source")) {
+  const args = ["transfer", ...limits(options), ...outputs(options), ...flags(options, ownOptions), ...fileOptions("transfer", options, files)];
+  for (const each of source || !options.into ? await placeAll(source, files, "transfer: source") : []) {
     args.push("--source=" + each.path);
     if (each.labels) args.push("--labels=" + each.labels);
   }
-  for (const each of await placeAll(target, files, "transfer: target")) args.push("--target=" + each.path);
+  const targets = (await placeAll(target, files, "transfer: target")).map((each) => each.path);
   if (bridge) for (const each of await placeAll(bridge, files, "transfer: bridge")) args.push("--bridge=" + each.path.slice(each.path.indexOf("/work/")));
-  if (options.truth) args.push("--truth=" + labelFiles(options.truth, "truth", files).join(","));
-  if (options.targetLabels) args.push("--target-labels=" + labelFiles([options.targetLabels], "known", files)[0]);
+  args.push(...(options.into ? ["--", ...targets] : targets.map((each) => "--target=" + each)));
   return resultOf(await run(args, files, options));
 }
 
 async function predict(model, set, options = {}) {
   checkOptions("predict", options);
-  const bytes = isBytes(model) ? bytesOf(model) : model && model.model;
-  if (!bytes) throw new TypeError("predict: the first argument must be a model: the bytes of a model file, or a result of cluster or transfer with {model: true}");
   const files = newFiles();
-  files.push(["/work/in/model.h5", bytes]);
+  files.push(["/work/in/model.h5", modelBytes("predict", model)]);
   const placed = await placeAll(set, files, "predict");
   const args = ["predict", "--model=/work/in/model.h5", "--output=/out/", "--progress", ...limits(options), ...flags(options), "--", ...placed.map((each) => each.path)];
   const done = await run(args, files, options);

@@ -3,6 +3,24 @@
  * Every job gets a new instance of the module, so that its memory is released afterwards. Files are in memory. */
 "use strict";
 
+/* Makes a file in memory twice as large when it is full. Emscripten adds an eighth each time, and copies large files too often. */
+function growFilesFaster(FS) {
+  FS.writeFile("/work/room", "");
+  const operations = FS.lookupPath("/work/room").node.stream_ops;
+  const { write } = operations;
+  operations.write = (stream, buffer, offset, length, position, canOwn) => {
+    const { node } = stream;
+    const room = node.contents && node.contents.subarray ? node.contents.length : 0;
+    if (room >= 1 << 20 && position + length > room) {
+      const contents = new Uint8Array(Math.max(position + length, 2 * room));
+      contents.set(node.contents.subarray(0, node.usedBytes));
+      node.contents = contents;
+    }
+    return write(stream, buffer, offset, length, position, canOwn);
+  };
+  FS.unlink("/work/room");
+}
+
 async function kindredRun(createKindred, job, onProgress) {
   const output = [[], []];
   const collect = (list) => (byte) => { if (byte !== null) list.push(byte < 0 ? byte + 256 : byte); };
@@ -11,10 +29,16 @@ async function kindredRun(createKindred, job, onProgress) {
   const module = await new Promise((resolve, reject) => {
     createKindred({
       progress: onProgress,
-      preRun: [(m) => m.FS.init(() => null, collect(output[0]), collect(output[1]))],
+      threads: job.threads - 1, // besides the first
+      mainScriptUrlOrBlob: "kindred.js", // not loaded: kindredThread has it
+      preRun: [(m) => {
+        m.FS.init(() => null, collect(output[0]), collect(output[1]));
+        if (m.ENV) m.ENV.OMP_NUM_THREADS = String(job.threads);
+      }],
+      printErr: (text) => { if (!text.startsWith("Blocking on the main thread")) console.error(text); }, // this is not the page's thread
       onAbort: (what) => { failed = what; },
       instantiateWasm(imports, receive) {
-        WebAssembly.instantiate(job.module, imports).then((instance) => receive(instance), reject);
+        WebAssembly.instantiate(job.module, imports).then((instance) => receive(instance, job.module), reject);
         return {};
       },
     }).then(resolve, reject);
@@ -28,6 +52,7 @@ async function kindredRun(createKindred, job, onProgress) {
     }
   };
   makeFolder("/work");
+  growFilesFaster(FS);
   for (const [path, bytes] of job.files) {
     makeFolder(path.slice(0, path.lastIndexOf("/")));
     FS.writeFile(path, bytes instanceof Uint8Array ? bytes : new Uint8Array(await bytes.arrayBuffer()), { canOwn: true });
@@ -53,11 +78,22 @@ async function kindredRun(createKindred, job, onProgress) {
       const path = folder + "/" + name;
       if (name === "." || name === "..") continue;
       if (FS.isDir(FS.stat(path).mode)) gather(path);
-      else files.push([path, FS.readFile(path).slice()]);
+      else files.push([path, FS.readFile(path)]);
     }
   };
   gather("/out");
   return { code, stdout: text(output[0]), stderr: text(output[1]), files };
+}
+
+/* A thread of the module for several threads, with what emscripten uses of a browser's Worker. */
+function kindredThread(text) {
+  if (typeof importScripts === "function") return new Worker(URL.createObjectURL(new Blob([text], { type: "text/javascript" })));
+  const { Worker: NodeWorker } = require("node:worker_threads");
+  const worker = new NodeWorker(text, { eval: true });
+  const thread = { postMessage: (message, move) => worker.postMessage(message, move), terminate: () => worker.terminate() };
+  worker.on("message", (data) => thread.onmessage({ data }));
+  worker.on("error", (error) => thread.onerror(error));
+  return thread;
 }
 
 /* Messages of the worker: {job} comes in; {progress}, then {result} or {error} go out. */

@@ -306,6 +306,8 @@ const examples = {
 async function example(name) {
   show("message", "");
   const { args, k, transfer } = examples[name];
+  sets.splice(0);
+  render();
   const { files } = await kindred.command([...args, "-o", "/out"]);
   sets.splice(0);
   for (const [file, bytes] of Object.entries(files).filter(([each]) => each.endsWith(".csv")).sort()) {
@@ -376,6 +378,7 @@ for (const button of document.querySelectorAll("[data-example]"))
 for (const radio of document.querySelectorAll("input[name=job]")) radio.onchange = () => { render(); fillMethods(); };
 
 render();
+if (self.crossOriginIsolated && location.protocol.startsWith("http")) document.head.append(make("script", { src: "kindred-threads-wasm.js" }));
 fillMethods().then(() => document.body.classList.add("ready"), (error) => show("message", `This browser cannot run kindred: ${error.message}`));
 if ("serviceWorker" in navigator && location.protocol.startsWith("http"))
   navigator.serviceWorker.register("service-worker.js").then(

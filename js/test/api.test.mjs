@@ -1,5 +1,6 @@
 // The functions of the package. SPDX-License-Identifier: BSD-3-Clause
 import assert from "node:assert/strict";
+import fs from "node:fs";
 import { createRequire } from "node:module";
 import test from "node:test";
 import * as kindred from "kindred";
@@ -138,6 +139,48 @@ test("errors have the program's messages", async () => {
   await assert.rejects(cluster([{ name: "../a", data: [[1, 2], [3, 4]] }], { k: 2 }), /name/);
   await assert.rejects(predict(new Uint8Array(10), small), KindredError);
   await assert.rejects(cluster([small], { k: 1, maxMemory: "1K" }), /memory/);
+});
+
+test("labels do not depend on the number of threads", async () => {
+  const sets = ["a", "b"].map((name, i) => ({ name, data: groups(200, i).rows }));
+  const files = { "a.csv": bytes("x,y\n" + groups(200).rows.map((row) => row.join(",") + "\n").join("")) };
+  const [one, four] = await Promise.all([1, 4].map((threads) => cluster(sets, { k: 3, threads })));
+  assert.equal(one.threads, 1);
+  assert.equal(four.threads, 4);
+  assert.deepEqual(four.tasks.map((task) => task.labels), one.tasks.map((task) => task.labels));
+  assert.deepEqual(four.tasks.map((task) => task.confidence), one.tasks.map((task) => task.confidence));
+  kindred.configure({ threadsWasm: fs.readFileSync(createRequire(import.meta.url).resolve("kindred/kindred.wasm")) }); // cannot share memory
+  assert.deepEqual((await cluster(sets, { k: 3, threads: 2 })).tasks.map((task) => task.labels), one.tasks.map((task) => task.labels));
+  kindred.configure({ threadsWasm: null });
+  const words = ["cluster", "-k", 2, "-m", "kmeans", "-o", "/out", "a.csv"];
+  const [first, second] = await Promise.all([1, 3].map((threads) => command(words, files, { threads })));
+  assert.deepEqual(second.files["a.labels"], first.files["a.labels"]);
+  const controller = new AbortController();
+  const job = cluster(sets, { k: 5, threads: 2, set: { seeds: 200 }, signal: controller.signal, onProgress: () => controller.abort() });
+  await assert.rejects(job, { name: "AbortError" });
+});
+
+test("known classes, links, a range of numbers of clusters, and more data for a model", async () => {
+  const a = groups(40);
+  const named = { name: "a", data: a.rows, columns: ["x", "y"], ids: a.rows.map((_, i) => `s${i}`) };
+  const known = a.truth.map((group, i) => (i < 4 ? ["low", "high"][group] : "?"));
+  const classes = await cluster([named], { k: 2, known: [known], model: true });
+  assert.ok(sameGroups(classes.tasks[0].labels, a.truth));
+  assert.match(classes.command_line, /--known=known0\.txt/);
+  const apart = await cluster([named], { k: 2, method: "kmeans", mustLink: [["s0", "s2"]], cannotLink: [["s0", "s1"]] });
+  assert.notEqual(apart.tasks[0].labels[0], apart.tasks[0].labels[1]);
+  await assert.rejects(cluster([named], { k: 2, method: "kmeans", mustLink: [["s0", "s1"]], cannotLink: [["s0", "s1"]] }), { code: 3 });
+  const more = await cluster([{ name: "b", data: groups(30, 1).rows, columns: ["x", "y"] }], { into: classes });
+  assert.deepEqual(Array.from(more.tasks.at(-1).labels.slice(0, 2)), Array.from(classes.tasks[0].labels.slice(0, 2)));
+  await assert.rejects(cluster([named], { into: {} }), /model must be the bytes/);
+  const range = await cluster([named], { k: "2-4", method: "kmeans" });
+  assert.deepEqual(range.levels.map((level) => level.k), [2, 3, 4]);
+  const cut = await command(["cut", "-k", 3, "-o", "/out", "result.json"], { "result.json": range.files["result.json"] });
+  assert.equal(new Set(new TextDecoder().decode(cut.files["a.labels"]).trim().split("\n")).size, 3);
+  const source = { name: "old", data: a.rows, columns: ["x", "y"], labels: a.truth.map((group) => ["low", "high"][group]) };
+  const learned = await transfer({ source, target: { name: "new", data: groups(20).rows, columns: ["x", "y"] } }, { model: true });
+  const added = await transfer({ target: { name: "third", data: groups(20, 1).rows, columns: ["x", "y"] } }, { into: learned });
+  assert.deepEqual(Array.from(added.tasks.at(-1).labels, (i) => added.tasks.at(-1).classes[i]).slice(0, 2), ["low", "high"]);
 });
 
 test("a job can be cancelled before and while it runs", async () => {
