@@ -17,6 +17,7 @@ import auto
 import common
 import into
 import known
+import levels
 import numpy as np
 import papers
 import reproduction
@@ -575,14 +576,52 @@ def quality(kind):
 
 
 def threads(_):
-    """Seconds by the clock, processor seconds in brackets, before and after independent jobs ran side by side."""
-    found = {(r["version"], r["threads"], r["command"]): "%.1f (%.0f)" % (float(r["seconds"]), float(r["processor_s"])) for r in rows_of("scale-threads")}
-    commands = ("cluster", "kmeans", "transfer")
-    head = [f"{name}: {version}" for name in ("`cluster`", "`cluster -m kmeans`, 20 starts", "`transfer`") for version in ("before", "after")]
-    return markdown(["threads", *head], [[n, *(found[version, n, c] for c in commands for version in ("before", "after"))] for n in ("1", "2", "4", "8", "16")])
+    """Seconds by the clock, processor seconds in brackets: three commands in each version, then the last version over ranks and scikit-learn."""
+    rows = rows_of("scale-threads")
+    found = {(r["version"], r["threads"], r["command"]): "%.1f (%.0f)" % (float(r["seconds"]), float(r["processor_s"])) for r in rows}
+    names = {"cluster": "`cluster`", "kmeans": "`cluster -m kmeans`, 20 starts", "transfer": "`transfer`"}
+    versions = list(dict.fromkeys(r["version"] for r in rows))
+    others = list(dict.fromkeys(r["command"] for r in rows if r["version"] == versions[-1] and r["command"] not in names))
+    columns = [(f"{name}: {v}", v, c) for c, name in names.items() for v in versions] + [(c.replace("cluster,", "`cluster`,").replace("kmeans,", "k-means,"), versions[-1], c) for c in others]
+    return markdown(["threads", *(c[0] for c in columns)], [[n, *(found.get((v, n, c), "") for _, v, c in columns)] for n in ("1", "2", "4", "8", "16")])
 
 
-# --- pages ---------------------------------------------------------------------------------------------------------------
+def scaling_figure():
+    """How many times faster than with one thread: commands on threads and ranks of one machine."""
+    import figures
+
+    rows = rows_of("scale-threads")
+    last = [r for r in rows if r["version"] == rows[-1]["version"]]
+    series = {}
+    for command, name in (("cluster", "cluster, threads"), ("kmeans", "k-means, threads"), ("transfer", "transfer, threads"), ("cluster, ranks", "cluster, ranks"), ("kmeans, ranks", "k-means, ranks")):
+        times = {int(r["threads"]): float(r["seconds"]) for r in last if r["command"] == command}
+        if times:
+            series[name] = [(n, times[1] / s, 0) for n, s in sorted(times.items())]
+    if "k-means, ranks" not in series:
+        times = {int(r["ranks"]): float(r["seconds"]) for r in rows_of("scale-ranks") if (r["machine"], r["kind"], r["method"]) == ("x86-64", "strong", "kmeans")}
+        series["k-means of 1,000,000 rows, ranks"] = [(n, times[1] / s, 0) for n, s in sorted(times.items()) if n in (1, 2, 4, 8, 16)]
+    return figures.curves("Strong scaling on 16 x86-64 cores", "threads or ranks", "times as fast as one", series)
+
+
+def stages(command):
+    """Clock seconds, processor seconds and the share of waiting of each stage, with one thread and with the most threads, by version."""
+    rows = [r for r in rows_of("stages") if r["command"] == command]
+    most = max((int(r["threads"]) for r in rows), default=1)
+    columns = [(v, n) for v in dict.fromkeys(r["label"] for r in rows) for n in dict.fromkeys(("1", str(most)))]
+    found = {(r["stage"], r["label"], r["threads"]): "%.2f (%.2f) %.0f %%" % (float(r["clock_s"]), float(r["processor_s"]), 100 * float(r["waiting"])) for r in rows}
+    return markdown(["stage", *(f"{v}{': ' if v else ''}{n} thread{'s' * (n != '1')}" for v, n in columns)],
+                    [["&emsp;" * s.count(" / ") + s.split(" / ")[-1], *(found.get((s, v, n), "") for v, n in columns)] for s in dict.fromkeys(r["stage"] for r in rows)])
+
+
+def readers_threads(_):
+    """Clock seconds of `kindred inspect` (processor seconds in brackets) and of one call of kdr_read."""
+    rows = rows_of("readers-threads")
+    found = {(r["file"], r["command"], r["threads"]): "%.2f" % float(r["seconds"]) + " (%.1f)" % float(r["processor_s"]) * (r["command"] == "inspect") for r in rows}
+    counts = list(dict.fromkeys(r["threads"] for r in rows))
+    return markdown(["file", "", *(f"{n} thread{'s' * (n != '1')}" for n in counts)],
+                    [[f"{f}, {round(float(mb))} MB", {"inspect": "`kindred inspect`", "read": "`kdr_read`"}[c], *(found[f, c, n] for n in counts)]
+                     for f, mb, c in dict.fromkeys((r["file"], r["megabytes"], r["command"]) for r in rows)])
+
 
 # --- docs/notes/blas.md ---------------------------------------------------------------------------------------------------
 
@@ -627,7 +666,8 @@ def wasm():
     found, native = {}, {}
     for r in rows_of("wasm"):
         case, where = r["case"].rsplit("; ", 1)
-        found[case, where] = "%.2f s (%.1f)" % (float(r["kindred_s"]), float(r["kindred_s"]) / float(r["peer_s"]))
+        quotient = "" if case.startswith("start") else " (%.1f)" % (float(r["kindred_s"]) / float(r["peer_s"]))
+        found[case, where] = "%.2f s" % float(r["kindred_s"]) + quotient
         native[case] = "%.2f s" % float(r["peer_s"])
     return markdown(["job", "native", "node (quotient)", "Chromium (quotient)"], [[case, native[case], found.get((case, "node"), ""), found.get((case, "chromium"), "")] for case in native])
 
@@ -642,9 +682,9 @@ def added(name):
     return markdown(head, table(rows_of(f"into-{case}")), 0 if name == "order" else 1)
 
 
-MAKERS = {"into": added, "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+MAKERS = {"into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 
@@ -665,6 +705,7 @@ def pages():
     folder = DOCS / "reproduction"
     wanted[TABLES], figures = reproduction.page(papers.load(), f"../{folder.name}")
     wanted[DOCS / "pictures" / "labelling.svg"] = ask_figure()
+    wanted[DOCS / "pictures" / "scaling.svg"] = scaling_figure()
     return wanted | {folder / name: text for name, text in figures.items()}
 
 

@@ -4,7 +4,7 @@
 usage: bench/into.py CASE... [--build DIR] [--out FILE.csv] [--size N] [--jobs N] [--minutes M] [--only TEXT]
 
 add      collections of three or more data sets: cluster all but one, add that one to the model, and compare its NMI with those of clustering
-         all together and of clustering it alone. With the true number of clusters (-k) and with that of the model. Also counts how many
+         all together and of clustering it alone. With the true number of clusters (-k), also to a model without samples, and with that of the model. Counts how many
          of its clusters continue a cluster of the model with the same majority class, and how many get a new number
 order    adds the last two data sets in both orders and compares their labels (adjusted Rand index)
 predict  fits four fifths of the samples, labels the others with the model, and compares with the labels that they get in a fit of all samples:
@@ -97,7 +97,9 @@ def add_rows(args, key):
         before, _ = run(args, "cluster", rest, "-k", text, "--save-model", room / "m.h5", folder=room / "old")
         given, first = run(args, "cluster", [new], "--into", room / "m.h5", "-k", k[left], folder=room / "k")
         model, _ = run(args, "cluster", [new], "--into", room / "m.h5", folder=room / "model")
-        nmi = [normalized_mutual_info_score(truth, found[new[0]]) for found in (together, alone, given, model)]
+        run(args, "cluster", rest, "-k", text, "--save-model", room / "means.h5", "--model-without-samples", folder=room / "old2")
+        means, _ = run(args, "cluster", [new], "--into", room / "means.h5", "-k", k[left], folder=room / "k2")
+        nmi = [normalized_mutual_info_score(truth, found[new[0]]) for found in (together, alone, given, model, means)]
         old = np.concatenate([before[t[0]] for t in rest])
         of_old = majority(old, np.concatenate([truth_of(t) for t in rest]))
         of_new = majority(given[new[0]], truth)
@@ -109,7 +111,7 @@ def add_rows(args, key):
 
 
 def add(args):
-    head = ["set", "size", "left", "task", "samples", "classes", "model_clusters", "together", "alone", "into_k", "into", "known", "right", "unknown", "new"]
+    head = ["set", "size", "left", "task", "samples", "classes", "model_clusters", "together", "alone", "into_k", "into", "into_means", "known", "right", "unknown", "new"]
     keys = []
     for title in several():
         count = len(drawn(title, 0, None))
@@ -119,7 +121,7 @@ def add(args):
     show(ADD_HEAD, add_table([dict(zip(head, r)) for rows in table.rows.values() for r in rows]))
 
 
-ADD_HEAD = ["collection", "data sets", "alone", "together", "added, k given", "added", "difference", "continued", "new"]
+ADD_HEAD = ["collection", "data sets", "alone", "together", "added, k given", "without samples", "added", "difference", "continued", "new"]
 
 
 def add_table(rows):
@@ -128,7 +130,7 @@ def add_table(rows):
     out = []
     for title in [*dict.fromkeys(name.values()), None]:
         own = [r for r in rows if title in (None, name[id(r)])]
-        values = [auto.mean(float(r[c]) for r in own) for c in ("alone", "together", "into_k", "into")]
+        values = [auto.mean(float(r[c]) for r in own) for c in ("alone", "together", "into_k", "into_means", "into")]
         count = {c: sum(int(r[c]) for r in own) for c in ("known", "right", "unknown", "new")}
         out.append([title or "all", len(own), *("%.3f" % v for v in values), ("%+.3f" % (values[2] - values[1])).replace("-0.000", "+0.000"),
                     f"{count['right']} of {count['known']}" if count["known"] else "", f"{count['new']} of {count['unknown']}" if count["unknown"] else ""])

@@ -3,13 +3,21 @@
 
 The files are created in a temporary folder: a CSV file of random normal numbers as pandas prints them, and a Matrix Market file of
 sparse rows. Every file is read in a separate process. kindred uses all cores; the alternatives can use only one. Peak memory is the
-growth of the resident set, and must stay below 1.5 times the matrix + 64 MB."""
+growth of the resident set, and must stay below 1.5 times the matrix + 64 MB.
+
+    bench/readers.py threads --kindred build/release/cli/kindred --mb 1000
+
+compares kindred with itself on 1, 2, 4, 8 and 16 threads instead, for `kindred inspect` (which reads a table twice) and, if the shared
+library is there, for one call of kdr_read. It needs no other package and writes bench/results/readers-threads.csv. TMPDIR=/dev/shm
+keeps the disk out of it."""
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import common
 
@@ -87,6 +95,63 @@ def mtx(args, rows=40000, cols=30000):
         return compare(f"Matrix Market, {each * rows} entries", "SciPy", f.name, args, each * rows * 12 + (rows + 1) * 8)
 
 
+# --- threads --------------------------------------------------------------------------------------------------------------
+
+
+def with_texts(numbers, path):
+    """The table of numbers with names of rows and a category, so that every cell is inspected before it is read."""
+    with open(numbers, encoding="ascii") as f, open(path, "w", encoding="ascii") as out:
+        out.write("sample,group," + next(f))
+        for i, line in enumerate(f):
+            out.write(f"s{i},{'abcde'[i % 5]},{line}")
+
+
+def files(program, folder, megabytes):
+    """Three files of about that size each: a table of numbers, one with texts, and a sparse matrix."""
+    def generate(name, *options):
+        subprocess.run([program, "generate", "--tasks", "1", "-o", f"{folder}/{name}", *options], check=True, stdout=subprocess.DEVNULL)
+
+    generate("numbers", "-k", "8", "-d", "50", "-n", str(round(megabytes * 1e6 / 960)))
+    with_texts(f"{folder}/numbers/task1.csv", f"{folder}/texts.csv")
+    generate("sparse", "--design", "topics", "--words", "20000", "--length", "150", "-n", str(round(megabytes * 1e6 / 1660)))
+    return {"CSV of numbers": f"{folder}/numbers/task1.csv", "CSV with texts": f"{folder}/texts.csv", "Matrix Market": f"{folder}/sparse/task1.mtx"}
+
+
+def timed(command):
+    """Seconds by the clock and of the processor."""
+    clock = time.perf_counter()
+    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(child.pid, 0)
+    if status:
+        sys.exit(f"readers: {' '.join(command)}: status {status}")
+    return time.perf_counter() - clock, used.ru_utime + used.ru_stime
+
+
+def threads(args):
+    program = str((args.kindred or args.program).resolve())
+    library, rows = pathlib.Path(program).parent.parent / "src" / "libkindred.so", []
+    with tempfile.TemporaryDirectory() as folder:
+        for name, path in files(program, folder, args.mb).items():
+            for count in (1, 2, 4, 8, 16):
+                runs = {"inspect": [timed([program, "inspect", path, "--threads", str(count)]) for _ in range(args.repeats)]}
+                if library.exists():
+                    done = [json.loads(subprocess.run([sys.executable, "-c", CHILD, "kindred", path, str(library), str(count)], check=True,
+                                                      stdout=subprocess.PIPE, text=True).stdout) for _ in range(args.repeats)]
+                    runs["read"] = [(r["wall"], r["cpu"]) for r in done]
+                for what, found in runs.items():
+                    rows.append([name, round(os.path.getsize(path) / 1e6), what, count, f"{min(found)[0]:.3f}", f"{min(f[1] for f in found):.3f}"])
+                    print(*rows[-1], sep=", ", flush=True)
+    common.write_csv(args.out or common.RESULTS / "readers-threads.csv", ["file", "megabytes", "command", "threads", "seconds", "processor_s"], rows,
+                     common.provenance(f"bench/readers.py threads --mb {args.mb}") + f"; best of {args.repeats}")
+    return 0
+
+
+CASES, MORE = {"csv": csv, "mtx": mtx, "threads": threads}, [
+    ("--megabytes", {"type": int, "default": 64}), ("--entries", {"type": int, "default": 4_000_000}),
+    ("--kindred", {"type": pathlib.Path, "help": "case threads: the program (of --build)"}),
+    ("--mb", {"type": int, "default": 1000, "help": "case threads: size of each file in MB (1000)"})]
+
 if __name__ == "__main__":
-    sys.exit(common.main(__doc__, {"csv": csv, "mtx": mtx}, more=[
-        ("--megabytes", {"type": int, "default": 64}), ("--entries", {"type": int, "default": 4_000_000})]))
+    if sys.argv[1:2] == ["threads"]:
+        sys.exit(threads(common.arguments(__doc__, CASES, more=MORE)))
+    sys.exit(common.main(__doc__, CASES, default=["csv", "mtx"], more=MORE))

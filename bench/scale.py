@@ -11,6 +11,9 @@ peers   k-means on 1,000,000 x 50 compared with scikit-learn's KMeans and MiniBa
 ranks   k-means and mbc over ranks of mpirun (--ranks), one thread each: weak scaling (--rows per rank), strong scaling (--strong rows in total), as many
         separate processes without MPI (copies), and the time that the machine itself loses when cores wait for each other (waiting.c).
         Needs a build with KINDRED_MPI=ON, mpirun, taskset and cc. Iterations are fixed; the result is the minimum of --repeats runs
+threads the commands of stages.py on two data sets of --size x 50 (100,000) with --counts threads (1,2,4,8,16); with --mpi DIR, a build with MPI, cluster and
+        k-means also over as many ranks; and scikit-learn's KMeans, LogisticRegression and SpectralClustering (the last on 10,000 rows) with as many
+        threads. --label names the version (after); rows of other versions stay. The result is the run with the least clock time of --repeats
 memory  every job that streams, in a control group of --limit megabytes that is smaller than its data, compared with the same job without a limit. The
         results must be identical, and --no-stream must fail. Needs root and a memory controller (version 1 or 2)
 
@@ -33,11 +36,13 @@ import time
 
 import common
 import numpy as np
+import stages
 
 OTHER = ["vectorize", "predict", "relate", "inspect", "convert"]
 SMALL = ["snmf", "mtcfir", "trec"]  # they hold n x n numbers, or move one sample after another
 TAUGHT = 10000  # samples that the model of predict was fitted to
 COLUMNS, WORDS, LENGTH, CLUSTERS = 50, 50000, 60, 5
+THREADS = ["version", "threads", "command", "seconds", "processor_s"]
 GROWTH = ["kind", "job", "n", "machine", "threads", "seconds", "fit", "processor", "peak", "data", "nmi"]
 PEERS = ["who", "machine", "rows", "columns", "clusters", "iterations", "cores", "seconds", "processor", "inertia", "peak"]
 RANKS = ["machine", "kind", "method", "rows", "ranks", "seconds", "mean", "exchanges", "bytes_sent", "stretch", "efficiency"]
@@ -310,6 +315,56 @@ def ranks(args):
     replace_rows(args.out or common.RESULTS / "scale-ranks.csv", RANKS, rows, args.machine, "bench/scale.py ranks")
 
 
+# --- threads -------------------------------------------------------------------------------------------------------------
+
+PEER_FITS = {"KMeans": "from sklearn.cluster import KMeans as M\n[M(8, n_init=20).fit(numpy.load(f)) for f in files]",
+             "LogisticRegression": "from sklearn.linear_model import LogisticRegression as M\n"
+                                   "M(max_iter=1000).fit(numpy.load(files[0]), open(files[0][:-3] + 'labels').read().split()).predict(numpy.load(files[1]))",
+             "SpectralClustering": "from sklearn.cluster import SpectralClustering as M\n"
+                                   "[M(8, affinity='nearest_neighbors', n_jobs=-1).fit(numpy.load(f)[:10000]) for f in files]"}
+
+
+def threads_run(words, count):
+    """Seconds by the clock and of the processor; scikit-learn prints its own, without the time to load it."""
+    # kindred runs BLAS on one thread in each of its own, unless the environment says otherwise
+    more = {"OMP_NUM_THREADS": str(count), "OPENBLAS_NUM_THREADS": str(count)} if words[0] == sys.executable else {}
+    begin, before = time.perf_counter(), os.times()
+    done = subprocess.run([str(w) for w in words], check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **more})
+    wall, after = time.perf_counter() - begin, os.times()
+    if done.stdout.startswith("fit "):
+        return tuple(float(v) for v in done.stdout.split()[1:])
+    return wall, after.children_user - before.children_user + after.children_system - before.children_system
+
+
+def threads(args):
+    counts, rows = [int(c) for c in args.counts.split(",")], []
+    path = args.out or common.RESULTS / "scale-threads.csv"
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        kindred(args, "generate", "--tasks", 2, "-k", 8, "-d", COLUMNS, "-n", args.size, "--to", "npy", "--separation", "1.5", "-q", "-o", folder / "data")
+        files = [str(folder / "data" / f"task{t}.npy") for t in (1, 2)]
+        for count in counts:
+            jobs = {}
+            for command, text in stages.GENERATED.items():
+                words = text.format(data=folder / "data", out=folder / "out").split() + ["--device", "cpu", "-q", "--force"]
+                jobs[command] = [args.program, *words, "--threads", count]
+                if args.mpi and command != "transfer":
+                    bind = ["--bind-to", "core"] if count <= common.cores() else ["--oversubscribe"]
+                    jobs[f"{command}, ranks"] = ["mpirun", "-q", "--allow-run-as-root", "-n", count, *bind, args.mpi / "cli" / "kindred", *words, "--threads", 1]
+            for peer, code in PEER_FITS.items():
+                timed = f"import time, numpy\nfiles = {files!r}\nimport sklearn\na, b = time.perf_counter(), time.process_time()\n{code}\n"
+                jobs[f"scikit-learn {peer}"] = [sys.executable, "-c", timed + "print('fit', time.perf_counter() - a, time.process_time() - b)"]
+            for command, words in jobs.items():
+                if args.only and args.only not in command:
+                    continue
+                wall, processor = min(threads_run(words, count) for _ in range(args.repeats))
+                rows.append([args.label, count, command, f"{wall:.2f}", f"{processor:.2f}"])
+                print(f"{command}, {count}: {wall:.2f} s, processor {processor:.2f} s", flush=True)
+    fresh = {(r[0], str(r[1]), r[2]) for r in rows}
+    kept = [[r[h] for h in THREADS] for r in common.read_csv(path) if (r["version"], r["threads"], r["command"]) not in fresh]
+    common.write_csv(path, THREADS, kept + rows, [*common.comments(path), common.provenance(common.command_line())])
+
+
 # --- memory --------------------------------------------------------------------------------------------------------------
 
 
@@ -411,7 +466,7 @@ def memory(args, n=50000, columns=300, length=200):
     return bad
 
 
-CASES = {"growth": growth, "peers": peers, "ranks": ranks, "memory": memory}
+CASES = {"growth": growth, "peers": peers, "ranks": ranks, "threads": threads, "memory": memory}
 
 
 def main():
@@ -419,7 +474,8 @@ def main():
         ("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"}), ("--machine", {"default": common.ARCHITECTURE}),
         ("--data", {"type": pathlib.Path, "default": common.ROOT / "bench" / "out", "help": "folder for made-up data, kept and used again (bench/out)"}),
         ("--sizes", {"default": "64000,160000,400000,1000000"}), ("--most", {"type": float, "default": 600}), ("--ranks", {"default": "1,2"}),
-        ("--rows", {"type": int, "default": 250000}), ("--strong", {"type": int, "default": 1000000}), ("--limit", {"type": float, "default": 80})])
+        ("--rows", {"type": int, "default": 250000}), ("--strong", {"type": int, "default": 1000000}), ("--limit", {"type": float, "default": 80}),
+        ("--size", {"type": int, "default": 100000}), ("--counts", {"default": "1,2,4,8,16"}), ("--mpi", {"type": pathlib.Path}), ("--label", {"default": "after"})])
     args.data = args.data.resolve()
     return 1 if any([CASES[case](args) for case in args.cases]) else 0
 

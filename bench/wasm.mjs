@@ -1,8 +1,8 @@
 // Runs commands of the WebAssembly module in node or Chromium; bench/wasm.py calls it. SPDX-License-Identifier: BSD-3-Clause
 // Usage: node bench/wasm.mjs node|chromium REPEATS PACKAGE WEB TOOLS < jobs.json
 //
-// A job is {args, files: {name: path}}. Prints, for each job, the processor and wall-clock seconds of each run and a digest of the
-// written files. The first run of all, of a small job, is not counted: it includes compiling the module.
+// A job is {args, files: {name: path}}. Prints the processor and wall-clock seconds of the start, which includes compiling the module,
+// and those of each run of each job with a digest of the written files.
 import crypto from "node:crypto";
 import fs from "node:fs";
 import { createRequire } from "node:module";
@@ -35,7 +35,7 @@ let used;
 let close = () => {};
 if (where === "node") {
   const kindred = await import(pathToFileURL(path.resolve(package_, "kindred.mjs")));
-  call = (args, files) => kindred.command(args, Object.fromEntries(Object.entries(files).map(([name, file]) => [name, fs.readFileSync(file)])));
+  call = (args, files) => kindred.command(args, Object.fromEntries(Object.entries(files).map(([name, file]) => [name, fs.readFileSync(file)])), { threads: 1 });
   used = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; };
 } else {
   const puppeteer = createRequire(path.resolve(tools) + "/")("puppeteer-core");
@@ -50,10 +50,10 @@ if (where === "node") {
   });
   call = async (args, files) => {
     const list = Object.entries(files);
-    await (await page.$("#bench")).uploadFile(...list.map(([, file]) => file));
+    if (list.length > 0) await (await page.$("#bench")).uploadFile(...list.map(([, file]) => file));
     return page.evaluate(async (words, names) => {
       const chosen = [...document.getElementById("bench").files];
-      const result = await kindred.command(words, Object.fromEntries(names.map((name, i) => [name, chosen[i]])));
+      const result = await kindred.command(words, Object.fromEntries(names.map((name, i) => [name, chosen[i]])), { threads: 1 });
       const kept = Object.entries(result.files).filter(([name]) => name.endsWith(".labels"));
       return { files: Object.fromEntries(kept.map(([name, bytes]) => [name, new TextDecoder().decode(bytes)])) };
     }, args, list.map(([name]) => name));
@@ -62,7 +62,9 @@ if (where === "node") {
   close = () => browser.close();
 }
 
-for (const { args, files } of [jobs[0], ...jobs]) {
+await call(["methods", "--json"], {});
+console.log(JSON.stringify({ wall: performance.now() / 1000, cpu: used() }));
+for (const { args, files } of jobs) {
   const runs = [];
   let digest = "";
   for (let i = 0; i < Number(repeats); i++) {

@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Compares the program as WebAssembly, in node and Chromium, with the native program on one thread. SPDX-License-Identifier: BSD-3-Clause
 
-Needs `make web`. Times are the best of --repeats runs. With --cpu they are processor times: for the native program those of its process,
-including its start; for node and Chromium those of all their threads and processes during the job, without starting them and compiling
-the module. Labels must be equal. The column kindred_s is WebAssembly, peer_s the native program."""
+Needs `make web`. The native program, node and Chromium run in turn, --repeats times; times are the best. With --cpu they are
+processor times: for the native program those of its process, including its start; for node and Chromium those of all their threads
+and processes during a job. Starting them and compiling the module is a case of its own. Labels must be equal. The column kindred_s is
+WebAssembly on one thread, peer_s the native program."""
 
 import hashlib
 import json
@@ -19,28 +20,25 @@ import common
 import numpy
 
 BUILD = common.ROOT / "build" / "wasm"
+START = "start, and list the methods"
 
 
-def native(program, args, files, folder, repeats):
-    """The best time of the program, and a digest of the labels."""
-    best = float("inf")
+def native(program, args, files, folder):
+    """The time of the program, and a digest of the labels."""
     out = folder / "native"
-    for _ in range(repeats):
-        shutil.rmtree(out, ignore_errors=True)
-        out.mkdir()
-        for name, path in files.items():
-            (out / name).symlink_to(path)
-        words = [str(each).replace("/out", "out") for each in args]
-        before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-        (out / "out").mkdir()
-        subprocess.run([program, *words, "--threads", "1"], cwd=out, check=True, stdout=subprocess.DEVNULL)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
-        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        best = min(best, cpu if common.CPU_TIME else time.perf_counter() - wall)
+    shutil.rmtree(out, ignore_errors=True)
+    (out / "out").mkdir(parents=True)
+    for name, path in files.items():
+        (out / name).symlink_to(path)
+    words = [str(each).replace("/out", "out") for each in args]
+    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    subprocess.run([program, *words, "--threads", "1"], cwd=out, check=True, stdout=subprocess.DEVNULL)
+    wall, after = time.perf_counter() - wall, resource.getrusage(resource.RUSAGE_CHILDREN)
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     digest = hashlib.sha256()
     for path in sorted((out / "out").glob("*.labels")):
         digest.update(path.read_bytes())
-    return best, digest.hexdigest()
+    return cpu if common.CPU_TIME else wall, digest.hexdigest()
 
 
 def jobs(folder):
@@ -63,29 +61,36 @@ def jobs(folder):
     yield "read 64 MB of CSV", ["convert", "table.csv", "/out/table.npy"], {"table.csv": folder / "table.csv"}
 
 
-def measure(where, args, listed, folder):
+def measure(where, listed):
+    """The time of the start, and of each job the best time of two runs in the same process and a digest of the labels."""
     given = json.dumps([{"args": [str(each) for each in words], "files": {n: str(p) for n, p in files.items()}} for _, words, files in listed])
-    done = subprocess.run(["node", str(common.ROOT / "bench" / "wasm.mjs"), where, str(args.repeats), str(BUILD / "package"),
+    done = subprocess.run(["node", str(common.ROOT / "bench" / "wasm.mjs"), where, "2", str(BUILD / "package"),
                            str(common.ROOT / "build" / "web"), str(BUILD / "tools")], input=given, stdout=subprocess.PIPE, text=True, check=True)
-    found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")][1:]
+    start, *found = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     clock = "cpu" if common.CPU_TIME else "wall"
-    return [(min(run[clock] for run in each["runs"]), each["digest"]) for each in found]
+    return [(start[clock], "")] + [(min(run[clock] for run in each["runs"]), each["digest"]) for each in found]
 
 
 def compare(args, places=("node", "chromium")):
     if not (BUILD / "package").exists() or not shutil.which("node"):
         raise common.Absent("build/wasm; run make web")
-    rows = []
+    if not (shutil.which("chromium") and (BUILD / "tools/node_modules/puppeteer-core").exists()):
+        places = ("node",)
+    runs = {}
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         listed = list(jobs(folder))
-        ours = [native(args.program, words, files, folder, args.repeats) for _, words, files in listed]
-        for where in places:
-            if where == "chromium" and not (shutil.which("chromium") and (BUILD / "tools/node_modules/puppeteer-core").exists()):
-                continue
-            for (case, words, _), (seconds, digest), (peer, want) in zip(listed, measure(where, args, listed, folder), ours):
-                rows.append(common.row(f"{case}; {where}", seconds, "native, one thread", peer, "" if words[0] == "convert" else "labels equal" if digest == want else "labels differ"))
-    return rows
+        cases = [START] + [case for case, _, _ in listed]
+        for _ in range(args.repeats):
+            one = [native(args.program, ["methods", "--json"], {}, folder)] + [native(args.program, words, files, folder) for _, words, files in listed]
+            for where, found in [("native", one)] + [(where, measure(where, listed)) for where in places]:
+                for case, (seconds, digest) in zip(cases, found):
+                    runs.setdefault((case, where), []).append((seconds, digest))
+    best = {key: min(each) for key, each in runs.items()}
+    note = {(case, where): "labels equal" if {digest for _, digest in runs[case, where]} == {best[case, "native"][1]} else "labels differ"
+            for case, words, _ in listed if words[0] == "cluster" for where in places}
+    return [common.row(f"{case}; {where}", best[case, where][0], "native, one thread", best[case, "native"][0], note.get((case, where), ""))
+            for where in places for case in cases]
 
 
 if __name__ == "__main__":

@@ -1,0 +1,139 @@
+#!/usr/bin/python3
+"""Measures `cluster` with a range of six numbers of clusters: time and quality. SPDX-License-Identifier: BSD-3-Clause
+
+usage: bench/levels.py [--build DIR] [--out FILE.csv] [--size N] [--minutes M] [--only TEXT]
+
+For every collection in KINDRED_DATA, every folder of tables and tables_made, and generated data, with at most --size samples per data set (300): the
+processor time, one thread, of a range and of its largest number alone; and the NMI with the known classes, at their true number, of
+a run with that number alone and of the level of the range. The range begins one below the number of classes (at 2 or above).
+
+Writes bench/results/levels.csv (or --out), one collection after the other; a later call continues, and --minutes limits its time. docs/levels.md has the
+table. Settings were chosen on CHOSEN; the other collections were measured once, at the end."""
+
+import json
+import pathlib
+import resource
+import subprocess
+import sys
+import tempfile
+
+import auto
+import common
+
+CHOSEN = ["webkb4", "20ng_4task", "sc_mixology3", "cluto_trec", "tables/adult", *(f"tables_made/d{i}" for i in (1, 3, 5, 7, 9)), "generated blobs"]
+SPAN = 6
+GENERATED = {"generated blobs": ["--design", "blobs", "--tasks", "1", "-k", "5", "-n", "1000", "-d", "10", "--separation", "4"],
+             "generated topics": ["--design", "topics", "-k", "5", "-n", "400"],
+             "generated tables": ["--design", "tables", "--tasks", "2", "-k", "5", "-n", "400"]}
+HEAD = ["set", "size", "classes", "range", "suggested", "largest_s", "range_s", "alone", "level"]
+
+
+def titles():
+    folders = [f"{kind}/{p.name}" for kind in ("tables", "tables_made") for p in sorted((common.DATA / kind).glob("*")) if p.is_dir()]
+    return [*auto.SETS, *folders, *GENERATED]
+
+
+def data_of(args, title, size, room):
+    """Input files, options for their known classes, and the number of classes of each data set."""
+    room = pathlib.Path(room)
+    if title in GENERATED:
+        subprocess.run([args.program, "generate", *GENERATED[title], "--seed", "5", "-q", "-o", room], check=True)
+        tasks = [(p.stem, p, p.with_suffix(".labels")) for p in sorted(room.iterdir()) if p.suffix in (".csv", ".mtx") and p.stem.startswith("task")]
+    elif "/" not in title:
+        tasks = auto.draw(auto.tasks_of(title), size, 1, room) if size else auto.tasks_of(title)
+    else:
+        return tables_of(title, size, room)
+    return [f"{t[0]}={t[1]}" for t in tasks], ["--truth", ",".join(str(t[2]) for t in tasks)], [auto.classes(t) for t in tasks]
+
+
+def tables_of(title, size, room):
+    """The same for a folder of tables: evenly spaced rows, one number of classes for all tables."""
+    made, files, truth, seen = title.startswith("tables_made/"), [], [], set()
+    for path in sorted((common.DATA / title).glob("*.csv")):
+        head, *lines = path.read_text().splitlines()
+        step = max(1, -(-len(lines) // size)) if size else 1
+        files.append(room / path.name)
+        files[-1].write_text("\n".join([head, *lines[::step]]) + "\n")
+        if made:
+            names = path.with_suffix(".labels").read_text().split()[::step]
+            truth.append(room / (path.stem + ".labels"))
+            truth[-1].write_text("\n".join(names) + "\n")
+            seen |= set(names)
+        else:
+            column = head.split(",").index("label")
+            seen |= {line.split(",")[column] for line in lines}
+    return files, ["--truth", ",".join(map(str, truth))] if made else ["--label-column", "label"], [len(seen)] * len(files)
+
+
+def call(args, files, k, *more):
+    """result.json of a run with one thread, and its processor time."""
+    command = [args.program, "cluster", "-q", "--threads", "1", "--seed", "1", "-k", k, *more, *files]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode:
+        sys.exit(f"levels: {' '.join(map(str, command))}: {done.stderr.strip()}")
+    return json.loads(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def joined(values):
+    """One value if all are equal, otherwise one for each data set."""
+    return str(values[0]) if len(set(values)) == 1 else ",".join(map(str, values))
+
+
+def rows_of(args, key):
+    with tempfile.TemporaryDirectory() as room:
+        files, known, k = data_of(args, key[0], int(key[1]), room)
+        below = 1 if min(k) > 2 else 0
+        text = joined([f"{v - below}-{v - below + SPAN - 1}" for v in k])
+        ranged, range_s = call(args, files, text, *known)
+        _, largest_s = call(args, files, joined([v - below + SPAN - 1 for v in k]), *known)
+        alone, _ = call(args, files, joined(k), *known)
+    level = next(x for x in ranged["levels"] if [t["k"] for t in x["tasks"]] == k)
+    nmi = [" ".join("%.4f" % t["metrics"]["nmi"] for t in r["tasks"]) for r in (alone, level)]
+    return [[joined(k), text, joined([t["k"] for t in ranged["tasks"]]), "%.2f" % largest_s, "%.2f" % range_s, *nmi]]
+
+
+# --- tables --------------------------------------------------------------------------------------------------------------
+
+TABLE_HEAD = ["data", "collections", "time of the range / of its largest number", "most", "NMI alone", "NMI of the level", "largest loss"]
+
+
+def kind_of(title):
+    if title in GENERATED:
+        return "generated"
+    return {"tables": "real tables", "tables_made": "made tables"}.get(title.split("/")[0] if "/" in title else "", "text, images, cells")
+
+
+def table(rows):
+    """One row per kind of data; collections that settings were chosen on apart."""
+    out = []
+    for chosen in (False, True):
+        for kind in ("text, images, cells", "real tables", "made tables", "generated"):
+            own = [r for r in rows if kind_of(r["set"]) == kind and (r["set"] in CHOSEN) == chosen]
+            if not own:
+                continue
+            ratio = [float(r["range_s"]) / float(r["largest_s"]) for r in own]
+            alone, level = ([[float(v) for v in r[c].split()] for r in own] for c in ("alone", "level"))
+            change = [b - a for x, y in zip(alone, level) for a, b in zip(x, y)]
+            out.append([kind + (", used for choices" if chosen else ""), len(own), "%.2f" % auto.mean(ratio), "%.2f" % max(ratio),
+                        *("%.3f" % auto.mean(v for x in side for v in x) for side in (alone, level)), ("%.3f" % -min(min(change), 0)).replace("-0.000", "0.000")])
+    return out
+
+
+def measure(args):
+    found = common.Table(args.out or common.RESULTS / "levels.csv", HEAD, [(title, str(args.size)) for title in titles()], "bench/levels.py")
+    found.fill(lambda key: rows_of(args, key), args.minutes, args.only)
+    rows = [dict(zip(HEAD, r)) for every in found.rows.values() for r in every]
+    print("\n| %s |\n|---|%s" % (" | ".join(TABLE_HEAD), "---:|" * (len(TABLE_HEAD) - 1)))
+    print("\n".join("| %s |" % " | ".join(map(str, r)) for r in table(rows)), flush=True)
+
+
+def main():
+    args = common.arguments(__doc__, {"measure": measure},
+                            more=[("--size", dict(type=int, default=300)), ("--minutes", dict(type=float, default=1e6)), ("--only", dict(default=""))])
+    return common.run_cases({"measure": measure}, args)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
