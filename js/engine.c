@@ -57,8 +57,8 @@ kdr_status __wrap_kdr_result_set_command_line(kdr_context *ctx, kdr_result *resu
 	replace(shown, " --progress", "");
 	replace(shown, "=/out/model.h5", "=model.h5");
 	replace(shown, "=/out", "=out");
-	while ((folder = strstr(shown, "/work/in/"))) {
-		char *name = folder + strlen("/work/in/");
+	while ((folder = strstr(shown, "/files/in/"))) {
+		char *name = folder + strlen("/files/in/");
 		name += strspn(name, "0123456789");
 		name += *name == '/';
 		memmove(folder, name, strlen(name) + 1);

@@ -118,7 +118,7 @@ async function run(args, files, control = {}, mayFail = false) {
 
 /* Files are in numbered folders, which nobody needs to see. */
 function hideFolders(text) {
-  return text.replace(/\/work\/in\/\d+\//g, "").replace(/\/work\//g, "");
+  return text.replace(/\/files\/in\/\d+\//g, "").replace(/\/files\//g, "");
 }
 
 /* --- options ------------------------------------------------------------------------------------------------------------------ */
@@ -296,7 +296,7 @@ function toCsv(rows, columns) {
 async function place(set, number, files, where) {
   if (set && set.file) set = { ...set.file, labels: set.labels, ids: undefined };
   if (!set || typeof set !== "object") throw new TypeError(`${where}: a data set must be an object such as {name, data, columns}`);
-  const folder = `/work/in/${number}/`;
+  const folder = `/files/in/${number}/`;
   const put = (name, bytes) => { files.push([folder + name, bytes]); return folder + name; };
   if (isBlob(set)) set = { name: set.name || `data${number + 1}`, bytes: set };
   if (set.files) { // a folder, such as one of texts
@@ -405,7 +405,7 @@ const ownOptions = ["arrays", "model", "report", "init", "truth", "known", "must
 /* Lists of labels, one per data set, as files. */
 function labelFiles(lists, name, files) {
   return lists.map((list, i) => {
-    const path = `/work/in/${name}${i}.txt`;
+    const path = `/files/in/${name}${i}.txt`;
     files.push([path, lines(list)]);
     return path;
   });
@@ -420,8 +420,8 @@ function fileOptions(where, options, files) {
   for (const [name, flag] of [["mustLink", "must-link"], ["cannotLink", "cannot-link"]])
     if (options[name]) args.push(`--${flag}=` + labelFiles([options[name].map((pair) => pair.join("\t"))], flag, files)[0]);
   if (options.into) {
-    files.push(["/work/in/into.h5", modelBytes(where, options.into)]);
-    args.push("--into=/work/in/into.h5");
+    files.push(["/files/in/into.h5", modelBytes(where, options.into)]);
+    args.push("--into=/files/in/into.h5");
   }
   return args;
 }
@@ -451,7 +451,7 @@ async function transfer({ source, target, bridge }, options = {}) {
     if (each.labels) args.push("--labels=" + each.labels);
   }
   const targets = (await placeAll(target, files, "transfer: target")).map((each) => each.path);
-  if (bridge) for (const each of await placeAll(bridge, files, "transfer: bridge")) args.push("--bridge=" + each.path.slice(each.path.indexOf("/work/")));
+  if (bridge) for (const each of await placeAll(bridge, files, "transfer: bridge")) args.push("--bridge=" + each.path.slice(each.path.indexOf("/files/")));
   args.push(...(options.into ? ["--", ...targets] : targets.map((each) => "--target=" + each)));
   return resultOf(await run(args, files, options));
 }
@@ -459,9 +459,9 @@ async function transfer({ source, target, bridge }, options = {}) {
 async function predict(model, set, options = {}) {
   checkOptions("predict", options);
   const files = newFiles();
-  files.push(["/work/in/model.h5", modelBytes("predict", model)]);
+  files.push(["/files/in/model.h5", modelBytes("predict", model)]);
   const placed = await placeAll(set, files, "predict");
-  const args = ["predict", "--model=/work/in/model.h5", "--output=/out/", "--progress", ...limits(options), ...flags(options), "--", ...placed.map((each) => each.path)];
+  const args = ["predict", "--model=/files/in/model.h5", "--output=/out/", "--progress", ...limits(options), ...flags(options), "--", ...placed.map((each) => each.path)];
   const done = await run(args, files, options);
   const [path] = [...done.files.keys()].filter((each) => each.endsWith(".samples.csv"));
   const [head, ...rows] = fromCsv(decode(done.files.get(path)));
@@ -544,7 +544,7 @@ async function report(result, options = {}) {
   if (result && result.html) return result.html;
   const bytes = result && result.files ? result.files["result.json"] : null;
   if (!bytes) throw new TypeError("report: the argument must be a result of cluster, transfer, predict or relate");
-  const done = await run(["report", "--output=/out/report.html", "/work/in/result.json"], [["/work/in/result.json", bytes]], options);
+  const done = await run(["report", "--output=/out/report.html", "/files/in/result.json"], [["/files/in/result.json", bytes]], options);
   return decode(done.files.get("/out/report.html"));
 }
 
@@ -555,7 +555,7 @@ async function methods(options = {}) {
 
 /* Runs any command of the program. `files` maps names to bytes; what the command writes to /out comes back. */
 async function command(args, files = {}, options = {}) {
-  const done = await run(args.map(String), Object.entries(files).map(([name, bytes]) => ["/work/" + name, bytesOf(bytes)]), options);
+  const done = await run(args.map(String), Object.entries(files).map(([name, bytes]) => ["/files/" + name, bytesOf(bytes)]), options);
   return { stdout: done.stdout, warnings: done.warnings, files: Object.fromEntries([...done.files].map(([path, bytes]) => [path.slice("/out/".length), bytes])) };
 }
 

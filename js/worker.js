@@ -5,8 +5,8 @@
 
 /* Makes a file in memory twice as large when it is full. Emscripten adds an eighth each time, and copies large files too often. */
 function growFilesFaster(FS) {
-  FS.writeFile("/work/room", "");
-  const operations = FS.lookupPath("/work/room").node.stream_ops;
+  FS.writeFile("/files/room", "");
+  const operations = FS.lookupPath("/files/room").node.stream_ops;
   const { write } = operations;
   operations.write = (stream, buffer, offset, length, position, canOwn) => {
     const { node } = stream;
@@ -18,7 +18,7 @@ function growFilesFaster(FS) {
     }
     return write(stream, buffer, offset, length, position, canOwn);
   };
-  FS.unlink("/work/room");
+  FS.unlink("/files/room");
 }
 
 async function kindredRun(createKindred, job, onProgress) {
@@ -51,13 +51,13 @@ async function kindredRun(createKindred, job, onProgress) {
       if (!FS.analyzePath(at).exists) FS.mkdir(at);
     }
   };
-  makeFolder("/work");
+  makeFolder("/files");
   growFilesFaster(FS);
   for (const [path, bytes] of job.files) {
     makeFolder(path.slice(0, path.lastIndexOf("/")));
     FS.writeFile(path, bytes instanceof Uint8Array ? bytes : new Uint8Array(await bytes.arrayBuffer()), { canOwn: true });
   }
-  FS.chdir("/work");
+  FS.chdir("/files");
   let code;
   try {
     code = module.callMain(job.args);
