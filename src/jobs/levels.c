@@ -283,7 +283,7 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
 	p->job->seconds.fit += kdri_now() - start;
 	if (!ctx->timed_out || before)
 		goto done;
-	/* When time is out, fits that run at the same time are told to stop as if the user had asked for it. */
+	/* When time is out, fits that run at the same time are stopped as if the user had asked for it. */
 	ctx->cancelled = false;
 	for (int64_t i = 0; i < p->count; i++)
 		if (p->out[i] && p->out[i]->stop == KDR_STOP_CANCELLED)
