@@ -127,7 +127,7 @@ int kdri_print_double(double value, char *buffer)
 /* --- 17 digits ------------------------------------------------------------------------------------------ */
 
 /* The 17 digits of c x 2^q, c of 53 bits with the highest set, that printf gives, and the power of ten of the first; 0: they
- * cannot be told for certain. The product with a power of ten of 128 bits is off by less than 4 in its last place, which
+ * cannot be determined with certainty. The product with a power of ten of 128 bits is off by less than 4 in its last place, which
  * matters only if it is as close as that to the middle between two results. */
 static uint64_t seventeen(uint64_t c, int q, int *first)
 {
