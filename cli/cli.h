@@ -269,6 +269,9 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
 /* start.c: whether a limit on address space (ulimit -v) leaves that many bytes. */
 bool cli_room(size_t bytes);
 
+/* stages.c: from here on, stages are recorded in the file that KINDRED_STAGES names. */
+void cli_stages_record(void);
+
 /* --- launcher.c: processes that mpirun, srun and the like have started together ------------------- */
 
 /* The number of this process, starting at 0, or -1; and the number of processes. */

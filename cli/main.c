@@ -144,6 +144,7 @@ int main(int argc, char **argv)
 		cli_help_command(stdout, command);
 		code = cli_finish(EXIT_DONE);
 	} else {
+		cli_stages_record();
 		code = command->run(args);
 		cli_ranks_early(code);
 	}

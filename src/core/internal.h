@@ -200,7 +200,7 @@ int64_t kdri_rng_below(kdri_rng *rng, int64_t bound); /* 0 .. bound-1, unbiased 
 double kdri_now(void); /* monotonic seconds */
 void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total);
 void kdri_stage_end(kdr_context *ctx, const char *stage);
-/* stages.c: records clock and processor time of the call, which returns a status; the stages above are recorded too. */
+/* stages.c: reports begin and end of the call, which returns a status; the stages above are reported too. */
 #define KDRI_TIMED(stage, call) (kdri_timed_begin(stage), kdri_timed_end(stage, call))
 void kdri_timed_begin(const char *stage);
 kdr_status kdri_timed_end(const char *stage, kdr_status st);

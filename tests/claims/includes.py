@@ -27,7 +27,7 @@ ALLOWED = {
     "jobs": BASE | {"engine", "io", "prepare", "text", "method", "api"},
 }
 # Headers of sources that are compiled into the program in addition to the library: they include nothing of it.
-SHARED = {"core/figures.h", "core/json_read.h", "core/json_write.h", "core/system.h", "core/utf8.h", "core/words.h"}
+SHARED = {"core/figures.h", "core/json_read.h", "core/json_write.h", "core/stages.h", "core/system.h", "core/utf8.h", "core/words.h"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.M)
 
 
