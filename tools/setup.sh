@@ -15,8 +15,8 @@ deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
 windows="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix libz-mingw-w64-dev zip python3"
-packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap ruby pycodestyle python3-yaml
-qemu-user-static"
+packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap buildah ruby rubocop flake8 black isort
+python3-yaml qemu-user-static"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
 
 # Programs for another processor; wine runs programs of this processor alone.

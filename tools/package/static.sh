@@ -15,7 +15,7 @@ native=$(uname -m | sed s/aarch64/arm64/)
 [ "$native" = arm64 ] && other=x86_64 || other=arm64
 if [ $# -eq 0 ]; then
 	set -- "$native"
-	! command -v "$(echo $other | sed s/arm64/aarch64/)-linux-gnu-gcc" >/dev/null 2>&1 || set -- "$native" $other
+	! command -v "$(echo "$other" | sed s/arm64/aarch64/)-linux-gnu-gcc" >/dev/null 2>&1 || set -- "$native" "$other"
 fi
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)}
 export SOURCE_DATE_EPOCH
@@ -28,7 +28,7 @@ for architecture; do
 	build=${BUILD:-build/static}
 	cc=${CC:-cc} prefix="" options=""
 	if [ "$architecture" != "$native" ]; then
-		[ "$architecture" = $other ] || {
+		[ "$architecture" = "$other" ] || {
 			echo "static: $architecture cannot be built here; use $native or $other" >&2
 			exit 2
 		}
