@@ -126,6 +126,8 @@ if [ ! -e "$folder/lib/libhdf5.a" ]; then
 		sed '/H5_HAVE_GETPWUID\b/d' "$installed" >H5pubconf.h
 		sed -E -e 's/DETECT_I\(long,/DETECT_I(int,/' -e 's/DETECT_I\(unsigned long,/DETECT_I(unsigned,/' \
 			-e 's/DETECT_I\((u?int)_fast(16|32)_t/DETECT_I(\1\2_t/' H5detect.c >detect.c
+		printf '#include <float.h>\n#include <stdint.h>\n_Static_assert(sizeof(long) == 4 && sizeof(int_fast16_t) == 2 && sizeof(int_fast32_t) == 4 &&
+			sizeof(long double) == 16 && LDBL_MANT_DIG == 64, "other types");' | $compiler -x c -c -o /dev/null -
 		x86_64-linux-gnu-gcc -O1 -w -static -I. detect.c -o detect
 		run=
 		[ "$(uname -m)" = x86_64 ] || run=qemu-x86_64-static
