@@ -20,7 +20,8 @@ tools/package/source.sh "$work/source" >/dev/null
 tar -C "$work/another-folder-for-the-second-build" --strip-components=1 -xzf "$work"/source/kindred-*.tar.gz
 rm -rf "$work/source"
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)} # as in tools/package/all.sh
-export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
+DEB_BUILD_OPTIONS="${DEB_BUILD_OPTIONS:-parallel=2 noautodbgsym} nocheck" # the tests were run by the first build, and write no file
+export SOURCE_DATE_EPOCH DEB_BUILD_OPTIONS CCACHE_DISABLE=1
 unset CMAKE_C_COMPILER_LAUNCHER
 (
 	umask 027
