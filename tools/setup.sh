@@ -11,7 +11,7 @@ check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-de
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-openpyxl man-db zsh valgrind locales
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-nbclient
 python3-ipykernel python3-numpydoc patchelf"
-deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
+deep="ccache chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
 windows="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix libz-mingw-w64-dev zip python3"
