@@ -2,6 +2,10 @@
 .PHONY: check-web all static windows setup demo python docs check check-deep regression fuzz tsan coverage bench install format clean r packages release wasm web
 PREFIX ?= /usr/local
 JOBS ?= 2
+# The builds for MPI, the wheel and the static program compile most files as the build of the tests does: ccache, if installed, saves them.
+ifneq ($(shell command -v ccache),)
+export CMAKE_C_COMPILER_LAUNCHER ?= ccache
+endif
 
 all: setup
 	cmake --preset release

@@ -108,7 +108,8 @@ fi
 
 # HDF5's own configuration takes hundreds of compiler calls. Instead, the header of the installed library (libhdf5-dev, of the
 # same version) is adapted: sizes of types, no threads, networks or szip, and nothing that the system lacks. H5detect describes
-# the number types of the machine and runs in node or wine.
+# the number types of the machine and must run. It runs in node or, for Windows, as a program for Linux on x86-64: there, only
+# long and two of the fast integers have other sizes.
 if [ ! -e "$folder/lib/libhdf5.a" ]; then
 	unpack hdf5
 	cd "$sources/hdf5/src"
@@ -120,6 +121,17 @@ if [ ! -e "$folder/lib/libhdf5.a" ]; then
 	else
 		types="LONG|U?INT_FAST32_T"
 		absent="$absent|ALARM|ARPA_INET_H|ASPRINTF|DLFCN_H|FCNTL|FEATURES_H|GETRUSAGE|IOCTL|LIBDL|LSTAT|NETDB_H|NETINET_IN_H|PREADWRITE|PWD_H|RANDOM|RAND_R|SIGLONGJMP|SIGPROCMASK|SRANDOM|STAT_ST_BLOCKS|SYMLINK|SYS_FILE_H|SYS_IOCTL_H|SYS_RESOURCE_H|SYS_SOCKET_H|TIOCGWINSZ|TMPFILE|TM_GMTOFF|UNISTD_H|VASPRINTF|WAITPID"
+	fi
+	if [ "$system" = windows ]; then
+		sed '/H5_HAVE_GETPWUID\b/d' "$installed" >H5pubconf.h
+		sed -E -e 's/DETECT_I\(long,/DETECT_I(int,/' -e 's/DETECT_I\(unsigned long,/DETECT_I(unsigned,/' \
+			-e 's/DETECT_I\((u?int)_fast(16|32)_t/DETECT_I(\1\2_t/' H5detect.c >detect.c
+		printf '#include <float.h>\n#include <stdint.h>\n_Static_assert(sizeof(long) == 4 && sizeof(int_fast16_t) == 2 && sizeof(int_fast32_t) == 4 &&
+			sizeof(long double) == 16 && LDBL_MANT_DIG == 64, "other types");' | $compiler -x c -c -o /dev/null -
+		x86_64-linux-gnu-gcc -O1 -w -static -I. detect.c -o detect
+		run=
+		[ "$(uname -m)" = x86_64 ] || run=qemu-x86_64-static
+		$run ./detect >H5Tinit.c
 	fi
 	# Whether time_t has four bytes depends on the version of emscripten.
 	printf '#include <time.h>\nchar size[sizeof(time_t) == 4 ? 1 : -1];' | $compiler -x c -c -o /dev/null - 2>/dev/null && types="$types|TIME_T"
@@ -135,10 +147,6 @@ if [ ! -e "$folder/lib/libhdf5.a" ]; then
 	if [ "$system" = wasm ]; then
 		emcc -w -DNDEBUG -I. H5detect.c -o detect.js
 		node --no-experimental-fetch detect.js >H5Tinit.c
-	else
-		# shellcheck disable=SC2086
-		$compiler $flags -I. H5detect.c -static -o detect.exe -lws2_32
-		"$tools/wine.sh" ./detect.exe >H5Tinit.c
 	fi
 	rm H5detect.c H5make_libsettings.c H5FDhdfs.c H5FDmpio.c H5FDros3.c H5FDs3comms.c
 	level= # its files are many, and most of them take their time to read and write

@@ -11,20 +11,29 @@ check="g++ clang clang-format clang-tidy libclang-rt-dev libomp-dev libcmocka-de
 python3-sklearn python3-pot python3-h5py python3-pandas python3-anndata python3-openpyxl man-db zsh valgrind locales
 python3-cffi python3-setuptools python3-wheel python3-venv python3-pip python3-mypy python3-nbclient
 python3-ipykernel python3-numpydoc patchelf"
-deep="chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
+deep="ccache chromium chromium-driver python3-selenium libopenmpi-dev openmpi-bin"
 docs="python3 python3-numpy python3-scipy python3-cffi python3-setuptools python3-wheel python3-venv python3-pip
 python3-sphinx python3-numpydoc python3-myst-parser furo"
-windows="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix libz-mingw-w64-dev wine64 wine zip python3"
-packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap ruby pycodestyle python3-yaml
-gcc-aarch64-linux-gnu qemu-user-static"
+windows="gcc-mingw-w64-x86-64-posix g++-mingw-w64-x86-64-posix libz-mingw-w64-dev zip python3"
+packages="debhelper dh-python dpkg-dev fakeroot lintian python3-all-dev mmdebstrap buildah ruby rubocop flake8 black isort
+python3-yaml qemu-user-static"
 bench="python3 python3-numpy python3-scipy python3-sklearn python3-pandas python3-faiss"
+
+# Programs for another processor; wine runs programs of this processor alone.
+if [ "$(uname -m)" = x86_64 ]; then
+	windows="$windows wine64 wine"
+	packages="$packages gcc-aarch64-linux-gnu libc6-dev-arm64-cross libstdc++-12-dev-arm64-cross"
+else
+	windows="$windows gcc-x86-64-linux-gnu libc6-dev-amd64-cross qemu-user-static"
+	packages="$packages libstdc++-12-dev-amd64-cross"
+fi
 
 case "${1:-build}" in
 build) wanted=$build ;;
 check) wanted="$build $check" ;;
 deep)
 	wanted="$build $check $deep $docs"
-	[ "$(uname -m)" != x86_64 ] || wanted="$wanted $windows" # wine runs programs of this processor alone
+	[ "$(uname -m)" != x86_64 ] || wanted="$wanted $windows"
 	;;
 docs) wanted="$build $docs" ;;
 windows) wanted="$build $windows" ;;

@@ -1,10 +1,9 @@
 #!/usr/bin/python3
 """Checks the recipes of packaging/ as far as that is possible without their package systems. SPDX-License-Identifier: BSD-3-Clause
 
-Usage: recipes.py FOLDER. conda: the expanded template is YAML with the sections that conda-forge requires. Homebrew: ruby -c. Spack: Python's
-compiler and pycodestyle. Every option of the build that a recipe sets exists. A linter that is not installed is named and skipped.
+Usage: recipes.py FOLDER. conda: the expanded template is YAML with the sections that conda-forge requires. Homebrew: ruby -c, and
+rubocop. Spack: the tools of `spack style`, flake8, black and isort. Docker: the instructions. Every option of the build that a recipe sets exists. A linter that is not installed is named and skipped.
 """
-import importlib.util
 import pathlib
 import re
 import shutil
@@ -38,21 +37,26 @@ def check_conda(text):
     return wrong + [name + " is missing" for name in ("home", "license", "license_file", "summary") if not recipe["about"].get(name)]
 
 
+def lint(*command):
+    """What a linter prints if it finds something, or that it is missing."""
+    if not shutil.which(command[0]):
+        return ["skipped: %s is not installed" % command[0]]
+    done = subprocess.run(command, capture_output=True, text=True)
+    return [] if done.returncode == 0 and "warn" not in done.stderr else [done.stdout + done.stderr]
+
+
 def check_homebrew(path):
-    if not shutil.which("ruby"):
-        return ["skipped: ruby is not installed"]
-    done = subprocess.run(["ruby", "-wc", path], capture_output=True, text=True)
-    wrong = [] if done.returncode == 0 and "warn" not in done.stderr else [done.stderr]
+    # Homebrew joins paths with / without spaces.
+    cops = ["--only", "Layout,Lint,Security", "--except", "Layout/SpaceAroundOperators"]
     description = re.search(r'desc "(.*)"', path.read_text())[1]
-    return wrong + (["desc has more than 80 characters"] if len(description) > 80 else [])
+    return (lint("ruby", "-wc", path) + lint("rubocop", "--cache", "false", "--format", "simple", *cops, path)
+            + (["desc has more than 80 characters"] if len(description) > 80 else []))
 
 
 def check_spack(path):
     compile(path.read_text(), str(path), "exec")
-    if not importlib.util.find_spec("pycodestyle"):
-        return ["skipped: pycodestyle is not installed"]
-    done = subprocess.run([sys.executable, "-m", "pycodestyle", "--max-line-length=99", path], capture_output=True, text=True)
-    return done.stdout.splitlines()
+    return (lint("flake8", "--max-line-length=99", "--extend-ignore=F403,F405", path) + lint("black", "--line-length=99", "--check", "--quiet", path)
+            + lint("isort", "--profile=black", "--line-length=99", "--check", path))
 
 
 def check_docker(text):

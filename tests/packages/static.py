@@ -3,7 +3,7 @@
 
 Without an archive, tools/package/static.sh makes one for this machine. KINDRED is a program whose labels the others are compared
 with (default: the environment's KINDRED, or build/ci/cli/kindred). With --suite, the tests of tests/cli are run as well. Programs
-for arm64 run under qemu, and the golden tests are compiled and run as well. Ends with status 77 if qemu is missing."""
+for another processor run under qemu, and the golden tests are compiled and run as well. Ends with status 77 if qemu is missing."""
 import glob
 import os
 import platform
@@ -85,7 +85,7 @@ class Static(unittest.TestCase):
     def test_golden_numbers_on_this_architecture(self):
         if not QEMU:
             self.skipTest("the build of this machine has them")
-        build = os.path.join(ROOT, "build/static-arm64")
+        build = os.path.join(ROOT, "build/static-" + STAGE.rpartition("-")[2])
         if not os.path.isdir(build):
             self.skipTest("no build folder")
         run("cmake", "-B", build, "-DKINDRED_TESTS=ON", "-DKINDRED_CMOCKA=OFF", "-DCMAKE_EXE_LINKER_FLAGS=-static", cwd=ROOT)
@@ -122,8 +122,9 @@ def main():
                 sys.exit(1)
             archive = glob.glob(os.path.join(folder, "*.tar.gz"))[0]
         NATIVE = os.path.abspath(arguments[1] if len(arguments) > 1 else NATIVE)
-        if "arm64" in archive and platform.machine() != "aarch64":
-            QEMU = shutil.which("qemu-aarch64-static")
+        processor = os.path.basename(archive)[:-len(".tar.gz")].rpartition("-")[2].replace("arm64", "aarch64")
+        if processor != platform.machine():
+            QEMU = shutil.which("qemu-%s-static" % processor)
             if not QEMU:
                 print("skipped: qemu is missing (Debian: qemu-user-static)")
                 sys.exit(77)

@@ -14,8 +14,8 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)}
 export SOURCE_DATE_EPOCH
 skipped=
 before=0
-echo '| file | size | processor time of the build |
-|---|---:|---:|' >"$out/artefacts.md"
+echo "| file, made on $(uname -m) | size | processor time of the build |
+|---|---:|---:|" >"$out/artefacts.md"
 for name; do
 	echo "== $name"
 	touch "$out/.start"

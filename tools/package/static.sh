@@ -12,11 +12,12 @@ out=${1:-dist}
 [ $# -gt 0 ] && shift
 jobs=${JOBS:-2}
 native=$(uname -m | sed s/aarch64/arm64/)
+[ "$native" = arm64 ] && other=x86_64 || other=arm64
 if [ $# -eq 0 ]; then
 	set -- "$native"
-	[ "$native" = x86_64 ] && command -v aarch64-linux-gnu-gcc >/dev/null 2>&1 && set -- "$native" arm64
+	! command -v "$(echo "$other" | sed s/arm64/aarch64/)-linux-gnu-gcc" >/dev/null 2>&1 || set -- "$native" "$other"
 fi
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y include/kindred/version.h)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)}
 export SOURCE_DATE_EPOCH
 generator="Unix Makefiles"
 command -v ninja >/dev/null 2>&1 && generator=Ninja
@@ -27,18 +28,20 @@ for architecture; do
 	build=${BUILD:-build/static}
 	cc=${CC:-cc} prefix="" options=""
 	if [ "$architecture" != "$native" ]; then
-		[ "$architecture" = arm64 ] || {
-			echo "static: $architecture cannot be built here; use $native or arm64" >&2
+		[ "$architecture" = "$other" ] || {
+			echo "static: $architecture cannot be built here; use $native or $other" >&2
 			exit 2
 		}
-		build=$build-$architecture prefix=aarch64-linux-gnu- cc=aarch64-linux-gnu-gcc
+		processor=$(echo "$architecture" | sed s/arm64/aarch64/)
+		build=$build-$architecture prefix=$processor-linux-gnu-
+		cc=${prefix}gcc
 		command -v "$cc" >/dev/null 2>&1 || {
-			echo "static: $cc is missing (Debian: gcc-aarch64-linux-gnu)" >&2
+			echo "static: $cc is missing (Debian: gcc-$(echo "$processor" | tr _ -)-linux-gnu)" >&2
 			exit 77
 		}
 		sysroot=$PWD/build/sysroot-$architecture
 		tools/package/sysroot.sh "$architecture" "$sysroot" || echo "static: no libraries for $architecture; parts that need them are left out"
-		options="-DCMAKE_TOOLCHAIN_FILE=cmake/arm64.cmake -DKINDRED_SYSROOT=$sysroot"
+		options="-DCMAKE_TOOLCHAIN_FILE=cmake/linux.cmake -DKINDRED_PROCESSOR=$processor -DKINDRED_SYSROOT=$sysroot"
 	fi
 	svm=AUTO # is C++
 	[ -e "$($cc -print-file-name=libstdc++.a)" ] || svm=OFF

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Unpacks the static libraries that kindred can use, from Debian's packages of another architecture, into a folder. Nothing is
-# installed. Usage: tools/package/sysroot.sh ARCHITECTURE FOLDER   (such as: arm64 build/sysroot-arm64)
+# installed. Usage: tools/package/sysroot.sh ARCHITECTURE FOLDER   (ARCHITECTURE: arm64 or x86_64)
 set -eu
-architecture=$1
+architecture=$(echo "$1" | sed s/x86_64/amd64/) # as Debian calls it
 folder=$2
 [ -e "$folder/complete" ] && exit 0
 mkdir -p "$folder"

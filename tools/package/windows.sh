@@ -17,13 +17,13 @@ for tool in x86_64-w64-mingw32-gcc-posix zip; do
 		exit 77
 	}
 done
-SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y include/kindred/version.h)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(tools/package/stamp.sh)}
 export SOURCE_DATE_EPOCH
 libraries=$PWD/build/windows-libraries
 parts=${PARTS:-ON}
 [ "$parts" = OFF ] || tools/libraries.sh windows "$libraries" "$jobs" || {
-	echo "windows: the libraries cannot be downloaded or compiled; HDF5, Excel files and models are left out" >&2
-	parts=OFF
+	echo "windows: the libraries cannot be downloaded or compiled; use PARTS=OFF for a program without HDF5, Excel files and models" >&2
+	exit 1
 }
 mkdir -p "$build"
 generator="Unix Makefiles"
