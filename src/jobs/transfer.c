@@ -2,7 +2,7 @@
  *
  * Sets are kept in one list: sources, bridges, their second views, targets. A method that uses one bridge gets the
  * best of several: all bridges are candidates. With a selector they are ranked before any is fitted; otherwise all
- * are fitted, and the one through which most of the sources' classes are recovered is the best (way_back.c). */
+ * are fitted, and the one through which most of the sources' classes are recovered is the best (bridge_recovery.c). */
 #include "comm/comm.h"
 #include "jobs/into.h"
 #include "jobs/known.h"
@@ -234,8 +234,8 @@ static kdr_status transfer_fit(kdr_context *ctx, transfer *t, int64_t k, kdr_res
 		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
 	if (t->candidates && !t->o->selector) {
 		int64_t rows;
-		KDRI_TRY(kdri_way_back(ctx, t->job.algo, tasks, n, first, t->classes,
-		                       kdr_result_labels(result, first, &rows), &t->scores[k].back));
+		KDRI_TRY(kdri_bridge_recovery(ctx, t->job.algo, tasks, n, first, t->classes,
+		                              kdr_result_labels(result, first, &rows), &t->scores[k].back));
 	}
 	*out = result;
 	result = NULL;

@@ -165,7 +165,7 @@ static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memo
 	for (int64_t i = 0; i < rows; i += block) {
 		const int64_t n = KDRI_MIN(block, rows - i);
 		KDRI_TRY(read_block(ctx, a, memory, begin + i, n, (char *)out + i * width));
-		kdri_apart_progress(n * width);
+		kdri_child_progress(n * width);
 	}
 done:
 	return st;

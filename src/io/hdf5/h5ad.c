@@ -479,7 +479,7 @@ static kdr_status inspect_h5ad(kdr_context *ctx, const char *path, const kdr_rea
 	(void)options;
 	KDRI_TRY(kdri_split_member(ctx, path, &paths[0], &paths[1]));
 	KDRI_TRY(kdri_h5_check_file(ctx, paths[0], &bytes));
-	const kdri_apart_job job = { .path = paths[0],
+	const kdri_child_job job = { .path = paths[0],
 		                     .file_bytes = (double)bytes,
 		                     .run = look_at_file,
 		                     .user = paths,

@@ -326,7 +326,7 @@ static kdr_status write_changed(kdr_context *ctx, const char *path, const char *
 	if (!data)
 		KDRI_TRY(copy_file(ctx, input, t.temporary, &bytes));
 	/* A file that is new cannot be damaged. */
-	const kdri_apart_job job = {
+	const kdri_child_job job = {
 		.path = path, .file_bytes = bytes, .changes = true, .run = change, .user = &t
 	};
 	KDRI_TRY(data ? change(ctx, &t, NULL) : kdri_run_apart(ctx, &job, NULL, &handed));

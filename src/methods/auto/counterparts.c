@@ -6,7 +6,7 @@
  *
  * Subtracting the task's mean removes what all of its samples share, such as an offset of a laboratory. */
 #include "methods/auto/counterparts.h"
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/metrics/metrics.h"
 
 #include "comm/comm.h"

@@ -4,10 +4,10 @@
  *
  *   (E1)  (2 fraction of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
  *
- * On tables it is too high and replaced by an estimated probability of being right (engine/ensemble/share_right.c). */
+ * On tables it is too high and replaced by an estimated probability of being right (engine/ensemble/probability_right.c). */
 #include "methods/transfer_auto/tally.h"
 
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectral.h"
 

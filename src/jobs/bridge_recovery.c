@@ -77,8 +77,9 @@ done:
 	return st;
 }
 
-kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,
-                         int64_t target, int64_t classes, const int64_t *answer, double *out)
+kdr_status kdri_bridge_recovery(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks,
+                                int64_t count, int64_t target, int64_t classes, const int64_t *answer,
+                                double *out)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&tasks[target].x), *number = NULL, *class_of = NULL, *labels = NULL;
