@@ -114,10 +114,7 @@ kdr_status kdri_bridge_recovery(kdr_context *ctx, const kdr_algo *method, const 
 		st = KDR_OK;
 	}
 done:
-	kdri_free(ctx, number);
-	kdri_free(ctx, class_of);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, back);
+	KDRI_FREE(ctx, number, class_of, labels, back);
 	kdr_options_free(options);
 	kdr_result_free(result);
 	return st;

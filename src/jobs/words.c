@@ -44,13 +44,7 @@ typedef struct side {
 
 static void side_free(kdr_context *ctx, side *s)
 {
-	kdri_free(ctx, s->order);
-	kdri_free(ctx, s->start);
-	kdri_free(ctx, s->sum);
-	kdri_free(ctx, s->square);
-	kdri_free(ctx, s->present);
-	kdri_free(ctx, s->units);
-	kdri_free(ctx, s->yes_no);
+	KDRI_FREE(ctx, s->order, s->start, s->sum, s->square, s->present, s->units, s->yes_no);
 }
 
 static void words_add_row(const kdr_data *d, int64_t i, double *sum, double *square)
@@ -401,9 +395,7 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 	m->quality = quality;
 	quality = NULL;
 done:
-	kdri_free(ctx, quality);
-	kdri_free(ctx, u);
-	kdri_free(ctx, v);
+	KDRI_FREE(ctx, quality, u, v);
 	return st;
 }
 

@@ -115,7 +115,6 @@ kdr_status kdri_h5_read(kdr_context *ctx, const char *path, const kdr_read_optio
 	data->allocator = ctx->allocator; /* which may now free arrays that were taken over */
 done:
 	kdri_handed_free(&handed);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, file, member);
 	return st;
 }

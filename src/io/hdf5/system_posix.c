@@ -302,11 +302,9 @@ kdr_status kdri_run_apart(kdr_context *ctx, const kdri_child_job *job, void *res
 		if (pid == 0)
 			child_work(a, ends[1], job);
 	}
-	if (pid <= 0) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be opened in a child process: %s", job->path,
-		               strerror(errno));
-		goto done;
-	}
+	if (pid <= 0)
+		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: cannot be opened in a child process: %s", job->path,
+		          strerror(errno));
 	close(ends[1]); /* so that the end of the child is noticed */
 	ends[1] = -1;
 	KDRI_TRY(wait_for(ctx, job, a, ends[0], &pid));

@@ -244,10 +244,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
 		}
 done:
-	kdri_free(ctx, means);
-	kdri_free(ctx, sizes);
-	kdri_free(ctx, named);
-	kdri_free(ctx, quality);
+	KDRI_FREE(ctx, means, sizes, named, quality);
 	return st;
 }
 

@@ -55,13 +55,10 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
 		for (int64_t i = 0; t->votes[m].mixture && i < t->votes[m].nmixtures; i++)
 			kdri_mixture_free(ctx, &t->votes[m].mixture[i]);
-		kdri_free(ctx, t->votes[m].mixture);
-		kdri_free(ctx, t->votes[m].labels);
+		KDRI_FREE(ctx, t->votes[m].mixture, t->votes[m].labels);
 	}
-	void *parts[] = { t->k,          t->start,    t->means,     t->answer, t->alone,
-		          t->confidence, t->estimate, t->agreement, t->clear };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate,
+	          t->agreement, t->clear);
 	kdri_mixed_free(ctx, &t->all);
 	kdri_mixed_free(ctx, &t->some);
 }
@@ -269,8 +266,7 @@ static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
 done:
 	kdri_mixture_free(ctx, &one);
 	kdri_mixed_part_free(ctx, &part);
-	kdri_free(ctx, start);
-	kdri_free(ctx, labels);
+	KDRI_FREE(ctx, start, labels);
 	return st;
 }
 
