@@ -125,8 +125,8 @@ def order_rows(args, key):
         for turn in ((-2, -1), (-1, -2)):
             labels, model = {}, f"{room}/m.h5"
             for i, at in enumerate(turn):
-                found_now = run(args, [tasks[at]], "--into", model, "-k", k[at], "--save-model", f"{room}/m{turn[0]}{i}.h5")
-                labels[tasks[at][0]] = found_now[tasks[at][0]]  # the model's other data sets have no labels here
+                new = run(args, [tasks[at]], "--into", model, "-k", k[at], "--save-model", f"{room}/m{turn[0]}{i}.h5")
+                labels[tasks[at][0]] = new[tasks[at][0]]  # the model's other data sets have no labels here
                 model = f"{room}/m{turn[0]}{i}.h5"
             found.append(labels)
         return [[t[0], len(truth_of(t)), "%.4f" % adjusted_rand_score(found[0][t[0]], found[1][t[0]]),

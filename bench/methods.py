@@ -400,25 +400,11 @@ def newsgroups():
     return common.tfidf([common.load_csr("20ng_full")])[0]
 
 
-CASES = {
-    "kmeans-usps-10": functools.partial(kmeans, usps, 10),
-    "kmeans-usps-100": functools.partial(kmeans, usps, 100),
-    "kmeans-20ng-20": functools.partial(kmeans, newsgroups, 20),
-    "kmeans-20ng-100": functools.partial(kmeans, newsgroups, 100),
-    "kmeans-million": functools.partial(kmeans, lambda: common.blobs(1_000_000, 16, 20)[0], 10, iterations=20),
-    "graphs-text": functools.partial(graphs, graphs_text, "text"),
-    "graphs-dense": functools.partial(graphs, graphs_dense, "dense"),
-    "products": products,
-    "linear": linear,
-    "lssmtc": lssmtc,
-    "mbc": mbc,
-    "mtcfir": functools.partial(mtcfir, "reuters3", [3, 3, 3]),
-    "mtcfir-20ng": functools.partial(mtcfir, "20ng_4task", [3, 4, 3, 4]),
-    "snmf": snmf,
-    "ttl": ttl,
-    "ec": ec,
-    "mtcfir-size": mtcfir_size,
-}
+CASES = {f"kmeans-{name}-{k}": functools.partial(kmeans, load, k) for name, load, k in (("usps", usps, 10), ("usps", usps, 100), ("20ng", newsgroups, 20), ("20ng", newsgroups, 100))}
+CASES |= {"kmeans-million": functools.partial(kmeans, lambda: common.blobs(1_000_000, 16, 20)[0], 10, iterations=20),
+          "graphs-text": functools.partial(graphs, graphs_text, "text"), "graphs-dense": functools.partial(graphs, graphs_dense, "dense"),
+          "products": products, "linear": linear, "lssmtc": lssmtc, "mbc": mbc, "mtcfir": functools.partial(mtcfir, "reuters3", [3, 3, 3]),
+          "mtcfir-20ng": functools.partial(mtcfir, "20ng_4task", [3, 4, 3, 4]), "snmf": snmf, "ttl": ttl, "ec": ec, "mtcfir-size": mtcfir_size}
 
 if __name__ == "__main__":
     sys.exit(common.main(__doc__, CASES, default=[c for c in CASES if c not in ("kmeans-20ng-100", "kmeans-million", "mtcfir-size")],
