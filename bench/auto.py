@@ -10,7 +10,7 @@ known      auto without known classes, and with the classes of 1 %, 5 % and 10 %
            on the samples whose class was not given in the run with known classes, for both answers
 
 The data sets are those of every collection in KINDRED_DATA. A case writes bench/results/auto-CASE.csv (or --out), one draw after the other.
-A later call continues, and --minutes limits its time. bench/docs.py makes the tables of docs/known.md, docs/notes/auto.md and docs/notes/graphs.md.
+A later call continues, and --minutes limits its time. bench/docs.py makes tables of them; docs/known.md, docs/notes/auto.md and docs/notes/graphs.md discuss them.
 Known classes are used only for scores. bench/statements.py counts how often the statements of auto are correct."""
 
 import csv

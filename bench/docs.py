@@ -198,8 +198,7 @@ def asked():
 
 def known_classes(_):
     """NMI on the other samples if the classes of some are known; tables count as one collection for each of their folders."""
-    rows, out = rows_of("auto-known"), []
-    groups = {}
+    rows, out, groups = rows_of("auto-known"), [], {}
     for r in rows:
         name = "tables" if r["collection"].startswith("tables/") else "generated tables" if r["collection"].startswith("tables_made/") else r["collection"]
         groups.setdefault(name, []).append(r)
@@ -545,6 +544,15 @@ def quality(kind):
     return markdown(["collection", "data sets", "k-means", "ncut", "pooled", "auto", "worst against k-means", "against ncut", "regret"], out)
 
 
+def auto_landmarks(method):
+    """NMI and seconds on each graph, a line for each collection."""
+    rows, out = [r for r in rows_of("auto-landmarks") if r["method"] == method], []
+    for title in dict.fromkeys(r["set"] for r in rows):
+        of = {g: [r for r in rows if (r["set"], r["graph"]) == (title, g)] for g in auto.GRAPHS}
+        out.append([title, *(f"{short(mean([mean([*map(float, r['nmi'].split())]) for r in own]))}, {mean([float(r['seconds']) for r in own]):.1f} s" if own else "" for own in of.values())])
+    return markdown([method, *auto.GRAPHS], out)
+
+
 def threads(_):
     """Seconds by the clock, processor seconds in brackets: three commands in each version, then the last version over ranks and scikit-learn."""
     rows = rows_of("scale-threads")
@@ -650,7 +658,7 @@ def added(name):
     return markdown(head, table(rows_of(f"into-{case}")), 0 if name == "order" else 1)
 
 
-MAKERS = {"into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+MAKERS = {"into": added, "auto-landmarks": auto_landmarks, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
