@@ -1,23 +1,22 @@
 #!/usr/bin/python3
 """Measures the method auto of `cluster` on real data, compared with simpler methods. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/auto.py CASE... [--build DIR] [--out FILE.csv] [--size N] [--seeds N] [--minutes M] [--only TEXT]
+usage: bench/auto.py CASE... [--build DIR] [--out FILE.csv] [--size N] [--seeds N] [--minutes M] [--only TEXT] [--jobs N]
 
 quality    auto, auto --no-transfer, k-means, normalised cut and pooled k-means with the same preprocessing, on at most --size samples per data
-           set (400; 0: all). It also counts how often the statements of auto are correct: that its methods agree, that clusters are no clearer
-           than noise, and that clusters of two data sets match
-k          how often `-k auto` finds the number of classes
+           set (400; 0: all)
 landmarks  auto and ncut on neighbour graphs and on 1000, 2000 and 4000 landmarks, all samples
+known      auto without known classes, and with the classes of 1 %, 5 % and 10 % of the samples, drawn at random; also on the tables. NMI is computed
+           on the samples whose class was not given in the run with known classes, for both answers
 
 The data sets are those of every collection in KINDRED_DATA. A case writes bench/results/auto-CASE.csv (or --out), one draw after the other.
-A later call continues, and --minutes limits its time. At the end it prints its tables, which docs/notes/auto.md and docs/notes/graphs.md discuss. Known
-classes are used only for scores."""
+A later call continues, and --minutes limits its time. bench/docs.py makes tables of them; docs/known.md, docs/notes/auto.md and docs/notes/graphs.md discuss them.
+Known classes are used only for scores. bench/statements.py counts how often the statements of auto are correct."""
 
+import csv
 import functools
 import gzip
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
@@ -34,6 +33,9 @@ COLLECTIONS = [("webkb4", None), ("20ng_rec_vs_talk", None), ("20ng_comp_vs_sci"
 SETS = {name + (":" + "+".join(wanted) if wanted else ""): (name, wanted) for name, wanted in COLLECTIONS}
 METHODS = ["auto", "single", "kmeans", "ncut", "pooled"]
 GRAPHS = ["neighbours", "1000", "2000", "4000"]
+SHARES = (0.01, 0.05, 0.1)
+# The constants of engine/ensemble/steer.c were chosen on these.
+CHOSEN_ON = {"webkb4", "20ng_comp_vs_sci", "reuters3", "cluto_trec", "cluto_sjmn", "amazon_sentiment4", "nuswide10:text", "20ng_full", "la12"}
 
 
 def mean(values):
@@ -41,20 +43,22 @@ def mean(values):
     return sum(values) / len(values)
 
 
-def short(value, sign=""):
-    return (f"%{sign}.3f" % value).replace("0.", ".", 1) if abs(value) < 1 else f"%{sign}.3f" % value
-
-
 # --- data and runs -------------------------------------------------------------------------------------------------------
 
 
+def folders(kind):
+    """Collections of tables, as KIND/NAME; kind: tables or tables_made."""
+    return [f"{kind}/{p.name}" for p in sorted((common.DATA / kind).glob("*")) if p.is_dir()]
+
+
 def tasks_of(title):
-    """(name, matrix file, labels file) of each data set."""
-    name, wanted = SETS[title]
+    """(name, matrix or table, labels file) of each data set; tables of `tables` have their classes in the column label."""
+    name, wanted = SETS.get(title, (title, None))
     folder = common.DATA / name
     if not folder.is_dir():
         raise common.Absent(f"no data in {folder}")
-    stems = {p.name.split(".")[0]: p for p in sorted(folder.iterdir()) if p.suffix != ".labels" and p.name != "features.txt"}
+    files = sorted(folder.glob("*.csv")) if "/" in title else [p for p in sorted(folder.iterdir()) if p.suffix != ".labels" and p.name != "features.txt"]
+    stems = {p.name.split(".")[0]: p for p in files}
     return [(stem, path, folder / (stem + ".labels")) for stem, path in stems.items() if not wanted or stem in wanted]
 
 
@@ -64,32 +68,54 @@ def load(path):
         return sp.csr_matrix(scipy.io.mmread(f)) if ".mtx" in path.name else np.load(f)
 
 
+def lines(path):
+    return np.array(path.read_text().removesuffix("\n").split("\n"))
+
+
+def load_table(path, labels):
+    """Column names, rows of texts, and classes, which are no column."""
+    with open(path, newline="", encoding="utf-8") as f:
+        head, *rows = list(csv.reader(f))
+    if labels.exists():
+        return head, np.array(rows, dtype=object), lines(labels)
+    at = head.index("label")
+    return head[:at] + head[at + 1:], np.array([r[:at] + r[at + 1:] for r in rows], dtype=object), np.array([r[at] for r in rows])
+
+
+def write(target, x, head):
+    if head:
+        with open(target, "w", newline="", encoding="utf-8") as f:
+            csv.writer(f).writerows([head, *x])
+    elif sp.issparse(x):
+        scipy.io.mmwrite(str(target), x)
+    else:
+        np.save(target, x.astype("float64"))
+
+
 def draw(tasks, size, seed, folder):
     """Copies of the data sets with at most `size` rows each."""
     out = []
     for number, (stem, path, labels) in enumerate(tasks):
-        x, names = load(path), labels.read_text().removesuffix("\n").split("\n")
+        head, x, names = load_table(path, labels) if path.suffix == ".csv" else (None, load(path), lines(labels))
         rows = np.arange(x.shape[0])
         if len(rows) > size:
             rows = np.sort(np.random.default_rng(1000 * seed + number).choice(rows, size, replace=False))
-        target, beside = (pathlib.Path(folder) / (stem + end) for end in (".mtx" if sp.issparse(x) else ".npy", ".labels"))
-        scipy.io.mmwrite(str(target), x[rows]) if sp.issparse(x) else np.save(target, x[rows].astype("float64"))
+        end = ".csv" if head else ".mtx" if sp.issparse(x) else ".npy"
+        target, beside = (pathlib.Path(folder) / (stem + e) for e in (end, ".labels"))
+        write(target, x[rows], head)
         beside.write_text("".join(names[i] + "\n" for i in rows))
         out.append((stem, target, beside))
     return out
 
 
 def classes(task):
-    return len(set(task[2].read_text().split("\n")) - {""})
+    return len(set(lines(task[2])))
 
 
 def cluster(args, tasks, k, seed, *more):
     """The result of a run."""
-    command = [args.program, "cluster", "-q", "-k", k, "--seed", str(seed), *more, "--truth", ",".join(str(t[2]) for t in tasks)]
-    done = subprocess.run([*command, *(f"{t[0]}={t[1]}" for t in tasks)], capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"auto: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    return common.program(args, "cluster", "-k", k, "--seed", seed, *more, *(["--header"] if tasks[0][1].suffix == ".csv" else []),
+                          "--truth", ",".join(str(t[2]) for t in tasks), *(f"{t[0]}={t[1]}" for t in tasks))
 
 
 def nmi(result):
@@ -103,120 +129,34 @@ def flags(result):
     return [text for w in words if w in known for text in (known[w], w)]
 
 
-def drawn(args, key, folder):
-    tasks = tasks_of(key[0])
-    return draw(tasks, int(key[1]), int(key[2]), folder) if int(key[1]) else tasks
-
-
-def table_of(case, head, keys, args):
-    return common.Table(args.out or common.RESULTS / f"auto-{case}.csv", head, list(keys), f"bench/auto.py {case}")
-
-
 # --- quality -------------------------------------------------------------------------------------------------------------
 
 
-def matches(result, tasks):
-    """quality:right for each match of clusters of two data sets that share a class; right: both have the same majority class."""
-    majority, out = {}, []
-    for t, (name, _, labels) in zip(result["tasks"], tasks):
-        truth = np.array(labels.read_text().removesuffix("\n").split("\n"))
-        names, number = np.unique(truth, return_inverse=True)
-        counts = np.zeros((t["k"], len(names)))
-        np.add.at(counts, (t["labels"], number), 1)
-        majority[name] = names[counts.argmax(1)]
-    for entry in result.get("correspondence", []):
-        a, b = majority[entry["from"]], majority[entry["to"]]
-        for z, row in enumerate(entry["matrix"]):
-            if max(row) > 0 and set(a) & set(b):
-                out.append("%.3f:%d" % (entry["quality"][z], a[z] == b[row.index(max(row))]))
-    return " ".join(out)
-
-
-def quality_rows(args, key):
-    with tempfile.TemporaryDirectory() as folder:
-        tasks = drawn(args, key, folder)
-        k, seed = [classes(t) for t in tasks], key[2]
-        each = ",".join(map(str, k))
-        auto = cluster(args, tasks, each, seed)
-        same, fields, found = flags(auto), auto["method_fields"], {"auto": nmi(auto)}
-        for method in ("kmeans", "ncut"):
-            found[method] = nmi(cluster(args, tasks, each, seed, "-m", method, *same))
-        if len(tasks) > 1:
-            found["single"] = nmi(cluster(args, tasks, each, seed, "--no-transfer"))
-            found["pooled"] = nmi(cluster(args, tasks, ",".join([str(max(k))] * len(k)), seed, "-m", "kmeans", "--pooled", *same))
-        matched = matches(auto, tasks)
-    for i, (name, task) in enumerate(zip((t[0] for t in tasks), auto["tasks"])):
-        own = [fields.get(f"{f}.{name}", fields.get(f, 0)) for f in ("confidence", "beyond_noise")]
-        yield [name, task["n"], *("%.4f" % found[m][i] if m in found else "" for m in METHODS), *("%.4f" % v for v in own),
-               matched if i == 0 else "", "%.2f" % auto["seconds"]["fit"]]
-
-
 def quality(args):
-    head = ["set", "size", "seed", "task", "samples", *METHODS, "confidence", "beyond_noise", "matches", "seconds"]
-    keys = [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in SETS]
-    table = table_of("quality", head, keys, args)
-    table.fill(lambda key: list(quality_rows(args, key)), args.minutes, args.only)
-    print_quality([dict(zip(head, r)) for rows in table.rows.values() for r in rows])
-
-
-def print_quality(rows):
-    cells = {}
-    for r in rows:
-        for m in METHODS:
-            if r[m]:
-                cells.setdefault((r["set"], r["task"]), {}).setdefault(m, []).append(float(r[m]))
-    cells = {key: {m: mean(v) for m, v in one.items()} for key, one in cells.items()}
-    print("\n| collection | data sets | k-means | ncut | pooled | auto | worst against k-means | against ncut | regret |\n|---|" + "---:|" * 8)
-    for title in [*dict.fromkeys(key[0] for key in cells), None]:
-        own = [c for key, c in cells.items() if title in (None, key[0])]
-        pooled = [c["pooled"] for c in own if "pooled" in c]
-        values = [short(mean(c[m] for c in own)) for m in ("kmeans", "ncut")] + [short(mean(pooled)) if pooled else "", short(mean(c["auto"] for c in own))]
-        values += [short(min(c["auto"] - c[m] for c in own), "+") for m in ("kmeans", "ncut")] + [short(mean(max(c.values()) - c["auto"] for c in own))]
-        print(f"| {title or 'all'} | {len(own)} | {' | '.join(values)} |")
-    said = {}
-    for r in rows:
-        if int(r["samples"]) >= 100 and float(r["beyond_noise"]) < 2.9:
-            said.setdefault("no clearer than noise (NMI below .1)", []).append(float(r["auto"]) < 0.1)
-        agree = "the methods agree" if float(r["confidence"]) >= 0.75 else "they do not agree"
-        said.setdefault(agree + " (NMI .3 and more)", []).append(float(r["auto"]) >= 0.3)
-        for match in r["matches"].split():
-            value, right = match.split(":")
-            bound = max(b for b in (-1, 0.2, 0.4, 0.6, 0.8) if float(value) >= b)
-            said.setdefault(f"match of quality {bound} and more", []).append(right == "1")
-    print("\n" + "\n".join(f"{name}: {sum(right)} of {len(right)}" for name, right in sorted(said.items())))
-
-
-# --- number of clusters --------------------------------------------------------------------------------------------------
-
-
-def number(args):
-    head = ["set", "size", "seed", "task", "classes", "one_for_all", "sure", "one_for_each", "each_sure"]
-
     def make(key):
         with tempfile.TemporaryDirectory() as folder:
-            tasks, found = drawn(args, key, folder), []
-            for k in ("auto", ",".join(["auto"] * len(tasks))):
-                r = cluster(args, tasks, k, key[2])
-                sure = [r["method_fields"].get(f"k_sure.{t[0]}", r["method_fields"].get("k_sure", 0)) for t in tasks]
-                found.append([(t["k"], int(s)) for t, s in zip(r["tasks"], sure)])
-            return [[t[0], classes(t), *found[0][i], *found[1][i]] for i, t in enumerate(tasks)]
+            tasks, seed = tasks_of(key[0]), key[2]
+            tasks = draw(tasks, int(key[1]), int(seed), folder) if int(key[1]) else tasks
+            k = [classes(t) for t in tasks]
+            each = ",".join(map(str, k))
+            auto = cluster(args, tasks, each, seed)
+            same, found = flags(auto), {"auto": nmi(auto)}
+            for method in ("kmeans", "ncut"):
+                found[method] = nmi(cluster(args, tasks, each, seed, "-m", method, *same))
+            if len(tasks) > 1:
+                found["single"] = nmi(cluster(args, tasks, each, seed, "--no-transfer"))
+                found["pooled"] = nmi(cluster(args, tasks, ",".join([str(max(k))] * len(k)), seed, "-m", "kmeans", "--pooled", *same))
+        return [[t["name"], t["n"], *("%.4f" % found[m][i] if m in found else "" for m in METHODS), "%.2f" % auto["seconds"]["fit"]]
+                for i, t in enumerate(auto["tasks"])]
 
-    table = table_of("k", head, [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in SETS], args)
-    table.fill(make, args.minutes, args.only)
-    rows = [list(map(int, r[4:])) for rows in table.rows.values() for r in rows]
-    print("\n| one k for | exact | within one | of | fairly sure and right |\n|---|---:|---:|---:|---:|")
-    for name, at in (("all", 1), ("each", 3)):
-        sure = [r for r in rows if r[at + 1]]
-        print(f"| {name} | {sum(r[at] == r[0] for r in rows)} | {sum(abs(r[at] - r[0]) <= 1 for r in rows)} | {len(rows)} | "
-              f"{sum(r[at] == r[0] for r in sure)} of {len(sure)} |")
+    keys = [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in SETS]
+    return common.fill(args, "auto-quality", ["set", "size", "seed", "task", "samples", *METHODS, "seconds"], keys, make)
 
 
 # --- landmarks -----------------------------------------------------------------------------------------------------------
 
 
 def landmarks(args):
-    head = ["set", "seed", "method", "graph", "samples", "nmi", "seconds"]
-
     def make(key):
         title, seed, method, graph = key
         tasks = tasks_of(title)
@@ -228,28 +168,52 @@ def landmarks(args):
         return [[sum(t["n"] for t in r["tasks"]), " ".join("%.4f" % v for v in nmi(r)), "%.2f" % r["seconds"]["fit"]]]
 
     keys = [(title, seed, method, graph) for method in ("auto", "ncut") for seed in range(1, args.seeds + 1) for title in SETS for graph in GRAPHS]
-    table = table_of("landmarks", head, keys, args)
-    table.fill(make, args.minutes, args.only)
-    rows = [dict(zip(head, r)) for rows in table.rows.values() for r in rows]
-    for method in ("auto", "ncut"):
-        print(f"\n| {method} | samples | {' | '.join(GRAPHS)} |\n|---|" + "---:|" * (len(GRAPHS) + 1))
-        for title in SETS:
-            own = [r for r in rows if (r["set"], r["method"]) == (title, method)]
-            cells = [[r for r in own if r["graph"] == g] for g in GRAPHS]
-            text = [f"{short(mean(mean(map(float, r['nmi'].split())) for r in c))}, {mean(float(r['seconds']) for r in c):.1f} s" if c else "" for c in cells]
-            if own:
-                print(f"| {title} | {own[0]['samples']} | {' | '.join(text)} |")
+    return common.fill(args, "auto-landmarks", ["set", "seed", "method", "graph", "samples", "nmi", "seconds"], keys, make)
 
 
-CASES = {"quality": quality, "k": number, "landmarks": landmarks}
+# --- known classes -------------------------------------------------------------------------------------------------------
 
 
-def main():
-    args = common.arguments(__doc__, CASES, ["quality"], more=[
-        ("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2}), ("--minutes", {"type": float, "default": float("inf")}),
-        ("--only", {"default": "", "metavar": "TEXT"})])
-    return common.run_cases(CASES, args)
+def known_files(truth, seed, share, folder):
+    """Whether each sample's class is given, and a file of the given classes, for each data set."""
+    given, files = [], []
+    for t, y in enumerate(truth):
+        chosen = np.random.default_rng([seed, t, round(1000 * share)]).permutation(len(y))[:max(1, round(share * len(y)))]
+        given.append(np.isin(np.arange(len(y)), chosen))
+        files.append(pathlib.Path(folder) / f"{t}.known")
+        files[-1].write_text("".join((c if g else "?") + "\n" for c, g in zip(y, given[-1])))
+    return given, files
 
+
+def known(args):
+    from sklearn.metrics import normalized_mutual_info_score
+
+    def make(key):
+        with tempfile.TemporaryDirectory() as folder:
+            tasks = draw(tasks_of(key[0]), args.size or sys.maxsize, int(key[1]), folder)
+            truth = [lines(t[2]) for t in tasks]
+            ks = ",".join(str(len(set(y))) for y in truth)
+
+            def labels(*files):
+                more = ["--known", ",".join(map(str, files))] if files else []
+                return [np.array(t["labels"]) for t in cluster(args, tasks, ks, 1, "--threads", 1, *more)["tasks"]]
+
+            before = labels()
+            for share in SHARES:
+                given, files = known_files(truth, int(key[1]), share, folder)
+                if len({frozenset(y) for y in truth}) == 1:
+                    after = labels(*files)
+                else:  # each has its own names: one list of classes would be longer than k
+                    after = [labels(*(f if s == t else "?" for s, f in enumerate(files)))[t] for t in range(len(tasks))]
+                for t, (name, _, _) in enumerate(tasks):
+                    scores = [normalized_mutual_info_score(truth[t][~given[t]], z[t][~given[t]], average_method="geometric") for z in (before, after)]
+                    yield [name, len(truth[t]), share, *("%.6g" % s for s in scores)]
+
+    keys = [(title, seed) for title in [*SETS, *folders("tables"), *folders("tables_made")] for seed in range(args.seeds)]
+    return common.fill(args, "auto-known", ["collection", "draw", "task", "samples", "share", "unsupervised", "known"], keys, make)
+
+
+CASES = {"quality": quality, "landmarks": landmarks, "known": known}
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.measure(__doc__, CASES, ["quality"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2})]))

@@ -4,23 +4,10 @@
 #include "engine/graph/knn.h"
 #include "matrix/blas.h"
 
+/* y = X b (rows x k) or, transposed, y = X' b (cols x k). */
 KDR_API int bench_product(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
                           const double *val, const double *b, int64_t k, double *y, int transposed,
-                          int threads);
-KDR_API int bench_neighbours(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
-                             const double *val, int64_t k, int32_t *index, const char *device, int threads);
-
-KDR_API void bench_gemm(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const double *a,
-                        const double *b, double *c);
-KDR_API void bench_gemm_single(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const float *a,
-                               const float *b, float *c);
-KDR_API int bench_eigh(int64_t n, double *a, double *values);
-KDR_API int bench_inverse(int64_t n, double *a);
-KDR_API int bench_solve(int64_t n, int64_t k, double *a, double *b);
-
-/* y = X b (rows x k) or, transposed, y = X' b (cols x k). */
-int bench_product(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col, const double *val,
-                  const double *b, int64_t k, double *y, int transposed, int threads)
+                          int threads)
 {
 	kdr_mat x = kdr_mat_from_csr(rows, cols, rowptr, col, val);
 	kdr_context *ctx = NULL;
@@ -34,8 +21,8 @@ int bench_product(int64_t rows, int64_t cols, const int64_t *rowptr, const int32
 }
 
 /* The k nearest neighbours of every row (rows x k): of sparse rows by cosine, of dense ones by distance. */
-int bench_neighbours(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col, const double *val,
-                     int64_t k, int32_t *index, const char *device, int threads)
+KDR_API int bench_neighbours(int64_t rows, int64_t cols, const int64_t *rowptr, const int32_t *col,
+                             const double *val, int64_t k, int32_t *index, const char *device, int threads)
 {
 	kdr_mat x =
 	        rowptr ? kdr_mat_from_csr(rows, cols, rowptr, col, val) : kdr_mat_from_dense(val, rows, cols);
@@ -56,16 +43,16 @@ int bench_neighbours(int64_t rows, int64_t cols, const int64_t *rowptr, const in
 }
 
 /* C = op(A) op(B), on one thread. */
-void bench_gemm(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const double *a, const double *b,
-                double *c)
+KDR_API void bench_gemm(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const double *a,
+                        const double *b, double *c)
 {
 	int before = kdri_serial_begin();
 	kdri_dgemm(trans_a, trans_b, m, n, k, 1, a, trans_a ? m : k, b, trans_b ? k : n, 0, c, n);
 	kdri_serial_end(before);
 }
 
-void bench_gemm_single(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const float *a,
-                       const float *b, float *c)
+KDR_API void bench_gemm_single(int trans_a, int trans_b, int64_t m, int64_t n, int64_t k, const float *a,
+                               const float *b, float *c)
 {
 	int before = kdri_serial_begin();
 	kdri_sgemm(trans_a, trans_b, m, n, k, 1, a, trans_a ? m : k, b, trans_b ? k : n, 0, c, n);
@@ -81,7 +68,7 @@ static kdr_context *one_thread(void)
 	return ctx;
 }
 
-int bench_eigh(int64_t n, double *a, double *values)
+KDR_API int bench_eigh(int64_t n, double *a, double *values)
 {
 	kdr_context *ctx = one_thread();
 	kdr_status st = ctx ? kdri_eigh(ctx, n, a, n, values) : KDR_ERR_MEMORY;
@@ -89,7 +76,7 @@ int bench_eigh(int64_t n, double *a, double *values)
 	return st;
 }
 
-int bench_inverse(int64_t n, double *a)
+KDR_API int bench_inverse(int64_t n, double *a)
 {
 	kdr_context *ctx = one_thread();
 	kdr_status st = ctx ? kdri_cholesky(ctx, n, a, n) : KDR_ERR_MEMORY;
@@ -100,7 +87,7 @@ int bench_inverse(int64_t n, double *a)
 }
 
 /* B (n x k) = A^-1 B */
-int bench_solve(int64_t n, int64_t k, double *a, double *b)
+KDR_API int bench_solve(int64_t n, int64_t k, double *a, double *b)
 {
 	kdr_context *ctx = one_thread();
 	kdr_status st = ctx ? kdri_cholesky(ctx, n, a, n) : KDR_ERR_MEMORY;

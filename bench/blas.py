@@ -47,15 +47,11 @@ def address(x):
     return C.c_void_p(x.ctypes.data)
 
 
-def repeated(call, operations):
-    """A call often enough to be timed, and how often."""
+def compare(args, name, ours, theirs, operations, note=""):
+    """A row for two calls, each repeated often enough to be timed."""
     times = max(1, int(ENOUGH / operations))
-
-    def calls():
-        for _ in range(times):
-            call()
-
-    return calls, times
+    own, other = (s / times for s in common.best_of(args.repeats, *(lambda call=call: [call() for _ in range(times)] for call in (ours, theirs))))
+    return common.row(name, own, peer(), other, note.format(f"{1e-9 * operations / own:.1f}"))
 
 
 def product(lib, args, m, n, k, trans, kind):
@@ -63,17 +59,14 @@ def product(lib, args, m, n, k, trans, kind):
     a = rng.standard_normal((k, m) if trans[0] == "T" else (m, k)).astype(kind)
     b = rng.standard_normal((n, k) if trans[1] == "T" else (k, n)).astype(kind)
     left, right = a.T if trans[0] == "T" else a, b.T if trans[1] == "T" else b
-    c, out = np.empty((m, n), kind), np.empty((m, n), kind)
-    function = lib.bench_gemm if kind == "float64" else lib.bench_gemm_single
+    c, out, double = np.empty((m, n), kind), np.empty((m, n), kind), kind == "float64"
+    function = lib.bench_gemm if double else lib.bench_gemm_single
     parameters = [C.c_int(t == "T") for t in trans] + [C.c_int64(s) for s in (m, n, k)] + [address(x) for x in (a, b, c)]
-    ours, times = repeated(lambda: function(*parameters), 2 * m * n * k)
-    theirs, _ = repeated(lambda: np.matmul(left, right, out=out), 2 * m * n * k)
-    ours(), theirs()
-    check(np.allclose(c, out, rtol=0, atol=(1e-12 if kind == "float64" else 1e-3) * np.abs(out).max()), "a product differs")
-    seconds = [s / times for s in common.best_of(args.repeats, ours, theirs)]
-    name = f"{m} x {k} by {k} x {n}{' transposed' * (trans != 'NN')}{{}}, {'double' if kind == 'float64' else 'single'}"
-    name = name.format({"NT": " (B)", "TN": " (A)"}.get(trans, ""))
-    return common.row(name, seconds[0], peer(), seconds[1], f"{2e-9 * m * n * k / seconds[0]:.1f} Gflop/s")
+    function(*parameters), np.matmul(left, right, out=out)
+    check(np.allclose(c, out, rtol=0, atol=(1e-12 if double else 1e-3) * np.abs(out).max()), "a product differs")
+    which = {"NT": " transposed (B)", "TN": " transposed (A)"}.get(trans, "")
+    return compare(args, f"{m} x {k} by {k} x {n}{which}, {'double' if double else 'single'}", lambda: function(*parameters),
+                   lambda: np.matmul(left, right, out=out), 2 * m * n * k, "{} Gflop/s")
 
 
 def products(args):
@@ -82,45 +75,27 @@ def products(args):
             if kind == "float64" or shape[0] == 1000]
 
 
-def definite(n, seed):
-    x = np.random.default_rng(seed).standard_normal((n, n))
-    return x @ x.T / n + np.eye(n)
-
-
 def factors(args):
-    lib, rows = shim(args), []
+    lib, rows, lapack = shim(args), [], scipy.linalg.lapack
     for n in (200, 1000, 2000):
-        a = definite(n, n)
-        b = np.random.default_rng(1).standard_normal((n, 20))
+        x = np.random.default_rng(n).standard_normal((n, n))
+        a, b = x @ x.T / n + np.eye(n), np.random.default_rng(1).standard_normal((n, 20))
+        columns, right = np.asfortranarray(a), np.asfortranarray(b)  # as LAPACK stores them: SciPy has nothing to transpose
         found, x = a.copy(), b.copy()
 
-        def solve(n=n, a=a, b=b, x=x, found=found):
+        def solve():
             x[:], found[:] = b, a
             return lib.bench_solve(C.c_int64(n), C.c_int64(20), address(found), address(x))
 
-        def inverse(n=n, a=a, found=found):
+        def inverse():
             found[:] = a
             return lib.bench_inverse(C.c_int64(n), address(found))
 
-        columns = np.asfortranarray(a)  # as LAPACK stores it: SciPy has nothing to transpose
-
-        def their_solve(a=columns, b=np.asfortranarray(b)):
-            factor, _ = scipy.linalg.lapack.dpotrf(a, lower=1)
-            return scipy.linalg.lapack.dpotrs(factor, b, lower=1)[0]
-
-        def their_inverse(a=columns):
-            factor, _ = scipy.linalg.lapack.dpotrf(a, lower=1)
-            return scipy.linalg.lapack.dpotri(factor, lower=1, overwrite_c=1)[0]
-
         check(solve() == 0 and np.allclose(a @ x, b, rtol=0, atol=1e-10), "a solution is wrong")
         check(inverse() == 0 and np.allclose(a @ found, np.eye(n), rtol=0, atol=1e-10), "an inverse is wrong")
-        for name, ours, theirs, operations in (
-                ("solutions, 20 right-hand sides", solve, their_solve, n**3 / 3),
-                ("inverse", inverse, their_inverse, n**3)):
-            ours, times = repeated(ours, operations)
-            theirs, _ = repeated(theirs, operations)
-            seconds = [s / times for s in common.best_of(args.repeats, ours, theirs)]
-            rows.append(common.row(f"Cholesky, {name}, order {n}", seconds[0], peer(), seconds[1]))
+        rows += [compare(args, f"Cholesky, solutions, 20 right-hand sides, order {n}", solve,
+                         lambda: lapack.dpotrs(lapack.dpotrf(columns, lower=1)[0], right, lower=1), n**3 / 3),
+                 compare(args, f"Cholesky, inverse, order {n}", inverse, lambda: lapack.dpotri(lapack.dpotrf(columns, lower=1)[0], lower=1, overwrite_c=1), n**3)]
     return rows
 
 
@@ -128,26 +103,22 @@ def eigen(args):
     lib, rows = shim(args), []
     for n in (20, 100, 1000):
         rng = np.random.default_rng(n)
-        x = rng.standard_normal((n, n))
-        points = rng.standard_normal((n, 2))
+        x, points = rng.standard_normal((n, n)), rng.standard_normal((n, 2))
         apart = ((points[:, None] - points[None]) ** 2).sum(axis=2)
         for name, a in (("random", x + x.T), ("Gaussian kernel", np.exp(-apart / 2))):
-            found, values = a.copy(), np.empty(n)
+            found, values, columns = a.copy(), np.empty(n), np.asfortranarray(a)
 
-            def ours(a=a, found=found, values=values, n=n):
+            def ours():
                 found[:] = a
                 return lib.bench_eigh(C.c_int64(n), address(found), address(values))
 
-            def theirs(a=np.asfortranarray(a)):
-                return scipy.linalg.lapack.dsyevd(a, lower=1)
+            def theirs():
+                return scipy.linalg.lapack.dsyevd(columns, lower=1)
 
             scale = np.abs(theirs()[0]).max()
             check(ours() == 0 and np.allclose(values, theirs()[0], rtol=0, atol=1e-12 * scale), "eigenvalues differ")
             check(np.allclose(a @ found, found * values, rtol=0, atol=1e-11 * scale), "these are no eigenvectors")
-            ours, times = repeated(ours, 9 * n**3)
-            theirs, _ = repeated(theirs, 9 * n**3)
-            seconds = [s / times for s in common.best_of(args.repeats, ours, theirs)]
-            rows.append(common.row(f"eigenvectors, {name}, order {n}", seconds[0], peer(), seconds[1]))
+            rows.append(compare(args, f"eigenvectors, {name}, order {n}", ours, theirs, 9 * n**3))
     return rows
 
 

@@ -16,10 +16,12 @@ import concurrent.futures
 import csv
 import datetime
 import gzip
+import json
 import os
 import pathlib
 import platform
 import re
+import subprocess
 import sys
 import time
 
@@ -31,6 +33,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = pathlib.Path(os.environ.get("KINDRED_DATA") or ROOT.parent / "shared" / "data").resolve()
 RESULTS = ROOT / "bench" / "results"
 ARCHITECTURE = {"x86_64": "x86-64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+sys.path.append(str(ROOT / "tests" / "ref"))  # fit_ctypes.py and peers.py, which the tests use as well
 FIELDS = ["bench", "case", "machine", "kindred_s", "peer", "peer_s", "ratio", "note"]
 
 
@@ -47,14 +50,18 @@ def cores():
 
 
 def run_cases(cases, args):
-    """Runs the chosen cases; the exit status of the script, 77 if something that a case needs is absent."""
+    """Runs the chosen cases; the exit status of the script, 1 if a table is incomplete, 77 if something that a case needs is absent."""
     try:
-        for case in args.cases:
-            cases[case](args)
+        return 1 if any([cases[case](args) for case in args.cases]) else 0
     except Absent as reason:
         print(f"skipped: {reason}")
         return 77
-    return 0
+
+
+def measure(doc, cases, default=None, more=()):
+    """A script whose cases take long and continue their tables (fill)."""
+    limits = [("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"}), ("--jobs", {"type": int, "default": 1})]
+    return run_cases(cases, arguments(doc, cases, default, [*limits, *more]))
 
 
 def arguments(doc, cases, default=None, more=()):
@@ -90,14 +97,21 @@ def main(doc, cases, default=None, more=()):
             continue
         rows += found
         if args.out:
-            merge(args.out, found, "bench/run.py" + " --cpu" * CPU_TIME if args.out.name == "results.csv" else command_line())
+            merge(args.out, found, "make bench" if CPU_TIME and args.out.name == "results.csv" else command_line())
     report(rows)
     return 0 if rows else 77
 
 
+def program(args, command, *words):
+    """The result that a command prints."""
+    done = subprocess.run([args.program, command, "-q", *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command} {' '.join(map(str, words))}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
 def library(args):
     """libkindred through ctypes (tests/ref/fit_ctypes.py), with the number of threads of the command line."""
-    sys.path.append(str(ROOT / "tests" / "ref"))
     from fit_ctypes import Library
 
     lib = Library(str(args.build / "src" / "libkindred.so"))
@@ -214,6 +228,16 @@ def seconds(call):
     return timer() - start
 
 
+def run_timed(command, **settings):
+    """Seconds of a command by the clock and of the processor, and its peak memory in bytes."""
+    start, child = time.perf_counter(), subprocess.Popen(list(map(str, command)), **settings)
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: status {child.returncode}")
+    return time.perf_counter() - start, used.ru_utime + used.ru_stime, 1024 * used.ru_maxrss
+
+
 def best_of(repeats, *calls):
     """The least seconds of each call. The calls take turns, so that a busy moment of the machine affects all of them."""
     best = [float("inf")] * len(calls)
@@ -307,6 +331,12 @@ class Table:
         if left:
             print(f"stopped: {left} of {len(self.place)} are missing; call it again to continue")
         return left
+
+
+def fill(args, name, head, keys, make):
+    """Continues bench/results/NAME.csv (or --out); returns how many keys have no rows."""
+    table = Table(args.out or RESULTS / f"{name}.csv", head, list(keys), "bench/" + name.replace("-", ".py ", 1))
+    return table.fill(make, args.minutes, args.only, args.jobs)
 
 
 def row(case, ours, peer, theirs, note=""):

@@ -15,14 +15,15 @@ import sys
 
 import auto
 import common
+import figures
 import into
-import known
 import levels
 import numpy as np
 import papers
 import reproduction
 import statements
 import transfer
+from figures import markdown, short
 
 DOCS = common.ROOT / "docs"
 TABLES = DOCS / "notes" / "reproduction.md"  # generated completely
@@ -33,23 +34,21 @@ def rows_of(name):
     return common.read_csv(common.RESULTS / f"{name}.csv")
 
 
-def short(value, sign=False):
-    """0.812, +0.012; zero has no minus sign"""
-    return (("%+.3f" if sign else "%.3f") % value).replace("-0.000", "+0.000")
+def mean(values):
+    return sum(values) / len(values)
 
 
-def markdown(head, rows, left=1):
-    """A table whose first `left` columns are text."""
-    lines = ["| %s |" % " | ".join(map(str, r)) for r in rows]
-    return [("| %s |" % " | ".join(head)).replace("|  |", "| |"), "|" + "---|" * left + "---:|" * (len(head) - left)] + lines
+def groups_of(rows):
+    """Collections in the file's order with their rows; `all` at the end."""
+    return [(group, [r for r in rows if group in (r["collection"], "all")]) for group in [*dict.fromkeys(r["collection"] for r in rows), "all"]]
 
 
 # --- README.md and docs/notes/speed.md -----------------------------------------------------------------------------------
 
 # (label, script, case, whether README.md has it)
-SPEED = [("k-means, 9298 x 256 dense, k = 10, same start and same inertia", "kmeans", "9298 x 256 dense, k = 10", True),
-         ("the same, k = 100", "kmeans", "9298 x 256 dense, k = 100", False),
-         ("k-means, 18845 x 59030 sparse, k = 20", "kmeans", "18845 x 59030 sparse, k = 20", True),
+SPEED = [("k-means, 9298 x 256 dense, k = 10, same start and same inertia", "methods", "k-means, 9298 x 256 dense, k = 10", True),
+         ("the same, k = 100", "methods", "k-means, 9298 x 256 dense, k = 100", False),
+         ("k-means, 18845 x 59030 sparse, k = 20", "methods", "k-means, 18845 x 59030 sparse, k = 20", True),
          ("sparse matrix (1.7 million entries) times 20 columns", "methods", "XB, 1704184 entries, 20 columns", False),
          ("clustering two data sets of 18845 documents with `mbc`, 40 iterations", "methods", "mbc, 2 x 18845 x 59030, 40 sweeps", True),
          ("clustering three data sets with `mtcfir`, 592 documents in total, 4780 words", "methods", "mtcfir, reuters3, 592 x 4780", False),
@@ -94,8 +93,14 @@ GROUPS = {"all of these": "all above", "shares that moved": "changed class propo
 TASK = transfer.TASK[:4]
 
 
-def mean(values):
-    return sum(values) / len(values)
+def preset_pairs(rows, names):
+    """{pair of the preset: its collection}, {pair: its values by row} of the pairs that have all of these rows, and a note on the others."""
+    groups, found = {t: g for t, (g, _) in transfer.preset_tables().items()}, {}
+    for table, row, value in rows:
+        found.setdefault(table, {})[row] = value
+    complete = {t: found[t] for t in groups if all(n in found.get(t, {}) for n in names)}
+    missing = len(groups) - len(complete)
+    return groups, complete, "; %d of the preset's pairs not run" % missing if missing else ""
 
 
 def preset(name, only=None):
@@ -103,46 +108,36 @@ def preset(name, only=None):
     The columns are the rows of the preset, or those in `only`."""
     plan = json.loads(transfer.PRESET.read_text())
     names, summary = [n for r in plan["rows"] for n in [r.get("name", r["method"])] if not only or n in only], plan["summary"]
-    groups, found, draws = {t: g for t, (g, _) in transfer.preset_tables().items()}, {}, 0
-    for r in rows_of(f"transfer-{name}"):
-        values = [float(v) for c, v in r.items() if c.startswith("draw") and v]
-        draws = max(draws, len(values))
-        if values:
-            found.setdefault(r["table"], {})[r["row"]] = mean(values)
-    whole = {t: found[t] for t in groups if all(n in found.get(t, {}) for n in names)}
+    values = [(r["table"], r["row"], [float(v) for c, v in r.items() if c.startswith("draw") and v]) for r in rows_of(f"transfer-{name}")]
+    draws = max(len(v) for _, _, v in values)
+    groups, complete, note = preset_pairs([(t, row, mean(v)) for t, row, v in values if v], names)
     special = {g for t, g in groups.items() if ":" not in t or g in ("no shift", "few labels, no shift", "shares that moved")}
     order, out = list(dict.fromkeys(groups.values())), []
     for group in [g for g in order if g not in special] + ["all of these"] + [g for g in order if g in special]:
-        tables = [t for t in whole if groups[t] == group or (group == "all of these" and groups[t] not in special)]
+        tables = [t for t in complete if groups[t] == group or (group == "all of these" and groups[t] not in special)]
         if tables:
-            cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names]
+            cells = ["%.3f" % mean([complete[t][n] for t in tables]) for n in names]
             cells = ["**%s**" % c if n == summary["row"] else c for c, n in zip(cells, names)]
-            cells += [short(min(whole[t][summary["row"]] - whole[t][a] for t in tables), True) for a in summary["against"]]
+            cells += [short(min(complete[t][summary["row"]] - complete[t][a] for t in tables), True) for a in summary["against"]]
             out.append([GROUPS.get(group, group), len(tables), *cells])
     titles = [MEMBERS[PRESET[n.removeprefix("member: ")]] if n.startswith("member: ") else n for n in names]
     against = " | against ".join(summary["against"])
-    missing = len(groups) - len(whole)
-    return markdown(["collection", "pairs", *titles, *f"worst pair against {against}".split(" | ")], out) + ["", "(%d pairs, %s%s)" % (
-        len(whole), "one draw" if draws == 1 else "mean of %d draws" % draws, "; %d of the preset's pairs not run" % missing if missing else "")]
+    return markdown(["collection", "pairs", *titles, *f"worst pair against {against}".split(" | ")], out) + [
+        "", "(%d pairs, %s%s)" % (len(complete), "one draw" if draws == 1 else "mean of %d draws" % draws, note)]
 
 
 def landmarks(name):
     """Neighbours next to numbers of landmarks, a line for each collection; the worst and best task of the first of these numbers."""
-    groups, found, names = {t: g for t, (g, _) in transfer.preset_tables().items()}, {}, []
-    for r in rows_of(f"transfer-{name}"):
-        found.setdefault(r["table"], {})[r["row"]] = float(r["accuracy"])
-        names += [r["row"]] if r["row"] not in names else []
-    whole, out = {t: found[t] for t in groups if len(found.get(t, {})) == len(names)}, []
+    values = [(r["table"], r["row"], float(r["accuracy"])) for r in rows_of(f"transfer-{name}")]
+    names, out = list(dict.fromkeys(row for _, row, _ in values)), []
+    groups, complete, note = preset_pairs(values, names)
     for group in list(dict.fromkeys(groups.values())) + ["all"]:
-        tables = [t for t in whole if group in (groups[t], "all")]
-        if tables:
-            apart = [whole[t][names[1]] - whole[t][names[0]] for t in tables]
-            cells = ["%.3f" % mean([whole[t][n] for t in tables]) for n in names] + [short(min(apart), True), short(max(apart), True)]
-            out.append([GROUPS.get(group, group), len(tables), *cells])
-    missing = len(groups) - len(whole)
+        own = [v for t, v in complete.items() if group in (groups[t], "all")]
+        if own:
+            apart = [v[names[1]] - v[names[0]] for v in own]
+            out.append([GROUPS.get(group, group), len(own), *("%.3f" % mean([v[n] for v in own]) for n in names), short(min(apart), True), short(max(apart), True)])
     head = ["collection", "pairs", "neighbours", *names[1:-1], names[-1] + " landmarks", "worst", "best"]
-    return markdown(head, out) + ["", "(worst and best: difference between %s landmarks and neighbours on a single pair%s)" % (
-        names[1], "; %d of the preset's pairs not run" % missing if missing else "")]
+    return markdown(head, out) + ["", f"(worst and best: difference between {names[1]} landmarks and neighbours on a single pair{note})"]
 
 
 def numeric(name):
@@ -188,28 +183,22 @@ def transfer_peers(_):
 
 def given(_):
     """Accuracy with and without given labels, the gain with its standard error over tasks and draws."""
-    rows, out = numeric("given"), []
-    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
-        own = [r for r in rows if group in (r["collection"], "all")]
+    out = []
+    for group, own in groups_of(numeric("given")):
         gain = np.array([r["with"] - r["without"] for r in own])
-        out.append([group, len(own), short(mean([r["without"] for r in own])), short(mean([r["with"] for r in own])), short(gain.mean(), True),
+        out.append([group, len(own), *(short(mean([r[c] for r in own])) for c in ("without", "with")), short(gain.mean(), True),
                     short(gain.std(ddof=1) / len(gain) ** 0.5), short(gain.min(), True), short(gain.max(), True)])
     return markdown(["collection", "runs", "without", "with", "gain", "standard error of the gain", "worst", "best"], out)
 
 
 def asked():
     """{collection: {column of transfer-ask.csv: accuracies}}, `all` at the end."""
-    rows, out = rows_of("transfer-ask"), {}
-    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
-        own = [r for r in rows if group in (r["collection"], "all")]
-        out[group] = {c: np.array([float(r[c]) for r in own]) for c in rows[0] if c not in TASK}
-    return out
+    return {group: {c: np.array([float(r[c]) for r in own]) for c in own[0] if c not in TASK} for group, own in groups_of(rows_of("transfer-ask"))}
 
 
 def known_classes(_):
     """NMI on the other samples if the classes of some are known; tables count as one collection for each of their folders."""
-    rows, out = rows_of("known"), []
-    groups = {}
+    rows, out, groups = rows_of("auto-known"), [], {}
     for r in rows:
         name = "tables" if r["collection"].startswith("tables/") else "generated tables" if r["collection"].startswith("tables_made/") else r["collection"]
         groups.setdefault(name, []).append(r)
@@ -219,8 +208,8 @@ def known_classes(_):
         gains = [mean([mean([float(r["known"]) - float(r["unsupervised"]) for r in p if r["share"] == s]) for p in parts]) for s in shares]
         start = mean([mean([float(r["unsupervised"]) for r in p]) for p in parts])
         tasks = len({(r["collection"], r["task"]) for r in own or rows})
-        out.append([name + (" *" if name in known.CHOSEN_ON else ""), tasks, short(start), *(short(g, True) for g in gains)])
-    return markdown(["collection", "data sets", "no class known", *("%g %% known" % (100 * s) for s in known.SHARES)], out)
+        out.append([name + (" *" if name in auto.CHOSEN_ON else ""), tasks, short(start), *(short(g, True) for g in gains)])
+    return markdown(["collection", "data sets", "no class known", *("%g %% known" % (100 * s) for s in auto.SHARES)], out)
 
 
 def ask(_):
@@ -233,8 +222,6 @@ def ask(_):
 
 def ask_figure():
     """Accuracy against labels given, mean over all tasks; bars are the standard error of the gain."""
-    import figures
-
     a = asked()["all"]
     series = {title: [(n, (a[f"{arm}{n}"] if n else a["none"]).mean(),
                        (a[f"{arm}{n}"] - a["none"]).std(ddof=1) / len(a["none"]) ** 0.5 if n else 0) for n in (0, 10, 20, 30)]
@@ -244,9 +231,8 @@ def ask_figure():
 
 def unlike(_):
     """AUROC of unlike_source, and of low confidence, for a class that was removed from the source."""
-    rows, out = [r for r in rows_of("transfer-unlike") if r["unlike_source"]], []
-    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
-        own = [r for r in rows if group in (r["collection"], "all")]
+    out = []
+    for group, own in groups_of([r for r in rows_of("transfer-unlike") if r["unlike_source"]]):
         score, confidence = (np.array([float(r[c]) for r in own]) for c in ("unlike_source", "low_confidence"))
         out.append([group, len({(r["sources"], r["target"], r["data"]) for r in own}), len(own), "**%.3f**" % score.mean(), "%.3f" % score.min(),
                     "%.3f" % score.max(), "%d of %d" % ((score < 0.5).sum(), len(own)), "%.3f" % confidence.mean()])
@@ -254,19 +240,16 @@ def unlike(_):
 
 
 def curved(_):
-    rows, out = rows_of("transfer-curved"), []
-    for group in [*transfer.CURVED, "all"]:
-        own = [r for r in rows if group in (r["collection"], "all")]
-        out.append([group.replace("_", " "), len(own), sum(int(r["led"]) for r in own),
-                    *(short(mean([float(r[c]) for r in own])) for c in ("logreg", "forest", "linear", "auto"))])
+    out = [[group.replace("_", " "), len(own), sum(int(r["led"]) for r in own), *(short(mean([float(r[c]) for r in own])) for c in ("logreg", "forest", "linear", "auto"))]
+           for group, own in groups_of(rows_of("transfer-curved"))]
     return markdown(["data", "runs", "non-linear members lead", "logreg", "forest", "auto without them", "auto"], out)
 
 
 def absent(name):
     """How often a class that the target lacks is named, and how many that it has."""
-    rows, out = numeric(name), []
-    for group in list(dict.fromkeys(r["collection"] for r in rows)) + ["all"]:
-        own, count = [r for r in rows if group in (r["collection"], "all")], collections.Counter()
+    out = []
+    for group, own in groups_of(numeric(name)):
+        count = collections.Counter()
         for r in own:
             named, lacks = {int(c) for c in r["named"].split("+") if c}, r["lacks"] >= 0
             count["lack"] += lacks
@@ -277,15 +260,10 @@ def absent(name):
     return markdown(["collection", "targets", "missing classes named in a warning", "other classes named for these targets", "classes named for targets with all classes"], out)
 
 
-def bins_of(run):
-    """Mean confidence, samples and right answers of each bin, as three arrays."""
-    return np.array([[float(v) for v in b.split(":")] for b in run["confidence"].split()]).T
-
-
 def confidence(_):
     """Right answers by confidence, pooled; the calibration error; the more confident half."""
     edges = [.9, .8, .7, .6, .5, .4, .3, 0]
-    sure, count, right = np.concatenate([bins_of(r) for r in numeric("plain")], axis=1)
+    sure, count, right = np.concatenate([transfer.read_bins(r["confidence"]) for r in numeric("plain")]).T
     tenth = np.minimum((sure * 10).astype(int), 9)
     error = sum(abs((sure * count - right)[tenth == b].sum()) for b in range(10)) / count.sum()
     inside = [(sure >= low) & (sure < high) for low, high in zip(edges, [9] + edges)]
@@ -300,7 +278,7 @@ def confidence(_):
 def calibration_tasks():
     """Runs with their bins and properties; collections without `, all sources`."""
     for r in numeric("plain"):
-        sure, count, right = bins_of(r)
+        sure, count, right = transfer.read_bins(r["confidence"]).T
         yield {"collection": r["collection"].replace(", all sources", ""), "sure": sure, "count": count, "right": right,
                "known": {**r, "log classes": np.log(r["classes"])}}
 
@@ -310,32 +288,15 @@ def calibration_features(task, use):
     return np.column_stack([np.ones(len(s)), np.log(s / (1 - s))] + [np.full(len(s), task["known"][u]) for u in use])
 
 
-def logistic(x, count, right, rounds=50):
-    """A logistic regression of right answers by Newton's steps; the ridge only keeps them finite."""
-    middle, scale = np.r_[0, x[:, 1:].mean(0)], np.r_[1, x[:, 1:].std(0) + 1e-9]
-    z, w = (x - middle) / scale, np.zeros(x.shape[1])
-    for _ in range(rounds):
-        p = 1 / (1 + np.exp(-np.clip(z @ w, -30, 30)))
-        step = np.linalg.solve(z.T @ (z * (count * p * (1 - p))[:, None]) + 1e-9 * np.eye(len(w)), z.T @ (right - count * p) - 1e-9 * w)
-        w += step
-        if abs(step).max() < 1e-9:
-            break
-    return lambda new: 1 / (1 + np.exp(-np.clip((new - middle) / scale @ w, -30, 30)))
-
-
 def recalibrated(tasks, use):
     """Confidences of every bin, corrected by what the other collections taught; each of these weighs the same."""
-    out = [None] * len(tasks)
+    constants = {}
     for name in {t["collection"] for t in tasks}:
         others = [t for t in tasks if t["collection"] != name]
         runs = collections.Counter(t["collection"] for t in others)
-        weight = [1 / (runs[t["collection"]] * t["count"].sum()) for t in others]
-        model = logistic(np.concatenate([calibration_features(t, use) for t in others]), np.concatenate([w * t["count"] for t, w in zip(others, weight)]),
-                         np.concatenate([w * t["right"] for t, w in zip(others, weight)]))
-        for i, t in enumerate(tasks):
-            if t["collection"] == name:
-                out[i] = model(calibration_features(t, use))
-    return out
+        sums = (np.concatenate([t[what] / (runs[t["collection"]] * t["count"].sum()) for t in others]) for what in ("count", "right"))
+        constants[name] = statements.regression(np.concatenate([calibration_features(t, use) for t in others]), *sums, 1e-9)
+    return [statements.logistic(calibration_features(t, use) @ constants[t["collection"]]) for t in tasks]
 
 
 def calibration(_):
@@ -553,26 +514,43 @@ def quality_cells(size):
     return {key: {m: mean(v) for m, v in one.items()} for key, one in found.items()}
 
 
+SIZES = {"400": "400", "1,500": "1500", "all": "0"}
+
+
+def quality_summary(kind):
+    """One line per number of samples, over all data sets; `summary`: only the means."""
+    out = []
+    for title, size in SIZES.items():
+        own = list(quality_cells(size).values())
+        out.append([title, *(short(mean([c[m] for c in own if m in c])) for m in ("kmeans", "ncut", "pooled")), "**%s**" % short(mean([c["auto"] for c in own])),
+                    *(short(mean([max(c.values()) - c[m] for c in own])) for m in ("auto", "ncut", "kmeans")),
+                    *(f"{sum(c['auto'] > c[m] + 0.02 for c in own)}, {sum(c['auto'] < c[m] - 0.02 for c in own)}" for m in ("kmeans", "ncut"))])
+    head = ["samples per data set", "k-means", "normalised cut", "k-means on pooled data", "`auto`", "regret: `auto`", "normalised cut", "k-means",
+            "`auto` better, worse than k-means by 0.02", "than normalised cut"]
+    return markdown(head[:5], [r[:5] for r in out]) if kind == "summary" else markdown(head, out)
+
+
 def quality(kind):
-    """One line per collection for a number of samples; `sizes`: one line per number of samples, over all data sets, and `summary` only its means."""
-    sizes, out = {"400": "400", "1,500": "1500", "all": "0"}, []
+    """One line per collection for a number of samples."""
     if kind in ("sizes", "summary"):
-        for title, size in sizes.items():
-            own = list(quality_cells(size).values())
-            out.append([title, *(short(mean([c[m] for c in own if m in c])) for m in ("kmeans", "ncut", "pooled")), "**%s**" % short(mean([c["auto"] for c in own])),
-                        *(short(mean([max(c.values()) - c[m] for c in own])) for m in ("auto", "ncut", "kmeans")),
-                        *(f"{sum(c['auto'] > c[m] + 0.02 for c in own)}, {sum(c['auto'] < c[m] - 0.02 for c in own)}" for m in ("kmeans", "ncut"))])
-        head = ["samples per data set", "k-means", "normalised cut", "k-means on pooled data", "`auto`", "regret: `auto`", "normalised cut", "k-means",
-                "`auto` better, worse than k-means by 0.02", "than normalised cut"]
-        return markdown(head[:5], [r[:5] for r in out]) if kind == "summary" else markdown(head, out)
-    cells = quality_cells({"400": "400", "1500": "1500", "all": "0"}[kind])
+        return quality_summary(kind)
+    cells, out = quality_cells("0" if kind == "all" else kind), []
     for title in [*dict.fromkeys(key[0] for key in cells), None]:
         own = [c for key, c in cells.items() if title in (None, key[0])]
         pooled = [c["pooled"] for c in own if "pooled" in c]
-        out.append([title.replace(":", ": ").replace("+", ", ") if title else "all", len(own), *(short(mean([c[m] for c in own])) for m in ("kmeans", "ncut")), short(mean(pooled)) if pooled else "",
-                    short(mean([c["auto"] for c in own])), *(short(min(c["auto"] - c[m] for c in own), True) for m in ("kmeans", "ncut")),
+        out.append([title.replace(":", ": ").replace("+", ", ") if title else "all", len(own), *(short(mean([c[m] for c in own])) for m in ("kmeans", "ncut")),
+                    short(mean(pooled)) if pooled else "", short(mean([c["auto"] for c in own])), *(short(min(c["auto"] - c[m] for c in own), True) for m in ("kmeans", "ncut")),
                     short(mean([max(c.values()) - c["auto"] for c in own]))])
     return markdown(["collection", "data sets", "k-means", "ncut", "pooled", "auto", "worst against k-means", "against ncut", "regret"], out)
+
+
+def auto_landmarks(method):
+    """NMI and seconds on each graph, a line for each collection."""
+    rows, out = [r for r in rows_of("auto-landmarks") if r["method"] == method], []
+    for title in dict.fromkeys(r["set"] for r in rows):
+        of = {g: [r for r in rows if (r["set"], r["graph"]) == (title, g)] for g in auto.GRAPHS}
+        out.append([title, *(f"{short(mean([mean([*map(float, r['nmi'].split())]) for r in own]))}, {mean([float(r['seconds']) for r in own]):.1f} s" if own else "" for own in of.values())])
+    return markdown([method, *auto.GRAPHS], out)
 
 
 def threads(_):
@@ -588,8 +566,6 @@ def threads(_):
 
 def scaling_figure():
     """How many times faster than with one thread: commands on threads and ranks of one machine."""
-    import figures
-
     rows = rows_of("scale-threads")
     last = [r for r in rows if r["version"] == rows[-1]["version"]]
     series = {}
@@ -682,7 +658,7 @@ def added(name):
     return markdown(head, table(rows_of(f"into-{case}")), 0 if name == "order" else 1)
 
 
-MAKERS = {"into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+MAKERS = {"into": added, "auto-landmarks": auto_landmarks, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

@@ -1,4 +1,4 @@
-"""Significance tests over many data sets, and small SVG figures. SPDX-License-Identifier: BSD-3-Clause
+"""Significance tests over many data sets, Markdown tables, and small SVG figures. SPDX-License-Identifier: BSD-3-Clause
 
 The tests follow Demsar, Statistical comparisons of classifiers over multiple data sets, JMLR 7, 2006. Scores are a list of data sets, each a list
 with one score per method; larger is better. They need SciPy; the figures need nothing."""
@@ -59,6 +59,20 @@ def against(scores, one):
         p = float(stats.wilcoxon(differences).pvalue) if any(differences) else 1.0
         found.append((m, sum(differences) / len(differences), p))
     return [(m, d, p, c) for (m, d, p), c in zip(found, holm([f[2] for f in found]))]
+
+
+# --- tables --------------------------------------------------------------------------------------------------------------
+
+
+def short(value, sign=False):
+    """0.812, +0.012; zero has no minus sign"""
+    return (("%+.3f" if sign else "%.3f") % value).replace("-0.000", "+0.000")
+
+
+def markdown(head, rows, left=1):
+    """A table whose first `left` columns are text."""
+    lines = ["| %s |" % " | ".join(map(str, r)) for r in rows]
+    return [("| %s |" % " | ".join(head)).replace("|  |", "| |"), "|" + "---|" * left + "---:|" * (len(head) - left)] + lines
 
 
 # --- figures -------------------------------------------------------------------------------------------------------------

@@ -15,23 +15,18 @@ Build with: cmake --build build/release --target kindred kindred_shared kindred_
 
 import ctypes as C
 import functools
+import itertools
 import json
 import pathlib
 import subprocess
 import sys
 import tempfile
 
+import auto
 import common
 import numpy as np
 import scipy.sparse as sp
 
-TEXT = ("--weight", "tfidf", "--norm", "l2")
-SETS = {  # files, clusters, preprocessing
-    "reuters3": ("*.mtx*", 3, TEXT), "webkb4": ("*.mtx*", 4, TEXT), "20ng_rec_vs_talk": ("*.mtx*", 2, TEXT), "20ng_4task": ("*.mtx*", 4, TEXT),
-    "cluto_trec": ("*.mtx*", 6, TEXT), "cluto_sjmn": ("*.mtx*", 5, TEXT), "la12": ("*.mtx*", 6, TEXT), "dmoz4": ("*.mtx*", 5, TEXT),
-    "cluto_ohscal": ("*.mtx*", 10, TEXT), "20ng_full": ("*.mtx*", 20, TEXT), "amazon_sentiment4": ("*.mtx*", 2, TEXT),
-    "sc_mixology3": ("*.npy*", 3, ("--weight", "cpm")), "handdigits": ("*.npy*", 10, ()), "nuswide10": ("*image.npy*", 10, ()),
-}
 CLUSTER = {  # what is run: method and options
     "kmeans": ("-m", "kmeans"), "kmeans spherical": ("-m", "kmeans", "--set", "spherical=true"), "pca-kmeans": ("-m", "pca-kmeans"), "ncut": ("-m", "ncut"),
     "auto": (), "snmf": ("-m", "snmf", "--set", "precision=double"), "mtcfir": ("-m", "mtcfir", "--set", "precision=double"),
@@ -239,17 +234,15 @@ def run_program(command, device, out):
 
 def same(args):
     rows, bad = [], 0
-    for name in args.sets or SETS:
-        pattern, k, prepare = SETS[name]
-        files = sorted((common.DATA / name).glob(pattern))
-        for what in [*CLUSTER, *TRANSFER] if files else []:
-            command = [args.program, "cluster", *CLUSTER.get(what, ()), "-k", str(k), *prepare, *map(str, files)]
+    for name in args.sets or auto.SETS:
+        tasks = auto.tasks_of(name)
+        files, k = [str(t[1]) for t in tasks], max(map(auto.classes, tasks))
+        prepare = ("--weight", "cpm") if name == "sc_mixology3" else ("--weight", "tfidf", "--norm", "l2") if ".mtx" in files[0] else ()
+        for what in [*CLUSTER, *(w for w in TRANSFER if len(files) >= 2 + (w == "ttl"))]:
+            command = [args.program, "cluster", *CLUSTER.get(what, ()), "-k", str(k), *prepare, *files]
             if what in TRANSFER:
-                if len(files) < 2 + (what == "ttl"):
-                    continue
-                labels = files[0].with_name(files[0].name.split(".")[0] + ".labels")
-                bridge = ["--bridge", str(files[2])] if what == "ttl" else []
-                command = [args.program, "transfer", *TRANSFER[what], *prepare, "--source", str(files[0]), "--labels", str(labels), "--target", str(files[1]), *bridge]
+                bridge = ["--bridge", files[2]] if what == "ttl" else []
+                command = [args.program, "transfer", *TRANSFER[what], *prepare, "--source", files[0], "--labels", str(tasks[0][2]), "--target", files[1], *bridge]
             with tempfile.TemporaryDirectory() as folder:
                 card, cpu = (run_program(command, device, pathlib.Path(folder) / device.replace(":", "-")) for device in (args.device, "cpu"))
             differ = sum(x != y for a, b in zip(cpu["tasks"], card["tasks"]) for x, y in zip(a.get("labels") or [], b.get("labels") or []))
@@ -266,18 +259,10 @@ def same(args):
 
 # --- entire commands -----------------------------------------------------------------------------------------------------------
 
-COMMANDS = {  # arguments; the most samples of dense data and of texts
-    "cluster": (("cluster", "-k", "8"), 1_000_000, 40_000),
-    "cluster -m kmeans": (("cluster", "-m", "kmeans", "-k", "8"), 1_000_000, 200_000),
-    "cluster -m pca-kmeans": (("cluster", "-m", "pca-kmeans", "-k", "8"), 1_000_000, 40_000),
-    "cluster -m ncut": (("cluster", "-m", "ncut", "-k", "8"), 200_000, 40_000),
-    "cluster -m harmony": (("cluster", "-m", "harmony", "-k", "8"), 200_000, 0),
-    "cluster -m lssmtc": (("cluster", "-m", "lssmtc", "-k", "8"), 200_000, 10_000),
-    "cluster -m mtcfir": (("cluster", "-m", "mtcfir", "-k", "8"), 10_000, 10_000),
-    "cluster -m snmf": (("cluster", "-m", "snmf", "-k", "8"), 10_000, 10_000),
-    "transfer": (("transfer",), 1_000_000, 40_000),
-    "transfer -m nmtf": (("transfer", "-m", "nmtf"), 0, 40_000),
-    "transfer -m aligned-ridge": (("transfer", "-m", "aligned-ridge"), 40_000, 10_000),
+COMMANDS = {  # the most samples of dense data and of texts
+    "cluster": (1_000_000, 40_000), "cluster -m kmeans": (1_000_000, 200_000), "cluster -m pca-kmeans": (1_000_000, 40_000), "cluster -m ncut": (200_000, 40_000),
+    "cluster -m harmony": (200_000, 0), "cluster -m lssmtc": (200_000, 10_000), "cluster -m mtcfir": (10_000, 10_000), "cluster -m snmf": (10_000, 10_000),
+    "transfer": (1_000_000, 40_000), "transfer -m nmtf": (0, 40_000), "transfer -m aligned-ridge": (40_000, 10_000),
 }
 
 
@@ -290,30 +275,30 @@ def write_halves(folder, n, sparse):
     return [folder / f"{name}.np{'z' if sparse else 'y'}" for name in "ab"]
 
 
+def command_rows(args, name, files, sparse, n):
+    """Seconds by the clock of a command, from start to end, on three choices of device."""
+    folder, labels, devices = files[0].parent, {}, ("cpu", args.device, "auto")
+    data = ["--source", files[0], "--labels", folder / "a.labels", "--target", files[1]] if name.startswith("transfer") else ["-k", "8", *files]
+    command = [str(args.program), *name.split(), "--threads", str(args.threads), *map(str, data)]
+
+    def run(device):
+        labels[device] = [t.get("labels") for t in run_program(command, device, folder / "out")["tasks"]]
+
+    seconds = dict(zip(devices, common.best_of(2 if n <= 40_000 else 1, *(functools.partial(run, d) for d in devices))))
+    for device in devices[1:]:
+        yield common.row(f"{name}, {n} {'texts' if sparse else 'x 50'}, --device {device}", seconds[device], "--device cpu", seconds["cpu"],
+                         "same labels" if labels[device] == labels["cpu"] else "other labels")
+
+
 def commands(args):
-    """Seconds by the clock of whole commands, from start to end, on three choices of device."""
     rows = []
-    sizes = (1000, 4000) if args.tiny else args.samples or (1000, 10_000, 40_000, 200_000, 1_000_000)
-    for sparse in (False, True):
-        for n in sizes:
-            with tempfile.TemporaryDirectory() as place:
-                folder = pathlib.Path(place)
-                files = write_halves(folder, n, sparse) if any(n <= c[1 + sparse] for c in COMMANDS.values()) else None
-                for name, (words, *most) in COMMANDS.items():
-                    if n > most[sparse] or (args.only and name not in args.only):
-                        continue
-                    data = ["--source", files[0], "--labels", folder / "a.labels", "--target", files[1]] if words[0] == "transfer" else files
-                    command = [str(args.program), *words, "--threads", str(args.threads), *map(str, data)]
-                    labels, devices = {}, ("cpu", args.device, "auto")
-
-                    def run(device):
-                        labels[device] = [t.get("labels") for t in run_program(command, device, folder / "out")["tasks"]]
-
-                    seconds = dict(zip(devices, common.best_of(2 if n <= 40_000 else 1, *(functools.partial(run, d) for d in devices))))
-                    for device in devices[1:]:
-                        rows.append(common.row(f"{name}, {n} {'texts' if sparse else 'x 50'}, --device {device}", seconds[device], "--device cpu", seconds["cpu"],
-                                               "same labels" if labels[device] == labels["cpu"] else "other labels"))
-                        print(rows[-1]["case"], f"{seconds[device]:.2f} s, cpu {seconds['cpu']:.2f} s,", rows[-1]["note"], flush=True)
+    for sparse, n in itertools.product((False, True), (1000, 4000) if args.tiny else args.samples or (1000, 10_000, 40_000, 200_000, 1_000_000)):
+        wanted = [name for name, most in COMMANDS.items() if n <= most[sparse] and (not args.only or name in args.only)]
+        with tempfile.TemporaryDirectory() as folder:
+            files = write_halves(pathlib.Path(folder), n, sparse) if wanted else None
+            for row in (row for name in wanted for row in command_rows(args, name, files, sparse, n)):
+                rows.append(row)
+                print(row["case"], f"{row['kindred_s']} s, cpu {row['peer_s']} s,", row["note"], flush=True)
     return rows
 
 

@@ -13,7 +13,6 @@ predict  fits four fifths of the samples, labels the others with the model, and 
 The rule of predict was chosen with a prototype on the collections of ALL except dmoz4 and la12, with all of them in view. A case writes bench/results/into-CASE.csv (or --out). A later call continues, and --minutes limits its time. Known classes are used only
 for scores and for the number of clusters. docs/notes/into.md discusses the tables."""
 
-import json
 import pathlib
 import subprocess
 import sys
@@ -22,8 +21,6 @@ import tempfile
 import common
 import auto
 import numpy as np
-import scipy.io
-import scipy.sparse as sp
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score
 
@@ -33,47 +30,32 @@ ALL = [title for title in auto.SETS if title != "handdigits:mnist+mnist_crop+usp
 BINS = [0, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01]
 
 
-def run(args, command, tasks, *more, folder):
-    """Labels of each data set, and the result."""
-    call = [args.program, command, "-q", "--threads", "1", "--seed", "1", "--force", "-o", folder, *more, *(f"{t[0]}={t[1]}" for t in tasks)]
-    done = subprocess.run(list(map(str, call)), capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"into: {' '.join(map(str, call))}: {done.stderr.strip()}")
-    result = json.loads((pathlib.Path(folder) / "result.json").read_text())
-    return {t["name"]: np.array(t["labels"]) for t in result["tasks"]}, result
+def run(args, tasks, *more):
+    """Labels of each data set."""
+    result = common.program(args, "cluster", "--threads", 1, "--seed", 1, "--force", *more, *(f"{t[0]}={t[1]}" for t in tasks))
+    return {t["name"]: np.array(t["labels"]) for t in result["tasks"]}
 
 
 def truth_of(task):
-    return np.array(task[2].read_text().removesuffix("\n").split("\n"))
-
-
-def classes_of(tasks):
-    return [len(set(truth_of(t))) for t in tasks]
-
-
-def tables_of(name):
-    """The tables of a design, without their labels."""
-    return [(p.stem, p, p.with_suffix(".labels")) for p in sorted((common.DATA / "tables_made" / name).glob("t*.csv"))]
+    return auto.lines(task[2])
 
 
 def several():
     """Names of collections with three or more data sets."""
-    made = sorted(p.name for p in (common.DATA / "tables_made").iterdir()) if (common.DATA / "tables_made").is_dir() else []
-    return SEVERAL + [f"tables_made/{name}" for name in made if len(tables_of(name)) > 2]
+    return SEVERAL + [title for title in auto.folders("tables_made") if len(auto.tasks_of(title)) > 2]
 
 
 def drawn(title, size, folder):
-    if title.startswith("tables_made/"):
-        return tables_of(title.split("/")[1])
+    """Tables are not drawn: they are small."""
     tasks = auto.tasks_of(title)
-    return auto.draw(tasks, size, 1, folder) if size else tasks
+    return auto.draw(tasks, size, 1, folder) if size and "/" not in title else tasks
 
 
 def clusters_of(title, tasks):
     """The number of clusters of each data set; tables of a design have the same segments."""
-    if title.startswith("tables_made/"):
+    if "/" in title:
         return [len(set().union(*(set(truth_of(t)) for t in tasks)))] * len(tasks)
-    return classes_of(tasks)
+    return [auto.classes(t) for t in tasks]
 
 
 # --- add -----------------------------------------------------------------------------------------------------------------
@@ -86,19 +68,18 @@ def majority(labels, truth):
 def add_rows(args, key):
     title, size, left = key[0], int(key[1]), int(key[2])
     with tempfile.TemporaryDirectory() as room:
-        room = pathlib.Path(room)
         tasks = drawn(title, size, room)
         k = clusters_of(title, tasks)
         new, rest = tasks[left], [t for i, t in enumerate(tasks) if i != left]
         k_rest = [v for i, v in enumerate(k) if i != left]
         text, truth = ",".join(map(str, k_rest)), truth_of(new)
-        together, _ = run(args, "cluster", rest + [new], "-k", f"{text},{k[left]}", folder=room / "all")
-        alone, _ = run(args, "cluster", [new], "-k", k[left], folder=room / "alone")
-        before, _ = run(args, "cluster", rest, "-k", text, "--save-model", room / "m.h5", folder=room / "old")
-        given, first = run(args, "cluster", [new], "--into", room / "m.h5", "-k", k[left], folder=room / "k")
-        model, _ = run(args, "cluster", [new], "--into", room / "m.h5", folder=room / "model")
-        run(args, "cluster", rest, "-k", text, "--save-model", room / "means.h5", "--model-without-samples", folder=room / "old2")
-        means, _ = run(args, "cluster", [new], "--into", room / "means.h5", "-k", k[left], folder=room / "k2")
+        together = run(args, rest + [new], "-k", f"{text},{k[left]}")
+        alone = run(args, [new], "-k", k[left])
+        before = run(args, rest, "-k", text, "--save-model", f"{room}/m.h5")
+        given = run(args, [new], "--into", f"{room}/m.h5", "-k", k[left])
+        model = run(args, [new], "--into", f"{room}/m.h5")
+        run(args, rest, "-k", text, "--save-model", f"{room}/means.h5", "--model-without-samples")
+        means = run(args, [new], "--into", f"{room}/means.h5", "-k", k[left])
         nmi = [normalized_mutual_info_score(truth, found[new[0]]) for found in (together, alone, given, model, means)]
         old = np.concatenate([before[t[0]] for t in rest])
         of_old = majority(old, np.concatenate([truth_of(t) for t in rest]))
@@ -112,13 +93,8 @@ def add_rows(args, key):
 
 def add(args):
     head = ["set", "size", "left", "task", "samples", "classes", "model_clusters", "together", "alone", "into_k", "into", "into_means", "known", "right", "unknown", "new"]
-    keys = []
-    for title in several():
-        count = len(drawn(title, 0, None))
-        keys += [(title, str(args.size), str(left)) for left in range(count)]
-    table = table_of("add", head, keys, args)
-    table.fill(lambda key: add_rows(args, key), args.minutes, args.only, args.jobs)
-    show(ADD_HEAD, add_table([dict(zip(head, r)) for rows in table.rows.values() for r in rows]))
+    keys = [(title, args.size, left) for title in several() for left in range(len(auto.tasks_of(title)))]
+    return common.fill(args, "into-add", head, keys, lambda key: add_rows(args, key))
 
 
 ADD_HEAD = ["collection", "data sets", "alone", "together", "added, k given", "without samples", "added", "difference", "continued", "new"]
@@ -142,27 +118,24 @@ def add_table(rows):
 
 def order_rows(args, key):
     with tempfile.TemporaryDirectory() as room:
-        room = pathlib.Path(room)
         tasks = drawn(key[0], int(key[1]), room)
         k = clusters_of(key[0], tasks)
-        run(args, "cluster", tasks[:-2], "-k", ",".join(map(str, k[:-2])), "--save-model", room / "m.h5", folder=room / "old")
+        run(args, tasks[:-2], "-k", ",".join(map(str, k[:-2])), "--save-model", f"{room}/m.h5")
         found = []
         for turn in ((-2, -1), (-1, -2)):
-            labels, model = {}, room / "m.h5"
+            labels, model = {}, f"{room}/m.h5"
             for i, at in enumerate(turn):
-                new, _ = run(args, "cluster", [tasks[at]], "--into", model, "-k", k[at], "--save-model", room / f"m{turn[0]}{i}.h5", folder=room / f"o{turn[0]}{i}")
-                labels[tasks[at][0]] = new[tasks[at][0]]
-                model = room / f"m{turn[0]}{i}.h5"
+                new = run(args, [tasks[at]], "--into", model, "-k", k[at], "--save-model", f"{room}/m{turn[0]}{i}.h5")
+                labels[tasks[at][0]] = new[tasks[at][0]]  # the model's other data sets have no labels here
+                model = f"{room}/m{turn[0]}{i}.h5"
             found.append(labels)
         return [[t[0], len(truth_of(t)), "%.4f" % adjusted_rand_score(found[0][t[0]], found[1][t[0]]),
                  "%.4f" % np.mean(found[0][t[0]] == found[1][t[0]])] for t in tasks[-2:]]
 
 
 def order(args):
-    head = ["set", "size", "task", "samples", "ari", "equal"]
-    table = table_of("order", head, [(title, str(args.size)) for title in several()], args)
-    table.fill(lambda key: order_rows(args, key), args.minutes, args.only, args.jobs)
-    show(ORDER_HEAD, order_table([dict(zip(head, r)) for rows in table.rows.values() for r in rows]))
+    return common.fill(args, "into-order", ["set", "size", "task", "samples", "ari", "equal"], [(title, args.size) for title in several()],
+                       lambda key: order_rows(args, key))
 
 
 ORDER_HEAD = ["data sets", "mean adjusted Rand index", "lowest", "same number"]
@@ -186,60 +159,54 @@ def aligned(found, reference, k):
     return to
 
 
+def divided(tasks, room):
+    """Whether each sample is held out, the other samples as data sets, and the files of those held out."""
+    random, held, part, files = np.random.default_rng(5), [], [], []
+    for name, path, labels in tasks:
+        x, names = auto.load(path), auto.lines(labels)
+        held.append(random.random(x.shape[0]) < 0.2)
+        end = ".npy" if isinstance(x, np.ndarray) else ".mtx"
+        part.append((name, room / f"{name}-part{end}", room / f"{name}-part.labels"))
+        files.append(room / f"{name}-held{end}")
+        auto.write(part[-1][1], x[~held[-1]], None)
+        auto.write(files[-1], x[held[-1]], None)
+        part[-1][2].write_text("".join(v + "\n" for v in names[~held[-1]]))
+    return held, part, files
+
+
+def predicted(args, model, name, file, out):
+    """Labels of the samples of a file, and their confidence."""
+    subprocess.run([args.program, "predict", "-q", "--force", "--model", model, "--task", name, "-o", out, file], check=True)
+    lines = out.with_suffix(".samples.csv").read_text().splitlines()
+    at = lines[0].split(",").index("confidence")
+    return np.array(out.read_text().split(), int), np.array([float(line.split(",")[at]) for line in lines[1:]])
+
+
 def predict_rows(args, key):
-    title, size = key[0], int(key[1])
-    with tempfile.TemporaryDirectory() as room:
-        room = pathlib.Path(room)
-        tasks, part, held = drawn(title, size, room), [], []
-        random = np.random.default_rng(5)
-        (room / "part").mkdir()
-        (room / "held").mkdir()
-        for name, path, labels in tasks:
-            x = auto.load(path)
-            out = random.random(x.shape[0]) < 0.2
-            held.append(out)
-            for folder, rows in (("part", ~out), ("held", out)):
-                target = room / folder / (name + (".mtx" if sp.issparse(x) else ".npy"))
-                scipy.io.mmwrite(str(target), x[rows]) if sp.issparse(x) else np.save(target, x[rows])
-                if folder == "part":
-                    beside = room / folder / (name + ".labels")
-                    beside.write_text("".join(v + "\n" for v in truth_of((name, path, labels))[rows]))
-                    part.append((name, target, beside))
-        k = [min(a, b) for a, b in zip(classes_of(tasks), classes_of(part))]
+    with tempfile.TemporaryDirectory() as place:
+        room = pathlib.Path(place)
+        tasks = drawn(key[0], int(key[1]), room)
+        held, part, files = divided(tasks, room)
+        k = [min(auto.classes(a), auto.classes(b)) for a, b in zip(tasks, part)]
         text = ",".join(map(str, k))
-        together, _ = run(args, "cluster", tasks, "-k", text, folder=room / "all")
-        fitted, _ = run(args, "cluster", part, "-k", text, "--save-model", room / "m.h5", folder=room / "fit")
-        run(args, "cluster", part, "-k", text, "--save-model", room / "means.h5", "--model-without-samples", folder=room / "fit2")
-        for i, (name, path, labels) in enumerate(tasks):
-            to = aligned(together[name][~held[i]], fitted[name], k[i])
-            reference, truth = to[together[name]][held[i]], truth_of(tasks[i])[held[i]]
-            sample = room / "held" / part[i][1].name
-            cells, bins = [], ""
+        together = run(args, tasks, "-k", text)
+        fitted = run(args, part, "-k", text, "--save-model", room / "m.h5")
+        run(args, part, "-k", text, "--save-model", room / "means.h5", "--model-without-samples")
+        for i, task in enumerate(tasks):
+            name, out = task[0], held[i]
+            to = aligned(together[name][~out], fitted[name], k[i])
+            reference, truth, cells = to[together[name]][out], truth_of(task)[out], []
             for model in ("means.h5", "m.h5"):
-                out = room / f"{name}.{model}.labels"
-                done = subprocess.run([str(args.program), "predict", "-q", "--force", "--model", str(room / model), "--task", name, "-o", str(out), str(sample)],
-                                      capture_output=True, text=True)
-                if done.returncode:
-                    sys.exit(f"into: predict: {done.stderr.strip()}")
-                found = np.array(out.read_text().split(), int)
+                found, sure = predicted(args, room / model, name, files[i], room / f"{name}.{model}.labels")
                 cells += ["%.4f" % np.mean(found == reference), "%.4f" % normalized_mutual_info_score(truth, found)]
-            lines = out.with_suffix(".samples.csv").read_text().splitlines()
-            at = lines[0].split(",").index("confidence")
-            sure = np.array([float(line.split(",")[at]) for line in lines[1:]])
-            for low, high in zip(BINS, BINS[1:]):
-                some = (sure >= low) & (sure < high)
-                bins += f" {int((found == reference)[some].sum())}/{int(some.sum())}"
-            yield [name, int((~held[i]).sum()), "%.4f" % np.mean(to[together[name]][~held[i]] == fitted[name]), *cells,
-                   "%.4f" % normalized_mutual_info_score(truth, reference), bins.strip()]
+            within = [(sure >= low) & (sure < high) for low, high in zip(BINS, BINS[1:])]
+            yield [name, (~out).sum(), "%.4f" % np.mean(to[together[name]][~out] == fitted[name]), *cells,
+                   "%.4f" % normalized_mutual_info_score(truth, reference), " ".join(f"{(found == reference)[some].sum()}/{some.sum()}" for some in within)]
 
 
 def predict(args):
     head = ["set", "size", "task", "samples", "stable", "means", "nmi_means", "vote", "nmi_vote", "nmi_together", "by_confidence"]
-    table = table_of("predict", head, [(title, str(args.size)) for title in ALL], args)
-    table.fill(lambda key: list(predict_rows(args, key)), args.minutes, args.only, args.jobs)
-    rows = [dict(zip(head, r)) for rows in table.rows.values() for r in rows]
-    show(PREDICT_HEAD, predict_table(rows))
-    show(CONFIDENCE_HEAD, confidence_table(rows))
+    return common.fill(args, "into-predict", head, [(title, args.size) for title in ALL], lambda key: predict_rows(args, key))
 
 
 PREDICT_HEAD = ["collection", "fit of a part", "nearest mean", "vote", "NMI: nearest mean", "vote", "fit of all"]
@@ -264,25 +231,7 @@ def confidence_table(rows):
     return [[f"{low:.1f} to {min(high, 1):.1f}", count, "%.2f" % (right / count)] for low, high, (right, count) in zip(BINS, BINS[1:], total) if count]
 
 
-def show(head, rows):
-    print("\n| %s |\n|---|%s" % (" | ".join(head), "---:|" * (len(head) - 1)))
-    print("\n".join("| %s |" % " | ".join(map(str, r)) for r in rows))
-
-
-def table_of(case, head, keys, args):
-    return common.Table(args.out or common.RESULTS / f"into-{case}.csv", head, list(keys), f"bench/into.py {case}")
-
-
 CASES = {"add": add, "order": order, "predict": predict}
 
-
-def main():
-    args = common.arguments(__doc__, CASES, ["add"], more=[
-        ("--size", {"type": int, "default": 400}), ("--jobs", {"type": int, "default": 1}), ("--minutes", {"type": float, "default": float("inf")}),
-        ("--kindred", {"type": pathlib.Path, "help": "program (default: that of --build)"}), ("--only", {"default": "", "metavar": "TEXT"})])
-    args.program = args.kindred or args.program
-    return common.run_cases(CASES, args)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.measure(__doc__, CASES, ["add"], [("--size", {"type": int, "default": 400})]))

@@ -1,6 +1,13 @@
 #!/usr/bin/python3
 """Compares methods with NumPy, SciPy and LIBLINEAR, from the same start to the same result. SPDX-License-Identifier: BSD-3-Clause
 
+kmeans-*     k-means compared with the faster of scikit-learn's algorithms, lloyd and elkan, both from the means of the same random labels
+             until no label changes (tol = 0): usps with k = 10 and 100, 20 Newsgroups with k = 20 and 100.
+             kmeans-million stops after 20 iterations. There, kindred's centres are the means of its labels, while scikit-learn's labels are those of
+             the nearest centre, so the inertias differ slightly. bench/scale.py peers has MiniBatchKMeans and faiss
+graphs-*     ncut, gfhf and llgc on graphs of 20 neighbours by cosine, on texts and on Gaussian clusters, in 20 clusters or classes. The
+             alternatives build the same graph with scikit-learn's brute-force search and use SpectralClustering (ncut) or a direct solution of the
+             sparse linear system by SciPy. gfhf and llgc know the label of one sample in 100
 products     sparse (20 Newsgroups, 1.7 million entries) times dense columns, compared with SciPy, which uses one core
 linear       svm and logreg compared with LIBLINEAR in scikit-learn. Each solver runs with several tolerances; its time is
              that of the fastest run whose objective is within 1e-4 or 1e-6 of the smallest that any run found
@@ -11,9 +18,9 @@ snmf         snmf as auto runs it, 120 iterations: on texts, and three starts on
 ttl          computers against politics in 20 Newsgroups: source, bridge and target, 80 sweeps
 ec           the consensus of 20 runs on 4,000 samples compared with a dense co-association matrix
 mtcfir-size  mtcfir on 1,000 to 8,000 documents with 59,030 words, and on synthetic documents: the rate of its dense products
-             compared with that of one large product by the same BLAS. Takes an hour and runs only if named
+             compared with that of one large product by the same BLAS. Takes an hour. This case, kmeans-20ng-100 and kmeans-million run only if named
 
-The alternatives are in bench/peers.py. mtcfir-size runs the program; the others call the library."""
+The alternatives are in tests/ref/peers.py. mtcfir-size runs the program; the others call the library."""
 
 import ctypes as C
 import functools
@@ -52,6 +59,101 @@ def check(condition, message):
         sys.exit("methods: " + message)
 
 
+# --- k-means -------------------------------------------------------------------------------------------------------------
+
+
+def kmeans_start(x, k):
+    """Random labels and their means."""
+    labels = random_labels(x.shape[0], k, 1)
+    one_hot = sp.csr_matrix((np.ones(len(labels)), (labels, np.arange(len(labels)))))
+    means = np.asarray((one_hot @ x).todense() if sp.issparse(x) else one_hot @ x)
+    return labels, means / np.bincount(labels)[:, None]
+
+
+def kmeans(load, k, args, iterations=100):
+    import sklearn
+    from sklearn.cluster import KMeans
+
+    warnings.simplefilter("ignore")
+    x, lib, found = load(), common.library(args), {}
+    labels, means = kmeans_start(x, k)
+    problem = lib.prepare([x], k, init=[labels])
+
+    def ours():
+        found["kindred"] = lib.fit("kmeans", *problem, tol=0, max_iter=iterations)
+
+    def theirs(algorithm):
+        found["peer"] = KMeans(k, init=means, n_init=1, tol=0, max_iter=iterations, algorithm=algorithm).fit(x)
+
+    ours()
+    ours_s, lloyd, elkan = common.best_of(args.repeats, ours, lambda: theirs("lloyd"), lambda: theirs("elkan"))
+    a, b = found["kindred"], found["peer"]
+    difference = a["fields"]["inertia.t0"] / b.inertia_ - 1
+    check(iterations < 100 or (abs(difference) <= 1e-9 and a["iterations"] == b.n_iter_),
+          f"inertia differs by {difference:g}, {a['iterations']} iterations against {b.n_iter_}")
+    kind = "sparse" if sp.issparse(x) else "dense"
+    return [common.row(f"k-means, {x.shape[0]} x {x.shape[1]} {kind}, k = {k}", ours_s,
+                       f"scikit-learn {sklearn.__version__}, {'lloyd' if lloyd <= elkan else 'elkan'}", min(lloyd, elkan),
+                       f"{a['iterations']} iterations; inertia {difference:+.0e}; lloyd {lloyd:.3g} s, elkan {elkan:.3g} s")]
+
+
+# --- nearest-neighbour graphs --------------------------------------------------------------------------------------------
+
+NEIGHBORS, CLUSTERS, ALPHA = 20, 20, 0.99
+
+
+def graphs_text(rows, words=30000, length=100):
+    """Half of a document's words belong to its own topic."""
+    rng = np.random.default_rng(1)
+    truth, law = rng.integers(CLUSTERS, size=rows), np.cumsum(1.0 / (np.arange(words) + 10))
+    word = np.searchsorted(law / law[-1], rng.random((rows, length)))
+    word = np.where(rng.random((rows, length)) < 0.5, word - word % CLUSTERS + truth[:, None], word) % words
+    x = sp.csr_matrix((np.ones(word.size), (np.repeat(np.arange(rows), length), word.ravel())), (rows, words))
+    x.sum_duplicates()
+    return common.tfidf([x])[0], truth
+
+
+def graphs_dense(rows):
+    return common.blobs(rows, 50, CLUSTERS, 0.7)
+
+
+def graphs_plain(method, x, truth, known, threads):
+    """What the peer finds."""
+    from scipy.sparse.linalg import spsolve
+    from sklearn.cluster import SpectralClustering
+    from sklearn.neighbors import kneighbors_graph
+
+    w = kneighbors_graph(x, NEIGHBORS, metric="cosine", mode="distance", n_jobs=threads)
+    w.data = np.maximum(1 - w.data, 0)
+    w = w.maximum(w.T).tocsr()
+    if method == "ncut":
+        return SpectralClustering(CLUSTERS, affinity="precomputed", random_state=0).fit_predict(w)
+    degree, y = w.sum(axis=1).A1, np.eye(CLUSTERS)[truth] * known[:, None]
+    if method == "gfhf":
+        return spsolve((sp.diags(degree) - w)[~known][:, ~known].tocsc(), w[~known] @ y).argmax(axis=1)
+    root = sp.diags(1 / np.sqrt(degree))
+    return spsolve((sp.identity(len(truth)) - ALPHA * root @ w @ root).tocsc(), y)[~known].argmax(axis=1)
+
+
+def graphs(make, name, args):
+    from sklearn.metrics import adjusted_rand_score
+
+    warnings.simplefilter("ignore")
+    lib, (x, truth), rows = common.library(args), make(args.rows), []
+    known = np.zeros(len(truth), dtype=bool)
+    known[::100] = known[np.unique(truth, return_index=True)[1]] = True  # every class is among them
+    for method in ("ncut", "gfhf", "llgc"):
+        found, score = {}, lambda labels: adjusted_rand_score(truth if method == "ncut" else truth[~known], labels)
+        problem = lib.prepare([x], CLUSTERS) if method == "ncut" else lib.transfer([x[known], x[~known]], [truth[known], None], CLUSTERS)
+        options = {"alpha": ALPHA} if method == "llgc" else {}
+        ours, theirs = common.best_of(1, lambda: found.update(a=lib.fit(method, *problem, neighbors=NEIGHBORS, **options)["labels"][-1]),
+                                      lambda: found.update(b=graphs_plain(method, x, truth, known, args.threads)))
+        rows.append(common.row(f"{method}, {name}, {x.shape[0]} x {x.shape[1]}", ours,
+                               "scikit-learn" if method == "ncut" else "scikit-learn + SciPy", theirs,
+                               f"adjusted Rand index {score(found['a']):.3f}, peer {score(found['b']):.3f}"))
+    return rows
+
+
 # --- sparse products -----------------------------------------------------------------------------------------------------
 
 
@@ -85,8 +187,8 @@ def linear_data():
     tasks = ("task1", "task2")
     yield ("rec against talk", sp.vstack(common.tfidf([common.load_csr("20ng_rec_vs_talk", t) for t in tasks])).tocsr(),
            np.array([name.split(".")[0] for t in tasks for name in common.load_labels("20ng_rec_vs_talk", t)]))
-    yield "20 Newsgroups", common.tfidf([common.load_csr("20ng_full")])[0], common.load_labels("20ng_full", "all")
-    digits = common.load_dense("handdigits", "usps")
+    yield "20 Newsgroups", newsgroups(), common.load_labels("20ng_full", "all")
+    digits = usps()
     yield "usps", digits / digits.max(), common.load_labels("handdigits", "usps")
 
 
@@ -174,7 +276,7 @@ def lssmtc(args, lam=0.25, iterations=20):
 
 
 def mbc(args, ks=(20, 6), sweeps=40):
-    x, lib, found = common.tfidf([common.load_csr("20ng_full")])[0], common.library(args), {}
+    x, lib, found = newsgroups(), common.library(args), {}
     init = [random_labels(x.shape[0], k, s) for s, k in enumerate(ks)]
     problem = lib.prepare([x, x], ks, init=init)
     ours_s, peer_s = common.best_of(
@@ -290,18 +392,20 @@ def mtcfir_size(args):
     return rows
 
 
-CASES = {
-    "products": products,
-    "linear": linear,
-    "lssmtc": lssmtc,
-    "mbc": mbc,
-    "mtcfir": functools.partial(mtcfir, "reuters3", [3, 3, 3]),
-    "mtcfir-20ng": functools.partial(mtcfir, "20ng_4task", [3, 4, 3, 4]),
-    "snmf": snmf,
-    "ttl": ttl,
-    "ec": ec,
-    "mtcfir-size": mtcfir_size,
-}
+def usps():
+    return common.load_dense("handdigits", "usps")
+
+
+def newsgroups():
+    return common.tfidf([common.load_csr("20ng_full")])[0]
+
+
+CASES = {f"kmeans-{name}-{k}": functools.partial(kmeans, load, k) for name, load, k in (("usps", usps, 10), ("usps", usps, 100), ("20ng", newsgroups, 20), ("20ng", newsgroups, 100))}
+CASES |= {"kmeans-million": functools.partial(kmeans, lambda: common.blobs(1_000_000, 16, 20)[0], 10, iterations=20),
+          "graphs-text": functools.partial(graphs, graphs_text, "text"), "graphs-dense": functools.partial(graphs, graphs_dense, "dense"),
+          "products": products, "linear": linear, "lssmtc": lssmtc, "mbc": mbc, "mtcfir": functools.partial(mtcfir, "reuters3", [3, 3, 3]),
+          "mtcfir-20ng": functools.partial(mtcfir, "20ng_4task", [3, 4, 3, 4]), "snmf": snmf, "ttl": ttl, "ec": ec, "mtcfir-size": mtcfir_size}
 
 if __name__ == "__main__":
-    sys.exit(common.main(__doc__, CASES, default=[c for c in CASES if c != "mtcfir-size"]))
+    sys.exit(common.main(__doc__, CASES, default=[c for c in CASES if c not in ("kmeans-20ng-100", "kmeans-million", "mtcfir-size")],
+                         more=[("--rows", {"type": int, "default": 1500, "help": "graphs: samples (1500)"})]))

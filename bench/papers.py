@@ -14,7 +14,6 @@ peers  runs alternatives on the tables that use complete files, with the same pr
 papers.csv has one line per row, setting and data set, with the values of all repeats of each score. papers-records.csv has the processor time of
 each row, and the relatedness, discrepancies and objectives that docs/notes/reproduction.md shows. bench/docs.py writes that page."""
 
-import gzip
 import json
 import os
 import pathlib
@@ -23,12 +22,14 @@ import sys
 import time
 import warnings
 
+import auto
 import common
 
 SCORES = ["acc", "nmi", "ari"]
 HEAD = ["preset", "table", "row", "method", "setting", "task", *SCORES]
 RECORDS = ["preset", "table", "row", "setting", "name", "values"]
 KEPT = ["objective", "relatedness", "mmd2_linear", "mmd2_gauss", "d_m_uniform.X1.X2"]
+RESULTS = common.RESULTS / "papers.csv"
 MASK = (1 << 64) - 1
 MOST_ROWS, MOST_REPEATS = 12000, 3
 
@@ -60,7 +61,7 @@ def cell(values):
     return " ".join("-" if v is None else f"{v:.6g}" for v in values)
 
 
-def load(path=common.RESULTS / "papers.csv"):
+def load(path=RESULTS):
     """{(preset, table, row): {"method", "tasks", "seconds", "lines": [{"setting", "scores": {score: [values of each task]}, "record"}]}}"""
     rows = {}
     for r in common.read_csv(path):
@@ -138,9 +139,9 @@ def run_rows(args):
                              env={**os.environ, "KINDRED_DATA": str(common.DATA)})
     if status not in (0, 130):
         sys.exit(status)
-    rows = load(args.out)
+    rows = load(args.out or RESULTS)
     print(f"{take(args.rows, rows)} rows of {args.rows}")
-    save(rows, args.out, "kindred bench all -o DIR")
+    save(rows, args.out or RESULTS, "kindred bench all -o DIR")
 
 
 # --- scikit-learn and POT ------------------------------------------------------------------------------------------------
@@ -163,17 +164,13 @@ class Random:
 def read(item):
     """(matrix, classes, name) of a file of a plan."""
     import numpy as np
-    import scipy.io
-    import scipy.sparse as sp
 
     plan = {"path": item} if isinstance(item, str) else item
     path = common.DATA / plan["path"]
     if not path.exists():
         raise common.Absent(f"no data in {path}")
-    stem = path.name.split(".")[0]
-    x = np.load(gzip.open(path)) if ".npy" in path.name else sp.csr_matrix(scipy.io.mmread(str(path)), dtype=float)
-    labels = np.array((path.parent / (stem + ".labels")).read_text().split())
-    classes = plan.get("classes")
+    stem, classes = path.name.split(".")[0], plan.get("classes")
+    x, labels = auto.load(path), auto.lines(path.parent / (stem + ".labels"))
     if classes:
         names = {old: new for new, olds in (classes.items() if isinstance(classes, dict) else ((c, [c]) for c in classes)) for old in olds}
         keep = np.flatnonzero([c in names for c in labels])
@@ -196,13 +193,10 @@ def draw(sets, sample, seed):
 def prepare(xs, table):
     """Weight, norm and scale, fitted on all data sets together; those of one table have the same columns."""
     import numpy as np
-    import scipy.sparse as sp
 
-    if table.get("weight") == "tfidf":
-        df = sum(np.asarray((x != 0).sum(0)).ravel() for x in xs)
-        idf = sp.diags(np.log((1 + sum(x.shape[0] for x in xs)) / (1 + df)) + 1)
-        xs = [sp.csr_matrix(x @ idf) for x in xs]
-    if table.get("norm") == "l2":
+    if table.get("weight") == "tfidf":  # always with norm l2
+        xs = common.tfidf(xs)
+    elif table.get("norm") == "l2":
         xs = [common.unit(x) for x in xs]
     if table.get("scale") == "minmax":
         low, high = np.min([x.min(0) for x in xs], 0), np.max([x.max(0) for x in xs], 0)
@@ -284,7 +278,7 @@ def peer_row(name, sets, table):
 
 def run_peers(args):
     warnings.filterwarnings("ignore")
-    rows, until = load(args.out), time.monotonic() + 60 * args.minutes
+    rows, until = load(args.out or RESULTS), time.monotonic() + 60 * args.minutes
     for preset, table in ((name, t) for name, plan in plans().items() for t in plan["tables"] if able(t)):
         sets = None
         for name in ["POT SinkhornTransport"] if "target" in table else clusterings(0, 2):
@@ -297,19 +291,12 @@ def run_peers(args):
             if max(s[0].shape[0] for s in sets) > MOST_ROWS and not table.get("sample"):
                 break
             rows[key] = peer_row(name, sets, table)
-            save(rows, args.out, "kindred bench all -o DIR, bench/papers.py peers")
+            save(rows, args.out or RESULTS, "kindred bench all -o DIR, bench/papers.py peers")
             print(f"{': '.join(key)}, {rows[key]['seconds']:.1f} s", flush=True)
 
 
 CASES = {"rows": run_rows, "peers": run_peers}
 
 
-def main():
-    args = common.arguments(__doc__, CASES, more=[("--rows", {"metavar": "DIR"}), ("--minutes", {"type": float, "default": float("inf")}),
-                                                  ("--only", {"default": "", "metavar": "TEXT"})])
-    args.out = args.out or common.RESULTS / "papers.csv"
-    return common.run_cases(CASES, args)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.measure(__doc__, CASES, more=[("--rows", {"metavar": "DIR"})]))

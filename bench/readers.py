@@ -17,7 +17,6 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
 import common
 
@@ -48,14 +47,16 @@ print(json.dumps({"wall": time.perf_counter() - wall, "cpu": time.process_time()
 """
 
 
+def readings(reader, path, library, threads, repeats):
+    """What the child printed in each reading."""
+    command = [sys.executable, "-c", CHILD, reader, path, str(library), str(threads)]
+    return [json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout) for _ in range(repeats)]
+
+
 def read(reader, path, args):
     """The best of several readings, and the largest peak."""
-    clock, runs = "cpu" if common.CPU_TIME else "wall", []
-    for _ in range(args.repeats):
-        done = subprocess.run([sys.executable, "-c", CHILD, reader, path, str(args.build / "src" / "libkindred.so"), str(args.threads)],
-                              check=True, stdout=subprocess.PIPE, text=True)
-        runs.append(json.loads(done.stdout))
-    return min(r[clock] for r in runs), max(r["bytes"] for r in runs)
+    runs = readings(reader, path, args.build / "src" / "libkindred.so", args.threads, args.repeats)
+    return min(r["cpu" if common.CPU_TIME else "wall"] for r in runs), max(r["bytes"] for r in runs)
 
 
 def compare(case, peer, path, args, matrix_bytes):
@@ -117,27 +118,15 @@ def files(program, folder, megabytes):
     return {"CSV of numbers": f"{folder}/numbers/task1.csv", "CSV with texts": f"{folder}/texts.csv", "Matrix Market": f"{folder}/sparse/task1.mtx"}
 
 
-def timed(command):
-    """Seconds by the clock and of the processor."""
-    clock = time.perf_counter()
-    child = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    _, status, used = os.wait4(child.pid, 0)
-    if status:
-        sys.exit(f"readers: {' '.join(command)}: status {status}")
-    return time.perf_counter() - clock, used.ru_utime + used.ru_stime
-
-
 def threads(args):
     program = str((args.kindred or args.program).resolve())
     library, rows = pathlib.Path(program).parent.parent / "src" / "libkindred.so", []
     with tempfile.TemporaryDirectory() as folder:
         for name, path in files(program, folder, args.mb).items():
             for count in (1, 2, 4, 8, 16):
-                runs = {"inspect": [timed([program, "inspect", path, "--threads", str(count)]) for _ in range(args.repeats)]}
+                runs = {"inspect": [common.run_timed([program, "inspect", path, "--threads", count], stdout=subprocess.DEVNULL)[:2] for _ in range(args.repeats)]}
                 if library.exists():
-                    done = [json.loads(subprocess.run([sys.executable, "-c", CHILD, "kindred", path, str(library), str(count)], check=True,
-                                                      stdout=subprocess.PIPE, text=True).stdout) for _ in range(args.repeats)]
-                    runs["read"] = [(r["wall"], r["cpu"]) for r in done]
+                    runs["read"] = [(r["wall"], r["cpu"]) for r in readings("kindred", path, library, count, args.repeats)]
                 for what, found in runs.items():
                     rows.append([name, round(os.path.getsize(path) / 1e6), what, count, f"{min(found)[0]:.3f}", f"{min(f[1] for f in found):.3f}"])
                     print(*rows[-1], sep=", ", flush=True)

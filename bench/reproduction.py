@@ -3,7 +3,7 @@
 bench/docs.py writes and checks the page, and the table of verdicts in docs/reproduction.md. The rows come from bench/results/papers.csv and
 papers-records.csv (bench/papers.py). The list of tables and the papers' scores come from the presets' plans (cli/plans). The comments under the tables,
 and the papers' values that are not scores, come from bench/papers.json; a comment on a table begins with one of VERDICTS. None of our figures is
-entered by hand, and rows that were not run are marked. Only the significance tests need SciPy."""
+entered by hand, and rows that were not run are marked."""
 
 import math
 
@@ -110,47 +110,35 @@ def setting(line):
 
 def write_table(out, table):
     """One row per method, one column for each score of each data set."""
-    count = len(table.tasks) if table.tasks else max((len(r.paper(table.scores[0], 0) and r.plan["references"]["paper"][table.scores[0]])
-                                                      for r in table.rows if r.plan.get("references", {}).get("paper", {}).get(table.scores[0])), default=1)
-    tasks = table.tasks or [f"task {i + 1}" for i in range(count)]
-    heads = [f"{t} {s}" for s in table.scores for t in tasks + (["mean"] if len(tasks) > 1 else [])]
-    out.append("| method | " + " | ".join(heads) + " | setting |")
-    out.append("|---|" + "---:|" * len(heads) + "---|")
+    papers_own = [r.plan.get("references", {}).get("paper", {}).get(table.scores[0], []) for r in table.rows]
+    tasks = table.tasks or [f"task {i + 1}" for i in range(max(map(len, papers_own)) or 1)]
+    columns = [*enumerate(tasks)] + [(None, "mean")] * (len(tasks) > 1)
+    rows = []
     for row in table.rows:
         line = row.best(table.scores[0])
-        cells = [cell(row, line, s, t) for s in table.scores for t in list(range(len(tasks))) + ([None] if len(tasks) > 1 else [])]
-        out.append(f"| {row.name} | " + " | ".join(cells) + f" | {setting(line)} |")
-    out.append("")
+        rows.append([row.name, *(cell(row, line, s, t) for s in table.scores for t, _ in columns), setting(line)])
+    head, rule, *lines = fig.markdown(["method", *(f"{name} {s}" for s in table.scores for _, name in columns), "setting"], rows)
+    out += [head, rule.removesuffix("---:|") + "---|", *lines, ""]
 
 
 def write_matrix(out, tables):
     """Tables of one data set and one score with the same rows: one line each."""
-    score = tables[0].scores[0]
-    names = [r.name for r in tables[0].rows]
-    for t in tables[1:]:
-        names += [r.name for r in t.rows if r.name not in names]
-    out.append(f"| {score} | " + " | ".join(names) + " |")
-    out.append("|---|" + "---:|" * len(names))
+    score, names, rows = tables[0].scores[0], list(dict.fromkeys(r.name for t in tables for r in t.rows)), []
     sums = {n: [] for n in names}
     for t in tables:
-        cells = []
+        found, cells = {r.name: r for r in t.rows}, []
         for name in names:
-            row = next((r for r in t.rows if r.name == name), None)
+            row = found.get(name)
             line = row.best(score) if row else None
-            cells.append(cell(row, line, score, 0) if row else "")
             ours = row.score(line, score, 0) if line else None
-            if row:
-                sums[name].append((ours[0] if ours else None, row.paper(score, 0)))
-        out.append(f"| {t.title} | " + " | ".join(cells) + " |")
-    cells = []
-    for name in names:
-        ours, paper = ([pair[i] for pair in sums[name]] for i in (0, 1))
-        text = f"**{figure(sum(ours) / len(ours))}**" if None not in ours else "–"
-        if None not in paper:
-            text += f" ({figure(sum(paper) / len(paper))})"
-        cells.append(text)
-    out.append("| mean | " + " | ".join(cells) + " |")
-    out.append("")
+            cells.append(cell(row, line, score, 0) if row else "")
+            sums[name] += [(ours[0] if ours else None, row.paper(score, 0))] if row else []
+        rows.append([t.title, *cells])
+    means = []
+    for pairs in sums.values():
+        ours, paper = zip(*pairs)
+        means.append((f"**{figure(sum(ours) / len(ours))}**" if None not in ours else "–") + (f" ({figure(sum(paper) / len(paper))})" if None not in paper else ""))
+    out += [*fig.markdown([score, *names], [*rows, ["mean", *means]]), ""]
 
 
 def verdict(tables, sentence):
@@ -163,28 +151,19 @@ def verdict(tables, sentence):
 
 def write_curve(out, table, figures, name):
     """Each score, averaged over data sets, against the option."""
-    option = table.plan["curve"]
-    drawn = False
+    option, before = table.plan["curve"], len(out)
     for score in table.scores:
         series = {}
-        for row in table.rows:
-            for line in row.lines():
-                text = line["setting"] or row.name
-                value = row.score(line, score, None)
-                if value and f"{option} = " in text:
-                    x = float(text.split(f"{option} = ")[1].split(",")[0])
-                    series.setdefault("" if not line["setting"] else row.name, []).append((x, *value))
-        if not series:
-            continue
-        series = {n or table.rows[0].plan["method"]: sorted(p) for n, p in series.items()}
-        file = f"{papers.slug(table.key)}-{score}.svg"
-        figures[file] = fig.curves(table.title, option, f"{score}, mean over data sets", series, even=True)
-        out.append(f"![{table.title}: {score}]({name}/{file})")
-        out.append("")
-        drawn = True
-    if not drawn:
-        out.append("not run")
-        out.append("")
+        for row, line in ((row, line) for row in table.rows for line in row.lines()):
+            text, value = line["setting"] or row.name, row.score(line, score, None)
+            if value and f"{option} = " in text:
+                x = float(text.split(f"{option} = ")[1].split(",")[0])
+                series.setdefault(row.name if line["setting"] else table.rows[0].plan["method"], []).append((x, *value))
+        if series:
+            file = f"{papers.slug(table.key)}-{score}.svg"
+            figures[file] = fig.curves(table.title, option, f"{score}, mean over data sets", {n: sorted(points) for n, points in series.items()}, even=True)
+            out += [f"![{table.title}: {score}]({name}/{file})", ""]
+    out += ["not run", ""] if len(out) == before else []
 
 
 def record(table, name, what, setting=None):
@@ -198,56 +177,43 @@ def write_alpha(out, tables, words):
     """[ZZL19] tables 6 to 11: how much each data set uses the others, scaled so that its own weight is 1."""
     for key, paper in words["alpha"].items():
         table = next((t for t in tables if t.key == key), None)
-        found = table and record(table, "MTCFIR", "relatedness")
-        n = len(paper["paper"])
-        ideal = ", [ideal from shared classes]" if "ideal" in paper else ""
-        out.append(f"{table.title if table else key}: our value (the paper's{ideal})")
-        out.append("")
-        out.append("| data set | " + " | ".join(f"uses {s + 1}" for s in range(n)) + " |")
-        out.append("|---|" + "---:|" * n)
-        for t in range(n):
-            cells = []
-            for s in range(n):
-                ours = f"**{figure(found[t * n + s] / found[t * n + t])}**" if found else "not run"
-                ideal = f", [{paper['ideal'][t][s]:g}]" if "ideal" in paper else ""
-                cells.append(f"{ours} ({paper['paper'][t][s]:g}{ideal})")
-            out.append(f"| {t + 1} | " + " | ".join(cells) + " |")
-        out.append("")
+        found, n = table and record(table, "MTCFIR", "relatedness"), len(paper["paper"])
+
+        def one(t, s):
+            ours = f"**{figure(found[t * n + s] / found[t * n + t])}**" if found else "not run"
+            return f"{ours} ({paper['paper'][t][s]:g}" + (f", [{paper['ideal'][t][s]:g}])" if "ideal" in paper else ")")
+
+        out += [f"{table.title if table else key}: our value (the paper's{', [ideal from shared classes]' * ('ideal' in paper)})", "",
+                *fig.markdown(["data set", *(f"uses {s + 1}" for s in range(n))], [[t + 1, *(one(t, s) for s in range(n))] for t in range(n)]), ""]
 
 
 def write_mmd(out, tables, words):
     """[ZZL19] table 12: mean squared discrepancy of pairs of data sets before and after the features are learnt."""
-    out.append("| data | kernel | before: ours (the paper's) | after: ours (the paper's) | ratio: ours (the paper's) |")
-    out.append("|---|---|---:|---:|---:|")
+    rows = []
     for key, (before, after) in words["mmd"].items():
         table = next((t for t in tables if t.key == key), None)
         for kernel in ("linear", "gauss"):
-            found = table and record(table, "MTCFIR", "mmd2_" + kernel)
-            ours = ["not run"] * 3
+            found, ours = table and record(table, "MTCFIR", "mmd2_" + kernel), ["not run"] * 3
             if found:
                 n = math.isqrt(len(found) // 2)
-                pairs = [[found[w * n * n + i * n + j] for i in range(n) for j in range(i)] for w in (0, 1)]
-                means = [sum(p) / len(p) for p in pairs]
-                ours = [f"**{means[0]:.4f}**", f"**{means[1]:.4f}**", f"**{means[0] / means[1]:.2f}**"]
-            out.append(f"| {table.title if table else key} | {kernel} | {ours[0]} ({before}) | {ours[1]} ({after}) | {ours[2]} ({before / after:.2f}) |")
-    out.append("")
+                first, last = (mean_std([found[w * n * n + i * n + j] for i in range(n) for j in range(i)])[0] for w in (0, 1))
+                ours = [f"**{first:.4f}**", f"**{last:.4f}**", f"**{first / last:.2f}**"]
+            rows.append([table.title if table else key, kernel, *(f"{own} ({paper})" for own, paper in zip(ours, (before, after, f"{before / after:.2f}")))])
+    out += [*fig.markdown(["data", "kernel", "before: ours (the paper's)", "after: ours (the paper's)", "ratio: ours (the paper's)"], rows, 2), ""]
 
 
 def write_emd(out, tables, words):
     """[ZZ10] table 4: the distance of matched clusters, separately (lambda = 0 in the curve) and together."""
-    out.append("| data | separately (lambda = 0) | MBC | ratio | paper: IND | paper: MBC | paper: ratio | paper: true classes |")
-    out.append("|---|---:|---:|---:|---:|---:|---:|---:|")
-    by_key = {t.key: t for t in tables}
+    by_key, rows = {t.key: t for t in tables}, []
     for title, (ind, mbc, true) in words["d_m"].items():
         means, cells = [], []
         for key, setting in ((f"zz10-curves/{papers.slug(title + ': MBC over lambda')}", "lambda = 0"), (f"zz10/{papers.slug(title)}", "")):
-            found = record(by_key[key], "MBC", "d_m_uniform.X1.X2", setting) if key in by_key else None
-            value = mean_std(found) if found else None
+            value = mean_std((record(by_key[key], "MBC", "d_m_uniform.X1.X2", setting) if key in by_key else None) or [])
             means.append(value and value[0])
             cells.append(f"**{value[0]:.4f}** ± {value[1]:.4f}" if value else "–" if key not in by_key else "not run")
         ratio = f"**{figure(means[1] / means[0])}**" if None not in means else "–"
-        out.append(f"| {title} | {cells[0]} | {cells[1]} | {ratio} | {ind:g} | {mbc:g} | {figure(mbc / ind)} | {true:g} |")
-    out.append("")
+        rows.append([title, *cells, ratio, f"{ind:g}", f"{mbc:g}", figure(mbc / ind), f"{true:g}"])
+    out += [*fig.markdown(["data", "separately (lambda = 0)", "MBC", "ratio", "paper: IND", "paper: MBC", "paper: ratio", "paper: true classes"], rows), ""]
 
 
 def write_convergence(out, tables, words, figures, name):
@@ -266,57 +232,41 @@ def write_convergence(out, tables, words, figures, name):
 
 def write_bridges(out):
     """Accuracy by choice of bridge, from bench/results/transfer-bridges.csv; the first bridge of each pair is the one that kindred uses."""
-    pairs, groups = {}, {}
+    pairs, groups, rows = {}, {}, []
     for r in common.read_csv(common.RESULTS / "transfer-bridges.csv"):
         pairs.setdefault((r["collection"], r["pair"]), []).append(float(r["acc"]))
     for (collection, _), acc in pairs.items():
         for group in (collection, "all"):
             groups.setdefault(group, []).append((acc[0], sum(acc) / len(acc), max(acc)))
-    out.append("| collection | pairs | kindred's choice | mean of all bridges | best bridge (known afterwards) | kindred's choice is the best |")
-    out.append("|---|---:|---:|---:|---:|---:|")
     for group in [g for g in groups if g != "all"] + ["all"]:
-        rows = groups[group]
-        means = [sum(r[i] for r in rows) / len(rows) for i in range(3)]
-        out.append(f"| {group} | {len(rows)} | **{figure(means[0])}** | {figure(means[1])} | {figure(means[2])} | {sum(r[0] == r[2] for r in rows)} of {len(rows)} |")
-    out.append("")
+        own, best, highest = zip(*groups[group])
+        rows.append([group, len(own), f"**{figure(sum(own) / len(own))}**", *(figure(sum(v) / len(v)) for v in (best, highest)),
+                     f"{sum(a == b for a, b in zip(own, highest))} of {len(own)}"])
+    out += [*fig.markdown(["collection", "pairs", "kindred's choice", "mean of all bridges", "best bridge (known afterwards)", "kindred's choice is the best"], rows), ""]
 
 
 def write_significance(out, tables, words, figures, name):
     """Significance tests over all data sets that each of these methods was run on."""
-    wanted = words["compared"]
-    blocks, labels = [], []
-    for table in tables:
-        if table.key not in words["compared_on"]:
-            continue
+    wanted, blocks = words["compared"], []
+    for table in (t for t in tables if t.key in words["compared_on"] and t.tasks):
         rows = [next((r for r in table.rows if r.name in names and r.found), None) for names in wanted.values()]
-        if None in rows or not table.tasks:
-            continue
-        for t, task in enumerate(table.tasks):
+        for t in range(len(table.tasks)) if None not in rows else ():
             values = [r.score(r.best(table.scores[0]), "nmi", t) for r in rows]
-            if None not in values:
-                blocks.append([v[0] for v in values])
-                labels.append(f"{table.title}: {task}")
-    out.append(f"This section compares the NMI of {len(wanted)} methods with default options on the {len(blocks)} data sets that all of them were run on. "
-               f"`bench/papers.json` lists the tables.")
-    out.append("")
+            blocks += [[v[0] for v in values]] if None not in values else []
+    out += [f"This section compares the NMI of {len(wanted)} methods with default options on the {len(blocks)} data sets that all of them were run on. "
+            f"`bench/papers.json` lists the tables.", ""]
     if len(blocks) < 6:
         out += ["not run: fewer than six data sets have all rows", ""]
         return
-    names = list(wanted)
-    ranks = fig.mean_ranks(blocks)
+    names, ranks = list(wanted), fig.mean_ranks(blocks)
     chi2, f, p = fig.friedman(ranks, len(blocks))
     cd = fig.critical_difference(len(names), len(blocks))
     one = names.index(words["compared_one"])
-    out.append(f"Friedman test: chi-squared {chi2:.1f}, F {f:.2f}, p {p:.1e}. Mean ranks that differ by less than {cd:.2f} may differ by chance (Nemenyi test at 0.05).")
-    out.append("")
     figures["critical-difference.svg"] = fig.critical("Mean ranks of methods", names, ranks, cd)
-    out.append(f"![mean ranks]({name}/critical-difference.svg)")
-    out.append("")
-    out.append(f"| {names[one]} compared with | mean difference | p (Wilcoxon signed-rank test) | p (Holm correction) |")
-    out.append("|---|---:|---:|---:|")
-    for m, d, pair, corrected in fig.against(blocks, one):
-        out.append(f"| {names[m]} | {figure(d, True)} | {pair:.1e} | {corrected:.1e} |")
-    out.append("")
+    out += [f"Friedman test: chi-squared {chi2:.1f}, F {f:.2f}, p {p:.1e}. Mean ranks that differ by less than {cd:.2f} may differ by chance (Nemenyi test at 0.05).",
+            "", f"![mean ranks]({name}/critical-difference.svg)", "",
+            *fig.markdown([f"{names[one]} compared with", "mean difference", "p (Wilcoxon signed-rank test)", "p (Holm correction)"],
+                          [[names[m], figure(d, True), f"{pair:.1e}", f"{corrected:.1e}"] for m, d, pair, corrected in fig.against(blocks, one)]), ""]
 
 
 def verdict_of(sentence):

@@ -6,60 +6,22 @@ usage: bench/statements.py [CASE...] [--build DIR] [--size N] [--seeds N] [--job
 clusters  `cluster` with the number of classes given: confidence of samples and data sets, "no clearer than noise", matching clusters
 k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and how sure the program is
 transfer  `transfer`: confidence, the three verdicts, classes with few predicted labels, distance of source and target
-fit       computes the constants of src/engine/ensemble/share_right.c from these results; runs nothing
+fit       computes the constants of src/engine/ensemble/probability_right.c from these results; runs nothing
 
 A case writes bench/results/statements-CASE.csv, one run after the other, on at most --size samples per data set (400) and for --seeds draws (2).
 A later call continues. bench/docs.py writes the tables of docs/notes/statements.md from these files. Known classes are used only for scores."""
 
-import csv
 import itertools
-import json
-import pathlib
-import subprocess
 import sys
 import tempfile
 
 import auto
 import common
 import numpy as np
-import tables
 import transfer
 from scipy.optimize import linear_sum_assignment
 
 BINS = 20
-
-
-def draw_tables(paths, label, size, seed, folder):
-    """Copies of CSV files with at most `size` rows; returns (name, file, labels file) of each, and the classes leave the files."""
-    out = []
-    for number, path in enumerate(paths):
-        with open(path, newline="") as file:
-            head, *rows = list(csv.reader(file))
-        truth = [r[head.index(label)] for r in rows] if label else path.with_suffix(".labels").read_text().split()
-        keep = np.arange(len(rows))
-        if len(keep) > size:
-            keep = np.sort(np.random.default_rng(1000 * seed + number).choice(keep, size, replace=False))
-        columns = [j for j, name in enumerate(head) if name != label]
-        target = pathlib.Path(folder) / path.name
-        with open(target, "w", newline="") as file:
-            csv.writer(file).writerows([[r[j] for j in columns] for r in [head, *(rows[i] for i in keep)]])
-        target.with_suffix(".labels").write_text("".join(truth[i] + "\n" for i in keep))
-        out.append((path.stem, target, target.with_suffix(".labels")))
-    return out
-
-
-def made_tables():
-    return {f"tables_made:{name}": paths for name, paths in tables.folders("tables_made")}
-
-
-def drawn(title, size, seed, folder):
-    if title.startswith("tables_made:"):
-        return draw_tables(made_tables()[title], None, size, seed, folder)
-    return auto.draw(auto.tasks_of(title), size, seed, folder)
-
-
-def lines(path):
-    return np.array(path.read_text().removesuffix("\n").split("\n"))
 
 
 def right_samples(labels, truth):
@@ -71,27 +33,32 @@ def right_samples(labels, truth):
     return np.array([matched.get(z, -1) == c for z, c in zip(labels, number)])
 
 
-def bins(values, right):
-    """mean:samples:right for each twentieth of the values that has samples."""
-    which = np.minimum((values * BINS).astype(int), BINS - 1)
-    return " ".join("%.4f:%d:%d" % (values[which == b].mean(), (which == b).sum(), right[which == b].sum()) for b in np.unique(which))
-
-
 def field(result, name, task, default=0):
     fields = result["method_fields"]
     return fields.get(f"{name}.{task}", fields.get(name, default))
 
 
-def table_of(case, head, keys, args):
-    return common.Table(args.out or common.RESULTS / f"statements-{case}.csv", head, list(keys), f"bench/statements.py {case}")
-
-
 def cluster_keys(args):
-    titles = [*auto.SETS, *made_tables()]
-    return [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in titles]
+    return [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in [*auto.SETS, *auto.folders("tables_made")]]
 
 
 # --- clusters ------------------------------------------------------------------------------------------------------------
+
+
+def matches(result, tasks):
+    """quality:right for each match of clusters of two data sets that share a class; right: both have the same majority class."""
+    majority, out = {}, []
+    for t, task in zip(result["tasks"], tasks):
+        names, number = np.unique(auto.lines(task[2]), return_inverse=True)
+        counts = np.zeros((t["k"], len(names)))
+        np.add.at(counts, (t["labels"], number), 1)
+        majority[t["name"]] = names[counts.argmax(1)]
+    for entry in result.get("correspondence", []):
+        a, b = majority[entry["from"]], majority[entry["to"]]
+        for z, row in enumerate(entry["matrix"]):
+            if max(row) > 0 and set(a) & set(b):
+                out.append("%.3f:%d" % (entry["quality"][z], a[z] == b[row.index(max(row))]))
+    return " ".join(out)
 
 
 def clusters(args):
@@ -100,59 +67,59 @@ def clusters(args):
     def make(key):
         title, size, seed = key
         with tempfile.TemporaryDirectory() as folder:
-            tasks = drawn(title, int(size), int(seed), folder)
+            tasks = auto.draw(auto.tasks_of(title), int(size), int(seed), folder)
             r = auto.cluster(args, tasks, ",".join(str(auto.classes(t)) for t in tasks), seed)
-            matched = auto.matches(r, tasks)
-            for i, ((name, _, labels), task) in enumerate(zip(tasks, r["tasks"])):
-                right = right_samples(np.array(task["labels"]), lines(labels))
+            for i, (given, task) in enumerate(zip(tasks, r["tasks"])):
+                right = right_samples(np.array(task["labels"]), auto.lines(given[2]))
                 sure = np.array(task.get("agreement", task["confidence"]))  # tables: their confidence needs no map
-                yield [name, r.get("data", ""), task["n"], auto.classes((name, None, labels)), "%.4f" % task["metrics"]["nmi"], "%.4f" % right.mean(),
-                       "%.4f" % sure.mean(), "%.3f" % field(r, "beyond_noise", name), matched if i == 0 else "", bins(sure, right)]
+                yield [given[0], r.get("data", ""), task["n"], auto.classes(given), "%.4f" % task["metrics"]["nmi"], "%.4f" % right.mean(),
+                       "%.4f" % sure.mean(), "%.3f" % field(r, "beyond_noise", given[0]), matches(r, tasks) if i == 0 else "", transfer.bins(sure, right, BINS)]
 
-    table_of("clusters", head, cluster_keys(args), args).fill(lambda key: list(make(key)), args.minutes, args.only, args.jobs)
+    return common.fill(args, "statements-clusters", head, cluster_keys(args), make)
 
 
 # --- number of clusters --------------------------------------------------------------------------------------------------
 
 
 def number(args):
-    head = ["set", "size", "seed", "task", "data", "classes", "for_all", "evidence", "for_each", "each_evidence"]
+    def evidence(text):
+        """What the tables count of "k = 3 (3 to 7): a suggestion, right in 1 of 8 such cases ..."."""
+        return next((word for word in ("supported", "a suggestion") if word in text), "")
 
     def make(key):
         title, size, seed = key
         with tempfile.TemporaryDirectory() as folder:
-            tasks, found = drawn(title, int(size), int(seed), folder), []
+            tasks, found = auto.draw(auto.tasks_of(title), int(size), int(seed), folder), []
             for k in ("auto", ",".join(["auto"] * len(tasks))):
                 r = auto.cluster(args, tasks, k, seed)
-                found.append([(t["k"], field(r, "k_evidence", t["name"], "")) for t in r["tasks"]])
+                found.append([(t["k"], evidence(field(r, "k_evidence", t["name"], ""))) for t in r["tasks"]])
             return [[t[0], r.get("data", ""), auto.classes(t), *found[0][i], *found[1][i]] for i, t in enumerate(tasks)]
 
-    table_of("k", head, cluster_keys(args), args).fill(make, args.minutes, args.only, args.jobs)
+    return common.fill(args, "statements-k", ["set", "size", "seed", "task", "data", "classes", "for_all", "evidence", "for_each", "each_evidence"],
+                       cluster_keys(args), make)
 
 
 # --- transfer ------------------------------------------------------------------------------------------------------------
 
 
 def transfer_tasks():
-    """{title: (collection, source names, target name, maker of the files)}"""
+    """{title: (collection, folder, sources, target)}"""
     out = {}
     for group, folder, sources, target in transfer.all_tasks():
         out[f"{folder}: {'+'.join(sources)} to {target}"] = group.split(",")[0], folder, sources, target
-    for name, paths in tables.folders("tables"):
-        for a, b in itertools.permutations([p.stem for p in paths], 2):
-            out[f"{name}: {a} to {b}"] = name, f"tables/{name}", (a,), b
+    for folder in auto.folders("tables"):
+        name = folder.split("/")[1]
+        for (a, _, _), (b, _, _) in itertools.permutations(auto.tasks_of(folder), 2):
+            out[f"{name}: {a} to {b}"] = name, folder, (a,), b
     return out
 
 
-def transfer_files(folder, names, size, seed, to):
-    if folder.startswith("tables/"):
-        return draw_tables([common.DATA / folder / (n + ".csv") for n in names], "label", size, seed, to)
-    stems = {p.name.split(".")[0]: p for p in sorted((common.DATA / folder).iterdir()) if p.suffix != ".labels" and p.name != "features.txt"}
-    files = auto.draw([(n, stems[n], common.DATA / folder / (n + ".labels")) for n in names], size, seed, to)
-    for _, _, labels in files:
-        if folder.startswith("20ng"):  # by their subject
-            labels.write_text("".join(c.split(".")[0] + "\n" for c in lines(labels)))
-    return files
+def few_predictions(result, truth, source, right):
+    """rare:found for each class that a warning says few samples were labelled with: whether it is rare in the target, and its recall."""
+    for w in result.get("warnings", []):
+        if "few samples were labelled " in w:
+            c = w.split("few samples were labelled ", 1)[1].split(" (", 1)[0]
+            yield "%d:%.2f" % (np.mean(truth == c) < 0.5 * np.mean(source == c), right[truth == c].mean() if (truth == c).any() else 1)
 
 
 def transfers(args):
@@ -163,28 +130,22 @@ def transfers(args):
         title, size, seed = key
         collection, folder, sources, target = known[title]
         with tempfile.TemporaryDirectory() as to:
-            *given, (name, path, labels) = transfer_files(folder, [*sources, target], int(size), int(seed), to)
-            truth = lines(labels)
+            tasks = {t[0]: t for t in auto.tasks_of(folder)}
+            *given, (name, path, labels) = auto.draw([tasks[n] for n in (*sources, target)], int(size), int(seed), to)
+            for file in [g[2] for g in given] + [labels] if folder.startswith("20ng") else []:  # by their subject
+                file.write_text("".join(c.split(".")[0] + "\n" for c in auto.lines(file)))
+            truth, source = auto.lines(labels), np.concatenate([auto.lines(g[2]) for g in given])
             labels.unlink()
             flags = [text for n, file, own in given for text in ("--source", f"{n}={file}", "--labels", own)]
-            command = [args.program, "transfer", "-q", "--seed", seed, "--missing", "mean", *(["--header"] if folder.startswith("tables/") else []), *flags, "--target", f"{name}={path}"]
-            done = subprocess.run(command, capture_output=True, text=True)
-            if done.returncode:
-                sys.exit(f"{title}: {done.stderr.strip()}")
-            r = json.loads(done.stdout)
-            t = r["tasks"][-1]
-            sure, right = np.array(t["agreement"]), np.array(t["labels"]) == truth
-            source = np.concatenate([lines(g[2]) for g in given])
-            few = []
-            for w in r.get("warnings", []):
-                if "few samples were labelled " in w:
-                    c = w.split("few samples were labelled ", 1)[1].split(" (", 1)[0]
-                    few.append("%d:%.2f" % (np.mean(truth == c) < 0.5 * np.mean(source == c), right[truth == c].mean() if (truth == c).any() else 1))
-            return [[collection, r.get("data", ""), t["k"], "%.4f" % right.mean(), "%.4f" % sure.mean(), "%.3f" % field(r, "a_distance", t["name"], -1),
-                     "%.4f" % field(r, "source_accuracy", t["name"], -1), "%.4f" % field(r, "shares_moved", t["name"], -1), " ".join(few), bins(sure, right)]]
+            r = common.program(args, "transfer", "--seed", seed, "--missing", "mean", *(["--header"] if "/" in folder else []), *flags, "--target", f"{name}={path}")
+        t = r["tasks"][-1]
+        sure, right = np.array(t["agreement"]), np.array(t["labels"]) == truth
+        return [[collection, r.get("data", ""), t["k"], "%.4f" % right.mean(), "%.4f" % sure.mean(), "%.3f" % field(r, "a_distance", t["name"], -1),
+                 "%.4f" % field(r, "source_accuracy", t["name"], -1), "%.4f" % field(r, "shares_moved", t["name"], -1),
+                 " ".join(few_predictions(r, truth, source, right)), transfer.bins(sure, right, BINS)]]
 
     keys = [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in known]
-    table_of("transfer", head, keys, args).fill(make, args.minutes, args.only, args.jobs)
+    return common.fill(args, "statements-transfer", head, keys, make)
 
 
 # --- what the results say --------------------------------------------------------------------------------------------------
@@ -199,21 +160,16 @@ def logistic(x):
     return 1 / (1 + np.exp(-x))
 
 
-def read_bins(text):
-    """Columns: mean value, samples, right ones."""
-    return np.array([[float(v) for v in one.split(":")] for one in text.split()])
-
-
 def source_of(title):
     """Collections of one source are held out together."""
     name = title.split(":")[0]
-    return "20ng" if name.startswith("20ng") else title if name == "tables_made" else name
+    return "20ng" if name.startswith("20ng") else name
 
 
 def load_clusters():
     out = []
     for r in common.read_csv(common.RESULTS / "statements-clusters.csv"):
-        b = read_bins(r["agreement_bins"])
+        b = transfer.read_bins(r["agreement_bins"])
         x = np.column_stack([np.ones(len(b)), np.full(len(b), logit(float(r["agreement"]))), logit(b[:, 0]) - logit(float(r["agreement"])),
                              np.full(len(b), np.log(int(r["classes"])))])  # (E1)
         out.append({"source": source_of(r["set"]), "data": r["data"], "bins": b, "x": x, "right": float(r["accuracy"]), "row": r})
@@ -223,23 +179,25 @@ def load_clusters():
 def load_transfers():
     out = []
     for r in common.read_csv(common.RESULTS / "statements-transfer.csv"):
-        b = read_bins(r["agreement_bins"])
+        b = transfer.read_bins(r["agreement_bins"])
         table = r["data"].startswith("measurements")
         out.append({"source": r["collection"], "data": "tables" if table else "other data", "bins": b, "x": np.column_stack([np.ones(len(b)), logit(b[:, 0])]),
                     "right": float(r["accuracy"]), "row": r})  # (E3)
     return out
 
 
-def fitted(runs):
-    """Logistic regression of right samples, each data set weighing the same; Newton's method."""
-    x = np.vstack([r["x"] for r in runs])
-    n = np.concatenate([r["bins"][:, 1] / r["bins"][:, 1].sum() for r in runs])
-    y = np.concatenate([r["bins"][:, 2] / r["bins"][:, 1] for r in runs])
-    w, ridge = np.zeros(x.shape[1]), 1e-3 * np.diag([0] + [1] * (x.shape[1] - 1))
+def regression(x, count, right, ridge=1e-3):
+    """Logistic regression of right samples by Newton's method; the first column is the intercept."""
+    w, ridge = np.zeros(x.shape[1]), ridge * np.diag([0] + [1] * (x.shape[1] - 1))
     for _ in range(50):
         p = logistic(x @ w)
-        w += np.linalg.solve((x * (n * p * (1 - p))[:, None]).T @ x + ridge, x.T @ (n * (y - p)) - ridge @ w)
+        w += np.linalg.solve((x * (count * p * (1 - p))[:, None]).T @ x + ridge, x.T @ (right - count * p) - ridge @ w)
     return w
+
+
+def fitted(runs):
+    """Constants for which each data set weighs the same."""
+    return regression(np.vstack([r["x"] for r in runs]), *(np.concatenate([r["bins"][:, c] / r["bins"][:, 1].sum() for r in runs]) for c in (1, 2)))
 
 
 def left_out(runs):
@@ -314,12 +272,5 @@ def fit(args):
 CASES = {"clusters": clusters, "k": number, "transfer": transfers, "fit": fit}
 
 
-def main():
-    args = common.arguments(__doc__, CASES, ["clusters", "k", "transfer"], more=[
-        ("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2}), ("--jobs", {"type": int, "default": 1}),
-        ("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"})])
-    return common.run_cases(CASES, args)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.measure(__doc__, CASES, ["clusters", "k", "transfer"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2})]))

@@ -12,16 +12,15 @@ transfer  accuracy and balanced accuracy over every pair of data sets in tables:
 
 Data sets are read from KINDRED_DATA. docs/notes/tables.md and docs/notes/transfer.md discuss the results."""
 
-import csv
 import itertools
 import json
 import math
-import os
+import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 
+import auto
 import common
 import numpy as np
 from sklearn.metrics import adjusted_rand_score, balanced_accuracy_score
@@ -32,28 +31,18 @@ TRANSFER = {"auto": ["--missing", "mean"], "logreg": ["-m", "logreg", "--scale",
 PEERS = ["sklearn: logistic regression", "sklearn: random forest", "sklearn: gradient boosting", "POT: Sinkhorn"]
 
 
-def folders(name):
-    """The tables of each collection."""
-    found = [(p.name, sorted(p.glob("*.csv"))) for p in sorted((common.DATA / name).glob("*")) if p.is_dir()]
-    if not found:
-        raise common.Absent(f"no data in {common.DATA / name}")
-    return found
-
-
-def run(args, *arguments):
-    """result.json, and the lines of every .labels file by its name."""
-    with tempfile.TemporaryDirectory() as out:
-        subprocess.run([args.program, *map(str, arguments), "-q", "-o", out, "--force"], check=True)
-        labels = {p.stem: p.read_text().splitlines() for p in common.pathlib.Path(out).glob("*.labels")}
-        return json.loads((common.pathlib.Path(out) / "result.json").read_text()), labels
+def run(args, command, *words):
+    """The result, and the labels of every data set by its name."""
+    result = common.program(args, command, *words)
+    return result, {t["name"]: list(map(str, t["labels"])) for t in result["tasks"]}
 
 
 def designs(args):
     """(seed, tables, true segments of each, number of segments) of every made design."""
-    for seed in range(1, args.seeds + 1):
-        for _, tables in folders("tables_made"):
-            truth = [t.with_suffix(".labels").read_text().split() for t in tables]
-            yield seed, tables, truth, len({s for t in truth for s in t})
+    for seed, title in itertools.product(range(1, args.seeds + 1), auto.folders("tables_made")):
+        tasks = auto.tasks_of(title)
+        truth = [auto.lines(t[2]) for t in tasks]
+        yield seed, [t[1] for t in tasks], truth, len(set(np.concatenate(truth)))
 
 
 class Other:
@@ -127,7 +116,7 @@ def others(args):
             with tempfile.TemporaryDirectory() as folder:
                 design = Other(name, seed)
                 made = [design.table(t) for t in range(design.TABLES)]
-                tables = [common.pathlib.Path(folder) / f"t{t}.csv" for t in range(design.TABLES)]
+                tables = [pathlib.Path(folder) / f"t{t}.csv" for t in range(design.TABLES)]
                 for path, (content, _) in zip(tables, made):
                     path.write_text(content)
                 for i, options in enumerate(ways.values()):
@@ -143,17 +132,11 @@ def rows(args):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([args.program, "generate", "-q", "--design", "tables", "--tasks", "1", "-k", "8", "-n", str(args.rows), "-d", "22",
                         "--noise-features", "7", "--own-columns", "1", "-o", folder], check=True)
-        process = subprocess.Popen([args.program, "cluster", "-q", "-k", "8", "--score", "-o", folder + "/out", folder + "/task1.csv"])
-        begin = time.monotonic()
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.monotonic() - begin
-        if status:
-            raise SystemExit("kindred failed")
-        task = json.loads((common.pathlib.Path(folder) / "out/result.json").read_text())["tasks"][0]
+        wall, processor, peak = common.run_timed([args.program, "cluster", "-q", "-k", "8", "--score", "-o", folder + "/out", folder + "/task1.csv"])
+        task = json.loads((pathlib.Path(folder) / "out/result.json").read_text())["tasks"][0]
     data = args.rows * task["d"] * 8
     print("| rows | features | seconds | processor seconds | peak memory | of the data | ARI |\n|---|---|---|---|---|---|---|")
-    print(f"| {args.rows} | {task['d']} | {wall:.1f} | {usage.ru_utime + usage.ru_stime:.1f} | {usage.ru_maxrss / 1e6:.2f} GB | "
-          f"{1024 * usage.ru_maxrss / data:.2f} | {task['metrics']['ari']:.3f} |")
+    print(f"| {args.rows} | {task['d']} | {wall:.1f} | {processor:.1f} | {peak / 1e9:.2f} GB | {peak / data:.2f} | {task['metrics']['ari']:.3f} |")
 
 
 def rand_index(labels, tables, truth):
@@ -179,11 +162,10 @@ def number(args):
         [r for _, _, r in found])))
 
 
-def read_table(path):
+def read_table(task):
     """Columns of texts by name, and the classes."""
-    with open(path, newline="") as file:
-        rows = list(csv.DictReader(file))
-    return {c: [r[c] for r in rows] for c in rows[0] if c != "label"}, np.array([r["label"] for r in rows])
+    head, rows, classes = auto.load_table(*task[1:])
+    return dict(zip(head, rows.T)), classes
 
 
 def encoded(source, target):
@@ -226,24 +208,21 @@ def peer(name, source, classes, target):
 
 def transfer(args):
     head = ["collection", "source", "target", "method", "accuracy", "balanced_accuracy"]
-    paths = {(name, a.stem, b.stem): (a, b) for name, tables in folders("tables") for a, b in itertools.permutations(tables, 2)}
+    pairs = {(title.split("/")[1], a[0], b[0]): (a, b) for title in auto.folders("tables") for a, b in itertools.permutations(auto.tasks_of(title), 2)}
 
     def make(key):
-        source, target = paths[key[:3]]
+        source, target = pairs[key[:3]]
         (columns, classes), (others, truth) = read_table(source), read_table(target)
         if key[3] in TRANSFER:
-            labels = run(args, "transfer", "--source", source, "--target", target, "--label-column", "label", *TRANSFER[key[3]])[1]
-            answer = next(iter(labels.values()))
+            answer = run(args, "transfer", "--source", source[1], "--target", target[1], "--label-column", "label", *TRANSFER[key[3]])[0]["tasks"][-1]["labels"]
         else:
             answer = peer(key[3], columns, classes, others)
         return [["%.4f" % np.mean(np.array(answer) == truth), "%.4f" % balanced_accuracy_score(truth, answer)]]
 
-    keys = [(*pair, method) for method in (*TRANSFER, *PEERS) for pair in paths]
-    common.Table(args.out or common.RESULTS / "tables-transfer.csv", head, keys, "bench/tables.py transfer").fill(make, float("inf"), args.only, args.jobs)
+    return common.fill(args, "tables-transfer", head, [(*pair, method) for method in (*TRANSFER, *PEERS) for pair in pairs], make)
 
 
 CASES = {"clusters": clusters, "others": others, "rows": rows, "k": number, "transfer": transfer}
 
 if __name__ == "__main__":
-    sys.exit(common.run_cases(CASES, common.arguments(__doc__, CASES, ["clusters"], more=[("--seeds", {"type": int, "default": 1}), ("--jobs", {"type": int, "default": 1}), ("--only", {"default": ""}),
-             ("--rows", {"type": int, "default": 1000000})])))
+    sys.exit(common.measure(__doc__, CASES, ["clusters"], [("--seeds", {"type": int, "default": 1}), ("--rows", {"type": int, "default": 1000000})]))

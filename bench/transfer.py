@@ -3,7 +3,7 @@
 
 usage: bench/transfer.py CASE... [--build DIR] [--out FILE.csv] [--minutes M] [--only TEXT] [--rows DIR]
 
-plain           auto, its methods, svm, logreg, and four alternatives on the same features and draws: scikit-learn's LogisticRegression and
+plain           auto and four alternatives on the same features and draws: scikit-learn's LogisticRegression and
                 SelfTrainingClassifier, POT's SinkhornTransport and EMDTransport with one nearest neighbour; three draws of 800 samples
 shift           targets in which half of the classes keep a fifth of their samples; `once` is the vote before class proportions are corrected
 dirichlet       targets whose class proportions are drawn from a Dirichlet distribution
@@ -44,11 +44,7 @@ MEMBERS = ["m:svm", "m:logreg", "m:self", "m:shifted", "m:aligned", "m:ridge", "
 PEERS = ["sk-logreg", "sk-selftrain", "ot-sinkhorn", "ot-emd"]
 KNOWN = ["sure", "classes", "cv", "distance", "moved", "differ"]  # what is known of a run without its truth
 TASK = ["collection", "data", "sources", "target", "draw"]
-SAMPLE = 800
-
-
-def table_of(case, head, keys, args):
-    return common.Table(args.out or common.RESULTS / f"transfer-{case}.csv", head, list(keys), f"bench/transfer.py {case}")
+SAMPLE, SHIFTED = 800, ("shift", "dirichlet")
 
 
 # --- tasks ---------------------------------------------------------------------------------------------------------------
@@ -156,78 +152,89 @@ def absent_classes(answer, sure, shares):
     return np.flatnonzero((known > 0) & ((given <= 0.1 * known) | ((given <= 0.4 * known) & (doubt >= 0.1))))
 
 
-def confidence_bins(sure, right):
-    """mean confidence:samples:right answers for each fiftieth of the confidence that has samples."""
-    which = np.minimum((sure * 50).astype(int), 49)
-    return " ".join("%.4f:%d:%d" % (sure[which == b].mean(), (which == b).sum(), right[which == b].sum()) for b in np.unique(which))
+def bins(values, right, count):
+    """mean value:samples:right answers for each of `count` intervals of the values that has samples."""
+    which = np.minimum((values * count).astype(int), count - 1)
+    return " ".join("%.4f:%d:%d" % (values[which == b].mean(), (which == b).sum(), right[which == b].sum()) for b in np.unique(which))
+
+
+def read_bins(text):
+    """Columns: mean value, samples, right ones."""
+    return np.array([[float(v) for v in one.split(":")] for one in text.split()])
+
+
+class Run:
+    """One draw of a task: its data sets, their classes, and fits on them."""
+
+    def __init__(self, lib, entry, sample, seed, keep=None):
+        self.lib, self.seed, self.t = lib, seed, len(entry[2])
+        self.xs, self.ys, self.classes = transfer_task(*entry[1:], sample, seed, keep)
+        self.truth = self.ys[-1]
+
+    def fit(self, method="auto-transfer", known=None, kept=None, **options):
+        """known: given labels of the target; kept: the rows of each source."""
+        self.lib.seed(self.seed + 1)
+        kept = kept or [slice(None)] * self.t
+        problem = self.lib.transfer([x[r] for x, r in zip(self.xs, kept)] + self.xs[-1:], [y[r] for y, r in zip(self.ys, kept)] + [known], self.classes)
+        return self.lib.fit(method, *problem, **({"without": False} if method == "auto-transfer" else {}), **options)
+
+    def accuracy(self, *which, **options):
+        return np.mean(self.fit(*which, **options)["labels"][-1] == self.truth)
+
+
+def key_of(entry, draw):
+    return (*entry[:2], "+".join(entry[2]), entry[3], str(draw))
 
 
 def run_auto(lib, case, entry, seed, keep):
     """One run: {column: value}."""
-    _, folder, sources, target = entry
-    xs, ys, classes = transfer_task(folder, sources, target, SAMPLE, seed, keep)
-    lib.seed(seed + 1)
-    problem, truth, t = lib.transfer(xs, ys[:-1] + [None], classes), ys[-1], len(xs) - 1
-
-    def accuracy(method, **options):
-        return np.mean(lib.fit(method, *problem, **options)["labels"][-1] == truth)
-
-    found = lib.fit("auto-transfer", *problem, without=False)
+    run = Run(lib, entry, SAMPLE, seed, keep)
+    t, truth, found = run.t, run.truth, run.fit()
     answer, arrays, fields = found["labels"][-1], found["arrays"], found["fields"]
-    votes = [v for v in arrays["votes", t] if v[0] >= 0]
+    sure, votes = arrays["confidence", t], [v for v in arrays["votes", t] if v[0] >= 0]
     out = {m: np.mean(v == truth) if v[0] >= 0 else np.nan for m, v in zip(MEMBERS, arrays["votes", t])}
-    out.update(auto=np.mean(answer == truth), svm=accuracy("svm"), logreg=accuracy("logreg"), sure=arrays["confidence", t].mean(), classes=str(classes),
-               cv=fields["source_accuracy.t%d" % t], distance=fields["a_distance.t%d" % t], moved=fields["shares_moved.t%d" % t],
-               differ=np.mean([np.mean(a != b) for a, b in itertools.combinations(votes, 2)]))
-    if case in ("shift", "dirichlet"):
-        out["once"] = accuracy("auto-transfer", without=False, follow_shares=0)
+    out.update(auto=np.mean(answer == truth), sure=sure.mean(), classes=str(run.classes), cv=fields["source_accuracy.t%d" % t], distance=fields["a_distance.t%d" % t],
+               moved=fields["shares_moved.t%d" % t], differ=np.mean([np.mean(a != b) for a, b in itertools.combinations(votes, 2)]))
+    if case in SHIFTED:
+        out.update(svm=run.accuracy("svm"), logreg=run.accuracy("logreg"), once=run.accuracy(follow_shares=0))
     if case == "plain":
-        out.update(peers(xs, ys), confidence=confidence_bins(arrays["confidence", t], answer == truth))
+        out.update(peers(run.xs, run.ys), confidence=bins(sure, answer == truth, 50))
     if case == "absent":
         lost = [c for c, share in (keep or {}).items() if share == 0]
-        names = sorted(set(np.concatenate([load(folder, s)[1] for s in sources])))
-        out.update(lacks=str(names.index(lost[0]) if lost else -1), named="+".join(map(str, absent_classes(answer, arrays["confidence", t], arrays["shares", t]))))
+        names = sorted(set(np.concatenate([load(entry[1], s)[1] for s in entry[2]])))
+        out.update(lacks=str(names.index(lost[0]) if lost else -1), named="+".join(map(str, absent_classes(answer, sure, arrays["shares", t]))))
     return out
 
 
 def runs(case, args):
-    columns = (["svm", "logreg"] + MEMBERS + ["once"] * (case in ("shift", "dirichlet")) + ["auto"] + PEERS * (case == "plain") + KNOWN
-               + {"plain": ["confidence"], "absent": ["lacks", "named"]}.get(case, []))
+    columns = {"plain": ["auto", *PEERS, *KNOWN, "confidence"], "absent": ["auto", *KNOWN, "lacks", "named"]}.get(
+        case, ["svm", "logreg", *MEMBERS, "once", "auto", *KNOWN])
     lib, wanted = common.library(args), {}
-    for entry in all_tasks()[:: 2 if case in ("shift", "dirichlet") else 1]:
+    for entry in all_tasks()[:: 2 if case in SHIFTED else 1]:
         for seed, (end, keep) in itertools.product(range(3 if case == "plain" else 1), keeps_of(case, entry).items()):
-            wanted[(*entry[:2], "+".join(entry[2]), entry[3], f"{seed}{end}")] = entry, seed, keep
+            wanted[key_of(entry, f"{seed}{end}")] = entry, seed, keep
 
     def make(key):
         out = run_auto(lib, case, *wanted[key])
-        return [[v if isinstance(v, str) else "%.6f" % v for v in (out[c] for c in columns)]]
+        return [[v if isinstance(v, str) else "%.6g" % v for v in (out[c] for c in columns)]]
 
-    return table_of(case, TASK + columns, wanted, args).fill(make, args.minutes, args.only)
+    return common.fill(args, f"transfer-{case}", TASK + columns, wanted, make)
 
 
 GIVEN, GIVEN_SAMPLE, GIVEN_DRAWS = 10, 400, 6
 
 
 def given(args):
-    lib = common.library(args)
-    wanted = {(*e[:2], "+".join(e[2]), e[3], str(d)): e for e in all_tasks() for d in range(GIVEN_DRAWS)}
+    lib, wanted = common.library(args), {key_of(e, d): e for e in all_tasks() for d in range(GIVEN_DRAWS)}
 
     def make(key):
-        (_, folder, sources, target), seed = wanted[key], int(key[-1])
-        xs, ys, classes = transfer_task(folder, sources, target, GIVEN_SAMPLE, seed)
-        truth = ys[-1]
-        known = np.full(len(truth), -1, dtype=np.int64)
-        chosen = np.random.default_rng(7000 + seed).choice(np.flatnonzero(truth >= 0), GIVEN, replace=False)
-        known[chosen] = truth[chosen]
+        run = Run(lib, wanted[key], GIVEN_SAMPLE, int(key[-1]))
+        known = np.full(len(run.truth), -1, dtype=np.int64)
+        chosen = np.random.default_rng(7000 + run.seed).choice(np.flatnonzero(run.truth >= 0), GIVEN, replace=False)
+        known[chosen] = run.truth[chosen]
+        return [["%.6g" % np.mean((run.fit(known=labels)["labels"][-1] == run.truth)[known < 0]) for labels in (None, known)]]
 
-        def accuracy(labels):
-            lib.seed(seed + 1)
-            answer = lib.fit("auto-transfer", *lib.transfer(xs, ys[:-1] + [labels], classes), without=False)["labels"][-1]
-            return "%.6f" % np.mean((answer == truth)[known < 0])
-
-        return [[accuracy(None), accuracy(known)]]
-
-    return table_of("given", TASK + ["without", "with"], wanted, args).fill(make, args.minutes, args.only)
+    return common.fill(args, "transfer-given", TASK + ["without", "with"], wanted, make)
 
 
 # --- what differs from the source, and what to label next -----------------------------------------------------------------
@@ -250,41 +257,33 @@ def unlike(args):
     lib, wanted = common.library(args), {}
     for entry in alternating():
         names = sorted(set(np.concatenate([load(entry[1], s)[1] for s in entry[2]])))
-        for k, name in enumerate(names if len(names) > 2 else []):
-            wanted[(*entry[:2], "+".join(entry[2]), entry[3], "0", str(name))] = entry, k
+        wanted.update({(*key_of(entry, 0), str(name)): (entry, k) for k, name in enumerate(names if len(names) > 2 else [])})
 
     def make(key):
-        (_, folder, sources, target), k = wanted[key]
-        xs, ys, classes = transfer_task(folder, sources, target, GIVEN_SAMPLE, 0)
-        kept = [y != k for y in ys[:-1]]
-        removed = ys[-1] == k
-        if removed.sum() < 5 or (~removed).sum() < 5 or any(len(set(y[r])) < 2 for y, r in zip(ys, kept)):
-            return [[str(removed.sum()), "", ""]]
-        lib.seed(1)
-        arrays = lib.fit("auto-transfer", *lib.transfer([x[r] for x, r in zip(xs, kept)] + xs[-1:], [y[r] for y, r in zip(ys, kept)] + [None], classes),
-                         without=False)["arrays"]
-        t = len(xs) - 1
-        return [[str(removed.sum()), "%.6f" % auroc(arrays["unlike_source", t], removed), "%.6f" % auroc(-arrays["confidence", t], removed)]]
+        entry, k = wanted[key]
+        run = Run(lib, entry, GIVEN_SAMPLE, 0)
+        kept, removed = [y != k for y in run.ys[:-1]], run.truth == k
+        if removed.sum() < 5 or (~removed).sum() < 5 or any(len(set(y[r])) < 2 for y, r in zip(run.ys, kept)):
+            return [[removed.sum(), "", ""]]
+        arrays = run.fit(kept=kept)["arrays"]
+        return [[removed.sum(), *("%.6g" % auroc(score, removed) for score in (arrays["unlike_source", run.t], -arrays["confidence", run.t]))]]
 
-    return table_of("unlike", TASK + ["class", "samples", "unlike_source", "low_confidence"], wanted, args).fill(make, args.minutes, args.only)
+    return common.fill(args, "transfer-unlike", TASK + ["class", "samples", "unlike_source", "low_confidence"], wanted, make)
 
 
 ROUNDS = 3
 
 
 def ask(args):
-    lib = common.library(args)
-    wanted = {(*e[:2], "+".join(e[2]), e[3], "0"): e for e in alternating()}
+    lib, wanted = common.library(args), {key_of(e, 0): e for e in alternating()}
 
     def make(key):
-        (_, folder, sources, target), seed = wanted[key], int(key[-1])
-        xs, ys, classes = transfer_task(folder, sources, target, GIVEN_SAMPLE, seed)
-        truth, rng, t = ys[-1], np.random.default_rng(9000 + seed), len(xs) - 1
+        run = Run(lib, wanted[key], GIVEN_SAMPLE, int(key[-1]))
+        truth, rng = run.truth, np.random.default_rng(9000 + run.seed)
 
         def fit(known):
-            lib.seed(seed + 1)
-            found = lib.fit("auto-transfer", *lib.transfer(xs, ys[:-1] + [known if (known >= 0).any() else None], classes), without=False, ask=GIVEN)
-            return found["labels"][-1], found["arrays"]["ask", t]
+            found = run.fit(known=known if (known >= 0).any() else None, ask=GIVEN)
+            return found["labels"][-1], found["arrays"]["ask", run.t]
 
         answers, labelled = {}, truth < 0
         for arm in ("ask", "random"):
@@ -295,11 +294,11 @@ def ask(args):
                 known[rows] = truth[rows]
                 answers[arm, step], chosen = fit(known)
             labelled |= known >= 0
-        right = {k: "%.6f" % np.mean((a == truth)[~labelled]) for k, a in answers.items()}
-        return [[str((~labelled).sum()), right["ask", 0]] + [right[arm, s] for arm in ("ask", "random") for s in range(1, ROUNDS + 1)]]
+        right = {k: "%.6g" % np.mean((a == truth)[~labelled]) for k, a in answers.items()}
+        return [[(~labelled).sum(), right["ask", 0], *(right[arm, s] for arm in ("ask", "random") for s in range(1, ROUNDS + 1))]]
 
-    columns = ["samples", "none"] + [f"{arm}{s * GIVEN}" for arm in ("ask", "random") for s in range(1, ROUNDS + 1)]
-    return table_of("ask", TASK + columns, wanted, args).fill(make, args.minutes, args.only)
+    columns = ["samples", "none", *(f"{arm}{s * GIVEN}" for arm in ("ask", "random") for s in range(1, ROUNDS + 1))]
+    return common.fill(args, "transfer-ask", TASK + columns, wanted, make)
 
 
 # --- classes that no line separates --------------------------------------------------------------------------------------
@@ -370,9 +369,9 @@ def curved(args):
         found = fit("auto-transfer", without=False)
         led = any(m in found["fields"]["members"] for m in ("forest", "neighbours"))
         others = [fit("auto-transfer", without=False, gate=False), fit("logreg"), fit("forest")]
-        return [[*("%.6f" % np.mean(f["labels"][-1] == ys[1]) for f in (found, *others)), str(int(led))]]
+        return [[*("%.6g" % np.mean(f["labels"][-1] == ys[1]) for f in (found, *others)), str(int(led))]]
 
-    return table_of("curved", ["collection", "target", "draw", "auto", "linear", "logreg", "forest", "led"], keys, args).fill(make, args.minutes, args.only)
+    return common.fill(args, "transfer-curved", ["collection", "target", "draw", "auto", "linear", "logreg", "forest", "led"], keys, make)
 
 
 # --- the preset, and landmarks -------------------------------------------------------------------------------------------
@@ -409,16 +408,12 @@ def landmarks(args):
         plan = {"title": title, "tables": [table], "rows": [{"name": graph, "method": "auto-transfer", "set": {"without": False, **graphs[graph]}}]}
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "plan.json").write_text(json.dumps(plan))
-            child = subprocess.Popen([args.program, "bench", "--plan", folder + "/plan.json", "-o", folder + "/out", "--sample", "1000000", "--repeats", "1",
-                                      "--threads", "1", "-q", "--no-progress"], env={**os.environ, "OMP_NUM_THREADS": "1"})
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-            if child.returncode:
-                sys.exit(f"landmarks: {title}, {graph}: kindred bench failed")
+            _, processor, _ = common.run_timed([args.program, "bench", "--plan", folder + "/plan.json", "-o", folder + "/out", "--sample", 1000000, "--repeats", 1,
+                                                "--threads", 1, "-q", "--no-progress"], env={**os.environ, "OMP_NUM_THREADS": "1"})
             found = json.loads((pathlib.Path(folder) / "out" / "bench.json").read_text())["tables"][0]["rows"][0]
-        return [["%.6f" % found["scores"]["acc"][0]["values"][0], "%.1f" % (usage.ru_utime + usage.ru_stime)]]
+        return [["%.6g" % found["scores"]["acc"][0]["values"][0], "%.1f" % processor]]
 
-    return table_of("landmarks", ["table", "row", "accuracy", "processor_s"], itertools.product(tables, graphs), args).fill(make, args.minutes, args.only)
+    return common.fill(args, "transfer-landmarks", ["table", "row", "accuracy", "processor_s"], itertools.product(tables, graphs), make)
 
 
 def preset(case, args):
@@ -431,7 +426,7 @@ def preset(case, args):
     found = []
     for path in (pathlib.Path(args.rows) / "transfer-auto").glob("*/*.json"):
         one = json.loads(path.read_text())
-        found.append([one["table"], one["row"], *("" if a is None else "%.6f" % a for a in one["lines"][0]["scores"]["acc"][0])])
+        found.append([one["table"], one["row"], *("" if a is None else "%.6g" % a for a in one["lines"][0]["scores"]["acc"][0])])
     draws = max(map(len, found)) - 2
     command = " ".join(["kindred bench transfer-auto", *sample, "-o DIR"])
     common.write_csv(out, ["table", "row", *(f"draw{i + 1}" for i in range(draws))], [r + [""] * (draws + 2 - len(r)) for r in sorted(found)],
@@ -493,10 +488,10 @@ def splits(args):
         lib.seed(int(seed) + 1)
         direct, bridged = lib.transfer([xs[0], xs[2]], [ys[0], None], 2), lib.transfer(xs, [ys[0], None, None], 2, bridges=[1])
         tried = [(direct, "svm", {}), (bridged, "ttl", {"max_iter": 0}), (bridged, "nmtf", {}), (bridged, "ttl", {})]
-        return [["%.6f" % np.mean(lib.fit(method, *problem, **options)["labels"][-1] == ys[2]) for problem, method, options in tried]]
+        return [["%.6g" % np.mean(lib.fit(method, *problem, **options)["labels"][-1] == ys[2]) for problem, method, options in tried]]
 
     keys = [(name, seed, idf) for idf in ("each", "together") for name in NEWSGROUPS for seed in range(40)]
-    return table_of("splits", ["task", "split", "idf", "svm", "chain", "nmtf", "ttl"], keys, args).fill(make, args.minutes, args.only)
+    return common.fill(args, "transfer-splits", ["task", "split", "idf", "svm", "chain", "nmtf", "ttl"], keys, make)
 
 
 def sweeps(args):
@@ -509,9 +504,9 @@ def sweeps(args):
         xs, ys, classes = transfer_task(folder, (source, bridge), target, 0, 0)
         lib.seed(1)
         problem = lib.transfer(xs, [ys[0], None, None], classes, bridges=[1])
-        return [[m, s, "%.6f" % np.mean(lib.fit(m, *problem, max_iter=s)["labels"][-1] == ys[2])] for m in ("nmtf", "ttl") for s in (0, 10, 20, 30, 40, 80)]
+        return [[m, s, "%.6g" % np.mean(lib.fit(m, *problem, max_iter=s)["labels"][-1] == ys[2])] for m in ("nmtf", "ttl") for s in (0, 10, 20, 30, 40, 80)]
 
-    return table_of("sweeps", ["collection", "source", "bridge", "target", "method", "sweeps", "accuracy"], keys, args).fill(make, args.minutes, args.only)
+    return common.fill(args, "transfer-sweeps", ["collection", "source", "bridge", "target", "method", "sweeps", "accuracy"], keys, make)
 
 
 def bridges(args):
@@ -537,11 +532,11 @@ def bridges(args):
                     path.write_text("".join("%d\n" % c for c in y))
             done = subprocess.run([args.program, "transfer", "-m", "ttl", "-q", "--source", files[0], "--labels", labels[0], "--target", files[-1], "--truth",
                                    labels[1], "--weight", "tfidf", "--norm", "l2", *(w for f in files[1:-1] for w in ("--bridge", f))], check=True, capture_output=True)
-        return [[rank, b["name"], *("" if b[c] is None else "%.6f" % b[c] for c in ("back", "a_source_bridge", "a_bridge_target", "acc"))]
+        return [[rank, b["name"], *("" if b[c] is None else "%.6g" % b[c] for c in ("back", "a_source_bridge", "a_bridge_target", "acc"))]
                 for rank, b in enumerate(json.loads(done.stdout)["bridges"])]
 
     head = ["collection", "pair", "rank", "bridge", "back", "a_source_bridge", "a_bridge_target", "acc"]
-    return table_of("bridges", head, keys, args).fill(make, args.minutes, args.only)
+    return common.fill(args, "transfer-bridges", head, keys, make)
 
 
 CASES = {c: functools.partial(runs, c) for c in ("plain", "shift", "dirichlet", "absent")}
@@ -549,15 +544,5 @@ CASES.update(unlike=unlike, ask=ask, given=given, curved=curved, landmarks=landm
 CASES.update({c: functools.partial(preset, c) for c in ("800", "all")})
 
 
-def main():
-    args = common.arguments(__doc__, CASES, [c for c in CASES if c not in ("800", "all")], more=[("--minutes", {"type": float, "default": float("inf")}), ("--only", {"default": "", "metavar": "TEXT"}),
-                                                  ("--rows", {"metavar": "DIR"})])
-    try:
-        return 1 if any([CASES[case](args) for case in args.cases]) else 0
-    except common.Absent as reason:
-        print(f"skipped: {reason}")
-        return 77
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(common.measure(__doc__, CASES, [c for c in CASES if c not in ("800", "all")], [("--rows", {"metavar": "DIR"})]))

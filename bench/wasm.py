@@ -9,12 +9,10 @@ WebAssembly on one thread, peer_s the native program."""
 import hashlib
 import json
 import pathlib
-import resource
 import shutil
 import subprocess
 import sys
 import tempfile
-import time
 
 import common
 import numpy
@@ -31,10 +29,7 @@ def native(program, args, files, folder):
     for name, path in files.items():
         (out / name).symlink_to(path)
     words = [str(each).replace("/out", "out") for each in args]
-    before, wall = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    subprocess.run([program, *words, "--threads", "1"], cwd=out, check=True, stdout=subprocess.DEVNULL)
-    wall, after = time.perf_counter() - wall, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    wall, cpu, _ = common.run_timed([program, *words, "--threads", "1"], cwd=out, stdout=subprocess.DEVNULL)
     digest = hashlib.sha256()
     for path in sorted((out / "out").glob("*.labels")):
         digest.update(path.read_bytes())

@@ -7,8 +7,7 @@
 static void free_left_out(const kdr_allocator *a, kdr_left_out *list, int64_t count)
 {
 	for (int64_t i = 0; list && i < count; i++) {
-		kdri_free_with(a, (char *)list[i].id);
-		kdri_free_with(a, (char *)list[i].reason);
+		KDRI_FREE_WITH(a, (char *)list[i].id, (char *)list[i].reason);
 	}
 	kdri_free_with(a, list);
 }
@@ -18,8 +17,7 @@ void kdri_result_about_free(kdr_result *r)
 	const kdr_allocator *a = &r->allocator;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
-		kdri_free_with(a, task->name);
-		kdri_free_with(a, task->path);
+		KDRI_FREE_WITH(a, task->name, task->path);
 		if (!task->borrowed)
 			kdri_strings_free(a, task->features, task->d);
 		kdri_strings_free(a, task->ids, task->n);
@@ -32,33 +30,24 @@ void kdri_result_about_free(kdr_result *r)
 			kdri_free_with(a, (void *)task->profiles[c].features);
 		kdri_free_with(a, task->profiles);
 		if (task->markers) {
-			kdri_free_with(a, task->markers->columns);
-			kdri_free_with(a, task->markers->mean);
-			kdri_free_with(a, task->markers->share);
-			kdri_free_with(a, task->markers);
+			KDRI_FREE_WITH(a, task->markers->columns, task->markers->mean, task->markers->share,
+			               task->markers);
 		}
 		free_left_out(a, task->left_out, task->nleft_out);
-		kdri_free_with(a, task->confidence);
-		kdri_free_with(a, task->second);
-		kdri_free_with(a, task->examples);
-		kdri_free_with(a, task->probabilities);
+		KDRI_FREE_WITH(a, task->confidence, task->second, task->examples, task->probabilities);
 		kdri_strings_free(a, task->shown_titles, task->nshown);
 		kdri_strings_free(a, task->shown, task->nshown * task->shown_rows);
 		if (task->map) {
-			kdri_free_with(a, task->map->rows);
-			kdri_free_with(a, task->map->x);
-			kdri_free_with(a, task->map->y);
-			kdri_free_with(a, task->map->strongest);
-			kdri_free_with(a, task->map->truth);
+			KDRI_FREE_WITH(a, task->map->rows, task->map->x, task->map->y, task->map->strongest,
+			               task->map->truth);
 			kdri_strings_free(a, task->map->classes, task->map->nclasses);
 			kdri_free_with(a, task->map->described);
 			kdri_strings_free(a, task->map->excerpts, task->map->ndescribed);
 			for (int64_t f = 0; f < task->map->nvalues; f++) {
-				kdri_free_with(a, task->map->values[f].fit.text);
-				kdri_free_with(a, task->map->values[f].own.text);
+				KDRI_FREE_WITH(a, task->map->values[f].fit.text,
+				               task->map->values[f].own.text);
 			}
-			kdri_free_with(a, task->map->values);
-			kdri_free_with(a, task->map);
+			KDRI_FREE_WITH(a, task->map->values, task->map);
 		}
 	}
 	kdri_free_with(a, r->command_line);
@@ -67,17 +56,12 @@ void kdri_result_about_free(kdr_result *r)
 	kdr_prep_free(r->prep);
 	kdri_strings_free(a, r->classes, r->nclasses);
 	for (int64_t i = 0; r->bridges && i < r->bridge_count; i++) {
-		kdri_free_with(a, r->bridges[i].name);
-		kdri_free_with(a, r->bridges[i].path);
+		KDRI_FREE_WITH(a, r->bridges[i].name, r->bridges[i].path);
 	}
 	if (r->mixing) {
-		kdri_free_with(a, r->mixing->clusters);
-		kdri_free_with(a, r->mixing->set);
-		kdri_free_with(a, r->mixing->samples);
-		kdri_free_with(a, r->mixing);
+		KDRI_FREE_WITH(a, r->mixing->clusters, r->mixing->set, r->mixing->samples, r->mixing);
 	}
-	kdri_free_with(a, r->bridges);
-	kdri_free_with(a, r->shared);
+	KDRI_FREE_WITH(a, r->bridges, r->shared);
 }
 
 kdr_status kdri_result_name_tasks(kdr_context *ctx, kdr_result *r, const kdr_problem *problem)
@@ -187,8 +171,7 @@ kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, cons
 done:
 	kdri_strings_free(&ctx->allocator, notes, nnotes);
 	kdri_sheet_free(&ctx->allocator, sheet);
-	kdri_free(ctx, origin);
-	kdri_free(ctx, path);
+	KDRI_FREE(ctx, origin, path);
 	if (st != KDR_OK) {
 		kdri_strings_free(&ctx->allocator, features, data->cols);
 		kdri_strings_free(&ctx->allocator, ids, data->rows);

@@ -58,8 +58,7 @@ static kdr_status gather_names(kdr_context *ctx, char ***names, int64_t n)
 	list = NULL;
 done:
 	kdri_strings_free(&ctx->allocator, list, count);
-	kdri_free(ctx, text);
-	kdri_free(ctx, all);
+	KDRI_FREE(ctx, text, all);
 	return st;
 }
 
@@ -99,8 +98,7 @@ static kdr_status gather_columns(kdr_context *ctx, void *v, int64_t rows, int64_
 	kdri_free(ctx, own);
 	memcpy(v, &whole, sizeof whole);
 done:
-	kdri_free(ctx, each);
-	kdri_free(ctx, parts);
+	KDRI_FREE(ctx, each, parts);
 	return st;
 }
 

@@ -57,8 +57,7 @@ void kdri_scaled_free(kdr_context *ctx, kdri_scaled *p)
 {
 	for (int64_t t = 0; p->values && t < p->problem.ntasks; t++)
 		kdri_free(ctx, p->values[t]);
-	kdri_free(ctx, p->values);
-	kdri_free(ctx, p->tasks);
+	KDRI_FREE(ctx, p->values, p->tasks);
 	*p = (kdri_scaled){ 0 };
 }
 
@@ -97,12 +96,10 @@ kdr_status kdri_predict(kdr_context *ctx, const kdri_algo *algo, const kdr_resul
 	kdr_mat rows = *x;
 	if (exponent != 0)
 		KDRI_TRY(scaled_copy(ctx, x, exponent, &values, &rows));
-	if (exponent_of(ldexp(largest, -exponent)) > 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "values are as large as %g, too far from those that the model was fitted on",
-		               largest);
-		goto done;
-	}
+	if (exponent_of(ldexp(largest, -exponent)) > 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA,
+		          "values are as large as %g, too far from those that the model was fitted on",
+		          largest);
 	KDRI_TRY(algo->predict(ctx, fitted, options, task, &rows, labels));
 done:
 	kdri_free(ctx, values);

@@ -213,11 +213,8 @@ static kdr_status load_array(kdr_context *ctx, const loading *l, const kdr_field
 	}
 	for (int64_t i = 0; i < item->count; i++) {
 		values[i] = number_at(item, i);
-		if (!isfinite(values[i])) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: a value is not finite", l->path,
-			               item->name);
-			goto done;
-		}
+		if (!isfinite(values[i]))
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s:%s: a value is not finite", l->path, item->name);
 	}
 done:
 	return st;

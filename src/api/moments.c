@@ -27,12 +27,7 @@ void kdri_moments_free(const kdr_allocator *a, kdri_moments *m)
 {
 	if (!m)
 		return;
-	kdri_free_with(a, m->draws);
-	kdri_free_with(a, m->mean);
-	kdri_free_with(a, m->variance);
-	kdri_free_with(a, m->missing);
-	kdri_free_with(a, m->direction);
-	kdri_free_with(a, m);
+	KDRI_FREE_WITH(a, m->draws, m->mean, m->variance, m->missing, m->direction, m);
 }
 
 kdr_status kdri_moments_room(kdr_context *ctx, int64_t k, int64_t d, int64_t rank, bool missing,
@@ -198,8 +193,7 @@ static kdr_status moments_directions(kdr_context *ctx, const double *rows, int64
 				kdri_axpy(a[i * side + at] / sqrt((double)n), rows + i * d, to, d);
 	}
 done:
-	kdri_free(ctx, a);
-	kdri_free(ctx, value);
+	KDRI_FREE(ctx, a, value);
 	return st;
 }
 
@@ -241,9 +235,7 @@ static kdr_status moments_covariances(kdr_context *ctx, const kdr_mat *x, const 
 			s[j] = KDRI_MAX(s[j], 0);
 	}
 done:
-	kdri_free(ctx, rows);
-	kdri_free(ctx, pooled);
-	kdri_free(ctx, all);
+	KDRI_FREE(ctx, rows, pooled, all);
 	return st;
 }
 
@@ -271,8 +263,7 @@ kdr_status kdri_moments_new(kdr_context *ctx, const kdr_data *data, const int64_
 	m = NULL;
 done:
 	kdri_moments_free(&ctx->allocator, m);
-	kdri_free(ctx, size);
-	kdri_free(ctx, other);
+	KDRI_FREE(ctx, size, other);
 	return st;
 }
 

@@ -39,9 +39,7 @@ static naming naming_of(const numbering *n, int64_t task)
 
 static void numbering_free(kdr_context *ctx, numbering *n)
 {
-	kdri_free(ctx, n->begin);
-	kdri_free(ctx, n->now);
-	kdri_free(ctx, n->taken);
+	KDRI_FREE(ctx, n->begin, n->now, n->taken);
 }
 
 static kdr_status numbering_new(kdr_context *ctx, const kdr_result *result, numbering *out)
@@ -147,9 +145,7 @@ typedef struct matches {
 
 static void matches_free(kdr_context *ctx, matches *m)
 {
-	kdri_free(ctx, m->begin);
-	kdri_free(ctx, m->order);
-	kdri_free(ctx, m->with);
+	KDRI_FREE(ctx, m->begin, m->order, m->with);
 }
 
 static kdr_status matches_new(kdr_context *ctx, const kdr_result *result, matches *m)

@@ -245,13 +245,11 @@ static kdr_status set_reals(kdr_context *ctx, kdr_options *options, int64_t i, c
 	KDRI_TRY(KDRI_NEW(ctx, &values, count));
 	for (const char *next = text;; next++) {
 		const char *end = kdri_parse_double(next, text + strlen(text), &values[at]);
-		if (!end || (*end != ',' && *end != '\0') || isnan(values[at++])) {
-			st = kdri_fail(
+		if (!end || (*end != ',' && *end != '\0') || isnan(values[at++]))
+			KDRI_FAIL(
 			        ctx, KDR_ERR_OPTION,
 			        "option %s: '%s' is not valid; use one number, or one per data set separated by commas",
 			        options->algo->options[i].name, text);
-			goto done;
-		}
 		next = end;
 		if (*next == '\0')
 			break;

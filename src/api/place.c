@@ -199,13 +199,11 @@ static kdr_status take_layout(kdr_context *ctx, kdr_data *data, int from)
 	p = (pack){ .ctx = ctx, .bytes = p.bytes, .size = bytes, .reads = true };
 	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &like));
 	KDRI_TRY(layout(&p, like));
-	if (!place_fits(data, like)) {
-		st = kdri_fail(
+	if (!place_fits(data, like))
+		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "%s: the file has no rows, and its columns differ from those of the file of rank %d, which has %lld",
 		        data->path, from, (long long)like->cols);
-		goto done;
-	}
 	like->streamed = data->streamed;
 	like->seconds = data->seconds;
 	kdr_data old = *data;
@@ -250,10 +248,8 @@ kdr_status kdri_data_place(kdr_context *ctx, kdr_data *data)
 	KDRI_TRY(kdri_each(ctx, data->rows, each));
 	for (int r = 0; r < kdri_ranks(ctx); all += each[r++])
 		first += r < kdri_rank(ctx) ? each[r] : 0;
-	if (all == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "data set %s: no rank has a row of it", data->name);
-		goto done;
-	}
+	if (all == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "data set %s: no rank has a row of it", data->name);
 	KDRI_TRY(kdri_any(ctx, &none));
 	while (each[from] == 0)
 		from++;

@@ -67,9 +67,6 @@ kdr_status kdri_remember(kdr_context *ctx, const kdr_data *data, const int64_t *
 done:
 	kdr_data_free(some);
 	kdri_own_free(ctx, &x);
-	kdri_free(ctx, size);
-	kdri_free(ctx, quota);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, kept);
+	KDRI_FREE(ctx, size, quota, rows, kept);
 	return st;
 }

@@ -69,34 +69,25 @@ void kdr_result_free(kdr_result *r)
 			kdr_result_free(r->levels[i]);
 	kdri_free_with(&a, r->levels);
 	for (int64_t t = 0; t < r->ntasks; t++) {
-		kdri_free_with(&a, r->tasks[t].labels);
-		kdri_free_with(&a, r->tasks[t].known);
+		KDRI_FREE_WITH(&a, r->tasks[t].labels, r->tasks[t].known);
 		kdr_data_free(r->tasks[t].remembered);
 		kdri_moments_free(&a, r->tasks[t].moments);
-		kdri_free_with(&a, r->tasks[t].sizes);
-		kdri_free_with(&a, r->tasks[t].parents);
-		kdri_free_with(&a, r->tasks[t].splits);
+		KDRI_FREE_WITH(&a, r->tasks[t].sizes, r->tasks[t].parents, r->tasks[t].splits);
 	}
-	kdri_free_with(&a, r->tasks);
-	kdri_free_with(&a, r->objective);
+	KDRI_FREE_WITH(&a, r->tasks, r->objective);
 	for (int64_t i = 0; i < r->array_count; i++) {
-		kdri_free_with(&a, (void *)r->arrays[i].name);
-		kdri_free_with(&a, (void *)r->arrays[i].data);
+		KDRI_FREE_WITH(&a, (void *)r->arrays[i].name, (void *)r->arrays[i].data);
 	}
-	kdri_free_with(&a, r->arrays);
-	kdri_free_with(&a, r->array_next);
+	KDRI_FREE_WITH(&a, r->arrays, r->array_next);
 	for (int64_t i = 0; i < r->field_count; i++) {
-		kdri_free_with(&a, r->fields[i].name);
-		kdri_free_with(&a, r->fields[i].text);
+		KDRI_FREE_WITH(&a, r->fields[i].name, r->fields[i].text);
 	}
 	kdri_free_with(&a, r->fields);
 	kdri_names_free_with(&a, &r->field_names);
 	for (int64_t i = 0; i < r->match_count; i++) {
-		kdri_free_with(&a, (void *)r->matches[i].matrix);
-		kdri_free_with(&a, (void *)r->matches[i].quality);
+		KDRI_FREE_WITH(&a, (void *)r->matches[i].matrix, (void *)r->matches[i].quality);
 	}
-	kdri_free_with(&a, r->matches);
-	kdri_free_with(&a, r->relatedness);
+	KDRI_FREE_WITH(&a, r->matches, r->relatedness);
 	kdri_strings_free(&a, r->warnings, r->warning_count);
 	kdri_free_with(&a, r);
 }
@@ -150,8 +141,7 @@ kdr_status kdri_result_array(kdr_context *ctx, kdr_result *r, const char *name, 
 	own_name = NULL;
 	storage = NULL;
 done:
-	kdri_free(ctx, own_name);
-	kdri_free(ctx, storage);
+	KDRI_FREE(ctx, own_name, storage);
 	return st;
 }
 
@@ -200,8 +190,7 @@ static kdr_status add_field(kdr_context *ctx, kdr_result *r, int64_t task, const
 	r->fields[r->field_count++] = f;
 	f = (kdri_field){ 0 };
 done:
-	kdri_free(ctx, f.name);
-	kdri_free(ctx, f.text);
+	KDRI_FREE(ctx, f.name, f.text);
 	return st;
 }
 

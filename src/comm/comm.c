@@ -359,8 +359,7 @@ kdr_status kdri_gather(kdr_context *ctx, const void *bytes, int64_t count, void 
 	*total = sum;
 	to = NULL;
 done:
-	kdri_free(ctx, sizes);
-	kdri_free(ctx, to);
+	KDRI_FREE(ctx, sizes, to);
 	return st;
 }
 

@@ -80,6 +80,12 @@ void kdri_free(kdr_context *ctx, void *ptr)
 	kdri_free_with(&ctx->allocator, ptr);
 }
 
+void kdri_free_all(const kdr_allocator *allocator, void *const *list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		kdri_free_with(allocator, list[i]);
+}
+
 void kdr_free(kdr_context *ctx, void *ptr)
 {
 	kdri_free(ctx, ptr);

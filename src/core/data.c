@@ -20,10 +20,7 @@ static void free_matrix(const kdr_data *d)
 {
 	if (d->borrowed)
 		return;
-	kdri_free_with(&d->allocator, d->dense);
-	kdri_free_with(&d->allocator, d->rowptr);
-	kdri_free_with(&d->allocator, d->col);
-	kdri_free_with(&d->allocator, d->val);
+	KDRI_FREE_WITH(&d->allocator, d->dense, d->rowptr, d->col, d->val);
 }
 
 void kdr_data_free(kdr_data *d)
@@ -31,10 +28,7 @@ void kdr_data_free(kdr_data *d)
 	if (!d)
 		return;
 	kdr_allocator a = d->allocator;
-	kdri_free_with(&a, d->name);
-	kdri_free_with(&a, d->path);
-	kdri_free_with(&a, d->texts);
-	kdri_free_with(&a, d->texts_note);
+	KDRI_FREE_WITH(&a, d->name, d->path, d->texts, d->texts_note);
 	free_matrix(d);
 	kdri_free_with(&a, d->mapped);
 	kdri_strings_free(&a, d->features, d->cols);
@@ -44,11 +38,9 @@ void kdr_data_free(kdr_data *d)
 	kdri_strings_free(&a, d->classes, d->nclasses);
 	kdri_sheet_free(&a, d->sheet);
 	for (int64_t i = 0; i < d->nleft_out; i++) {
-		kdri_free_with(&a, (char *)d->left_out[i].id);
-		kdri_free_with(&a, (char *)d->left_out[i].reason);
+		KDRI_FREE_WITH(&a, (char *)d->left_out[i].id, (char *)d->left_out[i].reason);
 	}
-	kdri_free_with(&a, d->left_out);
-	kdri_free_with(&a, d->groups.of);
+	KDRI_FREE_WITH(&a, d->left_out, d->groups.of);
 	kdri_strings_free(&a, d->groups.names, d->groups.count);
 	kdri_free_with(&a, d->origin);
 	kdri_original_free(&a, &d->original);
@@ -57,9 +49,7 @@ void kdr_data_free(kdr_data *d)
 
 void kdri_original_free(const kdr_allocator *allocator, kdri_original *original)
 {
-	kdri_free_with(allocator, original->values);
-	kdri_free_with(allocator, original->unit);
-	kdri_free_with(allocator, original->origin);
+	KDRI_FREE_WITH(allocator, original->values, original->unit, original->origin);
 	*original = (kdri_original){ 0 };
 }
 
@@ -173,10 +163,7 @@ kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *d, kdr_mat_kind kind, i
 	d->rows = 0;
 	d->cols = cols;
 done:
-	kdri_free(ctx, none.dense);
-	kdri_free(ctx, none.rowptr);
-	kdri_free(ctx, none.col);
-	kdri_free(ctx, none.val);
+	KDRI_FREE(ctx, none.dense, none.rowptr, none.col, none.val);
 	return st;
 }
 
@@ -194,10 +181,7 @@ kdr_status kdri_data_own(kdr_context *ctx, kdr_data *d)
 		goto done;
 	take_arrays(d, &copy);
 done:
-	kdri_free(ctx, copy.dense);
-	kdri_free(ctx, copy.rowptr);
-	kdri_free(ctx, copy.col);
-	kdri_free(ctx, copy.val);
+	KDRI_FREE(ctx, copy.dense, copy.rowptr, copy.col, copy.val);
 	return st;
 }
 

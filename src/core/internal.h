@@ -28,6 +28,13 @@
 			goto done; \
 	} while (0)
 
+/* KDRI_FAIL(ctx, status, format, ...): sets the error and jumps to done. */
+#define KDRI_FAIL(...) \
+	do { \
+		st = kdri_fail(__VA_ARGS__); \
+		goto done; \
+	} while (0)
+
 #define KDRI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define KDRI_MAX(a, b) ((a) > (b) ? (a) : (b))
 
@@ -106,6 +113,12 @@ kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size);
 kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size);
 kdr_status kdri_realloc(kdr_context *ctx, void *inout, int64_t count, size_t size);
 void kdri_free(kdr_context *ctx, void *ptr);
+/* KDRI_FREE(ctx, p, q, ...): frees several pointers. KDRI_FREE_WITH takes an allocator instead of the context. */
+#define KDRI_FREE(ctx, ...) KDRI_FREE_WITH(&(ctx)->allocator, __VA_ARGS__)
+#define KDRI_FREE_WITH(allocator, ...) \
+	kdri_free_all((allocator), (void *[]){ __VA_ARGS__ }, \
+	              sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
+void kdri_free_all(const kdr_allocator *allocator, void *const *list, size_t count);
 kdr_status kdri_strdup(kdr_context *ctx, const char *text, char **out);
 kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char **out);
 

@@ -14,9 +14,7 @@ bool kdri_has_links(const kdr_problem *problem)
 
 void kdri_links_free(kdr_context *ctx, kdri_links *l)
 {
-	kdri_free(ctx, l->known);
-	kdri_free(ctx, l->group);
-	kdri_free(ctx, l->apart);
+	KDRI_FREE(ctx, l->known, l->group, l->apart);
 	*l = (kdri_links){ 0 };
 }
 

@@ -22,8 +22,7 @@ void kdri_names_free_with(const kdr_allocator *a, kdri_names *t)
 		kdri_free_with(a, t->names);
 	else
 		kdri_strings_free(a, t->names, t->count);
-	kdri_free_with(a, t->hashes);
-	kdri_free_with(a, t->slots);
+	KDRI_FREE_WITH(a, t->hashes, t->slots);
 	*t = (kdri_names){ .borrows = t->borrows };
 }
 
@@ -153,7 +152,6 @@ done:
 	if (st == KDR_OK)
 		*integers = all;
 	kdri_strings_free(&ctx->allocator, names, count);
-	kdri_free(ctx, new_index);
-	kdri_free(ctx, order);
+	KDRI_FREE(ctx, new_index, order);
 	return st;
 }

@@ -51,8 +51,7 @@ kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, co
 	data->left_out[data->nleft_out++] = (kdr_left_out){ row, own, why };
 	own = why = NULL;
 done:
-	kdri_free(ctx, own);
-	kdri_free(ctx, why);
+	KDRI_FREE(ctx, own, why);
 	return st;
 }
 
@@ -61,19 +60,11 @@ void kdri_sheet_free(const kdr_allocator *a, kdri_sheet *t)
 	if (!t)
 		return;
 	for (int64_t j = 0; t->columns && j < t->ncolumns; j++) {
-		kdri_free_with(a, (char *)t->columns[j].name);
-		kdri_free_with(a, (char *)t->columns[j].why);
+		KDRI_FREE_WITH(a, (char *)t->columns[j].name, (char *)t->columns[j].why);
 	}
-	kdri_free_with(a, t->columns);
-	kdri_free_with(a, t->origin);
-	kdri_free_with(a, t->order);
-	kdri_free_with(a, t->source);
-	kdri_free_with(a, t->missing);
+	KDRI_FREE_WITH(a, t->columns, t->origin, t->order, t->source, t->missing);
 	kdri_strings_free(a, t->na, t->nna);
-	kdri_free_with(a, t->fill);
-	kdri_free_with(a, t->hole_row);
-	kdri_free_with(a, t->hole_feature);
-	kdri_free_with(a, t);
+	KDRI_FREE_WITH(a, t->fill, t->hole_row, t->hole_feature, t);
 }
 
 static kdr_status copy_columns(kdr_context *ctx, const kdri_sheet *from, kdri_sheet *to)

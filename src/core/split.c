@@ -73,22 +73,18 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 	if (names)
 		KDRI_TRY(split_group(ctx, names, data->rows, &own));
 	const kdri_groups *g = names ? &own : &data->groups;
-	if (data->rows == 0 && !g->all) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file has no rows, so its task column is empty",
-		               data->path[0] ? data->path : data->name);
-		goto done;
-	}
+	if (data->rows == 0 && !g->all)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: the file has no rows, so its task column is empty",
+		          data->path[0] ? data->path : data->name);
 	KDRI_TRY(KDRI_NEW0(ctx, &begin, g->count + 1));
 	KDRI_TRY(KDRI_NEW(ctx, &order, data->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &first, g->count));
 	KDRI_TRY(kdri_calloc(ctx, &sets, g->count, sizeof(kdr_data *)));
 	for (int64_t i = 0; i < data->rows; i++) {
-		if (g->of[i] < 0) {
-			st = kdri_fail(ctx, KDR_ERR_DATA,
-			               "%s: row %lld has no value in the task column; every row needs one",
-			               data->path[0] ? data->path : data->name, (long long)i + 1);
-			goto done;
-		}
+		if (g->of[i] < 0)
+			KDRI_FAIL(ctx, KDR_ERR_DATA,
+			          "%s: row %lld has no value in the task column; every row needs one",
+			          data->path[0] ? data->path : data->name, (long long)i + 1);
 		begin[g->of[i] + 1]++;
 	}
 	for (int64_t k = 0; k < g->count; k++)
@@ -107,14 +103,12 @@ kdr_status kdri_data_split(kdr_context *ctx, const kdr_data *data, const char *c
 		int64_t k = first[t], from = k > 0 ? begin[k - 1] : 0, same;
 		KDRI_TRY(split_take(ctx, data, prefix, g->names[k], order + from, begin[k] - from, &sets[t]));
 		KDRI_TRY(kdri_names_add(ctx, &taken, sets[t]->name, strlen(sets[t]->name), &same));
-		if (same < t) {
-			st = kdri_fail(
+		if (same < t)
+			KDRI_FAIL(
 			        ctx, KDR_ERR_DATA,
 			        "%s: the data sets '%s' and '%s' of the task column would both be called '%s', because file names cannot contain any of %.*s; rename one of them",
 			        data->path[0] ? data->path : data->name, g->names[first[same]], g->names[k],
 			        sets[t]->name, (int)strcspn(kdri_not_in_names, "\1"), kdri_not_in_names);
-			goto done;
-		}
 	}
 	/* The tasks of skipped rows are unknown: the first data set lists them. */
 	for (int64_t i = 0; i < data->nleft_out; i++)
@@ -127,11 +121,7 @@ done:
 	kdri_names_free(ctx, &taken);
 	for (int64_t t = 0; sets && t < made; t++)
 		kdr_data_free(sets[t]);
-	kdri_free(ctx, sets);
-	kdri_free(ctx, begin);
-	kdri_free(ctx, order);
-	kdri_free(ctx, first);
-	kdri_free(ctx, own.of);
+	KDRI_FREE(ctx, sets, begin, order, first, own.of);
 	kdri_strings_free(&ctx->allocator, own.names, own.count);
 	return st;
 }

@@ -360,11 +360,9 @@ kdr_status kdri_spool_map(kdr_context *ctx, int fd, int64_t offset, int64_t byte
 	r->fd = -1;
 	r->base = ctx->allocator.user;
 	r->begin = kdri_map_file(fd, offset - before, r->length, false);
-	if (!r->begin) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot map the file into memory: %s", path,
-		               strerror(errno));
-		goto done;
-	}
+	if (!r->begin)
+		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: cannot map the file into memory: %s", path,
+		          strerror(errno));
 	r->at = (char *)r->begin + before;
 	void *at = r->at;
 	spool_enter(r);

@@ -108,13 +108,11 @@ static kdr_status folder_walk(kdr_context *ctx, const char *path, const char *re
 			KDRI_TRY(folder_append(ctx, list, room, path_of_file));
 			list->bytes += info.bytes;
 		}
-		kdri_free(ctx, full);
-		kdri_free(ctx, below);
+		KDRI_FREE(ctx, full, below);
 		full = below = NULL;
 	}
 done:
-	kdri_free(ctx, full);
-	kdri_free(ctx, below);
+	KDRI_FREE(ctx, full, below);
 	kdri_folder_free(ctx, &names);
 	return st;
 }

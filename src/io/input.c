@@ -131,16 +131,11 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 	in->size = -1;
 	KDRI_TRY(kdri_strdup(ctx, strcmp(path, "-") == 0 ? "(standard input)" : path, &in->path));
 	in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : kdri_open(path, O_RDONLY);
-	if (in->fd < 0) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", in->path, strerror(errno));
-		goto done;
-	}
+	if (in->fd < 0)
+		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: cannot open: %s", in->path, strerror(errno));
 	if (kdri_file_open(in->fd, &info)) {
-		if (info.folder) {
-			st = kdri_fail(ctx, KDR_ERR_READ, "%s: is a directory; a data file is needed",
-			               in->path);
-			goto done;
-		}
+		if (info.folder)
+			KDRI_FAIL(ctx, KDR_ERR_READ, "%s: is a directory; a data file is needed", in->path);
 		if (info.regular)
 			in->size = info.bytes;
 	}
@@ -160,9 +155,7 @@ void kdri_input_close(kdr_context *ctx, kdri_input *in)
 		inflateEnd(&in->z);
 	if (in->fd >= 0)
 		close(in->fd);
-	kdri_free(ctx, in->path);
-	kdri_free(ctx, in->held);
-	kdri_free(ctx, in);
+	KDRI_FREE(ctx, in->path, in->held, in);
 }
 
 static kdr_status read_plain(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t want, size_t *got)

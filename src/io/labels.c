@@ -76,11 +76,8 @@ kdr_status kdri_labels_read(kdr_context *ctx, kdri_input *in, kdr_labels **out)
 	owned_labels *owned = NULL;
 	kdr_labels *l;
 	KDRI_TRY(each_line(ctx, in, add_label, &c));
-	if (c.n == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty; one label per line is needed",
-		               c.path);
-		goto done;
-	}
+	if (c.n == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: the file is empty; one label per line is needed", c.path);
 	KDRI_TRY(KDRI_NEW0(ctx, &owned, 1));
 	owned->allocator = ctx->allocator;
 	l = &owned->labels;
@@ -129,14 +126,11 @@ kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *pa
 	KDRI_TRY(kdr_read_labels(ctx, path, &l));
 	KDRI_TRY(kdri_data_origin(ctx, data, &origin, &file_rows));
 	bool whole = l->n == data->rows, part = !whole && l->n == file_rows;
-	if (!whole && !part) {
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: %lld label%s, but data set %s has %lld sample%s; give one label per sample",
-		        path, (long long)l->n, l->n == 1 ? "" : "s", data->name, (long long)data->rows,
-		        data->rows == 1 ? "" : "s");
-		goto done;
-	}
+	if (!whole && !part)
+		KDRI_FAIL(ctx, KDR_ERR_DATA,
+		          "%s: %lld label%s, but data set %s has %lld sample%s; give one label per sample",
+		          path, (long long)l->n, l->n == 1 ? "" : "s", data->name, (long long)data->rows,
+		          data->rows == 1 ? "" : "s");
 	if (part) { /* one for each row of the file, of which these are some */
 		KDRI_TRY(KDRI_NEW(ctx, &own, data->rows));
 		for (int64_t i = 0; i < data->rows; i++)
@@ -145,8 +139,7 @@ kdr_status kdr_data_read_labels(kdr_context *ctx, kdr_data *data, const char *pa
 	KDRI_TRY(kdr_data_set_labels(ctx, data, own ? own : l->values, (const char *const *)l->names,
 	                             l->count));
 done:
-	kdri_free(ctx, own);
-	kdri_free(ctx, origin);
+	KDRI_FREE(ctx, own, origin);
 	kdr_labels_free(l);
 	return st;
 }
@@ -157,8 +150,7 @@ void kdr_labels_free(kdr_labels *labels)
 		return;
 	owned_labels *owned = (owned_labels *)labels;
 	kdr_allocator a = owned->allocator;
-	kdri_free_with(&a, labels->values);
-	kdri_free_with(&a, labels->integer);
+	KDRI_FREE_WITH(&a, labels->values, labels->integer);
 	kdri_strings_free(&a, labels->names, labels->count);
 	kdri_free_with(&a, owned);
 }

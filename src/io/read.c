@@ -51,14 +51,12 @@ static kdr_status find_format(kdr_context *ctx, const char *id, const char *path
 	if (!write)
 		KDRI_TRY(kdri_input_open(ctx, path, &in));
 	const char *elsewhere = kdri_format_elsewhere(path);
-	if (elsewhere) {
-		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED, "%s: %s files cannot be %s; %s%s", path, elsewhere,
-		               write ? "written" : "read", write ? "use one of: " : "",
-		               write ? list
-		                     : "save it as CSV or .npz first, such as with pandas: "
-		                       "read_parquet, read_feather, read_excel, then to_csv(index=False)");
-		goto done;
-	}
+	if (elsewhere)
+		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED, "%s: %s files cannot be %s; %s%s", path, elsewhere,
+		          write ? "written" : "read", write ? "use one of: " : "",
+		          write ? list
+		                : "save it as CSV or .npz first, such as with pandas: "
+		                  "read_parquet, read_feather, read_excel, then to_csv(index=False)");
 	st = kdri_fail(ctx, write ? KDR_ERR_ARGUMENT : KDR_ERR_FORMAT,
 	               "%s: unknown format; specify it with %s (one of: %s)", path,
 	               write ? "--to" : "--format", list);
@@ -212,36 +210,28 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
 	kdri_stage_start(ctx, "read", 0);
-	if (!path || !out) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read: path and out must not be NULL");
-		goto done;
-	}
+	if (!path || !out)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "kdr_read: path and out must not be NULL");
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
 	options = &own;
 	if (alone)
 		KDRI_TRY(kdri_named_begin(ctx, options, options->may_lack_columns, &named));
-	if (options->transpose && (options->label_column || options->task_column)) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: transposed data cannot have a label column or task column", path);
-		goto done;
-	}
+	if (options->transpose && (options->label_column || options->task_column))
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "%s: transposed data cannot have a label column or task column", path);
 	KDRI_TRY(find_format(ctx,
 	                     options->format   ? options->format
 	                     : options->memory ? "csv"
 	                                       : NULL,
 	                     path, false, &format));
-	if (options->memory && format->read) {
-		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: format %s cannot be read from memory; csv and tsv can", path, format->id);
-		goto done;
-	}
+	if (options->memory && format->read)
+		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED,
+		          "%s: format %s cannot be read from memory; csv and tsv can", path, format->id);
 	KDRI_TRY(check_parts(ctx, path, format, options));
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	kdri_file info = { 0 };
-	if (!options->memory && kdri_file_at(file, &info) && info.regular && info.bytes == 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
-		goto done;
-	}
+	if (!options->memory && kdri_file_at(file, &info) && info.regular && info.bytes == 0)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
 	if (!options->name)
 		KDRI_TRY(info.folder ? kdri_folder_name(ctx, file, &stem) : kdri_path_stem(ctx, file, &stem));
 	stream = kdri_streams(ctx, options->stream,
@@ -252,12 +242,10 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	        kdri_data_new(ctx, options->name ? options->name : stem, options->memory ? "" : path, &data));
 	data->streamed = stream;
 	KDRI_TRY(kdri_format_read(ctx, format, path, options, data));
-	if (options->task_column && !data->groups.of) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: format %s has no task column '%s'; only tables and AnnData can have one",
-		               path, format->id, options->task_column);
-		goto done;
-	}
+	if (options->task_column && !data->groups.of)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "%s: format %s has no task column '%s'; only tables and AnnData can have one", path,
+		          format->id, options->task_column);
 	if (options->transpose)
 		KDRI_TRY(kdri_data_transpose(ctx, data));
 	else if (format == &kdri_format_mtx && kdri_beside_tenx(path))
@@ -280,9 +268,7 @@ done:
 	if (alone)
 		kdri_named_end(ctx, &named);
 	kdri_stage_end(ctx, "read");
-	kdri_free(ctx, stem);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, stem, file, member);
 	kdr_data_free(data);
 	return st;
 }

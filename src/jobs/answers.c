@@ -80,8 +80,7 @@ static kdr_status take_answer(answers *a, const char *path, int64_t line, const 
 		a->found++;
 	}
 done:
-	kdri_free(ctx, id);
-	kdri_free(ctx, class);
+	KDRI_FREE(ctx, id, class);
 	return st;
 }
 
@@ -157,13 +156,11 @@ kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t
 			KDRI_TRY(kdr_read_labels(ctx, paths[i], out));
 			goto done;
 		}
-		if (other) {
-			st = kdri_fail(
+		if (other)
+			KDRI_FAIL(
 			        ctx, KDR_ERR_FORMAT,
 			        "%s: does not begin with the columns row, id and class: of several files of known classes, all must be like those that --ask writes",
 			        paths[i]);
-			goto done;
-		}
 	}
 	if (a.found == 0)
 		st = kdri_fail(

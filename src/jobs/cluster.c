@@ -26,9 +26,7 @@ static kdr_status put_stability(kdr_context *ctx, kdri_job *job, kdr_data **sets
 		r->tasks[t].quality.resamples = resamples;
 	}
 done:
-	kdri_free(ctx, labels);
-	kdri_free(ctx, k);
-	kdri_free(ctx, stability);
+	KDRI_FREE(ctx, labels, k, stability);
 	return st;
 }
 
@@ -123,20 +121,16 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(kdri_job_known_take(ctx, options, sets, count, &known));
 	job.known = known.problem.tasks ? &known.problem : NULL;
 	for (int64_t t = 0; levels.from && t < count; t++)
-		if (known.nnames > levels.from[t]) {
-			st = kdri_fail(
+		if (known.nnames > levels.from[t])
+			KDRI_FAIL(
 			        ctx, KDR_ERR_ARGUMENT,
 			        "data set %s: k begins at %lld, but %lld classes are known; begin at %lld or above",
 			        sets[t]->name, (long long)levels.from[t], (long long)known.nnames,
 			        (long long)known.nnames);
-			goto done;
-		}
-	if (options->into && job.known) {
-		st = kdri_fail(
+	if (options->into && job.known)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "known classes and links cannot be combined with a model that data sets are added to");
-		goto done;
-	}
 	if (options->into)
 		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
 	else

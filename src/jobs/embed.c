@@ -17,8 +17,7 @@ void kdr_embedding_free(kdr_embedding *e)
 	kdr_allocator a = e->allocator;
 	for (int64_t t = 0; e->xy && t < e->count; t++)
 		kdri_free_with(&a, e->xy[t]);
-	kdri_free_with(&a, e->xy);
-	kdri_free_with(&a, e->rows);
+	KDRI_FREE_WITH(&a, e->xy, e->rows);
 	kdr_prep_free(e->prep);
 	kdri_free_with(&a, e);
 }
@@ -119,8 +118,7 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	e = NULL;
 done:
 	kdr_embedding_free(e);
-	kdri_free(ctx, sets);
-	kdri_free(ctx, x);
+	KDRI_FREE(ctx, sets, x);
 	return st;
 }
 

@@ -50,9 +50,7 @@ static kdr_status join_lists(kdr_context *ctx, const kdri_task_result *task, con
 			best[l * KDRI_EXAMPLES + e] =
 			        row[e * lists + l] == INT64_MAX ? -1 : row[e * lists + l];
 done:
-	kdri_free(ctx, next);
-	kdri_free(ctx, row);
-	kdri_free(ctx, most);
+	KDRI_FREE(ctx, next, row, most);
 	return st;
 }
 

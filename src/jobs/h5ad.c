@@ -59,12 +59,10 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 	const int64_t *labels = task < 0 ? NULL : kdr_result_labels(r, task, &n);
 	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
 	KDRI_TRY(kdri_data_origin(ctx, set, &origin, &file_rows));
-	if (file_rows != g->file_rows || (labels && n != set->rows)) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "%s has changed since it was read: it has %lld rows instead of %lld",
-		               set->path, (long long)g->file_rows, (long long)file_rows);
-		goto done;
-	}
+	if (file_rows != g->file_rows || (labels && n != set->rows))
+		KDRI_FAIL(ctx, KDR_ERR_DATA,
+		          "%s has changed since it was read: it has %lld rows instead of %lld", set->path,
+		          (long long)g->file_rows, (long long)file_rows);
 	for (int64_t i = 0; i < set->rows; i++) {
 		int64_t to = g->place[origin[i]];
 		if (to < 0)
@@ -115,10 +113,7 @@ done:
 
 static void h5ad_release(kdr_context *ctx, gathered *g)
 {
-	kdri_free(ctx, g->place);
-	kdri_free(ctx, g->codes);
-	kdri_free(ctx, g->confidence);
-	kdri_free(ctx, g->xy);
+	KDRI_FREE(ctx, g->place, g->codes, g->confidence, g->xy);
 	kdri_names_free(ctx, &g->names);
 }
 
@@ -166,8 +161,6 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 done:
 	h5ad_release(ctx, &g);
 	kdr_data_free(again);
-	kdri_free(ctx, origin);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, origin, file, member);
 	return st;
 }

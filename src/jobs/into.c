@@ -6,7 +6,7 @@
  *
  *     (E1)  u_z = c_z - m; u_l of cluster l of the model: sum of n_l (c_l - m) over its data sets
  *     (E2)  the assignment of clusters z to clusters l with the largest sum of cos(u_z, u_l)
- *     (E3)  a pair stays if the probability that it belongs together, estimated from its cosine (engine/ensemble/share_right.c),
+ *     (E3)  a pair stays if the probability that it belongs together, estimated from its cosine (engine/ensemble/probability_right.c),
  *           is at least 0.3, and the cosine at least 0.8 or |c_z - c_l - s| <= 3 max(r_z, r_l): c_l the mean of cluster l over the data sets of the model, s the
  *           median over all pairs of each coordinate of c_z - c_l, which is the shift of the new data set, and r_z, r_l the root
  *           mean square distances of samples from c_z and c_l. With --new-clusters yes: 0.5 and 2
@@ -22,7 +22,7 @@
 #include "api/model.h"
 #include "api/moments.h"
 #include "api/number.h"
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/graph/views.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/rows.h"

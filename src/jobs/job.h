@@ -70,10 +70,11 @@ kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t c
 kdr_status kdri_check_overlap(kdr_context *ctx, kdr_data *const *sources, int64_t nsources,
                               kdr_data *const *targets, int64_t ntargets, kdr_align align);
 
-/* way_back.c: the proportion of the sources' labelled samples that get their own class when the predictions for task
+/* bridge_recovery.c: the proportion of the sources' labelled samples that get their own class when the predictions for task
  * `target` are transferred back through the bridge; NaN if this is impossible. */
-kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,
-                         int64_t target, int64_t classes, const int64_t *answer, double *out);
+kdr_status kdri_bridge_recovery(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks,
+                                int64_t count, int64_t target, int64_t classes, const int64_t *answer,
+                                double *out);
 
 /* Hands the preprocessing over to the result that is kept, and the seconds. */
 void kdri_job_finish(kdri_job *job, kdr_result *result);

@@ -17,10 +17,7 @@ void kdri_job_known_free(kdr_context *ctx, kdri_job_known *k)
 {
 	for (int64_t t = 0; k->labels && t < k->problem.ntasks; t++)
 		kdri_free(ctx, k->labels[t]);
-	kdri_free(ctx, k->labels);
-	kdri_free(ctx, k->rows);
-	kdri_free(ctx, k->tasks);
-	kdri_free(ctx, k->links);
+	KDRI_FREE(ctx, k->labels, k->rows, k->tasks, k->links);
 	kdri_strings_free(&ctx->allocator, k->names, k->nnames);
 	*k = (kdri_job_known){ 0 };
 }
@@ -288,13 +285,11 @@ static kdr_status read_links(kdr_context *ctx, const char *path, bool apart, con
 			kdri_free(ctx, ids[e]);
 			ids[e] = NULL;
 		}
-		if (set[0] != set[1]) {
-			st = kdri_fail(
+		if (set[0] != set[1])
+			KDRI_FAIL(
 			        ctx, KDR_ERR_DATA,
 			        "%s: line %lld: the samples are in data sets %s and %s, but links are between samples of one data set; use known classes (--known) across data sets",
 			        path, (long long)i + 1, t->sets[set[0]]->name, t->sets[set[1]]->name);
-			goto done;
-		}
 		KDRI_TRY(add_link(
 		        ctx, k,
 		        (kdr_link){ .task = set[0], .row = row[0], .other = row[1], .apart = apart }));

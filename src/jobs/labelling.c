@@ -192,8 +192,7 @@ static kdr_status put_least_like(kdr_context *ctx, kdri_json *j, const kdr_resul
 	}
 	kdri_json_end_array(j);
 done:
-	kdri_free(ctx, list);
-	kdri_free(ctx, counts);
+	KDRI_FREE(ctx, list, counts);
 	return st;
 }
 

@@ -71,9 +71,7 @@ done:
 		if (xy)
 			kdri_free(ctx, xy[t]);
 	}
-	kdri_free(ctx, taken);
-	kdri_free(ctx, drawn);
-	kdri_free(ctx, xy);
+	KDRI_FREE(ctx, taken, drawn, xy);
 	return st;
 }
 

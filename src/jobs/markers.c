@@ -50,16 +50,10 @@ typedef struct tests {
 
 static void tests_free(tests *w)
 {
-	kdri_free(w->ctx, w->rows);
-	kdri_free(w->ctx, w->cluster);
-	kdri_free(w->ctx, w->size);
+	KDRI_FREE(w->ctx, w->rows, w->cluster, w->size);
 	kdri_own_free(w->ctx, &w->taken);
 	kdri_own_free(w->ctx, &w->turned);
-	kdri_free(w->ctx, w->p);
-	kdri_free(w->ctx, w->room);
-	kdri_free(w->ctx, w->sums);
-	kdri_free(w->ctx, w->sorted);
-	kdri_free(w->ctx, w->adjusted);
+	KDRI_FREE(w->ctx, w->p, w->room, w->sums, w->sorted, w->adjusted);
 }
 
 /* The p-value from the sum of the ranks and that of t^3 - t. */
@@ -301,8 +295,7 @@ static kdr_status fill_markers(kdr_context *ctx, const kdri_task_result *t, cons
 		m->share[i] /= size;
 	}
 done:
-	kdri_free(ctx, slot);
-	kdri_free(ctx, above);
+	KDRI_FREE(ctx, slot, above);
 	return st;
 }
 

@@ -32,10 +32,7 @@ typedef struct stacked {
 
 static void stacked_free(kdr_context *ctx, stacked *s)
 {
-	kdri_free(ctx, s->begin);
-	kdri_free(ctx, s->parent);
-	kdri_free(ctx, s->set);
-	kdri_free(ctx, s->cluster);
+	KDRI_FREE(ctx, s->begin, s->parent, s->set, s->cluster);
 	kdri_own_free(ctx, &s->x);
 }
 
@@ -111,8 +108,7 @@ static kdr_status stack_array(kdr_context *ctx, const kdr_result *r, const char 
 	KDRI_TRY(kdri_mat_stack(ctx, list, r->ntasks, &s->x));
 	s->space = "the method's common representation of the data sets";
 done:
-	kdri_free(ctx, parts);
-	kdri_free(ctx, list);
+	KDRI_FREE(ctx, parts, list);
 	return st;
 }
 
@@ -227,8 +223,7 @@ static kdr_status put_purity(kdr_context *ctx, const kdr_result *r, kdr_data *co
 done:
 	kdri_names_free(ctx, &names);
 	kdri_table_free(ctx, &t);
-	kdri_free(ctx, class);
-	kdri_free(ctx, cluster);
+	KDRI_FREE(ctx, class, cluster);
 	return st;
 }
 

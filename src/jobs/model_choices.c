@@ -151,7 +151,6 @@ kdr_status kdri_model_choices(kdr_context *ctx, const kdr_result *fitted, int64_
 		KDRI_TRY(model_choices_put(ctx, &f, &rows.view, &r->tasks[0]));
 done:
 	kdri_own_free(ctx, &rows);
-	kdri_free(ctx, share);
-	kdri_free(ctx, f.s);
+	KDRI_FREE(ctx, share, f.s);
 	return st;
 }

@@ -119,7 +119,6 @@ kdr_status kdri_check_overlap(kdr_context *ctx, kdr_data *const *sources, int64_
 		KDRI_TRY(overlap_check(ctx, &o, targets[t], sources[0], nsources));
 done:
 	kdri_names_free(ctx, &o.names);
-	kdri_free(ctx, o.covered);
-	kdri_free(ctx, o.with);
+	KDRI_FREE(ctx, o.covered, o.with);
 	return st;
 }

@@ -131,13 +131,11 @@ static kdr_status predict_groups(kdr_context *ctx, const kdr_model *model, const
 	KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &task, g->count));
 	for (int64_t i = 0; i < data->rows; i++)
-		if (g->of[i] < 0) {
-			st = kdri_fail(
+		if (g->of[i] < 0)
+			KDRI_FAIL(
 			        ctx, KDR_ERR_DATA,
 			        "%s: row %lld has no value in the --task-column; fill in the value, or use --task instead",
 			        data->path[0] ? data->path : data->name, (long long)i + 1);
-			goto done;
-		}
 	for (int64_t t = 0; t < g->count; t++) {
 		KDRI_TRY(choose_task(ctx, model, g->names[t], &task[t]));
 		k = KDRI_MAX(k, kdri_model_k(model, task[t]));
@@ -168,8 +166,7 @@ done:
 	kdr_result_free(result);
 	kdr_result_free(part);
 	kdr_data_free(some);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, task);
+	KDRI_FREE(ctx, rows, task);
 	return st;
 }
 

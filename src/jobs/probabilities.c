@@ -62,9 +62,7 @@ static kdr_status probabilities_deal(kdr_context *ctx, const kdr_data *d, int64_
 		fold[i] = drawn[FOLDS * c + next[c]++ % FOLDS];
 	}
 done:
-	kdri_free(ctx, size);
-	kdri_free(ctx, next);
-	kdri_free(ctx, drawn);
+	KDRI_FREE(ctx, size, next, drawn);
 	return st;
 }
 
@@ -87,8 +85,7 @@ static kdr_status probabilities_split(kdr_context *ctx, const kdr_data *d, const
 	if (any)
 		KDRI_TRY(kdr_data_rows(ctx, d, in, nin, &out->fold));
 done:
-	kdri_free(ctx, in);
-	kdri_free(ctx, rest);
+	KDRI_FREE(ctx, in, rest);
 	return st;
 }
 
@@ -161,9 +158,7 @@ done:
 		kdr_data_free(parts[s].rest);
 		kdr_data_free(parts[s].fold);
 	}
-	kdri_free(ctx, parts);
-	kdri_free(ctx, tasks);
-	kdri_free(ctx, data);
+	KDRI_FREE(ctx, parts, tasks, data);
 	return st;
 }
 
@@ -255,8 +250,6 @@ kdr_status kdri_job_probabilities(kdr_context *ctx, kdri_job *job, const kdri_ca
 	for (int64_t t = first; t < r->ntasks; t++)
 		KDRI_TRY(probabilities_put(ctx, c, r, t, t == first ? known : NULL));
 done:
-	kdri_free(ctx, h.s);
-	kdri_free(ctx, h.label);
-	kdri_free(ctx, h.truth);
+	KDRI_FREE(ctx, h.s, h.label, h.truth);
 	return st;
 }

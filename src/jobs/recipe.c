@@ -140,8 +140,7 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 	*out = most > 25 * least;
 done:
 	kdri_names_free(ctx, &names);
-	kdri_free(ctx, own);
-	kdri_free(ctx, all);
+	KDRI_FREE(ctx, own, all);
 	return st;
 }
 

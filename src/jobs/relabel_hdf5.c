@@ -38,8 +38,7 @@ static void annotated_free(kdr_context *ctx, annotated *a)
 	kdr_data_free(a->data);
 	kdri_names_free(ctx, &a->ids);
 	kdri_names_free(ctx, &a->categories);
-	kdri_free(ctx, a->codes);
-	kdri_free(ctx, a->confidence);
+	KDRI_FREE(ctx, a->codes, a->confidence);
 }
 
 static kdr_status annotated_open(const kdri_edited *e, const char *input, annotated *a)

@@ -197,8 +197,7 @@ static kdr_status json_put_scores(kdri_json *j, const kdri_edited *e, int64_t ta
 		kdri_json_null(j, "metrics");
 	}
 done:
-	kdri_free(e->ctx, found);
-	kdri_free(e->ctx, truth);
+	KDRI_FREE(e->ctx, found, truth);
 	kdri_names_free(e->ctx, &names);
 	return st;
 }

@@ -159,12 +159,8 @@ done:
 void kdri_edited_close(kdri_edited *e)
 {
 	for (int64_t t = 0; e->tasks && t < e->ntasks; t++) {
-		kdri_free(e->ctx, e->tasks[t].labels);
-		kdri_free(e->ctx, e->tasks[t].into);
-		kdri_free(e->ctx, e->tasks[t].clusters);
-		kdri_free(e->ctx, e->tasks[t].by_hand);
-		kdri_free(e->ctx, e->tasks[t].wrong);
-		kdri_free(e->ctx, e->tasks[t].notes);
+		KDRI_FREE(e->ctx, e->tasks[t].labels, e->tasks[t].into, e->tasks[t].clusters,
+		          e->tasks[t].by_hand, e->tasks[t].wrong, e->tasks[t].notes);
 	}
 	kdri_free(e->ctx, e->tasks);
 	kdri_names_free(e->ctx, &e->names);

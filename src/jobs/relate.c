@@ -21,13 +21,7 @@ typedef struct relation {
 
 static void relation_release(kdr_context *ctx, relation *r)
 {
-	kdri_free(ctx, r->sets);
-	kdri_free(ctx, r->x);
-	kdri_free(ctx, r->names);
-	kdri_free(ctx, r->tasks);
-	kdri_free(ctx, r->pairs);
-	kdri_free(ctx, r->nearness);
-	kdri_free(ctx, r->advice);
+	KDRI_FREE(ctx, r->sets, r->x, r->names, r->tasks, r->pairs, r->nearness, r->advice);
 	kdr_prep_free(r->prep);
 }
 

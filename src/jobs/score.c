@@ -95,8 +95,6 @@ kdr_status kdri_job_score(kdr_context *ctx, kdr_result *r, int64_t task, const k
 	}
 	t->scores = scores;
 done:
-	kdri_free(ctx, found);
-	kdri_free(ctx, truth);
-	kdri_free(ctx, counts);
+	KDRI_FREE(ctx, found, truth, counts);
 	return st;
 }

@@ -23,13 +23,10 @@ kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	KDRI_TRY(KDRI_NEW(ctx, &known, count));
 	memcpy(own, sets, (size_t)count * sizeof(kdr_data *));
 	for (int64_t i = 0; i < count; i++)
-		if (!kdr_data_labels(own[i])) {
-			st = kdri_fail(
-			        ctx, KDR_ERR_ARGUMENT,
-			        "data set '%s' has no classes; a selection model needs labelled data sets",
-			        kdr_data_name(own[i]));
-			goto done;
-		}
+		if (!kdr_data_labels(own[i]))
+			KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+			          "data set '%s' has no classes; a selection model needs labelled data sets",
+			          kdr_data_name(own[i]));
 	KDRI_TRY(kdr_data_merge_classes(ctx, own, count));
 	KDRI_TRY(kdr_prepare(ctx, own, count, prep, NULL));
 	for (int64_t i = 0; i < count; i++) {
@@ -39,8 +36,6 @@ kdr_status kdr_train_selector(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	}
 	KDRI_TRY(kdri_selector_train(ctx, x, known, count, classes, NULL, out));
 done:
-	kdri_free(ctx, own);
-	kdri_free(ctx, x);
-	kdri_free(ctx, known);
+	KDRI_FREE(ctx, own, x, known);
 	return st;
 }

@@ -71,8 +71,7 @@ static kdr_status agree(kdr_context *ctx, const part *p, const int64_t *labels, 
 	}
 	*sum += scores.ari;
 done:
-	kdri_free(ctx, before);
-	kdri_free(ctx, counts);
+	KDRI_FREE(ctx, before, counts);
 	return st;
 }
 
@@ -104,8 +103,7 @@ static kdr_status once(kdr_context *ctx, kdri_job *job, const kdri_stability *s,
 		KDRI_TRY(agree(ctx, &parts[t], s->labels[t], result->tasks[t].labels, s->k[t], &sum[t]));
 done:
 	kdr_result_free(result);
-	kdri_free(ctx, tasks);
-	kdri_free(ctx, data);
+	KDRI_FREE(ctx, tasks, data);
 	parts_free(ctx, parts, s->count);
 	return st;
 }
@@ -172,7 +170,6 @@ kdr_status kdr_stability(kdr_context *ctx, kdr_data *const *tasks, int64_t count
 	KDRI_TRY(kdri_job_stability(ctx, &job, &s, resamples, out));
 done:
 	kdri_job_close(&job);
-	kdri_free(ctx, sets);
-	kdri_free(ctx, k);
+	KDRI_FREE(ctx, sets, k);
 	return st;
 }

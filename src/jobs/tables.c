@@ -396,8 +396,7 @@ static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at,
 	        ctx, first->path, &first->dialect, r->classes ? "class" : "cluster", cells, first->file_rows,
 	        path, force));
 done:
-	kdri_free(ctx, cells);
-	kdri_free(ctx, numbers);
+	KDRI_FREE(ctx, cells, numbers);
 	return st;
 }
 

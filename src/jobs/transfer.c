@@ -2,7 +2,7 @@
  *
  * Sets are kept in one list: sources, bridges, their second views, targets. A method that uses one bridge gets the
  * best of several: all bridges are candidates. With a selector they are ranked before any is fitted; otherwise all
- * are fitted, and the one through which most of the sources' classes are recovered is the best (way_back.c). */
+ * are fitted, and the one through which most of the sources' classes are recovered is the best (bridge_recovery.c). */
 #include "comm/comm.h"
 #include "jobs/into.h"
 #include "jobs/known.h"
@@ -28,11 +28,7 @@ static void transfer_release(kdr_context *ctx, transfer *t)
 	kdri_job_close(&t->job);
 	for (int64_t i = 0; t->kept && i < kdr_model_ntasks(t->o->into); i++)
 		kdr_data_free(t->kept[i]);
-	kdri_free(ctx, t->kept);
-	kdri_free(ctx, t->all);
-	kdri_free(ctx, t->known);
-	kdri_free(ctx, t->scores);
-	kdri_free(ctx, t->accuracy);
+	KDRI_FREE(ctx, t->kept, t->all, t->known, t->scores, t->accuracy);
 }
 
 static kdr_status transfer_collect(kdr_context *ctx, transfer *t)
@@ -114,13 +110,11 @@ static kdr_status take_known(kdr_context *ctx, transfer *t, const kdr_labels *kn
 		int64_t to = 0;
 		while (to < t->classes && strcmp(known->names[c], source->classes[to]) != 0)
 			to++;
-		if (to == t->classes && strcmp(known->names[c], "?") != 0) {
-			st = kdri_fail(
+		if (to == t->classes && strcmp(known->names[c], "?") != 0)
+			KDRI_FAIL(
 			        ctx, KDR_ERR_DATA,
 			        "known classes of %s: no source has the class '%s'; use a class of the sources, or '?'",
 			        target->name, known->names[c]);
-			goto done;
-		}
 		map[c] = to < t->classes ? to : -1;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &t->known, target->rows));
@@ -140,12 +134,10 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 	int64_t n = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &labelled, t->count));
 	for (int64_t i = 0; i < t->sets->nsources; i++) {
-		if (!t->all[i]->labels) {
-			st = kdri_fail(ctx, KDR_ERR_DATA,
-			               "%s has no classes; give them with --labels or --label-column",
-			               t->all[i]->path[0] ? t->all[i]->path : t->all[i]->name);
-			goto done;
-		}
+		if (!t->all[i]->labels)
+			KDRI_FAIL(ctx, KDR_ERR_DATA,
+			          "%s has no classes; give them with --labels or --label-column",
+			          t->all[i]->path[0] ? t->all[i]->path : t->all[i]->name);
 		labelled[n++] = t->all[i];
 	}
 	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
@@ -234,15 +226,14 @@ static kdr_status transfer_fit(kdr_context *ctx, transfer *t, int64_t k, kdr_res
 		t->accuracy[k] = result->tasks[first].scores.n > 0 ? result->tasks[first].scores.acc : NAN;
 	if (t->candidates && !t->o->selector) {
 		int64_t rows;
-		KDRI_TRY(kdri_way_back(ctx, t->job.algo, tasks, n, first, t->classes,
-		                       kdr_result_labels(result, first, &rows), &t->scores[k].back));
+		KDRI_TRY(kdri_bridge_recovery(ctx, t->job.algo, tasks, n, first, t->classes,
+		                              kdr_result_labels(result, first, &rows), &t->scores[k].back));
 	}
 	*out = result;
 	result = NULL;
 done:
 	kdr_result_free(result);
-	kdri_free(ctx, tasks);
-	kdri_free(ctx, data);
+	KDRI_FREE(ctx, tasks, data);
 	return st;
 }
 
@@ -271,8 +262,7 @@ static kdr_status describe(kdr_context *ctx, transfer *t, int64_t k, kdr_result 
 	KDRI_TRY(kdri_job_shown(ctx, result, data));
 	KDRI_TRY(kdri_job_map(ctx, &t->job, result, data));
 done:
-	kdri_free(ctx, tasks);
-	kdri_free(ctx, data);
+	KDRI_FREE(ctx, tasks, data);
 	return st;
 }
 
@@ -433,13 +423,11 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 	KDRI_TRY(kdri_job_alone(ctx, "a map of the samples (--report)", t.o->map));
 	KDRI_TRY(kdri_job_alone(ctx, "--features-from", t.o->features_from != NULL));
 	KDRI_TRY(kdri_job_open(ctx, t.o, KDR_FAMILY_TRANSFER, &t.job));
-	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET)) {
-		st = kdri_fail(
+	if (t.o->probabilities && (t.job.algo->flags & KDR_ALGO_CLUSTERS_TARGET))
+		KDRI_FAIL(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "--probabilities is not available with method '%s', which finds clusters instead of classes",
 		        t.job.algo->id);
-		goto done;
-	}
 	if (t.o->into)
 		KDRI_TRY(transfer_into(ctx, &t, &own_sets));
 	KDRI_TRY(transfer_collect(ctx, &t));

@@ -235,8 +235,7 @@ static kdr_status values_own(kdr_context *ctx, const kdri_map *map, const kdr_da
 static void values_drop(kdr_context *ctx, kdri_map *map)
 {
 	kdri_feature_values *f = &map->values[--map->nvalues];
-	kdri_free(ctx, f->fit.text);
-	kdri_free(ctx, f->own.text);
+	KDRI_FREE(ctx, f->fit.text, f->own.text);
 	*f = (kdri_feature_values){ 0 };
 }
 
@@ -288,9 +287,7 @@ static kdr_status values_add(kdr_context *ctx, const together *g, const moments 
 done:
 	for (int64_t t = 0; t < ntasks && codes; t++)
 		kdri_free(ctx, codes[t]);
-	kdri_free(ctx, codes);
-	kdri_free(ctx, work);
-	kdri_free(ctx, slot);
+	KDRI_FREE(ctx, codes, work, slot);
 	return st;
 }
 
@@ -315,10 +312,7 @@ static kdr_status values_of(kdr_context *ctx, const together *g, int64_t most, i
 	if (count > 0)
 		KDRI_TRY(values_add(ctx, g, m, columns, count, room));
 done:
-	kdri_free(ctx, space);
-	kdri_free(ctx, best);
-	kdri_free(ctx, m);
-	kdri_free(ctx, columns);
+	KDRI_FREE(ctx, space, best, m, columns);
 	return st;
 }
 

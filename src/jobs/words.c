@@ -6,7 +6,7 @@
  *     (E1)  effect_j = (in_j - out_j) / s_j       in, out: means of c's samples and of the others,
  *                                                 s_j: the standard deviation of column j over all
  *     (E2)  u_c = in - m                          the deviation of the cluster, as one direction
- *     (E3)  quality = chance of cos(u_c, u_l)     of c and the cluster l of another task it matches best (share_right.h);
+ *     (E3)  quality = chance of cos(u_c, u_l)     of c and the cluster l of another task it matches best (probability_right.h);
  *                                                 the method's own number if it has one
  *
  * A profile has the columns of the largest effects, none below 0.2, with the same number of positive and negative
@@ -15,7 +15,7 @@
  * outside. Means and shares are those of the values before preprocessing, if these have been kept (kdri_original);
  * missing values are skipped. Time: O(nnz + k d) per task, O(d) memory. Sums are over the rows of all ranks. */
 #include "comm/comm.h"
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "jobs/job.h"
 #include "matrix/rows.h"
 
@@ -44,13 +44,7 @@ typedef struct side {
 
 static void side_free(kdr_context *ctx, side *s)
 {
-	kdri_free(ctx, s->order);
-	kdri_free(ctx, s->start);
-	kdri_free(ctx, s->sum);
-	kdri_free(ctx, s->square);
-	kdri_free(ctx, s->present);
-	kdri_free(ctx, s->units);
-	kdri_free(ctx, s->yes_no);
+	KDRI_FREE(ctx, s->order, s->start, s->sum, s->square, s->present, s->units, s->yes_no);
 }
 
 static void words_add_row(const kdr_data *d, int64_t i, double *sum, double *square)
@@ -401,9 +395,7 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 	m->quality = quality;
 	quality = NULL;
 done:
-	kdri_free(ctx, quality);
-	kdri_free(ctx, u);
-	kdri_free(ctx, v);
+	KDRI_FREE(ctx, quality, u, v);
 	return st;
 }
 

@@ -163,11 +163,7 @@ done:
 
 static void pieces_free(kdr_context *ctx, pieces *p)
 {
-	kdri_free(ctx, p->z);
-	kdri_free(ctx, p->off);
-	kdri_free(ctx, p->tau);
-	kdri_free(ctx, p->work);
-	kdri_free(ctx, p->iwork);
+	KDRI_FREE(ctx, p->z, p->off, p->tau, p->work, p->iwork);
 }
 
 /* A = Q T Q', the lower triangle as Fortran sees it: reflections below the subdiagonal and in tau, T in d and off. */
@@ -228,8 +224,7 @@ static kdr_status eigh_whole(kdr_context *ctx, int n, double *a, int lda, double
 	KDRI_TRY(KDRI_NEW(ctx, &iwork, liwork));
 	dsyevd_("V", "L", &n, a, &lda, values, work, &lwork, iwork, &liwork, info, 1, 1);
 done:
-	kdri_free(ctx, work);
-	kdri_free(ctx, iwork);
+	KDRI_FREE(ctx, work, iwork);
 	return st;
 }
 

@@ -16,13 +16,7 @@ typedef struct state {
 
 static void state_free(kdr_context *ctx, state *s)
 {
-	kdri_free(ctx, s->r);
-	kdri_free(ctx, s->z);
-	kdri_free(ctx, s->p);
-	kdri_free(ctx, s->ap);
-	kdri_free(ctx, s->partial);
-	kdri_free(ctx, s->rz);
-	kdri_free(ctx, s->busy);
+	KDRI_FREE(ctx, s->r, s->z, s->p, s->ap, s->partial, s->rz, s->busy);
 }
 
 static kdr_status state_new(kdr_context *ctx, int64_t n, int64_t m, state *s)

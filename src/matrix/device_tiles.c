@@ -155,7 +155,6 @@ void kdri_tiles_free(kdr_context *ctx, kdri_tiles *w)
 		kdri_block_free(ctx, &w->slot[s].rows.dense);
 		kdri_sparse_free(ctx, &w->slot[s].rows.csr);
 	}
-	kdri_free(ctx, w->begin);
-	kdri_free(ctx, w->room);
+	KDRI_FREE(ctx, w->begin, w->room);
 	*w = (kdri_tiles){ 0 };
 }

@@ -71,8 +71,7 @@ kdr_status kdri_rows_first(kdr_context *ctx, const kdr_mat *x, int64_t **first)
 		found = NULL;
 	}
 done:
-	kdri_free(ctx, slots);
-	kdri_free(ctx, found);
+	KDRI_FREE(ctx, slots, found);
 	return st;
 }
 
@@ -100,7 +99,6 @@ kdr_status kdri_rows_distinct(kdr_context *ctx, const kdr_mat *x, const double *
 		KDRI_TRY(count_all(ctx, hashes, found, most, &found));
 	*out = found;
 done:
-	kdri_free(ctx, slots);
-	kdri_free(ctx, hashes);
+	KDRI_FREE(ctx, slots, hashes);
 	return st;
 }

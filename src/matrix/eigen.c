@@ -65,13 +65,10 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 	st = kdri_eigen_rows(ctx, n, a, lda, values, &info);
 	kdri_serial_end(before);
 	KDRI_TRY(st);
-	if (info != 0) {
-		st = kdri_fail(
-		        ctx, KDR_ERR_NUMERIC,
-		        "eigenvalues of a %lld x %lld matrix: the iteration does not converge (info %d)",
-		        (long long)n, (long long)n, info);
-		goto done;
-	}
+	if (info != 0)
+		KDRI_FAIL(ctx, KDR_ERR_NUMERIC,
+		          "eigenvalues of a %lld x %lld matrix: the iteration does not converge (info %d)",
+		          (long long)n, (long long)n, info);
 	transpose_square(n, a, lda);
 	for (int64_t j = 0; j < n; j++)
 		fix_sign(n, a, lda, j);
@@ -119,8 +116,7 @@ static kdr_status eigsh_dense(kdr_context *ctx, const kdri_op *op, int64_t count
 			vectors[i * count + c] = a[i * n + from];
 	}
 done:
-	kdri_free(ctx, a);
-	kdri_free(ctx, w);
+	KDRI_FREE(ctx, a, w);
 	return st;
 }
 
@@ -150,10 +146,8 @@ static kdr_status eigsh_blocks(kdr_context *ctx, const kdri_op *op, int64_t coun
 	KDRI_TRY(KDRI_NEW(ctx, &w, count));
 	KDRI_TRY(KDRI_NEW(ctx, &v, size));
 	KDRI_TRY(kdri_ritz_lowest(ctx, which == KDRI_LARGEST ? &minus : op, &o, w, v, good));
-	if (!*good && (ctx->cancelled || ctx->timed_out)) {
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
-		goto done;
-	}
+	if (!*good && (ctx->cancelled || ctx->timed_out))
+		KDRI_FAIL(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
 	for (int64_t j = 0; j < count && *good; j++) {
 		values[j] = which == KDRI_LARGEST ? -w[j] : w[j];
 		fix_sign(n, v, count, j);
@@ -161,8 +155,7 @@ static kdr_status eigsh_blocks(kdr_context *ctx, const kdri_op *op, int64_t coun
 	if (*good)
 		memcpy(vectors, v, (size_t)size * sizeof *v);
 done:
-	kdri_free(ctx, w);
-	kdri_free(ctx, v);
+	KDRI_FREE(ctx, w, v);
 	return st;
 }
 

@@ -85,8 +85,7 @@ kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr
 		sum += part[i];
 	*out = sum;
 done:
-	kdri_free(ctx, room);
-	kdri_free(ctx, part);
+	KDRI_FREE(ctx, room, part);
 	return st;
 }
 

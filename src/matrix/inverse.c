@@ -95,17 +95,14 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 	}
 	kdri_serial_end(before);
 	for (int64_t b = 0; b < blocks; b++)
-		if (info[b] != 0) {
-			st = kdri_fail(
+		if (info[b] != 0)
+			KDRI_FAIL(
 			        ctx, KDR_ERR_NUMERIC,
 			        "a %lld x %lld matrix cannot be inverted: its factor has a zero on the diagonal",
 			        (long long)n, (long long)n);
-			goto done;
-		}
 	KDRI_TRY(kdri_abandoned(ctx));
 	KDRI_TRY(kdri_cpu.mirror(ctx, kdri_block_of(a, n, n, lda)));
 done:
-	kdri_free(ctx, diagonal);
-	kdri_free(ctx, info);
+	KDRI_FREE(ctx, diagonal, info);
 	return st;
 }

@@ -68,8 +68,7 @@ void kdri_kept_free(kdr_context *ctx, kdri_kept *kept)
 {
 	for (kdri_kept_value *v = kept->last, *before; v; v = before) {
 		before = v->before;
-		kdri_free(ctx, v->data);
-		kdri_free(ctx, v);
+		KDRI_FREE(ctx, v->data, v);
 	}
 	*kept = (kdri_kept){ 0 };
 }
@@ -105,8 +104,7 @@ kdr_status kdri_kept_put(kdr_context *ctx, const char *name, uint64_t key, const
 	v = NULL;
 	data = NULL;
 done:
-	kdri_free(ctx, v);
-	kdri_free(ctx, data);
+	KDRI_FREE(ctx, v, data);
 	return st;
 }
 

@@ -46,10 +46,8 @@ void kdri_levels_free(kdr_context *ctx, kdri_levels *s)
 {
 	for (int64_t l = 0; s && l < s->count; l++) {
 		level *v = &s->list[l];
-		void *all[] = { v->smooth, v->parent, v->order, v->begin, v->own[0], v->own[1], v->own[2],
-			        v->own[3], v->b,      v->x,     v->r,     v->c,      v->mc };
-		for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-			kdri_free(ctx, all[i]);
+		KDRI_FREE(ctx, v->smooth, v->parent, v->order, v->begin, v->own[0], v->own[1], v->own[2],
+		          v->own[3], v->b, v->x, v->r, v->c, v->mc);
 	}
 	if (s)
 		kdri_free(ctx, s->factor);
@@ -164,10 +162,7 @@ static kdr_status coarsen(kdr_context *ctx, const level *v, int64_t count, int64
 		        .own = { rowptr, col, val, degree } };
 	return KDR_OK;
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
-	kdri_free(ctx, degree);
+	KDRI_FREE(ctx, rowptr, col, val, degree);
 	return st;
 }
 
@@ -189,8 +184,7 @@ static kdr_status next_level(kdr_context *ctx, kdri_levels *s, bool *more)
 		KDRI_TRY(diagonal(ctx, v + 1));
 	}
 done:
-	kdri_free(ctx, size);
-	kdri_free(ctx, at);
+	KDRI_FREE(ctx, size, at);
 	return st;
 }
 

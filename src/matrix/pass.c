@@ -58,9 +58,7 @@ done:
 
 void kdri_pass_close(kdr_context *ctx, kdri_pass *t)
 {
-	kdri_free(ctx, t->p);
-	kdri_free(ctx, t->sums);
-	kdri_free(ctx, t->z);
+	KDRI_FREE(ctx, t->p, t->sums, t->z);
 }
 
 /* The pass over rows begin .. end - 1; y (d x wide) is added to. */

@@ -29,7 +29,6 @@ kdr_status kdri_pseudo_inverse(kdr_context *ctx, int64_t c, const double *g, dou
 			}
 	}
 done:
-	kdri_free(ctx, v);
-	kdri_free(ctx, w);
+	KDRI_FREE(ctx, v, w);
 	return st;
 }

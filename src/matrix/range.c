@@ -184,11 +184,7 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 		y = NULL;
 	}
 done:
-	kdri_free(ctx, q);
-	kdri_free(ctx, y);
-	kdri_free(ctx, h);
-	kdri_free(ctx, w);
-	kdri_free(ctx, mix);
+	KDRI_FREE(ctx, q, y, h, w, mix);
 	return st;
 }
 
@@ -196,8 +192,7 @@ done:
 
 void kdri_range_free(kdr_context *ctx, kdri_range *r)
 {
-	kdri_free(ctx, r->s);
-	kdri_free(ctx, r->e);
+	KDRI_FREE(ctx, r->s, r->e);
 	*r = (kdri_range){ 0 };
 }
 
@@ -234,8 +229,7 @@ static kdr_status whole(kdr_context *ctx, const kdr_mat *x, int64_t side, kdri_r
 		for (int64_t j = 0; j < side; j++)
 			r->e[i * side + j] = gram[i * side + side - 1 - j];
 done:
-	kdri_free(ctx, gram);
-	kdri_free(ctx, w);
+	KDRI_FREE(ctx, gram, w);
 	return st;
 }
 
@@ -324,8 +318,7 @@ kdr_status kdri_range_from(kdr_context *ctx, const kdri_range *r, const double *
 	KDRI_TRY(kdri_gemm(ctx, false, false, n, k, r->rank, 1, r->e, r->rank, scaled, k, 0, between, k));
 	KDRI_TRY(kdri_mat_tmul(ctx, r->x, between, k, k, y, k));
 done:
-	kdri_free(ctx, scaled);
-	kdri_free(ctx, between);
+	KDRI_FREE(ctx, scaled, between);
 	return st;
 }
 

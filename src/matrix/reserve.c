@@ -59,13 +59,11 @@ kdr_status kdri_blas_reserve(kdr_context *ctx)
 		int threads = ctx->threads;
 		while (threads > KDRI_MAX(1, reserved) && !reserve_fits(2 * (size_t)threads * buffer_bytes))
 			threads--;
-		if (reserved == 0 && !reserve_fits(2 * buffer_bytes)) {
-			st = kdri_fail(
+		if (reserved == 0 && !reserve_fits(2 * buffer_bytes))
+			KDRI_FAIL(
 			        ctx, KDR_ERR_MEMORY,
 			        "the limit on address space (ulimit -v) leaves less than the %.0f MB that linear algebra needs; raise it",
 			        2 * (double)buffer_bytes / 1e6);
-			goto done;
-		}
 		KDRI_TRY(KDRI_NEW0(ctx, &work, (int64_t)threads * 3 * SIZE * SIZE));
 		reserve_take(threads, work);
 		reserved = ctx->threads = threads;

@@ -81,9 +81,7 @@ static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *c
 		*grown = w[k - 1] / w[k - kept];
 	*cols = kept;
 done:
-	kdri_free(ctx, gram);
-	kdri_free(ctx, mix);
-	kdri_free(ctx, w);
+	KDRI_FREE(ctx, gram, mix, w);
 	return st;
 }
 
@@ -126,9 +124,7 @@ kdr_status kdri_straighten(kdr_context *ctx, int64_t rows, int64_t cols, double 
 				root[p * cols + q] += gram[p * cols + j] * gram[q * cols + j] / sqrt(w[j]);
 	KDRI_TRY(kdri_mix_columns(ctx, rows, cols, a, cols, cols, root, cols, cols));
 done:
-	kdri_free(ctx, gram);
-	kdri_free(ctx, root);
-	kdri_free(ctx, w);
+	KDRI_FREE(ctx, gram, root, w);
 	return st;
 }
 
@@ -144,14 +140,7 @@ typedef struct basis {
 
 static void basis_free(kdr_context *ctx, basis *b)
 {
-	kdri_free(ctx, b->v);
-	kdri_free(ctx, b->av);
-	kdri_free(ctx, b->h);
-	kdri_free(ctx, b->y);
-	kdri_free(ctx, b->theta);
-	kdri_free(ctx, b->next);
-	kdri_free(ctx, b->mix);
-	kdri_free(ctx, b->tx);
+	KDRI_FREE(ctx, b->v, b->av, b->h, b->y, b->theta, b->next, b->mix, b->tx);
 }
 
 int64_t kdri_ritz_block(int64_t rows, int64_t count)

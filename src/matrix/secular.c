@@ -55,9 +55,7 @@ typedef struct counter {
 
 static void counter_free(kdr_context *ctx, counter *k)
 {
-	kdri_free(ctx, k->scaled);
-	kdri_free(ctx, k->c);
-	kdri_free(ctx, k->w);
+	KDRI_FREE(ctx, k->scaled, k->c, k->w);
 }
 
 static kdr_status counter_new(kdr_context *ctx, const kdri_lowrank *a, counter *k)
@@ -122,8 +120,7 @@ kdr_status kdri_lowrank_dense(kdr_context *ctx, const kdri_lowrank *a, int64_t c
 	for (int64_t i = 0; i < r; i++)
 		memcpy(vectors + i * count, full + i * r, (size_t)count * sizeof *w);
 done:
-	kdri_free(ctx, full);
-	kdri_free(ctx, w);
+	KDRI_FREE(ctx, full, w);
 	return st;
 }
 
@@ -150,16 +147,13 @@ static kdr_status inverse_apply(kdr_context *ctx, const kdri_op *op, const doubl
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] -= v->n0[i] * x[i * ldx + j];
 done:
-	kdri_free(ctx, inner);
-	kdri_free(ctx, solved);
+	KDRI_FREE(ctx, inner, solved);
 	return st;
 }
 
 static void inverse_free(kdr_context *ctx, inverse *v)
 {
-	kdri_free(ctx, v->n0);
-	kdri_free(ctx, v->n);
-	kdri_free(ctx, v->inv);
+	KDRI_FREE(ctx, v->n0, v->n, v->inv);
 }
 
 /* *good is false where C(sigma) is singular. */
@@ -211,10 +205,7 @@ static kdr_status refine(kdr_context *ctx, const kdri_lowrank *a, int64_t count,
 	KDRI_TRY(kdri_gemm(ctx, false, false, r, count, count, 1, vectors, count, h, count, 0, out, count));
 	memcpy(vectors, out, (size_t)(r * count) * sizeof *out);
 done:
-	kdri_free(ctx, h);
-	kdri_free(ctx, zv);
-	kdri_free(ctx, scaled);
-	kdri_free(ctx, out);
+	KDRI_FREE(ctx, h, zv, scaled, out);
 	return st;
 }
 
@@ -244,9 +235,7 @@ static kdr_status solve_group(kdr_context *ctx, counter *k, const double *at, in
 	for (int64_t i = 0; i < r; i++)
 		memcpy(vectors + i * count + first, found + i * width, (size_t)width * sizeof *found);
 done:
-	kdri_free(ctx, values);
-	kdri_free(ctx, guess);
-	kdri_free(ctx, found);
+	KDRI_FREE(ctx, values, guess, found);
 	inverse_free(ctx, &v);
 	return st;
 }

@@ -53,10 +53,7 @@ static kdr_status share_sparse(kdr_context *ctx, const kdr_csr *x, const int64_t
 		col[p] = (int32_t)wide[p];
 	*out = kdri_own_csr(n, x->cols, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, wide);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, wide, col, val);
 	return st;
 }
 

@@ -64,8 +64,7 @@ static kdr_status own_csr(kdr_context *ctx, int64_t rows, int64_t cols, int64_t 
 		           { s->rowptr, s->col, s->val } };
 	return KDR_OK;
 done:
-	kdri_free(ctx, s->rowptr);
-	kdri_free(ctx, s->col);
+	KDRI_FREE(ctx, s->rowptr, s->col);
 	return st;
 }
 

@@ -156,7 +156,6 @@ void kdri_inspect_end(kdr_context *ctx, kdri_inspected *seen)
 {
 	if (ctx->inspected == seen)
 		ctx->inspected = seen->before;
-	kdri_free(ctx, seen->x);
-	kdri_free(ctx, seen->traits);
+	KDRI_FREE(ctx, seen->x, seen->traits);
 	*seen = (kdri_inspected){ 0 };
 }

@@ -71,10 +71,8 @@ typedef struct cocc {
 
 static void cocc_free(kdr_context *ctx, cocc *a)
 {
-	void *parts[] = { a->labels, a->words, a->source, a->by_word, a->joint, a->known,
-		          a->by_row, a->rows,  a->scores, a->costs,   a->logs };
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, a->labels, a->words, a->source, a->by_word, a->joint, a->known, a->by_row, a->rows,
+	          a->scores, a->costs, a->logs);
 	kdri_domains_free(ctx, &a->set);
 }
 
@@ -319,8 +317,7 @@ static kdr_status first_words(kdr_context *ctx, cocc *a)
 	cocc_join(a, a->source, a->known);
 	sum_rows(ctx, a);
 done:
-	kdri_free(ctx, profile);
-	kdri_free(ctx, weight);
+	KDRI_FREE(ctx, profile, weight);
 	kdri_kmeans_free(ctx, &found);
 	return st;
 }

@@ -164,8 +164,7 @@ static kdr_status forest_predict(kdr_context *ctx, const kdr_result *fitted, con
 				labels[i] = c;
 	}
 done:
-	kdri_free(ctx, f.node);
-	kdri_free(ctx, p);
+	KDRI_FREE(ctx, f.node, p);
 	return st;
 }
 

@@ -93,10 +93,8 @@ typedef struct harmony {
 
 static void harmony_free(kdr_context *ctx, harmony *h)
 {
-	void *parts[] = { h->task,  h->z,       h->moved, h->unit, h->soft, h->close, h->mass,
-		          h->first, h->centres, h->seen,  h->due,  h->sums, h->shift, h->trace };
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, h->task, h->z, h->moved, h->unit, h->soft, h->close, h->mass, h->first, h->centres,
+	          h->seen, h->due, h->sums, h->shift, h->trace);
 }
 
 /* --- start -------------------------------------------------------------------------------------- */
@@ -127,9 +125,7 @@ static kdr_status harmony_directions(kdr_context *ctx, harmony *h, int64_t wante
 done:
 	kdri_unhold(ctx, held);
 	kdri_own_free(ctx, &own);
-	kdri_free(ctx, mean);
-	kdri_free(ctx, u);
-	kdri_free(ctx, s);
+	KDRI_FREE(ctx, mean, u, s);
 	return st;
 }
 

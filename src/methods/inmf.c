@@ -92,10 +92,8 @@ typedef struct factors {
 
 static void factors_free(kdr_context *ctx, factors *f)
 {
-	void *parts[] = { f->squares, f->has,  f->shared, f->h, f->w,       f->v,     f->a,
-		          f->xh,      f->gram, f->b,      f->q, f->targets, f->trace, f->sum };
-	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, f->squares, f->has, f->shared, f->h, f->w, f->v, f->a, f->xh, f->gram, f->b, f->q,
+	          f->targets, f->trace, f->sum);
 }
 
 static int64_t inmf_rows_of(const factors *f, int64_t t)
@@ -253,8 +251,7 @@ static kdr_status inmf_look(kdr_context *ctx, factors *f)
 			f->squares[t] += norms[i];
 	}
 done:
-	kdri_free(ctx, counts);
-	kdri_free(ctx, norms);
+	KDRI_FREE(ctx, counts, norms);
 	return st;
 }
 
@@ -436,11 +433,7 @@ static kdr_status inmf_predict(kdr_context *ctx, const kdr_result *fitted, const
 	inmf_descend(ctx, q, b, n, k, PREDICT_SWEEPS, NULL, h);
 	label_rows(n, k, sizes.data, h, labels);
 done:
-	kdri_free(ctx, a);
-	kdri_free(ctx, own);
-	kdri_free(ctx, q);
-	kdri_free(ctx, b);
-	kdri_free(ctx, h);
+	KDRI_FREE(ctx, a, own, q, b, h);
 	return st;
 }
 

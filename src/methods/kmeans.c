@@ -90,9 +90,7 @@ typedef struct pool {
 static void pool_free(kdr_context *ctx, pool *p)
 {
 	kdri_own_free(ctx, &p->x);
-	kdri_free(ctx, p->weights);
-	kdri_free(ctx, p->init);
-	kdri_free(ctx, p->rows_of);
+	KDRI_FREE(ctx, p->weights, p->init, p->rows_of);
 }
 
 /* Stacks all tasks. Initial labels are used if every task has them. */
@@ -217,9 +215,7 @@ done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_kmeans_free(ctx, &parts[t]);
 	kdri_links_free(ctx, &links);
-	kdri_free(ctx, problems);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, traces);
+	KDRI_FREE(ctx, problems, parts, traces);
 	return st;
 }
 

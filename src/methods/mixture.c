@@ -103,8 +103,7 @@ static kdr_status mixture_search(kdr_context *ctx, const mixture_run *r, int64_t
 done:
 	kdri_mixed_part_free(ctx, &part);
 	kdri_encoded_free(ctx, &e);
-	kdri_free(ctx, starts.labels);
-	kdri_free(ctx, labels);
+	KDRI_FREE(ctx, starts.labels, labels);
 	return st;
 }
 
@@ -231,9 +230,7 @@ static kdr_status mixture_run_all(kdr_context *ctx, mixture_run *r, kdr_result *
 done:
 	for (int64_t s = 0; mixtures && s < parts; s++)
 		kdri_mixture_free(ctx, &mixtures[s]);
-	kdri_free(ctx, mixtures);
-	kdri_free(ctx, traces);
-	kdri_free(ctx, probability);
+	KDRI_FREE(ctx, mixtures, traces, probability);
 	return st;
 }
 
@@ -244,8 +241,7 @@ static kdr_status mixture_fit(kdr_context *ctx, const kdr_problem *problem, cons
 	kdr_status st = mixture_run_all(ctx, &r, result);
 	kdri_mixed_free(ctx, &r.all);
 	kdri_mixed_free(ctx, &r.some);
-	kdri_free(ctx, r.means);
-	kdri_free(ctx, r.labels);
+	KDRI_FREE(ctx, r.means, r.labels);
 	return st;
 }
 

@@ -124,14 +124,12 @@ static kdr_status take_joins(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	for (int64_t i = 0; i < n; i++) {
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++) {
-			if (row.val[p] < 0) {
-				st = kdri_fail(
+			if (row.val[p] < 0)
+				KDRI_FAIL(
 				        ctx, KDR_ERR_DATA,
 				        "similarity=precomputed: row %lld, column %lld is %g, but numbers >= 0 are needed",
 				        (long long)i + 1, (long long)kdri_entry_column(&row, p) + 1,
 				        row.val[p]);
-				goto done;
-			}
 			col[at] = (int32_t)kdri_entry_column(&row, p);
 			val[at] = row.val[p];
 			at += row.val[p] > 0;
@@ -140,9 +138,7 @@ static kdr_status take_joins(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	}
 	*out = kdri_own_csr(n, kdr_mat_cols(x), &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 
@@ -290,9 +286,7 @@ static kdr_status fit_pooled(kdr_context *ctx, const kdr_problem *problem, const
 done:
 	kdri_spectral_free(ctx, &s);
 	kdri_own_free(ctx, &x);
-	kdri_free(ctx, init);
-	kdri_free(ctx, rows_of);
-	kdri_free(ctx, parts);
+	KDRI_FREE(ctx, init, rows_of, parts);
 	return st;
 }
 

@@ -75,11 +75,7 @@ typedef struct run {
 
 static void run_free(kdr_context *ctx, run *r)
 {
-	kdri_free(ctx, r->mean);
-	kdri_free(ctx, r->u);
-	kdri_free(ctx, r->v);
-	kdri_free(ctx, r->s);
-	kdri_free(ctx, r->y);
+	KDRI_FREE(ctx, r->mean, r->u, r->v, r->s, r->y);
 	kdri_kmeans_free(ctx, &r->clusters);
 }
 
@@ -143,9 +139,7 @@ static kdr_status components_whole(kdr_context *ctx, const kdr_mat *x, double to
 	*(r->wide ? &r->v : &r->u) = v;
 	v = NULL;
 done:
-	kdri_free(ctx, gram);
-	kdri_free(ctx, w);
-	kdri_free(ctx, v);
+	KDRI_FREE(ctx, gram, w, v);
 	return st;
 }
 
@@ -227,8 +221,7 @@ static kdr_status rename_clusters(kdr_context *ctx, int64_t k, run *r)
 	}
 	memcpy(r->clusters.centres, centres, (size_t)(k * r->rank) * sizeof *centres);
 done:
-	kdri_free(ctx, name);
-	kdri_free(ctx, centres);
+	KDRI_FREE(ctx, name, centres);
 	return st;
 }
 

@@ -65,8 +65,7 @@ static kdr_status put_weights(kdr_context *ctx, const kdri_domains *d, const dou
 	}
 	KDRI_TRY(kdri_linear_put(ctx, result, d->set.d, all, 1, spread));
 done:
-	kdri_free(ctx, spread);
-	kdri_free(ctx, row);
+	KDRI_FREE(ctx, spread, row);
 	return st;
 }
 
@@ -108,9 +107,7 @@ static kdr_status self_training_fit(kdr_context *ctx, const kdr_problem *problem
 	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, rounds);
 done:
 	kdri_domains_free(ctx, &d);
-	kdri_free(ctx, w);
-	kdri_free(ctx, scores);
-	kdri_free(ctx, shares);
+	KDRI_FREE(ctx, w, scores, shares);
 	return st;
 }
 

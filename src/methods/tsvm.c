@@ -66,12 +66,7 @@ typedef struct machine {
 
 static void machine_free(kdr_context *ctx, machine *t)
 {
-	kdri_free(ctx, t->rows);
-	kdri_free(ctx, t->cost);
-	kdri_free(ctx, t->w);
-	kdri_free(ctx, t->z);
-	kdri_free(ctx, t->up);
-	kdri_free(ctx, t->down);
+	KDRI_FREE(ctx, t->rows, t->cost, t->w, t->z, t->up, t->down);
 }
 
 static kdr_status machine_new(kdr_context *ctx, const kdri_labelled *set, const kdr_options *options,

@@ -341,8 +341,7 @@ static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const 
 	KDRI_TRY(kdri_strings_copy(ctx, all.names, prep->cols, &prep->names));
 done:
 	kdri_names_free(ctx, &all);
-	kdri_free(ctx, marks);
-	kdri_free(ctx, with);
+	KDRI_FREE(ctx, marks, with);
 	return st;
 }
 
@@ -473,9 +472,6 @@ done:
 
 void kdri_align_free(kdr_context *ctx, kdri_columns *c)
 {
-	kdri_free(ctx, c->to);
-	kdri_free(ctx, c->shift);
-	kdri_free(ctx, c->absent);
-	kdri_free(ctx, c->text_of);
+	KDRI_FREE(ctx, c->to, c->shift, c->absent, c->text_of);
 	kdri_strings_free(&ctx->allocator, c->since, c->nsince);
 }

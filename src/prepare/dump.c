@@ -397,7 +397,6 @@ kdr_status kdri_prep_extend(kdr_context *ctx, const kdr_prep *p, int64_t more, k
 	}
 	KDRI_TRY(kdri_prep_import(ctx, &dump, out));
 done:
-	kdri_free(ctx, hole);
-	kdri_free(ctx, fill);
+	KDRI_FREE(ctx, hole, fill);
 	return st;
 }

@@ -50,8 +50,7 @@ typedef struct hints {
 static void set_free(kdr_context *ctx, set *s)
 {
 	kdri_names_free(ctx, &s->names);
-	kdri_free(ctx, s->columns);
-	kdri_free(ctx, s->of_name);
+	KDRI_FREE(ctx, s->columns, s->of_name);
 }
 
 static kdr_status set_new(kdr_context *ctx, const kdr_data *d, set *s)
@@ -338,7 +337,6 @@ done:
 	for (int64_t t = 0; sets && t < count; t++)
 		set_free(ctx, &sets[t]);
 	kdri_names_free(ctx, &h.hinted);
-	kdri_free(ctx, h.values);
-	kdri_free(ctx, sets);
+	KDRI_FREE(ctx, h.values, sets);
 	return st;
 }

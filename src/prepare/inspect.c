@@ -258,10 +258,6 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 	KDRI_TRY(count_names(ctx, d, &s.duplicate_names));
 	*out = s;
 done:
-	kdri_free(ctx, rows);
-	kdri_free(ctx, cols.list);
-	kdri_free(ctx, cols.used);
-	kdri_free(ctx, others);
-	kdri_free(ctx, parts);
+	KDRI_FREE(ctx, rows, cols.list, cols.used, others, parts);
 	return st;
 }

@@ -116,10 +116,7 @@ static kdr_status mark_constants(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 	for (int64_t u = 0; u < prep->cols && left; u++)
 		drop[u] = drop[u] || !varies[u];
 done:
-	kdri_free(ctx, varies);
-	kdri_free(ctx, known);
-	kdri_free(ctx, value);
-	kdri_free(ctx, with);
+	KDRI_FREE(ctx, varies, known, value, with);
 	return st;
 }
 
@@ -156,12 +153,10 @@ static kdr_status leave_out(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 		number[u] = drop[u] ? -1 : kept++;
 	if (kept == old)
 		goto done;
-	if (kept == 0) {
-		st = kdri_fail(
+	if (kept == 0)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "every column has missing values in some data set; use --missing mean or zero to fill them");
-		goto done;
-	}
 	for (int64_t u = 0; u < old && prep->names; u++)
 		if (drop[u])
 			kdri_free(ctx, prep->names[u]);
@@ -174,8 +169,7 @@ static kdr_status leave_out(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 		kdri_columns_order(&columns[t], tasks[t]->cols, prep->cols);
 	}
 done:
-	kdri_free(ctx, drop);
-	kdri_free(ctx, number);
+	KDRI_FREE(ctx, drop, number);
 	return st;
 }
 

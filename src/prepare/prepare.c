@@ -36,22 +36,9 @@ void kdr_prep_free(kdr_prep *p)
 		return;
 	kdr_allocator a = p->allocator;
 	kdri_strings_free(&a, p->names, p->cols);
-	kdri_free_with(&a, p->idf);
-	kdri_free_with(&a, p->median);
-	kdri_free_with(&a, p->offset);
-	kdri_free_with(&a, p->divisor);
-	kdri_free_with(&a, p->column_kind);
-	kdri_free_with(&a, p->unit);
-	kdri_free_with(&a, p->low);
-	kdri_free_with(&a, p->high);
-	kdri_free_with(&a, p->hole);
-	kdri_free_with(&a, p->kept);
-	kdri_free_with(&a, p->group);
-	kdri_free_with(&a, p->origin);
-	kdri_free_with(&a, p->fill);
-	kdri_free_with(&a, p->reading_columns);
-	kdri_free_with(&a, p->reading_missing);
-	kdri_free_with(&a, p->reading_texts);
+	KDRI_FREE_WITH(&a, p->idf, p->median, p->offset, p->divisor, p->column_kind, p->unit, p->low, p->high,
+	               p->hole, p->kept, p->group, p->origin, p->fill, p->reading_columns, p->reading_missing,
+	               p->reading_texts);
 	kdri_strings_free(&a, p->reading_na, p->reading_nna);
 	kdri_free_with(&a, p->place);
 	kdri_strings_free(&a, p->warnings, p->nwarnings);
@@ -259,8 +246,7 @@ done:
 		kdri_align_free(ctx, &columns[t]);
 	for (int64_t t = 0; t < count && changes; t++)
 		kdri_change_free(ctx, &changes[t]);
-	kdri_free(ctx, columns);
-	kdri_free(ctx, changes);
+	KDRI_FREE(ctx, columns, changes);
 	kdr_prep_free(prep);
 	return kdri_leave(ctx, st);
 }

@@ -48,8 +48,7 @@ done:
 
 void kdri_row_chunks_free(kdr_context *ctx, kdri_row_chunks *c)
 {
-	kdri_free(ctx, c->col);
-	kdri_free(ctx, c->val);
+	KDRI_FREE(ctx, c->col, c->val);
 	*c = (kdri_row_chunks){ 0 };
 }
 

@@ -168,8 +168,7 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
 		scale_join(total, &parts[c], cols);
 done:
 	kdri_row_chunks_free(ctx, &chunks);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, storage);
+	KDRI_FREE(ctx, parts, storage);
 	return st;
 }
 
@@ -247,9 +246,7 @@ static kdr_status find_exponents(kdr_context *ctx, const kdr_prep *prep, kdr_dat
 	*out = exponent;
 	exponent = NULL;
 done:
-	kdri_free(ctx, ends.a);
-	kdri_free(ctx, ends.b);
-	kdri_free(ctx, exponent);
+	KDRI_FREE(ctx, ends.a, ends.b, exponent);
 	return st;
 }
 

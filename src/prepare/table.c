@@ -418,10 +418,7 @@ kdr_status kdri_fit_table(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(fit_hole(ctx, &f, t, mean, number));
 done:
-	kdri_free(ctx, f.from);
-	kdri_free(ctx, f.values);
-	kdri_free(ctx, mean);
-	kdri_free(ctx, number);
+	KDRI_FREE(ctx, f.from, f.values, mean, number);
 	return st;
 }
 
@@ -507,10 +504,7 @@ kdr_status kdri_table_order(kdr_context *ctx, kdr_prep *p, kdr_data *const *task
 		kdri_columns_order(&columns[t], tasks[t]->cols, p->cols);
 	}
 done:
-	kdri_free(ctx, number);
-	kdri_free(ctx, group);
-	kdri_free(ctx, names);
-	kdri_free(ctx, origin);
+	KDRI_FREE(ctx, number, group, names, origin);
 	return st;
 }
 

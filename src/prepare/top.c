@@ -178,9 +178,6 @@ kdr_status kdri_fit_top(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks
 	KDRI_TRY(kdri_prep_keep(ctx, prep, kept, top));
 	kept = NULL;
 done:
-	kdri_free(ctx, mean);
-	kdri_free(ctx, m2);
-	kdri_free(ctx, list);
-	kdri_free(ctx, kept);
+	KDRI_FREE(ctx, mean, m2, list, kept);
 	return st;
 }

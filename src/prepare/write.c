@@ -59,8 +59,7 @@ done:
 void kdri_change_free(kdr_context *ctx, kdri_change *c)
 {
 	kdri_row_chunks_free(ctx, &c->chunks);
-	kdri_free(ctx, c->dense);
-	kdri_free(ctx, c->length);
+	KDRI_FREE(ctx, c->dense, c->length);
 	kdri_strings_free(&ctx->allocator, c->features, c->nfeatures);
 	*c = (kdri_change){ 0 };
 }

@@ -219,14 +219,7 @@ done:
 
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *c)
 {
-	kdri_free(ctx, c->plain);
-	kdri_free(ctx, c->visible);
-	kdri_free(ctx, c->excerpts);
-	kdri_free(ctx, c->tokens.text);
-	kdri_free(ctx, c->tokens.start);
-	kdri_free(ctx, c->terms);
-	kdri_free(ctx, c->slots);
-	kdri_free(ctx, c->pairs);
-	kdri_free(ctx, c->pair_end);
+	KDRI_FREE(ctx, c->plain, c->visible, c->excerpts, c->tokens.text, c->tokens.start, c->terms, c->slots,
+	          c->pairs, c->pair_end);
 	*c = (kdri_chunk){ 0 };
 }

@@ -71,11 +71,9 @@ static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
 	int64_t line, count = 0, room = 0;
 	bool more;
 	KDRI_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, &more));
-	if (!more) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: the file is empty; a line with column names is needed", c->what->path);
-		goto done;
-	}
+	if (!more)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: the file is empty; a line with column names is needed",
+		          c->what->path);
 	for (char *p = record; p; count++) {
 		if (count == room) {
 			room = 2 * room + 16;
@@ -89,8 +87,7 @@ static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
 		KDRI_TRY(find_column(ctx, c->what, c->what->label_field, names, lengths, count,
 		                     &c->label_column));
 done:
-	kdri_free(ctx, names);
-	kdri_free(ctx, lengths);
+	KDRI_FREE(ctx, names, lengths);
 	return st;
 }
 
@@ -251,11 +248,9 @@ static kdr_status corpus_read_file(kdr_context *ctx, kdri_corpus *c, const char 
 		KDRI_TRY(KDRI_ROOM(ctx, &c->buffer, &c->room, want));
 		KDRI_TRY(kdri_input_read(ctx, in, c->buffer + used, (size_t)c->room - used, &got));
 		used += got;
-		if (used > KDRI_DOCUMENT_MAX) {
-			st = kdri_fail(ctx, KDR_ERR_DATA, "%s: a document is larger than %d MB, the maximum",
-			               path, KDRI_DOCUMENT_MAX >> 20);
-			goto done;
-		}
+		if (used > KDRI_DOCUMENT_MAX)
+			KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: a document is larger than %d MB, the maximum", path,
+			          KDRI_DOCUMENT_MAX >> 20);
 	} while ((int64_t)used == c->room);
 	*length = used;
 	c->bytes += kdri_input_size(in);
@@ -304,9 +299,8 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpu
 		KDRI_TRY(open_table(ctx, c));
 		break;
 	default:
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: corpus kind %d is not valid; use 0 to %d",
-		               what->path, (int)what->kind, (int)KDR_CORPUS_JSON);
-		goto done;
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "%s: corpus kind %d is not valid; use 0 to %d", what->path,
+		          (int)what->kind, (int)KDR_CORPUS_JSON);
 	}
 	*out = c;
 	c = NULL;
@@ -376,7 +370,5 @@ void kdri_corpus_close(kdr_context *ctx, kdri_corpus *c)
 	kdri_json_value_free(c->json);
 	kdri_records_close(ctx, c->records);
 	kdri_folder_free(ctx, &c->files);
-	kdri_free(ctx, c->buffer);
-	kdri_free(ctx, c->path);
-	kdri_free(ctx, c);
+	KDRI_FREE(ctx, c->buffer, c->path, c);
 }

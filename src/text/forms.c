@@ -13,10 +13,8 @@ kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *t
 		const char *end = memchr(text + at, ' ', length - at);
 		size_t n = end ? (size_t)(end - text) - at : length - at, next = at + n + 1;
 		const char *stem = kdri_stem(stemmer, text + at, &n);
-		if (!stem) {
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory while stemming");
-			goto done;
-		}
+		if (!stem)
+			KDRI_FAIL(ctx, KDR_ERR_MEMORY, "out of memory while stemming");
 		KDRI_TRY(KDRI_ROOM(ctx, out, room, (int64_t)(used + n) + 1));
 		if (used > 0)
 			(*out)[used++] = ' ';
@@ -107,8 +105,6 @@ kdr_status kdri_stems_merge(kdr_context *ctx, const char *name, const kdri_terms
 	stems = NULL;
 done:
 	kdri_terms_free(ctx, stems);
-	kdri_free(ctx, of_word);
-	kdri_free(ctx, last);
-	kdri_free(ctx, occurrences);
+	KDRI_FREE(ctx, of_word, last, occurrences);
 	return st;
 }

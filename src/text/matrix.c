@@ -66,8 +66,7 @@ static int64_t matrix_compact(kdr_context *ctx, kdri_counts *c, const int32_t *c
 			last[j] = used;
 		}
 		if (drop_empty && used == first) {
-			kdri_free(ctx, c->ids[i]);
-			kdri_free(ctx, c->excerpts[i]);
+			KDRI_FREE(ctx, c->ids[i], c->excerpts[i]);
 			continue;
 		}
 		c->ids[row] = c->ids[i];
@@ -120,8 +119,7 @@ static kdr_status to_csr(kdr_context *ctx, const kdri_counts *c, int64_t cols, b
 	out->rowptr[0] = 0;
 	out->kind = KDR_MAT_CSR;
 done:
-	kdri_free(ctx, start);
-	kdri_free(ctx, by_column);
+	KDRI_FREE(ctx, start, by_column);
 	return st;
 }
 
@@ -172,8 +170,7 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	d = NULL;
 done:
 	kdr_data_free(d);
-	kdri_free(ctx, last);
-	kdri_free(ctx, name);
+	KDRI_FREE(ctx, last, name);
 	return st;
 }
 
@@ -183,7 +180,6 @@ void kdri_counts_free(kdr_context *ctx, kdri_counts *c)
 	kdri_strings_free(&ctx->allocator, c->excerpts, c->rows);
 	kdri_free(ctx, c->labels);
 	kdri_terms_free(ctx, c->classes);
-	kdri_free(ctx, c->end);
-	kdri_free(ctx, c->pairs);
+	KDRI_FREE(ctx, c->end, c->pairs);
 	*c = (kdri_counts){ 0 };
 }

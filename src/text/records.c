@@ -36,8 +36,7 @@ void kdri_records_close(kdr_context *ctx, kdri_records *r)
 	if (!r)
 		return;
 	kdri_input_close(ctx, r->in);
-	kdri_free(ctx, r->buffer);
-	kdri_free(ctx, r);
+	KDRI_FREE(ctx, r->buffer, r);
 }
 
 int64_t kdri_records_size(const kdri_records *r)

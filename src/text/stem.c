@@ -39,10 +39,8 @@ kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **o
 	kdri_stemmer *s = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &s, 1));
 	s->snowball = sb_stemmer_new(name, NULL);
-	if (!s->snowball) {
-		st = kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory for the stemmer '%s'", name);
-		goto done;
-	}
+	if (!s->snowball)
+		KDRI_FAIL(ctx, KDR_ERR_MEMORY, "out of memory for the stemmer '%s'", name);
 	*out = s;
 	s = NULL;
 done:

@@ -28,12 +28,10 @@ static kdr_status read_stopwords(kdr_context *ctx, const kdr_text_options *optio
 		size_t n = kdri_utf8_valid(record, length)
 		                   ? kdri_fold_word(!options->keep_case, record, length, word, sizeof word)
 		                   : 0;
-		if (n == 0) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT,
-			               "%s: line %lld is not a word in UTF-8; one word per line is needed",
-			               options->stopwords, (long long)line);
-			goto done;
-		}
+		if (n == 0)
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+			          "%s: line %lld is not a word in UTF-8; one word per line is needed",
+			          options->stopwords, (long long)line);
 		KDRI_TRY(stopwords_add(ctx, terms, word, n));
 	}
 done:
@@ -95,24 +93,18 @@ kdr_status kdri_vocabulary_read(kdr_context *ctx, const char *path, kdri_terms *
 		if (!more)
 			break;
 		int64_t before = terms->count;
-		if (memchr(record, '\0', length)) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: a term contains a NUL byte", path,
-			               (long long)line);
-			goto done;
-		}
+		if (memchr(record, '\0', length))
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: line %lld: a term contains a NUL byte", path,
+			          (long long)line);
 		KDRI_TRY(stopwords_add(ctx, terms, record, length));
-		if (terms->count == before) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT,
-			               "%s: line %lld: '%.*s' occurs twice; list each term once", path,
-			               (long long)line, (int)KDRI_MIN(length, 60), record);
-			goto done;
-		}
+		if (terms->count == before)
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+			          "%s: line %lld: '%.*s' occurs twice; list each term once", path,
+			          (long long)line, (int)KDRI_MIN(length, 60), record);
 	}
-	if (terms->count == 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the file has no terms; one term per line is needed",
-		               path);
-		goto done;
-	}
+	if (terms->count == 0)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: the file has no terms; one term per line is needed",
+		          path);
 	*out = terms;
 	terms = NULL;
 done:

@@ -63,13 +63,11 @@ static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_rea
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a folder of texts has no %s", path,
 		                 options->task_column ? "task column" : "matrix to be transposed");
 	KDRI_TRY(kdri_folder_list(ctx, path, &folder));
-	if (folder.count == 0) {
-		st = kdri_fail(
+	if (folder.count == 0)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_READ,
 		        "%s: is an empty directory; a data file, a folder of texts or a 10x folder is needed",
 		        path);
-		goto done;
-	}
 	for (int64_t i = 0; i < folder.count; i++)
 		if (kdri_format_find(NULL, folder.paths[i]) || kdri_format_elsewhere(folder.paths[i])) {
 			first = first < 0 ? i : first;
@@ -108,11 +106,10 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 			if (is_text_folder(paths[i].path, options)) {
 				KDRI_TRY(check_folder(ctx, paths[i].path, options));
 			} else if (options->task_column) {
-				st = kdri_fail(
+				KDRI_FAIL(
 				        ctx, KDR_ERR_ARGUMENT,
 				        "%s: --text-column and --task-column cannot be used together; give one file for each data set",
 				        paths[i].path);
-				goto done;
 			}
 			corpora[n++] = corpus_of(ctx, &paths[i], options);
 		}
@@ -132,21 +129,17 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	int64_t entries = 0;
 	for (int64_t t = 0; t < n; t++)
 		entries += made[t]->rowptr[made[t]->rows];
-	if (options->terms && entries == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "%s: none of the %lld words that the model was fitted on occurs in the texts",
-		               corpora[0].path, (long long)options->nterms);
-		goto done;
-	}
+	if (options->terms && entries == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA,
+		          "%s: none of the %lld words that the model was fitted on occurs in the texts",
+		          corpora[0].path, (long long)options->nterms);
 	for (int64_t i = 0, t = 0; i < count; i++)
 		if (is_text(paths[i].path, options))
 			sets[i] = made[t++];
 done:
 	for (int64_t t = 0; st != KDR_OK && made && t < n; t++)
 		kdr_data_free(made[t]);
-	kdri_free(ctx, settings);
-	kdri_free(ctx, made);
-	kdri_free(ctx, corpora);
+	KDRI_FREE(ctx, settings, made, corpora);
 	return st;
 }
 
@@ -191,8 +184,7 @@ static kdr_status add_set(kdr_context *ctx, kdr_data **set, bool split, bool pre
 done:
 	for (int64_t i = 0; parts && i < n; i++)
 		kdr_data_free(parts[i]);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, prefix);
+	KDRI_FREE(ctx, parts, prefix);
 	return st;
 }
 
@@ -296,20 +288,16 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 	kdr_read_options o;
 	double bytes = 0;
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &o));
-	if (o.memory && npaths > 1) {
-		st = kdri_fail(
+	if (o.memory && npaths > 1)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "kdr_read_tasks: a table in memory must be the only input, but there are %lld others",
 		        (long long)npaths - 1);
-		goto done;
-	}
 	bytes += o.memory ? (double)o.memory_bytes : 0;
 	for (int64_t i = 0; i < npaths; i++) {
-		if (!paths[i].path) {
-			st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read_tasks: path %lld of %lld is NULL",
-			               (long long)i + 1, (long long)npaths);
-			goto done;
-		}
+		if (!paths[i].path)
+			KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "kdr_read_tasks: path %lld of %lld is NULL",
+			          (long long)i + 1, (long long)npaths);
 		bytes += o.memory ? 0 : kdri_file_bytes(paths[i].path);
 	}
 	o.stream = kdri_streams(ctx, o.stream, bytes) ? KDR_STREAM_YES : KDR_STREAM_NO;
@@ -336,8 +324,6 @@ done:
 		kdr_data_free(read[i]);
 	for (int64_t i = 0; made.sets && i < made.count; i++)
 		kdr_data_free(made.sets[i]);
-	kdri_free(ctx, read);
-	kdri_free(ctx, made.sets);
-	kdri_free(ctx, made.from);
+	KDRI_FREE(ctx, read, made.sets, made.from);
 	return st;
 }

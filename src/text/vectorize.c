@@ -80,11 +80,9 @@ static kdr_status vectorize_check(kdr_context *ctx, kdr_text_options *o)
 	KDRI_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
 	KDRI_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
 	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_RUNS));
-	if (o->vocabulary && o->terms) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "the columns are specified twice, as vocabulary and as terms");
-		goto done;
-	}
+	if (o->vocabulary && o->terms)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "the columns are specified twice, as vocabulary and as terms");
 	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
 		o->stemmer = NULL;
 	if (o->stemmer)
@@ -312,15 +310,10 @@ static void job_free(kdr_context *ctx, job *j)
 	kdri_terms_free(ctx, j->keys);
 	kdri_free(ctx, j->column);
 	kdri_stemmer_free(ctx, j->stemmer);
-	kdri_free(ctx, j->stem);
-	kdri_free(ctx, j->number);
+	KDRI_FREE(ctx, j->stem, j->number);
 	for (int64_t t = 0; j->tasks && t < j->task_count; t++)
 		kdri_counts_free(ctx, &j->tasks[t]);
-	kdri_free(ctx, j->tasks);
-	kdri_free(ctx, j->sizes);
-	kdri_free(ctx, j->batch.text);
-	kdri_free(ctx, j->batch.raw);
-	kdri_free(ctx, j->batch.offset);
+	KDRI_FREE(ctx, j->tasks, j->sizes, j->batch.text, j->batch.raw, j->batch.offset);
 	for (int i = 0; i < BATCH_CHUNKS; i++)
 		kdri_chunk_free(ctx, &j->batch.chunks[i]);
 	kdri_free(ctx, j);
@@ -341,11 +334,8 @@ static kdr_status fix_columns(kdr_context *ctx, job *j)
 			n = strlen(o->terms[i]);
 			KDRI_TRY(kdri_terms_add(ctx, j->terms, o->terms[i], n, kdri_term_hash(o->terms[i], n),
 			                        &id));
-			if (id != i) {
-				st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "terms: '%.60s' occurs twice",
-				               o->terms[i]);
-				goto done;
-			}
+			if (id != i)
+				KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "terms: '%.60s' occurs twice", o->terms[i]);
 		}
 	}
 	if (!o->stemmer)
@@ -568,12 +558,9 @@ kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corp
 	KDRI_TRY(job_new(ctx, corpora, count, options, &j));
 	j->only = true;
 	KDRI_TRY(read_all(ctx, j, corpora, count));
-	if (!j->sizes) {
-		st = kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "the size of the texts is unknown (standard input), so memory cannot be estimated");
-		goto done;
-	}
+	if (!j->sizes)
+		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED,
+		          "the size of the texts is unknown (standard input), so memory cannot be estimated");
 	if (!j->estimated)
 		vectorize_estimate(j, j->before); /* few: all of them are read */
 	*out = j->estimate;
@@ -631,18 +618,14 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	KDRI_TRY(job_new(ctx, corpora, count, options, &j));
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(read_all(ctx, j, corpora, count));
-	if (j->stats.documents == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: contains no documents", corpora[0].path);
-		goto done;
-	}
+	if (j->stats.documents == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: contains no documents", corpora[0].path);
 	KDRI_TRY(choose_columns(ctx, j, &columns, &stems, &name));
-	if (columns.count == 0) {
-		st = kdri_fail(
+	if (columns.count == 0)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "no term remains of %lld in %lld documents; lower min_df, raise max_df or widen the range of term lengths",
 		        (long long)j->stats.terms, (long long)j->stats.documents);
-		goto done;
-	}
 	describe_texts(j, note, sizeof note);
 	for (int e = KDRI_GB18030; e < KDRI_CHARSETS; e++)
 		if (j->recoded[e] > 0 && !j->options.detect)

@@ -46,10 +46,7 @@ void kdri_terms_free(kdr_context *ctx, kdri_terms *t)
 {
 	if (!t)
 		return;
-	kdri_free(ctx, t->text);
-	kdri_free(ctx, t->terms);
-	kdri_free(ctx, t->slots);
-	kdri_free(ctx, t);
+	KDRI_FREE(ctx, t->text, t->terms, t->slots, t);
 }
 
 /* The slot of the term, or the free slot for it. */
@@ -214,7 +211,6 @@ done:
 
 void kdri_term_columns_free(kdr_context *ctx, kdri_term_columns *columns)
 {
-	kdri_free(ctx, columns->of_term);
-	kdri_free(ctx, columns->term);
+	KDRI_FREE(ctx, columns->of_term, columns->term);
 	*columns = (kdri_term_columns){ NULL, NULL, 0 };
 }

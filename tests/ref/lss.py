@@ -3,7 +3,7 @@
 
 usage: tests/ref/lss.py LIBKINDRED.so
 
-pca-kmeans: components and partitions of scikit-learn's PCA and KMeans. lssmtc: the trace of bench/peers.py.
+pca-kmeans: components and partitions of scikit-learn's PCA and KMeans. lssmtc: the trace of peers.py.
 On the real data (KINDRED_DATA, else ../shared/data; where absent that part is left out, and the test counts as
 skipped): lssmtc at its defaults on webkb4, and lssttc both ways on 20ng_rec_vs_talk."""
 
@@ -23,7 +23,7 @@ except ImportError as e:
     sys.exit(77)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[:0] = [HERE, os.path.join(HERE, "..", "..", "bench")]
+sys.path.insert(0, HERE)
 import common as ref_common  # noqa: E402  (the tests' own: shares its name with the benchmarks')
 from fit_ctypes import Library  # noqa: E402
 import peers  # noqa: E402

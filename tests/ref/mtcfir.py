@@ -1,5 +1,5 @@
 """mtcfir, msda and snmf against NumPy and SciPy: layers against simulated noise, M against a quadratic program, whole
-fits against the benchmark's plain version.
+fits against the plain version of peers.py.
 
 usage: mtcfir.py LIBKINDRED.so"""
 
@@ -16,7 +16,6 @@ except ImportError as missing:
     sys.exit(77)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench"))
 from fit_ctypes import Library  # noqa: E402
 import peers  # noqa: E402
 

@@ -3,7 +3,7 @@
 #include "tests/unit/unit.h"
 
 #include "engine/ensemble/members.h"
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/graph/nearness.h"
 #include "engine/graph/similarity.h"
 #include "jobs/job.h"
@@ -487,17 +487,17 @@ static void counterparts__nothing_alike__is_none(void **state)
 	kdr_context_free(ctx);
 }
 
-static void share_right__more_agreement__is_more(void **state)
+static void probability_right__more_agreement__is_more(void **state)
 {
 	(void)state;
-	assert_near(kdri_share_right(0.2, 0.2, 1), 1, 0);
+	assert_near(kdri_probability_right(0.2, 0.2, 1), 1, 0);
 	for (int64_t k = 2; k < 20; k++)
 		for (int i = 0; i <= 10; i++) {
-			const double a = i / 10.0, p = kdri_share_right(a, 0.8, k);
+			const double a = i / 10.0, p = kdri_probability_right(a, 0.8, k);
 			assert_true(p > 0 && p < 1);
-			assert_true(i == 0 || p > kdri_share_right(a - 0.1, 0.8, k));
-			assert_true(p > kdri_share_right(a, 0.7, k));
-			assert_true(p > kdri_share_right(a, 0.8, k + 1));
+			assert_true(i == 0 || p > kdri_probability_right(a - 0.1, 0.8, k));
+			assert_true(p > kdri_probability_right(a, 0.7, k));
+			assert_true(p > kdri_probability_right(a, 0.8, k + 1));
 			assert_true(i == 0 || kdri_match_right(a) > kdri_match_right(a - 0.1));
 		}
 }
@@ -737,7 +737,7 @@ int main(void)
 		cmocka_unit_test(views__a_task_too_large_for_an_exact_search__is_joined_to_landmarks),
 		cmocka_unit_test(shifted__dense_and_sparse__equal_rows_with_the_mean_taken_away),
 		cmocka_unit_test(precomputed__no_graph__is_an_error_with_a_reason),
-		cmocka_unit_test(share_right__more_agreement__is_more),
+		cmocka_unit_test(probability_right__more_agreement__is_more),
 		cmocka_unit_test(counterparts__clusters_in_another_order__are_found),
 		cmocka_unit_test(counterparts__nothing_alike__is_none),
 		cmocka_unit_test(counterparts__a_cluster_split_in_two__both_halves_match_it),

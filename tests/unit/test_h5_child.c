@@ -156,11 +156,11 @@ static kdr_status do_allocate(kdr_context *ctx, const void *user, void *result)
 	return kdri_alloc(ctx, result, (int64_t)1 << 30, 1);
 }
 
-static void fails_in_child(kdr_context *ctx, kdri_apart_run run, kdr_status expected, const char *words)
+static void fails_in_child(kdr_context *ctx, kdri_child_run run, kdr_status expected, const char *words)
 {
 	void *result = NULL;
 	kdri_handed handed = { 0 };
-	const kdri_apart_job job = {
+	const kdri_child_job job = {
 		.path = "x.h5", .file_bytes = 1000, .run = run, .result_size = sizeof result
 	};
 	assert_fails(ctx, kdri_run_apart(ctx, &job, &result, &handed), expected, words);
@@ -261,7 +261,7 @@ static void handed__pointers__checked_before_they_are_used(void **state)
 	double *large = NULL, *small = NULL, *other = NULL;
 	char **texts = NULL;
 	const char damaged[] = "x.h5: the file is damaged";
-	const kdri_apart_job job = {
+	const kdri_child_job job = {
 		.path = "x.h5", .file_bytes = 1000, .run = leave, .result_size = sizeof l
 	};
 	kdr_context_set_isolation(ctx, patience);

@@ -24,10 +24,7 @@ static void plane_free(kdr_context *ctx, plane *p)
 	for (int64_t t = 0; p->graphs && t < p->views.ntasks; t++)
 		kdri_own_free(ctx, &p->graphs[t]);
 	kdri_own_free(ctx, &p->anchors);
-	kdri_free(ctx, p->graphs);
-	kdri_free(ctx, p->csr);
-	kdri_free(ctx, p->shared);
-	kdri_free(ctx, p->y);
+	KDRI_FREE(ctx, p->graphs, p->csr, p->shared, p->y);
 	kdri_views_free(ctx, &p->views);
 }
 

@@ -262,13 +262,6 @@ kdr_status kdri_forces_run(kdr_context *ctx, const kdri_forces *f, double *y)
 	}
 	forces_settle(&w);
 done:
-	kdri_free(ctx, w.v);
-	kdri_free(ctx, w.attract);
-	kdri_free(ctx, w.repel);
-	kdri_free(ctx, w.z);
-	kdri_free(ctx, w.radius);
-	kdri_free(ctx, w.norm);
-	kdri_free(ctx, w.task);
-	kdri_free(ctx, w.near);
+	KDRI_FREE(ctx, w.v, w.attract, w.repel, w.z, w.radius, w.norm, w.task, w.near);
 	return st;
 }

@@ -44,9 +44,7 @@ kdr_status kdri_embed_graph(kdr_context *ctx, const kdri_views_task *task, kdri_
 		}
 	KDRI_TRY(kdri_knn_graph(ctx, &knn, weight, out));
 done:
-	kdri_free(ctx, weight);
-	kdri_free(ctx, knn.index);
-	kdri_free(ctx, without);
+	KDRI_FREE(ctx, weight, knn.index, without);
 	return st;
 }
 
@@ -144,8 +142,7 @@ static kdr_status to_rows(kdr_context *ctx, int64_t n, const pair *pairs, int64_
 	rowptr = NULL;
 	col = NULL;
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
+	KDRI_FREE(ctx, rowptr, col);
 	return st;
 }
 
@@ -176,8 +173,6 @@ kdr_status kdri_embed_anchors(kdr_context *ctx, const kdri_views *v, const doubl
 enough:
 	KDRI_TRY(to_rows(ctx, v->begin[v->ntasks], pairs, count, out));
 done:
-	kdri_free(ctx, a.best);
-	kdri_free(ctx, b.best);
-	kdri_free(ctx, pairs);
+	KDRI_FREE(ctx, a.best, b.best, pairs);
 	return st;
 }

@@ -11,10 +11,7 @@
 
 void kdri_ballot_free(kdr_context *ctx, kdri_ballot *b)
 {
-	kdri_free(ctx, b->label);
-	kdri_free(ctx, b->weight);
-	kdri_free(ctx, b->transfer);
-	kdri_free(ctx, b->member);
+	KDRI_FREE(ctx, b->label, b->weight, b->transfer, b->member);
 	*b = (kdri_ballot){ 0 };
 }
 
@@ -162,8 +159,6 @@ kdr_status kdri_ballot_align(kdr_context *ctx, const kdri_ballot *b, const int64
 	*out = aligned;
 	aligned = NULL;
 done:
-	kdri_free(ctx, counts);
-	kdri_free(ctx, to);
-	kdri_free(ctx, aligned);
+	KDRI_FREE(ctx, counts, to, aligned);
 	return st;
 }

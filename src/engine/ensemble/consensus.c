@@ -153,8 +153,7 @@ kdr_status kdri_consensus_spectrum(kdr_context *ctx, const kdri_ensemble *e, int
 			table[a * count + j] *= scale; /* (E3) */
 	}
 done:
-	kdri_free(ctx, w);
-	kdri_free(ctx, g);
+	KDRI_FREE(ctx, w, g);
 	return st;
 }
 
@@ -229,8 +228,7 @@ kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, co
 		*score = sum / (double)e->runs; /* (E6) */
 	}
 done:
-	kdri_free(ctx, t);
-	kdri_free(ctx, size);
+	KDRI_FREE(ctx, t, size);
 	return st;
 }
 
@@ -301,16 +299,14 @@ kdr_status kdri_consensus_new(kdr_context *ctx, const kdri_ensemble *e, const kd
 	*out = c;
 	c = (kdri_consensus){ 0 };
 done:
-	kdri_free(ctx, table);
-	kdri_free(ctx, embedding);
+	KDRI_FREE(ctx, table, embedding);
 	kdri_consensus_free(ctx, &c);
 	return st;
 }
 
 void kdri_consensus_free(kdr_context *ctx, kdri_consensus *c)
 {
-	kdri_free(ctx, c->values);
-	kdri_free(ctx, c->stability);
+	KDRI_FREE(ctx, c->values, c->stability);
 	kdri_kmeans_free(ctx, &c->kmeans);
 	*c = (kdri_consensus){ 0 };
 }

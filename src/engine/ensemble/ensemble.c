@@ -125,10 +125,7 @@ static kdr_status sparse_columns(kdr_context *ctx, const kdr_csr *x, const int32
 	col = NULL;
 	val = NULL;
 done:
-	kdri_free(ctx, place);
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, place, rowptr, col, val);
 	return st;
 }
 
@@ -306,18 +303,14 @@ kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ense
 	*out = e;
 	e = (kdri_ensemble){ 0 };
 done:
-	kdri_free(ctx, w.features);
-	kdri_free(ctx, w.labels);
-	kdri_free(ctx, w.silhouette);
+	KDRI_FREE(ctx, w.features, w.labels, w.silhouette);
 	kdri_ensemble_free(ctx, &e);
 	return st;
 }
 
 void kdri_ensemble_free(kdr_context *ctx, kdri_ensemble *e)
 {
-	kdri_free(ctx, e->offset);
-	kdri_free(ctx, e->label);
-	kdri_free(ctx, e->silhouette);
+	KDRI_FREE(ctx, e->offset, e->label, e->silhouette);
 	*e = (kdri_ensemble){ 0 };
 }
 

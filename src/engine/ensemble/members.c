@@ -224,8 +224,7 @@ static kdr_status fit_job(kdr_context *ctx, const run *r, job *j)
 	j->labels = labels;
 	labels = NULL;
 done:
-	kdri_free(ctx, labels);
-	kdri_free(ctx, init);
+	KDRI_FREE(ctx, labels, init);
 	kdr_result_free(result);
 	kdr_options_free(options);
 	kdri_free(ctx, tasks);
@@ -575,10 +574,8 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	kdri_stage_end(ctx, stage);
 	KDRI_TRY(r.st);
 	for (int64_t i = 0; i < r.njobs; i++)
-		if (r.jobs[i].st == KDR_ERR_MEMORY) {
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s", r.jobs[i].error);
-			goto done;
-		}
+		if (r.jobs[i].st == KDR_ERR_MEMORY)
+			KDRI_FAIL(ctx, KDR_ERR_MEMORY, "%s", r.jobs[i].error);
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		KDRI_TRY(members_collect(&r, t, &ballots[t]));
 	for (int64_t m = 0; m < options->count; m++)
@@ -586,7 +583,6 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 done:
 	for (int64_t i = 0; r.jobs && i < r.njobs; i++)
 		kdri_free(ctx, r.jobs[i].labels);
-	kdri_free(ctx, r.jobs);
-	kdri_free(ctx, r.tried);
+	KDRI_FREE(ctx, r.jobs, r.tried);
 	return st;
 }

@@ -46,9 +46,7 @@ kdr_status kdri_steer_numbers(kdr_context *ctx, const kdri_links *l, const int64
 			cost[z * k + c] *= 1 / KDRI_MAX(of_class[c], 1) + 0.5 / KDRI_MAX(of_cluster[z], 1);
 	KDRI_TRY(kdri_assign(ctx, cost, k, k, now, NULL, NULL)); /* (E1) */
 done:
-	kdri_free(ctx, cost);
-	kdri_free(ctx, of_class);
-	kdri_free(ctx, of_cluster);
+	KDRI_FREE(ctx, cost, of_class, of_cluster);
 	return st;
 }
 
@@ -135,8 +133,7 @@ kdr_status kdri_steer_linked(kdr_context *ctx, const kdri_links *l, const double
 	for (int64_t i = 0; i < l->n; i++)
 		labels[i] = labels[l->group[i]];
 done:
-	kdri_free(ctx, s.sums);
-	kdri_free(ctx, s.closed);
+	KDRI_FREE(ctx, s.sums, s.closed);
 	return st;
 }
 
@@ -200,8 +197,7 @@ static kdr_status steer_scores(kdr_context *ctx, const kdri_links *l, const kdri
 			add_partition(ctx, l, b, m, m < 0 ? 0.5 : 0.5 * b->weight[m] / total, answer, k,
 			              parts, each, table, s);
 done:
-	kdri_free(ctx, table);
-	kdri_free(ctx, each);
+	KDRI_FREE(ctx, table, each);
 	return st;
 }
 
@@ -270,8 +266,7 @@ static kdr_status spread(kdr_context *ctx, const kdr_mat *graph, const double *s
 		fix_rows(g->rows, fixed, labels, k, f);
 	}
 done:
-	kdri_free(ctx, sums);
-	kdri_free(ctx, middle);
+	KDRI_FREE(ctx, sums, middle);
 	return st;
 }
 
@@ -303,11 +298,7 @@ kdr_status kdri_steer(kdr_context *ctx, const kdri_links *l, const kdri_ballot *
 		labels[i] = best;
 	}
 done:
-	kdri_free(ctx, now);
-	kdri_free(ctx, s);
-	kdri_free(ctx, f);
-	kdri_free(ctx, next);
-	kdri_free(ctx, fixed);
+	KDRI_FREE(ctx, now, s, f, next, fixed);
 	return st;
 }
 

@@ -154,8 +154,7 @@ static kdr_status degrees(kdr_context *ctx, votes *v, double *degree)
 		degree[i] = degree[i] > 0 ? degree[i] : 1;
 	}
 done:
-	kdri_free(ctx, ones);
-	kdri_free(ctx, ties);
+	KDRI_FREE(ctx, ones, ties);
 	return st;
 }
 
@@ -182,8 +181,7 @@ static kdr_status verdict_embed(kdr_context *ctx, votes *v, int64_t k, double *r
 	}
 done:
 	kdri_laplacian_free(ctx, &v->l);
-	kdri_free(ctx, values);
-	kdri_free(ctx, degree);
+	KDRI_FREE(ctx, values, degree);
 	return st;
 }
 
@@ -206,8 +204,7 @@ static void verdict_agreement(kdr_context *ctx, const kdr_csr *graph, const doub
 
 void kdri_verdict_free(kdr_context *ctx, kdri_verdict *v)
 {
-	kdri_free(ctx, v->labels);
-	kdri_free(ctx, v->agreement);
+	KDRI_FREE(ctx, v->labels, v->agreement);
 	*v = (kdri_verdict){ 0 };
 }
 
@@ -282,9 +279,7 @@ static kdr_status compare_aligned(kdr_context *ctx, const kdri_ballot *b, const 
 	for (int64_t p = 0; p < g->rowptr[b->n]; p++)
 		co[p] = (co[p] + joined[p]) / 2;
 done:
-	kdri_free(ctx, joined);
-	kdri_free(ctx, own);
-	kdri_free(ctx, theirs);
+	KDRI_FREE(ctx, joined, own, theirs);
 	return st;
 }
 
@@ -326,10 +321,7 @@ kdr_status kdri_verdict_new(kdr_context *ctx, const kdri_ballot *b, const kdr_ma
 	*out = answer;
 	answer = (kdri_verdict){ 0 };
 done:
-	kdri_free(ctx, co);
-	kdri_free(ctx, weighted);
-	kdri_free(ctx, theirs);
-	kdri_free(ctx, answers);
+	KDRI_FREE(ctx, co, weighted, theirs, answers);
 	kdri_verdict_free(ctx, &answer);
 	return st;
 }

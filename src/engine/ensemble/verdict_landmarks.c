@@ -40,8 +40,7 @@ kdr_status kdri_ballot_of_landmarks(kdr_context *ctx, const kdri_ballot *b, cons
 	*out = labels;
 	labels = NULL;
 done:
-	kdri_free(ctx, wide);
-	kdri_free(ctx, labels);
+	KDRI_FREE(ctx, wide, labels);
 	return st;
 }
 
@@ -54,9 +53,7 @@ typedef struct ties {
 
 static void ties_free(kdr_context *ctx, ties *t)
 {
-	kdri_free(ctx, t->parts);
-	kdri_free(ctx, t->begin);
-	kdri_free(ctx, t->size);
+	KDRI_FREE(ctx, t->parts, t->begin, t->size);
 }
 
 /* n_mc and t of all ranks. */
@@ -129,9 +126,7 @@ static kdr_status joined(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *
 	}
 	*out = kdri_own_csr(b->n, w->cols + t->begin[b->count], &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 

@@ -255,11 +255,6 @@ kdr_status kdri_vote(kdr_context *ctx, const kdri_vote_problem *problem, double 
 	if (neighbours)
 		memcpy(neighbours, w.near, (size_t)size * sizeof *neighbours);
 done:
-	kdri_free(ctx, w.voters);
-	kdri_free(ctx, w.tables);
-	kdri_free(ctx, w.share);
-	kdri_free(ctx, w.near);
-	kdri_free(ctx, w.degree);
-	kdri_free(ctx, w.nearest);
+	KDRI_FREE(ctx, w.voters, w.tables, w.share, w.near, w.degree, w.nearest);
 	return st;
 }

@@ -22,10 +22,7 @@ kdri_forest_options kdri_forest_defaults(void)
 
 void kdri_forest_free(kdr_context *ctx, kdri_forest *f)
 {
-	kdri_free(ctx, f->root);
-	kdri_free(ctx, f->node);
-	kdri_free(ctx, f->share);
-	kdri_free(ctx, f->importance);
+	KDRI_FREE(ctx, f->root, f->node, f->share, f->importance);
 	*f = (kdri_forest){ 0 };
 }
 
@@ -101,11 +98,9 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 	const int64_t threads = KDRI_MIN(KDRI_MAX(ctx->threads, 1), o->trees);
 	KDRI_TRY(take_rows(ctx, labels, weights, kdr_mat_rows(x), classes, o->balanced, &rows, &label,
 	                   &weight, &n));
-	if (n < 1 || n > INT32_MAX) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "a forest needs 1 to %d labelled rows, but there are %lld",
-		               INT32_MAX, (long long)n);
-		goto done;
-	}
+	if (n < 1 || n > INT32_MAX)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "a forest needs 1 to %d labelled rows, but there are %lld",
+		          INT32_MAX, (long long)n);
 	KDRI_TRY(kdri_ranks_new(ctx, x, rows, n, &r));
 	KDRI_TRY(KDRI_NEW0(ctx, &trees, o->trees));
 	KDRI_TRY(KDRI_NEW0(ctx, &growers, threads));
@@ -127,12 +122,9 @@ done:
 		kdri_grower_free(ctx, growers[w]);
 	for (int64_t t = 0; trees && t < o->trees; t++)
 		kdri_tree_free(ctx, &trees[t]);
-	kdri_free(ctx, growers);
-	kdri_free(ctx, trees);
+	KDRI_FREE(ctx, growers, trees);
 	kdri_ranks_free(ctx, &r);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, label);
-	kdri_free(ctx, weight);
+	KDRI_FREE(ctx, rows, label, weight);
 	return st;
 }
 

@@ -46,13 +46,9 @@ static int by_cell_value(const void *a, const void *b)
 void kdri_ranks_free(kdr_context *ctx, kdri_ranks *r)
 {
 	for (int64_t j = 0; j < r->d; j++) {
-		kdri_free(ctx, r->value ? r->value[j] : NULL);
-		kdri_free(ctx, r->cut ? r->cut[j] : NULL);
+		KDRI_FREE(ctx, r->value ? r->value[j] : NULL, r->cut ? r->cut[j] : NULL);
 	}
-	kdri_free(ctx, r->value);
-	kdri_free(ctx, r->cut);
-	kdri_free(ctx, r->rank);
-	kdri_free(ctx, r->count);
+	KDRI_FREE(ctx, r->value, r->cut, r->rank, r->count);
 }
 
 /* Ranks of one feature, whose values are in `column`; `cells` has room for all rows. Zeros, most cells of word counts, are sorted as
@@ -153,9 +149,7 @@ kdr_status kdri_ranks_new(kdr_context *ctx, const kdr_mat *x, const int64_t *row
 	}
 done:
 	kdri_own_free(ctx, &turned);
-	kdri_free(ctx, place);
-	kdri_free(ctx, cells);
-	kdri_free(ctx, values);
+	KDRI_FREE(ctx, place, cells, values);
 	return st;
 }
 
@@ -202,11 +196,8 @@ void kdri_grower_free(kdr_context *ctx, kdri_grower *g)
 {
 	if (!g)
 		return;
-	void *parts[] = { g->list,  g->spare,   g->bag,        g->feature, g->key,     g->other,
-		          g->tally, g->rows_of, g->all,        g->left,    g->lacking, g->stack,
-		          g->node,  g->share,   g->importance, g };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, g->list, g->spare, g->bag, g->feature, g->key, g->other, g->tally, g->rows_of, g->all,
+	          g->left, g->lacking, g->stack, g->node, g->share, g->importance, g);
 }
 
 kdr_status kdri_grower_new(kdr_context *ctx, const kdri_ranks *r, const int32_t *label, const double *weight,
@@ -564,9 +555,7 @@ void kdri_grow(kdr_context *ctx, kdri_grower *g, int64_t t)
 
 void kdri_tree_free(kdr_context *ctx, kdri_tree *t)
 {
-	kdri_free(ctx, t->node);
-	kdri_free(ctx, t->share);
-	kdri_free(ctx, t->importance);
+	KDRI_FREE(ctx, t->node, t->share, t->importance);
 }
 
 kdr_status kdri_tree_keep(kdr_context *ctx, const kdri_grower *g, kdri_tree *t)

@@ -296,15 +296,6 @@ kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n, cons
 			*stop = kdri_stop_reason(ctx);
 	}
 done:
-	kdri_free(ctx, w.a);
-	kdri_free(ctx, w.v);
-	kdri_free(ctx, w.r);
-	kdri_free(ctx, w.s);
-	kdri_free(ctx, w.try);
-	kdri_free(ctx, w.overlap);
-	kdri_free(ctx, w.labels);
-	kdri_free(ctx, w.sums);
-	kdri_free(ctx, w.axis);
-	kdri_free(ctx, w.start);
+	KDRI_FREE(ctx, w.a, w.v, w.r, w.s, w.try, w.overlap, w.labels, w.sums, w.axis, w.start);
 	return st;
 }

@@ -130,8 +130,7 @@ static kdr_status knn_centre(kdr_context *ctx, const kdr_mat *x, const kdr_mat *
 	*storage = copy;
 	copy = NULL;
 done:
-	kdri_free(ctx, copy);
-	kdri_free(ctx, mean);
+	KDRI_FREE(ctx, copy, mean);
 	return st;
 }
 
@@ -256,14 +255,7 @@ static kdr_status knn_find(kdr_context *ctx, search q, bool ranks, kdri_knn *out
 	q.score = NULL;
 done:
 	kdri_own_free(ctx, &lists);
-	kdri_free(ctx, q.index);
-	kdri_free(ctx, q.score);
-	kdri_free(ctx, held);
-	kdri_free(ctx, q.wide);
-	kdri_free(ctx, factor);
-	kdri_free(ctx, own);
-	kdri_free(ctx, held_x);
-	kdri_free(ctx, held_y);
+	KDRI_FREE(ctx, q.index, q.score, held, q.wide, factor, own, held_x, held_y);
 	return st;
 }
 
@@ -311,7 +303,6 @@ void kdri_knn_free(kdr_context *ctx, kdri_knn *knn)
 {
 	if (!knn)
 		return;
-	kdri_free(ctx, knn->index);
-	kdri_free(ctx, knn->value);
+	KDRI_FREE(ctx, knn->index, knn->value);
 	*knn = (kdri_knn){ 0 };
 }

@@ -80,11 +80,6 @@ kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *w
 		      col + rowptr[i], val + rowptr[i]);
 	*out = kdri_own_csr(n, n, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, start);
-	kdri_free(ctx, back);
-	kdri_free(ctx, list);
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, start, back, list, rowptr, col, val);
 	return st;
 }

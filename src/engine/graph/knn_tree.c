@@ -227,10 +227,6 @@ kdr_status kdri_knn_tree(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_knn
 	q.index = NULL;
 	q.value = NULL;
 done:
-	kdri_free(ctx, q.order);
-	kdri_free(ctx, q.rows);
-	kdri_free(ctx, q.box);
-	kdri_free(ctx, q.index);
-	kdri_free(ctx, q.value);
+	KDRI_FREE(ctx, q.order, q.rows, q.box, q.index, q.value);
 	return st;
 }

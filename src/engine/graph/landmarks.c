@@ -31,8 +31,7 @@ void kdri_landmarks_free(kdr_context *ctx, kdri_landmarks *l)
 {
 	if (!l)
 		return;
-	kdri_free(ctx, l->number);
-	kdri_free(ctx, l->here);
+	KDRI_FREE(ctx, l->number, l->here);
 	kdri_own_free(ctx, &l->rows);
 	*l = (kdri_landmarks){ .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
 }
@@ -144,9 +143,7 @@ static kdr_status landmarks_fill(kdr_context *ctx, const kdri_knn *knn, int64_t 
 	}
 	*out = kdri_own_csr(knn->rows, m, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 

@@ -107,9 +107,7 @@ static kdr_status unpack(kdr_context *ctx, const kdri_exact *g, int64_t m, kdri_
 		}
 	*out = kdri_own_csr(m, m, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 
@@ -152,8 +150,7 @@ static kdr_status find_for_all(kdr_context *ctx, const kdr_mat *g, int64_t k, kd
 	KDRI_TRY(kdri_share(ctx, sent, (int64_t)sizeof sent, 0));
 	if (sent[0] || !s->values || !s->vectors) {
 		(void)kdri_iteration(ctx, "eigenvalues", 0, 0, NAN); /* so that all ranks have it */
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
-		goto done;
+		KDRI_FAIL(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
 	}
 	s->components = sent[1];
 	KDRI_TRY(kdri_share(ctx, s->values, k * (int64_t)sizeof *s->values, 0));
@@ -219,8 +216,7 @@ done:
 	kdri_spectrum_free(ctx, &landmarks);
 	kdri_spectrum_free(ctx, &s);
 	kdri_own_free(ctx, &g);
-	kdri_free(ctx, degree);
-	kdri_free(ctx, of_landmark);
+	KDRI_FREE(ctx, degree, of_landmark);
 	return st;
 }
 
@@ -271,8 +267,7 @@ kdr_status kdri_landmarks_ncut(kdr_context *ctx, const kdr_mat *z, const int64_t
 		total += volume[q] > 0 ? KDRI_MAX(volume[q] - within[q], 0) / volume[q] : 0;
 	*out = total;
 done:
-	kdri_free(ctx, within);
-	kdri_free(ctx, volume);
+	KDRI_FREE(ctx, within, volume);
 	return st;
 }
 

@@ -18,8 +18,7 @@ enum { ALONE = -1 };
 
 void kdri_landmarks_walk_free(kdr_context *ctx, kdri_landmarks_walk *w)
 {
-	kdri_free(ctx, w->inverse);
-	kdri_free(ctx, w->self);
+	KDRI_FREE(ctx, w->inverse, w->self);
 	*w = (kdri_landmarks_walk){ .z = kdr_mat_from_dense(NULL, 0, 0) };
 }
 

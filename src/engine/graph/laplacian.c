@@ -14,8 +14,7 @@ enum { LEVELS_FROM = 500 };
 
 void kdri_laplacian_free(kdr_context *ctx, kdri_laplacian *l)
 {
-	kdri_free(ctx, l->root);
-	kdri_free(ctx, l->room);
+	KDRI_FREE(ctx, l->root, l->room);
 	kdri_levels_free(ctx, l->levels);
 	*l = (kdri_laplacian){ 0 };
 }
@@ -72,8 +71,7 @@ kdr_status kdri_laplacian_apply(kdr_context *ctx, const kdri_op *op, const doubl
 		for (int64_t j = 0; j < k; j++) /* (E1) */
 			y[i * ldy + j] = 3 * along[j] * l->root[i] - y[i * ldy + j] / l->root[i];
 done:
-	kdri_free(ctx, scaled);
-	kdri_free(ctx, along);
+	KDRI_FREE(ctx, scaled, along);
 	return st;
 }
 

@@ -65,9 +65,7 @@ static kdr_status sample(kdr_context *ctx, const kdr_mat *const *tasks, int64_t 
 done:
 	for (int64_t t = 0; parts && t < count; t++)
 		kdri_own_free(ctx, &parts[t]);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, views);
-	kdri_free(ctx, rows);
+	KDRI_FREE(ctx, parts, views, rows);
 	return st;
 }
 
@@ -140,9 +138,7 @@ done:
 	kdri_free(ctx, all);
 	kdri_products_free(ctx, &products);
 	kdri_own_free(ctx, &x);
-	kdri_free(ctx, norm);
-	kdri_free(ctx, shift);
-	kdri_free(ctx, q.best);
+	KDRI_FREE(ctx, norm, shift, q.best);
 	return st;
 }
 

@@ -125,9 +125,7 @@ kdr_status kdri_graph_sum(kdr_context *ctx, const kdr_csr *w1, double a, const k
 	}
 	*out = kdri_own_csr(n, w1->cols, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 
@@ -167,10 +165,7 @@ static kdr_status tie_equal(kdr_context *ctx, const int64_t *first, kdri_own *gr
 	const kdri_knn lists = { .rows = kdr_mat_rows(&graph->view), .k = 1, .index = to, .value = weight };
 	KDRI_TRY(add_edges(ctx, &lists, graph));
 done:
-	kdri_free(ctx, count);
-	kdri_free(ctx, to);
-	kdri_free(ctx, degree);
-	kdri_free(ctx, weight);
+	KDRI_FREE(ctx, count, to, degree, weight);
 	return st;
 }
 
@@ -218,8 +213,7 @@ static kdr_status divide(kdr_context *ctx, const kdr_mat *w, const double *degre
 		size[of[small[a]]] = 0;
 	}
 done:
-	kdri_free(ctx, of);
-	kdri_free(ctx, size);
+	KDRI_FREE(ctx, of, size);
 	return st;
 }
 
@@ -262,10 +256,6 @@ done:
 	kdri_knn_free(ctx, &nearest);
 	part_free(ctx, &from);
 	part_free(ctx, &others);
-	kdri_free(ctx, small);
-	kdri_free(ctx, large);
-	kdri_free(ctx, to);
-	kdri_free(ctx, degree);
-	kdri_free(ctx, weight);
+	KDRI_FREE(ctx, small, large, to, degree, weight);
 	return st;
 }

@@ -124,8 +124,7 @@ kdr_status kdri_mean_distance(kdr_context *ctx, const kdr_mat *x, double *out)
 	*out = used > 1 ? total / (0.5 * (double)used * (double)(used - 1)) : 0; /* (E3) */
 done:
 	kdri_own_free(ctx, &sample);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, p.w);
+	KDRI_FREE(ctx, rows, p.w);
 	return st;
 }
 

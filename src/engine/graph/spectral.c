@@ -47,8 +47,7 @@ kdr_status kdri_ncut_value(kdr_context *ctx, const kdr_mat *w, const int64_t *la
 		total += volume[c] > 0 ? (volume[c] - within[c]) / volume[c] : 0; /* (E4) */
 	*out = total;
 done:
-	kdri_free(ctx, volume);
-	kdri_free(ctx, within);
+	KDRI_FREE(ctx, volume, within);
 	return st;
 }
 
@@ -130,9 +129,7 @@ static kdr_status place_unreached(kdr_context *ctx, const int64_t *rows_of, cons
 	r->unreached = all;
 	r->nonempty = k - KDRI_MAX(empties - all, 0);
 done:
-	kdri_free(ctx, sizes);
-	kdri_free(ctx, empty);
-	kdri_free(ctx, start);
+	KDRI_FREE(ctx, sizes, empty, start);
 	return st;
 }
 
@@ -188,11 +185,7 @@ static kdr_status spectral_cluster(kdr_context *ctx, const kdr_mat *w, const kdr
 done:
 	kdri_spectrum_free(ctx, &s);
 	kdri_own_free(ctx, &taken);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, init);
-	kdri_free(ctx, reached);
-	kdri_free(ctx, lost);
+	KDRI_FREE(ctx, rows, labels, init, reached, lost);
 	return st;
 }
 
@@ -237,9 +230,7 @@ void kdri_spectral_free(kdr_context *ctx, kdri_spectral_result *result)
 {
 	if (!result)
 		return;
-	kdri_free(ctx, result->labels);
-	kdri_free(ctx, result->embedding);
-	kdri_free(ctx, result->values);
+	KDRI_FREE(ctx, result->labels, result->embedding, result->values);
 	*result = (kdri_spectral_result){ 0 };
 }
 

@@ -83,15 +83,9 @@ typedef struct pieces {
 static void pieces_free(kdr_context *ctx, pieces *p)
 {
 	for (int64_t c = 0; p->list && c < p->count; c++) {
-		kdri_free(ctx, p->list[c].values);
-		kdri_free(ctx, p->list[c].vectors);
+		KDRI_FREE(ctx, p->list[c].values, p->list[c].vectors);
 	}
-	kdri_free(ctx, p->degree);
-	kdri_free(ctx, p->part);
-	kdri_free(ctx, p->order);
-	kdri_free(ctx, p->place);
-	kdri_free(ctx, p->list);
-	kdri_free(ctx, p->by_volume);
+	KDRI_FREE(ctx, p->degree, p->part, p->order, p->place, p->list, p->by_volume);
 }
 
 /* A heap sort of components by volume; components of equal volume are sorted by their number. */
@@ -305,8 +299,7 @@ void kdri_spectrum_free(kdr_context *ctx, kdri_spectrum *s)
 {
 	if (!s)
 		return;
-	kdri_free(ctx, s->values);
-	kdri_free(ctx, s->vectors);
+	KDRI_FREE(ctx, s->values, s->vectors);
 	*s = (kdri_spectrum){ 0 };
 }
 

@@ -31,16 +31,9 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 		kdri_own_free(ctx, &v->tasks[t].vote);
 		kdri_knn_free(ctx, &v->tasks[t].knn);
 		kdri_landmarks_free(ctx, &v->tasks[t].landmarks);
-		kdri_free(ctx, v->tasks[t].first);
-		kdri_free(ctx, v->tasks[t].leading);
-		kdri_free(ctx, v->tasks[t].spread);
+		KDRI_FREE(ctx, v->tasks[t].first, v->tasks[t].leading, v->tasks[t].spread);
 	}
-	kdri_free(ctx, v->tasks);
-	kdri_free(ctx, v->begin);
-	kdri_free(ctx, v->rows);
-	kdri_free(ctx, v->mean);
-	kdri_free(ctx, v->centred);
-	kdri_free(ctx, v->shared);
+	KDRI_FREE(ctx, v->tasks, v->begin, v->rows, v->mean, v->centred, v->shared);
 	*v = (kdri_views){ 0 };
 }
 
@@ -110,8 +103,7 @@ kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 		           { val } };
 	val = NULL;
 done:
-	kdri_free(ctx, norm);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, norm, val);
 	return st;
 }
 

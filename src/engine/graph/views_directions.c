@@ -25,8 +25,7 @@ static kdr_status coordinates(kdr_context *ctx, const kdri_op *op, int64_t count
 	*out = u;
 	u = NULL;
 done:
-	kdri_free(ctx, u);
-	kdri_free(ctx, s);
+	KDRI_FREE(ctx, u, s);
 	return st;
 }
 
@@ -164,8 +163,7 @@ kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t coun
 done:
 	for (int64_t t = 0; held && t < v->ntasks; t++)
 		kdri_unhold(ctx, held[t]);
-	kdri_free(ctx, held);
-	kdri_free(ctx, means);
+	KDRI_FREE(ctx, held, means);
 	return st;
 }
 

@@ -8,15 +8,11 @@ enum { PARTS = 16, ROWS_PER_PART = 4096 };
 
 void kdri_km_close(kdri_km *w)
 {
-	void *owned[] = { w->scale,      w->twice,   w->norm,       w->mean,    w->centres,  w->sums,
-		          w->mass,       w->filled,  w->table.room, w->offset,  w->squares,  w->spread,
-		          w->drift,      w->partial, w->label,      w->before,  w->upper,    w->lower,
-		          w->top,        w->runner,  w->top_at,     w->moved,   w->scratch,  w->need,
-		          w->list,       w->coef,    w->begin,      w->touched, w->distance, w->best_centres,
-		          w->best_label, w->lane,    w->centre,     w->unit,    w->exact,    w->here,
-		          w->rows_of,    w->first };
-	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-		kdri_free(w->ctx, owned[i]);
+	KDRI_FREE(w->ctx, w->scale, w->twice, w->norm, w->mean, w->centres, w->sums, w->mass, w->filled,
+	          w->table.room, w->offset, w->squares, w->spread, w->drift, w->partial, w->label, w->before,
+	          w->upper, w->lower, w->top, w->runner, w->top_at, w->moved, w->scratch, w->need, w->list,
+	          w->coef, w->begin, w->touched, w->distance, w->best_centres, w->best_label, w->lane,
+	          w->centre, w->unit, w->exact, w->here, w->rows_of, w->first);
 }
 
 /* --- how the work is cut -------------------------------------------------------------------- */

@@ -67,10 +67,8 @@ void kdri_km_device_close(kdri_km *w)
 	kdri_block_free(w->ctx, &v->centres);
 	kdri_block_free(w->ctx, &v->sums);
 	kdri_block_free(w->ctx, &v->joined);
-	void *here[] = { v->tiles,  v->near,   v->parts, v->off,  v->begin,
-		         v->counts, v->totals, v->rows,  v->dots, v };
-	for (size_t i = 0; i < sizeof here / sizeof *here; i++)
-		kdri_free(w->ctx, here[i]);
+	KDRI_FREE(w->ctx, v->tiles, v->near, v->parts, v->off, v->begin, v->counts, v->totals, v->rows,
+	          v->dots, v);
 	w->on_device = NULL;
 }
 

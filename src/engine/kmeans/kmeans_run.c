@@ -21,9 +21,7 @@ kdri_kmeans_options kdri_kmeans_defaults(int64_t k)
 
 void kdri_kmeans_free(kdr_context *ctx, kdri_kmeans_result *r)
 {
-	kdri_free(ctx, r->labels);
-	kdri_free(ctx, r->centres);
-	kdri_free(ctx, r->trace);
+	KDRI_FREE(ctx, r->labels, r->centres, r->trace);
 	*r = (kdri_kmeans_result){ 0 };
 }
 
@@ -351,8 +349,7 @@ done:
 
 static void close_part(kdr_context *ctx, part *p)
 {
-	kdri_free(ctx, p->best.trace);
-	kdri_free(ctx, p->now.trace);
+	KDRI_FREE(ctx, p->best.trace, p->now.trace);
 	kdri_kmeans_free(ctx, &p->out);
 	if (!p->w.ctx)
 		return;
@@ -487,9 +484,7 @@ static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_p
 done:
 	for (int64_t p = 0; parts && p < count; p++)
 		close_part(ctx, &parts[p]);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, list);
-	kdri_free(ctx, options);
+	KDRI_FREE(ctx, parts, list, options);
 	return st;
 }
 

@@ -18,9 +18,7 @@ done:
 
 void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s)
 {
-	kdri_free(w->ctx, s->share);
-	kdri_free(w->ctx, s->before);
-	kdri_free(w->ctx, s->own);
+	KDRI_FREE(w->ctx, s->share, s->before, s->own);
 }
 
 double kdri_km_share_units(const kdri_km *w, double most)

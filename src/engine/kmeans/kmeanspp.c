@@ -204,9 +204,7 @@ static void close_seeding(seeding *s)
 {
 	kdri_free(s->w->ctx, s->room);
 	kdri_km_shares_free(s->w, &s->shares);
-	kdri_free(s->w->ctx, s->dots);
-	kdri_free(s->w->ctx, s->blocks);
-	kdri_free(s->w->ctx, s->table.room);
+	KDRI_FREE(s->w->ctx, s->dots, s->blocks, s->table.room);
 }
 
 static kdr_status open_crew(crew *c)
@@ -377,10 +375,7 @@ kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count)
 done:
 	for (int64_t p = 0; c.s && p < count; p++)
 		close_seeding(&c.s[p]);
-	kdri_free(c.ctx, c.s);
-	kdri_free(c.ctx, c.rows);
-	kdri_free(c.ctx, c.tried);
-	kdri_free(c.ctx, c.own);
+	KDRI_FREE(c.ctx, c.s, c.rows, c.tried, c.own);
 	return st;
 }
 
@@ -411,8 +406,6 @@ kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng)
 	}
 done:
 	kdri_km_shares_free(w, &s.shares);
-	kdri_free(w->ctx, s.row);
-	kdri_free(w->ctx, order.place);
-	kdri_free(w->ctx, order.is);
+	KDRI_FREE(w->ctx, s.row, order.place, order.is);
 	return st;
 }

@@ -156,11 +156,7 @@ static kdr_status assign_solve(kdr_context *ctx, const double *cost, int64_t row
 	for (int64_t i = 0; i < rows; i++)
 		u[i] = cost[i * cols + col_of[i]] - v[col_of[i]];
 done:
-	kdri_free(ctx, s.row_of);
-	kdri_free(ctx, s.free_rows);
-	kdri_free(ctx, s.distance);
-	kdri_free(ctx, s.from);
-	kdri_free(ctx, s.order);
+	KDRI_FREE(ctx, s.row_of, s.free_rows, s.distance, s.from, s.order);
 	return st;
 }
 
@@ -194,10 +190,7 @@ kdr_status kdri_assign(kdr_context *ctx, const double *cost, int64_t rows, int64
 	if (v)
 		memcpy(v, flip ? short_dual : long_dual, (size_t)cols * sizeof *v);
 done:
-	kdri_free(ctx, turned);
-	kdri_free(ctx, short_dual);
-	kdri_free(ctx, long_dual);
-	kdri_free(ctx, map);
+	KDRI_FREE(ctx, turned, short_dual, long_dual, map);
 	return st;
 }
 

@@ -14,9 +14,7 @@ typedef struct side {
 
 static void side_free(kdr_context *ctx, side *s)
 {
-	kdri_free(ctx, s->code);
-	kdri_free(ctx, s->size);
-	kdri_free(ctx, s->mean);
+	KDRI_FREE(ctx, s->code, s->size, s->mean);
 }
 
 static kdr_status emd_side_new(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, side *s)
@@ -87,9 +85,6 @@ kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, co
 done:
 	side_free(ctx, &a);
 	side_free(ctx, &b);
-	kdri_free(ctx, cost);
-	kdri_free(ctx, flow);
-	kdri_free(ctx, p);
-	kdri_free(ctx, q);
+	KDRI_FREE(ctx, cost, flow, p, q);
 	return st;
 }

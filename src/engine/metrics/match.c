@@ -201,18 +201,7 @@ kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered)
 	for (int64_t j = 0; j < m.cols; j++)
 		*covered += m.v[j];
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, weight);
-	kdri_free(ctx, m.u);
-	kdri_free(ctx, m.v);
-	kdri_free(ctx, m.col_of);
-	kdri_free(ctx, m.row_of);
-	kdri_free(ctx, m.distance);
-	kdri_free(ctx, m.from);
-	kdri_free(ctx, m.seen);
-	kdri_free(ctx, m.finished);
-	kdri_free(ctx, m.near);
-	kdri_free(ctx, m.heap);
+	KDRI_FREE(ctx, rowptr, col, weight, m.u, m.v, m.col_of, m.row_of, m.distance, m.from, m.seen,
+	          m.finished, m.near, m.heap);
 	return st;
 }

@@ -39,12 +39,10 @@ typedef struct mixing {
 
 static void mixing_free(mixing *w)
 {
-	kdri_free(w->ctx, w->share);
-	kdri_free(w->ctx, w->rows);
+	KDRI_FREE(w->ctx, w->share, w->rows);
 	kdri_own_free(w->ctx, &w->taken);
 	kdri_knn_free(w->ctx, &w->knn);
-	kdri_free(w->ctx, w->lisi);
-	kdri_free(w->ctx, w->passed);
+	KDRI_FREE(w->ctx, w->lisi, w->passed);
 }
 
 static kdr_status mixing_start(mixing *w)
@@ -255,9 +253,7 @@ static kdr_status cluster_asw(mixing *w, const int64_t *rows, int64_t count, dou
 	*out = sum / (double)count;
 done:
 	kdri_own_free(w->ctx, &taken);
-	kdri_free(w->ctx, set);
-	kdri_free(w->ctx, code);
-	kdri_free(w->ctx, value);
+	KDRI_FREE(w->ctx, set, code, value);
 	return st;
 }
 
@@ -288,9 +284,7 @@ static kdr_status find_asw(mixing *w, double *out)
 	}
 	*out = used > 0 ? sum / (double)used : NAN; /* (E6) */
 done:
-	kdri_free(w->ctx, code);
-	kdri_free(w->ctx, start);
-	kdri_free(w->ctx, order);
+	KDRI_FREE(w->ctx, code, start, order);
 	return st;
 }
 

@@ -39,8 +39,7 @@ static void pool_free(pool *p)
 {
 	kdri_own_free(p->ctx, &p->own);
 	kdri_own_free(p->ctx, &p->columns);
-	kdri_free(p->ctx, p->norm);
-	kdri_free(p->ctx, p->sums);
+	KDRI_FREE(p->ctx, p->norm, p->sums);
 }
 
 /* Subtracts the column means from dense rows, which the pool owns. */
@@ -197,8 +196,7 @@ static kdr_status bandwidth(const pool *all, double *out)
 	KDRI_TRY(visit_pairs(p, store_gaps, &g));
 	*out = median_distance(g.square, pairs);
 done:
-	kdri_free(ctx, g.square);
-	kdri_free(ctx, rows);
+	KDRI_FREE(ctx, g.square, rows);
 	kdri_own_free(ctx, &own);
 	pool_free(&part);
 	return st;
@@ -261,8 +259,7 @@ kdr_status kdri_mmd_linear(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y,
 	}
 	*out = kdri_neumaier_value(&sum);
 done:
-	kdri_free(ctx, a);
-	kdri_free(ctx, b);
+	KDRI_FREE(ctx, a, b);
 	return st;
 }
 

@@ -76,8 +76,7 @@ static kdr_status compact_by_table(kdr_context *ctx, const int64_t *labels, int6
 		distinct = NULL;
 	}
 done:
-	kdri_free(ctx, rank);
-	kdri_free(ctx, distinct);
+	KDRI_FREE(ctx, rank, distinct);
 	return st;
 }
 
@@ -112,11 +111,7 @@ static kdr_status compact_by_sort(kdr_context *ctx, const int64_t *labels, int64
 		distinct = NULL;
 	}
 done:
-	kdri_free(ctx, key);
-	kdri_free(ctx, key2);
-	kdri_free(ctx, tag);
-	kdri_free(ctx, tag2);
-	kdri_free(ctx, distinct);
+	KDRI_FREE(ctx, key, key2, tag, tag2, distinct);
 	return st;
 }
 
@@ -163,8 +158,7 @@ kdr_status kdri_labels_compact_all(kdr_context *ctx, const int64_t *labels, int6
 	*count = k;
 	names = NULL;
 done:
-	kdri_free(ctx, sizes);
-	kdri_free(ctx, names);
+	KDRI_FREE(ctx, sizes, names);
 	return st;
 }
 
@@ -172,13 +166,7 @@ done:
 
 void kdri_table_free(kdr_context *ctx, kdri_table *t)
 {
-	kdri_free(ctx, t->row_label);
-	kdri_free(ctx, t->col_label);
-	kdri_free(ctx, t->row_total);
-	kdri_free(ctx, t->col_total);
-	kdri_free(ctx, t->rowptr);
-	kdri_free(ctx, t->col);
-	kdri_free(ctx, t->count);
+	KDRI_FREE(ctx, t->row_label, t->col_label, t->row_total, t->col_total, t->rowptr, t->col, t->count);
 	*t = (kdri_table){ 0 };
 }
 
@@ -234,8 +222,7 @@ static kdr_status cells_by_sort(kdr_context *ctx, const int64_t *a, const int64_
 		t->rowptr[key[first] / cols + 1] = p + 1;
 	}
 done:
-	kdri_free(ctx, key);
-	kdri_free(ctx, key2);
+	KDRI_FREE(ctx, key, key2);
 	return st;
 }
 
@@ -262,8 +249,7 @@ kdr_status kdri_table_new(kdr_context *ctx, const int64_t *a, const int64_t *b, 
 	*out = t;
 	t = (kdri_table){ 0 };
 done:
-	kdri_free(ctx, row);
-	kdri_free(ctx, col);
+	KDRI_FREE(ctx, row, col);
 	kdri_table_free(ctx, &t);
 	return st;
 }
@@ -280,11 +266,8 @@ kdr_status kdri_table_counts(kdr_context *ctx, const int64_t *counts, int64_t ro
 		t.cells += counts[c] > 0;
 		code[c % cols] += counts[c];
 	}
-	if (t.n < 1) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "the contingency table has no samples; at least one is needed");
-		goto done;
-	}
+	if (t.n < 1)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "the contingency table has no samples; at least one is needed");
 	KDRI_TRY(KDRI_NEW(ctx, &t.row_label, rows));
 	KDRI_TRY(KDRI_NEW(ctx, &t.col_label, cols));
 	KDRI_TRY(KDRI_NEW(ctx, &t.row_total, rows));
@@ -329,13 +312,11 @@ kdr_status kdr_contingency(kdr_context *ctx, const int64_t *labels, const int64_
 	int64_t *dense = NULL;
 	KDRI_NEED(ctx, labels && truth && counts && clusters && nclusters && classes && nclasses);
 	KDRI_TRY(kdri_table_new(ctx, labels, truth, n, &t));
-	if (t.rows > most_dense_cells / t.cols) {
-		st = kdri_fail(
+	if (t.rows > most_dense_cells / t.cols)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_SIZE,
 		        "a contingency table of %lld clusters x %lld classes is too large; at most %lld cells are supported",
 		        (long long)t.rows, (long long)t.cols, (long long)most_dense_cells);
-		goto done;
-	}
 	KDRI_TRY(KDRI_NEW0(ctx, &dense, t.rows * t.cols));
 	for (int64_t r = 0; r < t.rows; r++)
 		for (int64_t p = t.rowptr[r]; p < t.rowptr[r + 1]; p++)

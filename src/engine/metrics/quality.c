@@ -32,12 +32,7 @@ typedef struct work {
 
 static void quality_release(work *w)
 {
-	kdri_free(w->ctx, w->code);
-	kdri_free(w->ctx, w->size);
-	kdri_free(w->ctx, w->mean);
-	kdri_free(w->ctx, w->norm);
-	kdri_free(w->ctx, w->middle);
-	kdri_free(w->ctx, w->apart);
+	KDRI_FREE(w->ctx, w->code, w->size, w->mean, w->norm, w->middle, w->apart);
 }
 
 static kdr_status quality_find_means(work *w)

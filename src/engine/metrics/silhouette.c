@@ -317,8 +317,7 @@ static kdr_status simplified(engine *e)
 		}
 	}
 done:
-	kdri_free(e->ctx, start);
-	kdri_free(e->ctx, member);
+	KDRI_FREE(e->ctx, start, member);
 	return st;
 }
 
@@ -386,19 +385,10 @@ done:
 
 static void engine_free(engine *e)
 {
-	kdri_free(e->ctx, e->code);
-	kdri_free(e->ctx, e->size);
-	kdri_free(e->ctx, e->own);
-	kdri_free(e->ctx, e->mean);
-	kdri_free(e->ctx, e->norm);
-	kdri_free(e->ctx, e->ref);
-	kdri_free(e->ctx, e->ref_norm);
-	kdri_free(e->ctx, e->tile);
-	kdri_free(e->ctx, e->product);
-	kdri_free(e->ctx, e->sum);
+	KDRI_FREE(e->ctx, e->code, e->size, e->own, e->mean, e->norm, e->ref, e->ref_norm, e->tile,
+	          e->product, e->sum);
 	kdri_own_free(e->ctx, &e->columns);
-	kdri_free(e->ctx, e->a);
-	kdri_free(e->ctx, e->b);
+	KDRI_FREE(e->ctx, e->a, e->b);
 }
 
 static kdr_status silhouette_of_sample(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
@@ -416,11 +406,8 @@ static kdr_status silhouette_of_sample(kdr_context *ctx, const kdr_mat *x, const
 	KDRI_TRY(KDRI_NEW(ctx, &e.code, KDRI_MAX(e.n, 0)));
 	KDRI_TRY(kdri_part(ctx, e.n, NULL, &e.all));
 	KDRI_TRY(kdri_labels_compact_all(ctx, labels, e.n, e.code, &names, &e.k));
-	if (e.k < 2) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "silhouette: there is only 1 cluster; at least 2 are needed");
-		goto done;
-	}
+	if (e.k < 2)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "silhouette: there is only 1 cluster; at least 2 are needed");
 	KDRI_TRY(kdri_mat_check_finite(ctx, x, "silhouette"));
 	KDRI_TRY(KDRI_NEW(ctx, &e.size, e.k));
 	KDRI_TRY(KDRI_NEW0(ctx, &e.own, e.k));

@@ -286,10 +286,6 @@ kdr_status kdri_simplex(kdr_context *ctx, const double *cost, int64_t rows, int6
 	for (int64_t j = 0; j < cols; j++)
 		v[j] = t.node[rows + j].potential;
 done:
-	kdri_free(ctx, t.node);
-	kdri_free(ctx, first);
-	kdri_free(ctx, incident);
-	kdri_free(ctx, queue);
-	kdri_free(ctx, unmet);
+	KDRI_FREE(ctx, t.node, first, incident, queue, unmet);
 	return st;
 }

@@ -113,8 +113,7 @@ static kdr_status transport_solve(kdr_context *ctx, const double *cost, int64_t 
 			t->u[i] = fmin(t->u[i], cost[i * cols + j] - t->v[j]);
 	}
 done:
-	kdri_free(ctx, u);
-	kdri_free(ctx, v);
+	KDRI_FREE(ctx, u, v);
 	return st;
 }
 
@@ -160,12 +159,6 @@ kdr_status kdri_transport(kdr_context *ctx, const double *cost, int64_t rows, in
 	if (total)
 		*total = kdri_neumaier_value(&value);
 done:
-	kdri_free(ctx, t.units.supply);
-	kdri_free(ctx, t.units.demand);
-	kdri_free(ctx, t.row_id);
-	kdri_free(ctx, t.col_id);
-	kdri_free(ctx, t.u);
-	kdri_free(ctx, t.v);
-	kdri_free(ctx, t.flow);
+	KDRI_FREE(ctx, t.units.supply, t.units.demand, t.row_id, t.col_id, t.u, t.v, t.flow);
 	return st;
 }

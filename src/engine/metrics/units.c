@@ -120,13 +120,11 @@ kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows,
 	double supplied = 0, demanded = 0, units = 1;
 	KDRI_TRY(units_add_up(ctx, supply, rows, "supply", &supplied));
 	KDRI_TRY(units_add_up(ctx, demand, cols, "demand", &demanded));
-	if (!(fabs(supplied - demanded) <= 1e-9 * KDRI_MAX(supplied, demanded))) {
-		st = kdri_fail(
+	if (!(fabs(supplied - demanded) <= 1e-9 * KDRI_MAX(supplied, demanded)))
+		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "the supplies add up to %.17g and the demands to %.17g; they must be equal (to 1e-9)",
 		        supplied, demanded);
-		goto done;
-	}
 	if (supplied == 0 || demanded == 0) {
 		memset(out->supply, 0, (size_t)rows * sizeof *out->supply);
 		memset(out->demand, 0, (size_t)cols * sizeof *out->demand);

@@ -18,11 +18,8 @@ enum { LEAST_COMMON = 20, FIRST_ROWS = 2000, MOST_COMPARED = 256 };
 
 void kdri_mixed_free(kdr_context *ctx, kdri_mixed *t)
 {
-	void *parts[] = { t->larger, t->begin,         t->number_column,  t->category_column, t->x,
-		          t->code,   t->levels,        t->offset,         t->has_number,      t->has_category,
-		          t->share,  t->number_weight, t->category_weight };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, t->larger, t->begin, t->number_column, t->category_column, t->x, t->code, t->levels,
+	          t->offset, t->has_number, t->has_category, t->share, t->number_weight, t->category_weight);
 	*t = (kdri_mixed){ 0 };
 }
 
@@ -210,8 +207,7 @@ static kdr_status look_at_tables(kdr_context *ctx, kdri_mixed *t)
 			t->share[l] = sum > 0 ? counts[l] / sum : 0;
 	}
 done:
-	kdri_free(ctx, ends);
-	kdri_free(ctx, counts);
+	KDRI_FREE(ctx, ends, counts);
 	return st;
 }
 
@@ -334,8 +330,7 @@ static kdr_status find_weights(kdr_context *ctx, kdri_mixed *t)
 		share_votes(parent, count, kind ? t->category_weight : t->number_weight);
 	}
 done:
-	kdri_free(ctx, parent);
-	kdri_free(ctx, counts);
+	KDRI_FREE(ctx, parent, counts);
 	return st;
 }
 
@@ -583,8 +578,6 @@ kdr_status kdri_mixed_some(kdr_context *ctx, const kdri_mixed *t, int64_t most, 
 done:
 	kdri_mixed_free(ctx, &some);
 	kdri_own_free(ctx, &taken);
-	kdri_free(ctx, packed);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, all);
+	KDRI_FREE(ctx, packed, rows, all);
 	return st;
 }

@@ -29,9 +29,7 @@ static double encoding_factor(const kdri_mixed *t, int64_t j, kdri_encoding enco
 
 void kdri_encoder_free(kdr_context *ctx, kdri_encoder *b)
 {
-	void *parts[] = { b->column, b->level, b->centre, b->scale, b->fill, b->less };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, b->column, b->level, b->centre, b->scale, b->fill, b->less);
 	*b = (kdri_encoder){ 0 };
 }
 

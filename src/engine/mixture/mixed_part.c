@@ -5,10 +5,8 @@
 
 void kdri_mixed_part_free(kdr_context *ctx, kdri_mixed_part *p)
 {
-	void *parts[] = { p->levels, p->x,      p->number_weight, p->category_weight,
-		          p->code,   p->number, p->category };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, p->levels, p->x, p->number_weight, p->category_weight, p->code, p->number,
+	          p->category);
 	*p = (kdri_mixed_part){ 0 };
 }
 

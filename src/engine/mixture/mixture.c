@@ -59,10 +59,8 @@ typedef struct pass {
 
 static void pass_free(kdr_context *ctx, pass *p)
 {
-	void *parts[] = { p->offset, p->centre, p->spread, p->filled, p->holes,
-		          p->base,   p->w,      p->lookup, p->prior,  p->sums };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, p->offset, p->centre, p->spread, p->filled, p->holes, p->base, p->w, p->lookup,
+	          p->prior, p->sums);
 }
 
 static double weight_of_number(const kdri_mixture_data *d, int64_t j)
@@ -489,11 +487,7 @@ static double penalty(const pass *p, const kdri_mixture *m, bool shared)
 
 void kdri_mixture_free(kdr_context *ctx, kdri_mixture *m)
 {
-	kdri_free(ctx, m->share);
-	kdri_free(ctx, m->mean);
-	kdri_free(ctx, m->variance);
-	kdri_free(ctx, m->theta);
-	kdri_free(ctx, m->values);
+	KDRI_FREE(ctx, m->share, m->mean, m->variance, m->theta, m->values);
 	*m = (kdri_mixture){ 0 };
 }
 

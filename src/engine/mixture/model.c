@@ -215,11 +215,7 @@ kdr_status kdri_mixture_predict(kdr_context *ctx, const kdr_result *fitted, int6
 			probability[i * m.k + c] = sum[i * m.k + c] / (double)m.members;
 	}
 done:
-	kdri_free(ctx, values);
-	kdri_free(ctx, code);
-	kdri_free(ctx, levels);
-	kdri_free(ctx, posterior);
-	kdri_free(ctx, sum);
+	KDRI_FREE(ctx, values, code, levels, posterior, sum);
 	return st;
 }
 

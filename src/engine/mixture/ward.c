@@ -137,10 +137,7 @@ kdr_status kdri_ward(kdr_context *ctx, const double *x, int64_t n, int64_t d, in
 	}
 	cut_tree(merges, n, k, chain, labels);
 done:
-	kdri_free(ctx, pairs);
-	kdri_free(ctx, size);
-	kdri_free(ctx, chain);
-	kdri_free(ctx, merges);
+	KDRI_FREE(ctx, pairs, size, chain, merges);
 	return st;
 }
 
@@ -190,8 +187,6 @@ kdr_status kdri_ward_join(kdr_context *ctx, const double *x, int64_t n, int64_t 
 			labels[i] = now[labels[i]];
 	}
 done:
-	kdri_free(ctx, mean);
-	kdri_free(ctx, size);
-	kdri_free(ctx, now);
+	KDRI_FREE(ctx, mean, size, now);
 	return st;
 }

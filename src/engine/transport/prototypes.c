@@ -111,7 +111,6 @@ kdr_status kdri_prototypes_run(kdr_context *ctx, const kdri_prototypes *p, doubl
 			row[k] /= sum;
 	}
 done:
-	kdri_free(ctx, t.partial);
-	kdri_free(ctx, t.v);
+	KDRI_FREE(ctx, t.partial, t.v);
 	return st;
 }

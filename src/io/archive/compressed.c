@@ -93,15 +93,13 @@ static kdr_status compressed_turn(kdr_context *ctx, kdr_data *d)
 	memmove(rowptr + 1, rowptr, (size_t)d->rows * sizeof *rowptr);
 	rowptr[0] = 0;
 	KDRI_TRY(compressed_permute(ctx, nnz, to, &d->val));
-	kdri_free(ctx, d->rowptr);
-	kdri_free(ctx, d->col);
+	KDRI_FREE(ctx, d->rowptr, d->col);
 	d->rowptr = rowptr;
 	d->col = col;
 	rowptr = NULL;
 	col = NULL;
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
+	KDRI_FREE(ctx, rowptr, col);
 	return st;
 }
 

@@ -200,15 +200,11 @@ kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out)
 	zip->fd = -1;
 	KDRI_TRY(kdri_strdup(ctx, path, &zip->path));
 	zip->fd = kdri_open(path, O_RDONLY);
-	if (zip->fd < 0 || !kdri_file_open(zip->fd, &info)) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
-		goto done;
-	}
-	if (!info.regular) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a zip archive must be a regular file", path,
-		               info.folder ? "a directory" : "not a regular file");
-		goto done;
-	}
+	if (zip->fd < 0 || !kdri_file_open(zip->fd, &info))
+		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: cannot open: %s", path, strerror(errno));
+	if (!info.regular)
+		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: is %s; a zip archive must be a regular file", path,
+		          info.folder ? "a directory" : "not a regular file");
 	zip->size = (uint64_t)info.bytes;
 	KDRI_TRY(read_directory(ctx, zip));
 	*out = zip;
@@ -226,9 +222,7 @@ void kdri_zip_close(kdr_context *ctx, kdri_zip *zip)
 		close(zip->fd);
 	for (int64_t i = 0; i < zip->count; i++)
 		kdri_free(ctx, zip->entries[i].name);
-	kdri_free(ctx, zip->entries);
-	kdri_free(ctx, zip->path);
-	kdri_free(ctx, zip);
+	KDRI_FREE(ctx, zip->entries, zip->path, zip);
 }
 
 int64_t kdri_zip_count(const kdri_zip *zip)

@@ -135,10 +135,8 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5)
 	room_left = (int64_t)KDRI_MIN(kdri_h5_most((double)h5->bytes), 0x1p62);
 	h5->room = &room_left;
 	access = file_access();
-	if (H5Fis_hdf5(path) <= 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not an HDF5 file", path);
-		goto done;
-	}
+	if (H5Fis_hdf5(path) <= 0)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: is not an HDF5 file", path);
 	h5->file = H5Fopen(path, H5F_ACC_RDONLY, access);
 	if (h5->file < 0 || !ready_links(h5))
 		st = kdri_h5_fail(ctx, h5, KDR_ERR_FORMAT, "", "cannot be opened as HDF5");

@@ -2,7 +2,7 @@
  * BSD-3-Clause
  *
  * These functions work in the calling process; kdri_h5_read and kdri_h5_items start a child process if isolation is set
- * (apart.h).
+ * (child.h).
  *
  * Every size is compared with the size of the file before anything is read. External links and external or virtual
  * storage are refused. HDF5's error printing is off while a file is open. */
@@ -12,7 +12,7 @@
 #include <hdf5.h>
 
 #include "io/binary.h"
-#include "io/hdf5/apart.h"
+#include "io/hdf5/child.h"
 
 /* --- h5.c: files and their contents --------------------------------------------------------------- */
 

@@ -102,7 +102,7 @@ kdr_status kdri_h5_read(kdr_context *ctx, const char *path, const kdr_read_optio
 	KDRI_TRY(kdri_split_member(ctx, path, &file, &member));
 	KDRI_TRY(kdri_h5_check_file(ctx, file, &bytes));
 	const request r = { file, member, options, reader };
-	const kdri_apart_job job = { .path = file,
+	const kdri_child_job job = { .path = file,
 		                     .file_bytes = (double)bytes,
 		                     .run = read_file,
 		                     .user = &r,
@@ -115,7 +115,6 @@ kdr_status kdri_h5_read(kdr_context *ctx, const char *path, const kdr_read_optio
 	data->allocator = ctx->allocator; /* which may now free arrays that were taken over */
 done:
 	kdri_handed_free(&handed);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, file, member);
 	return st;
 }

@@ -155,7 +155,7 @@ kdr_status kdri_h5_read_items(kdr_context *ctx, const char *path, kdri_h5_items 
 	int64_t bytes = 0;
 	kdri_handed handed = { 0 };
 	KDRI_TRY(kdri_h5_check_file(ctx, path, &bytes));
-	const kdri_apart_job job = { .path = path,
+	const kdri_child_job job = { .path = path,
 		                     .file_bytes = (double)bytes,
 		                     .run = read_items,
 		                     .user = path,

@@ -31,18 +31,14 @@ kdr_status kdri_h5_read_dense(kdr_context *ctx, const kdri_h5_array *a, bool tra
 {
 	kdr_status st;
 	double *values = NULL;
-	if (a->type_class != KDRI_H5_NUMBER || a->ndim < 1 || a->ndim > 2) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: is not a matrix of numbers (it has %d dimensions; 1 or 2 are supported)",
-		               a->label, a->ndim);
-		goto done;
-	}
+	if (a->type_class != KDRI_H5_NUMBER || a->ndim < 1 || a->ndim > 2)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+		          "%s: is not a matrix of numbers (it has %d dimensions; 1 or 2 are supported)",
+		          a->label, a->ndim);
 	int64_t rows = a->shape[0], cols = a->ndim == 2 ? a->shape[1] : 1;
-	if (a->count == 0 && (transposed || cols == 0 || !kdri_may_be_empty(options))) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: is empty; at least one row and one column are needed",
-		               a->label);
-		goto done;
-	}
+	if (a->count == 0 && (transposed || cols == 0 || !kdri_may_be_empty(options)))
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: is empty; at least one row and one column are needed",
+		          a->label);
 	if (transposed) {
 		int64_t swap = rows;
 		rows = cols;
@@ -78,12 +74,10 @@ static kdr_status read_indices(kdr_context *ctx, const kdri_h5_array *a, int64_t
 		int64_t count = KDRI_MIN(block, n - i);
 		KDRI_TRY(kdri_h5_rows_int64(ctx, a, first + i, count, wide));
 		for (int64_t j = 0; j < count; j++) {
-			if (wide[j] < 0 || wide[j] >= bound) {
-				st = kdri_fail(ctx, KDR_ERR_FORMAT,
-				               "%s: index %lld is outside the range from 0 to %lld", a->label,
-				               (long long)wide[j], (long long)(bound - 1));
-				goto done;
-			}
+			if (wide[j] < 0 || wide[j] >= bound)
+				KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+				          "%s: index %lld is outside the range from 0 to %lld", a->label,
+				          (long long)wide[j], (long long)(bound - 1));
 			out[i + j] = (int32_t)wide[j];
 		}
 	}
@@ -102,11 +96,9 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 	for (int i = 0; i < 3; i++) {
 		snprintf(name, sizeof name, "%s/%s", group, names[i]);
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a[i]));
-		if (a[i].ndim != 1) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %d dimensions; 1 is expected",
-			               a[i].label, a[i].ndim);
-			goto done;
-		}
+		if (a[i].ndim != 1)
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: has %d dimensions; 1 is expected", a[i].label,
+			          a[i].ndim);
 	}
 	int64_t nnz = a[0].shape[0];
 	if (rows == 0 && nnz == 0 && cols > 0 && kdri_may_be_empty(options)) {
@@ -116,26 +108,21 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
 	KDRI_TRY(kdri_compressed_check(ctx, h5->path, rows, cols, by_column, a[2].shape[0], a[1].shape[0],
 	                               nnz));
 	const kdri_range part = kdri_range_of(options, rows);
-	if (by_column && part.last - part.first < rows) {
-		st = kdri_fail(
-		        ctx, KDR_ERR_UNSUPPORTED,
-		        "%s:%s: a matrix stored by columns cannot be read in parts; save it by rows (CSR)",
-		        h5->path, group);
-		goto done;
-	}
+	if (by_column && part.last - part.first < rows)
+		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED,
+		          "%s:%s: a matrix stored by columns cannot be read in parts; save it by rows (CSR)",
+		          h5->path, group);
 	int64_t pointers = by_column ? a[2].shape[0] : part.last - part.first + 1, first = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &data->rowptr, pointers));
 	KDRI_TRY(kdri_h5_rows_int64(ctx, &a[2], by_column ? 0 : part.first, pointers, data->rowptr));
 	if (part.first > 0 || part.last < rows) { /* only the entries between these two */
 		int64_t last = data->rowptr[pointers - 1];
 		first = data->rowptr[0];
-		if (first < 0 || last < first || last > nnz || (part.first == 0 && first > 0)) {
-			st = kdri_fail(
+		if (first < 0 || last < first || last > nnz || (part.first == 0 && first > 0))
+			KDRI_FAIL(
 			        ctx, KDR_ERR_FORMAT,
 			        "%s: the pointers of the sparse matrix do not increase from 0 to its %lld entries",
 			        h5->path, (long long)nnz);
-			goto done;
-		}
 		for (int64_t i = 0; i < pointers; i++)
 			data->rowptr[i] -= first;
 		nnz = last - first;
@@ -203,13 +190,11 @@ kdr_status kdri_h5_read_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *
 	case KDRI_H5_GROUP:
 		if (!sparse_layout(h5, name, &by_column) ||
 		    (!kdri_h5_integers(h5, name, "shape", 2, shape) &&
-		     !kdri_h5_integers(h5, name, "h5sparse_shape", 2, shape))) {
-			st = kdri_fail(
+		     !kdri_h5_integers(h5, name, "h5sparse_shape", 2, shape)))
+			KDRI_FAIL(
 			        ctx, KDR_ERR_FORMAT,
 			        "%s:%s: is a group, but not a sparse matrix; it needs the attributes encoding-type (csr_matrix or csc_matrix) and shape",
 			        h5->path, name);
-			goto done;
-		}
 		KDRI_TRY(kdri_h5_read_compressed(ctx, h5, name, names, by_column, shape[0], shape[1], options,
 		                                 data));
 		break;

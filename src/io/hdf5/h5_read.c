@@ -103,16 +103,12 @@ kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *n
 	kdri_h5_array a = { 0 };
 	snprintf(a.label, sizeof a.label, "%s:%s", h5->path, name);
 	a.id = H5Oopen(h5->file, name, h5->links);
-	if (a.id < 0 || H5Iget_type(a.id) != H5I_DATASET) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: there is no such dataset", a.label);
-		goto done;
-	}
+	if (a.id < 0 || H5Iget_type(a.id) != H5I_DATASET)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: there is no such dataset", a.label);
 	a.space = H5Dget_space(a.id);
 	a.type = H5Dget_type(a.id);
-	if (a.space < 0 || a.type < 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: cannot be read", a.label);
-		goto done;
-	}
+	if (a.space < 0 || a.type < 0)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: cannot be read", a.label);
 	KDRI_TRY(check_array(ctx, h5, &a));
 	*out = a;
 	a = (kdri_h5_array){ 0 };
@@ -165,7 +161,7 @@ static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memo
 	for (int64_t i = 0; i < rows; i += block) {
 		const int64_t n = KDRI_MIN(block, rows - i);
 		KDRI_TRY(read_block(ctx, a, memory, begin + i, n, (char *)out + i * width));
-		kdri_apart_progress(n * width);
+		kdri_child_progress(n * width);
 	}
 done:
 	return st;
@@ -294,11 +290,9 @@ kdr_status kdri_h5_strings(kdr_context *ctx, const kdri_h5_array *a, const char 
 	int64_t *values = NULL;
 	hid_t type = element_type(a, field);
 	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
-	if (a->ndim != 1 || (kind != H5T_STRING && kind != H5T_INTEGER && kind != H5T_ENUM)) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not contain a list of strings or integers",
-		               a->label);
-		goto done;
-	}
+	if (a->ndim != 1 || (kind != H5T_STRING && kind != H5T_INTEGER && kind != H5T_ENUM))
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: does not contain a list of strings or integers",
+		          a->label);
 	KDRI_TRY(KDRI_NEW0(ctx, &strings, a->shape[0]));
 	if (kind == H5T_STRING) {
 		KDRI_TRY(h5_read_read_texts(ctx, a, field, type, strings));
@@ -325,10 +319,8 @@ kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *a, const c
 	int64_t *values = NULL;
 	hid_t type = element_type(a, field);
 	H5T_class_t kind = type < 0 ? H5T_NO_CLASS : H5Tget_class(type);
-	if (a->ndim != 1 || (kind != H5T_INTEGER && kind != H5T_ENUM)) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: does not contain a list of integers", a->label);
-		goto done;
-	}
+	if (a->ndim != 1 || (kind != H5T_INTEGER && kind != H5T_ENUM))
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: does not contain a list of integers", a->label);
 	KDRI_TRY(KDRI_NEW(ctx, &values, a->shape[0]));
 	KDRI_TRY(read_integers(ctx, a, field, values));
 	*out = values;

@@ -66,11 +66,9 @@ static kdr_status read_strings(kdr_context *ctx, const kdri_h5 *h5, const char *
 	char path[NAME_ROOM + 64];
 	snprintf(path, sizeof path, "%s/%s", group, name);
 	KDRI_TRY(kdri_h5_array_open(ctx, h5, path, &a));
-	if (a.type_class != KDRI_H5_STRING || a.ndim != 1 || a.shape[0] != expected) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a list of %lld names", a.label,
-		               (long long)expected);
-		goto done;
-	}
+	if (a.type_class != KDRI_H5_STRING || a.ndim != 1 || a.shape[0] != expected)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: is not a list of %lld names", a.label,
+		          (long long)expected);
 	KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, out));
 done:
 	kdri_h5_array_close(&a);

@@ -37,12 +37,10 @@ static kdr_status h5ad_read_names(kdr_context *ctx, const kdri_h5 *h5, const cha
 			goto done;
 		KDRI_TRY(kdri_h5_array_open(ctx, h5, name, &a));
 	}
-	if (a.ndim != 1 || a.shape[0] != expected) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %lld names for %lld %s", a.label,
-		               (long long)a.shape[0], (long long)expected,
-		               strstr(frame, "obs") ? "rows" : "columns");
-		goto done;
-	}
+	if (a.ndim != 1 || a.shape[0] != expected)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: has %lld names for %lld %s", a.label,
+		          (long long)a.shape[0], (long long)expected,
+		          strstr(frame, "obs") ? "rows" : "columns");
 	KDRI_TRY(kdri_h5_strings(ctx, &a, field, out));
 done:
 	kdri_h5_array_close(&a);
@@ -82,12 +80,10 @@ static kdr_status groups_of_codes(kdr_context *ctx, const kdri_h5 *h5, const cha
 	KDRI_TRY(kdri_h5_array_open(ctx, h5, categories, &a));
 	KDRI_TRY(kdri_h5_strings(ctx, &a, NULL, &names));
 	for (int64_t i = 0; i < n; i++)
-		if (codes[i] < -1 || codes[i] >= a.shape[0]) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT,
-			               "%s: row %lld has code %lld; there are %lld categories", a.label,
-			               (long long)i + 1, (long long)codes[i], (long long)a.shape[0]);
-			goto done;
-		}
+		if (codes[i] < -1 || codes[i] >= a.shape[0])
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+			          "%s: row %lld has code %lld; there are %lld categories", a.label,
+			          (long long)i + 1, (long long)codes[i], (long long)a.shape[0]);
 	*out = (kdri_groups){ .of = codes, .names = names, .count = a.shape[0] };
 	codes = NULL;
 	names = NULL;
@@ -224,8 +220,7 @@ static kdr_status order_groups(kdr_context *ctx, int64_t rows, kdri_groups *g)
 	g->all = true;
 	kept = NULL;
 done:
-	kdri_free(ctx, place);
-	kdri_free(ctx, kept);
+	KDRI_FREE(ctx, place, kept);
 	return st;
 }
 
@@ -479,7 +474,7 @@ static kdr_status inspect_h5ad(kdr_context *ctx, const char *path, const kdr_rea
 	(void)options;
 	KDRI_TRY(kdri_split_member(ctx, path, &paths[0], &paths[1]));
 	KDRI_TRY(kdri_h5_check_file(ctx, paths[0], &bytes));
-	const kdri_apart_job job = { .path = paths[0],
+	const kdri_child_job job = { .path = paths[0],
 		                     .file_bytes = (double)bytes,
 		                     .run = look_at_file,
 		                     .user = paths,
@@ -494,8 +489,7 @@ static kdr_status inspect_h5ad(kdr_context *ctx, const char *path, const kdr_rea
 done:
 	kdri_strings_free(&ctx->allocator, texts, got.count);
 	kdri_handed_free(&handed);
-	kdri_free(ctx, paths[0]);
-	kdri_free(ctx, paths[1]);
+	KDRI_FREE(ctx, paths[0], paths[1]);
 	return st;
 }
 

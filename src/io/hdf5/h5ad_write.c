@@ -221,8 +221,7 @@ static kdr_status write_frame(kdr_context *ctx, const kdri_h5 *h5, const char *f
 	KDRI_TRY(kdri_h5_set_reals(ctx, h5, frame, "column-order", &nothing, 0)); /* as h5py leaves it */
 	KDRI_TRY(write_texts(ctx, h5, index, all, count));
 done:
-	kdri_free(ctx, all);
-	kdri_free(ctx, numbers);
+	KDRI_FREE(ctx, all, numbers);
 	return st;
 }
 
@@ -285,20 +284,15 @@ static kdr_status copy_file(kdr_context *ctx, const char *from, const char *to, 
 	ssize_t n = 0;
 	int in = kdri_open(from, O_RDONLY), out = kdri_open(to, O_WRONLY | O_TRUNC);
 	*bytes = 0;
-	if (in < 0 || out < 0) {
-		st = kdri_fail(ctx, in < 0 ? KDR_ERR_READ : KDR_ERR_WRITE, "%s: cannot open: %s",
-		               in < 0 ? from : to, strerror(errno));
-		goto done;
-	}
+	if (in < 0 || out < 0)
+		KDRI_FAIL(ctx, in < 0 ? KDR_ERR_READ : KDR_ERR_WRITE, "%s: cannot open: %s",
+		          in < 0 ? from : to, strerror(errno));
 	KDRI_TRY(KDRI_NEW(ctx, &block, BLOCK));
 	while ((n = read(in, block, BLOCK)) > 0 || (n < 0 && errno == EINTR))
 		for (ssize_t at = 0, wrote; at < n; at += wrote) {
 			wrote = write(out, block + at, (size_t)(n - at));
-			if (wrote < 0 && errno != EINTR) {
-				st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", to,
-				               strerror(errno));
-				goto done;
-			}
+			if (wrote < 0 && errno != EINTR)
+				KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: cannot write: %s", to, strerror(errno));
 			wrote = KDRI_MAX(wrote, 0);
 			*bytes += (double)wrote;
 		}
@@ -326,7 +320,7 @@ static kdr_status write_changed(kdr_context *ctx, const char *path, const char *
 	if (!data)
 		KDRI_TRY(copy_file(ctx, input, t.temporary, &bytes));
 	/* A file that is new cannot be damaged. */
-	const kdri_apart_job job = {
+	const kdri_child_job job = {
 		.path = path, .file_bytes = bytes, .changes = true, .run = change, .user = &t
 	};
 	KDRI_TRY(data ? change(ctx, &t, NULL) : kdri_run_apart(ctx, &job, NULL, &handed));

@@ -123,7 +123,7 @@ static void *arena_realloc(void *user, void *at, size_t bytes)
 }
 
 /* Reserves address space; memory and disk space are taken as blocks are written. */
-static kdr_status arena_new(kdr_context *ctx, const kdri_apart_job *job, arena **out)
+static kdr_status arena_new(kdr_context *ctx, const kdri_child_job *job, arena **out)
 {
 	const bool on_disk = kdri_spool_on(ctx);
 	const double memory = kdri_memory_total();
@@ -159,7 +159,7 @@ static kdr_status arena_new(kdr_context *ctx, const kdri_apart_job *job, arena *
 
 /* --- the child ------------------------------------------------------------------------------------------- */
 
-void kdri_apart_progress(int64_t bytes)
+void kdri_child_progress(int64_t bytes)
 {
 	arena *a = own_arena;
 	if (!a)
@@ -222,7 +222,7 @@ static void child_settle(const arena *a)
 	child_limit_memory(a);
 }
 
-_Noreturn static void child_work(arena *a, int link, const kdri_apart_job *job)
+_Noreturn static void child_work(arena *a, int link, const kdri_child_job *job)
 {
 	const kdr_allocator allocator = { arena_alloc, arena_realloc, arena_free, a };
 	kdr_context *ctx = NULL;
@@ -242,7 +242,7 @@ _Noreturn static void child_work(arena *a, int link, const kdri_apart_job *job)
 /* --- the parent ------------------------------------------------------------------------------------------ */
 
 /* Waits for the child to finish. KDR_OK: it has; otherwise it has to go, or is gone. */
-static kdr_status wait_for(kdr_context *ctx, const kdri_apart_job *job, arena *a, int link, pid_t *pid)
+static kdr_status wait_for(kdr_context *ctx, const kdri_child_job *job, arena *a, int link, pid_t *pid)
 {
 	const char *doing = job->changes ? "changing" : "reading";
 	const double start = kdri_now(), extra = job->changes ? job->file_bytes : 0;
@@ -277,7 +277,7 @@ static kdr_status wait_for(kdr_context *ctx, const kdri_apart_job *job, arena *a
 	}
 }
 
-kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *result, kdri_handed *handed)
+kdr_status kdri_run_apart(kdr_context *ctx, const kdri_child_job *job, void *result, kdri_handed *handed)
 {
 	kdr_status st;
 	arena *a = NULL;
@@ -302,11 +302,9 @@ kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *res
 		if (pid == 0)
 			child_work(a, ends[1], job);
 	}
-	if (pid <= 0) {
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: cannot be opened in a child process: %s", job->path,
-		               strerror(errno));
-		goto done;
-	}
+	if (pid <= 0)
+		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: cannot be opened in a child process: %s", job->path,
+		          strerror(errno));
 	close(ends[1]); /* so that the end of the child is noticed */
 	ends[1] = -1;
 	KDRI_TRY(wait_for(ctx, job, a, ends[0], &pid));

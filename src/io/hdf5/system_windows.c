@@ -2,13 +2,13 @@
  * BSD-3-Clause */
 #include "io/hdf5/h5.h"
 
-kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *result, kdri_handed *handed)
+kdr_status kdri_run_apart(kdr_context *ctx, const kdri_child_job *job, void *result, kdri_handed *handed)
 {
 	(void)handed;
 	return job->run(ctx, job->user, result);
 }
 
-void kdri_apart_progress(int64_t bytes)
+void kdri_child_progress(int64_t bytes)
 {
 	(void)bytes;
 }

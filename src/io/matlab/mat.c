@@ -47,8 +47,7 @@ static kdr_status read_mat(kdr_context *ctx, const char *path, const kdr_read_op
 		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: is not a MATLAB file of version 5 or 7.3", file);
 done:
 	kdri_input_close(ctx, in);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, file, member);
 	return st;
 }
 

@@ -312,9 +312,7 @@ static kdr_status read_dense(kdr_context *ctx, reader *r, const variable *v, kdr
 	data->dense = values;
 	values = NULL;
 done:
-	kdri_free(ctx, raw);
-	kdri_free(ctx, group);
-	kdri_free(ctx, values);
+	KDRI_FREE(ctx, raw, group, values);
 	return st;
 }
 
@@ -353,9 +351,7 @@ static kdr_status take_array(kdr_context *ctx, reader *r, int64_t **integers, do
 	whole = NULL;
 	real = NULL;
 done:
-	kdri_free(ctx, raw);
-	kdri_free(ctx, whole);
-	kdri_free(ctx, real);
+	KDRI_FREE(ctx, raw, whole, real);
 	return st;
 }
 
@@ -376,12 +372,10 @@ static kdr_status mat5_read_sparse(kdr_context *ctx, reader *r, const variable *
 	KDRI_TRY(kdri_compressed_check(ctx, r->path, v->rows, v->cols, true, nptr, nnz, nnz));
 	KDRI_TRY(KDRI_NEW(ctx, &data->col, nnz));
 	for (int64_t p = 0; p < nnz; p++) {
-		if (rows[p] < 0 || rows[p] >= v->rows) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT,
-			               "%s:%s: index %lld is outside the range from 0 to %lld", r->path,
-			               v->name, (long long)rows[p], (long long)(v->rows - 1));
-			goto done;
-		}
+		if (rows[p] < 0 || rows[p] >= v->rows)
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+			          "%s:%s: index %lld is outside the range from 0 to %lld", r->path, v->name,
+			          (long long)rows[p], (long long)(v->rows - 1));
 		data->col[p] = (int32_t)rows[p];
 	}
 	kdri_free(ctx, rows);
@@ -451,11 +445,9 @@ kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted
 	if (!wanted)
 		KDRI_TRY(mat5_find(ctx, r, search.name, &again, &v));
 	const char *problem = problem_of(&v);
-	if (problem) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: is %s; a real matrix of two dimensions is needed",
-		               path, v.name, problem);
-		goto done;
-	}
+	if (problem)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s:%s: is %s; a real matrix of two dimensions is needed",
+		          path, v.name, problem);
 	KDRI_TRY(v.class_id == C_SPARSE ? mat5_read_sparse(ctx, r, &v, data) : read_dense(ctx, r, &v, data));
 done:
 	if (r) {

@@ -67,8 +67,7 @@ kdr_status kdri_npy_read_doubles(kdr_context *ctx, const kdri_source *s, const k
 	*out = values;
 	values = NULL;
 done:
-	kdri_free(ctx, raw);
-	kdri_free(ctx, values);
+	KDRI_FREE(ctx, raw, values);
 	return st;
 }
 
@@ -84,16 +83,13 @@ kdr_status kdri_npy_read_int64(kdr_context *ctx, const kdri_source *s, const kdr
 	for (int64_t i = 0; i < h->count; i += BLOCK) {
 		int64_t n = KDRI_MIN(BLOCK, h->count - i);
 		KDRI_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
-		if (!kdri_element_to_int64(h->type, h->swapped, raw, n, values + i)) {
-			st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: an integer is larger than 2^63", s->label);
-			goto done;
-		}
+		if (!kdri_element_to_int64(h->type, h->swapped, raw, n, values + i))
+			KDRI_FAIL(ctx, KDR_ERR_SIZE, "%s: an integer is larger than 2^63", s->label);
 	}
 	*out = values;
 	values = NULL;
 done:
-	kdri_free(ctx, raw);
-	kdri_free(ctx, values);
+	KDRI_FREE(ctx, raw, values);
 	return st;
 }
 
@@ -113,21 +109,17 @@ kdr_status kdri_npy_read_indices(kdr_context *ctx, const kdri_source *s, const k
 		KDRI_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
 		bool fits = kdri_element_to_int64(h->type, h->swapped, raw, n, wide);
 		for (int64_t j = 0; j < n; j++) {
-			if (!fits || wide[j] < 0 || wide[j] >= bound) {
-				st = kdri_fail(ctx, KDR_ERR_FORMAT,
-				               "%s: index %lld is outside the range from 0 to %lld", s->label,
-				               (long long)wide[j], (long long)(bound - 1));
-				goto done;
-			}
+			if (!fits || wide[j] < 0 || wide[j] >= bound)
+				KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+				          "%s: index %lld is outside the range from 0 to %lld", s->label,
+				          (long long)wide[j], (long long)(bound - 1));
 			values[i + j] = (int32_t)wide[j];
 		}
 	}
 	*out = values;
 	values = NULL;
 done:
-	kdri_free(ctx, raw);
-	kdri_free(ctx, wide);
-	kdri_free(ctx, values);
+	KDRI_FREE(ctx, raw, wide, values);
 	return st;
 }
 
@@ -157,9 +149,7 @@ static kdr_status read_fortran(kdr_context *ctx, const kdri_source *s, const kdr
 	*out = values;
 	values = NULL;
 done:
-	kdri_free(ctx, raw);
-	kdri_free(ctx, group);
-	kdri_free(ctx, values);
+	KDRI_FREE(ctx, raw, group, values);
 	return st;
 }
 
@@ -169,19 +159,14 @@ kdr_status kdri_npy_read_matrix(kdr_context *ctx, const kdri_source *s, const kd
 	kdr_status st;
 	double *values = NULL;
 	KDRI_TRY(need_numbers(ctx, s, h, false));
-	if (h->ndim != 1 && h->ndim != 2) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array has %d dimensions; 1 or 2 are supported",
-		               s->label, h->ndim);
-		goto done;
-	}
+	if (h->ndim != 1 && h->ndim != 2)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: the array has %d dimensions; 1 or 2 are supported",
+		          s->label, h->ndim);
 	int64_t rows = h->shape[0], cols = h->ndim == 2 ? h->shape[1] : 1;
-	if (h->count == 0) {
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: the array is empty (%lld x %lld); at least one row and one column are needed",
-		        s->label, (long long)rows, (long long)cols);
-		goto done;
-	}
+	if (h->count == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA,
+		          "%s: the array is empty (%lld x %lld); at least one row and one column are needed",
+		          s->label, (long long)rows, (long long)cols);
 	if (h->fortran && rows > 1 && cols > 1)
 		KDRI_TRY(read_fortran(ctx, s, h, rows, cols, &values));
 	else

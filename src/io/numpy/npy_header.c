@@ -224,30 +224,24 @@ kdr_status kdri_npy_read_header(kdr_context *ctx, const kdri_source *source, kdr
 	char *text = NULL;
 	size_t got = 0;
 	KDRI_TRY(source->read(ctx, source->user, start, 10, &got));
-	if (got < 10 || memcmp(start, "\x93NUMPY", 6) != 0) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: is not a NumPy array (it does not begin with \\x93NUMPY)", source->label);
-		goto done;
-	}
+	if (got < 10 || memcmp(start, "\x93NUMPY", 6) != 0)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: is not a NumPy array (it does not begin with \\x93NUMPY)",
+		          source->label);
 	int version = start[6];
-	if (version < 1 || version > 3) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: version %d of the NumPy format is not supported; 1 to 3 are",
-		               source->label, version);
-		goto done;
-	}
+	if (version < 1 || version > 3)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+		          "%s: version %d of the NumPy format is not supported; 1 to 3 are", source->label,
+		          version);
 	size_t length = (size_t)start[8] | (size_t)start[9] << 8, prefix = 10;
 	if (version > 1) {
 		KDRI_TRY(kdri_source_exactly(ctx, source, start + 10, 2));
 		length |= (size_t)start[10] << 16 | (size_t)start[11] << 24;
 		prefix = 12;
 	}
-	if (length > HEADER_MOST || (source->most >= 0 && (int64_t)length > source->most)) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: an array header of %zu bytes is too long or exceeds the file",
-		               source->label, length);
-		goto done;
-	}
+	if (length > HEADER_MOST || (source->most >= 0 && (int64_t)length > source->most))
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+		          "%s: an array header of %zu bytes is too long or exceeds the file", source->label,
+		          length);
 	KDRI_TRY(KDRI_NEW(ctx, &text, length));
 	KDRI_TRY(kdri_source_exactly(ctx, source, text, length));
 	cursor c = { text, text + length };

@@ -157,12 +157,10 @@ static kdr_status npz_read_sparse(kdr_context *ctx, archive *a, const kdr_read_o
 	KDRI_TRY(read_layout(ctx, a, &how));
 	bool by_column = how == CSC;
 	KDRI_TRY(open_named(ctx, a, "shape.npy"));
-	if (a->header.count != 2) {
-		st = kdri_fail(ctx, KDR_ERR_FORMAT,
-		               "%s: the shape of the sparse matrix has %lld sizes; 2 are expected", a->path,
-		               (long long)a->header.count);
-		goto done;
-	}
+	if (a->header.count != 2)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT,
+		          "%s: the shape of the sparse matrix has %lld sizes; 2 are expected", a->path,
+		          (long long)a->header.count);
 	KDRI_TRY(kdri_npy_read_int64(ctx, &a->source, &a->header, &shape));
 	if (shape[0] == 0 && shape[1] > 0 && shape[1] <= INT32_MAX && kdri_may_be_empty(options)) {
 		st = kdri_data_no_rows(ctx, data, KDR_MAT_CSR, shape[1]);
@@ -213,8 +211,7 @@ static kdr_status read_npz(kdr_context *ctx, const char *path, const kdr_read_op
 done:
 	close_member(ctx, &a);
 	kdri_zip_close(ctx, a.zip);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, file, member);
 	return st;
 }
 

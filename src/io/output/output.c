@@ -80,9 +80,7 @@ static void output_drop(kdr_context *ctx, kdri_output *o)
 		close(o->fd);
 	if (o->temporary && o->temporary[0]) /* closed: Windows removes no open file */
 		kdri_unlink(o->temporary);
-	kdri_free(ctx, o->path);
-	kdri_free(ctx, o->temporary);
-	kdri_free(ctx, o);
+	KDRI_FREE(ctx, o->path, o->temporary, o);
 }
 
 /* Creates the missing parent folders of a file. Returns false, with errno, if one cannot be created. */
@@ -126,30 +124,22 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 	KDRI_TRY(kdri_alloc(ctx, &o->temporary, (int64_t)room, 1));
 	o->temporary[0] = '\0';
 	if (kdri_file_at(path, &info)) {
-		if (info.folder) {
-			st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: is a directory; the name of a file is needed",
-			               path);
-			goto done;
-		}
-		if (!force) {
-			st = kdri_fail(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
-			               path);
-			goto done;
-		}
+		if (info.folder)
+			KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: is a directory; the name of a file is needed",
+			          path);
+		if (!force)
+			KDRI_FAIL(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it", path);
 	}
 	open_temporary(o, room);
 	if (o->fd < 0) {
 		o->temporary[0] = '\0';
-		st = kdri_fail(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
-		goto done;
+		KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
 	}
 	if (kdri_ends_with(path, ".gz")) {
 		KDRI_TRY(kdri_need_zlib(ctx, path));
 		o->z = kdri_zlib(ctx);
-		if (deflateInit2(&o->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK) {
-			st = kdri_fail(ctx, KDR_ERR_MEMORY, "%s: out of memory while compressing", path);
-			goto done;
-		}
+		if (deflateInit2(&o->z, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+			KDRI_FAIL(ctx, KDR_ERR_MEMORY, "%s: out of memory while compressing", path);
 		o->gzip = true;
 	}
 	*out = o;

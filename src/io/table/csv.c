@@ -52,9 +52,8 @@ static kdr_status read_again(kdr_context *ctx, reading *r)
 	r->t.keep = kdri_range_of(r->options, r->rows);
 	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &fresh));
 	if (fresh.fields != r->l.fields) { /* another process is writing to it */
-		st = kdri_fail(ctx, KDR_ERR_READ, "%s: the file changed while it was read",
-		               kdri_input_path(r->in));
-		goto done;
+		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: the file changed while it was read",
+		          kdri_input_path(r->in));
 	}
 	KDRI_TRY(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, NULL));
 done:
@@ -116,11 +115,9 @@ static kdr_status read_mixed(kdr_context *ctx, reading *r)
 	KDRI_TRY(kdri_csv_start(ctx, r->in, r->options, r->delimiter, &r->w, &r->l));
 	KDRI_TRY(survey(ctx, r, false, found));
 	for (int64_t i = 0; i < found->count; i++)
-		if (found->items[i].fatal) {
-			st = kdri_fail(ctx, KDR_ERR_FORMAT, "%s: %s; %s", kdri_input_path(r->in),
-			               found->items[i].found, found->items[i].then);
-			goto done;
-		}
+		if (found->items[i].fatal)
+			KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: %s; %s", kdri_input_path(r->in),
+			          found->items[i].found, found->items[i].then);
 	KDRI_TRY(check_part(ctx, r));
 	KDRI_TRY(read_again(ctx, r));
 done:

@@ -419,12 +419,9 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 			st = csv_layout_read_names(ctx, path, o, &rows[0], 0, l);
 			goto done;
 		}
-		if (!rows[1].begin) {
-			st = kdri_fail(ctx, KDR_ERR_DATA,
-			               "%s: the file has a header of %lld columns, but no rows", path,
-			               (long long)l->fields);
-			goto done;
-		}
+		if (!rows[1].begin)
+			KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: the file has a header of %lld columns, but no rows",
+			          path, (long long)l->fields);
 		int64_t shift = rows[1].fields == rows[0].fields + 1;
 		l->fields += shift;
 		KDRI_TRY(csv_layout_read_names(ctx, path, o, &rows[0], shift, l));
@@ -434,18 +431,14 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 		KDRI_TRY(find_column(ctx, w, l, o->label_column, "label ", &l->label));
 	KDRI_TRY(find_column(ctx, w, l, o->id_column, "id ", &l->id));
 	KDRI_TRY(find_column(ctx, w, l, o->task_column, "task ", &l->tasks));
-	if (l->tasks >= 0 && (l->tasks == l->id || l->tasks == l->label)) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: column '%s' cannot be the task column and also the label or id column",
-		               path, o->task_column);
-		goto done;
-	}
-	if (l->id >= 0 && l->id == l->label) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		               "%s: column '%s' cannot be both the label column and the id column", path,
-		               o->id_column);
-		goto done;
-	}
+	if (l->tasks >= 0 && (l->tasks == l->id || l->tasks == l->label))
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "%s: column '%s' cannot be the task column and also the label or id column", path,
+		          o->task_column);
+	if (l->id >= 0 && l->id == l->label)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
+		          "%s: column '%s' cannot be both the label column and the id column", path,
+		          o->id_column);
 	if (!o->id_column && l->label != 0 && l->tasks != 0 && l->fields > 1) {
 		bool unnamed = l->header && l->names[0][0] == '\0';
 		if (unnamed || starts_with_name(l, &rows[l->header]))
@@ -484,10 +477,8 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 		st = kdri_csv_unclosed(ctx, w, open);
 		goto done;
 	}
-	if (n == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: the file is empty", kdri_input_path(w->in));
-		goto done;
-	}
+	if (n == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: the file is empty", kdri_input_path(w->in));
 	l->quoted = all_quoted(rows, n, l->delimiter);
 	KDRI_TRY(csv_layout_assign(ctx, w, o, rows, n, l));
 	if (l->header) {
@@ -504,8 +495,6 @@ void kdri_csv_layout_free(kdr_context *ctx, kdri_csv_layout *l)
 	kdri_strings_free(&ctx->allocator, l->names, l->fields);
 	for (int64_t j = 0; l->roles && j < l->fields; j++)
 		kdri_names_free(ctx, &l->roles[j].texts);
-	kdri_free(ctx, l->roles);
-	kdri_free(ctx, l->how);
-	kdri_free(ctx, l->points);
+	KDRI_FREE(ctx, l->roles, l->how, l->points);
 	*l = (kdri_csv_layout){ .id = -1, .label = -1, .tasks = -1 };
 }

@@ -432,9 +432,7 @@ done:
 
 void kdri_csv_table_free(kdr_context *ctx, kdri_csv_table *t)
 {
-	kdri_free(ctx, t->values);
-	kdri_free(ctx, t->labels);
-	kdri_free(ctx, t->notes);
+	KDRI_FREE(ctx, t->values, t->labels, t->notes);
 	kdri_strings_free(&ctx->allocator, t->ids, t->rows);
 	kdri_names_free(ctx, &t->classes);
 	kdri_free(ctx, t->task_of);

@@ -78,13 +78,11 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 		kdri_charset_counts counts = { 0 };
 		kdri_charset_count(w->data, w->end, &counts);
 		const kdri_charset charset = kdri_charset_find(&counts);
-		if (charset != KDRI_CHARSET_NONE) {
-			st = kdri_fail(
+		if (charset != KDRI_CHARSET_NONE)
+			KDRI_FAIL(
 			        ctx, KDR_ERR_FORMAT,
 			        "%s: appears to be encoded in %s; convert it to UTF-8 first, or use --encoding latin-1 if this is wrong",
 			        kdri_input_path(in), kdri_charset_name(charset));
-			goto done;
-		}
 	}
 	if (o->encoding)
 		KDRI_TRY(parse_encoding(ctx, o->encoding, &encoding));
@@ -104,12 +102,10 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 		KDRI_TRY(csv_start_refill(ctx, w));
 	}
 	const char *zero = memchr(w->data + w->begin, '\0', w->end - w->begin);
-	if (zero) {
-		st = kdri_fail(
-		        ctx, KDR_ERR_FORMAT, "%s: line %lld contains a zero byte; a text file is needed",
-		        kdri_input_path(in), (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
-		goto done;
-	}
+	if (zero)
+		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: line %lld contains a zero byte; a text file is needed",
+		          kdri_input_path(in),
+		          (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
 	kdri_csv_layout_free(ctx, l);
 	KDRI_TRY(kdri_csv_layout_find(ctx, w, o, delimiter, l));
 	l->latin = encoding == KDRI_LATIN1;

@@ -80,8 +80,7 @@ static kdr_status add_row(kdr_context *ctx, kdri_named *named, const char *path,
 	if (old[0] && to[0]) /* a name without a counterpart */
 		KDRI_TRY(add_pair(ctx, named, old, strlen(old), to, strlen(to), true));
 done:
-	kdri_free(ctx, old);
-	kdri_free(ctx, to);
+	KDRI_FREE(ctx, old, to);
 	return st;
 }
 
@@ -162,9 +161,7 @@ void kdri_named_end(kdr_context *ctx, kdri_named *named)
 	/* A pair whose new name could not be allocated has NULL instead. */
 	kdri_strings_free(&ctx->allocator, named->to, KDRI_MIN(named->old.count, named->room));
 	kdri_names_free(ctx, &named->old);
-	kdri_free(ctx, named->listed);
-	kdri_free(ctx, named->used);
-	kdri_free(ctx, named->found);
+	KDRI_FREE(ctx, named->listed, named->used, named->found);
 	*named = (kdri_named){ 0 };
 	ctx->named = NULL;
 }
@@ -191,11 +188,10 @@ kdr_status kdri_named_rename(kdr_context *ctx, const char *path, char **names, i
 		if (index == before) {
 			first[index] = j;
 		} else if (own >= 0 || kdri_names_find(&named->old, names[first[index]]) >= 0) {
-			st = kdri_fail(
+			KDRI_FAIL(
 			        ctx, KDR_ERR_DATA,
 			        "%s: columns '%.60s' and '%.60s' would both be called '%.60s'; give them different new names",
 			        path, names[first[index]], names[j], name);
-			goto done;
 		}
 	}
 	for (int64_t j = 0; j < count; j++) {

@@ -168,13 +168,11 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 		}
 		kept++;
 	}
-	if (kept == 0) {
-		st = kdri_fail(
+	if (kept == 0)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "%s: no rows remain, because every row has a missing value; use --missing drop-column or mean",
 		        path);
-		goto done;
-	}
 	for (int64_t i = kept; t->ids && i < rows; i++)
 		kdri_free(ctx, t->ids[i]);
 	t->rows = kept;

@@ -19,8 +19,7 @@ kdr_status kdri_finding_add(kdr_context *ctx, kdr_findings *list, int64_t line, 
 	list->items[list->count++] = (kdr_finding){ line, found, what, fatal };
 	found = what = NULL;
 done:
-	kdri_free(ctx, found);
-	kdri_free(ctx, what);
+	KDRI_FREE(ctx, found, what);
 	return st;
 }
 
@@ -30,11 +29,9 @@ void kdr_findings_free(kdr_findings *list)
 		return;
 	kdr_allocator a = list->allocator;
 	for (int64_t i = 0; i < list->count; i++) {
-		kdri_free_with(&a, (char *)list->items[i].found);
-		kdri_free_with(&a, (char *)list->items[i].then);
+		KDRI_FREE_WITH(&a, (char *)list->items[i].found, (char *)list->items[i].then);
 	}
-	kdri_free_with(&a, list->items);
-	kdri_free_with(&a, list);
+	KDRI_FREE_WITH(&a, list->items, list);
 }
 
 const kdr_finding *kdr_findings_at(const kdr_findings *list, int64_t index)

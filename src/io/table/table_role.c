@@ -97,8 +97,7 @@ kdr_status kdri_column_specs_match(kdr_context *ctx, const char *path, const kdr
 	spec = NULL;
 done:
 	kdri_names_free(ctx, &titles);
-	kdri_free(ctx, field);
-	kdri_free(ctx, spec);
+	KDRI_FREE(ctx, field, spec);
 	return st;
 }
 

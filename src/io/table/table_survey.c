@@ -483,8 +483,7 @@ static kdr_status take_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 	w->line += lines;
 	w->begin = whole;
 done:
-	kdri_free(ctx, events);
-	kdri_free(ctx, tallies);
+	KDRI_FREE(ctx, events, tallies);
 	return st;
 }
 

@@ -320,11 +320,9 @@ static kdr_status open_xlsx(kdr_context *ctx, const char *path, kdr_read_options
 	KDRI_TRY(write_down(ctx, &s, text, &size));
 	KDRI_TRY(kdri_input_from_memory(ctx, *text, size, path, in));
 done:
-	kdri_free(ctx, s.cells);
-	kdri_free(ctx, s.text);
+	KDRI_FREE(ctx, s.cells, s.text);
 	kdri_xlsx_close(ctx, &book);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, file, member);
 	return st;
 }
 
@@ -386,8 +384,7 @@ kdr_status kdri_xlsx_outline_read(kdr_context *ctx, const kdri_xlsx_book *book, 
 	for (int number = 2; is_title(&s, out->title); number++)
 		snprintf(out->title, sizeof out->title, "%s_%d", title, number);
 done:
-	kdri_free(ctx, s.cells);
-	kdri_free(ctx, s.text);
+	KDRI_FREE(ctx, s.cells, s.text);
 	return st;
 }
 

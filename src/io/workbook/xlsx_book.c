@@ -294,8 +294,6 @@ done:
 void kdri_xlsx_close(kdr_context *ctx, kdri_xlsx_book *b)
 {
 	kdri_zip_close(ctx, b->zip);
-	kdri_free(ctx, b->text);
-	kdri_free(ctx, b->at);
-	kdri_free(ctx, b->dates);
+	KDRI_FREE(ctx, b->text, b->at, b->dates);
 	*b = (kdri_xlsx_book){ .zip = NULL };
 }

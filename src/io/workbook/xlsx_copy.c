@@ -170,22 +170,17 @@ static kdr_status write_book(kdr_context *ctx, const kdri_xlsx_book *book, edit 
 		parts[i] = (kdri_zip_part){ members[i].data, (size_t)members[i].used };
 		list[i] = (kdri_zip_new){ kdri_zip_name(book->zip, i), &parts[i], 1 };
 	}
-	if (e->done != e->outline->nrows || e->outline->nrows - (e->title != NULL) != e->rows) {
-		st = kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
-		               "%s: sheet '%s' is stored in a way that cannot be copied; save it as CSV",
-		               book->path, book->title);
-		goto done;
-	}
+	if (e->done != e->outline->nrows || e->outline->nrows - (e->title != NULL) != e->rows)
+		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED,
+		          "%s: sheet '%s' is stored in a way that cannot be copied; save it as CSV",
+		          book->path, book->title);
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	st = kdri_zip_write(ctx, out, list, (int)count);
 	st = kdri_output_finish(ctx, out, st);
 done:
 	for (int64_t i = 0; members && i < count; i++)
 		kdri_free(ctx, members[i].data);
-	kdri_free(ctx, edited.data);
-	kdri_free(ctx, members);
-	kdri_free(ctx, list);
-	kdri_free(ctx, parts);
+	KDRI_FREE(ctx, edited.data, members, list, parts);
 	return st;
 }
 
@@ -207,8 +202,6 @@ kdr_status kdri_xlsx_append_column(kdr_context *ctx, const char *input, const kd
 	KDRI_TRY(write_book(ctx, &book, &e, path, force));
 done:
 	kdri_xlsx_close(ctx, &book);
-	kdri_free(ctx, outline.rows);
-	kdri_free(ctx, file);
-	kdri_free(ctx, member);
+	KDRI_FREE(ctx, outline.rows, file, member);
 	return st;
 }

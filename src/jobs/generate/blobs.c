@@ -22,8 +22,7 @@ typedef struct blobs {
 
 static void free_blobs(const kdr_allocator *a, void *state)
 {
-	kdri_free_with(a, ((blobs *)state)->centres);
-	kdri_free_with(a, state);
+	KDRI_FREE_WITH(a, ((blobs *)state)->centres, state);
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
@@ -146,9 +145,7 @@ static kdr_status make_centres(kdr_context *ctx, kdr_generator *g, const kdr_des
 		}
 	}
 done:
-	kdri_free(ctx, base);
-	kdri_free(ctx, move);
-	kdri_free(ctx, order);
+	KDRI_FREE(ctx, base, move, order);
 	return st;
 }
 

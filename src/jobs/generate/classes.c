@@ -63,8 +63,7 @@ kdr_status kdri_classes_new(kdr_context *ctx, kdr_generator *g, int64_t missing,
 		set_arcs(g->bound + t * g->k, g->k, order, own_order ? rank : NULL, skip, imbalance);
 	}
 done:
-	kdri_free(ctx, order);
-	kdri_free(ctx, rank);
+	KDRI_FREE(ctx, order, rank);
 	return st;
 }
 

@@ -75,10 +75,7 @@ void kdr_generator_free(kdr_generator *g)
 	kdr_allocator a = g->allocator;
 	if (g->state)
 		g->design->free_state(&a, g->state);
-	kdri_free_with(&a, g->samples);
-	kdri_free_with(&a, g->bound);
-	kdri_free_with(&a, g->start);
-	kdri_free_with(&a, g);
+	KDRI_FREE_WITH(&a, g->samples, g->bound, g->start, g);
 }
 
 /* --- queries --------------------------------------------------------------------------------- */

@@ -158,9 +158,7 @@ kdr_status kdr_generator_write(kdr_context *ctx, kdr_generator *g, int64_t task,
 		KDRI_TRY(write_classes(ctx, &w, labels_path, force));
 done:
 	kdri_stage_end(ctx, "generate");
-	kdri_free(ctx, w.values);
-	kdri_free(ctx, w.cols);
-	kdri_free(ctx, w.text);
+	KDRI_FREE(ctx, w.values, w.cols, w.text);
 	return kdri_output_finish(ctx, w.out, st);
 }
 

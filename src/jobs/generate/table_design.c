@@ -64,8 +64,7 @@ static column column_of(const tables *s, int64_t task, int64_t j)
 
 static void free_tables(const kdr_allocator *a, void *state)
 {
-	kdri_free_with(a, ((tables *)state)->mean);
-	kdri_free_with(a, state);
+	KDRI_FREE_WITH(a, ((tables *)state)->mean, state);
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */
@@ -255,8 +254,7 @@ static kdr_status fill_table(kdr_context *ctx, const kdr_generator *g, int64_t t
 	for (int64_t i = 0; i < d->rows; i++)
 		fill_row(g, d->sheet, seen, cells + i * g->features, d->dense + i * d->cols);
 done:
-	kdri_free(ctx, cells);
-	kdri_free(ctx, seen);
+	KDRI_FREE(ctx, cells, seen);
 	return st;
 }
 

@@ -23,9 +23,7 @@ typedef struct topics {
 static void free_topics(const kdr_allocator *a, void *state)
 {
 	topics *s = state;
-	kdri_free_with(a, s->ranking);
-	kdri_free_with(a, s->columns);
-	kdri_free_with(a, s);
+	KDRI_FREE_WITH(a, s->ranking, s->columns, s);
 }
 
 /* --- rows -------------------------------------------------------------------------------------- */

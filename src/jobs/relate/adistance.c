@@ -104,7 +104,6 @@ kdr_status kdri_a_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b,
 	*out = fmax(0, 2 * (1 - 2 * e));                                                /* (E1) */
 done:
 	kdri_own_free(ctx, &p.x);
-	kdri_free(ctx, w);
-	kdri_free(ctx, scores);
+	KDRI_FREE(ctx, w, scores);
 	return st;
 }

@@ -61,8 +61,6 @@ kdr_status kdri_relate_advice(kdr_context *ctx, const kdr_mat *x, const char *co
 		memcpy(nearness, near, (size_t)(count * count) * sizeof *near);
 done:
 	kdri_views_free(ctx, &v);
-	kdri_free(ctx, tasks);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, near);
+	KDRI_FREE(ctx, tasks, rows, near);
 	return st;
 }

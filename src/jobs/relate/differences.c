@@ -89,7 +89,6 @@ kdr_status kdri_relate_differences(kdr_context *ctx, const kdr_mat *x, int64_t c
 		}
 	}
 done:
-	kdri_free(ctx, mean);
-	kdri_free(ctx, variance);
+	KDRI_FREE(ctx, mean, variance);
 	return st;
 }

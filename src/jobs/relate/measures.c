@@ -127,12 +127,9 @@ static kdr_status measures_measure(kdr_context *ctx, const kdr_mat *x, int64_t c
 		for (int64_t a = 0; a < b; a++, k++) {
 			pairs[k] = (kdri_relate_pair){ .a = a, .b = b };
 			KDRI_TRY(measure_pair(ctx, x, o, counts, &pairs[k]));
-			if (kdri_iteration(ctx, stage, k + 1, total, NAN)) {
-				st = kdri_fail(ctx, KDR_ERR_NUMERIC,
-				               "relate: stopped after %lld of %lld pairs", (long long)k + 1,
-				               (long long)total);
-				goto done;
-			}
+			if (kdri_iteration(ctx, stage, k + 1, total, NAN))
+				KDRI_FAIL(ctx, KDR_ERR_NUMERIC, "relate: stopped after %lld of %lld pairs",
+				          (long long)k + 1, (long long)total);
 		}
 done:
 	return st;

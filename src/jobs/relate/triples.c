@@ -111,10 +111,7 @@ kdr_status kdri_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t
 	KDRI_TRY(try_all(ctx, &d, tasks, pairs, features, helps));
 	KDRI_TRY(kdri_selector_fit(ctx, features, helps, triples, ridge, out));
 done:
-	kdri_free(ctx, tasks);
-	kdri_free(ctx, pairs);
-	kdri_free(ctx, features);
-	kdri_free(ctx, helps);
+	KDRI_FREE(ctx, tasks, pairs, features, helps);
 	kdr_options_free(d.options);
 	return st;
 }

@@ -26,11 +26,9 @@ kdr_status kdri_report_read(kdr_context *ctx, const char *path, char **out, size
 		KDRI_TRY(kdri_input_read(ctx, in, text + used, (size_t)(room - used), &got));
 		used += (int64_t)got;
 	} while (used == room && room < most_bytes);
-	if (used == room) {
-		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s has more than %lld bytes, the limit for a result", path,
-		               (long long)most_bytes);
-		goto done;
-	}
+	if (used == room)
+		KDRI_FAIL(ctx, KDR_ERR_SIZE, "%s has more than %lld bytes, the limit for a result", path,
+		          (long long)most_bytes);
 	*out = text;
 	*size = (size_t)used;
 	text = NULL;

@@ -34,12 +34,7 @@ done:
 
 static void room_free(kdr_context *ctx, eigen_room *r)
 {
-	kdri_free(ctx, r->z);
-	kdri_free(ctx, r->e);
-	kdri_free(ctx, r->tau);
-	kdri_free(ctx, r->work);
-	kdri_free(ctx, r->vectors);
-	kdri_free(ctx, r->index);
+	KDRI_FREE(ctx, r->z, r->e, r->tau, r->work, r->vectors, r->index);
 }
 
 static bool eigen_look_up(kdr_context *ctx, int64_t done, int64_t n)

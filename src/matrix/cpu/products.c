@@ -88,8 +88,7 @@ kdr_status kdri_cpu_apply(kdr_context *ctx, kdri_block a, kdri_block b, kdri_blo
 	}
 	kdri_serial_end(before);
 done:
-	kdri_free(ctx, vectors);
-	kdri_free(ctx, room);
+	KDRI_FREE(ctx, vectors, room);
 	return st;
 }
 

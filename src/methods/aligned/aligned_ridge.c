@@ -97,9 +97,7 @@ static kdr_status aligned_ridge_fit(kdr_context *ctx, const kdr_problem *problem
 done:
 	kdri_aligned_tasks_free(ctx, &t);
 	kdri_own_free(ctx, &graph);
-	kdri_free(ctx, w);
-	kdri_free(ctx, p);
-	kdri_free(ctx, first);
+	KDRI_FREE(ctx, w, p, first);
 	return st;
 }
 

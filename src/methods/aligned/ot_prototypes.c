@@ -69,10 +69,7 @@ static kdr_status ot_prototypes_fit(kdr_context *ctx, const kdr_problem *problem
 	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, o.rounds);
 done:
 	kdri_aligned_tasks_free(ctx, &t);
-	kdri_free(ctx, mu);
-	kdri_free(ctx, unlabelled);
-	kdri_free(ctx, p);
-	kdri_free(ctx, found);
+	KDRI_FREE(ctx, mu, unlabelled, p, found);
 	return st;
 }
 

@@ -6,7 +6,7 @@
 
 #include "api/method.h"
 #include "comm/comm.h"
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/graph/nearness.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/kept.h"
@@ -76,13 +76,13 @@ done:
 	return st;
 }
 
-/* The mean of (E1) of share_right.c over the samples of all ranks; each sample's value in `out` unless NULL. */
+/* The mean of (E1) of probability_right.c over the samples of all ranks; each sample's value in `out` unless NULL. */
 static kdr_status mean_right(kdr_context *ctx, const kdri_auto *a, int64_t t, const double *agreement,
                              double mean, double *out, double *all)
 {
 	*all = 0;
 	for (int64_t i = 0; i < a->ballots[t].n; i++) {
-		const double p = kdri_share_right(agreement[i], mean, a->k[t]);
+		const double p = kdri_probability_right(agreement[i], mean, a->k[t]);
 		*all += p / (double)a->views.rows[t];
 		if (out)
 			out[i] = p;
@@ -244,10 +244,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
 		}
 done:
-	kdri_free(ctx, means);
-	kdri_free(ctx, sizes);
-	kdri_free(ctx, named);
-	kdri_free(ctx, quality);
+	KDRI_FREE(ctx, means, sizes, named, quality);
 	return st;
 }
 

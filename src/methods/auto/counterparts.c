@@ -6,7 +6,7 @@
  *
  * Subtracting the task's mean removes what all of its samples share, such as an offset of a laboratory. */
 #include "methods/auto/counterparts.h"
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/metrics/metrics.h"
 
 #include "comm/comm.h"
@@ -35,9 +35,7 @@ kdr_status kdri_cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t 
 		for (int64_t j = 0; j < d; j++)
 			means[z * d + j] = count[z] > 0 ? sums[j * k + z] / count[z] : 0;
 done:
-	kdri_free(ctx, one_hot);
-	kdri_free(ctx, sums);
-	kdri_free(ctx, count);
+	KDRI_FREE(ctx, one_hot, sums, count);
 	return st;
 }
 
@@ -108,10 +106,6 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 			memset(flow + z * b->k, 0, (size_t)b->k * sizeof *flow);
 	}
 done:
-	kdri_free(ctx, u);
-	kdri_free(ctx, v);
-	kdri_free(ctx, cost);
-	kdri_free(ctx, supply);
-	kdri_free(ctx, demand);
+	KDRI_FREE(ctx, u, v, cost, supply, demand);
 	return st;
 }

@@ -94,8 +94,7 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	g.agreement = KDRI_MIN(g.agreement, 1);
 	*out = g;
 done:
-	kdri_free(ctx, part);
-	kdri_free(ctx, map);
+	KDRI_FREE(ctx, part, map);
 	return st;
 }
 

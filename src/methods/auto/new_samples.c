@@ -37,8 +37,7 @@ static void kept_free(kdr_context *ctx, kept *m)
 {
 	kdri_own_free(ctx, &m->y);
 	kdri_own_free(ctx, &m->both);
-	kdri_free(ctx, m->mean);
-	kdri_free(ctx, m->by_column);
+	KDRI_FREE(ctx, m->mean, m->by_column);
 }
 
 /* (E2): n x k numbers before they are divided by s or r. `shifted`: those of q. */
@@ -74,10 +73,7 @@ static kdr_status to_centroids(kdr_context *ctx, const kept *m, const kdr_mat *x
 		}
 	}
 done:
-	kdri_free(ctx, norm);
-	kdri_free(ctx, product);
-	kdri_free(ctx, own);
-	kdri_free(ctx, with);
+	KDRI_FREE(ctx, norm, product, own, with);
 	return st;
 }
 
@@ -107,8 +103,7 @@ static kdr_status add_centroids(kdr_context *ctx, const kept *m, const kdr_mat *
 			share[i * k + z] += row[z] / sum;
 	}
 done:
-	kdri_free(ctx, theirs);
-	kdri_free(ctx, s);
+	KDRI_FREE(ctx, theirs, s);
 	return st;
 }
 

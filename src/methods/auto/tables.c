@@ -14,7 +14,7 @@
  *   (E4)  vote: Z the stacked one-hot labels of the members, D = diag(Z Z'1); the k leading left singular vectors of D^-1/2 Z,
  *         unit rows, k-means                                                                        engine/ensemble/consensus.c
  *         Known classes and links of rows then change the answer                                       engine/ensemble/steer.c
- *   (E5)  confidence of the vote                                                                         tables_sure.c
+ *   (E5)  confidence of the vote                                                                    tables_confidence.c
  *
  * New rows are labelled by the mean of the voting mixtures' posteriors. The measurements are in
  * docs/notes/tables.md. */
@@ -22,7 +22,7 @@
 
 #include "comm/comm.h"
 #include "engine/ensemble/consensus.h"
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/steer.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
@@ -55,13 +55,10 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
 		for (int64_t i = 0; t->votes[m].mixture && i < t->votes[m].nmixtures; i++)
 			kdri_mixture_free(ctx, &t->votes[m].mixture[i]);
-		kdri_free(ctx, t->votes[m].mixture);
-		kdri_free(ctx, t->votes[m].labels);
+		KDRI_FREE(ctx, t->votes[m].mixture, t->votes[m].labels);
 	}
-	void *parts[] = { t->k,          t->start,    t->means,     t->answer, t->alone,
-		          t->confidence, t->estimate, t->agreement, t->clear };
-	for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-		kdri_free(ctx, parts[i]);
+	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate,
+	          t->agreement, t->clear);
 	kdri_mixed_free(ctx, &t->all);
 	kdri_mixed_free(ctx, &t->some);
 }
@@ -269,8 +266,7 @@ static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
 done:
 	kdri_mixture_free(ctx, &one);
 	kdri_mixed_part_free(ctx, &part);
-	kdri_free(ctx, start);
-	kdri_free(ctx, labels);
+	KDRI_FREE(ctx, start, labels);
 	return st;
 }
 

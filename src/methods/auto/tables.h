@@ -74,7 +74,7 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t);
 /* --- tables_k.c --- */
 kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t);
 
-/* --- tables_sure.c --- */
+/* --- tables_confidence.c --- */
 kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t);
 /* The map from clusters of b to clusters of a that agrees on most of n rows: to[c] for each of k. */
 kdr_status kdri_align_labels(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,

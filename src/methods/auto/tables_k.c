@@ -117,9 +117,7 @@ done:
 		kdri_mixture_free(ctx, &fitted[i]);
 	}
 	kdri_mixed_part_free(ctx, &pool);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, own);
-	kdri_free(ctx, other);
+	KDRI_FREE(ctx, rows, own, other);
 	return st;
 }
 
@@ -244,8 +242,7 @@ done:
 		kdri_mixed_free(ctx, &half[i]);
 		chain_free(ctx, &of[i]);
 	}
-	kdri_free(ctx, rows);
-	kdri_free(ctx, other);
+	KDRI_FREE(ctx, rows, other);
 	return st;
 }
 
@@ -304,8 +301,7 @@ done:
 
 static void evidence_free(kdr_context *ctx, evidence *e)
 {
-	kdri_free(ctx, e->bic);
-	kdri_free(ctx, e->strength);
+	KDRI_FREE(ctx, e->bic, e->strength);
 }
 
 /* Reports the evidence for table s, or for all (-1). */

@@ -27,12 +27,9 @@ typedef struct found {
 static void found_free(kdr_context *ctx, found *f)
 {
 	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
-		kdri_free(ctx, f->labels[m]);
-		kdri_free(ctx, f->finer[m]);
+		KDRI_FREE(ctx, f->labels[m], f->finer[m]);
 	}
-	kdri_free(ctx, f->finer_k);
-	kdri_free(ctx, f->centres[0]);
-	kdri_free(ctx, f->centres[1]);
+	KDRI_FREE(ctx, f->finer_k, f->centres[0], f->centres[1]);
 }
 
 static kdr_status vote_room(kdr_context *ctx, kdri_tables *t, kdri_tables_member m, int64_t mixtures,
@@ -164,8 +161,7 @@ static kdr_status find_alone(kdr_context *ctx, kdri_tables *t, const kdri_encode
 	}
 done:
 	kdri_mixed_part_free(ctx, &part);
-	kdri_free(ctx, from.labels);
-	kdri_free(ctx, joined.labels);
+	KDRI_FREE(ctx, from.labels, joined.labels);
 	return st;
 }
 
@@ -199,8 +195,7 @@ static kdr_status find_pooled(kdr_context *ctx, kdri_tables *t, found *f)
 done:
 	kdri_mixed_part_free(ctx, &part);
 	kdri_mixed_part_free(ctx, &pool);
-	kdri_free(ctx, from.labels);
-	kdri_free(ctx, joined.labels);
+	KDRI_FREE(ctx, from.labels, joined.labels);
 	kdri_encoded_free(ctx, &e);
 	return st;
 }

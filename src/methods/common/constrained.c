@@ -56,8 +56,7 @@ static kdr_status find_centres(kdr_context *ctx, const constrained *c, const int
 		c->lengths[z] = total[z] > 0 ? (c->o->spherical && length > 0 ? 1 : length) : c->lengths[z];
 	}
 done:
-	kdri_free(ctx, sums);
-	kdri_free(ctx, total);
+	KDRI_FREE(ctx, sums, total);
 	return st;
 }
 
@@ -181,11 +180,7 @@ static kdr_status constrained_run(kdr_context *ctx, constrained *c, kdri_kmeans_
 		for (int64_t j = 0; j < c->d; j++)
 			r->centres[z * c->d + j] = c->centres[j * c->k + z];
 done:
-	kdri_free(ctx, now);
-	kdri_free(ctx, first.labels);
-	kdri_free(ctx, first.trace);
-	kdri_free(ctx, second.labels);
-	kdri_free(ctx, second.trace);
+	KDRI_FREE(ctx, now, first.labels, first.trace, second.labels, second.trace);
 	return st;
 }
 
@@ -218,10 +213,7 @@ kdr_status kdri_constrain(kdr_context *ctx, const kdr_mat *x, const double *weig
 	KDRI_TRY(constrained_run(ctx, &c, result));
 done:
 	kdri_own_free(ctx, &rows);
-	kdri_free(ctx, c.members);
-	kdri_free(ctx, c.centres);
-	kdri_free(ctx, c.lengths);
-	kdri_free(ctx, c.squares);
+	KDRI_FREE(ctx, c.members, c.centres, c.lengths, c.squares);
 	return st;
 }
 

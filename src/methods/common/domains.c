@@ -44,12 +44,7 @@ done:
 void kdri_domains_free(kdr_context *ctx, kdri_domains *d)
 {
 	kdri_labelled_free(ctx, &d->set);
-	kdri_free(ctx, d->begin);
-	kdri_free(ctx, d->class_of);
-	kdri_free(ctx, d->share);
-	kdri_free(ctx, d->labels);
-	kdri_free(ctx, d->source);
-	kdri_free(ctx, d->unlabelled);
+	KDRI_FREE(ctx, d->begin, d->class_of, d->share, d->labels, d->source, d->unlabelled);
 	*d = (kdri_domains){ .set.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 }
 

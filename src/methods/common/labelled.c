@@ -102,9 +102,7 @@ void kdri_labelled_free(kdr_context *ctx, kdri_labelled *set)
 	if (!set)
 		return;
 	kdri_own_free(ctx, &set->x);
-	kdri_free(ctx, set->labels);
-	kdri_free(ctx, set->weights);
-	kdri_free(ctx, set->counts);
+	KDRI_FREE(ctx, set->labels, set->weights, set->counts);
 	*set = (kdri_labelled){ .x.view = kdr_mat_from_dense(NULL, 0, 0) };
 }
 

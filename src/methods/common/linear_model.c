@@ -76,8 +76,7 @@ kdr_status kdri_linear_predict(kdr_context *ctx, const kdr_result *fitted, const
 				labels[i] = c;
 	}
 done:
-	kdri_free(ctx, w);
-	kdri_free(ctx, scores);
+	KDRI_FREE(ctx, w, scores);
 	return st;
 }
 
@@ -110,8 +109,7 @@ static kdr_status train_jointly(kdr_context *ctx, const kdri_labelled *set, cons
 	}
 	KDRI_TRY(kdri_softmax_train(ctx, x, set->classes, labels, costs, o, w, report));
 done:
-	kdri_free(ctx, labels);
-	kdri_free(ctx, costs);
+	KDRI_FREE(ctx, labels, costs);
 	return st;
 }
 
@@ -179,12 +177,7 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 done:
 	kdri_labelled_free(ctx, &set);
 	kdri_own_free(ctx, &x);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, cost);
-	kdri_free(ctx, w);
-	kdri_free(ctx, outputs);
-	kdri_free(ctx, scores);
-	kdri_free(ctx, p);
+	KDRI_FREE(ctx, rows, cost, w, outputs, scores, p);
 	return st;
 }
 

@@ -147,9 +147,7 @@ done:
 	ctx->stages.parts = 0;
 	for (int64_t i = 0; runs && i < parts; i++)
 		how->release(ctx, runs + (size_t)i * how->size);
-	kdri_free(ctx, runs);
-	kdri_free(ctx, traces);
-	kdri_free(ctx, init);
+	KDRI_FREE(ctx, runs, traces, init);
 	kdri_stack_free(ctx, &stack);
 	return st;
 }

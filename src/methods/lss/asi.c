@@ -60,11 +60,7 @@ typedef struct run {
 
 static void run_free(kdr_context *ctx, run *r)
 {
-	kdri_free(ctx, r->labels);
-	kdri_free(ctx, r->w);
-	kdri_free(ctx, r->m);
-	kdri_free(ctx, r->y);
-	kdri_free(ctx, r->trace);
+	KDRI_FREE(ctx, r->labels, r->w, r->m, r->y, r->trace);
 	kdri_subspace_free(ctx, &r->subspace);
 }
 
@@ -77,12 +73,7 @@ typedef struct work {
 
 static void work_free(kdr_context *ctx, work *a)
 {
-	kdri_free(ctx, a->w);
-	kdri_free(ctx, a->z);
-	kdri_free(ctx, a->p);
-	kdri_free(ctx, a->count);
-	kdri_free(ctx, a->far);
-	kdri_free(ctx, a->before);
+	KDRI_FREE(ctx, a->w, a->z, a->p, a->count, a->far, a->before);
 }
 
 static kdr_status work_new(kdr_context *ctx, const run *r, work *a)

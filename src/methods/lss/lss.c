@@ -74,10 +74,7 @@ kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double 
 	for (int64_t i = 0; i < blocks; i++)
 		update_rows(i * KDRI_BLOCK, KDRI_MIN(n, (i + 1) * KDRI_BLOCK), c, a, up, down, root, p);
 done:
-	kdri_free(ctx, up);
-	kdri_free(ctx, down);
-	kdri_free(ctx, plus);
-	kdri_free(ctx, minus);
+	KDRI_FREE(ctx, up, down, plus, minus);
 	return st;
 }
 
@@ -101,10 +98,8 @@ typedef struct state {
 
 static void state_free(kdr_context *ctx, state *s)
 {
-	double *all[] = { s->w,   s->y,    s->f, s->m,  s->g,      s->fsum, s->z, s->gsum,
-		          s->inv, s->half, s->b, s->hw, s->shared, s->a,    s->r, s->norms };
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		kdri_free(ctx, all[i]);
+	KDRI_FREE(ctx, s->w, s->y, s->f, s->m, s->g, s->fsum, s->z, s->gsum, s->inv, s->half, s->b, s->hw,
+	          s->shared, s->a, s->r, s->norms);
 }
 
 static bool is_fixed(const state *s, int64_t t)
@@ -320,13 +315,7 @@ static void read_labels(const state *s)
 
 void kdri_lss_free(kdr_context *ctx, kdri_lss *run)
 {
-	kdri_free(ctx, run->p);
-	kdri_free(ctx, run->labels);
-	kdri_free(ctx, run->w);
-	kdri_free(ctx, run->shared);
-	kdri_free(ctx, run->embedded);
-	kdri_free(ctx, run->start);
-	kdri_free(ctx, run->trace);
+	KDRI_FREE(ctx, run->p, run->labels, run->w, run->shared, run->embedded, run->start, run->trace);
 	kdri_subspace_free(ctx, &run->subspace);
 	*run = (kdri_lss){ 0 };
 }

@@ -71,9 +71,7 @@ static kdr_status centres_of(kdr_context *ctx, const kdri_lss_problem *problem, 
 	KDRI_TRY(kdri_pseudo_inverse(ctx, c, g, inv, NULL));
 	KDRI_TRY(kdri_gemm(ctx, false, false, d, c, c, 1, f, c, inv, c, 0, out, c));
 done:
-	kdri_free(ctx, f);
-	kdri_free(ctx, g);
-	kdri_free(ctx, inv);
+	KDRI_FREE(ctx, f, g, inv);
 	return st;
 }
 
@@ -187,8 +185,7 @@ static kdr_status add_distances(kdr_context *ctx, const kdr_mat *x, const double
 			scores[i * c + j] += constant - 2 * weight * products[i * c + j];
 	}
 done:
-	kdri_free(ctx, mt);
-	kdri_free(ctx, products);
+	KDRI_FREE(ctx, mt, products);
 	return st;
 }
 
@@ -225,8 +222,7 @@ kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kd
 				labels[i] = j;
 	}
 done:
-	kdri_free(ctx, scores);
-	kdri_free(ctx, y);
+	KDRI_FREE(ctx, scores, y);
 	return st;
 }
 

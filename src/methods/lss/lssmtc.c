@@ -89,8 +89,7 @@ static kdr_status lssmtc_match(kdr_context *ctx, const double *reference, const 
 	for (int64_t i = 0; i < n; i++)
 		labels[i] = name[labels[i]];
 done:
-	kdri_free(ctx, cost);
-	kdri_free(ctx, name);
+	KDRI_FREE(ctx, cost, name);
 	return st;
 }
 
@@ -166,8 +165,7 @@ static kdr_status lssmtc_fit(kdr_context *ctx, const kdr_problem *problem, const
 done:
 	kdri_lss_free(ctx, &answer);
 	kdri_stack_free(ctx, &stack);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, tasks);
+	KDRI_FREE(ctx, labels, tasks);
 	return st;
 }
 

@@ -59,10 +59,7 @@ static void tasks_free(kdr_context *ctx, tasks *s)
 		kdri_own_free(ctx, &s->taken[t]);
 	for (int64_t t = 0; s->classes && t < s->ntasks; t++)
 		kdri_free(ctx, s->classes[t]);
-	kdri_free(ctx, s->list);
-	kdri_free(ctx, s->taken);
-	kdri_free(ctx, s->classes);
-	kdri_free(ctx, s->fixed);
+	KDRI_FREE(ctx, s->list, s->taken, s->classes, s->fixed);
 	kdri_stack_free(ctx, &s->stack);
 	kdri_free(ctx, s->labels);
 }
@@ -109,10 +106,8 @@ static kdr_status take_labelled(kdr_context *ctx, const kdr_task *from, int64_t 
 			s->classes[t][kept] = from->labels[i];
 			rows[kept++] = i;
 		}
-	if (kept == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has no labelled row", kdri_task_name(from));
-		goto done;
-	}
+	if (kept == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "source %s has no labelled row", kdri_task_name(from));
 	if (kept < n) {
 		KDRI_TRY(kdri_mat_take(ctx, &from->x, rows, kept, &s->taken[t]));
 		s->list[t].x = s->taken[t].view;
@@ -162,19 +157,15 @@ static kdr_status class_means(kdr_context *ctx, const tasks *s, int64_t c, doubl
 			count[s->labels[i]]++;
 		}
 	for (int64_t j = 0; j < c; j++)
-		if (count[j] == 0) {
-			st = kdri_fail(ctx, KDR_ERR_DATA, "class %lld of %lld has no sample in any source",
-			               (long long)j, (long long)c);
-			goto done;
-		}
+		if (count[j] == 0)
+			KDRI_FAIL(ctx, KDR_ERR_DATA, "class %lld of %lld has no sample in any source",
+			          (long long)j, (long long)c);
 	KDRI_TRY(kdri_mat_tmul(ctx, &s->stack.x, member, c, c, sums, c));
 	for (int64_t j = 0; j < c; j++)
 		for (int64_t i = 0; i < d; i++)
 			means[j * d + i] = sums[i * c + j] / count[j];
 done:
-	kdri_free(ctx, member);
-	kdri_free(ctx, count);
-	kdri_free(ctx, sums);
+	KDRI_FREE(ctx, member, count, sums);
 	return st;
 }
 
@@ -237,8 +228,7 @@ static kdr_status lssttc_fit(kdr_context *ctx, const kdr_problem *problem, const
 done:
 	kdri_lss_free(ctx, &answer);
 	tasks_free(ctx, &s);
-	kdri_free(ctx, means);
-	kdri_free(ctx, numbers);
+	KDRI_FREE(ctx, means, numbers);
 	return st;
 }
 

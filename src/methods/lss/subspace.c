@@ -164,8 +164,7 @@ static kdr_status scatter_apply(kdr_context *ctx, const kdri_op *op, const doubl
 	KDRI_TRY(kdri_gemm(ctx, true, false, a->c, k, d, 1, a->z, a->c, b, ldb, 0, zb, k));
 	KDRI_TRY(kdri_gemm(ctx, false, false, d, k, a->c, -1, a->z, a->c, zb, k, 1 - a->eps, y, ldy));
 done:
-	kdri_free(ctx, xb);
-	kdri_free(ctx, zb);
+	KDRI_FREE(ctx, xb, zb);
 	return st;
 }
 
@@ -222,9 +221,7 @@ static kdr_status outside_range(kdr_context *ctx, kdri_subspace *s, int64_t from
 	for (int64_t i = 0; i < d; i++)
 		memcpy(w + i * l + from, a + i * k, (size_t)k * sizeof *w);
 done:
-	kdri_free(ctx, a);
-	kdri_free(ctx, in);
-	kdri_free(ctx, back);
+	KDRI_FREE(ctx, a, in, back);
 	return st;
 }
 
@@ -295,9 +292,7 @@ static kdr_status solve_factored(kdr_context *ctx, kdri_subspace *s, const doubl
 	else
 		KDRI_TRY(assemble(ctx, s, values, found, s->last, w));
 done:
-	kdri_free(ctx, values);
-	kdri_free(ctx, diagonal);
-	kdri_free(ctx, inner);
+	KDRI_FREE(ctx, values, diagonal, inner);
 	return st;
 }
 

@@ -25,8 +25,7 @@ kdr_status kdri_breg_random(kdri_breg *b, kdri_rng *rng, int64_t *labels)
 			labels[at] = z;
 	}
 done:
-	kdri_free(b->ctx, order.place);
-	kdri_free(b->ctx, order.is);
+	KDRI_FREE(b->ctx, order.place, order.is);
 	return st;
 }
 
@@ -145,9 +144,7 @@ static kdr_status bregman_start_seed(kdri_breg *b, kdri_rng *rng)
 	b->fresh = true;
 	kdri_breg_nearest(b);
 done:
-	kdri_free(b->ctx, s.nearest);
-	kdri_free(b->ctx, s.trial);
-	kdri_free(b->ctx, s.seeds);
+	KDRI_FREE(b->ctx, s.nearest, s.trial, s.seeds);
 	kdri_km_shares_free(&b->km, &s.shares);
 	return st;
 }

@@ -7,12 +7,9 @@ void kdri_breg_close(kdri_breg *b)
 {
 	if (b->euclidean)
 		b->points = NULL;
-	void *owned[] = { b->cross,       b->values, b->points,    b->means,      b->dual,
-		          b->base,        b->centre, b->slope,     b->apart,      b->room,
-		          b->scratch,     b->gap,    b->reach,     b->parts,      b->origin,
-		          b->base_before, b->drift,  b->lose_base, b->lose_reach, b->starts };
-	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-		kdri_free(b->ctx, owned[i]);
+	KDRI_FREE(b->ctx, b->cross, b->values, b->points, b->means, b->dual, b->base, b->centre, b->slope,
+	          b->apart, b->room, b->scratch, b->gap, b->reach, b->parts, b->origin, b->base_before,
+	          b->drift, b->lose_base, b->lose_reach, b->starts);
 	if (b->km.ctx)
 		kdri_km_close(&b->km);
 }
@@ -179,8 +176,7 @@ static kdr_status find_apart_whitened(kdri_breg *b)
 			b->apart[i] = b->domain.divergence->between(out + (i - begin) * d, b->centre, d);
 	}
 done:
-	kdri_free(b->ctx, turned);
-	kdri_free(b->ctx, out);
+	KDRI_FREE(b->ctx, turned, out);
 	return st;
 }
 

@@ -47,8 +47,7 @@ static kdr_status add_dense(kdr_context *ctx, const kdr_dense *x, const double *
 			s[i] += part[i];
 	}
 done:
-	kdri_free(ctx, rows);
-	kdri_free(ctx, part);
+	KDRI_FREE(ctx, rows, part);
 	return st;
 }
 
@@ -89,8 +88,7 @@ static kdr_status covariance(kdr_context *ctx, const kdr_task *tasks, int64_t co
 	for (int64_t i = 0; i < d * d; i++)
 		s[i] /= n;
 done:
-	kdri_free(ctx, mean);
-	kdri_free(ctx, sum);
+	KDRI_FREE(ctx, mean, sum);
 	return st;
 }
 
@@ -141,7 +139,6 @@ kdr_status kdri_whitening(kdr_context *ctx, const kdr_task *tasks, int64_t count
 	*inverse = l;
 	l = r = NULL;
 done:
-	kdri_free(ctx, l);
-	kdri_free(ctx, r);
+	KDRI_FREE(ctx, l, r);
 	return st;
 }

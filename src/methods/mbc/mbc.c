@@ -156,11 +156,7 @@ static void job_close(kdr_context *ctx, job *j)
 		if (j->points)
 			kdri_free(ctx, j->points[t]);
 	}
-	kdri_free(ctx, j->labels);
-	kdri_free(ctx, j->kept);
-	kdri_free(ctx, j->points);
-	kdri_free(ctx, j->best.steps);
-	kdri_free(ctx, j->now.steps);
+	KDRI_FREE(ctx, j->labels, j->kept, j->points, j->best.steps, j->now.steps);
 	kdri_mbc_close(&j->m);
 }
 
@@ -227,9 +223,7 @@ static kdr_status find_start(kdr_context *ctx, job *j, int64_t index)
 	if (many > 0)
 		KDRI_TRY(kdri_breg_plusplus(spread, rng, many, labels));
 done:
-	kdri_free(ctx, spread);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, rng);
+	KDRI_FREE(ctx, spread, labels, rng);
 	return st;
 }
 
@@ -544,9 +538,7 @@ done:
 	for (int64_t t = 0; runs && t < T; t++)
 		kdri_free(ctx, runs[t].steps);
 	job_close(ctx, &j);
-	kdri_free(ctx, runs);
-	kdri_free(ctx, traces);
-	kdri_free(ctx, loss);
+	KDRI_FREE(ctx, runs, traces, loss);
 	return st;
 }
 

@@ -22,10 +22,8 @@ void kdri_mbc_close(kdri_mbc *m)
 		if (m->weight)
 			kdri_free(m->ctx, m->weight[p]);
 	}
-	void *owned[] = { m->tasks,  m->cost,    m->weight,    m->local,       m->ones,
-		          m->offset, m->partial, m->whitening, m->unwhitening, m->engines };
-	for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
-		kdri_free(m->ctx, owned[i]);
+	KDRI_FREE(m->ctx, m->tasks, m->cost, m->weight, m->local, m->ones, m->offset, m->partial,
+	          m->whitening, m->unwhitening, m->engines);
 }
 
 static int64_t feature_blocks(const kdri_mbc *m)

@@ -108,10 +108,7 @@ static kdr_status gfhf_solve(kdr_context *ctx, const kdri_labelled *set, const k
 	if (kdri_opt_bool(options, "cmn"))
 		match_masses(set, f);
 done:
-	kdri_free(ctx, degree);
-	kdri_free(ctx, scale);
-	kdri_free(ctx, y);
-	kdri_free(ctx, b);
+	KDRI_FREE(ctx, degree, scale, y, b);
 	return st;
 }
 

@@ -87,9 +87,7 @@ static kdr_status llgc_solve(kdr_context *ctx, const kdri_labelled *set, const k
 	for (int64_t p = 0; p < n * c; p++)
 		f[p] = KDRI_MAX(f[p], 0);
 done:
-	kdri_free(ctx, root);
-	kdri_free(ctx, y);
-	kdri_free(ctx, scaled);
+	KDRI_FREE(ctx, root, y, scaled);
 	return st;
 }
 

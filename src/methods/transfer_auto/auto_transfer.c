@@ -164,9 +164,7 @@ static kdr_status put_model(kdr_context *ctx, const kdr_problem *problem, const 
 done:
 	kdri_own_free(ctx, &unit);
 	kdri_own_free(ctx, &all);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, w);
+	KDRI_FREE(ctx, parts, labels, w);
 	return st;
 }
 

@@ -37,8 +37,7 @@ kdr_status kdri_transfer_needs_bridge(kdr_context *ctx, const kdr_problem *probl
 		all += own[j];
 	*out = (double)shared < least_shared * (double)(shared + all);
 done:
-	kdri_free(ctx, own);
-	kdri_free(ctx, theirs);
+	KDRI_FREE(ctx, own, theirs);
 	return st;
 }
 

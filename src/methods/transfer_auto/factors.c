@@ -55,9 +55,7 @@ static kdr_status split_signs(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	rowptr[n] = at;
 	*out = kdri_own_csr(n, 2 * d, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 
@@ -120,9 +118,7 @@ static kdr_status factors_factorise(kdr_context *ctx, const kdri_transfer_work *
 done:
 	kdri_own_free(ctx, &source);
 	kdri_own_free(ctx, &target);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, known);
-	kdri_free(ctx, init);
+	KDRI_FREE(ctx, labels, known, init);
 	kdr_options_free(options);
 	kdr_result_free(result);
 	return st;

@@ -59,8 +59,7 @@ static void halves_free(kdr_context *ctx, halves *h)
 {
 	for (int64_t t = 0; h->half && t < h->problem->ntasks; t++)
 		kdri_free(ctx, h->half[t]);
-	kdri_free(ctx, h->half);
-	kdri_free(ctx, h->count);
+	KDRI_FREE(ctx, h->half, h->count);
 }
 
 static bool is_source(const kdr_task *task)
@@ -134,8 +133,7 @@ static kdr_status halves_draw(kdr_context *ctx, halves *h)
 			            h->half[t]);
 	}
 done:
-	kdri_free(ctx, list);
-	kdri_free(ctx, seen);
+	KDRI_FREE(ctx, list, seen);
 	return st;
 }
 
@@ -158,10 +156,7 @@ static void part_free(kdr_context *ctx, part *p, int64_t most)
 		if (p->labels)
 			kdri_free(ctx, p->labels[t]);
 	}
-	kdri_free(ctx, p->x);
-	kdri_free(ctx, p->labels);
-	kdri_free(ctx, p->tasks);
-	kdri_free(ctx, p->truth);
+	KDRI_FREE(ctx, p->x, p->labels, p->tasks, p->truth);
 }
 
 /* Rows of a source in half `half`, and their classes. */
@@ -207,8 +202,7 @@ static kdr_status take_target(kdr_context *ctx, const halves *h, int64_t half, k
 done:
 	for (int64_t t = 0; parts && t < T; t++)
 		kdri_own_free(ctx, &parts[t]);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, views);
+	KDRI_FREE(ctx, parts, views);
 	return st;
 }
 

@@ -93,9 +93,7 @@ static kdr_status take_columns(kdr_context *ctx, const kdri_transfer_work *t, in
 		}
 	}
 done:
-	kdri_free(ctx, weight);
-	kdri_free(ctx, chosen);
-	kdri_free(ctx, place);
+	KDRI_FREE(ctx, weight, chosen, place);
 	return st;
 }
 
@@ -159,8 +157,7 @@ static kdr_status find_directions(kdr_context *ctx, const double *h, int64_t n, 
 			(*y)[i * width + j] *= scale * s[j];
 done:
 	kdri_unhold(ctx, held);
-	kdri_free(ctx, mean);
-	kdri_free(ctx, s);
+	KDRI_FREE(ctx, mean, s);
 	return st;
 }
 
@@ -203,9 +200,7 @@ static kdr_status layers_join(kdr_context *ctx, const kdr_mat *z, const double *
 	}
 	*out = kdri_own_csr(n, d + width, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 
@@ -238,8 +233,7 @@ kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double 
 	                                p)); /* (E2) */
 	kdri_rest_soften(ctx, p, n, t->d->classes, 2);
 done:
-	kdri_free(ctx, x);
-	kdri_free(ctx, y);
+	KDRI_FREE(ctx, x, y);
 	kdri_own_free(ctx, &joined);
 	kdr_options_free(options);
 	kdr_result_free(result);

@@ -17,9 +17,7 @@ static const double svm_steepness = 2, cosine_steepness = 6, first_cost = 10;
 
 void kdri_transfer_work_free(kdr_context *ctx, kdri_transfer_work *t)
 {
-	kdri_free(ctx, t->w);
-	kdri_free(ctx, t->scores);
-	kdri_free(ctx, t->first_e);
+	KDRI_FREE(ctx, t->w, t->scores, t->first_e);
 }
 
 static kdri_rest rest_of(const kdri_domains *d, const kdr_mat *x, kdri_loss loss, double cost, bool free_bias)
@@ -169,8 +167,7 @@ static kdr_status need_svm(kdr_context *ctx, kdri_transfer_work *t)
 	t->scores = scores;
 	w = scores = NULL;
 done:
-	kdri_free(ctx, w);
-	kdri_free(ctx, scores);
+	KDRI_FREE(ctx, w, scores);
 	return st;
 }
 

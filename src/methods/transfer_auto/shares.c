@@ -142,11 +142,7 @@ static kdr_status fold_auc(kdr_context *ctx, const kdri_rest *rest, const bool *
 	}
 	KDRI_TRY(kdri_weighted_auc(ctx, scores, positive, weights, left, out));
 done:
-	kdri_free(ctx, labels);
-	kdri_free(ctx, w);
-	kdri_free(ctx, scores);
-	kdri_free(ctx, weights);
-	kdri_free(ctx, positive);
+	KDRI_FREE(ctx, labels, w, scores, weights, positive);
 	return st;
 }
 
@@ -183,8 +179,6 @@ kdr_status kdri_transfer_separation(kdr_context *ctx, const kdri_transfer_views 
 	*out = auc[0] + auc[1] - 1;
 done:
 	kdri_own_free(ctx, &x);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, weights);
-	kdri_free(ctx, target);
+	KDRI_FREE(ctx, rows, weights, target);
 	return st;
 }

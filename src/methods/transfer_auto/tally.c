@@ -4,10 +4,10 @@
  *
  *   (E1)  (2 fraction of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
  *
- * On tables it is too high and replaced by an estimated probability of being right (engine/ensemble/share_right.c). */
+ * On tables it is too high and replaced by an estimated probability of being right (engine/ensemble/probability_right.c). */
 #include "methods/transfer_auto/tally.h"
 
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectral.h"
 
@@ -16,15 +16,11 @@
 void kdri_transfer_tally_free(kdr_context *ctx, kdri_transfer_tally *w)
 {
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
-		kdri_free(ctx, w->votes[m]);
-		kdri_free(ctx, w->posteriors[m]);
+		KDRI_FREE(ctx, w->votes[m], w->posteriors[m]);
 	}
 	for (int z = 0; z < KDRI_TRANSFER_CLUSTERINGS; z++)
 		kdri_free(ctx, w->clusters[z]);
-	kdri_free(ctx, w->p);
-	kdri_free(ctx, w->mean);
-	kdri_free(ctx, w->vote);
-	kdri_free(ctx, w->near);
+	KDRI_FREE(ctx, w->p, w->mean, w->vote, w->near);
 	kdri_transfer_work_free(ctx, &w->shared);
 	kdri_transfer_views_free(ctx, &w->v);
 	kdri_domains_free(ctx, &w->d);
@@ -79,8 +75,7 @@ int64_t kdri_transfer_tally_majority(const kdri_transfer_tally *w, int64_t i)
 void kdri_transfer_tally_drop(kdri_transfer_tally *w, int64_t m)
 {
 	w->frame.voters -= w->votes[m] != NULL;
-	kdri_free(w->ctx, w->votes[m]);
-	kdri_free(w->ctx, w->posteriors[m]);
+	KDRI_FREE(w->ctx, w->votes[m], w->posteriors[m]);
 	w->votes[m] = NULL;
 	w->posteriors[m] = NULL;
 }

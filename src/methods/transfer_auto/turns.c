@@ -130,8 +130,7 @@ static kdr_status batch_ask(batch *b, int workers)
 		                                          .from = turn_of(w, b->member[0]).number,
 		                                          .total = w->rounds * KDRI_TRANSFER_MEMBERS });
 	if (st != KDR_OK) { /* `own` is not the caller's context */
-		st = kdri_fail(w->ctx, st, "%s", own->error);
-		goto done;
+		KDRI_FAIL(w->ctx, st, "%s", own->error);
 	}
 	for (int64_t i = 0; i < b->count; i++) {
 		const kdri_turn turn = turn_of(w, b->member[i]);

@@ -164,9 +164,7 @@ static kdr_status smooth(kdr_context *ctx, const kdri_transfer_graph *g, double 
 			s[i] = degree[i] > 0 ? sum[i] / degree[i] : s[i];
 	}
 done:
-	kdri_free(ctx, ones);
-	kdri_free(ctx, degree);
-	kdri_free(ctx, sum);
+	KDRI_FREE(ctx, ones, degree, sum);
 	return st;
 }
 
@@ -245,7 +243,6 @@ kdr_status kdri_ask_choose(kdr_context *ctx, const kdri_ask_problem *p, int64_t 
 			list[c].row = -1;
 		}
 done:
-	kdri_free(ctx, used);
-	kdri_free(ctx, list);
+	KDRI_FREE(ctx, used, list);
 	return st;
 }

@@ -25,16 +25,8 @@ static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
-	kdri_free(ctx, v->answer);
-	kdri_free(ctx, v->votes);
-	kdri_free(ctx, v->posterior);
-	kdri_free(ctx, v->confidence);
-	kdri_free(ctx, v->sure);
-	kdri_free(ctx, v->shares);
-	kdri_free(ctx, v->pi);
-	kdri_free(ctx, v->confused);
-	kdri_free(ctx, v->unlike);
-	kdri_free(ctx, v->cluster);
+	KDRI_FREE(ctx, v->answer, v->votes, v->posterior, v->confidence, v->sure, v->shares, v->pi,
+	          v->confused, v->unlike, v->cluster);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
@@ -64,8 +56,7 @@ static kdr_status estimate_shares(const kdri_transfer_tally *w, const kdri_trans
 	}
 	KDRI_TRY(kdri_shares_estimate(w->ctx, a, q, c, pi));
 done:
-	kdri_free(w->ctx, a);
-	kdri_free(w->ctx, q);
+	KDRI_FREE(w->ctx, a, q);
 	return st;
 }
 

@@ -30,8 +30,7 @@ void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v)
 	kdri_own_free(ctx, &v->z);
 	kdri_transfer_graph_free(ctx, &v->joint);
 	kdri_transfer_graph_free(ctx, &v->graph);
-	kdri_free(ctx, v->mean);
-	kdri_free(ctx, v->e);
+	KDRI_FREE(ctx, v->mean, v->e);
 }
 
 /* (E2), for a known mean and scale. */
@@ -175,8 +174,7 @@ static kdr_status views_find_means(kdr_context *ctx, const kdri_transfer_views *
 		KDRI_TRY(kdri_mat_tmul(ctx, &part, weight + begin, 1, 1, means + t * cols, 1));
 	}
 done:
-	kdri_free(ctx, weight);
-	kdri_free(ctx, count);
+	KDRI_FREE(ctx, weight, count);
 	return st;
 }
 

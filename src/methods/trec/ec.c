@@ -126,8 +126,7 @@ static kdr_status ec_fit(kdr_context *ctx, const kdr_problem *problem, const kdr
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_consensus_free(ctx, &parts[t]);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, traces);
+	KDRI_FREE(ctx, parts, traces);
 	return st;
 }
 

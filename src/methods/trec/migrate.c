@@ -190,16 +190,13 @@ stopped:
 	*out = m;
 	m = (kdri_migration){ 0 };
 done:
-	kdri_free(ctx, w.s);
-	kdri_free(ctx, w.size);
-	kdri_free(ctx, w.row);
+	KDRI_FREE(ctx, w.s, w.size, w.row);
 	kdri_migration_free(ctx, &m);
 	return st;
 }
 
 void kdri_migration_free(kdr_context *ctx, kdri_migration *m)
 {
-	kdri_free(ctx, m->moves);
-	kdri_free(ctx, m->q);
+	KDRI_FREE(ctx, m->moves, m->q);
 	*m = (kdri_migration){ 0 };
 }

@@ -79,15 +79,13 @@ kdr_status kdri_pair_table_new(kdr_context *ctx, const kdri_rule *rule, int64_t 
 	*out = t;
 	t = (kdri_pair_table){ 0 };
 done:
-	kdri_free(ctx, found);
-	kdri_free(ctx, count);
+	KDRI_FREE(ctx, found, count);
 	kdri_pair_table_free(ctx, &t);
 	return st;
 }
 
 void kdri_pair_table_free(kdr_context *ctx, kdri_pair_table *table)
 {
-	kdri_free(ctx, table->below);
-	kdri_free(ctx, table->cut);
+	KDRI_FREE(ctx, table->below, table->cut);
 	*table = (kdri_pair_table){ 0 };
 }

@@ -86,9 +86,7 @@ done:
 
 void kdri_pairs_free(kdr_context *ctx, kdri_pairs *pairs)
 {
-	kdri_free(ctx, pairs->p);
-	kdri_free(ctx, pairs->h);
-	kdri_free(ctx, pairs->z);
+	KDRI_FREE(ctx, pairs->p, pairs->h, pairs->z);
 	*pairs = (kdri_pairs){ 0 };
 }
 
@@ -222,9 +220,7 @@ done:
 
 void kdri_rule_free(kdr_context *ctx, kdri_rule *rule)
 {
-	kdri_free(ctx, rule->p);
-	kdri_free(ctx, rule->h);
-	kdri_free(ctx, rule->coef);
+	KDRI_FREE(ctx, rule->p, rule->h, rule->coef);
 	*rule = (kdri_rule){ 0 };
 }
 

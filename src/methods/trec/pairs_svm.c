@@ -50,9 +50,7 @@ done:
 
 static void training_free(kdr_context *ctx, training *t)
 {
-	kdri_free(ctx, t->nodes);
-	kdri_free(ctx, t->lines);
-	kdri_free(ctx, t->y);
+	KDRI_FREE(ctx, t->nodes, t->lines, t->y);
 }
 
 static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kdri_rule *rule)
@@ -99,11 +97,9 @@ kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const 
 	struct svm_problem problem = { .l = (int)pairs->count, .y = t.y, .x = t.lines };
 	svm_set_print_string_function(print_nothing);
 	model = svm_train(&problem, &param);
-	if (!model) {
-		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "LIBSVM could not train a model on %lld pairs",
-		               (long long)pairs->count);
-		goto done;
-	}
+	if (!model)
+		KDRI_FAIL(ctx, KDR_ERR_NUMERIC, "LIBSVM could not train a model on %lld pairs",
+		          (long long)pairs->count);
 	KDRI_TRY(take_model(ctx, model, rule));
 done:
 	svm_free_and_destroy_model(&model);

@@ -173,18 +173,14 @@ static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const
 	int64_t first = halve(task->labels, rows, count, seen, room);
 	for (int64_t c = 0; c < problem->classes; c++)
 		met += seen[c] > 0;
-	if (met < 2) {
-		st = kdri_fail(ctx, KDR_ERR_DATA, "source %s has %lld class%s; at least two are needed",
-		               kdri_task_name(task), (long long)met, met == 1 ? "" : "es");
-		goto done;
-	}
-	if (count == met) {
-		st = kdri_fail(
+	if (met < 2)
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "source %s has %lld class%s; at least two are needed",
+		          kdri_task_name(task), (long long)met, met == 1 ? "" : "es");
+	if (count == met)
+		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "source %s has only one sample of each class, so there is no pair of the same class to learn from",
 		        kdri_task_name(task));
-		goto done;
-	}
 	KDRI_TRY(ensemble_of(ctx, problem, options, t, KDRI_MIN(met, n), &e));
 	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, first, most, &rng, &out->half[0]));
 	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows + first, count - first, most, &rng,
@@ -193,9 +189,7 @@ static kdr_status learn_from(kdr_context *ctx, const kdr_problem *problem, const
 	qsort(rows, (size_t)count, sizeof *rows, trec_by_value);
 	KDRI_TRY(kdri_pairs_add(ctx, &e, task->labels, rows, count, most, &rng, &out->all));
 done:
-	kdri_free(ctx, rows);
-	kdri_free(ctx, room);
-	kdri_free(ctx, seen);
+	KDRI_FREE(ctx, rows, room, seen);
 	kdri_ensemble_free(ctx, &e);
 	return st;
 }
@@ -324,11 +318,9 @@ static kdr_status fit_target(kdr_context *ctx, const kdr_problem *problem, const
 	double *values = NULL;
 	char name[256];
 	k = k > 0 ? k : problem->classes;
-	if (k > n) {
-		st = kdri_fail(ctx, KDR_ERR_ARGUMENT, "k is %lld, but target %s has only %lld samples",
-		               (long long)k, kdri_task_name(task), (long long)n);
-		goto done;
-	}
+	if (k > n)
+		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "k is %lld, but target %s has only %lld samples",
+		          (long long)k, kdri_task_name(task), (long long)n);
 	KDRI_TRY(ensemble_of(ctx, problem, options, t, k, &e));
 	kdri_consensus_options o = { .k = k,
 		                     .most = k,
@@ -417,8 +409,7 @@ static kdr_status trec_fit(kdr_context *ctx, const kdr_problem *problem, const k
 done:
 	for (int64_t t = 0; parts && t < problem->ntasks; t++)
 		kdri_migration_free(ctx, &parts[t]);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, traces);
+	KDRI_FREE(ctx, parts, traces);
 	kdri_rule_free(ctx, &rule);
 	return st;
 }

@@ -32,10 +32,7 @@ void kdri_bridging_free(kdr_context *ctx, kdri_bridging *s)
 		return;
 	kdri_own_free(ctx, &s->source);
 	kdri_own_free(ctx, &s->target);
-	kdri_free(ctx, s->labels);
-	kdri_free(ctx, s->known);
-	kdri_free(ctx, s->bridge_rows.number);
-	kdri_free(ctx, s->target_rows.number);
+	KDRI_FREE(ctx, s->labels, s->known, s->bridge_rows.number, s->target_rows.number);
 }
 
 /* --- checks ------------------------------------------------------------------------------------- */
@@ -110,8 +107,7 @@ static kdr_status check_shared(kdr_context *ctx, const kdr_mat *a, const char *n
 		               "%s has no feature in common with %s, so no labels can be transferred", name_a,
 		               name_b);
 done:
-	kdri_free(ctx, count[0]);
-	kdri_free(ctx, count[1]);
+	KDRI_FREE(ctx, count[0], count[1]);
 	return st;
 }
 
@@ -176,11 +172,9 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
 		}
 	}
 	KDRI_TRY(kdri_part(ctx, kept, NULL, &all));
-	if (all == 0) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "no row of a source has a class; at least two classes are needed");
-		goto done;
-	}
+	if (all == 0)
+		KDRI_FAIL(ctx, KDR_ERR_DATA,
+		          "no row of a source has a class; at least two classes are needed");
 	if (count == 1 && is_plain(parts[0]))
 		whole.view = *parts[0];
 	else
@@ -195,9 +189,7 @@ static kdr_status stack_role(kdr_context *ctx, const kdr_problem *problem, kdr_r
 	classes = NULL;
 done:
 	kdri_own_free(ctx, &whole);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, classes);
+	KDRI_FREE(ctx, parts, rows, classes);
 	return st;
 }
 
@@ -218,8 +210,7 @@ static kdr_status number_rows(kdr_context *ctx, const kdr_problem *problem, kdr_
 		for (int64_t i = 0; i < mine[g]; i++)
 			out->number[at++] = start[g] + i;
 done:
-	kdri_free(ctx, mine);
-	kdri_free(ctx, start);
+	KDRI_FREE(ctx, mine, start);
 	return st;
 }
 

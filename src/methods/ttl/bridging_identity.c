@@ -73,8 +73,7 @@ static kdr_status bridging_identity_find_means(kdr_context *ctx, const kdr_mat *
 		for (int64_t j = 0; j < d; j++)
 			means[a * d + j] = count[a] > 0 ? means[a * d + j] / count[a] - mean[j] : 0;
 done:
-	kdri_free(ctx, mean);
-	kdri_free(ctx, count);
+	KDRI_FREE(ctx, mean, count);
 	return st;
 }
 
@@ -214,16 +213,7 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 	KDRI_TRY(best_map(ctx, &w, w.all, w.map)); /* (E2) */
 	KDRI_TRY(bridging_identity_say(ctx, &w, put_back(&w, g_target), result));
 done:
-	kdri_free(ctx, found);
-	kdri_free(ctx, bridge);
-	kdri_free(ctx, w.start);
-	kdri_free(ctx, w.from);
-	kdri_free(ctx, w.to);
-	kdri_free(ctx, w.square);
-	kdri_free(ctx, w.own);
-	kdri_free(ctx, w.all);
-	kdri_free(ctx, w.cost);
-	kdri_free(ctx, w.map);
-	kdri_free(ctx, w.half_maps);
+	KDRI_FREE(ctx, found, bridge, w.start, w.from, w.to, w.square, w.own, w.all, w.cost, w.map,
+	          w.half_maps);
 	return st;
 }

@@ -124,10 +124,7 @@ static kdr_status chain_step(kdr_context *ctx, const kdr_mat *from, const int64_
 	for (int64_t i = 0; i < rows * classes; i++)
 		p[i] = (1 - mix) * p[i] + mix / (double)classes; /* (E1) */
 done:
-	kdri_free(ctx, cost);
-	kdri_free(ctx, w);
-	kdri_free(ctx, scores);
-	kdri_free(ctx, share);
+	KDRI_FREE(ctx, cost, w, scores, share);
 	return st;
 }
 
@@ -169,8 +166,7 @@ static kdr_status teach(kdr_context *ctx, const kdr_mat *from, const int64_t *la
 	}
 done:
 	kdri_own_free(ctx, &stack);
-	kdri_free(ctx, all);
-	kdri_free(ctx, share);
+	KDRI_FREE(ctx, all, share);
 	return st;
 }
 
@@ -318,15 +314,12 @@ typedef struct saved {
 static void saved_free(kdr_context *ctx, saved *v)
 {
 	for (int s = 0; s < KDRI_TRI_SIDES; s++) {
-		kdri_free(ctx, v->f[s]);
-		kdri_free(ctx, v->a[s]);
+		KDRI_FREE(ctx, v->f[s], v->a[s]);
 	}
 	for (int k = 0; k < KDRI_TRI_SETS; k++) {
-		kdri_free(ctx, v->g[k]);
-		kdri_free(ctx, v->start[k]);
+		KDRI_FREE(ctx, v->g[k], v->start[k]);
 	}
-	kdri_free(ctx, v->trace);
-	kdri_free(ctx, v->best);
+	KDRI_FREE(ctx, v->trace, v->best);
 }
 
 static kdr_status saved_new(kdr_context *ctx, const kdri_tri *t, int64_t sweeps, bool several, saved *v)
@@ -382,12 +375,10 @@ static kdr_status run_once(kdr_context *ctx, kdri_tri *t, const kdr_options *opt
 		double before = r->value;
 		KDRI_TRY(kdri_tri_sweep(ctx, t));
 		v->trace[r->iterations++] = r->value = kdri_tri_objective(t);
-		if (!isfinite(r->value)) {
-			st = kdri_fail(ctx, KDR_ERR_NUMERIC,
-			               "the objective is not a number after iteration %lld; scale the data",
-			               (long long)r->iterations);
-			goto done;
-		}
+		if (!isfinite(r->value))
+			KDRI_FAIL(ctx, KDR_ERR_NUMERIC,
+			          "the objective is not a number after iteration %lld; scale the data",
+			          (long long)r->iterations);
 		if (kdri_iteration(ctx, stage, r->iterations, most, r->value)) {
 			r->stop = kdri_stop_reason(ctx);
 			break;

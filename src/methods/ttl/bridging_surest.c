@@ -37,13 +37,9 @@ typedef struct claims {
 static void claims_free(kdr_context *ctx, claims *v)
 {
 	for (int w = 0; w < 2; w++) {
-		kdri_free(ctx, v->key[w]);
-		kdri_free(ctx, v->place[w]);
+		KDRI_FREE(ctx, v->key[w], v->place[w]);
 	}
-	kdri_free(ctx, v->class);
-	kdri_free(ctx, v->found);
-	kdri_free(ctx, v->room);
-	kdri_free(ctx, v->count);
+	KDRI_FREE(ctx, v->class, v->found, v->room, v->count);
 }
 
 static kdr_status claims_new(kdr_context *ctx, const kdri_bridging_rows *rows, claims *v)

@@ -111,10 +111,7 @@ static kdr_status nmtf_fit(kdr_context *ctx, const kdr_problem *problem, const k
 		KDRI_TRY(kdri_result_number(ctx, result, "bridge_iterations", (double)first.iterations));
 	kdri_result_stop(result, first.stop > report.stop ? first.stop : report.stop, report.iterations);
 done:
-	kdri_free(ctx, bridge);
-	kdri_free(ctx, target);
-	kdri_free(ctx, start);
-	kdri_free(ctx, labels);
+	KDRI_FREE(ctx, bridge, target, start, labels);
 	kdri_bridging_free(ctx, &s);
 	return st;
 }

@@ -149,25 +149,14 @@ void kdri_tri_free(kdr_context *ctx, kdri_tri *t)
 		kdri_own_free(ctx, &t->data[d].columns);
 	for (int s = 0; s < KDRI_TRI_SIDES; s++) {
 		for (int l = 0; l < 2; l++) {
-			kdri_free(ctx, t->side[s].h[l]);
-			kdri_free(ctx, t->side[s].gram[l]);
+			KDRI_FREE(ctx, t->side[s].h[l], t->side[s].gram[l]);
 		}
-		kdri_free(ctx, t->side[s].f);
-		kdri_free(ctx, t->side[s].a);
-		kdri_free(ctx, t->side[s].column_sum);
+		KDRI_FREE(ctx, t->side[s].f, t->side[s].a, t->side[s].column_sum);
 	}
 	for (int k = 0; k < KDRI_TRI_SETS; k++) {
-		kdri_free(ctx, t->set[k].g);
-		kdri_free(ctx, t->set[k].num);
-		kdri_free(ctx, t->set[k].gram);
-		kdri_free(ctx, t->set[k].fixed);
+		KDRI_FREE(ctx, t->set[k].g, t->set[k].num, t->set[k].gram, t->set[k].fixed);
 	}
-	kdri_free(ctx, t->at);
-	kdri_free(ctx, t->partial);
-	kdri_free(ctx, t->spare);
-	kdri_free(ctx, t->other);
-	kdri_free(ctx, t->quadratic);
-	kdri_free(ctx, t->rows);
+	KDRI_FREE(ctx, t->at, t->partial, t->spare, t->other, t->quadratic, t->rows);
 	*t = (kdri_tri){ 0 };
 }
 

@@ -17,7 +17,7 @@
  * set weighing the same (bench/statements.py fit); the page reports how well they predict a held-out collection. C
  * lies between what fits these collections and what was measured on thirty others, where matches are right less
  * often. (E1) is not used for clusters of tables, and (E3) is not used for classes of other data. */
-#include "engine/ensemble/share_right.h"
+#include "engine/ensemble/probability_right.h"
 
 #include <math.h>
 
@@ -35,7 +35,7 @@ static double logistic(double x)
 	return 1 / (1 + exp(-x));
 }
 
-double kdri_share_right(double agreement, double mean, int64_t k)
+double kdri_probability_right(double agreement, double mean, int64_t k)
 {
 	if (k < 2)
 		return 1;

@@ -11,22 +11,22 @@
  * The child is a fork, so that a library can start it. This is safe although the parent may have threads: the child runs
  * only HDF5, malloc (which the C library keeps usable after a fork) and the readers of this folder with a context of one
  * thread. It prints nothing and ends with _exit. No thread of this library holds HDF5's lock while it is forked (h5.c). */
-#ifndef KDRI_APART_H
-#define KDRI_APART_H
+#ifndef KDRI_CHILD_H
+#define KDRI_CHILD_H
 
 #include "core/internal.h"
 
 /* Does the work and fills the result, whose pointers are allocated by `ctx`. */
-typedef kdr_status (*kdri_apart_run)(kdr_context *ctx, const void *user, void *result);
+typedef kdr_status (*kdri_child_run)(kdr_context *ctx, const void *user, void *result);
 
-typedef struct kdri_apart_job {
+typedef struct kdri_child_job {
 	const char *path; /* of the HDF5 file */
 	double file_bytes;
 	bool changes; /* it changes the file rather than reads it */
-	kdri_apart_run run;
+	kdri_child_run run;
 	const void *user;   /* its input */
 	size_t result_size; /* bytes of the result, which may be 0 */
-} kdri_apart_job;
+} kdri_child_job;
 
 /* The results of a child in its arena. Starts zeroed; kdri_handed_free unmaps everything that was not taken over. */
 enum { KDRI_HANDED_ARRAYS = 8, KDRI_HANDED_LARGE = 1 << 16 };
@@ -44,7 +44,7 @@ typedef struct kdri_handed {
 
 /* Runs the job, in a child process if isolation is set and the system has fork (Windows does not). `result` is passed to the job, and is changed only if the job
  * succeeds. */
-kdr_status kdri_run_apart(kdr_context *ctx, const kdri_apart_job *job, void *result, kdri_handed *handed);
+kdr_status kdri_run_apart(kdr_context *ctx, const kdri_child_job *job, void *result, kdri_handed *handed);
 /* Whether `count` elements of `size` bytes at `at`, or a string and its end, lie in the arena. */
 bool kdri_handed_holds(const kdri_handed *handed, const void *at, int64_t count, size_t size);
 bool kdri_handed_text(const kdri_handed *handed, const char *text);
@@ -60,6 +60,6 @@ kdr_status kdri_handed_damaged(kdr_context *ctx, const kdri_handed *handed);
 
 /* Records that `bytes` bytes of a file have been read, because large files may take longer. Does nothing outside a
  * child. */
-void kdri_apart_progress(int64_t bytes);
+void kdri_child_progress(int64_t bytes);
 
 #endif

@@ -134,10 +134,7 @@ done:
 	kdri_mixture_free(ctx, &mixture);
 	kdri_mixed_part_free(ctx, &part);
 	kdri_mixed_free(ctx, &drawn);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, columns);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, start);
+	KDRI_FREE(ctx, rows, columns, labels, start);
 	return st;
 }
 
@@ -220,10 +217,7 @@ static kdr_status sure_of(kdr_context *ctx, kdri_tables *t, int64_t s)
 	for (int64_t i = 0; i < n; i++)
 		t->confidence[begin + i] = kept[i] / compared[i]; /* (E4) */
 done:
-	kdri_free(ctx, kept);
-	kdri_free(ctx, compared);
-	kdri_free(ctx, more);
-	kdri_free(ctx, answer);
+	KDRI_FREE(ctx, kept, compared, more, answer);
 	return st;
 }
 

@@ -77,8 +77,9 @@ done:
 	return st;
 }
 
-kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks, int64_t count,
-                         int64_t target, int64_t classes, const int64_t *answer, double *out)
+kdr_status kdri_bridge_recovery(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks,
+                                int64_t count, int64_t target, int64_t classes, const int64_t *answer,
+                                double *out)
 {
 	kdr_status st;
 	int64_t n = kdr_mat_rows(&tasks[target].x), *number = NULL, *class_of = NULL, *labels = NULL;
@@ -113,10 +114,7 @@ kdr_status kdri_way_back(kdr_context *ctx, const kdr_algo *method, const kdr_tas
 		st = KDR_OK;
 	}
 done:
-	kdri_free(ctx, number);
-	kdri_free(ctx, class_of);
-	kdri_free(ctx, labels);
-	kdri_free(ctx, back);
+	KDRI_FREE(ctx, number, class_of, labels, back);
 	kdr_options_free(options);
 	kdr_result_free(result);
 	return st;

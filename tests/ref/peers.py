@@ -1,7 +1,7 @@
 """Simple implementations that benchmarks and tests compare kindred with. SPDX-License-Identifier: BSD-3-Clause
 
 They use vectorised NumPy and SciPy as a careful user would: no loops over samples, and sparse matrices stay sparse if
-the method allows it. They need no other file of this folder."""
+the method allows it. They need no other file of this repository."""
 
 import math
 import time
