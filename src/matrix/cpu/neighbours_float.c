@@ -89,7 +89,7 @@ static bool scan_floats(const search *q, int64_t row, int64_t col, int64_t cols,
 	const double *worst = nn->best + row * nn->k + nn->k - 1, slack = slack_of(q, row);
 	const int64_t most = cols / 8 + 2 * nn->k;
 	double floor = -INFINITY;
-	int32_t list[COLS];
+	int16_t list[COLS] = { 0 };
 	int64_t count = 0;
 	if (nn->held[row] >= nn->k)
 		floor = *worst - 2 * slack;
@@ -98,7 +98,7 @@ static bool scan_floats(const search *q, int64_t row, int64_t col, int64_t cols,
 	uint32_t found = float_groups(piece, cols, (float)floor);
 	for (int64_t c = 0; c < cols && found; c += GROUP, found >>= 1)
 		for (int64_t j = c; (found & 1) && j < KDRI_MIN(cols, c + GROUP); j++) {
-			list[count] = (int32_t)j;
+			list[count] = (int16_t)j;
 			count += piece[j] >= (float)floor;
 		}
 	if (count > most)
