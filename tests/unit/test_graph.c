@@ -160,6 +160,47 @@ static void knn__one_thread_and_three__same_bits(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Two arcs of rows whose scores differ by less than floats can hold: floats select candidates, doubles rank them. The same
+ * lists for numbers so small or large that floats cannot be used. */
+static void knn__scores_closer_than_floats__are_ranked_exactly(void **state)
+{
+	(void)state;
+	enum { N = 1100, D = 50, K = 5 };
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(4, "arcs", 0);
+	double *x = calloc(N * D, sizeof *x), *scaled = calloc(N * D, sizeof *x), angle[N];
+	for (int64_t i = 0; i < N; i++) {
+		const int64_t place = (i * 457) % N; /* neighbours are far apart in the file */
+		angle[i] = 3e-4 * ((double)(place / 2) + 0.2 * kdri_rng_uniform(&rng)) +
+		           (place % 2 ? 3.141592653589793 : 0);
+		for (int64_t t = 0; t < D; t++)
+			x[i * D + t] = (t % 2 ? cos(angle[i]) : sin(angle[i])) / 5;
+	}
+	for (int metric = 0; metric < 2; metric++)
+		for (int size = -100; size <= 100; size += 100) {
+			const kdr_mat rows = kdr_mat_from_dense(scaled, N, D);
+			kdri_knn knn = { 0 };
+			for (int64_t p = 0; p < N * D; p++)
+				scaled[p] = ldexp(x[p], size);
+			assert_ok(ctx, kdri_knn_find(ctx, &rows, K, (kdri_metric)metric, &knn));
+			for (int64_t i = 0; i < N; i++)
+				for (int64_t j = 0; j < N; j++) {
+					int64_t closer = 0, place = -1;
+					for (int64_t p = 0; p < K; p++) {
+						const int32_t other = knn.index[i * K + p];
+						closer += fabs(angle[other] - angle[i]) <
+						          fabs(angle[j] - angle[i]);
+						place = other == j ? p : place;
+					}
+					assert_int_equal(place, i == j || closer == K ? -1 : closer);
+				}
+			kdri_knn_free(ctx, &knn);
+		}
+	free(x);
+	free(scaled);
+	kdr_context_free(ctx);
+}
+
 static int count_neighbours(void *user, const kdr_event *e)
 {
 	*(int *)user += e->kind == KDR_EVENT_ITERATION && strcmp(e->stage, "neighbours") == 0;
@@ -681,6 +722,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(knn__random_rows__are_the_nearest_with_ties_to_the_lower_index),
 		cmocka_unit_test(knn__one_thread_and_three__same_bits),
+		cmocka_unit_test(knn__scores_closer_than_floats__are_ranked_exactly),
 		cmocka_unit_test(knn__many_products__ask_often_whether_to_stop),
 		cmocka_unit_test(knn__tree_of_boxes__finds_what_all_products_find),
 		cmocka_unit_test(knn__tree_of_boxes__pays_for_many_rows_of_few_columns),

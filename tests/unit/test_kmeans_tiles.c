@@ -27,7 +27,7 @@ typedef struct machine {
 	                  const double *, double *);
 	kdri_traits (*renew)(double *, const double *, double, const double *, const double *, double *,
 	                     int64_t, int64_t);
-	void (*try_tile)(const kdri_km_trial *, int64_t, int64_t);
+	void (*try_tile)(const kdri_km_trial *, int64_t, int64_t, int64_t);
 } machine;
 
 #define MACHINE(bits, m) \
@@ -265,7 +265,7 @@ static void try_tile__of_any_count__keeps_the_smaller_distance_and_adds_it_up(vo
 	kdri_rng rng = kdri_rng_stream(1, "test_kmeans_tiles", 5);
 	for (int round = 0; round < 300; round++) {
 		const int64_t count = kdri_rng_below(&rng, ROWS) + 1, ldo = 2 * KDRI_LANES,
-		              first = KDRI_LANES;
+		              first = KDRI_LANES, lanes = round % 3 ? KDRI_LANES : KDRI_LANES / 2;
 		double norm[ROWS], twice[ROWS], weight[ROWS], near[ROWS], products[ROWS * 2 * KDRI_LANES],
 		        offset[2 * KDRI_LANES];
 		for (int64_t r = 0; r < count; r++) {
@@ -299,8 +299,8 @@ static void try_tile__of_any_count__keeps_the_smaller_distance_and_adds_it_up(vo
 			                                       .high = high,
 			                                       .low = low,
 			                                       .most = most },
-			                     count, first);
-			for (int64_t j = first; j < ldo; j++) {
+			                     count, first, lanes);
+			for (int64_t j = first; j < first + lanes; j++) {
 				double sum = 0, largest = 0;
 				for (int64_t r = 0; r < count; r++) {
 					double v = norm[r] + offset[j] -

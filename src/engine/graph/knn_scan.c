@@ -12,7 +12,7 @@
 #include "comm/comm.h"
 #include "matrix/device_tiles.h"
 
-/* CPU_TILE: rows that matrix/tiles.c takes at a time. */
+/* CPU_TILE: rows that matrix/tiles.c takes at a time. CPU_STRIPE: the most rows of a thread between two polls. */
 enum { CPU_STRIPE = 2048, CPU_TILE = 128, STRIPE = 1 << 16, SPARSE = 200 };
 
 /* Multiplications of a thread in a stripe, if it has more than CPU_TILE rows for each: some tens of milliseconds. */
@@ -70,7 +70,7 @@ static kdr_status scan_cpu_stripe(work *w)
 		most = sparse_between_polls;
 	}
 	const double tiles = floor(KDRI_MIN(most / KDRI_MAX(1, each), CPU_STRIPE) / CPU_TILE);
-	w->stripe = KDRI_MIN(CPU_STRIPE, w->ctx->threads * CPU_TILE * (int64_t)KDRI_MAX(1, tiles));
+	w->stripe = w->ctx->threads * CPU_TILE * (int64_t)KDRI_MAX(1, tiles);
 done:
 	return st;
 }

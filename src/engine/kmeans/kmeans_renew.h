@@ -59,11 +59,14 @@ KDRI_TARGET static kdri_traits KDRI_NAME(renew)(double *c, const double *s, doub
 		              .spread = add_lanes(all[SPREAD]) };
 }
 
-/* See kdri_km_try; a tile of candidates. */
-KDRI_TARGET static void KDRI_NAME(try_tile)(const kdri_km_trial *t, int64_t count, int64_t first)
+/* See kdri_km_try; a tile of candidates, or the first `parts` registers of it, a constant wherever this is inlined. */
+KDRI_TARGET static inline __attribute__((always_inline)) void KDRI_NAME(try_parts)(const kdri_km_trial *t,
+                                                                                   int64_t count,
+                                                                                   int64_t first,
+                                                                                   const int parts)
 {
 	vec high[PARTS], low[PARTS], most[PARTS], offset[PARTS];
-	for (int i = 0; i < PARTS; i++) {
+	for (int i = 0; i < parts; i++) {
 		high[i] = low[i] = most[i] = (vec){ 0 };
 		offset[i] = ((const vec *)(t->offset + first))[i];
 	}
@@ -71,7 +74,7 @@ KDRI_TARGET static void KDRI_NAME(try_tile)(const kdri_km_trial *t, int64_t coun
 		const double norm = t->norm[r], two = t->twice ? t->twice[r] : 2, weight = t->weight[r];
 		const vec near = (vec){ 0 } + t->near[r];
 		double *dots = t->dots + r * t->ldo + first;
-		for (int i = 0; i < PARTS; i++) {
+		for (int i = 0; i < parts; i++) {
 			vec v = norm + (offset[i] - two * ((const vec *)dots)[i]);
 			/* Below the rounding error of a distance they are the same point. */
 			ivec apart = v > t->unit * (6 * (norm + offset[i]) + t->base);
@@ -86,11 +89,20 @@ KDRI_TARGET static void KDRI_NAME(try_tile)(const kdri_km_trial *t, int64_t coun
 			most[i] = (vec)(((ivec)term & more) | ((ivec)most[i] & ~more));
 		}
 	}
-	for (int i = 0; i < PARTS; i++) {
+	for (int i = 0; i < parts; i++) {
 		((vec *)(t->high + first))[i] = high[i];
 		((vec *)(t->low + first))[i] = low[i];
 		((vec *)(t->most + first))[i] = most[i];
 	}
+}
+
+KDRI_TARGET static void KDRI_NAME(try_tile)(const kdri_km_trial *t, int64_t count, int64_t first,
+                                            int64_t lanes)
+{
+	if (2 * lanes <= KDRI_LANES)
+		KDRI_NAME(try_parts)(t, count, first, (PARTS + 1) / 2);
+	else
+		KDRI_NAME(try_parts)(t, count, first, PARTS);
 }
 
 #undef PARTS

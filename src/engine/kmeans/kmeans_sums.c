@@ -151,7 +151,7 @@ void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *s
 void kdri_km_try(const kdri_km_trial *t, int64_t count, int64_t lanes)
 {
 	for (int64_t first = 0; first < lanes; first += KDRI_LANES)
-		KDRI_PICK(try_tile)(t, count, first);
+		KDRI_PICK(try_tile)(t, count, first, lanes - first);
 }
 
 kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double *shift, const double *mean,

@@ -20,10 +20,11 @@ typedef struct seeding {
 	double *room, *nearest, *trial[CANDIDATES]; /* n each: D_i^2, and min(D_i^2, distance to candidate) */
 	kdri_km_shares shares;                      /* of w_i D_i^2 */
 	double *dots;                               /* a block of rows x lanes for each thread */
-	double *blocks;    /* for each block of rows and candidate: the same as in `outcome` */
-	double *row;       /* count x (d + 1): candidates as centres, and |x - m|^2 */
-	double big, small; /* t and t' of comm/exact.h for the sums of candidates */
-	int64_t lanes, tiles;
+	double *blocks;         /* for each block of rows and candidate: the same as in `outcome` */
+	double *row;            /* count x (d + 1): candidates as centres, and |x - m|^2 */
+	double big, small;      /* t and t' of comm/exact.h for the sums of candidates */
+	int64_t lanes, tiles;   /* of the table */
+	int64_t used;           /* lanes that products are computed for */
 	int64_t trials, chosen; /* candidates for each centre but the first; centres so far */
 	int64_t count;          /* candidates now; 0: no more centres */
 	kdri_km_table table;
@@ -91,7 +92,7 @@ static void try_block(const seeding *s, int64_t b, const double *offset)
 	}
 	for (int64_t i = 0; i < m && (w->weights || w->scale); i++)
 		weight[i] = kdri_km_counts(w, begin + i) ? kdri_km_weight(w, begin + i) : 0;
-	kdri_km_dots(w->x, list, m, &s->table, 0, lanes, dots, lanes);
+	kdri_km_dots(w->x, list, m, &s->table, 0, s->used, dots, lanes);
 	kdri_km_try(&(kdri_km_trial){ .norm = w->norm + begin,
 	                              .twice = w->twice ? w->twice + begin : NULL,
 	                              .weight = weight,
@@ -106,7 +107,7 @@ static void try_block(const seeding *s, int64_t b, const double *offset)
 	                              .high = sums[HIGH],
 	                              .low = sums[LOW],
 	                              .most = sums[MOST] },
-	            m, lanes);
+	            m, 2 * s->trials <= KDRI_LANES ? KDRI_LANES / 2 : lanes);
 	for (int64_t c = 0; c < count; c++) {
 		copy_lane(dots + c, lanes, m, s->trial[c] + begin);
 		for (int k = 0; k < OUTCOME; k++)
@@ -187,6 +188,9 @@ static kdr_status open_seeding(seeding *s)
 	s->trials = 2 + (int64_t)log((double)w->k);
 	s->tiles = (s->trials + KDRI_LANES - 1) / KDRI_LANES;
 	s->lanes = s->tiles * KDRI_LANES;
+	/* Up to 20 clusters have four candidates, which are half a tile. */
+	s->used = KDRI_MIN(s->lanes, KDRI_MAX(s->trials, kdri_km_reach(w->x->kind)));
+	s->used = 2 * s->used <= KDRI_LANES ? KDRI_LANES / 2 : s->lanes;
 	KDRI_TRY(kdri_mul(w->ctx, n, s->trials + 1, &size));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s->room, size));
 	s->nearest = s->room + s->trials * n;

@@ -56,17 +56,14 @@ static void cost_fill(const kdri_rest *p, const int8_t *fold, int first, int64_t
 }
 
 /* (E1): right answers about rows of these folds. */
-static int64_t count_right(kdr_context *ctx, const kdri_rest *p, const int8_t *fold, int first, int64_t folds,
-                           const double *z, double *row)
+static int64_t count_right(const kdri_rest *p, const int8_t *fold, int first, int64_t folds, const double *z)
 {
 	int64_t n = kdr_mat_rows(p->x), m = kdri_linear_outputs(p->classes), right = 0;
 	for (int64_t i = 0; i < n; i++) {
-		int32_t answer;
 		if (p->labels[i] < 0 || fold[i] < first || fold[i] >= first + folds)
 			continue;
-		kdri_linear_spread(ctx, 1, p->classes, z + (i * folds + fold[i] - first) * m, row);
-		kdri_rest_answer(ctx, row, 1, p->classes, &answer);
-		right += answer == p->labels[i];
+		const double *own = z + (i * folds + fold[i] - first) * m, two[] = { -own[0], own[0] };
+		right += kdri_rest_best(m > 1 ? own : two, p->classes) == p->labels[i];
 	}
 	return right;
 }
@@ -77,7 +74,7 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 	kdr_status st;
 	int64_t n = kdr_mat_rows(p->x), d = kdr_mat_cols(p->x), m = kdri_linear_outputs(p->classes), nm, dm;
 	int64_t folds = FOLDS * m <= MOST_OUTPUTS ? FOLDS : 1;
-	double *w = NULL, *cost = NULL, *z = NULL, *row = NULL;
+	double *w = NULL, *cost = NULL, *z = NULL;
 	const kdri_linear_options o = { .loss = p->loss,
 		                        .bias = 1,
 		                        .free_bias = p->free_bias,
@@ -89,7 +86,6 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 	KDRI_TRY(KDRI_NEW(ctx, &w, dm));
 	KDRI_TRY(KDRI_NEW(ctx, &cost, nm));
 	KDRI_TRY(KDRI_NEW(ctx, &z, nm));
-	KDRI_TRY(KDRI_NEW(ctx, &row, p->classes));
 	/* If stopped early, the counts so far decide. */
 	bool stopped = false;
 	for (int first = 0; first < FOLDS && !stopped; first += (int)folds) {
@@ -99,7 +95,7 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 			cost_fill(p, fold, first, folds, costs[k], cost);
 			KDRI_TRY(kdri_linear_train(ctx, p->x, m * folds, cost, &o, w, &report));
 			KDRI_TRY(kdri_linear_scores(ctx, p->x, m * folds, 1, w, z));
-			right[k] += count_right(ctx, p, fold, first, folds, z, row);
+			right[k] += count_right(p, fold, first, folds, z);
 			stopped = ctx->cancelled || ctx->timed_out;
 		}
 	}
@@ -107,7 +103,6 @@ done:
 	kdri_free(ctx, w);
 	kdri_free(ctx, cost);
 	kdri_free(ctx, z);
-	kdri_free(ctx, row);
 	return st;
 }
 

@@ -55,19 +55,22 @@ done:
 	return st;
 }
 
+int32_t kdri_rest_best(const double *row, int64_t classes)
+{
+	double most = row[0];
+	int32_t best = 0;
+	for (int64_t c = 1; c < classes; c++) { /* without branches, which would be mispredicted */
+		best = row[c] > most ? (int32_t)c : best;
+		most = row[c] > most ? row[c] : most;
+	}
+	return best;
+}
+
 void kdri_rest_answer(kdr_context *ctx, const double *scores, int64_t n, int64_t classes, int32_t *answer)
 {
 #pragma omp parallel for num_threads(ctx->threads) if (n * classes > SERIAL_WORK)
-	for (int64_t i = 0; i < n; i++) {
-		const double *row = scores + i * classes;
-		double most = row[0];
-		int32_t best = 0;
-		for (int64_t c = 1; c < classes; c++) { /* without branches, which would be mispredicted */
-			best = row[c] > most ? (int32_t)c : best;
-			most = row[c] > most ? row[c] : most;
-		}
-		answer[i] = best;
-	}
+	for (int64_t i = 0; i < n; i++)
+		answer[i] = kdri_rest_best(scores + i * classes, classes);
 }
 
 void kdri_rest_soften(kdr_context *ctx, double *scores, int64_t n, int64_t classes, double steepness)

@@ -30,7 +30,8 @@ kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w);
 /* Scores (rows of x, by class) of weights that kdri_rest_train left. */
 kdr_status kdri_rest_scores(kdr_context *ctx, const kdri_rest *p, const double *w, double *scores);
 
-/* The class of the largest score of each row, the lowest of equals. */
+/* The class of the largest score of a row, or of each row; the lowest of equals. */
+int32_t kdri_rest_best(const double *row, int64_t classes);
 void kdri_rest_answer(kdr_context *ctx, const double *scores, int64_t n, int64_t classes, int32_t *answer);
 /* Rows of scores (n x classes) to probabilities: softmax(steepness x score). */
 void kdri_rest_soften(kdr_context *ctx, double *scores, int64_t n, int64_t classes, double steepness);

@@ -4,14 +4,13 @@
  * thousand products hardly one beats the k-th, so the scan is one comparison per product. Scores are computed for a
  * window of products and compared GROUP at a time with the k-th best so far; only groups with a better one are examined.
  *
- * The first windows would change the list most often. For small k their scores are therefore first divided into LANES or
- * FEW_LANES parts: k of them are at least as good as the k-th best of the parts' maxima, so that no lower score can be among
- * the k best. */
-#include "matrix/cpu/cpu.h"
+ * The first windows would change the list most often. For small k their scores are therefore first divided into parts: k of
+ * them are at least as good as the k-th best of the parts' maxima, so that no lower score can be among the k best. */
+#include "matrix/cpu/neighbours.h"
 
 #include "matrix/products.h"
 
-enum { GROUP = 16, WINDOW = 512, FEW_LANES = 16, LANES = 64 };
+enum { GROUP = 16, WINDOW = 512 };
 
 /* s[j] = the scores on the grid; returns the set of groups in which any is above `floor`. SCORE is an expression in j. */
 #define SCORE_GROUPS(SCORE) \
@@ -54,38 +53,6 @@ static uint32_t score_euclidean(const double *restrict p, const double *restrict
 	SCORE_GROUPS((p[j] - half[j] + magic) - magic);
 }
 
-/* At least k of s[0..count-1] are at least as large as the result; -INFINITY if that is not certain. */
-static inline __attribute__((always_inline)) double least_of_best(const int lanes, const double *s,
-                                                                  int64_t count, int64_t k)
-{
-	double most[LANES], above[LANES], least = -INFINITY;
-	for (int l = 0; l < lanes; l++) {
-		most[l] = -INFINITY;
-		above[l] = 0;
-	}
-	for (int64_t j = 0; j + lanes <= count; j += lanes)
-		for (int l = 0; l < lanes; l++)
-			most[l] = s[j + l] > most[l] ? s[j + l] : most[l];
-	for (int i = 0; i < lanes; i++)
-		for (int l = 0; l < lanes; l++)
-			above[l] += most[i] > most[l] ? 1 : 0;
-	for (int l = 0; l < lanes; l++)
-		least = above[l] >= (double)(k - 1) && most[l] > least ? most[l] : least;
-	return least;
-}
-
-KDRI_KERNEL
-static double floor_of_few(const double *s, int64_t count, int64_t k)
-{
-	return least_of_best(FEW_LANES, s, count, k);
-}
-
-KDRI_KERNEL
-static double floor_of_many(const double *s, int64_t count, int64_t k)
-{
-	return least_of_best(LANES, s, count, k);
-}
-
 /* The set of groups in which any score is at least `floor`. */
 KDRI_KERNEL
 static uint32_t groups_from(const double *s, int64_t count, double floor)
@@ -102,15 +69,9 @@ static uint32_t groups_from(const double *s, int64_t count, double floor)
 }
 
 /* A lower bound of the k-th best of a first window, or -INFINITY. */
-static double first_floor(const double *s, int64_t count, int64_t k)
-{
-	if (2 * k <= FEW_LANES && count >= 2 * FEW_LANES)
-		return floor_of_few(s, count, k);
-	return 2 * k <= LANES && count >= 2 * LANES ? floor_of_many(s, count, k) : -INFINITY;
-}
+KDRI_NN_FLOOR(first_floor, double)
 
-/* Inserts number j with score s after those at least as good; the last entry of a full list is removed. */
-static void insert(const kdri_nn *q, int64_t row, int64_t j, double s)
+void kdri_nn_insert(const kdri_nn *q, int64_t row, int64_t j, double s)
 {
 	double *best = q->best + row * q->k;
 	int32_t *index = q->index + row * q->k;
@@ -149,10 +110,10 @@ static void scan_group(const kdri_nn *q, int64_t row, int64_t first, int64_t cou
 	}
 	for (int64_t g = 0; g < found; g++)
 		if (first + good[g] != q->myself + row && (q->held[row] < q->k || s[good[g]] > *worst))
-			insert(q, row, first + good[g], s[good[g]]);
+			kdri_nn_insert(q, row, first + good[g], s[good[g]]);
 }
 
-static void scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
+void kdri_nn_scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece)
 {
 	const kdri_nn *q = user;
 	double s[WINDOW], *worst = q->best + row * q->k + q->k - 1;
@@ -196,7 +157,13 @@ kdr_status kdri_cpu_neighbours(kdr_context *ctx, kdri_drows rows, kdri_drows oth
 	}
 	if (nn->fresh)
 		memset(q.held, 0, (size_t)rows.rows * sizeof *q.held);
-	KDRI_TRY(kdri_products_rows(ctx, &p, 0, rows.rows, scan, &q));
+	if (!rows.sparse) {
+		bool able;
+		KDRI_TRY(kdri_nn_by_floats(ctx, &p.x.as.dense, &p.y.as.dense, &q, &able));
+		if (able)
+			goto done;
+	}
+	KDRI_TRY(kdri_products_rows(ctx, &p, 0, rows.rows, kdri_nn_scan, &q));
 done:
 	kdri_free(ctx, p.sums);
 	return st;

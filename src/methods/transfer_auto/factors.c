@@ -96,11 +96,8 @@ static kdr_status factors_factorise(kdr_context *ctx, const kdri_transfer_work *
 	KDRI_TRY(factors_take(ctx, d, x, true, &source, labels));
 	KDRI_TRY(factors_take(ctx, d, x, false, &target, known));
 	KDRI_TRY(kdri_transfer_logistic(ctx, d, &t->v->z.view, 10, p));
-	for (int64_t i = 0; i < n; i++) {
-		int32_t answer;
-		kdri_rest_answer(ctx, p + (first + i) * c, 1, c, &answer);
-		init[i] = answer;
-	}
+	for (int64_t i = 0; i < n; i++)
+		init[i] = kdri_rest_best(p + (first + i) * c, c);
 	const kdr_task tasks[] = {
 		{ .name = "source", .role = KDR_ROLE_SOURCE, .x = source.view, .k = c, .labels = labels },
 		{ .name = "target",

@@ -235,11 +235,11 @@ static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 		KDRI_TRY(kdri_transfer_classify(w->ctx, &w->d, &w->d.set.x.view, loss[k], cost[k], false,
 		                                w->p));
 		for (int64_t i = 0; i < w->n; i++) {
-			int32_t answer;
-			kdri_rest_answer(w->ctx, w->p + (w->first + i) * w->c, 1, w->c, &answer);
-			v->plain[k][i] = w->d.labels[w->first + i] >= 0
-			                         ? w->d.class_of[w->d.labels[w->first + i]]
-			                         : w->d.class_of[answer];
+			const int64_t known = w->d.labels[w->first + i];
+			v->plain[k][i] =
+			        w->d.class_of[known >= 0
+			                              ? known
+			                              : kdri_rest_best(w->p + (w->first + i) * w->c, w->c)];
 		}
 	}
 done:
