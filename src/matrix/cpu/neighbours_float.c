@@ -11,7 +11,7 @@
  * best: k floats of the first tile are at least m, so that the k best have t >= m - 2 e.
  *
  * The lists are those that neighbours.c finds. If many scores are equal, most of them are needed: after the first row
- * with too many candidates, products are computed as doubles. */
+ * with too many candidates, the other products of its block are computed as doubles. */
 #include "matrix/cpu/neighbours.h"
 
 #include "matrix/blas.h"
@@ -26,7 +26,6 @@ typedef struct search {
 	double longest; /* Y of (E1) */
 	double *tiles;  /* ROWS x COLS for each thread */
 	float *floats;  /* for each thread: the same, and ROWS and COLS rows */
-	int plain;      /* products are computed as doubles from now on */
 } search;
 
 KDRI_NN_FLOOR(float_floor, float)
@@ -116,19 +115,17 @@ static bool scan_floats(const search *q, int64_t row, int64_t col, int64_t cols,
 }
 
 /* Rows `row` .. `row + rows - 1` and all candidates. */
-static void search_block(search *q, int64_t row, int64_t rows)
+static void search_block(const search *q, int64_t row, int64_t rows)
 {
 	const int64_t wide = float_columns(q), thread = kdri_thread(), m = q->y->rows;
 	double *tile = q->tiles + thread * ROWS * COLS;
 	float *found = q->floats + thread * (ROWS * COLS + (ROWS + COLS) * wide), *x = found + ROWS * COLS,
 	      *y = x + ROWS * wide;
+	bool plain = false; /* not shared by blocks: results would depend on which one comes first */
 	narrow_rows(q->x, q->nn->own_factor, row, rows, q->scaled, 0, x);
 	for (int64_t col = 0; col < m; col += COLS) {
 		const int64_t cols = KDRI_MIN(m - col, COLS);
 		int64_t i = 0;
-		int plain;
-#pragma omp atomic read
-		plain = q->plain;
 		if (!plain) {
 			narrow_rows(q->y, q->nn->factor, col, cols, q->scaled, -1, y);
 			kdri_sgemm(false, true, rows, cols, wide, 1, x, wide, y, wide, 0, found, COLS);
@@ -137,8 +134,7 @@ static void search_block(search *q, int64_t row, int64_t rows)
 		}
 		if (i == rows)
 			continue;
-#pragma omp atomic write
-		q->plain = 1;
+		plain = true;
 		kdri_dgemm(false, true, rows - i, cols, q->x->cols, 1, q->x->data + (row + i) * q->x->stride,
 		           q->x->stride, q->y->data + col * q->y->stride, q->y->stride, 0, tile, COLS);
 		for (int64_t r = 0; r < rows - i; r++)
@@ -182,7 +178,6 @@ kdr_status kdri_nn_by_floats(kdr_context *ctx, const kdr_dense *x, const kdr_den
 		search_block(&q, block * ROWS, KDRI_MIN(x->rows - block * ROWS, ROWS));
 	kdri_serial_end(before);
 done:
-	kdri_free(ctx, q.tiles);
-	kdri_free(ctx, q.floats);
+	KDRI_FREE(ctx, q.tiles, q.floats);
 	return st;
 }
