@@ -387,7 +387,7 @@ def mtcfir_size(args):
         drawn = x[np.linspace(0, x.shape[0] - 1, 2 * n).astype(int)]
         rows.append(mtcfir_program(args, f"2 x {n} documents, {x.shape[1]} words", [drawn[::2], drawn[1::2]], 20))
     for n in (2500, 5000, 10000, 20000):
-        made = common.synthetic_csr(n, 2000, 60)
+        made = sp.random(n, 2000, 0.03, "csr", random_state=1)
         rows.append(mtcfir_program(args, f"4 x {n // 4} made-up documents, 2000 words", [made[t::4] for t in range(4)], 5))
     return rows
 
