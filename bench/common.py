@@ -325,6 +325,11 @@ def fill(args, name, head, keys, make):
     return table.fill(make, args.minutes, args.only, args.jobs)
 
 
+def check(condition, message):
+    if not condition:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).stem}: {message}")
+
+
 def row(case, ours, peer, theirs, note=""):
     """One line of a table: seconds of kindred and of its peer."""
     return {"bench": pathlib.Path(sys.argv[0]).stem, "case": case, "machine": ARCHITECTURE, "kindred_s": f"{ours:.4g}", "peer": peer,

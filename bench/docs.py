@@ -147,7 +147,7 @@ def numeric(name):
 
 def by_task(rows, columns):
     """{collection: [mean over the draws of each task]}, in the file's order; `all` at the end."""
-    draws, groups = collections.OrderedDict(), collections.OrderedDict()
+    draws, groups = {}, {}
     for r in rows:
         draws.setdefault(tuple(r[t] for t in TASK), []).append(r)
     for task, runs in draws.items():
@@ -594,7 +594,7 @@ def readers_threads(_):
                      for f, mb, c in dict.fromkeys((r["file"], r["megabytes"], r["command"]) for r in rows)])
 
 
-# --- docs/notes/blas.md ---------------------------------------------------------------------------------------------------
+# --- other pages -----------------------------------------------------------------------------------------------------------
 
 
 def blas():
@@ -603,17 +603,11 @@ def blas():
                     [[r["case"], *("%.3g ms" % (1e3 * float(r[key])) for key in ("kindred_s", "peer_s")), r["ratio"]] for r in rows_of("blas")])
 
 
-# --- docs/gpu.md ----------------------------------------------------------------------------------------------------------------
-
-
 def gpu_commands(_):
     """Seconds of entire commands of 10,000 samples and more on the processor and on a card."""
     return markdown(["command", "data", "samples", "`cpu`", "`cuda`", "`auto`"],
                     [["`%s`" % r["command"], r["data"], f"{int(r['samples']):,}", *(r[f"{d}_s"] for d in ("cpu", "cuda", "auto"))]
                      for r in sorted(rows_of("gpu-commands"), key=lambda r: (r["command"], r["data"], int(r["samples"]))) if int(r["samples"]) >= 10_000], 2)
-
-
-# --- docs/r.md -------------------------------------------------------------------------------------------------------------
 
 
 def r_cells():
@@ -629,9 +623,6 @@ def r_overhead():
                      for r in rows_of("r-overhead")])
 
 
-# --- docs/browser.md ------------------------------------------------------------------------------------------------------
-
-
 def wasm():
     """Processor times of WebAssembly in node and Chromium, and of the native program."""
     found, native = {}, {}
@@ -641,9 +632,6 @@ def wasm():
         found[case, where] = "%.2f s" % float(r["kindred_s"]) + quotient
         native[case] = "%.2f s" % float(r["peer_s"])
     return markdown(["job", "native", "node (quotient)", "Chromium (quotient)"], [[case, native[case], found.get((case, "node"), ""), found.get((case, "chromium"), "")] for case in native])
-
-
-# --- docs/notes/into.md ---------------------------------------------------------------------------------------------------
 
 
 def added(name):
