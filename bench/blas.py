@@ -23,11 +23,6 @@ SHAPES = [(1000, 1000, 1000, "NN"), (1000, 1000, 1000, "NT"), (1000, 1000, 1000,
 ENOUGH = 5e8  # operations for one timing
 
 
-def check(condition, message):
-    if not condition:
-        sys.exit("blas: " + message)
-
-
 def peer():
     """The BLAS that this process has loaded, by its file name."""
     with open("/proc/self/maps", encoding="utf-8") as f:
@@ -63,7 +58,7 @@ def product(lib, args, m, n, k, trans, kind):
     function = lib.bench_gemm if double else lib.bench_gemm_single
     parameters = [C.c_int(t == "T") for t in trans] + [C.c_int64(s) for s in (m, n, k)] + [address(x) for x in (a, b, c)]
     function(*parameters), np.matmul(left, right, out=out)
-    check(np.allclose(c, out, rtol=0, atol=(1e-12 if double else 1e-3) * np.abs(out).max()), "a product differs")
+    common.check(np.allclose(c, out, rtol=0, atol=(1e-12 if double else 1e-3) * np.abs(out).max()), "a product differs")
     which = {"NT": " transposed (B)", "TN": " transposed (A)"}.get(trans, "")
     return compare(args, f"{m} x {k} by {k} x {n}{which}, {'double' if double else 'single'}", lambda: function(*parameters),
                    lambda: np.matmul(left, right, out=out), 2 * m * n * k, "{} Gflop/s")
@@ -91,8 +86,8 @@ def factors(args):
             found[:] = a
             return lib.bench_inverse(C.c_int64(n), address(found))
 
-        check(solve() == 0 and np.allclose(a @ x, b, rtol=0, atol=1e-10), "a solution is wrong")
-        check(inverse() == 0 and np.allclose(a @ found, np.eye(n), rtol=0, atol=1e-10), "an inverse is wrong")
+        common.check(solve() == 0 and np.allclose(a @ x, b, rtol=0, atol=1e-10), "a solution is wrong")
+        common.check(inverse() == 0 and np.allclose(a @ found, np.eye(n), rtol=0, atol=1e-10), "an inverse is wrong")
         rows += [compare(args, f"Cholesky, solutions, 20 right-hand sides, order {n}", solve,
                          lambda: lapack.dpotrs(lapack.dpotrf(columns, lower=1)[0], right, lower=1), n**3 / 3),
                  compare(args, f"Cholesky, inverse, order {n}", inverse, lambda: lapack.dpotri(lapack.dpotrf(columns, lower=1)[0], lower=1, overwrite_c=1), n**3)]
@@ -116,8 +111,8 @@ def eigen(args):
                 return scipy.linalg.lapack.dsyevd(columns, lower=1)
 
             scale = np.abs(theirs()[0]).max()
-            check(ours() == 0 and np.allclose(values, theirs()[0], rtol=0, atol=1e-12 * scale), "eigenvalues differ")
-            check(np.allclose(a @ found, found * values, rtol=0, atol=1e-11 * scale), "these are no eigenvectors")
+            common.check(ours() == 0 and np.allclose(values, theirs()[0], rtol=0, atol=1e-12 * scale), "eigenvalues differ")
+            common.check(np.allclose(a @ found, found * values, rtol=0, atol=1e-11 * scale), "these are no eigenvectors")
             rows.append(compare(args, f"eigenvectors, {name}, order {n}", ours, theirs, 9 * n**3))
     return rows
 

@@ -143,13 +143,12 @@ def load_csr(name, task="all"):
     import scipy.io
     import scipy.sparse
 
-    for suffix in (".mtx.gz", ".mtx"):
-        path = DATA / name / (task + suffix)
-        if path.exists():
-            x = scipy.sparse.csr_matrix(scipy.io.mmread(str(path)), dtype="float64")
-            x.sort_indices()
-            return x
-    raise Absent(f"no data in {DATA / name}")
+    path = next((DATA / name).glob(task + ".mtx*"), None)
+    if path is None:
+        raise Absent(f"no data in {DATA / name}")
+    x = scipy.sparse.csr_matrix(scipy.io.mmread(str(path)), dtype="float64")
+    x.sort_indices()
+    return x
 
 
 def load_dense(name, task):
@@ -193,19 +192,6 @@ def tfidf(xs, of=None):
     df = sum(np.bincount(x.indices, minlength=x.shape[1]) for x in of)
     idf = sp.diags(np.log((1 + sum(x.shape[0] for x in of)) / (1 + df)) + 1)
     return [unit(sp.csr_matrix(x @ idf)) for x in xs]
-
-
-def synthetic_csr(rows, cols, per_row, seed=1):
-    """Text-like rows: column j is drawn with a probability that falls as 1 / (j + 10)."""
-    import numpy as np
-    import scipy.sparse
-
-    rng = np.random.default_rng(seed)
-    weight = 1.0 / (np.arange(cols) + 10)
-    col = rng.choice(cols, size=rows * per_row, p=weight / weight.sum())
-    x = scipy.sparse.csr_matrix((np.ones(rows * per_row), (np.repeat(np.arange(rows), per_row), col)), shape=(rows, cols))
-    x.sort_indices()
-    return x
 
 
 def blobs(rows, cols, clusters, spread=2.0, seed=0):
@@ -337,6 +323,11 @@ def fill(args, name, head, keys, make):
     """Continues bench/results/NAME.csv (or --out); returns how many keys have no rows."""
     table = Table(args.out or RESULTS / f"{name}.csv", head, list(keys), "bench/" + name.replace("-", ".py ", 1))
     return table.fill(make, args.minutes, args.only, args.jobs)
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).stem}: {message}")
 
 
 def row(case, ours, peer, theirs, note=""):

@@ -147,7 +147,7 @@ def numeric(name):
 
 def by_task(rows, columns):
     """{collection: [mean over the draws of each task]}, in the file's order; `all` at the end."""
-    draws, groups = collections.OrderedDict(), collections.OrderedDict()
+    draws, groups = {}, {}
     for r in rows:
         draws.setdefault(tuple(r[t] for t in TASK), []).append(r)
     for task, runs in draws.items():
@@ -156,19 +156,14 @@ def by_task(rows, columns):
     return groups
 
 
-def voting_mean(values):
-    """The mean over the pairs on which a member votes; NaN if there is none."""
-    known = [v for v in values if not np.isnan(v)]
-    return mean(known) if known else np.nan
-
-
 def shifted(name):
     """svm, logreg, members, the vote held once, and auto; the worst task."""
     members = {f"m:{m}": title for m, title in MEMBERS.items() if m not in ("svm", "logreg")}
     columns = {"svm": "svm", "logreg": "logreg", **members, "once": "first vote", "auto": "auto"}
     out = []
     for group, tasks in by_task(numeric(name), columns).items():
-        cells = ["**%s**" % short(v) if c == "auto" else "" if np.isnan(v) else short(v) for c in columns for v in [voting_mean([t[c] for t in tasks])]]
+        votes = {c: [t[c] for t in tasks if not np.isnan(t[c])] for c in columns}  # of a member: the pairs on which it votes
+        cells = [("**%s**" if c == "auto" else "%s") % short(mean(v)) if v else "" for c, v in votes.items()]
         out.append([group, len(tasks), *cells, *(short(min(t["auto"] - t[c] for t in tasks), True) for c in ("svm", "logreg"))])
     return markdown(["collection", "pairs", *columns.values(), "worst pair against svm", "against logreg"], out)
 
@@ -599,7 +594,7 @@ def readers_threads(_):
                      for f, mb, c in dict.fromkeys((r["file"], r["megabytes"], r["command"]) for r in rows)])
 
 
-# --- docs/notes/blas.md ---------------------------------------------------------------------------------------------------
+# --- other pages -----------------------------------------------------------------------------------------------------------
 
 
 def blas():
@@ -608,17 +603,11 @@ def blas():
                     [[r["case"], *("%.3g ms" % (1e3 * float(r[key])) for key in ("kindred_s", "peer_s")), r["ratio"]] for r in rows_of("blas")])
 
 
-# --- docs/gpu.md ----------------------------------------------------------------------------------------------------------------
-
-
 def gpu_commands(_):
     """Seconds of entire commands of 10,000 samples and more on the processor and on a card."""
     return markdown(["command", "data", "samples", "`cpu`", "`cuda`", "`auto`"],
                     [["`%s`" % r["command"], r["data"], f"{int(r['samples']):,}", *(r[f"{d}_s"] for d in ("cpu", "cuda", "auto"))]
                      for r in sorted(rows_of("gpu-commands"), key=lambda r: (r["command"], r["data"], int(r["samples"]))) if int(r["samples"]) >= 10_000], 2)
-
-
-# --- docs/r.md -------------------------------------------------------------------------------------------------------------
 
 
 def r_cells():
@@ -634,9 +623,6 @@ def r_overhead():
                      for r in rows_of("r-overhead")])
 
 
-# --- docs/browser.md ------------------------------------------------------------------------------------------------------
-
-
 def wasm():
     """Processor times of WebAssembly in node and Chromium, and of the native program."""
     found, native = {}, {}
@@ -648,9 +634,6 @@ def wasm():
     return markdown(["job", "native", "node (quotient)", "Chromium (quotient)"], [[case, native[case], found.get((case, "node"), ""), found.get((case, "chromium"), "")] for case in native])
 
 
-# --- docs/notes/into.md ---------------------------------------------------------------------------------------------------
-
-
 def added(name):
     """Data sets that are added to a model, and labels of new samples: bench/into.py."""
     head, table, case = {"add": (into.ADD_HEAD, into.add_table, "add"), "order": (into.ORDER_HEAD, into.order_table, "order"),
@@ -658,9 +641,9 @@ def added(name):
     return markdown(head, table(rows_of(f"into-{case}")), 0 if name == "order" else 1)
 
 
-MAKERS = {"into": added, "auto-landmarks": auto_landmarks, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+MAKERS = {"into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas()}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas(), "auto-landmarks": auto_landmarks}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 

@@ -36,10 +36,6 @@ def run(args, tasks, *more):
     return {t["name"]: np.array(t["labels"]) for t in result["tasks"]}
 
 
-def truth_of(task):
-    return auto.lines(task[2])
-
-
 def several():
     """Names of collections with three or more data sets."""
     return SEVERAL + [title for title in auto.folders("tables_made") if len(auto.tasks_of(title)) > 2]
@@ -54,7 +50,7 @@ def drawn(title, size, folder):
 def clusters_of(title, tasks):
     """The number of clusters of each data set; tables of a design have the same segments."""
     if "/" in title:
-        return [len(set().union(*(set(truth_of(t)) for t in tasks)))] * len(tasks)
+        return [len(set().union(*(set(auto.lines(t[2])) for t in tasks)))] * len(tasks)
     return [auto.classes(t) for t in tasks]
 
 
@@ -72,7 +68,7 @@ def add_rows(args, key):
         k = clusters_of(title, tasks)
         new, rest = tasks[left], [t for i, t in enumerate(tasks) if i != left]
         k_rest = [v for i, v in enumerate(k) if i != left]
-        text, truth = ",".join(map(str, k_rest)), truth_of(new)
+        text, truth = ",".join(map(str, k_rest)), auto.lines(new[2])
         together = run(args, rest + [new], "-k", f"{text},{k[left]}")
         alone = run(args, [new], "-k", k[left])
         before = run(args, rest, "-k", text, "--save-model", f"{room}/m.h5")
@@ -82,7 +78,7 @@ def add_rows(args, key):
         means = run(args, [new], "--into", f"{room}/means.h5", "-k", k[left])
         nmi = [normalized_mutual_info_score(truth, found[new[0]]) for found in (together, alone, given, model, means)]
         old = np.concatenate([before[t[0]] for t in rest])
-        of_old = majority(old, np.concatenate([truth_of(t) for t in rest]))
+        of_old = majority(old, np.concatenate([auto.lines(t[2]) for t in rest]))
         of_new = majority(given[new[0]], truth)
         known = set(of_old.values())
         same = [z for z in of_new if of_new[z] in known]
@@ -129,7 +125,7 @@ def order_rows(args, key):
                 labels[tasks[at][0]] = new[tasks[at][0]]  # the model's other data sets have no labels here
                 model = f"{room}/m{turn[0]}{i}.h5"
             found.append(labels)
-        return [[t[0], len(truth_of(t)), "%.4f" % adjusted_rand_score(found[0][t[0]], found[1][t[0]]),
+        return [[t[0], len(auto.lines(t[2])), "%.4f" % adjusted_rand_score(found[0][t[0]], found[1][t[0]]),
                  "%.4f" % np.mean(found[0][t[0]] == found[1][t[0]])] for t in tasks[-2:]]
 
 
@@ -195,7 +191,7 @@ def predict_rows(args, key):
         for i, task in enumerate(tasks):
             name, out = task[0], held[i]
             to = aligned(together[name][~out], fitted[name], k[i])
-            reference, truth, cells = to[together[name]][out], truth_of(task)[out], []
+            reference, truth, cells = to[together[name]][out], auto.lines(task[2])[out], []
             for model in ("means.h5", "m.h5"):
                 found, sure = predicted(args, room / model, name, files[i], room / f"{name}.{model}.labels")
                 cells += ["%.4f" % np.mean(found == reference), "%.4f" % normalized_mutual_info_score(truth, found)]
@@ -220,8 +216,7 @@ def predict_table(rows):
             by.setdefault(r["set"], []).append(float(r[column]))
         return auto.mean(auto.mean(v) for v in by.values())
 
-    groups = [(t, [r for r in rows if r["set"] == t]) for t in dict.fromkeys(r["set"] for r in rows)]
-    groups += [("all", rows)]
+    groups = [(t, [r for r in rows if r["set"] == t]) for t in dict.fromkeys(r["set"] for r in rows)] + [("all", rows)]
     return [[title, *("%.3f" % mean(own, c) for c in ("stable", "means", "vote", "nmi_means", "nmi_vote", "nmi_together"))]
             for title, own in groups if own]
 

@@ -54,11 +54,6 @@ def agreement(found, other):
     return equal / sum(map(len, other))
 
 
-def check(condition, message):
-    if not condition:
-        sys.exit("methods: " + message)
-
-
 # --- k-means -------------------------------------------------------------------------------------------------------------
 
 
@@ -89,7 +84,7 @@ def kmeans(load, k, args, iterations=100):
     ours_s, lloyd, elkan = common.best_of(args.repeats, ours, lambda: theirs("lloyd"), lambda: theirs("elkan"))
     a, b = found["kindred"], found["peer"]
     difference = a["fields"]["inertia.t0"] / b.inertia_ - 1
-    check(iterations < 100 or (abs(difference) <= 1e-9 and a["iterations"] == b.n_iter_),
+    common.check(iterations < 100 or (abs(difference) <= 1e-9 and a["iterations"] == b.n_iter_),
           f"inertia differs by {difference:g}, {a['iterations']} iterations against {b.n_iter_}")
     kind = "sparse" if sp.issparse(x) else "dense"
     return [common.row(f"k-means, {x.shape[0]} x {x.shape[1]} {kind}, k = {k}", ours_s,
@@ -171,8 +166,8 @@ def products(args):
                 return lib.bench_product(C.c_int64(x.shape[0]), C.c_int64(x.shape[1]), *address, C.c_void_p(b.ctypes.data), C.c_int64(k),
                                          C.c_void_p(y.ctypes.data), C.c_int(transposed), C.c_int(args.threads))
 
-            check(ours() == 0, "a sparse product failed")
-            check(np.allclose(y, of @ b, rtol=1e-12, atol=1e-12 * np.abs(y).max()), "a sparse product differs from SciPy's")
+            common.check(ours() == 0, "a sparse product failed")
+            common.check(np.allclose(y, of @ b, rtol=1e-12, atol=1e-12 * np.abs(y).max()), "a sparse product differs from SciPy's")
             ours_s, peer_s = common.best_of(5 * args.repeats, ours, lambda: of @ b)
             rows.append(common.row(f"{'XᵀB' if transposed else 'XB'}, {x.nnz} entries, {k} columns", ours_s,
                                    f"SciPy {scipy.__version__}, 1 thread", peer_s, f"{2 * x.nnz * k / ours_s / 1e9:.1f} Gflop/s"))
@@ -284,7 +279,7 @@ def mbc(args, ks=(20, 6), sweeps=40):
         lambda: found.update(b=peers.mbc([x, x], ks, init, sweeps=sweeps)))
     objective = found["a"]["objective"]
     difference = objective[-1] / found["b"][0][len(objective) - 1] - 1
-    check(abs(difference) < 1e-6, f"mbc: objective differs by {difference:g}")
+    common.check(abs(difference) < 1e-6, f"mbc: objective differs by {difference:g}")
     return [common.row(f"mbc, 2 x {x.shape[0]} x {x.shape[1]}, {sweeps} sweeps", ours_s, "NumPy + SciPy", peer_s, f"objective {difference:+.0e}")]
 
 
@@ -296,7 +291,7 @@ def mtcfir(name, ks, args):
     ours_s, peer_s = common.best_of(1, lambda: found.update(a=lib.fit("mtcfir", *problem)), lambda: found.update(b=peers.mtcfir(xs, ks, init)))
     alpha, labels, _ = found["b"]
     same, off = agreement(found["a"]["labels"], labels), np.abs(found["a"]["arrays"]["alpha", -1] / alpha - 1).max()
-    check(same >= 0.98 and off <= 1e-2, f"mtcfir, {name}: {same:.3f} of the labels agree, alpha differs by {off:g}")
+    common.check(same >= 0.98 and off <= 1e-2, f"mtcfir, {name}: {same:.3f} of the labels agree, alpha differs by {off:g}")
     return [common.row(f"mtcfir, {name}, {sum(map(len, init))} x {xs[0].shape[1]}", ours_s, "NumPy", peer_s, f"{100 * same:.1f} % of labels equal")]
 
 
@@ -309,7 +304,7 @@ def snmf_row(lib, case, xs, ks, init, similar, **options):
 
     ours_s, peer_s = common.best_of(1, lambda: found.update(a=lib.fit("snmf", *problem, max_iter=120, tol=0, keep=False, **options)), theirs)
     same = agreement(found["a"]["labels"], found["b"])
-    check(same >= 0.98, f"snmf, {case}: {same:.3f} of the labels agree")
+    common.check(same >= 0.98, f"snmf, {case}: {same:.3f} of the labels agree")
     return common.row(f"snmf, {case}", ours_s, "NumPy", peer_s, f"{100 * same:.1f} % of labels equal")
 
 
@@ -387,7 +382,7 @@ def mtcfir_size(args):
         drawn = x[np.linspace(0, x.shape[0] - 1, 2 * n).astype(int)]
         rows.append(mtcfir_program(args, f"2 x {n} documents, {x.shape[1]} words", [drawn[::2], drawn[1::2]], 20))
     for n in (2500, 5000, 10000, 20000):
-        made = common.synthetic_csr(n, 2000, 60)
+        made = sp.random(n, 2000, 0.03, "csr", random_state=1)
         rows.append(mtcfir_program(args, f"4 x {n // 4} made-up documents, 2000 words", [made[t::4] for t in range(4)], 5))
     return rows
 

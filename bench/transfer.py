@@ -221,7 +221,7 @@ def runs(case, args):
     return common.fill(args, f"transfer-{case}", TASK + columns, wanted, make)
 
 
-GIVEN, GIVEN_SAMPLE, GIVEN_DRAWS = 10, 400, 6
+GIVEN, GIVEN_SAMPLE, GIVEN_DRAWS, ROUNDS = 10, 400, 6, 3
 
 
 def given(args):
@@ -269,9 +269,6 @@ def unlike(args):
         return [[removed.sum(), *("%.6g" % auroc(score, removed) for score in (arrays["unlike_source", run.t], -arrays["confidence", run.t]))]]
 
     return common.fill(args, "transfer-unlike", TASK + ["class", "samples", "unlike_source", "low_confidence"], wanted, make)
-
-
-ROUNDS = 3
 
 
 def ask(args):

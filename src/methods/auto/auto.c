@@ -215,7 +215,11 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 	}
 	for (int64_t t = 0; j->links && t < j->T; t++)
 		kdri_links_free(ctx, &j->links[t]);
-	KDRI_FREE(ctx, j->links, j->ballots, j->answers, j->alone, j->k);
+	kdri_free(ctx, j->links);
+	kdri_free(ctx, j->ballots);
+	kdri_free(ctx, j->answers);
+	kdri_free(ctx, j->alone);
+	kdri_free(ctx, j->k);
 	kdri_views_free(ctx, &j->views);
 }
 
@@ -343,7 +347,8 @@ static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
 done:
 	for (int64_t i = 0; curves && i < j->T; i++)
 		kdri_k_curves_free(ctx, &curves[i]);
-	KDRI_FREE(ctx, curves, guess);
+	kdri_free(ctx, curves);
+	kdri_free(ctx, guess);
 	return st;
 }
 
@@ -600,7 +605,8 @@ static kdr_status auto_shares(kdr_context *ctx, const kdr_result *fitted, int64_
 	*k = a.shape[a.ndim - 1];
 	share = NULL;
 done:
-	KDRI_FREE(ctx, share, labels);
+	kdri_free(ctx, share);
+	kdri_free(ctx, labels);
 	return st;
 }
 

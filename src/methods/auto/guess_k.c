@@ -37,7 +37,9 @@ int64_t kdri_k_most(const kdr_options *options, double n)
 
 void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *c)
 {
-	KDRI_FREE(ctx, c->gap, c->agreement, c->modularity);
+	kdri_free(ctx, c->gap);
+	kdri_free(ctx, c->agreement);
+	kdri_free(ctx, c->modularity);
 	*c = (kdri_k_curves){ 0 };
 }
 
@@ -86,7 +88,8 @@ static kdr_status modularity(kdr_context *ctx, const kdr_csr *g, const int64_t *
 	for (int64_t c = 0; c < k && all > 0; c++)
 		*out += inside[c] / all - degree[c] / all * (degree[c] / all);
 done:
-	KDRI_FREE(ctx, inside, degree);
+	kdri_free(ctx, inside);
+	kdri_free(ctx, degree);
 	return st;
 }
 
@@ -105,7 +108,8 @@ static kdr_status landmark_modularity(kdr_context *ctx, const kdr_mat *z, const 
 	for (int64_t c = 0; c < k && all > 0; c++)
 		*out += inside[c] / all - degree[c] / all * (degree[c] / all);
 done:
-	KDRI_FREE(ctx, inside, degree);
+	kdri_free(ctx, inside);
+	kdri_free(ctx, degree);
 	return st;
 }
 
@@ -221,7 +225,9 @@ done:
 	kdri_spectrum_free(ctx, &narrow);
 	kdri_own_free(ctx, &graph[0]);
 	kdri_own_free(ctx, &graph[1]);
-	KDRI_FREE(ctx, rows, leading, labels);
+	kdri_free(ctx, rows);
+	kdri_free(ctx, leading);
+	kdri_free(ctx, labels);
 	kdri_k_curves_free(ctx, &c);
 	return st;
 }
