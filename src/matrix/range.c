@@ -14,6 +14,8 @@
  *
  *   (E3)  Q <- orth(A' orth(A Q)), from a random Q, a few times; then the SVD of the narrow A Q.
  *
+ * With more columns than rows only the last Q needs orthonormal columns: orth(A Q) has the same span without them.
+ *
  * If rows are held by several ranks (comm/comm.h), the range is that of all of them, by (E1) or (E3): X'X, A'Y and
  * Y'Y are floating-point sums over rows, hence up to rounding; Q, which has a row for each column, is the same on
  * each rank. */
@@ -153,19 +155,19 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "leading", 0);
 	for (int64_t i = 0; i < d * width; i++)
 		q[i] = kdri_rng_normal(&rng);
-	keep_in_time(ctx, n, d, NULL, q, &k);
-	KDRI_TRY(orth(ctx, d, q, false, &k));
 	/* (E3); fewer rounds, and fewer columns, if it is time to stop, are a coarser answer. */
 	for (int round = 1;; round++) {
+		const bool last = round > rounds || kdri_iteration(ctx, "directions", round, rounds, NAN);
+		keep_in_time(ctx, n, d, NULL, q, &k);
+		if (last || d <= all) /* else the shorter Y alone keeps the columns apart */
+			KDRI_TRY(orth(ctx, d, q, false, &k));
 		keep_in_time(ctx, n, d, NULL, q, &k);
 		KDRI_TRY(range_apply(ctx, op, false, q, k, y));
-		if (round > rounds || k == 0 || kdri_iteration(ctx, "directions", round, rounds, NAN))
+		if (last || k == 0)
 			break;
 		KDRI_TRY(orth(ctx, n, y, true, &k));
 		KDRI_TRY(range_apply(ctx, op, true, y, k, q));
 		KDRI_TRY(kdri_sum(ctx, q, d * k));
-		keep_in_time(ctx, n, d, NULL, q, &k);
-		KDRI_TRY(orth(ctx, d, q, false, &k));
 	}
 	keep_in_time(ctx, n, d, y, q, &k);
 	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, n, 1, y, k, y, k, 0, h, k));

@@ -10,7 +10,6 @@
 #include "methods/auto/counterparts.h"
 #include "methods/auto/guard.h"
 #include "methods/auto/guess_k.h"
-#include "methods/auto/proportion.h"
 #include "methods/auto/reference.h"
 
 /* Directions: cluster c of k has large entries in columns c * d / k and on. Unit clusters are far apart. */
@@ -675,31 +674,6 @@ static void advice__related_and_strange_tasks__says_so(void **state)
 	kdr_context_free(ctx);
 }
 
-/* --- members in parallel ------------------------------------------------------------------------ */
-
-static double beside(int64_t tasks, double n, double words, double used, double k)
-{
-	kdri_proportion p = { .used = used };
-	for (int64_t t = 0; t < tasks; t++)
-		kdri_proportion_add(&p, n, words * n, k, 3, 6000);
-	return kdri_proportion_of(&p);
-}
-
-static void proportion__vocabularies__whole_ones_leave_the_joint_member_out(void **state)
-{
-	(void)state;
-	/* As webkb4, 20ng_4task, cluto_sjmn and amazon_sentiment4 have it, up to what is small enough for its vote. */
-	assert_true(beside(4, 260, 80, 2500, 4) == 0);
-	assert_true(beside(4, 1000, 80, 3000, 4) == 0);
-	assert_true(beside(2, 1000, 150, 20550, 6) == 0);
-	assert_true(beside(4, 1000, 80, 5000, 2) == 0);
-	double much = beside(3, 999, 60, 33000, 5);
-	assert_true(much > 10 && much < 20);
-	assert_true(beside(3, 999, 60, 50000, 5) > much);
-	assert_true(beside(3, 100, 60, 50000, 5) == 0);  /* soon done */
-	assert_true(beside(3, 999, 60, 33000, 20) == 0); /* the others take long, too */
-}
-
 /* --- the largest k considered -------------------------------------------------------------------- */
 
 static void k_most__samples_and_option__rule_within_its_limits(void **state)
@@ -726,7 +700,6 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(k_most__samples_and_option__rule_within_its_limits),
-		cmocka_unit_test(proportion__vocabularies__whole_ones_leave_the_joint_member_out),
 		cmocka_unit_test(edges__random_partitions__equal_the_dense_definition),
 		cmocka_unit_test(verdict__members_all_equal__is_theirs),
 		cmocka_unit_test(verdict__degenerate_members__do_no_harm),

@@ -286,9 +286,49 @@ static void mtx__several_windows__counted_right(void **state)
 	kdr_context_free(ctx);
 }
 
+/* By rows, as row pointers are filled window by window; some rows and a slice of comments have no entries. The last line,
+ * if any, belongs to a row of an earlier window: `more` is added to its entry. */
+static void mtx__by_rows_in_several_windows__row_pointers(void **state)
+{
+	(void)state;
+	enum { ROWS = 4500, COLS = 400 };
+	char *text = malloc((size_t)ROWS * COLS * 18 + 200);
+	for (int more = 0; more <= 2; more += 2) {
+		size_t used = (size_t)sprintf(text, "%scoordinate real general\n%d %d %d\n", HEAD, ROWS + 5,
+		                              COLS, (ROWS - ROWS / 3) * COLS + (more > 0));
+		for (int i = 0; i < ROWS; i++)
+			for (int j = 0; j < COLS && i % 3 != 1; j++)
+				used += (size_t)sprintf(text + used, "%s%d %d %d\n",
+				                        i == 1500 ? "% none\n" : "", i + 1, j + 1,
+				                        (i + j) % 7);
+		used += more ? (size_t)sprintf(text + used, "1 8 %d\n", more) : 0;
+		assert_true(used > (size_t)2 << 22);
+		for (int threads = 1; threads <= 3; threads += 2) {
+			kdr_context *ctx = unit_context();
+			kdr_context_set_threads(ctx, threads);
+			kdr_data *d;
+			assert_ok(ctx, text_load_bytes(ctx, TEXT_MTX, text, used, NULL, &d));
+			int64_t p = 0;
+			for (int i = 0; i < ROWS + 5; i++) {
+				assert_int_equal(d->rowptr[i], p);
+				for (int j = 0; j < COLS && i < ROWS && i % 3 != 1; j++) {
+					const double v = (i + j) % 7 + (i == 0 && j == 7 ? more : 0);
+					if (v != 0 && (d->col[p] != j || d->val[p++] != v))
+						fail_msg("row %d, column %d is wrong", i + 1, j + 1);
+				}
+			}
+			assert_int_equal(d->rowptr[ROWS + 5], p);
+			kdr_data_free(d);
+			kdr_context_free(ctx);
+		}
+	}
+	free(text);
+}
+
 static void mtx__every_allocation_failed__memory_error(void **state)
 {
 	(void)state;
+	text_assert_no_memory(TEXT_MTX, HEAD "coordinate real general\n2 2 2\n1 1 1\n2 2 2\n", NULL);
 	text_assert_no_memory(TEXT_MTX, HEAD "coordinate real general\n2 2 2\n2 1 1\n1 2 2\n", NULL);
 	text_assert_no_memory(TEXT_MTX, HEAD "array real general\n1 2\n2\n1\n", NULL);
 }
@@ -303,6 +343,7 @@ int main(void)
 		cmocka_unit_test(mtx__random_order__same_as_dense),
 		cmocka_unit_test(mtx__round_trip__bit_exact),
 		cmocka_unit_test(mtx__several_windows__counted_right),
+		cmocka_unit_test(mtx__by_rows_in_several_windows__row_pointers),
 		cmocka_unit_test(mtx__every_allocation_failed__memory_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, bytes_clean);

@@ -139,8 +139,6 @@ static void list_jobs(run *r)
 		if (!alone && (T < 2 || !r->views->options.together || !able(r, member, rows_of_all(r)) ||
 		               !votes_on_any(r, member)))
 			continue;
-		if (member->scope == KDRI_SCOPE_JOINT && o->beside > 0)
-			continue;
 		for (int64_t s = 0; s < (member->once || member->in_step ? 1 : o->seeds); s++) {
 			for (int64_t t = 0; t < T && alone; t++) {
 				bool sees = (r->views->tasks[t].cosine || !member->cosine_only) &&
@@ -532,11 +530,6 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 		        r->ctx, result,
 		        "method '%s' was skipped above %lld samples, because it needs n x n numbers",
 		        member->name, (long long)member->most));
-	else if (large > 0 && member->scope == KDRI_SCOPE_JOINT && r->options->beside > 0)
-		KDRI_TRY(kdri_result_warn(
-		        r->ctx, result,
-		        "method '%s' was skipped, because with this many features it would take %.0f times as long as all other methods together",
-		        member->name, r->options->beside));
 	if (failed)
 		KDRI_TRY(kdri_result_warn(r->ctx, result,
 		                          "method '%s' failed in %lld of %lld runs, which are ignored: %s",

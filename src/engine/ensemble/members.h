@@ -37,7 +37,6 @@ typedef struct kdri_members_options {
 	int64_t count, seeds;
 	const int64_t *k;               /* of each task */
 	double light_bytes, data_bytes; /* memory of a job that may run in parallel, and of the data */
-	double beside; /* if not 0, a joint member would take this many times the work of all others and is skipped */
 	/* Makes the graph of a task when it is needed, if time is short; NULL: graphs exist. */
 	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);
 	/* Makes the other views when they are needed; NULL: they exist. */

@@ -1,9 +1,11 @@
 /* Matrix Market: header and coordinate files. SPDX-License-Identifier: BSD-3-Clause
  *
- * Entries are parsed in parallel into three arrays (row, column, value: 16 bytes per entry, 1.33 times the result),
- * sorted in place if they are not in order, and converted to row pointers. The peak memory is therefore the same for
- * files by rows (SciPy), by columns (10x Genomics) or in no order. Duplicates are added up; explicit zeros are dropped,
- * so that nnz counts what is not zero.
+ * Slices of a window are parsed in parallel. As long as entries are in order of rows and columns without duplicates, as
+ * SciPy writes them, columns and values are at their final places, and row pointers follow from each window while it
+ * is in the cache: nothing is read twice, and pages that are touched for the first time, which threads wait for, are
+ * those of the result. From the first entry that is not in order (10x Genomics writes by columns), rows of entries are
+ * stored, too (16 bytes per entry, 1.33 times the result); at the end all are sorted in place, and duplicates are added
+ * up. Explicit zeros are dropped, so that nnz counts what is not zero.
  *
  * The header is not trusted: memory is allocated for what the file can contain, whatever it declares. A matrix may have
  * at most 2^31 - 1 rows and columns, and more than 4 million rows only with at least one entry for every 64. */
@@ -15,7 +17,19 @@ typedef struct triples {
 	int32_t *row, *col;
 	double *val;
 	int64_t count, room;
+	int64_t *begin; /* row pointers of the entries before `base`; NULL if they are not in order */
+	int64_t base,
+	        row_room; /* row[0] belongs to entry `base`: those of a window while entries are in order */
+	uint64_t last;    /* the key of the last entry, with rows from 1 on; 0: none */
 } triples;
+
+/* What a slice contains. Keys are row + 1 in the upper half, column in the lower; 0: no entries. */
+typedef struct part {
+	int64_t count, seen; /* entries, and their lines */
+	uint64_t first, last;
+	bool ordered;
+	kdri_mtx_problem problem;
+} part;
 
 /* --- messages --------------------------------------------------------------------------------- */
 
@@ -258,43 +272,51 @@ bad:
 	return NULL;
 }
 
-/* Entries of one slice into the arrays from `at` on; returns their number, and in *seen the lines. */
-static int64_t mtx_parse_slice(const kdri_mtx_header *h, const kdri_slice *s, const triples *t, int64_t at,
-                               int64_t *seen, kdri_mtx_problem *problem)
+/* Entry `at`. */
+static inline void put_entry(const triples *t, int64_t at, int64_t row, int64_t col, double v, part *found)
 {
-	int64_t start = at, i, j;
+	const uint64_t key = (uint64_t)(row + 1) << 32 | (uint64_t)col;
+	t->row[at - t->base] = (int32_t)row;
+	t->col[at] = (int32_t)col;
+	t->val[at] = v;
+	found->first = found->count++ ? found->first : key;
+	found->ordered = found->ordered && key > found->last;
+	found->last = key;
+}
+
+/* Entries of one slice into the arrays from `at` on. */
+static part mtx_parse_slice(const kdri_mtx_header *h, const kdri_slice *s, const triples *t, int64_t at)
+{
+	part found = { .ordered = true };
+	int64_t i, j;
 	double v;
-	*seen = 0;
 	for (const char *p = s->begin; p < s->end;) {
 		p = kdri_skip_blanks(p);
 		if (kdri_mtx_skip(p)) {
 			p = (const char *)memchr(p, '\n', (size_t)(s->end - p)) + 1;
 			continue;
 		}
-		p = parse_entry(h, p, s->end, &i, &j, &v, problem);
+		p = parse_entry(h, p, s->end, &i, &j, &v, &found.problem);
 		if (!p)
 			break;
-		++*seen;
+		found.seen++;
 		if (v == 0)
 			continue;
-		if (i > h->keep.first && i <= h->keep.last) {
-			t->row[at] = (int32_t)(i - 1 - h->keep.first);
-			t->col[at] = (int32_t)(j - 1);
-			t->val[at++] = v;
-		}
-		if (h->symmetry != KDRI_MTX_GENERAL && i != j && j > h->keep.first && j <= h->keep.last) {
-			t->row[at] = (int32_t)(j - 1 - h->keep.first);
-			t->col[at] = (int32_t)(i - 1);
-			t->val[at++] = h->symmetry == KDRI_MTX_SKEW ? -v : v;
-		}
+		if (i > h->keep.first && i <= h->keep.last)
+			put_entry(t, at + found.count, i - 1 - h->keep.first, j - 1, v, &found);
+		if (h->symmetry != KDRI_MTX_GENERAL && i != j && j > h->keep.first && j <= h->keep.last)
+			put_entry(t, at + found.count, j - 1 - h->keep.first, i - 1,
+			          h->symmetry == KDRI_MTX_SKEW ? -v : v, &found);
 	}
-	return at - start;
+	return found;
 }
 
+/* Room for `more` entries of a window that ends at `whole`. */
 static kdr_status mtx_make_room(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h,
-                                size_t whole, int64_t need, triples *t)
+                                size_t whole, int64_t more, triples *t)
 {
 	kdr_status st = KDR_OK;
+	const int64_t need = t->count + more;
 	if (need > t->room) {
 		int64_t each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2,
 		        room = h->keep.last - h->keep.first < h->rows ? need + need / 2
@@ -302,10 +324,14 @@ static kdr_status mtx_make_room(kdr_context *ctx, const kdri_window *w, const kd
 		if (room / each > h->declared)
 			room = h->declared * each;
 		room = KDRI_MAX(room, need);
-		KDRI_TRY(KDRI_GROW(ctx, &t->row, room));
 		KDRI_TRY(KDRI_GROW(ctx, &t->col, room));
 		KDRI_TRY(KDRI_GROW(ctx, &t->val, room));
 		t->room = room;
+	}
+	const int64_t rows = t->begin ? more : t->room;
+	if (rows > t->row_room) {
+		KDRI_TRY(KDRI_GROW(ctx, &t->row, rows));
+		t->row_room = rows;
 	}
 done:
 	return st;
@@ -315,17 +341,97 @@ static void mtx_move(const triples *t, int64_t to, int64_t from, int64_t count)
 {
 	if (to == from)
 		return;
-	memmove(t->row + to, t->row + from, (size_t)count * sizeof *t->row);
+	memmove(t->row + to - t->base, t->row + from - t->base, (size_t)count * sizeof *t->row);
 	memmove(t->col + to, t->col + from, (size_t)count * sizeof *t->col);
 	memmove(t->val + to, t->val + from, (size_t)count * sizeof *t->val);
+}
+
+/* Whether a window's entries follow those before in order. */
+static bool mtx_ordered(const part *parts, uint64_t last)
+{
+	for (int i = 0; i < KDRI_SLICES; i++) {
+		if (parts[i].count && (!parts[i].ordered || parts[i].first <= last))
+			return false;
+		last = parts[i].count ? parts[i].last : last;
+	}
+	return true;
+}
+
+/* Rows after that of key `before`, up to row `to`, begin at entry p. */
+static inline void begin_rows(int64_t *begin, uint64_t before, int64_t to, int64_t p)
+{
+	for (int64_t r = (int64_t)(before >> 32); r <= to; r++)
+		begin[r] = p;
+}
+
+/* The row pointers of a window's entries, of which slice i has those from at[i] on. */
+static void mtx_fill_begin(const kdr_context *ctx, triples *t, const part *parts, const int64_t *at)
+{
+	uint64_t before[KDRI_SLICES];
+	(void)ctx; /* without OpenMP */
+	for (int i = 0; i < KDRI_SLICES; i++) {
+		before[i] = t->last;
+		t->last = parts[i].count ? parts[i].last : t->last;
+	}
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+	for (int i = 0; i < KDRI_SLICES; i++) {
+		const int32_t *row = t->row + at[i] - t->base;
+		for (int64_t p = 0; p < parts[i].count; p++)
+			if (p == 0)
+				begin_rows(t->begin, before[i], row[0], at[i]);
+			else if (row[p] > row[p - 1])
+				begin_rows(t->begin, (uint64_t)(row[p - 1] + 1) << 32, row[p], at[i] + p);
+	}
+}
+
+/* From now on each entry has its row: those before `base` from the row pointers, the others from the window. */
+static kdr_status mtx_keep_rows(kdr_context *ctx, triples *t)
+{
+	kdr_status st;
+	int32_t *row = NULL;
+	const int64_t last =
+	        (int64_t)(t->last >> 32) - 1; /* the row of the last entry, which is unfinished */
+	KDRI_TRY(KDRI_NEW(ctx, &row, t->room));
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+	for (int64_t r = 0; r <= last; r++)
+		for (int64_t p = t->begin[r], end = r < last ? t->begin[r + 1] : t->base; p < end; p++)
+			row[p] = (int32_t)r;
+	memcpy(row + t->base, t->row, (size_t)(t->count - t->base) * sizeof *row);
+	kdri_free(ctx, t->row);
+	kdri_free(ctx, t->begin);
+	t->row = row;
+	t->row_room = t->room;
+	t->begin = NULL;
+	t->base = 0;
+done:
+	return st;
+}
+
+/* Moves the entries of the slices together, slice i to at[i]. */
+static kdr_status mtx_gather(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h,
+                             const kdri_slice *slices, part *parts, triples *t, int64_t *at, int64_t *total)
+{
+	const int64_t start = t->count, each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2;
+	for (int i = 0; i < KDRI_SLICES; i++) {
+		kdri_mtx_problem *problem = &parts[i].problem;
+		*total += parts[i].seen;
+		if (problem->what == KDRI_MTX_FINE && *total > h->declared)
+			*problem = (kdri_mtx_problem){ KDRI_MTX_TOO_MANY, slices[i].begin, slices[i].begin };
+		if (problem->what != KDRI_MTX_FINE)
+			return kdri_mtx_report(ctx, w, h, problem);
+		at[i] = t->count;
+		mtx_move(t, at[i], start + each * slices[i].first, parts[i].count);
+		t->count += parts[i].count;
+	}
+	return KDR_OK;
 }
 
 static kdr_status read_entries(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, triples *t)
 {
 	kdr_status st = KDR_OK;
 	kdri_slice slices[KDRI_SLICES];
-	kdri_mtx_problem problems[KDRI_SLICES];
-	int64_t counts[KDRI_SLICES], seen[KDRI_SLICES], total = 0;
+	part parts[KDRI_SLICES];
+	int64_t at[KDRI_SLICES], total = 0;
 	const int64_t each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2;
 	size_t whole;
 	for (;;) {
@@ -333,25 +439,16 @@ static kdr_status read_entries(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 		if (whole == 0)
 			break;
 		int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
-		KDRI_TRY(mtx_make_room(ctx, w, h, whole, t->count + each * lines, t));
-		memset(problems, 0, sizeof problems);
+		KDRI_TRY(mtx_make_room(ctx, w, h, whole, each * lines, t));
+		t->base = t->begin ? t->count : 0;
 #pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
 		for (int i = 0; i < KDRI_SLICES; i++)
-			counts[i] = mtx_parse_slice(h, &slices[i], t, t->count + each * slices[i].first,
-			                            &seen[i], &problems[i]);
-		int64_t start = t->count;
-		for (int i = 0; i < KDRI_SLICES; i++) {
-			total += seen[i];
-			if (problems[i].what == KDRI_MTX_FINE && total > h->declared)
-				problems[i] = (kdri_mtx_problem){ KDRI_MTX_TOO_MANY, slices[i].begin,
-					                          slices[i].begin };
-			if (problems[i].what != KDRI_MTX_FINE) {
-				st = kdri_mtx_report(ctx, w, h, &problems[i]);
-				goto done;
-			}
-			mtx_move(t, t->count, start + each * slices[i].first, counts[i]);
-			t->count += counts[i];
-		}
+			parts[i] = mtx_parse_slice(h, &slices[i], t, t->count + each * slices[i].first);
+		KDRI_TRY(mtx_gather(ctx, w, h, slices, parts, t, at, &total));
+		if (t->begin && !mtx_ordered(parts, t->last))
+			KDRI_TRY(mtx_keep_rows(ctx, t));
+		if (t->begin)
+			mtx_fill_begin(ctx, t, parts, at);
 		w->line += lines;
 		w->begin = whole;
 	}
@@ -361,12 +458,33 @@ done:
 	return st;
 }
 
+/* Sorts entries that were not in order. Sums of duplicates can exceed the largest number. */
+static kdr_status mtx_sort(kdr_context *ctx, const char *path, const kdri_mtx_header *h, triples *t)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_entries_to_rows(ctx, h->keep.last - h->keep.first, h->cols, &t->count, t->row, t->col,
+	                              t->val, &t->begin));
+	int64_t bad = t->count;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
+	for (int64_t p = 0; p < t->count; p++)
+		if (t->val[p] - t->val[p] != 0)
+			bad = KDRI_MIN(bad, p);
+	if (bad < t->count && !h->keep_nonfinite)
+		st = kdri_fail(ctx, KDR_ERR_DATA,
+		               "%s: the entries of row %d, column %d add up to more than the largest number",
+		               path, t->row[bad] + 1, t->col[bad] + 1);
+done:
+	return st;
+}
+
 static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, kdr_data *data)
 {
 	kdr_status st;
 	triples t = { 0 };
-	int64_t *rowptr = NULL;
+	const int64_t rows = h->keep.last - h->keep.first;
 	const char *path = kdri_input_path(w->in);
+	if (rows <= FREE_ROWS) /* more rows need entries before memory is allocated for them */
+		KDRI_TRY(KDRI_NEW(ctx, &t.begin, rows + 1));
 	KDRI_TRY(mtx_make_room(ctx, w, h, w->end, 1, &t));
 	KDRI_TRY(read_entries(ctx, w, h, &t));
 	if (h->rows > FREE_ROWS && h->rows / ROWS_PER_ENTRY > h->declared) {
@@ -377,19 +495,10 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 		goto done;
 	}
 	kdri_window_close(ctx, w);
-	int64_t rows = h->keep.last - h->keep.first;
-	KDRI_TRY(kdri_entries_to_rows(ctx, rows, h->cols, &t.count, t.row, t.col, t.val, &rowptr));
-	int64_t bad = t.count;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
-	for (int64_t p = 0; p < t.count; p++)
-		if (t.val[p] - t.val[p] != 0)
-			bad = KDRI_MIN(bad, p);
-	if (bad < t.count && !h->keep_nonfinite) {
-		st = kdri_fail(ctx, KDR_ERR_DATA,
-		               "%s: the entries of row %d, column %d add up to more than the largest number",
-		               path, t.row[bad] + 1, t.col[bad] + 1);
-		goto done;
-	}
+	if (t.begin)
+		begin_rows(t.begin, t.last, rows, t.count);
+	else
+		KDRI_TRY(mtx_sort(ctx, path, h, &t));
 	kdri_free(ctx, t.row);
 	t.row = NULL;
 	KDRI_TRY(KDRI_GROW(ctx, &t.col, t.count));
@@ -397,16 +506,15 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	data->kind = KDR_MAT_CSR;
 	data->rows = rows;
 	data->cols = h->cols;
-	data->rowptr = rowptr;
+	data->rowptr = t.begin;
 	data->col = t.col;
 	data->val = t.val;
-	rowptr = NULL;
 	t = (triples){ 0 };
 done:
 	kdri_free(ctx, t.row);
 	kdri_free(ctx, t.col);
 	kdri_free(ctx, t.val);
-	kdri_free(ctx, rowptr);
+	kdri_free(ctx, t.begin);
 	return st;
 }
 

@@ -39,7 +39,6 @@
 #include "methods/auto/auto_report.h"
 #include "methods/auto/guess_k.h"
 #include "methods/auto/new_samples.h"
-#include "methods/auto/proportion.h"
 #include "methods/auto/tables.h"
 #include "methods/common/tasks.h"
 
@@ -62,6 +61,7 @@ static const kdri_setting
         consistent[] = { { .name = "final", .choice = "ncut" },
 	                 { .name = "keep", .value = false },
 	                 { .name = "precision", .choice = "single" },
+	                 { .name = "max_gflop", .value = 200 },
 	                 { 0 } };
 
 enum { KMEANS, LEADING, NCUT, PLAIN_NCUT, POOL, SHARED, SNMF, MTCFIR, MEMBERS };
@@ -440,52 +440,6 @@ static kdr_status auto_directions(kdr_context *ctx, void *user)
 	return kdri_views_directions(ctx, &j->views, j->k, small);
 }
 
-/* Distinct columns of all tasks' rows, if they are at most half of all columns; mtcfir uses these. */
-static kdr_status count_columns(kdr_context *ctx, const kdri_auto *j, double *used)
-{
-	kdr_status st;
-	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	const kdr_mat **rows = NULL;
-	kdri_own all = none;
-	kdri_columns once = { .x = none };
-	bool fewer;
-	KDRI_TRY(KDRI_NEW(ctx, &rows, j->T));
-	for (int64_t t = 0; t < j->T; t++)
-		rows[t] = &j->views.tasks[t].rows.view;
-	KDRI_TRY(kdri_mat_stack(ctx, rows, j->T, &all));
-	if (all.view.kind != KDR_MAT_CSR)
-		goto done;
-	KDRI_TRY(kdri_columns_once(ctx, &all.view, &once, &fewer));
-	if (fewer)
-		*used = (double)kdr_mat_cols(&once.x.view);
-done:
-	kdri_free(ctx, rows);
-	kdri_own_free(ctx, &all);
-	kdri_columns_free(ctx, &once);
-	return st;
-}
-
-/* How much of the others' time the member that sees all tasks would take, where that is too much. */
-static kdr_status auto_beside(kdr_context *ctx, const kdri_auto *j, double *out)
-{
-	kdr_status st = KDR_OK;
-	kdri_proportion p = { 0 };
-	*out = 0;
-	if (!j->views.options.together || !j->views.mean)
-		return KDR_OK;
-	for (int64_t c = 0; c < kdr_mat_cols(&j->problem->tasks[0].x); c++)
-		p.used += j->views.mean[c] != 0;
-	for (int64_t t = 0; t < j->T; t++)
-		kdri_proportion_add(&p, (double)j->views.rows[t],
-		                    (double)kdr_mat_nnz(&j->problem->tasks[t].x), (double)j->k[t],
-		                    kdri_opt_real(j->options, "seeds"), (double)members[SNMF].most);
-	if (kdri_proportion_of(&p) > 0 && p.all <= (double)members[MTCFIR].most && !kdri_together(ctx))
-		KDRI_TRY(count_columns(ctx, j, &p.used));
-	*out = kdri_proportion_of(&p);
-done:
-	return st;
-}
-
 /* The partitions of complete fits with other numbers of clusters: these are (E2) then. */
 static kdr_status take_kept(kdr_context *ctx, kdri_auto *j)
 {
@@ -553,11 +507,9 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		                   .graph = o.later ? graph : NULL,
 		                   .prepare = auto_directions,
 		                   .user = j };
-	if (!j->derived) {
-		KDRI_TRY(auto_beside(ctx, j, &m.beside));
+	if (!j->derived)
 		KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result,
 		                          &late)); /* (E2) */
-	}
 	for (int64_t t = 0; t < j->T && !late && !j->derived; t++)
 		KDRI_TRY(kdri_ballot_keep(ctx, t, &j->ballots[t]));
 	for (int64_t t = 0; t < j->T; t++)
@@ -683,7 +635,6 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 	                        (to == KDRI_JOINS_AUTO && (s->several || exact_option == KDRI_CHOICE_NO));
 	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k);
 	double kept = 0, more = 0, light = 0, least = INFINITY, largest = 0, graph, spectrum;
-	kdri_proportion p = { .used = x->d };
 	kdri_sizes one = *s;
 	bool cosines = true;
 	for (int64_t t = 0; t < s->ntasks; t++) {
@@ -727,16 +678,13 @@ static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x,
 		least = KDRI_MIN(least, y.n);
 		largest = KDRI_MAX(largest, y.n);
 		cosines &= cosine;
-		kdri_proportion_add(&p, y.n, y.entries, k, kdri_opt_real(o, "seeds"),
-		                    (double)members[SNMF].most);
 	}
 	more = fmax(more, light * kdri_workers(s->threads, LIGHT_JOBS * s->ntasks, light, 8 * x->entries));
 	if (s->ntasks > 1 && kdri_opt_bool(o, "transfer") &&
 	    least <= SMALL) { /* members that see all tasks */
 		const kdri_extent all =
 		        kdri_extent_dense(x->n, KDRI_MIN(KDRI_MAX(DIRECTIONS, 2 * k), KDRI_MIN(x->n, x->d)));
-		const double joint = cosines && !throughout && x->n <= (double)members[MTCFIR].most &&
-		                                     kdri_proportion_of(&p) == 0
+		const double joint = cosines && !throughout && x->n <= (double)members[MTCFIR].most
 		                             ? member_bytes(&members[MTCFIR], s, true)
 		                             : 0;
 		kept += 8 * all.entries + 16 * x->n * k;

@@ -65,6 +65,9 @@ static const kdr_option_desc options_table[] = {
 	KDRI_BOOL(
 	        "keep", true,
 	        "keep the samples and learnt features, which are needed to label new samples, the similarity and the discrepancies; false: keep only the labels"),
+	KDRI_REAL(
+	        "max_gflop", 0, 0, 1e300,
+	        "with keep=false and sparse data: billions of operations for learning features, from as many of the most frequent features as this allows; 0: from all"),
 	KDRI_MAX_ITER(200),
 	KDRI_TOL(1e-6),
 	KDRI_N_INIT(10),
@@ -112,11 +115,13 @@ typedef struct work {
 	const kdr_options *options;
 	kdr_result *result;
 	kdri_stack stack;
-	kdri_columns once; /* its columns that differ, where they are few enough; copies NULL: all of them */
-	kdri_pool pool;    /* K, then V */
-	double *mmd[2];    /* in the result: linear, gauss; NULL with one task */
-	int64_t *wanted;   /* l before it is capped, which (E1) of consistent.c can still use */
-	int64_t *l;        /* in the result */
+	kdri_columns
+	        once; /* its columns that differ, where they are few enough, or the most frequent; copies NULL: all */
+	bool cut;        /* only the most frequent are in `once` */
+	kdri_pool pool;  /* K, then V */
+	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
+	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
+	int64_t *l;      /* in the result */
 	double *eps, *alpha;
 	int64_t *starts,
 	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
@@ -150,6 +155,30 @@ static kdr_status find_neighbours(work *w)
 	}
 done:
 	return st;
+}
+
+/* Of all products and factorisations of the layers, nearly. */
+static double layer_flops(const kdri_msda_options *o, double n, double d)
+{
+	const double side = KDRI_MIN(n, d);
+	return (double)o->layers * (n * n * d + 2 * n * d * side + side * side * side);
+}
+
+/* The most of d columns for which n samples need no more operations than allowed; at least one. */
+static int64_t columns_allowed(const kdr_options *options, const kdri_msda_options *o, double n, int64_t d)
+{
+	const double most = 1e9 * kdri_opt_real(options, "max_gflop");
+	int64_t least = 1;
+	if (most == 0 || layer_flops(o, n, (double)d) <= most)
+		return d;
+	while (d - least > 1) {
+		const int64_t middle = least + (d - least) / 2;
+		if (layer_flops(o, n, (double)middle) <= most)
+			least = middle;
+		else
+			d = middle;
+	}
+	return least;
 }
 
 /* All samples, as features are learnt from them. */
@@ -230,7 +259,9 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 {
 	kdr_status st;
 	work *w = user;
-	KDRI_TRY(kdri_msda_add_gram(ctx, w->pool.v, layer, x, h, w->once.copies));
+	const bool all = w->cut && layer == 0; /* these products are cheap */
+	KDRI_TRY(kdri_msda_add_gram(ctx, w->pool.v, layer, all ? &w->stack.x : x, h,
+	                            all ? NULL : w->once.copies));
 	if (h)
 		w->flops += (double)h->rows * (double)h->rows * (double)h->d;
 	if (layer == 0)
@@ -244,8 +275,9 @@ static const char kept_gram[] = "similarities of learned features";
 /* Of all that K depends on. */
 static uint64_t features_key(const work *w)
 {
-	const double how[] = { (double)w->layers->layers, w->layers->noise, w->layers->ridge,
-		               (double)w->layers->single, (double)w->layers->side };
+	const double how[] = { (double)w->layers->layers, w->layers->noise,
+		               w->layers->ridge,          (double)w->layers->single,
+		               (double)w->layers->side,   w->cut ? (double)kdr_mat_cols(samples(w)) : 0 };
 	const kdr_mat settings = kdr_mat_from_dense(how, 1, sizeof how / sizeof *how);
 	return kdri_mat_hash(&settings, kdri_mat_hash(&w->stack.x, w->ctx->seed));
 }
@@ -390,12 +422,9 @@ done:
 
 /* --- out of time ---------------------------------------------------------------------------------------- */
 
-/* Of all products and factorisations, nearly. */
 static double flops_of(const work *w)
 {
-	double n = (double)kdr_mat_rows(&w->stack.x), d = (double)kdr_mat_cols(samples(w)),
-	       side = KDRI_MIN(n, d);
-	return (double)w->layers->layers * (n * n * d + 2 * n * d * side + side * side * side);
+	return layer_flops(w->layers, (double)kdr_mat_rows(&w->stack.x), (double)kdr_mat_cols(samples(w)));
 }
 
 /* Of everything: the features, and about 250 products of the similarities of each task with its clusters. */
@@ -461,6 +490,29 @@ done:
 	return st;
 }
 
+/* The model for new samples has all features, because words that are equal in the training samples may differ in new
+ * ones. */
+static kdr_status choose_columns(work *w)
+{
+	kdr_status st;
+	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_columns most = { .x = none };
+	bool fewer;
+	if (kdri_opt_bool(w->options, "keep") || w->layers->layers == 0 || w->stack.x.kind != KDR_MAT_CSR)
+		return KDR_OK;
+	KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
+	const int64_t d = kdr_mat_cols(samples(w)),
+	              count = columns_allowed(w->options, w->layers, (double)kdr_mat_rows(&w->stack.x), d);
+	if (count == d)
+		goto done;
+	KDRI_TRY(kdri_columns_most(w->ctx, samples(w), w->once.copies, count, &most));
+	kdri_columns_free(w->ctx, &w->once);
+	w->once = most;
+	w->cut = true;
+done:
+	return st;
+}
+
 static kdr_status mtcfir_run(work *w)
 {
 	kdr_status st;
@@ -470,19 +522,15 @@ static kdr_status mtcfir_run(work *w)
 	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
 	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);
 	kdri_layers layers;
-	bool fewer;
 	KDRI_TRY(mtcfir_prepare(w));
 	if (kdri_opt_bool(w->options, "keep")) {
 		KDRI_TRY(kdri_train_keep(w->ctx, w->problem, w->result));
 		KDRI_TRY(kdri_layers_keep(w->ctx, w->result, n, d, &layers, &o));
 	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
-	/* The model for new samples has all features, because words that are equal in the training samples may differ
-	 * in new ones. */
-	if (!kdri_opt_bool(w->options, "keep") && o.layers > 0 && w->stack.x.kind == KDR_MAT_CSR)
-		KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
-	o.copies = w->once.copies;
 	w->layers = &o;
+	KDRI_TRY(choose_columns(w));
+	o.copies = w->once.copies;
 	w->init = init;
 	KDRI_TRY(kdri_compute(w->ctx, all_flops(w), mtcfir_compute, w));
 	KDRI_TRY(give_up(w));
@@ -526,6 +574,9 @@ static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *
 	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)x->n);
 	const double size = layers.single ? 4 : 8;
 	const bool keep = kdri_opt_bool(o, "keep");
+	kdri_extent learnt = *x; /* what features are learnt from */
+	if (!keep && !x->dense)
+		learnt.d = (double)columns_allowed(o, &layers, x->n, (int64_t)x->d);
 	double results = keep ? kdri_layers_bytes(&layers, (int64_t)x->n, (int64_t)x->d) + kdri_train_bytes(x)
 	                      : 0,
 	       most = keep && s->ntasks > 1 ? kdri_gram_median_bytes(x->n) +
@@ -541,7 +592,7 @@ static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *
 	}
 	return (kdri_bytes){ results, (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) +
 		                              8 * x->n * kdri_opt_real(o, "n_init") + size * x->n * x->n +
-		                              KDRI_MAX(kdri_msda_bytes(x, x->n, &layers), most) };
+		                              KDRI_MAX(kdri_msda_bytes(&learnt, x->n, &layers), most) };
 }
 
 static double mtcfir_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
