@@ -35,4 +35,4 @@ tools/package/source.sh "$work/again" >/dev/null
 cmp "$tarball" "$work/again/kindred-$version.tar.gz"
 echo "source: a tarball made from the tarball has the same bytes"
 [ "$1" = --quick ] && exit 0
-unshare --net make check
+unshare --net sh -c 'ip link set lo up && exec make check' # a kernel of Jupyter is reached through the loopback interface

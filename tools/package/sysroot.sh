@@ -4,9 +4,15 @@
 set -eu
 architecture=$(echo "$1" | sed s/x86_64/amd64/) # as Debian calls it
 folder=$2
-[ -e "$folder/complete" ] && exit 0
-mkdir -p "$folder"
+mkdir -p "$folder/link"
 folder=$(cd "$folder" && pwd)
+# Debian's libm.a of the cross compiler for x86-64 is a linker script with the paths of x86-64 itself; link/libm.a has the right ones.
+processor=$(echo "$1" | sed s/arm64/aarch64/)
+script=/usr/$processor-linux-gnu/lib/libm.a
+if head -c 20 "$script" 2>/dev/null | grep -q 'GNU ld script'; then
+	sed "s|/usr/lib/$processor-linux-gnu/|/usr/$processor-linux-gnu/lib/|g" "$script" >"$folder/link/libm.a"
+fi
+[ -e "$folder/complete" ] && exit 0
 work=$folder/apt
 mkdir -p "$work/state/lists/partial" "$work/cache/archives/partial"
 : >"$work/status"
