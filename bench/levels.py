@@ -1,14 +1,16 @@
 #!/usr/bin/python3
 """Measures `cluster` with a range of six numbers of clusters: time and quality. SPDX-License-Identifier: BSD-3-Clause
 
-usage: bench/levels.py [--build DIR] [--out FILE.csv] [--size N] [--minutes M] [--only TEXT]
+usage: bench/levels.py [auto] [methods] [--build DIR] [--out FILE.csv] [--size N] [--minutes M] [--only TEXT]
 
-For every collection in KINDRED_DATA, every folder of tables and tables_made, and generated data, with at most --size samples per data set (300): the
+auto (the default), and methods: the processor times of the other methods on the collections of METHOD_SETS.
+
+For every collection in KINDRED_DATA, every folder of tables and tables_made, and generated data, with at most --size samples per data set (300; methods: 1,000): the
 processor time, one thread, of a range and of its largest number alone; and the NMI with the known classes, at their true number, of
 a run with that number alone and of the level of the range. The range begins one below the number of classes (at 2 or above).
 
-Writes bench/results/levels.csv (or --out), one collection after the other; a later call continues, and --minutes limits its time. docs/levels.md has the
-table. Settings were chosen on CHOSEN; the other collections were measured once, at the end."""
+Writes bench/results/levels.csv, or levels_methods.csv, or --out, one collection after the other; a later call continues, and --minutes limits its time.
+docs/levels.md has the tables. Settings were chosen on CHOSEN; the other collections were measured once, at the end."""
 
 import json
 import pathlib
@@ -25,6 +27,9 @@ SPAN = 6
 GENERATED = {"generated blobs": ["--design", "blobs", "--tasks", "1", "-k", "5", "-n", "1000", "-d", "10", "--separation", "4"],
              "generated topics": ["--design", "topics", "-k", "5", "-n", "400"],
              "generated tables": ["--design", "tables", "--tasks", "2", "-k", "5", "-n", "400"]}
+METHOD_SETS = ["reuters3", "nuswide10:image", "generated blobs", "tables/german"]
+COMPUTED_ONCE = {"ncut": "neighbour graph", "pca-kmeans": "principal directions", "harmony": "moved samples", "mtcfir": "learnt features"}
+METHOD_HEAD = ["method", "set", "size", "largest_s", "range_s"]
 HEAD = ["set", "size", "classes", "range", "suggested", "largest_s", "range_s", "alone", "level"]
 
 
@@ -65,12 +70,14 @@ def tables_of(title, size, room):
     return files, ["--truth", ",".join(map(str, truth))] if made else ["--label-column", "label"], [len(seen)] * len(files)
 
 
-def call(args, files, k, *more):
-    """result.json of a run with one thread, and its processor time."""
+def call(args, files, k, *more, optional=False):
+    """result.json of a run with one thread, and its processor time. optional: None for data that the method cannot use."""
     command = [args.program, "cluster", "-q", "--threads", "1", "--seed", "1", "-k", k, *more, *files]
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode and optional:
+        return None, None
     if done.returncode:
         sys.exit(f"levels: {' '.join(map(str, command))}: {done.stderr.strip()}")
     return json.loads(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
@@ -81,17 +88,36 @@ def joined(values):
     return str(values[0]) if len(set(values)) == 1 else ",".join(map(str, values))
 
 
+def range_of(k):
+    """The range as text, and its largest numbers."""
+    below = 1 if min(k) > 2 else 0
+    return joined([f"{v - below}-{v - below + SPAN - 1}" for v in k]), joined([v - below + SPAN - 1 for v in k])
+
+
 def rows_of(args, key):
     with tempfile.TemporaryDirectory() as room:
         files, known, k = data_of(args, key[0], int(key[1]), room)
-        below = 1 if min(k) > 2 else 0
-        text = joined([f"{v - below}-{v - below + SPAN - 1}" for v in k])
+        text, largest = range_of(k)
         ranged, range_s = call(args, files, text, *known)
-        _, largest_s = call(args, files, joined([v - below + SPAN - 1 for v in k]), *known)
+        _, largest_s = call(args, files, largest, *known)
         alone, _ = call(args, files, joined(k), *known)
     level = next(x for x in ranged["levels"] if [t["k"] for t in x["tasks"]] == k)
     nmi = [" ".join("%.4f" % t["metrics"]["nmi"] for t in r["tasks"]) for r in (alone, level)]
     return [[joined(k), text, joined([t["k"] for t in ranged["tasks"]]), "%.2f" % largest_s, "%.2f" % range_s, *nmi]]
+
+
+def method_rows(args, key):
+    with tempfile.TemporaryDirectory() as room:
+        files, known, k = data_of(args, key[1], int(key[2]), room)
+        _, range_s = call(args, files, range_of(k)[0], "-m", key[0], *known, optional=True)
+        _, largest_s = call(args, files, range_of(k)[1], "-m", key[0], *known, optional=True)
+    return [["", ""] if None in (range_s, largest_s) else ["%.3f" % largest_s, "%.3f" % range_s]]
+
+
+def methods_of(args):
+    """Methods of cluster other than auto."""
+    found = json.loads(subprocess.run([args.program, "methods", "--json"], capture_output=True, text=True, check=True).stdout)
+    return [m["id"] for m in found if m["family"] == "cluster" and m["id"] != "auto"]
 
 
 # --- tables --------------------------------------------------------------------------------------------------------------
@@ -121,8 +147,26 @@ def table(rows):
     return out
 
 
+METHOD_TABLE_HEAD = ["method", "computed once", *METHOD_SETS]
+
+
+def method_table(rows):
+    """One row per method: the time of the range divided by that of its largest number, for each collection."""
+    ratio = {(r["method"], r["set"]): "%.1f" % (float(r["range_s"]) / float(r["largest_s"])) if r["range_s"] else "–" for r in rows}
+    names = list(dict.fromkeys(r["method"] for r in rows))
+    return [[f"`{m}`", COMPUTED_ONCE.get(m, "–"), *(ratio.get((m, s), "–") for s in METHOD_SETS)] for m in names]
+
+
+def measure_methods(args):
+    keys = [(m, s, str(1000 if args.size is None else args.size)) for m in methods_of(args) for s in METHOD_SETS]
+    found = common.Table(args.out or common.RESULTS / "levels_methods.csv", METHOD_HEAD, keys, "bench/levels.py methods")
+    found.fill(lambda key: method_rows(args, key), args.minutes, args.only)
+    for r in method_table([dict(zip(METHOD_HEAD, r)) for every in found.rows.values() for r in every]):
+        print("| %s |" % " | ".join(r), flush=True)
+
+
 def measure(args):
-    found = common.Table(args.out or common.RESULTS / "levels.csv", HEAD, [(title, str(args.size)) for title in titles()], "bench/levels.py")
+    found = common.Table(args.out or common.RESULTS / "levels.csv", HEAD, [(title, str(300 if args.size is None else args.size)) for title in titles()], "bench/levels.py")
     found.fill(lambda key: rows_of(args, key), args.minutes, args.only)
     rows = [dict(zip(HEAD, r)) for every in found.rows.values() for r in every]
     print("\n| %s |\n|---|%s" % (" | ".join(TABLE_HEAD), "---:|" * (len(TABLE_HEAD) - 1)))
@@ -130,9 +174,10 @@ def measure(args):
 
 
 def main():
-    args = common.arguments(__doc__, {"measure": measure},
-                            more=[("--size", dict(type=int, default=300)), ("--minutes", dict(type=float, default=1e6)), ("--only", dict(default=""))])
-    return common.run_cases({"measure": measure}, args)
+    cases = {"auto": measure, "methods": measure_methods}
+    args = common.arguments(__doc__, cases, default=["auto"],
+                            more=[("--size", dict(type=int)), ("--minutes", dict(type=float, default=1e6)), ("--only", dict(default=""))])
+    return common.run_cases(cases, args)
 
 
 if __name__ == "__main__":

@@ -34,6 +34,8 @@ kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_o
 bool kdri_options_is_set(const kdr_options *options, const char *name);
 bool kdri_options_has(const kdr_options *options, const char *name);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
+/* For what a method keeps for other numbers of clusters (matrix/kept.h): a hash of x, the options and the seed. */
+uint64_t kdri_options_key(const kdr_context *ctx, const kdr_options *options, const kdr_mat *x);
 
 /* --- tables of options and arrays: one line each, ending with { .name = NULL } ------------------ */
 

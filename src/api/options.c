@@ -1,6 +1,7 @@
 /* Options set by name, checked against their descriptors. SPDX-License-Identifier: BSD-3-Clause */
 #include "api/method.h"
 #include "core/numbers.h"
+#include "matrix/kept.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -108,6 +109,19 @@ bool kdri_options_is_set(const kdr_options *options, const char *name)
 {
 	int64_t i = options_find(options, name);
 	return i >= 0 && options->slots[i].set;
+}
+
+uint64_t kdri_options_key(const kdr_context *ctx, const kdr_options *options, const kdr_mat *x)
+{
+	uint64_t key = kdri_mat_hash(x, ctx->seed), bits;
+	for (int64_t i = 0; i < options->count; i++) {
+		const slot *s = &options->slots[i];
+		for (int64_t j = 0; j < (s->list ? s->count : 1); j++) {
+			memcpy(&bits, s->list ? &s->list[j] : &s->value, sizeof bits);
+			key = kdri_hash_number(bits, key);
+		}
+	}
+	return key;
 }
 
 const kdr_algo *kdr_options_algo(const kdr_options *options)

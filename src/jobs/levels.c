@@ -12,7 +12,8 @@
  * One level is suggested and becomes the main result. A method that finds k is fitted without k first, and the number that
  * it finds is suggested, or the nearest number in the range. For other methods, the largest number is fitted first and
  * the level with the largest mean simplified silhouette is suggested. What does not depend on the number of clusters, such
- * as nearest neighbours, and the partitions of members are kept from these fits for the others (matrix/kept.h).
+ * as nearest neighbours, and the partitions of members are kept from these fits for the others (matrix/kept.h). Derived levels have one
+ * vote, so that the eigenvectors of the largest of them contain those of the others.
  *
  * The first level keeps the numbers of its fit; with -k auto, the level of the k that was found keeps them. If the method matches the clusters of
  * data sets, (E1) is one assignment for all of them, so that counterparts still have the same number.
@@ -258,8 +259,17 @@ done:
 	return st;
 }
 
+/* The first level that is derived, which is the largest of them. It keeps the eigenvectors of the vote for the others. */
+static kdr_status fit_first_derived(kdr_context *ctx, plan *p)
+{
+	int64_t i = 0;
+	while (i < p->count && p->out[i])
+		i++;
+	return p->derived && i < p->count ? fit_level(ctx, p, i, 0) : KDR_OK;
+}
+
 /* Fits that are small enough run at the same time. On a device, under a memory limit and with several ranks each runs alone. */
-static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
+static kdr_status fit_all(kdr_context *ctx, plan *p, kdri_k_ranges *levels, const kdr_result *result)
 {
 	kdr_status st = KDR_OK;
 	double data = 0;
@@ -271,6 +281,8 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, const kdr_result *result)
 	                            : kdri_workers(ctx->threads, p->count, result->estimated_bytes, data);
 	const double start = kdri_now();
 	const bool before = ctx->cancelled;
+	KDRI_TRY(fit_first_derived(ctx, p));
+	levels->kept.looking = true;
 	if (workers > 1)
 		KDRI_TRY(kdri_side_by_side(ctx, &(kdri_side){ .count = p->count,
 		                                              .workers = workers,
@@ -564,9 +576,9 @@ kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *set
 	}
 	if (p.count > 0 && p.level[0] > (*main)->level) /* the other complete fit */
 		KDRI_TRY(fit_level(ctx, &p, 0, 0));
-	levels->kept.looking = true;
+	levels->kept.deriving = true;
 	p.derived = levels->seen.kept && (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
-	KDRI_TRY(fit_all(ctx, &p, *main));
+	KDRI_TRY(fit_all(ctx, &p, levels, *main));
 	levels_end(ctx, levels); /* the data may change from here on */
 	if (range && !levels->finds_k && p.count > 0)
 		KDRI_TRY(choose_main(ctx, &p, main));

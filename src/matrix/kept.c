@@ -41,7 +41,7 @@ int kdri_fits_before(const kdr_context *ctx)
 bool kdri_derives(const kdr_context *ctx)
 {
 	const kdri_kept *kept = kept_of(ctx);
-	return kept && kept->looking;
+	return kept && kept->deriving;
 }
 
 bool kdri_has_range(const kdr_context *ctx)
@@ -105,6 +105,32 @@ kdr_status kdri_kept_put(kdr_context *ctx, const char *name, uint64_t key, const
 	data = NULL;
 done:
 	KDRI_FREE(ctx, v, data);
+	return st;
+}
+
+bool kdri_kept_find_parts(const kdr_context *ctx, const char *name, uint64_t key, const kdri_kept_part *parts,
+                          int count)
+{
+	bool found = true;
+	for (int i = 0; i < count && found; i++)
+		found = !parts[i].data || kdri_kept_find(ctx, name, kdri_hash_number((uint64_t)i, key),
+		                                         parts[i].data, parts[i].bytes);
+	return found;
+}
+
+kdr_status kdri_kept_put_parts(kdr_context *ctx, const char *name, uint64_t key, const kdri_kept_part *parts,
+                               int count)
+{
+	kdr_status st = KDR_OK;
+	const kdri_kept *kept = kept_of(ctx);
+	double all = kept ? kept->bytes : 0;
+	for (int i = 0; i < count; i++)
+		all += parts[i].data ? (double)parts[i].bytes : 0;
+	for (int i = 0; i < count && all <= most_bytes; i++)
+		if (parts[i].data)
+			KDRI_TRY(kdri_kept_put(ctx, name, kdri_hash_number((uint64_t)i, key), parts[i].data,
+			                       parts[i].bytes));
+done:
 	return st;
 }
 

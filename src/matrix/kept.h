@@ -2,8 +2,8 @@
  *
  * A job that fits several numbers of clusters attaches a kdri_kept to what it has inspected (traits.h). The first fits, one or two, are
  * complete: they keep what does not depend on the number of clusters, such as nearest neighbours, and the partitions of their members.
- * The fits after them, which may run at the same time, only look, and may derive their labels from those partitions. Without a
- * kdri_kept nothing is kept or looked for. Values are found by name and by a hash of all that they depend on. */
+ * The fits after them may derive their labels from those partitions. The first of these keeps what the others need as well; the others, which
+ * may run at the same time, only look. Without a kdri_kept nothing is kept or looked for. Values are found by name and by a hash of all that they depend on. */
 #ifndef KDRI_KEPT_H
 #define KDRI_KEPT_H
 
@@ -12,9 +12,10 @@
 enum { KDRI_COMPLETE_FITS = 2 }; /* at most */
 
 typedef struct kdri_kept {
-	int fits;     /* complete fits that are over */
-	bool looking; /* all of them are */
-	double bytes; /* of all values */
+	int fits;      /* complete fits that are over */
+	bool deriving; /* all of them are */
+	bool looking;  /* nothing more is kept, because fits may run at the same time */
+	double bytes;  /* of all values */
 	struct kdri_kept_value *last;
 	/* Moves the numbers of clusters that a fit has found to numbers that are wanted; NULL: all are. */
 	void (*enter)(const void *ranges, int64_t ntasks, int64_t *k);
@@ -39,6 +40,16 @@ bool kdri_enter_range(const kdr_context *ctx, int64_t ntasks, int64_t *k);
 bool kdri_kept_find(const kdr_context *ctx, const char *name, uint64_t key, void *out, size_t bytes);
 /* Keeps a copy, unless all values together would be too large or the fit was stopped. */
 kdr_status kdri_kept_put(kdr_context *ctx, const char *name, uint64_t key, const void *value, size_t bytes);
+
+/* A value of several arrays, which are found or kept together; those without data are skipped. */
+typedef struct kdri_kept_part {
+	void *data;
+	size_t bytes;
+} kdri_kept_part;
+bool kdri_kept_find_parts(const kdr_context *ctx, const char *name, uint64_t key, const kdri_kept_part *parts,
+                          int count);
+kdr_status kdri_kept_put_parts(kdr_context *ctx, const char *name, uint64_t key, const kdri_kept_part *parts,
+                               int count);
 
 /* A hash of the entries and the shape of x, and of what came before. */
 uint64_t kdri_mat_hash(const kdr_mat *x, uint64_t before);

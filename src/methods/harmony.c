@@ -27,12 +27,15 @@
  * the stacked tasks, not random ones; the first y are from k-means on the rows of Z scaled to unit length. A cluster
  * without samples in any task (O = 0) moves no sample.
  *
+ * If several numbers of clusters are fitted (matrix/kept.h), samples are moved once: only the last k-means depends on k.
+ *
  * Z        z, n x r; moved: moved               R        soft, n x C
  * y_c      centres, C x r                       O, E     seen, due: ntasks x C
  * S_tc     sums, ntasks x C x r                 b_ct     shift, ntasks x C x r */
 #include "api/method.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/device_held.h"
+#include "matrix/kept.h"
 #include "matrix/range.h"
 #include "methods/common/tasks.h"
 
@@ -99,13 +102,13 @@ static void harmony_free(kdr_context *ctx, harmony *h)
 
 /* --- start -------------------------------------------------------------------------------------- */
 
-/* (E1); fewer directions where the data have fewer. */
-static kdr_status harmony_directions(kdr_context *ctx, harmony *h, int64_t wanted)
+/* (E1) */
+static kdr_status harmony_directions(kdr_context *ctx, harmony *h)
 {
 	kdr_status st;
 	kdri_own own = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	const kdr_mat *x = &own.view;
-	int64_t n = h->n, d = kdr_mat_cols(&h->stack->x), r = KDRI_MIN(wanted, KDRI_MIN(n, d));
+	int64_t n = h->n, d = kdr_mat_cols(&h->stack->x), r = h->r;
 	double *mean = NULL, *u = NULL, *s = NULL;
 	kdri_held *held = NULL;
 	KDRI_TRY(kdri_mat_by_content(ctx, &h->stack->x, &own)); /* labels do not depend on the storage */
@@ -119,9 +122,7 @@ static kdr_status harmony_directions(kdr_context *ctx, harmony *h, int64_t wante
 	const kdri_op op = kdri_op_centred(&centred);
 	KDRI_TRY(kdri_hold_leading(ctx, x, r, ROUNDS, &held));
 	KDRI_TRY(kdri_leading(ctx, &op, r, ROUNDS, NULL, s, u));
-	KDRI_TRY(KDRI_NEW(ctx, &h->z, n * r));
 	KDRI_TRY(op.apply(ctx, &op, u, r, r, h->z, r));
-	h->r = r;
 done:
 	kdri_unhold(ctx, held);
 	kdri_own_free(ctx, &own);
@@ -160,8 +161,10 @@ static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const k
 {
 	kdr_status st;
 	int64_t n = stack->begin[stack->ntasks], wanted = kdri_opt_int(options, "clusters");
+	const int64_t most = KDRI_MIN(n, kdr_mat_cols(&stack->x)); /* directions that the data have */
 	*h = (harmony){ .stack = stack,
 		        .n = n,
+		        .r = KDRI_MIN(kdri_opt_int(options, "l"), most),
 		        .ntasks = stack->ntasks,
 		        .most = kdri_opt_int(options, "max_iter"),
 		        .theta = kdri_opt_real(options, "theta"),
@@ -169,8 +172,8 @@ static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const k
 		        .ridge = kdri_opt_real(options, "ridge") };
 	int64_t c = h->soft_k =
 	        wanted ? KDRI_MIN(wanted, n) : KDRI_MAX(1, KDRI_MIN(MOST_SOFT, n / SAMPLES_EACH));
-	KDRI_TRY(harmony_directions(ctx, h, kdri_opt_int(options, "l")));
 	KDRI_TRY(KDRI_NEW(ctx, &h->task, n));
+	KDRI_TRY(KDRI_NEW(ctx, &h->z, n * h->r));
 	KDRI_TRY(KDRI_NEW(ctx, &h->moved, n * h->r));
 	KDRI_TRY(KDRI_NEW(ctx, &h->unit, n * h->r));
 	KDRI_TRY(KDRI_NEW0(ctx, &h->soft, n * c));
@@ -185,8 +188,16 @@ static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const k
 	for (int64_t t = 0; t < h->ntasks; t++)
 		for (int64_t i = stack->begin[t]; i < stack->begin[t + 1]; i++)
 			h->task[i] = t;
-	memcpy(h->moved, h->z, (size_t)(n * h->r) * sizeof *h->z);
-	harmony_scale_rows(h->moved, n, h->r, h->unit);
+done:
+	return st;
+}
+
+static kdr_status harmony_start(kdr_context *ctx, harmony *h)
+{
+	kdr_status st;
+	KDRI_TRY(harmony_directions(ctx, h));
+	memcpy(h->moved, h->z, (size_t)(h->n * h->r) * sizeof *h->z);
+	harmony_scale_rows(h->moved, h->n, h->r, h->unit);
 	KDRI_TRY(first_centres(ctx, h));
 done:
 	return st;
@@ -375,6 +386,74 @@ done:
 	return st;
 }
 
+/* --- other numbers of clusters ------------------------------------------------------------------ */
+
+enum { PARTS = 4 };
+static const char kept_about[] = "harmony", kept_moved[] = "harmony.moved";
+
+static void harmony_parts(const harmony *h, kdri_kept_part out[PARTS])
+{
+	const size_t each = (size_t)h->r * sizeof(double);
+	out[0] = (kdri_kept_part){ h->z, (size_t)h->n * each };
+	out[1] = (kdri_kept_part){ h->moved, (size_t)h->n * each };
+	out[2] = (kdri_kept_part){ h->first, (size_t)h->soft_k * each };
+	out[3] = (kdri_kept_part){ h->iterations > 0 ? h->trace : NULL,
+		                   (size_t)h->iterations * sizeof *h->trace };
+}
+
+static kdr_status harmony_keep(kdr_context *ctx, uint64_t key, const harmony *h)
+{
+	kdr_status st;
+	const double about[] = { (double)h->iterations, (double)h->stop, h->start };
+	kdri_kept_part parts[PARTS];
+	harmony_parts(h, parts);
+	KDRI_TRY(kdri_kept_put_parts(ctx, kept_moved, key, parts, PARTS));
+	KDRI_TRY(kdri_kept_put(ctx, kept_about, key, about, sizeof about));
+done:
+	return st;
+}
+
+/* What another fit has moved. */
+static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool *out)
+{
+	kdr_status st = KDR_OK;
+	double about[3];
+	kdri_kept_part parts[PARTS];
+	*out = false;
+	if (!kdri_kept_find(ctx, kept_about, key, about, sizeof about))
+		return KDR_OK;
+	h->iterations = (int64_t)about[0];
+	h->stop = (kdr_stop)about[1];
+	h->start = about[2];
+	KDRI_TRY(KDRI_NEW(ctx, &h->trace, KDRI_MAX(1, h->iterations)));
+	h->room = KDRI_MAX(1, h->iterations);
+	harmony_parts(h, parts);
+	*out = kdri_kept_find_parts(ctx, kept_moved, key, parts, PARTS);
+	if (!*out)
+		h->iterations = 0;
+done:
+	return st;
+}
+
+/* Samples of all tasks, moved. */
+static kdr_status harmony_run(kdr_context *ctx, const kdr_options *options, harmony *h)
+{
+	kdr_status st = KDR_OK;
+	uint64_t key = 0;
+	bool found = false;
+	if (kdri_keeps(ctx)) {
+		key = kdri_options_key(ctx, options, &h->stack->x);
+		KDRI_TRY(harmony_find(ctx, key, h, &found));
+	}
+	if (found)
+		goto done;
+	KDRI_TRY(harmony_start(ctx, h));
+	KDRI_TRY(harmony_iterate(ctx, h, kdri_opt_real(options, "tol")));
+	KDRI_TRY(harmony_keep(ctx, key, h));
+done:
+	return st;
+}
+
 /* --- results ------------------------------------------------------------------------------------ */
 
 static kdr_status harmony_put(kdr_context *ctx, const harmony *h, const kdri_kmeans_result *clusters,
@@ -418,7 +497,7 @@ static kdr_status harmony_fit(kdr_context *ctx, const kdr_problem *problem, cons
 	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
 	KDRI_TRY(kdri_stack_init(ctx, problem, &stack, &init));
 	KDRI_TRY(harmony_new(ctx, &stack, options, &h));
-	KDRI_TRY(harmony_iterate(ctx, &h, kdri_opt_real(options, "tol")));
+	KDRI_TRY(harmony_run(ctx, options, &h));
 	const kdr_mat moved = kdr_mat_from_dense(h.moved, h.n, h.r);
 	o.n_init = kdri_opt_int(options, "n_init");
 	o.init_labels = init;

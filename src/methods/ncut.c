@@ -30,6 +30,7 @@
 #include "engine/graph/repair.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
+#include "matrix/kept.h"
 #include "matrix/linalg.h"
 #include "matrix/rows.h"
 
@@ -197,6 +198,69 @@ done:
 	return st;
 }
 
+static const char kept_about[] = "ncut", kept_graph[] = "ncut.graph";
+
+/* The graph that another fit has found (matrix/kept.h); w is empty: there is none. */
+static kdr_status find_kept_graph(kdr_context *ctx, uint64_t key, int64_t n, kdri_graph *out)
+{
+	kdr_status st = KDR_OK;
+	double about[3]; /* entries, sigma, candidates */
+	int64_t *rowptr = NULL, entries;
+	int32_t *col = NULL;
+	double *val = NULL;
+	if (!kdri_kept_find(ctx, kept_about, key, about, sizeof about))
+		return KDR_OK;
+	entries = (int64_t)about[0];
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &col, entries));
+	KDRI_TRY(KDRI_NEW(ctx, &val, entries));
+	const kdri_kept_part parts[] = { { rowptr, (size_t)(n + 1) * sizeof *rowptr },
+		                         { col, (size_t)entries * sizeof *col },
+		                         { val, (size_t)entries * sizeof *val } };
+	if (kdri_kept_find_parts(ctx, kept_graph, key, parts, 3))
+		*out = (kdri_graph){ .w = kdri_own_csr(n, n, &rowptr, &col, &val),
+			             .sigma = about[1],
+			             .candidates = (int64_t)about[2] };
+done:
+	kdri_free(ctx, rowptr);
+	kdri_free(ctx, col);
+	kdri_free(ctx, val);
+	return st;
+}
+
+static kdr_status keep_graph(kdr_context *ctx, uint64_t key, const kdri_graph *graph)
+{
+	kdr_status st;
+	const kdr_csr *w = &graph->w.view.as.csr;
+	const int64_t entries = w->rowptr[w->rows];
+	const double about[] = { (double)entries, graph->sigma, (double)graph->candidates };
+	const kdri_kept_part parts[] = { { (void *)w->rowptr, (size_t)(w->rows + 1) * sizeof *w->rowptr },
+		                         { (void *)w->col, (size_t)entries * sizeof *w->col },
+		                         { (void *)w->val, (size_t)entries * sizeof *w->val } };
+	if (entries == 0)
+		return KDR_OK;
+	KDRI_TRY(kdri_kept_put_parts(ctx, kept_graph, key, parts, 3));
+	KDRI_TRY(kdri_kept_put(ctx, kept_about, key, about, sizeof about));
+done:
+	return st;
+}
+
+/* The graph of neighbours, which does not depend on the number of clusters. */
+static kdr_status search_graph(kdr_context *ctx, const kdr_mat *x, const kdr_options *options,
+                               const kdri_graph_options *g, kdri_graph *out)
+{
+	kdr_status st = KDR_OK;
+	const uint64_t key = kdri_keeps(ctx) ? kdri_options_key(ctx, options, x) : 0;
+	if (kdri_keeps(ctx))
+		KDRI_TRY(find_kept_graph(ctx, key, kdr_mat_rows(x), out));
+	if (kdr_mat_rows(&out->w.view) > 0)
+		goto done;
+	KDRI_TRY(kdri_graph_new(ctx, x, g, out));
+	KDRI_TRY(keep_graph(ctx, key, out));
+done:
+	return st;
+}
+
 /* Clusters x, rows_of[t] rows of each of `tasks` tasks. `name` NULL: the pooled tasks. */
 static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t *rows_of, int64_t tasks,
                                int64_t k, const int64_t *init, int64_t stream, const char *name,
@@ -221,6 +285,8 @@ static kdr_status ncut_cluster(kdr_context *ctx, const kdr_mat *x, const int64_t
 	g.first = first;
 	if (s.landmarks)
 		KDRI_TRY(join_landmarks(ctx, x, rows_of, tasks, k, options, stream, &graph));
+	else if (searched)
+		KDRI_TRY(search_graph(ctx, x, options, &g, &graph));
 	else
 		KDRI_TRY(kdri_graph_new(ctx, x, &g, &graph));
 	if (searched && graph.candidates == 0)

@@ -26,6 +26,7 @@
 #include "comm/rows.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/device_held.h"
+#include "matrix/kept.h"
 #include "matrix/range.h"
 #include "methods/common/tasks.h"
 
@@ -196,6 +197,77 @@ done:
 	return st;
 }
 
+/* --- other numbers of clusters: the directions are the same (matrix/kept.h) ------------------------ */
+
+enum { PARTS = 5 };
+static const char kept_about[] = "pca-kmeans", kept_parts[] = "pca-kmeans.directions";
+
+static void run_parts(const run *r, kdri_kept_part out[PARTS])
+{
+	const size_t each = (size_t)r->rank * sizeof(double);
+	out[0] = (kdri_kept_part){ r->mean, (size_t)r->d * sizeof(double) };
+	out[1] = (kdri_kept_part){ r->s, each };
+	out[2] = (kdri_kept_part){ r->u, (size_t)r->d * each };
+	out[3] = (kdri_kept_part){ r->v, (size_t)r->n * each };
+	out[4] = (kdri_kept_part){ r->y, (size_t)r->n * each };
+}
+
+static kdr_status run_keep(kdr_context *ctx, uint64_t key, const run *r)
+{
+	kdr_status st;
+	const double about[] = { (double)r->rank, r->energy, r->u != NULL };
+	kdri_kept_part parts[PARTS];
+	run_parts(r, parts);
+	KDRI_TRY(kdri_kept_put_parts(ctx, kept_parts, key, parts, PARTS));
+	KDRI_TRY(kdri_kept_put(ctx, kept_about, key, about, sizeof about));
+done:
+	return st;
+}
+
+/* What another fit has found. */
+static kdr_status run_find(kdr_context *ctx, uint64_t key, run *r, bool *out)
+{
+	kdr_status st = KDR_OK;
+	double about[3];
+	kdri_kept_part parts[PARTS];
+	run own = *r;
+	*out = false;
+	if (!kdri_kept_find(ctx, kept_about, key, about, sizeof about))
+		return KDR_OK;
+	own.rank = (int64_t)about[0];
+	own.energy = about[1];
+	KDRI_TRY(KDRI_NEW(ctx, &own.mean, own.d));
+	KDRI_TRY(KDRI_NEW(ctx, &own.s, own.rank));
+	KDRI_TRY(KDRI_NEW(ctx, &own.y, own.n * own.rank));
+	if (about[2] > 0)
+		KDRI_TRY(KDRI_NEW(ctx, &own.u, own.d * own.rank));
+	else
+		KDRI_TRY(KDRI_NEW(ctx, &own.v, own.n * own.rank));
+	run_parts(&own, parts);
+	*out = kdri_kept_find_parts(ctx, kept_parts, key, parts, PARTS);
+	if (*out)
+		*r = own;
+done:
+	if (!*out)
+		run_free(ctx, &own);
+	return st;
+}
+
+static kdr_status run_embed(kdr_context *ctx, const kdr_mat *x, const kdr_options *options, run *r)
+{
+	kdr_status st = KDR_OK;
+	const uint64_t key = kdri_keeps(ctx) ? kdri_options_key(ctx, options, x) : 0;
+	bool found = false;
+	if (kdri_keeps(ctx))
+		KDRI_TRY(run_find(ctx, key, r, &found));
+	if (found)
+		goto done;
+	KDRI_TRY(pca_kmeans_embed(ctx, x, kdri_opt_real(options, "energy"), r));
+	KDRI_TRY(run_keep(ctx, key, r));
+done:
+	return st;
+}
+
 /* Numbers the clusters in the order of their first samples. Runs that end in one partition differ by rounding
  * alone, and rounding must not choose the names: dense and sparse data get the same. */
 static kdr_status rename_clusters(kdr_context *ctx, int64_t k, run *r)
@@ -242,7 +314,7 @@ static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	r->d = kdr_mat_cols(x);
 	r->wide = !kdri_together(ctx) && r->n < r->d;
 	KDRI_TRY(kdri_part(ctx, r->n, NULL, &r->all));
-	KDRI_TRY(pca_kmeans_embed(ctx, x, kdri_opt_real(options, "energy"), r));
+	KDRI_TRY(run_embed(ctx, x, options, r));
 	kdr_mat y = kdr_mat_from_dense(r->y, r->n, r->rank);
 	KDRI_TRY(kdri_kmeans(ctx, &y, NULL, &o, &r->clusters));
 	if (!init && !kdri_together(ctx)) /* kdr_fit does the same over all ranks */

@@ -1,8 +1,13 @@
 """Several numbers of clusters in one run: -k 3-8, levels of result.json, samples.csv, kindred cut."""
 import csv
+import pathlib
 import unittest
 
 from harness import CliTest
+
+# Arrays that do not depend on the number of clusters.
+SHARED = {"ncut": ["eigenvalues"], "pca-kmeans": ["mean", "components", "variances", "embedding"],
+          "harmony": ["embedding", "unmoved", "soft_centres"], "mtcfir": ["alpha", "layers", "layer_bias", "mmd2_linear", "mmd2_gauss"]}
 
 
 def rows(path):
@@ -70,6 +75,31 @@ class Levels(CliTest):
                 one = self.result("one/result.json")["tasks"][0]
                 self.assertEqual(groups(one["labels"]), groups(level["tasks"][0]["labels"]))
                 self.assertEqual(sorted(one["sizes"]), sorted(level["tasks"][0]["sizes"]))
+
+    def test_what_levels_share_is_what_a_single_run_computes(self):
+        """Methods that compute a graph, directions or features once give the same levels and arrays as single runs."""
+        self.run_kindred("generate", "--design", "blobs", "--tasks", 2, "-k", 3, "-n", 40, "-d", 10, "--separation", 8, "-q", "-o", "blobs")
+        files = ["blobs/task1.csv", "blobs/task2.csv"]
+        for method in ("ncut", "pca-kmeans", "harmony", "mtcfir"):
+            ranged = ["cluster", "-m", method, "-q", "--force"]
+            self.run_kindred(*ranged, "-k", "2-5", "-o", "out", "--arrays", f"{method}-range", *files)
+            r = self.result()
+            self.assertNotEqual(r["tasks"][0]["k"], 5)  # the main result is not the first fit
+            for level in r["levels"]:
+                self.run_kindred(*ranged, "-k", level["k"], "-o", "one", "--arrays", f"{method}-{level['k']}", *files)
+                one = self.result("one/result.json")
+                for a, b in zip(one["tasks"], level["tasks"]):
+                    self.assertEqual(groups(a["labels"]), groups(b["labels"]))
+                if level["k"] == r["tasks"][0]["k"]:
+                    self.assertEqual(one["method_fields"], r["method_fields"])
+                    self.assertEqual(one["objective"], r["objective"])
+            alone = pathlib.Path(self.path(f"{method}-{r['tasks'][0]['k']}"))
+            names = sorted(p.name for p in alone.iterdir())
+            self.assertEqual(names, sorted(p.name for p in pathlib.Path(self.path(f"{method}-range")).iterdir()))
+            shared = [n for n in names if n.split(".")[0] in SHARED[method]]
+            self.assertTrue(shared, names)
+            for name in shared:
+                self.assertEqual((alone / name).read_bytes(), pathlib.Path(self.path(f"{method}-range"), name).read_bytes(), name)
 
     def test_threads_change_nothing(self):
         self.table()
@@ -185,6 +215,20 @@ class Levels(CliTest):
         self.assertIn(r["tasks"][0]["k"], [level["k"] for level in r["levels"]])
         if len(r["levels"]) < 5:
             self.assertTrue(any("stopped before" in w for w in r["warnings"]), r["warnings"])
+
+    def test_a_time_limit_ends_the_search_for_k(self):
+        """Without time for the search, there is an answer and a warning, and no evidence is claimed."""
+        self.table()
+        self.run_kindred("generate", "--design", "topics", "-k", 4, "-n", 60, "-q", "-o", "words")
+        words = ["words/task1.mtx", "words/task2.mtx"]
+        for k, smallest in (("auto", 2), ("4-6", 4)):
+            for files in (["t.csv"], words):
+                self.run_kindred("cluster", "-k", k, "--time-limit", "0.000001", "-q", "-o", "out", "--force", *files)
+                r = self.result()
+                self.assertEqual(r["stop"], "time")
+                self.assertEqual([t["k"] for t in r["tasks"]], [smallest] * len(files))
+                self.assertTrue(any("before the number of clusters was found" in w for w in r["warnings"]), r["warnings"])
+                self.assertNotIn("k_evidence", r["method_fields"])
 
 
 if __name__ == "__main__":

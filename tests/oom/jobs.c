@@ -168,6 +168,28 @@ static kdr_status job_levels(kdr_context *ctx)
 	return st;
 }
 
+/* Levels of methods that compute a graph, directions or features once. */
+static kdr_status job_levels_shared(kdr_context *ctx)
+{
+	static const char *const methods[] = { "ncut", "pca-kmeans", "harmony", "mtcfir" };
+	kdr_status st = KDR_OK;
+	for (size_t m = 0; m < sizeof methods / sizeof *methods && st == KDR_OK; m++) {
+		kdr_data *data = NULL;
+		kdr_result *result = NULL;
+		kdr_job_options o;
+		kdr_job_options_init(&o);
+		o.method = methods[m];
+		o.k = 2;
+		o.k_to = 3;
+		st = labelled(ctx, "a", &data);
+		if (st == KDR_OK)
+			st = kdr_cluster(ctx, &data, 1, &o, &result);
+		kdr_result_free(result);
+		kdr_data_free(data);
+	}
+	return st;
+}
+
 /* Known classes and links from files. */
 static kdr_status job_known(kdr_context *ctx)
 {
@@ -425,6 +447,7 @@ const oom_scenario oom_jobs[] = {
 	{ "job_cluster", job_cluster, 1 },
 	{ "job_features", job_features, 1 },
 	{ "job_levels", job_levels, 1 },
+	{ "job_levels_shared", job_levels_shared, 1 },
 	{ "job_known", job_known, 1 },
 	{ "job_into", job_into, 1 },
 	{ "job_into_words", job_into_words, 1 },

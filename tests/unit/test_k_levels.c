@@ -75,7 +75,9 @@ static int64_t main_of(const kdr_result *r)
 static void levels__of_methods_without_members__are_those_of_single_calls(void **state)
 {
 	(void)state;
-	static const char *const methods[] = { "kmeans", "lssmtc", "mtcfir" };
+	static const char *const methods[] = {
+		"kmeans", "lssmtc", "mtcfir", "ncut", "pca-kmeans", "harmony"
+	};
 	kdr_context *ctx = unit_context();
 	for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
 		kdr_result *r = cluster(ctx, methods[m], 2, 5);
@@ -417,8 +419,18 @@ static void kept__values__are_found_by_all_that_they_depend_on(void **state)
 	assert_true(kdri_keeps(ctx) && !kdri_repeats(ctx));
 	kept.fits = 1;
 	assert_true(kdri_repeats(ctx) && !kdri_derives(ctx));
-	kept.looking = true;
+	kept.deriving = true;
 	assert_true(kdri_repeats(ctx) && kdri_derives(ctx));
+	const kdri_kept_part parts[] = { { value, sizeof value }, { NULL, 8 }, { x, sizeof x } };
+	assert_ok(ctx, kdri_kept_put_parts(ctx, "p", key, parts, 3));
+	value[1] = x[0] = 0;
+	assert_true(kdri_kept_find_parts(ctx, "p", key, parts, 3));
+	assert_true(value[1] == 8 && x[0] == 1);
+	assert_false(kdri_kept_find_parts(ctx, "q", key, parts, 3));
+	const kdri_kept_part large[] = { { value, sizeof value }, { x, (size_t)1 << 40 } };
+	assert_ok(ctx, kdri_kept_put_parts(ctx, "l", key, large, 2)); /* too much: none of it */
+	assert_false(kdri_kept_find_parts(ctx, "l", key, large, 1));
+	kept.looking = true;
 	assert_ok(ctx, kdri_kept_put(ctx, "w", key, value, sizeof value)); /* too late */
 	assert_false(kdri_kept_find(ctx, "w", key, found, sizeof found));
 	assert_false(kdri_kept_find(ctx, "v", key + 1, found, sizeof found));

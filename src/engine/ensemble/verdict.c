@@ -32,6 +32,7 @@
 #include "engine/graph/laplacian.h"
 #include "engine/graph/spectral.h"
 #include "engine/kmeans/lloyd.h"
+#include "matrix/kept.h"
 #include "matrix/ritz.h"
 
 static const double least_vote = 0.05, tie_share = 0.01;
@@ -222,6 +223,61 @@ static void take_best(const kdri_ballot *b, int64_t k, int64_t *labels)
 		labels[i] = b->label[i * b->count + b->best] % k;
 }
 
+static const char kept_width[] = "vote.width", kept_rows[] = "vote.rows";
+
+/* The first k columns of the rows that a vote on the same graph has found for more clusters; false: there are none. */
+static kdr_status take_kept_rows(kdr_context *ctx, uint64_t key, int64_t n, int64_t k, double *rows,
+                                 bool *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t width, size;
+	double *all = NULL;
+	*out = false;
+	if (!kdri_kept_find(ctx, kept_width, key, &width, sizeof width) || width < k)
+		return KDR_OK;
+	KDRI_TRY(kdri_mul(ctx, n, width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &all, size));
+	if (!kdri_kept_find(ctx, kept_rows, key, all, (size_t)size * sizeof *all))
+		goto done;
+	for (int64_t i = 0; i < n; i++) {
+		const double length = sqrt(kdri_nrm2sq(all + i * width, k));
+		for (int64_t j = 0; j < k; j++)
+			rows[i * k + j] = length > 0 ? all[i * width + j] / length : 0;
+	}
+	*out = true;
+done:
+	kdri_free(ctx, all);
+	return st;
+}
+
+static kdr_status keep_rows(kdr_context *ctx, uint64_t key, int64_t n, int64_t k, const double *rows)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_kept_put(ctx, kept_rows, key, rows, (size_t)(n * k) * sizeof *rows));
+	KDRI_TRY(kdri_kept_put(ctx, kept_width, key, &k, sizeof k));
+done:
+	return st;
+}
+
+/* (E4) up to k-means. Partitions with other numbers of clusters are the same for every k, so that the eigenvectors for the largest k contain
+ * those for the others (matrix/kept.h). */
+static kdr_status find_rows(kdr_context *ctx, votes *v, const kdri_verdict_options *o, double *rows)
+{
+	kdr_status st;
+	const uint64_t key = o->other_k && kdri_keeps(ctx) ? kdri_mat_hash(&v->w, ctx->seed) : 0;
+	bool found = false;
+	if (o->other_k)
+		KDRI_TRY(take_kept_rows(ctx, key, v->b->n, o->k, rows, &found));
+	if (found)
+		goto done;
+	KDRI_TRY(o->landmarks ? kdri_verdict_embed(ctx, v->b, &v->w.as.csr, o->alone, o->k, rows)
+	                      : verdict_embed(ctx, v, o->k, rows));
+	if (o->other_k)
+		KDRI_TRY(keep_rows(ctx, key, v->b->n, o->k, rows));
+done:
+	return st;
+}
+
 static kdr_status verdict_cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels)
 {
 	kdr_status st;
@@ -236,8 +292,7 @@ static kdr_status verdict_cluster(kdr_context *ctx, votes *v, const kdri_verdict
 		goto done;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
-	st = o->landmarks ? kdri_verdict_embed(ctx, v->b, &v->w.as.csr, o->alone, o->k, rows)
-	                  : verdict_embed(ctx, v, o->k, rows);
+	st = find_rows(ctx, v, o, rows);
 	if (st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out) && v->b->count > 0) {
 		take_best(v->b, o->k, labels);
 		st = KDR_OK;

@@ -39,13 +39,14 @@ static kdri_metric metric_of(const kdri_views_task *task)
 
 static const char kept_lists[] = "neighbours", kept_values[] = "nearness", kept_size[] = "searched";
 
-/* Neighbours that an earlier fit has found in the same rows; out->index NULL: none. */
-static kdr_status kept_neighbours(kdr_context *ctx, uint64_t key, kdri_knn *out, int64_t *candidates)
+/* Neighbours, at least so many, that an earlier fit has found in the same rows; out->index NULL: none. */
+static kdr_status kept_neighbours(kdr_context *ctx, uint64_t key, int64_t least, kdri_knn *out,
+                                  int64_t *candidates)
 {
 	kdr_status st = KDR_OK;
 	int64_t size[3]; /* rows, neighbours of each, candidates */
 	kdri_knn knn = { 0 };
-	if (!kdri_kept_find(ctx, kept_size, key, size, sizeof size))
+	if (!kdri_kept_find(ctx, kept_size, key, size, sizeof size) || size[1] < KDRI_MIN(least, size[0] - 1))
 		return KDR_OK;
 	const int64_t count = size[0] * size[1];
 	knn.rows = size[0];
@@ -79,12 +80,11 @@ static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o,
 {
 	kdr_status st = KDR_OK;
 	kdri_knn_shift shift = { 0 };
-	const uint64_t how = (uint64_t)o->searched * 8 + (centred ? 4 : 0) + (task->cosine ? 2 : 0) +
-	                     (o->exact == KDRI_CHOICE_YES),
+	const uint64_t how = (centred ? 4 : 0) + (task->cosine ? 2 : 0) + (o->exact == KDRI_CHOICE_YES),
 	               key = kdri_keeps(ctx)
 	                             ? kdri_hash_number(how, kdri_mat_hash(&task->rows.view, ctx->seed))
 	                             : 0;
-	KDRI_TRY(kept_neighbours(ctx, key, out, candidates));
+	KDRI_TRY(kept_neighbours(ctx, key, o->searched, out, candidates));
 	if (out->index)
 		goto done;
 	KDRI_TRY(find_shift(ctx, task, centred, &shift));

@@ -260,98 +260,6 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 		                             guess ? KDRI_MAX(neighbors, KDRI_GUESS_NEIGHBOURS) : neighbors };
 }
 
-/* --- k ------------------------------------------------------------------------------------------------ */
-
-static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_curves *c)
-{
-	kdr_status st = KDR_OK;
-	const struct {
-		const char *name;
-		const double *values;
-	} curves[] = { { "eigengap", c->gap },
-		       { "k_agreement", c->agreement },
-		       { "modularity", c->modularity } };
-	double *to = NULL;
-	for (int i = 0; i < 3 && c->count > 0; i++) { /* two samples leave nothing to choose */
-		KDRI_TRY(kdri_result_array(ctx, j->result, curves[i].name, t, KDR_FLOAT64, 1,
-		                           (int64_t[]){ c->count }, &to));
-		memcpy(to, curves[i].values, (size_t)c->count * sizeof *to);
-	}
-done:
-	return st;
-}
-
-/* Of task t, or of all of them: -1. */
-static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
-{
-	kdr_status st;
-	char text[256], range[96] = "";
-	if (g->low < g->high)
-		snprintf(range, sizeof range, " (%lld to %lld score nearly as well)", (long long)g->low,
-		         (long long)g->high);
-	kdri_snprintf(text, sizeof text,
-	              "k = %lld%s: %s (agreement of three clusterings: %.2f; 1 = identical)", (long long)g->k,
-	              range,
-	              g->sure ? "supported, right in 2 of 3 similar cases"
-	                      : "only a suggestion, right in 1 of 8 similar cases",
-	              g->agreement);
-	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
-	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
-	if (g->next > 0)
-		KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_next", (double)g->next));
-done:
-	return st;
-}
-
-static kdr_status find_k(kdr_context *ctx, kdri_auto *j)
-{
-	kdr_status st;
-	kdri_k_curves *curves = NULL;
-	kdri_k_guess *guess = NULL, all;
-	bool same = kdri_opt_bool(j->options, "same_k");
-	int64_t count = 0, least = INT64_MAX, distinct;
-	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
-	KDRI_TRY(KDRI_NEW0(ctx, &guess, j->T));
-	for (int64_t t = 0; t < j->T; t++) {
-		if (j->k[t] > 0)
-			continue;
-		KDRI_TRY(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL,
-		                            kdri_k_most(j->options, (double)j->views.rows[t]), &distinct));
-		if (distinct == 1) {
-			j->k[t] = 1;
-			KDRI_TRY(kdri_result_task_text(ctx, j->result, j->T > 1 ? t : -1, "k_evidence",
-			                               "k = 1: all samples are identical"));
-			continue;
-		}
-		KDRI_TRY(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, &curves[count]));
-		KDRI_TRY(put_curves(ctx, j, t, &curves[count]));
-		if (!same) {
-			guess[t] = kdri_k_guess_of(&curves[count], 1);
-			j->k[t] = guess[t].k;
-		}
-		least = KDRI_MIN(least, j->views.rows[t]);
-		count++;
-	}
-	if (count == 0)
-		goto done;
-	all = kdri_k_guess_of(curves, count);
-	for (int64_t t = 0; t < j->T; t++)
-		j->k[t] = j->k[t] > 0 ? j->k[t] : KDRI_MIN(all.k, least);
-	if (kdri_enter_range(ctx, j->T, j->k)) /* then the evidence is for another k */
-		goto done;
-	if (same)
-		KDRI_TRY(put_guess(ctx, j, -1, &all));
-	for (int64_t t = 0; t < j->T; t++)
-		if (guess[t].k > 0)
-			KDRI_TRY(put_guess(ctx, j, t, &guess[t]));
-done:
-	for (int64_t i = 0; curves && i < j->T; i++)
-		kdri_k_curves_free(ctx, &curves[i]);
-	kdri_free(ctx, curves);
-	kdri_free(ctx, guess);
-	return st;
-}
-
 /* --- the vote ------------------------------------------------------------------------------------------ */
 
 static bool saw_others(const kdri_ballot *b)
@@ -480,7 +388,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		KDRI_TRY(kdri_result_warn(
 		        ctx, j->result,
 		        "the data sets do not vote on each other, because some are compared by cosine and some by distance; use the option metric=cosine or metric=distance for all"));
-	KDRI_TRY(KDRI_TIMED("number of clusters", find_k(ctx, j)));
+	KDRI_TRY(KDRI_TIMED("number of clusters", kdri_auto_find_k(ctx, j)));
 	if (kdri_has_links(j->problem)) {
 		KDRI_TRY(KDRI_NEW0(ctx, &j->links, j->T));
 		for (int64_t t = 0; t < j->T; t++) {

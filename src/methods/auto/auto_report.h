@@ -22,6 +22,10 @@ typedef struct kdri_auto {
 				          others */
 } kdri_auto;
 
+/* find_k.c: sets k[t] of the tasks without a given number of clusters, and reports the evidence for it. If the time ends before, the number is
+ * found from what is known until then, and the result has a warning. */
+kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *a);
+
 /* Reports centroids, correspondence, relatedness, the guard and its advice, and which members voted. */
 kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a);
 

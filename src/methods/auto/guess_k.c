@@ -40,6 +40,7 @@ void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *c)
 	kdri_free(ctx, c->gap);
 	kdri_free(ctx, c->agreement);
 	kdri_free(ctx, c->modularity);
+	kdri_spectrum_free(ctx, &c->wide);
 	*c = (kdri_k_curves){ 0 };
 }
 
@@ -141,32 +142,27 @@ typedef struct kind {
 	bool unit;
 } kind;
 
-/* (E2) and (E4) for one k; rows and labels: scratch. */
-static kdr_status look_at(kdr_context *ctx, const kdr_mat *wide, bool landmarks, const kind *kinds, int64_t k,
-                          double *rows, int64_t *labels, kdri_k_curves *c)
+/* What partitions are made from, with room for them. */
+typedef struct material {
+	const kdri_views_task *task;
+	int64_t n, most;
+	bool landmarks;
+	kdri_own wide;       /* the graph of all neighbours */
+	bool has_wide;       /* on all ranks, some of which may have no rows */
+	kdri_spectrum fewer; /* of the graph of half as many */
+	double *leading;     /* directions */
+	kind kinds[KINDS];
+	double *rows;    /* n x max(2 most, KINDS) */
+	int64_t *labels; /* n x KINDS */
+} material;
+
+static void material_free(kdr_context *ctx, material *m)
 {
-	kdr_status st = KDR_OK;
-	int64_t n = kdr_mat_rows(wide);
-	double sum = 0, ari;
-	for (int64_t run = 0; run < RUNS; run++) {
-		for (int64_t a = 0; a < KINDS; a++) {
-			int64_t d = KDRI_MIN(kinds[a].each * k, kinds[a].width);
-			guess_k_embed(kinds[a].vectors, n, kinds[a].width, d, kinds[a].unit, rows);
-			KDRI_TRY(partition(ctx, rows, n, d, k, (uint64_t)((k * RUNS + run) * KINDS + a),
-			                   labels + a * n));
-			for (int64_t b = 0; b < a; b++) {
-				KDRI_TRY(rand_index(ctx, labels + a * n, labels + b * n, n, k, &ari));
-				sum += ari;
-			}
-		}
-		if (run == 0)
-			KDRI_TRY(landmarks
-			                 ? landmark_modularity(ctx, wide, labels, k, &c->modularity[k - 2])
-			                 : modularity(ctx, &wide->as.csr, labels, k, &c->modularity[k - 2]));
-	}
-	c->agreement[k - 2] = sum / (RUNS * KINDS * (KINDS - 1) / 2.0); /* (E4) */
-done:
-	return st;
+	kdri_own_free(ctx, &m->wide);
+	kdri_spectrum_free(ctx, &m->fewer);
+	kdri_free(ctx, m->leading);
+	kdri_free(ctx, m->rows);
+	kdri_free(ctx, m->labels);
 }
 
 static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
@@ -182,54 +178,172 @@ static kdr_status spectrum_of(kdr_context *ctx, const kdr_mat *graph, bool landm
 	                 : kdri_spectrum_new(ctx, graph, k, out);
 }
 
-kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int64_t most, kdri_k_curves *out)
+static kdr_status material_new(kdr_context *ctx, const kdri_views_task *task, int64_t most, material *m)
+{
+	kdr_status st;
+	int64_t size;
+	*m = (material){ .task = task,
+		         .n = kdr_mat_rows(&task->rows.view),
+		         .most = most,
+		         .landmarks = task->landmarks.count > 0,
+		         .wide = { .view = kdr_mat_from_dense(NULL, 0, 0) } };
+	KDRI_TRY(kdri_mul(ctx, m->n, KDRI_MAX(2 * most, KINDS), &size));
+	KDRI_TRY(KDRI_NEW(ctx, &m->rows, size));
+	KDRI_TRY(KDRI_NEW(ctx, &m->labels, m->n * KINDS));
+done:
+	return st;
+}
+
+/* The graph of all neighbours and its spectrum, which (E1), (E2) and the first kind of partition need. */
+static kdr_status add_wide(kdr_context *ctx, material *m, kdri_k_curves *c)
+{
+	kdr_status st;
+	KDRI_TRY(graph_of(ctx, m->task, KDRI_GUESS_NEIGHBOURS, &m->wide));
+	KDRI_TRY(spectrum_of(ctx, &m->wide.view, m->landmarks, m->most + 1, &c->wide));
+	m->kinds[0] = (kind){ c->wide.vectors, m->most + 1, 1, true };
+	m->has_wide = true;
+done:
+	return st;
+}
+
+/* What the other kinds of partition need. */
+static kdr_status add_others(kdr_context *ctx, material *m)
+{
+	kdr_status st;
+	kdri_own graph = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	int64_t width = 0;
+	KDRI_TRY(graph_of(ctx, m->task, KDRI_GUESS_NEIGHBOURS / 2, &graph));
+	KDRI_TRY(spectrum_of(ctx, &graph.view, m->landmarks, m->most + 1, &m->fewer));
+	KDRI_TRY(kdri_views_leading(ctx, m->task, m->most, &m->leading, &width));
+	m->kinds[1] = (kind){ m->fewer.vectors, m->most + 1, 1, true };
+	m->kinds[2] = (kind){ m->leading, width, 2, m->task->cosine };
+done:
+	kdri_own_free(ctx, &graph);
+	return st;
+}
+
+static kdr_status partition_of(kdr_context *ctx, material *m, int64_t a, int64_t k, int64_t run)
+{
+	const kind *of = &m->kinds[a];
+	const int64_t d = KDRI_MIN(of->each * k, of->width);
+	guess_k_embed(of->vectors, m->n, of->width, d, of->unit, m->rows);
+	return partition(ctx, m->rows, m->n, d, k, (uint64_t)((k * RUNS + run) * KINDS + a),
+	                 m->labels + a * m->n);
+}
+
+/* (E2) of the partition of the first kind. */
+static kdr_status put_modularity(kdr_context *ctx, const material *m, int64_t k, kdri_k_curves *c)
+{
+	double *out = &c->modularity[k - 2];
+	return m->landmarks ? landmark_modularity(ctx, &m->wide.view, m->labels, k, out)
+	                    : modularity(ctx, &m->wide.view.as.csr, m->labels, k, out);
+}
+
+/* (E4) for one k, and (E2) if the graph is available. */
+static kdr_status look_at(kdr_context *ctx, material *m, int64_t k, kdri_k_curves *c)
 {
 	kdr_status st = KDR_OK;
-	const bool landmarks = task->landmarks.count > 0;
-	int64_t n = kdr_mat_rows(&task->rows.view), *labels = NULL, size, width = 0;
+	double sum = 0, ari;
+	for (int64_t run = 0; run < RUNS; run++) {
+		for (int64_t a = 0; a < KINDS; a++) {
+			KDRI_TRY(partition_of(ctx, m, a, k, run));
+			for (int64_t b = 0; b < a; b++) {
+				KDRI_TRY(rand_index(ctx, m->labels + a * m->n, m->labels + b * m->n, m->n, k,
+				                    &ari));
+				sum += ari;
+			}
+		}
+		if (run == 0 && m->has_wide)
+			KDRI_TRY(put_modularity(ctx, m, k, c));
+	}
+	c->agreement[k - 2] = sum / (RUNS * KINDS * (KINDS - 1) / 2.0); /* (E4) */
+done:
+	return st;
+}
+
+/* Curves up to where the time ends. */
+static kdr_status draw_curves(kdr_context *ctx, material *m, bool agreement_later, kdri_k_curves *c)
+{
+	kdr_status st;
+	KDRI_TRY(add_wide(ctx, m, c));
+	if (!agreement_later)
+		KDRI_TRY(add_others(ctx, m));
+	for (int64_t k = 2; k <= m->most; k++) {
+		if (agreement_later) {
+			KDRI_TRY(partition_of(ctx, m, 0, k, 0));
+			KDRI_TRY(put_modularity(ctx, m, k, c));
+		} else {
+			KDRI_TRY(look_at(ctx, m, k, c));
+		}
+		c->gap[k - 2] = c->wide.values[k - 1] - c->wide.values[k]; /* (E1) */
+		c->tried = k - 1;
+		if (kdri_iteration(ctx, "number of clusters", k - 1, m->most - 1, NAN))
+			break;
+	}
+done:
+	return st;
+}
+
+/* Out of time is no error here: what was found until then counts. */
+static kdr_status unless_stopped(const kdr_context *ctx, kdr_status st)
+{
+	return st == KDR_ERR_NUMERIC && (ctx->cancelled || ctx->timed_out) ? KDR_OK : st;
+}
+
+kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int64_t most,
+                             bool agreement_later, kdri_k_curves *out)
+{
+	kdr_status st = KDR_OK;
+	material m = { .n = 0 };
 	kdri_k_curves c = { 0 };
-	kdri_spectrum wide = { 0 }, narrow = { 0 };
-	kdri_own graph[2] = { { .view = kdr_mat_from_dense(NULL, 0, 0) },
-		              { .view = kdr_mat_from_dense(NULL, 0, 0) } };
-	double *rows = NULL, *leading = NULL;
-	most = KDRI_MIN(most, (landmarks ? task->landmarks.count : n) - 1);
+	most = KDRI_MIN(most,
+	                (task->landmarks.count > 0 ? task->landmarks.count : kdr_mat_rows(&task->rows.view)) -
+	                        1);
 	if (most < 2) {
 		*out = c;
 		return KDR_OK;
 	}
 	c.count = most - 1;
-	KDRI_TRY(KDRI_NEW0(ctx, &c.gap, c.count));
-	KDRI_TRY(KDRI_NEW0(ctx, &c.agreement, c.count));
-	KDRI_TRY(KDRI_NEW0(ctx, &c.modularity, c.count));
-	KDRI_TRY(kdri_mul(ctx, n, KDRI_MAX(2 * most, KINDS), &size));
-	KDRI_TRY(KDRI_NEW(ctx, &rows, size));
-	KDRI_TRY(KDRI_NEW(ctx, &labels, n * KINDS));
-	KDRI_TRY(graph_of(ctx, task, KDRI_GUESS_NEIGHBOURS, &graph[0]));
-	KDRI_TRY(graph_of(ctx, task, KDRI_GUESS_NEIGHBOURS / 2, &graph[1]));
-	KDRI_TRY(spectrum_of(ctx, &graph[0].view, landmarks, most + 1, &wide));
-	KDRI_TRY(spectrum_of(ctx, &graph[1].view, landmarks, most + 1, &narrow));
-	KDRI_TRY(kdri_views_leading(ctx, task, most, &leading, &width));
-	const kind kinds[KINDS] = { { wide.vectors, most + 1, 1, true },
-		                    { narrow.vectors, most + 1, 1, true },
-		                    { leading, width, 2, task->cosine } };
-	for (int64_t k = 2; k <= most; k++) {
-		c.gap[k - 2] = wide.values[k - 1] - wide.values[k]; /* (E1) */
-		KDRI_TRY(look_at(ctx, &graph[0].view, landmarks, kinds, k, rows, labels, &c));
-		if (kdri_iteration(ctx, "number of clusters", k - 1, most - 1, NAN))
-			break;
-	}
+	KDRI_TRY(KDRI_NEW(ctx, &c.gap, c.count));
+	KDRI_TRY(KDRI_NEW(ctx, &c.agreement, c.count));
+	KDRI_TRY(KDRI_NEW(ctx, &c.modularity, c.count));
+	for (int64_t i = 0; i < c.count; i++)
+		c.gap[i] = c.agreement[i] = c.modularity[i] = NAN;
+	KDRI_TRY(material_new(ctx, task, most, &m));
+	KDRI_TRY(unless_stopped(ctx, draw_curves(ctx, &m, agreement_later, &c)));
+	if (!agreement_later)
+		kdri_spectrum_free(ctx, &c.wide);
 	*out = c;
 	c = (kdri_k_curves){ 0 };
 done:
-	kdri_spectrum_free(ctx, &wide);
-	kdri_spectrum_free(ctx, &narrow);
-	kdri_own_free(ctx, &graph[0]);
-	kdri_own_free(ctx, &graph[1]);
-	kdri_free(ctx, rows);
-	kdri_free(ctx, leading);
-	kdri_free(ctx, labels);
+	material_free(ctx, &m);
 	kdri_k_curves_free(ctx, &c);
 	return st;
+}
+
+kdr_status kdri_k_agreement(kdr_context *ctx, const kdri_views_task *task, int64_t k, kdri_k_curves *c)
+{
+	kdr_status st;
+	material m = { .n = 0 };
+	if (!c->wide.vectors || k < 2 || k - 1 > c->count)
+		return KDR_OK;
+	KDRI_TRY(material_new(ctx, task, c->count + 1, &m));
+	m.kinds[0] = (kind){ c->wide.vectors, m.most + 1, 1, true };
+	st = add_others(ctx, &m);
+	if (st == KDR_OK)
+		st = look_at(ctx, &m, k, c);
+	KDRI_TRY(unless_stopped(ctx, st));
+done:
+	material_free(ctx, &m);
+	return st;
+}
+
+kdr_status kdri_k_unfinished(kdr_context *ctx, kdr_result *result)
+{
+	return kdri_result_warn(
+	        ctx, result,
+	        "%s before the number of clusters was found: k is only a guess; allow more time or specify k",
+	        ctx->cancelled ? "stopped" : "time limit reached");
 }
 
 /* --- the guess ------------------------------------------------------------------------------------------------ */
@@ -258,9 +372,9 @@ static double mean_score(const kdri_k_curves *curves, int64_t count, int64_t len
 kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count)
 {
 	kdri_k_guess g = { .k = 1, .score = -1 };
-	int64_t length = count ? curves[0].count : 0;
+	int64_t length = count ? curves[0].tried : 0;
 	for (int64_t t = 1; t < count; t++)
-		length = KDRI_MIN(length, curves[t].count);
+		length = KDRI_MIN(length, curves[t].tried);
 	double second = -1;
 	for (int64_t p = 0; p < length; p++) {
 		double score = mean_score(curves, count, length, p);

@@ -38,7 +38,7 @@ typedef struct evidence {
 	int64_t most;           /* k from 2 to most */
 	double *bic, *strength; /* most - 1; NaN: not computed */
 	int64_t best, k;        /* (E1), (E3) */
-	bool sure;
+	bool sure, stopped;     /* stopped: before all was computed */
 } evidence;
 
 /* Rows of m that are in half `which` of halving h. */
@@ -74,6 +74,12 @@ static kdr_status kept_pairs(kdr_context *ctx, const int64_t *own, const int64_t
 done:
 	kdri_free(ctx, counts);
 	return st;
+}
+
+static bool is_late(const kdr_context *ctx, evidence *e)
+{
+	e->stopped = e->stopped || ctx->cancelled || ctx->timed_out || kdri_late(ctx);
+	return e->stopped;
 }
 
 /* (E2) */
@@ -130,7 +136,7 @@ static kdr_status find_bic(kdr_context *ctx, const kdri_mixed *m, evidence *e)
 	double best = INFINITY;
 	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
 	for (int64_t k = 2; k <= e->most && k <= e->best + PATIENCE; k++) {
-		if (k > 2 && (ctx->cancelled || ctx->timed_out || kdri_late(ctx)))
+		if (k > 2 && is_late(ctx, e))
 			break;
 		KDRI_TRY(kdri_mixture_of(ctx, m, -1, k, true, &fitted, labels));
 		e->bic[k - 2] = kdri_mixed_bic(m, -1, k, fitted.loglik, m->n);
@@ -226,7 +232,7 @@ static kdr_status add_strengths(kdr_context *ctx, const kdri_mixed *m, int64_t h
 		KDRI_TRY(chain_new(ctx, &half[i], &of[i]));
 	}
 	for (int64_t k = KDRI_MIN(e->most, KDRI_MIN(half[0].n, half[1].n)); k >= 2; k--) {
-		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
+		if (is_late(ctx, e))
 			break;
 		for (int i = 0; i < 2; i++)
 			KDRI_TRY(chain_next(ctx, &of[i], k));
@@ -261,7 +267,7 @@ static kdr_status find_chained(kdr_context *ctx, const kdri_mixed *m, evidence *
 			best = e->bic[k - 2];
 			e->best = k;
 		}
-		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
+		if (k > 2 && is_late(ctx, e))
 			break;
 	}
 	for (int64_t h = 0; h < HALVINGS; h++)
@@ -291,7 +297,7 @@ static kdr_status find_evidence(kdr_context *ctx, const kdri_mixed *m, evidence 
 		KDRI_TRY(find_strength(ctx, m, k, &e->strength[k - 2]));
 		if (k <= e->best && e->strength[k - 2] >= 1 - sure_lead) /* none can exceed it by so much */
 			break;
-		if (ctx->cancelled || ctx->timed_out || kdri_late(ctx))
+		if (k > 2 && is_late(ctx, e))
 			break;
 	}
 	judge(m, e);
@@ -359,6 +365,7 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 	kdr_status st = KDR_OK;
 	const bool same = kdri_opt_bool(t->options, "same_k");
 	int64_t wanted = 0, k = 0, rows, distinct;
+	bool stopped = false;
 	evidence *all = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &all, t->all.tables + 1)); /* of each table, then of all */
 	for (int64_t s = 0; s < t->all.tables; s++)
@@ -380,9 +387,13 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], NULL, &rows));
 		t->k[s] = KDRI_MIN(k, rows);
 	}
+	for (int64_t s = 0; s <= t->all.tables; s++)
+		stopped = stopped || all[s].stopped;
+	if (stopped)
+		KDRI_TRY(kdri_k_unfinished(ctx, t->result));
 	if (wanted > 0 && kdri_enter_range(ctx, t->all.tables, t->k)) /* then the evidence is for another k */
 		goto done;
-	for (int64_t s = 0; s <= t->all.tables; s++)
+	for (int64_t s = 0; s <= t->all.tables && !stopped; s++)
 		if (all[s].k > 0)
 			KDRI_TRY(put_evidence(ctx, t, s < t->all.tables ? s : -1, &all[s]));
 done:

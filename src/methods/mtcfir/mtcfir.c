@@ -129,6 +129,7 @@ typedef struct work {
 	const kdri_msda_options *layers;
 	const int64_t *init; /* labels to start from, or NULL */
 	double flops;        /* of dense products and factorisations */
+	double about[2];     /* of the features: saturated, flops */
 	bool answered;       /* a task has its answer: it is too late to begin anew */
 	bool started;        /* initial labels are given */
 } work;
@@ -270,39 +271,69 @@ done:
 	return st;
 }
 
-static const char kept_gram[] = "similarities of learned features";
+/* --- other numbers of clusters: the features are the same (matrix/kept.h) ------------------------------ */
 
-/* Of all that K depends on. */
+enum { PARTS = 6 };
+static const char kept_features[] = "mtcfir.features";
+
+/* K, the discrepancies and the layers of a model. */
+static void features_parts(work *w, kdri_kept_part out[PARTS])
+{
+	const kdri_block *v = &w->pool.v;
+	const kdri_layers *kept = w->layers->kept;
+	const int64_t tasks = w->problem->ntasks, d = kdr_mat_cols(&w->stack.x),
+	              side = kdri_msda_side(w->layers, kdr_mat_rows(&w->stack.x), d);
+	const size_t mmd = (size_t)(2 * tasks * tasks) * sizeof(double),
+	             layer = (size_t)w->layers->layers * sizeof(double);
+	out[0] = (kdri_kept_part){ v->data, (size_t)(v->rows * v->stride) *
+		                                    (v->floats ? sizeof(float) : sizeof(double)) };
+	out[1] = (kdri_kept_part){ w->about, sizeof w->about };
+	out[2] = (kdri_kept_part){ w->mmd[0], mmd };
+	out[3] = (kdri_kept_part){ w->mmd[1], mmd };
+	out[4] = (kdri_kept_part){ kept ? kept->map : NULL, (size_t)(side * side) * layer };
+	out[5] = (kdri_kept_part){ kept ? kept->bias : NULL, (size_t)d * layer };
+}
+
+/* Of all that the features depend on. */
 static uint64_t features_key(const work *w)
 {
-	const double how[] = { (double)w->layers->layers, w->layers->noise,
-		               w->layers->ridge,          (double)w->layers->single,
-		               (double)w->layers->side,   w->cut ? (double)kdr_mat_cols(samples(w)) : 0 };
+	const double how[] = { (double)w->layers->layers,
+		               w->layers->noise,
+		               w->layers->ridge,
+		               (double)w->layers->single,
+		               (double)w->layers->side,
+		               w->layers->kept != NULL,
+		               w->cut ? (double)kdr_mat_cols(samples(w)) : 0 };
 	const kdr_mat settings = kdr_mat_from_dense(how, 1, sizeof how / sizeof *how);
 	return kdri_mat_hash(&settings, kdri_mat_hash(&w->stack.x, w->ctx->seed));
 }
 
 static kdr_status learn_features(work *w)
 {
-	kdr_status st;
-	kdri_msda_info info;
-	/* Members of a vote need nothing but K, which does not depend on the number of clusters. */
-	const bool keeps =
-	        kdri_keeps(w->ctx) && kdri_is_cpu(w->pool.v.dev) && !kdri_opt_bool(w->options, "keep");
+	kdr_status st = KDR_OK;
+	kdri_msda_info info = { 0 };
+	const bool keeps = kdri_keeps(w->ctx) && kdri_is_cpu(w->pool.v.dev);
 	const uint64_t key = keeps ? features_key(w) : 0;
-	const size_t bytes = (size_t)(w->pool.v.rows * w->pool.v.stride) *
-	                     (w->pool.v.floats ? sizeof(float) : sizeof(double));
-	if (keeps && kdri_kept_find(w->ctx, kept_gram, key, w->pool.v.data, bytes))
-		return KDR_OK;
-	KDRI_TRY(kdri_msda_run(w->ctx, w->pool.v.dev, samples(w), w->stack.begin[w->pool.ntasks], w->layers,
-	                       add_layer, w, &info));
+	kdri_kept_part parts[PARTS];
+	features_parts(w, parts);
+	const bool found = keeps && kdri_kept_find_parts(w->ctx, kept_features, key, parts, PARTS);
+	if (found) {
+		info.saturated = w->about[0];
+		w->flops = w->about[1];
+	} else {
+		KDRI_TRY(kdri_msda_run(w->ctx, w->pool.v.dev, samples(w), w->stack.begin[w->pool.ntasks],
+		                       w->layers, add_layer, w, &info));
+		w->flops += info.flops;
+	}
 	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
 	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
-	w->flops += info.flops;
+	if (found || w->ctx->cancelled || w->ctx->timed_out)
+		goto done;
+	KDRI_TRY(put_mmd(w, 1));
+	w->about[0] = info.saturated;
+	w->about[1] = w->flops;
 	if (keeps)
-		KDRI_TRY(kdri_kept_put(w->ctx, kept_gram, key, w->pool.v.data, bytes));
-	if (!w->ctx->cancelled && !w->ctx->timed_out)
-		KDRI_TRY(put_mmd(w, 1));
+		KDRI_TRY(kdri_kept_put_parts(w->ctx, kept_features, key, parts, PARTS));
 done:
 	return st;
 }
