@@ -122,6 +122,7 @@ static kdr_status harmony_directions(kdr_context *ctx, harmony *h)
 	const kdri_op op = kdri_op_centred(&centred);
 	KDRI_TRY(kdri_hold_leading(ctx, x, r, ROUNDS, &held));
 	KDRI_TRY(kdri_leading(ctx, &op, r, ROUNDS, NULL, s, u));
+	KDRI_TRY(KDRI_NEW(ctx, &h->z, n * r));
 	KDRI_TRY(op.apply(ctx, &op, u, r, r, h->z, r));
 done:
 	kdri_unhold(ctx, held);
@@ -156,10 +157,8 @@ done:
 	return st;
 }
 
-static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const kdr_options *options,
-                              harmony *h)
+static void harmony_set(const kdri_stack *stack, const kdr_options *options, harmony *h)
 {
-	kdr_status st;
 	int64_t n = stack->begin[stack->ntasks], wanted = kdri_opt_int(options, "clusters");
 	const int64_t most = KDRI_MIN(n, kdr_mat_cols(&stack->x)); /* directions that the data have */
 	*h = (harmony){ .stack = stack,
@@ -170,10 +169,15 @@ static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const k
 		        .theta = kdri_opt_real(options, "theta"),
 		        .sigma = kdri_opt_real(options, "sigma"),
 		        .ridge = kdri_opt_real(options, "ridge") };
-	int64_t c = h->soft_k =
-	        wanted ? KDRI_MIN(wanted, n) : KDRI_MAX(1, KDRI_MIN(MOST_SOFT, n / SAMPLES_EACH));
+	h->soft_k = wanted ? KDRI_MIN(wanted, n) : KDRI_MAX(1, KDRI_MIN(MOST_SOFT, n / SAMPLES_EACH));
+}
+
+/* After the directions, which need most memory. */
+static kdr_status harmony_room(kdr_context *ctx, harmony *h)
+{
+	kdr_status st;
+	const int64_t n = h->n, c = h->soft_k;
 	KDRI_TRY(KDRI_NEW(ctx, &h->task, n));
-	KDRI_TRY(KDRI_NEW(ctx, &h->z, n * h->r));
 	KDRI_TRY(KDRI_NEW(ctx, &h->moved, n * h->r));
 	KDRI_TRY(KDRI_NEW(ctx, &h->unit, n * h->r));
 	KDRI_TRY(KDRI_NEW0(ctx, &h->soft, n * c));
@@ -186,7 +190,7 @@ static kdr_status harmony_new(kdr_context *ctx, const kdri_stack *stack, const k
 	KDRI_TRY(KDRI_NEW(ctx, &h->sums, h->ntasks * c * h->r));
 	KDRI_TRY(KDRI_NEW(ctx, &h->shift, h->ntasks * c * h->r));
 	for (int64_t t = 0; t < h->ntasks; t++)
-		for (int64_t i = stack->begin[t]; i < stack->begin[t + 1]; i++)
+		for (int64_t i = h->stack->begin[t]; i < h->stack->begin[t + 1]; i++)
 			h->task[i] = t;
 done:
 	return st;
@@ -196,6 +200,7 @@ static kdr_status harmony_start(kdr_context *ctx, harmony *h)
 {
 	kdr_status st;
 	KDRI_TRY(harmony_directions(ctx, h));
+	KDRI_TRY(harmony_room(ctx, h));
 	memcpy(h->moved, h->z, (size_t)(h->n * h->r) * sizeof *h->z);
 	harmony_scale_rows(h->moved, h->n, h->r, h->unit);
 	KDRI_TRY(first_centres(ctx, h));
@@ -425,12 +430,21 @@ static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool 
 	h->iterations = (int64_t)about[0];
 	h->stop = (kdr_stop)about[1];
 	h->start = about[2];
+	KDRI_TRY(KDRI_NEW(ctx, &h->z, h->n * h->r));
+	KDRI_TRY(KDRI_NEW(ctx, &h->moved, h->n * h->r));
+	KDRI_TRY(KDRI_NEW(ctx, &h->first, h->soft_k * h->r));
 	KDRI_TRY(KDRI_NEW(ctx, &h->trace, KDRI_MAX(1, h->iterations)));
 	h->room = KDRI_MAX(1, h->iterations);
 	harmony_parts(h, parts);
 	*out = kdri_kept_find_parts(ctx, kept_moved, key, parts, PARTS);
-	if (!*out)
-		h->iterations = 0;
+	if (!*out) {
+		h->iterations = h->room = 0;
+		kdri_free(ctx, h->z);
+		kdri_free(ctx, h->moved);
+		kdri_free(ctx, h->first);
+		kdri_free(ctx, h->trace);
+		h->z = h->moved = h->first = h->trace = NULL;
+	}
 done:
 	return st;
 }
@@ -496,7 +510,7 @@ static kdr_status harmony_fit(kdr_context *ctx, const kdr_problem *problem, cons
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	KDRI_TRY(kdri_stack_new(ctx, problem, &stack));
 	KDRI_TRY(kdri_stack_init(ctx, problem, &stack, &init));
-	KDRI_TRY(harmony_new(ctx, &stack, options, &h));
+	harmony_set(&stack, options, &h);
 	KDRI_TRY(harmony_run(ctx, options, &h));
 	const kdr_mat moved = kdr_mat_from_dense(h.moved, h.n, h.r);
 	o.n_init = kdri_opt_int(options, "n_init");
