@@ -40,7 +40,9 @@
 
 struct kdr_context {
 	kdr_allocator allocator;
-	int threads;
+	int threads;                  /* at most; a parallel region uses kdri_team */
+	const struct kdri_crew *crew; /* who shares the threads, this context as number `seat`; or NULL */
+	int seat;
 	uint64_t seed;
 	kdr_progress_fn progress;
 	void *progress_user;
@@ -83,6 +85,10 @@ static inline int64_t kdri_thread(void)
 	return 0;
 #endif
 }
+
+/* The number of threads for a parallel region now: all of the context's, or its share of them if other jobs run
+ * side by side (side_by_side.h). A share grows when another job ends, and is never more than ctx->threads. */
+int kdri_team(const kdr_context *ctx);
 
 /* --- errors: context.c --------------------------------------------------------------------- */
 

@@ -13,6 +13,30 @@ typedef struct team {
 	atomic_llong next, ended;
 } team;
 
+int kdri_team(const kdr_context *ctx)
+{
+	const kdri_crew *crew = ctx->crew;
+	int busy = 0, before = 0;
+	if (!crew || ctx->threads == 1)
+		return ctx->threads;
+	for (int i = 0; i < crew->workers; i++)
+		if (i == ctx->seat || !atomic_load_explicit(&crew->idle[i], memory_order_relaxed)) {
+			busy++;
+			before += i < ctx->seat;
+		}
+	const int all = kdri_team(crew->of), share = all / busy + (before < all % busy);
+	return KDRI_MIN(ctx->threads, KDRI_MAX(1, share));
+}
+
+void kdri_crew_join(const kdri_crew *crew, int worker, kdr_context *own)
+{
+	own->crew = crew;
+	own->seat = worker;
+#ifdef __EMSCRIPTEN_PTHREADS__ /* only the first thread starts others at once: threads of threads would wait for it */
+	own->threads = 1;
+#endif
+}
+
 static void work(team *t, int worker)
 {
 	for (int64_t i = atomic_fetch_add(&t->next, 1); i < t->jobs->count;
@@ -20,11 +44,17 @@ static void work(team *t, int worker)
 		t->jobs->run(t->jobs->user, i, worker);
 		atomic_fetch_add(&t->ended, 1);
 	}
+	atomic_store(&t->jobs->crew->idle[worker], true);
+}
+
+static void crew_open(const kdri_jobs *jobs, int workers)
+{
+	jobs->crew->workers = workers;
+	for (int i = 0; i < workers; i++)
+		atomic_store(&jobs->crew->idle[i], false);
 }
 
 #if defined _OPENMP || defined __EMSCRIPTEN_PTHREADS__
-enum { MOST_WORKERS = 256 };
-
 typedef struct hand {
 	team *team;
 	const char *parent; /* the thread that started it: stages.c */
@@ -43,16 +73,19 @@ static void *work_on_thread(void *user)
 void kdri_jobs_run(const kdri_jobs *jobs)
 {
 	const struct timespec pause = { .tv_nsec = 2000000 };
-	const int wanted = (int)KDRI_MIN(KDRI_MIN(jobs->workers, MOST_WORKERS), jobs->count);
+	const int wanted = (int)KDRI_MIN(KDRI_MIN(jobs->workers, KDRI_MOST_WORKERS), jobs->count);
 	team t = { .jobs = jobs };
-	hand workers[MOST_WORKERS];
+	hand workers[KDRI_MOST_WORKERS];
 	int started = 0;
+	crew_open(jobs, wanted);
 	for (int i = 1; i < wanted; i++) {
 		workers[started] = (hand){ .team = &t, .parent = kdri_timed_start(i), .number = i };
 		if (!kdri_thread_start(&workers[started].thread, work_on_thread, &workers[started]))
 			break; /* those that run do all jobs */
 		started++;
 	}
+	for (int i = started + 1; i < wanted; i++)
+		atomic_store(&jobs->crew->idle[i], true);
 	work(&t, 0);
 	while (atomic_load(&t.ended) < jobs->count) {
 		jobs->wait(jobs->user);
@@ -65,6 +98,7 @@ void kdri_jobs_run(const kdri_jobs *jobs)
 void kdri_jobs_run(const kdri_jobs *jobs)
 {
 	team t = { .jobs = jobs };
+	crew_open(jobs, 1);
 	work(&t, 0);
 }
 #endif
@@ -85,7 +119,8 @@ typedef struct side {
 	kdr_context *ctx;
 	const kdri_side *jobs;
 	struct seat *seats; /* one per worker */
-	int64_t reported;   /* steps, of all jobs */
+	kdri_crew crew;
+	int64_t reported; /* steps, of all jobs */
 	atomic_bool stop;
 	atomic_llong done, failed; /* jobs; the lowest number of one that failed, or count */
 } side;
@@ -142,7 +177,7 @@ static void run_on_seat(void *user, int64_t job, int number)
 kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs)
 {
 	kdr_status st = KDR_OK;
-	side s = { .ctx = ctx, .jobs = jobs };
+	side s = { .ctx = ctx, .jobs = jobs, .crew.of = ctx };
 	atomic_init(&s.failed, jobs->count);
 	KDRI_TRY(KDRI_NEW0(ctx, &s.seats, jobs->workers));
 	for (int i = 0; i < jobs->workers; i++) {
@@ -150,11 +185,7 @@ kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs)
 		one->side = &s;
 		one->caller = i == 0;
 		one->own = *ctx;
-#ifdef __EMSCRIPTEN_PTHREADS__ /* only the first thread starts others at once: threads of threads would wait for it */
-		one->own.threads = 1;
-#else
-		one->own.threads = KDRI_MAX(1, ctx->threads / jobs->workers);
-#endif
+		kdri_crew_join(&s.crew, i, &one->own);
 		one->own.progress = on_event;
 		one->own.progress_user = one;
 	}
@@ -162,7 +193,8 @@ kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs)
 	                            .workers = jobs->workers,
 	                            .run = run_on_seat,
 	                            .wait = wait_for_others,
-	                            .user = &s });
+	                            .user = &s,
+	                            .crew = &s.crew });
 	for (int i = 0; i < jobs->workers; i++) {
 		const seat *one = &s.seats[i];
 		ctx->cancelled = ctx->cancelled || one->own.cancelled;

@@ -2,11 +2,23 @@
  *
  * Work that is shared inside a loop has a cost for every loop: threads wake up, and wait for the slowest. Independent
  * jobs have this cost only once. Therefore starts of k-means and members of a vote run side by side if there are
- * several, and each gets an equal part of the threads. */
+ * several, and each gets an equal part of the threads (kdri_team). When no job is left to start, those that still run
+ * get the threads of those that have ended. */
 #ifndef KDRI_SIDE_BY_SIDE_H
 #define KDRI_SIDE_BY_SIDE_H
 
 #include "core/internal.h"
+
+/* Workers that share the threads of a context. */
+enum { KDRI_MOST_WORKERS = 256 };
+typedef struct kdri_crew {
+	const kdr_context *of;
+	int workers;
+	atomic_bool idle[KDRI_MOST_WORKERS]; /* of each worker: it finds no further job */
+} kdri_crew;
+
+/* Gives a worker's own context a share of the threads. */
+void kdri_crew_join(const kdri_crew *crew, int worker, kdr_context *own);
 
 /* Runs jobs 0 .. count - 1 on `workers` threads, each job as soon as a thread is free. Worker 0 is the caller's thread; once it
  * finds no further job, it calls `wait` every 2 ms until the others have ended, so that it can call the user's
@@ -17,6 +29,7 @@ typedef struct kdri_jobs {
 	void (*run)(void *user, int64_t job, int worker);
 	void (*wait)(void *user);
 	void *user;
+	kdri_crew *crew;
 } kdri_jobs;
 void kdri_jobs_run(const kdri_jobs *jobs);
 

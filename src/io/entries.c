@@ -97,7 +97,7 @@ void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64
 	int64_t n = *count, start[PIECES + 1], kept = 0;
 	bool sorted = true, clean = true;
 	(void)ctx; /* without OpenMP */
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(&& : sorted, clean)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) reduction(&& : sorted, clean)
 	for (int64_t i = 0; i < n; i++) {
 		sorted = sorted && (i == 0 || entries_key(&e, i - 1) < entries_key(&e, i));
 		clean = clean && val[i] != 0;
@@ -107,7 +107,7 @@ void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64
 	if (!sorted) {
 		int shift = KDRI_MAX(bits_for(rows) + e.col_bits - 8, 0);
 		entries_deal(&e, 0, n, shift, start);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 		for (int p = 0; p < PIECES; p++)
 			entries_sort(&e, start[p], start[p + 1], shift);
 	}
@@ -135,7 +135,7 @@ kdr_status kdri_entries_to_rows(kdr_context *ctx, int64_t rows, int64_t cols, in
 	if (st != KDR_OK)
 		return st;
 		/* Where an entry of another row than the one before it is, the rows after that one begin, up to its own. */
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t p = 0; p <= *count; p++) {
 		const int64_t from = p > 0 ? row[p - 1] + 1 : 0, to = p < *count ? row[p] : rows;
 		for (int64_t i = from; i <= to; i++)

@@ -31,7 +31,7 @@ static ssize_t input_read_pieces(const kdr_context *ctx, const kdri_input *in, u
 	(void)ctx; /* without OpenMP */
 	if (at < 0)
 		return read(in->fd, to, room);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int i = 0; i < PIECES; i++) {
 		const int64_t begin = (int64_t)room * i / PIECES,
 		              size = (int64_t)room * (i + 1) / PIECES - begin;

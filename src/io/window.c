@@ -110,7 +110,7 @@ int64_t kdri_slices_count(const kdr_context *ctx, kdri_slice *slices)
 {
 	int64_t lines = 0;
 	(void)ctx; /* without OpenMP */
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++)
 		slices[i].lines = kdri_count_byte(slices[i].begin, slices[i].end, '\n');
 	for (int i = 0; i < KDRI_SLICES; i++) {

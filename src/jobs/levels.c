@@ -278,7 +278,7 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, kdri_k_ranges *levels, cons
 	const int workers = ctx->device || ctx->device_choice == KDRI_DEVICE_NAMED || ctx->max_memory > 0 ||
 	                                    kdri_together(ctx)
 	                            ? 1
-	                            : kdri_workers(ctx->threads, p->count, result->estimated_bytes, data);
+	                            : kdri_workers(kdri_team(ctx), p->count, result->estimated_bytes, data);
 	const double start = kdri_now();
 	const bool before = ctx->cancelled;
 	KDRI_TRY(fit_first_derived(ctx, p));

@@ -43,7 +43,7 @@ done:
 static void precondition(kdr_context *ctx, int64_t n, int64_t m, const double *scale, const double *r,
                          double *z)
 {
-#pragma omp parallel for num_threads(ctx->threads) if (n * m > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * m > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < m; j++)
 			z[i * m + j] = scale ? r[i * m + j] / scale[i] : r[i * m + j]; /* (E2) */

@@ -17,7 +17,7 @@ enum { BLOCK = 128, PANEL = 256, SOLVE_COLS = 64 };
 static void solve_panel(kdr_context *ctx, int64_t n, double *a, int64_t lda, int64_t at, int64_t width)
 {
 	int64_t below = at + width, panels = (n - below + PANEL - 1) / PANEL;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n - below > PANEL)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n - below > PANEL)
 	for (int64_t p = 0; p < panels; p++) {
 		int64_t i = below + p * PANEL, rows = KDRI_MIN(PANEL, n - i);
 		kdri_solve_right(rows, width, a + at * lda + at, lda, a + i * lda + at, lda);
@@ -28,7 +28,7 @@ static void solve_panel(kdr_context *ctx, int64_t n, double *a, int64_t lda, int
 static void update_rest(kdr_context *ctx, int64_t n, double *a, int64_t lda, int64_t at, int64_t width)
 {
 	int64_t below = at + width, side = (n - below + PANEL - 1) / PANEL, tiles = side * (side + 1) / 2;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n - below > PANEL)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n - below > PANEL)
 	for (int64_t t = 0; t < tiles; t++) {
 		int64_t row = 0, col = t;
 		for (; col > row; row++)
@@ -77,7 +77,7 @@ kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int
 		return st;
 	int64_t panels = (k + SOLVE_COLS - 1) / SOLVE_COLS;
 	int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 64)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n > 64)
 	for (int64_t p = 0; p < panels; p++) {
 		int64_t j = p * SOLVE_COLS;
 		int64_t cols = KDRI_MIN(SOLVE_COLS, k - j);

@@ -41,7 +41,7 @@ static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt
 	KDRI_TRY(kdri_mul(ctx, c.cols, ctx->threads, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &room, size));
 	/* The last rows are the longest, so they are processed first. */
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (y->rows > 64)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16) if (y->rows > 64)
 	for (int64_t back = 0; back < y->rows; back++) {
 		if (gram_given_up(ctx, back, y->rows))
 			continue;
@@ -71,7 +71,7 @@ kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr
 	KDRI_TRY(kdri_mul(ctx, x->rows, ctx->threads, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &room, size));
 	KDRI_TRY(KDRI_NEW(ctx, &part, x->rows));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (x->rows > 64)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16) if (x->rows > 64)
 	for (int64_t back = 0; back < x->rows; back++) {
 		if (gram_given_up(ctx, back, x->rows))
 			continue;

@@ -77,15 +77,15 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 	KDRI_TRY(KDRI_NEW(ctx, &diagonal, blocks * BLOCK * BLOCK));
 	KDRI_TRY(KDRI_NEW0(ctx, &info, blocks));
 	int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n > BLOCK)
 	for (int64_t b = 0; b < blocks; b++)
 		invert_block(n, a, lda, b, diagonal, &info[b]);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n > BLOCK)
 	for (int64_t b = 0; b < blocks; b++)
 		if (!given_up(ctx, b, blocks + tiles))
 			solve_block(n, a, lda, b, diagonal);
 			/* Tiles read the strict upper triangle and `diagonal`, and write to the rest: the order is free. */
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n > BLOCK)
 	for (int64_t t = 0; t < tiles; t++) {
 		int64_t row = 0, col = t;
 		for (; col > row; row++)

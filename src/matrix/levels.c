@@ -249,7 +249,7 @@ static void levels_multiply(kdr_context *ctx, const level *v, const double *x, i
                             double *y)
 {
 	kdri_csr_mul(ctx, &v->w, x, k, ldx, y, k);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (v->w.rows * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (v->w.rows * k > 1 << 15)
 	for (int64_t i = 0; i < v->w.rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * k + j] = v->degree[i] * x[i * ldx + j] - y[i * k + j];
@@ -259,7 +259,7 @@ static void levels_multiply(kdr_context *ctx, const level *v, const double *x, i
 static void restrict_to(kdr_context *ctx, const level *v, int64_t count, const double *r, int64_t k,
                         double *out)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (v->w.rows * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (v->w.rows * k > 1 << 15)
 	for (int64_t c = 0; c < count; c++) {
 		double *to = out + c * k;
 		memset(to, 0, (size_t)k * sizeof *to);
@@ -274,7 +274,7 @@ static void column_dots(kdr_context *ctx, int64_t n, int64_t k, const double *a,
                         double *part, double *out)
 {
 	int64_t chunks = kdri_chunks(n);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t c = 0; c < chunks; c++) {
 		double *sum = part + c * k;
 		memset(sum, 0, (size_t)k * sizeof *sum);
@@ -292,7 +292,7 @@ static void column_dots(kdr_context *ctx, int64_t n, int64_t k, const double *a,
 static void add_scaled(kdr_context *ctx, int64_t n, int64_t k, const double *from, const double *factor,
                        double *to)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			to[i * k + j] += factor[j] * from[i * k + j];
@@ -354,26 +354,26 @@ static kdr_status cycle(kdr_context *ctx, kdri_levels *s, int64_t l, const doubl
 			memcpy(x + i * ldx, b + i * ldb, (size_t)k * sizeof *x);
 		return kdri_cholesky_solve(ctx, n, s->factor, n, x, k, ldx);
 	}
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			x[i * ldx + j] = v->smooth[i] * b[i * ldb + j]; /* (E2) */
 	if (l < s->count - 1) {
 		level *next = v + 1;
 		levels_multiply(ctx, v, x, k, ldx, v->r);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				v->r[i * k + j] = b[i * ldb + j] - v->r[i * k + j];
 		restrict_to(ctx, v, next->w.rows, v->r, k, next->b);
 		KDRI_TRY(conjugate(ctx, s, l + 1, k));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				x[i * ldx + j] += next->x[v->parent[i] * k + j]; /* (E3) */
 	}
 	levels_multiply(ctx, v, x, k, ldx, v->r);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			x[i * ldx + j] += v->smooth[i] * (b[i * ldb + j] - v->r[i * k + j]); /* (E4) */

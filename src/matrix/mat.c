@@ -57,7 +57,7 @@ kdr_status kdri_mat_tmul(kdr_context *ctx, const kdr_mat *x, const double *b, in
 kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out)
 {
 	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (entries(x) > SERIAL_ENTRIES)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (entries(x) > SERIAL_ENTRIES)
 	for (int64_t b = 0; b < blocks; b++) {
 		int64_t end = KDRI_MIN(rows, (b + 1) * KDRI_BLOCK);
 		for (int64_t i = b * KDRI_BLOCK; i < end; i++) {
@@ -90,7 +90,7 @@ kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out)
 	KDRI_TRY(kdri_mul(ctx, KDRI_MAX(chunks - 1, 0), cols, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &part, size));
 	memset(out, 0, (size_t)cols * sizeof *out);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (entries(x) > SERIAL_ENTRIES)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (entries(x) > SERIAL_ENTRIES)
 	for (int64_t c = 0; c < chunks; c++)
 		add_rows(x, kdri_chunk_begin(rows, chunks, c), kdri_chunk_begin(rows, chunks, c + 1),
 		         c == 0 ? out : part + (c - 1) * cols);
@@ -127,7 +127,7 @@ static bool all_finite(const double *v, int64_t n)
 kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, bool missing)
 {
 	int64_t rows = kdr_mat_rows(x), blocks = (rows + KDRI_BLOCK - 1) / KDRI_BLOCK, bad = blocks;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) \
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) \
         reduction(min \
                   : bad) if (entries(x) > SERIAL_ENTRIES)
 	for (int64_t b = 0; b < blocks; b++) {

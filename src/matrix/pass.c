@@ -90,7 +90,7 @@ static kdr_status pass_fused(kdr_context *ctx, kdri_pass *t, const kdr_mat *x, c
 	memset(t->p, 0, (size_t)(d * wide) * sizeof *t->p);
 	for (int64_t q = 0; p && q < d; q++)
 		memcpy(t->p + q * wide, p + q * k, (size_t)k * sizeof *p);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n * d > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n * d > SERIAL_WORK)
 	for (int64_t c = 0; c < chunks; c++) {
 		double *sum = t->sums + c * d * wide;
 		if (kdri_leave_off(ctx, "product", c, chunks) && ctx->abandon)
@@ -120,7 +120,7 @@ kdr_status kdri_pass_run(kdr_context *ctx, kdri_pass *t, const kdr_mat *x, const
 		return pass_fused(ctx, t, x, rows, n, k, p, change, user, y);
 	if (p)
 		KDRI_TRY(kdri_mat_mul(ctx, x, p, k, k, t->z, k));
-#pragma omp parallel for num_threads(ctx->threads) if (n * k > 1 << 12)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * k > 1 << 12)
 	for (int64_t c = 0; c < chunks; c++) {
 		const int64_t begin = kdri_chunk_begin(n, chunks, c),
 		              end = kdri_chunk_begin(n, chunks, c + 1);

@@ -164,7 +164,7 @@ static kdri_block sum_of(const kdri_block *c, const kdri_block *parts, int64_t s
 static void add_splits(kdr_context *ctx, const kdri_block *parts, int64_t splits, const kdri_block *c,
                        bool lower)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64) if (c->rows * c->cols > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 64) if (c->rows * c->cols > 1 << 14)
 	for (int64_t i = 0; i < c->rows; i++) {
 		int64_t cols = lower ? i + 1 : c->cols;
 		kdri_block to = kdri_block_part(*c, i, 0, 1, cols);
@@ -203,7 +203,7 @@ kdr_status kdri_block_gemm(kdr_context *ctx, bool trans_a, bool trans_b, double 
 	const int64_t tiles = t.down * t.across;
 	KDRI_TRY(kdri_block_new(ctx, &kdri_cpu, (t.splits - 1) * m, n, c.floats, &parts));
 	int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) \
+#pragma omp parallel for num_threads(kdri_team(ctx)) \
         schedule(dynamic) if (2.0 * (double)m * (double)n * (double)k > serial_flops)
 	for (int64_t u = 0; u < tiles * t.splits; u++) {
 		const place at = { ctx, u, tiles * t.splits };
@@ -266,7 +266,7 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, kdri_bloc
 	KDRI_TRY(kdri_block_new(ctx, &kdri_cpu, (t.splits - 1) * n, n, c.floats, &parts));
 	KDRI_TRY(kdri_block_new(ctx, &kdri_cpu, mixed ? ctx->threads * t.high : 0, t.wide, true, &own));
 	int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) \
+#pragma omp parallel for num_threads(kdri_team(ctx)) \
         schedule(dynamic) if ((double)n * (double)n * (double)k > serial_flops)
 	for (int64_t u = 0; u < tiles * t.splits; u++) {
 		const place at = { ctx, u, tiles * t.splits };

@@ -23,11 +23,11 @@ kdr_status kdri_products_new(kdr_context *ctx, const kdr_mat *x, kdri_products *
 kdr_status kdri_products_between(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kdri_products *out)
 {
 	kdr_status st = KDR_OK;
-	kdri_products p = { .x = *x, .y = *y, .threads = ctx->threads };
+	kdri_products p = { .x = *x, .y = *y };
 	if (x->kind == KDR_MAT_CSR) {
 		int64_t size;
 		KDRI_TRY(kdri_mat_transpose(ctx, y, &p.columns));
-		KDRI_TRY(kdri_mul(ctx, kdr_mat_rows(y), p.threads, &size));
+		KDRI_TRY(kdri_mul(ctx, kdr_mat_rows(y), ctx->threads, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &p.sums, size));
 	}
 	*out = p;
@@ -80,7 +80,7 @@ kdr_status kdri_products_rows(kdr_context *ctx, const kdri_products *p, int64_t 
 		                       a->stride, b->data, b->stride, use_shifted, &s);
 	}
 	const kdr_csr *x = &p->x.as.csr, *lists = &p->columns.view.as.csr;
-#pragma omp parallel for num_threads(p->threads) schedule(dynamic, 8)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 8)
 	for (int64_t i = begin; i < end; i++) {
 		int64_t thread = kdri_thread();
 		double *sums = p->sums + thread * lists->cols;

@@ -14,7 +14,6 @@ typedef struct kdri_products {
 	kdr_mat x, y;     /* borrowed; rows of x are multiplied by rows of y */
 	kdri_own columns; /* sparse: the transpose of y, the lists of rows that have each feature */
 	double *sums;     /* sparse: a row of products for each thread */
-	int threads;
 } kdri_products;
 
 /* All pairs of rows of x. */

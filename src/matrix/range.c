@@ -33,7 +33,7 @@ enum { WHOLE_BELOW = KDRI_RANGE_WHOLE, MOST_DIRECTIONS = KDRI_RANGE_MOST, ROUNDS
 static void gram_sparse(kdr_context *ctx, const kdr_csr *a, const kdr_csr *at, double *out)
 {
 	int64_t n = a->rows;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16)
 	for (int64_t i = 0; i < n; i++) {
 		double *row = out + i * n;
 		memset(row, 0, (size_t)n * sizeof *row);

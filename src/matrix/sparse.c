@@ -171,7 +171,7 @@ static void mul_rows(kdr_context *ctx, const kdr_csr *x, int64_t first, int64_t 
 {
 	int64_t blocks = (last - first + KDRI_BLOCK - 1) / KDRI_BLOCK;
 	int64_t work = (x->rowptr[last] - x->rowptr[first] + last - first) * k;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (work > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (work > SERIAL_WORK)
 	for (int64_t block = 0; block < blocks; block++) {
 		int64_t begin = first + block * KDRI_BLOCK, end = KDRI_MIN(last, begin + KDRI_BLOCK);
 		for (int64_t j = 0; j < k;) {
@@ -225,7 +225,7 @@ void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t 
 	bool disk = on_disk(x);
 	int64_t work = (x->rowptr[x->rows] - x->rowptr[0] + x->rows) * k, begin = 0;
 	/* With fewer than four columns the searches take as long as the products. */
-	int64_t ranges = work > SERIAL_WORK && k >= 4 ? KDRI_MIN(ctx->threads, MOST) : 1;
+	int64_t ranges = work > SERIAL_WORK && k >= 4 ? KDRI_MIN(kdri_team(ctx), MOST) : 1;
 	if (disk)
 		ask_ahead(x, 0);
 	do { /* once, for all rows, where they are in memory */
@@ -237,7 +237,7 @@ void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t 
 			ask_ahead(x, end);
 		if (begin == 0)
 			cut_columns(&piece, ranges, cuts);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (ranges > 1)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (ranges > 1)
 		for (int64_t r = 0; r < ranges; r++) {
 			for (int64_t j = begin == 0 ? cuts[r] : cuts[r + 1]; j < cuts[r + 1]; j++)
 				for (int64_t c = 0; c < k; c++)

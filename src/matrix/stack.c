@@ -252,7 +252,7 @@ static kdr_status stack_take(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	if (x->kind == KDR_MAT_DENSE) {
 		double *data = NULL;
 		KDRI_TRY(own_dense(ctx, n, cols, out, &data));
-#pragma omp parallel for num_threads(ctx->threads) if (n * cols > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * cols > 1 << 14)
 		for (int64_t i = 0; i < n; i++)
 			copy_row(x->as.dense.data + rows[i] * x->as.dense.stride, data + i * cols, cols);
 		return KDR_OK;
@@ -288,7 +288,7 @@ enum { TILE = 32 };
 static void transpose_dense(kdr_context *ctx, const kdr_dense *a, double *out)
 {
 	int64_t panels = (a->cols + TILE - 1) / TILE;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (a->rows * a->cols > 1 << 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (a->rows * a->cols > 1 << 16)
 	for (int64_t t = 0; t < panels; t++) {
 		int64_t j0 = t * TILE, j1 = KDRI_MIN(a->cols, j0 + TILE);
 		for (int64_t i0 = 0; i0 < a->rows; i0 += TILE) {

@@ -16,7 +16,7 @@ kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, co
 	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(lda, ldb), k), "the stride of a matrix"));
 	KDRI_TRY(KDRI_NEW(ctx, &tiles, (int64_t)ctx->threads * ROWS * COLS));
 	int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int64_t block = 0; block < blocks; block++) {
 		int64_t thread = kdri_thread();
 		double *tile = tiles + (int64_t)thread * ROWS * COLS;

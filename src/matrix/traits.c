@@ -112,7 +112,7 @@ kdri_traits kdri_traits_here(kdr_context *ctx, const kdr_mat *x)
 		for (int64_t t = 0; t < s->count; t++)
 			if (same_entries(x, &s->x[t]))
 				return s->traits[t];
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n > KDRI_BLOCK)
 	for (int64_t b = 0; b < blocks; b++) {
 		kdri_traits own = { 0 };
 		for (int64_t i = b * KDRI_BLOCK; i < KDRI_MIN(n, (b + 1) * KDRI_BLOCK); i++) {

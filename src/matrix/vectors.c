@@ -17,7 +17,7 @@ void kdri_vectors_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a
                       double *partial, double *out)
 {
 	int64_t chunks = kdri_chunks(rows);
-#pragma omp parallel for num_threads(ctx->threads) if (rows * m > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (rows * m > SERIAL_WORK)
 	for (int64_t c = 0; c < chunks; c++) {
 		double *sum = partial + c * m;
 		memset(sum, 0, (size_t)m * sizeof *sum);
@@ -32,7 +32,7 @@ void kdri_vectors_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a
 void kdri_vectors_combine(kdr_context *ctx, int64_t rows, int64_t m, const double *scale, const double *alpha,
                           const double *x, double *y)
 {
-#pragma omp parallel for num_threads(ctx->threads) if (rows * m > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (rows * m > SERIAL_WORK)
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t j = 0; j < m; j++)
 			y[i * m + j] =

@@ -106,7 +106,7 @@ static double information(const double *joint, int64_t rows, int64_t cols, doubl
 static void sum_rows(kdr_context *ctx, cocc *a)
 {
 	int64_t m = a->m;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static, KDRI_BLOCK) if (a->n > 4 * KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static, KDRI_BLOCK) if (a->n > 4 * KDRI_BLOCK)
 	for (int64_t i = 0; i < a->n; i++) {
 		double *row = a->by_row + i * m;
 		kdri_entries e = kdri_row_entries(&a->set.set.x.view, i);

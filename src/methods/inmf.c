@@ -107,7 +107,7 @@ static int64_t inmf_rows_of(const factors *f, int64_t t)
 static void inmf_descend(kdr_context *ctx, const double *g, const double *b, int64_t n, int64_t k, int sweeps,
                          const bool *keep, double *z)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static, KDRI_BLOCK) if (n * k * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static, KDRI_BLOCK) if (n * k * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++) {
 		double *x = z + i * k;
 		if (keep && !keep[i])

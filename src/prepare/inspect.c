@@ -63,7 +63,7 @@ static kdr_status count_duplicates(kdr_context *ctx, const kdr_mat *x, const has
 	}
 	for (int64_t i = 0; i < n; i++)
 		dealt[next[rows[i].hash / PILE_WIDTH]++] = rows[i];
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : found)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) reduction(+ : found)
 	for (int p = 0; p < PILES; p++)
 		found += count_duplicates_of(x, dealt + start[p], start[p + 1] - start[p]);
 	kdri_free(ctx, dealt);
@@ -236,7 +236,7 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 		if (i > 0)
 			parts[i].cols.list = others + (i - 1) * cols.count;
 	}
-#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static, 1)
 	for (int64_t i = 0; i < count; i++)
 		inspect_rows(&x, d->rows / count * i + KDRI_MIN(i, d->rows % count),
 		             d->rows / count * (i + 1) + KDRI_MIN(i + 1, d->rows % count), &parts[i], rows);

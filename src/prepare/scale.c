@@ -143,7 +143,7 @@ static kdr_status add_task(kdr_context *ctx, const kdr_prep *prep, int64_t set, 
 		parts[c] = (stats){ .range = total->range, .a = own, .b = own + cols };
 		parts[c].count = chunks.sparse ? own + 2 * cols : NULL;
 	}
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (chunks.count > 1)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (chunks.count > 1)
 	for (int64_t c = 0; c < chunks.count; c++) {
 		kdri_row row = kdri_row_chunk_row(&chunks, c);
 		scale_clear(&parts[c], cols);

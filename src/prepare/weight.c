@@ -61,7 +61,7 @@ kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_d
 	double least = least_value(prep), most = most_value(prep);
 	kdr_mat x = kdr_data_mat(d);
 	bool large = kdr_mat_nnz(&x) > 1 << 15; /* else threads cost more than they save */
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (large)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (large)
 	for (int64_t c = 0; c < CHUNKS; c++)
 		found[c] = find_bad(d, columns, least, most, prep->options.scale == KDR_SCALE_TABLE,
 		                    kdri_row_chunk_begin(&chunks, c), kdri_row_chunk_begin(&chunks, c + 1));

@@ -78,7 +78,7 @@ static void write_rows(kdr_context *ctx, const kdr_prep *prep, int64_t set, cons
 	const kdri_row_chunks *chunks = &change->chunks;
 	double *to = change->dense ? change->dense : d->dense;
 	int64_t stride = change->dense ? prep->nkept : d->cols;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (chunks->count > 1)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (chunks->count > 1)
 	for (int64_t c = 0; c < chunks->count; c++) {
 		kdri_row row = kdri_row_chunk_row(chunks, c);
 		for (int64_t i = kdri_row_chunk_begin(chunks, c); i < kdri_row_chunk_begin(chunks, c + 1);

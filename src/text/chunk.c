@@ -201,7 +201,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 	for (int64_t i = 0; i < count; i++)
 		KDRI_TRY(chunk_prepare(ctx, raw, &chunks[i]));
 	do {
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done)
 				work(options, stopwords, raw, &chunks[i]);

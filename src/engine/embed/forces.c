@@ -169,7 +169,7 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 	const kdri_forces *f = w->of;
 	for (int64_t t = 0; t < f->ntasks; t++) {
 		int64_t n = f->begin[t + 1] - f->begin[t];
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++)
 			push_and_pull(w, t, i, (uint64_t)number);
 	}
@@ -178,7 +178,7 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 		int64_t begin = f->begin[t], end = f->begin[t + 1];
 		double edges = (double)f->graphs[t].rowptr[end - begin];
 		double times = edges > 0 ? (double)(end - begin) / edges : 0; /* (E1): n p_ij */
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (end - begin > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (end - begin > KDRI_BLOCK)
 		for (int64_t i = begin; i < end; i++) {
 			double fx = times * w->attract[2 * i], fy = times * w->attract[2 * i + 1];
 			if (f->anchors)

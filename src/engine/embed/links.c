@@ -70,7 +70,7 @@ static int64_t landmark(const side *s, int64_t i)
 static void links_choose(kdr_context *ctx, const double *z, int64_t width, const side *to, side *from)
 {
 	from->held = KDRI_MIN(CHOSEN, to->count);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (from->count > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (from->count > KDRI_BLOCK)
 	for (int64_t i = 0; i < from->count; i++) {
 		const double *row = z + landmark(from, i) * width;
 		nearest *best = from->best + i * CHOSEN;

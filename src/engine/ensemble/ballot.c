@@ -43,7 +43,7 @@ void kdri_ballot_edges(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *gr
 	double total = 0;
 	for (int64_t m = 0; m < b->count; m++)
 		total += kdri_ballot_votes(b, m, alone) ? b->weight[m] : 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (b->n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (b->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < b->n; i++)
 		for (int64_t p = graph->rowptr[i]; p < graph->rowptr[i + 1]; p++) {
 			const int32_t *x = b->label + i * b->count,

@@ -51,7 +51,7 @@ static kdr_status inverse_degrees(kdr_context *ctx, const kdri_ensemble *e, kdri
 			size[e->offset[l] + e->label[l * e->n + i]]++;
 	KDRI_TRY(kdri_part(ctx, e->n, NULL, &all));
 	KDRI_TRY(kdri_sum_int(ctx, size, e->offset[e->runs]));
-#pragma omp parallel for num_threads(ctx->threads) reduction(max : largest) if (e->n > ROWS)
+#pragma omp parallel for num_threads(kdri_team(ctx)) reduction(max : largest) if (e->n > ROWS)
 	for (int64_t i = 0; i < e->n; i++) {
 		int64_t sum = 0; /* L d_i, an integer */
 		for (int64_t l = 0; l < e->runs; l++)
@@ -96,7 +96,7 @@ static kdr_status gram(kdr_context *ctx, const kdri_ensemble *e, const kdri_exac
 	int64_t m = e->offset[e->runs];
 	kdri_exact *sums = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &sums, m * m));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (e->n * e->runs > ROWS)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1) if (e->n * e->runs > ROWS)
 	for (int64_t l = e->runs - 1; l >= 0; l--) /* the longest first */
 		gram_line(e, l, w, sums);
 	KDRI_TRY(kdri_sum(ctx, &sums[0].high, 2 * m * m));
@@ -160,7 +160,7 @@ done:
 void kdri_consensus_embed(kdr_context *ctx, const kdri_ensemble *e, const double *table, int64_t count,
                           int64_t k, double *out)
 {
-#pragma omp parallel for num_threads(ctx->threads) if (e->n * k > ROWS)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (e->n * k > ROWS)
 	for (int64_t i = 0; i < e->n; i++) {
 		double *row = out + i * k, square = 0;
 		for (int64_t j = 0; j < k; j++)
@@ -204,13 +204,13 @@ kdr_status kdri_consensus_agreement(kdr_context *ctx, const kdri_ensemble *e, co
 	KDRI_TRY(KDRI_NEW0(ctx, &size, k));
 	for (int64_t i = 0; i < e->n; i++)
 		size[labels[i]]++;
-#pragma omp parallel for num_threads(ctx->threads) if (e->n * e->runs > ROWS)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (e->n * e->runs > ROWS)
 	for (int64_t l = 0; l < e->runs; l++)
 		for (int64_t i = 0; i < e->n; i++)
 			t[(e->offset[l] + e->label[l * e->n + i]) * k + labels[i]]++;
 	KDRI_TRY(kdri_sum_int(ctx, t, cells));
 	KDRI_TRY(kdri_sum_int(ctx, size, k));
-#pragma omp parallel for num_threads(ctx->threads) if (e->n > ROWS)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (e->n > ROWS)
 	for (int64_t i = 0; i < (stability ? e->n : 0); i++) {
 		int64_t sum = 0, others = size[labels[i]] - 1;
 		for (int64_t l = 0; l < e->runs; l++)

@@ -82,7 +82,7 @@ static kdr_status dense_columns(kdr_context *ctx, const kdr_dense *x, const int3
 	double *to = NULL;
 	KDRI_TRY(kdri_mul(ctx, n, m, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &to, size));
-#pragma omp parallel for num_threads(ctx->threads) if (size > 1 << 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (size > 1 << 16)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < m; j++)
 			to[i * m + j] = x->data[i * x->stride + features[j]];
@@ -110,7 +110,7 @@ static kdr_status sparse_columns(kdr_context *ctx, const kdr_csr *x, const int32
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &col, nnz));
 	KDRI_TRY(KDRI_NEW(ctx, &val, nnz));
-#pragma omp parallel for num_threads(ctx->threads) if (nnz > 1 << 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (nnz > 1 << 16)
 	for (int64_t i = 0; i < x->rows; i++) {
 		int64_t at = rowptr[i];
 		for (int64_t p = x->rowptr[i]; p < x->rowptr[i + 1]; p++)

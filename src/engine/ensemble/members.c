@@ -61,7 +61,7 @@ typedef struct run {
 	bool limited;    /* available, on all ranks */
 	kdr_status st;   /* of graph and prepare; on several ranks also of jobs */
 	int64_t light;   /* the first jobs, which may run in parallel with others */
-	int threads;     /* of each of them */
+	kdri_crew crew;  /* who share the threads */
 	bool grace;      /* the first members' time, which may go on when all of it is over */
 	atomic_bool stop;
 	atomic_llong done;
@@ -293,12 +293,15 @@ static bool lacks_graph(const run *r, const job *j)
 	       !kdri_views_has_graph(r->views, j->task);
 }
 
-static void run_job(run *r, job *j, int threads, bool caller)
+/* On the thread of a worker, or with all threads on the caller's (worker -1). */
+static void run_job(run *r, job *j, int worker)
 {
 	bool first = j->member == 0 && j->seed == 0;
+	const bool caller = worker <= 0;
 	relay to = { r, caller };
 	kdr_context own = r->pattern;
-	own.threads = threads;
+	if (worker >= 0)
+		kdri_crew_join(&r->crew, worker, &own);
 	own.progress = on_event;
 	own.progress_user = &to;
 	own.deadline = r->deadline;
@@ -339,7 +342,7 @@ static double answer_quickly(run *r)
 			continue;
 		r->deadline = start + time * (double)++count / (double)T;
 		j->quick = true;
-		run_job(r, j, r->ctx->threads, true);
+		run_job(r, j, -1);
 		j->quick = false;
 		longest = KDRI_MAX(longest, j->seconds);
 	}
@@ -376,7 +379,7 @@ static bool answer_on_graphs(run *r, double least, double *took)
 			return false;
 		for (int64_t i = 0; i < r->njobs; i++)
 			if (on_graph(r, &r->jobs[i]) && r->jobs[i].task == t) {
-				run_job(r, &r->jobs[i], r->ctx->threads, true);
+				run_job(r, &r->jobs[i], -1);
 				*took += r->jobs[i].seconds;
 				all &= r->jobs[i].labels && !r->jobs[i].incomplete;
 			}
@@ -411,7 +414,7 @@ static void run_light_job(void *user, int64_t i, int worker)
 {
 	run *r = user;
 	/* Later members take longer: without a limit they start first, so that no long job starts last. */
-	run_job(r, &r->jobs[r->limited ? i : r->light - 1 - i], r->threads, worker == 0);
+	run_job(r, &r->jobs[r->limited ? i : r->light - 1 - i], worker);
 }
 
 static void wait_for_jobs(void *user)
@@ -431,16 +434,16 @@ static void run_jobs(run *r)
 		r->light++;
 	const bool alone = r->light < 2 || kdri_together(r->ctx);
 	const int workers = alone ? 1
-	                          : kdri_workers(r->ctx->threads, r->light, r->options->light_bytes,
+	                          : kdri_workers(kdri_team(r->ctx), r->light, r->options->light_bytes,
 	                                         r->options->data_bytes);
-	r->threads = r->ctx->threads / workers;
 	kdri_jobs_run(&(kdri_jobs){ .count = r->light,
 	                            .workers = workers,
 	                            .run = run_light_job,
 	                            .wait = wait_for_jobs,
-	                            .user = r });
+	                            .user = r,
+	                            .crew = &r->crew });
 	for (int64_t i = r->light; i < r->njobs; i++)
-		run_job(r, &r->jobs[i], r->ctx->threads, true);
+		run_job(r, &r->jobs[i], -1);
 }
 
 /* --- results ------------------------------------------------------------------------------------------- */
@@ -549,7 +552,12 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
                             bool *late)
 {
 	kdr_status st;
-	run r = { .ctx = ctx, .pattern = *ctx, .problem = problem, .views = views, .options = options };
+	run r = { .ctx = ctx,
+		  .pattern = *ctx,
+		  .problem = problem,
+		  .views = views,
+		  .options = options,
+		  .crew.of = ctx };
 	int64_t limited = ctx->deadline > 0;
 	bool stop = ctx->cancelled || ctx->timed_out;
 	*late = false;

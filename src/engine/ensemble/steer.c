@@ -165,7 +165,7 @@ static void add_partition(kdr_context *ctx, const kdri_links *l, const kdri_ball
 			row[l->known[i]] += each[l->known[i]];
 			row[k] += each[l->known[i]];
 		}
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (l->n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (l->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < l->n; i++) {
 		const double *row = table + part_of(b, m, answer, i) * width;
 		kdri_axpy(weight / (prior + row[k]), row, s + i * k, k);
@@ -253,7 +253,7 @@ static kdr_status spread(kdr_context *ctx, const kdr_mat *graph, const double *s
 					middle[a * k + c] /= sums[a] > 0 ? sums[a] : 1;
 		}
 		KDRI_TRY(kdri_mat_mul(ctx, graph, square ? f : middle, k, k, next, k));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (g->rows > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (g->rows > KDRI_BLOCK)
 		for (int64_t i = 0; i < g->rows; i++) {
 			double degree = 0;
 			for (int64_t p = g->rowptr[i]; p < g->rowptr[i + 1]; p++)

@@ -59,7 +59,7 @@ static void verdict_add_up(kdr_context *ctx, const votes *v, const double *x, in
 {
 	const kdri_ballot *b = v->b;
 	int64_t chunks = kdri_chunks(b->n), size = b->count * each;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (b->n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1) if (b->n > KDRI_BLOCK)
 	for (int64_t c = 0; c < chunks; c++)
 		for (int64_t i = kdri_chunk_begin(b->n, chunks, c); i < kdri_chunk_begin(b->n, chunks, c + 1);
 		     i++)
@@ -87,7 +87,7 @@ static kdr_status add_ties(kdr_context *ctx, const votes *v, const double *x, in
 	KDRI_TRY(kdri_mul(ctx, b->count * kdri_chunks(b->n), each, &size));
 	KDRI_TRY(KDRI_NEW0(ctx, &sums, size));
 	verdict_add_up(ctx, v, x, k, each, sums);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (b->n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (b->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < b->n; i++)
 		for (int64_t m = 0; m < b->count; m++) {
 			const double *from = sums + m * each + b->label[i * b->count + m] * k;
@@ -109,13 +109,13 @@ static kdr_status verdict_apply(kdr_context *ctx, const kdri_op *op, const doubl
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, op->cols, k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &scaled, size));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (op->rows > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (op->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < op->cols; i++)
 		for (int64_t j = 0; j < k; j++)
 			scaled[i * k + j] = -x[i * ldx + j] / v->l.root[i];
 	KDRI_TRY(kdri_mat_mul(ctx, &v->w, scaled, k, k, y, ldy));
 	KDRI_TRY(add_ties(ctx, v, scaled, k, y, ldy));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (op->rows > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (op->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] /= v->l.root[i];
@@ -192,7 +192,7 @@ done:
 static void verdict_agreement(kdr_context *ctx, const kdr_csr *graph, const double *co, const int64_t *labels,
                               const int64_t *theirs, double *out)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (graph->rows > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (graph->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < graph->rows; i++) {
 		double sum = 0, total = 0;
 		for (int64_t p = graph->rowptr[i]; p < graph->rowptr[i + 1]; p++) {

@@ -116,7 +116,7 @@ static kdr_status find_near(kdr_context *ctx, const work *w, const double *poste
 	kdr_status st;
 	int64_t c = w->p->classes;
 	KDRI_TRY(w->p->graph->apply(ctx, w->p->graph, posterior, c, c, w->near, c));
-#pragma omp parallel for num_threads(ctx->threads) if (w->p->n * c > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (w->p->n * c > SERIAL_WORK)
 	for (int64_t i = 0; i < w->p->n; i++) {
 		double *row = w->near + i * c;
 		w->nearest[i] = w->degree[i] > 0 ? 0 : -1;
@@ -175,7 +175,7 @@ static kdr_status run_round(kdr_context *ctx, const work *w, bool first, double 
 	const int64_t count = first ? p->members : p->members + p->clusterings + (p->graph ? 1 : 0);
 	if (!first && p->graph)
 		KDRI_TRY(find_near(ctx, w, posterior));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (p->n * p->classes > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (p->n * p->classes > SERIAL_WORK)
 	for (int64_t j = 0; j <= count; j++) {
 		if (j == count) {
 			find_shares(w, posterior);
@@ -184,7 +184,7 @@ static kdr_status run_round(kdr_context *ctx, const work *w, bool first, double 
 		(w->voters[j].classifier ? find_theta : find_phi)(w, posterior, &w->voters[j]);
 		take_logarithms(w, &w->voters[j]);
 	}
-#pragma omp parallel for num_threads(ctx->threads) if (p->n * p->classes > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (p->n * p->classes > SERIAL_WORK)
 	for (int64_t i = 0; i < p->n; i++)
 		soften(w, count, i, posterior + i * p->classes);
 done:

@@ -95,7 +95,7 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 	kdri_ranks r = { 0 };
 	kdri_tree *trees = NULL;
 	kdri_grower **growers = NULL;
-	const int64_t threads = KDRI_MIN(KDRI_MAX(ctx->threads, 1), o->trees);
+	const int64_t threads = KDRI_MIN(kdri_team(ctx), o->trees);
 	KDRI_TRY(take_rows(ctx, labels, weights, kdr_mat_rows(x), classes, o->balanced, &rows, &label,
 	                   &weight, &n));
 	if (n < 1 || n > INT32_MAX)
@@ -162,7 +162,7 @@ kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr
 		                 "the data have %lld columns, but the forest was trained on %lld",
 		                 (long long)d, (long long)f->features);
 	KDRI_TRY(KDRI_NEW(ctx, &room, x->kind == KDR_MAT_CSR ? ctx->threads * d : 0));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1) if (n > KDRI_BLOCK)
 	for (int64_t k = 0; k < chunks; k++)
 		for (int64_t i = kdri_chunk_begin(n, chunks, k); i < kdri_chunk_begin(n, chunks, k + 1);
 		     i++) {

@@ -133,7 +133,7 @@ static bool discretise_assign(kdr_context *ctx, const double *y, int64_t n, int6
                               int64_t *labels)
 {
 	int changed = 0;
-#pragma omp parallel for num_threads(ctx->threads) reduction(| : changed) if (n * k * k > 1 << 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) reduction(| : changed) if (n * k * k > 1 << 16)
 	for (int64_t i = 0; i < n; i++) {
 		int64_t best = 0;
 		double most = -INFINITY;

@@ -189,7 +189,7 @@ static double magic_of(double largest)
 static void knn_finish(kdr_context *ctx, const void *user, int64_t begin, int64_t end)
 {
 	const search *q = user;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 64)
 	for (int64_t i = begin; i < end; i++)
 		finish_row(q, i);
 }

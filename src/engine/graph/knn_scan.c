@@ -70,7 +70,7 @@ static kdr_status scan_cpu_stripe(work *w)
 		most = sparse_between_polls;
 	}
 	const double tiles = floor(KDRI_MIN(most / KDRI_MAX(1, each), CPU_STRIPE) / CPU_TILE);
-	w->stripe = w->ctx->threads * CPU_TILE * (int64_t)KDRI_MAX(1, tiles);
+	w->stripe = kdri_team(w->ctx) * CPU_TILE * (int64_t)KDRI_MAX(1, tiles);
 done:
 	return st;
 }

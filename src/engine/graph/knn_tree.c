@@ -125,7 +125,7 @@ static kdr_status knn_tree_grow(kdr_context *ctx, tree *q, const kdr_mat *x)
 	for (int64_t i = 0; i < q->n; i++)
 		q->order[i] = (int32_t)i;
 	for (int64_t level = 0; level <= q->levels; level++)
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1)
 		for (int64_t at = 0; at < (int64_t)1 << level; at++)
 			split_node(q, x, level, at);
 	for (int64_t p = 0; p < q->n; p++)
@@ -214,7 +214,7 @@ kdr_status kdri_knn_tree(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_knn
 	leaves = (int64_t)1 << q.levels;
 	while (done < leaves) {
 		int64_t end = KDRI_MIN(leaves, done + LEAVES_BETWEEN_LOOKS);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16)
 		for (int64_t leaf = done; leaf < end; leaf++)
 			for (int64_t p = begin_of(&q, q.levels, leaf); p < begin_of(&q, q.levels, leaf + 1);
 			     p++)

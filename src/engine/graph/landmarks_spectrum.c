@@ -61,9 +61,10 @@ static kdr_status landmark_sums(kdr_context *ctx, const kdr_csr *z, const double
 	kdr_status st;
 	grid e;
 	KDRI_TRY(grid_of(ctx, z, &e));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
-	for (int thread = 0; thread < ctx->threads; thread++) {
-		int64_t from = z->cols * thread / ctx->threads, to = z->cols * (thread + 1) / ctx->threads;
+	const int team = kdri_team(ctx);
+#pragma omp parallel for num_threads(team) schedule(static)
+	for (int thread = 0; thread < team; thread++) {
+		int64_t from = z->cols * thread / team, to = z->cols * (thread + 1) / team;
 		for (int64_t i = 0; i < z->rows; i++)
 			for (int64_t p = z->rowptr[i]; p < z->rowptr[i + 1] && z->col[p] < to; p++) {
 				if (z->col[p] < from || !(degree[i] > 0))

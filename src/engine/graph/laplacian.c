@@ -61,12 +61,12 @@ kdr_status kdri_laplacian_apply(kdr_context *ctx, const kdri_op *op, const doubl
 	KDRI_TRY(KDRI_NEW0(ctx, &along, k));
 	if (l->volume > 0)
 		KDRI_TRY(parts_along(ctx, l, x, k, ldx, along));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			scaled[i * k + j] = x[i * ldx + j] / l->root[i];
 	KDRI_TRY(kdri_mat_mul(ctx, l->w, scaled, k, k, y, ldy));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++) /* (E1) */
 			y[i * ldy + j] = 3 * along[j] * l->root[i] - y[i * ldy + j] / l->root[i];
@@ -85,18 +85,18 @@ kdr_status kdri_laplacian_solve(kdr_context *ctx, const kdri_op *op, const doubl
 	KDRI_TRY(KDRI_NEW0(ctx, &along, 2 * k));
 	if (l->volume > 0)
 		KDRI_TRY(parts_along(ctx, l, x, k, ldx, along));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			l->room[i * k + j] = l->root[i] * (x[i * ldx + j] - along[j] * l->root[i]);
 	KDRI_TRY(kdri_levels_solve(ctx, l->levels, l->room, k, k, y, ldy));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] *= l->root[i]; /* (E2) */
 	if (l->volume > 0)
 		KDRI_TRY(parts_along(ctx, l, y, k, ldy, along + k));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] += (along[j] - along[k + j]) * l->root[i];

@@ -78,7 +78,7 @@ done:
 /* From the lower triangle: the products of (i, j) and (j, i) may differ in the last bit. */
 static void make_symmetric(kdr_context *ctx, int64_t n, double *w)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 64) if (n > 256)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 64) if (n > 256)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = i + 1; j < n; j++)
 			w[i * n + j] = w[j * n + i];

@@ -89,7 +89,7 @@ kdr_status kdri_unit_rows(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	st = KDRI_NEW(ctx, &val, kdr_mat_nnz(x));
 	kdri_spool_begin(ctx, before);
 	KDRI_TRY(st);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
 		        end = dense ? begin + d : x->as.csr.rowptr[i + 1];

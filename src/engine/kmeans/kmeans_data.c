@@ -101,7 +101,7 @@ done:
 static kdr_status kmeans_data_find_norms(kdri_km *w, double *sum)
 {
 	int64_t blocks = kdri_km_blocks(w);
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t b = 0; b < blocks; b++)
 		kdri_km_norms(w->x, b * KDRI_BLOCK, KDRI_MIN(w->n, (b + 1) * KDRI_BLOCK), w->shift,
 		              w->shift_norm, w->norm);
@@ -124,7 +124,7 @@ kdr_status kdri_km_units(kdri_km *w)
 	bool plain = !w->weights && !w->scale;
 	for (int64_t i = 0; i < n && !plain; i++)
 		w->coef[i] = factor(w, i);
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t p = 0; p < parts; p++) {
 		int64_t begin = n * p / parts, end = n * (p + 1) / parts;
 		kdri_km_most(w->x, begin, end, plain ? NULL : w->coef, most + p * (d + 1));
@@ -154,7 +154,7 @@ kdr_status kdri_km_row_sum(kdri_km *w, double *out)
 		w->list[i] = i;
 		w->coef[i] = factor(w, i);
 	}
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t p = 0; p < parts; p++) {
 		int64_t begin = n * p / parts, end = n * (p + 1) / parts;
 		kdri_km_sums to = { w->unit, w->ratio, sums + 2 * p * d, sums + (2 * p + 1) * d };
@@ -275,7 +275,7 @@ void kdri_km_distances(kdri_km *w, double *out)
 	int64_t blocks = kdri_km_blocks(w);
 	for (int64_t i = 0; i < w->n; i++)
 		w->list[i] = i;
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t b = 0; b < blocks; b++) {
 		int64_t at = b * KDRI_BLOCK;
 		kdri_km_own(w->x, w->list + at, KDRI_MIN(KDRI_BLOCK, w->n - at), w->centres, w->squares,

@@ -444,7 +444,7 @@ static int workers_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
 	if (!random || o->n_init < 2 || work < worth_a_team || kdri_together(ctx))
 		return 1;
 	const kdri_extent x = kdri_extent_of_mat(p->x);
-	return kdri_kmeans_workers(&x, (double)o->k, o->n_init, ctx->threads);
+	return kdri_kmeans_workers(&x, (double)o->k, o->n_init, kdri_team(ctx));
 }
 
 /* Problems in step; an accelerator takes one problem. */
@@ -608,5 +608,5 @@ int kdri_kmeans_workers(const kdri_extent *x, double k, int64_t starts, int thre
 double kdri_kmeans_bytes(const kdri_extent *x, double k, int64_t starts, int threads)
 {
 	const int workers = kdri_kmeans_workers(x, k, starts, threads);
-	return workers * one_worker_bytes(x, k, threads / workers);
+	return workers * one_worker_bytes(x, k, threads);
 }

@@ -68,7 +68,7 @@ static void kmeans_update_add_up(kdri_km *w, bool all)
 {
 	const int64_t width = w->x->kind == KDR_MAT_DENSE ? ADD_FEATURES : w->d, step = w->d + 1;
 	const int64_t pieces = (w->d + width - 1) / width;
-#pragma omp parallel for collapse(2) schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for collapse(2) schedule(dynamic, 1) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t j = 0; j < w->k; j++)
 		for (int64_t p = 0; p < pieces; p++) {
 			int64_t f0 = p * width, f1 = KDRI_MIN(w->d, f0 + width), at = w->begin[j];
@@ -257,7 +257,7 @@ static void rank_drifts(kdri_km *w)
 /* Length of each cluster's sum; spherical only. */
 static void sum_lengths(kdri_km *w, double *length)
 {
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t j = 0; j < w->k; j++) {
 		const double *s = w->sums + j * w->d;
 		double square = 0;
@@ -276,7 +276,7 @@ static void renew_centres(kdri_km *w, const supply *s)
 	kdri_traits *part = w->partial;
 	if (s->from == FROM_SUMS && w->spherical)
 		sum_lengths(w, length);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(w->threads) if (w->threads > 1 && blocks > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(kdri_km_team(w)) if (w->threads > 1 && blocks > 1)
 	for (int64_t b = 0; b < blocks; b++)
 		for (int64_t j = 0; j < w->k; j++)
 			if (w->touched[j]) {
@@ -345,7 +345,7 @@ double kdri_km_objective(const kdri_km *w)
 /* Squared distance of every row to its centre by (E1), as the assignment sees it. */
 static void seen_distances(kdri_km *w)
 {
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t i = 0; i < w->n; i++) {
 		double dots[KDRI_LANES];
 		int32_t a = w->lane[w->label[i]];

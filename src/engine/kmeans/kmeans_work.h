@@ -37,7 +37,7 @@ typedef struct kdri_km {
 	int64_t all; /* rows of all ranks */
 	int64_t groups_of_rows, *rows_of,
 	        *first; /* of each group of local rows: their number, and the first one among all */
-	int threads;    /* 1 if the work is too small for several threads */
+	int threads;    /* at most in a team; 1 if the work is too small for several */
 	bool spherical, bounds;
 	bool tight; /* a row's own distance costs less than a tile: lloyd.c */
 
@@ -91,6 +91,12 @@ typedef struct kdri_km {
 
 	struct kdri_km_device *on_device; /* rows and labels on an accelerator, or NULL */
 } kdri_km;
+
+/* The number of threads for a parallel region. */
+static inline int kdri_km_team(const kdri_km *w)
+{
+	return w->threads > 1 ? kdri_team(w->ctx) : 1;
+}
 
 static inline int64_t kdri_km_blocks(const kdri_km *w)
 {

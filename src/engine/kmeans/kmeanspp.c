@@ -133,7 +133,7 @@ static void try_candidates(seeding *s, double *sums, double *most)
 		offset[c] = row[w->d] + 2 * dot;
 		sums[2 * c] = sums[2 * c + 1] = most[c] = 0;
 	}
-#pragma omp parallel for schedule(static) num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t b = 0; b < blocks; b++)
 		try_block(s, b, offset);
 	for (int64_t b = 0; b < blocks; b++)

@@ -221,7 +221,7 @@ static void assign_block(kdri_km *w, int64_t block, bool fresh, const space *s)
 void kdri_km_assign(kdri_km *w, bool fresh)
 {
 	int64_t blocks = kdri_km_blocks(w);
-#pragma omp parallel num_threads(w->threads) if (w->threads > 1)
+#pragma omp parallel num_threads(kdri_km_team(w)) if (w->threads > 1)
 	{
 		int64_t me = kdri_thread();
 		double *room = w->scratch + me * w->scratch_size;

@@ -71,7 +71,7 @@ static void aligned_ridge_take_row(const work *t, int64_t i, double *to)
 static int64_t take_block(kdr_context *ctx, const work *t, int64_t begin)
 {
 	int64_t count = KDRI_MIN(t->p->n - begin, BLOCK_ROWS);
-#pragma omp parallel for num_threads(ctx->threads) if (count > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (count > KDRI_BLOCK)
 	for (int64_t i = 0; i < count; i++)
 		aligned_ridge_take_row(t, begin + i, t->x + i * t->w);
 	return count;
@@ -106,12 +106,12 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 		scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
 	for (int64_t from = 0, k; from < w; from += k) {
 		k = KDRI_MIN(w - from, PANEL);
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				scaled[i * k + j] = scale[i] * aligned_ridge_entry(t, i, from + j);
 		KDRI_TRY(graph->apply(ctx, graph, scaled, k, k, near, k));
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
 				near[i * k + j] =

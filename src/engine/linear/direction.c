@@ -53,7 +53,7 @@ static int64_t find_rows(kdr_context *ctx, kdri_direction *t, const double *h)
 {
 	const int64_t chunks = kdri_chunks(t->n);
 	int64_t found[KDRI_CHUNKS], count = 0;
-#pragma omp parallel for num_threads(ctx->threads) if (t->n * t->m > 1 << 12)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (t->n * t->m > 1 << 12)
 	for (int64_t k = 0; k < chunks; k++) {
 		const int64_t begin = kdri_chunk_begin(t->n, chunks, k),
 		              end = kdri_chunk_begin(t->n, chunks, k + 1);

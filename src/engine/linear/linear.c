@@ -121,7 +121,7 @@ static inline double linear_loss(kdri_loss kind, double z)
 static kdr_status sum_losses(kdr_context *ctx, const newton *t, double *out)
 {
 	int64_t chunks = kdri_chunks(t->n), m = t->m;
-#pragma omp parallel for num_threads(ctx->threads) if (t->n * m > 1 << 12)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (t->n * m > 1 << 12)
 	for (int64_t c = 0; c < chunks; c++) {
 		double *sum = t->partial + c * m;
 		memset(sum, 0, (size_t)m * sizeof *sum);
@@ -375,7 +375,7 @@ kdr_status kdri_linear_scores(kdr_context *ctx, const kdr_mat *x, int64_t output
 	const int64_t n = kdr_mat_rows(x);
 	const double *last = w + kdr_mat_cols(x) * outputs;
 	const kdr_status st = kdri_mat_mul(ctx, x, w, outputs, outputs, scores, outputs);
-#pragma omp parallel for num_threads(ctx->threads) if (n * outputs > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * outputs > 1 << 14)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < outputs; j++)
 			scores[i * outputs + j] += bias * last[j];
@@ -385,7 +385,7 @@ kdr_status kdri_linear_scores(kdr_context *ctx, const kdr_mat *x, int64_t output
 void kdri_linear_spread(kdr_context *ctx, int64_t n, int64_t classes, const double *outputs, double *scores)
 {
 	int64_t m = kdri_linear_outputs(classes);
-#pragma omp parallel for num_threads(ctx->threads) if (n * classes > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * classes > 1 << 14)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t c = 0; c < classes; c++)
 			scores[i * classes + c] = m > 1    ? outputs[i * m + c]

@@ -27,7 +27,7 @@ kdr_status kdri_rest_train(kdr_context *ctx, const kdri_rest *p, double *w)
 		KDRI_TRY(kdri_softmax_train(ctx, p->x, p->classes, p->labels, cost, &o, w, &report));
 		goto done;
 	}
-#pragma omp parallel for num_threads(ctx->threads) if (size > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (size > SERIAL_WORK)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; p->labels[i] >= 0 && j < m; j++) {
 			double c = p->cost * (p->weights ? p->weights[i] : 1);
@@ -68,14 +68,14 @@ int32_t kdri_rest_best(const double *row, int64_t classes)
 
 void kdri_rest_answer(kdr_context *ctx, const double *scores, int64_t n, int64_t classes, int32_t *answer)
 {
-#pragma omp parallel for num_threads(ctx->threads) if (n * classes > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * classes > SERIAL_WORK)
 	for (int64_t i = 0; i < n; i++)
 		answer[i] = kdri_rest_best(scores + i * classes, classes);
 }
 
 void kdri_rest_soften(kdr_context *ctx, double *scores, int64_t n, int64_t classes, double steepness)
 {
-#pragma omp parallel for num_threads(ctx->threads) if (n * classes > SERIAL_WORK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * classes > SERIAL_WORK)
 	for (int64_t i = 0; i < n; i++) {
 		double *row = scores + i * classes, most = row[0], sum = 0;
 		for (int64_t c = 1; c < classes; c++)

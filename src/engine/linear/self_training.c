@@ -54,7 +54,7 @@ static void self_training_choose(kdr_context *ctx, const work *w, const double *
                                  double weight)
 {
 	const int64_t c = w->p->rest.classes;
-#pragma omp parallel for num_threads(ctx->threads) if (w->n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (w->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < w->n; i++) {
 		w->labels[i] = w->p->rest.labels[i];
 		w->weights[i] = w->p->rest.weights ? w->p->rest.weights[i] : 1;
@@ -71,7 +71,7 @@ static void self_training_choose(kdr_context *ctx, const work *w, const double *
 	for (int64_t i = 0; i < w->n; i++) /* begin[k + 1] becomes the end of class k */
 		if (w->answer[i] >= 0)
 			w->sorted[w->begin[w->answer[i] + 1]++] = w->list[i];
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (w->n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (w->n > KDRI_BLOCK)
 	for (int64_t k = 0; k < c; k++) {
 		sure *own = w->sorted + w->begin[k];
 		const int64_t count = w->begin[k + 1] - w->begin[k],

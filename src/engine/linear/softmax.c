@@ -95,7 +95,7 @@ static void softmax_combine(kdr_context *ctx, int64_t count, double scale, doubl
 static kdr_status sum_losses(kdr_context *ctx, const newton *t, double step, double *out)
 {
 	int64_t chunks = kdri_chunks(t->n), k = t->k;
-#pragma omp parallel for num_threads(ctx->threads) if (t->n * k > 1 << 12)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (t->n * k > 1 << 12)
 	for (int64_t c = 0; c < chunks; c++) {
 		double sum = 0;
 		for (int64_t i = kdri_chunk_begin(t->n, chunks, c); i < kdri_chunk_begin(t->n, chunks, c + 1);

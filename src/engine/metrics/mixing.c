@@ -205,7 +205,7 @@ static kdr_status test_neighbourhoods(mixing *w, kdri_mixing_figures *out)
 	KDRI_TRY(find_neighbours(w));
 	KDRI_TRY(KDRI_NEW(w->ctx, &w->lisi, w->tested));
 	KDRI_TRY(KDRI_NEW(w->ctx, &w->passed, w->tested));
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(static) if (w->tested > 256)
+#pragma omp parallel for num_threads(kdri_team(w->ctx)) schedule(static) if (w->tested > 256)
 	for (int64_t i = 0; i < w->tested; i++) {
 		int64_t set[NEIGHBOURS], count;
 		double distance[NEIGHBOURS];

@@ -120,7 +120,7 @@ static kdr_status visit_pairs(const pool *p, pairs_fn *use, void *user)
 		}
 		goto done;
 	}
-#pragma omp parallel for num_threads(p->ctx->threads) schedule(dynamic, 8)
+#pragma omp parallel for num_threads(kdri_team(p->ctx)) schedule(dynamic, 8)
 	for (int64_t i = 1; i < p->n; i++) {
 		int64_t thread = kdri_thread();
 		double *sums = p->sums + thread * p->n;

@@ -157,7 +157,7 @@ static kdr_status multiply_tile(engine *e, int64_t begin, int64_t rows)
 		kdr_mat part = kdr_mat_from_csr(rows, e->d, x->rowptr + begin, x->col, x->val);
 		return kdri_mat_mul(e->ctx, &part, e->ref, e->count, e->width, e->product, e->width);
 	}
-#pragma omp parallel for num_threads(e->ctx->threads) if (rows * e->d > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(e->ctx)) if (rows * e->d > 1 << 14)
 	for (int64_t i = 0; i < rows; i++)
 		centre_row(e, begin + i, e->tile + i * e->d);
 	return kdri_gemm(e->ctx, false, true, rows, e->count, e->d, 1, e->tile, e->d, e->ref, e->d, 0,
@@ -201,7 +201,7 @@ static kdr_status exact_dense(engine *e)
 		memset(e->sum, 0, (size_t)(e->k * e->width) * sizeof *e->sum);
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
 			KDRI_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
-#pragma omp parallel for num_threads(e->ctx->threads) schedule(dynamic) if (e->rows * e->count > 1 << 12)
+#pragma omp parallel for num_threads(kdri_team(e->ctx)) schedule(dynamic) if (e->rows * e->count > 1 << 12)
 			for (int64_t c = 0; c < e->count; c += PANEL)
 				sum_panel(e, c, KDRI_MIN(e->count, c + PANEL));
 		}
@@ -234,7 +234,7 @@ static void exact_sparse(engine *e)
 {
 	for (int64_t first = 0; first < e->n; first += e->width) {
 		int64_t count = KDRI_MIN(e->width, e->n - first);
-#pragma omp parallel for num_threads(e->ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(e->ctx)) schedule(dynamic)
 		for (int64_t c = 0; c < count; c++)
 			if (!kdri_leave_off(e->ctx, "silhouettes", first + c, e->n) || !e->ctx->abandon)
 				exact_sparse_row(e, first + c, e->product + c * e->n, e->sum + c * e->k);
@@ -303,7 +303,7 @@ static kdr_status simplified(engine *e)
 	for (e->first = 0; e->first < e->k; e->first += e->width) {
 		e->count = KDRI_MIN(e->width, e->k - e->first);
 		memset(e->ref, 0, (size_t)(e->width * e->d) * sizeof *e->ref);
-#pragma omp parallel for num_threads(e->ctx->threads) schedule(dynamic) if (e->n * e->d > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(e->ctx)) schedule(dynamic) if (e->n * e->d > 1 << 14)
 		for (int64_t c = 0; c < e->count; c++)
 			load_centroid(e, c, member + start[e->first + c]);
 		KDRI_TRY(kdri_sum(e->ctx, e->ref, e->width * e->d));
@@ -311,7 +311,7 @@ static kdr_status simplified(engine *e)
 			finish_centroid(e, c);
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
 			KDRI_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
-#pragma omp parallel for num_threads(e->ctx->threads) if (e->rows * e->count > 1 << 12)
+#pragma omp parallel for num_threads(kdri_team(e->ctx)) if (e->rows * e->count > 1 << 12)
 			for (int64_t i = 0; i < e->rows; i++)
 				nearest_centroids(e, i);
 		}
@@ -348,7 +348,7 @@ static kdr_status prepare_dense(engine *e)
 	KDRI_TRY(kdri_sum(e->ctx, e->mean, e->d));
 	for (int64_t t = 0; t < e->d; t++)
 		e->mean[t] /= (double)e->all;
-#pragma omp parallel for num_threads(e->ctx->threads) if (e->n * e->d > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(e->ctx)) if (e->n * e->d > 1 << 14)
 	for (int64_t i = 0; i < e->n; i++)
 		e->norm[i] = dense_gap(x->data + i * x->stride, e->mean, e->d);
 done:

@@ -342,7 +342,7 @@ static kdr_status run_pass(kdr_context *ctx, pass *p, const request *q)
 	double *room = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &room, ctx->threads * block));
 	memset(p->sums, 0, (size_t)p->size * sizeof *p->sums);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1) if (n > KDRI_BLOCK)
 	for (int64_t c = 0; c < chunks; c++)
 		if (n > 0)
 			run_chunk(p, q, kdri_chunk_begin(n, chunks, c), kdri_chunk_begin(n, chunks, c + 1),

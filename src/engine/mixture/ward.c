@@ -38,7 +38,7 @@ static int64_t pair_of(int64_t i, int64_t j)
 static void fill_pairs(kdr_context *ctx, const double *x, int64_t n, int64_t d, double *pairs)
 {
 	(void)ctx;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16)
 	for (int64_t i = 1; i < n; i++)
 		for (int64_t j = 0; j < i; j++) {
 			double sum = 0;

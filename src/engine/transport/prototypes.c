@@ -33,7 +33,7 @@ static kdr_status find_kernel(kdr_context *ctx, const work *t, const double *pro
 		t->norm[k] = length > 0 ? 1 / (length * p->blur) : 0;
 		t->q[k] = 0;
 	}
-#pragma omp parallel for num_threads(ctx->threads) if (n * c > 1 << 13)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * c > 1 << 13)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t k = 0; k < c; k++)
 			t->k[i * c + k] = exp(t->k[i * c + k] * t->norm[k]);
@@ -59,7 +59,7 @@ static void transport(kdr_context *ctx, const work *t)
 		t->v[k] = 1;
 	for (int64_t step = 0; step <= t->p->steps; step++) {
 		bool last = step == t->p->steps;
-#pragma omp parallel for num_threads(ctx->threads) if (n * c > 1 << 13)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * c > 1 << 13)
 		for (int64_t b = 0; b < chunks; b++) {
 			double *sum = t->partial + b * c;
 			memset(sum, 0, (size_t)c * sizeof *sum);

@@ -373,7 +373,7 @@ static void mtx_fill_begin(const kdr_context *ctx, triples *t, const part *parts
 		before[i] = t->last;
 		t->last = parts[i].count ? parts[i].last : t->last;
 	}
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++) {
 		const int32_t *row = t->row + at[i] - t->base;
 		for (int64_t p = 0; p < parts[i].count; p++)
@@ -392,7 +392,7 @@ static kdr_status mtx_keep_rows(kdr_context *ctx, triples *t)
 	const int64_t last =
 	        (int64_t)(t->last >> 32) - 1; /* the row of the last entry, which is unfinished */
 	KDRI_TRY(KDRI_NEW(ctx, &row, t->room));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t r = 0; r <= last; r++)
 		for (int64_t p = t->begin[r], end = r < last ? t->begin[r + 1] : t->base; p < end; p++)
 			row[p] = (int32_t)r;
@@ -441,7 +441,7 @@ static kdr_status read_entries(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 		int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
 		KDRI_TRY(mtx_make_room(ctx, w, h, whole, each * lines, t));
 		t->base = t->begin ? t->count : 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 		for (int i = 0; i < KDRI_SLICES; i++)
 			parts[i] = mtx_parse_slice(h, &slices[i], t, t->count + each * slices[i].first);
 		KDRI_TRY(mtx_gather(ctx, w, h, slices, parts, t, at, &total));
@@ -465,7 +465,7 @@ static kdr_status mtx_sort(kdr_context *ctx, const char *path, const kdri_mtx_he
 	KDRI_TRY(kdri_entries_to_rows(ctx, h->keep.last - h->keep.first, h->cols, &t->count, t->row, t->col,
 	                              t->val, &t->begin));
 	int64_t bad = t->count;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(min : bad)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) reduction(min : bad)
 	for (int64_t p = 0; p < t->count; p++)
 		if (t->val[p] - t->val[p] != 0)
 			bad = KDRI_MIN(bad, p);

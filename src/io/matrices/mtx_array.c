@@ -94,7 +94,7 @@ static kdr_status read_values(kdr_context *ctx, kdri_window *w, const kdri_mtx_h
 		int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
 		int64_t before = count;
 		memset(problems, 0, sizeof problems);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 		for (int i = 0; i < KDRI_SLICES; i++)
 			first[i] = count_values(&slices[i]);
 		for (int i = 0; i < KDRI_SLICES; i++) {
@@ -106,7 +106,7 @@ static kdr_status read_values(kdr_context *ctx, kdri_window *w, const kdri_mtx_h
 			room = KDRI_MAX(count, before + before / 2);
 			KDRI_TRY(KDRI_GROW(ctx, line, room));
 		}
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 		for (int i = 0; i < KDRI_SLICES; i++)
 			mtx_array_parse_slice(h, &slices[i], first[i], x, x ? NULL : *line + first[i],
 			                      &problems[i]);

@@ -242,7 +242,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, size_t whole, bo
 	part parts[KDRI_SLICES] = { 0 };
 	int64_t pairs = 0, row_start = r->count, entry_start = r->entries;
 	int64_t lines = kdri_slices_cut(ctx, w->data + w->begin, w->data + whole, slices);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++) {
 		parts[i].low = INT64_MAX;
 		parts[i].colons = kdri_count_byte(slices[i].begin, slices[i].end, ':');
@@ -252,7 +252,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, size_t whole, bo
 		pairs += parts[i].colons;
 	}
 	KDRI_TRY(svmlight_make_room(ctx, w, whole, lines, pairs, labelled, r));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++)
 		svmlight_parse_slice(&slices[i], labelled, r, w->data, &parts[i]);
 	for (int i = 0; i < KDRI_SLICES; i++) {

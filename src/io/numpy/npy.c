@@ -141,7 +141,7 @@ static kdr_status read_fortran(kdr_context *ctx, const kdri_source *s, const kdr
 	for (int64_t j = 0; j < cols; j += width) {
 		int64_t w = KDRI_MIN(width, cols - j);
 		KDRI_TRY(read_block(ctx, s, h, raw, w * rows, group));
-#pragma omp parallel for schedule(static) num_threads(ctx->threads)
+#pragma omp parallel for schedule(static) num_threads(kdri_team(ctx))
 		for (int64_t i = 0; i < rows; i++)
 			for (int64_t l = 0; l < w; l++)
 				values[i * cols + j + l] = group[l * rows + i];

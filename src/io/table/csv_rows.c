@@ -270,7 +270,7 @@ int64_t kdri_csv_cut(const kdr_context *ctx, const kdri_window *w, char delimite
 		return 0;
 	const int64_t lines = kdri_slices_cut(ctx, begin, end, slices);
 	bool quoted = false;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(|| : quoted)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) reduction(|| : quoted)
 	for (int i = 0; i < KDRI_SLICES; i++)
 		quoted = quoted ||
 		         memchr(slices[i].begin, '"', (size_t)(slices[i].end - slices[i].begin)) != NULL;
@@ -378,7 +378,7 @@ static kdr_status read_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 	wanted = t->part ? kdri_slices_count(ctx, slices) : lines;
 	KDRI_TRY(csv_rows_make_room(ctx, w, l, whole, wanted, t));
 	double *values = t->values + t->rows * l->cols;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int i = 0; i < KDRI_SLICES; i++)
 		rows[i] = csv_rows_parse_slice(l, &slices[i], values + slices[i].first * l->cols, w->data,
 		                               t->notes ? t->notes + slices[i].first : NULL, &problems[i]);

@@ -145,7 +145,7 @@ static kdr_status generator_fill_dense(kdr_context *ctx, const kdr_generator *g,
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, d->rows, d->cols, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &d->dense, size));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < d->rows; i++)
 		d->labels[i] = kdri_generator_dense_row(g, task, i, d->dense + i * d->cols);
 done:
@@ -167,7 +167,7 @@ static kdr_status fill_sparse(kdr_context *ctx, const kdr_generator *g, int64_t 
 	d->rowptr[d->rows] = end;
 	KDRI_TRY(KDRI_NEW(ctx, &d->col, end));
 	KDRI_TRY(KDRI_NEW(ctx, &d->val, end));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < d->rows; i++)
 		d->labels[i] =
 		        sparse_row(g, task, i, d->col + d->rowptr[i], d->val + d->rowptr[i], &length[i]);

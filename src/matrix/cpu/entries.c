@@ -40,7 +40,7 @@ kdr_status kdri_cpu_mirror(kdr_context *ctx, kdri_block a)
 	 * that are written than that are read. */
 	enum { SIDE = 32 };
 	int64_t n = a.rows, side = (n + SIDE - 1) / SIDE;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 256)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n > 256)
 	for (int64_t row = 0; row < side; row++)
 		for (int64_t j = 0; j < KDRI_MIN(n, (row + 1) * SIDE); j++)
 			mirror_piece(&a, j, KDRI_MAX(j + 1, row * SIDE), KDRI_MIN(n, (row + 1) * SIDE));
@@ -49,7 +49,7 @@ kdr_status kdri_cpu_mirror(kdr_context *ctx, kdri_block a)
 
 kdr_status kdri_cpu_clip(kdr_context *ctx, kdri_block a)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (a.rows * a.cols > SERIAL_ENTRIES)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (a.rows * a.cols > SERIAL_ENTRIES)
 	for (int64_t i = 0; i < a.rows; i++)
 		for (int64_t j = 0; j < a.cols; j++) {
 			double v = kdri_block_get(&a, i, j);
@@ -60,7 +60,7 @@ kdr_status kdri_cpu_clip(kdr_context *ctx, kdri_block a)
 
 kdr_status kdri_cpu_take(kdr_context *ctx, kdri_block a, const int64_t *index, int64_t count, double *out)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (count > 128)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (count > 128)
 	for (int64_t i = 0; i < count; i++)
 		for (int64_t j = 0; j < count; j++)
 			out[i * count + j] = kdri_block_get(&a, index[i], index[j]);
@@ -76,7 +76,7 @@ kdr_status kdri_cpu_similarity(kdr_context *ctx, kdri_block k, const double *squ
 	KDRI_TRY(KDRI_NEW(ctx, &scale, n));
 	for (int64_t i = 0; i < n; i++)
 		scale[i] = square[i] > 0 ? 1 / sqrt(square[i]) : 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16)
 	for (int64_t i = 0; i < n; i++) {
 		for (int64_t j = 0; j < i && !gauss; j++)
 			kdri_block_set(&k, i, j, kdri_block_get(&k, i, j) * scale[i] * scale[j]);

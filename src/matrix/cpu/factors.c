@@ -23,7 +23,7 @@ kdr_status kdri_cpu_column_dots(kdr_context *ctx, kdri_block a, kdri_block b, do
 	int64_t chunks = kdri_chunks(a.rows);
 	double *sums = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &sums, KDRI_MAX(chunks, 1) * a.cols));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (a.rows * a.cols > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (a.rows * a.cols > 1 << 14)
 	for (int64_t c = 0; c < chunks; c++) {
 		int64_t begin = kdri_chunk_begin(a.rows, chunks, c);
 		add_products((const double *)a.data + begin * a.stride, a.stride,
@@ -57,7 +57,7 @@ kdr_status kdri_cpu_ratio_step(kdr_context *ctx, kdri_block y, kdri_block n, kdr
 	/* Rows that follow each other without a gap are one. */
 	bool packed = y.stride == y.cols && n.stride == y.cols && d.stride == y.cols && to.stride == y.cols;
 	int64_t rows = packed ? KDRI_BLOCK : 1;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (y.rows * y.cols > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (y.rows * y.cols > 1 << 14)
 	for (int64_t i = 0; i < y.rows; i += rows) {
 		int64_t count = KDRI_MIN(rows, y.rows - i) * y.cols;
 		step_entries(from + i * y.stride, top + i * n.stride, bottom + i * d.stride, count, careful,

@@ -30,7 +30,7 @@ kdr_status kdri_cpu_group_rows(kdr_context *ctx, kdri_block a, const int32_t *la
 	int64_t rows = a.rows;
 	for (int64_t i = 0; i < a.rows && before; i++)
 		rows -= label[i] == before[i];
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (a.cols * rows > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (a.cols * rows > 1 << 14)
 	for (int64_t begin = 0; begin < a.cols; begin += PIECE)
 		group_piece(&a, label, before, begin, KDRI_MIN(PIECE, a.cols - begin), &sums);
 	return KDR_OK;
@@ -48,7 +48,7 @@ kdr_status kdri_cpu_group_closest(kdr_context *ctx, kdri_block sums, const doubl
                                   const double *size, const double *self, int32_t *next, double *away)
 {
 	const double *sum = sums.data;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (sums.cols > 1024)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (sums.cols > 1024)
 	for (int64_t i = 0; i < sums.cols; i++) {
 		int32_t best = 0;
 		double least = INFINITY;

@@ -106,7 +106,7 @@ kdr_status kdri_cpu_kernel_sums(kdr_context *ctx, kdri_block k, const double *sq
 	double *parts = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &parts, size * chunks));
 	/* Chunk c has every chunks-th row, because later rows are longer. */
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int64_t c = 0; c < chunks; c++)
 		for (int64_t i = c; i < n; i += chunks)
 			add_row(&k, square, begin, ntasks, i, factor, parts + c * size);

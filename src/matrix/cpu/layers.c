@@ -4,7 +4,7 @@
 kdr_status kdri_cpu_centre(kdr_context *ctx, kdri_block a, const double *mean, double shift,
                            const double *scale, kdri_block to)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (to.rows * to.cols > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (to.rows * to.cols > 1 << 14)
 	for (int64_t i = 0; i < to.rows; i++) {
 		kdri_block in = kdri_block_part(a, i, 0, 1, to.cols),
 		           out = kdri_block_part(to, i, 0, 1, to.cols);
@@ -20,7 +20,7 @@ kdr_status kdri_cpu_moments(kdr_context *ctx, kdri_block a, double limit, double
 	int64_t d = a.cols, chunks = kdri_chunks(a.rows), count = 0;
 	double *sums = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &sums, 2 * d * chunks));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) reduction(+ : count)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) reduction(+ : count)
 	for (int64_t c = 0; c < chunks; c++) {
 		int64_t end = kdri_chunk_begin(a.rows, chunks, c + 1);
 		for (int64_t i = kdri_chunk_begin(a.rows, chunks, c); i < end; i++) {
@@ -98,7 +98,7 @@ static void plain_row(const kdri_block *y, const double *offset, const kdri_bloc
 kdr_status kdri_cpu_tanh(kdr_context *ctx, kdri_block y, const double *lean, const double *mean,
                          const double *offset, kdri_block h)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < h.rows; i++) {
 		kdri_block from = kdri_block_part(y, i, 0, 1, y.cols),
 		           to = kdri_block_part(h, i, 0, 1, h.cols);
@@ -120,7 +120,7 @@ kdr_status kdri_cpu_tanh_rows(kdr_context *ctx, kdri_block y, const kdri_sparse 
 {
 	/* A cache line of y has STRIP columns, which are used while it is in the cache. */
 	enum { STRIP = 8, PIECE = 512 };
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t first = 0; first < h.rows; first += STRIP) {
 		double room[STRIP][PIECE];
 		int64_t strip = KDRI_MIN(STRIP, h.rows - first), at[STRIP] = { 0 };
@@ -150,7 +150,7 @@ kdr_status kdri_cpu_adjust(kdr_context *ctx, kdri_block c, const double *a, bool
 {
 	double *data = c.data;
 	const bool whole = a || scale != 1;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (whole)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (whole)
 	for (int64_t i = 0; i < c.rows; i++) {
 		double *row = data + i * c.stride;
 		if (a && outer)
@@ -166,7 +166,7 @@ kdr_status kdri_cpu_adjust(kdr_context *ctx, kdri_block c, const double *a, bool
 
 kdr_status kdri_cpu_complement(kdr_context *ctx, kdri_block a, const double *scale, double q)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < a.rows; i++)
 		for (int64_t j = 0; j < a.cols; j++) {
 			double v = kdri_block_get(&a, i, j);

@@ -148,7 +148,7 @@ kdr_status kdri_cpu_neighbours(kdr_context *ctx, kdri_drows rows, kdri_drows oth
 {
 	kdr_status st;
 	kdri_nn q = *nn;
-	kdri_products p = { .x = mat_of(&rows), .y = mat_of(&others), .threads = ctx->threads };
+	kdri_products p = { .x = mat_of(&rows), .y = mat_of(&others) };
 	int64_t size;
 	if (rows.sparse) {
 		p.columns.view = (kdr_mat){ .kind = KDR_MAT_CSR, .as.csr = others.csr.turned };

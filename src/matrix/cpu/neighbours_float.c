@@ -173,7 +173,7 @@ kdr_status kdri_nn_by_floats(kdr_context *ctx, const kdr_dense *x, const kdr_den
 	KDRI_TRY(KDRI_NEW(ctx, &q.tiles, threads * ROWS * COLS));
 	KDRI_TRY(KDRI_NEW(ctx, &q.floats, threads * (ROWS * COLS + (ROWS + COLS) * float_columns(&q))));
 	const int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int64_t block = 0; block < blocks; block++)
 		search_block(&q, block * ROWS, KDRI_MIN(x->rows - block * ROWS, ROWS));
 	kdri_serial_end(before);

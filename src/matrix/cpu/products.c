@@ -27,7 +27,7 @@ kdr_status kdri_block_mul(kdr_context *ctx, kdri_block a, const double *x, int64
 	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(ldx, ldy), "the stride of a matrix"));
 	KDRI_TRY(KDRI_NEW(ctx, &room, (int64_t)ctx->threads * WIDEN_ROWS * WIDEN_COLS));
 	int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int64_t i = 0; i < a.rows; i += WIDEN_ROWS) {
 		double *wide = room + kdri_thread() * WIDEN_ROWS * WIDEN_COLS;
 		int64_t rows = KDRI_MIN(WIDEN_ROWS, a.rows - i);
@@ -71,7 +71,7 @@ kdr_status kdri_cpu_apply(kdr_context *ctx, kdri_block a, kdri_block b, kdri_blo
 	KDRI_TRY(KDRI_NEW(ctx, &room, size));
 	narrow_vectors(x, a.cols, k, b.stride, vectors);
 	int before = kdri_serial_begin();
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
 	for (int64_t i = 0; i < a.rows; i += SINGLE_ROWS) {
 		float *part = room + kdri_thread() * SINGLE_ROWS * k;
 		int64_t rows = KDRI_MIN(SINGLE_ROWS, a.rows - i);
@@ -96,7 +96,7 @@ kdr_status kdri_cpu_times(kdr_context *ctx, kdri_block a, bool trans, const doub
 {
 	if (!trans)
 		return kdri_block_mul(ctx, a, x, 1, 1, y, 1);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t j = 0; j < a.cols; j += KDRI_BLOCK) {
 		int64_t cols = KDRI_MIN(KDRI_BLOCK, a.cols - j);
 		memset(y + j, 0, (size_t)cols * sizeof *y);
@@ -110,7 +110,7 @@ kdr_status kdri_cpu_times(kdr_context *ctx, kdri_block a, bool trans, const doub
 
 kdr_status kdri_cpu_row_dots(kdr_context *ctx, kdri_block a, const double *v, double *out)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < a.rows; i++) {
 		double sum = 0;
 		if (v && !a.floats)

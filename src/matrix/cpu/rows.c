@@ -11,7 +11,7 @@ kdr_status kdri_cpu_row_nth(kdr_context *ctx, kdri_block a, int64_t place, doubl
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, a.cols, ctx->threads, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &room, size));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16)
 	for (int64_t i = 0; i < a.rows; i++) {
 		double *row = room + kdri_thread() * a.cols;
 		kdri_block_read(&a, i, 0, a.cols, row);
@@ -24,7 +24,7 @@ done:
 
 kdr_status kdri_cpu_row_squares(kdr_context *ctx, kdri_block a, double *out)
 {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < a.rows; i++) {
 		kdri_block row = kdri_block_part(a, i, 0, 1, a.cols);
 		out[i] = kdri_row_squares(&row);
@@ -36,7 +36,7 @@ kdr_status kdri_cpu_square(kdr_context *ctx, kdri_block a, double *out)
 {
 	double part[KDRI_CHUNKS];
 	int64_t chunks = kdri_chunks(a.rows);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t c = 0; c < chunks; c++) {
 		int64_t end = kdri_chunk_begin(a.rows, chunks, c + 1);
 		part[c] = 0;
@@ -55,7 +55,7 @@ kdr_status kdri_cpu_square(kdr_context *ctx, kdri_block a, double *out)
 kdr_status kdri_cpu_count_from(kdr_context *ctx, kdri_block a, double least, int64_t *out)
 {
 	int64_t count = 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : count)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) reduction(+ : count)
 	for (int64_t i = 0; i < a.rows; i++) {
 		kdri_block row = kdri_block_part(a, i, 0, 1, a.cols);
 		count += kdri_row_count_from(&row, least);
@@ -100,7 +100,7 @@ kdr_status kdri_cpu_neighbour_limits(kdr_context *ctx, kdri_block c, int64_t fir
 	kdr_status st;
 	double *room = NULL;
 	KDRI_TRY(distance_room(ctx, c.cols, &room));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16)
 	for (int64_t r = 0; r < c.rows; r++) {
 		const double own = norm[first + r];
 		double *a = distances_of(&c, r, own, norm, room), *beside = a + c.cols;
@@ -121,7 +121,7 @@ kdr_status kdri_cpu_neighbour_weights(kdr_context *ctx, kdri_block c, int64_t fi
 	kdr_status st;
 	double *room = NULL;
 	KDRI_TRY(distance_room(ctx, c.cols, &room));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16)
 	for (int64_t r = 0; r < c.rows; r++) {
 		const double own = norm[first + r];
 		const kdri_limits l = { least[r], bound[r], bound[r] - least[r] <= tie * own };

@@ -81,7 +81,7 @@ static kdr_status reference_compare(kdr_context *ctx, comparison *c, double *out
 	kdr_status st;
 	double sum = 0, square = 0;
 	/* Starting threads takes longer than a draw from few values. */
-	const int workers = c->n * c->d < LEAST_VALUES ? 1 : (int)KDRI_MIN(ctx->threads, DRAWS + 1);
+	const int workers = c->n * c->d < LEAST_VALUES ? 1 : (int)KDRI_MIN(kdri_team(ctx), DRAWS + 1);
 	KDRI_TRY(kdri_side_by_side(
 	        ctx,
 	        &(kdri_side){ .count = DRAWS + 1, .workers = workers, .run = reference_one, .user = c }));

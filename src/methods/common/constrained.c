@@ -66,7 +66,7 @@ static kdr_status assign(kdr_context *ctx, const constrained *c, int64_t *labels
 	kdr_status st;
 	const int64_t k = c->k;
 	KDRI_TRY(kdri_mat_mul(ctx, c->x, c->centres, k, k, c->members, k));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (c->n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (c->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < c->n; i++) {
 		double *s = c->members + i * k;
 		int64_t best = 0;

@@ -70,7 +70,7 @@ kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double 
 	}
 	KDRI_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, minus, c, 0, up, c));
 	KDRI_TRY(kdri_gemm(ctx, false, false, n, c, c, 1, p, c, plus, c, 0, down, c));
-#pragma omp parallel for num_threads(ctx->threads) if (n * c > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n * c > 1 << 14)
 	for (int64_t i = 0; i < blocks; i++)
 		update_rows(i * KDRI_BLOCK, KDRI_MIN(n, (i + 1) * KDRI_BLOCK), c, a, up, down, root, p);
 done:

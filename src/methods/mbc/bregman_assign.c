@@ -19,7 +19,7 @@ void kdri_breg_reach(kdri_breg *b)
 	double unit = (double)(b->d + 8) * 0x1p-50, origin = 0;
 	for (int64_t f = 0; f < b->d; f++)
 		origin += b->origin[f] * b->origin[f];
-#pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(&b->km)) if (b->km.threads > 1)
 	for (int64_t i = 0; i < b->n; i++) {
 		double s = b->km.scale ? b->km.scale[i] : 1, sum = 0, size = 0;
 		if (b->x.kind == KDR_MAT_DENSE) {
@@ -88,7 +88,7 @@ kdr_status kdri_breg_load(kdri_breg *b)
 		                   b->domain.whitening, b->d, 0, b->room, b->d));
 		dual = b->room;
 	}
-#pragma omp parallel for schedule(dynamic, 1) num_threads(km->threads) if (km->threads > 1 && blocks > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(kdri_km_team(km)) if (km->threads > 1 && blocks > 1)
 	for (int64_t p = 0; p < blocks; p++)
 		load_features(b, dual, p * KDRI_KM_FEATURES, KDRI_MIN(b->d, (p + 1) * KDRI_KM_FEATURES),
 		              km->partial + p * b->k);
@@ -155,7 +155,7 @@ void kdri_breg_nearest(kdri_breg *b)
 {
 	kdri_km *km = &b->km;
 	int64_t blocks = kdri_km_blocks(km);
-#pragma omp parallel num_threads(km->threads) if (km->threads > 1)
+#pragma omp parallel num_threads(kdri_km_team(km)) if (km->threads > 1)
 	{
 		double *room = km->scratch + kdri_thread() * km->scratch_size;
 #pragma omp for schedule(dynamic, 1)

@@ -72,7 +72,7 @@ static void try_seeds(kdri_breg *b, seeding *s, int64_t lanes)
 {
 	kdri_km *km = &b->km;
 	int64_t blocks = kdri_km_blocks(km);
-#pragma omp parallel for schedule(static) num_threads(km->threads) if (km->threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(km)) if (km->threads > 1)
 	for (int64_t p = 0; p < blocks; p++)
 		for (int64_t i = p * KDRI_BLOCK; i < KDRI_MIN(b->n, (p + 1) * KDRI_BLOCK); i++) {
 			double dots[KDRI_LANES], *trial = s->trial + i * KDRI_LANES;

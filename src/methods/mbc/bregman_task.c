@@ -191,7 +191,7 @@ static kdr_status find_apart(kdri_breg *b)
 		if (b->x.kind == KDR_MAT_CSR)
 			for (int64_t f = 0; f < b->d; f++)
 				zeros += b->domain.divergence->term(b->add, b->centre[f]);
-#pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(&b->km)) if (b->km.threads > 1)
 		for (int64_t block = 0; block < blocks; block++) {
 			double *room = b->scratch + kdri_thread() * KDRI_BREG_SCRATCH * b->d;
 			int64_t begin = block * KDRI_BLOCK, end = KDRI_MIN(b->n, begin + KDRI_BLOCK);
@@ -362,7 +362,7 @@ kdr_status kdri_breg_place(kdri_breg *b)
 		kdri_km_load_centres(&b->km);
 		return KDR_OK;
 	}
-#pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(&b->km)) if (b->km.threads > 1)
 	for (int64_t z = 0; z < b->k; z++) {
 		double *g = b->dual + z * d;
 		v->gradient(b->points + z * d, d, g);
@@ -421,7 +421,7 @@ static double linear_gain(const double *dual, const double *m, kdri_breg_mean me
 double kdri_breg_loss(kdri_breg *b)
 {
 	int64_t d = b->d;
-#pragma omp parallel for schedule(static) num_threads(b->km.threads) if (b->km.threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(&b->km)) if (b->km.threads > 1)
 	for (int64_t z = 0; z < b->k; z++) { /* (E2) */
 		b->parts[z] = 0;
 		if (!b->km.filled[z])

@@ -18,7 +18,7 @@ static kdr_status bregman_whiten_add_sparse(kdr_context *ctx, const kdr_mat *x, 
 	int64_t d = kdr_mat_cols(x);
 	KDRI_TRY(kdri_mat_transpose(ctx, x, &turned));
 	const kdr_csr *a = &x->as.csr, *t = &turned.view.as.csr;
-#pragma omp parallel for schedule(dynamic, 16) num_threads(ctx->threads)
+#pragma omp parallel for schedule(dynamic, 16) num_threads(kdri_team(ctx))
 	for (int64_t f = 0; f < d; f++)
 		for (int64_t p = t->rowptr[f]; p < t->rowptr[f + 1]; p++)
 			for (int64_t q = a->rowptr[t->col[p]]; q < a->rowptr[t->col[p] + 1]; q++)

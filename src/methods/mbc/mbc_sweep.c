@@ -101,8 +101,8 @@ static void partial_costs(kdri_mbc *m, const kdri_breg *a, const kdri_breg *b, i
 static void symmetric_costs(kdri_mbc *m, const kdri_breg *a, const kdri_breg *b, double *cost, double *turned)
 {
 	int64_t blocks = feature_blocks(m), pairs = a->k * b->k;
-	if (m->ctx->threads > 1 && (double)pairs * (double)a->d > 1e6) {
-#pragma omp parallel for schedule(static) num_threads(m->ctx->threads)
+	if (kdri_team(m->ctx) > 1 && (double)pairs * (double)a->d > 1e6) {
+#pragma omp parallel for schedule(static) num_threads(kdri_team(m->ctx))
 		for (int64_t p = 0; p < blocks; p++)
 			partial_costs(m, a, b, p);
 	} else { /* entering a parallel region takes longer than a few small centroids */
@@ -124,7 +124,7 @@ static kdr_status directed_costs(kdri_mbc *m, const kdri_breg *a, kdri_breg *b, 
 	kdr_status st;
 	const kdri_divergence *v = m->domain.divergence;
 	int64_t d = a->d;
-#pragma omp parallel for schedule(static) num_threads(a->km.threads) if (a->km.threads > 1)
+#pragma omp parallel for schedule(static) num_threads(kdri_km_team(&a->km)) if (a->km.threads > 1)
 	for (int64_t z = 0; z < a->k; z++) {
 		for (int64_t f = 0; f < d; f++)
 			m->offset[z * d + f] = a->points[z * d + f] - b->centre[f];
@@ -353,7 +353,7 @@ static kdr_status renew_task(kdri_mbc *m, int64_t t, double *before, double *aft
 		return KDR_OK;
 	}
 	*before = kdri_breg_loss(b);
-#pragma omp parallel for schedule(dynamic, 1) num_threads(b->km.threads) if (b->km.threads > 1)
+#pragma omp parallel for schedule(dynamic, 1) num_threads(kdri_km_team(&b->km)) if (b->km.threads > 1)
 	for (int64_t z = 0; z < b->k; z++) {
 		double *c = b->points + z * d, *room = b->scratch + kdri_thread() * KDRI_BREG_SCRATCH * d;
 		if (m->lambda > 0 && !m->domain.divergence->symmetric)

@@ -54,7 +54,7 @@ kdr_status kdri_fold_in(kdr_context *ctx, kdri_block s, const double *y, int64_t
 		for (int64_t c = 0; c < k; c++)
 			kdri_axpy(y[i * k + c], y + i * k, a + c * k, k);
 	KDRI_TRY(kdri_block_mul(ctx, s, y, k, k, b, k));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < s.rows; i++)
 		labels[i] = fold_in_explain(a, b + i * k, k, scratch + i * k); /* (E1) */
 done:

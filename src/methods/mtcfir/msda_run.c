@@ -66,7 +66,7 @@ static kdr_status sparse_moments(kdri_msda *w, double *sum, double *squares)
 	int64_t d = w->d, chunks = kdri_chunks(w->n);
 	double *sums = NULL;
 	KDRI_TRY(KDRI_NEW0(w->ctx, &sums, 2 * d * chunks));
-#pragma omp parallel for num_threads(w->ctx->threads) schedule(dynamic)
+#pragma omp parallel for num_threads(kdri_team(w->ctx)) schedule(dynamic)
 	for (int64_t c = 0; c < chunks; c++) {
 		int64_t end = x->rowptr[kdri_chunk_begin(w->n, chunks, c + 1)];
 		for (int64_t p = x->rowptr[kdri_chunk_begin(w->n, chunks, c)]; p < end; p++) {

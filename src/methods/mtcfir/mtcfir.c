@@ -474,7 +474,7 @@ static bool hopeless(const work *w, const kdri_device *dev)
 {
 	const double most_flops = 2e10; /* a second and thread */
 	return w->ctx->deadline > 0 && kdri_is_cpu(dev) &&
-	       flops_of(w) > most_flops * w->ctx->threads * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
+	       flops_of(w) > most_flops * kdri_team(w->ctx) * KDRI_MAX(w->ctx->deadline - kdri_now(), 0);
 }
 
 /* Tasks without an answer keep the labels given, or get those of k-means, which is quick. */

@@ -301,7 +301,7 @@ static void put_similarities(kdr_context *ctx, const double *xx, const double *t
 	double factor = sigma > 0 ? 1 / (2 * sigma * sigma) : 0;
 	if (!s.data) /* no rows */
 		return;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < s.rows; i++) {
 		double *row = (double *)s.data + i * s.stride;
 		for (int64_t j = 0; j < s.cols; j++)

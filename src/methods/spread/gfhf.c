@@ -56,7 +56,7 @@ static kdr_status laplacian_apply(kdr_context *ctx, const kdri_op *op, const dou
 	kdr_status st = kdri_mat_mul(ctx, l->w, x, k, ldx, y, ldy);
 	if (st != KDR_OK)
 		return st;
-#pragma omp parallel for num_threads(ctx->threads) if (op->rows * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (op->rows * k > 1 << 15)
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] = is_free(l, i) ? l->degree[i] * x[i * ldx + j] - y[i * ldy + j]

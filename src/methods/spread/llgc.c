@@ -50,14 +50,14 @@ static kdr_status spreading_apply(kdr_context *ctx, const kdri_op *op, const dou
                                   int64_t ldx, double *y, int64_t ldy)
 {
 	const spreading *s = op->data;
-#pragma omp parallel for num_threads(ctx->threads) if (op->rows * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (op->rows * k > 1 << 15)
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			s->scaled[i * k + j] = s->root[i] * x[i * ldx + j];
 	kdr_status st = kdri_mat_mul(ctx, s->w, s->scaled, k, k, y, ldy);
 	if (st != KDR_OK)
 		return st;
-#pragma omp parallel for num_threads(ctx->threads) if (op->rows * k > 1 << 15)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (op->rows * k > 1 << 15)
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < k; j++)
 			y[i * ldy + j] = x[i * ldx + j] - s->alpha * s->root[i] * y[i * ldy + j];

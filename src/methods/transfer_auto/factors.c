@@ -28,7 +28,7 @@ static kdr_status split_signs(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 	if (x->kind == KDR_MAT_DENSE) {
 		KDRI_TRY(kdri_mul(ctx, n, 2 * d, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &val, size));
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < d; j++) {
 				double v = x->as.dense.data[i * x->as.dense.stride + j];

@@ -307,7 +307,7 @@ static bool run_together(const kdr_context *ctx, const halves *h)
 	int64_t rows = 0;
 	for (int64_t t = 0; t < h->problem->ntasks; t++)
 		rows += kdr_mat_rows(&h->problem->tasks[t].x);
-	return ctx->threads > 1 && ctx->deadline <= 0 && !kdri_together(ctx) &&
+	return kdri_team(ctx) > 1 && ctx->deadline <= 0 && !kdri_together(ctx) &&
 	       2 * KDRI_MIN(h->known, MOST_ROWS) <= rows;
 }
 

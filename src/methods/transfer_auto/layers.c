@@ -79,7 +79,7 @@ static kdr_status take_columns(kdr_context *ctx, const kdri_transfer_work *t, in
 	layers_choose(weight, d, count, chosen);
 	for (int64_t j = 0, at = 0; j < d; j++)
 		place[j] = chosen[j] ? (int32_t)at++ : -1;
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		memset(out + i * count, 0, (size_t)count * sizeof *out);
 		bool dense = x->kind == KDR_MAT_DENSE;
@@ -107,7 +107,7 @@ static kdr_status centre_features(kdr_context *ctx, const kdr_mat *h, const doub
 	KDRI_TRY(kdri_mul(ctx, n, d, &size));
 	KDRI_TRY(KDRI_NEW(ctx, y, size));
 	out = *y;
-#pragma omp parallel for num_threads(ctx->threads) if (size > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (size > KDRI_BLOCK)
 	for (int64_t c = 0; c < chunks; c++) {
 		part[c] = 0;
 		for (int64_t i = kdri_chunk_begin(n, chunks, c); i < kdri_chunk_begin(n, chunks, c + 1);
@@ -120,7 +120,7 @@ static kdr_status centre_features(kdr_context *ctx, const kdr_mat *h, const doub
 	for (int64_t c = 0; c < chunks; c++)
 		total += part[c];
 	const double scale = total > 0 ? sqrt((double)n / total) : 1;
-#pragma omp parallel for num_threads(ctx->threads) if (size > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (size > KDRI_BLOCK)
 	for (int64_t e = 0; e < size; e++)
 		out[e] *= scale;
 done:
@@ -172,7 +172,7 @@ static kdr_status layers_join(kdr_context *ctx, const kdr_mat *z, const double *
 	if (z->kind == KDR_MAT_DENSE) {
 		KDRI_TRY(kdri_mul(ctx, n, d + width, &size));
 		KDRI_TRY(KDRI_NEW(ctx, &val, size));
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 		for (int64_t i = 0; i < n; i++) {
 			memcpy(val + i * (d + width), z->as.dense.data + i * z->as.dense.stride,
 			       (size_t)d * sizeof *val);

@@ -150,14 +150,14 @@ static kdr_status batch_workers(const kdri_transfer_tally *w, int64_t count, boo
 	const kdri_extent all = kdri_extent_of_mat(&w->d.set.x.view);
 	const kdri_sizes sizes = { .nonnegative = !w->v.negative, .threads = w->ctx->threads, .ctx = w->ctx };
 	*out = 1;
-	if (count < 2 || w->ctx->threads < 2 || w->frame.own.deadline > 0)
+	if (count < 2 || kdri_team(w->ctx) < 2 || w->frame.own.deadline > 0)
 		return KDR_OK;
 	const kdri_transfer_needs need = kdri_transfer_members_bytes(
 	        &sizes, &all, (double)w->d.known, (double)w->c, (double)w->v.width, w->v.words, w->o->tables);
 	const double each = on_e ? need.on_e : need.on_z;
 	if (!isfinite(need.on_z + need.on_e))
 		return kdri_fail(w->ctx, KDR_ERR_MEMORY, "no memory for the options of a member");
-	*out = kdri_workers(w->ctx->threads, count, each, 8 * all.entries);
+	*out = kdri_workers(kdri_team(w->ctx), count, each, 8 * all.entries);
 	return KDR_OK;
 }
 

@@ -43,7 +43,7 @@ static kdr_status mean_distance(kdr_context *ctx, const kdr_mat *x, const kdr_ma
 	kdri_knn knn = { 0 };
 	const int64_t n = kdr_mat_rows(x), k = KDRI_MIN(NEIGHBOURS + (first >= 0 ? 1 : 0), kdr_mat_rows(y));
 	KDRI_TRY(kdri_knn_among(ctx, x, NULL, y, NULL, k, KDRI_METRIC_COSINE, &knn));
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		double sum = 0;
 		int64_t count = 0;

@@ -42,7 +42,7 @@ static kdr_status fill_z(kdr_context *ctx, kdri_transfer_views *v)
 	bool dense = x->kind == KDR_MAT_DENSE;
 	double *val = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
 		        end = dense ? begin + d : x->as.csr.rowptr[i + 1];
@@ -113,7 +113,7 @@ static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const doubl
 	double total = 0;
 	KDRI_TRY(KDRI_NEW0(ctx, &v->e, n * w));
 	for (int64_t t = 0; t < v->d->ntasks; t++)
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 		for (int64_t i = v->d->begin[t]; i < v->d->begin[t + 1]; i++) {
 			double *row = v->e + i * w;
 			if (z->kind == KDR_MAT_DENSE)
@@ -127,7 +127,7 @@ static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const doubl
 		}
 	for (int64_t i = 0; i < n; i++)
 		total += v->e[i * w + d] / (double)n;
-#pragma omp parallel for num_threads(ctx->threads) if (n > KDRI_BLOCK)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		double *row = v->e + i * w;
 		row[d] = total > 0 ? sqrt(total) : 1;

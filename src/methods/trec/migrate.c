@@ -71,7 +71,7 @@ static bool fill_sums(kdr_context *ctx, state *w)
 {
 	for (int64_t begin = 0; begin < w->n; begin += ROWS) {
 		int64_t end = KDRI_MIN(w->n, begin + ROWS);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 16) if (w->n > ROWS)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16) if (w->n > ROWS)
 		for (int64_t i = begin; i < end; i++) {
 			uint8_t *row = w->row + kdri_thread() * w->n;
 			int32_t *s = w->s + i * w->k;

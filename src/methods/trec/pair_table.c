@@ -66,7 +66,7 @@ kdr_status kdri_pair_table_new(kdr_context *ctx, const kdri_rule *rule, int64_t 
 	KDRI_TRY(KDRI_NEW(ctx, &found, size));
 	KDRI_TRY(KDRI_NEW0(ctx, &count, t.levels));
 	KDRI_TRY(KDRI_NEW0(ctx, &t.below, t.levels));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic, 1) if (rule->count * size > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1) if (rule->count * size > 1 << 14)
 	for (int64_t l = 0; l < t.levels; l++)
 		count[l] = level_cuts(rule, (double)l / (double)runs, low, high, steps, &t.below[l],
 		                      found + l * steps);

@@ -241,7 +241,7 @@ double kdri_rule_value(const kdri_rule *rule, double p, double h)
 double kdri_rule_accuracy(kdr_context *ctx, const kdri_rule *rule, const kdri_pairs *pairs)
 {
 	int64_t right = 0;
-#pragma omp parallel for num_threads(ctx->threads) reduction(+ : right) if (pairs->count > 64)
+#pragma omp parallel for num_threads(kdri_team(ctx)) reduction(+ : right) if (pairs->count > 64)
 	for (int64_t i = 0; i < pairs->count; i++)
 		right += (kdri_rule_value(rule, pairs->p[i], pairs->h[i]) > 0) == pairs->z[i];
 	return pairs->count > 0 ? (double)right / (double)pairs->count : 0;

@@ -201,7 +201,7 @@ static void run_pass(kdr_context *ctx, const kdri_tri *t, const kdri_tri_side *s
                      const kdri_tri_sums *sums, pass_fn *pass)
 {
 	int64_t chunks = kdri_chunks(side->m);
-#pragma omp parallel for num_threads(ctx->threads) if (side->m * t->q > 1 << 13)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (side->m * t->q > 1 << 13)
 	for (int64_t k = 0; k < chunks; k++)
 		pass(p, kdri_chunk_begin(side->panels, chunks, k),
 		     kdri_chunk_begin(side->panels, chunks, k + 1), sums,

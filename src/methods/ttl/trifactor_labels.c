@@ -113,7 +113,7 @@ kdr_status kdri_tri_update_g(kdr_context *ctx, kdri_tri *t, int set)
 	const double *q = t->quadratic;
 	int64_t c = t->c, blocks = (s->n + KDRI_BLOCK - 1) / KDRI_BLOCK;
 	KDRI_TRY(numerators(ctx, t, set));
-#pragma omp parallel for num_threads(ctx->threads) if (s->n * c * c > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (s->n * c * c > 1 << 14)
 	for (int64_t block = 0; block < blocks; block++) {
 		double *den = t->rows + block * 2 * c, *r = den + c;
 		for (int64_t i = block * KDRI_BLOCK; i < KDRI_MIN(s->n, (block + 1) * KDRI_BLOCK); i++) {
@@ -139,7 +139,7 @@ void kdri_tri_normalise_g(kdr_context *ctx, kdri_tri *t, int set)
 {
 	kdri_tri_set *s = &t->set[set];
 	int64_t c = t->c;
-#pragma omp parallel for num_threads(ctx->threads) if (s->n * c > 1 << 14)
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (s->n * c > 1 << 14)
 	for (int64_t i = 0; i < s->n; i++) {
 		double sum = 0, *g = s->g + i * c;
 		for (int64_t k = 0; k < c; k++)
