@@ -23,23 +23,17 @@ kdri_op kdri_op_mat(const kdr_mat *x)
 	return (kdri_op){ kdr_mat_rows(x), kdr_mat_cols(x), mat_apply, mat_apply_t, x };
 }
 
-/* sums (k) = w' B, B n x k; w NULL means all ones. */
-static void weighted_sums(const double *w, const double *b, int64_t n, int64_t k, int64_t ldb, double *sums)
-{
-	memset(sums, 0, (size_t)k * sizeof *sums);
-	for (int64_t i = 0; i < n; i++)
-		kdri_axpy(w ? w[i] : 1, b + i * ldb, sums, k);
-}
-
 static kdr_status centred_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                                 double *y, int64_t ldy)
 {
 	kdr_status st;
 	const kdri_centred *c = op->data;
 	double *shift = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &shift, k));
+	KDRI_TRY(KDRI_NEW0(ctx, &shift, k));
 	KDRI_TRY(kdri_mat_mul(ctx, c->x, x, k, ldx, y, ldy));
-	weighted_sums(c->mean, x, op->cols, k, ldx, shift); /* (E1) */
+	for (int64_t j = 0; j < op->cols; j++) /* (E1) */
+		kdri_axpy(c->mean[j], x + j * ldx, shift, k);
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (op->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < op->rows; i++)
 		kdri_axpy(-1, shift, y + i * ldy, k);
 done:
@@ -55,7 +49,8 @@ static kdr_status centred_apply_t(kdr_context *ctx, const kdri_op *op, const dou
 	double *total = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &total, k));
 	KDRI_TRY(kdri_mat_tmul(ctx, c->x, x, k, ldx, y, ldy));
-	weighted_sums(NULL, x, op->rows, k, ldx, total); /* (E2) */
+	const kdr_mat rows = { .kind = KDR_MAT_DENSE, .as.dense = { x, op->rows, k, ldx } };
+	KDRI_TRY(kdri_mat_col_sums(ctx, &rows, total)); /* (E2) */
 	for (int64_t j = 0; j < op->cols; j++)
 		kdri_axpy(-c->mean[j], total, y + j * ldy, k);
 done:

@@ -16,14 +16,17 @@
 #include <float.h>
 
 #include "comm/comm.h"
+#include "matrix/blas.h"
 #include "matrix/ritz.h"
 
-enum { MIXED_ROWS = 4096, GUARD = 2, LEAST_BASIS = 40, BLOCKS = 6, MOST_STEPS = 200 };
+enum { MIXED_ROWS = 384, GUARD = 2, LEAST_BASIS = 40, BLOCKS = 6, MOST_STEPS = 200 };
 
 /* --- orthonormal columns ------------------------------------------------------------------------ */
 
-static void scale_columns(int64_t rows, int64_t cols, double *a, int64_t lda, const double *factor)
+static void scale_columns(kdr_context *ctx, int64_t rows, int64_t cols, double *a, int64_t lda,
+                          const double *factor)
 {
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < rows; i++)
 		for (int64_t j = 0; j < cols; j++)
 			a[i * lda + j] *= factor[j];
@@ -34,14 +37,20 @@ kdr_status kdri_mix_columns(kdr_context *ctx, int64_t rows, int64_t k, double *a
 {
 	kdr_status st;
 	double *out = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &out, KDRI_MIN(rows, MIXED_ROWS) * kept));
+	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(lda, ldm), k), "the stride of a matrix"));
+	KDRI_TRY(KDRI_NEW(ctx, &out, ctx->threads * MIXED_ROWS * kept));
+	const int before = kdri_serial_begin();
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (rows > MIXED_ROWS)
 	for (int64_t begin = 0; begin < rows; begin += MIXED_ROWS) {
 		int64_t count = KDRI_MIN(rows - begin, MIXED_ROWS);
-		KDRI_TRY(kdri_gemm(ctx, false, false, count, kept, k, 1, a + begin * lda, lda, mix, ldm, 0,
-		                   out, kept));
-		for (int64_t i = 0; i < count; i++) /* never beyond the rows that were read */
-			memcpy(a + (begin + i) * ldo, out + i * kept, (size_t)kept * sizeof *a);
+		double *own = out + kdri_thread() * MIXED_ROWS * kept;
+		kdri_dgemm(false, false, count, kept, k, 1, a + begin * lda, lda, mix, ldm, 0, own, kept);
+		for (int64_t i = 0; i < count; i++)
+			memcpy(a + (begin + i) * lda, own + i * kept, (size_t)kept * sizeof *a);
 	}
+	kdri_serial_end(before);
+	for (int64_t i = 1; i < rows && ldo < lda; i++)
+		memmove(a + i * ldo, a + i * lda, (size_t)kept * sizeof *a);
 done:
 	kdri_free(ctx, out);
 	return st;
@@ -64,7 +73,7 @@ static kdr_status orthonormalise_once(kdr_context *ctx, int64_t rows, int64_t *c
 		KDRI_TRY(kdri_sum(ctx, gram, k * k));
 	for (int64_t j = 0; j < k; j++)
 		w[j] = gram[j * k + j] > 0 ? 1 / sqrt(gram[j * k + j]) : 0;
-	scale_columns(rows, k, a, lda, w);
+	scale_columns(ctx, rows, k, a, lda, w);
 	for (int64_t i = 0; i < k; i++)
 		for (int64_t j = 0; j < k; j++)
 			gram[i * k + j] *= w[i] * w[j];

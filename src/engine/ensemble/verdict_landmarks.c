@@ -65,9 +65,9 @@ static kdr_status ties_new(kdr_context *ctx, const kdri_ballot *b, const kdr_csr
 	int64_t count;
 	KDRI_TRY(KDRI_NEW0(ctx, &t.parts, b->count));
 	KDRI_TRY(KDRI_NEW0(ctx, &t.begin, b->count + 1));
-	for (int64_t p = 0; p < b->n * b->count; p++)
-		if (kdri_ballot_votes(b, p % b->count, alone))
-			t.parts[p % b->count] = KDRI_MAX(t.parts[p % b->count], b->label[p] + 1);
+	for (int64_t m = 0; m < b->count; m++)
+		for (int64_t i = 0; i < b->n && kdri_ballot_votes(b, m, alone); i++)
+			t.parts[m] = KDRI_MAX(t.parts[m], b->label[i * b->count + m] + 1);
 	KDRI_TRY(kdri_max_int(ctx, t.parts, b->count));
 	for (int64_t m = 0; m < b->count; m++)
 		t.begin[m + 1] = t.begin[m] + t.parts[m];
@@ -99,7 +99,7 @@ static kdr_status joined(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *
                          kdri_own *out)
 {
 	kdr_status st;
-	int64_t *rowptr = NULL, voters = 0, size, at = 0;
+	int64_t *rowptr = NULL, voters = 0, size;
 	int32_t *col = NULL;
 	double *val = NULL;
 	for (int64_t m = 0; m < b->count; m++)
@@ -110,7 +110,9 @@ static kdr_status joined(kdr_context *ctx, const kdri_ballot *b, const kdr_csr *
 	KDRI_TRY(KDRI_NEW(ctx, &col, size));
 	KDRI_TRY(KDRI_NEW(ctx, &val, size));
 	rowptr[0] = 0;
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (b->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < b->n; i++) {
+		int64_t at = w->rowptr[i] + i * voters;
 		for (int64_t p = w->rowptr[i]; p < w->rowptr[i + 1]; p++) {
 			col[at] = w->col[p];
 			val[at++] = w->val[p];
@@ -140,6 +142,7 @@ kdr_status kdri_verdict_embed(kdr_context *ctx, const kdri_ballot *b, const kdr_
 	KDRI_TRY(ties_new(ctx, b, w, alone, &t));
 	KDRI_TRY(joined(ctx, b, w, &t, &all));
 	KDRI_TRY(kdri_landmarks_spectrum(ctx, &all.view, k, &s));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (b->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < b->n; i++) {
 		double length = sqrt(kdri_nrm2sq(s.vectors + i * k, k));
 		for (int64_t j = 0; j < k; j++)

@@ -123,6 +123,7 @@ static kdr_status knn_centre(kdr_context *ctx, const kdr_mat *x, const kdr_mat *
 	KDRI_TRY(KDRI_NEW(ctx, &copy, size));
 	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
 	KDRI_TRY(kdri_mat_col_sums(ctx, y, mean));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t t = 0; t < d; t++)
 			copy[i * d + t] = x->as.dense.data[i * x->as.dense.stride + t] - mean[t] / (double)of;
@@ -165,13 +166,17 @@ static kdr_status factors_of(kdr_context *ctx, const kdr_mat *rows, kdri_metric 
 		double left = factor[i] - 2 * shift[i] + square;
 		factor[i] = left > 1e-14 * (factor[i] + square) ? left : 0;
 	}
+	double most = *largest;
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) reduction(max \
+                                                                                : most) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++)
 		if (metric == KDRI_METRIC_COSINE) {
 			factor[i] = factor[i] > 0 ? 1 / sqrt(factor[i]) : 0;
 		} else {
-			*largest = KDRI_MAX(*largest, factor[i]);
+			most = KDRI_MAX(most, factor[i]);
 			factor[i] /= 2;
 		}
+	*largest = most;
 done:
 	return st;
 }

@@ -109,12 +109,36 @@ static double weight_of(const weighing *w, const kdri_knn *knn, int64_t i, int64
 	return KDRI_MAX(scale > 0 ? exp(-value / scale) : 0, least); /* (E3) */
 }
 
-/* The lists as rows of Z, columns in order. */
+/* Row i of Z in order of columns; returns how many it has. */
+static int64_t fill_row(const kdri_knn *knn, const weighing *w, int64_t i, int32_t *col, double *val)
+{
+	int64_t count = 0;
+	if (w->o->weight == KDRI_LANDMARKS_COSINE && !kdri_knn_has_direction(knn, i))
+		return 0;
+	for (int64_t p = 0; p < knn->k; p++) {
+		int32_t a = knn->index[i * knn->k + p];
+		double weight = a >= 0 ? weight_of(w, knn, i, p) : 0;
+		/* A cosine of exactly 0 is that of a landmark without direction, or of one with nothing in common. */
+		if (!(weight > 0) ||
+		    (w->o->weight == KDRI_LANDMARKS_COSINE && knn->value[i * knn->k + p] == 0))
+			continue;
+		int64_t to = count++;
+		for (; to > 0 && col[to - 1] > a; to--) {
+			col[to] = col[to - 1];
+			val[to] = val[to - 1];
+		}
+		col[to] = a;
+		val[to] = weight;
+	}
+	return count;
+}
+
+/* The lists as rows of Z. */
 static kdr_status landmarks_fill(kdr_context *ctx, const kdri_knn *knn, int64_t m, const weighing *w,
                                  kdri_own *out)
 {
 	kdr_status st;
-	int64_t *rowptr = NULL, at = 0, size;
+	int64_t *rowptr = NULL, size;
 	int32_t *col = NULL;
 	double *val = NULL;
 	KDRI_TRY(kdri_mul(ctx, knn->rows, knn->k, &size));
@@ -122,24 +146,16 @@ static kdr_status landmarks_fill(kdr_context *ctx, const kdri_knn *knn, int64_t 
 	KDRI_TRY(KDRI_NEW(ctx, &col, size));
 	KDRI_TRY(KDRI_NEW(ctx, &val, size));
 	rowptr[0] = 0;
-	for (int64_t i = 0; i < knn->rows; i++) {
-		bool joined = w->o->weight != KDRI_LANDMARKS_COSINE || kdri_knn_has_direction(knn, i);
-		for (int64_t p = 0; p < knn->k && joined; p++) {
-			int32_t a = knn->index[i * knn->k + p];
-			double weight = a >= 0 ? weight_of(w, knn, i, p) : 0;
-			/* A cosine of exactly 0 is that of a landmark without direction, or of one with nothing in common. */
-			if (!(weight > 0) ||
-			    (w->o->weight == KDRI_LANDMARKS_COSINE && knn->value[i * knn->k + p] == 0))
-				continue;
-			int64_t to = at++;
-			for (; to > rowptr[i] && col[to - 1] > a; to--) {
-				col[to] = col[to - 1];
-				val[to] = val[to - 1];
-			}
-			col[to] = a;
-			val[to] = weight;
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (knn->rows > KDRI_BLOCK)
+	for (int64_t i = 0; i < knn->rows; i++)
+		rowptr[i + 1] = fill_row(knn, w, i, col + i * knn->k, val + i * knn->k);
+	for (int64_t i = 0; i < knn->rows; i++) { /* closes gaps */
+		const size_t count = (size_t)rowptr[i + 1];
+		if (rowptr[i] < i * knn->k) {
+			memmove(col + rowptr[i], col + i * knn->k, count * sizeof *col);
+			memmove(val + rowptr[i], val + i * knn->k, count * sizeof *val);
 		}
-		rowptr[i + 1] = at;
+		rowptr[i + 1] += rowptr[i];
 	}
 	*out = kdri_own_csr(knn->rows, m, &rowptr, &col, &val);
 done:

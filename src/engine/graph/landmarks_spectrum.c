@@ -29,6 +29,9 @@
 /* Below that an eigenvalue is rounding: nothing is known of its vector. */
 static const double least_value = 1e-10;
 
+/* Entries that one thread is done with before others are awake. */
+enum { SERIAL = 1 << 14 };
+
 /* The bounds that exact sums over rows need. */
 typedef struct grid {
 	double big, small;
@@ -38,8 +41,11 @@ static kdr_status grid_of(kdr_context *ctx, const kdr_csr *z, grid *out)
 {
 	kdr_status st;
 	double largest = 0;
-	int64_t all;
-	for (int64_t p = 0; p < z->rowptr[z->rows]; p++)
+	int64_t all, entries = z->rowptr[z->rows];
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) \
+        reduction(max \
+                  : largest) if (entries > SERIAL)
+	for (int64_t p = 0; p < entries; p++)
 		largest = KDRI_MAX(largest, z->val[p]);
 	KDRI_TRY(kdri_max(ctx, &largest, 1));
 	KDRI_TRY(kdri_part(ctx, z->rows, NULL, &all));
@@ -80,6 +86,12 @@ done:
 	return st;
 }
 
+static double weight_between(const kdri_exact *g, int64_t m, int64_t a, int64_t b)
+{
+	const kdri_exact *sum = &g[a <= b ? packed(m, a, b) : packed(m, b, a)];
+	return sum->high + sum->low;
+}
+
 /* The graph of landmarks, sparse. */
 static kdr_status unpack(kdr_context *ctx, const kdri_exact *g, int64_t m, kdri_own *out)
 {
@@ -88,23 +100,22 @@ static kdr_status unpack(kdr_context *ctx, const kdri_exact *g, int64_t m, kdri_
 	int32_t *col = NULL;
 	double *val = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, m + 1));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (m * m > SERIAL)
 	for (int64_t a = 0; a < m; a++)
-		for (int64_t b = a; b < m; b++)
-			if (g[packed(m, a, b)].high + g[packed(m, a, b)].low > 0) {
-				rowptr[a + 1]++;
-				rowptr[b + 1] += a != b;
-			}
+		for (int64_t b = 0; b < m; b++)
+			rowptr[a + 1] += weight_between(g, m, a, b) > 0;
 	for (int64_t a = 0; a < m; a++)
 		rowptr[a + 1] += rowptr[a];
 	KDRI_TRY(KDRI_NEW(ctx, &col, rowptr[m]));
 	KDRI_TRY(KDRI_NEW(ctx, &val, rowptr[m]));
-	for (int64_t a = 0, at = 0; a < m; a++)
-		for (int64_t b = 0; b < m; b++) {
-			const kdri_exact *sum = &g[a <= b ? packed(m, a, b) : packed(m, b, a)];
-			if (!(sum->high + sum->low > 0))
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (m * m > SERIAL)
+	for (int64_t a = 0; a < m; a++)
+		for (int64_t b = 0, at = rowptr[a]; at < rowptr[a + 1]; b++) {
+			const double weight = weight_between(g, m, a, b);
+			if (!(weight > 0))
 				continue;
 			col[at] = (int32_t)b;
-			val[at++] = sum->high + sum->low;
+			val[at++] = weight;
 		}
 	*out = kdri_own_csr(m, m, &rowptr, &col, &val);
 done:
@@ -175,6 +186,7 @@ static kdr_status landmarks_spectrum_rows_of(kdr_context *ctx, const kdr_mat *z,
 			                                         : 0;
 		}
 	KDRI_TRY(kdri_mat_mul(ctx, z, landmarks->vectors, k, k, out, k));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > SERIAL)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			out[i * k + j] = degree[i] > 0 ? out[i * k + j] / sqrt(degree[i]) : 0;

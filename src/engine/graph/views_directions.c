@@ -19,6 +19,7 @@ static kdr_status coordinates(kdr_context *ctx, const kdri_op *op, int64_t count
 	double *u = NULL, *s = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &s, count));
 	KDRI_TRY(kdri_leading(ctx, op, count, ROUNDS, &u, s, NULL));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (op->rows > KDRI_BLOCK)
 	for (int64_t i = 0; i < op->rows; i++)
 		for (int64_t j = 0; j < count; j++)
 			u[i * count + j] *= s[j];
@@ -39,12 +40,18 @@ static void scale_row(double *y, int64_t width, double largest)
 
 static kdr_status views_directions_scale_rows(kdr_context *ctx, double *y, int64_t n, int64_t width)
 {
+	kdr_status st;
 	double largest = 0;
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) \
+        reduction(max \
+                  : largest) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++)
 		largest = KDRI_MAX(largest, sqrt(kdri_nrm2sq(y + i * width, width)));
-	kdr_status st = kdri_max(ctx, &largest, 1);
-	for (int64_t i = 0; i < n && st == KDR_OK; i++)
+	KDRI_TRY(kdri_max(ctx, &largest, 1));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
+	for (int64_t i = 0; i < n; i++)
 		scale_row(y + i * width, width, largest);
+done:
 	return st;
 }
 
