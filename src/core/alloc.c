@@ -1,6 +1,8 @@
 /* Overflow-checked allocation. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/internal.h"
 
+#include <stdlib.h>
+
 /* Leaves room for alignment and for signed arithmetic on byte counts. */
 static const size_t most_bytes = (size_t)PTRDIFF_MAX / 2;
 
@@ -54,11 +56,17 @@ kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size)
 
 kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size)
 {
-	void *p;
-	kdr_status st = kdri_alloc(ctx, &p, count, size);
+	size_t bytes = 0;
+	kdr_status st = bytes_of(ctx, count, size, &bytes);
 	if (st != KDR_OK)
 		return st;
-	memset(p, 0, (size_t)count * size);
+	/* calloc knows which pages are zero already: large arrays are first touched by the threads that fill them. */
+	const bool standard = ctx->allocator.alloc == kdri_standard_alloc;
+	void *p = standard ? calloc(1, bytes) : ctx->allocator.alloc(ctx->allocator.user, bytes);
+	if (!p)
+		return no_memory(ctx, bytes);
+	if (!standard)
+		memset(p, 0, bytes);
 	memcpy(out, &p, sizeof p);
 	return KDR_OK;
 }

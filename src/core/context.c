@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-static void *default_alloc(void *user, size_t size)
+void *kdri_standard_alloc(void *user, size_t size)
 {
 	(void)user;
 	return malloc(size);
@@ -29,7 +29,7 @@ static void default_free(void *user, void *ptr)
 
 kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator)
 {
-	static const kdr_allocator standard = { default_alloc, default_realloc, default_free, NULL };
+	static const kdr_allocator standard = { kdri_standard_alloc, default_realloc, default_free, NULL };
 	if (!out)
 		return KDR_ERR_ARGUMENT;
 	if (!allocator)

@@ -113,6 +113,9 @@ KDR_PRINTF(3, 0) int kdri_vsnprintf(char *text, size_t room, const char *format,
 
 /* --- memory: alloc.c ----------------------------------------------------------------------- */
 
+/* That of a context for which the caller gives no allocator: malloc. */
+void *kdri_standard_alloc(void *user, size_t size);
+
 /* All use the context's allocator, check count * size for overflow, and set the error. A count of 0 gives a valid
  * pointer. Free the memory with kdri_free. */
 kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size);

@@ -8,7 +8,7 @@
 #include "comm/comm.h"
 #include "core/names.h"
 #include "jobs/job.h"
-#include "matrix/rows.h"
+#include "matrix/linalg.h"
 
 static const double least_share = 0.01;
 
@@ -32,12 +32,9 @@ static kdr_status overlap_column(kdr_context *ctx, overlap *o, const kdr_data *d
 static kdr_status overlap_count(kdr_context *ctx, const kdr_data *d, int64_t **out)
 {
 	const kdr_mat x = kdr_data_mat(d);
-	kdr_status st = KDRI_NEW0(ctx, out, d->cols);
-	for (int64_t i = 0; st == KDR_OK && i < d->rows; i++) {
-		kdri_entries r = kdri_row_entries(&x, i);
-		for (int64_t p = 0; p < r.count; p++)
-			(*out)[kdri_entry_column(&r, p)] += r.val[p] != 0 && !isnan(r.val[p]);
-	}
+	kdr_status st = KDRI_NEW(ctx, out, d->cols);
+	if (st == KDR_OK)
+		kdri_mat_col_counts(ctx, &x, *out);
 	return st;
 }
 

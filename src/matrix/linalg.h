@@ -51,8 +51,8 @@ kdr_status kdri_mat_row_norms(kdr_context *ctx, const kdr_mat *x, double *out);
 kdr_status kdri_mat_col_sums(kdr_context *ctx, const kdr_mat *x, double *out);
 /* Mean of each column; if rows are distributed over ranks, of all rows. */
 kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out);
-/* The number of rows in which each column is not 0. */
-void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts);
+/* The number of rows in which each column is neither 0 nor missing. */
+void kdri_mat_col_counts(kdr_context *ctx, const kdr_mat *x, int64_t *counts);
 /* Returns KDR_ERR_DATA naming the first entry that is NaN or infinite; with `missing`, NaN is allowed. `what` is the
  * task's name. */
 kdr_status kdri_mat_check_values(kdr_context *ctx, const kdr_mat *x, const char *what, bool missing);

@@ -157,12 +157,17 @@ kdr_status kdri_mat_check_finite(kdr_context *ctx, const kdr_mat *x, const char 
 	return kdri_mat_check_values(ctx, x, what, false);
 }
 
-void kdri_mat_col_counts(const kdr_mat *x, int64_t *counts)
+void kdri_mat_col_counts(kdr_context *ctx, const kdr_mat *x, int64_t *counts)
 {
-	memset(counts, 0, (size_t)kdr_mat_cols(x) * sizeof *counts);
-	for (int64_t i = 0; i < kdr_mat_rows(x); i++) {
+	enum { MOST = 1024 }; /* columns of which every thread has counts on its stack */
+	const int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x);
+	(void)ctx; /* without OpenMP */
+	memset(counts, 0, (size_t)cols * sizeof *counts);
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) \
+        reduction(+ : counts[ : cols]) if (cols <= MOST && entries(x) > SERIAL_ENTRIES)
+	for (int64_t i = 0; i < rows; i++) {
 		kdri_entries row = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < row.count; p++)
-			counts[kdri_entry_column(&row, p)] += row.val[p] != 0;
+			counts[kdri_entry_column(&row, p)] += fabs(row.val[p]) > 0;
 	}
 }

@@ -240,7 +240,7 @@ static kdr_status inmf_look(kdr_context *ctx, factors *f)
 		f->shared[i] = true;
 	for (int64_t t = 0; t < f->ntasks; t++) {
 		const kdr_mat *x = &f->problem->tasks[t].x;
-		kdri_mat_col_counts(x, counts);
+		kdri_mat_col_counts(ctx, x, counts);
 		for (int64_t i = 0; i < d; i++) {
 			f->has[t * d + i] = counts[i] > 0;
 			f->shared[i] = f->shared[i] && counts[i] > 0;

@@ -98,7 +98,7 @@ static kdr_status self_training_fit(kdr_context *ctx, const kdr_problem *problem
 	KDRI_TRY(kdri_rest_train(ctx, &s.rest, w));
 	KDRI_TRY(kdri_rest_scores(ctx, &s.rest, w, scores));
 	if (kdri_opt_choice(options, "start") == START_SHIFTED)
-		kdri_self_shift(&s, d.source, NULL, scores); /* (E1) */
+		KDRI_TRY(kdri_self_shift(ctx, &s, d.source, NULL, scores)); /* (E1) */
 	KDRI_TRY(kdri_self_train(ctx, &s, w, scores));
 	KDRI_TRY(kdri_domains_put(ctx, &d, scores, "scores", result));
 	KDRI_TRY(put_weights(ctx, &d, w, result));

@@ -268,7 +268,9 @@ static void shift__labelled_rows_of_the_target__are_not_the_sources(void **state
 	const bool source[] = { true, true, false, false }, unlabelled[] = { false, false, false, true };
 	const kdri_self_training s = { .rest = { .x = &rows, .labels = labels, .classes = 2 },
 		                       .unlabelled = unlabelled };
-	kdri_self_shift(&s, source, NULL, scores);
+	kdr_context *ctx = unit_context();
+	assert_int_equal(kdri_self_shift(ctx, &s, source, NULL, scores), KDR_OK);
+	kdr_context_free(ctx);
 	assert_near(scores[0], 1, 0);
 	assert_near(scores[2], 3, 0);
 	assert_near(scores[4], 10 + 2 - 15, 1e-12); /* the sources' mean is 2, the target's 15 */

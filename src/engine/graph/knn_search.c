@@ -16,7 +16,7 @@ kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out)
 		return KDR_OK;
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &rows_with, d));
-	kdri_mat_col_counts(x, rows_with);
+	kdri_mat_col_counts(ctx, x, rows_with);
 	for (int64_t j = 0; j < d; j++)
 		products += (double)rows_with[j] * (double)rows_with[j];
 	*out = products;

@@ -124,28 +124,41 @@ done:
 	return st;
 }
 
-void kdri_self_shift(const kdri_self_training *p, const bool *source, const double *share, double *scores)
+kdr_status kdri_self_shift(kdr_context *ctx, const kdri_self_training *p, const bool *source,
+                           const double *share, double *scores)
 {
-	int64_t c = p->rest.classes, n = kdr_mat_rows(p->rest.x), known = 0, target = 0;
+	kdr_status st;
+	const int64_t c = p->rest.classes, n = kdr_mat_rows(p->rest.x), *labels = p->rest.labels;
+	int64_t known = 0, target = 0;
+	/* Of the labelled rows of the sources, class by class, so that each may weigh as it should: sums of scores, and
+	 * rows. Then the mean scores of the target, and what is added to them. */
+	double *sum = NULL, *count, *theirs, *more;
+	KDRI_TRY(KDRI_NEW0(ctx, &sum, c * (c + 3)));
+	count = sum + c * c;
+	theirs = count + c;
+	more = theirs + c;
 	for (int64_t i = 0; i < n; i++) {
-		known += source[i] && p->rest.labels[i] >= 0;
+		known += source[i] && labels[i] >= 0;
 		target += !source[i];
 	}
-	for (int64_t k = 0; k < c; k++) {
-		double mean = 0, theirs = 0;
-		for (int64_t e = 0; e < c; e++) { /* class by class, so that each may weigh as it should */
-			double sum = 0, count = 0;
-			for (int64_t i = 0; i < n; i++)
-				if (source[i] && p->rest.labels[i] == e) {
-					sum += scores[i * c + k];
-					count++;
-				}
-			mean += share ? share[e] * sum / KDRI_MAX(count, 1)
-			              : sum / (double)KDRI_MAX(known, 1);
-		}
-		for (int64_t i = 0; i < n; i++)
-			theirs += source[i] ? 0 : scores[i * c + k] / (double)target;
-		for (int64_t i = 0; i < n; i++)
-			scores[i * c + k] += source[i] ? 0 : mean - theirs;
+	for (int64_t i = 0; i < n; i++) {
+		for (int64_t k = 0; k < c && source[i] && labels[i] >= 0; k++)
+			sum[labels[i] * c + k] += scores[i * c + k];
+		for (int64_t k = 0; k < c && !source[i]; k++)
+			theirs[k] += scores[i * c + k] / (double)target;
+		if (source[i] && labels[i] >= 0)
+			count[labels[i]]++;
 	}
+	for (int64_t k = 0; k < c; k++) {
+		for (int64_t e = 0; e < c; e++)
+			more[k] += share ? share[e] * sum[e * c + k] / KDRI_MAX(count[e], 1)
+			                 : sum[e * c + k] / (double)KDRI_MAX(known, 1);
+		more[k] -= theirs[k];
+	}
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = 0; k < c && !source[i]; k++)
+			scores[i * c + k] += more[k];
+done:
+	kdri_free(ctx, sum);
+	return st;
 }

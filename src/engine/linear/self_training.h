@@ -25,6 +25,7 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
  * the sources) - s(mean of the target). They are for linear scores, as a start. source: which rows are of a source;
  * labelled rows of the target are not. share: the proportion of each class in the target, if it is estimated; the
  * sources' mean is then adjusted to these proportions. NULL: no adjustment. */
-void kdri_self_shift(const kdri_self_training *p, const bool *source, const double *share, double *scores);
+kdr_status kdri_self_shift(kdr_context *ctx, const kdri_self_training *p, const bool *source,
+                           const double *share, double *scores);
 
 #endif

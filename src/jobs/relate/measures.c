@@ -119,7 +119,7 @@ static kdr_status measures_measure(kdr_context *ctx, const kdr_mat *x, int64_t c
 	for (int64_t t = 0; t < count; t++) {
 		int64_t n = kdr_mat_rows(&x[t]);
 		KDRI_TRY(KDRI_NEW(ctx, &counts[t], d));
-		kdri_mat_col_counts(&x[t], counts[t]);
+		kdri_mat_col_counts(ctx, &x[t], counts[t]);
 		tasks[t] = (kdri_relate_task){ .samples = n, .features = d };
 		kdri_relate_task_counts(counts[t], d, o->rare, &tasks[t]);
 	}

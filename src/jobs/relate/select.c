@@ -163,7 +163,7 @@ static kdr_status complexity(kdr_context *ctx, const kdr_mat *x, double rare, do
 	kdr_status st;
 	int64_t *counts = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &counts, kdr_mat_cols(x)));
-	kdri_mat_col_counts(x, counts);
+	kdri_mat_col_counts(ctx, x, counts);
 	int64_t rows;
 	KDRI_TRY(kdri_sum_int(ctx, counts, kdr_mat_cols(x)));
 	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &rows));

@@ -22,11 +22,11 @@ kdr_status kdri_transfer_needs_bridge(kdr_context *ctx, const kdr_problem *probl
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &own, d));
 	KDRI_TRY(KDRI_NEW(ctx, &theirs, d));
-	kdri_mat_col_counts(x, own);
+	kdri_mat_col_counts(ctx, x, own);
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		if (problem->tasks[t].role != KDR_ROLE_SOURCE)
 			continue;
-		kdri_mat_col_counts(&problem->tasks[t].x, theirs);
+		kdri_mat_col_counts(ctx, &problem->tasks[t].x, theirs);
 		for (int64_t j = 0; j < d; j++)
 			if (theirs[j] > 0) {
 				shared += own[j];

@@ -47,7 +47,7 @@ static kdr_status weigh_columns(kdr_context *ctx, const kdri_transfer_work *t, d
 	const kdr_mat *x = &t->v->unit.view;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *counts = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &counts, d));
-	kdri_mat_col_counts(x, counts);
+	kdri_mat_col_counts(ctx, x, counts);
 	for (int64_t j = 0; j < d; j++)
 		weight[j] = t->v->words ? (double)counts[j] : -(double)n * t->v->mean[j] * t->v->mean[j];
 	for (int64_t i = 0; i < n && !t->v->words; i++)

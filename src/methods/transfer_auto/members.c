@@ -211,7 +211,7 @@ static kdr_status self_z(kdr_context *ctx, kdri_transfer_work *t, const double *
 	members_copy(w, t->w, kdri_rest_size(&r));
 	members_copy(p, t->scores, t->d->n * t->d->classes);
 	if (shifted)
-		kdri_self_shift(&s, t->d->source, t->share, p);
+		KDRI_TRY(kdri_self_shift(ctx, &s, t->d->source, t->share, p));
 	KDRI_TRY(kdri_self_train(ctx, &s, w, p));
 	kdri_rest_soften(ctx, p, t->d->n, t->d->classes, svm_steepness);
 done:

@@ -94,8 +94,8 @@ static kdr_status check_shared(kdr_context *ctx, const kdr_mat *a, const char *n
 	int64_t cols = kdr_mat_cols(a), *count[2] = { NULL, NULL }, shared = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &count[0], cols));
 	KDRI_TRY(KDRI_NEW(ctx, &count[1], cols));
-	kdri_mat_col_counts(a, count[0]);
-	kdri_mat_col_counts(b, count[1]);
+	kdri_mat_col_counts(ctx, a, count[0]);
+	kdri_mat_col_counts(ctx, b, count[1]);
 	for (int i = 0; i < 2; i++)
 		KDRI_TRY(kdri_sum_int(ctx, count[i], cols));
 	KDRI_TRY(check_not_empty(ctx, name_a, count[0], cols));
