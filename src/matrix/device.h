@@ -27,7 +27,7 @@
 #include "kindred/status.h"
 
 /* The version of the table and of everything in this file: a plug-in built for another number is not used. */
-enum { KDRI_DEVICE_ABI = 6 };
+enum { KDRI_DEVICE_ABI = 7 };
 
 typedef struct kdri_device kdri_device;
 
@@ -99,6 +99,7 @@ struct kdri_device {
 	const char *kind; /* "cpu", "cuda" */
 	void *self;
 	char error[256]; /* why the last operation failed, on one line; the CPU uses the context's error */
+	int users;       /* jobs that may use its memory at the same time; 0: one */
 	int64_t most_columns; /* from this number of columns on, a product of a matrix with few columns does not
 			         become cheaper per column */
 
@@ -107,7 +108,7 @@ struct kdri_device {
 	/* A buffer of 0 bytes is valid. `release` accepts NULL. */
 	kdr_status (*alloc)(kdr_context *ctx, kdri_device *d, size_t bytes, void **out);
 	void (*release)(kdr_context *ctx, kdri_device *d, void *data);
-	/* Estimated number of bytes available. */
+	/* Estimated number of bytes available to each of `users`. */
 	size_t (*room)(kdri_device *d);
 	/* `rows` pieces of `width` bytes, from or to the host; a pitch is the distance from piece to piece. */
 	kdr_status (*put)(kdr_context *ctx, kdri_device *d, void *to, size_t pitch, const void *from,

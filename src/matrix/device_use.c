@@ -11,10 +11,11 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MOST_DEVICES = 16 };
 
-/* Of the process. `state` is guarded by `lock`, the devices' work by `busy`. */
+/* Of the process, guarded by `lock`. */
 static struct {
 	bool looked;
 	const kdri_plugin *plugin;
@@ -22,17 +23,6 @@ static struct {
 	kdri_device *open[MOST_DEVICES];
 } state;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t busy;
-static pthread_once_t busy_once = PTHREAD_ONCE_INIT;
-
-static void busy_new(void)
-{
-	pthread_mutexattr_t attributes;
-	pthread_mutexattr_init(&attributes);
-	pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
-	pthread_mutex_init(&busy, &attributes);
-	pthread_mutexattr_destroy(&attributes);
-}
 
 /* Once; under `lock`. */
 static void device_use_look(void)
@@ -132,6 +122,116 @@ void kdr_device_info(char *text, size_t room)
 	pthread_mutex_unlock(&lock);
 }
 
+/* --- lanes ----------------------------------------------------------------------------------------------------- */
+
+/* A handle of a card, with its own stream, and who uses it. The first handle of a card stands for the card. */
+enum { LANES = 4 };
+typedef struct lane {
+	kdri_device *card, *dev; /* NULL: none */
+	pthread_t owner;
+	int depth;  /* 0: free */
+	bool alone; /* its job needs the card for itself */
+} lane;
+
+/* Guarded by `busy`, which may be held when `lock` is taken, but not the other way round. */
+static lane lanes[MOST_DEVICES * LANES];
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t leaves = PTHREAD_COND_INITIALIZER;
+
+/* Another stream costs some memory of the card. */
+static const size_t least_room = (size_t)1 << 30;
+/* Opening it takes about as long. */
+static const long patience_ns = 50 * 1000 * 1000;
+
+/* The number of a card that the plug-in has opened, or -1. */
+static int number_of(const kdri_device *card)
+{
+	int found = -1;
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < MOST_DEVICES && found < 0; i++)
+		if (card == state.open[i])
+			found = i;
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+/* One more handle of the card; NULL: none. */
+static kdri_device *another_handle(kdri_device *card)
+{
+	char why[256];
+	const int number = number_of(card);
+	if (number < 0 || card->room(card) < least_room)
+		return NULL;
+	pthread_mutex_lock(&lock);
+	kdri_device *found = state.plugin->open(number, why, sizeof why);
+	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+/* The lane that a job may use now; NULL: it must wait. `more`: it may open another. */
+static lane *lane_for(kdri_device *card, bool alone, bool more)
+{
+	lane *unused = NULL, *idle = NULL;
+	int handles = 0, used = 0;
+	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+		lane *l = &lanes[i];
+		if (l->depth > 0 && l->card == card && pthread_equal(l->owner, pthread_self()))
+			return l;
+		if (!l->card) {
+			unused = unused ? unused : l;
+		} else if (l->card == card) {
+			handles++;
+			used += l->depth > 0;
+			alone = alone || (l->depth > 0 && l->alone);
+			idle = l->depth == 0 && !idle ? l : idle;
+		}
+	}
+	if ((alone && used > 0) || idle)
+		return alone && used > 0 ? NULL : idle;
+	kdri_device *dev = handles == 0 ? card : more && handles < LANES ? another_handle(card) : NULL;
+	if (!dev || !unused)
+		return NULL;
+	*unused = (lane){ .card = card, .dev = dev };
+	return unused;
+}
+
+static kdri_device *lane_take(kdri_device *card, bool alone)
+{
+	lane *l;
+	bool more = false;
+	pthread_mutex_lock(&busy);
+	while (!(l = lane_for(card, alone, more))) {
+		struct timespec until;
+		(void)clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += patience_ns;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		more = pthread_cond_timedwait(&leaves, &busy, &until) != 0;
+	}
+	if (l->depth++ == 0) {
+		l->owner = pthread_self();
+		l->alone = alone;
+		l->dev->users = alone ? 1 : LANES;
+	}
+	kdri_device *dev = l->dev;
+	pthread_mutex_unlock(&busy);
+	return dev;
+}
+
+static void lane_leave(const kdri_device *dev)
+{
+	pthread_mutex_lock(&busy);
+	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+		lane *l = &lanes[i];
+		if (l->dev != dev || l->depth == 0 || --l->depth > 0)
+			continue;
+		if (l->dev == l->card && number_of(l->card) < 0)
+			*l = (lane){ 0 }; /* borrowed: it may be closed from now on */
+		pthread_cond_broadcast(&leaves);
+	}
+	pthread_mutex_unlock(&busy);
+}
+
 /* --- the context's choice -------------------------------------------------------------------------------------- */
 
 /* "cuda" or "cuda:N"; -1: neither. */
@@ -205,7 +305,7 @@ void kdri_device_use(kdr_context *ctx, kdri_device *d)
 static bool pays(const kdr_context *ctx, double flops, bool open)
 {
 	const double rate = 1.5e10; /* of a thread: a lower bound would keep work from the device */
-	return flops / (rate * ctx->threads) > (open ? 0.1 : 2);
+	return flops / (rate * kdri_team(ctx)) > (open ? 0.1 : 2);
 }
 
 kdri_device *kdri_device_take(kdr_context *ctx, double flops)
@@ -226,15 +326,13 @@ kdri_device *kdri_device_take(kdr_context *ctx, double flops)
 			return NULL;
 		}
 	}
-	pthread_once(&busy_once, busy_new);
-	pthread_mutex_lock(&busy);
-	return ctx->device;
+	return lane_take(ctx->device, !ctx->crew);
 }
 
 void kdri_device_leave(kdri_device *d)
 {
 	if (!kdri_is_cpu(d))
-		pthread_mutex_unlock(&busy);
+		lane_leave(d);
 }
 
 kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, void *user)

@@ -9,7 +9,10 @@
  * which is called with an accelerator or with the CPU. If the library chose the accelerator and it fails, the function
  * is called once more with the CPU. It must therefore not write results while it can still fail. The devices of a
  * process stay open once they are opened: by a thread of its own for a device that the user named and while large files
- * are read, otherwise when a device is first needed. One thread uses a device at a time, others wait for it. */
+ * are read, otherwise when a device is first needed.
+ *
+ * Jobs side by side (core/side_by_side.h) use a card at the same time: each has a handle of its own with its own
+ * stream, and a part of the memory. All others use a card one at a time and have all of its memory. */
 #ifndef KDRI_USE_H
 #define KDRI_USE_H
 
@@ -23,7 +26,7 @@ kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, vo
  * than three threads hardly make them faster. Measured on 16 cores: 2.4 times (mtcfir) and 6.2 times (snmf). */
 static inline double kdri_thin_flops(const kdr_context *ctx, double flops)
 {
-	return flops * KDRI_MAX(1, ctx->threads / 3.0);
+	return flops * KDRI_MAX(1, kdri_team(ctx) / 3.0);
 }
 
 /* The device for work of `flops` multiplications and additions: the one that the user named; with `auto` an available

@@ -153,7 +153,7 @@ static void standin_release(kdr_context *ctx, kdri_device *d, void *data)
 static size_t standin_room(kdri_device *d)
 {
 	const standin_limits *l = self_of(d)->limits;
-	return l->most ? l->most - l->bytes : (size_t)1 << 33;
+	return (l->most ? l->most - l->bytes : (size_t)1 << 33) / (size_t)KDRI_MAX(1, d->users);
 }
 
 /* The memory of pieces of a transfer. */

@@ -15,9 +15,10 @@ typedef struct standin_limits {
 	size_t most;     /* bytes all buffers may take; 0: no limit */
 	int64_t fail_at; /* the call, counted from 1, that fails; 0: none */
 	kdr_status fail_with;
-	/* Filled in as it goes. */
-	int64_t calls, puts, gets, buffers, pins; /* buffers: alive; pins: of the host's memory, now */
-	size_t bytes, peak, put_bytes, get_bytes;
+	/* Filled in as it goes, by all handles that have these limits. */
+	_Atomic int64_t calls, puts, gets, buffers,
+	        pins; /* buffers: alive; pins: of the host's memory, now */
+	_Atomic size_t bytes, peak, put_bytes, get_bytes;
 } standin_limits;
 
 /* `limits` is borrowed, and may be NULL; memory is the context's. End it with its close. */

@@ -1,8 +1,11 @@
 /* k-means and neighbours carried by a device: the same answer as the processor's. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/background.h"
+#include "core/side_by_side.h"
 #include "engine/graph/knn.h"
 #include "engine/kmeans/lloyd.h"
 #include "tests/device/fake.h"
+
+#include <time.h>
 
 /* --- k-means -------------------------------------------------------------------------------------------------- */
 
@@ -502,6 +505,50 @@ static void context__large_data_expected__device_opened_meanwhile(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Two jobs that hold the device until both have it, or for ten seconds. */
+typedef struct meeting {
+	atomic_int arrived;
+	kdri_device *has[2];
+	size_t room[2];
+} meeting;
+
+static kdr_status meet(kdr_context *ctx, void *user, int64_t job, int worker)
+{
+	meeting *m = user;
+	const double end = kdri_now() + 10;
+	(void)worker;
+	kdri_device *d = kdri_device_take(ctx, 1e15), *again = kdri_device_take(ctx, 1e15);
+	assert_ptr_equal(d, again); /* nested */
+	kdri_device_leave(again);
+	m->has[job] = d;
+	m->room[job] = d->room(d);
+	atomic_fetch_add(&m->arrived, 1);
+	while (atomic_load(&m->arrived) < 2 && kdri_now() < end)
+		(void)nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	kdri_device_leave(d);
+	return KDR_OK;
+}
+
+static void context__jobs_side_by_side__share_the_card(void **state)
+{
+	(void)state;
+	if (!getenv("KINDRED_PLUGINS"))
+		skip();
+	kdr_context *ctx = unit_context();
+	meeting m = { 0 };
+	assert_ok(ctx, kdr_context_set_device(ctx, "cuda"));
+	kdr_context_set_threads(ctx, 2);
+	assert_ok(ctx,
+	          kdri_side_by_side(ctx, &(kdri_side){ .count = 2, .workers = 2, .run = meet, .user = &m }));
+	assert_int_equal(m.arrived, 2);
+	assert_ptr_not_equal(m.has[0], m.has[1]);
+	kdri_device *d = kdri_device_take(ctx, 1e15); /* alone: with all of the memory */
+	assert_ptr_equal(d, ctx->device);
+	assert_true(d->room(d) / 2 >= m.room[0] && d->room(d) / 2 >= m.room[1]);
+	kdri_device_leave(d);
+	kdr_context_free(ctx);
+}
+
 static void context__device__by_name(void **state)
 {
 	kdr_context *ctx = unit_context();
@@ -530,6 +577,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(context__large_data_expected__device_opened_meanwhile),
+		cmocka_unit_test(context__jobs_side_by_side__share_the_card),
 		cmocka_unit_test(kmeans__dense__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__ties_and_duplicates__same_bits_as_the_processor),
 		cmocka_unit_test(kmeans__labels_given__same_bits_as_the_processor),

@@ -1,7 +1,7 @@
 /* Declarations shared by the files of the plug-in. SPDX-License-Identifier: BSD-3-Clause
  *
  * Matrices are row-major here and column-major in cuBLAS and cuSOLVER, which therefore see their transposes. All work of
- * a device is on one stream, in order. Blocks store doubles; products with blocks marked as single are computed in
+ * a handle is on one stream, in order. Blocks store doubles; products with blocks marked as single are computed in
  * single precision, which is faster. */
 #ifndef KDRI_CUDA_CUH
 #define KDRI_CUDA_CUH

@@ -47,7 +47,7 @@ static size_t cuda_room(kdri_device *d)
 	(void)cudaMemPoolGetAttribute(s->pool, cudaMemPoolAttrUsedMemCurrent, &used);
 	size_t available = free_bytes + (size_t)(reserved - used);
 	size_t left = s->most > used ? s->most - (size_t)used : 0;
-	return s->most && left < available ? left : available;
+	return (s->most && left < available ? left : available) / (size_t)(d->users > 1 ? d->users : 1);
 }
 
 enum { BOUNCE = 1 << 20 };
@@ -116,6 +116,8 @@ static kdr_status cuda_get(kdr_context *, kdri_device *d, const void *from, size
 static kdr_status cuda_pin(kdr_context *, kdri_device *d, const void *host, size_t bytes)
 {
 	ENTER(d, "pin");
+	if (d->users > 1) /* another handle might end the pinning */
+		return KDR_OK;
 	for (const void *&place : self_of(d)->pinned) {
 		if (place)
 			continue;
