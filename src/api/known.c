@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+enum { PILE_BITS = 8, PILES = 1 << PILE_BITS };
+
 static int64_t hash_of(const kdr_mat *x, int64_t i)
 {
 	const kdri_entries row = kdri_row_entries(x, i);
@@ -36,16 +38,52 @@ static int64_t known_merge(int64_t *pairs, int64_t count)
 	return kept;
 }
 
+/* The pile of a pair, by the upper bits of its hash; piles are in the order of known_compare. */
+static int pile_of(const int64_t *pair)
+{
+	return (int)(((uint64_t)pair[0] ^ (uint64_t)1 << 63) >> (64 - PILE_BITS));
+}
+
+/* Sorts pairs into `sorted`. They are first dealt out to piles, which threads sort independently. */
+static void known_sort(kdr_context *ctx, const int64_t *pairs, int64_t n, int64_t *sorted)
+{
+	int64_t start[PILES + 1] = { 0 }, next[PILES];
+	for (int64_t i = 0; i < n; i++)
+		start[pile_of(pairs + 2 * i) + 1]++;
+	for (int p = 0; p < PILES; p++) {
+		start[p + 1] += start[p];
+		next[p] = start[p];
+	}
+	for (int64_t i = 0; i < n; i++)
+		memcpy(sorted + 2 * next[pile_of(pairs + 2 * i)]++, pairs + 2 * i, 2 * sizeof *pairs);
+#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 1 << 12)
+	for (int p = 0; p < PILES; p++)
+		qsort(sorted + 2 * start[p], (size_t)(start[p + 1] - start[p]), 2 * sizeof *sorted,
+		      known_compare);
+}
+
+/* The hashes and labels of the samples that have a label; returns how many. */
+static int64_t known_hash(kdr_context *ctx, const kdr_mat *x, const kdri_task_result *t, int64_t *pairs)
+{
+	int64_t n = 0;
+#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->labels[i] >= 0)
+			pairs[2 * i] = hash_of(x, i);
+	for (int64_t i = 0; i < t->n; i++)
+		if (t->labels[i] >= 0) {
+			pairs[2 * n] = pairs[2 * i];
+			pairs[2 * n++ + 1] = t->labels[i];
+		}
+	return n;
+}
+
 static kdr_status known_put_task(kdr_context *ctx, const kdr_mat *x, kdri_task_result *t)
 {
 	kdr_status st;
-	int64_t *pairs = NULL, *all = NULL, bytes = 0, n = 0;
+	int64_t *pairs = NULL, *all = NULL, *sorted = NULL, bytes = 0, n = 0;
 	KDRI_TRY(KDRI_NEW(ctx, &pairs, 2 * t->n));
-	for (int64_t i = 0; i < t->n; i++)
-		if (t->labels[i] >= 0) {
-			pairs[2 * n] = hash_of(x, i);
-			pairs[2 * n++ + 1] = t->labels[i];
-		}
+	n = known_hash(ctx, x, t, pairs);
 	bytes = 2 * n * (int64_t)sizeof *pairs;
 	if (kdri_several(ctx)) {
 		KDRI_TRY(kdri_gather(ctx, pairs, bytes, &all, &bytes));
@@ -55,12 +93,13 @@ static kdr_status known_put_task(kdr_context *ctx, const kdr_mat *x, kdri_task_r
 	if (!pairs) /* rank 0 has them */
 		goto done;
 	n = bytes / (2 * (int64_t)sizeof *pairs);
-	qsort(pairs, (size_t)n, 2 * sizeof *pairs, known_compare);
-	t->nknown = known_merge(pairs, n);
-	t->known = pairs;
-	pairs = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &sorted, 2 * n));
+	known_sort(ctx, pairs, n, sorted);
+	t->nknown = known_merge(sorted, n);
+	t->known = sorted;
+	sorted = NULL;
 done:
-	kdri_free(ctx, pairs);
+	KDRI_FREE(ctx, pairs, sorted);
 	return st;
 }
 

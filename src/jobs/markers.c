@@ -28,6 +28,9 @@
 
 enum { MOST_ENTRIES = 2000000, MOST_ROWS = 200000, MOST_VALUES = 1 << 24, MOST_EACH = 3, MOST_MARKERS = 48 };
 
+/* Numbers of a cache line, or more. */
+enum { CACHE_LINE = 16 };
+
 /* --- ranks ---------------------------------------------------------------------------------------------- */
 
 typedef struct ranked {
@@ -250,52 +253,82 @@ done:
 	return st;
 }
 
-/* Adds up the entries of the markers, or counts those above `above` (not 0, for data such as counts), by cluster. */
-static void add_up(const kdri_task_result *t, const kdr_mat *x, const int32_t *slot, const kdri_markers *m,
-                   const double *above, double *out)
+/* What the markers are added up from, and by. */
+typedef struct marker_sums {
+	const kdri_task_result *t;
+	const kdr_mat *x;
+	const kdri_markers *m;
+	int32_t *slot;      /* of each column: its marker, or -1 */
+	double *above;      /* of each marker: its mean over all samples */
+	double *by_cluster; /* for each cluster, width apart: those of two clusters are never in one cache line */
+	int64_t width;
+} marker_sums;
+
+/* Adds a value of a marker, or counts it if it is above the mean (not 0, for data such as counts). */
+static void add_marker(const marker_sums *s, bool shares, int64_t at, double value, double *to)
 {
-	for (int64_t i = 0; i < t->n; i++) {
-		const int64_t c = t->labels[i];
-		if (c < 0 || c >= t->k)
-			continue;
-		const kdri_entries r = kdri_row_entries(x, i);
-		for (int64_t p = 0; p < r.count; p++) {
-			int64_t at = slot[kdri_entry_column(&r, p)];
-			if (at >= 0 && !above)
-				out[c * m->count + at] += r.val[p];
-			else if (at >= 0)
-				out[c * m->count + at] += m->counts ? r.val[p] != 0 : r.val[p] > above[at];
-		}
+	if (!shares)
+		to[at] += value;
+	else
+		to[at] += s->m->counts ? value != 0 : value > s->above[at];
+}
+
+static void add_sample(const marker_sums *s, bool shares, int64_t i, double *to)
+{
+	const kdri_entries r = kdri_row_entries(s->x, i);
+	if (!r.col) {
+		for (int64_t at = 0; at < s->m->count; at++)
+			add_marker(s, shares, at, r.val[s->m->columns[at]], to);
+		return;
 	}
+	for (int64_t p = 0; p < r.count; p++)
+		if (s->slot[r.col[p]] >= 0)
+			add_marker(s, shares, s->slot[r.col[p]], r.val[p], to);
+}
+
+/* Adds up the values of the markers by cluster, or counts them. Each cluster belongs to one thread. */
+static kdr_status add_up(kdr_context *ctx, const marker_sums *s, bool shares, double *out)
+{
+	const kdri_task_result *t = s->t;
+	const int64_t parts = KDRI_MIN(ctx->threads, t->k), count = s->m->count;
+	memset(s->by_cluster, 0, (size_t)(t->k * s->width) * sizeof *s->by_cluster);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1) if (t->n > 1 << 10)
+	for (int64_t part = 0; part < parts; part++)
+		for (int64_t i = 0; i < t->n; i++) {
+			const int64_t c = t->labels[i];
+			if (c >= 0 && c < t->k && (parts == 1 || c % parts == part))
+				add_sample(s, shares, i, s->by_cluster + c * s->width);
+		}
+	for (int64_t c = 0; c < t->k; c++)
+		memcpy(out + c * count, s->by_cluster + c * s->width, (size_t)count * sizeof *out);
+	return kdri_sum(ctx, out, t->k * count);
 }
 
 static kdr_status fill_markers(kdr_context *ctx, const kdri_task_result *t, const kdr_mat *x, kdri_markers *m)
 {
 	kdr_status st;
-	int32_t *slot = NULL;
-	double *above = NULL;
+	marker_sums s = { .t = t, .x = x, .m = m, .width = m->count + CACHE_LINE };
 	const int64_t d = kdr_mat_cols(x), cells = t->k * m->count;
-	KDRI_TRY(KDRI_NEW(ctx, &slot, d));
-	KDRI_TRY(KDRI_NEW0(ctx, &above, m->count));
-	KDRI_TRY(KDRI_NEW0(ctx, &m->mean, cells));
+	KDRI_TRY(KDRI_NEW(ctx, &s.slot, d));
+	KDRI_TRY(KDRI_NEW0(ctx, &s.above, m->count));
+	KDRI_TRY(KDRI_NEW(ctx, &s.by_cluster, t->k * s.width));
+	KDRI_TRY(KDRI_NEW(ctx, &m->mean, cells));
 	KDRI_TRY(KDRI_NEW0(ctx, &m->share, cells));
 	for (int64_t j = 0; j < d; j++)
-		slot[j] = -1;
+		s.slot[j] = -1;
 	for (int64_t i = 0; i < m->count; i++)
-		slot[m->columns[i]] = (int32_t)i;
-	add_up(t, x, slot, m, NULL, m->mean);
-	KDRI_TRY(kdri_sum(ctx, m->mean, cells));
+		s.slot[m->columns[i]] = (int32_t)i;
+	KDRI_TRY(add_up(ctx, &s, false, m->mean));
 	for (int64_t i = 0; i < cells; i++)
-		above[i % m->count] += m->mean[i] / (double)t->all;
-	add_up(t, x, slot, m, above, m->share);
-	KDRI_TRY(kdri_sum(ctx, m->share, cells));
+		s.above[i % m->count] += m->mean[i] / (double)t->all;
+	KDRI_TRY(add_up(ctx, &s, true, m->share));
 	for (int64_t i = 0; i < cells; i++) {
 		double size = (double)KDRI_MAX(t->sizes[i / m->count], 1);
 		m->mean[i] /= size;
 		m->share[i] /= size;
 	}
 done:
-	KDRI_FREE(ctx, slot, above);
+	KDRI_FREE(ctx, s.slot, s.above, s.by_cluster);
 	return st;
 }
 

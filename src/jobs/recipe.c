@@ -22,8 +22,8 @@
 #include "comm/comm.h"
 #include "core/names.h"
 #include "engine/graph/policy.h"
+#include "jobs/column_sums.h"
 #include "jobs/job.h"
-#include "matrix/rows.h"
 #include "prepare/prep.h"
 
 /* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros added by
@@ -32,23 +32,6 @@ typedef struct spread {
 	double n, sum, square;
 	const char *name; /* borrowed; NULL: none */
 } spread;
-
-static void add_rows(spread *to, const kdr_data *d)
-{
-	kdr_mat x = kdr_data_mat(d);
-	for (int64_t i = 0; i < d->rows; i++) {
-		kdri_entries r = kdri_row_entries(&x, i);
-		for (int64_t p = 0; p < r.count; p++) {
-			spread *s = &to[kdri_entry_column(&r, p)];
-			if (isnan(r.val[p])) {
-				s->n--;
-				continue;
-			}
-			s->sum += r.val[p];
-			s->square += r.val[p] * r.val[p];
-		}
-	}
-}
 
 static void take_spread(kdri_spread *s, double variance, int64_t column, const char *name)
 {
@@ -97,7 +80,8 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
                                  kdri_spread *ends)
 {
 	kdr_status st = KDR_OK;
-	spread *own = NULL, *all = NULL;
+	spread *all = NULL;
+	double *own = NULL; /* sums of the columns of one task */
 	kdri_names names = { .borrows = true };
 	double least = INFINITY, most = 0;
 	int64_t total = 0;
@@ -106,22 +90,26 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 		total += tasks[t]->cols;
 		named = named && tasks[t]->features;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &own, total));
+	KDRI_TRY(KDRI_NEW(ctx, &own, 3 * total));
 	KDRI_TRY(KDRI_NEW0(ctx, &all, total));
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_data *d = tasks[t];
-		memset(own, 0, (size_t)d->cols * sizeof *own);
-		add_rows(own, d);
+		const kdr_mat x = kdr_data_mat(d);
+		memset(own, 0, (size_t)(3 * d->cols) * sizeof *own);
+		const kdri_column_sums sums = { .sum = own,
+			                        .square = own + d->cols,
+			                        .missing = own + 2 * d->cols };
+		kdri_column_sums_add(ctx, &x, NULL, d->rows, &sums);
 		for (int64_t j = 0; j < d->cols; j++) {
 			int64_t at = j;
 			if (named)
 				KDRI_TRY(kdri_names_add(ctx, &names, d->features[j], strlen(d->features[j]),
 				                        &at));
 			spread *to = &all[at];
-			to->n += (double)d->rows + own[j].n; /* less missing values */
+			to->n += (double)d->rows - sums.missing[j];
 			to->name = named ? d->features[j] : NULL;
-			to->sum += own[j].sum;
-			to->square += own[j].square;
+			to->sum += sums.sum[j];
+			to->square += sums.square[j];
 		}
 	}
 	KDRI_TRY(join_spreads(ctx, all, total, &fit));

@@ -16,6 +16,7 @@
  * missing values are skipped. Time: O(nnz + k d) per task, O(d) memory. Sums are over the rows of all ranks. */
 #include "comm/comm.h"
 #include "engine/ensemble/probability_right.h"
+#include "jobs/column_sums.h"
 #include "jobs/job.h"
 #include "matrix/rows.h"
 
@@ -47,37 +48,16 @@ static void side_free(kdr_context *ctx, side *s)
 	KDRI_FREE(ctx, s->order, s->start, s->sum, s->square, s->present, s->units, s->yes_no);
 }
 
-static void words_add_row(const kdr_data *d, int64_t i, double *sum, double *square)
-{
-	int64_t begin = d->kind == KDR_MAT_DENSE ? i * d->cols : d->rowptr[i];
-	int64_t end = d->kind == KDR_MAT_DENSE ? begin + d->cols : d->rowptr[i + 1];
-	const double *val = d->kind == KDR_MAT_DENSE ? d->dense : d->val;
-	for (int64_t p = begin; p < end; p++) {
-		int64_t j = d->kind == KDR_MAT_DENSE ? p - begin : d->col[p];
-		sum[j] += val[p];
-		if (square)
-			square[j] += val[p] * val[p];
-	}
-}
-
-/* Counts the rows that have an entry in each column. */
-static void add_present(const kdr_data *d, int64_t i, double *present)
-{
-	kdr_mat x = kdr_data_mat(d);
-	kdri_entries r = kdri_row_entries(&x, i);
-	for (int64_t p = 0; p < r.count; p++)
-		present[kdri_entry_column(&r, p)] += r.val[p] != 0;
-}
-
 static kdr_status like_counts(kdr_context *ctx, const kdr_data *d, int64_t all, bool *out)
 {
 	kdr_status st;
 	kdr_mat x = kdr_data_mat(d);
 	int64_t entries = 0;
 	bool negative = false;
-	for (int64_t i = 0; i < d->rows && !negative; i++) {
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : entries) reduction(|| : negative)
+	for (int64_t i = 0; i < d->rows; i++) {
 		kdri_entries r = kdri_row_entries(&x, i);
-		for (int64_t p = 0; p < r.count; p++) {
+		for (int64_t p = 0; p < r.count && !negative; p++) {
 			negative = negative || r.val[p] < 0;
 			entries += r.val[p] != 0;
 		}
@@ -89,18 +69,18 @@ done:
 	return st;
 }
 
-/* Adds a row of original values to sums and numbers; `square` may be NULL. */
-static void add_original(const side *s, int64_t i, double *sum, double *number, double *square)
+/* Adds rows of original values to sums and numbers of values; `square` and `other` may be NULL. */
+static void add_original(kdr_context *ctx, const side *s, const int64_t *rows, int64_t count, double *sum,
+                         double *number, double *square, double *other)
 {
-	const double *x = s->original + i * s->data->cols;
-	for (int64_t j = 0; j < s->data->cols; j++) {
-		if (isnan(x[j]))
-			continue;
-		sum[j] += x[j];
-		number[j]++;
-		if (square)
-			square[j] += x[j] * x[j];
-	}
+	if (!s->original)
+		return;
+	const kdr_mat x = kdr_mat_from_dense(s->original, s->data->rows, s->data->cols);
+	kdri_column_sums_add(
+	        ctx, &x, rows, count,
+	        &(kdri_column_sums){ .sum = sum, .square = square, .missing = number, .other = other });
+	for (int64_t j = 0; j < s->data->cols; j++)
+		number[j] = (double)count - number[j];
 }
 
 /* Sums over the original values of all rows. */
@@ -121,18 +101,11 @@ static kdr_status find_original(kdr_context *ctx, side *s)
 	}
 	KDRI_TRY(KDRI_NEW0(ctx, &s->units, 5 * cols));
 	KDRI_TRY(KDRI_NEW(ctx, &s->yes_no, cols));
-	for (int64_t j = 0; j < cols; j++)
-		s->yes_no[j] = true;
-	for (int64_t i = 0; i < d->rows; i++) {
-		add_original(s, i, s->units, s->units + cols, s->units + 2 * cols);
-		for (int64_t j = 0; j < cols; j++) {
-			double x = s->original[i * cols + j];
-			s->yes_no[j] = s->yes_no[j] && (x == 0 || x == 1 || isnan(x));
-		}
-	}
+	add_original(ctx, s, NULL, d->rows, s->units, s->units + cols, s->units + 2 * cols,
+	             s->units + 3 * cols);
 	KDRI_TRY(kdri_sum(ctx, s->units, 3 * cols));
 	for (int64_t j = 0; j < cols; j++) {
-		bool other = !s->yes_no[j];
+		bool other = s->units[3 * cols + j] > 0;
 		KDRI_TRY(kdri_any(ctx, &other));
 		s->yes_no[j] = !other;
 	}
@@ -144,6 +117,7 @@ static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, co
 {
 	kdr_status st;
 	side s = { .data = data, .k = t->k, .all = t->all, .sizes = t->sizes };
+	const kdr_mat x = kdr_data_mat(data);
 	bool counts;
 	KDRI_TRY(KDRI_NEW(ctx, &s.order, t->n));
 	KDRI_TRY(KDRI_NEW0(ctx, &s.start, t->k + 2));
@@ -153,13 +127,11 @@ static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, co
 	if (counts)
 		KDRI_TRY(KDRI_NEW0(ctx, &s.present, 2 * data->cols));
 	KDRI_TRY(find_original(ctx, &s));
-	for (int64_t i = 0; i < t->n; i++) {
-		words_add_row(data, i, s.sum, s.square);
-		if (s.present)
-			add_present(data, i, s.present);
+	kdri_column_sums_add(ctx, &x, NULL, t->n,
+	                     &(kdri_column_sums){ .sum = s.sum, .square = s.square, .present = s.present });
+	for (int64_t i = 0; i < t->n; i++)
 		if (t->labels[i] >= 0 && t->labels[i] < t->k)
 			s.start[t->labels[i] + 2]++;
-	}
 	KDRI_TRY(kdri_sum(ctx, s.sum, data->cols));
 	KDRI_TRY(kdri_sum(ctx, s.square, data->cols));
 	if (counts)
@@ -177,13 +149,22 @@ done:
 	return st;
 }
 
-/* Sums over the rows of cluster c. */
-static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double *sum)
+/* Sums over the rows of cluster c; `present` may be NULL. */
+static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double *sum, double *present)
 {
-	memset(sum, 0, (size_t)s->data->cols * sizeof *sum);
-	for (int64_t p = s->start[c]; p < s->start[c + 1]; p++)
-		words_add_row(s->data, s->order[p], sum, NULL);
-	return kdri_sum(ctx, sum, s->data->cols);
+	kdr_status st;
+	const kdr_mat x = kdr_data_mat(s->data);
+	const size_t bytes = (size_t)s->data->cols * sizeof *sum;
+	memset(sum, 0, bytes);
+	if (present)
+		memset(present, 0, bytes);
+	kdri_column_sums_add(ctx, &x, s->order + s->start[c], s->start[c + 1] - s->start[c],
+	                     &(kdri_column_sums){ .sum = sum, .present = present });
+	KDRI_TRY(kdri_sum(ctx, sum, s->data->cols));
+	if (present)
+		KDRI_TRY(kdri_sum(ctx, present, s->data->cols));
+done:
+	return st;
 }
 
 /* --- profiles ------------------------------------------------------------------------------------- */
@@ -217,8 +198,8 @@ static kdr_status cluster_original(kdr_context *ctx, const side *s, int64_t c)
 	const int64_t cols = s->data->cols;
 	double *sum = s->units + 3 * cols;
 	memset(sum, 0, (size_t)(2 * cols) * sizeof *sum);
-	for (int64_t p = s->start[c]; s->original && p < s->start[c + 1]; p++)
-		add_original(s, s->order[p], sum, sum + cols, NULL);
+	add_original(ctx, s, s->order + s->start[c], s->start[c + 1] - s->start[c], sum, sum + cols, NULL,
+	             NULL);
 	return kdri_sum(ctx, sum, 2 * cols);
 }
 
@@ -255,13 +236,7 @@ static kdr_status profile(kdr_context *ctx, const side *s, int64_t c, double *su
 	out->size = s->sizes[c];
 	if (out->size == 0 || out->size == s->all)
 		return KDR_OK;
-	KDRI_TRY(cluster_sum(ctx, s, c, sum));
-	if (s->present) {
-		memset(s->present + s->data->cols, 0, (size_t)s->data->cols * sizeof *s->present);
-		for (int64_t p = s->start[c]; p < s->start[c + 1]; p++)
-			add_present(s->data, s->order[p], s->present + s->data->cols);
-		KDRI_TRY(kdri_sum(ctx, s->present + s->data->cols, s->data->cols));
-	}
+	KDRI_TRY(cluster_sum(ctx, s, c, sum, s->present ? s->present + s->data->cols : NULL));
 	for (int64_t j = 0; j < s->data->cols; j++) {
 		double mean = s->sum[j] / n, square = s->square[j] / n, variance = square - mean * mean;
 		if (!(variance > 1e-12 * square))
@@ -326,7 +301,7 @@ done:
 /* (E2); zeros for an empty cluster. */
 static kdr_status direction(kdr_context *ctx, const side *s, int64_t c, double *u)
 {
-	kdr_status st = cluster_sum(ctx, s, c, u);
+	kdr_status st = cluster_sum(ctx, s, c, u, NULL);
 	double n = (double)s->all, size = (double)s->sizes[c];
 	for (int64_t j = 0; j < s->data->cols; j++)
 		u[j] = size > 0 ? u[j] / size - s->sum[j] / n : 0;
