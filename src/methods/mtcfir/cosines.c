@@ -7,11 +7,14 @@
  *   (E1)  M = U U',   M Y = U (U' Y)
  *   (E2)  |M|^2 = |U' U|^2 if U is dense and d x d is smaller; sparse: sum over i of |U u_i|^2, one row of M at a
  *         time
+ *   (E3)  U U' = F F' + diag(own), F the columns with two entries or more, own_i the sum of squares of row i of the others
  *
  * (E1) takes 4 e k flops for e entries instead of 2 n^2 k: a twenty-fifth of them for five thousand texts of a hundred
  * words each, and the n x n matrix is never formed. (E2) is computed once. The results are those of M up to rounding.
  *
- * U   u      U'  turned      U' Y  room      |M|^2  square */
+ * Most words of a complete vocabulary occur in one text or none (E3).
+ *
+ * U   u, F if columns are dropped      U'  turned      U' Y  room      |M|^2  square */
 #include "methods/mtcfir/cosines.h"
 
 #include "engine/graph/views.h"
@@ -48,6 +51,37 @@ done:
 	return st;
 }
 
+/* (E3), if it drops half of all columns or more. */
+static kdr_status drop_rare(kdr_context *ctx, kdri_cosines *c)
+{
+	kdr_status st;
+	kdri_own some = { .view = kdr_mat_from_dense(NULL, 0, 0) }, u = some;
+	const kdr_csr *t = &c->turned.view.as.csr;
+	int64_t count = 0, *list = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &list, t->rows));
+	for (int64_t j = 0; j < t->rows; j++)
+		if (t->rowptr[j + 1] > t->rowptr[j] + 1)
+			list[count++] = j;
+	if (2 * count > t->rows || count == 0)
+		goto done;
+	KDRI_TRY(KDRI_NEW0(ctx, &c->own, t->cols));
+	for (int64_t j = 0; j < t->rows; j++)
+		if (t->rowptr[j + 1] == t->rowptr[j] + 1)
+			c->own[t->col[t->rowptr[j]]] += t->val[t->rowptr[j]] * t->val[t->rowptr[j]];
+	KDRI_TRY(kdri_mat_take(ctx, &c->turned.view, list, count, &some));
+	KDRI_TRY(kdri_mat_transpose(ctx, &some.view, &u));
+	kdri_own_free(ctx, &c->turned);
+	kdri_own_free(ctx, &c->u);
+	c->turned = some;
+	c->u = u;
+	some = u = (kdri_own){ .view = kdr_mat_from_dense(NULL, 0, 0) };
+done:
+	kdri_own_free(ctx, &some);
+	kdri_own_free(ctx, &u);
+	kdri_free(ctx, list);
+	return st;
+}
+
 kdr_status kdri_cosines_new(kdr_context *ctx, const kdr_mat *x, int64_t columns, kdri_cosines *out)
 {
 	kdr_status st;
@@ -58,7 +92,9 @@ kdr_status kdri_cosines_new(kdr_context *ctx, const kdr_mat *x, int64_t columns,
 	if (x->kind == KDR_MAT_CSR)
 		KDRI_TRY(kdri_mat_transpose(ctx, &c.u.view, &c.turned));
 	KDRI_TRY(find_square(ctx, &c));
-	KDRI_TRY(kdri_mul(ctx, kdr_mat_cols(x), columns, &size));
+	if (x->kind == KDR_MAT_CSR)
+		KDRI_TRY(drop_rare(ctx, &c));
+	KDRI_TRY(kdri_mul(ctx, kdr_mat_cols(&c.u.view), columns, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &c.room, size));
 	*out = c;
 	c = (kdri_cosines){ .u = none, .turned = none };
@@ -71,8 +107,8 @@ void kdri_cosines_free(kdr_context *ctx, kdri_cosines *c)
 {
 	kdri_own_free(ctx, &c->u);
 	kdri_own_free(ctx, &c->turned);
-	kdri_free(ctx, c->room);
-	c->room = NULL;
+	KDRI_FREE(ctx, c->room, c->own);
+	c->room = c->own = NULL;
 }
 
 /* (E1) */
@@ -90,6 +126,9 @@ static kdr_status cosines_multiply(kdr_context *ctx, const void *data, kdri_bloc
 			KDRI_TRY(kdri_mat_tmul(ctx, &c->u.view, from, wide, y.stride, c->room, wide));
 		KDRI_TRY(kdri_mat_mul(ctx, &c->u.view, c->room, wide, wide, (double *)n.data + j, n.stride));
 	}
+	for (int64_t i = 0; c->own && i < y.rows; i++)
+		kdri_axpy(c->own[i], (const double *)y.data + i * y.stride, (double *)n.data + i * n.stride,
+		          y.cols);
 done:
 	return st;
 }

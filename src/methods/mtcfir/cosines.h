@@ -8,6 +8,7 @@
 typedef struct kdri_cosines {
 	kdri_own u, turned; /* U; sparse: U' as well */
 	double *room;       /* d x columns: U' Y */
+	double *own;        /* n: of columns that are not in U because they have one entry; NULL: none */
 	int64_t columns;
 	double square; /* the sum of the squares of all cosines */
 } kdri_cosines;
