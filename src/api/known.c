@@ -56,7 +56,7 @@ static void known_sort(kdr_context *ctx, const int64_t *pairs, int64_t n, int64_
 	}
 	for (int64_t i = 0; i < n; i++)
 		memcpy(sorted + 2 * next[pile_of(pairs + 2 * i)]++, pairs + 2 * i, 2 * sizeof *pairs);
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (n > 1 << 12)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (n > 1 << 12)
 	for (int p = 0; p < PILES; p++)
 		qsort(sorted + 2 * start[p], (size_t)(start[p + 1] - start[p]), 2 * sizeof *sorted,
 		      known_compare);
@@ -66,7 +66,7 @@ static void known_sort(kdr_context *ctx, const int64_t *pairs, int64_t n, int64_
 static int64_t known_hash(kdr_context *ctx, const kdr_mat *x, const kdri_task_result *t, int64_t *pairs)
 {
 	int64_t n = 0;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < t->n; i++)
 		if (t->labels[i] >= 0)
 			pairs[2 * i] = hash_of(x, i);

@@ -118,8 +118,8 @@ void kdri_column_sums_add(kdr_context *ctx, const kdr_mat *x, const int64_t *row
 	const bool dense = x->kind == KDR_MAT_DENSE;
 	const int64_t cols = kdr_mat_cols(x);
 	const int64_t least = dense ? (cols + WIDTH - 1) / WIDTH : 1;
-	const int64_t parts = KDRI_MAX(least, KDRI_MIN(ctx->threads, cols / LEAST_WIDTH));
-#pragma omp parallel for num_threads(ctx->threads) schedule(dynamic) if (count > 1 << 8)
+	const int64_t parts = KDRI_MAX(least, KDRI_MIN(kdri_team(ctx), cols / LEAST_WIDTH));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (count > 1 << 8)
 	for (int64_t p = 0; p < parts; p++) {
 		const int64_t first = cols * p / parts, end = cols * (p + 1) / parts;
 		if (dense)

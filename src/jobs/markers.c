@@ -292,7 +292,7 @@ static kdr_status add_up(kdr_context *ctx, const marker_sums *s, bool shares, do
 	const kdri_task_result *t = s->t;
 	const int64_t parts = KDRI_MIN(ctx->threads, t->k), count = s->m->count;
 	memset(s->by_cluster, 0, (size_t)(t->k * s->width) * sizeof *s->by_cluster);
-#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1) if (t->n > 1 << 10)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static, 1) if (t->n > 1 << 10)
 	for (int64_t part = 0; part < parts; part++)
 		for (int64_t i = 0; i < t->n; i++) {
 			const int64_t c = t->labels[i];

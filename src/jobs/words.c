@@ -54,7 +54,7 @@ static kdr_status like_counts(kdr_context *ctx, const kdr_data *d, int64_t all, 
 	kdr_mat x = kdr_data_mat(d);
 	int64_t entries = 0;
 	bool negative = false;
-#pragma omp parallel for num_threads(ctx->threads) schedule(static) reduction(+ : entries) reduction(|| : negative)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) reduction(+ : entries) reduction(|| : negative)
 	for (int64_t i = 0; i < d->rows; i++) {
 		kdri_entries r = kdri_row_entries(&x, i);
 		for (int64_t p = 0; p < r.count && !negative; p++) {
