@@ -10,6 +10,7 @@
 #include "io/workbook/xlsx.h"
 #include "jobs/job.h"
 #include "jobs/pages.h"
+#include "jobs/row_text.h"
 
 #include <stdio.h>
 
@@ -91,20 +92,90 @@ done:
 	return kdri_pages_close(&t.pages, st);
 }
 
-/* Writes the lines of the local rows, each by `put_row`, among those of all ranks. */
-static kdr_status tables_put_rows(table *t, const kdr_result *r, int64_t at,
-                                  kdr_status (*put_row)(table *t, const kdr_result *r, int64_t task,
-                                                        int64_t row))
+typedef kdr_status put_row(table *t, const kdr_result *r, int64_t task, int64_t row);
+
+/* Lines that several threads make: each has an output that writes to memory. */
+typedef struct table_lines {
+	table *t;
+	const kdr_result *r;
+	int64_t task;
+	put_row *put;
+	struct line_memory {
+		kdri_output *out;
+		char *text; /* NULL: what is written is dropped */
+		size_t used, room;
+	} * memory;
+} table_lines;
+
+static kdr_status put_lines(const table_lines *l, table *t, int64_t first, int64_t end)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t i = first; i < end; i++) {
+		KDRI_TRY(l->put(t, l->r, l->task, i));
+		KDRI_TRY(end_line(t));
+	}
+done:
+	return st;
+}
+
+static kdr_status keep_line(void *user, const void *bytes, size_t size)
+{
+	struct line_memory *m = user;
+	if (m->text && size > m->room - m->used)
+		return KDR_ERR_SIZE;
+	if (m->text)
+		memcpy(m->text + m->used, bytes, size);
+	m->used += size;
+	return KDR_OK;
+}
+
+static bool make_lines(void *user, int thread, int64_t first, int64_t end, char *text, size_t room,
+                       size_t *used)
+{
+	const table_lines *l = user;
+	struct line_memory *m = &l->memory[thread];
+	table own = { .ctx = l->t->ctx, .out = m->out };
+	m->text = NULL; /* an earlier block that did not fit may have unwritten bytes */
+	bool made = kdri_output_flush(own.ctx, m->out) == KDR_OK;
+	m->text = text;
+	m->room = room;
+	m->used = 0;
+	made = made && put_lines(l, &own, first, end) == KDR_OK &&
+	       kdri_output_flush(own.ctx, m->out) == KDR_OK;
+	*used = m->used;
+	return made;
+}
+
+static kdr_status take_lines(void *user, const char *text, size_t length)
+{
+	const table_lines *l = user;
+	return kdri_output_write(l->t->ctx, l->t->out, text, length);
+}
+
+static kdr_status write_lines(void *user, int64_t first, int64_t end)
+{
+	const table_lines *l = user;
+	return put_lines(l, l->t, first, end);
+}
+
+/* Writes the lines of the local rows, each by `put`, among those of all ranks. */
+static kdr_status tables_put_rows(table *t, const kdr_result *r, int64_t at, put_row *put)
 {
 	kdr_status st;
+	table_lines l = { .t = t, .r = r, .task = at, .put = put };
+	const int64_t n = r->tasks[at].n, threads = kdri_row_text_shared(t->ctx, n) ? t->ctx->threads : 0;
+	KDRI_TRY(KDRI_NEW0(t->ctx, &l.memory, threads));
+	for (int64_t i = 0; i < threads; i++)
+		KDRI_TRY(kdri_output_to(t->ctx, "memory", keep_line, &l.memory[i], &l.memory[i].out));
 	KDRI_TRY(kdri_pages_turn(&t->pages));
-	for (int64_t i = 0; i < r->tasks[at].n && st == KDR_OK; i++) {
-		st = put_row(t, r, at, i);
-		if (st == KDR_OK)
-			st = end_line(t);
-	}
+	const kdri_row_text text = { &l, make_lines, take_lines, write_lines };
+	st = kdri_row_text_write(t->ctx, &text, n);
 	KDRI_TRY(kdri_pages_end_turn(&t->pages, st));
 done:
+	for (int64_t i = 0; l.memory && i < threads; i++)
+		if (l.memory[i].out)
+			kdri_output_finish(t->ctx, l.memory[i].out, KDR_ERR_SIZE); /* frees it */
+	kdri_free(t->ctx, l.memory);
 	return st;
 }
 

@@ -361,7 +361,9 @@ static kdr_status silhouette_prepare(engine *e, bool all_pairs)
 	bool pairs_of_sparse = all_pairs && e->sparse;
 	int64_t per = pairs_of_sparse ? e->n : e->d;
 	e->width = lines_for(all_pairs ? KDRI_MAX(per, e->k) : per, MOST_WIDTH, all_pairs ? e->n : e->k);
-	e->tile_rows = lines_for(e->sparse ? e->width : KDRI_MAX(e->d, e->width), MOST_TILE_ROWS, e->n);
+	/* Few centroids are little work per row: larger tiles, so that threads wait for each other less often. */
+	e->tile_rows = lines_for(e->sparse ? e->width : KDRI_MAX(e->d, e->width),
+	                         all_pairs ? MOST_TILE_ROWS : 8 * MOST_TILE_ROWS, e->n);
 	KDRI_TRY(buffer(e, &e->norm, 1, e->n));
 	KDRI_TRY(buffer(e, &e->a, 1, e->n));
 	KDRI_TRY(buffer(e, &e->b, 1, e->n));
