@@ -20,7 +20,7 @@ kdr_status kdri_row_text_write(kdr_context *ctx, const kdri_row_text *t, int64_t
 	KDRI_TRY(KDRI_NEW(ctx, &text, blocks * (int64_t)room));
 	KDRI_TRY(KDRI_NEW(ctx, &used, blocks));
 	for (int64_t first = 0; first < rows; first += (int64_t)blocks * ROWS) {
-#pragma omp parallel for num_threads(ctx->threads) schedule(static, 1)
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static, 1)
 		for (int b = 0; b < blocks; b++) {
 			const int64_t begin = KDRI_MIN(rows, first + b * ROWS),
 			              end = KDRI_MIN(rows, begin + ROWS);

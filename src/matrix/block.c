@@ -79,6 +79,7 @@ kdr_status kdri_block_send(kdr_context *ctx, kdri_block b, const double *from, i
 		                          b.dev->put(ctx, b.dev, b.data, (size_t)b.stride * one, from,
 		                                     (size_t)stride * one, (size_t)b.cols * one,
 		                                     (size_t)b.rows));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (b.rows * b.cols > 1 << 16)
 	for (int64_t i = 0; i < b.rows; i++)
 		kdri_block_write(&b, i, 0, b.cols, from + i * stride);
 	return KDR_OK;
@@ -92,6 +93,7 @@ kdr_status kdri_block_fetch(kdr_context *ctx, kdri_block b, double *to, int64_t 
 		                          b.dev->get(ctx, b.dev, b.data, (size_t)b.stride * one, to,
 		                                     (size_t)stride * one, (size_t)b.cols * one,
 		                                     (size_t)b.rows));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (b.rows * b.cols > 1 << 16)
 	for (int64_t i = 0; i < b.rows; i++)
 		kdri_block_read(&b, i, 0, b.cols, to + i * stride);
 	return KDR_OK;
