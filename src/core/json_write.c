@@ -43,6 +43,12 @@ static void json_write_put(kdri_json *j, const char *text, size_t length)
 	j->text[j->used] = '\0';
 }
 
+void kdri_json_entries(kdri_json *j, const char *text, size_t length)
+{
+	json_write_put(j, text, length);
+	j->comma = true;
+}
+
 static void puts_(kdri_json *j, const char *text)
 {
 	json_write_put(j, text, strlen(text));

@@ -28,6 +28,8 @@ void kdri_json_object(kdri_json *j, const char *key); /* key NULL inside arrays 
 void kdri_json_array(kdri_json *j, const char *key);
 void kdri_json_end_object(kdri_json *j);
 void kdri_json_end_array(kdri_json *j);
+/* Entries of a list, already as JSON, with the comma before the first one. */
+void kdri_json_entries(kdri_json *j, const char *text, size_t length);
 void kdri_json_string(kdri_json *j, const char *key, const char *value);
 void kdri_json_int(kdri_json *j, const char *key, int64_t value);
 /* 17 significant digits, a decimal point in any locale; null if not finite. */

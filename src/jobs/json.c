@@ -10,44 +10,10 @@
 
 #include <stdio.h>
 
-/* The first failure that is not of memory. */
-static void json_note(kdri_json *j, kdr_status st)
-{
-	kdri_pages *p = j->user;
-	if (st == KDR_OK)
-		return;
-	p->failed = p->failed == KDR_OK ? st : p->failed;
-	j->failed = true;
-}
-
 static bool is_brief(const kdri_json *j)
 {
 	const kdri_pages *p = j->user;
-	return p && p->brief;
-}
-
-/* Lists with an entry for each sample: local entries are written between these two calls. Other ranks have more
- * (pages.h). */
-static void begin_samples(kdri_json *j, const kdri_task_result *t, const char *key)
-{
-	kdri_pages *p = j->user;
-	kdri_json_array(j, key);
-	kdri_json_flush(j);
-	if (p)
-		json_note(j, kdri_pages_turn(p));
-	if (p && p->turn)
-		j->comma = t->first > 0;
-}
-
-static void end_samples(kdri_json *j, const kdri_task_result *t)
-{
-	kdri_pages *p = j->user;
-	kdri_json_flush(j);
-	if (p && p->turn) {
-		json_note(j, kdri_pages_end_turn(p, KDR_OK));
-		j->comma = t->all > 0;
-	}
-	kdri_json_end_array(j);
+	return p->brief;
 }
 
 /* One number, or a list of several. */
@@ -89,31 +55,6 @@ static void put_scores(kdri_json *j, const kdr_scores *s)
 	kdri_json_end_object(j);
 }
 
-static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
-{
-	if (r->classes && label >= 0 && label < r->nclasses)
-		kdri_json_string(j, NULL, r->classes[label]);
-	else if (r->classes) /* the method left it out: it was not sure */
-		kdri_json_string(j, NULL, "?");
-	else
-		kdri_json_int(j, NULL, label);
-}
-
-static void put_labels(kdri_json *j, const kdr_result *r, const kdri_task_result *t)
-{
-	kdri_json_ints(j, "sizes", t->sizes, t->sizes ? t->k : 0);
-	if (is_brief(j))
-		return;
-	if (!t->labels) {
-		kdri_json_strings(j, "labels", NULL, 0);
-		return;
-	}
-	begin_samples(j, t, "labels");
-	for (int64_t i = 0; i < t->n; i++)
-		put_label(j, r, t->labels[i]);
-	end_samples(j, t);
-}
-
 /* Names of clusters, null for those without one. */
 static void put_names(kdri_json *j, const kdri_task_result *t)
 {
@@ -126,68 +67,6 @@ static void put_names(kdri_json *j, const kdri_task_result *t)
 		else
 			kdri_json_null(j, NULL);
 	kdri_json_end_array(j);
-}
-
-static void put_ids(kdri_json *j, const kdri_task_result *t)
-{
-	if (!t->ids)
-		return;
-	begin_samples(j, t, "ids");
-	for (int64_t i = 0; i < t->n; i++)
-		kdri_json_string(j, NULL, t->ids[i]);
-	end_samples(j, t);
-}
-
-static void put_sample_reals(kdri_json *j, const kdri_task_result *t, const char *name, const double *values)
-{
-	begin_samples(j, t, name);
-	for (int64_t i = 0; i < t->n; i++)
-		kdri_json_real(j, NULL, values[i]);
-	end_samples(j, t);
-}
-
-/* The confidences of labels and the second-best labels. */
-static void put_choices(kdri_json *j, const kdr_result *r, int64_t task)
-{
-	const kdri_task_result *t = &r->tasks[task];
-	const char *from;
-	const double *sure = kdr_result_confidence(r, task, &from);
-	const double *agreement = kdri_sample_array(r, "agreement", task, KDR_FLOAT64),
-	             *unlike = kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64);
-	const int64_t *cluster = kdri_sample_array(r, "target_clusters", task, KDR_INT64);
-	if (sure) {
-		put_sample_reals(j, t, "confidence", sure);
-		kdri_json_string(j, "confidence_from", from);
-	}
-	if (agreement)
-		put_sample_reals(j, t, "agreement", agreement);
-	if (unlike)
-		put_sample_reals(j, t, "unlike_source", unlike);
-	if (cluster) {
-		begin_samples(j, t, "target_cluster");
-		for (int64_t i = 0; i < t->n; i++)
-			kdri_json_int(j, NULL, cluster[i]);
-		end_samples(j, t);
-	}
-	if (!t->second)
-		return;
-	begin_samples(j, t, "second");
-	for (int64_t i = 0; i < t->n; i++)
-		if (t->second[i] < 0)
-			kdri_json_null(j, NULL);
-		else
-			put_label(j, r, t->second[i]);
-	end_samples(j, t);
-}
-
-static void put_probabilities(kdri_json *j, const kdri_task_result *t)
-{
-	if (!t->probabilities)
-		return;
-	begin_samples(j, t, "probabilities");
-	for (int64_t i = 0; i < t->n; i++)
-		kdri_json_reals(j, NULL, t->probabilities + i * t->k, t->k);
-	end_samples(j, t);
 }
 
 /* Rows of the file without a label. */
@@ -374,15 +253,13 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	kdri_json_int(j, "nnz", t->all_nnz);
 	kdri_json_int(j, "k", t->k);
 	put_names(j, t);
-	put_labels(j, r, t);
-	if (!is_brief(j)) {
-		put_ids(j, t);
-		put_probabilities(j, t);
-	}
+	kdri_json_labels(j, r, i);
+	if (!is_brief(j))
+		kdri_json_ids(j, r, i);
 	put_left_out(j, t);
 	put_columns(j, t);
 	if (!is_brief(j))
-		put_choices(j, r, i);
+		kdri_json_choices(j, r, i);
 	if (t->profiles)
 		put_profiles(j, r, t);
 	if (t->markers && t->markers->count > 0)
@@ -446,9 +323,9 @@ static void put_level(kdri_json *j, const kdr_result *r, const kdr_result *level
 		kdri_json_string(j, "name", t->name);
 		kdri_json_int(j, "k", t->k);
 		put_names(j, t);
-		put_labels(j, level, t);
+		kdri_json_labels(j, level, i);
 		if (!is_brief(j))
-			put_choices(j, level, i);
+			kdri_json_choices(j, level, i);
 		put_scores(j, &t->scores);
 		if (t->parents) {
 			kdri_json_ints(j, "parents", t->parents, t->k);
@@ -694,8 +571,8 @@ kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, bool samp
                            size_t *length)
 {
 	KDRI_NEED(ctx, result && text);
-	kdri_pages brief = { .brief = true };
-	kdri_json j = { .allocator = &ctx->allocator, .user = samples ? NULL : &brief };
+	kdri_pages none = { .ctx = ctx, .brief = !samples };
+	kdri_json j = { .allocator = &ctx->allocator, .user = &none };
 	kdr_status st = build(ctx, &j, result);
 	if (st == KDR_OK && j.failed)
 		st = no_memory(ctx, &j);

@@ -20,16 +20,16 @@ kdr_status kdri_row_text_write(kdr_context *ctx, const kdri_row_text *t, int64_t
 	KDRI_TRY(KDRI_NEW(ctx, &text, blocks * (int64_t)room));
 	KDRI_TRY(KDRI_NEW(ctx, &used, blocks));
 	for (int64_t first = 0; first < rows; first += (int64_t)blocks * ROWS) {
+		const int here = (int)KDRI_MIN(blocks, (rows - first + ROWS - 1) / ROWS);
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static, 1)
-		for (int b = 0; b < blocks; b++) {
-			const int64_t begin = KDRI_MIN(rows, first + b * ROWS),
-			              end = KDRI_MIN(rows, begin + ROWS);
+		for (int b = 0; b < here; b++) {
+			const int64_t begin = first + b * ROWS, end = KDRI_MIN(rows, begin + ROWS);
 			if (!t->make(t->user, b, begin, end, text + (size_t)b * room, room, &used[b]))
 				used[b] = SIZE_MAX;
 		}
-		for (int b = 0; b < blocks; b++) {
-			const int64_t begin = KDRI_MIN(rows, first + b * ROWS);
-			KDRI_TRY(used[b] == SIZE_MAX ? t->write(t->user, begin, KDRI_MIN(rows, begin + ROWS))
+		for (int b = 0; b < here; b++) {
+			const int64_t begin = first + b * ROWS, end = KDRI_MIN(rows, begin + ROWS);
+			KDRI_TRY(used[b] == SIZE_MAX ? t->write(t->user, begin, end)
 			                             : t->take(t->user, text + (size_t)b * room, used[b]));
 		}
 	}

@@ -1,0 +1,188 @@
+/* The lists of result.json that have an entry for each sample. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * These are nearly all of its bytes. Several threads make their text (row_text.h). */
+#include "core/json_write.h"
+#include "jobs/job.h"
+#include "jobs/pages.h"
+#include "jobs/row_text.h"
+
+/* The first failure that is not of memory. */
+static void json_note(kdri_json *j, kdr_status st)
+{
+	kdri_pages *p = j->user;
+	if (st == KDR_OK)
+		return;
+	p->failed = p->failed == KDR_OK ? st : p->failed;
+	j->failed = true;
+}
+
+/* Lists with an entry for each sample: local entries are written between these two calls. Other ranks have more
+ * (pages.h). */
+static void begin_samples(kdri_json *j, const kdri_task_result *t, const char *key)
+{
+	kdri_pages *p = j->user;
+	kdri_json_array(j, key);
+	kdri_json_flush(j);
+	json_note(j, kdri_pages_turn(p));
+	if (p->turn)
+		j->comma = t->first > 0;
+}
+
+static void end_samples(kdri_json *j, const kdri_task_result *t)
+{
+	kdri_pages *p = j->user;
+	kdri_json_flush(j);
+	if (p->turn) {
+		json_note(j, kdri_pages_end_turn(p, KDR_OK));
+		j->comma = t->all > 0;
+	}
+	kdri_json_end_array(j);
+}
+
+/* A list with an entry for each sample, made by `put` from `values`. */
+typedef struct sample_list {
+	kdri_json *j;
+	const kdr_result *r;
+	const kdri_task_result *t;
+	const void *values;
+	void (*put)(kdri_json *j, const struct sample_list *l, int64_t i);
+	bool comma; /* before the first entry here */
+} sample_list;
+
+static kdr_status write_entries(void *user, int64_t first, int64_t end)
+{
+	const sample_list *l = user;
+	for (int64_t i = first; i < end; i++)
+		l->put(l->j, l, i);
+	return KDR_OK;
+}
+
+/* The text of a block stays where it is. */
+static void *no_more_room(void *user, void *text, size_t size)
+{
+	(void)user, (void)text, (void)size;
+	return NULL;
+}
+
+static bool make_entries(void *user, int thread, int64_t first, int64_t end, char *text, size_t room,
+                         size_t *used)
+{
+	static const kdr_allocator none = { .realloc = no_more_room };
+	const sample_list *l = user;
+	kdri_json own = { .allocator = &none,
+		          .text = text,
+		          .room = room,
+		          .depth = l->j->depth,
+		          .comma = first > 0 || l->comma };
+	(void)thread;
+	for (int64_t i = first; i < end && !own.failed; i++)
+		l->put(&own, l, i);
+	*used = own.used;
+	return !own.failed;
+}
+
+static kdr_status take_entries(void *user, const char *text, size_t length)
+{
+	const sample_list *l = user;
+	kdri_json_entries(l->j, text, length);
+	return KDR_OK;
+}
+
+static void put_list(kdri_json *j, const kdr_result *r, const kdri_task_result *t, const char *key,
+                     const void *values, void (*put)(kdri_json *j, const struct sample_list *l, int64_t i))
+{
+	const kdri_pages *p = j->user;
+	begin_samples(j, t, key);
+	sample_list l = { j, r, t, values, put, j->comma };
+	const kdri_row_text text = { &l, make_entries, take_entries, write_entries };
+	json_note(j, kdri_row_text_write(p->ctx, &text, t->n));
+	end_samples(j, t);
+}
+
+static void put_label(kdri_json *j, const kdr_result *r, int64_t label)
+{
+	if (r->classes && label >= 0 && label < r->nclasses)
+		kdri_json_string(j, NULL, r->classes[label]);
+	else if (r->classes) /* the method left it out: it was not sure */
+		kdri_json_string(j, NULL, "?");
+	else
+		kdri_json_int(j, NULL, label);
+}
+
+static void put_label_entry(kdri_json *j, const sample_list *l, int64_t i)
+{
+	put_label(j, l->r, ((const int64_t *)l->values)[i]);
+}
+
+static void put_int_entry(kdri_json *j, const sample_list *l, int64_t i)
+{
+	kdri_json_int(j, NULL, ((const int64_t *)l->values)[i]);
+}
+
+static void put_real_entry(kdri_json *j, const sample_list *l, int64_t i)
+{
+	kdri_json_real(j, NULL, ((const double *)l->values)[i]);
+}
+
+static void put_second_entry(kdri_json *j, const sample_list *l, int64_t i)
+{
+	if (l->t->second[i] < 0)
+		kdri_json_null(j, NULL);
+	else
+		put_label(j, l->r, l->t->second[i]);
+}
+
+static void put_id_entry(kdri_json *j, const sample_list *l, int64_t i)
+{
+	kdri_json_string(j, NULL, l->t->ids[i]);
+}
+
+static void put_shares_entry(kdri_json *j, const sample_list *l, int64_t i)
+{
+	kdri_json_reals(j, NULL, l->t->probabilities + i * l->t->k, l->t->k);
+}
+
+void kdri_json_labels(kdri_json *j, const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = &r->tasks[task];
+	const kdri_pages *p = j->user;
+	kdri_json_ints(j, "sizes", t->sizes, t->sizes ? t->k : 0);
+	if (p->brief)
+		return;
+	if (!t->labels) {
+		kdri_json_strings(j, "labels", NULL, 0);
+		return;
+	}
+	put_list(j, r, t, "labels", t->labels, put_label_entry);
+}
+
+void kdri_json_ids(kdri_json *j, const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = &r->tasks[task];
+	if (t->ids)
+		put_list(j, r, t, "ids", NULL, put_id_entry);
+	if (t->probabilities)
+		put_list(j, r, t, "probabilities", NULL, put_shares_entry);
+}
+
+void kdri_json_choices(kdri_json *j, const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = &r->tasks[task];
+	const char *from;
+	const double *sure = kdr_result_confidence(r, task, &from);
+	const double *agreement = kdri_sample_array(r, "agreement", task, KDR_FLOAT64),
+	             *unlike = kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64);
+	const int64_t *cluster = kdri_sample_array(r, "target_clusters", task, KDR_INT64);
+	if (sure) {
+		put_list(j, r, t, "confidence", sure, put_real_entry);
+		kdri_json_string(j, "confidence_from", from);
+	}
+	if (agreement)
+		put_list(j, r, t, "agreement", agreement, put_real_entry);
+	if (unlike)
+		put_list(j, r, t, "unlike_source", unlike, put_real_entry);
+	if (cluster)
+		put_list(j, r, t, "target_cluster", cluster, put_int_entry);
+	if (t->second)
+		put_list(j, r, t, "second", t->second, put_second_entry);
+}
