@@ -34,8 +34,7 @@ HEAD = ["set", "size", "classes", "range", "suggested", "largest_s", "range_s", 
 
 
 def titles():
-    folders = [f"{kind}/{p.name}" for kind in ("tables", "tables_made") for p in sorted((common.DATA / kind).glob("*")) if p.is_dir()]
-    return [*auto.SETS, *folders, *GENERATED]
+    return [*auto.SETS, *auto.folders("tables"), *auto.folders("tables_made"), *GENERATED]
 
 
 def data_of(args, title, size, room):
