@@ -18,7 +18,6 @@ Known classes are used only for scores. bench/statements.py counts how often the
 import csv
 import functools
 import gzip
-import os
 import pathlib
 import sys
 import tempfile
@@ -34,7 +33,6 @@ COLLECTIONS = [("webkb4", None), ("20ng_rec_vs_talk", None), ("20ng_comp_vs_sci"
                ("amazon_sentiment4", None), ("nuswide10", ["image"]), ("nuswide10", ["text"]), ("handdigits", ["mnist"]), ("20ng_full", None), ("dmoz4", None),
                ("la12", None)]
 SETS = {name + (":" + "+".join(wanted) if wanted else ""): (name, wanted) for name, wanted in COLLECTIONS}
-TEXTS = [title for title in SETS if not title.startswith(("handdigits", "sc_", "nuswide10:image"))]
 METHODS = ["auto", "single", "kmeans", "ncut", "pooled"]
 GRAPHS = ["neighbours", "1000", "2000", "4000"]
 SHARES = (0.01, 0.05, 0.1)
@@ -43,8 +41,7 @@ CHOSEN_ON = {"webkb4", "20ng_comp_vs_sci", "reuters3", "cluto_trec", "cluto_sjmn
 
 
 def mean(values):
-    values = list(values)
-    return sum(values) / len(values)
+    return float(np.mean([*values]))
 
 
 # --- data and runs -------------------------------------------------------------------------------------------------------
@@ -116,10 +113,10 @@ def classes(task):
     return len(set(lines(task[2])))
 
 
-def cluster(args, tasks, k, seed, *more):
+def cluster(args, tasks, k, seed, *more, run=common.program):
     """The result of a run."""
-    return common.program(args, "cluster", "-k", k, "--seed", seed, *more, *(["--header"] if tasks[0][1].suffix == ".csv" else []),
-                          "--truth", ",".join(str(t[2]) for t in tasks), *(f"{t[0]}={t[1]}" for t in tasks))
+    return run(args, "cluster", "-k", k, "--seed", seed, *more, *(["--header"] if tasks[0][1].suffix == ".csv" else []),
+               "--truth", ",".join(str(t[2]) for t in tasks), *(f"{t[0]}={t[1]}" for t in tasks))
 
 
 def nmi(result):
@@ -139,8 +136,7 @@ def flags(result):
 def quality(args):
     def make(key):
         with tempfile.TemporaryDirectory() as folder:
-            tasks, seed = tasks_of(key[0]), key[2]
-            tasks = draw(tasks, int(key[1]), int(seed), folder) if int(key[1]) else tasks
+            seed, tasks = key[2], draw(tasks_of(key[0]), int(key[1]) or sys.maxsize, int(key[2]), folder)
             k = [classes(t) for t in tasks]
             each = ",".join(map(str, k))
             auto = cluster(args, tasks, each, seed)
@@ -159,14 +155,14 @@ def quality(args):
 
 def texts(args):
     def make(key):
-        one = tasks_of(key[1])
         with tempfile.TemporaryDirectory() as folder:
-            tasks = draw(one if len(one) > 1 else [(f"draw{i}", *one[0][1:]) for i in (1, 2, 3)], int(key[2]), int(key[3]), folder)
-            before = sum(os.times()[2:4])  # of child processes
-            found = cluster(args, tasks, ",".join(str(classes(t)) for t in tasks), key[3], "--threads", 1)
-        return [[" ".join(str(t["n"]) for t in found["tasks"]), "%.2f" % (sum(os.times()[2:4]) - before), " ".join("%.4f" % v for v in nmi(found))]]
+            one, *others = tasks_of(key[1])
+            tasks = draw([one, *others] if others else [(f"draw{i}", *one[1:]) for i in (1, 2, 3)], int(key[2]), int(key[3]), folder)
+            found, seconds = cluster(args, tasks, ",".join(str(classes(t)) for t in tasks), key[3], "--threads", 1, run=common.program_timed)
+        return [[" ".join(str(t["n"]) for t in found["tasks"]), "%.2f" % seconds, " ".join("%.4f" % v for v in nmi(found))]]
 
-    keys = [(args.label, title, args.size, seed) for seed in range(1, args.seeds + 1) for title in TEXTS]
+    keys = [(args.label, title, args.size, seed) for seed in range(1, args.seeds + 1) for title in SETS
+            if not title.startswith(("handdigits", "sc_", "nuswide10:image"))]
     return common.fill(args, "auto-texts", ["version", "set", "size", "seed", "samples", "processor_s", "nmi"], keys, make)
 
 
@@ -233,5 +229,4 @@ def known(args):
 CASES = {"quality": quality, "texts": texts, "landmarks": landmarks, "known": known}
 
 if __name__ == "__main__":
-    sys.exit(common.measure(__doc__, CASES, ["quality"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2}),
-                                                           ("--label", {"default": "now"})]))
+    sys.exit(common.measure(__doc__, CASES, ["quality"], [("--size", {"type": int, "default": 400}), ("--seeds", {"type": int, "default": 2}), ("--label", {"default": "now"})]))
