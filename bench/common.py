@@ -104,10 +104,16 @@ def main(doc, cases, default=None, more=()):
 
 def program(args, command, *words):
     """The result that a command prints."""
+    return program_timed(args, command, *words)[0]
+
+
+def program_timed(args, command, *words, optional=False):
+    """The same, and its processor time. optional: None for data that the method cannot use."""
+    before = sum(os.times()[2:4])  # of child processes
     done = subprocess.run([args.program, command, "-q", *map(str, words)], capture_output=True, text=True)
-    if done.returncode:
+    if done.returncode and not optional:
         sys.exit(f"{command} {' '.join(map(str, words))}: {done.stderr.strip()}")
-    return json.loads(done.stdout)
+    return (None, None) if done.returncode else (json.loads(done.stdout), sum(os.times()[2:4]) - before)
 
 
 def library(args):

@@ -23,6 +23,7 @@ import papers
 import reproduction
 import statements
 import transfer
+from auto import mean
 from figures import markdown, short
 
 DOCS = common.ROOT / "docs"
@@ -32,10 +33,6 @@ PAGES = [common.ROOT / "README.md"] + sorted(p for folder in (DOCS, DOCS / "note
 
 def rows_of(name):
     return common.read_csv(common.RESULTS / f"{name}.csv")
-
-
-def mean(values):
-    return sum(values) / len(values)
 
 
 def groups_of(rows):
@@ -496,7 +493,7 @@ def said(what):
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 
-# --- docs/notes/auto.md and docs/notes/auto.md ---------------------------------------------------------------------------------
+# --- docs/notes/auto.md ----------------------------------------------------------------------------------------------------------
 
 
 def quality_cells(size):
@@ -539,13 +536,14 @@ def quality(kind):
     return markdown(["collection", "data sets", "k-means", "ncut", "pooled", "auto", "worst against k-means", "against ncut", "regret"], out)
 
 
-def auto_landmarks(method):
-    """NMI and seconds on each graph, a line for each collection."""
-    rows, out = [r for r in rows_of("auto-landmarks") if r["method"] == method], []
-    for title in dict.fromkeys(r["set"] for r in rows):
-        of = {g: [r for r in rows if (r["set"], r["graph"]) == (title, g)] for g in auto.GRAPHS}
-        out.append([title, *(f"{short(mean([mean([*map(float, r['nmi'].split())]) for r in own]))}, {mean([float(r['seconds']) for r in own]):.1f} s" if own else "" for own in of.values())])
-    return markdown([method, *auto.GRAPHS], out)
+def auto_texts(size):
+    """Processor seconds and mean NMI of each version, a line for each collection of texts and their mean."""
+    rows = [r for r in rows_of("auto-texts") if r["size"] == size]
+    found = {(r["set"], r["version"]): (float(r["processor_s"]), mean(map(float, r["nmi"].split()))) for r in rows}
+    versions, sets = (list(dict.fromkeys(r[name] for r in rows)) for name in ("version", "set"))
+    lines = [(t.replace(":", ": "), next(r["samples"] for r in rows if r["set"] == t), [t]) for t in sets] + [("mean", "", sets)]
+    return markdown(["collection", "samples", *(f"processor, s: {v}" for v in versions), *(f"NMI: {v}" for v in versions)],
+                    [[name, n, *(("%.1f", "%.3f")[i] % mean(found[t, v][i] for t in own) for i in (0, 1) for v in versions)] for name, n, own in lines], 2)
 
 
 def threads(_):
@@ -643,7 +641,7 @@ def added(name):
 
 MAKERS = {"into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
-          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas(), "auto-landmarks": auto_landmarks}
+          "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas(), "auto-texts": auto_texts}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
 
 

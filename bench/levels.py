@@ -14,7 +14,6 @@ docs/levels.md has the tables. Settings were chosen on CHOSEN; the other collect
 
 import json
 import pathlib
-import resource
 import subprocess
 import sys
 import tempfile
@@ -34,8 +33,7 @@ HEAD = ["set", "size", "classes", "range", "suggested", "largest_s", "range_s", 
 
 
 def titles():
-    folders = [f"{kind}/{p.name}" for kind in ("tables", "tables_made") for p in sorted((common.DATA / kind).glob("*")) if p.is_dir()]
-    return [*auto.SETS, *folders, *GENERATED]
+    return [*auto.SETS, *auto.folders("tables"), *auto.folders("tables_made"), *GENERATED]
 
 
 def data_of(args, title, size, room):
@@ -71,16 +69,8 @@ def tables_of(title, size, room):
 
 
 def call(args, files, k, *more, optional=False):
-    """result.json of a run with one thread, and its processor time. optional: None for data that the method cannot use."""
-    command = [args.program, "cluster", "-q", "--threads", "1", "--seed", "1", "-k", k, *more, *files]
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    if done.returncode and optional:
-        return None, None
-    if done.returncode:
-        sys.exit(f"levels: {' '.join(map(str, command))}: {done.stderr.strip()}")
-    return json.loads(done.stdout), after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    """result.json of a run with one thread, and its processor time."""
+    return common.program_timed(args, "cluster", "--threads", 1, "--seed", 1, "-k", k, *more, *files, optional=optional)
 
 
 def joined(values):
@@ -109,8 +99,7 @@ def rows_of(args, key):
 def method_rows(args, key):
     with tempfile.TemporaryDirectory() as room:
         files, known, k = data_of(args, key[1], int(key[2]), room)
-        _, range_s = call(args, files, range_of(k)[0], "-m", key[0], *known, optional=True)
-        _, largest_s = call(args, files, range_of(k)[1], "-m", key[0], *known, optional=True)
+        range_s, largest_s = (call(args, files, numbers, "-m", key[0], *known, optional=True)[1] for numbers in range_of(k))
     return [["", ""] if None in (range_s, largest_s) else ["%.3f" % largest_s, "%.3f" % range_s]]
 
 

@@ -103,8 +103,7 @@ def with_texts(numbers, path):
     """The table of numbers with names of rows and a category, so that every cell is inspected before it is read."""
     with open(numbers, encoding="ascii") as f, open(path, "w", encoding="ascii") as out:
         out.write("sample,group," + next(f))
-        for i, line in enumerate(f):
-            out.write(f"s{i},{'abcde'[i % 5]},{line}")
+        out.writelines(f"s{i},{'abcde'[i % 5]},{line}" for i, line in enumerate(f))
 
 
 def files(program, folder, megabytes):
@@ -119,8 +118,8 @@ def files(program, folder, megabytes):
 
 
 def threads(args):
-    program = str((args.kindred or args.program).resolve())
-    library, rows = pathlib.Path(program).parent.parent / "src" / "libkindred.so", []
+    program, rows = (args.kindred or args.program).resolve(), []
+    library = program.parent.parent / "src" / "libkindred.so"
     with tempfile.TemporaryDirectory() as folder:
         for name, path in files(program, folder, args.mb).items():
             for count in (1, 2, 4, 8, 16):
@@ -132,7 +131,6 @@ def threads(args):
                     print(*rows[-1], sep=", ", flush=True)
     common.write_csv(args.out or common.RESULTS / "readers-threads.csv", ["file", "megabytes", "command", "threads", "seconds", "processor_s"], rows,
                      common.provenance(f"bench/readers.py threads --mb {args.mb}") + f"; best of {args.repeats}")
-    return 0
 
 
 CASES, MORE = {"csv": csv, "mtx": mtx, "threads": threads}, [

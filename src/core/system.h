@@ -58,6 +58,8 @@ double kdri_system_memory(void);    /* bytes that the machine has; 0 if unknown 
 double kdri_system_available(void); /* bytes available without swapping; infinite if unknown */
 double kdri_memory_held(void);      /* bytes of this process that are in memory; 0 if unknown */
 double kdri_memory_peak(void);      /* the peak so far; 0 if unknown */
+/* All of these bytes will be written: use large pages, if the system has them. */
+void kdri_large_pages(void *at, size_t bytes);
 
 /* --- mapped files ------------------------------------------------------------------------------------ */
 

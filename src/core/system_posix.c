@@ -219,6 +219,19 @@ void kdri_unmap(void *at, size_t bytes)
 	munmap(at, bytes);
 }
 
+void kdri_large_pages(void *at, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+	enum { LARGE = 1 << 21 };
+	const size_t before = (LARGE - (uintptr_t)at % LARGE) % LARGE;
+	if (bytes >= before + LARGE)
+		(void)madvise((char *)at + before, (bytes - before) / LARGE * LARGE, MADV_HUGEPAGE);
+#else
+	(void)at;
+	(void)bytes;
+#endif
+}
+
 void kdri_map_need(void *at, size_t bytes)
 {
 	(void)madvise(at, bytes, MADV_WILLNEED);

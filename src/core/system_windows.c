@@ -341,6 +341,12 @@ void kdri_unmap(void *at, size_t bytes)
 	UnmapViewOfFile(at);
 }
 
+void kdri_large_pages(void *at, size_t bytes)
+{
+	(void)at;
+	(void)bytes;
+}
+
 void kdri_map_need(void *at, size_t bytes)
 {
 	(void)at;

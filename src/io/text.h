@@ -48,6 +48,9 @@ kdr_status kdri_window_lines(kdr_context *ctx, kdri_window *w, size_t *whole);
 /* Estimates how many items the entire file has if there were `count` up to data[whole]; used to allocate results once.
  * It depends only on the size of the file, so that wrong sizes in a header have no effect. */
 int64_t kdri_window_foresee(const kdri_window *w, size_t whole, int64_t count);
+/* KDRI_GROW for these. Threads wait for each other when they touch pages for the first time: large pages are fewer. */
+kdr_status kdri_grow_result(kdr_context *ctx, void *inout, int64_t count, size_t size);
+#define KDRI_GROW_RESULT(ctx, inout, count) kdri_grow_result((ctx), (inout), (count), sizeof **(inout))
 
 /* --- slices ----------------------------------------------------------------------------------- */
 

@@ -1,18 +1,21 @@
 /* A window that moves over a text file, and its slices. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/text.h"
 
-/* Large enough to occupy all threads, small enough that most memory is that of the result. A line longer than LONGEST
- * is not data: this limit stops a file without newlines, or a small one that unpacks to gigabytes. */
-enum { WINDOW = 1 << 22, LONGEST = 1 << 28 };
+#include "core/system.h"
+
+/* For each two threads, up to MOST: large enough that they rarely wait for each other, small enough that most memory is
+ * that of the result. A line longer than LONGEST is not data: this limit stops a file without newlines, or a small one
+ * that unpacks to gigabytes. */
+enum { WINDOW = 1 << 22, MOST = 1 << 24, LONGEST = 1 << 28 };
 
 kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w)
 {
 	int64_t size = kdri_input_size(in);
-	size_t room = WINDOW;
+	size_t room = (size_t)KDRI_MIN(MOST, WINDOW * (int64_t)KDRI_MAX(1, ctx->threads / 2));
 	*w = (kdri_window){ .in = in };
-	if (size >= 0 && size < WINDOW - 2 && !kdri_input_compressed(in))
+	if (size >= 0 && size < (int64_t)room - 2 && !kdri_input_compressed(in))
 		room = (size_t)size + 2; /* one for a newline at the end, one to see that it is the end */
-	kdr_status st = KDRI_NEW(ctx, &w->data, (int64_t)room);
+	kdr_status st = KDRI_GROW_RESULT(ctx, &w->data, (int64_t)room);
 	if (st == KDR_OK)
 		w->room = room;
 	return st;
@@ -91,6 +94,17 @@ int64_t kdri_window_foresee(const kdri_window *w, size_t whole, int64_t count)
 		more = KDRI_MAX((double)size / (double)seen * 1.02, 1.05);
 	double all = (double)count * more + 1024;
 	return all < 0x1p62 ? (int64_t)all : count;
+}
+
+kdr_status kdri_grow_result(kdr_context *ctx, void *inout, int64_t count, size_t size)
+{
+	void *at;
+	kdr_status st = kdri_realloc(ctx, inout, count, size);
+	if (st != KDR_OK)
+		return st;
+	memcpy(&at, inout, sizeof at);
+	kdri_large_pages(at, (size_t)count * size);
+	return KDR_OK;
 }
 
 int64_t kdri_count_byte(const char *begin, const char *end, char byte)

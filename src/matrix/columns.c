@@ -69,6 +69,55 @@ done:
 	return st;
 }
 
+/* The least number of entries that a listed row of t may have; *ties: how many rows with just this number are listed. */
+static kdr_status columns_limit(kdr_context *ctx, const kdr_csr *t, int64_t count, int64_t *ties,
+                                int64_t *out)
+{
+	kdr_status st;
+	int64_t *rows = NULL, limit = t->cols; /* rows[e]: the number of rows with e entries */
+	KDRI_TRY(KDRI_NEW0(ctx, &rows, t->cols + 1));
+	for (int64_t j = 0; j < t->rows; j++)
+		rows[t->rowptr[j + 1] - t->rowptr[j]]++;
+	for (*ties = count; limit > 0 && rows[limit] < *ties; limit--)
+		*ties -= rows[limit];
+	*out = limit;
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+kdr_status kdri_columns_most(kdr_context *ctx, const kdr_mat *x, const double *copies, int64_t count,
+                             kdri_columns *out)
+{
+	kdr_status st;
+	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_own turned = none, most = none;
+	kdri_columns c = { .x = none };
+	int64_t limit, ties, found = 0, *list = NULL;
+	KDRI_TRY(kdri_mat_transpose(ctx, x, &turned));
+	KDRI_TRY(KDRI_NEW(ctx, &list, count));
+	KDRI_TRY(KDRI_NEW(ctx, &c.copies, count));
+	const kdr_csr *t = &turned.view.as.csr;
+	KDRI_TRY(columns_limit(ctx, t, count, &ties, &limit));
+	for (int64_t j = 0; j < t->rows && found < count; j++) {
+		const int64_t entries = t->rowptr[j + 1] - t->rowptr[j];
+		if (entries < limit || (entries == limit && ties-- <= 0))
+			continue;
+		c.copies[found] = copies ? copies[j] : 1;
+		list[found++] = j;
+	}
+	KDRI_TRY(kdri_mat_take(ctx, &turned.view, list, found, &most));
+	KDRI_TRY(kdri_mat_transpose(ctx, &most.view, &c.x));
+	*out = c;
+	c = (kdri_columns){ .x = none };
+done:
+	kdri_own_free(ctx, &turned);
+	kdri_own_free(ctx, &most);
+	kdri_columns_free(ctx, &c);
+	kdri_free(ctx, list);
+	return st;
+}
+
 void kdri_columns_free(kdr_context *ctx, kdri_columns *c)
 {
 	kdri_own_free(ctx, &c->x);

@@ -108,6 +108,57 @@ static void once__columns_that_differ__nothing_is_made(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Whether column j has more entries than column i, or as many and comes first. */
+static bool precedes(const int64_t *entries, int64_t j, int64_t i)
+{
+	return entries[j] > entries[i] || (entries[j] == entries[i] && j < i);
+}
+
+static void most__any_count__those_with_the_most_entries(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	counts m = make(3, 30, 90, 12);
+	int64_t *entries = calloc((size_t)m.d, sizeof *entries), *to = calloc((size_t)m.d, sizeof *to);
+	double *copies = calloc((size_t)m.d, sizeof *copies);
+	for (int64_t p = 0; p < m.rowptr[m.n]; p++)
+		entries[m.col[p]]++;
+	for (int64_t j = 0; j < m.d; j++)
+		copies[j] = 1 + (double)(j % 4);
+	for (int64_t count = 1; count <= m.d; count += 8) {
+		kdri_columns c = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
+		int64_t found = 0;
+		assert_ok(ctx, kdri_columns_most(ctx, &m.x, count % 3 ? copies : NULL, count, &c));
+		assert_int_equal(kdr_mat_cols(&c.x.view), count);
+		for (int64_t i = 0; i < m.d; i++) {
+			int64_t before = 0;
+			for (int64_t j = 0; j < m.d; j++)
+				before += precedes(entries, j, i);
+			to[i] = before < count ? found++ : -1;
+			if (to[i] >= 0)
+				assert_true(c.copies[to[i]] == (count % 3 ? copies[i] : 1));
+		}
+		for (int64_t i = 0; i < m.n; i++) {
+			kdri_entries p = kdri_row_entries(&m.x, i), q = kdri_row_entries(&c.x.view, i);
+			int64_t at = 0;
+			for (int64_t e = 0; e < p.count; e++) {
+				const int64_t place = to[kdri_entry_column(&p, e)];
+				if (place < 0)
+					continue;
+				assert_int_equal(kdri_entry_column(&q, at), place);
+				assert_true(q.val[at++] == p.val[e]);
+			}
+			assert_int_equal(at, q.count);
+		}
+		kdri_columns_free(ctx, &c);
+	}
+	free(entries);
+	free(to);
+	free(copies);
+	counts_free(&m);
+	kdr_context_free(ctx);
+}
+
 /* The work reported in the result, in GFlop. */
 static double work_of(const kdr_result *result)
 {
@@ -121,8 +172,8 @@ static double work_of(const kdr_result *result)
 	return 0;
 }
 
-static kdr_result *fit(kdr_context *ctx, const counts *a, const counts *b, const char *keep,
-                       const char *precision, double gflop, double layers)
+static kdr_result *fit_within(kdr_context *ctx, const counts *a, const counts *b, const char *keep,
+                              const char *precision, double gflop)
 {
 	kdr_task tasks[2] = { { .x = a->x, .k = 3 }, { .x = b->x, .k = 3 } };
 	kdr_problem problem = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2 };
@@ -133,10 +184,15 @@ static kdr_result *fit(kdr_context *ctx, const counts *a, const counts *b, const
 	assert_ok(ctx, kdr_options_set(ctx, options, "precision", precision));
 	assert_ok(ctx, kdr_options_set(ctx, options, "final", "ncut"));
 	assert_ok(ctx, kdr_options_set_number(ctx, options, "max_gflop", gflop));
-	assert_ok(ctx, kdr_options_set_number(ctx, options, "layers", layers));
 	assert_ok(ctx, kdr_fit(ctx, "mtcfir", &problem, options, &result));
 	kdr_options_free(options);
 	return result;
+}
+
+static kdr_result *fit(kdr_context *ctx, const counts *a, const counts *b, const char *keep,
+                       const char *precision)
+{
+	return fit_within(ctx, a, b, keep, precision, 0);
 }
 
 /* With keep=no equal columns are learnt from once: the features' products, and all that follows, are the same. Fewer columns that
@@ -155,8 +211,8 @@ static void mtcfir__equal_columns__as_with_all_of_them(void **state)
 		assert_ok(ctx, kdri_rows_own(ctx, &all.x, 60, 100, &second));
 		a.x = first.view;
 		b.x = second.view;
-		kdr_result *whole = fit(ctx, &a, &b, "true", single ? "single" : "double", 0, 3),
-		           *once = fit(ctx, &a, &b, "false", single ? "single" : "double", 0, 3);
+		kdr_result *whole = fit(ctx, &a, &b, "true", single ? "single" : "double"),
+		           *once = fit(ctx, &a, &b, "false", single ? "single" : "double");
 		for (int t = 0; t < 2; t++) {
 			int64_t n, m, differ = 0;
 			const int64_t *p = kdr_result_labels(whole, t, &n),
@@ -192,13 +248,9 @@ static int64_t count_different(const kdr_result *a, const kdr_result *b)
 	return differ;
 }
 
-static double threshold(const kdr_result *result)
-{
-	return ((const double *)kdr_result_array(result, "thresholds", -1).data)[0];
-}
-
-/* A limit that is not reached changes nothing; beyond it no features are learnt, with the same labels for any number of threads. */
-static void mtcfir__max_gflop__features_or_none(void **state)
+/* A limit that is not reached changes nothing; below it the work of the features stays within the limit, with the same labels for any
+ * number of threads. */
+static void mtcfir__max_gflop__bounds_the_work(void **state)
 {
 	(void)state;
 	kdr_context *ctx = unit_context(), *other = unit_context();
@@ -210,22 +262,22 @@ static void mtcfir__max_gflop__features_or_none(void **state)
 	assert_ok(ctx, kdri_rows_own(ctx, &all.x, 60, 100, &second));
 	a.x = first.view;
 	b.x = second.view;
-	kdr_result *whole = fit(ctx, &a, &b, "false", "double", 0, 3),
-	           *within = fit(ctx, &a, &b, "false", "double", 1000, 3),
-	           *none = fit(ctx, &a, &b, "false", "double", 0, 0),
-	           *beyond = fit(ctx, &a, &b, "false", "double", 0.01, 3),
-	           *again = fit(other, &a, &b, "false", "double", 0.01, 3);
-	assert_int_equal(count_different(whole, within), 0);
-	assert_true(work_of(whole) == work_of(within));
-	assert_int_equal(count_different(none, beyond), 0);
-	assert_true(work_of(none) == work_of(beyond) && work_of(none) < work_of(whole));
-	assert_true(threshold(none) == threshold(beyond) && threshold(none) != threshold(whole));
-	assert_int_equal(count_different(beyond, again), 0);
+	kdr_result *whole = fit(ctx, &a, &b, "false", "double"),
+	           *free_of_it = fit_within(ctx, &a, &b, "false", "double", 1000);
+	assert_int_equal(count_different(whole, free_of_it), 0);
+	assert_true(work_of(whole) == work_of(free_of_it));
+	for (double gflop = 0.01; gflop > 1e-3; gflop /= 2) {
+		kdr_result *few = fit_within(ctx, &a, &b, "false", "double", gflop),
+		           *again = fit_within(other, &a, &b, "false", "double", gflop);
+		/* The work after the features does not depend on the columns: 60^2 x 100 + 40^2 x 100. */
+		assert_true(work_of(few) <= gflop + 0.00052);
+		assert_true(work_of(few) < work_of(whole));
+		assert_int_equal(count_different(few, again), 0);
+		kdr_result_free(few);
+		kdr_result_free(again);
+	}
 	kdr_result_free(whole);
-	kdr_result_free(within);
-	kdr_result_free(none);
-	kdr_result_free(beyond);
-	kdr_result_free(again);
+	kdr_result_free(free_of_it);
 	kdri_own_free(ctx, &first);
 	kdri_own_free(ctx, &second);
 	counts_free(&all);
@@ -238,8 +290,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(once__equal_and_empty_columns__products_of_rows_stay),
 		cmocka_unit_test(once__columns_that_differ__nothing_is_made),
+		cmocka_unit_test(most__any_count__those_with_the_most_entries),
 		cmocka_unit_test(mtcfir__equal_columns__as_with_all_of_them),
-		cmocka_unit_test(mtcfir__max_gflop__features_or_none),
+		cmocka_unit_test(mtcfir__max_gflop__bounds_the_work),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -324,13 +324,13 @@ static kdr_status mtx_make_room(kdr_context *ctx, const kdri_window *w, const kd
 		if (room / each > h->declared)
 			room = h->declared * each;
 		room = KDRI_MAX(room, need);
-		KDRI_TRY(KDRI_GROW(ctx, &t->col, room));
-		KDRI_TRY(KDRI_GROW(ctx, &t->val, room));
+		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->col, room));
+		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->val, room));
 		t->room = room;
 	}
 	const int64_t rows = t->begin ? more : t->room;
 	if (rows > t->row_room) {
-		KDRI_TRY(KDRI_GROW(ctx, &t->row, rows));
+		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->row, rows));
 		t->row_room = rows;
 	}
 done:

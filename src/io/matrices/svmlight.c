@@ -206,8 +206,8 @@ static kdr_status svmlight_make_room(kdr_context *ctx, const kdri_window *w, siz
 	}
 	if (r->entries + pairs > r->entry_room || !r->col) {
 		int64_t room = kdri_window_foresee(w, whole, r->entries + pairs);
-		KDRI_TRY(KDRI_GROW(ctx, &r->col, room));
-		KDRI_TRY(KDRI_GROW(ctx, &r->val, room));
+		KDRI_TRY(KDRI_GROW_RESULT(ctx, &r->col, room));
+		KDRI_TRY(KDRI_GROW_RESULT(ctx, &r->val, room));
 		r->entry_room = room;
 	}
 done:

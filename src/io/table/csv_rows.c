@@ -311,7 +311,7 @@ static kdr_status csv_rows_make_room(kdr_context *ctx, const kdri_window *w, con
 		int64_t room = kdri_window_foresee(w, whole, need);
 		room = KDRI_MAX(need, t->part ? KDRI_MIN(room, t->keep.last - t->keep.first) : room);
 		KDRI_TRY(kdri_mul(ctx, room, l->cols, &count));
-		KDRI_TRY(KDRI_GROW(ctx, &t->values, count));
+		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->values, count));
 		t->room = room;
 	}
 done:

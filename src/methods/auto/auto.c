@@ -61,7 +61,7 @@ static const kdri_setting
         consistent[] = { { .name = "final", .choice = "ncut" },
 	                 { .name = "keep", .value = false },
 	                 { .name = "precision", .choice = "single" },
-	                 { .name = "max_gflop", .value = 130 },
+	                 { .name = "max_gflop", .value = 200 },
 	                 { 0 } };
 
 enum { KMEANS, LEADING, NCUT, PLAIN_NCUT, POOL, SHARED, SNMF, MTCFIR, MEMBERS };

@@ -67,7 +67,7 @@ static const kdr_option_desc options_table[] = {
 	        "keep the samples and learnt features, which are needed to label new samples, the similarity and the discrepancies; false: keep only the labels"),
 	KDRI_REAL(
 	        "max_gflop", 0, 0, 1e300,
-	        "with keep=false and sparse data: billions of operations for learning features; if they need more, none are learnt, as with layers=0; 0: no limit"),
+	        "with keep=false and sparse data: billions of operations for learning features, from as many of the most frequent features as this allows; 0: from all"),
 	KDRI_MAX_ITER(200),
 	KDRI_TOL(1e-6),
 	KDRI_N_INIT(10),
@@ -115,11 +115,13 @@ typedef struct work {
 	const kdr_options *options;
 	kdr_result *result;
 	kdri_stack stack;
-	kdri_columns once; /* its columns that differ, where they are few enough; copies NULL: all */
-	kdri_pool pool;    /* K, then V */
-	double *mmd[2];    /* in the result: linear, gauss; NULL with one task */
-	int64_t *wanted;   /* l before it is capped, which (E1) of consistent.c can still use */
-	int64_t *l;        /* in the result */
+	kdri_columns
+	        once; /* its columns that differ, where they are few enough, or the most frequent; copies NULL: all */
+	bool cut;        /* only the most frequent are in `once` */
+	kdri_pool pool;  /* K, then V */
+	double *mmd[2];  /* in the result: linear, gauss; NULL with one task */
+	int64_t *wanted; /* l before it is capped, which (E1) of consistent.c can still use */
+	int64_t *l;      /* in the result */
 	double *eps, *alpha;
 	int64_t *starts,
 	        *runs; /* of all tasks: task t has runs[t] starts of n_t labels at n_init * begin[t] */
@@ -258,7 +260,9 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 {
 	kdr_status st;
 	work *w = user;
-	KDRI_TRY(kdri_msda_add_gram(ctx, w->pool.v, layer, x, h, w->once.copies));
+	const bool all = w->cut && layer == 0; /* these products are cheap */
+	KDRI_TRY(kdri_msda_add_gram(ctx, w->pool.v, layer, all ? &w->stack.x : x, h,
+	                            all ? NULL : w->once.copies));
 	if (h)
 		w->flops += (double)h->rows * (double)h->rows * (double)h->d;
 	if (layer == 0)
@@ -293,8 +297,13 @@ static void features_parts(work *w, kdri_kept_part out[PARTS])
 /* Of all that the features depend on. */
 static uint64_t features_key(const work *w)
 {
-	const double how[] = { (double)w->layers->layers, w->layers->noise,        w->layers->ridge,
-		               (double)w->layers->single, (double)w->layers->side, w->layers->kept != NULL };
+	const double how[] = { (double)w->layers->layers,
+		               w->layers->noise,
+		               w->layers->ridge,
+		               (double)w->layers->single,
+		               (double)w->layers->side,
+		               w->layers->kept != NULL,
+		               w->cut ? (double)kdr_mat_cols(samples(w)) : 0 };
 	const kdr_mat settings = kdr_mat_from_dense(how, 1, sizeof how / sizeof *how);
 	return kdri_mat_hash(&settings, kdri_mat_hash(&w->stack.x, w->ctx->seed));
 }
@@ -512,22 +521,25 @@ done:
 	return st;
 }
 
-/* Learns from columns that differ, and from none if that would take too long. Features of the most frequent words alone are no
- * better than the words (docs/notes/auto.md). The model for new samples has all features, because words that are equal in the
- * training samples may differ in new ones. */
-static kdr_status choose_columns(work *w, kdri_msda_options *o)
+/* The model for new samples has all features, because words that are equal in the training samples may differ in new
+ * ones. */
+static kdr_status choose_columns(work *w)
 {
 	kdr_status st;
+	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_columns most = { .x = none };
 	bool fewer;
-	if (kdri_opt_bool(w->options, "keep") || o->layers == 0 || w->stack.x.kind != KDR_MAT_CSR)
+	if (kdri_opt_bool(w->options, "keep") || w->layers->layers == 0 || w->stack.x.kind != KDR_MAT_CSR)
 		return KDR_OK;
 	KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
-	const int64_t d = kdr_mat_cols(samples(w));
-	if (columns_allowed(w->options, o, (double)kdr_mat_rows(&w->stack.x), d) < d) {
-		o->layers = 0;
-		kdri_columns_free(w->ctx, &w->once);
-	}
-	o->copies = w->once.copies;
+	const int64_t d = kdr_mat_cols(samples(w)),
+	              count = columns_allowed(w->options, w->layers, (double)kdr_mat_rows(&w->stack.x), d);
+	if (count == d)
+		goto done;
+	KDRI_TRY(kdri_columns_most(w->ctx, samples(w), w->once.copies, count, &most));
+	kdri_columns_free(w->ctx, &w->once);
+	w->once = most;
+	w->cut = true;
 done:
 	return st;
 }
@@ -548,7 +560,8 @@ static kdr_status mtcfir_run(work *w)
 	}
 	KDRI_TRY(kdri_stack_init(w->ctx, w->problem, &w->stack, &init));
 	w->layers = &o;
-	KDRI_TRY(choose_columns(w, &o));
+	KDRI_TRY(choose_columns(w));
+	o.copies = w->once.copies;
 	w->init = init;
 	KDRI_TRY(kdri_compute(w->ctx, all_flops(w), mtcfir_compute, w));
 	KDRI_TRY(give_up(w));
@@ -592,8 +605,7 @@ static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *
 	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)x->n);
 	const double size = layers.single ? 4 : 8;
 	const bool keep = kdri_opt_bool(o, "keep");
-	kdri_extent learnt =
-	        *x; /* the most that features are learnt from: how many columns differ is unknown */
+	kdri_extent learnt = *x; /* what features are learnt from */
 	if (!keep && !x->dense)
 		learnt.d = (double)columns_allowed(o, &layers, x->n, (int64_t)x->d);
 	double results = keep ? kdri_layers_bytes(&layers, (int64_t)x->n, (int64_t)x->d) + kdri_train_bytes(x)
