@@ -52,13 +52,23 @@ kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size)
 	return st;
 }
 
+/* Several threads write the zeros of a large array, because the system provides its pages at the first write. */
+static void fill_zeros(kdr_context *ctx, char *to, size_t bytes)
+{
+	const size_t block = (size_t)1 << 21;
+	const int64_t blocks = (int64_t)((bytes + block - 1) / block);
+#pragma omp parallel for num_threads(ctx->threads) schedule(static) if (blocks > 4)
+	for (int64_t b = 0; b < blocks; b++)
+		memset(to + (size_t)b * block, 0, KDRI_MIN(block, bytes - (size_t)b * block));
+}
+
 kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size)
 {
 	void *p;
 	kdr_status st = kdri_alloc(ctx, &p, count, size);
 	if (st != KDR_OK)
 		return st;
-	memset(p, 0, (size_t)count * size);
+	fill_zeros(ctx, p, (size_t)count * size);
 	memcpy(out, &p, sizeof p);
 	return KDR_OK;
 }
