@@ -69,12 +69,10 @@ static bool make_entries(void *user, int thread, int64_t first, int64_t end, cha
 {
 	static const kdr_allocator none = { .realloc = no_more_room };
 	const sample_list *l = user;
-	kdri_json own = { .allocator = &none,
-		          .text = text,
-		          .room = room,
-		          .depth = l->j->depth,
-		          .comma = first > 0 || l->comma };
+	kdri_json own = { .allocator = &none, .depth = l->j->depth, .comma = first > 0 || l->comma };
 	(void)thread;
+	own.text = text;
+	own.room = room;
 	for (int64_t i = first; i < end && !own.failed; i++)
 		l->put(&own, l, i);
 	*used = own.used;

@@ -205,8 +205,10 @@ static kdr_status stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t c
 		KDRI_TRY(own_dense(ctx, rows, cols, out, &data));
 		for (int64_t t = 0; t < count; t++) {
 			const kdr_dense *a = &parts[t]->as.dense;
-			for (int64_t i = 0; i < a->rows; i++, at++)
-				copy_row(a->data + i * a->stride, data + at * cols, cols);
+#pragma omp parallel for num_threads(kdri_team(ctx)) if (a->rows * cols > 1 << 14)
+			for (int64_t i = 0; i < a->rows; i++)
+				copy_row(a->data + i * a->stride, data + (at + i) * cols, cols);
+			at += a->rows;
 		}
 		return KDR_OK;
 	}
@@ -282,17 +284,19 @@ kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows
 
 /* --- transposed ----------------------------------------------------------------------------- */
 
-/* Tiles of 32 x 32 doubles: 16 KiB in and out, so that both stay in the first cache. */
-enum { TILE = 32 };
+/* Tiles of 32 x 32 doubles: 16 KiB in and out, so that both stay in the first cache. A thread takes the tiles of HEIGHT rows at once:
+ * data with few columns have few panels of tiles. */
+enum { TILE = 32, HEIGHT = 64 * TILE };
 
 static void transpose_dense(kdr_context *ctx, const kdr_dense *a, double *out)
 {
-	int64_t panels = (a->cols + TILE - 1) / TILE;
+	const int64_t panels = (a->cols + TILE - 1) / TILE, heights = (a->rows + HEIGHT - 1) / HEIGHT;
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (a->rows * a->cols > 1 << 16)
-	for (int64_t t = 0; t < panels; t++) {
-		int64_t j0 = t * TILE, j1 = KDRI_MIN(a->cols, j0 + TILE);
-		for (int64_t i0 = 0; i0 < a->rows; i0 += TILE) {
-			int64_t i1 = KDRI_MIN(a->rows, i0 + TILE);
+	for (int64_t u = 0; u < panels * heights; u++) {
+		const int64_t j0 = u / heights * TILE, j1 = KDRI_MIN(a->cols, j0 + TILE);
+		const int64_t begin = u % heights * HEIGHT, end = KDRI_MIN(a->rows, begin + HEIGHT);
+		for (int64_t i0 = begin; i0 < end; i0 += TILE) {
+			const int64_t i1 = KDRI_MIN(end, i0 + TILE);
 			for (int64_t j = j0; j < j1; j++)
 				for (int64_t i = i0; i < i1; i++)
 					out[j * a->rows + i] = a->data[i * a->stride + j];
