@@ -46,6 +46,9 @@
 
 /* A task of more samples gains nothing by members that see others as well, and they cost most of the time (docs/notes/auto.md). */
 enum { SMALL = 1000 };
+/* Texts times clusters, of all tasks, from which mtcfir compares texts by words alone: with features it takes as long as all
+ * other members together, whose time grows with this product (docs/notes/auto.md). */
+static const double many_words = 40000;
 /* Settings of the members. */
 static const kdri_setting
         starts_1[] = { { .name = "n_init", .value = 1 }, { 0 } },
@@ -62,7 +65,12 @@ static const kdri_setting
 	                 { .name = "keep", .value = false },
 	                 { .name = "precision", .choice = "single" },
 	                 { .name = "max_gflop", .value = 200 },
-	                 { 0 } };
+	                 { 0 } },
+        by_words[] = { { .name = "final", .choice = "ncut" },
+	               { .name = "keep", .value = false },
+	               { .name = "precision", .choice = "single" },
+	               { .name = "layers", .value = 0 },
+	               { 0 } };
 
 enum { KMEANS, LEADING, NCUT, PLAIN_NCUT, POOL, SHARED, SNMF, MTCFIR, MEMBERS };
 
@@ -363,12 +371,27 @@ done:
 	return st;
 }
 
+/* The members for these data and numbers of clusters. */
+static void choose_members(const kdri_auto *j, kdri_member out[MEMBERS])
+{
+	double products = 0;
+	bool words = true;
+	for (int64_t t = 0; t < j->T; t++) {
+		products += (double)j->views.rows[t] * (double)j->k[t];
+		words = words && !j->views.tasks[t].centred;
+	}
+	memcpy(out, members, sizeof members);
+	if (words && products > many_words)
+		out[MTCFIR].settings = by_words;
+}
+
 static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
 	kdri_views_options o = views_options(ctx, j);
 	bool late = false;
 	double light = 0, data = 0;
+	kdri_member chosen[MEMBERS];
 	KDRI_TRY(kdri_joins_check(ctx, (kdri_joins)kdri_opt_choice(j->options, "graph")));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
@@ -406,7 +429,8 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		light = KDRI_MAX(light, kdri_kmeans_bytes(&y, (double)j->k[t], 1, 1));
 		data += 8 * y.entries;
 	}
-	kdri_members_options m = { .table = members,
+	choose_members(j, chosen);
+	kdri_members_options m = { .table = chosen,
 		                   .light_bytes = light,
 		                   .data_bytes = data,
 		                   .count = MEMBERS,
