@@ -13,8 +13,9 @@ from parts import PartsTest  # noqa: E402
 KINDRED = os.environ.get("KINDRED", "kindred")
 TIMEOUT = int(os.environ.get("KINDRED_TEST_TIMEOUT", "120"))  # seconds
 CANNOT = os.environ.get("KINDRED_CANNOT", "").split()  # tests that cannot pass with this program
-# The program leaves an ignored SIGINT ignored; background jobs of a shell start these tests that way.
+# The program leaves ignored signals ignored; background jobs of a shell start these tests with SIGINT ignored, and nohup with SIGHUP.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class CliTest(PartsTest):

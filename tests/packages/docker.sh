@@ -20,7 +20,7 @@ builder add --quiet "$empty" "$base" / >/dev/null
 builder commit --quiet --rm "$empty" debian:bookworm-slim >/dev/null
 
 mkdir "$work/context"
-cp "$dist"/kindred-*[0-9].tar.gz "$work/context"
+cp "$dist/kindred-$(cat "$root/VERSION").tar.gz" "$work/context"
 builder bud --isolation chroot --network host --pull-never --tag kindred --file "$dist/recipes/docker/Dockerfile" "$work/context" >"$work/log" 2>&1 || {
 	tail -50 "$work/log" >&2
 	exit 1

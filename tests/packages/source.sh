@@ -2,6 +2,7 @@
 # The source tarball: its checksum is right, its SBOM names it, another tarball made from it has the same bytes, and make check passes in it
 # without git and without a network. Usage: source.sh DIST, or source.sh --quick (makes a tarball, and does not run make check)
 set -eu
+version=$(cat "$(dirname "$0")/../../VERSION")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 if [ "$1" = --quick ]; then
@@ -10,12 +11,12 @@ if [ "$1" = --quick ]; then
 else
 	dist=$(cd "$1" && pwd)
 fi
-tarball=$(echo "$dist"/kindred-*[0-9].tar.gz)
+tarball=$dist/kindred-$version.tar.gz # the archives of the static programs also end with a digit
 (cd "$dist" && sha256sum --check --quiet "$(basename "$tarball").sha256")
 tar -C "$work" -xzf "$tarball"
 cd "$work"/kindred-*
 [ ! -e .git ]
-version=$(cat VERSION)
+[ "$(cat VERSION)" = "$version" ]
 /usr/bin/python3 - "$dist/kindred-$version.spdx.json" "$tarball" <<'P'
 import hashlib
 import json

@@ -4,7 +4,8 @@
 Without an archive, tools/package/windows.sh makes one. KINDRED is a program for this system, whose labels and files the others are
 compared with (default: the environment's KINDRED, or build/ci/cli/kindred). With --suite, the tests of tests/cli are run
 as well. Without wine, or on a processor other than x86-64, only the tests that read the archive are run, and the others are listed
-as skipped. Ends with status 77 if the compiler is missing."""
+as skipped. JOBS is the number of files of tests/cli that run at a time (default 1). Ends with status 77 if the compiler is missing."""
+import concurrent.futures
 import glob
 import os
 import platform
@@ -352,15 +353,18 @@ def run_suite(folder):
     os.chmod(program, 0o755)
     environment = dict(os.environ, KINDRED=program, KINDRED_CANNOT=" ".join(CANNOT), KINDRED_TEST_TIMEOUT="900",
                        PYTHONDONTWRITEBYTECODE="1")
-    failed = []
-    for name in SUITE:
-        done = subprocess.run(["/usr/bin/python3", os.path.join(ROOT, "tests/cli/test_%s.py" % name)], env=environment, stdin=subprocess.DEVNULL,
+
+    def run_file(name):
+        return subprocess.run(["/usr/bin/python3", os.path.join(ROOT, "tests/cli/test_%s.py" % name)], env=environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        found = re.findall(r"^(?:FAIL|ERROR): (\w+)", done.stdout, flags=re.M)
-        failed += [(name, one) for one in found]
-        if done.returncode and not found:
-            failed.append((name, done.stdout[-1000:]))
-        print("tests/cli/test_%s.py: %s" % (name, re.search(r"Ran .*|$", done.stdout).group()), flush=True)
+
+    failed = []
+    with concurrent.futures.ThreadPoolExecutor(int(os.environ.get("JOBS", "1"))) as pool:
+        for name, done in zip(SUITE, pool.map(run_file, SUITE)):
+            print("tests/cli/test_%s.py: %s" % (name, ", ".join(re.findall(r"^(?:Ran |OK|FAILED).*", done.stdout, flags=re.M))), flush=True)
+            if done.returncode:
+                print(done.stdout[-5000:], flush=True)
+                failed += [(name, one) for one in re.findall(r"^(?:FAIL|ERROR): (\w+)", done.stdout, flags=re.M) or ["status %d" % done.returncode]]
     for name, one in failed:
         print("FAILED: tests/cli/test_%s.py: %s" % (name, one))
     return not failed
@@ -403,7 +407,9 @@ def main():
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         subprocess.run([WINE, exe, "version"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         HDF5 = bool(arguments) or b"hdf5: yes" in run([WINE, exe], "version", "-v").stdout
-        passed = run_tests() and ("--suite" not in sys.argv or run_suite(folder))
+        passed = run_tests()
+        if "--suite" in sys.argv:
+            passed = run_suite(folder) and passed
         keeper.stdin.close()
         keeper.wait(60)
         sys.exit(0 if passed else 1)
