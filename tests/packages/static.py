@@ -18,6 +18,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 NATIVE = os.environ.get("KINDRED", os.path.join(ROOT, "build/ci/cli/kindred"))
 SUITE = ["bad_input", "cluster", "transfer", "formats", "limits", "commands", "models"]
 GOLDEN = ["test_lss_golden", "test_mbc_golden", "test_mtcfir_golden"]
+# Under qemu, these tests of tests/cli would see the environment, the memory and the signals of qemu itself.
+CANNOT = "test_idle_threads_sleep_and_blas_has_one test_never_hangs test_signals_ignored_at_the_start_stay_ignored"
 STAGE = None  # the unpacked archive
 QEMU = None  # for another architecture
 
@@ -102,7 +104,7 @@ def run_suite(folder):
         with open(program, "w") as f:
             f.write('#!/bin/sh\nexec %s %s "$@"\n' % (QEMU, os.path.join(STAGE, "bin/kindred")))
         os.chmod(program, 0o755)
-    environment = dict(os.environ, KINDRED=program, PYTHONDONTWRITEBYTECODE="1", OMP_WAIT_POLICY="passive")
+    environment = dict(os.environ, KINDRED=program, PYTHONDONTWRITEBYTECODE="1", OMP_WAIT_POLICY="passive", KINDRED_CANNOT=CANNOT if QEMU else "")
     failed = [name for name in SUITE
               if subprocess.run(["/usr/bin/python3", os.path.join(ROOT, "tests/cli/test_%s.py" % name)], env=environment).returncode]
     print("tests/cli with %s: %s" % (os.path.basename(STAGE), "failed: " + ", ".join(failed) if failed else "passed: " + ", ".join(SUITE)))
