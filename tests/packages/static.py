@@ -40,7 +40,8 @@ class Static(unittest.TestCase):
         """Runs the program where there is nothing else: no loader, no libraries, no /proc, no /tmp."""
         if subprocess.run(["unshare", "-r", "true"], capture_output=True).returncode:
             self.skipTest("no user namespaces")
-        shutil.copy(self.program, self.dir)
+        if not os.path.exists(os.path.join(self.dir, "kindred")):  # a process that reads HDF5 may still run it
+            shutil.copy(self.program, self.dir)
         command = ["/kindred"]
         if QEMU:
             shutil.copy(QEMU, os.path.join(self.dir, "qemu"))
