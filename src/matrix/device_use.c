@@ -305,7 +305,7 @@ void kdri_device_use(kdr_context *ctx, kdri_device *d)
 static bool pays(const kdr_context *ctx, double flops, bool open)
 {
 	const double rate = 1.5e10; /* of a thread: a lower bound would keep work from the device */
-	return flops / (rate * kdri_team(ctx)) > (open ? 0.1 : 2);
+	return flops / (rate * ctx->threads) > (open ? 0.1 : 2);
 }
 
 kdri_device *kdri_device_take(kdr_context *ctx, double flops)

@@ -26,7 +26,7 @@ kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, vo
  * than three threads hardly make them faster. Measured on 16 cores: 2.4 times (mtcfir) and 6.2 times (snmf). */
 static inline double kdri_thin_flops(const kdr_context *ctx, double flops)
 {
-	return flops * KDRI_MAX(1, kdri_team(ctx) / 3.0);
+	return flops * KDRI_MAX(1, ctx->threads / 3.0);
 }
 
 /* The device for work of `flops` multiplications and additions: the one that the user named; with `auto` an available
