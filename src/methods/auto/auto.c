@@ -385,13 +385,41 @@ static void choose_members(const kdri_auto *j, kdri_member out[MEMBERS])
 		out[MTCFIR].settings = by_words;
 }
 
+/* (E2), unless the partitions come from another fit. `later`: graphs are made when members need them. */
+static kdr_status run_members(kdr_context *ctx, kdri_auto *j, bool later, bool *late)
+{
+	kdr_status st = KDR_OK;
+	double light = 0, data = 0;
+	kdri_member chosen[MEMBERS];
+	if (j->derived)
+		return KDR_OK;
+	for (int64_t t = 0; t < j->T; t++) {
+		const kdri_extent y = kdri_extent_of_mat(&j->problem->tasks[t].x);
+		light = KDRI_MAX(light, kdri_kmeans_bytes(&y, (double)j->k[t], 1, 1));
+		data += 8 * y.entries;
+	}
+	choose_members(j, chosen);
+	const kdri_members_options m = { .table = chosen,
+		                         .light_bytes = light,
+		                         .data_bytes = data,
+		                         .count = MEMBERS,
+		                         .seeds = kdri_opt_int(j->options, "seeds"),
+		                         .k = j->k,
+		                         .graph = later ? graph : NULL,
+		                         .prepare = auto_directions,
+		                         .user = j };
+	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, late));
+	for (int64_t t = 0; t < j->T && !*late; t++)
+		KDRI_TRY(kdri_ballot_keep(ctx, t, &j->ballots[t]));
+done:
+	return st;
+}
+
 static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
 	kdri_views_options o = views_options(ctx, j);
 	bool late = false;
-	double light = 0, data = 0;
-	kdri_member chosen[MEMBERS];
 	KDRI_TRY(kdri_joins_check(ctx, (kdri_joins)kdri_opt_choice(j->options, "graph")));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
@@ -424,26 +452,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	for (int64_t t = 0; t < j->T; t++)
 		KDRI_TRY(KDRI_TIMED("graph", kdri_views_join(ctx, &j->views.tasks[t], j->k[t])));
 	KDRI_TRY(take_kept(ctx, j));
-	for (int64_t t = 0; t < j->T && !j->derived; t++) {
-		const kdri_extent y = kdri_extent_of_mat(&j->problem->tasks[t].x);
-		light = KDRI_MAX(light, kdri_kmeans_bytes(&y, (double)j->k[t], 1, 1));
-		data += 8 * y.entries;
-	}
-	choose_members(j, chosen);
-	kdri_members_options m = { .table = chosen,
-		                   .light_bytes = light,
-		                   .data_bytes = data,
-		                   .count = MEMBERS,
-		                   .seeds = kdri_opt_int(j->options, "seeds"),
-		                   .k = j->k,
-		                   .graph = o.later ? graph : NULL,
-		                   .prepare = auto_directions,
-		                   .user = j };
-	if (!j->derived)
-		KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result,
-		                          &late)); /* (E2) */
-	for (int64_t t = 0; t < j->T && !late && !j->derived; t++)
-		KDRI_TRY(kdri_ballot_keep(ctx, t, &j->ballots[t]));
+	KDRI_TRY(run_members(ctx, j, o.later, &late));
 	for (int64_t t = 0; t < j->T; t++)
 		if (!kdri_views_has_graph(&j->views, t))
 			KDRI_TRY(kdri_views_no_graphs(ctx, &j->views.tasks[t]));
