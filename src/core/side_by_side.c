@@ -16,11 +16,11 @@ typedef struct team {
 int kdri_team(const kdr_context *ctx)
 {
 	const kdri_crew *crew = ctx->crew;
-	int busy = 0, before = 0;
+	int busy = 1, before = 0; /* this worker and others */
 	if (!crew || ctx->threads == 1)
 		return ctx->threads;
 	for (int i = 0; i < crew->workers; i++)
-		if (i == ctx->seat || !atomic_load_explicit(&crew->idle[i], memory_order_relaxed)) {
+		if (i != ctx->seat && !atomic_load_explicit(&crew->idle[i], memory_order_relaxed)) {
 			busy++;
 			before += i < ctx->seat;
 		}
