@@ -48,7 +48,7 @@
 enum { SMALL = 1000 };
 /* Texts times clusters, of all tasks, from which mtcfir compares texts by words alone: with features it takes as long as all
  * other members together, whose time grows with this product (docs/notes/auto.md). */
-static const double many_words = 40000;
+static const double most_with_features = 40000;
 /* Settings of the members. */
 static const kdri_setting
         starts_1[] = { { .name = "n_init", .value = 1 }, { 0 } },
@@ -381,7 +381,7 @@ static void choose_members(const kdri_auto *j, kdri_member out[MEMBERS])
 		words = words && !j->views.tasks[t].centred;
 	}
 	memcpy(out, members, sizeof members);
-	if (words && products > many_words)
+	if (words && products > most_with_features)
 		out[MTCFIR].settings = by_words;
 }
 
