@@ -48,7 +48,7 @@ typedef struct kdri_side {
 } kdri_side;
 kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs);
 
-/* How many of `count` jobs may run at a time, if each needs `bytes_each`: at most one per thread, and in all not more than twice the
+/* How many of `count` jobs may run at a time, if each needs `bytes_each`: at most one per thread, and together not more than twice the
  * bytes of the data and 256 MB. */
 int kdri_workers(int threads, int64_t count, double bytes_each, double data);
 
