@@ -338,6 +338,49 @@ static void self_training__one_round__learns_from_the_surest_of_each_class(void 
 	kdr_context_free(ctx);
 }
 
+/* Many rows start from a part of them; one class is rare. Row 0 and some others have no class, and weights differ. */
+static void rest_train__many_rows__weights_of_a_start_from_zeros(void **state)
+{
+	(void)state;
+	enum { ROWS = 20000 };
+	static double x[ROWS * D], weights[ROWS], cost[ROWS * C];
+	static int64_t labels[ROWS];
+	kdr_context *ctx = unit_context();
+	kdri_rng rng = kdri_rng_stream(2, "rest", 0);
+	for (int64_t i = 0; i < ROWS; i++) {
+		labels[i] = i % 10 == 0 ? -1 : i % 1000 == 1 ? C - 1 : kdri_rng_below(&rng, C - 1);
+		weights[i] = 1 + (double)(i % 3);
+		for (int64_t j = 0; j < D; j++)
+			x[i * D + j] = (j == labels[i]) + kdri_rng_normal(&rng);
+		for (int64_t c = 0; c < C; c++)
+			cost[i * C + c] = labels[i] < 0 ? 0 : labels[i] == c ? weights[i] : -weights[i];
+	}
+	const kdr_mat m = kdr_mat_from_dense(x, ROWS, D);
+	for (int joint = 0; joint < 2; joint++) {
+		const kdri_rest r = { .x = &m,
+			              .labels = labels,
+			              .weights = weights,
+			              .classes = C,
+			              .loss = KDRI_LOSS_SQUARED_HINGE,
+			              .joint = joint,
+			              .cost = 1,
+			              .stage = "test" };
+		const kdri_linear_options o = {
+			.loss = r.loss, .bias = 1, .tol = 1e-9, .max_iter = 200, .stage = "test"
+		};
+		kdri_linear_report report;
+		double w[(D + 1) * C] = { 0 }, want[(D + 1) * C] = { 0 };
+		assert_ok(ctx, kdri_rest_train(ctx, &r, w));
+		if (joint)
+			assert_ok(ctx, kdri_softmax_train(ctx, &m, C, labels, weights, &o, want, &report));
+		else
+			assert_ok(ctx, kdri_linear_train(ctx, &m, C, cost, &o, want, &report));
+		for (int i = 0; i < (D + 1) * C; i++)
+			assert_near(w[i], want[i], 2e-3);
+	}
+	kdr_context_free(ctx);
+}
+
 /* Labels that follow a cost's smoothing: the folds' answers are right for clean data, by chance for noise. */
 static void cost_by_folds__clean_and_noise__right_and_by_chance(void **state)
 {
@@ -478,6 +521,7 @@ int main(void)
 		cmocka_unit_test(prototypes__small_set__equals_the_equations),
 		cmocka_unit_test(self_training__one_round__learns_from_the_surest_of_each_class),
 		cmocka_unit_test(cost_by_folds__clean_and_noise__right_and_by_chance),
+		cmocka_unit_test(rest_train__many_rows__weights_of_a_start_from_zeros),
 		cmocka_unit_test(softmax__rows_left_out_and_a_class_without_any__gradient_vanishes),
 		cmocka_unit_test(aligned__all_directions__keep_the_cosines_of_centred_rows),
 	};
