@@ -242,6 +242,8 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_threads(ctx, (int)threads);
 	kdr_context_set_isolation(ctx, hdf5_patience);
 	kdr_context_set_max_memory(ctx, memory);
+	if (memory == 0)
+		cli_keep_memory();
 	st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
 	if (st == KDR_ERR_ARGUMENT) {
 		cli_error("--%s", kdr_context_error(ctx));

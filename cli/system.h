@@ -13,6 +13,8 @@ typedef struct cli_words {
 	char **texts;
 } cli_words;
 cli_words cli_system_start(int argc, char **argv);
+/* From now on, arrays that are freed are kept for the next ones, where the system's allocator can do so. */
+void cli_keep_memory(void);
 /* Whether a standard stream is a terminal that understands control sequences. */
 bool cli_is_terminal(FILE *stream);
 /* `stop` is called, possibly on another thread, if the user asks the program to stop (Ctrl-C). */

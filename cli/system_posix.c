@@ -9,6 +9,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 extern char **environ;
 
@@ -20,6 +23,18 @@ cli_words cli_system_start(int argc, char **argv)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
 			break;
 	return (cli_words){ argc, argv };
+}
+
+/* By default, glibc returns every array of more than 32 MB to the system, and the next one consists of new pages, each of which
+ * the system clears when it is first used: 5 % of the time of a transfer of 2 x 100,000 x 50. Keeping up to 256 MB takes
+ * 9 % more memory there. */
+void cli_keep_memory(void)
+{
+#ifdef __GLIBC__
+	enum { KEPT = 1 << 28 };
+	mallopt(M_MMAP_THRESHOLD, KEPT);
+	mallopt(M_TRIM_THRESHOLD, KEPT);
+#endif
 }
 
 bool cli_is_terminal(FILE *stream)

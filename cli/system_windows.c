@@ -82,6 +82,10 @@ static BOOL WINAPI control(DWORD event)
 	return TRUE;
 }
 
+void cli_keep_memory(void)
+{
+}
+
 void cli_on_stop(void (*stop)(int number))
 {
 	if (!on_stop)
