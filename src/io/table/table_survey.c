@@ -45,6 +45,29 @@ static void forget_seen(kdr_context *ctx, kdri_evidence *e)
 	e->seen_room = e->seen_count = 0;
 }
 
+static uint64_t cell_hash(const kdri_csv_cell *cell)
+{
+	return kdri_fnv1a(cell->begin, (size_t)(cell->end - cell->begin));
+}
+
+/* Whether cells of the column must differ from each other. */
+static bool is_watched(const kdri_evidence *e)
+{
+	return !e->repeats && !e->unwatched;
+}
+
+static kdr_status take_hash(kdr_context *ctx, uint64_t hash, kdri_evidence *e)
+{
+	kdr_status st = KDR_OK;
+	if (!is_watched(e))
+		return KDR_OK;
+	KDRI_TRY(seen_before(ctx, e, hash, &e->repeats));
+	if (e->repeats)
+		forget_seen(ctx, e);
+done:
+	return st;
+}
+
 /* A number: how it is written, and whether it continues a sequence. */
 static void take_number(kdri_evidence *e, const kdri_look *k, int64_t row, int64_t line, const char *text)
 {
@@ -83,7 +106,6 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 	char text[KDRI_TEXT_LONGEST + 1];
 	kdri_look look = { 0 };
 	int64_t index;
-	bool before = false;
 	e->cells++;
 	if (kdri_is_missing(cell->begin, cell->end, l->na)) {
 		e->running = false;
@@ -120,14 +142,7 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 		KDRI_TRY(kdri_names_add(ctx, &e->texts, text, length, &index));
 	else if (!e->many)
 		e->many = kdri_names_find_text(&e->texts, text, length) < 0;
-	if (!e->repeats && !e->unwatched) {
-		KDRI_TRY(seen_before(ctx, e, kdri_fnv1a(cell->begin, (size_t)(cell->end - cell->begin)),
-		                     &before));
-		if (before) {
-			e->repeats = true;
-			forget_seen(ctx, e);
-		}
-	}
+	KDRI_TRY(take_hash(ctx, cell_hash(cell), e));
 	/* Numbers are row names only with a matching title or if they count up; other columns need no hashes. */
 	if (number && !e->named_ids && !e->unwatched && !e->running) {
 		e->unwatched = true;
@@ -180,20 +195,28 @@ done:
 /* Most cells are like earlier ones of their column and change nothing but counters. Threads classify the cells of the slices of
  * a window against what was known before the window, which only grows: a cell that is routine then is also routine
  * later. They count the routine cells and record the position of the others, which one thread takes in the order of the
- * file. The result is therefore that of one pass. */
+ * file. The result is therefore that of one pass. Of a routine cell in a column that may have row names, the hash is
+ * recorded. */
 enum { BYTES_PER_EVENT = 16 };
-static const uint32_t entire_row = UINT32_MAX;
+static const uint32_t entire_row = UINT32_MAX, hash_only = UINT32_C(1) << 31;
 
 typedef struct tally {
 	int32_t missing, numbers, dates, infinite; /* routine cells of a column */
 } tally;
 
-/* A cell that is not routine, or an `entire_row` of an unusual shape. */
+/* A cell that is not routine, its hash (`hash_only` is added to the field), or an `entire_row` of an unusual shape. */
 typedef struct event {
-	uint32_t row_at, cell_at; /* from the beginning of the slice */
+	uint32_t row_at, cell_at; /* from the beginning of the slice, or the halves of the hash */
 	uint32_t field;
 	uint32_t row; /* rows of the slice before it, other than events */
 } event;
+
+static void replace_by_hash(event *x, uint64_t hash)
+{
+	x->row_at = (uint32_t)(hash >> 32);
+	x->cell_at = (uint32_t)hash;
+	x->field |= hash_only;
+}
 
 typedef struct survey_slice {
 	event *events;
@@ -226,7 +249,7 @@ static bool is_known_number(const kdri_evidence *e, const kdri_look *k)
 	       (!e->whole || (plain && k->value == floor(k->value))) && (e->named_ids || e->unwatched);
 }
 
-/* Whether take_cell would only count the cell, which is then counted `times` times. */
+/* Whether take_cell would only count the cell, and take its hash in a column that is watched; it is then counted `times` times. */
 static bool is_routine(const kdri_csv_layout *l, const kdri_csv_cell *cell, const kdri_evidence *e, int times,
                        tally *n)
 {
@@ -238,8 +261,6 @@ static bool is_routine(const kdri_csv_layout *l, const kdri_csv_cell *cell, cons
 		n->missing += e->missing > 0 ? times : 0;
 		return e->missing > 0;
 	}
-	if (!e->repeats && !e->unwatched)
-		return false;
 	const size_t length = kdri_csv_copy(cell, text, sizeof text);
 	const bool digits = length > 0 && strspn(text, "0123456789") == length;
 	if (!is_known_writing(e, digits, digits && length > 1 && text[0] == '0') ||
@@ -305,14 +326,21 @@ static const char *survey_row(const kdri_csv_layout *l, const kdri_slice *s, con
 			stop = cell.stop;
 			if (cell.torn)
 				return NULL;
-			if (!skipped && !is_routine(l, &cell, e, times, &n[j]) && times > 0) {
+			const bool routine = skipped || is_routine(l, &cell, e, times, &n[j]),
+			           hashed = routine && !skipped && is_watched(e) &&
+			                    !kdri_is_missing(cell.begin, cell.end, l->na);
+			if ((!routine || hashed) && times > 0) {
+				event found = { .row_at = (uint32_t)(row - s->begin),
+					        .cell_at = (uint32_t)(p - s->begin),
+					        .field = (uint32_t)j,
+					        .row = (uint32_t)out->rows };
+				if (hashed)
+					replace_by_hash(&found, cell_hash(&cell));
+				*taken = j + hashed; /* is_routine has counted it */
 				*full = out->count == out->room;
 				if (*full)
 					return NULL;
-				out->events[out->count++] = (event){ .row_at = (uint32_t)(row - s->begin),
-					                             .cell_at = (uint32_t)(p - s->begin),
-					                             .field = (uint32_t)j,
-					                             .row = (uint32_t)out->rows };
+				out->events[out->count++] = found;
 			}
 		}
 		*taken = j + 1;
@@ -395,6 +423,11 @@ static kdr_status survey_slice_take(kdr_context *ctx, const kdri_csv_layout *l, 
 	int64_t before = s->rows; /* of the file before the slice, and of rows that were events */
 	for (int64_t i = 0; i < found->count; i++) {
 		const event *x = &found->events[i];
+		if (x->field != entire_row && (x->field & hash_only)) {
+			KDRI_TRY(take_hash(ctx, (uint64_t)x->row_at << 32 | x->cell_at,
+			                   &s->fields[x->field & ~hash_only]));
+			continue;
+		}
 		const char *row = slice->begin + x->row_at;
 		line += kdri_count_byte(counted, row, '\n');
 		counted = row;
