@@ -12,9 +12,10 @@
  * For large data, where m^3 is too much, the leading directions are found by random projections with power iterations
  * [Halko, Martinsson & Tropp, SIAM Review 53, 2011]:
  *
- *   (E3)  Q <- orth(A' orth(A Q)), from a random Q, a few times; then the SVD of the narrow A Q.
+ *   (E3)  Q <- orth(A' A Q), from a random Q, a few times; then the SVD of the narrow A Q.
  *
- * With more columns than rows only the last Q needs orthonormal columns: orth(A Q) has the same span without them.
+ * One orthonormalisation per round keeps the columns apart, and that of the shorter of the two blocks costs less: A Q if there
+ * are fewer rows than columns, else Q. The last Q is always orthonormal.
  *
  * If rows are held by several ranks (comm/comm.h), the range is that of all of them, by (E1) or (E3): X'X, A'Y and
  * Y'Y are floating-point sums over rows, hence up to rounding; Q, which has a row for each column, is the same on
@@ -159,13 +160,14 @@ kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int 
 	for (int round = 1;; round++) {
 		const bool last = round > rounds || kdri_iteration(ctx, "directions", round, rounds, NAN);
 		keep_in_time(ctx, n, d, NULL, q, &k);
-		if (last || d <= all) /* else the shorter Y alone keeps the columns apart */
+		if (last || d <= all)
 			KDRI_TRY(orth(ctx, d, q, false, &k));
 		keep_in_time(ctx, n, d, NULL, q, &k);
 		KDRI_TRY(range_apply(ctx, op, false, q, k, y));
 		if (last || k == 0)
 			break;
-		KDRI_TRY(orth(ctx, n, y, true, &k));
+		if (d > all)
+			KDRI_TRY(orth(ctx, n, y, true, &k));
 		KDRI_TRY(range_apply(ctx, op, true, y, k, q));
 		KDRI_TRY(kdri_sum(ctx, q, d * k));
 	}
