@@ -1,5 +1,5 @@
 /* The k-means engine: exact bounds, monotone objective, degenerate data, weights, starts. */
-#include "engine/kmeans/lloyd.h"
+#include "engine/kmeans/kmeans_work.h"
 #include "tests/unit/unit.h"
 
 /* --- random problems ------------------------------------------------------------------------ */
@@ -447,6 +447,37 @@ static void kmeans__no_time__starts_from_random_rows(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Dense and sparse rows, weights, unit length; as many candidates as half a tile has lanes, or more. */
+static void plusplus__starts_that_share_a_pass__centres_of_each_alone(void **state)
+{
+	(void)state;
+	enum { STARTS = KDRI_KM_STARTS + 2 }; /* a full batch and a part of one */
+	for (int round = 0; round < 24; round++) {
+		kdr_context *ctx = unit_context();
+		kdri_rng rng = kdri_rng_stream(round, "starts", 0);
+		problem p = make(round % KINDS, 700 + 10 * round, 9, round % 2 ? 5 : 30, &rng);
+		const kdr_mat *x = round % 3 ? &p.as_dense : &p.as_sparse;
+		const kdri_km_plan plan = { .k = p.k, .spherical = round % 4 == 1 };
+		const size_t size = (size_t)(p.k * p.d);
+		double *centres = calloc(2 * STARTS * size, sizeof *centres);
+		kdri_km w;
+		kdri_km_seed seeds[2 * STARTS];
+		kdr_context_set_threads(ctx, 1 + round % 3);
+		assert_ok(ctx, kdri_km_open(ctx, x, round % 5 ? NULL : p.weights, &plan, &w));
+		for (int i = 0; i < 2 * STARTS; i++)
+			seeds[i] = (kdri_km_seed){ &w, kdri_rng_stream(7, "start", (uint64_t)(i % STARTS)),
+				                   centres + (size_t)i * size };
+		assert_ok(ctx, kdri_km_plusplus(seeds, STARTS));
+		for (int i = STARTS; i < 2 * STARTS; i++)
+			assert_ok(ctx, kdri_km_plusplus(&seeds[i], 1));
+		assert_memory_equal(centres, centres + STARTS * size, STARTS * size * sizeof *centres);
+		kdri_km_close(&w);
+		free(centres);
+		clear(&p);
+		kdr_context_free(ctx);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -462,6 +493,7 @@ int main(void)
 		cmocka_unit_test(far_from_the_origin__two_blobs__are_told_apart),
 		cmocka_unit_test(spherical__scaled_rows__same_labels_and_unit_centres),
 		cmocka_unit_test(overflow__squares__clean_error),
+		cmocka_unit_test(plusplus__starts_that_share_a_pass__centres_of_each_alone),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,7 +12,7 @@ void kdri_km_close(kdri_km *w)
 	          w->table.room, w->offset, w->squares, w->spread, w->drift, w->partial, w->label, w->before,
 	          w->upper, w->lower, w->top, w->runner, w->top_at, w->moved, w->scratch, w->need, w->list,
 	          w->coef, w->begin, w->touched, w->distance, w->best_centres, w->best_label, w->lane,
-	          w->centre, w->unit, w->exact, w->here, w->rows_of, w->first);
+	          w->centre, w->unit, w->exact, w->here, w->rows_of, w->first, w->seeds);
 }
 
 /* --- how the work is cut -------------------------------------------------------------------- */

@@ -70,16 +70,19 @@ kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double 
 /* Rows compared with candidates for a centre, each in a lane of a tile. */
 typedef struct kdri_km_trial {
 	const double *norm, *twice, *weight,
-	        *near; /* of each row: |x - m|^2; `twice` NULL: all 2; the least distance so far */
-	double *dots;  /* rows x ldo: products, then the least distances with each candidate */
+	        *near;      /* of each row: |x - m|^2; `twice` NULL: all 2; the least distance so far */
+	const double *dots; /* rows x ldo: products */
 	int64_t ldo;
+	double *out;          /* rows x lanes: the least distances with each candidate */
+	int64_t lanes;        /* a multiple of half a tile */
 	const double *offset; /* of each lane: the constant of a distance, b in kmeans_work.h */
 	double unit, base;    /* distances up to unit (6 (norm + offset) + base) are zero */
+	double limit;         /* at least that of any row and candidate */
 	double big, small;    /* t and t' of comm/exact.h */
 	double *high, *low,
 	        *most; /* of each lane: the sum of weighted distances in two parts, and the largest */
 } kdri_km_trial;
-void kdri_km_try(const kdri_km_trial *t, int64_t count, int64_t lanes);
+void kdri_km_try(const kdri_km_trial *t, int64_t count);
 
 /* out[i] = |x_i - shift|^2, rows begin <= i < end; shift NULL: 0. shift_norm = |shift|^2. */
 void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *shift, double shift_norm,

@@ -59,51 +59,76 @@ KDRI_TARGET static kdri_traits KDRI_NAME(renew)(double *c, const double *s, doub
 		              .spread = add_lanes(all[SPREAD]) };
 }
 
-/* See kdri_km_try; a tile of candidates, or the first `parts` registers of it, a constant wherever this is inlined. */
-KDRI_TARGET static inline __attribute__((always_inline)) void KDRI_NAME(try_parts)(const kdri_km_trial *t,
-                                                                                   int64_t count,
-                                                                                   int64_t first,
-                                                                                   const int parts)
+/* See kdri_km_try: half a tile of candidates from `first` on, in registers of at most that width. */
+#define HALF       (KDRI_LANES / 2)
+#define HALF_WIDTH (KDRI_WIDTH < HALF ? KDRI_WIDTH : HALF)
+#define HALF_PARTS (HALF / HALF_WIDTH)
+typedef double KDRI_NAME(half) __attribute__((vector_size(8 * HALF_WIDTH), aligned(8), may_alias));
+typedef int64_t KDRI_NAME(ihalf) __attribute__((vector_size(8 * HALF_WIDTH), aligned(8), may_alias));
+#define half               KDRI_NAME(half)
+#define ihalf              KDRI_NAME(ihalf)
+#define CHOOSE(mask, a, b) ((half)(((ihalf)(a) & (mask)) | ((ihalf)(b) & ~(mask))))
+/* Below the rounding error of a distance two rows are the same point, whose distance is 0. This is rare: `careful` is a
+ * constant, and without it the least distance is returned, to find out whether it was needed. */
+KDRI_TARGET static inline __attribute__((always_inline)) double KDRI_NAME(try_rows)(const kdri_km_trial *t,
+                                                                                    int64_t count,
+                                                                                    int64_t first,
+                                                                                    const bool careful)
 {
-	vec high[PARTS], low[PARTS], most[PARTS], offset[PARTS];
-	for (int i = 0; i < parts; i++) {
-		high[i] = low[i] = most[i] = (vec){ 0 };
-		offset[i] = ((const vec *)(t->offset + first))[i];
+	half high[HALF_PARTS], low[HALF_PARTS], most[HALF_PARTS], offset[HALF_PARTS], least[HALF_PARTS];
+	const kdri_km_trial own = *t; /* what is stored below cannot change it */
+	const double *norms = own.norm, *twice = own.twice, *weights = own.weight, *nearest = own.near,
+	             *dots = own.dots + first;
+	double *restrict out = own.out + first;
+	for (int i = 0; i < HALF_PARTS; i++) {
+		high[i] = low[i] = most[i] = (half){ 0 };
+		least[i] = (half){ 0 } + INFINITY;
+		offset[i] = ((const half *)(own.offset + first))[i];
 	}
-	for (int64_t r = 0; r < count; r++) {
-		const double norm = t->norm[r], two = t->twice ? t->twice[r] : 2, weight = t->weight[r];
-		const vec near = (vec){ 0 } + t->near[r];
-		double *dots = t->dots + r * t->ldo + first;
-		for (int i = 0; i < parts; i++) {
-			vec v = norm + (offset[i] - two * ((const vec *)dots)[i]);
-			/* Below the rounding error of a distance they are the same point. */
-			ivec apart = v > t->unit * (6 * (norm + offset[i]) + t->base);
-			v = (vec)((ivec)v & apart);
-			ivec less = v < near;
-			v = (vec)(((ivec)v & less) | ((ivec)near & ~less));
-			((vec *)dots)[i] = v;
-			vec term = weight * v, h = (term + t->big) - t->big;
-			ivec more = term > most[i];
+	for (int64_t r = 0; r < count; r++, dots += own.ldo, out += own.lanes) {
+		const double norm = norms[r], two = twice ? twice[r] : 2, weight = weights[r];
+		const half near = (half){ 0 } + nearest[r];
+		for (int i = 0; i < HALF_PARTS; i++) {
+			half v = norm + (offset[i] - two * ((const half *)dots)[i]);
+			if (careful) {
+				ihalf apart = v > own.unit * (6 * (norm + offset[i]) + own.base);
+				v = (half)((ihalf)v & apart);
+			} else {
+				ihalf below = v < least[i];
+				least[i] = CHOOSE(below, v, least[i]);
+			}
+			ihalf less = v < near;
+			v = CHOOSE(less, v, near);
+			((half *)out)[i] = v;
+			half term = weight * v, h = (term + own.big) - own.big;
+			ihalf more = term > most[i];
 			high[i] += h;
-			low[i] += ((term - h) + t->small) - t->small;
-			most[i] = (vec)(((ivec)term & more) | ((ivec)most[i] & ~more));
+			low[i] += ((term - h) + own.small) - own.small;
+			most[i] = CHOOSE(more, term, most[i]);
 		}
 	}
-	for (int i = 0; i < parts; i++) {
-		((vec *)(t->high + first))[i] = high[i];
-		((vec *)(t->low + first))[i] = low[i];
-		((vec *)(t->most + first))[i] = most[i];
+	double smallest = INFINITY;
+	for (int i = 0; i < HALF_PARTS; i++) {
+		((half *)(t->high + first))[i] = high[i];
+		((half *)(t->low + first))[i] = low[i];
+		((half *)(t->most + first))[i] = most[i];
+		for (int j = 0; j < HALF_WIDTH; j++)
+			smallest = KDRI_MIN(smallest, least[i][j]);
 	}
+	return smallest;
 }
 
-KDRI_TARGET static void KDRI_NAME(try_tile)(const kdri_km_trial *t, int64_t count, int64_t first,
-                                            int64_t lanes)
+KDRI_TARGET static void KDRI_NAME(try_half)(const kdri_km_trial *t, int64_t count, int64_t first)
 {
-	if (2 * lanes <= KDRI_LANES)
-		KDRI_NAME(try_parts)(t, count, first, (PARTS + 1) / 2);
-	else
-		KDRI_NAME(try_parts)(t, count, first, PARTS);
+	if (!(KDRI_NAME(try_rows)(t, count, first, false) > t->limit))
+		(void)KDRI_NAME(try_rows)(t, count, first, true);
 }
+#undef CHOOSE
+#undef HALF
+#undef HALF_WIDTH
+#undef HALF_PARTS
+#undef half
+#undef ihalf
 
 #undef PARTS
 #undef vec

@@ -105,28 +105,60 @@ static void start_from_centres(kdri_km *w, const double *centres)
 	}
 }
 
+static kdri_rng start_stream(const kdri_km *w, const kdri_kmeans_options *o, int64_t index)
+{
+	return kdri_rng_stream(w->ctx->seed, "kmeans", (o->stream << 20) + (uint64_t)index);
+}
+
+/* Starts whose candidates share a pass: their distances to all rows are at most half as many numbers as the rows have, and
+ * there are at least half as many batches as threads. */
+static int64_t batch_of(const kdri_extent *x, double k, int64_t starts, int threads)
+{
+	const double columns = 2 + (double)kdri_km_trials((int64_t)k),
+	             fit = x->entries / (2 * columns * x->n);
+	const int64_t most = KDRI_MIN(KDRI_MIN(starts, KDRI_KM_STARTS), (int64_t)fit);
+	return KDRI_MAX(1, KDRI_MIN(most, 2 * starts / threads));
+}
+
+/* The centres of run `index`. Those of a batch of runs, whose first is a multiple of w->batch, are found together. */
+static kdr_status seed_batch(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
+{
+	kdr_status st = KDR_OK;
+	kdri_km_seed seeds[KDRI_KM_STARTS];
+	const int64_t first = index - index % w->batch, count = KDRI_MIN(w->batch, o->n_init - first),
+	              size = w->k * w->d;
+	if (w->seeded != first) {
+		for (int64_t i = 0; i < count; i++)
+			seeds[i] = (kdri_km_seed){ w, start_stream(w, o, first + i), w->seeds + i * size };
+		KDRI_TRY(kdri_km_plusplus(seeds, count));
+		w->seeded = first;
+	}
+	memcpy(w->centres, w->seeds + (index - first) * size, (size_t)size * sizeof *w->centres);
+done:
+	return st;
+}
+
 kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count, int64_t index)
 {
 	kdr_status st;
-	kdri_km **spread = NULL;
-	kdri_rng *rng = NULL;
+	kdri_km_seed *spread = NULL;
 	int64_t many = 0;
 	KDRI_TRY(KDRI_NEW(w[0]->ctx, &spread, count));
-	KDRI_TRY(KDRI_NEW(w[0]->ctx, &rng, count));
 	for (int64_t p = 0; p < count; p++) {
-		rng[many] =
-		        kdri_rng_stream(w[p]->ctx->seed, "kmeans", (o[p]->stream << 20) + (uint64_t)index);
+		kdri_rng rng = start_stream(w[p], o[p], index);
 		if (o[p]->init_labels)
 			KDRI_TRY(start_from_labels(w[p], o[p]->init_labels));
 		else if (o[p]->init_centres)
 			start_from_centres(w[p], o[p]->init_centres);
 		else if (o[p]->start == KDRI_START_RANDOM)
-			KDRI_TRY(kdri_km_random(w[p], &rng[many]));
+			KDRI_TRY(kdri_km_random(w[p], &rng, w[p]->centres));
+		else if (w[p]->batch > 1)
+			KDRI_TRY(seed_batch(w[p], o[p], index));
 		else
-			spread[many++] = w[p];
+			spread[many++] = (kdri_km_seed){ w[p], rng, w[p]->centres };
 	}
 	if (many > 0)
-		KDRI_TRY(kdri_km_plusplus(spread, rng, many));
+		KDRI_TRY(kdri_km_plusplus(spread, many));
 	for (int64_t p = 0; p < count; p++) {
 		if (o[p]->init_labels)
 			continue;
@@ -138,7 +170,6 @@ kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o,
 	}
 done:
 	kdri_free(w[0]->ctx, spread);
-	kdri_free(w[0]->ctx, rng);
 	return st;
 }
 
@@ -317,7 +348,8 @@ done:
 	return st;
 }
 
-static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_problem *given, part *p)
+static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_problem *given,
+                            int64_t batch, part *p)
 {
 	kdr_status st;
 	const kdri_kmeans_options *o = &given->o;
@@ -337,8 +369,11 @@ static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmean
 	KDRI_TRY(kdri_km_open(ctx, given->x, given->weights, &plan, &p->w));
 	KDRI_TRY(kdri_rows_distinct(ctx, given->x, given->weights, p->w.k, &p->w.distinct));
 	if (p->runs > 1) {
+		p->w.seeded = -1;
+		p->w.batch = batch;
 		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_label, p->w.n));
 		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_centres, p->w.k * p->w.d));
+		KDRI_TRY(KDRI_NEW(ctx, &p->w.seeds, p->w.batch * p->w.k * p->w.d));
 	}
 	if (device)
 		KDRI_TRY(kdri_km_device_open(&p->w, dev));
@@ -367,22 +402,25 @@ static bool is_interrupted(const part *p)
 
 typedef struct start_jobs {
 	const kdri_kmeans_problem *problem;
+	int64_t batch;
 	part *parts; /* one per worker */
 } start_jobs;
 
-static kdr_status run_start(kdr_context *ctx, void *user, int64_t index, int worker)
+/* The runs of a batch. */
+static kdr_status run_starts(kdr_context *ctx, void *user, int64_t job, int worker)
 {
 	kdr_status st = KDR_OK;
 	const start_jobs *s = user;
 	part *p = &s->parts[worker];
 	kdri_km *list;
 	const kdri_kmeans_options *options;
-	if (is_interrupted(p))
-		return KDR_OK;
+	const int64_t first = job * s->batch, end = KDRI_MIN(first + s->batch, s->problem->o.n_init);
 	if (!p->w.ctx)
-		KDRI_TRY(open_part(ctx, &kdri_cpu, s->problem, p));
-	KDRI_TRY(one_run(p, 1, index, &list, &options));
-	kmeans_run_keep(p, index);
+		KDRI_TRY(open_part(ctx, &kdri_cpu, s->problem, s->batch, p));
+	for (int64_t index = first; index < end && !is_interrupted(p); index++) {
+		KDRI_TRY(one_run(p, 1, index, &list, &options));
+		kmeans_run_keep(p, index);
+	}
 done:
 	return st;
 }
@@ -406,19 +444,26 @@ static part *best_part(part *parts, int workers)
 	return best;
 }
 
+static int64_t batch_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
+{
+	const kdri_extent x = kdri_extent_of_mat(p->x);
+	return kdri_together(ctx) ? 1 : batch_of(&x, (double)p->o.k, p->o.n_init, kdri_team(ctx));
+}
+
 static kdr_status kmeans_side_by_side(kdr_context *ctx, const kdri_kmeans_problem *problem, int workers,
                                       kdri_kmeans_result *result)
 {
 	kdr_status st;
-	start_jobs s = { .problem = problem };
+	start_jobs s = { .problem = problem, .batch = batch_for(ctx, problem) };
+	const int64_t batches = (problem->o.n_init + s.batch - 1) / s.batch;
 	KDRI_TRY(KDRI_NEW0(ctx, &s.parts, workers));
-	st = kdri_side_by_side(ctx, &(kdri_side){ .count = problem->o.n_init,
+	st = kdri_side_by_side(ctx, &(kdri_side){ .count = batches,
 	                                          .workers = workers,
-	                                          .run = run_start,
+	                                          .run = run_starts,
 	                                          .user = &s,
 	                                          .stage = problem->o.stage,
-	                                          .total = problem->o.n_init,
-	                                          .steps = problem->o.max_iter });
+	                                          .total = batches,
+	                                          .steps = s.batch * problem->o.max_iter });
 	for (int i = 0; i < workers; i++)
 		if (s.parts[i].w.ctx) /* the worker's own context has gone */
 			s.parts[i].w.ctx = ctx;
@@ -462,7 +507,7 @@ static kdr_status kmeans(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_p
 	KDRI_TRY(KDRI_NEW(ctx, &list, count));
 	KDRI_TRY(KDRI_NEW(ctx, &options, count));
 	for (int64_t p = 0; p < count; p++)
-		KDRI_TRY(open_part(ctx, dev, &problems[p], &parts[p]));
+		KDRI_TRY(open_part(ctx, dev, &problems[p], batch_for(ctx, &problems[p]), &parts[p]));
 	for (int64_t i = 0, more = 1; more; i++) {
 		KDRI_TRY(one_run(parts, count, i, list, options));
 		more = 0;
@@ -593,20 +638,22 @@ double kdri_kmeans_start_bytes(const kdri_extent *x)
 	return 8 * COLUMNS * x->n + 16 * KDRI_LANES * x->d;
 }
 
-static double one_worker_bytes(const kdri_extent *x, double k, int threads)
+static double one_worker_bytes(const kdri_extent *x, double k, int64_t batch, int threads)
 {
 	const double bounds = x->dense ? KDRI_MIN(k / KDRI_LANES, 16) : 0, best = 4 * x->n + 8 * k * x->d;
 	return kdri_kmeans_assign_bytes(x, k, threads) + 8 * bounds * x->n + best +
-	       kdri_kmeans_start_bytes(x);
+	       (double)batch * (kdri_kmeans_start_bytes(x) + 8 * k * x->d);
 }
 
 int kdri_kmeans_workers(const kdri_extent *x, double k, int64_t starts, int threads)
 {
-	return kdri_workers(threads, starts, one_worker_bytes(x, k, 1), 8 * x->entries);
+	const int64_t batch = batch_of(x, k, starts, threads);
+	return kdri_workers(threads, (starts + batch - 1) / batch, one_worker_bytes(x, k, batch, 1),
+	                    8 * x->entries);
 }
 
 double kdri_kmeans_bytes(const kdri_extent *x, double k, int64_t starts, int threads)
 {
 	const int workers = kdri_kmeans_workers(x, k, starts, threads);
-	return workers * one_worker_bytes(x, k, threads);
+	return workers * one_worker_bytes(x, k, batch_of(x, k, starts, threads), threads);
 }

@@ -46,11 +46,17 @@ void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int6
 	if (x->kind == KDR_MAT_DENSE) {
 		const kdr_dense *m = &x->as.dense;
 		int64_t r = 0;
-		/* Four rows at a time, so that four memory reads are in progress at once. */
+		enum { AHEAD = 8, LINE = 8 };
+		/* Four rows at a time, so that four memory reads are in progress at once; later ones are asked for. */
 		for (; r + 4 <= count; r += 4) {
 			const double *v[4];
-			for (int i = 0; i < 4; i++)
+			for (int i = 0; i < 4; i++) {
+				const double *later =
+				        m->data + rows[KDRI_MIN(r + i + AHEAD, count - 1)] * m->stride;
 				v[i] = m->data + rows[r + i] * m->stride;
+				for (int64_t f = f0; f < f1; f += LINE)
+					__builtin_prefetch(later + f);
+			}
 			add_four(v, coef + r, f0, f1, to->unit, to->ratio, to->high, to->low);
 		}
 		for (; r < count; r++)
@@ -148,10 +154,10 @@ void kdri_km_norms(const kdr_mat *x, int64_t begin, int64_t end, const double *s
 #define KDRI_BODY "engine/kmeans/kmeans_renew.h"
 #include "matrix/each_machine.h"
 
-void kdri_km_try(const kdri_km_trial *t, int64_t count, int64_t lanes)
+void kdri_km_try(const kdri_km_trial *t, int64_t count)
 {
-	for (int64_t first = 0; first < lanes; first += KDRI_LANES)
-		KDRI_PICK(try_tile)(t, count, first, lanes - first);
+	for (int64_t first = 0; first < t->lanes; first += KDRI_LANES / 2)
+		KDRI_PICK(try_half)(t, count, first);
 }
 
 kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double *shift, const double *mean,

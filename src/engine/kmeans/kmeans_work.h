@@ -87,7 +87,11 @@ typedef struct kdri_km {
 	double *coef;
 	int64_t *begin; /* k + 1 */
 	uint8_t *touched;
-	double *distance; /* n, for relocation, k-means++ and the objective */
+	double *distance; /* n, for relocation and the objective */
+
+	/* The centres of starts from `seeded` on, `batch` of them at a time. */
+	double *seeds;
+	int64_t batch, seeded;
 
 	struct kdri_km_device *on_device; /* rows and labels on an accelerator, or NULL */
 } kdri_km;
@@ -236,8 +240,19 @@ typedef struct kdri_shuffle {
 /* Element j of a random order of 0 .. count - 1; call it for j = 0, 1, ... in turn. */
 int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng);
 
-/* kmeanspp.c: writes k start centres to w->centres; of several problems in step, each with its own stream. */
-kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count);
-kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng);
+/* kmeanspp.c: k start centres each, of several problems, or starts of a problem, in step. */
+typedef struct kdri_km_seed {
+	kdri_km *w;
+	kdri_rng rng;
+	double *centres; /* k x d */
+} kdri_km_seed;
+kdr_status kdri_km_plusplus(const kdri_km_seed *seeds, int64_t count);
+kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng, double *centres);
+/* Starts of a problem that share a pass over its rows, at most; candidates for a centre. */
+enum { KDRI_KM_STARTS = 4 };
+static inline int64_t kdri_km_trials(int64_t k)
+{
+	return 2 + (int64_t)log((double)k);
+}
 
 #endif

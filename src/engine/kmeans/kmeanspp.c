@@ -4,7 +4,9 @@
  * drawn with probability proportional to w_i D_i^2, D_i its distance to the nearest centre so far. Greedy, as in
  * scikit-learn: of 2 + floor(ln k) samples drawn, the one that leaves the smallest sum of w_i D_i^2 is selected, the
  * first of equal ones. The distances to all drawn samples are one product with a table of them, at the cost of one
- * multiply-add per stored entry and vector of 8 candidates. (E1) and (E2) are in kmeans_work.h.
+ * multiply-add per stored entry and vector of 8 candidates. Rows are many and candidates few, so that reading the rows takes
+ * longer than multiplying them: the candidates of several starts share a table (a batch). (E1) and (E2) are in
+ * kmeans_work.h.
  *
  * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, and rows are drawn as in
  * kmeans_shares.c. Neither depends on the distribution of the rows over ranks. The rank of a candidate sends its row
@@ -12,31 +14,40 @@
  * exchanges they compute the products and do one pass over n numbers. Several problems do this in step. */
 #include "engine/kmeans/kmeans_work.h"
 
-enum { CANDIDATES = 48 }; /* 2 + ln k for any k */
+enum {
+	CANDIDATES = 48, /* 2 + ln k for any k */
+	HALF = KDRI_LANES / 2
+};
 
 typedef struct seeding {
 	kdri_km *w;
-	kdri_rng *rng;
+	kdri_rng rng;
+	double *centres;                            /* k x d, to be filled */
 	double *room, *nearest, *trial[CANDIDATES]; /* n each: D_i^2, and min(D_i^2, distance to candidate) */
 	kdri_km_shares shares;                      /* of w_i D_i^2 */
-	double *dots;                               /* a block of rows x lanes for each thread */
-	double *blocks;         /* for each block of rows and candidate: the same as in `outcome` */
+	double *blocks;                             /* for each block of rows and candidate: an outcome */
 	double *row;            /* count x (d + 1): candidates as centres, and |x - m|^2 */
 	double big, small;      /* t and t' of comm/exact.h for the sums of candidates */
-	int64_t lanes, tiles;   /* of the table */
-	int64_t used;           /* lanes that products are computed for */
+	double farthest;        /* the largest |x - m|^2 */
+	int64_t first, lanes;   /* in the table of the batch */
 	int64_t trials, chosen; /* candidates for each centre but the first; centres so far */
 	int64_t count;          /* candidates now; 0: no more centres */
-	kdri_km_table table;
 } seeding;
+
+/* Starts of one problem. */
+typedef struct batch {
+	seeding *s;
+	int64_t count, lanes;
+	double *dots; /* for each thread: a block of rows x lanes, and of rows x the lanes of a start */
+	kdri_km_table table;
+} batch;
 
 /* Of a candidate: the sum of w_i D_i^2 with it in two parts, and its largest term. */
 enum { HIGH, LOW, MOST, OUTCOME };
 
-static double *entry_of(const seeding *s, int64_t lane, int64_t f)
+static double *entry_of(const kdri_km_table *table, int64_t lane, int64_t f)
 {
-	return s->table.at + lane / KDRI_LANES * s->table.tile_step + f * s->table.feature_step +
-	       lane % KDRI_LANES;
+	return table->at + lane / KDRI_LANES * table->tile_step + f * table->feature_step + lane % KDRI_LANES;
 }
 
 static void copy_row(const kdri_km *w, int64_t i, double *to)
@@ -71,102 +82,137 @@ static void kmeanspp_put_rows(const kdri_km *w, const int64_t *rows, int64_t cou
 KDRI_KERNEL
 static void copy_lane(const double *from, int64_t lanes, int64_t m, double *restrict to)
 {
-	for (int64_t q = 0; q < m && lanes == KDRI_LANES; q++)
-		to[q] = from[q * KDRI_LANES];
-	for (int64_t q = 0; q < m && lanes != KDRI_LANES; q++)
+	for (int64_t q = 0; q < m && lanes == HALF; q++)
+		to[q] = from[q * HALF];
+	for (int64_t q = 0; q < m && lanes != HALF; q++)
 		to[q] = from[q * lanes];
 }
 
-/* trial[c][i] = min(D_i^2, |x_i - candidate c|^2), and the outcomes of candidates over the rows of block b. */
-static void try_block(const seeding *s, int64_t b, const double *offset)
+/* trial[c][i] = min(D_i^2, |x_i - candidate c|^2), and the outcomes of candidates over m rows from `begin` on, whose
+ * products with the table are in `dots`; n x lanes numbers of `room` are overwritten. */
+static void try_rows(const seeding *s, int64_t begin, int64_t m, const double *weight, const double *offset,
+                     const double *dots, int64_t ldo, double *room)
 {
 	const kdri_km *w = s->w;
+	double sums[OUTCOME][CANDIDATES], *out = s->blocks + begin / KDRI_BLOCK * s->trials * OUTCOME,
+	                                  most = 0;
+	for (int64_t c = 0; c < s->count; c++)
+		most = KDRI_MAX(most, offset[s->first + c]);
+	const kdri_km_trial t = { .norm = w->norm + begin,
+		                  .twice = w->twice ? w->twice + begin : NULL,
+		                  .weight = weight,
+		                  .near = s->nearest + begin,
+		                  .dots = dots + s->first,
+		                  .ldo = ldo,
+		                  .out = room,
+		                  .lanes = s->lanes,
+		                  .offset = offset + s->first,
+		                  .unit = w->error_unit,
+		                  .base = 12 * w->shift_norm,
+		                  .limit = w->error_unit * (6 * (s->farthest + most) + 12 * w->shift_norm),
+		                  .big = s->big,
+		                  .small = s->small,
+		                  .high = sums[HIGH],
+		                  .low = sums[LOW],
+		                  .most = sums[MOST] };
+	kdri_km_try(&t, m);
+	for (int64_t c = 0; c < s->count; c++) {
+		copy_lane(room + c, s->lanes, m, s->trial[c] + begin);
+		for (int k = 0; k < OUTCOME; k++)
+			*out++ = sums[k][c];
+	}
+}
+
+static void try_block(const batch *t, int64_t b, const double *offset)
+{
+	const kdri_km *w = t->s->w;
 	int64_t list[KDRI_BLOCK] = { 0 }, begin = b * KDRI_BLOCK, m = KDRI_MIN(KDRI_BLOCK, w->n - begin);
-	int64_t lanes = s->lanes, count = s->count;
-	double weight[KDRI_BLOCK], sums[OUTCOME][CANDIDATES],
-	        *dots = s->dots + kdri_thread() * KDRI_BLOCK * lanes,
-	        *out = s->blocks + b * s->trials * OUTCOME;
+	double weight[KDRI_BLOCK], *dots = t->dots + kdri_thread() * KDRI_BLOCK * (t->lanes + t->s->lanes);
 	for (int64_t i = 0; i < m; i++) {
 		list[i] = begin + i;
 		weight[i] = 1;
 	}
 	for (int64_t i = 0; i < m && (w->weights || w->scale); i++)
 		weight[i] = kdri_km_counts(w, begin + i) ? kdri_km_weight(w, begin + i) : 0;
-	kdri_km_dots(w->x, list, m, &s->table, 0, s->used, dots, lanes);
-	kdri_km_try(&(kdri_km_trial){ .norm = w->norm + begin,
-	                              .twice = w->twice ? w->twice + begin : NULL,
-	                              .weight = weight,
-	                              .near = s->nearest + begin,
-	                              .dots = dots,
-	                              .ldo = lanes,
-	                              .offset = offset,
-	                              .unit = w->error_unit,
-	                              .base = 12 * w->shift_norm,
-	                              .big = s->big,
-	                              .small = s->small,
-	                              .high = sums[HIGH],
-	                              .low = sums[LOW],
-	                              .most = sums[MOST] },
-	            m, 2 * s->trials <= KDRI_LANES ? KDRI_LANES / 2 : lanes);
-	for (int64_t c = 0; c < count; c++) {
-		copy_lane(dots + c, lanes, m, s->trial[c] + begin);
-		for (int k = 0; k < OUTCOME; k++)
-			*out++ = sums[k][c];
-	}
+	kdri_km_dots(w->x, list, m, &t->table, 0, t->lanes, dots, t->lanes);
+	for (int64_t p = 0; p < t->count; p++)
+		if (t->s[p].count > 0)
+			try_rows(&t->s[p], begin, m, weight, offset, dots, t->lanes,
+			         dots + KDRI_BLOCK * t->lanes);
 }
 
-/* Of each candidate: parts of the sum over the rows here, and its largest term. */
-static void try_candidates(seeding *s, double *sums, double *most)
+/* Puts the candidates into the table; offset: b of (E1) for c' = x_r - m, |x_r - m|^2 + 2 m . (x_r - m). */
+static void put_candidates(const seeding *s, const kdri_km_table *table, double *offset)
 {
-	kdri_km *w = s->w;
-	int64_t blocks = kdri_km_blocks(w), count = s->count;
-	double offset[CANDIDATES] = { 0 };
-	for (int64_t c = 0; c < count; c++) {
-		/* b of (E1) for c' = x_r - m: |x_r - m|^2 + 2 m . (x_r - m) */
+	const kdri_km *w = s->w;
+	for (int64_t c = 0; c < s->count; c++) {
 		const double *row = s->row + c * (w->d + 1);
 		double dot = 0;
 		for (int64_t f = 0; f < w->d; f++) {
 			double at = w->shift ? row[f] - w->shift[f] : row[f];
-			*entry_of(s, c, f) = at;
+			*entry_of(table, s->first + c, f) = at;
 			dot += w->shift ? w->shift[f] * at : 0;
 		}
-		offset[c] = row[w->d] + 2 * dot;
-		sums[2 * c] = sums[2 * c + 1] = most[c] = 0;
+		offset[s->first + c] = row[w->d] + 2 * dot;
 	}
+}
+
+/* Of each candidate, those of all starts: parts of the sum over the rows here, and its largest term. */
+static void try_candidates(const batch *t, double *sums, double *most)
+{
+	const kdri_km *w = t->s->w;
+	const int64_t blocks = kdri_km_blocks(w);
+	double offset[KDRI_KM_STARTS * CANDIDATES] = { 0 };
+	for (int64_t p = 0; p < t->count; p++)
+		put_candidates(&t->s[p], &t->table, offset);
 #pragma omp parallel for schedule(static) num_threads(kdri_km_team(w)) if (w->threads > 1)
 	for (int64_t b = 0; b < blocks; b++)
-		try_block(s, b, offset);
-	for (int64_t b = 0; b < blocks; b++)
-		for (int64_t c = 0; c < count; c++) {
-			const double *part = s->blocks + (b * s->trials + c) * OUTCOME;
-			sums[2 * c] += part[HIGH];
-			sums[2 * c + 1] += part[LOW];
-			most[c] = KDRI_MAX(most[c], part[MOST]);
+		try_block(t, b, offset);
+	for (int64_t p = 0; p < t->count; p++)
+		for (int64_t c = 0; c < t->s[p].count; c++, sums += 2, most++) {
+			sums[0] = sums[1] = *most = 0;
+			for (int64_t b = 0; b < blocks; b++) {
+				const double *part = t->s[p].blocks + (b * t->s[p].trials + c) * OUTCOME;
+				sums[0] += part[HIGH];
+				sums[1] += part[LOW];
+				*most = KDRI_MAX(*most, part[MOST]);
+			}
 		}
 }
 
-/* The shares here of w D^2, the largest of which is `most`. */
-static void kmeanspp_shares(seeding *s, double most)
+/* The shares here of w D^2, the largest of which is `most`; n numbers of `room` are overwritten. */
+static void kmeanspp_shares(seeding *s, double most, double *room)
 {
 	kdri_km *w = s->w;
 	const double units = kdri_km_share_units(w, most), *weighted = s->nearest;
 	if (w->weights || w->scale) {
 		for (int64_t i = 0; i < w->n; i++)
-			w->distance[i] = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * s->nearest[i] : 0;
-		weighted = w->distance;
+			room[i] = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * s->nearest[i] : 0;
+		weighted = room;
 	}
 	for (int64_t g = 0, i = 0; g < w->groups_of_rows; i += w->rows_of[g++])
 		s->shares.own[g] =
 		        kdri_km_shares_fill(weighted + i, w->rows_of[g], units, s->shares.share + i);
 }
 
-/* Takes candidate c. */
-static void kmeanspp_take(seeding *s, int64_t c, double most)
+/* Takes the candidate with the smallest sum. */
+static void take_best(seeding *s, const double *sums, const double *most)
 {
+	const int64_t d = s->w->d;
+	int64_t best = 0;
+	double least = INFINITY;
+	for (int64_t c = 0; c < s->count; c++) {
+		double potential = sums[2 * c] + sums[2 * c + 1];
+		if (potential < least || c == 0) {
+			least = potential;
+			best = c;
+		}
+	}
 	double *swap = s->nearest;
-	s->nearest = s->trial[c];
-	s->trial[c] = swap;
-	kmeanspp_shares(s, most);
+	s->nearest = s->trial[best];
+	s->trial[best] = swap;
+	kmeanspp_shares(s, most[best], swap);
+	memcpy(s->centres + s->chosen++ * d, s->row + best * (d + 1), (size_t)d * sizeof *s->row);
 }
 
 /* --- problems in step ----------------------------------------------------------------------- */
@@ -174,7 +220,8 @@ static void kmeanspp_take(seeding *s, int64_t c, double most)
 typedef struct crew {
 	kdr_context *ctx;
 	seeding *s;
-	int64_t count;
+	batch *batches;
+	int64_t count, batch_count;
 	double *rows;  /* candidates of all */
 	double *tried; /* sums of all candidates, then largest terms */
 	int64_t *own;  /* shares of all */
@@ -185,21 +232,15 @@ static kdr_status open_seeding(seeding *s)
 	kdr_status st;
 	kdri_km *w = s->w;
 	int64_t n = w->n, size;
-	s->trials = 2 + (int64_t)log((double)w->k);
-	s->tiles = (s->trials + KDRI_LANES - 1) / KDRI_LANES;
-	s->lanes = s->tiles * KDRI_LANES;
-	/* Up to 20 clusters have four candidates, which are half a tile. */
-	s->used = KDRI_MIN(s->lanes, KDRI_MAX(s->trials, kdri_km_reach(w->x->kind)));
-	s->used = 2 * s->used <= KDRI_LANES ? KDRI_LANES / 2 : s->lanes;
+	s->trials = kdri_km_trials(w->k);
+	s->lanes = (s->trials + HALF - 1) / HALF * HALF;
 	KDRI_TRY(kdri_mul(w->ctx, n, s->trials + 1, &size));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s->room, size));
 	s->nearest = s->room + s->trials * n;
 	for (int64_t c = 0; c < s->trials; c++)
 		s->trial[c] = s->room + c * n;
 	KDRI_TRY(kdri_km_shares_new(w, &s->shares));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s->dots, w->threads * KDRI_BLOCK * s->lanes));
 	KDRI_TRY(KDRI_NEW(w->ctx, &s->blocks, OUTCOME * s->trials * kdri_km_blocks(w)));
-	KDRI_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, s->tiles, &s->table));
 done:
 	return st;
 }
@@ -208,7 +249,27 @@ static void close_seeding(seeding *s)
 {
 	kdri_free(s->w->ctx, s->room);
 	kdri_km_shares_free(s->w, &s->shares);
-	KDRI_FREE(s->w->ctx, s->dots, s->blocks, s->table.room);
+	kdri_free(s->w->ctx, s->blocks);
+}
+
+/* A batch of the starts that follow s[0] and belong to the same problem. */
+static kdr_status open_batch(seeding *s, int64_t left, batch *t)
+{
+	kdr_status st;
+	const kdri_km *w = s->w;
+	t->s = s;
+	for (; t->count < left && t->count < KDRI_KM_STARTS && s[t->count].w == w; t->count++) {
+		s[t->count].first = t->lanes;
+		t->lanes += s[t->count].lanes;
+	}
+	/* Half a tile may be used alone, if the machine has a kernel for it. */
+	const int64_t tiles = (t->lanes + KDRI_LANES - 1) / KDRI_LANES;
+	if (t->lanes > HALF || kdri_km_reach(w->x->kind) > HALF)
+		t->lanes = tiles * KDRI_LANES;
+	KDRI_TRY(KDRI_NEW(w->ctx, &t->dots, w->threads * KDRI_BLOCK * (t->lanes + s->lanes)));
+	KDRI_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, tiles, &t->table));
+done:
+	return st;
 }
 
 static kdr_status open_crew(crew *c)
@@ -226,6 +287,8 @@ static kdr_status open_crew(crew *c)
 	KDRI_TRY(KDRI_NEW(c->ctx, &c->rows, rows));
 	KDRI_TRY(KDRI_NEW(c->ctx, &c->tried, OUTCOME * candidates));
 	KDRI_TRY(KDRI_NEW(c->ctx, &c->own, groups));
+	for (int64_t p = 0; p < c->count; p += c->batches[c->batch_count++].count)
+		KDRI_TRY(open_batch(&c->s[p], c->count - p, &c->batches[c->batch_count]));
 done:
 	return st;
 }
@@ -278,8 +341,9 @@ static kdr_status kmeanspp_begin(crew *c)
 		/* |x - y|^2 <= 4 max |x - m|^2, and some for rounding. */
 		s->big = kdri_exact_big(5 * end[0] * end[1], s->w->all);
 		s->small = s->big * kdri_exact_ratio(s->w->all);
+		s->farthest = end[0];
 		s->count = 1;
-		kmeanspp_shares(s, end[2]);
+		kmeanspp_shares(s, end[2], s->trial[0]);
 		for (int64_t i = 0; i < s->w->n; i++)
 			s->nearest[i] = INFINITY;
 	}
@@ -297,14 +361,18 @@ static kdr_status kmeanspp_draw(crew *c, int64_t *all)
 	*all = 0;
 	for (int64_t p = 0; p < c->count; p++) {
 		seeding *s = &c->s[p];
-		int64_t rows[CANDIDATES] = { 0 };
 		s->count = s->chosen == s->w->k || s->shares.total == 0 ? 0 : s->chosen ? s->trials : 1;
-		for (int64_t j = 0; j < s->count; j++)
-			rows[j] = kdri_km_shares_draw(s->w, &s->shares, s->rng);
 		s->row = c->rows + size;
-		kmeanspp_put_rows(s->w, rows, s->count, s->row);
 		size += s->count * (s->w->d + 1);
 		*all += s->count;
+	}
+#pragma omp parallel for num_threads(kdri_km_team(c->s->w)) if (c->s->w->threads > 1 && c->count > 1)
+	for (int64_t p = 0; p < c->count; p++) {
+		seeding *s = &c->s[p];
+		int64_t rows[CANDIDATES] = { 0 };
+		for (int64_t j = 0; j < s->count; j++)
+			rows[j] = kdri_km_shares_draw(s->w, &s->shares, &s->rng);
+		kmeanspp_put_rows(s->w, rows, s->count, s->row);
 	}
 	if (size > 0)
 		KDRI_TRY(kdri_sum(c->ctx, c->rows, size)); /* of one row and zeros: exact */
@@ -317,26 +385,22 @@ static kdr_status kmeanspp_choose(crew *c, int64_t all)
 {
 	kdr_status st;
 	double *sums = c->tried, *most = sums + 2 * all;
-	for (int64_t p = 0, at = 0; p < c->count; at += c->s[p++].count)
-		if (c->s[p].count > 0)
-			try_candidates(&c->s[p], sums + 2 * at, most + at);
+	for (int64_t b = 0, at = 0; b < c->batch_count; b++) {
+		int64_t count = 0;
+		for (int64_t p = 0; p < c->batches[b].count; p++)
+			count += c->batches[b].s[p].count;
+		if (count > 0)
+			try_candidates(&c->batches[b], sums + 2 * at, most + at);
+		at += count;
+	}
 	KDRI_TRY(kdri_sum_and_max(c->ctx, sums, 2 * all, all));
-	for (int64_t p = 0, at = 0; p < c->count; at += c->s[p++].count) {
-		seeding *s = &c->s[p];
-		const int64_t d = s->w->d;
-		int64_t best = 0;
-		double least = INFINITY;
-		for (int64_t j = 0; j < s->count; j++) {
-			double potential = sums[2 * (at + j)] + sums[2 * (at + j) + 1];
-			if (potential < least || j == 0) {
-				least = potential;
-				best = j;
-			}
-		}
-		if (s->count == 0)
-			continue;
-		kmeanspp_take(s, best, most[at + best]);
-		memcpy(s->w->centres + s->chosen++ * d, s->row + best * (d + 1), (size_t)d * sizeof *s->row);
+#pragma omp parallel for num_threads(kdri_km_team(c->s->w)) if (c->s->w->threads > 1 && c->count > 1)
+	for (int64_t p = 0; p < c->count; p++) {
+		int64_t at = 0;
+		for (int64_t q = 0; q < p; q++)
+			at += c->s[q].count;
+		if (c->s[p].count > 0)
+			take_best(&c->s[p], sums + 2 * at, most + at);
 	}
 	KDRI_TRY(kmeanspp_share(c));
 done:
@@ -348,16 +412,15 @@ static bool kmeanspp_stops(crew *c)
 	return !kdri_together(c->ctx) && kdri_leave_off(c->ctx, "centres", c->s[0].chosen, c->s[0].w->k);
 }
 
-kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count)
+kdr_status kdri_km_plusplus(const kdri_km_seed *seeds, int64_t count)
 {
 	kdr_status st;
 	bool stopped;
-	crew c = { .ctx = w[0]->ctx, .count = count };
+	crew c = { .ctx = seeds[0].w->ctx, .count = count };
 	KDRI_TRY(KDRI_NEW0(c.ctx, &c.s, count));
-	for (int64_t p = 0; p < count; p++) {
-		c.s[p].w = w[p];
-		c.s[p].rng = &rng[p];
-	}
+	for (int64_t p = 0; p < count; p++)
+		c.s[p] = (seeding){ .w = seeds[p].w, .rng = seeds[p].rng, .centres = seeds[p].centres };
+	KDRI_TRY(KDRI_NEW0(c.ctx, &c.batches, count));
 	KDRI_TRY(open_crew(&c));
 	KDRI_TRY(kmeanspp_begin(&c));
 	while (!(stopped = kmeanspp_stops(&c))) {
@@ -368,23 +431,24 @@ kdr_status kdri_km_plusplus(kdri_km *const *w, kdri_rng *rng, int64_t count)
 		KDRI_TRY(kmeanspp_choose(&c, all));
 	}
 	for (int64_t p = 0; p < count && stopped; p++) { /* random rows take no time */
-		KDRI_TRY(kdri_km_random(w[p], &rng[p]));
-		c.s[p].chosen = w[p]->k;
+		KDRI_TRY(kdri_km_random(c.s[p].w, &c.s[p].rng, c.s[p].centres));
+		c.s[p].chosen = c.s[p].w->k;
 	}
 	/* Fewer distinct samples than centres: the rest repeat the first, and get no samples. */
 	for (int64_t p = 0; p < count; p++)
-		for (int64_t j = KDRI_MAX(c.s[p].chosen, 1); j < w[p]->k; j++)
-			memcpy(w[p]->centres + j * w[p]->d, w[p]->centres,
-			       (size_t)w[p]->d * sizeof *w[p]->centres);
+		for (int64_t j = KDRI_MAX(c.s[p].chosen, 1), d = c.s[p].w->d; j < c.s[p].w->k; j++)
+			memcpy(c.s[p].centres + j * d, c.s[p].centres, (size_t)d * sizeof(double));
 done:
 	for (int64_t p = 0; c.s && p < count; p++)
 		close_seeding(&c.s[p]);
-	KDRI_FREE(c.ctx, c.s, c.rows, c.tried, c.own);
+	for (int64_t b = 0; c.batches && b < count; b++)
+		KDRI_FREE(c.ctx, c.batches[b].dots, c.batches[b].table.room);
+	KDRI_FREE(c.ctx, c.s, c.batches, c.rows, c.tried, c.own);
 	return st;
 }
 
 /* The first k of a random order of the rows that count. */
-kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng)
+kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng, double *centres)
 {
 	kdr_status st;
 	seeding s = { .w = w };
@@ -399,14 +463,14 @@ kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng)
 	KDRI_TRY(kdri_parts(w->ctx, s.shares.own, w->groups_of_rows, s.shares.before, &s.shares.total));
 	for (int64_t j = 0; j < w->k; j++) {
 		if (j >= s.shares.total) {
-			memcpy(w->centres + j * w->d, w->centres, (size_t)w->d * sizeof *w->centres);
+			memcpy(centres + j * w->d, centres, (size_t)w->d * sizeof *centres);
 			continue;
 		}
 		int64_t row = kdri_shuffle_next(&order, j, s.shares.total, rng);
 		int64_t mine = kdri_km_shares_find(w, &s.shares, row);
 		kmeanspp_put_rows(w, &mine, 1, s.row);
 		KDRI_TRY(kdri_sum(w->ctx, s.row, w->d + 1)); /* of one row and zeros: exact */
-		memcpy(w->centres + j * w->d, s.row, (size_t)w->d * sizeof *w->centres);
+		memcpy(centres + j * w->d, s.row, (size_t)w->d * sizeof *centres);
 	}
 done:
 	kdri_km_shares_free(w, &s.shares);

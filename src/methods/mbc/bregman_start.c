@@ -153,18 +153,19 @@ done:
 static kdr_status seed_euclidean(kdri_breg *const *b, kdri_rng *rng, int64_t count)
 {
 	kdr_status st;
-	kdri_km **engines = NULL;
-	KDRI_TRY(KDRI_NEW(b[0]->ctx, &engines, count));
+	kdri_km_seed *seeds = NULL;
+	KDRI_TRY(KDRI_NEW(b[0]->ctx, &seeds, count));
 	for (int64_t t = 0; t < count; t++)
-		engines[t] = &b[t]->km;
-	KDRI_TRY(kdri_km_plusplus(engines, rng, count));
+		seeds[t] = (kdri_km_seed){ &b[t]->km, rng[t], b[t]->km.centres };
+	KDRI_TRY(kdri_km_plusplus(seeds, count));
 	for (int64_t t = 0; t < count; t++) {
-		kdri_km_load_centres(engines[t]);
-		memset(engines[t]->before, 0, (size_t)b[t]->n * sizeof *engines[t]->before);
-		kdri_km_assign(engines[t], true);
+		kdri_km *w = seeds[t].w;
+		kdri_km_load_centres(w);
+		memset(w->before, 0, (size_t)w->n * sizeof *w->before);
+		kdri_km_assign(w, true);
 	}
 done:
-	kdri_free(b[0]->ctx, engines);
+	kdri_free(b[0]->ctx, seeds);
 	return st;
 }
 
