@@ -89,13 +89,13 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
                            int64_t classes, const kdri_forest_options *o, kdri_forest *out)
 {
 	kdr_status st;
-	int64_t *rows = NULL, n, done_trees = 0;
+	int64_t *rows = NULL, n, done_trees = 0, ready = 0;
 	int32_t *label = NULL;
 	double *weight = NULL;
 	kdri_ranks r = { 0 };
 	kdri_tree *trees = NULL;
 	kdri_grower **growers = NULL;
-	const int64_t threads = KDRI_MIN(kdri_team(ctx), o->trees);
+	const int64_t threads = KDRI_MIN(ctx->threads, o->trees);
 	KDRI_TRY(take_rows(ctx, labels, weights, kdr_mat_rows(x), classes, o->balanced, &rows, &label,
 	                   &weight, &n));
 	if (n < 1 || n > INT32_MAX)
@@ -104,10 +104,10 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 	KDRI_TRY(kdri_ranks_new(ctx, x, rows, n, &r));
 	KDRI_TRY(KDRI_NEW0(ctx, &trees, o->trees));
 	KDRI_TRY(KDRI_NEW0(ctx, &growers, threads));
-	for (int64_t w = 0; w < threads; w++)
-		KDRI_TRY(kdri_grower_new(ctx, &r, label, weight, classes, o, &growers[w]));
-	while (done_trees < o->trees) {
-		const int64_t now = KDRI_MIN(threads, o->trees - done_trees);
+	while (done_trees < o->trees) { /* the team grows when jobs beside this one end */
+		const int64_t now = KDRI_MIN(KDRI_MIN(kdri_team(ctx), threads), o->trees - done_trees);
+		for (; ready < now; ready++)
+			KDRI_TRY(kdri_grower_new(ctx, &r, label, weight, classes, o, &growers[ready]));
 #pragma omp parallel for num_threads(now) schedule(static, 1) if (now > 1)
 		for (int64_t w = 0; w < now; w++)
 			kdri_grow(ctx, growers[w], done_trees + w);
@@ -118,7 +118,7 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 	}
 	KDRI_TRY(join_trees(ctx, trees, done_trees, r.d, classes, out));
 done:
-	for (int64_t w = 0; growers && w < threads; w++)
+	for (int64_t w = 0; w < ready; w++)
 		kdri_grower_free(ctx, growers[w]);
 	for (int64_t t = 0; trees && t < o->trees; t++)
 		kdri_tree_free(ctx, &trees[t]);
