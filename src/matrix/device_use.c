@@ -63,7 +63,7 @@ static kdri_device *open_device(int index, char *why, size_t room)
 
 /* Opening a card takes about half a second. One thread per process does it while data are read; whoever needs the device before waits
  * for `lock`. The thread has ended before a process ends or forks. */
-static const double expect_bytes = 256e6; /* such data take longer in any case */
+static const double expect_bytes = 128e6; /* for each thread: such data take longer in any case */
 enum { NOT_STARTED, STARTING, RUNNING, ENDED };
 static atomic_int opener_state = NOT_STARTED;
 static pthread_t opener;
@@ -100,7 +100,7 @@ static bool start_opening(int index)
 static void expect(kdr_context *ctx, double bytes)
 {
 	if (ctx->device_choice == KDRI_DEVICE_AUTO && !ctx->device && ctx->threads > 1 &&
-	    bytes >= expect_bytes && kdri_plugin_exists())
+	    bytes >= expect_bytes * ctx->threads && kdri_plugin_exists())
 		(void)start_opening(0);
 }
 
