@@ -57,6 +57,7 @@ lite_fail(const char *file, int line, const char *format, ...)
 #define assert_null(p)             assert_true((p) == NULL)
 #define assert_non_null(p)         assert_true((p) != NULL)
 #define assert_ptr_equal(a, b)     assert_true((const void *)(a) == (const void *)(b))
+#define assert_ptr_not_equal(a, b) assert_true((const void *)(a) != (const void *)(b))
 #define assert_int_equal(a, b)     lite_compare(__FILE__, __LINE__, #a, #b, (int64_t)(a), (int64_t)(b), true)
 #define assert_int_not_equal(a, b) lite_compare(__FILE__, __LINE__, #a, #b, (int64_t)(a), (int64_t)(b), false)
 #define assert_in_range(v, low, high) \
