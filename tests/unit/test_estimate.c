@@ -323,8 +323,9 @@ static void estimates__of_every_method__grow_with_the_data(void **state)
 				/* On disk, neither the data take memory nor copies of them. */
 				assert_true(streamed.bytes > 0 &&
 				            streamed.bytes <= e.bytes - e.data_bytes + 1);
+				/* Starts that share a pass over the rows do so in memory only. */
 				if (strcmp(algo->id, "kmeans") == 0)
-					assert_near(streamed.bytes, e.bytes - e.data_bytes, 1);
+					assert_true(streamed.bytes < 0.6 * (e.bytes - e.data_bytes));
 				last = e.bytes;
 			}
 		}

@@ -111,11 +111,11 @@ static kdri_rng start_stream(const kdri_km *w, const kdri_kmeans_options *o, int
 }
 
 /* Starts whose candidates share a pass: their distances to all rows are at most half as many numbers as the rows have, and
- * there are at least half as many batches as threads. */
+ * there are at least half as many batches as threads. Rows that are on disk leave no memory for several. */
 static int64_t batch_of(const kdri_extent *x, double k, int64_t starts, int threads)
 {
 	const double columns = 2 + (double)kdri_km_trials((int64_t)k),
-	             fit = x->entries / (2 * columns * x->n);
+	             fit = x->streamed ? 1 : x->entries / (2 * columns * x->n);
 	const int64_t most = KDRI_MIN(KDRI_MIN(starts, KDRI_KM_STARTS), (int64_t)fit);
 	return KDRI_MAX(1, KDRI_MIN(most, 2 * starts / threads));
 }
@@ -444,9 +444,16 @@ static part *best_part(part *parts, int workers)
 	return best;
 }
 
+static kdri_extent extent_of(const kdr_mat *x)
+{
+	kdri_extent found = kdri_extent_of_mat(x);
+	found.streamed = kdri_spooled(x->kind == KDR_MAT_DENSE ? x->as.dense.data : x->as.csr.val);
+	return found;
+}
+
 static int64_t batch_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
 {
-	const kdri_extent x = kdri_extent_of_mat(p->x);
+	const kdri_extent x = extent_of(p->x);
 	return kdri_together(ctx) ? 1 : batch_of(&x, (double)p->o.k, p->o.n_init, kdri_team(ctx));
 }
 
@@ -488,7 +495,7 @@ static int workers_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
 	const double work = (double)kdr_mat_nnz(p->x) * (double)o->k * (double)o->n_init;
 	if (!random || o->n_init < 2 || work < worth_a_team || kdri_together(ctx))
 		return 1;
-	const kdri_extent x = kdri_extent_of_mat(p->x);
+	const kdri_extent x = extent_of(p->x);
 	return kdri_kmeans_workers(&x, (double)o->k, o->n_init, kdri_team(ctx));
 }
 
