@@ -1,5 +1,6 @@
 /* Errors, progress, interruption: what surrounds every command. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/system.h"
 #include "core/utf8.h"
 #include "progress.h"
 #include "system.h"
@@ -222,6 +223,9 @@ bool cli_quiet(const cli_args *args)
 	return cli_flag(args, "quiet");
 }
 
+/* Memory of a machine, or of a container, of which 256 MB (cli_keep_memory) are little. */
+static const double least_to_keep = 4e9;
+
 kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 {
 	int64_t seed = 1, threads = 0;
@@ -242,7 +246,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_threads(ctx, (int)threads);
 	kdr_context_set_isolation(ctx, hdf5_patience);
 	kdr_context_set_max_memory(ctx, memory);
-	if (memory == 0)
+	if (memory == 0 && kdri_memory_total() >= least_to_keep)
 		cli_keep_memory();
 	st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
 	if (st == KDR_ERR_ARGUMENT) {

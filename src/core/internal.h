@@ -158,8 +158,6 @@ kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, i
  * allows or, without a limit, than the machine has. */
 kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_estimate *estimate);
 
-/* Bytes of memory of the machine, or of the process's control group if that is less; 0 if unknown. */
-double kdri_memory_total(void);
 /* The limit of the control group, infinite if there is none; its files are searched below `root`. */
 double kdri_memory_quota(const char *root);
 /* Bytes of memory that this process can still allocate, considering its control group; infinite if unknown. */
