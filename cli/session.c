@@ -223,7 +223,7 @@ bool cli_quiet(const cli_args *args)
 	return cli_flag(args, "quiet");
 }
 
-/* Memory of a machine, or of a container, of which 256 MB (cli_keep_memory) are little. */
+/* With this much memory, in the machine or the container, the 256 MB of cli_keep_memory do not matter. */
 static const double least_to_keep = 4e9;
 
 kdr_context *cli_session_open(const cli_args *args, int *exit_code)

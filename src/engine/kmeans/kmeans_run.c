@@ -444,6 +444,7 @@ static part *best_part(part *parts, int workers)
 	return best;
 }
 
+/* The size of x, and whether it is on disk. */
 static kdri_extent extent_of(const kdr_mat *x)
 {
 	kdri_extent found = kdri_extent_of_mat(x);

@@ -248,8 +248,9 @@ typedef struct kdri_km_seed {
 } kdri_km_seed;
 kdr_status kdri_km_plusplus(const kdri_km_seed *seeds, int64_t count);
 kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng, double *centres);
-/* Starts of a problem that share a pass over its rows, at most; candidates for a centre. */
+/* At most this many starts of a problem share a pass over its rows. */
 enum { KDRI_KM_STARTS = 4 };
+/* Candidates for a centre. */
 static inline int64_t kdri_km_trials(int64_t k)
 {
 	return 2 + (int64_t)log((double)k);

@@ -89,7 +89,7 @@ static void copy_lane(const double *from, int64_t lanes, int64_t m, double *rest
 }
 
 /* trial[c][i] = min(D_i^2, |x_i - candidate c|^2), and the outcomes of candidates over m rows from `begin` on, whose
- * products with the table are in `dots`; n x lanes numbers of `room` are overwritten. */
+ * products with the table are in `dots`; m x lanes numbers of `room` are overwritten. */
 static void try_rows(const seeding *s, int64_t begin, int64_t m, const double *weight, const double *offset,
                      const double *dots, int64_t ldo, double *room)
 {
