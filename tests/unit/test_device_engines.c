@@ -310,6 +310,33 @@ static void kmeans__device_fails_with_auto__processor_goes_on(void **state)
 	free(p.x);
 }
 
+static void kmeans__auto__counts_the_work_of_every_start(void **state)
+{
+	fake f;
+	kdri_kmeans_result r = { 0 };
+	(void)state;
+	if (fake_real())
+		skip();
+	points p = points_of(
+	        1000, 50, 100,
+	        0.5); /* 2e8 operations for 20 iterations; an open device is used from 1.5e9 per thread */
+	kdr_mat x = kdr_mat_from_dense(p.x, p.n, p.d);
+	fake_open(&f, 0);
+	f.ctx->device_choice = KDRI_DEVICE_AUTO;
+	f.ctx->threads = 1;
+	p.options.max_iter = 2;
+	p.options.n_init = 1;
+	assert_ok(f.ctx, kdri_kmeans(f.ctx, &x, NULL, &p.options, &r));
+	kdri_kmeans_free(f.ctx, &r);
+	assert_int_equal(f.limits.calls, 0);
+	p.options.n_init = 10;
+	assert_ok(f.ctx, kdri_kmeans(f.ctx, &x, NULL, &p.options, &r));
+	kdri_kmeans_free(f.ctx, &r);
+	assert_true(f.limits.calls > 0);
+	fake_close(&f);
+	free(p.x);
+}
+
 /* --- neighbours ------------------------------------------------------------------------------------------------- */
 
 typedef struct asked {
@@ -591,6 +618,7 @@ int main(void)
 		cmocka_unit_test(kmeans__large_enough_data__one_transfer),
 		cmocka_unit_test(kmeans__device_fails__says_so_and_gives_all_back),
 		cmocka_unit_test(kmeans__device_fails_with_auto__processor_goes_on),
+		cmocka_unit_test(kmeans__auto__counts_the_work_of_every_start),
 		cmocka_unit_test(neighbours__dense__same_as_the_processor),
 		cmocka_unit_test(neighbours__sparse__same_as_the_processor),
 		cmocka_unit_test(neighbours__sparse_and_little_room__rows_come_in_parts),

@@ -556,10 +556,11 @@ static kdr_status compute_alone(kdr_context *ctx, kdri_device *dev, void *user)
 static kdr_status alone(kdr_context *ctx, const kdri_kmeans_problem *p, kdri_kmeans_result *result)
 {
 	alone_job j = { p, result };
-	/* The cost of an iteration; most problems take dozens of them. Centres are sent and sums are received, which
-	 * for sparse rows may be more than the rows. */
+	/* The cost of 20 iterations of every start; most take more. Centres are sent and sums are received, which for
+	 * sparse rows may be more than the rows. */
 	double moved = p->x->kind == KDR_MAT_CSR ? 16.0 * (double)kdr_mat_cols(p->x) : 0;
-	double flops = 40.0 * ((double)kdr_mat_nnz(p->x) - moved) * (double)p->o.k;
+	double flops = 40.0 * ((double)kdr_mat_nnz(p->x) - moved) * (double)p->o.k *
+	               (double)(p->o.init_labels || p->o.init_centres ? 1 : KDRI_MAX(p->o.n_init, 1));
 	if (!kdri_together(ctx) && kdri_km_device_can(p->x, p->weights, &p->o))
 		return kdri_compute(ctx, flops, compute_alone, &j);
 	return kmeans(ctx, &kdri_cpu, p, 1, result);
