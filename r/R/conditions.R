@@ -23,19 +23,21 @@ kd_interrupt <- function(result = NULL) {
 
 flag_options <- c(transpose = "transpose = TRUE", force = "force = TRUE", guard = "options = list(guard = TRUE)",
                   `no-transfer` = "options = list(transfer = FALSE)", probabilities = "probabilities = TRUE",
-                  quality = "quality = TRUE", map = "map = TRUE")
+                  quality = "quality = TRUE", report = "map = TRUE", pooled = "pooled = TRUE", bridge = "bridges", into = "kd_into()")
 
-# A message with options in the notation of R: `--missing mean` becomes missing = "mean".
+# A message with options in the notation of R: `--missing mean` becomes missing = "mean". Values that kdr_choices() does not list are quoted in messages.
 in_r <- function(message) {
-  pattern <- "(?<![\\w-])--([a-z][a-z-]*)([ =](?:'[^']*'|[.,]|[a-z0-9-]+)(?=[\\s,;:)]|$))?"
+  pattern <- "(?<![\\w-])(?:--([a-z][a-z-]*)|-k(?![\\w-]))([ =](?:'[^']*'|[a-z0-9-]+)(?=[\\s,;:)]|$))?"
   found <- gregexpr(pattern, message, perl = TRUE)
   regmatches(message, found) <- lapply(regmatches(message, found), function(options) vapply(options, function(option) {
-    name <- sub("^--([a-z-]*[a-z]).*", "\\1", option)
-    rest <- substring(option, nchar(name) + 3)
+    name <- sub("^--?([a-z-]*[a-z]).*", "\\1", option)
+    rest <- sub("^--?[a-z-]*[a-z]", "", option)
     if (name %in% names(flag_options)) return(paste0(flag_options[[name]], rest))
     value <- gsub("^[ =]'?|'$", "", rest)
     spelt <- gsub("-", "_", name)
-    values <- c(.Call(C_values, name), if (name == "decimal") c(".", ","))
+    if (name == "rename" && grepl("=", value)) return(sub("^(.*)=(.*)$", 'rename = c("\\1" = "\\2")', value))
+    if (grepl("^[0-9]+$", value)) return(paste0(spelt, " = ", value))
+    values <- if (name == "k") "auto" else .Call(C_values, name)
     if (nzchar(rest) && (value %in% values || grepl("'", rest))) paste0(spelt, ' = "', value, '"') else paste0(spelt, rest)
   }, ""))
   message

@@ -154,10 +154,11 @@ kd_methods <- function(method = NULL, family = NULL) {
   all <- .Call(C_algorithms)
   if (!is.null(method)) {
     one <- find_method(method, family %||% c("cluster", "transfer", "features"))
+    one$options$help <- in_r(one$options$help)
     return(as.data.frame(one$options))
   }
   out <- data.frame(method = vapply(all, `[[`, "", "id"), family = vapply(all, `[[`, "", "family"), title = vapply(all, `[[`, "", "title"),
-                    summary = vapply(all, `[[`, "", "summary"), predict = vapply(all, function(a) bitwAnd(a$flags, 16L) > 0, NA),
+                    summary = in_r(vapply(all, `[[`, "", "summary")), predict = vapply(all, function(a) bitwAnd(a$flags, 16L) > 0, NA),
                     bridge = vapply(all, function(a) bitwAnd(a$flags, 17408L) > 0, NA))
   if (!is.null(family)) {
     if (!all(family %in% out$family)) kd_stop("family is ", shown(family), ": use \"cluster\", \"transfer\" or \"features\"")
@@ -267,7 +268,10 @@ kd_matrix <- function(x) {
 kd_columns <- function(x) {
   if (!inherits(x, "kd_data")) kd_stop("x is ", shown(class(x)[1]), ": use a data set of kd_read()")
   columns <- .Call(C_data_info, x$pointer)$columns
-  if (!is.null(columns)) as.data.frame(columns)
+  if (!is.null(columns)) {
+    columns$why <- in_r(columns$why)
+    as.data.frame(columns)
+  }
 }
 
 #' @rdname kd_data

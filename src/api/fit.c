@@ -103,8 +103,10 @@ kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *
 	if (algo->family != KDR_FAMILY_CLUSTER)
 		return KDR_OK;
 	if (t->k < (algo->flags & KDR_ALGO_AUTO_K ? 0 : 1))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "data set %s: k is %lld, but at least 1 is needed",
-		                 kdri_task_name(t), (long long)t->k);
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "data set %s: method '%s' needs -k, the number of clusters; it must be at least 1",
+		        kdri_task_name(t), algo->id);
 	if (t->k > samples)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,

@@ -251,7 +251,7 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 	else if (format == &kdri_format_mtx && kdri_beside_tenx(path))
 		kdri_warning(
 		        ctx,
-		        "%s: appears to be transposed, because barcodes.tsv in the same folder implies that cells are columns; give the folder, or use --format 10x",
+		        "%s: appears to be transposed, because barcodes.tsv in the same folder implies that cells are columns; give the folder, or use --format '10x'",
 		        path);
 	if (strcmp(path, "-") != 0 && !options->memory)
 		KDRI_TRY(attach_names(ctx, file, data));

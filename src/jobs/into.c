@@ -491,7 +491,7 @@ static kdr_status into_k(kdr_context *ctx, const into *j, int64_t i, int64_t mos
 	if (*k > most && o->new_clusters == KDR_NEW_CLUSTERS_NO)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
-		        "-k %lld: the model has %lld clusters, and --new-clusters no allows no more; use --new-clusters yes or auto",
+		        "-k %lld: the model has %lld clusters, and --new-clusters 'no' allows no more; use --new-clusters 'yes' or 'auto'",
 		        (long long)*k, (long long)most);
 	if (*k == 0)
 		*k = KDRI_MIN(most, j->all[j->old + i]->rows);

@@ -250,10 +250,9 @@ static int cuda_index(const char *name)
 
 static kdr_status not_available(kdr_context *ctx, const char *name, const char *why)
 {
-	return kdri_fail(
-	        ctx, KDR_ERR_UNSUPPORTED,
-	        "device '%s' is not available: %s; use --device auto or --device cpu to run on the CPU", name,
-	        why);
+	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+	                 "device '%s' is not available: %s; use --device 'auto' or 'cpu' to run on the CPU",
+	                 name, why);
 }
 
 kdr_status kdr_context_set_device(kdr_context *ctx, const char *name)

@@ -489,7 +489,7 @@ class Formats(CliTest):
         # The matrix of a 10x folder, given directly.
         self.tenx("f", counts(), gz=False)
         done = self.run_kindred("inspect", "f/matrix.mtx")
-        self.assertIn("--format 10x", done.stderr + done.stdout)
+        self.assertIn("--format '10x'", done.stderr + done.stdout)
         # If columns do not match, the error reports this too.
         self.fails("cluster", "-k", 2, "--features", "intersect", "plain.csv", "across.csv", code=3, says=["transposed", "--transpose"])
         self.write("words.csv", "gene,s1,note\ng1,1,a\ng2,2,b\n")

@@ -87,7 +87,7 @@ class PluginTest(CliTest):
     def test_device_that_cannot_be_opened(self):
         code, errors = self.cluster("cuda", KINDRED_DEVICE_BROKEN="1")
         self.assertNotEqual(code, 0)
-        self.assertIn("device 'cuda:0' is not available: the stand-in is broken; use --device auto", errors)
+        self.assertIn("device 'cuda:0' is not available: the stand-in is broken; use --device 'auto'", errors)
         self.assertEqual(self.cluster("auto", KINDRED_DEVICE_BROKEN="1")[0], 0)
 
 

@@ -27,16 +27,16 @@ test_that("NA, NaN and infinite values of matrices are refused with their place"
   for (value in c(NA, NaN, Inf)) {
     x <- two()
     x$b[4, 2] <- value
-    expect_kindred_error(cluster(x), "data set b: row 4, column", 20L)
+    expect_kindred_error(cluster(x), "b: row 4, column ('b'|2)", 20L)
   }
   whole <- matrix(c(1L, NA, 3L, 4L), 2)
-  expect_kindred_error(cluster(whole), "row 2, column 1", 20L)
+  expect_kindred_error(cluster(whole), "row 2, column 'V1'", 20L)
 })
 test_that("NA in a sparse matrix is refused", {
   skip_if_not_installed("Matrix")
   x <- kd_matrix(topics()[[1]])
   x@x[3] <- NA
-  expect_kindred_error(cluster(x), "nan", 20L)
+  expect_kindred_error(cluster(x), "sparse matrix with missing values", 20L)
 })
 test_that("matrices of texts are refused", {
   expect_kindred_error(cluster(matrix(letters[1:6], 3)), "type character: numbers are needed", 20L)
@@ -91,6 +91,33 @@ test_that("messages use the notation of R", {
   expect_identical(kindred:::in_r("use --missing mean or --force"), "use missing = \"mean\" or force = TRUE")
   expect_identical(kindred:::in_r("specify it with --decimal"), "specify it with decimal")
   expect_identical(kindred:::in_r("--label-column 'kind' is empty"), "label_column = \"kind\" is empty")
+  expect_identical(kindred:::in_r("use --rename 'a=b' to match"), "use rename = c(\"a\" = \"b\") to match")
+  expect_identical(kindred:::in_r("-k 9: use --na 'inf' or -k auto"), "k = 9: use na = \"inf\" or k = \"auto\"")
+})
+test_that("every message of the library names arguments of R", {
+  sources <- list.files("../../../src", "[.]c$", recursive = TRUE, full.names = TRUE)
+  skip_if(!length(sources), "the sources of the library are not here")
+  lines <- unlist(lapply(sources[!grepl("/comm/|/cuda/", sources)], readLines))
+  texts <- unlist(regmatches(lines, gregexpr("\"(\\\\.|[^\"\\\\])*\"", lines)))
+  texts <- grep("(?<![\\w-])(--[a-z]|-k(?![\\w-]))", gsub("^\"|\"$", "", texts), perl = TRUE, value = TRUE)
+  texts <- grep("^--(to|format)$", texts, invert = TRUE, value = TRUE) # inserted into a message
+  expect_gt(length(texts), 50)
+  known <- c("kd_into()", "ngrams", "tokens", unlist(lapply(c(getNamespaceExports("kindred"), "kd_cluster.default", "predict.kindred"), function(name)
+    names(formals(get(name, asNamespace("kindred")))))), "device") # ngrams and tokens are elements of texts; R never asks for a device
+  for (text in texts) {
+    spelt <- kindred:::in_r(text)
+    expect_false(grepl("(?<![\\w-])(--[a-z]|-k(?![\\w-]))", spelt, perl = TRUE), info = spelt)
+    names <- regmatches(text, gregexpr("(?<![\\w-])--[a-z][a-z-]*", text, perl = TRUE))[[1]]
+    flags <- kindred:::flag_options
+    for (name in setdiff(substring(names, 3), names(flags))) expect_true(gsub("-", "_", name) %in% known, info = text)
+  }
+  for (option in kindred:::flag_options) expect_true(sub(" .*", "", option) %in% known, info = option)
+})
+test_that("messages about a fit and its columns use the notation of R", {
+  expect_match(kd_methods("auto")$help, "k = \"auto\"", fixed = TRUE, all = FALSE)
+  frame <- data.frame(key = sprintf("id%02d", 1:30), value = rnorm(30))
+  expect_no_match(kd_columns(kd_read(frame))$why, "--", fixed = TRUE)
+  expect_kindred_error(kd_cluster(mtcars, method = "kmeans"), "needs k, the number of clusters")
 })
 test_that("columns need a table", {
   expect_kindred_error(cluster(two(), columns = "a"), "use a data frame or a path with columns")

@@ -239,7 +239,7 @@ static kdr_status csv_rows_report(kdr_context *ctx, const kdri_window *w, const 
 			                 line, (long long)x->field + 1, column, length, cell.begin);
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "%s: line %lld, column %lld%s: %.*s is not a finite number; use --na %.*s to treat it as missing",
+		        "%s: line %lld, column %lld%s: %.*s is not a finite number; use --na '%.*s' to treat it as missing",
 		        path, line, (long long)x->field + 1, column, length, cell.begin, length, cell.begin);
 	case TORN:
 		return kdri_fail(ctx, KDR_ERR_FORMAT,

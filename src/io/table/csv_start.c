@@ -81,7 +81,7 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 		if (charset != KDRI_CHARSET_NONE)
 			KDRI_FAIL(
 			        ctx, KDR_ERR_FORMAT,
-			        "%s: appears to be encoded in %s; convert it to UTF-8 first, or use --encoding latin-1 if this is wrong",
+			        "%s: appears to be encoded in %s; convert it to UTF-8 first, or use --encoding 'latin-1' if this is wrong",
 			        kdri_input_path(in), kdri_charset_name(charset));
 	}
 	if (o->encoding)

@@ -33,7 +33,7 @@ static kdr_status check_units(kdr_context *ctx, const kdri_evidence *e, const kd
 	         kdri_csv_title(l, j, title));
 	if (e->infinite && !l->keep_nonfinite)
 		KDRI_TRY(kdri_finding_add(
-		        ctx, findings, e->infinite_line, true, "use --na inf to treat it as missing",
+		        ctx, findings, e->infinite_line, true, "use --na 'inf' to treat it as missing",
 		        "%s: %lld cell%s not a finite number", kdri_place(l, e->infinite_line, j, place),
 		        (long long)e->infinite, e->infinite == 1 ? " is" : "s are"));
 	if (e->percent && e->unit)
@@ -72,8 +72,7 @@ static kdr_status table_decimal_refuse(kdr_context *ctx, const kdri_evidence *e,
 		        kdri_place(l, e->mixed_line, j, place), e->mixed[0] ? e->mixed : "a number",
 		        specified ? (l->point == ',' ? "comma" : "point") : "sign");
 	bool comma = e->unclear_line != 0;
-	return kdri_finding_add(ctx, findings, e->unclear_line, true,
-	                        "specify it with --decimal . or --decimal ,",
+	return kdri_finding_add(ctx, findings, e->unclear_line, true, "specify it with --decimal '.' or ','",
 	                        "%s: '%.40s' is ambiguous: decimal %s or thousands separator",
 	                        kdri_place(l, e->unclear_line, j, place), comma ? e->unclear : "a number",
 	                        comma ? "comma" : "point");
