@@ -32,7 +32,7 @@ cell_column <- function(x, name) {
 }
 
 # Fits the cells of each batch as a data set. Returns the fit and, in the order of the cells, labels, confidence and coordinates.
-fit_cells <- function(values, batch, k, ...) {
+fit_cells <- function(values, batch, k, call, ...) {
   cells <- colnames(values) %||% as.character(seq_len(ncol(values)))
   if (is.null(batch)) batch <- rep("cells", ncol(values))
   if (anyNA(batch)) kd_stop("the batch of ", sum(is.na(batch)), " cells is missing: every cell needs a batch", status = 20L)
@@ -44,6 +44,7 @@ fit_cells <- function(values, batch, k, ...) {
     new_data(owned(session, list(matrix_set(session, part, name, transposed = TRUE)))[[1]])
   })
   fit <- kd_cluster.default(stats::setNames(sets, names(parts)), k = k, ...)
+  fit$call <- call_of_generic(call)
   n <- length(cells)
   labels <- rep(NA_integer_, n)
   confidence <- rep(NA_real_, n)
@@ -92,7 +93,7 @@ NULL
 kd_cluster.SingleCellExperiment <- function(x, batch = NULL, k = NULL, ..., assay = NULL, name = "kindred") {
   need("SingleCellExperiment")
   batches <- if (!is.null(batch)) as.character(cell_column(x, batch))
-  found <- fit_cells(cells_matrix(x, assay), batches, k, ...)
+  found <- fit_cells(cells_matrix(x, assay), batches, k, match.call(), ...)
   data <- SummarizedExperiment::colData(x)
   data[[name]] <- found$labels
   data[[paste0(name, "_confidence")]] <- found$confidence
@@ -110,7 +111,7 @@ kd_cluster.Seurat <- function(x, batch = NULL, k = NULL, ..., assay = NULL, laye
   need("SeuratObject")
   batches <- if (!is.null(batch)) as.character(cell_column(x, batch))
   assay <- assay %||% SeuratObject::DefaultAssay(x)
-  found <- fit_cells(cells_matrix(x, assay, layer), batches, k, ...)
+  found <- fit_cells(cells_matrix(x, assay, layer), batches, k, match.call(), ...)
   cells <- colnames(x)
   data <- stats::setNames(data.frame(found$labels, found$confidence, row.names = cells), paste0(name, c("_cluster", "_confidence")))
   x <- SeuratObject::AddMetaData(x, data)

@@ -23,8 +23,9 @@
 #'   list of kinds by name, such as `list(code = "category", notes = NULL)`. Kinds
 #'   are `number`, `category`, `date`, `id` and `text`; `NULL` skips a column.
 #' @param rename Named character vector: new names of columns by old ones.
-#' @param missing How to handle missing values of tables: `"error"`, `"zero"`,
-#'   `"mean"`, `"median"`, `"drop-row"`, `"drop-column"` or `"keep"`. By default,
+#' @param missing How to handle missing values of data frames, dense matrices and
+#'   CSV files: `"error"`, `"zero"`, `"mean"`, `"median"`, `"drop-row"`,
+#'   `"drop-column"` or `"keep"`. By default,
 #'   methods that support missing values keep them, [kd_transfer()] with `auto`
 #'   uses `"mean"`, and others report an error.
 #' @param na Texts that also mean a missing value in tables.
@@ -127,12 +128,19 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
   how <- c(how, known_settings(known, infos), link_settings(must_link, cannot_link, infos))
   pointer <- call_c(session, C_run_cluster, loaded$sets, how, keeps = TRUE)
   single <- is_table(x) && length(loaded$sets) == 1
-  fit <- new_fit(pointer, "cluster", infos, loaded$from, single, NULL, match.call())
+  fit <- new_fit(pointer, "cluster", infos, loaded$from, single, NULL, call_of_generic(match.call()))
+  fit$k_from <- if (any(how$k == 0)) "estimated" else if (!is.null(how$k_to)) "suggested" else "given"
   if (!is.null(known)) {
     json <- call_c(session, C_result_parsed, pointer)
     fit$names <- stats::setNames(lapply(json$tasks, function(task) as.character(task$names %||% rep(NA, task$k))), fit$datasets)
   }
   finish(session, fit)
+}
+
+# The call of the function that a user calls, so that update() can repeat it.
+call_of_generic <- function(call) {
+  call[[1]] <- quote(kd_cluster)
+  call
 }
 
 model_settings <- function(model, size, without) {

@@ -8,7 +8,7 @@ is_table <- function(x) is.data.frame(x) || length(dim(x)) == 2 || inherits(x, "
 # Tables and their names, from one table, a vector of paths or a list. NA: no name was given.
 as_tables <- function(x, what) {
   if (is.null(x)) return(list(tables = list(), names = character()))
-  if (is_table(x)) return(list(tables = list(x), names = NA_character_))
+  if (is_table(x)) return(list(tables = list(with_missing(x)), names = NA_character_))
   if (is.character(x)) x <- as.list(x)
   if (!is.list(x)) kd_stop(what, " is ", shown(class(x)[1]), ": use a matrix, a sparse matrix, a data frame, a path, or a list of them")
   if (length(x) == 0) kd_stop(what, " is an empty list: at least one data set is needed")
@@ -19,7 +19,16 @@ as_tables <- function(x, what) {
   names <- if (is.null(names(x))) rep(NA_character_, length(x)) else ifelse(nzchar(names(x)), names(x), NA_character_)
   twice <- names[duplicated(names) & !is.na(names)]
   if (length(twice)) kd_stop("two data sets of ", what, " are called '", twice[1], "': use different names")
-  list(tables = unname(as.list(x)), names = names)
+  list(tables = unname(lapply(x, with_missing)), names = names)
+}
+
+# A dense matrix with missing values as a data frame of numbers, because only tables have the argument `missing`. Other tables are returned unchanged.
+with_missing <- function(x) {
+  if (inherits(x, "Matrix") && !inherits(x, "sparseMatrix")) x <- as.matrix(x)
+  if (!is.matrix(x) || !(is.numeric(x) || is.logical(x)) || !anyNA(x)) return(x)
+  storage.mode(x) <- "double"
+  if (anyDuplicated(rownames(x))) rownames(x) <- NULL
+  as.data.frame(x)
 }
 
 # Numbers of a dense or sparse matrix. transposed: samples are columns.
@@ -34,6 +43,7 @@ matrix_set <- function(session, x, name, transposed = FALSE) {
       if (!requireNamespace("Matrix", quietly = TRUE)) kd_stop("sparse matrices need the package Matrix", status = 60L)
       x <- methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
     }
+    if (anyNA(x@x)) kd_stop(if (is.na(name)) "x" else name, " is a sparse matrix with missing values: replace them, or use a dense matrix and the argument missing", status = 20L)
     if (inherits(x, "dgRMatrix"))
       return(call_c(session, C_data_sparse, name, x@p, x@j, x@x, rev(x@Dim), !transposed, features, ids))
     return(call_c(session, C_data_sparse, name, x@p, x@i, x@x, x@Dim, transposed, features, ids))

@@ -22,7 +22,7 @@
 #' `result` is the best result so far, if there is one.
 #'
 #' @useDynLib kindred, .registration = TRUE
-#' @importFrom graphics legend par points
+#' @importFrom graphics legend par
 #' @importFrom stats predict
 #' @importFrom utils head
 #' @keywords internal

@@ -88,6 +88,16 @@ predict_with <- function(session, model, newdata, task, levels, type) {
 
 # A table as a data set, read as those that the model was fitted on.
 read_like <- function(session, model, info, x, name) {
+  x <- with_missing(x)
+  if (is.data.frame(x)) {
+    known <- if (is.na(info$columns)) info$features else column_items(info$columns)
+    by_name <- !is.na(info$columns) || ncol(x) > length(known) || !is_plain(x) # as many numbers as the model has may be matched by position
+    more <- setdiff(names(x), known)
+    if (by_name && length(known) && length(more) && length(more) < ncol(x)) {
+      kd_warn(paste0(name, ": columns that the model does not know are ignored: ", paste0("'", more, "'", collapse = ", ")))
+      x <- as.data.frame(x)[names(x) %in% known]
+    }
+  }
   if (is_path(x)) {
     set <- read_paths(session, x, if (identical(name, "samples")) NA_character_ else name, list(), FALSE, model = model)$sets[[1]]
   } else if (is_texts(x)) {
@@ -95,9 +105,6 @@ read_like <- function(session, model, info, x, name) {
     on.exit(unlink(path))
     set <- read_paths(session, path, name, list(text_column = "text"), TRUE, model = model)$sets[[1]]
   } else if (is.data.frame(x) && (!is.na(info$columns) || !is_plain(x))) {
-    more <- setdiff(names(x), column_items(info$columns))
-    if (!is.na(info$columns) && length(more))
-      kd_warn(paste0("column", if (length(more) > 1) "s", " ", paste0("'", more, "'", collapse = ", "), ": not in the data that the model was fitted on; ignored"))
     set <- read_frame(session, x, name, list(), model)[[1]]
   } else {
     set <- table_set(session, x, name)

@@ -14,7 +14,9 @@
 #'     for each data set: clusters from 0 or classes, the confidence of each label
 #'     from 0 to 1, the second-best label, the names of the samples, and the rows of
 #'     the table that they come from}
-#'   \item{`k`}{number of clusters of each data set}
+#'   \item{`k`, `k_from`, `k_evidence`}{number of clusters of each data set; whether it is
+#'     `"given"`, `"estimated"`, `"suggested"` (of a range) or `"chosen"` (by [kd_cut()]); and
+#'     what supports an estimate}
 #'   \item{`levels`}{for a range of `k`: the labels for each number of clusters; see
 #'     [kd_cut()]}
 #'   \item{`names`}{with `known`: the names of the clusters of each data set, `NA` for
@@ -70,15 +72,29 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     command = command, method = found$method, datasets = names, single = single, from = from, classes = found$classes,
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
     second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
-    k = vapply(tasks, `[[`, 0L, "k"), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
+    k = vapply(tasks, `[[`, 0L, "k"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
     advice = lapply(pick("advice"), in_r), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
     unlike_source = if ("unlike_source" %in% found$arrays$name)
       stats::setNames(lapply(seq_along(tasks), function(t) .Call(C_result_named_array, pointer, "unlike_source", first + t - 1L)), names),
     objective = found$objective, stop = found$stop, iterations = found$iterations,
-    complete = found$complete, warnings = found$warnings, arrays = found$arrays,
+    complete = found$complete, warnings = in_r(found$warnings), arrays = found$arrays,
     all_datasets = vapply(found$tasks, `[[`, "", "name"), call = call, pointer = pointer))
+}
+
+# What the method reports about the number of clusters: of all data sets together, or of each.
+k_evidence <- function(texts) {
+  texts <- texts[grepl("^k_evidence(\\.|$)", names(texts))]
+  paste0(sub("^k_evidence\\.?(.*)$", "\\1", names(texts)), ifelse(names(texts) == "k_evidence", "", ": "), texts)
+}
+
+# The number of clusters in words, unless it was given.
+k_lines <- function(x) {
+  if (!isTRUE(x$k_from != "given")) return(character())
+  number <- paste(unique(x$k), collapse = ",")
+  others <- setdiff(names(x$levels), number)
+  c(paste0("Number of clusters: ", number, " (", x$k_from, if (length(others)) paste0("; kd_cut() also has ", paste(others, collapse = ", ")), ")"), x$k_evidence)
 }
 
 # The labels at each level, or everything about it (what = NULL).
@@ -128,6 +144,7 @@ print.kindred <- function(x, ...) {
   cat(what, " by ", x$method, ": ", count_of(length(x$datasets), "data set"), ", ", count_of(sum(x$dim[, 1]), "sample"), "\n", sep = "")
   sizes <- size_table(x)
   print(sizes)
+  if (length(k_lines(x))) cat(k_lines(x), sep = "\n")
   lines <- unlist(lapply(x$datasets, function(name) head(x$advice[[name]], 1)))
   if (length(lines)) cat(lines, sep = "\n")
   if (!isTRUE(x$complete)) cat("stopped: ", x$stop, "\n", sep = "")
@@ -146,7 +163,7 @@ size_table <- function(x) {
 #' @rdname kindred-object
 #' @export
 summary.kindred <- function(object, ...) {
-  out <- list(command = object$command, method = object$method, sizes = size_table(object), advice = object$advice,
+  out <- list(command = object$command, method = object$method, sizes = size_table(object), k = k_lines(object), advice = object$advice,
               confidence = vapply(object$confidence, function(v) if (is.null(v)) NA_real_ else mean(v, na.rm = TRUE), 0))
   if (.Call(C_is_alive, object$pointer)) {
     session <- session_open()
@@ -183,6 +200,7 @@ print.summary.kindred <- function(x, ...) {
   if (is.character(x$preprocessing) && length(x$preprocessing) == 1) cat("Preprocessing: ", x$preprocessing, "\n", sep = "")
   cat("\nSamples:\n")
   print(x$sizes)
+  if (length(x$k)) cat("\n", paste0(x$k, "\n"), sep = "")
   cat("\nMean confidence:\n")
   print(round(x$confidence, 3))
   if (!is.null(x$features)) {
@@ -204,21 +222,40 @@ print.summary.kindred <- function(x, ...) {
 }
 
 #' @rdname kindred-object
-#' @param by Colour the samples by their `"label"` or by their `"dataset"`.
+#' @param by `"label"` draws one panel for each data set, with the same axes and
+#'   colours; `"dataset"` draws all samples in one panel, coloured by data set.
 #' @param pch,cex,xlab,ylab Passed to [graphics::plot()].
+#' @param main Titles of the panels. The default is the names of several data sets.
 #' @export
-plot.kindred <- function(x, by = c("label", "dataset"), pch = 19, cex = 0.6, xlab = "", ylab = "", ...) {
+plot.kindred <- function(x, by = c("label", "dataset"), pch = 19, cex = 0.6, xlab = "", ylab = "", main = NULL, ...) {
   by <- match.arg(by)
   if (all(vapply(x$map, is.null, NA))) kd_stop("the result has no map of the samples: fit with map = TRUE")
   frame <- do.call(rbind, lapply(x$datasets, function(name) {
     map <- x$map[[name]]
     if (!is.null(map)) data.frame(x = map$x, y = map$y, label = as.character(x$labels[[name]])[map$sample], dataset = name)
   }))
-  groups <- factor(frame[[by]], levels = if (by == "dataset") x$datasets else if (is.null(x$classes)) NULL %||% sort(unique(as.integer(frame$label)))
+  groups <- factor(frame[[by]], levels = if (by == "dataset") x$datasets else if (is.null(x$classes)) sort(unique(as.integer(frame$label)))
                    else levels(x$labels[[1]]))
   colours <- grDevices::hcl.colors(max(1, nlevels(groups)), "Dark 3")
-  graphics::plot(frame$x, frame$y, col = colours[as.integer(groups)], pch = pch, cex = cex, xlab = xlab, ylab = ylab, xaxt = "n", yaxt = "n", asp = 1, ...)
-  legend("topright", legend = levels(groups), col = colours, pch = pch, bty = "n", title = by)
+  title <- if (by == "dataset") "data set" else if (is.null(x$classes)) "cluster" else "class"
+  panels <- split(seq_len(nrow(frame)), if (by == "label") factor(frame$dataset, levels = unique(frame$dataset)) else rep(1, nrow(frame)))
+  n <- length(panels)
+  if (n > 1) {
+    columns <- ceiling(sqrt(n))
+    cells <- matrix(c(seq_len(n), rep(0, -n %% columns)), ncol = columns, byrow = TRUE)
+    old <- par(c("mfrow", "mar"))
+    on.exit(par(old))
+    graphics::layout(cbind(cells, n + 1), widths = c(rep(1, columns), 0.4)) # the legend is beside the panels, where it covers no samples
+    par(mar = c(1, 1, 2, 1))
+    if (is.null(main)) main <- names(panels)
+  }
+  for (i in seq_len(n)) {
+    rows <- panels[[i]]
+    graphics::plot(frame$x[rows], frame$y[rows], col = colours[as.integer(groups)[rows]], pch = pch, cex = cex, xlab = xlab, ylab = ylab, xaxt = "n", yaxt = "n",
+                   asp = 1, xlim = range(frame$x), ylim = range(frame$y), main = if (length(main)) rep_len(main, n)[i], ...)
+  }
+  if (n > 1) graphics::plot.new()
+  legend(if (n > 1) "left" else "topright", legend = levels(groups), col = colours, pch = pch, bty = "n", title = title)
   invisible(frame)
 }
 
@@ -317,6 +354,8 @@ kd_cut <- function(fit, k) {
   if (is.null(level)) kd_stop("k is ", shown(k), ": the fit has ", paste(names(fit$level_details), collapse = ", "), " clusters")
   fit[c("labels", "confidence", "second")] <- level[c("labels", "confidence", "second")]
   fit$k <- unname(level$k)
+  fit$k_from <- "chosen"
+  fit$k_evidence <- character()
   fit
 }
 

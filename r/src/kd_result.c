@@ -67,7 +67,7 @@ kdr_model *kd_model_of(SEXP handle)
 
 SEXP kd_model_info(SEXP model)
 {
-	static const char *const names[] = { "method", "tasks", "columns", NULL };
+	static const char *const names[] = { "method", "tasks", "columns", "features", NULL };
 	kdr_model *m = kd_model_of(model);
 	const int64_t n = kdr_model_ntasks(m);
 	kdr_read_options reading;
@@ -79,6 +79,7 @@ SEXP kd_model_info(SEXP model)
 	SET_VECTOR_ELT(out, 0, kd_string(kdr_model_algo(m)->id));
 	SET_VECTOR_ELT(out, 1, tasks);
 	SET_VECTOR_ELT(out, 2, kd_string(reading.columns));
+	SET_VECTOR_ELT(out, 3, reading.terms ? kd_strings(reading.terms, reading.nterms) : R_NilValue);
 	UNPROTECT(2);
 	return out;
 }
@@ -228,11 +229,28 @@ static SEXP levels_of(const kdr_result *r, int64_t ntasks)
 	return out;
 }
 
+/* Texts of the method by name, such as the evidence for the number of clusters. */
+static SEXP texts_of(const kdr_result *r)
+{
+	const int64_t n = kdr_result_field_count(r);
+	SEXP out = PROTECT(Rf_allocVector(STRSXP, (R_xlen_t)n)), names = Rf_allocVector(STRSXP, (R_xlen_t)n);
+	Rf_setAttrib(out, R_NamesSymbol, names);
+	for (int64_t i = 0; i < n; i++) {
+		double number;
+		const char *text = NULL;
+		SET_STRING_ELT(names, (R_xlen_t)i,
+		               Rf_mkCharCE(kdr_result_field_at(r, i, &number, &text), CE_UTF8));
+		SET_STRING_ELT(out, (R_xlen_t)i, text ? Rf_mkCharCE(text, CE_UTF8) : NA_STRING);
+	}
+	UNPROTECT(1);
+	return out;
+}
+
 SEXP kd_result_info(SEXP result)
 {
-	static const char *const names[] = { "method",   "classes",    "tasks",    "objective",
-		                             "stop",     "iterations", "complete", "relatedness",
-		                             "warnings", "arrays",     "levels",   NULL };
+	static const char *const names[] = { "method",     "classes",  "tasks",       "objective", "stop",
+		                             "iterations", "complete", "relatedness", "warnings",  "arrays",
+		                             "levels",     "texts",    NULL };
 	const kdr_result *r = kd_result_of(result);
 	const int64_t ntasks = kdr_result_ntasks(r), nwarnings = kdr_result_warning_count(r);
 	int64_t count = 0, rounds = 0;
@@ -256,6 +274,7 @@ SEXP kd_result_info(SEXP result)
 		SET_STRING_ELT(warnings, (R_xlen_t)i, Rf_mkCharCE(kdr_result_warning_at(r, i), CE_UTF8));
 	SET_VECTOR_ELT(out, 9, arrays_of(r));
 	SET_VECTOR_ELT(out, 10, levels_of(r, ntasks));
+	SET_VECTOR_ELT(out, 11, texts_of(r));
 	UNPROTECT(1);
 	return out;
 }

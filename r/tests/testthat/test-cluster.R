@@ -79,6 +79,21 @@ test_that("plot draws the map", {
   expect_identical(nrow(plot(result, by = "dataset")), 70L)
   expect_kindred_error(plot(kd_cluster(two(), k = 3, method = "kmeans", map = FALSE)), "map = TRUE")
 })
+test_that("plot draws one panel for each data set with the same axes, and leaves the device as it was", {
+  result <- kd_cluster(two(), k = 3, method = "kmeans")
+  grDevices::pdf(NULL)
+  axes <- list() # of the frames before each new one
+  setHook("before.plot.new", function() axes[[length(axes) + 1]] <<- graphics::par("usr"), "replace")
+  on.exit({ setHook("before.plot.new", NULL, "replace"); grDevices::dev.off() })
+  before <- graphics::par(c("mfrow", "mar", "cex"))
+  plot(result)
+  expect_length(axes, 3) # two data sets and the legend
+  expect_identical(axes[[2]], axes[[3]])
+  expect_identical(graphics::par(c("mfrow", "mar", "cex")), before)
+  axes <- list()
+  plot(result, by = "dataset", main = "all")
+  expect_length(axes, 1)
+})
 test_that("arrays have R's order", {
   result <- kd_cluster(two(), k = 3, method = "kmeans", preprocess = "none", map = FALSE)
   centres <- kd_array(result, "centres", "a")
@@ -130,4 +145,28 @@ test_that("reports and JSON are written", {
   second <- tempfile(fileext = ".html")
   kd_report(json, second)
   expect_gt(file.size(second), 1000)
+})
+test_that("an estimated, suggested or chosen number of clusters is shown, with its evidence", {
+  fit <- kd_cluster(two())
+  for (shown in list(fit, summary(fit))) {
+    expect_output(print(shown), "Number of clusters: 3 (estimated; kd_cut() also has 2, 4)", fixed = TRUE)
+    expect_output(print(shown), "k = 3: supported, right in")
+  }
+  expect_match(kd_cluster(two(), options = list(same_k = FALSE), map = FALSE)$k_evidence, "^[ab]: k = 3\\b")
+  expect_output(print(kd_cluster(two(), k = 2:4, map = FALSE)), "Number of clusters: 3 (suggested; kd_cut() also has 2, 4)", fixed = TRUE)
+  chosen <- kd_cut(fit, 4)
+  expect_output(print(chosen), "Number of clusters: 4 (chosen; ", fixed = TRUE)
+  expect_length(chosen$k_evidence, 0)
+  expect_no_match(capture.output(kd_cluster(two(), k = 3, map = FALSE)), "Number of clusters")
+})
+test_that("update repeats a call with other arguments", {
+  fit <- kd_cluster(two(), k = 3, method = "kmeans", map = FALSE)
+  expect_identical(update(fit, k = 2)$k, c(2L, 2L))
+  expect_identical(update(kd_cluster(mtcars, k = 2, map = FALSE), k = 3)$k, 3L)
+  sets <- blobs()
+  tr <- kd_transfer(sets$a$x, sets$a$y, sets$b$x, method = "svm", map = FALSE)
+  expect_identical(update(tr, method = "logreg")$method, "logreg")
+  whole <- kd_cluster(two(), k = 3, model = TRUE, map = FALSE)
+  more <- kd_into(whole, list(c = two(2)$a), map = FALSE)
+  expect_identical(labels(update(more, seed = 1)), labels(more))
 })

@@ -72,6 +72,22 @@ test_that("the caller's matrices are not changed", {
 test_that("data frames of numbers agree with matrices", {
   expect_identical(labels(fit(lapply(two(), as.data.frame))), reference)
 })
+test_that("missing applies to matrices as to data frames", {
+  x <- two()$a
+  x[c(2, 9), 2] <- NA
+  for (how in c("mean", "zero", "drop-row", "drop-column"))
+    expect_identical(labels(kd_cluster(x, k = 3, method = "kmeans", missing = how, map = FALSE)),
+                     labels(kd_cluster(as.data.frame(x), k = 3, method = "kmeans", missing = how, map = FALSE)))
+  expect_length(labels(kd_cluster(x, k = 3, method = "kmeans", missing = "drop-row", map = FALSE)), 38)
+  expect_kindred_error(kd_cluster(x, k = 3, method = "kmeans"), "use missing = \"zero\"", 20L)
+  whole <- matrix(c(NA, rep(c(9L, 1L), 11), 3L), 12, dimnames = list(rep("same", 12), NULL)) # whole numbers, which are no categories
+  fit <- kd_cluster(list(whole, whole[1:9, ]), k = 2, method = "kmeans", missing = "mean", map = FALSE)
+  expect_identical(lengths(labels(fit)), c(task1 = 12L, task2 = 9L))
+  expect_length(predict(fit, whole, task = 1), 12)
+  expect_identical(dim(kd_embed(x, missing = "mean", sweeps = 5)), c(40L, 2L))
+  skip_if_not_installed("Matrix")
+  expect_length(labels(kd_cluster(methods::as(x, "denseMatrix"), k = 3, missing = "mean", map = FALSE)), 40)
+})
 test_that("CSV files agree with matrices", {
   paths <- vapply(names(two()), function(name) write_csv(two()[[name]], file.path(tempdir(), paste0(name, ".csv"))), "")
   expect_identical(labels(fit(unname(paths))), reference)

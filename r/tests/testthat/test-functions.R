@@ -34,6 +34,11 @@ test_that("generated data are reproducible", {
   expect_kindred_error(kd_generate("cubes"), "\"blobs\", \"topics\"")
   expect_kindred_error(kd_generate("blobs", sampels = 3), "did you mean 'samples'")
 })
+test_that("the citation has the version and a year, without a warning", {
+  expect_no_warning(entry <- citation("kindred"))
+  expect_identical(entry$note, paste("R package version", utils::packageVersion("kindred")))
+  expect_match(entry$year, "^20[0-9]{2}$")
+})
 test_that("the build describes itself", {
   expect_match(kd_build(), "kindred: [0-9.]+\ncompiler: .*blas: ")
 })

@@ -26,6 +26,17 @@ test_that("columns are matched by name", {
   fit <- fit_one()
   expect_identical(unname(predict(fit, two()$a[, c("c", "a", "b")], task = "a")), labels(fit)$a)
 })
+test_that("columns that the model does not know are named and ignored", {
+  x <- as.data.frame(two()$a)
+  fit <- kd_cluster(x, k = 3, method = "kmeans", map = FALSE)
+  wider <- cbind(x, kind = factor("new"), size = 1)
+  expect_warning(found <- predict(fit, wider), "columns that the model does not know are ignored: 'kind', 'size'$", class = "kindred_warning")
+  expect_identical(found, predict(fit, x))
+  x$kind <- factor(rep(c("u", "v"), 20))
+  fit <- kd_cluster(x, k = 3, method = "kmeans", map = FALSE)
+  expect_warning(found <- predict(fit, cbind(x, size = 1)), "are ignored: 'size'$", class = "kindred_warning")
+  expect_identical(found, predict(fit, x))
+})
 test_that("a model is saved and read with equal predictions", {
   need_hdf5()
   path <- tempfile(fileext = ".h5")
