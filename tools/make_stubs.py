@@ -107,7 +107,7 @@ def estimator(entry):
     if "predict" in entry["flags"]:
         lines.append("    def predict(self, X: Tables, task: str | int | None = ...) -> np.ndarray[Any, Any]: ...")
     if entry["id"] == "auto":
-        lines.append("    def fit_more(self, X: Tables, n_clusters: int | Sequence[int] | Mapping[str, int] | None = ..., new_clusters: Literal['auto', 'yes', 'no'] = ...) -> Auto: ...")
+        lines.append("    def fit_more(self, X: Tables, n_clusters: int | Sequence[int] | Mapping[str, int] | None = ..., new_clusters: Literal['auto', 'yes', 'no'] = ..., map: bool | None = ...) -> Auto: ...")
     if hasattr(getattr(kindred, entry["class"]), "transform"):
         lines += ["    cluster_centers_: Any", *(["    inertia_: float"] if entry["id"] == "kmeans" else []),
                   "    def transform(self, X: Tables, task: str | int | None = ...) -> np.ndarray[Any, Any]: ...",

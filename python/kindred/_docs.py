@@ -48,8 +48,8 @@ rename : dict or path, optional
     New column names by old ones, or a CSV file with an old and a new name on each
     line. All other options refer to the new names.
 missing : {braces(choices("missing"))}, optional
-    How to handle missing values. By default they are kept if the method skips them
-    and are an error otherwise.
+    How to handle missing values. By default those of tables are kept if the method
+    skips them, and are an error otherwise; NaN in arrays is always an error.
 na : str or list of str, optional
     Further texts that mean a missing value, besides ``NA``, ``NaN``, ``null`` and
     similar ones.

@@ -95,27 +95,32 @@ def check(ctx, status):
     raise _EXCEPTIONS.get(status, ValueError)(in_python(line))
 
 
-_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)(?:[ =](?:('[^']*')|([.,]|[a-z0-9-]+)(?=[\s,;:)]|$)))?")
+_OPTION = re.compile(r"(?<![\w-])(?:--([a-z][a-z-]*)|-k(?![\w-]))(?:[ =](?:('[^']*')|([a-z0-9-]+)(?=[\s,;:)]|$)))?")
 _FLAGS = {"transpose": "transpose=True", "force": "force=True", "guard": "guard=True", "no-transfer": "transfer=False",
-          "probabilities": "probabilities=True", "quality": "quality=True", "map": "map=True"}
-_NAMES = {"to": "format", "text-column": "text_field"}
-_VALUES = {"na": ("inf",), "format": ("10x",), "device": ("auto", "cpu", "cuda"), "decimal": (".", ",")}
+          "probabilities": "probabilities=True", "quality": "quality=True", "report": "map=True", "pooled": "pooled=True", "bridge": "bridges",
+          "into": "add()", "to": "format"}
 
 
 def in_python(line):
-    """A message of the library with its options in Python notation: `--missing mean` becomes missing='mean'."""
+    """A message of the library with its options in Python notation: `--missing mean` becomes missing='mean'. Values that kdr_choices does
+    not list are quoted in messages."""
     def option(match):
-        name, quoted, word = match[1], match[2], match[3] or ""
+        name, quoted, word = match[1] or "k", match[2], match[3] or ""
+        rest = match[0][len(name) + (2 if match[1] else 1):]
         if name in _FLAGS:
-            return _FLAGS[name] + match[0][len(name) + 2:]
-        spelt, listed, values = _NAMES.get(name, name.replace("-", "_")), lib.kdr_choices(name.encode()), list(_VALUES.get(name, ()))
+            return _FLAGS[name] + rest
+        spelt, listed, values = name.replace("-", "_"), lib.kdr_choices(name.encode()), []
         while listed != ffi.NULL and listed[len(values)] != ffi.NULL:
             values.append(text(listed[len(values)]))
+        if name == "k":
+            values = ["auto"]
         if quoted and name == "rename" and "=" in quoted:
             return "rename={%r: %r}" % tuple(quoted[1:-1].split("=", 1))
         if quoted:
             return f"{spelt}={quoted}"
-        return f"{spelt}={word!r}" if word in values else spelt + match[0][len(name) + 2:]
+        if word.isdigit():
+            return f"{spelt}={word}"
+        return f"{spelt}={word!r}" if word in values else spelt + rest
     return _OPTION.sub(option, line)
 
 

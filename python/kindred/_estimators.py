@@ -13,8 +13,7 @@ import numpy as np
 
 from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse, is_texts
 from ._docs import braces, choices
-from ._errors import in_python
-from ._frames import check_names, is_plain, renamed
+from ._frames import check_names, is_plain, renamed, with_missing
 from ._jobs import as_tasks, cluster, clusters_of_each, ends_of, join_texts, load, transfer
 from ._progress import Bar
 from ._results import load_model, methods
@@ -189,7 +188,7 @@ class Estimator(BaseEstimator):
                                  "arguments before using this estimator.")
 
     def _check_width(self, x):
-        x = _checked(x)
+        x = _checked(with_missing(x, None if self._fitted_model is None else self._fitted_model._missing()))
         if not is_path(x) and not is_texts(x) and _columns(x) is None and _width(x) != self.n_features_in_:
             raise ValueError(f"X has {_width(x)} features, but {type(self).__name__} is expecting {self.n_features_in_} "
                              "features as input")
@@ -292,7 +291,7 @@ class Clusterer(ClusterMixin, Estimator):
         session = Session()
         (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(reading))
         reading = _without_texts(reading)
-        tables = [_checked(t) for t in tables]
+        tables = [_checked(with_missing(t, reading.get("missing"))) for t in tables]
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
                         "task", reading, method=self._entry["id"])
         k = self.n_clusters
@@ -472,7 +471,7 @@ class Predicts:
 class Grows:
     """fit_more, for methods whose models keep samples."""
 
-    def fit_more(self, X, n_clusters=None, new_clusters="auto"):
+    def fit_more(self, X, n_clusters=None, new_clusters="auto", map=None):
         """Add data sets to a fitted estimator.
 
         They are clustered together with up to 2,000 samples of each earlier data
@@ -488,6 +487,9 @@ class Grows:
         new_clusters : {'auto', 'yes', 'no'}, default='auto'
             Which clusters get new numbers: those that probably continue no earlier
             cluster, also doubtful ones, or none.
+        map : bool, optional
+            Also compute a two-dimensional map of the new samples (``result_.map()``).
+            By default it is computed if the earlier data sets have one.
 
         Returns
         -------
@@ -498,7 +500,9 @@ class Grows:
         """
         self._check_fitted()
         before = self._model().tasks
-        result, stop = _until_stopped(self._model().add, X, n_clusters, new_clusters, seed=self.random_state, threads=self.threads,
+        if map is None:
+            map = hasattr(self, "result_") and any(self.result_.map(t) is not None for t in range(len(before)))
+        result, stop = _until_stopped(self._model().add, X, n_clusters, new_clusters, map=map, seed=self.random_state, threads=self.threads,
                                       device=self.device, progress=self._progress())
         by_name = isinstance(self.labels_, dict) or (isinstance(X, dict) and not is_sparse(X))
         new = range(len(before), len(result.tasks))
@@ -632,7 +636,7 @@ class Transfer(ClassifierMixin, Estimator):
             session, [(tables, names, "source", y is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
             _of_texts(reading))
         label_column, reading = reading.get("label_column"), _without_texts(reading)
-        tables = [_checked(s) for s in tables]
+        tables = [_checked(with_missing(s, reading.get("missing"))) for s in tables]
         made = {"method": self._entry["id"], "family": "transfer", "more": True}
         sources, of = load(session, tables, names, "source1" if len(tables) == 1 else "source", reading, **made,
                            may_lack_labels=y is not None)
@@ -742,7 +746,7 @@ def _parameters(entry):
 
 def _sentence(words):
     """A description of the registry as a sentence: those begin in lower case and end without a full stop."""
-    words = in_python(words).replace("-k auto", "n_clusters=None")
+    words = words.replace("k='auto'", "n_clusters=None")
     return (words[:1].upper() + words[1:] if len(words.split(" ", 1)[0]) > 1 else words).rstrip(".") + "."
 
 

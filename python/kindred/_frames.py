@@ -46,11 +46,24 @@ def _items(columns):
             if sign or quoted or plain or kind]
 
 
-def unknown_columns(frame, known):
-    """A warning if a frame has columns that a model, which reads the columns `known`, was not fitted on."""
-    names = {name for _, name, _ in _items(known or "")}
-    more = [str(c) for c in frame.columns if str(c) not in names] if names else []
-    return [f"column{'s' if len(more) > 1 else ''} {', '.join(map(repr, more))}: not in the data that the model was fitted on; ignored"] if more else []
+def with_missing(table, missing):
+    """A dense array with NaN as a frame of numbers if the option `missing` is given, because only tables have it. Others are returned unchanged."""
+    values = np.asarray(table) if missing is not None and (isinstance(table, list) or hasattr(table, "__array__")) and not hasattr(table, "columns") else None
+    if values is None or values.ndim != 2 or values.dtype.kind not in "fiub" or not np.isnan(values).any():
+        return table
+    from pandas import DataFrame
+    return DataFrame(values, columns=[f"f{j + 1}" for j in range(values.shape[1])])
+
+
+def known_columns(frame, columns, features):
+    """A frame without the columns that a model does not know, and warnings about them. The model reads `columns` or, if this is None, has the
+    names `features`, or None. As many numbers as the model has features may be matched by position."""
+    names = set(features or ()) if columns is None else {name for _, name, _ in _items(columns)}
+    more = [c for c in frame.columns if str(c) not in names]
+    by_name = columns is not None or len(frame.columns) > len(names) or not is_plain(frame)
+    if not names or not more or not by_name or len(more) == len(frame.columns):
+        return frame, []
+    return frame.drop(columns=more), [f"columns that the model does not know are ignored: {', '.join(repr(str(c)) for c in more)}"]
 
 
 def renames(rename):

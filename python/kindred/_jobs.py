@@ -10,7 +10,7 @@ import numpy as np
 from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, is_texts, set_classes
 from ._docs import choices, documented
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
-from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, renamed, renames
+from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, renamed, renames, with_missing
 from ._kindred import ffi, lib
 from ._results import Report, Result, quality_dict
 from ._session import Session, seed_of
@@ -127,7 +127,7 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
     read_how = dict(how, may_lack_labels=True) if may_lack_labels and "label_column" in how else dict(how)
     if "missing" not in how and method is not None and default_missing(method, family):
         read_how["missing"] = default_missing(method, family)
-    tables, names = list(tables), list(names)
+    tables, names = [with_missing(table, how.get("missing")) for table in tables], list(names)
     for i, table in enumerate(tables):
         frame = _elsewhere(table) if is_path(table) else None
         if frame is not None:
@@ -897,7 +897,7 @@ def estimate(tasks, method="auto", k=5, options=None, *, family="cluster", poole
     families = ("cluster", "transfer", "features", "relate", "embed")
     if family not in families:
         raise ValueError(f"family is {family!r}: {', '.join(families)} are allowed")
-    tasks = [tasks] if is_table(tasks) else list(tasks)
+    tasks = [tasks] if is_table(tasks) else list(tasks.values() if isinstance(tasks, dict) else tasks)
     shapes, out = ffi.new("kdr_task_shape[]", len(tasks)), ffi.new("kdr_estimate *")
     for i, (shape, task) in enumerate(zip(shapes, tasks)):
         shape.rows, shape.cols, entries = _shape(task)

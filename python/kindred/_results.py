@@ -781,17 +781,26 @@ class Model:
         """
         return self._read(Session(), X, rename)
 
+    def _missing(self):
+        """How missing values were handled in the tables that the model was fitted on, or None."""
+        from ._jobs import reading
+        return text(reading({"model": self})[0].missing)
+
     def _read(self, session, X, rename):
-        from ._frames import is_plain, renamed, unknown_columns
+        from ._frames import is_plain, known_columns, renamed, with_missing
         from ._jobs import join_texts, read, read_frame, reading
         if is_path(X):
             return read(X, model=self, rename=rename)
         if is_texts(X):
             return join_texts(session, [([X], [None], "samples", True)], {"model": self})[0][0]
         X = renamed(X, rename)
-        known = text(reading({"model": self})[0].columns)
+        o = reading({"model": self})[0]
+        X = with_missing(X, text(o.missing))
+        known = text(o.columns)
+        if is_frame(X):
+            X, unknown = known_columns(X, known, None if o.terms == ffi.NULL else [text(o.terms[i]) for i in range(o.nterms)])
+            session.warnings += unknown
         if is_frame(X) and (known is not None or not is_plain(X)):
-            session.warnings += unknown_columns(X, known)
             return read_frame(session, X, "samples", {"model": self})[0]
         return as_data(session, X, None if isinstance(X, Data) else "samples")
 
@@ -817,7 +826,7 @@ class Model:
         """
         return self._apply(X, task, threads, rename)[1]
 
-    def add(self, tasks, k=None, new_clusters="auto", *, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
+    def add(self, tasks, k=None, new_clusters="auto", *, map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
         """Cluster or label further data sets together with the samples that the model keeps.
 
         Clusters of the model keep their numbers; a model of :func:`transfer` labels
@@ -836,6 +845,8 @@ class Model:
         new_clusters : {'auto', 'yes', 'no'}, default='auto'
             Which clusters get new numbers: those that probably continue no cluster
             of the model, also doubtful ones, or none.
+        map : bool, default=False
+            Also compute a two-dimensional map of the new samples (:meth:`Result.map`).
         <seed>
         <threads>
         <limits>
@@ -876,7 +887,7 @@ class Model:
             sets.append(as_data(session, data, name or (data.name if given else f"task{len(self.tasks) + i + 1}")))
         o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
         lib.kdr_job_options_init(o)
-        o.into, o.model, o.new_clusters = self._model, True, choices.index(new_clusters)
+        o.into, o.model, o.map, o.new_clusters = self._model, True, map, choices.index(new_clusters)
         if lib.kdr_model_algo(self._model).family == lib.KDR_FAMILY_TRANSFER:
             if k is not None:
                 raise ValueError(f"k is {k!r}, but the model is one of transfer(), whose classes are those of the source")
@@ -1036,7 +1047,7 @@ def _options(algo):
         elif kind == "int":
             default = int(default)
         yield {"name": text(d.name), "type": kind, "default": default, "min": d.min, "max": d.max, "choices": choices,
-               "open_min": bool(d.open_min), "open_max": bool(d.open_max), "automatic": text(d.automatic), "help": text(d.help)}
+               "open_min": bool(d.open_min), "open_max": bool(d.open_max), "automatic": text(d.automatic), "help": in_python(text(d.help))}
 
 
 def describe(algo):
@@ -1048,9 +1059,9 @@ def describe(algo):
              if name.startswith("KDR_ALGO_") and isinstance(getattr(lib, name), int) and algo.flags & getattr(lib, name)}
     family = {lib.KDR_FAMILY_CLUSTER: "cluster", lib.KDR_FAMILY_TRANSFER: "transfer",
               lib.KDR_FAMILY_FEATURES: "features"}[algo.family]
-    return {"id": text(algo.id), "class": text(algo.class_name), "title": text(algo.title), "summary": text(algo.summary),
+    return {"id": text(algo.id), "class": text(algo.class_name), "title": text(algo.title), "summary": in_python(text(algo.summary)),
             "family": family, "flags": flags, "options": list(_options(algo)),
-            "fields": [{"name": text(f.name), "per_task": bool(f.per_task), "shape": text(f.shape), "help": text(f.help)}
+            "fields": [{"name": text(f.name), "per_task": bool(f.per_task), "shape": text(f.shape), "help": in_python(text(f.help))}
                        for f in until_null(lib.kdr_algo_field_at, algo)],
             "references": references}
 

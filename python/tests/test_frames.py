@@ -110,6 +110,30 @@ class Frames(PartsTest):
         named = quiet(kindred.cluster, [both, self.north], 2, "kmeans", task_column="newsletter", missing="mean")
         self.assertEqual(sorted(named.tasks), ["north-False", "north-True", "task1-False", "task1-True"])
 
+    def test_missing_applies_to_arrays_as_to_frames(self):
+        x = np.random.default_rng(1).normal(size=(40, 3)) + 9 * (np.arange(40) % 2)[:, None]
+        x[[2, 7], 1] = np.nan
+        frame = pd.DataFrame(x, columns=["f1", "f2", "f3"])
+        for missing in ("mean", "zero", "drop-row", "drop-column"):
+            np.testing.assert_array_equal(kindred.cluster(x, 2, "kmeans", missing=missing).labels(), kindred.cluster(frame, 2, "kmeans", missing=missing).labels())
+        model = kindred.KMeans(n_clusters=2).fit([x, x[:30]], missing="mean")
+        np.testing.assert_array_equal(model.labels_[0], kindred.KMeans(n_clusters=2).fit(frame, missing="mean").labels_)
+        np.testing.assert_array_equal(model.predict(x, task=0), model.labels_[0])
+        np.testing.assert_array_equal(model.result_.model().predict(x, task=0), model.labels_[0])
+        self.assertEqual(kindred.embed(x, missing="mean", sweeps=5).shape, (40, 2))
+        with self.assertRaisesRegex(ValueError, "contains NaN"):
+            kindred.KMeans(n_clusters=2).fit(x)
+
+    def test_columns_that_the_model_does_not_know_are_named_and_ignored(self):
+        plain = pd.DataFrame({"u": np.arange(40) % 2 * 9.0, "v": np.linspace(0, 1, 40)})
+        for frame, more in ((plain, {"kind": "new", "size": 1.0}), (plain, {"size": 1.0}), (plain.assign(kind=["p", "q"] * 20), {"size": 1.0})):
+            model = quiet(kindred.cluster, frame, 2, "kmeans").model()
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                found = model.predict(frame.assign(**more))
+            self.assertEqual([str(w.message) for w in caught], [f"columns that the model does not know are ignored: {', '.join(map(repr, more))}"])
+            np.testing.assert_array_equal(found, model.predict(frame))
+
     def test_rows_left_out_keep_their_place(self):
         model = quiet(kindred.KMeans(n_clusters=3).fit, self.a, missing="drop-row")
         gone = self.a.drop(columns="customer").isna().any(axis=1).to_numpy()

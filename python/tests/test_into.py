@@ -1,9 +1,11 @@
 """Data sets are added to a model and to an estimator."""
 import tempfile
 import unittest
+from unittest import mock
 
 import common  # noqa: F401
 import kindred
+import kindred.plot
 import numpy as np
 
 
@@ -29,6 +31,18 @@ class Into(unittest.TestCase):
         model.fit_more({"d": self.d})
         self.assertEqual(list(model.labels_), ["task1", "task2", "task3", "d"])
         self.same(model.labels_["d"], self.d, first[0], self.a)
+
+    def test_fit_more_draws_maps(self):
+        model = kindred.Auto(n_clusters=3).fit({"a": self.a, "b": self.b}).fit_more({"c": self.c}, map=True)
+        drawn = mock.Mock()
+        kindred.plot.map(model, axes=drawn)
+        drawn.set_title.assert_called_once_with("c")
+        self.assertEqual(sum(len(call.args[0]) for call in drawn.scatter.call_args_list), 60)
+        model.fit_more({"d": self.d})  # as the data sets before
+        self.assertEqual(model.result_.map("d").shape, (60, 2))
+        self.assertIsNone(model.fit_more({"e": self.d}, map=False).result_.map("e"))
+        added = kindred.cluster({"a": self.a}, k=3, model=True).model().add({"c": self.c}, map=True)
+        self.assertEqual(added.map("c").shape, (60, 2))
 
     def test_order(self):
         found = []

@@ -83,6 +83,7 @@ class Reading(PartsTest):
         self.assertEqual(one["bytes"], sizes["bytes"])
         self.assertEqual(one["data_bytes"], 8 * 500 * 4)
         self.assertGreater(one["bytes"], one["data_bytes"])
+        self.assertEqual(kindred.estimate({"a": x, "b": x}, "kmeans", 3), kindred.estimate([x, x], "kmeans", 3))
         sparse = kindred.estimate([(1000000, 50000, 60000000)], "kmeans", 5)
         self.assertEqual(sparse["data_bytes"], 12 * 60000000 + 8 * 1000000)
         self.assertGreater(kindred.estimate([(1000000, 50)] * 2, "mtcfir", 5)["bytes"], 1e12)

@@ -268,10 +268,7 @@ kd_matrix <- function(x) {
 kd_columns <- function(x) {
   if (!inherits(x, "kd_data")) kd_stop("x is ", shown(class(x)[1]), ": use a data set of kd_read()")
   columns <- .Call(C_data_info, x$pointer)$columns
-  if (!is.null(columns)) {
-    columns$why <- in_r(columns$why)
-    as.data.frame(columns)
-  }
+  if (!is.null(columns)) as.data.frame(columns)
 }
 
 #' @rdname kd_data

@@ -113,10 +113,8 @@ test_that("every message of the library names arguments of R", {
   }
   for (option in kindred:::flag_options) expect_true(sub(" .*", "", option) %in% known, info = option)
 })
-test_that("messages about a fit and its columns use the notation of R", {
+test_that("the help of methods uses the notation of R", {
   expect_match(kd_methods("auto")$help, "k = \"auto\"", fixed = TRUE, all = FALSE)
-  frame <- data.frame(key = sprintf("id%02d", 1:30), value = rnorm(30))
-  expect_no_match(kd_columns(kd_read(frame))$why, "--", fixed = TRUE)
   expect_kindred_error(kd_cluster(mtcars, method = "kmeans"), "needs k, the number of clusters")
 })
 test_that("columns need a table", {
