@@ -1004,9 +1004,13 @@ def relate(tasks, *, weight=None, norm=None, scale=None, features=None, top_feat
     o.prep = prep
     session.check(lib.kdr_relate(session.ctx, _pointers(sets), len(sets), o, line, length))
     try:
-        return json.loads(ffi.unpack(line[0], length[0]).decode())
+        found = json.loads(ffi.unpack(line[0], length[0]).decode())
     finally:
         lib.kdr_free(session.ctx, line[0])
+    for task in found["tasks"]:
+        if "advice" in task:
+            task["advice"] = in_python(task["advice"])
+    return found
 
 
 @documented

@@ -46,6 +46,10 @@ class Messages(unittest.TestCase):
                     self.assertIn(spelt, known, f"{path}: {line}")
         self.assertGreater(checked, 50)
 
+    def test_advice(self):
+        near = kindred.relate(kindred.generate("blobs", k=3, samples=60, shift=0, rotation=0, seed=1))["tasks"]
+        self.assertEqual([task["advice"].endswith("with and without transfer=False") for task in near], [True, True])
+
     def test_methods_and_errors(self):
         help = {o["name"]: o["help"] for o in next(m for m in kindred.methods() if m["id"] == "auto")["options"]}
         self.assertIn("k='auto'", help["k_max"])

@@ -56,7 +56,7 @@ suggestion <- function(name, known) {
 no_more <- function(dots, known) {
   if (length(dots) == 0) return(invisible())
   name <- names(dots)[nzchar(names(dots))][1]
-  if (length(name) == 0 || is.na(name)) kd_stop("there are ", length(dots), " arguments too many: name every argument after the first")
+  if (length(name) == 0 || is.na(name)) kd_stop("too many arguments without a name (", length(dots), "): name every argument after the first")
   kd_stop("unknown argument '", name, "'", suggestion(name, known))
 }
 

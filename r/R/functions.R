@@ -43,6 +43,7 @@ kd_relate <- function(x, ..., weight = NULL, norm = NULL, scale = NULL, features
   lists <- Filter(function(part) is.list(part) && length(part) && is.null(names(part)), json)
   out <- lapply(lists, as_frame)
   names(out)[names(out) == "tasks"] <- "datasets"
+  out$datasets$advice <- in_r(out$datasets$advice)
   for (line in session$warnings) kd_warn(in_r(line))
   out
 }

@@ -14,7 +14,7 @@ test_that("unknown methods are refused with the nearest names", {
 })
 test_that("unknown arguments are refused with the nearest names", {
   expect_kindred_error(cluster(two(), wieght = "tfidf"), "unknown argument 'wieght'; did you mean 'weight'", 10L)
-  expect_kindred_error(kd_cluster(two(), 2, "kmeans", list(), 7), "arguments too many")
+  expect_kindred_error(kd_cluster(two(), 2, "kmeans", list(), 7), "too many arguments without a name .1.")
 })
 test_that("wrong values of options are refused with the allowed ones", {
   expect_kindred_error(cluster(two(), options = list(max_iter = -1)), "max_iter", 11L)

@@ -114,5 +114,5 @@ test_that("predictions read data frames as the tables of the fit", {
   fit <- kd_cluster(list(p = shop(), q = shop(25, 7)), k = 3, method = "kmeans", scale = "standard", map = FALSE)
   expect_identical(unname(predict(fit, shop(), task = "p")), labels(fit)$p)
   more <- cbind(shop(), extra = 1)
-  expect_warning(predict(fit, more, task = "p"), "column 'extra': not in the data", class = "kindred_warning")
+  expect_warning(predict(fit, more, task = "p"), "does not know are ignored: 'extra'", class = "kindred_warning")
 })

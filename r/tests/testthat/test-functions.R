@@ -7,6 +7,10 @@ test_that("relate measures pairs", {
   expect_lt(near, far)
   expect_kindred_error(kd_relate(two()$a), "at least two")
 })
+test_that("the advice of relate uses the notation of R", {
+  near <- kd_relate(kd_generate("blobs", k = 3, samples = 60, shift = 0, rotation = 0, seed = 1))$datasets$advice
+  expect_match(near, "with and without options = list(transfer = FALSE)", fixed = TRUE)
+})
 test_that("embed gives two coordinates per sample, equal for equal seeds", {
   xy <- kd_embed(two(), sweeps = 20)
   expect_identical(dim(xy$a), c(40L, 2L))
