@@ -177,7 +177,7 @@ def frame_text(frame, options):
     if any(getattr(column.dtype, "kind", "O") in "fm" for column in columns):
         options.setdefault("decimal", ".")
     options.update(delimiter=";" if comma else ",", encoding="utf-8", header=True)
-    lines = map(options["delimiter"].join, [[*map(quoted, titles)], *zip(*cells)])
+    lines = (options["delimiter"].join(row) or "NA" for row in [[*map(quoted, titles)], *zip(*cells)])  # the reader skips blank lines
     return "\n".join(lines).encode("utf-8", "surrogateescape"), options
 
 

@@ -125,8 +125,9 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
     have columns that these lack; the caller checks this."""
     how = {name: value for name, value in (how or {}).items() if value is not None}
     read_how = dict(how, may_lack_labels=True) if may_lack_labels and "label_column" in how else dict(how)
-    if "missing" not in how and method is not None and default_missing(method, family):
-        read_how["missing"] = default_missing(method, family)
+    if method is not None:
+        usual = default_missing(session, method, family)
+        read_how.update({"missing": usual} if usual and "missing" not in how else {})
     tables, names = [with_missing(table, how.get("missing")) for table in tables], list(names)
     for i, table in enumerate(tables):
         frame = _elsewhere(table) if is_path(table) else None
@@ -162,13 +163,12 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
     return [data for i in found for data in found[i]], [i for i in found for _ in found[i]]
 
 
-def default_missing(method, family):
+def default_missing(session, method, family):
     """How missing values of tables are handled by default: "keep" for methods that skip them, "mean" for the default method of transfer,
     None (an error) otherwise."""
     kind = lib.KDR_FAMILY_TRANSFER if family == "transfer" else lib.KDR_FAMILY_CLUSTER
     found, usual = ffi.new("const kdr_algo **"), ffi.new("const kdr_algo **")
-    if lib.kdr_algo_require(ffi.NULL, chars(method), kind, found) != lib.KDR_OK:
-        return None
+    session.check(lib.kdr_algo_require(session.ctx, chars(method), kind, found))
     if found[0].flags & lib.KDR_ALGO_TABLES:
         return "keep"
     return "mean" if lib.kdr_algo_require(ffi.NULL, ffi.NULL, kind, usual) == lib.KDR_OK and found[0] == usual[0] else None

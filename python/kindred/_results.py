@@ -671,6 +671,9 @@ class Result:
             lines.append(f"  {name}: {len(labels)} samples in {len(found)} {plural} ({', '.join(shown)}){known}")
         if len(self.tasks) > _SHOWN:
             lines.append(f"  and {len(self.tasks) - _SHOWN} more")
+        for name, words in self.fields.items():
+            if name.split(".")[0] == "k_evidence":  # k was estimated: of all data sets together, or of each
+                lines.append(f"  {name[len('k_evidence.'):]}{': ' if '.' in name else ''}{words}")
         count = self.iterations
         lines.append(f"  {self.stop} after {count} iteration{'' if count == 1 else 's'}>")
         return "\n".join(lines)

@@ -124,6 +124,15 @@ class Frames(PartsTest):
         with self.assertRaisesRegex(ValueError, "contains NaN"):
             kindred.KMeans(n_clusters=2).fit(x)
 
+    def test_missing_values_of_a_single_column_are_rows(self):
+        frame = pd.DataFrame({"age": [30, np.nan, 31, 60, 61, 62.5]})
+        self.assertEqual(len(kindred.KMeans(n_clusters=2).fit(frame, missing="mean").labels_), 6)
+        self.assertEqual(kindred.read(pd.DataFrame({"kind": ["p", None, "q", "p", "q", "p"]}), missing="keep").shape[0], 6)
+        with self.assertRaisesRegex(ValueError, "row 1, column 'age': missing value"):
+            kindred.cluster(frame, 2, "kmeans")
+        with self.assertRaisesRegex(ValueError, "kmean"):  # before the data are read
+            kindred.cluster(frame, 2, "kmean")
+
     def test_columns_that_the_model_does_not_know_are_named_and_ignored(self):
         plain = pd.DataFrame({"u": np.arange(40) % 2 * 9.0, "v": np.linspace(0, 1, 40)})
         for frame, more in ((plain, {"kind": "new", "size": 1.0}), (plain, {"size": 1.0}), (plain.assign(kind=["p", "q"] * 20), {"size": 1.0})):

@@ -20,6 +20,11 @@ class Levels(PartsTest):
         """The same groups, whatever their numbers."""
         self.assertEqual(kindred.evaluate(a, b)["ari"], 1)
 
+    def test_evidence_for_an_estimated_number_is_shown(self):
+        self.assertRegex(repr(kindred.cluster(self.x)), r"\n  k = \d.*right in \d of \d similar cases")
+        self.assertRegex(repr(kindred.cluster({"a": self.x, "b": self.z}, options={"same_k": False})), r"(?s)\n  a: k = .*\n  b: k = ")
+        self.assertNotIn("similar cases", repr(kindred.cluster(self.x, 5)))
+
     def test_ranges(self):
         for k in (range(2, 6), "2-5"):
             r = kindred.cluster(self.x, k, "kmeans")

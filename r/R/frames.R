@@ -109,6 +109,7 @@ frame_text <- function(frame, how, model = FALSE) {
   how$encoding <- "utf-8"
   how$header <- TRUE
   lines <- c(paste(quoted(titles), collapse = how$delimiter), do.call(paste, c(unname(cells), list(sep = how$delimiter))))
+  lines[!nzchar(lines)] <- "NA" # the reader skips blank lines
   list(text = charToRaw(paste0(paste(enc2utf8(lines), collapse = "\n"), "\n")), how = how)
 }
 

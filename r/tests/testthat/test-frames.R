@@ -116,3 +116,8 @@ test_that("predictions read data frames as the tables of the fit", {
   more <- cbind(shop(), extra = 1)
   expect_warning(predict(fit, more, task = "p"), "does not know are ignored: 'extra'", class = "kindred_warning")
 })
+test_that("missing values of a single column are rows", {
+  frame <- data.frame(age = c(30, NA, 31, 60, 61, 62.5))
+  expect_length(labels(kd_cluster(frame, k = 2, method = "kmeans", missing = "mean", map = FALSE)), 6)
+  expect_kindred_error(kd_cluster(frame, k = 2, method = "kmeans"), "row 2, column 'age': missing value", 20L)
+})
