@@ -179,7 +179,7 @@ static void fit__bad_problems__are_refused_with_a_reason(void **state)
 		kdr_status status;
 		const char *word;
 	} cases[] = {
-		{ { .name = "t", .x = good, .k = 0 }, KDR_ERR_ARGUMENT, "k is 0" },
+		{ { .name = "t", .x = good, .k = 0 }, KDR_ERR_ARGUMENT, "method 'kmeans' needs -k" },
 		{ { .name = "t", .x = good, .k = 5 }, KDR_ERR_ARGUMENT, "from 4 samples" },
 		{ { .name = "t", .x = kdr_mat_from_dense(bad, 4, 2), .k = 2 },
 		  KDR_ERR_DATA,
