@@ -82,6 +82,9 @@ static kdr_status load_root(kdr_context *ctx, const loading *l)
 		        l->path, (long long)version,
 		        text_of(l, "", "kindred_version") ? text_of(l, "", "kindred_version") : "?",
 		        KDRI_MODEL_VERSION);
+	if (!kdri_h5_items_intact(&l->items))
+		return model_load_damaged(ctx, l,
+		                          "its content does not match its checksum; copy or save it again");
 	if (!method)
 		return model_load_damaged(ctx, l, "it does not name a method");
 	m->algo = kdri_algo_find(method);

@@ -224,6 +224,7 @@ kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *
 	KDRI_TRY(save_moments(ctx, &h5, result));
 	if (result->prep)
 		KDRI_TRY(save_prep(ctx, &h5, result->prep));
+	KDRI_TRY(kdri_h5_seal(ctx, &h5));
 	KDRI_TRY(kdri_h5_finish(ctx, &h5));
 done:
 	kdri_h5_close(&h5);

@@ -94,7 +94,7 @@ class Into(CliTest):
         # new samples are labelled by a vote
         self.run_kindred("predict", "--model", "m.h5", "--task", "task1", "-q", "-o", "p.labels", "data/task3.mtx")
         self.assertGreater(sum(a == b for a, b in zip(self.labels("p.labels"), added)), 40)
-        with h5py.File(self.path("m.h5"), "r+") as f:
+        with self.change_model("m.h5") as f:
             values = f["arrays/centroids/0"][:2]
             del f["arrays/centroids/0"]
             f["arrays/centroids/0"] = values
@@ -209,19 +209,19 @@ class Into(CliTest):
                              ("directions", lambda v: v[:, :, :1]), ("directions", lambda v: v[0])):
             with open(self.path("m.h5"), "wb") as f:
                 f.write(sound)
-            with h5py.File(self.path("m.h5"), "r+") as f:
+            with self.change_model("m.h5") as f:
                 values = change(f[f"moments/0/{name}"][:])
                 del f[f"moments/0/{name}"]
                 f[f"moments/0/{name}"] = values
             self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says="means and covariances that it keeps are invalid")
         for values in ([1, 2], [5, -1, 3], [2**40, 1, 1]):
-            with h5py.File(self.path("m.h5"), "r+") as f:
+            with self.change_model("m.h5") as f:
                 f.attrs.modify("format_version", 1)
                 f["moments/0"].attrs["draws"] = values
             self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says="means and covariances that it keeps are invalid")
         with open(self.path("m.h5"), "wb") as f:
             f.write(sound)
-        with h5py.File(self.path("m.h5"), "r+") as f:
+        with self.change_model("m.h5") as f:
             del f["moments"]
         self.fails("cluster", "--into", "m.h5", "c.csv", code=2, says=["neither samples nor covariances", "older version"])
 
@@ -243,13 +243,13 @@ class Into(CliTest):
         self.model()
         for name, change in (("labels", lambda v: v * 0 + 7), ("x", lambda v: v[:, :2]), ("labels", lambda v: v[:5]), ("x", lambda v: v * float("inf"))):
             self.model()
-            with h5py.File(self.path("m.h5"), "r+") as f:
+            with self.change_model("m.h5") as f:
                 values = change(f[f"remembered/0/{name}"][:])
                 del f[f"remembered/0/{name}"]
                 f[f"remembered/0/{name}"] = values
             self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says="samples that it keeps are invalid")
         self.model()
-        with h5py.File(self.path("m.h5"), "r+") as f:
+        with self.change_model("m.h5") as f:
             f.attrs.modify("format_version", 2)
         self.fails("cluster", "--into", "m.h5", "c.csv", code=3, says=["unsupported version 2, written by kindred 0.", "version 1 is supported"])
 

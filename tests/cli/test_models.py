@@ -2,7 +2,9 @@
 import json
 import os
 import random
+import re
 import subprocess
+import sys
 import unittest
 
 from harness import KINDRED, CliTest
@@ -43,7 +45,7 @@ class Models(CliTest):
     def forget_samples(self, model, to):
         with open(self.path(model), "rb") as f:
             self.write(to, f.read())
-        with h5py.File(self.path(to), "r+") as f:
+        with self.change_model(to) as f:
             del f["known"]
 
     def test_every_method(self):
@@ -92,7 +94,7 @@ class Models(CliTest):
     def test_a_damaged_number_of_clusters_takes_no_memory(self):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "--save-model", "m.h5", "-o", "out", "a.csv", "b.csv")
         for k in (1 << 24, 1 << 28, 1 << 50):
-            with h5py.File(self.path("m.h5"), "r+") as f:
+            with self.change_model("m.h5") as f:
                 f["tasks/1"].attrs.modify("k", k)
             run = subprocess.Popen([KINDRED, "predict", "--model", "m.h5", "--task", "b", "b.csv"], cwd=self.dir,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
@@ -104,6 +106,17 @@ class Models(CliTest):
             self.assertIn("more clusters than the file can describe", printed)
             if not os.environ.get("KINDRED_SANITIZE"):
                 self.assertLess(usage.ru_maxrss, 100 << 10)  # kilobytes
+
+    def test_the_checksum_is_the_documented_one(self):
+        with open(os.path.join(os.path.dirname(__file__), "../../docs/model-file.md")) as f:
+            program = re.search(r"```python\n(import zlib.*?)```", f.read(), re.S)[1]
+        for more in (["-m", "kmeans", "--scale", "minmax"], ["-m", "auto"], ["-m", "auto", "--model-without-samples"]):
+            self.run_kindred("cluster", "-k", 3, "-q", *more, "--force", "--save-model", "model.h5", "-o", "out", "a.csv", "b.csv")
+            subprocess.run([sys.executable, "-c", program], cwd=self.dir, check=True)
+        with h5py.File(self.path("model.h5"), "r+") as f:
+            f["moments/0/mean"][0, 0] += 1e-9
+        self.fails("predict", "--model", "model.h5", "--task", "a", "a.csv", code=3, says="does not match its checksum")
+        self.assertNotEqual(subprocess.run([sys.executable, "-c", program], cwd=self.dir, stderr=subprocess.DEVNULL).returncode, 0)
 
     def test_exact_models_stay_small(self):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "--save-model", "m.h5", "-o", "out", "a.csv")

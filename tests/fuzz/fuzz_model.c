@@ -34,6 +34,7 @@ static const char *model_file(kdr_context *ctx)
 	kdr_result_free(result);
 	kdr_data_free(data[0]);
 	kdr_data_free(data[1]);
+	fuzz_unseal(path);
 	fuzz_keep(&copy, path);
 	return path;
 }

@@ -71,6 +71,7 @@ static void make_model(const char *path)
 	o.k = 2;
 	must(kdr_cluster(ctx, &data, 1, &o, &result) == KDR_OK, "fit");
 	must(kdr_model_save(ctx, path, result, true) == KDR_OK, "model");
+	fuzz_unseal(path);
 	kdr_result_free(result);
 	kdr_data_free(data);
 }

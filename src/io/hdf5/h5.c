@@ -153,6 +153,8 @@ static kdr_status open_output(kdr_context *ctx, const char *path, const char *te
 	kdr_status st = KDR_OK;
 	h5->path = path;
 	h5_enter(h5);
+	room_left = INT64_MAX;
+	h5->room = &room_left;
 	hid_t access = file_access();
 	if (access >= 0 && kdri_h5_disk_use(access))
 		h5->file = anew ? H5Fcreate(temporary, H5F_ACC_TRUNC, H5P_DEFAULT, access)

@@ -149,6 +149,10 @@ kdr_status kdri_h5_read_items(kdr_context *ctx, const char *path, kdri_h5_items 
 /* The object, or the attribute of that object; NULL if there is none. */
 const kdri_h5_item *kdri_h5_item_find(const kdri_h5_items *items, const char *object, const char *attribute);
 void kdri_h5_items_free(kdr_context *ctx, kdri_h5_items *items);
+/* Stores the checksum of all items of an open file as an attribute of its root. Call it after the last change. */
+kdr_status kdri_h5_seal(kdr_context *ctx, const kdri_h5 *h5);
+/* Whether the items have that checksum, or the file has none. */
+bool kdri_h5_items_intact(const kdri_h5_items *items);
 
 /* --- h5_disk.c: how files are written --------------------------------------------------------------- */
 

@@ -1,4 +1,5 @@
 /* Everything in a small HDF5 file, such as a model. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/archive/inflate.h"
 #include "io/hdf5/h5.h"
 
 #include <stdio.h>
@@ -114,20 +115,103 @@ static int by_name(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
+static kdr_status collect(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_items *items)
+{
+	kdr_status st;
+	collection c = { .ctx = ctx, .items = items };
+	KDRI_TRY(add_attributes(&c, h5, "/"));
+	KDRI_TRY(kdri_h5_walk(ctx, h5, "/", LEVELS, visit_object, &c));
+	KDRI_TRY(c.st);
+	qsort(items->list, (size_t)items->count, sizeof *items->list, by_name);
+done:
+	return st;
+}
+
 static kdr_status read_items(kdr_context *ctx, const void *user, void *result)
 {
 	kdr_status st;
 	kdri_h5 h5 = { 0 };
-	collection c = { .ctx = ctx, .items = result };
 	KDRI_TRY(kdri_h5_open(ctx, user, &h5));
-	KDRI_TRY(add_attributes(&c, &h5, "/"));
-	KDRI_TRY(kdri_h5_walk(ctx, &h5, "/", LEVELS, visit_object, &c));
-	KDRI_TRY(c.st);
-	qsort(c.items->list, (size_t)c.items->count, sizeof *c.items->list, by_name);
+	KDRI_TRY(collect(ctx, &h5, result));
 done:
 	kdri_h5_close(&h5);
 	return st;
 }
+
+/* --- the checksum: docs/model-file.md describes the bytes that it covers -------------------------------- */
+
+static const char sum_name[] = "checksum";
+
+static uint32_t sum_text(uint32_t sum, const char *text)
+{
+	return (uint32_t)crc32(sum, (const unsigned char *)text, (uInt)strlen(text) + 1);
+}
+
+/* Numbers of 8 bytes, as little-endian machines store them. */
+static uint32_t sum_numbers(uint32_t sum, const void *values, int64_t count)
+{
+	enum { BLOCK = 512 };
+	unsigned char block[BLOCK * 8];
+	const char *at = values;
+	while (count > 0) {
+		const int64_t n = KDRI_MIN(count, BLOCK);
+		for (int64_t i = 0; i < n; i++, at += 8) {
+			uint64_t bits;
+			memcpy(&bits, at, 8);
+			for (int b = 0; b < 8; b++)
+				block[8 * i + b] = (unsigned char)(bits >> 8 * b);
+		}
+		sum = (uint32_t)crc32(sum, block, (uInt)(8 * n));
+		count -= n;
+	}
+	return sum;
+}
+
+static uint32_t sum_item(uint32_t sum, const kdri_h5_item *item)
+{
+	const bool text = item->type_class == KDRI_H5_STRING;
+	const bool valued = text || item->type_class == KDRI_H5_NUMBER;
+	sum = sum_text(sum, item->name);
+	sum = sum_text(sum, !valued ? "none" : text ? "text" : item->floating ? "real" : "integer");
+	if (!valued)
+		return sum;
+	sum = sum_numbers(sum, item->shape, item->ndim);
+	for (int64_t i = 0; text && i < item->count; i++)
+		sum = sum_text(sum, ((char *const *)item->values)[i]);
+	return text ? sum : sum_numbers(sum, item->values, item->count);
+}
+
+static uint32_t sum_items(const kdri_h5_items *items)
+{
+	uint32_t sum = 0;
+	for (int64_t i = 0; i < items->count; i++)
+		if (items->list[i].name[0] != '@' || strcmp(items->list[i].name + 1, sum_name) != 0)
+			sum = sum_item(sum, &items->list[i]);
+	return sum;
+}
+
+bool kdri_h5_items_intact(const kdri_h5_items *items)
+{
+	const kdri_h5_item *stored = kdri_h5_item_find(items, "", sum_name);
+	return !stored || (stored->type_class == KDRI_H5_NUMBER && stored->count == 1 &&
+	                   *(const double *)stored->values == sum_items(items));
+}
+
+kdr_status kdri_h5_seal(kdr_context *ctx, const kdri_h5 *h5)
+{
+	kdr_status st;
+	kdri_h5_items items = { 0 };
+	KDRI_TRY(collect(ctx, h5, &items));
+	const int64_t sum = sum_items(&items);
+	if (kdri_h5_item_find(&items, "", sum_name))
+		H5Adelete(h5->file, sum_name);
+	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", sum_name, &sum, 1));
+done:
+	kdri_h5_items_free(ctx, &items);
+	return st;
+}
+
+/* --- results of a child --------------------------------------------------------------------------------- */
 
 static bool sound_item(const kdri_handed *h, const kdri_h5_item *item)
 {

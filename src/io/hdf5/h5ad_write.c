@@ -255,6 +255,7 @@ static kdr_status rename_classes(kdr_context *ctx, const kdri_h5 *h5, const task
 		                 "%s: not a model of 'kindred transfer': it has no classes", t->path);
 	KDRI_TRY(remove_link(ctx, h5, "classes"));
 	KDRI_TRY(kdri_h5_write_strings(ctx, h5, "classes", t->classes, t->nclasses));
+	KDRI_TRY(kdri_h5_seal(ctx, h5));
 done:
 	return st;
 }
