@@ -1,7 +1,7 @@
 /* Reads bytes from a file or standard input and decompresses gzip on the fly. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/system.h"
 #include "io/archive/inflate.h"
-#include "io/io.h"
+#include "io/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,6 +56,19 @@ static ssize_t input_read_pieces(const kdr_context *ctx, const kdri_input *in, u
 	return lseek(in->fd, at + (off_t)total, SEEK_SET) < 0 ? -1 : (ssize_t)total;
 }
 
+/* After a signal: whether the caller wants to stop rather than wait for more bytes, which may never come. */
+static bool input_stopped(kdr_context *ctx, const kdri_input *in)
+{
+	if (kdri_thread() == 0)
+		kdri_tell_iteration(ctx, "read", in->consumed, KDRI_MAX(in->size, 0), NAN);
+	return ctx->cancelled || ctx->stop_requested;
+}
+
+static kdr_status input_fail_stopped(kdr_context *ctx, const kdri_input *in)
+{
+	return kdri_fail(ctx, KDR_ERR_READ, "%s: reading was stopped", in->path);
+}
+
 /* Reads the bytes that are available, at most `room`; none: the end. */
 static kdr_status input_take(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t room, size_t *got)
 {
@@ -70,6 +83,8 @@ static kdr_status input_take(kdr_context *ctx, kdri_input *in, unsigned char *to
 	} else {
 		do {
 			n = read(in->fd, to, room);
+			if (n < 0 && errno == EINTR && input_stopped(ctx, in))
+				return input_fail_stopped(ctx, in);
 		} while (n < 0 && errno == EINTR);
 	}
 	if (n < 0)
@@ -224,16 +239,45 @@ kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_
 	return in->gzip ? read_gzip(ctx, in, buffer, want, got) : read_plain(ctx, in, buffer, want, got);
 }
 
+kdr_status kdri_line_too_long(kdr_context *ctx, const kdri_input *in, int64_t line)
+{
+	return kdri_fail(ctx, KDR_ERR_FORMAT,
+	                 "%s: line %lld is longer than %d MB; this is probably not a text file with data",
+	                 in->path, (long long)line, KDRI_LINE_MOST >> 20);
+}
+
+/* The line at the end of what is held: its number, from 1, and its length so far. */
+typedef struct held_line {
+	int64_t number, length;
+} held_line;
+
+/* Moves the line past the bytes in the buffer. */
+static void held_line_move(const kdri_input *in, held_line *line)
+{
+	const char *begin = (const char *)in->buffer + in->begin, *end = (const char *)in->buffer + in->end,
+	           *last = end;
+	while (last > begin && last[-1] != '\n' && last[-1] != '\r')
+		last--;
+	line->number += kdri_count_byte(begin, last, '\n');
+	line->length = end - last + (last > begin ? 0 : line->length);
+}
+
 kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 {
 	kdr_status st = KDR_OK;
 	int64_t room = 0, used = 0;
+	held_line line = { .number = 1 };
 	if (in->memory || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
 		return KDR_OK;
 	while (!in->end_of_file) { /* compressed or not: the bytes are unchanged */
 		KDRI_TRY(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
 		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
 		used += (int64_t)(in->end - in->begin);
+		held_line_move(in, &line);
+		if (!in->gzip && line.length > KDRI_LINE_MOST)
+			return kdri_line_too_long(ctx, in, line.number);
+		if (kdri_leave_off(ctx, "read", used, 0))
+			return input_fail_stopped(ctx, in);
 		KDRI_TRY(input_refill(ctx, in));
 	}
 	in->memory = in->held;

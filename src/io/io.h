@@ -29,6 +29,9 @@ const char *kdri_input_path(const kdri_input *in);
 int64_t kdri_input_size(const kdri_input *in);
 int64_t kdri_input_consumed(const kdri_input *in);
 bool kdri_input_compressed(const kdri_input *in);
+/* A longer line is not data: this limit stops a file without newlines, or a small one that unpacks to gigabytes. */
+enum { KDRI_LINE_MOST = 1 << 28 };
+kdr_status kdri_line_too_long(kdr_context *ctx, const kdri_input *in, int64_t line);
 void kdri_input_close(kdr_context *ctx, kdri_input *in);
 
 /* --- output.c: files that are written completely or not at all ------------------------------------------ */

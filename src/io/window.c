@@ -4,9 +4,8 @@
 #include "core/system.h"
 
 /* For each two threads, up to MOST: large enough that they rarely wait for each other, small enough that most memory is
- * that of the result. A line longer than LONGEST is not data: this limit stops a file without newlines, or a small one
- * that unpacks to gigabytes. */
-enum { WINDOW = 1 << 22, MOST = 1 << 24, LONGEST = 1 << 28 };
+ * that of the result. */
+enum { WINDOW = 1 << 22, MOST = 1 << 24 };
 
 kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w)
 {
@@ -38,11 +37,8 @@ kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
 	w->begin = 0;
 	bool plain = w->recode.from == KDRI_UTF8 && !w->recode.returns;
 	if (w->end + 1 + (plain ? 0 : 64) >= w->room) { /* room for some characters */
-		if (w->room >= LONGEST)
-			return kdri_fail(
-			        ctx, KDR_ERR_FORMAT,
-			        "%s: line %lld is longer than %d MB; this is probably not a text file with data",
-			        kdri_input_path(w->in), (long long)w->line + 1, LONGEST >> 20);
+		if (w->room >= KDRI_LINE_MOST)
+			return kdri_line_too_long(ctx, w->in, w->line + 1);
 		KDRI_TRY(KDRI_GROW(ctx, &w->data, (int64_t)(2 * w->room)));
 		w->room *= 2;
 	}

@@ -48,6 +48,52 @@ class AddressSpace(CliTest):
             self.assertEqual(run.returncode, 0)
 
 
+@unittest.skipUnless(os.path.exists("/proc/self/status"), "waiting is observed in /proc")
+class Endless(CliTest):
+    """Input that never ends, or never begins."""
+    def test_a_line_without_an_end(self):
+        for before, line, args in (("", 1, ["inspect", "/dev/zero"]), ("", 1, ["inspect", "-"]), ("a,b\\n1,2\\n", 3, ["cluster", "-k", "2", "-o", "out", "-"])):
+            zeros = subprocess.Popen(["sh", "-c", f"printf '{before}'; cat /dev/zero"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+            done = subprocess.run([KINDRED, *args, "--format", "csv"], stdin=zeros.stdout, cwd=self.dir, capture_output=True, text=True, timeout=100)
+            zeros.stdout.close()
+            zeros.wait()
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(f"line {line} is longer than 256 MB; this is probably not a text file with data", done.stderr)
+            self.assertEqual(os.listdir(self.dir), [])
+
+    def waits(self, run):
+        """Whether the run handles SIGINT and sleeps."""
+        with open(f"/proc/{run.pid}/status") as f:
+            status = dict(line.split(":", 1) for line in f)
+        return int(status["SigCgt"], 16) & 1 << signal.SIGINT - 1 and status["State"].split()[0] == "S"
+
+    def test_an_interrupt_while_it_waits_for_data(self):
+        os.mkfifo(self.path("f.csv"))
+        writer = os.open(self.path("f.csv"), os.O_RDWR)  # which writes nothing
+        for path, opened in (("-", True), ("f.csv", True), ("f.csv", False)):
+            if not opened and writer is not None:
+                os.close(writer)
+                writer = None
+            run = subprocess.Popen([KINDRED, "cluster", "-k", "2", "--format", "csv", "-o", "out", path], cwd=self.dir,
+                                   stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+            asleep = 0
+            while run.poll() is None and asleep < 5:
+                time.sleep(.05)
+                asleep = asleep + 1 if self.waits(run) else 0
+            for _ in range(2):  # the third would end any program at once; the second is for a signal before the wait
+                if run.poll() is None:
+                    run.send_signal(signal.SIGINT)
+                try:
+                    run.wait(10)
+                except subprocess.TimeoutExpired:
+                    pass
+            self.assertEqual(run.poll(), 130, path)
+            run.stdin.close()
+            self.assertIn("interrupted", run.stderr.read())
+            run.stderr.close()
+            self.assertEqual(os.listdir(self.dir), ["f.csv"])
+
+
 @unittest.skipIf(SANITIZED, "sanitizers need memory of their own")
 class Columns(CliTest):
     """Sparse data with more columns than fit into memory: errors are reported with little memory."""
