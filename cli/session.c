@@ -229,13 +229,13 @@ static const double least_to_keep = 4e9;
 kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 {
 	int64_t seed = 1, threads = 0;
-	double memory = 0;
+	double memory = 0, unpacked = 0;
 	kdr_context *ctx = NULL;
 	*exit_code = EXIT_USAGE;
 	if (!cli_get_int(args, "seed", 0, INT64_MAX, &seed) ||
 	    !cli_get_int(args, "threads", 1, 4096, &threads) ||
 	    !cli_get_real(args, "time-limit", 0, INFINITY, &session.limit) ||
-	    !cli_get_size(args, "max-memory", &memory))
+	    !cli_get_size(args, "max-memory", &memory) || !cli_get_size(args, "max-unpacked", &unpacked))
 		return NULL;
 	kdr_status st = kdr_context_new(&ctx, NULL);
 	if (st != KDR_OK) {
@@ -246,6 +246,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_threads(ctx, (int)threads);
 	kdr_context_set_isolation(ctx, hdf5_patience);
 	kdr_context_set_max_memory(ctx, memory);
+	kdr_context_set_max_unpacked(ctx, unpacked);
 	if (memory == 0 && kdri_memory_total() >= least_to_keep)
 		cli_keep_memory();
 	st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));

@@ -25,7 +25,7 @@ FUNCTIONS = {
     "Jobs": ["cluster", "transfer", "relate", "embed", "evaluate", "estimate", "prepare", "relabel", "report"],
     "Reading and writing": ["read", "write", "convert", "inspect", "vectorize", "generate", "load_model"],
     "AnnData": ["cluster_anndata", "transfer_anndata", "write_h5ad"],
-    "Methods and devices": ["methods", "devices", "set_device"],
+    "Methods and devices": ["methods", "devices", "set_device", "set_max_unpacked"],
 }
 CLASSES = ["Data", "Result", "Model", "Report"]
 ERRORS = ["NumericError", "UnsupportedError", "ConvergenceWarning", "KindredWarning"]

@@ -67,6 +67,11 @@ KDR_API void kdr_device_info(char *text, size_t room);
  * applies to the process. Cost: O(1). */
 KDR_API void kdr_context_set_max_memory(kdr_context *ctx, double bytes);
 
+/* Sets how many bytes a compressed file may unpack to; 0 means the default: 1 GB or, if larger, 10 times the size of an
+ * archive (.npz, .xlsx, .mat) and 100 times that of a gzip or HDF5 file. A file that unpacks to more is refused with
+ * KDR_ERR_SIZE. Cost: O(1). */
+KDR_API void kdr_context_set_max_unpacked(kdr_context *ctx, double bytes);
+
 /* Reads HDF5 files (.h5, .h5ad, MATLAB 7.3, models) in a child process that may take `seconds` seconds plus one second for
  * each megabyte it delivers; 0 (the default) reads them in this process. The HDF5 library crashes on some damaged files and
  * never returns from others: with a child process these are errors of the type KDR_ERR_FORMAT, and cancelling works at

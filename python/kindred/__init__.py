@@ -23,10 +23,10 @@ from ._files import convert, inspect, relabel, vectorize, write, write_h5ad
 from ._jobs import cluster, embed, estimate, evaluate, generate, prepare, read, relate, report, transfer
 from ._kindred import lib as _lib
 from ._results import Model, Report, Result, load_model, methods
-from ._session import devices, set_device
+from ._session import devices, set_device, set_max_unpacked
 
 globals().update(_CLASSES)
 __version__ = _text(_lib.kdr_version())
 __all__ = ["ConvergenceWarning", "Data", "KindredWarning", "Model", "NumericError", "Report", "Result", "UnsupportedError",
            "cluster", "cluster_anndata", "convert", "devices", "embed", "estimate", "evaluate", "generate", "inspect", "load_model", "methods", "prepare",
-           "read", "relabel", "relate", "report", "set_device", "transfer", "transfer_anndata", "vectorize", "write", "write_h5ad", *_CLASSES]
+           "read", "relabel", "relate", "report", "set_device", "set_max_unpacked", "transfer", "transfer_anndata", "vectorize", "write", "write_h5ad", *_CLASSES]

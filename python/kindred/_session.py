@@ -12,6 +12,7 @@ _KINDS = {lib.KDR_EVENT_START: "start", lib.KDR_EVENT_ITERATION: "iteration", li
 
 
 _DEVICE = [None]
+_UNPACKED = [0]
 
 
 def set_device(device):
@@ -40,6 +41,32 @@ def set_device(device):
     """
     Session(device=device or "auto")
     _DEVICE[0] = device
+
+
+def set_max_unpacked(size):
+    """Set how much compressed files may unpack to in all following calls.
+
+    Parameters
+    ----------
+    size : float or None
+        Number of bytes. A file that unpacks to more is refused, because it may be
+        damaged or made to exhaust the memory. None restores the default: 1 GB or, if
+        larger, 10 times the size of ``.npz``, ``.xlsx`` and ``.mat`` files and 100
+        times that of gzip and HDF5 files.
+
+    See Also
+    --------
+    read : Read a data set from a file.
+
+    Examples
+    --------
+    >>> import kindred
+    >>> kindred.set_max_unpacked(20e9)
+    >>> kindred.set_max_unpacked(None)
+    """
+    if size is not None and not (isinstance(size, numbers.Real) and size > 0):
+        raise ValueError(f"size is {size!r}: use a number of bytes above 0, or None")
+    _UNPACKED[0] = float(size or 0)
 
 
 def devices():
@@ -102,6 +129,7 @@ class Session:
         if device is not None:
             check(self.ctx, lib.kdr_context_set_device(self.ctx, str(device).encode()))
         lib.kdr_context_set_progress(self.ctx, lib.kindred_progress, self._handle)
+        lib.kdr_context_set_max_unpacked(self.ctx, _UNPACKED[0])
         if max_memory is not None:
             lib.kdr_context_set_max_memory(self.ctx, float(max_memory))
         if time_limit is not None:

@@ -55,6 +55,17 @@ class Files(PartsTest):
         self.assertEqual((kindred.read(self.path("x.npz")).X != x).nnz, 0)
         self.assertEqual((scipy.sparse.load_npz(self.path("x.npz")) != x).nnz, 0)
 
+    def test_the_size_that_a_file_unpacks_to(self):
+        np.savez_compressed(self.path("x.npz"), np.zeros((500, 20)))
+        self.addCleanup(kindred.set_max_unpacked, None)
+        kindred.set_max_unpacked(50e3)
+        with self.assertRaisesRegex(MemoryError, "0.05 MB are allowed"):
+            kindred.read(self.path("x.npz"))
+        kindred.set_max_unpacked(None)
+        self.assertEqual(kindred.read(self.path("x.npz")).shape, (500, 20))
+        with self.assertRaisesRegex(ValueError, "a number of bytes above 0"):
+            kindred.set_max_unpacked("1G")
+
     def test_inspect_counts(self):
         x, _ = blobs(1)
         x[3] = x[2]

@@ -72,7 +72,8 @@ session_open <- function(seed = 1, threads = NULL, time_limit = NULL, max_memory
   seed <- number(seed, "seed", 0, 1)
   if (seed != floor(seed) || seed > 2^53) kd_stop("seed is ", shown(seed), ": use a whole number from 0 to 2^53")
   settings <- list(seed = seed, threads = number(threads, "threads", 0, 0), time_limit = number(time_limit, "time_limit", 0, 0),
-                   max_memory = number(max_memory, "max_memory", 0, 0))
+                   max_memory = number(max_memory, "max_memory", 0, 0),
+                   max_unpacked = number(getOption("kindred.max_unpacked"), "option kindred.max_unpacked", 0, 0))
   session <- new.env(parent = emptyenv())
   session$warnings <- character()
   session$interrupted <- FALSE

@@ -130,7 +130,8 @@ SEXP kd_session_new(SEXP settings, SEXP callback)
 	R_RegisterCFinalizerEx(handle, session_finalize, TRUE);
 	const double seed = kd_number(settings, "seed", 1), threads = kd_number(settings, "threads", 0);
 	const double limit = kd_number(settings, "time_limit", 0),
-	             memory = kd_number(settings, "max_memory", 0);
+	             memory = kd_number(settings, "max_memory", 0),
+	             unpacked = kd_number(settings, "max_unpacked", 0);
 	kd_session *s = calloc(1, sizeof *s);
 	if (!s)
 		Rf_error("not enough memory");
@@ -144,6 +145,7 @@ SEXP kd_session_new(SEXP settings, SEXP callback)
 		kdr_context_set_progress(s->ctx, on_event, s);
 		if (memory > 0)
 			kdr_context_set_max_memory(s->ctx, memory);
+		kdr_context_set_max_unpacked(s->ctx, unpacked);
 		kdr_context_set_time_limit(s->ctx, limit);
 	}
 	UNPROTECT(1);

@@ -159,6 +159,12 @@ void kdr_context_set_max_memory(kdr_context *ctx, double bytes)
 	kdri_spool_limit(ctx->max_memory);
 }
 
+void kdr_context_set_max_unpacked(kdr_context *ctx, double bytes)
+{
+	if (ctx)
+		ctx->max_unpacked = bytes > 0 ? bytes : 0;
+}
+
 void kdr_context_set_isolation(kdr_context *ctx, double seconds)
 {
 	if (ctx)

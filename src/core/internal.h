@@ -49,6 +49,7 @@ struct kdr_context {
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
 	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
 	double max_memory;            /* bytes that may be used; 0: no limit */
+	double max_unpacked;          /* bytes that a compressed file may unpack to; 0: the default */
 	bool estimated; /* a job has compared its estimate with max_memory, knowing which data stay on disk */
 	double asked;   /* when the callback was last called */
 	kdri_progress stages;

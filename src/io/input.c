@@ -16,7 +16,7 @@ struct kdri_input {
 	size_t memory_left, memory_size;
 	unsigned char *held; /* bytes of a pipe, kept to be read again */
 	bool gzip, end_of_file, stream_open;
-	int64_t size, consumed;
+	int64_t size, consumed, unpacked;
 	z_stream z;
 	size_t begin, end; /* unread bytes of `buffer` */
 	unsigned char buffer[BUFFER];
@@ -207,6 +207,9 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 		int code = inflate(&in->z, Z_NO_FLUSH);
 		in->begin = in->end - in->z.avail_in;
 		*got += room - in->z.avail_out;
+		in->unpacked += (int64_t)(room - in->z.avail_out);
+		KDRI_TRY(kdri_unpacked_check(ctx, in->path, (double)in->unpacked,
+		                             (double)KDRI_MAX(in->size, in->consumed), KDRI_STREAM_TIMES));
 		if (code == Z_STREAM_END) {
 			/* Another member may follow, as `cat a.gz b.gz` makes; anything else is the end. */
 			if (in->begin == in->end && !in->end_of_file)
@@ -301,7 +304,7 @@ kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in)
 	if (in->stream_open)
 		inflateEnd(&in->z);
 	in->stream_open = in->gzip = in->end_of_file = false;
-	in->consumed = 0;
+	in->consumed = in->unpacked = 0;
 	memset(&in->z, 0, sizeof in->z);
 	return input_start(ctx, in);
 }

@@ -1,12 +1,22 @@
 """Little address space, terminals that go away, names that terminals would obey."""
+import gzip
 import os
 import resource
 import signal
+import struct
 import subprocess
 import time
 import unittest
+import zipfile
 
 from harness import BLOBS_A, KINDRED, CliTest
+
+try:
+    import h5py
+    import numpy
+    import scipy.io
+except ImportError:
+    h5py = None
 
 SANITIZED = bool(os.environ.get("KINDRED_SANITIZE"))
 
@@ -46,6 +56,48 @@ class AddressSpace(CliTest):
             finally:
                 run.communicate(b"1,2\n3,4\n", timeout=60)
             self.assertEqual(run.returncode, 0)
+
+
+class Unpacked(CliTest):
+    """Small files that unpack to much."""
+    def archive(self, name, member, content, claimed):
+        """An archive whose only member claims to unpack to so many bytes."""
+        with zipfile.ZipFile(self.path(name), "w", zipfile.ZIP_DEFLATED) as f:
+            f.writestr(member, content)
+        with open(self.path(name), "r+b") as f:
+            raw = f.read()
+            f.seek(raw.rindex(b"PK\1\2") + 24)
+            f.write(struct.pack("<I", claimed))
+
+    def test_claims(self):
+        for name, member in (("a.npz", "X.npy"), ("a.xlsx", "xl/workbook.xml")):
+            self.archive(name, member, os.urandom(2 << 20), 2 * 10**9)
+            error = self.fails("inspect", name, code=3, says=["2.1 MB unpack to at least 2000.00 MB, and 1000.00 MB are allowed", "--max-unpacked"])
+            self.assertIn(f"{name}:{member[:-4] if name == 'a.npz' else member}", error)
+            self.assertNotIn("allowed", self.fails("inspect", "--max-unpacked", "2G", name, code=3, says=name))
+
+    @unittest.skipUnless(h5py, "h5py or SciPy is missing")
+    def test_limit(self):
+        table = numpy.zeros((500, 20))
+        table[::7] = 1
+        numpy.savez_compressed(self.path("a.npz"), table)
+        scipy.io.savemat(self.path("a.mat"), {"X": table}, do_compression=True)
+        with h5py.File(self.path("a.h5"), "w") as f:
+            f.create_dataset("X", data=table, compression="gzip")
+        numpy.savetxt(self.path("a.csv"), table, fmt="%g", delimiter=",")
+        with open(self.path("a.csv"), "rb") as f, gzip.open(self.path("b.csv.gz"), "wb") as to:
+            to.write(f.read() * 4)
+        with open(self.path("a.npy.gz"), "wb") as to, gzip.open(to, "wb") as to:
+            numpy.save(to, table)
+        for name in ("a.npz", "a.mat", "a.h5", "b.csv.gz", "a.npy.gz"):
+            self.run_kindred("inspect", name)
+            self.fails("inspect", "--max-unpacked", "50K", name, code=3, says=[name, "0.05 MB are allowed; if you trust the file, set --max-unpacked"])
+            self.run_kindred("inspect", "--max-unpacked", "100K", name)
+        with h5py.File(self.path("b.h5"), "w") as f:
+            f.create_dataset("X", shape=(200000, 1000), dtype="f8", chunks=(1000, 1000), compression="gzip")
+            f["random"] = numpy.random.default_rng(1).random(700000).reshape(-1)
+        self.fails("inspect", "b.h5:/X", code=3, says=["b.h5:/X: 5.6", "MB unpack to at least 1600.00 MB, and 1000.00 MB are allowed"])
+        self.run_kindred("inspect", "--max-unpacked", "1.5M", "a.csv")  # not compressed
 
 
 @unittest.skipUnless(os.path.exists("/proc/self/status"), "waiting is observed in /proc")

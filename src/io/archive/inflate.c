@@ -28,6 +28,22 @@ done:
 	return st;
 }
 
+double kdri_unpacked_most(const kdr_context *ctx, double packed, int times)
+{
+	return ctx->max_unpacked > 0 ? KDRI_MAX(ctx->max_unpacked, packed) : KDRI_MAX(1e9, times * packed);
+}
+
+kdr_status kdri_unpacked_check(kdr_context *ctx, const char *label, double bytes, double packed, int times)
+{
+	const double most = kdri_unpacked_most(ctx, packed, times);
+	if (bytes <= most)
+		return KDR_OK;
+	return kdri_fail(
+	        ctx, KDR_ERR_SIZE,
+	        "%s: %.3g MB unpack to at least %.2f MB, and %.2f MB are allowed; if you trust the file, set --max-unpacked",
+	        label, packed / 1e6, bytes / 1e6, most / 1e6);
+}
+
 kdr_status kdri_need_zlib(kdr_context *ctx, const char *what)
 {
 #ifdef KDRI_HAVE_ZLIB

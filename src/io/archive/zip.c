@@ -316,6 +316,8 @@ kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t i
 	m->at = begin;
 	m->end = begin + e->packed;
 	if (e->method == Z_DEFLATED) {
+		KDRI_TRY(kdri_unpacked_check(ctx, label, (double)e->size, (double)zip->size,
+		                             KDRI_ARCHIVE_TIMES));
 		KDRI_TRY(kdri_inflate_open(ctx, -15, label, &m->z));
 		m->stream_open = true;
 	}

@@ -1,6 +1,7 @@
 /* HDF5 files: opening, walking, attributes. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/hdf5/h5.h"
 #include "core/system.h"
+#include "io/archive/inflate.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -132,7 +133,8 @@ kdr_status kdri_h5_open(kdr_context *ctx, const char *path, kdri_h5 *h5)
 	h5->path = path;
 	KDRI_TRY(kdri_h5_check_file(ctx, path, &h5->bytes));
 	h5_enter(h5);
-	room_left = (int64_t)KDRI_MIN(kdri_h5_most((double)h5->bytes), 0x1p62);
+	const double allowed = kdri_unpacked_most(ctx, (double)h5->bytes, KDRI_STREAM_TIMES);
+	room_left = (int64_t)KDRI_MIN(KDRI_MIN(kdri_h5_most((double)h5->bytes), allowed), 0x1p62);
 	h5->room = &room_left;
 	access = file_access();
 	if (H5Fis_hdf5(path) <= 0)

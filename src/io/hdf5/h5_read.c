@@ -1,4 +1,5 @@
 /* Reading HDF5 datasets: numbers and strings. SPDX-License-Identifier: BSD-3-Clause */
+#include "io/archive/inflate.h"
 #include "io/hdf5/h5.h"
 
 #include <stdio.h>
@@ -86,11 +87,13 @@ static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array
 			a->shape[i] = (int64_t)dims[i];
 	}
 	const double bytes = (double)a->count * (double)KDRI_MAX(H5Tget_size(a->type), sizeof(double));
-	if (bytes > (double)*h5->room)
+	if (bytes > (double)*h5->room) {
+		KDRI_TRY(kdri_unpacked_check(ctx, a->label, bytes, (double)h5->bytes, KDRI_STREAM_TIMES));
 		return kdri_fail(
 		        ctx, KDR_ERR_SIZE,
 		        "%s: claims %.0f MB, which a file of %.3f MB cannot contain even if compressed",
 		        a->label, bytes / 1e6, (double)h5->bytes / 1e6);
+	}
 	KDRI_TRY(check_storage(ctx, h5, a, *h5->room));
 	*h5->room -= (int64_t)bytes;
 done:

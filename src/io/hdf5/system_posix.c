@@ -222,7 +222,7 @@ static void child_settle(const arena *a)
 	child_limit_memory(a);
 }
 
-_Noreturn static void child_work(arena *a, int link, const kdri_child_job *job)
+_Noreturn static void child_work(arena *a, int link, const kdri_child_job *job, const kdr_context *parent)
 {
 	const kdr_allocator allocator = { arena_alloc, arena_realloc, arena_free, a };
 	kdr_context *ctx = NULL;
@@ -231,6 +231,7 @@ _Noreturn static void child_work(arena *a, int link, const kdri_child_job *job)
 	if (kdr_context_new(&ctx, &allocator) != KDR_OK)
 		_exit(1);
 	kdr_context_set_threads(ctx, 1);
+	kdr_context_set_max_unpacked(ctx, parent->max_unpacked);
 	kdr_context_set_progress(ctx, child_note, a);
 	a->st = job->run(ctx, job->user, a->result);
 	snprintf(a->error, sizeof a->error, "%s", kdr_context_error(ctx));
@@ -300,7 +301,7 @@ kdr_status kdri_run_apart(kdr_context *ctx, const kdri_child_job *job, void *res
 		pid = ends[0] < 0 || ends[1] < 0 ? -1 : fork();
 		kdri_h5_unlock();
 		if (pid == 0)
-			child_work(a, ends[1], job);
+			child_work(a, ends[1], job, ctx);
 	}
 	if (pid <= 0)
 		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: cannot be opened in a child process: %s", job->path,

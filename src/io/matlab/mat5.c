@@ -274,7 +274,10 @@ static kdr_status take_numbers(kdr_context *ctx, reader *r, element *e, kdri_ele
 	*type = (kdri_element)types[e->type];
 	*count = (int64_t)(e->size / kdri_element_size(*type));
 	if (e->size % kdri_element_size(*type))
-		st = mat5_damaged(ctx, r);
+		return mat5_damaged(ctx, r);
+	if (r->packed)
+		KDRI_TRY(kdri_unpacked_check(ctx, r->path, e->size, (double)kdri_input_size(r->in),
+		                             KDRI_ARCHIVE_TIMES));
 done:
 	return st;
 }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 enum { MOST_TEXT = 1 << 30, MOST_FORMATS = 1 << 16, CUSTOM = 1024 };
-static const int64_t most_bytes = (int64_t)1 << 32; /* of a part, unpacked */
 
 static const char book_name[] = "xl/workbook.xml", relations_name[] = "xl/_rels/workbook.xml.rels";
 
@@ -30,11 +29,7 @@ kdr_status kdri_xlsx_read_part(kdr_context *ctx, const kdri_xlsx_book *b, const 
 		                 name);
 	snprintf(label, sizeof label, "%s:%s", b->path, name);
 	KDRI_TRY(kdri_zip_member_open(ctx, b->zip, index, label, &member, &source));
-	if (source.most > most_bytes)
-		st = kdri_fail(ctx, KDR_ERR_SIZE, "%s: unpacks to %lld bytes; at most %lld are supported",
-		               label, (long long)source.most, (long long)most_bytes);
-	else
-		st = kdri_xml_read(ctx, &source, handlers, user);
+	KDRI_TRY(kdri_xml_read(ctx, &source, handlers, user));
 done:
 	kdri_zip_member_close(ctx, member);
 	return st;
