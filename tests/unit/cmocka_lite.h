@@ -87,10 +87,17 @@ static inline void lite_text(const char *file, int line, const char *a, const ch
 		lite_fail(file, line, "\"%s\" and \"%s\"", a, b);
 }
 
-static inline int lite_run(const char *group, const struct CMUnitTest *tests, size_t count)
+typedef int lite_fixture(void **state);
+
+/* `setup` and `teardown` run once, before the first test and after the last; either may be NULL. */
+static inline int lite_run(const char *group, const struct CMUnitTest *tests, size_t count,
+                           lite_fixture *setup, lite_fixture *teardown)
 {
 	static volatile int failed, skipped; /* kept across longjmp */
 	static volatile size_t i;
+	void *shared = NULL;
+	if (setup && setup(&shared) != 0)
+		return 1;
 	for (i = 0; i < count; i++) {
 		void *state = NULL;
 		int end = setjmp(lite_end);
@@ -107,10 +114,12 @@ static inline int lite_run(const char *group, const struct CMUnitTest *tests, si
 		       tests[i].name);
 		fflush(stdout);
 	}
+	if (teardown && teardown(&shared) != 0)
+		failed++;
 	printf("%s: %zu tests, %d failed, %d skipped\n", group, count, failed, skipped);
 	return failed;
 }
 #define cmocka_run_group_tests(tests, setup, teardown) \
-	lite_run(#tests, tests, sizeof(tests) / sizeof *(tests))
+	lite_run(#tests, tests, sizeof(tests) / sizeof *(tests), setup, teardown)
 
 #endif
