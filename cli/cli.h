@@ -257,6 +257,8 @@ typedef struct cli_run {
 
 /* Creates a folder unless it exists. Exit status. */
 int cli_make_folder(const char *folder);
+/* After a failure: removes the folders that cli_make_folder created last, unless something is in them. */
+void cli_remove_empty_folder(void);
 /* Fails early, before any work, if an output exists and --force was not given. */
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels);
 /* The labels of a data set, one line per sample; to be freed. NULL: out of memory, or no labels. */

@@ -147,6 +147,8 @@ int main(int argc, char **argv)
 		cli_stages_record();
 		code = command->run(args);
 		cli_ranks_early(code);
+		if (code != EXIT_DONE)
+			cli_remove_empty_folder();
 	}
 	cli_args_free(args);
 	return code;

@@ -24,6 +24,28 @@ static joined join_path(const char *folder, const char *name, const char *ending
 	return j;
 }
 
+/* The folder that was created last, and the length of the first part of its path that did not exist before. */
+static struct {
+	char *path;
+	size_t new_from;
+} made_folder;
+
+void cli_remove_empty_folder(void)
+{
+	char *path = made_folder.path;
+	while (path && strlen(path) >= made_folder.new_from) {
+		char *end = path + strlen(path);
+		while (end > path && kdri_is_separator(end[-1]))
+			*--end = '\0';
+		if (remove(path) != 0)
+			break;
+		while (end > path && !kdri_is_separator(end[-1]))
+			*--end = '\0';
+	}
+	free(path);
+	made_folder.path = NULL;
+}
+
 int cli_make_folder(const char *folder)
 {
 	kdri_file info;
@@ -36,17 +58,25 @@ int cli_make_folder(const char *folder)
 	/* With those it lies in. */
 	char *path = strdup(folder), *p = path;
 	bool made = path != NULL;
+	size_t new_from = 0;
 	for (char separator = '/'; made && separator;) {
 		for (p += *p != '\0'; *p && !kdri_is_separator(*p);)
 			p++;
 		separator = *p;
 		*p = '\0';
-		made = kdri_mkdir(path) == 0 || errno == EEXIST;
+		made = kdri_mkdir(path) == 0;
+		if (made && new_from == 0)
+			new_from = strlen(path);
+		made = made || errno == EEXIST;
 		*p = separator;
 	}
 	if (!made)
 		cli_error("%s: cannot create the folder: %s", folder, strerror(errno));
-	free(path);
+	free(made_folder.path);
+	made_folder.path = new_from > 0 ? path : NULL;
+	made_folder.new_from = new_from;
+	if (new_from == 0)
+		free(path);
 	return made ? EXIT_DONE : EXIT_OTHER;
 }
 
