@@ -57,9 +57,10 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
   names <- vapply(tasks, `[[`, "", "name")
   pick <- function(what) stats::setNames(lapply(tasks, `[[`, what), names)
   known <- !is.null(found$classes)
+  classes <- c(intersect(levels, found$classes), setdiff(found$classes, levels))
   as_class <- function(codes) {
     if (is.null(codes) || !known) return(codes)
-    factor(found$classes[codes + 1L], levels = c(intersect(levels, found$classes), setdiff(found$classes, levels), setdiff(levels, found$classes)))
+    factor(found$classes[codes + 1L], levels = c(classes, setdiff(levels, classes)))
   }
   rows <- lapply(infos, function(info) {
     if (!is.null(info$origin)) info$origin + 1L else setdiff(seq_len(info$dim[1] + length(info$left_out)), info$left_out)
@@ -67,9 +68,12 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
   if (length(rows) != length(tasks)) rows <- lapply(tasks, function(task) seq_len(task$dim[1])) # pooled
   maps <- lapply(pick("map"), function(map) if (!is.null(map)) data.frame(x = (map[, 1] - map_half) / map_half * 10,
                                                                              y = (map_half - map[, 2]) / map_half * 10, sample = as.integer(map[, 3])))
-  probabilities <- Map(function(p, ids) if (!is.null(p)) { dimnames(p) <- list(ids, found$classes); p }, pick("probabilities"), pick("ids"))
+  probabilities <- Map(function(p, ids) if (!is.null(p)) {
+    dimnames(p) <- list(ids, found$classes)
+    if (known) p[, classes, drop = FALSE] else p
+  }, pick("probabilities"), pick("ids"))
   structure(class = "kindred", list(
-    command = command, method = found$method, datasets = names, single = single, from = from, classes = found$classes,
+    command = command, method = found$method, datasets = names, single = single, from = from, classes = if (known) classes,
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
     second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
     k = vapply(tasks, `[[`, 0L, "k"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,

@@ -100,6 +100,11 @@ kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 
 /* Ranks whose classes have other numbers, as from files of their own, would take each other's for others: an error. */
 kdr_status kdri_job_same_classes(kdr_context *ctx, const kdr_data *data);
+/* Numbers the first `classes` classes of `count` data sets, which have one list of classes, in the order in which samples
+ * of the first `sources` data sets have them, on all ranks. Ties and random numbers depend on class numbers, so that labels
+ * would otherwise depend on the names of the classes wherever these are sorted. */
+kdr_status kdri_job_order_classes(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t sources,
+                                  int64_t classes);
 /* Compares the labels of a task with the classes of its data, if both are known. `named`: labels are classes themselves, of
  * which the first `classes` can be right, so that accuracy is the proportion of equal ones; else by the best map. */
 kdr_status kdri_job_score(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data,

@@ -1,7 +1,9 @@
-/* Labels against classes known beforehand. SPDX-License-Identifier: BSD-3-Clause */
+/* Classes known beforehand: their order, and labels compared with them. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
 #include "jobs/job.h"
+
+#include <stdlib.h>
 
 /* Samples whose class no label can be. */
 static kdr_status warn_strangers(kdr_context *ctx, kdr_result *r, int64_t task, const kdr_data *data,
@@ -41,6 +43,74 @@ kdr_status kdri_job_same_classes(kdr_context *ctx, const kdr_data *data)
 		        "the labels of all rows",
 		        data->name);
 done:
+	return st;
+}
+
+/* A class, and the first row of all sources that has it. */
+typedef struct met_class {
+	int64_t row, class;
+} met_class;
+
+static int by_row(const void *a, const void *b)
+{
+	const met_class *x = a, *y = b;
+	return x->row != y->row ? (x->row > y->row) - (x->row < y->row)
+	                        : (x->class > y->class) - (x->class < y->class);
+}
+
+/* The classes in the order of their first rows; those without rows are last. */
+static kdr_status order_of(kdr_context *ctx, kdr_data *const *sources, int64_t count, int64_t classes,
+                           met_class *order)
+{
+	kdr_status st;
+	int64_t *rows = NULL, *start = NULL, *first = NULL, all;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, count));
+	KDRI_TRY(KDRI_NEW(ctx, &start, count));
+	KDRI_TRY(KDRI_NEW(ctx, &first, classes));
+	for (int64_t t = 0; t < count; t++)
+		rows[t] = sources[t]->rows;
+	KDRI_TRY(kdri_parts(ctx, rows, count, start, &all));
+	for (int64_t c = 0; c < classes; c++)
+		first[c] = INT64_MAX;
+	for (int64_t t = 0; t < count; t++)
+		for (int64_t i = 0; i < rows[t]; i++) {
+			const int64_t c = sources[t]->labels[i];
+			if (c >= 0)
+				first[c] = KDRI_MIN(first[c], start[t] + i);
+		}
+	KDRI_TRY(kdri_min_int(ctx, first, classes));
+	for (int64_t c = 0; c < classes; c++)
+		order[c] = (met_class){ first[c], c };
+	qsort(order, (size_t)classes, sizeof *order, by_row);
+done:
+	KDRI_FREE(ctx, rows, start, first);
+	return st;
+}
+
+kdr_status kdri_job_order_classes(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t sources,
+                                  int64_t classes)
+{
+	kdr_status st;
+	met_class *order = NULL;
+	int64_t *number = NULL;
+	char **names = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &order, classes));
+	KDRI_TRY(KDRI_NEW(ctx, &number, classes));
+	KDRI_TRY(KDRI_NEW(ctx, &names, classes));
+	KDRI_TRY(order_of(ctx, sets, sources, classes, order));
+	for (int64_t c = 0; c < classes; c++)
+		number[order[c].class] = c;
+	for (int64_t t = 0; t < count; t++) {
+		for (int64_t c = 0; c < classes; c++)
+			names[c] = sets[t]->classes[order[c].class];
+		memcpy(sets[t]->classes, names, (size_t)classes * sizeof *names);
+		for (int64_t i = 0; i < sets[t]->rows; i++) {
+			int64_t *label = &sets[t]->labels[i];
+			*label = *label >= 0 && *label < classes ? number[*label] : *label;
+		}
+	}
+done:
+	KDRI_FREE(ctx, order, number, names);
 	return st;
 }
 

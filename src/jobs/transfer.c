@@ -125,7 +125,7 @@ done:
 	return st;
 }
 
-/* One list of classes: those of the sources first, then what only targets have. */
+/* One list of classes: those of the sources in the order of their samples, then what only targets have. */
 static kdr_status take_classes(kdr_context *ctx, transfer *t)
 {
 	kdr_status st = KDR_OK;
@@ -147,6 +147,7 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 			labelled[n++] = t->all[i];
 	KDRI_TRY(kdr_data_merge_classes(ctx, labelled, n));
 	KDRI_TRY(kdri_job_same_classes(ctx, t->all[0]));
+	KDRI_TRY(kdri_job_order_classes(ctx, labelled, n, t->sets->nsources, t->classes));
 	KDRI_TRY(transfer_check_classes(ctx, t));
 	if (t->o->nknown_files > 0)
 		KDRI_TRY(kdri_answers_read(ctx, t->o->known_files, t->o->nknown_files, t->all[t->target],

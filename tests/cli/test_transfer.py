@@ -83,6 +83,25 @@ class Transfer(CliTest):
         self.run_kindred("predict", "--model", "m.h5", "t.csv", "-o", "again.labels")
         self.assertEqual(self.read("again.labels"), self.read("truth"))
 
+    def test_labels_do_not_depend_on_the_names_of_classes(self):
+        """Sorted names would number the classes in another way, and ties and random numbers depend on these numbers."""
+        rng, centres = random.Random(3), [(5, 5, 6), (6.5, 5.3, 5), (5.2, 6.4, 6.6), (6.2, 6.6, 5.1)]
+        for name, n, shift in (("u", 90, 0), ("v", 70, .5), ("w", 60, .2)):
+            self.write(name + ".csv", "p,q,r\n" + "".join(
+                ",".join(f"{abs(m + shift + rng.gauss(0, 1)):.3f}" for m in centres[i * 7 % 4]) + "\n" for i in range(n)))
+        known = json.loads(self.run_kindred("methods", "--json").stdout)
+        for method in (m for m in known if m["family"] == "transfer" and m["id"] != "trec"):  # trec numbers clusters
+            bridge = ["--bridge", "w.csv"] if "bridge" in method["capabilities"] else []
+            found = []
+            for names in ("1234", "3142", "bdac"):
+                self.write("u.labels", "".join(names[i * 7 % 4] + "\n" for i in range(90)))
+                self.run_kindred("transfer", "-q", "-m", method["id"], "--source", "u.csv", "--labels", "u.labels", "--target", "v.csv", *bridge,
+                                 "--force", "-o", "out")
+                found.append([names.index(label) for label in self.read("out/target.labels").split()])
+            with self.subTest(method["id"]):
+                self.assertEqual(found[0], found[1])
+                self.assertEqual(found[0], found[2])
+
     def test_sources_with_different_classes(self):
         """Each alone has one, and the vote without it is held all the same."""
         rows, classes = self.read("s.csv").split("\n")[:31], self.read("s.labels").split()

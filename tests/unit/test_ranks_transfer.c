@@ -65,8 +65,12 @@ static void keep(kdr_context *ctx, moved *m, kdr_result *r)
 	int64_t n = 0, task = kdr_result_ntasks(r) - 1, k;
 	if (kdri_rank(ctx) > 0)
 		return;
-	memcpy(m->labels, kdr_result_labels(r, task, &n), sizeof m->labels);
+	const int64_t *labels = kdr_result_labels(r, task, &n);
+	const char *const *names = kdr_result_classes(r, &k);
 	assert_int_equal(n, N);
+	for (int i = 0; i < N; i++)
+		m->labels[i] = names[labels[i]][0] -
+		               'u'; /* classes are numbered in the order of the source's rows */
 	m->stop = kdr_result_stop(r);
 	if (m->probabilities) {
 		const kdr_calibration *c = kdr_result_calibration(r);
