@@ -102,6 +102,23 @@ class Transfer(CliTest):
                 self.assertEqual(found[0], found[1])
                 self.assertEqual(found[0], found[2])
 
+    def test_shifted_target_of_one_class(self):
+        """Methods that centre each data set would split the class: the other class is as frequent in the source."""
+        rng, flowers = random.Random(5), {"setosa": ((5, .35), (3.4, .38), (1.5, .17), (.25, .1)), "versicolor": ((5.9, .5), (2.8, .3), (4.3, .47), (1.3, .2))}
+
+        def rows(name, shift):
+            return ["".join(f"{rng.gauss(*g) + s:.2f}," for g, s in zip(flowers[name], shift))[:-1] for _ in range(50)]
+
+        self.write("f.csv", "\n".join(["a,b,c,d", *rows("setosa", [0] * 4), *rows("versicolor", [0] * 4)]) + "\n")
+        self.write("f.labels", "setosa\n" * 50 + "versicolor\n" * 50)
+        for name in flowers:
+            self.write("g.csv", "\n".join(["a,b,c,d", *rows(name, (1, 0, .5, 0))]) + "\n")
+            done = self.run_kindred("transfer", "--source", "f.csv", "--labels", "f.labels", "--target", "g.csv", "--force", "-o", "out")
+            self.assertEqual(self.read("out/target.labels"), f"{name}\n" * 50)
+        self.assertIn("classes appear to be absent, so methods based on class means were run again", done.stdout)
+        self.assertIn("few samples were labelled setosa (0.0 %, but 50.0 % of the source samples): the target appears to have few such samples, or none",
+                      done.stdout + done.stderr)
+
     def test_sources_with_different_classes(self):
         """Each alone has one, and the vote without it is held all the same."""
         rows, classes = self.read("s.csv").split("\n")[:31], self.read("s.labels").split()

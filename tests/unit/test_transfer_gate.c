@@ -1,6 +1,7 @@
-/* Which members of auto of transfer vote: class shares, separation, the gate, and members for tables. */
+/* Which members of auto of transfer vote: class shares, separation, absent classes, the gate, and members for tables. */
 #include "api/method.h"
 #include "engine/linear/self_training.h"
+#include "methods/transfer_auto/absence.h"
 #include "methods/transfer_auto/gate.h"
 #include "methods/transfer_auto/shares.h"
 #include "methods/transfer_auto/tables.h"
@@ -165,6 +166,78 @@ static void separation__shift_and_shares__are_told_apart(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Two separate classes, similar to two species of iris; `only` one of them if it is not negative. */
+static void fill_flowers(table *t, uint64_t set, int64_t only, double shift)
+{
+	static const double mean[2][4] = { { 5.0, 3.4, 1.5, 0.25 }, { 5.9, 2.8, 4.3, 1.3 } },
+	                    spread[2][4] = { { 0.35, 0.38, 0.17, 0.1 }, { 0.5, 0.3, 0.47, 0.2 } };
+	kdri_rng rng = kdri_rng_stream(7, "flowers", set);
+	for (int64_t i = 0; i < N; i++) {
+		double *row = t->x + i * D;
+		const int64_t k = t->labels[i] = only >= 0 ? only : i % 2;
+		for (int64_t j = 0; j < D; j++)
+			row[j] = j < 4 ? mean[k][j] + spread[k][j] * kdri_rng_normal(&rng)
+			               : 0.1 * kdri_rng_normal(&rng);
+		row[0] += shift;
+		row[2] += shift / 2;
+	}
+}
+
+/* The gap if the members that centre each data set vote `aligned`, and the others give the first class the share `first`. */
+static double gap_of(kdr_context *ctx, const table *source, const table *target, const int32_t *aligned,
+                     double first)
+{
+	const kdr_task tasks[] = { { .role = KDR_ROLE_SOURCE,
+		                     .x = kdr_mat_from_dense(source->x, N, D),
+		                     .labels = source->labels },
+		                   { .role = KDR_ROLE_TARGET, .x = kdr_mat_from_dense(target->x, N, D) } };
+	const kdr_problem p = { .size = sizeof(kdr_problem), .tasks = tasks, .ntasks = 2, .classes = 2 };
+	const kdri_transfer_joins joins = { .to = KDRI_JOINS_NEIGHBOURS, .neighbors = 5 };
+	kdri_domains d;
+	kdri_transfer_views v;
+	double found;
+	assert_ok(ctx, kdri_domains_new(ctx, &p, NULL, &d));
+	assert_ok(ctx, kdri_transfer_views_new(ctx, &d, &joins, &v));
+	const kdri_absence a = { .v = &v, .aligned = aligned, .plain = (double[]){ first, 1 - first } };
+	assert_ok(ctx, kdri_transfer_gap(ctx, &a, &found));
+	kdri_transfer_views_free(ctx, &v);
+	kdri_domains_free(ctx, &d);
+	return found;
+}
+
+static void gap__class_that_is_absent_or_shifted__is_told(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static table source, both, one;
+	int32_t truth[N], split[N];
+	fill_flowers(&source, 0, -1, 0);
+	fill_flowers(&both, 1, -1, 3);
+	fill_flowers(&one, 2, 1, 3);
+	for (int64_t i = 0; i < N; i++) {
+		truth[i] = (int32_t)both.labels[i];
+		split[i] = one.x[i * D + 2] > 4.3 + 1.5;
+	}
+	assert_near(gap_of(ctx, &source, &both, truth, 0.01), 1, 0.15);
+	const double absent = gap_of(ctx, &source, &one, split, 0.01);
+	assert_true(absent > 0 && absent < 0.5);
+	assert_true(
+	        isnan(gap_of(ctx, &source, &both, truth, 0.3))); /* both kinds of members find both classes */
+	source.labels[0] = 1; /* a class with one sample cannot be held out */
+	for (int64_t i = 2; i < N; i += 2)
+		source.labels[i] = i == 2 ? 0 : 1;
+	assert_true(isnan(gap_of(ctx, &source, &one, split, 0.0001)));
+	kdr_context_free(ctx);
+}
+
+static void gap__dispute__needs_both_shares(void **state)
+{
+	(void)state;
+	assert_true(kdri_transfer_disputed(0.5, 0.1, 0.4));
+	assert_false(kdri_transfer_disputed(0.5, 0.3, 0.9));
+	assert_false(kdri_transfer_disputed(0.5, 0.1, 0.15));
+}
+
 static kdr_result *fit_as(kdr_context *ctx, const table *source, const table *target, const char *tables,
                           const char *gate, const char *member)
 {
@@ -239,6 +312,37 @@ static void auto_transfer__table_with_a_rare_class__poor_members_do_not_vote(voi
 	kdr_result_free(r);
 	kdr_result_free(open);
 	kdr_result_free(many);
+	kdr_context_free(ctx);
+}
+
+static bool warns(const kdr_result *r, const char *text)
+{
+	bool found = false;
+	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
+		found = found || strstr(kdr_result_warning_at(r, i), text);
+	return found;
+}
+
+static void auto_transfer__shifted_target_of_one_class__no_other_is_found(void **state)
+{
+	(void)state;
+	kdr_context *ctx = unit_context();
+	static table source, target;
+	static const char *const tables[] = { "no", "yes" };
+	fill_flowers(&source, 0, -1, 0);
+	for (int64_t only = -1; only < 2; only++)
+		for (int t = 0; t < 2; t++) {
+			fill_flowers(&target, 1, only, 1);
+			kdr_result *r = fit_as(ctx, &source, &target, tables[t], "yes", "all");
+			assert_true(right_share(r, target.labels) > 0.98);
+			assert_true(only >= 0 || !strstr(text_of(r, "advice.b"), "absent"));
+			if (only == 1 && t == 0) {
+				assert_non_null(
+				        strstr(text_of(r, "advice.b"), "classes appear to be absent"));
+				assert_true(warns(r, "appears to have few such samples, or none"));
+			}
+			kdr_result_free(r);
+		}
 	kdr_context_free(ctx);
 }
 
@@ -324,6 +428,9 @@ int main(void)
 		cmocka_unit_test(auto_transfer__curved_classes__only_members_that_lead_vote),
 		cmocka_unit_test(shift__labelled_rows_of_the_target__are_not_the_sources),
 		cmocka_unit_test(separation__shift_and_shares__are_told_apart),
+		cmocka_unit_test(gap__class_that_is_absent_or_shifted__is_told),
+		cmocka_unit_test(gap__dispute__needs_both_shares),
+		cmocka_unit_test(auto_transfer__shifted_target_of_one_class__no_other_is_found),
 		cmocka_unit_test(auto_transfer__table_with_a_rare_class__poor_members_do_not_vote),
 		cmocka_unit_test(auto_transfer__members_for_tables__label_alone),
 	};

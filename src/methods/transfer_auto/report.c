@@ -241,18 +241,22 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 	kdr_status st = KDR_OK;
 	for (int64_t k = 0; v->pi && k < v->classes; k++) {
 		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
-		char room[2][32], confused[160] = "";
+		char room[2][32], cause[160] = "the target appears to have few such samples, or none";
 		if (known <= 0 || given > few * known || v->pi[k] >= halved * known ||
 		    (given > hardly * known && doubt_of(v, k) < less_sure))
 			continue;
 		const char *class = class_name(problem, k, room[0], sizeof room[0]);
-		if (v->confused[k] >= 0)
-			kdri_snprintf(confused, sizeof confused, "%.60s",
-			              class_name(problem, v->confused[k], room[1], sizeof room[1]));
+		if (!v->absent)
+			kdri_snprintf(
+			        cause, sizeof cause,
+			        "the class is probably confused with %.60s, or the target has few such samples",
+			        v->confused[k] >= 0
+			                ? class_name(problem, v->confused[k], room[1], sizeof room[1])
+			                : "another class");
 		KDRI_TRY(kdri_result_warn(
 		        ctx, result,
-		        "%s: few samples were labelled %s (%.1f %%, but %.1f %% of the source samples): the class is probably confused with %s, or the target has few such samples",
-		        name, class, 100 * given, 100 * known, confused[0] ? confused : "another class"));
+		        "%s: few samples were labelled %s (%.1f %%, but %.1f %% of the source samples): %s",
+		        name, class, 100 * given, 100 * known, cause));
 	}
 done:
 	return st;
@@ -282,7 +286,10 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 		        v->distance);
 	report_add(&t,
 	           "\nclass proportions: the predicted ones differ from the labelled samples by %.0f %%%s%s",
-	           100 * shift, v->followed ? "; methods based on class means were run again" : "",
+	           100 * shift,
+	           v->absent ? "; classes appear to be absent, so methods based on class means were run again"
+	           : v->followed ? "; methods based on class means were run again"
+	                         : "",
 	           shift > moved_much ? "; labels are less reliable in such cases" : "");
 	report_add(
 	        &t,

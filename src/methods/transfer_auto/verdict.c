@@ -13,15 +13,21 @@
  *
  * the source's mean becomes that of its class means with these proportions, the members based on class means run once
  * more, and the vote is repeated. Differences between the data sets and errors also change predictions. (E1) is
- * therefore used only if the svm agrees with the vote on four fifths of the samples and if (E1) moves at least a tenth
- * of them (docs/notes/transfer.md describes how these were chosen).
+ * therefore used only if (E1) moves at least a tenth of the samples and if one of these holds (docs/notes/transfer.md
+ * describes how the constants were chosen):
+ *
+ *   (E2)  the svm agrees with the vote on four fifths of the samples
+ *   (E3)  the members not based on class means agree with their majority in nine tenths of their votes, and classes that
+ *         only the others find have a gap below 0.6: these classes appear to be absent from the target (absence.c)
  *
  * Time. Members have three quarters of the remaining time; one that ends later is skipped, except the first. */
+#include "methods/transfer_auto/absence.h"
 #include "methods/transfer_auto/gate.h"
 #include "methods/transfer_auto/shares.h"
 #include "methods/transfer_auto/unlike.h"
 
-static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 0.1, least_agreed = 0.8;
+static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 0.1, least_agreed = 0.8,
+                    least_united = 0.9, least_gap = 0.6;
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
@@ -196,6 +202,49 @@ done:
 	return st;
 }
 
+/* The class that most members that centre each data set vote for, or most others; the lowest of equals. The proportion of
+ * their votes that agree with it; NaN: there are no such members. */
+static kdr_status find_majority(const kdri_transfer_tally *w, bool centred, int32_t *answer, double *agreed)
+{
+	kdr_status st;
+	double *votes = NULL, members = 0, same = 0;
+	KDRI_TRY(KDRI_NEW0(w->ctx, &votes, w->n * w->c));
+	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
+		if (!w->votes[m] || kdri_transfer_members[m].centres != centred)
+			continue;
+		members++;
+		for (int64_t i = 0; i < w->n; i++)
+			votes[i * w->c + w->votes[m][i]]++;
+	}
+	kdri_rest_answer(w->ctx, votes, w->n, w->c, answer);
+	for (int64_t i = 0; i < w->n; i++)
+		same += votes[i * w->c + answer[i]];
+	*agreed = members > 0 ? same / (members * (double)w->n) : NAN;
+done:
+	kdri_free(w->ctx, votes);
+	return st;
+}
+
+/* (E3) */
+static kdr_status find_absent(const kdri_transfer_tally *w, const double *share, bool *out)
+{
+	kdr_status st;
+	int32_t *answer = NULL;
+	double plain, centred, gap;
+	*out = false;
+	KDRI_TRY(KDRI_NEW(w->ctx, &answer, w->n));
+	KDRI_TRY(find_majority(w, false, answer, &plain));
+	KDRI_TRY(find_majority(w, true, answer, &centred));
+	if (isnan(centred) || !(plain >= least_united))
+		goto done;
+	const kdri_absence p = { .v = &w->v, .aligned = answer, .plain = share };
+	KDRI_TRY(kdri_transfer_gap(w->ctx, &p, &gap));
+	*out = gap < least_gap; /* NaN: no */
+done:
+	kdri_free(w->ctx, answer);
+	return st;
+}
+
 static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	kdr_status st;
@@ -203,14 +252,23 @@ static kdr_status vote_again(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 	bool again[KDRI_TRANSFER_MEMBERS];
 	KDRI_TRY(find_agreement(w, &agreed));
 	KDRI_TRY(KDRI_NEW(w->ctx, &share, w->c));
-	if (find_shares(w, share) < least_moved || agreed < least_agreed)
+	if (find_shares(w, share) < least_moved)
 		goto done;
+	if (agreed < least_agreed) { /* not (E2) */
+		KDRI_TRY(find_absent(w, share, &v->absent));
+		if (!v->absent)
+			goto done;
+	}
 	w->shared.share = share;
 	w->frame.own.deadline = w->ctx->deadline;
 	kdri_transfer_views_reweigh(w->ctx, &w->v, share);
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		again[m] =
 		        kdri_transfer_members[m].centres && !kdri_transfer_members[m].tables && w->votes[m];
+	/* Members for tables cannot take the proportions into account. */
+	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS && v->absent; m++)
+		if (kdri_transfer_members[m].centres && kdri_transfer_members[m].tables)
+			kdri_transfer_tally_drop(w, m);
 	KDRI_TRY(kdri_transfer_tally_ask(w, again));
 	KDRI_TRY(kdri_frame_end(&w->frame, KDR_ERR_NUMERIC, ""));
 	KDRI_TRY(kdri_transfer_tally_vote(w));

@@ -46,6 +46,7 @@ typedef struct kdri_transfer_verdict {
 	double distance; /* A-distance of source and target; NaN: not computed */
 	bool late;       /* members were skipped because of the time limit */
 	bool followed; /* class proportions have changed, and the members based on class means were run again */
+	bool absent;   /* this was because classes appear to be absent from the target: absence.c */
 	bool few;
 	double *unlike; /* n: rank by how little each sample is like the source, 0 to 1; NULL: not found */
 	int64_t *cluster, clusters; /* n: its cluster in the target, one of `clusters`; NULL: not found */
