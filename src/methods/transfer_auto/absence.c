@@ -17,7 +17,8 @@
  *   (E3)  gap = sum_k (r_k - q_k) gap_k / sum_k (r_k - q_k), over the classes in dispute
  *
  * The same classifiers score both data sets, none of them a sample it was trained on, so the ratio is not biased by
- * their cost or by overfitting. docs/notes/transfer.md has the values of gap for targets with and without the classes.
+ * their cost or by overfitting. If texts of the target use other words than the source, their scores hardly differ although
+ * all classes are there: for words gap has no meaning. docs/notes/transfer.md has the values of gap for targets with and without the classes.
  * At most 4,000 source samples are used. */
 #include "methods/transfer_auto/absence.h"
 

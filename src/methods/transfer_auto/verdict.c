@@ -17,8 +17,9 @@
  * describes how the constants were chosen):
  *
  *   (E2)  the svm agrees with the vote on four fifths of the samples
- *   (E3)  the members not based on class means agree with their majority in nine tenths of their votes, and classes that
- *         only the others find have a gap below 0.6: these classes appear to be absent from the target (absence.c)
+ *   (E3)  the data are not words, the members not based on class means agree with their majority in nine tenths of their
+ *         votes, and classes that only the others find have a gap below 0.5: these classes appear to be absent from the
+ *         target (absence.c)
  *
  * Time. Members have three quarters of the remaining time; one that ends later is skipped, except the first. */
 #include "methods/transfer_auto/absence.h"
@@ -27,7 +28,7 @@
 #include "methods/transfer_auto/unlike.h"
 
 static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 0.1, least_agreed = 0.8,
-                    least_united = 0.9, least_gap = 0.6;
+                    least_united = 0.9, least_gap = 0.5;
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
@@ -235,7 +236,7 @@ static kdr_status find_absent(const kdri_transfer_tally *w, const double *share,
 	KDRI_TRY(KDRI_NEW(w->ctx, &answer, w->n));
 	KDRI_TRY(find_majority(w, false, answer, &plain));
 	KDRI_TRY(find_majority(w, true, answer, &centred));
-	if (isnan(centred) || !(plain >= least_united))
+	if (isnan(centred) || !(plain >= least_united) || w->v.words)
 		goto done;
 	const kdri_absence p = { .v = &w->v, .aligned = answer, .plain = share };
 	KDRI_TRY(kdri_transfer_gap(w->ctx, &p, &gap));
