@@ -94,7 +94,7 @@ const cli_option cli_reading_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const char *const token_classes[] = { "letters", "ascii", "runs", NULL };
+static const char *const token_classes[] = { "words", "letters", "ascii", "runs", NULL };
 
 const cli_option cli_text_options[] = {
 	{ .name = "strip-html",
@@ -107,8 +107,9 @@ const cli_option cli_text_options[] = {
 	{ .name = "tokens",
 	  .value = "CLASS",
 	  .choices = token_classes,
-	  .help = "what a token is; letters: a run of Unicode letters, but a pair of characters in Chinese, Japanese and Thai; "
-	          "ascii: a run of a to z; runs: a run of letters in every script (default letters)" },
+	  .help = "what a token is; words: a run of Unicode letters and digits such as covid19, a name such as C++ or C#, or an emoji, "
+	          "but no URL or e-mail address, and a pair of characters in Chinese, Japanese and Thai; letters: the same with letters "
+	          "only; ascii: a run of a to z; runs: a run of letters in every script (default words)" },
 	{ .name = "lowercase",
 	  .negatable = true,
 	  .help = "treat upper and lower case as the same (default)" },
@@ -120,12 +121,13 @@ const cli_option cli_text_options[] = {
 	  .help = "length of the longest token to keep, in characters (default 40)" },
 	{ .name = "stop-words",
 	  .value = "LIST",
-	  .help = "words to remove: none, auto (those of the detected language), a language such as english, or a file with one "
-	          "word per line (default auto; vectorize without --detect: none)" },
+	  .help = "words to remove: none, auto (those of the detected languages), or languages and files with one word per line, such "
+	          "as english,german (default auto; vectorize without --detect: none)" },
 	{ .name = "stemmer",
 	  .value = "NAME",
-	  .help = "count words with the same stem as one term: none, auto (for the detected language), or a Snowball stemmer such "
-	          "as porter, english or german (default auto; vectorize without --detect: none)" },
+	  .help = "count words with the same stem as one term: none, auto (for the detected languages), a Snowball stemmer such as "
+	          "porter or english, or languages such as english,german, of which each text gets its own (default auto; vectorize "
+	          "without --detect: none)" },
 	{ .name = "ngrams",
 	  .value = "N[,M]",
 	  .help = "use terms of N to M consecutive tokens, at most 3 (default 1)" },

@@ -28,10 +28,13 @@ typedef struct kdr_corpus {
 } kdr_corpus;
 
 typedef enum kdr_token_class {
-	KDR_TOKENS_LETTERS, /* runs of Unicode letters with their combining marks; in Chinese, Japanese and Thai, pairs of
-	                         neighbouring characters */
+	KDR_TOKENS_WORDS, /* runs of Unicode letters, their combining marks and digits, with at least one letter ("covid19", "3G"); names
+	                       such as C++ and C#; emojis. URLs and e-mail addresses are removed. In Chinese, Japanese and Thai, pairs
+	                       of neighbouring characters */
 	KDR_TOKENS_ASCII, /* runs of a-z and A-Z; everything else separates */
-	KDR_TOKENS_RUNS   /* runs of letters in these scripts too, for texts that have been cut into words */
+	KDR_TOKENS_RUNS,  /* as LETTERS, but runs in all scripts, for texts that have been cut into words */
+	KDR_TOKENS_LETTERS /* runs of Unicode letters with their combining marks; in Chinese, Japanese and Thai, pairs of
+	                        neighbouring characters */
 } kdr_token_class;
 
 /* How documents become columns. Zero and NULL mean the default. */
@@ -41,15 +44,16 @@ typedef struct kdr_text_options {
 	bool strip_mail;        /* remove mail, news or HTTP headers, up to the first blank line */
 	bool keep_subject;      /* with strip_mail: keep the text of the Subject */
 	bool keep_case;         /* no Unicode case folding */
-	kdr_token_class tokens; /* default KDR_TOKENS_LETTERS */
+	kdr_token_class tokens; /* default KDR_TOKENS_WORDS */
 	int64_t min_length;     /* of a token in characters, before stemming; default 2 */
 	int64_t max_length;     /* default 40, at most 255 */
 	const char *
-	        stopwords; /* NULL or "none"; "auto": of the detected language; the name of one of 15 languages such
-	                             as "english"; else a file with one word per line */
+	        stopwords; /* NULL or "none"; "auto": of the detected languages; else names of the 15 languages and files with
+	                             one word per line, separated by commas: "english,german" */
 	const char *
-	        stemmer; /* NULL or "none"; "auto": of the detected language; else a Snowball stemmer such as "porter" or
-	                             "english" */
+	        stemmer; /* NULL or "none"; "auto": of the detected languages; a Snowball stemmer such as "porter" or "english";
+	                             or languages separated by commas: each text gets the stemmer of its language, and the
+	                             most frequent one of its data set if the language is uncertain */
 	int64_t ngram_min;    /* default 1 */
 	int64_t ngram_max;    /* default 1, at most 3 */
 	int64_t min_df;       /* keep terms that occur in at least N documents; default 1 */
@@ -70,6 +74,9 @@ typedef struct kdr_text_options {
 	const char *const *
 	        terms; /* the columns, in this order, as `vocabulary` does; with a stemmer each stands for its stem */
 	int64_t nterms;
+	const char *
+	        stems; /* with `terms` and several languages: a term, a tab, its stem, a tab and so on, for terms whose stem is
+	                        not that of the first language. Models have it */
 } kdr_text_options;
 KDR_DEFINE_INIT(kdr_text_options)
 

@@ -54,6 +54,7 @@ static kdr_status chunk_prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chun
 	if (c->count > c->pair_end_room) {
 		KDRI_TRY(KDRI_GROW(ctx, &c->pair_end, c->count));
 		KDRI_TRY(KDRI_GROW(ctx, &c->excerpts, c->count * KDRI_EXCERPT_ROOM));
+		KDRI_TRY(KDRI_GROW(ctx, &c->language, c->count));
 		c->pair_end_room = c->count;
 	}
 	if ((int64_t)total / 2 > c->tokens.text_room || c->tokens.room == 0)
@@ -163,7 +164,8 @@ static const char *visible_text(const kdr_text_options *o, const kdri_raw *raw, 
 	return text;
 }
 
-static void work(const kdr_text_options *o, const kdri_terms *stopwords, const kdri_raw *raw, kdri_chunk *c)
+static void work(const kdr_text_options *o, const kdri_terms *stopwords, const kdri_languages *languages,
+                 const kdri_raw *raw, kdri_chunk *c)
 {
 	c->tokens.text_used = c->tokens.count = 0;
 	c->tokens.start[0] = 0;
@@ -177,7 +179,9 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, const k
 			return;
 		kdri_excerpt(text, length, c->excerpts + d * KDRI_EXCERPT_ROOM);
 		int64_t first_token = c->tokens.count, first_pair = c->pair_count;
-		kdri_tokenise_result r = kdri_tokenise(o, stopwords, text, length, &c->tokens);
+		memset(c->tokens.hits, 0, sizeof c->tokens.hits);
+		kdri_tokenise_result r = kdri_tokenise(o, stopwords, languages ? languages->words : NULL,
+		                                       text, length, &c->tokens);
 		if (r != KDRI_TOKENS_DONE) {
 			c->wants |= r == KDRI_TOKENS_FULL ? WANTS_TOKENS : WANTS_UNICODE;
 			return;
@@ -188,13 +192,15 @@ static void work(const kdr_text_options *o, const kdri_terms *stopwords, const k
 				if (!count_term(c, first_pair, start[i], start[i + n] - 1 - start[i]))
 					return;
 		c->pair_end[d] = c->pair_count;
+		c->language[d] = languages ? (int8_t)kdri_languages_of_text(languages, c->tokens.hits) : -1;
 	}
 	c->token_count = c->tokens.count;
 	c->done = true;
 }
 
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
-                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count)
+                           const kdri_languages *languages, const kdri_raw *raw, kdri_chunk *chunks,
+                           int64_t count)
 {
 	kdr_status st;
 	bool again;
@@ -204,7 +210,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 1)
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done)
-				work(options, stopwords, raw, &chunks[i]);
+				work(options, stopwords, languages, raw, &chunks[i]);
 		again = false;
 		for (int64_t i = 0; i < count; i++)
 			if (!chunks[i].done) {
@@ -219,7 +225,7 @@ done:
 
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *c)
 {
-	KDRI_FREE(ctx, c->plain, c->visible, c->excerpts, c->tokens.text, c->tokens.start, c->terms, c->slots,
-	          c->pairs, c->pair_end);
+	KDRI_FREE(ctx, c->plain, c->visible, c->excerpts, c->language, c->tokens.text, c->tokens.start,
+	          c->terms, c->slots, c->pairs, c->pair_end);
 	*c = (kdri_chunk){ 0 };
 }

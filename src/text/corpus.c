@@ -319,10 +319,17 @@ kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *doc
 	}
 }
 
-void kdri_corpus_skip(kdri_corpus *c, int64_t count)
+kdr_status kdri_corpus_skip(kdr_context *ctx, kdri_corpus *c, int64_t count)
 {
+	kdr_status st = KDR_OK;
+	kdri_document d;
+	bool more = c->records != NULL;
 	if (!c->records && count > 0)
 		c->next += count;
+	for (int64_t i = 0; i < count && more; i++)
+		KDRI_TRY(kdri_corpus_next(ctx, c, &d, &more));
+done:
+	return st;
 }
 
 bool kdri_corpus_can_reopen(const kdr_corpus *what)

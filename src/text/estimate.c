@@ -15,7 +15,7 @@ double kdri_chunk_bytes(const kdri_chunk *c)
 	return (double)(3 * c->plain_room + c->tokens.text_room + 4 * c->tokens.room + 4 * c->slot_count) +
 	       (double)sizeof(kdri_local_term) * (double)c->term_room +
 	       (double)sizeof(kdri_pair) * (double)c->pair_room +
-	       (double)c->pair_end_room * (8 + KDRI_EXCERPT_ROOM);
+	       (double)c->pair_end_room * (9 + KDRI_EXCERPT_ROOM);
 }
 
 void kdri_text_estimate(const kdri_text_sample *s, const double *bytes, int64_t count, kdr_estimate *out)

@@ -1,4 +1,4 @@
-/* Stop words of the languages that have a stemmer, and which of these a text is written in. SPDX-License-Identifier: BSD-3-Clause
+/* Stop words of the languages that have a stemmer. SPDX-License-Identifier: BSD-3-Clause
  *
  * The lists are this project's own: the function words of each language (articles, pronouns, auxiliaries, conjunctions,
  * prepositions, determiners, common adverbs), and the pieces that the tokeniser leaves of contractions ("don't": don, t).
@@ -212,15 +212,19 @@ static const struct {
 	  "yüzden zaten zira çok çoğu çünkü öbür önce ötürü öyle üzere üzerine şey şeyi şimdi şu şuna şunları şunu şöyle" },
 };
 
-enum { COUNT = sizeof languages / sizeof languages[0], LEAST_WORDS = 5, SEEN = 62 };
-
-/* A language is recognised by LEAST_WORDS different stop words, if at least this fraction of the tokens are its stop
- * words, and this many times as many as for any other language. */
-static const double least_share = 0.12, least_ratio = 1.1;
+_Static_assert(sizeof languages / sizeof languages[0] == KDRI_LANGUAGES, "one list per language");
 
 const char *kdri_language_name(int language)
 {
-	return language >= 0 && language < COUNT ? languages[language].name : NULL;
+	return language >= 0 && language < KDRI_LANGUAGES ? languages[language].name : NULL;
+}
+
+int kdri_language_number(const char *name, size_t length)
+{
+	for (int l = 0; l < KDRI_LANGUAGES; l++)
+		if (strlen(languages[l].name) == length && memcmp(languages[l].name, name, length) == 0)
+			return l;
+	return -1;
 }
 
 kdr_status kdri_language_words(kdr_context *ctx, int language, kdri_terms *to)
@@ -237,42 +241,5 @@ kdr_status kdri_language_words(kdr_context *ctx, int language, kdri_terms *to)
 		p += length + strspn(p + length, " ");
 	}
 done:
-	return st;
-}
-
-kdr_status kdri_language_find(kdr_context *ctx, const kdri_chunk *chunks, int64_t count, int *out)
-{
-	kdr_status st;
-	kdri_terms *words = NULL;
-	int64_t tokens = 0, distinct = 0, hits[COUNT] = { 0 };
-	int best = 0, second = -1;
-	KDRI_TRY(kdri_terms_new(ctx, &words));
-	for (int l = 0; l < COUNT; l++)
-		KDRI_TRY(kdri_language_words(ctx, l, words));
-	for (int64_t c = 0; c < count; c++)
-		for (int64_t p = 0; p < chunks[c].pair_count; p++) {
-			const kdri_pair *pair = &chunks[c].pairs[p];
-			const kdri_local_term *t = &chunks[c].terms[pair->term];
-			const int32_t id =
-			        kdri_terms_find(words, chunks[c].tokens.text + t->offset, t->length, t->hash);
-			tokens += pair->count;
-			if (id >= 0)
-				words->terms[id].df |= INT64_C(1) << SEEN;
-			for (int l = 0; id >= 0 && l < COUNT; l++)
-				hits[l] += words->terms[id].df >> l & 1 ? pair->count : 0;
-		}
-	for (int l = 1; l < COUNT; l++)
-		best = hits[l] > hits[best] ? l : best;
-	for (int l = 0; l < COUNT; l++)
-		if (l != best && (second < 0 || hits[l] > hits[second]))
-			second = l;
-	for (int64_t i = 0; i < words->count; i++)
-		distinct += words->terms[i].df >> SEEN & words->terms[i].df >> best & 1;
-	*out = distinct >= LEAST_WORDS && (double)hits[best] >= least_share * (double)tokens &&
-	                       hits[best] > 0 && (double)hits[best] >= least_ratio * (double)hits[second]
-	               ? best
-	               : -1;
-done:
-	kdri_terms_free(ctx, words);
 	return st;
 }

@@ -10,6 +10,7 @@ kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_doc
 		KDRI_TRY(KDRI_GROW(ctx, &c->ids, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->excerpts, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->labels, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->language, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->end, room));
 		c->rows_room = room;
 	}
@@ -39,11 +40,28 @@ kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *c, const kdri_chunk
 				c->pairs[used++] = (kdri_pair){ term, chunk->pairs[p].count };
 		}
 		KDRI_TRY(kdri_strdup(ctx, chunk->excerpts + d * KDRI_EXCERPT_ROOM, &c->excerpts[c->done]));
+		c->language[c->done] = chunk->language[d];
 		c->end[c->done++] = used;
 	}
 	c->pair_count = used;
 done:
 	return st;
+}
+
+void kdri_counts_languages(kdri_counts *c, int languages, int64_t *texts)
+{
+	int64_t own[KDRI_LANGUAGES] = { 0 };
+	int main = 0;
+	for (int64_t i = 0; i < c->done; i++)
+		if (c->language[i] >= 0)
+			own[c->language[i]]++;
+	for (int l = 1; l < languages; l++)
+		main = own[l] > own[main] ? l : main;
+	for (int64_t i = 0; i < c->done; i++) {
+		if (c->language[i] < 0)
+			c->language[i] = (int8_t)main;
+		texts[c->language[i]]++;
+	}
 }
 
 /* Drops pairs without a column and, if requested, rows without pairs; pairs then refer to columns, each at most once
@@ -180,6 +198,6 @@ void kdri_counts_free(kdr_context *ctx, kdri_counts *c)
 	kdri_strings_free(&ctx->allocator, c->excerpts, c->rows);
 	kdri_free(ctx, c->labels);
 	kdri_terms_free(ctx, c->classes);
-	KDRI_FREE(ctx, c->end, c->pairs);
+	KDRI_FREE(ctx, c->end, c->language, c->pairs);
 	*c = (kdri_counts){ 0 };
 }

@@ -53,17 +53,17 @@ static kdr_status set_ngrams(kdr_context *ctx, const char *text, kdr_text_option
 	return KDR_OK;
 }
 
-static const char *const token_classes[] = { "letters", "ascii", "runs" };
+static const char *const token_classes[] = { "words", "ascii", "runs", "letters" };
 
 static kdr_status set_tokens(kdr_context *ctx, const char *value, kdr_text_options *o)
 {
-	for (int i = 0; i <= KDR_TOKENS_RUNS; i++)
+	for (int i = 0; i <= KDR_TOKENS_LETTERS; i++)
 		if (strcmp(value, token_classes[i]) == 0) {
 			o->tokens = (kdr_token_class)i;
 			return KDR_OK;
 		}
-	return kdri_fail(ctx, KDR_ERR_OPTION, "--tokens: '%s' is not valid; use letters, ascii or runs",
-	                 value);
+	return kdri_fail(ctx, KDR_ERR_OPTION,
+	                 "--tokens: '%s' is not valid; use words, letters, ascii or runs", value);
 }
 
 kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const char *name, const char *value)
@@ -94,6 +94,8 @@ kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const cha
 		o->stemmer = value;
 	else if (strcmp(name, "vocabulary") == 0)
 		o->vocabulary = value;
+	else if (strcmp(name, "stems") == 0)
+		o->stems = value;
 	else if (strcmp(name, "tokens") == 0)
 		return set_tokens(ctx, value, o);
 	else if (strcmp(name, "ngrams") == 0)
@@ -132,8 +134,8 @@ done:
 	return st;
 }
 
-/* Room for all options but the stop words, whose list a file may hold. */
-enum { SETTINGS_ROOM = 512 };
+/* Room for all options but the stems and the stop words, whose list a file may hold. */
+enum { SETTINGS_ROOM = 1024 };
 
 kdr_status kdri_text_settings_write(kdr_context *ctx, const kdr_text_options *o, const kdri_terms *stopwords,
                                     char **out)
@@ -141,17 +143,19 @@ kdr_status kdri_text_settings_write(kdr_context *ctx, const kdr_text_options *o,
 	kdr_status st;
 	size_t used;
 	char *text = NULL;
-	bool named = !o->stopwords || strcmp(o->stopwords, "none") == 0;
-	for (int l = 0; !named && kdri_language_name(l); l++)
-		named = strcmp(o->stopwords, kdri_language_name(l)) == 0;
-	KDRI_TRY(KDRI_NEW(ctx, &text, SETTINGS_ROOM + (named ? 0 : stopwords->text_used + stopwords->count)));
+	kdri_languages languages;
+	const bool named = !o->stopwords || strcmp(o->stopwords, "none") == 0 ||
+	                   kdri_languages_parse(o->stopwords, &languages);
+	const size_t room = SETTINGS_ROOM + (o->stems ? strlen(o->stems) : 0);
+	KDRI_TRY(KDRI_NEW(ctx, &text, (int64_t)room + (named ? 0 : stopwords->text_used + stopwords->count)));
 	used = (size_t)kdri_snprintf(
-	        text, SETTINGS_ROOM,
+	        text, room,
 	        "strip-html=%d\nstrip-mail=%d\nkeep-subject=%d\nlowercase=%d\ntokens=%s\nmin-length=%lld\nmax-length=%lld\n"
-	        "ngrams=%d,%d\nbinary=%d\nstemmer=%.60s\nstop-words=%s",
+	        "ngrams=%d,%d\nbinary=%d\nstemmer=%.200s\n%s%s%sstop-words=%s",
 	        o->strip_html, o->strip_mail, o->keep_subject, !o->keep_case, token_classes[o->tokens],
 	        (long long)o->min_length, (long long)o->max_length, (int)o->ngram_min, (int)o->ngram_max,
-	        o->binary, o->stemmer ? o->stemmer : "none",
+	        o->binary, o->stemmer ? o->stemmer : "none", o->stems ? "stems=" : "",
+	        o->stems ? o->stems : "", o->stems ? "\n" : "",
 	        !named         ? KDRI_LISTED
 	        : o->stopwords ? o->stopwords
 	                       : "none");

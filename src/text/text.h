@@ -102,6 +102,9 @@ const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length);
 kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *text, size_t length,
                           char **out, int64_t *room, size_t *written);
 
+/* The number of languages that have stop words: languages.c. */
+enum { KDRI_LANGUAGES = 15 };
+
 /* --- tokenise.c --------------------------------------------------------------------------------- */
 
 /* Tokens of one document after the other, each followed by one space: the n-gram of tokens i .. i+n-1
@@ -110,6 +113,7 @@ typedef struct kdri_tokens {
 	char *text;
 	uint32_t *start; /* count + 1 are set */
 	int64_t text_used, text_room, count, room;
+	int32_t hits[KDRI_LANGUAGES]; /* stop words of each language */
 } kdri_tokens;
 
 typedef enum kdri_tokenise_result {
@@ -118,9 +122,25 @@ typedef enum kdri_tokenise_result {
 	KDRI_TOKENS_NO_UNICODE /* letters beyond ASCII, in a build without utf8proc */
 } kdri_tokenise_result;
 
-/* Appends the tokens of valid UTF-8. FULL: a larger `out` is needed. */
+/* Appends the tokens of valid UTF-8, and adds to out->hits the stop words of `languages` (kdri_languages.words; NULL: not
+ * counted). FULL: a larger `out` is needed. */
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_terms *stopwords,
-                                   const char *text, size_t length, kdri_tokens *out);
+                                   const kdri_terms *languages, const char *text, size_t length,
+                                   kdri_tokens *out);
+/* Whether a character belongs to a script without spaces between words: Thai, kana, Han. */
+bool kdri_is_dense(const char *p, const char *end);
+
+/* --- patterns.c: words that are not only letters ------------------------------------------------- */
+
+/* Bytes of the longest emoji with everything joined to it. */
+enum { KDRI_EMOJI_ROOM = 64 };
+/* The end of the URL or e-mail address whose first run of letters and digits is [begin, p), p < end; NULL if it is none. */
+const char *kdri_address_end(const char *begin, const char *p, const char *end);
+/* Bytes at p, p < end, that belong to a name such as C++ or C# whose letters are [begin, p). */
+size_t kdri_name_suffix(const char *begin, const char *p, const char *end);
+/* The emoji at `text` without styles and skin tones, but with the emojis joined to it: `out` has room for KDRI_EMOJI_ROOM.
+ * Returns the bytes read; 0: no emoji. */
+size_t kdri_emoji(const char *text, const char *end, char *out, size_t *length);
 
 /* --- unicode.c, or text/absent_utf8proc.c ------------------------------------------------------------- */
 
@@ -155,8 +175,8 @@ typedef struct kdri_corpus kdri_corpus;
 kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpus **out);
 /* *more is false after the last document. */
 kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *corpus, kdri_document *document, bool *more);
-/* Skips documents; only of folders. */
-void kdri_corpus_skip(kdri_corpus *corpus, int64_t count);
+/* Skips documents. */
+kdr_status kdri_corpus_skip(kdr_context *ctx, kdri_corpus *corpus, int64_t count);
 /* Whether it can be read a second time, as pipes cannot. */
 bool kdri_corpus_can_reopen(const kdr_corpus *what);
 int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not known yet */
@@ -189,6 +209,41 @@ void kdri_records_close(kdr_context *ctx, kdri_records *records);
  * field, NULL after the last. */
 size_t kdri_record_field(char *begin, const char *end, char delimiter, char **field, char **next);
 
+typedef struct kdri_chunk kdri_chunk;
+
+/* --- languages.c ---------------------------------------------------------------------------------- */
+
+/* The languages that have stop words, by number; NULL beyond the last. */
+const char *kdri_language_name(int language);
+/* The number of a language; -1: unknown. */
+int kdri_language_number(const char *name, size_t length);
+/* Adds the stop words of a language; bit `language` of their df is set. */
+kdr_status kdri_language_words(kdr_context *ctx, int language, kdri_terms *to);
+
+/* --- detect.c: the languages of texts --------------------------------------------------------------- */
+
+/* The languages of a collection, the main one first. */
+typedef struct kdri_languages {
+	int count, of[KDRI_LANGUAGES];
+	kdri_terms *
+	        words; /* their stop words, marked by kdri_language_words; NULL: texts are not distinguished */
+} kdri_languages;
+
+/* Finds the languages of the documents in the chunks, judged by the fraction of stop words among their words. */
+kdr_status kdri_languages_find(kdr_context *ctx, const kdri_chunk *chunks, int64_t count,
+                               kdri_languages *out);
+/* The languages of a list such as "english,german"; false if a part of it is unknown. */
+bool kdri_languages_parse(const char *list, kdri_languages *out);
+/* Writes such a list. `room` of KDRI_LANGUAGES_ROOM always does. */
+enum { KDRI_LANGUAGES_ROOM = 12 * KDRI_LANGUAGES };
+void kdri_languages_list(const kdri_languages *languages, const char *separator, char *out, size_t room);
+/* Fails with a message that a name in the value of an option is unknown; `known` is what else may be given. */
+kdr_status kdri_language_unknown(kdr_context *ctx, const char *option, const char *name, const char *known);
+/* Makes `words`, if there are at least two languages. */
+kdr_status kdri_languages_prepare(kdr_context *ctx, kdri_languages *languages);
+/* The language of a text, as a position in `of`; -1: uncertain. */
+int kdri_languages_of_text(const kdri_languages *languages, const int32_t *hits);
+
 /* --- chunk.c: many documents side by side ------------------------------------------------------- */
 
 typedef struct kdri_pair {
@@ -203,11 +258,12 @@ typedef struct kdri_local_term {
 
 /* A run of documents with its own tables, so that chunks can be processed in parallel. They are merged in their order,
  * so that the result does not depend on the number of threads. */
-typedef struct kdri_chunk {
+struct kdri_chunk {
 	int64_t first, count;  /* documents */
 	char *plain, *visible; /* one document: decoded; without headers and markup */
 	int64_t plain_room;
-	char *excerpts; /* KDRI_EXCERPT_ROOM bytes per document */
+	char *excerpts;   /* KDRI_EXCERPT_ROOM bytes per document */
+	int8_t *language; /* of each document, see kdri_languages_of_text */
 	kdri_tokens tokens;
 	kdri_local_term *terms;
 	int32_t *slots;
@@ -218,7 +274,7 @@ typedef struct kdri_chunk {
 	int64_t token_count, not_utf8;
 	unsigned wants; /* the buffer that was too small */
 	bool done;
-} kdri_chunk;
+};
 
 typedef struct kdri_raw {
 	const char *text;
@@ -228,8 +284,33 @@ typedef struct kdri_raw {
 
 /* Processes all chunks in parallel; chunk c has documents first .. first + count - 1 of `raw`. */
 kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, const kdri_terms *stopwords,
-                           const kdri_raw *raw, kdri_chunk *chunks, int64_t count);
+                           const kdri_languages *languages, const kdri_raw *raw, kdri_chunk *chunks,
+                           int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
+
+/* --- batch.c: documents read together -------------------------------------------------------------- */
+
+enum { KDRI_BATCH_CHUNKS = 32 };
+typedef struct kdri_batch {
+	char *text;
+	int64_t used, room;
+	kdri_raw *raw;
+	int64_t *offset; /* into `text`: it may move while it grows */
+	int64_t count, documents_room;
+	kdri_chunk chunks[KDRI_BATCH_CHUNKS];
+	int64_t chunk_count, chunk_bytes;
+} kdri_batch;
+
+kdr_status kdri_batch_add(kdr_context *ctx, kdri_batch *batch, const kdri_document *document);
+/* The next document would need one chunk more than available. */
+bool kdri_batch_full(const kdri_batch *batch);
+/* Sets where the documents are, now that the text does not move any more, and what they are encoded in. */
+kdr_status kdri_batch_place(kdr_context *ctx, kdri_batch *batch);
+/* Fills the batch with documents from all corpora that can be read twice, and places them. */
+kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *batch, const kdr_corpus *corpora, int64_t count);
+/* Removes the documents, but keeps the memory. */
+void kdri_batch_clear(kdri_batch *batch);
+void kdri_batch_free(kdr_context *ctx, kdri_batch *batch);
 
 /* --- estimate.c: memory ------------------------------------------------------------------------- */
 
@@ -242,15 +323,6 @@ typedef struct kdri_text_sample {
 void kdri_text_estimate(const kdri_text_sample *sample, const double *bytes, int64_t count,
                         kdr_estimate *out);
 double kdri_chunk_bytes(const kdri_chunk *chunk); /* of its tables */
-
-/* --- languages.c ---------------------------------------------------------------------------------- */
-
-/* The languages that have stop words, by number; NULL beyond the last. */
-const char *kdri_language_name(int language);
-/* Adds the stop words of a language; bit `language` of their df is set. */
-kdr_status kdri_language_words(kdr_context *ctx, int language, kdri_terms *to);
-/* The language of the words of the chunks, judged by the fraction of stop words among them; -1: uncertain. */
-kdr_status kdri_language_find(kdr_context *ctx, const kdri_chunk *chunks, int64_t count, int *out);
 
 /* --- settings.c ----------------------------------------------------------------------------------- */
 

@@ -10,34 +10,27 @@
 #include "io/io.h"
 #include "text/matrix.h"
 
-enum { BATCH_CHUNKS = 32, CHUNK_BYTES = 1 << 17, CHUNK_DOCUMENTS = 512 };
-
 static const char stage[] = "vectorize";
-
-typedef struct batch {
-	char *text;
-	int64_t used, room;
-	kdri_raw *raw;
-	int64_t *offset; /* into `text`: it may move while it grows */
-	int64_t count, documents_room;
-	kdri_chunk chunks[BATCH_CHUNKS];
-	int64_t chunk_count, chunk_bytes;
-} batch;
 
 typedef struct job {
 	kdr_text_options options;
 	kdri_terms *stopwords, *terms;
-	const char *language;  /* detected; NULL: none */
-	kdri_terms *keys;      /* fixed columns: the lookup names; NULL: their names */
-	int32_t *column;       /* of each key */
+	kdri_languages languages; /* detected, or those of the stemmers */
+	int64_t texts[KDRI_LANGUAGES];
+	char language_list[KDRI_LANGUAGES_ROOM];
+	const char *stemmers[KDRI_LANGUAGES];
+	int stemmer_count;
+	kdri_terms *keys;  /* fixed columns: the lookup names; NULL: their names */
+	int32_t *column;   /* of each key */
+	kdri_terms *fixed; /* fixed columns that are looked up when the languages of all texts are known */
 	kdri_stemmer *stemmer; /* fixed columns; NULL: none */
-	char *stem;
+	char *stem, *stem_list;
 	int64_t stem_room;
 	int32_t *number; /* of each local term of the chunk being merged */
 	int64_t number_room;
 	kdri_counts *tasks;        /* one a corpus */
 	int64_t task_count, total; /* documents expected; 0: unknown */
-	batch batch;
+	kdri_batch batch;
 	kdr_text_stats stats;
 	int64_t recoded[KDRI_CHARSETS]; /* documents in each */
 	double *sizes;                  /* bytes of the files of each corpus; NULL: not known */
@@ -67,7 +60,7 @@ static kdr_status check_range(kdr_context *ctx, const char *name, double value, 
 	return kdri_fail(ctx, KDR_ERR_OPTION, "%s: %g is outside [%g, %g]", name, value, min, max);
 }
 
-static kdr_status vectorize_check(kdr_context *ctx, kdr_text_options *o)
+static kdr_status vectorize_check(kdr_context *ctx, const kdr_text_options *o)
 {
 	kdr_status st;
 	KDRI_TRY(check_range(ctx, "min_length", (double)o->min_length, 1, 255));
@@ -79,14 +72,32 @@ static kdr_status vectorize_check(kdr_context *ctx, kdr_text_options *o)
 	KDRI_TRY(check_range(ctx, "min_df_share", o->min_df_share, 0, 1));
 	KDRI_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
 	KDRI_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
-	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_RUNS));
+	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_LETTERS));
 	if (o->vocabulary && o->terms)
 		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
 		          "the columns are specified twice, as vocabulary and as terms");
+done:
+	return st;
+}
+
+/* The stemmers, and the languages that texts are distinguished by. */
+static kdr_status vectorize_stemmers(kdr_context *ctx, job *j)
+{
+	kdr_status st = KDR_OK;
+	kdr_text_options *o = &j->options;
 	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
 		o->stemmer = NULL;
-	if (o->stemmer)
-		KDRI_TRY(kdri_stemmer_check(ctx, o->stemmer));
+	if (o->stemmer && strchr(o->stemmer, ',')) {
+		if (!kdri_languages_parse(o->stemmer, &j->languages))
+			return kdri_language_unknown(ctx, "stemmer", o->stemmer, "none, auto, one stemmer");
+		for (j->stemmer_count = 0; j->stemmer_count < j->languages.count; j->stemmer_count++)
+			j->stemmers[j->stemmer_count] = kdri_language_name(j->languages.of[j->stemmer_count]);
+	} else if (o->stemmer) {
+		j->stemmers[j->stemmer_count++] = o->stemmer;
+	}
+	for (int i = 0; i < j->stemmer_count; i++)
+		KDRI_TRY(kdri_stemmer_check(ctx, j->stemmers[i]));
+	KDRI_TRY(kdri_languages_prepare(ctx, &j->languages));
 done:
 	return st;
 }
@@ -123,7 +134,7 @@ static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const
 	for (int64_t i = 0; i < c->term_count; i++) {
 		const kdri_local_term *t = &c->terms[i];
 		const char *text = c->tokens.text + t->offset;
-		if (has_fixed_columns(j))
+		if (has_fixed_columns(j) && !j->fixed)
 			KDRI_TRY(find_term(ctx, j, text, t->length, t->hash, &j->number[i]));
 		else
 			KDRI_TRY(kdri_terms_add(ctx, j->terms, text, t->length, t->hash, &j->number[i]));
@@ -140,12 +151,12 @@ done:
 /* The memory of all texts, from those that have been read. */
 static void vectorize_estimate(job *j, double read)
 {
-	const batch *b = &j->batch;
+	const kdri_batch *b = &j->batch;
 	const double terms = (double)j->terms->count, length = (double)j->terms->text_used;
 	kdri_text_sample s = { .read = read,
 		               .batch_bytes =
 		                       (double)b->room + (double)b->documents_room * (8 + sizeof *b->raw) };
-	for (int64_t i = 0; i < BATCH_CHUNKS; i++)
+	for (int64_t i = 0; i < KDRI_BATCH_CHUNKS; i++)
 		s.batch_bytes += kdri_chunk_bytes(&b->chunks[i]);
 	/* Terms with their slots and columns, and as names of the columns of each task. */
 	s.term_bytes = terms * (sizeof(kdri_term) + 12 + 8) + length +
@@ -171,106 +182,25 @@ static kdr_status vectorize_check_memory(kdr_context *ctx, job *j, double read)
 	return j->only ? KDR_OK : kdri_memory_allows(ctx, stage, &j->estimate);
 }
 
-/* Documents with fewer characters beyond ASCII are judged together. */
-enum { FEW_CHARACTERS = 16 };
-
-/* The character sets of the documents that are not UTF-8. */
-static void find_charsets(batch *b)
-{
-	kdri_charset_counts together = { 0 };
-	int64_t short_ones = 0;
-	for (int pass = 0; pass < 2; pass++) {
-		const kdri_charset common = kdri_charset_find(&together);
-		for (int64_t d = 0; d < b->count; d++) {
-			kdri_raw *r = &b->raw[d];
-			kdri_charset_counts counts = { 0 };
-			r->charset = pass == 0 ? KDRI_CHARSET_NONE : r->charset;
-			if ((pass == 1 && (short_ones == 0 || common == KDRI_CHARSET_NONE || r->charset)) ||
-			    kdri_utf8_valid(r->text, r->length))
-				continue;
-			kdri_charset_count(r->text, r->length, &counts);
-			const bool few = counts.of[KDRI_GB18030].pairs < FEW_CHARACTERS;
-			if (pass == 0 && !few)
-				r->charset = kdri_charset_find(&counts);
-			if (pass == 1 && few && counts.of[common].errors == 0)
-				r->charset = common;
-			if (pass == 0 && few) {
-				short_ones++;
-				kdri_charset_count(r->text, r->length, &together);
-			}
-		}
-	}
-}
-
-/* Where the documents are, now that the text does not move any more, and what they are written in. */
-static kdr_status batch_place(kdr_context *ctx, batch *b)
-{
-	kdr_status st = KDR_OK;
-	bool seen[KDRI_CHARSETS] = { true };
-	for (int64_t d = 0; d < b->count; d++)
-		b->raw[d].text = b->text + b->offset[d];
-	find_charsets(b);
-	for (int64_t d = 0; d < b->count && st == KDR_OK; d++)
-		if (!seen[b->raw[d].charset]) {
-			seen[b->raw[d].charset] = true;
-			st = kdri_recode_check(ctx, b->raw[d].charset);
-		}
-	return st;
-}
-
 static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
 {
 	kdr_status st = KDR_OK;
-	batch *b = &j->batch;
+	kdri_batch *b = &j->batch;
 	if (b->count == 0)
 		return KDR_OK;
-	KDRI_TRY(batch_place(ctx, b));
+	KDRI_TRY(kdri_batch_place(ctx, b));
 	for (int64_t d = 0; d < b->count; d++)
 		j->recoded[b->raw[d].charset]++;
-	KDRI_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, b->raw, b->chunks, b->chunk_count));
+	KDRI_TRY(kdri_chunks_run(ctx, &j->options, j->stopwords, j->languages.words ? &j->languages : NULL,
+	                         b->raw, b->chunks, b->chunk_count));
 	for (int64_t i = 0; i < b->chunk_count; i++)
 		KDRI_TRY(merge_chunk(ctx, j, task, &b->chunks[i]));
-	b->count = b->used = b->chunk_count = 0;
+	kdri_batch_clear(b);
 	if (kdri_iteration(ctx, stage, j->stats.documents, j->total, NAN))
 		st = kdri_fail(ctx, KDR_ERR_READ, "stopped after %lld documents",
 		               (long long)j->stats.documents);
 done:
 	return st;
-}
-
-static kdr_status add_document(kdr_context *ctx, batch *b, const kdri_document *d)
-{
-	kdr_status st = KDR_OK;
-	KDRI_TRY(KDRI_ROOM(ctx, &b->text, &b->room, b->used + (int64_t)d->length));
-	if (b->count == b->documents_room) {
-		int64_t room = 2 * b->documents_room + CHUNK_DOCUMENTS;
-		KDRI_TRY(KDRI_GROW(ctx, &b->raw, room));
-		KDRI_TRY(KDRI_GROW(ctx, &b->offset, room));
-		b->documents_room = room;
-	}
-	kdri_chunk *c = b->chunk_count > 0 ? &b->chunks[b->chunk_count - 1] : NULL;
-	if (!c || c->count == CHUNK_DOCUMENTS || b->chunk_bytes >= CHUNK_BYTES) {
-		c = &b->chunks[b->chunk_count++];
-		c->first = b->count;
-		c->count = 0;
-		b->chunk_bytes = 0;
-	}
-	if (d->length > 0)
-		memcpy(b->text + b->used, d->text, d->length);
-	b->raw[b->count].length = d->length;
-	b->offset[b->count++] = b->used;
-	b->used += (int64_t)d->length;
-	b->chunk_bytes += (int64_t)d->length;
-	c->count++;
-done:
-	return st;
-}
-
-/* The next document would need one chunk more than available. */
-static bool is_full(const batch *b)
-{
-	return b->chunk_count == BATCH_CHUNKS &&
-	       (b->chunks[BATCH_CHUNKS - 1].count == CHUNK_DOCUMENTS || b->chunk_bytes >= CHUNK_BYTES);
 }
 
 static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdri_counts *task)
@@ -283,10 +213,10 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 		if (!more)
 			break;
 		KDRI_TRY(kdri_counts_document(ctx, task, &d));
-		KDRI_TRY(add_document(ctx, &j->batch, &d));
+		KDRI_TRY(kdri_batch_add(ctx, &j->batch, &d));
 		j->stats.documents++;
 		j->stats.bytes += (int64_t)d.length;
-		if (is_full(&j->batch)) {
+		if (kdri_batch_full(&j->batch)) {
 			KDRI_TRY(vectorize_flush(ctx, j, task));
 			KDRI_TRY(
 			        vectorize_check_memory(ctx, j, j->before + (double)kdri_corpus_read(corpus)));
@@ -308,18 +238,82 @@ static void job_free(kdr_context *ctx, job *j)
 	kdri_terms_free(ctx, j->stopwords);
 	kdri_terms_free(ctx, j->terms);
 	kdri_terms_free(ctx, j->keys);
+	kdri_terms_free(ctx, j->fixed);
+	kdri_terms_free(ctx, j->languages.words);
 	kdri_free(ctx, j->column);
 	kdri_stemmer_free(ctx, j->stemmer);
-	KDRI_FREE(ctx, j->stem, j->number);
+	KDRI_FREE(ctx, j->stem, j->stem_list, j->number);
 	for (int64_t t = 0; j->tasks && t < j->task_count; t++)
 		kdri_counts_free(ctx, &j->tasks[t]);
-	KDRI_FREE(ctx, j->tasks, j->sizes, j->batch.text, j->batch.raw, j->batch.offset);
-	for (int i = 0; i < BATCH_CHUNKS; i++)
-		kdri_chunk_free(ctx, &j->batch.chunks[i]);
-	kdri_free(ctx, j);
+	kdri_batch_free(ctx, &j->batch);
+	KDRI_FREE(ctx, j->tasks, j->sizes, j);
 }
 
-/* Columns that are fixed beforehand. A term represents its stem; a term from a file may also be a stem itself. */
+static kdr_status add_key(kdr_context *ctx, job *j, const char *text, size_t length, int32_t column)
+{
+	int32_t id;
+	const int64_t before = j->keys->count;
+	kdr_status st = kdri_terms_add(ctx, j->keys, text, length, kdri_term_hash(text, length), &id);
+	if (st == KDR_OK && id == before)
+		j->column[id] = column;
+	return st;
+}
+
+/* Adds the stems listed in the options; `listed` marks their columns. */
+static kdr_status add_listed_stems(kdr_context *ctx, job *j, bool *listed)
+{
+	kdr_status st = KDR_OK;
+	for (const char *p = j->options.stems; p && *p;) {
+		const size_t n = strcspn(p, "\t");
+		const int32_t column = kdri_terms_find(j->terms, p, n, kdri_term_hash(p, n));
+		p += n + (p[n] != '\0');
+		const size_t m = strcspn(p, "\t");
+		if (column >= 0 && !listed[column]) {
+			listed[column] = true;
+			KDRI_TRY(add_key(ctx, j, p, m, column));
+		}
+		p += m + (p[m] != '\0');
+	}
+done:
+	return st;
+}
+
+/* A term represents its stem: the listed one, or that of the first language. A term from a file may also be a stem itself, or
+ * come from another language. */
+static kdr_status fix_stems(kdr_context *ctx, job *j)
+{
+	kdr_status st;
+	const bool file = j->options.vocabulary != NULL;
+	bool *listed = NULL;
+	const int64_t count = j->terms->count;
+	KDRI_TRY(kdri_terms_new(ctx, &j->keys));
+	KDRI_TRY(KDRI_NEW(ctx, &j->column, (j->stemmer_count + 1) * count));
+	KDRI_TRY(KDRI_NEW0(ctx, &listed, count));
+	KDRI_TRY(add_listed_stems(ctx, j, listed));
+	for (int pass = file ? -1 : 0; pass < (file ? j->stemmer_count : 1); pass++) {
+		kdri_stemmer_free(ctx, j->stemmer);
+		j->stemmer = NULL;
+		KDRI_TRY(kdri_stemmer_new(ctx, j->stemmers[KDRI_MAX(pass, 0)], &j->stemmer));
+		for (int32_t i = 0; i < count; i++) {
+			const kdri_term *t = &j->terms->terms[i];
+			const char *text = j->terms->text + t->offset;
+			size_t n = t->length;
+			if (listed[i])
+				continue;
+			if (pass >= 0) {
+				KDRI_TRY(kdri_stem_term(ctx, j->stemmer, text, n, &j->stem, &j->stem_room,
+				                        &n));
+				text = j->stem;
+			}
+			KDRI_TRY(add_key(ctx, j, text, n, i));
+		}
+	}
+done:
+	kdri_free(ctx, listed);
+	return st;
+}
+
+/* Columns that are fixed beforehand. */
 static kdr_status fix_columns(kdr_context *ctx, job *j)
 {
 	kdr_status st;
@@ -338,79 +332,31 @@ static kdr_status fix_columns(kdr_context *ctx, job *j)
 				KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "terms: '%.60s' occurs twice", o->terms[i]);
 		}
 	}
-	if (!o->stemmer)
-		goto done;
-	KDRI_TRY(kdri_stemmer_new(ctx, o->stemmer, &j->stemmer));
-	KDRI_TRY(kdri_terms_new(ctx, &j->keys));
-	KDRI_TRY(KDRI_NEW(ctx, &j->column, 2 * j->terms->count));
-	for (int pass = o->vocabulary ? 0 : 1; pass < 2; pass++)
-		for (int32_t i = 0; i < j->terms->count; i++) {
-			const kdri_term *t = &j->terms->terms[i];
-			const char *text = j->terms->text + t->offset;
-			int64_t before = j->keys->count;
-			n = t->length;
-			if (pass == 1) {
-				KDRI_TRY(kdri_stem_term(ctx, j->stemmer, text, n, &j->stem, &j->stem_room,
-				                        &n));
-				text = j->stem;
-			}
-			KDRI_TRY(kdri_terms_add(ctx, j->keys, text, n, kdri_term_hash(text, n), &id));
-			if (id == before)
-				j->column[id] = i;
-		}
+	if (o->stemmer)
+		KDRI_TRY(fix_stems(ctx, j));
+	if (j->stemmer_count > 1) {
+		j->fixed = j->terms;
+		j->terms = NULL;
+		KDRI_TRY(kdri_terms_new(ctx, &j->terms));
+	}
 done:
 	return st;
 }
 
 /* --- settings chosen from the texts ---------------------------------------------------------------- */
 
-/* Documents of each corpus that are inspected, and bytes of each. */
-enum { SAMPLE_DOCUMENTS = 200, SAMPLE_BYTES = 1 << 14 };
-
-/* Fills the batch with documents from all corpora that can be read twice. */
-static kdr_status sample_texts(kdr_context *ctx, batch *b, const kdr_corpus *corpora, int64_t count)
-{
-	kdr_status st = KDR_OK;
-	kdri_corpus *corpus = NULL;
-	kdri_document d;
-	bool more = true;
-	for (int64_t t = 0; t < count && !is_full(b); t++) {
-		if (!kdri_corpus_can_reopen(&corpora[t]))
-			continue;
-		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], &corpus));
-		const int64_t step = kdri_corpus_total(corpus) / SAMPLE_DOCUMENTS;
-		for (int i = 0; i < SAMPLE_DOCUMENTS && !is_full(b); i++) {
-			KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
-			if (!more)
-				break;
-			if (d.length > SAMPLE_BYTES)
-				for (d.length = SAMPLE_BYTES; d.length > SAMPLE_BYTES - 3; d.length--)
-					if (((unsigned char)d.text[d.length] & 0xc0) != 0x80)
-						break;
-			KDRI_TRY(add_document(ctx, b, &d));
-			kdri_corpus_skip(corpus, step - 1);
-		}
-		kdri_corpus_close(ctx, corpus);
-		corpus = NULL;
-	}
-	KDRI_TRY(batch_place(ctx, b));
-done:
-	kdri_corpus_close(ctx, corpus);
-	return st;
-}
-
 static bool is_auto(const kdr_text_options *o, const char *value)
 {
 	return value ? strcmp(value, "auto") == 0 : o->detect;
 }
 
-static const char *stemmer_of(const char *language)
+static bool have_stemmers(const kdri_languages *languages)
 {
-	const char *const *names = kdri_stemmer_names();
-	for (int i = 0; language && names[i]; i++)
-		if (strcmp(names[i], language) == 0)
-			return names[i];
-	return NULL;
+	int found = 0;
+	for (const char *const *name = kdri_stemmer_names(); *name; name++)
+		for (int i = 0; i < languages->count; i++)
+			found += strcmp(*name, kdri_language_name(languages->of[i])) == 0;
+	return found > 0 && found == languages->count;
 }
 
 /* Completes the options by what the texts are: their language, mail, HTML. */
@@ -419,13 +365,12 @@ static kdr_status vectorize_detect(kdr_context *ctx, job *j, const kdr_corpus *c
 	kdr_status st = KDR_OK;
 	kdr_text_options *o = &j->options,
 	                 plain = { .max_length = 40, .min_length = 1, .ngram_min = 1, .ngram_max = 1 };
-	batch *b = &j->batch;
+	kdri_batch *b = &j->batch;
 	const bool stop = is_auto(o, o->stopwords), stem = is_auto(o, o->stemmer);
 	int64_t mail = 0, html = 0;
-	int language;
 	if (!o->detect && !stop && !stem)
 		return KDR_OK;
-	KDRI_TRY(sample_texts(ctx, b, corpora, count));
+	KDRI_TRY(kdri_batch_sample(ctx, b, corpora, count));
 	for (int64_t i = 0; i < b->count; i++) {
 		mail += kdri_mail_likely(b->raw[i].text, b->raw[i].length);
 		html += kdri_html_likely(b->raw[i].text, b->raw[i].length);
@@ -438,14 +383,14 @@ static kdr_status vectorize_detect(kdr_context *ctx, job *j, const kdr_corpus *c
 	plain.strip_mail = o->strip_mail;
 	plain.keep_subject = o->keep_subject;
 	plain.strip_html = o->strip_html;
-	KDRI_TRY(kdri_chunks_run(ctx, &plain, NULL, b->raw, b->chunks, b->chunk_count));
-	KDRI_TRY(kdri_language_find(ctx, b->chunks, b->chunk_count, &language));
-	j->language = kdri_language_name(language);
+	KDRI_TRY(kdri_chunks_run(ctx, &plain, NULL, NULL, b->raw, b->chunks, b->chunk_count));
+	KDRI_TRY(kdri_languages_find(ctx, b->chunks, b->chunk_count, &j->languages));
+	kdri_languages_list(&j->languages, ",", j->language_list, sizeof j->language_list);
 	if (stop)
-		o->stopwords = j->language;
+		o->stopwords = j->languages.count > 0 ? j->language_list : NULL;
 	if (stem)
-		o->stemmer = stemmer_of(j->language);
-	b->count = b->used = b->chunk_count = 0;
+		o->stemmer = have_stemmers(&j->languages) ? j->language_list : NULL;
+	kdri_batch_clear(b);
 done:
 	return st;
 }
@@ -460,12 +405,18 @@ static int64_t least_documents(int64_t documents)
 static void describe_texts(const job *j, char *out, size_t room)
 {
 	const kdr_text_options *o = &j->options;
-	const bool stop = j->stopwords != NULL;
-	char language[40] = "";
-	if (j->language)
-		kdri_snprintf(language, sizeof language, " in %c%s", j->language[0] - 32, j->language + 1);
-	kdri_snprintf(out, room, "texts%s (%s%s)", language,
-	              stop ? "stop words removed" : "no stop words removed",
+	char languages[20 * KDRI_LANGUAGES + 40] = "texts";
+	size_t used = 5;
+	for (int i = 0; i < j->languages.count; i++) {
+		const char *name = kdri_language_name(j->languages.of[i]);
+		if (j->languages.words)
+			used += (size_t)kdri_snprintf(languages + used, sizeof languages - used, "%s%lld",
+			                              i ? ", " : ": ", (long long)j->texts[i]);
+		used += (size_t)kdri_snprintf(languages + used, sizeof languages - used, "%s %c%s",
+		                              j->languages.words ? "" : " in", name[0] - 32, name + 1);
+	}
+	kdri_snprintf(out, room, "%s (%s%s)", languages,
+	              j->stopwords ? "stop words removed" : "no stop words removed",
 	              o->stemmer ? ", words counted by stem" : "");
 	if (o->strip_mail)
 		kdri_list_add(out, room, "headers removed%s", o->keep_subject ? " except the Subject" : "");
@@ -538,6 +489,7 @@ static kdr_status job_new(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 	kdri_text_resolve(&j->options);
 	KDRI_TRY(vectorize_detect(ctx, j, corpora, count));
 	KDRI_TRY(vectorize_check(ctx, &j->options));
+	KDRI_TRY(vectorize_stemmers(ctx, j));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
 	KDRI_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
@@ -569,6 +521,22 @@ done:
 	return st;
 }
 
+/* The column of each stem, where the columns are fixed. */
+static kdr_status find_columns(kdr_context *ctx, const job *j, const kdri_terms *stems,
+                               kdri_term_columns *columns)
+{
+	kdr_status st;
+	KDRI_TRY(kdri_term_columns_all(ctx, j->fixed, columns));
+	KDRI_TRY(KDRI_GROW(ctx, &columns->of_term, stems->count));
+	for (int64_t i = 0; i < stems->count; i++) {
+		const kdri_term *t = &stems->terms[i];
+		const int32_t key = kdri_terms_find(j->keys, stems->text + t->offset, t->length, t->hash);
+		columns->of_term[i] = key < 0 ? -1 : j->column[key];
+	}
+done:
+	return st;
+}
+
 /* The columns, and the name of each: term name[i] of *names. */
 static kdr_status choose_columns(kdr_context *ctx, job *j, kdri_term_columns *columns, kdri_terms **stems,
                                  int32_t **name)
@@ -576,15 +544,18 @@ static kdr_status choose_columns(kdr_context *ctx, job *j, kdri_term_columns *co
 	kdr_status st;
 	int32_t *form = NULL;
 	const kdri_terms *terms = j->terms;
-	if (has_fixed_columns(j)) {
+	const bool fixed = has_fixed_columns(j);
+	if (j->fixed || (!fixed && j->options.stemmer)) {
+		KDRI_TRY(kdri_stems_merge(ctx, j->stemmers, j->stemmer_count, j->terms, j->tasks,
+		                          j->task_count, stems, &form));
+		terms = *stems;
+	}
+	if (j->fixed) {
+		KDRI_TRY(find_columns(ctx, j, *stems, columns));
+	} else if (fixed) {
 		KDRI_TRY(kdri_term_columns_all(ctx, terms, columns));
 	} else {
 		kdr_text_options *o = &j->options;
-		if (o->stemmer) {
-			KDRI_TRY(kdri_stems_merge(ctx, o->stemmer, terms, j->tasks, j->task_count, stems,
-			                          &form));
-			terms = *stems;
-		}
 		const bool choose = o->min_df == 0 && o->min_df_share == 0;
 		if (choose)
 			o->min_df = least_documents(j->stats.documents);
@@ -595,10 +566,10 @@ static kdr_status choose_columns(kdr_context *ctx, job *j, kdri_term_columns *co
 			KDRI_TRY(kdri_term_columns_select(ctx, terms, j->stats.documents, o, columns));
 		}
 	}
-	j->stats.terms = terms->count;
+	j->stats.terms = j->fixed ? j->fixed->count : terms->count;
 	KDRI_TRY(KDRI_NEW(ctx, name, columns->count));
 	for (int64_t i = 0; i < columns->count; i++)
-		(*name)[i] = form && j->options.detect ? form[columns->term[i]] : columns->term[i];
+		(*name)[i] = form && j->options.detect && !fixed ? form[columns->term[i]] : columns->term[i];
 done:
 	kdri_free(ctx, form);
 	return st;
@@ -613,28 +584,38 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	kdri_term_columns columns = { NULL, NULL, 0 };
 	kdri_terms *stems = NULL;
 	int32_t *name = NULL;
-	char note[400];
+	char note[800];
 	KDRI_NEED(ctx, corpora && out);
 	KDRI_TRY(job_new(ctx, corpora, count, options, &j));
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (j->stats.documents == 0)
 		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: contains no documents", corpora[0].path);
+	for (int64_t t = 0; j->languages.words && t < count; t++)
+		kdri_counts_languages(&j->tasks[t], j->languages.count, j->texts);
 	KDRI_TRY(choose_columns(ctx, j, &columns, &stems, &name));
 	if (columns.count == 0)
 		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "no term remains of %lld in %lld documents; lower min_df, raise max_df or widen the range of term lengths",
 		        (long long)j->stats.terms, (long long)j->stats.documents);
+	const kdri_terms *names = has_fixed_columns(j)          ? (j->fixed ? j->fixed : j->terms)
+	                          : stems && !j->options.detect ? stems
+	                                                        : j->terms;
+	if (stems && !j->fixed) {
+		KDRI_TRY(kdri_stems_list(ctx, j->stemmers[0], names, name, stems, &columns, &j->stem_list));
+		j->options.stems = j->stem_list;
+	}
 	describe_texts(j, note, sizeof note);
+	if (j->options.detect || j->languages.words)
+		kdri_message(ctx, "%s", note);
 	for (int e = KDRI_GB18030; e < KDRI_CHARSETS; e++)
 		if (j->recoded[e] > 0 && !j->options.detect)
 			kdri_warning(ctx, "%lld of %lld documents are not UTF-8: read as %s",
 			             (long long)j->recoded[e], (long long)j->stats.documents,
 			             kdri_charset_name((kdri_charset)e));
 	for (int64_t t = 0; t < count; t++) {
-		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t],
-		                            stems && !j->options.detect ? stems : j->terms, name, &columns,
+		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], names, name, &columns,
 		                            &j->options, &made[t], &j->stats.dropped));
 		KDRI_TRY(kdri_text_settings_write(ctx, &j->options, j->stopwords, &made[t]->texts));
 		if (j->options.detect)

@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	options.strip_mail = flags & 1;
 	options.keep_subject = flags & 2;
 	options.strip_html = flags & 4;
-	options.tokens = flags & 8 ? KDR_TOKENS_ASCII : KDR_TOKENS_LETTERS;
+	options.tokens = flags & 8 ? KDR_TOKENS_ASCII : flags & 64 ? KDR_TOKENS_WORDS : KDR_TOKENS_LETTERS;
 	options.keep_case = flags & 16;
 	options.min_length = 1;
 	options.max_length = flags & 32 ? 255 : 20;
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	kdri_charset_count(text, n, &counts);
 	kdri_raw raw = { .text = text, .length = n, .charset = (kdri_charset)((flags >> 6) * KDRI_GB18030) };
 	kdri_chunk chunk = { .first = 0, .count = 1 };
-	if (kdri_chunks_run(ctx, &options, NULL, &raw, &chunk, 1) != KDR_OK)
+	if (kdri_chunks_run(ctx, &options, NULL, NULL, &raw, &chunk, 1) != KDR_OK)
 		abort();
 	for (int64_t i = 0; i < chunk.term_count; i++)
 		if (!kdri_utf8_valid(chunk.tokens.text + chunk.terms[i].offset, chunk.terms[i].length))

@@ -10,7 +10,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 from parts import exit_status  # noqa: E402,F401
 
 FOLDER, LINES, TABLE, JSON = range(4)
-LETTERS, ASCII = range(2)
+WORDS, ASCII, RUNS, LETTERS = range(4)
 
 
 class Corpus(c.Structure):

@@ -10,7 +10,7 @@ static const char *tokens_of(const kdr_text_options *o, const kdri_terms *stop, 
 	static uint32_t start[4096];
 	kdri_tokens t = { .text = room, .start = start, .text_room = sizeof room - 1, .room = 4096 };
 	start[0] = 0;
-	assert_int_equal(kdri_tokenise(o, stop, text, length, &t), KDRI_TOKENS_DONE);
+	assert_int_equal(kdri_tokenise(o, stop, NULL, text, length, &t), KDRI_TOKENS_DONE);
 	assert_int_equal(start[t.count], t.text_used);
 	for (int64_t i = 0; i < t.count; i++)
 		assert_int_equal(room[start[i + 1] - 1], ' ');
@@ -32,11 +32,18 @@ static kdr_text_options defaults(void)
 	return o;
 }
 
+static kdr_text_options letters(void)
+{
+	kdr_text_options o = defaults();
+	o.tokens = KDR_TOKENS_LETTERS;
+	return o;
+}
+
 static void letters__case__is_folded(void **state)
 {
 	(void)state;
 	unit_needs("utf8proc");
-	kdr_text_options o = defaults();
+	kdr_text_options o = letters();
 	assert_string_equal(plain(&o, "Straße STRASSE straße"), "strasse strasse strasse ");
 	/* Final, medial and capital sigma are one letter. */
 	assert_string_equal(plain(&o, "ΣΟΦΟΣ σοφος σοφοσ"), "σοφοσ σοφοσ σοφοσ ");
@@ -90,9 +97,76 @@ static void letters__invisible_characters__joined_or_separating(void **state)
 static void letters__nul_bytes_and_digits__separate(void **state)
 {
 	(void)state;
-	kdr_text_options o = defaults();
+	kdr_text_options o = letters();
 	assert_string_equal(tokens_of(&o, NULL, "a\0b\0\0c1d", 8), "a b c d ");
 	assert_string_equal(tokens_of(&o, NULL, "", 0), "");
+}
+
+static void words__digits__belong_to_letters(void **state)
+{
+	(void)state;
+	kdr_text_options o = defaults();
+	assert_string_equal(plain(&o, "3G covid19 COVID-19 x2y mp3s 2024 10.000"),
+	                    "3g covid19 covid x2y mp3s ");
+	/* The digits of numbers, times and dates are no part of a word. */
+	assert_string_equal(plain(&o, "2.4GHz 10:30am 2024-03-04T10:00Z v1.2b"), "ghz am t10 z v1 b ");
+	unit_needs("utf8proc");
+	assert_string_equal(plain(&o, "über9000 2024年度 第3回"), "über9000 年度 第 回 ");
+}
+
+static void words__programming_languages__keep_their_signs(void **state)
+{
+	(void)state;
+	kdr_text_options o = defaults();
+	assert_string_equal(plain(&o, "C, C++ (C++17), C#, F#; Notepad++."), "c c++ c++ c# f# notepad++ ");
+	assert_string_equal(plain(&o, "a+++b a++b issue#12 C#4 x# 5++ a+b C++"),
+	                    "a b a b issue c x# a b c++ ");
+	o.min_length = 2;
+	assert_string_equal(plain(&o, "c C# C++ 3G"), "c# c++ 3g ");
+	o.tokens = KDR_TOKENS_LETTERS;
+	assert_string_equal(plain(&o, "go C# C++ 3G"), "go ");
+}
+
+static void words__addresses__are_removed(void **state)
+{
+	(void)state;
+	kdr_text_options o = defaults();
+	assert_string_equal(
+	        plain(&o, "see https://example.org/a?b=c&d#e, or www.example.org/x (http://b.c/d) end"),
+	        "see or end ");
+	assert_string_equal(plain(&o, "[link](ftp://h.org/a)more <http://x.y>text www.\na://"),
+	                    "link more text www a ");
+	assert_string_equal(plain(&o, "mail jane.doe+x@mail.example.org. <1993Apr5.12@host.edu> 7@x.org bye"),
+	                    "mail bye ");
+	assert_string_equal(plain(&o, "@handle user@host a@ b@.c"), "handle user host a b c ");
+	assert_string_equal(plain(&o, "one.two.three well-known snake_case and/or 5%x"),
+	                    "one two three well known snake case and or x ");
+	unit_needs("utf8proc");
+	assert_string_equal(plain(&o, "siehe https://de.example.org/wiki/Zürich “ja” 見http://a.b/c。東京"),
+	                    "siehe ja 見 東京 ");
+	o.tokens = KDR_TOKENS_LETTERS;
+	assert_string_equal(plain(&o, "http://a.org x@y.de"), "http a org x y de ");
+}
+
+/* Each emoji is a token, whatever the length limits; what is drawn as one is one, without style and skin tone. */
+static void words__emojis__are_tokens(void **state)
+{
+	(void)state;
+	kdr_text_options o = defaults();
+	o.min_length = 2;
+	assert_string_equal(plain(&o, "good👍👍🏽 ok ❤️❤ 😀."), "good 👍 👍 ok ❤ ❤ 😀 ");
+	assert_string_equal(
+	        plain(&o, "👩‍👩‍👧‍👦! 👩🏽‍💻 👍\u200d 🇩🇪🇫🇷 🇩"),
+	        "👩‍👩‍👧‍👦 👩‍💻 👍 🇩🇪 🇫🇷 🇩 ");
+	char many[40 * 7 + 1] = "";
+	for (int i = 0; i < 40; i++)
+		memcpy(many + 7 * i, "👍\u200d", 8);
+	assert_in_range(strlen(plain(&o, many)), 40 * 4, 40 * 8);
+	o.tokens = KDR_TOKENS_ASCII;
+	assert_string_equal(plain(&o, "ok👍"), "ok ");
+	o.tokens = KDR_TOKENS_LETTERS;
+	if (kdri_unicode_known)
+		assert_string_equal(plain(&o, "ok👍"), "ok ");
 }
 
 static void ascii__other_letters__separate(void **state)
@@ -190,9 +264,9 @@ static void tokenise__no_room__says_so(void **state)
 	char room[8];
 	uint32_t start[4] = { 0 };
 	kdri_tokens t = { .text = room, .start = start, .text_room = 8, .room = 4 };
-	assert_int_equal(kdri_tokenise(&o, NULL, "abcd efgh", 9, &t), KDRI_TOKENS_FULL);
+	assert_int_equal(kdri_tokenise(&o, NULL, NULL, "abcd efgh", 9, &t), KDRI_TOKENS_FULL);
 	t.count = t.text_used = 0;
-	assert_int_equal(kdri_tokenise(&o, NULL, "a b c d", 7, &t), KDRI_TOKENS_FULL);
+	assert_int_equal(kdri_tokenise(&o, NULL, NULL, "a b c d", 7, &t), KDRI_TOKENS_FULL);
 }
 
 static void stemmers__list__has_porter_and_german(void **state)
@@ -216,6 +290,10 @@ int main(void)
 		cmocka_unit_test(letters__scripts_without_spaces__pairs_of_characters),
 		cmocka_unit_test(letters__invisible_characters__joined_or_separating),
 		cmocka_unit_test(letters__nul_bytes_and_digits__separate),
+		cmocka_unit_test(words__digits__belong_to_letters),
+		cmocka_unit_test(words__programming_languages__keep_their_signs),
+		cmocka_unit_test(words__addresses__are_removed),
+		cmocka_unit_test(words__emojis__are_tokens),
 		cmocka_unit_test(ascii__other_letters__separate),
 		cmocka_unit_test(length__limits__are_in_characters),
 		cmocka_unit_test(length__run_far_too_long__is_dropped),
