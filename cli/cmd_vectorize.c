@@ -225,11 +225,13 @@ static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *da
 
 /* --- the command -------------------------------------------------------------------------------- */
 
-static void print_stats(const kdr_text_stats *s)
+static void print_stats(const kdr_text_stats *s, const char *note)
 {
 	cli_printf("%lld document%s, %.1f MB, %lld token%s, %lld distinct term%s\n", (long long)s->documents,
 	           CLI_S(s->documents), (double)s->bytes / 1e6, (long long)s->tokens, CLI_S(s->tokens),
 	           (long long)s->terms, CLI_S(s->terms));
+	if (note)
+		cli_printf("%s\n", note);
 	if (s->dropped > 0)
 		cli_printf("%lld empty document%s skipped\n", (long long)s->dropped, CLI_S(s->dropped));
 	if (s->not_utf8 > 0)
@@ -284,7 +286,7 @@ static int vectorize_run(cli_args *args)
 	}
 	code = write_all(ctx, args, data, count);
 	if (code == EXIT_DONE && !cli_quiet(args))
-		print_stats(&stats);
+		print_stats(&stats, kdr_data_text_note(data[0]));
 done:
 	for (int i = 0; data && i < count; i++)
 		kdr_data_free(data[i]);

@@ -44,6 +44,8 @@ KDR_API const char *const *kdr_data_features(const kdr_data *data);
 KDR_API const char *const *kdr_data_ids(const kdr_data *data);
 /* The first words of the text of each row, at most 120 characters on one line; NULL if the rows are not texts. */
 KDR_API const char *const *kdr_data_excerpts(const kdr_data *data);
+/* One line about what was chosen for texts, such as "texts: 120 English, 80 German (stop words removed)"; NULL if nothing was. */
+KDR_API const char *kdr_data_text_note(const kdr_data *data);
 /* The class of each row as an index into the class names, -1 if unknown; NULL if there are no classes. */
 KDR_API const int64_t *kdr_data_labels(const kdr_data *data);
 /* The class names; `count` may be NULL. */

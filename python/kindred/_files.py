@@ -6,7 +6,7 @@ import numpy as np
 from ._data import Data, as_data
 from ._docs import documented
 from ._errors import chars
-from ._jobs import as_estimate, read, reading, written_texts
+from ._jobs import as_estimate, listed, read, reading, written_texts
 from ._kindred import ffi, lib
 from ._session import Session
 
@@ -36,7 +36,8 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
         the texts.
     **options : dict
         How texts become features: ``stopwords`` (``"english"``, ``"auto"``, a
-        file), ``stemmer`` (``"porter"``, ``"english"``, ``"auto"``), ``min_df``,
+        file, or a list such as ``["english", "german"]``), ``stemmer``
+        (``"porter"``, ``"auto"``, or a list of languages), ``min_df``,
         ``max_df``, ``min_df_share``, ``max_df_share``, ``max_features``,
         ``ngram_min``, ``ngram_max``, ``min_length``, ``max_length``, ``binary``,
         ``keep_case``, ``strip_html``, ``strip_mail``, ``keep_subject``,
@@ -75,6 +76,7 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
     for name, value in options.items():
         if name not in fields:
             raise TypeError(f"vectorize() got an unexpected keyword argument '{name}': {', '.join(fields)} are allowed")
+        value = listed(value)
         keep.append(chars(value) if isinstance(value, (str, os.PathLike)) else value)
         setattr(o, name, keep[-1])
     items = list(corpora.items()) if isinstance(corpora, dict) else [(None, c) for c in corpora]

@@ -791,8 +791,13 @@ def _read_listed(session, named, o, keep):
 def _text_settings(texts):
     """Options for texts as lines, with their names on the command line."""
     spelt = {"stopwords": "stop-words", "max_features": "top-features"}
-    return "".join(f"{spelt.get(name, name.replace('_', '-'))}={int(value) if isinstance(value, bool) else value}\n"
+    return "".join(f"{spelt.get(name, name.replace('_', '-'))}={int(value) if isinstance(value, bool) else listed(value)}\n"
                    for name, value in texts.items())
+
+
+def listed(value):
+    """A list of languages as the library takes it; other values are returned as they are."""
+    return ",".join(value) if isinstance(value, (list, tuple)) else value
 
 
 def reading(options):

@@ -48,6 +48,12 @@ class Texts(PartsTest):
         plain = kindred.read(folder, texts={"stop_words": "none", "stemmer": "none", "min_df": 1})
         self.assertIn("the", plain.feature_names)
         self.assertLess(kindred.read(folder, texts={"min_length": 6}).shape[1], 16)
+        listed = kindred.read(folder, texts={"stop_words": ["english", "german"], "stemmer": "none"})
+        self.assertNotIn("the", listed.feature_names)
+        (made,) = kindred.vectorize({"a": ["the der Haus", "house"]}, stopwords=["english", "german"])
+        self.assertEqual(made.feature_names, ["haus", "house"])
+        with self.assertRaisesRegex(ValueError, "klingon.*danish, dutch, english"):
+            kindred.vectorize({"a": ["x"]}, stopwords=["english", "klingon"])
         with self.assertRaisesRegex(ValueError, "stemer"):
             kindred.read(folder, texts={"stemer": "none"})
 

@@ -95,7 +95,7 @@ reading <- function(columns = NULL, rename = NULL, missing = NULL, na = NULL, de
     spelt <- names(texts)
     spelt[spelt == "stopwords"] <- "stop-words"
     spelt[spelt == "max_features"] <- "top-features"
-    paste0(gsub("_", "-", spelt), "=", vapply(texts, function(v) as.character(if (is.logical(v)) as.integer(v) else v), ""), collapse = "\n")
+    paste0(gsub("_", "-", spelt), "=", vapply(texts, function(v) paste(if (is.logical(v)) as.integer(v) else v, collapse = ","), ""), collapse = "\n")
   }
   how <- list(columns = columns_text(columns), rename = if (length(rename)) paste0(quoted(names(rename)), "=", rename),
               missing = text(missing, "missing"), na = if (length(na)) as.character(na), decimal = text(decimal, "decimal"),

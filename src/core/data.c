@@ -91,6 +91,11 @@ const char *const *kdr_data_excerpts(const kdr_data *d)
 	return d ? (const char *const *)d->excerpts : NULL;
 }
 
+const char *kdr_data_text_note(const kdr_data *d)
+{
+	return d ? d->texts_note : NULL;
+}
+
 const int64_t *kdr_data_labels(const kdr_data *d)
 {
 	return d ? d->labels : NULL;

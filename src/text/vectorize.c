@@ -607,8 +607,6 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 		j->options.stems = j->stem_list;
 	}
 	describe_texts(j, note, sizeof note);
-	if (j->options.detect || j->languages.words)
-		kdri_message(ctx, "%s", note);
 	for (int e = KDRI_GB18030; e < KDRI_CHARSETS; e++)
 		if (j->recoded[e] > 0 && !j->options.detect)
 			kdri_warning(ctx, "%lld of %lld documents are not UTF-8: read as %s",
@@ -618,7 +616,7 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 		KDRI_TRY(kdri_counts_finish(ctx, &corpora[t], &j->tasks[t], names, name, &columns,
 		                            &j->options, &made[t], &j->stats.dropped));
 		KDRI_TRY(kdri_text_settings_write(ctx, &j->options, j->stopwords, &made[t]->texts));
-		if (j->options.detect)
+		if (j->options.detect || j->languages.words)
 			KDRI_TRY(kdri_strdup(ctx, note, &made[t]->texts_note));
 	}
 	memcpy(out, made, (size_t)count * sizeof(kdr_data *));

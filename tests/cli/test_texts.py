@@ -183,6 +183,61 @@ class Languages(TextsTest):
             self.assertIn(f"texts in {name} (stop words removed, words counted by stem)", out)
 
 
+class SeveralLanguages(TextsTest):
+    """Three files of support tickets in English and German."""
+    ENGLISH = {"print": "printer paper toner tray", "login": "password account user login"}
+    GERMAN = {"print": "Drucker Papier Tinte Fächer", "login": "Passwort Konten Benutzer Anmeldung"}
+
+    def tickets(self):
+        self.needs_stemmer()
+        for n, name in enumerate("abc"):
+            rows = ["text,kind"]
+            for i in range(40):
+                kind = "print" if i % 2 else "login"
+                english, german = self.ENGLISH[kind].split(), self.GERMAN[kind].split()
+                text = (f"the {english[i % 4]}s and the {english[(i // 4 + n) % 4]} do not work in my room" if i % 10 < 6 else
+                        f"die {german[i % 4]} und das {german[(i // 4 + n) % 4]} gehen bei mir nicht")
+                rows.append(f'"{text}",{kind}')
+            rows.append("Passwörter,login")
+            self.write(name + ".csv", "\n".join(rows) + "\n")
+        return "a.csv", "b.csv", "c.csv"
+
+    def test_each_text_has_its_own_language(self):
+        files = self.tickets()
+        common = ("--text-column", "text", "--label-column", "kind")
+        out = self.run_kindred("cluster", "-k", 2, "-o", "out", "--save-model", "m.h5", *common, *files).stdout
+        self.assertIn("texts: 75 English, 48 German (stop words removed, words counted by stem)", out)
+        features = set(self.read("out/features.csv").split(","))
+        self.assertFalse(features & {"the", "and", "do", "not", "die", "und", "das", "bei", "mir", "nicht"})
+        for name in files:
+            labels = self.run_kindred("predict", "--model", "m.h5", "--task", name[0], "-q", "--text-column", "text", name).stdout.split()
+            self.assertEqual(labels, self.read("out/" + name.replace("csv", "labels")).split())
+
+    def test_vectorize_reports_languages_and_takes_lists(self):
+        files = self.tickets()
+        out = self.run_kindred("vectorize", "--detect", "-o", "found", *files).stdout
+        self.assertIn("texts: 75 English, 48 German (stop words removed, words counted by stem)", out)
+        out = self.run_kindred("vectorize", "--stop-words", "english,german", "--stemmer", "german,english", "-o", "given", *files).stdout
+        self.assertIn("texts: 48 German, 75 English", out)
+        words = self.read("given/features.txt").split()
+        self.assertTrue({"printer", "druck", "papi"} <= set(words))
+        self.assertFalse({"the", "und"} & set(words))
+        self.write("own.txt", "printer\n")
+        self.run_kindred("vectorize", "-q", "--stop-words", "english,own.txt", "-o", "mixed", *files)
+        words = self.read("mixed/features.txt").split()
+        self.assertIn("und", words)
+        self.assertFalse({"the", "printer"} & set(words))
+        for value in ("klingon", "english,klingon"):
+            self.fails("vectorize", "--stop-words", value, "-o", "no", *files, code=2, says=["--stop-words", "'klingon'", "danish, dutch, english"])
+        self.fails("vectorize", "--stop-words", "english,no.txt", "-o", "no", *files, code=3, says="no.txt")
+        self.fails("vectorize", "--stemmer", "english,klingon", "-o", "no", *files, code=2, says=["--stemmer", "danish, dutch, english"])
+
+    def test_a_few_foreign_texts_do_not_matter(self):
+        self.write("one.txt", "the printers do not work in my room\n" * 80 + "die Drucker gehen bei mir nicht mehr\n" * 4)
+        out = self.run_kindred("vectorize", "--detect", "-o", "out", "one.txt").stdout
+        self.assertIn("texts in English (stop words removed", out)
+
+
 class CharacterSets(CliTest):
     def lines(self, name, texts, encoding):
         """A file with a document in each line: the texts, and parts of them."""
