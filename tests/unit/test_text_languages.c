@@ -1,4 +1,5 @@
 /* The language of each text, and collections in several languages. */
+#include "tests/unit/failing.h"
 #include "tests/unit/sentences.h"
 #include "tests/unit/unit.h"
 #include "text/text.h"
@@ -331,6 +332,45 @@ static void file__sorted_by_language__both_are_found(void **state)
 	kdr_context_free(ctx);
 }
 
+/* Detects the languages, and counts the texts again over the columns found. */
+static kdr_status count_twice(kdr_context *ctx, const char *path)
+{
+	const kdr_corpus what = { .path = path, .kind = KDR_CORPUS_LINES };
+	kdr_data *d = NULL, *again = NULL;
+	kdr_text_options o;
+	char *storage = NULL;
+	kdr_text_options_init(&o);
+	o.detect = true;
+	kdr_status st = kdr_vectorize(ctx, &what, 1, &o, &d, NULL);
+	if (st == KDR_OK) {
+		const kdr_mat m = kdr_data_mat(d);
+		kdr_text_options_init(&o);
+		o.terms = kdr_data_features(d);
+		o.nterms = kdr_mat_cols(&m);
+		st = kdri_text_settings_read(ctx, d->texts, &o, &storage);
+		if (st == KDR_OK)
+			st = kdr_vectorize(ctx, &what, 1, &o, &again, NULL);
+		if (st == KDR_OK)
+			same_rows(d, again);
+	}
+	kdri_free(ctx, storage);
+	kdr_data_free(again);
+	kdr_data_free(d);
+	return st;
+}
+
+static void memory__each_allocation_fails__is_reported(void **state)
+{
+	(void)state;
+	unit_needs("utf8proc");
+	unit_needs("stemmer");
+	char path[128];
+	snprintf(path, sizeof path, "%s/d", root);
+	put_sentences("d", 2, "server", false);
+	put_sentences("d", 5, "server", true);
+	failing_all(count_twice, path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -340,6 +380,7 @@ int main(void)
 		cmocka_unit_test(files__english_and_german__each_text_has_its_stemmer),
 		cmocka_unit_test(stems__same_word_in_two_languages__two_names),
 		cmocka_unit_test(file__sorted_by_language__both_are_found),
+		cmocka_unit_test(memory__each_allocation_fails__is_reported),
 	};
 	return cmocka_run_group_tests(tests, make_root, remove_root);
 }
