@@ -181,6 +181,8 @@ typedef struct cli_tasks {
 /* Splits name=path; *path points into `argument`, the name (or NULL) is copied to `name`. */
 void cli_task_split(const char *argument, char *name, size_t room, const char **path);
 void cli_reading(const cli_args *args, kdr_read_options *out);
+/* The options of texts that are given, as in kdr_read_options.texts; to be freed. NULL: an error was reported. */
+char *cli_text_settings(const cli_args *args);
 /* A data set to read: its path, and its name ("" for the file's stem). */
 typedef struct cli_task_arg {
 	char name[256];

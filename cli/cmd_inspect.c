@@ -13,6 +13,7 @@ static const cli_option own_options[] = {
 static const cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Input files", cli_reading_options },
+	CLI_TEXT_GROUPS,
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };
@@ -90,8 +91,10 @@ static int find_problems(const kdr_data *data, const kdr_inspection *s, finding 
 	if (s->empty_rows) {
 		x = inspect_add(f, &n, "kept; empty rows have no information, so their cluster is arbitrary",
 		                false);
-		snprintf(x->what, sizeof x->what, "%lld row%s empty (all zeros)", (long long)s->empty_rows,
-		         are(s->empty_rows));
+		snprintf(x->what, sizeof x->what,
+		         kdr_data_text_note(data) ? "%lld text%s empty, or without any of the words"
+		                                   : "%lld row%s empty (all zeros)",
+		         (long long)s->empty_rows, are(s->empty_rows));
 	}
 	if (s->empty_cols) {
 		x = inspect_add(f, &n,
@@ -158,6 +161,16 @@ static const char **sorted_names(const kdr_data *data)
 	return copy;
 }
 
+/* Words of texts after stop words and rare words were removed, each as often as it occurs. */
+static int64_t count_words(const kdr_data *data)
+{
+	const kdr_mat x = kdr_data_mat(data);
+	double words = 0;
+	for (int64_t e = 0; x.kind == KDR_MAT_CSR && e < kdr_mat_nnz(&x); e++)
+		words += x.as.csr.val[e];
+	return (int64_t)words;
+}
+
 /* What the default alignment would do with a pair of tasks. */
 static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t room)
 {
@@ -166,12 +179,18 @@ static void pair_text(const kdr_data *a, const kdr_data *b, char *out, size_t ro
 	const char **p = sorted_names(a), **q = sorted_names(b);
 	if (p && q) {
 		int64_t shared = shared_names(p, n, q, m);
-		snprintf(out, room, "%lld feature name%s in common (of %lld and %lld): %s", (long long)shared,
-		         CLI_S(shared), (long long)n, (long long)m,
-		         shared == n && n == m ? "columns are matched by name"
-		         : shared > 0
-		                 ? "columns are matched by name, and missing columns are filled with zeros"
-		                 : "use --features position to match columns by position");
+		const bool texts = kdr_data_text_note(a) && kdr_data_text_note(b);
+		if (texts)
+			snprintf(out, room, "%lld word%s in common (of %lld and %lld)", (long long)shared,
+			         CLI_S(shared), (long long)n, (long long)m);
+		else
+			snprintf(
+			        out, room, "%lld feature name%s in common (of %lld and %lld): %s",
+			        (long long)shared, CLI_S(shared), (long long)n, (long long)m,
+			        shared == n && n == m ? "columns are matched by name"
+			        : shared > 0
+			                ? "columns are matched by name, and missing columns are filled with zeros"
+			                : "use --features position to match columns by position");
 	} else {
 		snprintf(out, room, "%lld and %lld columns, not all of them with names: %s", (long long)n,
 		         (long long)m,
@@ -299,6 +318,10 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	kdri_json_bool(j, "feature_names", kdr_data_features(data) != NULL);
 	kdri_json_bool(j, "row_names", kdr_data_ids(data) != NULL);
 	kdri_json_int(j, "classes", kdr_data_labels(data) ? nclasses : 0);
+	if (kdr_data_text_note(data)) {
+		kdri_json_string(j, "texts", kdr_data_text_note(data));
+		kdri_json_int(j, "words", count_words(data));
+	}
 	json_columns(j, data);
 	kdri_json_array(j, "problems");
 	json_findings(j, found);
@@ -377,6 +400,10 @@ static void print_task(const kdr_data *data, const kdr_inspection *s, const kdr_
 	           100 * density(s));
 	cli_printf("  values from %g to %g, %s\n", s->min, s->max,
 	           s->integers ? "all whole numbers" : "real numbers");
+	if (kdr_data_text_note(data))
+		cli_printf("  %lld text%s, %lld word%s, of which %lld different\n  %s\n", (long long)s->rows,
+		           CLI_S(s->rows), (long long)count_words(data), CLI_S(count_words(data)),
+		           (long long)s->cols, kdr_data_text_note(data));
 	cli_printf("  features %s, rows %s", kdr_data_features(data) ? "named" : "without names",
 	           kdr_data_ids(data) ? "named" : "without names");
 	if (kdr_data_labels(data))
@@ -456,6 +483,10 @@ static int inspect_run(cli_args *args)
 		code = EXIT_OTHER;
 	}
 	cli_reading(args, &reading);
+	char *texts = cli_text_settings(args);
+	if (!texts && code == EXIT_DONE)
+		code = EXIT_USAGE;
+	reading.texts = texts;
 	reading.keep_nonfinite = true;
 	reading.may_lack_columns = count > 1;
 	for (int i = 0; i < count && code == EXIT_DONE; i++) {
@@ -485,6 +516,7 @@ static int inspect_run(cli_args *args)
 	free(data);
 	free(s);
 	free(found);
+	free(texts);
 	cli_session_close(ctx);
 	return cli_finish(code);
 }
@@ -499,6 +531,8 @@ const cli_command cli_inspect = {
 	        "are not finite, and repeated names. Problems marked with ! are errors.\n\n"
 	        "Text tables are read to the end, and every problem is listed with the option that helps. For AnnData "
 	        "files, the columns of obs are listed too.\n\n"
+	        "For texts (a folder, or --text-column), prints the number of texts and words, the language, and how the "
+	        "words are counted.\n\n"
 	        "For several data sets, prints how their features match, and names columns that probably have the same "
 	        "meaning but do not match: different spellings of a name, different units, or different words for yes and "
 	        "no.",

@@ -62,23 +62,6 @@ static int write_labels(kdr_context *ctx, const cli_args *args, const char *path
 	return code;
 }
 
-/* A file; or texts, whose words are counted as for the fit. */
-static kdr_status read_samples(kdr_context *ctx, const char *path, const kdr_read_options *reading,
-                               kdr_data **out)
-{
-	kdri_file info;
-	kdr_data **sets = NULL;
-	int64_t count = 0;
-	if (!reading->text_column && (!kdri_file_at(path, &info) || !info.folder))
-		return kdr_read(ctx, path, reading, out);
-	const kdr_task_path one = { .path = path, .name = reading->name };
-	kdr_status st = kdr_read_tasks(ctx, &one, 1, reading, &sets, NULL, &count);
-	if (st == KDR_OK)
-		*out = sets[0];
-	kdr_free(ctx, sets);
-	return st;
-}
-
 /* FILE less its ending, and .samples.csv; to be freed. NULL where labels go to no file of their own. */
 static char *samples_path(const char *path)
 {
@@ -150,13 +133,12 @@ static int predict_run(cli_args *args)
 	cli_reading(args, &reading);
 	cli_task_split(cli_positional(args, 0), name, sizeof name, &path);
 	reading.name = name[0] ? name : NULL;
-	reading.text_column = cli_get(args, "text-column", NULL);
 	kdr_predict_options_init(&o);
 	o.task = cli_get(args, "task", NULL);
 	kdr_status st = kdr_model_load(ctx, model_path, &model);
 	if (st == KDR_OK) {
 		kdr_model_reading(model, &reading);
-		st = read_samples(ctx, path, &reading, &data);
+		st = kdr_read(ctx, path, &reading, &data);
 	}
 	const cli_tasks only = { .count = 1, .data = &data, .from = &(int64_t){ 0 } };
 	if (st != KDR_OK) {

@@ -52,14 +52,14 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.rename = rename,
 		.delimiter = cli_get(args, "delimiter", NULL),
 		.encoding = cli_get(args, "encoding", NULL),
+		.text_column = cli_get(args, "text-column", NULL),
 		.stream = !stream                    ? KDR_STREAM_BY_SIZE
 		          : strcmp(stream, "1") == 0 ? KDR_STREAM_YES
 		                                     : KDR_STREAM_NO,
 	};
 }
 
-/* The options of texts that are given, one "name=value" per line; to be freed. NULL: an error was reported. */
-static char *text_settings(const cli_args *args)
+char *cli_text_settings(const cli_args *args)
 {
 	size_t room = 1, used = 0;
 	for (const cli_option *o = cli_text_options; o->name; o++)
@@ -143,11 +143,10 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	int code = cli_ranks_paths(list, count, &reading);
 	if (code != EXIT_DONE)
 		return code;
-	char *texts = text_settings(args);
+	char *texts = cli_text_settings(args);
 	if (!texts)
 		return EXIT_USAGE;
 	reading.texts = reading.terms ? reading.texts : texts;
-	reading.text_column = cli_get(args, "text-column", NULL);
 	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
 	if (!paths) {
 		free(texts);

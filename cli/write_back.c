@@ -77,7 +77,7 @@ static bool check_table(const kdr_data *data, const char *path)
 		snprintf(packed, sizeof packed, "%s.gz", endings[i]);
 		text = text || ends_with(path, endings[i]) || ends_with(path, packed);
 	}
-	if (!kdr_data_column_at(data, 0) || (!workbook && (!kdri_file_at(input, &info) || !info.regular))) {
+	if (!kdr_data_is_table(data) || (!workbook && (!kdri_file_at(input, &info) || !info.regular))) {
 		cli_error("--write-table: %s is not a CSV, TSV or Excel file that can be read a second time",
 		          input);
 		return false;

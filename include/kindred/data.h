@@ -60,6 +60,9 @@ typedef struct kdr_left_out {
 /* Row number `index` of the rows that were skipped, in file order; NULL past the last. */
 KDR_API const kdr_left_out *kdr_data_left_out_at(const kdr_data *data, int64_t index);
 
+/* Whether the data were read from a CSV, TSV or Excel file, so that KDR_TABLE_INPUT can write the rows of this file with a
+ * column of labels. Cost: O(1). */
+KDR_API bool kdr_data_is_table(const kdr_data *data);
 /* For data that are part of a file (kdr_read_options.parts, kdr_data_rows): the row of the file, from 0, that each row came
  * from, and the number of rows in the file. NULL if the data are all rows of a file. `file_rows` may be NULL. */
 KDR_API const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows);
@@ -172,18 +175,16 @@ typedef struct kdr_read_options {
 			          this is an error. With kdr_read_tasks it is an error only if no file has the
 			          column */
 	const char *
-	        texts; /* kdr_read_tasks: how to vectorise texts, one "name=value" per line: names as for kdr_text_options_set,
+	        texts; /* how to vectorise texts, one "name=value" per line: names as for kdr_text_options_set,
 	                    such as "min-df=5"; what is not specified is chosen from the texts */
-	const char *
-	        text_column; /* kdr_read_tasks: count the words of this column of a CSV file, or field of JSON lines */
-	const char *const
-	        *terms; /* kdr_read_tasks: the terms to count in texts; kdr_model_reading sets them */
+	const char *text_column;  /* count the words of this column of a CSV file, or field of JSON lines */
+	const char *const *terms; /* the terms to count in texts; kdr_model_reading sets them */
 	int64_t nterms;
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 
 /* Reads a data set. `options` may be NULL. `path` "-" is standard input (`format` is then required); a folder is a 10x
- * folder. Column names come from the file or from a features.txt in the same folder with one line per column; row names
+ * folder or, without a matrix.mtx, a folder of texts. Column names come from the file or from a features.txt in the same folder with one line per column; row names
  * and excerpts, if the file has none, from NAME.ids and NAME.excerpts in the same folder, as 'kindred vectorize' writes
  * them. Free *out with kdr_data_free. Cost: O(size of the file) time; O(nnz) memory, or O(one block) for data that stay
  * on disk. */

@@ -35,7 +35,7 @@ typedef struct kdr_finding {
 typedef struct kdr_findings kdr_findings;
 
 /* Reads a table of text or an Excel sheet to its end and lists all its problems, while kdr_read stops at the first fatal one. For
- * AnnData it lists the columns of obs and the matrices of the file. For other formats the list is empty. `options` may be NULL. Free *out with kdr_findings_free.
+ * AnnData it lists the columns of obs and the matrices of the file. For other formats, and with a text_column, the list is empty. `options` may be NULL. Free *out with kdr_findings_free.
  * Cost: O(size of the file) time, O(columns) memory. */
 KDR_API kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_options *options,
                                     kdr_findings **out);

@@ -90,7 +90,7 @@ READING = ("columns", "rename", "missing", "na", "decimal", "id_column", "label_
 
 def _of_texts(reading):
     """Options of read() that apply to texts."""
-    return {name: value for name, value in reading.items() if name in ("text_column", "texts", "label_column")}
+    return {name: value for name, value in reading.items() if name in ("text_column", "texts", "id_column", "label_column")}
 
 
 def _without_texts(reading):

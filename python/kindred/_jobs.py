@@ -302,7 +302,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     tables, names = as_tasks(tasks)
     how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
-    texts = {"label_column": label_column, "text_column": text_column, "texts": texts}
+    texts = {"id_column": id_column, "label_column": label_column, "text_column": text_column, "texts": texts}
     (tables,) = join_texts(session, [(tables, names, "task", False)], texts)
     sets, _ = load(session, tables, names, "task", how, method=method)
     o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
@@ -584,7 +584,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
     s_tables, t_tables, b_tables = join_texts(
         session, [(s_tables, s_names, "source", labels is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
-        {"label_column": label_column, "text_column": text_column, "texts": texts})
+        {"id_column": id_column, "label_column": label_column, "text_column": text_column, "texts": texts})
     source, _ = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None)
     target, _ = load(session, t_tables, t_names, "target", **made, may_lack_labels=True)
     values = {}

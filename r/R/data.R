@@ -115,7 +115,7 @@ default_missing <- function(algorithm, family) {
 # Returns for each group the data sets and the index of the table of each.
 load_groups <- function(session, groups, how, missing = NULL) {
   if (is.null(how$missing)) how$missing <- missing
-  text_how <- how[intersect(names(how), c("label_column", "text_column", "texts"))]
+  text_how <- how[intersect(names(how), c("id_column", "label_column", "text_column", "texts"))]
   frame_how <- how[setdiff(names(how), c("text_column", "texts"))]
   found <- lapply(groups, function(g) vector("list", length(g$tables)))
   temporary <- character()

@@ -279,6 +279,11 @@ done:
 	return st;
 }
 
+bool kdr_data_is_table(const kdr_data *data)
+{
+	return data && (data->dialect.delimiter || data->dialect.workbook);
+}
+
 const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows)
 {
 	if (file_rows)

@@ -100,6 +100,10 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 		d->origin[i] = origin[rows[i]];
 	d->seconds = data->seconds;
 	d->dialect = data->dialect;
+	if (data->texts)
+		KDRI_TRY(kdri_strdup(ctx, data->texts, &d->texts));
+	if (data->texts_note)
+		KDRI_TRY(kdri_strdup(ctx, data->texts_note, &d->texts_note));
 	*out = d;
 	d = NULL;
 done:

@@ -19,14 +19,15 @@ typedef enum note {
 } note;
 
 static const struct {
-	const char *what, *hint; /* %s: the column */
+	const char *what, *hint; /* * stands for the column */
 } notes[] = {
-	[NOTE_ID] = { "row names", "; use --columns '+%s' to make it a feature" },
+	[NOTE_ID] = { "row names", "; use --columns '+*' to make it a feature" },
 	[NOTE_CATEGORY] = { "category", "" },
 	[NOTE_DATE] = { "date", "" },
 	[NOTE_NUMBER] = { "number", "" },
 	[NOTE_CONSTANT] = { "constant, skipped", "" },
-	[NOTE_TEXT] = { "text, skipped", "; use --columns '%s:category' to keep it" },
+	[NOTE_TEXT] = { "text, skipped",
+	                "; use --text-column '*' to compare its words instead, or --columns '*:category' to keep it" },
 	[NOTE_LEFT_OUT] = { "skipped", "" },
 };
 
@@ -77,10 +78,11 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 		}
 		int n = snprintf(text, sizeof text, "%.60s: %s%s%s%s", x->name, notes[which].what,
 		                 x->why[0] ? " (" : "", x->why, x->why[0] ? ")" : "");
-		if (strcmp(notes[which].hint, "") != 0) {
-			const char *hint = notes[which].hint, *at = strstr(hint, "%s");
-			snprintf(text + n, sizeof text - (size_t)n, "%.*s%.60s%s", (int)(at - hint), hint,
-			         x->name, at + 2);
+		for (const char *hint = notes[which].hint; *hint; hint += *hint == '*') {
+			const int plain = (int)strcspn(hint, "*");
+			n += snprintf(text + n, sizeof text - (size_t)n, "%.*s%.60s", plain, hint,
+			              hint[plain] ? x->name : "");
+			hint += plain;
 		}
 		KDRI_TRY(sheet_notes_add(ctx, text, list, count));
 	}

@@ -79,8 +79,10 @@ kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out);
 kdr_status kdri_folder_name(kdr_context *ctx, const char *path, char **out);
 bool kdri_ends_with(const char *text, const char *suffix);
 
-/* --- read.c: what stays on disk ------------------------------------------------------------------ */
+/* --- read.c: files that contain a matrix; what stays on disk ------------------------------------------------------------------ */
 
+/* kdr_read for everything but texts. */
+kdr_status kdri_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out);
 /* The approximate memory of a file's data, estimated from its size on disk; 0 if there is no file. */
 double kdri_file_bytes(const char *path);
 /* Whether data sets of `bytes` bytes in total stay on disk. */

@@ -1,4 +1,4 @@
-/* kdr_read and kdr_write: choice of the format. SPDX-License-Identifier: BSD-3-Clause */
+/* Reading and writing files: choice of the format. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -197,7 +197,7 @@ bool kdri_streams(const kdr_context *ctx, kdr_stream wanted, double bytes)
 	return bytes > SMALL && PARTS * bytes > kdri_memory_free(ctx);
 }
 
-kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
+kdr_status kdri_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
 {
 	kdr_read_options own;
 	kdr_status st;
@@ -286,7 +286,7 @@ kdr_status kdr_inspect_file(kdr_context *ctx, const char *path, const kdr_read_o
 	KDRI_TRY(KDRI_NEW0(ctx, &found, 1));
 	found->allocator = ctx->allocator;
 	KDRI_TRY(kdri_named_begin(ctx, &own, own.may_lack_columns, &named));
-	if (format && format->inspect)
+	if (format && format->inspect && !own.text_column)
 		KDRI_TRY(format->inspect(ctx, path, &own, found));
 	*out = found;
 	found = NULL;

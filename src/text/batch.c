@@ -109,7 +109,7 @@ static kdr_status count_documents(kdr_context *ctx, const kdr_corpus *what, int6
 	kdri_corpus *corpus = NULL;
 	kdri_document d;
 	bool more = true;
-	KDRI_TRY(kdri_corpus_open(ctx, what, &corpus));
+	KDRI_TRY(kdri_corpus_open(ctx, what, NULL, &corpus));
 	*out = kdri_corpus_total(corpus);
 	for (int64_t n = 0; what->kind != KDR_CORPUS_FOLDER && kdri_corpus_read(corpus) < SURVEY_BYTES; n++) {
 		KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
@@ -146,7 +146,7 @@ kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *b, const kdr_corpus *
 		if (!kdri_corpus_can_reopen(&corpora[t]))
 			continue;
 		KDRI_TRY(count_documents(ctx, &corpora[t], &total));
-		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], &corpus));
+		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], NULL, &corpus));
 		for (int i = 0; i < each && !kdri_batch_full(b); i++) {
 			KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
 			if (!more)

@@ -8,6 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What columns of a table, and fields of JSON lines, are for. */
+enum { ROLE_TEXT, ROLE_LABEL, ROLE_ID, ROLE_TASK, ROLES };
+
 struct kdri_corpus {
 	const kdr_corpus *what; /* outlives this */
 	kdri_folder files;
@@ -17,15 +20,17 @@ struct kdri_corpus {
 	int64_t room;
 	char *path;
 	char delimiter;
-	int64_t text_column, label_column; /* from 0; label -1: none */
-	kdri_json_value *json;             /* owns the text of the current document */
-	char id[24];
+	bool header;
+	int64_t fields;           /* of a table: cells in its first row */
+	const char *field[ROLES]; /* the column or field of each role; NULL: none */
+	int64_t column[ROLES];    /* of a table, from 0; -1: none */
+	kdri_json_value *json;    /* owns the text of the current document */
+	char number[ROLES][24], id[24];
 };
 
-static const char *text_field(const kdr_corpus *what)
-{
-	return what->text_field ? what->text_field : "text";
-}
+static const char *const role_options[ROLES] = {
+	[ROLE_TEXT] = "text", [ROLE_LABEL] = "label", [ROLE_ID] = "id", [ROLE_TASK] = "task"
+};
 
 /* A column given by number, from 1; 0 if it is a name. */
 static int64_t column_number(const char *field)
@@ -40,18 +45,19 @@ static int64_t column_number(const char *field)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-static kdr_status find_column(kdr_context *ctx, const kdr_corpus *what, const char *name, char **names,
-                              const size_t *lengths, int64_t count, int64_t *out)
+static kdr_status find_column(kdr_context *ctx, kdri_corpus *c, int role, char **names, const size_t *lengths,
+                              int64_t count)
 {
 	char list[200];
+	const char *name = c->field[role];
 	int64_t number = column_number(name);
 	for (int64_t j = 0; j < count; j++)
 		if (lengths[j] == strlen(name) && memcmp(names[j], name, lengths[j]) == 0) {
-			*out = j;
+			c->column[role] = j;
 			return KDR_OK;
 		}
 	if (number > 0 && number <= count) {
-		*out = number - 1;
+		c->column[role] = number - 1;
 		return KDR_OK;
 	}
 	list[0] = '\0';
@@ -59,8 +65,8 @@ static kdr_status find_column(kdr_context *ctx, const kdr_corpus *what, const ch
 		kdri_list_add(list, sizeof list, "%.*s", (int)KDRI_MIN(lengths[j], 60), names[j]);
 	return kdri_fail(
 	        ctx, KDR_ERR_ARGUMENT,
-	        "%s: there is no column '%s'; the %lld columns are: %s (specify one with --text-column or --label-column)",
-	        what->path, name, (long long)count, list);
+	        "%s: there is no column '%s'; the %lld columns are: %s (specify one with --%s-column)",
+	        c->what->path, name, (long long)count, list, role_options[role]);
 }
 
 static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
@@ -82,10 +88,11 @@ static kdr_status read_header(kdr_context *ctx, kdri_corpus *c)
 		}
 		lengths[count] = kdri_record_field(p, record + length, c->delimiter, &names[count], &p);
 	}
-	KDRI_TRY(find_column(ctx, c->what, text_field(c->what), names, lengths, count, &c->text_column));
-	if (c->what->label_field)
-		KDRI_TRY(find_column(ctx, c->what, c->what->label_field, names, lengths, count,
-		                     &c->label_column));
+	for (int role = 0; role < ROLES; role++)
+		if (c->field[role])
+			KDRI_TRY(find_column(ctx, c, role, names, lengths, count));
+	c->header = true;
+	c->fields = count - (lengths[count - 1] == 0); /* the line may end in a delimiter */
 done:
 	KDRI_FREE(ctx, names, lengths);
 	return st;
@@ -95,29 +102,59 @@ static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 {
 	kdr_status st = KDR_OK;
 	const kdr_corpus *what = c->what;
-	int64_t text = column_number(text_field(what));
-	int64_t label = what->label_field ? column_number(what->label_field) : 0;
-	bool numbers = text > 0 && (label > 0 || !what->label_field);
+	const char *names[ROLES + 1] = { NULL };
+	int count = 0;
+	for (int role = 0; role < ROLES; role++) {
+		c->column[role] = c->field[role] ? column_number(c->field[role]) - 1 : -1;
+		if (c->field[role] && c->column[role] < 0)
+			names[count++] = c->field[role];
+	}
 	bool tabs = kdri_ends_with(what->path, ".tsv") || kdri_ends_with(what->path, ".tsv.gz") ||
 	            kdri_ends_with(what->path, ".tab") || kdri_ends_with(what->path, ".tab.gz");
 	c->delimiter = what->delimiter ? what->delimiter : tabs ? '\t' : ',';
-	if (what->header == KDR_HEADER_NO && !numbers)
+	if (what->header == KDR_HEADER_NO && count > 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%s: without a header, specify columns by number, from 1; found '%s'",
-		                 what->path, text > 0 ? what->label_field : text_field(what));
-	const char *names[3] = { NULL };
-	if (text == 0)
-		names[0] = text_field(what);
-	if (what->label_field && label == 0)
-		names[text == 0] = what->label_field;
+		                 what->path, names[0]);
 	if (!what->delimiter && !tabs)
 		KDRI_TRY(kdri_records_delimiter(ctx, c->records, names, &c->delimiter));
-	if (what->header == KDR_HEADER_YES || !numbers)
+	if (what->header == KDR_HEADER_YES || count > 0)
 		return read_header(ctx, c);
-	c->text_column = text - 1;
-	c->label_column = label - 1;
 done:
 	return st;
+}
+
+/* A row without any cell, which other readers of tables skip too. */
+static bool is_blank(const kdri_corpus *c, const char *record, size_t length)
+{
+	for (size_t i = 0; i < length; i++)
+		if ((record[i] != ' ' && record[i] != '\t') || record[i] == c->delimiter)
+			return false;
+	return true;
+}
+
+/* Sets what a role other than the text has in a document; an empty cell is none. */
+static void set_role(kdri_document *d, int role, const char *text, size_t length)
+{
+	if (length == 0)
+		return;
+	if (role == ROLE_LABEL) {
+		d->label = text;
+		d->label_length = length;
+	} else if (role == ROLE_ID) {
+		d->id = text;
+		d->id_length = length;
+	} else {
+		d->task = text;
+		d->task_length = length;
+	}
+}
+
+/* A document is called by its line unless it has a name. */
+static void number_document(kdri_corpus *c, int64_t line, kdri_document *d)
+{
+	d->id = c->id;
+	d->id_length = (size_t)snprintf(c->id, sizeof c->id, "%lld", (long long)line);
 }
 
 static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
@@ -125,63 +162,61 @@ static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, b
 	kdr_status st;
 	char *record, *field, *p;
 	size_t length;
-	int64_t line, column = 0;
-	bool found = false;
+	int64_t line, column = 0, last = 0;
 	do {
 		KDRI_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, more));
 		if (!*more)
 			return KDR_OK;
-	} while (length == 0); /* a blank line is no row */
-	*d = (kdri_document){ .id = c->id };
+	} while (is_blank(c, record, length));
+	*d = (kdri_document){ .text = NULL };
+	number_document(c, line, d);
 	for (p = record; p; column++) {
 		size_t n = kdri_record_field(p, record + length, c->delimiter, &field, &p);
-		if (column == c->text_column) {
+		for (int role = ROLE_LABEL; role < ROLES; role++)
+			if (column == c->column[role])
+				set_role(d, role, field, n);
+		if (column == c->column[ROLE_TEXT]) {
 			d->text = field;
 			d->length = n;
-			found = true;
-		}
-		if (column == c->label_column && n > 0) {
-			d->label = field;
-			d->label_length = n;
 		}
 	}
-	if (!found || column <= c->label_column)
+	for (int role = 0; role < ROLES; role++)
+		last = KDRI_MAX(last, c->column[role]);
+	if (column <= last)
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: line %lld has %lld columns, but column %lld is needed", c->what->path,
-		                 (long long)line, (long long)column,
-		                 (long long)KDRI_MAX(c->text_column, c->label_column) + 1);
-	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
+		                 (long long)line, (long long)column, (long long)last + 1);
+	c->fields = c->fields ? c->fields : column;
 done:
 	return st;
 }
 
 /* --- JSON lines --------------------------------------------------------------------------------- */
 
-static kdr_status json_label(kdr_context *ctx, kdri_corpus *c, const kdri_json_value *value, int64_t line,
-                             kdri_document *d)
+/* A string, an integer, true or false, as text. */
+static kdr_status json_role(kdr_context *ctx, kdri_corpus *c, int role, int64_t line, kdri_document *d)
 {
 	static const char *const truth[] = { "false", "true" };
+	const kdri_json_value *value = kdri_json_get(c->json, c->field[role]);
+	const char *text;
+	size_t length;
 	if (!value || kdri_json_is(value, KDRI_JSON_NULL))
 		return KDR_OK;
 	if (kdri_json_is(value, KDRI_JSON_TEXT)) {
-		d->label = kdri_json_text(value, &d->label_length);
+		text = kdri_json_text(value, &length);
 	} else if (kdri_json_is_bool(value)) {
-		d->label = truth[kdri_json_is(value, KDRI_JSON_TRUE)];
-		d->label_length = strlen(d->label);
+		text = truth[kdri_json_is(value, KDRI_JSON_TRUE)];
+		length = strlen(text);
 	} else if (kdri_json_is(value, KDRI_JSON_INTEGER)) {
-		kdr_status st = KDRI_ROOM(ctx, &c->buffer, &c->room, 32);
-		if (st != KDR_OK)
-			return st;
-		d->label_length =
-		        (size_t)snprintf(c->buffer, 32, "%lld", (long long)kdri_json_integer(value, 0));
-		d->label = c->buffer;
+		text = c->number[role];
+		length = (size_t)snprintf(c->number[role], sizeof c->number[role], "%lld",
+		                          (long long)kdri_json_integer(value, 0));
 	} else {
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: line %lld: '%s' is not a string, an integer, true or false",
-		                 c->what->path, (long long)line, c->what->label_field);
+		                 c->what->path, (long long)line, c->field[role]);
 	}
-	if (d->label_length == 0)
-		d->label = NULL;
+	set_role(d, role, text, length);
 	return KDR_OK;
 }
 
@@ -191,7 +226,7 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	char *record;
 	size_t length;
 	int64_t line;
-	const char *path = c->what->path, *field = text_field(c->what);
+	const char *path = c->what->path, *field = c->field[ROLE_TEXT];
 	kdri_json_value_free(c->json);
 	c->json = NULL;
 	do {
@@ -209,11 +244,12 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 		                 : text                                   ? "the field is not a string"
 		                                                          : "the field is missing",
 		                 field);
-	*d = (kdri_document){ .id = c->id };
+	*d = (kdri_document){ .text = NULL };
 	d->text = kdri_json_text(text, &d->length);
-	if (c->what->label_field)
-		KDRI_TRY(json_label(ctx, c, kdri_json_get(c->json, c->what->label_field), line, d));
-	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
+	number_document(c, line, d);
+	for (int role = ROLE_LABEL; role < ROLES; role++)
+		if (c->field[role])
+			KDRI_TRY(json_role(ctx, c, role, line, d));
 done:
 	return st;
 }
@@ -229,8 +265,8 @@ static kdr_status next_line(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	KDRI_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
 	if (!*more)
 		return KDR_OK;
-	snprintf(c->id, sizeof c->id, "%lld", (long long)line);
-	*d = (kdri_document){ .text = record, .length = length, .id = c->id };
+	*d = (kdri_document){ .text = record, .length = length };
+	number_document(c, line, d);
 done:
 	return st;
 }
@@ -272,7 +308,7 @@ static kdr_status next_file(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	c->path[root] = '/';
 	memcpy(c->path + root + 1, below, strlen(below) + 1);
 	KDRI_TRY(corpus_read_file(ctx, c, c->path, &length));
-	*d = (kdri_document){ .text = c->buffer, .length = length, .id = below };
+	*d = (kdri_document){ .text = c->buffer, .length = length, .id = below, .id_length = strlen(below) };
 	if (slash) {
 		d->label = below;
 		d->label_length = (size_t)(slash - below);
@@ -283,13 +319,17 @@ done:
 
 /* --- all kinds ---------------------------------------------------------------------------------- */
 
-kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpus **out)
+kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, const kdri_corpus_roles *roles,
+                            kdri_corpus **out)
 {
 	kdr_status st;
 	kdri_corpus *c = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &c, 1));
 	c->what = what;
-	c->label_column = -1;
+	c->field[ROLE_TEXT] = what->text_field ? what->text_field : "text";
+	c->field[ROLE_LABEL] = what->label_field;
+	c->field[ROLE_ID] = roles ? roles->id : NULL;
+	c->field[ROLE_TASK] = roles ? roles->task : NULL;
 	switch (what->kind) {
 	case KDR_CORPUS_FOLDER: KDRI_TRY(kdri_folder_list(ctx, what->path, &c->files)); break;
 	case KDR_CORPUS_LINES:
@@ -346,6 +386,13 @@ int64_t kdri_corpus_size(const kdri_corpus *c)
 int64_t kdri_corpus_read(const kdri_corpus *c)
 {
 	return c->records ? kdri_records_read(c->records) : c->bytes;
+}
+
+kdri_dialect kdri_corpus_dialect(const kdri_corpus *c)
+{
+	if (c->what->kind != KDR_CORPUS_TABLE)
+		return (kdri_dialect){ 0 };
+	return (kdri_dialect){ .delimiter = c->delimiter, .header = c->header, .fields = c->fields };
 }
 
 int64_t kdri_corpus_total(const kdri_corpus *c)

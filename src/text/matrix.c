@@ -1,28 +1,38 @@
 /* The counts of one task, and the data set made of them. SPDX-License-Identifier: BSD-3-Clause */
 #include "text/matrix.h"
 
+/* The number of a name, which may be new; -1 for none. */
+static kdr_status number_name(kdr_context *ctx, const char *name, size_t length, kdri_terms **names,
+                              int32_t *out)
+{
+	kdr_status st = KDR_OK;
+	*out = -1;
+	if (!name)
+		return st;
+	if (!*names)
+		KDRI_TRY(kdri_terms_new(ctx, names));
+	KDRI_TRY(kdri_terms_add(ctx, *names, name, length, kdri_term_hash(name, length), out));
+done:
+	return st;
+}
+
 kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_document *d)
 {
 	kdr_status st = KDR_OK;
-	int32_t label = -1;
 	if (c->rows == c->rows_room) {
 		int64_t room = 2 * c->rows_room + 256;
 		KDRI_TRY(KDRI_GROW(ctx, &c->ids, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->excerpts, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->labels, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->language, room));
+		KDRI_TRY(KDRI_GROW(ctx, &c->task_of, room));
 		KDRI_TRY(KDRI_GROW(ctx, &c->end, room));
 		c->rows_room = room;
 	}
-	if (d->label) {
-		if (!c->classes)
-			KDRI_TRY(kdri_terms_new(ctx, &c->classes));
-		KDRI_TRY(kdri_terms_add(ctx, c->classes, d->label, d->label_length,
-		                        kdri_term_hash(d->label, d->label_length), &label));
-	}
-	KDRI_TRY(kdri_strdup(ctx, d->id, &c->ids[c->rows]));
-	c->excerpts[c->rows] = NULL;
-	c->labels[c->rows++] = label;
+	KDRI_TRY(number_name(ctx, d->label, d->label_length, &c->classes, &c->labels[c->rows]));
+	KDRI_TRY(number_name(ctx, d->task, d->task_length, &c->tasks, &c->task_of[c->rows]));
+	KDRI_TRY(kdri_strndup(ctx, d->id, d->id_length, &c->ids[c->rows]));
+	c->excerpts[c->rows++] = NULL;
 done:
 	return st;
 }
@@ -90,6 +100,9 @@ static int64_t matrix_compact(kdr_context *ctx, kdri_counts *c, const int32_t *c
 		c->ids[row] = c->ids[i];
 		c->excerpts[row] = c->excerpts[i];
 		c->labels[row] = c->labels[i];
+		c->task_of[row] = c->task_of[i];
+		if (c->origin)
+			c->origin[row] = i;
 		c->end[row++] = used;
 	}
 	int64_t dropped = c->rows - row;
@@ -155,6 +168,21 @@ done:
 	return st;
 }
 
+/* The numbers of names, and the names, in the form that data sets have. */
+static kdr_status matrix_copy_numbers(kdr_context *ctx, const kdri_terms *names, const int32_t *numbers,
+                                      int64_t rows, int64_t **of, char ***out, int64_t *count)
+{
+	kdr_status st = KDR_OK;
+	if (!names)
+		return st;
+	KDRI_TRY(matrix_copy_names(ctx, names, NULL, names->count, out, count));
+	KDRI_TRY(KDRI_NEW(ctx, of, rows));
+	for (int64_t i = 0; i < rows; i++)
+		(*of)[i] = numbers[i];
+done:
+	return st;
+}
+
 kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *c,
                               const kdri_terms *names, const int32_t *name_of,
                               const kdri_term_columns *columns, const kdr_text_options *options,
@@ -165,6 +193,9 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	char *name = NULL;
 	int64_t *last = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &last, columns->count));
+	const int64_t file_rows = c->rows;
+	if (options->drop_empty)
+		KDRI_TRY(KDRI_NEW(ctx, &c->origin, c->rows));
 	*dropped += matrix_compact(ctx, c, columns->of_term, options->drop_empty, last);
 	KDRI_TRY(kdri_corpus_name(ctx, what, &name));
 	KDRI_TRY(kdri_data_new(ctx, name, what->path, &d));
@@ -172,13 +203,14 @@ kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_cou
 	kdri_free(ctx, c->pairs);
 	c->pairs = NULL;
 	KDRI_TRY(matrix_copy_names(ctx, names, name_of, columns->count, &d->features, &d->cols));
-	if (c->classes) {
-		KDRI_TRY(matrix_copy_names(ctx, c->classes, NULL, c->classes->count, &d->classes,
-		                           &d->nclasses));
-		KDRI_TRY(KDRI_NEW(ctx, &d->labels, c->rows));
-		for (int64_t i = 0; i < c->rows; i++)
-			d->labels[i] = c->labels[i];
-	}
+	KDRI_TRY(matrix_copy_numbers(ctx, c->classes, c->labels, c->rows, &d->labels, &d->classes,
+	                             &d->nclasses));
+	KDRI_TRY(matrix_copy_numbers(ctx, c->tasks, c->task_of, c->rows, &d->groups.of, &d->groups.names,
+	                             &d->groups.count));
+	d->dialect = c->dialect;
+	d->origin = c->origin;
+	d->file_rows = file_rows;
+	c->origin = NULL;
 	d->rows = c->rows;
 	d->ids = c->ids;
 	d->excerpts = c->excerpts;
@@ -196,8 +228,8 @@ void kdri_counts_free(kdr_context *ctx, kdri_counts *c)
 {
 	kdri_strings_free(&ctx->allocator, c->ids, c->rows);
 	kdri_strings_free(&ctx->allocator, c->excerpts, c->rows);
-	kdri_free(ctx, c->labels);
 	kdri_terms_free(ctx, c->classes);
-	KDRI_FREE(ctx, c->end, c->language, c->pairs);
+	kdri_terms_free(ctx, c->tasks);
+	KDRI_FREE(ctx, c->labels, c->task_of, c->origin, c->end, c->language, c->pairs);
 	*c = (kdri_counts){ 0 };
 }

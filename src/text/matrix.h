@@ -7,8 +7,11 @@
 typedef struct kdri_counts {
 	int64_t rows, rows_room;
 	char **ids, **excerpts;
-	int32_t *labels; /* number of the class, -1: unknown */
-	kdri_terms *classes;
+	int32_t *labels;  /* number of the class, -1: unknown */
+	int32_t *task_of; /* the same for the data set */
+	int64_t *origin;  /* if rows are dropped: those of the file that remain */
+	kdri_terms *classes, *tasks;
+	kdri_dialect dialect;
 	int8_t *language;   /* position in the list of languages, -1: uncertain */
 	int64_t done, *end; /* rows that have their pairs: row i has those up to end[i] */
 	kdri_pair *pairs;   /* sorted by term; counts in the order of the text */

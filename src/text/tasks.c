@@ -47,7 +47,7 @@ static kdr_corpus corpus_of(kdr_context *ctx, const kdr_task_path *path, const k
 	if (out.label_field && (path->may_lack_labels || o->may_lack_labels) &&
 	    kdri_corpus_can_reopen(&out)) {
 		kdri_corpus *opened = NULL; /* fails if the column does not exist */
-		if (kdri_corpus_open(ctx, &out, &opened) != KDR_OK)
+		if (kdri_corpus_open(ctx, &out, NULL, &opened) != KDR_OK)
 			out.label_field = NULL;
 		kdri_corpus_close(ctx, opened);
 	}
@@ -66,7 +66,7 @@ static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_rea
 	if (folder.count == 0)
 		KDRI_FAIL(
 		        ctx, KDR_ERR_READ,
-		        "%s: is an empty directory; a data file, a folder of texts or a 10x folder is needed",
+		        "%s: is a directory without files; a data file, a folder of texts or a 10x folder is needed",
 		        path);
 	for (int64_t i = 0; i < folder.count; i++)
 		if (kdri_format_find(NULL, folder.paths[i]) || kdri_format_elsewhere(folder.paths[i])) {
@@ -93,6 +93,7 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	int64_t n = 0;
 	kdr_text_stats stats = { 0 };
 	kdr_text_options how;
+	const kdri_corpus_roles roles = { .id = options->id_column, .task = options->task_column };
 	char *settings = NULL;
 	double start = kdri_now();
 	kdr_text_options_init(&how);
@@ -103,14 +104,8 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	for (int64_t i = 0; i < count; i++)
 		if (is_text(paths[i].path, options)) {
-			if (is_text_folder(paths[i].path, options)) {
+			if (is_text_folder(paths[i].path, options))
 				KDRI_TRY(check_folder(ctx, paths[i].path, options));
-			} else if (options->task_column) {
-				KDRI_FAIL(
-				        ctx, KDR_ERR_ARGUMENT,
-				        "%s: --text-column and --task-column cannot be used together; give one file for each data set",
-				        paths[i].path);
-			}
 			corpora[n++] = corpus_of(ctx, &paths[i], options);
 		}
 	if (n == 0) {
@@ -122,7 +117,7 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 	}
 	if (options->texts)
 		KDRI_TRY(kdri_text_settings_read(ctx, options->texts, &how, &settings));
-	KDRI_TRY(kdr_vectorize(ctx, corpora, n, &how, made, &stats));
+	KDRI_TRY(kdri_vectorize(ctx, corpora, n, &roles, &how, made, &stats));
 	kdri_message(ctx, "%lld documents, %lld tokens, %lld different terms", (long long)stats.documents,
 	             (long long)stats.tokens, (long long)stats.terms);
 	made[0]->seconds = kdri_now() - start;
@@ -233,7 +228,7 @@ static kdr_status read_path(kdr_context *ctx, const kdr_task_path *path, const k
 	kdr_read_options o = *options;
 	o.name = path->name;
 	o.may_lack_labels = path->may_lack_labels || o.may_lack_labels;
-	kdr_status st = kdr_read(ctx, path->path, &o, out);
+	kdr_status st = kdri_read(ctx, path->path, &o, out);
 	return again && (st == KDR_ERR_DATA || st == KDR_ERR_FORMAT) && is_file(path->path) ? KDR_OK : st;
 }
 
@@ -269,6 +264,18 @@ static kdr_status read_paths(kdr_context *ctx, const kdr_task_path *paths, int64
 	}
 done:
 	kdri_free(ctx, names);
+	return st;
+}
+
+kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *options, kdr_data **out)
+{
+	kdr_status st;
+	kdr_read_options o;
+	KDRI_NEED(ctx, path && out);
+	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &o));
+	const kdr_task_path one = { .path = path, .name = o.name };
+	st = is_text(path, &o) ? tasks_read_texts(ctx, &one, 1, &o, out) : kdri_read(ctx, path, &o, out);
+done:
 	return st;
 }
 

@@ -166,13 +166,23 @@ size_t kdri_fold_word(bool lowercase, const char *text, size_t length, char *out
 typedef struct kdri_document {
 	const char *text; /* valid until the next document is read */
 	size_t length;
-	const char *id;
-	const char *label; /* NULL: unknown */
-	size_t label_length;
+	const char *id; /* its name, or the number of its line */
+	size_t id_length;
+	const char *label, *task; /* NULL: unknown, or not asked for */
+	size_t label_length, task_length;
 } kdri_document;
 
+/* Columns of tables and fields of JSON lines beyond those of kdr_corpus: with the names of documents, and with the data set
+ * that each belongs to. NULL: none. */
+typedef struct kdri_corpus_roles {
+	const char *id, *task;
+} kdri_corpus_roles;
 typedef struct kdri_corpus kdri_corpus;
-kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, kdri_corpus **out);
+/* `roles` may be NULL. */
+kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, const kdri_corpus_roles *roles,
+                            kdri_corpus **out);
+/* How a table is written, after its last document was read; nothing for other kinds. */
+kdri_dialect kdri_corpus_dialect(const kdri_corpus *corpus);
 /* *more is false after the last document. */
 kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *corpus, kdri_document *document, bool *more);
 /* Skips documents. */
@@ -333,6 +343,10 @@ kdr_status kdri_text_settings_read(kdr_context *ctx, const char *text, kdr_text_
 kdr_status kdri_text_settings_write(kdr_context *ctx, const kdr_text_options *options,
                                     const kdri_terms *stopwords, char **out);
 
+/* kdr_vectorize with further columns; `roles` may be NULL: vectorize.c. */
+kdr_status kdri_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                          const kdri_corpus_roles *roles, const kdr_text_options *options, kdr_data **out,
+                          kdr_text_stats *stats);
 /* Replaces zeros by the defaults in the public header: vectorize.c. */
 void kdri_text_resolve(kdr_text_options *options);
 

@@ -14,6 +14,7 @@ static const char stage[] = "vectorize";
 
 typedef struct job {
 	kdr_text_options options;
+	const kdri_corpus_roles *roles; /* may be NULL */
 	kdri_terms *stopwords, *terms;
 	kdri_languages languages; /* detected, or those of the stemmers */
 	int64_t texts[KDRI_LANGUAGES];
@@ -164,8 +165,8 @@ static void vectorize_estimate(job *j, double read)
 	for (int64_t t = 0; t < j->task_count; t++) {
 		const kdri_counts *c = &j->tasks[t];
 		s.pairs += (double)c->pair_count;
-		s.document_bytes +=
-		        (double)c->done * (4 * 8 + 4); /* id, excerpt, where it ends, row; class */
+		s.document_bytes += (double)c->done *
+		                    (4 * 8 + 2 * 4); /* id, excerpt, where it ends, row; class, data set */
 		for (int64_t i = 0; i < c->done; i++)
 			s.document_bytes += (double)(strlen(c->ids[i]) + strlen(c->excerpts[i]) + 2);
 	}
@@ -225,6 +226,7 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 		}
 	}
 	KDRI_TRY(vectorize_flush(ctx, j, task));
+	task->dialect = kdri_corpus_dialect(corpus);
 done:
 	return st;
 }
@@ -455,7 +457,7 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 	KDRI_TRY(kdri_calloc(ctx, &opened, count, sizeof(kdri_corpus *)));
 	/* All are opened before any is read: a wrong name shows at once, and totals are known. */
 	for (int64_t t = 0; t < count; t++) {
-		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], &opened[t]));
+		KDRI_TRY(kdri_corpus_open(ctx, &corpora[t], j->roles, &opened[t]));
 		j->total += kdri_corpus_total(opened[t]);
 	}
 	for (int64_t t = 0; t < count; t++)
@@ -477,7 +479,7 @@ done:
 }
 
 static kdr_status job_new(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
-                          const kdr_text_options *options, job **out)
+                          const kdri_corpus_roles *roles, const kdr_text_options *options, job **out)
 {
 	kdr_status st;
 	job *j = NULL;
@@ -485,6 +487,7 @@ static kdr_status job_new(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "no documents were given; at least one data set is needed");
 	KDRI_TRY(KDRI_NEW0(ctx, &j, 1));
+	j->roles = roles;
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_text_options, options, &j->options));
 	kdri_text_resolve(&j->options);
 	KDRI_TRY(vectorize_detect(ctx, j, corpora, count));
@@ -492,6 +495,8 @@ static kdr_status job_new(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 	KDRI_TRY(vectorize_stemmers(ctx, j));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->tasks, count));
 	j->task_count = count;
+	for (int64_t t = 0; roles && roles->task && t < count; t++)
+		KDRI_TRY(kdri_terms_new(ctx, &j->tasks[t].tasks)); /* even if no document names one */
 	KDRI_TRY(kdri_stopwords(ctx, &j->options, &j->stopwords));
 	KDRI_TRY(has_fixed_columns(j) ? fix_columns(ctx, j) : kdri_terms_new(ctx, &j->terms));
 	*out = j;
@@ -507,7 +512,7 @@ kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corp
 	kdr_status st;
 	job *j = NULL;
 	KDRI_NEED(ctx, corpora && out);
-	KDRI_TRY(job_new(ctx, corpora, count, options, &j));
+	KDRI_TRY(job_new(ctx, corpora, count, NULL, options, &j));
 	j->only = true;
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (!j->sizes)
@@ -575,8 +580,9 @@ done:
 	return st;
 }
 
-kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
-                         const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats)
+kdr_status kdri_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                          const kdri_corpus_roles *roles, const kdr_text_options *options, kdr_data **out,
+                          kdr_text_stats *stats)
 {
 	kdr_status st;
 	job *j = NULL;
@@ -586,7 +592,7 @@ kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t co
 	int32_t *name = NULL;
 	char note[800];
 	KDRI_NEED(ctx, corpora && out);
-	KDRI_TRY(job_new(ctx, corpora, count, options, &j));
+	KDRI_TRY(job_new(ctx, corpora, count, roles, options, &j));
 	KDRI_TRY(kdri_calloc(ctx, &made, count, sizeof(kdr_data *)));
 	KDRI_TRY(read_all(ctx, j, corpora, count));
 	if (j->stats.documents == 0)
@@ -632,4 +638,11 @@ done:
 	kdri_free(ctx, name);
 	job_free(ctx, j);
 	return st;
+}
+
+kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
+                         const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats)
+{
+	KDRI_NEED(ctx, corpora && out);
+	return kdri_vectorize(ctx, corpora, count, NULL, options, out, stats);
 }

@@ -255,7 +255,8 @@ class Jobs(Tables):
         text, result = self.cluster("p.csv")
         for line in ("Nr: row names (consecutive numbers); use --columns '+Nr' to make it a feature", "city: category (3 different texts)",
                      "joined: date (days since 2021-03-01)",
-                     "notes: text, skipped (6 different texts in 8 rows); use --columns 'notes:category' to keep it"):
+                     "notes: text, skipped (6 different texts in 8 rows); use --text-column 'notes' to compare its words instead, or "
+                     "--columns 'notes:category' to keep it"):
             self.assertIn("\n" + line + "\n", text)
             self.assertIn(line, result["tasks"][0]["notes"])
         self.assertEqual([c["kind"] for c in result["tasks"][0]["columns"]], ["id", "category", "category", "number", "date", "text"])

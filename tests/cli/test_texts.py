@@ -1,5 +1,6 @@
 """Texts given directly to cluster, transfer and predict."""
 import csv
+import json
 import os
 import unittest
 
@@ -105,9 +106,57 @@ class Texts(TextsTest):
         self.run_kindred("transfer", "--source", "train.csv", "--target", "test.csv", "--text-column", "text", "--label-column", "kind",
                          "-q", "-o", "columns", "--save-model", "c.h5")
         self.assertEqual(self.read("columns/target.labels").split(), ["ships"] * 8 + ["bread"] * 8)
-        self.fails("cluster", "-k", 2, "--text-column", "text", "--task-column", "kind", "train.csv", code=2, says="--task-column")
         again = self.run_kindred("predict", "--model", "c.h5", "-q", "--text-column", "text", "test.csv").stdout
         self.assertEqual(again.split(), ["ships"] * 8 + ["bread"] * 8)
+
+    def table(self, name="t.csv"):
+        """Texts with line breaks, an empty one, blank lines, names and two data sets."""
+        rows = [f'r{topic}{i},{"a/b" if i % 2 else "c"},"the {own[i % 8]}, ""{own[(i + 3) % 8]}""\nof {own[(i + 1) % 8]}",{topic}'
+                for topic, words in TOPICS.items() for own in [words.split()] for i in range(16)]
+        self.write(name, "\n".join(["nr,where,text,kind", *rows[:20], "", " ", *rows[20:], "last,c,,ships"]) + "\n")
+        return [row.split(",")[0] for row in rows] + ["last"]
+
+    def test_names_data_sets_and_the_table_written_back(self):
+        names = self.table()
+        self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--text-column", "text", "--id-column", "nr", "--task-column", "where",
+                         "--write-table", "back.csv", "--save-model", "m.h5", "t.csv")
+        tasks = {task["name"]: task for task in self.result("out/result.json")["tasks"]}
+        self.assertEqual(tasks["a_b"]["ids"], names[1:32:2])
+        self.assertEqual(tasks["c"]["ids"], names[0:32:2] + ["last"])
+        label = {name: str(l) for task in tasks.values() for name, l in zip(task["ids"], task["labels"])}
+        with open(self.path("t.csv"), newline="") as before, open(self.path("back.csv"), newline="") as after:
+            self.assertEqual([[*row, "cluster" if row[0] == "nr" else label[row[0]]] if row and row != [" "] else row
+                              for row in csv.reader(before)], list(csv.reader(after)))
+        self.run_kindred("predict", "--model", "m.h5", "-q", "-o", "p.labels", "--text-column", "text", "--id-column", "nr",
+                         "--task-column", "where", "--write-table", "p.csv", "t.csv")
+        with open(self.path("p.samples.csv"), newline="") as f:
+            self.assertEqual([row["id"] for row in csv.DictReader(f)], names)
+        with open(self.path("p.csv"), newline="") as f:
+            self.assertEqual([row["cluster"] for row in csv.DictReader(f) if row["text"] is not None], self.read("p.labels").split())
+        for option in ("--id-column", "--task-column"):
+            self.fails("cluster", "-k", 2, "--text-column", "text", option, "nope", "t.csv", code=2, says=f"specify one with {option}")
+
+    def test_fields_of_json_lines_name_texts_and_data_sets(self):
+        lines = [json.dumps({"nr": i, "first": i % 2 == 0, "text": TOPICS["ships" if i < 8 else "bread"]}) for i in range(16)]
+        self.write("t.jsonl", "\n".join(lines) + "\n")
+        self.run_kindred("cluster", "-k", 2, "-q", "-o", "out", "--text-column", "text", "--id-column", "nr", "--task-column", "first", "t.jsonl")
+        self.assertEqual({task["name"]: task["ids"] for task in self.result("out/result.json")["tasks"]},
+                         {"true": [str(i) for i in range(0, 16, 2)], "false": [str(i) for i in range(1, 16, 2)]})
+
+    def test_inspect_describes_texts(self):
+        self.table()
+        self.folder("texts", count=10)
+        self.write("texts/none.txt", "")
+        out = self.run_kindred("inspect", "--text-column", "text", "t.csv", "texts").stdout
+        self.assertIn("33 texts, ", out)
+        self.assertIn("21 texts, 160 words, of which 16 different\n  texts in English (stop words removed", out)
+        self.assertEqual(out.count("1 text is empty, or without any of the words"), 2)
+        self.assertIn("t, texts: 16 words in common", out)
+        told = json.loads(self.run_kindred("inspect", "--json", "--stop-words", "none", "texts").stdout)["tasks"][0]
+        self.assertGreater(told["words"], 160)
+        self.assertIn("no stop words removed", told["texts"])
+        self.write("notes.csv", "size,note\n" + "".join(f"{i},the ship {i} is at sea\n" for i in [3, 1, 4, 1, 5]))
+        self.assertIn("use --text-column 'note' to compare its words", self.run_kindred("inspect", "notes.csv").stdout)
 
     def test_vectorize_detects_only_if_asked(self):
         self.folder("texts")

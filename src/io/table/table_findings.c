@@ -60,7 +60,10 @@ static kdr_status remark_column(kdr_context *ctx, const kdri_csv_layout *l, int6
 		         "converted to days since the earliest; use --columns '-%.60s' to skip it", name);
 		break;
 	case KDR_COLUMN_TEXT:
-		snprintf(then, sizeof then, "skipped; use --columns '%.60s:category' to keep it", name);
+		snprintf(
+		        then, sizeof then,
+		        "skipped; use --text-column '%.60s' to compare its words instead, or --columns '%.60s:category' to keep it",
+		        name, name);
 		break;
 	case KDR_COLUMN_EMPTY: snprintf(then, sizeof then, "skipped"); break;
 	case KDR_COLUMN_NUMBER:

@@ -323,8 +323,10 @@ kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_
 	KDRI_TRY(kdri_roles_settle(ctx, l));
 	KDRI_TRY(kdri_decimals_decide(ctx, options, survey, l, findings));
 	if (l->cols < 1)
-		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, "specify the columns to use with --columns",
-		                          "no column remains for features"));
+		KDRI_TRY(kdri_finding_add(
+		        ctx, findings, 0, true,
+		        "specify the columns to use with --columns, or a column of texts with --text-column",
+		        "no column remains for features"));
 done:
 	kdri_free(ctx, spec);
 	return st;
