@@ -152,24 +152,6 @@ const cli_option cli_direct_text_options[] = {
 	CLI_OPTIONS_END,
 };
 
-bool cli_text_check(const cli_args *args)
-{
-	static const char *const fitted[] = { "min-df", "max-df", "top-features" };
-	const bool vocabulary = cli_get(args, "vocabulary", NULL);
-	if (cli_flag(args, "keep-subject") && strcmp(cli_get(args, "strip-mail", "0"), "1") != 0) {
-		cli_error("--keep-subject needs --strip-mail; add it, or remove --keep-subject");
-		return false;
-	}
-	for (int i = 0; i < 3 && vocabulary; i++)
-		if (cli_get(args, fitted[i], NULL)) {
-			cli_error(
-			        "--%s cannot be combined with --vocabulary, which sets the columns; remove one of them",
-			        fitted[i]);
-			return false;
-		}
-	return true;
-}
-
 const cli_option cli_prep_options[] = {
 	{ .name = "features",
 	  .value = "HOW",
@@ -249,6 +231,11 @@ static const cli_option *find_long(const cli_command *command, const char *name,
 			return o;
 	}
 	return NULL;
+}
+
+bool cli_has_option(const cli_command *command, const char *name)
+{
+	return find_long(command, name, strlen(name)) != NULL;
 }
 
 static const cli_option *find_letter(const cli_command *command, char letter)

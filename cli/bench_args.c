@@ -133,6 +133,8 @@ static int bench_args_write_table(const cli_args *args, const cli_list *methods,
 	copy_choice(args, "weight", table);
 	copy_choice(args, "norm", table);
 	copy_choice(args, "scale", table);
+	if (cli_get(args, "fit-on", NULL))
+		kdri_json_string(table, "fit_on", cli_get(args, "fit-on", NULL));
 	int code = write_clusters(args, table);
 	kdri_json_end_object(table);
 	return code;

@@ -92,6 +92,11 @@ const char *cli_word(const cli_args *args, int index);
 char *cli_command_line(const cli_args *args);
 const char *cli_positional(const cli_args *args, int index);
 
+/* Whether a command has an option. */
+bool cli_has_option(const cli_command *command, const char *name);
+/* effects.c: whether every option that is given has an effect; false after an error was printed. */
+bool cli_check_effects(const cli_args *args);
+
 /* A comma-separated list. */
 typedef struct cli_list {
 	char **items;
@@ -105,8 +110,6 @@ extern const cli_option cli_common_options[];      /* --seed --threads -q -v --p
 extern const cli_option cli_reading_options[];     /* --format --label-column ... */
 extern const cli_option cli_text_options[];        /* --stop-words --stemmer ... */
 extern const cli_option cli_direct_text_options[]; /* --text-column */
-/* Checks the options of texts; false, after an error message, if they contradict each other. */
-bool cli_text_check(const cli_args *args);
 #define CLI_TEXT_GROUPS \
 	{ "Text input: folders of documents, or a column", cli_direct_text_options }, \
 	{ \

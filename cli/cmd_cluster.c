@@ -153,10 +153,6 @@ static int cluster_into(const cli_args *args, kdr_job_options *o)
 {
 	static const char *const choices[] = { "auto", "yes", "no" };
 	const char *text = cli_get(args, "new-clusters", NULL);
-	if (text && !cli_get(args, "into", NULL)) {
-		cli_error("--new-clusters needs --into MODEL");
-		return EXIT_USAGE;
-	}
 	for (int i = 0; text && i < 3; i++)
 		if (strcmp(text, choices[i]) == 0) {
 			o->new_clusters = (kdr_new_clusters)i;

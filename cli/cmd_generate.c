@@ -148,42 +148,6 @@ static bool read_tables(const cli_args *args, kdr_design *t)
 	       cli_get_real(args, "missing-cells", 0, 1, &t->missing_cells);
 }
 
-static bool generate_refuse(const cli_args *args, const char *name, int design)
-{
-	if (cli_get(args, name, NULL))
-		cli_error("--%s is not available with --design %s; remove it, or choose another design", name,
-		          designs[design]);
-	return cli_get(args, name, NULL) != NULL;
-}
-
-/* An option of another design would be ignored in silence: refuse it. */
-static bool check_design(const cli_args *args, int design)
-{
-	static const char *const sizes[] = { "tasks", "clusters", "samples", "missing" };
-	for (const cli_option *o = blob_options; o->name; o++)
-		if (design != KDR_DESIGN_BLOBS &&
-		    !(design == KDR_DESIGN_BERIKOV && strcmp(o->name, "separation") == 0) &&
-		    !(design == KDR_DESIGN_TABLES && strcmp(o->name, "spread") != 0 &&
-		      strcmp(o->name, "rotation") != 0) &&
-		    generate_refuse(args, o->name, design))
-			return false;
-	for (const cli_option *o = table_options; o->name; o++)
-		if (design != KDR_DESIGN_TABLES && generate_refuse(args, o->name, design))
-			return false;
-	if (design == KDR_DESIGN_TABLES && cli_get_choice(args, "to", 0) != 0) {
-		cli_error("--to %s is not available with --design tables; use --to csv",
-		          cli_get(args, "to", ""));
-		return false;
-	}
-	for (const cli_option *o = topic_options; o->name; o++)
-		if (design != KDR_DESIGN_TOPICS && generate_refuse(args, o->name, design))
-			return false;
-	for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
-		if (design == KDR_DESIGN_BERIKOV && generate_refuse(args, sizes[i], design))
-			return false;
-	return true;
-}
-
 static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g, int64_t tasks,
                        const char *format)
 {
@@ -268,8 +232,11 @@ static int generate_run(cli_args *args)
 			cli_error("generate needs -o DIR: the folder to write to");
 		return EXIT_USAGE;
 	}
-	if (!check_design(args, design))
+	if (design == KDR_DESIGN_TABLES && cli_get_choice(args, "to", 0) != 0) {
+		cli_error("--to %s is not available with --design tables; use --to csv",
+		          cli_get(args, "to", ""));
 		return EXIT_USAGE;
+	}
 	if (design == KDR_DESIGN_BERIKOV)
 		return run_berikov(args);
 	if (!cli_get_int(args, "tasks", 1, 10000, &spec.tasks) ||

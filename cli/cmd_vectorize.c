@@ -263,7 +263,7 @@ static int vectorize_run(cli_args *args)
 		code = EXIT_OTHER;
 		goto done;
 	}
-	if (!cli_text_check(args) || !vectorize_read_tasks(args, corpora, names))
+	if (!vectorize_read_tasks(args, corpora, names))
 		goto done;
 	/* The one name known beforehand: spares a long run that could not be written. */
 	place at = vectorize_place_of(args);

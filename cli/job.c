@@ -38,10 +38,6 @@ static int read_settings(kdr_context *ctx, const cli_args *args, const char *opt
 static int job_read_features(kdr_context *ctx, const cli_args *args, cli_job *job)
 {
 	const char *id = cli_get(args, "features-from", NULL);
-	if (!id && cli_get_nth(args, "features-set", 0)) {
-		cli_error("--features-set needs --features-from METHOD");
-		return EXIT_USAGE;
-	}
 	if (!id)
 		return EXIT_DONE;
 	if (cli_get(args, "save-model", NULL)) {
@@ -65,10 +61,6 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 	int64_t top = 0;
 	if (!cli_get_int(args, "top-features", 1, INT64_MAX, &top))
 		return false;
-	if (cli_get(args, "top-by", NULL) && top == 0) {
-		cli_error("--top-by needs --top-features N");
-		return false;
-	}
 	*out = (kdr_prep_options){
 		.size = sizeof *out,
 		.align = (kdr_align)cli_get_choice(args, "features", KDR_ALIGN_DEFAULT),
@@ -92,10 +84,6 @@ static bool job_read_report(const cli_args *args, int64_t *out)
 	int64_t features = 0;
 	if (!cli_get(args, "report-features", NULL))
 		return true;
-	if (!cli_flag(args, "report")) {
-		cli_error("--report-features needs --report");
-		return false;
-	}
 	if (!cli_get_int(args, "report-features", 0, 100000, &features))
 		return false;
 	*out = features ? features : -1;
@@ -104,7 +92,6 @@ static bool job_read_report(const cli_args *args, int64_t *out)
 
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job)
 {
-	static const char *const of_model[] = { "model-size", "model-without-samples" };
 	const char *method = cli_get(args, "method", NULL);
 	*job = (cli_job){ .settings = NULL };
 	kdr_job_options_init(&job->wanted);
@@ -125,15 +112,6 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	job->wanted.model_without_samples = cli_flag(args, "model-without-samples");
 	if (code == EXIT_DONE && !cli_get_int(args, "model-size", 1, INT64_MAX, &job->wanted.model_size))
 		code = EXIT_USAGE;
-	for (int i = 0; i < 2 && code == EXIT_DONE; i++)
-		if (cli_get(args, of_model[i], NULL) && !job->wanted.model) {
-			cli_error("--%s needs --save-model FILE", of_model[i]);
-			code = EXIT_USAGE;
-		}
-	if (code == EXIT_DONE && cli_get(args, of_model[0], NULL) && cli_get(args, of_model[1], NULL)) {
-		cli_error("--model-size and --model-without-samples cannot be combined; remove one of them");
-		code = EXIT_USAGE;
-	}
 	job->wanted.settings = job->settings;
 	job->wanted.feature_settings = job->feature_settings;
 	return code;

@@ -143,6 +143,8 @@ int main(int argc, char **argv)
 	if (cli_flag(args, "help")) {
 		cli_help_command(stdout, command);
 		code = cli_finish(EXIT_DONE);
+	} else if (!cli_check_effects(args)) {
+		code = EXIT_USAGE;
 	} else {
 		cli_stages_record();
 		code = command->run(args);

@@ -64,9 +64,11 @@ char *cli_text_settings(const cli_args *args)
 	size_t room = 1, used = 0;
 	for (const cli_option *o = cli_text_options; o->name; o++)
 		room += strlen(o->name) + strlen(cli_get(args, o->name, "")) + 2;
-	char *out = cli_text_check(args) ? malloc(room) : NULL;
-	if (!out)
+	char *out = malloc(room);
+	if (!out) {
+		cli_error("out of memory");
 		return NULL;
+	}
 	out[0] = '\0';
 	for (const cli_option *o = cli_text_options; o->name; o++) {
 		const char *value = cli_get(args, o->name, NULL);

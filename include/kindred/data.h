@@ -297,8 +297,16 @@ KDR_API void kdr_prep_free(kdr_prep *prep);
 /* --- writing: every function creates missing folders and writes a file completely or not at all ----------------------- */
 
 /* What a format can store in addition to the matrix. */
-enum { KDR_HOLDS_FEATURES = 1 << 0, KDR_HOLDS_LABELS = 1 << 1 };
-/* Returns KDR_HOLDS_... of the format called `format` or, if that is NULL, of the format of `path`. Cost: O(1). */
+enum {
+	KDR_HOLDS_FEATURES = 1 << 0,
+	KDR_HOLDS_LABELS = 1 << 1,
+	KDR_HOLDS_COLUMNS = 1 << 2,    /* of numbers, texts and dates, as CSV, TSV and Excel */
+	KDR_HOLDS_CHARACTERS = 1 << 3, /* such a table as plain text: CSV, TSV */
+	KDR_HOLDS_OBS = 1 << 4,        /* AnnData's columns of classes and data sets */
+	KDR_HOLDS_MATRIX = 1 << 5      /* all formats have this */
+};
+/* Returns KDR_HOLDS_... of the format called `format` or, if that is NULL, of the format of `path`; 0 if the format is
+ * unknown. Cost: O(1). */
 KDR_API unsigned kdr_format_holds(const char *format, const char *path);
 /* Writes a data set in the format called `format` (NULL: by the name: .csv .tsv .mtx .npy, with .gz if the format allows it).
  * `force` replaces an existing file. Cost: O(nnz) time, O(d) memory. */

@@ -75,7 +75,7 @@ done:
 unsigned kdr_format_holds(const char *format, const char *path)
 {
 	const kdri_format *f = format || path ? kdri_format_find(format, path) : NULL;
-	return f ? f->holds : 0;
+	return f ? f->holds | KDR_HOLDS_MATRIX : 0;
 }
 
 const char *kdri_format_elsewhere(const char *path)

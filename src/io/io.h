@@ -104,7 +104,7 @@ typedef struct kdri_format {
 	kdr_status (*inspect)(kdr_context *ctx, const char *path, const kdr_read_options *options,
 	                      kdr_findings *findings);
 	const char *help;
-	unsigned holds; /* KDR_HOLDS_*, when written */
+	unsigned holds; /* KDR_HOLDS_* */
 	bool parts;     /* reads a part of the rows: kdr_read_options.parts; */
 	bool columns;   /* and label and task columns of the entire file */
 } kdri_format;

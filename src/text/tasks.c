@@ -28,21 +28,41 @@ static bool is_text(const char *path, const kdr_read_options *options)
 	return is_text_folder(path, options) || (options->text_column && !options->memory);
 }
 
+/* Texts are read from tables of plain text and from JSON lines. */
+static kdr_status check_table(kdr_context *ctx, const char *path, const kdr_read_options *o)
+{
+	const kdri_format *f = kdri_format_find(o->format, path);
+	if (!f || f->holds & KDR_HOLDS_CHARACTERS)
+		return KDR_OK;
+	return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
+	                 "%s: --text-column reads CSV, TSV and JSON-lines files, not %s; %s", path, f->id,
+	                 f->holds & KDR_HOLDS_COLUMNS ? "save the sheet as CSV" : "give one of these");
+}
+
+/* Whether a path has lines of JSON: by the specified format, or by its name. */
+static bool is_json(const char *path, const char *format)
+{
+	static const char *const endings[] = { ".jsonl",    ".ndjson",    ".json",
+		                               ".jsonl.gz", ".ndjson.gz", ".json.gz" };
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++)
+		if (format ? strcmp(format, endings[i] + 1) == 0 : kdri_ends_with(path, endings[i]))
+			return true;
+	return false;
+}
+
 /* The corpus that a path is. */
 static kdr_corpus corpus_of(kdr_context *ctx, const kdr_task_path *path, const kdr_read_options *o)
 {
-	static const char *const json[] = { ".jsonl",    ".ndjson",    ".json",
-		                            ".jsonl.gz", ".ndjson.gz", ".json.gz" };
 	kdr_corpus out = { .name = path->name, .path = path->path, .kind = KDR_CORPUS_FOLDER };
 	if (is_text_folder(path->path, o))
 		return out;
-	out.kind = KDR_CORPUS_TABLE;
-	for (size_t i = 0; i < sizeof json / sizeof json[0]; i++)
-		if (kdri_ends_with(path->path, json[i]))
-			out.kind = KDR_CORPUS_JSON;
+	out.kind = is_json(path->path, o->format) ? KDR_CORPUS_JSON : KDR_CORPUS_TABLE;
 	out.text_field = o->text_column;
 	out.label_field = o->label_column;
-	out.delimiter = !o->delimiter ? '\0' : strcmp(o->delimiter, "tab") == 0 ? '\t' : o->delimiter[0];
+	if (o->delimiter)
+		out.delimiter = strcmp(o->delimiter, "tab") == 0 ? '\t' : o->delimiter[0];
+	else if (kdri_format_find(o->format, path->path) == &kdri_format_tsv)
+		out.delimiter = '\t';
 	out.header = o->header;
 	if (out.label_field && (path->may_lack_labels || o->may_lack_labels) &&
 	    kdri_corpus_can_reopen(&out)) {
@@ -106,6 +126,8 @@ static kdr_status tasks_read_texts(kdr_context *ctx, const kdr_task_path *paths,
 		if (is_text(paths[i].path, options)) {
 			if (is_text_folder(paths[i].path, options))
 				KDRI_TRY(check_folder(ctx, paths[i].path, options));
+			else
+				KDRI_TRY(check_table(ctx, paths[i].path, options));
 			corpora[n++] = corpus_of(ctx, &paths[i], options);
 		}
 	if (n == 0) {

@@ -217,7 +217,7 @@ class BadArguments(CliTest):
         self.fails("cluster", "-m", "kmeans", "-k", 2, "--report", self.write("a.csv", BLOBS_A), code=2, says="-o")
         self.fails("evaluate", "x", code=2, says="two files")
         self.fails("generate", code=2, says="-o DIR")
-        self.fails("generate", "-o", "g", "--words", 10, code=2, says=["--words", "blobs"])
+        self.fails("generate", "-o", "g", "--words", 10, code=2, says=["--words", "topics"])
         self.fails("report", code=2, says="RESULT.json")
         self.fails("predict", "x", code=2, says="--model")
 

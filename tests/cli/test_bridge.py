@@ -142,7 +142,7 @@ class Bridge(CliTest):
         for bad in ("{", "[]", '{"kind": "selector", "beta": [1]}', '{"beta": [0, 0, 0, 0, 1, 0, 1]}'):
             self.write("bad.json", bad)
             self.refuses("--bridge", "near.csv", "--bridge", "far.csv", "--selector", "bad.json", code=3, says="bad.json")
-        self.refuses("--train-selector", "x.json", code=2, says="three or more")
+        self.fails("transfer", "--source", "s.csv", "--labels", "s.labels", "--train-selector", "x.json", code=2, says="three or more")
 
     def test_bad_input(self):
         self.refuses(code=2, says="needs a data set between")

@@ -199,9 +199,9 @@ class Generated(CliTest):
                 self.assertGreater(task["metrics"]["ari"], .9, folder)
 
     def test_options_of_other_designs_are_refused(self):
-        for more in (["--rotation", 5], ["--words", 10], ["--to", "npy"]):
-            self.fails("generate", "--design", "tables", "-o", "x", *more, code=2, says=[more[0], "tables"])
-        self.fails("generate", "-o", "x", "--unrelated", code=2, says=["--unrelated", "blobs"])
+        for more, design in ((["--rotation", 5], "tables"), (["--words", 10], "topics"), (["--to", "npy"], "tables")):
+            self.fails("generate", "--design", "tables", "-o", "x", *more, code=2, says=[more[0], design])
+        self.fails("generate", "-o", "x", "--unrelated", code=2, says=["--unrelated", "tables"])
 
 
 class Forest(CliTest):

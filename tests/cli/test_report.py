@@ -137,7 +137,7 @@ class Values(CliTest):
         for n, have in (("1", 1), ("3", 3), ("0", 0)):
             self.cluster("--report", "--report-features", n, "-o", "out", self.numbers())
             self.assertEqual(len(self.result()[0].get("values", [])), have)
-        self.assertIn("--report-features needs --report", self.cluster("--report-features", "3", "-o", "out", self.numbers(), code=2).stderr)
+        self.assertIn("--report-features has no effect without --report", self.cluster("--report-features", "3", "-o", "out", self.numbers(), code=2).stderr)
         for bad in ("-1", "x", "1.5", "100001"):
             self.assertIn("report-features", self.cluster("--report", "--report-features", bad, "-o", "out", self.numbers(), code=2).stderr)
 

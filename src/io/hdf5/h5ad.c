@@ -503,4 +503,5 @@ const kdri_format kdri_format_h5ad = {
 	.parts = true,
 	.columns = true,
 	.help = "AnnData: X, or file.h5ad:layers/name or :obsm/name; names from obs and var",
+	.holds = KDR_HOLDS_OBS,
 };

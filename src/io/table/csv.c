@@ -314,7 +314,7 @@ const kdri_format kdri_format_csv = {
 	.write = kdri_csv_write,
 	.parts = true,
 	.help = "comma- or semicolon-separated table, dense",
-	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
+	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS | KDR_HOLDS_COLUMNS | KDR_HOLDS_CHARACTERS,
 };
 
 const kdri_format kdri_format_tsv = {
@@ -325,5 +325,5 @@ const kdri_format kdri_format_tsv = {
 	.write = kdri_tsv_write,
 	.parts = true,
 	.help = "tab-separated table, dense",
-	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS,
+	.holds = KDR_HOLDS_FEATURES | KDR_HOLDS_LABELS | KDR_HOLDS_COLUMNS | KDR_HOLDS_CHARACTERS,
 };

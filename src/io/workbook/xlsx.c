@@ -396,4 +396,5 @@ const kdri_format kdri_format_xlsx = {
 	.read = read_xlsx,
 	.inspect = inspect_xlsx,
 	.help = "Excel: the first sheet, or file.xlsx:Sheet2; read as a text table",
+	.holds = KDR_HOLDS_COLUMNS,
 };

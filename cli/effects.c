@@ -1,0 +1,239 @@
+/* Options that have no effect: which option needs which, and on which files. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * An option that would be ignored is an error, because the user expects something of it. Options of every command that only
+ * concern how it runs (--seed, --threads, --progress, ...) and policies for what may not occur (--force, --missing) are always
+ * accepted. */
+#include "cli.h"
+#include "core/system.h"
+
+#include <string.h>
+
+/* What the inputs are. */
+enum {
+	IN_TABLE = 1 << 0,  /* CSV, TSV, Excel */
+	IN_CSV = 1 << 1,    /* those of plain text */
+	IN_OBS = 1 << 2,    /* AnnData */
+	IN_JSON = 1 << 3,   /* JSON lines, with --text-column */
+	IN_FOLDER = 1 << 4, /* of texts, or of 10x Genomics */
+	IN_OTHER = 1 << 5
+};
+
+/* Options, separated by blanks, that have no effect unless one of `needs` is given, if one of `with` is given, or unless one of
+ * the input files is of a kind in `files`. NAME=VALUE means an option with this value; --no-NAME has the value 0. Names that
+ * a command does not have are skipped. */
+typedef struct rule {
+	const char *options, *needs, *with;
+	const char *because; /* with `with`: why */
+	const char *command; /* NULL: all that have the options */
+	unsigned files;
+	const char *kinds; /* with `files`: for the message */
+} rule;
+
+#define PREP "features weight norm scale top-features top-by fit-on"
+#define TEXTS \
+	"strip-html strip-mail keep-subject tokens lowercase min-length max-length stop-words stemmer ngrams min-df max-df " \
+	"vocabulary binary"
+
+static const rule rules[] = {
+	{ .options = "report-features", .needs = "report" },
+	{ .options = "model-size model-without-samples", .needs = "save-model" },
+	{ .options = "model-size",
+	  .with = "model-without-samples",
+	  .because = "the model then contains no samples" },
+	{ .options = "new-clusters", .needs = "into" },
+	{ .options = "fit-on " TEXTS,
+	  .with = "into",
+	  .because = "the data get the preprocessing of the model" },
+	{ .options = "features-set", .needs = "features-from" },
+	{ .options = "top-by", .needs = "top-features" },
+	{ .options = "resamples", .needs = "quality data" },
+	{ .options = "score", .with = "truth", .because = "the classes in its files are used" },
+	{ .options = "batch-key", .with = "task-column" },
+	{ .options = "task-column batch-key",
+	  .with = "task",
+	  .because = "all samples belong to that data set" },
+	{ .options =
+	          "method set features-from features-set output report arrays save-model truth score target-labels "
+	          "abstain ask guard probabilities write-h5ad write-table strict",
+	  .with = "train-selector",
+	  .because = "it only measures how related the sources are" },
+	/* texts */
+	{ .options = "columns missing na decimal encoding rename transpose",
+	  .with = "text-column",
+	  .because = "only the words of that column are used" },
+	{ .options = "keep-subject", .needs = "strip-mail" },
+	{ .options = "min-df max-df top-features", .with = "vocabulary", .because = "it sets the columns" },
+	/* files */
+	{ .options = "header columns", .files = IN_TABLE, .kinds = "a CSV, TSV or Excel file" },
+	{ .options = "delimiter decimal encoding", .files = IN_CSV, .kinds = "a CSV or TSV file" },
+	{ .options = "id-column", .files = IN_TABLE | IN_JSON, .kinds = "a table or a JSON-lines file" },
+	{ .options = "label-column",
+	  .files = IN_TABLE | IN_JSON | IN_OBS,
+	  .kinds = "a table, a JSON-lines file or an AnnData file" },
+	{ .options = "text-column", .files = IN_CSV | IN_JSON, .kinds = "a CSV, TSV or JSON-lines file" },
+	/* single commands */
+	{ .options = "neighbors sweeps", .with = "layout=directions", .command = "embed" },
+	{ .options = "to", .needs = "output", .command = "embed" },
+	{ .options = "most-rows", .with = "mmd=0", .command = "relate" },
+	{ .options = PREP " method set features-from features-set", .needs = "data", .command = "evaluate" },
+	{ .options =
+	          "format label-column id-column header missing na columns rename delimiter decimal encoding task-column "
+	          "batch-key transpose stream",
+	  .needs = "data emd",
+	  .command = "evaluate" },
+	{ .options = "clusters set grid " PREP, .needs = "methods", .command = "bench" },
+	{ .options = "pick", .needs = "grid", .command = "bench" },
+	{ .options = "format", .with = "from", .command = "convert" },
+	{ .options = "man", .with = "completion", .command = "help" },
+	{ .options = "words length purity domain", .needs = "design=topics" },
+	{ .options = "own-columns missing-cells unrelated", .needs = "design=tables" },
+	{ .options = "dimensions noise-features shift imbalance", .with = "design=topics design=berikov" },
+	{ .options = "separation", .with = "design=topics" },
+	{ .options = "spread rotation", .with = "design=topics design=berikov design=tables" },
+	{ .options = "tasks clusters samples missing", .with = "design=berikov", .command = "generate" },
+};
+
+/* --- words of a list ----------------------------------------------------------------------------------- */
+
+typedef struct word {
+	char name[64];
+	const char *value; /* after '=', or NULL */
+} word;
+
+/* The next word of a list; false after the last. */
+static bool next_word(const char **list, word *out)
+{
+	if (!*list)
+		return false;
+	*list += strspn(*list, " ");
+	const size_t n = strcspn(*list, " ");
+	snprintf(out->name, sizeof out->name, "%.*s", (int)n, *list);
+	char *equals = strchr(out->name, '=');
+	if (equals)
+		*equals = '\0';
+	out->value = equals ? equals + 1 : NULL;
+	*list += n;
+	return n > 0;
+}
+
+static bool is_given(const cli_args *args, const word *w)
+{
+	const char *value = cli_get(args, w->name, NULL);
+	return value && (w->value ? strcmp(value, w->value) == 0 : strcmp(value, "0") != 0);
+}
+
+/* "--layout directions", "--no-mmd" */
+static void describe(const word *w, char *out, size_t room)
+{
+	const bool negated = w->value && strcmp(w->value, "0") == 0;
+	snprintf(out, room, "--%s%s%s%s", negated ? "no-" : "", w->name, w->value && !negated ? " " : "",
+	         w->value && !negated ? w->value : "");
+}
+
+/* --- inputs -------------------------------------------------------------------------------------------- */
+
+/* Whether a file has lines of JSON: by the specified format, or by its name. */
+static bool is_json(const char *path, const char *format)
+{
+	static const char *const endings[] = { ".jsonl",    ".ndjson",    ".json",
+		                               ".jsonl.gz", ".ndjson.gz", ".json.gz" };
+	const size_t n = strlen(path);
+	for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+		const size_t m = strlen(endings[i]);
+		if (format ? strcmp(format, endings[i] + 1) == 0
+		           : n > m && strcmp(path + n - m, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The kind of a file. 'vectorize' has its own way to specify it. */
+static unsigned kind_of(const cli_args *args, const char *path)
+{
+	const bool corpus = cli_args_command(args) == &cli_vectorize;
+	const char *from = corpus ? cli_get(args, "from", "") : "", *format = cli_get(args, "format", NULL);
+	kdri_file info;
+	if (strcmp(from, "folder") == 0 || (!*from && kdri_file_at(path, &info) && info.folder))
+		return IN_FOLDER;
+	if (strcmp(from, "json") == 0 || (!*from && is_json(path, format)))
+		return IN_JSON;
+	const unsigned holds =
+	        kdr_format_holds(strcmp(from, "table") == 0 ? "csv" : format, *from ? "" : path);
+	const unsigned kind = (holds & KDR_HOLDS_COLUMNS ? IN_TABLE : 0u) |
+	                      (holds & KDR_HOLDS_CHARACTERS ? IN_CSV : 0u) |
+	                      (holds & KDR_HOLDS_OBS ? IN_OBS : 0u);
+	/* An unknown format is reported when the file is read. */
+	return kind ? kind : holds || corpus ? IN_OTHER : ~0u;
+}
+
+/* The kinds of all inputs; 0: there are none. */
+static unsigned kinds_of(const cli_args *args)
+{
+	static const char *const inputs[] = { "source", "bridge", "target", "data", "emd" };
+	const cli_command *c = cli_args_command(args);
+	const int files = c == &cli_evaluate ? 0 : c == &cli_convert ? 1 : cli_positional_count(args);
+	unsigned kinds = 0;
+	char name[256];
+	const char *given, *path;
+	for (int i = 0; i < files && (given = cli_positional(args, i)); i++) {
+		cli_task_split(given, name, sizeof name, &path);
+		kinds |= kind_of(args, path);
+	}
+	for (size_t o = 0; o < sizeof inputs / sizeof inputs[0]; o++)
+		for (int i = 0; (given = cli_get_nth(args, inputs[o], i)); i++) {
+			cli_task_split(given, name, sizeof name, &path);
+			kinds |= kind_of(args, path);
+		}
+	return kinds;
+}
+
+/* --- rules --------------------------------------------------------------------------------------------- */
+
+/* Whether the first of the rule's `options` that is given has an effect; prints why not. */
+static bool has_effect(const cli_args *args, const rule *r, const char *option)
+{
+	word w;
+	char text[80], list[160] = "";
+	bool known = false;
+	for (const char *with = r->with; next_word(&with, &w);)
+		if (is_given(args, &w)) {
+			describe(&w, text, sizeof text);
+			cli_error("--%s has no effect with %s%s%s; remove one of them", option, text,
+			          r->because ? ": " : "", r->because ? r->because : "");
+			return false;
+		}
+	for (const char *needs = r->needs; next_word(&needs, &w);) {
+		if (is_given(args, &w))
+			return true;
+		if (!cli_has_option(cli_args_command(args), w.name))
+			continue;
+		describe(&w, text, sizeof text);
+		snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", known ? " or " : "", text);
+		known = true;
+	}
+	if (known)
+		cli_error("--%s has no effect without %s; add it, or remove --%s", option, list, option);
+	const unsigned kinds = r->files ? kinds_of(args) : 0;
+	if (kinds && !(kinds & r->files)) {
+		cli_error("--%s has no effect: no input is %s; remove it", option, r->kinds);
+		return false;
+	}
+	return !known;
+}
+
+bool cli_check_effects(const cli_args *args)
+{
+	const cli_command *command = cli_args_command(args);
+	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+		const rule *r = &rules[i];
+		/* Only commands that read data have options of files by these names. */
+		if ((r->command && strcmp(r->command, command->name) != 0) ||
+		    (r->files && !cli_has_option(command, "label-column")))
+			continue;
+		word w;
+		for (const char *options = r->options; next_word(&options, &w);)
+			if (cli_get(args, w.name, NULL) && !has_effect(args, r, w.name))
+				return false;
+	}
+	return true;
+}
