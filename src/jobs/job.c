@@ -4,6 +4,7 @@
 
 #include "api/estimate.h"
 #include "api/model.h"
+#include "matrix/rows.h"
 #include "matrix/traits.h"
 #include "prepare/prep.h"
 
@@ -196,7 +197,8 @@ static bool compares_counts(const char *divergence)
 static const char *scaling_for(const kdri_job *job)
 {
 	const char *divergence = divergence_of(job);
-	if (strcmp(divergence, "mahalanobis") == 0)
+	/* Itakura-Saito compares ratios, and scaling to [0, 1] would make zeros, which have none. */
+	if (strcmp(divergence, "mahalanobis") == 0 || strcmp(divergence, "is") == 0)
 		return "";
 	/* Methods for numbers that are not negative. */
 	return (job->algo->flags & KDR_ALGO_NONNEG) || compares_counts(divergence) ? "minmax" : "standard";
@@ -235,6 +237,36 @@ done:
 	return st;
 }
 
+/* Whether scaling to [0, 1] could make a row of zeros: one that has the lowest value of every column, of which none is negative. The
+ * other data sets and ranks can only prevent it. */
+static kdr_status may_empty_rows(kdr_context *ctx, kdr_data *const *sets, int64_t count, bool *out)
+{
+	kdr_status st = KDR_OK;
+	double *lowest = NULL;
+	*out = false;
+	for (int64_t t = 0; t < count && !*out; t++) {
+		const kdr_mat x = kdr_data_mat(sets[t]);
+		KDRI_TRY(KDRI_GROW(ctx, &lowest, sets[t]->cols));
+		for (int64_t j = 0; j < sets[t]->cols; j++)
+			lowest[j] = x.kind == KDR_MAT_DENSE ? INFINITY : 0;
+		for (int pass = 0; pass < 2; pass++)
+			for (int64_t i = 0; i < sets[t]->rows && !*out; i++) {
+				const kdri_entries row = kdri_row_entries(&x, i);
+				bool all = pass == 1;
+				for (int64_t p = 0; p < row.count; p++) {
+					double *low = &lowest[kdri_entry_column(&row, p)];
+					all = all && row.val[p] <= *low;
+					*low = KDRI_MIN(*low, row.val[p]);
+				}
+				*out = all;
+			}
+	}
+	KDRI_TRY(kdri_any(ctx, out));
+done:
+	kdri_free(ctx, lowest);
+	return st;
+}
+
 /* Chooses weight, norm and scale for a method that does not scale data: the same as auto for counts, histograms and
  * columns in different units, with a scaling that suits the method. Data with negative values were scaled or centred
  * on purpose and are not changed, except for tables with categories or dates; neither are intensities and weighted
@@ -244,7 +276,7 @@ static kdr_status choose_plain(kdr_context *ctx, kdri_job *job, kdr_data **sets,
 {
 	kdr_status st;
 	kdri_traits traits = { 0 };
-	bool table = false;
+	bool table = false, empty = false;
 	const char *scaling = scaling_for(job);
 	KDRI_TRY(kdri_recipe_find(ctx, sets, count, job->algo->family == KDR_FAMILY_TRANSFER, &job->recipe));
 	const kdr_recipe *r = &job->recipe;
@@ -254,7 +286,15 @@ static kdr_status choose_plain(kdr_context *ctx, kdri_job *job, kdr_data **sets,
 		KDRI_TRY(kdri_traits_add(ctx, &x, &traits));
 	}
 	KDRI_TRY(kdri_any(ctx, &table));
-	if (r->kind == KDR_DATA_UNITS && scaling[0] && (table || !traits.negative)) {
+	const bool scaled = r->kind == KDR_DATA_UNITS && scaling[0] && (table || !traits.negative);
+	if (scaled && strcmp(divergence_of(job), "kl") == 0)
+		KDRI_TRY(may_empty_rows(ctx, sets, count, &empty));
+	if (empty) {
+		kdri_snprintf(
+		        job->hint, sizeof job->hint,
+		        "columns are not scaled, because a sample with the lowest value of every column would become a row of zeros, "
+		        "which divergence kl cannot compare");
+	} else if (scaled) {
 		out->scale = strcmp(scaling, "minmax") == 0 ? KDR_SCALE_MINMAX : KDR_SCALE_STANDARD;
 	} else if (r->weight != KDR_WEIGHT_NONE && !(job->algo->flags & KDR_ALGO_COUNTS) &&
 	           !compares_counts(divergence_of(job))) {

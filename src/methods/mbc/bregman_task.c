@@ -56,7 +56,9 @@ static kdr_status enter_simplex(kdri_breg *b)
 {
 	kdr_status st;
 	double smooth = b->domain.smooth;
-	KDRI_TRY(check_sign(b, smooth == 0, smooth == 0 ? "values > 0 if smooth is 0" : "values >= 0"));
+	KDRI_TRY(check_sign(b, smooth == 0,
+	                    smooth == 0 ? "values > 0 if smooth is 0; remove --set smooth=0"
+	                                : "values >= 0; use --scale minmax"));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.scale, b->n));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.twice, b->n));
 	for (int64_t i = 0; i < b->n; i++) {
@@ -68,7 +70,7 @@ static kdr_status enter_simplex(kdri_breg *b)
 		if (!(sum > 0) || !isfinite(scale) || !isfinite(sum))
 			return kdri_fail(
 			        b->ctx, KDR_ERR_DATA,
-			        "data set %s: row %lld sums to %g, but divergence %s needs rows that can be scaled to sum 1",
+			        "data set %s: row %lld sums to %g, but divergence %s needs rows that can be scaled to sum 1; remove the row, or choose another divergence",
 			        b->name, (long long)i + 1, sum, b->domain.divergence->name);
 		b->km.scale[i] = scale;
 		b->km.twice[i] = 2 * scale;
@@ -86,7 +88,8 @@ static kdr_status raise_to_floor(kdri_breg *b)
 	double floor = b->domain.floor;
 	bool dense = b->x.kind == KDR_MAT_DENSE;
 	if (floor <= 0)
-		return check_sign(b, true, "values > 0; use the option floor to raise smaller ones");
+		return check_sign(b, true,
+		                  "values > 0; raise smaller values with --set floor=VALUE, such as 0.01");
 	int64_t size = dense ? 0 : b->x.as.csr.rowptr[b->n];
 	if (dense)
 		KDRI_TRY(kdri_mul(b->ctx, b->n, b->d, &size));
