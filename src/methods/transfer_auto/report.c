@@ -290,7 +290,7 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 	           v->absent ? "; classes appear to be absent, so methods based on class means were run again"
 	           : v->followed ? "; methods based on class means were run again"
 	                         : "",
-	           shift > moved_much && !v->absent ? "; labels are less reliable in such cases" : "");
+	           shift > moved_much ? "; labels are less reliable in such cases" : "");
 	report_add(
 	        &t,
 	        "\ncomparison: a plain SVM would label %lld of %lld samples differently, logistic regression %lld",
