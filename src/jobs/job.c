@@ -326,6 +326,8 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 			                                                : KDRI_PREP_RECIPE;
 		else
 			KDRI_TRY(choose_plain(ctx, job, sets, count, &prep));
+		if (!(job->algo->flags & KDR_ALGO_OWN_FEATURES) && !split)
+			KDRI_TRY(kdri_recipe_mismatch(ctx, sets, count, job->hint, sizeof job->hint));
 	}
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES, &prep,
 	                           from, tables, &job->recipe, &job->prep));

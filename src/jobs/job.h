@@ -92,6 +92,9 @@ kdr_status kdri_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t co
                             kdr_recipe *out);
 /* Makes it scale table if the data are a table: at most 64 columns, in different units or some of them with two values. */
 kdr_status kdri_recipe_table(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *recipe);
+/* Writes a warning if some data sets have whole numbers and others have not, and their kinds differ. */
+kdr_status kdri_recipe_mismatch(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text,
+                                size_t room);
 /* Whether data are a few features in different units, according to kdr_recipe_find, and the two that differ most. */
 kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
                             kdri_spread ends[2]);

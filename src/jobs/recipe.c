@@ -5,10 +5,11 @@
  *
  *   tables with dates or categories               measurements in different units: columns brought to one spread
  *   few features (at most 64), mostly not zero    measurements: unchanged or, if columns' spreads differ
- *                                                 more than fivefold and they are not intensities on a scale,
- *                                                 brought to one spread
+ *                                                 more than fivefold, in all tasks together or in most of them,
+ *                                                 and they are not intensities on a scale, brought to one spread
  *   none negative, whole, rows of a thousand      counts of molecules: cpm, unit rows
- *     and more in all, no common largest entry
+ *     and more in all that differ, no common
+ *     largest entry
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
  *   none negative, and whole without a common     histograms: square roots, unit rows
  *     largest entry, or rows of one total
@@ -24,10 +25,10 @@
 #include "engine/graph/policy.h"
 #include "jobs/column_sums.h"
 #include "jobs/job.h"
+#include "matrix/rows.h"
 #include "prepare/prep.h"
 
-/* Columns of all tasks as they will be aligned, each over the rows of the tasks that have it: zeros added by
- * alignment give no information about the data. */
+/* Number, sum and sum of squares of the values of a column. */
 typedef struct spread {
 	double n, sum, square;
 	const char *name; /* borrowed; NULL: none */
@@ -40,80 +41,12 @@ static void take_spread(kdri_spread *s, double variance, int64_t column, const c
 	s->name = name;
 }
 
-/* The same for the rows of all ranks. *fit: they have the same columns; otherwise kdr_prepare reports the
- * difference. */
-static kdr_status join_spreads(kdr_context *ctx, spread *all, int64_t total, bool *fit)
-{
-	kdr_status st = KDR_OK;
-	double *packed = NULL;
-	uint64_t hash = 0;
-	*fit = true;
-	if (!kdri_together(ctx))
-		return KDR_OK;
-	for (int64_t j = 0; j < total; j++)
-		hash = hash * 31 + (all[j].name ? kdri_fnv1a(all[j].name, strlen(all[j].name)) : 0);
-	int64_t word = (int64_t)(hash >> 2), ends[] = { total, word, -total, -word };
-	KDRI_TRY(kdri_max_int(ctx, ends, 4));
-	*fit = ends[0] == -ends[2] && ends[1] == -ends[3];
-	if (!*fit)
-		goto done;
-	KDRI_TRY(KDRI_NEW(ctx, &packed, 3 * total));
-	for (int64_t j = 0; j < total; j++) {
-		packed[3 * j] = all[j].n;
-		packed[3 * j + 1] = all[j].sum;
-		packed[3 * j + 2] = all[j].square;
-	}
-	KDRI_TRY(kdri_sum(ctx, packed, 3 * total));
-	for (int64_t j = 0; j < total; j++) {
-		all[j].n = packed[3 * j];
-		all[j].sum = packed[3 * j + 1];
-		all[j].square = packed[3 * j + 2];
-	}
-done:
-	kdri_free(ctx, packed);
-	return st;
-}
-
-/* Whether the columns' standard deviations differ more than fivefold, and which have the least and the largest; constant
+/* Whether the standard deviations of columns differ more than fivefold, and which are the least and the largest; constant
  * columns do not count. */
-static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
-                                 kdri_spread *ends)
+static bool differ_fivefold(const spread *all, int64_t count, kdri_spread *ends)
 {
-	kdr_status st = KDR_OK;
-	spread *all = NULL;
-	double *own = NULL; /* sums of the columns of one task */
-	kdri_names names = { .borrows = true };
 	double least = INFINITY, most = 0;
-	int64_t total = 0;
-	bool named = true, fit = true;
-	for (int64_t t = 0; t < count; t++) {
-		total += tasks[t]->cols;
-		named = named && tasks[t]->features;
-	}
-	KDRI_TRY(KDRI_NEW(ctx, &own, 3 * total));
-	KDRI_TRY(KDRI_NEW0(ctx, &all, total));
-	for (int64_t t = 0; t < count; t++) {
-		const kdr_data *d = tasks[t];
-		const kdr_mat x = kdr_data_mat(d);
-		memset(own, 0, (size_t)(3 * d->cols) * sizeof *own);
-		const kdri_column_sums sums = { .sum = own,
-			                        .square = own + d->cols,
-			                        .missing = own + 2 * d->cols };
-		kdri_column_sums_add(ctx, &x, NULL, d->rows, &sums);
-		for (int64_t j = 0; j < d->cols; j++) {
-			int64_t at = j;
-			if (named)
-				KDRI_TRY(kdri_names_add(ctx, &names, d->features[j], strlen(d->features[j]),
-				                        &at));
-			spread *to = &all[at];
-			to->n += (double)d->rows - sums.missing[j];
-			to->name = named ? d->features[j] : NULL;
-			to->sum += sums.sum[j];
-			to->square += sums.square[j];
-		}
-	}
-	KDRI_TRY(join_spreads(ctx, all, total, &fit));
-	for (int64_t j = 0; j < total && fit; j++) {
+	for (int64_t j = 0; j < count; j++) {
 		double n = all[j].n, mean = n > 0 ? all[j].sum / n : 0;
 		double variance = n > 0 ? all[j].square / n - mean * mean : 0;
 		if (!isfinite(variance)) /* squares overflow: no spread is wider */
@@ -125,10 +58,83 @@ static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64
 		if (variance > most)
 			take_spread(&ends[1], most = variance, j, all[j].name);
 	}
-	*out = most > 25 * least;
+	return most > 25 * least;
+}
+
+/* The number, sums and sums of squares of the columns of one task after the other, over the rows of all ranks. *fit: the ranks
+ * have the same columns; otherwise kdr_prepare reports the difference. */
+static kdr_status sum_columns(kdr_context *ctx, kdr_data *const *tasks, int64_t count, int64_t total,
+                              double *out, bool *fit)
+{
+	kdr_status st = KDR_OK;
+	uint64_t hash = 0;
+	*fit = true;
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_data *d = tasks[t];
+		const kdr_mat x = kdr_data_mat(d);
+		const kdri_column_sums sums = { .missing = out,
+			                        .sum = out + d->cols,
+			                        .square = out + 2 * d->cols };
+		kdri_column_sums_add(ctx, &x, NULL, d->rows, &sums);
+		for (int64_t j = 0; j < d->cols; j++) {
+			out[j] = (double)d->rows - out[j];
+			hash = hash * 31 +
+			       (d->features ? kdri_fnv1a(d->features[j], strlen(d->features[j])) : 0);
+		}
+		out += 3 * d->cols;
+	}
+	if (!kdri_together(ctx))
+		goto done;
+	int64_t word = (int64_t)(hash >> 2), ends[] = { total, word, -total, -word };
+	KDRI_TRY(kdri_max_int(ctx, ends, 4));
+	*fit = ends[0] == -ends[2] && ends[1] == -ends[3];
+	if (*fit)
+		KDRI_TRY(kdri_sum(ctx, out - 3 * total, 3 * total));
+done:
+	return st;
+}
+
+/* Whether the columns' standard deviations differ more than fivefold, in all tasks together or in most of them, and which
+ * columns of all have the least and the largest. Columns are aligned, each over the rows of the tasks that have it: zeros
+ * added by alignment give no information about the data. */
+static kdr_status spreads_differ(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
+                                 kdri_spread *ends)
+{
+	kdr_status st = KDR_OK;
+	spread *all = NULL, *own = NULL; /* columns of all tasks, and of one */
+	double *sums = NULL;
+	kdri_names names = { .borrows = true };
+	kdri_spread own_ends[2];
+	int64_t total = 0, votes = 0;
+	bool named = true, fit = true;
+	for (int64_t t = 0; t < count; t++) {
+		total += tasks[t]->cols;
+		named = named && tasks[t]->features;
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &sums, 3 * total));
+	KDRI_TRY(KDRI_NEW0(ctx, &all, total));
+	KDRI_TRY(KDRI_NEW0(ctx, &own, total));
+	KDRI_TRY(sum_columns(ctx, tasks, count, total, sums, &fit));
+	const double *from = sums;
+	for (int64_t t = 0; t < count && fit; t++) {
+		const kdr_data *d = tasks[t];
+		for (int64_t j = 0; j < d->cols; j++) {
+			int64_t at = j;
+			if (named)
+				KDRI_TRY(kdri_names_add(ctx, &names, d->features[j], strlen(d->features[j]),
+				                        &at));
+			own[j] = (spread){ from[j], from[d->cols + j], from[2 * d->cols + j],
+				           named ? d->features[j] : NULL };
+			all[at] = (spread){ all[at].n + own[j].n, all[at].sum + own[j].sum,
+				            all[at].square + own[j].square, own[j].name };
+		}
+		votes += differ_fivefold(own, d->cols, own_ends);
+		from += 3 * d->cols;
+	}
+	*out = differ_fivefold(all, fit ? total : 0, ends) || 2 * votes > count;
 done:
 	kdri_names_free(ctx, &names);
-	KDRI_FREE(ctx, own, all);
+	KDRI_FREE(ctx, sums, all, own);
 	return st;
 }
 
@@ -148,12 +154,37 @@ const char *kdri_data_kind_name(kdr_data_kind kind)
 	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
 }
 
+/* Whether the row sums of each task vary by less than a twentieth, as for relative abundances of one sequencing depth, perhaps
+ * without the rarest columns. The molecules counted in cells vary by a fifth and more. */
+static kdr_status totals_equal(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out)
+{
+	kdr_status st = KDR_OK;
+	*out = true;
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_mat x = kdr_data_mat(tasks[t]);
+		double moments[3] = { 0 }; /* of the sums of rows that are not zero */
+		for (int64_t i = 0; i < tasks[t]->rows; i++) {
+			const kdri_entries row = kdri_row_entries(&x, i);
+			double sum = 0;
+			for (int64_t p = 0; p < row.count; p++)
+				sum += row.val[p];
+			moments[0] += sum > 0;
+			moments[1] += sum;
+			moments[2] += sum * sum;
+		}
+		KDRI_TRY(kdri_sum(ctx, moments, 3));
+		*out = *out && moments[2] * moments[0] <= (1 + 0.05 * 0.05) * moments[1] * moments[1];
+	}
+done:
+	return st;
+}
+
 static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool wide,
                               kdr_data_kind *kind, kdri_spread *ends)
 {
 	kdr_status st = KDR_OK;
 	kdri_traits c = { 0 };
-	bool differ = false, mixed = false;
+	bool differ = false, mixed = false, equal = false;
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_mat x = kdr_data_mat(tasks[t]);
 		mixed = mixed || kdri_data_mixed(tasks[t], false);
@@ -162,14 +193,15 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 	KDRI_TRY(kdri_any(ctx, &mixed));
 	bool counts = !c.fractional && !c.negative && c.rows > 0, words = kdri_looks_like_words(&c);
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
-	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 1e-6 * c.most_sum;
+	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 0.01 * c.most_sum;
 	if (mixed) {
 		*kind = KDR_DATA_UNITS;
 	} else if (kdri_looks_like_measurements(&c)) {
 		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
 		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
-		*kind = KDR_DATA_MOLECULES;
+		KDRI_TRY(totals_equal(ctx, tasks, count, &equal));
+		*kind = equal ? KDR_DATA_HISTOGRAMS : KDR_DATA_MOLECULES;
 	} else if (counts && words) {
 		*kind = KDR_DATA_WORDS;
 	} else if ((counts && !scale) || one_total) {
@@ -263,6 +295,37 @@ kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 	}
 	KDRI_TRY(recipe_look(ctx, tasks, count, false, &kind, ends));
 	*out = kind == KDR_DATA_UNITS;
+done:
+	return st;
+}
+
+/* Whole numbers in one data set and fractions in another have no preprocessing in common. Numbers in a few columns can be
+ * whole by chance. */
+kdr_status kdri_recipe_mismatch(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text,
+                                size_t room)
+{
+	kdr_status st = KDR_OK;
+	kdr_data_kind kind[2] = { KDR_DATA_UNKNOWN, KDR_DATA_UNKNOWN }; /* whole numbers, other */
+	const char *name[2] = { NULL, NULL };
+	kdri_spread ends[2];
+	for (int64_t t = 0; t < count && count > 1; t++) {
+		kdri_traits c = { 0 };
+		const kdr_mat x = kdr_data_mat(tasks[t]);
+		KDRI_TRY(kdri_traits_add(ctx, &x, &c));
+		const int other = c.fractional || c.negative;
+		if (c.rows == 0 || name[other])
+			continue;
+		name[other] = tasks[t]->name;
+		KDRI_TRY(recipe_look(ctx, &tasks[t], 1, false, &kind[other], ends));
+		if (kind[other] == KDR_DATA_MEASUREMENTS || kind[other] == KDR_DATA_UNITS)
+			goto done;
+	}
+	if (name[0] && name[1] && kind[0] != kind[1])
+		kdri_snprintf(
+		        text, room,
+		        "%.60s has whole numbers (%s), but %.60s has not (%s), so they are not comparable; use the same "
+		        "kind of values in all data sets, for example counts",
+		        name[0], kdri_data_kind_name(kind[0]), name[1], kdri_data_kind_name(kind[1]));
 done:
 	return st;
 }

@@ -4,7 +4,7 @@
  * that have a value, in the data sets that have the column:
  *
  *   (E1)  a number without negative values and with a skewness m3 / m2^1.5 above 1 becomes ln x, or ln(1 + x / u) if zeros occur,
- *         u the median of the positive values
+ *         u the median of the positive values; the skewness is that of all data sets together, or of most of them
  *   (E2)  numbers are clipped to [q1 - 1.5 I, q3 + 1.5 I], I = q3 - q1; if I = 0, to the 1st and 99th percentile, if they differ
  *   (E3)  then the mean is subtracted, and the result divided by the standard deviation
  *
@@ -157,15 +157,33 @@ static double take_logarithm(double x, double unit)
 	return x > -unit ? log1p(x / unit) : -INFINITY;
 }
 
+/* Whether column u is skewed in data sets first .. last - 1 together, or in most of those that have it: means that differ
+ * between data sets can hide skewness. */
+static kdr_status is_skewed(kdr_context *ctx, table_fit *f, int64_t first, int64_t last, int64_t u, bool *out)
+{
+	kdr_status st = KDR_OK;
+	double mean, deviation, skewness;
+	int64_t votes = 0;
+	for (int64_t t = first; t < last && last > first + 1; t++) {
+		KDRI_TRY(collect_values(ctx, f, t, t + 1, u));
+		find_moments(f->values, f->nvalues, &mean, &deviation, &skewness);
+		votes += f->nvalues == 0 ? 0 : skewness > most_skewness ? 1 : -1;
+	}
+	KDRI_TRY(collect_values(ctx, f, first, last, u));
+	find_moments(f->values, f->nvalues, &mean, &deviation, &skewness);
+	*out = skewness > most_skewness || votes > 0;
+done:
+	return st;
+}
+
 /* (E1) to (E3) for the current values, for column u of `set`. */
-static void fit_number(const table_fit *f, int64_t at)
+static void fit_number(const table_fit *f, int64_t at, bool skewed)
 {
 	kdr_prep *p = f->prep;
 	double *v = f->values, mean, deviation, skewness, low, high;
 	const int64_t n = f->nvalues;
 	(void)has_two_values(v, n, &low, &high);
-	find_moments(v, n, &mean, &deviation, &skewness);
-	if (low >= 0 && skewness > most_skewness) {
+	if (low >= 0 && skewed) {
 		p->unit[at] = low > 0 ? 0 : median_of_positive(v, n);
 		for (int64_t i = 0; i < n; i++)
 			v[i] = take_logarithm(v[i], p->unit[at]);
@@ -368,15 +386,16 @@ static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *s
 	kdr_prep *p = f->prep;
 	const int64_t first = p->fit_each ? set : 0, last = p->fit_each ? set + 1 : f->count;
 	double low, high;
+	bool skewed;
 	for (int64_t u = 0; u < p->cols; u++) {
 		const int64_t at = set * p->cols + u;
 		if (p->column_kind[u] == KDRI_TABLE_LEVEL)
 			continue;
-		KDRI_TRY(collect_values(ctx, f, first, last, u));
+		KDRI_TRY(is_skewed(ctx, f, first, last, u, &skewed));
 		if (f->nvalues == 0)
 			continue;
 		if (p->column_kind[u] == KDRI_TABLE_NUMBER)
-			fit_number(f, at);
+			fit_number(f, at, skewed);
 		else if (has_two_values(f->values, f->nvalues, &low, &high))
 			fit_two_values(f, at, low, high);
 		else /* one of the two values here: no distance */

@@ -1,0 +1,91 @@
+"""The kind of data that chooses the preprocessing: the same in joint and single runs, and a warning if kinds differ."""
+import itertools
+import math
+import random
+import unittest
+from statistics import NormalDist
+
+from harness import CliTest
+
+
+class Kinds(CliTest):
+    def rows(self, name, rows, features=None):
+        head = [features] if features else []
+        self.write(name, "".join(",".join(str(v) for v in row) + "\n" for row in itertools.chain(head, rows)))
+
+    def preprocessing(self, *files, k=2):
+        """The line of the summary about the preprocessing."""
+        text = self.run_kindred("cluster", "-k", k, "--threads", 1, "-o", "out", "--force", *files).stdout
+        return next(line for line in text.splitlines() if line.startswith("preprocessing:"))
+
+    def regions(self, centres):
+        """Spending in regions with other means: two kinds of customer, of which the second spends five times as much on
+        `fresh` and a fifth on `milk`."""
+        random.seed(1)
+        for region, (fresh, milk) in centres.items():
+            self.rows(region, [(f"{fresh * 5 ** (i % 2) * random.lognormvariate(0, .6):.3f}",
+                                f"{milk * 5 ** -(i % 2) * random.lognormvariate(0, .6):.3f}") for i in range(80)],
+                      ("fresh", "milk"))
+
+    def test_joint_run_keeps_the_logarithms_of_single_runs(self):
+        # Columns of one region differ tenfold, those of both together do not.
+        self.regions({"north.csv": (100, 4000), "south.csv": (1100, 400)})
+        for files in (["north.csv"], ["south.csv"], ["north.csv", "south.csv"]):
+            self.assertIn("2 numbers on a log scale", self.preprocessing(*files), files)
+        for name in ("north", "south"):
+            found = [int(v) for v in self.read(f"out/{name}.labels").split()]
+            right = sum(v == i % 2 for i, v in enumerate(found))
+            self.assertGreaterEqual(max(right, 80 - right), 72, name)
+
+    def test_means_of_data_sets_do_not_hide_skewness(self):
+        # Spending is skewed in both data sets, but both together have two modes.
+        random.seed(4)
+        for name, mean, n in (("a.csv", 10, 60), ("b.csv", 400, 100)):
+            self.rows(name, [(f"{mean * math.exp(.45 * NormalDist().inv_cdf((i + .5) / n)):.3f}",
+                              f"{random.gauss(i % 2 * .3, .03):.3f}") for i in range(n)], ("spent", "score"))
+        for files in (["a.csv"], ["b.csv"], ["a.csv", "b.csv"]):
+            self.assertIn("1 number on a log scale", self.preprocessing(*files), files)
+
+    def abundances(self, samples, taxa, depth, seed=3):
+        """Dirichlet-multinomial counts of one depth: few taxa dominate and most counts are zero."""
+        random.seed(seed)
+        base = [[random.lognormvariate(0, 2) for _ in range(taxa)] for _ in range(2)]
+        rows = []
+        for i in range(samples):
+            share = [random.gammavariate(20 * b / sum(base[i % 2]) + 1e-9, 1) for b in base[i % 2]]
+            row = [0] * taxa
+            for taxon in random.choices(range(taxa), share, k=depth):
+                row[taxon] += 1
+            rows.append(row)
+        return rows
+
+    def test_counts_of_one_depth_are_relative_abundances(self):
+        rows = self.abundances(40, 120, 2000)
+        self.rows("even.csv", rows)
+        self.assertIn("sqrt; l2", self.preprocessing("even.csv"))
+        self.rows("deeper.csv", self.abundances(40, 120, 4000))  # each data set has a depth of its own
+        self.assertIn("sqrt; l2", self.preprocessing("even.csv", "deeper.csv"))
+        rare = sorted(range(120), key=lambda j: sum(row[j] for row in rows))[:40]  # filtered: nearly one depth
+        self.rows("filtered.csv", [[v for j, v in enumerate(row) if j not in rare] for row in rows])
+        self.assertIn("sqrt; l2", self.preprocessing("filtered.csv"))
+        self.rows("shares.csv", [[f"{v / 2000:.3f}" for v in row] for row in rows])  # rounded shares add up to nearly 1
+        self.assertIn("sqrt; l2", self.preprocessing("shares.csv"))
+        uneven = [[v * (2 + i % 3) for v in row] for i, row in enumerate(rows)]
+        self.rows("uneven.csv", uneven)
+        self.assertIn("cpm; l2", self.preprocessing("uneven.csv"))
+
+    def test_counts_beside_fractions_are_reported(self):
+        counts = [[v * (2 + i % 3) for v in row] for i, row in enumerate(self.abundances(40, 120, 1000))]
+        self.rows("counts.csv", counts, [f"g{j}" for j in range(120)])
+        self.rows("shares.csv", [[v / sum(row) for v in row] for row in counts], [f"g{j}" for j in range(120)])
+        says = "counts has whole numbers (molecule counts), but shares has not (histograms)"
+        for options in ((), ("-m", "kmeans")):
+            self.run_kindred("cluster", "-k", 2, "-o", "out", "--force", *options, "counts.csv", "shares.csv")
+            self.assertEqual([w for w in self.result()["warnings"] if says in w][0].count("for example counts"), 1)
+        for files, options in ((("counts.csv", "copy=counts.csv"), ()), (("counts.csv", "shares.csv"), ("--norm", "l1"))):
+            self.run_kindred("cluster", "-k", 2, "-o", "out", "--force", *options, *files)
+            self.assertNotIn("whole numbers", str(self.result()["warnings"]))
+
+
+if __name__ == "__main__":
+    unittest.main()
