@@ -305,27 +305,30 @@ kdr_status kdri_recipe_mismatch(kdr_context *ctx, kdr_data *const *tasks, int64_
                                 size_t room)
 {
 	kdr_status st = KDR_OK;
-	kdr_data_kind kind[2] = { KDR_DATA_UNKNOWN, KDR_DATA_UNKNOWN }; /* whole numbers, other */
-	const char *name[2] = { NULL, NULL };
+	kdr_data_kind kind[2];
+	int64_t first[2] = { -1, -1 }; /* data set with whole numbers, and with others */
 	kdri_spread ends[2];
 	for (int64_t t = 0; t < count && count > 1; t++) {
 		kdri_traits c = { 0 };
 		const kdr_mat x = kdr_data_mat(tasks[t]);
 		KDRI_TRY(kdri_traits_add(ctx, &x, &c));
-		const int other = c.fractional || c.negative;
-		if (c.rows == 0 || name[other])
-			continue;
-		name[other] = tasks[t]->name;
-		KDRI_TRY(recipe_look(ctx, &tasks[t], 1, false, &kind[other], ends));
-		if (kind[other] == KDR_DATA_MEASUREMENTS || kind[other] == KDR_DATA_UNITS)
+		int64_t *to = &first[c.fractional || c.negative];
+		*to = c.rows > 0 && *to < 0 ? t : *to;
+	}
+	if (first[0] < 0 || first[1] < 0)
+		goto done;
+	for (int i = 0; i < 2; i++) {
+		KDRI_TRY(recipe_look(ctx, &tasks[first[i]], 1, false, &kind[i], ends));
+		if (kind[i] == KDR_DATA_MEASUREMENTS || kind[i] == KDR_DATA_UNITS)
 			goto done;
 	}
-	if (name[0] && name[1] && kind[0] != kind[1])
+	if (kind[0] != kind[1])
 		kdri_snprintf(
 		        text, room,
-		        "%.60s has whole numbers (%s), but %.60s has not (%s), so they are not comparable; use the same "
+		        "%.60s has whole numbers (%s), but %.60s does not (%s), so they are not comparable; use the same "
 		        "kind of values in all data sets, for example counts",
-		        name[0], kdri_data_kind_name(kind[0]), name[1], kdri_data_kind_name(kind[1]));
+		        tasks[first[0]]->name, kdri_data_kind_name(kind[0]), tasks[first[1]]->name,
+		        kdri_data_kind_name(kind[1]));
 done:
 	return st;
 }

@@ -78,7 +78,7 @@ class Kinds(CliTest):
         counts = [[v * (2 + i % 3) for v in row] for i, row in enumerate(self.abundances(40, 120, 1000))]
         self.rows("counts.csv", counts, [f"g{j}" for j in range(120)])
         self.rows("shares.csv", [[v / sum(row) for v in row] for row in counts], [f"g{j}" for j in range(120)])
-        says = "counts has whole numbers (molecule counts), but shares has not (histograms)"
+        says = "counts has whole numbers (molecule counts), but shares does not (histograms)"
         for options in ((), ("-m", "kmeans")):
             self.run_kindred("cluster", "-k", 2, "-o", "out", "--force", *options, "counts.csv", "shares.csv")
             self.assertEqual([w for w in self.result()["warnings"] if says in w][0].count("for example counts"), 1)
