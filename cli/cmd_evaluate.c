@@ -30,6 +30,7 @@ static const cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Preprocessing of --data, in this order", cli_prep_options },
 	{ "Input files (DATA and TASK)", cli_reading_options },
+	CLI_TEXT_GROUPS,
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
 };

@@ -75,10 +75,12 @@ static const rule rules[] = {
 	{ .options = "neighbors sweeps", .with = "layout=directions", .command = "embed" },
 	{ .options = "to", .needs = "output", .command = "embed" },
 	{ .options = "most-rows", .with = "mmd=0", .command = "relate" },
-	{ .options = PREP " method set features-from features-set", .needs = "data", .command = "evaluate" },
+	{ .options = PREP " " TEXTS " method set features-from features-set",
+	  .needs = "data",
+	  .command = "evaluate" },
 	{ .options =
 	          "format label-column id-column header missing na columns rename delimiter decimal encoding task-column "
-	          "batch-key transpose stream",
+	          "batch-key transpose stream text-column",
 	  .needs = "data emd",
 	  .command = "evaluate" },
 	{ .options = "clusters set grid " PREP, .needs = "methods", .command = "bench" },

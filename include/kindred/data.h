@@ -301,7 +301,7 @@ enum {
 	KDR_HOLDS_FEATURES = 1 << 0,
 	KDR_HOLDS_LABELS = 1 << 1,
 	KDR_HOLDS_COLUMNS = 1 << 2,    /* of numbers, texts and dates, as CSV, TSV and Excel */
-	KDR_HOLDS_CHARACTERS = 1 << 3, /* such a table as plain text: CSV, TSV */
+	KDR_HOLDS_CHARACTERS = 1 << 3, /* columns as plain text: CSV, TSV */
 	KDR_HOLDS_OBS = 1 << 4,        /* AnnData's columns of classes and data sets */
 	KDR_HOLDS_MATRIX = 1 << 5      /* all formats have this */
 };

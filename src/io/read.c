@@ -204,14 +204,10 @@ kdr_status kdri_read(kdr_context *ctx, const char *path, const kdr_read_options 
 	kdr_data *data = NULL;
 	char *stem = NULL, *file = NULL, *member = NULL;
 	kdri_named named = { 0 };
-	bool stream = false, alone = !ctx || !ctx->named; /* no other file is read with it */
+	bool stream = false, alone = !ctx->named; /* no other file is read with it */
 	double start = kdri_now();
 	const kdri_format *format;
-	if (!ctx)
-		return KDR_ERR_ARGUMENT;
 	kdri_stage_start(ctx, "read", 0);
-	if (!path || !out)
-		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "kdr_read: path and out must not be NULL");
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &own));
 	options = &own;
 	if (alone)

@@ -293,7 +293,10 @@ kdr_status kdr_read(kdr_context *ctx, const char *path, const kdr_read_options *
 {
 	kdr_status st;
 	kdr_read_options o;
-	KDRI_NEED(ctx, path && out);
+	if (!ctx)
+		return KDR_ERR_ARGUMENT;
+	if (!path || !out)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "kdr_read: path and out must not be NULL");
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_read_options, options, &o));
 	const kdr_task_path one = { .path = path, .name = o.name };
 	st = is_text(path, &o) ? tasks_read_texts(ctx, &one, 1, &o, out) : kdri_read(ctx, path, &o, out);

@@ -21,6 +21,7 @@ NEEDS = (  # options, what they need, the rest of the command
     ("--method kmeans", "--data", "evaluate l l"),
     ("--label-column x", "--data or --emd", "evaluate l l"),
     ("--columns x", "--data or --emd", "evaluate l l"),
+    ("--stop-words none", "--data", "evaluate l l"),
     ("--weight tfidf", "--methods", "bench mini"),
     ("--fit-on each", "--methods", "bench mini"),
     ("--grid lambda=1,2", "--methods", "bench mini"),

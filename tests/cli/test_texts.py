@@ -133,6 +133,8 @@ class Texts(TextsTest):
             self.assertEqual([row["id"] for row in csv.DictReader(f)], names)
         with open(self.path("p.csv"), newline="") as f:
             self.assertEqual([row["cluster"] for row in csv.DictReader(f) if row["text"] is not None], self.read("p.labels").split())
+        done = self.run_kindred("evaluate", "--data", "t.csv", "--text-column", "text", "--id-column", "nr", "--resamples", 0, "p.labels").stdout
+        self.assertIn("33 samples, 2 clusters", done)
         for option in ("--id-column", "--task-column"):
             self.fails("cluster", "-k", 2, "--text-column", "text", option, "nope", "t.csv", code=2, says=f"specify one with {option}")
 
