@@ -1,4 +1,5 @@
 """Texts as input: folders, columns of files and lists of str."""
+import json
 import os
 import tempfile
 import unittest
@@ -75,6 +76,13 @@ class Texts(PartsTest):
             f.write("body,class\n" + "".join(f'"{t}",{c}\n' for c in TOPICS for t in texts(c, 0, 15)))
         made = kindred.LogReg().fit(self.path("t.csv"), label_column="class", text_column="body")
         self.assertEqual(list(made.predict(new)), expected)
+
+    def test_a_column_names_the_texts_of_a_file(self):
+        names = [f"r{i}" for i in range(30)]
+        with open(self.path("t.csv"), "w") as f:
+            f.write("nr,body\n" + "".join(f'{n},"{t}"\n' for n, t in zip(names, texts("bread", 0, 15) + texts("ships", 0, 15))))
+        result = kindred.cluster(self.path("t.csv"), 2, text_column="body", id_column="nr")
+        self.assertEqual(json.loads(result.to_json())["tasks"][0]["ids"], names)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,38 @@ static kdr_status modelled(kdr_context *ctx)
 	return st;
 }
 
+/* The words of a column, with names and data sets in others, and the table written back. */
+static kdr_status texts(kdr_context *ctx)
+{
+	static const char table[] =
+	        "nr,where,text\nr1,a,red wine and bread\nr2,b,blue sea\nr3,a,...\nr4,b,sail the sea\nr5,a,red bread\n";
+	const kdr_read_options reading = { .size = sizeof reading,
+		                           .id_column = "nr",
+		                           .task_column = "where",
+		                           .text_column = "text",
+		                           .texts = "tokens=ascii\ndrop-empty=1\n" };
+	kdr_data **tasks = NULL;
+	kdr_result *r = NULL;
+	kdr_job_options o;
+	int64_t count = 0;
+	kdr_status st = kdr_write_file(ctx, file("texts.csv"), table, sizeof table - 1, true);
+	const kdr_task_path one = { .path = file("texts.csv") };
+	kdr_job_options_init(&o);
+	o.method = "kmeans";
+	o.k = 1;
+	if (st == KDR_OK)
+		st = kdr_read_tasks(ctx, &one, 1, &reading, &tasks, NULL, &count);
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, tasks, count, &o, &r);
+	if (st == KDR_OK)
+		st = kdr_result_write_table(ctx, r, KDR_TABLE_INPUT, 0, file("back.csv"), true);
+	kdr_result_free(r);
+	for (int64_t i = 0; tasks && i < count; i++)
+		kdr_data_free(tasks[i]);
+	kdr_free(ctx, tasks);
+	return st;
+}
+
 /* Two tables, several numbers of clusters. */
 static kdr_status levels(kdr_context *ctx)
 {
@@ -146,7 +178,11 @@ static kdr_status levels(kdr_context *ctx)
 }
 
 const oom_scenario oom_tables[] = {
-	{ "tables: missing values", policies, 1 }, { "tables: parts of the rows", parted, 1 },
-	{ "tables: inspected", inspected, 1 },     { "tables: a model", modelled, 1 },
-	{ "tables: levels", levels, 1 },           { NULL, NULL, 0 },
+	{ "tables: missing values", policies, 1 },
+	{ "tables: parts of the rows", parted, 1 },
+	{ "tables: inspected", inspected, 1 },
+	{ "tables: a model", modelled, 1 },
+	{ "tables: texts", texts, 1 },
+	{ "tables: levels", levels, 1 },
+	{ NULL, NULL, 0 },
 };
