@@ -146,7 +146,8 @@ kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data
 		x[t] = kdr_data_mat(data[t]);
 		KDRI_TRY(KDRI_NEW0(ctx, &task->map, 1));
 		KDRI_TRY(choose_rows(ctx, task->map, data[t]->rows, (total + MOST - 1) / MOST));
-		if (data[t]->labels && (job->wanted->score || !task->labels))
+		/* The kept samples of a model have clusters, but no classes. */
+		if (data[t]->labels && data[t]->classes && (job->wanted->score || !task->labels))
 			KDRI_TRY(take_truth(ctx, task->map, data[t]));
 		if (data[t]->features && total <= STRONGEST_MOST)
 			KDRI_TRY(find_strongest(ctx, task->map, &x[t]));
