@@ -255,6 +255,8 @@ bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice 
 typedef struct cli_run {
 	const cli_args *args;
 	kdr_result *result;
+	const cli_tasks *tasks; /* those from `first` on get labels */
+	int64_t first;
 	double start; /* of the command, in seconds */
 	const kdri_json_value
 	        *about; /* result.json without its lists of samples, for the summary; else NULL */
@@ -341,6 +343,8 @@ void cli_ranks_early(int code);
  * when both are NULL, checks whether they can be written. Exit status. */
 int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
                    const kdr_result *result, const double *const *xy);
+/* Prints the names of these files, once they are in place. */
+void cli_write_back_print(const cli_args *args, const cli_tasks *tasks, int64_t first);
 
 /* --- the summary: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
 

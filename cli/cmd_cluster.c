@@ -238,7 +238,7 @@ static int cluster_run(cli_args *args)
 	cli_job job = { 0 };
 	kdr_job_options o;
 	clusters k = { 0 };
-	cli_run done = { .args = args, .start = cli_now() };
+	cli_run done = { .args = args, .tasks = &tasks, .start = cli_now() };
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
@@ -262,9 +262,6 @@ static int cluster_run(cli_args *args)
 	cli_session_limit(ctx);
 	kdr_status st = kdr_cluster(ctx, tasks.data, tasks.count, &o, &done.result);
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
-	if (code != EXIT_DONE)
-		goto done;
-	code = cli_write_back(ctx, args, &tasks, 0, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

@@ -78,8 +78,6 @@ static int write_task(kdr_context *ctx, const cli_args *args, const kdr_data *ta
 			st = kdr_write(ctx, path, NULL, points, cli_flag(args, "force"));
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 	}
-	if (code == EXIT_DONE && !cli_quiet(args))
-		cli_printf("written: %s\n", path);
 	kdr_data_free(points);
 	free(path);
 	return code;
@@ -148,6 +146,17 @@ static int write_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	return code;
 }
 
+static void embed_print_written(const cli_args *args, const cli_tasks *tasks)
+{
+	for (int64_t t = 0; t < tasks->count && cli_get(args, "output", NULL) && !cli_quiet(args); t++) {
+		char *path = path_of(args, tasks->data[t]);
+		if (path)
+			cli_printf("written: %s\n", path);
+		free(path);
+	}
+	cli_write_back_print(args, tasks, 0);
+}
+
 static int embed_run(cli_args *args)
 {
 	int code;
@@ -172,9 +181,15 @@ static int embed_run(cli_args *args)
 	if (code == EXIT_DONE) {
 		cli_session_limit(ctx);
 		kdr_status st = kdr_embed(ctx, tasks.data, tasks.count, &o, &embedding);
+		if (st == KDR_OK)
+			st = kdr_outputs_begin(ctx, NULL);
 		code = st == KDR_OK ? embed_put(ctx, args, &tasks, embedding) : cli_fail(ctx, st);
 		if (code == EXIT_DONE)
 			code = write_h5ad(ctx, args, &tasks, embedding);
+		if (code == EXIT_DONE && (st = kdr_outputs_end(ctx, KDR_OK)) != KDR_OK)
+			code = cli_fail(ctx, st);
+		if (code == EXIT_DONE)
+			embed_print_written(args, &tasks);
 		if (cli_interrupted())
 			code = EXIT_INTERRUPTED;
 	}

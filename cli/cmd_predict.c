@@ -113,6 +113,26 @@ static int predict_check_outputs(kdr_context *ctx, const cli_args *args, kdr_dat
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
+static int predict_write(kdr_context *ctx, const cli_args *args, const cli_tasks *only, const char *path,
+                         const kdr_result *result)
+{
+	kdr_status st = kdr_outputs_begin(ctx, NULL);
+	if (st != KDR_OK)
+		return cli_fail(ctx, st);
+	int code = write_samples(ctx, args, path, result);
+	if (code == EXIT_DONE)
+		code = cli_write_back(ctx, args, only, 0, result, NULL);
+	if (code == EXIT_DONE)
+		code = write_labels(ctx, args, path, result);
+	if (code == EXIT_DONE && (st = kdr_outputs_end(ctx, KDR_OK)) != KDR_OK)
+		code = cli_fail(ctx, st);
+	if (code == EXIT_DONE) {
+		print_doubtful(args, result);
+		cli_write_back_print(args, only, 0);
+	}
+	return code;
+}
+
 static int predict_run(cli_args *args)
 {
 	int code;
@@ -152,14 +172,8 @@ static int predict_run(cli_args *args)
 			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);
 		code = cli_session_refused() ? EXIT_DATA
-		       : st == KDR_OK        ? write_labels(ctx, args, labels, result)
+		       : st == KDR_OK        ? predict_write(ctx, args, &only, labels, result)
 		                             : cli_fail(ctx, st);
-		if (code == EXIT_DONE)
-			code = write_samples(ctx, args, labels, result);
-		if (code == EXIT_DONE)
-			print_doubtful(args, result);
-		if (code == EXIT_DONE)
-			code = cli_write_back(ctx, args, &only, 0, result, NULL);
 	}
 	free(labels);
 	kdr_result_free(result);

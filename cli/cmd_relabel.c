@@ -26,7 +26,10 @@ static kdr_status write_report(kdr_context *ctx, const char *folder, bool check,
 	char json[8192], html[8192];
 	snprintf(json, sizeof json, "%s/result.json", folder);
 	snprintf(html, sizeof html, "%s/report.html", folder);
-	return check ? kdr_write_check(ctx, html, force) : kdr_report(ctx, json, html, force);
+	if (!check)
+		return kdr_report(ctx, json, html, force);
+	kdr_status st = kdr_write_check(ctx, html, force);
+	return st == KDR_OK ? kdr_outputs_expect(ctx, html) : st; /* result.json lists it */
 }
 
 static int relabel_run(cli_args *args)
@@ -48,13 +51,17 @@ static int relabel_run(cli_args *args)
 	if (!ctx)
 		return code;
 	code = cli_make_folder(folder);
-	if (code == EXIT_DONE && report)
-		st = write_report(ctx, folder, true, force);
-	if (code == EXIT_DONE && st == KDR_OK)
-		st = kdr_relabel(ctx, result, edits, folder, cli_get(args, "write-h5ad", NULL),
-		                 cli_get(args, "model", NULL), force);
-	if (code == EXIT_DONE && st == KDR_OK && report)
-		st = write_report(ctx, folder, false, force);
+	if (code == EXIT_DONE) {
+		st = kdr_outputs_begin(ctx, folder);
+		if (st == KDR_OK && report)
+			st = write_report(ctx, folder, true, force);
+		if (st == KDR_OK)
+			st = kdr_relabel(ctx, result, edits, folder, cli_get(args, "write-h5ad", NULL),
+			                 cli_get(args, "model", NULL), force);
+		if (st == KDR_OK && report)
+			st = write_report(ctx, folder, false, force);
+		st = kdr_outputs_end(ctx, st);
+	}
 	if (st != KDR_OK)
 		code = cli_fail_reading(ctx, st);
 	else if (code == EXIT_DONE && !cli_quiet(args))

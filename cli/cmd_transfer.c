@@ -337,13 +337,12 @@ static int transfer_run(cli_args *args)
 	int code;
 	transfer t = { 0 };
 	cli_job job = { 0 };
-	cli_run done = { .args = args, .start = cli_now() };
+	cli_run done = { .args = args, .tasks = &t.tasks, .start = cli_now() };
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
-	int64_t first = 0;
 	if ((code = cli_ranks_join(ctx, args)) == EXIT_DONE)
-		code = transfer_prepare(ctx, args, &job, &t, &first);
+		code = transfer_prepare(ctx, args, &job, &t, &done.first);
 	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
 		goto done;
 	if (cli_get(args, "train-selector", NULL)) {
@@ -352,9 +351,6 @@ static int transfer_run(cli_args *args)
 	}
 	kdr_status st = label(ctx, args, &t, &job, &done.result);
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
-	if (code != EXIT_DONE)
-		goto done;
-	code = cli_write_back(ctx, args, &t.tasks, first, done.result, NULL);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:

@@ -1,8 +1,8 @@
 /* Results to disk. SPDX-License-Identifier: BSD-3-Clause
  *
  * Everything that could prevent writing a result (an existing file, a folder that cannot be created) is checked before the
- * work starts. Each file is written completely or not at all. If one fails nevertheless, the others are written, and the exit
- * status shows the failure. */
+ * work starts. All files appear together (kdr_outputs_begin): if one that belongs to the result fails nevertheless, none does. A
+ * model, arrays or a table that fail do not take the result with them; the exit status shows the failure. */
 #include "cli.h"
 #include "core/system.h"
 #include "system.h"
@@ -126,6 +126,31 @@ static bool asks(const cli_args *args)
 	return strcmp(cli_args_command(args)->name, "transfer") == 0 && cli_get(args, "ask", NULL);
 }
 
+/* Whether <task>.labels in the folder would replace known classes: a file next to the data that no result.json lists. */
+static int check_known(kdr_context *ctx, const char *folder, const kdr_data *data)
+{
+	joined labels = join_path(folder, kdr_data_name(data), of_task[0]);
+	char *beside = cli_labels_beside(kdr_data_path(data));
+	kdri_file own, known;
+	bool listed = true;
+	if (beside && kdri_file_at(labels.path, &own) && kdri_file_at(beside, &known) &&
+	    own.device == known.device && own.number == known.number) {
+		kdr_status st = kdr_result_lists(ctx, labels.path, &listed);
+		if (st != KDR_OK) {
+			free(beside);
+			return cli_fail(ctx, st);
+		}
+	}
+	if (!beside || !listed)
+		cli_error(
+		        beside ? "%s: may have the known classes of %s and is not replaced; choose another folder with -o"
+		               : "out of memory",
+		        labels.path, kdr_data_path(data));
+	const int code = !beside ? EXIT_OTHER : listed ? EXIT_DONE : EXIT_USAGE;
+	free(beside);
+	return code;
+}
+
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels)
 {
 	const char *folder = cli_get(args, "output", NULL), *model = cli_get(args, "save-model", NULL);
@@ -138,6 +163,8 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	/* What cannot be written is better known now than after hours of work. */
 	if (folder && (code = cli_make_folder(folder)) == EXIT_DONE)
 		code = check_in(ctx, args, folder, "result", ".json");
+	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
+		code = check_known(ctx, folder, tasks->data[i]);
 	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
 		for (int e = 0; e < (cli_flag(args, "probabilities") ? 3 : 2) && code == EXIT_DONE; e++)
 			code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), of_task[e]);
@@ -186,41 +213,25 @@ char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length)
 	return text;
 }
 
-static int write_labels(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
+/* Labels and samples of a data set, and with --probabilities and --ask what these add. */
+static kdr_status write_task(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
 {
-	if (!kdr_result_labels(run->result, i, NULL))
-		return EXIT_DONE;
-	joined path = join_path(folder, kdr_result_task_name(run->result, i), ".labels");
-	kdr_status st = kdr_result_write_table(ctx, run->result, KDR_TABLE_LABELS, i, path.path, force);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
-/* Writes the samples, and with --probabilities their probabilities. */
-static int write_samples(kdr_context *ctx, const cli_run *run, const char *folder, int64_t i, bool force)
-{
+	static const kdr_table kinds[] = { KDR_TABLE_LABELS, KDR_TABLE_SAMPLES, KDR_TABLE_PROBABILITIES };
 	int64_t classes;
-	bool probable = kdr_result_probabilities(run->result, i, &classes) != NULL;
+	const bool probable = kdr_result_probabilities(run->result, i, &classes) != NULL;
+	const char *name = kdr_result_task_name(run->result, i);
 	kdr_status st = KDR_OK;
 	if (!kdr_result_labels(run->result, i, NULL))
-		return EXIT_DONE;
-	for (int e = 1; e < (probable ? 3 : 2) && st == KDR_OK; e++) {
-		joined path = join_path(folder, kdr_result_task_name(run->result, i), of_task[e]);
-		st = kdr_result_write_table(ctx, run->result,
-		                            e == 1 ? KDR_TABLE_SAMPLES : KDR_TABLE_PROBABILITIES, i,
-		                            path.path, force);
+		return KDR_OK;
+	for (int e = 0; e < (probable ? 3 : 2) && st == KDR_OK; e++) {
+		joined path = join_path(folder, name, of_task[e]);
+		st = kdr_result_write_table(ctx, run->result, kinds[e], i, path.path, force);
 	}
 	if (st == KDR_OK && asks(run->args)) {
-		joined path = join_path(folder, kdr_result_task_name(run->result, i), ask_file);
+		joined path = join_path(folder, name, ask_file);
 		st = kdr_result_write_table(ctx, run->result, KDR_TABLE_ASK, i, path.path, force);
 	}
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
-static int write_features(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
-{
-	joined path = join_path(folder, "features", ".csv");
-	kdr_status st = kdr_result_write_table(ctx, run->result, KDR_TABLE_FEATURES, 0, path.path, force);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return st;
 }
 
 /* NAME.npy, or NAME.TASK.npy. */
@@ -234,31 +245,23 @@ static joined array_path(const cli_run *run, const char *folder, const char *nam
 	return join_path(folder, text, ".npy");
 }
 
-/* Calibrated probabilities, which are of the job and not in the method's table. */
-static int write_calibrated(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
+/* The arrays of the method, and calibrated probabilities, which are of the job and not in the method's table. */
+static kdr_status write_arrays(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
 {
 	kdr_status st = KDR_OK;
 	int64_t classes;
+	for (int64_t i = 0; i < kdr_result_array_count(run->result) && st == KDR_OK; i++) {
+		kdr_array a = kdr_result_array_at(run->result, i);
+		joined path = array_path(run, folder, a.name, a.task);
+		st = kdr_result_write_table(ctx, run->result, KDR_TABLE_ARRAY, i, path.path, force);
+	}
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && st == KDR_OK; i++)
 		if (kdr_result_probabilities(run->result, i, &classes)) {
 			joined path = array_path(run, folder, "calibrated", i);
 			st = kdr_result_write_table(ctx, run->result, KDR_TABLE_PROBABILITIES, i, path.path,
 			                            force);
 		}
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
-static int write_arrays(kdr_context *ctx, const cli_run *run, const char *folder, bool force)
-{
-	int code = cli_ranks_agree(cli_rank() == 0 ? cli_make_folder(folder) : EXIT_DONE);
-	for (int64_t i = 0; i < kdr_result_array_count(run->result) && code == EXIT_DONE; i++) {
-		kdr_array a = kdr_result_array_at(run->result, i);
-		joined path = array_path(run, folder, a.name, a.task);
-		kdr_status st =
-		        kdr_result_write_table(ctx, run->result, KDR_TABLE_ARRAY, i, path.path, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-	}
-	return code;
+	return st;
 }
 
 static bool print_some(void *user, const char *text, size_t length)
@@ -273,42 +276,49 @@ static int output_print_json(kdr_context *ctx, const kdr_result *result)
 	return st == KDR_OK || ferror(stdout) ? cli_finish(EXIT_DONE) : cli_fail(ctx, st);
 }
 
-static int write_json(kdr_context *ctx, const kdr_result *result, const char *folder, bool force)
-{
-	joined path = join_path(folder, "result", ".json");
-	kdr_status st = kdr_result_write(ctx, result, path.path, force);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
-static int write_report(kdr_context *ctx, const kdr_result *result, const char *folder, bool force)
-{
-	joined html = join_path(folder, "report", ".html");
-	kdr_status st = kdr_report_result(ctx, result, html.path, force);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
 /* The first failure of several. */
 static int output_first_of(int code, int next)
 {
 	return code == EXIT_DONE ? next : code;
 }
 
-static int write_model(kdr_context *ctx, const cli_run *run, const char *path, bool force)
+static int code_of(kdr_context *ctx, kdr_status st)
 {
-	kdr_status st = kdr_model_save(ctx, path, run->result, force);
 	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 /* The report shows how to repeat the run. */
-static int put_command(kdr_context *ctx, const cli_run *run)
+static kdr_status put_command(kdr_context *ctx, const cli_run *run)
 {
 	char *line = cli_command_line(run->args);
 	kdr_status st = line ? kdr_result_set_command_line(ctx, run->result, line) : KDR_OK;
 	free(line);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return st;
 }
 
-/* What cannot be written after all does not take the others with it. */
+/* The files in the folder of the result; result.json is the last because it lists them. */
+static kdr_status write_folder(kdr_context *ctx, const cli_run *run, const char *folder, bool force,
+                               double start)
+{
+	joined features = join_path(folder, "features", ".csv"), html = join_path(folder, "report", ".html"),
+	       json = join_path(folder, "result", ".json");
+	kdr_status st = KDR_OK;
+	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && st == KDR_OK; i++)
+		st = write_task(ctx, run, folder, i, force);
+	if (st == KDR_OK)
+		st = kdr_result_write_table(ctx, run->result, KDR_TABLE_FEATURES, 0, features.path, force);
+	kdr_result_set_write_seconds(run->result, cli_now() - start);
+	if (st == KDR_OK && cli_flag(run->args, "report"))
+		st = kdr_report_result(ctx, run->result, html.path, force);
+	return st == KDR_OK ? kdr_result_write(ctx, run->result, json.path, force) : st;
+}
+
+/* A folder that all ranks write to, which rank 0 creates. Exit status. */
+static int common_folder(const char *folder)
+{
+	return cli_ranks_agree(folder && cli_rank() == 0 ? cli_make_folder(folder) : EXIT_DONE);
+}
+
 int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 {
 	const char *folder = cli_get(run->args, "output", NULL), *arrays = cli_get(run->args, "arrays", NULL);
@@ -316,26 +326,27 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	bool force = cli_flag(run->args, "force");
 	double start = cli_now();
 	cli_errors_once();
-	int code = cli_ranks_agree(folder && cli_rank() == 0 ? cli_make_folder(folder) : EXIT_DONE);
+	int code = cli_ranks_agree(code_of(ctx, kdr_outputs_begin(ctx, folder)));
+	code = output_first_of(code, common_folder(folder));
+	code = output_first_of(code, common_folder(arrays));
+	if (code != EXIT_DONE)
+		return code;
 	if (arrays)
-		code = output_first_of(code, write_arrays(ctx, run, arrays, force));
-	if (arrays)
-		code = output_first_of(code, write_calibrated(ctx, run, arrays, force));
+		code = code_of(ctx, write_arrays(ctx, run, arrays, force));
 	if (model && cli_rank() == 0)
-		code = output_first_of(code, write_model(ctx, run, model, force));
-	for (int64_t i = 0; folder && i < kdr_result_ntasks(run->result); i++) {
-		code = output_first_of(code, write_labels(ctx, run, folder, i, force));
-		code = output_first_of(code, write_samples(ctx, run, folder, i, force));
+		code = output_first_of(code, code_of(ctx, kdr_model_save(ctx, model, run->result, force)));
+	code = output_first_of(code,
+	                       cli_write_back(ctx, run->args, run->tasks, run->first, run->result, NULL));
+	/* Ranks that have not failed must not wait for one that has. */
+	int own = cli_ranks_agree(code_of(ctx, put_command(ctx, run)));
+	if (own == EXIT_DONE) {
+		kdr_status st = folder ? write_folder(ctx, run, folder, force, start) : KDR_OK;
+		own = cli_ranks_agree(code_of(ctx, kdr_outputs_end(ctx, st)));
 	}
-	if (folder)
-		code = output_first_of(code, write_features(ctx, run, folder, force));
 	kdr_result_set_write_seconds(run->result, cli_now() - start);
-	code = output_first_of(code, put_command(ctx, run));
-	code = output_first_of(code, folder ? write_json(ctx, run->result, folder, force)
-	                                    : output_print_json(ctx, run->result));
-	if (folder && cli_flag(run->args, "report"))
-		code = output_first_of(code, write_report(ctx, run->result, folder, force));
-	return code;
+	if (!folder && own == EXIT_DONE)
+		own = output_print_json(ctx, run->result);
+	return output_first_of(code, own);
 }
 
 static void print_summary(FILE *out, const void *run)
@@ -375,5 +386,7 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 	if (code == EXIT_DONE && cli_rank() == 0 && !cli_quiet(run->args) &&
 	    (to_folder || cli_is_terminal(stderr) || cli_flag(run->args, "verbose")))
 		code = output_summary(ctx, run, to_folder ? stdout : stderr);
+	if (code == EXIT_DONE)
+		cli_write_back_print(run->args, run->tasks, run->first);
 	return code;
 }

@@ -249,7 +249,8 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_max_unpacked(ctx, unpacked);
 	if (memory == 0 && kdri_memory_total() >= least_to_keep)
 		cli_keep_memory();
-	st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
+	if ((st = kdr_context_protect_inputs(ctx)) == KDR_OK)
+		st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
 	if (st == KDR_ERR_ARGUMENT) {
 		cli_error("--%s", kdr_context_error(ctx));
 		kdr_context_free(ctx);

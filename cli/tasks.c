@@ -266,11 +266,20 @@ static int read_beside(kdr_context *ctx, kdr_data *data)
 {
 	char *path = cli_labels_beside(kdr_data_path(data));
 	int code = EXIT_DONE;
+	bool own = false;
 	if (!path) {
 		cli_error("out of memory");
 		return EXIT_OTHER;
 	}
-	if (kdri_exists(path))
+	kdr_status st = kdr_result_lists(ctx, path, &own);
+	if (st != KDR_OK) {
+		code = cli_fail(ctx, st);
+	} else if (own) {
+		cli_error(
+		        "--score: %s was written by kindred, as the result.json next to it lists it, so it has no known classes; give them with --truth",
+		        path);
+		code = EXIT_DATA;
+	} else if (kdri_exists(path))
 		code = cli_labels_read(ctx, path, data);
 	else if (!kdr_data_labels(data))
 		cli_warn("--score: %s was not found, so data set %s is not scored", path,

@@ -119,41 +119,56 @@ static int write_one(kdr_context *ctx, const cli_args *args, const cli_tasks *ta
 		                            force);
 	else
 		st = kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, result, xy, force);
-	if (st != KDR_OK)
-		return cli_fail(ctx, st);
-	if ((result || xy) && !cli_quiet(args))
-		fprintf(cli_get(args, "output", NULL) ? stdout : stderr, "written: %s\n", path);
-	return EXIT_DONE;
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
+/* The file of the data set at *t, and moves on to the next one that has a file of its own; false: there are no more. */
+static bool next_file(const char *given, const cli_tasks *tasks, int64_t first, int64_t *t, char *path,
+                      size_t room)
+{
+	if (!given || *t >= tasks->count)
+		return false;
+	output_path(given, tasks, *t, tasks->from[first] != tasks->from[tasks->count - 1], path, room);
+	do
+		++*t;
+	while (*t < tasks->count && tasks->from[*t] == tasks->from[*t - 1]);
+	return true;
+}
+
+static const char *const back_options[] = { "write-h5ad", "write-table" };
+
+void cli_write_back_print(const cli_args *args, const cli_tasks *tasks, int64_t first)
+{
+	char path[4096];
+	for (int table = 0; table < 2 && !cli_quiet(args); table++)
+		for (int64_t t = first; next_file(cli_get(args, back_options[table], NULL), tasks, first, &t,
+		                                  path, sizeof path);)
+			fprintf(cli_get(args, "output", NULL) ? stdout : stderr, "written: %s\n", path);
 }
 
 int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,
                    const kdr_result *result, const double *const *xy)
 {
-	static const char *const options[] = { "write-h5ad", "write-table" };
 	char path[4096];
 	int code = EXIT_DONE;
 	for (int table = 0; table < 2; table++) {
-		const char *given = cli_get(args, options[table], NULL);
-		if (!given || first >= tasks->count)
-			continue;
-		if (cli_ranks() > 1) {
+		const char *given = cli_get(args, back_options[table], NULL);
+		if (given && cli_ranks() > 1) {
 			cli_error(
 			        "--%s is not available under mpirun, because no process has all rows; use <task>.samples.csv",
-			        options[table]);
+			        back_options[table]);
 			return EXIT_USAGE;
 		}
-		bool several = tasks->from[first] != tasks->from[tasks->count - 1];
-		for (int64_t t = first; t < tasks->count && code == EXIT_DONE; t++) {
-			if (t > first && tasks->from[t] == tasks->from[t - 1])
-				continue;
-			if (strcmp(kdr_data_path(tasks->data[t]), "-") == 0) {
-				cli_error("--%s needs an input file, not standard input", options[table]);
+		for (int64_t t = first, now = t;
+		     code == EXIT_DONE && next_file(given, tasks, first, &t, path, sizeof path); now = t) {
+			if (strcmp(kdr_data_path(tasks->data[now]), "-") == 0) {
+				cli_error("--%s needs an input file, not standard input",
+				          back_options[table]);
 				return EXIT_USAGE;
 			}
-			output_path(given, tasks, t, several, path, sizeof path);
-			if (table && !check_table(tasks->data[t], path))
+			if (table && !check_table(tasks->data[now], path))
 				return EXIT_USAGE;
-			code = write_one(ctx, args, tasks, t, table, path, result, xy);
+			code = write_one(ctx, args, tasks, now, table, path, result, xy);
 		}
 	}
 	return code;

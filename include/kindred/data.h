@@ -315,6 +315,16 @@ KDR_API kdr_status kdr_write(kdr_context *ctx, const char *path, const char *for
 /* Checks whether a file can be written now, as a long job should do for its outputs before it starts. Creates no file and
  * changes no existing one. Cost: O(1). */
 KDR_API kdr_status kdr_write_check(kdr_context *ctx, const char *path, bool force);
+/* From here on, files that are written with this context keep temporary names until kdr_outputs_end with the same nesting: then
+ * all of them appear, result.json last, or none. `folder` is the one whose earlier result.json an error refers to; or NULL. Cost: O(1). */
+KDR_API kdr_status kdr_outputs_begin(kdr_context *ctx, const char *folder);
+/* With an open set: result.json lists this file, which will be written after it. Cost: O(1). */
+KDR_API kdr_status kdr_outputs_expect(kdr_context *ctx, const char *path);
+/* Renames the files if `status`, that of writing them, is KDR_OK; otherwise removes them and returns `status`. The error
+ * message then states whether the earlier result is unchanged. Cost: O(files). */
+KDR_API kdr_status kdr_outputs_end(kdr_context *ctx, kdr_status status);
+/* From here on, a file that was read with this context is never replaced (KDR_ERR_EXISTS), whatever its name. Cost: O(1). */
+KDR_API kdr_status kdr_context_protect_inputs(kdr_context *ctx);
 /* Writes `size` bytes to a file, compressed if the name ends in .gz. Cost: O(size) time, O(1) memory. */
 KDR_API kdr_status kdr_write_file(kdr_context *ctx, const char *path, const void *bytes, size_t size,
                                   bool force);

@@ -98,8 +98,11 @@ KDR_API kdr_status kdr_result_set_command_line(kdr_context *ctx, kdr_result *res
  * Cost: O(size of the text) time and memory; without samples that is O(k) per data set. */
 KDR_API kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, bool samples, char **text,
                                    size_t *length);
-/* Writes the JSON text with samples to a file, completely or not at all. Cost: O(size of the text) time, O(1) memory. */
+/* Writes the JSON text with samples to a file, completely or not at all. It lists the files that the open set of outputs
+ * (kdr_outputs_begin) has in its folder. If it replaces an earlier result, files that only the earlier one lists are removed. Cost: O(size of the text) time, O(1) memory. */
 KDR_API kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force);
+/* Sets *out to whether the result.json in the folder of `path` lists that file as its own output. Cost: O(files). */
+KDR_API kdr_status kdr_result_lists(kdr_context *ctx, const char *path, bool *out);
 /* Receives a part of the text; returns whether it could be processed. */
 typedef bool kdr_text_put(void *user, const char *text, size_t length);
 /* Passes the JSON text with samples and a final newline to a function, part by part. Cost: as for kdr_result_write. */

@@ -55,6 +55,10 @@ void kdr_context_free(kdr_context *ctx)
 {
 	if (ctx && ctx->comm)
 		ctx->comm_close(ctx);
+	if (ctx && ctx->outputs)
+		ctx->outputs_close(ctx);
+	if (ctx && ctx->seen)
+		ctx->seen_close(ctx);
 	if (ctx)
 		kdri_settle(); /* the process may be about to end */
 	if (ctx)

@@ -74,6 +74,11 @@ struct kdr_context {
 	int (*most_wanted)(kdr_context *ctx,
 	                   bool met); /* with comm: the strongest request to stop of all ranks */
 	void (*comm_close)(kdr_context *ctx);
+	/* io/output/set.h: files that appear together, and files that were read; or NULL. */
+	struct kdri_output_set *outputs;
+	struct kdri_seen *seen;
+	void (*outputs_close)(kdr_context *ctx), (*seen_close)(kdr_context *ctx);
+	uint64_t tidied[2]; /* the folder without temporary files of ended processes: device and number */
 	char error[512];
 };
 

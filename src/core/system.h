@@ -46,6 +46,12 @@ int kdri_sync(int fd);
  * exists, without it fails with EEXIST. */
 int kdri_put_in_place(const char *from, const char *to, bool replace);
 
+/* This process; whether a process of this machine runs, true if unknown; and a number of the machine, or of the container that
+ * numbers its processes itself. */
+int64_t kdri_process(void);
+bool kdri_process_runs(int64_t process);
+uint32_t kdri_host(void);
+
 /* The names in a folder, in any order. kdri_listing_next returns NULL at the end, with errno 0, and on failure. */
 typedef struct kdri_listing kdri_listing;
 kdri_listing *kdri_listing_open(const char *folder);

@@ -113,6 +113,36 @@ int kdri_put_in_place(const char *from, const char *to, bool replace)
 	return errno == EEXIST ? -1 : rename(from, to);
 }
 
+int64_t kdri_process(void)
+{
+	return getpid();
+}
+
+bool kdri_process_runs(int64_t process)
+{
+#ifdef __EMSCRIPTEN__
+	(void)process;
+	return true;
+#else
+	return process != (pid_t)process || kill((pid_t)process, 0) == 0 || errno != ESRCH;
+#endif
+}
+
+/* FNV-1a of the host name and of the namespace of process numbers, which containers have of their own. */
+uint32_t kdri_host(void)
+{
+	char text[512] = "";
+	uint32_t hash = 2166136261u;
+	(void)gethostname(text, 256);
+	text[255] = '\0';
+	const size_t used = strlen(text);
+	const ssize_t more = readlink("/proc/self/ns/pid", text + used, sizeof text - 1 - used);
+	text[used + (size_t)KDRI_MAX(more, 0)] = '\0';
+	for (const char *p = text; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 16777619u;
+	return hash;
+}
+
 /* A listing is a DIR, so that nothing has to be allocated. */
 kdri_listing *kdri_listing_open(const char *folder)
 {

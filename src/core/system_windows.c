@@ -218,6 +218,34 @@ int kdri_put_in_place(const char *from, const char *to, bool replace)
 	return moved;
 }
 
+int64_t kdri_process(void)
+{
+	return (int64_t)GetCurrentProcessId();
+}
+
+bool kdri_process_runs(int64_t process)
+{
+	DWORD code = STILL_ACTIVE;
+	HANDLE handle = OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, (DWORD)process);
+	if (!handle)
+		return GetLastError() != ERROR_INVALID_PARAMETER;
+	(void)GetExitCodeProcess(handle, &code);
+	CloseHandle(handle);
+	return code == STILL_ACTIVE;
+}
+
+/* FNV-1a of the computer's name. */
+uint32_t kdri_host(void)
+{
+	char text[MAX_COMPUTERNAME_LENGTH + 1] = "";
+	DWORD room = sizeof text;
+	uint32_t hash = 2166136261u;
+	(void)GetComputerNameA(text, &room);
+	for (const char *p = text; *p; p++)
+		hash = (hash ^ (unsigned char)*p) * 16777619u;
+	return hash;
+}
+
 struct kdri_listing {
 	HANDLE handle;
 	WIN32_FIND_DATAW entry;

@@ -1,6 +1,7 @@
 /* Reads bytes from a file or standard input and decompresses gzip on the fly. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/system.h"
 #include "io/archive/inflate.h"
+#include "io/output/set.h"
 #include "io/text.h"
 
 #include <errno.h>
@@ -145,7 +146,7 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 	in->fd = -1;
 	in->size = -1;
 	KDRI_TRY(kdri_strdup(ctx, strcmp(path, "-") == 0 ? "(standard input)" : path, &in->path));
-	in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : kdri_open(path, O_RDONLY);
+	in->fd = strcmp(path, "-") == 0 ? dup(STDIN_FILENO) : kdri_open(kdri_set_find(ctx, path), O_RDONLY);
 	if (in->fd < 0)
 		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: cannot open: %s", in->path, strerror(errno));
 	if (kdri_file_open(in->fd, &info)) {
@@ -153,6 +154,7 @@ kdr_status kdri_input_open(kdr_context *ctx, const char *path, kdri_input **out)
 			KDRI_FAIL(ctx, KDR_ERR_READ, "%s: is a directory; a data file is needed", in->path);
 		if (info.regular)
 			in->size = info.bytes;
+		KDRI_TRY(kdri_seen_add(ctx, &info));
 	}
 	KDRI_TRY(input_start(ctx, in));
 	*out = in;

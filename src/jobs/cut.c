@@ -134,11 +134,14 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 	kdri_result_file in = { 0 };
 	const kdri_json_value *level = NULL;
 	part p;
+	bool begun = false, other;
 	KDRI_NEED(ctx, path && k && folder);
 	if (count < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "count is %lld: at least one number of clusters is needed",
 		                 (long long)count);
+	KDRI_TRY(kdr_outputs_begin(ctx, NULL));
+	begun = true;
 	KDRI_TRY(kdri_result_file_open(ctx, path, &in));
 	KDRI_TRY(find_level(ctx, path, in.root, k, count, &level));
 	/* First whether everything can be written, then all of it. */
@@ -147,11 +150,17 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 			KDRI_TRY(find_part(ctx, path, in.root, level, t, &p));
 			for (int e = 0; e < 2; e++) {
 				snprintf(file, sizeof file, "%s/%s%s", folder, p.name, endings[e]);
+				KDRI_TRY(kdr_result_lists(ctx, file, &other));
+				if (other && !write)
+					KDRI_FAIL(
+					        ctx, KDR_ERR_EXISTS,
+					        "%s: belongs to the result.json in its folder; choose another folder",
+					        file);
 				KDRI_TRY(write ? cut_write(ctx, &p, file, e == 1, force)
 				               : kdr_write_check(ctx, file, force));
 			}
 		}
 done:
 	kdri_result_file_close(ctx, &in);
-	return st;
+	return begun ? kdr_outputs_end(ctx, st) : st;
 }

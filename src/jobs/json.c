@@ -2,11 +2,13 @@
  *
  * Apart from seconds and memory, the same result gives the same bytes. */
 #include "api/result.h"
+#include "comm/comm.h"
 #include "core/figures.h"
 #include "core/json_write.h"
 #include "core/system.h"
 #include "jobs/job.h"
 #include "jobs/pages.h"
+#include "jobs/result_file.h"
 
 #include <stdio.h>
 
@@ -482,9 +484,12 @@ int64_t kdri_peak_rss_bytes(void)
 	return (int64_t)kdri_memory_peak();
 }
 
-static void put_head(kdri_json *j, const kdr_result *r)
+static void put_head(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 {
+	const kdri_pages *p = j->user;
 	kdri_json_string(j, "kindred", kdr_version());
+	if (p->path)
+		kdri_put_files(ctx, j, p->path);
 	kdri_json_string(j, "command", r->command);
 	if (r->command_line)
 		kdri_json_string(j, "command_line", r->command_line);
@@ -531,7 +536,7 @@ static void put_fields(kdri_json *j, const kdr_result *r)
 static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 {
 	kdri_json_object(j, NULL);
-	put_head(j, r);
+	put_head(ctx, j, r);
 	kdri_json_array(j, "tasks");
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		kdr_status st = json_put_task(ctx, j, r, i);
@@ -613,8 +618,14 @@ kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const ch
 {
 	kdri_pages p = { 0 };
 	KDRI_NEED(ctx, result && path);
-	kdr_status st = kdri_pages_open(ctx, result, path, force, &p);
-	return write_pages(ctx, result, st, &p);
+	/* The other ranks wait for this one, even after a failure. */
+	kdr_status st = kdr_outputs_begin(ctx, NULL), opened = kdri_pages_open(ctx, result, path, force, &p);
+	const bool begun = st == KDR_OK;
+	p.path = path;
+	if (st == KDR_OK && kdri_rank(ctx) == 0 && force)
+		st = kdri_drop_earlier(ctx, path);
+	st = write_pages(ctx, result, st == KDR_OK ? opened : st, &p);
+	return begun ? kdr_outputs_end(ctx, st) : st;
 }
 
 typedef struct sink {

@@ -21,6 +21,7 @@
 typedef struct kdri_pages {
 	kdr_context *ctx;
 	kdri_output *out;
+	const char *path;  /* of a result.json, which lists the files beside it; or NULL */
 	bool parted;       /* other ranks have rows, too */
 	bool turn;         /* rows are being written */
 	bool brief;        /* lists with an entry for each sample are not wanted */

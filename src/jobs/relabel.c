@@ -174,18 +174,6 @@ static bool output_take(void *user, const char *text, size_t length)
 	return to->st == KDR_OK;
 }
 
-static kdr_status fill_result(const kdri_edited *e, int64_t task, kdri_output *out)
-{
-	receiver to = { e->ctx, out, KDR_OK };
-	kdri_json j = { .allocator = &e->ctx->allocator, .take = output_take, .user = &to };
-	(void)task;
-	kdr_status st = kdri_edited_json(e, &j);
-	kdri_json_flush(&j);
-	kdri_json_free(&j);
-	st = to.st != KDR_OK ? to.st : st;
-	return st == KDR_OK ? kdri_output_printf(e->ctx, out, "\n") : st;
-}
-
 static kdr_status relabel_write(const kdri_edited *e, int64_t task, relabel_fill *fill, const char *path,
                                 bool force)
 {
@@ -194,6 +182,24 @@ static kdr_status relabel_write(const kdri_edited *e, int64_t task, relabel_fill
 	if (st == KDR_OK)
 		st = fill(e, task, out);
 	return kdri_output_finish(e->ctx, out, st);
+}
+
+/* The last file: it lists the others. */
+static kdr_status write_result(const kdri_edited *e, const char *path, bool force)
+{
+	kdr_status st;
+	receiver to = { e->ctx, NULL, KDR_OK };
+	kdri_json j = { .allocator = &e->ctx->allocator, .take = output_take, .user = &to };
+	if (force)
+		KDRI_TRY(kdri_drop_earlier(e->ctx, path));
+	KDRI_TRY(kdri_output_open(e->ctx, path, force, &to.out));
+	st = kdri_edited_json(e, path, &j);
+	kdri_json_flush(&j);
+	KDRI_TRY(to.st != KDR_OK ? to.st : st);
+	KDRI_TRY(kdri_output_printf(e->ctx, to.out, "\n"));
+done:
+	kdri_json_free(&j);
+	return kdri_output_finish(e->ctx, to.out, st);
 }
 
 kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *edits_json, const char *folder,
@@ -211,7 +217,10 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 	kdri_result_file in = { 0 };
 	kdri_json_value *edits = NULL;
 	kdri_edited e = { .ctx = ctx };
+	bool begun = false;
 	KDRI_NEED(ctx, result_json && edits_json && folder);
+	KDRI_TRY(kdr_outputs_begin(ctx, folder));
+	begun = true;
 	KDRI_TRY(kdri_result_file_open(ctx, result_json, &in));
 	KDRI_TRY(kdri_edited_open(ctx, result_json, in.root, &e));
 	KDRI_TRY(kdri_report_read(ctx, edits_json, &text, &size));
@@ -230,9 +239,6 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 				KDRI_TRY(write ? relabel_write(&e, t, files[f].fill, path, force)
 				               : kdr_write_check(ctx, path, force));
 			}
-		snprintf(path, sizeof path, "%s/result.json", folder);
-		KDRI_TRY(write ? relabel_write(&e, 0, fill_result, path, force)
-		               : kdr_write_check(ctx, path, force));
 		if (h5ad)
 			KDRI_TRY(kdri_edited_h5ad(&e, h5ad, write, force));
 		if (model) {
@@ -240,11 +246,13 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 			snprintf(path, sizeof path, "%s/%s", folder, name ? name + 1 : model);
 			KDRI_TRY(kdri_edited_model(&e, model, path, write, force));
 		}
+		snprintf(path, sizeof path, "%s/result.json", folder);
+		KDRI_TRY(write ? write_result(&e, path, force) : kdr_write_check(ctx, path, force));
 	}
 done:
 	kdri_edited_close(&e);
 	kdri_json_value_free(edits);
 	kdri_free(ctx, text);
 	kdri_result_file_close(ctx, &in);
-	return st;
+	return begun ? kdr_outputs_end(ctx, st) : st;
 }

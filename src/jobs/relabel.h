@@ -63,7 +63,7 @@ kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_va
 
 /* relabel_json.c: the edited result as JSON. */
 struct kdri_json;
-kdr_status kdri_edited_json(const kdri_edited *e, struct kdri_json *j);
+kdr_status kdri_edited_json(const kdri_edited *e, const char *path, struct kdri_json *j);
 
 /* relabel_hdf5.c: a copy of the .h5ad input with the edited labels, and of a model with the classes' names. Without `write`, checks
  * whether it is possible. */

@@ -387,14 +387,14 @@ static void json_put_edited(kdri_json *j, const kdri_edited *e)
 	kdri_json_end_object(j);
 }
 
-kdr_status kdri_edited_json(const kdri_edited *e, kdri_json *j)
+kdr_status kdri_edited_json(const kdri_edited *e, const char *path, kdri_json *j)
 {
 	kdr_status st = KDR_OK;
 	kdri_json_object(j, NULL);
 	for (int64_t i = 0; i < kdri_json_count(e->root); i++) {
 		const kdri_json_value *value = kdri_json_at(e->root, i);
 		const char *key = kdri_json_key(value);
-		if (strcmp(key, "edited") == 0)
+		if (strcmp(key, "edited") == 0 || strcmp(key, "files") == 0)
 			continue;
 		if (strcmp(key, "tasks") == 0) {
 			kdri_json_array(j, key);
@@ -408,6 +408,8 @@ kdr_status kdri_edited_json(const kdri_edited *e, kdri_json *j)
 		} else {
 			json_copy(j, key, value);
 		}
+		if (strcmp(key, "kindred") == 0)
+			kdri_put_files(e->ctx, j, path);
 	}
 	json_put_edited(j, e);
 	kdri_json_end_object(j);

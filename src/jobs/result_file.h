@@ -3,6 +3,7 @@
 #define KDRI_RESULT_FILE_H
 
 #include "core/json_read.h"
+#include "core/json_write.h"
 #include "io/io.h"
 
 typedef struct kdri_result_file {
@@ -23,6 +24,13 @@ kdr_status kdri_check_file_name(kdr_context *ctx, const char *path, int64_t task
 /* Cells of samples.csv: the id of sample i, or its number from 1; a number, empty if it is absent. */
 kdr_status kdri_put_id_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *ids, int64_t i);
 kdr_status kdri_put_number_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value);
+
+/* "files": the names of all files in the folder of the result.json at `path`: itself and what waits in the open set of outputs. It is
+ * near the beginning of a result, so that it can be read without the rest. */
+void kdri_put_files(kdr_context *ctx, kdri_json *j, const char *path);
+/* With an open set: files of the earlier result at `path` that the set does not have are removed when it ends. Only names of
+ * regular files in the folder itself count, and no file that was read. */
+kdr_status kdri_drop_earlier(kdr_context *ctx, const char *path);
 
 /* What an edits file refers to a result by: a hash of the data sets' names and labels and of earlier edits, in base64. */
 enum { KDRI_FINGERPRINT = 45 };

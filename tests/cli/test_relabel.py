@@ -78,6 +78,7 @@ class Relabel(CliTest):
         self.assertEqual(after.pop("edited"), {"file": "edits.json", "edits": []})
         for task in after["tasks"]:
             self.assertEqual([task.pop(k) for k in ("moved_by_hand", "wrong", "sample_notes")], [[], [], []])
+        self.assertEqual(sorted(after.pop("files")), sorted(set(before.pop("files")) - {"features.csv"}))
         self.assertEqual(after, before)
         for name in ("a.labels", "b.labels", "a.samples.csv", "b.samples.csv"):
             self.assertEqual(self.read(f"new/{name}"), self.read(f"out/{name}"))

@@ -6,6 +6,7 @@
 #include "io/archive/zip.h"
 #include "core/system.h"
 #include "io/archive/inflate.h"
+#include "io/output/set.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -205,6 +206,7 @@ kdr_status kdri_zip_open(kdr_context *ctx, const char *path, kdri_zip **out)
 	if (!info.regular)
 		KDRI_FAIL(ctx, KDR_ERR_READ, "%s: is %s; a zip archive must be a regular file", path,
 		          info.folder ? "a directory" : "not a regular file");
+	KDRI_TRY(kdri_seen_add(ctx, &info));
 	zip->size = (uint64_t)info.bytes;
 	KDRI_TRY(read_directory(ctx, zip));
 	*out = zip;

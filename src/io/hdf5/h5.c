@@ -2,6 +2,7 @@
 #include "io/hdf5/h5.h"
 #include "core/system.h"
 #include "io/archive/inflate.h"
+#include "io/output/set.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -120,6 +121,8 @@ kdr_status kdri_h5_check_file(kdr_context *ctx, const char *path, int64_t *bytes
 		st = kdri_fail(ctx, KDR_ERR_READ, "%s: is %s; a data file is needed", path,
 		               info.folder ? "a directory" : "not a regular file");
 	else
+		st = kdri_seen_add(ctx, &info);
+	if (st == KDR_OK)
 		*bytes = info.bytes;
 	if (fd >= 0)
 		close(fd);

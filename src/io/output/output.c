@@ -1,10 +1,12 @@
 /* Files that are written completely or not at all. SPDX-License-Identifier: BSD-3-Clause
  *
- * Bytes go to a temporary file in the same folder; commit flushes it to the disk (fsync) and renames it into place,
- * which POSIX makes atomic. A failure, a full disk or a kill leaves the old file, or none. */
+ * Bytes go to a temporary file in the same folder; kdri_output_finish flushes it to the disk (fsync) and renames it into place,
+ * which POSIX makes atomic. A failure, a full disk or a kill leaves the old file, or none. While a set of outputs is open (set.c),
+ * files are renamed at its end. */
 #include "core/system.h"
 #include "io/archive/inflate.h"
 #include "io/io.h"
+#include "io/output/set.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,7 +104,7 @@ static bool make_parents(char *path)
 static void open_temporary(kdri_output *o, size_t room)
 {
 	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
-		snprintf(o->temporary, room, "%s.tmp-%ld-%d", o->path, (long)getpid(), attempt);
+		kdri_temporary_name(o->path, o->temporary, room);
 		o->fd = kdri_open(o->temporary, O_WRONLY | O_CREAT | O_EXCL);
 		if (o->fd < 0 && errno == ENOENT && attempt == 0 && make_parents(o->path))
 			continue;
@@ -124,12 +126,18 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 	KDRI_TRY(kdri_alloc(ctx, &o->temporary, (int64_t)room, 1));
 	o->temporary[0] = '\0';
 	if (kdri_file_at(path, &info)) {
+		if (kdri_was_read(ctx, &info))
+			KDRI_FAIL(
+			        ctx, KDR_ERR_EXISTS,
+			        "%s: was read by this command and is not replaced; choose another name or folder",
+			        path);
 		if (info.folder)
 			KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: is a directory; the name of a file is needed",
 			          path);
 		if (!force)
 			KDRI_FAIL(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it", path);
 	}
+	kdri_remove_abandoned(ctx, path);
 	open_temporary(o, room);
 	if (o->fd < 0) {
 		o->temporary[0] = '\0';
@@ -220,6 +228,10 @@ static kdr_status put_in_place(kdr_context *ctx, kdri_output *o)
 	o->fd = -1;
 	if (close(fd) != 0) {
 		st = write_error(ctx, o);
+		goto done;
+	}
+	if (ctx->outputs) {
+		st = kdri_set_add(ctx, o->path, &o->temporary, o->force);
 		goto done;
 	}
 	if (kdri_put_in_place(o->temporary, o->path, o->force) != 0) {

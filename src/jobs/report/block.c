@@ -21,6 +21,8 @@ enum { TEXT_MOST = 1000, NAME_MOST = 200, LIST_MOST = 2000, OBJECTIVE_MOST = 200
 enum { REST_BYTES = 250000, SAMPLE_BYTES = 34, FEW = 20000, FEW_BYTES = 2050000, MORE_BYTES = 33 };
 enum { LEVEL_LABELS_MOST = 200000 }; /* of all levels and data sets together */
 
+enum { CONFIDENCE_DIGITS = 3 };
+
 static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, int depth);
 
 static void block_key(kdri_page *p, const char *name, bool *first)
@@ -29,6 +31,16 @@ static void block_key(kdri_page *p, const char *name, bool *first)
 	kdri_page_string(p, name, NAME_MOST);
 	kdri_page_raw(p, ":");
 	*first = false;
+}
+
+/* A confidence of 0.49999 is below 0.5: one that rounding would lift or lower to a limit of the page's classes (0.2, 0.5) is copied
+ * in full, so that the page counts as many samples as the tables do. */
+static void block_number(kdri_page *p, double value, int digits)
+{
+	const double tenth = nearbyint(10 * value) / 10;
+	if (digits == CONFIDENCE_DIGITS && value != tenth && fabs(value - tenth) < 1e-3)
+		digits = 17;
+	kdri_page_number(p, value, digits);
 }
 
 static void copy_list(kdri_page *p, const kdri_json_value *list, int64_t most, int digits, int depth)
@@ -56,7 +68,7 @@ static void block_copy(kdri_page *p, const kdri_json_value *value, int digits, i
 		kdri_snprintf(text, sizeof text, "%lld", (long long)kdri_json_integer(value, 0));
 		kdri_page_raw(p, text);
 		break;
-	case KDRI_JSON_REAL: kdri_page_number(p, kdri_json_number(value, NAN), digits); break;
+	case KDRI_JSON_REAL: block_number(p, kdri_json_number(value, NAN), digits); break;
 	case KDRI_JSON_TEXT: kdri_page_string(p, kdri_json_text(value, NULL), TEXT_MOST); break;
 	case KDRI_JSON_ARRAY: copy_list(p, value, LIST_MOST, digits, depth); break;
 	case KDRI_JSON_OBJECT:
@@ -301,7 +313,7 @@ static void copy_task(kdri_page *p, const kdri_json_value *task, int64_t room, i
 		else if (list && (is_choice(name) || sure || strcmp(name, "moved") == 0 ||
 		                  strcmp(name, "wrong") == 0 || strcmp(name, "moved_by_hand") == 0 ||
 		                  strcmp(name, "ask") == 0))
-			copy_list(p, value, INT64_MAX, sure ? 3 : 6, 1);
+			copy_list(p, value, INT64_MAX, sure ? CONFIDENCE_DIGITS : 6, 1);
 		else if (strcmp(name, "embedding") == 0)
 			copy_whole(p, value);
 		else if (list && strcmp(name, "values") == 0)
@@ -462,7 +474,8 @@ void kdri_page_block(kdri_page *p, const kdri_json_value *root)
 		const kdri_json_value *value = kdri_json_at(root, i);
 		const char *name = kdri_json_key(value);
 		if (strcmp(name, "about") == 0 ||
-		    strcmp(name, "fingerprint") == 0) /* ours, never the file's */
+		    strcmp(name, "fingerprint") == 0 || /* ours, never the file's */
+		    strcmp(name, "files") == 0)         /* a page may be anywhere */
 			continue;
 		block_key(p, name, &first);
 		if (strcmp(name, "tasks") == 0 && kdri_json_is(value, KDRI_JSON_ARRAY))

@@ -1,0 +1,140 @@
+"""Result folders: all files of a result appear together, and no input is ever replaced."""
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import unittest
+
+from harness import BLOBS_A, BLOBS_B, KINDRED, CliTest
+
+COMMON = ("cluster", "-m", "kmeans", "-k", 2, "-q")
+
+
+def small():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2048, 2048))
+
+
+class Folders(CliTest):
+    def setUp(self):
+        super().setUp()
+        self.write("a.csv", BLOBS_A)
+        self.write("b.csv", BLOBS_B)
+        self.many = self.write("many.csv", "x,y\n" + "".join(f"{i % 7},{i % 5}\n" for i in range(400)))
+
+    def content(self, folder="out"):
+        """Every file of a folder, with the time of its last change."""
+        found = {}
+        for name in os.listdir(self.path(folder)):
+            path = os.path.join(self.path(folder), name)
+            with open(path, "rb") as f:
+                found[name] = (os.stat(path).st_mtime_ns, f.read())
+        return found
+
+    def test_files_are_listed_and_those_of_an_earlier_result_removed(self):
+        self.run_kindred(*COMMON, "-o", "out", "--report", "--arrays", "out", "--save-model", "out/m.h5", "--write-table", "./out/t.csv", "a.csv", "b.csv")
+        self.assertEqual(sorted(self.result()["files"]), sorted(os.listdir(self.path("out"))))
+        self.assertIn("t-b.csv", os.listdir(self.path("out")))
+        self.write("out/mine.txt", "not kindred's")
+        self.run_kindred(*COMMON, "-o", "out", "--force", "a.csv")
+        self.assertEqual(sorted(self.result()["files"]), ["a.labels", "a.samples.csv", "features.csv", "result.json"])
+        self.assertEqual(sorted(os.listdir(self.path("out"))), sorted(self.result()["files"] + ["mine.txt"]))
+
+    def test_an_edited_list_removes_nothing_elsewhere(self):
+        self.run_kindred(*COMMON, "-o", "out", "a.csv")
+        os.mkdir(self.path("out/sub"))
+        for name in ("victim", "out/sub/victim", "out/.hidden"):
+            self.write(name, "x")
+        r = self.result()
+        r["files"] += ["../victim", "sub/victim", "sub", self.path("victim"), ".hidden", "..", "", "no\0thing", 5, None, "a.csv"]
+        self.write("out/result.json", json.dumps(r))
+        os.rename(self.path("a.csv"), self.path("out/a.csv"))  # listed, but read
+        self.run_kindred(*COMMON, "-o", "out", "--force", "other=out/a.csv")
+        for name in ("victim", "out/sub/victim", "out/.hidden", "out/a.csv"):
+            self.assertTrue(os.path.exists(self.path(name)), name)
+        self.assertNotIn("a.labels", os.listdir(self.path("out")))  # listed, and kindred's
+
+    def test_a_result_json_of_another_program_is_replaced(self):
+        for text in ("", "{}", '{"files": ["a.csv"', '{"kindred": "1", "files": {"a": 1}}', "[" * 10000):
+            os.makedirs(self.path("out"), exist_ok=True)
+            self.write("out/result.json", text)
+            self.write("out/a.csv", "1")
+            self.run_kindred(*COMMON, "-o", "out", "--force", "a.csv")
+            self.assertTrue(os.path.exists(self.path("out/a.csv")))
+
+    def test_a_failed_write_leaves_the_earlier_result(self):
+        self.run_kindred(*COMMON, "-o", "out", "--report", "a.csv")
+        before = self.content()
+        self.fails(*COMMON, "-o", "out", "--force", "--report", "a=many.csv", code=1, says=["cannot write", "the earlier result in out is unchanged"],
+                   preexec_fn=small)
+        self.assertEqual(self.content(), before)
+        self.fails(*COMMON, "-o", "new", "a=many.csv", code=1, says=["cannot write", "nothing was written"], preexec_fn=small)
+        self.assertEqual(os.listdir(self.path("new")), [])
+        self.write("edits.json", json.dumps({"format": "kindred-edits", "version": 1, "edits": []}))
+        self.run_kindred("relabel", "-q", "-o", "edited", "--report", "out/result.json", "edits.json")
+        before = self.content("edited")
+        self.fails("relabel", "-q", "-o", "edited", "--report", "--force", "out/result.json", "edits.json", code=1, says="the earlier result in edited is unchanged",
+                   preexec_fn=small)
+        self.assertEqual(self.content("edited"), before)
+
+    def test_a_killed_run(self):
+        """What a killed run has left is removed by the next one."""
+        self.run_kindred(*COMMON, "-o", "out", "--report", "a=many.csv")
+        for _ in range(10):
+            run = subprocess.Popen([KINDRED, *map(str, COMMON), "-o", "out", "--force", "--report", "a=many.csv"], cwd=self.dir, stderr=subprocess.DEVNULL)
+            try:
+                run.wait(random.uniform(0, 0.06))
+            except subprocess.TimeoutExpired:
+                run.send_signal(signal.SIGKILL)
+                run.wait()
+            self.result()
+        self.run_kindred(*COMMON, "-o", "out", "--force", "a.csv")
+        self.assertEqual(self.leftovers(), [])
+        self.assertEqual(sorted(os.listdir(self.path("out"))), sorted(self.result()["files"]))
+
+    def test_temporary_files_of_running_and_other_processes_stay(self):
+        """Only names of this machine and of processes that have ended count."""
+        self.run_kindred(*COMMON, "-o", "out", "a.csv")
+        kept = [".tmp-00000001-1-1", ".tmp-x", ".tmp-00000001-99-1x", "a.tmp-00000001-1-1"]
+        for name in kept:
+            self.write("out/" + name, "")
+        self.run_kindred(*COMMON, "-o", "out", "--force", "a.csv")
+        self.assertEqual(sorted(n for n in os.listdir(self.path("out")) if ".tmp-" in n), sorted(kept))
+
+    def test_inputs_are_never_replaced(self):
+        before = self.read("a.csv")
+        os.link(self.path("a.csv"), self.path("linked.csv"))
+        os.symlink("a.csv", self.path("symbolic.csv"))
+        os.mkdir(self.path("d"))
+        for name in ("a.csv", "./a.csv", "d/../a.csv", "linked.csv", "symbolic.csv", self.path("a.csv")):
+            for option in ("--save-model", "--write-table"):
+                self.fails(*COMMON, option, name, "--force", "a.csv", code=2, says=["was read", "another name"])
+            self.fails("convert", "a.csv", name, "--force", code=2, says="was read")
+        self.write("truth", "0\n1\n" * 10)
+        self.fails(*COMMON, "--truth", "truth", "--save-model", "truth", "--force", "a.csv", code=2, says="was read")
+        self.run_kindred(*COMMON, "--save-model", "m.h5", "-o", "first", "a.csv")
+        self.fails("cluster", "--into", "m.h5", "--save-model", "m.h5", "--force", "b.csv", code=2, says="was read")
+        self.fails("predict", "--model", "m.h5", "-o", "a.csv", "--force", "a.csv", code=2, says="was read")
+        self.write("edits.json", json.dumps({"format": "kindred-edits", "version": 1, "edits": []}))
+        self.fails("relabel", "-o", "first", "--force", "first/result.json", "edits.json", code=2, says="was read")
+        self.assertEqual(self.read("a.csv"), before)
+
+    def test_known_classes_are_never_replaced_nor_made_up(self):
+        self.run_kindred(*COMMON, "-o", ".", "a.csv")
+        self.fails(*COMMON, "-o", "out", "--score", "a.csv", code=3, says=["a.labels", "was written by kindred", "--truth"])
+        self.run_kindred(*COMMON, "-o", ".", "--force", "a.csv")  # its own output
+        self.write("b.labels", "x\n" * 12)
+        self.fails(*COMMON, "-o", ".", "--force", "b.csv", code=2, says=["b.labels", "known classes"])
+        self.assertEqual(self.read("b.labels"), "x\n" * 12)
+        self.run_kindred(*COMMON, "-o", "out", "--score", "b.csv")
+
+    def test_cut_leaves_the_files_of_a_result(self):
+        self.run_kindred("cluster", "-m", "kmeans", "-k", "2-4", "-q", "-o", "out", "a.csv")
+        before = self.content()
+        self.fails("cut", "-k", 3, "-o", "out", "--force", "out/result.json", code=2, says=["a.labels", "another folder"])
+        self.assertEqual(self.content(), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
