@@ -190,6 +190,7 @@ const cli_option cli_output_options[] = {
 	  .value = "DIR",
 	  .help = "write result.json, <task>.labels, <task>.samples.csv and features.csv to this folder (default: only result.json, to standard output)" },
 	{ .name = "force", .help = "replace existing files" },
+	CLI_RAW_OPTION,
 	{ .name = "report", .help = "also write report.html to the folder of -o" },
 	{ .name = "report-features",
 	  .value = "N",

@@ -124,8 +124,8 @@ int bench_read_item(bench_state *s, const bench_data *d, bench_item *it)
 		return cli_fail_reading(s->ctx, st);
 	if (d->label)
 		return d->nclasses ? keep_classes(s, d, it) : EXIT_DONE;
-	char *beside = cli_labels_beside(d->path);
-	if (!beside)
+	char *beside = NULL;
+	if (kdr_labels_beside(s->ctx, d->path, &beside) != KDR_OK)
 		return bench_no_memory();
 	int code = EXIT_DONE;
 	if (kdri_exists(beside)) {
@@ -137,7 +137,7 @@ int bench_read_item(bench_state *s, const bench_data *d, bench_item *it)
 		          d->path, beside);
 		code = EXIT_DATA;
 	}
-	free(beside);
+	kdr_free(s->ctx, beside);
 	return code;
 }
 

@@ -201,8 +201,6 @@ int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks 
 int cli_names_check(kdr_data *const *data, int64_t count);
 /* Reads classes from a file, which replace those of the data. Exit status. */
 int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data);
-/* The path of <stem>.labels next to the data; to be freed. NULL: out of memory. */
-char *cli_labels_beside(const char *path);
 /* Reads the known classes (--truth, --score, or a column of classes) of the data sets from `first` on. Exit status. */
 int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
 /* Initial labels (--init). Exit status. */
@@ -329,6 +327,11 @@ void cli_ranks_early(int code);
 /* --- write_back.c ------------------------------------------------------------------------------------------ */
 
 /* For the tables of commands. */
+#define CLI_RAW_OPTION \
+	{ \
+		.name = "raw-cells", \
+		.help = "CSV outputs: keep texts that begin with = + - @ as they are; by default they get an apostrophe, so that spreadsheets do not evaluate them" \
+	}
 #define CLI_H5AD_OPTION \
 	{ \
 		.name = "write-h5ad", .value = "FILE", \

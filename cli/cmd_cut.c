@@ -11,6 +11,7 @@ static const cli_option own_options[] = {
 	  .help = "number of clusters: one of the range that the result was made with, or one for each data set" },
 	{ .name = "output", .letter = 'o', .value = "DIR", .help = "folder to write to" },
 	{ .name = "force", .help = "replace existing files" },
+	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,
 };
 

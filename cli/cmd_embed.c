@@ -26,6 +26,7 @@ static const cli_option own_options[] = {
 	  .value = "FILE",
 	  .help = "write the AnnData input with the coordinates in obsm[\"X_kindred\"]; several inputs: FILE-TASK for each" },
 	{ .name = "force", .help = "replace existing files" },
+	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,
 };
 
@@ -74,6 +75,7 @@ static int write_task(kdr_context *ctx, const cli_args *args, const kdr_data *ta
 	if (path) {
 		kdr_status st =
 		        kdr_data_borrow(ctx, kdr_data_name(task), &m, axes, kdr_data_ids(task), &points);
+		kdr_data_show_ids(points);
 		if (st == KDR_OK)
 			st = kdr_write(ctx, path, NULL, points, cli_flag(args, "force"));
 		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);

@@ -17,6 +17,7 @@ static const cli_option own_options[] = {
 	          "confidence, second choice; in a folder (or DIR/) the files are TASK.labels and TASK.samples.csv" },
 	CLI_TABLE_OPTION,
 	{ .name = "force", .help = "replace existing files" },
+	CLI_RAW_OPTION,
 	{ .name = "strict",
 	  .help = "exit with status 3 if the samples lack features that the model was fitted on" },
 	CLI_OPTIONS_END,
@@ -107,6 +108,8 @@ static int predict_check_outputs(kdr_context *ctx, const cli_args *args, kdr_dat
 		return code;
 	char *samples = samples_path(path);
 	kdr_status st = samples ? kdr_write_check(ctx, path, cli_flag(args, "force")) : KDR_OK;
+	if (st == KDR_OK && samples && strcmp(path, given) != 0)
+		st = kdr_labels_check(ctx, path, kdr_data_path(data));
 	if (st == KDR_OK && samples)
 		st = kdr_write_check(ctx, samples, cli_flag(args, "force"));
 	free(samples);

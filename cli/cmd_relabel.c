@@ -11,6 +11,7 @@ static const cli_option own_options[] = {
 	  .help = "also copy this model of 'kindred transfer' to DIR, with the edited class names" },
 	{ .name = "report", .help = "also write report.html, the page of the edited result" },
 	{ .name = "force", .help = "replace existing files" },
+	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,
 };
 

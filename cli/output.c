@@ -80,10 +80,14 @@ int cli_make_folder(const char *folder)
 	return made ? EXIT_DONE : EXIT_OTHER;
 }
 
+static int code_of(kdr_context *ctx, kdr_status st)
+{
+	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+}
+
 static int check_file(kdr_context *ctx, const cli_args *args, const char *path)
 {
-	kdr_status st = kdr_write_check(ctx, path, cli_flag(args, "force"));
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return code_of(ctx, kdr_write_check(ctx, path, cli_flag(args, "force")));
 }
 
 static int check_in(kdr_context *ctx, const cli_args *args, const char *folder, const char *name,
@@ -126,31 +130,6 @@ static bool asks(const cli_args *args)
 	return strcmp(cli_args_command(args)->name, "transfer") == 0 && cli_get(args, "ask", NULL);
 }
 
-/* Whether <task>.labels in the folder would replace known classes: a file next to the data that no result.json lists. */
-static int check_known(kdr_context *ctx, const char *folder, const kdr_data *data)
-{
-	joined labels = join_path(folder, kdr_data_name(data), of_task[0]);
-	char *beside = cli_labels_beside(kdr_data_path(data));
-	kdri_file own, known;
-	bool listed = true;
-	if (beside && kdri_file_at(labels.path, &own) && kdri_file_at(beside, &known) &&
-	    own.device == known.device && own.number == known.number) {
-		kdr_status st = kdr_result_lists(ctx, labels.path, &listed);
-		if (st != KDR_OK) {
-			free(beside);
-			return cli_fail(ctx, st);
-		}
-	}
-	if (!beside || !listed)
-		cli_error(
-		        beside ? "%s: may have the known classes of %s and is not replaced; choose another folder with -o"
-		               : "out of memory",
-		        labels.path, kdr_data_path(data));
-	const int code = !beside ? EXIT_OTHER : listed ? EXIT_DONE : EXIT_USAGE;
-	free(beside);
-	return code;
-}
-
 int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, bool labels)
 {
 	const char *folder = cli_get(args, "output", NULL), *model = cli_get(args, "save-model", NULL);
@@ -163,8 +142,10 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	/* What cannot be written is better known now than after hours of work. */
 	if (folder && (code = cli_make_folder(folder)) == EXIT_DONE)
 		code = check_in(ctx, args, folder, "result", ".json");
-	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
-		code = check_known(ctx, folder, tasks->data[i]);
+	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++) {
+		joined path = join_path(folder, kdr_data_name(tasks->data[i]), of_task[0]);
+		code = code_of(ctx, kdr_labels_check(ctx, path.path, kdr_data_path(tasks->data[i])));
+	}
 	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
 		for (int e = 0; e < (cli_flag(args, "probabilities") ? 3 : 2) && code == EXIT_DONE; e++)
 			code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), of_task[e]);
@@ -280,11 +261,6 @@ static int output_print_json(kdr_context *ctx, const kdr_result *result)
 static int output_first_of(int code, int next)
 {
 	return code == EXIT_DONE ? next : code;
-}
-
-static int code_of(kdr_context *ctx, kdr_status st)
-{
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
 }
 
 /* The report shows how to repeat the run. */

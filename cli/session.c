@@ -247,6 +247,7 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_isolation(ctx, hdf5_patience);
 	kdr_context_set_max_memory(ctx, memory);
 	kdr_context_set_max_unpacked(ctx, unpacked);
+	kdr_context_set_raw_cells(ctx, cli_flag(args, "raw-cells"));
 	if (memory == 0 && kdri_memory_total() >= least_to_keep)
 		cli_keep_memory();
 	if ((st = kdr_context_protect_inputs(ctx)) == KDR_OK)

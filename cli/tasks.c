@@ -245,33 +245,15 @@ static int split_files(const char *option, const char *text, int64_t count, int6
 	return EXIT_USAGE;
 }
 
-char *cli_labels_beside(const char *path)
-{
-	size_t n = strlen(path);
-	char *out = malloc(n + 8);
-	if (!out)
-		return NULL;
-	strcpy(out, path);
-	if (n > 3 && strcmp(out + n - 3, ".gz") == 0)
-		out[n - 3] = '\0';
-	char *name = out + kdri_folder_length(out), *dot = strrchr(name, '.');
-	if (dot && dot > name)
-		*dot = '\0';
-	strcat(out, ".labels");
-	return out;
-}
-
 /* --score: reads <stem>.labels next to the data, or uses the classes in the data. */
 static int read_beside(kdr_context *ctx, kdr_data *data)
 {
-	char *path = cli_labels_beside(kdr_data_path(data));
+	char *path = NULL;
 	int code = EXIT_DONE;
 	bool own = false;
-	if (!path) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
-	kdr_status st = kdr_result_lists(ctx, path, &own);
+	kdr_status st = kdr_labels_beside(ctx, kdr_data_path(data), &path);
+	if (st == KDR_OK)
+		st = kdr_result_lists(ctx, path, &own);
 	if (st != KDR_OK) {
 		code = cli_fail(ctx, st);
 	} else if (own) {
@@ -284,7 +266,7 @@ static int read_beside(kdr_context *ctx, kdr_data *data)
 	else if (!kdr_data_labels(data))
 		cli_warn("--score: %s was not found, so data set %s is not scored", path,
 		         kdr_data_name(data));
-	free(path);
+	kdr_free(ctx, path);
 	return code;
 }
 

@@ -80,6 +80,10 @@ KDR_API void kdr_context_set_max_unpacked(kdr_context *ctx, double bytes);
  * Cost: O(1). */
 KDR_API void kdr_context_set_isolation(kdr_context *ctx, double seconds);
 
+/* Sets whether tables of results have texts that begin with = + - @, a tab or CR as they are. By default an apostrophe is put
+ * before these texts, unless they are numbers, so that spreadsheets do not evaluate them as formulas. Cost: O(1). */
+KDR_API void kdr_context_set_raw_cells(kdr_context *ctx, bool raw);
+
 /* --- progress and cancelling -------------------------------------------------------------------------------------- */
 
 typedef enum kdr_event_kind {

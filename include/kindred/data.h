@@ -21,6 +21,9 @@ KDR_API kdr_status kdr_data_new(kdr_context *ctx, const char *name, const kdr_ma
  * be NULL. Cost: O(nnz) to check the matrix; O(n + d) memory for names. */
 KDR_API kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x,
                                    const char *const *features, const char *const *ids, kdr_data **out);
+/* Makes the data set a table for spreadsheets: in CSV and TSV files, its row names have the title "id", and formulas among them
+ * an apostrophe (kdr_context_set_raw_cells). Without this call, their title is empty, so that any names can be read again. Cost: O(1). */
+KDR_API void kdr_data_show_ids(kdr_data *data);
 /* Creates a second data set, called `name` (NULL: the same name), that borrows the matrix of `data`, which must outlive it.
  * Use it for jobs, which change the data sets they are given. Cost: O(n + d) time and memory. */
 KDR_API kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *name, kdr_data **out);

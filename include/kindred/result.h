@@ -103,6 +103,12 @@ KDR_API kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, b
 KDR_API kdr_status kdr_result_write(kdr_context *ctx, const kdr_result *result, const char *path, bool force);
 /* Sets *out to whether the result.json in the folder of `path` lists that file as its own output. Cost: O(files). */
 KDR_API kdr_status kdr_result_lists(kdr_context *ctx, const char *path, bool *out);
+/* Sets *out to the name of the file with the known classes of a data file: <stem>.labels in its folder. Free it with kdr_free.
+ * Cost: O(1). */
+KDR_API kdr_status kdr_labels_beside(kdr_context *ctx, const char *data, char **out);
+/* Checks that labels written to the file `labels` do not replace known classes of a data file: KDR_ERR_EXISTS if it exists, has
+ * the name that kdr_labels_beside returns and is not listed by the result.json in its folder. Cost: O(files). */
+KDR_API kdr_status kdr_labels_check(kdr_context *ctx, const char *labels, const char *data);
 /* Receives a part of the text; returns whether it could be processed. */
 typedef bool kdr_text_put(void *user, const char *text, size_t length);
 /* Passes the JSON text with samples and a final newline to a function, part by part. Cost: as for kdr_result_write. */

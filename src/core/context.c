@@ -48,6 +48,12 @@ kdr_status kdr_context_new(kdr_context **out, const kdr_allocator *allocator)
 	return KDR_OK;
 }
 
+void kdr_context_set_raw_cells(kdr_context *ctx, bool raw)
+{
+	if (ctx)
+		ctx->raw_cells = raw;
+}
+
 void (*_Atomic kdri_expect_hook)(kdr_context *ctx, double bytes);
 void (*_Atomic kdri_settle_hook)(void);
 

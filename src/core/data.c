@@ -208,6 +208,12 @@ done:
 	return st;
 }
 
+void kdr_data_show_ids(kdr_data *data)
+{
+	if (data)
+		data->ids_title = "id";
+}
+
 kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr_mat *x, const char *const *features,
                            const char *const *ids, kdr_data **out)
 {

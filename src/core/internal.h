@@ -58,7 +58,8 @@ struct kdr_context {
 	bool timed_out;
 	bool stop_requested; /* with comm: the callback has requested this rank to stop, which kdri_iteration sends to the
 		        others */
-	bool no_model; /* what only predictions need is not computed */
+	bool no_model;  /* what only predictions need is not computed */
+	bool raw_cells; /* tables for spreadsheets: formulas get no apostrophe */
 	bool abandon; /* products, factors and inverses fail once it is time to stop; set by callers that can do
 		         without their results */
 	/* The device it computes on: matrix/device_use.h. */
@@ -343,10 +344,11 @@ struct kdr_data {
 	int64_t *rowptr;
 	int32_t *col;
 	double *val;
-	char **features; /* cols names, or NULL */
-	char **ids;      /* rows names, or NULL */
-	char **excerpts; /* rows: the first words of the text of each row; or NULL */
-	int64_t *labels; /* rows, or NULL */
+	char **features;       /* cols names, or NULL */
+	char **ids;            /* rows names, or NULL */
+	const char *ids_title; /* of their column in a table for spreadsheets; static; NULL: it has none */
+	char **excerpts;       /* rows: the first words of the text of each row; or NULL */
+	int64_t *labels;       /* rows, or NULL */
 	char **classes;
 	int64_t nclasses;
 	kdri_sheet *sheet;      /* its columns in a text table; NULL: it was not read from one */

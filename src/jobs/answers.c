@@ -39,6 +39,13 @@ static char table_delimiter(const char *line)
 	return '\0';
 }
 
+/* What kdri_csv_put_cell has put before a formula. */
+static void drop_apostrophe(char *text)
+{
+	if (text[0] == '\'' && kdri_is_formula(text + 1))
+		memmove(text, text + 1, strlen(text));
+}
+
 /* The class of one sample. */
 static kdr_status take_answer(answers *a, const char *path, int64_t line, const char *text, char delimiter)
 {
@@ -64,6 +71,9 @@ static kdr_status take_answer(answers *a, const char *path, int64_t line, const 
 		                 cell[0].begin, (long long)a->target->rows, a->target->name);
 	KDRI_TRY(kdri_csv_text(ctx, &cell[1], &id));
 	KDRI_TRY(kdri_csv_text(ctx, &cell[2], &class));
+	if (a->target->ids && strcmp(a->target->ids[row - 1], id) != 0)
+		drop_apostrophe(id);
+	drop_apostrophe(class);
 	char **known = &a->classes[row - 1];
 	if (a->target->ids && strcmp(a->target->ids[row - 1], id) != 0)
 		st = kdri_fail(

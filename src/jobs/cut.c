@@ -7,7 +7,7 @@
 
 /* One data set at the chosen level, and what the result has about it. */
 typedef struct part {
-	const char *name;
+	const char *name, *path;
 	const kdri_json_value *labels, *confidence, *second, *ids;
 	const kdri_json_value *names; /* of clusters; NULL: they have none */
 } part;
@@ -70,6 +70,7 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 	const kdri_json_value *about = kdri_json_at(kdri_json_get(root, "tasks"), task),
 	                      *at = kdri_json_at(kdri_json_get(level, "tasks"), task);
 	*out = (part){ .name = kdri_json_text(kdri_json_get(at, "name"), NULL),
+		       .path = kdri_json_text(kdri_json_get(about, "path"), NULL),
 		       .labels = kdri_json_get(at, "labels"),
 		       .confidence = kdri_json_get(at, "confidence"),
 		       .second = kdri_json_get(at, "second"),
@@ -97,7 +98,7 @@ static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p,
 	KDRI_TRY(kdri_put_id_cell(ctx, out, p->ids, i));
 	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld%s", (long long)label, p->names ? "," : ""));
 	if (name)
-		KDRI_TRY(kdri_csv_put_text(ctx, out, name, ','));
+		KDRI_TRY(kdri_csv_put_cell(ctx, out, name, ','));
 	KDRI_TRY(kdri_output_printf(ctx, out, ","));
 	KDRI_TRY(kdri_put_number_cell(ctx, out, kdri_json_at(p->confidence, i)));
 	KDRI_TRY(second >= 0 ? kdri_output_printf(ctx, out, ",%lld\n", (long long)second)
@@ -150,6 +151,8 @@ kdr_status kdr_cut(kdr_context *ctx, const char *path, const int64_t *k, int64_t
 			KDRI_TRY(find_part(ctx, path, in.root, level, t, &p));
 			for (int e = 0; e < 2; e++) {
 				snprintf(file, sizeof file, "%s/%s%s", folder, p.name, endings[e]);
+				if (!write && e == 0 && p.path)
+					KDRI_TRY(kdr_labels_check(ctx, file, p.path));
 				KDRI_TRY(kdr_result_lists(ctx, file, &other));
 				if (other && !write)
 					KDRI_FAIL(

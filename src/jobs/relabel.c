@@ -12,7 +12,7 @@ static kdr_status put_csv_label(const kdri_edited *e, int64_t task, kdri_output 
 {
 	return !e->classes ? kdri_output_printf(e->ctx, out, "%lld", (long long)label)
 	       : label < 0 ? kdri_output_printf(e->ctx, out, "?")
-	                   : kdri_csv_put_text(e->ctx, out, kdri_edited_name(e, task, label), ',');
+	                   : kdri_csv_put_cell(e->ctx, out, kdri_edited_name(e, task, label), ',');
 }
 
 static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *out)
@@ -107,11 +107,11 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 	if (c->names)
 		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
 	if (c->names && name)
-		KDRI_TRY(kdri_csv_put_text(e->ctx, out, name, ','));
+		KDRI_TRY(kdri_csv_put_cell(e->ctx, out, name, ','));
 	if (c->marks)
 		KDRI_TRY(kdri_output_printf(e->ctx, out, t->wrong[i] ? ",1," : ",,"));
 	if (c->marks && t->notes[i])
-		KDRI_TRY(kdri_csv_put_text(e->ctx, out, t->notes[i], ','));
+		KDRI_TRY(kdri_csv_put_cell(e->ctx, out, t->notes[i], ','));
 	KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
 done:
 	return st;
@@ -236,6 +236,10 @@ kdr_status kdr_relabel(kdr_context *ctx, const char *result_json, const char *ed
 					continue;
 				snprintf(path, sizeof path, "%s/%s%s", folder, e.tasks[t].name,
 				         files[f].ending);
+				const char *data =
+				        kdri_json_text(kdri_json_get(e.tasks[t].json, "path"), NULL);
+				if (f == 0 && data && !write)
+					KDRI_TRY(kdr_labels_check(ctx, path, data));
 				KDRI_TRY(write ? relabel_write(&e, t, files[f].fill, path, force)
 				               : kdr_write_check(ctx, path, force));
 			}

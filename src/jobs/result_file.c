@@ -46,7 +46,7 @@ kdr_status kdri_check_file_name(kdr_context *ctx, const char *path, int64_t task
 kdr_status kdri_put_id_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *ids, int64_t i)
 {
 	const char *id = kdri_json_text(kdri_json_at(ids, i), NULL);
-	return id ? kdri_csv_put_text(ctx, out, id, ',')
+	return id ? kdri_csv_put_cell(ctx, out, id, ',')
 	          : kdri_output_printf(ctx, out, "%lld", (long long)i + 1);
 }
 
@@ -210,5 +210,45 @@ kdr_status kdr_result_lists(kdr_context *ctx, const char *path, bool *out)
 	kdri_json_value_free(files);
 	if (st == KDR_OK)
 		*out = listed;
+	return st;
+}
+
+kdr_status kdr_labels_beside(kdr_context *ctx, const char *data, char **out)
+{
+	KDRI_NEED(ctx, data && out);
+	kdr_status st;
+	char *path = NULL;
+	const size_t n = strlen(data);
+	KDRI_TRY(KDRI_NEW(ctx, &path, (int64_t)n + 8));
+	strcpy(path, data);
+	if (kdri_ends_with(path, ".gz"))
+		path[n - 3] = '\0';
+	char *name = path + kdri_folder_length(path), *dot = strrchr(name, '.');
+	if (dot && dot > name)
+		*dot = '\0';
+	strcat(path, ".labels");
+	*out = path;
+done:
+	return st;
+}
+
+kdr_status kdr_labels_check(kdr_context *ctx, const char *labels, const char *data)
+{
+	KDRI_NEED(ctx, labels && data);
+	kdr_status st;
+	char *beside = NULL;
+	kdri_file own, known;
+	bool listed = true;
+	KDRI_TRY(kdr_labels_beside(ctx, data, &beside));
+	if (kdri_file_at(labels, &own) && kdri_file_at(beside, &known) && own.device == known.device &&
+	    own.number == known.number)
+		KDRI_TRY(kdr_result_lists(ctx, labels, &listed));
+	if (!listed)
+		st = kdri_fail(
+		        ctx, KDR_ERR_EXISTS,
+		        "%s: may have the known classes of %s and is not replaced; choose another folder",
+		        labels, data);
+done:
+	kdri_free(ctx, beside);
 	return st;
 }

@@ -1,6 +1,6 @@
 /* Results as tables: samples, and the features that distinguish clusters. SPDX-License-Identifier: BSD-3-Clause
  *
- * Every text that could be misread (as a formula, a number or several cells) is quoted; numbers are written so that
+ * Every text that could be misread (as a number or several cells) is quoted, and a formula gets an apostrophe; numbers are written so that
  * reading them gives the same values. */
 #include "api/gather.h"
 #include "comm/comm.h"
@@ -36,7 +36,7 @@ done:
 static kdr_status put_text(table *t, const char *text)
 {
 	kdr_status st = tables_put(t, NULL, 0);
-	return st == KDR_OK ? kdri_csv_put_text(t->ctx, t->out, text, ',') : st;
+	return st == KDR_OK ? kdri_csv_put_cell(t->ctx, t->out, text, ',') : st;
 }
 
 static kdr_status put_int(table *t, int64_t value)

@@ -70,7 +70,7 @@ class Folders(CliTest):
                    preexec_fn=small)
         self.assertEqual(self.content(), before)
         self.fails(*COMMON, "-o", "new", "a=many.csv", code=1, says=["cannot write", "nothing was written"], preexec_fn=small)
-        self.assertEqual(os.listdir(self.path("new")), [])
+        self.assertFalse(os.path.exists(self.path("new")))
         self.write("edits.json", json.dumps({"format": "kindred-edits", "version": 1, "edits": []}))
         self.run_kindred("relabel", "-q", "-o", "edited", "--report", "out/result.json", "edits.json")
         before = self.content("edited")
@@ -127,7 +127,13 @@ class Folders(CliTest):
         self.write("b.labels", "x\n" * 12)
         self.fails(*COMMON, "-o", ".", "--force", "b.csv", code=2, says=["b.labels", "known classes"])
         self.assertEqual(self.read("b.labels"), "x\n" * 12)
-        self.run_kindred(*COMMON, "-o", "out", "--score", "b.csv")
+        self.run_kindred(*COMMON, "-o", "out", "--score", "--save-model", "m.h5", "b.csv")
+        self.write("edits.json", json.dumps({"format": "kindred-edits", "version": 1, "edits": []}))
+        self.fails("relabel", "-o", ".", "--force", "out/result.json", "edits.json", code=2, says="known classes")
+        self.fails("predict", "--model", "m.h5", "-o", ".", "--force", "b.csv", code=2, says="known classes")
+        self.run_kindred("cluster", "-m", "kmeans", "-k", "2-3", "-q", "-o", "levels", "b.csv")
+        self.fails("cut", "-k", 2, "-o", ".", "--force", "levels/result.json", code=2, says="known classes")
+        self.assertEqual(self.read("b.labels"), "x\n" * 12)
 
     def test_cut_leaves_the_files_of_a_result(self):
         self.run_kindred("cluster", "-m", "kmeans", "-k", "2-4", "-q", "-o", "out", "a.csv")

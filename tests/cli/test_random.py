@@ -17,8 +17,9 @@ COUNT = int(os.environ.get("KINDRED_RANDOM", "60"))
 SEED = int(os.environ.get("KINDRED_RANDOM_SEED", "1"))
 SECONDS = 120  # of a command that takes a fraction of one: it hangs
 COMMANDS = ["cluster", "transfer", "predict", "relate", "embed", "evaluate", "convert", "inspect", "vectorize", "generate", "report", "cut", "relabel", "methods"]
-NOT_TRIED = {"open", "help"}  # a browser; not a job
-NUMBERS = ["-1", "0", "1", "2", "3", "7", "40", "0.5", "1e9", "nan", "", "x", "3-5", "2,3", "auto"]
+NOT_TRIED = {"open", "help", "output"}  # a browser; not a job; see below
+GOOD = ["1", "2", "3", "7", "0.5"]
+NUMBERS = ["-1", "0", "40", "1e9", "nan", "", "x", "3-5", "2,3", "auto"]
 WORDS = ["x", "y", "kind", "", "?", "name=1", "a=b", "x:category", ",", ";", "|", "utf-8", "=", "kmeans", "nonsense", "-", "\u00e4", "max_iter=3", "seed=x"]
 
 
@@ -48,6 +49,9 @@ class Random(CliTest):
         self.run_kindred("cluster", "-k", "2-3", "-q", "-o", "done", "--save-model", "m.h5", "--report", "a.csv", "b.csv")
         self.run_kindred("transfer", "-q", "--source", "a.csv", "--labels", "a.labels", "--target", "b.csv", "--save-model", "t.h5", "-o", "moved")
         self.inputs = self.files()
+        self.copy = self.dir + "-copy"
+        shutil.copytree(self.dir, self.copy)
+        self.addCleanup(shutil.rmtree, self.copy, ignore_errors=True)
         self.names = [n for n in sorted(self.inputs) if ".html" not in n] + ["missing", "done", "."]
 
     def files(self):
@@ -60,29 +64,33 @@ class Random(CliTest):
         return found
 
     def value(self, dice, placeholder, choices):
-        if choices and dice.random() < .8:
+        if choices and dice.random() < .9:
             return dice.choice(choices)
-        if re.search("FILE|TASK|MODEL|DIR", placeholder) and dice.random() < .9:
-            return dice.choice(["out", "new", "out/x.csv", "new.h5", "t.csv"] if dice.random() < .4 else self.names)
-        return dice.choice(NUMBERS if re.fullmatch(r"[A-Z]|K\[.*|SECONDS|SIZE|FRACTION", placeholder) and dice.random() < .8 else NUMBERS + WORDS)
+        if re.search("DIR|FILE|TASK|MODEL", placeholder) and dice.random() < .9:
+            return dice.choice(["out", "new", "out/x.csv", "new.h5", "t.csv"] if dice.random() < .6 else self.names)
+        if re.fullmatch(r"[A-Z]|K\[.*|SECONDS|SIZE|FRACTION", placeholder):
+            return dice.choice(GOOD if dice.random() < .8 else NUMBERS)
+        return dice.choice(WORDS if dice.random() < .8 else NUMBERS)
 
     def command(self, dice, options):
         command = dice.choice(COMMANDS)
         words = [command]
-        if command == "cluster" and dice.random() < .8:
+        if command == "cluster" and dice.random() < .9:
             words += ["-k", dice.choice(["2", "3", "2-4", "auto"])]
-        if command == "transfer" and dice.random() < .8:
+        if command == "transfer" and dice.random() < .9:
             words += ["--source", "a.csv", "--labels", "a.labels", "--target", dice.choice(["b.csv", "a.csv"])]
-        if command == "predict" and dice.random() < .8:
+        if command == "predict" and dice.random() < .9:
             words += ["--model", dice.choice(["m.h5", "t.h5"])]
-        for name, placeholder, choices in dice.sample(options[command], dice.choice([0, 1, 1, 2, 2, 3, 4])):
+        for name, placeholder, choices in dice.sample(options[command], dice.choice([0, 0, 1, 1, 1, 2, 3])):
             words += ["--" + name] + ([self.value(dice, placeholder, choices)] if placeholder else [])
         usual = {"cut": ["done/result.json"], "report": ["done/result.json"], "relabel": ["done/result.json", "edits.json"], "evaluate": ["a.labels", "done/a.labels"],
                  "vectorize": ["texts.txt"], "convert": ["a.csv", "out/x.npy"]}.get(command, ["a.csv", "b.csv"][:dice.choice([1, 2])])
         if command not in ("transfer", "generate", "methods"):
             words += usual if dice.random() < .75 else dice.choices(self.names, k=dice.choice([0, 1, 2, 3]))
-        if dice.random() < .6 and command not in ("methods", "inspect", "evaluate"):
-            words += ["-o", dice.choice(["out", "out", "new", "done", "."])]
+        if command == "cut":
+            words += ["-k", "3"]
+        if (dice.random() < .6 or command in ("relabel", "cut", "generate", "vectorize")) and command not in ("methods", "inspect", "evaluate", "convert"):
+            words += ["-o", dice.choice(["out", "out", "out", "new", "done", "."])]
         return words
 
     def test_commands(self):
@@ -104,24 +112,21 @@ class Random(CliTest):
             self.assertIn(done.returncode, (0, 1, 2, 3, 4, 5), f"{about}\n{done.stderr.decode()}")
             now = self.files()
             self.assertEqual(self.leftovers(), [], about)
-            forced = "--force" in words
-            changed = [n for n, h in self.inputs.items() if now.get(n) != h and not (forced and n.startswith(("done/", "moved/")))]
+            # With --force, an output that the command names is replaced, and so is a result in its folder.
+            changed = [n for n, h in self.inputs.items() if now.get(n) != h and not ("--force" in words and (n in words or "/" in n))]
             self.assertEqual(changed, [], f"{about}: an input has changed")
             if done.returncode in (2, 3):
                 self.assertIn(b"kindred: ", done.stderr, about)
                 self.assertEqual(sorted(now), sorted(self.inputs), f"{about}: a file was left behind\n{done.stderr.decode()}")
             if now != self.inputs:
-                self.restore(now)
+                self.restore()
         self.assertIn(0, seen)
         print({k: seen[k] for k in sorted(seen)}, "exit statuses")
 
-    def restore(self, now):
-        """The folder as it was; results that --force has replaced count as inputs from here on."""
-        for name in set(now) - set(self.inputs):
-            os.unlink(self.path(name))
-        for name in ("out", "new"):
-            shutil.rmtree(self.path(name), ignore_errors=True)
-        self.inputs = self.files()
+    def restore(self):
+        for name in os.listdir(self.dir):
+            shutil.rmtree(self.path(name)) if os.path.isdir(self.path(name)) else os.unlink(self.path(name))
+        shutil.copytree(self.copy, self.dir, dirs_exist_ok=True)
 
 
 if __name__ == "__main__":

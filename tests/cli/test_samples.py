@@ -34,7 +34,7 @@ class Samples(CliTest):
 
     def test_ids_travel(self):
         self.table()
-        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-q", "-o", "out", "t.csv")
+        self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "--raw-cells", "-q", "-o", "out", "t.csv")
         task, found = self.result()["tasks"][0], rows(self.path("out/t.samples.csv"))
         self.assertEqual([r["id"] for r in found], [name.strip() for name in ODD])
         self.assertEqual(task["ids"], [r["id"] for r in found])
@@ -122,7 +122,7 @@ class Samples(CliTest):
         for method in ("kmeans", "auto"):
             self.run_kindred("cluster", "-m", method, "-k", 2, "--id-column", "id", "-q", "-o", "out", "--force", "--save-model", "m.h5",
                              "t.csv")
-            self.run_kindred("predict", "--model", "m.h5", "--id-column", "id", "-o", "new.labels", "--force", "new.csv")
+            self.run_kindred("predict", "--model", "m.h5", "--id-column", "id", "-o", "new.labels", "--raw-cells", "--force", "new.csv")
             found = rows(self.path("new.samples.csv"))
             self.assertEqual([r["id"] for r in found], [name.strip() for name in ODD])
             self.assertEqual([r["cluster"] for r in found], self.read("new.labels").split())

@@ -138,6 +138,11 @@ kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect
 
 /* Writes one cell of text, quoted if necessary. */
 kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter);
+/* The same for a table that people open in a spreadsheet: what it would evaluate as a formula begins with an apostrophe, unless
+ * the context has raw_cells. */
+kdr_status kdri_csv_put_cell(kdr_context *ctx, kdri_output *out, const char *text, char delimiter);
+/* Whether a spreadsheet would evaluate this text: it begins with = + - @, a tab or CR, and is no number. */
+bool kdri_is_formula(const char *text);
 kdr_status kdri_csv_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 kdr_status kdri_tsv_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 

@@ -65,13 +65,15 @@ done:
 	return st;
 }
 
-/* A cell, in quotes if the delimiter, a quote or a newline is in it. */
+/* A cell, in quotes if the delimiter, a quote or a newline is in it. A formula gets an apostrophe; the cells of the input stay as they
+ * are. */
 static kdr_status put_cell(const copier *c, const char *text)
 {
 	kdr_status st = KDR_OK;
-	if (!strpbrk(text, "\"\r\n") && !strchr(text, c->dialect->delimiter))
+	const bool formula = !c->ctx->raw_cells && kdri_is_formula(text);
+	if (!formula && !strpbrk(text, "\"\r\n") && !strchr(text, c->dialect->delimiter))
 		return put_encoded(c, text, strlen(text));
-	KDRI_TRY(put_encoded(c, "\"", 1));
+	KDRI_TRY(put_encoded(c, formula ? "\"'" : "\"", formula ? 2 : 1));
 	for (const char *p = text; *p;) {
 		const size_t n = strcspn(p, "\"");
 		KDRI_TRY(n > 0 ? put_encoded(c, p, n) : put_encoded(c, "\"\"", 2));

@@ -22,12 +22,12 @@ static bool needs_quotes(const char *text, char delimiter)
 	       kdri_parse_double(text, text + n, &v) == text + n;
 }
 
-kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter)
+/* In quotes, with `before` at its beginning. */
+static kdr_status put_quoted(kdr_context *ctx, kdri_output *out, const char *before, const char *text)
 {
 	kdr_status st = KDR_OK;
-	if (!needs_quotes(text, delimiter))
-		return kdri_output_write(ctx, out, text, strlen(text));
 	KDRI_TRY(kdri_output_write(ctx, out, "\"", 1));
+	KDRI_TRY(kdri_output_write(ctx, out, before, strlen(before)));
 	for (const char *p = text; *p;) {
 		size_t n = strcspn(p, "\"");
 		KDRI_TRY(kdri_output_write(ctx, out, p, n));
@@ -42,6 +42,25 @@ done:
 	return st;
 }
 
+kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter)
+{
+	return needs_quotes(text, delimiter) ? put_quoted(ctx, out, "", text)
+	                                     : kdri_output_write(ctx, out, text, strlen(text));
+}
+
+bool kdri_is_formula(const char *text)
+{
+	const char *end = text + strlen(text);
+	double v;
+	return text[0] && strchr("=+-@\t\r", text[0]) && kdri_parse_double(text, end, &v) != end;
+}
+
+kdr_status kdri_csv_put_cell(kdr_context *ctx, kdri_output *out, const char *text, char delimiter)
+{
+	return !ctx->raw_cells && kdri_is_formula(text) ? put_quoted(ctx, out, "'", text)
+	                                                : kdri_csv_put_text(ctx, out, text, delimiter);
+}
+
 static kdr_status put_text(const writer *w, const char *text)
 {
 	return kdri_csv_put_text(w->ctx, w->out, text, w->delimiter);
@@ -51,7 +70,7 @@ static kdr_status put_header(const writer *w, const kdr_data *d)
 {
 	kdr_status st = KDR_OK;
 	if (d->ids)
-		KDRI_TRY(kdri_output_write(w->ctx, w->out, "\"\"", 2));
+		KDRI_TRY(put_text(w, d->ids_title ? d->ids_title : ""));
 	for (int64_t j = 0; j < d->cols; j++) {
 		if (j > 0 || d->ids)
 			KDRI_TRY(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
@@ -78,7 +97,8 @@ static kdr_status csv_write_put_rows(const writer *w, const kdr_data *d, double 
 			for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
 				row[d->col[p]] = d->val[p];
 		if (d->ids)
-			KDRI_TRY(put_text(w, d->ids[i]));
+			KDRI_TRY(d->ids_title ? kdri_csv_put_cell(w->ctx, w->out, d->ids[i], w->delimiter)
+			                      : put_text(w, d->ids[i]));
 		for (int64_t j = 0; j < d->cols; j++) {
 			text[0] = w->delimiter;
 			int n = kdri_print_double(x[j], text + 1);
