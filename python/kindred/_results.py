@@ -485,6 +485,7 @@ class Result:
         """Write a CSV file with one line per sample: id, cluster or class, confidence,
         second-best label, and the cluster at each of `levels`; for targets of
         method auto also unlike_source and target_cluster.
+        Texts that a spreadsheet would evaluate as a formula get an apostrophe.
 
         Parameters
         ----------
