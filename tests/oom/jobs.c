@@ -145,7 +145,7 @@ static kdr_status job_features(kdr_context *ctx)
 	if (st == KDR_OK)
 		st = kdr_write_file(ctx, file("edits.json"), edits, sizeof edits - 1, true);
 	if (st == KDR_OK)
-		st = kdr_relabel(ctx, file("job.json"), file("edits.json"), file(""), NULL, NULL, true);
+		st = kdr_relabel(ctx, file("job.json"), file("edits.json"), file("edited"), NULL, NULL, true);
 	kdr_result_free(result);
 	kdr_data_free(data);
 	return st;
