@@ -98,7 +98,7 @@ def check(ctx, status):
 _OPTION = re.compile(r"(?<![\w-])(?:--([a-z][a-z-]*)|-k(?![\w-]))(?:[ =](?:('[^']*')|([a-z0-9-]+)(?=[\s,;:)]|$)))?")
 _FLAGS = {"transpose": "transpose=True", "force": "force=True", "guard": "guard=True", "no-transfer": "transfer=False",
           "probabilities": "probabilities=True", "quality": "quality=True", "report": "map=True", "pooled": "pooled=True", "bridge": "bridges",
-          "into": "add()", "to": "format"}
+          "into": "add()", "to": "format", "max-unpacked": "set_max_unpacked()"}
 
 
 def in_python(line):

@@ -15,7 +15,7 @@ OPTION = re.compile(r"(?<![\w-])(?:--([a-z][a-z-]*)|-k(?![\w-]))")
 
 def parameters():
     """Names of parameters of all functions, methods and estimators, and of the options for texts."""
-    found = {"add()", "ngrams", "tokens", "guard", "features_from"}  # features_from: of the program and R only
+    found = {"add()", "set_max_unpacked()", "ngrams", "tokens", "guard", "features_from"}  # features_from: of the program and R only
     for thing in (getattr(kindred, name) for name in kindred.__all__):
         methods = [m for _, m in inspect.getmembers(thing, inspect.isfunction)] if inspect.isclass(thing) else [thing] if callable(thing) else []
         for method in methods:

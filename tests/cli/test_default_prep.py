@@ -27,7 +27,7 @@ def refused(method, settings, kind):
     if settings.get("similarity") == "precomputed":
         return "square matrix"
     if settings.get("divergence") == "is":
-        return None if kind == "units" else "--set floor="
+        return None if kind == "units" else "option floor="
     if kind == "negative" and ("nonnegative" in method["capabilities"] or settings.get("divergence") == "kl"):
         return "--scale minmax"
     return None

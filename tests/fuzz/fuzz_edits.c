@@ -31,7 +31,7 @@ static void fuzz_one(kdr_context *ctx, const char *result, const char *text, siz
 		st = kdri_edits_apply(&e, "edits.json", edits);
 	if (st != KDR_OK && !strstr(kdr_context_error(ctx), "edits.json: line"))
 		abort();
-	if (st == KDR_OK && (kdri_edited_json(&e, &j) != KDR_OK ||
+	if (st == KDR_OK && (kdri_edited_json(&e, "again.json", &j) != KDR_OK ||
 	                     kdri_json_parse(ctx, "again.json", 1, j.text, j.used, &again) != KDR_OK ||
 	                     kdri_report_check(ctx, "again.json", again) != KDR_OK))
 		abort();

@@ -445,7 +445,7 @@ static void ec__bad_options__one_clear_line(void **state)
 		{ { "k_max", "301", NULL }, "k_max is 301, but data set a has only 300 samples", K },
 		{ { "k_min", "5", "k_max", "3", NULL }, "k_min is 5, but k_max is 3", K },
 		{ { "subsample", "0.01", NULL }, "subsample = 0.01 leaves 3 of the 300 samples", K },
-		{ { NULL }, "k is -1", -1 },
+		{ { NULL }, "needs -k, the number of clusters", -1 },
 	};
 	static double x[N * D];
 	static int64_t truth[N];

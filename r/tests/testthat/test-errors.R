@@ -102,7 +102,7 @@ test_that("every message of the library names arguments of R", {
   texts <- grep("(?<![\\w-])(--[a-z]|-k(?![\\w-]))", gsub("^\"|\"$", "", texts), perl = TRUE, value = TRUE)
   texts <- grep("^--(to|format)$", texts, invert = TRUE, value = TRUE) # inserted into a message
   expect_gt(length(texts), 50)
-  known <- c("kd_into()", "ngrams", "tokens", unlist(lapply(c(getNamespaceExports("kindred"), "kd_cluster.default", "predict.kindred"), function(name)
+  known <- c("kd_into()", "options(kindred.max_unpacked", "ngrams", "tokens", unlist(lapply(c(getNamespaceExports("kindred"), "kd_cluster.default", "predict.kindred"), function(name)
     names(formals(get(name, asNamespace("kindred")))))), "device") # ngrams and tokens are elements of texts; R never asks for a device
   for (text in texts) {
     spelt <- kindred:::in_r(text)

@@ -57,7 +57,7 @@ static kdr_status enter_simplex(kdri_breg *b)
 	kdr_status st;
 	double smooth = b->domain.smooth;
 	KDRI_TRY(check_sign(b, smooth == 0,
-	                    smooth == 0 ? "values > 0 if smooth is 0; remove --set smooth=0"
+	                    smooth == 0 ? "values > 0 if smooth is 0; leave out the option smooth=0"
 	                                : "values >= 0; use --scale minmax"));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.scale, b->n));
 	KDRI_TRY(KDRI_NEW(b->ctx, &b->km.twice, b->n));
@@ -88,8 +88,9 @@ static kdr_status raise_to_floor(kdri_breg *b)
 	double floor = b->domain.floor;
 	bool dense = b->x.kind == KDR_MAT_DENSE;
 	if (floor <= 0)
-		return check_sign(b, true,
-		                  "values > 0; raise smaller values with --set floor=VALUE, such as 0.01");
+		return check_sign(
+		        b, true,
+		        "values > 0; raise smaller values with the option floor=VALUE, such as 0.01");
 	int64_t size = dense ? 0 : b->x.as.csr.rowptr[b->n];
 	if (dense)
 		KDRI_TRY(kdri_mul(b->ctx, b->n, b->d, &size));
