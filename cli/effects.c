@@ -36,6 +36,7 @@ typedef struct rule {
 
 static const rule rules[] = {
 	{ .options = "report-features", .needs = "report" },
+	{ .options = "raw-cells", .needs = "output write-table" },
 	{ .options = "model-size model-without-samples", .needs = "save-model" },
 	{ .options = "model-size",
 	  .with = "model-without-samples",

@@ -57,6 +57,9 @@ class Cells(CliTest):
         self.run_kindred(*common, "-o", "raw", "--write-table", "raw.csv", "--raw-cells")
         self.assertEqual({r["class"] for r in self.rows("raw.csv")}, {"=a", "-b"})
 
+    def test_needs_a_file(self):
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--raw-cells", "a.csv", code=2, says=["--raw-cells", "--write-table"])
+
     def test_convert_keeps_ids(self):
         self.run_kindred("convert", "-q", "--id-column", "id", "a.csv", "b.csv")
         self.assertEqual([r[0] for r in csv.reader(io.StringIO(self.read("b.csv")))], ["", *IDS])
