@@ -88,7 +88,9 @@ static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array
 	}
 	const double bytes = (double)a->count * (double)KDRI_MAX(H5Tget_size(a->type), sizeof(double));
 	if (bytes > (double)*h5->room) {
-		KDRI_TRY(kdri_unpacked_check(ctx, a->label, bytes, (double)h5->bytes, KDRI_STREAM_TIMES));
+		if (bytes <= kdri_h5_most((double)h5->bytes))
+			KDRI_TRY(kdri_unpacked_check(ctx, a->label, bytes, (double)h5->bytes,
+			                             KDRI_STREAM_TIMES));
 		return kdri_fail(
 		        ctx, KDR_ERR_SIZE,
 		        "%s: claims %.0f MB, which a file of %.3f MB cannot contain even if compressed",
