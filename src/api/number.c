@@ -345,7 +345,7 @@ static void number_permute(void *data, int64_t outer, int64_t k, int64_t size, c
 static void rename_labels(int64_t *labels, int64_t count, const int64_t *now)
 {
 	for (int64_t i = 0; i < count; i++)
-		labels[i] = now[labels[i]];
+		labels[i] = labels[i] < 0 ? -1 : now[labels[i]];
 }
 
 /* The next word of a list such as "n x k": its length, with *text set to its end; 0 at the end. */

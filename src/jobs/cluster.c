@@ -3,6 +3,7 @@
 #include "jobs/into.h"
 #include "jobs/known.h"
 #include "jobs/levels.h"
+#include "jobs/sharing.h"
 
 /* On the data as they were fitted. */
 static kdr_status put_stability(kdr_context *ctx, kdri_job *job, kdr_data **sets, const kdr_job_options *o,
@@ -52,7 +53,9 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	kdr_status st;
 	kdr_task *tasks = NULL;
 	kdr_result *result = NULL;
+	kdri_job_sharing sharing = { 0 };
 	KDRI_TRY(KDRI_NEW0(ctx, &tasks, count));
+	KDRI_TRY(KDRI_TIMED("alone", kdri_sharing_begin(ctx, job, sets, count, known, levels, &sharing)));
 	KDRI_TRY(KDRI_TIMED("preparation", kdri_job_prepare(ctx, job, sets, count, 0)));
 	/* One k for all, or one to be found for each. */
 	if (o->each_k)
@@ -66,6 +69,8 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = count, .pooled = o->pooled };
 	KDRI_TRY(kdri_levels_begin(ctx, job, tasks, count, o, levels));
 	KDRI_TRY(KDRI_TIMED("fit", kdri_job_fit(ctx, job, tasks, sets, &about, &result)));
+	KDRI_TRY(kdri_sharing_report(ctx, &sharing, result));
+	kdri_sharing_free(ctx, &sharing);
 	KDRI_TRY(KDRI_TIMED("levels", kdri_levels_fit(ctx, job, sets, o, levels, &result)));
 	KDRI_TRY(kdri_job_known_check(ctx, known, sets, result));
 	job->known = NULL; /* resamples have other rows */
@@ -92,6 +97,7 @@ static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	result = NULL;
 done:
 	kdr_result_free(result);
+	kdri_sharing_free(ctx, &sharing);
 	kdri_free(ctx, tasks);
 	return st;
 }

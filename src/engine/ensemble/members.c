@@ -83,9 +83,15 @@ static int64_t rows_of_all(const run *r)
 	return sum;
 }
 
+static const kdri_given *given_of(const run *r, int64_t t)
+{
+	return r->options->given ? r->options->given[t] : NULL;
+}
+
 static bool votes_on(const run *r, const kdri_member *member, int64_t t)
 {
-	return !member->small || members_rows_of(r, t) <= member->small;
+	const kdri_given *given = given_of(r, t);
+	return !(given && given->final) && (!member->small || members_rows_of(r, t) <= member->small);
 }
 
 /* Of the tasks that the member votes on. */
@@ -143,7 +149,7 @@ static void list_jobs(run *r)
 			for (int64_t t = 0; t < T && alone; t++) {
 				bool sees = (r->views->tasks[t].cosine || !member->cosine_only) &&
 				            (member->view != KDRI_VIEW_PLAIN || r->views->tasks[t].both);
-				if (sees && able(r, member, members_rows_of(r, t)))
+				if (sees && !given_of(r, t) && able(r, member, members_rows_of(r, t)))
 					add_job(r, (job){ .member = m,
 					                  .seed = s,
 					                  .runs = member->in_step ? o->seeds : 1,
@@ -469,18 +475,30 @@ static bool speaks(const run *r, const job *j, int64_t t, answers count)
 static kdr_status members_collect(const run *r, int64_t t, kdri_ballot *out)
 {
 	kdr_status st;
-	int64_t n = r->views->begin[t + 1] - r->views->begin[t], count = 0;
+	const kdri_given *given = given_of(r, t);
+	const int64_t before = given ? given->ballot.count : 0;
+	int64_t n = r->views->begin[t + 1] - r->views->begin[t], count = before;
 	answers whose = COMPLETE;
 	kdri_ballot b = { 0 };
-	for (int kind = COMPLETE; kind < KINDS_OF_ANSWERS && count == 0; kind++) {
+	for (int kind = COMPLETE; kind < KINDS_OF_ANSWERS && (count == 0 || kind == COMPLETE); kind++) {
 		whose = (answers)kind;
 		for (int64_t i = 0; i < r->njobs; i++)
 			count += speaks(r, &r->jobs[i], t, whose) ? r->jobs[i].runs : 0;
 	}
 	KDRI_TRY(kdri_ballot_new(r->ctx, n, count, &b));
+	if (given) {
+		b.requested = KDRI_MAX(given->ballot.requested, before);
+		b.best = given->ballot.best;
+	}
+	for (int64_t m = 0; m < before; m++) {
+		for (int64_t row = 0; row < n; row++)
+			b.label[row * count + m] = given->ballot.label[row * before + m];
+		b.weight[m] = given->ballot.weight[m];
+		b.member[m] = given->ballot.member[m];
+	}
 	for (int64_t i = 0; i < r->njobs; i++)
 		b.requested += concerns(r, &r->jobs[i], t) ? r->jobs[i].runs : 0;
-	for (int64_t i = 0, m = 0; i < r->njobs; i++) {
+	for (int64_t i = 0, m = before; i < r->njobs; i++) {
 		const job *j = &r->jobs[i];
 		const kdri_member *member = &r->options->table[j->member];
 		for (int64_t q = 0; q < j->runs && speaks(r, j, t, whose); q++) {
@@ -569,6 +587,8 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	list_jobs(&r);
 	KDRI_TRY(KDRI_NEW0(ctx, &r.jobs, r.njobs));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.tried, problem->ntasks));
+	for (int64_t t = 0; t < problem->ntasks; t++)
+		r.tried[t] = given_of(&r, t) != NULL;
 	list_jobs(&r);
 	kdri_stage_start(ctx, stage, r.njobs);
 	run_jobs(&r);

@@ -3,7 +3,7 @@
 #define KDRI_MEMBERS_H
 
 #include "api/method.h"
-#include "engine/ensemble/ballot.h"
+#include "engine/ensemble/given.h"
 #include "engine/graph/views.h"
 
 typedef enum kdri_scope {
@@ -37,6 +37,8 @@ typedef struct kdri_members_options {
 	int64_t count, seeds;
 	const int64_t *k;               /* of each task */
 	double light_bytes, data_bytes; /* memory of a job that may run in parallel, and of the data */
+	kdri_given *const
+	        *given; /* what each task has of the members that use one task, or NULL; NULL: nothing */
 	/* Makes the graph of a task when it is needed, if time is short; NULL: graphs exist. */
 	kdr_status (*graph)(kdr_context *ctx, void *user, int64_t task);
 	/* Makes the other views when they are needed; NULL: they exist. */

@@ -169,7 +169,8 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 	if (v.options.together)
 		KDRI_TRY(pooled_mean(ctx, &v));
 	for (int64_t t = 0; t < v.ntasks && !options->later; t++)
-		KDRI_TRY(kdri_views_graphs(ctx, &v.options, &v.tasks[t]));
+		if (!options->given || !options->given[t])
+			KDRI_TRY(kdri_views_graphs(ctx, &v.options, &v.tasks[t]));
 	*out = v;
 	v = (kdri_views){ 0 };
 done:

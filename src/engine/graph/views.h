@@ -37,6 +37,7 @@ typedef struct kdri_views_options {
 			      on several ranks; 0: samples are joined to their neighbours */
 	bool if_many;      /* tasks whose neighbours can be found exactly are joined to those all the same */
 	bool once;         /* equal samples are searched as one, see repair.h */
+	const bool *given; /* ntasks: tasks without graphs and leading directions of their own; NULL: none */
 	bool later; /* graphs are made later, by kdri_views_graphs or kdri_views_no_graphs for each task */
 } kdri_views_options;
 

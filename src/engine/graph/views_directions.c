@@ -200,7 +200,8 @@ kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *v, const int64_t 
 {
 	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < v->ntasks; t++)
-		KDRI_TRY(own_directions(ctx, &v->tasks[t], k[t]));
+		if (!v->options.given || !v->options.given[t])
+			KDRI_TRY(own_directions(ctx, &v->tasks[t], k[t]));
 	if (v->options.together && pooled)
 		KDRI_TRY(pooled_directions(ctx, v, k));
 done:

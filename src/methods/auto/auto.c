@@ -9,8 +9,9 @@
  *           of w; the spectral step on W and a little of co gives the answer              verdict.c
  *
  * docs/notes/auto.md describes the rule and measures its quality. Members are listed in the table below: a registered method,
- * its options, a view of the data. The guard reports the effect of the other tasks: it compares the answer with that of
- * the same vote without the members that use several tasks.
+ * its options, a view of the data. A job runs each task alone before (engine/ensemble/given.h): the members that use one task
+ * and the graph are then those of that run, with the preprocessing of that task, and the guard compares the answer with the
+ * labels of that run.
  *
  * DEVIATION: members "pool" and "shared directions" are k-means on all tasks, each minus its mean, which would make
  * sparse data dense. The first therefore runs on the 128 leading directions of the centred data, for dense and sparse
@@ -45,7 +46,7 @@
 #include <stdio.h>
 
 /* A task of more samples gains nothing by members that see others as well, and they cost most of the time (docs/notes/auto.md). */
-enum { SMALL = 1000 };
+enum { SMALL = KDRI_SHARING_MOST };
 /* Texts times clusters, of all tasks, from which mtcfir compares texts by words alone: with features it takes as long as all
  * other members together, whose time grows with this product (docs/notes/auto.md). */
 static const double most_with_features = 40000;
@@ -218,15 +219,13 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 			kdri_ballot_free(ctx, &j->ballots[t]);
 		if (j->answers)
 			kdri_verdict_free(ctx, &j->answers[t]);
-		if (j->alone)
-			kdri_verdict_free(ctx, &j->alone[t]);
 	}
 	for (int64_t t = 0; j->links && t < j->T; t++)
 		kdri_links_free(ctx, &j->links[t]);
 	kdri_free(ctx, j->links);
 	kdri_free(ctx, j->ballots);
 	kdri_free(ctx, j->answers);
-	kdri_free(ctx, j->alone);
+	KDRI_FREE(ctx, j->given, j->has);
 	kdri_free(ctx, j->k);
 	kdri_views_free(ctx, &j->views);
 }
@@ -252,12 +251,13 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 	int64_t neighbors = kdri_opt_int(j->options, "neighbors");
 	bool guess = false;
 	for (int64_t t = 0; t < j->T; t++)
-		guess |= j->problem->tasks[t].k == 0;
+		guess |= j->problem->tasks[t].k == 0 && !j->has[t];
 	return (kdri_views_options){ .cosine = (kdri_choice)kdri_opt_choice(j->options, "metric"),
 		                     .centre = (kdri_choice)kdri_opt_choice(j->options, "centre"),
 		                     .together = j->T > 1 && kdri_opt_bool(j->options, "transfer"),
 		                     .once = true,
 		                     .by_itself = true, /* as without transfer: what moved is then exact */
+		                     .given = j->has,
 		                     .exact = (kdri_choice)kdri_opt_choice(j->options, "exact"),
 		                     .neighbors = neighbors,
 		                     .landmarks = landmarks_of(ctx, j),
@@ -270,14 +270,6 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 
 /* --- the vote ------------------------------------------------------------------------------------------ */
 
-static bool saw_others(const kdri_ballot *b)
-{
-	bool any = false;
-	for (int64_t m = 0; m < b->count; m++)
-		any |= b->transfer[m];
-	return any;
-}
-
 /* Equal samples are in one cluster, unless something is known about them. */
 static void alike(const int64_t *first, int64_t n, const kdri_links *links, kdri_verdict *v)
 {
@@ -287,12 +279,37 @@ static void alike(const int64_t *first, int64_t n, const kdri_links *links, kdri
 	}
 }
 
+/* The labels of the run alone, or those that were carried over. */
+static kdr_status take_answer(kdr_context *ctx, kdri_auto *j, int64_t t)
+{
+	kdr_status st;
+	const kdri_given *given = j->given[t];
+	const kdri_verdict *from = &given->answer;
+	const int64_t n = j->ballots[t].n;
+	kdri_verdict *to = &j->answers[t];
+	KDRI_TRY(KDRI_NEW(ctx, &to->labels, n));
+	KDRI_TRY(KDRI_NEW(ctx, &to->agreement, n));
+	memcpy(to->labels, given->label ? given->label : from->labels, (size_t)n * sizeof *to->labels);
+	j->k[t] = given->label ? given->k : j->k[t];
+	memcpy(to->agreement, from->agreement, (size_t)n * sizeof *to->agreement);
+	to->ncut = from->ncut;
+done:
+	return st;
+}
+
 static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 {
 	kdr_status st = KDR_OK;
 	double total = 0;
-	bool hurried;
+	kdr_stop stop = KDR_STOP_CONVERGED;
 	for (int64_t t = 0; t < j->T; t++) {
+		if (j->has[t] && j->given[t]->final) {
+			KDRI_TRY(take_answer(ctx, j, t));
+			total += j->answers[t].ncut;
+			if (kdr_result_stop(j->given[t]->result) != KDR_STOP_CONVERGED)
+				stop = kdr_result_stop(j->given[t]->result);
+			continue;
+		}
 		const kdr_mat *graph = kdri_views_vote(&j->views, t);
 		kdri_verdict_options o = {
 			.k = j->k[t],
@@ -306,18 +323,10 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->answers[t]);
 		total += j->answers[t].ncut;
-		o.alone = true;
-		hurried = kdri_late(ctx);
-		KDRI_TRY(kdri_any(ctx, &hurried));
-		if (saw_others(&j->ballots[t]) && !hurried && !j->derived) {
-			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
-			alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->alone[t]);
-		}
 	}
 	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
-	kdri_result_stop(
-	        j->result,
-	        late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, 1);
+	kdri_result_stop(j->result, late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : stop,
+	                 1);
 done:
 	return st;
 }
@@ -352,7 +361,7 @@ static kdr_status auto_directions(kdr_context *ctx, void *user)
 	kdri_auto *j = user;
 	bool small = false; /* members that use all tasks vote only on these */
 	for (int64_t t = 0; t < j->T; t++)
-		small |= j->views.rows[t] <= SMALL;
+		small |= j->views.rows[t] <= SMALL && !(j->has[t] && j->given[t]->final);
 	return kdri_views_directions(ctx, &j->views, j->k, small);
 }
 
@@ -405,6 +414,7 @@ static kdr_status run_members(kdr_context *ctx, kdri_auto *j, bool later, bool *
 		                         .count = MEMBERS,
 		                         .seeds = kdri_opt_int(j->options, "seeds"),
 		                         .k = j->k,
+		                         .given = j->given,
 		                         .graph = later ? graph : NULL,
 		                         .prepare = auto_directions,
 		                         .user = j };
@@ -415,19 +425,45 @@ done:
 	return st;
 }
 
+/* What runs of the tasks alone have found, unless partitions come from fits with other numbers of clusters. */
+static void look_at_given(const kdr_context *ctx, kdri_auto *j)
+{
+	for (int64_t t = 0; t < j->T && !kdri_derives(ctx); t++) {
+		j->given[t] = kdri_given_of(ctx, t);
+		j->has[t] = j->given[t] != NULL;
+	}
+}
+
+/* Once the numbers of clusters are known. */
+static kdr_status find_given(kdr_context *ctx, kdri_auto *j)
+{
+	kdr_status st = KDR_OK;
+	if (ctx->sharing && ctx->sharing->find && !kdri_derives(ctx))
+		KDRI_TRY(KDRI_TIMED("alone", ctx->sharing->find(ctx, ctx->sharing->user, j->k)));
+	look_at_given(ctx, j);
+	for (int64_t t = 0; t < j->T; t++)
+		if (j->has[t] && !j->given[t]->final)
+			kdri_given_graphs(ctx, j->given[t], &j->views.tasks[t]);
+done:
+	return st;
+}
+
 static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 {
 	kdr_status st;
-	kdri_views_options o = views_options(ctx, j);
+	kdri_views_options o;
 	bool late = false;
 	KDRI_TRY(kdri_joins_check(ctx, (kdri_joins)kdri_opt_choice(j->options, "graph")));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
-	KDRI_TRY(KDRI_NEW0(ctx, &j->alone, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->given, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->has, j->T));
 	KDRI_TRY(KDRI_NEW(ctx, &j->k, j->T));
+	look_at_given(ctx, j);
+	o = views_options(ctx, j);
 	o.later = ctx->deadline > 0;
 	for (int64_t t = 0; t < j->T; t++) {
-		j->k[t] = j->problem->tasks[t].k;
+		j->k[t] = j->has[t] ? kdr_result_k(j->given[t]->result, 0) : j->problem->tasks[t].k;
 		o.later = o.later && j->k[t] > 0; /* otherwise the graphs are needed to find k */
 	}
 	double end = ctx->deadline;
@@ -440,6 +476,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		        ctx, j->result,
 		        "the data sets do not vote on each other, because some are compared by cosine and some by distance; use the option metric=cosine or metric=distance for all"));
 	KDRI_TRY(KDRI_TIMED("number of clusters", kdri_auto_find_k(ctx, j)));
+	KDRI_TRY(find_given(ctx, j));
 	if (kdri_has_links(j->problem)) {
 		KDRI_TRY(KDRI_NEW0(ctx, &j->links, j->T));
 		for (int64_t t = 0; t < j->T; t++) {
@@ -450,7 +487,8 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		}
 	}
 	for (int64_t t = 0; t < j->T; t++)
-		KDRI_TRY(KDRI_TIMED("graph", kdri_views_join(ctx, &j->views.tasks[t], j->k[t])));
+		if (!j->has[t])
+			KDRI_TRY(KDRI_TIMED("graph", kdri_views_join(ctx, &j->views.tasks[t], j->k[t])));
 	KDRI_TRY(take_kept(ctx, j));
 	KDRI_TRY(run_members(ctx, j, o.later, &late));
 	for (int64_t t = 0; t < j->T; t++)
@@ -460,6 +498,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	for (int64_t t = 0; t < j->T; t++)
 		KDRI_TRY(auto_put_task(ctx, j, t));
 	KDRI_TRY(KDRI_TIMED("noise tests", kdri_auto_report(ctx, j)));
+	kdri_given_keep(ctx, &j->ballots[0], &j->answers[0], &j->views.tasks[0]);
 done:
 	return st;
 }

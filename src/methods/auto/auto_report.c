@@ -107,10 +107,68 @@ static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t
 			to[i] = 1;
 		}
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
-	if (g->transfer && a->alone[t].labels) {
-		KDRI_TRY(mean_right(ctx, a, t, a->alone[t].agreement, g->agreement_alone, NULL, &mean));
+	if (g->transfer && a->has[t]) {
+		KDRI_TRY(mean_right(ctx, a, t, a->given[t]->answer.agreement, g->agreement_alone, NULL,
+		                    &mean));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", mean));
 	}
+done:
+	return st;
+}
+
+/* Of labels that were carried over, as the method found that did. */
+static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t)
+{
+	kdr_status st;
+	const int64_t n = a->ballots[t].n;
+	double *to = NULL, mean = 0;
+	KDRI_TRY(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	for (int64_t i = 0; i < n; i++) {
+		to[i] = a->given[t]->confidence[i];
+		mean += to[i] / (double)n;
+	}
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
+done:
+	return st;
+}
+
+/* Which samples would be in another cluster, if that is known, and the number of these. */
+static kdr_status put_moved(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g,
+                            const int64_t *moved, const int64_t *before)
+{
+	kdr_status st = KDR_OK;
+	const int64_t n = a->ballots[t].n;
+	int64_t *to = NULL;
+	if (!g->compared)
+		return KDR_OK;
+	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
+	memcpy(to, moved, (size_t)n * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, a->result, "before", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
+	for (int64_t i = 0; i < n; i++) /* carried labels may have fewer clusters */
+		to[i] = before[i] < a->k[t] ? before[i] : -1;
+	if (!g->transfer && !g->carried)
+		goto done;
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "moved", (double)g->moved));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g->with_alone));
+	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone_kmeans", g->alone_kmeans));
+done:
+	return st;
+}
+
+/* Whether clusters are clearer than those of noise, which the run alone has tested before. */
+static kdr_status put_beyond_noise(kdr_context *ctx, const kdri_auto *a, int64_t t, double *out)
+{
+	kdr_status st;
+	bool hurried = ctx->cancelled || ctx->timed_out || kdri_late(ctx);
+	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
+	*out = a->has[t] ? kdri_given_number(a->given[t], "beyond_noise") : NAN;
+	KDRI_TRY(kdri_any(ctx, &hurried));
+	if (!a->has[t] && a->views.tasks[t].leading && !hurried &&
+	    !kdri_repeats(ctx)) /* which nobody reads there */
+		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
+		                           a->views.tasks[t].cosine, a->k[t], out));
+	if (!isnan(*out))
+		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", *out));
 done:
 	return st;
 }
@@ -121,34 +179,27 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	kdri_guard g;
 	char text[512];
 	names own;
-	bool hurried = ctx->cancelled || ctx->timed_out || kdri_late(ctx);
+	const kdri_given *given = a->given[t];
 	int64_t n = a->ballots[t].n, *moved = NULL, *before = NULL;
+	const int64_t k = given ? KDRI_MAX(a->k[t], kdr_result_k(given->result, 0)) : a->k[t];
 	const char *name = auto_report_name_of(a, t, &own);
-	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
-	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &moved));
-	KDRI_TRY(kdri_result_array(ctx, a->result, "before", t, KDR_INT64, 1, (int64_t[]){ n }, &before));
-	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t],
-	                        a->alone[t].labels ? &a->alone[t] : &a->answers[t], a->k[t], moved, before,
-	                        &g));
-	g.beyond_noise = NAN;
-	g.large = a->T > 1 && a->views.options.together && !g.transfer;
-	KDRI_TRY(kdri_any(ctx, &hurried));
-	if (a->views.tasks[t].leading && !hurried && !kdri_repeats(ctx)) { /* which nobody reads there */
-		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
-		                           a->views.tasks[t].cosine, a->k[t], &g.beyond_noise));
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", g.beyond_noise));
-	}
-	if (a->ballots[t].count > 1) /* the agreement of a single member with itself is meaningless */
+	KDRI_TRY(KDRI_NEW(ctx, &moved, n));
+	KDRI_TRY(KDRI_NEW(ctx, &before, n));
+	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t], given ? &given->answer : &a->answers[t],
+	                        k, moved, before, &g));
+	g.carried = given && given->label;
+	g.compared = given || !g.transfer;
+	g.large = a->T > 1 && a->views.options.together && !g.transfer && !g.carried;
+	KDRI_TRY(put_moved(ctx, a, t, &g, moved, before));
+	KDRI_TRY(put_beyond_noise(ctx, a, t, &g.beyond_noise));
+	if (g.carried)
+		KDRI_TRY(put_carried_confidence(ctx, a, t));
+	else if (a->ballots[t].count > 1) /* the agreement of a single member with itself is meaningless */
 		KDRI_TRY(put_confidence(ctx, a, t, &g));
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
-	if (g.transfer) {
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g.with_alone));
-		KDRI_TRY(
-		        kdri_result_task_number(ctx, a->result, t, "agreement_alone_kmeans", g.alone_kmeans));
+	if (g.transfer)
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_pooled", g.pooled));
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "moved", (double)g.moved));
-	}
-	const int64_t candidates = a->views.tasks[t].candidates;
+	const int64_t candidates = given ? given->view.candidates : a->views.tasks[t].candidates;
 	if (candidates > 0) {
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "neighbour_candidates",
 		                                 (double)candidates));
@@ -160,6 +211,7 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	kdri_guard_advice(&g, a->views.rows[t], a->k[t], name, text, sizeof text);
 	KDRI_TRY(kdri_result_task_text(ctx, a->result, t, "advice", text));
 done:
+	KDRI_FREE(ctx, moved, before);
 	return st;
 }
 

@@ -140,6 +140,12 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 	KDRI_TRY(KDRI_NEW0(ctx, &curves, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &used, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &wanted, j->T));
+	for (int64_t t = 0; t < j->T; t++)
+		if (j->has[t] && j->problem->tasks[t].k == 0) /* the run alone has found it */
+			KDRI_TRY(kdri_given_copy(
+			        ctx, j->given[t], "k_",
+			        (const char *const[]){ "eigengap", "k_agreement", "modularity", NULL },
+			        j->result, t));
 	KDRI_TRY(draw_all(ctx, j, wanted, curves));
 	for (int64_t t = 0; t < j->T; t++)
 		if (wanted[t]) {

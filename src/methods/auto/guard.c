@@ -1,7 +1,6 @@
 /* The effect of the other data sets on a task. SPDX-License-Identifier: BSD-3-Clause
  *
- * The answer is compared with that of the same vote without the members that use other tasks, which is the result of
- * --no-transfer. Without true classes a gain cannot be distinguished from a loss: of the rules we tried, none was right
+ * The answer is compared with that of a run with this data set alone, which is the result of --no-transfer. Without true classes a gain cannot be distinguished from a loss: of the rules we tried, none was right
  * in four of five cases on new collections (docs/notes/auto.md). The advice therefore states how many samples moved and how to
  * get the alternative. */
 #include "methods/auto/guard.h"
@@ -110,6 +109,11 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 		        out, room,
 		        "%s: only %lld of %lld runs finished in time, so the clarity of the clusters was not assessed",
 		        name, (long long)g->voted, (long long)g->requested);
+	else if (g->carried)
+		snprintf(out, room, "%s: %lld of %lld samples would be in another cluster in a run alone%s",
+		         name, (long long)g->moved, (long long)n, unclear);
+	else if (!g->compared)
+		snprintf(out, room, "%s: clustered together with the other data sets%s", name, unclear);
 	else if (!g->transfer)
 		snprintf(
 		        out, room, "%s: %s%s", name,

@@ -5,7 +5,7 @@
 #include "engine/ensemble/ballot.h"
 
 typedef struct kdri_guard {
-	double with_alone;   /* NMI of the answer and the answer of the members without transfer */
+	double with_alone;   /* NMI of the answer and that of a run alone */
 	double with_kmeans;  /* NMI of the answer and the first partition of the ballot */
 	double alone_kmeans; /* NMI of these two */
 	double own,
@@ -16,12 +16,13 @@ typedef struct kdri_guard {
 	        agreement_alone; /* agreement of members with the answer, and with the answer without transfer:
 				    means over the samples */
 	bool transfer;           /* some member used other tasks */
+	bool carried, compared;  /* set by the caller: clusters come from another task; what moved is known */
 	bool large;              /* set by the caller: there are other tasks, but none votes */
 	int64_t voted, requested; /* runs that voted, and runs requested */
 } kdri_guard;
 
-/* Computes it for the rows of all ranks. `alone`: the answer of the members without transfer. moved[i] = 1 for each
- * sample that moved; before[i], unless NULL: the number its cluster without transfer has here. */
+/* Computes it for the rows of all ranks. `alone`: the answer of a run with this task alone. moved[i] = 1 for each
+ * sample that moved; before[i], unless NULL: the number its cluster without transfer has here, below k. */
 kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *ballot, const kdri_verdict *answer,
                           const kdri_verdict *alone, int64_t k, int64_t *moved, int64_t *before,
                           kdri_guard *out);

@@ -57,8 +57,8 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 			kdri_mixture_free(ctx, &t->votes[m].mixture[i]);
 		KDRI_FREE(ctx, t->votes[m].mixture, t->votes[m].labels);
 	}
-	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate,
-	          t->agreement, t->clear);
+	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->confidence, t->estimate, t->agreement,
+	          t->clear);
 	kdri_mixed_free(ctx, &t->all);
 	kdri_mixed_free(ctx, &t->some);
 }
@@ -160,15 +160,16 @@ static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 	kdr_status st;
 	const kdri_mixed *m = &t->all;
 	KDRI_TRY(KDRI_NEW(ctx, &t->answer, m->n));
-	if (t->together && !kdri_repeats(ctx)) /* what moved is reported for the main result only */
-		KDRI_TRY(KDRI_NEW(ctx, &t->alone, m->n));
 	for (int64_t s = 0; s < m->tables; s++) {
-		KDRI_TRY(vote_on_table(ctx, t, s, t->together, t->answer + m->begin[s]));
-		if (!t->together)
+		const kdri_given *given = kdri_given_of(ctx, s);
+		if (given && given->final) {
+			memcpy(t->answer + m->begin[s], given->answer.labels,
+			       (size_t)(m->begin[s + 1] - m->begin[s]) * sizeof *t->answer);
 			continue;
-		KDRI_TRY(number_alike(ctx, t, s, t->answer + m->begin[s]));
-		if (t->alone)
-			KDRI_TRY(vote_on_table(ctx, t, s, false, t->alone + m->begin[s]));
+		}
+		KDRI_TRY(vote_on_table(ctx, t, s, t->together, t->answer + m->begin[s]));
+		if (t->together)
+			KDRI_TRY(number_alike(ctx, t, s, t->answer + m->begin[s]));
 	}
 done:
 	return st;
@@ -215,8 +216,9 @@ static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
 		return KDR_OK;
 	if (t->together)
 		KDRI_TRY(steer_tables(ctx, t, 0, T, true, t->answer));
-	for (int64_t s = 0; s < T && (t->alone || !t->together); s++)
-		KDRI_TRY(steer_tables(ctx, t, s, 1, false, t->together ? t->alone : t->answer));
+	for (int64_t s = 0; s < T && !t->together; s++)
+		if (!kdri_given_of(ctx, s)) /* the run alone has used it */
+			KDRI_TRY(steer_tables(ctx, t, s, 1, false, t->answer));
 done:
 	return st;
 }
@@ -255,6 +257,11 @@ static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
 	KDRI_TRY(KDRI_NEW0(ctx, &start, m->n));
 	KDRI_TRY(KDRI_NEW(ctx, &labels, m->n));
 	for (int64_t s = 0; s < m->tables; s++) {
+		const kdri_given *given = kdri_given_of(ctx, s);
+		if (given && given->final) {
+			t->clear[s] = kdri_given_number(given, "clearer_than_one") > 0;
+			continue;
+		}
 		KDRI_TRY(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
 		KDRI_TRY(kdri_mixed_part_new(ctx, m, s, &part));
 		KDRI_TRY(kdri_mixture_fit(ctx, &part.data, &o, start, &one, labels, NULL));
@@ -313,15 +320,16 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 	char text[512], own[32];
 	const char *name = task_name(t, s, own, sizeof own);
 	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
-	if (t->together) {
+	const kdri_given *given = kdri_given_of(ctx, s);
+	if (t->together && given) {
 		KDRI_TRY(KDRI_NEW(ctx, &to, k));
 		KDRI_TRY(kdri_result_array(ctx, t->result, "moved", s, KDR_INT64, 1, (int64_t[]){ n },
 		                           &moved));
 		KDRI_TRY(kdri_result_array(ctx, t->result, "before", s, KDR_INT64, 1, (int64_t[]){ n },
 		                           &before));
-		KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, t->alone + begin, n, k, to));
+		KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, given->answer.labels, n, k, to));
 		for (int64_t i = 0; i < n; i++) {
-			before[i] = to[t->alone[begin + i]];
+			before[i] = to[given->answer.labels[i]];
 			moved[i] = before[i] != t->answer[begin + i];
 			count += moved[i];
 		}
@@ -333,6 +341,9 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 	if (k == 1)
 		snprintf(text, sizeof text, "%s: there is only one cluster, so there is nothing to compare",
 		         name);
+	else if (t->together && !given)
+		snprintf(text, sizeof text, "%s: clustered together with the other data sets%s", name,
+		         unclear);
 	else if (t->together && (double)count < few * (double)all)
 		snprintf(text, sizeof text, "%s: clustering together moved less than 1 %% of the samples%s",
 		         name, unclear);
@@ -507,13 +518,20 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 	KDRI_TRY(KDRI_NEW0(ctx, &t->start, T));
 	KDRI_TRY(KDRI_NEW0(ctx, &t->means, T * t->all.numbers));
 	for (int64_t s = 0; s < T; s++) {
-		t->k[s] = t->problem->tasks[s].k;
+		const kdri_given *given = kdri_given_of(ctx, s);
+		t->k[s] = given && given->final ? kdr_result_k(given->result, 0) : t->problem->tasks[s].k;
+		if (t->k[s] != t->problem->tasks[s].k) /* the run alone has found it */
+			KDRI_TRY(kdri_given_copy(ctx, given, "k_",
+			                         (const char *const[]){ "bic", "prediction_strength", NULL },
+			                         t->result, s));
 		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], &t->start[s], &rows));
 	}
 	KDRI_TRY(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
 	KDRI_TRY(find_centring(ctx, t));
 	KDRI_TRY(kdri_tables_find_k(ctx, t));
 	allow_classes(t);
+	if (ctx->sharing && ctx->sharing->find && !kdri_repeats(ctx))
+		KDRI_TRY(ctx->sharing->find(ctx, ctx->sharing->user, t->k));
 	if (t->problem->tasks[0].k == 0)
 		KDRI_TRY(find_centring(ctx, t));
 	KDRI_TRY(kdri_mixed_means(ctx, &t->all, t->means));

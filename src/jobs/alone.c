@@ -1,0 +1,247 @@
+/* Each data set clustered alone, before all are clustered together. SPDX-License-Identifier: BSD-3-Clause
+ *
+ * The run of a data set alone is a job of its own on a copy of the data, with the preprocessing that it would get without the others. So
+ * `--no-transfer` gives what a run with that file gives. If data sets learn from each other, members of `auto` that use one data set are those
+ * of these runs (engine/ensemble/given.h), data sets of more than KDRI_SHARING_MOST samples take their labels, and those of the others are
+ * compared with them. Copies are freed one after the other; only if the numbers of clusters have to be found first are all of them kept until
+ * then. */
+#include "jobs/sharing.h"
+
+#include "comm/comm.h"
+
+void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
+{
+	if (ctx->sharing == &s->fit)
+		ctx->sharing = NULL;
+	for (int64_t t = 0; s->fit.tasks && t < s->count; t++)
+		kdri_given_free(ctx, &s->fit.tasks[t]);
+	for (int64_t t = 0; s->raw && s->copies && t < s->count; t++)
+		kdr_data_free(s->raw[t]);
+	KDRI_FREE(ctx, s->fit.tasks, s->raw);
+	*s = (kdri_job_sharing){ 0 };
+}
+
+static kdr_status copy_data(kdr_context *ctx, const kdr_data *data, kdr_data **out)
+{
+	kdr_status st;
+	int64_t *rows = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
+	for (int64_t i = 0; i < data->rows; i++)
+		rows[i] = i;
+	KDRI_TRY(kdr_data_rows(ctx, data, rows, data->rows, out));
+done:
+	kdri_free(ctx, rows);
+	return st;
+}
+
+/* What is known about the samples of one data set. */
+static kdr_status known_of(kdr_context *ctx, const kdri_job_known *known, int64_t t, kdr_problem *out,
+                           kdr_link **links)
+{
+	kdr_status st = KDR_OK;
+	*out = known->problem;
+	out->tasks = &known->tasks[t];
+	out->ntasks = 1;
+	out->nlinks = 0;
+	KDRI_TRY(KDRI_NEW(ctx, links, known->problem.nlinks));
+	for (int64_t i = 0; i < known->problem.nlinks; i++)
+		if (known->links[i].task == t) {
+			(*links)[out->nlinks] = known->links[i];
+			(*links)[out->nlinks++].task = 0;
+		}
+	out->links = *links;
+done:
+	return st;
+}
+
+/* The options of the job, of one data set only, and without anything but a fit. */
+static kdr_job_options options_of(const kdr_job_options *wanted, int64_t t, int64_t k)
+{
+	kdr_job_options o = *wanted;
+	o.k = k;
+	o.each_k = o.each_k_to = NULL;
+	o.k_to = 0;
+	o.init = wanted->init ? &wanted->init[t] : NULL;
+	o.map = o.quality = o.score = o.model = o.neighbours = false;
+	o.no_model = true;
+	return o;
+}
+
+/* The fit of a data set alone. */
+static kdr_status fit_alone(kdr_context *ctx, kdri_job *job, kdr_data *data, kdri_given *given)
+{
+	kdr_status st;
+	const kdri_inspected *inspected = ctx->inspected;
+	const kdri_sharing *sharing = ctx->sharing, keep = { .keep = given };
+	const bool no_model = ctx->no_model;
+	kdr_task task = { .name = data->name,
+		          .role = KDR_ROLE_TASK,
+		          .x = kdr_data_mat(data),
+		          .k = job->wanted->k,
+		          .init = job->wanted->init ? job->wanted->init[0] : NULL };
+	const kdr_problem about = { .size = sizeof(kdr_problem), .ntasks = 1 };
+	ctx->inspected = NULL; /* what fits of all data sets keep is not for this one */
+	ctx->sharing = &keep;
+	st = kdri_job_fit(ctx, job, &task, &data, &about, &given->result);
+	ctx->inspected = inspected;
+	ctx->sharing = sharing;
+	ctx->no_model = no_model;
+	KDRI_TRY(st);
+	/* Labels with the numbers of the result; those of tables are only there. */
+	const kdri_task_result *r = &given->result->tasks[0];
+	if (!given->answer.labels)
+		KDRI_TRY(KDRI_NEW(ctx, &given->answer.labels, r->n));
+	memcpy(given->answer.labels, r->labels, (size_t)r->n * sizeof *r->labels);
+done:
+	return st;
+}
+
+/* With a time limit, each data set has a share of the time by its size, and all of them nine tenths. */
+static void limit_time(kdr_context *ctx, const kdri_job_sharing *s, int64_t t)
+{
+	double rest = 0;
+	for (int64_t i = t; i < s->count; i++)
+		rest += (double)s->raw[i]->rows;
+	if (ctx->deadline > 0)
+		ctx->deadline =
+		        kdri_now() + 0.9 * (ctx->deadline - kdri_now()) * (double)s->raw[t]->rows / rest;
+}
+
+static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, int64_t k)
+{
+	kdr_status st;
+	const kdr_job_options o = options_of(s->job->wanted, t, k);
+	const double end = ctx->deadline;
+	kdri_job job = { 0 };
+	kdr_problem known;
+	kdr_link *links = NULL;
+	kdr_data *own = NULL;
+	kdri_given_free(ctx, &s->fit.tasks[t]);
+	KDRI_TRY(copy_data(ctx, s->raw[t], &own));
+	KDRI_TRY(kdri_job_open(ctx, &o, KDR_FAMILY_CLUSTER, &job));
+	if (s->known->problem.tasks) {
+		KDRI_TRY(known_of(ctx, s->known, t, &known, &links));
+		job.known = &known;
+	}
+	if (k == 0) /* its evidence is then that of the data set */
+		KDRI_TRY(kdri_job_set(ctx, &job, "same_k", "0"));
+	limit_time(ctx, s, t);
+	st = kdri_job_prepare(ctx, &job, &own, 1, 0);
+	if (st == KDR_OK)
+		st = fit_alone(ctx, &job, own, &s->fit.tasks[t]);
+	ctx->deadline = end;
+	ctx->timed_out = ctx->timed_out && end > 0 && kdri_late(ctx);
+	if (st != KDR_OK)
+		kdri_given_free(ctx, &s->fit.tasks[t]);
+done:
+	kdri_job_close(&job);
+	kdr_data_free(own);
+	kdri_free(ctx, links);
+	return st;
+}
+
+/* Whether the data are tables, for which nothing of a run alone can be used again. */
+static kdr_status are_tables(kdr_context *ctx, const kdri_job_sharing *s, bool *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_job_options *wanted = s->job->wanted;
+	kdr_recipe recipe = { .scale = wanted->prep->scale };
+	if (kdri_prep_chosen(wanted->prep, wanted->choice)) {
+		KDRI_TRY(kdri_recipe_find(ctx, s->raw, s->count, false, &recipe));
+		KDRI_TRY(kdri_recipe_table(ctx, s->raw, s->count, &recipe));
+	}
+	*out = recipe.scale == KDR_SCALE_TABLE;
+done:
+	return st;
+}
+
+/* k[t] clusters of each data set; 0: to be found in each. */
+static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
+{
+	kdr_status st = KDR_OK;
+	kdri_job_sharing *s = user;
+	bool tables;
+	KDRI_TRY(are_tables(ctx, s, &tables));
+	for (int64_t t = 0; t < s->count; t++) {
+		kdri_given *given = &s->fit.tasks[t];
+		const bool large = s->raw[t]->rows > KDRI_SHARING_MOST;
+		if (s->transfer && tables && large)
+			continue;
+		KDRI_TRY(run_alone(ctx, s, t, k[t]));
+		given->final = !s->transfer || (large && !tables);
+		if (given->final)
+			kdri_given_drop_graphs(ctx, given);
+	}
+done:
+	return st;
+}
+
+static bool is_possible(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count)
+{
+	bool possible = strcmp(job->algo->id, "auto") == 0 && count > 1 && !job->wanted->pooled &&
+	                kdri_ranks(ctx) == 1;
+	for (int64_t t = 0; t < count; t++)
+		possible = possible && !sets[t]->streamed;
+	if (possible && kdri_opt_bool(job->options, "transfer"))
+		possible = ctx->deadline == 0 && ctx->max_memory == 0 && !job->feature_options;
+	return possible;
+}
+
+kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
+                              const kdri_job_known *known, const kdri_k_ranges *levels, kdri_job_sharing *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_job_options *o = job->wanted;
+	int64_t *k = NULL;
+	bool later = levels->span > 1;
+	if (!is_possible(ctx, job, sets, count))
+		return KDR_OK;
+	*out = (kdri_job_sharing){ .job = job,
+		                   .known = known,
+		                   .count = count,
+		                   .transfer = kdri_opt_bool(job->options, "transfer") };
+	KDRI_TRY(KDRI_NEW0(ctx, &out->fit.tasks, count));
+	KDRI_TRY(KDRI_NEW0(ctx, &out->raw, count));
+	KDRI_TRY(KDRI_NEW(ctx, &k, count));
+	out->fit.count = count;
+	for (int64_t t = 0; t < count; t++) {
+		out->fit.tasks[t].from = -1;
+		k[t] = o->each_k ? o->each_k[t] : o->k;
+		later = later || (out->transfer && k[t] == 0);
+	}
+	if (later) {
+		out->copies = true;
+		for (int64_t t = 0; t < count; t++)
+			KDRI_TRY(copy_data(ctx, sets[t], &out->raw[t]));
+		out->fit.find = run_each;
+		out->fit.user = out;
+	} else {
+		memcpy(out->raw, sets, (size_t)count * sizeof *sets);
+		KDRI_TRY(run_each(ctx, out, k));
+	}
+	ctx->sharing = &out->fit;
+done:
+	kdri_free(ctx, k);
+	return st;
+}
+
+static bool has_warning(const kdr_result *r, const char *text)
+{
+	for (int64_t i = 0; i < r->warning_count; i++)
+		if (strcmp(r->warnings[i], text) == 0)
+			return true;
+	return false;
+}
+
+kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; s->fit.tasks && t < s->count; t++) {
+		const kdr_result *alone = s->fit.tasks[t].result;
+		for (int64_t i = 0; alone && i < alone->warning_count; i++)
+			if (!has_warning(result, alone->warnings[i]))
+				KDRI_TRY(kdri_result_warn(ctx, result, "%s", alone->warnings[i]));
+	}
+done:
+	return st;
+}

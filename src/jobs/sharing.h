@@ -1,0 +1,33 @@
+/* What data sets that are clustered together have from each other. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_JOBS_SHARING_H
+#define KDRI_JOBS_SHARING_H
+
+#include "engine/ensemble/given.h"
+#include "jobs/known.h"
+#include "jobs/levels.h"
+
+typedef struct kdri_job_sharing {
+	kdri_sharing
+	        fit; /* for the fit of all data sets; tasks NULL: each data set was not clustered alone */
+	kdri_job *job;
+	const kdri_job_known *known;
+	kdr_data **
+	        raw; /* the data sets before preprocessing: the caller's, or copies until the numbers of clusters are known */
+	int64_t count;
+	bool copies;   /* they are copies */
+	bool transfer; /* data sets may learn from each other */
+	bool carries;  /* clusters may be carried over */
+} kdri_job_sharing;
+
+/* alone.c: before the data sets are preprocessed. Clusters each alone, or prepares to do so as soon as a fit with ctx->sharing = &out->fit
+ * knows the numbers of clusters. Does nothing for other methods than auto, on several ranks, for data on disk, and, if data sets may learn
+ * from each other, under limits of time or memory. */
+kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
+                              const kdri_job_known *known, const kdri_k_ranges *levels,
+                              kdri_job_sharing *out);
+/* Adds what runs alone have warned of to the result of the fit. */
+kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result);
+/* Also after a failure. */
+void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s);
+
+#endif
