@@ -61,6 +61,16 @@ KDR_API const kdr_quality *kdr_result_quality(const kdr_result *result, int64_t 
  * and further lines give details; NULL past the last. */
 KDR_API const char *kdr_result_advice(const kdr_result *result, int64_t task, int64_t index);
 
+/* What a data set has from those it was clustered together with, by method auto. */
+typedef struct kdr_sharing {
+	const char *from; /* the data set whose clusters it takes over; NULL: none */
+	double apart;     /* distance from the nearest data set: 0.5 = alike, 1 = apart; NaN: not computed */
+	int64_t moved;    /* samples that would be in another cluster in a run alone; -1: unknown */
+	const char *
+	        reason; /* why it takes over clusters, or does not; NULL: there are no others, or another method */
+} kdr_sharing;
+KDR_EXPERIMENTAL KDR_API kdr_sharing kdr_result_sharing(const kdr_result *result, int64_t task);
+
 /* --- levels ------------------------------------------------------------------------------------------------------------ */
 
 /* Numbers of clusters that one call of kdr_cluster fits at most. */

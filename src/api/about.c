@@ -23,6 +23,8 @@ void kdri_result_about_free(kdr_result *r)
 		kdri_strings_free(a, task->ids, task->n);
 		kdri_strings_free(a, task->names, task->k);
 		kdri_strings_free(a, task->advice, task->nadvice);
+		kdri_free_with(a, task->sharing.reason);
+		kdri_free_with(a, task->sharing.from);
 		kdri_strings_free(a, task->notes, task->nnotes);
 		kdri_sheet_free(a, task->sheet);
 		kdri_free_with(a, task->origin);
@@ -303,6 +305,14 @@ const char *kdr_result_advice(const kdr_result *r, int64_t task, int64_t index)
 {
 	const kdri_task_result *t = about_task_of(r, task);
 	return t && index >= 0 && index < t->nadvice ? t->advice[index] : NULL;
+}
+
+kdr_sharing kdr_result_sharing(const kdr_result *r, int64_t task)
+{
+	const kdri_task_result *t = about_task_of(r, task);
+	return t ? (kdr_sharing){ t->sharing.from, t->sharing.reason ? t->sharing.apart : NAN,
+		                  t->sharing.reason ? t->sharing.moved : -1, t->sharing.reason }
+	         : (kdr_sharing){ .apart = NAN, .moved = -1 };
 }
 
 const kdr_left_out *kdr_result_left_out_at(const kdr_result *r, int64_t task, int64_t index)

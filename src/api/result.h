@@ -144,6 +144,14 @@ typedef struct kdri_map {
 	int64_t nvalues;
 } kdri_map;
 
+/* What a data set has from others that it was clustered together with. */
+typedef struct kdri_task_sharing {
+	char *reason;  /* NULL: unknown, as there are no others */
+	char *from;    /* the data set whose clusters were carried over; NULL: none */
+	double apart;  /* from the nearest data set (engine/graph/apart.h); NaN: not computed */
+	int64_t moved; /* samples that would be in another cluster in a run alone; -1: unknown */
+} kdri_task_sharing;
+
 typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;        /* rows and entries here */
 	int64_t first, all, all_nnz; /* the first local row among those of all ranks; totals of all */
@@ -167,6 +175,7 @@ typedef struct kdri_task_result {
 	kdri_sheet *sheet; /* its columns; NULL: it was not read from a table, or from one of plain numbers */
 	char **advice;     /* sentences */
 	int64_t nadvice;
+	kdri_task_sharing sharing;
 	kdri_cluster_profile *profiles; /* k, or NULL */
 	kdri_markers *markers;          /* NULL without profiles */
 	kdr_left_out *left_out;         /* rows of the file that are not among the n; texts are owned */

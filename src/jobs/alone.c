@@ -17,21 +17,8 @@ void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 		kdri_given_free(ctx, &s->fit.tasks[t]);
 	for (int64_t t = 0; s->raw && s->copies && t < s->count; t++)
 		kdr_data_free(s->raw[t]);
-	KDRI_FREE(ctx, s->fit.tasks, s->raw);
+	KDRI_FREE(ctx, s->fit.tasks, s->raw, s->notes, s->names);
 	*s = (kdri_job_sharing){ 0 };
-}
-
-static kdr_status copy_data(kdr_context *ctx, const kdr_data *data, kdr_data **out)
-{
-	kdr_status st;
-	int64_t *rows = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &rows, data->rows));
-	for (int64_t i = 0; i < data->rows; i++)
-		rows[i] = i;
-	KDRI_TRY(kdr_data_rows(ctx, data, rows, data->rows, out));
-done:
-	kdri_free(ctx, rows);
-	return st;
 }
 
 /* What is known about the samples of one data set. */
@@ -117,7 +104,7 @@ static kdr_status run_alone(kdr_context *ctx, kdri_job_sharing *s, int64_t t, in
 	kdr_link *links = NULL;
 	kdr_data *own = NULL;
 	kdri_given_free(ctx, &s->fit.tasks[t]);
-	KDRI_TRY(copy_data(ctx, s->raw[t], &own));
+	KDRI_TRY(kdri_sharing_copy(ctx, s->raw[t], INT64_MAX, &own));
 	KDRI_TRY(kdri_job_open(ctx, &o, KDR_FAMILY_CLUSTER, &job));
 	if (s->known->problem.tasks) {
 		KDRI_TRY(known_of(ctx, s->known, t, &known, &links));
@@ -160,68 +147,95 @@ static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
 {
 	kdr_status st = KDR_OK;
 	kdri_job_sharing *s = user;
-	bool tables;
-	KDRI_TRY(are_tables(ctx, s, &tables));
+	KDRI_TRY(are_tables(ctx, s, &s->tables));
 	for (int64_t t = 0; t < s->count; t++) {
 		kdri_given *given = &s->fit.tasks[t];
 		const bool large = s->raw[t]->rows > KDRI_SHARING_MOST;
-		if (s->transfer && tables && large)
+		if (s->transfer && s->tables && large)
 			continue;
 		KDRI_TRY(run_alone(ctx, s, t, k[t]));
-		given->final = !s->transfer || (large && !tables);
-		if (given->final)
+		given->final = !s->transfer || (large && !s->tables);
+		given->compared = !given->final &&
+		                  s->raw[t]->rows <= KDRI_SHARING_PER_CLUSTER * given->result->tasks[0].k;
+		if (given->final || given->compared)
 			kdri_given_drop_graphs(ctx, given);
 	}
+	if (!s->tables)
+		KDRI_TRY(kdri_sharing_carry(ctx, s, k));
 done:
 	return st;
 }
 
-static bool is_possible(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count)
+/* Why data sets cannot be clustered alone first; NULL: they can. */
+static const char *why_not(const kdr_context *ctx, const kdri_job *job, kdr_data *const *sets, int64_t count)
 {
-	bool possible = strcmp(job->algo->id, "auto") == 0 && count > 1 && !job->wanted->pooled &&
-	                kdri_ranks(ctx) == 1;
 	for (int64_t t = 0; t < count; t++)
-		possible = possible && !sets[t]->streamed;
-	if (possible && kdri_opt_bool(job->options, "transfer"))
-		possible = ctx->deadline == 0 && ctx->max_memory == 0 && !job->feature_options;
-	return possible;
+		if (sets[t]->streamed)
+			return "not compared with a run alone, because the data are on disk";
+	if (kdri_ranks(ctx) > 1)
+		return "not compared with a run alone, because there are several processes";
+	if (!kdri_opt_bool(job->options, "transfer"))
+		return NULL;
+	return ctx->deadline > 0     ? "not compared with a run alone, because of the time limit"
+	       : ctx->max_memory > 0 ? "not compared with a run alone, because of the memory limit"
+	       : job->feature_options
+	               ? "not compared with a run alone, because features were learned from all data sets"
+	               : NULL;
+}
+
+static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ranges *levels,
+                             kdri_job_sharing *s)
+{
+	kdr_status st = KDR_OK;
+	const kdr_job_options *o = s->job->wanted;
+	int64_t *k = NULL;
+	bool later = levels->span > 1;
+	s->carries = s->transfer && !later && !o->init && !s->known->problem.tasks;
+	KDRI_TRY(KDRI_NEW0(ctx, &s->fit.tasks, s->count));
+	KDRI_TRY(KDRI_NEW0(ctx, &s->raw, s->count));
+	KDRI_TRY(KDRI_NEW(ctx, &k, s->count));
+	s->fit.count = s->count;
+	for (int64_t t = 0; t < s->count; t++) {
+		s->fit.tasks[t].from = -1;
+		k[t] = o->each_k ? o->each_k[t] : o->k;
+		later = later || (s->transfer && k[t] == 0);
+	}
+	if (later) {
+		s->copies = true;
+		for (int64_t t = 0; t < s->count; t++)
+			KDRI_TRY(kdri_sharing_copy(ctx, sets[t], INT64_MAX, &s->raw[t]));
+		s->fit.find = run_each;
+		s->fit.user = s;
+	} else {
+		memcpy(s->raw, sets, (size_t)s->count * sizeof *sets);
+		KDRI_TRY(run_each(ctx, s, k));
+	}
+	ctx->sharing = &s->fit;
+done:
+	kdri_free(ctx, k);
+	return st;
 }
 
 kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdri_job_known *known, const kdri_k_ranges *levels, kdri_job_sharing *out)
 {
 	kdr_status st = KDR_OK;
-	const kdr_job_options *o = job->wanted;
-	int64_t *k = NULL;
-	bool later = levels->span > 1;
-	if (!is_possible(ctx, job, sets, count))
+	if (strcmp(job->algo->id, "auto") != 0 || count < 2 || job->wanted->pooled)
 		return KDR_OK;
 	*out = (kdri_job_sharing){ .job = job,
 		                   .known = known,
 		                   .count = count,
-		                   .transfer = kdri_opt_bool(job->options, "transfer") };
-	KDRI_TRY(KDRI_NEW0(ctx, &out->fit.tasks, count));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->raw, count));
-	KDRI_TRY(KDRI_NEW(ctx, &k, count));
-	out->fit.count = count;
+		                   .transfer = kdri_opt_bool(job->options, "transfer"),
+		                   .why = why_not(ctx, job, sets, count) };
+	KDRI_TRY(KDRI_NEW(ctx, &out->notes, count));
+	KDRI_TRY(KDRI_NEW(ctx, &out->names, count));
 	for (int64_t t = 0; t < count; t++) {
-		out->fit.tasks[t].from = -1;
-		k[t] = o->each_k ? o->each_k[t] : o->k;
-		later = later || (out->transfer && k[t] == 0);
+		out->notes[t] = (kdri_sharing_note){ .nearest = -1, .apart = NAN };
+		out->names[t] = sets[t]->name;
 	}
-	if (later) {
-		out->copies = true;
-		for (int64_t t = 0; t < count; t++)
-			KDRI_TRY(copy_data(ctx, sets[t], &out->raw[t]));
-		out->fit.find = run_each;
-		out->fit.user = out;
-	} else {
-		memcpy(out->raw, sets, (size_t)count * sizeof *sets);
-		KDRI_TRY(run_each(ctx, out, k));
-	}
-	ctx->sharing = &out->fit;
+	if (!out->why)
+		KDRI_TRY(begin_runs(ctx, sets, levels, out));
 done:
-	kdri_free(ctx, k);
 	return st;
 }
 
@@ -236,8 +250,9 @@ static bool has_warning(const kdr_result *r, const char *text)
 kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result)
 {
 	kdr_status st = KDR_OK;
-	for (int64_t t = 0; s->fit.tasks && t < s->count; t++) {
-		const kdr_result *alone = s->fit.tasks[t].result;
+	for (int64_t t = 0; t < s->count; t++) {
+		const kdr_result *alone = s->fit.tasks ? s->fit.tasks[t].result : NULL;
+		KDRI_TRY(kdri_sharing_note_task(ctx, s, t, result));
 		for (int64_t i = 0; alone && i < alone->warning_count; i++)
 			if (!has_warning(result, alone->warnings[i]))
 				KDRI_TRY(kdri_result_warn(ctx, result, "%s", alone->warnings[i]));

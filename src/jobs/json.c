@@ -244,6 +244,22 @@ static void put_curves(kdri_json *j, const kdr_result *r, int64_t task)
 	kdri_json_end_object(j);
 }
 
+static void put_sharing(kdri_json *j, const kdri_task_result *t)
+{
+	const kdri_task_sharing *s = &t->sharing;
+	if (!s->reason)
+		return;
+	kdri_json_object(j, "sharing");
+	if (s->from)
+		kdri_json_string(j, "from", s->from);
+	else
+		kdri_json_null(j, "from");
+	kdri_json_real(j, "apart", s->apart);
+	kdri_json_real(j, "moved", s->moved < 0 ? NAN : (double)s->moved);
+	kdri_json_string(j, "reason", s->reason);
+	kdri_json_end_object(j);
+}
+
 static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result *r, int64_t i)
 {
 	const kdri_task_result *t = &r->tasks[i];
@@ -268,6 +284,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 		put_markers(j, t);
 	if (t->nadvice > 0)
 		kdri_json_strings(j, "advice", t->advice, t->nadvice);
+	put_sharing(j, t);
 	put_scores(j, &t->scores);
 	if (t->quality.n > 0) /* requested */
 		kdri_json_quality(j, &t->quality);

@@ -6,6 +6,16 @@
 #include "jobs/known.h"
 #include "jobs/levels.h"
 
+/* A data set with at most that many samples per cluster is small. */
+enum { KDRI_SHARING_PER_CLUSTER = 20 };
+
+/* The data set that a data set was compared with. */
+typedef struct kdri_sharing_note {
+	int64_t nearest; /* -1: none */
+	double apart;    /* NaN: none */
+	double excess;   /* (E4) of sharing.c */
+} kdri_sharing_note;
+
 typedef struct kdri_job_sharing {
 	kdri_sharing
 	        fit; /* for the fit of all data sets; tasks NULL: each data set was not clustered alone */
@@ -17,6 +27,10 @@ typedef struct kdri_job_sharing {
 	bool copies;   /* they are copies */
 	bool transfer; /* data sets may learn from each other */
 	bool carries;  /* clusters may be carried over */
+	bool tables;
+	kdri_sharing_note *notes; /* count */
+	const char **names;       /* count: borrowed, of the data sets */
+	const char *why;          /* static: why no data set was clustered alone */
 } kdri_job_sharing;
 
 /* alone.c: before the data sets are preprocessed. Clusters each alone, or prepares to do so as soon as a fit with ctx->sharing = &out->fit
@@ -27,6 +41,12 @@ kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
                               kdri_job_sharing *out);
 /* Adds what runs alone have warned of to the result of the fit. */
 kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result);
+/* sharing.c: decides for each small data set whether it takes over the clusters of another; k[t]: numbers of clusters. */
+kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64_t *k);
+/* What data set t of the result has from others. */
+kdr_status kdri_sharing_note_task(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, kdr_result *result);
+/* A copy of a data set, with at most KDRI_APART_MOST rows if it has more than `most`. */
+kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, int64_t most, kdr_data **out);
 /* Also after a failure. */
 void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s);
 

@@ -376,6 +376,27 @@ done:
 
 /* --- advice ------------------------------------------------------------------------------------------- */
 
+/* Where clusters come from first, then what the method has, and why clusters were not carried over last. */
+static kdr_status put_shared_advice(kdr_context *ctx, kdr_result *r, int64_t t, const char *said)
+{
+	kdr_status st = KDR_OK;
+	const kdri_task_result *task = &r->tasks[t];
+	const kdri_task_sharing *s = &task->sharing;
+	char text[1024];
+	if (s->from) {
+		snprintf(text, sizeof text, "%s: clusters carried over from %s: %s", task->name, s->from,
+		         s->reason);
+		KDRI_TRY(kdri_result_advise(ctx, r, t, text));
+	}
+	KDRI_TRY(kdri_result_advise(ctx, r, t, said));
+	if (s->reason && !s->from && !isnan(s->apart)) {
+		snprintf(text, sizeof text, "clusters were not carried over: %s", s->reason);
+		KDRI_TRY(kdri_result_advise(ctx, r, t, text));
+	}
+done:
+	return st;
+}
+
 /* The method's advice about a task, or advice based on the relatedness that it learnt. */
 static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
 {
@@ -385,7 +406,7 @@ static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
 	int64_t best = -1;
 	char text[1024];
 	if (said)
-		return kdri_result_advise(ctx, r, t, said);
+		return put_shared_advice(ctx, r, t, said);
 	if (!row || r->ntasks < 2)
 		return KDR_OK;
 	for (int64_t s = 0; s < r->ntasks; s++)

@@ -2,7 +2,8 @@
  *
  * A job clusters each data set alone first, with its own preprocessing (jobs/alone.c). The fit of all data sets then has the partitions and
  * the graph of that run, so that members that use one task do not run again, and its labels, which are either the answer or
- * what the answer is compared with. */
+ * what the answer is compared with. Tasks of few samples are only compared: their members gain by preprocessing that is fitted on all data
+ * sets, such as weights of words (docs/notes/auto.md). */
 #ifndef KDRI_GIVEN_H
 #define KDRI_GIVEN_H
 
@@ -17,6 +18,7 @@ typedef struct kdri_given {
 	kdri_ballot ballot;   /* its partitions; empty for tables */
 	kdri_verdict answer;  /* its labels and the agreement of its members */
 	kdri_views_task view; /* its graphs, if the task is to be voted on; nothing else of it is set */
+	bool compared;        /* it is only compared with the answer: members that use one task run again */
 	bool final; /* nothing votes on the task: it takes the answer or the labels that were carried over */
 	/* Clusters that were carried over from another task; from -1: none. */
 	int64_t from, k;     /* that task; k: the number of clusters here */

@@ -85,7 +85,8 @@ static int64_t rows_of_all(const run *r)
 
 static const kdri_given *given_of(const run *r, int64_t t)
 {
-	return r->options->given ? r->options->given[t] : NULL;
+	const kdri_given *given = r->options->given ? r->options->given[t] : NULL;
+	return given && !given->compared ? given : NULL;
 }
 
 static bool votes_on(const run *r, const kdri_member *member, int64_t t)

@@ -430,7 +430,7 @@ static void look_at_given(const kdr_context *ctx, kdri_auto *j)
 {
 	for (int64_t t = 0; t < j->T && !kdri_derives(ctx); t++) {
 		j->given[t] = kdri_given_of(ctx, t);
-		j->has[t] = j->given[t] != NULL;
+		j->has[t] = j->given[t] && !j->given[t]->compared;
 	}
 }
 
@@ -463,7 +463,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	o = views_options(ctx, j);
 	o.later = ctx->deadline > 0;
 	for (int64_t t = 0; t < j->T; t++) {
-		j->k[t] = j->has[t] ? kdr_result_k(j->given[t]->result, 0) : j->problem->tasks[t].k;
+		j->k[t] = j->given[t] ? kdr_result_k(j->given[t]->result, 0) : j->problem->tasks[t].k;
 		o.later = o.later && j->k[t] > 0; /* otherwise the graphs are needed to find k */
 	}
 	double end = ctx->deadline;

@@ -13,6 +13,7 @@
 #include "methods/auto/counterparts.h"
 #include "methods/auto/guard.h"
 #include "methods/auto/reference.h"
+#include "methods/auto/tables.h"
 
 #include <stdio.h>
 
@@ -107,7 +108,7 @@ static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t
 			to[i] = 1;
 		}
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
-	if (g->transfer && a->has[t]) {
+	if (g->transfer && a->given[t]) {
 		KDRI_TRY(mean_right(ctx, a, t, a->given[t]->answer.agreement, g->agreement_alone, NULL,
 		                    &mean));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", mean));
@@ -161,9 +162,9 @@ static kdr_status put_beyond_noise(kdr_context *ctx, const kdri_auto *a, int64_t
 	kdr_status st;
 	bool hurried = ctx->cancelled || ctx->timed_out || kdri_late(ctx);
 	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
-	*out = a->has[t] ? kdri_given_number(a->given[t], "beyond_noise") : NAN;
+	*out = a->given[t] ? kdri_given_number(a->given[t], "beyond_noise") : NAN;
 	KDRI_TRY(kdri_any(ctx, &hurried));
-	if (!a->has[t] && a->views.tasks[t].leading && !hurried &&
+	if (!a->given[t] && a->views.tasks[t].leading && !hurried &&
 	    !kdri_repeats(ctx)) /* which nobody reads there */
 		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
 		                           a->views.tasks[t].cosine, a->k[t], out));
@@ -255,6 +256,82 @@ static kdri_clusters clusters_of(const kdri_auto *a, int64_t t, const double *me
 	return (kdri_clusters){ c.shape[0], c.shape[1], c.data, means + t * c.shape[1], sizes, NULL };
 }
 
+static bool carries(const kdri_auto *a, int64_t t)
+{
+	return a->has[t] && a->given[t]->label;
+}
+
+/* The cluster, in the task that it was carried over from, of cluster z of a task: that task's answer may have other labels than its run alone. */
+static kdr_status find_origin(kdr_context *ctx, const kdri_auto *a, int64_t t, int64_t *origin)
+{
+	kdr_status st;
+	const kdri_given *given = a->given[t];
+	const int64_t j = given->from, n = a->ballots[j].n, k = kdr_result_k(a->given[j]->result, 0);
+	int64_t *map = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &map, k));
+	KDRI_TRY(kdri_align_labels(ctx, a->answers[j].labels, a->given[j]->answer.labels, n, k, map));
+	for (int64_t z = 0; z < given->k; z++)
+		origin[z] = map[given->of[z]];
+done:
+	kdri_free(ctx, map);
+	return st;
+}
+
+static const kdr_correspondence *pair_of(const kdri_auto *a, int64_t t, int64_t s, kdr_correspondence *room)
+{
+	for (int64_t i = 0; i < kdr_result_correspondence_count(a->result); i++) {
+		*room = kdr_result_correspondence_at(a->result, i);
+		if (room->from == t && room->to == s)
+			return room;
+	}
+	return NULL;
+}
+
+/* Clusters that were carried over match those they come from, and what these match in other tasks. */
+static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double *const *quality)
+{
+	kdr_status st = KDR_OK;
+	int64_t *origin = NULL, most = 1, T = a->T;
+	double *flow = NULL;
+	kdr_correspondence room;
+	for (int64_t t = 0; t < T; t++)
+		most = KDRI_MAX(most, a->k[t]);
+	KDRI_TRY(KDRI_NEW(ctx, &origin, T * most));
+	for (int64_t t = 0; t < T; t++) {
+		for (int64_t z = 0; z < a->k[t]; z++)
+			origin[t * most + z] = z;
+		if (carries(a, t))
+			KDRI_TRY(find_origin(ctx, a, t, origin + t * most));
+	}
+	for (int64_t t = 0; t < T; t++)
+		for (int64_t s = 0; s < T; s++) {
+			if (s == t || !(carries(a, t) || carries(a, s)) || !kdri_pair_reported(T, s, t))
+				continue;
+			const int64_t from = carries(a, t) ? a->given[t]->from : t,
+			              to = carries(a, s) ? a->given[s]->from : s;
+			const kdr_correspondence *found = pair_of(a, from, to, &room);
+			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, a->k[t], a->k[s], &flow));
+			for (int64_t z = 0; z < a->k[t]; z++) {
+				const int64_t x = origin[t * most + z];
+				double right = 0;
+				for (int64_t c = 0; c < a->k[s]; c++) {
+					const int64_t y = origin[s * most + c];
+					const double value = from == to ? (x == y) / (double)a->k[t]
+					                     : found    ? found->matrix[x * found->cols + y]
+					                                : 0;
+					flow[z * a->k[s] + c] = value;
+					right = value <= 0   ? right
+					        : from == to ? KDRI_SAME_NUMBER_RIGHT
+					                     : quality[from][to * a->k[from] + x];
+				}
+				quality[t][s * a->k[t] + z] = right;
+			}
+		}
+done:
+	kdri_free(ctx, origin);
+	return st;
+}
+
 static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 {
 	kdr_status st;
@@ -286,7 +363,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 		for (int64_t s = 0; s < a->T; s++) {
 			kdri_clusters from = clusters_of(a, t, means, sizes + t * most),
 			              to = clusters_of(a, s, means, sizes + s * most);
-			if (s == t || !kdri_pair_reported(a->T, s, t))
+			if (s == t || carries(a, t) || carries(a, s) || !kdri_pair_reported(a->T, s, t))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, a->result, t, s, from.k, to.k, &flow));
 			if (a->links) {
@@ -295,6 +372,7 @@ static kdr_status put_counterparts(kdr_context *ctx, const kdri_auto *a)
 			}
 			KDRI_TRY(kdri_counterparts(ctx, &from, &to, flow, quality[t] + s * a->k[t]));
 		}
+	KDRI_TRY(put_carried_pairs(ctx, a, quality));
 done:
 	KDRI_FREE(ctx, means, sizes, named, quality);
 	return st;

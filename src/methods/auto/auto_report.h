@@ -16,7 +16,7 @@ typedef struct kdri_auto {
 	kdri_views views;
 	kdri_ballot *ballots;  /* T */
 	kdri_given **given;    /* T: what runs of each task alone have found, or NULL */
-	bool *has;             /* T: there is something */
+	bool *has;             /* T: members that use one task and the graph are those */
 	bool derived;          /* of fits with other numbers of clusters */
 	kdri_links *links;     /* T: what is known about the samples; NULL: nothing */
 	kdri_verdict *answers; /* T */

@@ -110,7 +110,7 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 		        "%s: only %lld of %lld runs finished in time, so the clarity of the clusters was not assessed",
 		        name, (long long)g->voted, (long long)g->requested);
 	else if (g->carried)
-		snprintf(out, room, "%s: %lld of %lld samples would be in another cluster in a run alone%s",
+		snprintf(out, room, "%s: in a run alone, %lld of %lld samples would be in another cluster%s",
 		         name, (long long)g->moved, (long long)n, unclear);
 	else if (!g->compared)
 		snprintf(out, room, "%s: clustered together with the other data sets%s", name, unclear);
