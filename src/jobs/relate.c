@@ -1,6 +1,7 @@
 /* kdr_relate: how related data sets are. SPDX-License-Identifier: BSD-3-Clause */
 #include "jobs/relate/relate.h"
 #include "core/json_write.h"
+#include "engine/graph/apart.h"
 #include "jobs/job.h"
 #include "prepare/prep.h"
 
@@ -14,6 +15,7 @@ typedef struct relation {
 	kdri_relate_task *tasks;
 	kdri_relate_pair *pairs;
 	double *nearness;                 /* count x count */
+	double *apart;                    /* count x count: of the samples of a row from those of a column */
 	char (*advice)[KDRI_ADVICE_ROOM]; /* one sentence per data set */
 	kdr_prep *prep;
 	kdr_data_kind kind;
@@ -21,7 +23,7 @@ typedef struct relation {
 
 static void relation_release(kdr_context *ctx, relation *r)
 {
-	KDRI_FREE(ctx, r->sets, r->x, r->names, r->tasks, r->pairs, r->nearness, r->advice);
+	KDRI_FREE(ctx, r->sets, r->x, r->names, r->tasks, r->pairs, r->nearness, r->apart, r->advice);
 	kdr_prep_free(r->prep);
 }
 
@@ -36,6 +38,7 @@ static kdr_status relation_new(kdr_context *ctx, kdr_data *const *sets, int64_t 
 	KDRI_TRY(KDRI_NEW0(ctx, &r->tasks, count));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->pairs, r->npairs));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->nearness, count * count));
+	KDRI_TRY(KDRI_NEW0(ctx, &r->apart, count * count));
 	KDRI_TRY(KDRI_NEW0(ctx, &r->advice, count));
 	memcpy(r->sets, sets, (size_t)count * sizeof(kdr_data *));
 	for (int64_t t = 0; t < count; t++)
@@ -94,6 +97,15 @@ static void put_tasks(kdri_json *j, const relation *r)
 	kdri_json_end_array(j);
 }
 
+/* The distance, and the word for it under KEY_word. */
+static void put_apart(kdri_json *j, const char *key, double apart)
+{
+	char word[32];
+	snprintf(word, sizeof word, "%s_word", key);
+	kdri_json_real(j, key, apart);
+	kdri_json_string(j, word, kdri_apart_word(apart));
+}
+
 static void put_pairs(kdri_json *j, const relation *r)
 {
 	kdri_json_array(j, "pairs");
@@ -110,6 +122,8 @@ static void put_pairs(kdri_json *j, const relation *r)
 		kdri_json_real(j, "bandwidth", p->bandwidth);
 		kdri_json_real(j, "nearness", r->nearness[p->a * r->count + p->b]);
 		kdri_json_real(j, "nearness_back", r->nearness[p->b * r->count + p->a]);
+		put_apart(j, "apart", r->apart[p->a * r->count + p->b]);
+		put_apart(j, "apart_back", r->apart[p->b * r->count + p->a]);
 		kdri_json_array(j, "differences");
 		for (int i = 0; i < p->ndifferences; i++) {
 			char number[24];
@@ -180,6 +194,10 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	if (r.prep->centred)
 		KDRI_TRY(recount(ctx, kdri_relate_resolve(&o).rare, &r));
 	KDRI_TRY(kdri_relate_advice(ctx, r.x, r.names, count, r.nearness, r.advice));
+	for (int64_t t = 0; t < count; t++)
+		for (int64_t s = 0; s < count; s++)
+			if (s != t)
+				KDRI_TRY(kdri_apart_find(ctx, &r.x[t], &r.x[s], &r.apart[t * count + s]));
 	KDRI_TRY(relation_json(ctx, &r, json, length));
 done:
 	relation_release(ctx, &r);

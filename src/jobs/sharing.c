@@ -279,6 +279,7 @@ kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64
 	ctx->sharing = NULL;
 	for (int64_t t = 0; t < s->count && s->carries && !ctx->cancelled; t++) {
 		const int64_t n = s->raw[t]->rows;
+		/* (E1) */
 		if (!s->fit.tasks[t].result || s->fit.tasks[t].final || n < LEAST_SAMPLES ||
 		    n > KDRI_SHARING_PER_CLUSTER * k[t])
 			continue;
