@@ -155,9 +155,7 @@ static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
 			continue;
 		KDRI_TRY(run_alone(ctx, s, t, k[t]));
 		given->final = !s->transfer || (large && !s->tables);
-		given->compared = !given->final &&
-		                  s->raw[t]->rows <= KDRI_SHARING_PER_CLUSTER * given->result->tasks[0].k;
-		if (given->final || given->compared)
+		if (given->final)
 			kdri_given_drop_graphs(ctx, given);
 	}
 	if (!s->tables)

@@ -241,7 +241,6 @@ static kdr_status give_labels(kdr_context *ctx, const kdri_job_sharing *s, int64
 	}
 	given->from = j;
 	given->final = true;
-	given->compared = false;
 	kdri_given_drop_graphs(ctx, given);
 done:
 	KDRI_FREE(ctx, number, mean);

@@ -2,6 +2,7 @@
 #include "engine/ensemble/given.h"
 
 #include "api/method.h"
+#include "matrix/kept.h"
 
 #include <stdio.h>
 
@@ -95,12 +96,24 @@ void kdri_given_drop_graphs(kdr_context *ctx, kdri_given *given)
 	free_graphs(ctx, &given->view);
 }
 
+static uint64_t hash_of(const kdri_views_task *view)
+{
+	return kdri_mat_hash(&view->rows.view, (uint64_t)(view->cosine + 2 * view->centred + 4 * view->both));
+}
+
+void kdri_given_settle(kdri_given *given, const kdri_views_task *view)
+{
+	given->compared = !given->final && kdr_mat_rows(&view->rows.view) < KDRI_SHARING_ONCE &&
+	                  given->rows != hash_of(view);
+}
+
 void kdri_given_keep(kdr_context *ctx, kdri_ballot *ballot, kdri_verdict *answer, kdri_views_task *view)
 {
 	kdri_given *to = ctx->sharing ? ctx->sharing->keep : NULL;
 	if (!to)
 		return;
 	to->ballot = *ballot;
+	to->rows = hash_of(view);
 	to->answer = *answer;
 	*ballot = (kdri_ballot){ 0 };
 	*answer = (kdri_verdict){ 0 };

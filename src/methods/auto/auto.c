@@ -430,8 +430,27 @@ static void look_at_given(const kdr_context *ctx, kdri_auto *j)
 {
 	for (int64_t t = 0; t < j->T && !kdri_derives(ctx); t++) {
 		j->given[t] = kdri_given_of(ctx, t);
-		j->has[t] = j->given[t] && !j->given[t]->compared;
+		j->has[t] = j->given[t] != NULL;
 	}
+}
+
+/* The graphs of the vote: of the runs alone, or of the rows here. */
+static kdr_status settle_graphs(kdr_context *ctx, kdri_auto *j)
+{
+	kdr_status st = KDR_OK;
+	for (int64_t t = 0; t < j->T; t++) {
+		kdri_views_task *view = &j->views.tasks[t];
+		if (!j->has[t])
+			continue;
+		kdri_given_settle(j->given[t], view);
+		j->has[t] = !j->given[t]->compared;
+		if (!j->has[t] && !view->has_graph)
+			KDRI_TRY(kdri_views_graphs(ctx, &j->views.options, view));
+		else if (j->has[t] && !j->given[t]->final)
+			kdri_given_graphs(ctx, j->given[t], view);
+	}
+done:
+	return st;
 }
 
 /* Once the numbers of clusters are known. */
@@ -441,9 +460,7 @@ static kdr_status find_given(kdr_context *ctx, kdri_auto *j)
 	if (ctx->sharing && ctx->sharing->find && !kdri_derives(ctx))
 		KDRI_TRY(KDRI_TIMED("alone", ctx->sharing->find(ctx, ctx->sharing->user, j->k)));
 	look_at_given(ctx, j);
-	for (int64_t t = 0; t < j->T; t++)
-		if (j->has[t] && !j->given[t]->final)
-			kdri_given_graphs(ctx, j->given[t], &j->views.tasks[t]);
+	KDRI_TRY(KDRI_TIMED("graph", settle_graphs(ctx, j)));
 done:
 	return st;
 }
