@@ -336,6 +336,7 @@ class Clusterer(ClusterMixin, Estimator):
         if inertia:
             self.inertia_ = float(sum(inertia))
         self.advice_ = {name: result.advice(t) for t, name in enumerate(result.tasks)}
+        self.sharing_ = {name: result.sharing(t) for t, name in enumerate(result.tasks)}
         return self._finished(stop)
 
     def fit_predict(self, X, y=None, tasks=None, init=None, **how):
@@ -782,6 +783,7 @@ _SHARED = [("objective_", "array", "The value of the objective after each iterat
 _CLUSTERED = [("labels_", _FORM, "Cluster of each sample, from 0: an array for one table, a list for a list, a dict for a dict."),
               ("n_clusters_", "int, list or dict", "Number of clusters of each data set."),
               ("confidence_", _FORM, "How certain each label is, from 0 to 1."),
+              ("sharing_", "dict", "What each data set has from the others, by name; see :meth:`Result.sharing`."),
               ("second_", _FORM, "The second-best cluster of each sample; -1 if there is none."),
               ("clusters_", "list of dict", "Features that distinguish each cluster; see :meth:`Result.clusters`.")]
 _LABELLED = [("transduction_", "array or list of arrays", "Labels of the target; None without a target."),

@@ -241,6 +241,28 @@ class Result:
                 return out
             out.append(in_python(text(line)))
 
+    def sharing(self, task=0):
+        """Return what a data set has from those it was clustered together with (method auto).
+
+        Parameters
+        ----------
+        <task>
+
+        Returns
+        -------
+        dict or None
+            ``"from"``: the data set whose clusters it takes over, or None. ``"apart"``: distance
+            from the nearest data set (0.5 = alike, 1 = apart), or None. ``"moved"``: number of
+            samples that would be in another cluster in a run alone, or None. ``"reason"``: why.
+            None for a single data set and for other methods.
+        """
+        s = lib.kdr_result_sharing(self._result, self.index(task))
+        if s.reason == ffi.NULL:
+            return None
+        source = getattr(s, "from")
+        return {"from": None if source == ffi.NULL else text(source), "apart": None if np.isnan(s.apart) else s.apart,
+                "moved": None if s.moved < 0 else s.moved, "reason": in_python(text(s.reason))}
+
     def _per_sample(self, values, task, dtype, width=1):
         if values == ffi.NULL:
             return None

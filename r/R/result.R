@@ -26,6 +26,10 @@
 #'   \item{`map`}{coordinates of the samples}
 #'   \item{`probabilities`}{class probabilities, if they were requested}
 #'   \item{`advice`, `warnings`}{texts}
+#'   \item{`sharing`}{method `auto` on several data sets: what each has from the others:
+#'     `from`, the data set whose clusters it takes over; `apart`, the distance from the
+#'     nearest one (0.5: alike, 1: apart); `moved`, the number of samples that would be
+#'     in another cluster in a run alone; and `reason`}
 #'   \item{`relatedness`}{how much each data set draws on each other one, or `NULL`}
 #'   \item{`method`, `objective`, `stop`, `iterations`, `complete`}{the method, the
 #'     objective after each iteration, and why the fit ended}
@@ -77,7 +81,7 @@ new_fit <- function(pointer, command, infos, from, single, levels, call, into = 
     labels = lapply(pick("labels"), as_class), confidence = pick("confidence"), confidence_from = pick("from"),
     second = lapply(pick("second"), as_class), ids = pick("ids"), rows = stats::setNames(rows, names),
     k = vapply(tasks, `[[`, 0L, "k"), k_from = "given", k_evidence = k_evidence(found$texts), dim = do.call(rbind, pick("dim")), map = maps, probabilities = probabilities,
-    advice = lapply(pick("advice"), in_r), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
+    advice = lapply(pick("advice"), in_r), sharing = pick("sharing"), relatedness = if (!is.null(found$relatedness)) matrix(found$relatedness, nrow(found$relatedness),
       dimnames = list(vapply(found$tasks, `[[`, "", "name"), vapply(found$tasks, `[[`, "", "name"))),
     levels = level_labels(found$levels, names, "labels"), level_details = level_labels(found$levels, names, NULL),
     unlike_source = if ("unlike_source" %in% found$arrays$name)

@@ -140,11 +140,27 @@ static SEXP map_of(const kdr_result *r, int64_t t)
 	return out;
 }
 
+/* What a data set has from the others; NULL: nothing is known. */
+static SEXP sharing_of(const kdr_result *r, int64_t t)
+{
+	static const char *const names[] = { "from", "apart", "moved", "reason", NULL };
+	const kdr_sharing s = kdr_result_sharing(r, t);
+	if (!s.reason)
+		return R_NilValue;
+	SEXP out = PROTECT(kd_list(names));
+	SET_VECTOR_ELT(out, 0, kd_string(s.from));
+	SET_VECTOR_ELT(out, 1, Rf_ScalarReal(R_FINITE(s.apart) ? s.apart : NA_REAL));
+	SET_VECTOR_ELT(out, 2, Rf_ScalarInteger(s.moved < 0 ? NA_INTEGER : (int)s.moved));
+	SET_VECTOR_ELT(out, 3, kd_string(s.reason));
+	UNPROTECT(1);
+	return out;
+}
+
 static SEXP task_of(const kdr_result *r, int64_t t)
 {
-	static const char *const names[] = { "name",          "dim",  "k",      "labels", "ids",
-		                             "confidence",    "from", "second", "advice", "map",
-		                             "probabilities", NULL };
+	static const char *const names[] = { "name",          "dim",     "k",      "labels", "ids",
+		                             "confidence",    "from",    "second", "advice", "map",
+		                             "probabilities", "sharing", NULL };
 	int64_t n = 0, classes = 0, lines = 0;
 	const char *from = NULL;
 	SEXP out = PROTECT(kd_list(names));
@@ -173,6 +189,7 @@ static SEXP task_of(const kdr_result *r, int64_t t)
 	SET_VECTOR_ELT(out, 9, map_of(r, t));
 	const double *p = kdr_result_probabilities(r, t, &classes);
 	SET_VECTOR_ELT(out, 10, kd_matrix(p, n, classes));
+	SET_VECTOR_ELT(out, 11, sharing_of(r, t));
 	UNPROTECT(1);
 	return out;
 }

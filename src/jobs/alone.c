@@ -208,7 +208,6 @@ static kdr_status begin_runs(kdr_context *ctx, kdr_data **sets, const kdri_k_ran
 		memcpy(s->raw, sets, (size_t)s->count * sizeof *sets);
 		KDRI_TRY(run_each(ctx, s, k));
 	}
-	ctx->sharing = &s->fit;
 done:
 	kdri_free(ctx, k);
 	return st;
@@ -233,6 +232,7 @@ kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 	}
 	if (!out->why)
 		KDRI_TRY(begin_runs(ctx, sets, levels, out));
+	ctx->sharing = &out->fit;
 done:
 	return st;
 }

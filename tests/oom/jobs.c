@@ -3,6 +3,7 @@
 #include "oom.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static kdr_status evaluate(kdr_context *ctx)
 {
@@ -118,6 +119,55 @@ static kdr_status job_cluster(kdr_context *ctx)
 	kdr_data_free(data[0]);
 	kdr_data_free(data[1]);
 	return st;
+}
+
+/* A small data set with a larger one like it, and one without relation. `from`: whose clusters it should have, NULL: none. */
+static kdr_status together(kdr_context *ctx, bool transfer, const char *from)
+{
+	enum { MANY = 4 * N };
+	static double many[MANY * D];
+	kdr_data *data[2] = { NULL };
+	kdr_options *settings = NULL;
+	kdr_result *result = NULL;
+	kdr_job_options o;
+	for (int i = 0; i < MANY * D; i++)
+		many[i] = points[i % (N * D)] + (i / (N * D)) * 0.01 * (i % 7);
+	const kdr_mat small = kdr_mat_from_dense(points, N, D), large = kdr_mat_from_dense(many, MANY, D);
+	kdr_job_options_init(&o);
+	o.k = K;
+	kdr_status st = kdr_data_new(ctx, "small", &small, NULL, &data[0]);
+	if (st == KDR_OK)
+		st = kdr_data_new(ctx, "large", &large, NULL, &data[1]);
+	if (st == KDR_OK)
+		st = kdr_options_new(ctx, "auto", &settings);
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, settings, "seeds", "1");
+	if (st == KDR_OK)
+		st = kdr_options_set(ctx, settings, "transfer", transfer ? "true" : "false");
+	o.settings = settings;
+	o.choice = KDR_PREP_NONE;
+	if (st == KDR_OK)
+		st = kdr_cluster(ctx, data, 2, &o, &result);
+	if (st == KDR_OK) {
+		const char *found = kdr_result_sharing(result, 0).from;
+		if (from ? !found || strcmp(found, from) != 0 : found != NULL)
+			st = KDR_ERR_DATA; /* the scenario does not do what it is for */
+	}
+	kdr_result_free(result);
+	kdr_options_free(settings);
+	kdr_data_free(data[0]);
+	kdr_data_free(data[1]);
+	return st;
+}
+
+static kdr_status job_carried(kdr_context *ctx)
+{
+	return together(ctx, true, "large");
+}
+
+static kdr_status job_alone(kdr_context *ctx)
+{
+	return together(ctx, false, NULL);
 }
 
 static kdr_status job_features(kdr_context *ctx)
@@ -445,6 +495,8 @@ const oom_scenario oom_jobs[] = {
 	{ "silhouettes", silhouettes, 1 },
 	{ "read_and_prepare", read_and_prepare, 1 },
 	{ "job_cluster", job_cluster, 1 },
+	{ "job_carried", job_carried, 11 },
+	{ "job_alone", job_alone, 11 },
 	{ "job_features", job_features, 1 },
 	{ "job_levels", job_levels, 1 },
 	{ "job_levels_shared", job_levels_shared, 1 },

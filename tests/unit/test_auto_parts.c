@@ -184,6 +184,8 @@ static void guard__one_sample_moved__is_found(void **state)
 	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, NULL, &g));
 	assert_int_equal(g.moved, 0);
 	assert_near(g.with_alone, 1, 1e-12);
+	g.compared = true;
+	g.carried = false;
 	kdri_guard_advice(&g, n, k, "a", text, sizeof text);
 	assert_string_equal(text, "a: clustering together moved less than 1 % of the samples");
 	kdri_guard_advice(&g, 100, k, "a", text, sizeof text);
@@ -193,6 +195,7 @@ static void guard__one_sample_moved__is_found(void **state)
 	assert_ok(ctx, kdri_guard_new(ctx, &b, &answer, &single, k, moved, NULL, &g));
 	assert_int_equal(g.moved, 1);
 	assert_int_equal(moved[7], 1);
+	g.compared = true;
 	g.beyond_noise = 10;
 	kdri_guard_advice(&g, n, k, "a", text, sizeof text);
 	assert_string_equal(

@@ -219,13 +219,15 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 			kdri_ballot_free(ctx, &j->ballots[t]);
 		if (j->answers)
 			kdri_verdict_free(ctx, &j->answers[t]);
+		if (j->alone)
+			kdri_verdict_free(ctx, &j->alone[t]);
 	}
 	for (int64_t t = 0; j->links && t < j->T; t++)
 		kdri_links_free(ctx, &j->links[t]);
 	kdri_free(ctx, j->links);
 	kdri_free(ctx, j->ballots);
 	kdri_free(ctx, j->answers);
-	KDRI_FREE(ctx, j->given, j->has);
+	KDRI_FREE(ctx, j->alone, j->given, j->has);
 	kdri_free(ctx, j->k);
 	kdri_views_free(ctx, &j->views);
 }
@@ -269,6 +271,15 @@ static kdri_views_options views_options(const kdr_context *ctx, const kdri_auto 
 }
 
 /* --- the vote ------------------------------------------------------------------------------------------ */
+
+/* Whether the answer without transfer is needed for comparison: it is that of a run alone if nothing was preprocessed for all tasks. */
+static bool compares(const kdr_context *ctx, const kdri_auto *j, const kdri_ballot *b)
+{
+	bool any = false;
+	for (int64_t m = 0; m < b->count; m++)
+		any |= b->transfer[m];
+	return any && !ctx->sharing && !j->derived;
+}
 
 /* Equal samples are in one cluster, unless something is known about them. */
 static void alike(const int64_t *first, int64_t n, const kdri_links *links, kdri_verdict *v)
@@ -323,6 +334,13 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->answers[t]);
 		total += j->answers[t].ncut;
+		bool hurried = kdri_late(ctx);
+		o.alone = true;
+		KDRI_TRY(kdri_any(ctx, &hurried));
+		if (compares(ctx, j, &j->ballots[t]) && !hurried) {
+			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
+			alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->alone[t]);
+		}
 	}
 	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
 	kdri_result_stop(j->result, late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : stop,
@@ -473,6 +491,7 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 	KDRI_TRY(kdri_joins_check(ctx, (kdri_joins)kdri_opt_choice(j->options, "graph")));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->ballots, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->answers, j->T));
+	KDRI_TRY(KDRI_NEW0(ctx, &j->alone, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->given, j->T));
 	KDRI_TRY(KDRI_NEW0(ctx, &j->has, j->T));
 	KDRI_TRY(KDRI_NEW(ctx, &j->k, j->T));

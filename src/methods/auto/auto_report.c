@@ -91,6 +91,12 @@ static kdr_status mean_right(kdr_context *ctx, const kdri_auto *a, int64_t t, co
 	return kdri_sum(ctx, all, 1);
 }
 
+/* What the answer is compared with; the answer itself: nothing. */
+static const kdri_verdict *alone_of(const kdri_auto *a, int64_t t)
+{
+	return a->given[t] ? &a->given[t]->answer : a->alone[t].labels ? &a->alone[t] : &a->answers[t];
+}
+
 static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g)
 {
 	kdr_status st;
@@ -108,9 +114,8 @@ static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t
 			to[i] = 1;
 		}
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
-	if (g->transfer && a->given[t]) {
-		KDRI_TRY(mean_right(ctx, a, t, a->given[t]->answer.agreement, g->agreement_alone, NULL,
-		                    &mean));
+	if (g->transfer && g->compared) {
+		KDRI_TRY(mean_right(ctx, a, t, alone_of(a, t)->agreement, g->agreement_alone, NULL, &mean));
 		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", mean));
 	}
 done:
@@ -186,10 +191,9 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	const char *name = auto_report_name_of(a, t, &own);
 	KDRI_TRY(KDRI_NEW(ctx, &moved, n));
 	KDRI_TRY(KDRI_NEW(ctx, &before, n));
-	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t], given ? &given->answer : &a->answers[t],
-	                        k, moved, before, &g));
+	KDRI_TRY(kdri_guard_new(ctx, &a->ballots[t], &a->answers[t], alone_of(a, t), k, moved, before, &g));
 	g.carried = given && given->label;
-	g.compared = given || !g.transfer;
+	g.compared = alone_of(a, t) != &a->answers[t] || !g.transfer;
 	g.large = a->T > 1 && a->views.options.together && !g.transfer && !g.carried;
 	KDRI_TRY(put_moved(ctx, a, t, &g, moved, before));
 	KDRI_TRY(put_beyond_noise(ctx, a, t, &g.beyond_noise));

@@ -14,12 +14,13 @@ typedef struct kdri_auto {
 	int64_t nmembers;
 	int64_t T, *k;
 	kdri_views views;
-	kdri_ballot *ballots;  /* T */
-	kdri_given **given;    /* T: what runs of each task alone have found, or NULL */
-	bool *has;             /* T: members that use one task and the graph are those */
-	bool derived;          /* of fits with other numbers of clusters */
-	kdri_links *links;     /* T: what is known about the samples; NULL: nothing */
-	kdri_verdict *answers; /* T */
+	kdri_ballot *ballots; /* T */
+	kdri_given **given;   /* T: what runs of each task alone have found, or NULL */
+	bool *has;            /* T: members that use one task and the graph are those */
+	bool derived;         /* of fits with other numbers of clusters */
+	kdri_links *links;    /* T: what is known about the samples; NULL: nothing */
+	kdri_verdict *answers,
+	        *alone; /* T each; alone: of the members that use one task, if no job has run each task alone, otherwise empty */
 } kdri_auto;
 
 /* find_k.c: sets k[t] of the tasks without a given number of clusters, and reports the evidence for it. If the time ends before, the number is

@@ -57,8 +57,8 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 			kdri_mixture_free(ctx, &t->votes[m].mixture[i]);
 		KDRI_FREE(ctx, t->votes[m].mixture, t->votes[m].labels);
 	}
-	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->confidence, t->estimate, t->agreement,
-	          t->clear);
+	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate,
+	          t->agreement, t->clear);
 	kdri_mixed_free(ctx, &t->all);
 	kdri_mixed_free(ctx, &t->some);
 }
@@ -160,6 +160,9 @@ static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 	kdr_status st;
 	const kdri_mixed *m = &t->all;
 	KDRI_TRY(KDRI_NEW(ctx, &t->answer, m->n));
+	if (t->together && !ctx->sharing &&
+	    !kdri_repeats(ctx)) /* what moved is reported for the main result only */
+		KDRI_TRY(KDRI_NEW(ctx, &t->alone, m->n));
 	for (int64_t s = 0; s < m->tables; s++) {
 		const kdri_given *given = kdri_given_of(ctx, s);
 		if (given && given->final) {
@@ -170,6 +173,8 @@ static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 		KDRI_TRY(vote_on_table(ctx, t, s, t->together, t->answer + m->begin[s]));
 		if (t->together)
 			KDRI_TRY(number_alike(ctx, t, s, t->answer + m->begin[s]));
+		if (t->alone)
+			KDRI_TRY(vote_on_table(ctx, t, s, false, t->alone + m->begin[s]));
 	}
 done:
 	return st;
@@ -216,9 +221,11 @@ static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
 		return KDR_OK;
 	if (t->together)
 		KDRI_TRY(steer_tables(ctx, t, 0, T, true, t->answer));
-	for (int64_t s = 0; s < T && !t->together; s++)
-		if (!kdri_given_of(ctx, s)) /* the run alone has used it */
-			KDRI_TRY(steer_tables(ctx, t, s, 1, false, t->answer));
+	for (int64_t s = 0; s < T && (t->alone || !t->together); s++) {
+		const kdri_given *given = kdri_given_of(ctx, s);
+		if (!given || !given->final) /* otherwise the run alone has used it */
+			KDRI_TRY(steer_tables(ctx, t, s, 1, false, t->together ? t->alone : t->answer));
+	}
 done:
 	return st;
 }
@@ -321,15 +328,16 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 	const char *name = task_name(t, s, own, sizeof own);
 	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
 	const kdri_given *given = kdri_given_of(ctx, s);
-	if (t->together && given) {
+	const int64_t *alone = given ? given->answer.labels : t->alone ? t->alone + begin : NULL;
+	if (t->together && alone) {
 		KDRI_TRY(KDRI_NEW(ctx, &to, k));
 		KDRI_TRY(kdri_result_array(ctx, t->result, "moved", s, KDR_INT64, 1, (int64_t[]){ n },
 		                           &moved));
 		KDRI_TRY(kdri_result_array(ctx, t->result, "before", s, KDR_INT64, 1, (int64_t[]){ n },
 		                           &before));
-		KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, given->answer.labels, n, k, to));
+		KDRI_TRY(kdri_align_labels(ctx, t->answer + begin, alone, n, k, to));
 		for (int64_t i = 0; i < n; i++) {
-			before[i] = to[given->answer.labels[i]];
+			before[i] = to[alone[i]];
 			moved[i] = before[i] != t->answer[begin + i];
 			count += moved[i];
 		}
@@ -341,7 +349,7 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 	if (k == 1)
 		snprintf(text, sizeof text, "%s: there is only one cluster, so there is nothing to compare",
 		         name);
-	else if (t->together && !given)
+	else if (t->together && !alone)
 		snprintf(text, sizeof text, "%s: clustered together with the other data sets%s", name,
 		         unclear);
 	else if (t->together && (double)count < few * (double)all)

@@ -39,10 +39,11 @@ typedef struct kdri_tables {
 	int64_t *start; /* tables: the number of this rank's first row among all rows */
 	double *means;  /* tables x numbers: means that were subtracted before pooling */
 	kdri_tables_vote votes[KDRI_MIX_MEMBERS];
-	double bic_gain;    /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
-	double loss;        /* 2 (sum of LL(alone) - LL(pooled)) / N */
-	bool together;      /* the tables share their clusters */
-	int64_t *answer;    /* n: the vote */
+	double bic_gain; /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
+	double loss;     /* 2 (sum of LL(alone) - LL(pooled)) / N */
+	bool together;   /* the tables share their clusters */
+	int64_t *answer,
+	        *alone; /* n: the vote; that without members that used other tables, NULL if it is not needed */
 	double *confidence; /* n */
 	double *estimate;   /* tables: estimated ARI of the answer */
 	double *agreement;  /* tables: mean ARI of the members with the answer */
