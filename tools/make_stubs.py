@@ -36,7 +36,7 @@ RETURNS = {
     "write_h5ad": "None", "set_device": "None", "set_max_unpacked": "None",
     "Result.method": "str", "Result.tasks": "list[str]", "Result.labels": ARRAY, "Result.index": "int", "Result.k": "int", "Result.objective": ARRAY,
     "Result.stop": "str", "Result.complete": "bool", "Result.iterations": "int", "Result.warnings": "list[str]", "Result.fields": "dict[str, Any]",
-    "Result.arrays": "dict[str, Any]", "Result.correspondence": "list[dict[str, Any]]", "Result.advice": "list[str]", "Result.ids": "list[str] | None",
+    "Result.arrays": "dict[str, Any]", "Result.correspondence": "list[dict[str, Any]]", "Result.advice": "list[str]", "Result.sharing": "dict[str, Any] | None", "Result.ids": "list[str] | None",
     "Result.map": f"{ARRAY} | None", "Result.map_rows": ARRAY, "Result.confidence": f"{ARRAY} | None", "Result.second": f"{ARRAY} | None",
     "Result.probabilities": f"{ARRAY} | None", "Result.quality": "dict[str, Any] | None", "Result.clusters": "list[dict[str, Any]]",
     "Result.to_json": "str", "Result.levels": "dict[int, Result]", "Result.to_dict": "dict[str, Any]", "Result.model": "Model", "Result.relatedness": f"{ARRAY} | None",
@@ -122,10 +122,10 @@ def stubs():
     for name in ("Data", "Result", "Model", "Report"):
         parts.append("\n".join([f"class {name}:"] + members(getattr(kindred, name))) + "\n")
     common = ["    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...", "    def set_params(self, **params: Any) -> Any: ..."]
-    fitted = ["    labels_: Any", "    n_clusters_: Any", "    confidence_: Any", "    second_: Any", "    clusters_: Any", "    levels_: dict[int, Any]", "    interrupted_: bool", "    n_features_in_: int", "    objective_: np.ndarray[Any, Any]", "    relatedness_: Any",
+    fitted = ["    labels_: Any", "    n_clusters_: Any", "    sharing_: Mapping[str, dict[str, Any] | None]", "    confidence_: Any", "    second_: Any", "    clusters_: Any", "    levels_: dict[int, Any]", "    interrupted_: bool", "    n_features_in_: int", "    objective_: np.ndarray[Any, Any]", "    relatedness_: Any",
               "    correspondence_: Any", "    warnings_: list[str]", "    advice_: Mapping[str, list[str]]", "    result_: Result"]
     for cls in (_estimators.Clusterer, _estimators.Transfer):
-        own = fitted if cls is _estimators.Clusterer else fitted[2:] + ["    transduction_: Any", "    classes_: Any"]
+        own = fitted if cls is _estimators.Clusterer else fitted[3:] + ["    transduction_: Any", "    classes_: Any"]
         parts.append("\n".join([f"class {cls.__name__}:"] + own + common + members(cls)) + "\n")
     for name in kindred.__all__:
         value = getattr(kindred, name)

@@ -86,6 +86,17 @@ class Attributes(PartsTest):
         self.assertIn("target: 30 samples in 3 classes (p: 10", repr(moved))
         self.assertIn("<iframe", moved._repr_html_())
 
+    def test_what_data_sets_share(self):
+        small = self.x[:12]
+        model = quiet(kindred.Auto(n_clusters=3).fit, {"small": small, "large": self.x})
+        self.assertEqual(model.sharing_["small"]["from"], "large")
+        self.assertLess(model.sharing_["small"]["apart"], 0.65)
+        self.assertEqual(model.sharing_["small"]["moved"], 0)
+        self.assertIn("samples per cluster", model.sharing_["small"]["reason"])
+        self.assertIsNone(model.sharing_["large"]["from"])
+        self.assertIsNone(model.sharing_["large"]["apart"])
+        self.assertIsNone(quiet(kindred.cluster, self.x, 3).sharing())
+
     def test_progress_bar(self):
         event = {"kind": "iteration", "stage": "kmeans", "counted": "kmeans", "message": None, "fraction": .5, "remaining": 75., "at_most": True}
         terminal = io.StringIO()

@@ -169,4 +169,14 @@ test_that("update repeats a call with other arguments", {
   whole <- kd_cluster(two(), k = 3, model = TRUE, map = FALSE)
   more <- kd_into(whole, list(c = two(2)$a), map = FALSE)
   expect_identical(labels(update(more, seed = 1)), labels(more))
+
+test_that("a result has what data sets have from each other", {
+  sets <- kd_generate("blobs", k = 3, samples = 120, tasks = 1, seed = 1)
+  large <- as.matrix(sets[[1]])
+  fit <- suppressMessages(kd_cluster(list(small = large[1:15, ], large = large), k = 3))
+  expect_equal(fit$sharing$small$from, "large")
+  expect_lt(fit$sharing$small$apart, 0.65)
+  expect_true(is.na(fit$sharing$large$from))
+  expect_match(fit$sharing$large$reason, "samples per cluster")
+  expect_null(suppressMessages(kd_cluster(large, k = 3))$sharing[[1]])
 })
