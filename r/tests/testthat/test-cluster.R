@@ -169,7 +169,7 @@ test_that("update repeats a call with other arguments", {
   whole <- kd_cluster(two(), k = 3, model = TRUE, map = FALSE)
   more <- kd_into(whole, list(c = two(2)$a), map = FALSE)
   expect_identical(labels(update(more, seed = 1)), labels(more))
-
+})
 test_that("a result has what data sets have from each other", {
   sets <- kd_generate("blobs", k = 3, samples = 120, tasks = 1, seed = 1)
   large <- as.matrix(sets[[1]])
