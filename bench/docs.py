@@ -22,6 +22,7 @@ import numpy as np
 import papers
 import reproduction
 import statements
+import together
 import transfer
 from auto import mean
 from figures import markdown, short
@@ -639,7 +640,13 @@ def added(name):
     return markdown(head, table(rows_of(f"into-{case}")), 0 if name == "order" else 1)
 
 
-MAKERS = {"into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+def shared(kind):
+    """Clustering together and alone: bench/together.py."""
+    head, rows = together.table(kind, rows_of("together-made" if kind == "made" else "together-real"))
+    return markdown(head, rows, 2 if kind == "real" else 1)
+
+
+MAKERS = {"together": shared, "into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas(), "auto-texts": auto_texts}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)

@@ -93,7 +93,7 @@ static int find_problems(const kdr_data *data, const kdr_inspection *s, finding 
 		                false);
 		snprintf(x->what, sizeof x->what,
 		         kdr_data_text_note(data) ? "%lld text%s empty, or without any of the words"
-		                                   : "%lld row%s empty (all zeros)",
+		                                  : "%lld row%s empty (all zeros)",
 		         (long long)s->empty_rows, are(s->empty_rows));
 	}
 	if (s->empty_cols) {
