@@ -5,7 +5,7 @@ usage: bench/together.py CASE... [--build DIR] [--out FILE.csv] [--label TEXT] [
 
 real  every collection with at least two data sets: one data set, cut to 25, 60 and 200 samples or complete, beside two others of at most --others
       samples (700; 0: all); --draws draws (5)
-made  one data set of a collection, split in two, so that what they have in common is known: 60 samples beside 600
+made  one data set of a collection, split in two, so that what they have in common is known: 60 samples and 600
         alike        drawn from the same samples
         proportions  the larger part has class proportions from a Dirichlet distribution
         shifted      a constant per column is added to the smaller part (dense data), or its columns are scaled at random (counts)

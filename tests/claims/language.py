@@ -21,7 +21,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 MEDIAN_WORDS, PARAGRAPH_WORDS = 18, 90
-MOST_LINES = {"README.md": 120, "CHANGELOG.md": 80}
+MOST_LINES = {"README.md": 130, "CHANGELOG.md": 115}
 
 # Pages that are looked up rather than read: their sentences are entries of tables and lists.
 REFERENCE = {
