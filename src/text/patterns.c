@@ -16,7 +16,7 @@ static const char *url_end(const char *p, const char *end)
 {
 	for (int bytes = 1; p < end; p += bytes) {
 		bytes = 1;
-		if ((unsigned char)*p <= ' ' || memchr("<>\"`)]}", *p, 7))
+		if ((unsigned char)*p <= ' ' || strchr("<>\"`)]}", *p))
 			break;
 		if ((unsigned char)*p >= 0x80 &&
 		    (kdri_character(p, end, &bytes) == KDRI_SEPARATES || kdri_is_dense(p, end)))
@@ -103,7 +103,7 @@ static bool is_emoji(uint32_t c)
 size_t kdri_emoji(const char *text, const char *end, char *out, size_t *length)
 {
 	const char *p = text;
-	uint32_t c, next;
+	uint32_t c = 0, next = 0;
 	size_t n = kdri_utf8_at(p, (size_t)(end - p), &c), m, used = 0;
 	if (n == 0 || !is_emoji(c))
 		return 0;

@@ -50,7 +50,7 @@ typedef struct run {
 /* Whether the digits at q continue a number or date such as 2.4 or 10:30, of which "4GHz" and "30am" are no words. */
 static bool continues_number(const char *text, const char *q)
 {
-	return q - text >= 2 && kind_of(q[-2]) == DIGIT && memchr(".,:-/", q[-1], 5);
+	return q - text >= 2 && kind_of(q[-2]) == DIGIT && q[-1] != '\0' && strchr(".,:-/", q[-1]);
 }
 
 /* Whether a run begins at *q, which is otherwise moved behind what separates. */

@@ -122,15 +122,16 @@ done:
 	return st;
 }
 
-/* Of labels that were carried over, as the method found that did. */
-static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t)
+/* Of labels that were carried over: what the method that labelled them has found. */
+static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t,
+                                         const double *confidence)
 {
 	kdr_status st;
 	const int64_t n = a->ballots[t].n;
 	double *to = NULL, mean = 0;
 	KDRI_TRY(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	for (int64_t i = 0; i < n; i++) {
-		to[i] = a->given[t]->confidence[i];
+		to[i] = confidence[i];
 		mean += to[i] / (double)n;
 	}
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
@@ -197,8 +198,8 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	g.large = a->T > 1 && a->views.options.together && !g.transfer && !g.carried;
 	KDRI_TRY(put_moved(ctx, a, t, &g, moved, before));
 	KDRI_TRY(put_beyond_noise(ctx, a, t, &g.beyond_noise));
-	if (g.carried)
-		KDRI_TRY(put_carried_confidence(ctx, a, t));
+	if (given && given->label)
+		KDRI_TRY(put_carried_confidence(ctx, a, t, given->confidence));
 	else if (a->ballots[t].count > 1) /* the agreement of a single member with itself is meaningless */
 		KDRI_TRY(put_confidence(ctx, a, t, &g));
 	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_kmeans", g.with_kmeans));
