@@ -41,7 +41,7 @@ typedef struct kdri_sharing {
 
 /* What is given about a task; NULL: nothing. */
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
-/* A number that the run alone has found out about its task; NaN: it has none. */
+/* A number that the run alone has stored about its task; NaN: it has none. */
 double kdri_given_number(const kdri_given *given, const char *name);
 /* Copies numbers and texts whose name begins with `stem` and the named arrays (up to NULL) of the run alone to the task of a result. */
 kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char *stem,
