@@ -309,13 +309,15 @@ class Outputs(CliTest):
 
     def test_what_cannot_be_written_is_known_before_the_work(self):
         self.write("file", "")
+        self.write("a.csv", "x,y\n" + "".join(f"{i * i % 997},{i * i * i % 991}\n" for i in range(3000)))
         for bad in (["-o", "file/x"], ["-o", "file"], ["-o", "out", "--save-model", "file/m.h5"],
                     ["-o", "out", "--save-model", "out"], ["-o", "out", "--arrays", "file/x"],
                     ["-o", "out", "n" * 250 + "=a.csv"]):
-            # A run of days, if it began.
+            # A run of hours, if it began.
             done = self.cluster("--set", "n_init=1000000", "--set", "tol=0", *bad, code=None, timeout=60)
             self.assertIn(done.returncode, (1, 2), (bad, done.stderr))
             self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        self.write("a.csv", BLOBS_A)
         self.cluster("-o", "out", "--arrays", "arrays", "--force")
         done = self.cluster("-o", "other", "--arrays", "arrays", code=2)
         self.assertIn("already exists", done.stderr)

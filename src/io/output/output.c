@@ -136,6 +136,8 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 			          path);
 		if (!force)
 			KDRI_FAIL(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it", path);
+	} else if (errno == ENAMETOOLONG) { /* the temporary name may be shorter */
+		KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
 	}
 	kdri_remove_abandoned(ctx, path);
 	open_temporary(o, room);
