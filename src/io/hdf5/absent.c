@@ -64,11 +64,18 @@ kdr_status kdri_model_rename(kdr_context *ctx, const char *path, const char *inp
 
 static const char *const hdf5_endings[] = { ".h5", ".hdf5", NULL }, *const h5ad_endings[] = { ".h5ad", NULL };
 
-const kdri_format kdri_format_hdf5 = { .id = "hdf5",
-	                               .endings = hdf5_endings,
-	                               .read = read_none,
-	                               .write = write_none,
-	                               .help = "HDF5: not in this build" };
+const kdri_format kdri_format_hdf5 = {
+	.id = "hdf5",
+	.endings = hdf5_endings,
+	.read = read_none,
+	.write = write_none,
+	.holds = KDR_HOLDS_FEATURES,
+	.help = "HDF5: not in this build",
+};
 const kdri_format kdri_format_h5ad = {
-	.id = "h5ad", .endings = h5ad_endings, .read = read_none, .help = "AnnData: not in this build"
+	.id = "h5ad",
+	.endings = h5ad_endings,
+	.read = read_none,
+	.holds = KDR_HOLDS_OBS,
+	.help = "AnnData: not in this build",
 };

@@ -26,5 +26,9 @@ static kdr_status read_none(kdr_context *ctx, const char *path, const kdr_read_o
 static const char *const endings[] = { ".xlsx", ".xlsm", NULL };
 
 const kdri_format kdri_format_xlsx = {
-	.id = "xlsx", .endings = endings, .read = read_none, .help = "Excel: not in this build"
+	.id = "xlsx",
+	.endings = endings,
+	.read = read_none,
+	.holds = KDR_HOLDS_COLUMNS,
+	.help = "Excel: not in this build",
 };
