@@ -642,6 +642,8 @@ def added(name):
 
 def shared(kind):
     """Clustering together and alone: bench/together.py."""
+    if kind == "posts":
+        return markdown(*together.posts_table(rows_of("together-posts")))
     head, rows = together.table(kind, rows_of("together-made" if kind == "made" else "together-real"))
     return markdown(head, rows, 2 if kind == "real" else 1)
 

@@ -11,8 +11,10 @@ made  one data set of a collection, split in two, so that what they have in comm
         shifted      a constant per column is added to the smaller part (dense data), or its columns are scaled at random (counts)
         disjoint     the parts have no class in common
         unrelated    the columns of the larger part are in a random order
+posts the README's example (examples/newsgroups.py) in ten draws
 
-The score is the adjusted mutual information (AMI) of the smaller data set and its known classes, which are used only for this and for the number of clusters.
+The score of the first two is the adjusted mutual information (AMI) of the smaller data set and its known classes, which are used only for this and for the number of clusters. The score of
+`posts` is the NMI that the program prints.
 Columns: `alone` is a run with that file only; `together` is the default method of the version that --label names; `pooled` is k-means on all samples;
 `harmony` is that method; `into` adds the data set to a model of the others; `mbc`, `lssmtc` and `mtcfir` are the papers' methods.
 A case writes bench/results/together-CASE.csv (or --out). A later call continues, and --minutes limits its time. With a --label other than `now`, only `together`
@@ -21,6 +23,7 @@ is measured: `before` is release 0.2.0."""
 import functools
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -158,6 +161,36 @@ def made(args):
     return common.fill(args, "together-made", ["version", "collection", "design", "draw", "n", "k", "together", *PEERS], keys, make)
 
 
+# --- posts ---------------------------------------------------------------------------------------------------------------
+
+
+def posts(args):
+    """NMI of both data sets."""
+    def nmi(*more):
+        result = common.program(args, "cluster", "-k", 4, "--text-column", "text", "--label-column", "group", "--score", *more)
+        return {t["name"]: t["metrics"]["nmi"] for t in result["tasks"]}
+
+    def make(key):
+        with tempfile.TemporaryDirectory() as folder:
+            archive = common.DATA / "raw" / "20news-bydate-8groups.tar.xz"
+            subprocess.run([sys.executable, common.ROOT / "examples" / "newsgroups.py", archive, key[0]], cwd=folder, check=True)
+            files = [pathlib.Path(folder) / f"{name}.csv" for name in ("early", "late")]
+            found = {**nmi(files[0]), **nmi(files[1])}, nmi(*files), nmi("-m", "kmeans", "--pooled", *files)
+            return [[name, *("%.4f" % one[name] for one in found)] for name in ("early", "late")]
+
+    return common.fill(args, "together-posts", ["draw", "set", "alone", "together", "pooled"], [(d,) for d in range(10)], make)
+
+
+def posts_table(rows):
+    """A line for each data set: means, and how often clustering together was better than alone."""
+    out = []
+    for name in dict.fromkeys(r["set"] for r in rows):
+        own = [r for r in rows if r["set"] == name]
+        out.append([name, *("%.2f" % auto.mean([float(r[c]) for r in own]) for c in ("alone", "together", "pooled")),
+                    "%d of %d" % (sum(float(r["together"]) > float(r["alone"]) for r in own), len(own))])
+    return ["data set", "alone", "together", "pooled k-means", "together is better in"], out
+
+
 # --- tables --------------------------------------------------------------------------------------------------------------
 
 KINDS = {"chosen on": lambda c: c in OLD, "not chosen on": lambda c: c in NEW, "tables": lambda c: c.startswith("tables/"), "made tables": lambda c: c.startswith("tables_made/")}
@@ -216,5 +249,5 @@ def table(kind, rows):
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    sys.exit(common.measure(__doc__, {"real": real, "made": made}, more=[
+    sys.exit(common.measure(__doc__, {"real": real, "made": made, "posts": posts}, more=[
         ("--label", {"default": "now"}), ("--draws", {"type": int, "default": 5}), ("--others", {"type": int, "default": 700})]))

@@ -8,23 +8,14 @@ usage: contributing.py [--write FOLDER]
 - A code block below `<!-- in: FILE -->` occurs in that file, up to white space.
 
 --write makes C files of the code that is not in the source, so that tests/CMakeLists.txt can compile and test it: a block below
-`<!-- file: PATH -->` (new files), the one below `<!-- branch of: FUNCTION -->`, and the C block of README.md. It also writes
-methods/algorithms.def with the new method."""
+`<!-- file: PATH -->` (new files), and the one below `<!-- branch of: FUNCTION -->`. It also writes methods/algorithms.def with
+the new method."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^ *<!-- (in|file|branch of): (\S+) -->\n( *)```c\n(.*?)^ *```$", re.S | re.M)
-README = """/* The C example of README.md. */
-#include <kindred/kindred.h>
-
-kdr_status readme_example(kdr_context *ctx, kdr_data *const *data_sets, kdr_result *result, int64_t n_samples);
-kdr_status readme_example(kdr_context *ctx, kdr_data *const *data_sets, kdr_result *result, int64_t n_samples)
-{
-%s	return labels ? status : KDR_ERR_DATA;
-}
-"""
 ADVICE = """/* A branch of kdri_guard_advice from CONTRIBUTING.md. */
 #include <stdio.h>
 
@@ -57,8 +48,6 @@ def write(folder):
             (folder / "advice.c").write_text(ADVICE % code)
     (folder / "methods").mkdir(exist_ok=True)
     (folder / "methods/algorithms.def").write_text(methods)
-    code = re.search(r"^```c\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.S | re.M)[1]
-    (folder / "readme.c").write_text(README % code)
 
 
 def flat(text):

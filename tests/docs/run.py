@@ -4,8 +4,9 @@
 In every ```console block of the given Markdown files, lines that begin with "$ " are run with a POSIX shell, in one folder
 per file, with the built program first on PATH; the lines below are what they must print. "..." stands for anything within
 a line, and alone on a line for any lines. The number of spaces between words does not matter, because column widths depend
-on names. A block below a line <!-- not run --> is left alone, one below
-<!-- needs data --> is run where the real data are (KINDRED_DATA, else ../shared/data beside the project)."""
+on names. A block below a line <!-- not run --> is left alone, one below <!-- needs data --> is run where the real data are
+(KINDRED_DATA, else ../shared/data beside the project). <!-- needs data: COMMANDS --> runs these commands first;
+KINDRED_SOURCE is the root of the source."""
 import os
 import re
 import subprocess
@@ -72,7 +73,7 @@ def matches(expected, printed):
 
 def main():
     program, files = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], KINDRED_DATA=data)
+    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], KINDRED_DATA=data, KINDRED_SOURCE=root)
     ran = failed = skipped = 0
     for path in files:
         with tempfile.TemporaryDirectory(prefix="kindred-docs-") as folder:
@@ -83,10 +84,13 @@ def main():
                     continue
                 if marker == "not run":
                     continue
-                if marker == "needs data" and not os.path.isdir(data):
+                kind, _, first = marker.partition(":")
+                if kind == "needs data" and not os.path.isdir(data):
                     skipped += 1
                     print(f"{path}:{start}: skipped: no data")
                     continue
+                if first:
+                    subprocess.run(["sh", "-c", first], cwd=folder, env=env, check=True)
                 for command, expected in commands(lines):
                     done = subprocess.run(["sh", "-c", command], cwd=folder, env=env, stdout=subprocess.PIPE,
                                           stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, timeout=300)

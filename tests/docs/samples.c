@@ -1,12 +1,10 @@
-/* The sample reader and the sample sentence of CONTRIBUTING.md, and the C example of README.md, at work.
+/* The sample reader and the sample sentence of CONTRIBUTING.md at work.
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "io/io.h"
 #include "methods/auto/guard.h"
 #include "tests/unit/unit.h"
 
 extern const kdri_format kdri_format_points;
-kdr_status readme_example(kdr_context *ctx, kdr_data *const *data_sets, kdr_result *result,
-                          int64_t n_samples);
 void sample_advice(const kdri_guard *g, int64_t n, const char *name, char *out, size_t room);
 
 /* Reads the first `size` bytes of a file of 2 x 3 values. */
@@ -64,21 +62,12 @@ static void advice__all_samples_moved__names_their_number(void **state)
 	assert_non_null(strstr(text, "all 40 samples"));
 }
 
-static void readme__no_data__is_an_error(void **state)
-{
-	(void)state;
-	kdr_context *ctx = unit_context();
-	assert_int_not_equal(readme_example(ctx, NULL, NULL, 0), KDR_OK);
-	kdr_context_free(ctx);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(points__complete_file__is_read),
 		cmocka_unit_test(points__truncated_anywhere__is_refused),
 		cmocka_unit_test(advice__all_samples_moved__names_their_number),
-		cmocka_unit_test(readme__no_data__is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

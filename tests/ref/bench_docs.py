@@ -272,6 +272,11 @@ def test_tables_without_a_file_are_found():
         assert not docs.loose((ROOT / "docs" / page).read_text()), page
 
 
+def test_the_example_of_the_readme_holds_in_nine_of_ten_draws():
+    late = [r for r in docs.rows_of("together-posts") if r["set"] == "late"]
+    assert len(late) == 10 and sum(float(r["together"]) > max(float(r["alone"]), float(r["pooled"])) for r in late) >= 9, late
+
+
 def test_committed_pages():
     assert not docs.stale(), "run bench/docs.py: %s" % docs.stale()
 
