@@ -36,24 +36,24 @@ as_bytes()
 	od -An -v -tx1 | sed "s/ \(..\)/'\\\\x\1',/g"
 }
 {
-	echo '/* Made from src/jobs/report/page by tools/r.sh. SPDX-License-Identifier: BSD-3-Clause */'
+	echo '/* Made from report/ by tools/r.sh. SPDX-License-Identifier: BSD-3-Clause */'
 	echo '#include "jobs/report/assets.h"'
 	echo 'const char kdri_page_script[] = {'
 	{
 		printf '(function () {\n"use strict";\n'
 		for module in $(sed -n 's/^set(modules \(.*\))/\1/p' "$root/src/CMakeLists.txt"); do
-			cat "kindred/jobs/report/page/$module.js"
+			cat "$root/report/$module.js"
 		done
 		printf '})();\n'
 	} | as_bytes
 	echo '};'
 	echo 'const size_t kdri_page_script_size = sizeof kdri_page_script;'
 	echo 'const char kdri_page_style[] = {'
-	as_bytes <kindred/jobs/report/page/style.css
+	as_bytes <"$root/report/style.css"
 	echo '};'
 	echo 'const size_t kdri_page_style_size = sizeof kdri_page_style;'
 } >kindred/jobs/report/assets.c
-rm -rf kindred/jobs/report/page kindred/jobs/report/assets.c.in
+rm kindred/jobs/report/assets.c.in
 find kindred include -type f | while read -r file; do
 	case $file in
 	*.c | *.h | *.def) ;;

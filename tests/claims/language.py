@@ -261,7 +261,7 @@ def has_lengths(path):
 
 def expand(arguments):
     if not arguments:
-        arguments = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "include", "cli", "src", "python/kindred"]
+        arguments = ["README.md", "CHANGELOG.md", "CONTRIBUTING.md", "docs", "include", "cli", "src", "report", "python/kindred"]
     for argument in arguments:
         path = pathlib.Path(argument)
         path = path.resolve() if path.exists() else ROOT / argument

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-const folder = join(dirname(fileURLToPath(import.meta.url)), "../../src/jobs/report/page");
+const folder = join(dirname(fileURLToPath(import.meta.url)), "../../report");
 
 /* load(["selection"], ["createStore"]) gives {createStore}; `known` are names that the modules expect. */
 export function load(modules, names, known = {}) {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import test from "node:test";
 import { fileURLToPath } from "node:url";
 
-const root = join(dirname(fileURLToPath(import.meta.url)), "../.."), folder = join(root, "src/jobs/report/page");
+const root = join(dirname(fileURLToPath(import.meta.url)), "../.."), folder = join(root, "report");
 const modules = readdirSync(folder).filter((f) => f.endsWith(".js")), text = (f) => readFileSync(join(folder, f), "utf8");
 
 test("every module is part of the page", () => {

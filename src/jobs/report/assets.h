@@ -1,4 +1,4 @@
-/* src/jobs/report/page, compiled in. SPDX-License-Identifier: BSD-3-Clause */
+/* report/, compiled in. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_ASSETS_H
 #define KDRI_ASSETS_H
 

@@ -2,7 +2,7 @@
  *
  * The file is read in full, parsed and checked (check.c), and the page is written to memory before the output is
  * opened: no output is created for a bad file. The page consists of a shell, the data (block.c), and the project's
- * own script and style (src/jobs/report/page). Its content policy allows only these to run, by their hashes. */
+ * own script and style (report/). Its content policy allows only these to run, by their hashes. */
 #include "jobs/report/report.h"
 #include "core/json_read.h"
 

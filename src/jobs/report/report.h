@@ -1,6 +1,6 @@
 /* The report: a checked result and the project's own scripts and styles as one page. SPDX-License-Identifier: BSD-3-Clause
  *
- * Data sit in one block of JSON; what draws them is src/jobs/report/page, compiled in (assets.h). */
+ * Data sit in one block of JSON; what draws them is report/, compiled in (assets.h). */
 #ifndef KDRI_REPORT_H
 #define KDRI_REPORT_H
 
