@@ -642,8 +642,8 @@ def added(name):
 
 def shared(kind):
     """Clustering together and alone: bench/together.py."""
-    if kind == "posts":
-        return markdown(*together.posts_table(rows_of("together-posts")))
+    if kind in ("posts", "apart"):
+        return markdown(*getattr(together, f"{kind}_table")(rows_of(f"together-{kind}")), 2 if kind == "apart" else 1)
     head, rows = together.table(kind, rows_of("together-made" if kind == "made" else "together-real"))
     return markdown(head, rows, 2 if kind == "real" else 1)
 

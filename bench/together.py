@@ -11,9 +11,10 @@ made  one data set of a collection, split in two, so that what they have in comm
         shifted      a constant per column is added to the smaller part (dense data), or its columns are scaled at random (counts)
         disjoint     the parts have no class in common
         unrelated    the columns of the larger part are in a random order
+apart 25 and 60 samples of the collections of `real`, in five other draws: how far apart the data sets are, and whether clusters were carried over
 posts the README's example (examples/newsgroups.py) in ten draws
 
-The score of the first two is the adjusted mutual information (AMI) of the smaller data set and its known classes, which are used only for this and for the number of clusters. The score of
+The score of the first three is the adjusted mutual information (AMI) of the smaller data set and its known classes, which are used only for this and for the number of clusters. The score of
 `posts` is the NMI that the program prints.
 Columns: `alone` is a run with that file only; `together` is the default method of the version that --label names; `pooled` is k-means on all samples;
 `harmony` is that method; `into` adds the data set to a model of the others; `mbc`, `lssmtc` and `mtcfir` are the papers' methods.
@@ -161,6 +162,40 @@ def made(args):
     return common.fill(args, "together-made", ["version", "collection", "design", "draw", "n", "k", "together", *PEERS], keys, make)
 
 
+# --- apart ---------------------------------------------------------------------------------------------------------------
+
+
+def apart(args):
+    def make(key):
+        title, size, draw = key
+        with tempfile.TemporaryDirectory() as folder:
+            parts = real_parts(title, int(size), int(draw), 700, folder)
+            result, _ = common.program_timed(args, "cluster", "--threads", 1, "-k", ",".join(str(p.k) for p in parts), *(f"{p.name}={p.path}" for p in parts))
+            small = next(t for t in result["tasks"] if t["name"] == parts[0].name)
+            if small["sharing"]["apart"] is None:  # treated as a table
+                return []
+            alone = labels_of(args, parts[:1], [parts[0].k])
+            return [["%.3f" % small["sharing"]["apart"], int(bool(small["sharing"]["from"])), *("%.4f" % ami(parts[0].y, found) for found in (small["labels"], alone))]]
+
+    return common.fill(args, "together-apart", ["collection", "size", "draw", "apart", "carried", "together", "alone"],
+                       [(t, s, d) for d in range(5, 10) for t in OLD + NEW for s in SIZES[:2]], make)
+
+
+RANGES = {"carried over": [(0, 0.5), (0.5, 0.55), (0.55, 0.6), (0.6, 0.65)], "not carried over": [(0, 0.65), (0.65, 0.8), (0.8, 1.01)]}
+
+
+def apart_table(rows):
+    """A line for each range of distances: how often the labels are better, the same and worse than alone."""
+    out = []
+    for kind, ranges in RANGES.items():
+        for low, high in ranges:
+            gains = np.array([float(r["together"]) - float(r["alone"]) for r in rows
+                              if (r["carried"] == "1") == (kind == "carried over") and low <= float(r["apart"]) < high])
+            if len(gains):
+                out.append([kind, "%.2f to %.2f" % (low, min(high, 1)), len(gains), np.sum(gains > 0.001), np.sum(np.abs(gains) <= 0.001), np.sum(gains < -0.001), "%+.3f" % gains.mean()])
+    return ["clusters", "distance", "cases", "better than alone", "equal", "worse", "mean gain (AMI)"], out
+
+
 # --- posts ---------------------------------------------------------------------------------------------------------------
 
 
@@ -249,5 +284,5 @@ def table(kind, rows):
 
 if __name__ == "__main__":
     os.environ.setdefault("OMP_NUM_THREADS", "1")
-    sys.exit(common.measure(__doc__, {"real": real, "made": made, "posts": posts}, more=[
+    sys.exit(common.measure(__doc__, {"real": real, "made": made, "apart": apart, "posts": posts}, more=[
         ("--label", {"default": "now"}), ("--draws", {"type": int, "default": 5}), ("--others", {"type": int, "default": 700})]))
