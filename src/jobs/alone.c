@@ -74,11 +74,17 @@ static kdr_status fit_alone(kdr_context *ctx, kdri_job *job, kdr_data *data, kdr
 	ctx->sharing = sharing;
 	ctx->no_model = no_model;
 	KDRI_TRY(st);
-	/* Labels with the numbers of the result; those of tables are only there. */
+	/* Labels with the numbers of the result. A data set that is a table alone has no ballot, but all of them may not be one. */
 	const kdri_task_result *r = &given->result->tasks[0];
+	const kdr_array sure = kdr_result_array(given->result, "confidence", 0);
 	if (!given->answer.labels)
 		KDRI_TRY(KDRI_NEW(ctx, &given->answer.labels, r->n));
 	memcpy(given->answer.labels, r->labels, (size_t)r->n * sizeof *r->labels);
+	if (!given->answer.agreement) {
+		KDRI_TRY(KDRI_NEW(ctx, &given->answer.agreement, r->n));
+		for (int64_t i = 0; i < r->n; i++)
+			given->answer.agreement[i] = sure.data ? ((const double *)sure.data)[i] : 1;
+	}
 done:
 	return st;
 }

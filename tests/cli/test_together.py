@@ -89,6 +89,16 @@ class Together(CliTest):
                 self.write(f"{name}/{i:03d}.txt", " ".join(r.choice(words[i % 3].split() + ["other", "common", name * 3]) for _ in range(12)))
         self.same_as_alone(["a", "b"], "3")
 
+    def test_a_data_set_may_be_a_table_only_alone(self):
+        # The columns of `units` differ in their units, so that it is a table; together with the others it is not, or they are.
+        small, large, _, _ = self.split()
+        units = self.csv("units.csv", [[v * 10 ** (j % 4) for j, v in enumerate(row)] for row in blobs(5, 60, centres(1, 4, 12, 6.0))[0]])
+        far = self.csv("far.csv", blobs(4, 520, centres(9, 4, 12, 6.0))[0])
+        for files in ([small, far], [small, units], [units, far], [far, large, units]):
+            self.same_as_alone(files, "4")
+            for task in self.cluster("-k", 4, *files)["tasks"]:
+                self.assertEqual(len(task["labels"]), task["n"])
+
     def test_no_transfer_with_known_classes(self):
         files = [self.csv(f"{n}.csv", blobs(n, n, centres(1), 2.2)[0]) for n in (60, 91)]
         known = [self.write(f"{n}.known", "".join(f"{'abcd'[z] if i % 4 == 0 else '?'}\n" for i, z in enumerate(blobs(n, n, centres(1), 2.2)[1])))
@@ -156,6 +166,18 @@ class Together(CliTest):
         self.assertIsNone(task["sharing"]["from"])
         self.assertGreater(task["sharing"]["apart"], 0.65)
         self.assertRegex(task["advice"][-1], r"^clusters were not carried over: too different from other \(0\.[0-9]+; carried over below 0\.65\)")
+
+    def test_data_sets_far_from_all_others_are_as_alone(self):
+        small, _, second, _ = self.split()
+        far = self.csv("far.csv", blobs(4, 200, centres(9, 4, 12, 6.0))[0])
+        task = self.cluster("-k", 4, small, far)["tasks"][0]
+        self.assertRegex(task["advice"][-1], r"^clusters were not carried over: too different from far \([01]\.[0-9]+\); clustered as in a run alone")
+        alone = self.cluster("-k", 4, small)["tasks"][0]
+        self.assertEqual(parts(task["labels"]), parts(alone["labels"]))
+        self.assertEqual(task["confidence"], alone["confidence"])
+        # A data set that is too small to be compared with may be related.
+        reason = self.cluster("-k", 4, small, second, far)["tasks"][0]["sharing"]["reason"]
+        self.assertRegex(reason, r"^too different from far \([01]\.[0-9]+; carried over below 0\.65\)")
 
     def test_other_proportions_share_no_clusters(self):
         common = centres(1, 4, 12, 1.0)

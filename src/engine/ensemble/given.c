@@ -103,8 +103,8 @@ static uint64_t hash_of(const kdri_views_task *view)
 
 void kdri_given_settle(kdri_given *given, const kdri_views_task *view)
 {
-	given->compared = !given->final && kdr_mat_rows(&view->rows.view) < KDRI_SHARING_ONCE &&
-	                  given->rows != hash_of(view);
+	const bool again = kdr_mat_rows(&view->rows.view) < KDRI_SHARING_ONCE && given->rows != hash_of(view);
+	given->compared = !given->final && (again || given->ballot.count == 0);
 }
 
 void kdri_given_keep(kdr_context *ctx, kdri_ballot *ballot, kdri_verdict *answer, kdri_views_task *view)
