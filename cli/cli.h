@@ -149,6 +149,8 @@ KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
 int cli_exit_code(kdr_status status);
 /* Prints the error of the context, or the description of the status, and returns the exit status. */
 int cli_fail(const kdr_context *ctx, kdr_status status);
+/* EXIT_DONE if the call succeeded; otherwise the same. */
+int cli_code(const kdr_context *ctx, kdr_status status);
 /* The same for a failure while reading: unsupported or too large content of a file is invalid data. */
 int cli_fail_reading(const kdr_context *ctx, kdr_status status);
 

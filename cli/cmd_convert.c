@@ -70,7 +70,7 @@ static int write_lines(kdr_context *ctx, const char *path, const char *const *te
 		/* Tasks converted one after another into one folder share their features.txt. */
 		bool there = holds_already(path, text, used);
 		kdr_status st = there ? KDR_OK : kdr_write_file(ctx, path, text, used, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		code = cli_code(ctx, st);
 		if (code == EXIT_DONE && !there && !quiet)
 			cli_printf("written: %s\n", path);
 	} else {

@@ -58,7 +58,7 @@ static int embed_check(kdr_context *ctx, const cli_args *args, const cli_tasks *
 	for (int64_t t = 0; t < tasks->count && code == EXIT_DONE; t++) {
 		char *path = path_of(args, tasks->data[t]);
 		kdr_status st = path ? kdr_write_check(ctx, path, cli_flag(args, "force")) : KDR_OK;
-		code = !path ? EXIT_OTHER : st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		code = !path ? EXIT_OTHER : cli_code(ctx, st);
 		free(path);
 	}
 	return code;
@@ -78,7 +78,7 @@ static int write_task(kdr_context *ctx, const cli_args *args, const kdr_data *ta
 		kdr_data_show_ids(points);
 		if (st == KDR_OK)
 			st = kdr_write(ctx, path, NULL, points, cli_flag(args, "force"));
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		code = cli_code(ctx, st);
 	}
 	kdr_data_free(points);
 	free(path);

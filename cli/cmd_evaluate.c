@@ -216,7 +216,7 @@ static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels
 		goto done;
 	}
 	kdr_status st = judge(ctx, tasks.data[0], labels, &job, resamples, out);
-	code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	code = cli_code(ctx, st);
 done:
 	cli_job_free(&job);
 	cli_tasks_free(&tasks);
@@ -246,7 +246,7 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 	} else {
 		st = kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform, &out->proportional);
 		out->known = st == KDR_OK;
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		code = cli_code(ctx, st);
 	}
 	kdr_data_free(data);
 	return code;
@@ -271,7 +271,7 @@ static int evaluate_compare(kdr_context *ctx, const cli_args *args, const kdr_la
 	if (st == KDR_OK && scores->clusters * (double)scores->classes <= 1e6)
 		st = kdr_contingency(ctx, labels->values, truth->values, labels->n, &t->counts, &t->clusters,
 		                     &t->nclusters, &t->classes, &t->nclasses);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 static bool check_usage(const cli_args *args)

@@ -148,55 +148,74 @@ static bool read_tables(const cli_args *args, kdr_design *t)
 	       cli_get_real(args, "missing-cells", 0, 1, &t->missing_cells);
 }
 
+/* The file of a data set: DIR/task1.csv, or DIR/source.csv of the design berikov. */
+static void file_of(const cli_args *args, bool berikov, int64_t t, const char *ending, char *out, size_t room)
+{
+	const char *folder = cli_get(args, "output", NULL);
+	if (berikov)
+		snprintf(out, room, "%s/%s.%s", folder, t == 0 ? "source" : "target", ending);
+	else
+		snprintf(out, room, "%s/task%lld.%s", folder, (long long)t + 1, ending);
+}
+
+static kdr_status write_task(kdr_context *ctx, const cli_args *args, kdr_generator *g, bool berikov,
+                             int64_t t, const char *format)
+{
+	char path[4096], labels[4096];
+	file_of(args, berikov, t, format, path, sizeof path);
+	file_of(args, berikov, t, "labels", labels, sizeof labels);
+	return kdr_generator_write(ctx, g, berikov ? 0 : t, path, labels, cli_flag(args, "force"));
+}
+
+/* Puts the files in place. */
+static int finish_tasks(kdr_context *ctx, const cli_args *args, kdr_status st, bool berikov, int64_t tasks,
+                        const char *format)
+{
+	char path[4096], labels[4096];
+	if (st == KDR_OK)
+		st = kdr_outputs_end(ctx, KDR_OK);
+	for (int64_t t = 0; t < tasks && st == KDR_OK && !cli_quiet(args); t++) {
+		file_of(args, berikov, t, format, path, sizeof path);
+		file_of(args, berikov, t, "labels", labels, sizeof labels);
+		cli_printf("written: %s, %s\n", path, labels);
+	}
+	return cli_code(ctx, st);
+}
+
 static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g, int64_t tasks,
                        const char *format)
 {
 	const char *folder = cli_get(args, "output", NULL);
-	bool force = cli_flag(args, "force");
-	int code = EXIT_DONE;
-	if (kdri_mkdir(folder) != 0 && errno != EEXIST) {
-		cli_error("%s: cannot create the folder: %s", folder, strerror(errno));
-		return EXIT_OTHER;
-	}
-	for (int64_t t = 0; t < tasks && code == EXIT_DONE; t++) {
-		char path[4096], labels[4096];
-		snprintf(path, sizeof path, "%s/task%lld.%s", folder, (long long)t + 1, format);
-		snprintf(labels, sizeof labels, "%s/task%lld.labels", folder, (long long)t + 1);
-		kdr_status st = kdr_generator_write(ctx, g, t, path, labels, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-		if (code == EXIT_DONE && !cli_quiet(args))
-			cli_printf("written: %s, %s\n", path, labels);
-	}
-	if (code == EXIT_DONE && strcmp(format, "csv") != 0) { /* CSV files have a header with the names */
+	const int code = cli_make_folder(folder);
+	if (code != EXIT_DONE)
+		return code;
+	kdr_status st = kdr_outputs_begin(ctx, NULL);
+	for (int64_t t = 0; t < tasks && st == KDR_OK; t++)
+		st = write_task(ctx, args, g, false, t, format);
+	if (st == KDR_OK && strcmp(format, "csv") != 0) { /* CSV files have a header with the names */
 		char path[4096];
 		snprintf(path, sizeof path, "%s/features.txt", folder);
-		kdr_status st = kdr_generator_write_features(ctx, g, path, force);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		st = kdr_generator_write_features(ctx, g, path, cli_flag(args, "force"));
 	}
-	return code;
+	return finish_tasks(ctx, args, st, false, tasks, format);
 }
 
 /* The two data sets of the design have features of their own: source and target, one generator each. */
 static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_design spec, const char *format)
 {
-	static const char *const names[] = { "source", "target" };
-	const char *folder = cli_get(args, "output", NULL);
-	int code = cli_make_folder(folder);
-	for (int t = 0; t < 2 && code == EXIT_DONE; t++) {
-		char path[4096], labels[4096];
+	const int code = cli_make_folder(cli_get(args, "output", NULL));
+	if (code != EXIT_DONE)
+		return code;
+	kdr_status st = kdr_outputs_begin(ctx, NULL);
+	for (int t = 0; t < 2 && st == KDR_OK; t++) {
 		kdr_generator *g = NULL;
 		spec.target = t == 1;
-		snprintf(path, sizeof path, "%s/%s.%s", folder, names[t], format);
-		snprintf(labels, sizeof labels, "%s/%s.labels", folder, names[t]);
-		kdr_status st = kdr_generate(ctx, &spec, &g);
+		st = kdr_generate(ctx, &spec, &g);
 		if (st == KDR_OK)
-			st = kdr_generator_write(ctx, g, 0, path, labels, cli_flag(args, "force"));
+			st = write_task(ctx, args, g, true, t, format);
 		kdr_generator_free(g);
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-		if (code == EXIT_DONE && !cli_quiet(args))
-			cli_printf("written: %s, %s\n", path, labels);
 	}
-	return code;
+	return finish_tasks(ctx, args, st, true, 2, format);
 }
 
 static int run_berikov(const cli_args *args)

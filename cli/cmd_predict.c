@@ -55,7 +55,7 @@ static int write_labels(kdr_context *ctx, const cli_args *args, const char *path
 	int code = text ? EXIT_DONE : EXIT_OTHER;
 	if (text && path) {
 		kdr_status st = kdr_write_file(ctx, path, text, length, cli_flag(args, "force"));
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		code = cli_code(ctx, st);
 	} else if (text) {
 		cli_print_data(text, length);
 	}
@@ -85,7 +85,7 @@ static int write_samples(kdr_context *ctx, const cli_args *args, const char *pat
 	kdr_status st =
 	        kdr_result_write_table(ctx, result, KDR_TABLE_SAMPLES, 0, samples, cli_flag(args, "force"));
 	free(samples);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 /* How many samples have a doubtful label. */
@@ -113,7 +113,7 @@ static int predict_check_outputs(kdr_context *ctx, const cli_args *args, kdr_dat
 	if (st == KDR_OK && samples)
 		st = kdr_write_check(ctx, samples, cli_flag(args, "force"));
 	free(samples);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 static int predict_write(kdr_context *ctx, const cli_args *args, const cli_tasks *only, const char *path,

@@ -182,7 +182,7 @@ static int print_parsed(kdr_context *ctx, const char *text, bool mmd)
 	if (st == KDR_OK)
 		relate_print_text(relation, mmd);
 	kdri_json_value_free(relation);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 static int write_result(kdr_context *ctx, const cli_args *args, const char *folder, const char *text)
@@ -193,7 +193,7 @@ static int write_result(kdr_context *ctx, const cli_args *args, const char *fold
 	if (code == EXIT_DONE) {
 		snprintf(path, room, "%s/result.json", folder);
 		kdr_status st = kdr_write_file(ctx, path, text, strlen(text), cli_flag(args, "force"));
-		code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		code = cli_code(ctx, st);
 	}
 	free(path);
 	return code;
@@ -230,7 +230,7 @@ static int relate_run(cli_args *args)
 	if (code == EXIT_DONE) {
 		cli_session_limit(ctx);
 		kdr_status st = kdr_relate(ctx, tasks.data, tasks.count, &o, &relation, NULL);
-		code = cli_interrupted() ? EXIT_INTERRUPTED : st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+		code = cli_interrupted() ? EXIT_INTERRUPTED : cli_code(ctx, st);
 		if (code == EXIT_INTERRUPTED)
 			cli_error("interrupted");
 	}

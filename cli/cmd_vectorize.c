@@ -64,7 +64,7 @@ static int set_options(kdr_context *ctx, const cli_args *args, const cli_option 
 		if (value)
 			st = kdr_text_options_set(ctx, o, list->name, value);
 	}
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 /* --- tasks -------------------------------------------------------------------------------------- */
@@ -178,10 +178,10 @@ static int write_lines(kdr_context *ctx, const place *at, const char *name, cons
 	path_of(at, name, ending, path, sizeof path);
 	kdr_status st = kdr_write_file(ctx, path, text, used, at->force);
 	free(text);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
-static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, bool quiet)
+static int write_task(kdr_context *ctx, const place *at, const kdr_data *data)
 {
 	char path[4096];
 	int64_t classes;
@@ -190,20 +190,27 @@ static int write_task(kdr_context *ctx, const place *at, const kdr_data *data, b
 	int64_t rows = kdr_mat_rows(&x);
 	path_of(at, name, at->format, path, sizeof path);
 	kdr_status st = kdr_write(ctx, path, NULL, data, at->force);
-	int code = st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	int code = cli_code(ctx, st);
 	if (code == EXIT_DONE)
 		code = write_lines(ctx, at, name, "ids", kdr_data_ids(data), NULL, rows);
 	if (code == EXIT_DONE)
 		code = write_lines(ctx, at, name, "excerpts", kdr_data_excerpts(data), NULL, rows);
 	if (code == EXIT_DONE && kdr_data_labels(data))
 		code = write_lines(ctx, at, name, "labels", class_names, kdr_data_labels(data), rows);
-	if (code == EXIT_DONE && !quiet)
-		cli_printf(
-		        "written: %s (%lld document%s x %lld term%s, %lld non-zero value%s, %lld class%s)\n",
-		        path, (long long)rows, CLI_S(rows), (long long)kdr_mat_cols(&x),
-		        CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x), CLI_S(kdr_mat_nnz(&x)),
-		        (long long)classes, CLI_ES(classes));
 	return code;
+}
+
+static void print_written(const place *at, const kdr_data *data)
+{
+	char path[4096];
+	int64_t classes;
+	(void)kdr_data_classes(data, &classes);
+	const kdr_mat x = kdr_data_mat(data);
+	const int64_t rows = kdr_mat_rows(&x), cols = kdr_mat_cols(&x), entries = kdr_mat_nnz(&x);
+	path_of(at, kdr_data_name(data), at->format, path, sizeof path);
+	cli_printf("written: %s (%lld document%s x %lld term%s, %lld non-zero value%s, %lld class%s)\n", path,
+	           (long long)rows, CLI_S(rows), (long long)cols, CLI_S(cols), (long long)entries,
+	           CLI_S(entries), (long long)classes, CLI_ES(classes));
 }
 
 static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *data, int count)
@@ -216,10 +223,16 @@ static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *da
 	if (code == EXIT_DONE)
 		code = vectorize_check_outputs(&at, data, count);
 	if (code == EXIT_DONE)
+		code = cli_code(ctx, kdr_outputs_begin(ctx, NULL));
+	if (code == EXIT_DONE)
 		code = write_lines(ctx, &at, "features.txt", "", kdr_data_features(data[0]), NULL,
 		                   kdr_mat_cols(&x));
 	for (int i = 0; i < count && code == EXIT_DONE; i++)
-		code = write_task(ctx, &at, data[i], cli_quiet(args));
+		code = write_task(ctx, &at, data[i]);
+	if (code == EXIT_DONE)
+		code = cli_code(ctx, kdr_outputs_end(ctx, KDR_OK));
+	for (int i = 0; i < count && code == EXIT_DONE && !cli_quiet(args); i++)
+		print_written(&at, data[i]);
 	return code;
 }
 

@@ -128,7 +128,7 @@ int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const c
 		return EXIT_USAGE;
 	}
 	kdr_status st = kdr_options_set(ctx, job->settings, name, value);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 int cli_job_exit(const cli_args *args, const kdr_result *result)

@@ -80,14 +80,9 @@ int cli_make_folder(const char *folder)
 	return made ? EXIT_DONE : EXIT_OTHER;
 }
 
-static int code_of(kdr_context *ctx, kdr_status st)
-{
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
-}
-
 static int check_file(kdr_context *ctx, const cli_args *args, const char *path)
 {
-	return code_of(ctx, kdr_write_check(ctx, path, cli_flag(args, "force")));
+	return cli_code(ctx, kdr_write_check(ctx, path, cli_flag(args, "force")));
 }
 
 static int check_in(kdr_context *ctx, const cli_args *args, const char *folder, const char *name,
@@ -144,7 +139,7 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 		code = check_in(ctx, args, folder, "result", ".json");
 	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++) {
 		joined path = join_path(folder, kdr_data_name(tasks->data[i]), of_task[0]);
-		code = code_of(ctx, kdr_labels_check(ctx, path.path, kdr_data_path(tasks->data[i])));
+		code = cli_code(ctx, kdr_labels_check(ctx, path.path, kdr_data_path(tasks->data[i])));
 	}
 	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
 		for (int e = 0; e < (cli_flag(args, "probabilities") ? 3 : 2) && code == EXIT_DONE; e++)
@@ -302,22 +297,22 @@ int cli_outputs_write(kdr_context *ctx, const cli_run *run)
 	bool force = cli_flag(run->args, "force");
 	double start = cli_now();
 	cli_errors_once();
-	int code = cli_ranks_agree(code_of(ctx, kdr_outputs_begin(ctx, folder)));
+	int code = cli_ranks_agree(cli_code(ctx, kdr_outputs_begin(ctx, folder)));
 	code = output_first_of(code, common_folder(folder));
 	code = output_first_of(code, common_folder(arrays));
 	if (code != EXIT_DONE)
 		return code;
 	if (arrays)
-		code = code_of(ctx, write_arrays(ctx, run, arrays, force));
+		code = cli_code(ctx, write_arrays(ctx, run, arrays, force));
 	if (model && cli_rank() == 0)
-		code = output_first_of(code, code_of(ctx, kdr_model_save(ctx, model, run->result, force)));
+		code = output_first_of(code, cli_code(ctx, kdr_model_save(ctx, model, run->result, force)));
 	code = output_first_of(code,
 	                       cli_write_back(ctx, run->args, run->tasks, run->first, run->result, NULL));
 	/* Ranks that have not failed must not wait for one that has. */
-	int own = cli_ranks_agree(code_of(ctx, put_command(ctx, run)));
+	int own = cli_ranks_agree(cli_code(ctx, put_command(ctx, run)));
 	if (own == EXIT_DONE) {
 		kdr_status st = folder ? write_folder(ctx, run, folder, force, start) : KDR_OK;
-		own = cli_ranks_agree(code_of(ctx, kdr_outputs_end(ctx, st)));
+		own = cli_ranks_agree(cli_code(ctx, kdr_outputs_end(ctx, st)));
 	}
 	kdr_result_set_write_seconds(run->result, cli_now() - start);
 	if (!folder && own == EXIT_DONE)
@@ -346,7 +341,7 @@ static int output_summary(kdr_context *ctx, const cli_run *run, FILE *out)
 	}
 	kdri_json_value_free(about);
 	kdr_free(ctx, text);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 /* All ranks have the same statuses, except for the files that only rank 0 writes. */

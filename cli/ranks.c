@@ -77,7 +77,7 @@ int cli_ranks_join(kdr_context *ctx, const cli_args *args)
 	if (!cli_get(args, "threads", NULL))
 		share_threads(ctx);
 	kdr_status st = kdr_context_set_mpi(ctx, MPI_Comm_c2f(MPI_COMM_WORLD));
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 int cli_ranks_agree(int code)
@@ -140,7 +140,7 @@ int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count)
 	}
 	for (int64_t i = 0; self.joined && i < count && st == KDR_OK; i++)
 		st = kdr_mpi_place(ctx, data[i]);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 void cli_ranks_leave(void)

@@ -156,6 +156,11 @@ int cli_fail(const kdr_context *ctx, kdr_status status)
 	return cli_exit_code(status);
 }
 
+int cli_code(const kdr_context *ctx, kdr_status status)
+{
+	return status == KDR_OK ? EXIT_DONE : cli_fail(ctx, status);
+}
+
 int cli_fail_reading(const kdr_context *ctx, kdr_status status)
 {
 	int code = cli_fail(ctx, status);

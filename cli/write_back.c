@@ -119,7 +119,7 @@ static int write_one(kdr_context *ctx, const cli_args *args, const cli_tasks *ta
 		                            force);
 	else
 		st = kdr_write_h5ad(ctx, path, input, &reading, tasks->data, tasks->count, result, xy, force);
-	return st == KDR_OK ? EXIT_DONE : cli_fail(ctx, st);
+	return cli_code(ctx, st);
 }
 
 /* The file of the data set at *t, and moves on to the next one that has a file of its own; false: there are no more. */

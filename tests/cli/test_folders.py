@@ -63,6 +63,18 @@ class Folders(CliTest):
             self.run_kindred(*COMMON, "-o", "out", "--force", "a.csv")
             self.assertTrue(os.path.exists(self.path("out/a.csv")))
 
+    def test_generated_files_and_vectors_appear_together(self):
+        self.run_kindred("generate", "-q", "--design", "topics", "--tasks", 2, "-n", "3,300", "-o", "made")
+        self.write("one.csv", "text\n" + "a few words\n" * 4)
+        self.write("two.csv", "text\n" + "".join(f"word{i} other{i} more{i}\n" * 2 for i in range(400)))
+        vectors = ("vectorize", "-q", "--text-column", "text", "-o", "vectors", "one.csv", "two.csv")
+        self.run_kindred(*vectors)
+        for folder, command in (("made", ("generate", "-q", "--design", "topics", "--tasks", 2, "-n", "4,300", "--force", "-o", "made")),
+                                ("vectors", (*vectors, "--min-df", 2, "--force"))):
+            before = self.content(folder)
+            self.fails(*command, code=1, says=["cannot write"], preexec_fn=small)
+            self.assertEqual(self.content(folder), before, folder)
+
     def test_a_failed_write_leaves_the_earlier_result(self):
         self.run_kindred(*COMMON, "-o", "out", "--report", "a.csv")
         before = self.content()
