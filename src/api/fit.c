@@ -429,6 +429,8 @@ static kdr_status fit_together(kdr_context *ctx, const kdri_algo *algo, const kd
 	kdr_status st = KDR_OK;
 	kdr_options *defaults = NULL;
 	kdr_result *result = NULL;
+	const char *method = ctx->method;
+	ctx->method = algo->info.id;
 	kdri_enter(ctx);
 	if (!options)
 		st = kdri_options_new(ctx, algo, NULL, &defaults);
@@ -441,6 +443,7 @@ static kdr_status fit_together(kdr_context *ctx, const kdri_algo *algo, const kd
 	}
 	kdr_result_free(result);
 	kdr_options_free(defaults);
+	ctx->method = method;
 	return st;
 }
 
@@ -471,11 +474,14 @@ kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const k
 	kdr_status st;
 	const kdri_algo *algo = kdri_options_algo(options);
 	kdr_result *result = NULL;
+	const char *method = ctx->method;
+	ctx->method = algo->info.id;
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(fit_numbered(ctx, algo, problem, problem, options, result));
 	*out = result;
 	result = NULL;
 done:
+	ctx->method = method;
 	kdr_result_free(result);
 	return st;
 }

@@ -1,5 +1,6 @@
 /* Overflow-checked allocation. SPDX-License-Identifier: BSD-3-Clause */
-#include "core/internal.h"
+#include "core/limit.h"
+#include "core/system.h"
 
 #include <stdlib.h>
 
@@ -18,8 +19,28 @@ static kdr_status bytes_of(kdr_context *ctx, int64_t count, size_t size, size_t 
 	return KDR_OK;
 }
 
+/* What needs the memory: "method 'snmf'", "stage 'read'". */
+static const char *memory_for(const kdr_context *ctx, char *text, size_t room)
+{
+	if (!ctx->method && !ctx->stage)
+		return "this job";
+	kdri_snprintf(text, room, "%s '%s'", ctx->method ? "method" : "stage",
+	              ctx->method ? ctx->method : ctx->stage);
+	return text;
+}
+
 static kdr_status no_memory(kdr_context *ctx, size_t bytes)
 {
+	char what[80], more[32], used[32], most[32];
+	kdri_bytes_text((double)bytes, more, sizeof more);
+	if (kdri_limit_refused() && ctx->limit) {
+		kdri_bytes_text(kdri_limit_used(ctx, false), used, sizeof used);
+		kdri_bytes_text(ctx->max_memory, most, sizeof most);
+		return kdri_fail_limit(
+		        ctx,
+		        "%s needs another %s of memory, but %s of the %s that --max-memory allows are in use; raise the limit or use fewer samples",
+		        memory_for(ctx, what, sizeof what), more, used, most);
+	}
 	if (kdri_spool_on(ctx))
 		return kdri_fail(
 		        ctx, KDR_ERR_MEMORY,
@@ -29,14 +50,34 @@ static kdr_status no_memory(kdr_context *ctx, size_t bytes)
 	                 (double)bytes / 1e6);
 }
 
+/* Systems promise more memory than they have, and end a process that uses it. An array that is larger than the machine's
+ * memory is therefore refused. */
+static kdr_status check_machine(kdr_context *ctx, const void *old, size_t bytes)
+{
+	static const size_t large = (size_t)1 << 30;
+	if (bytes < large || kdri_spool_on(ctx) || kdri_spooled(old))
+		return KDR_OK;
+	char what[80], more[32], most[32];
+	const double total = kdri_memory_total();
+	if (total <= 0 || (double)bytes <= total)
+		return KDR_OK;
+	kdri_bytes_text((double)bytes, more, sizeof more);
+	kdri_bytes_text(total, most, sizeof most);
+	return kdri_fail(ctx, KDR_ERR_MEMORY,
+	                 "%s needs another %s of memory, but this machine has %s; use fewer samples",
+	                 memory_for(ctx, what, sizeof what), more, most);
+}
+
 kdr_status kdri_realloc(kdr_context *ctx, void *inout, int64_t count, size_t size)
 {
 	size_t bytes = 0;
-	kdr_status st = bytes_of(ctx, count, size, &bytes);
-	if (st != KDR_OK)
-		return st;
 	void *old;
 	memcpy(&old, inout, sizeof old);
+	kdr_status st = bytes_of(ctx, count, size, &bytes);
+	if (st == KDR_OK)
+		st = check_machine(ctx, old, bytes);
+	if (st != KDR_OK)
+		return st;
 	void *p = old ? ctx->allocator.realloc(ctx->allocator.user, old, bytes)
 	              : ctx->allocator.alloc(ctx->allocator.user, bytes);
 	if (!p)
@@ -58,6 +99,8 @@ kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size)
 {
 	size_t bytes = 0;
 	kdr_status st = bytes_of(ctx, count, size, &bytes);
+	if (st == KDR_OK)
+		st = check_machine(ctx, NULL, bytes);
 	if (st != KDR_OK)
 		return st;
 	/* calloc knows which pages are zero already: large arrays are first touched by the threads that fill them. */

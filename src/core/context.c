@@ -1,6 +1,6 @@
 /* The context: errors, clock, progress, cancellation. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/background.h"
-#include "core/internal.h"
+#include "core/limit.h"
 #include "core/system.h"
 #include "core/waiting.h"
 
@@ -67,8 +67,11 @@ void kdr_context_free(kdr_context *ctx)
 		ctx->seen_close(ctx);
 	if (ctx)
 		kdri_settle(); /* the process may be about to end */
-	if (ctx)
+	if (ctx) {
+		kdri_limit *limit = ctx->limit;
 		ctx->allocator.free(ctx->allocator.user, ctx);
+		kdri_limit_leave(limit);
+	}
 }
 
 #ifdef _OPENMP
@@ -166,6 +169,7 @@ void kdr_context_set_max_memory(kdr_context *ctx, double bytes)
 	if (!ctx)
 		return;
 	ctx->max_memory = bytes > 0 ? bytes : 0;
+	kdri_limit_set(ctx, ctx->max_memory);
 	kdri_spool_limit(ctx->max_memory);
 }
 
@@ -191,6 +195,7 @@ void kdri_set_error(kdr_context *ctx, const char *format, ...)
 	if (!ctx)
 		return;
 	va_list args;
+	ctx->over_limit = false;
 	va_start(args, format);
 	kdri_vsnprintf(ctx->error, sizeof ctx->error, format, args);
 	va_end(args);
@@ -228,12 +233,14 @@ void kdri_stage_start(kdr_context *ctx, const char *stage, int64_t total)
 	kdri_wait_asleep(ctx->threads);
 #endif
 	kdri_timed_begin(stage);
+	ctx->stage = stage;
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_START, .stage = stage, .total = total, .objective = NAN });
 }
 
 void kdri_stage_end(kdr_context *ctx, const char *stage)
 {
 	(void)kdri_timed_end(stage, KDR_OK);
+	ctx->stage = NULL;
 	emit(ctx, (kdr_event){ .kind = KDR_EVENT_END, .stage = stage, .objective = NAN });
 }
 

@@ -49,6 +49,9 @@ struct kdr_context {
 	double clock_start, deadline; /* seconds of the monotonic clock; deadline 0: none */
 	double isolation;             /* seconds a child may take to read HDF5; 0: no child */
 	double max_memory;            /* bytes that may be used; 0: no limit */
+	struct kdri_limit *limit;     /* what counts them: core/limit.h; NULL: no limit was set */
+	bool over_limit;              /* the last error was that max_memory was exceeded */
+	const char *method, *stage;   /* the method that is fitted, and the stage: for messages; or NULL */
 	double max_unpacked;          /* bytes that a compressed file may unpack to; 0: the default */
 	bool estimated; /* a job has compared its estimate with max_memory, knowing which data stay on disk */
 	double asked;   /* when the callback was last called */
@@ -107,6 +110,10 @@ void kdri_set_error(kdr_context *ctx, const char *format, ...);
 /* Stores the error message and returns `status`, so that one can write `return kdri_fail(...)`. A macro, so that
  * compilers and analysers see that the status is not KDR_OK. */
 #define kdri_fail(ctx, status, ...) (kdri_set_error((ctx), __VA_ARGS__), (status))
+
+/* Fails with KDR_ERR_MEMORY because of the context's limit on memory. */
+#define kdri_fail_limit(ctx, ...) \
+	(kdri_set_error((ctx), __VA_ARGS__), (ctx)->over_limit = true, KDR_ERR_MEMORY)
 
 /* Fails with KDR_ERR_UNSUPPORTED because `what` needs a part that this build does not have. `instead` names an
  * alternative, or is NULL. */
@@ -167,6 +174,15 @@ kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, i
  * allows or, without a limit, than the machine has. */
 kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_estimate *estimate);
 
+/* "77 kB", "3.2 GB" */
+void kdri_bytes_text(double bytes, char *text, size_t room);
+/* Whether a call that returned `st` failed because the context's limit on memory was reached. The work is then skipped, if
+ * there is a result without it. */
+static inline bool kdri_over_limit(const kdr_context *ctx, kdr_status st)
+{
+	return st == KDR_ERR_MEMORY && ctx->over_limit;
+}
+
 /* The limit of the control group, infinite if there is none; its files are searched below `root`. */
 double kdri_memory_quota(const char *root);
 /* Bytes of memory that this process can still allocate, considering its control group; infinite if unknown. */
@@ -179,6 +195,8 @@ kdr_status kdri_spool_enable(kdr_context *ctx);
 /* Sets whether large arrays are allocated in scratch files from now on; returns the previous setting. */
 bool kdri_spool_begin(kdr_context *ctx, bool wanted);
 bool kdri_spool_on(const kdr_context *ctx); /* they are */
+/* The allocator for arrays in memory if the context's recognises mapped files; NULL if it does not. */
+const kdr_allocator *kdri_spool_below(const kdr_context *ctx);
 bool kdri_spooled(const void *at);          /* `at` is a position in an array that is a mapped file */
 /* Announces to the system that these bytes of a mapped file will be needed soon. */
 void kdri_spool_ahead(const void *at, size_t bytes);

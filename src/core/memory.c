@@ -50,8 +50,7 @@ kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, i
 	        what, (long long)rows, (long long)cols, bytes / giga, total / giga);
 }
 
-/* "77 kB", "3.2 GB" */
-static void bytes_text(double bytes, char *text, size_t room)
+void kdri_bytes_text(double bytes, char *text, size_t room)
 {
 	static const char *const units[] = { "kB", "MB", "GB", "TB" };
 	size_t unit = 0;
@@ -67,9 +66,9 @@ kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_esti
 	const bool limited = ctx->max_memory > 0;
 	const double limit = limited ? ctx->max_memory : kdri_memory_total();
 	char needed[32], data[32], allowed[32];
-	bytes_text(e->bytes, needed, sizeof needed);
-	bytes_text(e->data_bytes, data, sizeof data);
-	bytes_text(limit, allowed, sizeof allowed);
+	kdri_bytes_text(e->bytes, needed, sizeof needed);
+	kdri_bytes_text(e->data_bytes, data, sizeof data);
+	kdri_bytes_text(limit, allowed, sizeof allowed);
 	kdri_message(ctx, "%s: estimated memory: %s (data: %s)", what, needed, data);
 	if (!(limit > 0) || e->bytes <= limit * (limited ? 1 : doubt))
 		return KDR_OK;

@@ -199,8 +199,10 @@ kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs)
 		const seat *one = &s.seats[i];
 		ctx->cancelled = ctx->cancelled || one->own.cancelled;
 		ctx->timed_out = ctx->timed_out || one->own.timed_out;
-		if (one->st != KDR_OK && one->at == atomic_load(&s.failed))
+		if (one->st != KDR_OK && one->at == atomic_load(&s.failed)) {
 			st = kdri_fail(ctx, one->st, "%s", one->own.error);
+			ctx->over_limit = one->own.over_limit;
+		}
 	}
 done:
 	kdri_free(ctx, s.seats);

@@ -8,8 +8,8 @@
  * A context that has streamed has an allocator that recognises mapped arrays when it frees them. The allocator below
  * it is the caller's, kept in a list until the process ends: objects outlive their context. Only while a reader runs,
  * or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (matrix/stack.c),
- * does it also make them, of LEAST bytes and more; what else a method allocates is memory as ever, which is what
- * kdr_estimate counts.
+ * does it also make them, of LEAST bytes and more; what else a method allocates is memory as ever. Only memory counts
+ * towards a limit (limit.c).
  *
  * Pages of mapped files count as memory of the process until other processes need the memory. If a limit was set
  * (kdr_context_set_max_memory), a thread releases them when the process comes near the limit. They stay in the system's
@@ -18,7 +18,7 @@
  * Data written to a scratch file must reach the disk before its page can be released. A control group that is full of
  * such pages is out of memory, and the kernel starts writing late. If there is a limit, the same thread therefore starts
  * writing them early. */
-#include "core/internal.h"
+#include "core/limit.h"
 #include "core/system.h"
 
 #include <errno.h>
@@ -191,6 +191,8 @@ static void spool_settle(void)
 static void region_free(region *r)
 {
 	const kdr_allocator *base = r->base;
+	if (r->memory)
+		kdri_limit_uncount(base, r->at);
 	if (r->part)
 		kdri_unmap_part(r->begin, r->length);
 	else
@@ -295,10 +297,17 @@ static bool aware(const kdr_context *ctx)
 	return ctx->allocator.free == aware_free;
 }
 
+const kdr_allocator *kdri_spool_below(const kdr_context *ctx)
+{
+	return aware(ctx) ? ctx->allocator.user : NULL;
+}
+
 kdr_status kdri_spool_enable(kdr_context *ctx)
 {
 	static bool forks_known;
-	kdr_allocator *base = NULL;
+	const kdri_limit *limit = kdri_limit_of(&ctx->allocator);
+	const kdr_allocator *base =
+	        limit ? kdri_limit_allocator(limit) : NULL; /* lives as long as its blocks */
 	if (aware(ctx))
 		return KDR_OK;
 	pthread_mutex_lock(&spool.lock);
@@ -310,8 +319,8 @@ kdr_status kdri_spool_enable(kdr_context *ctx)
 		if (spool_same(&spool.base[i], &ctx->allocator))
 			base = &spool.base[i];
 	if (!base && spool.bases < BASES) {
+		spool.base[spool.bases] = ctx->allocator;
 		base = &spool.base[spool.bases++];
-		*base = ctx->allocator;
 	}
 	pthread_mutex_unlock(&spool.lock);
 	if (!base)
@@ -319,7 +328,7 @@ kdr_status kdri_spool_enable(kdr_context *ctx)
 		        ctx, KDR_ERR_UNSUPPORTED,
 		        "streaming: contexts with more than %d different allocators are not supported",
 		        (int)BASES);
-	ctx->allocator = (kdr_allocator){ plain_alloc, aware_realloc, aware_free, base };
+	ctx->allocator = (kdr_allocator){ plain_alloc, aware_realloc, aware_free, (void *)base };
 	return KDR_OK;
 }
 
@@ -380,6 +389,10 @@ bool kdri_spool_adopt(kdr_context *ctx, void *at, size_t bytes, int fd)
 		return false;
 	const kdr_allocator *base = ctx->allocator.user;
 	region *r = base->alloc(base->user, sizeof *r);
+	if (r && fd < 0 && !kdri_limit_count(base, at, bytes)) {
+		base->free(base->user, r);
+		r = NULL;
+	}
 	if (!r)
 		return false;
 	*r = (region){ .at = at,

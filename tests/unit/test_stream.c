@@ -4,7 +4,7 @@
 #include "io/io.h"
 #include "matrix/linalg.h"
 
-enum { ROWS = 3000, COLS = 7 };
+enum { ROWS = 12000, COLS = 7 };
 
 static double value(int64_t i, int64_t j)
 {

@@ -37,16 +37,21 @@ kdr_status kdri_frame_ask(kdri_frame *f, const kdri_turn *turn, bool *answered)
 		return kdri_frame_left_out(f, "", turn->name, turn->unable);
 	if (is_over(f) || (f->voters > 0 && kdri_iteration(&f->own, "members", turn->number, turn->of, NAN)))
 		return leave_out_late(f, turn->name);
-	return kdri_frame_ended(f, turn, KDRI_TIMED(turn->name, turn->run(&f->own, turn->user)), f->own.error,
-	                        answered);
+	f->own.over_limit = false;
+	const kdr_status st = KDRI_TIMED(turn->name, turn->run(&f->own, turn->user));
+	return kdri_frame_ended(f, turn, st, f->own.over_limit, f->own.error, answered);
 }
 
-kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st, const char *error,
-                            bool *answered)
+kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st, bool over_limit,
+                            const char *error, bool *answered)
 {
 	*answered = false;
-	if (st == KDR_ERR_MEMORY)
+	if (st == KDR_ERR_MEMORY && !over_limit)
 		return kdri_fail(f->ctx, st, "%s", error);
+	if (st != KDR_OK && error != f->own.error)
+		kdri_set_error(&f->own, "%s", error);
+	if (st != KDR_OK)
+		f->over_limit = st == KDR_ERR_MEMORY;
 	if (st != KDR_OK)
 		return kdri_frame_left_out(f, "", turn->name, error);
 	if (is_over(f))
@@ -58,5 +63,9 @@ kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st,
 kdr_status kdri_frame_end(kdri_frame *f, kdr_status status, const char *none)
 {
 	f->ctx->cancelled |= f->own.cancelled;
-	return f->voters > 0 ? KDR_OK : kdri_fail(f->ctx, status, "%s: %s", none, f->own.error);
+	if (f->voters > 0)
+		return KDR_OK;
+	if (f->over_limit)
+		return kdri_fail_limit(f->ctx, "%s", f->own.error);
+	return kdri_fail(f->ctx, status, "%s: %s", none, f->own.error);
 }

@@ -44,6 +44,7 @@ typedef struct job {
 	bool incomplete; /* stopped early, or quick */
 	bool late;       /* skipped because of the time limit */
 	kdr_status st;
+	bool over_limit; /* it failed because of the limit on memory */
 	char error[512];
 	double seconds;
 } job;
@@ -312,7 +313,7 @@ static void run_job(run *r, job *j, int worker)
 	own.progress = on_event;
 	own.progress_user = &to;
 	own.deadline = r->deadline;
-	own.cancelled = own.timed_out = own.stop_requested = false;
+	own.cancelled = own.timed_out = own.stop_requested = own.over_limit = false;
 	/* Streams of random numbers are named by the seed: one a seed of the ensemble. */
 	kdri_rng rng = kdri_rng_stream(r->pattern.seed, "members", (uint64_t)j->seed);
 	own.seed = kdri_rng_u64(&rng);
@@ -327,6 +328,7 @@ static void run_job(run *r, job *j, int worker)
 		double start = kdri_now();
 		j->st = KDRI_TIMED(r->options->table[j->member].name, fit_job(&own, r, j));
 		j->seconds = kdri_now() - start;
+		j->over_limit = kdri_over_limit(&own, j->st);
 		if (j->st != KDR_OK)
 			snprintf(j->error, sizeof j->error, "%s", own.error);
 		if (j->st != KDR_OK && kdri_together(r->ctx))
@@ -596,10 +598,14 @@ kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const 
 	kdri_stage_end(ctx, stage);
 	KDRI_TRY(r.st);
 	for (int64_t i = 0; i < r.njobs; i++)
-		if (r.jobs[i].st == KDR_ERR_MEMORY)
+		if (r.jobs[i].st == KDR_ERR_MEMORY && !r.jobs[i].over_limit)
 			KDRI_FAIL(ctx, KDR_ERR_MEMORY, "%s", r.jobs[i].error);
-	for (int64_t t = 0; t < problem->ntasks; t++)
+	for (int64_t t = 0; t < problem->ntasks; t++) {
 		KDRI_TRY(members_collect(&r, t, &ballots[t]));
+		for (int64_t i = 0; i < r.njobs && ballots[t].count == 0; i++)
+			if (r.jobs[i].over_limit && concerns(&r, &r.jobs[i], t))
+				KDRI_TRY(kdri_fail_limit(ctx, "%s", r.jobs[i].error));
+	}
 	for (int64_t m = 0; m < options->count; m++)
 		KDRI_TRY(report_member(&r, m, result, late));
 done:

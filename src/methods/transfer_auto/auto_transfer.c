@@ -239,6 +239,9 @@ static kdr_status leave_out_sources(kdr_context *ctx, const kdr_problem *problem
 		if (problem->tasks[s].role != KDR_ROLE_SOURCE || ctx->cancelled || ctx->timed_out)
 			continue;
 		st = vote_on(ctx, problem, &o, target, s, NULL, &other);
+		if (kdri_over_limit(ctx, st))
+			return kdri_result_warn(ctx, result, "the comparison without each source was skipped: %s",
+			                        ctx->error);
 		if (st == KDR_ERR_MEMORY)
 			return st;
 		/* The others may not have two classes: then this source was needed. */

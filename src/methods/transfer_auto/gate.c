@@ -372,7 +372,7 @@ kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
 done:
 	ctx->deadline = deadline;
 	ctx->timed_out = false; /* that was the gate's own time limit */
-	if (st != KDR_ERR_MEMORY) {
+	if (st != KDR_ERR_MEMORY || ctx->over_limit) {
 		ctx->error[0] = 0;
 		st = KDR_OK; /* whether the members can label the target is decided there */
 	}

@@ -113,7 +113,7 @@ static kdr_status tally_cluster(kdri_transfer_tally *w, int64_t k)
 	if (k >= w->n || ctx->cancelled || ctx->timed_out)
 		return KDR_OK;
 	st = kdri_spectral(ctx, &w->v.graph.edges.view, &o, &r);
-	if (st == KDR_ERR_MEMORY)
+	if (st == KDR_ERR_MEMORY && !ctx->over_limit)
 		return st;
 	if (st != KDR_OK)
 		return kdri_frame_left_out(&w->frame, "", k > w->c ? "many clusters" : "clusters",

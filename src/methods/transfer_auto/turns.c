@@ -90,10 +90,11 @@ typedef struct batch {
 	int64_t count, member[KDRI_TRANSFER_MEMBERS];
 	double *p[KDRI_TRANSFER_MEMBERS]; /* all rows x c each */
 	kdr_status st[KDRI_TRANSFER_MEMBERS];
+	bool over_limit[KDRI_TRANSFER_MEMBERS];
 	char error[KDRI_TRANSFER_MEMBERS][512];
 } batch;
 
-/* A member that fails is skipped; only running out of memory ends the batch. */
+/* A member that fails is skipped; only a machine without memory ends the batch. */
 static kdr_status run_in_batch(kdr_context *ctx, void *user, int64_t i, int worker)
 {
 	batch *b = user;
@@ -102,7 +103,8 @@ static kdr_status run_in_batch(kdr_context *ctx, void *user, int64_t i, int work
 	b->st[i] = KDRI_TIMED(member->name, run_on_views(ctx, b->w, member, b->p[i]));
 	if (b->st[i] != KDR_OK)
 		memcpy(b->error[i], ctx->error, sizeof b->error[i]);
-	return b->st[i] == KDR_ERR_MEMORY ? b->st[i] : KDR_OK;
+	b->over_limit[i] = kdri_over_limit(ctx, b->st[i]);
+	return b->st[i] == KDR_ERR_MEMORY && !b->over_limit[i] ? b->st[i] : KDR_OK;
 }
 
 static kdr_status batch_ask(batch *b, int workers)
@@ -119,6 +121,7 @@ static kdr_status batch_ask(batch *b, int workers)
 	const kdr_status ready = KDRI_TIMED("alignment", prepare_views(own, w, first->on_e, joint));
 	for (int64_t i = 0; i < b->count && ready != KDR_OK; i++) {
 		b->st[i] = ready;
+		b->over_limit[i] = kdri_over_limit(own, ready);
 		memcpy(b->error[i], own->error, sizeof b->error[i]);
 	}
 	if (ready == KDR_OK)
@@ -134,7 +137,8 @@ static kdr_status batch_ask(batch *b, int workers)
 	}
 	for (int64_t i = 0; i < b->count; i++) {
 		const kdri_turn turn = turn_of(w, b->member[i]);
-		KDRI_TRY(kdri_frame_ended(&w->frame, &turn, b->st[i], b->error[i], &answered));
+		KDRI_TRY(kdri_frame_ended(&w->frame, &turn, b->st[i], b->over_limit[i], b->error[i],
+		                          &answered));
 		if (answered)
 			KDRI_TRY(kdri_transfer_tally_take(w, b->member[i], b->p[i]));
 	}
