@@ -38,8 +38,8 @@ const cli_option cli_common_options[] = {
 	  .help = "stop after this time and keep the best result so far (default: no limit)" },
 	{ .name = "max-memory",
 	  .value = "SIZE",
-	  .help = "memory limit, such as 500M or 2G: a job that would exceed it is refused before it starts, and data "
-	          "that would leave too little memory stay on disk (default: the memory of this machine)" },
+	  .help = "memory limit, such as 500M or 2G: a job that exceeds it ends with an error, and data that would leave "
+	          "too little memory stay on disk (default: no limit)" },
 	{ .name = "max-unpacked",
 	  .value = "SIZE",
 	  .help = "how much a compressed file may unpack to, such as 20G (default: 1G or, if larger, 10 times the size of .npz, .xlsx and .mat files and 100 times that of gzip and HDF5 files)" },

@@ -31,7 +31,7 @@ PARAMETERS = {
 ARRAY = "np.ndarray[Any, Any]"
 RETURNS = {
     "cluster": "Result", "transfer": "Result", "cluster_anndata": "Result", "transfer_anndata": "Result", "load_model": "Model",
-    "report": "Report", "evaluate": "dict[str, float]", "inspect": "dict[str, Any]", "estimate": "dict[str, float]", "relate": "dict[str, Any]",
+    "report": "Report", "evaluate": "dict[str, float]", "inspect": "dict[str, Any]", "relate": "dict[str, Any]",
     "prepare": "list[Data]", "generate": "list[Data]", "methods": "list[dict[str, Any]]", "devices": "str", "write": "None", "convert": "None",
     "write_h5ad": "None", "set_device": "None", "set_max_unpacked": "None",
     "Result.method": "str", "Result.tasks": "list[str]", "Result.labels": ARRAY, "Result.index": "int", "Result.k": "int", "Result.objective": ARRAY,

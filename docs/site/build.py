@@ -22,7 +22,7 @@ PROJECT = ["architecture", "dependencies", "model-file", "bench", "reproduction"
 HEADERS = ["kindred", "context", "status", "data", "text", "job", "fit", "algorithm", "result", "model", "report", "metrics", "generate", "embed",
            "inspect", "bridge", "matrix", "mpi", "version", "export"]
 FUNCTIONS = {
-    "Jobs": ["cluster", "transfer", "relate", "embed", "evaluate", "estimate", "prepare", "relabel", "report"],
+    "Jobs": ["cluster", "transfer", "relate", "embed", "evaluate", "prepare", "relabel", "report"],
     "Reading and writing": ["read", "write", "convert", "inspect", "vectorize", "generate", "load_model"],
     "AnnData": ["cluster_anndata", "transfer_anndata", "write_h5ad"],
     "Methods and devices": ["methods", "devices", "set_device", "set_max_unpacked"],

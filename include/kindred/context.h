@@ -61,10 +61,13 @@ KDR_API kdr_status kdr_context_set_device(kdr_context *ctx, const char *name);
  * there are none. `room` is the size of `text`; longer text is cut off. Cost: O(1). */
 KDR_API void kdr_device_info(char *text, size_t room);
 
-/* Sets how many bytes of memory may be used; 0 means no limit. A job whose estimate is larger (kdr_estimate_bytes) is refused
- * with KDR_ERR_MEMORY before it starts. Data sets that would leave too little room for a fit stay on disk (kdr_stream).
- * Memory of these data sets is released when the process comes close to the limit; the limit set last in any context
- * applies to the process. Cost: O(1). */
+/* Sets how many bytes the context may allocate; 0 means no limit. A call that needs more fails with KDR_ERR_MEMORY. Methods
+ * that vote (auto, auto-transfer) are skipped with a warning instead, as long as others remain. Memory that the context
+ * allocates from now on counts until it is freed, with that of its results; mapped files, matrices of the caller and memory of
+ * other libraries do not count. Data sets that would leave too little room for a fit stay on disk (kdr_stream). Memory of
+ * these data sets is released when the process comes close to the limit; for this, the limit set last in any context
+ * applies to the process. Without a limit, an array that is larger than the machine's memory is refused.
+ * Cost: O(1); allocating takes about 0.1 us longer. */
 KDR_API void kdr_context_set_max_memory(kdr_context *ctx, double bytes);
 
 /* Sets how many bytes a compressed file may unpack to; 0 means the default: 1 GB or, if larger, 10 times the size of an

@@ -68,36 +68,10 @@ KDR_API const char *kdr_stop_name(kdr_stop stop);
 typedef struct kdr_result kdr_result;
 
 /* Fits a method. `options` may be NULL: the defaults. Shapes, finiteness, labels and k are checked first. Free *out with
- * kdr_result_free. Cost: depends on the method; 'kindred methods ID' lists its references, docs/scale.md its time and memory;
- * kdr_estimate_bytes estimates the memory. */
+ * kdr_result_free. Cost: depends on the method; 'kindred methods ID' lists its references, docs/scale.md its time and memory. */
 KDR_API kdr_status kdr_fit(kdr_context *ctx, const char *algo_id, const kdr_problem *problem,
                            const kdr_options *options, kdr_result **out);
 KDR_API void kdr_result_free(kdr_result *result);
-
-/* --- memory --------------------------------------------------------------------------------------------------------- */
-
-/* The memory that a job needs, counted from the arrays that it allocates. For data of more than a few megabytes the peak is
- * within a factor of 1.5. Frozen. */
-typedef struct kdr_estimate {
-	double bytes;      /* at the peak: the data and what the job allocates, without the program itself */
-	double data_bytes; /* the part of `bytes` that is data in memory */
-} kdr_estimate;
-
-/* The size of a data set. Frozen. */
-typedef struct kdr_task_shape {
-	int64_t rows, cols;
-	int64_t entries; /* number of stored entries; ignored if `dense` is set */
-	bool dense;
-	bool streamed; /* the data stay on disk (kdr_stream) */
-	int64_t k;     /* number of clusters; 0: chosen by the method; ignored in transfer */
-	kdr_role role;
-} kdr_task_shape;
-
-/* Estimates the memory that kdr_fit needs for `ntasks` data sets of these sizes. `classes` and `pooled` are as in kdr_problem.
- * `options` may be NULL: the defaults. Cost: O(ntasks) time and O(1) memory; for ensembles, times the number of their methods. */
-KDR_API kdr_status kdr_estimate_bytes(kdr_context *ctx, const char *algo_id, const kdr_task_shape *tasks,
-                                      int64_t ntasks, int64_t classes, bool pooled,
-                                      const kdr_options *options, kdr_estimate *out);
 
 /* --- fitted values: each function costs O(1) unless stated otherwise, and its pointers live as long as the result ------- */
 

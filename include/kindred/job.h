@@ -160,14 +160,4 @@ KDR_DEFINE_INIT(kdr_relate_options)
 KDR_API kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
                               const kdr_relate_options *options, char **json, size_t *length);
 
-/* --- memory ------------------------------------------------------------------------------------------------------------ */
-
-/* Estimates the memory that kdr_predict, kdr_relate or kdr_embed needs for `ntasks` data sets of these sizes with default
- * options. `job` is "predict", "relate" or "embed". "predict" needs a model and one data set; `model` is ignored otherwise and
- * may be NULL. The members k and role of the sizes are ignored. Cost: O(ntasks^2) time, O(1) memory. */
-KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_bytes_job(kdr_context *ctx, const char *job,
-                                                           const kdr_model *model,
-                                                           const kdr_task_shape *tasks, int64_t ntasks,
-                                                           kdr_estimate *out);
-
 #endif

@@ -103,12 +103,4 @@ typedef struct kdr_text_stats {
 KDR_API kdr_status kdr_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
                                  const kdr_text_options *options, kdr_data **out, kdr_text_stats *stats);
 
-/* Estimates the memory that kdr_vectorize needs with the same arguments, from the first two batches of texts (about 8 MB).
- * `options` may be NULL. KDR_ERR_UNSUPPORTED if the size of the texts is unknown, as for standard input.
- * Cost: that of kdr_vectorize for these batches, and O(files) to list them. */
-KDR_EXPERIMENTAL KDR_API kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corpora,
-                                                                 int64_t count,
-                                                                 const kdr_text_options *options,
-                                                                 kdr_estimate *out);
-
 #endif

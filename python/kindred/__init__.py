@@ -20,7 +20,7 @@ from ._data import Data
 from ._errors import ConvergenceWarning, KindredWarning, NumericError, UnsupportedError, text as _text
 from ._estimators import CLASSES as _CLASSES
 from ._files import convert, inspect, relabel, vectorize, write, write_h5ad
-from ._jobs import cluster, embed, estimate, evaluate, generate, prepare, read, relate, report, transfer
+from ._jobs import cluster, embed, evaluate, generate, prepare, read, relate, report, transfer
 from ._kindred import lib as _lib
 from ._results import Model, Report, Result, load_model, methods
 from ._session import devices, set_device, set_max_unpacked
@@ -28,5 +28,5 @@ from ._session import devices, set_device, set_max_unpacked
 globals().update(_CLASSES)
 __version__ = _text(_lib.kdr_version())
 __all__ = ["ConvergenceWarning", "Data", "KindredWarning", "Model", "NumericError", "Report", "Result", "UnsupportedError",
-           "cluster", "cluster_anndata", "convert", "devices", "embed", "estimate", "evaluate", "generate", "inspect", "load_model", "methods", "prepare",
+           "cluster", "cluster_anndata", "convert", "devices", "embed", "evaluate", "generate", "inspect", "load_model", "methods", "prepare",
            "read", "relabel", "relate", "report", "set_device", "set_max_unpacked", "transfer", "transfer_anndata", "vectorize", "write", "write_h5ad", *_CLASSES]

@@ -112,7 +112,8 @@ progress : bool or callable, optional
     True shows a progress bar. A function is called with a dict for each event and
     stops the job if it returns True.
 max_memory : float, optional
-    Refuse to start a job that is estimated to need more than this number of bytes.
+    Memory limit in bytes. A job that allocates more raises :class:`MemoryError`. The
+    arrays that you pass do not count.
 device : {'auto', 'cpu', 'cuda', 'cuda:N'}, optional
     Where to compute large matrix products. By default the device of
     :func:`set_device`, else ``"auto"``: a GPU, if one is available and the job is

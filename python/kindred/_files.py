@@ -6,7 +6,7 @@ import numpy as np
 from ._data import Data, as_data
 from ._docs import documented
 from ._errors import chars
-from ._jobs import as_estimate, listed, read, reading, written_texts
+from ._jobs import listed, read, reading, written_texts
 from ._kindred import ffi, lib
 from ._session import Session
 
@@ -14,7 +14,7 @@ _KINDS = ("folder", "lines", "table", "json")
 
 
 @documented
-def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=None, estimate=False, **options):
+def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=None, **options):
     """Count the words of texts over a common vocabulary.
 
     Parameters
@@ -31,9 +31,6 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
     label_field : str, optional
         Column or field with the class.
     <threads>
-    estimate : bool, default=False
-        Only estimate the memory, as :func:`estimate` does, from the first 8 MB of
-        the texts.
     **options : dict
         How texts become features: ``stopwords`` (``"english"``, ``"auto"``, a
         file, or a list such as ``["english", "german"]``), ``stemmer``
@@ -47,8 +44,7 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
     Returns
     -------
     list of Data
-        One sparse data set per corpus, with the terms as feature names; with
-        `estimate`, a dict.
+        One sparse data set per corpus, with the terms as feature names.
 
     Raises
     ------
@@ -94,10 +90,6 @@ def vectorize(corpora, *, kind=None, text_field=None, label_field=None, threads=
                     keep.append(chars(value))
                     setattr(c[i], field, keep[-1])
             c[i].kind = _KINDS.index(form)
-        if estimate:
-            e = ffi.new("kdr_estimate *")
-            session.check(lib.kdr_estimate_bytes_vectorize(session.ctx, c, len(items), o, e))
-            return as_estimate(e)
         session.check(lib.kdr_vectorize(session.ctx, c, len(items), o, out, ffi.NULL))
     finally:
         for path in written:

@@ -12,7 +12,7 @@ OPTIONAL = {
     "kdr_context_new": {1}, "kdr_context_set_device": {1}, "kdr_algo_require": {0, 1, 3}, "kdr_data_new": {3},
     "kdr_data_borrow": {3, 4}, "kdr_data_view": {2}, "kdr_read": {2}, "kdr_read_tasks": {3, 5}, "kdr_prepare": {3, 4},
     "kdr_write": {2}, "kdr_inspect_file": {2}, "kdr_generator_write": {4}, "kdr_vectorize": {3, 5},
-    "kdr_fit": {3}, "kdr_estimate_bytes": {6}, "kdr_estimate_bytes_job": {2}, "kdr_estimate_bytes_vectorize": {3},
+    "kdr_fit": {3},
     "kdr_train_selector": {3}, "kdr_cluster": {3}, "kdr_stability": {4}, "kdr_transfer": {2},
     "kdr_predict": {3}, "kdr_relate": {3, 5}, "kdr_embed": {3}, "kdr_emd": {4, 5}, "kdr_result_json": {4}, "kdr_result_put": {3},
     "kdr_write_h5ad": {3, 6, 7}, "kdr_mpi_agree": set(),
@@ -53,7 +53,6 @@ def world():
     for name in ("read", "prep", "text", "embed", "relate", "predict"):
         out[f"kdr_{name}_options"] = ffi.new(f"kdr_{name}_options *")
         getattr(lib, f"kdr_{name}_options_init")(out[f"kdr_{name}_options"])
-    out["kdr_task_shape"] = ffi.new("kdr_task_shape *", {"rows": 6, "cols": 2, "dense": True, "k": 2})
     return out
 
 

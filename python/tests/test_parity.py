@@ -19,7 +19,7 @@ def csv(path, x):
 def same(test, ours, theirs):
     """Equality except for values that differ from run to run."""
     for one in (ours, theirs):
-        for name in ("seconds", "estimated", "peak_rss_bytes", "threads", "command_line", "files"):
+        for name in ("seconds", "peak_rss_bytes", "threads", "command_line", "files"):
             one.pop(name, None)
         for task in one["tasks"]:
             task.pop("path", None)

@@ -77,36 +77,12 @@ class Reading(PartsTest):
         self.assertEqual((data.shape, data.ids[0]), ((20, 4), "s0"))
         self.assertEqual(kindred.read(path, na="nix", missing="mean", columns="size,weight").shape, (21, 2))
 
-    def test_estimates(self):
+    def test_a_memory_limit(self):
         x = np.random.default_rng(1).normal(size=(500, 4))
-        one, sizes = kindred.estimate(x, "kmeans", 3), kindred.estimate([(500, 4)], "kmeans", 3)
-        self.assertEqual(one["bytes"], sizes["bytes"])
-        self.assertEqual(one["data_bytes"], 8 * 500 * 4)
-        self.assertGreater(one["bytes"], one["data_bytes"])
-        self.assertEqual(kindred.estimate({"a": x, "b": x}, "kmeans", 3), kindred.estimate([x, x], "kmeans", 3))
-        sparse = kindred.estimate([(1000000, 50000, 60000000)], "kmeans", 5)
-        self.assertEqual(sparse["data_bytes"], 12 * 60000000 + 8 * 1000000)
-        self.assertGreater(kindred.estimate([(1000000, 50)] * 2, "mtcfir", 5)["bytes"], 1e12)
-        self.assertGreater(kindred.estimate([(9000, 50)] * 2, k=4, family="transfer")["bytes"], 8 * 18000 * 50)
-        more = kindred.estimate(x, "kmeans", 3, {"spherical": True})
-        self.assertGreater(more["bytes"], one["bytes"])
-        with self.assertRaisesRegex(MemoryError, "snmf.*estimated to need.*max_memory allows 1 MB"):
+        with self.assertRaisesRegex(MemoryError, "method 'snmf' needs another .* MB of memory, but .* of the 1 MB that max_memory allows are in use"):
             kindred.cluster(x, 3, "snmf", max_memory=1e6)
-        with self.assertRaises(ValueError):
-            kindred.estimate([(0, 4)], "kmeans", 3)
-
-    def test_estimates_of_other_jobs(self):
-        x = np.random.default_rng(1).normal(size=(500, 4))
-        for family in ("relate", "embed"):
-            one, two = (kindred.estimate([(n, 40)] * 2, family=family) for n in (10000, 100000))
-            self.assertGreater(two["bytes"], 5 * one["bytes"])
-            self.assertEqual(two["data_bytes"], 2 * 8 * 100000 * 40)
-        model = kindred.cluster(x, 3, "snmf").model()
-        self.assertGreater(kindred.estimate([(1000, 4)], model=model)["bytes"], 8 * 500 * 1000)
-        with self.assertRaises(ValueError):
-            kindred.estimate([(1000, 4)] * 2, model=model)
-        texts = kindred.vectorize([["some words", "other words"] * 50], estimate=True)
-        self.assertGreater(texts["bytes"], 1e5)
+        few = kindred.cluster(x, 3, "kmeans", max_memory=5e6)
+        np.testing.assert_array_equal(few.labels(0), kindred.cluster(x, 3, "kmeans").labels(0))
 
     def test_data_that_stay_on_disk(self):
         x = np.random.default_rng(1).normal(size=(5000, 4))

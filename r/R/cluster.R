@@ -80,7 +80,7 @@
 #'   does not depend on it.
 #' @param time_limit Stop after this number of seconds, with the best result so
 #'   far.
-#' @param max_memory Refuse a job that needs more bytes.
+#' @param max_memory Memory limit in bytes; a job that allocates more is an error.
 #' @param progress `TRUE` shows the progress; a function is called with a list
 #'   for each event and stops the computation if it returns `TRUE`.
 #' @param ... Further arguments; unknown ones are an error.

@@ -1,5 +1,4 @@
 /* kdr_fit: checks a problem once and passes it to its method. SPDX-License-Identifier: BSD-3-Clause */
-#include "api/estimate.h"
 #include "api/known.h"
 #include "api/magnitude.h"
 #include "api/number.h"
@@ -392,13 +391,6 @@ static kdr_status fit_here(kdr_context *ctx, const kdri_algo *algo, const kdr_pr
 	KDRI_TRY(kdri_inspect(ctx, problem, &seen));
 	KDRI_TRY(check_problem(ctx, &algo->info, problem));
 	KDRI_TRY(kdri_options_fit_tasks(ctx, options, problem->ntasks));
-	if (ctx->max_memory > 0 && !ctx->estimated) {
-		kdr_estimate e;
-		char what[80];
-		kdri_snprintf(what, sizeof what, "method '%s'", algo->info.id);
-		KDRI_TRY(kdri_estimate_problem(ctx, algo, problem, NULL, options, &e));
-		KDRI_TRY(kdri_memory_allows(ctx, what, &e));
-	}
 	KDRI_TRY(kdri_result_new(ctx, &algo->info, problem, &result));
 	KDRI_TRY(kdri_result_about(ctx, result, problem, options));
 	const int64_t exchanges = ctx->comm ? ctx->comm->exchanges : 0,

@@ -105,43 +105,6 @@ kdr_status kdri_result_warn(kdr_context *ctx, kdr_result *result, const char *fo
 /* The samples that a model keeps of a data set, with their labels (remembered.h); NULL if it keeps none. */
 const kdr_data *kdri_result_remembered(const kdr_result *result, int64_t task);
 
-/* --- memory, counted from sizes: estimate.c ------------------------------------------------- */
-
-/* The size of a matrix. */
-typedef struct kdri_extent {
-	double n, d, entries; /* stored entries: n d if it is dense */
-	bool dense, streamed; /* it stays on disk, and so do copies of it */
-} kdri_extent;
-kdri_extent kdri_extent_dense(double n, double d);
-kdri_extent kdri_extent_of(const kdr_task_shape *task);
-kdri_extent kdri_extent_of_mat(const kdr_mat *x);
-kdri_extent kdri_extent_rows(const kdri_extent *x, double rows); /* some of the rows */
-/* The bytes of a copy, and of a copy that shares the pattern of sparse rows. */
-double kdri_extent_bytes(const kdri_extent *x);
-double kdri_extent_values(const kdri_extent *x);
-
-/* The sizes of a problem. */
-typedef struct kdri_sizes {
-	const kdr_task_shape *tasks;
-	int64_t ntasks, classes;
-	bool pooled;
-	bool several;     /* other ranks hold rows of the same tasks */
-	bool started;     /* initial labels are given */
-	bool known;       /* classes or links of samples are known (clustering) */
-	bool table;       /* columns may be categories, cells missing: kdr_problem.category */
-	bool nonnegative; /* no entry is below 0; false if that is not known */
-	int threads;
-	kdr_context *ctx; /* for the options of the members of an ensemble */
-} kdri_sizes;
-/* The tasks of one role as one matrix; -1: all tasks. */
-kdri_extent kdri_sizes_role(const kdri_sizes *s, int role);
-
-/* Bytes needed in addition to the data: those that stay allocated until the end, and those that are needed temporarily.
- * Infinity: out of memory for the options of a member. */
-typedef struct kdri_bytes {
-	double kept, more;
-} kdri_bytes;
-
 /* --- methods: registry.c ------------------------------------------------------------------- */
 
 typedef struct kdri_algo {
@@ -156,14 +119,6 @@ typedef struct kdri_algo {
 	 * 1 in each row. *out stays NULL if the model has none. NULL: the method has none. */
 	kdr_status (*shares)(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
 	                     double **out, int64_t *k);
-	/* Counts the arrays of fit that are allocated at the same time. For a method that clusters each task separately,
-	 * it is called for each task, or once for the stacked tasks if they are pooled; x and k are then its size and
-	 * number of clusters. For other methods it is called once for all tasks. */
-	kdri_bytes (*estimate_bytes)(const kdri_sizes *sizes, const kdri_extent *x, double k,
-	                             const kdr_options *options);
-	/* The same for predict with the rows of x. NULL: rows are multiplied by one column of weights per class. */
-	double (*estimate_predict_bytes)(const kdri_extent *x, const kdr_result *fitted,
-	                                 const kdr_options *options, int threads);
 	bool ranks; /* rows may be held by several processes: comm/comm.h */
 } kdri_algo;
 
@@ -181,10 +136,6 @@ kdr_status kdri_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_opti
  * scaled or copied, and the result has only labels, arrays and numbers. */
 kdr_status kdri_fit_member(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdr_result **out);
-/* The total bytes of a fit; the second function is for a member of an ensemble and takes lists of settings that end with
- * NULL. */
-double kdri_algo_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdr_options *options);
-double kdri_member_bytes(const kdri_algo *algo, const kdri_sizes *sizes, const kdri_setting *const *settings);
 /* Fails with the message of kdri_unknown_method. It is a macro for the same reason as kdri_fail. */
 #define kdri_algo_unknown(ctx, id, family) (kdri_algo_set_unknown((ctx), (id), (family)), KDR_ERR_ARGUMENT)
 void kdri_algo_set_unknown(kdr_context *ctx, const char *id, const kdr_family *family);

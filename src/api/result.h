@@ -232,7 +232,6 @@ struct kdr_result {
 	uint64_t seed;
 	int threads;
 	kdri_seconds seconds;
-	double estimated_bytes; /* before the fit; 0: not estimated */
 	int64_t peak_rss_bytes; /* of the process at the end of the job; 0: unknown */
 	kdr_prep *prep;         /* NULL: none */
 	kdr_data_kind kind;

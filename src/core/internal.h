@@ -53,8 +53,7 @@ struct kdr_context {
 	bool over_limit;              /* the last error was that max_memory was exceeded */
 	const char *method, *stage;   /* the method that is fitted, and the stage: for messages; or NULL */
 	double max_unpacked;          /* bytes that a compressed file may unpack to; 0: the default */
-	bool estimated; /* a job has compared its estimate with max_memory, knowing which data stay on disk */
-	double asked;   /* when the callback was last called */
+	double asked;                 /* when the callback was last called */
 	kdri_progress stages;
 	atomic_bool
 	        cancelled; /* like timed_out, it stays set until the time limit is set again; other threads read it */
@@ -167,13 +166,6 @@ void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t c
 #define KDRI_ROOM(ctx, pp, room, need) kdri_make_room((ctx), (pp), (room), (int64_t)(need), sizeof **(pp))
 kdr_status kdri_make_room(kdr_context *ctx, void *inout, int64_t *room, int64_t need, size_t size);
 
-/* Returns KDR_ERR_MEMORY with a message about the needed memory if the machine has less: memory.c. */
-kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols);
-
-/* Returns KDR_ERR_MEMORY with the figures if `what` ("method 'ncut'") is estimated to need more memory than the context
- * allows or, without a limit, than the machine has. */
-kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_estimate *estimate);
-
 /* "77 kB", "3.2 GB" */
 void kdri_bytes_text(double bytes, char *text, size_t room);
 /* Whether a call that returned `st` failed because the context's limit on memory was reached. The work is then skipped, if
@@ -197,7 +189,7 @@ bool kdri_spool_begin(kdr_context *ctx, bool wanted);
 bool kdri_spool_on(const kdr_context *ctx); /* they are */
 /* The allocator for arrays in memory if the context's recognises mapped files; NULL if it does not. */
 const kdr_allocator *kdri_spool_below(const kdr_context *ctx);
-bool kdri_spooled(const void *at);          /* `at` is a position in an array that is a mapped file */
+bool kdri_spooled(const void *at); /* `at` is a position in an array that is a mapped file */
 /* Announces to the system that these bytes of a mapped file will be needed soon. */
 void kdri_spool_ahead(const void *at, size_t bytes);
 /* Maps part of an open file as a read-only array, which is freed like any other; `path` is for error messages. */

@@ -20,7 +20,7 @@ struct kdri_limit {
 	kdr_allocator below, own; /* where the memory comes from; this allocator */
 	pthread_mutex_t lock;
 	size_t most, used, peak; /* bytes; most 0: no limit, blocks are only counted */
-	block *blocks;           /* a hash table of `room` slots, a power of 2; at most half of them are in use */
+	block *blocks; /* a hash table of `room` slots, a power of 2; at most half of them are in use */
 	size_t room, count;
 	bool alone; /* the context has been freed */
 };

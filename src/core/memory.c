@@ -38,18 +38,6 @@ double kdri_memory_total(void)
 	return isfinite(quota) ? quota : 0;
 }
 
-kdr_status kdri_memory_check(kdr_context *ctx, double bytes, const char *what, int64_t rows, int64_t cols)
-{
-	const double giga = 1e9;
-	double total = kdri_memory_total();
-	if (total <= 0 || bytes <= total)
-		return KDR_OK;
-	return kdri_fail(
-	        ctx, KDR_ERR_MEMORY,
-	        "%s on %lld samples with %lld features needs about %.1f GB of memory; this machine has %.1f GB",
-	        what, (long long)rows, (long long)cols, bytes / giga, total / giga);
-}
-
 void kdri_bytes_text(double bytes, char *text, size_t room)
 {
 	static const char *const units[] = { "kB", "MB", "GB", "TB" };
@@ -58,23 +46,4 @@ void kdri_bytes_text(double bytes, char *text, size_t room)
 	for (; value >= 999.5 && unit + 1 < sizeof units / sizeof units[0]; unit++)
 		value /= 1e3;
 	kdri_snprintf(text, room, value < 99.95 ? "%.3g %s" : "%.0f %s", value, units[unit]);
-}
-
-kdr_status kdri_memory_allows(kdr_context *ctx, const char *what, const kdr_estimate *e)
-{
-	static const double doubt = 2; /* a device may hold some of it, and there may be swap space */
-	const bool limited = ctx->max_memory > 0;
-	const double limit = limited ? ctx->max_memory : kdri_memory_total();
-	char needed[32], data[32], allowed[32];
-	kdri_bytes_text(e->bytes, needed, sizeof needed);
-	kdri_bytes_text(e->data_bytes, data, sizeof data);
-	kdri_bytes_text(limit, allowed, sizeof allowed);
-	kdri_message(ctx, "%s: estimated memory: %s (data: %s)", what, needed, data);
-	if (!(limit > 0) || e->bytes <= limit * (limited ? 1 : doubt))
-		return KDR_OK;
-	return kdri_fail(
-	        ctx, KDR_ERR_MEMORY,
-	        "%s is estimated to need %s of memory for these data (%s of it for the data); %s %s: %s",
-	        what, needed, data, limited ? "--max-memory allows" : "this machine has", allowed,
-	        limited ? "raise the limit or use fewer samples" : "use fewer samples");
 }

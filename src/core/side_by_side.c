@@ -106,10 +106,11 @@ void kdri_jobs_run(const kdri_jobs *jobs)
 /* Besides the data, the same amount again, and an amount that any current machine has available. */
 static const double spare_bytes = 256e6;
 
-int kdri_workers(int threads, int64_t count, double bytes_each, double data)
+int kdri_workers(const kdr_context *ctx, int64_t count, double bytes_each, double data)
 {
-	const double most = KDRI_MIN((double)threads, (double)count),
-	             fit = floor((2 * data + spare_bytes) / KDRI_MAX(bytes_each, 1));
+	const double most = KDRI_MIN((double)kdri_team(ctx), (double)count), spare = 2 * data + spare_bytes,
+	             room = ctx->max_memory > 0 ? KDRI_MIN(spare, ctx->max_memory / 4) : spare,
+	             fit = floor(room / KDRI_MAX(bytes_each, 1));
 	return (int)KDRI_MAX(1, KDRI_MIN(most, fit));
 }
 

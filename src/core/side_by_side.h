@@ -48,8 +48,8 @@ typedef struct kdri_side {
 } kdri_side;
 kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs);
 
-/* How many of `count` jobs may run at a time, if each needs `bytes_each`: at most one per thread, and together not more than twice the
- * bytes of the data and 256 MB. */
-int kdri_workers(int threads, int64_t count, double bytes_each, double data);
+/* How many of `count` jobs may run at a time, if each needs about `bytes_each`: at most one per thread, and together not more than twice
+ * the bytes of the data and 256 MB, nor a quarter of a limit on memory. Results do not depend on this number. */
+int kdri_workers(const kdr_context *ctx, int64_t count, double bytes_each, double data);
 
 #endif

@@ -112,11 +112,13 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	o.centre |= recipe.centre;
 	for (int64_t t = 0; t < count; t++)
 		x[t] = kdr_data_mat(sets[t]);
-	KDRI_TRY(kdri_check_memory(ctx, "embed", NULL, sets, count));
+	ctx->stage = "embed";
 	KDRI_TRY(kdri_embed_matrices(ctx, x, count, &o, e->xy));
 	*out = e;
 	e = NULL;
 done:
+	if (ctx)
+		ctx->stage = NULL;
 	kdr_embedding_free(e);
 	KDRI_FREE(ctx, sets, x);
 	return st;

@@ -446,7 +446,6 @@ static kdr_status put_common(kdr_context *ctx, into *j)
 	for (int64_t i = 0; i < from->warning_count; i++)
 		KDRI_TRY(kdri_result_warn(ctx, to, "%s", from->warnings[i]));
 	kdri_result_stop(to, from->stop, from->iterations);
-	to->estimated_bytes = from->estimated_bytes;
 	to->shared_clusters = true;
 	kdri_result_set_exponent(to, kdri_result_exponent(from));
 done:

@@ -2,7 +2,6 @@
 #include "jobs/job.h"
 #include "comm/comm.h"
 
-#include "api/estimate.h"
 #include "api/model.h"
 #include "matrix/rows.h"
 #include "matrix/traits.h"
@@ -404,41 +403,13 @@ done:
 	return st;
 }
 
-/* The memory of a fit, before it starts: an error if it is too much. `streamed`: data sets that may stay on disk;
- * `beside`: bytes of data in memory in addition to the problem's. */
-static kdr_status job_check_memory(kdr_context *ctx, const kdr_options *options, const kdr_problem *problem,
-                                   kdr_data *const *streamed, double beside, kdr_estimate *out)
-{
-	kdr_status st;
-	char what[80];
-	bool *on_disk = NULL;
-	const kdri_algo *algo = kdri_options_algo(options);
-	*out = (kdr_estimate){ 0 };
-	if (ctx->comm) /* ranks fail together, in kdr_fit */
-		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &on_disk, problem->ntasks));
-	for (int64_t t = 0; t < problem->ntasks; t++) {
-		const kdr_task *task = &problem->tasks[t];
-		KDRI_TRY(kdri_check_k(ctx, &algo->info, task, kdr_mat_rows(&task->x)));
-		on_disk[t] = streamed && streamed[t]->streamed;
-	}
-	KDRI_TRY(kdri_estimate_problem(ctx, algo, problem, on_disk, options, out));
-	out->bytes += beside;
-	kdri_snprintf(what, sizeof what, "method '%s'", algo->info.id);
-	KDRI_TRY(kdri_memory_allows(ctx, what, out));
-done:
-	kdri_free(ctx, on_disk);
-	return st;
-}
-
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out)
 {
 	kdr_status st;
 	kdr_result *learnt = NULL, *result = NULL;
-	kdr_estimate estimate, features = { 0 }; /* of the fit; of learning features before it */
 	kdri_inspected seen = { 0 };
-	double start = kdri_now(), beside = 0; /* beside: bytes of original values */
+	double start = kdri_now();
 	int64_t count = about->ntasks;
 	kdr_problem problem = *about;
 	problem.tasks = tasks;
@@ -452,26 +423,14 @@ kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_da
 	}
 	if (job->prep && job->prep->column_kind && !job->encoded)
 		problem.category = job->prep->group;
-	if (job->feature_options) {
-		KDRI_TRY(job_check_memory(ctx, job->feature_options, &problem, data, 0, &features));
+	if (job->feature_options)
 		KDRI_TRY(job_learn(ctx, job, tasks, count, &learnt));
-	}
 	KDRI_TRY(kdri_inspect(ctx, &problem, &seen));
-	for (int64_t t = 0; t < count; t++)
-		if (data[t]->original.values)
-			beside += 8.0 * (double)data[t]->rows * (double)data[t]->cols;
-	KDRI_TRY(job_check_memory(ctx, job->options, &problem, learnt ? NULL : data,
-	                          features.data_bytes + beside, &estimate));
-	estimate.bytes = KDRI_MAX(estimate.bytes, features.bytes);
-	bool before = ctx->estimated;
-	ctx->estimated = before || estimate.bytes > 0;
 	ctx->no_model = job->wanted->no_model && !job->wanted->model;
 	st = kdri_fit(ctx, &problem, job->options, &result);
 	ctx->no_model = false;
-	ctx->estimated = before;
 	if (st != KDR_OK)
 		goto done;
-	result->estimated_bytes = estimate.bytes;
 	for (int64_t t = 0; t < count; t++)
 		KDRI_TRY(kdri_result_describe(ctx, result, t, data[t]));
 	if (learnt) {

@@ -54,15 +54,7 @@ kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int
 kdr_status kdri_job_fit(kdr_context *ctx, kdri_job *job, kdr_task *tasks, kdr_data *const *data,
                         const kdr_problem *about, kdr_result **out);
 
-/* estimates.c: an error if a job without a fit needs more memory than available: "predict" with a model, "relate" or
- * "embed". */
-kdr_status kdri_check_memory(kdr_context *ctx, const char *job, const kdr_model *model, kdr_data *const *sets,
-                             int64_t count);
-/* The same as an answer; an error only if the estimate itself fails. */
-kdr_status kdri_memory_suffices(kdr_context *ctx, const char *job, const kdr_model *model,
-                                kdr_data *const *sets, int64_t count, bool *out);
-
-/* An error if data sets have so many columns that a few numbers for each, and another for each of `k` clusters, do not fit into
+/* columns.c: an error if data sets have so many columns that a few numbers for each, and another for each of `k` clusters, do not fit into
  * memory. To be called before anything is allocated per column. */
 kdr_status kdri_check_columns(kdr_context *ctx, kdr_data *const *sets, int64_t count, int64_t k);
 

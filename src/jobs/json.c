@@ -567,11 +567,6 @@ static kdr_status build(kdr_context *ctx, kdri_json *j, const kdr_result *r)
 	kdri_json_bool(j, "complete", kdr_result_complete(r));
 	put_seconds(j, &r->seconds);
 	kdri_json_int(j, "peak_rss_bytes", r->peak_rss_bytes ? r->peak_rss_bytes : kdri_peak_rss_bytes());
-	if (r->estimated_bytes > 0) {
-		kdri_json_object(j, "estimated");
-		kdri_json_int(j, "bytes", (int64_t)KDRI_MIN(r->estimated_bytes, 9e18));
-		kdri_json_end_object(j);
-	}
 	put_between(j, r);
 	kdri_json_mixing(j, r);
 	put_levels(j, r);

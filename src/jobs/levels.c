@@ -120,7 +120,7 @@ kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, i
 		if (levels->finds_k && levels->from[t] < levels->to[t])
 			tasks[t].k = 0;
 	}
-	/* What is kept was not part of the estimate that a memory limit is compared with. */
+	/* With a limit on memory, nothing is kept between fits. */
 	if (!several || kdri_together(ctx) || ctx->max_memory > 0)
 		return KDR_OK;
 	KDRI_TRY(kdri_inspect(ctx, &problem, &levels->seen));
@@ -268,17 +268,21 @@ static kdr_status fit_first_derived(kdr_context *ctx, plan *p)
 	return p->derived && i < p->count ? fit_level(ctx, p, i, 0) : KDR_OK;
 }
 
-/* Fits that are small enough run at the same time. On a device, under a memory limit and with several ranks each runs alone. */
+/* Fits that are small enough run at the same time: by four copies of the data, and a number for each pair of samples of a
+ * data set. On a device, under a memory limit and with several ranks each runs alone. */
 static kdr_status fit_all(kdr_context *ctx, plan *p, kdri_k_ranges *levels, const kdr_result *result)
 {
 	kdr_status st = KDR_OK;
-	double data = 0;
-	for (int64_t t = 0; t < p->ntasks; t++)
+	double data = 0, pairs = 0; /* bytes */
+	for (int64_t t = 0; t < p->ntasks; t++) {
+		const double n = (double)result->tasks[t].n;
 		data += 8 * (double)result->tasks[t].nnz;
+		pairs = KDRI_MAX(pairs, 8 * n * n);
+	}
 	const int workers = ctx->device || ctx->device_choice == KDRI_DEVICE_NAMED || ctx->max_memory > 0 ||
 	                                    kdri_together(ctx)
 	                            ? 1
-	                            : kdri_workers(kdri_team(ctx), p->count, result->estimated_bytes, data);
+	                            : kdri_workers(ctx, p->count, 4 * data + pairs, data);
 	const double start = kdri_now();
 	const bool before = ctx->cancelled;
 	KDRI_TRY(fit_first_derived(ctx, p));

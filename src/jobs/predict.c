@@ -197,7 +197,7 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_predict_options, options, &own));
 	const char *name = own.task;
 	KDRI_TRY(kdri_check_columns(ctx, &data, 1, 0));
-	KDRI_TRY(kdri_check_memory(ctx, "predict", model, &data, 1));
+	ctx->stage = "predict";
 	if (data->groups.of && !name && model->ntasks > 1) {
 		KDRI_TRY(predict_groups(ctx, model, data, &result));
 	} else {
@@ -208,6 +208,7 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 	*out = result;
 	result = NULL;
 done:
+	ctx->stage = NULL;
 	kdr_result_free(result);
 	return st;
 }
@@ -248,13 +249,14 @@ kdr_status kdri_job_agreement(kdr_context *ctx, const kdri_job *job, kdr_data *c
 		const kdri_field *own =
 		        task->remembered ? NULL : kdri_result_field(r, t, "predict_agreement");
 		double share = own ? own->number : 1;
-		bool suffices = true;
-		if (task->labels && !own)
-			KDRI_TRY(kdri_memory_suffices(ctx, "predict", model, &data[t], 1, &suffices));
-		if (!task->labels || !suffices)
+		if (!task->labels)
 			continue;
-		if (!own)
-			KDRI_TRY(predict_agreement(ctx, model, t, data[t], &share));
+		st = own ? KDR_OK : predict_agreement(ctx, model, t, data[t], &share);
+		if (kdri_over_limit(ctx, st)) { /* the labels do not depend on it */
+			st = KDR_OK;
+			continue;
+		}
+		KDRI_TRY(st);
 		if (!own && (share < 1 || task->remembered))
 			KDRI_TRY(kdri_result_task_number(ctx, r, t, "predict_agreement", share));
 		if ((share == 1 && (!task->remembered || task->remembered->rows == task->n)) ||

@@ -188,7 +188,6 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	r.kind = recipe.kind;
 	for (int64_t t = 0; t < count; t++)
 		r.x[t] = kdr_data_mat(r.sets[t]);
-	KDRI_TRY(kdri_check_memory(ctx, "relate", NULL, r.sets, count));
 	KDRI_TRY(kdri_relate_matrices(ctx, r.x, count, &o, r.tasks, r.pairs));
 	KDRI_TRY(kdri_relate_differences(ctx, r.x, count, r.pairs));
 	if (r.prep->centred)

@@ -363,17 +363,15 @@ bool kdri_device_gave_up(kdr_context *ctx, kdr_status st)
 	return true;
 }
 
-kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double device_bytes,
-                             const char *what, int64_t rows, int64_t cols)
+kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double bytes, const char *what, int64_t rows,
+                             int64_t cols)
 {
 	const double giga = 1e9, room = (double)d->room(d);
-	if (kdri_is_cpu(d))
-		return kdri_memory_check(ctx, host, what, rows, cols);
-	if (device_bytes <= room)
+	if (kdri_is_cpu(d) || bytes <= room)
 		return KDR_OK;
 	ctx->device_failed = true; /* the processor may have more */
 	return kdri_fail(
 	        ctx, KDR_ERR_MEMORY,
 	        "%s on %lld samples with %lld features needs about %.1f GB of memory on device %s, which has %.1f GB",
-	        what, (long long)rows, (long long)cols, device_bytes / giga, d->kind, room / giga);
+	        what, (long long)rows, (long long)cols, bytes / giga, d->kind, room / giga);
 }

@@ -43,10 +43,9 @@ bool kdri_device_gave_up(kdr_context *ctx, kdr_status st);
 /* For tests: the context computes on `d`, which is borrowed, as if the user had named it; NULL: on the CPU. */
 void kdri_device_use(kdr_context *ctx, kdri_device *d);
 
-/* Returns KDR_ERR_MEMORY with the sizes if work needs more memory than available: `host` bytes of main memory, `there`
- * bytes of a device's. */
-kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double host, double device_bytes,
-                             const char *what, int64_t rows, int64_t cols);
+/* Returns KDR_ERR_MEMORY with the sizes if work needs more bytes than a device has; KDR_OK for the processor. */
+kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double bytes, const char *what, int64_t rows,
+                             int64_t cols);
 
 /* device_plugin.c: the plug-in with the devices of this machine, which stays loaded; NULL: not available, with the
  * reason in `why`. */

@@ -335,9 +335,3 @@ kdr_status kdri_range_data(kdr_context *ctx, const kdri_range *r, double *out)
 			out[i * r->rank + j] = r->e[i * r->rank + j] * r->s[j];
 	return KDR_OK;
 }
-
-double kdri_leading_bytes(double rows, double cols, double count)
-{
-	const double width = KDRI_MIN(KDRI_MIN(rows, cols), count + KDRI_LEADING_BESIDE);
-	return 8 * width * (rows + cols + KDRI_MAX(rows, cols));
-}

@@ -50,7 +50,4 @@ enum { KDRI_RANGE_WHOLE = 3000, KDRI_LEADING_BESIDE = 16, KDRI_RANGE_MOST = 256,
 kdr_status kdri_leading(kdr_context *ctx, const kdri_op *op, int64_t count, int rounds, double **u, double *s,
                         double *v);
 
-/* Bytes that kdri_leading needs, its results and a product with the operator included. */
-double kdri_leading_bytes(double rows, double cols, double count);
-
 #endif

@@ -349,10 +349,3 @@ done:
 	basis_free(ctx, &b);
 	return st;
 }
-
-double kdri_ritz_bytes(double rows, double count)
-{
-	const double block = (double)kdri_ritz_block((int64_t)rows, (int64_t)count),
-	             room = KDRI_MIN(rows, KDRI_MAX(BLOCKS * block, LEAST_BASIS));
-	return 16 * (rows * (room + block) + room * room + block * KDRI_MIN(rows, MIXED_ROWS));
-}

@@ -26,7 +26,6 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 
 /* The maximum number of columns per call of `precondition`. */
 int64_t kdri_ritz_block(int64_t rows, int64_t count);
-double kdri_ritz_bytes(double rows, double count); /* that kdri_ritz_lowest needs */
 
 /* a <- a mix, in place: a is rows x k (stride lda), mix k x kept (stride ldm), kept <= k; rows of the answer lie `ldo` apart,
  * kept <= ldo <= lda. Allocates memory for a few thousand rows. */

@@ -395,18 +395,6 @@ done:
 	return st;
 }
 
-static kdri_bytes cocc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
-                                      const kdr_options *o)
-{
-	const double m = KDRI_MIN(kdri_opt_real(o, "words"), x->d);
-	const kdri_extent profiles = kdri_extent_dense(x->d, 2 * c); /* of words: their first clusters */
-	return (kdri_bytes){
-		.more = kdri_labelled_bytes(x) + 8 * x->n * (m + c + 2) + 8 * x->d * (m + 2 * c + 1) +
-		        KDRI_MAX(8 * profiles.entries + kdri_kmeans_bytes(&profiles, m, 1, s->threads),
-		                 16 * x->n * c)
-	};
-}
-
 const kdri_algo kdri_algo_cocc = {
 	.info = { .id = "cocc",
 	          .class_name = "CoCC",
@@ -419,5 +407,4 @@ const kdri_algo kdri_algo_cocc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = cocc_fit,
-	.estimate_bytes = cocc_estimate_bytes,
 };

@@ -168,26 +168,6 @@ done:
 	return st;
 }
 
-static kdri_bytes forest_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                        const kdr_options *options)
-{
-	const kdri_forest_options o = forest_options(options);
-	const kdri_extent source = kdri_sizes_role(s, KDR_ROLE_SOURCE);
-	/* Trees in the result, probabilities; samples below each other, and the forest. */
-	return (kdri_bytes){ kdri_forest_tree_bytes(source.n, classes, &o) + 8 * x->n * classes,
-		             kdri_extent_bytes(x) + 24 * x->n + 8 * x->n * classes +
-		                     kdri_forest_bytes(&source, classes, &o, s->threads) };
-}
-
-static double forest_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
-                                   int threads)
-{
-	const kdr_array nodes = kdr_result_array(fitted, "tree_nodes", -1);
-	(void)options;
-	return 8 * x->n * (double)kdr_result_k(fitted, 0) + (x->dense ? 0 : 8 * x->d * threads) +
-	       (nodes.data ? (double)nodes.shape[0] * sizeof(kdri_forest_node) : 0);
-}
-
 const kdri_algo kdri_algo_forest = {
 	.info = { .id = "forest",
 	          .class_name = "Forest",
@@ -201,7 +181,5 @@ const kdri_algo kdri_algo_forest = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = forest_fit,
-	.estimate_bytes = forest_estimate_bytes,
 	.predict = forest_predict,
-	.estimate_predict_bytes = forest_predict_bytes,
 };

@@ -525,26 +525,6 @@ done:
 	return st;
 }
 
-static kdri_bytes harmony_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                         const kdr_options *o)
-{
-	const double r = KDRI_MIN(kdri_opt_real(o, "l"), KDRI_MIN(x->n, x->d)),
-	             wanted = kdri_opt_real(o, "clusters"),
-	             soft = wanted > 0 ? KDRI_MIN(wanted, x->n)
-	                               : KDRI_MAX(1, KDRI_MIN(MOST_SOFT, x->n / SAMPLES_EACH));
-	const kdri_extent z = kdri_extent_dense(x->n, r);
-	const kdri_extent full = kdri_extent_dense(x->n, x->d);
-	const double copy =
-	        !x->dense && kdri_stored_dense(x->entries, x->n, x->d) ? kdri_extent_bytes(&full) : 0;
-	const double clusters = KDRI_MAX(kdri_kmeans_bytes(&z, soft, 1, s->threads),
-	                                 kdri_kmeans_bytes(&z, k, kdri_opt_int(o, "n_init"), s->threads)),
-	             iterating = 24 * z.entries + 16 * x->n * soft + 16 * x->n +
-	                         KDRI_MAX(clusters, 16 * z.entries);
-	return (kdri_bytes){ .more = (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) +
-		                     KDRI_MAX(iterating,
-		                              copy + 8 * x->d * r + kdri_leading_bytes(x->n, x->d, r)) };
-}
-
 const kdri_algo kdri_algo_harmony = {
 	.info = { .id = "harmony",
 	          .class_name = "Harmony",
@@ -557,5 +537,4 @@ const kdri_algo kdri_algo_harmony = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = harmony_fit,
-	.estimate_bytes = harmony_estimate_bytes,
 };

@@ -437,24 +437,6 @@ done:
 	return st;
 }
 
-static kdri_bytes inmf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                      const kdr_options *o)
-{
-	const double tasks = (double)s->ntasks, result = 8 * k * (x->n + (1 + tasks) * x->d);
-	(void)o; /* H, targets; W, V and three more of the kind; then the start, or the result */
-	return (kdri_bytes){ .more = (tasks > 1 ? kdri_extent_bytes(x) : 0) +
-		                     8 * k * (x->n + (4 + tasks) * x->d + KDRI_MAX(x->n, x->d)) +
-		                     KDRI_MAX(kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads),
-		                              result) };
-}
-
-static double inmf_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
-                                          const kdr_options *o, int threads)
-{
-	(void)o, (void)threads;
-	return 16 * (x->n + x->d) * (double)kdr_result_k(fitted, 0);
-}
-
 const kdri_algo kdri_algo_inmf = {
 	.info = { .id = "inmf",
 	          .class_name = "INMF",
@@ -468,7 +450,5 @@ const kdri_algo kdri_algo_inmf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = inmf_fit,
-	.estimate_bytes = inmf_estimate_bytes,
 	.predict = inmf_predict,
-	.estimate_predict_bytes = inmf_estimate_predict_bytes,
 };

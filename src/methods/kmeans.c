@@ -240,16 +240,6 @@ static kdr_status kmeans_predict(kdr_context *ctx, const kdr_result *fitted, con
 	return kdri_kmeans_assign(ctx, x, c.data, c.shape[0], kdri_opt_bool(options, "spherical"), labels);
 }
 
-static kdri_bytes kmeans_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                        const kdr_options *o)
-{
-	return (kdri_bytes){ 8 * x->n + 8 * k * x->d,
-		             kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads) +
-		                     (kdri_opt_bool(o, "spherical") ? 16 * x->n : 0) +
-		                     (s->known ? kdri_constrain_bytes(x, k, kdri_opt_bool(o, "spherical"))
-		                               : 0) };
-}
-
 const kdri_algo kdri_algo_kmeans = {
 	.info = { .id = "kmeans",
 	          .class_name = "KMeans",
@@ -263,8 +253,6 @@ const kdri_algo kdri_algo_kmeans = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = kmeans_fit,
-	.estimate_bytes = kmeans_estimate_bytes,
 	.predict = kmeans_predict,
-	.estimate_predict_bytes = kdri_centres_predict_bytes,
 	.ranks = true,
 };

@@ -57,7 +57,6 @@ const kdri_algo kdri_algo_logreg = {
 	          .fields = fields_table,
 	          .references = kdri_linear_references },
 	.fit = logreg_fit,
-	.estimate_bytes = kdri_linear_estimate_bytes,
 	.predict = kdri_linear_predict,
 	.ranks = true,
 };

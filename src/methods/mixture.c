@@ -252,19 +252,6 @@ static kdr_status mixture_predict(kdr_context *ctx, const kdr_result *fitted, co
 	return kdri_mixture_predict(ctx, fitted, task, x, labels, NULL);
 }
 
-static kdri_bytes mixture_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                         const kdr_options *o)
-{
-	const double some = KDRI_MIN(x->n, START_ROWS * (s->pooled ? (double)s->ntasks : 1));
-	const kdri_extent from = kdri_extent_dense(some, x->d);
-	(void)o;
-	/* Rows and starts of all data sets, labels and probabilities twice; then those of the data set being
-	 * fitted. */
-	return (kdri_bytes){ 8 * x->n * (x->d + 2 * k + 2) + (some < x->n ? 8 * some * x->d : 0),
-		             8 * x->n * x->d + kdri_encoded_bytes(some, x->d) +
-		                     kdri_best_mixture_bytes(&from, k, !s->pooled, s->threads) };
-}
-
 const kdri_algo kdri_algo_mixture = {
 	.info = { .id = "mixture",
 	          .class_name = "Mixture",
@@ -278,8 +265,6 @@ const kdri_algo kdri_algo_mixture = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = mixture_fit,
-	.estimate_bytes = mixture_estimate_bytes,
 	.predict = mixture_predict,
-	.estimate_predict_bytes = kdri_mixture_predict_bytes,
 	.ranks = true,
 };

@@ -390,37 +390,6 @@ static kdr_status ncut_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	                       : fit_each(ctx, problem, options, result);
 }
 
-/* Joined to landmarks, or to neighbours; either is possible if sizes do not decide it. A dense graph has no levels. */
-static kdri_bytes ncut_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                      const kdr_options *o)
-{
-	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	const kdri_graph_options g = kdri_graph_options_of(o);
-	const bool given = g.similarity == KDRI_SIMILARITY_PRECOMPUTED, all = g.neighbors == 0,
-	           gauss = g.similarity == KDRI_SIMILARITY_GAUSS;
-	const kdri_decided exact =
-	        given || all ? KDRI_DECIDED_YES
-	                     : kdri_search_decided(x, gauss ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
-	                                           KDRI_INSTEAD_LANDMARKS);
-	const double most = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k),
-	             m = KDRI_MIN(given ? x->d : most, x->n),
-	             each = all ? m : (double)joined_to(!x->dense, g.neighbors),
-	             edges = given ? x->entries : 2 * x->n * (double)g.neighbors,
-	             spectrum = kdri_spectrum_bytes(x->n, x->dense && given ? 0 : edges, k);
-	double graph, joined = 0, found = 0;
-	if (to == KDRI_JOINS_LANDMARKS ||
-	    (to == KDRI_JOINS_AUTO && (s->several || exact != KDRI_DECIDED_YES))) {
-		joined = kdri_landmarks_bytes(x, m, given ? x->entries / x->n : KDRI_MIN(each, x->n), k,
-		                              &graph);
-		joined = KDRI_MAX(joined, graph + kdri_spectral_bytes(x->n, k, 0, s->threads));
-	}
-	if (to == KDRI_JOINS_NEIGHBOURS || (to == KDRI_JOINS_AUTO && !s->several && exact)) {
-		found = kdri_graph_bytes(x, &g, s->threads, &graph);
-		found = KDRI_MAX(found, graph + kdri_spectral_bytes(x->n, k, spectrum, s->threads));
-	}
-	return (kdri_bytes){ 8 * x->n * k, KDRI_MAX(found, joined) };
-}
-
 const kdri_algo kdri_algo_ncut = {
 	.info = { .id = "ncut",
 	          .class_name = "NCut",
@@ -433,6 +402,5 @@ const kdri_algo kdri_algo_ncut = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ncut_fit,
-	.estimate_bytes = ncut_estimate_bytes,
 	.ranks = true,
 };

@@ -436,23 +436,6 @@ done:
 	return st;
 }
 
-/* Variances fall from one component to the next, so that the first p % of them have at least p % of the variance. */
-static kdri_bytes pca_kmeans_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                            const kdr_options *o)
-{
-	const double side = s->several ? x->d : KDRI_MIN(x->n, x->d);
-	const bool whole = side <= WHOLE_BELOW;
-	const double r = whole ? ceil(kdri_opt_real(o, "energy") * side) : MOST_DIRECTIONS,
-	             own = 8 * r * (x->n + (whole ? side : x->d)),
-	             result = 8 * r * (x->n + (kdri_opt_bool(o, "keep") ? x->d : 0));
-	const kdri_extent y = kdri_extent_dense(x->n, r);
-	return (kdri_bytes){
-		own, KDRI_MAX(result * (double)s->ntasks, /* at the end, of all tasks */
-		              KDRI_MAX(whole ? 24 * side * side : kdri_leading_bytes(x->n, x->d, r),
-		                       kdri_kmeans_bytes(&y, k, kdri_opt_int(o, "n_init"), s->threads)))
-	};
-}
-
 const kdri_algo kdri_algo_pca_kmeans = {
 	.info = { .id = "pca-kmeans",
 	          .class_name = "PCAKMeans",
@@ -465,8 +448,6 @@ const kdri_algo kdri_algo_pca_kmeans = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = pca_kmeans_fit,
-	.estimate_bytes = pca_kmeans_estimate_bytes,
 	.predict = pca_kmeans_predict,
-	.estimate_predict_bytes = kdri_centres_predict_bytes,
 	.ranks = true,
 };

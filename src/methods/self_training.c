@@ -111,16 +111,6 @@ done:
 	return st;
 }
 
-static kdri_bytes self_training_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                               const kdr_options *o)
-{
-	const double known = kdri_sizes_role(s, KDR_ROLE_SOURCE).n,
-	             outputs = (double)kdri_linear_outputs((int64_t)classes),
-	             folds = kdri_opt_real(o, "cost") == 0 ? kdri_cost_by_folds_bytes(x, known, classes) : 0,
-	             rounds = 52 * x->n + kdri_linear_bytes(x, x->n, outputs, KDRI_LOSS_SQUARED_HINGE);
-	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + 8 * classes * x->n + KDRI_MAX(folds, rounds) };
-}
-
 const kdri_algo kdri_algo_self_training = {
 	.info = { .id = "self-training",
 	          .class_name = "SelfTraining",
@@ -133,6 +123,5 @@ const kdri_algo kdri_algo_self_training = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = self_training_fit,
-	.estimate_bytes = self_training_estimate_bytes,
 	.predict = kdri_linear_predict,
 };

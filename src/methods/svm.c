@@ -36,7 +36,6 @@ const kdri_algo kdri_algo_svm = {
 	          .fields = fields_table,
 	          .references = kdri_linear_references },
 	.fit = svm_fit,
-	.estimate_bytes = kdri_linear_estimate_bytes,
 	.predict = kdri_linear_predict,
 	.ranks = true,
 };

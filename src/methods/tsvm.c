@@ -247,16 +247,6 @@ done:
 	return st;
 }
 
-static kdri_bytes tsvm_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                      const kdr_options *o)
-{
-	const double outputs = (double)kdri_linear_outputs((int64_t)classes);
-	(void)s, (void)o; /* stacked; rows, up and down; outputs and scores */
-	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + x->n * (8 + 2 * sizeof(ranked)) +
-		                     16 * classes * x->n +
-		                     kdri_linear_bytes(x, x->n, outputs, KDRI_LOSS_SQUARED_HINGE) };
-}
-
 const kdri_algo kdri_algo_tsvm = {
 	.info = { .id = "tsvm",
 	          .class_name = "TSVM",
@@ -268,6 +258,5 @@ const kdri_algo kdri_algo_tsvm = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = tsvm_fit,
-	.estimate_bytes = tsvm_estimate_bytes,
 	.predict = kdri_linear_predict,
 };

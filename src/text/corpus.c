@@ -378,11 +378,6 @@ bool kdri_corpus_can_reopen(const kdr_corpus *what)
 	return what->path && kdri_file_at(what->path, &info) && (info.regular || info.folder);
 }
 
-int64_t kdri_corpus_size(const kdri_corpus *c)
-{
-	return c->records ? kdri_records_size(c->records) : c->files.bytes;
-}
-
 int64_t kdri_corpus_read(const kdri_corpus *c)
 {
 	return c->records ? kdri_records_read(c->records) : c->bytes;

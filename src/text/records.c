@@ -39,11 +39,6 @@ void kdri_records_close(kdr_context *ctx, kdri_records *r)
 	KDRI_FREE(ctx, r->buffer, r);
 }
 
-int64_t kdri_records_size(const kdri_records *r)
-{
-	return kdri_input_size(r->in);
-}
-
 int64_t kdri_records_read(const kdri_records *r)
 {
 	return kdri_input_consumed(r->in);

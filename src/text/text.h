@@ -190,8 +190,7 @@ kdr_status kdri_corpus_skip(kdr_context *ctx, kdri_corpus *corpus, int64_t count
 /* Whether it can be read a second time, as pipes cannot. */
 bool kdri_corpus_can_reopen(const kdr_corpus *what);
 int64_t kdri_corpus_total(const kdri_corpus *corpus); /* documents, 0 if not known yet */
-/* Bytes of its files, -1 if not known; and of these, what has been read. */
-int64_t kdri_corpus_size(const kdri_corpus *corpus);
+/* Bytes of its files that have been read. */
 int64_t kdri_corpus_read(const kdri_corpus *corpus);
 /* The default name of the task: the name of the folder, or the stem of the file. */
 kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out);
@@ -211,8 +210,7 @@ kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delim
  * (NULL-terminated) or, without names, the first records all have the same number of fields. *out stays if none does. */
 kdr_status kdri_records_delimiter(kdr_context *ctx, kdri_records *records, const char *const *names,
                                   char *out);
-/* Bytes of the file, -1 if not known; and of these, what has been read. */
-int64_t kdri_records_size(const kdri_records *records);
+/* Bytes of the file that have been read. */
 int64_t kdri_records_read(const kdri_records *records);
 void kdri_records_close(kdr_context *ctx, kdri_records *records);
 /* Removes the quotes of the field at `begin` in place and returns its length. *next is the beginning of the following
@@ -321,18 +319,6 @@ kdr_status kdri_batch_sample(kdr_context *ctx, kdri_batch *batch, const kdr_corp
 /* Removes the documents, but keeps the memory. */
 void kdri_batch_clear(kdri_batch *batch);
 void kdri_batch_free(kdr_context *ctx, kdri_batch *batch);
-
-/* --- estimate.c: memory ------------------------------------------------------------------------- */
-
-/* What the first texts took. */
-typedef struct kdri_text_sample {
-	double read; /* bytes of files */
-	double pairs, document_bytes, term_bytes, batch_bytes;
-} kdri_text_sample;
-/* For files of `bytes` bytes, one per corpus. */
-void kdri_text_estimate(const kdri_text_sample *sample, const double *bytes, int64_t count,
-                        kdr_estimate *out);
-double kdri_chunk_bytes(const kdri_chunk *chunk); /* of its tables */
 
 /* --- settings.c ----------------------------------------------------------------------------------- */
 

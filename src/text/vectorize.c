@@ -34,11 +34,6 @@ typedef struct job {
 	kdri_batch batch;
 	kdr_text_stats stats;
 	int64_t recoded[KDRI_CHARSETS]; /* documents in each */
-	double *sizes;                  /* bytes of the files of each corpus; NULL: not known */
-	double before;                  /* of the corpora that are done */
-	int64_t batches;
-	bool estimated, only; /* only: an estimate is all that is wanted */
-	kdr_estimate estimate;
 } job;
 
 void kdri_text_resolve(kdr_text_options *o)
@@ -149,40 +144,6 @@ done:
 	return st;
 }
 
-/* The memory of all texts, from those that have been read. */
-static void vectorize_estimate(job *j, double read)
-{
-	const kdri_batch *b = &j->batch;
-	const double terms = (double)j->terms->count, length = (double)j->terms->text_used;
-	kdri_text_sample s = { .read = read,
-		               .batch_bytes =
-		                       (double)b->room + (double)b->documents_room * (8 + sizeof *b->raw) };
-	for (int64_t i = 0; i < KDRI_BATCH_CHUNKS; i++)
-		s.batch_bytes += kdri_chunk_bytes(&b->chunks[i]);
-	/* Terms with their slots and columns, and as names of the columns of each task. */
-	s.term_bytes = terms * (sizeof(kdri_term) + 12 + 8) + length +
-	               (double)j->task_count * (terms * (1 + sizeof(char *)) + length);
-	for (int64_t t = 0; t < j->task_count; t++) {
-		const kdri_counts *c = &j->tasks[t];
-		s.pairs += (double)c->pair_count;
-		s.document_bytes += (double)c->done *
-		                    (4 * 8 + 2 * 4); /* id, excerpt, where it ends, row; class, data set */
-		for (int64_t i = 0; i < c->done; i++)
-			s.document_bytes += (double)(strlen(c->ids[i]) + strlen(c->excerpts[i]) + 2);
-	}
-	kdri_text_estimate(&s, j->sizes, j->task_count, &j->estimate);
-	j->estimated = true;
-}
-
-/* A batch is complete, and `read` bytes have been read in total: the second batch gives the estimate. */
-static kdr_status vectorize_check_memory(kdr_context *ctx, job *j, double read)
-{
-	if (++j->batches != 2 || !j->sizes)
-		return KDR_OK;
-	vectorize_estimate(j, read);
-	return j->only ? KDR_OK : kdri_memory_allows(ctx, stage, &j->estimate);
-}
-
 static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
 {
 	kdr_status st = KDR_OK;
@@ -217,13 +178,8 @@ static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdr
 		KDRI_TRY(kdri_batch_add(ctx, &j->batch, &d));
 		j->stats.documents++;
 		j->stats.bytes += (int64_t)d.length;
-		if (kdri_batch_full(&j->batch)) {
+		if (kdri_batch_full(&j->batch))
 			KDRI_TRY(vectorize_flush(ctx, j, task));
-			KDRI_TRY(
-			        vectorize_check_memory(ctx, j, j->before + (double)kdri_corpus_read(corpus)));
-			if (j->only && j->estimated)
-				return KDR_OK;
-		}
 	}
 	KDRI_TRY(vectorize_flush(ctx, j, task));
 	task->dialect = kdri_corpus_dialect(corpus);
@@ -248,7 +204,7 @@ static void job_free(kdr_context *ctx, job *j)
 	for (int64_t t = 0; j->tasks && t < j->task_count; t++)
 		kdri_counts_free(ctx, &j->tasks[t]);
 	kdri_batch_free(ctx, &j->batch);
-	KDRI_FREE(ctx, j->tasks, j->sizes, j);
+	KDRI_FREE(ctx, j->tasks, j);
 }
 
 static kdr_status add_key(kdr_context *ctx, job *j, const char *text, size_t length, int32_t column)
@@ -435,20 +391,6 @@ static void describe_texts(const job *j, char *out, size_t room)
 		              (long long)j->stats.not_utf8, (long long)j->stats.documents);
 }
 
-/* The number of bytes to read, if known for all corpora. */
-static kdr_status measure_files(kdr_context *ctx, job *j, kdri_corpus *const *opened)
-{
-	kdr_status st = KDR_OK;
-	for (int64_t t = 0; t < j->task_count; t++)
-		if (kdri_corpus_size(opened[t]) < 0)
-			return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &j->sizes, j->task_count));
-	for (int64_t t = 0; t < j->task_count; t++)
-		j->sizes[t] = (double)kdri_corpus_size(opened[t]);
-done:
-	return st;
-}
-
 static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, int64_t count)
 {
 	kdr_status st;
@@ -463,10 +405,8 @@ static kdr_status read_all(kdr_context *ctx, job *j, const kdr_corpus *corpora, 
 	for (int64_t t = 0; t < count; t++)
 		if (corpora[t].kind != KDR_CORPUS_FOLDER)
 			j->total = 0;
-	KDRI_TRY(measure_files(ctx, j, opened));
-	for (int64_t t = 0; t < count && !(j->only && j->estimated); t++) {
+	for (int64_t t = 0; t < count; t++) {
 		KDRI_TRY(read_corpus(ctx, j, opened[t], &j->tasks[t]));
-		j->before += j->sizes ? j->sizes[t] : 0;
 		kdri_corpus_close(ctx, opened[t]);
 		opened[t] = NULL;
 	}
@@ -501,26 +441,6 @@ static kdr_status job_new(kdr_context *ctx, const kdr_corpus *corpora, int64_t c
 	KDRI_TRY(has_fixed_columns(j) ? fix_columns(ctx, j) : kdri_terms_new(ctx, &j->terms));
 	*out = j;
 	j = NULL;
-done:
-	job_free(ctx, j);
-	return st;
-}
-
-kdr_status kdr_estimate_bytes_vectorize(kdr_context *ctx, const kdr_corpus *corpora, int64_t count,
-                                        const kdr_text_options *options, kdr_estimate *out)
-{
-	kdr_status st;
-	job *j = NULL;
-	KDRI_NEED(ctx, corpora && out);
-	KDRI_TRY(job_new(ctx, corpora, count, NULL, options, &j));
-	j->only = true;
-	KDRI_TRY(read_all(ctx, j, corpora, count));
-	if (!j->sizes)
-		KDRI_FAIL(ctx, KDR_ERR_UNSUPPORTED,
-		          "the size of the texts is unknown (standard input), so memory cannot be estimated");
-	if (!j->estimated)
-		vectorize_estimate(j, j->before); /* few: all of them are read */
-	*out = j->estimate;
 done:
 	job_free(ctx, j);
 	return st;

@@ -304,9 +304,11 @@ class Windows(unittest.TestCase):
 
     def test_interrupt_keeps_the_best_result(self):
         self.native("generate", "-q", "--samples", 2000, "--dimensions", 50, "-o", "data")
-        process = subprocess.Popen([*self.exe, "cluster", "-v", "-k", "20", "-m", "kmeans", "--set", "n_init=1000000", "-o", "out",
+        process = subprocess.Popen([*self.exe, "cluster", "--progress", "-k", "20", "-m", "kmeans", "--set", "n_init=1000000", "-o", "out",
                                     "data/task1.csv"], cwd=self.dir, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        while b"estimated memory" not in process.stderr.readline():  # just before the work begins
+        shown = b""
+        while b"kmeans" not in shown:  # the work has begun
+            shown += process.stderr.read(1)
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=120)

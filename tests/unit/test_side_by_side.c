@@ -194,10 +194,16 @@ static void callback__asks_to_stop__all_jobs_end(void **state)
 static void workers__threads_jobs_memory__the_least_decides(void **state)
 {
 	(void)state;
-	assert_int_equal(kdri_workers(16, 100, 1, 0), 16);
-	assert_int_equal(kdri_workers(16, 3, 1, 0), 3);
-	assert_int_equal(kdri_workers(16, 100, 100e6, 100e6), 4); /* (2 x 100 + 256) / 100 */
-	assert_int_equal(kdri_workers(16, 100, 1e12, 0), 1);
+	kdr_context *ctx = unit_context();
+	ctx->threads = 16;
+	assert_int_equal(kdri_workers(ctx, 100, 1, 0), 16);
+	assert_int_equal(kdri_workers(ctx, 3, 1, 0), 3);
+	assert_int_equal(kdri_workers(ctx, 100, 100e6, 100e6), 4); /* (2 x 100 + 256) / 100 */
+	assert_int_equal(kdri_workers(ctx, 100, 1e12, 0), 1);
+	ctx->max_memory = 800e6;
+	assert_int_equal(kdri_workers(ctx, 100, 100e6, 100e6), 2);
+	assert_int_equal(kdri_workers(ctx, 100, 300e6, 100e6), 1);
+	kdr_context_free(ctx);
 }
 
 int main(void)

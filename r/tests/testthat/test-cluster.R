@@ -109,8 +109,8 @@ test_that("a time limit stops with a valid result", {
   result <- quiet(kd_cluster(two(), k = 3, method = "auto", time_limit = 1e-4, map = FALSE))
   expect_identical(lengths(labels(result)), c(a = 40L, b = 30L))
 })
-test_that("a memory limit refuses large jobs", {
-  expect_kindred_error(kd_cluster(two(), k = 3, max_memory = 10), "memory", 40L)
+test_that("a memory limit ends large jobs with an error", {
+  expect_kindred_error(kd_cluster(two(), k = 3, max_memory = 1e4), "that max_memory allows are in use; raise the limit", 40L)
 })
 test_that("progress calls a function and stops if it returns TRUE", {
   kinds <- character()

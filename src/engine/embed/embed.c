@@ -4,8 +4,6 @@
  * leading directions are the start of a layout by forces (forces.c), or the layout itself. */
 #include "engine/embed/embed.h"
 
-#include "engine/graph/policy.h"
-
 #include "matrix/range.h"
 
 enum { NEIGHBORS = 15, SHARED = 20 };
@@ -153,24 +151,4 @@ kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const k
 		KDRI_TRY(embed_together(ctx, &x[t], 1, options, &xy[t]));
 done:
 	return st;
-}
-
-/* Two graphs of each task, and lists; directions, or points that move. */
-double kdri_embed_bytes(const kdri_sizes *s)
-{
-	const kdri_extent all = kdri_sizes_role(s, -1);
-	const double width = s->ntasks > 1 ? SHARED : 2;
-	double kept = 0, making = 0, graph;
-	for (int64_t t = 0; t < s->ntasks; t++) {
-		const kdri_extent x = kdri_extent_of(&s->tasks[t]);
-		const kdri_traits traits = kdri_extent_traits(&x, s->nonnegative);
-		const bool few = kdri_looks_like_measurements(&traits);
-		const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
-		const kdri_decided exact = kdri_search_decided(&x, metric, KDRI_INSTEAD_CANDIDATES);
-		const double peak = kdri_knn_graph_bytes(&x, NEIGHBORS, metric, exact, s->threads, &graph);
-		making = KDRI_MAX(making, peak - graph);
-		kept += (few ? 0 : kdri_extent_values(&x)) + 12 * x.n * NEIGHBORS + 2 * graph;
-	}
-	return kept +
-	       KDRI_MAX(KDRI_MAX(making, 8 * all.n * (width + 13)), kdri_leading_bytes(all.n, all.d, width));
 }

@@ -37,6 +37,4 @@ typedef struct kdri_forces {
 /* y: x and y of each point, the start, then the layout. */
 kdr_status kdri_forces_run(kdr_context *ctx, const kdri_forces *forces, double *y);
 
-double kdri_embed_bytes(const kdri_sizes *s); /* that it needs, with forces and the usual neighbours */
-
 #endif

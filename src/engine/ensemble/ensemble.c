@@ -313,24 +313,3 @@ void kdri_ensemble_free(kdr_context *ctx, kdri_ensemble *e)
 	KDRI_FREE(ctx, e->offset, e->label, e->silhouette);
 	*e = (kdri_ensemble){ 0 };
 }
-
-enum { CONSENSUS_STARTS = 10 }; /* the default of n_init */
-
-/* Labels of all runs, and one run on some of the features; then a matrix between clusters, or k-means on k of its eigenvectors. */
-double kdri_ensemble_bytes(const kdri_extent *x, double k, const kdr_options *o, bool silhouettes,
-                           int threads)
-{
-	const double m = kdri_opt_real(o, "features") > 0 ? kdri_opt_real(o, "features") : ceil(x->d / 2),
-	             most = KDRI_MAX(kdri_opt_real(o, "k_max"), k),
-	             clusters = kdri_opt_real(o, "runs") * most;
-	const kdri_extent seen = { .n = x->n, .d = m, .entries = x->entries * m / x->d, .dense = x->dense },
-	                  rows = kdri_extent_dense(x->n, k);
-	const double run = KDRI_MAX(kdri_kmeans_bytes(&seen, most, 1, threads),
-	                            silhouettes ? kdri_silhouette_bytes(&seen, most) : 0),
-	             consensus = 8 * clusters * (most + 1) +
-	                         KDRI_MAX(24 * clusters * clusters + 16 * x->n,
-	                                  8 * rows.entries +
-	                                          kdri_kmeans_bytes(&rows, k, CONSENSUS_STARTS, threads));
-	return 4 * x->n * kdri_opt_real(o, "runs") +
-	       KDRI_MAX(24 * x->n + 4 * x->d + kdri_extent_bytes(&seen) + run, consensus);
-}

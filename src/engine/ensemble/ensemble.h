@@ -74,8 +74,4 @@ static inline bool kdri_ensemble_stopped(const kdr_context *ctx)
 	return ctx->cancelled || ctx->timed_out;
 }
 
-/* Bytes that an ensemble and the consensus of its runs need. */
-double kdri_ensemble_bytes(const kdri_extent *x, double k, const kdr_options *options, bool silhouettes,
-                           int threads);
-
 #endif

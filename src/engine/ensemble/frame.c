@@ -50,8 +50,8 @@ kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st,
 		return kdri_fail(f->ctx, st, "%s", error);
 	if (st != KDR_OK && error != f->own.error)
 		kdri_set_error(&f->own, "%s", error);
-	if (st != KDR_OK)
-		f->over_limit = st == KDR_ERR_MEMORY;
+	if (st == KDR_ERR_MEMORY)
+		f->own.over_limit = f->over_limit = true;
 	if (st != KDR_OK)
 		return kdri_frame_left_out(f, "", turn->name, error);
 	if (is_over(f))
@@ -65,7 +65,7 @@ kdr_status kdri_frame_end(kdri_frame *f, kdr_status status, const char *none)
 	f->ctx->cancelled |= f->own.cancelled;
 	if (f->voters > 0)
 		return KDR_OK;
-	if (f->over_limit)
+	if (f->own.over_limit)
 		return kdri_fail_limit(f->ctx, "%s", f->own.error);
 	return kdri_fail(f->ctx, status, "%s: %s", none, f->own.error);
 }

@@ -17,7 +17,7 @@ typedef struct kdri_frame {
 	kdr_result *result; /* NULL: no warnings */
 	int64_t voters;
 	bool late;       /* some were skipped because of the time limit */
-	bool over_limit; /* the last member that failed exceeded the limit on memory */
+	bool over_limit; /* some were skipped because of the limit on memory */
 } kdri_frame;
 
 typedef struct kdri_turn {

@@ -442,9 +442,8 @@ static void run_jobs(run *r)
 	while (r->light < r->njobs && !r->options->table[r->jobs[r->light].member].most)
 		r->light++;
 	const bool alone = r->light < 2 || kdri_together(r->ctx);
-	const int workers = alone ? 1
-	                          : kdri_workers(kdri_team(r->ctx), r->light, r->options->light_bytes,
-	                                         r->options->data_bytes);
+	const int workers =
+	        alone ? 1 : kdri_workers(r->ctx, r->light, r->options->light_bytes, r->options->data_bytes);
 	kdri_jobs_run(&(kdri_jobs){ .count = r->light,
 	                            .workers = workers,
 	                            .run = run_light_job,

@@ -301,8 +301,3 @@ done:
 	KDRI_FREE(ctx, now, s, f, next, fixed);
 	return st;
 }
-
-double kdri_steer_bytes(double n, double k)
-{
-	return 8 * (4 * k + 4) * n;
-}

@@ -18,7 +18,5 @@ kdr_status kdri_steer_numbers(kdr_context *ctx, const kdri_links *links, const i
  * apart, of which the one with the smaller margin moves. Known samples get their class, other samples stay. */
 kdr_status kdri_steer_linked(kdr_context *ctx, const kdri_links *links, const double *scores, int64_t k,
                              int64_t *labels);
-/* Bytes of kdri_steer. */
-double kdri_steer_bytes(double n, double k);
 
 #endif

@@ -192,18 +192,3 @@ kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f)
 	             : kdri_fail(ctx, KDR_ERR_DATA,
 	                         "the trees of the model are damaged: invalid links between nodes");
 }
-
-double kdri_forest_tree_bytes(double n, double classes, const kdri_forest_options *o)
-{
-	const double leaves = KDRI_MAX(1, n / (2 * (double)o->min_leaf));
-	return (double)o->trees * leaves * (2 * sizeof(kdri_forest_node) + 8 * classes);
-}
-
-double kdri_forest_bytes(const kdri_extent *x, double classes, const kdri_forest_options *o, int threads)
-{
-	const double n = x->n;
-	const double ranks = sizeof(uint16_t) * n * x->d + 16 * x->entries, /* each value may occur once */
-	        grower = n * (40 + 2 * sizeof(kdri_forest_node) + 16 * classes);
-	return ranks + grower * KDRI_MIN(threads, (double)o->trees) +
-	       2 * kdri_forest_tree_bytes(n, classes, o);
-}

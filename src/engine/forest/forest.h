@@ -53,10 +53,6 @@ kdr_status kdri_forest_fit(kdr_context *ctx, const kdr_mat *x, const int64_t *la
 kdr_status kdri_forest_predict(kdr_context *ctx, const kdri_forest *f, const kdr_mat *x, double *p);
 /* Returns KDR_ERR_DATA if links between nodes are invalid, as in a damaged model. */
 kdr_status kdri_forest_check(kdr_context *ctx, const kdri_forest *f);
-/* Bytes of a fit on x, and of the trees that stay, if all leaves have the smallest size allowed. */
-double kdri_forest_bytes(const kdri_extent *x, double classes, const kdri_forest_options *options,
-                         int threads);
-double kdri_forest_tree_bytes(double n, double classes, const kdri_forest_options *options);
 void kdri_forest_free(kdr_context *ctx, kdri_forest *f);
 
 #endif

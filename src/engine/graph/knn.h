@@ -65,10 +65,4 @@ void kdri_knn_free(kdr_context *ctx, kdri_knn *knn);
  * Sparse, no diagonal. `weight` has the layout of knn->value and may be it. */
 kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *weight, kdri_own *out);
 
-/* Whether a search compares all pairs (policy.h). */
-typedef enum kdri_decided { KDRI_DECIDED_NO, KDRI_DECIDED_OPEN, KDRI_DECIDED_YES } kdri_decided;
-/* Bytes needed to compute the graph of the k nearest neighbours; *kept: bytes of the graph itself. */
-double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
-                            int threads, double *kept);
-
 #endif

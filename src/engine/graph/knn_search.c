@@ -77,22 +77,3 @@ kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_m
 	               ? kdri_knn_find_shifted(ctx, x, k, metric, shift, out)
 	               : kdri_knn_find_some(ctx, x, k, *candidates, metric, shift, out);
 }
-
-/* --- memory --------------------------------------------------------------------------------------- */
-
-/* An edge may occur in both directions: the graph has at most twice as many entries as the lists. */
-double kdri_knn_graph_bytes(const kdri_extent *x, double k, kdri_metric metric, kdri_decided exact,
-                            int threads, double *kept)
-{
-	const double lists = 12 * x->n * k,
-	             making = 2 * lists + 16 * x->n * k, /* weights of edges, and edges by their end */
-	        centred = metric == KDRI_METRIC_COSINE ? 0 : 8 * x->entries,
-	             all = 16 * x->n + (x->dense ? centred : 12 * x->entries + 8 * x->n * threads),
-	             share = kdri_search_share(x),
-	             some = 12 * x->n * (k + 1) + 24 * x->n + share * kdri_extent_bytes(x) +
-	                    (x->dense ? (1 + share) * centred
-	                              : share * (12 * x->entries + 8 * x->n * threads));
-	*kept = 2 * lists + 8 * x->n;
-	return KDRI_MAX(*kept + making,
-	                lists + KDRI_MAX(exact ? all : 0, exact == KDRI_DECIDED_YES ? 0 : some));
-}

@@ -27,15 +27,11 @@ typedef struct tree {
 	double *value;
 } tree;
 
-bool kdri_knn_tree_fits(double n, double d)
-{
-	return d >= 1 && d <= MOST_COLUMNS && n / (4 * LEAF) >= exp2(d) && n <= INT32_MAX;
-}
-
 bool kdri_knn_tree_pays(const kdr_mat *x)
 {
-	return x->kind == KDR_MAT_DENSE &&
-	       kdri_knn_tree_fits((double)kdr_mat_rows(x), (double)kdr_mat_cols(x));
+	const double n = (double)kdr_mat_rows(x), d = (double)kdr_mat_cols(x);
+	return x->kind == KDR_MAT_DENSE && d >= 1 && d <= MOST_COLUMNS && n / (4 * LEAF) >= exp2(d) &&
+	       n <= INT32_MAX;
 }
 
 /* Where node `at` of those on a level begins; halves of a node are nodes of the next. */

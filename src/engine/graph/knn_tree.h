@@ -6,7 +6,6 @@
 
 /* Whether a tree finds the nearest rows by distance faster than a scan of all products. */
 bool kdri_knn_tree_pays(const kdr_mat *x);
-bool kdri_knn_tree_fits(double n, double d); /* the same by the size of dense rows */
 
 /* Like kdri_knn_find by distance, for dense rows; 1 <= k < rows. If stopped early, the remaining rows have no
  * neighbours. */

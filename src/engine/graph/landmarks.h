@@ -80,8 +80,4 @@ void kdri_landmarks_walk_free(kdr_context *ctx, kdri_landmarks_walk *walk);
 /* As a symmetric operator; `walk` is borrowed. */
 kdri_op kdri_op_landmarks(const kdri_landmarks_walk *walk);
 
-/* Bytes that the graph needs that joins the rows of x to r of m landmarks each, and k of its eigenvectors; *kept: of these those
- * of landmarks and graph. */
-double kdri_landmarks_bytes(const kdri_extent *x, double m, double r, double k, double *kept);
-
 #endif

@@ -283,12 +283,3 @@ done:
 	KDRI_FREE(ctx, within, volume);
 	return st;
 }
-
-/* Lists; or sums over all pairs of landmarks, and a graph of those that share a row. */
-double kdri_landmarks_bytes(const kdri_extent *x, double m, double r, double k, double *kept)
-{
-	const kdri_extent rows = kdri_extent_rows(x, m);
-	const double edges = x->n * r, vectors = 8 * x->n * (k + 1), pairs = KDRI_MIN(m * m, edges * r);
-	*kept = 12 * edges + 8 * x->n + (rows.dense ? 8 : 12) * rows.entries;
-	return *kept + KDRI_MAX(12 * edges + 32 * x->n + 16 * rows.entries, vectors + 8 * m * m + 12 * pairs);
-}

@@ -50,13 +50,6 @@ bool kdri_looks_like_measurements(const kdri_traits *t)
 	return t->cols <= FEW_COLUMNS && (t->negative || t->nonzero >= measurements_share * t->cells);
 }
 
-kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative)
-{
-	return (kdri_traits){
-		.cols = (int64_t)x->d, .cells = x->n * x->d, .nonzero = x->entries, .negative = !nonnegative
-	};
-}
-
 static double most_steps(bool dense, double rows, kdri_instead instead)
 {
 	if (instead == KDRI_INSTEAD_CANDIDATES)
@@ -100,23 +93,6 @@ kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metri
 	const int64_t n = kdr_mat_rows(x);
 	*out = share == 1 ? n : KDRI_MIN(n, KDRI_MAX(LEAST_CANDIDATES, (int64_t)((double)n * share)));
 	return st;
-}
-
-/* The products of sparse rows are at least those of columns with equally many entries, and at most those of full columns. */
-kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric, kdri_instead instead)
-{
-	const double most = most_steps(x->dense, x->n, instead) - (x->dense ? 0 : x->n * x->n);
-	const bool tree = metric == KDRI_METRIC_EUCLIDEAN && x->dense && kdri_knn_tree_fits(x->n, x->d);
-	if (tree || x->n * x->entries <= most)
-		return KDRI_DECIDED_YES;
-	return x->dense || x->entries * x->entries / x->d > most ? KDRI_DECIDED_NO : KDRI_DECIDED_OPEN;
-}
-
-double kdri_search_share(const kdri_extent *x)
-{
-	const double least = x->dense ? x->n * x->entries : x->entries * x->entries / x->d + x->n * x->n;
-	return KDRI_MIN(1, KDRI_MAX(LEAST_CANDIDATES / x->n,
-	                            most_steps(x->dense, x->n, KDRI_INSTEAD_CANDIDATES) / least));
 }
 
 int64_t kdri_landmark_count(int64_t requested, int64_t clusters)

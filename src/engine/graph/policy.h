@@ -1,6 +1,6 @@
 /* Decisions about graphs, by the kind and size of the data. SPDX-License-Identifier: BSD-3-Clause
  *
- * Methods, recipes and memory estimates use these functions. The rules and the measurements behind each constant are in
+ * Methods and recipes use these functions. The rules and the measurements behind each constant are in
  * policy.c. */
 #ifndef KDRI_POLICY_H
 #define KDRI_POLICY_H
@@ -12,8 +12,6 @@
 bool kdri_looks_like_words(const kdri_traits *t);
 /* Few columns, mostly not zero: measurements, whose size matters as much as their direction. */
 bool kdri_looks_like_measurements(const kdri_traits *t);
-/* The traits of a matrix of which only the size is known. */
-kdri_traits kdri_extent_traits(const kdri_extent *x, bool nonnegative);
 
 /* What replaces an exact neighbour search above its limit: landmarks for clusters, landmarks for walks from source to target, or a
  * search among some of the rows. */
@@ -27,10 +25,6 @@ kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric 
                                 bool *out);
 /* Among how many of the rows they are searched if landmarks are not an alternative. */
 kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out);
-/* Whether that is all of them, judged by the sizes alone, without a device. */
-kdri_decided kdri_search_decided(const kdri_extent *x, kdri_metric metric, kdri_instead instead);
-/* The largest fraction of the rows that are candidates if the search is not exact. */
-double kdri_search_share(const kdri_extent *x);
 
 /* The number of landmarks for the option value `requested` and the number of `clusters`. */
 int64_t kdri_landmark_count(int64_t requested, int64_t clusters);

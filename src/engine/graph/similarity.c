@@ -9,7 +9,6 @@
 #include "engine/graph/similarity.h"
 
 #include "api/method.h"
-#include "engine/graph/policy.h"
 #include "engine/graph/repair.h"
 #include "matrix/products.h"
 
@@ -247,15 +246,4 @@ kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree
 		st = kdri_mat_mul(ctx, w, ones, 1, 1, degree, 1);
 	kdri_free(ctx, ones);
 	return st;
-}
-
-double kdri_graph_bytes(const kdri_extent *x, const kdri_graph_options *o, int threads, double *kept)
-{
-	const kdri_metric metric =
-	        o->similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
-	*kept = o->similarity == KDRI_SIMILARITY_PRECOMPUTED ? 0 : 8 * x->n * x->n;
-	if (o->neighbors == 0 || *kept == 0) /* sums of products, from the columns of sparse rows */
-		return *kept + (x->dense || *kept == 0 ? 0 : 12 * x->entries + 8 * x->n * threads);
-	return kdri_knn_graph_bytes(x, KDRI_MIN((double)o->neighbors, x->n), metric,
-	                            kdri_search_decided(x, metric, KDRI_INSTEAD_CANDIDATES), threads, kept);
 }

@@ -37,9 +37,6 @@ kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_o
                           kdri_graph *out);
 void kdri_graph_free(kdr_context *ctx, kdri_graph *graph);
 
-/* Bytes needed to compute the graph of the rows of x; *kept: bytes of the graph itself. */
-double kdri_graph_bytes(const kdri_extent *x, const kdri_graph_options *options, int threads, double *kept);
-
 /* degree[i] = sum_j w_ij. */
 kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree);
 

@@ -233,10 +233,3 @@ void kdri_spectral_free(kdr_context *ctx, kdri_spectral_result *result)
 	KDRI_FREE(ctx, result->labels, result->embedding, result->values);
 	*result = (kdri_spectral_result){ 0 };
 }
-
-double kdri_spectral_bytes(double n, double k, double spectrum, int threads)
-{
-	const kdri_extent rows = kdri_extent_dense(n, k);
-	return 8 * n * (k + 1) +
-	       KDRI_MAX(spectrum, 8 * n * (2 * k + 3) + kdri_kmeans_bytes(&rows, k, STARTS, threads));
-}

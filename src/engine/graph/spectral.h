@@ -72,9 +72,4 @@ kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n,
                            const kdri_spectral_options *options, int64_t *labels, int64_t *iterations,
                            kdr_stop *stop);
 
-/* The bytes that kdri_spectrum_new needs for a sparse graph with `entries` entries, and kdri_spectral if its spectrum
- * needs `spectrum` bytes; with their results, without the graph. */
-double kdri_spectrum_bytes(double n, double entries, double k);
-double kdri_spectral_bytes(double n, double k, double spectrum, int threads);
-
 #endif

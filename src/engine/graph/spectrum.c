@@ -302,12 +302,3 @@ void kdri_spectrum_free(kdr_context *ctx, kdri_spectrum *s)
 	KDRI_FREE(ctx, s->values, s->vectors);
 	*s = (kdri_spectrum){ 0 };
 }
-
-/* Vectors of all and of a component, pieces; the Laplacian and its products; levels of the graph, each with half the rows and
- * entries of the one before. */
-double kdri_spectrum_bytes(double n, double entries, double k)
-{
-	const double wanted = KDRI_MAX(k - 1, 1),
-	             block = (double)kdri_ritz_block((int64_t)n, (int64_t)wanted);
-	return 8 * n * (2 * k + 15 + 8 * block) + 24 * entries + kdri_ritz_bytes(n, wanted);
-}

@@ -112,10 +112,11 @@ static kdri_rng start_stream(const kdri_km *w, const kdri_kmeans_options *o, int
 
 /* Starts whose candidates share a pass: their distances to all rows are at most half as many numbers as the rows have, and
  * there are at least half as many batches as threads. Rows that are on disk leave no memory for several. */
-static int64_t batch_of(const kdri_extent *x, double k, int64_t starts, int threads)
+static int64_t batch_of(const kdr_mat *x, int64_t k, int64_t starts, int threads)
 {
-	const double columns = 2 + (double)kdri_km_trials((int64_t)k),
-	             fit = x->streamed ? 1 : x->entries / (2 * columns * x->n);
+	const bool on_disk = kdri_spooled(x->kind == KDR_MAT_DENSE ? x->as.dense.data : x->as.csr.val);
+	const double columns = 2 + (double)kdri_km_trials(k),
+	             fit = on_disk ? 1 : (double)kdr_mat_nnz(x) / (2 * columns * (double)kdr_mat_rows(x));
 	const int64_t most = KDRI_MIN(KDRI_MIN(starts, KDRI_KM_STARTS), (int64_t)fit);
 	return KDRI_MAX(1, KDRI_MIN(most, 2 * starts / threads));
 }
@@ -444,18 +445,9 @@ static part *best_part(part *parts, int workers)
 	return best;
 }
 
-/* The size of x, and whether it is on disk. */
-static kdri_extent extent_of(const kdr_mat *x)
-{
-	kdri_extent found = kdri_extent_of_mat(x);
-	found.streamed = kdri_spooled(x->kind == KDR_MAT_DENSE ? x->as.dense.data : x->as.csr.val);
-	return found;
-}
-
 static int64_t batch_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
 {
-	const kdri_extent x = extent_of(p->x);
-	return kdri_together(ctx) ? 1 : batch_of(&x, (double)p->o.k, p->o.n_init, kdri_team(ctx));
+	return kdri_together(ctx) ? 1 : batch_of(p->x, p->o.k, p->o.n_init, kdri_team(ctx));
 }
 
 static kdr_status kmeans_side_by_side(kdr_context *ctx, const kdri_kmeans_problem *problem, int workers,
@@ -496,8 +488,13 @@ static int workers_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
 	const double work = (double)kdr_mat_nnz(p->x) * (double)o->k * (double)o->n_init;
 	if (!random || o->n_init < 2 || work < worth_a_team || kdri_together(ctx))
 		return 1;
-	const kdri_extent x = extent_of(p->x);
-	return kdri_kmeans_workers(&x, (double)o->k, o->n_init, kdri_team(ctx));
+	const double n = (double)kdr_mat_rows(p->x), d = (double)kdr_mat_cols(p->x);
+	const int64_t batch = batch_for(ctx, p);
+	/* The candidates of a start: their distances to all rows, and the centres. */
+	const double candidates = 8 * (8 * n + (double)o->k * d);
+	return kdri_workers(ctx, (o->n_init + batch - 1) / batch,
+	                    kdri_kmeans_run_bytes(p->x, o->k) + (double)batch * candidates,
+	                    8 * (double)kdr_mat_nnz(p->x));
 }
 
 /* Problems in step; an accelerator takes one problem. */
@@ -630,39 +627,8 @@ done:
 	return st;
 }
 
-/* --- memory ----------------------------------------------------------------------------------- */
-
-/* Per row: norm, two labels, bounds, list, coef, distance. Per feature: centres, sums, exact sums, table; mean,
- * unit. */
-double kdri_kmeans_assign_bytes(const kdri_extent *x, double k, int threads)
+double kdri_kmeans_run_bytes(const kdr_mat *x, int64_t k)
 {
-	const double lanes = KDRI_LANES * ceil(k / KDRI_LANES);
-	return 8 * (7 * x->n + x->d * (4 * k + lanes + 2) + KDRI_BLOCK * (lanes + 6) * threads);
-}
-
-/* Nearest, shares, and distances to the candidates, which are 6 for 55 to 148 clusters; these, and a table of them. */
-double kdri_kmeans_start_bytes(const kdri_extent *x)
-{
-	enum { COLUMNS = 2 + 6 };
-	return 8 * COLUMNS * x->n + 16 * KDRI_LANES * x->d;
-}
-
-static double one_worker_bytes(const kdri_extent *x, double k, int64_t batch, int threads)
-{
-	const double bounds = x->dense ? KDRI_MIN(k / KDRI_LANES, 16) : 0, best = 4 * x->n + 8 * k * x->d;
-	return kdri_kmeans_assign_bytes(x, k, threads) + 8 * bounds * x->n + best +
-	       (double)batch * (kdri_kmeans_start_bytes(x) + 8 * k * x->d);
-}
-
-int kdri_kmeans_workers(const kdri_extent *x, double k, int64_t starts, int threads)
-{
-	const int64_t batch = batch_of(x, k, starts, threads);
-	return kdri_workers(threads, (starts + batch - 1) / batch, one_worker_bytes(x, k, batch, 1),
-	                    8 * x->entries);
-}
-
-double kdri_kmeans_bytes(const kdri_extent *x, double k, int64_t starts, int threads)
-{
-	const int workers = kdri_kmeans_workers(x, k, starts, threads);
-	return workers * one_worker_bytes(x, k, batch_of(x, k, starts, threads), threads);
+	const double each_row = 24, each_centre = 8; /* numbers; a centre has one for each column */
+	return 8 * (each_row * (double)kdr_mat_rows(x) + each_centre * (double)k * (double)kdr_mat_cols(x));
 }

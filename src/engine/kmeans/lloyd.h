@@ -80,11 +80,7 @@ kdr_status kdri_kmeans_each(kdr_context *ctx, const kdri_kmeans_problem *problem
 kdr_status kdri_kmeans_assign(kdr_context *ctx, const kdr_mat *x, const double *centres, int64_t k,
                               bool spherical, int64_t *labels);
 
-/* How many of the starts run at a time. */
-int kdri_kmeans_workers(const kdri_extent *x, double k, int64_t starts, int threads);
-/* Bytes that kdri_kmeans needs with its result, kdri_kmeans_assign, and k-means++ for a time. */
-double kdri_kmeans_bytes(const kdri_extent *x, double k, int64_t starts, int threads);
-double kdri_kmeans_assign_bytes(const kdri_extent *x, double k, int threads);
-double kdri_kmeans_start_bytes(const kdri_extent *x);
+/* About how many bytes the arrays of one run have: it decides how many runs are made side by side. */
+double kdri_kmeans_run_bytes(const kdr_mat *x, int64_t k);
 
 #endif

@@ -257,11 +257,3 @@ done:
 	kdri_free(ctx, r.scale);
 	return st;
 }
-
-double kdri_aligned_bytes(const kdri_extent *x, double width, double most)
-{
-	const kdri_extent some = kdri_extent_rows(x, most > 0 ? most : x->n);
-	const double found = KDRI_MIN(width + KDRI_LEADING_BESIDE, KDRI_MIN(some.n, x->d));
-	return (some.n < x->n ? kdri_extent_bytes(&some) + 8 * x->n * width : 0) + 16 * x->n +
-	       8 * found * (some.n + KDRI_MIN(some.n, SCALED_ROWS) + 2 * x->d);
-}

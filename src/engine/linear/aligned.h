@@ -25,7 +25,4 @@ kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const doubl
 enum { KDRI_ALIGNED_MOST = 100 };
 int64_t kdri_aligned_width(const kdri_sets *sets);
 
-/* Bytes that kdri_aligned_new needs, its result included. */
-double kdri_aligned_bytes(const kdri_extent *x, double width, double most);
-
 #endif

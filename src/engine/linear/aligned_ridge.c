@@ -239,9 +239,3 @@ done:
 	work_free(ctx, &t);
 	return st;
 }
-
-double kdri_aligned_ridge_bytes(double n, double width)
-{
-	return 8 * (width + 1) * (KDRI_MIN(n, BLOCK_ROWS) + KDRI_MIN(n, KNOWN_ROWS) + 2 * width) +
-	       8 * n * (1 + 2 * KDRI_MIN(width, PANEL));
-}

@@ -21,7 +21,4 @@ typedef struct kdri_aligned_ridge {
 /* posterior (n x classes) */
 kdr_status kdri_aligned_ridge_run(kdr_context *ctx, const kdri_aligned_ridge *p, double *posterior);
 
-/* Bytes that it needs with a graph. */
-double kdri_aligned_ridge_bytes(double n, double width);
-
 #endif

@@ -130,10 +130,3 @@ done:
 	kdri_free(ctx, found);
 	return st;
 }
-
-double kdri_cost_by_folds_bytes(const kdri_extent *x, double known, double classes)
-{
-	const double m = (double)kdri_linear_outputs((int64_t)classes),
-	             outputs = FOLDS * m <= MOST_OUTPUTS ? FOLDS * m : m;
-	return 8 * outputs * x->n + kdri_linear_bytes(x, known, outputs, KDRI_LOSS_SQUARED_HINGE);
-}

@@ -392,10 +392,3 @@ void kdri_linear_spread(kdr_context *ctx, int64_t n, int64_t classes, const doub
 			                          : c == 1 ? outputs[i]
 			                                   : -outputs[i];
 }
-
-/* With the squared hinge, rows beyond the margin drop out of the Hessian: the others are copied if they are fewer than 3/4. */
-double kdri_linear_bytes(const kdri_extent *x, double rows, double outputs, kdri_loss loss)
-{
-	const double few = loss == KDRI_LOSS_SQUARED_HINGE ? KDRI_MIN(rows / x->n, 0.75) : 0;
-	return 8 * outputs * (5 * x->n + 7 * x->d) + 8 * x->n + few * kdri_extent_bytes(x);
-}

@@ -60,7 +60,4 @@ static inline int64_t kdri_linear_class(int64_t classes, int64_t output)
 /* Scores of every class (n x classes) from those of the outputs (n x outputs). */
 void kdri_linear_spread(kdr_context *ctx, int64_t n, int64_t classes, const double *outputs, double *scores);
 
-/* Bytes that kdri_linear_train needs, costs and weights included; `rows` of the rows of x have costs. */
-double kdri_linear_bytes(const kdri_extent *x, double rows, double outputs, kdri_loss loss);
-
 #endif

@@ -41,7 +41,4 @@ void kdri_rest_soften(kdr_context *ctx, double *scores, int64_t n, int64_t class
 kdr_status kdri_cost_by_folds(kdr_context *ctx, const kdri_rest *p, const double *costs, int64_t count,
                               double *best, double *right);
 
-/* Bytes that kdri_cost_by_folds needs. */
-double kdri_cost_by_folds_bytes(const kdri_extent *x, double known, double classes);
-
 #endif

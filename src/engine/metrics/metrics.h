@@ -141,10 +141,6 @@ static inline double kdri_neumaier_value(const kdri_neumaier *s)
 	return s->value + s->lost;
 }
 
-/* Bytes that exact silhouettes of the rows of x in k clusters need, and the mean discrepancy of two sets of rows. */
-double kdri_silhouette_bytes(const kdri_extent *x, double k);
-double kdri_mmd_bytes(const kdri_extent *x, int threads);
-
 /* Minimum-cost assignment of rows to columns, rows x cols costs in row-major order. row_to_col[i]
  * is the column of row i, or -1 (rows > cols). Costs must be finite. */
 kdr_status kdri_assign_checked(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,

@@ -289,10 +289,3 @@ done:
 	pool_free(&p);
 	return st;
 }
-
-double kdri_mmd_bytes(const kdri_extent *x, int threads)
-{
-	const double few = KDRI_MIN(x->n, MEDIAN_ROWS);
-	return kdri_extent_bytes(x) + (x->dense ? 0 : 12 * x->entries + 8 * x->n * threads) + 24 * x->n +
-	       4 * few * few; /* distances of half of the pairs */
-}

@@ -39,8 +39,6 @@ static kdr_status quality_find_means(work *w)
 {
 	kdr_status st;
 	int64_t cells;
-	KDRI_TRY(kdri_memory_check(w->ctx, (double)w->k * (double)w->d * 8, "the means of the clusters", w->k,
-	                           w->d));
 	KDRI_TRY(kdri_mul(w->ctx, w->k, w->d, &cells));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &w->mean, cells));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &w->middle, w->d));

@@ -459,11 +459,3 @@ kdr_status kdri_silhouette_next(kdr_context *ctx, const kdr_mat *x, const int64_
 {
 	return silhouette_of_sample(ctx, x, labels, KDR_SILHOUETTE_SIMPLIFIED, values, NULL, next);
 }
-
-double kdri_silhouette_bytes(const kdri_extent *x, double k)
-{
-	const int64_t per = (int64_t)KDRI_MAX(x->dense ? x->d : x->n, k), n = (int64_t)x->n;
-	const double width = (double)lines_for(per, MOST_WIDTH, n),
-	             tile = (double)lines_for(KDRI_MAX(per, (int64_t)width), MOST_TILE_ROWS, n);
-	return 32 * x->n + (x->dense ? 8 * tile * (width + x->d) : 8 * x->n * width + 12 * x->entries);
-}

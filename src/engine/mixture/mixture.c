@@ -618,12 +618,6 @@ done:
 	return st;
 }
 
-double kdri_mixture_bytes(double n, double d, double k, int threads)
-{
-	const double lanes = k + LANES, chunks = KDRI_MIN((n + KDRI_BLOCK - 1) / KDRI_BLOCK, KDRI_CHUNKS);
-	return 8 * (threads * ROWS * (2 * d + lanes) + (chunks + 2) * 2 * d * lanes);
-}
-
 double kdri_mixture_bic(double loglik, int64_t k, int64_t tables, int64_t centres, int64_t numbers,
                         int64_t levels_less_one, int64_t rows)
 {

@@ -52,8 +52,6 @@ kdr_status kdri_mixture_refit(kdr_context *ctx, const kdri_mixture_data *data, c
  * Either output may be NULL. */
 kdr_status kdri_mixture_assign(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture *m,
                                int64_t t, int64_t *labels, double *posterior);
-/* Bytes of a fit or of labelling, in addition to data, labels and probabilities. */
-double kdri_mixture_bytes(double n, double d, double k, int threads);
 void kdri_mixture_free(kdr_context *ctx, kdri_mixture *m);
 
 /* -2 LL + P ln n with the P free parameters of (E7) of mixture.c; levels_less_one: the sum of L - 1 over the categories;

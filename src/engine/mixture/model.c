@@ -218,11 +218,3 @@ done:
 	KDRI_FREE(ctx, values, code, levels, posterior, sum);
 	return st;
 }
-
-double kdri_mixture_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
-                                  int threads)
-{
-	const double k = (double)kdr_result_k(fitted, 0);
-	(void)options;
-	return 8 * x->n * (x->d + 2 * k) + kdri_mixture_bytes(x->n, x->d, k, threads);
-}

@@ -41,9 +41,6 @@ kdr_status kdri_mixture_save_columns(kdr_context *ctx, const kdri_mixed *m, kdr_
 kdr_status kdri_mixture_save(kdr_context *ctx, const kdri_mixed *m, int64_t s,
                              const kdri_mixture_member *members, int64_t count, const double *means,
                              kdr_result *result);
-/* Bytes of kdri_mixture_predict: estimate_predict_bytes of methods. */
-double kdri_mixture_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
-                                  int threads);
 /* `probability` (n x k) may be NULL. */
 kdr_status kdri_mixture_predict(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
                                 int64_t *labels, double *probability);

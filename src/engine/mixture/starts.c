@@ -199,17 +199,3 @@ done:
 	kdri_free(ctx, labels);
 	return st;
 }
-
-double kdri_encoded_bytes(double rows, double d)
-{
-	return 8 * KDRI_ENCODINGS * rows * d;
-}
-
-double kdri_best_mixture_bytes(const kdri_extent *x, double k, bool ward, int threads)
-{
-	const kdri_extent dense = kdri_extent_dense(x->n, x->d);
-	const double pairs = ward && x->n <= WARD_ROWS ? 4 * x->n * x->n : 0;
-	return 8 * x->n * (x->d + STARTS + 1) +
-	       KDRI_MAX(KDRI_MAX(pairs, kdri_kmeans_bytes(&dense, k, FEW_RUNS, threads)),
-	                kdri_mixture_bytes(x->n, x->d, k, threads));
-}

@@ -40,9 +40,6 @@ kdr_status kdri_mixture_of(kdr_context *ctx, const kdri_mixed *m, int64_t table,
  * variances. Tables with different proportions of the clusters have different means for that reason alone; subtracting
  * these would separate what belongs together. */
 kdr_status kdri_mixed_find_centring(kdr_context *ctx, const kdri_mixed *m, int64_t k, bool *centred);
-/* Bytes of encoded rows; and of the best of several starts on the rows of x, which are encoded already. */
-double kdri_encoded_bytes(double rows, double d);
-double kdri_best_mixture_bytes(const kdri_extent *x, double k, bool ward, int threads);
 /* Continues a mixture that was fitted on some of the rows with all rows. */
 kdr_status kdri_mixture_continue(kdr_context *ctx, const kdri_mixture_data *d, const kdri_mixture_options *o,
                                  kdri_mixture *m, int64_t *labels);

@@ -14,7 +14,7 @@ static void cpu_release(kdr_context *ctx, kdri_device *d, void *data)
 	kdri_free(ctx, data);
 }
 
-/* Sizes that are too large are refused by kdri_memory_check, or fail when allocated. */
+/* Sizes that are too large fail when they are allocated. */
 static size_t cpu_room(kdri_device *d)
 {
 	(void)d;

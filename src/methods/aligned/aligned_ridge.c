@@ -6,7 +6,6 @@
  *     (E2)  to be smooth along the graph of the nearest neighbours of all samples,
  * for several rounds, which start from the predictions of a logistic regression. */
 #include "engine/linear/aligned_ridge.h"
-#include "engine/graph/policy.h"
 #include "engine/graph/views.h"
 #include "engine/linear/aligned.h"
 #include "engine/linear/rest.h"
@@ -101,25 +100,6 @@ done:
 	return st;
 }
 
-static kdri_bytes aligned_ridge_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                               const kdr_options *o)
-{
-	double width = kdri_opt_real(o, "directions"), graph;
-	const double tasks = kdri_aligned_tasks_bytes(s, x, &width);
-	const kdri_extent e = kdri_extent_dense(x->n, width);
-	const double making = kdri_knn_graph_bytes(
-	                     &e, kdri_opt_real(o, "neighbors"), KDRI_METRIC_COSINE,
-	                     kdri_search_decided(&e, KDRI_METRIC_COSINE, KDRI_INSTEAD_CANDIDATES), s->threads,
-	                     &graph),
-	             start = kdri_linear_bytes(&e, x->n, classes, KDRI_LOSS_LOGISTIC);
-	return (kdri_bytes){
-		.more = KDRI_MAX(tasks,
-		                 kdri_labelled_bytes(x) + 8 * e.entries + 8 * classes * x->n +
-		                         KDRI_MAX(making, graph + KDRI_MAX(start, kdri_aligned_ridge_bytes(
-		                                                                          x->n, width))))
-	};
-}
-
 const kdri_algo kdri_algo_aligned_ridge = {
 	.info = { .id = "aligned-ridge",
 	          .class_name = "AlignedRidge",
@@ -131,5 +111,4 @@ const kdri_algo kdri_algo_aligned_ridge = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = aligned_ridge_fit,
-	.estimate_bytes = aligned_ridge_estimate_bytes,
 };

@@ -33,9 +33,3 @@ void kdri_aligned_tasks_free(kdr_context *ctx, kdri_aligned_tasks *t)
 	kdri_free(ctx, t->e);
 	t->e = NULL;
 }
-
-double kdri_aligned_tasks_bytes(const kdri_sizes *s, const kdri_extent *x, double *width)
-{
-	*width = KDRI_MAX(1, KDRI_MIN(*width > 0 ? *width : KDRI_ALIGNED_MOST, KDRI_MIN(x->d, x->n - 2)));
-	return kdri_labelled_bytes(x) + 8 * x->d * (double)s->ntasks + kdri_aligned_bytes(x, *width, 0);
-}

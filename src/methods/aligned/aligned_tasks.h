@@ -22,7 +22,4 @@ void kdri_aligned_tasks_free(kdr_context *ctx, kdri_aligned_tasks *t);
 	         "number of leading principal directions of all data sets, each minus its own mean; 0: 100", \
 	         .automatic = "100")
 
-/* Bytes needed; *width is set to the number of directions. */
-double kdri_aligned_tasks_bytes(const kdri_sizes *s, const kdri_extent *x, double *width);
-
 #endif

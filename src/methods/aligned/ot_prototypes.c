@@ -73,17 +73,6 @@ done:
 	return st;
 }
 
-static kdri_bytes ot_prototypes_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                               const kdr_options *o)
-{
-	double width = kdri_opt_real(o, "directions");
-	const double tasks = kdri_aligned_tasks_bytes(s, x, &width),
-	             target = kdri_sizes_role(s, KDR_ROLE_TARGET).n;
-	return (kdri_bytes){ .more = KDRI_MAX(tasks, kdri_labelled_bytes(x) +
-		                                             8 * x->n * (width + 3 * classes) +
-		                                             8 * target * (width + classes)) };
-}
-
 const kdri_algo kdri_algo_ot_prototypes = {
 	.info = { .id = "ot-prototypes",
 	          .class_name = "OTPrototypes",
@@ -95,5 +84,4 @@ const kdri_algo kdri_algo_ot_prototypes = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ot_prototypes_fit,
-	.estimate_bytes = ot_prototypes_estimate_bytes,
 };

@@ -29,7 +29,6 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
-#include "core/side_by_side.h"
 #include "engine/ensemble/steer.h"
 #include "engine/graph/policy.h"
 #include "engine/kmeans/lloyd.h"
@@ -421,9 +420,9 @@ static kdr_status run_members(kdr_context *ctx, kdri_auto *j, bool later, bool *
 	if (j->derived)
 		return KDR_OK;
 	for (int64_t t = 0; t < j->T; t++) {
-		const kdri_extent y = kdri_extent_of_mat(&j->problem->tasks[t].x);
-		light = KDRI_MAX(light, kdri_kmeans_bytes(&y, (double)j->k[t], 1, 1));
-		data += 8 * y.entries;
+		const kdr_mat *x = &j->problem->tasks[t].x;
+		light = KDRI_MAX(light, kdri_kmeans_run_bytes(x, j->k[t]));
+		data += 8 * (double)kdr_mat_nnz(x);
 	}
 	choose_members(j, chosen);
 	const kdri_members_options m = { .table = chosen,
@@ -618,100 +617,6 @@ done:
 	return st;
 }
 
-/* --- memory ---------------------------------------------------------------------------------------------- */
-
-static double member_bytes(const kdri_member *member, const kdri_sizes *s, bool cosine)
-{
-	return kdri_member_bytes(
-	        kdri_algo_find(member->method), s,
-	        (const kdri_setting *const[]){ member->settings, cosine ? NULL : member->by_distance, NULL });
-}
-
-/* Rows of unit length, neighbours, one graph or two and their sum, leading directions, ballots and answers of each task stay; then
- * graphs are made, members run, those without n x n numbers side by side, and the vote takes a spectrum. */
-static double auto_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *o,
-                                 int threads)
-{
-	return kdr_result_array(fitted, "table_weights", -1).data
-	               ? kdri_mixture_predict_bytes(x, fitted, o, threads)
-	               : kdri_centres_predict_bytes(x, fitted, o, threads) +
-	                         kdri_new_samples_bytes(x, fitted);
-}
-
-static kdri_bytes auto_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                      const kdr_options *o)
-{
-	enum { VOTES = 16, DIRECTIONS = 128, LIGHT_JOBS = 6 /* two members with three seeds each */ };
-	if (s->table)
-		return kdri_tables_bytes(s, x, k);
-	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	const kdri_choice exact_option = (kdri_choice)kdri_opt_choice(o, "exact"),
-	                  centre = (kdri_choice)kdri_opt_choice(o, "centre");
-	const bool throughout = to == KDRI_JOINS_LANDMARKS ||
-	                        (to == KDRI_JOINS_AUTO && (s->several || exact_option == KDRI_CHOICE_NO));
-	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"), (int64_t)k);
-	double kept = 0, more = 0, light = 0, least = INFINITY, largest = 0, graph, spectrum;
-	kdri_sizes one = *s;
-	bool cosines = true;
-	for (int64_t t = 0; t < s->ntasks; t++) {
-		const kdri_extent y = kdri_extent_of(&s->tasks[t]), rows = kdri_extent_dense(y.n, k);
-		const kdri_traits traits = kdri_extent_traits(&y, s->nonnegative);
-		const bool guess = s->tasks[t].k == 0, cosine = !kdri_looks_like_measurements(&traits),
-		           both = cosine && (centre == KDRI_CHOICE_BOTH || !kdri_looks_like_words(&traits));
-		const kdri_metric metric = cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
-		const kdri_decided exact =
-		        exact_option == KDRI_CHOICE_YES
-		                ? KDRI_DECIDED_YES
-		                : kdri_search_decided(&y, metric,
-		                                      to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_LANDMARKS
-		                                                            : KDRI_INSTEAD_CANDIDATES);
-		const double found = guess ? KDRI_GUESS_NEIGHBOURS : kdri_opt_real(o, "neighbors"),
-		             most = (double)kdri_k_most(o, y.n);
-		if (throughout || (to == KDRI_JOINS_AUTO && exact == KDRI_DECIDED_NO)) {
-			spectrum = kdri_landmarks_bytes(&y, marks, 2 * kdri_opt_real(o, "neighbors"), k,
-			                                &graph) -
-			           graph;
-			more = KDRI_MAX(more, spectrum);
-		} else {
-			more = KDRI_MAX(more,
-			                kdri_knn_graph_bytes(&y, found, metric, exact, s->threads, &graph));
-			spectrum =
-			        kdri_spectrum_bytes(y.n, graph / 12 * (both ? 2 : 1), guess ? most + 1 : k);
-			kept += graph / 2;
-		}
-		const double vote = kdri_spectral_bytes(y.n, k, spectrum, s->threads);
-		more = KDRI_MAX(more, (both ? 8 : 4) * graph / 3 + vote +
-		                              (guess ? 2 * graph + 32 * y.n * most : 0));
-		light = KDRI_MAX(light, KDRI_MAX(kdri_kmeans_bytes(&y, k, 1, 1), vote));
-		kept += (cosine ? kdri_extent_values(&y) : 0) + (both ? 4 : 1) * graph + 16 * rows.entries +
-		        (4 * VOTES + 40) * y.n;
-		one.tasks = &s->tasks[t];
-		one.ntasks = one.started = 1;
-		if (y.n <= (double)members[SNMF].most && !throughout) {
-			const double snmf = member_bytes(&members[SNMF], &one, cosine);
-			more = KDRI_MAX(more, snmf);
-		}
-		least = KDRI_MIN(least, y.n);
-		largest = KDRI_MAX(largest, y.n);
-		cosines &= cosine;
-	}
-	more = fmax(more, light * kdri_workers(s->threads, LIGHT_JOBS * s->ntasks, light, 8 * x->entries));
-	if (s->ntasks > 1 && kdri_opt_bool(o, "transfer") &&
-	    least <= SMALL) { /* members that see all tasks */
-		const kdri_extent all =
-		        kdri_extent_dense(x->n, KDRI_MIN(KDRI_MAX(DIRECTIONS, 2 * k), KDRI_MIN(x->n, x->d)));
-		const double joint = cosines && !throughout && x->n <= (double)members[MTCFIR].most
-		                             ? member_bytes(&members[MTCFIR], s, true)
-		                             : 0;
-		kept += 8 * all.entries + 16 * x->n * k;
-		more = fmax(fmax(more, joint), 8 * all.entries + kdri_kmeans_bytes(&all, k, 1, s->threads));
-		more = fmax(more, kdri_leading_bytes(x->n, x->d, all.d) - 8 * all.entries);
-	}
-	if (s->known)
-		more = fmax(more, kdri_steer_bytes(largest, k));
-	return (kdri_bytes){ kept, more };
-}
-
 const kdri_algo kdri_algo_auto = {
 	.info = { .id = "auto",
 	          .class_name = "Auto",
@@ -726,8 +631,6 @@ const kdri_algo kdri_algo_auto = {
 	          .references = references_table },
 	.ranks = true,
 	.fit = auto_fit,
-	.estimate_bytes = auto_estimate_bytes,
 	.predict = auto_predict,
 	.shares = auto_shares,
-	.estimate_predict_bytes = auto_predict_bytes,
 };

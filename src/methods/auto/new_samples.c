@@ -165,15 +165,6 @@ done:
 	return st;
 }
 
-double kdri_new_samples_bytes(const kdri_extent *x, const kdr_result *fitted)
-{
-	const kdr_data *d = kdri_result_remembered(fitted, 0);
-	const double k = (double)kdr_result_k(fitted, 0), rows = d ? (double)d->rows : 0;
-	return d ? 8 * (x->n * (2 * k + 1.5 * NEIGHBOURS + 3) + rows * (2 * k + 3) + (k + 1) * x->d) +
-	                       kdri_extent_values(x) * (1 + rows / KDRI_MAX(x->n, 1))
-	         : 0;
-}
-
 kdr_status kdri_new_samples_shares(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
                                    double **out, int64_t *k)
 {

@@ -7,7 +7,5 @@
 /* Shares of the clusters of data set `task` in new rows: kdri_algo.shares. Without samples in the model, *out stays NULL. */
 kdr_status kdri_new_samples_shares(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
                                    double **out, int64_t *k);
-/* Bytes in addition to those of the nearest centroid. */
-double kdri_new_samples_bytes(const kdri_extent *x, const kdr_result *fitted);
 
 #endif

@@ -568,23 +568,3 @@ kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	tables_free(ctx, &t);
 	return st;
 }
-
-kdri_bytes kdri_tables_bytes(const kdri_sizes *s, const kdri_extent *x, double k)
-{
-	double some = 0, largest = 0;
-	for (int64_t t = 0; t < s->ntasks; t++) {
-		some += KDRI_MIN((double)s->tasks[t].rows, MOST_ROWS);
-		largest = KDRI_MAX(largest, KDRI_MIN((double)s->tasks[t].rows, MOST_ROWS));
-	}
-	const kdri_extent one = kdri_extent_dense(largest, x->d), pool = kdri_extent_dense(some, x->d);
-	const double encoded = kdri_encoded_bytes(some, x->d),
-	             alone = kdri_best_mixture_bytes(&one, k, true, s->threads),
-	             pooled = s->ntasks > 1 ? encoded + 8 * pool.entries +
-	                                              kdri_best_mixture_bytes(&pool, k, false, s->threads)
-	                                    : 0,
-	             all = some < x->n ? 8 * x->entries : 0; /* rows of all tables, less their means */
-	/* Rows, and those to start from; labels of the members, the answer and its confidence. */
-	return (kdri_bytes){ 8 * x->n * (x->d + KDRI_MIX_MEMBERS + 4) + (all > 0 ? 8 * pool.entries : 0),
-		             encoded + 8 * KDRI_MIX_MEMBERS * some + KDRI_MAX(KDRI_MAX(alone, pooled), all) +
-		                     (s->known ? kdri_steer_bytes(x->n, k) : 0) };
-}

@@ -62,9 +62,6 @@ bool kdri_is_table(const kdr_problem *problem);
 kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdr_result *result);
 
-/* Bytes of a fit, and of predict. */
-kdri_bytes kdri_tables_bytes(const kdri_sizes *s, const kdri_extent *x, double k);
-
 /* How many votes a member has: (E3) of tables.c. */
 int64_t kdri_tables_weight(const kdri_tables *t, kdri_tables_member m);
 

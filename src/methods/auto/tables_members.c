@@ -269,8 +269,14 @@ static kdr_status find_all(kdr_context *ctx, kdri_tables *t, bool pooled, const 
 	for (int64_t s = 0; s < T; s++)
 		KDRI_TRY(find_alone(ctx, t, e, s, f));
 	*late = kdri_late(ctx) || ctx->cancelled;
-	if (pooled && !*late)
-		KDRI_TRY(find_pooled(ctx, t, f));
+	if (!pooled || *late)
+		goto done;
+	st = find_pooled(ctx, t, f);
+	if (kdri_over_limit(ctx, st)) {
+		*late = true; /* for all ranks */
+		st = kdri_result_warn(ctx, t->result, "methods that use all tables together were skipped: %s",
+		                      ctx->error);
+	}
 done:
 	return st;
 }
@@ -305,7 +311,8 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t)
 	if (!late && !kdri_derives(ctx))
 		KDRI_TRY(keep_members(ctx, t, &f));
 	for (int which = 0; which < KDRI_MIX_MEMBERS && t->votes[which].labels; which++) {
-		if (late && which >= KDRI_MIX_POOLED_SHARED) { /* no time for members that see all tables */
+		if (late &&
+		    which >= KDRI_MIX_POOLED_SHARED) { /* no time or memory for members that see all tables */
 			kdri_free(ctx, t->votes[which].labels);
 			t->votes[which].labels = NULL;
 			continue;

@@ -216,9 +216,3 @@ done:
 	KDRI_FREE(ctx, c.members, c.centres, c.lengths, c.squares);
 	return st;
 }
-
-double kdri_constrain_bytes(const kdri_extent *x, double k, bool spherical)
-{
-	return 8 * (x->n * (k + 8) + 2 * x->d * k) + kdri_steer_bytes(x->n, k) / 2 +
-	       (spherical ? kdri_extent_values(x) : 0);
-}

@@ -11,7 +11,5 @@
 kdr_status kdri_constrain(kdr_context *ctx, const kdr_mat *x, const double *weights,
                           const kdri_kmeans_options *options, const kdri_links *links,
                           kdri_kmeans_result *result);
-/* Bytes of kdri_constrain. */
-double kdri_constrain_bytes(const kdri_extent *x, double k, bool spherical);
 
 #endif

@@ -167,8 +167,3 @@ int64_t kdri_labelled_rows(const kdri_labelled *set, bool known, int64_t *rows)
 			rows[count++] = i;
 	return count;
 }
-
-double kdri_labelled_bytes(const kdri_extent *x)
-{
-	return kdri_extent_bytes(x) + 25 * x->n;
-}

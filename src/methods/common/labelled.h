@@ -37,7 +37,4 @@ kdr_status kdri_labelled_warn_unreached(kdr_context *ctx, const kdri_labelled *s
 /* The rows with a label, or those without, as indices into the stacked set; at most n. */
 int64_t kdri_labelled_rows(const kdri_labelled *set, bool known, int64_t *rows);
 
-/* Bytes of these, and of kdri_domains. */
-double kdri_labelled_bytes(const kdri_extent *x);
-
 #endif

@@ -180,15 +180,3 @@ done:
 	KDRI_FREE(ctx, rows, cost, w, outputs, scores, p);
 	return st;
 }
-
-/* Stacked; the labelled rows, which are trained on; outputs and scores. */
-kdri_bytes kdri_linear_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                      const kdr_options *o)
-{
-	const kdri_extent source = kdri_sizes_role(s, KDR_ROLE_SOURCE);
-	const kdri_loss loss = kdri_options_has(o, "joint") ? KDRI_LOSS_LOGISTIC : KDRI_LOSS_SQUARED_HINGE;
-	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + kdri_extent_bytes(&source) +
-		                     16 * classes * x->n +
-		                     kdri_linear_bytes(&source, source.n,
-		                                       (double)kdri_linear_outputs((int64_t)classes), loss) };
-}

@@ -37,8 +37,4 @@ kdr_status kdri_linear_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	          "stop when the gradient is at most this fraction of the initial one and the objective is within this fraction of its minimum")
 /* clang-format on */
 
-/* estimate_bytes of svm and logreg. */
-kdri_bytes kdri_linear_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                      const kdr_options *o);
-
 #endif

@@ -151,15 +151,3 @@ done:
 	kdri_stack_free(ctx, &stack);
 	return st;
 }
-
-double kdri_centres_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
-                                  int threads)
-{
-	const kdr_array c = kdr_result_array(fitted, "centres", 0),
-	                unit = kdr_result_array(fitted, "unit_rows", 0);
-	const bool embedded = c.data && (double)c.shape[1] != x->d;
-	const kdri_extent y = kdri_extent_dense(x->n, embedded ? (double)c.shape[1] : 0);
-	(void)options;
-	return 8 * y.entries + (unit.data && *(const int64_t *)unit.data ? kdri_extent_values(x) : 0) +
-	       kdri_kmeans_assign_bytes(embedded ? &y : x, (double)kdr_result_k(fitted, 0), threads);
-}

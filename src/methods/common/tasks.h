@@ -59,8 +59,4 @@ typedef struct kdri_runner {
 kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                           const kdri_runner *how, kdr_result *result);
 
-/* estimate_predict_bytes of methods that label by the nearest centre: of the samples, or of these in fewer coordinates. */
-double kdri_centres_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
-                                  int threads);
-
 #endif

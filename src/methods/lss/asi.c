@@ -311,19 +311,6 @@ done:
 	return st;
 }
 
-static kdri_bytes asi_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                     const kdr_options *o)
-{
-	const double l = kdri_opt_real(o, "l") > 0 ? kdri_opt_real(o, "l") : k,
-	             own = 8 * l * (x->n + x->d) + 8 * x->n,
-	             iterating = 8 * x->n * (k + 3) + 8 * x->d * (l + 2 * k) + kdri_subspace_bytes(x, k, o);
-	/* W, Y and labels; at the end once more of all tasks, as results. */
-	return (kdri_bytes){ own,
-		             KDRI_MAX(own * (double)s->ntasks,
-		                      KDRI_MAX(kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads),
-		                               iterating)) };
-}
-
 const kdri_algo kdri_algo_asi = {
 	.info = { .id = "asi",
 	          .class_name = "ASI",
@@ -336,7 +323,5 @@ const kdri_algo kdri_algo_asi = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = asi_fit,
-	.estimate_bytes = asi_estimate_bytes,
 	.predict = asi_predict,
-	.estimate_predict_bytes = kdri_centres_predict_bytes,
 };

@@ -357,10 +357,3 @@ done:
 	kdri_lss_free(ctx, &run);
 	return st;
 }
-
-/* P, products and residuals, Y, labels; W twice, F and M of each task, sums and Z. */
-double kdri_lss_bytes(const kdri_extent *x, double tasks, double c, const kdr_options *o)
-{
-	return 8 * x->n * (4 * c + 2) + 8 * x->d * c * (2 * tasks + 4) +
-	       KDRI_MAX(kdri_subspace_bytes(x, c, o), 16 * x->n * c);
-}

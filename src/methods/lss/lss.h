@@ -109,9 +109,4 @@ kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const
 kdr_status kdri_lss_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,
                             int64_t task, const kdr_mat *x, int64_t *labels);
 
-/* Bytes that kdri_lss_run and kdri_lss_predict need. */
-double kdri_lss_bytes(const kdri_extent *x, double tasks, double c, const kdr_options *options);
-double kdri_lss_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
-                              int threads);
-
 #endif

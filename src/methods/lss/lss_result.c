@@ -225,10 +225,3 @@ done:
 	KDRI_FREE(ctx, scores, y);
 	return st;
 }
-
-double kdri_lss_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *options,
-                              int threads)
-{
-	(void)options, (void)threads; /* scores, products, along W; centres */
-	return 8 * (3 * x->n + x->d) * (double)kdr_result_array(fitted, "shared_centres", -1).shape[0];
-}

@@ -169,14 +169,6 @@ done:
 	return st;
 }
 
-static kdri_bytes lssmtc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                        const kdr_options *o)
-{
-	return (kdri_bytes){ .more = (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) + 8 * x->n +
-		                     KDRI_MAX(kdri_kmeans_bytes(x, k, kdri_opt_int(o, "n_init"), s->threads),
-		                              kdri_lss_bytes(x, (double)s->ntasks, k, o)) };
-}
-
 const kdri_algo kdri_algo_lssmtc = {
 	.info = { .id = "lssmtc",
 	          .class_name = "LSSMTC",
@@ -190,8 +182,6 @@ const kdri_algo kdri_algo_lssmtc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = lssmtc_fit,
-	.estimate_bytes = lssmtc_estimate_bytes,
 	.predict = kdri_lss_predict,
-	.estimate_predict_bytes = kdri_lss_predict_bytes,
 	.ranks = true,
 };

@@ -232,13 +232,6 @@ done:
 	return st;
 }
 
-static kdri_bytes lssttc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
-                                        const kdr_options *o)
-{
-	return (kdri_bytes){ .more = kdri_extent_bytes(x) + 16 * x->n + 8 * c * x->d +
-		                     kdri_lss_bytes(x, (double)s->ntasks, c, o) };
-}
-
 const kdri_algo kdri_algo_lssttc = {
 	.info = { .id = "lssttc",
 	          .class_name = "LSSTTC",
@@ -250,7 +243,5 @@ const kdri_algo kdri_algo_lssttc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = lssttc_fit,
-	.estimate_bytes = lssttc_estimate_bytes,
 	.predict = kdri_lss_predict,
-	.estimate_predict_bytes = kdri_lss_predict_bytes,
 };

@@ -376,13 +376,3 @@ kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_resu
 done:
 	return st;
 }
-
-/* X times a block of vectors, and the eigensolver; or a Gram matrix, its eigenvectors and what LAPACK takes, or some directions. */
-double kdri_subspace_bytes(const kdri_extent *x, double c, const kdr_options *o)
-{
-	const double side = KDRI_MIN(x->n, x->d), l = kdri_opt_real(o, "l") > 0 ? kdri_opt_real(o, "l") : c;
-	if (kdri_opt_real(o, "eps") > 0 && l <= c && kdri_opt_real(o, "energy") >= 1 && side > FACTORED_BELOW)
-		return 8 * x->d * l + 8 * x->n * (double)kdri_ritz_block((int64_t)x->d, (int64_t)l) +
-		       kdri_ritz_bytes(x->d, l);
-	return side <= KDRI_RANGE_WHOLE ? 32 * side * side : kdri_leading_bytes(x->n, x->d, KDRI_RANGE_MOST);
-}

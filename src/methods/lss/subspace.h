@@ -48,8 +48,4 @@ kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, c
 kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, int64_t task, kdr_result *result);
 kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_result *result);
 
-/* The bytes that it needs with the options of a method and c columns of Z. The rare search that does not converge, after
- * which the data are factorised, is not counted. */
-double kdri_subspace_bytes(const kdri_extent *x, double c, const kdr_options *options);
-
 #endif

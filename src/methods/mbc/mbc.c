@@ -574,46 +574,6 @@ done:
 	return st;
 }
 
-/* Labels, those kept, points; of divergences other than the squared distance points and duals, bounds, and values or a whitening. */
-static double bregman_bytes(const kdri_extent *x, double k, const kdr_options *o, int threads)
-{
-	const kdri_divergence *v = domain_of(o).divergence;
-	const double plain = kdri_kmeans_assign_bytes(x, k, threads) + 12 * x->n +
-	                     8 * x->d * (k + 1 + KDRI_BREG_SCRATCH * threads);
-	if (v->symmetric && !v->whitened)
-		return plain;
-	return plain + 24 * x->n + 16 * x->d * (k + 1) + 8 * x->n * x->d +
-	       (v->whitened ? 16 * x->d * x->d : 0);
-}
-
-static kdri_bytes bregman_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                         const kdr_options *o)
-{
-	return (kdri_bytes){ 8 * k * x->d, bregman_bytes(x, k, o, s->threads) + kdri_kmeans_start_bytes(x) };
-}
-
-/* All tasks at once, each with its own centroids. */
-static kdri_bytes mbc_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                     const kdr_options *o)
-{
-	kdri_extent all = *x, largest = { 0 };
-	all.d *= (double)s->ntasks;
-	for (int64_t t = 0; t < s->ntasks; t++)
-		if ((double)s->tasks[t].rows > largest.n)
-			largest = kdri_extent_of(&s->tasks[t]);
-	return (kdri_bytes){ 8 * k * all.d,
-		             bregman_bytes(&all, k, o, s->threads) + kdri_kmeans_start_bytes(&largest) };
-}
-
-static double bregman_predict_bytes(const kdri_extent *x, const kdr_result *fitted, const kdr_options *o,
-                                    int threads)
-{
-	const kdri_divergence *v = domain_of(o).divergence;
-	return (v->symmetric && !v->whitened
-	                ? kdri_kmeans_assign_bytes(x, (double)kdr_result_k(fitted, 0), threads)
-	                : bregman_bytes(x, (double)kdr_result_k(fitted, 0), o, threads));
-}
-
 const kdri_algo kdri_algo_mbc = {
 	.info = { .id = "mbc",
 	          .class_name = "MBC",
@@ -626,9 +586,7 @@ const kdri_algo kdri_algo_mbc = {
 	          .fields = mbc_fields,
 	          .references = mbc_references },
 	.fit = fit_mbc,
-	.estimate_bytes = mbc_estimate_bytes,
 	.predict = mbc_predict,
-	.estimate_predict_bytes = bregman_predict_bytes,
 	.ranks = true,
 };
 
@@ -643,8 +601,6 @@ const kdri_algo kdri_algo_bregman = {
 	          .references = mbc_references + 1,
 	},
 	.fit = fit_bregman,
-	.estimate_bytes = bregman_estimate_bytes,
 	.predict = mbc_predict,
-	.estimate_predict_bytes = bregman_predict_bytes,
 	.ranks = true,
 };

@@ -57,12 +57,6 @@ done:
 	return st;
 }
 
-double kdri_gram_median_bytes(double n)
-{
-	const double m = KDRI_MIN(n, MEDIAN_ROWS);
-	return 8 * m * m;
-}
-
 kdr_status kdri_gram_similarity(kdr_context *ctx, kdri_block gram, kdri_similarity similarity, double sigma)
 {
 	kdr_status st;

@@ -27,7 +27,6 @@ static inline kdri_block kdri_pool_pair(const kdri_pool *p, int64_t t, int64_t s
 /* Median distance between two samples from the lower triangle of a Gram matrix; of 1000 evenly spaced samples if there
  * are more. */
 kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out);
-double kdri_gram_median_bytes(double n); /* what it needs for n rows */
 
 /* Turns the Gram matrix into the full matrix of similarities in place, from its lower triangle: cosines (0 with a sample
  * of length 0, 1 with itself otherwise) or exp(-distance^2 / (2 sigma^2)). */

@@ -22,15 +22,11 @@
 /* Time of an entry relative to that in a product of dense matrices. */
 static const double sparse_times = 2, dense_times = 1.5;
 
-bool kdri_cosines_pay_size(const kdri_extent *x)
-{
-	return 2 * x->entries * (x->dense ? dense_times : sparse_times) < x->n * x->n;
-}
-
 bool kdri_cosines_pay(const kdr_mat *x)
 {
-	const kdri_extent size = kdri_extent_of_mat(x);
-	return kdri_cosines_pay_size(&size) && kdri_mat_nonnegative(x);
+	const double n = (double)kdr_mat_rows(x), entries = (double)kdr_mat_nnz(x);
+	return 2 * entries * (x->kind == KDR_MAT_DENSE ? dense_times : sparse_times) < n * n &&
+	       kdri_mat_nonnegative(x);
 }
 
 /* (E2) */

@@ -15,7 +15,6 @@ typedef struct kdri_cosines {
 
 /* Whether products with the factors are cheaper than with the n x n cosines; none of these is negative then. */
 bool kdri_cosines_pay(const kdr_mat *x);
-bool kdri_cosines_pay_size(const kdri_extent *x); /* entries must be >= 0, too */
 /* For products with at most `columns` vectors, on the processor. Borrows x. */
 kdr_status kdri_cosines_new(kdr_context *ctx, const kdr_mat *x, int64_t columns, kdri_cosines *out);
 void kdri_cosines_free(kdr_context *ctx, kdri_cosines *c);

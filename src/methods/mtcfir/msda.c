@@ -83,9 +83,6 @@ static kdr_status msda_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	kdri_msda_options o = kdri_msda_options_of(options, n);
 	w.options = &o;
 	w.wide = (o.layers + 1) * d;
-	const kdri_extent size = kdri_extent_of_mat(&stack.x);
-	KDRI_TRY(kdri_memory_check(ctx, kdri_msda_bytes(&size, size.n, &o) + 8.0 * (double)n * (double)w.wide,
-	                           "method 'msda'", n, d));
 	KDRI_TRY(KDRI_NEW(ctx, &w.z, stack.ntasks));
 	for (int64_t t = 0; t < stack.ntasks; t++)
 		KDRI_TRY(kdri_result_array(ctx, result, "features", t, KDR_FLOAT64, 2,
@@ -106,15 +103,6 @@ done:
 	return st;
 }
 
-static kdri_bytes msda_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                      const kdr_options *o)
-{
-	const kdri_msda_options layers = kdri_msda_options_of(o, (int64_t)x->n);
-	(void)k; /* the data and each layer, as features */
-	return (kdri_bytes){ 8 * x->n * x->d * (double)(layers.layers + 1),
-		             (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) + kdri_msda_bytes(x, x->n, &layers) };
-}
-
 const kdri_algo kdri_algo_msda = {
 	.info = { .id = "msda",
 	          .class_name = "MSDA",
@@ -127,5 +115,4 @@ const kdri_algo kdri_algo_msda = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = msda_fit,
-	.estimate_bytes = msda_estimate_bytes,
 };

@@ -54,9 +54,6 @@ kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_resu
 /* The side of a layer's matrix: all `d` features, or the `train` rows if there are fewer. */
 int64_t kdri_msda_side(const kdri_msda_options *options, int64_t train, int64_t d);
 
-/* Bytes that run needs at its peak on the processor, in addition to what `use` keeps; `train`: rows that layers are learnt from. */
-double kdri_msda_bytes(const kdri_extent *x, double train, const kdri_msda_options *options);
-
 /* Whether products of this many samples use single precision by default. */
 static inline bool kdri_single_above(int64_t samples)
 {

@@ -186,20 +186,6 @@ done:
 	return st;
 }
 
-/* The layer, the matrix it is learnt by, and a block of rows or columns, in single precision or double; sparse columns. */
-double kdri_msda_bytes(const kdri_extent *x, double train, const kdri_msda_options *o)
-{
-	const bool features = by_features(o, (int64_t)train, (int64_t)x->d);
-	const double size = o->single ? 4 : 8, h = size * x->n * x->d, side = features ? x->d : train,
-	             others = x->n - train;
-	if (o->layers == 0)
-		return x->dense ? h : 0;
-	return h + 8 * side * side + (x->dense ? 0 : 12 * x->entries) +
-	       (features ? 0 : 2 * size * others * train) +
-	       KDRI_MIN(h, KDRI_MAX(features ? KDRI_MSDA_SCRATCH : 0,
-	                            KDRI_MSDA_BLOCK * size * (features ? x->d : x->n)));
-}
-
 kdr_status kdri_msda_warn(kdr_context *ctx, const kdri_msda_info *info, kdr_result *result)
 {
 	if (info->saturated <= 0.5)

@@ -188,15 +188,6 @@ static const kdr_mat *samples(const work *w)
 	return w->once.copies ? &w->once.x.view : &w->stack.x;
 }
 
-/* Bytes at the peak: K, the layers kept and what learning them needs, or later K and the distances of a task. */
-static double bytes_needed(const work *w, const kdri_msda_options *o)
-{
-	double n = (double)w->stack.begin[w->problem->ntasks];
-	const kdri_extent size = kdri_extent_of_mat(samples(w));
-	return (o->single ? 4 : 8) * n * n + kdri_msda_bytes(&size, n, o) +
-	       kdri_layers_bytes(o, (int64_t)n, kdr_mat_cols(&w->stack.x));
-}
-
 static kdr_status mtcfir_check_sizes(work *w)
 {
 	for (int64_t t = 0; t < w->problem->ntasks; t++) {
@@ -502,8 +493,8 @@ static kdr_status mtcfir_compute(kdr_context *ctx, kdri_device *dev, void *user)
 	int64_t n = w->stack.begin[w->problem->ntasks];
 	bool before = ctx->abandon;
 	w->flops = 0;
-	KDRI_TRY(kdri_device_check(ctx, dev, bytes_needed(w, w->layers), 8.0 * (double)n * (double)n,
-	                           "method 'mtcfir'", n, kdr_mat_cols(&w->stack.x)));
+	KDRI_TRY(kdri_device_check(ctx, dev, 8.0 * (double)n * (double)n, "method 'mtcfir'", n,
+	                           kdr_mat_cols(&w->stack.x)));
 	KDRI_TRY(kdri_block_new(ctx, dev, n, n, w->layers->single, &w->pool.v));
 	if (hopeless(w, dev))
 		goto done;
@@ -589,57 +580,6 @@ static kdr_status mtcfir_fit(kdr_context *ctx, const kdr_problem *problem, const
 	return st;
 }
 
-/* Of the median distance that is the width of the Gaussian. */
-static double sigma_bytes(double n, const kdr_options *o)
-{
-	return kdri_opt_choice(o, "similarity") == KDRI_SIMILARITY_GAUSS && kdri_opt_real(o, "sigma") == 0
-	               ? kdri_gram_median_bytes(n)
-	               : 0;
-}
-
-/* K; features are learnt, after a median of distances for the discrepancies; then a task at a time distances of a block of samples,
- * neighbours, these transposed and symmetric. */
-static kdri_bytes mtcfir_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                        const kdr_options *o)
-{
-	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)x->n);
-	const double size = layers.single ? 4 : 8;
-	const bool keep = kdri_opt_bool(o, "keep");
-	kdri_extent learnt = *x; /* what features are learnt from */
-	if (!keep && !x->dense)
-		learnt.d = (double)columns_allowed(o, &layers, x->n, (int64_t)x->d);
-	double results = keep ? kdri_layers_bytes(&layers, (int64_t)x->n, (int64_t)x->d) + kdri_train_bytes(x)
-	                      : 0,
-	       most = keep && s->ntasks > 1 ? kdri_gram_median_bytes(x->n) +
-	                                              (x->dense || layers.layers > 0 ? size * x->n * x->d : 0)
-	                                    : sigma_bytes(x->n, o);
-	for (int64_t t = 0; t < s->ntasks; t++) {
-		const double n = (double)s->tasks[t].rows, lambda = kdri_opt_reals(o, "neighbors", t),
-		             edges = n * KDRI_MIN(ceil(lambda < 1 ? lambda * n / k : lambda), n),
-		             distances = KDRI_MIN(size * n * n, (double)distance_bytes) + 48 * edges;
-		most = KDRI_MAX(most,
-		                KDRI_MAX(distances, 36 * edges + kdri_snmf_task_bytes(n, k, o, s->threads)));
-		results += 8 * n * k + (keep ? 32 * edges : 0);
-	}
-	return (kdri_bytes){ results, (s->ntasks > 1 ? kdri_extent_bytes(x) : 0) +
-		                              8 * x->n * kdri_opt_real(o, "n_init") + size * x->n * x->n +
-		                              KDRI_MAX(kdri_msda_bytes(&learnt, x->n, &layers), most) };
-}
-
-static double mtcfir_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
-                                            const kdr_options *o, int threads)
-{
-	const kdri_extent all = kdri_train_extent(fitted, kdr_result_ntasks(fitted), x);
-	const double train = all.n - x->n;
-	const kdri_msda_options layers = kdri_mtcfir_layers(o, (int64_t)train);
-	const double size = layers.single ? 4 : 8;
-	(void)threads;
-	return kdri_extent_bytes(&all) + (all.dense ? 0 : 4 * (all.entries - x->entries)) +
-	       size * all.n * all.n +
-	       KDRI_MAX(KDRI_MAX(kdri_msda_bytes(&all, train, &layers), size * x->n * train),
-	                sigma_bytes(train, o));
-}
-
 const kdri_algo kdri_algo_mtcfir = {
 	.info = { .id = "mtcfir",
 	          .class_name = "MTCFIR",
@@ -652,7 +592,5 @@ const kdri_algo kdri_algo_mtcfir = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = mtcfir_fit,
-	.estimate_bytes = mtcfir_estimate_bytes,
 	.predict = kdri_mtcfir_predict,
-	.estimate_predict_bytes = mtcfir_estimate_predict_bytes,
 };

@@ -101,8 +101,7 @@ static kdr_status make_gram(kdr_context *ctx, kdri_device *dev, work *w)
 	const kdr_mat *x = &w->task->x;
 	int64_t n = kdr_mat_rows(x);
 	bool single = kdri_precision_single(w->options, n);
-	double numbers = (double)n * (double)n;
-	KDRI_TRY(kdri_device_check(ctx, dev, (single ? 4 : 8) * numbers, 8 * numbers, "method 'snmf'", n,
+	KDRI_TRY(kdri_device_check(ctx, dev, 8.0 * (double)n * (double)n, "method 'snmf'", n,
 	                           kdr_mat_cols(x)));
 	KDRI_TRY(kdri_block_new(ctx, dev, n, n, single, &w->gram));
 	if (x->kind == KDR_MAT_CSR)
@@ -364,38 +363,6 @@ done:
 	return st;
 }
 
-/* n x n similarities; if a start is given, products with the data may take their place. */
-static kdri_bytes snmf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k,
-                                      const kdr_options *o)
-{
-	const bool gauss = kdri_opt_choice(o, "similarity") == KDRI_SIMILARITY_GAUSS,
-	           single = kdri_precision_single(o, (int64_t)x->n),
-	           cosines = s->nonnegative && !gauss && kdri_cosines_pay_size(x) &&
-	                     kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF;
-	const double gram = (single ? 4 : 8) * x->n * x->n, columns = x->dense ? 0 : 12 * x->entries,
-	             narrow = x->dense && single ? 4 * x->entries : 0, /* the samples as floats */
-	        without = kdri_extent_values(x) + columns +
-	                  8 * x->d * KDRI_MAX((double)kdri_cpu.most_columns, k),
-	             iterating = kdri_snmf_task_bytes(x->n, k, o, s->threads),
-	             median = gauss && kdri_opt_real(o, "sigma") == 0 ? kdri_gram_median_bytes(x->n) : 0,
-	             formed = gram + KDRI_MAX(KDRI_MAX(columns + narrow, median), cosines ? 0 : iterating);
-	const double run = cosines ? KDRI_MAX(s->started ? 0 : formed, without + iterating) : formed,
-	             train = kdri_opt_bool(o, "keep") ? kdri_train_bytes(x)
-	                                              : 0; /* at the end, of all tasks */
-	return (kdri_bytes){ 8 * x->n * k, KDRI_MAX(8 * x->n * kdri_opt_real(o, "n_init") + run,
-		                                    train * (double)s->ntasks) };
-}
-
-/* Stacked, with narrow columns, and transposed; similarities of a block of rows. */
-static double snmf_estimate_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
-                                          const kdr_options *o, int threads)
-{
-	const kdri_extent all = kdri_train_extent(fitted, 1, x);
-	(void)o, (void)threads;
-	return kdri_extent_bytes(&all) + (all.dense ? 0 : 16 * (all.entries - x->entries)) + 8 * all.n +
-	       8 * KDRI_MIN(ROWS, x->n) * (all.n - x->n + 3 * (double)kdr_result_k(fitted, 0));
-}
-
 const kdri_algo kdri_algo_snmf = {
 	.info = { .id = "snmf",
 	          .class_name = "SNMF",
@@ -408,7 +375,5 @@ const kdri_algo kdri_algo_snmf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = snmf_fit,
-	.estimate_bytes = snmf_estimate_bytes,
 	.predict = snmf_predict,
-	.estimate_predict_bytes = snmf_estimate_predict_bytes,
 };

@@ -247,13 +247,3 @@ kdr_status kdri_snmf_warn_given_up(kdr_context *ctx, const kdr_problem *problem,
 	        : ctx->cancelled       ? "the first ones of k-means on the data as given, and not reliable"
 	                               : "those of k-means on the data as given");
 }
-
-/* Starts, D, Y and N twice, of the runs that are made together; the best, and the result. */
-double kdri_snmf_task_bytes(double n, double k, const kdr_options *o, int threads)
-{
-	const double together =
-	        KDRI_MIN(kdri_opt_real(o, "n_init"), KDRI_MAX(1, floor((double)kdri_cpu.most_columns / k)));
-	return kdri_opt_choice(o, "final") == KDRI_FINAL_SNMF
-	               ? 8 * n * k * (6 * together + 2)
-	               : kdri_spectral_bytes(n, k, kdri_spectrum_bytes(n, 0, k), threads);
-}

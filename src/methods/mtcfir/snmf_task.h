@@ -62,7 +62,4 @@ kdr_status kdri_snmf_warn_given_up(kdr_context *ctx, const kdr_problem *problem,
 	           "k leading eigenvalues of the normalised similarities; final=ncut only", .per_task = true)
 /* clang-format on */
 
-/* Bytes that this needs, in addition to the similarities. */
-double kdri_snmf_task_bytes(double n, double k, const kdr_options *options, int threads);
-
 #endif

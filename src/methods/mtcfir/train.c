@@ -135,23 +135,3 @@ kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, in
 	*out = y.data;
 	return KDR_OK;
 }
-
-double kdri_train_bytes(const kdri_extent *x)
-{
-	return x->dense ? 8 * x->entries : 16 * x->entries + 8 * x->n; /* columns are 64-bit integers */
-}
-
-kdri_extent kdri_train_extent(const kdr_result *fitted, int64_t count, const kdri_extent *x)
-{
-	kdri_extent all = *x;
-	for (int64_t t = 0; t < count; t++) {
-		const kdr_array dense = kdr_result_array(fitted, "train_x", t),
-		                rows = kdr_result_array(fitted, "train_rowptr", t);
-		const double n = dense.data ? (double)dense.shape[0] : KDRI_MAX((double)rows.shape[0] - 1, 0);
-		all.n += n;
-		all.entries +=
-		        dense.data ? n * x->d : (double)kdr_result_array(fitted, "train_col", t).shape[0];
-		all.dense &= dense.data != NULL;
-	}
-	return all;
-}

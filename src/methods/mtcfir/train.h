@@ -34,8 +34,4 @@ kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, in
 	           "the samples, if they are dense", .per_task = true, .in_model = true)
 /* clang-format on */
 
-/* Bytes of the samples of x in a model; and the samples of `count` tasks of a model, above the rows of x. */
-double kdri_train_bytes(const kdri_extent *x);
-kdri_extent kdri_train_extent(const kdr_result *fitted, int64_t count, const kdri_extent *x);
-
 #endif

@@ -129,5 +129,4 @@ const kdri_algo kdri_algo_gfhf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = gfhf_fit,
-	.estimate_bytes = kdri_spread_estimate_bytes,
 };

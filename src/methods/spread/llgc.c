@@ -108,5 +108,4 @@ const kdri_algo kdri_algo_llgc = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = llgc_fit,
-	.estimate_bytes = kdri_spread_estimate_bytes,
 };

@@ -65,15 +65,3 @@ done:
 	kdri_free(ctx, f);
 	return st;
 }
-
-/* The answer; its right-hand side, what it is scaled to, and four blocks of vectors of the solver. */
-kdri_bytes kdri_spread_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                      const kdr_options *o)
-{
-	const kdri_graph_options g = kdri_graph_options_of(o);
-	const double labels = 8 * classes * x->n;
-	double graph;
-	const double making = kdri_graph_bytes(x, &g, s->threads, &graph);
-	return (kdri_bytes){ .more = kdri_labelled_bytes(x) + labels +
-		                     KDRI_MAX(making, graph + 16 * x->n + 6 * labels) };
-}

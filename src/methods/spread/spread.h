@@ -24,7 +24,4 @@ kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	          "stop when the residual of the linear system is at most this fraction of its right-hand side")
 /* clang-format on */
 
-kdri_bytes kdri_spread_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                      const kdr_options *o);
-
 #endif

@@ -21,10 +21,8 @@
 #include "methods/transfer_auto/report.h"
 #include "methods/transfer_auto/tables.h"
 
-#include "core/side_by_side.h"
 #include "engine/graph/policy.h"
 #include "engine/graph/views.h"
-#include "engine/linear/aligned.h"
 #include "engine/linear/aligned_ridge.h"
 #include "engine/linear/rest.h"
 #include "methods/common/linear_model.h"
@@ -186,15 +184,6 @@ done:
 	return st;
 }
 
-static double auto_transfer_predict_bytes(const kdri_extent *x, const kdr_result *fitted,
-                                          const kdr_options *o, int threads)
-{
-	const kdr_array unit = kdr_result_array(fitted, "unit_rows", -1);
-	(void)o, (void)threads;
-	return (unit.data && *(const int64_t *)unit.data ? kdri_extent_values(x) : 0) +
-	       8 * (x->n + x->d) * (double)kdr_result_k(fitted, 0);
-}
-
 /* --- the run --------------------------------------------------------------------------------------------- */
 
 /* Sources but one (-1: all), and one target, in this order. */
@@ -240,7 +229,8 @@ static kdr_status leave_out_sources(kdr_context *ctx, const kdr_problem *problem
 			continue;
 		st = vote_on(ctx, problem, &o, target, s, NULL, &other);
 		if (kdri_over_limit(ctx, st))
-			return kdri_result_warn(ctx, result, "the comparison without each source was skipped: %s",
+			return kdri_result_warn(ctx, result,
+			                        "the comparison without each source was skipped: %s",
 			                        ctx->error);
 		if (st == KDR_ERR_MEMORY)
 			return st;
@@ -359,62 +349,6 @@ done:
 	return st;
 }
 
-/* --- memory ---------------------------------------------------------------------------------------------- */
-
-/* Memory of a vote: sources and a target stacked, scaled to unit length unless there are few features, and centred
- * unless they are words; their graphs; answers of all members. Then the memory that members need one after the
- * other. */
-static kdri_bytes auto_transfer_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
-                                               const kdr_options *o)
-{
-	kdri_extent all = *x, target = { 0 };
-	for (int64_t t = 0; t < s->ntasks; t++) { /* the largest */
-		const kdri_extent own = kdri_extent_of(&s->tasks[t]);
-		target = s->tasks[t].role == KDR_ROLE_TARGET && own.n > target.n ? own : target;
-	}
-	all.n += target.n - kdri_sizes_role(s, KDR_ROLE_TARGET).n;
-	all.entries += target.entries - kdri_sizes_role(s, KDR_ROLE_TARGET).entries;
-	const kdri_joins to = (kdri_joins)kdri_opt_choice(o, "graph");
-	const kdri_traits traits = kdri_extent_traits(&all, s->nonnegative);
-	const bool few = kdri_looks_like_measurements(&traits), words = kdri_looks_like_words(&traits),
-	           tables = kdri_opt_bool(o, "tables");
-	const kdri_metric metric = few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE;
-	const double n = all.n, known = n - target.n, neighbors = kdri_opt_real(o, "neighbors"),
-	             width = few ? all.d + 1 : KDRI_MIN(KDRI_ALIGNED_MOST, KDRI_MIN(all.d, n));
-	const kdri_extent e = kdri_extent_dense(n, width);
-	const kdri_instead instead = to == KDRI_JOINS_AUTO ? KDRI_INSTEAD_WALKS : KDRI_INSTEAD_CANDIDATES;
-	const kdri_decided near = kdri_search_decided(&target, metric, instead),
-	                   near_e = kdri_search_decided(&e, KDRI_METRIC_COSINE, instead);
-	const bool joined = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && (!near || !near_e));
-	const double marks = (double)kdri_landmark_count(kdri_opt_int(o, "landmarks"),
-	                                                 CLUSTERS_A_CLASS * (int64_t)c),
-	             most = joined ? KDRI_TRANSFER_TELLING : 0;
-	double graph, joint, spectrum = 0;
-	const double own = joined ? kdri_landmarks_bytes(&target, marks, 2 * neighbors, 3 * c, &graph)
-	                          : kdri_knn_graph_bytes(&target, neighbors, metric, near, s->threads,
-	                                                 &graph),
-	             both = joined ? kdri_landmarks_bytes(&e, marks, neighbors, 0, &joint)
-	                           : kdri_knn_graph_bytes(&e, neighbors, KDRI_METRIC_COSINE, near_e,
-	                                                  s->threads, &joint);
-	if (!joined)
-		spectrum = kdri_spectrum_bytes(target.n, 2 * target.n * neighbors, 3 * c);
-	const kdri_transfer_needs need = kdri_transfer_members_bytes(s, &all, known, c, width, words, tables);
-	const double data = 8 * all.entries;
-	const int z_workers = kdri_workers(s->threads, KDRI_TRANSFER_ON_Z, need.on_z, data),
-	          e_workers = kdri_workers(s->threads, KDRI_TRANSFER_ON_E, need.on_e, data);
-	/* Members that run at the same time have an answer each. */
-	const double answers = 8 * n * c,
-	             on_z = need.on_z * z_workers + (z_workers > 1) * KDRI_TRANSFER_ON_Z * answers,
-	             on_e = need.on_e * e_workers + (e_workers > 1) * KDRI_TRANSFER_ON_E * answers,
-	             aligned = KDRI_MAX(kdri_aligned_bytes(&all, width, most), 8 * e.entries + both),
-	             clusters = kdri_spectral_bytes(target.n, 3 * c, spectrum, s->threads);
-	const double members = fmax(fmax(on_z, joint + 8 * e.entries + on_e), fmax(aligned, clusters));
-	return (kdri_bytes){ .more = kdri_labelled_bytes(&all) + (!few + !words) * kdri_extent_values(&all) +
-		                     graph +
-		                     8 * c * (2 * n + all.d + (KDRI_TRANSFER_MEMBERS + 3) * target.n) +
-		                     fmax(own - graph, members) };
-}
-
 const kdri_algo kdri_algo_auto_transfer = {
 	.info = { .id = "auto-transfer",
 	          .class_name = "AutoTransfer",
@@ -428,7 +362,5 @@ const kdri_algo kdri_algo_auto_transfer = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = auto_transfer_fit,
-	.estimate_bytes = auto_transfer_estimate_bytes,
 	.predict = auto_transfer_predict,
-	.estimate_predict_bytes = auto_transfer_predict_bytes,
 };

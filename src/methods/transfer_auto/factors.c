@@ -132,12 +132,3 @@ done:
 	kdri_own_free(ctx, &split);
 	return st;
 }
-
-/* (E1): positive and negative parts are features of their own. */
-double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z)
-{
-	const double nmtf = kdri_member_bytes(kdri_algo_find("nmtf"), s,
-	                                      (const kdri_setting *const[]){ nmtf_settings, NULL }) +
-	                    24 * z->n;
-	return s->nonnegative ? nmtf : 2 * nmtf + (z->dense ? 2 : 1) * kdri_extent_bytes(z);
-}

@@ -272,6 +272,8 @@ static kdr_status run_part(kdr_context *ctx, const halves *h, int64_t half,
 	memset(everyone, true, sizeof everyone);
 	KDRI_TRY(kdri_transfer_tally_ask(&w, everyone));
 	KDRI_TRY(kdri_frame_end(&w.frame, KDR_ERR_NUMERIC, ""));
+	if (w.frame.over_limit) /* members are compared only if all have run */
+		KDRI_TRY(kdri_fail_limit(ctx, "%s", w.frame.own.error));
 	ctx->timed_out |= w.frame.own.timed_out;
 	g->done = !w.frame.late && !ctx->cancelled && !ctx->timed_out && w.votes[KDRI_TRANSFER_SVM];
 	if (g->done)
@@ -307,7 +309,7 @@ static bool run_together(const kdr_context *ctx, const halves *h)
 	int64_t rows = 0;
 	for (int64_t t = 0; t < h->problem->ntasks; t++)
 		rows += kdr_mat_rows(&h->problem->tasks[t].x);
-	return kdri_team(ctx) > 1 && ctx->deadline <= 0 && !kdri_together(ctx) &&
+	return kdri_team(ctx) > 1 && ctx->deadline <= 0 && ctx->max_memory <= 0 && !kdri_together(ctx) &&
 	       2 * KDRI_MIN(h->known, MOST_ROWS) <= rows;
 }
 
@@ -372,7 +374,7 @@ kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
 done:
 	ctx->deadline = deadline;
 	ctx->timed_out = false; /* that was the gate's own time limit */
-	if (st != KDR_ERR_MEMORY || ctx->over_limit) {
+	if (st != KDR_ERR_MEMORY) {
 		ctx->error[0] = 0;
 		st = KDR_OK; /* whether the members can label the target is decided there */
 	}

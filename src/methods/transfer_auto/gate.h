@@ -14,7 +14,8 @@ typedef struct kdri_transfer_gate {
 } kdri_transfer_gate;
 
 /* `problem` has sources and one target, which is not used. The gate is skipped (not done) if there are too few labelled
- * samples, and if the time limit is near. Only running out of memory is a failure. */
+ * samples, and if the time limit is near. Only running out of memory is a failure, which the
+ * caller ignores if the reason is the limit on memory. */
 kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
                                   const kdri_transfer_options *options, kdri_transfer_gate *out);
 void kdri_transfer_gate_free(kdr_context *ctx, kdri_transfer_gate *g);

@@ -22,9 +22,14 @@ static int64_t columns_of(const kdri_transfer_work *t)
 	return KDRI_MIN(t->v->words ? WORDS : OTHERS, kdr_mat_cols(&t->v->z.view));
 }
 
+double kdri_transfer_layers_cells(const kdri_transfer_work *t)
+{
+	return (double)t->d->n * (double)(columns_of(t) * (LAYERS + 1));
+}
+
 bool kdri_transfer_layers_able(const kdri_transfer_work *t)
 {
-	return (double)t->d->n * (double)(columns_of(t) * (LAYERS + 1)) <= most_cells;
+	return kdri_transfer_layers_cells(t) <= most_cells;
 }
 
 /* The columns with the largest weights, in increasing order; of equals the lower. */
@@ -238,17 +243,4 @@ done:
 	kdr_options_free(options);
 	kdr_result_free(result);
 	return st;
-}
-
-/* Columns, and what msda makes of them; or its features, directions of these, and Z with them. */
-double kdri_transfer_layers_bytes(const kdri_sizes *s, const kdri_extent *z, bool words)
-{
-	const double d = KDRI_MIN(words ? WORDS : OTHERS, z->d), cells = z->n * d;
-	const kdr_task_shape all = { .rows = (int64_t)z->n, .cols = (int64_t)d, .dense = true, .k = 1 };
-	const kdri_sizes one = { .tasks = &all, .ntasks = 1, .threads = s->threads, .ctx = s->ctx };
-	if (cells * (LAYERS + 1) > most_cells)
-		return 0;
-	return fmax(8 * cells + kdri_member_bytes(kdri_algo_find("msda"), &one,
-	                                          (const kdri_setting *const[]){ layers_settings, NULL }),
-	            8 * cells * (LAYERS + 1) + kdri_leading_bytes(z->n, LAYERS * d, DIRECTIONS));
 }

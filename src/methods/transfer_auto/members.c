@@ -345,25 +345,6 @@ done:
 	return st;
 }
 
-/* --- memory ------------------------------------------------------------------------------------------ */
-
-kdri_transfer_needs kdri_transfer_members_bytes(const kdri_sizes *s, const kdri_extent *all, double known,
-                                                double classes, double width, bool words, bool tables)
-{
-	const kdri_extent e = kdri_extent_dense(all->n, width);
-	const double classifier = KDRI_MAX(
-	                     kdri_cost_by_folds_bytes(all, known, classes),
-	                     52 * all->n + kdri_linear_bytes(all, all->n, classes, KDRI_LOSS_SQUARED_HINGE)),
-	             forests =
-	                     tables || !words ? kdri_transfer_forests_bytes(all, known, classes, tables) : 0;
-	return (kdri_transfer_needs){
-		.on_z = fmax(fmax(classifier, forests), fmax(kdri_transfer_layers_bytes(s, all, words),
-		                                             kdri_transfer_factors_bytes(s, all))),
-		.on_e = KDRI_MAX(kdri_aligned_ridge_bytes(all->n, width),
-		                 kdri_cost_by_folds_bytes(&e, known, classes)),
-	};
-}
-
 /* --- the table --------------------------------------------------------------------------------------- */
 
 const kdri_transfer_member kdri_transfer_members[KDRI_TRANSFER_MEMBERS] = {

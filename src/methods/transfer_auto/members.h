@@ -77,20 +77,10 @@ kdr_status kdri_transfer_logistic(kdr_context *ctx, const kdri_domains *d, const
 kdr_status kdri_transfer_folds(kdr_context *ctx, const kdri_transfer_views *v, const kdri_rest *r,
                                const double *costs, int64_t count, double *best, double *right);
 
-/* Bytes that the most demanding member needs, on Z and on E, in addition to the shared memory. */
-enum { KDRI_TRANSFER_ON_Z = 9, KDRI_TRANSFER_ON_E = 4 }; /* members that may run at a time, at most */
-typedef struct kdri_transfer_needs {
-	double on_z, on_e;
-} kdri_transfer_needs;
-kdri_transfer_needs kdri_transfer_members_bytes(const kdri_sizes *s, const kdri_extent *all, double known,
-                                                double classes, double width, bool words, bool tables);
-
 /* layers.c: p from a classifier on Z and features that undo noise. */
 kdr_status kdri_transfer_layers(kdr_context *ctx, kdri_transfer_work *t, double *p);
+double kdri_transfer_layers_cells(const kdri_transfer_work *t); /* numbers in these features */
 bool kdri_transfer_layers_able(const kdri_transfer_work *t);
-/* Bytes that the members on layers and on factors need. */
-double kdri_transfer_layers_bytes(const kdri_sizes *s, const kdri_extent *z, bool words);
-double kdri_transfer_factors_bytes(const kdri_sizes *s, const kdri_extent *z);
 /* factors.c: p from feature clusters that source and target share. */
 kdr_status kdri_transfer_factors(kdr_context *ctx, kdri_transfer_work *t, double *p);
 

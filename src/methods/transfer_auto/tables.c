@@ -227,16 +227,3 @@ done:
 	kdri_own_free(ctx, &x);
 	return st;
 }
-
-/* --- memory ---------------------------------------------------------------------------------------------- */
-
-/* Columns with ranks (of tables); the ranks a forest is grown on; its nodes and leaves, about one for every 10 rows, twice while they
- * are put together; what self-training keeps of each row. */
-double kdri_transfer_forests_bytes(const kdri_extent *x, double known, double classes, bool tables)
-{
-	const double trees = KDRI_MIN(tables ? TREES : QUICK_TREES,
-	                              KDRI_MAX(most_tree_rows / known, LEAST_TREES)),
-	             rows = x->n, leaves = trees * rows / 10;
-	return x->n * x->d * (tables ? 2 * (8 + 2 + 16) : 2 + 16) +
-	       2 * leaves * (2 * sizeof(kdri_forest_node) + 8 * classes) + 80 * x->n;
-}

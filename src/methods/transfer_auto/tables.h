@@ -13,7 +13,4 @@ kdr_status kdri_transfer_extra_trees(kdr_context *ctx, kdri_transfer_work *t, do
 kdr_status kdri_transfer_forest_self(kdr_context *ctx, kdri_transfer_work *t, double *p);
 kdr_status kdri_transfer_logreg_raw(kdr_context *ctx, kdri_transfer_work *t, double *p);
 
-/* Bytes that these members need, for rows of the extent x of which `known` are labelled. */
-double kdri_transfer_forests_bytes(const kdri_extent *x, double known, double classes, bool tables);
-
 #endif

@@ -149,20 +149,14 @@ done:
 }
 
 /* The number of members that may run at a time. It is one with a time limit, because some may have to be skipped. */
-static kdr_status batch_workers(const kdri_transfer_tally *w, int64_t count, bool on_e, int *out)
+static int batch_workers(const kdri_transfer_tally *w, int64_t count, bool on_e)
 {
-	const kdri_extent all = kdri_extent_of_mat(&w->d.set.x.view);
-	const kdri_sizes sizes = { .nonnegative = !w->v.negative, .threads = w->ctx->threads, .ctx = w->ctx };
-	*out = 1;
+	/* The largest arrays of a member: denoised features twice on Z, and copies of the rows on E. */
+	const double copies = 4, each = on_e ? copies * (double)w->d.n * (double)w->v.width
+	                                     : 2 * kdri_transfer_layers_cells(&w->shared);
 	if (count < 2 || kdri_team(w->ctx) < 2 || w->frame.own.deadline > 0)
-		return KDR_OK;
-	const kdri_transfer_needs need = kdri_transfer_members_bytes(
-	        &sizes, &all, (double)w->d.known, (double)w->c, (double)w->v.width, w->v.words, w->o->tables);
-	const double each = on_e ? need.on_e : need.on_z;
-	if (!isfinite(need.on_z + need.on_e))
-		return kdri_fail(w->ctx, KDR_ERR_MEMORY, "no memory for the options of a member");
-	*out = kdri_workers(kdri_team(w->ctx), count, each, 8 * all.entries);
-	return KDR_OK;
+		return 1;
+	return kdri_workers(w->ctx, count, 8 * each, 8 * (double)kdr_mat_nnz(&w->d.set.x.view));
 }
 
 kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
@@ -184,8 +178,7 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
 		for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 			if (ask[m] && kdri_transfer_members[m].on_e == on_e && !turn_of(w, m).unable)
 				b.member[b.count++] = m;
-		int workers;
-		KDRI_TRY(batch_workers(w, b.count, on_e, &workers));
+		const int workers = batch_workers(w, b.count, on_e);
 		if (workers > 1) {
 			KDRI_TRY(batch_ask(&b, workers));
 			for (int64_t i = 0; i < b.count; i++)

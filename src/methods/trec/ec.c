@@ -130,14 +130,6 @@ done:
 	return st;
 }
 
-static kdri_bytes ec_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double k, const kdr_options *o)
-{
-	return (kdri_bytes){ 8 * x->n *
-		                     (kdri_opt_real(o, "runs") +
-		                      3), /* labels as 64-bit integers; stability, twice; labels */
-		             kdri_ensemble_bytes(x, k, o, false, s->threads) };
-}
-
 const kdri_algo kdri_algo_ec = {
 	.info = { .id = "ec",
 	          .class_name = "EC",
@@ -149,6 +141,5 @@ const kdri_algo kdri_algo_ec = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ec_fit,
-	.estimate_bytes = ec_estimate_bytes,
 	.ranks = true,
 };

@@ -414,23 +414,6 @@ done:
 	return st;
 }
 
-/* LIBSVM allocates past the context: kernels of pairs, as far as its cache holds them. */
-static kdri_bytes trec_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double classes,
-                                      const kdr_options *o)
-{
-	const double pairs = kdri_opt_real(o, "pairs"),
-	             k = kdri_opt_real(o, "k") > 0 ? kdri_opt_real(o, "k") : classes,
-	             rule = kdri_opt_choice(o, "classifier") == 0
-	                            ? KDRI_MIN(4 * pairs * pairs, KDRI_RULE_CACHE * 1048576.0)
-	                            : 0;
-	double most = rule;
-	for (int64_t t = 0; t < s->ntasks; t++) {
-		const kdri_extent own = kdri_extent_of(&s->tasks[t]);
-		most = KDRI_MAX(most, kdri_ensemble_bytes(&own, k, o, own.n <= EXACT_UP_TO, s->threads));
-	}
-	return (kdri_bytes){ 16 * x->n + 34 * pairs, most }; /* pairs of all samples, and of two halves */
-}
-
 const kdri_algo kdri_algo_trec = {
 	.info = { .id = "trec",
 	          .class_name = "TrEC",
@@ -443,5 +426,4 @@ const kdri_algo kdri_algo_trec = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = trec_fit,
-	.estimate_bytes = trec_estimate_bytes,
 };

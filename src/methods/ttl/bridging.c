@@ -2,8 +2,6 @@
 #include "methods/ttl/bridging.h"
 #include "api/method.h"
 #include "comm/comm.h"
-#include "engine/linear/linear.h"
-#include "methods/ttl/trifactor_rows.h"
 
 #include <stdio.h>
 
@@ -352,27 +350,4 @@ kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side,
 		}
 done:
 	return st;
-}
-
-/* --- memory --------------------------------------------------------------------------------------- */
-
-/* From a stack of both, and labels. */
-double kdri_bridging_teach_bytes(const kdri_extent *from, const kdri_extent *to, double c)
-{
-	kdri_extent both = *from;
-	both.n += to->n;
-	both.entries += to->entries;
-	return kdri_extent_bytes(&both) + 8 * both.n + 8 * c * to->n +
-	       kdri_linear_bytes(&both, both.n, c, KDRI_LOSS_LOGISTIC);
-}
-
-/* G, its update and a copy, products with data, whose columns are transposed if they are sparse; F, and H twice, of each side. */
-double kdri_trifactor_bytes(const kdri_extent *x, double sides, double c, const kdr_options *o)
-{
-	const int64_t p1 = kdri_opt_int(o, "p1"), p2 = kdri_opt_int(o, "p2");
-	const double sums = 8.0 * (double)kdri_tri_sums_of((int64_t)c, p1, p2).size * KDRI_CHUNKS *
-	                    KDRI_TRI_LANES,
-	             f = (double)(p1 + 2 * p2) * (kdri_opt_int(o, "n_init") > 1 ? 2 : 1);
-	return sums + 8 * x->n * (2.5 * c + 1) + 8 * x->d * sides * (f + 4 * c) +
-	       (x->dense ? 0 : 8 * x->entries);
 }

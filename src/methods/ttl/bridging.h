@@ -104,8 +104,4 @@ kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const 
 kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side, const char *name,
                                   kdr_result *result);
 
-/* Bytes of kdri_bridging_teach, and of a factorisation of all samples. */
-double kdri_bridging_teach_bytes(const kdri_extent *from, const kdri_extent *to, double c);
-double kdri_trifactor_bytes(const kdri_extent *x, double sides, double c, const kdr_options *options);
-
 #endif

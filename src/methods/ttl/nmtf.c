@@ -116,20 +116,6 @@ done:
 	return st;
 }
 
-/* From the source to the bridge, and from there to the target; or directly. */
-static kdri_bytes nmtf_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
-                                      const kdr_options *o)
-{
-	const kdri_extent source = kdri_sizes_role(s, KDR_ROLE_SOURCE),
-	                  bridge = kdri_sizes_role(s, KDR_ROLE_BRIDGE),
-	                  target = kdri_sizes_role(s, KDR_ROLE_TARGET);
-	const double teach = bridge.n > 0 ? KDRI_MAX(kdri_bridging_teach_bytes(&source, &bridge, c),
-	                                             kdri_bridging_teach_bytes(&bridge, &target, c))
-	                                  : kdri_bridging_teach_bytes(&source, &target, c);
-	return (kdri_bytes){ .more = 16 * x->n + 16 * c * (bridge.n + target.n) +
-		                     KDRI_MAX(teach, kdri_trifactor_bytes(x, 1, c, o)) };
-}
-
 const kdri_algo kdri_algo_nmtf = {
 	.info = { .id = "nmtf",
 	          .class_name = "NMTF",
@@ -142,6 +128,5 @@ const kdri_algo kdri_algo_nmtf = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = nmtf_fit,
-	.estimate_bytes = nmtf_estimate_bytes,
 	.ranks = true,
 };

@@ -119,18 +119,6 @@ done:
 	return st;
 }
 
-static kdri_bytes ttl_estimate_bytes(const kdri_sizes *s, const kdri_extent *x, double c,
-                                     const kdr_options *o)
-{
-	const kdri_extent source = kdri_sizes_role(s, KDR_ROLE_SOURCE),
-	                  bridge = kdri_sizes_role(s, KDR_ROLE_BRIDGE),
-	                  target = kdri_sizes_role(s, KDR_ROLE_TARGET);
-	return (kdri_bytes){ .more = 16 * x->n + 8 * c * (bridge.n + target.n) +
-		                     kdri_trifactor_bytes(x, 2, c, o) +
-		                     KDRI_MAX(kdri_bridging_teach_bytes(&source, &bridge, c),
-		                              kdri_bridging_teach_bytes(&bridge, &target, c)) };
-}
-
 const kdri_algo kdri_algo_ttl = {
 	.info = { .id = "ttl",
 	          .class_name = "TTL",
@@ -143,6 +131,5 @@ const kdri_algo kdri_algo_ttl = {
 	          .fields = fields_table,
 	          .references = references_table },
 	.fit = ttl_fit,
-	.estimate_bytes = ttl_estimate_bytes,
 	.ranks = true,
 };
