@@ -11,6 +11,7 @@ from pathlib import Path
 
 from setuptools import setup
 from setuptools.command.build_ext import build_ext
+from setuptools.command.build_py import build_py
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
@@ -49,6 +50,14 @@ class BuildExt(build_ext):
         super().build_extension(ext)
 
 
+class BuildPy(build_py):
+    """Puts the plans of kindred.bench into the package."""
+
+    def run(self):
+        super().run()
+        shutil.copytree(ROOT / "bench" / "plans", Path(self.build_lib) / "kindred" / "bench" / "plans", dirs_exist_ok=True)
+
+
 # The extension uses the limited API: one wheel for CPython 3.9 and every later version.
-setup(version=version(), cffi_modules=["kindred/_build.py:ffi"], cmdclass={"build_ext": BuildExt},
+setup(version=version(), cffi_modules=["kindred/_build.py:ffi"], cmdclass={"build_ext": BuildExt, "build_py": BuildPy},
       options={"bdist_wheel": {"py_limited_api": "cp39"}})

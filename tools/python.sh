@@ -11,7 +11,7 @@ venv=$build/venv
 rm -rf "$build/python"
 mkdir -p "$build/python"
 cp -r python "$build/python/python"
-ln -s "$PWD/include" "$PWD/VERSION" "$build/python"
+ln -s "$PWD/include" "$PWD/VERSION" "$PWD/bench" "$build/python"
 KINDRED_LIBRARY=$build/src/libkindred.so
 case $KINDRED_LIBRARY in /*) ;; *) KINDRED_LIBRARY=$PWD/$KINDRED_LIBRARY ;; esac
 export KINDRED_LIBRARY

@@ -50,7 +50,7 @@ cmake --build "$build" -j "$jobs" --target kindred_shared >"$work/log" || {
 
 # The package.
 cp -r python "$work/python"
-ln -s "$root/include" "$root/VERSION" "$work"
+ln -s "$root/include" "$root/VERSION" "$root/bench" "$work"
 KINDRED_LIBRARY=$root/$build/src/libkindred.so $python -m pip wheel --quiet --no-build-isolation --no-deps --no-index -w "$work" "$work/python"
 $python -m wheel unpack -d "$work/unpacked" "$work"/kindred-*.whl >/dev/null
 top=$(echo "$work"/unpacked/kindred-*)
