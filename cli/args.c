@@ -161,7 +161,7 @@ const cli_option cli_prep_options[] = {
 	  .value = "KIND",
 	  .listed = true,
 	  .help = "how to weight values (default: chosen by the kind of data, unless --norm or --scale is given; "
-	          "bench and evaluate: none)" },
+	          "evaluate: none)" },
 	{ .name = "norm",
 	  .value = "KIND",
 	  .listed = true,

@@ -59,7 +59,7 @@ typedef struct cli_command {
 	const cli_option_group *groups; /* ends with a NULL title */
 	bool completes_files;           /* positional arguments are files */
 	const char *(*argument)(
-	        int index); /* or may be these words, for completion: NULL past the last. Or NULL */
+	        int index); /* or one of these words, for completion: NULL past the last. Or NULL */
 	int (*run)(cli_args *args);
 } cli_command;
 
@@ -385,7 +385,7 @@ bool cli_resamples(const cli_args *args, int64_t *out);
 double cli_now(void);
 
 extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
-        cli_generate, cli_methods, cli_bench, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize,
-        cli_cut, cli_relabel, cli_version, cli_help;
+        cli_generate, cli_methods, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize, cli_cut,
+        cli_relabel, cli_version, cli_help;
 
 #endif

@@ -73,7 +73,7 @@ const cli_command cli_report = {
 	.summary = "write a result as one self-contained HTML page",
 	.description =
 	        "Writes a result as one self-contained HTML page, which you can open offline, email and print. RESULT.json "
-	        "is a result of cluster, transfer, relate or bench (bench.json). The page has a map of the samples only if the result was "
+	        "is a result of cluster, transfer or relate, or a bench.json of python -m kindred.bench. The page has a map of the samples only if the result was "
 	        "computed with --report.",
 	.example = "kindred report --open out/result.json",
 	.groups = groups,

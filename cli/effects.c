@@ -84,8 +84,6 @@ static const rule rules[] = {
 	          "batch-key transpose stream text-column",
 	  .needs = "data emd",
 	  .command = "evaluate" },
-	{ .options = "clusters set grid " PREP, .needs = "methods", .command = "bench" },
-	{ .options = "pick", .needs = "grid", .command = "bench" },
 	{ .options = "format", .with = "from", .command = "convert" },
 	{ .options = "man", .with = "completion", .command = "help" },
 	{ .options = "words length purity domain", .needs = "design=topics" },

@@ -270,8 +270,7 @@ void cli_completion_bash(FILE *out)
 		if ((*c)->argument) {
 			fprintf(out, "'\n\t\targuments='");
 			put_arguments(out, *c);
-			if (!(*c)->completes_files)
-				fprintf(out, "' files='");
+			fprintf(out, "' files='");
 		}
 		fprintf(out, "'\n\t\t;;\n");
 	}
@@ -307,17 +306,16 @@ static void zsh_option(FILE *out, const cli_option *o, const char *dashed)
 	fputs("' \\\n", out);
 }
 
-/* Words, files, or both as alternatives. */
+/* Words or files. */
 static void zsh_arguments(FILE *out, const cli_command *c)
 {
 	if (!c->argument) {
 		fprintf(out, "\t\t\t'*:file:_files'\n");
 		return;
 	}
-	fprintf(out, c->completes_files ? "\t\t\t'*:argument: _alternative \"argument:argument:("
-	                                : "\t\t\t'*:argument:(");
+	fprintf(out, "\t\t\t'*:argument:(");
 	put_arguments(out, c);
-	fprintf(out, c->completes_files ? ")\" \"file:file:_files\"'\n" : ")'\n");
+	fprintf(out, ")'\n");
 }
 
 void cli_completion_zsh(FILE *out)

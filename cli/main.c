@@ -5,9 +5,9 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-	&cli_cluster, &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate,  &cli_embed,    &cli_report,
-	&cli_cut,     &cli_relabel,  &cli_inspect, &cli_convert, &cli_vectorize, &cli_generate, &cli_methods,
-	&cli_bench,   &cli_demo,     &cli_version, &cli_help,    NULL,
+	&cli_cluster,  &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate, &cli_embed,
+	&cli_report,   &cli_cut,      &cli_relabel, &cli_inspect, &cli_convert,  &cli_vectorize,
+	&cli_generate, &cli_methods,  &cli_demo,    &cli_version, &cli_help,     NULL,
 };
 
 const cli_command *cli_command_find(const char *name)
@@ -24,7 +24,10 @@ static int unknown_command(const char *name)
 	size_t n = 0;
 	for (const cli_command *const *c = cli_commands; *c && n < 32; c++)
 		all[n++] = (*c)->name;
-	if (kdr_suggest(name, all, n, nearest, 1))
+	if (strcmp(name, "bench") == 0)
+		cli_error(
+		        "unknown command 'bench'; use 'python -m kindred.bench', which is part of the Python package");
+	else if (kdr_suggest(name, all, n, nearest, 1))
 		cli_error("unknown command '%s'; did you mean '%s'?", name, nearest[0]);
 	else
 		cli_error("unknown command '%s'; 'kindred help' lists the commands", name);

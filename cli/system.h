@@ -32,13 +32,4 @@ char *cli_text_close(cli_text *t);
 /* Opens a page in the default browser. Otherwise `why` says why not, or is empty. */
 bool cli_open_page(const char *html, const char **why);
 
-/* Runs a function in a process of its own, at most this many at a time. A system without fork runs it at once in this process. */
-enum { CLI_ANY_NUMBER = 1 << 20 };
-int cli_children_most(void);
-/* The number of the process, or -1. */
-long cli_child_start(int (*run)(void *user), void *user);
-/* Waits until one process ends and returns its number, or -1 with errno. `killed` names the signal that ended it, or is NULL. */
-long cli_child_wait(int *code, const char **killed);
-void cli_child_stop(long number);
-
 #endif

@@ -132,36 +132,3 @@ bool cli_open_page(const char *html, const char **why)
 	*why = screen || own ? "" : " (no screen: DISPLAY is not set)";
 	return done;
 }
-
-/* --- processes ------------------------------------------------------------------------------------ */
-
-int cli_children_most(void)
-{
-	return CLI_ANY_NUMBER;
-}
-
-long cli_child_start(int (*run)(void *user), void *user)
-{
-	fflush(NULL);
-	pid_t pid = fork();
-	if (pid == 0) {
-		int code = run(user);
-		fflush(NULL);
-		_exit(code);
-	}
-	return (long)pid;
-}
-
-long cli_child_wait(int *code, const char **killed)
-{
-	int status = 0;
-	pid_t pid = waitpid(-1, &status, 0);
-	*code = pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-	*killed = pid > 0 && WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : NULL;
-	return (long)pid;
-}
-
-void cli_child_stop(long number)
-{
-	kill((pid_t)number, SIGTERM);
-}

@@ -130,30 +130,3 @@ bool cli_open_page(const char *html, const char **why)
 	*why = "";
 	return done;
 }
-
-/* --- processes ------------------------------------------------------------------------------------ */
-
-static int last_code;
-
-int cli_children_most(void)
-{
-	return 1;
-}
-
-long cli_child_start(int (*run)(void *user), void *user)
-{
-	last_code = run(user);
-	return 1;
-}
-
-long cli_child_wait(int *code, const char **killed)
-{
-	*code = last_code;
-	*killed = NULL;
-	return 1;
-}
-
-void cli_child_stop(long number)
-{
-	(void)number;
-}

@@ -16,7 +16,6 @@
 
 /* Whether `c` separates the parts of a path: a slash and, on Windows, a backslash. */
 bool kdri_is_separator(char c);
-bool kdri_is_absolute(const char *path);
 /* Characters that names of files cannot contain, those that can be printed first. */
 extern const char kdri_not_in_names[];
 /* The length of the folder part of a path, with its last separator: path + this is the name of the file. */

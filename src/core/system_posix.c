@@ -24,11 +24,6 @@ bool kdri_is_separator(char c)
 	return c == '/';
 }
 
-bool kdri_is_absolute(const char *path)
-{
-	return path[0] == '/';
-}
-
 const char kdri_not_in_names[] = "/";
 
 size_t kdri_folder_length(const char *path)

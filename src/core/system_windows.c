@@ -32,11 +32,6 @@ static bool has_drive(const char *path)
 	return ((path[0] >= 'A' && path[0] <= 'Z') || (path[0] >= 'a' && path[0] <= 'z')) && path[1] == ':';
 }
 
-bool kdri_is_absolute(const char *path)
-{
-	return kdri_is_separator(path[0]) || has_drive(path);
-}
-
 size_t kdri_folder_length(const char *path)
 {
 	size_t length = has_drive(path) ? 2 : 0;

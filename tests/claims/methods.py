@@ -10,7 +10,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 # What else such a word means.
 ELSE = {
     ("cmd_cluster.c", "auto"): "-k auto",
-    ("bench_plan.c", "auto"): "a plan's preprocessing: what the data look like",
     ("cmd_vectorize.c", "svm"): "a format",
 }
 STRING = re.compile(r'"((?:[^"\\]|\\.)*)"')

@@ -71,7 +71,7 @@ class Commands(CliTest):
         methods = json.loads(self.run_kindred("methods", "--json").stdout)
         self.assertEqual([m["id"] for m in methods if any(o["name"] == "guard" for o in m["options"])], ["trec"])
         self.assertIn("--guard method trec:", text)
-        self.assertIn("chosen by the kind of data, unless --norm or --scale is given; bench and evaluate: none", text)
+        self.assertIn("chosen by the kind of data, unless --norm or --scale is given; evaluate: none", text)
         self.assertNotIn("(default none)", text)
 
     def test_every_command_has_help_with_an_example(self):
@@ -143,13 +143,10 @@ class Commands(CliTest):
         self.assertEqual(complete("kindred", "cluster", "--wei"), ["--weight"])
         self.assertEqual(complete("kindred", "cluster", "--weight", "tf"), ["tfidf"])
         self.assertIn("kmeans", complete("kindred", "cluster", "-m", ""))
-        # Arguments that are words: methods and commands alone, presets together with files.
+        # Arguments that are words: methods and commands.
         self.assertEqual(complete("kindred", "methods", "kme"), ["kmeans"])
         self.assertNotIn("c", complete("kindred", "methods", ""))
         self.assertEqual(complete("kindred", "help", "vect"), ["vectorize"])
-        presets = [line.split()[0] for line in self.run_kindred("bench", "--list").stdout.splitlines()]
-        found = complete("kindred", "bench", "")
-        self.assertLessEqual({"all", "c", *presets}, set(found))
 
     def test_fish_completion_has_what_bash_has(self):
         lines = self.run_kindred("help", "--completion", "fish").stdout.splitlines()
@@ -159,9 +156,7 @@ class Commands(CliTest):
         methods = [m["id"] for m in json.loads(self.run_kindred("methods", "--json").stdout)]
         self.assertIn(f"-a '{' '.join(methods)}'", of("methods")[-1])
         self.assertFalse([line for line in of("methods") if line.endswith(" -F")])
-        self.assertTrue([line for line in of("bench") if line.endswith(" -F")])
-        for preset in (line.split()[0] for line in self.run_kindred("bench", "--list").stdout.splitlines()):
-            self.assertIn(preset, of("bench")[-1])
+        self.assertTrue([line for line in of("cluster") if line.endswith(" -F")])
         bash = self.run_kindred("help", "--completion", "bash").stdout
         for command in ("cluster", "transfer", "inspect", "vectorize"):
             block = bash[bash.index(f"\t{command})\n"):]

@@ -278,10 +278,7 @@ class Names(CliTest):
         self.write(name + ".csv", BLOBS_A)
         for stem in ("a", name):
             self.write(stem + ".labels", "".join(f"\x1b[3{i % 2}m\n" for i in range(20)))
-        done = self.run_kindred("bench", "--methods", "kmeans", "-k", 2, "--repeats", 1, name + ".csv", "-o", "b")
-        self.assertNotIn("\x1b", done.stdout)
-        self.assertIn("a\\x1b[31mred\\x07", done.stdout)
-        for args in (["evaluate", "a.labels", "a.labels"], ["methods", name], ["bench", name], ["predict", "--model", name, "a.csv"]):
+        for args in (["evaluate", "a.labels", "a.labels"], ["methods", name], ["predict", "--model", name, "a.csv"]):
             done = self.run_kindred(*args, code=None)
             self.assertNotIn("\x1b", done.stdout + done.stderr)
             self.assertIn("\\x1b" if "a.labels" in args else "red", done.stdout + done.stderr)

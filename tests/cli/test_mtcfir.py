@@ -67,26 +67,6 @@ class Mtcfir(CliTest):
         self.fails("cluster", *args[:4], "--set", "neighbors=12,,15", *self.files, code=2, says="12,,15")
         self.fails("cluster", *args[:4], "--set", "neighbors=12,0,15", *self.files, code=2, says="0 is outside (0")
 
-    def test_neighbours_of_each_task_in_bench(self):
-        rows = [{"name": name, "method": "mtcfir", "set": {"n_init": 1, "neighbors": value}}
-                for name, value in (("list", [12, 15, 10]), ("text", "12,15,10"))]
-        rows.append({"method": "mtcfir", "set": {"n_init": 1}, "grid": {"neighbors": [[12, 15, 10], 0.3]}})
-        table = {"title": "one", "data": self.files, "k": 3, "repeats": 1, "rows": rows}
-        self.write("plan.json", json.dumps({"title": "t", "tables": [table]}))
-        self.run_kindred("bench", "--plan", "plan.json", "-o", "out")
-        lines = json.loads(self.read("out/bench.json"))["tables"][0]["rows"]
-        self.assertEqual([r["setting"] for r in lines], ["", "", "neighbors = 12,15,10", "neighbors = 0.3"])
-        self.assertEqual(lines[0]["scores"], lines[1]["scores"])
-        self.assertEqual(lines[0]["scores"], lines[2]["scores"])
-        done = self.run_kindred("bench", "--methods", "mtcfir", "--set", "neighbors=12,15,10", "--set", "n_init=1", "-k",
-                                3, "--repeats", 1, "-o", "set", *self.files)
-        self.assertIn("mtcfir", done.stdout)
-        self.assertEqual(json.loads(self.read("set/bench.json"))["tables"][0]["rows"][0]["scores"], lines[0]["scores"])
-        for value, says in (([12, "x"], "must have numbers only"), ({"a": 1}, "must be a number")):
-            rows[0]["set"]["neighbors"] = value
-            self.write("plan.json", json.dumps({"title": "t", "tables": [table]}))
-            self.fails("bench", "--plan", "plan.json", code=3, says=says)
-
     def test_predict_learns_layers_that_the_model_lacks(self):
         try:
             import h5py

@@ -1,6 +1,4 @@
 """An option that would be ignored is an error that names the reason; the rules are in cli/effects.c."""
-import csv
-import io
 import os
 import unittest
 
@@ -22,10 +20,6 @@ NEEDS = (  # options, what they need, the rest of the command
     ("--label-column x", "--data or --emd", "evaluate l l"),
     ("--columns x", "--data or --emd", "evaluate l l"),
     ("--stop-words none", "--data", "evaluate l l"),
-    ("--weight tfidf", "--methods", "bench mini"),
-    ("--fit-on each", "--methods", "bench mini"),
-    ("--grid lambda=1,2", "--methods", "bench mini"),
-    ("--pick", "--grid", "bench --methods kmeans a.csv"),
     ("--words 9", "--design topics", "generate -o out"),
     ("--unrelated", "--design tables", "generate -o out"),
 )
@@ -105,16 +99,6 @@ class NoEffect(CliTest):
         # One of the files is enough, and a file that is not there is reported as such.
         self.run_kindred("cluster", "-k", 2, "-q", "--header", "a.csv", "m.mtx")
         self.fails("cluster", "-k", 2, "--delimiter", ";", "none.dat", code=3, says="none.dat")
-
-    def test_bench_fits_the_scale_on_each_data_set(self):
-        for name, factor in (("small", 1), ("large", 1000)):  # the second column is noise
-            self.write(f"{name}.csv", "x,y\n" + "".join(f"{(i % 2 + i % 7 * .01) * factor},{i * 7 % 20}\n" for i in range(40)))
-            self.write(f"{name}.labels", "0\n1\n" * 20)
-        for more, accuracy in ((), ".5"), (("--fit-on", "each"), "1"):
-            out = self.run_kindred("bench", "--methods", "kmeans", "-k", 2, "--repeats", 1, "--format", "csv", "--scale", "standard", *more,
-                                   "small.csv", "large.csv").stdout
-            self.assertEqual([float(row["mean"]) for row in csv.DictReader(io.StringIO(out)) if (row["data_set"], row["score"]) == ("small", "acc")],
-                             [float(accuracy)])
 
     def test_options_that_do_no_harm_are_accepted(self):
         self.run_kindred("cluster", "-k", 2, "-q", "-m", "kmeans", "--seed", 2, "--threads", 1, "--no-progress", "--force", "--missing", "mean",

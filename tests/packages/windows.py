@@ -28,7 +28,7 @@ HDF5 = True  # False: the archive was made here with PARTS=OFF or without a netw
 # Threads wait for each other through a process of wine, which takes minutes on a busy machine. One test has several threads.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Those of tests/cli that are run with --suite, and which of their tests cannot pass.
-SUITE = ["bad_input", "cluster", "transfer", "formats", "data", "limits", "commands", "models", "bench", "tables", "samples", "auto", "into", "known",
+SUITE = ["bad_input", "cluster", "transfer", "formats", "data", "limits", "commands", "models", "tables", "samples", "auto", "into", "known",
          "labelling", "levels", "relabel", "relate", "texts", "units", "vectorize"]
 CANNOT = {
     "test_a_pipe_is_read_twice": "/dev/stdin is a file of Linux",

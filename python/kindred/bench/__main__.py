@@ -13,7 +13,7 @@ from .._docs import choices
 from .._errors import chars, text
 from .._kindred import ffi, lib
 from .._session import Session
-from ._plan import PREPARING, Plan, PlanError, Table, make_plan, method, presets, read_plan, read_preset, suggestion
+from ._plan import PREPARING, Plan, PlanError, Table, complain, make_plan, method, presets, read_plan, read_preset, safe, suggestion
 from ._rows import Crew, Unit, read_table, write_text
 from ._run import Outcome, run_table
 from ._tables import FORMATS, row_means, summary_text, table_json, table_text
@@ -29,7 +29,8 @@ class Parser(argparse.ArgumentParser):
     """Errors are one line, as in the program."""
 
     def error(self, message: str) -> NoReturn:
-        self.exit(2, f"kindred.bench: {message}\n")
+        complain(message)
+        self.exit(2)
 
 
 def _at_least(least: float, kind: type = int) -> Any:
@@ -140,11 +141,12 @@ def _units(parser: Parser, args: argparse.Namespace, plans: dict[str, Plan]) -> 
     """The rows to run."""
     units = [Unit(name, plan, t, r, args.quick, args.seed) for name, plan in plans.items() for t, table in enumerate(plan.tables) if _has_data(table)
              for r, row in enumerate(table.rows) if row.method]
-    if args.only is None:
-        return units
-    chosen = [unit for unit in units if any(part in unit.path for part in args.only)]
-    if not chosen:
+    chosen = [unit for unit in units if args.only is None or any(part in unit.path for part in args.only)]
+    if args.only and not chosen:
         parser.error(f"--only {args.only[0]}: no row matches; rows are named PRESET/TABLE/ROW.json, as in the folder of -o")
+    skipped = sum(row.method is not None for plan in plans.values() for table in plan.tables if not _has_data(table) for row in table.rows)
+    if skipped and not args.quiet:
+        complain(f"warning: {skipped} row{' was' if skipped == 1 else 's were'} skipped; set KINDRED_DATA to the folder with the data sets")
     return chosen
 
 
@@ -167,7 +169,7 @@ class Printer:
     def put(self, part: str) -> None:
         self.text += part
         if not self.quiet:
-            print(part, end="", flush=True)
+            print(safe(part), end="", flush=True)
 
     def add(self, out: Outcome) -> None:
         self.put(table_text(out, self.format, not self.tables))
@@ -192,16 +194,7 @@ def _plans(parser: Parser, args: argparse.Namespace, every: bool) -> dict[str, P
         return {"": read_plan(args.plan, str(args.plan), str(args.plan.parent))}
     if not every:
         return _named_presets(parser, args.arguments)
-    plans = {name: plan for name, plan in ((name, read_preset(name)) for name in presets()) if plan.paper}
-    skipped = sum(row.method is not None for plan in plans.values() for table in plan.tables if not _has_data(table) for row in table.rows)
-    if skipped:
-        _warn(args, f"{skipped} row{' was' if skipped == 1 else 's were'} skipped; set KINDRED_DATA to the folder with the data sets")
-    return plans
-
-
-def _warn(args: argparse.Namespace, line: str) -> None:
-    if not args.quiet:
-        print(f"kindred.bench: warning: {line}", file=sys.stderr)
+    return {name: plan for name, plan in ((name, read_preset(name)) for name in presets()) if plan.paper}
 
 
 def _run(parser: Parser, args: argparse.Namespace) -> int:
@@ -236,8 +229,8 @@ def _run(parser: Parser, args: argparse.Namespace) -> int:
             out.some = bool(args.only)
             printer.add(out)
             means[t], going = row_means(out), not out.interrupted
-            for line in dict.fromkeys(session.warnings):
-                _warn(args, line)
+            for line in dict.fromkeys(session.warnings) if not args.quiet else ():
+                complain(f"warning: {line}")
             session.warnings.clear()
             if not going:
                 break
@@ -248,7 +241,7 @@ def _run(parser: Parser, args: argparse.Namespace) -> int:
         printer.write(session, args.output, names, args.force)
     # Some failed runs are a result, which the lines below the table report.
     if going and printer.runs and printer.failed == printer.runs:
-        print(f"kindred.bench: all {printer.failed} runs failed; the lines below the table give the reasons", file=sys.stderr)
+        complain(f"all {printer.failed} runs failed; the lines below the table give the reasons")
         return 1
     return 0 if going else 130
 
@@ -285,7 +278,7 @@ def main(arguments: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (OSError, ValueError, ArithmeticError, MemoryError) as error:
-        print(f"kindred.bench: {error}", file=sys.stderr)
+        complain(error)
         return 3 if isinstance(error, (OSError, ValueError)) else 1
 
 

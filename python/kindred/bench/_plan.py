@@ -10,6 +10,8 @@ import itertools
 import json
 import math
 import os
+import re
+import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -23,6 +25,16 @@ from .._results import describe
 SCORES = ("acc", "nmi", "nmi_arithmetic", "nmi_max", "ari", "purity", "homogeneity", "completeness", "v_measure")
 PREPARING = {"features": "features", "weight": "weight", "norm": "norm", "scale": "scale", "top_by": "top-by", "fit_on": "fit-on"}
 MOST_LINES = 100_000  # settings of all grids of a table
+
+
+def safe(words: str) -> str:
+    """Control characters as \\xNN, so that names in data cannot change the terminal."""
+    return re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda found: f"\\x{ord(found[0]):02x}", words)
+
+
+def complain(message: object) -> None:
+    """Prints an error or a warning."""
+    print(f"kindred.bench: {safe(str(message))}", file=sys.stderr, flush=True)
 
 
 class PlanError(ValueError):

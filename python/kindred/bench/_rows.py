@@ -28,7 +28,7 @@ import numpy as np
 from .._errors import text
 from .._kindred import lib
 from .._session import Session
-from ._plan import Plan, PlanError, Row, Table, method
+from ._plan import Plan, PlanError, Row, Table, complain, method
 from ._run import Outcome, new_lines, run_table
 from ._tables import finite
 
@@ -152,7 +152,7 @@ def _work(unit: Unit, path: Path, threads: int, device: str | None) -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except (OSError, ValueError, ArithmeticError, MemoryError) as error:
-        print(f"kindred.bench: {error}", file=sys.stderr)
+        complain(error)
         sys.exit(1)
 
 
@@ -215,7 +215,7 @@ class Crew:
             else:
                 self.failed += 1
                 why = signal.strsignal(-process.exitcode) if process.exitcode < 0 else "failed; the line above gives the reason"
-                print(f"kindred.bench: {self.units[i].title}: {why}", file=sys.stderr)
+                complain(f"{self.units[i].title}: {why}")
 
     def run(self) -> int:
         """Exit status."""
@@ -241,12 +241,12 @@ class Crew:
             for process, _ in self.running.values():
                 process.join()
             saved = total - len(self.waiting) - len(self.running) - self.failed
-            print(f"kindred.bench: stopped: {saved} of {total} rows are saved; run the same command again to continue", file=sys.stderr)
+            complain(f"stopped: {saved} of {total} rows are saved; run the same command again to continue")
             return 130
         if self.failed:
-            print(f"kindred.bench: {self.failed} of {total} rows failed", file=sys.stderr)
+            complain(f"{self.failed} of {total} rows failed")
             return 1
         if order:
-            print(f"kindred.bench: stopped at the time limit: {self._done()} of {total} rows are saved; run the same command again to continue", file=sys.stderr)
+            complain(f"stopped at the time limit: {self._done()} of {total} rows are saved; run the same command again to continue")
             return 130
         return 0
