@@ -82,6 +82,7 @@ def arguments(doc, cases, default=None, more=()):
     args.cases = args.cases or list(default or cases)
     args.build = args.build.resolve()
     args.program = args.build / "cli" / "kindred"
+    args.bench = [args.build / "venv" / "bin" / "python", "-m", "kindred.bench"]  # tools/python.sh makes it
     return args
 
 

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
-"""Collects the rows of the papers' tables: those of `kindred bench all`, and those of scikit-learn and POT. SPDX-License-Identifier: BSD-3-Clause
+"""Collects the rows of the papers' tables: those of `python -m kindred.bench all`, and those of scikit-learn and POT. SPDX-License-Identifier: BSD-3-Clause
 
 usage: bench/papers.py [CASE...] [--build DIR] [--out FILE.csv] [--rows DIR] [--minutes M] [--only TEXT]
 
-rows   runs `kindred bench all -o DIR` (--rows; --only is passed on), which keeps one file per row and continues an interrupted run. The rows in DIR
+rows   runs `python -m kindred.bench all -o DIR` (--rows; --only is passed on), which keeps one file per row and continues an interrupted run. The rows in DIR
        replace the same rows of bench/results/papers.csv (--out)
 peers  runs alternatives on the tables that use complete files, with the same preprocessing, samples and numbers of clusters: KMeans,
        SpectralClustering (10 nearest neighbours), AgglomerativeClustering (Ward) and BayesianGaussianMixture on each data set separately. Tables with a
@@ -36,7 +36,7 @@ MOST_ROWS, MOST_REPEATS = 12000, 3
 
 def plans():
     """The presets that are tables of a paper, by name."""
-    found = {p.stem: json.loads(p.read_text()) for p in sorted((common.ROOT / "cli" / "plans").glob("*.json"))}
+    found = {p.stem: json.loads(p.read_text()) for p in sorted((common.ROOT / "bench" / "plans").glob("*.json"))}
     return {name: plan for name, plan in found.items() if "paper" in plan}
 
 
@@ -99,7 +99,7 @@ def save(rows, path, command):
 
 
 def slug(text):
-    """As bench_slug of cli/bench_rows.c."""
+    """As slug() of python/kindred/bench/_rows.py."""
     out = ""
     for c in text:
         if c.isascii() and c.isalnum():
@@ -112,7 +112,7 @@ def slug(text):
 
 
 def take(folder, rows):
-    """Puts the rows that `kindred bench` left in a folder among `rows`; how many."""
+    """Puts the rows that `python -m kindred.bench` left in a folder among `rows`; how many."""
     shown = words()
     recorded = {(key, "MTCFIR") for key in [*shown["alpha"], *shown["mmd"]]} | {tuple(c) for c in shown["convergence"].values()}
     recorded |= {(key, "MBC") for title in shown["d_m"] for key in (f"zz10-curves/{slug(title + ': MBC over lambda')}", f"zz10/{slug(title)}")}
@@ -133,22 +133,22 @@ def take(folder, rows):
 
 def run_rows(args):
     if not args.rows:
-        sys.exit("rows: --rows DIR is needed: the folder in which kindred bench keeps one file per row")
+        sys.exit("rows: --rows DIR is needed: the folder in which kindred.bench keeps one file per row")
     limit = ["--time-limit", str(60 * args.minutes)] if args.minutes < float("inf") else []
-    status = subprocess.call([args.program, "bench", "all", "-o", args.rows, *limit, *(["--only", args.only] if args.only else [])],
+    status = subprocess.call([*args.bench, "all", "-o", args.rows, *limit, *(["--only", args.only] if args.only else [])],
                              env={**os.environ, "KINDRED_DATA": str(common.DATA)})
     if status not in (0, 130):
         sys.exit(status)
     rows = load(args.out or RESULTS)
     print(f"{take(args.rows, rows)} rows of {args.rows}")
-    save(rows, args.out or RESULTS, "kindred bench all -o DIR")
+    save(rows, args.out or RESULTS, "python -m kindred.bench all -o DIR")
 
 
 # --- scikit-learn and POT ------------------------------------------------------------------------------------------------
 
 
 class Random:
-    """kdri_random."""
+    """As Stream of python/kindred/bench/_draw.py."""
 
     def __init__(self, state):
         self.state = state & MASK
@@ -179,7 +179,7 @@ def read(item):
 
 
 def draw(sets, sample, seed):
-    """The rows of a repeat, as cli/bench_draw.c draws them."""
+    """The rows of a repeat, as kindred.bench draws them."""
     random, out = Random(seed ^ 0x6B696E6472656421), []
     for x, labels, name in sets:
         rows, n = [], x.shape[0]
@@ -291,7 +291,7 @@ def run_peers(args):
             if max(s[0].shape[0] for s in sets) > MOST_ROWS and not table.get("sample"):
                 break
             rows[key] = peer_row(name, sets, table)
-            save(rows, args.out or RESULTS, "kindred bench all -o DIR, bench/papers.py peers")
+            save(rows, args.out or RESULTS, "python -m kindred.bench all -o DIR, bench/papers.py peers")
             print(f"{': '.join(key)}, {rows[key]['seconds']:.1f} s", flush=True)
 
 

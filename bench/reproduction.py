@@ -1,7 +1,7 @@
 """docs/notes/reproduction.md and its figures: the papers' tables next to ours. SPDX-License-Identifier: BSD-3-Clause
 
 bench/docs.py writes and checks the page, and the table of verdicts in docs/reproduction.md. The rows come from bench/results/papers.csv and
-papers-records.csv (bench/papers.py). The list of tables and the papers' scores come from the presets' plans (cli/plans). The comments under the tables,
+papers-records.csv (bench/papers.py). The list of tables and the papers' scores come from the presets' plans (bench/plans). The comments under the tables,
 and the papers' values that are not scores, come from bench/papers.json; a comment on a table begins with one of VERDICTS. None of our figures is
 entered by hand, and rows that were not run are marked."""
 
@@ -289,7 +289,7 @@ def verdicts():
             titles = {v: [t for t, x in found.items() if x == v] for v in dict.fromkeys(found.values())}
             result = "; ".join(v if len(titles) == 1 else f"{v}: {', '.join(t)}" for v, t in titles.items())
             if found:
-                out.append(f"| [{paper}] | {plans[preset]['title'].replace(f'[{paper}] ', '', 1)} | `kindred bench {preset}` | {result} |")
+                out.append(f"| [{paper}] | {plans[preset]['title'].replace(f'[{paper}] ', '', 1)} | `python -m kindred.bench {preset}` | {result} |")
     return out
 
 
@@ -320,7 +320,7 @@ def page(rows, name):
     done = [t.done() for t in everything]
     seconds = sum(r.found["seconds"] for t in everything for r in t.rows if r.found and r.plan["method"] != "peer")
     out = [words["head"].strip(), "",
-           f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run. Those of `kindred bench all` took {seconds / 60:.0f} minutes of processor time, "
+           f"{sum(d[0] for d in done)} of {sum(d[1] for d in done)} rows have been run. Those of `python -m kindred.bench all` took {seconds / 60:.0f} minutes of processor time, "
            f"which is {seconds / 120:.0f} minutes on two cores. {words['machines']}", ""]
     for paper, title in PAPERS.items():
         out += [f"## [{paper}] {title}", ""]
@@ -331,7 +331,7 @@ def page(rows, name):
             waiting += [f"{preset}: {t.title}" for t in presets[preset] if t not in tables]
             if not tables:
                 continue
-            out += [f"### {plan['title'].replace(f'[{paper}] ', '', 1)}", "", f"`kindred bench {preset}`", ""]
+            out += [f"### {plan['title'].replace(f'[{paper}] ', '', 1)}", "", f"`python -m kindred.bench {preset}`", ""]
             notes = [t.plan["note"] for t in tables if "note" in t.plan]
             single = all(len(t.scores) == 1 and "curve" not in t.plan and not t.plan.get("data") and "generate" not in t.plan for t in tables)
             if single:

@@ -18,7 +18,7 @@ absent          targets that lack a class, compared with targets that have all
 landmarks       the pairs of the preset transfer-auto on neighbour and landmark graphs, all samples, one draw
 splits, sweeps  ttl and nmtf on six newsgroup problems whose source and target share no word, and for several numbers of sweeps
 bridges         ttl over every candidate bridge
-800, all        the preset transfer-auto (all: with all samples), whose rows `kindred bench` keeps in the folder --rows
+800, all        the preset transfer-auto (all: with all samples), whose rows `python -m kindred.bench` keeps in the folder --rows
 
 A case writes bench/results/transfer-CASE.csv (or --out), row by row. A later call continues, and --minutes limits its time. bench/docs.py writes the
 tables of the documentation from these files. Known classes of targets are used only for scores."""
@@ -38,7 +38,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 
-PRESET = common.ROOT / "cli" / "plans" / "transfer-auto.json"
+PRESET = common.ROOT / "bench" / "plans" / "transfer-auto.json"
 AMAZON, WEBKB = ["books", "dvd", "electronics", "kitchen"], ["cornell", "texas", "washington", "wisconsin"]
 MEMBERS = ["m:svm", "m:logreg", "m:self", "m:shifted", "m:aligned", "m:ridge", "m:kmeans", "m:proto", "m:nmtf", "m:msda"]
 PEERS = ["sk-logreg", "sk-selftrain", "ot-sinkhorn", "ot-emd"]
@@ -405,8 +405,8 @@ def landmarks(args):
         plan = {"title": title, "tables": [table], "rows": [{"name": graph, "method": "auto-transfer", "set": {"without": False, **graphs[graph]}}]}
         with tempfile.TemporaryDirectory() as folder:
             (pathlib.Path(folder) / "plan.json").write_text(json.dumps(plan))
-            _, processor, _ = common.run_timed([args.program, "bench", "--plan", folder + "/plan.json", "-o", folder + "/out", "--sample", 1000000, "--repeats", 1,
-                                                "--threads", 1, "-q", "--no-progress"], env={**os.environ, "OMP_NUM_THREADS": "1"})
+            _, processor, _ = common.run_timed([*args.bench, "--plan", folder + "/plan.json", "-o", folder + "/out", "--sample", 1000000, "--repeats", 1,
+                                                "--threads", 1, "-q"], env={**os.environ, "OMP_NUM_THREADS": "1"})
             found = json.loads((pathlib.Path(folder) / "out" / "bench.json").read_text())["tables"][0]["rows"][0]
         return [["%.6g" % found["scores"]["acc"][0]["values"][0], "%.1f" % processor]]
 
@@ -414,18 +414,18 @@ def landmarks(args):
 
 
 def preset(case, args):
-    """The rows of `kindred bench transfer-auto` in one file; existing rows are not run again."""
+    """The rows of `python -m kindred.bench transfer-auto` in one file; existing rows are not run again."""
     if not args.rows:
-        sys.exit(f"{case}: --rows DIR is needed: the folder in which kindred bench keeps the rows")
+        sys.exit(f"{case}: --rows DIR is needed: the folder in which kindred.bench keeps the rows")
     sample = ["--sample", "1000000"] if case == "all" else []
-    subprocess.run([args.program, "bench", "transfer-auto", *sample, "-o", args.rows, "--force", "-q"], check=True, env={**os.environ, "KINDRED_DATA": str(common.DATA)})
+    subprocess.run([*args.bench, "transfer-auto", *sample, "-o", args.rows, "--force", "-q"], check=True, env={**os.environ, "KINDRED_DATA": str(common.DATA)})
     out = args.out or common.RESULTS / f"transfer-{case}.csv"
     found = []
     for path in (pathlib.Path(args.rows) / "transfer-auto").glob("*/*.json"):
         one = json.loads(path.read_text())
         found.append([one["table"], one["row"], *("" if a is None else "%.6g" % a for a in one["lines"][0]["scores"]["acc"][0])])
     draws = max(map(len, found)) - 2
-    command = " ".join(["kindred bench transfer-auto", *sample, "-o DIR"])
+    command = " ".join(["python -m kindred.bench transfer-auto", *sample, "-o DIR"])
     common.write_csv(out, ["table", "row", *(f"draw{i + 1}" for i in range(draws))], [r + [""] * (draws + 2 - len(r)) for r in sorted(found)],
                      common.provenance(command))
     return 0

@@ -45,6 +45,12 @@ return {wide, over: over.slice(0, 5), texts: texts.slice(0, 5)};
 """
 
 
+def bench(*args):
+    """python -m kindred.bench, with the package of the same build."""
+    python = pathlib.Path(KINDRED).resolve().parents[1] / "venv" / "bin" / "python"
+    subprocess.run([python, "-m", "kindred.bench", *map(str, args)], capture_output=True, check=True)
+
+
 def run(*args, code=0):
     done = subprocess.run([KINDRED, *map(str, args)], capture_output=True, text=True)
     assert code is None or done.returncode == code, (args, done.stdout, done.stderr)

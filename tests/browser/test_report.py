@@ -7,7 +7,7 @@ import json
 import random
 import subprocess
 
-from harness import EVIL, ActionChains, Keys, PageTest, main, run
+from harness import EVIL, ActionChains, Keys, PageTest, bench, main, run
 
 
 class Page(PageTest):
@@ -64,7 +64,7 @@ class Page(PageTest):
 
     def test_bench(self):
         out = self.dir / "bench"
-        run("bench", "--methods", "kmeans,lssmtc", "--grid", "lambda=0.1,0.5,0.9", "--repeats", 2, "-q", "-o", out, *self.tasks[:2])
+        bench("--methods", "kmeans,lssmtc", "--grid", "lambda=0.1,0.5,0.9", "--repeats", 2, "-q", "-o", out, *self.tasks[:2])
         run("report", "-q", "-o", out / "report.html", out / "bench.json")
         self.open(out / "report.html")
         self.assertEqual(self.sections(), ["bench-0"])
@@ -78,7 +78,7 @@ class Page(PageTest):
         table = {"title": "figures", "note": "A note.", "data": [str(t) for t in self.tasks[:2]], "repeats": 4, "start": "random", "paired": "k-means", "scores": ["acc", "v_measure"],
                  "rows": [{"name": "k-means", "method": "kmeans", "set": {"n_init": 1}, "references": {"paper": {"acc": [0.5, 0.25]}}}, {"method": "snmf"}]}
         (self.dir / "figures.json").write_text(json.dumps({"title": "t", "tables": [table]}))
-        run("bench", "-q", "--plan", self.dir / "figures.json", "-o", out)
+        bench("-q", "--plan", self.dir / "figures.json", "-o", out)
         printed = [line.strip("| ").split("|") for line in (out / "bench.md").read_text().splitlines() if line.startswith("| ")][1:]
         for strip in (False, True):  # the last: a result of a version that did not write means
             whole = json.loads((out / "bench.json").read_text())

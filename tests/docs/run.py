@@ -2,7 +2,7 @@
 """Runs the examples of the documentation and compares what they print.
 
 In every ```console block of the given Markdown files, lines that begin with "$ " are run with a POSIX shell, in one folder
-per file, with the built program first on PATH; the lines below are what they must print. "..." stands for anything within
+per file, with the built program and the Python package of its build first on PATH; the lines below are what they must print. "..." stands for anything within
 a line, and alone on a line for any lines. The number of spaces between words does not matter, because column widths depend
 on names. A block below a line <!-- not run --> is left alone, one below <!-- needs data --> is run where the real data are
 (KINDRED_DATA, else ../shared/data beside the project). <!-- needs data: COMMANDS --> runs these commands first;
@@ -73,7 +73,8 @@ def matches(expected, printed):
 
 def main():
     program, files = os.path.abspath(sys.argv[1]), sys.argv[2:]
-    env = dict(os.environ, PATH=os.path.dirname(program) + ":" + os.environ["PATH"], KINDRED_DATA=data, KINDRED_SOURCE=root)
+    folders = os.path.dirname(program), os.path.join(os.path.dirname(os.path.dirname(program)), "venv", "bin")
+    env = dict(os.environ, PATH=":".join([*folders, os.environ["PATH"]]), KINDRED_DATA=data, KINDRED_SOURCE=root)
     ran = failed = skipped = 0
     for path in files:
         with tempfile.TemporaryDirectory(prefix="kindred-docs-") as folder:

@@ -1,6 +1,7 @@
 """Uses the installed wheel: clustering, a classifier, and every library that is inside. SPDX-License-Identifier: BSD-3-Clause"""
 import gzip
 import os
+import subprocess
 import sys
 
 import numpy as np
@@ -32,6 +33,9 @@ words = ["Ärzte heilen Kranke", "Katzen jagen Mäuse", "Die Katze jagt die Maus
 assert len(set(np.asarray(kindred.KMeans(n_clusters=2).fit({"a": words}).labels_["a"]))) == 2
 trec = kindred.TrEC().fit(x, y, np.hstack([x, x[:, :1]]))
 assert len(np.asarray(trec.transduction_)) == 60
+
+subprocess.run([sys.executable, "-m", "kindred.bench", "defaults", "--repeats", "1", "-o", "rows", "--force", "-q"], check=True)  # a plan of the package
+assert os.path.exists("rows/bench.json")
 
 with open("/proc/self/maps") as maps:
     used = {line.split()[-1] for line in maps if ".so" in line}

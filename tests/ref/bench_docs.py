@@ -119,7 +119,7 @@ def test_figures_are_well_formed():
 
 
 def test_rows_of_bench_become_the_page():
-    """Files as `kindred bench -o DIR` writes them, to papers.csv and back, to the page."""
+    """Files as `python -m kindred.bench -o DIR` writes them, to papers.csv and back, to the page."""
     one = [[.5, .7], [.4, None], [.1, .1], [.2, .2]]
     row = {"preset": "gz09-webkb4", "table": "WebKB4, raw counts", "row": "k-means", "method": "kmeans", "tasks": ["a", "b", "c", "d"], "repeats": 2, "seconds": 60,
            "lines": [{"setting": "", "scores": {"acc": one, "nmi": one}}]}
@@ -155,7 +155,7 @@ def test_rows_of_bench_become_the_page():
     except ValueError:
         pass
     ours = "reproduced in part: WebKB4, tf-idf and unit rows; not reproduced: WebKB4, raw counts"
-    assert f"| [GZ09] | table III: four universities' pages | `kindred bench gz09-webkb4` | {ours} |" in reproduction.verdicts()
+    assert f"| [GZ09] | table III: four universities' pages | `python -m kindred.bench gz09-webkb4` | {ours} |" in reproduction.verdicts()
     assert papers.slug("LSSMTC, eps = 0 (the paper's W step)") == "lssmtc-eps-is-0-the-paper-s-w-step"
 
 
