@@ -240,7 +240,7 @@ class Bench(CliTest):
             ({"data": [a], "rows": rows, "scores": ["f1"]}, "'scores' must be a list of"),
             ({"data": [a], "rows": rows, "weight": "tf"}, "'weight' must be one of none, binary"),
             ({"data": [a], "rows": rows, "repeats": 0}, "'repeats' must be a number"),
-            ({"data": [a], "rows": rows, "k": 0}, "'k' must be a whole number"),
+            ({"data": [a], "rows": rows, "k": 0}, "'k' must be an integer"),
             ({"data": [a], "rows": rows, "paired": "x"}, "the table has no row 'x'"),
             ({"data": [a], "rows": [{"method": "kmeans", "references": {"p": {"acc": [1, 2]}}}]}, "a list of 1 figures"),
             ({"data": ["none.csv"], "rows": rows}, "cannot open"),
@@ -381,7 +381,7 @@ class Bench(CliTest):
         text = self.read("tex/bench.tex")
         self.assertIn("\\caption{50 \\% of a\\_b \\& c}", text)
         self.assertIn("\\begin{tabular}{lrrrrrrrr}", text)
-        self.assertIn(rows[2][1].replace("\u00b1", "$\\pm$"), text)
+        self.assertIn(" & ".join(rows[2][:-1]).replace("\u00b1", "$\\pm$") + " & ", text)
         self.assertEqual(text.count("\\begin{"), text.count("\\end{"))
         # CSV: a line for each row, score and data set, and their mean
         done = self.run_bench("--plan", "p.json", "--format", "csv")
@@ -454,7 +454,7 @@ class Bench(CliTest):
         self.assertEqual(out.count("| svm | 1.000"), 9)
         plan["tables"][0]["pairs"][0]["classes"] = {"low": []}
         self.write("plan.json", json.dumps(plan))
-        self.fails("--plan", "plan.json", code=3, says=["classes", "low"])
+        self.fails("--plan", "plan.json", code=3, says=["classes", "'low' must be a list of names"])
 
     def test_an_option_can_have_one_value_per_data_set(self):
         self.run_kindred("generate", "--tasks", 3, "-k", 3, "-n", 60, "-q", "-o", "g")

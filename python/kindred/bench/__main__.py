@@ -41,7 +41,7 @@ def _at_least(least: float, kind: type = int) -> Any:
                 return value
         except ValueError:
             pass
-        raise argparse.ArgumentTypeError(f"'{given}' is not valid; use a {'whole ' if kind is int else ''}number, {least:g} or larger")
+        raise argparse.ArgumentTypeError(f"'{given}' is not valid; use {'an integer' if kind is int else 'a number'}, {least:g} or larger")
     return read
 
 
@@ -126,17 +126,6 @@ def _require(parser: Parser, name: str) -> None:
         parser.error(f"unknown preset '{name}'" + (near or "; 'python -m kindred.bench --list' lists the presets"))
 
 
-def _named_presets(parser: Parser, names: list[str]) -> dict[str, Plan]:
-    found = {}
-    for name in names:
-        _require(parser, name)
-        plan = found[name] = read_preset(name)
-        for table in plan.tables:
-            if not _has_data(table):
-                raise PlanError(f"preset {name} needs {table.files[0].path}, which was not found; set KINDRED_DATA to the folder with the data sets")
-    return found
-
-
 def _units(parser: Parser, args: argparse.Namespace, plans: dict[str, Plan]) -> list[Unit]:
     """The rows to run."""
     units = [Unit(name, plan, t, r, args.quick, args.seed) for name, plan in plans.items() for t, table in enumerate(plan.tables) if _has_data(table)
@@ -148,14 +137,6 @@ def _units(parser: Parser, args: argparse.Namespace, plans: dict[str, Plan]) -> 
     if skipped and not args.quiet:
         complain(f"warning: {skipped} row{' was' if skipped == 1 else 's were'} skipped; set KINDRED_DATA to the folder with the data sets")
     return chosen
-
-
-def _adjust(args: argparse.Namespace, plans: dict[str, Plan]) -> None:
-    """Applies --repeats, --sample and --quick."""
-    repeats, sample = args.repeats or (2 if args.quick else 0), args.sample or (300 if args.quick else 0)
-    for plan in plans.values():
-        for table in plan.tables:
-            table.repeats, table.sample = repeats or table.repeats, sample or table.sample
 
 
 class Printer:
@@ -192,20 +173,23 @@ def _plans(parser: Parser, args: argparse.Namespace, every: bool) -> dict[str, P
         return {"": _plan_of_methods(parser, args)}
     if args.plan:
         return {"": read_plan(args.plan, str(args.plan), str(args.plan.parent))}
-    if not every:
-        return _named_presets(parser, args.arguments)
-    return {name: plan for name, plan in ((name, read_preset(name)) for name in presets()) if plan.paper}
+    if every:
+        return {name: plan for name, plan in ((name, read_preset(name)) for name in presets()) if plan.paper}
+    for name in args.arguments:
+        _require(parser, name)
+    plans = {name: read_preset(name) for name in args.arguments}
+    for name, path in ((name, table.files[0].path) for name, plan in plans.items() for table in plan.tables if not _has_data(table)):
+        raise PlanError(f"preset {name} needs {path}, which was not found; set KINDRED_DATA to the folder with the data sets")
+    return plans
 
 
 def _run(parser: Parser, args: argparse.Namespace) -> int:
     every = args.arguments[:1] == ["all"] and not args.methods and not args.plan
     by_rows = args.output is not None and not args.methods and not args.plan
-    if every and (not args.output or len(args.arguments) > 1):
-        parser.error("all needs -o DIR, the folder for the results, and no other preset")
-    if args.only and not by_rows:
-        parser.error("--only needs presets and -o DIR, the folder with their rows")
     plans = _plans(parser, args, every)
-    _adjust(args, plans)
+    for table in (table for plan in plans.values() for table in plan.tables):
+        table.repeats = args.repeats or (2 if args.quick else table.repeats)
+        table.sample = args.sample or (300 if args.quick else table.sample)
     units = _units(parser, args, plans) if by_rows else []
     names = [FORMATS[args.format], "bench.json", *(["bench.html"] if args.report else [])]
     keeps = args.output is not None and not every and not args.only  # some rows make no table to be kept, but are printed
@@ -250,6 +234,10 @@ def _check(parser: Parser, args: argparse.Namespace) -> None:
     """Options that would have no effect are errors."""
     if (args.plan and (args.methods or args.arguments)) or not (args.methods or args.plan or args.arguments):
         parser.error("use one of: preset names ('python -m kindred.bench --list' lists them), --plan FILE, or --methods with data files")
+    if args.arguments[:1] == ["all"] and not args.methods and (not args.output or len(args.arguments) > 1):
+        parser.error("all needs -o DIR, the folder for the results, and no other preset")
+    if args.only and (args.methods or args.plan or not args.output):
+        parser.error("--only needs presets and -o DIR, the folder with their rows")
     of_methods = {"-k": args.clusters, "--set": args.set, "--grid": args.grid, "--top-features": args.top_features,
                   **{f"--{option}": getattr(args, key) for key, option in PREPARING.items()}}
     rules = [(option, value, "--methods", args.methods) for option, value in of_methods.items()]

@@ -15,7 +15,7 @@ import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Iterator, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 from .._docs import choices
 from .._errors import chars
@@ -25,6 +25,7 @@ from .._results import describe
 SCORES = ("acc", "nmi", "nmi_arithmetic", "nmi_max", "ari", "purity", "homogeneity", "completeness", "v_measure")
 PREPARING = {"features": "features", "weight": "weight", "norm": "norm", "scale": "scale", "top_by": "top-by", "fit_on": "fit-on"}
 MOST_LINES = 100_000  # settings of all grids of a table
+_NEEDED = object()
 
 
 def safe(words: str) -> str:
@@ -50,8 +51,8 @@ class File:
     k: int = 0  # 0: the number of known classes
     name: str | None = None
     classes: list[tuple[str, str]] = field(default_factory=list)  # only these classes, and the name of each here
-    part: tuple[float, float] | None = None
-    words: tuple[float, float] | None = None
+    part: list[float] | None = None
+    words: list[float] | None = None
     keep: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -114,7 +115,7 @@ class Plan:
 
 
 @lru_cache(maxsize=None)
-def method(name: str) -> dict[str, Any]:
+def method(name: str | None) -> dict[str, Any]:
     """The method with this id."""
     return describe(lib.kdr_algo_find(chars(name)))
 
@@ -147,41 +148,27 @@ class _Object:
     def wrong(self, message: str) -> PlanError:
         return PlanError(f"{self.place}: {message}")
 
-    def text(self, key: str) -> str | None:
-        value = self.value.get(key)
-        if key in self.value and not isinstance(value, str):
-            raise self.wrong(f"'{key}' must be a string")
-        return value
-
-    def needed(self, key: str) -> str:
-        value = self.text(key)
-        if value is None:
-            raise self.wrong(f"'{key}' must be a string")
-        return value
-
-    def number(self, key: str, low: float, high: float, default: float) -> float:
+    def take(self, key: str, valid: Callable[[Any], Any], what: str, default: Any = None) -> Any:
+        """The value of a key, which must be valid."""
         value = self.value.get(key, default)
-        if key in self.value and not (_is_number(value) and low <= value <= high):
-            raise self.wrong(f"'{key}' must be a number from {low:g} to {high:g}")
+        if (key in self.value or default is _NEEDED) and not valid(value):
+            raise self.wrong(f"'{key}' must be {what}")
         return value
 
-    def choice(self, key: str, allowed: Sequence[str]) -> str | None:
-        value = self.value.get(key)
-        if key in self.value and value not in allowed:
-            raise self.wrong(f"'{key}' must be one of {', '.join(allowed)}")
-        return value
+    def text(self, key: str, default: Any = None) -> Any:
+        return self.take(key, lambda v: isinstance(v, str), "a string", default)
 
-    def list(self, key: str, what: str) -> list[Any]:
-        value = self.value.get(key)
-        if not isinstance(value, list) or not value:
-            raise self.wrong(f"'{key}' must be a list of {what}")
-        return value
+    def number(self, key: str, low: float, high: float, default: float) -> Any:
+        return self.take(key, lambda v: _is_number(v) and low <= v <= high, f"a number from {low:g} to {high:g}", default)
 
-    def object(self, key: str, what: str) -> dict[str, Any]:
-        value = self.value.get(key, {})
-        if not isinstance(value, dict):
-            raise self.wrong(f"'{key}' must be an object with {what}")
-        return value
+    def choice(self, key: str, allowed: Sequence[str]) -> Any:
+        return self.take(key, lambda v: v in allowed, f"one of {', '.join(allowed)}")
+
+    def list(self, key: str, what: str) -> Any:
+        return self.take(key, lambda v: isinstance(v, list) and v, f"a list of {what}", _NEEDED)
+
+    def object(self, key: str, what: str) -> Any:
+        return self.take(key, lambda v: isinstance(v, dict), f"an object with {what}", {})
 
     def option(self, value: Any) -> str:
         """The value of an option as text, as `--set` takes it; a list has one number per data set."""
@@ -213,28 +200,18 @@ def _find(path: str, folder: str) -> str:
     return next((p for p in tried if os.path.exists(p)), tried[0])
 
 
-def _share(o: _Object, key: str) -> tuple[float, float] | None:
-    share = o.value.get(key)
-    if share is None:
-        return None
-    if not (isinstance(share, list) and len(share) == 2 and all(map(_is_number, share)) and 0 <= share[0] < share[1] <= 1):
-        raise o.wrong(f"'{key}' must be two numbers from 0 to 1, the smaller one first")
-    return share[0], share[1]
+def _share(o: _Object, key: str) -> Any:
+    return o.take(key, lambda v: isinstance(v, list) and len(v) == 2 and all(map(_is_number, v)) and 0 <= v[0] < v[1] <= 1,
+                  "two numbers from 0 to 1, the smaller one first")
 
 
 def _classes(o: _Object) -> list[tuple[str, str]]:
     """["a", "b"]: only these; {"x": ["a", "b"], "y": ["c"]}: only these, with other names."""
-    classes = o.value.get("classes")
-    if classes is None:
-        return []
-    if isinstance(classes, list) and classes:
+    classes = o.take("classes", lambda v: isinstance(v, (list, dict)) and v, "a list of names, or an object of such lists", [])
+    if isinstance(classes, list):
         return [(o.option(c), o.option(c)) for c in classes]
-    if not isinstance(classes, dict) or not classes:
-        raise o.wrong("'classes' must be a list of names, or an object of such lists")
-    for name, old in classes.items():
-        if not isinstance(old, list) or not old:
-            raise o.wrong(f"'classes': '{name}' must be a list of names")
-    return [(o.option(c), name) for name, old in classes.items() for c in old]
+    named = _Object(f"{o.place}: classes", classes, list(classes))
+    return [(o.option(c), name) for name in classes for c in named.list(name, "names")]
 
 
 def _file(table: _Object, item: Any, key: str, role: str, folder: str) -> File:
@@ -263,12 +240,10 @@ def _files(o: _Object, folder: str) -> list[File]:
 
 
 def _clusters(o: _Object, files: list[File]) -> None:
-    k = o.value.get("k")
+    k = o.value.get("k", 0)
     each = k if isinstance(k, list) else [k] * len(files)
-    if k is None:
-        return
-    if len(each) < len(files) or not all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in each):
-        raise o.wrong("'k' must be a whole number, 1 or larger, or one for each data set")
+    if "k" in o.value and (len(each) < len(files) or not all(isinstance(n, int) and not isinstance(n, bool) and n >= 1 for n in each)):
+        raise o.wrong("'k' must be an integer, 1 or larger, or one for each data set")
     for file, n in zip(files, each):
         file.k = n
 
@@ -277,9 +252,7 @@ def _references(o: _Object, scores: list[str], scored: int) -> dict[str, dict[st
     """{"paper": {"acc": [0.57, null]}}: one value per scored data set."""
     found: dict[str, dict[str, list[float | None]]] = {}
     for label, values in o.object("references", "labels and their values").items():
-        if not isinstance(values, dict):
-            raise o.wrong(f"references: '{label}' must be an object with scores and their values")
-        for score, listed in values.items():
+        for score, listed in values.items() if isinstance(values, dict) else [(label, None)]:
             if score not in scores or not isinstance(listed, list) or len(listed) != scored:
                 raise o.wrong(f"references: '{score}' must be a score of the table, with a list of {scored} figures")
         found[label] = {score: [v if _is_number(v) else None for v in values.get(score, [None] * scored)] for score in scores}
@@ -290,9 +263,9 @@ def _row(place: str, item: Any, files: list[File], scores: list[str]) -> Row:
     o = _Object(place, item, ("name", "method", "missing", "repeats", "pooled", "set", "grid", "references", "alone"))
     references = _references(o, scores, sum(f.scored for f in files))
     if "missing" in item:
-        o.needed("missing")
-        return Row(o.needed("name"), None, references=references)
-    name, alone, sources = o.needed("method"), item.get("alone") is True, any(f.role == "source" for f in files)
+        o.text("missing", _NEEDED)
+        return Row(o.text("name", _NEEDED), None, references=references)
+    name, alone, sources = o.text("method", _NEEDED), item.get("alone") is True, any(f.role == "source" for f in files)
     found = _method_id(name, sources and not alone)
     if found is None:
         known = [ffi.string(lib.kdr_algo_at(i).id).decode() for i in range(lib.kdr_algo_count())]
@@ -304,12 +277,10 @@ def _row(place: str, item: Any, files: list[File], scores: list[str]) -> Row:
         raise o.wrong(f"method '{name}' transfers labels: the table needs 'source' and 'target'")
     what = "option names and their values"
     grid = o.object("grid", what)
-    for option, values in grid.items():
-        if not isinstance(values, list) or not values:
-            raise o.wrong(f"'grid': the values of '{option}' must be a list")
+    axes = _Object(f"{place}: grid", grid, list(grid))
     return Row(o.text("name") or name, found, item.get("pooled") is True, int(o.number("repeats", 1, 1e5, 0)),
                {option: o.option(value) for option, value in o.object("set", what).items()},
-               {option: [o.option(v) for v in values] for option, values in grid.items()}, references)
+               {option: [o.option(v) for v in axes.list(option, "values")] for option in grid}, references)
 
 
 _TABLE = ("title", "note", "group", "data", "source", "bridge", "target", "generate", "tasks", "separation", "k", "top_features", "sample", "repeats",
@@ -318,21 +289,21 @@ _TABLE = ("title", "note", "group", "data", "source", "bridge", "target", "gener
 
 def _table(place: str, item: Any, rows: Any, folder: str) -> Table:
     o = _Object(place, item, _TABLE)
-    title = o.needed("title")
+    title = o.text("title", _NEEDED)
     by_data = o.value.get("weight") == "auto"
     preparing: dict[str, Any] = {key: o.choice(key, choices(option)) for key, option in PREPARING.items() if not (by_data and key == "weight")}
     preparing.update({"weight": "auto"} if by_data else {}, top_features=int(o.number("top_features", 1, 1e15, 0)))
     scores = o.list("scores", "scores") if "scores" in item else ["acc", "nmi"]
     if not all(s in SCORES for s in scores):
         raise o.wrong(f"'scores' must be a list of {', '.join(SCORES)}")
-    o.choice("missing", choices("missing"))
     files = _files(o, folder)
     _clusters(o, files)
     listed = _Object(place, {"rows": item.get("rows", rows)}, ("rows",)).list("rows", "methods")
-    table = Table(title, o.text("group") or title, o.text("note"), files, [_row(place, row, files, scores) for row in listed], o.text("generate"),
-                  o.number("separation", 0, 1e6, 0), preparing, o.text("label_column"), o.text("missing"), scores,
-                  int(o.number("sample", 2, 1e15, 0)), int(o.number("repeats", 1, 1e5, 10)), o.choice("start", ("own", "random")) == "random",
-                  o.choice("pick", ("none", "truth")) == "truth", o.text("paired"), item.get("record") is True)
+    table = Table(title, group=o.text("group") or title, note=o.text("note"), files=files, rows=[_row(place, row, files, scores) for row in listed],
+                  design=o.text("generate"), separation=o.number("separation", 0, 1e6, 0), preparing=preparing, label_column=o.text("label_column"),
+                  missing=o.choice("missing", choices("missing")), scores=scores, sample=int(o.number("sample", 2, 1e15, 0)),
+                  repeats=int(o.number("repeats", 1, 1e5, 10)), random_start=o.choice("start", ("own", "random")) == "random",
+                  pick=o.choice("pick", ("none", "truth")) == "truth", paired=o.text("paired"), record=item.get("record") is True)
     if table.paired is not None and table.paired not in [row.name for row in table.rows]:
         raise o.wrong(f"'paired': the table has no row '{table.paired}'")
     if sum(math.prod(map(len, row.grid.values())) for row in table.rows) > MOST_LINES:
@@ -357,13 +328,13 @@ def _written_out(item: Any) -> Iterator[Any]:
 def make_plan(name: str, value: Any, folder: str) -> Plan:
     """Checks a plan. Messages begin with `name`, and relative paths start at `folder`."""
     o = _Object(name, value, ("title", "paper", "tables", "rows", "summary"))
-    title, paper = o.needed("title"), o.text("paper")
+    title, paper = o.text("title", _NEEDED), o.text("paper")
     items = [table for item in o.list("tables", "tables") for table in _written_out(item)]
     tables = [_table(f"{name}: table {i + 1}", item, value.get("rows"), folder) for i, item in enumerate(items)]
     if "summary" not in value:
         return Plan(title, paper, tables, None, [])
     s = _Object(f"{name}: summary", value["summary"], ("row", "against"))
-    row, against = s.needed("row"), [s.option(v) for v in s.value.get("against", [])]
+    row, against = s.text("row", _NEEDED), [s.option(v) for v in s.value.get("against", [])]
     names = [r.name for r in tables[0].rows]
     if any(len(t.rows) != len(names) for t in tables):
         raise s.wrong("all tables must have the same rows")
@@ -379,8 +350,6 @@ def read_plan(path: Path, name: str, folder: str) -> Plan:
         value = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise PlanError(f"{path}: cannot open: {error.strerror}") from None
-    except UnicodeDecodeError:
-        raise PlanError(f"{path}: the text is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise PlanError(f"{path}: line {error.lineno}: {error.msg}") from None
     return make_plan(name, value, folder)

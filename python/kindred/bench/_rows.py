@@ -83,7 +83,7 @@ def slug(title: str) -> str:
 
 def _defaults(row: Row) -> dict[str, Any]:
     """The options of the method that the plan does not set."""
-    found = {o["name"]: o["default"] for o in method(str(row.method))["options"] if o["name"] not in row.set and o["name"] not in row.grid}
+    found = {o["name"]: o["default"] for o in method(row.method)["options"] if o["name"] not in row.set and o["name"] not in row.grid}
     return {name: finite(value) if isinstance(value, float) else value for name, value in found.items()}
 
 
@@ -140,26 +140,21 @@ def read_table(units: list[Unit], folder: Path) -> Outcome | None:
 
 
 def _work(unit: Unit, path: Path, threads: int, device: str | None) -> None:
-    """One row, in its own process. SIGINT is blocked there: the parent, which gets it too, sends SIGTERM."""
+    """One row, in its own process. SIGINT is blocked here: the parent, which gets it too, sends SIGTERM."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
     start = time.process_time()  # other programs do not count
     try:
         session = Session(threads=threads, device=device)
         out = run_table(session, unit.of[0], unit.seed, row=unit.row)
         if out.interrupted:
-            sys.exit(130)
+            raise KeyboardInterrupt
         write_row(session, unit, path, out, time.process_time() - start)
     except KeyboardInterrupt:
         sys.exit(130)
     except (OSError, ValueError, ArithmeticError, MemoryError) as error:
         complain(error)
         sys.exit(1)
-
-
-def _left(seconds: float) -> str:
-    if seconds < 90:
-        return f"about {seconds:.0f} s left"
-    return f"about {seconds / 60:.0f} min left" if seconds < 5400 else f"about {seconds / 3600:.1f} hours left"
 
 
 class Crew:
@@ -184,7 +179,8 @@ class Crew:
     def _remaining(self) -> str:
         now = time.monotonic()
         left = [self._expected(i) for i in self.waiting] + [max(self._expected(i) - now + start, 0) for i, (_, start) in self.running.items()]
-        return _left(sum(left) / self.threads) if left else "all rows are done"
+        seconds = sum(left) / self.threads
+        return "all rows are done" if not left else "about " + (f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} hours") + " left"
 
     def _done(self) -> int:
         return len(self.units) - len(self.waiting) - len(self.running) - self.failed
@@ -193,7 +189,7 @@ class Crew:
         left = len(self.waiting) + len(self.running)
         self.waiting.remove(i)
         process = context.Process(target=_work, args=(self.units[i], self.paths[i], self.threads // min(left, self.threads), self.device))
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # processes inherit it; Ctrl-C stays pending here
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})  # processes inherit it; Ctrl-C stays pending here
         try:
             process.start()
             self.running[i] = process, time.monotonic()
@@ -203,9 +199,7 @@ class Crew:
     def _end(self) -> None:
         """Waits until at least one row ends."""
         ended = wait([process.sentinel for process, _ in self.running.values()])
-        for i, (process, start) in list(self.running.items()):
-            if process.sentinel not in ended:
-                continue
+        for i, (process, start) in [item for item in self.running.items() if item[1][0].sentinel in ended]:
             process.join()
             del self.running[i]
             if process.exitcode == 0:
@@ -240,8 +234,7 @@ class Crew:
                 process.terminate()
             for process, _ in self.running.values():
                 process.join()
-            saved = total - len(self.waiting) - len(self.running) - self.failed
-            complain(f"stopped: {saved} of {total} rows are saved; run the same command again to continue")
+            complain(f"stopped: {self._done()} of {total} rows are saved; run the same command again to continue")
             return 130
         if self.failed:
             complain(f"{self.failed} of {total} rows failed")

@@ -26,13 +26,18 @@ _SMALL = 200  # values of an array that is recorded
 class Line:
     """One row at one setting of its grid."""
     row: int
-    setting: str  # "lambda = 0.5, l = 4", or ""
+    options: dict[str, str]  # at this point of the grid
     values: Any   # repeats x scores x scored data sets; NaN if a run failed
     seconds: float = 0.0  # of all runs
     runs: int = 0
     failed: int = 0
     error: str | None = None  # of the first run that failed
     record: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def setting(self) -> str:
+        """ "lambda = 0.5, l = 4", or nothing."""
+        return ", ".join(f"{name} = {value}" for name, value in self.options.items())
 
     @property
     def seconds_per_run(self) -> float:
@@ -53,24 +58,23 @@ class Outcome:
 def new_lines(table: Table, row: int | None = None) -> list[Line]:
     """The lines of all rows, or of one, without values."""
     shape = table.repeats, len(table.scores), sum(f.scored for f in table.files)
-    return [Line(r, ", ".join(f"{name} = {value}" for name, value in setting.items()), np.full(shape, np.nan))
-            for r, one in enumerate(table.rows) if row in (None, r) for setting in one.settings()]
+    return [Line(r, options, np.full(shape, np.nan)) for r, one in enumerate(table.rows) if row in (None, r) for options in one.settings()]
 
 
-def _is_given(table: Table, row: Row, index: int) -> bool:
-    """Whether a method gets a data set: clustering methods get only those that are scored, and only some methods use bridges."""
-    file, known = table.files[index], method(str(row.method))
-    return file.scored or (known["family"] == "transfer" and (file.role != "bridge" or bool(known["flags"] & {"bridge", "bridges"})))
+def _given(table: Table, row: Row) -> list[int]:
+    """The data sets that a method gets: clustering methods only those that are scored; only some methods get bridges."""
+    transfers, bridges = method(row.method)["family"] == "transfer", method(row.method)["flags"] & {"bridge", "bridges"}
+    return [i for i, file in enumerate(table.files) if file.scored or (transfers and (file.role != "bridge" or bridges))]
 
 
 def _fit(draws: Draws, row: Row, options: Any) -> Any:
     """The result of one run, or None if it failed."""
     table, session = draws.table, draws.session
-    transfers = method(str(row.method))["family"] == "transfer"
+    transfers = method(row.method)["family"] == "transfer"
     # Classes of sources were numbered first.
     classes = max((int(view(lib.kdr_data_labels(data._data), data.shape[0], np.int64, data).max()) + 1
                    for file, data in zip(table.files, draws.sets) if file.role == "source"), default=0)
-    chosen = [i for i in range(len(table.files)) if _is_given(table, row, i)]
+    chosen = _given(table, row)
     tasks, problem, out = ffi.new("kdr_task[]", len(chosen)), ffi.new("kdr_problem *"), ffi.new("kdr_result **")
     for task, i in zip(tasks, chosen):
         role, data = table.files[i].role, draws.sets[i]._data
@@ -92,11 +96,10 @@ def _fit(draws: Draws, row: Row, options: Any) -> Any:
 
 def _score(draws: Draws, row: Row, result: Any) -> Any:
     """Scores x scored data sets. The accuracy of a method that names classes is the fraction that is correct, without matching."""
-    table, session, known = draws.table, draws.session, method(str(row.method))
+    table, session, known = draws.table, draws.session, method(row.method)
     named = known["family"] == "transfer" and "clusters_target" not in known["flags"]
     found, n, scores = [], ffi.new("int64_t *"), ffi.new("kdr_scores *")
-    chosen = [i for i in range(len(table.files)) if _is_given(table, row, i)]
-    for place, i in enumerate(chosen):
+    for place, i in enumerate(_given(table, row)):
         if not table.files[i].scored:
             continue
         labels, truth = lib.kdr_result_labels(result, place, n), lib.kdr_data_labels(draws.sets[i]._data)
@@ -129,10 +132,10 @@ def _record(line: Line, result: Any, first: bool) -> None:
             add(text(array.name), ffi.cast("double *", array.data), size)
 
 
-def _run_line(draws: Draws, line: Line, setting: dict[str, str], repeat: int) -> None:
+def _run_line(draws: Draws, line: Line, repeat: int) -> None:
     row = draws.table.rows[line.row]
     # A wrong option is an error in the plan and ends the run; a fit that fails is a result.
-    options = settings(draws.session, row.method, {**row.set, **setting})
+    options = settings(draws.session, row.method, {**row.set, **line.options})
     start = time.perf_counter()
     result = _fit(draws, row, options)
     line.seconds += time.perf_counter() - start
@@ -150,15 +153,14 @@ def run_table(session: Session, table: Table, seed: int, limit: float | None = N
     """Runs all rows of a table, or one. After Ctrl-C and after `limit` seconds, the outcome has the complete repeats, or a part of the first."""
     start, draws = time.monotonic(), Draws(session, table)
     out = Outcome(table, [name for name, file in zip(draws.names, table.files) if file.scored], new_lines(table, row))
-    points = [setting for r, one in enumerate(table.rows) if row in (None, r) for setting in one.settings()]
     try:
         for r in range(table.repeats):
             out.repeats = max(r, 1)
             draws.repeat(seed + r)
-            for line, setting in zip(out.lines, points):
+            for line in out.lines:
                 one = table.rows[line.row]
                 if one.method and (not one.repeats or r < one.repeats):
-                    _run_line(draws, line, setting, r)
+                    _run_line(draws, line, r)
                 if limit is not None and time.monotonic() - start > limit:
                     return out
             out.repeats = r + 1

@@ -14,7 +14,6 @@ from ._plan import Plan, Row
 from ._run import Line, Outcome
 
 FORMATS = {"md": "bench.md", "csv": "bench.csv", "latex": "bench.tex"}  # and their file names
-_NAN = float("nan")
 
 
 def _sum(values: Iterable[float]) -> float:
@@ -26,7 +25,7 @@ def _sum(values: Iterable[float]) -> float:
 
 
 def _mean(values: list[float]) -> float:
-    return _sum(values) / len(values) if values else _NAN
+    return _sum(values) / len(values) if values else math.nan
 
 
 def each_repeat(out: Outcome, line: Line, score: int, task: int | None) -> list[float]:
@@ -39,7 +38,7 @@ def summarise(out: Outcome, line: Line, score: int, task: int | None) -> tuple[f
     values = [v for v in each_repeat(out, line, score, task) if not math.isnan(v)]
     mean = _mean(values)
     if len(values) < 2:
-        return mean, 0.0 if values else _NAN
+        return mean, 0.0 if values else math.nan
     return mean, math.sqrt(_sum((v - mean) ** 2 for v in values) / (len(values) - 1))
 
 
@@ -64,7 +63,7 @@ def paired_p(out: Outcome, one: Line, other: Line) -> float:
     pairs = zip(each_repeat(out, one, 0, None), each_repeat(out, other, 0, None))
     values = [d for d in (a - b for a, b in pairs) if not math.isnan(d)]
     if len(values) < 2:
-        return _NAN
+        return math.nan
     mean, free = _mean(values), len(values) - 1
     error = math.sqrt(_sum((v - mean) ** 2 for v in values) / free / len(values))
     if error == 0:
@@ -91,12 +90,8 @@ def _base(out: Outcome) -> Line | None:
     return next((line for line in _shown(out) if out.table.paired == out.table.rows[line.row].name), None)
 
 
-_LATEX = {"±": "$\\pm$", "\\": "\\textbackslash{}", "~": "\\~{}", "^": "\\^{}", "<": "$<$", ">": "$>$", "|": "$|$",
-          **{c: "\\" + c for c in "&%$#_{}"}}
-
-
-def _latex(text: str) -> str:
-    return "".join(_LATEX.get(c, c) for c in text)
+_LATEX = str.maketrans({"±": "$\\pm$", "\\": "\\textbackslash{}", "~": "\\~{}", "^": "\\^{}", "<": "$<$", ">": "$>$", "|": "$|$",
+                        **{c: "\\" + c for c in "&%$#_{}"}})
 
 
 def _sheet(format: str, title: str, above: str, words: int, rows: list[list[str]], below: str = "") -> str:
@@ -105,9 +100,9 @@ def _sheet(format: str, title: str, above: str, words: int, rows: list[list[str]
         line = "|" + "---|" * words + "---:|" * (len(rows[0]) - words)
         cells = ["| " + " ".join(f"{cell} |" if cell or i < words else "|" for i, cell in enumerate(row)) for row in rows]
         return f"## {title}\n\n{above}\n" + "\n".join([cells[0], line, *cells[1:]]) + "\n\n" + below
-    cells = [" & ".join(map(_latex, row)) + " \\\\" for row in rows]
-    return (f"\\begin{{table}}\n\\caption{{{_latex(title)}}}\n{_latex(above)}\n\\begin{{tabular}}{{{'l' * words}{'r' * (len(rows[0]) - words)}}}\n\\hline\n"
-            + "\n".join([cells[0], "\\hline", *cells[1:]]) + "\n\\hline\n\\end{tabular}\n\\end{table}\n\n" + _latex(below))
+    cells = [" & ".join(cell.translate(_LATEX) for cell in row) + " \\\\" for row in rows]
+    return (f"\\begin{{table}}\n\\caption{{{title.translate(_LATEX)}}}\n{above.translate(_LATEX)}\n\\begin{{tabular}}{{{'l' * words}{'r' * (len(rows[0]) - words)}}}\n\\hline\n"
+            + "\n".join([cells[0], "\\hline", *cells[1:]]) + "\n\\hline\n\\end{tabular}\n\\end{table}\n\n" + below.translate(_LATEX))
 
 
 def _number(value: float, format: str, missing: str = "") -> str:
@@ -177,7 +172,7 @@ def table_text(out: Outcome, format: str, first: bool) -> str:
             mean, deviation = summarise(out, line, s, t)
             published = "" if t is None else _published(row, score, t)
             cells.append(("-" if math.isnan(mean) else f"{mean:.3f} ± {deviation:.3f}") + (f" ({published})" if published else ""))
-        p = [_number(_NAN if line is base else paired_p(out, line, base), ".1e")] if base else []
+        p = [_number(math.nan if line is base else paired_p(out, line, base), ".1e")] if base else []
         rows.append([row.name, *([line.setting] if settings else []), *cells, *p, f"{line.seconds_per_run:.3g}"])
     return _sheet(format, out.table.title, _notes(out), 2 if settings else 1, rows, _failures(out))
 
@@ -214,7 +209,7 @@ def table_json(out: Outcome) -> dict[str, Any]:
 def row_means(out: Outcome) -> list[float]:
     """The mean of the first score of each row; of a grid, that of its last setting."""
     found = {line.row: summarise(out, line, 0, None)[0] for line in out.lines}
-    return [found.get(r, _NAN) for r in range(len(out.table.rows))]
+    return [found.get(r, math.nan) for r in range(len(out.table.rows))]
 
 
 def summary_text(plan: Plan, means: dict[int, list[float]], format: str) -> str:
@@ -229,6 +224,6 @@ def summary_text(plan: Plan, means: dict[int, list[float]], format: str) -> str:
         gaps = [[d for d in (values[own] - values[other] for values in found) if not math.isnan(d)] for other in others]
         if found:
             rows.append([title, str(len(found)), *(_number(_mean(column), ".3f", "-") for column in columns),
-                         *(_number(min(gap, default=_NAN), "+.3f", "-") for gap in gaps)])
+                         *(_number(min(gap, default=math.nan), "+.3f", "-") for gap in gaps)])
     above = f"Means of {plan.tables[0].scores[0]} over tables; worst: the lowest difference of '{plan.summary}' minus the other on one table.\n"
     return _sheet(format, plan.title, above, 1, rows)
