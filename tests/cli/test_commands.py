@@ -13,6 +13,11 @@ from harness import BLOBS_A, KINDRED, CliTest
 
 
 class Commands(CliTest):
+    def test_unknown_commands_name_what_to_use(self):
+        self.fails("clustr", code=2, says="did you mean 'cluster'?")
+        self.fails("bench", "--list", code=2, says="python -m kindred.bench")
+        self.fails("help", "bench", code=2, says="python -m kindred.bench")
+
     def test_evaluate(self):
         self.write("l", "0\n0\n1\n1\n2\n2\n")
         self.write("t", "a\na\nb\nb\nb\nb\n")
