@@ -137,7 +137,7 @@ class Draws:
     @staticmethod
     def _start(n: int, k: int, random: Stream) -> Any:
         """Random labels; the first k samples have one each."""
-        rest = (random.take(max(n - k, 0)) % np.uint64(k)).astype(np.int64)
+        rest = (random.take(max(n - k, 0)) % np.uint64(max(k, 1))).astype(np.int64)
         return np.concatenate([np.arange(min(n, k), dtype=np.int64), rest])
 
     def _generate(self, index: int) -> Data:
