@@ -386,7 +386,7 @@ class Failures(MpiTest):
     def unlike(self, first, second):
         """Two ranks started with different arguments, one of which fails: the outcome."""
         done = subprocess.run([*MPIRUN, "-n", "1", *map(str, first), ":", "-n", "1", *map(str, second)], cwd=self.dir, capture_output=True,
-                              text=True, timeout=60)
+                              text=True, timeout=300)
         self.assertNotEqual(done.returncode, 0)
         self.assertEqual(self.leftovers(), [])
         self.assertFalse(os.path.exists(self.path("out/result.json")))
@@ -429,7 +429,7 @@ class Failures(MpiTest):
             time.sleep(wait)
             self.assertIsNone(run.poll(), method)
             os.kill(ranks[1], signal.SIGKILL)
-            run.communicate(timeout=60)
+            run.communicate(timeout=300)
             self.assertNotEqual(run.returncode, 0)
             self.assertFalse(os.path.exists(self.path("out/result.json")))
             self.assertEqual(self.leftovers(), [])
@@ -439,7 +439,7 @@ class Failures(MpiTest):
         ranks = self.ranks_of(run)
         time.sleep(4)
         os.kill(ranks[2], signal.SIGINT)
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
         self.assertEqual(self.result()["stop"], "cancelled")
         self.assertEqual(len(self.read("out/task1.labels").split()), 20000)
         for limit in (0.2, 3): # before the graph is there, and after that
@@ -459,7 +459,7 @@ class Failures(MpiTest):
         import resource
         run = self.long_run(more=["--time-limit", "4"])
         resource.prlimit(self.ranks_of(run)[0], resource.RLIMIT_FSIZE, (100000, 100000))
-        said = run.communicate(timeout=60)[1]
+        said = run.communicate(timeout=300)[1]
         self.assertEqual(run.returncode, 1)
         self.assertEqual(len(said.splitlines()), 1, said)
         self.assertIn("task1.samples.csv: cannot write", said)
@@ -472,7 +472,7 @@ class Failures(MpiTest):
         ranks = self.ranks_of(run)
         time.sleep(3)
         os.kill(ranks[2], signal.SIGINT)
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
         self.assertEqual(self.result()["stop"], "cancelled")
         self.assertEqual(len(self.read("out/task1.labels").split()), 20000)
 
@@ -494,7 +494,7 @@ class TransferFailures(MpiTest):
 
     def test_time_limit_keeps_the_best(self):
         run = self.long_run("--time-limit", "4")
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
         self.assertEqual(run.returncode, 0)
         self.stopped("time")
 
@@ -503,7 +503,7 @@ class TransferFailures(MpiTest):
         ranks = self.ranks_of(run)
         time.sleep(4)
         os.kill(ranks[1], signal.SIGINT)
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
         self.assertEqual(run.returncode, 130)
         self.stopped("cancelled")
 
@@ -512,7 +512,7 @@ class TransferFailures(MpiTest):
         ranks = self.ranks_of(run)
         time.sleep(3)
         os.kill(ranks[2], signal.SIGKILL)
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
         self.assertNotEqual(run.returncode, 0)
         self.assertFalse(os.path.exists(self.path("out/result.json")))
         self.assertEqual(self.leftovers(), [])

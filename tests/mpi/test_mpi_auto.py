@@ -102,7 +102,7 @@ class Auto(test_mpi.MpiTest):
         ranks = self.ranks_of(run)
         time.sleep(2)
         os.kill(ranks[1], signal.SIGKILL)
-        run.communicate(timeout=60)
+        run.communicate(timeout=300)
         self.assertNotEqual(run.returncode, 0)
         self.assertFalse(os.path.exists(self.path("out/result.json")))
 
