@@ -68,24 +68,21 @@ void kdri_result_about_free(kdr_result *r)
 
 kdr_status kdri_result_name_tasks(kdr_context *ctx, kdr_result *r, const kdr_problem *problem)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		char number[24];
 		snprintf(number, sizeof number, "%lld", (long long)t + 1);
 		r->tasks[t].d = kdr_mat_cols(&task->x);
 		r->tasks[t].nnz = r->tasks[t].all_nnz = kdr_mat_nnz(&task->x);
-		KDRI_TRY(kdri_strdup(ctx, task->name ? task->name : number, &r->tasks[t].name));
-		KDRI_TRY(kdri_strdup(ctx, "", &r->tasks[t].path));
+		KDRI_DO(kdri_strdup(ctx, task->name ? task->name : number, &r->tasks[t].name));
+		KDRI_DO(kdri_strdup(ctx, "", &r->tasks[t].path));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_result_about(kdr_context *ctx, kdr_result *r, const kdr_problem *problem,
                              const kdr_options *options)
 {
-	kdr_status st = KDR_OK;
 	static const char *const commands[] = { "cluster", "transfer", "features" };
 	r->command = commands[r->algo->family];
 	r->seed = ctx->seed;
@@ -93,10 +90,8 @@ kdr_status kdri_result_about(kdr_context *ctx, kdr_result *r, const kdr_problem 
 	/* Labels are numbers of clusters, some of which have names, or classes. */
 	if (problem->class_names && r->algo->family != KDR_FAMILY_CLUSTER &&
 	    !(r->algo->flags & KDR_ALGO_CLUSTERS_TARGET))
-		KDRI_TRY(kdri_result_classes(ctx, r, problem->class_names, problem->classes));
-	KDRI_TRY(kdri_options_copy(ctx, options, &r->options));
-done:
-	return st;
+		KDRI_DO(kdri_result_classes(ctx, r, problem->class_names, problem->classes));
+	return kdri_options_copy(ctx, options, &r->options);
 }
 
 static bool same_names(char *const *a, char *const *b, int64_t count)
@@ -110,21 +105,19 @@ static bool same_names(char *const *a, char *const *b, int64_t count)
 /* The rows skipped by the reader. */
 static kdr_status copy_left_out(kdr_context *ctx, kdri_task_result *task, const kdr_data *data)
 {
-	kdr_status st = KDR_OK;
 	if (task->left_out || data->nleft_out == 0)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, &task->left_out, data->nleft_out));
+	KDRI_DO(KDRI_NEW0(ctx, &task->left_out, data->nleft_out));
 	task->nleft_out = data->nleft_out;
 	for (int64_t i = 0; i < data->nleft_out; i++) {
 		char *id = NULL, *reason = NULL;
 		task->left_out[i].row = data->left_out[i].row;
-		KDRI_TRY(kdri_strdup(ctx, data->left_out[i].id, &id));
+		KDRI_DO(kdri_strdup(ctx, data->left_out[i].id, &id));
 		task->left_out[i].id = id;
-		KDRI_TRY(kdri_strdup(ctx, data->left_out[i].reason, &reason));
+		KDRI_DO(kdri_strdup(ctx, data->left_out[i].reason, &reason));
 		task->left_out[i].reason = reason;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *r, int64_t t, const kdr_data *data)
@@ -267,14 +260,12 @@ const char *const *kdr_result_classes(const kdr_result *r, int64_t *count)
 
 kdr_status kdr_result_set_command_line(kdr_context *ctx, kdr_result *r, const char *text)
 {
-	kdr_status st;
 	char *copy = NULL;
 	KDRI_NEED(ctx, r && text);
-	KDRI_TRY(kdri_strdup(ctx, text, &copy));
+	KDRI_DO(kdri_strdup(ctx, text, &copy));
 	kdri_free_with(&r->allocator, r->command_line);
 	r->command_line = copy;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdr_result_set_write_seconds(kdr_result *r, double seconds)

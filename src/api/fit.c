@@ -118,22 +118,21 @@ kdr_status kdri_check_k(kdr_context *ctx, const kdr_algo *algo, const kdr_task *
 static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
                              const kdr_task *t)
 {
-	kdr_status st;
 	int64_t n = kdr_mat_rows(&t->x), all;
-	KDRI_TRY(check_ranks(ctx, t, &all));
+	KDRI_DO(check_ranks(ctx, t, &all));
 	const kdri_traits traits = kdri_traits_here(ctx, &t->x);
 	if (traits.infinite) /* says where */
-		KDRI_TRY(kdri_mat_check_values(ctx, &t->x, kdri_task_name(t), problem->category != NULL));
+		KDRI_DO(kdri_mat_check_values(ctx, &t->x, kdri_task_name(t), problem->category != NULL));
 	if ((algo->flags & KDR_ALGO_NONNEG) && traits.negative)
-		KDRI_TRY(check_nonnegative(ctx, algo, t));
-	KDRI_TRY(kdri_check_k(ctx, algo, t, all));
+		KDRI_DO(check_nonnegative(ctx, algo, t));
+	KDRI_DO(kdri_check_k(ctx, algo, t, all));
 	if (t->init && t->k == 0)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "data set %s: initial labels need a specified k",
 		                 kdri_task_name(t));
 	if (t->init)
-		KDRI_TRY(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
+		KDRI_DO(check_labels(ctx, t, t->init, 0, t->k, "initial label"));
 	if (t->labels)
-		KDRI_TRY(check_labels(ctx, t, t->labels, -1, problem->classes, "class"));
+		KDRI_DO(check_labels(ctx, t, t->labels, -1, problem->classes, "class"));
 	if (t->weights) {
 		if (!(algo->flags & KDR_ALGO_WEIGHTS))
 			return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
@@ -147,24 +146,21 @@ static kdr_status check_task(kdr_context *ctx, const kdr_algo *algo, const kdr_p
 				        kdri_task_name(t), (long long)i + 1, t->weights[i]);
 			total += t->weights[i];
 		}
-		KDRI_TRY(kdri_sum(ctx, &total, 1));
+		KDRI_DO(kdri_sum(ctx, &total, 1));
 		if (total <= 0)
 			return kdri_fail(ctx, KDR_ERR_DATA, "data set %s: all weights are zero",
 			                 kdri_task_name(t));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status check_shapes(kdr_context *ctx, const kdr_problem *problem)
 {
-	kdr_status st = KDR_OK;
 	if (!problem || problem->ntasks < 1 || !problem->tasks)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no data set was given; at least one is needed");
 	for (int64_t t = 0; t < problem->ntasks; t++)
-		KDRI_TRY(check_shape(ctx, &problem->tasks[t]));
-done:
-	return st;
+		KDRI_DO(check_shape(ctx, &problem->tasks[t]));
+	return KDR_OK;
 }
 
 /* The methods of a family that have a flag or, if `flag` is 0, support rows on several ranks. */
@@ -256,22 +252,20 @@ static kdr_status check_problem(kdr_context *ctx, const kdr_algo *algo, const kd
 static kdr_status warn_duplicates(kdr_context *ctx, const kdr_algo *algo, const kdr_problem *problem,
                                   kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	bool own = algo->family == KDR_FAMILY_CLUSTER && !(algo->flags & KDR_ALGO_SHARED_CLUSTERS) &&
 	           !problem->pooled;
 	for (int64_t t = 0; t < problem->ntasks && own; t++) {
 		const kdr_task *task = &problem->tasks[t];
 		int64_t distinct, k = kdr_result_k(result, t);
-		KDRI_TRY(kdri_rows_distinct(ctx, &task->x, task->weights, k, &distinct));
+		KDRI_DO(kdri_rows_distinct(ctx, &task->x, task->weights, k, &distinct));
 		if (distinct < k)
-			KDRI_TRY(kdri_result_warn(
+			KDRI_DO(kdri_result_warn(
 			        ctx, result,
 			        "data set %s has only %lld distinct sample%s for k = %lld; some clusters are empty or share identical samples",
 			        kdri_task_name(task), (long long)distinct, distinct == 1 ? "" : "s",
 			        (long long)k));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One line for a data set of which a cluster has nearly all samples, or hardly any. There is no warning if a single

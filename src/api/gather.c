@@ -10,21 +10,19 @@
 /* n numbers of 8 bytes in *v, or NULL on all ranks, become those of all ranks on rank 0. */
 static kdr_status gather_all(kdr_context *ctx, void *v, int64_t numbers)
 {
-	kdr_status st = KDR_OK;
 	double *own, *all = NULL; /* integers have the same size */
 	int64_t bytes;
 	memcpy(&own, v, sizeof own);
 	bool present = own != NULL;
-	KDRI_TRY(kdri_any(ctx, &present));
+	KDRI_DO(kdri_any(ctx, &present));
 	if (!present)
 		return KDR_OK;
-	KDRI_TRY(kdri_gather(ctx, own, own ? numbers * (int64_t)sizeof *own : 0, &all, &bytes));
+	KDRI_DO(kdri_gather(ctx, own, own ? numbers * (int64_t)sizeof *own : 0, &all, &bytes));
 	if (all) {
 		kdri_free(ctx, own);
 		memcpy(v, &all, sizeof all);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Names of samples: as one text of strings ended by zeros. */
@@ -104,34 +102,33 @@ done:
 
 kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < r->array_count; i++) {
 		kdr_array *a = &r->arrays[i];
 		int64_t rows = a->shape[0], width = 1;
 		int axis = kdri_sample_axis(r, a);
 		if (axis == 1) {
 			int64_t all;
-			KDRI_TRY(gather_columns(ctx, &a->data, rows, a->shape[1], &all));
+			KDRI_DO(gather_columns(ctx, &a->data, rows, a->shape[1], &all));
 			a->shape[1] = kdri_rank(ctx) == 0 ? all : a->shape[1];
 		}
 		if (axis != 0)
 			continue;
 		for (int d = 1; d < a->ndim; d++)
 			width *= a->shape[d];
-		KDRI_TRY(gather_all(ctx, &a->data, rows * width));
-		KDRI_TRY(kdri_sum_int(ctx, &rows, 1));
+		KDRI_DO(gather_all(ctx, &a->data, rows * width));
+		KDRI_DO(kdri_sum_int(ctx, &rows, 1));
 		if (kdri_rank(ctx) == 0)
 			a->shape[0] = rows;
 	}
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
 		int64_t counts[] = { task->n, task->nnz };
-		KDRI_TRY(gather_all(ctx, &task->labels, task->n));
-		KDRI_TRY(gather_all(ctx, &task->confidence, task->n));
-		KDRI_TRY(gather_all(ctx, &task->second, task->n));
-		KDRI_TRY(gather_all(ctx, &task->probabilities, task->n * KDRI_MAX(r->nclasses, 1)));
-		KDRI_TRY(gather_names(ctx, &task->ids, task->n));
-		KDRI_TRY(kdri_sum_int(ctx, counts, 2));
+		KDRI_DO(gather_all(ctx, &task->labels, task->n));
+		KDRI_DO(gather_all(ctx, &task->confidence, task->n));
+		KDRI_DO(gather_all(ctx, &task->second, task->n));
+		KDRI_DO(gather_all(ctx, &task->probabilities, task->n * KDRI_MAX(r->nclasses, 1)));
+		KDRI_DO(gather_names(ctx, &task->ids, task->n));
+		KDRI_DO(kdri_sum_int(ctx, counts, 2));
 		if (kdri_rank(ctx) == 0) {
 			task->n = counts[0];
 			task->nnz = counts[1];
@@ -139,8 +136,7 @@ kdr_status kdri_result_gather(kdr_context *ctx, kdr_result *r)
 		}
 	}
 	r->parted = false;
-done:
-	return st;
+	return KDR_OK;
 }
 
 #ifdef KDRI_HAVE_MPI

@@ -105,12 +105,10 @@ done:
 
 kdr_status kdri_known_put(kdr_context *ctx, const kdr_problem *problem, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < result->ntasks && (result->algo->flags & KDR_ALGO_PREDICT); t++)
 		if (result->tasks[t].labels && result->tasks[t].all <= KDRI_KNOWN_MOST)
-			KDRI_TRY(known_put_task(ctx, &problem->tasks[t].x, &result->tasks[t]));
-done:
-	return st;
+			KDRI_DO(known_put_task(ctx, &problem->tasks[t].x, &result->tasks[t]));
+	return KDR_OK;
 }
 
 void kdri_known_apply(const kdr_result *fitted, int64_t task, const kdr_mat *x, int64_t *labels)

@@ -35,13 +35,12 @@ static int exponent_of(double largest)
 /* (E2) into values[]; out has the shape and the indices of x. */
 static kdr_status scaled_copy(kdr_context *ctx, const kdr_mat *x, int exponent, double **values, kdr_mat *out)
 {
-	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), size = 0;
 	if (x->kind == KDR_MAT_DENSE)
-		KDRI_TRY(kdri_mul(ctx, n, d, &size));
+		KDRI_DO(kdri_mul(ctx, n, d, &size));
 	else
 		size = x->as.csr.rowptr[n];
-	KDRI_TRY(KDRI_NEW(ctx, values, size));
+	KDRI_DO(KDRI_NEW(ctx, values, size));
 	for (int64_t i = 0, to = 0; i < n; i++) {
 		const kdri_entries r = kdri_row_entries(x, i);
 		for (int64_t p = 0; p < r.count; p++)
@@ -49,8 +48,7 @@ static kdr_status scaled_copy(kdr_context *ctx, const kdr_mat *x, int exponent, 
 	}
 	*out = x->kind == KDR_MAT_DENSE ? kdr_mat_from_dense(*values, n, d)
 	                                : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, *values);
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_scaled_free(kdr_context *ctx, kdri_scaled *p)

@@ -141,23 +141,21 @@ static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_
 kdr_status kdri_model_apply(kdr_context *ctx, const kdr_model *m, int64_t task, kdr_data *data,
                             int64_t *labels)
 {
-	kdr_status st;
 	if (task < 0 || task >= m->ntasks)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "data set number %lld is out of range; the model has %lld data sets, numbered from 0",
 		        (long long)task, (long long)m->ntasks);
-	KDRI_TRY(kdri_blas_reserve(ctx));
+	KDRI_DO(kdri_blas_reserve(ctx));
 	if (m->prep)
-		KDRI_TRY(kdr_prep_apply(ctx, m->prep, task, data));
-	KDRI_TRY(check_columns(ctx, m, data));
+		KDRI_DO(kdr_prep_apply(ctx, m->prep, task, data));
+	KDRI_DO(check_columns(ctx, m, data));
 	const bool tables = m->algo->info.flags & KDR_ALGO_TABLES;
 	if (!tables)
-		KDRI_TRY(kdri_table_encode(ctx, m->prep, task, data));
+		KDRI_DO(kdri_table_encode(ctx, m->prep, task, data));
 	kdr_mat x = kdr_data_mat(data);
-	KDRI_TRY(kdri_mat_check_values(ctx, &x, data->name, tables));
-	KDRI_TRY(kdri_predict(ctx, m->algo, m->fitted, m->options, task, &x, labels));
+	KDRI_DO(kdri_mat_check_values(ctx, &x, data->name, tables));
+	KDRI_DO(kdri_predict(ctx, m->algo, m->fitted, m->options, task, &x, labels));
 	kdri_known_apply(m->fitted, task, &x, labels);
-done:
-	return st;
+	return KDR_OK;
 }

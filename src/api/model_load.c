@@ -55,16 +55,14 @@ static bool integer_of(const loading *l, const char *object, const char *attribu
 static kdr_status load_strings(kdr_context *ctx, const loading *l, const char *name, char ***out,
                                int64_t *count)
 {
-	kdr_status st = KDR_OK;
 	const kdri_h5_item *item = kdri_h5_item_find(&l->items, name, NULL);
 	if (!item)
 		return KDR_OK;
 	if (item->type_class != KDRI_H5_STRING)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: is not a list of strings", l->path, name);
-	KDRI_TRY(kdri_strings_copy(ctx, item->values, item->count, out));
+	KDRI_DO(kdri_strings_copy(ctx, item->values, item->count, out));
 	*count = item->count;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status load_root(kdr_context *ctx, const loading *l)
@@ -225,7 +223,6 @@ done:
 
 static kdr_status load_arrays(kdr_context *ctx, const loading *l)
 {
-	kdr_status st = KDR_OK;
 	char name[256];
 	for (const kdr_field_desc *f = l->model->algo->info.fields; f && f->name; f++) {
 		if (!f->in_model)
@@ -233,22 +230,20 @@ static kdr_status load_arrays(kdr_context *ctx, const loading *l)
 		snprintf(name, sizeof name, "arrays/%s", f->name);
 		const kdri_h5_item *item = kdri_h5_item_find(&l->items, name, NULL);
 		if (item && item->type_class != KDRI_H5_OTHER)
-			KDRI_TRY(load_array(ctx, l, f, item, -1));
+			KDRI_DO(load_array(ctx, l, f, item, -1));
 		for (int64_t t = 0; item && item->type_class == KDRI_H5_OTHER && t < l->model->ntasks; t++) {
 			snprintf(name, sizeof name, "arrays/%s/%lld", f->name, (long long)t);
 			const kdri_h5_item *part = kdri_h5_item_find(&l->items, name, NULL);
 			if (part)
-				KDRI_TRY(load_array(ctx, l, f, part, t));
+				KDRI_DO(load_array(ctx, l, f, part, t));
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The samples of the fit; models of version 0.1 have none. */
 static kdr_status load_known(kdr_context *ctx, const loading *l)
 {
-	kdr_status st = KDR_OK;
 	char name[64];
 	for (int64_t t = 0; t < l->model->ntasks; t++) {
 		kdri_task_result *task = &l->model->fitted->tasks[t];
@@ -259,12 +254,11 @@ static kdr_status load_known(kdr_context *ctx, const loading *l)
 		if (item->type_class != KDRI_H5_NUMBER || item->floating || item->ndim != 2 ||
 		    item->shape[1] != 2 || !kdri_known_sound(item->values, item->shape[0], task->k))
 			return model_load_damaged(ctx, l, "the table of known samples is invalid");
-		KDRI_TRY(KDRI_NEW(ctx, &task->known, item->count));
+		KDRI_DO(KDRI_NEW(ctx, &task->known, item->count));
 		memcpy(task->known, item->values, (size_t)item->count * sizeof *task->known);
 		task->nknown = item->shape[0];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One list of numbers of the samples that a model keeps of data set t; NULL if there is none. */
@@ -304,32 +298,29 @@ static bool remembered_sparse(const kdri_h5_item *ptr, const kdri_h5_item *col, 
 static kdr_status load_remembered_rows(kdr_context *ctx, const kdri_h5_item *x, const kdri_h5_item *ptr,
                                        const kdri_h5_item *col, const kdri_h5_item *val, kdr_data *d)
 {
-	kdr_status st;
 	if (x) {
 		d->kind = KDR_MAT_DENSE;
-		KDRI_TRY(KDRI_NEW(ctx, &d->dense, x->count));
+		KDRI_DO(KDRI_NEW(ctx, &d->dense, x->count));
 		for (int64_t i = 0; i < x->count; i++)
 			d->dense[i] = number_at(x, i);
 		return KDR_OK;
 	}
 	const int64_t count = col ? col->count : 0;
 	d->kind = KDR_MAT_CSR;
-	KDRI_TRY(KDRI_NEW(ctx, &d->rowptr, ptr->count));
-	KDRI_TRY(KDRI_NEW(ctx, &d->col, count));
-	KDRI_TRY(KDRI_NEW(ctx, &d->val, count));
+	KDRI_DO(KDRI_NEW(ctx, &d->rowptr, ptr->count));
+	KDRI_DO(KDRI_NEW(ctx, &d->col, count));
+	KDRI_DO(KDRI_NEW(ctx, &d->val, count));
 	memcpy(d->rowptr, ptr->values, (size_t)ptr->count * sizeof *d->rowptr);
 	for (int64_t j = 0; j < count; j++) {
 		d->col[j] = (int32_t)((const int64_t *)col->values)[j];
 		d->val[j] = number_at(val, j);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The samples that a model keeps; models of version 0.1 and those saved without samples have none. */
 static kdr_status load_remembered(kdr_context *ctx, const loading *l)
 {
-	kdr_status st = KDR_OK;
 	const int64_t cols = l->model->ncolumns;
 	for (int64_t t = 0; t < l->model->ntasks; t++) {
 		kdri_task_result *task = &l->model->fitted->tasks[t];
@@ -351,16 +342,15 @@ static kdr_status load_remembered(kdr_context *ctx, const loading *l)
 			sound = !isinf(number_at(x, i));
 		if (!sound)
 			return model_load_damaged(ctx, l, "the samples that it keeps are invalid");
-		KDRI_TRY(kdri_data_new(ctx, l->model->task_names[t], "", &task->remembered));
+		KDRI_DO(kdri_data_new(ctx, l->model->task_names[t], "", &task->remembered));
 		task->remembered->rows = labels->count;
 		task->remembered->cols = cols;
-		KDRI_TRY(load_remembered_rows(ctx, x, ptr, col, val, task->remembered));
-		KDRI_TRY(KDRI_NEW(ctx, &task->remembered->labels, labels->count));
+		KDRI_DO(load_remembered_rows(ctx, x, ptr, col, val, task->remembered));
+		KDRI_DO(KDRI_NEW(ctx, &task->remembered->labels, labels->count));
 		memcpy(task->remembered->labels, labels->values,
 		       (size_t)labels->count * sizeof *task->remembered->labels);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* An array of moments of data set t, of this shape and with values of at least `least`; NULL in *out: there is none. */
@@ -381,7 +371,6 @@ static bool moments_part(const loading *l, int64_t t, const char *part, const in
 /* Means and covariances, of models that were saved without samples. */
 static kdr_status load_moments(kdr_context *ctx, const loading *l)
 {
-	kdr_status st = KDR_OK;
 	const int64_t d = l->model->ncolumns;
 	char name[64];
 	for (int64_t t = 0; t < l->model->ntasks; t++) {
@@ -407,8 +396,8 @@ static kdr_status load_moments(kdr_context *ctx, const loading *l)
 		if (!sound)
 			return model_load_damaged(ctx, l,
 			                          "the means and covariances that it keeps are invalid");
-		KDRI_TRY(kdri_moments_room(ctx, k, d, part[3] ? part[3]->shape[1] : 0, part[2] != NULL,
-		                           &task->moments));
+		KDRI_DO(kdri_moments_room(ctx, k, d, part[3] ? part[3]->shape[1] : 0, part[2] != NULL,
+		                          &task->moments));
 		kdri_moments *m = task->moments;
 		double *const to[4] = { m->mean, m->variance, m->missing, m->direction };
 		m->sparse = sparse != 0;
@@ -418,14 +407,12 @@ static kdr_status load_moments(kdr_context *ctx, const loading *l)
 			for (int64_t at = 0; part[i] && at < part[i]->count; at++)
 				to[i][at] = number_at(part[i], at);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* How many samples of a data set have each label; models of version 0.1 do not say. */
 static kdr_status load_sizes(kdr_context *ctx, const loading *l)
 {
-	kdr_status st = KDR_OK;
 	char name[64];
 	for (int64_t t = 0; t < l->model->ntasks; t++) {
 		kdri_task_result *task = &l->model->fitted->tasks[t];
@@ -435,7 +422,7 @@ static kdr_status load_sizes(kdr_context *ctx, const loading *l)
 			continue;
 		if (item->type_class != KDRI_H5_NUMBER || item->count != task->k)
 			return model_load_damaged(ctx, l, "a data set does not have one size per cluster");
-		KDRI_TRY(KDRI_NEW(ctx, &task->sizes, task->k));
+		KDRI_DO(KDRI_NEW(ctx, &task->sizes, task->k));
 		for (int64_t c = 0; c < task->k; c++) {
 			const double size = number_at(item, c);
 			if (!(size >= 0 && size < 0x1p53))
@@ -443,8 +430,7 @@ static kdr_status load_sizes(kdr_context *ctx, const loading *l)
 			task->sizes[c] = (int64_t)size;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- preprocessing ------------------------------------------------------------------------------------ */

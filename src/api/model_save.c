@@ -17,70 +17,63 @@ static const kdr_field_desc *find_field(const kdr_algo *algo, const char *name)
 
 static kdr_status save_root(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *r)
 {
-	kdr_status st;
 	const kdri_task_result *first = &r->tasks[0]; /* columns are aligned: all tasks have the same */
 	const int64_t version = KDRI_MODEL_VERSION, seed = (int64_t)r->seed, exponent = r->exponent;
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "format", KDRI_MODEL_FORMAT));
-	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "format_version", &version, 1));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "kindred_version", kdr_version()));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, "/", "method", r->algo->id));
-	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "seed", &seed, 1));
-	KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "columns", &first->d, 1));
+	KDRI_DO(kdri_h5_set_text(ctx, h5, "/", "format", KDRI_MODEL_FORMAT));
+	KDRI_DO(kdri_h5_set_integers(ctx, h5, "/", "format_version", &version, 1));
+	KDRI_DO(kdri_h5_set_text(ctx, h5, "/", "kindred_version", kdr_version()));
+	KDRI_DO(kdri_h5_set_text(ctx, h5, "/", "method", r->algo->id));
+	KDRI_DO(kdri_h5_set_integers(ctx, h5, "/", "seed", &seed, 1));
+	KDRI_DO(kdri_h5_set_integers(ctx, h5, "/", "columns", &first->d, 1));
 	if (exponent != 0)
-		KDRI_TRY(kdri_h5_set_integers(ctx, h5, "/", "exponent", &exponent, 1));
+		KDRI_DO(kdri_h5_set_integers(ctx, h5, "/", "exponent", &exponent, 1));
 	if (first->features)
-		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "features", (const char *const *)first->features,
-		                               first->d));
+		KDRI_DO(kdri_h5_write_strings(ctx, h5, "features", (const char *const *)first->features,
+		                              first->d));
 	if (r->classes)
-		KDRI_TRY(kdri_h5_write_strings(ctx, h5, "classes", (const char *const *)r->classes,
-		                               r->nclasses));
-done:
-	return st;
+		KDRI_DO(kdri_h5_write_strings(ctx, h5, "classes", (const char *const *)r->classes,
+		                              r->nclasses));
+	return KDR_OK;
 }
 
 static kdr_status save_options(kdr_context *ctx, const kdri_h5 *h5, const kdr_options *options)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "options"));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "options"));
 	for (const kdr_option_desc *d = kdr_options_algo(options)->options; d && d->name; d++) {
 		int64_t count = 1;
 		const double *values = kdri_options_numbers(options, d->name, &count);
 		const bool real = d->type == KDR_OPTION_REAL || d->type == KDR_OPTION_REALS;
 		const int64_t integer = real ? 0 : (int64_t)values[0];
 		if (d->type == KDR_OPTION_CHOICE)
-			KDRI_TRY(kdri_h5_set_text(ctx, h5, "options", d->name, d->choices[integer]));
+			KDRI_DO(kdri_h5_set_text(ctx, h5, "options", d->name, d->choices[integer]));
 		else if (real)
-			KDRI_TRY(kdri_h5_set_reals(ctx, h5, "options", d->name, values, count));
+			KDRI_DO(kdri_h5_set_reals(ctx, h5, "options", d->name, values, count));
 		else
-			KDRI_TRY(kdri_h5_set_integers(ctx, h5, "options", d->name, &integer, 1));
+			KDRI_DO(kdri_h5_set_integers(ctx, h5, "options", d->name, &integer, 1));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status save_tasks(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
 {
-	kdr_status st;
 	char name[64];
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "tasks"));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "tasks"));
 	for (int64_t t = 0; t < kdr_result_ntasks(result); t++) {
 		const int64_t k = kdr_result_k(result, t);
 		snprintf(name, sizeof name, "tasks/%lld", (long long)t);
-		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
-		KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "name", result->tasks[t].name));
-		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
+		KDRI_DO(kdri_h5_make_group(ctx, h5, name));
+		KDRI_DO(kdri_h5_set_text(ctx, h5, name, "name", result->tasks[t].name));
+		KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "k", &k, 1));
 		if (result->tasks[t].sizes && k > 0)
-			KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "sizes", result->tasks[t].sizes, k));
+			KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "sizes", result->tasks[t].sizes, k));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status save_arrays(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
 {
-	kdr_status st;
 	char name[256];
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "arrays"));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "arrays"));
 	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {
 		kdr_array a = kdr_result_array_at(result, i);
 		const kdr_field_desc *field = find_field(kdr_result_algo(result), a.name);
@@ -89,31 +82,28 @@ static kdr_status save_arrays(kdr_context *ctx, const kdri_h5 *h5, const kdr_res
 		snprintf(name, sizeof name, "arrays/%s", a.name);
 		if (a.task >= 0) {
 			if (kdri_h5_what(h5, name) == KDRI_H5_NONE)
-				KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
+				KDRI_DO(kdri_h5_make_group(ctx, h5, name));
 			snprintf(name, sizeof name, "arrays/%s/%lld", a.name, (long long)a.task);
 		}
-		KDRI_TRY(kdri_h5_write_array(ctx, h5, name,
-		                             a.type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE,
-		                             a.ndim, a.shape, a.data));
+		KDRI_DO(kdri_h5_write_array(ctx, h5, name,
+		                            a.type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE,
+		                            a.ndim, a.shape, a.data));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status save_known(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
 {
-	kdr_status st;
 	char name[64];
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "known"));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "known"));
 	for (int64_t t = 0; t < result->ntasks; t++) {
 		const kdri_task_result *task = &result->tasks[t];
 		snprintf(name, sizeof name, "known/%lld", (long long)t);
 		if (task->nknown > 0)
-			KDRI_TRY(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_INT64, 2,
-			                             (int64_t[]){ task->nknown, 2 }, task->known));
+			KDRI_DO(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_INT64, 2,
+			                            (int64_t[]){ task->nknown, 2 }, task->known));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status save_part(kdr_context *ctx, const kdri_h5 *h5, int64_t t, const char *part, hid_t type,
@@ -127,43 +117,40 @@ static kdr_status save_part(kdr_context *ctx, const kdri_h5 *h5, int64_t t, cons
 /* Sparse samples as in AnnData: data, indices, indptr. */
 static kdr_status save_remembered(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
 {
-	kdr_status st;
 	char name[64];
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "remembered"));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "remembered"));
 	for (int64_t t = 0; t < result->ntasks; t++) {
 		const kdr_data *d = result->tasks[t].remembered;
 		if (!d || d->rows == 0 || d->cols == 0)
 			continue;
 		snprintf(name, sizeof name, "remembered/%lld", (long long)t);
-		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
-		KDRI_TRY(save_part(ctx, h5, t, "labels", H5T_NATIVE_INT64, d->rows, 0, d->labels));
+		KDRI_DO(kdri_h5_make_group(ctx, h5, name));
+		KDRI_DO(save_part(ctx, h5, t, "labels", H5T_NATIVE_INT64, d->rows, 0, d->labels));
 		if (d->kind == KDR_MAT_DENSE) {
-			KDRI_TRY(save_part(ctx, h5, t, "x", H5T_NATIVE_DOUBLE, d->rows, d->cols, d->dense));
+			KDRI_DO(save_part(ctx, h5, t, "x", H5T_NATIVE_DOUBLE, d->rows, d->cols, d->dense));
 			continue;
 		}
-		KDRI_TRY(save_part(ctx, h5, t, "indptr", H5T_NATIVE_INT64, d->rows + 1, 0, d->rowptr));
+		KDRI_DO(save_part(ctx, h5, t, "indptr", H5T_NATIVE_INT64, d->rows + 1, 0, d->rowptr));
 		if (d->rowptr[d->rows] == 0)
 			continue;
-		KDRI_TRY(save_part(ctx, h5, t, "indices", H5T_NATIVE_INT32, d->rowptr[d->rows], 0, d->col));
-		KDRI_TRY(save_part(ctx, h5, t, "data", H5T_NATIVE_DOUBLE, d->rowptr[d->rows], 0, d->val));
+		KDRI_DO(save_part(ctx, h5, t, "indices", H5T_NATIVE_INT32, d->rowptr[d->rows], 0, d->col));
+		KDRI_DO(save_part(ctx, h5, t, "data", H5T_NATIVE_DOUBLE, d->rowptr[d->rows], 0, d->val));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status save_moments(kdr_context *ctx, const kdri_h5 *h5, const kdr_result *result)
 {
-	kdr_status st;
 	char name[64];
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "moments"));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "moments"));
 	for (int64_t t = 0; t < result->ntasks; t++) {
 		const kdri_moments *m = result->tasks[t].moments;
 		if (!m || m->d == 0)
 			continue;
 		snprintf(name, sizeof name, "moments/%lld", (long long)t);
-		KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
-		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "draws", m->draws, m->k));
-		KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "sparse", &(int64_t){ m->sparse }, 1));
+		KDRI_DO(kdri_h5_make_group(ctx, h5, name));
+		KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "draws", m->draws, m->k));
+		KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "sparse", &(int64_t){ m->sparse }, 1));
 		const struct {
 			const char *name;
 			const double *data;
@@ -175,35 +162,31 @@ static kdr_status save_moments(kdr_context *ctx, const kdri_h5 *h5, const kdr_re
 		for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
 			snprintf(name, sizeof name, "moments/%lld/%s", (long long)t, parts[i].name);
 			if (parts[i].data)
-				KDRI_TRY(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_DOUBLE, i == 3 ? 3 : 2,
-				                             parts[i].shape, parts[i].data));
+				KDRI_DO(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_DOUBLE, i == 3 ? 3 : 2,
+				                            parts[i].shape, parts[i].data));
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status save_prep(kdr_context *ctx, const kdri_h5 *h5, const kdr_prep *prep)
 {
-	kdr_status st;
 	kdri_prep_dump dump;
 	char name[128];
-	KDRI_TRY(kdri_prep_export(ctx, prep, &dump));
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "prep"));
+	KDRI_DO(kdri_prep_export(ctx, prep, &dump));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "prep"));
 	for (int i = 0; i < dump.narrays; i++) {
 		const kdri_dump_array *a = &dump.arrays[i];
 		snprintf(name, sizeof name, "prep/%s", a->name);
-		KDRI_TRY(kdri_h5_write_array(ctx, h5, name,
-		                             a->type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 1,
-		                             &a->count, a->data));
+		KDRI_DO(kdri_h5_write_array(ctx, h5, name,
+		                            a->type == KDR_INT64 ? H5T_NATIVE_INT64 : H5T_NATIVE_DOUBLE, 1,
+		                            &a->count, a->data));
 	}
 	for (int i = 0; i < dump.nstrings; i++) {
 		snprintf(name, sizeof name, "prep/%s", dump.strings[i].name);
-		KDRI_TRY(
-		        kdri_h5_write_strings(ctx, h5, name, dump.strings[i].strings, dump.strings[i].count));
+		KDRI_DO(kdri_h5_write_strings(ctx, h5, name, dump.strings[i].strings, dump.strings[i].count));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdr_model_save(kdr_context *ctx, const char *path, const kdr_result *result, bool force)

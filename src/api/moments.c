@@ -59,10 +59,9 @@ done:
 kdr_status kdri_moments_copy(kdr_context *ctx, const kdri_moments *from, const int64_t *now, int64_t k,
                              kdri_moments **out)
 {
-	kdr_status st;
 	const int64_t d = from->d, all = from->rank * d;
 	const size_t row = (size_t)d * sizeof(double);
-	KDRI_TRY(kdri_moments_room(ctx, k, d, from->rank, from->missing != NULL, out));
+	KDRI_DO(kdri_moments_room(ctx, k, d, from->rank, from->missing != NULL, out));
 	(*out)->sparse = from->sparse;
 	for (int64_t z = 0; z < from->k; z++) {
 		const int64_t l = now ? now[z] : z;
@@ -77,8 +76,7 @@ kdr_status kdri_moments_copy(kdr_context *ctx, const kdri_moments *from, const i
 			memcpy((*out)->direction + l * all, from->direction + z * all,
 			       (size_t)from->rank * row);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* What kind of column j is; numbers without a table. */

@@ -86,17 +86,14 @@ static int64_t next_free(const naming *c, int64_t from)
 /* The number of the first row, of all ranks, that each of k clusters has; INT64_MAX: it has none. */
 static kdr_status first_rows(kdr_context *ctx, const int64_t *labels, int64_t rows, int64_t k, int64_t *first)
 {
-	kdr_status st;
 	int64_t start, all;
-	KDRI_TRY(kdri_part(ctx, labels ? rows : 0, &start, &all));
+	KDRI_DO(kdri_part(ctx, labels ? rows : 0, &start, &all));
 	for (int64_t z = 0; z < k; z++)
 		first[z] = INT64_MAX;
 	for (int64_t i = 0; labels && i < rows; i++)
 		if (first[labels[i]] == INT64_MAX)
 			first[labels[i]] = start + i;
-	KDRI_TRY(kdri_min_int(ctx, first, k));
-done:
-	return st;
+	return kdri_min_int(ctx, first, k);
 }
 
 /* Numbers for the clusters that have none, in the order in which the rows show them. */
@@ -150,11 +147,10 @@ static void matches_free(kdr_context *ctx, matches *m)
 
 static kdr_status matches_new(kdr_context *ctx, const kdr_result *result, matches *m)
 {
-	kdr_status st;
 	int64_t T = kdr_result_ntasks(result), count = kdr_result_correspondence_count(result);
-	KDRI_TRY(KDRI_NEW0(ctx, &m->begin, T + 2));
-	KDRI_TRY(KDRI_NEW(ctx, &m->order, count));
-	KDRI_TRY(KDRI_NEW0(ctx, &m->with, T));
+	KDRI_DO(KDRI_NEW0(ctx, &m->begin, T + 2));
+	KDRI_DO(KDRI_NEW(ctx, &m->order, count));
+	KDRI_DO(KDRI_NEW0(ctx, &m->with, T));
 	for (int64_t i = 0; i < count; i++) {
 		kdr_correspondence c = kdr_result_correspondence_at(result, i);
 		m->begin[KDRI_MAX(c.from, c.to) + 2]++;
@@ -165,8 +161,7 @@ static kdr_status matches_new(kdr_context *ctx, const kdr_result *result, matche
 		kdr_correspondence c = kdr_result_correspondence_at(result, i);
 		m->order[m->begin[KDRI_MAX(c.from, c.to) + 1]++] = i;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Fills `with` for a task. If both directions are available, the one from the earlier task is used. */
@@ -219,22 +214,19 @@ static void by_match(const match *m, const naming *theirs, naming *c)
 static kdr_status name_cluster(kdr_context *ctx, const kdr_problem *problem, kdri_task_result *task,
                                int64_t c)
 {
-	kdr_status st = KDR_OK;
 	char number[24];
 	if (!task->names)
-		KDRI_TRY(KDRI_NEW0(ctx, &task->names, task->k));
+		KDRI_DO(KDRI_NEW0(ctx, &task->names, task->k));
 	kdri_snprintf(number, sizeof number, "%lld", (long long)c);
 	if (!task->names[c])
-		KDRI_TRY(kdri_strdup(ctx, problem->class_names ? problem->class_names[c] : number,
-		                     &task->names[c]));
-done:
-	return st;
+		KDRI_DO(kdri_strdup(ctx, problem->class_names ? problem->class_names[c] : number,
+		                    &task->names[c]));
+	return KDR_OK;
 }
 
 /* Clusters of known classes keep their numbers. If tasks share their clusters, a class of one is a class of all. */
 static kdr_status keep_known(kdr_context *ctx, const kdr_problem *problem, kdr_result *result, numbering *n)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < n->ntasks; t++) {
 		const int64_t *known = problem->tasks[t].labels;
 		for (int64_t i = 0; known && i < kdr_mat_rows(&problem->tasks[t].x); i++)
@@ -244,17 +236,15 @@ static kdr_status keep_known(kdr_context *ctx, const kdr_problem *problem, kdr_r
 				if (c.taken[known[i]])
 					continue;
 				give(&c, known[i], known[i]);
-				KDRI_TRY(name_cluster(ctx, problem, &result->tasks[s], known[i]));
+				KDRI_DO(name_cluster(ctx, problem, &result->tasks[s], known[i]));
 			}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Counterparts of these clusters in tasks that do not know their class. */
 static kdr_status match_known(kdr_context *ctx, const kdr_problem *problem, kdr_result *result, numbering *n)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
 		const kdr_correspondence m = kdr_result_correspondence_at(result, i);
 		naming from = naming_of(n, m.from), to = naming_of(n, m.to);
@@ -265,17 +255,15 @@ static kdr_status match_known(kdr_context *ctx, const kdr_problem *problem, kdr_
 			    to.taken[a] || kdri_only_largest(m.matrix + z, m.rows, m.cols) != a)
 				continue;
 			give(&to, z, a);
-			KDRI_TRY(name_cluster(ctx, problem, &result->tasks[m.to], a));
+			KDRI_DO(name_cluster(ctx, problem, &result->tasks[m.to], a));
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status choose_shared(kdr_context *ctx, const kdr_problem *problem, const kdr_result *result,
                                 numbering *n)
 {
-	kdr_status st = KDR_OK;
 	naming first = naming_of(n, 0);
 	bool given = false;
 	for (int64_t t = 0; t < n->ntasks; t++)
@@ -285,7 +273,7 @@ static kdr_status choose_shared(kdr_context *ctx, const kdr_problem *problem, co
 	for (int64_t t = 0; t < n->ntasks; t++) {
 		int64_t rows = 0;
 		const int64_t *labels = kdr_result_labels(result, t, &rows);
-		KDRI_TRY(by_appearance(ctx, labels, rows, &first)); /* (E1) */
+		KDRI_DO(by_appearance(ctx, labels, rows, &first)); /* (E1) */
 	}
 	empty_last(&first);
 	for (int64_t t = 1; t < n->ntasks; t++) {
@@ -293,8 +281,7 @@ static kdr_status choose_shared(kdr_context *ctx, const kdr_problem *problem, co
 		for (int64_t z = 0; z < c.k; z++)
 			give(&c, z, first.now[z]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status choose_each(kdr_context *ctx, const kdr_problem *problem, const kdr_result *result,
@@ -441,7 +428,6 @@ done:
 kdr_status kdri_array_renumbered(kdr_context *ctx, const kdr_array *a, const int64_t *now, int64_t before,
                                  int64_t k, int64_t task, kdr_result *to)
 {
-	kdr_status st;
 	const kdr_field_desc *f = kdr_result_algo(to)->fields;
 	kdr_array copy = *a;
 	double *storage = NULL; /* int64_t has the same size */
@@ -454,7 +440,7 @@ kdr_status kdri_array_renumbered(kdr_context *ctx, const kdr_array *a, const int
 		                 (long long)before);
 	if (axis >= 0)
 		copy.shape[axis] = k;
-	KDRI_TRY(kdri_result_array(ctx, to, a->name, task, a->type, a->ndim, copy.shape, &storage));
+	KDRI_DO(kdri_result_array(ctx, to, a->name, task, a->type, a->ndim, copy.shape, &storage));
 	for (int i = 0; i < a->ndim; i++)
 		*(i <= axis ? &outer : &inner) *= a->shape[i];
 	for (int64_t o = 0; o < outer; o++) {
@@ -465,8 +451,7 @@ kdr_status kdri_array_renumbered(kdr_context *ctx, const kdr_array *a, const int
 	copy.data = storage;
 	if (f->name && f->holds && a->type == KDR_INT64)
 		rename_entries(&copy, f->holds, now);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static bool changes(const numbering *n)
@@ -482,24 +467,22 @@ static bool changes(const numbering *n)
 
 static kdr_status carry_out(kdr_context *ctx, const numbering *n, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < kdr_result_array_count(result); i++) {
 		kdr_array a = kdr_result_array_at(result, i);
-		KDRI_TRY(renumber_array(ctx, result, &a, n));
+		KDRI_DO(renumber_array(ctx, result, &a, n));
 	}
 	for (int64_t i = 0; i < kdr_result_correspondence_count(result); i++) {
 		kdr_correspondence c = kdr_result_correspondence_at(result, i);
-		KDRI_TRY(renumber_match(ctx, &c, n));
+		KDRI_DO(renumber_match(ctx, &c, n));
 	}
 	for (int64_t t = 0; t < n->ntasks; t++) {
 		int64_t rows = 0, *labels = NULL;
 		if (!kdr_result_labels(result, t, &rows))
 			continue;
-		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+		KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 		rename_labels(labels, rows, naming_of(n, t).now);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_renumber(kdr_context *ctx, const int64_t *now, kdr_result *result)

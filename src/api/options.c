@@ -202,7 +202,6 @@ static kdr_status check_value(kdr_context *ctx, const kdr_option_desc *d, double
 static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, const double *values,
                            int64_t count)
 {
-	kdr_status st = KDR_OK;
 	const kdr_option_desc *d = &options->algo->options[i];
 	slot *to = &options->slots[i];
 	double *list = NULL;
@@ -210,16 +209,15 @@ static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, co
 		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: got %lld numbers, expected %s", d->name,
 		                 (long long)count, d->type == KDR_OPTION_REALS ? "at least 1" : "1");
 	for (int64_t j = 0; j < count; j++)
-		KDRI_TRY(check_value(ctx, d, values[j]));
+		KDRI_DO(check_value(ctx, d, values[j]));
 	if (count > 1) {
-		KDRI_TRY(KDRI_NEW(ctx, &list, count));
+		KDRI_DO(KDRI_NEW(ctx, &list, count));
 		memcpy(list, values, (size_t)count * sizeof *list);
 	}
 	const double first = values[0]; /* `values` may be the old list */
 	kdri_free_with(&options->allocator, to->list);
 	*to = (slot){ first, list, count, true };
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, double value)
@@ -375,11 +373,9 @@ bool kdri_opt_bool(const kdr_options *options, const char *name)
 
 kdr_status kdri_options_apply(kdr_context *ctx, kdr_options *options, const kdri_setting *settings)
 {
-	kdr_status st = KDR_OK;
 	for (; settings && settings->name; settings++)
-		KDRI_TRY(settings->choice
-		                 ? kdr_options_set(ctx, options, settings->name, settings->choice)
-		                 : kdr_options_set_number(ctx, options, settings->name, settings->value));
-done:
-	return st;
+		KDRI_DO(settings->choice
+		                ? kdr_options_set(ctx, options, settings->name, settings->choice)
+		                : kdr_options_set_number(ctx, options, settings->name, settings->value));
+	return KDR_OK;
 }

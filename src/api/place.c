@@ -20,7 +20,6 @@ typedef struct pack {
 
 static kdr_status place_move(pack *p, void *value, size_t n)
 {
-	kdr_status st = KDR_OK;
 	if (n == 0)
 		return KDR_OK;
 	if (!p->bytes || p->used + (int64_t)n > p->size) {
@@ -28,7 +27,7 @@ static kdr_status place_move(pack *p, void *value, size_t n)
 			return kdri_fail(p->ctx, KDR_ERR_INTERNAL,
 			                 "the ranks sent messages of different sizes");
 		int64_t room = 2 * p->size + (int64_t)n;
-		KDRI_TRY(KDRI_GROW(p->ctx, &p->bytes, room));
+		KDRI_DO(KDRI_GROW(p->ctx, &p->bytes, room));
 		p->size = room;
 	}
 	if (p->reads)
@@ -36,8 +35,7 @@ static kdr_status place_move(pack *p, void *value, size_t n)
 	else
 		memcpy(p->bytes + p->used, value, n);
 	p->used += (int64_t)n;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status place_number(pack *p, int64_t *value)
@@ -47,30 +45,25 @@ static kdr_status place_number(pack *p, int64_t *value)
 
 static kdr_status place_text(pack *p, char **value)
 {
-	kdr_status st;
 	int64_t n = p->reads ? 0 : (int64_t)strlen(*value);
-	KDRI_TRY(place_number(p, &n));
+	KDRI_DO(place_number(p, &n));
 	if (p->reads)
-		KDRI_TRY(KDRI_NEW0(p->ctx, value, n + 1));
-	KDRI_TRY(place_move(p, *value, (size_t)n));
-done:
-	return st;
+		KDRI_DO(KDRI_NEW0(p->ctx, value, n + 1));
+	return place_move(p, *value, (size_t)n);
 }
 
 /* A list that may be NULL. */
 static kdr_status texts(pack *p, char ***list, int64_t count)
 {
-	kdr_status st;
 	int64_t present = *list != NULL;
-	KDRI_TRY(place_number(p, &present));
+	KDRI_DO(place_number(p, &present));
 	if (!present)
 		return KDR_OK;
 	if (p->reads)
-		KDRI_TRY(KDRI_NEW0(p->ctx, list, count));
+		KDRI_DO(KDRI_NEW0(p->ctx, list, count));
 	for (int64_t i = 0; *list && i < count; i++)
-		KDRI_TRY(place_text(p, &(*list)[i]));
-done:
-	return st;
+		KDRI_DO(place_text(p, &(*list)[i]));
+	return KDR_OK;
 }
 
 static kdr_status column(pack *p, kdr_column *c)
@@ -96,70 +89,64 @@ done:
 /* What columns were in a table: none of it is about rows. */
 static kdr_status sheet(pack *p, kdri_sheet **of)
 {
-	kdr_status st;
 	int64_t present = *of != NULL;
-	KDRI_TRY(place_number(p, &present));
+	KDRI_DO(place_number(p, &present));
 	if (!present)
 		return KDR_OK;
 	if (p->reads)
-		KDRI_TRY(KDRI_NEW0(p->ctx, of, 1));
+		KDRI_DO(KDRI_NEW0(p->ctx, of, 1));
 	kdri_sheet *s = *of;
 	if (!s)
 		return KDR_OK;
 	int64_t columns = s->ncolumns, has_missing = s->missing != NULL, latin = s->latin;
-	KDRI_TRY(place_number(p, &columns));
-	KDRI_TRY(place_number(p, &s->nfeatures));
-	KDRI_TRY(place_number(p, &latin));
-	KDRI_TRY(place_number(p, &has_missing));
+	KDRI_DO(place_number(p, &columns));
+	KDRI_DO(place_number(p, &s->nfeatures));
+	KDRI_DO(place_number(p, &latin));
+	KDRI_DO(place_number(p, &has_missing));
 	s->latin = latin != 0;
 	if (p->reads) {
-		KDRI_TRY(KDRI_NEW0(p->ctx, &s->columns, columns));
-		KDRI_TRY(KDRI_NEW0(p->ctx, &s->origin, columns));
-		KDRI_TRY(KDRI_NEW0(p->ctx, &s->order, columns));
-		KDRI_TRY(KDRI_NEW(p->ctx, &s->source, s->nfeatures));
+		KDRI_DO(KDRI_NEW0(p->ctx, &s->columns, columns));
+		KDRI_DO(KDRI_NEW0(p->ctx, &s->origin, columns));
+		KDRI_DO(KDRI_NEW0(p->ctx, &s->order, columns));
+		KDRI_DO(KDRI_NEW(p->ctx, &s->source, s->nfeatures));
 		s->ncolumns = columns;
 	}
 	for (int64_t j = 0; j < columns; j++)
-		KDRI_TRY(column(p, &s->columns[j]));
+		KDRI_DO(column(p, &s->columns[j]));
 	for (int64_t j = 0; j < s->nfeatures; j++)
-		KDRI_TRY(place_number(p, &s->source[j]));
+		KDRI_DO(place_number(p, &s->source[j]));
 	if (has_missing)
-		KDRI_TRY(place_text(p, &s->missing));
+		KDRI_DO(place_text(p, &s->missing));
 	int64_t tokens = s->nna;
-	KDRI_TRY(place_number(p, &tokens));
+	KDRI_DO(place_number(p, &tokens));
 	s->nna = tokens;
-	KDRI_TRY(texts(p, &s->na, tokens));
-done:
-	return st;
+	return texts(p, &s->na, tokens);
 }
 
 /* Everything that is the same for all rows. `d` while reading: a data set with only a name. */
 static kdr_status layout(pack *p, kdr_data *d)
 {
-	kdr_status st;
 	int64_t kind = d->kind, cols = d->cols, ids = d->ids != NULL, classes = d->nclasses;
 	int64_t labels = d->labels != NULL, excerpts = d->excerpts != NULL;
-	KDRI_TRY(place_number(p, &kind));
-	KDRI_TRY(place_number(p, &cols));
-	KDRI_TRY(place_number(p, &ids));
-	KDRI_TRY(place_number(p, &excerpts));
-	KDRI_TRY(place_number(p, &labels));
-	KDRI_TRY(place_number(p, &classes));
+	KDRI_DO(place_number(p, &kind));
+	KDRI_DO(place_number(p, &cols));
+	KDRI_DO(place_number(p, &ids));
+	KDRI_DO(place_number(p, &excerpts));
+	KDRI_DO(place_number(p, &labels));
+	KDRI_DO(place_number(p, &classes));
 	if (p->reads) {
-		KDRI_TRY(kdri_data_no_rows(p->ctx, d, (kdr_mat_kind)kind, cols));
+		KDRI_DO(kdri_data_no_rows(p->ctx, d, (kdr_mat_kind)kind, cols));
 		if (ids)
-			KDRI_TRY(KDRI_NEW(p->ctx, &d->ids, 0));
+			KDRI_DO(KDRI_NEW(p->ctx, &d->ids, 0));
 		if (excerpts)
-			KDRI_TRY(KDRI_NEW(p->ctx, &d->excerpts, 0));
+			KDRI_DO(KDRI_NEW(p->ctx, &d->excerpts, 0));
 		if (labels)
-			KDRI_TRY(KDRI_NEW(p->ctx, &d->labels, 0));
+			KDRI_DO(KDRI_NEW(p->ctx, &d->labels, 0));
 		d->nclasses = classes;
 	}
-	KDRI_TRY(texts(p, &d->features, cols));
-	KDRI_TRY(texts(p, &d->classes, classes));
-	KDRI_TRY(sheet(p, &d->sheet));
-done:
-	return st;
+	KDRI_DO(texts(p, &d->features, cols));
+	KDRI_DO(texts(p, &d->classes, classes));
+	return sheet(p, &d->sheet);
 }
 
 /* Whether the columns of the part without rows, as far as known, match those of the part with rows. */

@@ -37,25 +37,23 @@ done:
 
 kdr_status kdri_result_count(kdr_context *ctx, kdr_result *r)
 {
-	kdr_status st = KDR_OK;
 	r->parted = kdri_several(ctx);
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		kdri_task_result *t = &r->tasks[i];
-		KDRI_TRY(kdri_part(ctx, t->n, &t->first, &t->all));
+		KDRI_DO(kdri_part(ctx, t->n, &t->first, &t->all));
 		t->all_nnz = t->nnz;
-		KDRI_TRY(kdri_sum_int(ctx, &t->all_nnz, 1));
+		KDRI_DO(kdri_sum_int(ctx, &t->all_nnz, 1));
 		kdri_free(ctx, t->sizes);
 		t->sizes = NULL;
 		if (!t->labels)
 			continue;
-		KDRI_TRY(KDRI_NEW0(ctx, &t->sizes, t->k));
+		KDRI_DO(KDRI_NEW0(ctx, &t->sizes, t->k));
 		for (int64_t row = 0; row < t->n; row++)
 			if (t->labels[row] >= 0 && t->labels[row] < t->k) /* some may have none */
 				t->sizes[t->labels[row]]++;
-		KDRI_TRY(kdri_sum_int(ctx, t->sizes, t->k));
+		KDRI_DO(kdri_sum_int(ctx, t->sizes, t->k));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdr_result_free(kdr_result *r)
@@ -102,12 +100,10 @@ const kdr_data *kdri_result_remembered(const kdr_result *r, int64_t task)
 kdr_status kdri_result_labels(kdr_context *ctx, kdr_result *r, int64_t task, int64_t **out)
 {
 	kdri_task_result *t = &r->tasks[task];
-	kdr_status st = KDR_OK;
 	if (!t->labels)
-		KDRI_TRY(KDRI_NEW0(ctx, &t->labels, t->n));
+		KDRI_DO(KDRI_NEW0(ctx, &t->labels, t->n));
 	*out = t->labels;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_result_set_k(kdr_result *r, int64_t task, int64_t k)
@@ -235,12 +231,10 @@ done:
 
 kdr_status kdri_result_relatedness(kdr_context *ctx, kdr_result *r, double **matrix)
 {
-	kdr_status st = KDR_OK;
 	if (!r->relatedness)
-		KDRI_TRY(KDRI_NEW0(ctx, &r->relatedness, r->ntasks * r->ntasks));
+		KDRI_DO(KDRI_NEW0(ctx, &r->relatedness, r->ntasks * r->ntasks));
 	*matrix = r->relatedness;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_result_set_exponent(kdr_result *r, int exponent)

@@ -20,12 +20,11 @@ static double rows_largest_of(const double *weights, const double *v, int64_t n,
 kdr_status kdri_rows_sums(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t count,
                           int64_t step, int64_t all, double *out)
 {
-	kdr_status st;
 	double largest[KDRI_ROWS_SUMS];
 	kdri_exact sum[KDRI_ROWS_SUMS] = { { 0, 0 } };
 	for (int64_t c = 0; c < count; c++)
 		largest[c] = rows_largest_of(weights, v + c, n, step);
-	KDRI_TRY(kdri_max(ctx, largest, count));
+	KDRI_DO(kdri_max(ctx, largest, count));
 	for (int64_t c = 0; c < count; c++) {
 		bool finite = isfinite(largest[c]) && isfinite(largest[c] * (double)all * 4);
 		out[c] = finite ? 0 : INFINITY;
@@ -37,11 +36,10 @@ kdr_status kdri_rows_sums(kdr_context *ctx, const double *weights, const double 
 			kdri_exact_add(&sum[c], big, small,
 			               weights ? weights[i] * v[i * step + c] : v[i * step + c]);
 	}
-	KDRI_TRY(kdri_sum(ctx, &sum[0].high, 2 * count));
+	KDRI_DO(kdri_sum(ctx, &sum[0].high, 2 * count));
 	for (int64_t c = 0; c < count; c++)
 		out[c] += sum[c].high + sum[c].low; /* (E103) */
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_rows_sum(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t all,

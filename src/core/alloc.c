@@ -189,12 +189,10 @@ done:
 
 kdr_status kdri_strings_append(kdr_context *ctx, char ***strings, int64_t *count, const char *text)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_GROW(ctx, strings, *count + 1));
-	KDRI_TRY(kdri_strdup(ctx, text, &(*strings)[*count]));
+	KDRI_DO(KDRI_GROW(ctx, strings, *count + 1));
+	KDRI_DO(kdri_strdup(ctx, text, &(*strings)[*count]));
 	++*count;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t count)

@@ -117,27 +117,25 @@ static void take_shape(const kdr_mat *x, kdr_data *d)
 
 static kdr_status copy_matrix(kdr_context *ctx, const kdr_mat *x, kdr_data *d)
 {
-	kdr_status st;
 	if (x->kind == KDR_MAT_DENSE) {
 		const kdr_dense *a = &x->as.dense;
 		int64_t count;
-		KDRI_TRY(kdri_mul(ctx, d->rows, d->cols, &count));
-		KDRI_TRY(KDRI_NEW(ctx, &d->dense, count));
+		KDRI_DO(kdri_mul(ctx, d->rows, d->cols, &count));
+		KDRI_DO(KDRI_NEW(ctx, &d->dense, count));
 		for (int64_t i = 0; i < d->rows; i++)
 			memcpy(d->dense + i * d->cols, a->data + i * a->stride,
 			       (size_t)d->cols * sizeof *d->dense);
 	} else {
 		const kdr_csr *a = &x->as.csr;
 		int64_t nnz = a->rowptr[a->rows];
-		KDRI_TRY(KDRI_NEW(ctx, &d->rowptr, d->rows + 1));
-		KDRI_TRY(KDRI_NEW(ctx, &d->col, nnz));
-		KDRI_TRY(KDRI_NEW(ctx, &d->val, nnz));
+		KDRI_DO(KDRI_NEW(ctx, &d->rowptr, d->rows + 1));
+		KDRI_DO(KDRI_NEW(ctx, &d->col, nnz));
+		KDRI_DO(KDRI_NEW(ctx, &d->val, nnz));
 		memcpy(d->rowptr, a->rowptr, (size_t)(d->rows + 1) * sizeof *d->rowptr);
 		memcpy(d->col, a->col, (size_t)nnz * sizeof *d->col);
 		memcpy(d->val, a->val, (size_t)nnz * sizeof *d->val);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The arrays of `from` are those of d from now on. */

@@ -21,6 +21,13 @@
 #include <omp.h>
 #endif
 
+/* Passes the error of a call on: KDRI_DO returns it, KDRI_TRY jumps to the clean-up at done. */
+#define KDRI_DO(call) \
+	do { \
+		const kdr_status status_ = (call); \
+		if (status_ != KDR_OK) \
+			return status_; \
+	} while (0)
 #define KDRI_TRY(call) \
 	do { \
 		st = (call); \

@@ -77,13 +77,12 @@ static kdr_status ends(const parser *in)
 /* Room in the arena. */
 static kdr_status json_read_take(parser *in, size_t size, void *out)
 {
-	kdr_status st;
 	block *fresh = NULL;
 	size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
 	if (!in->doc->blocks || size > in->room - in->used) {
 		size_t guess = 2 * (size_t)(in->end - in->begin);
 		size_t room = KDRI_MAX(size, KDRI_MIN(KDRI_MAX(guess, LEAST_BLOCK), MOST_BLOCK));
-		KDRI_TRY(kdri_alloc(in->ctx, &fresh, (int64_t)(sizeof *fresh + room), 1));
+		KDRI_DO(kdri_alloc(in->ctx, &fresh, (int64_t)(sizeof *fresh + room), 1));
 		fresh->next = in->doc->blocks;
 		in->doc->blocks = fresh;
 		in->used = 0;
@@ -92,8 +91,6 @@ static kdr_status json_read_take(parser *in, size_t size, void *out)
 	*(void **)out = (char *)in->doc->blocks->data + in->used;
 	in->used += size;
 	return KDR_OK;
-done:
-	return st;
 }
 
 static void skip_blanks(parser *in)
@@ -151,14 +148,13 @@ static kdr_status unicode_escape(parser *in, const char **p, char **to)
 static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 {
 	static const char from[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
-	kdr_status st;
 	const char *p = ++in->p, *stop = p;
 	char *text = NULL, *to;
 	while (stop < in->end && *stop != '"')
 		stop += *stop == '\\' ? 2 : 1;
 	if (stop >= in->end)
 		return ends(in);
-	KDRI_TRY(json_read_take(in, (size_t)(stop - p) + 1, &text));
+	KDRI_DO(json_read_take(in, (size_t)(stop - p) + 1, &text));
 	to = text;
 	while (p < stop) {
 		const char *escape;
@@ -174,7 +170,7 @@ static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 			p += bytes;
 		} else if (p[1] == 'u') {
 			p += 2;
-			KDRI_TRY(unicode_escape(in, &p, &to));
+			KDRI_DO(unicode_escape(in, &p, &to));
 		} else if (p[1] != '\0' && (escape = strchr(from, p[1]))) {
 			*to++ = means[escape - from];
 			p += 2;
@@ -186,8 +182,7 @@ static kdr_status parse_text(parser *in, const char **out, int64_t *length)
 	*out = text;
 	*length = to - text;
 	in->p = stop + 1;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- numbers and words ------------------------------------------------------------------------ */
@@ -282,11 +277,10 @@ static const kdri_json_value *find_twin(const kdri_json_value *object, const kdr
 /* Moves what waits on the stack above `base` into the arena, as the entries of `list`. */
 static kdr_status close_list(parser *in, int64_t base, kdri_json_value *list)
 {
-	kdr_status st;
 	kdri_json_value *items = NULL;
 	bool indexed = list->type == KDRI_JSON_OBJECT && in->height - base > LINEAR;
 	list->count = in->height - base;
-	KDRI_TRY(json_read_take(
+	KDRI_DO(json_read_take(
 	        in, (size_t)list->count * (sizeof *items + (indexed ? sizeof(kdri_json_value *) : 0)),
 	        &items));
 	if (list->count > 0)
@@ -304,21 +298,19 @@ static kdr_status close_list(parser *in, int64_t base, kdri_json_value *list)
 	const kdri_json_value *twin = find_twin(list, sorted);
 	if (twin)
 		return json_read_wrong(in, in->p - 1, "key '%.40s' occurs twice in one object", twin->key);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* "key" : */
 static kdr_status parse_key(parser *in, const char **key)
 {
-	kdr_status st;
 	int64_t length = 0;
 	const char *at = in->p, *text = "";
 	if (in->p == in->end)
 		return ends(in);
 	if (*in->p != '"')
 		return json_read_wrong(in, at, "a key in double quotes is expected");
-	KDRI_TRY(parse_text(in, &text, &length));
+	KDRI_DO(parse_text(in, &text, &length));
 	if ((size_t)length != strlen(text))
 		return json_read_wrong(in, at, "a key contains \\u0000");
 	*key = text;
@@ -329,8 +321,7 @@ static kdr_status parse_key(parser *in, const char **key)
 		return json_read_wrong(in, in->p, "':' is expected after a key");
 	in->p++;
 	skip_blanks(in);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status parse_value(parser *in, kdri_json_value *v);

@@ -80,24 +80,22 @@ int64_t kdri_names_find(const kdri_names *t, const char *name)
 
 kdr_status kdri_names_add(kdr_context *ctx, kdri_names *t, const char *text, size_t length, int64_t *index)
 {
-	kdr_status st = KDR_OK;
 	/* A name ends at a NUL byte, as every text does here. */
 	length = strnlen(text, length);
 	uint64_t hash = hash_of(text, length);
 	if (t->count == t->room)
-		KDRI_TRY(names_grow(ctx, t));
+		KDRI_DO(names_grow(ctx, t));
 	int64_t s = slot_of(t, text, length, hash);
 	if (t->slots[s] < 0) {
 		if (t->borrows)
 			t->names[t->count] = (char *)text;
 		else
-			KDRI_TRY(kdri_strndup(ctx, text, length, &t->names[t->count]));
+			KDRI_DO(kdri_strndup(ctx, text, length, &t->names[t->count]));
 		t->hashes[t->count] = hash;
 		t->slots[s] = t->count++;
 	}
 	*index = t->slots[s];
-done:
-	return st;
+	return KDR_OK;
 }
 
 typedef struct valued {

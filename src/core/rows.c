@@ -43,26 +43,23 @@ done:
 static kdr_status rows_copy_names(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
                                   kdr_data *to)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_strings_copy(ctx, from->features, from->cols, &to->features));
-	KDRI_TRY(kdri_strings_pick(ctx, kdr_data_ids(from), rows, n, &to->ids));
-	KDRI_TRY(kdri_strings_pick(ctx, kdr_data_excerpts(from), rows, n, &to->excerpts));
+	KDRI_DO(kdri_strings_copy(ctx, from->features, from->cols, &to->features));
+	KDRI_DO(kdri_strings_pick(ctx, kdr_data_ids(from), rows, n, &to->ids));
+	KDRI_DO(kdri_strings_pick(ctx, kdr_data_excerpts(from), rows, n, &to->excerpts));
 	if (from->labels) {
-		KDRI_TRY(KDRI_NEW(ctx, &to->labels, n));
+		KDRI_DO(KDRI_NEW(ctx, &to->labels, n));
 		for (int64_t i = 0; i < n; i++)
 			to->labels[i] = from->labels[rows[i]];
-		KDRI_TRY(kdri_strings_copy(ctx, from->classes, from->nclasses, &to->classes));
+		KDRI_DO(kdri_strings_copy(ctx, from->classes, from->nclasses, &to->classes));
 		to->nclasses = from->nclasses;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows)
 {
-	kdr_status st;
 	int64_t *origin = NULL, left = 0, at = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &origin, data->rows));
+	KDRI_DO(KDRI_NEW(ctx, &origin, data->rows));
 	for (int64_t i = 0; i < data->rows; i++, at++) {
 		/* Skipped rows are counted from 1, in the order of the file. */
 		while (!data->origin && left < data->nleft_out && data->left_out[left].row == at + 1) {
@@ -73,8 +70,7 @@ kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **ou
 	}
 	*out = origin;
 	*file_rows = data->origin ? data->file_rows : data->rows + data->nleft_out;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
@@ -157,13 +153,10 @@ typedef struct merged {
 
 static kdr_status relabel(kdr_context *ctx, const kdr_data *d, const kdri_names *table, merged *to)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &to->labels, d->rows));
+	KDRI_DO(KDRI_NEW(ctx, &to->labels, d->rows));
 	for (int64_t i = 0; i < d->rows; i++)
 		to->labels[i] = d->labels[i] < 0 ? -1 : kdri_names_find(table, d->classes[d->labels[i]]);
-	KDRI_TRY(kdri_strings_copy(ctx, table->names, table->count, &to->names));
-done:
-	return st;
+	return kdri_strings_copy(ctx, table->names, table->count, &to->names);
 }
 
 kdr_status kdr_data_merge_classes(kdr_context *ctx, kdr_data *const *sets, int64_t count)

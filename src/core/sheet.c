@@ -69,10 +69,9 @@ void kdri_sheet_free(const kdr_allocator *a, kdri_sheet *t)
 
 static kdr_status copy_columns(kdr_context *ctx, const kdri_sheet *from, kdri_sheet *to)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, &to->columns, from->ncolumns));
-	KDRI_TRY(KDRI_NEW(ctx, &to->origin, from->ncolumns));
-	KDRI_TRY(KDRI_NEW(ctx, &to->order, from->ncolumns));
+	KDRI_DO(KDRI_NEW0(ctx, &to->columns, from->ncolumns));
+	KDRI_DO(KDRI_NEW(ctx, &to->origin, from->ncolumns));
+	KDRI_DO(KDRI_NEW(ctx, &to->order, from->ncolumns));
 	to->ncolumns = from->ncolumns;
 	for (int64_t j = 0; j < from->ncolumns; j++) {
 		char *name = NULL, *why = NULL;
@@ -80,17 +79,16 @@ static kdr_status copy_columns(kdr_context *ctx, const kdri_sheet *from, kdri_sh
 		to->columns[j].name = to->columns[j].why = NULL;
 		to->origin[j] = from->origin[j];
 		to->order[j] = from->order[j];
-		KDRI_TRY(kdri_strdup(ctx, from->columns[j].name, &name));
+		KDRI_DO(kdri_strdup(ctx, from->columns[j].name, &name));
 		to->columns[j].name = name;
-		KDRI_TRY(kdri_strdup(ctx, from->columns[j].why, &why));
+		KDRI_DO(kdri_strdup(ctx, from->columns[j].why, &why));
 		to->columns[j].why = why;
 	}
-	KDRI_TRY(kdri_strings_copy(ctx, from->na, from->nna, &to->na));
+	KDRI_DO(kdri_strings_copy(ctx, from->na, from->nna, &to->na));
 	to->nna = from->nna;
 	if (from->missing)
-		KDRI_TRY(kdri_strdup(ctx, from->missing, &to->missing));
-done:
-	return st;
+		KDRI_DO(kdri_strdup(ctx, from->missing, &to->missing));
+	return KDR_OK;
 }
 
 /* The missing values of the given rows. A row may occur several times, so that they are searched row by row. */

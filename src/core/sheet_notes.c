@@ -60,7 +60,6 @@ static kdr_status sheet_notes_add(kdr_context *ctx, const char *text, char ***li
 /* The columns with one note: one line each, or one for all. */
 static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which, char ***list, int64_t *count)
 {
-	kdr_status st = KDR_OK;
 	int64_t found = 0, listed = 0;
 	char text[480], names[300] = "";
 	for (int64_t c = 0; c < s->ncolumns; c++)
@@ -84,7 +83,7 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 			              hint[plain] ? x->name : "");
 			hint += plain;
 		}
-		KDRI_TRY(sheet_notes_add(ctx, text, list, count));
+		KDRI_DO(sheet_notes_add(ctx, text, list, count));
 	}
 	if (found > LINES) {
 		char more[40] = "";
@@ -92,10 +91,9 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 			snprintf(more, sizeof more, " and %lld more", (long long)(found - listed));
 		snprintf(text, sizeof text, "%lld columns: %s: %s%s", (long long)found, notes[which].what,
 		         names, more);
-		KDRI_TRY(sheet_notes_add(ctx, text, list, count));
+		KDRI_DO(sheet_notes_add(ctx, text, list, count));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count)

@@ -26,17 +26,15 @@ done:
 /* Task names are used as file names. */
 static kdr_status name_task(kdr_context *ctx, const char *prefix, const char *name, char **out)
 {
-	kdr_status st;
 	size_t before = prefix ? strlen(prefix) : 0, room = before + strlen(name) + 1;
 	char *text = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &text, room));
+	KDRI_DO(KDRI_NEW(ctx, &text, room));
 	snprintf(text, room, "%s%s", prefix ? prefix : "", name);
 	for (char *p = text + before; *p; p++)
 		if (strchr(kdri_not_in_names, *p))
 			*p = '_';
 	*out = text;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The rows of group g, which are order[0 .. n-1]. */

@@ -105,15 +105,13 @@ static kdr_status input_refill(kdr_context *ctx, kdri_input *in)
 /* Fills the buffer for the first time, which shows whether the bytes are compressed. */
 static kdr_status input_start(kdr_context *ctx, kdri_input *in)
 {
-	kdr_status st;
-	KDRI_TRY(input_refill(ctx, in));
+	KDRI_DO(input_refill(ctx, in));
 	if (in->end >= 2 && in->buffer[0] == 0x1f && in->buffer[1] == 0x8b) {
 		in->gzip = true;
-		KDRI_TRY(kdri_inflate_open(ctx, 15 + 16, in->path, &in->z));
+		KDRI_DO(kdri_inflate_open(ctx, 15 + 16, in->path, &in->z));
 		in->stream_open = true;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_input_from_memory(kdr_context *ctx, const void *data, size_t size, const char *name,
@@ -177,13 +175,12 @@ void kdri_input_close(kdr_context *ctx, kdri_input *in)
 
 static kdr_status read_plain(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t want, size_t *got)
 {
-	kdr_status st = KDR_OK;
 	while (*got < want && !in->end_of_file) {
 		size_t n = 0;
 		if (in->begin == in->end && want - *got >= BUFFER) { /* past the buffer */
-			KDRI_TRY(input_take(ctx, in, to + *got, want - *got, &n));
+			KDRI_DO(input_take(ctx, in, to + *got, want - *got, &n));
 		} else if (in->begin == in->end) {
-			KDRI_TRY(input_refill(ctx, in));
+			KDRI_DO(input_refill(ctx, in));
 		} else {
 			n = KDRI_MIN(want - *got, in->end - in->begin);
 			memcpy(to + *got, in->buffer + in->begin, n);
@@ -191,16 +188,14 @@ static kdr_status read_plain(kdr_context *ctx, kdri_input *in, unsigned char *to
 		}
 		*got += n;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to, size_t want, size_t *got)
 {
-	kdr_status st = KDR_OK;
 	while (*got < want && in->stream_open) {
 		if (in->begin == in->end && !in->end_of_file)
-			KDRI_TRY(input_refill(ctx, in));
+			KDRI_DO(input_refill(ctx, in));
 		size_t room = KDRI_MIN(want - *got, (size_t)1 << 30);
 		in->z.next_in = in->buffer + in->begin;
 		in->z.avail_in = (uInt)(in->end - in->begin);
@@ -210,12 +205,12 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 		in->begin = in->end - in->z.avail_in;
 		*got += room - in->z.avail_out;
 		in->unpacked += (int64_t)(room - in->z.avail_out);
-		KDRI_TRY(kdri_unpacked_check(ctx, in->path, (double)in->unpacked,
-		                             (double)KDRI_MAX(in->size, in->consumed), KDRI_STREAM_TIMES));
+		KDRI_DO(kdri_unpacked_check(ctx, in->path, (double)in->unpacked,
+		                            (double)KDRI_MAX(in->size, in->consumed), KDRI_STREAM_TIMES));
 		if (code == Z_STREAM_END) {
 			/* Another member may follow, as `cat a.gz b.gz` makes; anything else is the end. */
 			if (in->begin == in->end && !in->end_of_file)
-				KDRI_TRY(input_refill(ctx, in));
+				KDRI_DO(input_refill(ctx, in));
 			if (in->begin < in->end && in->buffer[in->begin] == 0x1f) {
 				inflateReset(&in->z);
 			} else {
@@ -234,8 +229,7 @@ static kdr_status read_gzip(kdr_context *ctx, kdri_input *in, unsigned char *to,
 			                 in->z.msg ? in->z.msg : "unknown reason");
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_t want, size_t *got)
@@ -269,13 +263,12 @@ static void held_line_move(const kdri_input *in, held_line *line)
 
 kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 {
-	kdr_status st = KDR_OK;
 	int64_t room = 0, used = 0;
 	held_line line = { .number = 1 };
 	if (in->memory || (in->size >= 0 && lseek(in->fd, 0, SEEK_CUR) >= 0))
 		return KDR_OK;
 	while (!in->end_of_file) { /* compressed or not: the bytes are unchanged */
-		KDRI_TRY(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
+		KDRI_DO(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
 		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
 		used += (int64_t)(in->end - in->begin);
 		held_line_move(in, &line);
@@ -283,14 +276,12 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 			return kdri_line_too_long(ctx, in, line.number);
 		if (kdri_leave_off(ctx, "read", used, 0))
 			return input_fail_stopped(ctx, in);
-		KDRI_TRY(input_refill(ctx, in));
+		KDRI_DO(input_refill(ctx, in));
 	}
 	in->memory = in->held;
 	in->memory_size = (size_t)used;
 	in->size = used;
-	KDRI_TRY(kdri_input_rewind(ctx, in));
-done:
-	return st;
+	return kdri_input_rewind(ctx, in);
 }
 
 kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in)
@@ -313,7 +304,6 @@ kdr_status kdri_input_rewind(kdr_context *ctx, kdri_input *in)
 
 kdr_status kdri_input_skip(kdr_context *ctx, kdri_input *in, int64_t bytes)
 {
-	kdr_status st = KDR_OK;
 	unsigned char scratch[4096];
 	int64_t buffered = KDRI_MIN(bytes, (int64_t)(in->end - in->begin));
 	if (!in->gzip && !in->memory && in->size >= 0) {
@@ -326,14 +316,13 @@ kdr_status kdri_input_skip(kdr_context *ctx, kdri_input *in, int64_t bytes)
 	}
 	while (bytes > 0) {
 		size_t got;
-		KDRI_TRY(kdri_input_read(ctx, in, scratch, (size_t)KDRI_MIN(bytes, (int64_t)sizeof scratch),
-		                         &got));
+		KDRI_DO(kdri_input_read(ctx, in, scratch, (size_t)KDRI_MIN(bytes, (int64_t)sizeof scratch),
+		                        &got));
 		if (got == 0)
 			break;
 		bytes -= (int64_t)got;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 const char *kdri_input_path(const kdri_input *in)

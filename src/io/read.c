@@ -132,15 +132,13 @@ kdri_range kdri_range_of(const kdr_read_options *options, int64_t rows)
 kdr_status kdri_range_note(kdr_context *ctx, const kdr_read_options *options, kdri_range range, int64_t rows,
                            kdr_data *data)
 {
-	kdr_status st = KDR_OK;
 	if (!options || options->parts < 1)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &data->origin, range.last - range.first));
+	KDRI_DO(KDRI_NEW(ctx, &data->origin, range.last - range.first));
 	for (int64_t i = range.first; i < range.last; i++)
 		data->origin[i - range.first] = i;
 	data->file_rows = rows;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_range_keep(kdr_context *ctx, const kdr_data *data, char **texts)
@@ -295,11 +293,8 @@ done:
 
 kdr_status kdr_write(kdr_context *ctx, const char *path, const char *format, const kdr_data *data, bool force)
 {
-	kdr_status st;
 	const kdri_format *f;
 	KDRI_NEED(ctx, path && data);
-	KDRI_TRY(find_format(ctx, format, path, true, &f));
-	KDRI_TRY(f->write(ctx, path, data, force));
-done:
-	return st;
+	KDRI_DO(find_format(ctx, format, path, true, &f));
+	return f->write(ctx, path, data, force);
 }

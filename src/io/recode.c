@@ -40,14 +40,13 @@ static size_t from_utf16(kdri_recode *r, const unsigned char *bytes, size_t n, b
 kdr_status kdri_recode_read(kdr_context *ctx, kdri_recode *r, kdri_input *in, char *to, size_t want,
                             size_t *got)
 {
-	kdr_status st = KDR_OK;
 	unsigned char bytes[CHUNK];
 	*got = 0;
 	/* A byte becomes at most three: the maximum is that of 0x80 in Windows-1252, the euro sign. */
 	while (want - *got >= 16 && !r->end) {
 		size_t room = KDRI_MIN((want - *got) / 3, (size_t)CHUNK) - r->nrest, n;
 		memcpy(bytes, r->rest, r->nrest);
-		KDRI_TRY(kdri_input_read(ctx, in, bytes + r->nrest, room, &n));
+		KDRI_DO(kdri_input_read(ctx, in, bytes + r->nrest, room, &n));
 		r->end = n < room;
 		n += r->nrest;
 		r->nrest = 0;
@@ -64,8 +63,7 @@ kdr_status kdri_recode_read(kdr_context *ctx, kdri_recode *r, kdri_input *in, ch
 			if (*p == '\r')
 				*p = '\n';
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, size_t *mark)

@@ -5,11 +5,10 @@ enum { TILE = 32 }; /* rows and columns that are turned together, so that both s
 
 static kdr_status turn_dense(kdr_context *ctx, kdr_data *d)
 {
-	kdr_status st;
 	double *turned = NULL;
 	int64_t rows = d->rows, cols = d->cols, size;
-	KDRI_TRY(kdri_mul(ctx, rows, cols, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &turned, size));
+	KDRI_DO(kdri_mul(ctx, rows, cols, &size));
+	KDRI_DO(KDRI_NEW(ctx, &turned, size));
 	for (int64_t i = 0; i < rows; i += TILE)
 		for (int64_t j = 0; j < cols; j += TILE)
 			for (int64_t p = i; p < KDRI_MIN(i + TILE, rows); p++)
@@ -17,13 +16,11 @@ static kdr_status turn_dense(kdr_context *ctx, kdr_data *d)
 					turned[q * rows + p] = d->dense[p * cols + q];
 	kdri_free(ctx, d->dense);
 	d->dense = turned;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 {
-	kdr_status st;
 	int64_t rows = d->rows, cols = d->cols;
 	char **names = d->features;
 	if (d->labels || d->groups.of)
@@ -43,11 +40,11 @@ kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 	kdri_sheet_free(&d->allocator, d->sheet);
 	d->sheet = NULL;
 	if (d->kind == KDR_MAT_DENSE) {
-		KDRI_TRY(turn_dense(ctx, d));
+		KDRI_DO(turn_dense(ctx, d));
 	} else {
 		/* Rows that are compressed are the columns of the other. */
 		int64_t nnz = d->rowptr[rows];
-		KDRI_TRY(kdri_compressed_check(ctx, d->path, cols, rows, true, rows + 1, nnz, nnz));
+		KDRI_DO(kdri_compressed_check(ctx, d->path, cols, rows, true, rows + 1, nnz, nnz));
 	}
 	kdri_sheet_free(&d->allocator, d->sheet); /* its columns are rows now */
 	d->sheet = NULL;
@@ -57,7 +54,6 @@ kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
 	d->features = d->ids;
 	d->ids = names;
 	if (d->kind == KDR_MAT_CSR)
-		KDRI_TRY(kdri_compressed_finish(ctx, d->path, d, true, d->rowptr[rows]));
-done:
-	return st;
+		KDRI_DO(kdri_compressed_finish(ctx, d->path, d, true, d->rowptr[rows]));
+	return KDR_OK;
 }

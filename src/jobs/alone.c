@@ -25,20 +25,18 @@ void kdri_sharing_free(kdr_context *ctx, kdri_job_sharing *s)
 static kdr_status known_of(kdr_context *ctx, const kdri_job_known *known, int64_t t, kdr_problem *out,
                            kdr_link **links)
 {
-	kdr_status st = KDR_OK;
 	*out = known->problem;
 	out->tasks = &known->tasks[t];
 	out->ntasks = 1;
 	out->nlinks = 0;
-	KDRI_TRY(KDRI_NEW(ctx, links, known->problem.nlinks));
+	KDRI_DO(KDRI_NEW(ctx, links, known->problem.nlinks));
 	for (int64_t i = 0; i < known->problem.nlinks; i++)
 		if (known->links[i].task == t) {
 			(*links)[out->nlinks] = known->links[i];
 			(*links)[out->nlinks++].task = 0;
 		}
 	out->links = *links;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The options of the job, of one data set only, and without anything but a fit. */
@@ -136,38 +134,34 @@ done:
 /* Whether the data are tables, for which nothing of a run alone can be used again. */
 static kdr_status are_tables(kdr_context *ctx, const kdri_job_sharing *s, bool *out)
 {
-	kdr_status st = KDR_OK;
 	const kdr_job_options *wanted = s->job->wanted;
 	kdr_recipe recipe = { .scale = wanted->prep->scale };
 	if (kdri_prep_chosen(wanted->prep, wanted->choice)) {
-		KDRI_TRY(kdri_recipe_find(ctx, s->raw, s->count, false, &recipe));
-		KDRI_TRY(kdri_recipe_table(ctx, s->raw, s->count, &recipe));
+		KDRI_DO(kdri_recipe_find(ctx, s->raw, s->count, false, &recipe));
+		KDRI_DO(kdri_recipe_table(ctx, s->raw, s->count, &recipe));
 	}
 	*out = recipe.scale == KDR_SCALE_TABLE;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* k[t] clusters of each data set; 0: to be found in each. */
 static kdr_status run_each(kdr_context *ctx, void *user, const int64_t *k)
 {
-	kdr_status st = KDR_OK;
 	kdri_job_sharing *s = user;
-	KDRI_TRY(are_tables(ctx, s, &s->tables));
+	KDRI_DO(are_tables(ctx, s, &s->tables));
 	for (int64_t t = 0; t < s->count; t++) {
 		kdri_given *given = &s->fit.tasks[t];
 		const bool large = s->raw[t]->rows > KDRI_SHARING_MOST;
 		if (s->transfer && s->tables && large)
 			continue;
-		KDRI_TRY(run_alone(ctx, s, t, k[t]));
+		KDRI_DO(run_alone(ctx, s, t, k[t]));
 		given->final = !s->transfer || (large && !s->tables);
 		if (given->final)
 			kdri_given_drop_graphs(ctx, given);
 	}
 	if (!s->tables)
-		KDRI_TRY(kdri_sharing_carry(ctx, s, k));
-done:
-	return st;
+		KDRI_DO(kdri_sharing_carry(ctx, s, k));
+	return KDR_OK;
 }
 
 /* Why data sets cannot be clustered alone first; NULL: they can. */
@@ -222,7 +216,6 @@ done:
 kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                               const kdri_job_known *known, const kdri_k_ranges *levels, kdri_job_sharing *out)
 {
-	kdr_status st = KDR_OK;
 	if (strcmp(job->algo->id, "auto") != 0 || count < 2 || job->wanted->pooled)
 		return KDR_OK;
 	*out = (kdri_job_sharing){ .job = job,
@@ -230,17 +223,16 @@ kdr_status kdri_sharing_begin(kdr_context *ctx, kdri_job *job, kdr_data **sets, 
 		                   .count = count,
 		                   .transfer = kdri_opt_bool(job->options, "transfer"),
 		                   .why = why_not(ctx, job, sets, count) };
-	KDRI_TRY(KDRI_NEW(ctx, &out->notes, count));
-	KDRI_TRY(KDRI_NEW(ctx, &out->names, count));
+	KDRI_DO(KDRI_NEW(ctx, &out->notes, count));
+	KDRI_DO(KDRI_NEW(ctx, &out->names, count));
 	for (int64_t t = 0; t < count; t++) {
 		out->notes[t] = (kdri_sharing_note){ .nearest = -1, .apart = NAN };
 		out->names[t] = sets[t]->name;
 	}
 	if (!out->why)
-		KDRI_TRY(begin_runs(ctx, sets, levels, out));
+		KDRI_DO(begin_runs(ctx, sets, levels, out));
 	ctx->sharing = &out->fit;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static bool has_warning(const kdr_result *r, const char *text)
@@ -253,14 +245,12 @@ static bool has_warning(const kdr_result *r, const char *text)
 
 kdr_status kdri_sharing_report(kdr_context *ctx, const kdri_job_sharing *s, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < s->count; t++) {
 		const kdr_result *alone = s->fit.tasks ? s->fit.tasks[t].result : NULL;
-		KDRI_TRY(kdri_sharing_note_task(ctx, s, t, result));
+		KDRI_DO(kdri_sharing_note_task(ctx, s, t, result));
 		for (int64_t i = 0; alone && i < alone->warning_count; i++)
 			if (!has_warning(result, alone->warnings[i]))
-				KDRI_TRY(kdri_result_warn(ctx, result, "%s", alone->warnings[i]));
+				KDRI_DO(kdri_result_warn(ctx, result, "%s", alone->warnings[i]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }

@@ -16,22 +16,20 @@
 static kdr_status number_classes(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t classes,
                                  int64_t *number, int64_t *class_of, int64_t *found)
 {
-	kdr_status st;
 	int64_t count = 0;
 	for (int64_t c = 0; c < classes; c++)
 		number[c] = -1;
 	for (int64_t i = 0; i < n; i++)
 		if (labels[i] >= 0)
 			number[labels[i]] = 0;
-	KDRI_TRY(kdri_max_int(ctx, number, classes));
+	KDRI_DO(kdri_max_int(ctx, number, classes));
 	for (int64_t c = 0; c < classes; c++)
 		if (number[c] == 0) {
 			class_of[count] = c;
 			number[c] = count++;
 		}
 	*found = count;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Sources as targets, the first target as source, views of the bridge the other way round. */
@@ -59,7 +57,6 @@ static int64_t turn_round(const kdr_task *tasks, int64_t count, int64_t target, 
 static kdr_status count_back(kdr_context *ctx, const kdr_task *tasks, int64_t count, const kdr_result *result,
                              int64_t first, const int64_t *class_of, double *out)
 {
-	kdr_status st;
 	int64_t sums[2] = { 0, 0 }, at = first; /* known, right */
 	for (int64_t t = 0; t < count; t++) {
 		int64_t n = kdr_mat_rows(&tasks[t].x);
@@ -71,10 +68,9 @@ static kdr_status count_back(kdr_context *ctx, const kdr_task *tasks, int64_t co
 			sums[1] += tasks[t].labels[i] == class_of[found ? found[i] : 0];
 		}
 	}
-	KDRI_TRY(kdri_sum_int(ctx, sums, 2));
+	KDRI_DO(kdri_sum_int(ctx, sums, 2));
 	*out = sums[0] ? (double)sums[1] / (double)sums[0] : 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_bridge_recovery(kdr_context *ctx, const kdr_algo *method, const kdr_task *tasks,

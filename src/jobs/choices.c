@@ -118,7 +118,6 @@ done:
 
 kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *r, kdr_data *const *data)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		kdri_task_result *t = &r->tasks[i];
 		bool sure = kdr_result_confidence(r, i, NULL) != NULL; /* separately */
@@ -127,11 +126,9 @@ kdr_status kdri_job_choices(kdr_context *ctx, kdr_result *r, kdr_data *const *da
 		if (!t->labels || t->second)
 			continue;
 		if (scores.data)
-			KDRI_TRY(by_scores(ctx, t, &scores, kind, sure));
+			KDRI_DO(by_scores(ctx, t, &scores, kind, sure));
 		if (!t->second)
-			KDRI_TRY(by_distance(ctx, t, data[i], sure));
+			KDRI_DO(by_distance(ctx, t, data[i], sure));
 	}
-	KDRI_TRY(kdri_job_examples(ctx, r));
-done:
-	return st;
+	return kdri_job_examples(ctx, r);
 }

@@ -34,16 +34,14 @@ done:
 /* Once samples can be compared; stability is known already. */
 static kdr_status put_quality(kdr_context *ctx, kdr_data **sets, kdr_result *r)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdr_mat x = kdr_data_mat(sets[t]);
 		kdr_quality *q = &r->tasks[t].quality, before = *q;
-		KDRI_TRY(kdr_quality_find(ctx, &x, r->tasks[t].labels, q));
+		KDRI_DO(kdr_quality_find(ctx, &x, r->tasks[t].labels, q));
 		q->stability = before.stability;
 		q->resamples = before.resamples;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status cluster_run(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,

@@ -91,20 +91,17 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 
 static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p, int64_t i)
 {
-	kdr_status st;
 	const int64_t second = kdri_json_integer(kdri_json_at(p->second, i), -1);
 	const int64_t label = kdri_json_integer(kdri_json_at(p->labels, i), 0);
 	const char *name = kdri_json_text(kdri_json_at(p->names, label), NULL);
-	KDRI_TRY(kdri_put_id_cell(ctx, out, p->ids, i));
-	KDRI_TRY(kdri_output_printf(ctx, out, ",%lld%s", (long long)label, p->names ? "," : ""));
+	KDRI_DO(kdri_put_id_cell(ctx, out, p->ids, i));
+	KDRI_DO(kdri_output_printf(ctx, out, ",%lld%s", (long long)label, p->names ? "," : ""));
 	if (name)
-		KDRI_TRY(kdri_csv_put_cell(ctx, out, name, ','));
-	KDRI_TRY(kdri_output_printf(ctx, out, ","));
-	KDRI_TRY(kdri_put_number_cell(ctx, out, kdri_json_at(p->confidence, i)));
-	KDRI_TRY(second >= 0 ? kdri_output_printf(ctx, out, ",%lld\n", (long long)second)
-	                     : kdri_output_printf(ctx, out, ",\n"));
-done:
-	return st;
+		KDRI_DO(kdri_csv_put_cell(ctx, out, name, ','));
+	KDRI_DO(kdri_output_printf(ctx, out, ","));
+	KDRI_DO(kdri_put_number_cell(ctx, out, kdri_json_at(p->confidence, i)));
+	return second >= 0 ? kdri_output_printf(ctx, out, ",%lld\n", (long long)second)
+	                   : kdri_output_printf(ctx, out, ",\n");
 }
 
 static kdr_status cut_write(kdr_context *ctx, const part *p, const char *path, bool samples, bool force)

@@ -24,7 +24,6 @@ void kdr_embedding_free(kdr_embedding *e)
 
 static kdr_status embed_check(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *o)
 {
-	kdr_status st = KDR_OK;
 	char name[32];
 	if (o->neighbors < 0 || o->neighbors > 1000)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
@@ -41,16 +40,14 @@ static kdr_status embed_check(kdr_context *ctx, const kdr_mat *x, int64_t count,
 		kdri_snprintf(name, sizeof name, "data set %lld", (long long)t + 1);
 		if (kdr_mat_rows(&x[t]) < 1 || kdr_mat_cols(&x[t]) < 1)
 			return kdri_fail(ctx, KDR_ERR_DATA, "%s has no samples or no features", name);
-		KDRI_TRY(kdri_mat_check_finite(ctx, &x[t], name));
+		KDRI_DO(kdri_mat_check_finite(ctx, &x[t], name));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,
                                const kdr_embed_options *options, double *const *xy)
 {
-	kdr_status st;
 	const kdr_embed_options defaults = { .size = sizeof(kdr_embed_options) };
 	if (!ctx)
 		return KDR_ERR_ARGUMENT;
@@ -58,10 +55,8 @@ kdr_status kdri_embed_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "no data set was given; at least one is needed");
 	if (!options)
 		options = &defaults;
-	KDRI_TRY(embed_check(ctx, x, count, options));
-	KDRI_TRY(kdri_embed(ctx, x, count, options, xy));
-done:
-	return st;
+	KDRI_DO(embed_check(ctx, x, count, options));
+	return kdri_embed(ctx, x, count, options, xy);
 }
 
 static kdr_status embedding_new(kdr_context *ctx, kdr_data *const *sets, int64_t count, kdr_embedding **out)

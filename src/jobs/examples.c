@@ -56,14 +56,13 @@ done:
 
 kdr_status kdri_job_examples(kdr_context *ctx, kdr_result *r)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		kdri_task_result *task = &r->tasks[t];
 		const double *sure = kdr_result_confidence(r, t, NULL);
 		if (!task->labels || !task->sizes || !sure || task->k < 1 || task->examples)
 			continue;
 		int64_t count = 2 * task->k * KDRI_EXAMPLES;
-		KDRI_TRY(KDRI_NEW(ctx, &task->examples, count));
+		KDRI_DO(KDRI_NEW(ctx, &task->examples, count));
 		for (int64_t e = 0; e < count; e++)
 			task->examples[e] = -1;
 		for (int64_t i = 0; i < task->n; i++) {
@@ -74,14 +73,13 @@ kdr_status kdri_job_examples(kdr_context *ctx, kdr_result *r)
 			examples_insert(task->examples + (2 * c + 1) * KDRI_EXAMPLES, KDRI_EXAMPLES, sure, i,
 			                -1);
 		}
-		KDRI_TRY(join_lists(ctx, task, sure));
+		KDRI_DO(join_lists(ctx, task, sure));
 		for (int64_t c = 0; c < task->k; c++)
 			for (int64_t e = KDRI_MIN(task->sizes[c] / 2, KDRI_EXAMPLES); e < KDRI_EXAMPLES; e++)
 				task->examples[2 * c * KDRI_EXAMPLES + e] =
 				        task->examples[(2 * c + 1) * KDRI_EXAMPLES + e] = -1;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- first words of texts ------------------------------------------------------------------------------- */

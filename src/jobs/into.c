@@ -51,22 +51,20 @@ static void pool_free(kdr_context *ctx, pool *p)
 /* Room for k clusters. */
 static kdr_status pool_grow(kdr_context *ctx, pool *p, int64_t k)
 {
-	kdr_status st = KDR_OK;
 	int64_t size;
 	if (k <= p->k)
 		return KDR_OK;
-	KDRI_TRY(kdri_mul(ctx, k, p->d, &size));
-	KDRI_TRY(KDRI_GROW(ctx, &p->sum, size));
-	KDRI_TRY(KDRI_GROW(ctx, &p->mean, size));
-	KDRI_TRY(KDRI_GROW(ctx, &p->square, k));
-	KDRI_TRY(KDRI_GROW(ctx, &p->weight, k));
+	KDRI_DO(kdri_mul(ctx, k, p->d, &size));
+	KDRI_DO(KDRI_GROW(ctx, &p->sum, size));
+	KDRI_DO(KDRI_GROW(ctx, &p->mean, size));
+	KDRI_DO(KDRI_GROW(ctx, &p->square, k));
+	KDRI_DO(KDRI_GROW(ctx, &p->weight, k));
 	for (int64_t i = p->k * p->d; i < size; i++)
 		p->sum[i] = p->mean[i] = 0;
 	for (int64_t l = p->k; l < k; l++)
 		p->square[l] = p->weight[l] = 0;
 	p->k = k;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The clusters of one data set: means less the mean of the data set. */
@@ -246,7 +244,6 @@ typedef struct into {
 
 static kdr_status copy_fields(kdr_context *ctx, const into *j, int64_t task)
 {
-	kdr_status st = KDR_OK;
 	char name[128];
 	for (int64_t i = 0; i < j->found->field_count; i++) {
 		const kdri_field *f = &j->found->fields[i];
@@ -255,14 +252,13 @@ static kdr_status copy_fields(kdr_context *ctx, const into *j, int64_t task)
 		memcpy(name, f->name, f->stem);
 		name[f->stem] = '\0';
 		if (task < 0)
-			KDRI_TRY(f->text ? kdri_result_text(ctx, j->result, name, f->text)
-			                 : kdri_result_number(ctx, j->result, name, f->number));
+			KDRI_DO(f->text ? kdri_result_text(ctx, j->result, name, f->text)
+			                : kdri_result_number(ctx, j->result, name, f->number));
 		else
-			KDRI_TRY(f->text ? kdri_result_task_text(ctx, j->result, task, name, f->text)
-			                 : kdri_result_task_number(ctx, j->result, task, name, f->number));
+			KDRI_DO(f->text ? kdri_result_task_text(ctx, j->result, task, name, f->text)
+			                : kdri_result_task_number(ctx, j->result, task, name, f->number));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Arrays of task t of a result, whose clusters get the numbers `now` (NULL: keep theirs) of k. */
@@ -358,7 +354,6 @@ static void put_centroids(const into *j, int64_t t, const clusters *c)
 /* "continues clusters 0 (93 %) and 2 (71 %) of the model (estimated probability); cluster 4 is new" */
 static kdr_status put_advice(kdr_context *ctx, const into *j, int64_t t, const clusters *c, int64_t before)
 {
-	kdr_status st;
 	const kdri_field *own = kdri_result_field(j->found, t, "advice");
 	const char *advice = own && own->text ? own->text : NULL;
 	char continued[400] = "", fresh[200] = "", text[1400];
@@ -378,10 +373,8 @@ static kdr_status put_advice(kdr_context *ctx, const into *j, int64_t t, const c
 	              continued[0] ? "continues clusters of the model (estimated probability): " : "",
 	              continued, continued[0] && fresh[0] ? "; " : "", fresh[0] ? "new clusters: " : "",
 	              fresh);
-	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "advice", text));
-	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "new_clusters", (double)count));
-done:
-	return st;
+	KDRI_DO(kdri_result_task_text(ctx, j->result, t, "advice", text));
+	return kdri_result_task_number(ctx, j->result, t, "new_clusters", (double)count);
 }
 
 static kdr_status put_new(kdr_context *ctx, into *j, int64_t t)
@@ -427,29 +420,27 @@ done:
 /* What the fit says about all data sets. */
 static kdr_status put_common(kdr_context *ctx, into *j)
 {
-	kdr_status st;
 	const kdr_result *from = j->found;
 	kdr_result *to = j->result;
 	double *relatedness = NULL;
-	KDRI_TRY(copy_fields(ctx, j, -1));
+	KDRI_DO(copy_fields(ctx, j, -1));
 	for (int64_t i = 0; i < kdr_result_array_count(from); i++) {
 		const kdr_array a = kdr_result_array_at(from, i);
 		if (a.task < 0)
-			KDRI_TRY(kdri_array_renumbered(ctx, &a, NULL, 0, 0, -1, to));
+			KDRI_DO(kdri_array_renumbered(ctx, &a, NULL, 0, 0, -1, to));
 	}
 	if (from->relatedness) {
-		KDRI_TRY(kdri_result_relatedness(ctx, to, &relatedness));
+		KDRI_DO(kdri_result_relatedness(ctx, to, &relatedness));
 		memcpy(relatedness, from->relatedness, (size_t)(j->count * j->count) * sizeof *relatedness);
 	}
 	for (int64_t i = 0; i < from->objective_count; i++)
-		KDRI_TRY(kdri_result_objective(ctx, to, from->objective[i]));
+		KDRI_DO(kdri_result_objective(ctx, to, from->objective[i]));
 	for (int64_t i = 0; i < from->warning_count; i++)
-		KDRI_TRY(kdri_result_warn(ctx, to, "%s", from->warnings[i]));
+		KDRI_DO(kdri_result_warn(ctx, to, "%s", from->warnings[i]));
 	kdri_result_stop(to, from->stop, from->iterations);
 	to->shared_clusters = true;
 	kdri_result_set_exponent(to, kdri_result_exponent(from));
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status into_assemble(kdr_context *ctx, into *j, const kdr_problem *problem)

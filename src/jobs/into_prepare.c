@@ -104,56 +104,52 @@ static kdr_status check_columns(kdr_context *ctx, const kdr_model *m, const kdr_
 /* The samples that a model keeps of data set t, or others with the same means and covariances. */
 static kdr_status take_kept(kdr_context *ctx, const kdr_model *m, int64_t t, kdr_data **out)
 {
-	kdr_status st = KDR_OK;
 	const kdri_task_result *task = &m->fitted->tasks[t];
 	const kdr_data *d = task->remembered;
 	if (d) {
 		const kdr_mat x = kdr_data_mat(d);
-		KDRI_TRY(kdr_data_borrow(ctx, m->task_names[t], &x, (const char *const *)m->features, NULL,
-		                         out));
-		KDRI_TRY(KDRI_NEW(ctx, &(*out)->labels, d->rows));
+		KDRI_DO(kdr_data_borrow(ctx, m->task_names[t], &x, (const char *const *)m->features, NULL,
+		                        out));
+		KDRI_DO(KDRI_NEW(ctx, &(*out)->labels, d->rows));
 		memcpy((*out)->labels, d->labels, (size_t)d->rows * sizeof *d->labels);
 	} else if (task->moments) {
-		KDRI_TRY(kdri_moments_draw(ctx, task->moments, m->prep, m->task_names[t], t, out));
-		KDRI_TRY(kdri_strings_copy(ctx, (const char *const *)m->features, m->ncolumns,
-		                           &(*out)->features));
+		KDRI_DO(kdri_moments_draw(ctx, task->moments, m->prep, m->task_names[t], t, out));
+		KDRI_DO(kdri_strings_copy(ctx, (const char *const *)m->features, m->ncolumns,
+		                          &(*out)->features));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_into_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                              kdr_data ***kept)
 {
-	kdr_status st;
 	const kdr_model *m = job->wanted->into;
 	const double start = kdri_now();
-	KDRI_TRY(kdri_job_alone(ctx, "--into", true));
-	KDRI_TRY(check_model(ctx, m, job));
-	KDRI_TRY(check_options(ctx, job->wanted));
-	KDRI_TRY(check_names(ctx, m, sets, count));
-	KDRI_TRY(take_settings(ctx, m, job));
-	KDRI_TRY(kdri_prep_extend(ctx, m->prep, count, &job->prep));
+	KDRI_DO(kdri_job_alone(ctx, "--into", true));
+	KDRI_DO(check_model(ctx, m, job));
+	KDRI_DO(check_options(ctx, job->wanted));
+	KDRI_DO(check_names(ctx, m, sets, count));
+	KDRI_DO(take_settings(ctx, m, job));
+	KDRI_DO(kdri_prep_extend(ctx, m->prep, count, &job->prep));
 	for (int64_t i = 0; i < count; i++) {
 		job->seconds.read += sets[i]->seconds;
-		KDRI_TRY(kdri_check_columns(ctx, &sets[i], 1, 0));
-		KDRI_TRY(kdr_prep_apply(ctx, job->prep, m->prep->tasks + i, sets[i]));
-		KDRI_TRY(check_columns(ctx, m, sets[i]));
+		KDRI_DO(kdri_check_columns(ctx, &sets[i], 1, 0));
+		KDRI_DO(kdr_prep_apply(ctx, job->prep, m->prep->tasks + i, sets[i]));
+		KDRI_DO(check_columns(ctx, m, sets[i]));
 	}
-	KDRI_TRY(KDRI_NEW0(ctx, kept, m->ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, kept, m->ntasks));
 	for (int64_t t = 0; t < m->ntasks; t++) {
-		KDRI_TRY(take_kept(ctx, m, t, &(*kept)[t]));
+		KDRI_DO(take_kept(ctx, m, t, &(*kept)[t]));
 		if (!(*kept)[t])
 			continue;
 		if (m->classes)
-			KDRI_TRY(kdri_strings_copy(ctx, (const char *const *)m->classes, m->nclasses,
-			                           &(*kept)[t]->classes));
+			KDRI_DO(kdri_strings_copy(ctx, (const char *const *)m->classes, m->nclasses,
+			                          &(*kept)[t]->classes));
 		(*kept)[t]->nclasses = m->nclasses;
 	}
 	job->encoded = !job->prep->column_kind;
 	job->seconds.prepare = kdri_now() - start;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One row: entries times the ratio of the weights of their columns, then of the norm that it had. */

@@ -52,27 +52,24 @@ static kdr_status take_options(kdr_context *ctx, const kdr_algo *algo, const kdr
 kdr_status kdri_job_take(kdr_context *ctx, const kdr_job_options *given, kdr_job_options *out,
                          kdr_prep_options *prep)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_TAKE(ctx, kdr_job_options, given, out));
-	KDRI_TRY(KDRI_TAKE(ctx, kdr_prep_options, out->prep, prep));
+	KDRI_DO(KDRI_TAKE(ctx, kdr_job_options, given, out));
+	KDRI_DO(KDRI_TAKE(ctx, kdr_prep_options, out->prep, prep));
 	out->prep = prep;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_family family, kdri_job *job)
 {
-	kdr_status st;
 	const kdr_algo *features = NULL;
 	const char *method = wanted->method     ? wanted->method
 	                     : wanted->settings ? kdr_options_algo(wanted->settings)->id
 	                                        : NULL;
 	*job = (kdri_job){ .wanted = wanted };
-	KDRI_TRY(kdr_algo_require(ctx, method, family, &job->algo));
-	KDRI_TRY(kdri_check_ranks(ctx, kdri_algo_of(job->algo)));
-	KDRI_TRY(take_options(ctx, job->algo, wanted->settings, &job->options));
+	KDRI_DO(kdr_algo_require(ctx, method, family, &job->algo));
+	KDRI_DO(kdri_check_ranks(ctx, kdri_algo_of(job->algo)));
+	KDRI_DO(take_options(ctx, job->algo, wanted->settings, &job->options));
 	if (wanted->model)
-		KDRI_TRY(kdri_model_possible(ctx, job->options, "model"));
+		KDRI_DO(kdri_model_possible(ctx, job->options, "model"));
 	for (const kdr_field_desc *f = job->algo->fields;
 	     wanted->model && wanted->model_without_samples && f && f->name; f++)
 		if (strncmp(f->name, "train_", 6) == 0)
@@ -86,11 +83,10 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_fa
 			        ctx, KDR_ERR_ARGUMENT,
 			        "features cannot be learned for method '%s', whose data sets may have different features; use another method",
 			        job->algo->id);
-		KDRI_TRY(kdr_algo_require(ctx, wanted->features_from, KDR_FAMILY_FEATURES, &features));
-		KDRI_TRY(take_options(ctx, features, wanted->feature_settings, &job->feature_options));
+		KDRI_DO(kdr_algo_require(ctx, wanted->features_from, KDR_FAMILY_FEATURES, &features));
+		KDRI_DO(take_options(ctx, features, wanted->feature_settings, &job->feature_options));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted)
@@ -273,21 +269,20 @@ done:
 static kdr_status choose_plain(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count,
                                kdr_prep_options *out)
 {
-	kdr_status st;
 	kdri_traits traits = { 0 };
 	bool table = false, empty = false;
 	const char *scaling = scaling_for(job);
-	KDRI_TRY(kdri_recipe_find(ctx, sets, count, job->algo->family == KDR_FAMILY_TRANSFER, &job->recipe));
+	KDRI_DO(kdri_recipe_find(ctx, sets, count, job->algo->family == KDR_FAMILY_TRANSFER, &job->recipe));
 	const kdr_recipe *r = &job->recipe;
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_mat x = kdr_data_mat(sets[t]);
 		table = table || kdri_data_mixed(sets[t], false);
-		KDRI_TRY(kdri_traits_add(ctx, &x, &traits));
+		KDRI_DO(kdri_traits_add(ctx, &x, &traits));
 	}
-	KDRI_TRY(kdri_any(ctx, &table));
+	KDRI_DO(kdri_any(ctx, &table));
 	const bool scaled = r->kind == KDR_DATA_UNITS && scaling[0] && (table || !traits.negative);
 	if (scaled && strcmp(divergence_of(job), "kl") == 0)
-		KDRI_TRY(may_empty_rows(ctx, sets, count, &empty));
+		KDRI_DO(may_empty_rows(ctx, sets, count, &empty));
 	if (empty) {
 		kdri_snprintf(
 		        job->hint, sizeof job->hint,
@@ -300,15 +295,13 @@ static kdr_status choose_plain(kdr_context *ctx, kdri_job *job, kdr_data **sets,
 		out->weight = r->weight;
 		out->norm = r->norm;
 	} else if (r->kind == KDR_DATA_UNITS) {
-		KDRI_TRY(hint(ctx, job, sets, count));
+		KDRI_DO(hint(ctx, job, sets, count));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count, int64_t split)
 {
-	kdr_status st = KDR_OK;
 	double start = kdri_now();
 	const kdr_job_options *wanted = job->wanted;
 	kdr_prep_options prep = *wanted->prep;
@@ -318,37 +311,34 @@ kdr_status kdri_job_prepare(kdr_context *ctx, kdri_job *job, kdr_data **sets, in
 	                    wanted->prep->top_features == 0;
 	for (int64_t i = 0; i < count; i++)
 		job->seconds.read += sets[i]->seconds;
-	KDRI_TRY(kdri_check_columns(ctx, sets, count, wanted->k));
+	KDRI_DO(kdri_check_columns(ctx, sets, count, wanted->k));
 	if (kdri_prep_chosen(wanted->prep, wanted->choice)) {
 		if (wanted->choice == KDR_PREP_BY_DATA || (job->algo->flags & KDR_ALGO_RECIPE))
 			from = job->algo->family == KDR_FAMILY_TRANSFER ? KDRI_PREP_WIDE_RECIPE
 			                                                : KDRI_PREP_RECIPE;
 		else
-			KDRI_TRY(choose_plain(ctx, job, sets, count, &prep));
+			KDRI_DO(choose_plain(ctx, job, sets, count, &prep));
 		if (!(job->algo->flags & KDR_ALGO_OWN_FEATURES) && !split)
-			KDRI_TRY(kdri_recipe_mismatch(ctx, sets, count, job->hint, sizeof job->hint));
+			KDRI_DO(kdri_recipe_mismatch(ctx, sets, count, job->hint, sizeof job->hint));
 	}
-	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES, &prep,
-	                           from, tables, &job->recipe, &job->prep));
+	KDRI_DO(kdri_prepare_sets(ctx, sets, count, split, job->algo->flags & KDR_ALGO_OWN_FEATURES, &prep,
+	                          from, tables, &job->recipe, &job->prep));
 	job->encoded = !tables;
 	if (job->recipe.centre &&
 	    strcmp(job->algo->id, "auto") == 0) /* the mixture has an option of that name */
-		KDRI_TRY(kdri_job_set(ctx, job, "centre", "both"));
+		KDRI_DO(kdri_job_set(ctx, job, "centre", "both"));
 	if (job->recipe.kind == KDR_DATA_UNITS)
-		KDRI_TRY(kdri_job_set(ctx, job, "tables", "yes"));
+		KDRI_DO(kdri_job_set(ctx, job, "tables", "yes"));
 	job->seconds.prepare = kdri_now() - start;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_job_encode(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < count && !job->encoded; t++)
-		KDRI_TRY(kdri_table_encode(ctx, job->prep, t, sets[t]));
+		KDRI_DO(kdri_table_encode(ctx, job->prep, t, sets[t]));
 	job->encoded = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the fit ----------------------------------------------------------------------------------------- */

@@ -41,16 +41,14 @@ kdr_status kdri_known_rows(kdr_context *ctx, const kdr_labels *known, const kdr_
 static kdr_status add_labels(kdr_context *ctx, const kdr_labels *given, const kdr_data *data,
                              kdri_names *classes, int64_t *labels)
 {
-	kdr_status st;
 	const int64_t *row = NULL;
-	KDRI_TRY(kdri_known_rows(ctx, given, data, &row));
+	KDRI_DO(kdri_known_rows(ctx, given, data, &row));
 	for (int64_t i = 0; i < data->rows; i++) {
 		const char *name = given->names[given->values[row ? row[i] : i]];
 		if (strcmp(name, "?") != 0)
-			KDRI_TRY(kdri_names_add(ctx, classes, name, strlen(name), &labels[i]));
+			KDRI_DO(kdri_names_add(ctx, classes, name, strlen(name), &labels[i]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether the classes are numbers of clusters: integers from 0 to the smallest k - 1. */
@@ -166,24 +164,22 @@ static void id_tables_free(kdr_context *ctx, id_tables *t)
 
 static kdr_status id_tables_new(kdr_context *ctx, kdr_data *const *sets, int64_t count, id_tables *t)
 {
-	kdr_status st;
 	*t = (id_tables){ .sets = sets, .count = count };
-	KDRI_TRY(KDRI_NEW0(ctx, &t->tables, count));
+	KDRI_DO(KDRI_NEW0(ctx, &t->tables, count));
 	for (int64_t s = 0; s < count; s++) {
 		id_table *table = &t->tables[s];
 		table->names.borrows = true;
 		if (!sets[s]->ids)
 			continue;
-		KDRI_TRY(KDRI_NEW(ctx, &table->row, sets[s]->rows));
+		KDRI_DO(KDRI_NEW(ctx, &table->row, sets[s]->rows));
 		for (int64_t i = 0; i < sets[s]->rows; i++) {
 			int64_t at, before = table->names.count;
-			KDRI_TRY(kdri_names_add(ctx, &table->names, sets[s]->ids[i], strlen(sets[s]->ids[i]),
-			                        &at));
+			KDRI_DO(kdri_names_add(ctx, &table->names, sets[s]->ids[i], strlen(sets[s]->ids[i]),
+			                       &at));
 			table->row[at] = at < before ? -1 : i;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The row of an id in one data set; -1: it has none, -2: several. */
@@ -261,11 +257,9 @@ done:
 
 static kdr_status add_link(kdr_context *ctx, kdri_job_known *k, kdr_link link)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_ROOM(ctx, &k->links, &k->links_room, k->problem.nlinks + 1));
+	KDRI_DO(KDRI_ROOM(ctx, &k->links, &k->links_room, k->problem.nlinks + 1));
 	k->links[k->problem.nlinks++] = link;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_links(kdr_context *ctx, const char *path, bool apart, const id_tables *t,
@@ -353,7 +347,6 @@ done:
 kdr_status kdri_job_known_check(kdr_context *ctx, const kdri_job_known *k, kdr_data *const *sets,
                                 kdr_result *r)
 {
-	kdr_status st = KDR_OK;
 	int64_t broken = 0, first = -1;
 	char a[KDRI_SAMPLE_TEXT], b[KDRI_SAMPLE_TEXT];
 	for (int64_t i = 0; i < k->problem.nlinks; i++) {
@@ -367,10 +360,8 @@ kdr_status kdri_job_known_check(kdr_context *ctx, const kdri_job_known *k, kdr_d
 		return KDR_OK;
 	kdri_sample_text(&k->problem, sets, k->links[first].task, k->links[first].row, a);
 	kdri_sample_text(&k->problem, sets, k->links[first].task, k->links[first].other, b);
-	KDRI_TRY(kdri_result_warn(
+	return kdri_result_warn(
 	        ctx, r,
 	        "%lld of %lld links could not be kept, for example that of samples %s and %s; use more clusters or fewer cannot-links",
-	        (long long)broken, (long long)k->problem.nlinks, a, b));
-done:
-	return st;
+	        (long long)broken, (long long)k->problem.nlinks, a, b);
 }

@@ -18,13 +18,11 @@ const void *kdri_sample_array(const kdr_result *r, const char *name, int64_t tas
 /* `columns` titles and as many cells for each of `rows` samples, all NULL. */
 static kdr_status make_room(kdr_context *ctx, kdri_task_result *t, int64_t columns, int64_t rows)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, &t->shown_titles, columns));
+	KDRI_DO(KDRI_NEW0(ctx, &t->shown_titles, columns));
 	t->nshown = columns;
-	KDRI_TRY(KDRI_NEW0(ctx, &t->shown, columns * rows));
+	KDRI_DO(KDRI_NEW0(ctx, &t->shown, columns * rows));
 	t->shown_rows = rows;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The rows of the file as they are. */
@@ -49,13 +47,11 @@ done:
 static kdr_status show_texts(kdr_context *ctx, kdri_task_result *t, const kdr_data *data, const int64_t *rows,
                              int64_t count)
 {
-	kdr_status st;
-	KDRI_TRY(make_room(ctx, t, 1, count));
-	KDRI_TRY(kdri_strdup(ctx, "text", &t->shown_titles[0]));
+	KDRI_DO(make_room(ctx, t, 1, count));
+	KDRI_DO(kdri_strdup(ctx, "text", &t->shown_titles[0]));
 	for (int64_t i = 0; i < count; i++)
-		KDRI_TRY(kdri_strdup(ctx, data->excerpts[rows[i]], &t->shown[i]));
-done:
-	return st;
+		KDRI_DO(kdri_strdup(ctx, data->excerpts[rows[i]], &t->shown[i]));
+	return KDR_OK;
 }
 
 enum { SHOWN_FEATURES = 10 };
@@ -92,33 +88,29 @@ static kdr_status show_row(kdr_context *ctx, const kdri_task_result *t, const kd
 static kdr_status show_features(kdr_context *ctx, kdri_task_result *t, const kdr_data *data,
                                 const int64_t *rows, int64_t count)
 {
-	kdr_status st;
 	const kdr_mat x = kdr_data_mat(data);
-	KDRI_TRY(make_room(ctx, t, 1, count));
-	KDRI_TRY(kdri_strdup(ctx, "strongest_features", &t->shown_titles[0]));
+	KDRI_DO(make_room(ctx, t, 1, count));
+	KDRI_DO(kdri_strdup(ctx, "strongest_features", &t->shown_titles[0]));
 	for (int64_t i = 0; i < count; i++)
-		KDRI_TRY(show_row(ctx, t, &x, rows[i], &t->shown[i]));
-done:
-	return st;
+		KDRI_DO(show_row(ctx, t, &x, rows[i], &t->shown[i]));
+	return KDR_OK;
 }
 
 kdr_status kdri_job_shown(kdr_context *ctx, kdr_result *r, kdr_data *const *data)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		const kdr_array a = kdr_result_array(r, "ask", i);
 		kdri_task_result *t = &r->tasks[i];
 		if (!a.data || a.type != KDR_INT64 || a.ndim != 1 || t->shown)
 			continue;
 		if (data[i]->excerpts)
-			KDRI_TRY(show_texts(ctx, t, data[i], a.data, a.shape[0]));
+			KDRI_DO(show_texts(ctx, t, data[i], a.data, a.shape[0]));
 		else if (t->dialect.delimiter && t->origin && t->path)
-			KDRI_TRY(show_columns(ctx, t, a.data, a.shape[0]));
+			KDRI_DO(show_columns(ctx, t, a.data, a.shape[0]));
 		else
-			KDRI_TRY(show_features(ctx, t, data[i], a.data, a.shape[0]));
+			KDRI_DO(show_features(ctx, t, data[i], a.data, a.shape[0]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- clusters least like the source ------------------------------------------------------------------------ */

@@ -33,7 +33,6 @@
 
 kdr_status kdri_k_ranges_take(kdr_context *ctx, int64_t count, kdr_job_options *o, kdri_k_ranges *out)
 {
-	kdr_status st = KDR_OK;
 	if (!o->k_to && !o->each_k_to)
 		return KDR_OK;
 	if (o->init)
@@ -41,8 +40,8 @@ kdr_status kdri_k_ranges_take(kdr_context *ctx, int64_t count, kdr_job_options *
 		                 "initial labels are for one number of clusters, but k is a range");
 	if (o->each_k && !o->each_k_to)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "each_k needs each_k_to, not k_to");
-	KDRI_TRY(KDRI_NEW(ctx, &out->from, count));
-	KDRI_TRY(KDRI_NEW(ctx, &out->to, count));
+	KDRI_DO(KDRI_NEW(ctx, &out->from, count));
+	KDRI_DO(KDRI_NEW(ctx, &out->to, count));
 	for (int64_t t = 0; t < count; t++) {
 		const int64_t from = o->each_k ? o->each_k[t] : o->k,
 		              to = o->each_k_to ? o->each_k_to[t] : o->k_to;
@@ -57,8 +56,7 @@ kdr_status kdri_k_ranges_take(kdr_context *ctx, int64_t count, kdr_job_options *
 	}
 	o->k = out->to[0];
 	o->each_k = o->each_k_to ? out->to : NULL;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void levels_end(kdr_context *ctx, kdri_k_ranges *levels)
@@ -102,7 +100,6 @@ static void enter_level(const void *ranges, int64_t ntasks, int64_t *k)
 kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, int64_t count,
                              const kdr_job_options *o, kdri_k_ranges *levels)
 {
-	kdr_status st = KDR_OK;
 	const kdr_problem problem = { .tasks = tasks, .ntasks = count };
 	bool several = levels->span > 1;
 	levels->finds_k = several && (kdr_options_algo(job->options)->flags & KDR_ALGO_AUTO_K);
@@ -113,7 +110,7 @@ kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, i
 			to = KDRI_MAX(to, levels->to[t]);
 		snprintf(most, sizeof most, "%lld", (long long)to);
 		if (kdri_options_has(job->options, "same_k"))
-			KDRI_TRY(kdri_job_set(ctx, job, "k_max", most));
+			KDRI_DO(kdri_job_set(ctx, job, "k_max", most));
 	}
 	for (int64_t t = 0; t < count; t++) {
 		several = several || (o->neighbours && tasks[t].k == 0);
@@ -123,14 +120,13 @@ kdr_status kdri_levels_begin(kdr_context *ctx, kdri_job *job, kdr_task *tasks, i
 	/* With a limit on memory, nothing is kept between fits. */
 	if (!several || kdri_together(ctx) || ctx->max_memory > 0)
 		return KDR_OK;
-	KDRI_TRY(kdri_inspect(ctx, &problem, &levels->seen));
+	KDRI_DO(kdri_inspect(ctx, &problem, &levels->seen));
 	levels->seen.kept = &levels->kept;
 	if (levels->finds_k) {
 		levels->kept.enter = enter_level;
 		levels->kept.ranges = levels;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* What is fitted besides the main result. */
@@ -156,23 +152,20 @@ static void plan_free(kdr_context *ctx, plan *p)
 
 static kdr_status plan_new(kdr_context *ctx, int64_t count, plan *p)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &p->k, count * p->ntasks));
-	KDRI_TRY(KDRI_NEW(ctx, &p->level, count));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->out, count));
+	KDRI_DO(KDRI_NEW(ctx, &p->k, count * p->ntasks));
+	KDRI_DO(KDRI_NEW(ctx, &p->level, count));
+	KDRI_DO(KDRI_NEW0(ctx, &p->out, count));
 	p->count = count;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* All levels of a range but the one that the main result is; large ones first, which take longest. */
 static kdr_status plan_range(kdr_context *ctx, const kdri_k_ranges *l, kdr_result *result, plan *p)
 {
-	kdr_status st;
 	const int64_t widest = widest_range(l), main = result->tasks[widest].k - l->from[widest];
 	int64_t i = 0;
 	result->level = l->from[widest] + main;
-	KDRI_TRY(plan_new(ctx, l->span - 1, p));
+	KDRI_DO(plan_new(ctx, l->span - 1, p));
 	for (int64_t at = l->span - 1; at >= 0; at--) {
 		if (at == main)
 			continue;
@@ -181,14 +174,12 @@ static kdr_status plan_range(kdr_context *ctx, const kdri_k_ranges *l, kdr_resul
 			p->k[i * p->ntasks + t] = range_k(l, t, at);
 		i++;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One cluster more, and one fewer, in the data sets whose k the method found. */
 static kdr_status plan_neighbours(kdr_context *ctx, kdr_result *result, plan *p)
 {
-	kdr_status st;
 	int64_t first = -1, count = 0;
 	bool fewer = true, more = true;
 	for (int64_t t = 0; t < p->ntasks; t++) {
@@ -202,7 +193,7 @@ static kdr_status plan_neighbours(kdr_context *ctx, kdr_result *result, plan *p)
 	if (first < 0)
 		return KDR_OK;
 	result->level = result->tasks[first].k;
-	KDRI_TRY(plan_new(ctx, (int64_t)more + fewer, p));
+	KDRI_DO(plan_new(ctx, (int64_t)more + fewer, p));
 	for (int step = 1; step >= -1; step -= 2) {
 		if (!(step > 0 ? more : fewer))
 			continue;
@@ -213,8 +204,7 @@ static kdr_status plan_neighbours(kdr_context *ctx, kdr_result *result, plan *p)
 		}
 		count++;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- fits -------------------------------------------------------------------------------------------------- */
@@ -222,14 +212,12 @@ done:
 static kdr_status level_tasks(kdr_context *ctx, kdr_data *const *sets, int64_t count, const int64_t *k,
                               kdr_task **out)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, out, count));
+	KDRI_DO(KDRI_NEW0(ctx, out, count));
 	for (int64_t t = 0; t < count; t++)
 		(*out)[t] = (kdr_task){
 			.name = sets[t]->name, .role = KDR_ROLE_TASK, .x = kdr_data_mat(sets[t]), .k = k[t]
 		};
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status fit_level(kdr_context *ctx, void *user, int64_t i, int worker)
@@ -343,33 +331,30 @@ done:
 /* The mean silhouette over the samples of all data sets; those in one cluster count as 0. */
 static kdr_status level_silhouette(kdr_context *ctx, const plan *p, const kdr_result *level, double *out)
 {
-	kdr_status st = KDR_OK;
 	double sum = 0, all = 0, mean = 0;
 	for (int64_t t = 0; t < p->ntasks; t++) {
 		const kdri_task_result *task = &level->tasks[t];
 		const kdr_mat x = kdr_data_mat(p->sets[t]);
 		if (task->k > 1)
-			KDRI_TRY(kdri_silhouette(ctx, &x, task->labels, KDR_SILHOUETTE_SIMPLIFIED, NULL,
-			                         &mean));
+			KDRI_DO(kdri_silhouette(ctx, &x, task->labels, KDR_SILHOUETTE_SIMPLIFIED, NULL,
+			                        &mean));
 		sum += task->k > 1 && isfinite(mean) ? mean * (double)task->all : 0;
 		all += (double)task->all;
 	}
 	*out = sum / all;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Exchanges the main result with the level that has the largest silhouette, the fewest clusters if several have it. */
 static kdr_status choose_main(kdr_context *ctx, plan *p, kdr_result **result)
 {
-	kdr_status st;
 	int64_t best = -1; /* the main result */
 	double most, own;
-	KDRI_TRY(level_silhouette(ctx, p, *result, &most));
+	KDRI_DO(level_silhouette(ctx, p, *result, &most));
 	for (int64_t i = 0; i < p->count; i++) {
 		if (!p->out[i])
 			continue;
-		KDRI_TRY(level_silhouette(ctx, p, p->out[i], &own));
+		KDRI_DO(level_silhouette(ctx, p, p->out[i], &own));
 		if (own >= most) {
 			best = i;
 			most = own;
@@ -381,8 +366,7 @@ static kdr_status choose_main(kdr_context *ctx, plan *p, kdr_result **result)
 		p->out[best] = before;
 		p->level[best] = before->level;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- numbers ----------------------------------------------------------------------------------------------- */
@@ -538,11 +522,10 @@ static int by_level(const void *a, const void *b)
 /* The levels that were fitted, into the main result, in the order of their k. */
 static kdr_status collect(kdr_context *ctx, plan *p, kdr_result *result)
 {
-	kdr_status st;
 	kdr_result **all = NULL;
 	int64_t count = 0;
-	KDRI_TRY(warn_missing(ctx, p, result));
-	KDRI_TRY(KDRI_NEW(ctx, &all, p->count + 1));
+	KDRI_DO(warn_missing(ctx, p, result));
+	KDRI_DO(KDRI_NEW(ctx, &all, p->count + 1));
 	for (int64_t i = 0; i < p->count; i++)
 		if (p->out[i]) {
 			drop_extras(ctx, p->out[i]);
@@ -555,8 +538,7 @@ static kdr_status collect(kdr_context *ctx, plan *p, kdr_result *result)
 		result->main_level = all[i] == result ? i : result->main_level;
 	result->levels = all;
 	result->level_count = count;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_levels_fit(kdr_context *ctx, kdri_job *job, kdr_data *const *sets, const kdr_job_options *o,

@@ -105,14 +105,13 @@ done:
 static kdr_status explain(kdr_context *ctx, const columns *c, const kdri_task_result *task, kdri_split *s)
 {
 	enum { NEGLIGIBLE = 5 }; /* 1 / 5 of the standard deviation, as for profiles of clusters */
-	kdr_status st;
 	const int64_t d = c->data->cols;
 	memset(c->left, 0, (size_t)d * sizeof *c->left);
 	memset(c->right, 0, (size_t)d * sizeof *c->right);
 	add_rows(c, task->labels, s->left, c->left, NULL);
 	add_rows(c, task->labels, s->right, c->right, NULL);
-	KDRI_TRY(kdri_sum(ctx, c->left, d));
-	KDRI_TRY(kdri_sum(ctx, c->right, d));
+	KDRI_DO(kdri_sum(ctx, c->left, d));
+	KDRI_DO(kdri_sum(ctx, c->right, d));
 	for (int64_t j = 0; j < d; j++) {
 		kdri_feature_effect f = { .column = j,
 			                  .mean_outside = c->left[j] / (double)task->sizes[s->left],
@@ -129,9 +128,8 @@ static kdr_status explain(kdr_context *ctx, const columns *c, const kdri_task_re
 		s->features[at] = f;
 	}
 	for (int i = 0; i < s->nfeatures; i++)
-		KDRI_TRY(put_units(ctx, c, task, s, &s->features[i]));
-done:
-	return st;
+		KDRI_DO(put_units(ctx, c, task, s, &s->features[i]));
+	return KDR_OK;
 }
 
 /* The child that the others of cluster `of` are compared with: the one with its number, else the largest. */
@@ -146,18 +144,16 @@ static int64_t first_child(const kdri_task_result *task, int64_t of)
 
 static kdr_status put_splits(kdr_context *ctx, const columns *c, kdri_task_result *task)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, &task->splits, task->k));
+	KDRI_DO(KDRI_NEW0(ctx, &task->splits, task->k));
 	for (int64_t b = 0; b < task->k; b++) {
 		const int64_t of = task->parents[b], left = of < 0 ? b : first_child(task, of);
 		if (left == b)
 			continue;
 		kdri_split *s = &task->splits[task->nsplits++];
 		*s = (kdri_split){ .of = of, .left = left, .right = b };
-		KDRI_TRY(explain(ctx, c, task, s));
+		KDRI_DO(explain(ctx, c, task, s));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_levels_finish(kdr_context *ctx, const kdri_job *job, kdr_data *const *sets,

@@ -11,16 +11,14 @@ enum { MOST = 200000, SIDE = 65535, STRONGEST_MOST = 30000, EXCERPTS_MOST = 3000
 /* Every so-many-th row of each task. */
 static kdr_status choose_rows(kdr_context *ctx, kdri_map *map, int64_t n, int64_t stride)
 {
-	kdr_status st;
 	map->n = (n + stride - 1) / stride;
-	KDRI_TRY(KDRI_NEW(ctx, &map->x, map->n));
-	KDRI_TRY(KDRI_NEW(ctx, &map->y, map->n));
+	KDRI_DO(KDRI_NEW(ctx, &map->x, map->n));
+	KDRI_DO(KDRI_NEW(ctx, &map->y, map->n));
 	if (stride > 1)
-		KDRI_TRY(KDRI_NEW(ctx, &map->rows, map->n));
+		KDRI_DO(KDRI_NEW(ctx, &map->rows, map->n));
 	for (int64_t i = 0; i < map->n && stride > 1; i++)
 		map->rows[i] = i * stride;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void quantise(const double *const *xy, const kdr_result *r)
@@ -116,14 +114,12 @@ done:
 
 static kdr_status take_truth(kdr_context *ctx, kdri_map *map, const kdr_data *data)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &map->truth, data->rows));
+	KDRI_DO(KDRI_NEW(ctx, &map->truth, data->rows));
 	memcpy(map->truth, data->labels, (size_t)data->rows * sizeof *map->truth);
 	map->ntruth = data->rows;
-	KDRI_TRY(kdri_strings_copy(ctx, data->classes, data->nclasses, &map->classes));
+	KDRI_DO(kdri_strings_copy(ctx, data->classes, data->nclasses, &map->classes));
 	map->nclasses = data->nclasses;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data *const *data)

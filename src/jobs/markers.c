@@ -187,14 +187,13 @@ static void adjust(const tests *w, const double *p, kdri_cluster_profile *profil
 
 static kdr_status test_all(tests *w, kdri_task_result *t)
 {
-	kdr_status st;
 	const int threads = w->ctx->threads;
 	const int64_t at_once = KDRI_MIN(w->k, KDRI_MAX(1, MOST_VALUES / KDRI_MAX(w->d, 1)));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->p, at_once * w->d));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->sorted, w->d));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->adjusted, w->d));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->room, 2 * threads * w->n));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->sums, threads * w->k));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->p, at_once * w->d));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->sorted, w->d));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->adjusted, w->d));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->room, 2 * threads * w->n));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->sums, threads * w->k));
 	for (w->first = 0; w->first < w->k; w->first += w->count) {
 		w->count = KDRI_MIN(at_once, w->k - w->first);
 #pragma omp parallel for num_threads(threads) schedule(static) if (w->n * w->d > 1 << 14)
@@ -204,8 +203,7 @@ static kdr_status test_all(tests *w, kdri_task_result *t)
 		for (int64_t c = 0; c < w->count; c++)
 			adjust(w, w->p + c * w->d, &t->profiles[w->first + c]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status test_features(kdr_context *ctx, kdri_task_result *t, const kdr_mat *x)
@@ -232,9 +230,8 @@ done:
 /* At most MOST_EACH features of each cluster, the strongest first, each once. */
 static kdr_status choose_markers(kdr_context *ctx, const kdri_task_result *t, kdri_markers *m)
 {
-	kdr_status st;
 	const int64_t each = KDRI_MAX(1, KDRI_MIN(MOST_EACH, MOST_MARKERS / KDRI_MAX(t->k, 1)));
-	KDRI_TRY(KDRI_NEW(ctx, &m->columns, MOST_MARKERS));
+	KDRI_DO(KDRI_NEW(ctx, &m->columns, MOST_MARKERS));
 	for (int64_t c = 0; c < t->k; c++) {
 		const kdri_cluster_profile *profile = &t->profiles[c];
 		int64_t taken = 0;
@@ -249,8 +246,7 @@ static kdr_status choose_markers(kdr_context *ctx, const kdri_task_result *t, kd
 			taken++;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* What the markers are added up from, and by. */
@@ -334,18 +330,16 @@ done:
 
 kdr_status kdri_job_markers(kdr_context *ctx, kdr_result *r, kdr_data *const *data)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		kdri_task_result *t = &r->tasks[i];
 		if (!t->profiles)
 			continue;
 		const kdr_mat x = kdr_data_mat(data[i]);
-		KDRI_TRY(test_features(ctx, t, &x));
-		KDRI_TRY(KDRI_NEW0(ctx, &t->markers, 1));
-		KDRI_TRY(choose_markers(ctx, t, t->markers));
+		KDRI_DO(test_features(ctx, t, &x));
+		KDRI_DO(KDRI_NEW0(ctx, &t->markers, 1));
+		KDRI_DO(choose_markers(ctx, t, t->markers));
 		if (t->markers->count > 0)
-			KDRI_TRY(fill_markers(ctx, t, &x, t->markers));
+			KDRI_DO(fill_markers(ctx, t, &x, t->markers));
 	}
-done:
-	return st;
+	return KDR_OK;
 }

@@ -62,15 +62,14 @@ static void join_counterparts(stacked *s, const kdr_correspondence *c)
 
 static kdr_status find_clusters(kdr_context *ctx, const kdr_result *r, stacked *s)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, &s->begin, r->ntasks + 1));
+	KDRI_DO(KDRI_NEW0(ctx, &s->begin, r->ntasks + 1));
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		s->begin[t + 1] = s->begin[t] + r->tasks[t].k;
 		s->n += r->tasks[t].n;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &s->parent, s->begin[r->ntasks]));
-	KDRI_TRY(KDRI_NEW(ctx, &s->set, s->n));
-	KDRI_TRY(KDRI_NEW(ctx, &s->cluster, s->n));
+	KDRI_DO(KDRI_NEW(ctx, &s->parent, s->begin[r->ntasks]));
+	KDRI_DO(KDRI_NEW(ctx, &s->set, s->n));
+	KDRI_DO(KDRI_NEW(ctx, &s->cluster, s->n));
 	for (int64_t i = 0; i < s->begin[r->ntasks]; i++)
 		s->parent[i] = i;
 	for (int64_t t = 1; t < r->ntasks && r->shared_clusters; t++)
@@ -83,8 +82,7 @@ static kdr_status find_clusters(kdr_context *ctx, const kdr_result *r, stacked *
 			s->set[at] = t;
 			s->cluster[at] = root_of(s, s->begin[t] + r->tasks[t].labels[i]);
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the common space ------------------------------------------------------------------------------------ */
@@ -136,14 +134,12 @@ done:
 
 static kdr_status find_space(kdr_context *ctx, const kdr_result *r, kdr_data *const *data, stacked *s)
 {
-	kdr_status st = KDR_OK;
 	for (const kdr_field_desc *f = r->algo->fields; f && f->name && !s->space; f++)
 		if (f->common_space)
-			KDRI_TRY(stack_array(ctx, r, f->name, s));
+			KDRI_DO(stack_array(ctx, r, f->name, s));
 	if (!s->space)
-		KDRI_TRY(stack_directions(ctx, r, data, s));
-done:
-	return st;
+		KDRI_DO(stack_directions(ctx, r, data, s));
+	return KDR_OK;
 }
 
 /* --- what clusters have --------------------------------------------------------------------------------- */

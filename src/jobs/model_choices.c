@@ -86,9 +86,8 @@ static double nearer_by(const double *s, int64_t label, int64_t second, double s
  * of the fit keeps its label, whatever its share. */
 static kdr_status model_choices_shares(kdr_context *ctx, const double *share, int64_t k, kdri_task_result *t)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &t->second, t->n));
-	KDRI_TRY(KDRI_NEW(ctx, &t->confidence, t->n));
+	KDRI_DO(KDRI_NEW(ctx, &t->second, t->n));
+	KDRI_DO(KDRI_NEW(ctx, &t->confidence, t->n));
 	t->confidence_from = "vote";
 	for (int64_t i = 0; i < t->n; i++) {
 		const double *s = share + i * k;
@@ -96,8 +95,7 @@ static kdr_status model_choices_shares(kdr_context *ctx, const double *share, in
 		t->second[i] = kdri_next_best(s, k, label, KDR_SCORING_MARGINS);
 		t->confidence[i] = label < 0 || label >= k ? 0 : s[label];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Fills in confidence and second of the result's only task. */

@@ -12,14 +12,11 @@
 static kdr_status send_block(void *user, const void *bytes, size_t size)
 {
 	const kdri_pages *p = user;
-	kdr_status st = KDR_OK;
 	int64_t length = (int64_t)size;
 	if (!p->turn)
 		return KDR_OK;
-	KDRI_TRY(kdri_send(p->ctx, &length, sizeof length, 0));
-	KDRI_TRY(kdri_send(p->ctx, bytes, length, 0));
-done:
-	return st;
+	KDRI_DO(kdri_send(p->ctx, &length, sizeof length, 0));
+	return kdri_send(p->ctx, bytes, length, 0);
 }
 
 static kdr_status open_pages(kdr_context *ctx, const kdr_result *result, const char *path, bool force,
@@ -52,15 +49,13 @@ kdr_status kdri_pages_open_to(kdr_context *ctx, const kdr_result *result, kdri_o
 
 kdr_status kdri_pages_turn(kdri_pages *p)
 {
-	kdr_status st = KDR_OK;
 	if (!p->parted)
 		return KDR_OK;
-	KDRI_TRY(kdri_agree(p->ctx, KDR_OK));
+	KDRI_DO(kdri_agree(p->ctx, KDR_OK));
 	if (kdri_rank(p->ctx) > 0)
-		KDRI_TRY(kdri_output_flush(p->ctx, p->out)); /* dropped */
+		KDRI_DO(kdri_output_flush(p->ctx, p->out)); /* dropped */
 	p->turn = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rank 0: the rows of rank `from` after those before. */

@@ -93,11 +93,10 @@ done:
 static kdr_status predict_put_rows(kdr_context *ctx, const kdri_task_result *from, const int64_t *rows,
                                    bool first, kdri_task_result *to)
 {
-	kdr_status st = KDR_OK;
 	if (first && from->second)
-		KDRI_TRY(KDRI_NEW(ctx, &to->second, to->n));
+		KDRI_DO(KDRI_NEW(ctx, &to->second, to->n));
 	if (first && from->confidence)
-		KDRI_TRY(KDRI_NEW(ctx, &to->confidence, to->n));
+		KDRI_DO(KDRI_NEW(ctx, &to->confidence, to->n));
 	to->confidence_from = from->confidence_from;
 	for (int64_t i = 0; i < from->n; i++) {
 		to->labels[rows[i]] = from->labels[i];
@@ -114,8 +113,7 @@ static kdr_status predict_put_rows(kdr_context *ctx, const kdri_task_result *fro
 		kdri_free(ctx, to->confidence);
 		to->confidence = NULL;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Each row by the model's task that the column of tasks names; answers are in the order of the rows. */

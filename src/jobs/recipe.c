@@ -158,7 +158,6 @@ const char *kdri_data_kind_name(kdr_data_kind kind)
  * without the rarest columns. The molecules counted in cells vary by a fifth and more. */
 static kdr_status totals_equal(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out)
 {
-	kdr_status st = KDR_OK;
 	*out = true;
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_mat x = kdr_data_mat(tasks[t]);
@@ -172,35 +171,33 @@ static kdr_status totals_equal(kdr_context *ctx, kdr_data *const *tasks, int64_t
 			moments[1] += sum;
 			moments[2] += sum * sum;
 		}
-		KDRI_TRY(kdri_sum(ctx, moments, 3));
+		KDRI_DO(kdri_sum(ctx, moments, 3));
 		*out = *out && moments[2] * moments[0] <= (1 + 0.05 * 0.05) * moments[1] * moments[1];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool wide,
                               kdr_data_kind *kind, kdri_spread *ends)
 {
-	kdr_status st = KDR_OK;
 	kdri_traits c = { 0 };
 	bool differ = false, mixed = false, equal = false;
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_mat x = kdr_data_mat(tasks[t]);
 		mixed = mixed || kdri_data_mixed(tasks[t], false);
-		KDRI_TRY(kdri_traits_add(ctx, &x, &c));
+		KDRI_DO(kdri_traits_add(ctx, &x, &c));
 	}
-	KDRI_TRY(kdri_any(ctx, &mixed));
+	KDRI_DO(kdri_any(ctx, &mixed));
 	bool counts = !c.fractional && !c.negative && c.rows > 0, words = kdri_looks_like_words(&c);
 	bool scale = c.largest > 1 && 2 * c.at_largest >= c.rows;
 	bool one_total = c.rows > 1 && !c.negative && c.most_sum - c.least_sum <= 0.01 * c.most_sum;
 	if (mixed) {
 		*kind = KDR_DATA_UNITS;
 	} else if (kdri_looks_like_measurements(&c)) {
-		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
+		KDRI_DO(spreads_differ(ctx, tasks, count, &differ, ends));
 		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
-		KDRI_TRY(totals_equal(ctx, tasks, count, &equal));
+		KDRI_DO(totals_equal(ctx, tasks, count, &equal));
 		*kind = equal ? KDR_DATA_HISTOGRAMS : KDR_DATA_MOLECULES;
 	} else if (counts && words) {
 		*kind = KDR_DATA_WORDS;
@@ -213,11 +210,10 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 	        0; /* measurements but for the number of columns, and no intensities on a scale, whole or not */
 	if (*kind == KDR_DATA_DENSE && wide && kdri_looks_like_measurements(&c) &&
 	    (c.negative || 2 * c.at_largest < c.rows)) {
-		KDRI_TRY(spreads_differ(ctx, tasks, count, &differ, ends));
+		KDRI_DO(spreads_differ(ctx, tasks, count, &differ, ends));
 		*kind = differ ? KDR_DATA_UNITS : KDR_DATA_DENSE;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdr_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *out)

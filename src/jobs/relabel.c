@@ -17,15 +17,13 @@ static kdr_status put_csv_label(const kdri_edited *e, int64_t task, kdri_output 
 
 static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *out)
 {
-	kdr_status st = KDR_OK;
 	const kdri_edited_task *t = &e->tasks[task];
 	for (int64_t i = 0; i < t->n; i++) {
 		const char *name = t->labels[i] < 0 ? "?" : kdri_edited_name(e, task, t->labels[i]);
-		KDRI_TRY(e->classes ? kdri_output_printf(e->ctx, out, "%s\n", name)
-		                    : kdri_output_printf(e->ctx, out, "%lld\n", (long long)t->labels[i]));
+		KDRI_DO(e->classes ? kdri_output_printf(e->ctx, out, "%s\n", name)
+		                   : kdri_output_printf(e->ctx, out, "%lld\n", (long long)t->labels[i]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- samples.csv ------------------------------------------------------------------------------------------- */
@@ -56,18 +54,14 @@ static const kdri_json_value *level_label(const kdri_json_value *level, int64_t 
 
 static kdr_status put_sample_titles(const kdri_edited *e, kdri_output *out, const columns *c)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_output_printf(e->ctx, out, "id,%s,confidence,second%s",
-	                            e->classes ? "class" : "cluster",
-	                            c->unlike ? ",unlike_source,target_cluster" : ""));
+	KDRI_DO(kdri_output_printf(e->ctx, out, "id,%s,confidence,second%s", e->classes ? "class" : "cluster",
+	                           c->unlike ? ",unlike_source,target_cluster" : ""));
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++)
-		KDRI_TRY(kdri_output_printf(
+		KDRI_DO(kdri_output_printf(
 		        e->ctx, out, ",cluster_%lld",
 		        (long long)kdri_json_integer(kdri_json_get(kdri_json_at(c->levels, l), "k"), 0)));
-	KDRI_TRY(kdri_output_printf(e->ctx, out, "%s%s\n", c->names ? ",name" : "",
-	                            c->marks ? ",wrong,note" : ""));
-done:
-	return st;
+	return kdri_output_printf(e->ctx, out, "%s%s\n", c->names ? ",name" : "",
+	                          c->marks ? ",wrong,note" : "");
 }
 
 /* The second choice after the edits: none for a sample that was moved by hand. */
@@ -80,52 +74,47 @@ static int64_t second_now(const kdri_edited *e, const kdri_edited_task *t, int64
 static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *out, const columns *c,
                              int64_t i)
 {
-	kdr_status st;
 	const kdri_edited_task *t = &e->tasks[task];
 	const char *name = kdri_edited_name(e, task, t->labels[i]);
 	const int64_t second = second_now(e, t, i);
-	KDRI_TRY(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
-	KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
-	KDRI_TRY(put_csv_label(e, task, out, t->labels[i]));
-	KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
-	KDRI_TRY(t->by_hand[i] ? kdri_output_printf(e->ctx, out, "1")
-	                       : kdri_put_number_cell(e->ctx, out,
-	                                              kdri_json_at(kdri_json_get(t->json, "confidence"), i)));
-	KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+	KDRI_DO(kdri_put_id_cell(e->ctx, out, kdri_json_get(t->json, "ids"), i));
+	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
+	KDRI_DO(put_csv_label(e, task, out, t->labels[i]));
+	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
+	KDRI_DO(t->by_hand[i] ? kdri_output_printf(e->ctx, out, "1")
+	                      : kdri_put_number_cell(e->ctx, out,
+	                                             kdri_json_at(kdri_json_get(t->json, "confidence"), i)));
+	KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	if (second >= 0)
-		KDRI_TRY(put_csv_label(e, task, out, second));
+		KDRI_DO(put_csv_label(e, task, out, second));
 	if (c->unlike) {
-		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
-		KDRI_TRY(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->unlike, i)));
-		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
-		KDRI_TRY(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->cluster, i)));
+		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
+		KDRI_DO(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->unlike, i)));
+		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
+		KDRI_DO(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->cluster, i)));
 	}
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++) {
-		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
-		KDRI_TRY(kdri_put_number_cell(e->ctx, out, level_label(kdri_json_at(c->levels, l), task, i)));
+		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
+		KDRI_DO(kdri_put_number_cell(e->ctx, out, level_label(kdri_json_at(c->levels, l), task, i)));
 	}
 	if (c->names)
-		KDRI_TRY(kdri_output_printf(e->ctx, out, ","));
+		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	if (c->names && name)
-		KDRI_TRY(kdri_csv_put_cell(e->ctx, out, name, ','));
+		KDRI_DO(kdri_csv_put_cell(e->ctx, out, name, ','));
 	if (c->marks)
-		KDRI_TRY(kdri_output_printf(e->ctx, out, t->wrong[i] ? ",1," : ",,"));
+		KDRI_DO(kdri_output_printf(e->ctx, out, t->wrong[i] ? ",1," : ",,"));
 	if (c->marks && t->notes[i])
-		KDRI_TRY(kdri_csv_put_cell(e->ctx, out, t->notes[i], ','));
-	KDRI_TRY(kdri_output_printf(e->ctx, out, "\n"));
-done:
-	return st;
+		KDRI_DO(kdri_csv_put_cell(e->ctx, out, t->notes[i], ','));
+	return kdri_output_printf(e->ctx, out, "\n");
 }
 
 static kdr_status fill_samples(const kdri_edited *e, int64_t task, kdri_output *out)
 {
-	kdr_status st;
 	const columns c = find_columns(e, task);
-	KDRI_TRY(put_sample_titles(e, out, &c));
+	KDRI_DO(put_sample_titles(e, out, &c));
 	for (int64_t i = 0; i < e->tasks[task].n; i++)
-		KDRI_TRY(put_sample(e, task, out, &c, i));
-done:
-	return st;
+		KDRI_DO(put_sample(e, task, out, &c, i));
+	return KDR_OK;
 }
 
 static kdr_status fill_probabilities(const kdri_edited *e, int64_t task, kdri_output *out)

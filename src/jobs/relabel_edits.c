@@ -163,7 +163,6 @@ static kdr_status find_sample(const edit *d, const kdri_json_value *value, const
 /* The ids of a data set, if an edit refers to samples by them; equal ones are refused. */
 static kdr_status index_ids(const edit *d, const kdri_json_value *samples, kdri_names *ids)
 {
-	kdr_status st = KDR_OK;
 	const kdri_json_value *list = kdri_json_get(d->e->tasks[d->task].json, "ids");
 	bool needed = false;
 	int64_t index;
@@ -172,15 +171,14 @@ static kdr_status index_ids(const edit *d, const kdri_json_value *samples, kdri_
 	for (int64_t i = 0; needed && i < kdri_json_count(list); i++) {
 		size_t length;
 		const char *id = kdri_json_text(kdri_json_at(list, i), &length);
-		KDRI_TRY(kdri_names_add(d->e->ctx, ids, id ? id : "", id ? length : 0, &index));
+		KDRI_DO(kdri_names_add(d->e->ctx, ids, id ? id : "", id ? length : 0, &index));
 		if (index != i)
 			return edit_wrong(
 			        d, samples,
 			        "data set %.60s has the id '%.60s' twice: give rows, counted from 0, instead of ids",
 			        d->e->tasks[d->task].name, id ? id : "");
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 typedef void edit_sample(const edit *d, kdri_edited_task *t, int64_t row, int64_t into, const char *text);
@@ -234,17 +232,16 @@ done:
 static kdr_status apply_rename(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "cluster", "name", NULL };
-	kdr_status st;
 	const char *name = "";
 	int64_t number;
-	KDRI_TRY(check_keys(d, keys));
-	KDRI_TRY(edit_task(d, false));
-	KDRI_TRY(edit_text(d, "name", false, &name));
+	KDRI_DO(check_keys(d, keys));
+	KDRI_DO(edit_task(d, false));
+	KDRI_DO(edit_text(d, "name", false, &name));
 	if (d->e->classes && d->task >= 0)
 		return edit_wrong(d, NULL, "a class has one name in all data sets: leave out 'task'");
 	if (d->e->classes && strcmp(name, "?") == 0)
 		return edit_wrong(d, NULL, "'?' stands for samples without a class and cannot be a name");
-	KDRI_TRY(find_cluster(d, "cluster", &number));
+	KDRI_DO(find_cluster(d, "cluster", &number));
 	for (int64_t t = 0; t < d->e->ntasks; t++)
 		for (int64_t c = 0; in_scope(d, t) && edit_exists(d, t, number) && c < d->e->numbers; c++) {
 			const kdri_edited_cluster *other = &d->e->tasks[t].clusters[c];
@@ -257,8 +254,7 @@ static kdr_status apply_rename(edit *d)
 	for (int64_t t = 0; t < d->e->ntasks; t++)
 		if (in_scope(d, t) && edit_exists(d, t, number))
 			d->e->tasks[t].clusters[number].name = name;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void merge_in(kdri_edited *e, kdri_edited_task *t, int64_t from, int64_t into)
@@ -276,12 +272,11 @@ static void merge_in(kdri_edited *e, kdri_edited_task *t, int64_t from, int64_t 
 static kdr_status apply_merge(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "cluster", "into", NULL };
-	kdr_status st;
 	int64_t from, into;
-	KDRI_TRY(check_keys(d, keys));
-	KDRI_TRY(edit_task(d, false));
-	KDRI_TRY(find_cluster(d, "cluster", &from));
-	KDRI_TRY(find_cluster(d, "into", &into));
+	KDRI_DO(check_keys(d, keys));
+	KDRI_DO(edit_task(d, false));
+	KDRI_DO(find_cluster(d, "cluster", &from));
+	KDRI_DO(find_cluster(d, "into", &into));
 	if (from == into)
 		return edit_wrong(d, kdri_json_get(d->json, "into"),
 		                  "a cluster cannot be merged into itself");
@@ -294,18 +289,16 @@ static kdr_status apply_merge(edit *d)
 		if (in_scope(d, t) && edit_exists(d, t, from))
 			merge_in(d->e, &d->e->tasks[t], from, into);
 	d->e->merged = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The cluster that samples move to, which "new" adds. */
 static kdr_status find_or_add(const edit *d, int64_t *out)
 {
-	kdr_status st;
 	const kdri_json_value *fresh = kdri_json_get(d->json, "new");
 	if (fresh && !kdri_json_is(fresh, KDRI_JSON_TRUE))
 		return edit_wrong(d, fresh, "'new' must be true if it is given");
-	KDRI_TRY(read_number(d, "into", out));
+	KDRI_DO(read_number(d, "into", out));
 	if (!fresh)
 		return edit_exists(d, d->task, *out) ? KDR_OK : unknown_cluster(d, "into");
 	if (edit_exists(d, d->task, *out))
@@ -321,59 +314,49 @@ static kdr_status find_or_add(const edit *d, int64_t *out)
 		                  "the next new cluster has the number %lld", (long long)d->e->numbers);
 	const char *name = NULL;
 	if (d->e->classes)
-		KDRI_TRY(edit_text(d, "into", false, &name));
+		KDRI_DO(edit_text(d, "into", false, &name));
 	if (d->e->numbers >= KDRI_EDIT_NUMBERS || (name && strcmp(name, "?") == 0))
 		return edit_wrong(d, kdri_json_get(d->json, "into"), "no cluster of this name can be added");
 	*out = d->e->numbers;
-	KDRI_TRY(kdri_edited_add(d->e, d->task, name));
-done:
-	return st;
+	return kdri_edited_add(d->e, d->task, name);
 }
 
 static kdr_status apply_move(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "samples", "into", "new", NULL };
-	kdr_status st;
 	int64_t into = 0;
-	KDRI_TRY(check_keys(d, keys));
-	KDRI_TRY(edit_task(d, true));
-	KDRI_TRY(find_or_add(d, &into));
-	KDRI_TRY(each_sample(d, move_sample, into, NULL));
-done:
-	return st;
+	KDRI_DO(check_keys(d, keys));
+	KDRI_DO(edit_task(d, true));
+	KDRI_DO(find_or_add(d, &into));
+	return each_sample(d, move_sample, into, NULL);
 }
 
 static kdr_status apply_wrong(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "samples", NULL };
-	kdr_status st;
-	KDRI_TRY(check_keys(d, keys));
-	KDRI_TRY(edit_task(d, true));
-	KDRI_TRY(each_sample(d, mark_sample, -1, NULL));
-done:
-	return st;
+	KDRI_DO(check_keys(d, keys));
+	KDRI_DO(edit_task(d, true));
+	return each_sample(d, mark_sample, -1, NULL);
 }
 
 static kdr_status apply_note(edit *d)
 {
 	static const char *const keys[] = { "do", "task", "cluster", "samples", "text", NULL };
-	kdr_status st;
 	const char *text = NULL;
 	int64_t number;
 	const bool samples = kdri_json_get(d->json, "samples");
-	KDRI_TRY(check_keys(d, keys));
-	KDRI_TRY(edit_task(d, samples));
-	KDRI_TRY(edit_text(d, "text", true, &text));
+	KDRI_DO(check_keys(d, keys));
+	KDRI_DO(edit_task(d, samples));
+	KDRI_DO(edit_text(d, "text", true, &text));
 	if (samples && kdri_json_get(d->json, "cluster"))
 		return edit_wrong(d, NULL, "a note is about 'samples' or about a 'cluster', not both");
 	if (samples)
 		return each_sample(d, note_sample, -1, text);
-	KDRI_TRY(find_cluster(d, "cluster", &number));
+	KDRI_DO(find_cluster(d, "cluster", &number));
 	for (int64_t t = 0; t < d->e->ntasks; t++)
 		if (in_scope(d, t) && edit_exists(d, t, number))
 			d->e->tasks[t].clusters[number].note = text[0] ? text : NULL;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status apply_one(edit *d)
@@ -409,7 +392,6 @@ static kdr_status file_wrong(const kdri_edited *e, const kdri_json_value *at, co
 static kdr_status check_head(const kdri_edited *e, const kdri_json_value *root)
 {
 	static const char *const keys[] = { "format", "version", "result", "edits" };
-	kdr_status st;
 	char own[KDRI_FINGERPRINT];
 	const kdri_json_value *format = kdri_json_get(root, "format"),
 	                      *version = kdri_json_get(root, "version"),
@@ -429,7 +411,7 @@ static kdr_status check_head(const kdri_edited *e, const kdri_json_value *root)
 			return file_wrong(e, kdri_json_at(root, i),
 			                  "unknown field: format, version, result and edits are allowed");
 	}
-	KDRI_TRY(kdri_result_fingerprint(e->ctx, e->root, own));
+	KDRI_DO(kdri_result_fingerprint(e->ctx, e->root, own));
 	if (result && (!of || strcmp(of, own) != 0)) /* a file written by hand may leave it out */
 		return kdri_fail(
 		        e->ctx, KDR_ERR_FORMAT,
@@ -437,21 +419,18 @@ static kdr_status check_head(const kdri_edited *e, const kdri_json_value *root)
 		        e->file, (long long)kdri_json_line(result), of ? of : "not a string", e->result, own);
 	if (!kdri_json_is(edits, KDRI_JSON_ARRAY))
 		return file_wrong(e, edits ? edits : root, "'edits' must be a list");
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_edits_apply(kdri_edited *e, const char *file, const kdri_json_value *root)
 {
-	kdr_status st;
 	e->file = file;
-	KDRI_TRY(check_head(e, root));
+	KDRI_DO(check_head(e, root));
 	e->edits = kdri_json_get(root, "edits");
 	for (int64_t i = 0; i < kdri_json_count(e->edits); i++) {
 		edit d = { .e = e, .json = kdri_json_at(e->edits, i), .number = i + 1, .task = -1 };
-		KDRI_TRY(apply_one(&d));
+		KDRI_DO(apply_one(&d));
 	}
 	kdri_edited_count(e);
-done:
-	return st;
+	return KDR_OK;
 }

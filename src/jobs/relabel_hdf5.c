@@ -43,33 +43,30 @@ static void annotated_free(kdr_context *ctx, annotated *a)
 
 static kdr_status annotated_open(const kdri_edited *e, const char *input, annotated *a)
 {
-	kdr_status st;
 	int64_t index;
 	a->ids.borrows = true;
-	KDRI_TRY(kdr_read(e->ctx, input, NULL, &a->data));
+	KDRI_DO(kdr_read(e->ctx, input, NULL, &a->data));
 	const int64_t rows = a->data->rows;
 	const char *const *ids = kdr_data_ids(a->data);
-	KDRI_TRY(KDRI_NEW(e->ctx, &a->codes, rows));
-	KDRI_TRY(KDRI_NEW(e->ctx, &a->confidence, rows));
+	KDRI_DO(KDRI_NEW(e->ctx, &a->codes, rows));
+	KDRI_DO(KDRI_NEW(e->ctx, &a->confidence, rows));
 	for (int64_t i = 0; i < rows; i++) {
 		a->codes[i] = -1;
 		a->confidence[i] = NAN;
 		if (ids)
-			KDRI_TRY(kdri_names_add(e->ctx, &a->ids, ids[i], strlen(ids[i]), &index));
+			KDRI_DO(kdri_names_add(e->ctx, &a->ids, ids[i], strlen(ids[i]), &index));
 		if (ids && index != i)
 			return kdri_fail(
 			        e->ctx, KDR_ERR_DATA,
 			        "%s: two rows have the name '%.60s', so that rows cannot be distinguished",
 			        input, ids[i]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The rows of one data set in the file, by their names; a file without names has one data set. */
 static kdr_status annotated_take(const kdri_edited *e, int64_t task, const char *input, annotated *a)
 {
-	kdr_status st = KDR_OK;
 	const kdri_edited_task *t = &e->tasks[task];
 	const kdri_json_value *ids = kdri_json_get(t->json, "ids"),
 	                      *sure = kdri_json_get(t->json, "confidence");
@@ -90,11 +87,10 @@ static kdr_status annotated_take(const kdri_edited *e, int64_t task, const char 
 			continue;
 		snprintf(number, sizeof number, "%lld", (long long)label);
 		name = kdri_edited_name(e, task, label) ? kdri_edited_name(e, task, label) : number;
-		KDRI_TRY(kdri_names_add(e->ctx, &a->categories, name, strlen(name), &code));
+		KDRI_DO(kdri_names_add(e->ctx, &a->categories, name, strlen(name), &code));
 		a->codes[row] = (int32_t)code;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status annotate_file(const kdri_edited *e, const char *input, const char *path, bool force)

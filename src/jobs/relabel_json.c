@@ -247,7 +247,6 @@ static int64_t count_clusters(const kdri_edited *e, const kdri_edited_task *t)
 static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task)
 {
 	static const char *const own[] = { "moved_by_hand", "wrong", "sample_notes" };
-	kdr_status st = KDR_OK;
 	const kdri_edited_task *t = &e->tasks[task];
 	const bool changed = e->moved || e->merged;
 	kdri_json_object(j, NULL);
@@ -273,11 +272,11 @@ static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task
 		else if (strcmp(key, "confidence") == 0 && list)
 			json_put_confidence(j, t, value);
 		else if (strcmp(key, "probabilities") == 0 && list)
-			KDRI_TRY(json_put_probabilities(j, e, task, value));
+			KDRI_DO(json_put_probabilities(j, e, task, value));
 		else if (strcmp(key, "clusters") == 0 && list)
 			json_put_clusters(j, e, task);
 		else if (strcmp(key, "metrics") == 0 && t->n > 0 && changed)
-			KDRI_TRY(json_put_scores(j, e, task));
+			KDRI_DO(json_put_scores(j, e, task));
 		else
 			json_copy(j, key, value);
 	}
@@ -286,8 +285,7 @@ static kdr_status json_put_task(kdri_json *j, const kdri_edited *e, int64_t task
 	if (t->n > 0)
 		json_put_marks(j, t);
 	kdri_json_end_object(j);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- between data sets, and the result ------------------------------------------------------------------------ */
@@ -333,21 +331,19 @@ done:
 
 static kdr_status json_put_matches(kdri_json *j, const kdri_edited *e, const kdri_json_value *list)
 {
-	kdr_status st = KDR_OK;
 	kdri_json_array(j, "correspondence");
 	for (int64_t m = 0; m < kdri_json_count(list); m++) {
 		const kdri_json_value *match = kdri_json_at(list, m);
 		kdri_json_object(j, NULL);
 		for (int64_t i = 0; i < kdri_json_count(match); i++)
 			if (strcmp(kdri_json_key(kdri_json_at(match, i)), "matrix") == 0)
-				KDRI_TRY(json_put_matrix(j, e, match));
+				KDRI_DO(json_put_matrix(j, e, match));
 			else
 				json_copy(j, kdri_json_key(kdri_json_at(match, i)), kdri_json_at(match, i));
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* "calibration": its classes are the columns of the probabilities. */

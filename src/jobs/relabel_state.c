@@ -20,61 +20,53 @@ static kdr_status state_number(kdri_edited *e, const kdri_json_value *label, int
 /* Numbers that occur in a list with one entry per sample. */
 static kdr_status state_take(kdri_edited *e, const kdri_json_value *list, int64_t *labels)
 {
-	kdr_status st = KDR_OK;
 	int64_t number;
 	for (int64_t i = 0; i < kdri_json_count(list); i++) {
-		KDRI_TRY(state_number(e, kdri_json_at(list, i), &number));
+		KDRI_DO(state_number(e, kdri_json_at(list, i), &number));
 		number = KDRI_MAX(number, -1);
 		e->numbers = KDRI_MAX(e->numbers, number + 1);
 		if (labels)
 			labels[i] = number;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The clusters of a data set, in order: classes get their numbers from them. */
 static kdr_status state_take_clusters(kdri_edited *e, const kdri_json_value *task)
 {
-	kdr_status st = KDR_OK;
 	const kdri_json_value *clusters = kdri_json_get(task, "clusters");
 	int64_t number;
 	for (int64_t c = 0; c < kdri_json_count(clusters); c++) {
 		const kdri_json_value *cluster = kdri_json_at(clusters, c);
-		KDRI_TRY(state_number(e, kdri_json_get(cluster, e->classes ? "class" : "number"), &number));
+		KDRI_DO(state_number(e, kdri_json_get(cluster, e->classes ? "class" : "number"), &number));
 		e->numbers = KDRI_MAX(e->numbers, number + 1);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status state_open_task(kdri_edited *e, int64_t index)
 {
-	kdr_status st;
 	kdri_edited_task *t = &e->tasks[index];
 	const kdri_json_value *labels = kdri_json_get(t->json, "labels");
 	t->name = kdri_json_text(kdri_json_get(t->json, "name"), NULL);
 	t->n = kdri_json_count(labels);
 	if (t->n > 0)
-		KDRI_TRY(kdri_check_file_name(e->ctx, e->result, index, "the result", t->name));
+		KDRI_DO(kdri_check_file_name(e->ctx, e->result, index, "the result", t->name));
 	if (!kdri_json_has_length(kdri_json_get(t->json, "ids"), t->n) && t->n > 0)
 		return kdri_fail(e->ctx, KDR_ERR_FORMAT,
 		                 "%s: data set %lld has %lld labels and another number of ids", e->result,
 		                 (long long)index + 1, (long long)t->n);
-	KDRI_TRY(KDRI_NEW0(e->ctx, &t->labels, t->n));
-	KDRI_TRY(KDRI_NEW0(e->ctx, &t->by_hand, t->n));
-	KDRI_TRY(KDRI_NEW0(e->ctx, &t->wrong, t->n));
-	KDRI_TRY(KDRI_NEW0(e->ctx, &t->notes, t->n));
-	KDRI_TRY(state_take(e, labels, t->labels));
-	KDRI_TRY(state_take(e, kdri_json_get(t->json, "second"), NULL));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW0(e->ctx, &t->labels, t->n));
+	KDRI_DO(KDRI_NEW0(e->ctx, &t->by_hand, t->n));
+	KDRI_DO(KDRI_NEW0(e->ctx, &t->wrong, t->n));
+	KDRI_DO(KDRI_NEW0(e->ctx, &t->notes, t->n));
+	KDRI_DO(state_take(e, labels, t->labels));
+	return state_take(e, kdri_json_get(t->json, "second"), NULL);
 }
 
 /* Which clusters exist, and what earlier edits called them. */
 static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 {
-	kdr_status st = KDR_OK;
 	const kdri_json_value *clusters = kdri_json_get(t->json, "clusters");
 	int64_t number;
 	for (int64_t i = 0; i < t->n; i++)
@@ -84,7 +76,7 @@ static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 		t->clusters[c] = (kdri_edited_cluster){ .exists = t->n > 0, .name = e->names.names[c] };
 	for (int64_t c = 0; t->n > 0 && c < kdri_json_count(clusters); c++) {
 		const kdri_json_value *cluster = kdri_json_at(clusters, c);
-		KDRI_TRY(state_number(e, kdri_json_get(cluster, e->classes ? "class" : "number"), &number));
+		KDRI_DO(state_number(e, kdri_json_get(cluster, e->classes ? "class" : "number"), &number));
 		if (number < 0)
 			continue;
 		t->clusters[number].exists |= !kdri_json_get(cluster, "merged_into");
@@ -93,8 +85,7 @@ static kdr_status state_find_clusters(kdri_edited *e, kdri_edited_task *t)
 		if (!e->classes)
 			t->clusters[number].name = kdri_json_text(kdri_json_get(cluster, "name"), NULL);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Marks and notes of earlier edits. */
@@ -122,11 +113,10 @@ static void state_find_marks(kdri_edited *e, kdri_edited_task *t)
 
 kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_value *root, kdri_edited *out)
 {
-	kdr_status st;
 	const kdri_json_value *tasks = kdri_json_get(root, "tasks");
 	bool labels = false;
 	*out = (kdri_edited){ .ctx = ctx, .result = path, .root = root };
-	KDRI_TRY(KDRI_NEW0(ctx, &out->tasks, kdri_json_count(tasks)));
+	KDRI_DO(KDRI_NEW0(ctx, &out->tasks, kdri_json_count(tasks)));
 	out->ntasks = kdri_json_count(tasks);
 	for (int64_t t = 0; t < out->ntasks; t++) {
 		const kdri_json_value *list = kdri_json_get(kdri_json_at(tasks, t), "labels");
@@ -140,20 +130,19 @@ kdr_status kdri_edited_open(kdr_context *ctx, const char *path, const kdri_json_
 		        "%s: has no labels to edit: a result of 'kindred cluster' or 'kindred transfer' is needed",
 		        path);
 	for (int64_t t = 0; t < out->ntasks; t++)
-		KDRI_TRY(state_take_clusters(out, out->tasks[t].json));
+		KDRI_DO(state_take_clusters(out, out->tasks[t].json));
 	for (int64_t t = 0; t < out->ntasks; t++)
-		KDRI_TRY(state_open_task(out, t));
+		KDRI_DO(state_open_task(out, t));
 	out->before = out->room = out->numbers;
 	for (int64_t t = 0; t < out->ntasks; t++) {
-		KDRI_TRY(KDRI_NEW0(ctx, &out->tasks[t].clusters, out->numbers));
-		KDRI_TRY(KDRI_NEW0(ctx, &out->tasks[t].into, out->numbers));
+		KDRI_DO(KDRI_NEW0(ctx, &out->tasks[t].clusters, out->numbers));
+		KDRI_DO(KDRI_NEW0(ctx, &out->tasks[t].into, out->numbers));
 		for (int64_t c = 0; c < out->numbers; c++)
 			out->tasks[t].into[c] = c;
-		KDRI_TRY(state_find_clusters(out, &out->tasks[t]));
+		KDRI_DO(state_find_clusters(out, &out->tasks[t]));
 		state_find_marks(out, &out->tasks[t]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_edited_close(kdri_edited *e)
@@ -168,11 +157,10 @@ void kdri_edited_close(kdri_edited *e)
 
 kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name)
 {
-	kdr_status st = KDR_OK;
 	if (e->numbers == e->room) {
 		const int64_t room = e->room + e->room / 2 + 8;
 		for (int64_t t = 0; t < e->ntasks; t++)
-			KDRI_TRY(KDRI_GROW(e->ctx, &e->tasks[t].clusters, room));
+			KDRI_DO(KDRI_GROW(e->ctx, &e->tasks[t].clusters, room));
 		e->room = room;
 	}
 	for (int64_t t = 0; t < e->ntasks; t++)
@@ -180,8 +168,7 @@ kdr_status kdri_edited_add(kdri_edited *e, int64_t task, const char *name)
 		        (kdri_edited_cluster){ .exists = t == task || (e->classes && e->tasks[t].n > 0),
 			                       .name = name };
 	e->numbers++;
-done:
-	return st;
+	return KDR_OK;
 }
 
 const char *kdri_edited_name(const kdri_edited *e, int64_t task, int64_t number)

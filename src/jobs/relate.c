@@ -29,22 +29,20 @@ static void relation_release(kdr_context *ctx, relation *r)
 
 static kdr_status relation_new(kdr_context *ctx, kdr_data *const *sets, int64_t count, relation *r)
 {
-	kdr_status st;
 	r->count = count;
 	r->npairs = count * (count - 1) / 2;
-	KDRI_TRY(KDRI_NEW(ctx, &r->sets, count));
-	KDRI_TRY(KDRI_NEW(ctx, &r->x, count));
-	KDRI_TRY(KDRI_NEW(ctx, &r->names, count));
-	KDRI_TRY(KDRI_NEW0(ctx, &r->tasks, count));
-	KDRI_TRY(KDRI_NEW0(ctx, &r->pairs, r->npairs));
-	KDRI_TRY(KDRI_NEW0(ctx, &r->nearness, count * count));
-	KDRI_TRY(KDRI_NEW0(ctx, &r->apart, count * count));
-	KDRI_TRY(KDRI_NEW0(ctx, &r->advice, count));
+	KDRI_DO(KDRI_NEW(ctx, &r->sets, count));
+	KDRI_DO(KDRI_NEW(ctx, &r->x, count));
+	KDRI_DO(KDRI_NEW(ctx, &r->names, count));
+	KDRI_DO(KDRI_NEW0(ctx, &r->tasks, count));
+	KDRI_DO(KDRI_NEW0(ctx, &r->pairs, r->npairs));
+	KDRI_DO(KDRI_NEW0(ctx, &r->nearness, count * count));
+	KDRI_DO(KDRI_NEW0(ctx, &r->apart, count * count));
+	KDRI_DO(KDRI_NEW0(ctx, &r->advice, count));
 	memcpy(r->sets, sets, (size_t)count * sizeof(kdr_data *));
 	for (int64_t t = 0; t < count; t++)
 		r->names[t] = sets[t]->name;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Centring has changed zeros to other values: a sample has a feature if its value differs from that of a centred

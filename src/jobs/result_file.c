@@ -12,13 +12,10 @@
 
 kdr_status kdri_result_file_open(kdr_context *ctx, const char *path, kdri_result_file *out)
 {
-	kdr_status st;
 	size_t size = 0;
-	KDRI_TRY(kdri_report_read(ctx, path, &out->text, &size));
-	KDRI_TRY(kdri_json_parse(ctx, path, 1, out->text, size, &out->root));
-	KDRI_TRY(kdri_report_check(ctx, path, out->root));
-done:
-	return st;
+	KDRI_DO(kdri_report_read(ctx, path, &out->text, &size));
+	KDRI_DO(kdri_json_parse(ctx, path, 1, out->text, size, &out->root));
+	return kdri_report_check(ctx, path, out->root);
 }
 
 void kdri_result_file_close(kdr_context *ctx, kdri_result_file *file)
@@ -216,10 +213,9 @@ kdr_status kdr_result_lists(kdr_context *ctx, const char *path, bool *out)
 kdr_status kdr_labels_beside(kdr_context *ctx, const char *data, char **out)
 {
 	KDRI_NEED(ctx, data && out);
-	kdr_status st;
 	char *path = NULL;
 	const size_t n = strlen(data);
-	KDRI_TRY(KDRI_NEW(ctx, &path, (int64_t)n + 8));
+	KDRI_DO(KDRI_NEW(ctx, &path, (int64_t)n + 8));
 	strcpy(path, data);
 	if (kdri_ends_with(path, ".gz"))
 		path[n - 3] = '\0';
@@ -228,8 +224,7 @@ kdr_status kdr_labels_beside(kdr_context *ctx, const char *data, char **out)
 		*dot = '\0';
 	strcat(path, ".labels");
 	*out = path;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdr_labels_check(kdr_context *ctx, const char *labels, const char *data)

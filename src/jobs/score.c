@@ -118,15 +118,12 @@ done:
 static kdr_status count_pairs(kdr_context *ctx, const int64_t *found, const int64_t *truth, int64_t n,
                               int64_t clusters, int64_t classes, int64_t **counts)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, clusters, classes, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, counts, size));
+	KDRI_DO(kdri_mul(ctx, clusters, classes, &size));
+	KDRI_DO(KDRI_NEW0(ctx, counts, size));
 	for (int64_t i = 0; i < n; i++)
 		(*counts)[found[i] * classes + (truth[i] < 0 ? classes - 1 : truth[i])]++;
-	KDRI_TRY(kdri_sum_int(ctx, *counts, size));
-done:
-	return st;
+	return kdri_sum_int(ctx, *counts, size);
 }
 
 /* Samples without a predicted class are excluded from the scores. */

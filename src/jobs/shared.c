@@ -36,12 +36,11 @@ static void find_class(const kdr_array *a, kdri_shared_features *f)
 
 kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *r, int64_t target)
 {
-	kdr_status st = KDR_OK;
 	for (int side = 0; side < 2; side++) {
 		kdr_array top = side_array(r, "top", side), a = side_array(r, "association", side);
 		if (!top.data || !a.data)
 			continue;
-		KDRI_TRY(KDRI_GROW(ctx, &r->shared, r->shared_count + top.shape[0]));
+		KDRI_DO(KDRI_GROW(ctx, &r->shared, r->shared_count + top.shape[0]));
 		for (int64_t k = 0; k < top.shape[0]; k++) {
 			kdri_shared_features f = { .task = side ? target : 0,
 				                   .with_target = side == 1,
@@ -52,6 +51,5 @@ kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *r, int64_t target)
 			r->shared[r->shared_count++] = f;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }

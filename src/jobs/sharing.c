@@ -68,7 +68,6 @@ done:
 
 static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
 {
-	kdr_status st = KDR_OK;
 	kdri_sharing_note *note = &s->notes[t];
 	double apart;
 	note->with_all = true;
@@ -77,7 +76,7 @@ static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
 			continue;
 		apart = NAN;
 		if (s->raw[j]->rows / TIMES >= s->raw[t]->rows && s->fit.tasks[j].result)
-			KDRI_TRY(find_apart(ctx, s, t, j, &apart));
+			KDRI_DO(find_apart(ctx, s, t, j, &apart));
 		if (isnan(apart)) {
 			note->with_all = false;
 			continue;
@@ -88,8 +87,7 @@ static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
 			note->apart = apart;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- labels -------------------------------------------------------------------------------------------------------- */
@@ -360,7 +358,6 @@ static void reason_of(const kdri_job_sharing *s, int64_t t, int64_t n, int64_t k
 
 kdr_status kdri_sharing_note_task(kdr_context *ctx, const kdri_job_sharing *s, int64_t t, kdr_result *result)
 {
-	kdr_status st;
 	kdri_task_result *r = &result->tasks[t];
 	const kdri_given *given = s->fit.tasks ? &s->fit.tasks[t] : NULL;
 	const bool carries = given && given->label;
@@ -368,11 +365,10 @@ kdr_status kdri_sharing_note_task(kdr_context *ctx, const kdri_job_sharing *s, i
 	char text[512];
 	kdri_task_sharing *to = &r->sharing;
 	reason_of(s, t, r->all, carries ? given->result->tasks[0].k : r->k, text, sizeof text);
-	KDRI_TRY(kdri_strdup(ctx, text, &to->reason));
+	KDRI_DO(kdri_strdup(ctx, text, &to->reason));
 	if (carries)
-		KDRI_TRY(kdri_strdup(ctx, s->names[given->from], &to->from));
+		KDRI_DO(kdri_strdup(ctx, s->names[given->from], &to->from));
 	to->apart = s->notes ? s->notes[t].apart : NAN;
 	to->moved = moved ? (int64_t)moved->number : given && given->final ? 0 : -1;
-done:
-	return st;
+	return KDR_OK;
 }

@@ -32,21 +32,18 @@ static void parts_free(kdr_context *ctx, part *parts, int64_t count)
 /* 4/5 of the rows, in their order: row i is taken with the probability that is left. One stream for the rows of all ranks. */
 static kdr_status stability_draw(kdr_context *ctx, const kdr_data *data, uint64_t index, part *out)
 {
-	kdr_status st;
 	int64_t start, all, need, taken = 0;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "stability", index);
-	KDRI_TRY(kdri_part(ctx, data->rows, &start, &all));
+	KDRI_DO(kdri_part(ctx, data->rows, &start, &all));
 	need = (4 * all + 4) / 5;
-	KDRI_TRY(KDRI_NEW(ctx, &out->rows, KDRI_MIN(need, data->rows)));
+	KDRI_DO(KDRI_NEW(ctx, &out->rows, KDRI_MIN(need, data->rows)));
 	for (int64_t i = 0; i < all; i++)
 		if (kdri_rng_below(&rng, all - i) < need - taken) {
 			taken++;
 			if (i >= start && i < start + data->rows)
 				out->rows[out->n++] = i - start;
 		}
-	KDRI_TRY(kdr_data_rows(ctx, data, out->rows, out->n, &out->data));
-done:
-	return st;
+	return kdr_data_rows(ctx, data, out->rows, out->n, &out->data);
 }
 
 /* The ARI of one part with the labels of all samples, with at most k clusters each. */

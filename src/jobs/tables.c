@@ -23,14 +23,12 @@ typedef struct table {
 
 static kdr_status tables_put(table *t, const char *text, size_t length)
 {
-	kdr_status st = KDR_OK;
 	if (t->begun)
-		KDRI_TRY(kdri_output_write(t->ctx, t->out, ",", 1));
+		KDRI_DO(kdri_output_write(t->ctx, t->out, ",", 1));
 	t->begun = true;
 	if (length > 0)
-		KDRI_TRY(kdri_output_write(t->ctx, t->out, text, length));
-done:
-	return st;
+		KDRI_DO(kdri_output_write(t->ctx, t->out, text, length));
+	return KDR_OK;
 }
 
 static kdr_status put_text(table *t, const char *text)
@@ -60,12 +58,9 @@ static kdr_status end_line(table *t)
 
 static kdr_status put_titles(table *t, const char *const *titles)
 {
-	kdr_status st = KDR_OK;
 	for (; *titles; titles++)
-		KDRI_TRY(tables_put(t, *titles, strlen(*titles)));
-	KDRI_TRY(end_line(t));
-done:
-	return st;
+		KDRI_DO(tables_put(t, *titles, strlen(*titles)));
+	return end_line(t);
 }
 
 /* A label for the user: a number, a class, or "?" if there is none; -1 is an empty cell if `empty` is set. */
@@ -109,13 +104,11 @@ typedef struct table_lines {
 
 static kdr_status put_lines(const table_lines *l, table *t, int64_t first, int64_t end)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = first; i < end; i++) {
-		KDRI_TRY(l->put(t, l->r, l->task, i));
-		KDRI_TRY(end_line(t));
+		KDRI_DO(l->put(t, l->r, l->task, i));
+		KDRI_DO(end_line(t));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status keep_line(void *user, const void *bytes, size_t size)
@@ -190,23 +183,21 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 	const double *sure = kdr_result_confidence(r, at, NULL),
 	             *unlike = kdri_sample_array(r, "unlike_source", at, KDR_FLOAT64);
 	const int64_t *cluster = kdri_sample_array(r, "target_clusters", at, KDR_INT64);
-	kdr_status st;
-	KDRI_TRY(put_id(t, task, i));
-	KDRI_TRY(put_label(t, r, task->labels[i], false));
+	KDRI_DO(put_id(t, task, i));
+	KDRI_DO(put_label(t, r, task->labels[i], false));
 	if (task->names) {
 		const char *name = task->labels[i] >= 0 ? task->names[task->labels[i]] : NULL;
-		KDRI_TRY(name ? put_text(t, name) : tables_put(t, NULL, 0));
+		KDRI_DO(name ? put_text(t, name) : tables_put(t, NULL, 0));
 	}
-	KDRI_TRY(put_real(t, sure ? sure[i] : NAN));
-	KDRI_TRY(put_label(t, r, task->second ? task->second[i] : -1, true));
+	KDRI_DO(put_real(t, sure ? sure[i] : NAN));
+	KDRI_DO(put_label(t, r, task->second ? task->second[i] : -1, true));
 	if (unlike)
-		KDRI_TRY(put_real(t, unlike[i]));
+		KDRI_DO(put_real(t, unlike[i]));
 	if (unlike)
-		KDRI_TRY(cluster ? put_int(t, cluster[i]) : tables_put(t, NULL, 0));
+		KDRI_DO(cluster ? put_int(t, cluster[i]) : tables_put(t, NULL, 0));
 	for (int64_t l = 0; l < r->level_count; l++)
-		KDRI_TRY(put_int(t, r->levels[l]->tasks[at].labels[i]));
-done:
-	return st;
+		KDRI_DO(put_int(t, r->levels[l]->tasks[at].labels[i]));
+	return KDR_OK;
 }
 
 static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
@@ -217,42 +208,34 @@ static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 		"second", unlike ? "unlike_source" : NULL,  "target_cluster", NULL
 	};
 	char level[32];
-	kdr_status st = KDR_OK;
 	for (size_t i = 0; titles[i]; i++)
 		if (i != 2 || r->tasks[at].names)
-			KDRI_TRY(tables_put(t, titles[i], strlen(titles[i])));
+			KDRI_DO(tables_put(t, titles[i], strlen(titles[i])));
 	for (int64_t i = 0; i < r->level_count; i++) {
 		snprintf(level, sizeof level, "cluster_%lld", (long long)r->levels[i]->level);
-		KDRI_TRY(tables_put(t, level, strlen(level)));
+		KDRI_DO(tables_put(t, level, strlen(level)));
 	}
-	KDRI_TRY(end_line(t));
-	KDRI_TRY(tables_put_rows(t, r, at, put_sample));
-done:
-	return st;
+	KDRI_DO(end_line(t));
+	return tables_put_rows(t, r, at, put_sample);
 }
 
 static kdr_status put_shares(table *t, const kdr_result *r, int64_t at, int64_t i)
 {
 	const kdri_task_result *task = &r->tasks[at];
-	kdr_status st;
-	KDRI_TRY(put_id(t, task, i));
+	KDRI_DO(put_id(t, task, i));
 	for (int64_t c = 0; c < task->k; c++)
-		KDRI_TRY(put_real(t, task->probabilities[i * task->k + c]));
-done:
-	return st;
+		KDRI_DO(put_real(t, task->probabilities[i * task->k + c]));
+	return KDR_OK;
 }
 
 static kdr_status fill_probabilities(table *t, const kdr_result *r, int64_t at)
 {
 	const kdri_task_result *task = &r->tasks[at];
-	kdr_status st;
-	KDRI_TRY(put_text(t, "id"));
+	KDRI_DO(put_text(t, "id"));
 	for (int64_t c = 0; c < task->k; c++)
-		KDRI_TRY(put_label(t, r, c, false));
-	KDRI_TRY(end_line(t));
-	KDRI_TRY(tables_put_rows(t, r, at, put_shares));
-done:
-	return st;
+		KDRI_DO(put_label(t, r, c, false));
+	KDRI_DO(end_line(t));
+	return tables_put_rows(t, r, at, put_shares);
 }
 
 /* The same as an array. */
@@ -293,30 +276,28 @@ static kdr_status fill_ask(table *t, const kdr_result *r, int64_t at)
 	const int64_t *cluster = kdri_sample_array(r, "target_clusters", at, KDR_INT64);
 	int64_t count;
 	const int64_t *rows = asked_rows(r, at, &count);
-	kdr_status st = KDR_OK;
 	for (int c = 0; titles[c]; c++)
-		KDRI_TRY(tables_put(t, titles[c], strlen(titles[c])));
+		KDRI_DO(tables_put(t, titles[c], strlen(titles[c])));
 	for (int64_t c = 0; c < task->nshown; c++)
-		KDRI_TRY(put_text(t, task->shown_titles[c] ? task->shown_titles[c] : ""));
-	KDRI_TRY(end_line(t));
+		KDRI_DO(put_text(t, task->shown_titles[c] ? task->shown_titles[c] : ""));
+	KDRI_DO(end_line(t));
 	for (int64_t i = 0; i < count; i++) {
 		const int64_t row = rows[i];
-		KDRI_TRY(put_int(t, task->first + row + 1));
-		KDRI_TRY(put_id(t, task, row));
-		KDRI_TRY(tables_put(t, NULL, 0));
-		KDRI_TRY(put_label(t, r, task->labels[row], true));
-		KDRI_TRY(put_label(t, r, task->second ? task->second[row] : -1, true));
-		KDRI_TRY(put_real(t, margin ? margin[row] : NAN));
-		KDRI_TRY(put_real(t, sure ? sure[row] : NAN));
-		KDRI_TRY(cluster ? put_int(t, cluster[row]) : tables_put(t, NULL, 0));
+		KDRI_DO(put_int(t, task->first + row + 1));
+		KDRI_DO(put_id(t, task, row));
+		KDRI_DO(tables_put(t, NULL, 0));
+		KDRI_DO(put_label(t, r, task->labels[row], true));
+		KDRI_DO(put_label(t, r, task->second ? task->second[row] : -1, true));
+		KDRI_DO(put_real(t, margin ? margin[row] : NAN));
+		KDRI_DO(put_real(t, sure ? sure[row] : NAN));
+		KDRI_DO(cluster ? put_int(t, cluster[row]) : tables_put(t, NULL, 0));
 		for (int64_t c = 0; c < task->nshown; c++) {
 			const char *text = i < task->shown_rows ? task->shown[i * task->nshown + c] : NULL;
-			KDRI_TRY(text ? put_text(t, text) : tables_put(t, NULL, 0));
+			KDRI_DO(text ? put_text(t, text) : tables_put(t, NULL, 0));
 		}
-		KDRI_TRY(end_line(t));
+		KDRI_DO(end_line(t));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- labels and arrays --------------------------------------------------------------------------------- */
@@ -370,32 +351,29 @@ done:
 
 static kdr_status put_effect(table *t, const kdri_task_result *task, const kdri_feature_effect *f)
 {
-	kdr_status st;
 	char column[KDRI_COLUMN_NAME], table_column[KDRI_EFFECT_TEXT], date[KDRI_MEAN_TEXT];
 	size_t length;
 	const char *name = kdri_column_name(task, f->column, column);
 	const char *level = kdri_table_column(task, f->column, &length);
 	kdri_snprintf(table_column, sizeof table_column, "%.*s", (int)length, name);
-	KDRI_TRY(put_text(t, name));
-	KDRI_TRY(put_real(t, f->effect));
+	KDRI_DO(put_text(t, name));
+	KDRI_DO(put_real(t, f->effect));
 	for (int side = 0; side < 2; side++) {
 		const double mean = side ? f->mean_outside : f->mean_inside;
 		if (f->known && f->unit == KDRI_UNIT_DATE) {
 			kdri_mean_text(f, mean, date);
-			KDRI_TRY(tables_put(t, date, strlen(date)));
+			KDRI_DO(tables_put(t, date, strlen(date)));
 		} else {
-			KDRI_TRY(put_real(t, mean));
+			KDRI_DO(put_real(t, mean));
 		}
 	}
-	KDRI_TRY(put_real(t, f->share_inside));
-	KDRI_TRY(put_real(t, f->share_outside));
-	KDRI_TRY(put_text(t, level ? table_column : name));
-	KDRI_TRY(level ? put_text(t, level) : tables_put(t, NULL, 0));
-	KDRI_TRY(put_real(t, f->p));
-	KDRI_TRY(put_real(t, f->p_adjusted));
-	KDRI_TRY(end_line(t));
-done:
-	return st;
+	KDRI_DO(put_real(t, f->share_inside));
+	KDRI_DO(put_real(t, f->share_outside));
+	KDRI_DO(put_text(t, level ? table_column : name));
+	KDRI_DO(level ? put_text(t, level) : tables_put(t, NULL, 0));
+	KDRI_DO(put_real(t, f->p));
+	KDRI_DO(put_real(t, f->p_adjusted));
+	return end_line(t);
 }
 
 static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
@@ -414,21 +392,19 @@ static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
 		                       "exploratory_p",
 		                       "exploratory_p_adjusted",
 		                       NULL };
-	kdr_status st;
 	(void)at; /* all tasks */
-	KDRI_TRY(put_titles(t, titles));
+	KDRI_DO(put_titles(t, titles));
 	for (int64_t i = 0; i < r->ntasks; i++) {
 		const kdri_task_result *task = &r->tasks[i];
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			for (int64_t f = 0; f < task->profiles[c].nfeatures; f++) {
-				KDRI_TRY(put_text(t, task->name));
-				KDRI_TRY(put_label(t, r, c, false));
-				KDRI_TRY(put_int(t, task->profiles[c].size));
-				KDRI_TRY(put_effect(t, task, &task->profiles[c].features[f]));
+				KDRI_DO(put_text(t, task->name));
+				KDRI_DO(put_label(t, r, c, false));
+				KDRI_DO(put_int(t, task->profiles[c].size));
+				KDRI_DO(put_effect(t, task, &task->profiles[c].features[f]));
 			}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the input ------------------------------------------------------------------------------------------ */

@@ -33,7 +33,6 @@ static void transfer_release(kdr_context *ctx, transfer *t)
 
 static kdr_status transfer_collect(kdr_context *ctx, transfer *t)
 {
-	kdr_status st = KDR_OK;
 	const kdr_transfer_sets *s = t->sets;
 	const struct {
 		kdr_data *const *list;
@@ -48,21 +47,20 @@ static kdr_status transfer_collect(kdr_context *ctx, transfer *t)
 	if (!s->sources || s->nsources < 1 || !s->targets || s->ntargets < 1)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "a transfer needs a source and a target");
 	for (int p = 0; p < 4; p++)
-		KDRI_TRY(kdri_check_sets(ctx, "transfer", parts[p].count > 0 ? parts[p].list : s->sources,
-		                         parts[p].count, 0));
+		KDRI_DO(kdri_check_sets(ctx, "transfer", parts[p].count > 0 ? parts[p].list : s->sources,
+		                        parts[p].count, 0));
 	if (s->views && !one && !(t->job.algo->flags & KDR_ALGO_BRIDGES))
 		return kdri_fail(
 		        ctx, KDR_ERR_UNSUPPORTED,
 		        "method '%s' does not use two views of a bridge; give one data set per bridge",
 		        t->job.algo->id);
 	t->target = s->nsources + s->nbridges * (s->views ? 2 : 1);
-	KDRI_TRY(KDRI_NEW(ctx, &t->all, t->target + s->ntargets));
+	KDRI_DO(KDRI_NEW(ctx, &t->all, t->target + s->ntargets));
 	for (int p = 0; p < 4; p++)
 		for (int64_t i = 0; i < parts[p].count; i++)
 			t->all[t->count++] = parts[p].list[i];
 	t->candidates = one && s->nbridges > 1 ? s->nbridges : 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- classes -------------------------------------------------------------------------------------- */
@@ -78,7 +76,6 @@ static bool has_class(const kdr_data *d, int64_t c)
 /* A class without rows can neither be learnt nor predicted. */
 static kdr_status transfer_check_classes(kdr_context *ctx, const transfer *t)
 {
-	kdr_status st = KDR_OK;
 	const kdr_data *first = t->all[0];
 	if (t->classes < 2)
 		return kdri_fail(ctx, KDR_ERR_DATA, "the sources have %lld class%s; at least two are needed",
@@ -87,15 +84,14 @@ static kdr_status transfer_check_classes(kdr_context *ctx, const transfer *t)
 		bool found = false;
 		for (int64_t i = 0; i < t->sets->nsources && !found; i++)
 			found = has_class(t->all[i], c);
-		KDRI_TRY(kdri_any(ctx, &found));
+		KDRI_DO(kdri_any(ctx, &found));
 		if (!found)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
 			        "no source sample has the class '%s', which the labels name; remove this class, or use other sources",
 			        first->classes[c]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status take_known(kdr_context *ctx, transfer *t, const kdr_labels *known)
@@ -291,19 +287,17 @@ done:
 /* The candidates as they were ranked. */
 static kdr_status put_bridges(kdr_context *ctx, const transfer *t, kdr_result *r)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, &r->bridges, t->candidates));
+	KDRI_DO(KDRI_NEW0(ctx, &r->bridges, t->candidates));
 	r->bridge_count = t->candidates;
 	for (int64_t k = 0; k < t->candidates; k++) {
 		const kdr_data *d = t->all[t->sets->nsources + k];
 		kdri_bridge *b = &r->bridges[t->scores[k].rank];
 		b->score = t->scores[k];
 		b->accuracy = t->accuracy[k];
-		KDRI_TRY(kdri_strdup(ctx, d->name, &b->name));
-		KDRI_TRY(kdri_strdup(ctx, d->path, &b->path));
+		KDRI_DO(kdri_strdup(ctx, d->name, &b->name));
+		KDRI_DO(kdri_strdup(ctx, d->path, &b->path));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Bridges that were not tried, or without a value, are last. */
@@ -387,14 +381,13 @@ done:
 /* The sources are the samples that a model keeps. */
 static kdr_status transfer_into(kdr_context *ctx, transfer *t, kdr_transfer_sets *sets)
 {
-	kdr_status st;
 	int64_t n = 0;
 	if (sets->nsources > 0 || sets->nbridges > 0)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "a transfer into a model takes its source from the model; give only targets");
-	KDRI_TRY(kdri_check_sets(ctx, "transfer", sets->targets, sets->ntargets, 1));
-	KDRI_TRY(kdri_into_prepare(ctx, &t->job, (kdr_data **)sets->targets, sets->ntargets, &t->kept));
+	KDRI_DO(kdri_check_sets(ctx, "transfer", sets->targets, sets->ntargets, 1));
+	KDRI_DO(kdri_into_prepare(ctx, &t->job, (kdr_data **)sets->targets, sets->ntargets, &t->kept));
 	for (int64_t i = 0; i < kdr_model_ntasks(t->o->into); i++)
 		if (t->kept[i]) { /* sources first; targets have none */
 			kdr_data *d = t->kept[i];
@@ -403,8 +396,7 @@ static kdr_status transfer_into(kdr_context *ctx, transfer *t, kdr_transfer_sets
 		}
 	sets->sources = t->kept;
 	sets->nsources = n;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const kdr_job_options *options,

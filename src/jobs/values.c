@@ -158,7 +158,6 @@ static void put_base64(const unsigned char *bytes, int64_t count, char *out)
 static kdr_status values_encode(kdr_context *ctx, const unsigned char *codes, int64_t n, unsigned char *work,
                                 kdri_coded *out)
 {
-	kdr_status st;
 	int64_t counts[256] = { 0 }, used = 0;
 	int common = 0;
 	for (int64_t i = 0; i < n; i++)
@@ -177,10 +176,9 @@ static kdr_status values_encode(kdr_context *ctx, const unsigned char *codes, in
 		gap = 0;
 	}
 	out->length = (used + 2) / 3 * 4;
-	KDRI_TRY(KDRI_NEW(ctx, &out->text, out->length + 1));
+	KDRI_DO(KDRI_NEW(ctx, &out->text, out->length + 1));
 	put_base64(work, used, out->text);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- features --------------------------------------------------------------------------------------------- */
@@ -318,7 +316,6 @@ done:
 
 kdr_status kdri_job_values(kdr_context *ctx, kdr_result *r, kdr_data *const *data, int64_t most)
 {
-	kdr_status st = KDR_OK;
 	int64_t samples = 0;
 	bool same = true;
 	for (int64_t t = 0; t < r->ntasks; t++) {
@@ -330,7 +327,6 @@ kdr_status kdri_job_values(kdr_context *ctx, kdr_result *r, kdr_data *const *dat
 	if (same)
 		return values_of(ctx, &(together){ r, data, 0, r->ntasks }, most, room);
 	for (int64_t t = 0; t < r->ntasks; t++)
-		KDRI_TRY(values_of(ctx, &(together){ r, data, t, t + 1 }, most, room / r->ntasks));
-done:
-	return st;
+		KDRI_DO(values_of(ctx, &(together){ r, data, t, t + 1 }, most, room / r->ntasks));
+	return KDR_OK;
 }

@@ -50,7 +50,6 @@ static void side_free(kdr_context *ctx, side *s)
 
 static kdr_status like_counts(kdr_context *ctx, const kdr_data *d, int64_t all, bool *out)
 {
-	kdr_status st;
 	kdr_mat x = kdr_data_mat(d);
 	int64_t entries = 0;
 	bool negative = false;
@@ -62,11 +61,10 @@ static kdr_status like_counts(kdr_context *ctx, const kdr_data *d, int64_t all, 
 			entries += r.val[p] != 0;
 		}
 	}
-	KDRI_TRY(kdri_any(ctx, &negative));
-	KDRI_TRY(kdri_sum_int(ctx, &entries, 1));
+	KDRI_DO(kdri_any(ctx, &negative));
+	KDRI_DO(kdri_sum_int(ctx, &entries, 1));
 	*out = !negative && (double)entries <= 0.9 * (double)all * (double)d->cols;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Adds rows of original values to sums and numbers of values; `square` and `other` may be NULL. */
@@ -86,7 +84,6 @@ static void add_original(kdr_context *ctx, const side *s, const int64_t *rows, i
 /* Sums over the original values of all rows. */
 static kdr_status find_original(kdr_context *ctx, side *s)
 {
-	kdr_status st = KDR_OK;
 	const kdr_data *d = s->data;
 	const int64_t cols = d->cols;
 	s->original = d->original.values;
@@ -94,23 +91,22 @@ static kdr_status find_original(kdr_context *ctx, side *s)
 		s->original = d->dense;
 	bool known = s->original || d->rows == 0; /* ranks without rows have no values */
 	bool unknown = !known;
-	KDRI_TRY(kdri_any(ctx, &unknown));
+	KDRI_DO(kdri_any(ctx, &unknown));
 	if (unknown || d->kind != KDR_MAT_DENSE || cols > KDRI_ORIGINAL_MOST) {
 		s->original = NULL;
 		return KDR_OK;
 	}
-	KDRI_TRY(KDRI_NEW0(ctx, &s->units, 5 * cols));
-	KDRI_TRY(KDRI_NEW(ctx, &s->yes_no, cols));
+	KDRI_DO(KDRI_NEW0(ctx, &s->units, 5 * cols));
+	KDRI_DO(KDRI_NEW(ctx, &s->yes_no, cols));
 	add_original(ctx, s, NULL, d->rows, s->units, s->units + cols, s->units + 2 * cols,
 	             s->units + 3 * cols);
-	KDRI_TRY(kdri_sum(ctx, s->units, 3 * cols));
+	KDRI_DO(kdri_sum(ctx, s->units, 3 * cols));
 	for (int64_t j = 0; j < cols; j++) {
 		bool other = s->units[3 * cols + j] > 0;
-		KDRI_TRY(kdri_any(ctx, &other));
+		KDRI_DO(kdri_any(ctx, &other));
 		s->yes_no[j] = !other;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status words_side_new(kdr_context *ctx, const kdri_task_result *t, const kdr_data *data, side *out)
@@ -152,7 +148,6 @@ done:
 /* Sums over the rows of cluster c; `present` may be NULL. */
 static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double *sum, double *present)
 {
-	kdr_status st;
 	const kdr_mat x = kdr_data_mat(s->data);
 	const size_t bytes = (size_t)s->data->cols * sizeof *sum;
 	memset(sum, 0, bytes);
@@ -160,11 +155,10 @@ static kdr_status cluster_sum(kdr_context *ctx, const side *s, int64_t c, double
 		memset(present, 0, bytes);
 	kdri_column_sums_add(ctx, &x, s->order + s->start[c], s->start[c + 1] - s->start[c],
 	                     &(kdri_column_sums){ .sum = sum, .present = present });
-	KDRI_TRY(kdri_sum(ctx, sum, s->data->cols));
+	KDRI_DO(kdri_sum(ctx, sum, s->data->cols));
 	if (present)
-		KDRI_TRY(kdri_sum(ctx, present, s->data->cols));
-done:
-	return st;
+		KDRI_DO(kdri_sum(ctx, present, s->data->cols));
+	return KDR_OK;
 }
 
 /* --- profiles ------------------------------------------------------------------------------------- */
@@ -379,22 +373,20 @@ done:
 /* Where clusters come from first, then what the method has, and why clusters were not carried over last. */
 static kdr_status put_shared_advice(kdr_context *ctx, kdr_result *r, int64_t t, const char *said)
 {
-	kdr_status st = KDR_OK;
 	const kdri_task_result *task = &r->tasks[t];
 	const kdri_task_sharing *s = &task->sharing;
 	char text[1024];
 	if (s->from) {
 		snprintf(text, sizeof text, "%s: clusters carried over from %s: %s", task->name, s->from,
 		         s->reason);
-		KDRI_TRY(kdri_result_advise(ctx, r, t, text));
+		KDRI_DO(kdri_result_advise(ctx, r, t, text));
 	}
-	KDRI_TRY(kdri_result_advise(ctx, r, t, said));
+	KDRI_DO(kdri_result_advise(ctx, r, t, said));
 	if (s->reason && !s->from && !isnan(s->apart)) {
 		snprintf(text, sizeof text, "clusters were not carried over: %s", s->reason);
-		KDRI_TRY(kdri_result_advise(ctx, r, t, text));
+		KDRI_DO(kdri_result_advise(ctx, r, t, text));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The method's advice about a task, or advice based on the relatedness that it learnt. */

@@ -148,17 +148,14 @@ typedef struct pieces {
 
 static kdr_status pieces_new(kdr_context *ctx, int64_t n, pieces *p)
 {
-	kdr_status st;
 	p->lwork = (int)(1 + 4 * n + n * n);
 	p->liwork = (int)(3 + 5 * n);
-	KDRI_TRY(KDRI_NEW(ctx, &p->z, n * n));
-	KDRI_TRY(KDRI_NEW(ctx, &p->off, n));
-	KDRI_TRY(KDRI_NEW(ctx, &p->tau, n));
-	KDRI_TRY(KDRI_NEW(ctx, &p->work,
-	                  p->lwork)); /* dlatrd needs n x PANEL, dormtr APPLY_COLS x PANEL or more */
-	KDRI_TRY(KDRI_NEW(ctx, &p->iwork, p->liwork));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &p->z, n * n));
+	KDRI_DO(KDRI_NEW(ctx, &p->off, n));
+	KDRI_DO(KDRI_NEW(ctx, &p->tau, n));
+	KDRI_DO(KDRI_NEW(ctx, &p->work,
+	                 p->lwork)); /* dlatrd needs n x PANEL, dormtr APPLY_COLS x PANEL or more */
+	return KDRI_NEW(ctx, &p->iwork, p->liwork);
 }
 
 static void pieces_free(kdr_context *ctx, pieces *p)

@@ -30,16 +30,14 @@ kdr_status kdri_device_fetch(kdr_context *ctx, kdri_device *dev, const void *fro
 kdr_status kdri_block_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t cols, bool single,
                           kdri_block *out)
 {
-	kdr_status st;
 	kdri_block b = { .dev = dev, .rows = rows, .cols = cols, .single = single };
 	int64_t count;
 	b.floats = single && kdri_is_cpu(dev);
 	b.stride = kdri_is_cpu(dev) ? cols : kdri_stride(cols);
-	KDRI_TRY(kdri_mul(ctx, rows, b.stride, &count));
-	KDRI_TRY(kdri_device_alloc(ctx, dev, &b.data, count, b.floats ? sizeof(float) : sizeof(double)));
+	KDRI_DO(kdri_mul(ctx, rows, b.stride, &count));
+	KDRI_DO(kdri_device_alloc(ctx, dev, &b.data, count, b.floats ? sizeof(float) : sizeof(double)));
 	*out = b;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_block_free(kdr_context *ctx, kdri_block *b)

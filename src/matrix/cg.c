@@ -21,23 +21,21 @@ static void state_free(kdr_context *ctx, state *s)
 
 static kdr_status state_new(kdr_context *ctx, int64_t n, int64_t m, state *s)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, n, m, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->r, size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->z, size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->p, size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->ap, size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->partial, KDRI_CHUNKS * m));
-	KDRI_TRY(KDRI_NEW(ctx, &s->rz, 6 * m));
-	KDRI_TRY(KDRI_NEW(ctx, &s->busy, m));
+	KDRI_DO(kdri_mul(ctx, n, m, &size));
+	KDRI_DO(KDRI_NEW(ctx, &s->r, size));
+	KDRI_DO(KDRI_NEW(ctx, &s->z, size));
+	KDRI_DO(KDRI_NEW(ctx, &s->p, size));
+	KDRI_DO(KDRI_NEW(ctx, &s->ap, size));
+	KDRI_DO(KDRI_NEW(ctx, &s->partial, KDRI_CHUNKS * m));
+	KDRI_DO(KDRI_NEW(ctx, &s->rz, 6 * m));
+	KDRI_DO(KDRI_NEW(ctx, &s->busy, m));
 	s->before = s->rz + m;
 	s->alpha = s->rz + 2 * m;
 	s->beta = s->rz + 3 * m;
 	s->norm = s->rz + 4 * m;
 	s->bound = s->rz + 5 * m;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void precondition(kdr_context *ctx, int64_t n, int64_t m, const double *scale, const double *r,

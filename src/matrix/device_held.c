@@ -71,7 +71,6 @@ static bool is_part(const held *h, const kdr_mat *x, int64_t *first)
 
 static kdr_status device_held_make_room(kdr_context *ctx, held *h, int64_t k)
 {
-	kdr_status st = KDR_OK;
 	int64_t most = KDRI_MAX(kdr_mat_rows(&h->x), kdr_mat_cols(&h->x));
 	if (k <= h->wide)
 		return KDR_OK;
@@ -79,11 +78,10 @@ static kdr_status device_held_make_room(kdr_context *ctx, held *h, int64_t k)
 	h->dev->release(ctx, h->dev, h->out);
 	h->in = h->out = NULL;
 	h->wide = 0;
-	KDRI_TRY(KDRI_DNEW(ctx, h->dev, &h->in, most * k));
-	KDRI_TRY(KDRI_DNEW(ctx, h->dev, &h->out, most * k));
+	KDRI_DO(KDRI_DNEW(ctx, h->dev, &h->in, most * k));
+	KDRI_DO(KDRI_DNEW(ctx, h->dev, &h->out, most * k));
 	h->wide = k;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A view of rows x k on one of the two buffers. */
@@ -141,22 +139,20 @@ done:
 static kdr_status device_held_multiply(kdr_context *ctx, held *h, int64_t first, int64_t rows, bool turned,
                                        const double *b, int64_t k, int64_t ldb, double *y, int64_t ldy)
 {
-	kdr_status st = KDR_OK;
 	bool tiled = h->rows.count > 1 || h->columns.count > 1;
 	if (!tiled)
-		KDRI_TRY(device_held_make_room(ctx, h, k));
+		KDRI_DO(device_held_make_room(ctx, h, k));
 	/* If rows are sent in tiles, there is no space for more columns than announced. */
 	for (int64_t j = 0; j < k; j += h->wide) {
 		int64_t wide = KDRI_MIN(h->wide, k - j);
 		kdri_block in = columns_on(h, h->in, turned ? rows : kdr_mat_cols(&h->x), wide);
-		KDRI_TRY(kdri_block_send(ctx, in, b + j, ldb));
+		KDRI_DO(kdri_block_send(ctx, in, b + j, ldb));
 		if (h->x.kind == KDR_MAT_CSR)
-			KDRI_TRY(multiply_sparse(ctx, h, turned ? &h->columns : &h->rows, wide, y + j, ldy));
+			KDRI_DO(multiply_sparse(ctx, h, turned ? &h->columns : &h->rows, wide, y + j, ldy));
 		else
-			KDRI_TRY(multiply_dense(ctx, h, first, rows, turned, wide, y + j, ldy));
+			KDRI_DO(multiply_dense(ctx, h, first, rows, turned, wide, y + j, ldy));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* kdri_held.product: returns false for a matrix that is not, or cannot be, held here. */
@@ -188,21 +184,19 @@ static void held_free(kdr_context *ctx, held *h)
 /* All rows at once, if all are on the device; returned to the caller only in that case. */
 static kdr_status device_held_send(kdr_context *ctx, held *h, int64_t k, double bytes)
 {
-	kdr_status st;
 	kdri_drows first;
 	bool two = h->x.kind == KDR_MAT_CSR && h->turned;
-	KDRI_TRY(device_held_make_room(ctx, h, k));
-	KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->x, false, two ? bytes / 2 : bytes, &h->rows));
-	KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->rows, 0, &first));
+	KDRI_DO(device_held_make_room(ctx, h, k));
+	KDRI_DO(kdri_tiles_new(ctx, h->dev, &h->x, false, two ? bytes / 2 : bytes, &h->rows));
+	KDRI_DO(kdri_tiles_get(ctx, h->dev, &h->rows, 0, &first));
 	if (two) {
-		KDRI_TRY(kdri_mat_transpose(ctx, &h->x, &h->other));
-		KDRI_TRY(kdri_tiles_new(ctx, h->dev, &h->other.view, false, bytes / 2, &h->columns));
-		KDRI_TRY(kdri_tiles_get(ctx, h->dev, &h->columns, 0, &first));
+		KDRI_DO(kdri_mat_transpose(ctx, &h->x, &h->other));
+		KDRI_DO(kdri_tiles_new(ctx, h->dev, &h->other.view, false, bytes / 2, &h->columns));
+		KDRI_DO(kdri_tiles_get(ctx, h->dev, &h->columns, 0, &first));
 		if (h->columns.count == 1)
 			kdri_own_free(ctx, &h->other);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k, double flops,

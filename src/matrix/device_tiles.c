@@ -102,7 +102,6 @@ done:
 /* Sparse rows from `begin` on as dense ones, a few at a time. */
 static kdr_status send_spread(kdr_context *ctx, kdri_tiles *w, int64_t begin, kdri_block to)
 {
-	kdr_status st = KDR_OK;
 	const kdr_csr *x = &w->x.as.csr;
 	int64_t most = spread_rows(w);
 	for (int64_t i = 0; i < to.rows; i += most) {
@@ -111,15 +110,13 @@ static kdr_status send_spread(kdr_context *ctx, kdri_tiles *w, int64_t begin, kd
 		for (int64_t r = 0; r < rows; r++)
 			for (int64_t p = x->rowptr[begin + i + r]; p < x->rowptr[begin + i + r + 1]; p++)
 				w->room[r * x->cols + x->col[p]] = x->val[p];
-		KDRI_TRY(kdri_block_send(ctx, kdri_block_part(to, i, 0, rows, to.cols), w->room, x->cols));
+		KDRI_DO(kdri_block_send(ctx, kdri_block_part(to, i, 0, rows, to.cols), w->room, x->cols));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64_t t, kdri_drows *out)
 {
-	kdr_status st = KDR_OK;
 	int s = t > 0;
 	kdri_drows rows = w->slot[s].rows;
 	bool loaded = w->slot[s].tile == t;
@@ -131,22 +128,21 @@ kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *w, int64
 		if (!loaded) { /* else the caller may have freed the rows */
 			kdr_mat part = kdri_rows(&w->x, rows.begin, rows.begin + rows.rows);
 			to->entries = kdr_mat_nnz(&part);
-			KDRI_TRY(kdri_csr_send(ctx, d, &part.as.csr, &to->x));
+			KDRI_DO(kdri_csr_send(ctx, d, &part.as.csr, &to->x));
 		}
 		rows.csr = *to;
 	} else {
 		const kdr_dense *x = &w->x.as.dense;
 		rows.dense = kdri_block_part(rows.dense, 0, 0, rows.rows, rows.dense.cols);
 		if (!loaded && w->spread)
-			KDRI_TRY(send_spread(ctx, w, rows.begin, rows.dense));
+			KDRI_DO(send_spread(ctx, w, rows.begin, rows.dense));
 		else if (!loaded)
-			KDRI_TRY(kdri_block_send(ctx, rows.dense, x->data + rows.begin * x->stride,
-			                         x->stride));
+			KDRI_DO(kdri_block_send(ctx, rows.dense, x->data + rows.begin * x->stride,
+			                        x->stride));
 	}
 	w->slot[s].tile = t;
 	*out = rows;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_tiles_free(kdr_context *ctx, kdri_tiles *w)

@@ -121,17 +121,15 @@ bool kdri_kept_find_parts(const kdr_context *ctx, const char *name, uint64_t key
 kdr_status kdri_kept_put_parts(kdr_context *ctx, const char *name, uint64_t key, const kdri_kept_part *parts,
                                int count)
 {
-	kdr_status st = KDR_OK;
 	const kdri_kept *kept = kept_of(ctx);
 	double all = kept ? kept->bytes : 0;
 	for (int i = 0; i < count; i++)
 		all += parts[i].data ? (double)parts[i].bytes : 0;
 	for (int i = 0; i < count && all <= most_bytes; i++)
 		if (parts[i].data)
-			KDRI_TRY(kdri_kept_put(ctx, name, kdri_hash_number((uint64_t)i, key), parts[i].data,
-			                       parts[i].bytes));
-done:
-	return st;
+			KDRI_DO(kdri_kept_put(ctx, name, kdri_hash_number((uint64_t)i, key), parts[i].data,
+			                      parts[i].bytes));
+	return KDR_OK;
 }
 
 uint64_t kdri_hash_number(uint64_t number, uint64_t before)

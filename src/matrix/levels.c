@@ -58,9 +58,8 @@ void kdri_levels_free(kdr_context *ctx, kdri_levels *s)
 
 static kdr_status diagonal(kdr_context *ctx, level *v)
 {
-	kdr_status st;
 	int64_t n = v->w.rows;
-	KDRI_TRY(KDRI_NEW(ctx, &v->smooth, n));
+	KDRI_DO(KDRI_NEW(ctx, &v->smooth, n));
 	for (int64_t i = 0; i < n; i++) {
 		double own = v->degree[i];
 		for (int64_t p = v->w.rowptr[i]; p < v->w.rowptr[i + 1]; p++)
@@ -68,8 +67,7 @@ static kdr_status diagonal(kdr_context *ctx, level *v)
 		/* A vertex that is all of its component has nothing but rounding here. */
 		v->smooth[i] = own > 1e-10 * v->degree[i] ? damping / own : 0;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Computes v->parent and returns the number of merged vertices. size: scratch, n numbers. */
@@ -110,10 +108,9 @@ static int64_t take_together(const level *v, int32_t *size)
 
 static kdr_status list_children(kdr_context *ctx, level *v, int64_t count)
 {
-	kdr_status st;
 	int64_t n = v->w.rows;
-	KDRI_TRY(KDRI_NEW(ctx, &v->order, n));
-	KDRI_TRY(KDRI_NEW0(ctx, &v->begin, count + 1));
+	KDRI_DO(KDRI_NEW(ctx, &v->order, n));
+	KDRI_DO(KDRI_NEW0(ctx, &v->begin, count + 1));
 	for (int64_t i = 0; i < n; i++)
 		v->begin[v->parent[i] + 1]++;
 	for (int64_t c = 0; c < count; c++)
@@ -123,8 +120,7 @@ static kdr_status list_children(kdr_context *ctx, level *v, int64_t count)
 	for (int64_t c = count; c > 0; c--)
 		v->begin[c] = v->begin[c - 1];
 	v->begin[0] = 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E1); at: count numbers of scratch. */
@@ -202,17 +198,15 @@ static void levels_fill_dense(const level *v, double *a)
 
 static kdr_status levels_make_room(kdr_context *ctx, kdri_levels *s)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t l = 0; l < s->count; l++) {
 		level *v = &s->list[l];
 		double **all[] = { &v->r, &v->b, &v->x, &v->c, &v->mc };
 		int64_t size;
-		KDRI_TRY(kdri_mul(ctx, v->w.rows, s->width, &size));
+		KDRI_DO(kdri_mul(ctx, v->w.rows, s->width, &size));
 		for (int i = 0; i < (l == 0 ? 1 : 5); i++)
-			KDRI_TRY(KDRI_NEW(ctx, all[i], size));
+			KDRI_DO(KDRI_NEW(ctx, all[i], size));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_levels_new(kdr_context *ctx, const kdr_csr *w, const double *degree, int64_t width,
@@ -346,7 +340,6 @@ done:
 static kdr_status cycle(kdr_context *ctx, kdri_levels *s, int64_t l, const double *b, int64_t k, int64_t ldb,
                         double *x, int64_t ldx)
 {
-	kdr_status st = KDR_OK;
 	level *v = &s->list[l];
 	int64_t n = v->w.rows;
 	if (l == s->count - 1 && s->factor) {
@@ -366,7 +359,7 @@ static kdr_status cycle(kdr_context *ctx, kdri_levels *s, int64_t l, const doubl
 			for (int64_t j = 0; j < k; j++)
 				v->r[i * k + j] = b[i * ldb + j] - v->r[i * k + j];
 		restrict_to(ctx, v, next->w.rows, v->r, k, next->b);
-		KDRI_TRY(conjugate(ctx, s, l + 1, k));
+		KDRI_DO(conjugate(ctx, s, l + 1, k));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
 		for (int64_t i = 0; i < n; i++)
 			for (int64_t j = 0; j < k; j++)
@@ -377,8 +370,7 @@ static kdr_status cycle(kdr_context *ctx, kdri_levels *s, int64_t l, const doubl
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			x[i * ldx + j] += v->smooth[i] * (b[i * ldb + j] - v->r[i * k + j]); /* (E4) */
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_levels_solve(kdr_context *ctx, kdri_levels *s, const double *x, int64_t k, int64_t ldx,

@@ -103,15 +103,13 @@ done:
 
 kdr_status kdri_mat_col_means(kdr_context *ctx, const kdr_mat *x, double *out)
 {
-	kdr_status st;
 	int64_t all;
-	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &all));
-	KDRI_TRY(kdri_mat_col_sums(ctx, x, out));
-	KDRI_TRY(kdri_sum(ctx, out, kdr_mat_cols(x)));
+	KDRI_DO(kdri_part(ctx, kdr_mat_rows(x), NULL, &all));
+	KDRI_DO(kdri_mat_col_sums(ctx, x, out));
+	KDRI_DO(kdri_sum(ctx, out, kdr_mat_cols(x)));
 	for (int64_t j = 0; j < kdr_mat_cols(x); j++)
 		out[j] /= (double)all;
-done:
-	return st;
+	return KDR_OK;
 }
 
 KDRI_KERNEL

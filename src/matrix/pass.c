@@ -36,7 +36,6 @@ static int64_t group_rows(int64_t d)
 
 kdr_status kdri_pass_open(kdr_context *ctx, const kdr_mat *x, double bias, int64_t k, kdri_pass *t)
 {
-	kdr_status st;
 	const int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x) + 1, wide = padded(k);
 	int64_t size;
 	*t = (kdri_pass){ .bias = bias,
@@ -44,16 +43,15 @@ kdr_status kdri_pass_open(kdr_context *ctx, const kdr_mat *x, double bias, int64
 		          .k = k,
 		          .fused = x->kind == KDR_MAT_DENSE && !ctx->held && d <= MOST_NUMBERS / wide };
 	if (t->fused) {
-		KDRI_TRY(KDRI_NEW(ctx, &t->p, d * wide));
-		KDRI_TRY(KDRI_NEW(ctx, &t->sums, KDRI_PASS_CHUNKS * d * wide));
-		KDRI_TRY(KDRI_NEW(ctx, &t->z, KDRI_PASS_CHUNKS * (group_rows(d) + 1) * wide));
+		KDRI_DO(KDRI_NEW(ctx, &t->p, d * wide));
+		KDRI_DO(KDRI_NEW(ctx, &t->sums, KDRI_PASS_CHUNKS * d * wide));
+		KDRI_DO(KDRI_NEW(ctx, &t->z, KDRI_PASS_CHUNKS * (group_rows(d) + 1) * wide));
 	} else {
-		KDRI_TRY(kdri_mul(ctx, n, k, &size));
-		KDRI_TRY(KDRI_NEW(ctx, &t->sums, KDRI_PASS_CHUNKS * k));
-		KDRI_TRY(KDRI_NEW(ctx, &t->z, size));
+		KDRI_DO(kdri_mul(ctx, n, k, &size));
+		KDRI_DO(KDRI_NEW(ctx, &t->sums, KDRI_PASS_CHUNKS * k));
+		KDRI_DO(KDRI_NEW(ctx, &t->z, size));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_pass_close(kdr_context *ctx, kdri_pass *t)
@@ -85,7 +83,6 @@ static void pass_chunk(const kdri_pass *t, const kdr_dense *x, const int64_t *ro
 static kdr_status pass_fused(kdr_context *ctx, kdri_pass *t, const kdr_mat *x, const int64_t *rows, int64_t n,
                              int64_t k, const double *p, kdri_pass_fn *change, void *user, double *y)
 {
-	kdr_status st;
 	const int64_t d = t->d, wide = padded(k), chunks = kdri_pass_chunks(n);
 	memset(t->p, 0, (size_t)(d * wide) * sizeof *t->p);
 	for (int64_t q = 0; p && q < d; q++)
@@ -99,7 +96,7 @@ static kdr_status pass_fused(kdr_context *ctx, kdri_pass *t, const kdr_mat *x, c
 		pass_chunk(t, &x->as.dense, rows, c, kdri_chunk_begin(n, chunks, c),
 		           kdri_chunk_begin(n, chunks, c + 1), k, p ? t->p : NULL, change, user, sum);
 	}
-	KDRI_TRY(kdri_abandoned(ctx));
+	KDRI_DO(kdri_abandoned(ctx));
 	for (int64_t q = 0; q < d; q++)
 		for (int64_t j = 0; j < k; j++) {
 			double sum = 0;
@@ -107,19 +104,17 @@ static kdr_status pass_fused(kdr_context *ctx, kdri_pass *t, const kdr_mat *x, c
 				sum += t->sums[(c * d + q) * wide + j];
 			y[q * k + j] = q == d - 1 ? t->bias * sum : sum;
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_pass_run(kdr_context *ctx, kdri_pass *t, const kdr_mat *x, const int64_t *rows, int64_t n,
                          int64_t k, const double *p, kdri_pass_fn *change, void *user, double *y)
 {
-	kdr_status st;
 	const int64_t chunks = kdri_pass_chunks(n);
 	if (t->fused)
 		return pass_fused(ctx, t, x, rows, n, k, p, change, user, y);
 	if (p)
-		KDRI_TRY(kdri_mat_mul(ctx, x, p, k, k, t->z, k));
+		KDRI_DO(kdri_mat_mul(ctx, x, p, k, k, t->z, k));
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (n * k > 1 << 12)
 	for (int64_t c = 0; c < chunks; c++) {
 		const int64_t begin = kdri_chunk_begin(n, chunks, c),
@@ -130,10 +125,9 @@ kdr_status kdri_pass_run(kdr_context *ctx, kdri_pass *t, const kdr_mat *x, const
 				t->z[i * k + j] = p ? t->z[i * k + j] + t->bias * last[j] : 0;
 		change(user, c, begin, end, t->z + begin * k);
 	}
-	KDRI_TRY(kdri_mat_tmul(ctx, x, t->z, k, k, y, k));
+	KDRI_DO(kdri_mat_tmul(ctx, x, t->z, k, k, y, k));
 	kdri_vectors_dot(ctx, n, k, t->z, NULL, t->sums, y + (t->d - 1) * k);
 	for (int64_t j = 0; j < k; j++)
 		y[(t->d - 1) * k + j] *= t->bias;
-done:
-	return st;
+	return KDR_OK;
 }

@@ -85,12 +85,9 @@ static cut cut_symmetric(int64_t n, int64_t k)
 static kdr_status product_check_sizes(kdr_context *ctx, int64_t k, const kdri_block *a, const kdri_block *b,
                                       const kdri_block *c)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_blas_int(ctx, k, "the inner dimension of a product"));
-	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(a->stride, b->stride), c->stride),
-	                       "the stride of a matrix"));
-done:
-	return st;
+	KDRI_DO(kdri_blas_int(ctx, k, "the inner dimension of a product"));
+	return kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(a->stride, b->stride), c->stride),
+	                     "the stride of a matrix");
 }
 
 /* op(A)[i.., l..] of `rows` x `inner`. */
@@ -312,11 +309,8 @@ kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, in
 kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const double *a, int64_t lda,
                      double *c, int64_t ldc)
 {
-	kdr_status st;
 	kdri_block from = trans ? kdri_block_of(a, k, n, lda) : kdri_block_of(a, n, k, lda),
 	           to = kdri_block_of(c, n, n, ldc);
-	KDRI_TRY(kdri_block_syrk(ctx, trans, 1, from, 0, to));
-	KDRI_TRY(kdri_cpu.mirror(ctx, to));
-done:
-	return st;
+	KDRI_DO(kdri_block_syrk(ctx, trans, 1, from, 0, to));
+	return kdri_cpu.mirror(ctx, to);
 }

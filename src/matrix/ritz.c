@@ -160,24 +160,22 @@ int64_t kdri_ritz_block(int64_t rows, int64_t count)
 
 static kdr_status basis_new(kdr_context *ctx, const kdri_op *op, int64_t count, bool improved, basis *b)
 {
-	kdr_status st;
 	int64_t size;
 	b->op = op;
 	b->n = op->rows;
 	b->block = kdri_ritz_block(b->n, count);
 	b->room = KDRI_MIN(b->n, KDRI_MAX(BLOCKS * b->block, LEAST_BASIS));
-	KDRI_TRY(kdri_mul(ctx, b->n, b->room, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &b->v, size));
-	KDRI_TRY(KDRI_NEW(ctx, &b->av, size));
-	KDRI_TRY(KDRI_NEW(ctx, &b->h, b->room * b->room));
-	KDRI_TRY(KDRI_NEW(ctx, &b->y, b->room * b->room));
-	KDRI_TRY(KDRI_NEW(ctx, &b->theta, b->room));
-	KDRI_TRY(KDRI_NEW(ctx, &b->next, b->n * b->block));
-	KDRI_TRY(KDRI_NEW(ctx, &b->mix, b->room * b->block));
+	KDRI_DO(kdri_mul(ctx, b->n, b->room, &size));
+	KDRI_DO(KDRI_NEW(ctx, &b->v, size));
+	KDRI_DO(KDRI_NEW(ctx, &b->av, size));
+	KDRI_DO(KDRI_NEW(ctx, &b->h, b->room * b->room));
+	KDRI_DO(KDRI_NEW(ctx, &b->y, b->room * b->room));
+	KDRI_DO(KDRI_NEW(ctx, &b->theta, b->room));
+	KDRI_DO(KDRI_NEW(ctx, &b->next, b->n * b->block));
+	KDRI_DO(KDRI_NEW(ctx, &b->mix, b->room * b->block));
 	if (improved)
-		KDRI_TRY(KDRI_NEW(ctx, &b->tx, b->n * b->block));
-done:
-	return st;
+		KDRI_DO(KDRI_NEW(ctx, &b->tx, b->n * b->block));
+	return KDR_OK;
 }
 
 /* The least squared length of the columns of a (n x k). */
@@ -241,16 +239,15 @@ static kdr_status solve_small(kdr_context *ctx, basis *b)
 /* (E1) Residuals of the lowest `block` pairs into `next`; *good: those of the pairs wanted are small enough. */
 static kdr_status residuals(kdr_context *ctx, basis *b, const kdri_ritz_options *o, bool *good)
 {
-	kdr_status st;
 	int64_t k = b->block;
 	double scale = KDRI_MAX(fabs(b->theta[0]), fabs(b->theta[b->size - 1]));
-	KDRI_TRY(kdri_gemm(ctx, false, false, b->n, k, b->size, 1, b->av, b->room, b->y, b->room, 0, b->next,
-	                   b->block));
+	KDRI_DO(kdri_gemm(ctx, false, false, b->n, k, b->size, 1, b->av, b->room, b->y, b->room, 0, b->next,
+	                  b->block));
 	for (int64_t i = 0; i < b->size; i++)
 		for (int64_t j = 0; j < k; j++)
 			b->mix[i * b->block + j] = b->y[i * b->room + j] * b->theta[j];
-	KDRI_TRY(kdri_gemm(ctx, false, false, b->n, k, b->size, -1, b->v, b->room, b->mix, b->block, 1,
-	                   b->next, b->block));
+	KDRI_DO(kdri_gemm(ctx, false, false, b->n, k, b->size, -1, b->v, b->room, b->mix, b->block, 1,
+	                  b->next, b->block));
 	/* Residual over gap is the angle between the subspace found and the true one. */
 	double gap = o->count < b->size ? b->theta[o->count] - b->theta[o->count - 1] : 0;
 	double enough = KDRI_MAX(KDRI_MAX(o->tol * scale, o->gap_tol * gap), DBL_MIN);
@@ -261,8 +258,7 @@ static kdr_status residuals(kdr_context *ctx, basis *b, const kdri_ritz_options 
 			sum += b->next[i * b->block + j] * b->next[i * b->block + j];
 		*good &= sqrt(sum) <= bound;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E4) */
@@ -278,17 +274,14 @@ static kdr_status improve(kdr_context *ctx, basis *b, const kdri_op *inverse)
 /* (E3) */
 static kdr_status restart(kdr_context *ctx, basis *b)
 {
-	kdr_status st;
 	int64_t keep = KDRI_MIN(b->size, 2 * b->block);
-	KDRI_TRY(kdri_mix_columns(ctx, b->n, b->size, b->v, b->room, keep, b->y, b->room, b->room));
-	KDRI_TRY(kdri_mix_columns(ctx, b->n, b->size, b->av, b->room, keep, b->y, b->room, b->room));
+	KDRI_DO(kdri_mix_columns(ctx, b->n, b->size, b->v, b->room, keep, b->y, b->room, b->room));
+	KDRI_DO(kdri_mix_columns(ctx, b->n, b->size, b->av, b->room, keep, b->y, b->room, b->room));
 	for (int64_t i = 0; i < keep; i++)
 		for (int64_t j = 0; j < keep; j++)
 			b->h[i * b->room + j] = i == j ? b->theta[i] : 0;
 	b->size = keep;
-	KDRI_TRY(solve_small(ctx, b));
-done:
-	return st;
+	return solve_small(ctx, b);
 }
 
 /* The guess, and random columns up to the width of the block. */

@@ -26,12 +26,11 @@ static int by_column(const void *a, const void *b)
 
 kdr_status kdri_columns_used(kdr_context *ctx, const kdr_mat *x, int32_t **list, int64_t *count)
 {
-	kdr_status st;
 	const kdr_csr *s = &x->as.csr;
 	const int64_t begin = s->rowptr[0], all = s->rowptr[s->rows] - begin;
 	int32_t *used = NULL;
 	int64_t found = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &used, all));
+	KDRI_DO(KDRI_NEW(ctx, &used, all));
 	memcpy(used, s->col + begin, (size_t)all * sizeof *used);
 	qsort(used, (size_t)all, sizeof *used, by_column);
 	for (int64_t p = 0; p < all; p++)
@@ -39,8 +38,7 @@ kdr_status kdri_columns_used(kdr_context *ctx, const kdr_mat *x, int32_t **list,
 			used[found++] = used[p];
 	*list = used;
 	*count = found;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static uint64_t bits_of(double value)

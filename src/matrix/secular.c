@@ -60,45 +60,38 @@ static void counter_free(kdr_context *ctx, counter *k)
 
 static kdr_status counter_new(kdr_context *ctx, const kdri_lowrank *a, counter *k)
 {
-	kdr_status st;
 	*k = (counter){ .a = a, .tiny = 1e-300 + 1e-16 * spread(a) };
-	KDRI_TRY(KDRI_NEW(ctx, &k->scaled, a->r * a->c));
-	KDRI_TRY(KDRI_NEW(ctx, &k->c, a->c * a->c));
-	KDRI_TRY(KDRI_NEW(ctx, &k->w, a->c));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &k->scaled, a->r * a->c));
+	KDRI_DO(KDRI_NEW(ctx, &k->c, a->c * a->c));
+	return KDRI_NEW(ctx, &k->w, a->c);
 }
 
 /* (E1) */
 static kdr_status count_below(kdr_context *ctx, counter *k, double mu, int64_t *count)
 {
-	kdr_status st;
 	int64_t n = 0;
-	KDRI_TRY(capacitance(ctx, k->a, mu, k->tiny, k->scaled, k->c));
-	KDRI_TRY(kdri_eigh(ctx, k->a->c, k->c, k->a->c, k->w));
+	KDRI_DO(capacitance(ctx, k->a, mu, k->tiny, k->scaled, k->c));
+	KDRI_DO(kdri_eigh(ctx, k->a->c, k->c, k->a->c, k->w));
 	for (int64_t i = 0; i < k->a->r; i++)
 		n += k->a->d[i] - mu < 0;
 	for (int64_t j = 0; j < k->a->c; j++)
 		n += k->w[j] < 0;
 	*count = n;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The lower end of a bracket around eigenvalue number `index` (from 1), to about `width`. */
 static kdr_status bracket(kdr_context *ctx, counter *k, int64_t index, double low, double high, double width,
                           double *out)
 {
-	kdr_status st = KDR_OK;
 	for (int i = 0; i < HALVINGS && high - low > width; i++) {
 		double middle = low + (high - low) / 2;
 		int64_t count;
-		KDRI_TRY(count_below(ctx, k, middle, &count));
+		KDRI_DO(count_below(ctx, k, middle, &count));
 		*(count >= index ? &high : &low) = middle;
 	}
 	*out = low;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the dense way ------------------------------------------------------------------------------ */
@@ -159,20 +152,19 @@ static void inverse_free(kdr_context *ctx, inverse *v)
 /* *good is false where C(sigma) is singular. */
 static kdr_status inverse_new(kdr_context *ctx, counter *k, double sigma, inverse *v, bool *good)
 {
-	kdr_status st;
 	const kdri_lowrank *a = k->a;
 	int64_t c = a->c;
 	v->r = a->r;
 	v->c = c;
-	KDRI_TRY(KDRI_NEW(ctx, &v->n0, a->r));
-	KDRI_TRY(KDRI_NEW(ctx, &v->n, a->r * c));
-	KDRI_TRY(KDRI_NEW0(ctx, &v->inv, c * c));
-	KDRI_TRY(capacitance(ctx, a, sigma, k->tiny, v->n, k->c));
+	KDRI_DO(KDRI_NEW(ctx, &v->n0, a->r));
+	KDRI_DO(KDRI_NEW(ctx, &v->n, a->r * c));
+	KDRI_DO(KDRI_NEW0(ctx, &v->inv, c * c));
+	KDRI_DO(capacitance(ctx, a, sigma, k->tiny, v->n, k->c));
 	for (int64_t i = 0; i < a->r; i++) {
 		double gap = a->d[i] - sigma;
 		v->n0[i] = 1 / (fabs(gap) < k->tiny ? copysign(k->tiny, gap) : gap);
 	}
-	KDRI_TRY(kdri_eigh(ctx, c, k->c, c, k->w));
+	KDRI_DO(kdri_eigh(ctx, c, k->c, c, k->w));
 	*good = true;
 	for (int64_t j = 0; j < c; j++)
 		*good &= k->w[j] != 0;
@@ -180,8 +172,7 @@ static kdr_status inverse_new(kdr_context *ctx, counter *k, double sigma, invers
 		for (int64_t p = 0; p < c; p++)
 			for (int64_t q = 0; q < c; q++)
 				v->inv[p * c + q] += k->c[p * c + j] * k->c[q * c + j] / k->w[j];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rotates the columns of `vectors` to Ritz vectors of A itself; values become their Ritz values. */
@@ -281,13 +272,11 @@ done:
 kdr_status kdri_lowrank_lowest(kdr_context *ctx, const kdri_lowrank *a, int64_t count, const double *warm,
                                double *values, double *vectors)
 {
-	kdr_status st;
 	bool good = false, tried = a->r > DENSE_BELOW && 4 * count < a->r;
 	if (tried)
-		KDRI_TRY(shift_inverted(ctx, a, count, warm, values, vectors, &good));
+		KDRI_DO(shift_inverted(ctx, a, count, warm, values, vectors, &good));
 	bool stopped = ctx->cancelled || ctx->timed_out; /* the available result suffices */
 	if (!good && !(stopped && tried))
-		KDRI_TRY(kdri_lowrank_dense(ctx, a, count, values, vectors));
-done:
-	return st;
+		KDRI_DO(kdri_lowrank_dense(ctx, a, count, values, vectors));
+	return KDR_OK;
 }

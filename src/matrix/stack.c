@@ -127,21 +127,19 @@ kdr_status kdri_mat_by_content(kdr_context *ctx, const kdr_mat *x, kdri_own *out
 
 kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int64_t end, kdri_own *out)
 {
-	kdr_status st;
 	const kdr_mat part = kdri_rows(x, begin, end);
 	int64_t n = end - begin, *rowptr = NULL, first = part.kind == KDR_MAT_CSR ? part.as.csr.rowptr[0] : 0;
 	if (first == 0) {
 		*out = (kdri_own){ .view = part };
 		return KDR_OK;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	KDRI_DO(KDRI_NEW(ctx, &rowptr, n + 1));
 	for (int64_t i = 0; i <= n; i++)
 		rowptr[i] = part.as.csr.rowptr[i] - first;
 	*out = (kdri_own){ kdr_mat_from_csr(n, kdr_mat_cols(x), rowptr, part.as.csr.col + first,
 		                            part.as.csr.val + first),
 		           { rowptr } };
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- rows below each other ------------------------------------------------------------------ */
@@ -188,7 +186,6 @@ static void copy_row(const double *from, double *to, int64_t n)
 
 static kdr_status stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out)
 {
-	kdr_status st;
 	int64_t rows = 0, cols = count > 0 ? kdr_mat_cols(parts[0]) : 0, nnz = 0, at = 0;
 	bool sparse = false;
 	for (int64_t t = 0; t < count; t++) {
@@ -202,7 +199,7 @@ static kdr_status stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t c
 	}
 	if (!sparse) {
 		double *data = NULL;
-		KDRI_TRY(own_dense(ctx, rows, cols, out, &data));
+		KDRI_DO(own_dense(ctx, rows, cols, out, &data));
 		for (int64_t t = 0; t < count; t++) {
 			const kdr_dense *a = &parts[t]->as.dense;
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (a->rows * cols > 1 << 14)
@@ -218,7 +215,7 @@ static kdr_status stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t c
 		                                       : a->rowptr[a->rows] - a->rowptr[0];
 	}
 	csr_storage s;
-	KDRI_TRY(own_csr(ctx, rows, cols, nnz, out, &s));
+	KDRI_DO(own_csr(ctx, rows, cols, nnz, out, &s));
 	s.rowptr[0] = 0;
 	for (int64_t t = 0; t < count; t++) {
 		if (parts[t]->kind == KDR_MAT_DENSE)
@@ -227,8 +224,7 @@ static kdr_status stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t c
 			append_csr(&parts[t]->as.csr, at, &s);
 		at += kdr_mat_rows(parts[t]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out)
@@ -244,7 +240,6 @@ kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t
 static kdr_status stack_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n,
                              kdri_own *out)
 {
-	kdr_status st;
 	int64_t cols = kdr_mat_cols(x);
 	for (int64_t i = 0; i < n; i++)
 		if (rows[i] < 0 || rows[i] >= kdr_mat_rows(x))
@@ -253,7 +248,7 @@ static kdr_status stack_take(kdr_context *ctx, const kdr_mat *x, const int64_t *
 			                 (long long)rows[i] + 1, (long long)kdr_mat_rows(x));
 	if (x->kind == KDR_MAT_DENSE) {
 		double *data = NULL;
-		KDRI_TRY(own_dense(ctx, n, cols, out, &data));
+		KDRI_DO(own_dense(ctx, n, cols, out, &data));
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (n * cols > 1 << 14)
 		for (int64_t i = 0; i < n; i++)
 			copy_row(x->as.dense.data + rows[i] * x->as.dense.stride, data + i * cols, cols);
@@ -264,14 +259,13 @@ static kdr_status stack_take(kdr_context *ctx, const kdr_mat *x, const int64_t *
 	for (int64_t i = 0; i < n; i++)
 		nnz += a->rowptr[rows[i] + 1] - a->rowptr[rows[i]];
 	csr_storage s;
-	KDRI_TRY(own_csr(ctx, n, cols, nnz, out, &s));
+	KDRI_DO(own_csr(ctx, n, cols, nnz, out, &s));
 	s.rowptr[0] = 0;
 	for (int64_t i = 0; i < n; i++) {
 		kdr_csr one = { 1, cols, a->rowptr + rows[i], a->col, a->val };
 		append_csr(&one, i, &s);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out)
@@ -325,20 +319,18 @@ static void transpose_csr(const kdr_csr *a, csr_storage *s)
 
 static kdr_status stack_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 {
-	kdr_status st;
 	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x);
 	if (x->kind == KDR_MAT_DENSE) {
 		double *data = NULL;
-		KDRI_TRY(own_dense(ctx, cols, rows, out, &data));
+		KDRI_DO(own_dense(ctx, cols, rows, out, &data));
 		transpose_dense(ctx, &x->as.dense, data);
 	} else {
 		const kdr_csr *a = &x->as.csr;
 		csr_storage s;
-		KDRI_TRY(own_csr(ctx, cols, rows, a->rowptr[a->rows] - a->rowptr[0], out, &s));
+		KDRI_DO(own_csr(ctx, cols, rows, a->rowptr[a->rows] - a->rowptr[0], out, &s));
 		transpose_csr(a, &s);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mat_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)

@@ -66,18 +66,17 @@ static void traits_merge(kdri_traits *t, const kdri_traits *other)
 
 static kdr_status traits_join_ranks(kdr_context *ctx, kdri_traits *t)
 {
-	kdr_status st = KDR_OK;
 	double sums[] = { t->cells, t->nonzero };
 	double ends[] = { t->largest, t->rows ? -t->least_sum : -INFINITY, t->rows ? t->most_sum : -INFINITY,
 		          t->magnitude };
 	if (!kdri_together(ctx))
 		return KDR_OK;
-	KDRI_TRY(kdri_sum(ctx, sums, 2));
-	KDRI_TRY(kdri_max(ctx, ends, 4));
+	KDRI_DO(kdri_sum(ctx, sums, 2));
+	KDRI_DO(kdri_max(ctx, ends, 4));
 	int64_t counts[] = { t->rows, t->thousand, t->largest == ends[0] ? t->at_largest : 0 };
 	int64_t any[] = { t->negative, t->fractional, t->cols, t->infinite };
-	KDRI_TRY(kdri_sum_int(ctx, counts, 3));
-	KDRI_TRY(kdri_max_int(ctx, any, 4));
+	KDRI_DO(kdri_sum_int(ctx, counts, 3));
+	KDRI_DO(kdri_max_int(ctx, any, 4));
 	*t = (kdri_traits){ .cols = any[2],
 		            .cells = sums[0],
 		            .nonzero = sums[1],
@@ -91,8 +90,7 @@ static kdr_status traits_join_ranks(kdr_context *ctx, kdri_traits *t)
 		            .thousand = counts[1],
 		            .least_sum = counts[0] ? -ends[1] : 0,
 		            .most_sum = counts[0] ? ends[2] : 0 };
-done:
-	return st;
+	return KDR_OK;
 }
 
 static bool same_entries(const kdr_mat *a, const kdr_mat *b)
@@ -138,9 +136,8 @@ kdr_status kdri_traits_add(kdr_context *ctx, const kdr_mat *x, kdri_traits *t)
 
 kdr_status kdri_inspect(kdr_context *ctx, const kdr_problem *problem, kdri_inspected *seen)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &seen->x, problem->ntasks));
-	KDRI_TRY(KDRI_NEW(ctx, &seen->traits, problem->ntasks));
+	KDRI_DO(KDRI_NEW(ctx, &seen->x, problem->ntasks));
+	KDRI_DO(KDRI_NEW(ctx, &seen->traits, problem->ntasks));
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		seen->x[t] = problem->tasks[t].x;
 		seen->traits[t] = kdri_traits_here(ctx, &seen->x[t]);
@@ -148,8 +145,7 @@ kdr_status kdri_inspect(kdr_context *ctx, const kdr_problem *problem, kdri_inspe
 	seen->count = problem->ntasks;
 	seen->before = ctx->inspected;
 	ctx->inspected = seen;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_inspect_end(kdr_context *ctx, kdri_inspected *seen)

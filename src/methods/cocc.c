@@ -158,11 +158,10 @@ static void conditional(const double *joint, int64_t c, int64_t m, bool by_row, 
 /* (E2); scores are minus the divergence by sample. A sample without entries gets the most frequent known class. */
 static kdr_status step_rows(kdr_context *ctx, cocc *a)
 {
-	kdr_status st;
 	int64_t c = a->c, m = a->m;
 	cocc_join(a, a->by_word, a->joint);
 	conditional(a->joint, c, m, true, 1, a->logs);
-	KDRI_TRY(kdri_gemm(ctx, false, true, a->n, c, m, 1, a->by_row, m, a->logs, m, 0, a->scores, c));
+	KDRI_DO(kdri_gemm(ctx, false, true, a->n, c, m, 1, a->by_row, m, a->logs, m, 0, a->scores, c));
 	for (int64_t i = 0; i < a->n; i++) {
 		int64_t best = 0;
 		if (!a->set.unlabelled[i])
@@ -177,21 +176,19 @@ static kdr_status step_rows(kdr_context *ctx, cocc *a)
 	}
 	sum_words(a);
 	cocc_join(a, a->by_word, a->joint);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E3) */
 static kdr_status step_words(kdr_context *ctx, cocc *a)
 {
-	kdr_status st;
 	int64_t c = a->c, m = a->m;
 	conditional(a->joint, c, m, false, 1, a->logs);
-	KDRI_TRY(kdri_gemm(ctx, false, false, a->d, m, c, 1, a->by_word, c, a->logs, m, 0, a->costs, m));
+	KDRI_DO(kdri_gemm(ctx, false, false, a->d, m, c, 1, a->by_word, c, a->logs, m, 0, a->costs, m));
 	if (a->lambda > 0) {
 		conditional(a->known, c, m, false, a->lambda, a->logs);
-		KDRI_TRY(kdri_gemm(ctx, false, false, a->d, m, c, 1, a->source, c, a->logs, m, 1, a->costs,
-		                   m));
+		KDRI_DO(kdri_gemm(ctx, false, false, a->d, m, c, 1, a->source, c, a->logs, m, 1, a->costs,
+		                  m));
 	}
 	for (int64_t w = 0; w < a->d; w++) {
 		int64_t best = a->words[w];
@@ -203,8 +200,7 @@ static kdr_status step_words(kdr_context *ctx, cocc *a)
 	}
 	cocc_join(a, a->source, a->known);
 	sum_rows(ctx, a);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E1) */
@@ -325,54 +321,49 @@ done:
 static kdr_status cocc_new(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                            kdr_result *result, cocc *a)
 {
-	kdr_status st;
 	double unit, mass;
-	KDRI_TRY(kdri_domains_new(ctx, problem, result, &a->set));
+	KDRI_DO(kdri_domains_new(ctx, problem, result, &a->set));
 	int64_t n = a->n = a->set.n, d = a->d = a->set.set.d, c = a->c = a->set.classes;
 	int64_t m = a->m = KDRI_MIN(kdri_opt_int(options, "words"), d);
 	a->lambda = kdri_opt_real(options, "lambda");
-	KDRI_TRY(KDRI_NEW(ctx, &a->labels, n));
-	KDRI_TRY(KDRI_NEW(ctx, &a->words, d));
-	KDRI_TRY(KDRI_NEW0(ctx, &a->source, d * c));
-	KDRI_TRY(KDRI_NEW(ctx, &a->by_word, d * c));
-	KDRI_TRY(KDRI_NEW(ctx, &a->joint, c * m));
-	KDRI_TRY(KDRI_NEW(ctx, &a->known, c * m));
-	KDRI_TRY(KDRI_NEW0(ctx, &a->by_row, n * m));
-	KDRI_TRY(KDRI_NEW0(ctx, &a->rows, n));
-	KDRI_TRY(KDRI_NEW0(ctx, &a->scores, n * c));
-	KDRI_TRY(KDRI_NEW(ctx, &a->costs, d * m));
-	KDRI_TRY(KDRI_NEW(ctx, &a->logs, c * m));
-	KDRI_TRY(tabulate(ctx, a, &unit, &mass));
-	KDRI_TRY(first_labels(ctx, a, unit, mass));
-	KDRI_TRY(first_words(ctx, a));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &a->labels, n));
+	KDRI_DO(KDRI_NEW(ctx, &a->words, d));
+	KDRI_DO(KDRI_NEW0(ctx, &a->source, d * c));
+	KDRI_DO(KDRI_NEW(ctx, &a->by_word, d * c));
+	KDRI_DO(KDRI_NEW(ctx, &a->joint, c * m));
+	KDRI_DO(KDRI_NEW(ctx, &a->known, c * m));
+	KDRI_DO(KDRI_NEW0(ctx, &a->by_row, n * m));
+	KDRI_DO(KDRI_NEW0(ctx, &a->rows, n));
+	KDRI_DO(KDRI_NEW0(ctx, &a->scores, n * c));
+	KDRI_DO(KDRI_NEW(ctx, &a->costs, d * m));
+	KDRI_DO(KDRI_NEW(ctx, &a->logs, c * m));
+	KDRI_DO(tabulate(ctx, a, &unit, &mass));
+	KDRI_DO(first_labels(ctx, a, unit, mass));
+	return first_words(ctx, a);
 }
 
 /* --- the method --------------------------------------------------------------------------------- */
 
 static kdr_status cocc_iterate(kdr_context *ctx, cocc *a, int64_t most, double tol, kdr_result *result)
 {
-	kdr_status st;
 	double value = cocc_value_of(a), before;
 	kdr_stop stop = KDR_STOP_MAX_ITER;
 	int64_t done_so_far = 0;
 	bool stopped = false;
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", value));
-	KDRI_TRY(kdri_result_number(ctx, result, "information", a->constant));
+	KDRI_DO(kdri_result_number(ctx, result, "objective_start", value));
+	KDRI_DO(kdri_result_number(ctx, result, "information", a->constant));
 	while (!stopped && stop == KDR_STOP_MAX_ITER && done_so_far < most) {
 		before = value;
-		KDRI_TRY(step_words(ctx, a));
-		KDRI_TRY(step_rows(ctx, a));
+		KDRI_DO(step_words(ctx, a));
+		KDRI_DO(step_rows(ctx, a));
 		value = cocc_value_of(a);
-		KDRI_TRY(kdri_result_objective(ctx, result, value));
+		KDRI_DO(kdri_result_objective(ctx, result, value));
 		if (before - value <= KDRI_MAX(tol, 1e-14) * a->constant)
 			stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, ++done_so_far, most, value);
 	}
 	kdri_result_stop(result, stopped ? kdri_stop_reason(ctx) : stop, done_so_far);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status cocc_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

@@ -50,19 +50,18 @@ static const char *const references_table[] = {
 
 static kdr_status forest_save(kdr_context *ctx, const kdri_forest *f, kdr_result *result)
 {
-	kdr_status st;
 	int64_t *roots = NULL, *nodes = NULL;
 	double *thresholds = NULL, *leaves = NULL, *importance = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "importance", -1, KDR_FLOAT64, 1, (int64_t[]){ f->features },
-	                           &importance));
-	KDRI_TRY(kdri_result_array(ctx, result, "tree_roots", -1, KDR_INT64, 1, (int64_t[]){ f->trees },
-	                           &roots));
-	KDRI_TRY(kdri_result_array(ctx, result, "tree_nodes", -1, KDR_INT64, 2, (int64_t[]){ f->nodes, 3 },
-	                           &nodes));
-	KDRI_TRY(kdri_result_array(ctx, result, "tree_thresholds", -1, KDR_FLOAT64, 1,
-	                           (int64_t[]){ f->nodes }, &thresholds));
-	KDRI_TRY(kdri_result_array(ctx, result, "tree_leaves", -1, KDR_FLOAT64, 2,
-	                           (int64_t[]){ f->leaves, f->classes }, &leaves));
+	KDRI_DO(kdri_result_array(ctx, result, "importance", -1, KDR_FLOAT64, 1, (int64_t[]){ f->features },
+	                          &importance));
+	KDRI_DO(kdri_result_array(ctx, result, "tree_roots", -1, KDR_INT64, 1, (int64_t[]){ f->trees },
+	                          &roots));
+	KDRI_DO(kdri_result_array(ctx, result, "tree_nodes", -1, KDR_INT64, 2, (int64_t[]){ f->nodes, 3 },
+	                          &nodes));
+	KDRI_DO(kdri_result_array(ctx, result, "tree_thresholds", -1, KDR_FLOAT64, 1, (int64_t[]){ f->nodes },
+	                          &thresholds));
+	KDRI_DO(kdri_result_array(ctx, result, "tree_leaves", -1, KDR_FLOAT64, 2,
+	                          (int64_t[]){ f->leaves, f->classes }, &leaves));
 	memcpy(importance, f->importance, (size_t)f->features * sizeof *importance);
 	memcpy(roots, f->root, (size_t)f->trees * sizeof *roots);
 	memcpy(leaves, f->share, (size_t)(f->leaves * f->classes) * sizeof *leaves);
@@ -72,8 +71,7 @@ static kdr_status forest_save(kdr_context *ctx, const kdri_forest *f, kdr_result
 		nodes[3 * i + 2] = f->node[i].missing_left;
 		thresholds[i] = f->node[i].feature < 0 ? 0 : f->node[i].threshold;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdri_forest_options forest_options(const kdr_options *options)
@@ -115,7 +113,6 @@ done:
 /* The trees of a model, which may come from a damaged file. Only f->node is owned. */
 static kdr_status forest_load(kdr_context *ctx, const kdr_result *fitted, kdri_forest *f)
 {
-	kdr_status st;
 	kdr_array roots = kdr_result_array(fitted, "tree_roots", -1),
 	          nodes = kdr_result_array(fitted, "tree_nodes", -1),
 	          thresholds = kdr_result_array(fitted, "tree_thresholds", -1),
@@ -133,15 +130,13 @@ static kdr_status forest_load(kdr_context *ctx, const kdr_result *fitted, kdri_f
 		            .leaves = leaves.shape[0],
 		            .root = (int64_t *)roots.data,
 		            .share = (double *)leaves.data };
-	KDRI_TRY(KDRI_NEW(ctx, &f->node, f->nodes));
+	KDRI_DO(KDRI_NEW(ctx, &f->node, f->nodes));
 	for (int64_t i = 0; i < f->nodes; i++)
 		f->node[i] = (kdri_forest_node){ .threshold = ((const double *)thresholds.data)[i],
 			                         .feature = node[3 * i],
 			                         .child = node[3 * i + 1],
 			                         .missing_left = node[3 * i + 2] };
-	KDRI_TRY(kdri_forest_check(ctx, f));
-done:
-	return st;
+	return kdri_forest_check(ctx, f);
 }
 
 static kdr_status forest_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,

@@ -175,37 +175,32 @@ static void harmony_set(const kdri_stack *stack, const kdr_options *options, har
 /* After the directions, which need most memory. */
 static kdr_status harmony_room(kdr_context *ctx, harmony *h)
 {
-	kdr_status st;
 	const int64_t n = h->n, c = h->soft_k;
-	KDRI_TRY(KDRI_NEW(ctx, &h->task, n));
-	KDRI_TRY(KDRI_NEW(ctx, &h->moved, n * h->r));
-	KDRI_TRY(KDRI_NEW(ctx, &h->unit, n * h->r));
-	KDRI_TRY(KDRI_NEW0(ctx, &h->soft, n * c));
-	KDRI_TRY(KDRI_NEW(ctx, &h->close, n * c));
-	KDRI_TRY(KDRI_NEW(ctx, &h->mass, c));
-	KDRI_TRY(KDRI_NEW(ctx, &h->centres, c * h->r));
-	KDRI_TRY(KDRI_NEW(ctx, &h->first, c * h->r));
-	KDRI_TRY(KDRI_NEW0(ctx, &h->seen, h->ntasks * c));
-	KDRI_TRY(KDRI_NEW0(ctx, &h->due, h->ntasks * c));
-	KDRI_TRY(KDRI_NEW(ctx, &h->sums, h->ntasks * c * h->r));
-	KDRI_TRY(KDRI_NEW(ctx, &h->shift, h->ntasks * c * h->r));
+	KDRI_DO(KDRI_NEW(ctx, &h->task, n));
+	KDRI_DO(KDRI_NEW(ctx, &h->moved, n * h->r));
+	KDRI_DO(KDRI_NEW(ctx, &h->unit, n * h->r));
+	KDRI_DO(KDRI_NEW0(ctx, &h->soft, n * c));
+	KDRI_DO(KDRI_NEW(ctx, &h->close, n * c));
+	KDRI_DO(KDRI_NEW(ctx, &h->mass, c));
+	KDRI_DO(KDRI_NEW(ctx, &h->centres, c * h->r));
+	KDRI_DO(KDRI_NEW(ctx, &h->first, c * h->r));
+	KDRI_DO(KDRI_NEW0(ctx, &h->seen, h->ntasks * c));
+	KDRI_DO(KDRI_NEW0(ctx, &h->due, h->ntasks * c));
+	KDRI_DO(KDRI_NEW(ctx, &h->sums, h->ntasks * c * h->r));
+	KDRI_DO(KDRI_NEW(ctx, &h->shift, h->ntasks * c * h->r));
 	for (int64_t t = 0; t < h->ntasks; t++)
 		for (int64_t i = h->stack->begin[t]; i < h->stack->begin[t + 1]; i++)
 			h->task[i] = t;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status harmony_start(kdr_context *ctx, harmony *h)
 {
-	kdr_status st;
-	KDRI_TRY(harmony_directions(ctx, h));
-	KDRI_TRY(harmony_room(ctx, h));
+	KDRI_DO(harmony_directions(ctx, h));
+	KDRI_DO(harmony_room(ctx, h));
 	memcpy(h->moved, h->z, (size_t)(h->n * h->r) * sizeof *h->z);
 	harmony_scale_rows(h->moved, h->n, h->r, h->unit);
-	KDRI_TRY(first_centres(ctx, h));
-done:
-	return st;
+	return first_centres(ctx, h);
 }
 
 /* --- soft clusters ------------------------------------------------------------------------------ */
@@ -300,21 +295,18 @@ static bool harmony_assign(kdr_context *ctx, harmony *h, bool penalty, double *v
 /* (E3) and (E4) until J converges. *stopped: the run was stopped before that. */
 static kdr_status harmony_settle(kdr_context *ctx, harmony *h, double *value, bool *stopped)
 {
-	kdr_status st = KDR_OK;
 	int64_t c = h->soft_k, r = h->r;
 	double before = *value;
 	for (int inner = 0; inner < INNER; inner++) {
-		KDRI_TRY(
-		        kdri_gemm(ctx, true, false, c, r, h->n, 1, h->soft, c, h->unit, r, 0, h->centres, r));
+		KDRI_DO(kdri_gemm(ctx, true, false, c, r, h->n, 1, h->soft, c, h->unit, r, 0, h->centres, r));
 		harmony_scale_rows(h->centres, c, r, h->centres); /* (E3) */
-		KDRI_TRY(harmony_compare(ctx, h));
+		KDRI_DO(harmony_compare(ctx, h));
 		*stopped = !harmony_assign(ctx, h, true, value);
 		if (*stopped || before - *value <= inner_tol * fabs(before))
 			break;
 		before = *value;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- moving ------------------------------------------------------------------------------------- */
@@ -343,52 +335,47 @@ static void find_shift(harmony *h, int64_t c, double *mean)
 /* (E5), (E6) */
 static kdr_status harmony_move(kdr_context *ctx, harmony *h)
 {
-	kdr_status st = KDR_OK;
 	int64_t c = h->soft_k, r = h->r;
 	for (int64_t t = 0; t < h->ntasks; t++) {
 		int64_t begin = h->stack->begin[t], n = h->stack->begin[t + 1] - begin;
-		KDRI_TRY(kdri_gemm(ctx, true, false, c, r, n, 1, h->soft + begin * c, c, h->z + begin * r, r,
-		                   0, h->sums + t * c * r, r));
+		KDRI_DO(kdri_gemm(ctx, true, false, c, r, n, 1, h->soft + begin * c, c, h->z + begin * r, r,
+		                  0, h->sums + t * c * r, r));
 	}
 	for (int64_t j = 0; j < c; j++)
 		find_shift(h, j, h->unit); /* which is made anew below */
 	memcpy(h->moved, h->z, (size_t)(h->n * r) * sizeof *h->z);
 	for (int64_t t = 0; t < h->ntasks; t++) {
 		int64_t begin = h->stack->begin[t], n = h->stack->begin[t + 1] - begin;
-		KDRI_TRY(kdri_gemm(ctx, false, false, n, r, c, -1, h->soft + begin * c, c,
-		                   h->shift + t * c * r, r, 1, h->moved + begin * r, r));
+		KDRI_DO(kdri_gemm(ctx, false, false, n, r, c, -1, h->soft + begin * c, c,
+		                  h->shift + t * c * r, r, 1, h->moved + begin * r, r));
 	}
 	harmony_scale_rows(h->moved, h->n, r, h->unit);
-	KDRI_TRY(harmony_compare(ctx, h));
-done:
-	return st;
+	return harmony_compare(ctx, h);
 }
 
 static kdr_status harmony_iterate(kdr_context *ctx, harmony *h, double tol)
 {
-	kdr_status st;
 	double value = NAN, before;
 	bool stopped;
 	memset(h->mass, 0, (size_t)h->soft_k * sizeof *h->mass);
-	KDRI_TRY(harmony_compare(ctx, h));
+	KDRI_DO(harmony_compare(ctx, h));
 	stopped = !harmony_assign(ctx, h, false, &value);
 	h->start = value;
 	h->stop = KDR_STOP_MAX_ITER;
 	while (!stopped && h->stop == KDR_STOP_MAX_ITER && h->iterations < h->most) {
 		before = value;
-		KDRI_TRY(harmony_settle(ctx, h, &value, &stopped));
+		KDRI_DO(harmony_settle(ctx, h, &value, &stopped));
 		if (stopped) /* samples stay where the last complete round moved them */
 			break;
-		KDRI_TRY(harmony_move(ctx, h));
-		KDRI_TRY(kdri_trace_push(ctx, &h->trace, &h->iterations, &h->room, value));
+		KDRI_DO(harmony_move(ctx, h));
+		KDRI_DO(kdri_trace_push(ctx, &h->trace, &h->iterations, &h->room, value));
 		if (before - value <= tol * fabs(before))
 			h->stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, h->iterations, h->most, value);
 	}
 	if (stopped)
 		h->stop = kdri_stop_reason(ctx);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- other numbers of clusters ------------------------------------------------------------------ */
@@ -408,20 +395,16 @@ static void harmony_parts(const harmony *h, kdri_kept_part out[PARTS])
 
 static kdr_status harmony_keep(kdr_context *ctx, uint64_t key, const harmony *h)
 {
-	kdr_status st;
 	const double about[] = { (double)h->iterations, (double)h->stop, h->start };
 	kdri_kept_part parts[PARTS];
 	harmony_parts(h, parts);
-	KDRI_TRY(kdri_kept_put_parts(ctx, kept_moved, key, parts, PARTS));
-	KDRI_TRY(kdri_kept_put(ctx, kept_about, key, about, sizeof about));
-done:
-	return st;
+	KDRI_DO(kdri_kept_put_parts(ctx, kept_moved, key, parts, PARTS));
+	return kdri_kept_put(ctx, kept_about, key, about, sizeof about);
 }
 
 /* What another fit has moved. */
 static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool *out)
 {
-	kdr_status st = KDR_OK;
 	double about[3];
 	kdri_kept_part parts[PARTS];
 	*out = false;
@@ -430,10 +413,10 @@ static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool 
 	h->iterations = (int64_t)about[0];
 	h->stop = (kdr_stop)about[1];
 	h->start = about[2];
-	KDRI_TRY(KDRI_NEW(ctx, &h->z, h->n * h->r));
-	KDRI_TRY(KDRI_NEW(ctx, &h->moved, h->n * h->r));
-	KDRI_TRY(KDRI_NEW(ctx, &h->first, h->soft_k * h->r));
-	KDRI_TRY(KDRI_NEW(ctx, &h->trace, KDRI_MAX(1, h->iterations)));
+	KDRI_DO(KDRI_NEW(ctx, &h->z, h->n * h->r));
+	KDRI_DO(KDRI_NEW(ctx, &h->moved, h->n * h->r));
+	KDRI_DO(KDRI_NEW(ctx, &h->first, h->soft_k * h->r));
+	KDRI_DO(KDRI_NEW(ctx, &h->trace, KDRI_MAX(1, h->iterations)));
 	h->room = KDRI_MAX(1, h->iterations);
 	harmony_parts(h, parts);
 	*out = kdri_kept_find_parts(ctx, kept_moved, key, parts, PARTS);
@@ -445,8 +428,7 @@ static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool 
 		kdri_free(ctx, h->trace);
 		h->z = h->moved = h->first = h->trace = NULL;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Samples of all tasks, moved. */
@@ -473,30 +455,27 @@ done:
 static kdr_status harmony_put(kdr_context *ctx, const harmony *h, const kdri_kmeans_result *clusters,
                               int64_t k, kdr_result *result)
 {
-	kdr_status st;
 	int64_t r = h->r, *labels = NULL;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "soft_centres", -1, KDR_FLOAT64, 2,
-	                           (int64_t[]){ h->soft_k, r }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "soft_centres", -1, KDR_FLOAT64, 2,
+	                          (int64_t[]){ h->soft_k, r }, &to));
 	memcpy(to, h->first, (size_t)(h->soft_k * r) * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "centres", -1, KDR_FLOAT64, 2, (int64_t[]){ k, r }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "centres", -1, KDR_FLOAT64, 2, (int64_t[]){ k, r }, &to));
 	memcpy(to, clusters->centres, (size_t)(k * r) * sizeof *to);
 	for (int64_t t = 0; t < h->ntasks; t++) {
 		int64_t begin = h->stack->begin[t], n = h->stack->begin[t + 1] - begin;
-		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+		KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 		memcpy(labels, clusters->labels + begin, (size_t)n * sizeof *labels);
-		KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, r },
-		                           &to));
+		KDRI_DO(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, r },
+		                          &to));
 		memcpy(to, h->moved + begin * r, (size_t)(n * r) * sizeof *to);
-		KDRI_TRY(kdri_result_array(ctx, result, "unmoved", t, KDR_FLOAT64, 2, (int64_t[]){ n, r },
-		                           &to));
+		KDRI_DO(kdri_result_array(ctx, result, "unmoved", t, KDR_FLOAT64, 2, (int64_t[]){ n, r },
+		                          &to));
 		memcpy(to, h->z + begin * r, (size_t)(n * r) * sizeof *to);
 	}
-	KDRI_TRY(kdri_put_same_clusters(ctx, h->ntasks, k, result));
+	KDRI_DO(kdri_put_same_clusters(ctx, h->ntasks, k, result));
 	const kdri_trace trace = { h->start, h->trace, h->iterations, h->stop, 1 };
-	KDRI_TRY(kdri_put_traces(ctx, &trace, 1, result));
-done:
-	return st;
+	return kdri_put_traces(ctx, &trace, 1, result);
 }
 
 static kdr_status harmony_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

@@ -123,27 +123,22 @@ static void inmf_descend(kdr_context *ctx, const double *g, const double *b, int
 /* a = W + V_t; q = A'A + lambda V_t'V_t, the G of (E4). */
 static kdr_status join_factors(kdr_context *ctx, factors *f, int64_t t)
 {
-	kdr_status st;
 	int64_t d = f->d, k = f->k;
 	const double *v = f->v + t * d * k;
 	for (int64_t i = 0; i < d * k; i++)
 		f->a[i] = f->w[i] + v[i];
-	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, d, 1, f->a, k, f->a, k, 0, f->q, k));
-	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, d, f->lambda, v, k, v, k, 1, f->q, k));
-done:
-	return st;
+	KDRI_DO(kdri_gemm(ctx, true, false, k, k, d, 1, f->a, k, f->a, k, 0, f->q, k));
+	return kdri_gemm(ctx, true, false, k, k, d, f->lambda, v, k, v, k, 1, f->q, k);
 }
 
 /* (E4) */
 static kdr_status step_h(kdr_context *ctx, factors *f, int64_t t)
 {
-	kdr_status st;
 	int64_t k = f->k, n = inmf_rows_of(f, t);
-	KDRI_TRY(join_factors(ctx, f, t));
-	KDRI_TRY(kdri_mat_mul(ctx, &f->problem->tasks[t].x, f->a, k, k, f->targets, k));
+	KDRI_DO(join_factors(ctx, f, t));
+	KDRI_DO(kdri_mat_mul(ctx, &f->problem->tasks[t].x, f->a, k, k, f->targets, k));
 	inmf_descend(ctx, f->q, f->targets, n, k, SWEEPS, NULL, f->h + f->begin[t] * k);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* b -= M G_t for a d x k matrix M. */
@@ -156,14 +151,13 @@ static kdr_status take_away(kdr_context *ctx, const factors *f, const double *m,
 /* (E5), and task t's part of (E6) onto b and sum. */
 static kdr_status step_v(kdr_context *ctx, factors *f, int64_t t)
 {
-	kdr_status st;
 	int64_t d = f->d, k = f->k, n = inmf_rows_of(f, t);
 	double *g = f->gram + t * k * k, *v = f->v + t * d * k;
 	const double *h = f->h + f->begin[t] * k;
-	KDRI_TRY(kdri_mat_tmul(ctx, &f->problem->tasks[t].x, h, k, k, f->xh, k));
-	KDRI_TRY(kdri_gemm(ctx, true, false, k, k, n, 1, h, k, h, k, 0, g, k));
+	KDRI_DO(kdri_mat_tmul(ctx, &f->problem->tasks[t].x, h, k, k, f->xh, k));
+	KDRI_DO(kdri_gemm(ctx, true, false, k, k, n, 1, h, k, h, k, 0, g, k));
 	memcpy(f->targets, f->xh, (size_t)(d * k) * sizeof *f->xh);
-	KDRI_TRY(take_away(ctx, f, f->w, t, f->targets));
+	KDRI_DO(take_away(ctx, f, f->w, t, f->targets));
 	for (int64_t i = 0; i < k * k; i++) {
 		f->q[i] = (1 + f->lambda) * g[i];
 		f->sum[i] += g[i];
@@ -171,59 +165,53 @@ static kdr_status step_v(kdr_context *ctx, factors *f, int64_t t)
 	inmf_descend(ctx, f->q, f->targets, d, k, SWEEPS, f->has + t * d, v);
 	for (int64_t i = 0; i < d * k; i++)
 		f->b[i] += f->xh[i];
-	KDRI_TRY(take_away(ctx, f, v, t, f->b));
-done:
-	return st;
+	return take_away(ctx, f, v, t, f->b);
 }
 
 /* (E1) = sum_t |X_t|^2 - 2 <X_t A, H_t> + <H_t'H_t, A'A + lambda V_t'V_t>. */
 static kdr_status inmf_value_of(kdr_context *ctx, factors *f, double *out)
 {
-	kdr_status st = KDR_OK;
 	int64_t k = f->k;
 	double value = 0;
 	for (int64_t t = 0; t < f->ntasks; t++) {
 		const double *h = f->h + f->begin[t] * k;
 		int64_t n = inmf_rows_of(f, t);
-		KDRI_TRY(join_factors(ctx, f, t));
-		KDRI_TRY(kdri_mat_mul(ctx, &f->problem->tasks[t].x, f->a, k, k, f->targets, k));
-		KDRI_TRY(kdri_gemm(ctx, true, false, k, k, n, 1, h, k, h, k, 0, f->gram + t * k * k, k));
+		KDRI_DO(join_factors(ctx, f, t));
+		KDRI_DO(kdri_mat_mul(ctx, &f->problem->tasks[t].x, f->a, k, k, f->targets, k));
+		KDRI_DO(kdri_gemm(ctx, true, false, k, k, n, 1, h, k, h, k, 0, f->gram + t * k * k, k));
 		value += f->squares[t] - 2 * kdri_dot(f->targets, h, n * k) +
 		         kdri_dot(f->gram + t * k * k, f->q, k * k);
 	}
 	*out = value;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status inmf_iterate(kdr_context *ctx, factors *f, int64_t most, double tol)
 {
-	kdr_status st;
 	int64_t d = f->d, k = f->k;
 	double value, before;
 	bool stopped = false;
-	KDRI_TRY(inmf_value_of(ctx, f, &value));
+	KDRI_DO(inmf_value_of(ctx, f, &value));
 	f->start = value;
 	f->stop = KDR_STOP_MAX_ITER;
 	while (!stopped && f->stop == KDR_STOP_MAX_ITER && f->iterations < most) {
 		before = value;
 		for (int64_t t = 0; t < f->ntasks; t++)
-			KDRI_TRY(step_h(ctx, f, t));
+			KDRI_DO(step_h(ctx, f, t));
 		memset(f->b, 0, (size_t)(d * k) * sizeof *f->b);
 		memset(f->sum, 0, (size_t)(k * k) * sizeof *f->sum);
 		for (int64_t t = 0; t < f->ntasks; t++)
-			KDRI_TRY(step_v(ctx, f, t));
+			KDRI_DO(step_v(ctx, f, t));
 		inmf_descend(ctx, f->sum, f->b, d, k, SWEEPS, f->shared, f->w); /* (E6), (E2) */
-		KDRI_TRY(inmf_value_of(ctx, f, &value));
-		KDRI_TRY(kdri_trace_push(ctx, &f->trace, &f->iterations, &f->room, value));
+		KDRI_DO(inmf_value_of(ctx, f, &value));
+		KDRI_DO(kdri_trace_push(ctx, &f->trace, &f->iterations, &f->room, value));
 		if (before - value <= tol * fabs(before))
 			f->stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, f->iterations, most, value);
 	}
 	if (stopped)
 		f->stop = kdri_stop_reason(ctx);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- start -------------------------------------------------------------------------------------- */
@@ -258,7 +246,6 @@ done:
 static kdr_status factors_new(kdr_context *ctx, const kdr_problem *problem, const kdri_stack *stack,
                               double lambda, factors *f)
 {
-	kdr_status st;
 	int64_t n = stack->begin[stack->ntasks], d = kdr_mat_cols(&stack->x), k = problem->tasks[0].k;
 	*f = (factors){ .problem = problem,
 		        .ntasks = stack->ntasks,
@@ -266,22 +253,20 @@ static kdr_status factors_new(kdr_context *ctx, const kdr_problem *problem, cons
 		        .k = k,
 		        .begin = stack->begin,
 		        .lambda = lambda };
-	KDRI_TRY(KDRI_NEW(ctx, &f->squares, f->ntasks));
-	KDRI_TRY(KDRI_NEW(ctx, &f->has, f->ntasks * d));
-	KDRI_TRY(KDRI_NEW(ctx, &f->shared, d));
-	KDRI_TRY(KDRI_NEW(ctx, &f->h, n * k));
-	KDRI_TRY(KDRI_NEW0(ctx, &f->w, d * k));
-	KDRI_TRY(KDRI_NEW0(ctx, &f->v, f->ntasks * d * k));
-	KDRI_TRY(KDRI_NEW(ctx, &f->a, d * k));
-	KDRI_TRY(KDRI_NEW(ctx, &f->xh, d * k));
-	KDRI_TRY(KDRI_NEW(ctx, &f->b, d * k));
-	KDRI_TRY(KDRI_NEW(ctx, &f->gram, f->ntasks * k * k));
-	KDRI_TRY(KDRI_NEW(ctx, &f->sum, k * k));
-	KDRI_TRY(KDRI_NEW(ctx, &f->q, k * k));
-	KDRI_TRY(KDRI_NEW(ctx, &f->targets, KDRI_MAX(n, d) * k));
-	KDRI_TRY(inmf_look(ctx, f));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &f->squares, f->ntasks));
+	KDRI_DO(KDRI_NEW(ctx, &f->has, f->ntasks * d));
+	KDRI_DO(KDRI_NEW(ctx, &f->shared, d));
+	KDRI_DO(KDRI_NEW(ctx, &f->h, n * k));
+	KDRI_DO(KDRI_NEW0(ctx, &f->w, d * k));
+	KDRI_DO(KDRI_NEW0(ctx, &f->v, f->ntasks * d * k));
+	KDRI_DO(KDRI_NEW(ctx, &f->a, d * k));
+	KDRI_DO(KDRI_NEW(ctx, &f->xh, d * k));
+	KDRI_DO(KDRI_NEW(ctx, &f->b, d * k));
+	KDRI_DO(KDRI_NEW(ctx, &f->gram, f->ntasks * k * k));
+	KDRI_DO(KDRI_NEW(ctx, &f->sum, k * k));
+	KDRI_DO(KDRI_NEW(ctx, &f->q, k * k));
+	KDRI_DO(KDRI_NEW(ctx, &f->targets, KDRI_MAX(n, d) * k));
+	return inmf_look(ctx, f);
 }
 
 /* H and W from labels of all tasks: those given, or those of k-means. */
@@ -355,30 +340,27 @@ static void inmf_transpose(const double *from, int64_t d, int64_t k, double *to)
 
 static kdr_status inmf_put(kdr_context *ctx, factors *f, kdr_result *result)
 {
-	kdr_status st;
 	int64_t d = f->d, k = f->k, *labels = NULL, own = 0;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "W", -1, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "W", -1, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
 	inmf_transpose(f->w, d, k, to);
 	for (int64_t t = 0; t < f->ntasks; t++) {
 		int64_t n = inmf_rows_of(f, t);
-		KDRI_TRY(kdri_result_array(ctx, result, "V", t, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
+		KDRI_DO(kdri_result_array(ctx, result, "V", t, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
 		inmf_transpose(f->v + t * d * k, d, k, to);
-		KDRI_TRY(kdri_result_array(ctx, result, "sizes", t, KDR_FLOAT64, 1, (int64_t[]){ k }, &to));
+		KDRI_DO(kdri_result_array(ctx, result, "sizes", t, KDR_FLOAT64, 1, (int64_t[]){ k }, &to));
 		sizes_of(f->h + f->begin[t] * k, n, k, to);
-		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+		KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 		label_rows(n, k, to, f->h + f->begin[t] * k, labels);
-		KDRI_TRY(kdri_result_array(ctx, result, "H", t, KDR_FLOAT64, 2, (int64_t[]){ n, k }, &to));
+		KDRI_DO(kdri_result_array(ctx, result, "H", t, KDR_FLOAT64, 2, (int64_t[]){ n, k }, &to));
 		memcpy(to, f->h + f->begin[t] * k, (size_t)(n * k) * sizeof *to);
 	}
 	for (int64_t i = 0; i < d; i++)
 		own += !f->shared[i];
-	KDRI_TRY(kdri_result_number(ctx, result, "unshared_features", (double)own));
-	KDRI_TRY(kdri_put_same_clusters(ctx, f->ntasks, k, result));
+	KDRI_DO(kdri_result_number(ctx, result, "unshared_features", (double)own));
+	KDRI_DO(kdri_put_same_clusters(ctx, f->ntasks, k, result));
 	const kdri_trace trace = { f->start, f->trace, f->iterations, f->stop, 1 };
-	KDRI_TRY(kdri_put_traces(ctx, &trace, 1, result));
-done:
-	return st;
+	return kdri_put_traces(ctx, &trace, 1, result);
 }
 
 static kdr_status inmf_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

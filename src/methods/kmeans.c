@@ -65,12 +65,10 @@ static kdri_kmeans_options engine_options(const kdr_options *options, int64_t k,
 static kdr_status put_centres(kdr_context *ctx, kdr_result *result, int64_t task, int64_t k, int64_t d,
                               const double *centres)
 {
-	kdr_status st;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ k, d }, &to));
 	memcpy(to, centres, (size_t)(k * d) * sizeof *to);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdri_trace kmeans_trace_of(const kdri_kmeans_result *r)

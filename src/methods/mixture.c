@@ -68,19 +68,17 @@ static kdri_mixture_options mixture_options(const mixture_run *r, int64_t k)
 /* The labels that the caller gave to data set s, or to all (-1); NULL: none. */
 static kdr_status given_labels(kdr_context *ctx, const mixture_run *r, int64_t s, int64_t **out)
 {
-	kdr_status st = KDR_OK;
 	const int64_t first = s < 0 ? 0 : s, last = s < 0 ? r->all.tables : s + 1;
 	for (int64_t t = first; t < last; t++)
 		if (!r->problem->tasks[t].init)
 			return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, out, r->all.begin[last] - r->all.begin[first]));
+	KDRI_DO(KDRI_NEW(ctx, out, r->all.begin[last] - r->all.begin[first]));
 	for (int64_t t = first, at = 0; t < last; t++) {
 		const int64_t n = r->all.begin[t + 1] - r->all.begin[t];
 		memcpy(*out + at, r->problem->tasks[t].init, (size_t)n * sizeof **out);
 		at += n;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The best start, on rows that all ranks have. */
@@ -145,21 +143,19 @@ done:
 static kdr_status mixture_put(kdr_context *ctx, const mixture_run *r, int64_t s, const kdri_mixture *m,
                               bool pooled, const double *probability, kdr_result *result)
 {
-	kdr_status st;
 	const int64_t begin = r->all.begin[s], n = r->all.begin[s + 1] - begin;
 	const kdri_mixture_member member = { .mixture = m, .pooled = pooled };
 	int64_t *labels = NULL;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, s, &labels));
+	KDRI_DO(kdri_result_labels(ctx, result, s, &labels));
 	memcpy(labels, r->labels + begin, (size_t)n * sizeof *labels);
-	KDRI_TRY(kdri_result_array(ctx, result, "probability", s, KDR_FLOAT64, 2, (int64_t[]){ n, m->k },
-	                           &to));
+	KDRI_DO(kdri_result_array(ctx, result, "probability", s, KDR_FLOAT64, 2, (int64_t[]){ n, m->k },
+	                          &to));
 	memcpy(to, probability, (size_t)(n * m->k) * sizeof *to);
-	KDRI_TRY(kdri_mixture_save(ctx, &r->all, s, &member, 1, r->means + s * r->all.numbers, result));
+	KDRI_DO(kdri_mixture_save(ctx, &r->all, s, &member, 1, r->means + s * r->all.numbers, result));
 	if (!pooled)
-		KDRI_TRY(kdri_result_task_number(ctx, result, s, "loglik", m->loglik));
-done:
-	return st;
+		KDRI_DO(kdri_result_task_number(ctx, result, s, "loglik", m->loglik));
+	return KDR_OK;
 }
 
 static kdr_status find_centring(kdr_context *ctx, mixture_run *r)

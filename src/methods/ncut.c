@@ -74,41 +74,37 @@ static const char *const references_table[] = {
 static kdr_status warn(kdr_context *ctx, kdr_result *result, const char *name, const kdri_spectral_result *s,
                        int64_t k)
 {
-	kdr_status st = KDR_OK;
 	const char *what = name ? "data set " : "pooled data sets";
 	name = name ? name : "";
 	if (s->isolated > 0)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "%s%s: %lld sample%s not similar to any other and joined the largest cluster", what,
 		        name, (long long)s->isolated, s->isolated == 1 ? " is" : "s are"));
 	if (s->components > k)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "%s%s: the graph has %lld separate parts, more than k = %lld; the smaller parts joined the largest cluster",
 		        what, name, (long long)s->components, (long long)k));
 	if (s->nonempty < k)
-		KDRI_TRY(kdri_result_warn(ctx, result, "%s%s: only %lld of k = %lld clusters have samples",
-		                          what, name, (long long)s->nonempty, (long long)k));
-done:
-	return st;
+		KDRI_DO(kdri_result_warn(ctx, result, "%s%s: only %lld of k = %lld clusters have samples",
+		                         what, name, (long long)s->nonempty, (long long)k));
+	return KDR_OK;
 }
 
 /* Stores the results of task t: rows at .. at + n - 1 of the clustering. */
 static kdr_status ncut_put_task(kdr_context *ctx, kdr_result *result, const kdr_task *task, int64_t t,
                                 const kdri_spectral_result *s, int64_t at)
 {
-	kdr_status st;
 	int64_t n = kdr_mat_rows(&task->x), k = task->k, *labels = NULL;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, s->labels + at, (size_t)n * sizeof *labels);
-	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, k }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, k }, &to));
 	memcpy(to, s->embedding + at * k, (size_t)(n * k) * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ k }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ k }, &to));
 	memcpy(to, s->values, (size_t)k * sizeof *to);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Data that are Z itself, sparse. */
@@ -230,7 +226,6 @@ done:
 
 static kdr_status keep_graph(kdr_context *ctx, uint64_t key, const kdri_graph *graph)
 {
-	kdr_status st;
 	const kdr_csr *w = &graph->w.view.as.csr;
 	const int64_t entries = w->rowptr[w->rows];
 	const double about[] = { (double)entries, graph->sigma, (double)graph->candidates };
@@ -239,10 +234,8 @@ static kdr_status keep_graph(kdr_context *ctx, uint64_t key, const kdri_graph *g
 		                         { (void *)w->val, (size_t)entries * sizeof *w->val } };
 	if (entries == 0)
 		return KDR_OK;
-	KDRI_TRY(kdri_kept_put_parts(ctx, kept_graph, key, parts, 3));
-	KDRI_TRY(kdri_kept_put(ctx, kept_about, key, about, sizeof about));
-done:
-	return st;
+	KDRI_DO(kdri_kept_put_parts(ctx, kept_graph, key, parts, 3));
+	return kdri_kept_put(ctx, kept_about, key, about, sizeof about);
 }
 
 /* The graph of neighbours, which does not depend on the number of clusters. */

@@ -214,14 +214,11 @@ static void run_parts(const run *r, kdri_kept_part out[PARTS])
 
 static kdr_status run_keep(kdr_context *ctx, uint64_t key, const run *r)
 {
-	kdr_status st;
 	const double about[] = { (double)r->rank, r->energy, r->u != NULL };
 	kdri_kept_part parts[PARTS];
 	run_parts(r, parts);
-	KDRI_TRY(kdri_kept_put_parts(ctx, kept_parts, key, parts, PARTS));
-	KDRI_TRY(kdri_kept_put(ctx, kept_about, key, about, sizeof about));
-done:
-	return st;
+	KDRI_DO(kdri_kept_put_parts(ctx, kept_parts, key, parts, PARTS));
+	return kdri_kept_put(ctx, kept_about, key, about, sizeof about);
 }
 
 /* What another fit has found. */
@@ -300,7 +297,6 @@ done:
 static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const int64_t *init, uint64_t stream,
                           const kdr_options *options, void *left)
 {
-	kdr_status st;
 	run *r = left;
 	kdri_kmeans_options o = kdri_kmeans_defaults(k);
 	o.n_init = kdri_opt_int(options, "n_init");
@@ -313,75 +309,67 @@ static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	r->n = kdr_mat_rows(x);
 	r->d = kdr_mat_cols(x);
 	r->wide = !kdri_together(ctx) && r->n < r->d;
-	KDRI_TRY(kdri_part(ctx, r->n, NULL, &r->all));
-	KDRI_TRY(run_embed(ctx, x, options, r));
+	KDRI_DO(kdri_part(ctx, r->n, NULL, &r->all));
+	KDRI_DO(run_embed(ctx, x, options, r));
 	kdr_mat y = kdr_mat_from_dense(r->y, r->n, r->rank);
-	KDRI_TRY(kdri_kmeans(ctx, &y, NULL, &o, &r->clusters));
+	KDRI_DO(kdri_kmeans(ctx, &y, NULL, &o, &r->clusters));
 	if (!init && !kdri_together(ctx)) /* kdr_fit does the same over all ranks */
-		KDRI_TRY(rename_clusters(ctx, k, r));
-done:
-	return st;
+		KDRI_DO(rename_clusters(ctx, k, r));
+	return KDR_OK;
 }
 
 /* U of task t; `again`: that of the first. */
 static kdr_status put_components(kdr_context *ctx, const run *r, bool again, int64_t t, kdr_result *result)
 {
-	kdr_status st;
 	int64_t d = r->d, q = r->rank;
 	double *to = NULL;
 	const kdri_centred centred = { r->x, r->mean };
 	const kdri_op op = kdri_op_centred(&centred);
-	KDRI_TRY(kdri_result_array(ctx, result, "components", t, KDR_FLOAT64, 2, (int64_t[]){ d, q }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "components", t, KDR_FLOAT64, 2, (int64_t[]){ d, q }, &to));
 	if (r->u || again)
 		memcpy(to, r->u ? r->u : kdr_result_array(result, "components", 0).data,
 		       (size_t)(d * q) * sizeof *to);
 	else
-		KDRI_TRY(op.apply_t(ctx, &op, r->v, q, q, to, q));
-done:
-	return st;
+		KDRI_DO(op.apply_t(ctx, &op, r->v, q, q, to, q));
+	return KDR_OK;
 }
 
 /* Task t, which has rows begin.. of the run. */
 static kdr_status pca_kmeans_put_task(kdr_context *ctx, const kdr_problem *problem, const void *left,
                                       int64_t t, int64_t begin, kdr_result *result)
 {
-	kdr_status st;
 	const run *r = left;
 	int64_t n = kdr_mat_rows(&problem->tasks[t].x), d = r->d, q = r->rank, k = problem->tasks[t].k;
 	int64_t *labels = NULL;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, r->clusters.labels + begin, (size_t)n * sizeof *labels);
-	KDRI_TRY(kdri_result_array(ctx, result, "mean", t, KDR_FLOAT64, 1, (int64_t[]){ d }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "mean", t, KDR_FLOAT64, 1, (int64_t[]){ d }, &to));
 	memcpy(to, r->mean, (size_t)d * sizeof *to);
 	if (r->keep)
-		KDRI_TRY(put_components(ctx, r, problem->pooled && t > 0, t, result));
-	KDRI_TRY(kdri_result_array(ctx, result, "variances", t, KDR_FLOAT64, 1, (int64_t[]){ q }, &to));
+		KDRI_DO(put_components(ctx, r, problem->pooled && t > 0, t, result));
+	KDRI_DO(kdri_result_array(ctx, result, "variances", t, KDR_FLOAT64, 1, (int64_t[]){ q }, &to));
 	for (int64_t j = 0; j < q; j++)
 		to[j] = r->s[j] * r->s[j];
-	KDRI_TRY(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ k, q }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ k, q }, &to));
 	memcpy(to, r->clusters.centres, (size_t)(k * q) * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, q }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, q }, &to));
 	memcpy(to, r->y + begin * q, (size_t)(n * q) * sizeof *to);
 	/* of each task: names are unique in result.json */
-	KDRI_TRY(kdri_result_task_number(ctx, result, t, "components", (double)q));
-	KDRI_TRY(kdri_result_task_number(ctx, result, t, "energy", r->energy));
-done:
-	return st;
+	KDRI_DO(kdri_result_task_number(ctx, result, t, "components", (double)q));
+	return kdri_result_task_number(ctx, result, t, "energy", r->energy);
 }
 
 static kdr_status put_rank(kdr_context *ctx, const void *left, const kdr_options *options, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	const run *r = left;
 	double energy = kdri_opt_real(options, "energy");
 	if ((r->wide ? r->n : r->d) > WHOLE_BELOW && r->energy < energy * (1 - 1e-9))
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "%lld components, the maximum for data of this size, explain %.1f%% of the variance instead of %.1f%%",
 		        (long long)r->rank, 100 * r->energy, 100 * energy));
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdri_trace pca_kmeans_trace_of(const void *left)

@@ -72,7 +72,6 @@ static void machine_free(kdr_context *ctx, machine *t)
 static kdr_status machine_new(kdr_context *ctx, const kdri_labelled *set, const kdr_options *options,
                               machine *t)
 {
-	kdr_status st;
 	int64_t size;
 	t->set = set;
 	t->m = kdri_linear_outputs(set->classes);
@@ -81,13 +80,13 @@ static kdr_status machine_new(kdr_context *ctx, const kdri_labelled *set, const 
 		                      .tol = kdri_opt_real(options, "tol"),
 		                      .max_iter = 1000,
 		                      .stage = "tsvm" };
-	KDRI_TRY(kdri_mul(ctx, set->n, t->m, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &t->rows, set->n));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->cost, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->w, (set->d + 1) * t->m));
-	KDRI_TRY(KDRI_NEW(ctx, &t->z, size));
-	KDRI_TRY(KDRI_NEW(ctx, &t->up, set->n));
-	KDRI_TRY(KDRI_NEW(ctx, &t->down, set->n));
+	KDRI_DO(kdri_mul(ctx, set->n, t->m, &size));
+	KDRI_DO(KDRI_NEW(ctx, &t->rows, set->n));
+	KDRI_DO(KDRI_NEW0(ctx, &t->cost, size));
+	KDRI_DO(KDRI_NEW0(ctx, &t->w, (set->d + 1) * t->m));
+	KDRI_DO(KDRI_NEW(ctx, &t->z, size));
+	KDRI_DO(KDRI_NEW(ctx, &t->up, set->n));
+	KDRI_DO(KDRI_NEW(ctx, &t->down, set->n));
 	t->free = kdri_labelled_rows(set, false, t->rows);
 	for (int64_t i = 0; i < set->n; i++)
 		for (int64_t j = 0; j < t->m && set->labels[i] >= 0; j++) {
@@ -95,8 +94,7 @@ static kdr_status machine_new(kdr_context *ctx, const kdri_labelled *set, const 
 			double cost = set->counts[c] > 0 ? kdri_opt_real(options, "cost") : 0;
 			t->cost[i * t->m + j] = set->labels[i] == c ? cost : -cost;
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static int by_score(const void *a, const void *b)
@@ -118,12 +116,9 @@ static int by_falling_score(const void *a, const void *b)
 /* (E3), which minimises (E1), and the scores of all samples. */
 static kdr_status tsvm_train(kdr_context *ctx, machine *t, kdri_linear_report *report)
 {
-	kdr_status st;
 	const kdr_mat *x = &t->set->x.view;
-	KDRI_TRY(kdri_linear_train(ctx, x, t->m, t->cost, &t->o, t->w, report));
-	KDRI_TRY(kdri_linear_scores(ctx, x, t->m, t->o.bias, t->w, t->z));
-done:
-	return st;
+	KDRI_DO(kdri_linear_train(ctx, x, t->m, t->cost, &t->o, t->w, report));
+	return kdri_linear_scores(ctx, x, t->m, t->o.bias, t->w, t->z);
 }
 
 /* The first y_u (E2), as costs of +-1. */
@@ -187,14 +182,13 @@ static int64_t switch_labels(machine *t)
 static kdr_status run_stage(kdr_context *ctx, machine *t, int64_t max_iter, kdr_result *trace,
                             int64_t *switched, kdri_linear_report *report)
 {
-	kdr_status st = KDR_OK;
 	double start = 0;
 	int64_t rounds = 0;
 	for (;; rounds++) {
-		KDRI_TRY(tsvm_train(ctx, t, report));
+		KDRI_DO(tsvm_train(ctx, t, report));
 		start = rounds == 0 ? report->start : start;
 		if (trace)
-			KDRI_TRY(kdri_result_objective(ctx, trace, report->value));
+			KDRI_DO(kdri_result_objective(ctx, trace, report->value));
 		if (ctx->cancelled || ctx->timed_out || rounds >= max_iter)
 			break;
 		int64_t pairs = switch_labels(t);
@@ -210,8 +204,7 @@ static kdr_status run_stage(kdr_context *ctx, machine *t, int64_t max_iter, kdr_
 		report->stop = KDR_STOP_MAX_ITER;
 	report->start = start;
 	report->iterations = rounds + 1;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status tsvm_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

@@ -75,19 +75,16 @@ static void disjoint_text(const kdr_data *a, const kdr_data *b, char *text, size
 
 static kdr_status identity(kdr_context *ctx, int64_t cols, kdri_columns *c)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &c->to, cols));
+	KDRI_DO(KDRI_NEW(ctx, &c->to, cols));
 	for (int64_t j = 0; j < cols; j++)
 		c->to[j] = j;
 	c->identity = c->increasing = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                                  kdri_columns *columns)
 {
-	kdr_status st = KDR_OK;
 	const kdr_data *named = NULL; /* the first task that has names */
 	prep->cols = tasks[0]->cols;
 	for (int64_t t = 0; t < count; t++) {
@@ -97,17 +94,17 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 			        ctx, KDR_ERR_DATA,
 			        "data set %s has %lld features and data set %s has %lld; to be aligned by position, all data sets need equally many",
 			        tasks[0]->name, (long long)prep->cols, d->name, (long long)d->cols);
-		KDRI_TRY(identity(ctx, d->cols, &columns[t]));
+		KDRI_DO(identity(ctx, d->cols, &columns[t]));
 		if (!d->features)
 			continue;
 		if (!named) {
 			named = d;
-			KDRI_TRY(kdri_strings_copy(ctx, d->features, prep->cols, &prep->names));
+			KDRI_DO(kdri_strings_copy(ctx, d->features, prep->cols, &prep->names));
 			continue;
 		}
 		for (int64_t j = 0; j < d->cols; j++)
 			if (strcmp(named->features[j], d->features[j]) != 0) {
-				KDRI_TRY(kdri_prep_warn(
+				KDRI_DO(kdri_prep_warn(
 				        ctx, prep,
 				        "features are aligned by position, but column %lld is '%.40s' in data set %s and '%.40s' in data set %s",
 				        (long long)j + 1, named->features[j], named->name, d->features[j],
@@ -115,8 +112,7 @@ static kdr_status align_position(kdr_context *ctx, kdr_prep *prep, kdr_data *con
 				break;
 			}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- by name ---------------------------------------------------------------------------------- */
@@ -152,13 +148,12 @@ void kdri_columns_order(kdri_columns *c, int64_t from, int64_t to)
 static kdr_status number_names(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdri_names *all,
                                mark *marks, int64_t *with, kdri_columns *columns)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < count; t++) {
 		const kdr_data *d = tasks[t];
-		KDRI_TRY(KDRI_NEW(ctx, &columns[t].to, d->cols));
+		KDRI_DO(KDRI_NEW(ctx, &columns[t].to, d->cols));
 		for (int64_t j = 0; j < d->cols; j++) {
 			int64_t before = all->count, u;
-			KDRI_TRY(kdri_names_add(ctx, all, d->features[j], strlen(d->features[j]), &u));
+			KDRI_DO(kdri_names_add(ctx, all, d->features[j], strlen(d->features[j]), &u));
 			if (u == before)
 				with[u] = 0;
 			else if (marks[u].task == t)
@@ -168,8 +163,7 @@ static kdr_status number_names(kdr_context *ctx, kdr_data *const *tasks, int64_t
 			columns[t].to[j] = u;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The last task before `t` that shares no name with it, or -1. It ends at the first shared name, so that it is slow only
@@ -229,7 +223,6 @@ static size_t shown_length(kdr_data *const *tasks, int64_t count, const kdr_data
 static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                              const kdri_names *all, const kdri_columns *columns, mark *marks)
 {
-	kdr_status st = KDR_OK;
 	char text[512], who[64];
 	bool mixed = false;
 	for (int64_t t = 0; t < count; t++)
@@ -240,7 +233,7 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		int64_t s = disjoint_from(tasks, t, columns, marks); /* and marks what t has */
 		if (s >= 0) {
 			disjoint_text(tasks[s], tasks[t], text, sizeof text);
-			KDRI_TRY(kdri_prep_warn(ctx, prep, "%s", text));
+			KDRI_DO(kdri_prep_warn(ctx, prep, "%s", text));
 		}
 		name_list missing = { .count = 0 };
 		const bool table = prep->options.scale == KDR_SCALE_TABLE, each = table || mixed;
@@ -256,12 +249,11 @@ static kdr_status warn_union(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 		else
 			snprintf(who, sizeof who, "other data sets have");
 		if (missing.count > 0)
-			KDRI_TRY(kdri_prep_warn(ctx, prep, "data set %.40s has no feature %s, which %s: %s",
-			                        tasks[t]->name, list_text(&missing, text, sizeof text), who,
-			                        instead(prep, &columns[t])));
+			KDRI_DO(kdri_prep_warn(ctx, prep, "data set %.40s has no feature %s, which %s: %s",
+			                       tasks[t]->name, list_text(&missing, text, sizeof text), who,
+			                       instead(prep, &columns[t])));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status nothing_shared(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
@@ -287,7 +279,6 @@ static kdr_status nothing_shared(kdr_context *ctx, kdr_data *const *tasks, int64
 static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                             kdri_names *all, int64_t *number, kdri_columns *columns, mark *marks)
 {
-	kdr_status st = KDR_OK;
 	int64_t kept = 0;
 	char text[512];
 	for (int64_t u = 0; u < all->count; u++)
@@ -310,13 +301,12 @@ static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *t
 				list_add(&dropped, tasks[t]->features[j]);
 		}
 		if (dropped.count > 0)
-			KDRI_TRY(kdri_prep_warn(
+			KDRI_DO(kdri_prep_warn(
 			        ctx, prep,
 			        "data set %.40s: feature %s skipped, because not all data sets have it",
 			        tasks[t]->name, list_text(&dropped, text, sizeof text)));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status align_names(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
@@ -371,11 +361,10 @@ kdr_status kdri_align(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, 
 static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d,
                               const kdri_names *table, int64_t *column_of, kdri_columns *c)
 {
-	kdr_status st;
 	name_list unknown = { .count = 0 }, missing = { .count = 0 }, new_texts = { .count = 0 };
 	char text[192];
 	int64_t found = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &c->to, d->cols));
+	KDRI_DO(KDRI_NEW(ctx, &c->to, d->cols));
 	for (int64_t j = 0; j < prep->cols; j++)
 		column_of[j] = -1;
 	for (int64_t j = 0; j < d->cols; j++) {
@@ -418,8 +407,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		kdri_warning(ctx, "%.80s has no feature %s, which the model was fitted on: %s", d->name,
 		             list_text(&missing, text, sizeof text), instead(prep, c));
 	kdri_columns_order(c, d->cols, prep->cols);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *c)

@@ -147,20 +147,18 @@ static kdr_status get_choice(kdr_context *ctx, const kdri_prep_dump *dump, const
 static kdr_status get_reals(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, int64_t count,
                             bool positive, double **out)
 {
-	kdr_status st;
 	const void *raw = NULL;
 	double *copy = NULL;
-	KDRI_TRY(need(ctx, dump, name, KDR_FLOAT64, count, &raw));
+	KDRI_DO(need(ctx, dump, name, KDR_FLOAT64, count, &raw));
 	const double *values = raw;
 	for (int64_t i = 0; i < count; i++)
 		if (!isfinite(values[i]) || (positive && !(values[i] > 0)))
 			return dump_damaged(ctx, name,
 			                    positive ? "a value is not above 0" : "a value is not finite");
-	KDRI_TRY(KDRI_NEW(ctx, &copy, count));
+	KDRI_DO(KDRI_NEW(ctx, &copy, count));
 	memcpy(copy, values, (size_t)count * sizeof *copy);
 	*out = copy;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status get_features(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
@@ -248,18 +246,17 @@ done:
 static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep_options *o,
                               int64_t *tasks)
 {
-	kdr_status st;
 	int align = 0, weight = 0, norm = 0, scale = 0, top = KDR_TOP_DF;
 	int64_t fit_each = 0;
-	KDRI_TRY(get_choice(ctx, dump, "align", kdri_align_names, &align));
-	KDRI_TRY(get_choice(ctx, dump, "weight", kdri_weight_names, &weight));
-	KDRI_TRY(get_choice(ctx, dump, "norm", kdri_norm_names, &norm));
-	KDRI_TRY(get_choice(ctx, dump, "scale", kdri_scale_names, &scale));
+	KDRI_DO(get_choice(ctx, dump, "align", kdri_align_names, &align));
+	KDRI_DO(get_choice(ctx, dump, "weight", kdri_weight_names, &weight));
+	KDRI_DO(get_choice(ctx, dump, "norm", kdri_norm_names, &norm));
+	KDRI_DO(get_choice(ctx, dump, "scale", kdri_scale_names, &scale));
 	if (find_strings(dump, "top_by"))
-		KDRI_TRY(get_choice(ctx, dump, "top_by", kdri_top_names, &top));
-	KDRI_TRY(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));
-	KDRI_TRY(get_int(ctx, dump, "tasks", 1, INT64_MAX, tasks));
-	KDRI_TRY(get_int(ctx, dump, "top_features", 0, INT64_MAX, &o->top_features));
+		KDRI_DO(get_choice(ctx, dump, "top_by", kdri_top_names, &top));
+	KDRI_DO(get_int(ctx, dump, "fit_each", 0, 1, &fit_each));
+	KDRI_DO(get_int(ctx, dump, "tasks", 1, INT64_MAX, tasks));
+	KDRI_DO(get_int(ctx, dump, "top_features", 0, INT64_MAX, &o->top_features));
 	if (align == KDR_ALIGN_DEFAULT)
 		return dump_damaged(ctx, "align", "unknown value");
 	o->align = (kdr_align)align;
@@ -268,48 +265,42 @@ static kdr_status get_options(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	o->scale = (kdr_scale)scale;
 	o->fit_each = fit_each == 1;
 	o->top_by = (kdr_top)top;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Integers of each column, in low .. high. */
 static kdr_status get_column_integers(kdr_context *ctx, const kdri_prep_dump *dump, const char *name,
                                       int64_t cols, int64_t low, int64_t high, int64_t **out)
 {
-	kdr_status st;
 	const void *raw = NULL;
-	KDRI_TRY(need(ctx, dump, name, KDR_INT64, cols, &raw));
+	KDRI_DO(need(ctx, dump, name, KDR_INT64, cols, &raw));
 	const int64_t *values = raw;
 	for (int64_t u = 0; u < cols; u++)
 		if (values[u] < low || values[u] > high)
 			return dump_damaged(ctx, name, "out of range");
-	KDRI_TRY(KDRI_NEW(ctx, out, cols));
+	KDRI_DO(KDRI_NEW(ctx, out, cols));
 	memcpy(*out, values, (size_t)cols * sizeof *values);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* What scale table needs; the levels of a category are adjacent. */
 static kdr_status get_table(kdr_context *ctx, const kdri_prep_dump *dump, int64_t table, kdr_prep *p)
 {
-	kdr_status st;
 	int64_t holes;
-	KDRI_TRY(kdri_mul(ctx, p->tasks, p->cols, &holes));
-	KDRI_TRY(get_column_integers(ctx, dump, "column_kind", p->cols, KDRI_TABLE_NUMBER, KDRI_TABLE_LEVEL,
-	                             &p->column_kind));
-	KDRI_TRY(get_column_integers(ctx, dump, "group", p->cols, -1, p->cols - 1, &p->group));
+	KDRI_DO(kdri_mul(ctx, p->tasks, p->cols, &holes));
+	KDRI_DO(get_column_integers(ctx, dump, "column_kind", p->cols, KDRI_TABLE_NUMBER, KDRI_TABLE_LEVEL,
+	                            &p->column_kind));
+	KDRI_DO(get_column_integers(ctx, dump, "group", p->cols, -1, p->cols - 1, &p->group));
 	for (int64_t u = 0; u < p->cols; u++) {
 		const int64_t group = p->group[u];
 		if ((p->column_kind[u] == KDRI_TABLE_LEVEL) != (group >= 0) ||
 		    (group >= 0 && group != u && (u == 0 || p->group[u - 1] != group)))
 			return dump_damaged(ctx, "group", "the levels of a category must be adjacent");
 	}
-	KDRI_TRY(get_reals(ctx, dump, "unit", table, false, &p->unit));
-	KDRI_TRY(get_reals(ctx, dump, "low", table, false, &p->low));
-	KDRI_TRY(get_reals(ctx, dump, "high", table, false, &p->high));
-	KDRI_TRY(get_reals(ctx, dump, "hole", holes, false, &p->hole));
-done:
-	return st;
+	KDRI_DO(get_reals(ctx, dump, "unit", table, false, &p->unit));
+	KDRI_DO(get_reals(ctx, dump, "low", table, false, &p->low));
+	KDRI_DO(get_reals(ctx, dump, "high", table, false, &p->high));
+	return get_reals(ctx, dump, "hole", holes, false, &p->hole);
 }
 
 kdr_status kdri_prep_import(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep **out)
@@ -358,17 +349,15 @@ done:
 static kdr_status extend_rows(kdr_context *ctx, const kdr_prep *p, const double *rows, int64_t more,
                               double **out)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, p->tasks + more, p->cols, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, out, size));
+	KDRI_DO(kdri_mul(ctx, p->tasks + more, p->cols, &size));
+	KDRI_DO(KDRI_NEW0(ctx, out, size));
 	memcpy(*out, rows, (size_t)(p->tasks * p->cols) * sizeof *rows);
 	for (int64_t t = p->tasks; t < p->tasks + more; t++)
 		for (int64_t s = 0; s < p->tasks; s++)
 			for (int64_t j = 0; j < p->cols; j++)
 				(*out)[t * p->cols + j] += rows[s * p->cols + j] / (double)p->tasks;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_prep_extend(kdr_context *ctx, const kdr_prep *p, int64_t more, kdr_prep **out)

@@ -55,14 +55,13 @@ static void set_free(kdr_context *ctx, set *s)
 
 static kdr_status set_new(kdr_context *ctx, const kdr_data *d, set *s)
 {
-	kdr_status st = KDR_OK;
 	const kdri_sheet *sheet = d->sheet && d->sheet->source ? d->sheet : NULL;
 	int64_t before = -1, index;
 	*s = (set){ .data = d, .names = { .borrows = true } };
 	if (!d->features)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &s->columns, d->cols));
-	KDRI_TRY(KDRI_NEW(ctx, &s->of_name, d->cols));
+	KDRI_DO(KDRI_NEW(ctx, &s->columns, d->cols));
+	KDRI_DO(KDRI_NEW(ctx, &s->of_name, d->cols));
 	for (int64_t j = 0; j < d->cols; j++) {
 		if (sheet && sheet->source[j] == before) {
 			s->columns[s->ncolumns - 1].count++;
@@ -73,13 +72,12 @@ static kdr_status set_new(kdr_context *ctx, const kdr_data *d, set *s)
 		*c = (column){ sheet ? sheet->columns[before].name : d->features[j],
 			       sheet ? sheet->columns[before].kind : KDR_COLUMN_NUMBER, j, 1 };
 		const int64_t known = s->names.count;
-		KDRI_TRY(kdri_names_add(ctx, &s->names, c->name, strlen(c->name), &index));
+		KDRI_DO(kdri_names_add(ctx, &s->names, c->name, strlen(c->name), &index));
 		if (index == known)
 			s->of_name[index] = s->ncolumns;
 		s->ncolumns++;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static const column *set_find(const set *s, const char *name)
@@ -191,7 +189,6 @@ static bool magnitude(const hints *h, const kdr_data *d, int64_t j, double *medi
 static kdr_status compare_units(hints *h, const set *a, const column *x, const set *b, const column *y)
 {
 	double m[2], r[2];
-	kdr_status st = KDR_OK;
 	if (h->units >= MOST_HINTS || !magnitude(h, a->data, x->first, &m[0], &r[0]) ||
 	    !magnitude(h, b->data, y->first, &m[1], &r[1]) || !(m[0] > 0 && m[1] > 0 && r[0] > 0 && r[1] > 0))
 		return KDR_OK;
@@ -200,13 +197,11 @@ static kdr_status compare_units(hints *h, const set *a, const column *x, const s
 	if (!((by >= FAR && wide >= NEAR) || (wide >= FAR && by >= NEAR)))
 		return KDR_OK;
 	h->units++;
-	KDRI_TRY(kdri_prep_warn(
+	return kdri_prep_warn(
 	        h->ctx, h->prep,
 	        "column '%.60s': the median magnitude is %.3g in %.40s and %.3g in %.40s: check that both use the same unit%s",
 	        x->name, m[0], a->data->name, m[1], b->data->name,
-	        by > 30 && by < 300 && KDRI_MIN(m[0], m[1]) <= 1 ? ", such as percent or fractions" : ""));
-done:
-	return st;
+	        by > 30 && by < 300 && KDRI_MIN(m[0], m[1]) <= 1 ? ", such as percent or fractions" : "");
 }
 
 /* --- coding --------------------------------------------------------------------------------------------- */
@@ -269,7 +264,6 @@ static bool within(const char *a, const char *b)
 static kdr_status compare_coding(hints *h, const set *a, const column *x, const set *b, const column *y)
 {
 	char one[80], other[80];
-	kdr_status st = KDR_OK;
 	if (h->codes >= MOST_HINTS || (x->kind == KDR_COLUMN_NUMBER && y->kind == KDR_COLUMN_NUMBER))
 		return KDR_OK;
 	const bool yes_no = coding(h, a, x, one, sizeof one) && coding(h, b, y, other, sizeof other);
@@ -277,26 +271,24 @@ static kdr_status compare_coding(hints *h, const set *a, const column *x, const 
 		return KDR_OK;
 	if (yes_no) {
 		h->codes++;
-		KDRI_TRY(kdri_prep_warn(
+		KDRI_DO(kdri_prep_warn(
 		        h->ctx, h->prep,
 		        "column '%.60s' is coded %.40s in %.40s and %.40s in %.40s: use the same words in all files",
 		        x->name, one, a->data->name, other, b->data->name));
 	} else if ((x->kind == KDR_COLUMN_CATEGORY && y->kind == KDR_COLUMN_NUMBER) ||
 	           (x->kind == KDR_COLUMN_NUMBER && y->kind == KDR_COLUMN_CATEGORY)) {
 		h->codes++;
-		KDRI_TRY(kdri_prep_warn(
+		KDRI_DO(kdri_prep_warn(
 		        h->ctx, h->prep,
 		        "column '%.60s' is a category in %.40s and a number in %.40s: use --columns '%.60s:category' for one kind in all files",
 		        x->name, (x->kind == KDR_COLUMN_CATEGORY ? a : b)->data->name,
 		        (x->kind == KDR_COLUMN_CATEGORY ? b : a)->data->name, x->name));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status compare_values(hints *h, const set *a, const set *b)
 {
-	kdr_status st = KDR_OK;
 	int64_t index;
 	if (a->data->kind != KDR_MAT_DENSE || b->data->kind != KDR_MAT_DENSE || a->ncolumns > MOST_COLUMNS)
 		return KDR_OK;
@@ -306,13 +298,12 @@ static kdr_status compare_values(hints *h, const set *a, const set *b)
 		if (!y || kdri_names_find(&h->hinted, x->name) >= 0)
 			continue;
 		if (x->kind == KDR_COLUMN_NUMBER && y->kind == KDR_COLUMN_NUMBER)
-			KDRI_TRY(compare_units(h, a, x, b, y));
-		KDRI_TRY(compare_coding(h, a, x, b, y));
+			KDRI_DO(compare_units(h, a, x, b, y));
+		KDRI_DO(compare_coding(h, a, x, b, y));
 		if (h->units + h->codes > before) /* one hint per column, however many data sets have it */
-			KDRI_TRY(kdri_names_add(h->ctx, &h->hinted, x->name, strlen(x->name), &index));
+			KDRI_DO(kdri_names_add(h->ctx, &h->hinted, x->name, strlen(x->name), &index));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_hints(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count)

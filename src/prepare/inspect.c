@@ -134,13 +134,10 @@ typedef struct column_states {
 
 static kdr_status states_new(kdr_context *ctx, const kdr_mat *x, column_states *s)
 {
-	kdr_status st = KDR_OK;
 	s->count = kdr_mat_cols(x);
 	if (x->kind == KDR_MAT_CSR && kdr_mat_nnz(x) < s->count)
-		KDRI_TRY(kdri_columns_used(ctx, x, &s->used, &s->count));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->list, s->count));
-done:
-	return st;
+		KDRI_DO(kdri_columns_used(ctx, x, &s->used, &s->count));
+	return KDRI_NEW0(ctx, &s->list, s->count);
 }
 
 static column_state *state_of(const column_states *s, int64_t column)

@@ -227,11 +227,10 @@ done:
 
 kdr_status kdri_kinds_shift(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *columns)
 {
-	kdr_status st = KDR_OK;
 	bool any = false;
 	if (!prep->origin || !d->sheet || !d->sheet->source)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, &columns->shift, d->cols));
+	KDRI_DO(KDRI_NEW0(ctx, &columns->shift, d->cols));
 	for (int64_t j = 0; j < d->cols; j++) {
 		const kdr_column *c = source_of(d, j);
 		if (columns->to[j] < 0 || c->kind != KDR_COLUMN_DATE)
@@ -245,23 +244,21 @@ kdr_status kdri_kinds_shift(kdr_context *ctx, const kdr_prep *prep, const kdr_da
 		kdri_free(ctx, columns->shift);
 		columns->shift = NULL;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* What fills the holes of each task. */
 static kdr_status keep_fills(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                              const kdri_columns *columns)
 {
-	kdr_status st = KDR_OK;
 	int64_t size;
 	bool any = false;
 	for (int64_t t = 0; t < count; t++)
 		any = any || (tasks[t]->sheet && tasks[t]->sheet->fill && tasks[t]->sheet->source);
 	if (!any)
 		return KDR_OK;
-	KDRI_TRY(kdri_mul(ctx, count, prep->cols, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &prep->fill, size));
+	KDRI_DO(kdri_mul(ctx, count, prep->cols, &size));
+	KDRI_DO(KDRI_NEW0(ctx, &prep->fill, size));
 	for (int64_t t = 0; t < count; t++) {
 		const kdri_sheet *s = tasks[t]->sheet;
 		for (int64_t j = 0; s && s->fill && s->source && j < tasks[t]->cols; j++)
@@ -269,8 +266,7 @@ static kdr_status keep_fills(kdr_context *ctx, kdr_prep *prep, kdr_data *const *
 				prep->fill[t * prep->cols + columns[t].to[j]] =
 				        s->fill[j] + (columns[t].shift ? columns[t].shift[j] : 0);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t task,
@@ -293,21 +289,19 @@ kdr_status kdri_kinds_refill(kdr_context *ctx, const kdr_prep *prep, int64_t tas
 /* Dates are counted from the day that all tasks share. */
 kdr_status kdri_kinds_since(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *columns)
 {
-	kdr_status st = KDR_OK;
 	const kdri_sheet *s = d->sheet;
 	if (!s || !s->source || !prep->origin)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW0(ctx, &columns->since, s->nfeatures));
+	KDRI_DO(KDRI_NEW0(ctx, &columns->since, s->nfeatures));
 	columns->nsince = s->nfeatures;
 	for (int64_t j = 0; j < s->nfeatures; j++) {
 		char text[64];
 		if (columns->to[j] < 0 || s->columns[s->source[j]].kind != KDR_COLUMN_DATE)
 			continue;
 		kdri_days_text(prep->origin[columns->to[j]], text, sizeof text);
-		KDRI_TRY(kdri_strdup(ctx, text, &columns->since[j]));
+		KDRI_DO(kdri_strdup(ctx, text, &columns->since[j]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void move_origin(const kdr_prep *prep, const kdri_columns *columns, int64_t j, kdr_data *d)
@@ -348,13 +342,11 @@ typedef struct words {
 
 static kdr_status kinds_put(kdr_context *ctx, words *to, const char *bytes, size_t n)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_ROOM(ctx, &to->bytes, &to->room, to->used + (int64_t)n + 1));
+	KDRI_DO(KDRI_ROOM(ctx, &to->bytes, &to->room, to->used + (int64_t)n + 1));
 	memcpy(to->bytes + to->used, bytes, n);
 	to->used += (int64_t)n;
 	to->bytes[to->used] = '\0';
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* `"city"?:category,` */
@@ -366,20 +358,17 @@ static kdr_status put_column(kdr_context *ctx, words *to, const kdri_sheet *s, i
 		[KDR_COLUMN_LABEL] = ":text",    [KDR_COLUMN_TEXT] = ":text",
 		[KDR_COLUMN_EMPTY] = "",         [KDR_COLUMN_LEFT_OUT] = "",
 	};
-	kdr_status st;
 	const char *name = s->columns[c].name, *kind = kinds[s->columns[c].kind];
 	if (s->columns[c].kind == KDR_COLUMN_DATE && s->order[c] != 0)
 		kind = s->order[c] == 1 ? ":dmy" : ":mdy";
 	if (kind[0] == '\0')
-		KDRI_TRY(kinds_put(ctx, to, "-", 1));
-	KDRI_TRY(kinds_put(ctx, to, "\"", 1));
+		KDRI_DO(kinds_put(ctx, to, "-", 1));
+	KDRI_DO(kinds_put(ctx, to, "\"", 1));
 	for (const char *p = name; *p; p++)
-		KDRI_TRY(kinds_put(ctx, to, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1));
-	KDRI_TRY(kinds_put(ctx, to, "\"?", 2));
-	KDRI_TRY(kinds_put(ctx, to, kind, strlen(kind)));
-	KDRI_TRY(kinds_put(ctx, to, ",", 1));
-done:
-	return st;
+		KDRI_DO(kinds_put(ctx, to, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1));
+	KDRI_DO(kinds_put(ctx, to, "\"?", 2));
+	KDRI_DO(kinds_put(ctx, to, kind, strlen(kind)));
+	return kinds_put(ctx, to, ",", 1);
 }
 
 /* What the columns of all tasks are: of several with one name the first counts. */
@@ -431,14 +420,11 @@ done:
 kdr_status kdri_kinds_fit(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                           kdri_columns *columns)
 {
-	kdr_status st;
-	KDRI_TRY(leave_out(ctx, prep, tasks, count, columns));
-	KDRI_TRY(find_groups(ctx, prep, tasks, count, columns));
-	KDRI_TRY(kdri_table_order(ctx, prep, tasks, count, columns));
+	KDRI_DO(leave_out(ctx, prep, tasks, count, columns));
+	KDRI_DO(find_groups(ctx, prep, tasks, count, columns));
+	KDRI_DO(kdri_table_order(ctx, prep, tasks, count, columns));
 	for (int64_t t = 0; t < count; t++)
-		KDRI_TRY(kdri_kinds_shift(ctx, prep, tasks[t], &columns[t]));
-	KDRI_TRY(keep_fills(ctx, prep, tasks, count, columns));
-	KDRI_TRY(keep_reading(ctx, prep, tasks, count));
-done:
-	return st;
+		KDRI_DO(kdri_kinds_shift(ctx, prep, tasks[t], &columns[t]));
+	KDRI_DO(keep_fills(ctx, prep, tasks, count, columns));
+	return keep_reading(ctx, prep, tasks, count);
 }

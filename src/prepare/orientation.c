@@ -75,12 +75,10 @@ static double common(char *const *names, int64_t n, const kdri_names *table)
 
 static kdr_status orientation_fill(kdr_context *ctx, char *const *names, int64_t n, kdri_names *table)
 {
-	kdr_status st = KDR_OK;
 	int64_t index;
 	for (int64_t i = 0; i < n; i++)
-		KDRI_TRY(kdri_names_add(ctx, table, names[i], strlen(names[i]), &index));
-done:
-	return st;
+		KDRI_DO(kdri_names_add(ctx, table, names[i], strlen(names[i]), &index));
+	return KDR_OK;
 }
 
 static bool has_names(const kdr_data *d)

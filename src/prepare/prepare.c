@@ -68,9 +68,8 @@ const char *kdri_prep_warning_at(const kdr_prep *p, int64_t index)
 
 kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *p, int64_t *kept, int64_t nkept)
 {
-	kdr_status st;
 	int64_t *place = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &place, p->cols));
+	KDRI_DO(KDRI_NEW(ctx, &place, p->cols));
 	for (int64_t j = 0; j < p->cols; j++)
 		place[j] = -1;
 	for (int64_t k = 0; k < nkept; k++)
@@ -78,8 +77,7 @@ kdr_status kdri_prep_keep(kdr_context *ctx, kdr_prep *p, int64_t *kept, int64_t 
 	p->kept = kept;
 	p->nkept = nkept;
 	p->place = place;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_prep_finish(kdr_prep *p)

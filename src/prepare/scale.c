@@ -304,15 +304,13 @@ static void finish_minmax(const kdr_prep *prep, double rows, double *offset, dou
 /* Without scaling: categories alone, (E2) of kinds.c. */
 static kdr_status scale_categories(kdr_context *ctx, kdr_prep *prep)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, prep->sets, prep->cols, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &prep->offset, size));
-	KDRI_TRY(KDRI_NEW(ctx, &prep->divisor, size));
+	KDRI_DO(kdri_mul(ctx, prep->sets, prep->cols, &size));
+	KDRI_DO(KDRI_NEW0(ctx, &prep->offset, size));
+	KDRI_DO(KDRI_NEW(ctx, &prep->divisor, size));
 	for (int64_t i = 0; i < size; i++)
 		prep->divisor[i] = prep->group[i % prep->cols] >= 0 ? sqrt(2) : 1;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_fit_scale(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
@@ -426,17 +424,15 @@ kdr_status kdri_column_moments(kdr_context *ctx, const kdr_prep *prep, kdr_data 
                                const kdri_columns *columns, kdri_moments_of what, double *rows, double *mean,
                                double *m2)
 {
-	kdr_status st = KDR_OK;
 	stats total = { .counts = what == KDRI_MOMENTS_COUNTS };
 	total.a = mean;
 	total.b = m2;
 	scale_clear(&total, prep->cols);
 	for (int64_t t = 0; t < count; t++) {
 		int64_t set = what == KDRI_MOMENTS_RAW ? -1 : prep->fit_each ? t : 0;
-		KDRI_TRY(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
+		KDRI_DO(add_task(ctx, prep, set, tasks[t], &columns[t], &total));
 	}
-	KDRI_TRY(join_ranks(ctx, &total, prep->cols));
+	KDRI_DO(join_ranks(ctx, &total, prep->cols));
 	*rows = total.rows;
-done:
-	return st;
+	return KDR_OK;
 }

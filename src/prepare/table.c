@@ -68,23 +68,20 @@ done:
 /* Values of column u in data sets first .. last - 1. */
 static kdr_status collect_values(kdr_context *ctx, table_fit *f, int64_t first, int64_t last, int64_t u)
 {
-	kdr_status st;
 	int64_t room = 0;
 	for (int64_t t = first; t < last; t++)
 		room += f->from[t * f->prep->cols + u] >= 0 ? f->tasks[t]->rows : 0;
 	kdri_free(ctx, f->values);
 	f->values = NULL;
 	f->nvalues = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &f->values, KDRI_MAX(room, 1)));
+	KDRI_DO(KDRI_NEW(ctx, &f->values, KDRI_MAX(room, 1)));
 	for (int64_t t = first; t < last; t++)
 		for (int64_t i = 0; f->from[t * f->prep->cols + u] >= 0 && i < f->tasks[t]->rows; i++) {
 			double v = cell_of(f, t, i, u);
 			if (!isnan(v))
 				f->values[f->nvalues++] = v;
 		}
-	KDRI_TRY(gather_values(ctx, f));
-done:
-	return st;
+	return gather_values(ctx, f);
 }
 
 static bool has_two_values(const double *v, int64_t n, double *low, double *high)
@@ -161,19 +158,17 @@ static double take_logarithm(double x, double unit)
  * between data sets can hide skewness. */
 static kdr_status is_skewed(kdr_context *ctx, table_fit *f, int64_t first, int64_t last, int64_t u, bool *out)
 {
-	kdr_status st = KDR_OK;
 	double mean, deviation, skewness;
 	int64_t votes = 0;
 	for (int64_t t = first; t < last && last > first + 1; t++) {
-		KDRI_TRY(collect_values(ctx, f, t, t + 1, u));
+		KDRI_DO(collect_values(ctx, f, t, t + 1, u));
 		find_moments(f->values, f->nvalues, &mean, &deviation, &skewness);
 		votes += f->nvalues == 0 ? 0 : skewness > most_skewness ? 1 : -1;
 	}
-	KDRI_TRY(collect_values(ctx, f, first, last, u));
+	KDRI_DO(collect_values(ctx, f, first, last, u));
 	find_moments(f->values, f->nvalues, &mean, &deviation, &skewness);
 	*out = skewness > most_skewness || votes > 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E1) to (E3) for the current values, for column u of `set`. */
@@ -290,11 +285,10 @@ static double table_scaled(const kdr_prep *p, int64_t at, double x)
 /* (E6) of one data set. `mean` and `number` have room for all columns. */
 static kdr_status fit_hole(kdr_context *ctx, const table_fit *f, int64_t t, double *mean, double *number)
 {
-	kdr_status st;
 	kdr_prep *p = f->prep;
 	const int64_t cols = p->cols, set = p->fit_each ? t : 0;
 	double *hole = p->hole + t * cols;
-	KDRI_TRY(count_levels(ctx, f, t, t + 1, mean));
+	KDRI_DO(count_levels(ctx, f, t, t + 1, mean));
 	levels_to_shares(p, mean);
 	memset(number, 0, (size_t)cols * sizeof *number);
 	for (int64_t u = 0; u < cols; u++) {
@@ -314,8 +308,8 @@ static kdr_status fit_hole(kdr_context *ctx, const table_fit *f, int64_t t, doub
 	}
 	for (int64_t u = 0; u < cols; u++)
 		mean[u] = p->column_kind[u] == KDRI_TABLE_LEVEL ? 0 : hole[u];
-	KDRI_TRY(kdri_sum(ctx, mean, cols));
-	KDRI_TRY(kdri_sum(ctx, number, cols));
+	KDRI_DO(kdri_sum(ctx, mean, cols));
+	KDRI_DO(kdri_sum(ctx, number, cols));
 	for (int64_t u = 0, end; u < cols; u = end) {
 		end = u + 1;
 		if (p->column_kind[u] != KDRI_TABLE_LEVEL) {
@@ -329,27 +323,25 @@ static kdr_status fit_hole(kdr_context *ctx, const table_fit *f, int64_t t, doub
 		for (int64_t l = u; l < end && !has; l++)
 			hole[l] = 0;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- all columns --------------------------------------------------------------------------------------------------------------- */
 
 static kdr_status table_room(kdr_context *ctx, kdr_prep *p)
 {
-	kdr_status st;
 	int64_t size, holes;
-	KDRI_TRY(kdri_mul(ctx, p->sets, p->cols, &size));
-	KDRI_TRY(kdri_mul(ctx, p->tasks, p->cols, &holes));
-	KDRI_TRY(KDRI_NEW(ctx, &p->unit, size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->low, size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->high, size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->offset, size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->divisor, size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->hole, holes));
-	KDRI_TRY(KDRI_NEW(ctx, &p->column_kind, p->cols));
+	KDRI_DO(kdri_mul(ctx, p->sets, p->cols, &size));
+	KDRI_DO(kdri_mul(ctx, p->tasks, p->cols, &holes));
+	KDRI_DO(KDRI_NEW(ctx, &p->unit, size));
+	KDRI_DO(KDRI_NEW(ctx, &p->low, size));
+	KDRI_DO(KDRI_NEW(ctx, &p->high, size));
+	KDRI_DO(KDRI_NEW(ctx, &p->offset, size));
+	KDRI_DO(KDRI_NEW(ctx, &p->divisor, size));
+	KDRI_DO(KDRI_NEW(ctx, &p->hole, holes));
+	KDRI_DO(KDRI_NEW(ctx, &p->column_kind, p->cols));
 	if (!p->group) {
-		KDRI_TRY(KDRI_NEW(ctx, &p->group, p->cols));
+		KDRI_DO(KDRI_NEW(ctx, &p->group, p->cols));
 		for (int64_t u = 0; u < p->cols; u++)
 			p->group[u] = -1;
 	}
@@ -358,31 +350,27 @@ static kdr_status table_room(kdr_context *ctx, kdr_prep *p)
 		p->low[i] = p->high[i] = p->offset[i] = 0;
 		p->divisor[i] = 1;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Which columns are levels, have two values, or are numbers. */
 static kdr_status find_kinds(kdr_context *ctx, table_fit *f)
 {
-	kdr_status st = KDR_OK;
 	kdr_prep *p = f->prep;
 	double low, high;
 	for (int64_t u = 0; u < p->cols; u++) {
 		p->column_kind[u] = p->group[u] >= 0 ? KDRI_TABLE_LEVEL : KDRI_TABLE_NUMBER;
 		if (p->column_kind[u] == KDRI_TABLE_LEVEL)
 			continue;
-		KDRI_TRY(collect_values(ctx, f, 0, f->count, u));
+		KDRI_DO(collect_values(ctx, f, 0, f->count, u));
 		if (has_two_values(f->values, f->nvalues, &low, &high))
 			p->column_kind[u] = KDRI_TABLE_TWO;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *shares)
 {
-	kdr_status st = KDR_OK;
 	kdr_prep *p = f->prep;
 	const int64_t first = p->fit_each ? set : 0, last = p->fit_each ? set + 1 : f->count;
 	double low, high;
@@ -391,7 +379,7 @@ static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *s
 		const int64_t at = set * p->cols + u;
 		if (p->column_kind[u] == KDRI_TABLE_LEVEL)
 			continue;
-		KDRI_TRY(is_skewed(ctx, f, first, last, u, &skewed));
+		KDRI_DO(is_skewed(ctx, f, first, last, u, &skewed));
 		if (f->nvalues == 0)
 			continue;
 		if (p->column_kind[u] == KDRI_TABLE_NUMBER)
@@ -401,11 +389,10 @@ static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *s
 		else /* one of the two values here: no distance */
 			p->low[at] = p->high[at] = p->offset[at] = low;
 	}
-	KDRI_TRY(count_levels(ctx, f, first, last, shares));
+	KDRI_DO(count_levels(ctx, f, first, last, shares));
 	levels_to_shares(p, shares);
 	fit_levels(p, set, shares);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_fit_table(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
@@ -455,10 +442,9 @@ void kdri_row_table(const kdr_prep *prep, int64_t set, kdri_row *row)
 
 kdr_status kdri_table_encode(kdr_context *ctx, const kdr_prep *p, int64_t task, kdr_data *d)
 {
-	kdr_status st = KDR_OK;
 	if (!p || p->options.scale != KDR_SCALE_TABLE || d->rows == 0)
 		return KDR_OK;
-	KDRI_TRY(kdri_data_own(ctx, d));
+	KDRI_DO(kdri_data_own(ctx, d));
 	const int64_t set = p->fit_each ? task : 0;
 	const double *hole = p->hole + task * p->cols;
 	for (int64_t i = 0; i < d->rows; i++) {
@@ -481,8 +467,7 @@ kdr_status kdri_table_encode(kdr_context *ctx, const kdr_prep *p, int64_t task, 
 			}
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Columns of one category side by side; the first one's place decides. */

@@ -152,7 +152,6 @@ static int64_t append_totals(const kdr_data *d, const kdri_columns *columns, dou
  * integers of their bits are. */
 static kdr_status select_of_all(kdr_context *ctx, const double *v, int64_t n, int64_t rank, double *out)
 {
-	kdr_status st = KDR_OK;
 	uint64_t found = 0;
 	for (int bit = 62; bit >= 0; bit--) {
 		uint64_t least = found | (uint64_t)1 << bit, own;
@@ -161,19 +160,17 @@ static kdr_status select_of_all(kdr_context *ctx, const double *v, int64_t n, in
 			memcpy(&own, &v[i], sizeof own);
 			below += own < least;
 		}
-		KDRI_TRY(kdri_sum_int(ctx, &below, 1));
+		KDRI_DO(kdri_sum_int(ctx, &below, 1));
 		if (below <= rank)
 			found = least;
 	}
 	memcpy(out, &found, sizeof *out);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* kdri_median of the positive numbers of all ranks; 1 if there are none. */
 static kdr_status median_of_all(kdr_context *ctx, double *totals, int64_t n, double *out)
 {
-	kdr_status st;
 	int64_t all = n;
 	double below, above;
 	*out = 1; /* no row is scaled */
@@ -182,14 +179,13 @@ static kdr_status median_of_all(kdr_context *ctx, double *totals, int64_t n, dou
 			*out = kdri_median(totals, n);
 		return KDR_OK;
 	}
-	KDRI_TRY(kdri_sum_int(ctx, &all, 1));
+	KDRI_DO(kdri_sum_int(ctx, &all, 1));
 	if (all == 0)
 		return KDR_OK;
-	KDRI_TRY(select_of_all(ctx, totals, n, (all - 1) / 2, &below));
-	KDRI_TRY(select_of_all(ctx, totals, n, all / 2, &above));
+	KDRI_DO(select_of_all(ctx, totals, n, (all - 1) / 2, &below));
+	KDRI_DO(select_of_all(ctx, totals, n, all / 2, &above));
 	*out = (below + above) / 2;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status fit_median(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,

@@ -5,12 +5,11 @@ enum { CHUNK_BYTES = 1 << 17, CHUNK_DOCUMENTS = 512 };
 
 kdr_status kdri_batch_add(kdr_context *ctx, kdri_batch *b, const kdri_document *d)
 {
-	kdr_status st = KDR_OK;
-	KDRI_TRY(KDRI_ROOM(ctx, &b->text, &b->room, b->used + (int64_t)d->length));
+	KDRI_DO(KDRI_ROOM(ctx, &b->text, &b->room, b->used + (int64_t)d->length));
 	if (b->count == b->documents_room) {
 		int64_t room = 2 * b->documents_room + CHUNK_DOCUMENTS;
-		KDRI_TRY(KDRI_GROW(ctx, &b->raw, room));
-		KDRI_TRY(KDRI_GROW(ctx, &b->offset, room));
+		KDRI_DO(KDRI_GROW(ctx, &b->raw, room));
+		KDRI_DO(KDRI_GROW(ctx, &b->offset, room));
 		b->documents_room = room;
 	}
 	kdri_chunk *c = b->chunk_count > 0 ? &b->chunks[b->chunk_count - 1] : NULL;
@@ -27,8 +26,7 @@ kdr_status kdri_batch_add(kdr_context *ctx, kdri_batch *b, const kdri_document *
 	b->used += (int64_t)d->length;
 	b->chunk_bytes += (int64_t)d->length;
 	c->count++;
-done:
-	return st;
+	return KDR_OK;
 }
 
 bool kdri_batch_full(const kdri_batch *b)

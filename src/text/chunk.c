@@ -8,24 +8,20 @@ enum { WANTS_TOKENS = 1, WANTS_TERMS = 2, WANTS_PAIRS = 4, WANTS_UNICODE = 8, WA
 
 static kdr_status grow_tokens(kdr_context *ctx, kdri_tokens *t, int64_t bytes)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_GROW(ctx, &t->text, bytes));
+	KDRI_DO(KDRI_GROW(ctx, &t->text, bytes));
 	t->text_room = bytes;
-	KDRI_TRY(KDRI_GROW(ctx, &t->start, bytes / 4 + 2));
+	KDRI_DO(KDRI_GROW(ctx, &t->start, bytes / 4 + 2));
 	t->room = bytes / 4 + 2;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status grow_terms(kdr_context *ctx, kdri_chunk *c, int64_t slots)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_GROW(ctx, &c->slots, slots));
+	KDRI_DO(KDRI_GROW(ctx, &c->slots, slots));
 	c->slot_count = slots;
-	KDRI_TRY(KDRI_GROW(ctx, &c->terms, slots / 2));
+	KDRI_DO(KDRI_GROW(ctx, &c->terms, slots / 2));
 	c->term_room = slots / 2;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status grow_pairs(kdr_context *ctx, kdri_chunk *c, int64_t room)
@@ -39,7 +35,6 @@ static kdr_status grow_pairs(kdr_context *ctx, kdri_chunk *c, int64_t room)
 /* Room for a first attempt, and what one document needs at most. */
 static kdr_status chunk_prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chunk *c)
 {
-	kdr_status st = KDR_OK;
 	size_t total = 0, longest = 0;
 	for (int64_t d = c->first; d < c->first + c->count; d++) {
 		total += raw[d].length;
@@ -47,30 +42,28 @@ static kdr_status chunk_prepare(kdr_context *ctx, const kdri_raw *raw, kdri_chun
 	}
 	int64_t decoded = 3 * (int64_t)longest + 1;
 	if (decoded > c->plain_room) {
-		KDRI_TRY(KDRI_GROW(ctx, &c->plain, decoded));
-		KDRI_TRY(KDRI_GROW(ctx, &c->visible, 2 * decoded));
+		KDRI_DO(KDRI_GROW(ctx, &c->plain, decoded));
+		KDRI_DO(KDRI_GROW(ctx, &c->visible, 2 * decoded));
 		c->plain_room = decoded;
 	}
 	if (c->count > c->pair_end_room) {
-		KDRI_TRY(KDRI_GROW(ctx, &c->pair_end, c->count));
-		KDRI_TRY(KDRI_GROW(ctx, &c->excerpts, c->count * KDRI_EXCERPT_ROOM));
-		KDRI_TRY(KDRI_GROW(ctx, &c->language, c->count));
+		KDRI_DO(KDRI_GROW(ctx, &c->pair_end, c->count));
+		KDRI_DO(KDRI_GROW(ctx, &c->excerpts, c->count * KDRI_EXCERPT_ROOM));
+		KDRI_DO(KDRI_GROW(ctx, &c->language, c->count));
 		c->pair_end_room = c->count;
 	}
 	if ((int64_t)total / 2 > c->tokens.text_room || c->tokens.room == 0)
-		KDRI_TRY(grow_tokens(ctx, &c->tokens, (int64_t)total / 2 + 64));
+		KDRI_DO(grow_tokens(ctx, &c->tokens, (int64_t)total / 2 + 64));
 	if (c->slot_count == 0)
-		KDRI_TRY(grow_terms(ctx, c, 1 << 13));
+		KDRI_DO(grow_terms(ctx, c, 1 << 13));
 	if (c->pair_room == 0)
-		KDRI_TRY(grow_pairs(ctx, c, 1 << 13));
+		KDRI_DO(grow_pairs(ctx, c, 1 << 13));
 	c->done = false;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status chunk_enlarge(kdr_context *ctx, kdri_chunk *c)
 {
-	kdr_status st = KDR_OK;
 	if (c->wants & WANTS_MEMORY)
 		return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory while converting a document to UTF-8");
 	if (c->wants & WANTS_UNICODE)
@@ -79,17 +72,16 @@ static kdr_status chunk_enlarge(kdr_context *ctx, kdri_chunk *c)
 	if (c->wants & WANTS_TOKENS) {
 		if (c->tokens.text_room > UINT32_MAX / 4)
 			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 4 GB of tokens");
-		KDRI_TRY(grow_tokens(ctx, &c->tokens, 2 * c->tokens.text_room));
+		KDRI_DO(grow_tokens(ctx, &c->tokens, 2 * c->tokens.text_room));
 	}
 	if (c->wants & WANTS_TERMS) {
 		if (c->slot_count > INT32_MAX / 2)
 			return kdri_fail(ctx, KDR_ERR_SIZE, "a document has more than 2^29 different terms");
-		KDRI_TRY(grow_terms(ctx, c, 2 * c->slot_count));
+		KDRI_DO(grow_terms(ctx, c, 2 * c->slot_count));
 	}
 	if (c->wants & WANTS_PAIRS)
-		KDRI_TRY(grow_pairs(ctx, c, 2 * c->pair_room));
-done:
-	return st;
+		KDRI_DO(grow_pairs(ctx, c, 2 * c->pair_room));
+	return KDR_OK;
 }
 
 /* Counts a term of the document whose pairs begin at first_pair. */

@@ -100,7 +100,6 @@ done:
 
 static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 {
-	kdr_status st = KDR_OK;
 	const kdr_corpus *what = c->what;
 	const char *names[ROLES + 1] = { NULL };
 	int count = 0;
@@ -117,11 +116,10 @@ static kdr_status open_table(kdr_context *ctx, kdri_corpus *c)
 		                 "%s: without a header, specify columns by number, from 1; found '%s'",
 		                 what->path, names[0]);
 	if (!what->delimiter && !tabs)
-		KDRI_TRY(kdri_records_delimiter(ctx, c->records, names, &c->delimiter));
+		KDRI_DO(kdri_records_delimiter(ctx, c->records, names, &c->delimiter));
 	if (what->header == KDR_HEADER_YES || count > 0)
 		return read_header(ctx, c);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A row without any cell, which other readers of tables skip too. */
@@ -159,12 +157,11 @@ static void number_document(kdri_corpus *c, int64_t line, kdri_document *d)
 
 static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
 {
-	kdr_status st;
 	char *record, *field, *p;
 	size_t length;
 	int64_t line, column = 0, last = 0;
 	do {
-		KDRI_TRY(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, more));
+		KDRI_DO(kdri_records_next(ctx, c->records, c->delimiter, &record, &length, &line, more));
 		if (!*more)
 			return KDR_OK;
 	} while (is_blank(c, record, length));
@@ -187,8 +184,7 @@ static kdr_status next_row(kdr_context *ctx, kdri_corpus *c, kdri_document *d, b
 		                 "%s: line %lld has %lld columns, but column %lld is needed", c->what->path,
 		                 (long long)line, (long long)column, (long long)last + 1);
 	c->fields = c->fields ? c->fields : column;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- JSON lines --------------------------------------------------------------------------------- */
@@ -222,7 +218,6 @@ static kdr_status json_role(kdr_context *ctx, kdri_corpus *c, int role, int64_t 
 
 static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
 {
-	kdr_status st;
 	char *record;
 	size_t length;
 	int64_t line;
@@ -230,11 +225,11 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	kdri_json_value_free(c->json);
 	c->json = NULL;
 	do {
-		KDRI_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
+		KDRI_DO(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
 		if (!*more)
 			return KDR_OK;
 	} while (length == 0);
-	KDRI_TRY(kdri_json_parse(ctx, path, line, record, length, &c->json));
+	KDRI_DO(kdri_json_parse(ctx, path, line, record, length, &c->json));
 	const kdri_json_value *text = kdri_json_get(c->json, field);
 	if (!kdri_json_is(text, KDRI_JSON_TEXT))
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
@@ -249,26 +244,23 @@ static kdr_status next_json(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	number_document(c, line, d);
 	for (int role = ROLE_LABEL; role < ROLES; role++)
 		if (c->field[role])
-			KDRI_TRY(json_role(ctx, c, role, line, d));
-done:
-	return st;
+			KDRI_DO(json_role(ctx, c, role, line, d));
+	return KDR_OK;
 }
 
 /* --- lines and folders -------------------------------------------------------------------------- */
 
 static kdr_status next_line(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
 {
-	kdr_status st;
 	char *record;
 	size_t length;
 	int64_t line;
-	KDRI_TRY(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
+	KDRI_DO(kdri_records_next(ctx, c->records, '\0', &record, &length, &line, more));
 	if (!*more)
 		return KDR_OK;
 	*d = (kdri_document){ .text = record, .length = length };
 	number_document(c, line, d);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status corpus_read_file(kdr_context *ctx, kdri_corpus *c, const char *path, size_t *length)
@@ -297,24 +289,22 @@ done:
 
 static kdr_status next_file(kdr_context *ctx, kdri_corpus *c, kdri_document *d, bool *more)
 {
-	kdr_status st;
 	size_t root = strlen(c->what->path), length = 0;
 	*more = c->next < c->files.count;
 	if (!*more)
 		return KDR_OK;
 	const char *below = c->files.paths[c->next++], *slash = strchr(below, '/');
-	KDRI_TRY(KDRI_GROW(ctx, &c->path, root + strlen(below) + 2));
+	KDRI_DO(KDRI_GROW(ctx, &c->path, root + strlen(below) + 2));
 	memcpy(c->path, c->what->path, root);
 	c->path[root] = '/';
 	memcpy(c->path + root + 1, below, strlen(below) + 1);
-	KDRI_TRY(corpus_read_file(ctx, c, c->path, &length));
+	KDRI_DO(corpus_read_file(ctx, c, c->path, &length));
 	*d = (kdri_document){ .text = c->buffer, .length = length, .id = below, .id_length = strlen(below) };
 	if (slash) {
 		d->label = below;
 		d->label_length = (size_t)(slash - below);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- all kinds ---------------------------------------------------------------------------------- */
@@ -361,15 +351,13 @@ kdr_status kdri_corpus_next(kdr_context *ctx, kdri_corpus *c, kdri_document *doc
 
 kdr_status kdri_corpus_skip(kdr_context *ctx, kdri_corpus *c, int64_t count)
 {
-	kdr_status st = KDR_OK;
 	kdri_document d;
 	bool more = c->records != NULL;
 	if (!c->records && count > 0)
 		c->next += count;
 	for (int64_t i = 0; i < count && more; i++)
-		KDRI_TRY(kdri_corpus_next(ctx, c, &d, &more));
-done:
-	return st;
+		KDRI_DO(kdri_corpus_next(ctx, c, &d, &more));
+	return KDR_OK;
 }
 
 bool kdri_corpus_can_reopen(const kdr_corpus *what)

@@ -181,14 +181,12 @@ kdr_status kdri_language_unknown(kdr_context *ctx, const char *option, const cha
 
 kdr_status kdri_languages_prepare(kdr_context *ctx, kdri_languages *languages)
 {
-	kdr_status st = KDR_OK;
 	if (languages->count < 2)
 		return KDR_OK;
-	KDRI_TRY(kdri_terms_new(ctx, &languages->words));
+	KDRI_DO(kdri_terms_new(ctx, &languages->words));
 	for (int i = 0; i < languages->count; i++)
-		KDRI_TRY(kdri_language_words(ctx, languages->of[i], languages->words));
-done:
-	return st;
+		KDRI_DO(kdri_language_words(ctx, languages->of[i], languages->words));
+	return KDR_OK;
 }
 
 int kdri_languages_of_text(const kdri_languages *languages, const int32_t *hits)

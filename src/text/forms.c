@@ -8,15 +8,14 @@
 kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *text, size_t length,
                           char **out, int64_t *room, size_t *written)
 {
-	kdr_status st = KDR_OK;
 	size_t used = 0;
 	for (size_t at = 0; at <= length;) {
 		const char *end = memchr(text + at, ' ', length - at);
 		size_t n = end ? (size_t)(end - text) - at : length - at, next = at + n + 1;
 		const char *stem = kdri_stem(stemmer, text + at, &n);
 		if (!stem)
-			KDRI_FAIL(ctx, KDR_ERR_MEMORY, "out of memory while stemming");
-		KDRI_TRY(KDRI_ROOM(ctx, out, room, (int64_t)(used + n) + 1));
+			return kdri_fail(ctx, KDR_ERR_MEMORY, "out of memory while stemming");
+		KDRI_DO(KDRI_ROOM(ctx, out, room, (int64_t)(used + n) + 1));
 		if (used > 0)
 			(*out)[used++] = ' ';
 		memcpy(*out + used, stem, n);
@@ -24,8 +23,7 @@ kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *t
 		at = next;
 	}
 	*written = used;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Words by language: word i of language l has the number l * count + i. The same word may have two stems then. */

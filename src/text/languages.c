@@ -229,17 +229,15 @@ int kdri_language_number(const char *name, size_t length)
 
 kdr_status kdri_language_words(kdr_context *ctx, int language, kdri_terms *to)
 {
-	kdr_status st = KDR_OK;
 	const char *p = languages[language].words;
 	char word[256];
 	while (*p) {
 		int32_t id;
 		const size_t length = strcspn(p, " "),
 		             n = kdri_fold_word(true, p, length, word, sizeof word); /* such as ß to ss */
-		KDRI_TRY(kdri_terms_add(ctx, to, word, n, kdri_term_hash(word, n), &id));
+		KDRI_DO(kdri_terms_add(ctx, to, word, n, kdri_term_hash(word, n), &id));
 		to->terms[id].df |= (int64_t)1 << language;
 		p += length + strspn(p + length, " ");
 	}
-done:
-	return st;
+	return KDR_OK;
 }

@@ -18,44 +18,40 @@ done:
 
 kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *c, const kdri_document *d)
 {
-	kdr_status st = KDR_OK;
 	if (c->rows == c->rows_room) {
 		int64_t room = 2 * c->rows_room + 256;
-		KDRI_TRY(KDRI_GROW(ctx, &c->ids, room));
-		KDRI_TRY(KDRI_GROW(ctx, &c->excerpts, room));
-		KDRI_TRY(KDRI_GROW(ctx, &c->labels, room));
-		KDRI_TRY(KDRI_GROW(ctx, &c->language, room));
-		KDRI_TRY(KDRI_GROW(ctx, &c->task_of, room));
-		KDRI_TRY(KDRI_GROW(ctx, &c->end, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->ids, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->excerpts, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->labels, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->language, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->task_of, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->end, room));
 		c->rows_room = room;
 	}
-	KDRI_TRY(number_name(ctx, d->label, d->label_length, &c->classes, &c->labels[c->rows]));
-	KDRI_TRY(number_name(ctx, d->task, d->task_length, &c->tasks, &c->task_of[c->rows]));
-	KDRI_TRY(kdri_strndup(ctx, d->id, d->id_length, &c->ids[c->rows]));
+	KDRI_DO(number_name(ctx, d->label, d->label_length, &c->classes, &c->labels[c->rows]));
+	KDRI_DO(number_name(ctx, d->task, d->task_length, &c->tasks, &c->task_of[c->rows]));
+	KDRI_DO(kdri_strndup(ctx, d->id, d->id_length, &c->ids[c->rows]));
 	c->excerpts[c->rows++] = NULL;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *c, const kdri_chunk *chunk,
                               const int32_t *number)
 {
-	kdr_status st = KDR_OK;
 	int64_t used = c->pair_count, p = 0;
-	KDRI_TRY(KDRI_ROOM(ctx, &c->pairs, &c->pair_room, used + chunk->pair_count));
+	KDRI_DO(KDRI_ROOM(ctx, &c->pairs, &c->pair_room, used + chunk->pair_count));
 	for (int64_t d = 0; d < chunk->count; d++) {
 		for (; p < chunk->pair_end[d]; p++) {
 			int32_t term = number[chunk->pairs[p].term];
 			if (term >= 0)
 				c->pairs[used++] = (kdri_pair){ term, chunk->pairs[p].count };
 		}
-		KDRI_TRY(kdri_strdup(ctx, chunk->excerpts + d * KDRI_EXCERPT_ROOM, &c->excerpts[c->done]));
+		KDRI_DO(kdri_strdup(ctx, chunk->excerpts + d * KDRI_EXCERPT_ROOM, &c->excerpts[c->done]));
 		c->language[c->done] = chunk->language[d];
 		c->end[c->done++] = used;
 	}
 	c->pair_count = used;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_counts_languages(kdri_counts *c, int languages, int64_t *texts)
@@ -157,15 +153,13 @@ done:
 static kdr_status matrix_copy_names(kdr_context *ctx, const kdri_terms *terms, const int32_t *which,
                                     int64_t count, char ***out, int64_t *written)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, out, count));
+	KDRI_DO(KDRI_NEW0(ctx, out, count));
 	*written = count;
 	for (int64_t i = 0; i < count; i++) {
 		const kdri_term *t = &terms->terms[which ? which[i] : i];
-		KDRI_TRY(kdri_strndup(ctx, terms->text + t->offset, t->length, &(*out)[i]));
+		KDRI_DO(kdri_strndup(ctx, terms->text + t->offset, t->length, &(*out)[i]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The numbers of names, and the names, in the form that data sets have. */

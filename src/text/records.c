@@ -48,7 +48,6 @@ int64_t kdri_records_read(const kdri_records *r)
  * enough. */
 static kdr_status records_fill(kdr_context *ctx, kdri_records *r)
 {
-	kdr_status st;
 	size_t got = 0, kept = r->end - r->begin;
 	bool first = r->line == 1 && r->end == 0;
 	memmove(r->buffer, r->buffer + r->begin, kept);
@@ -59,16 +58,15 @@ static kdr_status records_fill(kdr_context *ctx, kdri_records *r)
 			return kdri_fail(ctx, KDR_ERR_FORMAT,
 			                 "%s: line %lld: more than %d MB without a line end or closing quote",
 			                 kdri_input_path(r->in), (long long)r->line, KDRI_DOCUMENT_MAX >> 20);
-		KDRI_TRY(KDRI_GROW(ctx, &r->buffer, 2 * r->room + 1));
+		KDRI_DO(KDRI_GROW(ctx, &r->buffer, 2 * r->room + 1));
 		r->room *= 2;
 	}
-	KDRI_TRY(kdri_input_read(ctx, r->in, r->buffer + kept, r->room - kept, &got));
+	KDRI_DO(kdri_input_read(ctx, r->in, r->buffer + kept, r->room - kept, &got));
 	r->end += got;
 	r->end_of_file = r->end < r->room;
 	if (first && r->end >= 3 && memcmp(r->buffer, "\xef\xbb\xbf", 3) == 0)
 		r->begin = 3; /* a byte order mark */
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Where the record at p ends (at its line break, or at `end`); NULL if that is not to be seen yet.
@@ -104,7 +102,6 @@ static char *record_end(char *p, char *end, char delimiter, bool last, bool *ope
 kdr_status kdri_records_next(kdr_context *ctx, kdri_records *r, char delimiter, char **record, size_t *length,
                              int64_t *line, bool *more)
 {
-	kdr_status st = KDR_OK;
 	char *stop = NULL;
 	bool open = false;
 	for (;;) {
@@ -122,7 +119,7 @@ kdr_status kdri_records_next(kdr_context *ctx, kdri_records *r, char delimiter, 
 			        ctx, KDR_ERR_FORMAT,
 			        "%s: line %lld: a quoted field is not closed before the end of the file",
 			        kdri_input_path(r->in), (long long)r->line);
-		KDRI_TRY(records_fill(ctx, r));
+		KDRI_DO(records_fill(ctx, r));
 	}
 	char *start = r->buffer + r->begin;
 	size_t n = (size_t)(stop - start);
@@ -136,8 +133,7 @@ kdr_status kdri_records_next(kdr_context *ctx, kdri_records *r, char delimiter, 
 	*record = start;
 	*length = n;
 	*more = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 size_t kdri_record_field(char *begin, const char *end, char delimiter, char **field, char **next)

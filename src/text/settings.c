@@ -118,9 +118,8 @@ kdr_status kdr_text_options_set(kdr_context *ctx, kdr_text_options *o, const cha
 kdr_status kdri_text_settings_read(kdr_context *ctx, const char *text, kdr_text_options *options,
                                    char **storage)
 {
-	kdr_status st;
 	char *next;
-	KDRI_TRY(kdri_strdup(ctx, text, storage));
+	KDRI_DO(kdri_strdup(ctx, text, storage));
 	for (char *line = *storage; line && *line; line = next) {
 		char *value = strchr(line, '=');
 		next = strchr(line, '\n');
@@ -128,10 +127,9 @@ kdr_status kdri_text_settings_read(kdr_context *ctx, const char *text, kdr_text_
 			*next++ = '\0';
 		if (value)
 			*value++ = '\0';
-		KDRI_TRY(kdr_text_options_set(ctx, options, line, value ? value : "1"));
+		KDRI_DO(kdr_text_options_set(ctx, options, line, value ? value : "1"));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Room for all options but the stems and the stop words, whose list a file may hold. */

@@ -162,16 +162,14 @@ done:
 
 static kdr_status tasks_append(kdr_context *ctx, kdr_data **sets, int64_t n, int64_t from, tasks *to)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_realloc(ctx, &to->sets, to->count + n, sizeof(kdr_data *)));
-	KDRI_TRY(KDRI_GROW(ctx, &to->from, to->count + n));
+	KDRI_DO(kdri_realloc(ctx, &to->sets, to->count + n, sizeof(kdr_data *)));
+	KDRI_DO(KDRI_GROW(ctx, &to->from, to->count + n));
 	for (int64_t i = 0; i < n; i++) {
 		to->sets[to->count] = sets[i];
 		to->from[to->count++] = from;
 		sets[i] = NULL;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One path's data set, split if it has a column of tasks. Takes over *set. */

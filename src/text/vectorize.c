@@ -58,28 +58,25 @@ static kdr_status check_range(kdr_context *ctx, const char *name, double value, 
 
 static kdr_status vectorize_check(kdr_context *ctx, const kdr_text_options *o)
 {
-	kdr_status st;
-	KDRI_TRY(check_range(ctx, "min_length", (double)o->min_length, 1, 255));
-	KDRI_TRY(check_range(ctx, "max_length", (double)o->max_length, (double)o->min_length, 255));
-	KDRI_TRY(check_range(ctx, "ngram_min", (double)o->ngram_min, 1, 3));
-	KDRI_TRY(check_range(ctx, "ngram_max", (double)o->ngram_max, (double)o->ngram_min, 3));
-	KDRI_TRY(check_range(ctx, "min_df", (double)o->min_df, 0, 1e15));
-	KDRI_TRY(check_range(ctx, "max_df", (double)o->max_df, 0, 1e15));
-	KDRI_TRY(check_range(ctx, "min_df_share", o->min_df_share, 0, 1));
-	KDRI_TRY(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
-	KDRI_TRY(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
-	KDRI_TRY(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_LETTERS));
+	KDRI_DO(check_range(ctx, "min_length", (double)o->min_length, 1, 255));
+	KDRI_DO(check_range(ctx, "max_length", (double)o->max_length, (double)o->min_length, 255));
+	KDRI_DO(check_range(ctx, "ngram_min", (double)o->ngram_min, 1, 3));
+	KDRI_DO(check_range(ctx, "ngram_max", (double)o->ngram_max, (double)o->ngram_min, 3));
+	KDRI_DO(check_range(ctx, "min_df", (double)o->min_df, 0, 1e15));
+	KDRI_DO(check_range(ctx, "max_df", (double)o->max_df, 0, 1e15));
+	KDRI_DO(check_range(ctx, "min_df_share", o->min_df_share, 0, 1));
+	KDRI_DO(check_range(ctx, "max_df_share", o->max_df_share, 0, 1));
+	KDRI_DO(check_range(ctx, "max_features", (double)o->max_features, 0, INT32_MAX - 1));
+	KDRI_DO(check_range(ctx, "tokens", (double)o->tokens, 0, KDR_TOKENS_LETTERS));
 	if (o->vocabulary && o->terms)
-		KDRI_FAIL(ctx, KDR_ERR_ARGUMENT,
-		          "the columns are specified twice, as vocabulary and as terms");
-done:
-	return st;
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "the columns are specified twice, as vocabulary and as terms");
+	return KDR_OK;
 }
 
 /* The stemmers, and the languages that texts are distinguished by. */
 static kdr_status vectorize_stemmers(kdr_context *ctx, job *j)
 {
-	kdr_status st = KDR_OK;
 	kdr_text_options *o = &j->options;
 	if (o->stemmer && strcmp(o->stemmer, "none") == 0)
 		o->stemmer = NULL;
@@ -92,10 +89,8 @@ static kdr_status vectorize_stemmers(kdr_context *ctx, job *j)
 		j->stemmers[j->stemmer_count++] = o->stemmer;
 	}
 	for (int i = 0; i < j->stemmer_count; i++)
-		KDRI_TRY(kdri_stemmer_check(ctx, j->stemmers[i]));
-	KDRI_TRY(kdri_languages_prepare(ctx, &j->languages));
-done:
-	return st;
+		KDRI_DO(kdri_stemmer_check(ctx, j->stemmers[i]));
+	return kdri_languages_prepare(ctx, &j->languages);
 }
 
 /* --- batches ------------------------------------------------------------------------------------ */
@@ -109,39 +104,35 @@ static bool has_fixed_columns(const job *j)
 static kdr_status find_term(kdr_context *ctx, job *j, const char *text, size_t length, uint32_t hash,
                             int32_t *out)
 {
-	kdr_status st = KDR_OK;
 	if (j->stemmer) {
-		KDRI_TRY(kdri_stem_term(ctx, j->stemmer, text, length, &j->stem, &j->stem_room, &length));
+		KDRI_DO(kdri_stem_term(ctx, j->stemmer, text, length, &j->stem, &j->stem_room, &length));
 		text = j->stem;
 		hash = kdri_term_hash(text, length);
 	}
 	*out = kdri_terms_find(j->keys ? j->keys : j->terms, text, length, hash);
 	if (j->keys && *out >= 0)
 		*out = j->column[*out];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The chunk's terms get their numbers, its documents their rows. */
 static kdr_status merge_chunk(kdr_context *ctx, job *j, kdri_counts *task, const kdri_chunk *c)
 {
-	kdr_status st = KDR_OK;
-	KDRI_TRY(KDRI_ROOM(ctx, &j->number, &j->number_room, c->term_count));
+	KDRI_DO(KDRI_ROOM(ctx, &j->number, &j->number_room, c->term_count));
 	for (int64_t i = 0; i < c->term_count; i++) {
 		const kdri_local_term *t = &c->terms[i];
 		const char *text = c->tokens.text + t->offset;
 		if (has_fixed_columns(j) && !j->fixed)
-			KDRI_TRY(find_term(ctx, j, text, t->length, t->hash, &j->number[i]));
+			KDRI_DO(find_term(ctx, j, text, t->length, t->hash, &j->number[i]));
 		else
-			KDRI_TRY(kdri_terms_add(ctx, j->terms, text, t->length, t->hash, &j->number[i]));
+			KDRI_DO(kdri_terms_add(ctx, j->terms, text, t->length, t->hash, &j->number[i]));
 		if (j->number[i] >= 0)
 			j->terms->terms[j->number[i]].df += t->df;
 	}
-	KDRI_TRY(kdri_counts_append(ctx, task, c, j->number));
+	KDRI_DO(kdri_counts_append(ctx, task, c, j->number));
 	j->stats.tokens += c->token_count;
 	j->stats.not_utf8 += c->not_utf8;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status vectorize_flush(kdr_context *ctx, job *j, kdri_counts *task)
@@ -167,24 +158,22 @@ done:
 
 static kdr_status read_corpus(kdr_context *ctx, job *j, kdri_corpus *corpus, kdri_counts *task)
 {
-	kdr_status st;
 	kdri_document d;
 	bool more;
 	for (;;) {
-		KDRI_TRY(kdri_corpus_next(ctx, corpus, &d, &more));
+		KDRI_DO(kdri_corpus_next(ctx, corpus, &d, &more));
 		if (!more)
 			break;
-		KDRI_TRY(kdri_counts_document(ctx, task, &d));
-		KDRI_TRY(kdri_batch_add(ctx, &j->batch, &d));
+		KDRI_DO(kdri_counts_document(ctx, task, &d));
+		KDRI_DO(kdri_batch_add(ctx, &j->batch, &d));
 		j->stats.documents++;
 		j->stats.bytes += (int64_t)d.length;
 		if (kdri_batch_full(&j->batch))
-			KDRI_TRY(vectorize_flush(ctx, j, task));
+			KDRI_DO(vectorize_flush(ctx, j, task));
 	}
-	KDRI_TRY(vectorize_flush(ctx, j, task));
+	KDRI_DO(vectorize_flush(ctx, j, task));
 	task->dialect = kdri_corpus_dialect(corpus);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- all steps ---------------------------------------------------------------------------------- */
@@ -220,7 +209,6 @@ static kdr_status add_key(kdr_context *ctx, job *j, const char *text, size_t len
 /* Adds the stems listed in the options; `listed` marks their columns. */
 static kdr_status add_listed_stems(kdr_context *ctx, job *j, bool *listed)
 {
-	kdr_status st = KDR_OK;
 	for (const char *p = j->options.stems; p && *p;) {
 		const size_t n = strcspn(p, "\t");
 		const int32_t column = kdri_terms_find(j->terms, p, n, kdri_term_hash(p, n));
@@ -228,12 +216,11 @@ static kdr_status add_listed_stems(kdr_context *ctx, job *j, bool *listed)
 		const size_t m = strcspn(p, "\t");
 		if (column >= 0 && !listed[column]) {
 			listed[column] = true;
-			KDRI_TRY(add_key(ctx, j, p, m, column));
+			KDRI_DO(add_key(ctx, j, p, m, column));
 		}
 		p += m + (p[m] != '\0');
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A term represents its stem: the listed one, or that of the first language. A term from a file may also be a stem itself, or
@@ -274,31 +261,30 @@ done:
 /* Columns that are fixed beforehand. */
 static kdr_status fix_columns(kdr_context *ctx, job *j)
 {
-	kdr_status st;
 	const kdr_text_options *o = &j->options;
 	int32_t id;
 	size_t n;
 	if (o->vocabulary) {
-		KDRI_TRY(kdri_vocabulary_read(ctx, o->vocabulary, &j->terms));
+		KDRI_DO(kdri_vocabulary_read(ctx, o->vocabulary, &j->terms));
 	} else {
-		KDRI_TRY(kdri_terms_new(ctx, &j->terms));
+		KDRI_DO(kdri_terms_new(ctx, &j->terms));
 		for (int64_t i = 0; i < o->nterms; i++) {
 			n = strlen(o->terms[i]);
-			KDRI_TRY(kdri_terms_add(ctx, j->terms, o->terms[i], n, kdri_term_hash(o->terms[i], n),
-			                        &id));
+			KDRI_DO(kdri_terms_add(ctx, j->terms, o->terms[i], n, kdri_term_hash(o->terms[i], n),
+			                       &id));
 			if (id != i)
-				KDRI_FAIL(ctx, KDR_ERR_ARGUMENT, "terms: '%.60s' occurs twice", o->terms[i]);
+				return kdri_fail(ctx, KDR_ERR_ARGUMENT, "terms: '%.60s' occurs twice",
+				                 o->terms[i]);
 		}
 	}
 	if (o->stemmer)
-		KDRI_TRY(fix_stems(ctx, j));
+		KDRI_DO(fix_stems(ctx, j));
 	if (j->stemmer_count > 1) {
 		j->fixed = j->terms;
 		j->terms = NULL;
-		KDRI_TRY(kdri_terms_new(ctx, &j->terms));
+		KDRI_DO(kdri_terms_new(ctx, &j->terms));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- settings chosen from the texts ---------------------------------------------------------------- */
@@ -320,7 +306,6 @@ static bool have_stemmers(const kdri_languages *languages)
 /* Completes the options by what the texts are: their language, mail, HTML. */
 static kdr_status vectorize_detect(kdr_context *ctx, job *j, const kdr_corpus *corpora, int64_t count)
 {
-	kdr_status st = KDR_OK;
 	kdr_text_options *o = &j->options,
 	                 plain = { .max_length = 40, .min_length = 1, .ngram_min = 1, .ngram_max = 1 };
 	kdri_batch *b = &j->batch;
@@ -328,7 +313,7 @@ static kdr_status vectorize_detect(kdr_context *ctx, job *j, const kdr_corpus *c
 	int64_t mail = 0, html = 0;
 	if (!o->detect && !stop && !stem)
 		return KDR_OK;
-	KDRI_TRY(kdri_batch_sample(ctx, b, corpora, count));
+	KDRI_DO(kdri_batch_sample(ctx, b, corpora, count));
 	for (int64_t i = 0; i < b->count; i++) {
 		mail += kdri_mail_likely(b->raw[i].text, b->raw[i].length);
 		html += kdri_html_likely(b->raw[i].text, b->raw[i].length);
@@ -341,16 +326,15 @@ static kdr_status vectorize_detect(kdr_context *ctx, job *j, const kdr_corpus *c
 	plain.strip_mail = o->strip_mail;
 	plain.keep_subject = o->keep_subject;
 	plain.strip_html = o->strip_html;
-	KDRI_TRY(kdri_chunks_run(ctx, &plain, NULL, NULL, b->raw, b->chunks, b->chunk_count));
-	KDRI_TRY(kdri_languages_find(ctx, b->chunks, b->chunk_count, &j->languages));
+	KDRI_DO(kdri_chunks_run(ctx, &plain, NULL, NULL, b->raw, b->chunks, b->chunk_count));
+	KDRI_DO(kdri_languages_find(ctx, b->chunks, b->chunk_count, &j->languages));
 	kdri_languages_list(&j->languages, ",", j->language_list, sizeof j->language_list);
 	if (stop)
 		o->stopwords = j->languages.count > 0 ? j->language_list : NULL;
 	if (stem)
 		o->stemmer = have_stemmers(&j->languages) ? j->language_list : NULL;
 	kdri_batch_clear(b);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rare words give little information about other documents, but few documents have only rare words. */
@@ -450,16 +434,14 @@ done:
 static kdr_status find_columns(kdr_context *ctx, const job *j, const kdri_terms *stems,
                                kdri_term_columns *columns)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_term_columns_all(ctx, j->fixed, columns));
-	KDRI_TRY(KDRI_GROW(ctx, &columns->of_term, stems->count));
+	KDRI_DO(kdri_term_columns_all(ctx, j->fixed, columns));
+	KDRI_DO(KDRI_GROW(ctx, &columns->of_term, stems->count));
 	for (int64_t i = 0; i < stems->count; i++) {
 		const kdri_term *t = &stems->terms[i];
 		const int32_t key = kdri_terms_find(j->keys, stems->text + t->offset, t->length, t->hash);
 		columns->of_term[i] = key < 0 ? -1 : j->column[key];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The columns, and the name of each: term name[i] of *names. */

@@ -90,7 +90,6 @@ static kdr_status double_slots(kdr_context *ctx, kdri_terms *t)
 kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *t, const char *text, size_t length, uint32_t hash,
                           int32_t *id)
 {
-	kdr_status st = KDR_OK;
 	int64_t s = slot_of(t, text, length, hash);
 	if (t->slots[s] >= 0) {
 		*id = t->slots[s];
@@ -100,18 +99,17 @@ kdr_status kdri_terms_add(kdr_context *ctx, kdri_terms *t, const char *text, siz
 		return kdri_fail(ctx, KDR_ERR_SIZE,
 		                 "more than %d different terms; raise min_df or use shorter n-grams",
 		                 INT32_MAX - 1);
-	KDRI_TRY(KDRI_ROOM(ctx, &t->terms, &t->room, t->count + 1));
-	KDRI_TRY(KDRI_ROOM(ctx, &t->text, &t->text_room, t->text_used + (int64_t)length));
+	KDRI_DO(KDRI_ROOM(ctx, &t->terms, &t->room, t->count + 1));
+	KDRI_DO(KDRI_ROOM(ctx, &t->text, &t->text_room, t->text_used + (int64_t)length));
 	if (2 * (t->count + 1) > t->slot_count) {
-		KDRI_TRY(double_slots(ctx, t));
+		KDRI_DO(double_slots(ctx, t));
 		s = slot_of(t, text, length, hash);
 	}
 	memcpy(t->text + t->text_used, text, length);
 	t->terms[t->count] = (kdri_term){ (uint64_t)t->text_used, (uint32_t)length, hash, 0 };
 	t->text_used += (int64_t)length;
 	*id = t->slots[s] = (int32_t)t->count++;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- columns -------------------------------------------------------------------------------- */

@@ -30,9 +30,8 @@ static void plane_free(kdr_context *ctx, plane *p)
  * sign is arbitrary otherwise. */
 static kdr_status embed_start(kdr_context *ctx, plane *p)
 {
-	kdr_status st;
 	int64_t n = p->views.begin[p->views.ntasks];
-	KDRI_TRY(KDRI_NEW0(ctx, &p->y, 2 * n));
+	KDRI_DO(KDRI_NEW0(ctx, &p->y, 2 * n));
 	for (int64_t c = 0; c < KDRI_MIN(2, p->width); c++) {
 		double largest = 0;
 		for (int64_t i = 0; i < n; i++)
@@ -42,8 +41,7 @@ static kdr_status embed_start(kdr_context *ctx, plane *p)
 			p->y[2 * i + c] =
 			        largest < 0 ? -p->shared[i * p->width + c] : p->shared[i * p->width + c];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Where the cosine compares, by it: anchors are chosen by direction. */
@@ -59,23 +57,20 @@ static void unit(plane *p)
 
 static kdr_status forces(kdr_context *ctx, plane *p, int64_t sweeps)
 {
-	kdr_status st;
 	const kdri_views *v = &p->views;
-	KDRI_TRY(KDRI_NEW0(ctx, &p->graphs, v->ntasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->csr, v->ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &p->graphs, v->ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &p->csr, v->ntasks));
 	for (int64_t t = 0; t < v->ntasks; t++) {
-		KDRI_TRY(kdri_embed_graph(ctx, &v->tasks[t], &p->graphs[t]));
+		KDRI_DO(kdri_embed_graph(ctx, &v->tasks[t], &p->graphs[t]));
 		p->csr[t] = p->graphs[t].view.as.csr;
 	}
 	kdri_forces f = { .ntasks = v->ntasks, .begin = v->begin, .graphs = p->csr, .sweeps = sweeps };
 	if (v->ntasks > 1) {
 		unit(p);
-		KDRI_TRY(kdri_embed_anchors(ctx, v, p->shared, p->width, &p->anchors));
+		KDRI_DO(kdri_embed_anchors(ctx, v, p->shared, p->width, &p->anchors));
 		f.anchors = &p->anchors.view.as.csr;
 	}
-	KDRI_TRY(kdri_forces_run(ctx, &f, p->y));
-done:
-	return st;
+	return kdri_forces_run(ctx, &f, p->y);
 }
 
 kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, double **out, int64_t *width)
@@ -141,14 +136,12 @@ done:
 kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const kdr_embed_options *options,
                       double *const *xy)
 {
-	kdr_status st = KDR_OK;
 	bool alike = true;
 	for (int64_t t = 1; t < count; t++)
 		alike = alike && kdr_mat_cols(&x[t]) == kdr_mat_cols(&x[0]);
 	if (alike)
-		KDRI_TRY(embed_together(ctx, x, count, options, xy));
+		KDRI_DO(embed_together(ctx, x, count, options, xy));
 	for (int64_t t = 0; t < count && !alike; t++)
-		KDRI_TRY(embed_together(ctx, &x[t], 1, options, &xy[t]));
-done:
-	return st;
+		KDRI_DO(embed_together(ctx, &x[t], 1, options, &xy[t]));
+	return KDR_OK;
 }

@@ -67,17 +67,14 @@ static uint64_t ballot_key(int fit, int64_t task)
 
 kdr_status kdri_ballot_keep(kdr_context *ctx, int64_t task, const kdri_ballot *b)
 {
-	kdr_status st;
 	const uint64_t key = ballot_key(kdri_fits_before(ctx), task);
 	const int64_t size[3] = { b->n, b->count, b->best };
 	const size_t count = (size_t)b->count;
-	KDRI_TRY(kdri_kept_put(ctx, kept_label, key, b->label, (size_t)b->n * count * sizeof *b->label));
-	KDRI_TRY(kdri_kept_put(ctx, kept_weight, key, b->weight, count * sizeof *b->weight));
-	KDRI_TRY(kdri_kept_put(ctx, kept_transfer, key, b->transfer, count * sizeof *b->transfer));
-	KDRI_TRY(kdri_kept_put(ctx, kept_member, key, b->member, count * sizeof *b->member));
-	KDRI_TRY(kdri_kept_put(ctx, kept_size, key, size, sizeof size));
-done:
-	return st;
+	KDRI_DO(kdri_kept_put(ctx, kept_label, key, b->label, (size_t)b->n * count * sizeof *b->label));
+	KDRI_DO(kdri_kept_put(ctx, kept_weight, key, b->weight, count * sizeof *b->weight));
+	KDRI_DO(kdri_kept_put(ctx, kept_transfer, key, b->transfer, count * sizeof *b->transfer));
+	KDRI_DO(kdri_kept_put(ctx, kept_member, key, b->member, count * sizeof *b->member));
+	return kdri_kept_put(ctx, kept_size, key, size, sizeof size);
 }
 
 /* The ballot of one fit; out->count 0: none. */

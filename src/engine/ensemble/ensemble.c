@@ -19,14 +19,13 @@ enum { AUTO_K_MIN = 2, AUTO_K_MAX = 20 };
 kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, const kdr_task *task,
                                  int64_t k, kdri_ensemble_spec *out)
 {
-	kdr_status st;
 	int64_t n, d = kdr_mat_cols(&task->x);
 	int64_t k_min = kdri_opt_int(options, "k_min"), k_max = kdri_opt_int(options, "k_max");
 	kdri_ensemble_spec s = { .runs = kdri_opt_int(options, "runs"),
 		                 .features = kdri_opt_int(options, "features"),
 		                 .max_iter = kdri_opt_int(options, "max_iter"),
 		                 .tol = kdri_opt_real(options, "tol") };
-	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(&task->x), NULL, &n));
+	KDRI_DO(kdri_part(ctx, kdr_mat_rows(&task->x), NULL, &n));
 	if (s.features > d)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "option features is %lld, but data set %s has only %lld columns",
@@ -59,8 +58,7 @@ kdr_status kdri_ensemble_options(kdr_context *ctx, const kdr_options *options, c
 			        (long long)k_max);
 	}
 	*out = s;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The next of 0 .. total - 1, after `last`, if `have` of `count` were chosen before it. */
@@ -77,18 +75,16 @@ static int64_t ensemble_choose(kdri_rng *rng, int64_t last, int64_t total, int64
 static kdr_status dense_columns(kdr_context *ctx, const kdr_dense *x, const int32_t *features, int64_t m,
                                 kdri_own *out)
 {
-	kdr_status st;
 	int64_t size, n = x->rows;
 	double *to = NULL;
-	KDRI_TRY(kdri_mul(ctx, n, m, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &to, size));
+	KDRI_DO(kdri_mul(ctx, n, m, &size));
+	KDRI_DO(KDRI_NEW(ctx, &to, size));
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (size > 1 << 16)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < m; j++)
 			to[i * m + j] = x->data[i * x->stride + features[j]];
 	*out = (kdri_own){ .view = kdr_mat_from_dense(to, n, m), .parts = { to } };
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status sparse_columns(kdr_context *ctx, const kdr_csr *x, const int32_t *features, int64_t m,
@@ -135,11 +131,10 @@ done:
 static kdr_status start_centres(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t k,
                                 double **out)
 {
-	kdr_status st;
 	int64_t d = kdr_mat_cols(x), size;
 	double *c = NULL;
-	KDRI_TRY(kdri_mul(ctx, k, d, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &c, size));
+	KDRI_DO(kdri_mul(ctx, k, d, &size));
+	KDRI_DO(KDRI_NEW0(ctx, &c, size));
 	for (int64_t j = 0; j < k; j++) {
 		int64_t i = rows[j];
 		if (x->kind == KDR_MAT_DENSE)
@@ -149,8 +144,7 @@ static kdr_status start_centres(kdr_context *ctx, const kdr_mat *x, const int64_
 				c[j * d + x->as.csr.col[p]] = x->as.csr.val[p];
 	}
 	*out = c;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Labels of all rows of x, from centres found on some of them. */
@@ -260,19 +254,17 @@ done:
 static kdr_status ensemble_prepare(kdr_context *ctx, const kdri_ensemble_spec *spec, int64_t d, workspace *w,
                                    kdri_ensemble *e)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, spec->runs, e->n, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &e->offset, spec->runs + 1));
-	KDRI_TRY(KDRI_NEW(ctx, &e->label, size));
-	KDRI_TRY(KDRI_NEW(ctx, &w->features, d));
-	KDRI_TRY(KDRI_NEW(ctx, &w->labels, e->n));
+	KDRI_DO(kdri_mul(ctx, spec->runs, e->n, &size));
+	KDRI_DO(KDRI_NEW0(ctx, &e->offset, spec->runs + 1));
+	KDRI_DO(KDRI_NEW(ctx, &e->label, size));
+	KDRI_DO(KDRI_NEW(ctx, &w->features, d));
+	KDRI_DO(KDRI_NEW(ctx, &w->labels, e->n));
 	if (spec->silhouettes) {
-		KDRI_TRY(KDRI_NEW0(ctx, &e->silhouette, e->n));
-		KDRI_TRY(KDRI_NEW(ctx, &w->silhouette, e->n));
+		KDRI_DO(KDRI_NEW0(ctx, &e->silhouette, e->n));
+		KDRI_DO(KDRI_NEW(ctx, &w->silhouette, e->n));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ensemble_spec *spec,

@@ -32,7 +32,6 @@ double kdri_given_number(const kdri_given *given, const char *name)
 kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char *stem,
                            const char *const *arrays, kdr_result *to, int64_t task)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < kdr_result_field_count(given->result); i++) {
 		double number;
 		char own[64];
@@ -41,20 +40,19 @@ kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char
 			continue;
 		snprintf(own, sizeof own, "%.*s", (int)stem_of(name), name);
 		if (text)
-			KDRI_TRY(kdri_result_task_text(ctx, to, task, own, text));
+			KDRI_DO(kdri_result_task_text(ctx, to, task, own, text));
 		else
-			KDRI_TRY(kdri_result_task_number(ctx, to, task, own, number));
+			KDRI_DO(kdri_result_task_number(ctx, to, task, own, number));
 	}
 	for (; *arrays; arrays++) {
 		const kdr_array a = kdr_result_array(given->result, *arrays, 0);
 		void *data = NULL;
 		if (!a.data)
 			continue;
-		KDRI_TRY(kdri_result_array(ctx, to, *arrays, task, a.type, a.ndim, a.shape, &data));
+		KDRI_DO(kdri_result_array(ctx, to, *arrays, task, a.type, a.ndim, a.shape, &data));
 		memcpy(data, a.data, (size_t)a.shape[0] * sizeof(double)); /* curves of numbers */
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdri_own no_matrix(void)

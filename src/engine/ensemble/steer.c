@@ -206,9 +206,8 @@ done:
 /* Samples that keep their label in (E5). */
 static kdr_status find_fixed(kdr_context *ctx, const kdri_links *l, bool **out)
 {
-	kdr_status st;
 	bool *fixed = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &fixed, l->n));
+	KDRI_DO(KDRI_NEW(ctx, &fixed, l->n));
 	for (int64_t i = 0; i < l->n; i++)
 		fixed[i] = l->known[i] >= 0;
 	for (int64_t i = 0; i < l->n; i++)
@@ -217,8 +216,7 @@ static kdr_status find_fixed(kdr_context *ctx, const kdri_links *l, bool **out)
 	for (int64_t p = 0; p < 2 * l->napart; p++)
 		fixed[l->apart[p]] = true;
 	*out = fixed;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void fix_rows(int64_t n, const bool *fixed, const int64_t *labels, int64_t k, double *f)

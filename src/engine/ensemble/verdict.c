@@ -252,11 +252,8 @@ done:
 
 static kdr_status keep_rows(kdr_context *ctx, uint64_t key, int64_t n, int64_t k, const double *rows)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_kept_put(ctx, kept_rows, key, rows, (size_t)(n * k) * sizeof *rows));
-	KDRI_TRY(kdri_kept_put(ctx, kept_width, key, &k, sizeof k));
-done:
-	return st;
+	KDRI_DO(kdri_kept_put(ctx, kept_rows, key, rows, (size_t)(n * k) * sizeof *rows));
+	return kdri_kept_put(ctx, kept_width, key, &k, sizeof k);
 }
 
 /* (E4) up to k-means. Partitions with other numbers of clusters are the same for every k, so that the eigenvectors for the largest k contain

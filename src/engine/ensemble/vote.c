@@ -113,9 +113,8 @@ static void find_shares(const work *w, const double *posterior)
 
 static kdr_status find_near(kdr_context *ctx, const work *w, const double *posterior)
 {
-	kdr_status st;
 	int64_t c = w->p->classes;
-	KDRI_TRY(w->p->graph->apply(ctx, w->p->graph, posterior, c, c, w->near, c));
+	KDRI_DO(w->p->graph->apply(ctx, w->p->graph, posterior, c, c, w->near, c));
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (w->p->n * c > SERIAL_WORK)
 	for (int64_t i = 0; i < w->p->n; i++) {
 		double *row = w->near + i * c;
@@ -126,8 +125,7 @@ static kdr_status find_near(kdr_context *ctx, const work *w, const double *poste
 				w->nearest[i] = (int32_t)k;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void keep_known(const kdri_vote_problem *p, int64_t i, double *row)
@@ -170,11 +168,10 @@ static void soften(const work *w, int64_t count, int64_t i, double *row)
 
 static kdr_status run_round(kdr_context *ctx, const work *w, bool first, double *posterior)
 {
-	kdr_status st = KDR_OK;
 	const kdri_vote_problem *p = w->p;
 	const int64_t count = first ? p->members : p->members + p->clusterings + (p->graph ? 1 : 0);
 	if (!first && p->graph)
-		KDRI_TRY(find_near(ctx, w, posterior));
+		KDRI_DO(find_near(ctx, w, posterior));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (p->n * p->classes > SERIAL_WORK)
 	for (int64_t j = 0; j <= count; j++) {
 		if (j == count) {
@@ -187,18 +184,16 @@ static kdr_status run_round(kdr_context *ctx, const work *w, bool first, double 
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (p->n * p->classes > SERIAL_WORK)
 	for (int64_t i = 0; i < p->n; i++)
 		soften(w, count, i, posterior + i * p->classes);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Members, then clusterings, then neighbours, with their tables. */
 static kdr_status find_voters(kdr_context *ctx, work *w)
 {
-	kdr_status st;
 	const kdri_vote_problem *p = w->p;
 	const int64_t count = p->members + p->clusterings + 1;
 	int64_t total = 0, at = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &w->voters, count));
+	KDRI_DO(KDRI_NEW(ctx, &w->voters, count));
 	for (int64_t j = 0; j < count; j++) {
 		const bool member = j < p->members, clusters = !member && j + 1 < count;
 		w->voters[j] = (voter){ .label = member     ? p->votes[j]
@@ -209,15 +204,14 @@ static kdr_status find_voters(kdr_context *ctx, work *w)
 			                .weight = member || clusters ? 1 : graph_weight };
 		total += (p->classes + 1) * w->voters[j].labels;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &w->tables, total));
+	KDRI_DO(KDRI_NEW(ctx, &w->tables, total));
 	for (int64_t j = 0; j < count; j++) {
 		w->voters[j].table = w->tables + at;
 		at += p->classes * w->voters[j].labels;
 		w->voters[j].size = w->tables + at;
 		at += w->voters[j].labels;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status find_degrees(kdr_context *ctx, work *w)

@@ -30,17 +30,16 @@ void kdri_forest_free(kdr_context *ctx, kdri_forest *f)
 static kdr_status join_trees(kdr_context *ctx, const kdri_tree *trees, int64_t count, int64_t d,
                              int64_t classes, kdri_forest *f)
 {
-	kdr_status st;
 	int64_t nodes = 0, leaves = 0;
 	*f = (kdri_forest){ .trees = count, .classes = classes, .features = d };
 	for (int64_t t = 0; t < count; t++) {
 		f->nodes += trees[t].nodes;
 		f->leaves += trees[t].leaves;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &f->root, count));
-	KDRI_TRY(KDRI_NEW(ctx, &f->node, f->nodes));
-	KDRI_TRY(KDRI_NEW(ctx, &f->share, f->leaves * classes));
-	KDRI_TRY(KDRI_NEW0(ctx, &f->importance, d));
+	KDRI_DO(KDRI_NEW(ctx, &f->root, count));
+	KDRI_DO(KDRI_NEW(ctx, &f->node, f->nodes));
+	KDRI_DO(KDRI_NEW(ctx, &f->share, f->leaves * classes));
+	KDRI_DO(KDRI_NEW0(ctx, &f->importance, d));
 	for (int64_t t = 0; t < count; t++) {
 		const kdri_tree *from = &trees[t];
 		f->root[t] = nodes;
@@ -55,8 +54,7 @@ static kdr_status join_trees(kdr_context *ctx, const kdri_tree *trees, int64_t c
 		nodes += from->nodes;
 		leaves += from->leaves;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows that have a class, those classes, and what each row weighs: (E1). */

@@ -560,15 +560,13 @@ void kdri_tree_free(kdr_context *ctx, kdri_tree *t)
 
 kdr_status kdri_tree_keep(kdr_context *ctx, const kdri_grower *g, kdri_tree *t)
 {
-	kdr_status st;
 	const size_t c = (size_t)g->classes;
 	*t = (kdri_tree){ .nodes = g->nodes, .leaves = g->leaves };
-	KDRI_TRY(KDRI_NEW(ctx, &t->node, g->nodes));
-	KDRI_TRY(KDRI_NEW(ctx, &t->share, g->leaves * g->classes));
-	KDRI_TRY(KDRI_NEW(ctx, &t->importance, g->r->d));
+	KDRI_DO(KDRI_NEW(ctx, &t->node, g->nodes));
+	KDRI_DO(KDRI_NEW(ctx, &t->share, g->leaves * g->classes));
+	KDRI_DO(KDRI_NEW(ctx, &t->importance, g->r->d));
 	memcpy(t->node, g->node, (size_t)g->nodes * sizeof *t->node);
 	memcpy(t->share, g->share, (size_t)g->leaves * c * sizeof *t->share);
 	memcpy(t->importance, g->importance, (size_t)g->r->d * sizeof *t->importance);
-done:
-	return st;
+	return KDR_OK;
 }

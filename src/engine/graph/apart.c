@@ -28,17 +28,15 @@ const char *kdri_apart_word(double apart)
 
 kdr_status kdri_apart_rows(kdr_context *ctx, int64_t n, int64_t **rows, int64_t *count)
 {
-	kdr_status st;
 	const int64_t most = KDRI_MIN(n, KDRI_APART_MOST);
 	/* One of each of equal stretches, so that data sorted by class keep their shares. The seed is fixed, because a measure of data
 	 * must not change with that of a run. */
 	kdri_rng rng = kdri_rng_stream(1, "apart", (uint64_t)n);
-	KDRI_TRY(KDRI_NEW(ctx, rows, most));
+	KDRI_DO(KDRI_NEW(ctx, rows, most));
 	for (int64_t i = 0; i < most; i++)
 		(*rows)[i] = n > most ? kdri_chunk_draw(&rng, n, most, i) : i;
 	*count = most;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether all rows that are not zero have unit length. */

@@ -155,17 +155,15 @@ static bool discretise_assign(kdr_context *ctx, const double *y, int64_t n, int6
 /* w->a = Y' Z */
 static kdr_status discretise_gather(kdr_context *ctx, const double *y, int64_t n, int64_t k, workspace *w)
 {
-	kdr_status st;
 	const double big = kdri_exact_big(1, w->all), small = big * kdri_exact_ratio(w->all);
 	memset(w->sums, 0, (size_t)(k * k) * sizeof *w->sums);
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t c = 0; c < k; c++)
 			kdri_exact_add(&w->sums[c * k + w->labels[i]], big, small, y[i * k + c]);
-	KDRI_TRY(kdri_sum(ctx, &w->sums->high, 2 * k * k));
+	KDRI_DO(kdri_sum(ctx, &w->sums->high, 2 * k * k));
 	for (int64_t p = 0; p < k * k; p++)
 		w->a[p] = w->sums[p].high + w->sums[p].low;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The number of local row i among all rows, and the local row with number `number`; -1: none. */
@@ -189,54 +187,48 @@ static int64_t discretise_place_of(const workspace *w, int64_t number)
 /* The number of the row with the least overlap, the first of equals. */
 static kdr_status least_overlap(kdr_context *ctx, int64_t n, const workspace *w, int64_t *out)
 {
-	kdr_status st;
 	int64_t first = 0;
 	for (int64_t i = 1; i < n; i++)
 		if (w->overlap[i] < w->overlap[first])
 			first = i;
 	double most = n > 0 ? -w->overlap[first] : -INFINITY;
-	KDRI_TRY(kdri_max(ctx, &most, 1));
+	KDRI_DO(kdri_max(ctx, &most, 1));
 	*out = INT64_MAX;
 	for (int64_t i = 0; i < n; i++)
 		if (-w->overlap[i] == most)
 			*out = KDRI_MIN(*out, number_of(w, i));
-	KDRI_TRY(kdri_min_int(ctx, out, 1));
-done:
-	return st;
+	return kdri_min_int(ctx, out, 1);
 }
 
 /* The first rotation: rows of Y, each the one most nearly orthogonal to those before it. */
 static kdr_status choose_axes(kdr_context *ctx, const double *y, int64_t n, int64_t k, int64_t first,
                               workspace *w)
 {
-	kdr_status st = KDR_OK;
 	memset(w->overlap, 0, (size_t)n * sizeof *w->overlap);
 	for (int64_t j = 0; j < k; j++) {
 		int64_t here = discretise_place_of(w, first);
 		for (int64_t c = 0; c < k; c++)
 			w->axis[c] = here >= 0 ? y[here * k + c] : 0;
-		KDRI_TRY(kdri_sum(ctx, w->axis, k)); /* of one row and zeros */
+		KDRI_DO(kdri_sum(ctx, w->axis, k)); /* of one row and zeros */
 		for (int64_t c = 0; c < k; c++)
 			w->r[c * k + j] = w->axis[c];
 		for (int64_t i = 0; i < n; i++)
 			w->overlap[i] += fabs(kdri_dot(y + i * k, w->axis, k));
-		KDRI_TRY(least_overlap(ctx, n, w, &first));
+		KDRI_DO(least_overlap(ctx, n, w, &first));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One run from w->r; *value: (E1) at its end. */
 static kdr_status discretise_run(kdr_context *ctx, const double *y, int64_t n, const kdri_spectral_options *o,
                                  workspace *w, int64_t *iterations, kdr_stop *stop, double *value)
 {
-	kdr_status st = KDR_OK;
 	*value = 0;
 	*stop = KDR_STOP_MAX_ITER;
 	for (*iterations = 0; *iterations < KDRI_MAX(o->max_iter, 1);) {
 		bool changed = discretise_assign(ctx, y, n, o->k, w->r, w->labels);
-		KDRI_TRY(kdri_any(ctx, &changed));
-		KDRI_TRY(discretise_gather(ctx, y, n, o->k, w));
+		KDRI_DO(kdri_any(ctx, &changed));
+		KDRI_DO(discretise_gather(ctx, y, n, o->k, w));
 		*value = polar(o->k, w);
 		++*iterations;
 		if (!changed) {
@@ -248,8 +240,7 @@ static kdr_status discretise_run(kdr_context *ctx, const double *y, int64_t n, c
 			break;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n, const kdri_spectral_options *o,

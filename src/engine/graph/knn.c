@@ -159,9 +159,8 @@ void kdri_knn_shift_free(kdr_context *ctx, kdri_knn_shift *shift)
 static kdr_status factors_of(kdr_context *ctx, const kdr_mat *rows, kdri_metric metric, const double *shift,
                              double square, double *factor, double *largest)
 {
-	kdr_status st;
 	const int64_t n = kdr_mat_rows(rows);
-	KDRI_TRY(kdri_mat_row_norms(ctx, rows, factor));
+	KDRI_DO(kdri_mat_row_norms(ctx, rows, factor));
 	for (int64_t i = 0; i < n && shift; i++) {
 		double left = factor[i] - 2 * shift[i] + square;
 		factor[i] = left > 1e-14 * (factor[i] + square) ? left : 0;
@@ -177,8 +176,7 @@ static kdr_status factors_of(kdr_context *ctx, const kdr_mat *rows, kdri_metric 
 			factor[i] /= 2;
 		}
 	*largest = most;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A grid for scores up to `largest`. */

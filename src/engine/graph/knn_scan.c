@@ -77,11 +77,10 @@ done:
 
 static kdr_status scan_open(work *w)
 {
-	kdr_status st;
 	const kdr_mat *x = w->s->candidates;
 	const double n = (double)w->n, m = (double)w->m, list = 12.0 * (double)w->s->nn.k;
 	double room = 0.8 * (double)w->dev->room(w->dev), bytes = kdri_rows_bytes(x, w->spread, 0, w->m);
-	KDRI_TRY(scan_cpu_stripe(w));
+	KDRI_DO(scan_cpu_stripe(w));
 	w->per_stripe = w->per_part = INFINITY;
 	w->whole = true;
 	if (!kdri_is_cpu(w->dev)) {
@@ -97,34 +96,30 @@ static kdr_status scan_open(work *w)
 		w->per_part = w->whole ? INFINITY : KDRI_MAX(0, room / (w->lists ? 3 : 2));
 	}
 	if (!w->lists)
-		KDRI_TRY(kdri_tiles_new(w->ctx, w->dev, x, w->spread, w->whole ? INFINITY : w->per_part,
-		                        &w->x));
+		KDRI_DO(kdri_tiles_new(w->ctx, w->dev, x, w->spread, w->whole ? INFINITY : w->per_part,
+		                       &w->x));
 	else if (w->whole)
-		KDRI_TRY(kdri_sparse_of(w->ctx, w->dev, &x->as.csr, w->s->lists, &w->held));
-done:
-	return st;
+		KDRI_DO(kdri_sparse_of(w->ctx, w->dev, &x->as.csr, w->s->lists, &w->held));
+	return KDR_OK;
 }
 
 /* Rows begin .. begin + rows - 1 of the queries; `own`: holds them, unless they are among the candidates on the device. */
 static kdr_status scan_asking(work *w, int64_t begin, int64_t rows, kdri_tiles *own, kdri_drows *out)
 {
-	kdr_status st;
 	if (w->s->queries != w->s->candidates || !w->whole) {
 		kdr_mat part = kdri_rows(w->s->queries, begin, begin + rows);
-		KDRI_TRY(kdri_tiles_new(w->ctx, w->dev, &part, w->spread, INFINITY, own));
+		KDRI_DO(kdri_tiles_new(w->ctx, w->dev, &part, w->spread, INFINITY, own));
 		return kdri_tiles_get(w->ctx, w->dev, own, 0, out);
 	}
 	if (w->lists) {
 		*out = (kdri_drows){ .sparse = true, .csr = kdri_sparse_rows(&w->held, begin, begin + rows) };
 	} else {
-		KDRI_TRY(kdri_tiles_get(w->ctx, w->dev, &w->x, 0, out));
+		KDRI_DO(kdri_tiles_get(w->ctx, w->dev, &w->x, 0, out));
 		out->dense = kdri_block_part(out->dense, begin, 0, rows, out->dense.cols);
 	}
 	out->begin = begin;
 	out->rows = rows;
 	return KDR_OK;
-done:
-	return st;
 }
 
 /* Compares with rows from .. end - 1 by their lists, which are made for the purpose. */
@@ -233,7 +228,6 @@ done:
 
 kdr_status kdri_knn_scan_rows(kdr_context *ctx, const kdri_knn_scan *s, bool device, int64_t *done)
 {
-	kdr_status st = KDR_OK;
 	job j = { .s = s };
 	costs c = { 0 };
 	if (s->nn.k < 1) {
@@ -242,10 +236,9 @@ kdr_status kdri_knn_scan_rows(kdr_context *ctx, const kdri_knn_scan *s, bool dev
 	}
 	device = device && s->nn.k <= KDRI_NN_MOST && kdr_mat_cols(s->candidates) > 0;
 	if (device)
-		KDRI_TRY(find_costs(ctx, s->candidates, &c));
+		KDRI_DO(find_costs(ctx, s->candidates, &c));
 	j.spread = c.spread;
-	KDRI_TRY(device ? kdri_compute(ctx, c.flops, scan_all, &j) : scan_all(ctx, &kdri_cpu, &j));
+	KDRI_DO(device ? kdri_compute(ctx, c.flops, scan_all, &j) : scan_all(ctx, &kdri_cpu, &j));
 	*done = j.done;
-done:
-	return st;
+	return KDR_OK;
 }

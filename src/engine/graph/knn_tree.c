@@ -109,15 +109,14 @@ static void split_node(const tree *q, const kdr_mat *x, int64_t level, int64_t a
 
 static kdr_status knn_tree_grow(kdr_context *ctx, tree *q, const kdr_mat *x)
 {
-	kdr_status st;
 	int64_t size;
 	while (q->n >> q->levels > LEAF)
 		q->levels++;
-	KDRI_TRY(KDRI_NEW(ctx, &q->order, q->n));
-	KDRI_TRY(kdri_mul(ctx, q->n, q->d, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &q->rows, size));
-	KDRI_TRY(kdri_mul(ctx, (int64_t)4 << q->levels, q->d, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &q->box, size));
+	KDRI_DO(KDRI_NEW(ctx, &q->order, q->n));
+	KDRI_DO(kdri_mul(ctx, q->n, q->d, &size));
+	KDRI_DO(KDRI_NEW(ctx, &q->rows, size));
+	KDRI_DO(kdri_mul(ctx, (int64_t)4 << q->levels, q->d, &size));
+	KDRI_DO(KDRI_NEW(ctx, &q->box, size));
 	for (int64_t i = 0; i < q->n; i++)
 		q->order[i] = (int32_t)i;
 	for (int64_t level = 0; level <= q->levels; level++)
@@ -126,8 +125,7 @@ static kdr_status knn_tree_grow(kdr_context *ctx, tree *q, const kdr_mat *x)
 			split_node(q, x, level, at);
 	for (int64_t p = 0; p < q->n; p++)
 		memcpy(q->rows + p * q->d, row_of(x, q->order[p]), (size_t)q->d * sizeof *q->rows);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the search -------------------------------------------------------------------------------------------- */

@@ -39,7 +39,6 @@ typedef struct grid {
 
 static kdr_status grid_of(kdr_context *ctx, const kdr_csr *z, grid *out)
 {
-	kdr_status st;
 	double largest = 0;
 	int64_t all, entries = z->rowptr[z->rows];
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) \
@@ -47,12 +46,11 @@ static kdr_status grid_of(kdr_context *ctx, const kdr_csr *z, grid *out)
                   : largest) if (entries > SERIAL)
 	for (int64_t p = 0; p < entries; p++)
 		largest = KDRI_MAX(largest, z->val[p]);
-	KDRI_TRY(kdri_max(ctx, &largest, 1));
-	KDRI_TRY(kdri_part(ctx, z->rows, NULL, &all));
+	KDRI_DO(kdri_max(ctx, &largest, 1));
+	KDRI_DO(kdri_part(ctx, z->rows, NULL, &all));
 	out->big = kdri_exact_big(largest, all);
 	out->small = out->big * kdri_exact_ratio(all);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Where entry (a, b), a <= b, of a symmetric m x m matrix is. */
@@ -64,9 +62,8 @@ static int64_t packed(int64_t m, int64_t a, int64_t b)
 /* G of (E2), the upper triangle. Each thread has columns of its own. */
 static kdr_status landmark_sums(kdr_context *ctx, const kdr_csr *z, const double *degree, kdri_exact *g)
 {
-	kdr_status st;
 	grid e;
-	KDRI_TRY(grid_of(ctx, z, &e));
+	KDRI_DO(grid_of(ctx, z, &e));
 	const int team = kdri_team(ctx);
 #pragma omp parallel for num_threads(team) schedule(static)
 	for (int thread = 0; thread < team; thread++) {
@@ -81,9 +78,7 @@ static kdr_status landmark_sums(kdr_context *ctx, const kdr_csr *z, const double
 					kdri_exact_add(&row[z->col[q]], e.big, e.small, share * z->val[q]);
 			}
 	}
-	KDRI_TRY(kdri_sum(ctx, &g->high, z->cols * (z->cols + 1)));
-done:
-	return st;
+	return kdri_sum(ctx, &g->high, z->cols * (z->cols + 1));
 }
 
 static double weight_between(const kdri_exact *g, int64_t m, int64_t a, int64_t b)
@@ -176,7 +171,6 @@ static kdr_status landmarks_spectrum_rows_of(kdr_context *ctx, const kdr_mat *z,
                                              const double *of_landmark, kdri_spectrum *landmarks, int64_t k,
                                              double *out)
 {
-	kdr_status st;
 	const int64_t n = kdr_mat_rows(z), m = kdr_mat_cols(z);
 	for (int64_t a = 0; a < m; a++)
 		for (int64_t j = 0; j < k; j++) {
@@ -185,13 +179,12 @@ static kdr_status landmarks_spectrum_rows_of(kdr_context *ctx, const kdr_mat *z,
 			                                         ? 1 / sqrt(of_landmark[a] * value)
 			                                         : 0;
 		}
-	KDRI_TRY(kdri_mat_mul(ctx, z, landmarks->vectors, k, k, out, k));
+	KDRI_DO(kdri_mat_mul(ctx, z, landmarks->vectors, k, k, out, k));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > SERIAL)
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < k; j++)
 			out[i * k + j] = degree[i] > 0 ? out[i * k + j] / sqrt(degree[i]) : 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_landmarks_spectrum(kdr_context *ctx, const kdr_mat *z, int64_t k, kdri_spectrum *out)

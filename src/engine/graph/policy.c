@@ -63,18 +63,16 @@ static double most_steps(bool dense, double rows, kdri_instead instead)
 static kdr_status search_share(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, kdri_instead instead,
                                double *out)
 {
-	kdr_status st = KDR_OK;
 	const bool dense = x->kind == KDR_MAT_DENSE;
 	const double n = (double)kdr_mat_rows(x);
 	double steps;
 	*out = 1;
 	if (metric == KDRI_METRIC_EUCLIDEAN && kdri_knn_tree_pays(x))
 		return KDR_OK;
-	KDRI_TRY(kdri_knn_products(ctx, x, &steps));
+	KDRI_DO(kdri_knn_products(ctx, x, &steps));
 	steps += dense ? 0 : n * n; /* (E1) */
 	*out = KDRI_MIN(1, most_steps(dense, n, instead) / steps);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, kdri_instead instead,

@@ -204,27 +204,25 @@ static kdr_status check_graph(kdr_context *ctx, const kdr_mat *x)
 kdr_status kdri_graph_new(kdr_context *ctx, const kdr_mat *x, const kdri_graph_options *options,
                           kdri_graph *out)
 {
-	kdr_status st = KDR_OK;
 	kdri_graph g = { .w.view = kdr_mat_from_dense(NULL, 0, 0) };
 	if (options->similarity == KDRI_SIMILARITY_PRECOMPUTED) {
-		KDRI_TRY(check_graph(ctx, x));
+		KDRI_DO(check_graph(ctx, x));
 		*out = (kdri_graph){ .w.view = *x };
 		return KDR_OK;
 	}
 	if (options->similarity == KDRI_SIMILARITY_GAUSS) {
 		g.sigma = options->sigma;
 		if (g.sigma == 0)
-			KDRI_TRY(kdri_mean_distance(ctx, x, &g.sigma));
+			KDRI_DO(kdri_mean_distance(ctx, x, &g.sigma));
 		if (g.sigma == 0) /* all samples are equal: any width makes all weights 1 */
 			g.sigma = 1;
 	}
 	if (options->neighbors == 0)
-		KDRI_TRY(full_graph(ctx, x, options->similarity, &g));
+		KDRI_DO(full_graph(ctx, x, options->similarity, &g));
 	else
-		KDRI_TRY(neighbour_graph(ctx, x, options, &g));
+		KDRI_DO(neighbour_graph(ctx, x, options, &g));
 	*out = g;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_graph_free(kdr_context *ctx, kdri_graph *graph)

@@ -41,17 +41,16 @@ void kdri_views_free(kdr_context *ctx, kdri_views *v)
 
 static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdri_views *v)
 {
-	kdr_status st = KDR_OK;
 	const kdri_views_options *o = &v->options;
 	bool alike = o->together && !o->by_itself;
 	kdri_traits all = { 0 };
 	for (int64_t t = 0; t < v->ntasks && alike; t++)
-		KDRI_TRY(kdri_traits_add(ctx, &problem->tasks[t].x, &all));
+		KDRI_DO(kdri_traits_add(ctx, &problem->tasks[t].x, &all));
 	for (int64_t t = 0; t < v->ntasks; t++) {
 		kdri_views_task *task = &v->tasks[t];
 		kdri_traits traits = all;
 		if (!alike)
-			KDRI_TRY(kdri_traits_add(ctx, &problem->tasks[t].x, &traits));
+			KDRI_DO(kdri_traits_add(ctx, &problem->tasks[t].x, &traits));
 		task->cosine = o->cosine == KDRI_CHOICE_AUTO ? !kdri_looks_like_measurements(&traits)
 		                                             : o->cosine == KDRI_CHOICE_YES;
 		task->centred = o->centre == KDRI_CHOICE_AUTO ? !kdri_looks_like_words(&traits)
@@ -60,8 +59,7 @@ static kdr_status views_choose(kdr_context *ctx, const kdr_problem *problem, kdr
 	}
 	for (int64_t t = 1; t < v->ntasks; t++)
 		v->options.together = v->options.together && v->tasks[t].cosine == v->tasks[0].cosine;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- rows --------------------------------------------------------------------------------------------- */
@@ -129,18 +127,16 @@ done:
 /* Which tasks are joined to landmarks. */
 static kdr_status choose_joins(kdr_context *ctx, kdri_views *v)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < v->ntasks && v->options.landmarks > 0; t++) {
 		bool exact = false;
 		if (v->options.if_many)
-			KDRI_TRY(kdri_search_is_exact(ctx, &v->tasks[t].rows.view,
-			                              v->tasks[t].cosine ? KDRI_METRIC_COSINE
-			                                                 : KDRI_METRIC_EUCLIDEAN,
-			                              KDRI_INSTEAD_LANDMARKS, &exact));
+			KDRI_DO(kdri_search_is_exact(ctx, &v->tasks[t].rows.view,
+			                             v->tasks[t].cosine ? KDRI_METRIC_COSINE
+			                                                : KDRI_METRIC_EUCLIDEAN,
+			                             KDRI_INSTEAD_LANDMARKS, &exact));
 		v->tasks[t].joined = !exact;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kdri_views_options *options,

@@ -40,19 +40,17 @@ static void scale_row(double *y, int64_t width, double largest)
 
 static kdr_status views_directions_scale_rows(kdr_context *ctx, double *y, int64_t n, int64_t width)
 {
-	kdr_status st;
 	double largest = 0;
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) \
         reduction(max \
                   : largest) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++)
 		largest = KDRI_MAX(largest, sqrt(kdri_nrm2sq(y + i * width, width)));
-	KDRI_TRY(kdri_max(ctx, &largest, 1));
+	KDRI_DO(kdri_max(ctx, &largest, 1));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++)
 		scale_row(y + i * width, width, largest);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int64_t k, double **out,
@@ -79,22 +77,20 @@ done:
 
 static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_t k)
 {
-	kdr_status st;
 	int64_t n = kdr_mat_rows(&task->rows.view), all;
-	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
-	KDRI_TRY(kdri_views_leading(ctx, task, k, &task->leading, &task->width));
-	KDRI_TRY(KDRI_NEW0(ctx, &task->spread, task->width));
+	KDRI_DO(kdri_part(ctx, n, NULL, &all));
+	KDRI_DO(kdri_views_leading(ctx, task, k, &task->leading, &task->width));
+	KDRI_DO(KDRI_NEW0(ctx, &task->spread, task->width));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = 0; j < task->width; j++)
 			task->spread[j] +=
 			        task->leading[i * task->width + j] * task->leading[i * task->width + j];
-	KDRI_TRY(kdri_sum(ctx, task->spread, task->width));
+	KDRI_DO(kdri_sum(ctx, task->spread, task->width));
 	for (int64_t j = 0; j < task->width; j++)
 		task->spread[j] = sqrt(task->spread[j] / (double)all); /* the mean is 0 */
 	if (task->cosine)
-		KDRI_TRY(views_directions_scale_rows(ctx, task->leading, n, task->width));
-done:
-	return st;
+		KDRI_DO(views_directions_scale_rows(ctx, task->leading, n, task->width));
+	return KDR_OK;
 }
 
 /* All tasks stacked, each minus its own mean. */
@@ -176,7 +172,6 @@ done:
 
 static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64_t *k)
 {
-	kdr_status st;
 	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), most = 1, all = 0, size;
 	for (int64_t t = 0; t < v->ntasks; t++) {
 		most = KDRI_MAX(most, k[t]);
@@ -184,26 +179,23 @@ static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64
 	}
 	v->directions = KDRI_MIN(KDRI_MAX(MOST_DIRECTIONS, 2 * most), KDRI_MIN(all, d));
 	v->width = KDRI_MIN(2 * most, v->directions);
-	KDRI_TRY(kdri_views_pooled(ctx, v, v->directions, &v->centred));
-	KDRI_TRY(kdri_mul(ctx, n, v->width, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &v->shared, size));
+	KDRI_DO(kdri_views_pooled(ctx, v, v->directions, &v->centred));
+	KDRI_DO(kdri_mul(ctx, n, v->width, &size));
+	KDRI_DO(KDRI_NEW(ctx, &v->shared, size));
 	for (int64_t i = 0; i < n; i++)
 		memcpy(v->shared + i * v->width, v->centred + i * v->directions,
 		       (size_t)v->width * sizeof *v->shared);
 	if (v->tasks[0].cosine)
-		KDRI_TRY(views_directions_scale_rows(ctx, v->shared, n, v->width));
-done:
-	return st;
+		KDRI_DO(views_directions_scale_rows(ctx, v->shared, n, v->width));
+	return KDR_OK;
 }
 
 kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *v, const int64_t *k, bool pooled)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < v->ntasks; t++)
 		if (!v->options.given || !v->options.given[t])
-			KDRI_TRY(own_directions(ctx, &v->tasks[t], k[t]));
+			KDRI_DO(own_directions(ctx, &v->tasks[t], k[t]));
 	if (v->options.together && pooled)
-		KDRI_TRY(pooled_directions(ctx, v, k));
-done:
-	return st;
+		KDRI_DO(pooled_directions(ctx, v, k));
+	return KDR_OK;
 }

@@ -66,13 +66,10 @@ done:
 
 static kdr_status keep_neighbours(kdr_context *ctx, uint64_t key, const kdri_knn *knn, int64_t candidates)
 {
-	kdr_status st;
 	const int64_t size[3] = { knn->rows, knn->k, candidates }, count = knn->rows * knn->k;
-	KDRI_TRY(kdri_kept_put(ctx, kept_lists, key, knn->index, (size_t)count * sizeof *knn->index));
-	KDRI_TRY(kdri_kept_put(ctx, kept_values, key, knn->value, (size_t)count * sizeof *knn->value));
-	KDRI_TRY(kdri_kept_put(ctx, kept_size, key, size, sizeof size));
-done:
-	return st;
+	KDRI_DO(kdri_kept_put(ctx, kept_lists, key, knn->index, (size_t)count * sizeof *knn->index));
+	KDRI_DO(kdri_kept_put(ctx, kept_values, key, knn->value, (size_t)count * sizeof *knn->value));
+	return kdri_kept_put(ctx, kept_size, key, size, sizeof size);
 }
 
 static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
@@ -138,30 +135,25 @@ kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64
 /* n / sum of the weights, of all rows. */
 static kdr_status views_graphs_share_of(kdr_context *ctx, const kdr_csr *g, bool joined, double *out)
 {
-	kdr_status st;
 	double sum = 0;
 	int64_t n, edges;
-	KDRI_TRY(kdri_part(ctx, g->rows, NULL, &n));
-	KDRI_TRY(kdri_part(ctx, g->rowptr[g->rows], NULL, &edges));
+	KDRI_DO(kdri_part(ctx, g->rows, NULL, &n));
+	KDRI_DO(kdri_part(ctx, g->rowptr[g->rows], NULL, &edges));
 	if (joined) /* exact: any cut of the rows gives the same */
-		KDRI_TRY(kdri_rows_sum(ctx, NULL, g->val, g->rowptr[g->rows], edges, &sum));
+		KDRI_DO(kdri_rows_sum(ctx, NULL, g->val, g->rowptr[g->rows], edges, &sum));
 	for (int64_t p = 0; p < g->rowptr[g->rows] && !joined; p++)
 		sum += g->val[p];
 	*out = sum > 0 ? (double)n / sum : 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E4) */
 static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *b, bool joined, kdri_own *out)
 {
-	kdr_status st;
 	double times_a = 0, times_b = 0;
-	KDRI_TRY(views_graphs_share_of(ctx, a, joined, &times_a));
-	KDRI_TRY(views_graphs_share_of(ctx, b, joined, &times_b));
-	KDRI_TRY(kdri_graph_sum(ctx, a, times_a, b, times_b, out));
-done:
-	return st;
+	KDRI_DO(views_graphs_share_of(ctx, a, joined, &times_a));
+	KDRI_DO(views_graphs_share_of(ctx, b, joined, &times_b));
+	return kdri_graph_sum(ctx, a, times_a, b, times_b, out);
 }
 
 static kdr_status add_plain(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
@@ -208,33 +200,29 @@ done:
 
 static kdr_status landmark_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_landmarks_new(ctx, &task->rows.view, NULL, 1, o->landmarks, 0, &task->landmarks));
-	KDRI_TRY(kdri_views_landmarks(ctx, task, task->centred, o->neighbors, &task->graph));
+	KDRI_DO(kdri_landmarks_new(ctx, &task->rows.view, NULL, 1, o->landmarks, 0, &task->landmarks));
+	KDRI_DO(kdri_views_landmarks(ctx, task, task->centred, o->neighbors, &task->graph));
 	if (task->both) {
-		KDRI_TRY(kdri_views_landmarks(ctx, task, false, o->neighbors, &task->plain));
-		KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
-		                    &task->vote));
+		KDRI_DO(kdri_views_landmarks(ctx, task, false, o->neighbors, &task->plain));
+		KDRI_DO(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+		                   &task->vote));
 	}
 	task->has_graph = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
 {
-	kdr_status st;
 	if (task->joined)
 		return landmark_graphs(ctx, o, task);
 	if (o->once && !task->first)
-		KDRI_TRY(kdri_rows_first(ctx, &task->rows.view, &task->first));
-	KDRI_TRY(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->candidates));
-	KDRI_TRY(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
+		KDRI_DO(kdri_rows_first(ctx, &task->rows.view, &task->first));
+	KDRI_DO(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->candidates));
+	KDRI_DO(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
 	if (task->both)
-		KDRI_TRY(add_plain(ctx, o, task));
+		KDRI_DO(add_plain(ctx, o, task));
 	task->has_graph = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status join_small(kdr_context *ctx, const kdri_views_task *task, bool centred, int64_t k,
@@ -252,32 +240,28 @@ done:
 
 kdr_status kdri_views_join(kdr_context *ctx, kdri_views_task *task, int64_t k)
 {
-	kdr_status st = KDR_OK;
 	int64_t joined = 0, plain = 0;
 	if (task->joined || !task->has_graph || task->candidates > 0)
 		return KDR_OK;
-	KDRI_TRY(join_small(ctx, task, task->cosine && task->centred, k, &task->graph, &joined));
+	KDRI_DO(join_small(ctx, task, task->cosine && task->centred, k, &task->graph, &joined));
 	if (task->both)
-		KDRI_TRY(join_small(ctx, task, false, k, &task->plain, &plain));
+		KDRI_DO(join_small(ctx, task, false, k, &task->plain, &plain));
 	if (task->both && joined + plain > 0) {
 		kdri_own_free(ctx, &task->vote);
-		KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
-		                    &task->vote));
+		KDRI_DO(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+		                   &task->vote));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task)
 {
-	kdr_status st;
 	int64_t n = kdr_mat_rows(&task->rows.view), *rowptr = NULL;
-	KDRI_TRY(KDRI_NEW0(ctx, &rowptr, n + 1));
+	KDRI_DO(KDRI_NEW0(ctx, &rowptr, n + 1));
 	task->graph =
 	        (kdri_own){ kdr_mat_from_csr(n, task->joined ? task->landmarks.count : n, rowptr, NULL, NULL),
 		            { rowptr } };
 	task->has_graph = true;
 	task->both = false;
-done:
-	return st;
+	return KDR_OK;
 }

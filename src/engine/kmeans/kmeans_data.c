@@ -41,58 +41,56 @@ static void plan(kdri_km *w, const kdri_km_plan *p)
 
 static kdr_status kmeans_data_make_room(kdri_km *w)
 {
-	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	int64_t n = w->n, k = w->k, d = w->d, kp = w->tiles * KDRI_LANES, kd, bounds, features;
 	int64_t exact;
-	KDRI_TRY(kdri_mul(ctx, k, d, &kd));
-	KDRI_TRY(kdri_mul(ctx, k, 2 * (d + 1), &exact));
-	KDRI_TRY(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
-	KDRI_TRY(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
+	KDRI_DO(kdri_mul(ctx, k, d, &kd));
+	KDRI_DO(kdri_mul(ctx, k, 2 * (d + 1), &exact));
+	KDRI_DO(kdri_mul(ctx, n, w->bounds ? w->groups : 0, &bounds));
+	KDRI_DO(kdri_mul(ctx, d / KDRI_KM_FEATURES + 1, k, &features));
 	w->scratch_size = KDRI_BLOCK * ((w->groups == 1 ? kp : w->group_lanes) + 6);
-	KDRI_TRY(KDRI_NEW(ctx, &w->norm, n));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->mean, d));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->centres, kd));
-	KDRI_TRY(KDRI_NEW(ctx, &w->sums, kd));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->mass, k));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->filled, k));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->here, k));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->unit, d + 1));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->exact, exact));
-	KDRI_TRY(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
-	KDRI_TRY(KDRI_NEW(ctx, &w->lane, k));
-	KDRI_TRY(KDRI_NEW(ctx, &w->centre, kp));
-	KDRI_TRY(KDRI_NEW(ctx, &w->offset, kp));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->squares, k));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->spread, k));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->drift, k));
-	KDRI_TRY(KDRI_NEW(ctx, &w->partial, features));
-	KDRI_TRY(KDRI_NEW(ctx, &w->label, n));
-	KDRI_TRY(KDRI_NEW(ctx, &w->before, n));
-	KDRI_TRY(KDRI_NEW(ctx, &w->upper, n));
-	KDRI_TRY(KDRI_NEW(ctx, &w->lower, bounds));
-	KDRI_TRY(KDRI_NEW(ctx, &w->top, w->groups));
-	KDRI_TRY(KDRI_NEW(ctx, &w->runner, w->groups));
-	KDRI_TRY(KDRI_NEW(ctx, &w->top_at, w->groups));
-	KDRI_TRY(KDRI_NEW(ctx, &w->moved, kdri_km_blocks(w)));
-	KDRI_TRY(KDRI_NEW(ctx, &w->scratch, w->threads * w->scratch_size));
-	KDRI_TRY(KDRI_NEW(ctx, &w->need, w->threads * KDRI_BLOCK * w->groups));
-	KDRI_TRY(KDRI_NEW(ctx, &w->list, n));
-	KDRI_TRY(KDRI_NEW(ctx, &w->coef, n));
-	KDRI_TRY(KDRI_NEW(ctx, &w->begin, k + 1));
-	KDRI_TRY(KDRI_NEW(ctx, &w->touched, k));
-	KDRI_TRY(KDRI_NEW(ctx, &w->distance, KDRI_MAX(n, k)));
+	KDRI_DO(KDRI_NEW(ctx, &w->norm, n));
+	KDRI_DO(KDRI_NEW0(ctx, &w->mean, d));
+	KDRI_DO(KDRI_NEW0(ctx, &w->centres, kd));
+	KDRI_DO(KDRI_NEW(ctx, &w->sums, kd));
+	KDRI_DO(KDRI_NEW0(ctx, &w->mass, k));
+	KDRI_DO(KDRI_NEW0(ctx, &w->filled, k));
+	KDRI_DO(KDRI_NEW0(ctx, &w->here, k));
+	KDRI_DO(KDRI_NEW0(ctx, &w->unit, d + 1));
+	KDRI_DO(KDRI_NEW0(ctx, &w->exact, exact));
+	KDRI_DO(kdri_km_table_new(ctx, w->x->kind, d, w->tiles, &w->table));
+	KDRI_DO(KDRI_NEW(ctx, &w->lane, k));
+	KDRI_DO(KDRI_NEW(ctx, &w->centre, kp));
+	KDRI_DO(KDRI_NEW(ctx, &w->offset, kp));
+	KDRI_DO(KDRI_NEW0(ctx, &w->squares, k));
+	KDRI_DO(KDRI_NEW0(ctx, &w->spread, k));
+	KDRI_DO(KDRI_NEW0(ctx, &w->drift, k));
+	KDRI_DO(KDRI_NEW(ctx, &w->partial, features));
+	KDRI_DO(KDRI_NEW(ctx, &w->label, n));
+	KDRI_DO(KDRI_NEW(ctx, &w->before, n));
+	KDRI_DO(KDRI_NEW(ctx, &w->upper, n));
+	KDRI_DO(KDRI_NEW(ctx, &w->lower, bounds));
+	KDRI_DO(KDRI_NEW(ctx, &w->top, w->groups));
+	KDRI_DO(KDRI_NEW(ctx, &w->runner, w->groups));
+	KDRI_DO(KDRI_NEW(ctx, &w->top_at, w->groups));
+	KDRI_DO(KDRI_NEW(ctx, &w->moved, kdri_km_blocks(w)));
+	KDRI_DO(KDRI_NEW(ctx, &w->scratch, w->threads * w->scratch_size));
+	KDRI_DO(KDRI_NEW(ctx, &w->need, w->threads * KDRI_BLOCK * w->groups));
+	KDRI_DO(KDRI_NEW(ctx, &w->list, n));
+	KDRI_DO(KDRI_NEW(ctx, &w->coef, n));
+	KDRI_DO(KDRI_NEW(ctx, &w->begin, k + 1));
+	KDRI_DO(KDRI_NEW(ctx, &w->touched, k));
+	KDRI_DO(KDRI_NEW(ctx, &w->distance, KDRI_MAX(n, k)));
 	if (w->spherical) {
-		KDRI_TRY(KDRI_NEW(ctx, &w->scale, n));
-		KDRI_TRY(KDRI_NEW(ctx, &w->twice, n));
+		KDRI_DO(KDRI_NEW(ctx, &w->scale, n));
+		KDRI_DO(KDRI_NEW(ctx, &w->twice, n));
 	}
 	for (int64_t j = 0; j < kp; j++)
 		w->offset[j] = INFINITY;
 	for (int64_t j = 0; j < kp; j++)
 		w->centre[j] = (int32_t)j;
 	memcpy(w->lane, w->centre, (size_t)k * sizeof *w->lane);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- constant data -------------------------------------------------------------------------- */
@@ -174,15 +172,13 @@ done:
 /* The weighted mean of all rows, and their total weight. */
 static kdr_status find_mean(kdri_km *w, double *weight)
 {
-	kdr_status st;
 	for (int64_t i = 0; i < w->n; i++)
 		w->coef[i] = kdri_km_weight(w, i);
-	KDRI_TRY(kdri_rows_sum(w->ctx, NULL, w->coef, w->n, w->all, weight));
-	KDRI_TRY(kdri_km_row_sum(w, w->mean));
+	KDRI_DO(kdri_rows_sum(w->ctx, NULL, w->coef, w->n, w->all, weight));
+	KDRI_DO(kdri_km_row_sum(w, w->mean));
 	for (int64_t f = 0; f < w->d; f++)
 		w->mean[f] = *weight > 0 ? w->mean[f] / *weight : 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status too_large(kdri_km *w)
@@ -193,9 +189,8 @@ static kdr_status too_large(kdri_km *w)
 
 static kdr_status kmeans_data_look(kdri_km *w)
 {
-	kdr_status st;
 	double weight = 0, sum;
-	KDRI_TRY(kmeans_data_find_norms(w, &sum));
+	KDRI_DO(kmeans_data_find_norms(w, &sum));
 	if (!isfinite(sum))
 		return too_large(w);
 	if (w->spherical) {
@@ -206,11 +201,11 @@ static kdr_status kmeans_data_look(kdri_km *w)
 			w->norm[i] = w->scale[i] > 0;
 			w->distance[i] = 1 + w->norm[i];
 		}
-		KDRI_TRY(kdri_km_units(w));
+		KDRI_DO(kdri_km_units(w));
 		return kdri_km_total(w, w->distance, &w->total);
 	}
-	KDRI_TRY(kdri_km_units(w));
-	KDRI_TRY(find_mean(w, &weight));
+	KDRI_DO(kdri_km_units(w));
+	KDRI_DO(find_mean(w, &weight));
 	double square = 0;
 	for (int64_t f = 0; f < w->d; f++)
 		square += w->mean[f] * w->mean[f];
@@ -220,24 +215,20 @@ static kdr_status kmeans_data_look(kdri_km *w)
 	if (weight * square > 16 * w->total) {
 		w->shift = w->mean;
 		w->shift_norm = square;
-		KDRI_TRY(kmeans_data_find_norms(w, &w->total));
+		KDRI_DO(kmeans_data_find_norms(w, &w->total));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The position of the local rows among those of all ranks. */
 static kdr_status place_rows(kdri_km *w, const kdri_km_plan *p)
 {
-	kdr_status st;
 	w->groups_of_rows = p->rows_of ? p->tasks : 1;
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->rows_of, w->groups_of_rows));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->first, w->groups_of_rows));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->rows_of, w->groups_of_rows));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->first, w->groups_of_rows));
 	for (int64_t g = 0; g < w->groups_of_rows; g++)
 		w->rows_of[g] = p->rows_of ? p->rows_of[g] : w->n;
-	KDRI_TRY(kdri_parts(w->ctx, w->rows_of, w->groups_of_rows, w->first, &w->all));
-done:
-	return st;
+	return kdri_parts(w->ctx, w->rows_of, w->groups_of_rows, w->first, &w->all);
 }
 
 int64_t kdri_km_number(const kdri_km *w, int64_t i)
@@ -251,7 +242,6 @@ int64_t kdri_km_number(const kdri_km *w, int64_t i)
 kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weights, const kdri_km_plan *p,
                         kdri_km *w)
 {
-	kdr_status st;
 	*w = (kdri_km){ .ctx = ctx,
 		        .x = x,
 		        .weights = weights,
@@ -261,11 +251,9 @@ kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weight
 		        .spherical = p->spherical };
 	w->error_unit = (double)(w->d + 8) * 0x1p-52;
 	plan(w, p);
-	KDRI_TRY(place_rows(w, p));
-	KDRI_TRY(kmeans_data_make_room(w));
-	KDRI_TRY(kmeans_data_look(w));
-done:
-	return st;
+	KDRI_DO(place_rows(w, p));
+	KDRI_DO(kmeans_data_make_room(w));
+	return kmeans_data_look(w);
 }
 
 /* --- distances ------------------------------------------------------------------------------ */

@@ -84,26 +84,21 @@ static double room_for_rows(const kdri_km *w, kdri_device *dev)
 /* A vector of the device with what the host has. */
 static kdr_status vector_of(kdri_km *w, const double *from, int64_t count, double **out)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_DNEW(w->ctx, w->on_device->dev, out, count));
-	KDRI_TRY(kdri_device_send(w->ctx, w->on_device->dev, *out, from, (size_t)count * sizeof *from));
-done:
-	return st;
+	KDRI_DO(KDRI_DNEW(w->ctx, w->on_device->dev, out, count));
+	return kdri_device_send(w->ctx, w->on_device->dev, *out, from, (size_t)count * sizeof *from);
 }
 
 static kdr_status tile_new(kdri_km *w, tile *t)
 {
-	kdr_status st;
 	kdri_device *dev = w->on_device->dev;
-	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &t->label, t->rows));
-	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &t->before, t->rows));
-	KDRI_TRY(vector_of(w, w->norm + t->begin, t->rows, &t->norm));
+	KDRI_DO(KDRI_DNEW(w->ctx, dev, &t->label, t->rows));
+	KDRI_DO(KDRI_DNEW(w->ctx, dev, &t->before, t->rows));
+	KDRI_DO(vector_of(w, w->norm + t->begin, t->rows, &t->norm));
 	if (w->spherical) {
-		KDRI_TRY(vector_of(w, w->scale + t->begin, t->rows, &t->scale));
-		KDRI_TRY(vector_of(w, w->twice + t->begin, t->rows, &t->twice));
+		KDRI_DO(vector_of(w, w->scale + t->begin, t->rows, &t->scale));
+		KDRI_DO(vector_of(w, w->twice + t->begin, t->rows, &t->twice));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Pins the memory that is transferred in every iteration, if it is large. */
@@ -123,50 +118,48 @@ done:
 
 kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev)
 {
-	kdr_status st;
 	kdri_km_device *v = NULL;
-	KDRI_TRY(KDRI_NEW0(w->ctx, &v, 1));
+	KDRI_DO(KDRI_NEW0(w->ctx, &v, 1));
 	w->on_device = v; /* kdri_km_device_close ends what a failure leaves */
 	v->dev = dev;
 	v->sparse = w->x->kind == KDR_MAT_CSR;
-	KDRI_TRY(kdri_tiles_new(w->ctx, dev, w->x, false, room_for_rows(w, dev), &v->x));
+	KDRI_DO(kdri_tiles_new(w->ctx, dev, w->x, false, room_for_rows(w, dev), &v->x));
 	int64_t rows = v->x.longest;
-	KDRI_TRY(KDRI_NEW0(w->ctx, &v->tiles, v->x.count));
+	KDRI_DO(KDRI_NEW0(w->ctx, &v->tiles, v->x.count));
 	if (!v->sparse)
-		KDRI_TRY(KDRI_NEW(w->ctx, &v->near, w->k * w->d));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->off, w->k));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->begin, w->k + 1));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->counts, w->k));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->totals, w->k));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->rows, 2 * rows));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->dots, KDRI_BLOCK * w->tiles * KDRI_LANES));
+		KDRI_DO(KDRI_NEW(w->ctx, &v->near, w->k * w->d));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->off, w->k));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->begin, w->k + 1));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->counts, w->k));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->totals, w->k));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->rows, 2 * rows));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->dots, KDRI_BLOCK * w->tiles * KDRI_LANES));
 	for (int64_t t = 0; t < v->x.count; t++) {
 		v->tiles[t].begin = v->x.begin[t];
 		v->tiles[t].rows = v->x.begin[t + 1] - v->x.begin[t];
-		KDRI_TRY(tile_new(w, &v->tiles[t]));
+		KDRI_DO(tile_new(w, &v->tiles[t]));
 	}
 	if (v->sparse) {
 		v->centres = (kdri_block){
 			.dev = dev, .rows = w->d, .cols = w->k, .stride = w->table.feature_step
 		};
-		KDRI_TRY(kdri_device_alloc(w->ctx, dev, &v->centres.data, w->d * w->table.feature_step,
-		                           sizeof(double)));
+		KDRI_DO(kdri_device_alloc(w->ctx, dev, &v->centres.data, w->d * w->table.feature_step,
+		                          sizeof(double)));
 	} else {
-		KDRI_TRY(kdri_block_new(w->ctx, dev, w->k, w->d, false, &v->centres));
+		KDRI_DO(kdri_block_new(w->ctx, dev, w->k, w->d, false, &v->centres));
 	}
-	KDRI_TRY(kdri_block_new(w->ctx, dev, w->k, 2 * w->d, false, &v->sums));
-	KDRI_TRY(kdri_block_new(w->ctx, dev, w->k, w->d, false, &v->joined));
-	KDRI_TRY(pin_centres(w));
-	KDRI_TRY(vector_of(w, w->unit, w->d, &v->unit));
-	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &v->offset, w->k));
-	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &v->list, 2 * rows));
-	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &v->doubt, rows));
-	KDRI_TRY(KDRI_DNEW(w->ctx, dev, &v->value, rows));
+	KDRI_DO(kdri_block_new(w->ctx, dev, w->k, 2 * w->d, false, &v->sums));
+	KDRI_DO(kdri_block_new(w->ctx, dev, w->k, w->d, false, &v->joined));
+	KDRI_DO(pin_centres(w));
+	KDRI_DO(vector_of(w, w->unit, w->d, &v->unit));
+	KDRI_DO(KDRI_DNEW(w->ctx, dev, &v->offset, w->k));
+	KDRI_DO(KDRI_DNEW(w->ctx, dev, &v->list, 2 * rows));
+	KDRI_DO(KDRI_DNEW(w->ctx, dev, &v->doubt, rows));
+	KDRI_DO(KDRI_DNEW(w->ctx, dev, &v->value, rows));
 	memset(w->moved, 0, (size_t)kdri_km_blocks(w) * sizeof *w->moved);
 	for (int64_t i = 0; i < w->n && w->scale; i++)
 		v->zeros += w->scale[i] == 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The rows of tile t, which are sent if they are not on the device. */
@@ -187,56 +180,48 @@ done:
 
 kdr_status kdri_km_device_send(kdri_km *w)
 {
-	kdr_status st = KDR_OK;
 	kdri_km_device *v = w->on_device;
 	for (int64_t t = 0; t < v->x.count; t++) {
 		const tile *at = &v->tiles[t];
 		const size_t bytes = (size_t)at->rows * sizeof *w->label;
-		KDRI_TRY(kdri_device_send(w->ctx, v->dev, at->label, w->label + at->begin, bytes));
-		KDRI_TRY(kdri_device_send(w->ctx, v->dev, at->before, w->before + at->begin, bytes));
+		KDRI_DO(kdri_device_send(w->ctx, v->dev, at->label, w->label + at->begin, bytes));
+		KDRI_DO(kdri_device_send(w->ctx, v->dev, at->before, w->before + at->begin, bytes));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_km_device_fetch(kdri_km *w, bool before)
 {
-	kdr_status st = KDR_OK;
 	kdri_km_device *v = w->on_device;
 	for (int64_t t = 0; t < v->x.count; t++) {
 		const tile *at = &v->tiles[t];
 		const size_t bytes = (size_t)at->rows * sizeof *w->label;
-		KDRI_TRY(kdri_device_fetch(w->ctx, v->dev, at->label, w->label + at->begin, bytes));
+		KDRI_DO(kdri_device_fetch(w->ctx, v->dev, at->label, w->label + at->begin, bytes));
 		if (before)
-			KDRI_TRY(kdri_device_fetch(w->ctx, v->dev, at->before, w->before + at->begin, bytes));
+			KDRI_DO(kdri_device_fetch(w->ctx, v->dev, at->before, w->before + at->begin, bytes));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_km_device_begin(kdri_km *w, bool labelled)
 {
-	kdr_status st = KDR_OK;
 	kdri_km_device *v = w->on_device;
 	for (int64_t i = 0; i < w->n && !labelled; i++)
 		w->label[i] = 0;
 	if (labelled) {
 		if (!v->parts)
-			KDRI_TRY(KDRI_NEW(w->ctx, &v->parts, 2 * w->k * w->d));
+			KDRI_DO(KDRI_NEW(w->ctx, &v->parts, 2 * w->k * w->d));
 		for (int64_t j = 0; j < 2 * w->k; j++) /* each part is followed by one for the mass */
 			memcpy(v->parts + j * w->d, w->exact + j * (w->d + 1),
 			       (size_t)w->d * sizeof *v->parts);
-		KDRI_TRY(kdri_block_send(w->ctx, v->sums, v->parts, 2 * w->d));
+		KDRI_DO(kdri_block_send(w->ctx, v->sums, v->parts, 2 * w->d));
 	}
-	KDRI_TRY(kdri_km_device_send(w));
-done:
-	return st;
+	return kdri_km_device_send(w);
 }
 
 /* c' and b of (E1) in kmeans_work.h. */
 static kdr_status send_centres(kdri_km *w)
 {
-	kdr_status st;
 	kdri_km_device *v = w->on_device;
 	for (int64_t j = 0; j < w->k; j++) {
 		v->off[j] = w->offset[w->lane[j]];
@@ -244,13 +229,11 @@ static kdr_status send_centres(kdri_km *w)
 			v->near[j * w->d + f] = w->centres[j * w->d + f] - (w->shift ? w->shift[f] : 0);
 	}
 	if (v->sparse) /* with one group of bounds, as here, a centre's lane is its number */
-		KDRI_TRY(kdri_device_send(w->ctx, v->dev, v->centres.data, w->table.at,
-		                          (size_t)(w->d * w->table.feature_step) * sizeof *w->table.at));
+		KDRI_DO(kdri_device_send(w->ctx, v->dev, v->centres.data, w->table.at,
+		                         (size_t)(w->d * w->table.feature_step) * sizeof *w->table.at));
 	else
-		KDRI_TRY(kdri_block_send(w->ctx, v->centres, v->near, w->d));
-	KDRI_TRY(kdri_device_send(w->ctx, v->dev, v->offset, v->off, (size_t)w->k * sizeof *v->off));
-done:
-	return st;
+		KDRI_DO(kdri_block_send(w->ctx, v->centres, v->near, w->d));
+	return kdri_device_send(w->ctx, v->dev, v->offset, v->off, (size_t)w->k * sizeof *v->off);
 }
 
 /* The labels of `count` rows of a tile as lloyd.c finds them. */
@@ -275,16 +258,13 @@ static void decide(const kdri_km *w, const tile *at, const int32_t *doubt, int64
 /* Rows of a tile that the device is in doubt about. */
 static kdr_status settle_doubts(kdri_km *w, const tile *at, int64_t doubts)
 {
-	kdr_status st;
 	kdri_km_device *v = w->on_device;
 	int32_t *doubt = v->rows, *label = v->rows + at->rows;
 	const size_t bytes = (size_t)at->rows * sizeof *label;
-	KDRI_TRY(kdri_device_fetch(w->ctx, v->dev, v->doubt, doubt, (size_t)doubts * sizeof *doubt));
-	KDRI_TRY(kdri_device_fetch(w->ctx, v->dev, at->label, label, bytes));
+	KDRI_DO(kdri_device_fetch(w->ctx, v->dev, v->doubt, doubt, (size_t)doubts * sizeof *doubt));
+	KDRI_DO(kdri_device_fetch(w->ctx, v->dev, at->label, label, bytes));
 	decide(w, at, doubt, doubts, label);
-	KDRI_TRY(kdri_device_send(w->ctx, v->dev, at->label, label, bytes));
-done:
-	return st;
+	return kdri_device_send(w->ctx, v->dev, at->label, label, bytes);
 }
 
 kdr_status kdri_km_device_assign(kdri_km *w, bool first)

@@ -52,44 +52,40 @@ static kdr_status kmeans_run_tally(kdri_km *w, bool all)
 /* Clusters without samples get one; the sums follow. */
 static kdr_status kmeans_run_fill_empty(kdri_km *w)
 {
-	kdr_status st = KDR_OK;
 	int64_t filled = 0, empty = 0;
 	for (int64_t j = 0; j < w->k; j++)
 		empty += !w->filled[j];
 	if (empty > 0 && w->on_device)
-		KDRI_TRY(kdri_km_device_fetch(w, true));
+		KDRI_DO(kdri_km_device_fetch(w, true));
 	if (empty > 0)
-		KDRI_TRY(kdri_km_fill_empty(w, &filled));
+		KDRI_DO(kdri_km_fill_empty(w, &filled));
 	if (filled > 0) {
 		if (w->on_device)
-			KDRI_TRY(kdri_km_device_send(w));
-		KDRI_TRY(kmeans_run_tally(w, true));
-		KDRI_TRY(kdri_km_join(&w, 1));
+			KDRI_DO(kdri_km_device_send(w));
+		KDRI_DO(kmeans_run_tally(w, true));
+		KDRI_DO(kdri_km_join(&w, 1));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Start from labels: their means are the first centres. */
 static kdr_status start_from_labels(kdri_km *w, const int64_t *labels)
 {
-	kdr_status st;
 	for (int64_t i = 0; i < w->n; i++) {
 		w->label[i] = w->before[i] = (int32_t)labels[i];
 		w->upper[i] = INFINITY;
 	}
 	memset(w->moved, 0, (size_t)kdri_km_blocks(w) * sizeof *w->moved);
 	kdri_km_tally(w, true);
-	KDRI_TRY(kdri_km_join(&w, 1));
+	KDRI_DO(kdri_km_join(&w, 1));
 	kdri_km_from_sums(w);
-	KDRI_TRY(kmeans_run_fill_empty(w));
+	KDRI_DO(kmeans_run_fill_empty(w));
 	if (w->changed > 0) {
 		kdri_km_from_sums(w);
 		kdri_km_settle(w);
 	}
 	kdri_km_group(w);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Start from centres that are given. */
@@ -124,19 +120,17 @@ static int64_t batch_of(const kdr_mat *x, int64_t k, int64_t starts, int threads
 /* The centres of run `index`. Those of a batch of runs, whose first is a multiple of w->batch, are found together. */
 static kdr_status seed_batch(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
 {
-	kdr_status st = KDR_OK;
 	kdri_km_seed seeds[KDRI_KM_STARTS];
 	const int64_t first = index - index % w->batch, count = KDRI_MIN(w->batch, o->n_init - first),
 	              size = w->k * w->d;
 	if (w->seeded != first) {
 		for (int64_t i = 0; i < count; i++)
 			seeds[i] = (kdri_km_seed){ w, start_stream(w, o, first + i), w->seeds + i * size };
-		KDRI_TRY(kdri_km_plusplus(seeds, count));
+		KDRI_DO(kdri_km_plusplus(seeds, count));
 		w->seeded = first;
 	}
 	memcpy(w->centres, w->seeds + (index - first) * size, (size_t)size * sizeof *w->centres);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count, int64_t index)
@@ -246,7 +240,6 @@ done:
 static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **list,
                           const kdri_kmeans_options **options)
 {
-	kdr_status st;
 	int64_t many = 0;
 	for (int64_t p = 0; p < count; p++) {
 		parts[p].going = index < parts[p].runs;
@@ -256,13 +249,13 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 		parts[p].w.on_device = NULL;
 		list[many++] = &parts[p].w;
 	}
-	KDRI_TRY(kdri_km_start(list, options, many, index));
+	KDRI_DO(kdri_km_start(list, options, many, index));
 	for (int64_t p = 0; p < count; p++)
 		if (parts[p].going) {
 			kmeans_run_begin(&parts[p]);
 			parts[p].w.on_device = parts[p].on_device;
 			if (parts[p].on_device)
-				KDRI_TRY(kdri_km_device_begin(&parts[p].w, !parts[p].first));
+				KDRI_DO(kdri_km_device_begin(&parts[p].w, !parts[p].first));
 		}
 	for (;;) {
 		many = 0;
@@ -270,24 +263,23 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 			if (parts[p].going) {
 				kdri_km *w = &parts[p].w;
 				if (w->on_device)
-					KDRI_TRY(kdri_km_device_assign(w, parts[p].first));
+					KDRI_DO(kdri_km_device_assign(w, parts[p].first));
 				else
 					kdri_km_assign(w, parts[p].fresh);
-				KDRI_TRY(kmeans_run_tally(w, parts[p].first));
+				KDRI_DO(kmeans_run_tally(w, parts[p].first));
 				list[many++] = w;
 			}
 		if (many == 0)
 			break;
-		KDRI_TRY(kdri_km_join(list, many));
+		KDRI_DO(kdri_km_join(list, many));
 		for (int64_t p = 0; p < count; p++)
 			if (parts[p].going)
-				KDRI_TRY(kmeans_run_finish(&parts[p], index));
+				KDRI_DO(kmeans_run_finish(&parts[p], index));
 	}
 	for (int64_t p = 0; p < count; p++)
 		if (parts[p].w.on_device && index < parts[p].runs)
-			KDRI_TRY(kdri_km_device_fetch(&parts[p].w, false));
-done:
-	return st;
+			KDRI_DO(kdri_km_device_fetch(&parts[p].w, false));
+	return KDR_OK;
 }
 
 /* The run that has ended, if it is the best so far. */
@@ -322,12 +314,11 @@ static void back_to_best(kdri_km *w)
 /* The run's labels, centres and trace become the result's; the objective is summed from distances. */
 static kdr_status kmeans_run_hand_over(kdri_km *w, run *r, kdri_kmeans_result *out)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(w->ctx, &out->labels, w->n));
+	KDRI_DO(KDRI_NEW(w->ctx, &out->labels, w->n));
 	for (int64_t i = 0; i < w->n; i++)
 		out->labels[i] = w->label[i];
 	kdri_km_distances(w, w->distance);
-	KDRI_TRY(kdri_km_total(w, w->distance, &out->objective));
+	KDRI_DO(kdri_km_total(w, w->distance, &out->objective));
 	/* This is the last value. Earlier ones, from (E5) of kmeans_update.c, are adjusted to it if they differ by
 	 * rounding. */
 	if (r->length)
@@ -338,26 +329,24 @@ static kdr_status kmeans_run_hand_over(kdri_km *w, run *r, kdri_kmeans_result *o
 	out->iterations = r->length;
 	out->stop = r->stop;
 	out->distinct = w->distinct;
-	KDRI_TRY(kdri_km_count(w));
+	KDRI_DO(kdri_km_count(w));
 	for (int64_t j = 0; j < w->k; j++)
 		out->nonempty += w->filled[j] > 0;
 	out->centres = w->centres;
 	w->centres = NULL;
 	out->trace = r->trace;
 	r->trace = NULL;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmeans_problem *given,
                             int64_t batch, part *p)
 {
-	kdr_status st;
 	const kdri_kmeans_options *o = &given->o;
 	const bool device = !kdri_is_cpu(dev);
 	int64_t all;
 	*p = (part){ .w.ctx = ctx, .o = o, .runs = o->init_labels || o->init_centres ? 1 : o->n_init };
-	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(given->x), NULL, &all));
+	KDRI_DO(kdri_part(ctx, kdr_mat_rows(given->x), NULL, &all));
 	if (o->k < 1 || o->k > all || o->k >= INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "k-means: k is %lld, but 1 to %lld is allowed",
 		                 (long long)o->k, (long long)all);
@@ -367,20 +356,19 @@ static kdr_status open_part(kdr_context *ctx, kdri_device *dev, const kdri_kmean
 		                    .groups = device ? 1 : o->groups,
 		                    .rows_of = o->rows_of,
 		                    .tasks = o->tasks };
-	KDRI_TRY(kdri_km_open(ctx, given->x, given->weights, &plan, &p->w));
-	KDRI_TRY(kdri_rows_distinct(ctx, given->x, given->weights, p->w.k, &p->w.distinct));
+	KDRI_DO(kdri_km_open(ctx, given->x, given->weights, &plan, &p->w));
+	KDRI_DO(kdri_rows_distinct(ctx, given->x, given->weights, p->w.k, &p->w.distinct));
 	if (p->runs > 1) {
 		p->w.seeded = -1;
 		p->w.batch = batch;
-		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_label, p->w.n));
-		KDRI_TRY(KDRI_NEW(ctx, &p->w.best_centres, p->w.k * p->w.d));
-		KDRI_TRY(KDRI_NEW(ctx, &p->w.seeds, p->w.batch * p->w.k * p->w.d));
+		KDRI_DO(KDRI_NEW(ctx, &p->w.best_label, p->w.n));
+		KDRI_DO(KDRI_NEW(ctx, &p->w.best_centres, p->w.k * p->w.d));
+		KDRI_DO(KDRI_NEW(ctx, &p->w.seeds, p->w.batch * p->w.k * p->w.d));
 	}
 	if (device)
-		KDRI_TRY(kdri_km_device_open(&p->w, dev));
+		KDRI_DO(kdri_km_device_open(&p->w, dev));
 	p->on_device = p->w.on_device;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void close_part(kdr_context *ctx, part *p)
@@ -410,20 +398,18 @@ typedef struct start_jobs {
 /* The runs of a batch. */
 static kdr_status run_starts(kdr_context *ctx, void *user, int64_t job, int worker)
 {
-	kdr_status st = KDR_OK;
 	const start_jobs *s = user;
 	part *p = &s->parts[worker];
 	kdri_km *list;
 	const kdri_kmeans_options *options;
 	const int64_t first = job * s->batch, end = KDRI_MIN(first + s->batch, s->problem->o.n_init);
 	if (!p->w.ctx)
-		KDRI_TRY(open_part(ctx, &kdri_cpu, s->problem, s->batch, p));
+		KDRI_DO(open_part(ctx, &kdri_cpu, s->problem, s->batch, p));
 	for (int64_t index = first; index < end && !is_interrupted(p); index++) {
-		KDRI_TRY(one_run(p, 1, index, &list, &options));
+		KDRI_DO(one_run(p, 1, index, &list, &options));
 		kmeans_run_keep(p, index);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The best run of all workers, the first of equal ones, as if one worker had run them in their order. */

@@ -7,13 +7,10 @@
 
 kdr_status kdri_km_shares_new(const kdri_km *w, kdri_km_shares *s)
 {
-	kdr_status st;
 	*s = (kdri_km_shares){ 0 };
-	KDRI_TRY(KDRI_NEW(w->ctx, &s->share, w->n));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &s->before, w->groups_of_rows));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &s->own, w->groups_of_rows));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(w->ctx, &s->share, w->n));
+	KDRI_DO(KDRI_NEW0(w->ctx, &s->before, w->groups_of_rows));
+	return KDRI_NEW0(w->ctx, &s->own, w->groups_of_rows);
 }
 
 void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s)
@@ -41,19 +38,16 @@ int64_t kdri_km_shares_fill(const double *weights, int64_t n, double units, int6
 
 kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s)
 {
-	kdr_status st;
 	double most = 0;
 	for (int64_t i = 0; i < w->n; i++)
 		most = KDRI_MAX(most, weights[i]);
-	KDRI_TRY(kdri_max(w->ctx, &most, 1));
+	KDRI_DO(kdri_max(w->ctx, &most, 1));
 	const double units = kdri_km_share_units(w, most);
 	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
 		s->own[g] = kdri_km_shares_fill(weights + i, w->rows_of[g], units, s->share + i);
 		i += w->rows_of[g];
 	}
-	KDRI_TRY(kdri_parts(w->ctx, s->own, w->groups_of_rows, s->before, &s->total));
-done:
-	return st;
+	return kdri_parts(w->ctx, s->own, w->groups_of_rows, s->before, &s->total);
 }
 
 int64_t kdri_km_shares_find(const kdri_km *w, const kdri_km_shares *s, int64_t at)

@@ -101,18 +101,16 @@ void kdri_km_most(const kdr_mat *x, int64_t begin, int64_t end, const double *co
 kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
                              kdri_km_table *out)
 {
-	kdr_status st;
 	int64_t size;
 	double *room = NULL;
-	KDRI_TRY(kdri_mul(ctx, d, tiles * KDRI_LANES, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &room, size + KDRI_LANES));
+	KDRI_DO(kdri_mul(ctx, d, tiles * KDRI_LANES, &size));
+	KDRI_DO(KDRI_NEW0(ctx, &room, size + KDRI_LANES));
 	uintptr_t line = KDRI_LANES * sizeof *room, past = (uintptr_t)room % line;
 	out->room = room;
 	out->at = room + (past ? (line - past) / sizeof *room : 0);
 	out->tile_step = kind == KDR_MAT_DENSE ? KDRI_LANES * d : KDRI_LANES;
 	out->feature_step = kind == KDR_MAT_DENSE ? KDRI_LANES : KDRI_LANES * tiles;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static double add_lanes(const double *v)

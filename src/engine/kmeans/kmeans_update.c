@@ -375,24 +375,20 @@ static int64_t farthest(const kdri_km *w, bool exact)
 /* The farthest of all ranks, of equals the first: *far is its row, or -1 elsewhere; *from its cluster, or -1: none can. */
 static kdr_status farthest_of_all(const kdri_km *w, bool exact, int64_t *far, int64_t *from)
 {
-	kdr_status st;
 	int64_t mine = farthest(w, exact), number = INT64_MAX, own;
 	double most = mine < 0 ? -1 : w->distance[mine];
-	KDRI_TRY(kdri_max(w->ctx, &most, 1));
+	KDRI_DO(kdri_max(w->ctx, &most, 1));
 	if (mine >= 0 && w->distance[mine] == most)
 		number = kdri_km_number(w, mine);
 	own = number;
-	KDRI_TRY(kdri_min_int(w->ctx, &number, 1));
+	KDRI_DO(kdri_min_int(w->ctx, &number, 1));
 	*far = most >= 0 && own == number ? mine : -1;
 	*from = *far < 0 ? -1 : w->label[*far];
-	KDRI_TRY(kdri_max_int(w->ctx, from, 1));
-done:
-	return st;
+	return kdri_max_int(w->ctx, from, 1);
 }
 
 kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved)
 {
-	kdr_status st = KDR_OK;
 	bool seen = false, exact = false;
 	/* If (E1) gives a distance of 0, differences of dense rows may still give a positive one, unless the rows are
 	 * equal. */
@@ -405,11 +401,11 @@ kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved)
 		if (!seen)
 			seen_distances(w);
 		seen = true;
-		KDRI_TRY(farthest_of_all(w, exact, &far, &from));
+		KDRI_DO(farthest_of_all(w, exact, &far, &from));
 		if (from < 0 && !exact && sharper) {
 			kdri_km_distances(w, w->distance);
 			exact = true;
-			KDRI_TRY(farthest_of_all(w, exact, &far, &from));
+			KDRI_DO(farthest_of_all(w, exact, &far, &from));
 		}
 		if (from < 0)
 			break; /* every sample lies on its centre: fewer distinct samples than clusters */
@@ -425,6 +421,5 @@ kdr_status kdri_km_fill_empty(kdri_km *w, int64_t *moved)
 		if (w->bounds)
 			memset(w->lower + far * w->groups, 0, (size_t)w->groups * sizeof *w->lower);
 	}
-done:
-	return st;
+	return KDR_OK;
 }

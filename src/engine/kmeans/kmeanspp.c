@@ -229,20 +229,17 @@ typedef struct crew {
 
 static kdr_status open_seeding(seeding *s)
 {
-	kdr_status st;
 	kdri_km *w = s->w;
 	int64_t n = w->n, size;
 	s->trials = kdri_km_trials(w->k);
 	s->lanes = (s->trials + HALF - 1) / HALF * HALF;
-	KDRI_TRY(kdri_mul(w->ctx, n, s->trials + 1, &size));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s->room, size));
+	KDRI_DO(kdri_mul(w->ctx, n, s->trials + 1, &size));
+	KDRI_DO(KDRI_NEW(w->ctx, &s->room, size));
 	s->nearest = s->room + s->trials * n;
 	for (int64_t c = 0; c < s->trials; c++)
 		s->trial[c] = s->room + c * n;
-	KDRI_TRY(kdri_km_shares_new(w, &s->shares));
-	KDRI_TRY(KDRI_NEW(w->ctx, &s->blocks, OUTCOME * s->trials * kdri_km_blocks(w)));
-done:
-	return st;
+	KDRI_DO(kdri_km_shares_new(w, &s->shares));
+	return KDRI_NEW(w->ctx, &s->blocks, OUTCOME * s->trials * kdri_km_blocks(w));
 }
 
 static void close_seeding(seeding *s)
@@ -255,7 +252,6 @@ static void close_seeding(seeding *s)
 /* A batch of the starts that follow s[0] and belong to the same problem. */
 static kdr_status open_batch(seeding *s, int64_t left, batch *t)
 {
-	kdr_status st;
 	const kdri_km *w = s->w;
 	t->s = s;
 	for (; t->count < left && t->count < KDRI_KM_STARTS && s[t->count].w == w; t->count++) {
@@ -266,31 +262,27 @@ static kdr_status open_batch(seeding *s, int64_t left, batch *t)
 	const int64_t tiles = (t->lanes + KDRI_LANES - 1) / KDRI_LANES;
 	if (t->lanes > HALF || kdri_km_reach(w->x->kind) > HALF)
 		t->lanes = tiles * KDRI_LANES;
-	KDRI_TRY(KDRI_NEW(w->ctx, &t->dots, w->threads * KDRI_BLOCK * (t->lanes + s->lanes)));
-	KDRI_TRY(kdri_km_table_new(w->ctx, w->x->kind, w->d, tiles, &t->table));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(w->ctx, &t->dots, w->threads * KDRI_BLOCK * (t->lanes + s->lanes)));
+	return kdri_km_table_new(w->ctx, w->x->kind, w->d, tiles, &t->table);
 }
 
 static kdr_status open_crew(crew *c)
 {
-	kdr_status st = KDR_OK;
 	int64_t rows = 0, candidates = 0, groups = 0, size;
 	for (int64_t p = 0; p < c->count; p++) {
 		const seeding *s = &c->s[p];
-		KDRI_TRY(open_seeding(&c->s[p]));
-		KDRI_TRY(kdri_mul(c->ctx, s->trials, s->w->d + 1, &size));
+		KDRI_DO(open_seeding(&c->s[p]));
+		KDRI_DO(kdri_mul(c->ctx, s->trials, s->w->d + 1, &size));
 		rows += size;
 		candidates += s->trials;
 		groups += s->w->groups_of_rows;
 	}
-	KDRI_TRY(KDRI_NEW(c->ctx, &c->rows, rows));
-	KDRI_TRY(KDRI_NEW(c->ctx, &c->tried, OUTCOME * candidates));
-	KDRI_TRY(KDRI_NEW(c->ctx, &c->own, groups));
+	KDRI_DO(KDRI_NEW(c->ctx, &c->rows, rows));
+	KDRI_DO(KDRI_NEW(c->ctx, &c->tried, OUTCOME * candidates));
+	KDRI_DO(KDRI_NEW(c->ctx, &c->own, groups));
 	for (int64_t p = 0; p < c->count; p += c->batches[c->batch_count++].count)
-		KDRI_TRY(open_batch(&c->s[p], c->count - p, &c->batches[c->batch_count]));
-done:
-	return st;
+		KDRI_DO(open_batch(&c->s[p], c->count - p, &c->batches[c->batch_count]));
+	return KDR_OK;
 }
 
 /* Shares of all ranks, of the problems that have taken a centre. */
@@ -356,7 +348,6 @@ done:
 /* Candidates for one more centre of each problem; *all: how many. */
 static kdr_status kmeanspp_draw(crew *c, int64_t *all)
 {
-	kdr_status st = KDR_OK;
 	int64_t size = 0;
 	*all = 0;
 	for (int64_t p = 0; p < c->count; p++) {
@@ -375,15 +366,13 @@ static kdr_status kmeanspp_draw(crew *c, int64_t *all)
 		kmeanspp_put_rows(s->w, rows, s->count, s->row);
 	}
 	if (size > 0)
-		KDRI_TRY(kdri_sum(c->ctx, c->rows, size)); /* of one row and zeros: exact */
-done:
-	return st;
+		KDRI_DO(kdri_sum(c->ctx, c->rows, size)); /* of one row and zeros: exact */
+	return KDR_OK;
 }
 
 /* The best of `all` candidates become centres. */
 static kdr_status kmeanspp_choose(crew *c, int64_t all)
 {
-	kdr_status st;
 	double *sums = c->tried, *most = sums + 2 * all;
 	for (int64_t b = 0, at = 0; b < c->batch_count; b++) {
 		int64_t count = 0;
@@ -393,7 +382,7 @@ static kdr_status kmeanspp_choose(crew *c, int64_t all)
 			try_candidates(&c->batches[b], sums + 2 * at, most + at);
 		at += count;
 	}
-	KDRI_TRY(kdri_sum_and_max(c->ctx, sums, 2 * all, all));
+	KDRI_DO(kdri_sum_and_max(c->ctx, sums, 2 * all, all));
 #pragma omp parallel for num_threads(kdri_km_team(c->s->w)) if (c->s->w->threads > 1 && c->count > 1)
 	for (int64_t p = 0; p < c->count; p++) {
 		int64_t at = 0;
@@ -402,9 +391,7 @@ static kdr_status kmeanspp_choose(crew *c, int64_t all)
 		if (c->s[p].count > 0)
 			take_best(&c->s[p], sums + 2 * at, most + at);
 	}
-	KDRI_TRY(kmeanspp_share(c));
-done:
-	return st;
+	return kmeanspp_share(c);
 }
 
 static bool kmeanspp_stops(crew *c)

@@ -20,17 +20,15 @@ enum { ROUNDS = 5, SCALED_ROWS = 32768 };
 
 kdr_status kdri_sets_means(kdr_context *ctx, const kdri_sets *sets, double *means)
 {
-	kdr_status st = KDR_OK;
 	int64_t d = kdr_mat_cols(sets->x);
 	for (int64_t t = 0; t < sets->count; t++) {
 		int64_t n = sets->begin[t + 1] - sets->begin[t];
 		kdr_mat part = kdri_rows(sets->x, sets->begin[t], sets->begin[t + 1]);
-		KDRI_TRY(kdri_mat_col_sums(ctx, &part, means + t * d));
+		KDRI_DO(kdri_mat_col_sums(ctx, &part, means + t * d));
 		for (int64_t j = 0; j < d; j++)
 			means[t * d + j] /= (double)KDRI_MAX(n, 1);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 int64_t kdri_aligned_width(const kdri_sets *sets)
@@ -54,7 +52,6 @@ static int64_t block_end(const kdri_sets *sets, int64_t t, int64_t begin)
 static kdr_status aligned_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
                                 double *y, int64_t ldy)
 {
-	kdr_status st = KDR_OK;
 	const rows *r = op->data;
 	bool dense = r->sets->x->kind == KDR_MAT_DENSE;
 	for (int64_t t = 0; t < r->sets->count; t++)
@@ -63,13 +60,12 @@ static kdr_status aligned_apply(kdr_context *ctx, const kdri_op *op, const doubl
 			kdr_mat part = kdri_rows(r->sets->x, begin, end);
 			const kdri_centred centred = { &part, r->means + t * op->cols };
 			const kdri_op own = kdri_op_centred(&centred);
-			KDRI_TRY(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
+			KDRI_DO(own.apply(ctx, &own, x, k, ldx, y + begin * ldy, ldy));
 			for (int64_t i = begin; i < end; i++)
 				for (int64_t j = 0; j < k; j++)
 					y[i * ldy + j] *= r->scale[i]; /* (E1) */
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status apply_t(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
@@ -132,7 +128,6 @@ done:
  * rows block by block, as they are multiplied. *held: as many blocks as fit in memory; the caller releases them. */
 static kdr_status hold_rows(kdr_context *ctx, const kdri_sets *sets, int64_t width, kdri_held **held)
 {
-	kdr_status st = KDR_OK;
 	int64_t n = sets->begin[sets->count], d = kdr_mat_cols(sets->x), count = 0;
 	int64_t k = KDRI_MIN(width + KDRI_LEADING_BESIDE, KDRI_MIN(n, d));
 	double flops = (2 * ROUNDS + 1) * (double)k * kdri_held_flops(sets->x);
@@ -142,10 +137,9 @@ static kdr_status hold_rows(kdr_context *ctx, const kdri_sets *sets, int64_t wid
 		for (int64_t begin = sets->begin[t], end; begin < sets->begin[t + 1]; begin = end) {
 			end = block_end(sets, t, begin);
 			kdr_mat part = kdri_rows(sets->x, begin, end);
-			KDRI_TRY(kdri_hold(ctx, &part, true, k, flops, &held[count++]));
+			KDRI_DO(kdri_hold(ctx, &part, true, k, flops, &held[count++]));
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows of e (n x width) to unit length. */

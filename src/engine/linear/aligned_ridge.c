@@ -45,19 +45,17 @@ static void work_free(kdr_context *ctx, work *t)
 
 static kdr_status work_new(kdr_context *ctx, work *t)
 {
-	kdr_status st;
 	const kdri_aligned_ridge *p = t->p;
-	KDRI_TRY(KDRI_NEW(ctx, &t->x, KDRI_MIN(p->n, BLOCK_ROWS) * t->w));
-	KDRI_TRY(KDRI_NEW(ctx, &t->fixed, t->w * t->w));
-	KDRI_TRY(KDRI_NEW(ctx, &t->system, t->w * t->w));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->right, t->w * p->classes));
-	KDRI_TRY(KDRI_NEW(ctx, &t->b, t->w * p->classes));
-	KDRI_TRY(KDRI_NEW(ctx, &t->gap, (p->classes + 1) * t->w));
-	KDRI_TRY(KDRI_NEW(ctx, &t->counts, 2 * (p->classes + 1)));
-	KDRI_TRY(KDRI_NEW(ctx, &t->answer, p->n));
+	KDRI_DO(KDRI_NEW(ctx, &t->x, KDRI_MIN(p->n, BLOCK_ROWS) * t->w));
+	KDRI_DO(KDRI_NEW(ctx, &t->fixed, t->w * t->w));
+	KDRI_DO(KDRI_NEW(ctx, &t->system, t->w * t->w));
+	KDRI_DO(KDRI_NEW0(ctx, &t->right, t->w * p->classes));
+	KDRI_DO(KDRI_NEW(ctx, &t->b, t->w * p->classes));
+	KDRI_DO(KDRI_NEW(ctx, &t->gap, (p->classes + 1) * t->w));
+	KDRI_DO(KDRI_NEW(ctx, &t->counts, 2 * (p->classes + 1)));
+	KDRI_DO(KDRI_NEW(ctx, &t->answer, p->n));
 	memcpy(t->answer, p->start, (size_t)p->n * sizeof *t->answer);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Row i of X, to `to`. */
@@ -199,7 +197,6 @@ static void find_gaps(const work *t)
 /* (E1) to (E3) */
 static kdr_status run_round(kdr_context *ctx, const work *t, double *posterior)
 {
-	kdr_status st;
 	const kdri_aligned_ridge *p = t->p;
 	int64_t w = t->w, c = p->classes;
 	find_gaps(t);
@@ -211,17 +208,16 @@ static kdr_status run_round(kdr_context *ctx, const work *t, double *posterior)
 			kdri_axpy(weight * e[i], e, t->system + i * w, w);
 	}
 	memcpy(t->b, t->right, (size_t)(w * c) * sizeof *t->b);
-	KDRI_TRY(kdri_cholesky(ctx, w, t->system, w));
-	KDRI_TRY(kdri_cholesky_solve(ctx, w, t->system, w, t->b, c, c));
+	KDRI_DO(kdri_cholesky(ctx, w, t->system, w));
+	KDRI_DO(kdri_cholesky_solve(ctx, w, t->system, w, t->b, c, c));
 	for (int64_t i = 0, rows; i < p->n; i += rows) {
 		rows = take_block(ctx, t, i);
-		KDRI_TRY(kdri_gemm(ctx, false, false, rows, c, w, 1, t->x, w, t->b, c, 0, posterior + i * c,
-		                   c));
+		KDRI_DO(kdri_gemm(ctx, false, false, rows, c, w, 1, t->x, w, t->b, c, 0, posterior + i * c,
+		                  c));
 	}
 	kdri_rest_soften(ctx, posterior, p->n, c, steepness);
 	kdri_rest_answer(ctx, posterior, p->n, c, t->answer);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_aligned_ridge_run(kdr_context *ctx, const kdri_aligned_ridge *p, double *posterior)

@@ -21,24 +21,22 @@ static const double share = 0.1;
 kdr_status kdri_direction_open(kdr_context *ctx, const kdr_mat *x, kdri_pass *pass, int64_t held,
                                int64_t outputs, kdri_direction *t)
 {
-	kdr_status st;
 	int64_t dm, n = kdr_mat_rows(x), d = kdr_mat_cols(x) + 1;
 	*t = (kdri_direction){ .x = x, .pass = pass, .n = n, .d = d, .held = held, .m = outputs };
-	KDRI_TRY(kdri_mul(ctx, d, outputs, &dm));
-	KDRI_TRY(KDRI_NEW(ctx, &t->r, dm));
-	KDRI_TRY(KDRI_NEW(ctx, &t->p, dm));
-	KDRI_TRY(KDRI_NEW(ctx, &t->hp, dm));
-	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * outputs));
-	KDRI_TRY(KDRI_NEW(ctx, &t->rr, 5 * outputs));
-	KDRI_TRY(KDRI_NEW(ctx, &t->live, 2 * outputs));
-	KDRI_TRY(KDRI_NEW(ctx, &t->rows, n));
+	KDRI_DO(kdri_mul(ctx, d, outputs, &dm));
+	KDRI_DO(KDRI_NEW(ctx, &t->r, dm));
+	KDRI_DO(KDRI_NEW(ctx, &t->p, dm));
+	KDRI_DO(KDRI_NEW(ctx, &t->hp, dm));
+	KDRI_DO(KDRI_NEW(ctx, &t->partial, KDRI_CHUNKS * outputs));
+	KDRI_DO(KDRI_NEW(ctx, &t->rr, 5 * outputs));
+	KDRI_DO(KDRI_NEW(ctx, &t->live, 2 * outputs));
+	KDRI_DO(KDRI_NEW(ctx, &t->rows, n));
 	t->limit = t->rr + outputs;
 	t->old = t->limit + outputs;
 	t->alpha = t->old + outputs;
 	t->beta = t->alpha + outputs;
 	t->keep = t->live + outputs;
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_direction_close(kdr_context *ctx, kdri_direction *t)
@@ -121,26 +119,23 @@ static void weigh_rows(void *user, int64_t chunk, int64_t begin, int64_t end, do
 static kdr_status direction_apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, const int64_t *rows,
                                   int64_t n)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_pass_run(ctx, t->pass, x, rows, n, t->width, t->p, weigh_rows, t, t->hp));
-	KDRI_TRY(kdri_sum(ctx, t->hp, t->d * t->width));
+	KDRI_DO(kdri_pass_run(ctx, t->pass, x, rows, n, t->width, t->p, weigh_rows, t, t->hp));
+	KDRI_DO(kdri_sum(ctx, t->hp, t->d * t->width));
 	for (int64_t q = 0; q < t->held * t->width; q++)
 		t->hp[q] += t->p[q]; /* (E1) */
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status direction_solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, const int64_t *rows,
                                   int64_t n, double *s)
 {
-	kdr_status st = KDR_OK;
 	int64_t most = KDRI_MAX(2 * t->d, 50);
 	for (int64_t iteration = 0; iteration < most; iteration++) {
 		drop_finished(t);
 		int64_t w = t->width;
 		if (!w)
 			break;
-		KDRI_TRY(direction_apply(ctx, t, x, rows, n));
+		KDRI_DO(direction_apply(ctx, t, x, rows, n));
 		kdri_vectors_dot(ctx, t->d, w, t->p, t->hp, t->partial, t->alpha);
 		for (int64_t c = 0; c < w; c++)
 			t->alpha[c] = t->alpha[c] > 0 ? t->rr[c] / t->alpha[c] : 0;
@@ -161,8 +156,7 @@ static kdr_status direction_solve(kdr_context *ctx, kdri_direction *t, const kdr
 		if (!kdri_together(ctx) && kdri_leave_off(ctx, "direction", iteration, most))
 			break;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_direction_find(kdr_context *ctx, kdri_direction *t, const double *h, const double *g,

@@ -68,30 +68,27 @@ static void newton_free(kdr_context *ctx, newton *t)
 
 static kdr_status newton_new(kdr_context *ctx, newton *t)
 {
-	kdr_status st;
 	int64_t nm, dm;
 	double **tall[] = { &t->z, &t->zs, &t->h }, **wide[] = { &t->g, &t->next, &t->s };
 	double **scalars[] = { &t->f,    &t->g0,    &t->gg, &t->trial, &t->ones,
 		               &t->step, &t->slope, &t->ww, &t->ws,    &t->ss };
 	enum { SCALARS = sizeof scalars / sizeof scalars[0] };
-	KDRI_TRY(kdri_mul(ctx, t->n, t->m, &nm));
-	KDRI_TRY(kdri_mul(ctx, t->d, t->m, &dm));
+	KDRI_DO(kdri_mul(ctx, t->n, t->m, &nm));
+	KDRI_DO(kdri_mul(ctx, t->d, t->m, &dm));
 	for (int i = 0; i < 3; i++) {
-		KDRI_TRY(KDRI_NEW(ctx, tall[i], nm));
-		KDRI_TRY(KDRI_NEW(ctx, wide[i], dm));
+		KDRI_DO(KDRI_NEW(ctx, tall[i], nm));
+		KDRI_DO(KDRI_NEW(ctx, wide[i], dm));
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_PASS_CHUNKS * t->m));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->f, SCALARS * t->m));
+	KDRI_DO(KDRI_NEW(ctx, &t->partial, KDRI_PASS_CHUNKS * t->m));
+	KDRI_DO(KDRI_NEW0(ctx, &t->f, SCALARS * t->m));
 	for (int i = 1; i < SCALARS; i++)
 		*scalars[i] = t->f + i * t->m;
 	for (int64_t j = 0; j < t->m; j++)
 		t->ones[j] = 1;
-	KDRI_TRY(KDRI_NEW0(ctx, &t->active, 2 * t->m));
+	KDRI_DO(KDRI_NEW0(ctx, &t->active, 2 * t->m));
 	t->busy = t->active + t->m;
-	KDRI_TRY(kdri_pass_open(ctx, t->x, t->o->bias, t->m, &t->pass));
-	KDRI_TRY(kdri_direction_open(ctx, t->x, &t->pass, t->held, t->m, &t->direction));
-done:
-	return st;
+	KDRI_DO(kdri_pass_open(ctx, t->x, t->o->bias, t->m, &t->pass));
+	return kdri_direction_open(ctx, t->x, &t->pass, t->held, t->m, &t->direction);
 }
 
 /* --- columns ------------------------------------------------------------------------------------ */
@@ -177,15 +174,12 @@ static void derive_at_zero(void *user, int64_t chunk, int64_t begin, int64_t end
 static kdr_status linear_evaluate(kdr_context *ctx, newton *t, const double *start, const double *p,
                                   double *losses, double *g)
 {
-	kdr_status st;
 	t->start = start;
 	memset(t->partial, 0, (size_t)(KDRI_PASS_CHUNKS * t->m) * sizeof *t->partial);
-	KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->m, p, evaluate_rows, t, g));
+	KDRI_DO(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->m, p, evaluate_rows, t, g));
 	kdri_vectors_add(kdri_pass_chunks(t->n), t->m, t->partial, losses);
-	KDRI_TRY(kdri_sum(ctx, losses, t->m));
-	KDRI_TRY(kdri_sum(ctx, g, t->d * t->m));
-done:
-	return st;
+	KDRI_DO(kdri_sum(ctx, losses, t->m));
+	return kdri_sum(ctx, g, t->d * t->m);
 }
 
 /* Makes zs, the losses and `next` those of w: z, f, g and |g|^2. */
@@ -235,7 +229,6 @@ static void subtract_start(kdr_context *ctx, newton *t)
  */
 static kdr_status linear_step(kdr_context *ctx, newton *t, double *w, bool *moved)
 {
-	kdr_status st;
 	dots(ctx, t, t->d, t->g, t->s, t->slope);
 	dots(ctx, t, t->held, w, t->s, t->ws);
 	dots(ctx, t, t->held, t->s, t->s, t->ss);
@@ -243,13 +236,13 @@ static kdr_status linear_step(kdr_context *ctx, newton *t, double *w, bool *move
 		t->busy[j] = t->active[j];
 		t->step[j] = t->active[j];
 	}
-	KDRI_TRY(linear_evaluate(ctx, t, t->z, t->s, t->trial, t->next));
+	KDRI_DO(linear_evaluate(ctx, t, t->z, t->s, t->trial, t->next));
 	bool halved = false;
 	for (int halvings = 0; halvings < 40 && halve_steps(t); halvings++) {
 		if (!halved)
 			subtract_start(ctx, t);
 		halved = true;
-		KDRI_TRY(sum_losses(ctx, t, t->trial));
+		KDRI_DO(sum_losses(ctx, t, t->trial));
 	}
 	*moved = false;
 	for (int64_t j = 0; j < t->m; j++) {
@@ -261,11 +254,10 @@ static kdr_status linear_step(kdr_context *ctx, newton *t, double *w, bool *move
 	linear_combine(ctx, t, t->d, NULL, t->step, t->s, w);
 	if (halved) {
 		linear_combine(ctx, t, t->n, NULL, t->step, t->zs, t->z);
-		KDRI_TRY(linear_evaluate(ctx, t, t->z, NULL, t->trial, t->next));
+		KDRI_DO(linear_evaluate(ctx, t, t->z, NULL, t->trial, t->next));
 	}
 	linear_arrive(ctx, t, w, t->trial);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the method -------------------------------------------------------------------------------------- */
@@ -295,18 +287,17 @@ static double total(const newton *t)
 
 static kdr_status linear_minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
 {
-	kdr_status st;
 	bool zeros = true;
 	for (int64_t q = 0; q < t->d * t->m; q++)
 		zeros = zeros && w[q] == 0;
-	KDRI_TRY(linear_evaluate(ctx, t, NULL, zeros ? NULL : w, t->trial, t->next));
+	KDRI_DO(linear_evaluate(ctx, t, NULL, zeros ? NULL : w, t->trial, t->next));
 	linear_arrive(ctx, t, w, t->trial);
 	/* tol refers to |g|^2 at w = 0, whatever the start. */
 	memcpy(t->g0, t->gg, (size_t)t->m * sizeof *t->g0);
 	if (!zeros) {
-		KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->m, NULL, derive_at_zero, t,
-		                       t->next));
-		KDRI_TRY(kdri_sum(ctx, t->next, t->d * t->m));
+		KDRI_DO(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->m, NULL, derive_at_zero, t,
+		                      t->next));
+		KDRI_DO(kdri_sum(ctx, t->next, t->d * t->m));
 		dots(ctx, t, t->d, t->next, t->next, t->g0);
 	}
 	report->start = report->value = total(t);
@@ -317,8 +308,8 @@ static kdr_status linear_minimise(kdr_context *ctx, newton *t, double *w, kdri_l
 			report->stop = KDR_STOP_MAX_ITER;
 			break;
 		}
-		KDRI_TRY(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
-		KDRI_TRY(linear_step(ctx, t, w, &moved));
+		KDRI_DO(kdri_direction_find(ctx, &t->direction, t->h, t->g, t->gg, t->active, t->s));
+		KDRI_DO(linear_step(ctx, t, w, &moved));
 		if (!moved) { /* as low as rounding allows */
 			report->stop = KDR_STOP_STALLED;
 			break;
@@ -326,14 +317,13 @@ static kdr_status linear_minimise(kdr_context *ctx, newton *t, double *w, kdri_l
 		report->iterations++;
 		report->value = total(t);
 		if (t->o->trace)
-			KDRI_TRY(kdri_result_objective(ctx, t->o->trace, report->value));
+			KDRI_DO(kdri_result_objective(ctx, t->o->trace, report->value));
 		if (kdri_iteration(ctx, t->o->stage, report->iterations, t->o->max_iter, report->value)) {
 			report->stop = kdri_stop_reason(ctx);
 			break;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows before the first and after the last that costs anything teach nothing: a target below its sources is half of all. */

@@ -57,20 +57,17 @@ static void newton_free(kdr_context *ctx, newton *t)
 
 static kdr_status newton_new(kdr_context *ctx, newton *t)
 {
-	kdr_status st;
 	int64_t nk, dk;
 	double **tall[] = { &t->z, &t->zv, &t->p };
 	double **wide[] = { &t->g, &t->next, &t->s, &t->r, &t->conj, &t->hess };
-	KDRI_TRY(kdri_mul(ctx, t->n, t->k, &nk));
-	KDRI_TRY(kdri_mul(ctx, t->d, t->k, &dk));
+	KDRI_DO(kdri_mul(ctx, t->n, t->k, &nk));
+	KDRI_DO(kdri_mul(ctx, t->d, t->k, &dk));
 	for (size_t i = 0; i < sizeof tall / sizeof tall[0]; i++)
-		KDRI_TRY(KDRI_NEW(ctx, tall[i], nk));
+		KDRI_DO(KDRI_NEW(ctx, tall[i], nk));
 	for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
-		KDRI_TRY(KDRI_NEW(ctx, wide[i], dk));
-	KDRI_TRY(KDRI_NEW(ctx, &t->partial, KDRI_PASS_CHUNKS));
-	KDRI_TRY(kdri_pass_open(ctx, t->x, t->o->bias, t->k, &t->pass));
-done:
-	return st;
+		KDRI_DO(KDRI_NEW(ctx, wide[i], dk));
+	KDRI_DO(KDRI_NEW(ctx, &t->partial, KDRI_PASS_CHUNKS));
+	return kdri_pass_open(ctx, t->x, t->o->bias, t->k, &t->pass);
 }
 
 /* --- vectors -------------------------------------------------------------------------------------- */
@@ -134,15 +131,12 @@ static void evaluate_rows(void *user, int64_t chunk, int64_t begin, int64_t end,
 static kdr_status softmax_evaluate(kdr_context *ctx, newton *t, const double *start, const double *p,
                                    double *losses)
 {
-	kdr_status st;
 	t->start = start;
 	memset(t->partial, 0, KDRI_PASS_CHUNKS * sizeof *t->partial);
-	KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, p, evaluate_rows, t, t->next));
+	KDRI_DO(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, p, evaluate_rows, t, t->next));
 	kdri_vectors_add(kdri_pass_chunks(t->n), 1, t->partial, losses);
-	KDRI_TRY(kdri_sum(ctx, losses, 1));
-	KDRI_TRY(kdri_sum(ctx, t->next, t->d * t->k));
-done:
-	return st;
+	KDRI_DO(kdri_sum(ctx, losses, 1));
+	return kdri_sum(ctx, t->next, t->d * t->k);
 }
 
 /* Makes zv, the losses and `next` those of w: z, f, g and |g|^2. */
@@ -179,25 +173,22 @@ static void weigh_rows(void *user, int64_t chunk, int64_t begin, int64_t end, do
 /* hess = H[conj] */
 static kdr_status softmax_apply(kdr_context *ctx, newton *t)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, t->conj, weigh_rows, t, t->hess));
-	KDRI_TRY(kdri_sum(ctx, t->hess, t->d * t->k));
+	KDRI_DO(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, t->conj, weigh_rows, t, t->hess));
+	KDRI_DO(kdri_sum(ctx, t->hess, t->d * t->k));
 	softmax_combine(ctx, t->held, 1, 1, t->conj, t->hess); /* (E3) */
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* s: H[s] = -g to a tenth of |g|. */
 static kdr_status find_step(kdr_context *ctx, newton *t, double gg)
 {
-	kdr_status st = KDR_OK;
 	int64_t size = t->d * t->k, most = KDRI_MAX(2 * size, 50);
 	double rr = gg;
 	memset(t->s, 0, (size_t)size * sizeof *t->s);
 	for (int64_t q = 0; q < size; q++)
 		t->r[q] = t->conj[q] = -t->g[q];
 	for (int64_t i = 0; i < most && rr > share * share * gg; i++) {
-		KDRI_TRY(softmax_apply(ctx, t));
+		KDRI_DO(softmax_apply(ctx, t));
 		double curve = dot(ctx, t, size, t->conj, t->hess), before = rr;
 		if (!(curve > 0)) /* rounding */
 			break;
@@ -209,18 +200,16 @@ static kdr_status find_step(kdr_context *ctx, newton *t, double gg)
 		if (!kdri_together(ctx) && kdri_leave_off(ctx, "direction", i, most))
 			break;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Takes the first of the steps 1, 1/2, 1/4, .. that lowers f enough; none, and a step of 0, if no step does. */
 static kdr_status softmax_step(kdr_context *ctx, newton *t, double *w, double *f, double *gg, double *step)
 {
-	kdr_status st = KDR_OK;
 	const double slope = dot(ctx, t, t->d * t->k, t->g, t->s), ww = dot(ctx, t, t->held, w, w),
 	             ws = dot(ctx, t, t->held, w, t->s), ss = dot(ctx, t, t->held, t->s, t->s);
 	double losses;
-	KDRI_TRY(softmax_evaluate(ctx, t, t->z, t->s, &losses));
+	KDRI_DO(softmax_evaluate(ctx, t, t->z, t->s, &losses));
 	*step = 1;
 	/* The last term: close to the minimum f falls by less than it can hold. */
 	for (int halvings = 0; !(losses + (ww + 2 * *step * ws + *step * *step * ss) / 2 <=
@@ -233,16 +222,15 @@ static kdr_status softmax_step(kdr_context *ctx, newton *t, double *w, double *f
 			*step = 0;
 			return KDR_OK;
 		}
-		KDRI_TRY(sum_losses(ctx, t, *step, &losses));
+		KDRI_DO(sum_losses(ctx, t, *step, &losses));
 	}
 	softmax_combine(ctx, t->d * t->k, 1, *step, t->s, w);
 	if (*step < 1) {
 		softmax_combine(ctx, t->n * t->k, 1, *step, t->zv, t->z);
-		KDRI_TRY(softmax_evaluate(ctx, t, t->z, NULL, &losses));
+		KDRI_DO(softmax_evaluate(ctx, t, t->z, NULL, &losses));
 	}
 	softmax_arrive(ctx, t, w, losses, f, gg);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the method ------------------------------------------------------------------------------------------ */
@@ -257,16 +245,15 @@ static bool is_done(const newton *t, double gg, double g0, double f)
 
 static kdr_status softmax_minimise(kdr_context *ctx, newton *t, double *w, kdri_linear_report *report)
 {
-	kdr_status st;
 	double g0, gg, step, before, steep, losses;
 	bool zeros = true;
 	for (int64_t q = 0; q < t->d * t->k; q++)
 		zeros = zeros && w[q] == 0;
-	KDRI_TRY(softmax_evaluate(ctx, t, NULL, NULL,
-	                          &losses)); /* what tol refers to: the gradient at w = 0 */
+	KDRI_DO(softmax_evaluate(ctx, t, NULL, NULL,
+	                         &losses)); /* what tol refers to: the gradient at w = 0 */
 	g0 = dot(ctx, t, t->d * t->k, t->next, t->next);
 	if (!zeros)
-		KDRI_TRY(softmax_evaluate(ctx, t, NULL, w, &losses));
+		KDRI_DO(softmax_evaluate(ctx, t, NULL, w, &losses));
 	softmax_arrive(ctx, t, w, losses, &report->start, &gg);
 	report->value = report->start;
 	report->stop = KDR_STOP_CONVERGED;
@@ -277,15 +264,15 @@ static kdr_status softmax_minimise(kdr_context *ctx, newton *t, double *w, kdri_
 		}
 		before = report->value;
 		steep = gg;
-		KDRI_TRY(find_step(ctx, t, gg));
-		KDRI_TRY(softmax_step(ctx, t, w, &report->value, &gg, &step));
+		KDRI_DO(find_step(ctx, t, gg));
+		KDRI_DO(softmax_step(ctx, t, w, &report->value, &gg, &step));
 		if (step == 0) { /* as low as rounding allows */
 			report->stop = KDR_STOP_STALLED;
 			break;
 		}
 		report->iterations++;
 		if (t->o->trace)
-			KDRI_TRY(kdri_result_objective(ctx, t->o->trace, report->value));
+			KDRI_DO(kdri_result_objective(ctx, t->o->trace, report->value));
 		if (report->value >= before && gg >= steep) { /* the same */
 			report->stop = KDR_STOP_STALLED;
 			break;
@@ -295,8 +282,7 @@ static kdr_status softmax_minimise(kdr_context *ctx, newton *t, double *w, kdri_
 			break;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows that count, with their labels and costs; copied where others lie between them. */

@@ -217,11 +217,10 @@ kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, 
 kdr_status kdri_assign_checked(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
                                int64_t *row_to_col, double *total)
 {
-	kdr_status st;
 	if (!cost || !row_to_col)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "assignment: an argument is NULL");
-	KDRI_TRY(kdri_check_costs(ctx, cost, rows, cols));
-	KDRI_TRY(kdri_assign(ctx, cost, rows, cols, row_to_col, NULL, NULL));
+	KDRI_DO(kdri_check_costs(ctx, cost, rows, cols));
+	KDRI_DO(kdri_assign(ctx, cost, rows, cols, row_to_col, NULL, NULL));
 	if (total) {
 		double sum = 0;
 		for (int64_t i = 0; i < rows; i++)
@@ -229,6 +228,5 @@ kdr_status kdri_assign_checked(kdr_context *ctx, const double *cost, int64_t row
 				sum += cost[i * cols + row_to_col[i]];
 		*total = sum;
 	}
-done:
-	return st;
+	return KDR_OK;
 }

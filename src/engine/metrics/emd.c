@@ -19,13 +19,12 @@ static void side_free(kdr_context *ctx, side *s)
 
 static kdr_status emd_side_new(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, side *s)
 {
-	kdr_status st;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), room;
-	KDRI_TRY(KDRI_NEW(ctx, &s->code, n));
-	KDRI_TRY(kdri_labels_compact(ctx, labels, n, s->code, NULL, &s->k));
-	KDRI_TRY(kdri_mul(ctx, s->k, d, &room));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->size, s->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->mean, room));
+	KDRI_DO(KDRI_NEW(ctx, &s->code, n));
+	KDRI_DO(kdri_labels_compact(ctx, labels, n, s->code, NULL, &s->k));
+	KDRI_DO(kdri_mul(ctx, s->k, d, &room));
+	KDRI_DO(KDRI_NEW0(ctx, &s->size, s->k));
+	KDRI_DO(KDRI_NEW0(ctx, &s->mean, room));
 	for (int64_t i = 0; i < n; i++) {
 		double *sum = s->mean + s->code[i] * d;
 		s->size[s->code[i]]++;
@@ -38,8 +37,7 @@ static kdr_status emd_side_new(kdr_context *ctx, const kdr_mat *x, const int64_t
 	for (int64_t z = 0; z < s->k; z++)
 		for (int64_t f = 0; f < d; f++)
 			s->mean[z * d + f] /= (double)s->size[z];
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdr_emd(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, const int64_t *truth,

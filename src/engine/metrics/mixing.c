@@ -47,17 +47,15 @@ static void mixing_free(mixing *w)
 
 static kdr_status mixing_start(mixing *w)
 {
-	kdr_status st;
 	const int64_t n = kdr_mat_rows(w->m->x);
-	KDRI_TRY(KDRI_NEW0(w->ctx, &w->share, w->m->sets));
+	KDRI_DO(KDRI_NEW0(w->ctx, &w->share, w->m->sets));
 	for (int64_t i = 0; i < n; i++)
 		w->share[w->m->set[i]] += 1 / (double)n;
 	for (int64_t b = 0; b < w->m->sets; b++)
 		w->present += w->share[b] > 0;
 	w->stride = (n + MOST_TESTED - 1) / MOST_TESTED;
 	w->tested = w->stride > 0 ? (n + w->stride - 1) / w->stride : 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- chi-square ---------------------------------------------------------------------------------------- */

@@ -61,21 +61,18 @@ done:
 /* Takes over *own. */
 static kdr_status pool_new(kdr_context *ctx, kdri_own *own, pool *p)
 {
-	kdr_status st = KDR_OK;
 	*p = (pool){ .ctx = ctx, .own = *own, .z = own->view, .n = kdr_mat_rows(&own->view) };
 	*own = (kdri_own){ 0 };
-	KDRI_TRY(KDRI_NEW(ctx, &p->norm, p->n));
+	KDRI_DO(KDRI_NEW(ctx, &p->norm, p->n));
 	if (p->z.kind == KDR_MAT_CSR) {
 		int64_t size;
-		KDRI_TRY(kdri_mat_transpose(ctx, &p->z, &p->columns));
-		KDRI_TRY(kdri_mul(ctx, p->n, ctx->threads, &size));
-		KDRI_TRY(KDRI_NEW(ctx, &p->sums, size));
+		KDRI_DO(kdri_mat_transpose(ctx, &p->z, &p->columns));
+		KDRI_DO(kdri_mul(ctx, p->n, ctx->threads, &size));
+		KDRI_DO(KDRI_NEW(ctx, &p->sums, size));
 	} else {
-		KDRI_TRY(mmd_centre(ctx, &p->own));
+		KDRI_DO(mmd_centre(ctx, &p->own));
 	}
-	KDRI_TRY(kdri_mat_row_norms(ctx, &p->z, p->norm));
-done:
-	return st;
+	return kdri_mat_row_norms(ctx, &p->z, p->norm);
 }
 
 /* <z_i, z_j> for all j < i; lists are in increasing order of rows. */

@@ -37,14 +37,13 @@ static void quality_release(work *w)
 
 static kdr_status quality_find_means(work *w)
 {
-	kdr_status st;
 	int64_t cells;
-	KDRI_TRY(kdri_mul(w->ctx, w->k, w->d, &cells));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &w->mean, cells));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &w->middle, w->d));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &w->size, w->k));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->norm, w->k));
-	KDRI_TRY(KDRI_NEW0(w->ctx, &w->apart, w->k));
+	KDRI_DO(kdri_mul(w->ctx, w->k, w->d, &cells));
+	KDRI_DO(KDRI_NEW0(w->ctx, &w->mean, cells));
+	KDRI_DO(KDRI_NEW0(w->ctx, &w->middle, w->d));
+	KDRI_DO(KDRI_NEW0(w->ctx, &w->size, w->k));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->norm, w->k));
+	KDRI_DO(KDRI_NEW0(w->ctx, &w->apart, w->k));
 	for (int64_t i = 0; i < w->n; i++) {
 		kdri_entries r = kdri_row_entries(w->x, i);
 		double *mean = w->mean + w->code[i] * w->d;
@@ -52,8 +51,8 @@ static kdr_status quality_find_means(work *w)
 			mean[kdri_entry_column(&r, p)] += r.val[p];
 		w->size[w->code[i]]++;
 	}
-	KDRI_TRY(kdri_sum(w->ctx, w->mean, cells));
-	KDRI_TRY(kdri_sum_int(w->ctx, w->size, w->k));
+	KDRI_DO(kdri_sum(w->ctx, w->mean, cells));
+	KDRI_DO(kdri_sum_int(w->ctx, w->size, w->k));
 	for (int64_t c = 0; c < w->k; c++) {
 		double *mean = w->mean + c * w->d;
 		kdri_axpy(1 / (double)w->all, mean, w->middle, w->d);
@@ -61,8 +60,7 @@ static kdr_status quality_find_means(work *w)
 			mean[j] /= (double)w->size[c];
 		w->norm[c] = kdri_nrm2sq(mean, w->d);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static double quality_gap(const double *a, const double *b, int64_t d)
@@ -100,7 +98,6 @@ static double square_to(const work *w, int64_t i, int64_t c)
 
 static kdr_status find_spread(work *w)
 {
-	kdr_status st;
 	kdri_neumaier within = { 0 };
 	for (int64_t i = 0; i < w->n; i++) {
 		double square = square_to(w, i, w->code[i]);
@@ -108,12 +105,11 @@ static kdr_status find_spread(work *w)
 		w->apart[w->code[i]] += sqrt(square);
 	}
 	w->within = kdri_neumaier_value(&within);
-	KDRI_TRY(kdri_sum(w->ctx, &w->within, 1));
-	KDRI_TRY(kdri_sum(w->ctx, w->apart, w->k));
+	KDRI_DO(kdri_sum(w->ctx, &w->within, 1));
+	KDRI_DO(kdri_sum(w->ctx, w->apart, w->k));
 	for (int64_t c = 0; c < w->k; c++)
 		w->apart[c] /= (double)w->size[c]; /* (E1) */
-done:
-	return st;
+	return KDR_OK;
 }
 
 static double davies_bouldin(const work *w)

@@ -190,7 +190,6 @@ static void means_of(engine *e, int64_t i, const double *sum, int64_t step)
 
 static kdr_status exact_dense(engine *e)
 {
-	kdr_status st = KDR_OK;
 	e->refs_are_rows = true;
 	for (e->first = 0; e->first < e->n; e->first += e->width) {
 		e->count = KDRI_MIN(e->width, e->n - e->first);
@@ -200,7 +199,7 @@ static kdr_status exact_dense(engine *e)
 		}
 		memset(e->sum, 0, (size_t)(e->k * e->width) * sizeof *e->sum);
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
-			KDRI_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
+			KDRI_DO(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
 #pragma omp parallel for num_threads(kdri_team(e->ctx)) schedule(dynamic) if (e->rows * e->count > 1 << 12)
 			for (int64_t c = 0; c < e->count; c += PANEL)
 				sum_panel(e, c, KDRI_MIN(e->count, c + PANEL));
@@ -208,8 +207,7 @@ static kdr_status exact_dense(engine *e)
 		for (int64_t c = 0; c < e->count; c++)
 			means_of(e, e->first + c, e->sum + c, e->width);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Row i against all rows, with `product` (n) and `sum` (k) to work in. */
@@ -340,49 +338,44 @@ static kdr_status buffer(engine *e, double **out, int64_t a, int64_t b)
 
 static kdr_status prepare_dense(engine *e)
 {
-	kdr_status st;
 	const kdr_dense *x = &e->x->as.dense;
-	KDRI_TRY(buffer(e, &e->tile, e->tile_rows, e->d));
-	KDRI_TRY(buffer(e, &e->mean, 1, e->d));
-	KDRI_TRY(kdri_mat_col_sums(e->ctx, e->x, e->mean));
-	KDRI_TRY(kdri_sum(e->ctx, e->mean, e->d));
+	KDRI_DO(buffer(e, &e->tile, e->tile_rows, e->d));
+	KDRI_DO(buffer(e, &e->mean, 1, e->d));
+	KDRI_DO(kdri_mat_col_sums(e->ctx, e->x, e->mean));
+	KDRI_DO(kdri_sum(e->ctx, e->mean, e->d));
 	for (int64_t t = 0; t < e->d; t++)
 		e->mean[t] /= (double)e->all;
 #pragma omp parallel for num_threads(kdri_team(e->ctx)) if (e->n * e->d > 1 << 14)
 	for (int64_t i = 0; i < e->n; i++)
 		e->norm[i] = dense_gap(x->data + i * x->stride, e->mean, e->d);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status silhouette_prepare(engine *e, bool all_pairs)
 {
-	kdr_status st;
 	bool pairs_of_sparse = all_pairs && e->sparse;
 	int64_t per = pairs_of_sparse ? e->n : e->d;
 	e->width = lines_for(all_pairs ? KDRI_MAX(per, e->k) : per, MOST_WIDTH, all_pairs ? e->n : e->k);
 	/* Few centroids are little work per row: larger tiles, so that threads wait for each other less often. */
 	e->tile_rows = lines_for(e->sparse ? e->width : KDRI_MAX(e->d, e->width),
 	                         all_pairs ? MOST_TILE_ROWS : 8 * MOST_TILE_ROWS, e->n);
-	KDRI_TRY(buffer(e, &e->norm, 1, e->n));
-	KDRI_TRY(buffer(e, &e->a, 1, e->n));
-	KDRI_TRY(buffer(e, &e->b, 1, e->n));
+	KDRI_DO(buffer(e, &e->norm, 1, e->n));
+	KDRI_DO(buffer(e, &e->a, 1, e->n));
+	KDRI_DO(buffer(e, &e->b, 1, e->n));
 	for (int64_t i = 0; i < e->n; i++) {
 		e->a[i] = 0;
 		e->b[i] = INFINITY;
 	}
-	KDRI_TRY(buffer(e, &e->product, pairs_of_sparse ? e->n : e->tile_rows, e->width));
+	KDRI_DO(buffer(e, &e->product, pairs_of_sparse ? e->n : e->tile_rows, e->width));
 	if (all_pairs)
-		KDRI_TRY(buffer(e, &e->sum, e->k, e->width));
+		KDRI_DO(buffer(e, &e->sum, e->k, e->width));
 	if (pairs_of_sparse) {
-		KDRI_TRY(kdri_mat_transpose(e->ctx, e->x, &e->columns));
+		KDRI_DO(kdri_mat_transpose(e->ctx, e->x, &e->columns));
 	} else {
-		KDRI_TRY(buffer(e, &e->ref, e->width, e->d));
-		KDRI_TRY(buffer(e, &e->ref_norm, 1, e->width));
+		KDRI_DO(buffer(e, &e->ref, e->width, e->d));
+		KDRI_DO(buffer(e, &e->ref_norm, 1, e->width));
 	}
-	KDRI_TRY(e->sparse ? kdri_mat_row_norms(e->ctx, e->x, e->norm) : prepare_dense(e));
-done:
-	return st;
+	return e->sparse ? kdri_mat_row_norms(e->ctx, e->x, e->norm) : prepare_dense(e);
 }
 
 static void engine_free(engine *e)

@@ -116,12 +116,11 @@ static void put_on_grid(const double *supply, int64_t rows, double supplied, con
 kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows, const double *demand,
                            int64_t cols, kdri_units *out)
 {
-	kdr_status st;
 	double supplied = 0, demanded = 0, units = 1;
-	KDRI_TRY(units_add_up(ctx, supply, rows, "supply", &supplied));
-	KDRI_TRY(units_add_up(ctx, demand, cols, "demand", &demanded));
+	KDRI_DO(units_add_up(ctx, supply, rows, "supply", &supplied));
+	KDRI_DO(units_add_up(ctx, demand, cols, "demand", &demanded));
 	if (!(fabs(supplied - demanded) <= 1e-9 * KDRI_MAX(supplied, demanded)))
-		KDRI_FAIL(
+		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "the supplies add up to %.17g and the demands to %.17g; they must be equal (to 1e-9)",
 		        supplied, demanded);
@@ -139,6 +138,5 @@ kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows,
 	} else {
 		put_on_grid(supply, rows, supplied, demand, cols, demanded, out);
 	}
-done:
-	return st;
+	return KDR_OK;
 }

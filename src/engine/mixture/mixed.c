@@ -256,7 +256,6 @@ done:
 static kdr_status same_numbers(kdr_context *ctx, const kdri_mixed *t, int64_t a, int64_t b, int64_t rows,
                                double least, bool *out)
 {
-	kdr_status st;
 	double v[6] = { 0 }; /* n, and sums; numbers are standardised or nearly so */
 	for (int64_t i = 0; i < rows; i++) {
 		double x = t->x[i * t->numbers + a], y = t->x[i * t->numbers + b];
@@ -266,12 +265,11 @@ static kdr_status same_numbers(kdr_context *ctx, const kdri_mixed *t, int64_t a,
 		for (int k = 0; k < 6; k++)
 			v[k] += add[k];
 	}
-	KDRI_TRY(kdri_sum(ctx, v, 6));
+	KDRI_DO(kdri_sum(ctx, v, 6));
 	double sxx = v[3] - v[1] * v[1] / v[0], syy = v[4] - v[2] * v[2] / v[0],
 	       sxy = v[5] - v[1] * v[2] / v[0];
 	*out = v[0] >= LEAST_COMMON && sxx > 0 && syy > 0 && fabs(sxy) > least * sqrt(sxx * syy);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static int64_t root_of(const int64_t *parent, int64_t i)
@@ -338,31 +336,25 @@ done:
 
 static kdr_status table_room(kdr_context *ctx, kdri_mixed *t, int64_t levels)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, t->n, t->numbers, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &t->x, size));
-	KDRI_TRY(kdri_mul(ctx, t->n, t->categories, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &t->code, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->has_number, t->tables * t->numbers));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->has_category, t->tables * t->categories));
-	KDRI_TRY(KDRI_NEW(ctx, &t->share, levels));
-	KDRI_TRY(KDRI_NEW(ctx, &t->number_weight, t->numbers));
-	KDRI_TRY(KDRI_NEW(ctx, &t->category_weight, t->categories));
-done:
-	return st;
+	KDRI_DO(kdri_mul(ctx, t->n, t->numbers, &size));
+	KDRI_DO(KDRI_NEW(ctx, &t->x, size));
+	KDRI_DO(kdri_mul(ctx, t->n, t->categories, &size));
+	KDRI_DO(KDRI_NEW(ctx, &t->code, size));
+	KDRI_DO(KDRI_NEW0(ctx, &t->has_number, t->tables * t->numbers));
+	KDRI_DO(KDRI_NEW0(ctx, &t->has_category, t->tables * t->categories));
+	KDRI_DO(KDRI_NEW(ctx, &t->share, levels));
+	KDRI_DO(KDRI_NEW(ctx, &t->number_weight, t->numbers));
+	return KDRI_NEW(ctx, &t->category_weight, t->categories);
 }
 
 static kdr_status columns_room(kdr_context *ctx, kdri_mixed *t)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &t->number_column, t->numbers));
-	KDRI_TRY(KDRI_NEW(ctx, &t->category_column, t->categories));
-	KDRI_TRY(KDRI_NEW(ctx, &t->levels, t->categories));
-	KDRI_TRY(KDRI_NEW(ctx, &t->larger, t->categories));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->offset, t->categories + 1));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &t->number_column, t->numbers));
+	KDRI_DO(KDRI_NEW(ctx, &t->category_column, t->categories));
+	KDRI_DO(KDRI_NEW(ctx, &t->levels, t->categories));
+	KDRI_DO(KDRI_NEW(ctx, &t->larger, t->categories));
+	return KDRI_NEW0(ctx, &t->offset, t->categories + 1);
 }
 
 static void find_offsets(kdri_mixed *t)
@@ -485,19 +477,17 @@ done:
 /* Rows of one table as one matrix, so that ranks can share them: numbers, then codes. */
 static kdr_status pack_rows(kdr_context *ctx, const kdri_mixed *t, int64_t table, double **out)
 {
-	kdr_status st;
 	const int64_t p = t->numbers, c = t->categories, n = t->begin[table + 1] - t->begin[table];
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, n, p + c, &size));
-	KDRI_TRY(KDRI_NEW(ctx, out, size));
+	KDRI_DO(kdri_mul(ctx, n, p + c, &size));
+	KDRI_DO(KDRI_NEW(ctx, out, size));
 	for (int64_t i = 0; i < n; i++) {
 		double *row = *out + i * (p + c);
 		memcpy(row, t->x + (t->begin[table] + i) * p, (size_t)p * sizeof *row);
 		for (int64_t j = 0; j < c; j++)
 			row[p + j] = t->code[(t->begin[table] + i) * c + j];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void unpack_rows(const kdr_mat *from, int64_t first, kdri_mixed *t)
@@ -516,16 +506,15 @@ static void unpack_rows(const kdr_mat *from, int64_t first, kdri_mixed *t)
 /* A table of the same columns, with room for n rows, shares and weights copied. */
 static kdr_status same_columns(kdr_context *ctx, const kdri_mixed *t, int64_t n, kdri_mixed *out)
 {
-	kdr_status st;
 	const int64_t levels = t->offset[t->categories];
 	*out = (kdri_mixed){ .n = n,
 		             .tables = t->tables,
 		             .centred = t->centred,
 		             .numbers = t->numbers,
 		             .categories = t->categories };
-	KDRI_TRY(columns_room(ctx, out));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->begin, t->tables + 1));
-	KDRI_TRY(table_room(ctx, out, levels));
+	KDRI_DO(columns_room(ctx, out));
+	KDRI_DO(KDRI_NEW0(ctx, &out->begin, t->tables + 1));
+	KDRI_DO(table_room(ctx, out, levels));
 	memcpy(out->number_column, t->number_column, (size_t)t->numbers * sizeof *t->number_column);
 	memcpy(out->category_column, t->category_column, (size_t)t->categories * sizeof *t->category_column);
 	memcpy(out->larger, t->larger, (size_t)t->categories * sizeof *t->larger);
@@ -537,8 +526,7 @@ static kdr_status same_columns(kdr_context *ctx, const kdri_mixed *t, int64_t n,
 	memcpy(out->has_category, t->has_category,
 	       (size_t)(t->tables * t->categories) * sizeof *t->has_category);
 	memcpy(out->share, t->share, (size_t)levels * sizeof *t->share);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mixed_some(kdr_context *ctx, const kdri_mixed *t, int64_t most, kdri_mixed *out, bool *whole)

@@ -35,11 +35,10 @@ void kdri_encoder_free(kdr_context *ctx, kdri_encoder *b)
 
 static kdr_status list_places(kdr_context *ctx, const kdri_mixed *t, kdri_encoder *b)
 {
-	kdr_status st;
 	int64_t at = 0;
 	b->width = t->numbers + t->offset[t->categories];
-	KDRI_TRY(KDRI_NEW(ctx, &b->column, b->width));
-	KDRI_TRY(KDRI_NEW(ctx, &b->level, b->width));
+	KDRI_DO(KDRI_NEW(ctx, &b->column, b->width));
+	KDRI_DO(KDRI_NEW(ctx, &b->level, b->width));
 	for (int64_t j = 0; j < t->numbers; j++, at++) {
 		b->column[at] = j;
 		b->level[at] = -1;
@@ -49,8 +48,7 @@ static kdr_status list_places(kdr_context *ctx, const kdri_mixed *t, kdri_encode
 			b->column[at] = j;
 			b->level[at] = l;
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The value of row i at a place, or NaN. */

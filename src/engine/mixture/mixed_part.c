@@ -14,11 +14,10 @@ void kdri_mixed_part_free(kdr_context *ctx, kdri_mixed_part *p)
 static kdr_status part_room(kdr_context *ctx, const kdri_mixed *t, int64_t table, int64_t n,
                             kdri_mixed_part *p)
 {
-	kdr_status st;
 	int64_t size;
 	*p = (kdri_mixed_part){ 0 };
-	KDRI_TRY(KDRI_NEW(ctx, &p->number, t->numbers));
-	KDRI_TRY(KDRI_NEW(ctx, &p->category, t->categories));
+	KDRI_DO(KDRI_NEW(ctx, &p->number, t->numbers));
+	KDRI_DO(KDRI_NEW(ctx, &p->category, t->categories));
 	kdri_mixture_data *d = &p->data;
 	for (int64_t j = 0; j < t->numbers; j++)
 		if (table < 0 || t->has_number[table * t->numbers + j])
@@ -26,15 +25,13 @@ static kdr_status part_room(kdr_context *ctx, const kdri_mixed *t, int64_t table
 	for (int64_t j = 0; j < t->categories; j++)
 		if (table < 0 || t->has_category[table * t->categories + j])
 			p->category[d->categories++] = j;
-	KDRI_TRY(kdri_mul(ctx, n, d->numbers, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->x, size));
-	KDRI_TRY(kdri_mul(ctx, n, d->categories, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->code, size));
-	KDRI_TRY(KDRI_NEW(ctx, &p->levels, d->categories));
-	KDRI_TRY(KDRI_NEW(ctx, &p->number_weight, d->numbers));
-	KDRI_TRY(KDRI_NEW(ctx, &p->category_weight, d->categories));
-done:
-	return st;
+	KDRI_DO(kdri_mul(ctx, n, d->numbers, &size));
+	KDRI_DO(KDRI_NEW(ctx, &p->x, size));
+	KDRI_DO(kdri_mul(ctx, n, d->categories, &size));
+	KDRI_DO(KDRI_NEW(ctx, &p->code, size));
+	KDRI_DO(KDRI_NEW(ctx, &p->levels, d->categories));
+	KDRI_DO(KDRI_NEW(ctx, &p->number_weight, d->numbers));
+	return KDRI_NEW(ctx, &p->category_weight, d->categories);
 }
 
 static void part_fill(const kdri_mixed *t, int64_t first, int64_t n, kdri_mixed_part *p)

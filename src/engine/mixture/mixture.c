@@ -114,13 +114,12 @@ done:
 /* f of (E3). */
 static kdr_status find_base(kdr_context *ctx, pass *p)
 {
-	kdr_status st;
 	const kdri_mixture_data *d = p->d;
 	for (int64_t i = 0; i < d->n; i++)
 		for (int64_t j = 0; j < d->categories; j++)
 			if (d->code[i * d->categories + j] >= 0)
 				p->base[p->offset[j] + d->code[i * d->categories + j]]++;
-	KDRI_TRY(kdri_sum(ctx, p->base, p->levels));
+	KDRI_DO(kdri_sum(ctx, p->base, p->levels));
 	for (int64_t j = 0; j < d->categories; j++) {
 		double all = 0;
 		for (int64_t l = p->offset[j]; l < p->offset[j + 1]; l++)
@@ -128,8 +127,7 @@ static kdr_status find_base(kdr_context *ctx, pass *p)
 		for (int64_t l = p->offset[j]; l < p->offset[j + 1]; l++)
 			p->base[l] = all > 0 ? p->base[l] / all : 0;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* New rows are not rescaled: their own spread is unrelated to the parameters. */
@@ -144,31 +142,28 @@ static void take_as_they_are(pass *p)
 
 static kdr_status pass_new(kdr_context *ctx, const kdri_mixture_data *d, int64_t k, bool to_fit, pass *p)
 {
-	kdr_status st;
 	int64_t lanes = (k + LANES - 1) / LANES * LANES;
 	*p = (pass){ .d = d, .k = k, .lanes = lanes };
-	KDRI_TRY(KDRI_NEW0(ctx, &p->offset, d->categories + 1));
+	KDRI_DO(KDRI_NEW0(ctx, &p->offset, d->categories + 1));
 	for (int64_t j = 0; j < d->categories; j++)
 		p->offset[j + 1] = p->offset[j] + d->levels[j];
 	p->levels = p->offset[d->categories];
-	KDRI_TRY(KDRI_NEW0(ctx, &p->centre, d->numbers));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->spread, d->numbers));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->filled, d->numbers));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->holes, d->numbers));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->base, p->levels));
+	KDRI_DO(KDRI_NEW0(ctx, &p->centre, d->numbers));
+	KDRI_DO(KDRI_NEW0(ctx, &p->spread, d->numbers));
+	KDRI_DO(KDRI_NEW0(ctx, &p->filled, d->numbers));
+	KDRI_DO(KDRI_NEW0(ctx, &p->holes, d->numbers));
+	KDRI_DO(KDRI_NEW0(ctx, &p->base, p->levels));
 	if (to_fit) {
-		KDRI_TRY(find_spreads(ctx, p));
-		KDRI_TRY(find_base(ctx, p));
+		KDRI_DO(find_spreads(ctx, p));
+		KDRI_DO(find_base(ctx, p));
 	} else {
 		take_as_they_are(p);
 	}
 	p->size = (p->features + p->levels + d->tables) * lanes + 1;
-	KDRI_TRY(KDRI_NEW0(ctx, &p->w, p->features * lanes));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->lookup, p->levels * lanes));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->prior, d->tables * lanes));
-	KDRI_TRY(KDRI_NEW(ctx, &p->sums, KDRI_MAX(kdri_chunks(d->n), 1) * p->size));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW0(ctx, &p->w, p->features * lanes));
+	KDRI_DO(KDRI_NEW0(ctx, &p->lookup, p->levels * lanes));
+	KDRI_DO(KDRI_NEW0(ctx, &p->prior, d->tables * lanes));
+	return KDRI_NEW(ctx, &p->sums, KDRI_MAX(kdri_chunks(d->n), 1) * p->size);
 }
 
 /* --- kernels: a few rows at a time, all clusters side by side ------------------------------------------------------ */
@@ -493,17 +488,14 @@ void kdri_mixture_free(kdr_context *ctx, kdri_mixture *m)
 
 static kdr_status mixture_new(kdr_context *ctx, const pass *p, int64_t max_iter, kdri_mixture *m)
 {
-	kdr_status st;
 	*m = (kdri_mixture){
 		.k = p->k, .tables = p->d->tables, .numbers = p->d->numbers, .categories = p->d->categories
 	};
-	KDRI_TRY(KDRI_NEW(ctx, &m->share, m->tables * m->k));
-	KDRI_TRY(KDRI_NEW(ctx, &m->mean, m->k * m->numbers));
-	KDRI_TRY(KDRI_NEW(ctx, &m->variance, m->k * m->numbers));
-	KDRI_TRY(KDRI_NEW(ctx, &m->theta, p->levels * m->k));
-	KDRI_TRY(KDRI_NEW(ctx, &m->values, max_iter));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &m->share, m->tables * m->k));
+	KDRI_DO(KDRI_NEW(ctx, &m->mean, m->k * m->numbers));
+	KDRI_DO(KDRI_NEW(ctx, &m->variance, m->k * m->numbers));
+	KDRI_DO(KDRI_NEW(ctx, &m->theta, p->levels * m->k));
+	return KDRI_NEW(ctx, &m->values, max_iter);
 }
 
 /* Between standardised numbers and those as given. A constant number has its value for a mean, and no variance. */
@@ -539,16 +531,15 @@ kdri_mixture_options kdri_mixture_defaults(int64_t k)
 static kdr_status mixture_iterate(kdr_context *ctx, pass *p, const kdri_mixture_options *o,
                                   const int64_t *start, kdri_mixture *m)
 {
-	kdr_status st;
 	double before = -INFINITY, units = change_of_units(p);
 	m->stop = KDR_STOP_MAX_ITER;
 	if (!start)
 		set_coefficients(p, m);
-	KDRI_TRY(run_pass(ctx, p, &(request){ .start = start, .sums = true, .table = -1 }));
+	KDRI_DO(run_pass(ctx, p, &(request){ .start = start, .sums = true, .table = -1 }));
 	for (m->iterations = 0; m->iterations < o->max_iter;) {
 		maximise(p, o->shared, m);
 		set_coefficients(p, m);
-		KDRI_TRY(run_pass(ctx, p, &(request){ .sums = true, .table = -1 }));
+		KDRI_DO(run_pass(ctx, p, &(request){ .sums = true, .table = -1 }));
 		m->loglik = p->sums[p->size - 1] + units;
 		m->values[m->iterations++] = m->loglik + penalty(p, m, o->shared);
 		if (fabs(m->loglik - before) < o->tol * fabs(m->loglik) || m->loglik == before) {
@@ -561,8 +552,7 @@ static kdr_status mixture_iterate(kdr_context *ctx, pass *p, const kdri_mixture_
 			break;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, const kdri_mixture_options *o,

@@ -11,32 +11,30 @@
  * values, the larger one. */
 kdr_status kdri_mixture_save_columns(kdr_context *ctx, const kdri_mixed *m, kdr_result *result)
 {
-	kdr_status st;
 	int64_t *numbers = NULL, *categories = NULL;
 	double *weights = NULL, *larger = NULL;
 	/* Arrays of models are never empty. */
-	KDRI_TRY(kdri_result_array(ctx, result, "table_weights", -1, KDR_FLOAT64, 1,
-	                           (int64_t[]){ KDRI_MAX(m->numbers + m->categories, 1) }, &weights));
+	KDRI_DO(kdri_result_array(ctx, result, "table_weights", -1, KDR_FLOAT64, 1,
+	                          (int64_t[]){ KDRI_MAX(m->numbers + m->categories, 1) }, &weights));
 	memcpy(weights, m->number_weight, (size_t)m->numbers * sizeof *weights);
 	memcpy(weights + m->numbers, m->category_weight, (size_t)m->categories * sizeof *weights);
 	if (m->numbers > 0) {
-		KDRI_TRY(kdri_result_array(ctx, result, "table_numbers", -1, KDR_INT64, 1,
-		                           (int64_t[]){ m->numbers }, &numbers));
+		KDRI_DO(kdri_result_array(ctx, result, "table_numbers", -1, KDR_INT64, 1,
+		                          (int64_t[]){ m->numbers }, &numbers));
 		memcpy(numbers, m->number_column, (size_t)m->numbers * sizeof *numbers);
 	}
 	if (m->categories > 0) {
-		KDRI_TRY(kdri_result_array(ctx, result, "table_categories", -1, KDR_INT64, 2,
-		                           (int64_t[]){ m->categories, 2 }, &categories));
-		KDRI_TRY(kdri_result_array(ctx, result, "table_larger", -1, KDR_FLOAT64, 1,
-		                           (int64_t[]){ m->categories }, &larger));
+		KDRI_DO(kdri_result_array(ctx, result, "table_categories", -1, KDR_INT64, 2,
+		                          (int64_t[]){ m->categories, 2 }, &categories));
+		KDRI_DO(kdri_result_array(ctx, result, "table_larger", -1, KDR_FLOAT64, 1,
+		                          (int64_t[]){ m->categories }, &larger));
 	}
 	for (int64_t j = 0; j < m->categories; j++) {
 		categories[2 * j] = m->category_column[j];
 		categories[2 * j + 1] = isnan(m->larger[j]) ? m->levels[j] : 1;
 		larger[j] = isnan(m->larger[j]) ? 0 : m->larger[j];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The mixture of member m for table s among all columns. `means`: of the table's numbers, subtracted before
@@ -75,25 +73,23 @@ kdr_status kdri_mixture_save(kdr_context *ctx, const kdri_mixed *a, int64_t s,
                              const kdri_mixture_member *members, int64_t count, const double *means,
                              kdr_result *result)
 {
-	kdr_status st;
 	const int64_t k = members[0].mixture->k, p = a->numbers, levels = a->offset[a->categories];
 	double *share = NULL, *mean = NULL, *variance = NULL, *level = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "table_shares", s, KDR_FLOAT64, 2, (int64_t[]){ count, k },
-	                           &share));
+	KDRI_DO(kdri_result_array(ctx, result, "table_shares", s, KDR_FLOAT64, 2, (int64_t[]){ count, k },
+	                          &share));
 	if (p > 0) {
-		KDRI_TRY(kdri_result_array(ctx, result, "table_means", s, KDR_FLOAT64, 3,
-		                           (int64_t[]){ count, k, p }, &mean));
-		KDRI_TRY(kdri_result_array(ctx, result, "table_variances", s, KDR_FLOAT64, 3,
-		                           (int64_t[]){ count, k, p }, &variance));
+		KDRI_DO(kdri_result_array(ctx, result, "table_means", s, KDR_FLOAT64, 3,
+		                          (int64_t[]){ count, k, p }, &mean));
+		KDRI_DO(kdri_result_array(ctx, result, "table_variances", s, KDR_FLOAT64, 3,
+		                          (int64_t[]){ count, k, p }, &variance));
 	}
 	if (levels > 0)
-		KDRI_TRY(kdri_result_array(ctx, result, "table_levels", s, KDR_FLOAT64, 3,
-		                           (int64_t[]){ count, levels, k }, &level));
+		KDRI_DO(kdri_result_array(ctx, result, "table_levels", s, KDR_FLOAT64, 3,
+		                          (int64_t[]){ count, levels, k }, &level));
 	for (int64_t i = 0; i < count; i++)
 		save_mixture(a, s, &members[i], means, share + i * k, p > 0 ? mean + i * k * p : NULL,
 		             p > 0 ? variance + i * k * p : NULL, levels > 0 ? level + i * levels * k : NULL);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Arrays of a model, checked against each other: it may come from a damaged file. */

@@ -24,17 +24,15 @@ void kdri_encoded_free(kdr_context *ctx, kdri_encoded *e)
 kdr_status kdri_encoded_new(kdr_context *ctx, const kdri_mixed *m, bool pooled, int64_t begin, int64_t end,
                             kdri_encoded *e)
 {
-	kdr_status st = KDR_OK;
 	int64_t size;
 	e->begin = begin;
 	for (int i = 0; i < KDRI_ENCODINGS; i++) {
-		KDRI_TRY(kdri_encoder_new(ctx, m, (kdri_encoding)i, pooled, &e->encoder[i]));
-		KDRI_TRY(kdri_mul(ctx, end - begin, e->encoder[i].width, &size));
-		KDRI_TRY(KDRI_NEW(ctx, &e->rows[i], size));
+		KDRI_DO(kdri_encoder_new(ctx, m, (kdri_encoding)i, pooled, &e->encoder[i]));
+		KDRI_DO(kdri_mul(ctx, end - begin, e->encoder[i].width, &size));
+		KDRI_DO(KDRI_NEW(ctx, &e->rows[i], size));
 		kdri_encode(&e->encoder[i], m, begin, end, e->rows[i]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_encoded_kmeans(kdr_context *ctx, const kdri_encoded *e, int i, int64_t begin, int64_t end,
@@ -70,39 +68,34 @@ static bool starts_stopped(const kdr_context *ctx)
 kdr_status kdri_starts_new(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t k,
                            bool ward, bool few, uint64_t stream, kdri_starts *s)
 {
-	kdr_status st;
 	int64_t size;
 	*s = (kdri_starts){ .n = end - begin };
-	KDRI_TRY(kdri_mul(ctx, STARTS, s->n, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->labels, size));
+	KDRI_DO(kdri_mul(ctx, STARTS, s->n, &size));
+	KDRI_DO(KDRI_NEW(ctx, &s->labels, size));
 	for (int i = 0; i < KDRI_ENCODINGS; i++)
 		for (int seed = 0; seed < (few ? 1 : SEEDS) && (s->count == 0 || !starts_stopped(ctx));
 		     seed++, s->count++)
-			KDRI_TRY(kdri_encoded_kmeans(ctx, e, i, begin, end, k, FEW_RUNS,
-			                             stream * STARTS + (uint64_t)s->count, NULL,
-			                             s->labels + s->count * s->n, NULL));
+			KDRI_DO(kdri_encoded_kmeans(ctx, e, i, begin, end, k, FEW_RUNS,
+			                            stream * STARTS + (uint64_t)s->count, NULL,
+			                            s->labels + s->count * s->n, NULL));
 	if (ward && s->n <= WARD_ROWS && !starts_stopped(ctx)) {
 		const int64_t width = e->encoder[KDRI_ENCODE_B].width;
-		KDRI_TRY(kdri_ward(ctx, e->rows[KDRI_ENCODE_B] + (begin - e->begin) * width, s->n, width, k,
-		                   s->labels + s->count * s->n));
+		KDRI_DO(kdri_ward(ctx, e->rows[KDRI_ENCODE_B] + (begin - e->begin) * width, s->n, width, k,
+		                  s->labels + s->count * s->n));
 		s->count++;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_starts_join(kdr_context *ctx, const kdri_encoded *e, int64_t begin, int64_t end, int64_t from,
                             const int64_t *labels, int64_t k, kdri_starts *s)
 {
-	kdr_status st;
 	const int64_t width = e->encoder[KDRI_ENCODE_B].width;
 	*s = (kdri_starts){ .n = end - begin, .count = 1 };
-	KDRI_TRY(KDRI_NEW(ctx, &s->labels, s->n));
+	KDRI_DO(KDRI_NEW(ctx, &s->labels, s->n));
 	memcpy(s->labels, labels, (size_t)s->n * sizeof *labels);
-	KDRI_TRY(kdri_ward_join(ctx, e->rows[KDRI_ENCODE_B] + (begin - e->begin) * width, s->n, width, from,
-	                        k, s->labels));
-done:
-	return st;
+	return kdri_ward_join(ctx, e->rows[KDRI_ENCODE_B] + (begin - e->begin) * width, s->n, width, from, k,
+	                      s->labels);
 }
 
 kdri_mixture_options kdri_mixture_options_of(int64_t k, bool shared)

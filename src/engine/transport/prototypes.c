@@ -23,11 +23,10 @@ typedef struct work {
 /* (E1), (E3) */
 static kdr_status find_kernel(kdr_context *ctx, const work *t, const double *prototypes)
 {
-	kdr_status st;
 	const kdri_prototypes *p = t->p;
 	int64_t c = p->classes, n = p->n;
-	KDRI_TRY(kdri_gemm(ctx, false, true, n, c, p->width, 1, p->e, p->width, prototypes, p->width, 0, t->k,
-	                   c));
+	KDRI_DO(kdri_gemm(ctx, false, true, n, c, p->width, 1, p->e, p->width, prototypes, p->width, 0, t->k,
+	                  c));
 	for (int64_t k = 0; k < c; k++) {
 		double length = sqrt(kdri_nrm2sq(prototypes + k * p->width, p->width));
 		t->norm[k] = length > 0 ? 1 / (length * p->blur) : 0;
@@ -47,8 +46,7 @@ static kdr_status find_kernel(kdr_context *ctx, const work *t, const double *pro
 	}
 	for (int64_t k = 0; k < c; k++)
 		t->q[k] = (t->q[k] + p->share[k]) / 2;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E2): the plan takes the kernel's place. */

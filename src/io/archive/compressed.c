@@ -171,7 +171,6 @@ done:
 kdr_status kdri_compressed_finish(kdr_context *ctx, const char *label, kdr_data *d, bool by_column,
                                   int64_t nnz)
 {
-	kdr_status st = KDR_OK;
 	int64_t major = by_column ? d->cols : d->rows;
 	bool right = d->rowptr[0] == 0 && d->rowptr[major] <= nnz;
 	for (int64_t i = 0; i < major && right; i++)
@@ -183,8 +182,6 @@ kdr_status kdri_compressed_finish(kdr_context *ctx, const char *label, kdr_data 
 		        label, (long long)nnz);
 	d->kind = KDR_MAT_CSR;
 	if (by_column)
-		KDRI_TRY(compressed_turn(ctx, d));
-	KDRI_TRY(compressed_normalise(ctx, d));
-done:
-	return st;
+		KDRI_DO(compressed_turn(ctx, d));
+	return compressed_normalise(ctx, d);
 }

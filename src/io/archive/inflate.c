@@ -19,13 +19,11 @@ z_stream kdri_zlib(kdr_context *ctx)
 
 kdr_status kdri_inflate_open(kdr_context *ctx, int window, const char *what, z_stream *out)
 {
-	kdr_status st;
 	*out = kdri_zlib(ctx);
-	KDRI_TRY(kdri_need_zlib(ctx, what));
+	KDRI_DO(kdri_need_zlib(ctx, what));
 	if (inflateInit2(out, window) != Z_OK)
 		return kdri_fail(ctx, KDR_ERR_MEMORY, "%s: out of memory while decompressing", what);
-done:
-	return st;
+	return KDR_OK;
 }
 
 double kdri_unpacked_most(const kdr_context *ctx, double packed, int times)

@@ -249,7 +249,6 @@ int64_t kdri_zip_find(const kdri_zip *zip, const char *name)
 
 static kdr_status member_read(kdr_context *ctx, void *user, void *buffer, size_t want, size_t *got)
 {
-	kdr_status st = KDR_OK;
 	kdri_zip_member *m = user;
 	unsigned char *to = buffer;
 	*got = 0;
@@ -258,12 +257,12 @@ static kdr_status member_read(kdr_context *ctx, void *user, void *buffer, size_t
 		size_t n = KDRI_MIN(want - *got, (size_t)1 << 30);
 		if (!m->stream_open) {
 			n = (size_t)KDRI_MIN((uint64_t)n, m->end - m->at);
-			KDRI_TRY(read_at(ctx, m->zip, to + *got, n, m->at));
+			KDRI_DO(read_at(ctx, m->zip, to + *got, n, m->at));
 			m->at += n;
 		} else {
 			if (m->z.avail_in == 0 && m->at < m->end) {
 				size_t chunk = (size_t)KDRI_MIN(m->end - m->at, (uint64_t)BUFFER);
-				KDRI_TRY(read_at(ctx, m->zip, m->buffer, chunk, m->at));
+				KDRI_DO(read_at(ctx, m->zip, m->buffer, chunk, m->at));
 				m->at += chunk;
 				m->z.next_in = m->buffer;
 				m->z.avail_in = (uInt)chunk;
@@ -283,8 +282,7 @@ static kdr_status member_read(kdr_context *ctx, void *user, void *buffer, size_t
 	}
 	if (m->given == m->entry->size && m->crc != m->entry->crc)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: damaged (wrong checksum)", m->label);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_zip_member_open(kdr_context *ctx, const kdri_zip *zip, int64_t index, const char *label,

@@ -40,7 +40,6 @@ static unsigned char *put_common(unsigned char *p, const record *r, size_t name)
 static kdr_status write_member(kdr_context *ctx, kdri_output *o, const kdri_zip_new *m, record *r,
                                uint64_t *at)
 {
-	kdr_status st;
 	unsigned char header[64], *p = header;
 	size_t name = strlen(m->name);
 	r->offset = *at;
@@ -58,24 +57,22 @@ static kdr_status write_member(kdr_context *ctx, kdri_output *o, const kdri_zip_
 	memcpy(p, "PK\3\4", 4);
 	p = put_common(p + 4, &(record){ r->crc, r->size, 0 }, name);
 	p = zip_write_put(p, wide ? 20 : 0, 2);
-	KDRI_TRY(kdri_output_write(ctx, o, header, (size_t)(p - header)));
-	KDRI_TRY(kdri_output_write(ctx, o, m->name, name));
+	KDRI_DO(kdri_output_write(ctx, o, header, (size_t)(p - header)));
+	KDRI_DO(kdri_output_write(ctx, o, m->name, name));
 	*at += (uint64_t)(p - header) + name + r->size + (wide ? 20 : 0);
 	if (wide) {
 		p = zip_write_put(zip_write_put(header, 1, 2), 16, 2);
 		zip_write_put(zip_write_put(p, r->size, 8), r->size, 8);
-		KDRI_TRY(kdri_output_write(ctx, o, header, 20));
+		KDRI_DO(kdri_output_write(ctx, o, header, 20));
 	}
 	for (int i = 0; i < m->nparts; i++)
-		KDRI_TRY(kdri_output_write(ctx, o, m->parts[i].data, m->parts[i].size));
-done:
-	return st;
+		KDRI_DO(kdri_output_write(ctx, o, m->parts[i].data, m->parts[i].size));
+	return KDR_OK;
 }
 
 static kdr_status write_central(kdr_context *ctx, kdri_output *o, const kdri_zip_new *m, const record *r,
                                 uint64_t *at)
 {
-	kdr_status st;
 	unsigned char header[64], extra[28], *p = header, *q = extra + 4;
 	size_t name = strlen(m->name);
 	if (r->size >= UINT32_MAX)
@@ -93,12 +90,11 @@ static kdr_status write_central(kdr_context *ctx, kdri_output *o, const kdri_zip
 	p = zip_write_put(p, 0, 2);           /* internal attributes */
 	p = zip_write_put(p, 0644u << 16, 4); /* rw-r--r-- */
 	p = zip_write_put(p, KDRI_MIN(r->offset, UINT32_MAX), 4);
-	KDRI_TRY(kdri_output_write(ctx, o, header, (size_t)(p - header)));
-	KDRI_TRY(kdri_output_write(ctx, o, m->name, name));
-	KDRI_TRY(kdri_output_write(ctx, o, extra, wide));
+	KDRI_DO(kdri_output_write(ctx, o, header, (size_t)(p - header)));
+	KDRI_DO(kdri_output_write(ctx, o, m->name, name));
+	KDRI_DO(kdri_output_write(ctx, o, extra, wide));
 	*at += (uint64_t)(p - header) + name + wide;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status write_end(kdr_context *ctx, kdri_output *o, int count, uint64_t begin, uint64_t end)

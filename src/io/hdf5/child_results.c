@@ -29,7 +29,6 @@ bool kdri_handed_text(const kdri_handed *h, const char *text)
 kdr_status kdri_handed_array(kdr_context *ctx, kdri_handed *h, const void *at, int64_t count, size_t size,
                              void *out)
 {
-	kdr_status st;
 	void *copy = NULL;
 	if (!at)
 		return KDR_OK;
@@ -49,11 +48,10 @@ kdr_status kdri_handed_array(kdr_context *ctx, kdri_handed *h, const void *at, i
 		memcpy(out, &begin, sizeof begin);
 		return KDR_OK;
 	}
-	KDRI_TRY(kdri_alloc(ctx, &copy, count, size));
+	KDRI_DO(kdri_alloc(ctx, &copy, count, size));
 	memcpy(copy, at, bytes);
 	memcpy(out, &copy, sizeof copy);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_handed_strings(kdr_context *ctx, const kdri_handed *h, char *const *strings, int64_t count,

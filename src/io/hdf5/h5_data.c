@@ -42,27 +42,25 @@ static bool sound_rows(const kdr_data *d)
 
 static kdr_status take_matrix(kdr_context *ctx, kdri_handed *h, const kdr_data *got, kdr_data *d)
 {
-	kdr_status st;
 	int64_t cells = 0;
-	KDRI_TRY(kdri_mul(ctx, got->rows, got->cols, &cells));
+	KDRI_DO(kdri_mul(ctx, got->rows, got->cols, &cells));
 	d->rows = got->rows;
 	d->cols = got->cols;
 	d->kind = got->dense ? KDR_MAT_DENSE : KDR_MAT_CSR;
 	if (got->dense)
 		return kdri_handed_array(ctx, h, got->dense, cells, sizeof *d->dense, &d->dense);
-	KDRI_TRY(kdri_handed_array(ctx, h, got->rowptr, d->rows + 1, sizeof *d->rowptr, &d->rowptr));
+	KDRI_DO(kdri_handed_array(ctx, h, got->rowptr, d->rows + 1, sizeof *d->rowptr, &d->rowptr));
 	bool sound = d->rowptr && d->rowptr[0] == 0 && got->col && got->val;
 	for (int64_t i = 0; sound && i < d->rows; i++)
 		sound = d->rowptr[i + 1] >= d->rowptr[i];
 	if (!sound)
 		return kdri_handed_damaged(ctx, h);
 	const int64_t nnz = d->rowptr[d->rows];
-	KDRI_TRY(kdri_handed_array(ctx, h, got->col, nnz, sizeof *d->col, &d->col));
-	KDRI_TRY(kdri_handed_array(ctx, h, got->val, nnz, sizeof *d->val, &d->val));
+	KDRI_DO(kdri_handed_array(ctx, h, got->col, nnz, sizeof *d->col, &d->col));
+	KDRI_DO(kdri_handed_array(ctx, h, got->val, nnz, sizeof *d->val, &d->val));
 	if (!sound_rows(d))
 		return kdri_handed_damaged(ctx, h);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Takes over what a child has read into `got`. */

@@ -17,7 +17,6 @@ typedef struct collection {
 /* Adds an item without values. */
 static kdr_status add_item(collection *c, const char *object, const char *attribute, kdri_h5_item **out)
 {
-	kdr_status st;
 	kdri_h5_items *items = c->items;
 	char name[MOST_NAME];
 	snprintf(name, sizeof name, "%s%s%s", object + (object[0] == '/'), attribute ? "@" : "",
@@ -25,13 +24,12 @@ static kdr_status add_item(collection *c, const char *object, const char *attrib
 	if (items->count == MOST_ITEMS)
 		return kdri_fail(c->ctx, KDR_ERR_SIZE, "more than %d groups, datasets and attributes",
 		                 MOST_ITEMS);
-	KDRI_TRY(KDRI_ROOM(c->ctx, &items->list, &c->room, items->count + 1));
+	KDRI_DO(KDRI_ROOM(c->ctx, &items->list, &c->room, items->count + 1));
 	*out = &items->list[items->count];
 	**out = (kdri_h5_item){ .type_class = KDRI_H5_OTHER };
-	KDRI_TRY(kdri_strdup(c->ctx, name, &(*out)->name));
+	KDRI_DO(kdri_strdup(c->ctx, name, &(*out)->name));
 	items->count++;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status add_dataset(collection *c, const kdri_h5 *h5, const char *name, kdri_h5_item *item)
@@ -88,13 +86,11 @@ done:
 
 static kdr_status add_attributes(collection *c, const kdri_h5 *h5, const char *object)
 {
-	kdr_status st = KDR_OK;
 	char name[512];
 	int64_t count = 0;
 	for (int64_t i = 0; kdri_h5_attribute_at(h5, object, i, name, sizeof name, &count); i++)
-		KDRI_TRY(add_attribute(c, h5, object, name, count));
-done:
-	return st;
+		KDRI_DO(add_attribute(c, h5, object, name, count));
+	return KDR_OK;
 }
 
 static bool visit_object(void *user, const kdri_h5 *h5, const char *name, kdri_h5_kind kind)

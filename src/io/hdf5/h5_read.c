@@ -71,7 +71,6 @@ static kdr_status check_storage(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_arr
 
 static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array *a)
 {
-	kdr_status st = KDR_OK;
 	hsize_t dims[H5S_MAX_RANK];
 	a->type_class = class_of(a->type, &a->floating);
 	H5S_class_t extent = H5Sget_simple_extent_type(a->space);
@@ -89,17 +88,16 @@ static kdr_status check_array(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_array
 	const double bytes = (double)a->count * (double)KDRI_MAX(H5Tget_size(a->type), sizeof(double));
 	if (bytes > (double)*h5->room) {
 		if (bytes <= kdri_h5_most((double)h5->bytes))
-			KDRI_TRY(kdri_unpacked_check(ctx, a->label, bytes, (double)h5->bytes,
-			                             KDRI_STREAM_TIMES));
+			KDRI_DO(kdri_unpacked_check(ctx, a->label, bytes, (double)h5->bytes,
+			                            KDRI_STREAM_TIMES));
 		return kdri_fail(
 		        ctx, KDR_ERR_SIZE,
 		        "%s: claims %.0f MB, which a file of %.3f MB cannot contain even if compressed",
 		        a->label, bytes / 1e6, (double)h5->bytes / 1e6);
 	}
-	KDRI_TRY(check_storage(ctx, h5, a, *h5->room));
+	KDRI_DO(check_storage(ctx, h5, a, *h5->room));
 	*h5->room -= (int64_t)bytes;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_h5_array_open(kdr_context *ctx, const kdri_h5 *h5, const char *name, kdri_h5_array *out)
@@ -152,7 +150,6 @@ static kdr_status read_block(kdr_context *ctx, const kdri_h5_array *a, hid_t mem
 static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memory, int64_t begin,
                             int64_t rows, size_t size, void *out)
 {
-	kdr_status st = KDR_OK;
 	int64_t width = (int64_t)size;
 	if (a->ndim > 3)
 		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: has %d dimensions; at most 3 are supported",
@@ -165,11 +162,10 @@ static kdr_status read_rows(kdr_context *ctx, const kdri_h5_array *a, hid_t memo
 	block = (block + a->chunk_rows - 1) / a->chunk_rows * a->chunk_rows;
 	for (int64_t i = 0; i < rows; i += block) {
 		const int64_t n = KDRI_MIN(block, rows - i);
-		KDRI_TRY(read_block(ctx, a, memory, begin + i, n, (char *)out + i * width));
+		KDRI_DO(read_block(ctx, a, memory, begin + i, n, (char *)out + i * width));
 		kdri_child_progress(n * width);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status need_numbers(kdr_context *ctx, const kdri_h5_array *a, bool integers)

@@ -110,32 +110,26 @@ kdr_status kdri_h5_set_reals(kdr_context *ctx, const kdri_h5 *h5, const char *na
 
 static kdr_status write_csr(kdr_context *ctx, const kdri_h5 *h5, const char *name, const kdr_data *d)
 {
-	kdr_status st;
 	char part[64];
 	const int64_t shape[2] = { d->rows, d->cols }, nptr = d->rows + 1, nnz = d->rowptr[d->rows];
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, name));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-type", "csr_matrix"));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-version", "0.1.0"));
-	KDRI_TRY(kdri_h5_set_integers(ctx, h5, name, "shape", shape, 2));
+	KDRI_DO(kdri_h5_make_group(ctx, h5, name));
+	KDRI_DO(kdri_h5_set_text(ctx, h5, name, "encoding-type", "csr_matrix"));
+	KDRI_DO(kdri_h5_set_text(ctx, h5, name, "encoding-version", "0.1.0"));
+	KDRI_DO(kdri_h5_set_integers(ctx, h5, name, "shape", shape, 2));
 	snprintf(part, sizeof part, "%s/data", name);
-	KDRI_TRY(kdri_h5_write_array(ctx, h5, part, H5T_NATIVE_DOUBLE, 1, &nnz, d->val));
+	KDRI_DO(kdri_h5_write_array(ctx, h5, part, H5T_NATIVE_DOUBLE, 1, &nnz, d->val));
 	snprintf(part, sizeof part, "%s/indices", name);
-	KDRI_TRY(kdri_h5_write_array(ctx, h5, part, H5T_NATIVE_INT32, 1, &nnz, d->col));
+	KDRI_DO(kdri_h5_write_array(ctx, h5, part, H5T_NATIVE_INT32, 1, &nnz, d->col));
 	snprintf(part, sizeof part, "%s/indptr", name);
-	KDRI_TRY(kdri_h5_write_array(ctx, h5, part, H5T_NATIVE_INT64, 1, &nptr, d->rowptr));
-done:
-	return st;
+	return kdri_h5_write_array(ctx, h5, part, H5T_NATIVE_INT64, 1, &nptr, d->rowptr);
 }
 
 kdr_status kdri_h5_write_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name, const kdr_data *d)
 {
-	kdr_status st;
 	const int64_t shape[2] = { d->rows, d->cols };
 	if (d->kind == KDR_MAT_CSR)
 		return write_csr(ctx, h5, name, d);
-	KDRI_TRY(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_DOUBLE, 2, shape, d->dense));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-type", "array"));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-version", "0.2.0"));
-done:
-	return st;
+	KDRI_DO(kdri_h5_write_array(ctx, h5, name, H5T_NATIVE_DOUBLE, 2, shape, d->dense));
+	KDRI_DO(kdri_h5_set_text(ctx, h5, name, "encoding-type", "array"));
+	return kdri_h5_set_text(ctx, h5, name, "encoding-version", "0.2.0");
 }

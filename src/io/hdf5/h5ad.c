@@ -227,15 +227,13 @@ done:
 /* Coordinates have no names: "X_pca1", "X_pca2", the same in every file. */
 static kdr_status number_columns(kdr_context *ctx, const char *name, kdr_data *data)
 {
-	kdr_status st;
 	char text[300];
-	KDRI_TRY(KDRI_NEW0(ctx, &data->features, data->cols));
+	KDRI_DO(KDRI_NEW0(ctx, &data->features, data->cols));
 	for (int64_t j = 0; j < data->cols; j++) {
 		snprintf(text, sizeof text, "%.256s%lld", name, (long long)j + 1);
-		KDRI_TRY(kdri_strdup(ctx, text, &data->features[j]));
+		KDRI_DO(kdri_strdup(ctx, text, &data->features[j]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether the column is missing and is not required. */
@@ -252,33 +250,31 @@ static bool may_lack(const kdri_h5 *h5, const kdr_read_options *options)
 static kdr_status h5ad_read_open(kdr_context *ctx, const kdri_h5 *h5, const char *member,
                                  const kdr_read_options *options, kdr_data *data)
 {
-	kdr_status st;
 	const char *name = member ? member + (member[0] == '/') : "X";
-	KDRI_TRY(kdri_h5_read_matrix(ctx, h5, name, options, data));
+	KDRI_DO(kdri_h5_read_matrix(ctx, h5, name, options, data));
 	const int64_t rows = data->origin ? data->file_rows : data->rows;
-	KDRI_TRY(h5ad_read_names(ctx, h5, "obs", rows, &data->ids));
+	KDRI_DO(h5ad_read_names(ctx, h5, "obs", rows, &data->ids));
 	kdri_range_keep(ctx, data, data->ids);
 	if (strncmp(name, "obsm/", 5) == 0)
-		KDRI_TRY(number_columns(ctx, name + 5, data));
+		KDRI_DO(number_columns(ctx, name + 5, data));
 	else
-		KDRI_TRY(h5ad_read_names(ctx, h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var",
-		                         data->cols, &data->features));
+		KDRI_DO(h5ad_read_names(ctx, h5, strncmp(name, "raw/", 4) == 0 ? "raw/var" : "var",
+		                        data->cols, &data->features));
 	if (options && options->label_column && !may_lack(h5, options)) {
 		kdri_groups classes = { 0 };
-		KDRI_TRY(read_column(ctx, h5, options->label_column, rows, &classes));
+		KDRI_DO(read_column(ctx, h5, options->label_column, rows, &classes));
 		keep_groups(data, &classes);
 		data->labels = classes.of;
 		data->classes = classes.names;
 		data->nclasses = classes.count;
 	}
 	if (options && options->task_column) {
-		KDRI_TRY(read_column(ctx, h5, options->task_column, rows, &data->groups));
+		KDRI_DO(read_column(ctx, h5, options->task_column, rows, &data->groups));
 		if (data->origin)
-			KDRI_TRY(order_groups(ctx, rows, &data->groups));
+			KDRI_DO(order_groups(ctx, rows, &data->groups));
 		keep_groups(data, &data->groups);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_h5ad(kdr_context *ctx, const char *path, const kdr_read_options *options,

@@ -26,31 +26,22 @@ static const char column[] = "kindred", sureness[] = "kindred_confidence", point
 static kdr_status h5ad_write_encode(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *type,
                                     const char *version)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-type", type));
-	KDRI_TRY(kdri_h5_set_text(ctx, h5, name, "encoding-version", version));
-done:
-	return st;
+	KDRI_DO(kdri_h5_set_text(ctx, h5, name, "encoding-type", type));
+	return kdri_h5_set_text(ctx, h5, name, "encoding-version", version);
 }
 
 static kdr_status write_numbers(kdr_context *ctx, const kdri_h5 *h5, const char *name, hid_t type, int ndim,
                                 const int64_t *shape, const void *values)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_h5_write_array(ctx, h5, name, type, ndim, shape, values));
-	KDRI_TRY(h5ad_write_encode(ctx, h5, name, "array", "0.2.0"));
-done:
-	return st;
+	KDRI_DO(kdri_h5_write_array(ctx, h5, name, type, ndim, shape, values));
+	return h5ad_write_encode(ctx, h5, name, "array", "0.2.0");
 }
 
 static kdr_status write_texts(kdr_context *ctx, const kdri_h5 *h5, const char *name, const char *const *texts,
                               int64_t count)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_h5_write_strings(ctx, h5, name, texts, count));
-	KDRI_TRY(h5ad_write_encode(ctx, h5, name, "string-array", "0.2.0"));
-done:
-	return st;
+	KDRI_DO(kdri_h5_write_strings(ctx, h5, name, texts, count));
+	return h5ad_write_encode(ctx, h5, name, "string-array", "0.2.0");
 }
 
 /* A Boolean type as in h5py: an enumeration of FALSE and TRUE. */
@@ -135,14 +126,11 @@ done:
 
 static kdr_status add_categories(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_h5_make_group(ctx, h5, "obs/kindred"));
-	KDRI_TRY(h5ad_write_encode(ctx, h5, "obs/kindred", "categorical", "0.2.0"));
-	KDRI_TRY(set_false(ctx, h5, "obs/kindred", "ordered"));
-	KDRI_TRY(write_numbers(ctx, h5, "obs/kindred/codes", H5T_NATIVE_INT32, 1, &n->rows, n->codes));
-	KDRI_TRY(write_texts(ctx, h5, "obs/kindred/categories", n->categories, n->ncategories));
-done:
-	return st;
+	KDRI_DO(kdri_h5_make_group(ctx, h5, "obs/kindred"));
+	KDRI_DO(h5ad_write_encode(ctx, h5, "obs/kindred", "categorical", "0.2.0"));
+	KDRI_DO(set_false(ctx, h5, "obs/kindred", "ordered"));
+	KDRI_DO(write_numbers(ctx, h5, "obs/kindred/codes", H5T_NATIVE_INT32, 1, &n->rows, n->codes));
+	return write_texts(ctx, h5, "obs/kindred/categories", n->categories, n->ncategories);
 }
 
 /* Frames of anndata 0.7 have categories elsewhere: plain texts will do, "" where nothing is known. */
@@ -227,13 +215,10 @@ done:
 
 static kdr_status write_new(kdr_context *ctx, const kdri_h5 *h5, const kdr_data *d)
 {
-	kdr_status st;
-	KDRI_TRY(h5ad_write_encode(ctx, h5, "/", "anndata", "0.1.0"));
-	KDRI_TRY(kdri_h5_write_matrix(ctx, h5, "X", d));
-	KDRI_TRY(write_frame(ctx, h5, "obs", d->ids, d->rows));
-	KDRI_TRY(write_frame(ctx, h5, "var", d->features, d->cols));
-done:
-	return st;
+	KDRI_DO(h5ad_write_encode(ctx, h5, "/", "anndata", "0.1.0"));
+	KDRI_DO(kdri_h5_write_matrix(ctx, h5, "X", d));
+	KDRI_DO(write_frame(ctx, h5, "obs", d->ids, d->rows));
+	return write_frame(ctx, h5, "var", d->features, d->cols);
 }
 
 /* --- entire files
@@ -249,15 +234,12 @@ typedef struct task {
 
 static kdr_status rename_classes(kdr_context *ctx, const kdri_h5 *h5, const task *t)
 {
-	kdr_status st;
 	if (kdri_h5_what(h5, "classes") == KDRI_H5_NONE)
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s: not a model of 'kindred transfer': it has no classes", t->path);
-	KDRI_TRY(remove_link(ctx, h5, "classes"));
-	KDRI_TRY(kdri_h5_write_strings(ctx, h5, "classes", t->classes, t->nclasses));
-	KDRI_TRY(kdri_h5_seal(ctx, h5));
-done:
-	return st;
+	KDRI_DO(remove_link(ctx, h5, "classes"));
+	KDRI_DO(kdri_h5_write_strings(ctx, h5, "classes", t->classes, t->nclasses));
+	return kdri_h5_seal(ctx, h5);
 }
 
 static kdr_status change(kdr_context *ctx, const void *user, void *result)

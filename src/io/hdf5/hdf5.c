@@ -59,10 +59,9 @@ done:
 static kdr_status hdf5_read_open(kdr_context *ctx, const kdri_h5 *h5, const char *member,
                                  const kdr_read_options *options, kdr_data *data)
 {
-	kdr_status st = KDR_OK;
 	search s = { 0 };
 	if (!member)
-		KDRI_TRY(kdri_h5_find_tenx(ctx, h5, s.first, sizeof s.first));
+		KDRI_DO(kdri_h5_find_tenx(ctx, h5, s.first, sizeof s.first));
 	else if (strlen(member) < sizeof s.first && kdri_h5_is_tenx(h5, member))
 		snprintf(s.first, sizeof s.first, "%s", member);
 	if (s.first[0] && options && options->parts > 1)
@@ -71,11 +70,9 @@ static kdr_status hdf5_read_open(kdr_context *ctx, const kdri_h5 *h5, const char
 		                 h5->path);
 	if (s.first[0])
 		return kdri_h5_read_tenx(ctx, h5, s.first, data);
-	KDRI_TRY(find_matrix(ctx, h5, member, &s));
-	KDRI_TRY(kdri_h5_read_matrix(ctx, h5, s.first, options, data));
-	KDRI_TRY(hdf5_read_features(ctx, h5, data));
-done:
-	return st;
+	KDRI_DO(find_matrix(ctx, h5, member, &s));
+	KDRI_DO(kdri_h5_read_matrix(ctx, h5, s.first, options, data));
+	return hdf5_read_features(ctx, h5, data);
 }
 
 static kdr_status read_hdf5(kdr_context *ctx, const char *path, const kdr_read_options *options,

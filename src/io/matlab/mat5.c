@@ -63,14 +63,13 @@ static kdr_status take_raw(kdr_context *ctx, reader *r, void *to, size_t size)
 /* Reads exactly `size` bytes of the variable, decompressed if necessary. */
 static kdr_status mat5_take(kdr_context *ctx, reader *r, void *to, size_t size)
 {
-	kdr_status st = KDR_OK;
 	unsigned char *out = to;
 	if (!r->packed)
 		return take_raw(ctx, r, to, size);
 	while (size > 0) {
 		if (r->z.avail_in == 0 && r->left > 0) {
 			size_t n = (size_t)KDRI_MIN(r->left, BUFFER);
-			KDRI_TRY(take_raw(ctx, r, r->buffer, n));
+			KDRI_DO(take_raw(ctx, r, r->buffer, n));
 			r->z.next_in = r->buffer;
 			r->z.avail_in = (uInt)n;
 		}
@@ -87,8 +86,7 @@ static kdr_status mat5_take(kdr_context *ctx, reader *r, void *to, size_t size)
 		out += n;
 		size -= n;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The maximum number of bytes that can still follow. */
@@ -137,17 +135,15 @@ done:
 static kdr_status take_data(kdr_context *ctx, reader *r, const element *e, uint32_t from, void *to,
                             size_t size)
 {
-	kdr_status st = KDR_OK;
 	unsigned char padding[8];
 	if (e->small) {
 		memcpy(to, e->data + from, size);
 		return KDR_OK;
 	}
-	KDRI_TRY(mat5_take(ctx, r, to, size));
+	KDRI_DO(mat5_take(ctx, r, to, size));
 	if (from + size == e->size && e->size % 8)
-		KDRI_TRY(mat5_take(ctx, r, padding, 8 - e->size % 8));
-done:
-	return st;
+		KDRI_DO(mat5_take(ctx, r, padding, 8 - e->size % 8));
+	return KDR_OK;
 }
 
 /* --- variables ------------------------------------------------------------------------------------------ */
@@ -162,54 +158,48 @@ static void end_variable(reader *r)
 
 static kdr_status skip(kdr_context *ctx, reader *r)
 {
-	kdr_status st = KDR_OK;
 	end_variable(r);
 	while (r->left > 0)
-		KDRI_TRY(take_raw(ctx, r, r->buffer, (size_t)KDRI_MIN(r->left, BUFFER)));
-done:
-	return st;
+		KDRI_DO(take_raw(ctx, r, r->buffer, (size_t)KDRI_MIN(r->left, BUFFER)));
+	return KDR_OK;
 }
 
 /* Flags, sizes and name. */
 static kdr_status take_header(kdr_context *ctx, reader *r, variable *v)
 {
-	kdr_status st;
 	element e;
 	unsigned char raw[64 * 4];
 	int64_t words[64] = { 0 };
 	*v = (variable){ 0 };
-	KDRI_TRY(take_tag(ctx, r, &e));
+	KDRI_DO(take_tag(ctx, r, &e));
 	if (e.small || e.size != 8)
 		return mat5_damaged(ctx, r);
-	KDRI_TRY(take_integers(ctx, r, KDRI_ELEMENT_U4, 2, words));
+	KDRI_DO(take_integers(ctx, r, KDRI_ELEMENT_U4, 2, words));
 	v->class_id = (uint32_t)words[0] & 0xff;
 	v->flags = (uint32_t)words[0];
-	KDRI_TRY(take_tag(ctx, r, &e));
+	KDRI_DO(take_tag(ctx, r, &e));
 	if (e.size % 4 || e.size > sizeof raw)
 		return mat5_damaged(ctx, r);
-	KDRI_TRY(take_data(ctx, r, &e, 0, raw, e.size));
+	KDRI_DO(take_data(ctx, r, &e, 0, raw, e.size));
 	kdri_element_to_int64(KDRI_ELEMENT_I4, r->swapped, raw, e.size / 4, words);
 	v->ndim = (int)(e.size / 4);
 	v->rows = words[0];
 	v->cols = words[1];
-	KDRI_TRY(take_tag(ctx, r, &e));
+	KDRI_DO(take_tag(ctx, r, &e));
 	if (e.size >= sizeof v->name)
 		return mat5_damaged(ctx, r);
-	KDRI_TRY(take_data(ctx, r, &e, 0, v->name, e.size));
-done:
-	return st;
+	return take_data(ctx, r, &e, 0, v->name, e.size);
 }
 
 /* The next variable of the file, up to its data; *found is false at the end. */
 static kdr_status next_variable(kdr_context *ctx, reader *r, variable *v, bool *found)
 {
-	kdr_status st;
 	unsigned char tag[8];
 	int64_t words[2] = { 0 };
 	size_t got = 0;
 	element inner;
 	*found = false;
-	KDRI_TRY(kdri_input_read(ctx, r->in, tag, sizeof tag, &got));
+	KDRI_DO(kdri_input_read(ctx, r->in, tag, sizeof tag, &got));
 	if (got == 0)
 		return KDR_OK;
 	if (got < sizeof tag)
@@ -217,17 +207,16 @@ static kdr_status next_variable(kdr_context *ctx, reader *r, variable *v, bool *
 	kdri_element_to_int64(KDRI_ELEMENT_U4, r->swapped, tag, 2, words);
 	r->left = words[1];
 	if (words[0] == T_COMPRESSED) {
-		KDRI_TRY(kdri_inflate_open(ctx, 15, r->path, &r->z));
+		KDRI_DO(kdri_inflate_open(ctx, 15, r->path, &r->z));
 		r->packed = r->stream_open = true;
-		KDRI_TRY(take_tag(ctx, r, &inner));
+		KDRI_DO(take_tag(ctx, r, &inner));
 		words[0] = inner.type;
 	}
 	if (words[0] != T_MATRIX)
 		return mat5_damaged(ctx, r);
-	KDRI_TRY(take_header(ctx, r, v));
+	KDRI_DO(take_header(ctx, r, v));
 	*found = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The reason why a variable is not a matrix of numbers; NULL if it is one. */
@@ -267,8 +256,7 @@ static kdr_status take_numbers(kdr_context *ctx, reader *r, element *e, kdri_ele
 		                             -1,
 		                             KDRI_ELEMENT_I8,
 		                             KDRI_ELEMENT_U8 };
-	kdr_status st;
-	KDRI_TRY(take_tag(ctx, r, e));
+	KDRI_DO(take_tag(ctx, r, e));
 	if (e->type >= sizeof types || types[e->type] < 0)
 		return mat5_damaged(ctx, r);
 	*type = (kdri_element)types[e->type];
@@ -276,10 +264,9 @@ static kdr_status take_numbers(kdr_context *ctx, reader *r, element *e, kdri_ele
 	if (e->size % kdri_element_size(*type))
 		return mat5_damaged(ctx, r);
 	if (r->packed)
-		KDRI_TRY(kdri_unpacked_check(ctx, r->path, e->size, (double)kdri_input_size(r->in),
-		                             KDRI_ARCHIVE_TIMES));
-done:
-	return st;
+		KDRI_DO(kdri_unpacked_check(ctx, r->path, e->size, (double)kdri_input_size(r->in),
+		                            KDRI_ARCHIVE_TIMES));
+	return KDR_OK;
 }
 
 static kdr_status read_dense(kdr_context *ctx, reader *r, const variable *v, kdr_data *data)
@@ -400,40 +387,35 @@ done:
 
 static kdr_status open_file(kdr_context *ctx, reader *r)
 {
-	kdr_status st;
 	char header[128];
 	size_t got = 0;
 	end_variable(r);
 	kdri_input_close(ctx, r->in);
 	r->in = NULL;
-	KDRI_TRY(kdri_input_open(ctx, r->path, &r->in));
-	KDRI_TRY(kdri_input_read(ctx, r->in, header, sizeof header, &got));
+	KDRI_DO(kdri_input_open(ctx, r->path, &r->in));
+	KDRI_DO(kdri_input_read(ctx, r->in, header, sizeof header, &got));
 	if (got < sizeof header)
 		return mat5_damaged(ctx, r);
 	r->swapped = (memcmp(header + 126, "IM", 2) == 0) != kdri_little_endian();
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Finds the named variable, or searches all of them for the only matrix. */
 static kdr_status mat5_find(kdr_context *ctx, reader *r, const char *wanted, kdri_mat_search *search,
                             variable *v)
 {
-	kdr_status st;
 	bool found;
-	KDRI_TRY(open_file(ctx, r));
+	KDRI_DO(open_file(ctx, r));
 	for (;;) {
-		KDRI_TRY(next_variable(ctx, r, v, &found));
+		KDRI_DO(next_variable(ctx, r, v, &found));
 		if (!found)
 			break;
 		if (wanted && strcmp(v->name, wanted) == 0)
 			return KDR_OK;
 		kdri_mat_note(search, v->name, problem_of(v));
-		KDRI_TRY(skip(ctx, r));
+		KDRI_DO(skip(ctx, r));
 	}
-	KDRI_TRY(kdri_mat_choose(ctx, r->path, wanted, search));
-done:
-	return st;
+	return kdri_mat_choose(ctx, r->path, wanted, search);
 }
 
 kdr_status kdri_mat5_read(kdr_context *ctx, const char *path, const char *wanted, kdr_data *data)

@@ -315,7 +315,6 @@ static part mtx_parse_slice(const kdri_mtx_header *h, const kdri_slice *s, const
 static kdr_status mtx_make_room(kdr_context *ctx, const kdri_window *w, const kdri_mtx_header *h,
                                 size_t whole, int64_t more, triples *t)
 {
-	kdr_status st = KDR_OK;
 	const int64_t need = t->count + more;
 	if (need > t->room) {
 		int64_t each = h->symmetry == KDRI_MTX_GENERAL ? 1 : 2,
@@ -324,17 +323,16 @@ static kdr_status mtx_make_room(kdr_context *ctx, const kdri_window *w, const kd
 		if (room / each > h->declared)
 			room = h->declared * each;
 		room = KDRI_MAX(room, need);
-		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->col, room));
-		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->val, room));
+		KDRI_DO(KDRI_GROW_RESULT(ctx, &t->col, room));
+		KDRI_DO(KDRI_GROW_RESULT(ctx, &t->val, room));
 		t->room = room;
 	}
 	const int64_t rows = t->begin ? more : t->room;
 	if (rows > t->row_room) {
-		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->row, rows));
+		KDRI_DO(KDRI_GROW_RESULT(ctx, &t->row, rows));
 		t->row_room = rows;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void mtx_move(const triples *t, int64_t to, int64_t from, int64_t count)
@@ -387,11 +385,10 @@ static void mtx_fill_begin(const kdr_context *ctx, triples *t, const part *parts
 /* From now on each entry has its row: those before `base` from the row pointers, the others from the window. */
 static kdr_status mtx_keep_rows(kdr_context *ctx, triples *t)
 {
-	kdr_status st;
 	int32_t *row = NULL;
 	const int64_t last =
 	        (int64_t)(t->last >> 32) - 1; /* the row of the last entry, which is unfinished */
-	KDRI_TRY(KDRI_NEW(ctx, &row, t->room));
+	KDRI_DO(KDRI_NEW(ctx, &row, t->room));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t r = 0; r <= last; r++)
 		for (int64_t p = t->begin[r], end = r < last ? t->begin[r + 1] : t->base; p < end; p++)
@@ -403,8 +400,7 @@ static kdr_status mtx_keep_rows(kdr_context *ctx, triples *t)
 	t->row_room = t->room;
 	t->begin = NULL;
 	t->base = 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Moves the entries of the slices together, slice i to at[i]. */

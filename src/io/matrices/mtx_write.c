@@ -14,13 +14,12 @@ static bool all_integers(const double *values, int64_t count)
 
 static kdr_status put_coordinates(kdr_context *ctx, kdri_output *out, const kdr_data *d)
 {
-	kdr_status st = KDR_OK;
 	char text[80];
 	int64_t nnz = d->rowptr[d->rows];
-	KDRI_TRY(kdri_output_printf(ctx, out,
-	                            "%%%%MatrixMarket matrix coordinate %s general\n%lld %lld %lld\n",
-	                            all_integers(d->val, nnz) ? "integer" : "real", (long long)d->rows,
-	                            (long long)d->cols, (long long)nnz));
+	KDRI_DO(kdri_output_printf(ctx, out,
+	                           "%%%%MatrixMarket matrix coordinate %s general\n%lld %lld %lld\n",
+	                           all_integers(d->val, nnz) ? "integer" : "real", (long long)d->rows,
+	                           (long long)d->cols, (long long)nnz));
 	for (int64_t i = 0; i < d->rows; i++) {
 		int lead = kdri_print_double((double)(i + 1), text);
 		text[lead++] = ' ';
@@ -29,28 +28,25 @@ static kdr_status put_coordinates(kdr_context *ctx, kdri_output *out, const kdr_
 			text[n++] = ' ';
 			n += kdri_print_double(d->val[p], text + n);
 			text[n++] = '\n';
-			KDRI_TRY(kdri_output_write(ctx, out, text, (size_t)n));
+			KDRI_DO(kdri_output_write(ctx, out, text, (size_t)n));
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status put_array(kdr_context *ctx, kdri_output *out, const kdr_data *d)
 {
-	kdr_status st = KDR_OK;
 	char text[32];
-	KDRI_TRY(kdri_output_printf(ctx, out, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
-	                            all_integers(d->dense, d->rows * d->cols) ? "integer" : "real",
-	                            (long long)d->rows, (long long)d->cols));
+	KDRI_DO(kdri_output_printf(ctx, out, "%%%%MatrixMarket matrix array %s general\n%lld %lld\n",
+	                           all_integers(d->dense, d->rows * d->cols) ? "integer" : "real",
+	                           (long long)d->rows, (long long)d->cols));
 	for (int64_t j = 0; j < d->cols; j++)
 		for (int64_t i = 0; i < d->rows; i++) {
 			int n = kdri_print_double(d->dense[i * d->cols + j], text);
 			text[n++] = '\n';
-			KDRI_TRY(kdri_output_write(ctx, out, text, (size_t)n));
+			KDRI_DO(kdri_output_write(ctx, out, text, (size_t)n));
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mtx_write(kdr_context *ctx, const char *path, const kdr_data *d, bool force)

@@ -192,47 +192,43 @@ static kdr_status svmlight_report(kdr_context *ctx, const kdri_window *w, const 
 static kdr_status svmlight_make_room(kdr_context *ctx, const kdri_window *w, size_t whole, int64_t lines,
                                      int64_t pairs, bool labelled, rows *r)
 {
-	kdr_status st = KDR_OK;
 	if (lines > r->note_room) {
-		KDRI_TRY(KDRI_GROW(ctx, &r->notes, lines));
+		KDRI_DO(KDRI_GROW(ctx, &r->notes, lines));
 		r->note_room = lines;
 	}
 	if (r->count + lines > r->row_room || !r->size) {
 		int64_t room = kdri_window_foresee(w, whole, r->count + lines);
-		KDRI_TRY(KDRI_GROW(ctx, &r->size, room + 1));
+		KDRI_DO(KDRI_GROW(ctx, &r->size, room + 1));
 		if (labelled)
-			KDRI_TRY(KDRI_GROW(ctx, &r->labels, room));
+			KDRI_DO(KDRI_GROW(ctx, &r->labels, room));
 		r->row_room = room;
 	}
 	if (r->entries + pairs > r->entry_room || !r->col) {
 		int64_t room = kdri_window_foresee(w, whole, r->entries + pairs);
-		KDRI_TRY(KDRI_GROW_RESULT(ctx, &r->col, room));
-		KDRI_TRY(KDRI_GROW_RESULT(ctx, &r->val, room));
+		KDRI_DO(KDRI_GROW_RESULT(ctx, &r->col, room));
+		KDRI_DO(KDRI_GROW_RESULT(ctx, &r->val, room));
 		r->entry_room = room;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Closes the gaps that blank lines and zeros left before part `s`, and keeps its labels. */
 static kdr_status take_part(kdr_context *ctx, const kdri_window *w, const kdri_slice *s, const part *p,
                             int64_t row_start, int64_t entry_start, bool labelled, rows *r)
 {
-	kdr_status st = KDR_OK;
 	memmove(r->size + r->count, r->size + row_start + s->first, (size_t)p->rows * sizeof *r->size);
 	memmove(r->col + r->entries, r->col + entry_start + p->first, (size_t)p->entries * sizeof *r->col);
 	memmove(r->val + r->entries, r->val + entry_start + p->first, (size_t)p->entries * sizeof *r->val);
 	for (int64_t i = 0; labelled && i < p->rows; i++) {
 		const note *n = &r->notes[s->first + i];
-		KDRI_TRY(kdri_names_add(ctx, &r->classes, w->data + n->label, n->length,
-		                        &r->labels[r->count + i]));
+		KDRI_DO(kdri_names_add(ctx, &r->classes, w->data + n->label, n->length,
+		                       &r->labels[r->count + i]));
 	}
 	r->count += p->rows;
 	r->entries += p->entries;
 	r->low = KDRI_MIN(r->low, p->low);
 	r->high = KDRI_MAX(r->high, p->high);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_window(kdr_context *ctx, kdri_window *w, size_t whole, bool labelled, rows *r)
@@ -283,7 +279,6 @@ static bool has_label(const char *p, const char *end)
 static kdr_status svmlight_hand_over(kdr_context *ctx, const char *path, bool labelled, rows *r,
                                      kdr_data *data)
 {
-	kdr_status st = KDR_OK;
 	bool integers;
 	int64_t base = r->low == 0 ? 0 : 1, sum = 0;
 	if (r->count == 0)
@@ -292,10 +287,10 @@ static kdr_status svmlight_hand_over(kdr_context *ctx, const char *path, bool la
 		return kdri_fail(ctx, KDR_ERR_DATA,
 		                 "%s: the file has no features; index:value pairs are needed", path);
 	if (labelled)
-		KDRI_TRY(kdri_names_sort_integers(ctx, &r->classes, r->labels, r->count, &integers));
-	KDRI_TRY(KDRI_GROW(ctx, &r->size, r->count + 1));
-	KDRI_TRY(KDRI_GROW(ctx, &r->col, r->entries));
-	KDRI_TRY(KDRI_GROW(ctx, &r->val, r->entries));
+		KDRI_DO(kdri_names_sort_integers(ctx, &r->classes, r->labels, r->count, &integers));
+	KDRI_DO(KDRI_GROW(ctx, &r->size, r->count + 1));
+	KDRI_DO(KDRI_GROW(ctx, &r->col, r->entries));
+	KDRI_DO(KDRI_GROW(ctx, &r->val, r->entries));
 	for (int64_t p = 0; p < r->entries; p++)
 		r->col[p] -= (int32_t)base;
 	for (int64_t i = 0; i <= r->count; i++) {
@@ -316,8 +311,7 @@ static kdr_status svmlight_hand_over(kdr_context *ctx, const char *path, bool la
 	r->col = NULL;
 	r->val = NULL;
 	r->classes.names = NULL;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options,

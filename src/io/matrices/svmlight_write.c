@@ -28,17 +28,15 @@ static kdr_status put_pair(kdr_context *ctx, kdri_output *out, int64_t column, d
 
 static kdr_status put_row(kdr_context *ctx, kdri_output *out, const kdr_data *d, int64_t i)
 {
-	kdr_status st = KDR_OK;
 	if (d->kind == KDR_MAT_DENSE) {
 		for (int64_t j = 0; j < d->cols; j++)
 			if (d->dense[i * d->cols + j] != 0)
-				KDRI_TRY(put_pair(ctx, out, j, d->dense[i * d->cols + j]));
+				KDRI_DO(put_pair(ctx, out, j, d->dense[i * d->cols + j]));
 	} else {
 		for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
-			KDRI_TRY(put_pair(ctx, out, d->col[p], d->val[p]));
+			KDRI_DO(put_pair(ctx, out, d->col[p], d->val[p]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_data *d, bool force)

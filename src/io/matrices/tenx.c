@@ -199,16 +199,14 @@ static void cut_field(char **lines, int64_t count, int field)
 /* Names of the columns, and their kinds if the table has a third column. */
 static kdr_status tenx_read_features(kdr_context *ctx, const char *path, kdr_data *d, char ***types)
 {
-	kdr_status st;
-	KDRI_TRY(read_lines(ctx, path, d->cols, "genes", &d->features));
+	KDRI_DO(read_lines(ctx, path, d->cols, "genes", &d->features));
 	const char *tab = strchr(d->features[0], '\t');
 	if (tab && strchr(tab + 1, '\t')) {
-		KDRI_TRY(kdri_strings_copy(ctx, d->features, d->cols, types));
+		KDRI_DO(kdri_strings_copy(ctx, d->features, d->cols, types));
 		cut_field(*types, d->cols, 2);
 	}
 	cut_field(d->features, d->cols, 1);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- entire folders -------------------------------------------------------------------------------------------- */

@@ -156,27 +156,26 @@ done:
 kdr_status kdri_npy_read_matrix(kdr_context *ctx, const kdri_source *s, const kdri_npy_header *h,
                                 kdr_data *data)
 {
-	kdr_status st;
 	double *values = NULL;
-	KDRI_TRY(need_numbers(ctx, s, h, false));
+	KDRI_DO(need_numbers(ctx, s, h, false));
 	if (h->ndim != 1 && h->ndim != 2)
-		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: the array has %d dimensions; 1 or 2 are supported",
-		          s->label, h->ndim);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: the array has %d dimensions; 1 or 2 are supported",
+		                 s->label, h->ndim);
 	int64_t rows = h->shape[0], cols = h->ndim == 2 ? h->shape[1] : 1;
 	if (h->count == 0)
-		KDRI_FAIL(ctx, KDR_ERR_DATA,
-		          "%s: the array is empty (%lld x %lld); at least one row and one column are needed",
-		          s->label, (long long)rows, (long long)cols);
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: the array is empty (%lld x %lld); at least one row and one column are needed",
+		        s->label, (long long)rows, (long long)cols);
 	if (h->fortran && rows > 1 && cols > 1)
-		KDRI_TRY(read_fortran(ctx, s, h, rows, cols, &values));
+		KDRI_DO(read_fortran(ctx, s, h, rows, cols, &values));
 	else
-		KDRI_TRY(kdri_npy_read_doubles(ctx, s, h, &values));
+		KDRI_DO(kdri_npy_read_doubles(ctx, s, h, &values));
 	data->kind = KDR_MAT_DENSE;
 	data->rows = rows;
 	data->cols = cols;
 	data->dense = values;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status input_read(kdr_context *ctx, void *user, void *buffer, size_t want, size_t *got)
@@ -215,18 +214,16 @@ done:
 static kdr_status npy_cut(kdr_context *ctx, const kdri_source *s, kdri_input *in, kdri_range range,
                           kdri_npy_header *h)
 {
-	kdr_status st;
 	if (h->fortran && h->ndim == 2 && h->shape[0] > 1 && h->shape[1] > 1)
 		return kdri_fail(ctx, KDR_ERR_UNSUPPORTED,
 		                 "%s: an array in Fortran order cannot be read in parts; save it in C order",
 		                 s->label);
 	int64_t cols = h->count / KDRI_MAX(h->shape[0], 1);
-	KDRI_TRY(kdri_input_skip(ctx, in, range.first * cols * h->width));
+	KDRI_DO(kdri_input_skip(ctx, in, range.first * cols * h->width));
 	h->begin += range.first * cols * h->width;
 	h->shape[0] = range.last - range.first;
 	h->count = h->shape[0] * cols;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_npy(kdr_context *ctx, const char *path, const kdr_read_options *options,

@@ -27,17 +27,14 @@ static void close_member(kdr_context *ctx, archive *a)
 /* Opens an array and reads its header. */
 static kdr_status open_array(kdr_context *ctx, archive *a, int64_t index)
 {
-	kdr_status st;
 	const char *name = kdri_zip_name(a->zip, index);
 	close_member(ctx, a);
 	size_t length = strlen(name) - (kdri_ends_with(name, ".npy") ? 4 : 0),
 	       room = strlen(a->path) + length + 2;
-	KDRI_TRY(KDRI_NEW(ctx, &a->label, room));
+	KDRI_DO(KDRI_NEW(ctx, &a->label, room));
 	snprintf(a->label, room, "%s:%.*s", a->path, (int)length, name);
-	KDRI_TRY(kdri_zip_member_open(ctx, a->zip, index, a->label, &a->member, &a->source));
-	KDRI_TRY(kdri_npy_read_header(ctx, &a->source, &a->header));
-done:
-	return st;
+	KDRI_DO(kdri_zip_member_open(ctx, a->zip, index, a->label, &a->member, &a->source));
+	return kdri_npy_read_header(ctx, &a->source, &a->header);
 }
 
 static kdr_status open_named(kdr_context *ctx, archive *a, const char *name)

@@ -47,14 +47,13 @@ static kdr_status write_all(kdr_context *ctx, kdri_output *o, const unsigned cha
 
 static kdr_status output_flush(kdr_context *ctx, kdri_output *o, bool finish)
 {
-	kdr_status st = KDR_OK;
 	if (o->put) {
 		size_t size = o->used;
 		o->used = 0;
 		return size > 0 ? o->put(o->user, o->buffer, size) : KDR_OK;
 	}
 	if (!o->gzip) {
-		KDRI_TRY(write_all(ctx, o, o->buffer, o->used));
+		KDRI_DO(write_all(ctx, o, o->buffer, o->used));
 	} else {
 		int code;
 		o->z.next_in = o->buffer;
@@ -63,12 +62,11 @@ static kdr_status output_flush(kdr_context *ctx, kdri_output *o, bool finish)
 			o->z.next_out = o->packed;
 			o->z.avail_out = BUFFER;
 			code = deflate(&o->z, finish ? Z_FINISH : Z_NO_FLUSH);
-			KDRI_TRY(write_all(ctx, o, o->packed, BUFFER - o->z.avail_out));
+			KDRI_DO(write_all(ctx, o, o->packed, BUFFER - o->z.avail_out));
 		} while (o->z.avail_out == 0 || (finish && code == Z_OK));
 	}
 	o->used = 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Removes the temporary file unless it has been renamed, and frees. Accepts NULL. */
@@ -181,7 +179,6 @@ kdr_status kdri_output_flush(kdr_context *ctx, kdri_output *o)
 
 kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data, size_t size)
 {
-	kdr_status st = KDR_OK;
 	const unsigned char *from = data;
 	while (size > 0) {
 		size_t n = KDRI_MIN(size, BUFFER - o->used);
@@ -190,10 +187,9 @@ kdr_status kdri_output_write(kdr_context *ctx, kdri_output *o, const void *data,
 		from += n;
 		size -= n;
 		if (o->used == BUFFER)
-			KDRI_TRY(output_flush(ctx, o, false));
+			KDRI_DO(output_flush(ctx, o, false));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_output_printf(kdr_context *ctx, kdri_output *o, const char *format, ...)

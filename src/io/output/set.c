@@ -98,16 +98,14 @@ const char *kdri_set_at(const kdr_context *ctx, int64_t index)
 
 kdr_status kdri_set_remove(kdr_context *ctx, const char *path)
 {
-	kdr_status st;
 	struct kdri_output_set *s = ctx->outputs;
 	if (s->nstale == s->stale_room) {
-		KDRI_TRY(KDRI_GROW(ctx, &s->stale, s->stale_room ? 2 * s->stale_room : 16));
+		KDRI_DO(KDRI_GROW(ctx, &s->stale, s->stale_room ? 2 * s->stale_room : 16));
 		s->stale_room = s->stale_room ? 2 * s->stale_room : 16;
 	}
-	KDRI_TRY(kdri_strdup(ctx, path, &s->stale[s->nstale]));
+	KDRI_DO(kdri_strdup(ctx, path, &s->stale[s->nstale]));
 	s->nstale++;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the end ----------------------------------------------------------------------------------------------- */
@@ -139,19 +137,16 @@ static kdr_status rename_files(kdr_context *ctx, struct kdri_output_set *s, bool
 
 static kdr_status put_all_in_place(kdr_context *ctx, struct kdri_output_set *s, int64_t *renamed)
 {
-	kdr_status st = KDR_OK;
 	/* What is certain to fail must not fail in the middle. */
 	for (int64_t i = 0; i < s->count; i++)
 		if (!s->files[i].force && kdri_exists(s->files[i].path))
-			KDRI_FAIL(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
-			          s->files[i].path);
-	KDRI_TRY(rename_files(ctx, s, false, renamed));
+			return kdri_fail(ctx, KDR_ERR_EXISTS, "%s: already exists; use --force to replace it",
+			                 s->files[i].path);
+	KDRI_DO(rename_files(ctx, s, false, renamed));
 	for (int64_t i = 0; i < s->nstale; i++)
 		(void)kdri_unlink(
 		        s->stale[i]); /* the next result.json does not list it, so nothing depends on it */
-	KDRI_TRY(rename_files(ctx, s, true, renamed));
-done:
-	return st;
+	return rename_files(ctx, s, true, renamed);
 }
 
 /* Completes the message of a failure: is there still a result? */
@@ -210,7 +205,6 @@ kdr_status kdr_context_protect_inputs(kdr_context *ctx)
 
 kdr_status kdri_seen_add(kdr_context *ctx, const kdri_file *info)
 {
-	kdr_status st = KDR_OK;
 	struct kdri_seen *s = ctx->seen;
 	if (!s || !info->regular)
 		return KDR_OK;
@@ -219,13 +213,12 @@ kdr_status kdri_seen_add(kdr_context *ctx, const kdri_file *info)
 	    s->files[s->count - 1].number == info->number)
 		return KDR_OK;
 	if (s->count == s->room) {
-		KDRI_TRY(KDRI_GROW(ctx, &s->files, s->room ? 2 * s->room : 16));
+		KDRI_DO(KDRI_GROW(ctx, &s->files, s->room ? 2 * s->room : 16));
 		s->room = s->room ? 2 * s->room : 16;
 	}
 	s->files[s->count].device = info->device;
 	s->files[s->count++].number = info->number;
-done:
-	return st;
+	return KDR_OK;
 }
 
 bool kdri_was_read(const kdr_context *ctx, const kdri_file *info)

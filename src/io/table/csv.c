@@ -32,14 +32,11 @@ static kdr_status open_reading(kdr_context *ctx, kdri_input *in, const kdr_read_
                                char delimiter, reading *r)
 {
 	static const kdr_read_options none = { .size = sizeof(kdr_read_options) };
-	kdr_status st;
 	*r = (reading){ .in = in, .options = options ? options : &none, .delimiter = delimiter };
-	KDRI_TRY(kdri_missing_read(ctx, r->options->missing, &r->missing));
-	KDRI_TRY(kdri_column_specs_read(ctx, r->options->columns, &r->specs));
-	KDRI_TRY(kdri_input_hold(ctx, in));
-	KDRI_TRY(kdri_csv_start(ctx, in, r->options, delimiter, &r->w, &r->l));
-done:
-	return st;
+	KDRI_DO(kdri_missing_read(ctx, r->options->missing, &r->missing));
+	KDRI_DO(kdri_column_specs_read(ctx, r->options->columns, &r->specs));
+	KDRI_DO(kdri_input_hold(ctx, in));
+	return kdri_csv_start(ctx, in, r->options, delimiter, &r->w, &r->l);
 }
 
 /* Reads again from the beginning, with the current roles. */
@@ -127,23 +124,21 @@ done:
 
 static kdr_status read_table(kdr_context *ctx, reading *r)
 {
-	kdr_status st;
 	bool plain, text = false, differ = true, ids = false;
-	KDRI_TRY(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->specs, &r->l, &plain));
+	KDRI_DO(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->specs, &r->l, &plain));
 	plain = plain && r->options->parts < 1;
 	if (plain)
-		KDRI_TRY(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
+		KDRI_DO(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
 	if (plain && !text && r->l.guessed)
-		KDRI_TRY(kdri_ids_differ(ctx, &r->t, &differ));
+		KDRI_DO(kdri_ids_differ(ctx, &r->t, &differ));
 	if (!plain || text || !differ) {
 		kdri_csv_table_free(ctx, &r->t);
 		return read_mixed(ctx, r);
 	}
-	KDRI_TRY(kdri_table_find_ids(ctx, kdri_input_path(r->in), &r->specs, &r->l, &r->t, &ids));
+	KDRI_DO(kdri_table_find_ids(ctx, kdri_input_path(r->in), &r->specs, &r->l, &r->t, &ids));
 	if (ids)
-		KDRI_TRY(read_again(ctx, r));
-done:
-	return st;
+		KDRI_DO(read_again(ctx, r));
+	return KDR_OK;
 }
 
 /* Names of the features: titles, and texts of categories. */
@@ -188,16 +183,15 @@ done:
 /* Moves the results to `data`; this cannot fail halfway. */
 static kdr_status csv_hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet, kdr_data *data)
 {
-	kdr_status st;
 	const kdri_csv_layout *l = &r->l;
 	kdri_csv_table *t = &r->t;
 	char **features = NULL;
 	bool integers;
-	KDRI_TRY(KDRI_GROW(ctx, &t->values, t->rows * l->cols));
+	KDRI_DO(KDRI_GROW(ctx, &t->values, t->rows * l->cols));
 	if (l->label >= 0)
-		KDRI_TRY(kdri_names_sort_integers(ctx, &t->classes, t->labels, t->rows, &integers));
-	KDRI_TRY(kdri_range_note(ctx, r->options, t->keep, r->rows, data));
-	KDRI_TRY(feature_names(ctx, l, &features));
+		KDRI_DO(kdri_names_sort_integers(ctx, &t->classes, t->labels, t->rows, &integers));
+	KDRI_DO(kdri_range_note(ctx, r->options, t->keep, r->rows, data));
+	KDRI_DO(feature_names(ctx, l, &features));
 	data->kind = KDR_MAT_DENSE;
 	data->rows = t->rows;
 	data->cols = l->cols;
@@ -226,8 +220,7 @@ static kdr_status csv_hand_over(kdr_context *ctx, reading *r, kdri_sheet **sheet
 		                        .encoding = r->w.recode.from,
 		                        .returns = r->w.recode.returns,
 		                        .fields = l->fields };
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_csv_read(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,

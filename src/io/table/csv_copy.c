@@ -29,7 +29,6 @@ static char byte_1252(uint32_t c)
 /* UTF-8 text in the encoding of the file. */
 static kdr_status put_encoded(const copier *c, const char *text, size_t length)
 {
-	kdr_status st = KDR_OK;
 	const kdri_dialect *d = c->dialect;
 	if (d->encoding == KDRI_UTF8 && !d->returns)
 		return kdri_output_write(c->ctx, c->out, text, length);
@@ -59,29 +58,25 @@ static kdr_status put_encoded(const copier *c, const char *text, size_t length)
 				bytes[used++] = d->encoding == KDRI_UTF16LE ? high : low;
 			}
 		}
-		KDRI_TRY(kdri_output_write(c->ctx, c->out, bytes, used));
+		KDRI_DO(kdri_output_write(c->ctx, c->out, bytes, used));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A cell, in quotes if the delimiter, a quote or a newline is in it. A formula gets an apostrophe; the cells of the input stay as they
  * are. */
 static kdr_status put_cell(const copier *c, const char *text)
 {
-	kdr_status st = KDR_OK;
 	const bool formula = !c->ctx->raw_cells && kdri_is_formula(text);
 	if (!formula && !strpbrk(text, "\"\r\n") && !strchr(text, c->dialect->delimiter))
 		return put_encoded(c, text, strlen(text));
-	KDRI_TRY(put_encoded(c, formula ? "\"'" : "\"", formula ? 2 : 1));
+	KDRI_DO(put_encoded(c, formula ? "\"'" : "\"", formula ? 2 : 1));
 	for (const char *p = text; *p;) {
 		const size_t n = strcspn(p, "\"");
-		KDRI_TRY(n > 0 ? put_encoded(c, p, n) : put_encoded(c, "\"\"", 2));
+		KDRI_DO(n > 0 ? put_encoded(c, p, n) : put_encoded(c, "\"\"", 2));
 		p += n > 0 ? n : 1;
 	}
-	KDRI_TRY(put_encoded(c, "\"", 1));
-done:
-	return st;
+	return put_encoded(c, "\"", 1);
 }
 
 /* A title that none of the row's cells is: title, title_2, ... */
@@ -123,7 +118,6 @@ static bool has_last_delimiter(const copier *c, const char *row)
 static kdr_status copy_row(void *user, const char *p, const char *end, bool added)
 {
 	copier *c = user;
-	kdr_status st;
 	const char *q = p, *body = end - 1, delimiter = c->dialect->delimiter;
 	char title[64];
 	while (kdri_is_blank(*q) && *q != delimiter)
@@ -133,24 +127,22 @@ static kdr_status copy_row(void *user, const char *p, const char *end, bool adde
 	if (body > p && body[-1] == '\r')
 		body--;
 	const bool last = has_last_delimiter(c, p);
-	KDRI_TRY(put_encoded(c, p, (size_t)(body - p)));
+	KDRI_DO(put_encoded(c, p, (size_t)(body - p)));
 	if (!last)
-		KDRI_TRY(put_encoded(c, &delimiter, 1));
+		KDRI_DO(put_encoded(c, &delimiter, 1));
 	if (c->header) {
 		free_title(c, p, title, sizeof title);
-		KDRI_TRY(put_cell(c, title));
+		KDRI_DO(put_cell(c, title));
 		c->header = false;
 	} else {
 		const char *text = c->at < c->rows ? c->cells[c->at] : NULL;
 		c->at++;
 		if (text)
-			KDRI_TRY(put_cell(c, text));
+			KDRI_DO(put_cell(c, text));
 	}
 	if (last)
-		KDRI_TRY(put_encoded(c, &delimiter, 1));
-	KDRI_TRY(put_encoded(c, body, (size_t)(end - body) - added));
-done:
-	return st;
+		KDRI_DO(put_encoded(c, &delimiter, 1));
+	return put_encoded(c, body, (size_t)(end - body) - added);
 }
 
 /* What precedes the table: a byte order mark, and a line "sep=;". */

@@ -285,20 +285,18 @@ static bool looks_like_header(const kdri_csv_layout *l, const row rows[2], const
 static kdr_status csv_layout_read_names(kdr_context *ctx, const char *path, const kdr_read_options *o,
                                         const row *header, int64_t shift, kdri_csv_layout *l)
 {
-	kdr_status st;
 	const char *p = header->begin;
-	KDRI_TRY(KDRI_NEW0(ctx, &l->names, l->fields));
+	KDRI_DO(KDRI_NEW0(ctx, &l->names, l->fields));
 	if (shift)
-		KDRI_TRY(kdri_strdup(ctx, "", &l->names[0]));
+		KDRI_DO(kdri_strdup(ctx, "", &l->names[0]));
 	for (int64_t j = shift; j < l->fields; j++) {
 		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
-		KDRI_TRY(kdri_csv_text(ctx, &cell, &l->names[j]));
+		KDRI_DO(kdri_csv_text(ctx, &cell, &l->names[j]));
 		p = cell.stop + 1;
 	}
 	if (!o->transpose) /* else these are names of samples */
-		KDRI_TRY(kdri_named_rename(ctx, path, l->names, l->fields));
-done:
-	return st;
+		KDRI_DO(kdri_named_rename(ctx, path, l->names, l->fields));
+	return KDR_OK;
 }
 
 int64_t kdri_csv_field(const kdri_csv_layout *l, const char *wanted)

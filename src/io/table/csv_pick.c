@@ -14,16 +14,14 @@ typedef struct picker {
 
 static kdr_status pick_cells(const picker *p, const char *row, char **out)
 {
-	kdr_status st = KDR_OK;
 	kdri_csv_cell cell;
 	const char *at = row;
 	for (int64_t f = 0; f < p->dialect->fields && at; f++) {
 		cell = kdri_csv_cell_at(at, p->dialect->delimiter);
-		KDRI_TRY(kdri_csv_text(p->ctx, &cell, &out[f]));
+		KDRI_DO(kdri_csv_text(p->ctx, &cell, &out[f]));
 		at = *cell.stop == '\n' ? NULL : cell.stop + 1;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status pick_row(void *user, const char *row, const char *end, bool added)

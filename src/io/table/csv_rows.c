@@ -293,29 +293,27 @@ int64_t kdri_csv_cut(const kdr_context *ctx, const kdri_window *w, char delimite
 static kdr_status csv_rows_make_room(kdr_context *ctx, const kdri_window *w, const kdri_csv_layout *l,
                                      size_t whole, int64_t lines, kdri_csv_table *t)
 {
-	kdr_status st = KDR_OK;
 	int64_t need = t->rows + lines, count;
 	if (l->id >= 0 || l->label >= 0 || l->tasks >= 0) {
 		if (lines > t->note_room) {
-			KDRI_TRY(KDRI_GROW(ctx, &t->notes, lines));
+			KDRI_DO(KDRI_GROW(ctx, &t->notes, lines));
 			t->note_room = lines;
 		}
 		if (l->id >= 0)
-			KDRI_TRY(KDRI_GROW(ctx, &t->ids, need));
+			KDRI_DO(KDRI_GROW(ctx, &t->ids, need));
 		if (l->label >= 0)
-			KDRI_TRY(KDRI_GROW(ctx, &t->labels, need));
+			KDRI_DO(KDRI_GROW(ctx, &t->labels, need));
 		if (l->tasks >= 0)
-			KDRI_TRY(KDRI_GROW(ctx, &t->task_of, need));
+			KDRI_DO(KDRI_GROW(ctx, &t->task_of, need));
 	}
 	if (need > t->room || !t->values) {
 		int64_t room = kdri_window_foresee(w, whole, need);
 		room = KDRI_MAX(need, t->part ? KDRI_MIN(room, t->keep.last - t->keep.first) : room);
-		KDRI_TRY(kdri_mul(ctx, room, l->cols, &count));
-		KDRI_TRY(KDRI_GROW_RESULT(ctx, &t->values, count));
+		KDRI_DO(kdri_mul(ctx, room, l->cols, &count));
+		KDRI_DO(KDRI_GROW_RESULT(ctx, &t->values, count));
 		t->room = room;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The number of the cell's text among `names`; -1: the cell is empty. */
@@ -339,24 +337,22 @@ done:
 static kdr_status copy_text(kdr_context *ctx, const kdri_window *w, const kdri_csv_layout *l,
                             const note *notes, int64_t rows, kdri_csv_table *t)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < rows; i++, t->rows++) {
 		kdri_csv_cell cell;
 		if (l->label >= 0) {
 			cell = kdri_csv_cell_at(w->data + notes[i].label, l->delimiter);
-			KDRI_TRY(number_text(ctx, &cell, &t->classes, &t->labels[t->rows]));
+			KDRI_DO(number_text(ctx, &cell, &t->classes, &t->labels[t->rows]));
 		}
 		if (l->tasks >= 0) {
 			cell = kdri_csv_cell_at(w->data + notes[i].task, l->delimiter);
-			KDRI_TRY(number_text(ctx, &cell, &t->tasks, &t->task_of[t->rows]));
+			KDRI_DO(number_text(ctx, &cell, &t->tasks, &t->task_of[t->rows]));
 		}
 		if (l->id >= 0) {
 			cell = kdri_csv_cell_at(w->data + notes[i].id, l->delimiter);
-			KDRI_TRY(kdri_csv_text(ctx, &cell, &t->ids[t->rows]));
+			KDRI_DO(kdri_csv_text(ctx, &cell, &t->ids[t->rows]));
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_window(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, kdri_csv_table *t,

@@ -46,31 +46,28 @@ kdr_status kdri_delimiter_read(kdr_context *ctx, const char *text, char *out)
 /* Fills the window from the beginning of the input, once the encoding is known. */
 static kdr_status csv_start_refill(kdr_context *ctx, kdri_window *w)
 {
-	kdr_status st;
 	const kdri_recode recode = { .from = w->recode.from, .returns = w->recode.returns };
-	KDRI_TRY(kdri_input_rewind(ctx, w->in));
+	KDRI_DO(kdri_input_rewind(ctx, w->in));
 	w->begin = w->end = 0;
 	w->last = false;
 	w->recode = recode;
-	KDRI_TRY(kdri_window_fill(ctx, w));
+	KDRI_DO(kdri_window_fill(ctx, w));
 	if (w->end >= 3 && memcmp(w->data, "\xef\xbb\xbf", 3) == 0) /* the byte order mark */
 		w->begin = 3;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_options *o, char delimiter,
                           kdri_window *w, kdri_csv_layout *l)
 {
-	kdr_status st;
 	kdri_encoding encoding;
 	size_t mark = 0;
 	bool latin = l->latin; /* known from an earlier pass over the entire file */
-	KDRI_TRY(kdri_delimiter_read(ctx, o->delimiter, &delimiter));
+	KDRI_DO(kdri_delimiter_read(ctx, o->delimiter, &delimiter));
 	kdri_window_close(ctx, w);
-	KDRI_TRY(kdri_input_rewind(ctx, in));
-	KDRI_TRY(kdri_window_open(ctx, in, w));
-	KDRI_TRY(kdri_window_fill(ctx, w));
+	KDRI_DO(kdri_input_rewind(ctx, in));
+	KDRI_DO(kdri_window_open(ctx, in, w));
+	KDRI_DO(kdri_window_fill(ctx, w));
 	encoding = kdri_encoding_find(w->data, w->end, w->last, &mark);
 	if (latin)
 		encoding = KDRI_LATIN1;
@@ -79,19 +76,19 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 		kdri_charset_count(w->data, w->end, &counts);
 		const kdri_charset charset = kdri_charset_find(&counts);
 		if (charset != KDRI_CHARSET_NONE)
-			KDRI_FAIL(
+			return kdri_fail(
 			        ctx, KDR_ERR_FORMAT,
 			        "%s: appears to be encoded in %s; convert it to UTF-8 first, or use --encoding 'latin-1' if this is wrong",
 			        kdri_input_path(in), kdri_charset_name(charset));
 	}
 	if (o->encoding)
-		KDRI_TRY(parse_encoding(ctx, o->encoding, &encoding));
+		KDRI_DO(parse_encoding(ctx, o->encoding, &encoding));
 	if (o->encoding && mark == 2) /* the byte order mark determines which of the two */
 		encoding = w->data[0] == '\xff' ? KDRI_UTF16LE : KDRI_UTF16BE;
 	w->recode.from = encoding;
 	w->begin = encoding == KDRI_UTF8 ? mark : 0;
 	if (encoding != KDRI_UTF8)
-		KDRI_TRY(csv_start_refill(ctx, w));
+		KDRI_DO(csv_start_refill(ctx, w));
 	/* Lines that end as on old Macintosh computers: a full window without a newline, except for the one added at
 	 * the end. */
 	const char *text = w->data + w->begin;
@@ -99,16 +96,15 @@ kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_optio
 	const char *first = memchr(text, '\n', length) ? NULL : memchr(text, '\r', length);
 	if (first && first + 1 < text + length) {
 		w->recode.returns = true;
-		KDRI_TRY(csv_start_refill(ctx, w));
+		KDRI_DO(csv_start_refill(ctx, w));
 	}
 	const char *zero = memchr(w->data + w->begin, '\0', w->end - w->begin);
 	if (zero)
-		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: line %lld contains a zero byte; a text file is needed",
-		          kdri_input_path(in),
-		          (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT, "%s: line %lld contains a zero byte; a text file is needed",
+		        kdri_input_path(in), (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
 	kdri_csv_layout_free(ctx, l);
-	KDRI_TRY(kdri_csv_layout_find(ctx, w, o, delimiter, l));
+	KDRI_DO(kdri_csv_layout_find(ctx, w, o, delimiter, l));
 	l->latin = encoding == KDRI_LATIN1;
-done:
-	return st;
+	return KDR_OK;
 }

@@ -25,21 +25,18 @@ static bool needs_quotes(const char *text, char delimiter)
 /* In quotes, with `before` at its beginning. */
 static kdr_status put_quoted(kdr_context *ctx, kdri_output *out, const char *before, const char *text)
 {
-	kdr_status st = KDR_OK;
-	KDRI_TRY(kdri_output_write(ctx, out, "\"", 1));
-	KDRI_TRY(kdri_output_write(ctx, out, before, strlen(before)));
+	KDRI_DO(kdri_output_write(ctx, out, "\"", 1));
+	KDRI_DO(kdri_output_write(ctx, out, before, strlen(before)));
 	for (const char *p = text; *p;) {
 		size_t n = strcspn(p, "\"");
-		KDRI_TRY(kdri_output_write(ctx, out, p, n));
+		KDRI_DO(kdri_output_write(ctx, out, p, n));
 		p += n;
 		if (*p) {
-			KDRI_TRY(kdri_output_write(ctx, out, "\"\"", 2));
+			KDRI_DO(kdri_output_write(ctx, out, "\"\"", 2));
 			p++;
 		}
 	}
-	KDRI_TRY(kdri_output_write(ctx, out, "\"", 1));
-done:
-	return st;
+	return kdri_output_write(ctx, out, "\"", 1);
 }
 
 kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter)
@@ -68,28 +65,24 @@ static kdr_status put_text(const writer *w, const char *text)
 
 static kdr_status put_header(const writer *w, const kdr_data *d)
 {
-	kdr_status st = KDR_OK;
 	if (d->ids)
-		KDRI_TRY(put_text(w, d->ids_title ? d->ids_title : ""));
+		KDRI_DO(put_text(w, d->ids_title ? d->ids_title : ""));
 	for (int64_t j = 0; j < d->cols; j++) {
 		if (j > 0 || d->ids)
-			KDRI_TRY(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
+			KDRI_DO(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
 		if (d->features)
-			KDRI_TRY(put_text(w, d->features[j]));
+			KDRI_DO(put_text(w, d->features[j]));
 		else
-			KDRI_TRY(kdri_output_printf(w->ctx, w->out, "x%lld", (long long)j + 1));
+			KDRI_DO(kdri_output_printf(w->ctx, w->out, "x%lld", (long long)j + 1));
 	}
 	if (d->labels)
-		KDRI_TRY(kdri_output_printf(w->ctx, w->out, "%clabel", w->delimiter));
-	KDRI_TRY(kdri_output_write(w->ctx, w->out, "\n", 1));
-done:
-	return st;
+		KDRI_DO(kdri_output_printf(w->ctx, w->out, "%clabel", w->delimiter));
+	return kdri_output_write(w->ctx, w->out, "\n", 1);
 }
 
 /* `row` has room for one row of zeros, put back after use. */
 static kdr_status csv_write_put_rows(const writer *w, const kdr_data *d, double *row)
 {
-	kdr_status st = KDR_OK;
 	char text[32];
 	for (int64_t i = 0; i < d->rows; i++) {
 		const double *x = d->kind == KDR_MAT_DENSE ? d->dense + i * d->cols : row;
@@ -97,26 +90,25 @@ static kdr_status csv_write_put_rows(const writer *w, const kdr_data *d, double 
 			for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
 				row[d->col[p]] = d->val[p];
 		if (d->ids)
-			KDRI_TRY(d->ids_title ? kdri_csv_put_cell(w->ctx, w->out, d->ids[i], w->delimiter)
-			                      : put_text(w, d->ids[i]));
+			KDRI_DO(d->ids_title ? kdri_csv_put_cell(w->ctx, w->out, d->ids[i], w->delimiter)
+			                     : put_text(w, d->ids[i]));
 		for (int64_t j = 0; j < d->cols; j++) {
 			text[0] = w->delimiter;
 			int n = kdri_print_double(x[j], text + 1);
 			bool first = j == 0 && !d->ids;
-			KDRI_TRY(kdri_output_write(w->ctx, w->out, text + first, (size_t)(n + !first)));
+			KDRI_DO(kdri_output_write(w->ctx, w->out, text + first, (size_t)(n + !first)));
 		}
 		if (d->labels) {
-			KDRI_TRY(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
+			KDRI_DO(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
 			if (d->labels[i] >= 0)
-				KDRI_TRY(put_text(w, d->classes[d->labels[i]]));
+				KDRI_DO(put_text(w, d->classes[d->labels[i]]));
 		}
-		KDRI_TRY(kdri_output_write(w->ctx, w->out, "\n", 1));
+		KDRI_DO(kdri_output_write(w->ctx, w->out, "\n", 1));
 		if (d->kind == KDR_MAT_CSR)
 			for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
 				row[d->col[p]] = 0;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status csv_write_write_table(kdr_context *ctx, const char *path, const kdr_data *d, bool force,

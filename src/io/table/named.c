@@ -147,13 +147,11 @@ done:
 
 kdr_status kdri_named_begin(kdr_context *ctx, const kdr_read_options *options, bool several, kdri_named *out)
 {
-	kdr_status st = KDR_OK;
 	*out = (kdri_named){ .several = several };
 	ctx->named = out;
 	for (const char *const *item = options->rename; item && *item; item++)
-		KDRI_TRY(add_item(ctx, out, *item));
-done:
-	return st;
+		KDRI_DO(add_item(ctx, out, *item));
+	return KDR_OK;
 }
 
 void kdri_named_end(kdr_context *ctx, kdri_named *named)
@@ -214,31 +212,28 @@ done:
 kdr_status kdri_named_remark(kdr_context *ctx, const kdri_column_specs *specs, const kdri_csv_layout *l,
                              kdr_findings *findings)
 {
-	kdr_status st = KDR_OK;
 	const kdri_named *named = ctx->named;
 	static const char no_column[] = "there is no column '%.80s'";
 	for (int64_t i = 0; i < specs->count; i++)
 		if (!specs->items[i].optional && kdri_csv_field(l, specs->items[i].name) < 0)
-			KDRI_TRY(kdri_finding_add(ctx, findings, 0, false, "--columns has no effect for it",
-			                          no_column, specs->items[i].name));
+			KDRI_DO(kdri_finding_add(ctx, findings, 0, false, "--columns has no effect for it",
+			                         no_column, specs->items[i].name));
 	for (int64_t i = 0; named && i < named->old.count; i++)
 		if (!named->listed[i] && !named->used[i])
-			KDRI_TRY(kdri_finding_add(ctx, findings, 0, false, "--rename has no effect for it",
-			                          no_column, named->old.names[i]));
-done:
-	return st;
+			KDRI_DO(kdri_finding_add(ctx, findings, 0, false, "--rename has no effect for it",
+			                         no_column, named->old.names[i]));
+	return KDR_OK;
 }
 
 /* Names of columns of all data sets, of the table or of the matrix; to be freed. */
 static kdr_status all_columns(kdr_context *ctx, kdr_data *const *sets, int64_t count, const char ***out,
                               int64_t *total)
 {
-	kdr_status st;
 	const char **names = NULL;
 	int64_t n = 0;
 	for (int64_t t = 0; t < count; t++)
 		n += sets[t]->sheet ? sets[t]->sheet->ncolumns : sets[t]->cols;
-	KDRI_TRY(kdri_calloc(ctx, &names, n, sizeof *names));
+	KDRI_DO(kdri_calloc(ctx, &names, n, sizeof *names));
 	n = 0;
 	for (int64_t t = 0; t < count; t++) {
 		const kdri_sheet *sheet = sets[t]->sheet;
@@ -248,8 +243,7 @@ static kdr_status all_columns(kdr_context *ctx, kdr_data *const *sets, int64_t c
 	}
 	*out = names;
 	*total = n;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The error for a column that no file has, with the nearest names. */

@@ -27,25 +27,23 @@ static void put_why(const kdri_evidence *e, char point, char *why, size_t room)
 static kdr_status check_units(kdr_context *ctx, const kdri_evidence *e, const kdri_csv_layout *l, int64_t j,
                               kdr_findings *findings)
 {
-	kdr_status st = KDR_OK;
 	char place[160], title[24], then[200];
 	snprintf(then, sizeof then, "fix the file, or use --columns '-%.60s' to skip the column",
 	         kdri_csv_title(l, j, title));
 	if (e->infinite && !l->keep_nonfinite)
-		KDRI_TRY(kdri_finding_add(
+		KDRI_DO(kdri_finding_add(
 		        ctx, findings, e->infinite_line, true, "use --na 'inf' to treat it as missing",
 		        "%s: %lld cell%s not a finite number", kdri_place(l, e->infinite_line, j, place),
 		        (long long)e->infinite, e->infinite == 1 ? " is" : "s are"));
 	if (e->percent && e->unit)
-		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, then,
-		                          "%s: some numbers have a percent sign and some do not",
-		                          kdri_place(l, 0, j, place)));
+		KDRI_DO(kdri_finding_add(ctx, findings, 0, true, then,
+		                         "%s: some numbers have a percent sign and some do not",
+		                         kdri_place(l, 0, j, place)));
 	if (e->currency < 0)
-		KDRI_TRY(kdri_finding_add(ctx, findings, 0, true, then,
-		                          "%s: amounts are in several currencies",
-		                          kdri_place(l, 0, j, place)));
-done:
-	return st;
+		KDRI_DO(kdri_finding_add(ctx, findings, 0, true, then,
+		                         "%s: amounts are in several currencies",
+		                         kdri_place(l, 0, j, place)));
+	return KDR_OK;
 }
 
 /* The decimal separator of a column; 0: ambiguous. */
@@ -81,7 +79,6 @@ static kdr_status table_decimal_refuse(kdr_context *ctx, const kdri_evidence *e,
 kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *o, const kdri_survey *s,
                                 kdri_csv_layout *l, kdr_findings *findings)
 {
-	kdr_status st = KDR_OK;
 	bool point = false, comma = false;
 	for (int64_t j = 0; j < l->fields; j++)
 		if (l->roles[j].kind == KDR_COLUMN_NUMBER) {
@@ -93,16 +90,15 @@ kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *o, con
 		kdri_role *role = &l->roles[j];
 		if (role->kind != KDR_COLUMN_NUMBER || e->numbers < e->cells - e->missing)
 			continue; /* cells that are not numbers were refused before */
-		KDRI_TRY(check_units(ctx, e, l, j, findings));
+		KDRI_DO(check_units(ctx, e, l, j, findings));
 		bool fits = e->decimals & (l->point == ',' ? KDRI_COMMA : KDRI_POINT);
 		char sign = o->decimal ? (fits ? l->point : '\0') : sign_of(e, point, comma);
 		if (sign == '\0') {
-			KDRI_TRY(table_decimal_refuse(ctx, e, l, j, o->decimal != NULL, findings));
+			KDRI_DO(table_decimal_refuse(ctx, e, l, j, o->decimal != NULL, findings));
 			continue;
 		}
 		l->points[j] = sign;
 		put_why(e, sign, role->why, sizeof role->why);
 	}
-done:
-	return st;
+	return KDR_OK;
 }

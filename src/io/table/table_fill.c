@@ -141,7 +141,6 @@ done:
 static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_layout *l, kdri_csv_table *t,
                             kdr_data *data)
 {
-	kdr_status st = KDR_OK;
 	int64_t kept = 0, rows = t->rows;
 	char reason[200];
 	for (int64_t i = 0; i < rows; i++) {
@@ -151,7 +150,7 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 			hole |= isnan(row[k]) != 0;
 		if (hole) {
 			reason_of(l, row, reason, sizeof reason);
-			KDRI_TRY(kdri_data_leave_out(ctx, data, i + 1, t->ids ? t->ids[i] : "", reason));
+			KDRI_DO(kdri_data_leave_out(ctx, data, i + 1, t->ids ? t->ids[i] : "", reason));
 			continue;
 		}
 		if (kept < i) {
@@ -169,7 +168,7 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 		kept++;
 	}
 	if (kept == 0)
-		KDRI_FAIL(
+		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "%s: no rows remain, because every row has a missing value; use --missing drop-column or mean",
 		        path);
@@ -177,11 +176,10 @@ static kdr_status drop_rows(kdr_context *ctx, const char *path, const kdri_csv_l
 		kdri_free(ctx, t->ids[i]);
 	t->rows = kept;
 	if (t->labels)
-		KDRI_TRY(renumber(ctx, t->rows, t->labels, &t->classes));
+		KDRI_DO(renumber(ctx, t->rows, t->labels, &t->classes));
 	if (t->task_of)
-		KDRI_TRY(renumber(ctx, t->rows, t->task_of, &t->tasks));
-done:
-	return st;
+		KDRI_DO(renumber(ctx, t->rows, t->task_of, &t->tasks));
+	return KDR_OK;
 }
 
 /* --- filling ----------------------------------------------------------------------------------------------- */
@@ -260,12 +258,11 @@ static void count_days(kdri_csv_layout *l, kdri_csv_table *t)
 kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing policy, kdri_csv_layout *l,
                            kdri_csv_table *t, kdri_sheet *sheet, kdr_data *data)
 {
-	kdr_status st = KDR_OK;
 	char text[400];
 	count_days(l, t);
 	if (t->holes && !t->part) { /* of a part, columns were settled by all rows */
 		count_missing(l, t);
-		KDRI_TRY(drop_fields(ctx, path, policy, l, t));
+		KDRI_DO(drop_fields(ctx, path, policy, l, t));
 		bool left = false;
 		for (int64_t j = 0; j < l->fields; j++)
 			left = left || (l->roles[j].features > 0 && l->roles[j].missing > 0);
@@ -280,9 +277,8 @@ kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing poli
 	if (policy == KDRI_MISSING_KEEP)
 		return KDR_OK;
 	if (t->holes && policy == KDRI_MISSING_DROP_ROW)
-		KDRI_TRY(drop_rows(ctx, path, l, t, data));
+		KDRI_DO(drop_rows(ctx, path, l, t, data));
 	else
-		KDRI_TRY(table_fill_fill(ctx, policy, l, t, sheet));
-done:
-	return st;
+		KDRI_DO(table_fill_fill(ctx, policy, l, t, sheet));
+	return KDR_OK;
 }

@@ -84,7 +84,6 @@ static kdr_status remark_column(kdr_context *ctx, const kdri_csv_layout *l, int6
 kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_survey *survey,
                              const kdri_csv_layout *l, kdr_findings *findings)
 {
-	kdr_status st = KDR_OK;
 	char text[480];
 	int64_t first = -1; /* the field with the first missing cell */
 	for (int64_t j = 0; j < l->fields; j++)
@@ -95,17 +94,16 @@ kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_s
 		bool refused = policy == KDRI_MISSING_ERROR;
 		int64_t line = survey->fields[first].missing_line;
 		kdri_missing_text(l, line, first, text, sizeof text);
-		KDRI_TRY(kdri_finding_add(ctx, findings, line, refused,
-		                          refused ? kdri_missing_help : "handled as specified with --missing",
-		                          "%s", text));
+		KDRI_DO(kdri_finding_add(ctx, findings, line, refused,
+		                         refused ? kdri_missing_help : "handled as specified with --missing",
+		                         "%s", text));
 	}
 	if (l->latin)
-		KDRI_TRY(kdri_finding_add(
+		KDRI_DO(kdri_finding_add(
 		        ctx, findings, 0, false,
 		        "read as Latin-1 (Windows-1252); use --encoding to specify another encoding",
 		        "the text is not UTF-8"));
 	for (int64_t j = 0; j < l->fields; j++)
-		KDRI_TRY(remark_column(ctx, l, j, findings));
-done:
-	return st;
+		KDRI_DO(remark_column(ctx, l, j, findings));
+	return KDR_OK;
 }

@@ -254,7 +254,6 @@ static void choose_ids(const decision *d, bool specified)
 static kdr_status decide_all(const decision *d, const kdri_column_specs *specs,
                              const kdri_column_spec *const *spec)
 {
-	kdr_status st = KDR_OK;
 	kdri_csv_layout *l = d->l;
 	bool id_specified = l->id >= 0;
 	for (int64_t j = 0; j < l->fields; j++) {
@@ -273,19 +272,18 @@ static kdr_status decide_all(const decision *d, const kdri_column_specs *specs,
 			role->kind = KDR_COLUMN_LEFT_OUT;
 			snprintf(role->why, sizeof role->why, "as specified");
 		} else if (w && w->kind >= 0) {
-			KDRI_TRY(take_kind(d, j, w->kind, w->order));
+			KDRI_DO(take_kind(d, j, w->kind, w->order));
 			if (w->kind == KDR_COLUMN_ID && l->id < 0)
 				l->id = j;
 			id_specified = id_specified || w->kind == KDR_COLUMN_ID;
 		} else if (!w && specs->numbers) {
-			KDRI_TRY(take_kind(d, j, KDR_COLUMN_NUMBER, 0));
+			KDRI_DO(take_kind(d, j, KDR_COLUMN_NUMBER, 0));
 		} else {
-			KDRI_TRY(find_kind(d, j, w && (w->keep || !w->leave)));
+			KDRI_DO(find_kind(d, j, w && (w->keep || !w->leave)));
 		}
 	}
 	choose_ids(d, id_specified);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_options *options,

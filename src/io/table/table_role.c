@@ -37,11 +37,10 @@ const char *kdri_place(const kdri_csv_layout *l, int64_t line, int64_t field, ch
 
 kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l)
 {
-	kdr_status st = KDR_OK;
 	if (!l->how)
-		KDRI_TRY(KDRI_NEW(ctx, &l->how, l->fields));
+		KDRI_DO(KDRI_NEW(ctx, &l->how, l->fields));
 	if (!l->points)
-		KDRI_TRY(KDRI_NEW(ctx, &l->points, l->fields));
+		KDRI_DO(KDRI_NEW(ctx, &l->points, l->fields));
 	l->cols = 0;
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_role *role = &l->roles[j];
@@ -57,8 +56,7 @@ kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l)
 		            : role->kind == KDR_COLUMN_CATEGORY ? KDRI_HOW_CATEGORY
 		                                                : KDRI_HOW_SKIP;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_column_specs_match(kdr_context *ctx, const char *path, const kdri_column_specs *specs,

@@ -11,12 +11,11 @@
  * row names. */
 static kdr_status seen_before(kdr_context *ctx, kdri_evidence *e, uint64_t hash, bool *before)
 {
-	kdr_status st = KDR_OK;
 	uint64_t *larger = NULL;
 	hash += hash == 0; /* 0 is an empty place */
 	if (2 * e->seen_count >= e->seen_room) {
 		int64_t room = e->seen_room ? 2 * e->seen_room : 64;
-		KDRI_TRY(KDRI_NEW0(ctx, &larger, room));
+		KDRI_DO(KDRI_NEW0(ctx, &larger, room));
 		for (int64_t i = 0; i < e->seen_room; i++)
 			if (e->seen[i]) {
 				int64_t s = (int64_t)(e->seen[i] & (uint64_t)(room - 1));
@@ -34,8 +33,7 @@ static kdr_status seen_before(kdr_context *ctx, kdri_evidence *e, uint64_t hash,
 	*before = e->seen[s] == hash;
 	e->seen_count += !*before;
 	e->seen[s] = hash;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void forget_seen(kdr_context *ctx, kdri_evidence *e)
@@ -58,14 +56,12 @@ static bool is_watched(const kdri_evidence *e)
 
 static kdr_status take_hash(kdr_context *ctx, uint64_t hash, kdri_evidence *e)
 {
-	kdr_status st = KDR_OK;
 	if (!is_watched(e))
 		return KDR_OK;
-	KDRI_TRY(seen_before(ctx, e, hash, &e->repeats));
+	KDRI_DO(seen_before(ctx, e, hash, &e->repeats));
 	if (e->repeats)
 		forget_seen(ctx, e);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A number: how it is written, and whether it continues a sequence. */
@@ -102,7 +98,6 @@ static void take_number(kdri_evidence *e, const kdri_look *k, int64_t row, int64
 static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kdri_csv_cell *cell,
                             int64_t row, int64_t line, kdri_evidence *e)
 {
-	kdr_status st = KDR_OK;
 	char text[KDRI_TEXT_LONGEST + 1];
 	kdri_look look = { 0 };
 	int64_t index;
@@ -139,23 +134,21 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 	e->digits = e->digits && digits;
 	e->padded = e->padded || (digits && length > 1 && text[0] == '0');
 	if (e->texts.count < KDRI_TEXTS_MOST)
-		KDRI_TRY(kdri_names_add(ctx, &e->texts, text, length, &index));
+		KDRI_DO(kdri_names_add(ctx, &e->texts, text, length, &index));
 	else if (!e->many)
 		e->many = kdri_names_find_text(&e->texts, text, length) < 0;
-	KDRI_TRY(take_hash(ctx, cell_hash(cell), e));
+	KDRI_DO(take_hash(ctx, cell_hash(cell), e));
 	/* Numbers are row names only with a matching title or if they count up; other columns need no hashes. */
 	if (number && !e->named_ids && !e->unwatched && !e->running) {
 		e->unwatched = true;
 		forget_seen(ctx, e);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status table_survey_take_row(kdr_context *ctx, const kdri_csv_layout *l, const char *p,
                                         int64_t line, kdri_survey *s)
 {
-	kdr_status st = KDR_OK;
 	int64_t found = 0;
 	const char *q = p;
 	for (;;
@@ -182,12 +175,11 @@ static kdr_status table_survey_take_row(kdr_context *ctx, const kdri_csv_layout 
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
 		if (j != l->label && j != l->tasks)
-			KDRI_TRY(take_cell(ctx, l, &cell, s->rows, line, &s->fields[j]));
+			KDRI_DO(take_cell(ctx, l, &cell, s->rows, line, &s->fields[j]));
 		p = cell.stop + 1;
 	}
 	s->rows++;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- rows in parallel -------------------------------------------------------------------------------- */
@@ -399,33 +391,30 @@ static void survey_slice_run(const kdri_csv_layout *l, const kdri_slice *s, cons
 static kdr_status take_rows(kdr_context *ctx, const kdri_csv_layout *l, const char *p, const char *end,
                             int64_t most, int64_t *line, kdri_survey *s, const char **stop)
 {
-	kdr_status st = KDR_OK;
 	const char *next;
 	for (; p < end && s->rows < most && (next = kdri_csv_row_end(p, end, l->delimiter)); p = next) {
 		const char *q = p;
 		while (kdri_is_blank(*q) && *q != l->delimiter)
 			q++;
 		if (!kdri_at_newline(q))
-			KDRI_TRY(table_survey_take_row(ctx, l, p, *line + 1, s));
+			KDRI_DO(table_survey_take_row(ctx, l, p, *line + 1, s));
 		*line += kdri_count_byte(p, next, '\n');
 	}
 	*stop = p;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Takes the events of a slice; `line`: lines before it. */
 static kdr_status survey_slice_take(kdr_context *ctx, const kdri_csv_layout *l, const kdri_slice *slice,
                                     const survey_slice *found, int64_t line, kdri_survey *s)
 {
-	kdr_status st = KDR_OK;
 	const char *counted = slice->begin;
 	int64_t before = s->rows; /* of the file before the slice, and of rows that were events */
 	for (int64_t i = 0; i < found->count; i++) {
 		const event *x = &found->events[i];
 		if (x->field != entire_row && (x->field & hash_only)) {
-			KDRI_TRY(take_hash(ctx, (uint64_t)x->row_at << 32 | x->cell_at,
-			                   &s->fields[x->field & ~hash_only]));
+			KDRI_DO(take_hash(ctx, (uint64_t)x->row_at << 32 | x->cell_at,
+			                  &s->fields[x->field & ~hash_only]));
 			continue;
 		}
 		const char *row = slice->begin + x->row_at;
@@ -433,12 +422,12 @@ static kdr_status survey_slice_take(kdr_context *ctx, const kdri_csv_layout *l, 
 		counted = row;
 		s->rows = before + x->row;
 		if (x->field == entire_row) {
-			KDRI_TRY(table_survey_take_row(ctx, l, row, line + 1, s));
+			KDRI_DO(table_survey_take_row(ctx, l, row, line + 1, s));
 			before = s->rows - x->row;
 		} else {
 			const kdri_csv_cell cell = kdri_csv_cell_at(slice->begin + x->cell_at, l->delimiter);
 			kdri_evidence *e = &s->fields[x->field];
-			KDRI_TRY(take_cell(ctx, l, &cell, s->rows, line + 1, e));
+			KDRI_DO(take_cell(ctx, l, &cell, s->rows, line + 1, e));
 			e->cells--; /* counted with the rows */
 		}
 	}
@@ -446,10 +435,9 @@ static kdr_status survey_slice_take(kdr_context *ctx, const kdri_csv_layout *l, 
 	s->not_utf8 |= found->not_utf8;
 	if (found->stopped) {
 		line += kdri_count_byte(counted, found->stopped, '\n');
-		KDRI_TRY(take_rows(ctx, l, found->stopped, slice->end, INT64_MAX, &line, s, &counted));
+		KDRI_DO(take_rows(ctx, l, found->stopped, slice->end, INT64_MAX, &line, s, &counted));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Work on the slices of one window: each of `threads` takes the next one until none remains. */

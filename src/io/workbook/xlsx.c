@@ -82,14 +82,13 @@ static bool parse_reference(const char *p, reading *r)
 static kdr_status xlsx_append(kdr_context *ctx, sheet *s, const reading *r, const char *text, size_t length,
                               bool quoted)
 {
-	kdr_status st = KDR_OK;
 	if (length == 0)
 		return KDR_OK;
 	if (s->count == CELLS_MOST)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: sheet '%s' has more than %d cells; save it as CSV",
 		                 s->book->path, s->book->title, CELLS_MOST);
-	KDRI_TRY(KDRI_ROOM(ctx, &s->cells, &s->room, s->count + 1));
-	KDRI_TRY(KDRI_ROOM(ctx, &s->text, &s->text_room, s->size + (int64_t)length));
+	KDRI_DO(KDRI_ROOM(ctx, &s->cells, &s->room, s->count + 1));
+	KDRI_DO(KDRI_ROOM(ctx, &s->text, &s->text_room, s->size + (int64_t)length));
 	if (s->count > 0) {
 		const cell *before = &s->cells[s->count - 1];
 		s->sorted &= before->row < r->row || (before->row == r->row && before->col < r->col);
@@ -99,8 +98,7 @@ static kdr_status xlsx_append(kdr_context *ctx, sheet *s, const reading *r, cons
 	s->size += (int64_t)length;
 	s->rows = KDRI_MAX(s->rows, (int32_t)r->row + 1);
 	s->cols = KDRI_MAX(s->cols, (int32_t)r->col + 1);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A cell has ended: stores its value as in a text table. */
@@ -205,19 +203,17 @@ static kdr_status close_cells(kdr_context *ctx, void *user, const char *name)
 
 static kdr_status add_cell_text(kdr_context *ctx, void *user, const char *text, size_t length)
 {
-	kdr_status st = KDR_OK;
 	reading *r = user;
 	if (!r->data || !r->in_text || r->spoken)
 		return KDR_OK;
 	if (r->length + (int64_t)length > CELL_MOST)
 		return xlsx_bad(ctx, r->sheet, r, "contains more than a megabyte");
-	KDRI_TRY(KDRI_ROOM(ctx, &r->text, &r->room, r->length + (int64_t)length + 1));
+	KDRI_DO(KDRI_ROOM(ctx, &r->text, &r->room, r->length + (int64_t)length + 1));
 	memcpy(r->text + r->length, text, length);
 	r->length += (int64_t)length;
 	r->text[r->length] = '\0';
 	r->value = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_cells(kdr_context *ctx, sheet *s)
@@ -260,7 +256,6 @@ static size_t put_cell(const sheet *s, const cell *c, char *out)
 /* The cells as a CSV file. */
 static kdr_status write_down(kdr_context *ctx, sheet *s, char **out, size_t *size)
 {
-	kdr_status st;
 	int64_t filled = 0, room = 0;
 	size_t n = 0;
 	if (s->count == 0)
@@ -279,7 +274,7 @@ static kdr_status write_down(kdr_context *ctx, sheet *s, char **out, size_t *siz
 		        "%s: sheet '%s' is nearly empty: it has %lld cells in %lld rows and %d columns",
 		        s->book->path, s->book->title, (long long)s->count, (long long)s->rows, s->cols);
 	room += filled * s->cols + s->rows + 1;
-	KDRI_TRY(KDRI_NEW(ctx, out, room));
+	KDRI_DO(KDRI_NEW(ctx, out, room));
 	for (int64_t i = 0, row = 0; i < s->count;) {
 		for (; row < s->cells[i].row; row++)
 			(*out)[n++] = '\n'; /* an empty row, so that lines have the sheet's numbers */
@@ -297,8 +292,7 @@ static kdr_status write_down(kdr_context *ctx, sheet *s, char **out, size_t *siz
 		row++;
 	}
 	*size = n;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A sheet of a workbook as an input of CSV text, and the options to read it with. Free *text after the input is closed. */

@@ -131,30 +131,26 @@ typedef struct texts {
 
 static kdr_status add_bytes(kdr_context *ctx, texts *t, const char *text, size_t length)
 {
-	kdr_status st = KDR_OK;
 	kdri_xlsx_book *b = t->book;
 	if (b->text_size + (int64_t)length > MOST_TEXT)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%s: has more than a gigabyte of shared texts", b->path);
-	KDRI_TRY(KDRI_ROOM(ctx, &b->text, &t->room, b->text_size + (int64_t)length));
+	KDRI_DO(KDRI_ROOM(ctx, &b->text, &t->room, b->text_size + (int64_t)length));
 	memcpy(b->text + b->text_size, text, length);
 	b->text_size += (int64_t)length;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status open_text(kdr_context *ctx, void *user, const char *name, const char *const *attributes)
 {
 	(void)attributes;
-	kdr_status st = KDR_OK;
 	texts *t = user;
 	t->inside |= strcmp(name, "t") == 0;
 	t->spoken |= strcmp(name, "rPh") == 0;
 	if (strcmp(name, "si") == 0) {
-		KDRI_TRY(KDRI_ROOM(ctx, &t->book->at, &t->places, t->book->ntexts + 1));
+		KDRI_DO(KDRI_ROOM(ctx, &t->book->at, &t->places, t->book->ntexts + 1));
 		t->book->at[t->book->ntexts++] = t->book->text_size;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status close_text(kdr_context *ctx, void *user, const char *name)
@@ -210,7 +206,6 @@ typedef struct styles {
 
 static kdr_status open_style(kdr_context *ctx, void *user, const char *name, const char *const *attributes)
 {
-	kdr_status st = KDR_OK;
 	styles *s = user;
 	kdri_xlsx_book *b = s->book;
 	const char *id = kdri_xml_attribute(attributes, "numFmtId"),
@@ -222,15 +217,14 @@ static kdr_status open_style(kdr_context *ctx, void *user, const char *name, con
 	}
 	if (!s->inside || strcmp(name, "xf") != 0 || b->nformats == MOST_FORMATS)
 		return KDR_OK;
-	KDRI_TRY(KDRI_ROOM(ctx, &b->dates, &s->room, b->nformats + 1));
+	KDRI_DO(KDRI_ROOM(ctx, &b->dates, &s->room, b->nformats + 1));
 	const long own = id ? strtol(id, NULL, 10) : 0;
 	bool day = built_in(own);
 	for (int i = 0; i < s->ncustom; i++)
 		if (s->custom[i].id == own)
 			day = s->custom[i].day;
 	b->dates[b->nformats++] = day;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status close_style(kdr_context *ctx, void *user, const char *name)
@@ -270,20 +264,18 @@ kdr_status kdri_xlsx_open(kdr_context *ctx, const char *path, const char *wanted
 {
 	static const kdri_xml_handlers of_texts = { open_text, close_text, add_text },
 	                               of_styles = { open_style, close_style, NULL };
-	kdr_status st;
 	choice c = { .book = b, .wanted = wanted };
 	texts t = { .book = b };
 	styles s = { .book = b };
 	b->path = path;
-	KDRI_TRY(kdri_zip_open(ctx, path, &b->zip));
-	KDRI_TRY(choose_sheet(ctx, &c));
-	KDRI_TRY(find_parts(ctx, &c));
+	KDRI_DO(kdri_zip_open(ctx, path, &b->zip));
+	KDRI_DO(choose_sheet(ctx, &c));
+	KDRI_DO(find_parts(ctx, &c));
 	if (b->strings[0] && kdri_zip_find(b->zip, b->strings) >= 0)
-		KDRI_TRY(kdri_xlsx_read_part(ctx, b, b->strings, &of_texts, &t));
+		KDRI_DO(kdri_xlsx_read_part(ctx, b, b->strings, &of_texts, &t));
 	if (b->styles[0] && kdri_zip_find(b->zip, b->styles) >= 0)
-		KDRI_TRY(kdri_xlsx_read_part(ctx, b, b->styles, &of_styles, &s));
-done:
-	return st;
+		KDRI_DO(kdri_xlsx_read_part(ctx, b, b->styles, &of_styles, &s));
+	return KDR_OK;
 }
 
 void kdri_xlsx_close(kdr_context *ctx, kdri_xlsx_book *b)

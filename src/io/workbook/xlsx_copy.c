@@ -15,13 +15,11 @@ typedef struct bytes {
 
 static kdr_status add_bytes(kdr_context *ctx, bytes *b, const char *data, size_t size)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_ROOM(ctx, &b->data, &b->room, b->used + (int64_t)size + 1));
+	KDRI_DO(KDRI_ROOM(ctx, &b->data, &b->room, b->used + (int64_t)size + 1));
 	memcpy(b->data + b->used, data, size);
 	b->used += (int64_t)size;
 	b->data[b->used] = '\0';
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status add_text(kdr_context *ctx, bytes *b, const char *text)
@@ -32,21 +30,18 @@ static kdr_status add_text(kdr_context *ctx, bytes *b, const char *text)
 /* Text between tags; characters that XML does not allow are omitted. */
 static kdr_status add_escaped(kdr_context *ctx, bytes *b, const char *text)
 {
-	kdr_status st = KDR_OK;
 	for (const char *p = text; *p; p++) {
 		if (*p == '&' || *p == '<' || *p == '>')
-			KDRI_TRY(add_text(ctx, b, *p == '&' ? "&amp;" : *p == '<' ? "&lt;" : "&gt;"));
+			KDRI_DO(add_text(ctx, b, *p == '&' ? "&amp;" : *p == '<' ? "&lt;" : "&gt;"));
 		else if ((unsigned char)*p >= ' ' || *p == '\t' || *p == '\n')
-			KDRI_TRY(add_bytes(ctx, b, p, 1));
+			KDRI_DO(add_bytes(ctx, b, p, 1));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The cell of a row in the new column, which is number `column` from 0. */
 static kdr_status add_cell(kdr_context *ctx, bytes *b, int32_t column, int32_t row, const char *text)
 {
-	kdr_status st;
 	char name[8] = "", reference[32];
 	double unused;
 	int n = 0;
@@ -57,12 +52,10 @@ static kdr_status add_cell(kdr_context *ctx, bytes *b, int32_t column, int32_t r
 	const char *end = text + strlen(text);
 	const bool number = kdri_parse_double(text, end, &unused) == end && isfinite(unused);
 	kdri_snprintf(reference, sizeof reference, "<c r=\"%s%d\"", name, (int)row);
-	KDRI_TRY(add_text(ctx, b, reference));
-	KDRI_TRY(add_text(ctx, b, number ? "><v>" : " t=\"inlineStr\"><is><t xml:space=\"preserve\">"));
-	KDRI_TRY(add_escaped(ctx, b, text));
-	KDRI_TRY(add_text(ctx, b, number ? "</v></c>" : "</t></is></c>"));
-done:
-	return st;
+	KDRI_DO(add_text(ctx, b, reference));
+	KDRI_DO(add_text(ctx, b, number ? "><v>" : " t=\"inlineStr\"><is><t xml:space=\"preserve\">"));
+	KDRI_DO(add_escaped(ctx, b, text));
+	return add_text(ctx, b, number ? "</v></c>" : "</t></is></c>");
 }
 
 typedef struct edit {
@@ -94,12 +87,11 @@ static int32_t row_number(const char *tag, const char *end, int32_t before)
 /* The sheet's XML with the new cells. */
 static kdr_status edit_sheet(kdr_context *ctx, const bytes *sheet, edit *e, bytes *out)
 {
-	kdr_status st = KDR_OK;
 	const char *p = sheet->data, *dimension = strstr(p, "<dimension");
 	const char *after = dimension ? strchr(dimension, '>') : NULL;
 	int32_t row = 0;
 	if (after && after[-1] == '/') {
-		KDRI_TRY(add_bytes(ctx, out, p, (size_t)(dimension - p)));
+		KDRI_DO(add_bytes(ctx, out, p, (size_t)(dimension - p)));
 		p = after + 1;
 	}
 	for (;;) {
@@ -108,7 +100,7 @@ static kdr_status edit_sheet(kdr_context *ctx, const bytes *sheet, edit *e, byte
 			break;
 		if (tag[4] != ' ' && tag[4] != '>' && tag[4] != '/' && tag[4] != '\n' && tag[4] != '\t' &&
 		    tag[4] != '\r') { /* another element */
-			KDRI_TRY(add_bytes(ctx, out, p, (size_t)(tag + 4 - p)));
+			KDRI_DO(add_bytes(ctx, out, p, (size_t)(tag + 4 - p)));
 			p = tag + 4;
 			continue;
 		}
@@ -116,14 +108,12 @@ static kdr_status edit_sheet(kdr_context *ctx, const bytes *sheet, edit *e, byte
 		const char *close = end[-1] == '/' ? end + 1 : strstr(end, "</row>");
 		if (!close)
 			break;
-		KDRI_TRY(add_bytes(ctx, out, p, (size_t)(close - p)));
+		KDRI_DO(add_bytes(ctx, out, p, (size_t)(close - p)));
 		if (end[-1] != '/')
-			KDRI_TRY(add_row_cell(ctx, e, row, out));
+			KDRI_DO(add_row_cell(ctx, e, row, out));
 		p = close;
 	}
-	KDRI_TRY(add_text(ctx, out, p));
-done:
-	return st;
+	return add_text(ctx, out, p);
 }
 
 static kdr_status read_member(kdr_context *ctx, const kdri_zip *zip, int64_t index, const char *label,

@@ -154,18 +154,15 @@ done:
 static kdr_status blobs_check(kdr_context *ctx, const kdr_design *s)
 {
 	static const char what[] = "blobs";
-	kdr_status st;
 	const double large = 1e100;
-	KDRI_TRY(kdri_check_count(ctx, what, "features", s->features, 1, INT32_MAX));
-	KDRI_TRY(kdri_check_count(ctx, what, "noise features", s->noise_features, 0, INT32_MAX));
-	KDRI_TRY(kdri_check_real(ctx, what, "separation", s->separation, 0, large));
-	KDRI_TRY(kdri_check_real(ctx, what, "spread", s->spread, 1 / large, large));
-	KDRI_TRY(kdri_check_real(ctx, what, "shift", s->shift, 0, large));
-	KDRI_TRY(kdri_check_real(ctx, what, "rotation", s->rotation, -360, 360));
-	KDRI_TRY(kdri_check_real(ctx, what, "imbalance", s->imbalance, 0, 1));
-	KDRI_TRY(kdri_check_count(ctx, what, "missing (of k clusters)", s->missing, 0, s->k - 1));
-done:
-	return st;
+	KDRI_DO(kdri_check_count(ctx, what, "features", s->features, 1, INT32_MAX));
+	KDRI_DO(kdri_check_count(ctx, what, "noise features", s->noise_features, 0, INT32_MAX));
+	KDRI_DO(kdri_check_real(ctx, what, "separation", s->separation, 0, large));
+	KDRI_DO(kdri_check_real(ctx, what, "spread", s->spread, 1 / large, large));
+	KDRI_DO(kdri_check_real(ctx, what, "shift", s->shift, 0, large));
+	KDRI_DO(kdri_check_real(ctx, what, "rotation", s->rotation, -360, 360));
+	KDRI_DO(kdri_check_real(ctx, what, "imbalance", s->imbalance, 0, 1));
+	return kdri_check_count(ctx, what, "missing (of k clusters)", s->missing, 0, s->k - 1);
 }
 
 kdr_status kdri_generate_blobs(kdr_context *ctx, const kdr_design *spec, kdr_generator **out)

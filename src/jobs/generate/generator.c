@@ -141,15 +141,13 @@ kdr_status kdri_generator_sparse_row(kdr_generator *g, int64_t task, int64_t ind
 
 static kdr_status generator_fill_dense(kdr_context *ctx, const kdr_generator *g, int64_t task, kdr_data *d)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, d->rows, d->cols, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &d->dense, size));
+	KDRI_DO(kdri_mul(ctx, d->rows, d->cols, &size));
+	KDRI_DO(KDRI_NEW(ctx, &d->dense, size));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
 	for (int64_t i = 0; i < d->rows; i++)
 		d->labels[i] = kdri_generator_dense_row(g, task, i, d->dense + i * d->cols);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows are made in the room each may need, then pushed together. */

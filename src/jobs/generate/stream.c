@@ -29,44 +29,40 @@ static kdr_status stream_advance(kdr_context *ctx, const writer *w, int64_t row)
 
 static kdr_status write_csv(kdr_context *ctx, writer *w)
 {
-	kdr_status st = KDR_OK;
 	int64_t d = w->g->features, label;
 	char name[64];
 	int (*print)(const kdr_generator *, int64_t, int64_t, double, char *) = w->g->design->print_cell;
 	for (int64_t j = 0; j < d; j++) {
 		w->g->design->feature_name(w->g, w->task, j, name, sizeof name);
-		KDRI_TRY(kdri_output_printf(ctx, w->out, "%s%c", name, j + 1 < d ? ',' : '\n'));
+		KDRI_DO(kdri_output_printf(ctx, w->out, "%s%c", name, j + 1 < d ? ',' : '\n'));
 	}
 	for (int64_t i = 0; i < w->rows; i++) {
 		size_t used = 0;
-		KDRI_TRY(stream_advance(ctx, w, i));
-		KDRI_TRY(kdri_generator_row(w->g, w->task, i, w->values, &label));
+		KDRI_DO(stream_advance(ctx, w, i));
+		KDRI_DO(kdri_generator_row(w->g, w->task, i, w->values, &label));
 		for (int64_t j = 0; j < d; j++) {
 			char *text = w->text + used;
 			used += (size_t)(print ? print(w->g, w->task, j, w->values[j], text)
 			                       : kdri_print_double(w->values[j], text));
 			w->text[used++] = j + 1 < d ? ',' : '\n';
 		}
-		KDRI_TRY(kdri_output_write(ctx, w->out, w->text, used));
+		KDRI_DO(kdri_output_write(ctx, w->out, w->text, used));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status write_npy(kdr_context *ctx, writer *w)
 {
-	kdr_status st;
 	unsigned char header[KDRI_NPY_HEADER_ROOM];
 	const int64_t shape[2] = { w->rows, w->g->features };
 	int64_t label;
-	KDRI_TRY(kdri_output_write(ctx, w->out, header, kdri_npy_make_header("f8", 2, shape, header)));
+	KDRI_DO(kdri_output_write(ctx, w->out, header, kdri_npy_make_header("f8", 2, shape, header)));
 	for (int64_t i = 0; i < w->rows; i++) {
-		KDRI_TRY(stream_advance(ctx, w, i));
-		KDRI_TRY(kdri_generator_row(w->g, w->task, i, w->values, &label));
-		KDRI_TRY(kdri_output_write(ctx, w->out, w->values, (size_t)shape[1] * sizeof *w->values));
+		KDRI_DO(stream_advance(ctx, w, i));
+		KDRI_DO(kdri_generator_row(w->g, w->task, i, w->values, &label));
+		KDRI_DO(kdri_output_write(ctx, w->out, w->values, (size_t)shape[1] * sizeof *w->values));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Row i as columns and values, whatever the design. */
@@ -88,18 +84,17 @@ static int64_t take_entries(const writer *w, int64_t i)
 
 static kdr_status write_mtx(kdr_context *ctx, writer *w)
 {
-	kdr_status st = KDR_OK;
 	int64_t total = 0;
 	for (int64_t i = 0; i < w->rows; i++) {
-		KDRI_TRY(stream_advance(ctx, w, i));
+		KDRI_DO(stream_advance(ctx, w, i));
 		total += take_entries(w, i);
 	}
-	KDRI_TRY(kdri_output_printf(ctx, w->out,
-	                            "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n",
-	                            (long long)w->rows, (long long)w->g->features, (long long)total));
+	KDRI_DO(kdri_output_printf(ctx, w->out,
+	                           "%%%%MatrixMarket matrix coordinate real general\n%lld %lld %lld\n",
+	                           (long long)w->rows, (long long)w->g->features, (long long)total));
 	for (int64_t i = 0; i < w->rows; i++) {
 		size_t used = 0;
-		KDRI_TRY(stream_advance(ctx, w, i));
+		KDRI_DO(stream_advance(ctx, w, i));
 		int64_t nnz = take_entries(w, i);
 		for (int64_t p = 0; p < nnz; p++) {
 			used += (size_t)kdri_print_double((double)(i + 1), w->text + used);
@@ -109,10 +104,9 @@ static kdr_status write_mtx(kdr_context *ctx, writer *w)
 			used += (size_t)kdri_print_double(w->values[p], w->text + used);
 			w->text[used++] = '\n';
 		}
-		KDRI_TRY(kdri_output_write(ctx, w->out, w->text, used));
+		KDRI_DO(kdri_output_write(ctx, w->out, w->text, used));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status write_classes(kdr_context *ctx, const writer *w, const char *path, bool force)

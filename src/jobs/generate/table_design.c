@@ -153,7 +153,6 @@ static int tables_cell(const kdr_generator *g, int64_t task, int64_t j, double v
 static kdr_status describe_column(kdr_context *ctx, const kdr_generator *g, int64_t task, int64_t j,
                                   const double *cells, int64_t rows, bool *seen, kdri_sheet *sheet)
 {
-	kdr_status st;
 	column c = column_of(g->state, task, j);
 	kdr_column *out = &sheet->columns[j];
 	char text[64], *name = NULL, *why = NULL;
@@ -183,14 +182,13 @@ static kdr_status describe_column(kdr_context *ctx, const kdr_generator *g, int6
 	} else {
 		snprintf(text, sizeof text, "%lld different texts", (long long)out->features);
 	}
-	KDRI_TRY(kdri_strdup(ctx, c.kind == DATE || c.levels > 0 ? text : "", &why));
+	KDRI_DO(kdri_strdup(ctx, c.kind == DATE || c.levels > 0 ? text : "", &why));
 	out->why = why;
 	g->design->feature_name(g, task, j, text, sizeof text);
-	KDRI_TRY(kdri_strdup(ctx, text, &name));
+	KDRI_DO(kdri_strdup(ctx, text, &name));
 	out->name = name;
 	sheet->nfeatures += out->features;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void fill_row(const kdr_generator *g, const kdri_sheet *sheet, const bool *seen, const double *cells,
@@ -209,11 +207,10 @@ static void fill_row(const kdr_generator *g, const kdri_sheet *sheet, const bool
 static kdr_status name_features(kdr_context *ctx, const kdr_generator *g, int64_t task, const bool *seen,
                                 kdr_data *d)
 {
-	kdr_status st;
 	char text[96];
 	int64_t at = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &d->sheet->source, d->cols));
-	KDRI_TRY(KDRI_NEW0(ctx, &d->features, d->cols));
+	KDRI_DO(KDRI_NEW(ctx, &d->sheet->source, d->cols));
+	KDRI_DO(KDRI_NEW0(ctx, &d->features, d->cols));
 	for (int64_t j = 0; j < g->features; j++) {
 		column c = column_of(g->state, task, j);
 		for (int64_t l = 0; l < LEVELS; l++)
@@ -221,11 +218,10 @@ static kdr_status name_features(kdr_context *ctx, const kdr_generator *g, int64_
 				snprintf(text, sizeof text, "%.60s%s%s", d->sheet->columns[j].name,
 				         c.levels > 0 ? "=" : "", c.levels > 0 ? level_name(&c, l) : "");
 				d->sheet->source[at] = j;
-				KDRI_TRY(kdri_strdup(ctx, text, &d->features[at++]));
+				KDRI_DO(kdri_strdup(ctx, text, &d->features[at++]));
 			}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status fill_table(kdr_context *ctx, const kdr_generator *g, int64_t task, kdr_data *d)
@@ -270,13 +266,12 @@ static const kdri_design design = { .stage = "generate.tables",
 /* (E1). Columns of one table only are drawn for that table, and so is everything if the segments are not common. */
 static kdr_status make_means(kdr_context *ctx, kdr_generator *g, const kdr_design *spec)
 {
-	kdr_status st;
 	tables *s = g->state;
 	const int64_t width = g->features * LEVELS, common = (s->informative + s->noise) * LEVELS;
 	int64_t per_task, size;
-	KDRI_TRY(kdri_mul(ctx, g->k, width, &per_task));
-	KDRI_TRY(kdri_mul(ctx, g->tasks, per_task, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->mean, size));
+	KDRI_DO(kdri_mul(ctx, g->k, width, &per_task));
+	KDRI_DO(kdri_mul(ctx, g->tasks, per_task, &size));
+	KDRI_DO(KDRI_NEW(ctx, &s->mean, size));
 	for (int64_t t = 0; t < g->tasks; t++) {
 		kdri_rng segment = kdri_rng_stream(g->seed, "generate.tables.segments",
 		                                   spec->unrelated ? (uint64_t)t : 0);
@@ -293,24 +288,20 @@ static kdr_status make_means(kdr_context *ctx, kdr_generator *g, const kdr_desig
 					first[c * width + j] = c > 0 ? first[j] : a;
 			}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status tables_check(kdr_context *ctx, const kdr_design *s)
 {
 	static const char what[] = "tables";
-	kdr_status st;
-	KDRI_TRY(kdri_check_count(ctx, what, "features", s->features, 1, MOST_COLUMNS));
-	KDRI_TRY(kdri_check_count(ctx, what, "noise features", s->noise_features, 0, MOST_COLUMNS));
-	KDRI_TRY(kdri_check_count(ctx, what, "own features", s->own_features, 0, MOST_COLUMNS));
-	KDRI_TRY(kdri_check_real(ctx, what, "separation", s->separation, 0, 100));
-	KDRI_TRY(kdri_check_real(ctx, what, "shift", s->shift, 0, 100));
-	KDRI_TRY(kdri_check_real(ctx, what, "imbalance", s->imbalance, 0, 1));
-	KDRI_TRY(kdri_check_real(ctx, what, "missing cells", s->missing_cells, 0, 1));
-	KDRI_TRY(kdri_check_count(ctx, what, "missing (of k segments)", s->missing, 0, s->k - 1));
-done:
-	return st;
+	KDRI_DO(kdri_check_count(ctx, what, "features", s->features, 1, MOST_COLUMNS));
+	KDRI_DO(kdri_check_count(ctx, what, "noise features", s->noise_features, 0, MOST_COLUMNS));
+	KDRI_DO(kdri_check_count(ctx, what, "own features", s->own_features, 0, MOST_COLUMNS));
+	KDRI_DO(kdri_check_real(ctx, what, "separation", s->separation, 0, 100));
+	KDRI_DO(kdri_check_real(ctx, what, "shift", s->shift, 0, 100));
+	KDRI_DO(kdri_check_real(ctx, what, "imbalance", s->imbalance, 0, 1));
+	KDRI_DO(kdri_check_real(ctx, what, "missing cells", s->missing_cells, 0, 1));
+	return kdri_check_count(ctx, what, "missing (of k segments)", s->missing, 0, s->k - 1);
 }
 
 kdr_status kdri_generate_tables(kdr_context *ctx, const kdr_design *spec, kdr_generator **out)

@@ -112,12 +112,11 @@ static const kdri_design design = { .stage = "generate.topics",
 
 static kdr_status make_rankings(kdr_context *ctx, kdr_generator *g)
 {
-	kdr_status st;
 	topics *s = g->state;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, g->k + 1, s->common, &size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->ranking, size));
-	KDRI_TRY(KDRI_NEW(ctx, &s->columns, g->features));
+	KDRI_DO(kdri_mul(ctx, g->k + 1, s->common, &size));
+	KDRI_DO(KDRI_NEW(ctx, &s->ranking, size));
+	KDRI_DO(KDRI_NEW(ctx, &s->columns, g->features));
 	kdri_rng rng = kdri_rng_stream(g->seed, "generate.topics.columns", 0);
 	kdri_shuffle(&rng, s->columns, g->features);
 	for (int64_t c = 0; c <= g->k; c++) {
@@ -127,31 +126,28 @@ static kdr_status make_rankings(kdr_context *ctx, kdr_generator *g)
 		for (int64_t r = 0; r < s->common; r++)
 			ranking[r] = s->columns[ranking[r]];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status topics_check(kdr_context *ctx, const kdr_design *s)
 {
 	static const char what[] = "topics";
-	kdr_status st;
-	KDRI_TRY(kdri_check_count(ctx, what, "words", s->words, 2, 1000000000));
-	KDRI_TRY(kdri_check_real(ctx, what, "length", s->length, 1, 1e6));
-	KDRI_TRY(kdri_check_real(ctx, what, "purity", s->purity, 0, 1));
-	KDRI_TRY(kdri_check_real(ctx, what, "domain", s->domain, 0, 1));
+	KDRI_DO(kdri_check_count(ctx, what, "words", s->words, 2, 1000000000));
+	KDRI_DO(kdri_check_real(ctx, what, "length", s->length, 1, 1e6));
+	KDRI_DO(kdri_check_real(ctx, what, "purity", s->purity, 0, 1));
+	KDRI_DO(kdri_check_real(ctx, what, "domain", s->domain, 0, 1));
 	if (s->purity + s->domain > 1 + 1e-12)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "generate topics: purity %g and domain %g are fractions of a document; their sum must not exceed 1",
 		        s->purity, s->domain);
-	KDRI_TRY(kdri_check_count(ctx, what, "missing (of k topics)", s->missing, 0, s->k - 1));
+	KDRI_DO(kdri_check_count(ctx, what, "missing (of k topics)", s->missing, 0, s->k - 1));
 	if (s->domain > 0 && s->words / 4 < s->tasks)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,
 		        "generate topics: %lld words are too few for %lld data sets with their own words; at least %lld are needed",
 		        (long long)s->words, (long long)s->tasks, 4 * (long long)s->tasks);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_generate_topics(kdr_context *ctx, const kdr_design *spec, kdr_generator **out)

@@ -21,7 +21,6 @@ kdr_relate_options kdri_relate_resolve(const kdr_relate_options *options)
 static kdr_status measures_check(kdr_context *ctx, const kdr_mat *x, int64_t count,
                                  const kdr_relate_options *o)
 {
-	kdr_status st = KDR_OK;
 	if (count < 1 || !x)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "relate: no data set was given; at least one is needed");
@@ -39,10 +38,9 @@ static kdr_status measures_check(kdr_context *ctx, const kdr_mat *x, int64_t cou
 			        (long long)kdr_mat_cols(&x[t]), (long long)kdr_mat_cols(&x[0]));
 		char name[32];
 		snprintf(name, sizeof name, "%lld", (long long)t + 1);
-		KDRI_TRY(kdri_mat_check_finite(ctx, &x[t], name));
+		KDRI_DO(kdri_mat_check_finite(ctx, &x[t], name));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* At most `most` evenly spaced rows; they are copied to `own` if some are omitted. */
@@ -114,11 +112,10 @@ static kdr_status measures_measure(kdr_context *ctx, const kdr_mat *x, int64_t c
                                    const kdr_relate_options *o, int64_t **counts, kdri_relate_task *tasks,
                                    kdri_relate_pair *pairs)
 {
-	kdr_status st = KDR_OK;
 	int64_t d = kdr_mat_cols(x), k = 0, total = count * (count - 1) / 2;
 	for (int64_t t = 0; t < count; t++) {
 		int64_t n = kdr_mat_rows(&x[t]);
-		KDRI_TRY(KDRI_NEW(ctx, &counts[t], d));
+		KDRI_DO(KDRI_NEW(ctx, &counts[t], d));
 		kdri_mat_col_counts(ctx, &x[t], counts[t]);
 		tasks[t] = (kdri_relate_task){ .samples = n, .features = d };
 		kdri_relate_task_counts(counts[t], d, o->rare, &tasks[t]);
@@ -126,13 +123,13 @@ static kdr_status measures_measure(kdr_context *ctx, const kdr_mat *x, int64_t c
 	for (int64_t b = 1; b < count; b++)
 		for (int64_t a = 0; a < b; a++, k++) {
 			pairs[k] = (kdri_relate_pair){ .a = a, .b = b };
-			KDRI_TRY(measure_pair(ctx, x, o, counts, &pairs[k]));
+			KDRI_DO(measure_pair(ctx, x, o, counts, &pairs[k]));
 			if (kdri_iteration(ctx, stage, k + 1, total, NAN))
-				KDRI_FAIL(ctx, KDR_ERR_NUMERIC, "relate: stopped after %lld of %lld pairs",
-				          (long long)k + 1, (long long)total);
+				return kdri_fail(ctx, KDR_ERR_NUMERIC,
+				                 "relate: stopped after %lld of %lld pairs", (long long)k + 1,
+				                 (long long)total);
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_relate_matrices(kdr_context *ctx, const kdr_mat *x, int64_t count,

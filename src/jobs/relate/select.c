@@ -57,7 +57,6 @@ static double select_value(const fit *f, const double *b)
 /* (E3): one step; false where it is as high as rounding allows. */
 static kdr_status select_newton(kdr_context *ctx, fit *f, bool *moved)
 {
-	kdr_status st;
 	double h[Q * Q] = { 0 }, g[Q] = { 0 }, next[Q], now = select_value(f, f->b), scale = 1;
 	for (int64_t j = 0; j < f->n; j++) {
 		const double *z = f->z + j * Q;
@@ -72,8 +71,8 @@ static kdr_status select_newton(kdr_context *ctx, fit *f, bool *moved)
 		h[k * Q + k] += k > 0 ? f->ridge : 1e-12;
 		g[k] -= k > 0 ? f->ridge * f->b[k] : 0;
 	}
-	KDRI_TRY(kdri_cholesky(ctx, Q, h, Q));
-	KDRI_TRY(kdri_cholesky_solve(ctx, Q, h, Q, g, 1, 1));
+	KDRI_DO(kdri_cholesky(ctx, Q, h, Q));
+	KDRI_DO(kdri_cholesky_solve(ctx, Q, h, Q, g, 1, 1));
 	*moved = false;
 	for (int halving = 0; halving < MOST_HALVINGS && !*moved; halving++, scale /= 2) {
 		for (int k = 0; k < Q; k++)
@@ -82,8 +81,7 @@ static kdr_status select_newton(kdr_context *ctx, fit *f, bool *moved)
 	}
 	if (*moved)
 		memcpy(f->b, next, sizeof next);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_selector_fit(kdr_context *ctx, const double *features, const int *helps, int64_t n,
@@ -147,15 +145,13 @@ double kdri_selector_probability(const kdr_selector *selector, const double *fea
 static kdr_status select_distance(kdr_context *ctx, const kdr_mat *a, const kdr_mat *b,
                                   const kdr_relate_options *o, double *out)
 {
-	kdr_status st = KDR_OK;
 	*out = 2;
 	if (kdr_mat_cols(a) != kdr_mat_cols(b))
 		return KDR_OK;
-	KDRI_TRY(kdri_a_distance(ctx, a, b, o->ridge, o->folds, out));
+	KDRI_DO(kdri_a_distance(ctx, a, b, o->ridge, o->folds, out));
 	if (isnan(*out))
 		*out = 2;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status complexity(kdr_context *ctx, const kdr_mat *x, double rare, double *out)
@@ -203,31 +199,29 @@ kdr_status kdri_bridge_rank(kdr_context *ctx, const kdr_mat *source, const kdr_m
                             const kdr_selector *selector, const kdr_relate_options *options,
                             kdri_bridge_score *scores)
 {
-	kdr_status st = KDR_OK;
 	kdr_relate_options o;
 	double cs, ct, a_st;
 	if (!ctx || !source || !target || !candidates || count < 1 || !scores)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "bridges: a source, a target and a candidate are needed");
 	o = kdri_relate_resolve(options);
-	KDRI_TRY(complexity(ctx, source, o.rare, &cs));
-	KDRI_TRY(complexity(ctx, target, o.rare, &ct));
-	KDRI_TRY(select_distance(ctx, source, target, &o, &a_st));
+	KDRI_DO(complexity(ctx, source, o.rare, &cs));
+	KDRI_DO(complexity(ctx, target, o.rare, &ct));
+	KDRI_DO(select_distance(ctx, source, target, &o, &a_st));
 	for (int64_t k = 0; k < count; k++) {
 		const kdri_bridge_candidate *c = &candidates[k];
 		kdri_bridge_score *s = &scores[k];
 		*s = (kdri_bridge_score){ .features = { cs, 0, ct, 0, a_st, 0 },
 			                  .probability = NAN,
 			                  .back = NAN };
-		KDRI_TRY(complexity(ctx, &c->source_view, o.rare, &s->features[1]));
-		KDRI_TRY(select_distance(ctx, source, &c->source_view, &o, &s->features[3]));
-		KDRI_TRY(select_distance(ctx, &c->target_view, target, &o, &s->features[5]));
+		KDRI_DO(complexity(ctx, &c->source_view, o.rare, &s->features[1]));
+		KDRI_DO(select_distance(ctx, source, &c->source_view, &o, &s->features[3]));
+		KDRI_DO(select_distance(ctx, &c->target_view, target, &o, &s->features[5]));
 		s->score = a_st - fmax(s->features[3], s->features[5]); /* (E4) */
 		if (selector)
 			s->score = s->probability = kdri_selector_probability(selector, s->features);
 		select_explain(s, selector != NULL);
 	}
 	select_rank(scores, count);
-done:
-	return st;
+	return KDR_OK;
 }

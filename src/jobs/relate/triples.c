@@ -58,14 +58,13 @@ static double triples_distance(const kdri_relate_pair *pairs, int64_t a, int64_t
 static kdr_status try_all(kdr_context *ctx, const sets *d, const kdri_relate_task *tasks,
                           const kdri_relate_pair *pairs, double *features, int *helps)
 {
-	kdr_status st = KDR_OK;
 	int64_t n = d->count, at = 0;
 	for (int64_t s = 0; s < n; s++)
 		for (int64_t t = 0; t < n; t++) {
 			double without, with;
 			if (s == t)
 				continue;
-			KDRI_TRY(accuracy(ctx, d, s, -1, t, &without));
+			KDRI_DO(accuracy(ctx, d, s, -1, t, &without));
 			for (int64_t i = 0; i < n; i++) {
 				if (i == s || i == t)
 					continue;
@@ -74,13 +73,12 @@ static kdr_status try_all(kdr_context *ctx, const sets *d, const kdri_relate_tas
 					tasks[t].complexity,           triples_distance(pairs, s, i),
 					triples_distance(pairs, s, t), triples_distance(pairs, i, t)
 				};
-				KDRI_TRY(accuracy(ctx, d, s, i, t, &with));
+				KDRI_DO(accuracy(ctx, d, s, i, t, &with));
 				memcpy(features + at * P, six, sizeof six);
 				helps[at++] = with > margin * without; /* (E1) */
 			}
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_selector_train(kdr_context *ctx, const kdr_mat *x, const int64_t *const *labels,

@@ -116,22 +116,20 @@ static kdr_status check_task(const reader *in, const kdri_json_value *object, in
 		                        { "d", COUNT },     { "nnz", COUNT },    { "k", COUNT },
 		                        { "sizes", ARRAY }, { "labels", ARRAY }, { "metrics", OBJECT },
 		                        { NULL, TEXT } };
-	kdr_status st;
 	char where[WHERE];
 	snprintf(where, sizeof where, "tasks[%lld]", (long long)index);
 	if (!kdri_json_is(object, KDRI_JSON_OBJECT))
 		return check_wrong(in, where, "", object, "an object");
-	KDRI_TRY(check_fields(in, object, where, fields));
-	KDRI_TRY(check_sizes(in, member(object, "sizes"), where));
-	KDRI_TRY(check_labels(in, member(object, "labels"), where));
+	KDRI_DO(check_fields(in, object, where, fields));
+	KDRI_DO(check_sizes(in, member(object, "sizes"), where));
+	KDRI_DO(check_labels(in, member(object, "labels"), where));
 	const kdri_json_value *metrics = member(object, "metrics");
 	for (int64_t i = 0; i < kdri_json_count(metrics); i++) {
 		const kdri_json_value *value = kdri_json_at(metrics, i);
 		if (kdri_json_is(value, KDRI_JSON_TEXT) || kdri_json_is_bool(value))
 			return check_wrong(in, where, "metrics", value, "an object of numbers");
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- between tasks ------------------------------------------------------------------------------------- */
@@ -176,7 +174,6 @@ static kdr_status check_named(const reader *in, const kdri_json_value *root, con
 
 static kdr_status check_matches(const reader *in, const kdri_json_value *root)
 {
-	kdr_status st = KDR_OK;
 	const kdri_json_value *all = member(root, "correspondence");
 	char where[WHERE], end[WHERE + 8];
 	int64_t rows, cols;
@@ -186,36 +183,33 @@ static kdr_status check_matches(const reader *in, const kdri_json_value *root)
 		if (!kdri_json_is(object, KDRI_JSON_OBJECT))
 			return check_wrong(in, where, "", object, "an object");
 		snprintf(end, sizeof end, "%s.from", where);
-		KDRI_TRY(check_named(in, root, member(object, "from"), end));
+		KDRI_DO(check_named(in, root, member(object, "from"), end));
 		snprintf(end, sizeof end, "%s.to", where);
-		KDRI_TRY(check_named(in, root, member(object, "to"), end));
-		KDRI_TRY(check_matrix(in, object, where, &rows, &cols));
+		KDRI_DO(check_named(in, root, member(object, "to"), end));
+		KDRI_DO(check_matrix(in, object, where, &rows, &cols));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status check_relatedness(const reader *in, const kdri_json_value *root)
 {
 	static const field names = { "tasks", ARRAY };
-	kdr_status st = KDR_OK;
 	const kdri_json_value *object = member(root, "relatedness");
 	int64_t rows, cols;
 	if (!object)
 		return KDR_OK;
-	KDRI_TRY(check_matrix(in, object, "relatedness", &rows, &cols));
+	KDRI_DO(check_matrix(in, object, "relatedness", &rows, &cols));
 	if (rows > 0 && rows != cols)
 		return kdri_fail(in->ctx, KDR_ERR_FORMAT,
 		                 "%s: field relatedness.matrix is %lld x %lld, but must be square", in->file,
 		                 (long long)rows, (long long)cols);
-	KDRI_TRY(check_field(in, object, "relatedness", &names));
+	KDRI_DO(check_field(in, object, "relatedness", &names));
 	const kdri_json_value *list = member(object, "tasks");
 	if (list && kdri_json_count(list) != rows)
 		return kdri_fail(in->ctx, KDR_ERR_FORMAT,
 		                 "%s: field relatedness.tasks has %lld names for a matrix of %lld rows",
 		                 in->file, (long long)kdri_json_count(list), (long long)rows);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- entire files ------------------------------------------------------------------------------------------ */
@@ -262,22 +256,19 @@ kdr_status kdri_report_check(kdr_context *ctx, const char *file, const kdri_json
 		                         { "write", NUMBER }, { "total", NUMBER },   { NULL, TEXT } };
 	static const field start[] = { { "objective_start", NUMBER }, { NULL, TEXT } };
 	const reader in = { ctx, file };
-	kdr_status st;
 	if (!kdri_json_is(root, KDRI_JSON_OBJECT) ||
 	    (!member(root, "kindred") && !member(root, "method") && !member(root, "tasks")))
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
 		        "%s: not a result of kindred, which is an object with kindred, method or tasks",
 		        file);
-	KDRI_TRY(check_fields(&in, root, "", top));
-	KDRI_TRY(check_fields(&in, member(root, "seconds"), "seconds", seconds));
-	KDRI_TRY(check_fields(&in, member(root, "method_fields"), "method_fields", start));
+	KDRI_DO(check_fields(&in, root, "", top));
+	KDRI_DO(check_fields(&in, member(root, "seconds"), "seconds", seconds));
+	KDRI_DO(check_fields(&in, member(root, "method_fields"), "method_fields", start));
 	const kdri_json_value *tasks = member(root, "tasks");
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++)
-		KDRI_TRY(check_task(&in, kdri_json_at(tasks, i), i));
-	KDRI_TRY(check_relatedness(&in, root));
-	KDRI_TRY(check_matches(&in, root));
-	KDRI_TRY(check_lists(&in, root));
-done:
-	return st;
+		KDRI_DO(check_task(&in, kdri_json_at(tasks, i), i));
+	KDRI_DO(check_relatedness(&in, root));
+	KDRI_DO(check_matches(&in, root));
+	return check_lists(&in, root);
 }

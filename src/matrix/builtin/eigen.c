@@ -20,16 +20,13 @@ typedef struct eigen_room {
 
 static kdr_status room_new(kdr_context *ctx, int64_t n, eigen_room *r)
 {
-	kdr_status st;
 	const int64_t block = KDRI_MIN(BLOCK, n);
-	KDRI_TRY(KDRI_NEW(ctx, &r->z, n * n));
-	KDRI_TRY(KDRI_NEW(ctx, &r->e, n));
-	KDRI_TRY(KDRI_NEW(ctx, &r->tau, n));
-	KDRI_TRY(KDRI_NEW(ctx, &r->work, KDRI_MAX(n * n + n, 3 * block * n + 2 * block * block)));
-	KDRI_TRY(KDRI_NEW(ctx, &r->vectors, 8 * n));
-	KDRI_TRY(KDRI_NEW(ctx, &r->index, 4 * n));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &r->z, n * n));
+	KDRI_DO(KDRI_NEW(ctx, &r->e, n));
+	KDRI_DO(KDRI_NEW(ctx, &r->tau, n));
+	KDRI_DO(KDRI_NEW(ctx, &r->work, KDRI_MAX(n * n + n, 3 * block * n + 2 * block * block)));
+	KDRI_DO(KDRI_NEW(ctx, &r->vectors, 8 * n));
+	return KDRI_NEW(ctx, &r->index, 4 * n);
 }
 
 static void room_free(kdr_context *ctx, eigen_room *r)

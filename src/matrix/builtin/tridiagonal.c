@@ -316,7 +316,6 @@ static void sort_rows(halves *h, double *room)
 
 static kdr_status merge_halves(const kdri_tridiagonal *p, int64_t at, int64_t n, int64_t m, double e)
 {
-	kdr_status st = KDR_OK;
 	halves all = halves_of(p, at, n, m), *h = &all;
 	double *z = h->delta, rho = 2 * fabs(e); /* z is used up before delta is needed */
 	for (int64_t i = 0; i < n; i++)
@@ -328,18 +327,16 @@ static kdr_status merge_halves(const kdri_tridiagonal *p, int64_t at, int64_t n,
 	move_deflated(h);
 	solve_secular(h);
 	/* The lower half first: what it overwrites, columns from m on, the upper half does not need. */
-	KDRI_TRY(multiply_half(p, h, h->count[UPPER], h->count[BOTH] + h->count[LOWER], lower, m, n - m,
-	                       room));
-	KDRI_TRY(multiply_half(p, h, 0, h->count[UPPER] + h->count[BOTH], upper, 0, m, room));
+	KDRI_DO(multiply_half(p, h, h->count[UPPER], h->count[BOTH] + h->count[LOWER], lower, m, n - m,
+	                      room));
+	KDRI_DO(multiply_half(p, h, 0, h->count[UPPER] + h->count[BOTH], upper, 0, m, room));
 	memcpy(h->d, h->value, (size_t)h->k * sizeof *h->d);
 	sort_rows(h, h->gap);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status solve_part(const kdri_tridiagonal *p, int64_t at, int64_t n, int *info)
 {
-	kdr_status st = KDR_OK;
 	const int64_t m = n / 2;
 	if (n <= LEAF) {
 		int failed = ql(n, p->d + at, p->e + at, p->z + at * p->n + at, p->n);
@@ -349,13 +346,12 @@ static kdr_status solve_part(const kdri_tridiagonal *p, int64_t at, int64_t n, i
 	const double e = p->e[at + m - 1]; /* (E1) */
 	p->d[at + m - 1] -= fabs(e);
 	p->d[at + m] -= fabs(e);
-	KDRI_TRY(solve_part(p, at, m, info));
+	KDRI_DO(solve_part(p, at, m, info));
 	if (*info == 0)
-		KDRI_TRY(solve_part(p, at + m, n - m, info));
+		KDRI_DO(solve_part(p, at + m, n - m, info));
 	if (*info == 0)
-		KDRI_TRY(merge_halves(p, at, n, m, e));
-done:
-	return st;
+		KDRI_DO(merge_halves(p, at, n, m, e));
+	return KDR_OK;
 }
 
 kdr_status kdri_tridiagonal_solve(const kdri_tridiagonal *p, int *info)

@@ -9,11 +9,8 @@ enum { WIDEN_ROWS = 64, WIDEN_COLS = 1024, SINGLE_ROWS = 128 };
 
 kdr_status kdri_cpu_inverse(kdr_context *ctx, kdri_block a)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_cholesky(ctx, a.rows, a.data, a.stride));
-	KDRI_TRY(kdri_cholesky_inverse(ctx, a.rows, a.data, a.stride));
-done:
-	return st;
+	KDRI_DO(kdri_cholesky(ctx, a.rows, a.data, a.stride));
+	return kdri_cholesky_inverse(ctx, a.rows, a.data, a.stride);
 }
 
 kdr_status kdri_block_mul(kdr_context *ctx, kdri_block a, const double *x, int64_t k, int64_t ldx, double *y,

@@ -77,12 +77,9 @@ static void find_distances(const double *norm, double own, int64_t n, double *a)
 /* A row of distances for each thread, and the same amount of scratch memory. */
 static kdr_status distance_room(kdr_context *ctx, int64_t n, double **out)
 {
-	kdr_status st;
 	int64_t size;
-	KDRI_TRY(kdri_mul(ctx, 2 * n, ctx->threads, &size));
-	KDRI_TRY(KDRI_NEW(ctx, out, size));
-done:
-	return st;
+	KDRI_DO(kdri_mul(ctx, 2 * n, ctx->threads, &size));
+	return KDRI_NEW(ctx, out, size);
 }
 
 /* Distances of row r of c, in this thread's room. */

@@ -292,29 +292,26 @@ static void alike(const int64_t *first, int64_t n, const kdri_links *links, kdri
 /* The labels of the run alone, or those that were carried over. */
 static kdr_status take_answer(kdr_context *ctx, kdri_auto *j, int64_t t)
 {
-	kdr_status st;
 	const kdri_given *given = j->given[t];
 	const kdri_verdict *from = &given->answer;
 	const int64_t n = j->ballots[t].n;
 	kdri_verdict *to = &j->answers[t];
-	KDRI_TRY(KDRI_NEW(ctx, &to->labels, n));
-	KDRI_TRY(KDRI_NEW(ctx, &to->agreement, n));
+	KDRI_DO(KDRI_NEW(ctx, &to->labels, n));
+	KDRI_DO(KDRI_NEW(ctx, &to->agreement, n));
 	memcpy(to->labels, given->label ? given->label : from->labels, (size_t)n * sizeof *to->labels);
 	j->k[t] = given->label ? given->k : j->k[t];
 	memcpy(to->agreement, from->agreement, (size_t)n * sizeof *to->agreement);
 	to->ncut = from->ncut;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 {
-	kdr_status st = KDR_OK;
 	double total = 0;
 	kdr_stop stop = KDR_STOP_CONVERGED;
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->has[t] && j->given[t]->final) {
-			KDRI_TRY(take_answer(ctx, j, t));
+			KDRI_DO(take_answer(ctx, j, t));
 			total += j->answers[t].ncut;
 			if (kdr_result_stop(j->given[t]->result) != KDR_STOP_CONVERGED)
 				stop = kdr_result_stop(j->given[t]->result);
@@ -330,34 +327,31 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 			.landmarks = j->views.tasks[t].joined ? &j->views.tasks[t].landmarks : NULL,
 			.links = j->links && kdri_links_any(&j->links[t]) ? &j->links[t] : NULL
 		};
-		KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
+		KDRI_DO(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->answers[t]));
 		alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->answers[t]);
 		total += j->answers[t].ncut;
 		bool hurried = kdri_late(ctx);
 		o.alone = true;
-		KDRI_TRY(kdri_any(ctx, &hurried));
+		KDRI_DO(kdri_any(ctx, &hurried));
 		if (compares(ctx, j, &j->ballots[t]) && !hurried) {
-			KDRI_TRY(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
+			KDRI_DO(kdri_verdict_new(ctx, &j->ballots[t], graph, &o, &j->alone[t]));
 			alike(j->views.tasks[t].first, j->ballots[t].n, o.links, &j->alone[t]);
 		}
 	}
-	KDRI_TRY(kdri_result_objective(ctx, j->result, total));
+	KDRI_DO(kdri_result_objective(ctx, j->result, total));
 	kdri_result_stop(j->result, late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : stop,
 	                 1);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status auto_put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
 {
-	kdr_status st;
 	const kdri_verdict *a = &j->answers[t];
 	int64_t n = j->ballots[t].n, *labels = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, j->result, t, &labels));
+	KDRI_DO(kdri_result_labels(ctx, j->result, t, &labels));
 	memcpy(labels, a->labels, (size_t)n * sizeof *labels);
 	kdri_result_set_k(j->result, t, j->k[t]);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A nearly complete graph is more useful than anything else that would fit in the remaining time. */
@@ -385,16 +379,14 @@ static kdr_status auto_directions(kdr_context *ctx, void *user)
 /* The partitions of complete fits with other numbers of clusters: these are (E2) then. */
 static kdr_status take_kept(kdr_context *ctx, kdri_auto *j)
 {
-	kdr_status st = KDR_OK;
 	j->derived = kdri_derives(ctx);
 	for (int64_t t = 0; t < j->T && j->derived; t++) {
-		KDRI_TRY(kdri_ballot_kept(ctx, t, &j->ballots[t]));
+		KDRI_DO(kdri_ballot_kept(ctx, t, &j->ballots[t]));
 		j->derived = j->ballots[t].count > 0;
 	}
 	for (int64_t t = 0; t < j->T && !j->derived; t++)
 		kdri_ballot_free(ctx, &j->ballots[t]);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The members for these data and numbers of clusters. */
@@ -414,7 +406,6 @@ static void choose_members(const kdri_auto *j, kdri_member out[MEMBERS])
 /* (E2), unless the partitions come from another fit. `later`: graphs are made when members need them. */
 static kdr_status run_members(kdr_context *ctx, kdri_auto *j, bool later, bool *late)
 {
-	kdr_status st = KDR_OK;
 	double light = 0, data = 0;
 	kdri_member chosen[MEMBERS];
 	if (j->derived)
@@ -435,11 +426,10 @@ static kdr_status run_members(kdr_context *ctx, kdri_auto *j, bool later, bool *
 		                         .graph = later ? graph : NULL,
 		                         .prepare = auto_directions,
 		                         .user = j };
-	KDRI_TRY(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, late));
+	KDRI_DO(kdri_members_run(ctx, j->problem, &j->views, &m, j->ballots, j->result, late));
 	for (int64_t t = 0; t < j->T && !*late; t++)
-		KDRI_TRY(kdri_ballot_keep(ctx, t, &j->ballots[t]));
-done:
-	return st;
+		KDRI_DO(kdri_ballot_keep(ctx, t, &j->ballots[t]));
+	return KDR_OK;
 }
 
 /* What runs of the tasks alone have found, unless partitions come from fits with other numbers of clusters. */
@@ -454,7 +444,6 @@ static void look_at_given(const kdr_context *ctx, kdri_auto *j)
 /* The graphs of the vote: of the runs alone, or of the rows here. */
 static kdr_status settle_graphs(kdr_context *ctx, kdri_auto *j)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < j->T; t++) {
 		kdri_views_task *view = &j->views.tasks[t];
 		if (!j->has[t])
@@ -462,24 +451,20 @@ static kdr_status settle_graphs(kdr_context *ctx, kdri_auto *j)
 		kdri_given_settle(j->given[t], view);
 		j->has[t] = !j->given[t]->compared;
 		if (!j->has[t] && !view->has_graph)
-			KDRI_TRY(kdri_views_graphs(ctx, &j->views.options, view));
+			KDRI_DO(kdri_views_graphs(ctx, &j->views.options, view));
 		else if (j->has[t] && !j->given[t]->final)
 			kdri_given_graphs(ctx, j->given[t], view);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Once the numbers of clusters are known. */
 static kdr_status find_given(kdr_context *ctx, kdri_auto *j)
 {
-	kdr_status st = KDR_OK;
 	if (ctx->sharing && ctx->sharing->find && !kdri_derives(ctx))
-		KDRI_TRY(KDRI_TIMED("alone", ctx->sharing->find(ctx, ctx->sharing->user, j->k)));
+		KDRI_DO(KDRI_TIMED("alone", ctx->sharing->find(ctx, ctx->sharing->user, j->k)));
 	look_at_given(ctx, j);
-	KDRI_TRY(KDRI_TIMED("graph", settle_graphs(ctx, j)));
-done:
-	return st;
+	return KDRI_TIMED("graph", settle_graphs(ctx, j));
 }
 
 static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)

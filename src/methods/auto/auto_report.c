@@ -99,44 +99,39 @@ static const kdri_verdict *alone_of(const kdri_auto *a, int64_t t)
 
 static kdr_status put_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g)
 {
-	kdr_status st;
 	const double *agreement = a->answers[t].agreement;
 	int64_t n = a->ballots[t].n;
 	double *to = NULL, mean;
-	KDRI_TRY(kdri_result_array(ctx, a->result, "agreement", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	KDRI_DO(kdri_result_array(ctx, a->result, "agreement", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	memcpy(to, agreement, (size_t)n * sizeof *to);
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement", g->agreement));
-	KDRI_TRY(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
-	KDRI_TRY(mean_right(ctx, a, t, agreement, g->agreement, to, &mean));
+	KDRI_DO(kdri_result_task_number(ctx, a->result, t, "agreement", g->agreement));
+	KDRI_DO(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	KDRI_DO(mean_right(ctx, a, t, agreement, g->agreement, to, &mean));
 	for (int64_t i = 0; a->links && i < n; i++)
 		if (a->links[t].known[i] >= 0) {
 			mean += (1 - to[i]) / (double)n;
 			to[i] = 1;
 		}
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
+	KDRI_DO(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
 	if (g->transfer && g->compared) {
-		KDRI_TRY(mean_right(ctx, a, t, alone_of(a, t)->agreement, g->agreement_alone, NULL, &mean));
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence_alone", mean));
+		KDRI_DO(mean_right(ctx, a, t, alone_of(a, t)->agreement, g->agreement_alone, NULL, &mean));
+		KDRI_DO(kdri_result_task_number(ctx, a->result, t, "confidence_alone", mean));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Of labels that were carried over: what the method that labelled them has found. */
 static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, int64_t t,
                                          const double *confidence)
 {
-	kdr_status st;
 	const int64_t n = a->ballots[t].n;
 	double *to = NULL, mean = 0;
-	KDRI_TRY(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	KDRI_DO(kdri_result_array(ctx, a->result, "confidence", t, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	for (int64_t i = 0; i < n; i++) {
 		to[i] = confidence[i];
 		mean += to[i] / (double)n;
 	}
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "confidence", mean));
-done:
-	return st;
+	return kdri_result_task_number(ctx, a->result, t, "confidence", mean);
 }
 
 /* Which samples would be in another cluster, if that is known, and the number of these. */
@@ -165,19 +160,17 @@ done:
 /* Whether clusters are clearer than those of noise, which the run alone has tested before. */
 static kdr_status put_beyond_noise(kdr_context *ctx, const kdri_auto *a, int64_t t, double *out)
 {
-	kdr_status st;
 	bool hurried = ctx->cancelled || ctx->timed_out || kdri_late(ctx);
 	const kdr_mat leading = kdri_views_of(&a->views, KDRI_VIEW_LEADING, t);
 	*out = a->given[t] ? kdri_given_number(a->given[t], "beyond_noise") : NAN;
-	KDRI_TRY(kdri_any(ctx, &hurried));
+	KDRI_DO(kdri_any(ctx, &hurried));
 	if (!a->given[t] && a->views.tasks[t].leading && !hurried &&
 	    !kdri_repeats(ctx)) /* which nobody reads there */
-		KDRI_TRY(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
-		                           a->views.tasks[t].cosine, a->k[t], out));
+		KDRI_DO(kdri_beyond_noise(ctx, &leading.as.dense, a->views.tasks[t].spread,
+		                          a->views.tasks[t].cosine, a->k[t], out));
 	if (!isnan(*out))
-		KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "beyond_noise", *out));
-done:
-	return st;
+		KDRI_DO(kdri_result_task_number(ctx, a->result, t, "beyond_noise", *out));
+	return KDR_OK;
 }
 
 static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)

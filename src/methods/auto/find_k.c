@@ -12,7 +12,6 @@
 
 static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_curves *c)
 {
-	kdr_status st = KDR_OK;
 	const struct {
 		const char *name;
 		const double *values;
@@ -21,18 +20,16 @@ static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, co
 		       { "modularity", c->modularity } };
 	double *to = NULL;
 	for (int i = 0; i < 3 && c->count > 0; i++) { /* two samples leave nothing to choose */
-		KDRI_TRY(kdri_result_array(ctx, j->result, curves[i].name, t, KDR_FLOAT64, 1,
-		                           (int64_t[]){ c->count }, &to));
+		KDRI_DO(kdri_result_array(ctx, j->result, curves[i].name, t, KDR_FLOAT64, 1,
+		                          (int64_t[]){ c->count }, &to));
 		memcpy(to, curves[i].values, (size_t)c->count * sizeof *to);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Of task t, or of all of them: -1. */
 static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
 {
-	kdr_status st;
 	char text[256], range[96] = "";
 	if (g->low < g->high)
 		snprintf(range, sizeof range, " (%lld to %lld score nearly as well)", (long long)g->low,
@@ -43,12 +40,11 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, con
 	              g->sure ? "supported, right in 2 of 3 similar cases"
 	                      : "only a suggestion, right in 1 of 8 similar cases",
 	              g->agreement);
-	KDRI_TRY(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
-	KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
+	KDRI_DO(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
+	KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 	if (g->next > 0)
-		KDRI_TRY(kdri_result_task_number(ctx, j->result, t, "k_next", (double)g->next));
-done:
-	return st;
+		KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_next", (double)g->next));
+	return KDR_OK;
 }
 
 static bool is_complete(const kdri_k_curves *c)
@@ -78,25 +74,23 @@ static int64_t choose_curves(const kdri_k_curves *all, const bool *wanted, int64
 /* Looks at each task without a given k: wanted[t] and its curves. */
 static kdr_status draw_all(kdr_context *ctx, kdri_auto *j, bool *wanted, kdri_k_curves *curves)
 {
-	kdr_status st = KDR_OK;
 	int64_t distinct;
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->k[t] > 0)
 			continue;
-		KDRI_TRY(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL,
-		                            kdri_k_most(j->options, (double)j->views.rows[t]), &distinct));
+		KDRI_DO(kdri_rows_distinct(ctx, &j->problem->tasks[t].x, NULL,
+		                           kdri_k_most(j->options, (double)j->views.rows[t]), &distinct));
 		if (distinct == 1) {
 			j->k[t] = 1;
-			KDRI_TRY(kdri_result_task_text(ctx, j->result, j->T > 1 ? t : -1, "k_evidence",
-			                               "k = 1: all samples are identical"));
+			KDRI_DO(kdri_result_task_text(ctx, j->result, j->T > 1 ? t : -1, "k_evidence",
+			                              "k = 1: all samples are identical"));
 			continue;
 		}
-		KDRI_TRY(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, kdri_has_range(ctx),
-		                           &curves[t]));
+		KDRI_DO(kdri_k_curves_new(ctx, &j->views.tasks[t], distinct, kdri_has_range(ctx),
+		                          &curves[t]));
 		wanted[t] = true;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Reports the evidence for the k of each task, or of all of them. */

@@ -180,30 +180,25 @@ static kdr_status spectrum_of(kdr_context *ctx, const kdr_mat *graph, bool landm
 
 static kdr_status material_new(kdr_context *ctx, const kdri_views_task *task, int64_t most, material *m)
 {
-	kdr_status st;
 	int64_t size;
 	*m = (material){ .task = task,
 		         .n = kdr_mat_rows(&task->rows.view),
 		         .most = most,
 		         .landmarks = task->landmarks.count > 0,
 		         .wide = { .view = kdr_mat_from_dense(NULL, 0, 0) } };
-	KDRI_TRY(kdri_mul(ctx, m->n, KDRI_MAX(2 * most, KINDS), &size));
-	KDRI_TRY(KDRI_NEW(ctx, &m->rows, size));
-	KDRI_TRY(KDRI_NEW(ctx, &m->labels, m->n * KINDS));
-done:
-	return st;
+	KDRI_DO(kdri_mul(ctx, m->n, KDRI_MAX(2 * most, KINDS), &size));
+	KDRI_DO(KDRI_NEW(ctx, &m->rows, size));
+	return KDRI_NEW(ctx, &m->labels, m->n * KINDS);
 }
 
 /* The graph of all neighbours and its spectrum, which (E1), (E2) and the first kind of partition need. */
 static kdr_status add_wide(kdr_context *ctx, material *m, kdri_k_curves *c)
 {
-	kdr_status st;
-	KDRI_TRY(graph_of(ctx, m->task, KDRI_GUESS_NEIGHBOURS, &m->wide));
-	KDRI_TRY(spectrum_of(ctx, &m->wide.view, m->landmarks, m->most + 1, &c->wide));
+	KDRI_DO(graph_of(ctx, m->task, KDRI_GUESS_NEIGHBOURS, &m->wide));
+	KDRI_DO(spectrum_of(ctx, &m->wide.view, m->landmarks, m->most + 1, &c->wide));
 	m->kinds[0] = (kind){ c->wide.vectors, m->most + 1, 1, true };
 	m->has_wide = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* What the other kinds of partition need. */
@@ -242,46 +237,42 @@ static kdr_status put_modularity(kdr_context *ctx, const material *m, int64_t k,
 /* (E4) for one k, and (E2) if the graph is available. */
 static kdr_status look_at(kdr_context *ctx, material *m, int64_t k, kdri_k_curves *c)
 {
-	kdr_status st = KDR_OK;
 	double sum = 0, ari;
 	for (int64_t run = 0; run < RUNS; run++) {
 		for (int64_t a = 0; a < KINDS; a++) {
-			KDRI_TRY(partition_of(ctx, m, a, k, run));
+			KDRI_DO(partition_of(ctx, m, a, k, run));
 			for (int64_t b = 0; b < a; b++) {
-				KDRI_TRY(rand_index(ctx, m->labels + a * m->n, m->labels + b * m->n, m->n, k,
-				                    &ari));
+				KDRI_DO(rand_index(ctx, m->labels + a * m->n, m->labels + b * m->n, m->n, k,
+				                   &ari));
 				sum += ari;
 			}
 		}
 		if (run == 0 && m->has_wide)
-			KDRI_TRY(put_modularity(ctx, m, k, c));
+			KDRI_DO(put_modularity(ctx, m, k, c));
 	}
 	c->agreement[k - 2] = sum / (RUNS * KINDS * (KINDS - 1) / 2.0); /* (E4) */
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Curves up to where the time ends. */
 static kdr_status draw_curves(kdr_context *ctx, material *m, bool agreement_later, kdri_k_curves *c)
 {
-	kdr_status st;
-	KDRI_TRY(add_wide(ctx, m, c));
+	KDRI_DO(add_wide(ctx, m, c));
 	if (!agreement_later)
-		KDRI_TRY(add_others(ctx, m));
+		KDRI_DO(add_others(ctx, m));
 	for (int64_t k = 2; k <= m->most; k++) {
 		if (agreement_later) {
-			KDRI_TRY(partition_of(ctx, m, 0, k, 0));
-			KDRI_TRY(put_modularity(ctx, m, k, c));
+			KDRI_DO(partition_of(ctx, m, 0, k, 0));
+			KDRI_DO(put_modularity(ctx, m, k, c));
 		} else {
-			KDRI_TRY(look_at(ctx, m, k, c));
+			KDRI_DO(look_at(ctx, m, k, c));
 		}
 		c->gap[k - 2] = c->wide.values[k - 1] - c->wide.values[k]; /* (E1) */
 		c->tried = k - 1;
 		if (kdri_iteration(ctx, "number of clusters", k - 1, m->most - 1, NAN))
 			break;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Out of time is no error here: what was found until then counts. */

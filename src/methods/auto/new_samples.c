@@ -148,21 +148,18 @@ done:
 /* Rows of x, and those of the kept samples y in the same kind of storage; of unit length for cosines. */
 static kdr_status take_rows(kdr_context *ctx, const kdr_mat *x, const kdr_mat *y, kept *m, kdri_own *rows)
 {
-	kdr_status st = KDR_OK;
 	const int64_t n = kdr_mat_rows(x);
 	if (m->cosine) {
-		KDRI_TRY(kdri_unit_rows(ctx, x, rows));
-		KDRI_TRY(kdri_unit_rows(ctx, y, &m->y));
+		KDRI_DO(kdri_unit_rows(ctx, x, rows));
+		KDRI_DO(kdri_unit_rows(ctx, y, &m->y));
 	}
 	if (x->kind == y->kind)
 		return KDR_OK;
-	KDRI_TRY(kdri_mat_stack(ctx, (const kdr_mat *const[]){ &rows->view, &m->y.view }, 2, &m->both));
+	KDRI_DO(kdri_mat_stack(ctx, (const kdr_mat *const[]){ &rows->view, &m->y.view }, 2, &m->both));
 	kdri_own_free(ctx, rows);
 	kdri_own_free(ctx, &m->y);
-	KDRI_TRY(kdri_rows_own(ctx, &m->both.view, 0, n, rows));
-	KDRI_TRY(kdri_rows_own(ctx, &m->both.view, n, n + kdr_mat_rows(y), &m->y));
-done:
-	return st;
+	KDRI_DO(kdri_rows_own(ctx, &m->both.view, 0, n, rows));
+	return kdri_rows_own(ctx, &m->both.view, n, n + kdr_mat_rows(y), &m->y);
 }
 
 kdr_status kdri_new_samples_shares(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,

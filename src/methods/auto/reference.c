@@ -78,11 +78,10 @@ done:
 /* (E3) */
 static kdr_status reference_compare(kdr_context *ctx, comparison *c, double *out)
 {
-	kdr_status st;
 	double sum = 0, square = 0;
 	/* Starting threads takes longer than a draw from few values. */
 	const int workers = c->n * c->d < LEAST_VALUES ? 1 : (int)KDRI_MIN(kdri_team(ctx), DRAWS + 1);
-	KDRI_TRY(kdri_side_by_side(
+	KDRI_DO(kdri_side_by_side(
 	        ctx,
 	        &(kdri_side){ .count = DRAWS + 1, .workers = workers, .run = reference_one, .user = c }));
 	for (int64_t i = 0; i < DRAWS; i++)
@@ -91,8 +90,7 @@ static kdr_status reference_compare(kdr_context *ctx, comparison *c, double *out
 		square += (c->w[i] - sum / DRAWS) * (c->w[i] - sum / DRAWS);
 	double off = sqrt(square / (DRAWS - 1));
 	*out = off > 0 ? (sum / DRAWS - c->w[DRAWS]) / off : 0;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_beyond_noise(kdr_context *ctx, const kdr_dense *y, const double *spread, bool unit, int64_t k,

@@ -157,12 +157,11 @@ done:
 
 static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 {
-	kdr_status st;
 	const kdri_mixed *m = &t->all;
-	KDRI_TRY(KDRI_NEW(ctx, &t->answer, m->n));
+	KDRI_DO(KDRI_NEW(ctx, &t->answer, m->n));
 	if (t->together && !ctx->sharing &&
 	    !kdri_repeats(ctx)) /* what moved is reported for the main result only */
-		KDRI_TRY(KDRI_NEW(ctx, &t->alone, m->n));
+		KDRI_DO(KDRI_NEW(ctx, &t->alone, m->n));
 	for (int64_t s = 0; s < m->tables; s++) {
 		const kdri_given *given = kdri_given_of(ctx, s);
 		if (given && given->final) {
@@ -170,14 +169,13 @@ static kdr_status tables_vote(kdr_context *ctx, kdri_tables *t)
 			       (size_t)(m->begin[s + 1] - m->begin[s]) * sizeof *t->answer);
 			continue;
 		}
-		KDRI_TRY(vote_on_table(ctx, t, s, t->together, t->answer + m->begin[s]));
+		KDRI_DO(vote_on_table(ctx, t, s, t->together, t->answer + m->begin[s]));
 		if (t->together)
-			KDRI_TRY(number_alike(ctx, t, s, t->answer + m->begin[s]));
+			KDRI_DO(number_alike(ctx, t, s, t->answer + m->begin[s]));
 		if (t->alone)
-			KDRI_TRY(vote_on_table(ctx, t, s, false, t->alone + m->begin[s]));
+			KDRI_DO(vote_on_table(ctx, t, s, false, t->alone + m->begin[s]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* What is known about the rows of the tables first .. first + count - 1, which share their clusters. */
@@ -215,19 +213,17 @@ done:
 
 static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
 {
-	kdr_status st = KDR_OK;
 	const int64_t T = t->all.tables;
 	if (!kdri_has_links(t->problem))
 		return KDR_OK;
 	if (t->together)
-		KDRI_TRY(steer_tables(ctx, t, 0, T, true, t->answer));
+		KDRI_DO(steer_tables(ctx, t, 0, T, true, t->answer));
 	for (int64_t s = 0; s < T && (t->alone || !t->together); s++) {
 		const kdri_given *given = kdri_given_of(ctx, s);
 		if (!given || !given->final) /* otherwise the run alone has used it */
-			KDRI_TRY(steer_tables(ctx, t, s, 1, false, t->together ? t->alone : t->answer));
+			KDRI_DO(steer_tables(ctx, t, s, 1, false, t->together ? t->alone : t->answer));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Nothing is more certain than what is known. */
@@ -289,25 +285,22 @@ done:
 
 static kdr_status put_table_labels(kdr_context *ctx, const kdri_tables *t, int64_t s)
 {
-	kdr_status st;
 	const int64_t begin = t->all.begin[s], n = t->all.begin[s + 1] - begin;
 	int64_t *labels = NULL, all;
 	double *to = NULL, mean = 0;
-	KDRI_TRY(kdri_result_labels(ctx, t->result, s, &labels));
+	KDRI_DO(kdri_result_labels(ctx, t->result, s, &labels));
 	memcpy(labels, t->answer + begin, (size_t)n * sizeof *labels);
 	kdri_result_set_k(t->result, s, t->k[s]);
-	KDRI_TRY(kdri_result_array(ctx, t->result, "confidence", s, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
+	KDRI_DO(kdri_result_array(ctx, t->result, "confidence", s, KDR_FLOAT64, 1, (int64_t[]){ n }, &to));
 	memcpy(to, t->confidence + begin, (size_t)n * sizeof *to);
 	for (int64_t i = 0; i < n; i++)
 		mean += to[i];
-	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
-	KDRI_TRY(kdri_sum(ctx, &mean, 1));
-	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "confidence", mean / (double)all));
-	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "agreement", t->agreement[s]));
-	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "estimated_ari", t->estimate[s]));
-	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "clearer_than_one", t->clear[s]));
-done:
-	return st;
+	KDRI_DO(kdri_part(ctx, n, NULL, &all));
+	KDRI_DO(kdri_sum(ctx, &mean, 1));
+	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "confidence", mean / (double)all));
+	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "agreement", t->agreement[s]));
+	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "estimated_ari", t->estimate[s]));
+	return kdri_result_task_number(ctx, t->result, s, "clearer_than_one", t->clear[s]);
 }
 
 static const char *task_name(const kdri_tables *t, int64_t s, char *room, size_t size)
@@ -468,27 +461,25 @@ done:
 
 static kdr_status tables_report(kdr_context *ctx, const kdri_tables *t)
 {
-	kdr_status st;
 	const int64_t T = t->all.tables;
-	KDRI_TRY(put_members(ctx, t));
-	KDRI_TRY(kdri_mixture_save_columns(ctx, &t->all, t->result));
+	KDRI_DO(put_members(ctx, t));
+	KDRI_DO(kdri_mixture_save_columns(ctx, &t->all, t->result));
 	for (int64_t s = 0; s < T; s++) {
-		KDRI_TRY(put_table_labels(ctx, t, s));
+		KDRI_DO(put_table_labels(ctx, t, s));
 		if (kdri_repeats(ctx))
 			continue;
-		KDRI_TRY(put_moved(ctx, t, s));
-		KDRI_TRY(put_table_model(ctx, t, s));
-		KDRI_TRY(put_predict_agreement(ctx, t, s));
+		KDRI_DO(put_moved(ctx, t, s));
+		KDRI_DO(put_table_model(ctx, t, s));
+		KDRI_DO(put_predict_agreement(ctx, t, s));
 	}
 	if (T > 1 && t->votes[KDRI_MIX_POOLED_SHARED].labels) {
-		KDRI_TRY(kdri_result_number(ctx, t->result, "shared_segments", t->together));
-		KDRI_TRY(kdri_result_number(ctx, t->result, "guard_bic", t->bic_gain));
-		KDRI_TRY(kdri_result_number(ctx, t->result, "guard_loss", t->loss));
+		KDRI_DO(kdri_result_number(ctx, t->result, "shared_segments", t->together));
+		KDRI_DO(kdri_result_number(ctx, t->result, "guard_bic", t->bic_gain));
+		KDRI_DO(kdri_result_number(ctx, t->result, "guard_loss", t->loss));
 	}
 	if (t->together)
-		KDRI_TRY(put_pairs(ctx, t));
-done:
-	return st;
+		KDRI_DO(put_pairs(ctx, t));
+	return KDR_OK;
 }
 
 static const char kept_centred[] = "tables.centred";
@@ -517,47 +508,45 @@ done:
 
 static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 {
-	kdr_status st;
 	const int64_t T = t->problem->ntasks;
 	double total = 0;
 	int64_t rows;
-	KDRI_TRY(kdri_mixed_new(ctx, t->problem, &t->all)); /* (E1) */
-	KDRI_TRY(KDRI_NEW(ctx, &t->k, T));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->start, T));
-	KDRI_TRY(KDRI_NEW0(ctx, &t->means, T * t->all.numbers));
+	KDRI_DO(kdri_mixed_new(ctx, t->problem, &t->all)); /* (E1) */
+	KDRI_DO(KDRI_NEW(ctx, &t->k, T));
+	KDRI_DO(KDRI_NEW0(ctx, &t->start, T));
+	KDRI_DO(KDRI_NEW0(ctx, &t->means, T * t->all.numbers));
 	for (int64_t s = 0; s < T; s++) {
 		const kdri_given *given = kdri_given_of(ctx, s);
 		t->k[s] = given && given->final ? kdr_result_k(given->result, 0) : t->problem->tasks[s].k;
 		if (t->k[s] != t->problem->tasks[s].k) /* the run alone has found it */
-			KDRI_TRY(kdri_given_copy(ctx, given, "k_",
-			                         (const char *const[]){ "bic", "prediction_strength", NULL },
-			                         t->result, s));
-		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], &t->start[s], &rows));
+			KDRI_DO(kdri_given_copy(ctx, given, "k_",
+			                        (const char *const[]){ "bic", "prediction_strength", NULL },
+			                        t->result, s));
+		KDRI_DO(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], &t->start[s], &rows));
 	}
-	KDRI_TRY(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
-	KDRI_TRY(find_centring(ctx, t));
-	KDRI_TRY(kdri_tables_find_k(ctx, t));
+	KDRI_DO(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
+	KDRI_DO(find_centring(ctx, t));
+	KDRI_DO(kdri_tables_find_k(ctx, t));
 	allow_classes(t);
 	if (ctx->sharing && ctx->sharing->find && !kdri_repeats(ctx))
-		KDRI_TRY(ctx->sharing->find(ctx, ctx->sharing->user, t->k));
+		KDRI_DO(ctx->sharing->find(ctx, ctx->sharing->user, t->k));
 	if (t->problem->tasks[0].k == 0)
-		KDRI_TRY(find_centring(ctx, t));
-	KDRI_TRY(kdri_mixed_means(ctx, &t->all, t->means));
-	KDRI_TRY(kdri_tables_members(ctx, t)); /* (E2) */
-	KDRI_TRY(guard(ctx, t));
-	KDRI_TRY(tables_vote(ctx, t));
-	KDRI_TRY(tables_steer(ctx, t));
-	KDRI_TRY(find_clear(ctx, t));
-	KDRI_TRY(kdri_tables_confidence(ctx, t)); /* (E5) */
+		KDRI_DO(find_centring(ctx, t));
+	KDRI_DO(kdri_mixed_means(ctx, &t->all, t->means));
+	KDRI_DO(kdri_tables_members(ctx, t)); /* (E2) */
+	KDRI_DO(guard(ctx, t));
+	KDRI_DO(tables_vote(ctx, t));
+	KDRI_DO(tables_steer(ctx, t));
+	KDRI_DO(find_clear(ctx, t));
+	KDRI_DO(kdri_tables_confidence(ctx, t)); /* (E5) */
 	trust_known(t);
-	KDRI_TRY(tables_report(ctx, t));
+	KDRI_DO(tables_report(ctx, t));
 	for (int64_t s = 0; s < T; s++)
 		total -= t->votes[KDRI_MIX_SHARED].mixture[s].loglik;
-	KDRI_TRY(kdri_result_objective(ctx, t->result, total));
+	KDRI_DO(kdri_result_objective(ctx, t->result, total));
 	kdri_result_stop(t->result,
 	                 ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : KDR_STOP_CONVERGED, 1);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

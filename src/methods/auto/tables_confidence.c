@@ -143,37 +143,32 @@ done:
 /* The answer of the rows that draws are taken from, on every rank: they are rows of all, evenly spaced. */
 static kdr_status share_answer(kdr_context *ctx, const kdri_tables *t, int64_t s, int64_t *out)
 {
-	kdr_status st;
 	const kdri_mixed *m = kdri_tables_some(t);
 	const int64_t count = m->begin[s + 1] - m->begin[s], mine = t->all.begin[s + 1] - t->all.begin[s];
 	int64_t all;
-	KDRI_TRY(kdri_part(ctx, mine, NULL, &all));
+	KDRI_DO(kdri_part(ctx, mine, NULL, &all));
 	for (int64_t i = 0; i < count; i++) {
 		const int64_t row = kdri_chunk_begin(all, count, i) - t->start[s];
 		out[i] = row >= 0 && row < mine ? t->answer[t->all.begin[s] + row] : 0;
 	}
-	KDRI_TRY(kdri_sum_int(ctx, out, count));
-done:
-	return st;
+	return kdri_sum_int(ctx, out, count);
 }
 
 static kdr_status draws_of(kdr_context *ctx, kdri_tables *t, int64_t s, const int64_t *answer, double *kept,
                            double *compared, double *mean, int64_t *done_draws)
 {
-	kdr_status st = KDR_OK;
 	double index;
 	const int64_t draws = kdri_repeats(ctx) ? FEW_DRAWS : DRAWS;
 	*mean = 0;
 	*done_draws = 0;
 	for (int64_t d = 0; d < draws && !ctx->cancelled && !ctx->timed_out && !kdri_late(ctx); d++) {
-		KDRI_TRY(try_draw(ctx, kdri_tables_some(t), s, t->k[s], answer, d, kept, compared, &index));
+		KDRI_DO(try_draw(ctx, kdri_tables_some(t), s, t->k[s], answer, d, kept, compared, &index));
 		*mean += index;
 		++*done_draws;
 	}
 	if (*done_draws > 0)
 		*mean /= (double)*done_draws;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E1) to (E4) of one table. */
@@ -232,17 +227,15 @@ static void take_confidence(kdri_tables *t, int64_t s, const kdri_given *given)
 
 kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &t->confidence, t->all.n));
-	KDRI_TRY(KDRI_NEW(ctx, &t->estimate, t->all.tables));
-	KDRI_TRY(KDRI_NEW(ctx, &t->agreement, t->all.tables));
+	KDRI_DO(KDRI_NEW(ctx, &t->confidence, t->all.n));
+	KDRI_DO(KDRI_NEW(ctx, &t->estimate, t->all.tables));
+	KDRI_DO(KDRI_NEW(ctx, &t->agreement, t->all.tables));
 	for (int64_t s = 0; s < t->all.tables; s++) {
 		const kdri_given *given = kdri_given_of(ctx, s);
 		if (given && given->final)
 			take_confidence(t, s, given);
 		else
-			KDRI_TRY(sure_of(ctx, t, s));
+			KDRI_DO(sure_of(ctx, t, s));
 	}
-done:
-	return st;
+	return KDR_OK;
 }

@@ -188,13 +188,10 @@ static void chain_free(kdr_context *ctx, chain *c)
 
 static kdr_status chain_new(kdr_context *ctx, const kdri_mixed *m, chain *c)
 {
-	kdr_status st;
 	c->n = m->n;
-	KDRI_TRY(KDRI_NEW(ctx, &c->labels, m->n));
-	KDRI_TRY(kdri_encoded_new(ctx, m, true, 0, m->n, &c->e));
-	KDRI_TRY(kdri_mixed_pool_new(ctx, m, &c->pool));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &c->labels, m->n));
+	KDRI_DO(kdri_encoded_new(ctx, m, true, 0, m->n, &c->e));
+	return kdri_mixed_pool_new(ctx, m, &c->pool);
 }
 
 /* The mixture of k clusters: the first one from a few starts, the others from the one before. */
@@ -313,7 +310,6 @@ static void evidence_free(kdr_context *ctx, evidence *e)
 /* Reports the evidence for table s, or for all (-1). */
 static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s, const evidence *e)
 {
-	kdr_status st;
 	char text[256];
 	double *to = NULL;
 	kdri_snprintf(
@@ -323,18 +319,17 @@ static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s
 	        e->sure ? "supported, right in 4 of 5 similar cases"
 	                : "only a suggestion, right in 2 of 5 similar cases",
 	        (long long)e->k, (long long)e->k, (long long)e->k + WIDER, e->strength[e->k - 2]);
-	KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "k_evidence", text));
-	KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
+	KDRI_DO(kdri_result_task_text(ctx, t->result, s, "k_evidence", text));
+	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
 	for (int64_t i = s < 0 ? 0 : s; i < (s < 0 ? t->all.tables : s + 1); i++) {
-		KDRI_TRY(kdri_result_array(ctx, t->result, "bic", i, KDR_FLOAT64, 1,
-		                           (int64_t[]){ e->most - 1 }, &to));
+		KDRI_DO(kdri_result_array(ctx, t->result, "bic", i, KDR_FLOAT64, 1,
+		                          (int64_t[]){ e->most - 1 }, &to));
 		memcpy(to, e->bic, (size_t)(e->most - 1) * sizeof *to);
-		KDRI_TRY(kdri_result_array(ctx, t->result, "prediction_strength", i, KDR_FLOAT64, 1,
-		                           (int64_t[]){ e->most - 1 }, &to));
+		KDRI_DO(kdri_result_array(ctx, t->result, "prediction_strength", i, KDR_FLOAT64, 1,
+		                          (int64_t[]){ e->most - 1 }, &to));
 		memcpy(to, e->strength, (size_t)(e->most - 1) * sizeof *to);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Of table s, or of all (-1). Free *out with evidence_free, also after a failure. */

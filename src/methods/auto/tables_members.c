@@ -35,15 +35,13 @@ static void found_free(kdr_context *ctx, found *f)
 static kdr_status vote_room(kdr_context *ctx, kdri_tables *t, kdri_tables_member m, int64_t mixtures,
                             int64_t rows, found *f)
 {
-	kdr_status st;
 	kdri_tables_vote *v = &t->votes[m];
-	KDRI_TRY(KDRI_NEW(ctx, &f->labels[m], rows));
-	KDRI_TRY(KDRI_NEW(ctx, &v->labels, t->all.n));
+	KDRI_DO(KDRI_NEW(ctx, &f->labels[m], rows));
+	KDRI_DO(KDRI_NEW(ctx, &v->labels, t->all.n));
 	if (mixtures > 0)
-		KDRI_TRY(KDRI_NEW0(ctx, &v->mixture, mixtures));
+		KDRI_DO(KDRI_NEW0(ctx, &v->mixture, mixtures));
 	v->nmixtures = mixtures;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static int64_t largest_k(const kdri_tables *t)
@@ -65,14 +63,11 @@ static uint64_t member_key(int fit, int which)
 
 static kdr_status keep_members(kdr_context *ctx, const kdri_tables *t, const found *f)
 {
-	kdr_status st = KDR_OK;
 	const int fit = kdri_fits_before(ctx);
 	const size_t bytes = (size_t)kdri_tables_some(t)->n * sizeof(int64_t);
 	for (int which = 0; which < KDRI_MIX_MEMBERS && f->labels[which]; which++)
-		KDRI_TRY(kdri_kept_put(ctx, kept_labels, member_key(fit, which), f->labels[which], bytes));
-	KDRI_TRY(kdri_kept_put(ctx, kept_k, (uint64_t)fit, t->k, (size_t)t->all.tables * sizeof *t->k));
-done:
-	return st;
+		KDRI_DO(kdri_kept_put(ctx, kept_labels, member_key(fit, which), f->labels[which], bytes));
+	return kdri_kept_put(ctx, kept_k, (uint64_t)fit, t->k, (size_t)t->all.tables * sizeof *t->k);
 }
 
 /* The members of the complete fit with the fewest clusters of those that have enough. */

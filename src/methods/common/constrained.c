@@ -63,9 +63,8 @@ done:
 /* Scores are minus weighted squared distances. */
 static kdr_status assign(kdr_context *ctx, const constrained *c, int64_t *labels, double *objective)
 {
-	kdr_status st;
 	const int64_t k = c->k;
-	KDRI_TRY(kdri_mat_mul(ctx, c->x, c->centres, k, k, c->members, k));
+	KDRI_DO(kdri_mat_mul(ctx, c->x, c->centres, k, k, c->members, k));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (c->n > KDRI_BLOCK)
 	for (int64_t i = 0; i < c->n; i++) {
 		double *s = c->members + i * k;
@@ -77,12 +76,11 @@ static kdr_status assign(kdr_context *ctx, const constrained *c, int64_t *labels
 		}
 		labels[i] = best;
 	}
-	KDRI_TRY(kdri_steer_linked(ctx, c->links, c->members, k, labels));
+	KDRI_DO(kdri_steer_linked(ctx, c->links, c->members, k, labels));
 	*objective = 0;
 	for (int64_t i = 0; i < c->n; i++)
 		*objective -= c->members[i * k + labels[i]];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One descent. */

@@ -32,7 +32,6 @@ static kdr_status check_tasks(kdr_context *ctx, const kdr_problem *problem)
 /* Counts the classes; warns of those without samples. */
 static kdr_status labelled_check_classes(kdr_context *ctx, const kdri_labelled *s, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	int64_t present = 0, only = 0;
 	for (int64_t c = 0; c < s->classes; c++)
 		if (s->counts[c] > 0) {
@@ -48,12 +47,11 @@ static kdr_status labelled_check_classes(kdr_context *ctx, const kdri_labelled *
 		                 (long long)only);
 	for (int64_t c = 0; c < s->classes; c++)
 		if (s->counts[c] == 0 && result)
-			KDRI_TRY(kdri_result_warn(
+			KDRI_DO(kdri_result_warn(
 			        ctx, result,
 			        "class %lld has no labelled sample, so no sample will be labelled with it",
 			        (long long)c));
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_labelled_new(kdr_context *ctx, const kdr_problem *problem, kdr_result *result,
@@ -109,7 +107,6 @@ void kdri_labelled_free(kdr_context *ctx, kdri_labelled *set)
 kdr_status kdri_labelled_put(kdr_context *ctx, const kdri_labelled *set, const double *scores,
                              const char *name, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	int64_t c = set->classes, at = 0, usual = 0;
 	for (int64_t j = 1; j < c; j++)
 		if (set->counts[j] > set->counts[usual])
@@ -122,11 +119,11 @@ kdr_status kdri_labelled_put(kdr_context *ctx, const kdri_labelled *set, const d
 			at += n;
 			continue;
 		}
-		KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+		KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 		kdri_result_set_k(result, t, c);
 		if (name) {
-			KDRI_TRY(kdri_result_array(ctx, result, name, t, KDR_FLOAT64, 2, (int64_t[]){ n, c },
-			                           &to));
+			KDRI_DO(kdri_result_array(ctx, result, name, t, KDR_FLOAT64, 2, (int64_t[]){ n, c },
+			                          &to));
 			memcpy(to, scores + at * c, (size_t)(n * c) * sizeof *to);
 		}
 		for (int64_t i = 0; i < n; i++, at++) {
@@ -137,8 +134,7 @@ kdr_status kdri_labelled_put(kdr_context *ctx, const kdri_labelled *set, const d
 			labels[i] = set->labels[at] >= 0 ? set->labels[at] : best;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_labelled_warn_unreached(kdr_context *ctx, const kdri_labelled *set, const double *scores,

@@ -21,13 +21,12 @@ const char *const kdri_linear_references[] = {
 kdr_status kdri_linear_put(kdr_context *ctx, kdr_result *result, int64_t d, int64_t classes, double bias,
                            const double *w)
 {
-	kdr_status st;
 	int64_t m = kdri_linear_outputs(classes);
 	double *weights = NULL, *intercept = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "weights", -1, KDR_FLOAT64, 2, (int64_t[]){ classes, d },
-	                           &weights));
-	KDRI_TRY(kdri_result_array(ctx, result, "intercept", -1, KDR_FLOAT64, 1, (int64_t[]){ classes },
-	                           &intercept));
+	KDRI_DO(kdri_result_array(ctx, result, "weights", -1, KDR_FLOAT64, 2, (int64_t[]){ classes, d },
+	                          &weights));
+	KDRI_DO(kdri_result_array(ctx, result, "intercept", -1, KDR_FLOAT64, 1, (int64_t[]){ classes },
+	                          &intercept));
 	for (int64_t c = 0; c < classes; c++) {
 		int64_t j = m > 1 ? c : 0;
 		double sign = m > 1 || c == 1 ? 1 : -1;
@@ -35,8 +34,7 @@ kdr_status kdri_linear_put(kdr_context *ctx, kdr_result *result, int64_t d, int6
 			weights[c * d + t] = sign * w[t * m + j];
 		intercept[c] = sign * bias * w[d * m + j];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_linear_predict(kdr_context *ctx, const kdr_result *fitted, const kdr_options *options,

@@ -36,7 +36,6 @@ done:
 kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const kdri_stack *stack,
                            int64_t **out)
 {
-	kdr_status st;
 	int64_t *labels = NULL, given = 0;
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		given += problem->tasks[t].init != NULL;
@@ -49,29 +48,26 @@ kdr_status kdri_stack_init(kdr_context *ctx, const kdr_problem *problem, const k
 		        ctx, KDR_ERR_ARGUMENT,
 		        "initial labels are given for %lld of %lld data sets; give them for all or none",
 		        (long long)given, (long long)problem->ntasks);
-	KDRI_TRY(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
+	KDRI_DO(KDRI_NEW(ctx, &labels, stack->begin[stack->ntasks]));
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		memcpy(labels + stack->begin[t], problem->tasks[t].init,
 		       (size_t)(stack->begin[t + 1] - stack->begin[t]) * sizeof *labels);
 	*out = labels;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_put_same_clusters(kdr_context *ctx, int64_t ntasks, int64_t k, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t from = 0; from < ntasks; from++)
 		for (int64_t to = from + 1; to < ntasks; to++) {
 			double *matrix = NULL;
 			if (!kdri_pair_reported(ntasks, from, to))
 				continue;
-			KDRI_TRY(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
+			KDRI_DO(kdri_result_correspondence(ctx, result, from, to, k, k, &matrix));
 			for (int64_t j = 0; j < k; j++)
 				matrix[j * k + j] = 1;
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_trace_push(kdr_context *ctx, double **trace, int64_t *iterations, int64_t *room, double value)
@@ -84,7 +80,6 @@ kdr_status kdri_trace_push(kdr_context *ctx, double **trace, int64_t *iterations
 
 kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t count, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	static const kdr_stop order[] = { KDR_STOP_CONVERGED, KDR_STOP_STALLED, KDR_STOP_MAX_ITER,
 		                          KDR_STOP_TIME, KDR_STOP_CANCELLED };
 	int64_t longest = 0;
@@ -103,12 +98,11 @@ kdr_status kdri_put_traces(kdr_context *ctx, const kdri_trace *traces, int64_t c
 			int64_t last = KDRI_MIN(i, traces[t].iterations - 1);
 			sum += last < 0 ? traces[t].start : traces[t].values[last * traces[t].step];
 		}
-		KDRI_TRY(kdri_result_objective(ctx, result, sum));
+		KDRI_DO(kdri_result_objective(ctx, result, sum));
 	}
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", start));
+	KDRI_DO(kdri_result_number(ctx, result, "objective_start", start));
 	kdri_result_stop(result, order[worst], longest);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

@@ -78,22 +78,18 @@ static void work_free(kdr_context *ctx, work *a)
 
 static kdr_status work_new(kdr_context *ctx, const run *r, work *a)
 {
-	kdr_status st;
 	int64_t dim = kdri_subspace_dim(&r->subspace);
-	KDRI_TRY(KDRI_NEW0(ctx, &a->w, dim * r->l));
-	KDRI_TRY(KDRI_NEW(ctx, &a->z, dim * r->k));
-	KDRI_TRY(KDRI_NEW(ctx, &a->p, r->n * r->k));
-	KDRI_TRY(KDRI_NEW(ctx, &a->count, r->k));
-	KDRI_TRY(KDRI_NEW(ctx, &a->far, r->n));
-	KDRI_TRY(KDRI_NEW(ctx, &a->before, r->n));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW0(ctx, &a->w, dim * r->l));
+	KDRI_DO(KDRI_NEW(ctx, &a->z, dim * r->k));
+	KDRI_DO(KDRI_NEW(ctx, &a->p, r->n * r->k));
+	KDRI_DO(KDRI_NEW(ctx, &a->count, r->k));
+	KDRI_DO(KDRI_NEW(ctx, &a->far, r->n));
+	return KDRI_NEW(ctx, &a->before, r->n);
 }
 
 /* (E2), (E3) for the present labels; *value becomes (E1). */
 static kdr_status find_subspace(kdr_context *ctx, run *r, work *a, double *value)
 {
-	kdr_status st;
 	int64_t n = r->n, k = r->k, l = r->l;
 	const kdr_mat *x = kdri_subspace_data(&r->subspace);
 	memset(a->count, 0, (size_t)k * sizeof *a->count);
@@ -102,9 +98,9 @@ static kdr_status find_subspace(kdr_context *ctx, run *r, work *a, double *value
 	memset(a->p, 0, (size_t)(n * k) * sizeof *a->p);
 	for (int64_t i = 0; i < n; i++) /* P (P'P)^(-1/2): P'P is diagonal */
 		a->p[i * k + r->labels[i]] = 1 / sqrt(a->count[r->labels[i]]);
-	KDRI_TRY(kdri_mat_tmul(ctx, x, a->p, k, k, a->z, k));
-	KDRI_TRY(kdri_subspace_solve(ctx, &r->subspace, a->z, a->w));
-	KDRI_TRY(kdri_mat_mul(ctx, x, a->w, l, l, r->y, l));
+	KDRI_DO(kdri_mat_tmul(ctx, x, a->p, k, k, a->z, k));
+	KDRI_DO(kdri_subspace_solve(ctx, &r->subspace, a->z, a->w));
+	KDRI_DO(kdri_mat_mul(ctx, x, a->w, l, l, r->y, l));
 	memset(r->m, 0, (size_t)(k * l) * sizeof *r->m);
 	for (int64_t i = 0; i < n; i++)
 		kdri_axpy(1 / a->count[r->labels[i]], r->y + i * l, r->m + r->labels[i] * l, l);
@@ -115,8 +111,7 @@ static kdr_status find_subspace(kdr_context *ctx, run *r, work *a, double *value
 			within += gap * gap;
 		}
 	*value = within - r->subspace.options.eps * kdri_nrm2sq(r->y, n * l);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E4) An emptied cluster takes the sample farthest from its mean, from clusters with several samples. */
@@ -173,10 +168,9 @@ static int64_t asi_assign(run *r, work *a)
 
 static kdr_status asi_iterate(kdr_context *ctx, const kdr_options *options, run *r, work *a)
 {
-	kdr_status st;
 	int64_t most = kdri_opt_int(options, "max_iter");
 	double value, before, tol = kdri_opt_real(options, "tol");
-	KDRI_TRY(find_subspace(ctx, r, a, &value));
+	KDRI_DO(find_subspace(ctx, r, a, &value));
 	r->start = value;
 	bool stopped = ctx->cancelled || ctx->timed_out;
 	while (!stopped && r->stop == KDR_STOP_MAX_ITER && r->iterations < most) {
@@ -185,16 +179,15 @@ static kdr_status asi_iterate(kdr_context *ctx, const kdr_options *options, run 
 			r->stop = KDR_STOP_CONVERGED;
 			break;
 		}
-		KDRI_TRY(find_subspace(ctx, r, a, &value));
-		KDRI_TRY(kdri_trace_push(ctx, &r->trace, &r->iterations, &r->room, value));
+		KDRI_DO(find_subspace(ctx, r, a, &value));
+		KDRI_DO(kdri_trace_push(ctx, &r->trace, &r->iterations, &r->room, value));
 		if (before - value < tol * fabs(before))
 			r->stop = KDR_STOP_CONVERGED;
 		stopped = kdri_iteration(ctx, stage, r->iterations, most, value);
 	}
 	if (stopped)
 		r->stop = kdri_stop_reason(ctx);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Clusters the rows of x into k; first labels from `init`, or from k-means where that is NULL. */
@@ -238,22 +231,19 @@ done:
 static kdr_status asi_put_task(kdr_context *ctx, const kdr_problem *problem, const void *left, int64_t t,
                                int64_t begin, kdr_result *result)
 {
-	kdr_status st;
 	const run *r = left;
 	int64_t n = kdr_mat_rows(&problem->tasks[t].x), d = kdr_mat_cols(&problem->tasks[t].x), l = r->l;
 	int64_t *labels = NULL;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, r->labels + begin, (size_t)n * sizeof *labels);
-	KDRI_TRY(kdri_result_array(ctx, result, "W", t, KDR_FLOAT64, 2, (int64_t[]){ d, l }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "W", t, KDR_FLOAT64, 2, (int64_t[]){ d, l }, &to));
 	memcpy(to, r->w, (size_t)(d * l) * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ r->k, l }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "centres", t, KDR_FLOAT64, 2, (int64_t[]){ r->k, l }, &to));
 	memcpy(to, r->m, (size_t)(r->k * l) * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "embedding", t, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
 	memcpy(to, r->y + begin * l, (size_t)(n * l) * sizeof *to);
-	KDRI_TRY(kdri_subspace_report(ctx, &r->subspace, t, result));
-done:
-	return st;
+	return kdri_subspace_report(ctx, &r->subspace, t, result);
 }
 
 static kdri_trace asi_trace_of(const void *left)

@@ -126,7 +126,6 @@ static kdr_status squared_norms(kdr_context *ctx, state *s)
 static kdr_status state_new(kdr_context *ctx, const kdri_lss_problem *problem,
                             const kdri_lss_options *options, kdri_lss *run, state *s)
 {
-	kdr_status st;
 	int64_t dc;
 	*s = (state){ .problem = problem, .options = options, .run = run };
 	s->x = kdri_subspace_data(&run->subspace);
@@ -135,26 +134,24 @@ static kdr_status state_new(kdr_context *ctx, const kdri_lss_problem *problem,
 	s->c = problem->c;
 	s->l = run->l;
 	s->ntasks = problem->ntasks;
-	KDRI_TRY(kdri_mul(ctx, s->dim, s->c, &dc));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->w, s->dim * s->l));
-	KDRI_TRY(KDRI_NEW(ctx, &s->y, s->n * s->l));
-	KDRI_TRY(KDRI_NEW(ctx, &s->f, s->ntasks * dc));
-	KDRI_TRY(KDRI_NEW(ctx, &s->m, s->ntasks * dc));
-	KDRI_TRY(KDRI_NEW(ctx, &s->g, s->ntasks * s->c * s->c));
-	KDRI_TRY(KDRI_NEW(ctx, &s->fsum, dc));
-	KDRI_TRY(KDRI_NEW(ctx, &s->z, dc));
-	KDRI_TRY(KDRI_NEW(ctx, &s->gsum, s->c * s->c));
-	KDRI_TRY(KDRI_NEW(ctx, &s->inv, s->c * s->c));
-	KDRI_TRY(KDRI_NEW(ctx, &s->half, s->c * s->c));
-	KDRI_TRY(KDRI_NEW(ctx, &s->b, s->c * s->c));
-	KDRI_TRY(KDRI_NEW(ctx, &s->hw, s->c * s->l));
-	KDRI_TRY(KDRI_NEW(ctx, &s->shared, s->c * s->l));
-	KDRI_TRY(KDRI_NEW(ctx, &s->a, s->n * s->c));
-	KDRI_TRY(KDRI_NEW(ctx, &s->r, s->n * s->c));
-	KDRI_TRY(KDRI_NEW(ctx, &s->norms, s->ntasks));
-	KDRI_TRY(squared_norms(ctx, s));
-done:
-	return st;
+	KDRI_DO(kdri_mul(ctx, s->dim, s->c, &dc));
+	KDRI_DO(KDRI_NEW0(ctx, &s->w, s->dim * s->l));
+	KDRI_DO(KDRI_NEW(ctx, &s->y, s->n * s->l));
+	KDRI_DO(KDRI_NEW(ctx, &s->f, s->ntasks * dc));
+	KDRI_DO(KDRI_NEW(ctx, &s->m, s->ntasks * dc));
+	KDRI_DO(KDRI_NEW(ctx, &s->g, s->ntasks * s->c * s->c));
+	KDRI_DO(KDRI_NEW(ctx, &s->fsum, dc));
+	KDRI_DO(KDRI_NEW(ctx, &s->z, dc));
+	KDRI_DO(KDRI_NEW(ctx, &s->gsum, s->c * s->c));
+	KDRI_DO(KDRI_NEW(ctx, &s->inv, s->c * s->c));
+	KDRI_DO(KDRI_NEW(ctx, &s->half, s->c * s->c));
+	KDRI_DO(KDRI_NEW(ctx, &s->b, s->c * s->c));
+	KDRI_DO(KDRI_NEW(ctx, &s->hw, s->c * s->l));
+	KDRI_DO(KDRI_NEW(ctx, &s->shared, s->c * s->l));
+	KDRI_DO(KDRI_NEW(ctx, &s->a, s->n * s->c));
+	KDRI_DO(KDRI_NEW(ctx, &s->r, s->n * s->c));
+	KDRI_DO(KDRI_NEW(ctx, &s->norms, s->ntasks));
+	return squared_norms(ctx, s);
 }
 
 /* One-hot plus `soften` where P is free. */
@@ -171,25 +168,21 @@ static void start_p(state *s)
 /* F_k, G_k, M_k (E3) of one task for its present P. */
 static kdr_status task_centres(kdr_context *ctx, state *s, int64_t t)
 {
-	kdr_status st;
 	int64_t c = s->c, dc = s->dim * c, begin = s->problem->begin[t], n = lss_rows_of(s, t);
 	kdr_mat x = kdri_rows(s->x, begin, begin + n);
 	const double *p = s->run->p + begin * c;
 	double *f = s->f + t * dc, *g = s->g + t * c * c;
-	KDRI_TRY(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
-	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
-	KDRI_TRY(kdri_sum(ctx, f, dc));
-	KDRI_TRY(kdri_sum(ctx, g, c * c));
-	KDRI_TRY(kdri_pseudo_inverse(ctx, c, g, s->inv, NULL));
-	KDRI_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, f, c, s->inv, c, 0, s->m + t * dc, c));
-done:
-	return st;
+	KDRI_DO(kdri_mat_tmul(ctx, &x, p, c, c, f, c));
+	KDRI_DO(kdri_gemm(ctx, true, false, c, c, n, 1, p, c, p, c, 0, g, c));
+	KDRI_DO(kdri_sum(ctx, f, dc));
+	KDRI_DO(kdri_sum(ctx, g, c * c));
+	KDRI_DO(kdri_pseudo_inverse(ctx, c, g, s->inv, NULL));
+	return kdri_gemm(ctx, false, false, s->dim, c, c, 1, f, c, s->inv, c, 0, s->m + t * dc, c);
 }
 
 /* Sums over tasks, and Z of (E5). */
 static kdr_status sum_tasks(kdr_context *ctx, state *s)
 {
-	kdr_status st;
 	int64_t c = s->c, dc = s->dim * c;
 	memcpy(s->fsum, s->f, (size_t)dc * sizeof *s->f);
 	memcpy(s->gsum, s->g, (size_t)(c * c) * sizeof *s->g);
@@ -197,31 +190,25 @@ static kdr_status sum_tasks(kdr_context *ctx, state *s)
 		kdri_axpy(1, s->f + t * dc, s->fsum, dc);
 		kdri_axpy(1, s->g + t * c * c, s->gsum, c * c);
 	}
-	KDRI_TRY(kdri_pseudo_inverse(ctx, c, s->gsum, s->inv, s->half));
-	KDRI_TRY(kdri_gemm(ctx, false, false, s->dim, c, c, 1, s->fsum, c, s->half, c, 0, s->z, c));
-done:
-	return st;
+	KDRI_DO(kdri_pseudo_inverse(ctx, c, s->gsum, s->inv, s->half));
+	return kdri_gemm(ctx, false, false, s->dim, c, c, 1, s->fsum, c, s->half, c, 0, s->z, c);
 }
 
 /* X W and M (E2) for the present W; `inv` is that of sum_tasks. */
 static kdr_status shared_centres(kdr_context *ctx, state *s)
 {
-	kdr_status st;
 	int64_t c = s->c, l = s->l;
-	KDRI_TRY(kdri_mat_mul(ctx, s->x, s->w, l, l, s->y, l));
-	KDRI_TRY(kdri_gemm(ctx, true, false, c, l, s->dim, 1, s->fsum, c, s->w, l, 0, s->hw, l));
-	KDRI_TRY(kdri_gemm(ctx, false, false, c, l, c, 1, s->inv, c, s->hw, l, 0, s->shared, l));
-done:
-	return st;
+	KDRI_DO(kdri_mat_mul(ctx, s->x, s->w, l, l, s->y, l));
+	KDRI_DO(kdri_gemm(ctx, true, false, c, l, s->dim, 1, s->fsum, c, s->w, l, 0, s->hw, l));
+	return kdri_gemm(ctx, false, false, c, l, c, 1, s->inv, c, s->hw, l, 0, s->shared, l);
 }
 
 /* (E1) at the present P, W with M, M_k optimal: objective, and its two parts before weighing. */
 static kdr_status lss_evaluate(kdr_context *ctx, const state *s, double *out)
 {
-	kdr_status st;
 	int64_t dc = s->dim * s->c;
 	double lambda = s->options->lambda, within = 0, spread = kdri_nrm2sq(s->y, s->n * s->l);
-	KDRI_TRY(kdri_sum(ctx, &spread, 1));
+	KDRI_DO(kdri_sum(ctx, &spread, 1));
 	for (int64_t t = 0; t < s->ntasks; t++)
 		if (!is_fixed(s, t))
 			within += s->norms[t] - kdri_dot(s->f + t * dc, s->m + t * dc, dc);
@@ -229,65 +216,56 @@ static kdr_status lss_evaluate(kdr_context *ctx, const state *s, double *out)
 	out[0] = lambda * within + (1 - lambda) * across;
 	out[1] = within;
 	out[2] = across;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E4) for one task. */
 static kdr_status update_task(kdr_context *ctx, state *s, int64_t t)
 {
-	kdr_status st = KDR_OK;
 	int64_t c = s->c, l = s->l, dc = s->dim * c, begin = s->problem->begin[t], n = lss_rows_of(s, t);
 	double lambda = s->options->lambda, *a = s->a + begin * c;
 	kdr_mat x = kdri_rows(s->x, begin, begin + n);
 	memset(a, 0, (size_t)(n * c) * sizeof *a);
 	if (lambda > 0)
-		KDRI_TRY(kdri_mat_mul(ctx, &x, s->m + t * dc, c, c, a, c));
-	KDRI_TRY(kdri_gemm(ctx, false, true, n, c, l, 1 - lambda, s->y + begin * l, l, s->shared, l, lambda,
-	                   a, c));
-	KDRI_TRY(kdri_gemm(ctx, true, false, c, c, s->dim, lambda, s->m + t * dc, c, s->m + t * dc, c, 0,
-	                   s->b, c));
-	KDRI_TRY(kdri_gemm(ctx, false, true, c, c, l, 1 - lambda, s->shared, l, s->shared, l, 1, s->b, c));
-	KDRI_TRY(kdri_lss_update(ctx, n, c, a, s->b, s->options->root, s->run->p + begin * c));
-	KDRI_TRY(task_centres(ctx, s, t));
-done:
-	return st;
+		KDRI_DO(kdri_mat_mul(ctx, &x, s->m + t * dc, c, c, a, c));
+	KDRI_DO(kdri_gemm(ctx, false, true, n, c, l, 1 - lambda, s->y + begin * l, l, s->shared, l, lambda, a,
+	                  c));
+	KDRI_DO(kdri_gemm(ctx, true, false, c, c, s->dim, lambda, s->m + t * dc, c, s->m + t * dc, c, 0, s->b,
+	                  c));
+	KDRI_DO(kdri_gemm(ctx, false, true, c, c, l, 1 - lambda, s->shared, l, s->shared, l, 1, s->b, c));
+	KDRI_DO(kdri_lss_update(ctx, n, c, a, s->b, s->options->root, s->run->p + begin * c));
+	return task_centres(ctx, s, t);
 }
 
 /* --- the run ------------------------------------------------------------------------------------ */
 
 static kdr_status lss_start(kdr_context *ctx, state *s)
 {
-	kdr_status st;
 	start_p(s);
 	for (int64_t t = 0; t < s->ntasks; t++)
-		KDRI_TRY(task_centres(ctx, s, t));
-	KDRI_TRY(sum_tasks(ctx, s));
+		KDRI_DO(task_centres(ctx, s, t));
+	KDRI_DO(sum_tasks(ctx, s));
 	if (s->options->w0)
-		KDRI_TRY(kdri_subspace_coordinates(ctx, &s->run->subspace, s->options->w0, s->w));
+		KDRI_DO(kdri_subspace_coordinates(ctx, &s->run->subspace, s->options->w0, s->w));
 	else
-		KDRI_TRY(kdri_subspace_solve(ctx, &s->run->subspace, s->z, s->w));
-	KDRI_TRY(shared_centres(ctx, s));
-	KDRI_TRY(lss_evaluate(ctx, s, s->run->start));
-done:
-	return st;
+		KDRI_DO(kdri_subspace_solve(ctx, &s->run->subspace, s->z, s->w));
+	KDRI_DO(shared_centres(ctx, s));
+	return lss_evaluate(ctx, s, s->run->start);
 }
 
 static kdr_status lss_iterate(kdr_context *ctx, state *s)
 {
-	kdr_status st;
 	kdri_lss *run = s->run;
 	for (int64_t t = 0; t < s->ntasks; t++)
 		if (!is_fixed(s, t))
-			KDRI_TRY(update_task(ctx, s, t)); /* (E4), then (E3) for the new P */
-	KDRI_TRY(sum_tasks(ctx, s));
-	KDRI_TRY(kdri_subspace_solve(ctx, &run->subspace, s->z, s->w)); /* (E5) */
-	KDRI_TRY(shared_centres(ctx, s));                               /* (E2) for the new P, W */
-	KDRI_TRY(KDRI_ROOM(ctx, &run->trace, &run->room, 3 * (run->iterations + 1)));
-	KDRI_TRY(lss_evaluate(ctx, s, run->trace + 3 * run->iterations));
+			KDRI_DO(update_task(ctx, s, t)); /* (E4), then (E3) for the new P */
+	KDRI_DO(sum_tasks(ctx, s));
+	KDRI_DO(kdri_subspace_solve(ctx, &run->subspace, s->z, s->w)); /* (E5) */
+	KDRI_DO(shared_centres(ctx, s));                               /* (E2) for the new P, W */
+	KDRI_DO(KDRI_ROOM(ctx, &run->trace, &run->room, 3 * (run->iterations + 1)));
+	KDRI_DO(lss_evaluate(ctx, s, run->trace + 3 * run->iterations));
 	run->iterations++;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether J fell by less than tol of its size; for tol = 0, whether it did not change at all. */

@@ -78,34 +78,31 @@ done:
 static kdr_status lss_result_put_task(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss *run,
                                       int64_t t, int64_t task, double *centres, kdr_result *result)
 {
-	kdr_status st;
 	int64_t c = problem->c, l = run->l, d = kdr_mat_cols(problem->x), begin = problem->begin[t];
 	int64_t n = problem->begin[t + 1] - begin;
 	double *to = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "P", task, KDR_FLOAT64, 2, (int64_t[]){ n, c }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "P", task, KDR_FLOAT64, 2, (int64_t[]){ n, c }, &to));
 	memcpy(to, run->p + begin * c, (size_t)(n * c) * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "embedding", task, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "embedding", task, KDR_FLOAT64, 2, (int64_t[]){ n, l }, &to));
 	memcpy(to, run->embedded + begin * l, (size_t)(n * l) * sizeof *to);
-	KDRI_TRY(centres_of(ctx, problem, run, begin, begin + n, centres));
-	KDRI_TRY(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ c, d }, &to));
+	KDRI_DO(centres_of(ctx, problem, run, begin, begin + n, centres));
+	KDRI_DO(kdri_result_array(ctx, result, "centres", task, KDR_FLOAT64, 2, (int64_t[]){ c, d }, &to));
 	for (int64_t j = 0; j < c; j++)
 		for (int64_t i = 0; i < d; i++)
 			to[j * d + i] = centres[i * c + j];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Features of directions by weight; of clusters by how far the pooled centre is above the mean of all. */
 static kdr_status put_top(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss *run,
                           double *centres, kdr_result *result)
 {
-	kdr_status st;
 	int64_t c = problem->c, l = run->l, d = kdr_mat_cols(problem->x), top = KDRI_MIN(d, TOP), *to = NULL;
-	KDRI_TRY(kdri_result_array(ctx, result, "top_direction", -1, KDR_INT64, 2, (int64_t[]){ l, top },
-	                           &to));
+	KDRI_DO(kdri_result_array(ctx, result, "top_direction", -1, KDR_INT64, 2, (int64_t[]){ l, top },
+	                          &to));
 	for (int64_t j = 0; j < l; j++)
 		top_places(run->w + j, d, l, true, top, to + j * top);
-	KDRI_TRY(centres_of(ctx, problem, run, 0, problem->begin[problem->ntasks], centres));
+	KDRI_DO(centres_of(ctx, problem, run, 0, problem->begin[problem->ntasks], centres));
 	for (int64_t i = 0; i < d; i++) {
 		double mean = 0;
 		for (int64_t j = 0; j < c; j++)
@@ -113,31 +110,28 @@ static kdr_status put_top(kdr_context *ctx, const kdri_lss_problem *problem, con
 		for (int64_t j = 0; j < c; j++)
 			centres[i * c + j] -= mean;
 	}
-	KDRI_TRY(kdri_result_array(ctx, result, "top_cluster", -1, KDR_INT64, 2, (int64_t[]){ c, top }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "top_cluster", -1, KDR_INT64, 2, (int64_t[]){ c, top }, &to));
 	for (int64_t j = 0; j < c; j++)
 		top_places(centres + j, d, c, false, top, to + j * top);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status put_trace(kdr_context *ctx, const kdri_lss *run, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	static const char *const names[2] = { "within", "across" };
 	for (int64_t i = 0; i < run->iterations; i++)
-		KDRI_TRY(kdri_result_objective(ctx, result, run->trace[3 * i]));
+		KDRI_DO(kdri_result_objective(ctx, result, run->trace[3 * i]));
 	for (int part = 0; part < 2; part++) {
 		double *to = NULL;
-		KDRI_TRY(kdri_result_array(ctx, result, names[part], -1, KDR_FLOAT64, 1,
-		                           (int64_t[]){ run->iterations + 1 }, &to));
+		KDRI_DO(kdri_result_array(ctx, result, names[part], -1, KDR_FLOAT64, 1,
+		                          (int64_t[]){ run->iterations + 1 }, &to));
 		to[0] = run->start[1 + part];
 		for (int64_t i = 0; i < run->iterations; i++)
 			to[i + 1] = run->trace[3 * i + 1 + part];
 	}
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", run->start[0]));
+	KDRI_DO(kdri_result_number(ctx, result, "objective_start", run->start[0]));
 	kdri_result_stop(result, run->stop, run->iterations);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_lss_put(kdr_context *ctx, const kdri_lss_problem *problem, const kdri_lss *run,

@@ -119,27 +119,25 @@ done:
 
 static kdr_status tasks_new(kdr_context *ctx, const kdr_problem *problem, tasks *s)
 {
-	kdr_status st;
 	s->ntasks = problem->ntasks;
-	KDRI_TRY(KDRI_NEW(ctx, &s->list, s->ntasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->taken, s->ntasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->classes, s->ntasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->fixed, s->ntasks));
+	KDRI_DO(KDRI_NEW(ctx, &s->list, s->ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &s->taken, s->ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &s->classes, s->ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &s->fixed, s->ntasks));
 	for (int64_t t = 0; t < s->ntasks; t++) {
 		s->list[t] = problem->tasks[t];
 		s->fixed[t] = problem->tasks[t].role == KDR_ROLE_SOURCE;
 		if (s->fixed[t])
-			KDRI_TRY(take_labelled(ctx, &problem->tasks[t], t, s));
+			KDRI_DO(take_labelled(ctx, &problem->tasks[t], t, s));
 	}
 	const kdr_problem reduced = { .size = sizeof(kdr_problem), .tasks = s->list, .ntasks = s->ntasks };
-	KDRI_TRY(kdri_stack_new(ctx, &reduced, &s->stack));
-	KDRI_TRY(KDRI_NEW0(ctx, &s->labels, s->stack.begin[s->ntasks]));
+	KDRI_DO(kdri_stack_new(ctx, &reduced, &s->stack));
+	KDRI_DO(KDRI_NEW0(ctx, &s->labels, s->stack.begin[s->ntasks]));
 	for (int64_t t = 0; t < s->ntasks; t++)
 		if (s->fixed[t])
 			memcpy(s->labels + s->stack.begin[t], s->classes[t],
 			       (size_t)(s->stack.begin[t + 1] - s->stack.begin[t]) * sizeof *s->labels);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Means (c x d) of the classes over all sources. */

@@ -322,17 +322,15 @@ done:
 
 kdr_status kdri_subspace_features(kdr_context *ctx, const kdri_subspace *s, const double *w, double *out)
 {
-	kdr_status st = KDR_OK;
 	int64_t d = kdr_mat_cols(s->x);
 	if (!is_rotated(s)) {
 		memcpy(out, w, (size_t)(d * s->l) * sizeof *out);
 		return KDR_OK;
 	}
-	KDRI_TRY(kdri_range_from(ctx, &s->range, w, s->l, out));
+	KDRI_DO(kdri_range_from(ctx, &s->range, w, s->l, out));
 	if (s->range.by_rows)
-		KDRI_TRY(kdri_straighten(ctx, d, s->l, out)); /* see assemble() */
-done:
-	return st;
+		KDRI_DO(kdri_straighten(ctx, d, s->l, out)); /* see assemble() */
+	return KDR_OK;
 }
 
 kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, const double *w, double *out)
@@ -345,34 +343,30 @@ kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, c
 
 kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, int64_t task, kdr_result *result)
 {
-	kdr_status st;
 	const char *how = s->direct ? "direct" : s->range.capped ? "cut" : "factored";
-	KDRI_TRY(kdri_result_task_number(ctx, result, task, "l", (double)s->l));
-	KDRI_TRY(kdri_result_task_text(ctx, result, task, "w_step", how));
+	KDRI_DO(kdri_result_task_number(ctx, result, task, "l", (double)s->l));
+	KDRI_DO(kdri_result_task_text(ctx, result, task, "w_step", how));
 	if (!s->direct) {
-		KDRI_TRY(kdri_result_task_number(ctx, result, task, "rank", (double)s->range.rank));
-		KDRI_TRY(kdri_result_task_number(ctx, result, task, "energy", s->range.energy));
+		KDRI_DO(kdri_result_task_number(ctx, result, task, "rank", (double)s->range.rank));
+		KDRI_DO(kdri_result_task_number(ctx, result, task, "energy", s->range.energy));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	if (s->l < s->options.l)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result, "l is %lld instead of %lld, because the data have no more directions",
 		        (long long)s->l, (long long)s->options.l));
 	if (s->range.capped)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "the subspace was searched in the %lld leading directions of the data, which have %.1f%% of their squared norm; use eps > 0 with l <= k to search all of them",
 		        (long long)s->range.rank, 100 * s->range.energy));
 	if (s->unconverged && !ctx->cancelled && !ctx->timed_out)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "the search for the subspace did not converge to the required accuracy"));
-done:
-	return st;
+	return KDR_OK;
 }

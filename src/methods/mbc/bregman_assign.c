@@ -79,13 +79,12 @@ static void find_losses(kdri_breg *b)
 
 kdr_status kdri_breg_load(kdri_breg *b)
 {
-	kdr_status st = KDR_OK;
 	kdri_km *km = &b->km;
 	int64_t blocks = (b->d + KDRI_KM_FEATURES - 1) / KDRI_KM_FEATURES;
 	const double *dual = b->dual;
 	if (b->domain.whitening) { /* <G, R x> = <R' G, x> */
-		KDRI_TRY(kdri_gemm(b->ctx, false, false, b->k, b->d, b->d, 1, b->dual, b->d,
-		                   b->domain.whitening, b->d, 0, b->room, b->d));
+		KDRI_DO(kdri_gemm(b->ctx, false, false, b->k, b->d, b->d, 1, b->dual, b->d,
+		                  b->domain.whitening, b->d, 0, b->room, b->d));
 		dual = b->room;
 	}
 #pragma omp parallel for schedule(dynamic, 1) num_threads(kdri_km_team(km)) if (km->threads > 1 && blocks > 1)
@@ -110,8 +109,7 @@ kdr_status kdri_breg_load(kdri_breg *b)
 	b->error_base = unit * (most + 2 * longest * sqrt(origin)); /* (E5) */
 	b->error_reach = unit * longest;
 	find_losses(b);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows of a block whose label is not certain. */

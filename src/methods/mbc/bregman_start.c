@@ -53,18 +53,16 @@ static void copy_sample(const kdri_breg *b, int64_t i, double *to)
 /* Copies samples, as points of the model, to the first centroids of b; rows[j] < 0: the sample is on another rank. */
 static kdr_status put_samples(kdri_breg *b, const int64_t *rows, int64_t count)
 {
-	kdr_status st;
 	double *to = b->domain.whitening ? b->room : b->points;
 	memset(to, 0, (size_t)(count * b->d) * sizeof *to);
 	for (int64_t j = 0; j < count; j++)
 		if (rows[j] >= 0)
 			copy_sample(b, rows[j], to + j * b->d);
-	KDRI_TRY(kdri_sum(b->ctx, to, count * b->d)); /* of one sample and zeros: exact */
+	KDRI_DO(kdri_sum(b->ctx, to, count * b->d)); /* of one sample and zeros: exact */
 	if (b->domain.whitening)
-		KDRI_TRY(kdri_gemm(b->ctx, false, true, count, b->d, b->d, 1, to, b->d, b->domain.whitening,
-		                   b->d, 0, b->points, b->d));
-done:
-	return st;
+		KDRI_DO(kdri_gemm(b->ctx, false, true, count, b->d, b->d, 1, to, b->d, b->domain.whitening,
+		                  b->d, 0, b->points, b->d));
+	return KDR_OK;
 }
 
 /* Divergences of all samples from the centroids of tile 0; trial = the smaller of them and D_i. */
@@ -94,7 +92,6 @@ static int64_t row_at(const kdri_breg *b, int64_t at)
 
 static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s)
 {
-	kdr_status st = KDR_OK;
 	int64_t tries = KDRI_MIN(KDRI_MIN(2 + (int64_t)log((double)b->k), KDRI_LANES), b->k);
 	int64_t rows[KDRI_LANES];
 	for (int64_t i = 0; i < b->n; i++)
@@ -105,25 +102,24 @@ static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s)
 		for (int64_t j = 0; j < count; j++)
 			rows[j] = z && s->shares.total > 0 ? kdri_km_shares_draw(&b->km, &s->shares, rng)
 			                                   : row_at(b, kdri_rng_below(rng, b->km.all));
-		KDRI_TRY(put_samples(b, rows, count));
+		KDRI_DO(put_samples(b, rows, count));
 		for (int64_t j = count; j < b->k;
 		     j++) /* the others have a position from which nothing is computed */
 			memcpy(b->points + j * b->d, b->centre, (size_t)b->d * sizeof *b->points);
-		KDRI_TRY(kdri_breg_place(b));
+		KDRI_DO(kdri_breg_place(b));
 		try_seeds(b, s, count);
 		/* The sums of the D_i that would result from each seed. */
-		KDRI_TRY(kdri_rows_sums(b->ctx, b->km.weights, s->trial, b->n, count, KDRI_LANES, b->km.all,
-		                        sums));
+		KDRI_DO(kdri_rows_sums(b->ctx, b->km.weights, s->trial, b->n, count, KDRI_LANES, b->km.all,
+		                       sums));
 		for (int64_t j = 1; j < count; j++)
 			if (sums[j] < sums[best])
 				best = j;
 		memcpy(s->seeds + z * b->d, b->points + best * b->d, (size_t)b->d * sizeof *s->seeds);
 		for (int64_t i = 0; i < b->n; i++)
 			s->nearest[i] = s->trial[i * KDRI_LANES + best];
-		KDRI_TRY(kdri_km_shares_set(&b->km, s->nearest, &s->shares));
+		KDRI_DO(kdri_km_shares_set(&b->km, s->nearest, &s->shares));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Any divergence: seeds, and each sample to the nearest of them. */
@@ -171,17 +167,15 @@ done:
 
 kdr_status kdri_breg_plusplus(kdri_breg *const *b, kdri_rng *rng, int64_t count, int64_t *const *labels)
 {
-	kdr_status st = KDR_OK;
 	/* Alone one after the other, which takes less memory. */
 	const int64_t step = b[0]->euclidean && kdri_several(b[0]->ctx) ? count : 1;
 	for (int64_t t = 0; t < count; t += step)
 		if (b[0]->euclidean)
-			KDRI_TRY(seed_euclidean(b + t, rng + t, step));
+			KDRI_DO(seed_euclidean(b + t, rng + t, step));
 		else
-			KDRI_TRY(bregman_start_seed(b[t], &rng[t]));
+			KDRI_DO(bregman_start_seed(b[t], &rng[t]));
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t i = 0; i < b[t]->n; i++)
 			labels[t][i] = b[t]->km.label[i];
-done:
-	return st;
+	return KDR_OK;
 }

@@ -170,7 +170,6 @@ static kdri_breg_domain domain_of(const kdr_options *options)
 static kdr_status job_open(kdr_context *ctx, const char *stage, const kdr_task *tasks, int64_t ntasks,
                            int64_t first, const kdr_options *options, double lambda, bool geodesic, job *j)
 {
-	kdr_status st;
 	kdri_breg_domain domain = domain_of(options);
 	bool given = true;
 	*j = (job){ .m.ctx = ctx,
@@ -180,21 +179,20 @@ static kdr_status job_open(kdr_context *ctx, const char *stage, const kdr_task *
 		    .max_iter = kdri_opt_int(options, "max_iter"),
 		    .tol = kdri_opt_real(options, "tol"),
 		    .start = kdri_opt_choice(options, "start") };
-	KDRI_TRY(kdri_mbc_open(ctx, tasks, ntasks, &domain, kdri_opt_real(options, "ridge"), lambda, geodesic,
-	                       &j->m));
-	KDRI_TRY(KDRI_NEW0(ctx, &j->labels, ntasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &j->kept, ntasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &j->points, ntasks));
+	KDRI_DO(kdri_mbc_open(ctx, tasks, ntasks, &domain, kdri_opt_real(options, "ridge"), lambda, geodesic,
+	                      &j->m));
+	KDRI_DO(KDRI_NEW0(ctx, &j->labels, ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &j->kept, ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &j->points, ntasks));
 	for (int64_t t = 0; t < ntasks; t++) {
 		const kdri_breg *b = &j->m.tasks[t];
-		KDRI_TRY(KDRI_NEW(ctx, &j->labels[t], b->n));
-		KDRI_TRY(KDRI_NEW(ctx, &j->kept[t], b->n));
-		KDRI_TRY(KDRI_NEW(ctx, &j->points[t], b->k * b->d));
+		KDRI_DO(KDRI_NEW(ctx, &j->labels[t], b->n));
+		KDRI_DO(KDRI_NEW(ctx, &j->kept[t], b->n));
+		KDRI_DO(KDRI_NEW(ctx, &j->points[t], b->k * b->d));
 		given &= tasks[t].init != NULL;
 	}
 	j->runs = given ? 1 : kdri_opt_int(options, "n_init");
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The labels that run `index` starts from: those given, or drawn. */
@@ -244,15 +242,14 @@ static double mbc_value_of(const kdri_mbc_run *r)
 /* All runs; afterwards the best one's labels and centroids are kept. */
 static kdr_status run_all(kdr_context *ctx, job *j, int64_t extra)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < j->runs; i++) {
 		kdri_mbc_limits limits = { .max_iter = j->max_iter,
 			                   .tol = j->tol,
 			                   .stage = j->stage,
 			                   .done = i * j->max_iter,
 			                   .total = (j->runs + extra) * j->max_iter };
-		KDRI_TRY(find_start(ctx, j, i));
-		KDRI_TRY(kdri_mbc_sweep(&j->m, j->labels, &limits, &j->now));
+		KDRI_DO(find_start(ctx, j, i));
+		KDRI_DO(kdri_mbc_sweep(&j->m, j->labels, &limits, &j->now));
 		kdr_stop stop = j->now.stop;
 		/* Better by more than rounding: runs that end in the same place under other numbers are many. */
 		if (i == 0 ||
@@ -268,27 +265,23 @@ static kdr_status run_all(kdr_context *ctx, job *j, int64_t extra)
 			break;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Puts the best run back into the tasks unless it is the last one; W of its centroids. */
 static kdr_status restore(job *j, bool last)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; !last && t < j->m.ntasks; t++)
 		for (int64_t i = 0; i < j->m.tasks[t].n; i++)
 			j->labels[t][i] = j->kept[t][i];
 	if (!last)
-		KDRI_TRY(kdri_breg_begin(j->m.tasks, j->m.ntasks, j->labels, j->m.engines));
+		KDRI_DO(kdri_breg_begin(j->m.tasks, j->m.ntasks, j->labels, j->m.engines));
 	for (int64_t t = 0; !last && t < j->m.ntasks; t++) {
 		kdri_breg *b = &j->m.tasks[t];
 		memcpy(b->points, j->points[t], (size_t)(b->k * b->d) * sizeof *b->points);
-		KDRI_TRY(kdri_breg_place(b));
+		KDRI_DO(kdri_breg_place(b));
 	}
-	KDRI_TRY(kdri_mbc_match(&j->m, false));
-done:
-	return st;
+	return kdri_mbc_match(&j->m, false);
 }
 
 /* The losses of the tasks clustered separately from the start of the best run. */
@@ -323,39 +316,35 @@ static kdr_status put_pair(kdr_context *ctx, kdr_result *result, const char *wha
 /* Labels, centroids and whitening of the job's tasks. */
 static kdr_status put_tasks(kdr_context *ctx, kdr_result *result, job *j)
 {
-	kdr_status st = KDR_OK;
 	double *to = NULL;
 	for (int64_t t = 0; t < j->m.ntasks; t++) {
 		kdri_breg *b = &j->m.tasks[t];
 		int64_t *labels = NULL, empty = 0;
-		KDRI_TRY(kdri_result_labels(ctx, result, j->first + t, &labels));
+		KDRI_DO(kdri_result_labels(ctx, result, j->first + t, &labels));
 		for (int64_t i = 0; i < b->n; i++)
 			labels[i] = b->km.label[i];
-		KDRI_TRY(kdri_result_array(ctx, result, "centroids", j->first + t, KDR_FLOAT64, 2,
-		                           (int64_t[]){ b->k, b->d }, &to));
-		KDRI_TRY(kdri_breg_centroids(b, to));
-		KDRI_TRY(kdri_result_task_number(ctx, result, j->first + t, "local_loss", j->m.local[t]));
+		KDRI_DO(kdri_result_array(ctx, result, "centroids", j->first + t, KDR_FLOAT64, 2,
+		                          (int64_t[]){ b->k, b->d }, &to));
+		KDRI_DO(kdri_breg_centroids(b, to));
+		KDRI_DO(kdri_result_task_number(ctx, result, j->first + t, "local_loss", j->m.local[t]));
 		for (int64_t z = 0; z < b->k; z++)
 			empty += b->km.filled[z] == 0;
 		if (empty)
-			KDRI_TRY(kdri_result_warn(ctx, result, "data set %s: %lld of %lld clusters are empty",
-			                          b->name, (long long)empty, (long long)b->k));
+			KDRI_DO(kdri_result_warn(ctx, result, "data set %s: %lld of %lld clusters are empty",
+			                         b->name, (long long)empty, (long long)b->k));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status put_whitening(kdr_context *ctx, kdr_result *result, const job *j, int64_t task)
 {
-	kdr_status st = KDR_OK;
 	double *to = NULL;
 	int64_t d = j->m.tasks[0].d;
 	if (!j->m.whitening)
 		return KDR_OK;
-	KDRI_TRY(kdri_result_array(ctx, result, "whitening", task, KDR_FLOAT64, 2, (int64_t[]){ d, d }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "whitening", task, KDR_FLOAT64, 2, (int64_t[]){ d, d }, &to));
 	memcpy(to, j->m.whitening, (size_t)(d * d) * sizeof *to);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status put_vector(kdr_context *ctx, kdr_result *result, const char *name, const double *from,
@@ -370,19 +359,17 @@ static kdr_status put_vector(kdr_context *ctx, kdr_result *result, const char *n
 
 static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const job *j)
 {
-	kdr_status st = KDR_OK;
 	double *to = NULL;
 	const kdri_mbc_run *r = &j->best;
 	for (int64_t i = 0; i < r->sweeps; i++)
-		KDRI_TRY(kdri_result_objective(ctx, result, r->steps[3 * i + 2]));
-	KDRI_TRY(kdri_result_array(ctx, result, "steps", -1, KDR_FLOAT64, 2, (int64_t[]){ r->sweeps, 3 },
-	                           &to));
+		KDRI_DO(kdri_result_objective(ctx, result, r->steps[3 * i + 2]));
+	KDRI_DO(kdri_result_array(ctx, result, "steps", -1, KDR_FLOAT64, 2, (int64_t[]){ r->sweeps, 3 },
+	                          &to));
 	memcpy(to, r->steps, (size_t)(3 * r->sweeps) * sizeof *to);
-	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", r->start));
-	KDRI_TRY(kdri_result_number(ctx, result, "best_run", (double)j->best_run));
+	KDRI_DO(kdri_result_number(ctx, result, "objective_start", r->start));
+	KDRI_DO(kdri_result_number(ctx, result, "best_run", (double)j->best_run));
 	kdri_result_stop(result, r->stop, r->sweeps);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Are the samples of both tasks the same? */
@@ -409,34 +396,31 @@ static bool same_samples(const kdr_mat *a, const kdr_mat *b)
 static kdr_status put_distances(kdr_context *ctx, kdr_result *result, kdri_mbc *m, int64_t t, int64_t s,
                                 double *uniform, double *sized)
 {
-	kdr_status st;
 	double value[2];
 	for (int by_size = 0; by_size < 2; by_size++)
-		KDRI_TRY(kdri_mbc_distance(m, t, s, by_size, &value[by_size]));
-	KDRI_TRY(put_pair(ctx, result, "d_m_uniform", m->tasks[t].name, m->tasks[s].name, value[0]));
-	KDRI_TRY(put_pair(ctx, result, "d_m_proportional", m->tasks[t].name, m->tasks[s].name, value[1]));
+		KDRI_DO(kdri_mbc_distance(m, t, s, by_size, &value[by_size]));
+	KDRI_DO(put_pair(ctx, result, "d_m_uniform", m->tasks[t].name, m->tasks[s].name, value[0]));
+	KDRI_DO(put_pair(ctx, result, "d_m_proportional", m->tasks[t].name, m->tasks[s].name, value[1]));
 	if (uniform)
 		uniform[t * m->ntasks + s] = value[0];
 	if (sized)
 		sized[t * m->ntasks + s] = value[1];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Relations, d_M and s_nmi of the pairs that are reported; d_M also as arrays if all are. */
 static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 {
-	kdr_status st;
 	kdri_mbc *m = &j->m;
 	int64_t T = m->ntasks, n;
 	double *uniform = NULL, *sized = NULL, *to = NULL;
 	bool symmetric = m->domain.divergence->symmetric;
 	const bool all = T <= KDRI_ALL_PAIRS;
 	if (all) {
-		KDRI_TRY(kdri_result_array(ctx, result, "d_m_uniform", -1, KDR_FLOAT64, 2,
-		                           (int64_t[]){ T, T }, &uniform));
-		KDRI_TRY(kdri_result_array(ctx, result, "d_m_proportional", -1, KDR_FLOAT64, 2,
-		                           (int64_t[]){ T, T }, &sized));
+		KDRI_DO(kdri_result_array(ctx, result, "d_m_uniform", -1, KDR_FLOAT64, 2, (int64_t[]){ T, T },
+		                          &uniform));
+		KDRI_DO(kdri_result_array(ctx, result, "d_m_proportional", -1, KDR_FLOAT64, 2,
+		                          (int64_t[]){ T, T }, &sized));
 	}
 	for (int64_t t = 0; t < T; t++)
 		for (int64_t s = 0; s < T; s++) {
@@ -453,19 +437,18 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 			}
 			if (!kdri_pair_reported(T, t, s))
 				continue;
-			KDRI_TRY(kdri_result_correspondence(ctx, result, t, s, a->k, b->k, &to));
+			KDRI_DO(kdri_result_correspondence(ctx, result, t, s, a->k, b->k, &to));
 			memcpy(to, m->weight[at], (size_t)(a->k * b->k) * sizeof *to);
-			KDRI_TRY(put_distances(ctx, result, m, t, s, uniform, sized));
+			KDRI_DO(put_distances(ctx, result, m, t, s, uniform, sized));
 			if (t < s && !kdri_together(ctx) && same_samples(&j->given[t].x, &j->given[s].x)) {
 				kdr_scores scores;
 				const int64_t *x = kdr_result_labels(result, t, &n),
 				              *y = kdr_result_labels(result, s, &n);
-				KDRI_TRY(kdr_evaluate(ctx, x, y, n, &scores));
-				KDRI_TRY(put_pair(ctx, result, "s_nmi", a->name, b->name, scores.nmi));
+				KDRI_DO(kdr_evaluate(ctx, x, y, n, &scores));
+				KDRI_DO(put_pair(ctx, result, "s_nmi", a->name, b->name, scores.nmi));
 			}
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the methods ---------------------------------------------------------------------------------------- */

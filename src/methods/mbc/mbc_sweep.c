@@ -33,56 +33,51 @@ static int64_t feature_blocks(const kdri_mbc *m)
 
 static kdr_status mbc_sweep_make_room(kdri_mbc *m)
 {
-	kdr_status st;
 	int64_t most = 1, size, T = m->ntasks;
 	for (int64_t t = 0; t < T; t++)
 		most = KDRI_MAX(most, m->tasks[t].k);
-	KDRI_TRY(KDRI_NEW0(m->ctx, &m->cost, T * T));
-	KDRI_TRY(KDRI_NEW0(m->ctx, &m->weight, T * T));
-	KDRI_TRY(KDRI_NEW0(m->ctx, &m->local, T));
-	KDRI_TRY(KDRI_NEW(m->ctx, &m->ones, 2 * most));
+	KDRI_DO(KDRI_NEW0(m->ctx, &m->cost, T * T));
+	KDRI_DO(KDRI_NEW0(m->ctx, &m->weight, T * T));
+	KDRI_DO(KDRI_NEW0(m->ctx, &m->local, T));
+	KDRI_DO(KDRI_NEW(m->ctx, &m->ones, 2 * most));
 	for (int64_t t = 0; t < T; t++)
 		for (int64_t s = 0; s < T; s++)
 			if (t != s) {
-				KDRI_TRY(kdri_mul(m->ctx, m->tasks[t].k, m->tasks[s].k, &size));
-				KDRI_TRY(KDRI_NEW0(m->ctx, &m->cost[t * T + s], size));
-				KDRI_TRY(KDRI_NEW0(m->ctx, &m->weight[t * T + s], size));
+				KDRI_DO(kdri_mul(m->ctx, m->tasks[t].k, m->tasks[s].k, &size));
+				KDRI_DO(KDRI_NEW0(m->ctx, &m->cost[t * T + s], size));
+				KDRI_DO(KDRI_NEW0(m->ctx, &m->weight[t * T + s], size));
 			}
 	if (m->domain.divergence->symmetric) {
-		KDRI_TRY(kdri_mul(m->ctx, most, most, &size));
-		KDRI_TRY(kdri_mul(m->ctx, size, T > 1 ? feature_blocks(m) : 0, &size));
-		KDRI_TRY(KDRI_NEW(m->ctx, &m->partial, size));
+		KDRI_DO(kdri_mul(m->ctx, most, most, &size));
+		KDRI_DO(kdri_mul(m->ctx, size, T > 1 ? feature_blocks(m) : 0, &size));
+		KDRI_DO(KDRI_NEW(m->ctx, &m->partial, size));
 	} else {
-		KDRI_TRY(KDRI_NEW(m->ctx, &m->offset, most * m->tasks[0].d));
+		KDRI_DO(KDRI_NEW(m->ctx, &m->offset, most * m->tasks[0].d));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mbc_open(kdr_context *ctx, const kdr_task *tasks, int64_t ntasks,
                          const kdri_breg_domain *domain, double ridge, double lambda, bool geodesic,
                          kdri_mbc *m)
 {
-	kdr_status st;
 	*m = (kdri_mbc){ .ctx = ctx,
 		         .ntasks = ntasks,
 		         .domain = *domain,
 		         .lambda = ntasks > 1 ? lambda : 0,
 		         .geodesic = geodesic && !domain->divergence->symmetric };
 	if (domain->divergence->whitened) {
-		KDRI_TRY(kdri_whitening(ctx, tasks, ntasks, ridge, &m->whitening, &m->unwhitening));
+		KDRI_DO(kdri_whitening(ctx, tasks, ntasks, ridge, &m->whitening, &m->unwhitening));
 		m->domain.whitening = m->whitening;
 		m->domain.unwhitening = m->unwhitening;
 	}
-	KDRI_TRY(KDRI_NEW(ctx, &m->engines, ntasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &m->tasks, ntasks));
+	KDRI_DO(KDRI_NEW(ctx, &m->engines, ntasks));
+	KDRI_DO(KDRI_NEW0(ctx, &m->tasks, ntasks));
 	for (int64_t t = 0; t < ntasks; t++)
 		m->tasks[t].ctx = ctx;
 	for (int64_t t = 0; t < ntasks; t++)
-		KDRI_TRY(kdri_breg_open(ctx, &tasks[t], &m->domain, &m->tasks[t]));
-	KDRI_TRY(mbc_sweep_make_room(m));
-done:
-	return st;
+		KDRI_DO(kdri_breg_open(ctx, &tasks[t], &m->domain, &m->tasks[t]));
+	return mbc_sweep_make_room(m);
 }
 
 /* --- divergences between centroids ------------------------------------------------------------------ */
@@ -121,7 +116,6 @@ static void symmetric_costs(kdri_mbc *m, const kdri_breg *a, const kdri_breg *b,
 /* (E1) of bregman_task.h with a's centroids as samples of b: one product. */
 static kdr_status directed_costs(kdri_mbc *m, const kdri_breg *a, kdri_breg *b, double *cost)
 {
-	kdr_status st;
 	const kdri_divergence *v = m->domain.divergence;
 	int64_t d = a->d;
 #pragma omp parallel for schedule(static) num_threads(kdri_km_team(&a->km)) if (a->km.threads > 1)
@@ -130,19 +124,17 @@ static kdr_status directed_costs(kdri_mbc *m, const kdri_breg *a, kdri_breg *b, 
 			m->offset[z * d + f] = a->points[z * d + f] - b->centre[f];
 		a->parts[z] = v->between(a->points + z * d, b->centre, d);
 	}
-	KDRI_TRY(kdri_gemm(m->ctx, false, true, a->k, b->k, d, -1, m->offset, d, b->dual, d, 0, cost, b->k));
+	KDRI_DO(kdri_gemm(m->ctx, false, true, a->k, b->k, d, -1, m->offset, d, b->dual, d, 0, cost, b->k));
 	for (int64_t z = 0; z < a->k; z++)
 		for (int64_t l = 0; l < b->k; l++) {
 			double *c = &cost[z * b->k + l];
 			*c = KDRI_MAX(*c + a->parts[z] + b->base[l], 0.0);
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status find_costs(kdri_mbc *m)
 {
-	kdr_status st = KDR_OK;
 	int64_t T = m->ntasks;
 	for (int64_t t = 0; t < T; t++)
 		for (int64_t s = 0; s < T; s++) {
@@ -150,10 +142,9 @@ static kdr_status find_costs(kdri_mbc *m)
 				symmetric_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s],
 				                m->cost[s * T + t]);
 			else if (!m->domain.divergence->symmetric && t != s)
-				KDRI_TRY(directed_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s]));
+				KDRI_DO(directed_costs(m, &m->tasks[t], &m->tasks[s], m->cost[t * T + s]));
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- W ------------------------------------------------------------------------------------------------ */
@@ -201,7 +192,6 @@ static bool mbc_sweep_stops(const kdri_mbc *m, int64_t t)
  * pairs that are reported are matched. */
 static kdr_status match_all(kdri_mbc *m, bool may_stop, bool *stopped)
 {
-	kdr_status st = KDR_OK;
 	bool late = false;
 	*stopped = false;
 	for (int64_t t = 0; t < m->ntasks && !*stopped; t++) {
@@ -210,10 +200,9 @@ static kdr_status match_all(kdri_mbc *m, bool may_stop, bool *stopped)
 		for (int64_t s = 0; s < m->ntasks && !*stopped; s++)
 			if ((t < s || (t > s && !m->domain.divergence->symmetric)) &&
 			    (!late || kdri_pair_reported(m->ntasks, t, s)))
-				KDRI_TRY(mbc_sweep_match(m, t, s));
+				KDRI_DO(mbc_sweep_match(m, t, s));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mbc_distance(kdri_mbc *m, int64_t t, int64_t s, bool by_size, double *out)
@@ -344,7 +333,6 @@ static void renew_directed(const kdri_mbc *m, int64_t t, int64_t z, double *room
 /* New centroids of a task; its loss before and after. */
 static kdr_status renew_task(kdri_mbc *m, int64_t t, double *before, double *after)
 {
-	kdr_status st;
 	kdri_breg *b = &m->tasks[t];
 	place p = { m, t };
 	int64_t d = b->d;
@@ -361,10 +349,9 @@ static kdr_status renew_task(kdri_mbc *m, int64_t t, double *before, double *aft
 		else
 			fill_symmetric(&p, z, 0, d, c, c);
 	}
-	KDRI_TRY(kdri_breg_place(b));
+	KDRI_DO(kdri_breg_place(b));
 	*after = kdri_breg_loss(b);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- sweeps --------------------------------------------------------------------------------------------- */
@@ -391,13 +378,10 @@ static void find_losses(kdri_mbc *m)
 
 kdr_status kdri_mbc_match(kdri_mbc *m, bool may_stop)
 {
-	kdr_status st;
 	bool stopped;
 	find_losses(m);
-	KDRI_TRY(find_costs(m));
-	KDRI_TRY(match_all(m, may_stop, &stopped));
-done:
-	return st;
+	KDRI_DO(find_costs(m));
+	return match_all(m, may_stop, &stopped);
 }
 
 static kdr_status one_sweep(kdri_mbc *m, double *steps)
@@ -432,16 +416,15 @@ done:
 kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_limits *limits,
                           kdri_mbc_run *run)
 {
-	kdr_status st = KDR_OK;
-	KDRI_TRY(kdri_breg_begin(m->tasks, m->ntasks, labels, m->engines));
-	KDRI_TRY(kdri_mbc_match(m, true));
+	KDRI_DO(kdri_breg_begin(m->tasks, m->ntasks, labels, m->engines));
+	KDRI_DO(kdri_mbc_match(m, true));
 	double last = run->start = objective(m);
 	run->sweeps = 0;
 	run->stop = KDR_STOP_MAX_ITER;
 	while (run->sweeps < limits->max_iter) {
-		KDRI_TRY(KDRI_ROOM(m->ctx, &run->steps, &run->room, 3 * (run->sweeps + 1)));
+		KDRI_DO(KDRI_ROOM(m->ctx, &run->steps, &run->room, 3 * (run->sweeps + 1)));
 		double *steps = run->steps + 3 * run->sweeps++;
-		KDRI_TRY(one_sweep(m, steps));
+		KDRI_DO(one_sweep(m, steps));
 		if (kdri_iteration_met(m->ctx, limits->stage, limits->done + run->sweeps, limits->total,
 		                       steps[2])) {
 			run->stop = kdri_stop_reason(m->ctx);
@@ -453,6 +436,5 @@ kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_li
 		}
 		last = steps[2];
 	}
-done:
-	return st;
+	return KDR_OK;
 }

@@ -110,23 +110,21 @@ void kdri_cosines_free(kdr_context *ctx, kdri_cosines *c)
 /* (E1) */
 static kdr_status cosines_multiply(kdr_context *ctx, const void *data, kdri_block y, kdri_block n)
 {
-	kdr_status st = KDR_OK;
 	const kdri_cosines *c = data;
 	const bool sparse = c->u.view.kind == KDR_MAT_CSR;
 	for (int64_t j = 0; j < y.cols; j += c->columns) {
 		int64_t wide = KDRI_MIN(c->columns, y.cols - j);
 		const double *from = (const double *)y.data + j;
 		if (sparse)
-			KDRI_TRY(kdri_mat_mul(ctx, &c->turned.view, from, wide, y.stride, c->room, wide));
+			KDRI_DO(kdri_mat_mul(ctx, &c->turned.view, from, wide, y.stride, c->room, wide));
 		else
-			KDRI_TRY(kdri_mat_tmul(ctx, &c->u.view, from, wide, y.stride, c->room, wide));
-		KDRI_TRY(kdri_mat_mul(ctx, &c->u.view, c->room, wide, wide, (double *)n.data + j, n.stride));
+			KDRI_DO(kdri_mat_tmul(ctx, &c->u.view, from, wide, y.stride, c->room, wide));
+		KDRI_DO(kdri_mat_mul(ctx, &c->u.view, c->room, wide, wide, (double *)n.data + j, n.stride));
 	}
 	for (int64_t i = 0; c->own && i < y.rows; i++)
 		kdri_axpy(c->own[i], (const double *)y.data + i * y.stride, (double *)n.data + i * n.stride,
 		          y.cols);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdri_snmf_matrix kdri_snmf_cosines(const kdri_cosines *c)

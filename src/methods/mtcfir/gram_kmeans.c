@@ -51,7 +51,6 @@ static int64_t gram_kmeans_draw(const double *weight, int64_t n, double total, k
 /* Labels of the nearest of k seeds; fewer distinct samples than k leave the last clusters empty. */
 static kdr_status gram_kmeans_seed(run *r, kdri_rng *rng)
 {
-	kdr_status st = KDR_OK;
 	bool single = r->gram.single;
 	int64_t n = r->n, trials = 2 + (int64_t)log((double)r->k);
 	double total = 0;
@@ -66,7 +65,7 @@ static kdr_status gram_kmeans_seed(run *r, kdri_rng *rng)
 			int64_t s = c ? gram_kmeans_draw(r->nearest, n, total, rng) : kdri_rng_below(rng, n);
 			double sum = 0, *trial = r->trial + q * n;
 			/* By symmetry the row holds column s, and lies together. */
-			KDRI_TRY(kdri_block_fetch(r->ctx, kdri_block_part(r->gram, s, 0, 1, n), r->row, n));
+			KDRI_DO(kdri_block_fetch(r->ctx, kdri_block_part(r->gram, s, 0, 1, n), r->row, n));
 			for (int64_t i = 0; i < n; i++) {
 				double gap = r->diagonal[i] + r->diagonal[s] - 2 * r->row[i];
 				/* What rounding leaves between equal samples is no distance. */
@@ -88,8 +87,7 @@ static kdr_status gram_kmeans_seed(run *r, kdri_rng *rng)
 			}
 		total = least;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the iterations ----------------------------------------------------------------------------------- */

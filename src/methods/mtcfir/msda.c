@@ -47,7 +47,6 @@ static double *place_of(const work *w, int64_t t, int64_t i, int64_t layer)
 static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
                             const kdri_panels *h)
 {
-	kdr_status st = KDR_OK;
 	const work *w = user;
 	for (int64_t t = 0; t < w->stack->ntasks; t++)
 		for (int64_t i = w->stack->begin[t], end = w->stack->begin[t + 1], rows; i < end; i += rows) {
@@ -58,11 +57,10 @@ static kdr_status put_layer(kdr_context *ctx, void *user, int64_t layer, const k
 				to[x->as.csr.col[p]] = x->as.csr.val[p];
 			if (!h)
 				continue;
-			KDRI_TRY(kdri_panels_load(h, i, 0, rows, h->d, &part));
-			KDRI_TRY(kdri_block_fetch(ctx, part, to, w->wide));
+			KDRI_DO(kdri_panels_load(h, i, 0, rows, h->d, &part));
+			KDRI_DO(kdri_block_fetch(ctx, part, to, w->wide));
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status msda_compute(kdr_context *ctx, kdri_device *dev, void *user)

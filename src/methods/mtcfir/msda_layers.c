@@ -20,20 +20,18 @@ double kdri_layers_bytes(const kdri_msda_options *o, int64_t train, int64_t d)
 kdr_status kdri_layers_keep(kdr_context *ctx, kdr_result *result, int64_t train, int64_t d,
                             kdri_layers *layers, kdri_msda_options *o)
 {
-	kdr_status st;
 	int64_t side = kdri_msda_side(o, train, d);
 	bool kept = kdri_layers_bytes(o, train, d) > 0;
-	KDRI_TRY(kdri_result_number(ctx, result, "layers_kept", kept ? (double)o->layers : 0));
+	KDRI_DO(kdri_result_number(ctx, result, "layers_kept", kept ? (double)o->layers : 0));
 	if (!kept)
 		return KDR_OK;
 	*layers = (kdri_layers){ .known = false };
-	KDRI_TRY(kdri_result_array(ctx, result, "layers", -1, KDR_FLOAT64, 3,
-	                           (int64_t[]){ o->layers, side, side }, &layers->map));
-	KDRI_TRY(kdri_result_array(ctx, result, "layer_bias", -1, KDR_FLOAT64, 2, (int64_t[]){ o->layers, d },
-	                           &layers->bias));
+	KDRI_DO(kdri_result_array(ctx, result, "layers", -1, KDR_FLOAT64, 3,
+	                          (int64_t[]){ o->layers, side, side }, &layers->map));
+	KDRI_DO(kdri_result_array(ctx, result, "layer_bias", -1, KDR_FLOAT64, 2, (int64_t[]){ o->layers, d },
+	                          &layers->bias));
 	o->kept = layers;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_layers_find(kdr_context *ctx, const kdr_result *fitted, int64_t train, int64_t d,

@@ -19,7 +19,6 @@ static kdr_status panels_here(kdri_panels *p, bool single)
 
 static kdr_status panels_there(kdri_panels *p, bool single, int64_t side, int scratch)
 {
-	kdr_status st;
 	int64_t n = p->rows, d = p->d, size;
 	double room = 0.85 * (double)p->dev->room(p->dev), all = (double)n * (double)kdri_stride(d);
 	double tall = (double)kdri_stride(KDRI_MAX(n, d));
@@ -36,11 +35,9 @@ static kdr_status panels_there(kdri_panels *p, bool single, int64_t side, int sc
 	p->high = KDRI_MAX(1, KDRI_MIN(n, p->most / KDRI_MAX(kdri_stride(d), 1)));
 	if (fits)
 		return kdri_block_new(p->ctx, p->dev, n, d, single, &p->all);
-	KDRI_TRY(kdri_mul(p->ctx, n, d, &size));
-	KDRI_TRY(KDRI_NEW(p->ctx, &p->host, size));
-	KDRI_TRY(kdri_block_new(p->ctx, p->dev, 1, p->most, single, &p->room));
-done:
-	return st;
+	KDRI_DO(kdri_mul(p->ctx, n, d, &size));
+	KDRI_DO(KDRI_NEW(p->ctx, &p->host, size));
+	return kdri_block_new(p->ctx, p->dev, 1, p->most, single, &p->room);
 }
 
 kdr_status kdri_panels_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t d, bool single,

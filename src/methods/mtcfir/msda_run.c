@@ -124,13 +124,11 @@ int64_t kdri_msda_side(const kdri_msda_options *o, int64_t train, int64_t d)
 
 kdr_status kdri_msda_keep(const kdri_msda *w, kdri_block map)
 {
-	kdr_status st = KDR_OK;
 	if (!w->map)
 		return KDR_OK;
-	KDRI_TRY(kdri_block_fetch(w->ctx, map, w->map, map.cols));
+	KDRI_DO(kdri_block_fetch(w->ctx, map, w->map, map.cols));
 	memcpy(w->bias, w->offset, (size_t)w->d * sizeof *w->bias);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_msda_recall(const kdri_msda *w, kdri_block map)
@@ -216,24 +214,22 @@ static kdr_status fill_h(kdri_msda *w)
 
 static kdr_status msda_run_start(kdri_msda *w, const kdri_msda_options *o)
 {
-	kdr_status st;
 	kdr_context *ctx = w->ctx;
-	KDRI_TRY(KDRI_NEW(ctx, &w->mean, w->d));
-	KDRI_TRY(KDRI_NEW(ctx, &w->square, w->d));
-	KDRI_TRY(KDRI_NEW(ctx, &w->delta, w->d));
-	KDRI_TRY(KDRI_NEW(ctx, &w->offset, w->d));
+	KDRI_DO(KDRI_NEW(ctx, &w->mean, w->d));
+	KDRI_DO(KDRI_NEW(ctx, &w->square, w->d));
+	KDRI_DO(KDRI_NEW(ctx, &w->delta, w->d));
+	KDRI_DO(KDRI_NEW(ctx, &w->offset, w->d));
 	if (w->sparse) {
 		kdr_mat trained = *w->x;
 		trained.as.csr.rows = w->n;
-		KDRI_TRY(kdri_mat_transpose(ctx, &trained, &w->xt));
-		KDRI_TRY(kdri_sparse_of(ctx, w->dev, &w->x->as.csr, &w->xt.view.as.csr, &w->rows));
+		KDRI_DO(kdri_mat_transpose(ctx, &trained, &w->xt));
+		KDRI_DO(kdri_sparse_of(ctx, w->dev, &w->x->as.csr, &w->xt.view.as.csr, &w->rows));
 	}
-	KDRI_TRY(kdri_panels_new(ctx, w->dev, w->m, w->d, o->single, kdri_msda_side(o, w->n, w->d),
-	                         w->sparse ? 2 : 1, &w->h));
+	KDRI_DO(kdri_panels_new(ctx, w->dev, w->m, w->d, o->single, kdri_msda_side(o, w->n, w->d),
+	                        w->sparse ? 2 : 1, &w->h));
 	if (!w->sparse)
-		KDRI_TRY(fill_h(w));
-done:
-	return st;
+		KDRI_DO(fill_h(w));
+	return KDR_OK;
 }
 
 /* (E1), as (E2) or as (E3) */

@@ -33,18 +33,16 @@ typedef struct dual {
 /* E of (E11), from Y Delta^-1 X' and s->g. */
 static kdr_status fill_sparse_others(kdri_msda *w, dual *s, const double *inverse)
 {
-	kdr_status st;
 	int64_t n = w->n;
 	kdr_mat others = kdri_rows(w->x, n, w->m);
-	KDRI_TRY(kdri_sparse_cross(w->ctx, &others.as.csr, &w->xt.view.as.csr, inverse, s->e));
+	KDRI_DO(kdri_sparse_cross(w->ctx, &others.as.csr, &w->xt.view.as.csr, inverse, s->e));
 	for (int64_t i = 0; i < w->m - n; i++)
 		for (int64_t k = 0; k < n; k++) {
 			double v = kdri_block_get(&s->e, i, k) - w->q * s->g[k] - s->g[n + i] +
 			           w->q * s->mean_ratio;
 			kdri_block_set(&s->e, i, k, w->q * v);
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* I + G of (E8), g of (E9) and E of (E11); of a layer that is known, E alone. */

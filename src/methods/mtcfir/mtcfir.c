@@ -139,7 +139,6 @@ typedef struct work {
 /* (E4) */
 static kdr_status find_neighbours(work *w)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < w->problem->ntasks; t++) {
 		const kdr_task *task = &w->problem->tasks[t];
 		int64_t n = kdr_mat_rows(&task->x);
@@ -148,14 +147,13 @@ static kdr_status find_neighbours(work *w)
 		w->wanted[t] = w->l[t] = (int64_t)KDRI_MAX(1, KDRI_MIN(1e15, ceil(share - 1e-9)));
 		if (w->l[t] <= n - 2)
 			continue;
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        w->ctx, w->result,
 		        "data set %s: %lld neighbours are more than its %lld samples allow; using %lld",
 		        kdri_task_name(task), (long long)w->l[t], (long long)n, (long long)n - 2));
 		w->l[t] = n - 2;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Of all products and factorisations of the layers, nearly. */
@@ -203,28 +201,26 @@ static kdr_status mtcfir_check_sizes(work *w)
 
 static kdr_status mtcfir_prepare(work *w)
 {
-	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	int64_t tasks = w->problem->ntasks, n = w->stack.begin[tasks], size;
-	KDRI_TRY(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
-	KDRI_TRY(KDRI_NEW(ctx, &w->starts, size));
-	KDRI_TRY(KDRI_NEW(ctx, &w->wanted, tasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->runs, tasks));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->traces, tasks));
-	KDRI_TRY(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
-	                           &w->l));
-	KDRI_TRY(find_neighbours(w));
-	KDRI_TRY(kdri_result_array(ctx, w->result, "alpha", -1, KDR_FLOAT64, 2, (int64_t[]){ tasks, tasks },
-	                           &w->alpha));
-	KDRI_TRY(kdri_result_array(ctx, w->result, "thresholds", -1, KDR_FLOAT64, 1, (int64_t[]){ tasks },
-	                           &w->eps));
+	KDRI_DO(kdri_mul(ctx, n, kdri_opt_int(w->options, "n_init"), &size));
+	KDRI_DO(KDRI_NEW(ctx, &w->starts, size));
+	KDRI_DO(KDRI_NEW(ctx, &w->wanted, tasks));
+	KDRI_DO(KDRI_NEW0(ctx, &w->runs, tasks));
+	KDRI_DO(KDRI_NEW0(ctx, &w->traces, tasks));
+	KDRI_DO(kdri_result_array(ctx, w->result, "neighbors", -1, KDR_INT64, 1, (int64_t[]){ tasks },
+	                          &w->l));
+	KDRI_DO(find_neighbours(w));
+	KDRI_DO(kdri_result_array(ctx, w->result, "alpha", -1, KDR_FLOAT64, 2, (int64_t[]){ tasks, tasks },
+	                          &w->alpha));
+	KDRI_DO(kdri_result_array(ctx, w->result, "thresholds", -1, KDR_FLOAT64, 1, (int64_t[]){ tasks },
+	                          &w->eps));
 	for (int i = 0; i < 2 && tasks > 1; i++)
-		KDRI_TRY(kdri_result_array(ctx, w->result, i ? "mmd2_gauss" : "mmd2_linear", -1, KDR_FLOAT64,
-		                           3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
+		KDRI_DO(kdri_result_array(ctx, w->result, i ? "mmd2_gauss" : "mmd2_linear", -1, KDR_FLOAT64,
+		                          3, (int64_t[]){ 2, tasks, tasks }, &w->mmd[i]));
 	w->pool.ntasks = tasks;
 	w->pool.begin = w->stack.begin;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- (E1), (E2): the Gram matrix ---------------------------------------------------------------------- */
@@ -232,34 +228,30 @@ done:
 /* Discrepancies before (0) or after (1) feature learning. */
 static kdr_status put_mmd(work *w, int after)
 {
-	kdr_status st = KDR_OK;
 	int64_t tasks = w->pool.ntasks;
 	double sigma;
 	if (tasks == 1 || !kdri_opt_bool(w->options, "keep"))
 		return KDR_OK;
-	KDRI_TRY(kdri_gram_median(w->ctx, w->pool.v, &sigma));
+	KDRI_DO(kdri_gram_median(w->ctx, w->pool.v, &sigma));
 	for (int i = 0; i < (sigma > 0 ? 2 : 1); i++)
-		KDRI_TRY(kdri_gram_mmd(w->ctx, w->pool.v, w->pool.begin, tasks, i ? sigma : 0,
-		                       w->mmd[i] + after * tasks * tasks));
-done:
-	return st;
+		KDRI_DO(kdri_gram_mmd(w->ctx, w->pool.v, w->pool.begin, tasks, i ? sigma : 0,
+		                      w->mmd[i] + after * tasks * tasks));
+	return KDR_OK;
 }
 
 /* K += h h'. */
 static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const kdr_mat *x,
                             const kdri_panels *h)
 {
-	kdr_status st;
 	work *w = user;
 	const bool all = w->cut && layer == 0; /* these products are cheap */
-	KDRI_TRY(kdri_msda_add_gram(ctx, w->pool.v, layer, all ? &w->stack.x : x, h,
-	                            all ? NULL : w->once.copies));
+	KDRI_DO(kdri_msda_add_gram(ctx, w->pool.v, layer, all ? &w->stack.x : x, h,
+	                           all ? NULL : w->once.copies));
 	if (h)
 		w->flops += (double)h->rows * (double)h->rows * (double)h->d;
 	if (layer == 0)
-		KDRI_TRY(put_mmd(w, 0));
-done:
-	return st;
+		KDRI_DO(put_mmd(w, 0));
+	return KDR_OK;
 }
 
 /* --- other numbers of clusters: the features are the same (matrix/kept.h) ------------------------------ */
@@ -395,15 +387,13 @@ done:
 
 static kdr_status put_relatedness(work *w)
 {
-	kdr_status st;
 	double *matrix = NULL;
 	int64_t tasks = w->pool.ntasks;
-	KDRI_TRY(kdri_result_relatedness(w->ctx, w->result, &matrix));
+	KDRI_DO(kdri_result_relatedness(w->ctx, w->result, &matrix));
 	for (int64_t t = 0; t < tasks; t++)
 		for (int64_t s = 0; s < tasks; s++)
 			matrix[t * tasks + s] = w->alpha[t * tasks + s] / w->alpha[t * tasks + t];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether to stop before a step after the Gram matrix: tasks that are not clustered keep their start. */
@@ -414,32 +404,29 @@ static bool mtcfir_stops(const work *w, int64_t step)
 
 static kdr_status mtcfir_cluster(work *w)
 {
-	kdr_status st;
 	int variant = kdri_opt_choice(w->options, "variant");
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma");
-	KDRI_TRY(find_starts(w));
+	KDRI_DO(find_starts(w));
 	w->started = w->init || kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF;
 	if (mtcfir_stops(w, 0))
 		return KDR_OK;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDRI_TRY(kdri_gram_median(w->ctx, w->pool.v, &sigma));
+		KDRI_DO(kdri_gram_median(w->ctx, w->pool.v, &sigma));
 	if (similarity == KDRI_SIMILARITY_GAUSS)
-		KDRI_TRY(kdri_result_number(w->ctx, w->result, "sigma", sigma));
-	KDRI_TRY(kdri_gram_similarity(w->ctx, w->pool.v, similarity, sigma)); /* (E3) */
+		KDRI_DO(kdri_result_number(w->ctx, w->result, "sigma", sigma));
+	KDRI_DO(kdri_gram_similarity(w->ctx, w->pool.v, similarity, sigma)); /* (E3) */
 	if (mtcfir_stops(w, 1))
 		return KDR_OK;
-	KDRI_TRY(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
-	KDRI_TRY(put_relatedness(w));
+	KDRI_DO(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
+	KDRI_DO(put_relatedness(w));
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
 		if (mtcfir_stops(w, 2 + t))
 			return KDR_OK;
-		KDRI_TRY(cluster_task(w, t, variant));
+		KDRI_DO(cluster_task(w, t, variant));
 	}
-	KDRI_TRY(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
-	KDRI_TRY(kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops));
-done:
-	return st;
+	KDRI_DO(kdri_put_traces(w->ctx, w->traces, w->pool.ntasks, w->result));
+	return kdri_result_number(w->ctx, w->result, "dense_gflop", 1e-9 * w->flops);
 }
 
 /* --- out of time ---------------------------------------------------------------------------------------- */
@@ -471,18 +458,15 @@ static bool hopeless(const work *w, const kdri_device *dev)
 /* Tasks without an answer keep the labels given, or get those of k-means, which is quick. */
 static kdr_status give_up(work *w)
 {
-	kdr_status st = KDR_OK;
 	int64_t given_up = 0, n;
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
 		if (kdr_result_labels(w->result, t, &n))
 			continue;
 		const int64_t *start = w->starts + kdri_opt_int(w->options, "n_init") * w->pool.begin[t];
-		KDRI_TRY(kdri_snmf_give_up(w->ctx, w->problem, t, w->started ? start : NULL, w->result));
+		KDRI_DO(kdri_snmf_give_up(w->ctx, w->problem, t, w->started ? start : NULL, w->result));
 		given_up++;
 	}
-	KDRI_TRY(kdri_snmf_warn_given_up(w->ctx, w->problem, given_up, w->result));
-done:
-	return st;
+	return kdri_snmf_warn_given_up(w->ctx, w->problem, given_up, w->result);
 }
 
 /* All of it on one device. */

@@ -112,24 +112,20 @@ static kdr_status add_layer(kdr_context *ctx, void *user, int64_t layer, const k
 static kdr_status find_similarities(vote *w, const kdr_result *fitted, const kdr_options *options,
                                     const kdr_mat *all)
 {
-	kdr_status st;
 	int64_t trained = w->pool.begin[w->pool.ntasks];
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(options, "similarity");
 	double sigma = kdri_opt_real(options, "sigma");
 	kdri_msda_options o = kdri_mtcfir_layers(options, trained);
 	kdri_msda_info info;
 	kdri_layers layers;
-	KDRI_TRY(kdri_layers_find(w->ctx, fitted, trained, kdr_mat_cols(all), &layers, &o));
-	KDRI_TRY(kdri_block_new(w->ctx, &kdri_cpu, trained + w->rows, trained + w->rows, o.single,
-	                        &w->pool.v));
-	KDRI_TRY(kdri_msda_run(w->ctx, &kdri_cpu, all, trained, &o, add_layer, &w->pool.v, &info));
+	KDRI_DO(kdri_layers_find(w->ctx, fitted, trained, kdr_mat_cols(all), &layers, &o));
+	KDRI_DO(kdri_block_new(w->ctx, &kdri_cpu, trained + w->rows, trained + w->rows, o.single,
+	                       &w->pool.v));
+	KDRI_DO(kdri_msda_run(w->ctx, &kdri_cpu, all, trained, &o, add_layer, &w->pool.v, &info));
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0) {
-		KDRI_TRY(
-		        kdri_gram_median(w->ctx, kdri_block_part(w->pool.v, 0, 0, trained, trained), &sigma));
+		KDRI_DO(kdri_gram_median(w->ctx, kdri_block_part(w->pool.v, 0, 0, trained, trained), &sigma));
 	}
-	KDRI_TRY(kdri_gram_similarity(w->ctx, w->pool.v, similarity, sigma));
-done:
-	return st;
+	return kdri_gram_similarity(w->ctx, w->pool.v, similarity, sigma);
 }
 
 /* Reads what the model has of task w->task, which has n samples. */

@@ -168,16 +168,14 @@ done:
 /* Labels of the tasks of a matrix that is not ready: the initial ones, if given. */
 static kdr_status snmf_give_up(kdr_context *ctx, work *w, const int64_t *starts)
 {
-	kdr_status st = KDR_OK;
 	const int64_t n = kdr_mat_rows(&w->task->x);
 	for (int64_t q = 0; q < w->count; q++) {
-		KDRI_TRY(kdri_snmf_give_up(ctx, w->problem, w->t + q, starts ? starts + q * n : NULL,
-		                           w->result));
+		KDRI_DO(kdri_snmf_give_up(ctx, w->problem, w->t + q, starts ? starts + q * n : NULL,
+		                          w->result));
 		w->traces[q] = (kdri_trace){ .stop = kdri_stop_reason(ctx) };
 	}
 	w->given_up = w->count;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* All of it on one device. */

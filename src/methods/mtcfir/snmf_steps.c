@@ -237,37 +237,33 @@ done:
 /* Whether Y of a start is the same in both states. */
 static kdr_status snmf_same(runs *w, int64_t slot, bool *out)
 {
-	kdr_status st = KDR_OK;
 	*out = true;
 	for (int64_t i = 0; i < w->m->rows && *out; i += PIECE) {
 		int64_t rows = KDRI_MIN(PIECE, w->m->rows - i);
 		for (int which = 0; which < 2; which++)
-			KDRI_TRY(kdri_block_fetch(
+			KDRI_DO(kdri_block_fetch(
 			        w->ctx, kdri_block_part(columns(w, w->y[which], slot), i, 0, rows, w->k),
 			        w->piece[which], w->k));
 		*out = memcmp(w->piece[0], w->piece[1], (size_t)(rows * w->k) * sizeof **w->piece) == 0;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Makes the next state the current one and flags the starts that have ended. *least: the lowest objective. */
 static kdr_status snmf_accept(runs *w, double tol, double *least)
 {
-	kdr_status st = KDR_OK;
 	*least = INFINITY;
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		kdri_snmf_result *r = &w->results[w->run[slot]];
 		double before = w->objective[w->now][slot], after = w->objective[!w->now][slot];
 		w->flag[slot] = before - after <= tol * before;
 		if (tol == 0)
-			KDRI_TRY(snmf_same(w, slot, &w->flag[slot]));
+			KDRI_DO(snmf_same(w, slot, &w->flag[slot]));
 		r->trace[r->iterations++] = after;
 		*least = KDRI_MIN(*least, after);
 	}
 	w->now = !w->now;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Y, N and Y'Y of a start move to place `to` of the next state, which has ld columns. */
@@ -332,28 +328,25 @@ static kdr_status snmf_retire_all(runs *w, kdr_stop stop)
 
 static kdr_status snmf_iterate(runs *w, const kdri_snmf_options *o)
 {
-	kdr_status st;
 	int64_t room = 0;
 	double least;
-	KDRI_TRY(snmf_evaluate(w, w->now));
+	KDRI_DO(snmf_evaluate(w, w->now));
 	for (int64_t slot = 0; slot < w->slots; slot++)
 		w->results[w->run[slot]].start = w->objective[w->now][slot];
 	for (int64_t it = 0; it < o->max_iter && w->slots > 0; it++) {
 		if (it == room) {
 			room = KDRI_MIN(o->max_iter, KDRI_MAX(64, 2 * room));
 			for (int64_t slot = 0; slot < w->slots; slot++)
-				KDRI_TRY(KDRI_GROW(w->ctx, &w->results[w->run[slot]].trace, room));
+				KDRI_DO(KDRI_GROW(w->ctx, &w->results[w->run[slot]].trace, room));
 		}
-		KDRI_TRY(snmf_advance(w));
-		KDRI_TRY(snmf_accept(w, o->tol, &least));
+		KDRI_DO(snmf_advance(w));
+		KDRI_DO(snmf_accept(w, o->tol, &least));
 		if (o->stage && kdri_iteration(w->ctx, o->stage, it + 1, o->max_iter, least))
-			KDRI_TRY(snmf_retire_all(w, kdri_stop_reason(w->ctx)));
+			KDRI_DO(snmf_retire_all(w, kdri_stop_reason(w->ctx)));
 		else
-			KDRI_TRY(snmf_retire(w, KDR_STOP_CONVERGED));
+			KDRI_DO(snmf_retire(w, KDR_STOP_CONVERGED));
 	}
-	KDRI_TRY(snmf_retire_all(w, KDR_STOP_MAX_ITER));
-done:
-	return st;
+	return snmf_retire_all(w, KDR_STOP_MAX_ITER);
 }
 
 kdr_status kdri_snmf(kdr_context *ctx, const kdri_snmf_matrix *m, const double *starts, int64_t count,

@@ -102,22 +102,20 @@ done:
 static kdr_status snmf_task_put(kdr_context *ctx, const kdri_snmf_task *t, int64_t task, int64_t n,
                                 const kdri_snmf_result *best, kdr_result *result, kdri_trace *trace)
 {
-	kdr_status st;
 	int64_t *labels = NULL;
 	double *y = NULL, *values = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, task, &labels));
+	KDRI_DO(kdri_result_labels(ctx, result, task, &labels));
 	kdri_snmf_labels(best->y, n, t->k, labels);
-	KDRI_TRY(kdri_result_array(ctx, result, "memberships", task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
-	                           &y));
+	KDRI_DO(kdri_result_array(ctx, result, "memberships", task, KDR_FLOAT64, 2, (int64_t[]){ n, t->k },
+	                          &y));
 	if (best->y) /* there is at least one start */
 		memcpy(y, best->y, (size_t)(n * t->k) * sizeof *y);
-	KDRI_TRY(kdri_result_array(ctx, result, "trace", task, KDR_FLOAT64, 1,
-	                           (int64_t[]){ best->iterations }, &values));
+	KDRI_DO(kdri_result_array(ctx, result, "trace", task, KDR_FLOAT64, 1, (int64_t[]){ best->iterations },
+	                          &values));
 	if (best->iterations)
 		memcpy(values, best->trace, (size_t)best->iterations * sizeof *values);
 	*trace = (kdri_trace){ best->start, values, best->iterations, best->stop, 1 };
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status run_snmf(kdr_context *ctx, const kdri_snmf_task *t, kdr_result *result, kdri_trace *traces)

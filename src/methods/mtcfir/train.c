@@ -11,43 +11,39 @@
 
 kdr_status kdri_put_csr(kdr_context *ctx, kdr_result *result, const char *name, int64_t t, const kdr_csr *x)
 {
-	kdr_status st;
 	char key[64];
 	int64_t n = x->rows, entries = x->rowptr[n], *rowptr = NULL, *col = NULL;
 	double *val = NULL;
 	snprintf(key, sizeof key, "%s_rowptr", name);
-	KDRI_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ n + 1 }, &rowptr));
+	KDRI_DO(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ n + 1 }, &rowptr));
 	snprintf(key, sizeof key, "%s_col", name);
-	KDRI_TRY(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ entries }, &col));
+	KDRI_DO(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ entries }, &col));
 	snprintf(key, sizeof key, "%s_val", name);
-	KDRI_TRY(kdri_result_array(ctx, result, key, t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
+	KDRI_DO(kdri_result_array(ctx, result, key, t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
 	memcpy(rowptr, x->rowptr, (size_t)(n + 1) * sizeof *rowptr);
 	if (entries) /* none: x->val may be NULL */
 		memcpy(val, x->val, (size_t)entries * sizeof *val);
 	for (int64_t p = 0; p < entries; p++)
 		col[p] = x->col[p];
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_train_keep(kdr_context *ctx, const kdr_problem *problem, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < problem->ntasks; t++) {
 		const kdr_mat *x = &problem->tasks[t].x;
 		double *to = NULL;
 		int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 		if (x->kind == KDR_MAT_CSR) {
-			KDRI_TRY(kdri_put_csr(ctx, result, "train", t, &x->as.csr));
+			KDRI_DO(kdri_put_csr(ctx, result, "train", t, &x->as.csr));
 			continue;
 		}
-		KDRI_TRY(kdri_result_array(ctx, result, "train_x", t, KDR_FLOAT64, 2, (int64_t[]){ n, d },
-		                           &to));
+		KDRI_DO(kdri_result_array(ctx, result, "train_x", t, KDR_FLOAT64, 2, (int64_t[]){ n, d },
+		                          &to));
 		for (int64_t i = 0; i < n; i++)
 			memcpy(to + i * d, x->as.dense.data + i * x->as.dense.stride, (size_t)d * sizeof *to);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- and back ----------------------------------------------------------------------------------------- */

@@ -9,7 +9,6 @@ enum { FEW = 10 };
 static kdr_status warn_one_class(kdr_context *ctx, const kdri_labelled *set, const kdr_problem *problem,
                                  kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	int64_t at = 0, several = 0;
 	for (int64_t j = 0; j < set->classes; j++)
 		several += set->counts[j] > 0;
@@ -27,13 +26,12 @@ static kdr_status warn_one_class(kdr_context *ctx, const kdri_labelled *set, con
 		}
 		at += n;
 		if (several > 1 && same && unknown >= FEW)
-			KDRI_TRY(kdri_result_warn(
+			KDRI_DO(kdri_result_warn(
 			        ctx, result,
 			        "all %lld unlabelled samples of data set %s got the same class, so labels probably spread too far; try fewer neighbours, a smaller alpha (llgc) or another method",
 			        (long long)unknown, task->name ? task->name : ""));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_spread_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,

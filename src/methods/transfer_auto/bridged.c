@@ -44,18 +44,17 @@ done:
 /* The target alone, with the sources' class proportions. */
 static kdr_status target_alone(kdr_context *ctx, const kdr_problem *problem, int64_t target, kdri_domains *d)
 {
-	kdr_status st;
 	const kdr_task *task = &problem->tasks[target];
 	int64_t total = 0;
 	d->n = kdr_mat_rows(&task->x);
 	d->ntasks = 1;
 	d->classes = d->set.classes = problem->classes;
 	d->set.x.view = task->x;
-	KDRI_TRY(KDRI_NEW0(ctx, &d->begin, 2));
-	KDRI_TRY(KDRI_NEW(ctx, &d->class_of, d->classes));
-	KDRI_TRY(KDRI_NEW(ctx, &d->labels, d->n));
-	KDRI_TRY(KDRI_NEW(ctx, &d->unlabelled, d->n));
-	KDRI_TRY(KDRI_NEW0(ctx, &d->share, d->classes));
+	KDRI_DO(KDRI_NEW0(ctx, &d->begin, 2));
+	KDRI_DO(KDRI_NEW(ctx, &d->class_of, d->classes));
+	KDRI_DO(KDRI_NEW(ctx, &d->labels, d->n));
+	KDRI_DO(KDRI_NEW(ctx, &d->unlabelled, d->n));
+	KDRI_DO(KDRI_NEW0(ctx, &d->share, d->classes));
 	d->begin[1] = d->n;
 	for (int64_t i = 0; i < d->n; i++) {
 		d->labels[i] = task->labels ? task->labels[i] : -1;
@@ -73,8 +72,7 @@ static kdr_status target_alone(kdr_context *ctx, const kdr_problem *problem, int
 		d->class_of[c] = c;
 		d->share[c] /= (double)KDRI_MAX(total, 1);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* One method through one bridge, which is one data set or, for first and second views, two. */

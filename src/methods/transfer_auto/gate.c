@@ -69,8 +69,7 @@ static bool is_source(const kdr_task *task)
 
 static kdr_status count_classes(kdr_context *ctx, halves *h)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW0(ctx, &h->count, h->problem->classes));
+	KDRI_DO(KDRI_NEW0(ctx, &h->count, h->problem->classes));
 	for (int64_t t = 0; t < h->problem->ntasks; t++) {
 		const kdr_task *task = &h->problem->tasks[t];
 		for (int64_t i = 0; is_source(task) && i < kdr_mat_rows(&task->x); i++)
@@ -79,8 +78,7 @@ static kdr_status count_classes(kdr_context *ctx, halves *h)
 				h->known++;
 			}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether both halves will have two classes, and enough samples of them. */
@@ -293,14 +291,11 @@ typedef struct ways {
 
 static kdr_status run_way(kdr_context *ctx, void *user, int64_t half, int worker)
 {
-	kdr_status st;
 	ways *w = user;
 	const int64_t classes = w->h->problem->classes;
 	(void)worker;
-	KDRI_TRY(KDRI_NEW0(ctx, &w->g[half].confusion, classes * classes));
-	KDRI_TRY(run_part(ctx, w->h, half, w->options, &w->g[half]));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW0(ctx, &w->g[half].confusion, classes * classes));
+	return run_part(ctx, w->h, half, w->options, &w->g[half]);
 }
 
 /* Whether both ways may run at a time. */

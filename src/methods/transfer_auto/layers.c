@@ -105,12 +105,11 @@ done:
 /* (E1) without the turn: y = a (h - mean). */
 static kdr_status centre_features(kdr_context *ctx, const kdr_mat *h, const double *mean, double **y)
 {
-	kdr_status st;
 	const int64_t n = kdr_mat_rows(h), d = kdr_mat_cols(h), chunks = kdri_chunks(n);
 	int64_t size;
 	double part[KDRI_CHUNKS], total = 0, *out;
-	KDRI_TRY(kdri_mul(ctx, n, d, &size));
-	KDRI_TRY(KDRI_NEW(ctx, y, size));
+	KDRI_DO(kdri_mul(ctx, n, d, &size));
+	KDRI_DO(KDRI_NEW(ctx, y, size));
 	out = *y;
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (size > KDRI_BLOCK)
 	for (int64_t c = 0; c < chunks; c++) {
@@ -128,8 +127,7 @@ static kdr_status centre_features(kdr_context *ctx, const kdr_mat *h, const doub
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (size > KDRI_BLOCK)
 	for (int64_t e = 0; e < size; e++)
 		out[e] *= scale;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E1) of the layers' features (n x wide): y (n x width). */

@@ -173,22 +173,18 @@ done:
 
 static kdr_status svm(kdr_context *ctx, kdri_transfer_work *t, double *p)
 {
-	kdr_status st;
-	KDRI_TRY(need_svm(ctx, t));
+	KDRI_DO(need_svm(ctx, t));
 	members_copy(p, t->scores, t->d->n * t->d->classes);
 	kdri_rest_soften(ctx, p, t->d->n, t->d->classes, svm_steepness);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status logreg(kdr_context *ctx, kdri_transfer_work *t, double *p)
 {
-	kdr_status st;
 	int64_t c = t->d->classes;
-	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &t->v->z.view, 1, p));
+	KDRI_DO(kdri_transfer_logistic(ctx, t->d, &t->v->z.view, 1, p));
 	kdri_rest_soften(ctx, p, t->d->n, c, c == 2 ? 0.5 : 1); /* of two classes the scores are z and -z */
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdri_self_training self_of(const kdri_transfer_work *t, const kdri_rest *r, const double *shares,
@@ -254,12 +250,11 @@ done:
 
 static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double *p)
 {
-	kdr_status st;
 	kdr_mat e = rows_e(t);
 	const kdri_op graph = kdri_transfer_graph_op(&t->v->joint);
 	if (!t->first_e)
-		KDRI_TRY(KDRI_NEW(ctx, &t->first_e, t->d->n));
-	KDRI_TRY(kdri_transfer_logistic(ctx, t->d, &e, first_cost, p));
+		KDRI_DO(KDRI_NEW(ctx, &t->first_e, t->d->n));
+	KDRI_DO(kdri_transfer_logistic(ctx, t->d, &e, first_cost, p));
 	kdri_rest_answer(ctx, p, t->d->n, t->d->classes, t->first_e);
 	const kdri_aligned_ridge a = { .e = t->v->e,
 		                       .n = t->d->n,
@@ -273,24 +268,20 @@ static kdr_status aligned_ridge(kdr_context *ctx, kdri_transfer_work *t, double 
 		                       .smooth = 0.1,
 		                       .ridge = 0.1,
 		                       .rounds = 5 };
-	KDRI_TRY(kdri_aligned_ridge_run(ctx, &a, p));
-done:
-	return st;
+	return kdri_aligned_ridge_run(ctx, &a, p);
 }
 
 /* Sums of E over the known rows of each class: directions are all that counts. */
 static kdr_status class_sums(kdr_context *ctx, const kdri_transfer_work *t, double **out)
 {
-	kdr_status st;
 	int64_t r = t->v->width;
 	double *sums = NULL;
-	KDRI_TRY(KDRI_NEW0(ctx, &sums, t->d->classes * r));
+	KDRI_DO(KDRI_NEW0(ctx, &sums, t->d->classes * r));
 	for (int64_t i = 0; i < t->d->n; i++)
 		if (t->d->labels[i] >= 0)
 			kdri_axpy(1, t->v->e + i * r, sums + t->d->labels[i] * r, r);
 	*out = sums;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Cosine k-means of the target, started from the source's classes. */

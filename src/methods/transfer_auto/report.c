@@ -94,35 +94,33 @@ static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transf
                              kdr_result *result)
 {
 	static const char *const plain[] = { "plain_svm", "plain_logreg" };
-	kdr_status st;
 	int64_t *labels = NULL, *to = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, target, &labels));
+	KDRI_DO(kdri_result_labels(ctx, result, target, &labels));
 	memcpy(labels, v->answer, (size_t)v->n * sizeof *labels);
 	if (abstain > 0)
-		KDRI_TRY(drop_unsure(ctx, v, abstain, labels));
-	KDRI_TRY(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
-	KDRI_TRY(put_array(ctx, result, "agreement", target, v->n, 0, v->sure));
-	KDRI_TRY(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
-	KDRI_TRY(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
-	KDRI_TRY(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
-	                           (int64_t[]){ KDRI_TRANSFER_MEMBERS, v->n }, &to));
+		KDRI_DO(drop_unsure(ctx, v, abstain, labels));
+	KDRI_DO(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
+	KDRI_DO(put_array(ctx, result, "agreement", target, v->n, 0, v->sure));
+	KDRI_DO(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
+	KDRI_DO(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
+	KDRI_DO(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
+	                          (int64_t[]){ KDRI_TRANSFER_MEMBERS, v->n }, &to));
 	memcpy(to, v->votes, (size_t)(KDRI_TRANSFER_MEMBERS * v->n) * sizeof *to);
 	if (v->unlike)
-		KDRI_TRY(put_array(ctx, result, "unlike_source", target, v->n, 0, v->unlike));
+		KDRI_DO(put_array(ctx, result, "unlike_source", target, v->n, 0, v->unlike));
 	if (v->cluster) {
-		KDRI_TRY(kdri_result_array(ctx, result, "target_clusters", target, KDR_INT64, 1,
-		                           (int64_t[]){ v->n }, &to));
+		KDRI_DO(kdri_result_array(ctx, result, "target_clusters", target, KDR_INT64, 1,
+		                          (int64_t[]){ v->n }, &to));
 		memcpy(to, v->cluster, (size_t)v->n * sizeof *to);
 	}
 	for (int k = 0; k < KDRI_PLAIN; k++) {
 		if (!v->plain[k])
 			continue;
-		KDRI_TRY(kdri_result_array(ctx, result, plain[k], target, KDR_INT64, 1, (int64_t[]){ v->n },
-		                           &to));
+		KDRI_DO(kdri_result_array(ctx, result, plain[k], target, KDR_INT64, 1, (int64_t[]){ v->n },
+		                          &to));
 		memcpy(to, v->plain[k], (size_t)v->n * sizeof *to);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the guard --------------------------------------------------------------------------------------------- */
@@ -238,7 +236,6 @@ static const char *class_name(const kdr_problem *problem, int64_t k, char *room,
 static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, const kdri_transfer_verdict *v,
                               const char *name, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t k = 0; v->pi && k < v->classes; k++) {
 		double known = v->shares[2 * k], given = v->shares[2 * k + 1];
 		char room[2][32], cause[160] = "the target appears to have few such samples, or none";
@@ -253,13 +250,12 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 			        v->confused[k] >= 0
 			                ? class_name(problem, v->confused[k], room[1], sizeof room[1])
 			                : "another class");
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "%s: few samples were labelled %s (%.1f %%, but %.1f %% of the source samples): %s",
 		        name, class, 100 * given, 100 * known, cause));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, int64_t target,
@@ -301,7 +297,6 @@ static kdr_status put_advice(kdr_context *ctx, const kdri_transfer_verdict *v, i
 kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                     const kdri_transfer_verdict *v, int64_t count, kdr_result *result)
 {
-	kdr_status st;
 	int64_t *rows = NULL;
 	double *margin = NULL;
 	const kdri_ask_problem p = { .n = v->n,
@@ -311,14 +306,12 @@ kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem
 		                     .answer = v->answer,
 		                     .known = problem->tasks[target].labels,
 		                     .cluster = v->cluster };
-	KDRI_TRY(kdri_result_array(ctx, result, "ask", target, KDR_INT64, 1, (int64_t[]){ count }, &rows));
-	KDRI_TRY(kdri_result_array(ctx, result, "margin", target, KDR_FLOAT64, 1, (int64_t[]){ v->n },
-	                           &margin));
+	KDRI_DO(kdri_result_array(ctx, result, "ask", target, KDR_INT64, 1, (int64_t[]){ count }, &rows));
+	KDRI_DO(kdri_result_array(ctx, result, "margin", target, KDR_FLOAT64, 1, (int64_t[]){ v->n },
+	                          &margin));
 	for (int64_t i = 0; i < v->n; i++)
 		margin[i] = kdri_ask_margin(&p, i);
-	KDRI_TRY(kdri_ask_choose(ctx, &p, count, rows));
-done:
-	return st;
+	return kdri_ask_choose(ctx, &p, count, rows);
 }
 
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
@@ -372,7 +365,6 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
                                        int64_t s, const kdri_transfer_verdict *v,
                                        const kdri_transfer_verdict *without, kdr_result *result)
 {
-	kdr_status st;
 	char key[700], room[2][32];
 	text t = { .s = "" };
 	bool first = true;
@@ -387,7 +379,7 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 	double with = mean_of(v->confidence, v->n), less = mean_of(without->confidence, v->n);
 	int64_t differ = differing(v->answer, without->answer, v->n);
 	snprintf(key, sizeof key, "differ_without.%s.%s", source, name);
-	KDRI_TRY(kdri_result_number(ctx, result, key, (double)differ));
+	KDRI_DO(kdri_result_number(ctx, result, key, (double)differ));
 	report_add(
 	        &t,
 	        "%s: leaving out this source would change the labels of %lld of %lld samples of %s; mean confidence %.2f instead of %.2f",
@@ -399,7 +391,5 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 		report_add(&t, "; only this source has class %lld", (long long)only);
 	else if (fabs(less - with) > 0.01)
 		report_add(&t, less > with ? "; it does not seem to help" : "; it seems to help");
-	KDRI_TRY(put_source(ctx, result, s, source, first ? NULL : name, t.s));
-done:
-	return st;
+	return put_source(ctx, result, s, source, first ? NULL : name, t.s);
 }

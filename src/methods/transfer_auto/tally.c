@@ -39,28 +39,22 @@ kdri_transfer_tally kdri_transfer_tally_empty(kdr_context *ctx, const kdri_trans
 
 kdr_status kdri_transfer_tally_room(kdr_context *ctx, kdri_transfer_tally *w)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &w->p, w->d.n * w->c));
-	KDRI_TRY(KDRI_NEW0(ctx, &w->mean, w->n * w->c));
-	KDRI_TRY(KDRI_NEW(ctx, &w->vote, w->n * w->c));
-	KDRI_TRY(KDRI_NEW(ctx, &w->near, w->n * w->c));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW(ctx, &w->p, w->d.n * w->c));
+	KDRI_DO(KDRI_NEW0(ctx, &w->mean, w->n * w->c));
+	KDRI_DO(KDRI_NEW(ctx, &w->vote, w->n * w->c));
+	return KDRI_NEW(ctx, &w->near, w->n * w->c);
 }
 
 kdr_status kdri_transfer_tally_begin(kdri_transfer_tally *w, const kdr_problem *problem)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_domains_new(w->ctx, problem, w->frame.result, &w->d));
+	KDRI_DO(kdri_domains_new(w->ctx, problem, w->frame.result, &w->d));
 	w->first = kdri_transfer_first(&w->d);
 	w->n = kdri_transfer_count(&w->d);
 	w->c = w->d.classes;
-	KDRI_TRY(kdri_transfer_views_new(w->ctx, &w->d, &w->o->joins, &w->v));
+	KDRI_DO(kdri_transfer_views_new(w->ctx, &w->d, &w->o->joins, &w->v));
 	w->shared =
 	        (kdri_transfer_work){ .d = &w->d, .v = &w->v, .share = w->d.share, .tables = w->o->tables };
-	KDRI_TRY(kdri_transfer_tally_room(w->ctx, w));
-done:
-	return st;
+	return kdri_transfer_tally_room(w->ctx, w);
 }
 
 int64_t kdri_transfer_tally_majority(const kdri_transfer_tally *w, int64_t i)
@@ -82,11 +76,10 @@ void kdri_transfer_tally_drop(kdri_transfer_tally *w, int64_t m)
 
 kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m, const double *all)
 {
-	kdr_status st = KDR_OK;
 	const double *p = all + w->first * w->c;
 	if (!w->votes[m]) {
-		KDRI_TRY(KDRI_NEW(w->ctx, &w->votes[m], w->n));
-		KDRI_TRY(KDRI_NEW(w->ctx, &w->posteriors[m], w->n * w->c));
+		KDRI_DO(KDRI_NEW(w->ctx, &w->votes[m], w->n));
+		KDRI_DO(KDRI_NEW(w->ctx, &w->posteriors[m], w->n * w->c));
 		w->frame.voters++;
 	}
 	memcpy(w->posteriors[m], p, (size_t)(w->n * w->c) * sizeof *p);
@@ -95,8 +88,7 @@ kdr_status kdri_transfer_tally_take(kdri_transfer_tally *w, int64_t m, const dou
 		int64_t known = w->d.labels[w->first + i];
 		w->votes[m][i] = known >= 0 ? (int32_t)known : w->votes[m][i];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- clusters ------------------------------------------------------------------------------------------- */
@@ -132,7 +124,6 @@ done:
 
 kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 {
-	kdr_status st;
 	const int32_t *votes[2 * KDRI_TRANSFER_MEMBERS];
 	int64_t count = 0;
 	const kdri_op graph = kdri_transfer_graph_op(&w->v.graph);
@@ -140,8 +131,8 @@ kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 		for (int64_t k = 0; w->votes[m] && k < kdri_transfer_weight(w->o->tables, m); k++)
 			votes[count++] = w->votes[m];
 	if (w->frame.voters > 1 && w->clusterings == 0) {
-		KDRI_TRY(tally_cluster(w, w->c));
-		KDRI_TRY(tally_cluster(w, 3 * w->c));
+		KDRI_DO(tally_cluster(w, w->c));
+		KDRI_DO(tally_cluster(w, 3 * w->c));
 	}
 	const kdri_vote_problem p = { .n = w->n,
 		                      .classes = w->c,
@@ -153,9 +144,7 @@ kdr_status kdri_transfer_tally_vote(kdri_transfer_tally *w)
 		                      .graph = &graph,
 		                      .known = w->d.labels + w->first,
 		                      .rounds = w->frame.voters > 1 ? w->o->rounds : 0 };
-	KDRI_TRY(kdri_vote(w->ctx, &p, w->vote, w->near));
-done:
-	return st;
+	return kdri_vote(w->ctx, &p, w->vote, w->near);
 }
 
 /* The number of votes; members with double weight count twice. */

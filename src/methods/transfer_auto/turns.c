@@ -40,12 +40,9 @@ typedef struct member_turn {
 
 static kdr_status run_member(kdr_context *ctx, void *user)
 {
-	kdr_status st;
 	const member_turn *turn = user;
-	KDRI_TRY(prepare_views(ctx, turn->w, turn->member->on_e, turn->member->joint));
-	KDRI_TRY(run_on_views(ctx, turn->w, turn->member, turn->w->p));
-done:
-	return st;
+	KDRI_DO(prepare_views(ctx, turn->w, turn->member->on_e, turn->member->joint));
+	return run_on_views(ctx, turn->w, turn->member, turn->w->p);
 }
 
 static bool takes_part(const kdri_transfer_tally *w, int64_t m)
@@ -70,17 +67,15 @@ static kdri_turn turn_of(const kdri_transfer_tally *w, int64_t m)
 
 static kdr_status ask_one(kdri_transfer_tally *w, int64_t m)
 {
-	kdr_status st;
 	member_turn user = { w, &kdri_transfer_members[m] };
 	kdri_turn turn = turn_of(w, m);
 	bool answered;
 	turn.run = run_member;
 	turn.user = &user;
-	KDRI_TRY(kdri_frame_ask(&w->frame, &turn, &answered));
+	KDRI_DO(kdri_frame_ask(&w->frame, &turn, &answered));
 	if (answered)
-		KDRI_TRY(kdri_transfer_tally_take(w, m, w->p));
-done:
-	return st;
+		KDRI_DO(kdri_transfer_tally_take(w, m, w->p));
+	return KDR_OK;
 }
 
 /* --- several at a time ------------------------------------------------------------------------------- */
@@ -161,7 +156,6 @@ static int batch_workers(const kdri_transfer_tally *w, int64_t count, bool on_e)
 
 kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
 {
-	kdr_status st = KDR_OK;
 	bool ask[KDRI_TRANSFER_MEMBERS];
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++) {
 		ask[m] = wanted[m] && takes_part(w, m);
@@ -170,7 +164,7 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
 	/* The first member finds what others use. */
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS && !w->shared.scores; m++)
 		if (ask[m]) {
-			KDRI_TRY(ask_one(w, m));
+			KDRI_DO(ask_one(w, m));
 			ask[m] = false;
 		}
 	for (int on_e = 0; on_e < 2; on_e++) {
@@ -180,14 +174,13 @@ kdr_status kdri_transfer_tally_ask(kdri_transfer_tally *w, const bool *wanted)
 				b.member[b.count++] = m;
 		const int workers = batch_workers(w, b.count, on_e);
 		if (workers > 1) {
-			KDRI_TRY(batch_ask(&b, workers));
+			KDRI_DO(batch_ask(&b, workers));
 			for (int64_t i = 0; i < b.count; i++)
 				ask[b.member[i]] = false;
 		}
 	}
 	for (int64_t m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (ask[m])
-			KDRI_TRY(ask_one(w, m));
-done:
-	return st;
+			KDRI_DO(ask_one(w, m));
+	return KDR_OK;
 }

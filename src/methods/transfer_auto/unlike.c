@@ -65,19 +65,17 @@ done:
 static kdr_status choose_rows(kdr_context *ctx, const int64_t *labels, int64_t begin, int64_t end,
                               int64_t class, int64_t share, int64_t **rows, int64_t *count)
 {
-	kdr_status st;
 	int64_t all = 0;
 	*rows = NULL;
 	*count = 0;
-	KDRI_TRY(KDRI_NEW(ctx, rows, end - begin));
+	KDRI_DO(KDRI_NEW(ctx, rows, end - begin));
 	for (int64_t i = begin; i < end; i++)
 		if (class == -2 || labels[i] == class)
 			(*rows)[all++] = i;
 	*count = KDRI_MIN(all, share);
 	for (int64_t i = 0; i < *count; i++)
 		(*rows)[i] = (*rows)[i * all / *count];
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status distance_from(kdr_context *ctx, const kdr_mat *e, const kdr_mat *target,
@@ -171,31 +169,28 @@ done:
 /* The finer of the clusterings that voted. */
 static kdr_status keep_clusters(const kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
-	kdr_status st = KDR_OK;
 	const int64_t z = w->clusterings - 1;
 	if (z < 0)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->cluster, w->n));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->cluster, w->n));
 	v->clusters = w->k[z];
 	for (int64_t i = 0; i < w->n; i++)
 		v->cluster[i] = w->clusters[z][i];
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_transfer_unlike(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
-	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	bool finite = true;
-	KDRI_TRY(keep_clusters(w, v));
+	KDRI_DO(keep_clusters(w, v));
 	if (ctx->cancelled || ctx->timed_out)
 		return KDR_OK;
-	KDRI_TRY(kdri_transfer_views_align(ctx, &w->v, false));
+	KDRI_DO(kdri_transfer_views_align(ctx, &w->v, false));
 	const kdr_mat e = kdr_mat_from_dense(w->v.e, w->d.n, w->v.width);
-	KDRI_TRY(KDRI_NEW(ctx, &v->unlike, w->n));
-	KDRI_TRY(kdri_unlike_distances(ctx, &e, w->first, w->d.labels, w->c, v->unlike));
-	KDRI_TRY(smooth(ctx, &w->v.graph, v->unlike, w->n));
+	KDRI_DO(KDRI_NEW(ctx, &v->unlike, w->n));
+	KDRI_DO(kdri_unlike_distances(ctx, &e, w->first, w->d.labels, w->c, v->unlike));
+	KDRI_DO(smooth(ctx, &w->v.graph, v->unlike, w->n));
 	for (int64_t i = 0; i < w->n; i++)
 		finite = finite && isfinite(v->unlike[i]);
 	if (!finite || ctx->cancelled || ctx->timed_out) {
@@ -203,9 +198,8 @@ kdr_status kdri_transfer_unlike(kdri_transfer_tally *w, kdri_transfer_verdict *v
 		v->unlike = NULL;
 		return KDR_OK;
 	}
-	KDRI_TRY(kdri_unlike_ranks(ctx, v->unlike, w->n)); /* (E2) */
-done:
-	return st;
+	KDRI_DO(kdri_unlike_ranks(ctx, v->unlike, w->n)); /* (E2) */
+	return KDR_OK;
 }
 
 /* --- what to label next ---------------------------------------------------------------------------------- */

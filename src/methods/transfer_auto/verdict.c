@@ -87,10 +87,9 @@ done:
 static kdr_status keep_shares(const kdri_transfer_tally *w, const kdri_transfer_gate *gate, const double *pi,
                               kdri_transfer_verdict *v)
 {
-	kdr_status st;
 	int64_t all = w->d.set.classes;
-	KDRI_TRY(KDRI_NEW0(w->ctx, &v->pi, all));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->confused, all));
+	KDRI_DO(KDRI_NEW0(w->ctx, &v->pi, all));
+	KDRI_DO(KDRI_NEW(w->ctx, &v->confused, all));
 	for (int64_t k = 0; k < w->c; k++)
 		v->pi[w->d.class_of[k]] = pi[k];
 	for (int64_t k = 0; k < all; k++) {
@@ -102,8 +101,7 @@ static kdr_status keep_shares(const kdri_transfer_tally *w, const kdri_transfer_
 				v->confused[k] = j;
 			}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Sets v->excluded for members that do not vote. The votes of svm, logreg and msda are already available. */
@@ -288,11 +286,10 @@ static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 {
 	static const kdri_loss loss[] = { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC };
 	static const double cost[] = { 1, 4 };
-	kdr_status st = KDR_OK;
 	for (int k = 0; k < KDRI_PLAIN && !w->ctx->cancelled && !w->ctx->timed_out; k++) {
-		KDRI_TRY(KDRI_NEW(w->ctx, &v->plain[k], w->n));
-		KDRI_TRY(kdri_transfer_classify(w->ctx, &w->d, &w->d.set.x.view, loss[k], cost[k], false,
-		                                w->p));
+		KDRI_DO(KDRI_NEW(w->ctx, &v->plain[k], w->n));
+		KDRI_DO(kdri_transfer_classify(w->ctx, &w->d, &w->d.set.x.view, loss[k], cost[k], false,
+		                               w->p));
 		for (int64_t i = 0; i < w->n; i++) {
 			const int64_t known = w->d.labels[w->first + i];
 			v->plain[k][i] =
@@ -301,8 +298,7 @@ static kdr_status ask_plain(kdri_transfer_tally *w, kdri_transfer_verdict *v)
 			                              : kdri_rest_best(w->p + (w->first + i) * w->c, w->c)];
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* 2 (1 - 2 e), e the cross-validation error of a classifier that separates source from target. */

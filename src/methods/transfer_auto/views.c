@@ -36,12 +36,11 @@ void kdri_transfer_views_free(kdr_context *ctx, kdri_transfer_views *v)
 /* (E2), for a known mean and scale. */
 static kdr_status fill_z(kdr_context *ctx, kdri_transfer_views *v)
 {
-	kdr_status st;
 	const kdr_mat *x = &v->unit.view;
 	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
 	bool dense = x->kind == KDR_MAT_DENSE;
 	double *val = NULL;
-	KDRI_TRY(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
+	KDRI_DO(KDRI_NEW(ctx, &val, kdr_mat_nnz(x)));
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
 	for (int64_t i = 0; i < n; i++) {
 		int64_t begin = dense ? i * d : x->as.csr.rowptr[i],
@@ -54,8 +53,7 @@ static kdr_status fill_z(kdr_context *ctx, kdri_transfer_views *v)
 	v->z = (kdri_own){ dense ? kdr_mat_from_dense(val, n, d)
 		                 : kdr_mat_from_csr(n, d, x->as.csr.rowptr, x->as.csr.col, val),
 		           { val } };
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status find_z(kdr_context *ctx, kdri_transfer_views *v)
@@ -107,11 +105,10 @@ static int64_t width_of(const kdri_transfer_views *v)
 /* Rows (x - mean of the set, 1), of unit length, before them scaled to a mean square length of 1. */
 static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const double *means)
 {
-	kdr_status st;
 	const kdr_mat *z = &v->z.view;
 	int64_t n = v->d->n, d = kdr_mat_cols(z), w = v->width;
 	double total = 0;
-	KDRI_TRY(KDRI_NEW0(ctx, &v->e, n * w));
+	KDRI_DO(KDRI_NEW0(ctx, &v->e, n * w));
 	for (int64_t t = 0; t < v->d->ntasks; t++)
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)
 		for (int64_t i = v->d->begin[t]; i < v->d->begin[t + 1]; i++) {
@@ -135,8 +132,7 @@ static kdr_status find_few(kdr_context *ctx, kdri_transfer_views *v, const doubl
 		for (int64_t j = 0; j < w; j++)
 			row[j] /= length;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Means of the sets (count x d); a source's mean is adjusted to the given class proportions, unless these are
@@ -204,20 +200,17 @@ done:
 /* What `auto` means here: either graph may be too large for an exact search. */
 static kdr_status choose_joins(kdr_context *ctx, kdri_transfer_views *v, const kdr_mat *target)
 {
-	kdr_status st = KDR_OK;
 	bool exact = true;
 	if (v->joins.to != KDRI_JOINS_AUTO)
 		return KDR_OK;
 	const kdr_mat e = kdr_mat_from_dense(NULL, v->d->n, width_of(v)); /* sizes are all that counts */
 	if (v->d->ntasks > 1)
-		KDRI_TRY(kdri_search_is_exact(ctx, &e, KDRI_METRIC_COSINE, KDRI_INSTEAD_WALKS, &exact));
+		KDRI_DO(kdri_search_is_exact(ctx, &e, KDRI_METRIC_COSINE, KDRI_INSTEAD_WALKS, &exact));
 	if (exact)
-		KDRI_TRY(kdri_search_is_exact(ctx, target,
-		                              v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
-		                              KDRI_INSTEAD_WALKS, &exact));
+		KDRI_DO(kdri_search_is_exact(ctx, target, v->few ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
+		                             KDRI_INSTEAD_WALKS, &exact));
 	v->joins.to = exact ? KDRI_JOINS_NEIGHBOURS : KDRI_JOINS_LANDMARKS;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E4) */
@@ -249,13 +242,11 @@ static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v)
 
 kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint)
 {
-	kdr_status st = KDR_OK;
 	if (!v->e)
-		KDRI_TRY(find_e(ctx, v));
+		KDRI_DO(find_e(ctx, v));
 	if (joint && kdr_mat_rows(&v->joint.edges.view) == 0)
-		KDRI_TRY(find_joint(ctx, v));
-done:
-	return st;
+		KDRI_DO(find_joint(ctx, v));
+	return KDR_OK;
 }
 
 void kdri_transfer_views_part(kdr_context *ctx, kdri_transfer_views *v)

@@ -55,22 +55,20 @@ static const char *const references_table[] = {
 static kdr_status put_arrays(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_ensemble *e,
                              const kdri_consensus *c)
 {
-	kdr_status st;
 	double *to = NULL;
 	int64_t *labels = NULL, *runs = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+	KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
 	memcpy(labels, c->kmeans.labels, (size_t)e->n * sizeof *labels);
-	KDRI_TRY(kdri_result_array(ctx, result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ e->n }, &to));
+	KDRI_DO(kdri_result_array(ctx, result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ e->n }, &to));
 	memcpy(to, c->stability, (size_t)e->n * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
-	                           &to));
+	KDRI_DO(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
+	                          &to));
 	memcpy(to, c->values, (size_t)c->count * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, result, "ensemble", t, KDR_INT64, 2, (int64_t[]){ e->runs, e->n },
-	                           &runs));
+	KDRI_DO(kdri_result_array(ctx, result, "ensemble", t, KDR_INT64, 2, (int64_t[]){ e->runs, e->n },
+	                          &runs));
 	for (int64_t i = 0; i < e->runs * e->n; i++)
 		runs[i] = e->label[i];
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_options *options, int64_t t,

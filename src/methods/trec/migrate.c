@@ -136,16 +136,14 @@ static void make_move(state *w, const move *m)
 
 static kdr_status record(kdr_context *ctx, kdri_migration *m, int64_t *room, const int64_t *three, double q)
 {
-	kdr_status st = KDR_OK;
 	if (m->count == *room) {
 		*room = *room ? 2 * *room : 64;
-		KDRI_TRY(KDRI_GROW(ctx, &m->moves, 3 * *room));
-		KDRI_TRY(KDRI_GROW(ctx, &m->q, *room));
+		KDRI_DO(KDRI_GROW(ctx, &m->moves, 3 * *room));
+		KDRI_DO(KDRI_GROW(ctx, &m->q, *room));
 	}
 	memcpy(m->moves + 3 * m->count, three, 3 * sizeof *three);
 	m->q[m->count++] = q;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_migrate(kdr_context *ctx, const kdri_coincidence *z, int64_t k, double q_min, int64_t it_max,

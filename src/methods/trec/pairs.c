@@ -56,17 +56,16 @@ static int64_t first_of_pair(int64_t n, int64_t t)
 kdr_status kdri_pairs_add(kdr_context *ctx, const kdri_ensemble *e, const int64_t *classes,
                           const int64_t *rows, int64_t count, int64_t most, kdri_rng *rng, kdri_pairs *pairs)
 {
-	kdr_status st = KDR_OK;
 	if (count < 2 || most < 1)
 		return KDR_OK;
 	int64_t total = 0;
-	KDRI_TRY(kdri_mul(ctx, count, count - 1, &total));
+	KDRI_DO(kdri_mul(ctx, count, count - 1, &total));
 	total /= 2;
 	int64_t taken = KDRI_MIN(total, most);
 	pairs->room = pairs->count + taken;
-	KDRI_TRY(KDRI_GROW(ctx, &pairs->p, pairs->room));
-	KDRI_TRY(KDRI_GROW(ctx, &pairs->h, pairs->room));
-	KDRI_TRY(KDRI_GROW(ctx, &pairs->z, pairs->room));
+	KDRI_DO(KDRI_GROW(ctx, &pairs->p, pairs->room));
+	KDRI_DO(KDRI_GROW(ctx, &pairs->h, pairs->room));
+	KDRI_DO(KDRI_GROW(ctx, &pairs->z, pairs->room));
 	if (total <= most) {
 		for (int64_t a = 0; a < count; a++)
 			for (int64_t b = a + 1; b < count; b++)
@@ -80,8 +79,7 @@ kdr_status kdri_pairs_add(kdr_context *ctx, const kdri_ensemble *e, const int64_
 			add_pair(e, classes, rows[a], rows[b], pairs);
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_pairs_free(kdr_context *ctx, kdri_pairs *pairs)

@@ -32,10 +32,9 @@ typedef struct training {
 static kdr_status training_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule *rule,
                                training *out)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &out->nodes, 3 * pairs->count));
-	KDRI_TRY(KDRI_NEW(ctx, &out->lines, pairs->count));
-	KDRI_TRY(KDRI_NEW(ctx, &out->y, pairs->count));
+	KDRI_DO(KDRI_NEW(ctx, &out->nodes, 3 * pairs->count));
+	KDRI_DO(KDRI_NEW(ctx, &out->lines, pairs->count));
+	KDRI_DO(KDRI_NEW(ctx, &out->y, pairs->count));
 	for (int64_t i = 0; i < pairs->count; i++) {
 		struct svm_node *line = out->nodes + 3 * i;
 		line[0] = (struct svm_node){ 1, rule->scale_p * pairs->p[i] };
@@ -44,8 +43,7 @@ static kdr_status training_new(kdr_context *ctx, const kdri_pairs *pairs, const 
 		out->lines[i] = line;
 		out->y[i] = pairs->z[i] ? 1 : -1;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void training_free(kdr_context *ctx, training *t)
@@ -55,12 +53,11 @@ static void training_free(kdr_context *ctx, training *t)
 
 static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kdri_rule *rule)
 {
-	kdr_status st;
 	/* The sign of LIBSVM refers to the class of its first sample. */
 	double sign = model->label[0] == 1 ? 1 : -1;
-	KDRI_TRY(KDRI_NEW(ctx, &rule->p, model->l));
-	KDRI_TRY(KDRI_NEW(ctx, &rule->h, model->l));
-	KDRI_TRY(KDRI_NEW(ctx, &rule->coef, model->l));
+	KDRI_DO(KDRI_NEW(ctx, &rule->p, model->l));
+	KDRI_DO(KDRI_NEW(ctx, &rule->h, model->l));
+	KDRI_DO(KDRI_NEW(ctx, &rule->coef, model->l));
 	for (int i = 0; i < model->l; i++) {
 		rule->p[i] = model->SV[i][0].value;
 		rule->h[i] = model->SV[i][1].value;
@@ -68,8 +65,7 @@ static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kd
 	}
 	rule->rho = sign * model->rho[0];
 	rule->count = model->l;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,

@@ -107,11 +107,10 @@ static void lessons_free(kdr_context *ctx, lessons *l)
 static kdr_status ensemble_of(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                               int64_t t, int64_t k, kdri_ensemble *out)
 {
-	kdr_status st;
 	kdri_ensemble_spec spec;
 	int64_t largest = 0;
 	int choice = kdri_opt_choice(options, "silhouette");
-	KDRI_TRY(kdri_ensemble_options(ctx, options, &problem->tasks[t], k, &spec));
+	KDRI_DO(kdri_ensemble_options(ctx, options, &problem->tasks[t], k, &spec));
 	for (int64_t i = 0; i < problem->ntasks; i++)
 		largest = KDRI_MAX(largest, kdr_mat_rows(&problem->tasks[i].x));
 	/* One kind for all tasks: their values must mean the same. */
@@ -119,9 +118,8 @@ static kdr_status ensemble_of(kdr_context *ctx, const kdr_problem *problem, cons
 	spec.kind = exact ? KDR_SILHOUETTE_EXACT : KDR_SILHOUETTE_SIMPLIFIED;
 	spec.silhouettes = kdri_opt_choice(options, "meta") != KDRI_META_COASSOCIATION;
 	spec.stream = (uint64_t)t;
-	KDRI_TRY(kdri_ensemble_new(ctx, &problem->tasks[t].x, &spec, NULL, out)); /* (E1) */
-done:
-	return st;
+	KDRI_DO(kdri_ensemble_new(ctx, &problem->tasks[t].x, &spec, NULL, out)); /* (E1) */
+	return KDR_OK;
 }
 
 /* The labelled rows in random order, into `rows`; their number. */
@@ -218,7 +216,6 @@ static bool stop_before_rule(kdr_context *ctx, int64_t rule)
 static kdr_status try_out(kdr_context *ctx, const lessons *l, const kdri_rule_options *o, double *accuracy,
                           double *majority)
 {
-	kdr_status st = KDR_OK;
 	double right = 0, pairs = (double)(l->half[0].count + l->half[1].count),
 	       same = (double)(l->half[0].same + l->half[1].same);
 	*accuracy = *majority = 0;
@@ -228,14 +225,13 @@ static kdr_status try_out(kdr_context *ctx, const lessons *l, const kdri_rule_op
 		kdri_rule rule = { 0 };
 		if (stop_before_rule(ctx, f + 1))
 			return KDR_OK;
-		KDRI_TRY(kdri_rule_new(ctx, &l->half[f], o, &rule));
+		KDRI_DO(kdri_rule_new(ctx, &l->half[f], o, &rule));
 		right += kdri_rule_accuracy(ctx, &rule, &l->half[1 - f]) * (double)l->half[1 - f].count;
 		kdri_rule_free(ctx, &rule);
 	}
 	*accuracy = right / pairs;
 	*majority = KDRI_MAX(same, pairs - same) / pairs;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* If it was stopped, there is no rule, or its quality is unknown: *trusted is false. */

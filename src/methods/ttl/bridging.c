@@ -68,12 +68,10 @@ static kdr_status check_width(kdr_context *ctx, const kdr_task *t, const kdr_tas
 static kdr_status check_widths(kdr_context *ctx, const kdr_problem *problem, kdr_role role,
                                const kdr_task *with)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t t = 0; t < problem->ntasks; t++)
 		if (problem->tasks[t].role == role)
-			KDRI_TRY(check_width(ctx, &problem->tasks[t], with));
-done:
-	return st;
+			KDRI_DO(check_width(ctx, &problem->tasks[t], with));
+	return KDR_OK;
 }
 
 static kdr_status check_not_empty(kdr_context *ctx, const char *what, const int64_t *counts, int64_t cols)
@@ -278,12 +276,11 @@ done:
 static kdr_status bridging_put_task(kdr_context *ctx, int64_t task, int64_t n, int64_t c, const double *g,
                                     kdr_result *result)
 {
-	kdr_status st;
 	int64_t *labels = NULL;
 	double *p = NULL;
-	KDRI_TRY(kdri_result_labels(ctx, result, task, &labels));
-	KDRI_TRY(kdri_result_array(ctx, result, "probabilities", task, KDR_FLOAT64, 2, (int64_t[]){ n, c },
-	                           &p));
+	KDRI_DO(kdri_result_labels(ctx, result, task, &labels));
+	KDRI_DO(kdri_result_array(ctx, result, "probabilities", task, KDR_FLOAT64, 2, (int64_t[]){ n, c },
+	                          &p));
 	for (int64_t i = 0; i < n; i++) {
 		double sum = 0;
 		labels[i] = 0;
@@ -295,28 +292,25 @@ static kdr_status bridging_put_task(kdr_context *ctx, int64_t task, int64_t n, i
 		for (int64_t k = 0; k < c; k++)
 			p[i * c + k] = g[i * c + k] / sum;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_bridging_result(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,
                                 const double *g_target, kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	int64_t c = s->classes, at = 0;
 	for (int64_t t = 0; t < s->problem->ntasks; t++) {
 		const kdr_task *task = &s->problem->tasks[t];
 		int64_t n = kdr_mat_rows(&task->x);
 		kdri_result_set_k(result, t, c);
 		if (t == s->bridge)
-			KDRI_TRY(bridging_put_task(ctx, t, n, c, g_bridge, result));
+			KDRI_DO(bridging_put_task(ctx, t, n, c, g_bridge, result));
 		if (task->role != KDR_ROLE_TARGET)
 			continue;
-		KDRI_TRY(bridging_put_task(ctx, t, n, c, g_target + at * c, result));
+		KDRI_DO(bridging_put_task(ctx, t, n, c, g_target + at * c, result));
 		at += n;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 enum { TOP = 10 };
@@ -324,16 +318,15 @@ enum { TOP = 10 };
 kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side, const char *name,
                                   kdr_result *result)
 {
-	kdr_status st;
 	int64_t m = t->side[side].m, p1 = t->p1, count = KDRI_MIN(TOP, m), *top = NULL;
 	char key[64];
 	double *f = NULL, *a = NULL;
 	snprintf(key, sizeof key, "shared_%s", name);
-	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ m, p1 }, &f));
+	KDRI_DO(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ m, p1 }, &f));
 	snprintf(key, sizeof key, "association_%s", name);
-	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ p1, t->c }, &a));
+	KDRI_DO(kdri_result_array(ctx, result, key, -1, KDR_FLOAT64, 2, (int64_t[]){ p1, t->c }, &a));
 	snprintf(key, sizeof key, "top_%s", name);
-	KDRI_TRY(kdri_result_array(ctx, result, key, -1, KDR_INT64, 2, (int64_t[]){ p1, count }, &top));
+	KDRI_DO(kdri_result_array(ctx, result, key, -1, KDR_INT64, 2, (int64_t[]){ p1, count }, &top));
 	kdri_tri_get_f(t, side, 0, p1, f);
 	memcpy(a, t->side[side].a, (size_t)(p1 * t->c) * sizeof *a);
 	for (int64_t j = 0; j < p1; j++)
@@ -348,6 +341,5 @@ kdr_status kdri_bridging_clusters(kdr_context *ctx, const kdri_tri *t, int side,
 				top[j * count + k] = top[j * count + k - 1];
 			top[j * count + at] = i;
 		}
-done:
-	return st;
+	return KDR_OK;
 }

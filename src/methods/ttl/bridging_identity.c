@@ -91,7 +91,6 @@ static kdr_status best_map(kdr_context *ctx, const work *w, const double *e, int
 /* (E1) of one half after the other. */
 static kdr_status ask_halves(kdr_context *ctx, const work *w)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t r = 0; r < HALVES; r++) {
 		kdri_rng rng = kdri_rng_stream(ctx->seed, "identity", (uint64_t)r);
 		memset(w->own, 0, (size_t)(w->c * w->c) * sizeof *w->own);
@@ -101,18 +100,16 @@ static kdr_status ask_halves(kdr_context *ctx, const work *w)
 				w->own[k] += w->from[k / w->c * w->d + j] * w->to[k % w->c * w->d + j] /
 				             w->square[j];
 		}
-		KDRI_TRY(best_map(ctx, w, w->own, w->half_maps + r * w->c));
+		KDRI_DO(best_map(ctx, w, w->own, w->half_maps + r * w->c));
 		for (int64_t a = 0; a < w->c; a++)
 			w->all[a * w->c + w->half_maps[r * w->c + a]] += 1 / (double)(HALVES * w->c);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* The contribution of the start in (E2). */
 static kdr_status ask_start(kdr_context *ctx, const work *w)
 {
-	kdr_status st;
 	int64_t c = w->c;
 	const double share = 1 / (double)w->all_rows;
 	double *rows = w->cost,
@@ -121,7 +118,7 @@ static kdr_status ask_start(kdr_context *ctx, const work *w)
 	memset(w->cost, 0, (size_t)(2 * c) * sizeof *w->cost);
 	for (int64_t i = 0; i < w->n; i++)
 		w->own[w->start[i] * c + w->found[i]]++;
-	KDRI_TRY(kdri_sum(ctx, w->own, c * c)); /* of integers: exact */
+	KDRI_DO(kdri_sum(ctx, w->own, c * c)); /* of integers: exact */
 	for (int64_t k = 0; k < c * c; k++) {
 		w->own[k] *= share;
 		rows[k / c] += w->own[k];
@@ -130,9 +127,7 @@ static kdr_status ask_start(kdr_context *ctx, const work *w)
 	for (int64_t k = 0; k < c * c; k++)
 		w->own[k] = by_start * (w->own[k] - rows[k / c] * cols[k % c]);
 	kdri_axpy(1, w->own, w->all, c * c);
-	KDRI_TRY(best_map(ctx, w, w->own, w->half_maps + HALVES * c));
-done:
-	return st;
+	return best_map(ctx, w, w->own, w->half_maps + HALVES * c);
 }
 
 /* Columns of g as (E2) has them; whether any moved. */
@@ -151,23 +146,21 @@ static bool put_back(const work *w, double *g)
 
 static kdr_status bridging_identity_say(kdr_context *ctx, const work *w, bool moved, kdr_result *result)
 {
-	kdr_status st;
 	double sure = 0;
 	for (int64_t k = 0; k < (HALVES + 1) * w->c; k++)
 		sure += (double)(w->half_maps[k] == w->map[k % w->c]) /
 		        (double)((HALVES + 1) * w->c); /* (E3) */
-	KDRI_TRY(kdri_result_number(ctx, result, "identity", sure));
+	KDRI_DO(kdri_result_number(ctx, result, "identity", sure));
 	if (moved)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "the iterations had swapped classes of the target; this was corrected with features that distinguish the classes of the labelled data"));
 	if (sure < unsure)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        ctx, result,
 		        "the assignment of class names in the target is uncertain: of %d random halves of the features and the initial labels, %.0f %% agree; check some samples",
 		        HALVES, 100 * sure));
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, const double *g_bridge,

@@ -57,29 +57,26 @@ static kdr_status bridging_start_scale_rows(kdr_context *ctx, const kdri_bridgin
 /* Class proportions among the labelled rows of all ranks. */
 static kdr_status find_shares(kdr_context *ctx, const int64_t *labels, int64_t n, int64_t c, double *share)
 {
-	kdr_status st;
 	double known = 0;
 	memset(share, 0, (size_t)c * sizeof *share);
 	for (int64_t i = 0; i < n; i++)
 		if (labels[i] >= 0)
 			share[labels[i]]++;
-	KDRI_TRY(kdri_sum(ctx, share, c)); /* of integers: exact */
+	KDRI_DO(kdri_sum(ctx, share, c)); /* of integers: exact */
 	for (int64_t k = 0; k < c; k++)
 		known += share[k];
 	for (int64_t k = 0; k < c; k++)
 		share[k] /= known;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E2) by scaling columns and rows in turn, which converges as the shares are positive. `mean`: room for c numbers. */
 static kdr_status match_shares(kdr_context *ctx, const kdri_bridging_rows *rows, const double *share,
                                int64_t c, double *p, double *mean)
 {
-	kdr_status st = KDR_OK;
 	for (int round = 0; round < ROUNDS; round++) {
 		double off = 0;
-		KDRI_TRY(bridging_start_scale_rows(ctx, rows, c, p, mean));
+		KDRI_DO(bridging_start_scale_rows(ctx, rows, c, p, mean));
 		for (int64_t k = 0; k < c; k++) {
 			double ratio = share[k] > 0 ? share[k] / mean[k] : 1;
 			off = fmax(off, fabs(ratio - 1));
@@ -89,9 +86,7 @@ static kdr_status match_shares(kdr_context *ctx, const kdri_bridging_rows *rows,
 		if (off < 1e-6)
 			break;
 	}
-	KDRI_TRY(bridging_start_scale_rows(ctx, rows, c, p, mean));
-done:
-	return st;
+	return bridging_start_scale_rows(ctx, rows, c, p, mean);
 }
 
 /* Probabilities (rows of x, by class) from a logistic regression, one class against the rest, on labelled rows. */
@@ -242,12 +237,11 @@ static bool all_given(const kdri_bridging *s)
 kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const kdr_options *options,
                                double *g_bridge, double *g_target)
 {
-	kdr_status st = KDR_OK;
 	int init = kdri_opt_choice(options, "init");
 	int64_t c = s->classes, at = 0;
 	kdri_rng rng = kdri_rng_stream(ctx->seed, "labels", 0);
 	if (init == KDRI_BRIDGING_LOGREG && !all_given(s)) {
-		KDRI_TRY(start_chain(ctx, s, g_bridge, g_target));
+		KDRI_DO(start_chain(ctx, s, g_bridge, g_target));
 	} else if (init == KDRI_BRIDGING_RANDOM) {
 		start_random(&rng, &s->bridge_rows, c, g_bridge);
 		start_random(&rng, &s->target_rows, c, g_target);
@@ -266,8 +260,7 @@ kdr_status kdri_bridging_start(kdr_context *ctx, const kdri_bridging *s, const k
 			start_given(task->init, n, c, g_target + at * c);
 		at += n;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static bool row_is_empty(const kdr_mat *x, int64_t i)
@@ -324,22 +317,20 @@ static void saved_free(kdr_context *ctx, saved *v)
 
 static kdr_status saved_new(kdr_context *ctx, const kdri_tri *t, int64_t sweeps, bool several, saved *v)
 {
-	kdr_status st;
-	KDRI_TRY(KDRI_NEW(ctx, &v->trace, sweeps));
+	KDRI_DO(KDRI_NEW(ctx, &v->trace, sweeps));
 	if (!several)
 		return KDR_OK;
-	KDRI_TRY(KDRI_NEW(ctx, &v->best, sweeps));
+	KDRI_DO(KDRI_NEW(ctx, &v->best, sweeps));
 	for (int s = 0; s < t->sides; s++) {
-		KDRI_TRY(KDRI_NEW(ctx, &v->f[s], t->side[s].panels * KDRI_TRI_LANES * t->q));
-		KDRI_TRY(KDRI_NEW(ctx, &v->a[s], t->q * t->c));
+		KDRI_DO(KDRI_NEW(ctx, &v->f[s], t->side[s].panels * KDRI_TRI_LANES * t->q));
+		KDRI_DO(KDRI_NEW(ctx, &v->a[s], t->q * t->c));
 	}
 	for (int k = 0; k < t->sets; k++) {
-		KDRI_TRY(KDRI_NEW(ctx, &v->g[k], t->set[k].n * t->c));
-		KDRI_TRY(KDRI_NEW(ctx, &v->start[k], t->set[k].n * t->c));
+		KDRI_DO(KDRI_NEW(ctx, &v->g[k], t->set[k].n * t->c));
+		KDRI_DO(KDRI_NEW(ctx, &v->start[k], t->set[k].n * t->c));
 		memcpy(v->start[k], t->set[k].g, (size_t)(t->set[k].n * t->c) * sizeof *v->start[k]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void bridging_start_copy(double *to, const double *from, int64_t count)
@@ -364,21 +355,20 @@ static void bridging_start_keep(const kdri_tri *t, saved *v, bool back)
 static kdr_status run_once(kdr_context *ctx, kdri_tri *t, const kdr_options *options, const char *stage,
                            uint64_t stream, saved *v, kdri_bridging_report *r)
 {
-	kdr_status st;
 	int64_t most = kdri_opt_int(options, "max_iter");
 	double tol = kdri_opt_real(options, "tol");
 	kdri_tri_random(ctx, t, stream);
-	KDRI_TRY(kdri_tri_start(ctx, t));
+	KDRI_DO(kdri_tri_start(ctx, t));
 	*r = (kdri_bridging_report){ .start = kdri_tri_objective(t), .stop = KDR_STOP_MAX_ITER };
 	r->value = r->start;
 	while (r->iterations < most) {
 		double before = r->value;
-		KDRI_TRY(kdri_tri_sweep(ctx, t));
+		KDRI_DO(kdri_tri_sweep(ctx, t));
 		v->trace[r->iterations++] = r->value = kdri_tri_objective(t);
 		if (!isfinite(r->value))
-			KDRI_FAIL(ctx, KDR_ERR_NUMERIC,
-			          "the objective is not a number after iteration %lld; scale the data",
-			          (long long)r->iterations);
+			return kdri_fail(ctx, KDR_ERR_NUMERIC,
+			                 "the objective is not a number after iteration %lld; scale the data",
+			                 (long long)r->iterations);
 		if (kdri_iteration(ctx, stage, r->iterations, most, r->value)) {
 			r->stop = kdri_stop_reason(ctx);
 			break;
@@ -388,26 +378,23 @@ static kdr_status run_once(kdr_context *ctx, kdri_tri *t, const kdr_options *opt
 			break;
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* A device that computes the products of the sweeps stores the matrices that they multiply; X' is a separate
  * matrix. */
 static kdr_status hold(kdr_context *ctx, const kdri_tri *t, double sweeps, kdri_held *held[2 * KDRI_TRI_DATA])
 {
-	kdr_status st = KDR_OK;
 	for (int d = 0; d < t->datas; d++) {
 		const kdri_tri_data *data = &t->data[d];
 		double flops = 2 * sweeps * (double)t->c * kdri_held_flops(&data->x);
 		if (t->set[data->set].constant)
 			continue;
-		KDRI_TRY(kdri_hold(ctx, &data->x, false, t->c, flops, &held[2 * d]));
+		KDRI_DO(kdri_hold(ctx, &data->x, false, t->c, flops, &held[2 * d]));
 		if (data->columns.parts[0] && held[2 * d])
-			KDRI_TRY(kdri_hold(ctx, &data->columns.view, false, t->c, flops, &held[2 * d + 1]));
+			KDRI_DO(kdri_hold(ctx, &data->columns.view, false, t->c, flops, &held[2 * d + 1]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options *options, const char *stage,

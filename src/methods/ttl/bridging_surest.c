@@ -44,21 +44,19 @@ static void claims_free(kdr_context *ctx, claims *v)
 
 static kdr_status claims_new(kdr_context *ctx, const kdri_bridging_rows *rows, claims *v)
 {
-	kdr_status st;
 	for (int w = 0; w < 2; w++) {
-		KDRI_TRY(KDRI_NEW0(ctx, &v->key[w], v->n));
-		KDRI_TRY(KDRI_NEW0(ctx, &v->place[w], v->c));
+		KDRI_DO(KDRI_NEW0(ctx, &v->key[w], v->n));
+		KDRI_DO(KDRI_NEW0(ctx, &v->place[w], v->c));
 	}
-	KDRI_TRY(KDRI_NEW0(ctx, &v->class, v->n));
-	KDRI_TRY(KDRI_NEW0(ctx, &v->found, v->c));
-	KDRI_TRY(KDRI_NEW0(ctx, &v->room, 3 * v->c));
-	KDRI_TRY(KDRI_NEW0(ctx, &v->count, v->c * BYTE));
+	KDRI_DO(KDRI_NEW0(ctx, &v->class, v->n));
+	KDRI_DO(KDRI_NEW0(ctx, &v->found, v->c));
+	KDRI_DO(KDRI_NEW0(ctx, &v->room, 3 * v->c));
+	KDRI_DO(KDRI_NEW0(ctx, &v->count, v->c * BYTE));
 	v->teach = v->room + v->c;
 	v->spare = v->teach + v->c;
 	for (int64_t i = 0; i < v->n; i++)
 		v->key[1][i] = (uint64_t)(v->all - 1 - rows->number[i]);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether the claim of row i comes after the place of class k. */
@@ -90,7 +88,6 @@ static kdr_status count_bytes(kdr_context *ctx, const claims *v, int w, int shif
 /* (E3) for all classes at once. */
 static kdr_status find_places(kdr_context *ctx, const claims *v, const int64_t *wanted)
 {
-	kdr_status st = KDR_OK;
 	int64_t *left = v->spare;
 	memcpy(left, wanted, (size_t)v->c * sizeof *left);
 	for (int w = 0; w < 2; w++) {
@@ -99,7 +96,7 @@ static kdr_status find_places(kdr_context *ctx, const claims *v, const int64_t *
 			shift -= 8;
 		memset(v->place[w], 0, (size_t)v->c * sizeof *v->place[w]);
 		for (; shift >= 0; shift -= 8) {
-			KDRI_TRY(count_bytes(ctx, v, w, shift));
+			KDRI_DO(count_bytes(ctx, v, w, shift));
 			for (int64_t k = 0; k < v->c; k++) {
 				uint64_t byte = BYTE - 1;
 				for (; byte > 0 && v->count[k * BYTE + (int64_t)byte] < left[k]; byte--)
@@ -110,8 +107,7 @@ static kdr_status find_places(kdr_context *ctx, const claims *v, const int64_t *
 	}
 	for (int64_t k = 0; k < v->c; k++)
 		v->found[k] = left[k] <= v->count[k * BYTE + (int64_t)(v->place[1][k] & (BYTE - 1))];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows without a class claim the likeliest class that is still open. */
@@ -149,10 +145,9 @@ static int64_t first_full(const claims *v)
 static kdr_status give_out(kdr_context *ctx, const claims *v, const double *p, const double *share,
                            int64_t *labels)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t full = 0; full >= 0;) {
 		claim(v, p, share, labels);
-		KDRI_TRY(find_places(ctx, v, v->room));
+		KDRI_DO(find_places(ctx, v, v->room));
 		full = first_full(v);
 		memset(v->spare, 0, (size_t)v->c * sizeof *v->spare);
 		for (int64_t i = 0; i < v->n; i++)
@@ -160,12 +155,11 @@ static kdr_status give_out(kdr_context *ctx, const claims *v, const double *p, c
 				labels[i] = v->class[i];
 				v->spare[labels[i]]++;
 			}
-		KDRI_TRY(kdri_sum_int(ctx, v->spare, v->c));
+		KDRI_DO(kdri_sum_int(ctx, v->spare, v->c));
 		for (int64_t k = 0; k < v->c; k++)
 			v->room[k] -= v->spare[k];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_bridging_surest(kdr_context *ctx, const kdri_bridging_rows *rows, const double *p, int64_t c,

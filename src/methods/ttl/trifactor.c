@@ -58,28 +58,24 @@ done:
 static kdr_status trifactor_side_new(kdr_context *ctx, const kdri_tri *t, const kdri_tri_shape *shape, int s,
                                      kdri_tri_side *out)
 {
-	kdr_status st;
 	int64_t size;
 	out->m = kdr_mat_cols(shape->data[shape->side[s].data[0]].x);
 	out->panels = (out->m + LANES - 1) / LANES;
 	for (int l = 0; l < 2; l++) {
 		out->data[l] = shape->side[s].data[l];
 		out->weight[l] = shape->side[s].weight[l];
-		KDRI_TRY(KDRI_NEW0(ctx, &out->h[l], out->m * t->c));
-		KDRI_TRY(KDRI_NEW0(ctx, &out->gram[l], t->c * t->c));
+		KDRI_DO(KDRI_NEW0(ctx, &out->h[l], out->m * t->c));
+		KDRI_DO(KDRI_NEW0(ctx, &out->gram[l], t->c * t->c));
 	}
-	KDRI_TRY(kdri_mul(ctx, out->panels * LANES, t->q, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->f, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->a, t->q * t->c));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->column_sum, t->q));
-done:
-	return st;
+	KDRI_DO(kdri_mul(ctx, out->panels * LANES, t->q, &size));
+	KDRI_DO(KDRI_NEW0(ctx, &out->f, size));
+	KDRI_DO(KDRI_NEW0(ctx, &out->a, t->q * t->c));
+	return KDRI_NEW0(ctx, &out->column_sum, t->q);
 }
 
 static kdr_status set_new(kdr_context *ctx, kdri_tri *t, const kdri_tri_shape *shape, int k,
                           kdri_tri_set *out)
 {
-	kdr_status st;
 	int64_t size, rows = t->c;
 	for (int d = 0; d < shape->datas; d++)
 		if (shape->data[d].set == k) {
@@ -87,21 +83,20 @@ static kdr_status set_new(kdr_context *ctx, kdri_tri *t, const kdri_tri_shape *s
 			rows += kdr_mat_cols(shape->data[d].x);
 		}
 	out->constant = shape->constant[k];
-	KDRI_TRY(kdri_mul(ctx, rows, t->c, &out->sums));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->gram, out->sums));
+	KDRI_DO(kdri_mul(ctx, rows, t->c, &out->sums));
+	KDRI_DO(KDRI_NEW0(ctx, &out->gram, out->sums));
 	double *b = out->gram + t->c * t->c;
 	for (int d = 0; d < shape->datas; d++)
 		if (shape->data[d].set == k) {
 			t->data[d].b = b;
 			b += kdr_mat_cols(shape->data[d].x) * t->c;
 		}
-	KDRI_TRY(kdri_mul(ctx, out->n, t->c, &size));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->g, size));
-	KDRI_TRY(KDRI_NEW0(ctx, &out->fixed, out->n));
+	KDRI_DO(kdri_mul(ctx, out->n, t->c, &size));
+	KDRI_DO(KDRI_NEW0(ctx, &out->g, size));
+	KDRI_DO(KDRI_NEW0(ctx, &out->fixed, out->n));
 	if (!out->constant)
-		KDRI_TRY(KDRI_NEW(ctx, &out->num, size));
-done:
-	return st;
+		KDRI_DO(KDRI_NEW(ctx, &out->num, size));
+	return KDR_OK;
 }
 
 kdr_status kdri_tri_new(kdr_context *ctx, const kdri_tri_shape *shape, kdri_tri *out)
@@ -305,26 +300,23 @@ void kdri_tri_side_step(kdr_context *ctx, kdri_tri *t, int s, unsigned steps)
 
 kdr_status kdri_tri_start(kdr_context *ctx, kdri_tri *t)
 {
-	kdr_status st = KDR_OK;
 	for (int k = 0; k < t->sets; k++)
-		KDRI_TRY(kdri_tri_refresh(ctx, t, k));
+		KDRI_DO(kdri_tri_refresh(ctx, t, k));
 	for (int64_t j = 0; j < t->q; j++)
 		t->at[t->q * t->c + j] = 1;
 	for (int s = 0; s < t->sides; s++)
 		finish_side(ctx, t, &t->side[s]);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- all steps --------------------------------------------------------------------------------------- */
 
 kdr_status kdri_tri_normalise(kdr_context *ctx, kdri_tri *t)
 {
-	kdr_status st = KDR_OK;
 	for (int k = 0; k < t->sets; k++)
 		if (!t->set[k].constant && (t->norm == KDRI_TRI_RESCALE_G || t->norm == KDRI_TRI_PAPER)) {
 			kdri_tri_normalise_g(ctx, t, k);
-			KDRI_TRY(kdri_tri_refresh(ctx, t, k));
+			KDRI_DO(kdri_tri_refresh(ctx, t, k));
 		}
 	for (int s = 0; s < t->sides && t->norm == KDRI_TRI_PAPER; s++) {
 		for (int64_t j = 0; j < t->q; j++)
@@ -332,25 +324,21 @@ kdr_status kdri_tri_normalise(kdr_context *ctx, kdri_tri *t)
 			        t->side[s].column_sum[j] > 0 ? 1 / t->side[s].column_sum[j] : 1;
 		finish_side(ctx, t, &t->side[s]);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_tri_sweep(kdr_context *ctx, kdri_tri *t)
 {
-	kdr_status st = KDR_OK;
 	bool again = t->norm == KDRI_TRI_RESCALE_G || t->norm == KDRI_TRI_PAPER;
 	for (int s = 0; s < t->sides; s++)
 		kdri_tri_side_step(ctx, t, s, KDRI_TRI_ALL);
 	for (int k = 0; k < t->sets; k++)
 		if (!t->set[k].constant) {
-			KDRI_TRY(kdri_tri_update_g(ctx, t, k)); /* (E4) */
+			KDRI_DO(kdri_tri_update_g(ctx, t, k)); /* (E4) */
 			if (!again)
-				KDRI_TRY(kdri_tri_refresh(ctx, t, k));
+				KDRI_DO(kdri_tri_refresh(ctx, t, k));
 		}
-	KDRI_TRY(kdri_tri_normalise(ctx, t));
-done:
-	return st;
+	return kdri_tri_normalise(ctx, t);
 }
 
 double kdri_tri_objective(const kdri_tri *t)

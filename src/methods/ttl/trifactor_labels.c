@@ -20,27 +20,23 @@ static const double least = 1e-300, vanishing = 1e-100;
 
 kdr_status kdri_tri_refresh(kdr_context *ctx, kdri_tri *t, int set)
 {
-	kdr_status st;
 	kdri_tri_set *s = &t->set[set];
-	KDRI_TRY(kdri_syrk(ctx, true, t->c, s->n, s->g, t->c, s->gram, t->c));
+	KDRI_DO(kdri_syrk(ctx, true, t->c, s->n, s->g, t->c, s->gram, t->c));
 	for (int d = 0; d < t->datas; d++) {
 		kdri_tri_data *data = &t->data[d];
 		if (data->set != set)
 			continue;
 		if (data->columns.parts[0])
-			KDRI_TRY(kdri_mat_mul(ctx, &data->columns.view, s->g, t->c, t->c, data->b, t->c));
+			KDRI_DO(kdri_mat_mul(ctx, &data->columns.view, s->g, t->c, t->c, data->b, t->c));
 		else
-			KDRI_TRY(kdri_mat_tmul(ctx, &data->x, s->g, t->c, t->c, data->b, t->c));
+			KDRI_DO(kdri_mat_tmul(ctx, &data->x, s->g, t->c, t->c, data->b, t->c));
 	}
-	KDRI_TRY(kdri_sum(ctx, s->gram, s->sums));
-done:
-	return st;
+	return kdri_sum(ctx, s->gram, s->sums);
 }
 
 /* (E1): num of the set, and Q into t->quadratic. */
 static kdr_status numerators(kdr_context *ctx, kdri_tri *t, int set)
 {
-	kdr_status st = KDR_OK;
 	kdri_tri_set *to = &t->set[set];
 	double *q = t->quadratic, *h = t->spare;
 	bool first = true;
@@ -57,13 +53,12 @@ static kdr_status numerators(kdr_context *ctx, kdri_tri *t, int set)
 					kdri_axpy(t->side[s].weight[l], t->side[s].h[l], h, size);
 					kdri_axpy(t->side[s].weight[l], t->side[s].gram[l], q, t->c * t->c);
 				}
-		KDRI_TRY(kdri_mat_mul(ctx, &t->data[d].x, h, t->c, t->c, first ? to->num : t->other, t->c));
+		KDRI_DO(kdri_mat_mul(ctx, &t->data[d].x, h, t->c, t->c, first ? to->num : t->other, t->c));
 		if (!first)
 			kdri_axpy(1, t->other, to->num, to->n * t->c);
 		first = false;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E3) on one row; r is room for c numbers. */
@@ -108,11 +103,10 @@ static void step_row(double *g, const double *num, const double *den, int64_t c)
 
 kdr_status kdri_tri_update_g(kdr_context *ctx, kdri_tri *t, int set)
 {
-	kdr_status st;
 	kdri_tri_set *s = &t->set[set];
 	const double *q = t->quadratic;
 	int64_t c = t->c, blocks = (s->n + KDRI_BLOCK - 1) / KDRI_BLOCK;
-	KDRI_TRY(numerators(ctx, t, set));
+	KDRI_DO(numerators(ctx, t, set));
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (s->n * c * c > 1 << 14)
 	for (int64_t block = 0; block < blocks; block++) {
 		double *den = t->rows + block * 2 * c, *r = den + c;
@@ -131,8 +125,7 @@ kdr_status kdri_tri_update_g(kdr_context *ctx, kdri_tri *t, int set)
 				step_row(g, s->num + i * c, den, c);
 		}
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 void kdri_tri_normalise_g(kdr_context *ctx, kdri_tri *t, int set)
