@@ -5,7 +5,6 @@
  *
  *     (E1)  eligible: n_t >= 10, n_t <= 20 k_t, n_j >= 4 n_t; not tables
  *     (E2)  u_j of engine/graph/apart.c, with t and j preprocessed as a pair; j: the data set with the smallest u. Go on if u < 0.65
- *           If u >= 0.97 and every other data set was compared, t keeps the clusters of its run alone: the others say nothing about it
  *     (E3)  the clusters of j's run alone are classes, and self-training labels t
  *     (E4)  with the shares p_j of the clusters in j and p_t in t, go on if TV - e < 0.1; TV = 1/2 sum |p_t - p_j|,
  *           e = 1/2 sqrt(0.64 (k_j - 1) / n_t), about what sampling alone gives
@@ -24,7 +23,7 @@
 #include <stdio.h>
 
 enum { LEAST_SAMPLES = 10, TIMES = 4 };
-static const double most_excess = 0.1, sampling = 0.64, sharpness = 4, unrelated = 0.97;
+static const double most_excess = 0.1, sampling = 0.64, sharpness = 4;
 
 kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, int64_t most, kdr_data **out)
 {
@@ -70,17 +69,12 @@ static kdr_status find_nearest(kdr_context *ctx, kdri_job_sharing *s, int64_t t)
 {
 	kdri_sharing_note *note = &s->notes[t];
 	double apart;
-	note->with_all = true;
 	for (int64_t j = 0; j < s->count; j++) {
-		if (j == t)
+		if (j == t || s->raw[j]->rows / TIMES < s->raw[t]->rows || !s->fit.tasks[j].result)
 			continue;
-		apart = NAN;
-		if (s->raw[j]->rows / TIMES >= s->raw[t]->rows && s->fit.tasks[j].result)
-			KDRI_DO(find_apart(ctx, s, t, j, &apart));
-		if (isnan(apart)) {
-			note->with_all = false;
+		KDRI_DO(find_apart(ctx, s, t, j, &apart));
+		if (isnan(apart))
 			continue;
-		}
 		if (note->nearest < 0 || apart < note->apart ||
 		    (apart == note->apart && strcmp(s->raw[j]->name, s->raw[note->nearest]->name) < 0)) {
 			note->nearest = j;
@@ -282,11 +276,6 @@ done:
 	return st;
 }
 
-static bool is_unrelated(const kdri_sharing_note *note)
-{
-	return note->with_all && note->apart >= unrelated;
-}
-
 kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64_t *k)
 {
 	kdr_status st = KDR_OK;
@@ -303,10 +292,6 @@ kdr_status kdri_sharing_carry(kdr_context *ctx, kdri_job_sharing *s, const int64
 		KDRI_TRY(find_nearest(ctx, s, t));
 		if (s->notes[t].nearest >= 0 && s->notes[t].apart < KDRI_APART_RELATED)
 			KDRI_TRY(carry(ctx, s, t, k[t]));
-		if (is_unrelated(&s->notes[t])) {
-			s->fit.tasks[t].final = true;
-			kdri_given_drop_graphs(ctx, &s->fit.tasks[t]);
-		}
 	}
 done:
 	ctx->inspected = inspected;
@@ -338,9 +323,6 @@ static void reason_of(const kdri_job_sharing *s, int64_t t, int64_t n, int64_t k
 		snprintf(out, room, "it has more than %d samples per cluster", KDRI_SHARING_PER_CLUSTER);
 	else if (note->nearest < 0)
 		snprintf(out, room, "no other data set has %d times as many samples", TIMES);
-	else if (is_unrelated(note))
-		kdri_snprintf(out, room, "too different from %s (%.2f); clustered as in a run alone", near,
-		              note->apart);
 	else if (note->apart >= KDRI_APART_RELATED)
 		kdri_snprintf(out, room, "too different from %s (%.2f; carried over below %.2f)", near,
 		              note->apart, KDRI_APART_RELATED);

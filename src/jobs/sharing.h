@@ -14,7 +14,6 @@ typedef struct kdri_sharing_note {
 	int64_t nearest; /* -1: none */
 	double apart;    /* NaN: none */
 	double excess;   /* (E4) of sharing.c */
-	bool with_all;   /* compared with every other data set */
 } kdri_sharing_note;
 
 typedef struct kdri_job_sharing {

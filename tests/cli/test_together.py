@@ -167,18 +167,6 @@ class Together(CliTest):
         self.assertGreater(task["sharing"]["apart"], 0.65)
         self.assertRegex(task["advice"][-1], r"^clusters were not carried over: too different from other \(0\.[0-9]+; carried over below 0\.65\)")
 
-    def test_data_sets_far_from_all_others_are_as_alone(self):
-        small, _, second, _ = self.split()
-        far = self.csv("far.csv", blobs(4, 200, centres(9, 4, 12, 6.0))[0])
-        task = self.cluster("-k", 4, small, far)["tasks"][0]
-        self.assertRegex(task["advice"][-1], r"^clusters were not carried over: too different from far \([01]\.[0-9]+\); clustered as in a run alone")
-        alone = self.cluster("-k", 4, small)["tasks"][0]
-        self.assertEqual(parts(task["labels"]), parts(alone["labels"]))
-        self.assertEqual(task["confidence"], alone["confidence"])
-        # A data set that is too small to be compared with may be related.
-        reason = self.cluster("-k", 4, small, second, far)["tasks"][0]["sharing"]["reason"]
-        self.assertRegex(reason, r"^too different from far \([01]\.[0-9]+; carried over below 0\.65\)")
-
     def test_other_proportions_share_no_clusters(self):
         common = centres(1, 4, 12, 1.0)
         small = self.csv("small.csv", [row for row, y in zip(*blobs(1, 64, common)) if y == 0])
