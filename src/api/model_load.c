@@ -197,7 +197,6 @@ done:
 static kdr_status load_array(kdr_context *ctx, const loading *l, const kdr_field_desc *field,
                              const kdri_h5_item *item, int64_t task)
 {
-	kdr_status st;
 	double *values; /* int64_t has the same size */
 	const bool integers = field->type == KDR_INT64;
 	/* Constant data have a subspace of no dimension: rows without columns. */
@@ -206,19 +205,19 @@ static kdr_status load_array(kdr_context *ctx, const loading *l, const kdr_field
 		return kdri_fail(ctx, KDR_ERR_FORMAT,
 		                 "%s:%s: a non-empty array of 1 to 3 dimensions of %s is expected", l->path,
 		                 item->name, integers ? "integers" : "numbers");
-	KDRI_TRY(kdri_result_array(ctx, l->model->fitted, field->name, task, field->type, item->ndim,
-	                           item->shape, &values));
+	KDRI_DO(kdri_result_array(ctx, l->model->fitted, field->name, task, field->type, item->ndim,
+	                          item->shape, &values));
 	if (integers) {
 		memcpy(values, item->values, (size_t)item->count * sizeof *values);
-		goto done;
+		return KDR_OK;
 	}
 	for (int64_t i = 0; i < item->count; i++) {
 		values[i] = number_at(item, i);
 		if (!isfinite(values[i]))
-			KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s:%s: a value is not finite", l->path, item->name);
+			return kdri_fail(ctx, KDR_ERR_FORMAT, "%s:%s: a value is not finite", l->path,
+			                 item->name);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status load_arrays(kdr_context *ctx, const loading *l)

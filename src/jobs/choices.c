@@ -59,28 +59,26 @@ double kdri_share_of(const double *s, int64_t count, int64_t label, kdr_scoring 
 static kdr_status by_scores(kdr_context *ctx, kdri_task_result *t, const kdr_array *a, kdr_scoring kind,
                             bool sure)
 {
-	kdr_status st;
 	const double *s = a->data;
 	int64_t count = a->shape[1], found = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &t->second, t->n));
+	KDRI_DO(KDRI_NEW(ctx, &t->second, t->n));
 	for (int64_t i = 0; i < t->n; i++) {
 		t->second[i] = kdri_next_best(s + i * count, count, t->labels[i], kind);
 		found += t->second[i] >= 0;
 	}
-	KDRI_TRY(kdri_sum_int(ctx, &found, 1));
+	KDRI_DO(kdri_sum_int(ctx, &found, 1));
 	if (found == 0) { /* every sample wholly in one: the scores only repeat the labels */
 		kdri_free(ctx, t->second);
 		t->second = NULL;
-		goto done;
+		return KDR_OK;
 	}
 	if (sure)
-		goto done;
-	KDRI_TRY(KDRI_NEW(ctx, &t->confidence, t->n));
+		return KDR_OK;
+	KDRI_DO(KDRI_NEW(ctx, &t->confidence, t->n));
 	for (int64_t i = 0; i < t->n; i++)
 		t->confidence[i] = kdri_share_of(s + i * count, count, t->labels[i], kind);
 	t->confidence_from = kind == KDR_SCORING_MARGINS ? "softmax" : "share";
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether (E3) and (E4) are meaningful: all samples have labels, and these are not all the same. */

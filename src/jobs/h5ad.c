@@ -28,14 +28,13 @@ static int64_t h5ad_task_of(const kdr_result *r, const char *name)
 /* Classes by their names; clusters by their numbers, all of them in their order, so that tasks share them. */
 static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names *names)
 {
-	kdr_status st = KDR_OK;
 	int64_t nclasses = 0, most = 0, index;
 	const char *const *classes = kdr_result_classes(r, &nclasses);
 	char number[24];
 	for (int64_t c = 0; classes && c < nclasses; c++)
-		KDRI_TRY(kdri_names_add(ctx, names, classes[c], strlen(classes[c]), &index));
+		KDRI_DO(kdri_names_add(ctx, names, classes[c], strlen(classes[c]), &index));
 	if (classes)
-		goto done;
+		return KDR_OK;
 	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
 		int64_t n = 0;
 		const int64_t *labels = kdr_result_labels(r, t, &n);
@@ -44,10 +43,9 @@ static kdr_status name_labels(kdr_context *ctx, const kdr_result *r, kdri_names 
 	}
 	for (int64_t c = 0; c < most; c++) {
 		int length = snprintf(number, sizeof number, "%lld", (long long)c);
-		KDRI_TRY(kdri_names_add(ctx, names, number, (size_t)length, &index));
+		KDRI_DO(kdri_names_add(ctx, names, number, (size_t)length, &index));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Labels, confidence and coordinates of one task's rows. */

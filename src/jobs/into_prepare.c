@@ -168,16 +168,15 @@ static void reweigh_row(const double *ratio, const int32_t *col, int64_t n, kdr_
 /* Into *out, or the data set itself if that is NULL. */
 static kdr_status reweigh(kdr_context *ctx, kdr_data *d, const double *ratio, kdr_norm norm, kdri_own *out)
 {
-	kdr_status st;
 	double *val = NULL, *to;
 	const bool dense = d->kind == KDR_MAT_DENSE;
 	const kdr_mat x = kdr_data_mat(d);
 	const int64_t size = kdr_mat_nnz(&x);
 	if (out) {
-		KDRI_TRY(KDRI_NEW(ctx, &val, size));
+		KDRI_DO(KDRI_NEW(ctx, &val, size));
 		memcpy(val, dense ? d->dense : d->val, (size_t)size * sizeof *val);
 	} else {
-		KDRI_TRY(kdri_data_own(ctx, d));
+		KDRI_DO(kdri_data_own(ctx, d));
 	}
 	to = out ? val : dense ? d->dense : d->val;
 	for (int64_t i = 0; i < d->rows; i++) {
@@ -186,12 +185,11 @@ static kdr_status reweigh(kdr_context *ctx, kdr_data *d, const double *ratio, kd
 		reweigh_row(ratio, dense ? NULL : d->col + begin, n, norm, to + begin);
 	}
 	if (!out)
-		goto done;
+		return KDR_OK;
 	out->view = dense ? kdr_mat_from_dense(val, d->rows, d->cols)
 	                  : kdr_mat_from_csr(d->rows, d->cols, d->rowptr, d->col, val);
 	out->parts[0] = val;
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_into_reweigh(kdr_context *ctx, kdr_prep *prep, kdr_data *const *all, int64_t old,

@@ -211,16 +211,15 @@ static void name_column(const kdri_spread *s, char *out, size_t room)
  * another. */
 static kdr_status hint(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t count)
 {
-	kdr_status st;
 	bool mixed;
 	kdri_spread ends[2];
 	char least[80], most[80];
 	const char *scaling = scaling_for(job);
 	if (!scaling[0])
 		return KDR_OK;
-	KDRI_TRY(kdri_units_mixed(ctx, sets, count, &mixed, ends));
+	KDRI_DO(kdri_units_mixed(ctx, sets, count, &mixed, ends));
 	if (!mixed)
-		goto done;
+		return KDR_OK;
 	name_column(&ends[0], least, sizeof least);
 	name_column(&ends[1], most, sizeof most);
 	kdri_snprintf(
@@ -228,8 +227,7 @@ static kdr_status hint(kdr_context *ctx, kdri_job *job, kdr_data **sets, int64_t
 	        "column standard deviations range from %.3g (%s) to %.3g (%s), and %s weights columns by them; if the units "
 	        "differ, add --scale %s to give all columns equal weight",
 	        ends[0].deviation, least, ends[1].deviation, most, job->algo->id, scaling);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whether scaling to [0, 1] could make a row of zeros: one that has the lowest value of every column, of which none is negative. The

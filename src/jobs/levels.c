@@ -260,7 +260,6 @@ static kdr_status fit_first_derived(kdr_context *ctx, plan *p)
  * data set. On a device, under a memory limit and with several ranks each runs alone. */
 static kdr_status fit_all(kdr_context *ctx, plan *p, kdri_k_ranges *levels, const kdr_result *result)
 {
-	kdr_status st = KDR_OK;
 	double data = 0, pairs = 0; /* bytes */
 	for (int64_t t = 0; t < p->ntasks; t++) {
 		const double n = (double)result->tasks[t].n;
@@ -273,27 +272,26 @@ static kdr_status fit_all(kdr_context *ctx, plan *p, kdri_k_ranges *levels, cons
 	                            : kdri_workers(ctx, p->count, 4 * data + pairs, data);
 	const double start = kdri_now();
 	const bool before = ctx->cancelled;
-	KDRI_TRY(fit_first_derived(ctx, p));
+	KDRI_DO(fit_first_derived(ctx, p));
 	levels->kept.looking = true;
 	if (workers > 1)
-		KDRI_TRY(kdri_side_by_side(ctx, &(kdri_side){ .count = p->count,
-		                                              .workers = workers,
-		                                              .run = fit_level,
-		                                              .user = p,
-		                                              .stage = "levels",
-		                                              .total = p->count }));
+		KDRI_DO(kdri_side_by_side(ctx, &(kdri_side){ .count = p->count,
+		                                             .workers = workers,
+		                                             .run = fit_level,
+		                                             .user = p,
+		                                             .stage = "levels",
+		                                             .total = p->count }));
 	for (int64_t i = 0; i < p->count && workers == 1; i++)
-		KDRI_TRY(fit_level(ctx, p, i, 0));
+		KDRI_DO(fit_level(ctx, p, i, 0));
 	p->job->seconds.fit += kdri_now() - start;
 	if (!ctx->timed_out || before)
-		goto done;
+		return KDR_OK;
 	/* When time is out, fits that run at the same time are stopped as if the user had asked for it. */
 	ctx->cancelled = false;
 	for (int64_t i = 0; i < p->count; i++)
 		if (p->out[i] && p->out[i]->stop == KDR_STOP_CANCELLED)
 			p->out[i]->stop = KDR_STOP_TIME;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the level that is suggested ---------------------------------------------------------------------------- */

@@ -69,11 +69,10 @@ done:
 static kdr_status put_units(kdr_context *ctx, const columns *c, const kdri_task_result *task,
                             const kdri_split *s, kdri_feature_effect *f)
 {
-	kdr_status st;
 	const kdr_data *d = c->data;
 	double sums[6] = { 0 }; /* sum, number of values and sum of squares; left and right */
 	bool unknown = !d->original.values && d->rows > 0;
-	KDRI_TRY(kdri_any(ctx, &unknown));
+	KDRI_DO(kdri_any(ctx, &unknown));
 	if (unknown)
 		return KDR_OK;
 	for (int64_t i = 0; i < d->rows; i++) {
@@ -85,9 +84,9 @@ static kdr_status put_units(kdr_context *ctx, const columns *c, const kdri_task_
 		sums[side + 1]++;
 		sums[side + 2] += x * x;
 	}
-	KDRI_TRY(kdri_sum(ctx, sums, 6));
+	KDRI_DO(kdri_sum(ctx, sums, 6));
 	if (!(sums[1] > 0) || !(sums[4] > 0))
-		goto done;
+		return KDR_OK;
 	const double n = sums[1] + sums[4], mean = (sums[0] + sums[3]) / n;
 	f->known = true;
 	f->mean_outside = sums[0] / sums[1];
@@ -97,8 +96,7 @@ static kdr_status put_units(kdr_context *ctx, const columns *c, const kdri_task_
 		f->unit = (kdri_unit)d->original.unit[f->column];
 		f->origin = d->original.origin[f->column];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E1) */

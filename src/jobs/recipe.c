@@ -66,7 +66,6 @@ static bool differ_fivefold(const spread *all, int64_t count, kdri_spread *ends)
 static kdr_status sum_columns(kdr_context *ctx, kdr_data *const *tasks, int64_t count, int64_t total,
                               double *out, bool *fit)
 {
-	kdr_status st = KDR_OK;
 	uint64_t hash = 0;
 	*fit = true;
 	for (int64_t t = 0; t < count; t++) {
@@ -84,14 +83,13 @@ static kdr_status sum_columns(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 		out += 3 * d->cols;
 	}
 	if (!kdri_together(ctx))
-		goto done;
+		return KDR_OK;
 	int64_t word = (int64_t)(hash >> 2), ends[] = { total, word, -total, -word };
-	KDRI_TRY(kdri_max_int(ctx, ends, 4));
+	KDRI_DO(kdri_max_int(ctx, ends, 4));
 	*fit = ends[0] == -ends[2] && ends[1] == -ends[3];
 	if (*fit)
-		KDRI_TRY(kdri_sum(ctx, out - 3 * total, 3 * total));
-done:
-	return st;
+		KDRI_DO(kdri_sum(ctx, out - 3 * total, 3 * total));
+	return KDR_OK;
 }
 
 /* Whether the columns' standard deviations differ more than fivefold, in all tasks together or in most of them, and which
@@ -261,38 +259,33 @@ static int64_t table_columns(const kdr_data *d)
 
 kdr_status kdri_recipe_table(kdr_context *ctx, kdr_data *const *tasks, int64_t count, kdr_recipe *recipe)
 {
-	kdr_status st = KDR_OK;
 	bool two = false, unlike = recipe->kind != KDR_DATA_UNITS && recipe->kind != KDR_DATA_MEASUREMENTS;
 	for (int64_t t = 0; t < count; t++)
 		unlike = unlike || tasks[t]->kind != KDR_MAT_DENSE || table_columns(tasks[t]) > TABLE_COLUMNS;
-	KDRI_TRY(kdri_any(ctx, &unlike));
+	KDRI_DO(kdri_any(ctx, &unlike));
 	if (unlike)
-		goto done;
+		return KDR_OK;
 	if (recipe->kind != KDR_DATA_UNITS)
-		KDRI_TRY(kdri_table_yes_no(ctx, tasks, count, &two));
+		KDRI_DO(kdri_table_yes_no(ctx, tasks, count, &two));
 	if (recipe->kind == KDR_DATA_UNITS || two)
 		*recipe = (kdr_recipe){ .kind = KDR_DATA_TABLE, .scale = KDR_SCALE_TABLE };
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool *out,
                             kdri_spread ends[2])
 {
-	kdr_status st;
 	kdr_data_kind kind = KDR_DATA_UNKNOWN;
 	bool mixed = false;
 	for (int64_t t = 0; t < count; t++)
 		mixed = mixed || kdri_data_mixed(tasks[t], false);
-	KDRI_TRY(kdri_any(ctx, &mixed));
+	KDRI_DO(kdri_any(ctx, &mixed));
 	if (mixed) { /* units differ; whether spreads do is left to see */
-		KDRI_TRY(spreads_differ(ctx, tasks, count, out, ends));
-		goto done;
+		return spreads_differ(ctx, tasks, count, out, ends);
 	}
-	KDRI_TRY(recipe_look(ctx, tasks, count, false, &kind, ends));
+	KDRI_DO(recipe_look(ctx, tasks, count, false, &kind, ends));
 	*out = kind == KDR_DATA_UNITS;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Whole numbers in one data set and fractions in another have no preprocessing in common. Numbers in a few columns can be
@@ -300,23 +293,22 @@ done:
 kdr_status kdri_recipe_mismatch(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text,
                                 size_t room)
 {
-	kdr_status st = KDR_OK;
 	kdr_data_kind kind[2];
 	int64_t first[2] = { -1, -1 }; /* data set with whole numbers, and with others */
 	kdri_spread ends[2];
 	for (int64_t t = 0; t < count && count > 1; t++) {
 		kdri_traits c = { 0 };
 		const kdr_mat x = kdr_data_mat(tasks[t]);
-		KDRI_TRY(kdri_traits_add(ctx, &x, &c));
+		KDRI_DO(kdri_traits_add(ctx, &x, &c));
 		int64_t *to = &first[c.fractional || c.negative];
 		*to = c.rows > 0 && *to < 0 ? t : *to;
 	}
 	if (first[0] < 0 || first[1] < 0)
-		goto done;
+		return KDR_OK;
 	for (int i = 0; i < 2; i++) {
-		KDRI_TRY(recipe_look(ctx, &tasks[first[i]], 1, false, &kind[i], ends));
+		KDRI_DO(recipe_look(ctx, &tasks[first[i]], 1, false, &kind[i], ends));
 		if (kind[i] == KDR_DATA_MEASUREMENTS || kind[i] == KDR_DATA_UNITS)
-			goto done;
+			return KDR_OK;
 	}
 	if (kind[0] != kind[1])
 		kdri_snprintf(
@@ -325,6 +317,5 @@ kdr_status kdri_recipe_mismatch(kdr_context *ctx, kdr_data *const *tasks, int64_
 		        "kind of values in all data sets, for example counts",
 		        tasks[first[0]]->name, kdri_data_kind_name(kind[0]), tasks[first[1]]->name,
 		        kdri_data_kind_name(kind[1]));
-done:
-	return st;
+	return KDR_OK;
 }

@@ -195,7 +195,6 @@ static double smallest_column(int64_t n, int64_t k, const double *a, int64_t lda
  * number of new directions. Then A V and H are updated. */
 static kdr_status ritz_append(kdr_context *ctx, basis *b, int64_t *cols)
 {
-	kdr_status st = KDR_OK;
 	int64_t n = b->n, m = b->size, k = KDRI_MIN(*cols, b->room - m);
 	/* Done twice: the remainder of a column may be small compared with the part that was subtracted, and
 	 * therefore inexact. Once suffices if nearly all of the column remains, as for most residuals. */
@@ -203,30 +202,29 @@ static kdr_status ritz_append(kdr_context *ctx, basis *b, int64_t *cols)
 		double before = 0, after = 0, grown = INFINITY;
 		if (m > 0) {
 			before = smallest_column(n, k, b->next, b->block);
-			KDRI_TRY(kdri_gemm(ctx, true, false, m, k, n, 1, b->v, b->room, b->next, b->block, 0,
-			                   b->mix, b->block));
-			KDRI_TRY(kdri_gemm(ctx, false, false, n, k, m, -1, b->v, b->room, b->mix, b->block, 1,
-			                   b->next, b->block));
+			KDRI_DO(kdri_gemm(ctx, true, false, m, k, n, 1, b->v, b->room, b->next, b->block, 0,
+			                  b->mix, b->block));
+			KDRI_DO(kdri_gemm(ctx, false, false, n, k, m, -1, b->v, b->room, b->mix, b->block, 1,
+			                  b->next, b->block));
 			after = kdri_nrm2sq(b->mix, m * b->block);
 		}
-		KDRI_TRY(orthonormalise_once(ctx, n, &k, b->next, b->block, false, &grown));
+		KDRI_DO(orthonormalise_once(ctx, n, &k, b->next, b->block, false, &grown));
 		if (after <= 1e-4 * before && grown < 1e4)
 			break;
 	}
 	*cols = k;
 	if (k == 0)
-		goto done;
+		return KDR_OK;
 	for (int64_t i = 0; i < n; i++)
 		memcpy(b->v + i * b->room + m, b->next + i * b->block, (size_t)k * sizeof *b->v);
-	KDRI_TRY(b->op->apply(ctx, b->op, b->v + m, k, b->room, b->av + m, b->room));
+	KDRI_DO(b->op->apply(ctx, b->op, b->v + m, k, b->room, b->av + m, b->room));
 	b->size = m + k;
-	KDRI_TRY(kdri_gemm(ctx, true, false, b->size, k, n, 1, b->v, b->room, b->av + m, b->room, 0, b->h + m,
-	                   b->room));
+	KDRI_DO(kdri_gemm(ctx, true, false, b->size, k, n, 1, b->v, b->room, b->av + m, b->room, 0, b->h + m,
+	                  b->room));
 	for (int64_t j = m; j < b->size; j++)
 		for (int64_t i = 0; i < j; i++)
 			b->h[j * b->room + i] = b->h[i * b->room + j];
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status solve_small(kdr_context *ctx, basis *b)

@@ -434,20 +434,17 @@ static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool 
 /* Samples of all tasks, moved. */
 static kdr_status harmony_run(kdr_context *ctx, const kdr_options *options, harmony *h)
 {
-	kdr_status st = KDR_OK;
 	uint64_t key = 0;
 	bool found = false;
 	if (kdri_keeps(ctx)) {
 		key = kdri_options_key(ctx, options, &h->stack->x);
-		KDRI_TRY(harmony_find(ctx, key, h, &found));
+		KDRI_DO(harmony_find(ctx, key, h, &found));
 	}
 	if (found)
-		goto done;
-	KDRI_TRY(harmony_start(ctx, h));
-	KDRI_TRY(harmony_iterate(ctx, h, kdri_opt_real(options, "tol")));
-	KDRI_TRY(harmony_keep(ctx, key, h));
-done:
-	return st;
+		return KDR_OK;
+	KDRI_DO(harmony_start(ctx, h));
+	KDRI_DO(harmony_iterate(ctx, h, kdri_opt_real(options, "tol")));
+	return harmony_keep(ctx, key, h);
 }
 
 /* --- results ------------------------------------------------------------------------------------ */

@@ -142,20 +142,18 @@ done:
 /* Whether rows are joined to landmarks. */
 static kdr_status choose_landmarks(kdr_context *ctx, const kdr_mat *x, const kdr_options *options, bool *out)
 {
-	kdr_status st = KDR_OK;
 	const kdri_joins to = (kdri_joins)kdri_opt_choice(options, "graph");
 	const kdri_graph_options g = kdri_graph_options_of(options);
-	KDRI_TRY(kdri_joins_check(ctx, to));
+	KDRI_DO(kdri_joins_check(ctx, to));
 	*out = to == KDRI_JOINS_LANDMARKS || (to == KDRI_JOINS_AUTO && kdri_several(ctx));
 	if (*out || to == KDRI_JOINS_NEIGHBOURS || g.neighbors == 0 ||
 	    g.similarity == KDRI_SIMILARITY_PRECOMPUTED)
-		goto done;
-	KDRI_TRY(kdri_search_is_exact(
+		return KDR_OK;
+	KDRI_DO(kdri_search_is_exact(
 	        ctx, x, g.similarity == KDRI_SIMILARITY_GAUSS ? KDRI_METRIC_EUCLIDEAN : KDRI_METRIC_COSINE,
 	        KDRI_INSTEAD_LANDMARKS, out));
 	*out = !*out;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static int64_t joined_to(bool words, int64_t neighbors)
@@ -242,16 +240,13 @@ static kdr_status keep_graph(kdr_context *ctx, uint64_t key, const kdri_graph *g
 static kdr_status search_graph(kdr_context *ctx, const kdr_mat *x, const kdr_options *options,
                                const kdri_graph_options *g, kdri_graph *out)
 {
-	kdr_status st = KDR_OK;
 	const uint64_t key = kdri_keeps(ctx) ? kdri_options_key(ctx, options, x) : 0;
 	if (kdri_keeps(ctx))
-		KDRI_TRY(find_kept_graph(ctx, key, kdr_mat_rows(x), out));
+		KDRI_DO(find_kept_graph(ctx, key, kdr_mat_rows(x), out));
 	if (kdr_mat_rows(&out->w.view) > 0)
-		goto done;
-	KDRI_TRY(kdri_graph_new(ctx, x, g, out));
-	KDRI_TRY(keep_graph(ctx, key, out));
-done:
-	return st;
+		return KDR_OK;
+	KDRI_DO(kdri_graph_new(ctx, x, g, out));
+	return keep_graph(ctx, key, out);
 }
 
 /* Clusters x, rows_of[t] rows of each of `tasks` tasks. `name` NULL: the pooled tasks. */

@@ -252,17 +252,14 @@ done:
 
 static kdr_status run_embed(kdr_context *ctx, const kdr_mat *x, const kdr_options *options, run *r)
 {
-	kdr_status st = KDR_OK;
 	const uint64_t key = kdri_keeps(ctx) ? kdri_options_key(ctx, options, x) : 0;
 	bool found = false;
 	if (kdri_keeps(ctx))
-		KDRI_TRY(run_find(ctx, key, r, &found));
+		KDRI_DO(run_find(ctx, key, r, &found));
 	if (found)
-		goto done;
-	KDRI_TRY(pca_kmeans_embed(ctx, x, kdri_opt_real(options, "energy"), r));
-	KDRI_TRY(run_keep(ctx, key, r));
-done:
-	return st;
+		return KDR_OK;
+	KDRI_DO(pca_kmeans_embed(ctx, x, kdri_opt_real(options, "energy"), r));
+	return run_keep(ctx, key, r);
 }
 
 /* Numbers the clusters in the order of their first samples. Runs that end in one partition differ by rounding

@@ -190,7 +190,6 @@ done:
 
 static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
 {
-	kdr_status st = KDR_OK;
 	const kdri_dump_strings *columns = find_strings(dump, "read_columns"),
 	                        *na = find_strings(dump, "read_na"),
 	                        *missing = find_strings(dump, "read_missing"),
@@ -198,23 +197,22 @@ static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	if (texts && (texts->count != 1 || !texts->strings || !texts->strings[0]))
 		return dump_damaged(ctx, "read_texts", "one string is expected");
 	if (texts)
-		KDRI_TRY(kdri_strdup(ctx, texts->strings[0], &p->reading_texts));
+		KDRI_DO(kdri_strdup(ctx, texts->strings[0], &p->reading_texts));
 	if (!columns)
-		goto done;
+		return KDR_OK;
 	if (columns->count != 1 || !columns->strings || !columns->strings[0])
 		return dump_damaged(ctx, "read_columns", "one string is expected");
 	if (missing && (missing->count != 1 || !missing->strings || !missing->strings[0]))
 		return dump_damaged(ctx, "read_missing", "one string is expected");
-	KDRI_TRY(kdri_strdup(ctx, columns->strings[0], &p->reading_columns));
+	KDRI_DO(kdri_strdup(ctx, columns->strings[0], &p->reading_columns));
 	if (missing)
-		KDRI_TRY(kdri_strdup(ctx, missing->strings[0], &p->reading_missing));
-	KDRI_TRY(KDRI_NEW0(ctx, &p->reading_na, (na ? na->count : 0) + 1));
+		KDRI_DO(kdri_strdup(ctx, missing->strings[0], &p->reading_missing));
+	KDRI_DO(KDRI_NEW0(ctx, &p->reading_na, (na ? na->count : 0) + 1));
 	for (; na && na->strings && p->reading_nna < na->count; p->reading_nna++) {
 		const char *token = na->strings[p->reading_nna];
-		KDRI_TRY(kdri_strdup(ctx, token ? token : "", &p->reading_na[p->reading_nna]));
+		KDRI_DO(kdri_strdup(ctx, token ? token : "", &p->reading_na[p->reading_nna]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)

@@ -260,19 +260,17 @@ static kdr_status keep_rows(kdr_context *ctx, uint64_t key, int64_t n, int64_t k
  * those for the others (matrix/kept.h). */
 static kdr_status find_rows(kdr_context *ctx, votes *v, const kdri_verdict_options *o, double *rows)
 {
-	kdr_status st;
 	const uint64_t key = o->other_k && kdri_keeps(ctx) ? kdri_mat_hash(&v->w, ctx->seed) : 0;
 	bool found = false;
 	if (o->other_k)
-		KDRI_TRY(take_kept_rows(ctx, key, v->b->n, o->k, rows, &found));
+		KDRI_DO(take_kept_rows(ctx, key, v->b->n, o->k, rows, &found));
 	if (found)
-		goto done;
-	KDRI_TRY(o->landmarks ? kdri_verdict_embed(ctx, v->b, &v->w.as.csr, o->alone, o->k, rows)
-	                      : verdict_embed(ctx, v, o->k, rows));
+		return KDR_OK;
+	KDRI_DO(o->landmarks ? kdri_verdict_embed(ctx, v->b, &v->w.as.csr, o->alone, o->k, rows)
+	                     : verdict_embed(ctx, v, o->k, rows));
 	if (o->other_k)
-		KDRI_TRY(keep_rows(ctx, key, v->b->n, o->k, rows));
-done:
-	return st;
+		KDRI_DO(keep_rows(ctx, key, v->b->n, o->k, rows));
+	return KDR_OK;
 }
 
 static kdr_status verdict_cluster(kdr_context *ctx, votes *v, const kdri_verdict_options *o, int64_t *labels)

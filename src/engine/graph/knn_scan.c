@@ -58,21 +58,19 @@ typedef struct work {
  * the tile size, so that products do not depend on it. All ranks use the same number. */
 static kdr_status scan_cpu_stripe(work *w)
 {
-	kdr_status st = KDR_OK;
 	const kdr_mat *x = w->s->candidates;
 	double each = (double)w->m * (double)kdr_mat_cols(x), most = dense_between_polls;
 	w->stripe = CPU_STRIPE;
 	if (kdri_together(w->ctx))
-		goto done;
+		return KDR_OK;
 	if (x->kind == KDR_MAT_CSR) {
-		KDRI_TRY(kdri_knn_products(w->ctx, x, &each));
+		KDRI_DO(kdri_knn_products(w->ctx, x, &each));
 		each /= KDRI_MAX(1, (double)w->m);
 		most = sparse_between_polls;
 	}
 	const double tiles = floor(KDRI_MIN(most / KDRI_MAX(1, each), CPU_STRIPE) / CPU_TILE);
 	w->stripe = kdri_team(w->ctx) * CPU_TILE * (int64_t)KDRI_MAX(1, tiles);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status scan_open(work *w)

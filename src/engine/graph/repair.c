@@ -32,16 +32,14 @@ static void part_free(kdr_context *ctx, part *p)
 static kdr_status part_take(kdr_context *ctx, const kdr_mat *x, const kdri_knn_shift *shift,
                             const int64_t *rows, int64_t count, part *out)
 {
-	kdr_status st;
-	KDRI_TRY(kdri_mat_take(ctx, x, rows, count, &out->x));
+	KDRI_DO(kdri_mat_take(ctx, x, rows, count, &out->x));
 	if (!shift)
-		goto done;
+		return KDR_OK;
 	out->shift.square = shift->square;
-	KDRI_TRY(KDRI_NEW(ctx, &out->shift.products, count));
+	KDRI_DO(KDRI_NEW(ctx, &out->shift.products, count));
 	for (int64_t a = 0; a < count; a++)
 		out->shift.products[a] = shift->products[rows[a]];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- equal samples ----------------------------------------------------------------------------------------- */

@@ -100,21 +100,16 @@ static int64_t mixing_k0(const mixing *w)
 /* Enough neighbours for both; rows that are tested among all. */
 static kdr_status find_neighbours(mixing *w)
 {
-	kdr_status st;
 	const kdr_mat *x = w->m->x;
 	const int64_t k = KDRI_MIN(NEIGHBOURS, kdr_mat_rows(x) - 1);
 	if (w->stride == 1) {
-		KDRI_TRY(kdri_knn_find(w->ctx, x, k, KDRI_METRIC_EUCLIDEAN, &w->knn));
-		goto done;
+		return kdri_knn_find(w->ctx, x, k, KDRI_METRIC_EUCLIDEAN, &w->knn);
 	}
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->rows, w->tested));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->rows, w->tested));
 	for (int64_t i = 0; i < w->tested; i++)
 		w->rows[i] = i * w->stride;
-	KDRI_TRY(kdri_mat_take(w->ctx, x, w->rows, w->tested, &w->taken));
-	KDRI_TRY(
-	        kdri_knn_among(w->ctx, &w->taken.view, NULL, x, NULL, k + 1, KDRI_METRIC_EUCLIDEAN, &w->knn));
-done:
-	return st;
+	KDRI_DO(kdri_mat_take(w->ctx, x, w->rows, w->tested, &w->taken));
+	return kdri_knn_among(w->ctx, &w->taken.view, NULL, x, NULL, k + 1, KDRI_METRIC_EUCLIDEAN, &w->knn);
 }
 
 /* The neighbours of a tested sample, without itself, nearest first: data sets and distances. The number is 0 if the search was
@@ -196,13 +191,12 @@ static double kbet_statistic(const mixing *w, const int64_t *set, int64_t own, i
 
 static kdr_status test_neighbourhoods(mixing *w, kdri_mixing_figures *out)
 {
-	kdr_status st;
 	const int64_t k0 = mixing_k0(w);
 	const double critical = kdri_chi_square_critical(level, w->present - 1);
 	int64_t seen = 0, passed = 0;
-	KDRI_TRY(find_neighbours(w));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->lisi, w->tested));
-	KDRI_TRY(KDRI_NEW(w->ctx, &w->passed, w->tested));
+	KDRI_DO(find_neighbours(w));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->lisi, w->tested));
+	KDRI_DO(KDRI_NEW(w->ctx, &w->passed, w->tested));
 #pragma omp parallel for num_threads(kdri_team(w->ctx)) schedule(static) if (w->tested > 256)
 	for (int64_t i = 0; i < w->tested; i++) {
 		int64_t set[NEIGHBOURS], count;
@@ -219,11 +213,10 @@ static kdr_status test_neighbourhoods(mixing *w, kdri_mixing_figures *out)
 		}
 	out->tested = seen;
 	if (seen == 0)
-		goto done;
+		return KDR_OK;
 	out->ilisi = (kdri_median(w->lisi, seen) - 1) / (double)(w->present - 1); /* (E3) */
 	out->kbet = (double)passed / (double)seen;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- silhouettes ----------------------------------------------------------------------------------------- */

@@ -105,17 +105,16 @@ static void use_tile(void *user, int64_t row, int64_t col, int64_t cols, const d
 /* Visits all pairs j < i: for each i on one thread and in increasing order of j. */
 static kdr_status visit_pairs(const pool *p, pairs_fn *use, void *user)
 {
-	kdr_status st = KDR_OK;
 	if (p->z.kind == KDR_MAT_DENSE) {
 		const kdr_dense *z = &p->z.as.dense;
 		for (int64_t begin = 0; begin < p->n; begin += PANEL_ROWS) {
 			int64_t end = KDRI_MIN(p->n, begin + PANEL_ROWS);
 			panel t = { use, user, begin };
-			KDRI_TRY(kdri_gemm_tiles(p->ctx, end - begin, end, z->cols,
-			                         z->data + begin * z->stride, z->stride, z->data, z->stride,
-			                         use_tile, &t));
+			KDRI_DO(kdri_gemm_tiles(p->ctx, end - begin, end, z->cols,
+			                        z->data + begin * z->stride, z->stride, z->data, z->stride,
+			                        use_tile, &t));
 		}
-		goto done;
+		return KDR_OK;
 	}
 #pragma omp parallel for num_threads(kdri_team(p->ctx)) schedule(dynamic, 8)
 	for (int64_t i = 1; i < p->n; i++) {
@@ -124,8 +123,7 @@ static kdr_status visit_pairs(const pool *p, pairs_fn *use, void *user)
 		sparse_products(p, i, sums);
 		use(user, i, 0, i, sums);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the median distance (E3) --------------------------------------------------------------- */

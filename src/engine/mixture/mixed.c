@@ -227,7 +227,6 @@ static double entropy(const double *counts, int64_t n, double total)
 static kdr_status same_category(kdr_context *ctx, const kdri_mixed *t, int64_t a, int64_t b, int64_t rows,
                                 double least, double *counts, bool *out)
 {
-	kdr_status st;
 	const int64_t la = t->levels[a], lb = t->levels[b];
 	double *of_a = counts, *of_b = counts + la, *of_both = counts + la + lb, n = 0;
 	memset(counts, 0, (size_t)(la + lb + la * lb) * sizeof *counts);
@@ -236,7 +235,7 @@ static kdr_status same_category(kdr_context *ctx, const kdri_mixed *t, int64_t a
 		if (x >= 0 && y >= 0)
 			of_both[x * lb + y]++;
 	}
-	KDRI_TRY(kdri_sum(ctx, of_both, la * lb));
+	KDRI_DO(kdri_sum(ctx, of_both, la * lb));
 	for (int64_t x = 0; x < la; x++)
 		for (int64_t y = 0; y < lb; y++) {
 			of_a[x] += of_both[x * lb + y];
@@ -245,12 +244,11 @@ static kdr_status same_category(kdr_context *ctx, const kdri_mixed *t, int64_t a
 		}
 	*out = false;
 	if (n < LEAST_COMMON)
-		goto done;
+		return KDR_OK;
 	double ha = entropy(of_a, la, n), hb = entropy(of_b, lb, n),
 	       information = ha + hb - entropy(of_both, la * lb, n);
 	*out = information - (double)((la - 1) * (lb - 1)) / (2 * n) > least * KDRI_MIN(ha, hb);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status same_numbers(kdr_context *ctx, const kdri_mixed *t, int64_t a, int64_t b, int64_t rows,

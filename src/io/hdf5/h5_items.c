@@ -61,27 +61,25 @@ done:
 static kdr_status add_attribute(collection *c, const kdri_h5 *h5, const char *object, const char *attribute,
                                 int64_t count)
 {
-	kdr_status st;
 	kdri_h5_item *item;
 	char text[1024], **texts = NULL;
-	KDRI_TRY(add_item(c, object, attribute, &item));
+	KDRI_DO(add_item(c, object, attribute, &item));
 	item->ndim = 1;
 	if (kdri_h5_text(h5, object, attribute, text, sizeof text)) {
-		KDRI_TRY(KDRI_NEW0(c->ctx, &texts, 1));
+		KDRI_DO(KDRI_NEW0(c->ctx, &texts, 1));
 		item->values = texts;
 		item->type_class = KDRI_H5_STRING;
 		item->count = item->shape[0] = 1;
-		KDRI_TRY(kdri_strdup(c->ctx, text, &texts[0]));
+		KDRI_DO(kdri_strdup(c->ctx, text, &texts[0]));
 	} else if (count > 0 && count <= MOST_ITEMS) {
-		KDRI_TRY(kdri_alloc(c->ctx, &item->values, count, sizeof(double)));
+		KDRI_DO(kdri_alloc(c->ctx, &item->values, count, sizeof(double)));
 		if (!kdri_h5_numbers(h5, object, attribute, H5T_NATIVE_DOUBLE, count, item->values))
-			goto done;
+			return KDR_OK;
 		item->type_class = KDRI_H5_NUMBER;
 		item->floating = true;
 		item->count = item->shape[0] = count;
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status add_attributes(collection *c, const kdri_h5 *h5, const char *object)

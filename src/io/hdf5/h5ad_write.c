@@ -149,7 +149,6 @@ done:
 
 static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad_notes *n)
 {
-	kdr_status st = KDR_OK;
 	char version[32] = "";
 	const int64_t shape[2] = { n->rows, 2 };
 	if (kdri_h5_what(h5, "obs") != KDRI_H5_GROUP)
@@ -158,29 +157,27 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 		        "%s: obs is stored in the format of anndata before 0.7; write the file again with a newer version",
 		        h5->path);
 	if (n->codes) {
-		KDRI_TRY(remove_link(ctx, h5, "obs/kindred"));
-		KDRI_TRY(remove_link(ctx, h5, "obs/kindred_confidence"));
+		KDRI_DO(remove_link(ctx, h5, "obs/kindred"));
+		KDRI_DO(remove_link(ctx, h5, "obs/kindred_confidence"));
 	}
 	if (n->xy)
-		KDRI_TRY(remove_link(ctx, h5, points));
+		KDRI_DO(remove_link(ctx, h5, points));
 	bool old = kdri_h5_text(h5, "obs", "encoding-version", version, sizeof version) &&
 	           strcmp(version, "0.1.0") == 0;
 	if (n->codes) {
-		KDRI_TRY(old ? add_plain(ctx, h5, n) : add_categories(ctx, h5, n));
+		KDRI_DO(old ? add_plain(ctx, h5, n) : add_categories(ctx, h5, n));
 		if (n->confidence)
-			KDRI_TRY(write_numbers(ctx, h5, "obs/kindred_confidence", H5T_NATIVE_DOUBLE, 1,
-			                       &n->rows, n->confidence));
-		KDRI_TRY(extend_order(ctx, h5, n->confidence != NULL));
+			KDRI_DO(write_numbers(ctx, h5, "obs/kindred_confidence", H5T_NATIVE_DOUBLE, 1,
+			                      &n->rows, n->confidence));
+		KDRI_DO(extend_order(ctx, h5, n->confidence != NULL));
 	}
 	if (!n->xy)
-		goto done;
+		return KDR_OK;
 	if (kdri_h5_what(h5, "obsm") == KDRI_H5_NONE) {
-		KDRI_TRY(kdri_h5_make_group(ctx, h5, "obsm"));
-		KDRI_TRY(h5ad_write_encode(ctx, h5, "obsm", "dict", "0.1.0"));
+		KDRI_DO(kdri_h5_make_group(ctx, h5, "obsm"));
+		KDRI_DO(h5ad_write_encode(ctx, h5, "obsm", "dict", "0.1.0"));
 	}
-	KDRI_TRY(write_numbers(ctx, h5, points, H5T_NATIVE_DOUBLE, 2, shape, n->xy));
-done:
-	return st;
+	return write_numbers(ctx, h5, points, H5T_NATIVE_DOUBLE, 2, shape, n->xy);
 }
 
 /* --- a file of our own ------------------------------------------------------------------------------------------ */

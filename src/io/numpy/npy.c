@@ -20,19 +20,17 @@ static const int64_t unknown_most = (int64_t)1 << 27;
 static kdr_status read_block(kdr_context *ctx, const kdri_source *s, const kdri_npy_header *h,
                              unsigned char *raw, int64_t count, double *out)
 {
-	kdr_status st = KDR_OK;
 	if (h->width == sizeof(double)) {
-		KDRI_TRY(kdri_source_exactly(ctx, s, out, (size_t)count * sizeof *out));
+		KDRI_DO(kdri_source_exactly(ctx, s, out, (size_t)count * sizeof *out));
 		kdri_element_to_double(h->type, h->swapped, out, count, out);
-		goto done;
+		return KDR_OK;
 	}
 	for (int64_t i = 0; i < count; i += BLOCK) {
 		int64_t n = KDRI_MIN(BLOCK, count - i);
-		KDRI_TRY(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
+		KDRI_DO(kdri_source_exactly(ctx, s, raw, (size_t)(n * h->width)));
 		kdri_element_to_double(h->type, h->swapped, raw, n, out + i);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status need_numbers(kdr_context *ctx, const kdri_source *s, const kdri_npy_header *h,

@@ -138,23 +138,20 @@ static kdr_status put_carried_confidence(kdr_context *ctx, const kdri_auto *a, i
 static kdr_status put_moved(kdr_context *ctx, const kdri_auto *a, int64_t t, const kdri_guard *g,
                             const int64_t *moved, const int64_t *before)
 {
-	kdr_status st = KDR_OK;
 	const int64_t n = a->ballots[t].n;
 	int64_t *to = NULL;
 	if (!g->compared)
 		return KDR_OK;
-	KDRI_TRY(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
+	KDRI_DO(kdri_result_array(ctx, a->result, "moved", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
 	memcpy(to, moved, (size_t)n * sizeof *to);
-	KDRI_TRY(kdri_result_array(ctx, a->result, "before", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
+	KDRI_DO(kdri_result_array(ctx, a->result, "before", t, KDR_INT64, 1, (int64_t[]){ n }, &to));
 	for (int64_t i = 0; i < n; i++) /* carried labels may have fewer clusters */
 		to[i] = before[i] < a->k[t] ? before[i] : -1;
 	if (!g->transfer && !g->carried)
-		goto done;
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "moved", (double)g->moved));
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g->with_alone));
-	KDRI_TRY(kdri_result_task_number(ctx, a->result, t, "agreement_alone_kmeans", g->alone_kmeans));
-done:
-	return st;
+		return KDR_OK;
+	KDRI_DO(kdri_result_task_number(ctx, a->result, t, "moved", (double)g->moved));
+	KDRI_DO(kdri_result_task_number(ctx, a->result, t, "agreement_alone", g->with_alone));
+	return kdri_result_task_number(ctx, a->result, t, "agreement_alone_kmeans", g->alone_kmeans);
 }
 
 /* Whether clusters are clearer than those of noise, which the run alone has tested before. */

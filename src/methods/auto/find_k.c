@@ -97,31 +97,28 @@ static kdr_status draw_all(kdr_context *ctx, kdri_auto *j, bool *wanted, kdri_k_
 static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wanted, bool same,
                                kdri_k_curves *curves, kdri_k_curves *used)
 {
-	kdr_status st = KDR_OK;
 	bool complete = true;
 	const int64_t count = choose_curves(curves, wanted, j->T, used);
 	const int64_t k = kdri_k_guess_of(used, count).k;
 	for (int64_t t = 0; t < j->T; t++)
 		if (wanted[t]) {
-			KDRI_TRY(kdri_k_agreement(ctx, &j->views.tasks[t],
-			                          same ? k : kdri_k_guess_of(&curves[t], 1).k, &curves[t]));
+			KDRI_DO(kdri_k_agreement(ctx, &j->views.tasks[t],
+			                         same ? k : kdri_k_guess_of(&curves[t], 1).k, &curves[t]));
 			complete = complete && is_complete(&curves[t]);
 		}
 	if (!complete || ctx->cancelled || ctx->timed_out) {
-		KDRI_TRY(kdri_k_unfinished(ctx, j->result));
-		goto done;
+		return kdri_k_unfinished(ctx, j->result);
 	}
 	if (same) {
 		const kdri_k_guess all = kdri_k_guess_of(used, count);
-		KDRI_TRY(put_guess(ctx, j, -1, &all));
+		KDRI_DO(put_guess(ctx, j, -1, &all));
 	}
 	for (int64_t t = 0; t < j->T && !same; t++)
 		if (wanted[t]) {
 			const kdri_k_guess own = kdri_k_guess_of(&curves[t], 1);
-			KDRI_TRY(put_guess(ctx, j, t, &own));
+			KDRI_DO(put_guess(ctx, j, t, &own));
 		}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)

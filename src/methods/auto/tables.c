@@ -66,25 +66,23 @@ static void tables_free(kdr_context *ctx, kdri_tables *t)
 /* (E3) */
 static kdr_status guard(kdr_context *ctx, kdri_tables *t)
 {
-	kdr_status st = KDR_OK;
 	const kdri_mixed *m = &t->all;
 	double alone = 0, loglik = 0;
 	int64_t all = 0, rows;
 	for (int64_t s = 0; s < m->tables; s++) {
 		const double own = t->votes[KDRI_MIX_SHARED].mixture[s].loglik;
-		KDRI_TRY(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
+		KDRI_DO(kdri_part(ctx, m->begin[s + 1] - m->begin[s], NULL, &rows));
 		alone += kdri_mixed_bic(m, s, t->k[s], own, rows);
 		loglik += own;
 		all += rows;
 	}
 	if (!t->votes[KDRI_MIX_POOLED_SHARED].labels)
-		goto done;
+		return KDR_OK;
 	const double pooled = t->votes[KDRI_MIX_POOLED_SHARED].mixture[0].loglik;
 	t->bic_gain = (kdri_mixed_bic(m, -1, t->k[0], pooled, all) - alone) / (double)all;
 	t->loss = 2 * (loglik - pooled) / (double)all;
 	t->together = t->bic_gain < most_gain || t->loss < most_loss;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static int64_t weight_in(const kdri_tables *t, kdri_tables_member m, bool together)

@@ -278,28 +278,26 @@ done:
 
 static kdr_status find_evidence(kdr_context *ctx, const kdri_mixed *m, evidence *e)
 {
-	kdr_status st;
 	e->k = e->best = 2;
-	KDRI_TRY(KDRI_NEW(ctx, &e->bic, e->most - 1));
-	KDRI_TRY(KDRI_NEW(ctx, &e->strength, e->most - 1));
+	KDRI_DO(KDRI_NEW(ctx, &e->bic, e->most - 1));
+	KDRI_DO(KDRI_NEW(ctx, &e->strength, e->most - 1));
 	for (int64_t i = 0; i < e->most - 1; i++)
 		e->bic[i] = e->strength[i] = NAN;
 	if (kdri_has_range(ctx)) {
-		KDRI_TRY(find_chained(ctx, m, e));
+		KDRI_DO(find_chained(ctx, m, e));
 		judge(m, e);
-		goto done;
+		return KDR_OK;
 	}
-	KDRI_TRY(find_bic(ctx, m, e));
+	KDRI_DO(find_bic(ctx, m, e));
 	for (int64_t k = KDRI_MIN(e->best + BEYOND, e->most); k >= 2; k--) {
-		KDRI_TRY(find_strength(ctx, m, k, &e->strength[k - 2]));
+		KDRI_DO(find_strength(ctx, m, k, &e->strength[k - 2]));
 		if (k <= e->best && e->strength[k - 2] >= 1 - sure_lead) /* none can exceed it by so much */
 			break;
 		if (k > 2 && is_late(ctx, e))
 			break;
 	}
 	judge(m, e);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void evidence_free(kdr_context *ctx, evidence *e)

@@ -298,24 +298,21 @@ done:
 
 kdr_status kdri_subspace_solve(kdr_context *ctx, kdri_subspace *s, const double *z, double *w)
 {
-	kdr_status st;
 	bool good;
 	if (s->l == 0)
 		return KDR_OK;
 	if (s->direct) {
-		KDRI_TRY(solve_direct(ctx, s, z, w, &good));
+		KDRI_DO(solve_direct(ctx, s, z, w, &good));
 		if (good || !kdri_range_is_whole(ctx, s->x) || s->tried || ctx->cancelled || ctx->timed_out)
-			goto done;
+			return KDR_OK;
 		/* Eigenvalues that lie close together, or are positive: the other way from now on. */
 		s->tried = true;
-		KDRI_TRY(kdri_range_new(ctx, s->x, 1, &s->range));
+		KDRI_DO(kdri_range_new(ctx, s->x, 1, &s->range));
 		if (s->range.rank < s->l)
-			goto done;
+			return KDR_OK;
 		s->direct = s->has_last = s->unconverged = false;
 	}
-	KDRI_TRY(solve_factored(ctx, s, z, w));
-done:
-	return st;
+	return solve_factored(ctx, s, z, w);
 }
 
 /* --- coordinates -------------------------------------------------------------------------------- */

@@ -208,36 +208,32 @@ static kdr_status find_apart(kdri_breg *b)
 
 static kdr_status bregman_task_make_room(kdri_breg *b)
 {
-	kdr_status st;
 	kdr_context *ctx = b->ctx;
 	int64_t kd = b->k * b->d; /* the engine has checked it */
-	KDRI_TRY(KDRI_NEW0(ctx, &b->centre, b->d));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->parts, b->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->scratch, b->km.threads * KDRI_BREG_SCRATCH * b->d));
+	KDRI_DO(KDRI_NEW0(ctx, &b->centre, b->d));
+	KDRI_DO(KDRI_NEW0(ctx, &b->parts, b->k));
+	KDRI_DO(KDRI_NEW0(ctx, &b->scratch, b->km.threads * KDRI_BREG_SCRATCH * b->d));
 	if (b->domain.whitening) {
-		KDRI_TRY(KDRI_NEW0(ctx, &b->room, kd));
-		KDRI_TRY(KDRI_NEW0(ctx, &b->means, kd));
+		KDRI_DO(KDRI_NEW0(ctx, &b->room, kd));
+		KDRI_DO(KDRI_NEW0(ctx, &b->means, kd));
 	}
 	if (b->euclidean) {
 		b->points = b->km.centres;
-		KDRI_TRY(KDRI_NEW(ctx, &b->cross, 2 * b->k * (b->d / KDRI_KM_FEATURES + 1)));
-		goto done;
+		return KDRI_NEW(ctx, &b->cross, 2 * b->k * (b->d / KDRI_KM_FEATURES + 1));
 	}
-	KDRI_TRY(KDRI_NEW0(ctx, &b->points, kd));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->dual, kd));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->base, b->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->base_before, b->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->starts, b->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->drift, b->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->lose_base, b->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->lose_reach, b->k));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->origin, b->d));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->slope, b->d));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->apart, b->n));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->gap, b->n));
-	KDRI_TRY(KDRI_NEW0(ctx, &b->reach, b->n));
-done:
-	return st;
+	KDRI_DO(KDRI_NEW0(ctx, &b->points, kd));
+	KDRI_DO(KDRI_NEW0(ctx, &b->dual, kd));
+	KDRI_DO(KDRI_NEW0(ctx, &b->base, b->k));
+	KDRI_DO(KDRI_NEW0(ctx, &b->base_before, b->k));
+	KDRI_DO(KDRI_NEW0(ctx, &b->starts, b->k));
+	KDRI_DO(KDRI_NEW0(ctx, &b->drift, b->k));
+	KDRI_DO(KDRI_NEW0(ctx, &b->lose_base, b->k));
+	KDRI_DO(KDRI_NEW0(ctx, &b->lose_reach, b->k));
+	KDRI_DO(KDRI_NEW0(ctx, &b->origin, b->d));
+	KDRI_DO(KDRI_NEW0(ctx, &b->slope, b->d));
+	KDRI_DO(KDRI_NEW0(ctx, &b->apart, b->n));
+	KDRI_DO(KDRI_NEW0(ctx, &b->gap, b->n));
+	return KDRI_NEW0(ctx, &b->reach, b->n);
 }
 
 kdr_status kdri_breg_open(kdr_context *ctx, const kdr_task *t, const kdri_breg_domain *domain, kdri_breg *b)

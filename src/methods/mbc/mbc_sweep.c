@@ -386,31 +386,29 @@ kdr_status kdri_mbc_match(kdri_mbc *m, bool may_stop)
 
 static kdr_status one_sweep(kdri_mbc *m, double *steps)
 {
-	kdr_status st = KDR_OK;
 	bool stopped = false;
 	if (m->lambda > 0)
-		KDRI_TRY(match_all(m, true, &stopped));
+		KDRI_DO(match_all(m, true, &stopped));
 	steps[0] = objective(m);
 	if (stopped) {
 		steps[1] = steps[2] = steps[0];
-		goto done;
+		return KDR_OK;
 	}
 	double last = 0, before = 0, relations;
 	for (int64_t t = 0; t < m->ntasks; t++)
 		last += m->local[t];
-	KDRI_TRY(kdri_breg_assign(m->tasks, m->ntasks, m->engines)); /* (E5) */
+	KDRI_DO(kdri_breg_assign(m->tasks, m->ntasks, m->engines)); /* (E5) */
 	relations = steps[0] - last;
 	for (int64_t t = 0; t < m->ntasks; t++) {
 		double loss;
-		KDRI_TRY(renew_task(m, t, &loss, &m->local[t]));
+		KDRI_DO(renew_task(m, t, &loss, &m->local[t]));
 		before += loss;
 	}
 	steps[1] = before + relations;
 	if (m->lambda > 0)
-		KDRI_TRY(find_costs(m));
+		KDRI_DO(find_costs(m));
 	steps[2] = objective(m);
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_mbc_sweep(kdri_mbc *m, int64_t *const *labels, const kdri_mbc_limits *limits,

@@ -293,7 +293,6 @@ static uint64_t features_key(const work *w)
 
 static kdr_status learn_features(work *w)
 {
-	kdr_status st = KDR_OK;
 	kdri_msda_info info = { 0 };
 	const bool keeps = kdri_keeps(w->ctx) && kdri_is_cpu(w->pool.v.dev);
 	const uint64_t key = keeps ? features_key(w) : 0;
@@ -304,21 +303,20 @@ static kdr_status learn_features(work *w)
 		info.saturated = w->about[0];
 		w->flops = w->about[1];
 	} else {
-		KDRI_TRY(kdri_msda_run(w->ctx, w->pool.v.dev, samples(w), w->stack.begin[w->pool.ntasks],
-		                       w->layers, add_layer, w, &info));
+		KDRI_DO(kdri_msda_run(w->ctx, w->pool.v.dev, samples(w), w->stack.begin[w->pool.ntasks],
+		                      w->layers, add_layer, w, &info));
 		w->flops += info.flops;
 	}
-	KDRI_TRY(kdri_msda_warn(w->ctx, &info, w->result));
-	KDRI_TRY(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
+	KDRI_DO(kdri_msda_warn(w->ctx, &info, w->result));
+	KDRI_DO(kdri_result_number(w->ctx, w->result, "saturated", info.saturated));
 	if (found || w->ctx->cancelled || w->ctx->timed_out)
-		goto done;
-	KDRI_TRY(put_mmd(w, 1));
+		return KDR_OK;
+	KDRI_DO(put_mmd(w, 1));
 	w->about[0] = info.saturated;
 	w->about[1] = w->flops;
 	if (keeps)
-		KDRI_TRY(kdri_kept_put_parts(w->ctx, kept_features, key, parts, PARTS));
-done:
-	return st;
+		KDRI_DO(kdri_kept_put_parts(w->ctx, kept_features, key, parts, PARTS));
+	return KDR_OK;
 }
 
 /* --- (E3)-(E6) ---------------------------------------------------------------------------------------- */
@@ -500,23 +498,21 @@ done:
  * ones. */
 static kdr_status choose_columns(work *w)
 {
-	kdr_status st;
 	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdri_columns most = { .x = none };
 	bool fewer;
 	if (kdri_opt_bool(w->options, "keep") || w->layers->layers == 0 || w->stack.x.kind != KDR_MAT_CSR)
 		return KDR_OK;
-	KDRI_TRY(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
+	KDRI_DO(kdri_columns_once(w->ctx, &w->stack.x, &w->once, &fewer));
 	const int64_t d = kdr_mat_cols(samples(w)),
 	              count = columns_allowed(w->options, w->layers, (double)kdr_mat_rows(&w->stack.x), d);
 	if (count == d)
-		goto done;
-	KDRI_TRY(kdri_columns_most(w->ctx, samples(w), w->once.copies, count, &most));
+		return KDR_OK;
+	KDRI_DO(kdri_columns_most(w->ctx, samples(w), w->once.copies, count, &most));
 	kdri_columns_free(w->ctx, &w->once);
 	w->once = most;
 	w->cut = true;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status mtcfir_run(work *w)

@@ -317,28 +317,25 @@ kdr_status kdri_transfer_report_ask(kdr_context *ctx, const kdr_problem *problem
 kdr_status kdri_transfer_report(kdr_context *ctx, const kdr_problem *problem, int64_t target,
                                 const kdri_transfer_verdict *v, double abstain, kdr_result *result)
 {
-	kdr_status st;
 	char room[32];
 	const char *name = report_name_of(problem, target, room, sizeof room);
 	double sure = mean_of(v->confidence, v->n);
-	KDRI_TRY(put_arrays(ctx, target, v, abstain, result));
-	KDRI_TRY(put_number(ctx, result, "confidence", target, sure));
-	KDRI_TRY(put_number(ctx, result, "member_agreement", target, mean_agreement(v)));
-	KDRI_TRY(put_number(ctx, result, "source_accuracy", target, v->right));
-	KDRI_TRY(put_number(ctx, result, "a_distance", target, v->distance));
-	KDRI_TRY(put_number(ctx, result, "shares_moved", target, moved(v)));
-	KDRI_TRY(put_excluded(ctx, target, v, result));
+	KDRI_DO(put_arrays(ctx, target, v, abstain, result));
+	KDRI_DO(put_number(ctx, result, "confidence", target, sure));
+	KDRI_DO(put_number(ctx, result, "member_agreement", target, mean_agreement(v)));
+	KDRI_DO(put_number(ctx, result, "source_accuracy", target, v->right));
+	KDRI_DO(put_number(ctx, result, "a_distance", target, v->distance));
+	KDRI_DO(put_number(ctx, result, "shares_moved", target, moved(v)));
+	KDRI_DO(put_excluded(ctx, target, v, result));
 	if (!v->plain[KDRI_PLAIN_SVM] ||
 	    !v->plain[KDRI_PLAIN_LOGREG]) /* out of time, one member alone, or through bridges */
-		goto done;
-	KDRI_TRY(put_number(ctx, result, "differ_svm", target,
-	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));
-	KDRI_TRY(put_number(ctx, result, "differ_logreg", target,
-	                    (double)differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n)));
-	KDRI_TRY(put_advice(ctx, v, target, name, sure, result));
-	KDRI_TRY(put_classes(ctx, problem, v, name, result));
-done:
-	return st;
+		return KDR_OK;
+	KDRI_DO(put_number(ctx, result, "differ_svm", target,
+	                   (double)differing(v->answer, v->plain[KDRI_PLAIN_SVM], v->n)));
+	KDRI_DO(put_number(ctx, result, "differ_logreg", target,
+	                   (double)differing(v->answer, v->plain[KDRI_PLAIN_LOGREG], v->n)));
+	KDRI_DO(put_advice(ctx, v, target, name, sure, result));
+	return put_classes(ctx, problem, v, name, result);
 }
 
 /* Stores the advice about a source: for the first target under the source's name, for the others under both names. */
