@@ -14,7 +14,7 @@ import numpy as np
 from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse, is_texts
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
-from ._jobs import as_tasks, cluster, clusters_of_each, ends_of, join_texts, load, transfer
+from ._jobs import TextSets, as_tasks, cluster, clusters_of_each, ends_of, join_texts, load, transfer
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -82,7 +82,7 @@ def _rows_of(x, rows):
 
 def _checked(x):
     """A table that has been checked; objects with names are returned unchanged."""
-    return x if isinstance(x, Data) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
+    return x if isinstance(x, (Data, TextSets)) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
 
 
 READING = ("columns", "rename", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts")
@@ -90,7 +90,7 @@ READING = ("columns", "rename", "missing", "na", "decimal", "id_column", "label_
 
 def _of_texts(reading):
     """Options of read() that apply to texts."""
-    return {name: value for name, value in reading.items() if name in ("text_column", "texts", "id_column", "label_column")}
+    return {name: value for name, value in reading.items() if name in ("text_column", "texts", "id_column", "label_column", "task_column")}
 
 
 def _without_texts(reading):
@@ -305,7 +305,7 @@ class Clusterer(ClusterMixin, Estimator):
                                       known=known, must_link=must_link, cannot_link=cannot_link,
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
         first = seen if tasks is not None else tables[0]
-        self._remember(sets[0] if is_path(first) else first, result)
+        self._remember(sets[0] if is_path(first) or isinstance(first, TextSets) else first, result)
         every = range(len(sets))
 
         def as_given(values, unknown):
@@ -658,7 +658,7 @@ class Transfer(ClassifierMixin, Estimator):
         result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
                                       views=views, probabilities=probabilities and not plain, map=map, model="predict" in self._entry["flags"],
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())
-        self._remember(sources[0] if is_path(tables[0]) else tables[0], result)
+        self._remember(sources[0] if is_path(tables[0]) or isinstance(tables[0], TextSets) else tables[0], result)
         self.classes_ = np.unique(np.concatenate(labels))
         self._sources = [s if is_path(t) or is_frame(t) and (reading or not is_plain(t)) else t
                          for s, t in zip(sources, (tables[i] for i in of))], labels

@@ -87,6 +87,11 @@ def written_texts(texts, written):
     return f.name
 
 
+class TextSets(list):
+    """The data sets of a table of texts, one for each value of task_column."""
+    from_texts = True
+
+
 def join_texts(session, groups, how):
     """Reads all texts in groups of tables over a common vocabulary: folders, lists of texts and, with text_column, files.
 
@@ -108,10 +113,14 @@ def join_texts(session, groups, how):
             raise ValueError("text_column does not allow files and lists of texts in one call: read the texts of the files into lists first")
         if written:
             how["text_column"] = "text"
+        if "text_column" not in how or written:
+            how.pop("task_column", None)  # of tables without texts
+        found = [TextSets() for _ in named]
         for number, data in _read_tasks(session, named, how) if named else ():
             data.from_texts = True
-            g, i = places[number]
-            joined[g][i] = data
+            found[number].append(data)
+        for (g, i), sets in zip(places, found):
+            joined[g][i] = sets if "task_column" in how else sets[0]
     finally:
         for path in written:
             os.unlink(path)
@@ -146,6 +155,9 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
         if is_frame(table) and (how or not is_plain(table)):
             found[i] = read_frame(session, table, own, read_how)
         elif i not in paths:
+            if isinstance(table, TextSets):
+                found[i] = list(table)
+                continue
             if getattr(table, "from_texts", False):
                 found[i] = [as_data(session, table, name or table.name)]
                 continue
@@ -156,7 +168,7 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
     if lenient and not more:
         check_names([data for i in found for data in found[i]], how)
     if how.get("task_column") and len(tables) > 1:
-        alone = [i for i in found if i not in paths or len(paths) == 1]  # the library names those of several paths
+        alone = [i for i in found if (i not in paths and not isinstance(tables[i], TextSets)) or paths == [i]]  # the library names those of several paths
         for i in alone:
             start = names[i] or (_stem(tables[i]) if is_path(tables[i]) else f"{stem}{i + 1}")
             found[i] = [as_data(session, data, f"{start}-{data.name}") for data in found[i]]
@@ -302,7 +314,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     tables, names = as_tasks(tasks)
     how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
-    texts = {"id_column": id_column, "label_column": label_column, "text_column": text_column, "texts": texts}
+    texts = {"id_column": id_column, "label_column": label_column, "task_column": task_column, "text_column": text_column, "texts": texts}
     (tables,) = join_texts(session, [(tables, names, "task", False)], texts)
     sets, _ = load(session, tables, names, "task", how, method=method)
     o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
@@ -584,7 +596,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
     s_tables, t_tables, b_tables = join_texts(
         session, [(s_tables, s_names, "source", labels is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
-        {"id_column": id_column, "label_column": label_column, "text_column": text_column, "texts": texts})
+        {"id_column": id_column, "label_column": label_column, "task_column": task_column, "text_column": text_column, "texts": texts})
     source, _ = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None)
     target, _ = load(session, t_tables, t_names, "target", **made, may_lack_labels=True)
     values = {}

@@ -84,6 +84,20 @@ class Texts(PartsTest):
         result = kindred.cluster(self.path("t.csv"), 2, text_column="body", id_column="nr")
         self.assertEqual(json.loads(result.to_json())["tasks"][0]["ids"], names)
 
+    def test_a_column_divides_the_texts_of_a_file(self):
+        rows = [(f"region{i % 2}", t) for i, t in enumerate(texts("bread", 0, 15) + texts("ships", 0, 15))]
+        for name in ("t.csv", "u.csv"):
+            with open(self.path(name), "w") as f:
+                f.write("region,body\n" + "".join(f'{r},"{t}"\n' for r, t in rows))
+        result = kindred.cluster(self.path("t.csv"), 2, text_column="body", task_column="region")
+        self.assertEqual(sorted(result.tasks), ["region0", "region1"])
+        self.assertEqual([len(result.labels(t)) for t in result.tasks], [15, 15])
+        both = kindred.cluster([self.path("t.csv"), self.path("u.csv")], 2, text_column="body", task_column="region")
+        self.assertEqual(sorted(both.tasks), ["t-region0", "t-region1", "u-region0", "u-region1"])
+        fitted = kindred.Auto(n_clusters=2).fit(self.path("t.csv"), text_column="body", task_column="region")
+        self.assertEqual(len(fitted.labels_), 30)
+        self.assertEqual(list(fitted.labels_[0::2]), list(result.labels("region0")))
+
 
 if __name__ == "__main__":
     unittest.main()
