@@ -105,6 +105,10 @@ class NoEffect(CliTest):
                          "--no-stream", "--time-limit", 60, "m.mtx")
         self.run_kindred("evaluate", "-q", "--seed", 2, "--threads", 1, "l", "l")
 
+    def test_models_without_samples_have_no_size(self):
+        self.fails("cluster", "-m", "kmeans", "-k", 2, "--save-model", "m.h5", "--model-size", 5, "a.csv", code=2, says=["--model-size has no effect", "kmeans"])
+        self.assertFalse(os.path.exists(self.path("m.h5")))
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -129,7 +129,7 @@ class Pairs(CliTest):
 
     def test_range(self):
         files = self.inputs("a")
-        options = {k: v for k, v in CLUSTER.items() if k != "--no-transfer"}
+        options = {k: v for k, v in CLUSTER.items() if k not in ("--no-transfer", "--model-size")}
         self.run_pairs(lambda ending: ["cluster", "-m", "kmeans", "-k", "3-5", *COMMON, *files(ending)], options)
 
     def test_transfer(self):
