@@ -1,6 +1,5 @@
 /* The tiles of k-means on each kind of machine, against plain loops. SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/kmeans/kmeans_kernels.h"
-#include "matrix/linalg.h"
+#include "engine/kmeans/kmeans_work.h"
 #include "unit.h"
 
 static double add_lanes(const double *v)

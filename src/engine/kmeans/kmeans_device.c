@@ -2,7 +2,7 @@
  *
  * The samples and their labels are on the device, centres and everything of their size on the host. An iteration sends k
  * centres and fetches k sums. Samples that do not fit are sent in tiles of rows, in order. For sparse rows, centres are
- * stored feature after feature, as in the table of kmeans_kernels.h, from which they are sent.
+ * stored feature after feature, as in the table of kmeans_work.h, from which they are sent.
  *
  * The partition is that of lloyd.c, to the last bit, though a device adds products in another order: if the distances of
  * the two nearest centres differ by no more than possible rounding errors, E of (E2) in kmeans_work.h, the label is
@@ -324,7 +324,7 @@ done:
 
 /* --- centres ---------------------------------------------------------------------------------------------------- */
 
-/* (E4) of kmeans_update.c */
+/* (E4) of lloyd.c */
 kdr_status kdri_km_device_sums(kdri_km *w, bool all)
 {
 	kdr_status st = KDR_OK;

@@ -8,8 +8,7 @@
  * The tiles are in kmeans_tiles.h. Sparse rows load 64 bytes per tile for every stored entry, so that loop is bound
  * by the cache that holds the table. This file is compiled with -ffp-contract=fast; the compiler contracts the
  * products in all tile shapes or in none, which the tests of dense against sparse check. */
-#include "engine/kmeans/kmeans_kernels.h"
-#include "matrix/linalg.h"
+#include "engine/kmeans/kmeans_work.h"
 
 #define KDRI_BODY "engine/kmeans/kmeans_tiles.h"
 #include "matrix/each_machine.h"

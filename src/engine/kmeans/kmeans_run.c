@@ -9,7 +9,12 @@
 #include "engine/kmeans/kmeans_work.h"
 #include "matrix/device_use.h"
 
-typedef kdri_km_run run;
+typedef struct run {
+	double start, objective;
+	double *trace;
+	int64_t length, room;
+	kdr_stop stop;
+} run;
 
 /* Multiply-adds in an assignment of all starts below which threads cost more than they bring. */
 static const double worth_a_team = 4e6;
@@ -25,16 +30,15 @@ void kdri_kmeans_free(kdr_context *ctx, kdri_kmeans_result *r)
 	*r = (kdri_kmeans_result){ 0 };
 }
 
-kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value)
+/* One more value of the trace. */
+static kdr_status kmeans_run_record(kdri_km *w, run *r, double value)
 {
 	if (r->length == r->room) {
 		int64_t room = r->room ? 2 * r->room : 32;
-		kdr_status st = KDRI_GROW(w->ctx, &r->trace, room);
-		if (st != KDR_OK)
-			return st;
+		KDRI_DO(KDRI_GROW(w->ctx, &r->trace, room));
 		r->room = room;
 	}
-	/* (E5) of kmeans_update.c is exact to rounding of the total; a rise within that is none. */
+	/* (E5) of lloyd.c is exact to rounding of the total; a rise within that is none. */
 	double last = r->length ? r->trace[r->length - 1] : INFINITY;
 	r->objective = r->trace[r->length++] = KDRI_MIN(value, last);
 	return KDR_OK;
@@ -106,17 +110,6 @@ static kdri_rng start_stream(const kdri_km *w, const kdri_kmeans_options *o, int
 	return kdri_rng_stream(w->ctx->seed, "kmeans", (o->stream << 20) + (uint64_t)index);
 }
 
-/* Starts whose candidates share a pass: their distances to all rows are at most half as many numbers as the rows have, and
- * there are at least half as many batches as threads. Rows that are on disk leave no memory for several. */
-static int64_t batch_of(const kdr_mat *x, int64_t k, int64_t starts, int threads)
-{
-	const bool on_disk = kdri_spooled(x->kind == KDR_MAT_DENSE ? x->as.dense.data : x->as.csr.val);
-	const double columns = 2 + (double)kdri_km_trials(k),
-	             fit = on_disk ? 1 : (double)kdr_mat_nnz(x) / (2 * columns * (double)kdr_mat_rows(x));
-	const int64_t most = KDRI_MIN(KDRI_MIN(starts, KDRI_KM_STARTS), (int64_t)fit);
-	return KDRI_MAX(1, KDRI_MIN(most, 2 * starts / threads));
-}
-
 /* The centres of run `index`. Those of a batch of runs, whose first is a multiple of w->batch, are found together. */
 static kdr_status seed_batch(kdri_km *w, const kdri_kmeans_options *o, int64_t index)
 {
@@ -133,7 +126,9 @@ static kdr_status seed_batch(kdri_km *w, const kdri_kmeans_options *o, int64_t i
 	return KDR_OK;
 }
 
-kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count, int64_t index)
+/* Sets w->centres to the start of run `index`, or from labels; for several problems in step. */
+static kdr_status kmeans_run_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count,
+                                   int64_t index)
 {
 	kdr_status st;
 	kdri_km_seed *spread = NULL;
@@ -212,7 +207,7 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 	}
 	KDRI_TRY(kmeans_run_fill_empty(w));
 	if (!w->changed) {
-		KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
+		KDRI_TRY(kmeans_run_record(w, r, kdri_km_objective(w)));
 		r->stop = KDR_STOP_CONVERGED;
 		goto done;
 	}
@@ -223,7 +218,7 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 		kdri_km_settle(w);
 	p->first = p->fresh = false;
 	double last = r->objective;
-	KDRI_TRY(kdri_km_record(w, r, kdri_km_objective(w)));
+	KDRI_TRY(kmeans_run_record(w, r, kdri_km_objective(w)));
 	if (o->stage && kdri_iteration_met(w->ctx, o->stage, index * o->max_iter + r->length,
 	                                   p->runs * o->max_iter, r->objective))
 		r->stop = kdri_stop_reason(w->ctx);
@@ -249,7 +244,7 @@ static kdr_status one_run(part *parts, int64_t count, int64_t index, kdri_km **l
 		parts[p].w.on_device = NULL;
 		list[many++] = &parts[p].w;
 	}
-	KDRI_DO(kdri_km_start(list, options, many, index));
+	KDRI_DO(kmeans_run_start(list, options, many, index));
 	for (int64_t p = 0; p < count; p++)
 		if (parts[p].going) {
 			kmeans_run_begin(&parts[p]);
@@ -319,7 +314,7 @@ static kdr_status kmeans_run_hand_over(kdri_km *w, run *r, kdri_kmeans_result *o
 		out->labels[i] = w->label[i];
 	kdri_km_distances(w, w->distance);
 	KDRI_DO(kdri_km_total(w, w->distance, &out->objective));
-	/* This is the last value. Earlier ones, from (E5) of kmeans_update.c, are adjusted to it if they differ by
+	/* This is the last value. Earlier ones, from (E5) of lloyd.c, are adjusted to it if they differ by
 	 * rounding. */
 	if (r->length)
 		r->trace[r->length - 1] = out->objective;
@@ -431,9 +426,18 @@ static part *best_part(part *parts, int workers)
 	return best;
 }
 
+/* Starts whose candidates share a pass: their distances to all rows are at most half as many numbers as the rows have, and
+ * there are at least half as many batches as threads. Rows that are on disk leave no memory for several. */
 static int64_t batch_for(const kdr_context *ctx, const kdri_kmeans_problem *p)
 {
-	return kdri_together(ctx) ? 1 : batch_of(p->x, p->o.k, p->o.n_init, kdri_team(ctx));
+	const kdr_mat *x = p->x;
+	if (kdri_together(ctx)) /* a rank may have no rows */
+		return 1;
+	const bool on_disk = kdri_spooled(x->kind == KDR_MAT_DENSE ? x->as.dense.data : x->as.csr.val);
+	const double columns = 2 + (double)kdri_km_trials(p->o.k),
+	             fit = on_disk ? 1 : (double)kdr_mat_nnz(x) / (2 * columns * (double)kdr_mat_rows(x));
+	const int64_t starts = p->o.n_init, most = KDRI_MIN(KDRI_MIN(starts, KDRI_KM_STARTS), (int64_t)fit);
+	return KDRI_MAX(1, KDRI_MIN(most, 2 * starts / kdri_team(ctx)));
 }
 
 static kdr_status kmeans_side_by_side(kdr_context *ctx, const kdri_kmeans_problem *problem, int workers,

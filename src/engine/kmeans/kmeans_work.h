@@ -22,9 +22,88 @@
 #define KDRI_KMEANS_WORK_H
 
 #include "comm/rows.h"
-#include "engine/kmeans/kmeans_kernels.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/linalg.h"
+
+/* --- inner loops: leaf functions without threads ------------------------------------------------ */
+
+/* Rows are given as lists, because bounds exclude many rows. Centres are stored transposed in tiles of 8: lane j of tile t
+ * and feature f is table[t * tile_step + f * feature_step + j]. */
+enum { KDRI_LANES = 8 };
+
+/* Starts on a cache line, so that a tile's feature is one line: see kdri_km_table_new. */
+typedef struct kdri_km_table {
+	double *at;
+	double *room; /* the allocated memory */
+	int64_t tile_step, feature_step;
+} kdri_km_table;
+
+/* The number of lanes that the products below process at a time on this machine, half a tile or complete tiles; fewer
+ * lanes cost the same. */
+int64_t kdri_km_reach(kdr_mat_kind kind);
+
+/* Allocates `tiles` zeroed tiles of d features: tile after tile for dense rows, which pass along one tile; feature after
+ * feature for sparse rows, whose entries need all tiles of a feature. */
+kdr_status kdri_km_table_new(kdr_context *ctx, kdr_mat_kind kind, int64_t d, int64_t tiles,
+                             kdri_km_table *out);
+
+/* out[r * ldo + j] = row rows[r] . centre of lane first + j, for `lanes` lanes: complete tiles or, for dense rows if
+ * the reach is half a tile, half of one. Each value is one sum over the features in increasing order: it does not
+ * depend on the other rows, and is the same for a dense row and for the sparse row of its non-zero entries. */
+void kdri_km_dots(const kdr_mat *x, const int64_t *rows, int64_t count, const kdri_km_table *table,
+                  int64_t first, int64_t lanes, double *out, int64_t ldo);
+
+/* Smallest and second smallest of v_j = offset[j] - twice[r] * dots[r * ldo + j], j < width, and the
+ * lowest index that attains the smallest. `twice` NULL: all 2. */
+void kdri_km_scan(const double *dots, int64_t ldo, int64_t count, int64_t width, const double *offset,
+                  const double *twice, double *best, double *second, int32_t *arg);
+
+/* out[r] = |s x_i - c_a|^2 for i = rows[r], a = label[i], s = scale[i] (NULL: 1). Dense: by differences.
+ * Sparse: as sum s x (s x - 2 c) + norms[a], norms[a] = |c_a|^2, cut off at 0. */
+void kdri_km_own(const kdr_mat *x, const int64_t *rows, int64_t count, const double *centres,
+                 const double *norms, const int32_t *label, const double *scale, double *out);
+
+/* A vector of sums in two parts, as comm/exact.h has them. */
+typedef struct kdri_km_sums {
+	const double *unit; /* t of each feature */
+	double ratio;       /* t' / t */
+	double *high, *low;
+} kdri_km_sums;
+
+/* to[f] += coef[r] * x[rows[r]][f] for all r; features f0 <= f < f1 (sparse: all of them). */
+void kdri_km_add(const kdr_mat *x, const int64_t *rows, const double *coef, int64_t count, int64_t f0,
+                 int64_t f1, const kdri_km_sums *to);
+
+/* Traits of a centre, summed over some of its features. */
+typedef struct kdri_traits {
+	double moved;  /* |new - old|^2 */
+	double square; /* |c|^2 */
+	double offset; /* |c - shift|^2 + 2 shift . (c - shift) */
+	double spread; /* |c - mean|^2, or s . c if mean is NULL */
+} kdri_traits;
+
+/* For count features: c = s / mass (mass 0: c stays), and c - shift (NULL: 0) into the table's lane. */
+kdri_traits kdri_km_renew(double *c, const double *s, double mass, const double *shift, const double *mean,
+                          double *lane, int64_t step, int64_t count);
+
+/* Rows compared with candidates for a centre, each in a lane of a tile. */
+typedef struct kdri_km_trial {
+	const double *norm, *twice, *weight,
+	        *near;      /* of each row: |x - m|^2; `twice` NULL: all 2; the least distance so far */
+	const double *dots; /* rows x ldo: products */
+	int64_t ldo;
+	double *out;          /* rows x lanes: the least distances with each candidate */
+	int64_t lanes;        /* a multiple of half a tile */
+	const double *offset; /* of each lane: the constant of a distance, b of (E1) */
+	double unit, base;    /* distances up to unit (6 (norm + offset) + base) are zero */
+	double limit;         /* at least that of any row and candidate */
+	double big, small;    /* t and t' of comm/exact.h */
+	double *high, *low,
+	        *most; /* of each lane: the sum of weighted distances in two parts, and the largest */
+} kdri_km_trial;
+void kdri_km_try(const kdri_km_trial *t, int64_t count);
+
+/* --- a problem --------------------------------------------------------------------------------- */
 
 /* Features of a centre that one thread renews at a time. */
 enum { KDRI_KM_FEATURES = 256 };
@@ -140,8 +219,6 @@ kdr_status kdri_km_open(kdr_context *ctx, const kdr_mat *x, const double *weight
 void kdri_km_close(kdri_km *w);
 /* Updates the bounds of the terms of sums after w->scale was set from outside. */
 kdr_status kdri_km_units(kdri_km *w);
-/* The number of row i among the rows of all ranks. */
-int64_t kdri_km_number(const kdri_km *w, int64_t i);
 /* out[i] = |x_i - c_label(i)|^2 for all rows. */
 void kdri_km_distances(kdri_km *w, double *out);
 /* Sum of w_i s_i x_i over the rows of all ranks, s_i of w->scale: d numbers. */
@@ -151,11 +228,8 @@ kdr_status kdri_km_total(const kdri_km *w, const double *v, double *out);
 
 /* lloyd.c: assigns every row of this rank; `fresh` discards all bounds. */
 void kdri_km_assign(kdri_km *w, bool fresh);
-
-/* kmeans_groups.c: groups nearby centres, which share bounds from now on. Call it before the first assignment. */
+/* Groups nearby centres, which share bounds from now on. Call it before the first assignment. */
 void kdri_km_group(kdri_km *w);
-
-/* kmeans_update.c */
 /* Brings table, offsets and error bounds in line with w->centres. */
 void kdri_km_load_centres(kdri_km *w);
 /* Gives clusters without samples the samples farthest from their centres; *moved: their number. */
@@ -178,24 +252,11 @@ void kdri_km_from_sums(kdri_km *w);
 /* The objective of labels and centres, in O(k). */
 double kdri_km_objective(const kdri_km *w);
 
-/* A run and its result: kmeans_run.c. */
-typedef struct kdri_km_run {
-	double start, objective;
-	double *trace;
-	int64_t length, room;
-	kdr_stop stop;
-} kdri_km_run;
-/* Sets w->centres to the start of run `index`, or from labels; for several problems in step. */
-kdr_status kdri_km_start(kdri_km *const *w, const kdri_kmeans_options *const *o, int64_t count,
-                         int64_t index);
-/* One more value of the trace. */
-kdr_status kdri_km_record(kdri_km *w, kdri_km_run *r, double value);
-
 /* kmeans_device.c: rows and labels on an accelerator; used instead of kdri_km_assign, kdri_km_tally and kdri_km_settle. */
 bool kdri_km_device_can(const kdr_mat *x, const double *weights, const kdri_kmeans_options *o);
 kdr_status kdri_km_device_open(kdri_km *w, struct kdri_device *dev);
 void kdri_km_device_close(kdri_km *w); /* accepts one that was never opened */
-/* After kdri_km_start; `labelled`: from labels. */
+/* At the start of a run; `labelled`: from labels. */
 kdr_status kdri_km_device_begin(kdri_km *w, bool labelled);
 /* `first`: w->distance becomes the distance of each row, rounded up as in lloyd.c. */
 kdr_status kdri_km_device_assign(kdri_km *w, bool first);
@@ -207,7 +268,7 @@ kdr_status kdri_km_device_sums(kdri_km *w, bool all);
 kdr_status kdri_km_device_fetch(kdri_km *w, bool before);
 kdr_status kdri_km_device_send(kdri_km *w);
 
-/* kmeans_shares.c: rows drawn at random. */
+/* kmeanspp.c: rows drawn at random. */
 typedef struct kdri_km_shares {
 	int64_t *share; /* of each row here: its weight in units */
 	int64_t *
@@ -217,19 +278,9 @@ typedef struct kdri_km_shares {
 } kdri_km_shares;
 kdr_status kdri_km_shares_new(const kdri_km *w, kdri_km_shares *s);
 void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s);
-/* A weight in units, where `most` is the largest of all rows. */
-double kdri_km_share_units(const kdri_km *w, double most);
-static inline int64_t kdri_km_share(double weight, double units)
-{
-	return weight > 0 ? 1 + (int64_t)(weight * units) : 0;
-}
-/* Shares of n rows by their weights, and their sum. */
-int64_t kdri_km_shares_fill(const double *weights, int64_t n, double units, int64_t *share);
 /* Shares in proportion to n weights. */
 kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s);
-/* The row of this rank at which the cumulative shares of all rows first exceed `at`; -1: it belongs to another rank. */
-int64_t kdri_km_shares_find(const kdri_km *w, const kdri_km_shares *s, int64_t at);
-/* The same for a row with probability share / total. */
+/* A row of this rank with probability share / total; -1: it belongs to another rank. */
 int64_t kdri_km_shares_draw(const kdri_km *w, const kdri_km_shares *s, kdri_rng *rng);
 
 /* The first few of a random order of many. */
@@ -240,7 +291,7 @@ typedef struct kdri_shuffle {
 /* Element j of a random order of 0 .. count - 1; call it for j = 0, 1, ... in turn. */
 int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng);
 
-/* kmeanspp.c: k start centres each, of several problems, or starts of a problem, in step. */
+/* k start centres each, of several problems, or starts of a problem, in step. */
 typedef struct kdri_km_seed {
 	kdri_km *w;
 	kdri_rng rng;

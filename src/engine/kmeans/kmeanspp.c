@@ -8,11 +8,103 @@
  * longer than multiplying them: the candidates of several starts share a table (a batch). (E1) and (E2) are in
  * kmeans_work.h.
  *
- * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, and rows are drawn as in
- * kmeans_shares.c. Neither depends on the distribution of the rows over ranks. The rank of a candidate sends its row
- * to all. For each centre, ranks exchange the candidates, the sum that each would leave, and shares; between these
- * exchanges they compute the products and do one pass over n numbers. Several problems do this in step. */
+ * The sums of w_i D_i^2 that candidates are compared by are those of comm/exact.h, and the weights by which rows are drawn
+ * are integer numbers of units, shares, of which all rows together have less than 2^62: sums of them are exact, and the
+ * cumulative sums are the same everywhere. Neither depends on the distribution of the rows over ranks. The rank of a
+ * candidate sends its row to all. For each centre, ranks exchange the candidates, the sum that each would leave, and
+ * shares; between these exchanges they compute the products and do one pass over n numbers. Several problems do this in
+ * step. */
 #include "engine/kmeans/kmeans_work.h"
+
+/* --- random rows ---------------------------------------------------------------------------- */
+
+kdr_status kdri_km_shares_new(const kdri_km *w, kdri_km_shares *s)
+{
+	*s = (kdri_km_shares){ 0 };
+	KDRI_DO(KDRI_NEW(w->ctx, &s->share, w->n));
+	KDRI_DO(KDRI_NEW0(w->ctx, &s->before, w->groups_of_rows));
+	return KDRI_NEW0(w->ctx, &s->own, w->groups_of_rows);
+}
+
+void kdri_km_shares_free(const kdri_km *w, kdri_km_shares *s)
+{
+	KDRI_FREE(w->ctx, s->share, s->before, s->own);
+}
+
+/* A weight in units, where `most` is the largest of all rows. */
+static double share_units(const kdri_km *w, double most)
+{
+	int exponent = 0, rows = 0;
+	/* most < 2^exponent, all < 2^rows */
+	(void)frexp(most, &exponent);
+	(void)frexp((double)w->all, &rows);
+	return ldexp(1, KDRI_MIN(61 - rows - exponent, 1000));
+}
+
+/* Shares of n rows by their weights, and their sum. */
+KDRI_KERNEL
+static int64_t shares_fill(const double *weights, int64_t n, double units, int64_t *share)
+{
+	int64_t sum = 0;
+	for (int64_t i = 0; i < n; i++)
+		sum += share[i] = weights[i] > 0 ? 1 + (int64_t)(weights[i] * units) : 0;
+	return sum;
+}
+
+kdr_status kdri_km_shares_set(const kdri_km *w, const double *weights, kdri_km_shares *s)
+{
+	double most = 0;
+	for (int64_t i = 0; i < w->n; i++)
+		most = KDRI_MAX(most, weights[i]);
+	KDRI_DO(kdri_max(w->ctx, &most, 1));
+	const double units = share_units(w, most);
+	for (int64_t g = 0, i = 0; g < w->groups_of_rows; g++) {
+		s->own[g] = shares_fill(weights + i, w->rows_of[g], units, s->share + i);
+		i += w->rows_of[g];
+	}
+	return kdri_parts(w->ctx, s->own, w->groups_of_rows, s->before, &s->total);
+}
+
+/* The row of this rank at which the cumulative shares of all rows first exceed `at`; -1: it belongs to another rank. */
+static int64_t shares_find(const kdri_km *w, const kdri_km_shares *s, int64_t at)
+{
+	for (int64_t g = 0, i = 0; g < w->groups_of_rows; i += w->rows_of[g++]) {
+		int64_t left = at - s->before[g];
+		if (left < 0 || left >= s->own[g])
+			continue;
+		while (left >= s->share[i])
+			left -= s->share[i++];
+		return i;
+	}
+	return -1;
+}
+
+int64_t kdri_km_shares_draw(const kdri_km *w, const kdri_km_shares *s, kdri_rng *rng)
+{
+	int64_t at = (int64_t)(kdri_rng_uniform(rng) * (double)s->total);
+	return shares_find(w, s, KDRI_MIN(at, s->total - 1));
+}
+
+/* Places that are still in order are not stored, so that the entire list is not needed. */
+int64_t kdri_shuffle_next(kdri_shuffle *s, int64_t j, int64_t count, kdri_rng *rng)
+{
+	/* Swaps the entries at positions `at` and j; position j is not used again. */
+	int64_t at = j + kdri_rng_below(rng, count - j), found = at, here = j, seen = -1;
+	for (int64_t c = 0; c < s->changed; c++) {
+		if (s->place[c] == at) {
+			found = s->is[c];
+			seen = c;
+		}
+		if (s->place[c] == j)
+			here = s->is[c];
+	}
+	seen = seen < 0 ? s->changed++ : seen;
+	s->place[seen] = at;
+	s->is[seen] = here;
+	return found;
+}
+
+/* --- candidates ----------------------------------------------------------------------------- */
 
 enum {
 	CANDIDATES = 48, /* 2 + ln k for any k */
@@ -184,15 +276,14 @@ static void try_candidates(const batch *t, double *sums, double *most)
 static void kmeanspp_shares(seeding *s, double most, double *room)
 {
 	kdri_km *w = s->w;
-	const double units = kdri_km_share_units(w, most), *weighted = s->nearest;
+	const double units = share_units(w, most), *weighted = s->nearest;
 	if (w->weights || w->scale) {
 		for (int64_t i = 0; i < w->n; i++)
 			room[i] = kdri_km_counts(w, i) ? kdri_km_weight(w, i) * s->nearest[i] : 0;
 		weighted = room;
 	}
 	for (int64_t g = 0, i = 0; g < w->groups_of_rows; i += w->rows_of[g++])
-		s->shares.own[g] =
-		        kdri_km_shares_fill(weighted + i, w->rows_of[g], units, s->shares.share + i);
+		s->shares.own[g] = shares_fill(weighted + i, w->rows_of[g], units, s->shares.share + i);
 }
 
 /* Takes the candidate with the smallest sum. */
@@ -240,13 +331,6 @@ static kdr_status open_seeding(seeding *s)
 		s->trial[c] = s->room + c * n;
 	KDRI_DO(kdri_km_shares_new(w, &s->shares));
 	return KDRI_NEW(w->ctx, &s->blocks, OUTCOME * s->trials * kdri_km_blocks(w));
-}
-
-static void close_seeding(seeding *s)
-{
-	kdri_free(s->w->ctx, s->room);
-	kdri_km_shares_free(s->w, &s->shares);
-	kdri_free(s->w->ctx, s->blocks);
 }
 
 /* A batch of the starts that follow s[0] and belong to the same problem. */
@@ -426,8 +510,10 @@ kdr_status kdri_km_plusplus(const kdri_km_seed *seeds, int64_t count)
 		for (int64_t j = KDRI_MAX(c.s[p].chosen, 1), d = c.s[p].w->d; j < c.s[p].w->k; j++)
 			memcpy(c.s[p].centres + j * d, c.s[p].centres, (size_t)d * sizeof(double));
 done:
-	for (int64_t p = 0; c.s && p < count; p++)
-		close_seeding(&c.s[p]);
+	for (int64_t p = 0; c.s && p < count; p++) {
+		KDRI_FREE(c.ctx, c.s[p].room, c.s[p].blocks);
+		kdri_km_shares_free(c.s[p].w, &c.s[p].shares);
+	}
 	for (int64_t b = 0; c.batches && b < count; b++)
 		KDRI_FREE(c.ctx, c.batches[b].dots, c.batches[b].table.room);
 	KDRI_FREE(c.ctx, c.s, c.batches, c.rows, c.tried, c.own);
@@ -454,7 +540,7 @@ kdr_status kdri_km_random(kdri_km *w, kdri_rng *rng, double *centres)
 			continue;
 		}
 		int64_t row = kdri_shuffle_next(&order, j, s.shares.total, rng);
-		int64_t mine = kdri_km_shares_find(w, &s.shares, row);
+		int64_t mine = shares_find(w, &s.shares, row);
 		kmeanspp_put_rows(w, &mine, 1, s.row);
 		KDRI_TRY(kdri_sum(w->ctx, s.row, w->d + 1)); /* of one row and zeros: exact */
 		memcpy(centres + j * w->d, s.row, (size_t)w->d * sizeof *centres);
