@@ -72,9 +72,10 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_fa
 	if (wanted->model)
 		KDRI_DO(kdri_model_possible(ctx, job->options, "model"));
 	if (wanted->model_size > 0 && !kdri_remembers(job->algo))
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "--model-size has no effect: models of method '%s' contain no samples; remove it",
-		                 job->algo->id);
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "--model-size has no effect: models of method '%s' contain no samples; remove it",
+		        job->algo->id);
 	for (const kdr_field_desc *f = job->algo->fields;
 	     wanted->model && wanted->model_without_samples && f && f->name; f++)
 		if (strncmp(f->name, "train_", 6) == 0)
