@@ -50,11 +50,13 @@ static kdr_status no_memory(kdr_context *ctx, size_t bytes)
 	                 (double)bytes / 1e6);
 }
 
-/* Systems promise more memory than they have, and end a process that uses it. An array that is larger than the machine's
- * memory is therefore refused. */
+/* Whether memory may be asked for. Systems promise more memory than they have, and end a process that uses it. An array that is
+ * larger than the machine's memory is therefore refused. */
 static kdr_status check_machine(kdr_context *ctx, const void *old, size_t bytes)
 {
 	static const size_t large = (size_t)1 << 30;
+	if (ctx->no_limit)
+		return no_memory(ctx, bytes);
 	if (bytes < large || kdri_spool_on(ctx) || kdri_spooled(old))
 		return KDR_OK;
 	char what[80], more[32], most[32];

@@ -198,14 +198,16 @@ void kdri_limit_set(kdr_context *ctx, double bytes)
 	const size_t most = bytes > 0 && bytes < no_limit ? (size_t)KDRI_MAX(bytes, 1) : 0;
 	const kdr_allocator *below = kdri_spool_below(ctx);
 	kdri_limit *l = ctx->limit;
+	ctx->no_limit = false;
 	if (!l && most == 0)
 		return;
 	if (!l) {
 		const bool mapped = below != NULL;
 		below = mapped ? below : &ctx->allocator;
 		l = below->alloc(below->user, sizeof *l);
+		ctx->no_limit = !l;
 		if (!l)
-			return; /* the next allocation fails, too */
+			return;
 		memset(l, 0, sizeof *l);
 		(void)pthread_mutex_init(&l->lock, NULL);
 		l->below = *below;
