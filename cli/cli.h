@@ -38,6 +38,15 @@ typedef struct cli_option {
 	bool repeats;               /* may be given several times */
 	const char *help;           /* one line */
 } cli_option;
+/* Entries of tables of options: one with a value, and a flag. Further members follow the help. */
+#define CLI_VALUE(option, placeholder, ...) \
+	{ \
+		.name = option, .value = placeholder, .help = __VA_ARGS__ \
+	}
+#define CLI_FLAG(option, ...) \
+	{ \
+		.name = option, .help = __VA_ARGS__ \
+	}
 #define CLI_OPTIONS_END \
 	{ \
 		.name = NULL \
@@ -225,21 +234,16 @@ typedef struct cli_job {
 
 /* For the tables of commands. */
 #define CLI_INTO_OPTION \
-	{ \
-		.name = "into", .value = "MODEL", \
-		.help = "add the data sets to this model, saved with --save-model: they get its preprocessing, and its clusters or " \
-		        "classes keep their numbers and names" \
-	}
+	CLI_VALUE("into", "MODEL", \
+	          "add the data sets to this model, saved with --save-model: they get its " \
+	          "preprocessing, and its clusters or classes keep their numbers and names")
 #define CLI_FEATURES_OPTIONS \
-	{ \
-		.name = "features-from", \
-		.value = "METHOD", \
-		.help = "first learn features on all data sets together, and pass them to the method; METHOD: msda" \
-	}, \
-	{ \
-		.name = "features-set", .value = "NAME=VALUE", .repeats = true, \
-		.help = "set an option of the --features-from method; 'kindred methods msda' lists them" \
-	}
+	CLI_VALUE("features-from", "METHOD", \
+	          "first learn features on all data sets together, and pass them to the method; METHOD: " \
+	          "msda"), \
+	        CLI_VALUE("features-set", "NAME=VALUE", \
+	                  "set an option of the --features-from method; 'kindred methods msda' lists them", \
+	                  .repeats = true)
 /* Reads the options of the job before any file is read. Exit status; call cli_job_free in any case. */
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job);
 /* Sets an option of the method that has its own flag. Exit status. */
@@ -330,20 +334,17 @@ void cli_ranks_early(int code);
 
 /* For the tables of commands. */
 #define CLI_RAW_OPTION \
-	{ \
-		.name = "raw-cells", \
-		.help = "CSV outputs: keep texts that begin with = + - @ as they are; by default they get an apostrophe, so that spreadsheets do not evaluate them" \
-	}
+	CLI_FLAG("raw-cells", \
+	         "CSV outputs: keep texts that begin with = + - @ as they are; by default they get an " \
+	         "apostrophe, so that spreadsheets do not evaluate them")
 #define CLI_H5AD_OPTION \
-	{ \
-		.name = "write-h5ad", .value = "FILE", \
-		.help = "write the AnnData input with the added columns obs[\"kindred\"] and obs[\"kindred_confidence\"]; several inputs: FILE-TASK for each" \
-	}
+	CLI_VALUE("write-h5ad", "FILE", \
+	          "write the AnnData input with the added columns obs[\"kindred\"] and " \
+	          "obs[\"kindred_confidence\"]; several inputs: FILE-TASK for each")
 #define CLI_TABLE_OPTION \
-	{ \
-		.name = "write-table", .value = "FILE", \
-		.help = "write the input table with an added column of clusters or classes, in the format of the input; several inputs: FILE-TASK for each" \
-	}
+	CLI_VALUE("write-table", "FILE", \
+	          "write the input table with an added column of clusters or classes, in the format of " \
+	          "the input; several inputs: FILE-TASK for each")
 /* --write-h5ad and --write-table: writes the files of the data sets from `first` on, with their results; before the job,
  * when both are NULL, checks whether they can be written. Exit status. */
 int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, int64_t first,

@@ -6,57 +6,48 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "method",
-	  .letter = 'm',
-	  .value = "METHOD",
-	  .help = "clustering method (default auto); 'kindred methods' lists all methods" },
-	{ .name = "clusters",
-	  .letter = 'k',
-	  .value = "K[,K2,...]",
-	  .help = "number of clusters (required): one value for all data sets, or one each; a range such as 3-8 gives every number in it; "
-	          "auto if the method can choose it" },
-	{ .name = "set",
-	  .value = "NAME=VALUE",
-	  .repeats = true,
-	  .help = "set an option of the method; 'kindred methods METHOD' lists them" },
+	CLI_VALUE("method", "METHOD", "clustering method (default auto); 'kindred methods' lists all methods",
+	          .letter = 'm'),
+	CLI_VALUE("clusters", "K[,K2,...]",
+	          "number of clusters (required): one value for all data sets, or one each; a range such as "
+	          "3-8 gives every number in it; auto if the method can choose it",
+	          .letter = 'k'),
+	CLI_VALUE("set", "NAME=VALUE", "set an option of the method; 'kindred methods METHOD' lists them",
+	          .repeats = true),
 	CLI_FEATURES_OPTIONS,
-	{ .name = "transfer",
-	  .negatable = true,
-	  .help = "method auto: let data sets learn from each other (default); --no-transfer clusters each separately" },
-	{ .name = "pooled", .help = "pool all data sets and cluster them as one" },
-	{ .name = "init",
-	  .value = "FILE[,FILE...]",
-	  .help = "initial labels of each data set, one number per line; the method runs once, starting from these labels" },
-	{ .name = "known",
-	  .value = "FILE[,FILE...]",
-	  .help = "methods auto and kmeans: classes of some samples of each data set, which steer and name the clusters: one line per sample, "
-	          "'?' if unknown; '?' instead of FILE for a data set without known classes" },
-	{ .name = "must-link",
-	  .value = "FILE",
-	  .help = "methods auto and kmeans: pairs of samples that are in the same cluster, two ids per line" },
-	{ .name = "cannot-link",
-	  .value = "FILE",
-	  .help = "methods auto and kmeans: pairs of samples that are in different clusters, two ids per line" },
-	{ .name = "truth",
-	  .value = "FILE[,FILE...]",
-	  .help = "known classes of each data set, one per line; used only for scoring" },
-	{ .name = "score",
-	  .help = "score against the known classes in <stem>.labels next to each data file" },
-	{ .name = "quality",
-	  .help = "also report quality scores that need no known classes: silhouette, Davies-Bouldin, Calinski-Harabasz, and "
-	          "stability under resampling (five more fits); for several data sets also how well they mix: iLISI, "
-	          "kBET, batch ASW, and the data sets in each cluster" },
-	{ .name = "resamples",
-	  .value = "N",
-	  .help = "with --quality: number of fits for the stability score (default 5; 0 to skip it)" },
+	CLI_FLAG("transfer",
+	         "method auto: let data sets learn from each other (default); --no-transfer clusters each "
+	         "separately",
+	         .negatable = true),
+	CLI_FLAG("pooled", "pool all data sets and cluster them as one"),
+	CLI_VALUE("init", "FILE[,FILE...]",
+	          "initial labels of each data set, one number per line; the method runs once, starting "
+	          "from these labels"),
+	CLI_VALUE("known", "FILE[,FILE...]",
+	          "methods auto and kmeans: classes of some samples of each data set, which steer and name "
+	          "the clusters: one line per sample, '?' if unknown; '?' instead of FILE for a data set "
+	          "without known classes"),
+	CLI_VALUE("must-link", "FILE",
+	          "methods auto and kmeans: pairs of samples that are in the same cluster, two ids per line"),
+	CLI_VALUE("cannot-link", "FILE",
+	          "methods auto and kmeans: pairs of samples that are in different clusters, two ids per "
+	          "line"),
+	CLI_VALUE("truth", "FILE[,FILE...]",
+	          "known classes of each data set, one per line; used only for scoring"),
+	CLI_FLAG("score", "score against the known classes in <stem>.labels next to each data file"),
+	CLI_FLAG("quality",
+	         "also report quality scores that need no known classes: silhouette, Davies-Bouldin, "
+	         "Calinski-Harabasz, and stability under resampling (five more fits); for several data sets "
+	         "also how well they mix: iLISI, kBET, batch ASW, and the data sets in each cluster"),
+	CLI_VALUE("resamples", "N",
+	          "with --quality: number of fits for the stability score (default 5; 0 to skip it)"),
 	CLI_INTO_OPTION,
-	{ .name = "new-clusters",
-	  .value = "yes|no|auto",
-	  .help = "with --into: which clusters get new numbers. auto (default): those that probably continue no cluster of the "
-	          "model; yes: also doubtful ones; no: none" },
+	CLI_VALUE("new-clusters", "yes|no|auto",
+	          "with --into: which clusters get new numbers. auto (default): those that probably "
+	          "continue no cluster of the model; yes: also doubtful ones; no: none"),
 	CLI_H5AD_OPTION,
 	CLI_TABLE_OPTION,
-	{ .name = "strict", .help = "exit with status 5 if the method did not converge" },
+	CLI_FLAG("strict", "exit with status 5 if the method did not converge"),
 	CLI_OPTIONS_END,
 };
 

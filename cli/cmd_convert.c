@@ -6,9 +6,9 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "from", .value = "FORMAT", .help = "format of IN, if its name does not show it" },
-	{ .name = "to", .value = "FORMAT", .help = "format of OUT, if its name does not show it" },
-	{ .name = "force", .help = "replace existing files" },
+	CLI_VALUE("from", "FORMAT", "format of IN, if its name does not show it"),
+	CLI_VALUE("to", "FORMAT", "format of OUT, if its name does not show it"),
+	CLI_FLAG("force", "replace existing files"),
 	CLI_OPTIONS_END,
 };
 

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 
 static const cli_option own_options[] = {
-	{ .name = "clusters",
-	  .letter = 'k',
-	  .value = "K[,K2,...]",
-	  .help = "number of clusters: one of the range that the result was made with, or one for each data set" },
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "folder to write to" },
-	{ .name = "force", .help = "replace existing files" },
+	CLI_VALUE("clusters", "K[,K2,...]",
+	          "number of clusters: one of the range that the result was made with, or one for each data "
+	          "set",
+	          .letter = 'k'),
+	CLI_VALUE("output", "DIR", "folder to write to", .letter = 'o'),
+	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,
 };

@@ -7,10 +7,7 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "output",
-	  .letter = 'o',
-	  .value = "DIR",
-	  .help = "folder for the data and results (default kindred-demo)" },
+	CLI_VALUE("output", "DIR", "folder for the data and results (default kindred-demo)", .letter = 'o'),
 	CLI_OPTIONS_END,
 };
 

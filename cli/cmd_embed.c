@@ -7,25 +7,23 @@
 static const char *const formats[] = { "csv", "npy", NULL };
 
 static const cli_option own_options[] = {
-	{ .name = "layout",
-	  .value = "LAYOUT",
-	  .listed = true,
-	  .help = "forces (default): neighbours attract each other, other samples repel; directions: the two directions in which samples vary most" },
-	{ .name = "neighbors",
-	  .value = "N",
-	  .help = "layout forces: number of neighbours that attract a sample (default 15, fewer for small data)" },
-	{ .name = "sweeps",
-	  .value = "N",
-	  .help = "layout forces: number of times all points are moved (default 300 to 500, depending on the number of samples)" },
-	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "output format (default csv)" },
-	{ .name = "output",
-	  .letter = 'o',
-	  .value = "DIR",
-	  .help = "write <task>.embedding.csv to this folder (default: standard output)" },
-	{ .name = "write-h5ad",
-	  .value = "FILE",
-	  .help = "write the AnnData input with the coordinates in obsm[\"X_kindred\"]; several inputs: FILE-TASK for each" },
-	{ .name = "force", .help = "replace existing files" },
+	CLI_VALUE("layout", "LAYOUT",
+	          "forces (default): neighbours attract each other, other samples repel; directions: the "
+	          "two directions in which samples vary most",
+	          .listed = true),
+	CLI_VALUE("neighbors", "N",
+	          "layout forces: number of neighbours that attract a sample (default 15, fewer for small "
+	          "data)"),
+	CLI_VALUE("sweeps", "N",
+	          "layout forces: number of times all points are moved (default 300 to 500, depending on "
+	          "the number of samples)"),
+	CLI_VALUE("to", "FORMAT", "output format (default csv)", .choices = formats),
+	CLI_VALUE("output", "DIR", "write <task>.embedding.csv to this folder (default: standard output)",
+	          .letter = 'o'),
+	CLI_VALUE("write-h5ad", "FILE",
+	          "write the AnnData input with the coordinates in obsm[\"X_kindred\"]; several inputs: "
+	          "FILE-TASK for each"),
+	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,
 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "json", .help = "print JSON" },
+	CLI_FLAG("json", "print JSON"),
 	CLI_OPTIONS_END,
 };
 

@@ -6,20 +6,19 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "model", .value = "FILE", .help = "a model saved with --save-model" },
-	{ .name = "task",
-	  .value = "NAME",
-	  .help = "data set of the model that the samples belong to (default: the only one, or the last target of a transfer)" },
-	{ .name = "output",
-	  .letter = 'o',
-	  .value = "FILE|DIR",
-	  .help = "write the labels to this file (default: standard output), and next to them STEM.samples.csv: id, label, "
-	          "confidence, second choice; in a folder (or DIR/) the files are TASK.labels and TASK.samples.csv" },
+	CLI_VALUE("model", "FILE", "a model saved with --save-model"),
+	CLI_VALUE("task", "NAME",
+	          "data set of the model that the samples belong to (default: the only one, or the last "
+	          "target of a transfer)"),
+	CLI_VALUE("output", "FILE|DIR",
+	          "write the labels to this file (default: standard output), and next to them "
+	          "STEM.samples.csv: id, label, confidence, second choice; in a folder (or DIR/) the files "
+	          "are TASK.labels and TASK.samples.csv",
+	          .letter = 'o'),
 	CLI_TABLE_OPTION,
-	{ .name = "force", .help = "replace existing files" },
+	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
-	{ .name = "strict",
-	  .help = "exit with status 3 if the samples lack features that the model was fitted on" },
+	CLI_FLAG("strict", "exit with status 3 if the samples lack features that the model was fitted on"),
 	CLI_OPTIONS_END,
 };
 

@@ -2,15 +2,13 @@
 #include "cli.h"
 
 static const cli_option own_options[] = {
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "folder to write to" },
-	{ .name = "write-h5ad",
-	  .value = "FILE",
-	  .help = "also write a copy of the .h5ad input with the edited labels, to this file" },
-	{ .name = "model",
-	  .value = "FILE",
-	  .help = "also copy this model of 'kindred transfer' to DIR, with the edited class names" },
-	{ .name = "report", .help = "also write report.html, the page of the edited result" },
-	{ .name = "force", .help = "replace existing files" },
+	CLI_VALUE("output", "DIR", "folder to write to", .letter = 'o'),
+	CLI_VALUE("write-h5ad", "FILE",
+	          "also write a copy of the .h5ad input with the edited labels, to this file"),
+	CLI_VALUE("model", "FILE",
+	          "also copy this model of 'kindred transfer' to DIR, with the edited class names"),
+	CLI_FLAG("report", "also write report.html, the page of the edited result"),
+	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
 	CLI_OPTIONS_END,
 };

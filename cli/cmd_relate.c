@@ -6,21 +6,18 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "json", .help = "print JSON" },
-	{ .name = "rare",
-	  .value = "FRACTION",
-	  .help = "complexity: a feature is rare if less than this fraction of the samples have it (default 0.1)" },
-	{ .name = "folds",
-	  .value = "N",
-	  .help = "A-distance: number of cross-validation folds for the classifier (default 5)" },
-	{ .name = "most-rows",
-	  .value = "N",
-	  .help = "Gaussian MMD: use at most N samples of each data set, always the same ones (default 4000)" },
-	{ .name = "mmd",
-	  .negatable = true,
-	  .help = "compute the two MMD columns (default); --no-mmd skips them" },
-	{ .name = "output", .letter = 'o', .value = "DIR", .help = "also write result.json to this folder" },
-	{ .name = "force", .help = "replace an existing result.json" },
+	CLI_FLAG("json", "print JSON"),
+	CLI_VALUE("rare", "FRACTION",
+	          "complexity: a feature is rare if less than this fraction of the samples have it (default "
+	          "0.1)"),
+	CLI_VALUE("folds", "N",
+	          "A-distance: number of cross-validation folds for the classifier (default 5)"),
+	CLI_VALUE("most-rows", "N",
+	          "Gaussian MMD: use at most N samples of each data set, always the same ones (default "
+	          "4000)"),
+	CLI_FLAG("mmd", "compute the two MMD columns (default); --no-mmd skips them", .negatable = true),
+	CLI_VALUE("output", "DIR", "also write result.json to this folder", .letter = 'o'),
+	CLI_FLAG("force", "replace an existing result.json"),
 	CLI_OPTIONS_END,
 };
 

@@ -7,12 +7,10 @@
 #include <string.h>
 
 static const cli_option own_options[] = {
-	{ .name = "output",
-	  .letter = 'o',
-	  .value = "FILE",
-	  .help = "file to write the page to (default: report.html next to the result)" },
-	{ .name = "open", .help = "open the page in the default browser, if one is available" },
-	{ .name = "force", .help = "replace an existing file" },
+	CLI_VALUE("output", "FILE", "file to write the page to (default: report.html next to the result)",
+	          .letter = 'o'),
+	CLI_FLAG("open", "open the page in the default browser, if one is available"),
+	CLI_FLAG("force", "replace an existing file"),
 	CLI_OPTIONS_END,
 };
 

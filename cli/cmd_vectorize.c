@@ -10,40 +10,38 @@ static const char *const kinds[] = { "folder", "lines", "table", "json", NULL };
 static const char *const formats[] = { "mtx", "mtx.gz", "npz", "svm", "csv", "tsv", NULL };
 
 static const cli_option own_options[] = {
-	{ .name = "output",
-	  .letter = 'o',
-	  .value = "DIR",
-	  .help = "folder for the matrices, ids, excerpts, labels and features.txt (required)" },
-	{ .name = "to", .value = "FORMAT", .choices = formats, .help = "output format (default mtx)" },
-	{ .name = "force", .help = "replace existing files" },
+	CLI_VALUE("output", "DIR",
+	          "folder for the matrices, ids, excerpts, labels and features.txt (required)",
+	          .letter = 'o'),
+	CLI_VALUE("to", "FORMAT", "output format (default mtx)", .choices = formats),
+	CLI_FLAG("force", "replace existing files"),
 	CLI_OPTIONS_END,
 };
 
 static const cli_option input_options[] = {
-	{ .name = "from",
-	  .value = "KIND",
-	  .choices = kinds,
-	  .help = "kind of input (default: detected from the name; lines for unknown file types)" },
-	{ .name = "text-column",
-	  .value = "NAME",
-	  .help = "table, json: column or field with the text; in tables also a number, starting at 1 (default: text)" },
-	{ .name = "label-column", .value = "NAME", .help = "table, json: column or field with the class" },
-	{ .name = "delimiter",
-	  .value = "CHAR",
-	  .help = "table: column separator (default: tab for .tsv, otherwise detected: comma, semicolon, tab or |)" },
-	{ .name = "header",
-	  .negatable = true,
-	  .help = "table: the first line contains column names (default: yes, unless columns are given by number)" },
+	CLI_VALUE("from", "KIND",
+	          "kind of input (default: detected from the name; lines for unknown file types)",
+	          .choices = kinds),
+	CLI_VALUE("text-column", "NAME",
+	          "table, json: column or field with the text; in tables also a number, starting at 1 "
+	          "(default: text)"),
+	CLI_VALUE("label-column", "NAME", "table, json: column or field with the class"),
+	CLI_VALUE("delimiter", "CHAR",
+	          "table: column separator (default: tab for .tsv, otherwise detected: comma, semicolon, "
+	          "tab or |)"),
+	CLI_FLAG("header",
+	         "table: the first line contains column names (default: yes, unless columns are given by "
+	         "number)",
+	         .negatable = true),
 	CLI_OPTIONS_END,
 };
 
 static const cli_option vocabulary_options[] = {
-	{ .name = "detect",
-	  .help = "inspect the texts to choose the settings that are not specified, as cluster and transfer do" },
-	{ .name = "top-features",
-	  .value = "N",
-	  .help = "keep the N terms found in the most documents (default: all)" },
-	{ .name = "drop-empty", .help = "skip documents without any term of the vocabulary" },
+	CLI_FLAG("detect",
+	         "inspect the texts to choose the settings that are not specified, as cluster and transfer "
+	         "do"),
+	CLI_VALUE("top-features", "N", "keep the N terms found in the most documents (default: all)"),
+	CLI_FLAG("drop-empty", "skip documents without any term of the vocabulary"),
 	CLI_OPTIONS_END,
 };
 

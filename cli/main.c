@@ -63,11 +63,8 @@ const cli_command cli_version = {
 
 static const char *const shells[] = { "bash", "zsh", "fish", NULL };
 static const cli_option help_options[] = {
-	{ .name = "man", .help = "print the manual page, in roff format" },
-	{ .name = "completion",
-	  .value = "SHELL",
-	  .choices = shells,
-	  .help = "print the completion script for a shell" },
+	CLI_FLAG("man", "print the manual page, in roff format"),
+	CLI_VALUE("completion", "SHELL", "print the completion script for a shell", .choices = shells),
 	CLI_OPTIONS_END,
 };
 static const cli_option_group help_groups[] = {
