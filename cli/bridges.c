@@ -31,31 +31,23 @@ int cli_bridges_parse(const cli_args *args, cli_bridges *out)
 		} else {
 			out->path[k] = copy_text(text, (size_t)(comma - text));
 			out->path[out->count + k] = copy_text(comma + 1, strlen(comma + 1));
-			if (strchr(comma + 1, ',')) {
-				cli_error(
+			if (strchr(comma + 1, ','))
+				return cli_usage_error(
 				        "--bridge %s: give one file, or two files with two views of the same samples",
 				        text);
-				return EXIT_USAGE;
-			}
 			if (!out->path[out->count + k])
 				out->path[k] = NULL;
 		}
-		if (!out->path[k]) {
-			cli_error("out of memory");
-			return EXIT_OTHER;
-		}
+		if (!out->path[k])
+			return cli_no_memory();
 	}
-	if (!out->path) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (!out->path)
+		return cli_no_memory();
 	out->views = out->count > 0 && single == 0;
-	if (single > 0 && single < out->count) {
-		cli_error(
+	if (single > 0 && single < out->count)
+		return cli_usage_error(
 		        "--bridge: %d of %d bridges have two views; give two views for all of them, or for none",
 		        out->count - single, out->count);
-		return EXIT_USAGE;
-	}
 	return EXIT_DONE;
 }
 

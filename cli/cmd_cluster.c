@@ -169,31 +169,25 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 	if ((code = cluster_into(args, o)) != EXIT_DONE)
 		return code;
 	const bool into = cli_get(args, "into", NULL) != NULL;
-	if (into && !(job->algo->flags & KDR_ALGO_AUTO_K)) {
-		cli_error("--into adds data sets with method auto; remove -m %s", job->wanted.method);
-		return EXIT_USAGE;
-	}
-	if (into && text && strcmp(text, "auto") == 0) {
-		cli_error(
+	if (into && !(job->algo->flags & KDR_ALGO_AUTO_K))
+		return cli_usage_error("--into adds data sets with method auto; remove -m %s",
+		                       job->wanted.method);
+	if (into && text && strcmp(text, "auto") == 0)
+		return cli_usage_error(
 		        "-k auto cannot be combined with --into; omit -k to use the number of clusters of the model, or give a number");
-		return EXIT_USAGE;
-	}
 	if (!text && into)
 		text = "auto"; /* the number of clusters of the model */
-	if (!text) {
-		cli_error("cluster needs -k: the number of clusters, or auto to let kindred suggest it");
-		return EXIT_USAGE;
-	}
+	if (!text)
+		return cli_usage_error(
+		        "cluster needs -k: the number of clusters, or auto to let kindred suggest it");
 	/* How many tasks a column of them gives is known when it is read. */
 	bool counted = count > 0 && !cli_get(args, "task-column", NULL) && !cli_get(args, "batch-key", NULL);
 	if (!parse_k(text, job->algo, k) || (counted && !check_k(k->given, count)))
 		return EXIT_USAGE;
-	if (k->range && cli_get(args, "init", NULL)) {
-		cli_error(
+	if (k->range && cli_get(args, "init", NULL))
+		return cli_usage_error(
 		        "--init has the labels of one number of clusters, but -k %s is a range; give one number",
 		        text);
-		return EXIT_USAGE;
-	}
 	o->k = k->from[0];
 	o->each_k = k->given == 1 ? NULL : k->from;
 	o->k_to = k->range && k->given == 1 ? k->to[0] : 0;

@@ -109,10 +109,9 @@ static int convert_run(cli_args *args)
 	kdr_data *data = NULL;
 	kdr_read_options reading;
 	const char *in = cli_positional(args, 0), *out = cli_positional(args, 1);
-	if (cli_positional_count(args) != 2) {
-		cli_error("convert needs two files, IN and OUT (got %d)", cli_positional_count(args));
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) != 2)
+		return cli_usage_error("convert needs two files, IN and OUT (got %d)",
+		                       cli_positional_count(args));
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;

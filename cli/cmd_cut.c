@@ -51,14 +51,11 @@ static int cut_run(cli_args *args)
 	int64_t count = 0, *k = NULL;
 	const char *path = cli_positional(args, 0), *folder = cli_get(args, "output", NULL),
 	           *text = cli_get(args, "clusters", NULL);
-	if (cli_positional_count(args) != 1) {
-		cli_error("cut needs one RESULT.json; %d given", cli_positional_count(args));
-		return EXIT_USAGE;
-	}
-	if (!text || !folder) {
-		cli_error(text ? "cut needs -o DIR to write to" : "cut needs -k K: the number of clusters");
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) != 1)
+		return cli_usage_error("cut needs one RESULT.json; %d given", cli_positional_count(args));
+	if (!text || !folder)
+		return cli_usage_error(text ? "cut needs -o DIR to write to"
+		                            : "cut needs -k K: the number of clusters");
 	if (!(k = cut_parse(text, &count)))
 		return EXIT_USAGE;
 	kdr_context *ctx = cli_session_open(args, &code);

@@ -55,15 +55,11 @@ static int demo_run(cli_args *args)
 		"cluster -k 4 --score --force --report -o @/result @/data/task1.mtx @/data/task2.mtx @/data/task3.mtx",
 		"evaluate @/result/task1.labels @/data/task1.labels",
 	};
-	if (cli_positional_count(args) > 0) {
-		cli_error("unexpected argument '%s'; demo takes only options, such as -o DIR",
-		          cli_positional(args, 0));
-		return EXIT_USAGE;
-	}
-	if (strlen(folder) > 400) {
-		cli_error("-o: the folder name is too long; use a shorter one");
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) > 0)
+		return cli_usage_error("unexpected argument '%s'; demo takes only options, such as -o DIR",
+		                       cli_positional(args, 0));
+	if (strlen(folder) > 400)
+		return cli_usage_error("-o: the folder name is too long; use a shorter one");
 	cli_printf(
 	        "Three related sets of synthetic documents share four topics. Each set also has words of its own.\n\n");
 	int code = cli_make_folder(folder);

@@ -135,10 +135,8 @@ static int write_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *t
                       const kdr_embedding *embedding)
 {
 	const double **xy = calloc(tasks->count > 0 ? (size_t)tasks->count : 1, sizeof *xy);
-	if (!xy) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (!xy)
+		return cli_no_memory();
 	for (int64_t t = 0; t < tasks->count; t++)
 		xy[t] = kdr_embedding_task(embedding, t, NULL);
 	int code = cli_write_back(ctx, args, tasks, 0, NULL, xy);

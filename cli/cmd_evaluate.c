@@ -197,18 +197,17 @@ static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels
 	if (code != EXIT_DONE)
 		goto done;
 	if (tasks.count != 1) {
-		cli_error(
+		code = cli_usage_error(
 		        "--data: %s has %lld data sets, but LABELS belong to one; give a file with one data set",
 		        task.path, (long long)tasks.count);
-		code = EXIT_USAGE;
 		goto done;
 	}
 	kdr_mat x = kdr_data_mat(tasks.data[0]);
 	if (kdr_mat_rows(&x) != labels->n) {
-		cli_error("%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
-		          task.path, (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)),
-		          cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n));
-		code = EXIT_DATA;
+		code = cli_fail_with(
+		        EXIT_DATA, "%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
+		        task.path, (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)),
+		        cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n));
 		goto done;
 	}
 	kdr_status st = judge(ctx, tasks.data[0], labels, &job, resamples, out);
@@ -234,12 +233,12 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 	if (st != KDR_OK)
 		return cli_fail_reading(ctx, st);
 	kdr_mat x = kdr_data_mat(data);
-	if (kdr_mat_rows(&x) != labels->n) {
-		cli_error("%s has %lld sample%s, but %s has %lld label%s; give one label per sample", path,
-		          (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), cli_positional(args, 0),
-		          (long long)labels->n, CLI_S(labels->n));
-		code = EXIT_DATA;
-	} else {
+	if (kdr_mat_rows(&x) != labels->n)
+		code = cli_fail_with(
+		        EXIT_DATA, "%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
+		        path, (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), cli_positional(args, 0),
+		        (long long)labels->n, CLI_S(labels->n));
+	else {
 		st = kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform, &out->proportional);
 		out->known = st == KDR_OK;
 		code = cli_code(ctx, st);
@@ -253,12 +252,12 @@ static int evaluate_compare(kdr_context *ctx, const cli_args *args, const kdr_la
                             const kdr_labels *truth, kdr_scores *scores, table *t, distance *apart)
 {
 	int code = EXIT_DONE;
-	if (labels->n != truth->n) {
-		cli_error("%s has %lld label%s, but %s has %lld; give one label per sample in both files",
-		          cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n),
-		          cli_positional(args, 1), (long long)truth->n);
-		return EXIT_DATA;
-	}
+	if (labels->n != truth->n)
+		return cli_fail_with(
+		        EXIT_DATA,
+		        "%s has %lld label%s, but %s has %lld; give one label per sample in both files",
+		        cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n),
+		        cli_positional(args, 1), (long long)truth->n);
 	if (cli_get(args, "emd", NULL) &&
 	    (code = find_distance(ctx, args, labels, truth, apart)) != EXIT_DONE)
 		return code;

@@ -213,19 +213,14 @@ static int generate_run(cli_args *args)
 	bool text = design == KDR_DESIGN_TOPICS;
 	kdr_design_init(&spec, (kdr_design_kind)design);
 	spec.k = 3;
-	if (!cli_get(args, "output", NULL) || cli_positional_count(args) > 0) {
-		if (cli_positional_count(args) > 0)
-			cli_error("unexpected argument '%s'; generate takes only options",
-			          cli_positional(args, 0));
-		else
-			cli_error("generate needs -o DIR: the folder to write to");
-		return EXIT_USAGE;
-	}
-	if (design == KDR_DESIGN_TABLES && cli_get_choice(args, "to", 0) != 0) {
-		cli_error("--to %s is not available with --design tables; use --to csv",
-		          cli_get(args, "to", ""));
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) > 0)
+		return cli_usage_error("unexpected argument '%s'; generate takes only options",
+		                       cli_positional(args, 0));
+	if (!cli_get(args, "output", NULL))
+		return cli_usage_error("generate needs -o DIR: the folder to write to");
+	if (design == KDR_DESIGN_TABLES && cli_get_choice(args, "to", 0) != 0)
+		return cli_usage_error("--to %s is not available with --design tables; use --to csv",
+		                       cli_get(args, "to", ""));
 	if (design == KDR_DESIGN_BERIKOV)
 		return run_berikov(args);
 	if (!cli_get_int(args, "tasks", 1, 10000, &spec.tasks) ||

@@ -468,20 +468,16 @@ static int inspect_run(cli_args *args)
 {
 	int code, count = cli_positional_count(args);
 	kdr_read_options reading;
-	if (count == 0) {
-		cli_error("inspect needs at least one TASK: a data file, or name=file");
-		return EXIT_USAGE;
-	}
+	if (count == 0)
+		return cli_usage_error("inspect needs at least one TASK: a data file, or name=file");
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
 	kdr_data **data = calloc((size_t)count, sizeof(kdr_data *));
 	kdr_inspection *s = calloc((size_t)count, sizeof *s);
 	kdr_findings **found = calloc((size_t)count, sizeof(kdr_findings *));
-	if (!data || !s || !found) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-	}
+	if (!data || !s || !found)
+		code = cli_no_memory();
 	cli_reading(args, &reading);
 	char *texts = cli_text_settings(args);
 	if (!texts && code == EXIT_DONE)
@@ -504,9 +500,9 @@ static int inspect_run(cli_args *args)
 		for (int i = 0; i < count && code == EXIT_DONE; i++)
 			if (!data[i]) {
 				fflush(stdout);
-				cli_error("%s cannot be read; fix the problems marked with !",
-				          cli_positional(args, i));
-				code = EXIT_DATA;
+				code = cli_fail_with(EXIT_DATA,
+				                     "%s cannot be read; fix the problems marked with !",
+				                     cli_positional(args, i));
 			}
 	}
 	for (int i = 0; i < count; i++) {

@@ -157,15 +157,12 @@ static int methods_run(cli_args *args)
 {
 	const char *id = cli_positional(args, 0);
 	const kdr_algo *one = id ? kdr_algo_find(id) : NULL;
-	if (cli_positional_count(args) > 1) {
-		cli_error("methods takes at most one ID (got %d)", cli_positional_count(args));
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) > 1)
+		return cli_usage_error("methods takes at most one ID (got %d)", cli_positional_count(args));
 	if (id && !one) {
 		char text[256];
 		kdri_unknown_method(id, NULL, text, sizeof text);
-		cli_error("%s", text);
-		return EXIT_USAGE;
+		return cli_usage_error("%s", text);
 	}
 	if (cli_flag(args, "json")) {
 		kdri_json j = { 0 };

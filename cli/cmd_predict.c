@@ -144,10 +144,8 @@ static int predict_run(cli_args *args)
 	kdr_predict_options o;
 	const char *model_path = cli_get(args, "model", NULL), *path;
 	char name[256], *labels = NULL;
-	if (!model_path || cli_positional_count(args) != 1) {
-		cli_error("predict needs --model FILE and one TASK: a data file, or name=file");
-		return EXIT_USAGE;
-	}
+	if (!model_path || cli_positional_count(args) != 1)
+		return cli_usage_error("predict needs --model FILE and one TASK: a data file, or name=file");
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
@@ -165,11 +163,10 @@ static int predict_run(cli_args *args)
 	const cli_tasks only = { .count = 1, .data = &data, .from = &(int64_t){ 0 } };
 	if (st != KDR_OK) {
 		code = cli_fail_reading(ctx, st);
-	} else if (cli_get(args, "output", NULL) && !(labels = labels_path(args, data))) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-	} else if ((code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE &&
-	           (code = cli_write_back(ctx, args, &only, 0, NULL, NULL)) == EXIT_DONE) {
+	} else if (cli_get(args, "output", NULL) && !(labels = labels_path(args, data)))
+		code = cli_no_memory();
+	else if ((code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE &&
+	         (code = cli_write_back(ctx, args, &only, 0, NULL, NULL)) == EXIT_DONE) {
 		if (cli_flag(args, "strict"))
 			cli_session_strict();
 		st = kdr_predict(ctx, model, data, &o, &result);

@@ -38,14 +38,11 @@ static int relabel_run(cli_args *args)
 	           *folder = cli_get(args, "output", NULL);
 	const bool report = cli_flag(args, "report"), force = cli_flag(args, "force");
 	kdr_status st = KDR_OK;
-	if (cli_positional_count(args) != 2) {
-		cli_error("relabel needs RESULT.json and EDITS.json; %d given", cli_positional_count(args));
-		return EXIT_USAGE;
-	}
-	if (!folder) {
-		cli_error("relabel needs -o DIR to write to");
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) != 2)
+		return cli_usage_error("relabel needs RESULT.json and EDITS.json; %d given",
+		                       cli_positional_count(args));
+	if (!folder)
+		return cli_usage_error("relabel needs -o DIR to write to");
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;

@@ -33,10 +33,8 @@ static int report_run(cli_args *args)
 	int code;
 	char *beside = NULL;
 	const char *json = cli_positional(args, 0), *html = cli_get(args, "output", NULL);
-	if (cli_positional_count(args) != 1) {
-		cli_error("report needs one RESULT.json (got %d)", cli_positional_count(args));
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) != 1)
+		return cli_usage_error("report needs one RESULT.json (got %d)", cli_positional_count(args));
 	kdr_context *ctx = cli_session_open(args, &code);
 	if (!ctx)
 		return code;
@@ -44,8 +42,7 @@ static int report_run(cli_args *args)
 		size_t folder = kdri_folder_length(json);
 		beside = malloc(folder + sizeof "report.html");
 		if (!beside) {
-			cli_error("out of memory");
-			code = EXIT_OTHER;
+			code = cli_no_memory();
 			goto done;
 		}
 		memcpy(beside, json, folder);

@@ -117,34 +117,24 @@ static int check_counts(const cli_args *args, const transfer *t)
 {
 	bool training = cli_get(args, "train-selector", NULL);
 	if (cli_get(args, "into", NULL)) {
-		if (training || t->sources > 0 || t->bridges > 0 || t->targets == 0) {
-			cli_error(
+		if (training || t->sources > 0 || t->bridges > 0 || t->targets == 0)
+			return cli_usage_error(
 			        "transfer --into MODEL takes the source from the model: give one or more targets, and no --source, --bridge or --train-selector");
-			return EXIT_USAGE;
-		}
 		return EXIT_DONE;
 	}
-	if (training && (t->targets > 0 || t->bridges > 0 || t->sources < 3)) {
-		cli_error(
+	if (training && (t->targets > 0 || t->bridges > 0 || t->sources < 3))
+		return cli_usage_error(
 		        "--train-selector needs three or more --source with --labels, and no --target or --bridge");
-		return EXIT_USAGE;
-	}
-	if (!training && (t->sources == 0 || t->targets == 0)) {
-		cli_error("transfer needs --source FILE and --target FILE");
-		return EXIT_USAGE;
-	}
-	if (t->candidates.views && !t->one_bridge && !t->several) {
-		cli_error(
+	if (!training && (t->sources == 0 || t->targets == 0))
+		return cli_usage_error("transfer needs --source FILE and --target FILE");
+	if (t->candidates.views && !t->one_bridge && !t->several)
+		return cli_usage_error(
 		        "--bridge %s,...: this method does not use two views of a bridge; use the default method, or give one file",
 		        t->candidates.path[0]);
-		return EXIT_USAGE;
-	}
 	if ((cli_flag(args, "bridge-all") || cli_get(args, "selector", NULL)) &&
-	    !(t->one_bridge && t->candidates.count > 1)) {
-		cli_error(
+	    !(t->one_bridge && t->candidates.count > 1))
+		return cli_usage_error(
 		        "--bridge-all and --selector need several --bridge and a method that uses one of them");
-		return EXIT_USAGE;
-	}
 	return EXIT_DONE;
 }
 
@@ -165,27 +155,20 @@ static int transfer_collect(const cli_args *args, transfer *t)
 	bool split = cli_get(args, "task-column", NULL) || cli_get(args, "batch-key", NULL);
 	if ((code = check_counts(args, t)) != EXIT_DONE)
 		return code;
-	if (labels != t->sources && labels != 0) {
-		cli_error(no_classes, labels, t->sources);
-		return EXIT_USAGE;
-	}
-	if (split && t->bridges > 0) {
-		cli_error(
+	if (labels != t->sources && labels != 0)
+		return cli_usage_error(no_classes, labels, t->sources);
+	if (split && t->bridges > 0)
+		return cli_usage_error(
 		        "--bridge cannot be combined with --task-column or --batch-key, because a bridge is one data set");
-		return EXIT_USAGE;
-	}
-	if (cli_positional_count(args) > further) {
-		cli_error("unexpected argument '%s'; specify data sets with --source, --bridge and --target",
-		          cli_positional(args, 0));
-		return EXIT_USAGE;
-	}
+	if (cli_positional_count(args) > further)
+		return cli_usage_error(
+		        "unexpected argument '%s'; specify data sets with --source, --bridge and --target",
+		        cli_positional(args, 0));
 	cli_task_arg *list =
 	        calloc((size_t)t->sources + (size_t)t->bridges + (size_t)t->targets, sizeof *list);
 	t->list = list;
-	if (!list) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (!list)
+		return cli_no_memory();
 	transfer_fill(list, args, "source", t->sources);
 	if (t->one_bridge || t->several)
 		fill_bridges(list + t->sources, &t->candidates);
@@ -225,10 +208,8 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 	for (int i = 0; i < t->sources && code == EXIT_DONE; i++) {
 		if ((path = cli_get_nth(args, "labels", (int)t->tasks.from[i])))
 			code = cli_labels_read(ctx, path, t->tasks.data[i]);
-		else if (!kdr_data_labels(t->tasks.data[i])) {
-			cli_error(no_classes, 0, t->sources);
-			code = EXIT_USAGE;
-		}
+		else if (!kdr_data_labels(t->tasks.data[i]))
+			code = cli_usage_error(no_classes, 0, t->sources);
 	}
 	if (code == EXIT_DONE)
 		code = cli_tasks_truth(ctx, args, t->sources + t->bridges, &t->tasks);
@@ -279,14 +260,10 @@ static int transfer_labelling(kdr_context *ctx, const cli_args *args, cli_job *j
 	int64_t count = 0;
 	if (!cli_get_int(args, "ask", 1, INT64_MAX, &count))
 		return EXIT_USAGE;
-	if (ask && !cli_get(args, "output", NULL)) {
-		cli_error("--ask needs -o DIR to write <target>.ask.csv to");
-		return EXIT_USAGE;
-	}
-	if (files > 0 && !(t->known = calloc((size_t)files, sizeof *t->known))) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (ask && !cli_get(args, "output", NULL))
+		return cli_usage_error("--ask needs -o DIR to write <target>.ask.csv to");
+	if (files > 0 && !(t->known = calloc((size_t)files, sizeof *t->known)))
+		return cli_no_memory();
 	for (int i = 0; i < files; i++)
 		t->known[i] = cli_get_nth(args, "target-labels", i);
 	return ask ? cli_job_switch(ctx, "--ask", "ask", ask, job) : EXIT_DONE;

@@ -143,10 +143,8 @@ static int vectorize_check_outputs(const place *at, kdr_data *const *data, int c
 		for (int k = 0; k < (i < 0 ? 1 : 4); k++) {
 			path_of(at, i < 0 ? "features.txt" : kdr_data_name(data[i]), i < 0 ? "" : endings[k],
 			        path, sizeof path);
-			if (kdri_exists(path)) {
-				cli_error("%s already exists; use --force to replace it", path);
-				return EXIT_USAGE;
-			}
+			if (kdri_exists(path))
+				return cli_usage_error("%s already exists; use --force to replace it", path);
 		}
 	return EXIT_DONE;
 }
@@ -160,10 +158,8 @@ static int write_lines(kdr_context *ctx, const place *at, const char *name, cons
 	for (int64_t i = 0; i < count; i++)
 		room += strlen(!index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]]) + 4;
 	text = malloc(room);
-	if (!text) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (!text)
+		return cli_no_memory();
 	for (int64_t i = 0; i < count; i++) {
 		const char *s = !index ? strings[i] : index[i] < 0 ? "?" : strings[index[i]];
 		char *line = text + used;
@@ -259,19 +255,16 @@ static int vectorize_run(cli_args *args)
 	kdr_corpus *corpora = NULL;
 	kdr_data **data = NULL;
 	char(*names)[256] = NULL;
-	if (count == 0 || !cli_get(args, "output", NULL)) {
-		cli_error(
+	if (count == 0 || !cli_get(args, "output", NULL))
+		return cli_usage_error(
 		        count == 0
 		                ? "vectorize needs at least one TASK: a folder or file of documents, or name=path"
 		                : "vectorize needs -o DIR: the folder to write to");
-		return EXIT_USAGE;
-	}
 	corpora = calloc((size_t)count, sizeof *corpora);
 	data = calloc((size_t)count, sizeof(kdr_data *));
 	names = calloc((size_t)count, sizeof *names);
 	if (!corpora || !data || !names) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
+		code = cli_no_memory();
 		goto done;
 	}
 	if (!vectorize_read_tasks(args, corpora, names))

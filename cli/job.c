@@ -11,10 +11,8 @@ static int set_options(kdr_context *ctx, const cli_args *args, const char *optio
 	for (int i = 0; (setting = cli_get_nth(args, option, i)); i++) {
 		const char *equals = strchr(setting, '=');
 		char name[128];
-		if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof name) {
-			cli_error("--%s: '%s' is not valid; use NAME=VALUE", option, setting);
-			return EXIT_USAGE;
-		}
+		if (!equals || equals == setting || (size_t)(equals - setting) >= sizeof name)
+			return cli_usage_error("--%s: '%s' is not valid; use NAME=VALUE", option, setting);
 		memcpy(name, setting, (size_t)(equals - setting));
 		name[equals - setting] = '\0';
 		kdr_status st = kdr_options_set(ctx, options, name, equals + 1);
@@ -40,17 +38,13 @@ static int job_read_features(kdr_context *ctx, const cli_args *args, cli_job *jo
 	const char *id = cli_get(args, "features-from", NULL);
 	if (!id)
 		return EXIT_DONE;
-	if (cli_get(args, "save-model", NULL)) {
-		cli_error(
+	if (cli_get(args, "save-model", NULL))
+		return cli_usage_error(
 		        "--save-model cannot be combined with --features-from, because 'predict' cannot compute the learned features; remove one of them");
-		return EXIT_USAGE;
-	}
-	if (job->algo->flags & KDR_ALGO_OWN_FEATURES) {
-		cli_error(
+	if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
+		return cli_usage_error(
 		        "--features-from cannot be combined with method '%s', whose data sets may have different features; use another method, or remove it",
 		        job->algo->id);
-		return EXIT_USAGE;
-	}
 	job->wanted.features_from = id;
 	return read_settings(ctx, args, "features-set", id, KDR_FAMILY_FEATURES, &job->feature_settings);
 }
@@ -123,9 +117,9 @@ int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const c
 		const char *called = job->wanted.method  ? job->wanted.method
 		                     : job->algo->called ? job->algo->called
 		                                         : job->algo->id;
-		cli_error("%s is not available with method %s; 'kindred methods %s' lists its options", flag,
-		          called, job->algo->id);
-		return EXIT_USAGE;
+		return cli_usage_error(
+		        "%s is not available with method %s; 'kindred methods %s' lists its options", flag,
+		        called, job->algo->id);
 	}
 	kdr_status st = kdr_options_set(ctx, job->settings, name, value);
 	return cli_code(ctx, st);
@@ -136,13 +130,12 @@ int cli_job_exit(const cli_args *args, const kdr_result *result)
 	kdr_stop stop = kdr_result_stop(result);
 	if (stop == KDR_STOP_CANCELLED)
 		return EXIT_INTERRUPTED;
-	if (!kdr_result_complete(result) && cli_flag(args, "strict")) {
-		cli_error(
+	if (!kdr_result_complete(result) && cli_flag(args, "strict"))
+		return cli_fail_with(
+		        EXIT_NOT_CONVERGED,
 		        "--strict: the method did not converge (%s after %lld iteration%s); increase max_iter with --set, or remove --strict",
 		        kdr_stop_name(stop), (long long)kdr_result_iterations(result),
 		        CLI_S(kdr_result_iterations(result)));
-		return EXIT_NOT_CONVERGED;
-	}
 	return EXIT_DONE;
 }
 

@@ -25,13 +25,11 @@ static int unknown_command(const char *name)
 	for (const cli_command *const *c = cli_commands; *c && n < 32; c++)
 		all[n++] = (*c)->name;
 	if (strcmp(name, "bench") == 0)
-		cli_error(
+		return cli_usage_error(
 		        "unknown command 'bench'; use 'python -m kindred.bench', which is part of the Python package");
-	else if (kdr_suggest(name, all, n, nearest, 1))
-		cli_error("unknown command '%s'; did you mean '%s'?", name, nearest[0]);
-	else
-		cli_error("unknown command '%s'; 'kindred help' lists the commands", name);
-	return EXIT_USAGE;
+	if (kdr_suggest(name, all, n, nearest, 1))
+		return cli_usage_error("unknown command '%s'; did you mean '%s'?", name, nearest[0]);
+	return cli_usage_error("unknown command '%s'; 'kindred help' lists the commands", name);
 }
 
 /* --- version and help: small enough to live here ----------------------------------------------------- */

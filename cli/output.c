@@ -52,8 +52,7 @@ int cli_make_folder(const char *folder)
 	if (kdri_file_at(folder, &info)) {
 		if (info.folder)
 			return EXIT_DONE;
-		cli_error("%s is not a folder; -o and --arrays need a folder", folder);
-		return EXIT_USAGE;
+		return cli_usage_error("%s is not a folder; -o and --arrays need a folder", folder);
 	}
 	/* With those it lies in. */
 	char *path = strdup(folder), *p = path;
@@ -130,10 +129,8 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 	const char *folder = cli_get(args, "output", NULL), *model = cli_get(args, "save-model", NULL);
 	const char *arrays = cli_get(args, "arrays", NULL);
 	int code = EXIT_DONE;
-	if (cli_flag(args, "report") && !folder) {
-		cli_error("--report needs -o DIR: the folder for report.html");
-		return EXIT_USAGE;
-	}
+	if (cli_flag(args, "report") && !folder)
+		return cli_usage_error("--report needs -o DIR: the folder for report.html");
 	/* What cannot be written is better known now than after hours of work. */
 	if (folder && (code = cli_make_folder(folder)) == EXIT_DONE)
 		code = check_in(ctx, args, folder, "result", ".json");
@@ -150,11 +147,11 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 		code = check_in(ctx, args, folder, "features", ".csv");
 	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
 		code = check_in(ctx, args, folder, "report", ".html");
-	if (model && !kdr_build_has("hdf5")) {
-		cli_error("--save-model %s: models are HDF5 files, but this build of kindred has no HDF5",
-		          model);
-		return EXIT_OTHER;
-	}
+	if (model && !kdr_build_has("hdf5"))
+		return cli_fail_with(
+		        EXIT_OTHER,
+		        "--save-model %s: models are HDF5 files, but this build of kindred has no HDF5",
+		        model);
 	if (model && code == EXIT_DONE)
 		code = check_file(ctx, args, model);
 	if (arrays && code == EXIT_DONE)
@@ -348,10 +345,10 @@ static int output_summary(kdr_context *ctx, const cli_run *run, FILE *out)
 int cli_outputs_finish(kdr_context *ctx, const cli_run *run)
 {
 	bool to_folder = cli_get(run->args, "output", NULL) != NULL;
-	if (cli_ranks_any(cli_interrupted()) && !to_folder) {
-		cli_error("interrupted; nothing was written (use -o DIR to keep the best result so far)");
-		return EXIT_INTERRUPTED;
-	}
+	if (cli_ranks_any(cli_interrupted()) && !to_folder)
+		return cli_fail_with(
+		        EXIT_INTERRUPTED,
+		        "interrupted; nothing was written (use -o DIR to keep the best result so far)");
 	int code = cli_outputs_write(ctx, run);
 	/* With -o the summary is the output; else standard output belongs to result.json. */
 	if (code == EXIT_DONE && cli_rank() == 0 && !cli_quiet(run->args) &&

@@ -61,16 +61,13 @@ int cli_ranks_join(kdr_context *ctx, const cli_args *args)
 {
 	if (cli_launched_rank() < 0)
 		return EXIT_DONE;
-	if (!cli_room(ROOM)) {
-		cli_error(
+	if (!cli_room(ROOM))
+		return cli_fail_with(
+		        EXIT_OTHER,
 		        "MPI needs %d MB, but the limit on address space (ulimit -v) leaves less; raise the limit",
 		        ROOM >> 20);
-		return EXIT_OTHER;
-	}
-	if (MPI_Init(NULL, NULL) != MPI_SUCCESS) {
-		cli_error("MPI cannot be started");
-		return EXIT_OTHER;
-	}
+	if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+		return cli_fail_with(EXIT_OTHER, "MPI cannot be started");
 	MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &self.ranks);
 	self.joined = true;
@@ -132,12 +129,11 @@ static bool same_tasks(kdr_data *const *data, int64_t count)
 int cli_ranks_place(kdr_context *ctx, kdr_data *const *data, int64_t count)
 {
 	kdr_status st = KDR_OK;
-	if (self.joined && !same_tasks(data, count)) {
-		cli_error(
+	if (self.joined && !same_tasks(data, count))
+		return cli_fail_with(
+		        EXIT_DATA,
 		        "the files of the ranks do not have the same data sets in the same order; with --task-column, "
 		        "give one file, of which each rank reads a part");
-		return EXIT_DATA;
-	}
 	for (int64_t i = 0; self.joined && i < count && st == KDR_OK; i++)
 		st = kdr_mpi_place(ctx, data[i]);
 	return cli_code(ctx, st);
@@ -215,22 +211,18 @@ int cli_ranks_paths(cli_task_arg *list, int count, kdr_read_options *reading)
 	for (int i = 0; i < count; i++) {
 		const char *path = list[i].path, *at = strstr(path, "{rank}"), *end = NULL;
 		char *file = at ? put_rank(path, at) : kdri_exists(path) ? NULL : from_list(path, &end);
-		if (at && !file) {
-			cli_error("out of memory");
-			return EXIT_OTHER;
-		}
+		if (at && !file)
+			return cli_no_memory();
 		if (!file)
 			continue;
 		name_task(path, at ? strlen(path) : (size_t)(end - path), &list[i]);
 		list[i].path = file; /* lives as long as the program */
 		own++;
 	}
-	if (own > 0 && own < count) {
-		cli_error(
+	if (own > 0 && own < count)
+		return cli_usage_error(
 		        "under mpirun, give one file per rank ({rank}, or a list of %d files) for all data sets, or for none",
 		        self.ranks);
-		return EXIT_USAGE;
-	}
 	if (own == 0 && self.ranks > 1) {
 		reading->part = self.rank;
 		reading->parts = self.ranks;

@@ -110,16 +110,35 @@ void cli_errors_once(void)
 	reported = false;
 }
 
-void cli_error(const char *format, ...)
+static void print_error(const char *format, va_list args)
 {
-	va_list args;
 	if (only_first && reported)
 		return;
 	reported = true;
-	va_start(args, format);
 	if (!cli_ranks_hold(format, args))
 		print_line("", format, args);
+}
+
+void cli_error(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	print_error(format, args);
 	va_end(args);
+}
+
+int cli_fail_with(int code, const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	print_error(format, args);
+	va_end(args);
+	return code;
+}
+
+int cli_no_memory(void)
+{
+	return cli_fail_with(EXIT_OTHER, "out of memory");
 }
 
 void cli_warn(const char *format, ...)
@@ -148,10 +167,8 @@ int cli_exit_code(kdr_status status)
 int cli_fail(const kdr_context *ctx, kdr_status status)
 {
 	const char *detail = kdr_context_error(ctx);
-	if (cli_interrupted()) {
-		cli_error("interrupted before a result was available");
-		return EXIT_INTERRUPTED;
-	}
+	if (cli_interrupted())
+		return cli_fail_with(EXIT_INTERRUPTED, "interrupted before a result was available");
 	cli_error("%s", detail[0] ? detail : kdr_strerror(status));
 	return cli_exit_code(status);
 }

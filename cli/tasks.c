@@ -83,19 +83,15 @@ int cli_names_check(kdr_data *const *data, int64_t count)
 	for (int64_t i = 0; i < count; i++) {
 		const char *name = kdr_data_name(data[i]);
 		if (!name[0] || strpbrk(name, kdri_not_in_names) || strcmp(name, ".") == 0 ||
-		    strcmp(name, "..") == 0) {
-			cli_error(
+		    strcmp(name, "..") == 0)
+			return cli_usage_error(
 			        "'%s' is not valid as the name of a data set; give another name with NAME=FILE",
 			        name);
-			return EXIT_USAGE;
-		}
 		for (int64_t j = 0; j < i; j++)
-			if (strcmp(name, kdr_data_name(data[j])) == 0) {
-				cli_error(
+			if (strcmp(name, kdr_data_name(data[j])) == 0)
+				return cli_usage_error(
 				        "two data sets are named '%s'; give them different names with NAME=FILE",
 				        name);
-				return EXIT_USAGE;
-			}
 	}
 	return EXIT_DONE;
 }
@@ -152,8 +148,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
 	if (!paths) {
 		free(texts);
-		cli_error("out of memory");
-		return EXIT_OTHER;
+		return cli_no_memory();
 	}
 	for (int i = 0; i < count; i++) {
 		bool standard = strcmp(list[i].path, "-") == 0;
@@ -182,10 +177,8 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 		}
 	kdr_free(ctx, data);
 	kdr_free(ctx, from);
-	if (out->count == 0) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (out->count == 0)
+		return cli_no_memory();
 	give_memory_back(out);
 	return out->data ? cli_names_check(out->data, out->count) : EXIT_DONE;
 }
@@ -207,16 +200,12 @@ int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks 
 {
 	int count = cli_positional_count(args);
 	*out = (cli_tasks){ .model = out->model };
-	if (count == 0) {
-		cli_error("%s needs at least one TASK: a data file, or name=file",
-		          cli_args_command(args)->name);
-		return EXIT_USAGE;
-	}
+	if (count == 0)
+		return cli_usage_error("%s needs at least one TASK: a data file, or name=file",
+		                       cli_args_command(args)->name);
 	cli_task_arg *list = calloc((size_t)count, sizeof *list);
-	if (!list) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (!list)
+		return cli_no_memory();
 	for (int i = 0; i < count; i++)
 		cli_task_split(cli_positional(args, i), list[i].name, sizeof list[i].name, &list[i].path);
 	int code = cli_tasks_read(ctx, args, list, count, out);
@@ -254,14 +243,14 @@ static int read_beside(kdr_context *ctx, kdr_data *data)
 	kdr_status st = kdr_labels_beside(ctx, kdr_data_path(data), &path);
 	if (st == KDR_OK)
 		st = kdr_result_lists(ctx, path, &own);
-	if (st != KDR_OK) {
+	if (st != KDR_OK)
 		code = cli_fail(ctx, st);
-	} else if (own) {
-		cli_error(
+	else if (own)
+		code = cli_fail_with(
+		        EXIT_DATA,
 		        "--score: %s was written by kindred, as the result.json next to it lists it, so it has no known classes; give them with --truth",
 		        path);
-		code = EXIT_DATA;
-	} else if (kdri_exists(path))
+	else if (kdri_exists(path))
 		code = cli_labels_read(ctx, path, data);
 	else if (!kdr_data_labels(data))
 		cli_warn("--score: %s was not found, so data set %s is not scored", path,
@@ -306,18 +295,17 @@ static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, k
 			        (*out)->integer[origin[i]]; /* increasing: what is read was not written */
 		(*out)->n = kdr_mat_rows(&x);
 	}
-	if ((*out)->n != kdr_mat_rows(&x)) {
-		cli_error(
+	if ((*out)->n != kdr_mat_rows(&x))
+		return cli_fail_with(
+		        EXIT_DATA,
 		        "%s: %lld initial label%s, but data set %s has %lld sample%s; give one label per sample",
 		        path, (long long)(*out)->n, CLI_S((*out)->n), kdr_data_name(data),
 		        (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)));
-		return EXIT_DATA;
-	}
-	if (!(*out)->integers) {
-		cli_error("%s: the initial labels of data set %s must be whole numbers, starting at 0", path,
-		          kdr_data_name(data));
-		return EXIT_DATA;
-	}
+	if (!(*out)->integers)
+		return cli_fail_with(
+		        EXIT_DATA,
+		        "%s: the initial labels of data set %s must be whole numbers, starting at 0", path,
+		        kdr_data_name(data));
 	return EXIT_DONE;
 }
 
@@ -332,10 +320,8 @@ int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 		return code;
 	tasks->init = calloc((size_t)tasks->count, sizeof *tasks->init);
 	tasks->start = calloc((size_t)tasks->count, sizeof *tasks->start);
-	if (!tasks->init || !tasks->start) {
-		cli_error("out of memory");
-		code = EXIT_OTHER;
-	}
+	if (!tasks->init || !tasks->start)
+		code = cli_no_memory();
 	for (int64_t i = 0; i < tasks->count && code == EXIT_DONE; i++) {
 		code = read_init(ctx, list.items[i], tasks->data[i], &tasks->init[i]);
 		if (code == EXIT_DONE)
@@ -354,10 +340,8 @@ int cli_tasks_known(const cli_args *args, cli_tasks *tasks)
 	if (code != EXIT_DONE)
 		return code;
 	tasks->known = calloc((size_t)tasks->count, sizeof *tasks->known);
-	if (!tasks->known) {
-		cli_error("out of memory");
-		return EXIT_OTHER;
-	}
+	if (!tasks->known)
+		return cli_no_memory();
 	for (int64_t i = 0; i < tasks->count; i++)
 		tasks->known[i] =
 		        tasks->known_files

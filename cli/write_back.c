@@ -153,19 +153,15 @@ int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *task
 	int code = EXIT_DONE;
 	for (int table = 0; table < 2; table++) {
 		const char *given = cli_get(args, back_options[table], NULL);
-		if (given && cli_ranks() > 1) {
-			cli_error(
+		if (given && cli_ranks() > 1)
+			return cli_usage_error(
 			        "--%s is not available under mpirun, because no process has all rows; use <task>.samples.csv",
 			        back_options[table]);
-			return EXIT_USAGE;
-		}
 		for (int64_t t = first, now = t;
 		     code == EXIT_DONE && next_file(given, tasks, first, &t, path, sizeof path); now = t) {
-			if (strcmp(kdr_data_path(tasks->data[now]), "-") == 0) {
-				cli_error("--%s needs an input file, not standard input",
-				          back_options[table]);
-				return EXIT_USAGE;
-			}
+			if (strcmp(kdr_data_path(tasks->data[now]), "-") == 0)
+				return cli_usage_error("--%s needs an input file, not standard input",
+				                       back_options[table]);
 			if (table && !check_table(tasks->data[now], path))
 				return EXIT_USAGE;
 			code = write_one(ctx, args, tasks, now, table, path, result, xy);
