@@ -464,11 +464,6 @@ int cli_get_choice(const cli_args *args, const char *name, int otherwise)
 	return i < 0 ? otherwise : i;
 }
 
-const char *cli_command_name(const cli_args *args)
-{
-	return args->command->name;
-}
-
 const char *cli_word(const cli_args *args, int index)
 {
 	return index < args->nwords ? args->words[index] : NULL;

@@ -94,11 +94,8 @@ bool cli_get_size(const cli_args *args, const char *name, double *out);
 /* The index of the value among the option's choices, or `otherwise` if not given. */
 int cli_get_choice(const cli_args *args, const char *name, int otherwise);
 int cli_positional_count(const cli_args *args);
-/* The command, and its arguments one by one; NULL after the last. */
-const char *cli_command_name(const cli_args *args);
+/* All arguments after the name of the command, one by one; NULL after the last. */
 const char *cli_word(const cli_args *args, int index);
-/* command_line.c: the complete command line, quoted for a shell; to be freed. NULL: out of memory. */
-char *cli_command_line(const cli_args *args);
 const char *cli_positional(const cli_args *args, int index);
 
 /* Whether a command has an option. */
@@ -170,6 +167,9 @@ int cli_fail_reading(const kdr_context *ctx, kdr_status status);
 /* A context set up from the common options, with progress on a terminal and Ctrl-C turned into
  * cancellation. NULL after an error was printed; *exit_code is then the status to return. */
 kdr_context *cli_session_open(const cli_args *args, int *exit_code);
+/* progress.c: one line, such as "snmf  [######......] 52 %  3.1 s  about 40 s left", `elapsed` seconds after the start. `limit`:
+ * seconds that the job may take; 0 if there is no limit. */
+void cli_progress_text(const kdr_event *event, double elapsed, double limit, char *text, size_t room);
 /* Applies --time-limit, minus the time that has passed. Reading is never cut short, because half of the data is useless. */
 void cli_session_limit(kdr_context *ctx);
 /* From now on a warning of the library is an error: the job stops, and cli_session_refused returns true. */
@@ -255,6 +255,8 @@ int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const c
 /* What the fit means for the exit status: interruption, and --strict. */
 int cli_job_exit(const cli_args *args, const kdr_result *result);
 void cli_job_free(cli_job *job);
+/* Reads --resamples in the form that the library expects; false after an error was printed. */
+bool cli_resamples(const cli_args *args, int64_t *out);
 /* Reads the preprocessing options; false after an error was printed. */
 bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice *choice);
 
@@ -289,7 +291,7 @@ bool cli_room(size_t bytes);
 /* stages.c: from here on, stages are recorded in the file that KINDRED_STAGES names. */
 void cli_stages_record(void);
 
-/* --- launcher.c: processes that mpirun, srun and the like have started together ------------------- */
+/* --- main.c: processes that mpirun, srun and the like have started together ------------------- */
 
 /* The number of this process, starting at 0, or -1; and the number of processes. */
 int cli_launched_rank(void);
@@ -356,35 +358,25 @@ int cli_write_back(kdr_context *ctx, const cli_args *args, const cli_tasks *task
 /* Prints the names of these files, once they are in place. */
 void cli_write_back_print(const cli_args *args, const cli_tasks *tasks, int64_t first);
 
-/* --- the summary: summary.c, matches.c, relatedness.c, bridges.c, shared.c ------------------------- */
+/* --- the summary: summary.c and clusters.c ---------------------------------------------------------- */
 
 void cli_summary(FILE *out, const cli_run *run);
-/* What result.json has about a task, and a field that the method reports about it (task -1: about all). */
+/* Members of an object of result.json: NULL, NAN or 0 if there is none. */
+const char *cli_text_at(const kdri_json_value *object, const char *key);
+double cli_number_at(const kdri_json_value *object, const char *key);
+long long cli_integer_at(const kdri_json_value *object, const char *key);
+/* What result.json has about a task. */
 const kdri_json_value *cli_about_task(const cli_run *run, int64_t task);
-const kdri_json_value *cli_about_field(const cli_run *run, int64_t task, const char *name);
+/* The features that distinguish each cluster. */
+void cli_clusters(FILE *out, const cli_run *run);
 /* Matching clusters of the data sets, if the method finds them. */
 void cli_matches(FILE *out, const cli_run *run);
-/* The features that distinguish each cluster: clusters.c. */
-void cli_clusters(FILE *out, const cli_run *run);
-/* Which numbers of clusters were fitted, and how clusters split: levels.c. */
+/* Which numbers of clusters were fitted, and how clusters split. */
 void cli_levels(FILE *out, const cli_run *run);
-/* What the groups of a result are called: "clusters", or "classes" if they were learned from labels. */
-const char *cli_groups(const kdr_result *result);
 /* Whether the method labels with classes, not with clusters. */
 bool cli_has_classes(const kdr_result *result);
-/* How much the data sets use each other, if the method learns it. */
-void cli_relatedness(FILE *out, const cli_run *run);
-/* The ranking of the bridges, if there were several. */
-void cli_bridges_table(FILE *out, const cli_run *run);
-/* For each class, the most typical features shared with the target. */
-void cli_shared(FILE *out, const cli_run *run);
-
-/* quality.c: quality scores without known classes, with --quality. */
-void cli_quality(FILE *out, const cli_run *run);
-/* The lines about one clustering. */
+/* Quality scores of one clustering that need no known classes. */
 void cli_quality_lines(FILE *out, const kdr_quality *quality);
-/* Reads --resamples in the form that the library expects; false after an error was printed. */
-bool cli_resamples(const cli_args *args, int64_t *out);
 
 /* The seconds of the monotonic clock. */
 double cli_now(void);

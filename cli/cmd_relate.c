@@ -42,16 +42,11 @@ static bool read_options(const cli_args *args, kdr_relate_options *o, kdr_prep_o
 
 /* --- output -------------------------------------------------------------------------------------- */
 
-static const char *text_at(const kdri_json_value *object, const char *key)
-{
-	return kdri_json_text(kdri_json_get(object, key), NULL);
-}
-
 static int name_width(const kdri_json_value *tasks)
 {
 	int widest = 8;
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++) {
-		int length = (int)strlen(text_at(kdri_json_at(tasks, i), "name"));
+		int length = (int)strlen(cli_text_at(kdri_json_at(tasks, i), "name"));
 		widest = length > widest ? length : widest;
 	}
 	return widest;
@@ -79,7 +74,7 @@ static void print_pairs(const kdri_json_value *pairs, int w, bool mmd)
 	cli_printf(mmd ? "  %10s  %12s\n" : "\n", "MMD linear", "MMD gaussian");
 	for (int64_t k = 0; k < kdri_json_count(pairs); k++) {
 		const kdri_json_value *p = kdri_json_at(pairs, k);
-		cli_printf("%-*s  %-*s", w, text_at(p, "from"), w, text_at(p, "to"));
+		cli_printf("%-*s  %-*s", w, cli_text_at(p, "from"), w, cli_text_at(p, "to"));
 		print_int(9, p, "shared_features");
 		print_real(7, 3, p, "overlap");
 		print_real(10, 3, p, "a_distance");
@@ -100,9 +95,9 @@ static void print_direction(const kdri_json_value *p, int w, const char *from, c
 {
 	char word[32];
 	snprintf(word, sizeof word, "%s_word", key);
-	cli_printf("%-*s  %-*s", w, text_at(p, from), w, text_at(p, to));
+	cli_printf("%-*s  %-*s", w, cli_text_at(p, from), w, cli_text_at(p, to));
 	print_real(8, 2, p, key);
-	cli_printf("  %s\n", text_at(p, word));
+	cli_printf("  %s\n", cli_text_at(p, word));
 }
 
 /* How far the samples of each data set are from those of each other one. */
@@ -129,12 +124,12 @@ static void print_differences(const kdri_json_value *pairs)
 			cli_printf(
 			        "\nfeatures that differ most (difference of the means in standard deviations, at most 2)\n");
 		begun = true;
-		cli_printf("  %s, %s:", text_at(p, "from"), text_at(p, "to"));
+		cli_printf("  %s, %s:", cli_text_at(p, "from"), cli_text_at(p, "to"));
 		for (int64_t i = 0; i < kdri_json_count(list); i++) {
 			const kdri_json_value *x = kdri_json_at(list, i);
 			double by = kdri_json_number(kdri_json_get(x, "difference"), 0);
-			cli_printf("%s %s (%.2f higher in %s)", i ? "," : "", text_at(x, "feature"), fabs(by),
-			           text_at(p, by > 0 ? "to" : "from"));
+			cli_printf("%s %s (%.2f higher in %s)", i ? "," : "", cli_text_at(x, "feature"),
+			           fabs(by), cli_text_at(p, by > 0 ? "to" : "from"));
 		}
 		cli_printf("\n");
 	}
@@ -144,14 +139,14 @@ static void relate_print_text(const kdri_json_value *r, bool mmd)
 {
 	const kdri_json_value *tasks = kdri_json_get(r, "tasks"), *warnings = kdri_json_get(r, "warnings");
 	int w = name_width(tasks);
-	cli_printf("preprocessing: %s", text_at(r, "preprocessing"));
-	if (text_at(r, "data"))
-		cli_printf("\n  chosen because the data appear to be %s", text_at(r, "data"));
+	cli_printf("preprocessing: %s", cli_text_at(r, "preprocessing"));
+	if (cli_text_at(r, "data"))
+		cli_printf("\n  chosen because the data appear to be %s", cli_text_at(r, "data"));
 	cli_printf("\n\n%-*s  %9s  %9s  %10s  %s\n", w, "data set", "samples", "features", "complexity",
 	           "(observed)");
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++) {
 		const kdri_json_value *t = kdri_json_at(tasks, i);
-		cli_printf("%-*s", w, text_at(t, "name"));
+		cli_printf("%-*s", w, cli_text_at(t, "name"));
 		print_int(9, t, "n");
 		print_int(9, t, "observed_features");
 		print_real(10, 3, t, "complexity");
@@ -167,7 +162,7 @@ static void relate_print_text(const kdri_json_value *r, bool mmd)
 	print_differences(kdri_json_get(r, "pairs"));
 	cli_printf("\n");
 	for (int64_t i = 0; i < kdri_json_count(tasks); i++)
-		cli_printf("%s\n", text_at(kdri_json_at(tasks, i), "advice"));
+		cli_printf("%s\n", cli_text_at(kdri_json_at(tasks, i), "advice"));
 	for (int64_t i = 0; i < kdri_json_count(warnings); i++)
 		cli_printf("warning: %s\n", kdri_json_text(kdri_json_at(warnings, i), NULL));
 }

@@ -1,5 +1,6 @@
 /* kindred transfer. SPDX-License-Identifier: BSD-3-Clause */
-#include "bridges.h"
+#include "cli.h"
+#include "core/system.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -66,10 +67,16 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
+typedef struct bridge_list {
+	int count;   /* candidates */
+	bool views;  /* each is two files: the same samples in the source's features and in the target's */
+	char **path; /* count x (1 + views): first views, then second ones */
+} bridge_list;
+
 /* The data sets of one run: sources first, then bridges, then targets. */
 typedef struct transfer {
 	int sources, bridges, targets;
-	cli_bridges candidates;
+	bridge_list candidates;
 	bool several;    /* the method takes as many bridges as there are */
 	bool one_bridge; /* the method takes one: it is chosen among the candidates */
 	cli_task_arg *list;
@@ -102,10 +109,48 @@ static void transfer_fill(cli_task_arg *to, const cli_args *args, const char *op
 	}
 }
 
-/* Bridges are named like sources; candidates to choose from by their files. */
-static void fill_bridges(cli_task_arg *to, const cli_bridges *b)
+/* Reads every --bridge. Exit status. */
+static int parse_bridges(const cli_args *args, bridge_list *out)
 {
-	for (int i = 0; i < cli_bridges_files(b); i++) {
+	int single = 0;
+	out->count = count_of(args, "bridge");
+	out->path = calloc((size_t)out->count * 2 + 1, sizeof *out->path);
+	if (!out->path)
+		return cli_no_memory();
+	for (int k = 0; k < out->count; k++) {
+		const char *text = cli_get_nth(args, "bridge", k), *comma = strchr(text, ',');
+		/* A file whose own name holds a comma is still one file. */
+		const bool two = comma && !kdri_exists(text);
+		if (two && strchr(comma + 1, ','))
+			return cli_usage_error(
+			        "--bridge %s: give one file, or two files with two views of the same samples",
+			        text);
+		out->path[k] = strdup(text);
+		out->path[out->count + k] = two ? strdup(comma + 1) : NULL;
+		if (!out->path[k] || (two && !out->path[out->count + k]))
+			return cli_no_memory();
+		if (two)
+			out->path[k][comma - text] = '\0';
+		single += !two;
+	}
+	out->views = out->count > 0 && single == 0;
+	if (single > 0 && single < out->count)
+		return cli_usage_error(
+		        "--bridge: %d of %d bridges have two views; give two views for all of them, or for none",
+		        out->count - single, out->count);
+	return EXIT_DONE;
+}
+
+/* Number of files. */
+static int bridge_files(const bridge_list *b)
+{
+	return b->count * (b->views ? 2 : 1);
+}
+
+/* Bridges are named like sources; candidates to choose from by their files. */
+static void fill_bridges(cli_task_arg *to, const bridge_list *b)
+{
+	for (int i = 0; i < bridge_files(b); i++) {
 		to[i].path = b->path[i];
 		to[i].may_lack_labels = true;
 		if (b->count == 1)
@@ -143,11 +188,11 @@ static const char no_classes[] =
 
 static int transfer_collect(const cli_args *args, transfer *t)
 {
-	int code = cli_bridges_parse(args, &t->candidates);
+	int code = parse_bridges(args, &t->candidates);
 	if (code != EXIT_DONE)
 		return code;
 	t->sources = count_of(args, "source");
-	t->bridges = cli_bridges_files(&t->candidates);
+	t->bridges = bridge_files(&t->candidates);
 	t->targets = count_of(args, "target");
 	const int further = cli_get(args, "into", NULL) ? cli_positional_count(args) : 0;
 	t->targets += further;
@@ -220,7 +265,9 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 
 static void transfer_release(transfer *t)
 {
-	cli_bridges_free(&t->candidates);
+	for (int k = 0; t->candidates.path && k < 2 * t->candidates.count; k++)
+		free(t->candidates.path[k]);
+	free(t->candidates.path);
 	free(t->known);
 	free(t->list);
 	cli_tasks_free(&t->tasks);
@@ -296,6 +343,25 @@ static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job
 	return code == EXIT_DONE ? cli_write_back(ctx, args, &t->tasks, *first, NULL, NULL) : code;
 }
 
+/* Fits a selection model on labelled data sets and saves it. Exit status. */
+static int train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, const cli_job *job)
+{
+	const char *path = cli_get(args, "train-selector", NULL);
+	kdr_selector model = { 0 };
+	kdr_status st = kdr_train_selector(ctx, tasks->data, tasks->count, &job->prep, &model);
+	if (st == KDR_OK && !cli_interrupted())
+		st = kdr_selector_save(ctx, path, &model, cli_flag(args, "force"));
+	if (cli_interrupted())
+		return EXIT_INTERRUPTED;
+	if (st != KDR_OK)
+		return cli_fail(ctx, st);
+	if (!cli_quiet(args))
+		cli_printf(
+		        "selection model trained on %lld triples; the bridge helps in %lld of them\nwritten: %s\n",
+		        (long long)model.triples, (long long)model.helpful, path);
+	return EXIT_DONE;
+}
+
 static int transfer_run(cli_args *args)
 {
 	int code;
@@ -310,7 +376,7 @@ static int transfer_run(cli_args *args)
 	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
 		goto done;
 	if (cli_get(args, "train-selector", NULL)) {
-		code = cli_train_selector(ctx, args, &t.tasks, &job);
+		code = train_selector(ctx, args, &t.tasks, &job);
 		goto done;
 	}
 	kdr_status st = label(ctx, args, &t, &job, &done.result);

@@ -84,6 +84,15 @@ static bool job_read_report(const cli_args *args, int64_t *out)
 	return true;
 }
 
+bool cli_resamples(const cli_args *args, int64_t *out)
+{
+	int64_t value = -1;
+	if (!cli_get_int(args, "resamples", 0, 1000, &value))
+		return false;
+	*out = value < 0 ? 0 : value == 0 ? -1 : value;
+	return true;
+}
+
 int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job)
 {
 	const char *method = cli_get(args, "method", NULL);

@@ -255,10 +255,57 @@ static int output_first_of(int code, int next)
 	return code == EXIT_DONE ? next : code;
 }
 
+/* Whether a shell takes the word as it stands. */
+static bool is_plain(const char *word)
+{
+	static const char plain[] =
+	        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	return word[0] && word[strspn(word, plain)] == '\0';
+}
+
+/* A quote inside quotes is '\''. */
+static char *put_word(char *to, const char *word)
+{
+	static const char quote[4] = { '\'', '\\', '\'', '\'' };
+	bool plain = is_plain(word);
+	if (!plain)
+		*to++ = '\'';
+	for (; *word; word++)
+		if (*word == '\'') {
+			memcpy(to, quote, sizeof quote);
+			to += sizeof quote;
+		} else {
+			*to++ = *word;
+		}
+	if (!plain)
+		*to++ = '\'';
+	return to;
+}
+
+/* The complete command line, quoted for a shell; to be freed. NULL: out of memory. */
+static char *command_line(const cli_args *args)
+{
+	static const char program[] = "kindred ";
+	const char *name = cli_args_command(args)->name, *word;
+	size_t room = sizeof program + strlen(name);
+	for (int i = 0; (word = cli_word(args, i)); i++)
+		room += 4 * strlen(word) + 3;
+	char *text = malloc(room), *to = text;
+	if (!text)
+		return NULL;
+	to += sprintf(to, "%s%s", program, name);
+	for (int i = 0; (word = cli_word(args, i)); i++) {
+		*to++ = ' ';
+		to = put_word(to, word);
+	}
+	*to = '\0';
+	return text;
+}
+
 /* The report shows how to repeat the run. */
 static kdr_status put_command(kdr_context *ctx, const cli_run *run)
 {
-	char *line = cli_command_line(run->args);
+	char *line = command_line(run->args);
 	kdr_status st = line ? kdr_result_set_command_line(ctx, run->result, line) : KDR_OK;
 	free(line);
 	return st;

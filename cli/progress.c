@@ -1,5 +1,5 @@
 /* How far a job is, as a line for a terminal. SPDX-License-Identifier: BSD-3-Clause */
-#include "progress.h"
+#include "cli.h"
 
 #include <math.h>
 #include <stdio.h>

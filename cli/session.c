@@ -2,7 +2,6 @@
 #include "cli.h"
 #include "core/system.h"
 #include "core/utf8.h"
-#include "progress.h"
 #include "system.h"
 
 #include <errno.h>

@@ -22,7 +22,7 @@ const kdri_json_value *cli_about_task(const cli_run *run, int64_t task)
 	return kdri_json_at(kdri_json_get(run->about, "tasks"), task);
 }
 
-const kdri_json_value *cli_about_field(const cli_run *run, int64_t task, const char *name)
+static const kdri_json_value *about_field(const cli_run *run, int64_t task, const char *name)
 {
 	const kdri_json_value *fields = kdri_json_get(run->about, "method_fields");
 	char key[512];
@@ -32,9 +32,25 @@ const kdri_json_value *cli_about_field(const cli_run *run, int64_t task, const c
 	return kdri_json_get(fields, key);
 }
 
-static double number_at(const kdri_json_value *object, const char *key)
+const char *cli_text_at(const kdri_json_value *object, const char *key)
+{
+	return kdri_json_text(kdri_json_get(object, key), NULL);
+}
+
+double cli_number_at(const kdri_json_value *object, const char *key)
 {
 	return kdri_json_number(kdri_json_get(object, key), NAN);
+}
+
+long long cli_integer_at(const kdri_json_value *object, const char *key)
+{
+	return kdri_json_integer(kdri_json_get(object, key), 0);
+}
+
+bool cli_has_classes(const kdr_result *r)
+{
+	const kdr_algo *algo = kdr_result_algo(r);
+	return algo->family == KDR_FAMILY_TRANSFER && !(algo->flags & KDR_ALGO_CLUSTERS_TARGET);
 }
 
 /* "83 61 50 32", the largest few if there are many. */
@@ -104,8 +120,8 @@ static void print_head(FILE *out, const cli_run *run)
 	const bool classes = cli_has_classes(r);
 	int64_t iterations = kdr_result_iterations(r), labelled = 0, count;
 	const double *objective = kdr_result_objective(r, &count);
-	const char *members = kdri_json_text(cli_about_field(run, -1, "members"), NULL);
-	const char *kind = kdri_json_text(kdri_json_get(run->about, "data"), NULL);
+	const char *members = kdri_json_text(about_field(run, -1, "members"), NULL);
+	const char *kind = cli_text_at(run->about, "data");
 	const kdri_json_value *learner = kdri_json_get(run->about, "features_from");
 	for (int64_t t = 0; t < kdr_result_ntasks(r); t++)
 		labelled += kdr_result_labels(r, t, NULL) != NULL;
@@ -129,14 +145,13 @@ static void print_head(FILE *out, const cli_run *run)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
 		fputc('\n', out);
 	}
-	fprintf(out, "preprocessing: %s", kdri_json_text(kdri_json_get(run->about, "preprocessing"), NULL));
+	fprintf(out, "preprocessing: %s", cli_text_at(run->about, "preprocessing"));
 	if (kind && strcmp(kind, "a table") != 0)
 		fprintf(out, "\n  chosen because the data appear to be %s", kind);
 	print_notes(out, run);
 	if (learner)
-		fprintf(out, "\nfeatures learned by %s: %lld columns",
-		        kdri_json_text(kdri_json_get(learner, "method"), NULL),
-		        (long long)kdri_json_integer(kdri_json_get(learner, "columns"), 0));
+		fprintf(out, "\nfeatures learned by %s: %lld columns", cli_text_at(learner, "method"),
+		        cli_integer_at(learner, "columns"));
 	fprintf(out, "\n\n");
 }
 
@@ -151,8 +166,7 @@ static void print_table(FILE *out, const cli_run *run)
 		int length = (int)strlen(kdr_result_task_name(r, i));
 		widest = length > widest ? length : widest;
 		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
-		confident =
-		        confident || isfinite(kdri_json_number(cli_about_field(run, i, "confidence"), NAN));
+		confident = confident || isfinite(kdri_json_number(about_field(run, i, "confidence"), NAN));
 	}
 	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "data set", "samples", "features", "k");
 	if (confident)
@@ -163,7 +177,7 @@ static void print_table(FILE *out, const cli_run *run)
 	for (int64_t i = 0; i < ntasks; i++) {
 		kdr_shape x = kdr_result_task_shape(r, i);
 		const kdri_json_value *s = kdri_json_get(cli_about_task(run, i), "metrics");
-		double confidence = kdri_json_number(cli_about_field(run, i, "confidence"), NAN);
+		double confidence = kdri_json_number(about_field(run, i, "confidence"), NAN);
 		char sizes[256];
 		sizes_text(cli_about_task(run, i), sizes, sizeof sizes);
 		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_result_task_name(r, i),
@@ -173,8 +187,8 @@ static void print_table(FILE *out, const cli_run *run)
 		else if (confident)
 			fprintf(out, "  %10s", "-");
 		if (kdri_json_count(s) > 0)
-			fprintf(out, "  %6.3f  %6.3f  %6.3f", number_at(s, "acc"), number_at(s, "nmi"),
-			        number_at(s, "ari"));
+			fprintf(out, "  %6.3f  %6.3f  %6.3f", cli_number_at(s, "acc"),
+			        cli_number_at(s, "nmi"), cli_number_at(s, "ari"));
 		else if (scored)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
 		fprintf(out, "  %s\n", sizes);
@@ -189,12 +203,12 @@ static void print_table(FILE *out, const cli_run *run)
 static void print_calibration(FILE *out, const cli_run *run)
 {
 	const kdri_json_value *c = kdri_json_get(run->about, "calibration");
-	int64_t held_out = kdri_json_integer(kdri_json_get(c, "held_out"), 0);
+	int64_t held_out = cli_integer_at(c, "held_out");
 	if (held_out > 0)
 		fprintf(out,
 		        "\non %lld held-out source sample%s: accuracy %.3f, log loss %.3f (lower is better)\n%s\n",
-		        (long long)held_out, CLI_S(held_out), number_at(c, "accuracy"),
-		        number_at(c, "log_loss"), kdri_json_text(kdri_json_get(c, "note"), NULL));
+		        (long long)held_out, CLI_S(held_out), cli_number_at(c, "accuracy"),
+		        cli_number_at(c, "log_loss"), cli_text_at(c, "note"));
 }
 
 static void print_left_out(FILE *out, const cli_run *run)
@@ -210,20 +224,57 @@ static void print_left_out(FILE *out, const cli_run *run)
 	}
 }
 
+/* The advice of methods that have one contains more than this matrix. */
+static bool advises(const cli_run *run)
+{
+	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++)
+		if (about_field(run, t, "advice"))
+			return true;
+	return false;
+}
+
+/* How much the data sets use each other. Row t of the matrix has the weight of every data set for data set t. */
+static void print_relatedness(FILE *out, const cli_run *run)
+{
+	const kdr_result *r = run->result;
+	enum { MOST_TASKS = 12 };
+	const double *matrix = kdr_result_relatedness(r);
+	int64_t count = kdr_result_ntasks(r);
+	int widest = 6;
+	if (!matrix || count < 2 || count > MOST_TASKS || advises(run))
+		return;
+	for (int64_t t = 0; t < count; t++) {
+		int length = (int)strlen(kdr_result_task_name(r, t));
+		widest = length > widest ? length : widest;
+	}
+	fprintf(out,
+	        "\nrelatedness: how much each data set (row) uses each other one (column); its own weight is 1\n%-*s",
+	        widest, "");
+	for (int64_t s = 0; s < count; s++)
+		fprintf(out, "  %*s", widest, kdr_result_task_name(r, s));
+	fputc('\n', out);
+	for (int64_t t = 0; t < count; t++) {
+		fprintf(out, "%-*s", widest, kdr_result_task_name(r, t));
+		for (int64_t s = 0; s < count; s++)
+			fprintf(out, "  %*.2f", widest, matrix[t * count + s]);
+		fputc('\n', out);
+	}
+}
+
 /* What the method reports about k, and the advice for each task. */
 static void print_words(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
 	bool begun = false;
 	for (int64_t i = -1; i < kdr_result_ntasks(r); i++) {
-		const char *text = kdri_json_text(cli_about_field(run, i, "k_evidence"), NULL);
+		const char *text = kdri_json_text(about_field(run, i, "k_evidence"), NULL);
 		const char *name = i < 0 ? "" : kdr_result_task_name(r, i);
 		if (text)
 			fprintf(out, "%s%s%s%s\n", begun ? "" : "\n", name, i < 0 ? "" : ": ", text);
 		begun = begun || text;
 	}
-	cli_relatedness(out, run);
-	begun = kdr_result_relatedness(r) && !cli_about_field(run, 0, "advice");
+	print_relatedness(out, run);
+	begun = kdr_result_relatedness(r) && !about_field(run, 0, "advice");
 	for (int64_t i = 0; i < kdr_result_ntasks(r); i++) {
 		const char *text;
 		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++) {
@@ -245,13 +296,14 @@ static void print_least_like(FILE *out, const cli_run *run)
 		        kdr_result_task_name(run->result, t));
 		for (int64_t c = 0; c < kdri_json_count(list) && c < SHOWN; c++) {
 			const kdri_json_value *one = kdri_json_at(list, c);
-			const char *class = kdri_json_text(kdri_json_get(one, "class"), NULL);
-			const int64_t size = kdri_json_integer(kdri_json_get(one, "size"), 0);
+			const char *class = cli_text_at(one, "class");
+			const int64_t size = cli_integer_at(one, "size");
 			fprintf(out, "  cluster %lld: %.2f, %lld sample%s",
-			        (long long)kdri_json_integer(kdri_json_get(one, "target_cluster"), 0),
-			        number_at(one, "mean_unlike_source"), (long long)size, size == 1 ? "" : "s");
+			        cli_integer_at(one, "target_cluster"),
+			        cli_number_at(one, "mean_unlike_source"), (long long)size,
+			        size == 1 ? "" : "s");
 			if (class)
-				fprintf(out, ", %.0f %% labelled %s", 100 * number_at(one, "class_share"),
+				fprintf(out, ", %.0f %% labelled %s", 100 * cli_number_at(one, "class_share"),
 				        class);
 			fprintf(out, "\n");
 		}
@@ -264,7 +316,7 @@ static void print_model(FILE *out, const cli_run *run)
 	bool begun = false;
 	for (int64_t t = 0; cli_get(run->args, "save-model", NULL) && t < kdr_result_ntasks(run->result);
 	     t++) {
-		double share = kdri_json_number(cli_about_field(run, t, "predict_agreement"), 1);
+		double share = kdri_json_number(about_field(run, t, "predict_agreement"), 1);
 		if (share < 1)
 			fprintf(out,
 			        "%ssaved model: if the samples were new, %.1f %% of those of %s would get the same label\n",
@@ -295,6 +347,186 @@ static void print_files(FILE *out, const cli_run *run)
 		        "next: fill in the column 'class' of *.ask.csv, and run again with --target-labels FILE\n");
 }
 
+/* --- quality scores that need no known classes ---------------------------------------------------- */
+
+static void print_line(FILE *out, const char *name, double value, const char *words)
+{
+	if (isfinite(value))
+		fprintf(out, "%-18s %10.4g  %s\n", name, value, words);
+	else
+		fprintf(out, "%-18s %10s  %s\n", name, "-", words);
+}
+
+void cli_quality_lines(FILE *out, const kdr_quality *q)
+{
+	char words[96];
+	print_line(
+	        out, "silhouette", q->silhouette,
+	        q->silhouette_kind == KDR_SILHOUETTE_EXACT
+	                ? "-1 to 1, higher is better"
+	                : "-1 to 1, higher is better; simplified: computed from distances to the cluster means");
+	print_line(out, "davies_bouldin", q->davies_bouldin, "0 or more, lower is better");
+	print_line(out, "calinski_harabasz", q->calinski_harabasz, "0 or more, higher is better");
+	snprintf(words, sizeof words,
+	         "at most 1: mean adjusted Rand index with %lld fit%s on 4/5 of the samples",
+	         (long long)q->resamples, CLI_S(q->resamples));
+	if (q->resamples > 0)
+		print_line(out, "stability", q->stability, words);
+}
+
+/* Which data sets, and which known classes, the clusters have. */
+static void print_shares(FILE *out, const kdri_json_value *clusters)
+{
+	enum { MOST_CLUSTERS = 12 };
+	const int64_t count = kdri_json_count(clusters),
+	              most = count > MOST_CLUSTERS + 1 ? MOST_CLUSTERS : count;
+	bool known = false;
+	for (int64_t c = 0; c < count; c++)
+		known = known || kdri_json_get(kdri_json_at(clusters, c), "purity");
+	fprintf(out, "\ncluster  samples  data sets  largest  entropy%s\n", known ? "  purity" : "");
+	for (int64_t c = 0; c < most; c++) {
+		const kdri_json_value *own = kdri_json_at(clusters, c);
+		fprintf(out, "%7lld  %7lld  %9lld  %7.2f  %7.2f", cli_integer_at(own, "number"),
+		        cli_integer_at(own, "size"),
+		        (long long)kdri_json_count(kdri_json_get(own, "samples")),
+		        kdri_json_number(kdri_json_get(own, "largest"), 0),
+		        kdri_json_number(kdri_json_get(own, "entropy"), 0));
+		double purity = cli_number_at(own, "purity");
+		if (known && isfinite(purity))
+			fprintf(out, "  %6.2f", purity);
+		fputc('\n', out);
+	}
+	if (most < count)
+		fprintf(out, "... (%lld more, see mixing in result.json)\n", (long long)(count - most));
+	fprintf(out,
+	        "largest: fraction of the cluster that is from the most frequent data set\n"
+	        "entropy: of these fractions; 0 = one data set only, 1 = all data sets equally\n%s",
+	        known ? "purity: fraction of the cluster that is of the most frequent known class\n" : "");
+}
+
+static void print_mixing(FILE *out, const kdri_json_value *mixing)
+{
+	const char *space = cli_text_at(mixing, "space");
+	if (!mixing)
+		return;
+	fprintf(out, "\nhow well the data sets mix\n");
+	print_line(out, "ilisi", cli_number_at(mixing, "ilisi"),
+	           "0 to 1, higher is better mixed: number of data sets among the neighbours of a sample");
+	print_line(
+	        out, "kbet", cli_number_at(mixing, "kbet"),
+	        "0 to 1, higher is better mixed: fraction of neighbourhoods with the same data set proportions as all samples");
+	print_line(out, "batch_asw", cli_number_at(mixing, "batch_asw"),
+	           "0 to 1, higher is better mixed: 1 - |silhouette by data set|, mean over the clusters");
+	if (space)
+		fprintf(out, "computed on %s\n", space);
+	print_shares(out, kdri_json_get(mixing, "clusters"));
+}
+
+static void print_quality(FILE *out, const cli_run *run)
+{
+	const kdr_result *r = run->result;
+	bool any = false;
+	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
+		const kdr_quality *q = kdr_result_quality(r, t);
+		if (!q)
+			continue;
+		fprintf(out, "\nquality of the clusters of %s (without known classes)\n",
+		        kdr_result_task_name(r, t));
+		cli_quality_lines(out, q);
+		any = true;
+	}
+	if (any)
+		fprintf(out, "%s\n", kdri_quality_note());
+	print_mixing(out, kdri_json_get(run->about, "mixing"));
+}
+
+/* --- features and bridges of a transfer ----------------------------------------------------------- */
+
+/* The feature cluster shared with the target in which the class has the largest share; NULL if there is none. */
+static const kdri_json_value *best_of(const kdri_json_value *list, const char *class)
+{
+	const kdri_json_value *best = NULL;
+	for (int64_t i = 0; i < kdri_json_count(list); i++) {
+		const kdri_json_value *f = kdri_json_at(list, i);
+		const char *of = cli_text_at(f, "class");
+		if (strcmp(cli_text_at(f, "shared_with"), "target") == 0 && of && strcmp(of, class) == 0 &&
+		    kdri_json_number(kdri_json_get(f, "share"), 0) >
+		            kdri_json_number(kdri_json_get(best, "share"), 0))
+			best = f;
+	}
+	return best;
+}
+
+/* For each class, the most typical features shared with the target. */
+static void print_shared(FILE *out, const cli_run *run)
+{
+	enum { MOST_CLASSES = 10, WORDS = 8 };
+	int64_t nclasses;
+	const kdri_json_value *list = kdri_json_get(run->about, "feature_clusters");
+	const char *const *classes = kdr_result_classes(run->result, &nclasses);
+	/* Those shared with the target come last. Features without names are numbers. */
+	const kdri_json_value *last = kdri_json_at(list, kdri_json_count(list) - 1);
+	const char *with = cli_text_at(last, "shared_with");
+	if (!with || strcmp(with, "target") != 0 || !classes ||
+	    !kdri_json_text(kdri_json_at(kdri_json_get(last, "features"), 0), NULL))
+		return;
+	fprintf(out, "\nfeatures shared with the target that are typical of a class:\n");
+	for (int64_t class = 0; class < nclasses && class < MOST_CLASSES; class ++) {
+		const kdri_json_value *words = kdri_json_get(best_of(list, classes[class]), "features");
+		fprintf(out, "  %s:", classes[class]);
+		for (int64_t i = 0; i < kdri_json_count(words) && i < WORDS; i++)
+			fprintf(out, " %s", kdri_json_text(kdri_json_at(words, i), NULL));
+		fprintf(out, kdri_json_count(words) ? "\n" : " (none)\n");
+	}
+}
+
+/* A number, or a dash if it is unknown. */
+static void print_number(FILE *out, int width, double value)
+{
+	if (isfinite(value))
+		fprintf(out, "  %*.3f", width, value);
+	else
+		fprintf(out, "  %*s", width, "-");
+}
+
+/* The ranking of the bridges, if there were several. */
+static void print_bridges(FILE *out, const cli_run *run)
+{
+	const kdri_json_value *list = kdri_json_get(run->about, "bridges"), *first = kdri_json_at(list, 0);
+	int64_t count = kdri_json_count(list);
+	int widest = 6;
+	bool scored = false;
+	if (count == 0)
+		return;
+	for (int64_t k = 0; k < count; k++) {
+		int length = (int)strlen(cli_text_at(kdri_json_at(list, k), "name"));
+		widest = length > widest ? length : widest;
+		scored = scored || isfinite(cli_number_at(kdri_json_at(list, k), "acc"));
+	}
+	bool trained = isfinite(cli_number_at(first, "probability"));
+	fprintf(out,
+	        "\nbridges, the best first (A: A-distance, 0 = indistinguishable, 2 = fully separable)\nA(source, target) = %.3f\n",
+	        cli_number_at(first, "a_source_target"));
+	fprintf(out, "%-*s  %10s  %17s  %17s", widest, "bridge", "complexity", "A(source, bridge)",
+	        "A(bridge, target)");
+	fprintf(out, trained ? "  %11s" : "  %9s", trained ? "probability" : "recovered");
+	fprintf(out, scored ? "  %6s\n" : "\n", "acc");
+	for (int64_t k = 0; k < count; k++) {
+		const kdri_json_value *b = kdri_json_at(list, k);
+		fprintf(out, "%-*s  %10.3f  %17.3f  %17.3f", widest, cli_text_at(b, "name"),
+		        cli_number_at(b, "complexity_bridge"), cli_number_at(b, "a_source_bridge"),
+		        cli_number_at(b, "a_bridge_target"));
+		if (trained)
+			fprintf(out, "  %11.3f", cli_number_at(b, "probability"));
+		else
+			print_number(out, 9, cli_number_at(b, "back"));
+		if (scored)
+			print_number(out, 6, cli_number_at(b, "acc"));
+		fprintf(out, "\n");
+	}
+	fprintf(out, "chosen bridge: %s (%s)\n", cli_text_at(first, "name"), cli_text_at(first, "reason"));
+}
+
 void cli_summary(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
@@ -303,13 +535,13 @@ void cli_summary(FILE *out, const cli_run *run)
 	print_left_out(out, run);
 	cli_clusters(out, run);
 	cli_levels(out, run);
-	cli_quality(out, run);
+	print_quality(out, run);
 	print_calibration(out, run);
 	cli_matches(out, run);
 	print_words(out, run);
 	print_least_like(out, run);
-	cli_bridges_table(out, run);
-	cli_shared(out, run);
+	print_bridges(out, run);
+	print_shared(out, run);
 	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
 		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
 	print_model(out, run);
