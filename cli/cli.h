@@ -161,12 +161,19 @@ int cli_exit_code(kdr_status status);
 int cli_fail(const kdr_context *ctx, kdr_status status);
 /* EXIT_DONE if the call succeeded; otherwise the same. */
 int cli_code(const kdr_context *ctx, kdr_status status);
-/* The same for a failure while reading: unsupported or too large content of a file is invalid data. */
-int cli_fail_reading(const kdr_context *ctx, kdr_status status);
+/* The same for reading: unsupported or too large content of a file is invalid data. */
+int cli_code_reading(const kdr_context *ctx, kdr_status status);
 
-/* A context set up from the common options, with progress on a terminal and Ctrl-C turned into
- * cancellation. NULL after an error was printed; *exit_code is then the status to return. */
-kdr_context *cli_session_open(const cli_args *args, int *exit_code);
+/* Returns the exit status of a call, unless it is EXIT_DONE. For functions that have nothing to free. */
+#define CLI_DO(call) \
+	do { \
+		const int code_of_call = (call); \
+		if (code_of_call != EXIT_DONE) \
+			return code_of_call; \
+	} while (0)
+
+/* A context set up from the common options, with progress on a terminal and Ctrl-C turned into cancellation. Exit status. */
+int cli_session_open(const cli_args *args, kdr_context **out);
 /* progress.c: one line, such as "snmf  [######......] 52 %  3.1 s  about 40 s left", `elapsed` seconds after the start. `limit`:
  * seconds that the job may take; 0 if there is no limit. */
 void cli_progress_text(const kdr_event *event, double elapsed, double limit, char *text, size_t room);
@@ -175,7 +182,8 @@ void cli_session_limit(kdr_context *ctx);
 /* From now on a warning of the library is an error: the job stops, and cli_session_refused returns true. */
 void cli_session_strict(void);
 bool cli_session_refused(void);
-void cli_session_close(kdr_context *ctx);
+/* Ends with cli_finish. */
+int cli_session_close(kdr_context *ctx, int exit_code);
 bool cli_interrupted(void);
 bool cli_quiet(const cli_args *args);
 /* Flushes standard output; a full disk or closed pipe there is an error like any other. */

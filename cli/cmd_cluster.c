@@ -160,14 +160,11 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 {
 	const char *text = cli_get(args, "clusters", NULL), *transfer = cli_get(args, "transfer", NULL);
 	int count = cli_positional_count(args);
-	int code = cli_job_read(ctx, args, KDR_FAMILY_CLUSTER, job);
-	if (code == EXIT_DONE && transfer)
-		code = cli_job_switch(ctx, "--[no-]transfer", "transfer", transfer, job);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(cli_job_read(ctx, args, KDR_FAMILY_CLUSTER, job));
+	if (transfer)
+		CLI_DO(cli_job_switch(ctx, "--[no-]transfer", "transfer", transfer, job));
 	*o = job->wanted;
-	if ((code = cluster_into(args, o)) != EXIT_DONE)
-		return code;
+	CLI_DO(cluster_into(args, o));
 	const bool into = cli_get(args, "into", NULL) != NULL;
 	if (into && !(job->algo->flags & KDR_ALGO_AUTO_K))
 		return cli_usage_error("--into adds data sets with method auto; remove -m %s",
@@ -201,33 +198,28 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 /* Reads the data sets and checks the outputs. */
 static int cluster_read(kdr_context *ctx, const cli_args *args, int64_t given, cli_tasks *tasks)
 {
-	int code = cli_tasks_read_positional(ctx, args, tasks);
-	if (code == EXIT_DONE && !check_k(given, tasks->count))
-		code = EXIT_USAGE;
-	if (code == EXIT_DONE)
-		code = cli_tasks_truth(ctx, args, 0, tasks);
-	if (code == EXIT_DONE)
-		code = cli_tasks_init(ctx, args, tasks);
-	if (code == EXIT_DONE)
-		code = cli_tasks_known(args, tasks);
-	if (code != EXIT_DONE || cli_rank() > 0) /* only the first rank writes */
-		return code;
-	code = cli_outputs_check(ctx, args, tasks, true);
-	return code == EXIT_DONE ? cli_write_back(ctx, args, tasks, 0, NULL, NULL) : code;
+	CLI_DO(cli_tasks_read_positional(ctx, args, tasks));
+	if (!check_k(given, tasks->count))
+		return EXIT_USAGE;
+	CLI_DO(cli_tasks_truth(ctx, args, 0, tasks));
+	CLI_DO(cli_tasks_init(ctx, args, tasks));
+	CLI_DO(cli_tasks_known(args, tasks));
+	if (cli_rank() > 0) /* only the first rank writes */
+		return EXIT_DONE;
+	CLI_DO(cli_outputs_check(ctx, args, tasks, true));
+	return cli_write_back(ctx, args, tasks, 0, NULL, NULL);
 }
 
 static int cluster_run(cli_args *args)
 {
-	int code;
 	cli_tasks tasks = { 0 };
 	cli_job job = { 0 };
 	kdr_job_options o;
 	clusters k = { 0 };
 	cli_run done = { .args = args, .tasks = &tasks, .start = cli_now() };
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
-	code = cli_ranks_join(ctx, args);
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
+	int code = cli_ranks_join(ctx, args);
 	if (code == EXIT_DONE)
 		code = cluster_parse(ctx, args, &job, &o, &k);
 	if (code == EXIT_DONE)
@@ -256,8 +248,7 @@ done:
 	kdr_result_free(done.result);
 	cli_job_free(&job);
 	cli_tasks_free(&tasks);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_cluster = {

@@ -69,8 +69,7 @@ static int write_lines(kdr_context *ctx, const char *path, const char *const *te
 			                        index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
 		/* Tasks converted one after another into one folder share their features.txt. */
 		bool there = holds_already(path, text, used);
-		kdr_status st = there ? KDR_OK : kdr_write_file(ctx, path, text, used, force);
-		code = cli_code(ctx, st);
+		code = cli_code(ctx, there ? KDR_OK : kdr_write_file(ctx, path, text, used, force));
 		if (code == EXIT_DONE && !there && !quiet)
 			cli_printf("written: %s\n", path);
 	} else {
@@ -105,40 +104,31 @@ static int write_names(kdr_context *ctx, const cli_args *args, const kdr_data *d
 
 static int convert_run(cli_args *args)
 {
-	int code;
 	kdr_data *data = NULL;
 	kdr_read_options reading;
 	const char *in = cli_positional(args, 0), *out = cli_positional(args, 1);
 	if (cli_positional_count(args) != 2)
 		return cli_usage_error("convert needs two files, IN and OUT (got %d)",
 		                       cli_positional_count(args));
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
 	cli_reading(args, &reading);
 	reading.format = cli_get(args, "from", reading.format);
-	kdr_status st = kdr_read(ctx, in, &reading, &data);
-	if (st != KDR_OK) {
-		code = cli_fail_reading(ctx, st);
-		goto done;
-	}
-	st = kdr_write(ctx, out, cli_get(args, "to", NULL), data, cli_flag(args, "force"));
-	if (st != KDR_OK) {
-		code = cli_fail(ctx, st);
-		goto done;
-	}
-	if (!cli_quiet(args)) {
+	int code = cli_code_reading(ctx, kdr_read(ctx, in, &reading, &data));
+	if (code == EXIT_DONE)
+		code = cli_code(
+		        ctx, kdr_write(ctx, out, cli_get(args, "to", NULL), data, cli_flag(args, "force")));
+	if (code == EXIT_DONE && !cli_quiet(args)) {
 		kdr_mat x = kdr_data_mat(data);
 		cli_printf("written: %s (%lld sample%s x %lld feature%s, %lld %svalue%s)\n", out,
 		           (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), (long long)kdr_mat_cols(&x),
 		           CLI_S(kdr_mat_cols(&x)), (long long)kdr_mat_nnz(&x),
 		           x.kind == KDR_MAT_CSR ? "non-zero " : "", CLI_S(kdr_mat_nnz(&x)));
 	}
-	code = write_names(ctx, args, data, out);
-done:
+	if (code == EXIT_DONE)
+		code = write_names(ctx, args, data, out);
 	kdr_data_free(data);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_convert = {

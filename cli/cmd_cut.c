@@ -47,8 +47,7 @@ static int64_t *cut_parse(const char *text, int64_t *count)
 
 static int cut_run(cli_args *args)
 {
-	int code;
-	int64_t count = 0, *k = NULL;
+	int64_t count = 0;
 	const char *path = cli_positional(args, 0), *folder = cli_get(args, "output", NULL),
 	           *text = cli_get(args, "clusters", NULL);
 	if (cli_positional_count(args) != 1)
@@ -56,23 +55,20 @@ static int cut_run(cli_args *args)
 	if (!text || !folder)
 		return cli_usage_error(text ? "cut needs -o DIR to write to"
 		                            : "cut needs -k K: the number of clusters");
-	if (!(k = cut_parse(text, &count)))
-		return EXIT_USAGE;
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (ctx)
+	int64_t *k = cut_parse(text, &count);
+	kdr_context *ctx = NULL;
+	int code = k ? cli_session_open(args, &ctx) : EXIT_USAGE;
+	if (code == EXIT_DONE)
 		code = cli_make_folder(folder);
-	if (ctx && code == EXIT_DONE) {
+	if (code == EXIT_DONE) {
 		kdr_status st = kdr_cut(ctx, path, k, count, folder, cli_flag(args, "force"));
 		if (st != KDR_OK)
-			code = st == KDR_ERR_ARGUMENT ? cli_fail(ctx, st) : cli_fail_reading(ctx, st);
+			code = st == KDR_ERR_ARGUMENT ? cli_fail(ctx, st) : cli_code_reading(ctx, st);
 		else if (!cli_quiet(args))
 			cli_printf("written: %s\n", folder);
 	}
 	free(k);
-	if (!ctx)
-		return code;
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return ctx ? cli_session_close(ctx, code) : code;
 }
 
 const cli_command cli_cut = {

@@ -157,7 +157,6 @@ static void embed_print_written(const cli_args *args, const cli_tasks *tasks)
 
 static int embed_run(cli_args *args)
 {
-	int code;
 	cli_tasks tasks = { 0 };
 	kdr_embedding *embedding = NULL;
 	kdr_embed_options o;
@@ -168,10 +167,9 @@ static int embed_run(cli_args *args)
 	if (!cli_get_int(args, "neighbors", 1, 1000, &o.neighbors) ||
 	    !cli_get_int(args, "sweeps", 1, 1000000, &o.sweeps) || !cli_prep_read(args, &prep, &o.choice))
 		return EXIT_USAGE;
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
-	code = cli_tasks_read_positional(ctx, args, &tasks);
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
+	int code = cli_tasks_read_positional(ctx, args, &tasks);
 	if (code == EXIT_DONE && cli_get(args, "output", NULL))
 		code = embed_check(ctx, args, &tasks);
 	if (code == EXIT_DONE)
@@ -193,8 +191,7 @@ static int embed_run(cli_args *args)
 	}
 	kdr_embedding_free(embedding);
 	cli_tasks_free(&tasks);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_embed = {

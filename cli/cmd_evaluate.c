@@ -156,6 +156,19 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 	cli_printf("\n%s\n", kdri_quality_note());
 }
 
+/* Whether there is one label for each sample of DATA or TASK. Exit status. */
+static int check_rows(const cli_args *args, const char *path, const kdr_data *data, const kdr_labels *labels)
+{
+	const kdr_mat x = kdr_data_mat(data);
+	const int64_t rows = kdr_mat_rows(&x);
+	if (rows == labels->n)
+		return EXIT_DONE;
+	return cli_fail_with(EXIT_DATA,
+	                     "%s has %lld sample%s, but %s has %lld label%s; give one label per sample", path,
+	                     (long long)rows, CLI_S(rows), cli_positional(args, 0), (long long)labels->n,
+	                     CLI_S(labels->n));
+}
+
 /* --- without truth -------------------------------------------------------------------------------------- */
 
 /* The scores use the specified preprocessing; the stability uses that of the method unless one is specified. */
@@ -202,16 +215,9 @@ static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels
 		        task.path, (long long)tasks.count);
 		goto done;
 	}
-	kdr_mat x = kdr_data_mat(tasks.data[0]);
-	if (kdr_mat_rows(&x) != labels->n) {
-		code = cli_fail_with(
-		        EXIT_DATA, "%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
-		        task.path, (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)),
-		        cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n));
-		goto done;
-	}
-	kdr_status st = judge(ctx, tasks.data[0], labels, &job, resamples, out);
-	code = cli_code(ctx, st);
+	code = check_rows(args, task.path, tasks.data[0], labels);
+	if (code == EXIT_DONE)
+		code = cli_code(ctx, judge(ctx, tasks.data[0], labels, &job, resamples, out));
 done:
 	cli_job_free(&job);
 	cli_tasks_free(&tasks);
@@ -227,22 +233,14 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 	const char *path = cli_get(args, "emd", NULL);
 	kdr_read_options reading;
 	kdr_data *data = NULL;
-	int code = EXIT_DONE;
 	cli_reading(args, &reading);
-	kdr_status st = kdr_read(ctx, path, &reading, &data);
-	if (st != KDR_OK)
-		return cli_fail_reading(ctx, st);
+	CLI_DO(cli_code_reading(ctx, kdr_read(ctx, path, &reading, &data)));
 	kdr_mat x = kdr_data_mat(data);
-	if (kdr_mat_rows(&x) != labels->n)
-		code = cli_fail_with(
-		        EXIT_DATA, "%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
-		        path, (long long)kdr_mat_rows(&x), CLI_S(kdr_mat_rows(&x)), cli_positional(args, 0),
-		        (long long)labels->n, CLI_S(labels->n));
-	else {
-		st = kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform, &out->proportional);
-		out->known = st == KDR_OK;
-		code = cli_code(ctx, st);
-	}
+	int code = check_rows(args, path, data, labels);
+	if (code == EXIT_DONE)
+		code = cli_code(ctx, kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform,
+		                             &out->proportional));
+	out->known = code == EXIT_DONE;
 	kdr_data_free(data);
 	return code;
 }
@@ -286,7 +284,6 @@ static bool check_usage(const cli_args *args)
 
 static int evaluate_run(cli_args *args)
 {
-	int code;
 	distance apart = { 0 };
 	kdr_labels *labels = NULL, *truth = NULL;
 	kdr_scores scores = { 0 };
@@ -295,13 +292,12 @@ static int evaluate_run(cli_args *args)
 	bool data = cli_get(args, "data", NULL);
 	if (!check_usage(args))
 		return EXIT_USAGE;
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
 	kdr_status st = kdr_read_labels(ctx, cli_positional(args, 0), &labels);
 	if (st == KDR_OK && cli_positional_count(args) == 2)
 		st = kdr_read_labels(ctx, cli_positional(args, 1), &truth);
-	code = st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
+	int code = cli_code_reading(ctx, st);
 	if (code == EXIT_DONE && truth)
 		code = evaluate_compare(ctx, args, labels, truth, &scores, &t, &apart);
 	if (code == EXIT_DONE && data)
@@ -314,8 +310,7 @@ static int evaluate_run(cli_args *args)
 	kdr_free(ctx, t.classes);
 	kdr_labels_free(labels);
 	kdr_labels_free(truth);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_evaluate = {

@@ -156,9 +156,7 @@ static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g,
                        const char *format)
 {
 	const char *folder = cli_get(args, "output", NULL);
-	const int code = cli_make_folder(folder);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(cli_make_folder(folder));
 	kdr_status st = kdr_outputs_begin(ctx, NULL);
 	for (int64_t t = 0; t < tasks && st == KDR_OK; t++)
 		st = write_task(ctx, args, g, false, t, format);
@@ -173,9 +171,7 @@ static int write_tasks(kdr_context *ctx, const cli_args *args, kdr_generator *g,
 /* The two data sets of the design have features of their own: source and target, one generator each. */
 static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_design spec, const char *format)
 {
-	const int code = cli_make_folder(cli_get(args, "output", NULL));
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(cli_make_folder(cli_get(args, "output", NULL)));
 	kdr_status st = kdr_outputs_begin(ctx, NULL);
 	for (int t = 0; t < 2 && st == KDR_OK; t++) {
 		kdr_generator *g = NULL;
@@ -190,25 +186,19 @@ static int write_berikov(kdr_context *ctx, const cli_args *args, kdr_design spec
 
 static int run_berikov(const cli_args *args)
 {
-	int code;
 	kdr_design spec;
 	kdr_design_init(&spec, KDR_DESIGN_BERIKOV);
 	if (!cli_get_real(args, "separation", 0, INFINITY, &spec.separation))
 		return EXIT_USAGE;
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
-	code = write_berikov(ctx, args, spec, formats[cli_get_choice(args, "to", 0)]);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
+	return cli_session_close(ctx, write_berikov(ctx, args, spec, formats[cli_get_choice(args, "to", 0)]));
 }
 
 static int generate_run(cli_args *args)
 {
-	int code;
 	kdr_design spec;
 	kdr_generator *g = NULL;
-	int64_t *samples = NULL;
 	int design = cli_get_choice(args, "design", KDR_DESIGN_BLOBS);
 	bool text = design == KDR_DESIGN_TOPICS;
 	kdr_design_init(&spec, (kdr_design_kind)design);
@@ -230,25 +220,20 @@ static int generate_run(cli_args *args)
 	      : design == KDR_DESIGN_TABLES ? read_tables(args, &spec)
 	                                    : read_blobs(args, &spec)))
 		return EXIT_USAGE;
-	samples = calloc((size_t)spec.tasks, sizeof *samples);
-	if (!samples || !parse_samples(cli_get(args, "samples", "200"), spec.tasks, samples)) {
-		free(samples);
-		return EXIT_USAGE;
-	}
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx) {
-		free(samples);
-		return code;
-	}
+	int64_t *samples = calloc((size_t)spec.tasks, sizeof *samples);
+	kdr_context *ctx = NULL;
+	int code = EXIT_USAGE;
+	if (samples && parse_samples(cli_get(args, "samples", "200"), spec.tasks, samples))
+		code = cli_session_open(args, &ctx);
 	spec.samples = samples;
-	kdr_status st = kdr_generate(ctx, &spec, &g);
-	code = st == KDR_OK ? write_tasks(ctx, args, g, spec.tasks,
-	                                  formats[cli_get_choice(args, "to", text ? 1 : 0)])
-	                    : cli_fail(ctx, st);
+	if (code == EXIT_DONE)
+		code = cli_code(ctx, kdr_generate(ctx, &spec, &g));
+	if (code == EXIT_DONE)
+		code = write_tasks(ctx, args, g, spec.tasks,
+		                   formats[cli_get_choice(args, "to", text ? 1 : 0)]);
 	kdr_generator_free(g);
 	free(samples);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return ctx ? cli_session_close(ctx, code) : code;
 }
 
 const cli_command cli_generate = {

@@ -461,18 +461,17 @@ static int look_at(kdr_context *ctx, const char *path, const kdr_read_options *r
 	}
 	if (st == KDR_OK)
 		st = kdr_inspect(ctx, *data, s);
-	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
+	return cli_code_reading(ctx, st);
 }
 
 static int inspect_run(cli_args *args)
 {
-	int code, count = cli_positional_count(args);
+	int code = EXIT_DONE, count = cli_positional_count(args);
 	kdr_read_options reading;
 	if (count == 0)
 		return cli_usage_error("inspect needs at least one TASK: a data file, or name=file");
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
 	kdr_data **data = calloc((size_t)count, sizeof(kdr_data *));
 	kdr_inspection *s = calloc((size_t)count, sizeof *s);
 	kdr_findings **found = calloc((size_t)count, sizeof(kdr_findings *));
@@ -513,8 +512,7 @@ static int inspect_run(cli_args *args)
 	free(s);
 	free(found);
 	free(texts);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_inspect = {

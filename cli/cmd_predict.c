@@ -53,8 +53,7 @@ static int write_labels(kdr_context *ctx, const cli_args *args, const char *path
 	char *text = cli_labels_text(result, 0, &length);
 	int code = text ? EXIT_DONE : EXIT_OTHER;
 	if (text && path) {
-		kdr_status st = kdr_write_file(ctx, path, text, length, cli_flag(args, "force"));
-		code = cli_code(ctx, st);
+		code = cli_code(ctx, kdr_write_file(ctx, path, text, length, cli_flag(args, "force")));
 	} else if (text) {
 		cli_print_data(text, length);
 	}
@@ -118,16 +117,14 @@ static int predict_check_outputs(kdr_context *ctx, const cli_args *args, kdr_dat
 static int predict_write(kdr_context *ctx, const cli_args *args, const cli_tasks *only, const char *path,
                          const kdr_result *result)
 {
-	kdr_status st = kdr_outputs_begin(ctx, NULL);
-	if (st != KDR_OK)
-		return cli_fail(ctx, st);
+	CLI_DO(cli_code(ctx, kdr_outputs_begin(ctx, NULL)));
 	int code = write_samples(ctx, args, path, result);
 	if (code == EXIT_DONE)
 		code = cli_write_back(ctx, args, only, 0, result, NULL);
 	if (code == EXIT_DONE)
 		code = write_labels(ctx, args, path, result);
-	if (code == EXIT_DONE && (st = kdr_outputs_end(ctx, KDR_OK)) != KDR_OK)
-		code = cli_fail(ctx, st);
+	if (code == EXIT_DONE)
+		code = cli_code(ctx, kdr_outputs_end(ctx, KDR_OK));
 	if (code == EXIT_DONE) {
 		print_doubtful(args, result);
 		cli_write_back_print(args, only, 0);
@@ -137,7 +134,7 @@ static int predict_write(kdr_context *ctx, const cli_args *args, const cli_tasks
 
 static int predict_run(cli_args *args)
 {
-	int code;
+	int code = EXIT_DONE;
 	kdr_model *model = NULL;
 	kdr_data *data = NULL;
 	kdr_result *result = NULL;
@@ -146,9 +143,8 @@ static int predict_run(cli_args *args)
 	char name[256], *labels = NULL;
 	if (!model_path || cli_positional_count(args) != 1)
 		return cli_usage_error("predict needs --model FILE and one TASK: a data file, or name=file");
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
 	kdr_read_options reading;
 	cli_reading(args, &reading);
 	cli_task_split(cli_positional(args, 0), name, sizeof name, &path);
@@ -162,7 +158,7 @@ static int predict_run(cli_args *args)
 	}
 	const cli_tasks only = { .count = 1, .data = &data, .from = &(int64_t){ 0 } };
 	if (st != KDR_OK) {
-		code = cli_fail_reading(ctx, st);
+		code = cli_code_reading(ctx, st);
 	} else if (cli_get(args, "output", NULL) && !(labels = labels_path(args, data)))
 		code = cli_no_memory();
 	else if ((code = predict_check_outputs(ctx, args, data, labels)) == EXIT_DONE &&
@@ -178,8 +174,7 @@ static int predict_run(cli_args *args)
 	kdr_result_free(result);
 	kdr_data_free(data);
 	kdr_model_free(model);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_predict = {

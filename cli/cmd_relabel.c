@@ -33,7 +33,6 @@ static kdr_status write_report(kdr_context *ctx, const char *folder, bool check,
 
 static int relabel_run(cli_args *args)
 {
-	int code;
 	const char *result = cli_positional(args, 0), *edits = cli_positional(args, 1),
 	           *folder = cli_get(args, "output", NULL);
 	const bool report = cli_flag(args, "report"), force = cli_flag(args, "force");
@@ -43,10 +42,9 @@ static int relabel_run(cli_args *args)
 		                       cli_positional_count(args));
 	if (!folder)
 		return cli_usage_error("relabel needs -o DIR to write to");
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
-	code = cli_make_folder(folder);
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
+	int code = cli_make_folder(folder);
 	if (code == EXIT_DONE) {
 		st = kdr_outputs_begin(ctx, folder);
 		if (st == KDR_OK && report)
@@ -59,11 +57,10 @@ static int relabel_run(cli_args *args)
 		st = kdr_outputs_end(ctx, st);
 	}
 	if (st != KDR_OK)
-		code = cli_fail_reading(ctx, st);
+		code = cli_code_reading(ctx, st);
 	else if (code == EXIT_DONE && !cli_quiet(args))
 		cli_printf("written: %s\n", folder);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_relabel = {

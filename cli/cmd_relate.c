@@ -184,8 +184,7 @@ static int write_result(kdr_context *ctx, const cli_args *args, const char *fold
 	int code = path ? cli_make_folder(folder) : EXIT_OTHER;
 	if (code == EXIT_DONE) {
 		snprintf(path, room, "%s/result.json", folder);
-		kdr_status st = kdr_write_file(ctx, path, text, strlen(text), cli_flag(args, "force"));
-		code = cli_code(ctx, st);
+		code = cli_code(ctx, kdr_write_file(ctx, path, text, strlen(text), cli_flag(args, "force")));
 	}
 	free(path);
 	return code;
@@ -206,17 +205,15 @@ static int relate_put(kdr_context *ctx, const cli_args *args, const char *text, 
 
 static int relate_run(cli_args *args)
 {
-	int code;
 	cli_tasks tasks = { 0 };
 	char *relation = NULL;
 	kdr_relate_options o;
 	kdr_prep_options prep;
 	if (!read_options(args, &o, &prep))
 		return EXIT_USAGE;
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
-	code = cli_outputs_check(ctx, args, &tasks, false);
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
+	int code = cli_outputs_check(ctx, args, &tasks, false);
 	if (code == EXIT_DONE)
 		code = cli_tasks_read_positional(ctx, args, &tasks);
 	if (code == EXIT_DONE) {
@@ -230,8 +227,7 @@ static int relate_run(cli_args *args)
 		code = relate_put(ctx, args, relation, !o.no_mmd);
 	kdr_free(ctx, relation);
 	cli_tasks_free(&tasks);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_relate = {

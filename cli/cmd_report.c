@@ -30,14 +30,13 @@ static void report_open(const char *html)
 
 static int report_run(cli_args *args)
 {
-	int code;
+	int code = EXIT_DONE;
 	char *beside = NULL;
 	const char *json = cli_positional(args, 0), *html = cli_get(args, "output", NULL);
 	if (cli_positional_count(args) != 1)
 		return cli_usage_error("report needs one RESULT.json (got %d)", cli_positional_count(args));
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
 	if (!html) {
 		size_t folder = kdri_folder_length(json);
 		beside = malloc(folder + sizeof "report.html");
@@ -51,15 +50,14 @@ static int report_run(cli_args *args)
 	}
 	kdr_status st = kdr_report(ctx, json, html, cli_flag(args, "force"));
 	if (st != KDR_OK)
-		code = cli_fail_reading(ctx, st);
+		code = cli_code_reading(ctx, st);
 	else if (!cli_quiet(args))
 		cli_printf("written: %s\n", html);
 	if (st == KDR_OK && cli_flag(args, "open"))
 		report_open(html);
 done:
 	free(beside);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_report = {

@@ -188,9 +188,7 @@ static const char no_classes[] =
 
 static int transfer_collect(const cli_args *args, transfer *t)
 {
-	int code = parse_bridges(args, &t->candidates);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(parse_bridges(args, &t->candidates));
 	t->sources = count_of(args, "source");
 	t->bridges = bridge_files(&t->candidates);
 	t->targets = count_of(args, "target");
@@ -198,8 +196,7 @@ static int transfer_collect(const cli_args *args, transfer *t)
 	t->targets += further;
 	int labels = count_of(args, "labels");
 	bool split = cli_get(args, "task-column", NULL) || cli_get(args, "batch-key", NULL);
-	if ((code = check_counts(args, t)) != EXIT_DONE)
-		return code;
+	CLI_DO(check_counts(args, t));
 	if (labels != t->sources && labels != 0)
 		return cli_usage_error(no_classes, labels, t->sources);
 	if (split && t->bridges > 0)
@@ -260,7 +257,7 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 		code = cli_tasks_truth(ctx, args, t->sources + t->bridges, &t->tasks);
 	if (code == EXIT_DONE && selector)
 		st = kdr_selector_load(ctx, selector, &t->selector);
-	return st == KDR_OK ? code : cli_fail_reading(ctx, st);
+	return st == KDR_OK ? code : cli_code_reading(ctx, st);
 }
 
 static void transfer_release(transfer *t)
@@ -320,27 +317,24 @@ static int transfer_labelling(kdr_context *ctx, const cli_args *args, cli_job *j
 static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job, transfer *t, int64_t *first)
 {
 	const char *abstain = cli_get(args, "abstain", NULL);
-	int code = cli_job_read(ctx, args, KDR_FAMILY_TRANSFER, job);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(cli_job_read(ctx, args, KDR_FAMILY_TRANSFER, job));
 	t->one_bridge = job->algo->flags & KDR_ALGO_BRIDGE;
 	t->several = job->algo->flags & KDR_ALGO_BRIDGES;
-	if ((code = transfer_collect(args, t)) != EXIT_DONE ||
-	    (code = cli_tasks_into(ctx, args, &t->tasks)) != EXIT_DONE ||
-	    (cli_flag(args, "guard") &&
-	     (code = cli_job_switch(ctx, "--guard", "guard", "true", job)) != EXIT_DONE) ||
-	    (code = transfer_labelling(ctx, args, job, t)) != EXIT_DONE ||
-	    (abstain && (code = cli_job_switch(ctx, "--abstain", "abstain", abstain, job)) != EXIT_DONE) ||
-	    (code = cli_tasks_read(ctx, args, t->list, t->sources + t->bridges + t->targets, &t->tasks)) !=
-	            EXIT_DONE)
-		return code;
+	CLI_DO(transfer_collect(args, t));
+	CLI_DO(cli_tasks_into(ctx, args, &t->tasks));
+	if (cli_flag(args, "guard"))
+		CLI_DO(cli_job_switch(ctx, "--guard", "guard", "true", job));
+	CLI_DO(transfer_labelling(ctx, args, job, t));
+	if (abstain)
+		CLI_DO(cli_job_switch(ctx, "--abstain", "abstain", abstain, job));
+	CLI_DO(cli_tasks_read(ctx, args, t->list, t->sources + t->bridges + t->targets, &t->tasks));
 	count_tasks(t);
-	if ((code = read_classes(ctx, args, t)) != EXIT_DONE || cli_get(args, "train-selector", NULL) ||
-	    cli_rank() > 0)
-		return code;
+	CLI_DO(read_classes(ctx, args, t));
+	if (cli_get(args, "train-selector", NULL) || cli_rank() > 0)
+		return EXIT_DONE;
 	*first = t->sources + t->bridges;
-	code = cli_outputs_check(ctx, args, &t->tasks, true);
-	return code == EXIT_DONE ? cli_write_back(ctx, args, &t->tasks, *first, NULL, NULL) : code;
+	CLI_DO(cli_outputs_check(ctx, args, &t->tasks, true));
+	return cli_write_back(ctx, args, &t->tasks, *first, NULL, NULL);
 }
 
 /* Fits a selection model on labelled data sets and saves it. Exit status. */
@@ -364,14 +358,13 @@ static int train_selector(kdr_context *ctx, const cli_args *args, const cli_task
 
 static int transfer_run(cli_args *args)
 {
-	int code;
 	transfer t = { 0 };
 	cli_job job = { 0 };
 	cli_run done = { .args = args, .tasks = &t.tasks, .start = cli_now() };
-	kdr_context *ctx = cli_session_open(args, &code);
-	if (!ctx)
-		return code;
-	if ((code = cli_ranks_join(ctx, args)) == EXIT_DONE)
+	kdr_context *ctx;
+	CLI_DO(cli_session_open(args, &ctx));
+	int code = cli_ranks_join(ctx, args);
+	if (code == EXIT_DONE)
 		code = transfer_prepare(ctx, args, &job, &t, &done.first);
 	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
 		goto done;
@@ -388,8 +381,7 @@ done:
 	kdr_result_free(done.result);
 	cli_job_free(&job);
 	transfer_release(&t);
-	cli_session_close(ctx);
-	return cli_finish(code);
+	return cli_session_close(ctx, code);
 }
 
 const cli_command cli_transfer = {

@@ -183,15 +183,12 @@ static int write_task(kdr_context *ctx, const place *at, const kdr_data *data)
 	kdr_mat x = kdr_data_mat(data);
 	int64_t rows = kdr_mat_rows(&x);
 	path_of(at, name, at->format, path, sizeof path);
-	kdr_status st = kdr_write(ctx, path, NULL, data, at->force);
-	int code = cli_code(ctx, st);
-	if (code == EXIT_DONE)
-		code = write_lines(ctx, at, name, "ids", kdr_data_ids(data), NULL, rows);
-	if (code == EXIT_DONE)
-		code = write_lines(ctx, at, name, "excerpts", kdr_data_excerpts(data), NULL, rows);
-	if (code == EXIT_DONE && kdr_data_labels(data))
-		code = write_lines(ctx, at, name, "labels", class_names, kdr_data_labels(data), rows);
-	return code;
+	CLI_DO(cli_code(ctx, kdr_write(ctx, path, NULL, data, at->force)));
+	CLI_DO(write_lines(ctx, at, name, "ids", kdr_data_ids(data), NULL, rows));
+	CLI_DO(write_lines(ctx, at, name, "excerpts", kdr_data_excerpts(data), NULL, rows));
+	if (kdr_data_labels(data))
+		CLI_DO(write_lines(ctx, at, name, "labels", class_names, kdr_data_labels(data), rows));
+	return EXIT_DONE;
 }
 
 static void print_written(const place *at, const kdr_data *data)
@@ -211,23 +208,17 @@ static int write_all(kdr_context *ctx, const cli_args *args, kdr_data *const *da
 {
 	place at = vectorize_place_of(args);
 	kdr_mat x = kdr_data_mat(data[0]);
-	int code = cli_names_check(data, count);
-	if (code == EXIT_DONE)
-		code = cli_make_folder(at.folder);
-	if (code == EXIT_DONE)
-		code = vectorize_check_outputs(&at, data, count);
-	if (code == EXIT_DONE)
-		code = cli_code(ctx, kdr_outputs_begin(ctx, NULL));
-	if (code == EXIT_DONE)
-		code = write_lines(ctx, &at, "features.txt", "", kdr_data_features(data[0]), NULL,
-		                   kdr_mat_cols(&x));
-	for (int i = 0; i < count && code == EXIT_DONE; i++)
-		code = write_task(ctx, &at, data[i]);
-	if (code == EXIT_DONE)
-		code = cli_code(ctx, kdr_outputs_end(ctx, KDR_OK));
-	for (int i = 0; i < count && code == EXIT_DONE && !cli_quiet(args); i++)
+	CLI_DO(cli_names_check(data, count));
+	CLI_DO(cli_make_folder(at.folder));
+	CLI_DO(vectorize_check_outputs(&at, data, count));
+	CLI_DO(cli_code(ctx, kdr_outputs_begin(ctx, NULL)));
+	CLI_DO(write_lines(ctx, &at, "features.txt", "", kdr_data_features(data[0]), NULL, kdr_mat_cols(&x)));
+	for (int i = 0; i < count; i++)
+		CLI_DO(write_task(ctx, &at, data[i]));
+	CLI_DO(cli_code(ctx, kdr_outputs_end(ctx, KDR_OK)));
+	for (int i = 0; i < count && !cli_quiet(args); i++)
 		print_written(&at, data[i]);
-	return code;
+	return EXIT_DONE;
 }
 
 /* --- the command -------------------------------------------------------------------------------- */
@@ -272,23 +263,17 @@ static int vectorize_run(cli_args *args)
 	/* The one name known beforehand: spares a long run that could not be written. */
 	place at = vectorize_place_of(args);
 	code = vectorize_check_outputs(&at, NULL, 0);
-	if (code != EXIT_DONE)
-		goto done;
-	ctx = cli_session_open(args, &code);
-	if (!ctx)
-		goto done;
+	if (code == EXIT_DONE)
+		code = cli_session_open(args, &ctx);
 	kdr_text_options_init(&options);
-	code = set_options(ctx, args, vocabulary_options, &options);
+	if (code == EXIT_DONE)
+		code = set_options(ctx, args, vocabulary_options, &options);
 	if (code == EXIT_DONE)
 		code = set_options(ctx, args, cli_text_options, &options);
-	if (code != EXIT_DONE)
-		goto done;
-	kdr_status st = kdr_vectorize(ctx, corpora, count, &options, data, &stats);
-	if (st != KDR_OK) {
-		code = cli_fail_reading(ctx, st);
-		goto done;
-	}
-	code = write_all(ctx, args, data, count);
+	if (code == EXIT_DONE)
+		code = cli_code_reading(ctx, kdr_vectorize(ctx, corpora, count, &options, data, &stats));
+	if (code == EXIT_DONE)
+		code = write_all(ctx, args, data, count);
 	if (code == EXIT_DONE && !cli_quiet(args))
 		print_stats(&stats, kdr_data_text_note(data[0]));
 done:
@@ -297,9 +282,7 @@ done:
 	free(data);
 	free(corpora);
 	free(names);
-	if (ctx)
-		cli_session_close(ctx);
-	return cli_finish(code);
+	return ctx ? cli_session_close(ctx, code) : cli_finish(code);
 }
 
 const cli_command cli_vectorize = {

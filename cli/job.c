@@ -15,9 +15,7 @@ static int set_options(kdr_context *ctx, const cli_args *args, const char *optio
 			return cli_usage_error("--%s: '%s' is not valid; use NAME=VALUE", option, setting);
 		memcpy(name, setting, (size_t)(equals - setting));
 		name[equals - setting] = '\0';
-		kdr_status st = kdr_options_set(ctx, options, name, equals + 1);
-		if (st != KDR_OK)
-			return cli_fail(ctx, st);
+		CLI_DO(cli_code(ctx, kdr_options_set(ctx, options, name, equals + 1)));
 	}
 	return EXIT_DONE;
 }
@@ -100,24 +98,20 @@ int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_
 	kdr_job_options_init(&job->wanted);
 	job->wanted.method = method;
 	job->wanted.prep = &job->prep;
-	int code = read_settings(ctx, args, "set", method, family, &job->settings);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(read_settings(ctx, args, "set", method, family, &job->settings));
 	job->algo = kdr_options_algo(job->settings);
-	code = job_read_features(ctx, args, job);
-	if (code == EXIT_DONE && !cli_prep_read(args, &job->prep, &job->wanted.choice))
-		code = EXIT_USAGE;
+	CLI_DO(job_read_features(ctx, args, job));
 	job->wanted.map = cli_flag(args, "report");
-	if (code == EXIT_DONE && !job_read_report(args, &job->wanted.report_features))
-		code = EXIT_USAGE;
 	job->wanted.model = cli_get(args, "save-model", NULL) != NULL;
 	job->wanted.no_model = !job->wanted.model && !cli_get(args, "arrays", NULL);
 	job->wanted.model_without_samples = cli_flag(args, "model-without-samples");
-	if (code == EXIT_DONE && !cli_get_int(args, "model-size", 1, INT64_MAX, &job->wanted.model_size))
-		code = EXIT_USAGE;
 	job->wanted.settings = job->settings;
 	job->wanted.feature_settings = job->feature_settings;
-	return code;
+	return cli_prep_read(args, &job->prep, &job->wanted.choice) &&
+	                       job_read_report(args, &job->wanted.report_features) &&
+	                       cli_get_int(args, "model-size", 1, INT64_MAX, &job->wanted.model_size)
+	               ? EXIT_DONE
+	               : EXIT_USAGE;
 }
 
 int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job)
@@ -130,8 +124,7 @@ int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const c
 		        "%s is not available with method %s; 'kindred methods %s' lists its options", flag,
 		        called, job->algo->id);
 	}
-	kdr_status st = kdr_options_set(ctx, job->settings, name, value);
-	return cli_code(ctx, st);
+	return cli_code(ctx, kdr_options_set(ctx, job->settings, name, value));
 }
 
 int cli_job_exit(const cli_args *args, const kdr_result *result)

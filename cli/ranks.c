@@ -73,8 +73,7 @@ int cli_ranks_join(kdr_context *ctx, const cli_args *args)
 	self.joined = true;
 	if (!cli_get(args, "threads", NULL))
 		share_threads(ctx);
-	kdr_status st = kdr_context_set_mpi(ctx, MPI_Comm_c2f(MPI_COMM_WORLD));
-	return cli_code(ctx, st);
+	return cli_code(ctx, kdr_context_set_mpi(ctx, MPI_Comm_c2f(MPI_COMM_WORLD)));
 }
 
 int cli_ranks_agree(int code)

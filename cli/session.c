@@ -177,9 +177,9 @@ int cli_code(const kdr_context *ctx, kdr_status status)
 	return status == KDR_OK ? EXIT_DONE : cli_fail(ctx, status);
 }
 
-int cli_fail_reading(const kdr_context *ctx, kdr_status status)
+int cli_code_reading(const kdr_context *ctx, kdr_status status)
 {
-	int code = cli_fail(ctx, status);
+	int code = cli_code(ctx, status);
 	return code != EXIT_INTERRUPTED && (status == KDR_ERR_UNSUPPORTED || status == KDR_ERR_SIZE)
 	               ? EXIT_DATA
 	               : code;
@@ -247,22 +247,19 @@ bool cli_quiet(const cli_args *args)
 /* With this much memory, in the machine or the container, the 256 MB of cli_keep_memory do not matter. */
 static const double least_to_keep = 4e9;
 
-kdr_context *cli_session_open(const cli_args *args, int *exit_code)
+int cli_session_open(const cli_args *args, kdr_context **out)
 {
 	int64_t seed = 1, threads = 0;
 	double memory = 0, unpacked = 0;
 	kdr_context *ctx = NULL;
-	*exit_code = EXIT_USAGE;
 	if (!cli_get_int(args, "seed", 0, INT64_MAX, &seed) ||
 	    !cli_get_int(args, "threads", 1, 4096, &threads) ||
 	    !cli_get_real(args, "time-limit", 0, INFINITY, &session.limit) ||
 	    !cli_get_size(args, "max-memory", &memory) || !cli_get_size(args, "max-unpacked", &unpacked))
-		return NULL;
+		return EXIT_USAGE;
 	kdr_status st = kdr_context_new(&ctx, NULL);
-	if (st != KDR_OK) {
-		*exit_code = cli_fail(NULL, st);
-		return NULL;
-	}
+	if (st != KDR_OK)
+		return cli_fail(NULL, st);
 	kdr_context_set_seed(ctx, (uint64_t)seed);
 	kdr_context_set_threads(ctx, (int)threads);
 	kdr_context_set_isolation(ctx, hdf5_patience);
@@ -273,15 +270,11 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 		cli_keep_memory();
 	if ((st = kdr_context_protect_inputs(ctx)) == KDR_OK)
 		st = kdr_context_set_device(ctx, cli_get(args, "device", NULL));
-	if (st == KDR_ERR_ARGUMENT) {
-		cli_error("--%s", kdr_context_error(ctx));
-		kdr_context_free(ctx);
-		return NULL;
-	}
 	if (st != KDR_OK) {
-		*exit_code = cli_fail(ctx, st);
+		const int code = st == KDR_ERR_ARGUMENT ? cli_usage_error("--%s", kdr_context_error(ctx))
+		                                        : cli_fail(ctx, st);
 		kdr_context_free(ctx);
-		return NULL;
+		return code;
 	}
 	session.quiet = cli_quiet(args);
 	progress.verbose = cli_flag(args, "verbose") && cli_rank() == 0;
@@ -290,8 +283,8 @@ kdr_context *cli_session_open(const cli_args *args, int *exit_code)
 	kdr_context_set_progress(ctx, on_event, NULL);
 	session.start = cli_now();
 	cli_on_stop(on_interrupt);
-	*exit_code = EXIT_DONE;
-	return ctx;
+	*out = ctx;
+	return EXIT_DONE;
 }
 
 void cli_session_strict(void)
@@ -311,13 +304,6 @@ void cli_session_limit(kdr_context *ctx)
 		kdr_context_set_time_limit(ctx, left > 1e-9 ? left : 1e-9);
 }
 
-void cli_session_close(kdr_context *ctx)
-{
-	clear_line();
-	kdr_context_free(ctx);
-	cli_ranks_leave();
-}
-
 int cli_finish(int exit_code)
 {
 	if (fflush(stdout) != 0 || ferror(stdout)) {
@@ -325,4 +311,12 @@ int cli_finish(int exit_code)
 		return exit_code == EXIT_DONE ? EXIT_OTHER : exit_code;
 	}
 	return exit_code;
+}
+
+int cli_session_close(kdr_context *ctx, int exit_code)
+{
+	clear_line();
+	kdr_context_free(ctx);
+	cli_ranks_leave();
+	return cli_finish(exit_code);
 }

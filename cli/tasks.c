@@ -138,9 +138,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	kdr_model_reading(out->model, &reading);
 	if (!reading.missing)
 		reading.missing = default_missing(ctx, args);
-	int code = cli_ranks_paths(list, count, &reading);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(cli_ranks_paths(list, count, &reading));
 	char *texts = cli_text_settings(args);
 	if (!texts)
 		return EXIT_USAGE;
@@ -164,7 +162,7 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	free(paths);
 	free(texts);
 	if (st != KDR_OK)
-		return cli_fail_reading(ctx, st);
+		return cli_code_reading(ctx, st);
 	/* The library's lists go by its allocator, these by ours. */
 	out->data = calloc((size_t)sets, sizeof(kdr_data *));
 	out->from = calloc((size_t)sets, sizeof *out->from);
@@ -185,15 +183,14 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 
 int cli_tasks_read(kdr_context *ctx, const cli_args *args, cli_task_arg *list, int count, cli_tasks *out)
 {
-	int code = cli_ranks_agree(tasks_read_tasks(ctx, args, list, count, out));
-	return code == EXIT_DONE ? cli_ranks_place(ctx, out->data, out->count) : code;
+	CLI_DO(cli_ranks_agree(tasks_read_tasks(ctx, args, list, count, out)));
+	return cli_ranks_place(ctx, out->data, out->count);
 }
 
 int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 {
 	const char *path = cli_get(args, "into", NULL);
-	kdr_status st = path ? kdr_model_load(ctx, path, &tasks->model) : KDR_OK;
-	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
+	return cli_code_reading(ctx, path ? kdr_model_load(ctx, path, &tasks->model) : KDR_OK);
 }
 
 int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks *out)
@@ -217,8 +214,7 @@ int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks 
 
 int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data)
 {
-	kdr_status st = kdr_data_read_labels(ctx, data, path);
-	return st == KDR_OK ? EXIT_DONE : cli_fail_reading(ctx, st);
+	return cli_code_reading(ctx, kdr_data_read_labels(ctx, data, path));
 }
 
 /* FILE,FILE: one for each of `count` tasks, or for each of the `files` they came from. Exit status. */
@@ -267,8 +263,8 @@ int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_t
 	int code = EXIT_DONE;
 	tasks->scored = truth || score || cli_get(args, "label-column", NULL);
 	int64_t count = tasks->count - first, before = first < tasks->count ? tasks->from[first] : 0;
-	if (truth && (code = split_files("truth", truth, count, tasks->files - before, &list)) != EXIT_DONE)
-		return code;
+	if (truth)
+		CLI_DO(split_files("truth", truth, count, tasks->files - before, &list));
 	for (int64_t i = first; i < tasks->count && code == EXIT_DONE; i++)
 		if (truth)
 			code = cli_labels_read(
@@ -284,9 +280,7 @@ int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_t
 static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, kdr_labels **out)
 {
 	kdr_mat x = kdr_data_mat(data);
-	kdr_status st = kdr_read_labels(ctx, path, out);
-	if (st != KDR_OK)
-		return cli_fail_reading(ctx, st);
+	CLI_DO(cli_code_reading(ctx, kdr_read_labels(ctx, path, out)));
 	int64_t file_rows;
 	const int64_t *origin = kdr_data_origin(data, &file_rows);
 	if (origin && (*out)->integers && (*out)->n == file_rows) { /* those of the rows that are here */
@@ -312,12 +306,11 @@ static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, k
 int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 {
 	const char *text = cli_get(args, "init", NULL);
+	int code = EXIT_DONE;
 	cli_list list;
 	if (!text)
 		return EXIT_DONE;
-	int code = split_files("init", text, tasks->count, tasks->count, &list);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(split_files("init", text, tasks->count, tasks->count, &list));
 	tasks->init = calloc((size_t)tasks->count, sizeof *tasks->init);
 	tasks->start = calloc((size_t)tasks->count, sizeof *tasks->start);
 	if (!tasks->init || !tasks->start)
@@ -336,9 +329,7 @@ int cli_tasks_known(const cli_args *args, cli_tasks *tasks)
 	const char *text = cli_get(args, "known", NULL);
 	if (!text)
 		return EXIT_DONE;
-	int code = split_files("known", text, tasks->count, tasks->files, &tasks->known_files);
-	if (code != EXIT_DONE)
-		return code;
+	CLI_DO(split_files("known", text, tasks->count, tasks->files, &tasks->known_files));
 	tasks->known = calloc((size_t)tasks->count, sizeof *tasks->known);
 	if (!tasks->known)
 		return cli_no_memory();
