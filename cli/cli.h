@@ -151,12 +151,13 @@ void cli_errors_once(void);
 void cli_print_safely(FILE *out, const char *text, size_t length);
 /* Writes data to standard output: byte for byte, but safely if that is a terminal. */
 void cli_print_data(const char *text, size_t length);
+/* Prints the text of a JSON writer as one line to standard output, and frees it. */
+void cli_print_json(kdri_json *j);
 /* Prints to `out`, safely, what `print` writes about `what`. */
 void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what);
 /* Prints text for users, not data, safely to standard output. */
 KDR_PRINTF(1, 2) void cli_printf(const char *format, ...);
 KDR_PRINTF(1, 2) void cli_warn(const char *format, ...);
-int cli_exit_code(kdr_status status);
 /* Prints the error of the context, or the description of the status, and returns the exit status. */
 int cli_fail(const kdr_context *ctx, kdr_status status);
 /* EXIT_DONE if the call succeeded; otherwise the same. */
@@ -280,6 +281,12 @@ typedef struct cli_run {
 	        *about; /* result.json without its lists of samples, for the summary; else NULL */
 } cli_run;
 
+/* A path made without memory that a rank could lack: it would miss what the others write together. What is cut off is longer
+ * than any system allows, and refused by it. */
+typedef struct cli_path {
+	char path[8192];
+} cli_path;
+cli_path cli_join(const char *folder, const char *name, const char *ending);
 /* Creates a folder unless it exists. Exit status. */
 int cli_make_folder(const char *folder);
 /* After a failure: removes the folders that cli_make_folder created last, unless something is in them. */

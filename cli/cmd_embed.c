@@ -37,29 +37,22 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-static char *path_of(const cli_args *args, const kdr_data *task)
+static cli_path path_of(const cli_args *args, const kdr_data *task)
 {
-	const char *folder = cli_get(args, "output", NULL), *ending = cli_get(args, "to", "csv");
-	size_t room = strlen(folder) + strlen(kdr_data_name(task)) + 32;
-	char *path = malloc(room);
-	if (path)
-		snprintf(path, room, "%s/%s.embedding.%s", folder, kdr_data_name(task), ending);
-	else
-		cli_error("out of memory");
-	return path;
+	const bool npy = strcmp(cli_get(args, "to", "csv"), "npy") == 0;
+	return cli_join(cli_get(args, "output", NULL), kdr_data_name(task),
+	                npy ? ".embedding.npy" : ".embedding.csv");
 }
 
 /* What cannot be written is better known before the work. */
 static int embed_check(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks)
 {
-	int code = cli_make_folder(cli_get(args, "output", NULL));
-	for (int64_t t = 0; t < tasks->count && code == EXIT_DONE; t++) {
-		char *path = path_of(args, tasks->data[t]);
-		kdr_status st = path ? kdr_write_check(ctx, path, cli_flag(args, "force")) : KDR_OK;
-		code = !path ? EXIT_OTHER : cli_code(ctx, st);
-		free(path);
+	CLI_DO(cli_make_folder(cli_get(args, "output", NULL)));
+	for (int64_t t = 0; t < tasks->count; t++) {
+		const cli_path to = path_of(args, tasks->data[t]);
+		CLI_DO(cli_code(ctx, kdr_write_check(ctx, to.path, cli_flag(args, "force"))));
 	}
-	return code;
+	return EXIT_DONE;
 }
 
 static int write_task(kdr_context *ctx, const cli_args *args, const kdr_data *task, const double *xy,
@@ -68,19 +61,13 @@ static int write_task(kdr_context *ctx, const cli_args *args, const kdr_data *ta
 	static const char *const axes[] = { "x", "y" };
 	kdr_mat m = kdr_mat_from_dense(xy, n, 2);
 	kdr_data *points = NULL;
-	char *path = path_of(args, task);
-	int code = EXIT_OTHER;
-	if (path) {
-		kdr_status st =
-		        kdr_data_borrow(ctx, kdr_data_name(task), &m, axes, kdr_data_ids(task), &points);
-		kdr_data_show_ids(points);
-		if (st == KDR_OK)
-			st = kdr_write(ctx, path, NULL, points, cli_flag(args, "force"));
-		code = cli_code(ctx, st);
-	}
+	const cli_path to = path_of(args, task);
+	kdr_status st = kdr_data_borrow(ctx, kdr_data_name(task), &m, axes, kdr_data_ids(task), &points);
+	kdr_data_show_ids(points);
+	if (st == KDR_OK)
+		st = kdr_write(ctx, to.path, NULL, points, cli_flag(args, "force"));
 	kdr_data_free(points);
-	free(path);
-	return code;
+	return cli_code(ctx, st);
 }
 
 /* A field of a table: quoted where it must be. */
@@ -147,10 +134,8 @@ static int write_h5ad(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 static void embed_print_written(const cli_args *args, const cli_tasks *tasks)
 {
 	for (int64_t t = 0; t < tasks->count && cli_get(args, "output", NULL) && !cli_quiet(args); t++) {
-		char *path = path_of(args, tasks->data[t]);
-		if (path)
-			cli_printf("written: %s\n", path);
-		free(path);
+		const cli_path to = path_of(args, tasks->data[t]);
+		cli_printf("written: %s\n", to.path);
 	}
 	cli_write_back_print(args, tasks, 0);
 }

@@ -82,11 +82,7 @@ static void evaluate_print_json(const kdr_scores *s, const table *t, const dista
 	if (q)
 		kdri_json_quality(&j, q);
 	kdri_json_end_object(&j);
-	if (j.failed)
-		cli_error("out of memory");
-	else
-		puts(j.text);
-	kdri_json_free(&j);
+	cli_print_json(&j);
 }
 
 /* The width of a column that holds `name` too, within reason. */

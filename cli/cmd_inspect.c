@@ -27,12 +27,17 @@ typedef struct finding {
 
 enum { MOST_FINDINGS = 12 };
 
-static finding *inspect_add(finding *f, int *count, const char *then, bool fatal)
+/* Adds what `format` describes. */
+KDR_PRINTF(5, 6)
+static void inspect_add(finding *f, int *count, const char *then, bool fatal, const char *format, ...)
 {
 	finding *new = &f[(*count)++];
+	va_list args;
 	new->then = then;
 	new->fatal = fatal;
-	return new;
+	va_start(args, format);
+	vsnprintf(new->what, sizeof new->what, format, args);
+	va_end(args);
 }
 
 /* Entries of the matrix that are NaN because of missing values, which are reported separately. */
@@ -60,67 +65,46 @@ static const char *are(int64_t count)
 static int find_problems(const kdr_data *data, const kdr_inspection *s, finding *f)
 {
 	int n = 0;
-	finding *x;
 	if (strstr(kdr_data_path(data), ".h5ad")) { /* methods for cells need to know */
-		x = inspect_add(
+		inspect_add(
 		        f, &n,
 		        are_counts(s)
 		                ? "normalised for every method unless --weight is given; use --weight none to turn this off"
 		                : "used unchanged; if a layer has the counts, use FILE.h5ad:layers/NAME",
-		        false);
-		snprintf(x->what, sizeof x->what,
-		         are_counts(s) ? "the values are counts" : "the values are not counts");
+		        false, are_counts(s) ? "the values are counts" : "the values are not counts");
 	}
-	if (s->nonfinite > holes_of(data)) {
-		x = inspect_add(f, &n, "error: fix the file, or use --missing for empty cells in CSV files",
-		                true);
-		snprintf(x->what, sizeof x->what,
-		         "%lld value%s NaN or infinite, the first in row %lld, column %lld",
-		         (long long)s->nonfinite, are(s->nonfinite), (long long)s->bad_row + 1,
-		         (long long)s->bad_col + 1);
-	}
-	if (s->duplicate_names) {
-		x = inspect_add(
-		        f, &n,
-		        "error if data sets are aligned by name; use --features position to ignore names",
-		        true);
-		snprintf(x->what, sizeof x->what, "%lld feature name%s occur%s more than once",
-		         (long long)s->duplicate_names, CLI_S(s->duplicate_names),
-		         s->duplicate_names == 1 ? "s" : "");
-	}
-	if (s->empty_rows) {
-		x = inspect_add(f, &n, "kept; empty rows have no information, so their cluster is arbitrary",
-		                false);
-		snprintf(x->what, sizeof x->what,
-		         kdr_data_text_note(data) ? "%lld text%s empty, or without any of the words"
-		                                  : "%lld row%s empty (all zeros)",
-		         (long long)s->empty_rows, are(s->empty_rows));
-	}
-	if (s->empty_cols) {
-		x = inspect_add(f, &n,
-		                "kept; empty columns have no influence. Use --top-features to remove them",
-		                false);
-		snprintf(x->what, sizeof x->what, "%lld column%s empty (all zeros)", (long long)s->empty_cols,
-		         are(s->empty_cols));
-	}
-	if (s->constant_cols > s->empty_cols) {
-		x = inspect_add(f, &n, "kept; --scale standard sets constant columns to zero", false);
-		snprintf(x->what, sizeof x->what, "%lld column%s constant",
-		         (long long)(s->constant_cols - s->empty_cols),
-		         are(s->constant_cols - s->empty_cols));
-	}
-	if (s->duplicate_rows) {
-		x = inspect_add(f, &n, "kept; repeated rows count separately", false);
-		snprintf(x->what, sizeof x->what, "%lld row%s identical to an earlier row",
-		         (long long)s->duplicate_rows, are(s->duplicate_rows));
-	}
-	if (s->negatives) {
-		x = inspect_add(
-		        f, &n, "allowed; but --weight log1p, cpm and tfidf and some methods need values >= 0",
-		        false);
-		snprintf(x->what, sizeof x->what, "%lld value%s negative", (long long)s->negatives,
-		         are(s->negatives));
-	}
+	if (s->nonfinite > holes_of(data))
+		inspect_add(f, &n, "error: fix the file, or use --missing for empty cells in CSV files", true,
+		            "%lld value%s NaN or infinite, the first in row %lld, column %lld",
+		            (long long)s->nonfinite, are(s->nonfinite), (long long)s->bad_row + 1,
+		            (long long)s->bad_col + 1);
+	if (s->duplicate_names)
+		inspect_add(f, &n,
+		            "error if data sets are aligned by name; use --features position to ignore names",
+		            true, "%lld feature name%s occur%s more than once", (long long)s->duplicate_names,
+		            CLI_S(s->duplicate_names), s->duplicate_names == 1 ? "s" : "");
+	if (s->empty_rows)
+		inspect_add(f, &n, "kept; empty rows have no information, so their cluster is arbitrary",
+		            false,
+		            kdr_data_text_note(data) ? "%lld text%s empty, or without any of the words"
+		                                     : "%lld row%s empty (all zeros)",
+		            (long long)s->empty_rows, are(s->empty_rows));
+	if (s->empty_cols)
+		inspect_add(f, &n, "kept; empty columns have no influence. Use --top-features to remove them",
+		            false, "%lld column%s empty (all zeros)", (long long)s->empty_cols,
+		            are(s->empty_cols));
+	if (s->constant_cols > s->empty_cols)
+		inspect_add(f, &n, "kept; --scale standard sets constant columns to zero", false,
+		            "%lld column%s constant", (long long)(s->constant_cols - s->empty_cols),
+		            are(s->constant_cols - s->empty_cols));
+	if (s->duplicate_rows)
+		inspect_add(f, &n, "kept; repeated rows count separately", false,
+		            "%lld row%s identical to an earlier row", (long long)s->duplicate_rows,
+		            are(s->duplicate_rows));
+	if (s->negatives)
+		inspect_add(f, &n,
+		            "allowed; but --weight log1p, cpm and tfidf and some methods need values >= 0",
+		            false, "%lld value%s negative", (long long)s->negatives, are(s->negatives));
 	return n;
 }
 
@@ -255,19 +239,23 @@ static void hints_free(hints *h)
 /* --- output ----------------------------------------------------------------------------------------------
  */
 
+static void json_finding(kdri_json *j, const char *found, const char *then, bool fatal, int64_t line)
+{
+	kdri_json_object(j, NULL);
+	kdri_json_string(j, "found", found);
+	kdri_json_string(j, "then", then);
+	kdri_json_bool(j, "fatal", fatal);
+	if (line > 0)
+		kdri_json_int(j, "line", line);
+	kdri_json_end_object(j);
+}
+
 /* What is odd about the text of a table; problems of the matrix follow. */
 static void json_findings(kdri_json *j, const kdr_findings *found)
 {
 	const kdr_finding *x;
-	for (int64_t i = 0; (x = kdr_findings_at(found, i)); i++) {
-		kdri_json_object(j, NULL);
-		kdri_json_string(j, "found", x->found);
-		kdri_json_string(j, "then", x->then);
-		kdri_json_bool(j, "fatal", x->fatal);
-		if (x->line > 0)
-			kdri_json_int(j, "line", x->line);
-		kdri_json_end_object(j);
-	}
+	for (int64_t i = 0; (x = kdr_findings_at(found, i)); i++)
+		json_finding(j, x->found, x->then, x->fatal, x->line);
 }
 
 static void json_columns(kdri_json *j, const kdr_data *data)
@@ -325,13 +313,8 @@ static void json_task(kdri_json *j, const kdr_data *data, const kdr_inspection *
 	json_columns(j, data);
 	kdri_json_array(j, "problems");
 	json_findings(j, found);
-	for (int i = 0; i < count; i++) {
-		kdri_json_object(j, NULL);
-		kdri_json_string(j, "found", f[i].what);
-		kdri_json_string(j, "then", f[i].then);
-		kdri_json_bool(j, "fatal", f[i].fatal);
-		kdri_json_end_object(j);
-	}
+	for (int i = 0; i < count; i++)
+		json_finding(j, f[i].what, f[i].then, f[i].fatal, 0);
 	kdri_json_end_array(j);
 	kdri_json_end_object(j);
 }
@@ -372,11 +355,7 @@ static void inspect_print_json(kdr_data **data, const kdr_inspection *s, kdr_fin
 		kdri_json_string(&j, NULL, h->lines[i]);
 	kdri_json_end_array(&j);
 	kdri_json_end_object(&j);
-	if (j.failed)
-		cli_error("out of memory");
-	else
-		puts(j.text);
-	kdri_json_free(&j);
+	cli_print_json(&j);
 }
 
 static void print_findings(const kdr_findings *found)

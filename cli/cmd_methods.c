@@ -174,11 +174,7 @@ static int methods_run(cli_args *args)
 				json_method(&j, kdr_algo_at(i));
 			kdri_json_end_array(&j);
 		}
-		if (j.failed)
-			cli_error("out of memory");
-		else
-			puts(j.text);
-		kdri_json_free(&j);
+		cli_print_json(&j);
 	} else if (one) {
 		print_method(one);
 	} else {

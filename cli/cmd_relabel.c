@@ -22,13 +22,11 @@ static const cli_option_group groups[] = {
 /* The page of the result in a folder. */
 static kdr_status write_report(kdr_context *ctx, const char *folder, bool check, bool force)
 {
-	char json[8192], html[8192];
-	snprintf(json, sizeof json, "%s/result.json", folder);
-	snprintf(html, sizeof html, "%s/report.html", folder);
+	const cli_path json = cli_join(folder, "result", ".json"), html = cli_join(folder, "report", ".html");
 	if (!check)
-		return kdr_report(ctx, json, html, force);
-	kdr_status st = kdr_write_check(ctx, html, force);
-	return st == KDR_OK ? kdr_outputs_expect(ctx, html) : st; /* result.json lists it */
+		return kdr_report(ctx, json.path, html.path, force);
+	kdr_status st = kdr_write_check(ctx, html.path, force);
+	return st == KDR_OK ? kdr_outputs_expect(ctx, html.path) : st; /* result.json lists it */
 }
 
 static int relabel_run(cli_args *args)

@@ -177,30 +177,19 @@ static int print_parsed(kdr_context *ctx, const char *text, bool mmd)
 	return cli_code(ctx, st);
 }
 
-static int write_result(kdr_context *ctx, const cli_args *args, const char *folder, const char *text)
-{
-	size_t room = strlen(folder) + 16;
-	char *path = malloc(room);
-	int code = path ? cli_make_folder(folder) : EXIT_OTHER;
-	if (code == EXIT_DONE) {
-		snprintf(path, room, "%s/result.json", folder);
-		code = cli_code(ctx, kdr_write_file(ctx, path, text, strlen(text), cli_flag(args, "force")));
-	}
-	free(path);
-	return code;
-}
-
 static int relate_put(kdr_context *ctx, const cli_args *args, const char *text, bool mmd)
 {
 	const char *folder = cli_get(args, "output", NULL);
-	int code = EXIT_DONE;
-	if (folder)
-		code = write_result(ctx, args, folder, text);
-	if (code == EXIT_DONE && cli_flag(args, "json"))
-		puts(text);
-	else if (code == EXIT_DONE && !(folder && cli_quiet(args)))
-		code = print_parsed(ctx, text, mmd);
-	return code;
+	if (folder) {
+		const cli_path to = cli_join(folder, "result", ".json");
+		CLI_DO(cli_make_folder(folder));
+		CLI_DO(cli_code(ctx,
+		                kdr_write_file(ctx, to.path, text, strlen(text), cli_flag(args, "force"))));
+	}
+	if (!cli_flag(args, "json"))
+		return folder && cli_quiet(args) ? EXIT_DONE : print_parsed(ctx, text, mmd);
+	puts(text);
+	return EXIT_DONE;
 }
 
 static int relate_run(cli_args *args)

@@ -30,34 +30,22 @@ static void report_open(const char *html)
 
 static int report_run(cli_args *args)
 {
-	int code = EXIT_DONE;
-	char *beside = NULL;
+	char beside[8192];
 	const char *json = cli_positional(args, 0), *html = cli_get(args, "output", NULL);
 	if (cli_positional_count(args) != 1)
 		return cli_usage_error("report needs one RESULT.json (got %d)", cli_positional_count(args));
 	kdr_context *ctx;
 	CLI_DO(cli_session_open(args, &ctx));
 	if (!html) {
-		size_t folder = kdri_folder_length(json);
-		beside = malloc(folder + sizeof "report.html");
-		if (!beside) {
-			code = cli_no_memory();
-			goto done;
-		}
-		memcpy(beside, json, folder);
-		strcpy(beside + folder, "report.html");
+		snprintf(beside, sizeof beside, "%.*sreport.html", (int)kdri_folder_length(json), json);
 		html = beside;
 	}
 	kdr_status st = kdr_report(ctx, json, html, cli_flag(args, "force"));
-	if (st != KDR_OK)
-		code = cli_code_reading(ctx, st);
-	else if (!cli_quiet(args))
+	if (st == KDR_OK && !cli_quiet(args))
 		cli_printf("written: %s\n", html);
 	if (st == KDR_OK && cli_flag(args, "open"))
 		report_open(html);
-done:
-	free(beside);
-	return cli_session_close(ctx, code);
+	return cli_session_close(ctx, cli_code_reading(ctx, st));
 }
 
 const cli_command cli_report = {

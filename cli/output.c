@@ -11,15 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A path made without memory that a rank could lack: it would miss what the others write together. What is cut off is longer
- * than any system allows, and refused by it. */
-typedef struct joined {
-	char path[8192];
-} joined;
-
-static joined join_path(const char *folder, const char *name, const char *ending)
+cli_path cli_join(const char *folder, const char *name, const char *ending)
 {
-	joined j;
+	cli_path j;
 	snprintf(j.path, sizeof j.path, "%s/%s%s", folder, name, ending);
 	return j;
 }
@@ -87,7 +81,7 @@ static int check_file(kdr_context *ctx, const cli_args *args, const char *path)
 static int check_in(kdr_context *ctx, const cli_args *args, const char *folder, const char *name,
                     const char *ending)
 {
-	joined j = join_path(folder, name, ending);
+	cli_path j = cli_join(folder, name, ending);
 	return check_file(ctx, args, j.path);
 }
 
@@ -96,22 +90,21 @@ static int check_arrays(kdr_context *ctx, const cli_args *args, const char *fold
 {
 	const bool transfer = strcmp(cli_args_command(args)->name, "transfer") == 0;
 	const kdr_algo *algo = NULL;
-	int code = cli_make_folder(folder);
+	CLI_DO(cli_make_folder(folder));
 	(void)kdr_algo_require(NULL, cli_get(args, "method", NULL),
 	                       transfer ? KDR_FAMILY_TRANSFER : KDR_FAMILY_CLUSTER, &algo);
-	for (int64_t i = 0; cli_flag(args, "probabilities") && i < tasks->count && code == EXIT_DONE; i++) {
-		char name[512];
+	char name[512];
+	for (int64_t i = 0; cli_flag(args, "probabilities") && i < tasks->count; i++) {
 		snprintf(name, sizeof name, "calibrated.%s", kdr_data_name(tasks->data[i]));
-		code = check_in(ctx, args, folder, name, ".npy");
+		CLI_DO(check_in(ctx, args, folder, name, ".npy"));
 	}
-	for (const kdr_field_desc *f = algo ? algo->fields : NULL; f && f->name && code == EXIT_DONE; f++)
-		for (int64_t i = 0; i < (f->per_task ? tasks->count : 1) && code == EXIT_DONE; i++) {
-			char name[512];
+	for (const kdr_field_desc *f = algo ? algo->fields : NULL; f && f->name; f++)
+		for (int64_t i = 0; i < (f->per_task ? tasks->count : 1); i++) {
 			snprintf(name, sizeof name, f->per_task ? "%s.%s" : "%s", f->name,
 			         f->per_task ? kdr_data_name(tasks->data[i]) : "");
-			code = check_in(ctx, args, folder, name, ".npy");
+			CLI_DO(check_in(ctx, args, folder, name, ".npy"));
 		}
-	return code;
+	return EXIT_DONE;
 }
 
 /* What is written of each task that has labels. */
@@ -128,35 +121,35 @@ int cli_outputs_check(kdr_context *ctx, const cli_args *args, const cli_tasks *t
 {
 	const char *folder = cli_get(args, "output", NULL), *model = cli_get(args, "save-model", NULL);
 	const char *arrays = cli_get(args, "arrays", NULL);
-	int code = EXIT_DONE;
+	const int64_t count = folder && labels ? tasks->count : 0;
 	if (cli_flag(args, "report") && !folder)
 		return cli_usage_error("--report needs -o DIR: the folder for report.html");
 	/* What cannot be written is better known now than after hours of work. */
-	if (folder && (code = cli_make_folder(folder)) == EXIT_DONE)
-		code = check_in(ctx, args, folder, "result", ".json");
-	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++) {
-		joined path = join_path(folder, kdr_data_name(tasks->data[i]), of_task[0]);
-		code = cli_code(ctx, kdr_labels_check(ctx, path.path, kdr_data_path(tasks->data[i])));
+	if (folder) {
+		CLI_DO(cli_make_folder(folder));
+		CLI_DO(check_in(ctx, args, folder, "result", ".json"));
 	}
-	for (int64_t i = 0; folder && labels && i < tasks->count && code == EXIT_DONE; i++)
-		for (int e = 0; e < (cli_flag(args, "probabilities") ? 3 : 2) && code == EXIT_DONE; e++)
-			code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), of_task[e]);
-	for (int64_t i = 0; folder && asks(args) && i < tasks->count && code == EXIT_DONE; i++)
-		code = check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), ask_file);
-	if (folder && labels && code == EXIT_DONE)
-		code = check_in(ctx, args, folder, "features", ".csv");
-	if (folder && cli_flag(args, "report") && code == EXIT_DONE)
-		code = check_in(ctx, args, folder, "report", ".html");
+	for (int64_t i = 0; i < count; i++) {
+		cli_path path = cli_join(folder, kdr_data_name(tasks->data[i]), of_task[0]);
+		CLI_DO(cli_code(ctx, kdr_labels_check(ctx, path.path, kdr_data_path(tasks->data[i]))));
+	}
+	for (int64_t i = 0; i < count; i++)
+		for (int e = 0; e < (cli_flag(args, "probabilities") ? 3 : 2); e++)
+			CLI_DO(check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), of_task[e]));
+	for (int64_t i = 0; folder && asks(args) && i < tasks->count; i++)
+		CLI_DO(check_in(ctx, args, folder, kdr_data_name(tasks->data[i]), ask_file));
+	if (folder && labels)
+		CLI_DO(check_in(ctx, args, folder, "features", ".csv"));
+	if (folder && cli_flag(args, "report"))
+		CLI_DO(check_in(ctx, args, folder, "report", ".html"));
 	if (model && !kdr_build_has("hdf5"))
 		return cli_fail_with(
 		        EXIT_OTHER,
 		        "--save-model %s: models are HDF5 files, but this build of kindred has no HDF5",
 		        model);
-	if (model && code == EXIT_DONE)
-		code = check_file(ctx, args, model);
-	if (arrays && code == EXIT_DONE)
-		code = check_arrays(ctx, args, arrays, tasks);
-	return code;
+	if (model)
+		CLI_DO(check_file(ctx, args, model));
+	return arrays ? check_arrays(ctx, args, arrays, tasks) : EXIT_DONE;
 }
 
 /* --- files ---------------------------------------------------------------------------------------- */
@@ -197,25 +190,25 @@ static kdr_status write_task(kdr_context *ctx, const cli_run *run, const char *f
 	if (!kdr_result_labels(run->result, i, NULL))
 		return KDR_OK;
 	for (int e = 0; e < (probable ? 3 : 2) && st == KDR_OK; e++) {
-		joined path = join_path(folder, name, of_task[e]);
+		cli_path path = cli_join(folder, name, of_task[e]);
 		st = kdr_result_write_table(ctx, run->result, kinds[e], i, path.path, force);
 	}
 	if (st == KDR_OK && asks(run->args)) {
-		joined path = join_path(folder, name, ask_file);
+		cli_path path = cli_join(folder, name, ask_file);
 		st = kdr_result_write_table(ctx, run->result, KDR_TABLE_ASK, i, path.path, force);
 	}
 	return st;
 }
 
 /* NAME.npy, or NAME.TASK.npy. */
-static joined array_path(const cli_run *run, const char *folder, const char *name, int64_t task)
+static cli_path array_path(const cli_run *run, const char *folder, const char *name, int64_t task)
 {
 	char text[512];
 	if (task < 0)
 		snprintf(text, sizeof text, "%s", name);
 	else
 		snprintf(text, sizeof text, "%s.%s", name, kdr_result_task_name(run->result, task));
-	return join_path(folder, text, ".npy");
+	return cli_join(folder, text, ".npy");
 }
 
 /* The arrays of the method, and calibrated probabilities, which are of the job and not in the method's table. */
@@ -225,12 +218,12 @@ static kdr_status write_arrays(kdr_context *ctx, const cli_run *run, const char 
 	int64_t classes;
 	for (int64_t i = 0; i < kdr_result_array_count(run->result) && st == KDR_OK; i++) {
 		kdr_array a = kdr_result_array_at(run->result, i);
-		joined path = array_path(run, folder, a.name, a.task);
+		cli_path path = array_path(run, folder, a.name, a.task);
 		st = kdr_result_write_table(ctx, run->result, KDR_TABLE_ARRAY, i, path.path, force);
 	}
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && st == KDR_OK; i++)
 		if (kdr_result_probabilities(run->result, i, &classes)) {
-			joined path = array_path(run, folder, "calibrated", i);
+			cli_path path = array_path(run, folder, "calibrated", i);
 			st = kdr_result_write_table(ctx, run->result, KDR_TABLE_PROBABILITIES, i, path.path,
 			                            force);
 		}
@@ -315,8 +308,8 @@ static kdr_status put_command(kdr_context *ctx, const cli_run *run)
 static kdr_status write_folder(kdr_context *ctx, const cli_run *run, const char *folder, bool force,
                                double start)
 {
-	joined features = join_path(folder, "features", ".csv"), html = join_path(folder, "report", ".html"),
-	       json = join_path(folder, "result", ".json");
+	cli_path features = cli_join(folder, "features", ".csv"), html = cli_join(folder, "report", ".html"),
+	         json = cli_join(folder, "result", ".json");
 	kdr_status st = KDR_OK;
 	for (int64_t i = 0; i < kdr_result_ntasks(run->result) && st == KDR_OK; i++)
 		st = write_task(ctx, run, folder, i, force);

@@ -69,6 +69,15 @@ void cli_print_data(const char *text, size_t length)
 		fwrite(text, 1, length, stdout);
 }
 
+void cli_print_json(kdri_json *j)
+{
+	if (j->failed)
+		cli_error("out of memory");
+	else
+		puts(j->text);
+	kdri_json_free(j);
+}
+
 void cli_print_by(FILE *out, void (*print)(FILE *out, const void *what), const void *what)
 {
 	cli_text t;
@@ -150,7 +159,7 @@ void cli_warn(const char *format, ...)
 	va_end(args);
 }
 
-int cli_exit_code(kdr_status status)
+static int exit_code_of(kdr_status status)
 {
 	if (status == KDR_OK)
 		return EXIT_DONE;
@@ -169,7 +178,7 @@ int cli_fail(const kdr_context *ctx, kdr_status status)
 	if (cli_interrupted())
 		return cli_fail_with(EXIT_INTERRUPTED, "interrupted before a result was available");
 	cli_error("%s", detail[0] ? detail : kdr_strerror(status));
-	return cli_exit_code(status);
+	return exit_code_of(status);
 }
 
 int cli_code(const kdr_context *ctx, kdr_status status)
