@@ -6,7 +6,7 @@ usage: bench/stages.py COMMAND... [--threads 1,2,4,8,16] [--build DIR] [--out FI
 COMMAND is cluster, kmeans (cluster -m kmeans with 20 starts) or transfer on two generated data sets of --rows x 50 (100,000), or in quotes a
 command of the program with its arguments but without --threads, for example "relate a.csv b.csv".
 
-The program records when stages begin and end (cli/stages.c). For each stage and number of threads, the script prints seconds by the
+The program records when stages begin and end (cli/session.c). For each stage and number of threads, the script prints seconds by the
 clock, processor seconds, and the share of the threads' time in which they waited: 1 - processor / (clock x threads). Members of a vote run side by
 side; while n of them run, each has 1/n of the threads and of the processor time. "start" is what comes before the first stage, and
 "writing" what comes after the last one, with the end of the process. Stages with less than --least of the time (0.01) are added to "other".

@@ -31,7 +31,7 @@ const cli_option cli_common_options[] = {
 	          "is available and the job is large enough to benefit)"),
 	CLI_FLAG("quiet", "print only errors: no summary and no warnings", .letter = 'q'),
 	CLI_FLAG("verbose", "print more details", .letter = 'v'),
-	CLI_FLAG("progress", "show progress (default: only on a terminal)", .negatable = true),
+	CLI_SWITCH("progress", "show progress (default: only on a terminal)"),
 	CLI_VALUE("time-limit", "SECONDS",
 	          "stop after this time and keep the best result so far (default: no limit)"),
 	CLI_VALUE("max-memory", "SIZE",
@@ -49,8 +49,7 @@ const cli_option cli_reading_options[] = {
 	CLI_VALUE("label-column", "NAME",
 	          "column with the known classes: its name, or its number, starting at 1"),
 	CLI_VALUE("id-column", "NAME", "column with the row names: its name, or its number, starting at 1"),
-	CLI_FLAG("header", "CSV: the first line contains column names (default: detected)",
-	         .negatable = true),
+	CLI_SWITCH("header", "CSV: the first line contains column names (default: detected)"),
 	CLI_VALUE("missing", "POLICY",
 	          "CSV: how to handle missing values (default: error; cluster and transfer: keep if the "
 	          "method can skip them; transfer with auto: mean)",
@@ -76,24 +75,23 @@ const cli_option cli_reading_options[] = {
 	          "value"),
 	CLI_VALUE("batch-key", "NAME", "like --task-column, for a column of AnnData's obs"),
 	CLI_FLAG("transpose", "the file has samples in columns and features in rows"),
-	CLI_FLAG("stream",
-	         "keep the data on disk and read them as needed (default: if three times their size exceeds "
-	         "the available memory or --max-memory)",
-	         .negatable = true),
+	CLI_SWITCH(
+	        "stream",
+	        "keep the data on disk and read them as needed (default: if three times their size exceeds "
+	        "the available memory or --max-memory)"),
 	CLI_OPTIONS_END,
 };
 
 static const char *const token_classes[] = { "words", "letters", "ascii", "runs", NULL };
 
 const cli_option cli_text_options[] = {
-	CLI_FLAG("strip-html",
-	         "remove tags, comments, scripts and styles; decode entities (default: if most documents "
-	         "are HTML; vectorize without --detect: no)",
-	         .negatable = true),
-	CLI_FLAG("strip-mail",
-	         "remove mail, news or HTTP headers, up to the first blank line (default: if most documents "
-	         "have them; vectorize without --detect: no)",
-	         .negatable = true),
+	CLI_SWITCH("strip-html",
+	           "remove tags, comments, scripts and styles; decode entities (default: if most documents "
+	           "are HTML; vectorize without --detect: no)"),
+	CLI_SWITCH(
+	        "strip-mail",
+	        "remove mail, news or HTTP headers, up to the first blank line (default: if most documents "
+	        "have them; vectorize without --detect: no)"),
 	CLI_FLAG("keep-subject", "with --strip-mail: keep the text of the Subject line"),
 	CLI_VALUE("tokens", "CLASS",
 	          "what a token is; words: a run of Unicode letters and digits such as covid19, a name such "
@@ -101,7 +99,7 @@ const cli_option cli_text_options[] = {
 	          "Chinese, Japanese and Thai; letters: the same with letters only; ascii: a run of a to z; "
 	          "runs: a run of letters in every script (default words)",
 	          .choices = token_classes),
-	CLI_FLAG("lowercase", "treat upper and lower case as the same (default)", .negatable = true),
+	CLI_SWITCH("lowercase", "treat upper and lower case as the same (default)"),
 	CLI_VALUE("min-length", "N", "length of the shortest token to keep, in characters (default 2)"),
 	CLI_VALUE("max-length", "N", "length of the longest token to keep, in characters (default 40)"),
 	CLI_VALUE("stop-words", "LIST",

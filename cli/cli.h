@@ -47,6 +47,8 @@ typedef struct cli_option {
 	{ \
 		.name = option, .help = __VA_ARGS__ \
 	}
+/* A flag that also exists as --no-NAME. */
+#define CLI_SWITCH(option, text) CLI_FLAG(option, text, .negatable = true)
 #define CLI_OPTIONS_END \
 	{ \
 		.name = NULL \
@@ -303,7 +305,7 @@ int cli_outputs_finish(kdr_context *ctx, const cli_run *run);
 /* start.c: whether a limit on address space (ulimit -v) leaves that many bytes. */
 bool cli_room(size_t bytes);
 
-/* stages.c: from here on, stages are recorded in the file that KINDRED_STAGES names. */
+/* session.c: from here on, stages are recorded in the file that KINDRED_STAGES names. */
 void cli_stages_record(void);
 
 /* --- main.c: processes that mpirun, srun and the like have started together ------------------- */

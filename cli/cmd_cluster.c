@@ -1,5 +1,6 @@
 /* kindred cluster. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/words.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -15,10 +16,9 @@ static const cli_option own_options[] = {
 	CLI_VALUE("set", "NAME=VALUE", "set an option of the method; 'kindred methods METHOD' lists them",
 	          .repeats = true),
 	CLI_FEATURES_OPTIONS,
-	CLI_FLAG("transfer",
-	         "method auto: let data sets learn from each other (default); --no-transfer clusters each "
-	         "separately",
-	         .negatable = true),
+	CLI_SWITCH("transfer",
+	           "method auto: let data sets learn from each other (default); --no-transfer clusters each "
+	           "separately"),
 	CLI_FLAG("pooled", "pool all data sets and cluster them as one"),
 	CLI_VALUE("init", "FILE[,FILE...]",
 	          "initial labels of each data set, one number per line; the method runs once, starting "
@@ -67,13 +67,13 @@ typedef struct clusters {
 	bool range;
 } clusters;
 
-static bool check_k(int64_t given, int64_t ntasks)
+static int check_k(int64_t given, int64_t ntasks)
 {
 	if (given == 1 || given == ntasks)
-		return true;
-	cli_error("-k has %lld values for %lld data set%s; give one value for all, or one for each",
-	          (long long)given, (long long)ntasks, CLI_S(ntasks));
-	return false;
+		return EXIT_DONE;
+	return cli_usage_error(
+	        "-k has %lld values for %lld data set%s; give one value for all, or one for each",
+	        (long long)given, (long long)ntasks, CLI_S(ntasks));
 }
 
 /* A whole number from 1, and what follows it. */
@@ -142,16 +142,14 @@ static bool parse_k(const char *text, const kdr_algo *algo, clusters *k)
 /* --into and --new-clusters. Exit status. */
 static int cluster_into(const cli_args *args, kdr_job_options *o)
 {
-	static const char *const choices[] = { "auto", "yes", "no" };
+	static const char *const choices[] = { "auto", "yes", "no", NULL };
 	const char *text = cli_get(args, "new-clusters", NULL);
-	for (int i = 0; text && i < 3; i++)
-		if (strcmp(text, choices[i]) == 0) {
-			o->new_clusters = (kdr_new_clusters)i;
-			return EXIT_DONE;
-		}
+	const int choice = text ? kdri_word_index(choices, text) : 0;
+	if (choice < 0)
+		return cli_usage_error("--new-clusters: '%s' is not allowed; use yes, no or auto", text);
 	if (text)
-		cli_error("--new-clusters: '%s' is not allowed; use yes, no or auto", text);
-	return text ? EXIT_USAGE : EXIT_DONE;
+		o->new_clusters = (kdr_new_clusters)choice;
+	return EXIT_DONE;
 }
 
 /* Reads the command line, before any file is read. `k`: to be freed. */
@@ -179,8 +177,10 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 		        "cluster needs -k: the number of clusters, or auto to let kindred suggest it");
 	/* How many tasks a column of them gives is known when it is read. */
 	bool counted = count > 0 && !cli_get(args, "task-column", NULL) && !cli_get(args, "batch-key", NULL);
-	if (!parse_k(text, job->algo, k) || (counted && !check_k(k->given, count)))
+	if (!parse_k(text, job->algo, k))
 		return EXIT_USAGE;
+	if (counted)
+		CLI_DO(check_k(k->given, count));
 	if (k->range && cli_get(args, "init", NULL))
 		return cli_usage_error(
 		        "--init has the labels of one number of clusters, but -k %s is a range; give one number",
@@ -199,8 +199,7 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, cli_job *job, k
 static int cluster_read(kdr_context *ctx, const cli_args *args, int64_t given, cli_tasks *tasks)
 {
 	CLI_DO(cli_tasks_read_positional(ctx, args, tasks));
-	if (!check_k(given, tasks->count))
-		return EXIT_USAGE;
+	CLI_DO(check_k(given, tasks->count));
 	CLI_DO(cli_tasks_truth(ctx, args, 0, tasks));
 	CLI_DO(cli_tasks_init(ctx, args, tasks));
 	CLI_DO(cli_tasks_known(args, tasks));

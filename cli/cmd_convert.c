@@ -59,22 +59,19 @@ static int write_lines(kdr_context *ctx, const char *path, const char *const *te
                        int64_t count, bool force, bool quiet)
 {
 	size_t room = 1, used = 0;
-	int code = EXIT_OTHER;
 	for (int64_t i = 0; i < count; i++)
 		room += (index && index[i] < 0 ? 1 : strlen(texts[index ? index[i] : i])) + 1;
 	char *text = path ? malloc(room) : NULL;
-	if (text) {
-		for (int64_t i = 0; i < count; i++)
-			used += (size_t)sprintf(text + used, "%s\n",
-			                        index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
-		/* Tasks converted one after another into one folder share their features.txt. */
-		bool there = holds_already(path, text, used);
-		code = cli_code(ctx, there ? KDR_OK : kdr_write_file(ctx, path, text, used, force));
-		if (code == EXIT_DONE && !there && !quiet)
-			cli_printf("written: %s\n", path);
-	} else {
-		cli_error("out of memory");
-	}
+	if (!text)
+		return cli_no_memory();
+	for (int64_t i = 0; i < count; i++)
+		used += (size_t)sprintf(text + used, "%s\n",
+		                        index && index[i] < 0 ? "?" : texts[index ? index[i] : i]);
+	/* Tasks converted one after another into one folder share their features.txt. */
+	bool there = holds_already(path, text, used);
+	int code = cli_code(ctx, there ? KDR_OK : kdr_write_file(ctx, path, text, used, force));
+	if (code == EXIT_DONE && !there && !quiet)
+		cli_printf("written: %s\n", path);
 	free(text);
 	return code;
 }

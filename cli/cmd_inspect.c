@@ -65,14 +65,13 @@ static const char *are(int64_t count)
 static int find_problems(const kdr_data *data, const kdr_inspection *s, finding *f)
 {
 	int n = 0;
-	if (strstr(kdr_data_path(data), ".h5ad")) { /* methods for cells need to know */
+	if (strstr(kdr_data_path(data), ".h5ad")) /* methods for cells need to know */
 		inspect_add(
 		        f, &n,
 		        are_counts(s)
 		                ? "normalised for every method unless --weight is given; use --weight none to turn this off"
 		                : "used unchanged; if a layer has the counts, use FILE.h5ad:layers/NAME",
 		        false, are_counts(s) ? "the values are counts" : "the values are not counts");
-	}
 	if (s->nonfinite > holes_of(data))
 		inspect_add(f, &n, "error: fix the file, or use --missing for empty cells in CSV files", true,
 		            "%lld value%s NaN or infinite, the first in row %lld, column %lld",

@@ -15,7 +15,7 @@ static const cli_option own_options[] = {
 	CLI_VALUE("most-rows", "N",
 	          "Gaussian MMD: use at most N samples of each data set, always the same ones (default "
 	          "4000)"),
-	CLI_FLAG("mmd", "compute the two MMD columns (default); --no-mmd skips them", .negatable = true),
+	CLI_SWITCH("mmd", "compute the two MMD columns (default); --no-mmd skips them"),
 	CLI_VALUE("output", "DIR", "also write result.json to this folder", .letter = 'o'),
 	CLI_FLAG("force", "replace an existing result.json"),
 	CLI_OPTIONS_END,

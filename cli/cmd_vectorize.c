@@ -29,10 +29,9 @@ static const cli_option input_options[] = {
 	CLI_VALUE("delimiter", "CHAR",
 	          "table: column separator (default: tab for .tsv, otherwise detected: comma, semicolon, "
 	          "tab or |)"),
-	CLI_FLAG("header",
-	         "table: the first line contains column names (default: yes, unless columns are given by "
-	         "number)",
-	         .negatable = true),
+	CLI_SWITCH("header",
+	           "table: the first line contains column names (default: yes, unless columns are given by "
+	           "number)"),
 	CLI_OPTIONS_END,
 };
 

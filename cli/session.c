@@ -1,10 +1,12 @@
 /* Errors, progress, interruption: what surrounds every command. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
+#include "core/stages.h"
 #include "core/system.h"
 #include "core/utf8.h"
 #include "system.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -244,6 +246,29 @@ static int on_event(void *user, const kdr_event *e)
 		clear_line();
 	}
 	return cli_interrupted();
+}
+
+/* --- a record of the stages, for bench/stages.py ---------------------------------------------------- */
+
+/* If the environment variable KINDRED_STAGES names a file, one line per begin and end of a stage is appended to it: the thread,
+ * "begin", "end" or "start" (core/stages.h), seconds of the monotonic clock, processor seconds of the process, and the name of the
+ * stage. */
+static int stage_file = -1;
+
+static void record_stage(const char *thread, const char *what, const char *stage)
+{
+	char line[160];
+	const int used = snprintf(line, sizeof line, "%s,%s,%.6f,%.6f,%.60s\n", thread, what, cli_now(),
+	                          (double)clock() / CLOCKS_PER_SEC, stage);
+	if (stage_file >= 0 && write(stage_file, line, (size_t)used) != used) /* the disk is full */
+		stage_file = -1;
+}
+
+void cli_stages_record(void)
+{
+	const char *path = getenv("KINDRED_STAGES");
+	stage_file = path && *path ? kdri_open(path, O_WRONLY | O_CREAT | O_APPEND) : -1;
+	kdri_stage_hook = stage_file >= 0 ? record_stage : NULL;
 }
 
 /* --- the session --------------------------------------------------------------------------------- */

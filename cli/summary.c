@@ -155,16 +155,33 @@ static void print_head(FILE *out, const cli_run *run)
 	fprintf(out, "\n\n");
 }
 
+/* A number, or a dash if it is unknown. */
+static void print_number(FILE *out, int width, int digits, double value)
+{
+	if (isfinite(value))
+		fprintf(out, "  %*.*f", width, digits, value);
+	else
+		fprintf(out, "  %*s", width, "-");
+}
+
+/* The width of a column for names of data sets, at least `widest`. */
+static int name_width(const kdr_result *r, int widest)
+{
+	for (int64_t t = 0; t < kdr_result_ntasks(r); t++) {
+		int length = (int)strlen(kdr_result_task_name(r, t));
+		widest = length > widest ? length : widest;
+	}
+	return widest;
+}
+
 static void print_table(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
 	const bool classes = cli_has_classes(r);
 	int64_t ntasks = kdr_result_ntasks(r);
 	bool scored = false, confident = false;
-	int widest = 8;
+	const int widest = name_width(r, 8);
 	for (int64_t i = 0; i < ntasks; i++) {
-		int length = (int)strlen(kdr_result_task_name(r, i));
-		widest = length > widest ? length : widest;
 		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
 		confident = confident || isfinite(kdri_json_number(about_field(run, i, "confidence"), NAN));
 	}
@@ -182,10 +199,8 @@ static void print_table(FILE *out, const cli_run *run)
 		sizes_text(cli_about_task(run, i), sizes, sizeof sizes);
 		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_result_task_name(r, i),
 		        (long long)x.rows, (long long)x.cols, (long long)kdr_result_k(r, i));
-		if (confident && isfinite(confidence))
-			fprintf(out, "  %10.2f", confidence);
-		else if (confident)
-			fprintf(out, "  %10s", "-");
+		if (confident)
+			print_number(out, 10, 2, confidence);
 		if (kdri_json_count(s) > 0)
 			fprintf(out, "  %6.3f  %6.3f  %6.3f", cli_number_at(s, "acc"),
 			        cli_number_at(s, "nmi"), cli_number_at(s, "ari"));
@@ -240,13 +255,9 @@ static void print_relatedness(FILE *out, const cli_run *run)
 	enum { MOST_TASKS = 12 };
 	const double *matrix = kdr_result_relatedness(r);
 	int64_t count = kdr_result_ntasks(r);
-	int widest = 6;
+	const int widest = name_width(r, 6);
 	if (!matrix || count < 2 || count > MOST_TASKS || advises(run))
 		return;
-	for (int64_t t = 0; t < count; t++) {
-		int length = (int)strlen(kdr_result_task_name(r, t));
-		widest = length > widest ? length : widest;
-	}
 	fprintf(out,
 	        "\nrelatedness: how much each data set (row) uses each other one (column); its own weight is 1\n%-*s",
 	        widest, "");
@@ -480,15 +491,6 @@ static void print_shared(FILE *out, const cli_run *run)
 	}
 }
 
-/* A number, or a dash if it is unknown. */
-static void print_number(FILE *out, int width, double value)
-{
-	if (isfinite(value))
-		fprintf(out, "  %*.3f", width, value);
-	else
-		fprintf(out, "  %*s", width, "-");
-}
-
 /* The ranking of the bridges, if there were several. */
 static void print_bridges(FILE *out, const cli_run *run)
 {
@@ -519,9 +521,9 @@ static void print_bridges(FILE *out, const cli_run *run)
 		if (trained)
 			fprintf(out, "  %11.3f", cli_number_at(b, "probability"));
 		else
-			print_number(out, 9, cli_number_at(b, "back"));
+			print_number(out, 9, 3, cli_number_at(b, "back"));
 		if (scored)
-			print_number(out, 6, cli_number_at(b, "acc"));
+			print_number(out, 6, 3, cli_number_at(b, "acc"));
 		fprintf(out, "\n");
 	}
 	fprintf(out, "chosen bridge: %s (%s)\n", cli_text_at(first, "name"), cli_text_at(first, "reason"));

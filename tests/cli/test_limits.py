@@ -217,7 +217,7 @@ class Signals(CliTest):
 
 
 class Stages(CliTest):
-    """The record that bench/stages.py reads (cli/stages.c)."""
+    """The record that bench/stages.py reads (cli/session.c)."""
 
     def test_every_stage_ends_on_its_thread(self):
         self.run_kindred("generate", "--tasks", 2, "-k", 3, "-n", 150, "-d", 5, "--to", "npy", "-q", "-o", "data")
