@@ -142,10 +142,10 @@ void cli_completion_fish(FILE *out);
 
 /* One line on standard error, with the program's name before it. */
 KDR_PRINTF(1, 2) void cli_error(const char *format, ...);
-/* The same, and returns the exit status `code`. */
-KDR_PRINTF(2, 3) int cli_fail_with(int code, const char *format, ...);
-#define cli_usage_error(...) cli_fail_with(EXIT_USAGE, __VA_ARGS__)
-int cli_no_memory(void);
+/* The same, with an exit status as value; macros, so that static analysis knows it. */
+#define cli_fail_with(code, ...) (cli_error(__VA_ARGS__), (code))
+#define cli_usage_error(...)     cli_fail_with(EXIT_USAGE, __VA_ARGS__)
+#define cli_no_memory()          cli_fail_with(EXIT_OTHER, "out of memory")
 /* From now on only the next error is printed: a full disk is full for every file. */
 void cli_errors_once(void);
 /* Prints text with names that come from files and users so that no terminal interprets it: bytes that are not UTF-8 and control

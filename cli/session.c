@@ -120,35 +120,16 @@ void cli_errors_once(void)
 	reported = false;
 }
 
-static void print_error(const char *format, va_list args)
-{
-	if (only_first && reported)
-		return;
-	reported = true;
-	if (!cli_ranks_hold(format, args))
-		print_line("", format, args);
-}
-
 void cli_error(const char *format, ...)
 {
 	va_list args;
+	if (only_first && reported)
+		return;
+	reported = true;
 	va_start(args, format);
-	print_error(format, args);
+	if (!cli_ranks_hold(format, args))
+		print_line("", format, args);
 	va_end(args);
-}
-
-int cli_fail_with(int code, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	print_error(format, args);
-	va_end(args);
-	return code;
-}
-
-int cli_no_memory(void)
-{
-	return cli_fail_with(EXIT_OTHER, "out of memory");
 }
 
 void cli_warn(const char *format, ...)
