@@ -39,4 +39,6 @@ def main(archive, draw="0"):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
     main(*sys.argv[1:])

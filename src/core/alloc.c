@@ -55,7 +55,7 @@ static kdr_status no_memory(kdr_context *ctx, size_t bytes)
 static kdr_status check_machine(kdr_context *ctx, const void *old, size_t bytes)
 {
 	static const size_t large = (size_t)1 << 30;
-	if (ctx->no_limit)
+	if (ctx->limit_failed)
 		return no_memory(ctx, bytes);
 	if (bytes < large || kdri_spool_on(ctx) || kdri_spooled(old))
 		return KDR_OK;

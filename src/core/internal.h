@@ -58,7 +58,7 @@ struct kdr_context {
 	double max_memory;            /* bytes that may be used; 0: no limit */
 	struct kdri_limit *limit;     /* what counts them: core/limit.h; NULL: no limit was set */
 	bool over_limit;              /* the last error was that max_memory was exceeded */
-	bool no_limit;                /* there was no memory for the limit: every allocation fails */
+	bool limit_failed;            /* there was no memory for the limit: every allocation fails */
 	const char *method, *stage;   /* the method that is fitted, and the stage: for messages; or NULL */
 	double max_unpacked;          /* bytes that a compressed file may unpack to; 0: the default */
 	double asked;                 /* when the callback was last called */

@@ -198,14 +198,14 @@ void kdri_limit_set(kdr_context *ctx, double bytes)
 	const size_t most = bytes > 0 && bytes < no_limit ? (size_t)KDRI_MAX(bytes, 1) : 0;
 	const kdr_allocator *below = kdri_spool_below(ctx);
 	kdri_limit *l = ctx->limit;
-	ctx->no_limit = false;
+	ctx->limit_failed = false;
 	if (!l && most == 0)
 		return;
 	if (!l) {
 		const bool mapped = below != NULL;
 		below = mapped ? below : &ctx->allocator;
 		l = below->alloc(below->user, sizeof *l);
-		ctx->no_limit = !l;
+		ctx->limit_failed = !l;
 		if (!l)
 			return;
 		memset(l, 0, sizeof *l);
