@@ -12,7 +12,7 @@
  *           mean square distances of samples from c_z and c_l. With --new-clusters yes: 0.5 and 2
  *           All other clusters get new numbers.
  *
- * (E1) to (E3) are how auto matches the clusters of data sets (methods/auto/counterparts.c). The clusters of a new data set join those of the
+ * (E1) to (E3) are how auto matches the clusters of data sets (methods/auto/auto_report.c). The clusters of a new data set join those of the
  * model before the next one is matched. In the result the data sets of the model have no labels: it keeps only some of their
  * samples. docs/notes/into.md compares the rule with others. jobs/into_prepare.c has what comes
  * before the fit. */

@@ -27,7 +27,7 @@
  * f(d,w^)  by_row, n x m                      d^       labels, -1 if not predicted */
 #include "api/method.h"
 #include "engine/kmeans/lloyd.h"
-#include "methods/common/domains.h"
+#include "methods/common/labelled.h"
 
 static const char stage[] = "cocc";
 

@@ -18,7 +18,6 @@
 #include "core/internal.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/linalg.h"
-#include "methods/common/constrained.h"
 #include "methods/common/tasks.h"
 
 static const char *const starts[] = { "kmeans++", "random", NULL };

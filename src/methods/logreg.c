@@ -13,7 +13,7 @@
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */
 #include "api/method.h"
-#include "methods/common/linear_model.h"
+#include "methods/common/labelled.h"
 
 /* DEVIATION: LIBLINEAR's default is 1. scikit-learn's logistic regression is better at "the same" cost 1 because it fits all
  * classes at once, which holds the weights back half as much: that, and not the intercept, is the difference (measured with

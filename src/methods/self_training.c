@@ -10,8 +10,7 @@
  * samples. */
 #include "engine/linear/self_training.h"
 #include "api/method.h"
-#include "methods/common/domains.h"
-#include "methods/common/linear_model.h"
+#include "methods/common/labelled.h"
 
 static const char stage[] = "self-training";
 enum { START_PLAIN, START_SHIFTED };

@@ -9,7 +9,7 @@
  * C  cost     y_i  1 for the class, -1 for the rest     w  weights and intercept / bias
  */
 #include "api/method.h"
-#include "methods/common/linear_model.h"
+#include "methods/common/labelled.h"
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_LINEAR,

@@ -21,9 +21,8 @@
  *
  * C  cost     C*  cost_target     y_u  sign (n x outputs)     z  scores     r  counts / known */
 #include "api/method.h"
-#include "methods/common/linear_model.h"
+#include "methods/common/labelled.h"
 
-#include <float.h>
 #include <stdlib.h>
 
 enum { STAGES = 9 }; /* C* 1e-4, .., 1: a factor of sqrt(10) each */

@@ -179,7 +179,7 @@ class Page(PageTest):
         self.open(out / "report.html")
         self.assertEqual(self.js("return [...document.querySelectorAll('#k h3')].map((h) => h.textContent)"), ["task1", "task3"])
         self.check_choice(out, lambda fields, task: fields[f"k_next.{task}"])
-        scores = []  # (E3) of guess_k.c
+        scores = []  # (E3) of find_k.c
         for t in json.loads((out / "result.json").read_text())["tasks"][::2]:
             unit = [[(v - min(c)) / (max(c) - min(c)) for v in c] for c in (t["k_curves"]["eigengap"], t["k_curves"]["modularity"])]
             scores.append([k for _, k in sorted((-a - b, i + 2) for i, (a, b) in enumerate(zip(*unit)))][:2])

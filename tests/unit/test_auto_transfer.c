@@ -1,6 +1,6 @@
 /* auto of transfer: the vote, what it reports, and what it does with bad luck. */
 #include "api/method.h"
-#include "methods/transfer_auto/views.h"
+#include "methods/transfer_auto/auto_transfer.h"
 #include "tests/unit/unit.h"
 
 enum { N = 90, D = 40, C = 3, SETS = 4 };

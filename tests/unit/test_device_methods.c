@@ -1,5 +1,5 @@
 /* Methods carried by a device: what the processor finds. SPDX-License-Identifier: BSD-3-Clause */
-#include "methods/mtcfir/consistent.h"
+#include "methods/mtcfir/mtcfir.h"
 #include "tests/device/fake.h"
 
 enum { TASKS = 2 };

@@ -1,6 +1,6 @@
 /* The samples of a transfer, by data set: which rows are known, which are asked for, which classes there are. */
 #include "api/method.h"
-#include "methods/common/domains.h"
+#include "methods/common/labelled.h"
 #include "tests/unit/unit.h"
 
 enum { D = 2, CLASSES = 4 };

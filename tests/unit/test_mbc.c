@@ -2,7 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "engine/kmeans/lloyd.h"
-#include "methods/mbc/bregman.h"
+#include "methods/mbc/mbc.h"
 
 enum { MOST = 5 };
 static const char *const divergences[] = { "sqeuclidean", "mahalanobis", "kl", "is" };

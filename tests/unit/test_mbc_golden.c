@@ -4,7 +4,7 @@
 #include "engine/metrics/metrics.h"
 #include "tests/unit/golden.h"
 
-#include "methods/mbc/bregman.h"
+#include "methods/mbc/mbc.h"
 
 enum { MOST = 8 };
 

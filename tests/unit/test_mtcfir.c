@@ -3,10 +3,7 @@
 
 #include "matrix/select.h"
 #include "matrix/weights.h"
-#include "methods/mtcfir/consistent.h"
-#include "methods/mtcfir/gram_kmeans.h"
-#include "methods/mtcfir/msda.h"
-#include "methods/mtcfir/snmf_steps.h"
+#include "methods/mtcfir/mtcfir.h"
 
 /* --- layers ------------------------------------------------------------------------------------------- */
 

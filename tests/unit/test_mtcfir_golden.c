@@ -3,9 +3,7 @@
 #include "core/json_read.h"
 #include "tests/unit/golden.h"
 
-#include "methods/mtcfir/consistent.h"
-#include "methods/mtcfir/msda.h"
-#include "methods/mtcfir/snmf_steps.h"
+#include "methods/mtcfir/mtcfir.h"
 
 enum { MOST = 4 };
 

@@ -2,7 +2,7 @@
 #include "api/gather.h"
 #include "api/result.h"
 #include "comm/rows.h"
-#include "methods/ttl/bridging.h"
+#include "methods/ttl/ttl.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/ranks.h"
 #include "tests/unit/unit.h"
@@ -366,7 +366,7 @@ static int by_lift(const void *a, const void *b)
 	return x->class < y->class ? -1 : 1;
 }
 
-/* From a list of all claims, as bridging_surest.c defines it. */
+/* From a list of all claims, as bridging.c defines it. */
 static void surest_by_sorting(const double *p, int64_t *labels)
 {
 	static answer list[N * K];

@@ -2,8 +2,7 @@
 #include "tests/unit/damage.h"
 
 #include "api/model.h"
-#include "methods/mtcfir/fold_in.h"
-#include "methods/mtcfir/msda_layers.h"
+#include "methods/mtcfir/mtcfir.h"
 
 /* --- data --------------------------------------------------------------------------------------------- */
 

@@ -1,8 +1,7 @@
 /* snmf: cosines that are not formed, single products, several starts of one matrix, each against the plain form. */
 #include "tests/unit/unit.h"
 
-#include "methods/mtcfir/cosines.h"
-#include "methods/mtcfir/snmf_steps.h"
+#include "methods/mtcfir/mtcfir.h"
 
 /* Counts in K groups of columns; row 0 is zeros. Dense and sparse alike. */
 enum { N = 90, D = 12, K = 3 };

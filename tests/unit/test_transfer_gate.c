@@ -1,10 +1,7 @@
 /* Which members of auto of transfer vote: class shares, separation, absent classes, the gate, and members for tables. */
 #include "api/method.h"
 #include "engine/linear/self_training.h"
-#include "methods/transfer_auto/absence.h"
-#include "methods/transfer_auto/gate.h"
-#include "methods/transfer_auto/shares.h"
-#include "methods/transfer_auto/tables.h"
+#include "methods/transfer_auto/auto_transfer.h"
 #include "tests/unit/unit.h"
 
 enum { N = 240, D = 6 };

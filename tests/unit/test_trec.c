@@ -3,7 +3,7 @@
 #include "engine/metrics/metrics.h"
 #include "tests/unit/golden.h"
 
-#include "methods/trec/migrate.h"
+#include "methods/trec/trec.h"
 
 /* --- the golden case ----------------------------------------------------------------------------- */
 

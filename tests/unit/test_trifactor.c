@@ -2,7 +2,7 @@
 #include "core/json_read.h"
 #include "tests/unit/golden.h"
 
-#include "methods/ttl/trifactor_labels.h"
+#include "methods/ttl/ttl.h"
 
 static const char *const norms[] = { "rescaleG", "rescale", "mm", "paper" };
 

@@ -2,7 +2,7 @@
 #include "api/method.h"
 #include "core/json_read.h"
 #include "jobs/relate/relate.h"
-#include "methods/ttl/bridging.h"
+#include "methods/ttl/ttl.h"
 #include "tests/unit/golden.h"
 
 enum { N = 60, D = 30, C = 3 };

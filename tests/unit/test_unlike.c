@@ -1,5 +1,5 @@
 /* Ranks of target samples by how little they are like the source, and samples to label next. */
-#include "methods/transfer_auto/unlike.h"
+#include "methods/transfer_auto/auto_transfer.h"
 #include "tests/unit/unit.h"
 
 enum { S = 40, T = 30, D = 6, C = 3 };
@@ -32,7 +32,7 @@ static double smallest_five(double *d, int n)
 	return count > 0 ? sum / count : 0;
 }
 
-/* (E1) of unlike.c, directly. */
+/* (E1) of report.c, directly. */
 static double slow_distance(const double *e, const int64_t *labels, int row)
 {
 	double nearest = INFINITY, d[S + T];

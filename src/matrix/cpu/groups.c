@@ -1,4 +1,4 @@
-/* The CPU operations for k-means through a Gram matrix (methods/mtcfir/gram_kmeans.c). SPDX-License-Identifier:
+/* The CPU operations for k-means through a Gram matrix (methods/mtcfir/consistent.c). SPDX-License-Identifier:
  * BSD-3-Clause
  *
  * A row of A, which is contiguous, is added to the row of its cluster, one piece at a time so that it stays in the

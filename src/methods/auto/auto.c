@@ -26,21 +26,13 @@
  *
  * w     kdri_views_vote              co    ballot.c
  * n     rows of a task               k     k[t] */
+#include "methods/auto/auto.h"
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
-#include "engine/ensemble/steer.h"
 #include "engine/graph/policy.h"
 #include "engine/kmeans/lloyd.h"
-#include "matrix/columns.h"
 #include "matrix/kept.h"
-#include "matrix/range.h"
-#include "matrix/rows.h"
-#include "methods/auto/auto_report.h"
-#include "methods/auto/guess_k.h"
-#include "methods/auto/new_samples.h"
-#include "methods/auto/tables.h"
-#include "methods/common/tasks.h"
 
 #include <stdio.h>
 

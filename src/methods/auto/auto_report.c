@@ -1,21 +1,253 @@
 /* What auto reports in addition to labels. SPDX-License-Identifier: BSD-3-Clause
  *
- * The guard (guard.c) for every task, nearness of tasks (nearness.c) as their relatedness, and the clusters of different
- * tasks that match (counterparts.c). */
-#include "methods/auto/auto_report.h"
+ * The guard for every task, nearness of tasks (nearness.c) as their relatedness, and the clusters of different
+ * tasks that match. */
+/* Which clusters of different tasks are counterparts.
+ *
+ *   (E1)  u_z = c_z - m, the cluster's mean less its task's: what sets it apart
+ *   (E2)  cost_zl = 1 - cos(u_z, u_l)
+ *   (E3)  min sum_zl cost_zl f_zl,  sum_l f_zl = a_z,  sum_z f_zl = b_l          (kdri_transport)
+ *
+ * Subtracting the task's mean removes what all of its samples share, such as an offset of a laboratory. */
+#include <stdio.h>
 
 #include "api/method.h"
 #include "comm/comm.h"
 #include "engine/ensemble/probability_right.h"
 #include "engine/graph/nearness.h"
 #include "engine/kmeans/lloyd.h"
+#include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
-#include "methods/auto/counterparts.h"
-#include "methods/auto/guard.h"
-#include "methods/auto/reference.h"
-#include "methods/auto/tables.h"
+#include "methods/auto/auto.h"
 
-#include <stdio.h>
+static const double certain = 10;
+
+/* The means of k clusters of the rows of x on all ranks, k x d; zeros for a cluster without samples. */
+static kdr_status cluster_means(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, int64_t k,
+                                double *means)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), size;
+	double *one_hot = NULL, *sums = NULL, *count = NULL;
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &one_hot, size));
+	KDRI_TRY(kdri_mul(ctx, d, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &sums, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &count, k));
+	for (int64_t i = 0; i < n; i++) {
+		one_hot[i * k + labels[i]] = 1;
+		count[labels[i]]++;
+	}
+	KDRI_TRY(kdri_mat_tmul(ctx, x, one_hot, k, k, sums, k));
+	KDRI_TRY(kdri_sum(ctx, sums, size));
+	KDRI_TRY(kdri_sum(ctx, count, k));
+	for (int64_t z = 0; z < k; z++)
+		for (int64_t j = 0; j < d; j++)
+			means[z * d + j] = count[z] > 0 ? sums[j * k + z] / count[z] : 0;
+done:
+	KDRI_FREE(ctx, one_hot, sums, count);
+	return st;
+}
+
+/* (E1), scaled to unit length; zeros for an empty cluster. */
+static void departures(const kdri_clusters *c, double *out)
+{
+	for (int64_t z = 0; z < c->k; z++) {
+		double *u = out + z * c->d;
+		const double *mean = c->means + z * c->d;
+		bool empty = kdri_nrm2sq(mean, c->d) == 0;
+		for (int64_t j = 0; j < c->d; j++)
+			u[j] = empty ? 0 : mean[j] - c->mean[j];
+		double length = sqrt(kdri_nrm2sq(u, c->d));
+		for (int64_t j = 0; j < c->d; j++)
+			u[j] = length > 0 ? u[j] / length : 0;
+	}
+}
+
+/* The weight of each cluster: equal for all, or proportional to its size. With sizes, a cluster that is split in two
+ * on one side only can be matched with both parts. */
+static void marginal(const kdri_clusters *c, bool alike, double *out)
+{
+	double total = 0;
+	for (int64_t z = 0; z < c->k; z++)
+		total += (double)c->sizes[z];
+	for (int64_t z = 0; z < c->k; z++)
+		out[z] = alike ? 1 / (double)c->k : (double)c->sizes[z] / total;
+}
+
+/* Whether the classes of both clusters are known. */
+static bool both_known(const kdri_clusters *a, int64_t z, const kdri_clusters *b, int64_t l)
+{
+	return a->known && b->known && a->known[z] && b->known[l];
+}
+
+kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
+                             double *chance)
+{
+	kdr_status st;
+	double *u = NULL, *v = NULL, *cost = NULL, *supply = NULL, *demand = NULL;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, a->k, b->k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &u, a->k * a->d));
+	KDRI_TRY(KDRI_NEW(ctx, &v, b->k * b->d));
+	KDRI_TRY(KDRI_NEW(ctx, &cost, size));
+	KDRI_TRY(KDRI_NEW(ctx, &supply, a->k));
+	KDRI_TRY(KDRI_NEW(ctx, &demand, b->k));
+	departures(a, u);
+	departures(b, v);
+	KDRI_TRY(kdri_gemm(ctx, false, true, a->k, b->k, a->d, -1, u, a->d, v, b->d, 0, cost, b->k));
+	for (int64_t p = 0; p < size; p++)
+		cost[p] += 1; /* (E2) */
+	for (int64_t z = 0; z < a->k; z++)
+		for (int64_t l = 0; l < b->k; l++)
+			if (both_known(a, z, b, l)) /* costs are from 0 to 2 */
+				cost[z * b->k + l] = z == l ? -certain : certain;
+	marginal(a, a->k == b->k, supply);
+	marginal(b, a->k == b->k, demand);
+	KDRI_TRY(kdri_transport(ctx, cost, a->k, b->k, supply, demand, flow, NULL, NULL, NULL)); /* (E3) */
+	for (int64_t z = 0; z < a->k; z++) {
+		int64_t best = 0;
+		for (int64_t l = 1; l < b->k; l++)
+			if (flow[z * b->k + l] > flow[z * b->k + best])
+				best = l;
+		chance[z] =
+		        both_known(a, z, b, best) ? z == best : kdri_match_right(1 - cost[z * b->k + best]);
+		if (chance[z] < KDRI_LEAST_MATCH)
+			memset(flow + z * b->k, 0, (size_t)b->k * sizeof *flow);
+	}
+done:
+	KDRI_FREE(ctx, u, v, cost, supply, demand);
+	return st;
+}
+
+/* The effect of the other data sets on a task.
+ *
+ * The answer is compared with that of a run with this data set alone, which is the result of --no-transfer. Without true classes a gain cannot be distinguished from a loss: of the rules we tried, none was right
+ * in four of five cases on new collections (docs/notes/auto.md). The advice therefore states how many samples moved and how to
+ * get the alternative. */
+
+/* Minimum number of samples: with fewer, only very clear clusters can be distinguished from noise. */
+enum { ENOUGH = 100 };
+/* Proportion of samples that moved below which the other data sets changed nothing worth reporting; mean agreement from
+ * which members agree; and spreads of noise beyond which there is structure (find_k.c: Student's t, 23 degrees of
+ * freedom: one in 200). */
+static const double few = 0.01, agreed = 0.75, beyond_chance = 2.9;
+
+/* NMI of two partitions of the rows of all ranks, into up to k parts each. */
+static kdr_status agreement(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
+                            double *out)
+{
+	kdr_status st;
+	int64_t *counts = NULL, size;
+	if (!kdri_together(ctx))
+		return kdri_nmi(ctx, a, b, n, out);
+	KDRI_TRY(kdri_mul(ctx, k, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &counts, size));
+	for (int64_t i = 0; i < n; i++)
+		counts[a[i] * k + b[i]]++;
+	KDRI_TRY(kdri_sum_int(ctx, counts, size));
+	KDRI_TRY(kdri_nmi_counts(ctx, counts, k, k, out));
+done:
+	kdri_free(ctx, counts);
+	return st;
+}
+
+static void take_partition(const kdri_ballot *b, int64_t m, int64_t *out)
+{
+	for (int64_t i = 0; i < b->n; i++)
+		out[i] = b->label[i * b->count + m];
+}
+
+/* Parts of any partition, k at least. */
+static kdr_status most_parts(kdr_context *ctx, const kdri_ballot *b, int64_t k, int64_t *out)
+{
+	*out = k;
+	for (int64_t p = 0; p < b->n * b->count; p++)
+		*out = KDRI_MAX(*out, b->label[p] + 1);
+	return kdri_max_int(ctx, out, 1);
+}
+
+kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_verdict *answer,
+                          const kdri_verdict *alone, int64_t k, int64_t *moved, int64_t *before,
+                          kdri_guard *out)
+{
+	kdr_status st;
+	kdri_guard g = { .voted = b->count, .requested = KDRI_MAX(b->requested, b->count) };
+	int64_t n = b->n, *part = NULL, *map = NULL, counts[2] = { 0 }, parts, all;
+	double sums[2] = { 0 };
+	KDRI_TRY(kdri_part(ctx, n, NULL, &all));
+	KDRI_TRY(most_parts(ctx, b, k, &parts));
+	KDRI_TRY(KDRI_NEW(ctx, &part, n));
+	KDRI_TRY(KDRI_NEW(ctx, &map, k));
+	KDRI_TRY(agreement(ctx, answer->labels, alone->labels, n, parts, &g.with_alone));
+	for (int64_t m = 0; m < b->count; m++) {
+		double value;
+		take_partition(b, m, part);
+		KDRI_TRY(agreement(ctx, part, alone->labels, n, parts, &value));
+		sums[b->transfer[m]] += value;
+		counts[b->transfer[m]]++;
+		if (m == 0) {
+			g.alone_kmeans = value;
+			KDRI_TRY(agreement(ctx, answer->labels, part, n, parts, &g.with_kmeans));
+		}
+	}
+	g.transfer = counts[1] > 0;
+	g.own = counts[0] ? sums[0] / (double)counts[0] : 0;
+	g.pooled = counts[1] ? sums[1] / (double)counts[1] : 0;
+	KDRI_TRY(kdri_align_labels(ctx, answer->labels, alone->labels, n, k, map));
+	for (int64_t i = 0; i < n; i++) {
+		moved[i] = map[alone->labels[i]] != answer->labels[i];
+		g.moved += moved[i];
+		if (before)
+			before[i] = map[alone->labels[i]];
+		g.agreement += answer->agreement[i] / (double)all;
+		g.agreement_alone += alone->agreement[i] / (double)all;
+	}
+	KDRI_TRY(kdri_sum_int(ctx, &g.moved, 1));
+	KDRI_TRY(kdri_sum(ctx, &g.agreement, 1));
+	KDRI_TRY(kdri_sum(ctx, &g.agreement_alone, 1));
+	g.agreement = KDRI_MIN(g.agreement, 1);
+	*out = g;
+done:
+	KDRI_FREE(ctx, part, map);
+	return st;
+}
+
+void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *name, char *out, size_t room)
+{
+	double share = n > 0 ? (double)g->moved / (double)n : 0;
+	bool noise = k > 1 && n >= ENOUGH && g->beyond_noise < beyond_chance;
+	const char *unclear = noise ? "\nits clusters are no clearer than those found in random noise" : "";
+	if (k == 1)
+		snprintf(out, room, "%s: there is only one cluster, so there is nothing to compare", name);
+	else if (2 * g->voted < g->requested)
+		snprintf(
+		        out, room,
+		        "%s: only %lld of %lld runs finished in time, so the clarity of the clusters was not assessed",
+		        name, (long long)g->voted, (long long)g->requested);
+	else if (g->carried)
+		snprintf(out, room, "%s: in a run alone, %lld of %lld samples would be in another cluster%s",
+		         name, (long long)g->moved, (long long)n, unclear);
+	else if (!g->compared)
+		snprintf(out, room, "%s: clustered together with the other data sets%s", name, unclear);
+	else if (!g->transfer)
+		snprintf(
+		        out, room, "%s: %s%s", name,
+		        g->large ? "it is large, so the other data sets do not vote on it\n" : "",
+		        noise ? "its clusters are no clearer than those found in random noise of the same size and spread"
+		        : g->agreement >= agreed && !(g->beyond_noise >= beyond_chance) ? "the methods agree"
+		        : g->agreement >= agreed
+		                ? "the methods agree, and the clusters are clearer than those found in random noise"
+		                : "the methods disagree; treat these clusters as one of several possible groupings, and try another -k");
+	else if (share < few)
+		snprintf(out, room, "%s: clustering together moved less than 1 %% of the samples%s", name,
+		         unclear);
+	else
+		snprintf(
+		        out, room,
+		        "%s: clustering together moved %lld of %lld samples to another cluster (run with --no-transfer to compare)%s",
+		        name, (long long)g->moved, (long long)n, unclear);
+}
 
 typedef struct names {
 	char text[256];
@@ -62,7 +294,7 @@ static kdr_status put_centroids(kdr_context *ctx, const kdri_auto *a, int64_t t)
 	                           &means));
 	KDRI_TRY(kdri_result_array(ctx, a->result, "unit_rows", t, KDR_INT64, 1, (int64_t[]){ 1 }, &kind));
 	kind[0] = a->views.tasks[t].cosine;
-	KDRI_TRY(kdri_cluster_means(ctx, x, a->answers[t].labels, a->k[t], means));
+	KDRI_TRY(cluster_means(ctx, x, a->answers[t].labels, a->k[t], means));
 	if (a->derived) /* which nobody reads there */
 		goto done;
 	KDRI_TRY(KDRI_NEW(ctx, &nearest, n));

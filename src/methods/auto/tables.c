@@ -14,19 +14,17 @@
  *   (E4)  vote: Z the stacked one-hot labels of the members, D = diag(Z Z'1); the k leading left singular vectors of D^-1/2 Z,
  *         unit rows, k-means                                                                        engine/ensemble/consensus.c
  *         Known classes and links of rows then change the answer                                       engine/ensemble/steer.c
- *   (E5)  confidence of the vote                                                                    tables_confidence.c
+ *   (E5)  confidence of the vote                                                                    tables_members.c
  *
  * New rows are labelled by the mean of the voting mixtures' posteriors. The measurements are in
  * docs/notes/tables.md. */
-#include "methods/auto/tables.h"
+#include "methods/auto/auto.h"
 
 #include "comm/comm.h"
 #include "engine/ensemble/consensus.h"
 #include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/steer.h"
-#include "engine/metrics/metrics.h"
 #include "matrix/kept.h"
-#include "matrix/linalg.h"
 
 #include <stdio.h>
 

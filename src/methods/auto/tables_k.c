@@ -13,12 +13,10 @@
  * from its clusters, joined by Ward's method, and run for a few iterations.
  *
  * At most 2,000 rows of each table are used, 1,000 for a range. docs/notes/tables.md reports how often this is right. */
-#include "methods/auto/guess_k.h"
-#include "methods/auto/tables.h"
+#include "methods/auto/auto.h"
 
 #include "comm/comm.h"
 #include "matrix/kept.h"
-#include "matrix/linalg.h"
 #include "matrix/rows.h"
 
 #include <stdio.h>

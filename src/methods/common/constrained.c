@@ -6,7 +6,7 @@
  * samples that must not be together the one with the smaller loss moves (engine/ensemble/steer.c).
  *
  * Reference: S. Basu, A. Banerjee, R. Mooney: Semi-supervised clustering by seeding. ICML 2002. */
-#include "methods/common/constrained.h"
+#include "methods/common/tasks.h"
 
 #include "engine/ensemble/steer.h"
 #include "engine/graph/views.h"

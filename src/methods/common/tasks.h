@@ -3,6 +3,8 @@
 #define KDRI_TASKS_H
 
 #include "api/method.h"
+#include "core/links.h"
+#include "engine/kmeans/lloyd.h"
 #include "matrix/linalg.h"
 
 /* Tasks below each other; a single one is borrowed, not copied. Task t has rows begin[t]..begin[t+1]-1. */
@@ -58,5 +60,14 @@ typedef struct kdri_runner {
 /* All runs and their results. */
 kdr_status kdri_run_tasks(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                           const kdri_runner *how, kdr_result *result);
+
+/* k-means that follows known classes and links. */
+
+/* Changes the result of kdri_kmeans on x so that it follows what is known: class c is cluster c, known samples keep their class,
+ * groups are in one cluster and samples that must not be together are apart if possible. Labels, centres, objective and trace are
+ * those of the constrained clustering. */
+kdr_status kdri_constrain(kdr_context *ctx, const kdr_mat *x, const double *weights,
+                          const kdri_kmeans_options *options, const kdri_links *links,
+                          kdri_kmeans_result *result);
 
 #endif

@@ -1,9 +1,55 @@
-/* Learning a shared subspace: the engine of LSSMTC and LSSTTC. SPDX-License-Identifier: BSD-3-Clause */
+/* Learning a shared subspace: what LSSMTC, LSSTTC and ASI share. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_LSS_H
 #define KDRI_LSS_H
 
 #include "api/method.h"
-#include "methods/lss/subspace.h"
+#include "matrix/range.h"
+
+/* The W step of LSSMTC, LSSTTC and ASI: the subspace in which clusters are tight. */
+
+typedef struct kdri_subspace_options {
+	int64_t l;      /* directions wanted */
+	int64_t c;      /* columns Z will have: clusters */
+	bool automatic; /* l may be lowered to the rank of the data; false: a larger l is an error */
+	double eps;     /* weight of the total scatter */
+	bool full; /* search in the entire feature space, as in the paper; false: in the range of the data */
+	double energy; /* fraction of |X|^2 that the range must contain */
+} kdri_subspace_options;
+
+typedef struct kdri_subspace {
+	kdri_subspace_options options;
+	const kdr_mat *x; /* the data, borrowed: n x d */
+	int64_t l;        /* directions sought */
+	bool direct;      /* directly on X, without factorisation */
+	kdri_range range; /* else: the range of X */
+	kdri_held *held;  /* X, if a device multiplies it */
+	kdri_own rotated; /* X in the coordinates of its range, if that is smaller; otherwise empty */
+	double *last;     /* the last result, from which the next search starts */
+	bool has_last;
+	bool tried;       /* the factorisation, after a direct step that found too few directions */
+	bool unconverged; /* some step did not reach its tolerance */
+} kdri_subspace;
+
+kdr_status kdri_subspace_new(kdr_context *ctx, const kdr_mat *x, const kdri_subspace_options *options,
+                             kdri_subspace *out);
+void kdri_subspace_free(kdr_context *ctx, kdri_subspace *s);
+
+/* The matrix to iterate on: the data themselves, or the data in fewer coordinates. `dim` columns. */
+const kdr_mat *kdri_subspace_data(const kdri_subspace *s);
+int64_t kdri_subspace_dim(const kdri_subspace *s);
+
+/* W (dim x l): the l lowest eigenvectors of (1 - eps) X'X - Z Z', Z = X'P (P'P)^-1/2 of dim x c. */
+kdr_status kdri_subspace_solve(kdr_context *ctx, kdri_subspace *s, const double *z, double *w);
+
+/* W in features (d x l) from W in coordinates (dim x l); and back. */
+kdr_status kdri_subspace_features(kdr_context *ctx, const kdri_subspace *s, const double *w, double *out);
+kdr_status kdri_subspace_coordinates(kdr_context *ctx, const kdri_subspace *s, const double *w, double *out);
+
+/* Numbers about the subspace of a task, or of all (-1): rank, energy, how it was found; and warnings. */
+kdr_status kdri_subspace_report(kdr_context *ctx, const kdri_subspace *s, int64_t task, kdr_result *result);
+kdr_status kdri_subspace_warn(kdr_context *ctx, const kdri_subspace *s, kdr_result *result);
+
+/* Learning a shared subspace: the engine of LSSMTC and LSSTTC. */
 
 /* All tasks stacked: task t has rows begin[t] .. begin[t + 1] - 1 of x. Everything is borrowed. */
 typedef struct kdri_lss_problem {
@@ -47,7 +93,21 @@ void kdri_lss_free(kdr_context *ctx, kdri_lss *run);
 kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double *a, const double *b,
                            bool root, double *p);
 
-/* --- the result: lss_result.c ------------------------------------------------------------------- */
+/* --- the result: lss.c ------------------------------------------------------------------- */
+
+extern const char *const kdri_subspace_choices[];
+
+/* clang-format off */
+#define KDRI_SUBSPACE_OPTIONS \
+	KDRI_REAL("eps", 0.5, 0, 1, \
+	          "reward for variance in the subspace, which avoids directions without any; 0: as in the paper", \
+	          .symbol = "eps"), \
+	KDRI_CHOICE("subspace", 0, kdri_subspace_choices, \
+	            "where the subspace is searched: in the range of the data, or in the entire feature space as in the paper"), \
+	KDRI_REAL("energy", 1, 0, 1, \
+	          "fraction of the data's squared norm in the leading directions in which the subspace is searched", \
+	          .open_min = true)
+/* clang-format on */
 
 /* Options, arrays and results that both methods share. */
 /* clang-format off */
@@ -62,21 +122,6 @@ kdr_status kdri_lss_update(kdr_context *ctx, int64_t n, int64_t c, const double 
 	          "take the square root in the update of P; false: as in the paper, which may oscillate for ever"), \
 	KDRI_REAL("soften", 0.2, 0, 1, "added to the one-hot initial P, since zeros stay zero")
 /* clang-format on */
-
-/* clang-format off */
-#define KDRI_SUBSPACE_OPTIONS \
-	KDRI_REAL("eps", 0.5, 0, 1, \
-	          "reward for variance in the subspace, which avoids directions without any; 0: as in the paper", \
-	          .symbol = "eps"), \
-	KDRI_CHOICE("subspace", 0, kdri_subspace_choices, \
-	            "where the subspace is searched: in the range of the data, or in the entire feature space as in the paper"), \
-	KDRI_REAL("energy", 1, 0, 1, \
-	          "fraction of the data's squared norm in the leading directions in which the subspace is searched", \
-	          .open_min = true)
-/* clang-format on */
-
-extern const char *const kdri_subspace_choices[];
-
 /* clang-format off */
 #define KDRI_LSS_FIELDS \
 	KDRI_ARRAY("P", KDR_FLOAT64, "n x k", "memberships of the samples", .per_task = true, .scoring = KDR_SCORING_SHARES), \

@@ -25,7 +25,7 @@
  * If rows are held by several ranks (comm/comm.h), X'X and products with it are floating-point sums over all of them;
  * W is the same on all ranks. The number of rows is then not considered: the factored algorithm is used for up to
  * 3000 columns, and the truncated one above. */
-#include "methods/lss/subspace.h"
+#include "methods/lss/lss.h"
 
 #include "api/method.h"
 #include "comm/comm.h"

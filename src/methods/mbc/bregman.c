@@ -6,7 +6,7 @@
  *     kl           sum p ln p - p     sum p ln(p/q) - p + q        ln p        p > 0, sum p = 1
  *     is           - sum ln p         sum p/q - ln(p/q) - 1        -1/p        p > 0
  *
- * Centroids, minimisers of (E2) of bregman.h:
+ * Centroids, minimisers of (E2) of mbc.h:
  * symmetric   c = (a left + b right) / (a + b)
  *     [ZZ10, eq. 15]
  * is          (E3)  (b / right) c^2 + (a - b) c - a left = 0, the positive root of each coordinate, in the
@@ -17,10 +17,9 @@
  * kept as an option:
  *     (E5)  f'(s) = a <c - left, D> - b (1 - s) <c', D>,   D = grad right - grad left,
  *           grad c(s) = grad left + s D. */
-#include "methods/mbc/bregman.h"
 #include "matrix/linalg.h"
 #include "matrix/logexp.h"
-#include "methods/mbc/kl.h"
+#include "methods/mbc/mbc.h"
 
 /* --- squared Euclidean ---------------------------------------------------------------------- */
 

@@ -21,9 +21,9 @@
  *
  * [FSC] F. N. Fritsch, R. E. Shafer, W. P. Crowley: Algorithm 443: solution of the transcendental equation
  *       w e^w = x. Comm. ACM 16:123-124, 1973. */
-#include "methods/mbc/kl.h"
 #include "matrix/linalg.h"
 #include "matrix/logexp.h"
+#include "methods/mbc/mbc.h"
 
 double kdri_kl_term(double p, double q)
 {

@@ -28,11 +28,11 @@
  * n_z  km.filled          L^t     local                   mu      means         lambda         lambda
  *
  * [ZZ10] J. Zhang, C. Zhang: Multitask Bregman clustering. AAAI 2010. */
+#include "methods/mbc/mbc.h"
 #include "api/method.h"
 #include "core/internal.h"
 #include "engine/kmeans/lloyd.h"
 #include "methods/common/tasks.h"
-#include "methods/mbc/mbc_sweep.h"
 
 #include <stdio.h>
 

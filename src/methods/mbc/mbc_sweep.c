@@ -3,9 +3,9 @@
  *
  * A sweep is W, H, U. The divergences between centroids are computed once per sweep, after U: both the objective
  * after U and the next W use them. */
-#include "methods/mbc/mbc_sweep.h"
 #include "comm/comm.h"
 #include "engine/metrics/metrics.h"
+#include "methods/mbc/mbc.h"
 
 /* Features of a block of differences between centroids: all of them then stay in the cache. */
 enum { FEATURES = 512 };
@@ -113,7 +113,7 @@ static void symmetric_costs(kdri_mbc *m, const kdri_breg *a, const kdri_breg *b,
 			turned[l * a->k + z] = cost[z * b->k + l];
 }
 
-/* (E1) of bregman_task.h with a's centroids as samples of b: one product. */
+/* (E1) of mbc.h with a's centroids as samples of b: one product. */
 static kdr_status directed_costs(kdri_mbc *m, const kdri_breg *a, kdri_breg *b, double *cost)
 {
 	const kdri_divergence *v = m->domain.divergence;

@@ -5,7 +5,7 @@
  *
  * Tasks t = 1..T share features; each has its own number of clusters k^t, and tasks may be related only in part.
  *
- *   (E1)  h^0 = the samples of all tasks,   h^i = tanh(W^i [h^(i-1); 1])    msda_run.c      [ZZL19, eqs. 1-6]
+ *   (E1)  h^0 = the samples of all tasks,   h^i = tanh(W^i [h^(i-1); 1])    msda.c      [ZZL19, eqs. 1-6]
  *   (E2)  Z = [h^0; ...; h^g],   K = Z Z' = sum_i h^i h^i'                                     [ZZL19, sec. 3.3]
  *   (E3)  V = cosines of Z from K, or Gaussian similarities
  *   (E4)  l^t = ceil(lambda n^t / k^t), or as given                                            [ZZL19, sec. 4.3]
@@ -15,7 +15,7 @@
  * K, V and the layers are on a device, which may be the CPU; M, which is sparse, and vectors are on the host.
  *
  * Everything after (E2) only needs K: Z, which is (g + 1) d columns wide, is never stored, and k-means uses K
- * (gram_kmeans.c). V overwrites K.
+ * (consistent.c). V overwrites K.
  *
  * variant   nF: h^0 alone in (E2). nI: M^t = max(V^tt, 0). nR: all alpha = 1 in A (alpha is reported all the same).
  * final     ncut: the normalised cut of M^t instead of (E6). M is good and SNMF the weak step: on Reuters
@@ -36,10 +36,6 @@
 #include "matrix/columns.h"
 #include "matrix/kept.h"
 #include "methods/common/tasks.h"
-#include "methods/mtcfir/consistent.h"
-#include "methods/mtcfir/msda_layers.h"
-#include "methods/mtcfir/snmf_task.h"
-#include "methods/mtcfir/train.h"
 
 static const char stage[] = "mtcfir";
 
@@ -73,6 +69,16 @@ static const kdr_option_desc options_table[] = {
 	KDRI_N_INIT(10),
 	{ .name = NULL },
 };
+
+/* For field tables. */
+/* clang-format off */
+#define KDRI_FIELDS_LAYERS \
+	KDRI_ARRAY("layers", KDR_FLOAT64, "layers x m x m", \
+	           "the layers, if small: W' for m features, or R for m samples if there are fewer samples", \
+	           .in_model = true), \
+	KDRI_ARRAY("layer_bias", KDR_FLOAT64, "layers x d", \
+	           "what each layer adds before tanh: b, or c with R", .in_model = true)
+/* clang-format on */
 
 static const kdr_field_desc fields_table[] = {
 	KDRI_FIELDS_FINAL,

@@ -7,17 +7,210 @@
  *   (E3)  the l nearest as neighbours, with the weights m_j of (E5) in consistent.c
  *   (E4)  label = argmax_c sum_j m_j Y_jc: the neighbours vote with their memberships
  *
- * With variant nI, which factorises V itself, max(V_r, 0) is a new row of V: see fold_in.c.
+ * With variant nI, which factorises V itself, max(V_r, 0) is a new row of V.
  *
- * The layers are stored in the model (msda_layers.c). If they were too large to be kept, or the model is of an
+ * The layers are stored in the model (msda.c). If they were too large to be kept, or the model is of an
  * earlier version, they are learnt again from the training samples, which the model always has. New samples influence
  * neither the layers nor each other's labels. */
+/* New samples in a factorisation of similarities.
+ *
+ * Memberships Y (n x k) were computed so that M = Y Y' [snmf_steps.c]. A new sample with similarities s (n) to the
+ * training samples adds a row s' to M, and gets the memberships that explain that row,
+ *
+ *   (E5)  y = argmin |s - Y y|^2 over y >= 0,   label = argmax_c y_c
+ *
+ * a convex problem of k numbers that only needs A = Y'Y and b = Y's. It is solved one coordinate at a time, in turn:
+ *
+ *   (E6)  y_c <- max(0, y_c + (b_c - A_c. y) / A_cc)
+ *
+ * Plain votes, argmax of Y's, would be biased: if all samples are somewhat similar, a large cluster outvotes the
+ * right one. With hard memberships (E5) is the mean similarity to each cluster. */
+#include <stdio.h>
+
 #include "api/method.h"
 #include "matrix/weights.h"
-#include "methods/mtcfir/fold_in.h"
-#include "methods/mtcfir/msda_layers.h"
 #include "methods/mtcfir/mtcfir.h"
-#include "methods/mtcfir/train.h"
+
+/* The training samples that a model keeps.
+ *
+ * Methods that label a new sample by similar samples need them. They are kept in their original storage, sparse or
+ * dense. A model file cannot be trusted: its values are checked here before they are used as indices. */
+
+/* --- into the model ----------------------------------------------------------------------------------- */
+
+kdr_status kdri_put_csr(kdr_context *ctx, kdr_result *result, const char *name, int64_t t, const kdr_csr *x)
+{
+	char key[64];
+	int64_t n = x->rows, entries = x->rowptr[n], *rowptr = NULL, *col = NULL;
+	double *val = NULL;
+	snprintf(key, sizeof key, "%s_rowptr", name);
+	KDRI_DO(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ n + 1 }, &rowptr));
+	snprintf(key, sizeof key, "%s_col", name);
+	KDRI_DO(kdri_result_array(ctx, result, key, t, KDR_INT64, 1, (int64_t[]){ entries }, &col));
+	snprintf(key, sizeof key, "%s_val", name);
+	KDRI_DO(kdri_result_array(ctx, result, key, t, KDR_FLOAT64, 1, (int64_t[]){ entries }, &val));
+	memcpy(rowptr, x->rowptr, (size_t)(n + 1) * sizeof *rowptr);
+	if (entries) /* none: x->val may be NULL */
+		memcpy(val, x->val, (size_t)entries * sizeof *val);
+	for (int64_t p = 0; p < entries; p++)
+		col[p] = x->col[p];
+	return KDR_OK;
+}
+
+kdr_status kdri_train_keep(kdr_context *ctx, const kdr_problem *problem, kdr_result *result)
+{
+	for (int64_t t = 0; t < problem->ntasks; t++) {
+		const kdr_mat *x = &problem->tasks[t].x;
+		double *to = NULL;
+		int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x);
+		if (x->kind == KDR_MAT_CSR) {
+			KDRI_DO(kdri_put_csr(ctx, result, "train", t, &x->as.csr));
+			continue;
+		}
+		KDRI_DO(kdri_result_array(ctx, result, "train_x", t, KDR_FLOAT64, 2, (int64_t[]){ n, d },
+		                          &to));
+		for (int64_t i = 0; i < n; i++)
+			memcpy(to + i * d, x->as.dense.data + i * x->as.dense.stride, (size_t)d * sizeof *to);
+	}
+	return KDR_OK;
+}
+
+/* --- and back ----------------------------------------------------------------------------------------- */
+
+/* Whether each row starts where the previous one ends, from 0 to `entries`. */
+static bool sound_starts(const int64_t *rowptr, int64_t rows, int64_t entries)
+{
+	bool sound = rowptr[0] == 0 && rowptr[rows] == entries;
+	for (int64_t i = 0; i < rows && sound; i++)
+		sound = rowptr[i] <= rowptr[i + 1];
+	return sound;
+}
+
+/* Task t's samples from the model; `col` holds the columns of all tasks narrowed, from *used on. */
+static kdr_status train_take(kdr_context *ctx, const kdr_result *fitted, int64_t t, int64_t d, int32_t *col,
+                             int64_t *used, kdr_mat *out)
+{
+	kdr_array dense = kdr_result_array(fitted, "train_x", t),
+	          rows = kdr_result_array(fitted, "train_rowptr", t),
+	          cols = kdr_result_array(fitted, "train_col", t),
+	          vals = kdr_result_array(fitted, "train_val", t);
+	if (dense.data && dense.ndim == 2 && dense.shape[1] == d) {
+		*out = kdr_mat_from_dense(dense.data, dense.shape[0], d);
+		return KDR_OK;
+	}
+	if (!rows.data || !cols.data || !vals.data || rows.shape[0] < 2 || cols.shape[0] != vals.shape[0] ||
+	    !sound_starts(rows.data, rows.shape[0] - 1, cols.shape[0]))
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "the model does not have the samples of data set number %lld, or they do not have %lld columns",
+		        (long long)t + 1, (long long)d);
+	const int64_t *from = cols.data, *start = rows.data;
+	for (int64_t i = 0; i + 1 < rows.shape[0]; i++)
+		for (int64_t p = start[i]; p < start[i + 1]; p++) {
+			if (from[p] < 0 || from[p] >= d || (p > start[i] && from[p] <= from[p - 1]))
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "the model's samples of data set number %lld have column %lld; 1 to %lld in increasing order are allowed",
+				        (long long)t + 1, (long long)from[p] + 1, (long long)d);
+			col[*used + p] = (int32_t)from[p];
+		}
+	*out = kdr_mat_from_csr(rows.shape[0] - 1, d, rows.data, col + *used, vals.data);
+	*used += cols.shape[0];
+	return KDR_OK;
+}
+
+kdr_status kdri_train_stack(kdr_context *ctx, const kdr_result *fitted, int64_t first, int64_t count,
+                            const kdr_mat *x, kdri_own *all, int64_t *begin)
+{
+	kdr_status st;
+	int64_t room = 0, used = 0;
+	int32_t *col = NULL;
+	kdr_mat *parts = NULL;
+	const kdr_mat **list = NULL;
+	for (int64_t t = 0; t < count; t++)
+		room += kdr_result_array(fitted, "train_col", first + t).shape[0];
+	KDRI_TRY(KDRI_NEW(ctx, &col, room));
+	KDRI_TRY(KDRI_NEW(ctx, &parts, count));
+	KDRI_TRY(KDRI_NEW(ctx, &list, count + 1));
+	begin[0] = 0;
+	for (int64_t t = 0; t < count; t++) {
+		KDRI_TRY(train_take(ctx, fitted, first + t, kdr_mat_cols(x), col, &used, &parts[t]));
+		list[t] = &parts[t];
+		begin[t + 1] = begin[t] + kdr_mat_rows(&parts[t]);
+	}
+	list[count] = x;
+	KDRI_TRY(kdri_mat_stack(ctx, list, count + 1, all));
+done:
+	kdri_free(ctx, col);
+	kdri_free(ctx, parts);
+	kdri_free(ctx, list);
+	return st;
+}
+
+kdr_status kdri_train_memberships(kdr_context *ctx, const kdr_result *fitted, int64_t t, int64_t n,
+                                  const double **out)
+{
+	kdr_array y = kdr_result_array(fitted, "memberships", t);
+	int64_t k = kdr_result_k(fitted, t);
+	if (!y.data || y.ndim != 2 || y.shape[0] != n || y.shape[1] != k)
+		return kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "the model does not have the memberships of %lld samples in %lld clusters for data set number %lld",
+		        (long long)n, (long long)k, (long long)t + 1);
+	*out = y.data;
+	return KDR_OK;
+}
+
+/* Of (E6). It converges fast unless two clusters are nearly the same, and then either is right. */
+enum { SWEEPS = 1000 };
+static const double enough = 1e-12;
+
+/* (E6); `y` is scratch. Equal memberships: the first cluster. */
+static int64_t fold_in_explain(const double *a, const double *b, int64_t k, double *y)
+{
+	int64_t best = 0;
+	memset(y, 0, (size_t)k * sizeof *y);
+	for (int sweep = 0; sweep < SWEEPS; sweep++) {
+		double change = 0, size = 0;
+		for (int64_t c = 0; c < k; c++) {
+			double old = y[c], own = a[c * k + c];
+			if (own <= 0) /* an empty cluster */
+				continue;
+			y[c] = KDRI_MAX(0.0, old + (b[c] - kdri_dot(a + c * k, y, k)) / own);
+			change = KDRI_MAX(change, fabs(y[c] - old));
+			size = KDRI_MAX(size, y[c]);
+		}
+		if (change <= enough * size)
+			break;
+	}
+	for (int64_t c = 1; c < k; c++)
+		if (y[c] > y[best])
+			best = c;
+	return best;
+}
+
+kdr_status kdri_fold_in(kdr_context *ctx, kdri_block s, const double *y, int64_t k, int64_t *labels)
+{
+	kdr_status st;
+	double *a = NULL, *b = NULL, *scratch = NULL;
+	int64_t n = s.cols, size;
+	KDRI_TRY(kdri_mul(ctx, s.rows, k, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &a, k * k));
+	KDRI_TRY(KDRI_NEW(ctx, &b, size));
+	KDRI_TRY(KDRI_NEW(ctx, &scratch, size));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t c = 0; c < k; c++)
+			kdri_axpy(y[i * k + c], y + i * k, a + c * k, k);
+	KDRI_TRY(kdri_block_mul(ctx, s, y, k, k, b, k));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static)
+	for (int64_t i = 0; i < s.rows; i++)
+		labels[i] = fold_in_explain(a, b + i * k, k, scratch + i * k); /* (E5) */
+done:
+	kdri_free(ctx, a);
+	kdri_free(ctx, b);
+	kdri_free(ctx, scratch);
+	return st;
+}
 
 kdri_msda_options kdri_mtcfir_layers(const kdr_options *options, int64_t samples)
 {

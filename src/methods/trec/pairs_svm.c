@@ -5,9 +5,9 @@
  * the optimality conditions is below 1e-9, so that decisions can be compared with other programs'; above, at 1e-5. If
  * nothing can be learnt, it would otherwise run for minutes, and the choice of the sampled pairs matters more. LIBSVM
  * allocates its own memory, not from the context. */
-#include "methods/trec/pairs.h"
-
 #include <libsvm/svm.h>
+
+#include "methods/trec/trec.h"
 
 enum { TIGHT_UP_TO = 1000 };
 
@@ -67,6 +67,9 @@ static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kd
 	rule->count = model->l;
 	return KDR_OK;
 }
+
+/* Its support vectors, coefficients and rho; `weight` is that of pairs apart and together. */
+enum { KDRI_RULE_CACHE = 200 }; /* megabytes that LIBSVM may hold kernels in */
 
 kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule_options *o,
                                const double weight[2], kdri_rule *rule)

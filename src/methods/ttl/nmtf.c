@@ -10,7 +10,7 @@
  *
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
 #include "api/method.h"
-#include "methods/ttl/bridging.h"
+#include "methods/ttl/ttl.h"
 
 static const char stage[] = "nmtf";
 

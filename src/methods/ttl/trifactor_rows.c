@@ -14,7 +14,7 @@
  * Eight rows, a panel, are processed at once, one lane each: F is stored in panels, so that every operation on a
  * cluster of eight rows is a vector operation (trifactor_panels.h), and sums across lanes occur only at the very end.
  * Fused multiply-adds are allowed here: every product is of non-negative numbers, so that nothing cancels. */
-#include "methods/ttl/trifactor_rows.h"
+#include "methods/ttl/ttl.h"
 
 enum { LANES = KDRI_TRI_LANES };
 

@@ -23,8 +23,8 @@
  * documents) carry no information: they are excluded and keep their initial labels.
  *
  * F1, F2   side.f      A1, A2   side.a     G   set.g      p1, p2  options      w   *_weight */
+#include "methods/ttl/ttl.h"
 #include "api/method.h"
-#include "methods/ttl/bridging.h"
 
 static const char stage[] = "ttl";
 

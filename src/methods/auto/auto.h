@@ -1,0 +1,214 @@
+/* What the files of auto share. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_AUTO_H
+#define KDRI_AUTO_H
+
+#include "api/method.h"
+#include "core/links.h"
+#include "engine/ensemble/ballot.h"
+#include "engine/ensemble/given.h"
+#include "engine/ensemble/members.h"
+#include "engine/graph/spectral.h"
+#include "engine/graph/views.h"
+#include "engine/mixture/model.h"
+#include "engine/mixture/starts.h"
+#include "matrix/linalg.h"
+
+/* The largest k that is considered for n samples: the option k_max or, if that is 0, 20, and for more than 10,000 samples
+ * sqrt(n) / 5, at most 40. The rule keeps the search affordable, because its time grows with the third power of the largest k. */
+int64_t kdri_k_most(const kdr_options *options, double n);
+
+/* The number of neighbours that the views must have. */
+enum { KDRI_GUESS_NEIGHBOURS = 20 };
+
+/* The evidence in one task: entry k - 2 is about k clusters, k = 2 .. most; NaN: not computed. */
+typedef struct kdri_k_curves {
+	int64_t count, tried; /* tried < count: stopped, only the first ones are known */
+	double *gap;          /* eigenvalue k minus eigenvalue k + 1 of the graph of 20 neighbours */
+	double *agreement;    /* mean adjusted Rand index of three kinds of partition into k */
+	double *modularity;   /* of the first of them on that graph */
+	kdri_spectrum wide;   /* of that graph; empty unless kdri_k_agreement may follow */
+} kdri_k_curves;
+
+/* `most` is lowered to what the samples allow; with fewer than 3 there are no curves. The agreement takes most of the time, but the guess does
+ * not depend on it: with agreement_later, kdri_k_agreement computes it for the k that was chosen. */
+kdr_status kdri_k_curves_new(kdr_context *ctx, const kdri_views_task *task, int64_t most,
+                             bool agreement_later, kdri_k_curves *out);
+kdr_status kdri_k_agreement(kdr_context *ctx, const kdri_views_task *task, int64_t k, kdri_k_curves *curves);
+void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *curves);
+/* A warning that the number of clusters was chosen before the evidence was complete. */
+kdr_status kdri_k_unfinished(kdr_context *ctx, kdr_result *result);
+
+typedef struct kdri_k_guess {
+	int64_t k, next; /* the best, and the second best; 0: there is none */
+	double score, agreement;
+	int64_t low, high; /* the smallest and the largest k with a score nearly as high */
+	bool sure;
+} kdri_k_guess;
+
+/* The k with the highest mean score over `count` tasks, up to the length of the shortest of their curves; 1 if there is
+ * none. */
+kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count);
+
+/* auto on tables of numbers and categories. */
+
+/* The members: first those that use one table, then those that use all. */
+typedef enum kdri_tables_member {
+	KDRI_MIX_SHARED,        /* mixture of one table, one variance of each number for all clusters */
+	KDRI_MIX_OWN,           /* the same, each cluster with its own variances */
+	KDRI_MIX_KMEANS_B,      /* k-means on encoding B */
+	KDRI_MIX_KMEANS_H,      /* k-means on encoding H */
+	KDRI_MIX_POOLED_SHARED, /* one mixture of all tables, each minus its own means */
+	KDRI_MIX_POOLED_OWN,
+	KDRI_MIX_FROM_POOLED, /* KDRI_MIX_OWN started from the labels of KDRI_MIX_POOLED_OWN */
+	KDRI_MIX_MEMBERS
+} kdri_tables_member;
+
+/* Labels of one member, and the mixture they come from. */
+typedef struct kdri_tables_vote {
+	int64_t *labels;       /* n, rows of all tables; NULL: it does not vote */
+	kdri_mixture *mixture; /* one for each table, or one for all; NULL: k-means */
+	int64_t nmixtures;
+} kdri_tables_vote;
+
+/* The state of a run. */
+typedef struct kdri_tables {
+	const kdr_problem *problem;
+	const kdr_options *options;
+	kdr_result *result;
+	int64_t *k;     /* of each table */
+	kdri_mixed all; /* the rows of this rank */
+	kdri_mixed
+	        some; /* rows from which starts and draws are taken, the same on every rank; empty: all rows */
+	bool whole;   /* `some` are all rows */
+	int64_t *start; /* tables: the number of this rank's first row among all rows */
+	double *means;  /* tables x numbers: means that were subtracted before pooling */
+	kdri_tables_vote votes[KDRI_MIX_MEMBERS];
+	double bic_gain; /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
+	double loss;     /* 2 (sum of LL(alone) - LL(pooled)) / N */
+	bool together;   /* the tables share their clusters */
+	int64_t *answer,
+	        *alone; /* n: the vote; that without members that used other tables, NULL if it is not needed */
+	double *confidence; /* n */
+	double *estimate;   /* tables: estimated ARI of the answer */
+	double *agreement;  /* tables: mean ARI of the members with the answer */
+	bool *clear;        /* tables: BIC(k) < BIC(1) */
+} kdri_tables;
+
+/* The rows from which starts and draws are taken. */
+static inline const kdri_mixed *kdri_tables_some(const kdri_tables *t)
+{
+	return t->some.n > 0 ? &t->some : &t->all;
+}
+
+/* Whether a problem is a table: it has a category, or a column of two values, or missing cells. */
+bool kdri_is_table(const kdr_problem *problem);
+
+kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
+                           kdr_result *result);
+
+/* How many votes a member has: (E3) of tables.c. */
+int64_t kdri_tables_weight(const kdri_tables *t, kdri_tables_member m);
+
+/* --- tables_members.c --- */
+
+kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t);
+
+/* --- tables_k.c --- */
+kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t);
+
+/* --- tables_members.c --- */
+kdr_status kdri_tables_confidence(kdr_context *ctx, kdri_tables *t);
+/* The map from clusters of b to clusters of a that agrees on most of n rows: to[c] for each of k. */
+kdr_status kdri_align_labels(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
+                             int64_t *to);
+
+/* Whether clusters are clearer than those found in random noise. */
+
+/* How much smaller the within-cluster sum of squares of k clusters of the rows of y is than that of k clusters of random
+ * noise of the same size and spread, in standard deviations of the noise. Columns of y are uncorrelated, such as leading
+ * directions. spread[j]: of column j, before rows were scaled to unit length, if they were (`unit`). 0 for too few rows
+ * or one cluster. */
+kdr_status kdri_beyond_noise(kdr_context *ctx, const kdr_dense *y, const double *spread, bool unit, int64_t k,
+                             double *out);
+
+/* Which clusters of different tasks are counterparts. */
+
+/* The clusters of one task: their means, and the task's own mean. */
+typedef struct kdri_clusters {
+	int64_t k, d;
+	const double *means, *mean;
+	const int64_t *sizes;
+	const bool *known; /* clusters of a known class, which has the cluster's number; NULL: none */
+} kdri_clusters;
+
+/* flow (a.k x b.k): how much of each cluster of a is matched with which cluster of b, by the transport solver. If both
+ * sides have the same number of clusters, they are matched one to one and rows sum to 1 / k; otherwise they are matched
+ * by their sizes, and rows sum to a cluster's fraction of a's samples. chance (a.k): the estimated probability that a
+ * cluster and its main match belong together, computed from the cosine of their deviations from the tasks' means
+ * (probability_right.c). Below 0.3 a cluster has no counterpart, and its row of flow is 0. Clusters of one known class belong together,
+ * those of different known classes do not. */
+kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
+                             double *chance);
+
+/* The effect of the other data sets on a task. */
+
+typedef struct kdri_guard {
+	double with_alone;   /* NMI of the answer and that of a run alone */
+	double with_kmeans;  /* NMI of the answer and the first partition of the ballot */
+	double alone_kmeans; /* NMI of these two */
+	double own,
+	        pooled; /* mean NMI of the answer without transfer and the members without, and with, transfer */
+	int64_t moved; /* samples in another cluster than without transfer, after optimal matching of clusters */
+	double beyond_noise; /* set by the caller: kdri_beyond_noise; NaN: no time for it */
+	double agreement,
+	        agreement_alone; /* agreement of members with the answer, and with the answer without transfer:
+				    means over the samples */
+	bool transfer;           /* some member used other tasks */
+	bool carried, compared;  /* set by the caller: clusters come from another task; what moved is known */
+	bool large;              /* set by the caller: there are other tasks, but none votes */
+	int64_t voted, requested; /* runs that voted, and runs requested */
+} kdri_guard;
+
+/* Computes it for the rows of all ranks. `alone`: the answer of a run with this task alone. moved[i] = 1 for each
+ * sample that moved; before[i], unless NULL: the number its cluster without transfer has here, below k. */
+kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *ballot, const kdri_verdict *answer,
+                          const kdri_verdict *alone, int64_t k, int64_t *moved, int64_t *before,
+                          kdri_guard *out);
+
+/* Writes advice about the task: a sentence, or several lines. */
+void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *name, char *out, size_t room);
+
+/* New samples among those that a model keeps. */
+
+/* Shares of the clusters of data set `task` in new rows: kdri_algo.shares. Without samples in the model, *out stays NULL. */
+kdr_status kdri_new_samples_shares(kdr_context *ctx, const kdr_result *fitted, int64_t task, const kdr_mat *x,
+                                   double **out, int64_t *k);
+
+/* What auto reports in addition to labels. */
+
+/* The state of a run of auto. */
+typedef struct kdri_auto {
+	const kdr_problem *problem;
+	const kdr_options *options;
+	kdr_result *result;
+	const kdri_member *members;
+	int64_t nmembers;
+	int64_t T, *k;
+	kdri_views views;
+	kdri_ballot *ballots; /* T */
+	kdri_given **given;   /* T: what runs of each task alone have found, or NULL */
+	bool *has;            /* T: members that use one task and the graph are those */
+	bool derived;         /* of fits with other numbers of clusters */
+	kdri_links *links;    /* T: what is known about the samples; NULL: nothing */
+	kdri_verdict *answers,
+	        *alone; /* T each; alone: of the members that use one task, if no job has run each task alone, otherwise empty */
+} kdri_auto;
+
+/* find_k.c: sets k[t] of the tasks without a given number of clusters, and reports the evidence for it. If the time ends before, the number is
+ * found from what is known until then, and the result has a warning. */
+kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *a);
+
+/* Reports centroids, correspondence, relatedness, the guard and its advice, and which members voted. */
+kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a);
+
+#endif
