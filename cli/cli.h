@@ -386,6 +386,8 @@ long long cli_integer_at(const kdri_json_value *object, const char *key);
 const kdri_json_value *cli_about_task(const cli_run *run, int64_t task);
 /* The features that distinguish each cluster. */
 void cli_clusters(FILE *out, const cli_run *run);
+/* -v: the same for each data set, with more features. */
+void cli_profiles(FILE *out, const cli_run *run);
 /* Matching clusters of the data sets, if the method finds them. */
 void cli_matches(FILE *out, const cli_run *run);
 /* Which numbers of clusters were fitted, and how clusters split. */

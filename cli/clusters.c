@@ -1,6 +1,9 @@
 /* Prints what sets each cluster apart, which clusters match, and how they split. SPDX-License-Identifier: BSD-3-Clause
  *
- * One line per cluster. If the data are in the user's units: the means and shares that describe it, each with its difference
+ * The summary has one entry per cluster: its size in each data set and the features that say most about it. Clusters of several
+ * data sets share an entry if they have the same number and are each other's counterparts.
+ *
+ * With -v, one line per cluster and data set. If the data are in the user's units: the means and shares that describe it, each with its difference
  * from the rest of the data set in standard deviations. Otherwise the features it has more of than the rest, and less of; for
  * counts also the share of the samples that have the feature, inside and outside.
  *
@@ -9,6 +12,7 @@
 #include "cli.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { LONGEST = 24, MOST_TASKS = 4, MOST_CLUSTERS = 12, HIGH = 4, LOW = 2 };
@@ -90,7 +94,7 @@ static const char *explain(const kdri_json_value *feature)
 	                                                          : plain;
 }
 
-void cli_clusters(FILE *out, const cli_run *run)
+void cli_profiles(FILE *out, const cli_run *run)
 {
 	const char *explained = NULL; /* what was printed last */
 	int64_t shown = 0, left = 0;
@@ -120,6 +124,226 @@ void cli_clusters(FILE *out, const cli_run *run)
 	if (left)
 		fprintf(out, "\n... and %lld more data set%s, see features.csv\n", (long long)left,
 		        CLI_S(left));
+}
+
+/* --- the summary's table ------------------------------------------------------------------------------ */
+
+enum { WIDTH = 80, MOST_SIZES = 36, NAMED = 20, FEW_FEATURES = 3 };
+
+/* The line that is being printed. */
+typedef struct line {
+	FILE *out;
+	int used, indent, lines; /* columns; where the next line begins; finished ones */
+} line;
+
+/* Prints a part of a list, on the next line if it does not fit; not on a third one. */
+static void put_part(line *l, const char *separator, const char *part)
+{
+	const int length = (int)(strlen(separator) + strlen(part));
+	if (l->used + length > WIDTH - 1 && l->used > l->indent) {
+		if (l->lines++ == 0)
+			fprintf(l->out, "%s\n%*s%s", separator[0] ? "," : "", l->indent, "", part);
+		l->used = l->lines == 1 ? l->indent + (int)strlen(part) : WIDTH;
+		return;
+	}
+	fprintf(l->out, "%s%s", separator, part);
+	l->used += length;
+}
+
+static const kdri_json_value *cluster_at(const cli_run *run, int64_t task, int64_t z)
+{
+	return kdri_json_at(kdri_json_get(cli_about_task(run, task), "clusters"), z);
+}
+
+static long long size_at(const cli_run *run, int64_t task, int64_t z)
+{
+	return kdri_json_integer(kdri_json_at(kdri_json_get(cli_about_task(run, task), "sizes"), z), 0);
+}
+
+/* The probability that cluster z of both tasks belongs together; 0 if they are not each other's counterparts. */
+static double same_cluster(const cli_run *run, int64_t s, int64_t t, int64_t z)
+{
+	const kdr_result *r = run->result;
+	if (kdri_json_is(kdri_json_get(run->about, "shared_clusters"), KDRI_JSON_TRUE) || cli_has_classes(r))
+		return 1;
+	for (int64_t i = 0; i < kdr_result_correspondence_count(r); i++) {
+		const kdr_correspondence c = kdr_result_correspondence_at(r, i);
+		if (c.from != s || c.to != t || z >= c.rows || z >= c.cols)
+			continue;
+		const double *w = c.matrix + z * c.cols;
+		for (int64_t l = 0; l < c.cols; l++)
+			if (w[l] > w[z])
+				return 0;
+		return w[z] > 0 ? (c.quality ? c.quality[z] : 1) : 0;
+	}
+	return 0;
+}
+
+/* "income 1,900 (others 3,200)", "orbit 45 % (others 3 %)" or "column 7 +1.2". */
+static void feature_text(const kdri_json_value *f, char *out, size_t room)
+{
+	const char *text = cli_text_at(f, "text"), *name = cli_text_at(f, "name");
+	const double inside = cli_number_at(f, "share_inside");
+	if (text)
+		snprintf(out, room, "%s", text);
+	else if (isfinite(inside))
+		snprintf(out, room, "%.*s %.0f %% (others %.0f %%)", LONGEST, name, 100 * inside,
+		         100 * cli_number_at(f, "share_outside"));
+	else
+		snprintf(out, room, "%.*s %+.1f", LONGEST, name, cli_number_at(f, "effect"));
+}
+
+/* The features that say most about a cluster: those that describe it in the user's units, else those it has more of. */
+static void put_features(line *l, const kdri_json_value *cluster)
+{
+	const kdri_json_value *features = kdri_json_get(cluster, "features"),
+	                      *described = kdri_json_get(cluster, "described");
+	char text[256];
+	int count = 0;
+	for (int64_t i = 0; i < kdri_json_count(described) && count < FEW_FEATURES; i++) {
+		feature_text(kdri_json_at(features, kdri_json_integer(kdri_json_at(described, i), 0)), text,
+		             sizeof text);
+		put_part(l, count++ ? ", " : "", text);
+	}
+	for (int sign = 1; sign >= -1 && kdri_json_count(described) == 0; sign -= 2)
+		for (int64_t i = 0; i < kdri_json_count(features) && count < FEW_FEATURES; i++) {
+			const kdri_json_value *f = kdri_json_at(features, i);
+			if (cli_number_at(f, "effect") * sign <= 0)
+				continue;
+			feature_text(f, text, sizeof text);
+			put_part(l, count++ ? ", " : "", text);
+		}
+	if (count == 0)
+		put_part(l, "", "no feature differs much from the other samples");
+}
+
+/* A cluster of some data sets: all that have it, or one. */
+typedef struct entry {
+	int64_t z, first; /* its number; the first data set that has it */
+	double match;     /* the lowest probability that its parts belong together */
+} entry;
+
+static bool belongs(const cli_run *run, const entry *e, int64_t t)
+{
+	return t == e->first ||
+	       (t > e->first && size_at(run, t, e->z) > 0 && same_cluster(run, e->first, t, e->z) > 0);
+}
+
+/* Whether an earlier data set has the cluster, so that it has an entry already. */
+static bool is_listed(const cli_run *run, int64_t t, int64_t z)
+{
+	for (int64_t s = 0; s < t; s++)
+		if (kdr_result_labels(run->result, s, NULL) && size_at(run, s, z) > 0 &&
+		    same_cluster(run, s, t, z) > 0)
+			return true;
+	return false;
+}
+
+/* The columns of the table. */
+typedef struct columns {
+	int name;  /* width of the first */
+	int *size; /* of each task; NULL: one column for all */
+} columns;
+
+static void put_entry(FILE *out, const cli_run *run, const columns *c, const entry *e)
+{
+	const kdr_result *r = run->result;
+	const kdri_json_value *own = cluster_at(run, e->first, e->z);
+	const char *class = cli_text_at(own, "class"), *name = cli_text_at(own, "name");
+	int64_t largest = e->first, sum = 0, ntasks = kdr_result_ntasks(r);
+	line l = { .out = out };
+	if (class)
+		l.used = fprintf(out, "%-*.*s", c->name, NAMED, class);
+	else
+		l.used = fprintf(out, "%*lld%s", 7, (long long)e->z, c->name > 7 ? " " : "");
+	if (!class && c->name > 8)
+		l.used += fprintf(out, "%-*.*s", c->name - 8, NAMED, name ? name : "");
+	for (int64_t t = 0; t < ntasks; t++) {
+		if (!kdr_result_labels(r, t, NULL))
+			continue;
+		const bool here = belongs(run, e, t);
+		const long long size = here ? size_at(run, t, e->z) : 0;
+		sum += size;
+		largest = size > size_at(run, largest, e->z) ? t : largest;
+		if (c->size && here)
+			l.used += fprintf(out, "  %*lld", c->size[t], size);
+		else if (c->size)
+			l.used += fprintf(out, "  %*s", c->size[t], "-");
+	}
+	if (!c->size)
+		l.used += fprintf(out, "  %9lld", (long long)sum);
+	l.used += fprintf(out, "  ");
+	l.indent = l.used;
+	if (e->match < 0.8)
+		l.used += fprintf(out, "(match %.0f %%) ", 100 * e->match);
+	put_features(&l, cluster_at(run, largest, e->z));
+	fputc('\n', out);
+}
+
+static void print_entries(FILE *out, const cli_run *run, const columns *c)
+{
+	const kdr_result *r = run->result;
+	int64_t printed = 0, left = 0, ntasks = kdr_result_ntasks(r), most = 0;
+	bool unsure = false;
+	for (int64_t t = 0; t < ntasks; t++)
+		most = kdr_result_k(r, t) > most ? kdr_result_k(r, t) : most;
+	for (int64_t z = 0; z < most; z++)
+		for (int64_t t = 0; t < ntasks; t++) {
+			entry e = { z, t, 1 };
+			if (!kdr_result_labels(r, t, NULL) || size_at(run, t, z) == 0 || is_listed(run, t, z))
+				continue;
+			for (int64_t u = t + 1; u < ntasks; u++)
+				if (kdr_result_labels(r, u, NULL) && belongs(run, &e, u))
+					e.match = fmin(e.match, same_cluster(run, t, u, z));
+			if (printed == MOST_CLUSTERS) {
+				left++;
+				continue;
+			}
+			put_entry(out, run, c, &e);
+			unsure = unsure || e.match < 0.8;
+			printed++;
+		}
+	if (left)
+		fprintf(out, "... (%lld more, see features.csv)\n", (long long)left);
+	if (unsure)
+		fputs("match: probability that the parts of a cluster belong together, if below 80 %\n", out);
+}
+
+void cli_clusters(FILE *out, const cli_run *run)
+{
+	const kdr_result *r = run->result;
+	int64_t ntasks = kdr_result_ntasks(r);
+	columns c = { .name = 7 };
+	int total = 0;
+	bool any = false;
+	int *size = calloc((size_t)ntasks, sizeof *size);
+	for (int64_t t = 0; t < ntasks; t++) {
+		const kdri_json_value *clusters = kdri_json_get(cli_about_task(run, t), "clusters");
+		any = any || first_feature(clusters);
+		for (int64_t z = 0; z < kdri_json_count(clusters); z++) {
+			const kdri_json_value *own = kdri_json_at(clusters, z);
+			const char *class = cli_text_at(own, "class"), *name = cli_text_at(own, "name");
+			const int length = class ? (int)strlen(class) : name ? 8 + (int)strlen(name) : 0;
+			const int digits = snprintf(NULL, 0, "%lld", size_at(run, t, z));
+			c.name = length > c.name ? length : c.name;
+			if (size && digits > size[t])
+				size[t] = digits;
+		}
+		const int name = (int)strlen(kdr_result_task_name(r, t));
+		if (size && kdr_result_labels(r, t, NULL))
+			total += 2 + (size[t] = name > size[t] ? name : size[t]);
+	}
+	c.name = c.name > 8 + NAMED ? 8 + NAMED : c.name;
+	c.size = size && total <= MOST_SIZES ? size : NULL;
+	if (any) {
+		fprintf(out, "\n%-*s", c.name, cli_has_classes(r) ? "class" : "cluster");
+		for (int64_t t = 0; t < ntasks && c.size; t++)
+			if (kdr_result_labels(r, t, NULL))
+				fprintf(out, "  %*s", c.size[t], kdr_result_task_name(r, t));
+		fprintf(out, c.size ? "\n" : "  %9s\n", "samples");
+		print_entries(out, run, &c);
+	}
+	free(size);
 }
 
 /* --- matches -------------------------------------------------------------------------------------- */
@@ -228,12 +452,7 @@ void cli_matches(FILE *out, const cli_run *run)
 
 /* --- numbers of clusters -------------------------------------------------------------------------- */
 
-enum { MOST_LINES = 16, MOST_FEATURES = 3 };
-
-static long long size_of(const kdri_json_value *task, int64_t cluster)
-{
-	return kdri_json_integer(kdri_json_at(kdri_json_get(task, "sizes"), cluster), 0);
-}
+enum { MOST_LINES = 16, FEW_LINES = 4, MOST_FEATURES = 3 };
 
 static void print_split(FILE *out, long long k, const kdri_json_value *task, bool named,
                         const kdri_json_value *split)
@@ -245,8 +464,11 @@ static void print_split(FILE *out, long long k, const kdri_json_value *task, boo
 	fprintf(out, "  k = %lld: ", k);
 	if (named)
 		fprintf(out, "%s: ", cli_text_at(task, "name"));
-	fprintf(out, "cluster %lld splits into %lld (%lld samples) and %lld (%lld)",
-	        cli_integer_at(split, "of"), left, size_of(task, left), right, size_of(task, right));
+	const kdri_json_value *samples = kdri_json_get(split, "samples");
+	fprintf(out, "cluster %lld splits into %lld (%lld of its %lld samples) and %lld (%lld)",
+	        cli_integer_at(split, "of"), left, (long long)kdri_json_integer(kdri_json_at(samples, 0), 0),
+	        (long long)kdri_json_integer(kdri_json_at(samples, 2), 0), right,
+	        (long long)kdri_json_integer(kdri_json_at(samples, 1), 0));
 	for (int64_t f = 0; f < kdri_json_count(features) && f < MOST_FEATURES; f++)
 		fprintf(out, "%s%s", f ? ", " : "; they differ in ",
 		        cli_text_at(kdri_json_at(features, f), "name"));
@@ -257,7 +479,10 @@ void cli_levels(FILE *out, const cli_run *run)
 {
 	const kdri_json_value *levels = kdri_json_get(run->about, "levels");
 	const int64_t count = kdri_json_count(levels);
-	int64_t lines = 0;
+	const char *k = cli_get(run->args, "clusters", "");
+	int64_t lines = 0, most = cli_flag(run->args, "verbose") ? MOST_LINES
+	                          : strchr(k, '-')               ? FEW_LINES
+	                                                         : 0;
 	if (count < 2)
 		return;
 	fprintf(out, "\nnumbers of clusters fitted:");
@@ -272,12 +497,12 @@ void cli_levels(FILE *out, const cli_run *run)
 			const kdri_json_value *task = kdri_json_at(tasks, t),
 			                      *splits = kdri_json_get(task, "splits");
 			for (int64_t s = 0; s < kdri_json_count(splits); s++)
-				if (lines++ < MOST_LINES)
+				if (lines++ < most)
 					print_split(out, cli_integer_at(level, "k"), task,
 					            kdri_json_count(tasks) > 1, kdri_json_at(splits, s));
 		}
 	}
-	if (lines > MOST_LINES)
+	if (lines > most && most > 0)
 		fprintf(out, "  and %lld more: result.json lists all under levels\n",
-		        (long long)(lines - MOST_LINES));
+		        (long long)(lines - most));
 }

@@ -53,23 +53,6 @@ bool cli_has_classes(const kdr_result *r)
 	return algo->family == KDR_FAMILY_TRANSFER && !(algo->flags & KDR_ALGO_CLUSTERS_TARGET);
 }
 
-/* "83 61 50 32", the largest few if there are many. */
-static void sizes_text(const kdri_json_value *task, char *out, size_t room)
-{
-	const kdri_json_value *sizes = kdri_json_get(task, "sizes");
-	int64_t k = kdri_json_count(sizes);
-	size_t used = 0;
-	snprintf(out, room, "%s", k > 0 ? "" : "-");
-	for (int64_t c = 0; c < k && used + 24 < room; c++) {
-		if (c == 8 && k > 9) {
-			snprintf(out + used, room - used, " ... (%lld more)", (long long)(k - c));
-			break;
-		}
-		used += (size_t)snprintf(out + used, room - used, "%s%lld", c ? " " : "",
-		                         (long long)kdri_json_integer(kdri_json_at(sizes, c), 0));
-	}
-}
-
 /* Note number `n` on the columns of a task; NULL past the last. */
 static const char *note_at(const cli_run *run, int64_t task, int64_t n)
 {
@@ -112,35 +95,30 @@ static void print_notes(FILE *out, const cli_run *run)
 		}
 }
 
-/* "Clustered 3 data sets with method auto in 1.55 s", how the method ended, and how it prepared the data. */
-static void print_head(FILE *out, const cli_run *run)
+/* The numbers of data sets with labels. */
+static int64_t labelled(const kdr_result *r)
+{
+	int64_t count = 0;
+	for (int64_t t = 0; t < kdr_result_ntasks(r); t++)
+		count += kdr_result_labels(r, t, NULL) != NULL;
+	return count;
+}
+
+/* -v: how the method ended, who voted, and how the data were prepared. */
+static void print_details(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
-	const kdr_algo *algo = kdr_result_algo(r);
-	const bool classes = cli_has_classes(r);
-	int64_t iterations = kdr_result_iterations(r), labelled = 0, count;
+	int64_t iterations = kdr_result_iterations(r), count;
 	const double *objective = kdr_result_objective(r, &count);
 	const char *members = kdri_json_text(about_field(run, -1, "members"), NULL);
 	const char *kind = cli_text_at(run->about, "data");
 	const kdri_json_value *learner = kdri_json_get(run->about, "features_from");
-	for (int64_t t = 0; t < kdr_result_ntasks(r); t++)
-		labelled += kdr_result_labels(r, t, NULL) != NULL;
-	fprintf(out, "%s %lld data set%s with method %s", classes ? "Labelled" : "Clustered",
-	        (long long)labelled, CLI_S(labelled), algo->called ? algo->called : algo->id);
-	if (!members)
-		fprintf(out, " (%s)", algo->title);
-	fprintf(out, " in %.2f s\n", cli_now() - run->start);
 	if (members) {
-		kdr_stop stop = kdr_result_stop(r);
-		if (stop == KDR_STOP_TIME || stop == KDR_STOP_CANCELLED)
-			fputs(stop == KDR_STOP_TIME ? "stopped at the time limit\n" : "interrupted\n", out);
-		fprintf(out, "%s: %s\n",
-		        classes ? "agreement of each method with the final labels, 0 to 1"
-		                : "votes per data set",
-		        members);
+		fprintf(out, "\nmethods (%s): %s\n",
+		        cli_has_classes(r) ? "agreement with the final labels, 0 to 1" : "votes", members);
 	} else {
-		fprintf(out, "%s %lld iteration%s", stop_in_words(r), (long long)iterations,
-		        CLI_S(iterations));
+		fprintf(out, "\n%s: %s %lld iteration%s", kdr_result_algo(r)->title, stop_in_words(r),
+		        (long long)iterations, CLI_S(iterations));
 		if (count > 0)
 			fprintf(out, ", objective %.6g", objective[count - 1]);
 		fputc('\n', out);
@@ -152,7 +130,7 @@ static void print_head(FILE *out, const cli_run *run)
 	if (learner)
 		fprintf(out, "\nfeatures learned by %s: %lld columns", cli_text_at(learner, "method"),
 		        cli_integer_at(learner, "columns"));
-	fprintf(out, "\n\n");
+	fputc('\n', out);
 }
 
 /* A number, or a dash if it is unknown. */
@@ -174,39 +152,71 @@ static int name_width(const kdr_result *r, int widest)
 	return widest;
 }
 
+/* The mean confidence of a task; NaN if it is unknown. */
+static double confidence_of(const cli_run *run, int64_t task)
+{
+	int64_t n = 0;
+	double sum = 0;
+	const double *sure = kdr_result_confidence(run->result, task, NULL);
+	if (!kdr_result_calibration(run->result) || !kdr_result_labels(run->result, task, &n) || !sure)
+		return kdri_json_number(about_field(run, task, "confidence"), NAN);
+	for (int64_t i = 0; i < n; i++)
+		sum += sure[i];
+	return sum / (double)n;
+}
+
+/* What the other data sets did to a task, or how good its classes are, in a few words; "" if nothing is known. */
+static void print_effect(FILE *out, const cli_run *run, int64_t task)
+{
+	const char *from = cli_text_at(kdri_json_get(cli_about_task(run, task), "sharing"), "from");
+	const char *name = kdr_result_task_name(run->result, task),
+	           *said = kdr_result_advice(run->result, task, 0);
+	const double moved = kdri_json_number(about_field(run, task, "moved"), NAN);
+	if (from)
+		fprintf(out, "  clusters carried over from %s", from);
+	else if (isfinite(moved))
+		fprintf(out, "  %.0f samples moved", moved);
+	else if (said && strncmp(said, name, strlen(name)) == 0 && !cli_has_classes(run->result) &&
+	         kdr_result_ntasks(run->result) > 1)
+		fprintf(out, "  %.*s", (int)strcspn(said + strlen(name) + 2, ",;:("),
+		        said + strlen(name) + 2);
+	fputc('\n', out);
+}
+
 static void print_table(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
 	const bool classes = cli_has_classes(r);
-	int64_t ntasks = kdr_result_ntasks(r);
-	bool scored = false, confident = false;
+	const int64_t ntasks = kdr_result_ntasks(r), count = labelled(r);
+	bool scored = false, confident = false, moved = false;
 	const int widest = name_width(r, 8);
 	for (int64_t i = 0; i < ntasks; i++) {
 		scored = scored || kdri_json_count(kdri_json_get(cli_about_task(run, i), "metrics")) > 0;
-		confident = confident || isfinite(kdri_json_number(about_field(run, i, "confidence"), NAN));
+		confident = confident || isfinite(confidence_of(run, i));
+		moved = moved || isfinite(kdri_json_number(about_field(run, i, "moved"), NAN));
 	}
-	fprintf(out, "%-*s  %9s  %9s  %4s", widest, "data set", "samples", "features", "k");
+	fprintf(out, "%s %lld data set%s with method %s in %.2f s\n", classes ? "Labelled" : "Clustered",
+	        (long long)count, CLI_S(count),
+	        kdr_result_algo(r)->called ? kdr_result_algo(r)->called : kdr_result_algo(r)->id,
+	        cli_now() - run->start);
+	fprintf(out, "%-*s  %9s", widest, "data set", "samples");
 	if (confident)
 		fprintf(out, "  %10s", "confidence");
 	if (scored)
 		fprintf(out, "  %6s  %6s  %6s", "acc", "nmi", "ari");
-	fprintf(out, "  %s sizes\n", classes ? "class" : "cluster");
+	fprintf(out, moved ? "  compared with alone\n" : "\n");
 	for (int64_t i = 0; i < ntasks; i++) {
-		kdr_shape x = kdr_result_task_shape(r, i);
 		const kdri_json_value *s = kdri_json_get(cli_about_task(run, i), "metrics");
-		double confidence = kdri_json_number(about_field(run, i, "confidence"), NAN);
-		char sizes[256];
-		sizes_text(cli_about_task(run, i), sizes, sizeof sizes);
-		fprintf(out, "%-*s  %9lld  %9lld  %4lld", widest, kdr_result_task_name(r, i),
-		        (long long)x.rows, (long long)x.cols, (long long)kdr_result_k(r, i));
+		fprintf(out, "%-*s  %9lld", widest, kdr_result_task_name(r, i),
+		        (long long)kdr_result_task_shape(r, i).rows);
 		if (confident)
-			print_number(out, 10, 2, confidence);
+			print_number(out, 10, 2, confidence_of(run, i));
 		if (kdri_json_count(s) > 0)
 			fprintf(out, "  %6.3f  %6.3f  %6.3f", cli_number_at(s, "acc"),
 			        cli_number_at(s, "nmi"), cli_number_at(s, "ari"));
 		else if (scored)
 			fprintf(out, "  %6s  %6s  %6s", "-", "-", "-");
-		fprintf(out, "  %s\n", sizes);
+		print_effect(out, run, i);
 	}
 	if (confident)
 		fprintf(out, "confidence: estimated fraction of samples %s, 0 to 1\n",
@@ -272,27 +282,48 @@ static void print_relatedness(FILE *out, const cli_run *run)
 	}
 }
 
-/* What the method reports about k, and the advice for each task. */
-static void print_words(FILE *out, const cli_run *run)
+/* -v: the advice for each task. */
+static void print_advice(FILE *out, const cli_run *run)
 {
 	const kdr_result *r = run->result;
-	bool begun = false;
+	print_relatedness(out, run);
+	for (int64_t i = 0; i < kdr_result_ntasks(r); i++) {
+		const char *text;
+		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++)
+			fprintf(out, "%s%s%s\n", i == 0 && a == 0 ? "\n" : "", a > 0 ? "  " : "", text);
+	}
+}
+
+/* What needs attention, the most important first: an early end, warnings, skipped rows, a doubtful k. Returns whether there is anything. */
+static bool print_attention(FILE *out, const cli_run *run)
+{
+	enum { FEW_WARNINGS = 5 };
+	const kdr_result *r = run->result;
+	const kdr_stop stop = kdr_result_stop(r);
+	const int64_t warnings = kdr_result_warning_count(r),
+	              most = cli_flag(run->args, "verbose") ? warnings : FEW_WARNINGS;
+	bool any = warnings > 0;
+	if (stop != KDR_STOP_CONVERGED && !(stop == KDR_STOP_MAX_ITER && kdr_result_complete(r))) {
+		if (stop == KDR_STOP_TIME || stop == KDR_STOP_CANCELLED)
+			fprintf(out, "warning: %s; this is the best result so far\n",
+			        stop == KDR_STOP_TIME ? "stopped at the time limit" : "interrupted");
+		else
+			fprintf(out, "warning: %s %lld iteration%s\n", stop_in_words(r),
+			        (long long)kdr_result_iterations(r), CLI_S(kdr_result_iterations(r)));
+		any = true;
+	}
+	for (int64_t i = 0; i < warnings && i < most; i++)
+		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
+	if (warnings > most)
+		fprintf(out, "... (%lld more with -v)\n", (long long)(warnings - most));
 	for (int64_t i = -1; i < kdr_result_ntasks(r); i++) {
 		const char *text = kdri_json_text(about_field(run, i, "k_evidence"), NULL);
 		const char *name = i < 0 ? "" : kdr_result_task_name(r, i);
 		if (text)
-			fprintf(out, "%s%s%s%s\n", begun ? "" : "\n", name, i < 0 ? "" : ": ", text);
-		begun = begun || text;
+			fprintf(out, "%s%s%s\n", name, i < 0 ? "" : ": ", text);
+		any = any || text;
 	}
-	print_relatedness(out, run);
-	begun = kdr_result_relatedness(r) && !about_field(run, 0, "advice");
-	for (int64_t i = 0; i < kdr_result_ntasks(r); i++) {
-		const char *text;
-		for (int64_t a = 0; (text = kdr_result_advice(r, i, a)); a++) {
-			fprintf(out, "%s%s%s\n", begun ? "" : "\n", a > 0 ? "  " : "", text);
-			begun = true;
-		}
-	}
+	return any;
 }
 
 /* The clusters of each target that are least like the source. */
@@ -420,7 +451,7 @@ static void print_mixing(FILE *out, const kdri_json_value *mixing)
 	const char *space = cli_text_at(mixing, "space");
 	if (!mixing)
 		return;
-	fprintf(out, "\nhow well the data sets mix\n");
+	fprintf(out, "\nhow well the prepared data sets mix; the clusters change only batch_asw\n");
 	print_line(out, "ilisi", cli_number_at(mixing, "ilisi"),
 	           "0 to 1, higher is better mixed: number of data sets among the neighbours of a sample");
 	print_line(
@@ -529,23 +560,41 @@ static void print_bridges(FILE *out, const cli_run *run)
 	fprintf(out, "chosen bridge: %s (%s)\n", cli_text_at(first, "name"), cli_text_at(first, "reason"));
 }
 
+/* The verdict on each target, if there are a few, or on the only data set. */
+static void print_verdicts(FILE *out, const cli_run *run)
+{
+	enum { MOST = 4 };
+	const kdr_result *r = run->result;
+	const bool one = kdr_result_ntasks(r) == 1;
+	for (int64_t t = 0, said = 0; t < kdr_result_ntasks(r) && (one || cli_has_classes(r)); t++)
+		if (kdr_result_labels(r, t, NULL) && kdr_result_advice(r, t, 0) && said++ < MOST)
+			fprintf(out, "%s%s\n", said == 1 ? "\n" : "", kdr_result_advice(r, t, 0));
+}
+
 void cli_summary(FILE *out, const cli_run *run)
 {
-	const kdr_result *r = run->result;
-	print_head(out, run);
+	const bool verbose = cli_flag(run->args, "verbose");
+	if (print_attention(out, run))
+		fputc('\n', out);
 	print_table(out, run);
 	print_left_out(out, run);
 	cli_clusters(out, run);
+	if (cli_get(run->args, "into", NULL) && !verbose)
+		print_advice(out, run);
+	else if (!verbose)
+		print_verdicts(out, run);
 	cli_levels(out, run);
 	print_quality(out, run);
 	print_calibration(out, run);
-	cli_matches(out, run);
-	print_words(out, run);
-	print_least_like(out, run);
 	print_bridges(out, run);
-	print_shared(out, run);
-	for (int64_t i = 0; i < kdr_result_warning_count(r); i++)
-		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
+	if (verbose) {
+		print_details(out, run);
+		cli_profiles(out, run);
+		cli_matches(out, run);
+		print_advice(out, run);
+		print_least_like(out, run);
+		print_shared(out, run);
+	}
 	print_model(out, run);
 	print_files(out, run);
 }

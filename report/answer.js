@@ -54,6 +54,7 @@ const CONFIDENCE = {
   method: "the estimated probability that a label is right",
   share: "the part of the probabilities or memberships that the label has",
   softmax: "the part of the scores that the label has; it ranks the samples but is not calibrated",
+  probability: "the calibrated probability of the label",
   distance: "how much nearer a sample is to the mean of its own cluster than to the next one; near 0 at a border",
 };
 
@@ -73,8 +74,6 @@ function sentences() {
     out.push(`${method} found ${ks.length === 1 ? plural(ks[0], "cluster") : `${ks.join(", ")} clusters`} in ${plural(n, "sample")} of ` +
       `${tasks.length === 1 ? names : `${tasks.length} data sets: ${names}`}${isNumber(d) ? `, ${plural(d, "feature")}` : ""}.`);
   }
-  if (D.data) out.push(`The data appear to be ${D.data}.`);
-  if (D.preprocessing) out.push(`Preprocessing: ${D.preprocessing}.`);
   const sure = labelled.filter((t) => t.confidence);
   if (sure.length) {
     const mean = sum(sure.map((t) => sum(t.confidence))) / sum(sure.map((t) => t.confidence.length));
@@ -84,9 +83,6 @@ function sentences() {
   }
   const scored = labelled.filter((t) => isNumber(object(t.raw.metrics).acc));
   if (scored.length) out.push(`Accuracy compared with the known classes: ${listed(scored.slice(0, 6).map((t) => `${number(t.raw.metrics.acc)}${scored.length > 1 ? ` (${t.name})` : ""}`))}.`);
-  const k = object(D.method_fields).k_evidence, each = k ? [] : tasks.filter((t) => fieldOf("k_evidence", t));
-  if (k) out.push(`Number of clusters: ${k}.`);
-  if (each.length) out.push(`Number of clusters: ${listed(each.slice(0, 6).map((t) => `${t.name} ${fieldOf("k_evidence", t)}`))}.`);
   for (const t of tasks) if (list(t.raw.left_out).length) out.push(`${plural(t.raw.left_out.length, "row")} of ${t.name} skipped; see Data below.`);
   if (D.stop && D.stop !== "converged" && !(D.stop === "max_iter" && D.complete)) out.push({ max_iter: "The method reached the iteration limit before it converged.",
     time: "The method stopped at the time limit; this is the best result so far.", cancelled: "The run was interrupted; this is the best result so far.",
@@ -127,17 +123,36 @@ function bar(t) {
       el("span", { class: "unseen" }, `${nameOf(c)} ${sizes.get(c)}, `)), "background-color", () => hue(c))));
 }
 
+/* A row a cluster: its name, its size in each data set, and what says most about it, in the data set with most of it. */
+function overview() {
+  const MOST = 20, WORDS = 3, rows = [];
+  for (let c = 0; c < clusterCount && rows.length < MOST; c++) {
+    const sizes = labelled.map((t) => members(t, c).length), of = labelled[sizes.indexOf(Math.max(...sizes))];
+    if (!sum(sizes)) continue;
+    const profile = object(of.clusters.find((p) => p && p.number === c)), own = features(profile).filter((f) => f.effect > 0);
+    rows.push([{ head: chooser(c, { class: "key" }, mark(c), " ", Name(c)) }, ...(labelled.length <= 6 ? sizes.map(count) : [count(sum(sizes))]),
+      typeof profile.description === "string" ? profile.description : listed((own.length ? own : features(profile)).slice(0, WORDS).map((f) => String(f.name)))]);
+  }
+  if (!rows.length) return null;
+  return table([{ title: isTransfer ? "Class" : "Cluster" }, ...(labelled.length <= 6 ? labelled.map((t) => ({ title: t.name, num: true })) : [{ title: "Samples", num: true }]),
+    { title: "What distinguishes it", words: true }], rows, { label: isTransfer ? "Classes" : "Clusters" });
+}
+
+/* Advice on each task: the first line says most, the others have figures (how.js). */
+const advised = () => tasks.map((t) => [t.raw.advice].flat().filter((a) => typeof a === "string")).filter((a) => a.length);
+
 function answer() {
-  const warnings = list(D.warnings), doubts = tasks.map((t) => [t.raw.advice].flat().filter((a) => typeof a === "string")).filter((a) => a.length);
+  const warnings = list(D.warnings), doubts = advised();
   const line = command();
   section("answer", "Summary",
     warnings.length ? el("div", { class: "warnings", role: "note" }, el("h3", {}, plural(warnings.length, "warning")),
       el("ul", {}, warnings.map((w) => el("li", {}, w)))) : null,
+    overview(),
     el("ul", { class: "plain" }, sentences().map((s) => el("li", {}, s))),
     tasks.length ? taskTable() : null,
     labelled.some((t) => isNumber(object(t.raw.metrics).nmi)) ? el("p", { class: "note" },
       "Accuracy, NMI (normalised mutual information) and ARI (adjusted Rand index) compare the labels with the known classes; 1 is perfect.") : null,
     doubts.length ? el("div", { class: "advice" }, el("h3", {}, D.command === "relate" ? "Nearest data sets" : tasks.length > 1 && !isTransfer ? "What clustering together changed, and caveats" : "How reliable the result is"),
-      el("ul", {}, doubts.map(([first, ...more]) => el("li", {}, first, more.length ? el("ul", {}, more.map((a) => el("li", {}, a))) : null)))) : null,
+      el("ul", {}, doubts.map(([first, ...more]) => el("li", {}, [first, ...more.filter((a) => a.startsWith("k = "))].join("; "))))) : null,
     tasks.length ? el("p", { class: "command" }, el("code", {}, line), copyButton(line)) : null);
 }

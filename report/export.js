@@ -1,4 +1,4 @@
-/* Take away: ids of the selection, the map as SVG and PNG, tables as CSV, a link to the view. SPDX-License-Identifier: BSD-3-Clause */
+/* Export: ids of the selection, the map as SVG and PNG, tables as CSV, a link to the view. SPDX-License-Identifier: BSD-3-Clause */
 
 const VECTOR_MOST = 20000; /* points of an SVG; more are a picture in it */
 
@@ -131,7 +131,7 @@ function startLinks() {
 function takeSection() {
   if (!labelled.length && !panels.length) return;
   const said = el("p", { role: "status", id: "take-said" }), name = tasks.length ? fileName(tasks[0].name, "").slice(0, -1) : "map";
-  section("take", "Take away", el("p", {}, "Save what you see. Every table of this page also has a button “CSV”."),
+  section("take", "Export", el("p", {}, "Save what you see. Every table of this page also has a button “CSV”."),
     el("p", { class: "tools" }, button("Selected samples (CSV)", () => { if (store.count) download("selection.csv", "text/csv", selectionCsv()); else said.textContent = "Select samples first."; }),
       panels.length ? [button("Map (SVG)", () => download(`${name}-map.svg`, "image/svg+xml", mapSvg())), button("Map (PNG)", () => mapCanvas().toBlob((blob) => { if (blob) download(`${name}-map.png`, "image/png", blob); else said.textContent = "The map is too large for a picture."; }))] : null,
       button("Link to this view", async () => {

@@ -74,7 +74,14 @@ function files() {
     rows.map((t) => [{ head: t.name }, String(t.raw.path), count(t.n), count(t.raw.d), ...(rows.some((r) => isNumber(r.raw.nnz)) ? [count(t.raw.nnz)] : [])]), { label: "Files" }), tables()] : null;
 }
 
+/* What is known of each task beyond the first line of its advice. */
+function figures() {
+  const rest = advised().map(([first, ...more]) => [first, more.filter((a) => !a.startsWith("k = "))]).filter(([, more]) => more.length);
+  return rest.length ? [el("h3", {}, "Figures behind the advice"), el("ul", {}, rest.map(([first, more]) => el("li", {}, first, el("ul", {}, more.map((a) => el("li", {}, a))))))] : null;
+}
+
 function how() {
-  const parts = [about.summary ? el("p", {}, `${about.title}: ${about.summary}.`.replace(/\.\.$/, ".")) : null, objectiveChart(), times(), options(), fields(), files(), references()].flat(2).filter(Boolean);
+  const data = [D.data ? `The data appear to be ${D.data}.` : "", D.preprocessing ? `Preprocessing: ${D.preprocessing}.` : ""].filter(Boolean).join(" ");
+  const parts = [about.summary ? el("p", {}, `${about.title}: ${about.summary}.`.replace(/\.\.$/, ".")) : null, data ? el("p", {}, data) : null, figures(), objectiveChart(), times(), options(), fields(), files(), references()].flat(2).filter(Boolean);
   if (parts.length) section("how", "How the result was computed", parts);
 }

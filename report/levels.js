@@ -61,6 +61,12 @@ function levelTree(index, choose) {
     svg("svg", { class: "tree", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `How clusters of ${tasks[index].name} split; the table below has the same` }, rows, lines, nodes)) };
 }
 
+/** "3 (53 of its 72 samples) and 4 (9)": a child can also have samples of other clusters. Results before 0.3 have no counts. */
+function sides(split) {
+  const [left, right, all] = list(split.samples);
+  return list(split.into).map((c, i) => all === undefined ? String(c) : `${c} (${i ? count(right) : `${count(left)} of its ${plural(all, "sample")}`})`).join(" and ");
+}
+
 function splitWords(split) {
   const names = list(split.features).slice(0, 3).map((f) => `${object(f).name} (${(list(f.texts).length ? f.texts.map(String) : list(f.means).map((v) => number(v, 2))).join(" and ")})`);
   return names.length ? `differ most in ${listed(names)}` : "hardly differ in any feature";
@@ -79,7 +85,7 @@ function levelsSection() {
     for (const tree of trees) tree.rows.forEach((row, i) => row.classList.toggle("chosen", i === l));
     const here = splits.filter(([level]) => level === levels[l]);
     said.replaceChildren(l === 0 ? el("p", {}, "The smallest number of clusters.") : here.length ? el("ul", { class: "plain" }, here.map(([, t, s]) => el("li", {},
-      `${tasks.length > 1 ? `${t.name}: cluster` : "Cluster"} ${s.of} splits into ${list(s.into).map((c) => `${c} (${plural(t.sizes[c], "sample")})`).join(" and ")}, which ${splitWords(s)}.`)))
+      `${tasks.length > 1 ? `${t.name}: cluster` : "Cluster"} ${s.of} splits into ${sides(s)}, which ${splitWords(s)}.`)))
       : el("p", {}, "No cluster splits at this number."));
     if (quietly || !colouredByLevel) return;
     showLevel(l);
@@ -98,6 +104,6 @@ function levelsSection() {
     trees.map((tree, i) => [tasks.length > 1 ? el("h3", {}, tasks[i].name) : null, tree.node]),
     tasks.length > LEVEL_TREES ? el("p", { class: "note" }, `The first ${LEVEL_TREES} of ${tasks.length} data sets are shown.`) : null,
     splits.length ? behind("Table of the splits", [{ title: "k", num: true }, { title: "Data set" }, { title: "Cluster" }, { title: "Splits into" }, { title: "Difference", words: true }],
-      splits.map(([level, t, s]) => [String(level.k), t.name, String(s.of), list(s.into).map((c) => `${c} (${count(t.sizes[c])})`).join(", "), splitWords(s)])) : null);
+      splits.map(([level, t, s]) => [String(level.k), t.name, String(s.of), sides(s), splitWords(s)])) : null);
   choose(view.level, true);
 }

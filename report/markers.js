@@ -81,7 +81,7 @@ function mixing() {
   const rows = clusters.map((c) => [{ head: isNumber(c.number) ? Name(c.number) : "–" }, count(c.size), Object.entries(object(c.samples)).map(([t, n]) => `${t} ${count(n)}`).join(", "),
     share(c.largest), share(c.entropy), ...(known ? [share(c.purity)] : [])]);
   section("mixing", "Mixing of the data sets",
-    el("p", {}, "All values are between 0 (the data sets are separated) and 1 (they are fully mixed).", typeof m.space === "string" ? ` Computed on ${m.space}.` : null),
+    el("p", {}, "How well the data sets mix after preprocessing, from 0 (separated) to 1 (fully mixed). iLISI and kBET do not depend on the clusters.", typeof m.space === "string" ? ` Computed on ${m.space}.` : null),
     table([{ title: "Measure" }, { title: "Value", num: true }, { title: "Meaning" }], [
       figure("iLISI", m.ilisi, "number of data sets among the neighbours of a sample"),
       figure("kBET", m.kbet, "fraction of neighbourhoods with the same data set proportions as all samples"),

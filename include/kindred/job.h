@@ -19,9 +19,9 @@ typedef enum kdr_prep_choice {
 
 /* Which clusters of a data set that is added to a model get new numbers. */
 typedef enum kdr_new_clusters {
-	KDR_NEW_CLUSTERS_AUTO, /* those that are a cluster of the model with an estimated probability below 0.3 */
-	KDR_NEW_CLUSTERS_YES, /* below 0.5 */
-	KDR_NEW_CLUSTERS_NO   /* none */
+	KDR_NEW_CLUSTERS_AUTO, /* those that are unlike every cluster of the model: cosine below 0.11 */
+	KDR_NEW_CLUSTERS_YES,  /* below 0.35 */
+	KDR_NEW_CLUSTERS_NO    /* none */
 } kdr_new_clusters;
 
 /* --- cluster and transfer --------------------------------------------------------------------------------------------- */

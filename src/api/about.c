@@ -316,7 +316,8 @@ const double *kdr_result_confidence(const kdr_result *r, int64_t task, const cha
 {
 	const kdri_task_result *t = about_task_of(r, task);
 	kdr_array own = t ? kdr_result_array(r, "confidence", task) : (kdr_array){ 0 };
-	bool has = own.data && own.type == KDR_FLOAT64 && own.ndim == 1 && own.shape[0] == t->n;
+	bool has = own.data && own.type == KDR_FLOAT64 && own.ndim == 1 && own.shape[0] == t->n &&
+	           !t->probabilities; /* calibrated ones are more than that */
 	if (from)
 		*from = has ? "method" : t ? t->confidence_from : NULL;
 	return has ? own.data : t ? t->confidence : NULL;

@@ -108,6 +108,7 @@ typedef struct kdri_mixing {
 enum { KDRI_SPLIT_FEATURES = 5 };
 typedef struct kdri_split {
 	int64_t of, left, right;
+	int64_t samples[3]; /* of cluster `of` one level before: those now in left and in right, and all */
 	int nfeatures;
 	kdri_feature_effect features[KDRI_SPLIT_FEATURES];
 } kdri_split;

@@ -6,10 +6,9 @@
  *
  *     (E1)  u_z = c_z - m; u_l of cluster l of the model: sum of n_l (c_l - m) over its data sets
  *     (E2)  the assignment of clusters z to clusters l with the largest sum of cos(u_z, u_l)
- *     (E3)  a pair stays if the probability that it belongs together, estimated from its cosine (engine/ensemble/probability_right.c),
- *           is at least 0.3, and the cosine at least 0.8 or |c_z - c_l - s| <= 3 max(r_z, r_l): c_l the mean of cluster l over the data sets of the model, s the
+ *     (E3)  a pair stays if its cosine is at least 0.11 and either at least 0.8 or |c_z - c_l - s| <= 3 max(r_z, r_l): c_l the mean of cluster l over the data sets of the model, s the
  *           median over all pairs of each coordinate of c_z - c_l, which is the shift of the new data set, and r_z, r_l the root
- *           mean square distances of samples from c_z and c_l. With --new-clusters yes: 0.5 and 2
+ *           mean square distances of samples from c_z and c_l. With --new-clusters yes: 0.35 and 2
  *           All other clusters get new numbers.
  *
  * (E1) to (E3) are how auto matches the clusters of data sets (methods/auto/auto_report.c). The clusters of a new data set join those of the
@@ -197,7 +196,7 @@ static kdr_status choose_numbers(kdr_context *ctx, const clusters *c, kdr_new_cl
 {
 	kdr_status st;
 	const bool never = which == KDR_NEW_CLUSTERS_NO, gladly = which == KDR_NEW_CLUSTERS_YES;
-	const double least = gladly ? 0.5 : KDRI_LEAST_MATCH, most = gladly ? 2 : 3, alike = 0.8;
+	const double least = gladly ? 0.35 : 0.11, most = gladly ? 2 : 3, alike = 0.8; /* cosines */
 	double *cost = NULL, *far = NULL;
 	int64_t size, next = p->k;
 	KDRI_TRY(kdri_mul(ctx, c->k, p->k, &size));
@@ -213,9 +212,9 @@ static kdr_status choose_numbers(kdr_context *ctx, const clusters *c, kdr_new_cl
 	KDRI_TRY(distances(ctx, c, p, now, far));
 	for (int64_t z = 0; z < c->k; z++) {
 		const double cosine = now[z] >= 0 ? -cost[z * p->k + now[z]] : 0;
-		chance[z] = now[z] >= 0 ? kdri_match_right(cosine) : 0;
+		chance[z] = now[z] >= 0 ? kdri_match_right(cosine, p->k, p->d) : 0;
 		if (now[z] < 0 || (!never && c->size[z] > 0 &&
-		                   (chance[z] < least || (cosine < alike && far[z] > most)))) { /* (E3) */
+		                   (cosine < least || (cosine < alike && far[z] > most)))) { /* (E3) */
 			now[z] = next++;
 			chance[z] = 1;
 		}

@@ -218,7 +218,7 @@ const char *kdri_column_name(const kdri_task_result *task, int64_t column, char 
 enum { KDRI_MEAN_TEXT = 80, KDRI_DESCRIBED = 4, KDRI_EFFECT_TEXT = 256 };
 /* A mean of the feature in the user's units, such as "1,900", "61 %" or "2021-03-04". */
 void kdri_mean_text(const kdri_feature_effect *feature, double mean, char out[KDRI_MEAN_TEXT]);
-/* The same with its column, such as "income 1,900" or "61 % plan business". */
+/* The same with its column, such as "income 1,900 (others 3,200)" or "plan = business 61 % (others 12 %)". */
 void kdri_effect_text(const kdri_task_result *task, const kdri_feature_effect *feature, char *out,
                       size_t room);
 /* If a feature is a level of a category: its text, and the length of the column's name, with which the feature's begins. Else

@@ -307,6 +307,7 @@ static void put_splits(kdri_json *j, const kdri_task_result *t, const kdri_task_
 		kdri_json_object(j, NULL);
 		kdri_json_int(j, "of", s->of);
 		kdri_json_ints(j, "into", (int64_t[]){ s->left, s->right }, 2);
+		kdri_json_ints(j, "samples", s->samples, 3);
 		kdri_json_array(j, "features");
 		for (int f = 0; f < s->nfeatures; f++) {
 			kdri_json_object(j, NULL);

@@ -140,7 +140,21 @@ static int64_t first_child(const kdri_task_result *task, int64_t of)
 	return of < task->k && task->parents[of] == of ? of : best;
 }
 
-static kdr_status put_splits(kdr_context *ctx, const columns *c, kdri_task_result *task)
+/* How many samples of the split cluster are on each side: children also get samples of other clusters. */
+static kdr_status count_samples(kdr_context *ctx, const kdri_task_result *before,
+                                const kdri_task_result *task, kdri_split *s)
+{
+	for (int64_t i = 0; i < task->n; i++)
+		if (before->labels[i] == s->of) {
+			s->samples[0] += task->labels[i] == s->left;
+			s->samples[1] += task->labels[i] == s->right;
+			s->samples[2]++;
+		}
+	return kdri_sum_int(ctx, s->samples, 3);
+}
+
+static kdr_status put_splits(kdr_context *ctx, const columns *c, const kdri_task_result *before,
+                             kdri_task_result *task)
 {
 	KDRI_DO(KDRI_NEW0(ctx, &task->splits, task->k));
 	for (int64_t b = 0; b < task->k; b++) {
@@ -149,6 +163,7 @@ static kdr_status put_splits(kdr_context *ctx, const columns *c, kdri_task_resul
 			continue;
 		kdri_split *s = &task->splits[task->nsplits++];
 		*s = (kdri_split){ .of = of, .left = left, .right = b };
+		KDRI_DO(count_samples(ctx, before, task, s));
 		KDRI_DO(explain(ctx, c, task, s));
 	}
 	return KDR_OK;
@@ -170,7 +185,8 @@ kdr_status kdri_levels_finish(kdr_context *ctx, const kdri_job *job, kdr_data *c
 	for (int64_t t = 0; t < result->ntasks && result->level_count > 1; t++) {
 		KDRI_TRY(columns_new(ctx, sets[t], result->tasks[t].all, &c));
 		for (int64_t i = 1; i < result->level_count; i++)
-			KDRI_TRY(put_splits(ctx, &c, &result->levels[i]->tasks[t]));
+			KDRI_TRY(put_splits(ctx, &c, &result->levels[i - 1]->tasks[t],
+			                    &result->levels[i]->tasks[t]));
 		columns_free(ctx, &c);
 		c = (columns){ 0 };
 	}

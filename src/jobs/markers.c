@@ -237,7 +237,9 @@ static kdr_status choose_markers(kdr_context *ctx, const kdri_task_result *t, kd
 		int64_t taken = 0;
 		for (int64_t f = 0; f < profile->nfeatures && taken < each && m->count < MOST_MARKERS; f++) {
 			bool known = profile->features[f].effect <= 0;
-			m->counts = m->counts || isfinite(profile->features[f].share_inside);
+			/* The share of a column of yes and no is its mean. */
+			m->counts = m->counts || (isfinite(profile->features[f].share_inside) &&
+			                          profile->features[f].unit != KDRI_UNIT_SHARE);
 			for (int64_t i = 0; i < m->count; i++)
 				known = known || m->columns[i] == profile->features[f].column;
 			if (known)

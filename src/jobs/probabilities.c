@@ -197,24 +197,34 @@ static kdr_status probabilities_put(kdr_context *ctx, const kdri_calibration *c,
 	kdr_scoring kind;
 	kdr_array a = kdri_result_scoring(r, task, &kind);
 	bool scored = a.data && a.shape[1] == c->classes;
-	double *s = NULL;
+	double *s = NULL, *sure = NULL;
 	int64_t size;
 	KDRI_TRY(kdri_mul(ctx, t->n, c->classes, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &s, c->classes));
+	KDRI_TRY(KDRI_NEW(ctx, &sure, t->n));
 	KDRI_TRY(KDRI_NEW0(ctx, &t->probabilities, size));
 	for (int64_t i = 0; i < t->n; i++) {
 		double *p = t->probabilities + i * c->classes;
 		if (known && known[i] >= 0) {
 			p[known[i]] = 1;
-			continue;
+		} else {
+			kdri_calibrate_row(scored ? (const double *)a.data + i * c->classes : NULL,
+			                   c->classes, kind, t->labels[i], s);
+			kdri_calibrated(s, c->classes, t->labels[i], r->calibration.temperature,
+			                r->calibration.label, p);
 		}
-		kdri_calibrate_row(scored ? (const double *)a.data + i * c->classes : NULL, c->classes, kind,
-		                   t->labels[i], s);
-		kdri_calibrated(s, c->classes, t->labels[i], r->calibration.temperature, r->calibration.label,
-		                p);
+		sure[i] = 0;
+		for (int64_t k = 0; k < c->classes;
+		     k++) /* of the label; of the best class if it was withheld */
+			sure[i] = k == t->labels[i] || t->labels[i] < 0 ? KDRI_MAX(sure[i], p[k]) : sure[i];
 	}
+	/* One number for how sure a label is, not two. */
+	kdri_free(ctx, t->confidence);
+	t->confidence = sure;
+	t->confidence_from = "probability";
+	sure = NULL;
 done:
-	kdri_free(ctx, s);
+	KDRI_FREE(ctx, s, sure);
 	return st;
 }
 

@@ -66,17 +66,17 @@ const char *kdri_table_column(const kdri_task_result *task, int64_t feature, siz
 
 void kdri_effect_text(const kdri_task_result *task, const kdri_feature_effect *f, char *out, size_t room)
 {
-	char mean[KDRI_MEAN_TEXT], column[KDRI_COLUMN_NAME];
+	char mean[KDRI_MEAN_TEXT], others[KDRI_MEAN_TEXT], column[KDRI_COLUMN_NAME];
 	size_t length;
 	const char *name = kdri_column_name(task, f->column, column);
 	const char *level = kdri_table_column(task, f->column, &length);
 	kdri_mean_text(f, f->mean_inside, mean);
+	kdri_mean_text(f, f->mean_outside, others);
 	if (level)
-		kdri_snprintf(out, room, "%s %.*s %s", mean, (int)KDRI_MIN(length, 100), name, level);
-	else if (f->unit == KDRI_UNIT_SHARE)
-		kdri_snprintf(out, room, "%s %s", mean, name);
+		kdri_snprintf(out, room, "%.*s = %.100s %s (others %s)", (int)KDRI_MIN(length, 100), name,
+		              level, mean, others);
 	else
-		kdri_snprintf(out, room, "%s %s", name, mean);
+		kdri_snprintf(out, room, "%.100s %s (others %s)", name, mean, others);
 	kdri_one_line(out);
 }
 

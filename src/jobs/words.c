@@ -7,7 +7,8 @@
  *                                                 s_j: the standard deviation of column j over all
  *     (E2)  u_c = in - m                          the deviation of the cluster, as one direction
  *     (E3)  quality = chance of cos(u_c, u_l)     of c and the cluster l of another task it matches best (probability_right.h);
- *                                                 the method's own number if it has one
+ *                                                 the method's own number if it has one. In tables, clusters of the same number
+ *                                                 match, and it also depends on how clear the clusters of both are
  *
  * A profile has the columns of the largest effects, none below 0.2, with the same number of positive and negative
  * effects; a cluster with low values in all columns only has negative ones. For data such as counts (no negative
@@ -323,7 +324,14 @@ static void drop_empty(const side *a, const side *b, const kdr_correspondence *m
 				matrix[z * m->cols + l] = 0;
 }
 
-/* (E3); a match that is less likely than KDRI_LEAST_MATCH is none, as in auto. The matrix of mbc is the relation that its objective is
+/* The estimated ARI of the clusters of a table; NaN for other data. */
+static double estimate_of(const kdr_result *r, int64_t task)
+{
+	const kdri_field *field = kdri_result_field(r, task, "estimated_ari");
+	return field ? field->number : NAN;
+}
+
+/* (E3); a match that is less likely than KDRI_LEAST_MATCH is none, as in auto. Clusters of tables with the same number match. The matrix of mbc is the relation that its objective is
  * about, with rows of fixed sums: it stays. */
 static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side *sides, kdr_correspondence *m)
 {
@@ -331,7 +339,8 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 	kdr_array own = kdr_result_array(r, "match_quality", m->from); /* tasks x clusters */
 	const side *a = &sides[m->from], *b = &sides[m->to];
 	double *quality = NULL, *u = NULL, *v = NULL, *matrix = (double *)m->matrix; /* the result owns it */
-	const bool fixed = strcmp(r->algo->id, "mbc") == 0;
+	const double clear = estimate_of(r, m->from), other = estimate_of(r, m->to);
+	const bool table = isfinite(clear + other), fixed = table || strcmp(r->algo->id, "mbc") == 0;
 	if (!fixed)
 		drop_empty(a, b, m, matrix);
 	bool given = own.data && own.type == KDR_FLOAT64 && own.ndim == 2 && own.shape[0] == r->ntasks &&
@@ -357,7 +366,9 @@ static kdr_status put_quality(kdr_context *ctx, const kdr_result *r, const side 
 			continue;
 		KDRI_TRY(direction(ctx, a, z, u));
 		KDRI_TRY(direction(ctx, b, best, v));
-		quality[z] = kdri_match_right(cosine(u, v, a->data->cols)); /* (E3) */
+		const double cos = cosine(u, v, a->data->cols);
+		quality[z] = table ? kdri_table_match_right(cos, fmin(clear, other))
+		                   : kdri_match_right(cos, a->k, a->data->cols); /* (E3) */
 		if (quality[z] < KDRI_LEAST_MATCH && !fixed)
 			memset(matrix + z * m->cols, 0, (size_t)m->cols * sizeof *matrix);
 	}
@@ -387,6 +398,14 @@ static kdr_status put_shared_advice(kdr_context *ctx, kdr_result *r, int64_t t, 
 		KDRI_DO(kdri_result_advise(ctx, r, t, text));
 	}
 	return KDR_OK;
+}
+
+/* How sure the number of clusters is, where the method found it. */
+static kdr_status put_evidence(kdr_context *ctx, kdr_result *r, int64_t t)
+{
+	const kdri_field *own = kdri_result_field(r, t, "k_evidence"),
+	                 *all = own ? own : kdri_result_field(r, -1, "k_evidence");
+	return all && all->text ? kdri_result_advise(ctx, r, t, all->text) : KDR_OK;
 }
 
 /* The method's advice about a task, or advice based on the relatedness that it learnt. */
@@ -423,6 +442,7 @@ kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 			KDRI_TRY(put_profiles(ctx, &r->tasks[t], &sides[t]));
 		}
 		KDRI_TRY(put_advice(ctx, r, t));
+		KDRI_TRY(put_evidence(ctx, r, t));
 	}
 	for (int64_t i = 0; i < r->match_count; i++)
 		KDRI_TRY(put_quality(ctx, r, sides, &r->matches[i]));

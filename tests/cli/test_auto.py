@@ -31,7 +31,7 @@ class Auto(CliTest):
         return len({(i % topics, c) for i, c in enumerate(labels)}) == topics
 
     def test_it_is_the_default_and_chooses_preprocessing(self):
-        done = self.run_kindred("cluster", "-k", 3, "-o", "out", "a.mtx", "b.mtx")
+        done = self.run_kindred("cluster", "-v", "-k", 3, "-o", "out", "a.mtx", "b.mtx")
         r = self.result()
         self.assertEqual(r["method"], "auto")
         self.assertEqual(r["data"], "word counts")
@@ -112,16 +112,16 @@ class Auto(CliTest):
         self.assertRegex(done.stdout, r"(?m)^k = 1: all samples are identical")
 
     def test_a_time_limit_leaves_members_out_and_says_so(self):
-        done = self.run_kindred("cluster", "-k", 3, "--time-limit", 1e-9, "-o", "out", "a.mtx", "b.mtx")
+        done = self.run_kindred("cluster", "-v", "-k", 3, "--time-limit", 1e-9, "-o", "out", "a.mtx", "b.mtx")
         r = self.result()
         self.assertEqual(r["stop"], "time")
         self.assertEqual(len(r["tasks"][1]["labels"]), 45)
         self.assertIn("time limit reached: method 'mtcfir' was skipped", " ".join(r["warnings"]))
-        self.assertIn("stopped at the time limit", done.stdout)
+        self.assertIn("warning: stopped at the time limit; this is the best result so far", done.stdout)
         self.assertIn("runs finished in time", done.stdout)
         self.assertNotIn("the methods agree", done.stdout)
         # One voter agrees with itself: no confidence is made of that. The graph is worth a moment's grace, unless that is over too.
-        self.assertRegex(done.stdout, "votes per data set: (normalised cut 3|k-means 1)\n")
+        self.assertRegex(done.stdout, r"methods \(votes\): (normalised cut 3|k-means 1)\n")
         self.assertNotIn("confidence", done.stdout)
         self.assertNotIn("confidence.a", r["method_fields"])
         self.assertNotIn("method", {t.get("confidence_from") for t in r["tasks"]})

@@ -36,7 +36,7 @@ class Bridge(CliTest):
 
     def test_one_bridge(self):
         for method in ("ttl", "nmtf"):
-            text = self.transfer("--bridge", "near.csv", "--truth", "t.labels", "-o", "out", "--force", method=method).stdout
+            text = self.transfer("--bridge", "near.csv", "--truth", "t.labels", "-v", "-o", "out", "--force", method=method).stdout
             r = self.result()
             self.assertEqual([t["name"] for t in r["tasks"]], ["source", "bridge", "target"])
             self.assertGreater(r["tasks"][2]["metrics"]["acc"], 0.9)
@@ -51,7 +51,7 @@ class Bridge(CliTest):
 
     def test_sweeps_are_a_rule_unless_a_tolerance_is_asked_for(self):
         for method in ("ttl", "nmtf"):
-            text = self.transfer("--bridge", "near.csv", "--strict", "-o", "out", "--force", method=method).stdout
+            text = self.transfer("--bridge", "near.csv", "--strict", "-v", "-o", "out", "--force", method=method).stdout
             self.assertIn("ran 20 iterations", text)
             self.assertNotIn("converged", text)
             self.assertEqual((self.result()["stop"], self.result()["complete"]), ("max_iter", True))
@@ -103,7 +103,7 @@ class Bridge(CliTest):
         target = [line.split(",") for line in self.read("t.csv").splitlines()]
         self.write("apart.csv", "".join(",".join(line[10:]) + "\n" for line in target))  # no word of the source
         for bridge, target in (("v1.csv,v2.csv", "t.csv"), ("near.csv", "apart.csv")):
-            done = self.run_kindred("transfer", "--source", "s.csv", "--labels", "s.labels", "--target", target, "--bridge", bridge,
+            done = self.run_kindred("transfer", "-v", "--source", "s.csv", "--labels", "s.labels", "--target", target, "--bridge", bridge,
                                     "--truth", "t.labels", "-o", "out", "--force")
             r = self.result()
             members = r["method_fields"]["members"]

@@ -58,7 +58,7 @@ class Mbc(CliTest):
         self.write("b.csv", "blue,green,red\n" + "".join("%d,%d,%d\n" % r[::-1] for r in rows * 3))
 
     def test_summary_says_which_clusters_match_and_why(self):
-        out = self.run_kindred("cluster", "-m", "mbc", "-k", 3, "-o", "out", "a.csv", "b.csv").stdout
+        out = self.run_kindred("cluster", "-v", "-m", "mbc", "-k", 3, "-o", "out", "a.csv", "b.csv").stdout
         lines = [line for line in out.splitlines() if line.startswith("  a ") and " = b " in line]
         self.assertEqual(len(lines), 3, out)
         for line in lines:

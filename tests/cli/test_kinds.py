@@ -15,7 +15,7 @@ class Kinds(CliTest):
 
     def preprocessing(self, *files, k=2):
         """The line of the summary about the preprocessing."""
-        text = self.run_kindred("cluster", "-k", k, "--threads", 1, "-o", "out", "--force", *files).stdout
+        text = self.run_kindred("cluster", "-v", "-k", k, "--threads", 1, "-o", "out", "--force", *files).stdout
         return next(line for line in text.splitlines() if line.startswith("preprocessing:"))
 
     def regions(self, centres):

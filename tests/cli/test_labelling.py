@@ -46,7 +46,7 @@ class Labelling(CliTest):
         return given
 
     def test_least_like_the_source(self):
-        done = self.run_kindred(*self.COMMON)
+        done = self.run_kindred(*self.COMMON, "-v")
         target, found = self.result()["tasks"][-1], rows(self.path("out/target.samples.csv"))
         self.assertEqual(list(found[0]), ["id", "class", "confidence", "second", "unlike_source", "target_cluster"])
         unlike = [float(r["unlike_source"]) for r in found]

@@ -15,7 +15,7 @@ class Mtcfir(CliTest):
         self.files = [f"data/task{t}.csv" for t in (1, 2, 3)]
 
     def test_relatedness_is_reported_in_numbers_and_in_words(self):
-        done = self.run_kindred("cluster", "-m", "mtcfir", "-k", 3, "--scale", "minmax", "--score", "-o", "out",
+        done = self.run_kindred("cluster", "-v", "-m", "mtcfir", "-k", 3, "--scale", "minmax", "--score", "-o", "out",
                                 "--report", "--arrays", "arrays", *self.files)
         r = self.result()
         matrix = r["relatedness"]["matrix"]
@@ -111,7 +111,7 @@ class FeaturesFrom(CliTest):
 
     def test_any_method_can_take_them(self):
         for method in ("kmeans", "lssmtc", "ncut"):
-            done = self.run_kindred("cluster", "-m", method, "-k", 3, "--features-from", "msda", "--features-set",
+            done = self.run_kindred("cluster", "-v", "-m", method, "-k", 3, "--features-from", "msda", "--features-set",
                                     "layers=2", "--scale", "minmax", "-o", method, *self.files)
             self.assertIn("features learned by msda: 18 columns", done.stdout)
             told = self.result(f"{method}/result.json")["features_from"]

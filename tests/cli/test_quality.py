@@ -74,7 +74,7 @@ class Quality(CliTest):
         for c in m["clusters"]:
             self.assertEqual((c["samples"], c["size"], c["largest"], c["purity"]), ({"a": 40, "b": 40}, 80, 0.5, 1))
             self.assertAlmostEqual(c["entropy"], 1)
-        for word in ("how well the data sets mix", "ilisi", "kbet", "batch_asw", "minus the mean of their data set", "purity"):
+        for word in ("how well the prepared data sets mix", "ilisi", "kbet", "batch_asw", "minus the mean of their data set", "purity"):
             self.assertIn(word, printed)
         m, printed = self.mixing("kmeans", "a.csv", "b.csv")
         self.assertEqual([len(c["samples"]) for c in m["clusters"]], [1] * 6)

@@ -76,10 +76,10 @@ class Samples(CliTest):
 
     def test_a_cluster_low_in_everything_says_so(self):
         self.table()
-        printed = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--id-column", "id", "-o", "out", "t.csv").stdout
+        printed = self.run_kindred("cluster", "-v", "-m", "kmeans", "-k", 2, "--id-column", "id", "-o", "out", "t.csv").stdout
         low = next(line for line in printed.splitlines() if line.startswith("  t 0:"))
         for feature in "xyz":
-            self.assertRegex(low, rf"\b{feature} [0-9.]+ \(-")
+            self.assertRegex(low, rf"\b{feature} [0-9.]+ \(others [0-9.]+\) \(-")
         clusters = self.result()["tasks"][0]["clusters"]
         self.assertEqual({f["name"] for f in clusters[0]["features"]}, set("xyz"))
         for inside, outside in zip(clusters[0]["features"], clusters[1]["features"]):

@@ -228,7 +228,7 @@ class Dialects(Tables):
         # Assumptions are reported with the result; specified settings are not.
         self.write("c.csv", "größe,länge\n1,2\n3,4\n9,9\n".encode("latin-1"))
         for told, said in (((), True), (("--encoding", "latin-1"), False)):
-            done = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "--force", "-o", "out", *told, "c.csv")
+            done = self.run_kindred("cluster", "-v", "-m", "kmeans", "-k", 2, "--force", "-o", "out", *told, "c.csv")
             self.assertEqual("read as Latin-1 (Windows-1252); use --encoding to specify another" in done.stdout, said, done.stdout)
 
     def test_bytes_that_are_no_utf8_far_into_the_file(self):
@@ -252,7 +252,7 @@ class Jobs(Tables):
 
     def test_the_summary_says_what_columns_were_taken_for(self):
         self.write("p.csv", PEOPLE)
-        text, result = self.cluster("p.csv")
+        text, result = self.cluster("-v", "p.csv")
         for line in ("Nr: row names (consecutive numbers); use --columns '+Nr' to make it a feature", "city: category (3 different texts)",
                      "joined: date (days since 2021-03-01)",
                      "notes: text, skipped (6 different texts in 8 rows); use --text-column 'notes' to compare its words instead, or "
@@ -263,16 +263,16 @@ class Jobs(Tables):
         self.assertEqual(result["tasks"][0]["ids"], [str(i) for i in range(1, 9)])
         wide = ",".join(f"t{i}" for i in range(12)) + ",x\n" + "".join(
             ",".join(f"w{r * 12 + c if r < 7 else c}" for c in range(12)) + f",{r}.5\n" for r in range(8))
-        text, _ = self.cluster(self.write("wide.csv", wide), "--id-column", "1")
+        text, _ = self.cluster("-v", self.write("wide.csv", wide), "--id-column", "1")
         self.assertIn("11 columns: text, skipped: t1, t2, t3, t4, t5, t6 and 5 more\n", text)
 
     def test_constants_are_left_out_where_all_tasks_have_them(self):
         self.write("a.csv", "k,c,d,x\n" + "".join(f"{'uv'[i % 2]},7,1,{i % 5}\n" for i in range(8)))
         self.write("b.csv", "k,c,d,x\n" + "".join(f"{'uv'[i % 2]},7,{i % 3},{i % 4}\n" for i in range(8)))
-        text, result = self.cluster("a.csv")
+        text, result = self.cluster("-v", "a.csv")
         self.assertIn("c: constant, skipped", text)
         self.assertEqual(result["tasks"][0]["d"], 3)
-        text, result = self.cluster("a.csv", "b.csv")
+        text, result = self.cluster("-v", "a.csv", "b.csv")
         self.assertIn("\nc: constant, skipped\n", text)
         self.assertNotIn("d: constant", text)
         self.assertEqual(result["tasks"][0]["d"], 4)
@@ -295,7 +295,7 @@ class Jobs(Tables):
     def test_dates_and_categories_agree_across_tasks(self):
         self.write("a.csv", "day,k,x\n" + "".join(f"2021-01-{1 + 9 * (i % 2):02d},{'uv'[i % 2]},{i * i % 7}\n" for i in range(8)))
         self.write("c.csv", "x,k,day\n" + "".join(f"{i * i % 5},{'wv'[i % 2]},2021-01-10\n" for i in range(8)))
-        text, result = self.cluster("--columns", "day,k", "--pooled", "a.csv", "c.csv")
+        text, result = self.cluster("-v", "--columns", "day,k", "--pooled", "a.csv", "c.csv")
         labels = [t["labels"] for t in result["tasks"]]
         self.assertIn("\nday: date (days since 2021-01-01)\n", text)  # one line, one origin for both
         self.assertEqual(labels[0], [0, 1] * 4)  # nine days apart
@@ -364,7 +364,7 @@ class Jobs(Tables):
     def test_rows_left_out_keep_truth_in_step(self):
         self.write("t.csv", "x,y\n0,0\n,1\n9,9\n9,8\n0,1\n")
         self.write("t.labels", "a\n?\nb\nb\na\n")
-        text, result = self.cluster("t.csv", "--missing", "drop-row", "--score")
+        text, result = self.cluster("-v", "t.csv", "--missing", "drop-row", "--score")
         self.assertEqual(result["tasks"][0]["metrics"]["acc"], 1)
         self.assertIn("1 row skipped: missing values", text)
 

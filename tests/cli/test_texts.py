@@ -35,7 +35,7 @@ class Texts(TextsTest):
 
     def test_stop_words_rare_words_and_headers_are_removed(self):
         self.folder("texts", head=lambda i: f"From: user{i}@example.org\nSubject: news\nMessage-ID: <{i}@host>\n\n")
-        out = self.run_kindred("cluster", "-k", 2, "-o", "out", "--score", "texts").stdout
+        out = self.run_kindred("cluster", "-v", "-k", 2, "-o", "out", "--score", "texts").stdout
         self.assertIn("texts in English (stop words removed", out)
         self.assertIn("headers removed except the Subject", out)
         self.assertIn("words in fewer than 2 documents removed", out)

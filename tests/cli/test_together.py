@@ -140,7 +140,7 @@ class Together(CliTest):
             self.assertEqual(sharing["from"], "large")
             self.assertLess(sharing["apart"], 0.65)
             self.assertRegex(tasks[0]["advice"][0], "^small: clusters carried over from large: it has [0-9.]+ samples per cluster")
-            self.assertRegex(tasks[0]["advice"][1], "^small: in a run alone, [0-9]+ of 32 samples would be in another cluster")
+            self.assertRegex(tasks[0]["advice"][1], "^small: [0-9]+ of 32 samples are in another cluster than in a run alone")
             self.assertEqual([t["sharing"]["from"] for t in tasks[1:]], [None, None])
         # The clusters have the numbers of those they come from.
         by_number = {}

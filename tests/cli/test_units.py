@@ -43,7 +43,7 @@ class Units(CliTest):
         rich, others = self.make()
         mean = lambda rows, c: sum(float(r[c]) for r in rows if r[c]) / sum(1 for r in rows if r[c])
         for options in ((), ("-m", "kmeans", "--scale", "standard", "--missing", "mean")):
-            text = self.run_kindred("cluster", *options, "-k", 2, "-o", "out", "--force", "p.csv").stdout
+            text = self.run_kindred("cluster", "-v", *options, "-k", 2, "-o", "out", "--force", "p.csv").stdout
             cluster = self.result()["tasks"][0]["clusters"][0]  # the first row is rich
             self.assertEqual(cluster["size"], len(rich))
             found = {f["name"]: f for f in cluster["features"]}
@@ -56,7 +56,7 @@ class Units(CliTest):
             self.assertEqual((business["column"], business["category"], business["kind"], business["inside"]), ("plan", "business", "share", "90 %"))
             self.assertAlmostEqual(business["share_inside"], .9)
             self.assertEqual(business["share_outside"], 0)
-            self.assertEqual((found["letter"]["inside"], found["letter"]["outside"], found["letter"]["text"]), ("100 %", "0 %", "100 % letter"))
+            self.assertEqual((found["letter"]["inside"], found["letter"]["outside"], found["letter"]["text"]), ("100 %", "0 %", "letter 100 % (others 0 %)"))
             self.assertEqual(found["joined"]["inside"][:8], "2021-09-")
             self.assertEqual(found["joined"]["outside"][:8], "2021-02-")
             self.assertLessEqual(len(cluster["described"]), 4)

@@ -86,6 +86,7 @@ typedef struct kdri_tables {
 	double bic_gain; /* the guard's g: [BIC(pooled) - sum of BIC(alone)] / N */
 	double loss;     /* 2 (sum of LL(alone) - LL(pooled)) / N */
 	bool together;   /* the tables share their clusters */
+	bool late;       /* members that use all tables had no time or memory */
 	int64_t *answer,
 	        *alone; /* n: the vote; that without members that used other tables, NULL if it is not needed */
 	double *confidence; /* n */
@@ -174,6 +175,14 @@ typedef struct kdri_guard {
 kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *ballot, const kdri_verdict *answer,
                           const kdri_verdict *alone, int64_t k, int64_t *moved, int64_t *before,
                           kdri_guard *out);
+
+/* Whether n samples in k clusters are enough to tell, and their clusters are no clearer than those of noise. */
+bool kdri_guard_noise(const kdri_guard *g, int64_t n, int64_t k);
+/* The advice on what other data sets changed, and the warning about such clusters. */
+#define KDRI_HARDLY_MOVED "less than 1 %% of the samples are in another cluster than in a run alone"
+#define KDRI_MOVED        "%lld of %lld samples are in another cluster than in a run alone"
+#define KDRI_NO_CLEARER \
+	"%s: its clusters are no clearer than those of random data; try another -k or other columns"
 
 /* Writes advice about the task: a sentence, or several lines. */
 void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *name, char *out, size_t room);

@@ -110,8 +110,9 @@ kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdr
 		for (int64_t l = 1; l < b->k; l++)
 			if (flow[z * b->k + l] > flow[z * b->k + best])
 				best = l;
-		chance[z] =
-		        both_known(a, z, b, best) ? z == best : kdri_match_right(1 - cost[z * b->k + best]);
+		chance[z] = both_known(a, z, b, best)
+		                    ? z == best
+		                    : kdri_match_right(1 - cost[z * b->k + best], a->k, a->d);
 		if (chance[z] < KDRI_LEAST_MATCH)
 			memset(flow + z * b->k, 0, (size_t)b->k * sizeof *flow);
 	}
@@ -131,7 +132,7 @@ enum { ENOUGH = 100 };
 /* Proportion of samples that moved below which the other data sets changed nothing worth reporting; mean agreement from
  * which members agree; and spreads of noise beyond which there is structure (find_k.c: Student's t, 23 degrees of
  * freedom: one in 200). */
-static const double few = 0.01, agreed = 0.75, beyond_chance = 2.9;
+static const double few = 0.01, agreed = 0.75, beyond_chance = 2.2;
 
 /* NMI of two partitions of the rows of all ranks, into up to k parts each. */
 static kdr_status agreement(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, int64_t k,
@@ -213,11 +214,14 @@ done:
 	return st;
 }
 
+bool kdri_guard_noise(const kdri_guard *g, int64_t n, int64_t k)
+{
+	return k > 1 && n >= ENOUGH && g->beyond_noise < beyond_chance;
+}
+
 void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *name, char *out, size_t room)
 {
-	double share = n > 0 ? (double)g->moved / (double)n : 0;
-	bool noise = k > 1 && n >= ENOUGH && g->beyond_noise < beyond_chance;
-	const char *unclear = noise ? "\nits clusters are no clearer than those found in random noise" : "";
+	const char *lead = g->large ? "it is large, so the other data sets do not vote on it\n" : "";
 	if (k == 1)
 		snprintf(out, room, "%s: there is only one cluster, so there is nothing to compare", name);
 	else if (2 * g->voted < g->requested)
@@ -225,28 +229,18 @@ void kdri_guard_advice(const kdri_guard *g, int64_t n, int64_t k, const char *na
 		        out, room,
 		        "%s: only %lld of %lld runs finished in time, so the clarity of the clusters was not assessed",
 		        name, (long long)g->voted, (long long)g->requested);
-	else if (g->carried)
-		snprintf(out, room, "%s: in a run alone, %lld of %lld samples would be in another cluster%s",
-		         name, (long long)g->moved, (long long)n, unclear);
 	else if (!g->compared)
-		snprintf(out, room, "%s: clustered together with the other data sets%s", name, unclear);
-	else if (!g->transfer)
+		snprintf(out, room, "%s: clustered together with the other data sets", name);
+	else if (!g->transfer && !g->carried)
 		snprintf(
-		        out, room, "%s: %s%s", name,
-		        g->large ? "it is large, so the other data sets do not vote on it\n" : "",
-		        noise ? "its clusters are no clearer than those found in random noise of the same size and spread"
-		        : g->agreement >= agreed && !(g->beyond_noise >= beyond_chance) ? "the methods agree"
-		        : g->agreement >= agreed
-		                ? "the methods agree, and the clusters are clearer than those found in random noise"
+		        out, room, "%s: %s%s", name, lead,
+		        g->agreement >= agreed
+		                ? "the methods agree"
 		                : "the methods disagree; treat these clusters as one of several possible groupings, and try another -k");
-	else if (share < few)
-		snprintf(out, room, "%s: clustering together moved less than 1 %% of the samples%s", name,
-		         unclear);
+	else if ((double)g->moved < few * (double)n)
+		snprintf(out, room, "%s: " KDRI_HARDLY_MOVED, name);
 	else
-		snprintf(
-		        out, room,
-		        "%s: clustering together moved %lld of %lld samples to another cluster (run with --no-transfer to compare)%s",
-		        name, (long long)g->moved, (long long)n, unclear);
+		snprintf(out, room, "%s: " KDRI_MOVED, name, (long long)g->moved, (long long)n);
 }
 
 typedef struct names {
@@ -436,6 +430,8 @@ static kdr_status put_guard(kdr_context *ctx, const kdri_auto *a, int64_t t)
 		        "data set %s: nearest neighbours were searched among only %lld of %lld samples; use the option exact=yes to compare all",
 		        name, (long long)candidates, (long long)a->views.rows[t]));
 	}
+	if (kdri_guard_noise(&g, a->views.rows[t], a->k[t]))
+		KDRI_TRY(kdri_result_warn(ctx, a->result, KDRI_NO_CLEARER, name));
 	kdri_guard_advice(&g, a->views.rows[t], a->k[t], name, text, sizeof text);
 	KDRI_TRY(kdri_result_task_text(ctx, a->result, t, "advice", text));
 done:
@@ -548,7 +544,7 @@ static kdr_status put_carried_pairs(kdr_context *ctx, const kdri_auto *a, double
 					                                : 0;
 					flow[z * a->k[s] + c] = value;
 					right = value <= 0   ? right
-					        : from == to ? KDRI_SAME_NUMBER_RIGHT
+					        : from == to ? KDRI_CARRIED_RIGHT
 					                     : quality[from][to * a->k[from] + x];
 				}
 				quality[t][s * a->k[t] + z] = right;

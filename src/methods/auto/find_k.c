@@ -552,7 +552,7 @@ static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, con
 	              "k = %lld%s: %s (agreement of three clusterings: %.2f; 1 = identical)", (long long)g->k,
 	              range,
 	              g->sure ? "supported, right in 2 of 3 similar cases"
-	                      : "only a suggestion, right in 1 of 8 similar cases",
+	                      : "only a suggestion, right in 1 of 7 similar cases",
 	              g->agreement);
 	KDRI_DO(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
 	KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));

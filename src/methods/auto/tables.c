@@ -22,14 +22,13 @@
 
 #include "comm/comm.h"
 #include "engine/ensemble/consensus.h"
-#include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/steer.h"
 #include "matrix/kept.h"
 
 #include <stdio.h>
 
 enum { MOST_ROWS = 20000, RUNS = 10, MAX_ITER = 300, USUAL_K = 4 };
-static const double most_gain = -0.2, most_loss = 0.5, few = 0.01;
+static const double most_gain = -0.2, most_loss = 0.5, few = 0.01, barely = 0.3;
 
 static const char *const member_names[KDRI_MIX_MEMBERS] = {
 	[KDRI_MIX_SHARED] = "mixture, shared variances",
@@ -333,28 +332,28 @@ static kdr_status put_moved(kdr_context *ctx, const kdri_tables *t, int64_t s)
 		KDRI_TRY(kdri_sum_int(ctx, &count, 1));
 		KDRI_TRY(kdri_result_task_number(ctx, t->result, s, "moved", (double)count));
 	}
-	const char *unclear =
-	        k > 1 && !t->clear[s] ? "\nits clusters are no clearer than those found in random data" : "";
+	if (k > 1 && !t->clear[s] && t->estimate[s] < barely)
+		KDRI_TRY(kdri_result_warn(ctx, t->result, KDRI_NO_CLEARER, name));
+	if (t->all.tables == 1)
+		goto done; /* nothing to compare with */
 	if (k == 1)
 		snprintf(text, sizeof text, "%s: there is only one cluster, so there is nothing to compare",
 		         name);
 	else if (t->together && !alone)
-		snprintf(text, sizeof text, "%s: clustered together with the other data sets%s", name,
-		         unclear);
+		snprintf(text, sizeof text, "%s: clustered together with the other data sets", name);
 	else if (t->together && (double)count < few * (double)all)
-		snprintf(text, sizeof text, "%s: clustering together moved less than 1 %% of the samples%s",
-		         name, unclear);
+		snprintf(text, sizeof text, "%s: " KDRI_HARDLY_MOVED, name);
 	else if (t->together)
-		snprintf(
-		        text, sizeof text,
-		        "%s: clustering together moved %lld of %lld samples to another cluster (run with --no-transfer to compare)%s",
-		        name, (long long)count, (long long)all, unclear);
+		snprintf(text, sizeof text, "%s: " KDRI_MOVED, name, (long long)count, (long long)all);
 	else
-		snprintf(text, sizeof text, "%s: %s%s", name,
-		         t->all.tables > 1 && kdri_opt_bool(t->options, "transfer")
-		                 ? "clustered separately, because the data sets do not share their clusters"
-		                 : "clustered alone",
-		         unclear);
+		snprintf(
+		        text, sizeof text, "%s: %s", name,
+		        !kdri_opt_bool(t->options, "transfer") ? "clustered alone"
+		        : t->votes[KDRI_MIX_POOLED_SHARED].labels
+		                ? "clustered separately, because common clusters fit the data sets less well than their own"
+		        : t->late
+		                ? "clustered separately, because no time or memory was left for common clusters"
+		                : "clustered separately, because the numbers of clusters differ");
 	KDRI_TRY(kdri_result_task_text(ctx, t->result, s, "advice", text));
 done:
 	kdri_free(ctx, to);
@@ -367,28 +366,21 @@ static kdr_status put_pairs(kdr_context *ctx, const kdri_tables *t)
 	kdr_status st;
 	const int64_t T = t->all.tables, k = t->k[0];
 	int64_t *sizes = NULL;
-	double *flow = NULL, *quality = NULL;
+	double *flow = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &sizes, T * k));
 	for (int64_t s = 0; s < T; s++)
 		for (int64_t i = t->all.begin[s]; i < t->all.begin[s + 1]; i++)
 			sizes[s * k + t->answer[i]]++;
 	KDRI_TRY(kdri_sum_int(ctx, sizes, T * k));
-	for (int64_t a = 0; a < T; a++) {
-		KDRI_TRY(kdri_result_array(ctx, t->result, "match_quality", a, KDR_FLOAT64, 2,
-		                           (int64_t[]){ T, k }, &quality));
+	for (int64_t a = 0; a < T; a++)
 		for (int64_t b = 0; b < T; b++) {
-			for (int64_t c = 0; c < k; c++)
-				quality[b * k + c] = a == b ? 1
-				                     : sizes[a * k + c] > 0 && sizes[b * k + c] > 0
-				                             ? KDRI_SAME_NUMBER_RIGHT
-				                             : 0;
 			if (a == b || !kdri_pair_reported(T, a, b))
 				continue;
 			KDRI_TRY(kdri_result_correspondence(ctx, t->result, a, b, k, k, &flow));
 			for (int64_t c = 0; c < k; c++)
-				flow[c * k + c] = quality[b * k + c] > 0 ? 1 / (double)k : 0;
+				flow[c * k + c] =
+				        sizes[a * k + c] > 0 && sizes[b * k + c] > 0 ? 1 / (double)k : 0;
 		}
-	}
 done:
 	kdri_free(ctx, sizes);
 	return st;

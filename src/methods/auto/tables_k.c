@@ -21,15 +21,7 @@
 
 #include <stdio.h>
 
-enum {
-	MOST_ROWS = 2000,
-	FEW_ROWS = 1000,
-	HALVINGS = 2,
-	PATIENCE = 4,
-	BEYOND = 2,
-	WIDER = 2,
-	FEW_ITERATIONS = 10
-};
+enum { MOST_ROWS = 2000, FEW_ROWS = 1000, HALVINGS = 2, PATIENCE = 4, BEYOND = 2, FEW_ITERATIONS = 10 };
 static const double enough = 0.55, sure_strength = 0.8, sure_lead = 0.3;
 
 typedef struct evidence {
@@ -308,13 +300,11 @@ static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s
 {
 	char text[256];
 	double *to = NULL;
-	kdri_snprintf(
-	        text, sizeof text,
-	        "k = %lld: %s; there are at least %lld clusters, probably %lld to %lld (prediction strength %.2f; 1 = perfectly reproducible)",
-	        (long long)e->k,
-	        e->sure ? "supported, right in 4 of 5 similar cases"
-	                : "only a suggestion, right in 2 of 5 similar cases",
-	        (long long)e->k, (long long)e->k, (long long)e->k + WIDER, e->strength[e->k - 2]);
+	kdri_snprintf(text, sizeof text,
+	              "k = %lld: %s (prediction strength %.2f; 1 = perfectly reproducible)", (long long)e->k,
+	              e->sure ? "supported, right in 4 of 5 similar cases"
+	                      : "only a suggestion, right in 1 of 4 similar cases",
+	              e->strength[e->k - 2]);
 	KDRI_DO(kdri_result_task_text(ctx, t->result, s, "k_evidence", text));
 	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
 	for (int64_t i = s < 0 ? 0 : s; i < (s < 0 ? t->all.tables : s + 1); i++) {

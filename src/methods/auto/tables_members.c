@@ -314,6 +314,7 @@ kdr_status kdri_tables_members(kdr_context *ctx, kdri_tables *t)
 	kdri_rejoin(ctx);
 	KDRI_TRY(kdri_agree(ctx, st));
 	KDRI_TRY(kdri_any(ctx, &late));
+	t->late = late;
 	if (!late && !kdri_derives(ctx))
 		KDRI_TRY(keep_members(ctx, t, &f));
 	for (int which = 0; which < KDRI_MIX_MEMBERS && t->votes[which].labels; which++) {

@@ -214,6 +214,7 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 			v->votes[m * w->n + i] = w->votes[m] ? w->d.class_of[w->votes[m][i]] : -1;
 	v->n = w->n;
 	v->classes = all;
+	v->right = w->shared.scores ? w->shared.right : NAN;
 	for (int m = 0; m < KDRI_TRANSFER_MEMBERS; m++)
 		if (w->votes[m])
 			kdri_axpy((double)transfer_weight(w->o->tables, m) / weight_of_all(w),
@@ -224,7 +225,10 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 	for (int64_t i = 0; i < w->n; i++) {
 		v->answer[i] = w->d.class_of[best[i]];
 		v->sure[i] = how_sure(w, i, best[i]);
-		v->confidence[i] = w->o->tables ? kdri_table_class_right(v->sure[i]) : v->sure[i];
+		v->confidence[i] =
+		        w->o->tables
+		                ? kdri_table_class_right(v->sure[i], isnan(v->right) ? v->sure[i] : v->right)
+		                : v->sure[i];
 		v->shares[2 * v->answer[i] + 1] += 1 / (double)w->n;
 		for (int64_t k = 0; k < c; k++)
 			v->posterior[i * all + w->d.class_of[k]] = w->mean[i * c + k];
@@ -236,7 +240,6 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 		if (!v->name[m][0])
 			snprintf(v->name[m], sizeof v->name[m], "%s", kdri_transfer_members[m].name);
 	}
-	v->right = w->shared.scores ? w->shared.right : NAN;
 	v->few = w->v.few;
 	v->late = w->frame.late;
 done:
