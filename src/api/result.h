@@ -149,7 +149,7 @@ typedef struct kdri_map {
 typedef struct kdri_task_sharing {
 	char *reason;  /* NULL: unknown, as there are no others */
 	char *from;    /* the data set whose clusters were carried over; NULL: none */
-	double apart;  /* from the nearest data set (engine/graph/apart.h); NaN: not computed */
+	double apart;  /* from the nearest data set (engine/graph/knn.h); NaN: not computed */
 	int64_t moved; /* samples that would be in another cluster in a run alone; -1: unknown */
 } kdri_task_sharing;
 

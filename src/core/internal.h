@@ -80,7 +80,7 @@ struct kdr_context {
 	struct kdri_held *held;                 /* matrices that it holds: matrix/device_held.h */
 	const struct kdri_inspected *inspected; /* matrices whose traits are known: matrix/traits.h */
 	const struct kdri_sharing
-	        *sharing; /* what runs of single tasks have found: engine/ensemble/given.h; or NULL */
+	        *sharing; /* what runs of single tasks have found: engine/ensemble/members.h; or NULL */
 	struct kdri_named
 	        *named; /* columns that options name, while files are read: io/table/named.h; or NULL */
 	struct kdri_comm *comm; /* processes with the other rows: comm/comm.h; NULL: none */

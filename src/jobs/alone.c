@@ -2,7 +2,7 @@
  *
  * The run of a data set alone is a job of its own on a copy of the data, with the preprocessing that it would get without the others. So
  * `--no-transfer` gives what a run with that file gives. If data sets learn from each other, members of `auto` that use one data set are those
- * of these runs (engine/ensemble/given.h), data sets of more than KDRI_SHARING_MOST samples take their labels, and those of the others are
+ * of these runs (engine/ensemble/members.h), data sets of more than KDRI_SHARING_MOST samples take their labels, and those of the others are
  * compared with them. Copies are freed one after the other; only if the numbers of clusters have to be found first are all of them kept until
  * then. */
 #include "jobs/sharing.h"

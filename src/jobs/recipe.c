@@ -22,7 +22,7 @@
  * counts and spreads are those of all rows, spreads up to rounding. */
 #include "comm/comm.h"
 #include "core/names.h"
-#include "engine/graph/policy.h"
+#include "engine/graph/similarity.h"
 #include "jobs/column_sums.h"
 #include "jobs/job.h"
 #include "matrix/rows.h"

@@ -1,7 +1,7 @@
 /* kdr_relate: how related data sets are. SPDX-License-Identifier: BSD-3-Clause */
 #include "jobs/relate/relate.h"
 #include "core/json_write.h"
-#include "engine/graph/apart.h"
+#include "engine/graph/knn.h"
 #include "jobs/job.h"
 #include "prepare/prep.h"
 

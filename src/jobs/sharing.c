@@ -4,7 +4,7 @@
  * and k_t clusters, and every other data set j:
  *
  *     (E1)  eligible: n_t >= 10, n_t <= 20 k_t, n_j >= 4 n_t; not tables
- *     (E2)  u_j of engine/graph/apart.c, with t and j preprocessed as a pair; j: the data set with the smallest u. Go on if u < 0.65
+ *     (E2)  u_j of engine/graph/nearness.c, with t and j preprocessed as a pair; j: the data set with the smallest u. Go on if u < 0.65
  *     (E3)  the clusters of j's run alone are classes, and self-training labels t
  *     (E4)  with the shares p_j of the clusters in j and p_t in t, go on if TV - e < 0.1; TV = 1/2 sum |p_t - p_j|,
  *           e = 1/2 sqrt(0.64 (k_j - 1) / n_t), about what sampling alone gives
@@ -17,7 +17,7 @@
 #include "jobs/sharing.h"
 
 #include "core/numbers.h"
-#include "engine/graph/apart.h"
+#include "engine/graph/knn.h"
 #include "prepare/prep.h"
 
 #include <stdio.h>

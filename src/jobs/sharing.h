@@ -2,7 +2,7 @@
 #ifndef KDRI_JOBS_SHARING_H
 #define KDRI_JOBS_SHARING_H
 
-#include "engine/ensemble/given.h"
+#include "engine/ensemble/members.h"
 #include "jobs/known.h"
 #include "jobs/levels.h"
 

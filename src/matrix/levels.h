@@ -5,8 +5,8 @@
  *     KDRI_TRY(kdri_levels_solve(ctx, levels, x, k, ldx, y, ldy));     roughly, k <= block columns
  *     kdri_levels_free(ctx, levels);
  */
-#ifndef KDRI_LEVELS_H
-#define KDRI_LEVELS_H
+#ifndef KDRI_GRAPH_LEVELS_H
+#define KDRI_GRAPH_LEVELS_H
 
 #include "matrix/linalg.h"
 

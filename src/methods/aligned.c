@@ -2,7 +2,7 @@
 /* The aligned ridge, as a method.
  *
  * Tasks are projected on the directions they share, each minus its own mean (engine/linear/aligned.c). A ridge
- * regression (engine/linear/aligned_ridge.c) in these directions fits the known classes and is also required
+ * regression (engine/linear/aligned.c) in these directions fits the known classes and is also required
  *     (E1)  to align the means of both sides, overall and class by class, with its own predictions as classes,
  *     (E2)  to be smooth along the graph of the nearest neighbours of all samples,
  * for several rounds, which start from the predictions of a logistic regression. */
@@ -10,14 +10,12 @@
  *
  * Tasks are projected on the directions they share, each minus its own mean (engine/linear/aligned.c). The sources'
  * class means are the first prototypes. The targets' samples are transported to them, and each prototype moves to the
- * mean of the samples it received, for several rounds (engine/transport/prototypes.c):
+ * mean of the samples it received, for several rounds (engine/linear/aligned.c):
  *     (E3)  the plan's row of a sample, scaled to sum 1, has the probability of each class. */
 #include "engine/linear/aligned.h"
 #include "api/method.h"
 #include "engine/graph/views.h"
-#include "engine/linear/aligned_ridge.h"
-#include "engine/linear/rest.h"
-#include "engine/transport/prototypes.h"
+#include "engine/linear/linear.h"
 #include "methods/common/labelled.h"
 
 typedef struct kdri_aligned_tasks {

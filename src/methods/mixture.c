@@ -1,7 +1,7 @@
 /* Mixtures of numbers and categories as a method. SPDX-License-Identifier: BSD-3-Clause
  *
  * A cluster is normal in its numbers and multinomial in its categories, all independent; missing cells are skipped. Equations are
- * those of engine/mixture/mixture.c: (E1) to (E5) there are an iteration, the objective is minus (E6), which never rises: the
+ * those of engine/mixture/mixture.c: (E1) of mixture.c to (E5) are an iteration, the objective is minus (E6), which never rises: the
  * log-likelihood and the logarithm of the pseudo-counts that keep shares, variances and levels off zero. The log-likelihood
  * itself (`loglik`) may fall by a small fraction of the latter.
  *
@@ -12,10 +12,9 @@
  *
  * [DLR77] A. P. Dempster, N. M. Laird, D. B. Rubin: Maximum likelihood from incomplete data via the EM algorithm. JRSS B
  *         39:1-38, 1977. */
+#include "engine/mixture/mixture.h"
 #include "api/method.h"
 #include "comm/comm.h"
-#include "engine/mixture/model.h"
-#include "engine/mixture/starts.h"
 #include "methods/common/tasks.h"
 
 enum { START_ROWS = 20000, MOST_CELLS = 100000000 };

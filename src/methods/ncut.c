@@ -9,7 +9,7 @@
  * separately, or all of them stacked as one (pooled).
  *
  * If ranks share the rows, and beyond the limit of an exact search (policy.c), W is that of samples that share landmarks [CC11],
- * Z L^-1 Z' of engine/graph/landmarks_spectrum.c: neighbours could be on any rank, whereas landmarks are on all of
+ * Z L^-1 Z' of engine/graph/landmarks.c: neighbours could be on any rank, whereas landmarks are on all of
  * them, and the clusters are equally good (docs/notes/graphs.md).
  *
  * DEVIATION: [GZ09] searches a grid for the width of a full Gaussian graph, using the true classes. Here the default
@@ -26,8 +26,6 @@
 #include "core/internal.h"
 #include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
-#include "engine/graph/policy.h"
-#include "engine/graph/repair.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/kept.h"

@@ -1,15 +1,15 @@
 /* Self-training, as a method. SPDX-License-Identifier: BSD-3-Clause
  *
  * A linear SVM is trained on the labelled samples, labels the rest, and is trained again with its most certain
- * predictions, several times (engine/linear/self_training.c). With `start` = shifted, the first predictions are those
+ * predictions, several times (engine/linear/rest.c). With `start` = shifted, the first predictions are those
  * for samples shifted by the difference of the means,
  *     (E1)  s(x) + s(mean of the labelled samples) - s(mean of the samples to predict),
  * which corrects a classifier whose constant does not suit the target. Round r of R uses a fraction
  *     (E2)  q_r = least + (most - least) (r - 1) / (R - 1)
  * of each class's predictions for training. If no cost is given, it is chosen by cross-validation on the labelled
  * samples. */
-#include "engine/linear/self_training.h"
 #include "api/method.h"
+#include "engine/linear/linear.h"
 #include "methods/common/labelled.h"
 
 static const char stage[] = "self-training";

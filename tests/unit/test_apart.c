@@ -1,5 +1,5 @@
 /* The distance of the samples of two data sets. SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/graph/apart.h"
+#include "engine/graph/knn.h"
 #include "tests/unit/unit.h"
 
 enum { D = 2 };

@@ -3,8 +3,8 @@
 #include "tests/unit/unit.h"
 
 #include "engine/ensemble/members.h"
-#include "engine/ensemble/probability_right.h"
-#include "engine/graph/nearness.h"
+#include "engine/ensemble/vote.h"
+#include "engine/graph/knn.h"
 #include "engine/graph/similarity.h"
 #include "jobs/job.h"
 #include "methods/auto/auto.h"

@@ -2,7 +2,7 @@
 #include "core/json_read.h"
 #include "tests/unit/golden.h"
 
-#include "engine/ensemble/consensus.h"
+#include "engine/ensemble/ensemble.h"
 #include "matrix/linalg.h"
 
 /* --- the golden case --------------------------------------------------------------------------- */

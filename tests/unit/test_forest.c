@@ -1,5 +1,5 @@
 /* Forests of classification trees. SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/forest/tree.h"
+#include "engine/forest/forest.h"
 #include "matrix/linalg.h"
 #include "tests/unit/unit.h"
 

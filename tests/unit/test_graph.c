@@ -1,9 +1,8 @@
 /* Neighbour graphs and the spectral step. SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
-#include "engine/graph/knn_tree.h"
+#include "engine/graph/knn.h"
 #include "engine/graph/landmarks.h"
-#include "engine/graph/repair.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/levels.h"

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/unit/unit.h"
 
-#include "engine/ensemble/ballot.h"
+#include "engine/ensemble/vote.h"
 #include "tests/unit/ranks.h"
 
 enum { N = 300, D = 5, K = 3, M = 40, NEAR = 4, COUNT = 5, CUTS = 4 };

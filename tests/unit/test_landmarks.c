@@ -141,7 +141,7 @@ static void new__any_number__one_row_of_each_run(void **state)
 	kdr_context_free(ctx);
 }
 
-/* W of landmarks_spectrum.c (E1), n x n, written out. */
+/* W of landmarks.c (E1), n x n, written out. */
 static double *written_out(const kdr_csr *z)
 {
 	double *w = calloc((size_t)(z->rows * z->rows) + 1, sizeof *w),

@@ -1,6 +1,6 @@
 /* Known classes and links: closure, contradictions, and how they change labels. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/links.h"
-#include "engine/ensemble/steer.h"
+#include "engine/ensemble/vote.h"
 #include "tests/unit/unit.h"
 
 enum { N = 8, K = 3 };

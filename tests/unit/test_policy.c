@@ -1,5 +1,5 @@
 /* Decisions about graphs, and the properties of the data they depend on. SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/graph/policy.h"
+#include "engine/graph/similarity.h"
 #include "tests/unit/unit.h"
 
 /* --- properties ------------------------------------------------------------------------------------------ */

@@ -1,6 +1,6 @@
 /* Which members of auto of transfer vote: class shares, separation, absent classes, the gate, and members for tables. */
 #include "api/method.h"
-#include "engine/linear/self_training.h"
+#include "engine/linear/linear.h"
 #include "methods/transfer_auto/auto_transfer.h"
 #include "tests/unit/unit.h"
 

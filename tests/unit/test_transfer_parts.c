@@ -1,9 +1,6 @@
 /* Parts of transfer: each against the same mathematics written out slowly. */
 #include "engine/linear/aligned.h"
-#include "engine/linear/aligned_ridge.h"
-#include "engine/linear/self_training.h"
-#include "engine/linear/softmax.h"
-#include "engine/transport/prototypes.h"
+#include "engine/linear/linear.h"
 #include "tests/unit/unit.h"
 
 enum { N = 60, KNOWN = 30, D = 7, C = 3 };

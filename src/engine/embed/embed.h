@@ -13,28 +13,8 @@ kdr_status kdri_embed(kdr_context *ctx, const kdr_mat *x, int64_t count, const k
  * mean, along at most 20 leading directions of all; scaled to unit length if samples are compared by cosine. Free *out. */
 kdr_status kdri_embed_shared(kdr_context *ctx, const kdr_mat *x, int64_t count, double **out, int64_t *width);
 
-/* --- links.c: who attracts whom --------------------------------------------------------------- */
+/* --- embed.c: who attracts whom --------------------------------------------------------------- */
 
-/* The neighbours of a task's samples as a graph with weights 1. Samples without a direction, which have no neighbours by
- * cosine, are neighbours of each other. */
-kdr_status kdri_embed_graph(kdr_context *ctx, const kdri_views_task *task, kdri_own *out);
-
-/* Samples of different tasks that choose each other: rows of `shared` (all samples, `width` numbers per row) in order
- * of tasks. Over all samples, symmetric, without weights. */
-kdr_status kdri_embed_anchors(kdr_context *ctx, const kdri_views *views, const double *shared, int64_t width,
-                              kdri_own *out);
-
-/* --- forces.c: the layout ------------------------------------------------------------------------ */
-
-typedef struct kdri_forces {
-	int64_t ntasks;
-	const int64_t *begin;   /* task t has points begin[t] .. begin[t + 1] - 1 */
-	const kdr_csr *graphs;  /* of each task */
-	const kdr_csr *anchors; /* between tasks; NULL: none */
-	int64_t sweeps;         /* 0: by the number of points */
-} kdri_forces;
-
-/* y: x and y of each point, the start, then the layout. */
-kdr_status kdri_forces_run(kdr_context *ctx, const kdri_forces *forces, double *y);
+/* --- embed.c: the layout ------------------------------------------------------------------------ */
 
 #endif

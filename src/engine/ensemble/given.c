@@ -1,10 +1,9 @@
 /* What a fit is given about its tasks from runs of each alone. SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/ensemble/given.h"
+#include <stdio.h>
 
 #include "api/method.h"
+#include "engine/ensemble/members.h"
 #include "matrix/kept.h"
-
-#include <stdio.h>
 
 kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task)
 {
@@ -98,6 +97,10 @@ static uint64_t hash_of(const kdri_views_task *view)
 {
 	return kdri_mat_hash(&view->rows.view, (uint64_t)(view->cosine + 2 * view->centred + 4 * view->both));
 }
+
+/* From that many samples on, members that use one task run once, in the run alone. Below, they gain by preprocessing that is fitted on all
+ * data sets, such as weights of words (docs/notes/auto.md), and run again unless it makes no difference. */
+enum { KDRI_SHARING_ONCE = 500 };
 
 void kdri_given_settle(kdri_given *given, const kdri_views_task *view)
 {

@@ -3,7 +3,7 @@
 #define KDRI_MEMBERS_H
 
 #include "api/method.h"
-#include "engine/ensemble/given.h"
+#include "engine/ensemble/vote.h"
 #include "engine/graph/views.h"
 
 typedef enum kdri_scope {
@@ -31,6 +31,20 @@ typedef struct kdri_member {
 		          on all */
 } kdri_member;
 
+typedef struct kdri_given {
+	kdr_result *result;   /* the run alone: one task; NULL: nothing is given */
+	kdri_ballot ballot;   /* its partitions; empty for tables */
+	kdri_verdict answer;  /* its labels and the agreement of its members */
+	kdri_views_task view; /* its graphs, if the task is to be voted on; nothing else of it is set */
+	uint64_t rows;        /* hash of the rows that it used and of how they are compared */
+	bool compared;        /* it is only compared with the answer: members that use one task run again */
+	bool final; /* nothing votes on the task: it takes the answer or the labels that were carried over */
+	/* Clusters that were carried over from another task; from -1: none. */
+	int64_t from, k;     /* that task; k: the number of clusters here */
+	int64_t *of, *label; /* k: the cluster of each in the answer of that task; n: below k */
+	double *confidence;  /* n */
+} kdri_given;
+
 typedef struct kdri_members_options {
 	const kdri_member *
 	        table; /* the first must have KDRI_SCOPE_TASK and use rows: its answer is used if all others fail */
@@ -57,5 +71,79 @@ double kdri_auto_grace(const kdr_context *ctx);
 kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,
                             const kdri_members_options *options, kdri_ballot *ballots, kdr_result *result,
                             bool *late);
+
+/* Running the members of a vote one after the other.
+ *
+ *     kdri_frame f = kdri_frame_new(ctx, result, 0.75);          members have three quarters of the time that is left
+ *     KDRI_TRY(kdri_frame_ask(&f, &turn, &answered));            for each; if it answered, the caller takes its vote
+ *     KDRI_TRY(kdri_frame_end(&f, KDR_ERR_NUMERIC, "nobody voted"));
+ *
+ * A member that fails, cannot run, ends too late or exceeds the limit on memory is skipped, with a warning in the result.
+ * The vote fails only if the machine has no memory left or no member voted. The first member that votes may take any time. */
+
+typedef struct kdri_frame {
+	kdr_context *ctx;
+	kdr_context own;    /* copy of the context for the members, with their own time limit */
+	kdr_result *result; /* NULL: no warnings */
+	int64_t voters;
+	bool late;       /* some were skipped because of the time limit */
+	bool over_limit; /* some were skipped because of the limit on memory */
+} kdri_frame;
+
+typedef struct kdri_turn {
+	const char *name;
+	int64_t number, of; /* for progress */
+	const char *unable; /* why it cannot run, or NULL */
+	kdr_status (*run)(kdr_context *ctx, void *user);
+	void *user;
+} kdri_turn;
+
+kdri_frame kdri_frame_new(kdr_context *ctx, kdr_result *result, double share_of_time);
+kdr_status kdri_frame_ask(kdri_frame *f, const kdri_turn *turn, bool *answered);
+/* The same for a turn that the caller has run, with this status and error; over_limit: of its context. */
+kdr_status kdri_frame_ended(kdri_frame *f, const kdri_turn *turn, kdr_status st, bool over_limit,
+                            const char *error, bool *answered);
+/* Passes on a cancellation. If no member voted, returns `status` with an error that starts with `none` and ends with
+ * that of the last member. */
+kdr_status kdri_frame_end(kdri_frame *f, kdr_status status, const char *none);
+
+/* Warns that a member is skipped: "WHYmethod 'NAME' was skipped: MORE". */
+kdr_status kdri_frame_left_out(const kdri_frame *f, const char *why, const char *name, const char *more);
+
+/* What a fit is given about its tasks from runs of each alone.
+ *
+ * A job clusters each data set alone first, with its own preprocessing (jobs/alone.c). The fit of all data sets then has the partitions and
+ * the graph of that run, so that members that use one task do not run again, and its labels, which are either the answer or
+ * what the answer is compared with. */
+
+/* Other data sets do not vote on larger ones: these gain nothing by it (docs/notes/auto.md). */
+enum { KDRI_SHARING_MOST = 1000 };
+
+/* What the context has during a fit of `auto`. */
+typedef struct kdri_sharing {
+	int64_t count;
+	kdri_given *tasks; /* count */
+	/* Finds it once the numbers of clusters k[t] are known; NULL: it was found before. */
+	kdr_status (*find)(kdr_context *ctx, void *user, const int64_t *k);
+	void *user;
+	kdri_given *keep; /* for the run of one task: where ballot, answer and view go; or NULL */
+} kdri_sharing;
+
+/* What is given about a task; NULL: nothing. */
+kdri_given *kdri_given_of(const kdr_context *ctx, int64_t task);
+/* A number that the run alone has stored about its task; NaN: it has none. */
+double kdri_given_number(const kdri_given *given, const char *name);
+/* Copies numbers and texts whose name begins with `stem` and the named arrays (up to NULL) of the run alone to the task of a result. */
+kdr_status kdri_given_copy(kdr_context *ctx, const kdri_given *given, const char *stem,
+                           const char *const *arrays, kdr_result *to, int64_t task);
+/* Takes what a fit of one task has: afterwards *ballot and the graphs of *view are empty. */
+void kdri_given_keep(kdr_context *ctx, kdri_ballot *ballot, kdri_verdict *answer, kdri_views_task *view);
+/* Decides whether members that use one task run again on the rows of `view`: given->compared. */
+void kdri_given_settle(kdri_given *given, const kdri_views_task *view);
+/* Gives the graphs to a task of a fit; the caller frees them with its own. */
+void kdri_given_graphs(kdr_context *ctx, kdri_given *given, kdri_views_task *to);
+/* Frees the graphs, of a task that nothing votes on. */
+void kdri_given_drop_graphs(kdr_context *ctx, kdri_given *given);
+void kdri_given_free(kdr_context *ctx, kdri_given *given);
 
 #endif

@@ -18,7 +18,7 @@
  *
  * Links of samples act as in constrained k-means, on scores instead of distances: Wagstaff, Cardie, Rogers, Schroedl: Constrained
  * k-means clustering with background knowledge. ICML 2001. */
-#include "engine/ensemble/steer.h"
+#include "engine/ensemble/vote.h"
 
 #include "engine/metrics/metrics.h"
 

@@ -17,6 +17,8 @@
  * A clustering that is unrelated to the classes has equal phi for every class and cancels out.
  *
  * l_mi  votes[m][i]     z  clusters     W  graph     c  classes     s  prior, 5 samples */
+#include <math.h>
+
 #include "engine/ensemble/vote.h"
 
 enum { SERIAL_WORK = 1 << 14 };

@@ -9,7 +9,7 @@
  *   (E1)  a row of class c weighs n / (classes n_c) times its given weight.
  *
  * Every tree has its own random stream, so that threads may grow them in any order. */
-#include "engine/forest/tree.h"
+#include "engine/forest/forest.h"
 
 #include "matrix/linalg.h"
 

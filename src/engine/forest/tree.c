@@ -16,7 +16,7 @@
  * Values are replaced by their ranks once, 16 bits each, so that a node finds (E2) by counting rows of each rank, or, if it has
  * few rows, by sorting ranks: O(rows) or O(rows log rows) per feature, and never a comparison of doubles. Features of more
  * than 65,534 different values are cut into that many groups of equal size. */
-#include "engine/forest/tree.h"
+#include "engine/forest/forest.h"
 
 #include "matrix/linalg.h"
 

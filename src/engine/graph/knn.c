@@ -20,10 +20,9 @@
  * The candidates may be other rows than the queries (kdri_knn_among): x_j is then y_j above. Queries may be on several
  * ranks, candidates are on all of them; nothing in (E1) to (E4) depends on the distribution of the rows. */
 #include "engine/graph/knn.h"
-
 #include "comm/comm.h"
-#include "engine/graph/knn_scan.h"
-#include "engine/graph/knn_tree.h"
+#include "engine/graph/landmarks.h"
+#include "engine/graph/similarity.h"
 
 enum { GRID = 42 };
 
@@ -308,4 +307,167 @@ void kdri_knn_free(kdr_context *ctx, kdri_knn *knn)
 		return;
 	KDRI_FREE(ctx, knn->index, knn->value);
 	*knn = (kdri_knn){ 0 };
+}
+
+/* Nearest neighbours among all rows, or among some of them.
+ *
+ * policy.c decides how many rows are searched. If these are not all, they are drawn like landmarks (landmarks.c): one
+ * from each run of about equal length. A graph of such lists joins every sample to its nearest candidates, and
+ * samples to each other through candidates. */
+
+kdr_status kdri_knn_products(kdr_context *ctx, const kdr_mat *x, double *out)
+{
+	kdr_status st = KDR_OK;
+	int64_t n = kdr_mat_rows(x), d = kdr_mat_cols(x), *rows_with = NULL;
+	double products = 0;
+	if (x->kind == KDR_MAT_DENSE) {
+		*out = (double)n * (double)n * (double)d;
+		return KDR_OK;
+	}
+	KDRI_TRY(KDRI_NEW(ctx, &rows_with, d));
+	kdri_mat_col_counts(ctx, x, rows_with);
+	for (int64_t j = 0; j < d; j++)
+		products += (double)rows_with[j] * (double)rows_with[j];
+	*out = products;
+done:
+	kdri_free(ctx, rows_with);
+	return st;
+}
+
+/* The first k of the lists `found`, whose indices are landmarks, without the rows themselves. */
+static void take_candidates(const kdri_knn *found, const kdri_landmarks *l, kdri_knn *out)
+{
+	for (int64_t i = 0; i < found->rows; i++)
+		for (int64_t p = 0, at = 0; p < found->k && at < out->k; p++) {
+			const int32_t a = found->index[i * found->k + p];
+			const int64_t j = a < 0 ? -1 : l->number[a];
+			if (j == i)
+				continue;
+			out->index[i * out->k + at] = (int32_t)j;
+			out->value[i * out->k + at++] = found->value[i * found->k + p];
+		}
+}
+
+kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int64_t count,
+                              kdri_metric metric, const kdri_knn_shift *shift, kdri_knn *out)
+{
+	kdr_status st;
+	kdri_landmarks l = { .rows.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_knn found = { 0 }, lists = { .rows = kdr_mat_rows(x), .k = KDRI_MIN(k, count - 1) };
+	kdri_knn_shift theirs = { .square = shift ? shift->square : 0 };
+	int64_t size;
+	KDRI_TRY(kdri_landmarks_new(ctx, x, NULL, 1, count, 0, &l));
+	KDRI_TRY(KDRI_NEW(ctx, &theirs.products, count));
+	for (int64_t a = 0; a < count && shift; a++)
+		theirs.products[a] = shift->products[l.number[a]];
+	KDRI_TRY(kdri_knn_among(ctx, x, shift, &l.rows.view, shift ? &theirs : NULL, lists.k + 1, metric,
+	                        &found));
+	KDRI_TRY(kdri_mul(ctx, lists.rows, lists.k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &lists.index, size));
+	KDRI_TRY(KDRI_NEW(ctx, &lists.value, size));
+	take_candidates(&found, &l, &lists);
+	*out = lists;
+	lists = (kdri_knn){ 0 };
+done:
+	kdri_landmarks_free(ctx, &l);
+	kdri_knn_shift_free(ctx, &theirs);
+	kdri_knn_free(ctx, &found);
+	kdri_knn_free(ctx, &lists);
+	return st;
+}
+
+kdr_status kdri_knn_search(kdr_context *ctx, const kdr_mat *x, int64_t k, kdri_metric metric,
+                           const kdri_knn_shift *shift, kdri_knn *out, int64_t *candidates)
+{
+	kdr_status st = kdri_search_candidates(ctx, x, metric, candidates);
+	if (st != KDR_OK)
+		return st;
+	return k < 1 || *candidates == kdr_mat_rows(x)
+	               ? kdri_knn_find_shifted(ctx, x, k, metric, shift, out)
+	               : kdri_knn_find_some(ctx, x, k, *candidates, metric, shift, out);
+}
+
+/* The symmetric graph of neighbour lists.
+ *
+ * Row i of W merges two sorted lists: the neighbours of i, and the rows that have i as a neighbour. The cost is
+ * linear in the number of edges, apart from sorting each list of k, and small compared with finding them. */
+
+typedef struct edge {
+	int32_t to;
+	double weight;
+} edge;
+
+static bool is_edge(const kdri_knn *knn, const double *weight, int64_t p)
+{
+	return knn->index[p] >= 0 && weight[p] > 0;
+}
+
+/* i's own edges in increasing order; returns how many. */
+static int64_t own_edges(const kdri_knn *knn, const double *weight, int64_t i, edge *list)
+{
+	int64_t count = 0;
+	for (int64_t p = i * knn->k; p < (i + 1) * knn->k; p++) {
+		int64_t at = count;
+		if (!is_edge(knn, weight, p))
+			continue;
+		for (; at > 0 && list[at - 1].to > knn->index[p]; at--)
+			list[at] = list[at - 1];
+		list[at] = (edge){ knn->index[p], weight[p] };
+		count++;
+	}
+	return count;
+}
+
+/* Merges a and b, both increasing, the larger weight where both have an edge; returns how many. With `col`
+ * NULL it only counts. */
+static int64_t merge(const edge *a, int64_t na, const edge *b, int64_t nb, int32_t *col, double *val)
+{
+	int64_t count = 0, p = 0, q = 0;
+	for (; p < na || q < nb; count++) {
+		bool from_a = p < na && (q >= nb || a[p].to <= b[q].to);
+		bool from_b = q < nb && (p >= na || b[q].to <= a[p].to);
+		if (col) {
+			col[count] = from_a ? a[p].to : b[q].to;
+			val[count] = KDRI_MAX(from_a ? a[p].weight : 0, from_b ? b[q].weight : 0);
+		}
+		p += from_a;
+		q += from_b;
+	}
+	return count;
+}
+
+kdr_status kdri_knn_graph(kdr_context *ctx, const kdri_knn *knn, const double *weight, kdri_own *out)
+{
+	kdr_status st;
+	int64_t n = knn->rows, size = n * knn->k, *start = NULL, *rowptr = NULL;
+	edge *back = NULL, *list = NULL;
+	int32_t *col = NULL;
+	double *val = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &start, n + 2));
+	KDRI_TRY(KDRI_NEW(ctx, &back, size));
+	KDRI_TRY(KDRI_NEW(ctx, &list, knn->k));
+	KDRI_TRY(KDRI_NEW(ctx, &rowptr, n + 1));
+	/* Edges by their end, those with the same end in increasing order of their beginning: a counting sort. During
+	 * the sort, start[j + 1] is the position of the next edge to j. */
+	for (int64_t p = 0; p < size; p++)
+		if (is_edge(knn, weight, p))
+			start[knn->index[p] + 2]++;
+	for (int64_t i = 0; i < n; i++)
+		start[i + 2] += start[i + 1];
+	for (int64_t p = 0; p < size; p++)
+		if (is_edge(knn, weight, p))
+			back[start[knn->index[p] + 1]++] = (edge){ (int32_t)(p / knn->k), weight[p] };
+	rowptr[0] = 0;
+	for (int64_t i = 0; i < n; i++)
+		rowptr[i + 1] = rowptr[i] + merge(list, own_edges(knn, weight, i, list), back + start[i],
+		                                  start[i + 1] - start[i], NULL, NULL);
+	KDRI_TRY(KDRI_NEW(ctx, &col, rowptr[n]));
+	KDRI_TRY(KDRI_NEW(ctx, &val, rowptr[n]));
+	for (int64_t i = 0; i < n; i++)
+		merge(list, own_edges(knn, weight, i, list), back + start[i], start[i + 1] - start[i],
+		      col + rowptr[i], val + rowptr[i]);
+	*out = kdri_own_csr(n, n, &rowptr, &col, &val);
+done:
+	KDRI_FREE(ctx, start, back, list, rowptr, col, val);
+	return st;
 }

@@ -57,7 +57,7 @@ typedef struct kdri_landmarks_options {
 kdr_status kdri_landmarks_graph(kdr_context *ctx, const kdr_mat *x, const kdri_landmarks *l,
                                 const kdri_landmarks_options *options, kdri_own *out);
 
-/* landmarks_spectrum.c: what follows needs Z alone, so columns may be anything that rows are joined to. */
+/* landmarks.c: what follows needs Z alone, so columns may be anything that rows are joined to. */
 
 /* The k largest eigenvalues of D^-1/2 W D^-1/2, W = Z diag(Z'1)^-1 Z', and the rows here of their vectors; values that are 0 have
  * vectors of zeros. As kdri_spectrum_new. */
@@ -69,7 +69,7 @@ kdr_status kdri_landmarks_cut(kdr_context *ctx, const kdr_mat *z, const int64_t 
 kdr_status kdri_landmarks_ncut(kdr_context *ctx, const kdr_mat *z, const int64_t *labels, int64_t k,
                                double *out);
 
-/* landmarks_walk.c: W without its diagonal, if all rows are in one process. z is borrowed. */
+/* landmarks.c: W without its diagonal, if all rows are in one process. z is borrowed. */
 typedef struct kdri_landmarks_walk {
 	kdr_mat z;
 	double *inverse; /* m: 1 / the sum of a column, or 0 */

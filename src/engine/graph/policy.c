@@ -33,9 +33,9 @@
  * with the twentieth: 20 instead of 10 raise the NMI of normalised cuts from .441 to .873 (20ng_comp_vs_sci). For
  * images less their mean, 5 give .748 and 10 give .703 (mnist_crop). Measurements and rows that are not centred keep
  * 10: overlapping blobs have .525 with 10 and .48 with 5. */
-#include "engine/graph/policy.h"
+#include "engine/graph/similarity.h"
 
-#include "engine/graph/knn_tree.h"
+#include "engine/graph/knn.h"
 
 enum { FEW_COLUMNS = 64, LANDMARKS_A_CLUSTER = 3, LEAST_CANDIDATES = 2000, FEW_ROWS = 10000 };
 static const double words_share = 0.1, measurements_share = 0.25;

@@ -10,7 +10,9 @@
 #define KDRI_SIMILARITY_H
 
 #include "api/method.h"
+#include "engine/graph/knn.h"
 #include "matrix/linalg.h"
+#include "matrix/traits.h"
 
 typedef enum kdri_similarity {
 	KDRI_SIMILARITY_COSINE,
@@ -20,10 +22,9 @@ typedef enum kdri_similarity {
 
 typedef struct kdri_graph_options {
 	kdri_similarity similarity;
-	double sigma;      /* gauss; 0: the mean distance between two samples */
-	int64_t neighbors; /* 0: all; more than there are: all others, in a sparse graph */
-	const int64_t *
-	        first; /* with neighbours: equal samples are searched as one (repair.h); NULL: no two are equal */
+	double sigma;         /* gauss; 0: the mean distance between two samples */
+	int64_t neighbors;    /* 0: all; more than there are: all others, in a sparse graph */
+	const int64_t *first; /* with neighbours: equal samples are searched as one; NULL: no two are equal */
 } kdri_graph_options;
 
 typedef struct kdri_graph {
@@ -39,10 +40,6 @@ void kdri_graph_free(kdr_context *ctx, kdri_graph *graph);
 
 /* degree[i] = sum_j w_ij. */
 kdr_status kdri_graph_degrees(kdr_context *ctx, const kdr_mat *w, double *degree);
-
-/* All similarities, into w (n x n). */
-kdr_status kdri_similarity_dense(kdr_context *ctx, const kdr_mat *x, kdri_similarity similarity, double sigma,
-                                 double *w);
 
 /* Mean Euclidean distance over all pairs of different samples; if there are more than 2000 samples, of 2000 drawn with
  * the seed. 0 for a single sample. */
@@ -61,5 +58,59 @@ kdri_graph_options kdri_graph_options_of(const kdr_options *options);
 	KDRI_INT("neighbors", default_neighbors, 0, 1e9, \
 	         "number of nearest neighbours that each sample is joined to; 0: all samples, which takes n x n numbers")
 /* clang-format on */
+
+/* Decisions about graphs, by the kind and size of the data.
+ *
+ * Methods and recipes use these functions. The rules and the measurements behind each constant are in
+ * policy.c. */
+
+/* Mostly zeros and nothing negative: word counts, and the same after tf-idf. */
+bool kdri_looks_like_words(const kdri_traits *t);
+/* Few columns, mostly not zero: measurements, whose size matters as much as their direction. */
+bool kdri_looks_like_measurements(const kdri_traits *t);
+
+/* What replaces an exact neighbour search above its limit: landmarks for clusters, landmarks for walks from source to target, or a
+ * search among some of the rows. */
+typedef enum kdri_instead {
+	KDRI_INSTEAD_LANDMARKS,
+	KDRI_INSTEAD_WALKS,
+	KDRI_INSTEAD_CANDIDATES
+} kdri_instead;
+/* Whether neighbours are searched among all rows if landmarks are an alternative. */
+kdr_status kdri_search_is_exact(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, kdri_instead instead,
+                                bool *out);
+/* Among how many of the rows they are searched if landmarks are not an alternative. */
+kdr_status kdri_search_candidates(kdr_context *ctx, const kdr_mat *x, kdri_metric metric, int64_t *out);
+
+/* The number of landmarks for the option value `requested` and the number of `clusters`. */
+int64_t kdri_landmark_count(int64_t requested, int64_t clusters);
+/* The number of landmarks that a sample is joined to instead of `neighbours` neighbours. */
+typedef enum kdri_samples { KDRI_SAMPLES_WORDS, KDRI_SAMPLES_CENTRED, KDRI_SAMPLES_OTHER } kdri_samples;
+int64_t kdri_landmarks_each(kdri_samples kind, int64_t neighbors);
+
+/* Equal samples and tiny components of a neighbour graph. */
+
+/* kdri_knn_search, or kdri_knn_find_shifted if `exact`, among samples that differ: first[i] is the first sample equal to sample i
+ * (kdri_rows_first), and NULL means that no two are equal. The other samples equal to it have lists without entries (-1). */
+kdr_status kdri_knn_search_once(kdr_context *ctx, const kdr_mat *x, const int64_t *first, int64_t k,
+                                kdri_metric metric, const kdri_knn_shift *shift, bool exact, kdri_knn *out,
+                                int64_t *candidates);
+
+/* kdri_knn_graph of such lists. Every sample without a list is joined to the first sample equal to it. All these edges
+ * of a sample have 1 % of the total weight of its other edges, so that many equal samples do not form a cluster of their
+ * own. */
+kdr_status kdri_knn_graph_once(kdr_context *ctx, const kdri_knn *knn, const double *weight,
+                               const int64_t *first, kdri_own *out);
+
+/* Joins components of less than n / (10 k) samples to others: each of their samples gets an edge to the nearest sample
+ * outside of such components, with the total weight of its other edges. *joined: the number of components, 0 if all are
+ * small. */
+kdr_status kdri_graph_join_small(kdr_context *ctx, const kdr_mat *x, const int64_t *first, int64_t k,
+                                 kdri_metric metric, const kdri_knn_shift *shift, kdri_own *graph,
+                                 int64_t *joined);
+
+/* a W_1 + b W_2 */
+kdr_status kdri_graph_sum(kdr_context *ctx, const kdr_csr *w1, double a, const kdr_csr *w2, double b,
+                          kdri_own *out);
 
 #endif

@@ -1,4 +1,29 @@
-/* The spectral step: clusters of a graph from its leading eigenvectors. SPDX-License-Identifier: BSD-3-Clause
+/* Clusters of a graph from the leading eigenvectors of its normalised Laplacian. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_SPECTRAL_H
+#define KDRI_SPECTRAL_H
+
+#include "matrix/levels.h"
+#include "matrix/linalg.h"
+
+typedef struct kdri_laplacian {
+	const kdr_mat *w;
+	double *root;        /* sqrt of the degrees */
+	double volume;       /* their sum, if root is known to be an eigenvector and set aside; otherwise 0 */
+	kdri_levels *levels; /* NULL: the graph is small or dense */
+	double *room;        /* for kdri_laplacian_solve, n x width */
+	int64_t width;
+} kdri_laplacian;
+
+/* w: symmetric, entries >= 0, borrowed. degree: at least the sum of each row and > 0, borrowed. `aside`: w is connected
+ * and degree its row sums, so that sqrt(degree) is the first eigenvector: it is moved to the other end of the
+ * spectrum. `count`: eigenvectors that will be searched for. */
+kdr_status kdri_laplacian_new(kdr_context *ctx, const kdr_mat *w, const double *degree, bool aside,
+                              int64_t count, kdri_laplacian *out);
+void kdri_laplacian_free(kdr_context *ctx, kdri_laplacian *l);
+kdr_status kdri_laplacian_solve(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                                double *y, int64_t ldy);
+
+/* The spectral step: clusters of a graph from its leading eigenvectors.
  *
  *     kdri_spectral_options o = kdri_spectral_defaults(k);
  *     kdri_spectral_result r = { 0 };
@@ -9,10 +34,6 @@
  * W is symmetric with entries >= 0, dense or sparse. The result depends on W, the options and the context's seed, but
  * not on the number of threads. With landmarks, rows may be on several ranks: all of them call it, each with its rows.
  * Counts in the result are those of all rows, labels and embedding those of the rows of this rank. */
-#ifndef KDRI_SPECTRAL_H
-#define KDRI_SPECTRAL_H
-
-#include "matrix/linalg.h"
 
 /* How rows of the embedding become clusters: k-means, or the rotation of Yu & Shi (2003). */
 typedef enum kdri_rounding { KDRI_ROUNDING_KMEANS, KDRI_ROUNDING_ROTATION } kdri_rounding;
@@ -66,10 +87,5 @@ kdr_status kdri_ncut_value(kdr_context *ctx, const kdr_mat *w, const int64_t *la
 
 /* Connected components by edges of weight > 0: part[i] = 0, 1, .. in order of their first vertex. */
 kdr_status kdri_components(kdr_context *ctx, const kdr_mat *w, int64_t *part, int64_t *count);
-
-/* discretise.c: labels from the unit rows of `rows` (n x k) by the best rotation; the rows may lie on several ranks. */
-kdr_status kdri_discretise(kdr_context *ctx, const double *rows, int64_t n,
-                           const kdri_spectral_options *options, int64_t *labels, int64_t *iterations,
-                           kdr_stop *stop);
 
 #endif

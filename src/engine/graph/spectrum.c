@@ -14,12 +14,129 @@
  *
  * where v's eigenvalue is -2, below all others. The search uses blocks (matrix/ritz.c) wider than the number of
  * values needed, so that all copies of a multiple eigenvalue are found. In large sparse components its steps are
- * preconditioned with the levels of the graph (laplacian.c). It ends when the residuals are a small part of the gap
+ * preconditioned with the levels of the graph. It ends when the residuals are a small part of the gap
  * after the last value needed: more digits would not change the rows from which clusters are made. */
-#include "engine/graph/laplacian.h"
+/* The normalised Laplacian of a graph, for the eigensolver.
+ *
+ *   (E4)  S = D^-1/2 W D^-1/2;  the operator is -S, or 3 v v' - S with v = D^1/2 1 / |D^1/2 1| set aside
+ *   (E5)  T = D^1/2 M^+ D^1/2 ~ (I - S)^-1,  M = D - W, by one cycle over the levels of the graph (matrix/levels.c)
+ *
+ * With v set aside, M is singular along 1: the component of x along v bypasses the cycle, T v = v. It must be kept;
+ * otherwise the eigensolver could never correct the components of its vectors along v. */
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
 #include "matrix/ritz.h"
+
+/* Below this size the plain method is faster than building several levels. */
+enum { LEVELS_FROM = 500 };
+
+void kdri_laplacian_free(kdr_context *ctx, kdri_laplacian *l)
+{
+	KDRI_FREE(ctx, l->root, l->room);
+	kdri_levels_free(ctx, l->levels);
+	*l = (kdri_laplacian){ 0 };
+}
+
+kdr_status kdri_laplacian_new(kdr_context *ctx, const kdr_mat *w, const double *degree, bool aside,
+                              int64_t count, kdri_laplacian *out)
+{
+	kdr_status st;
+	int64_t n = kdr_mat_rows(w), size;
+	kdri_laplacian l = { .w = w, .width = kdri_ritz_block(n, count) };
+	KDRI_TRY(KDRI_NEW(ctx, &l.root, n));
+	KDRI_TRY(kdri_mul(ctx, n, l.width, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &l.room, size));
+	for (int64_t i = 0; i < n; i++) {
+		l.root[i] = sqrt(degree[i]);
+		l.volume += aside ? degree[i] : 0;
+	}
+	if (w->kind == KDR_MAT_CSR && n >= LEVELS_FROM)
+		KDRI_TRY(kdri_levels_new(ctx, &w->as.csr, degree, l.width, &l.levels));
+	*out = l;
+	l = (kdri_laplacian){ 0 };
+done:
+	kdri_laplacian_free(ctx, &l);
+	return st;
+}
+
+/* along[j] = v' x_j / |D^1/2 1|, in chunks that depend on n alone. */
+static kdr_status parts_along(kdr_context *ctx, const kdri_laplacian *l, const double *x, int64_t k,
+                              int64_t ldx, double *along)
+{
+	return kdri_gemm(ctx, true, false, 1, k, kdr_mat_rows(l->w), 1 / l->volume, l->root, 1, x, ldx, 0,
+	                 along, k);
+}
+
+/* Both have a kdri_laplacian as their data. Y = -D^-1/2 W D^-1/2 X, whose lowest eigenvectors are searched; and an
+ * approximate inverse after adding I, which is available if `levels` is not NULL. */
+static kdr_status laplacian_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k,
+                                  int64_t ldx, double *y, int64_t ldy)
+{
+	kdr_status st;
+	const kdri_laplacian *l = op->data;
+	int64_t n = op->rows, size;
+	double *scaled = NULL, *along = NULL;
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &scaled, size));
+	KDRI_TRY(KDRI_NEW0(ctx, &along, k));
+	if (l->volume > 0)
+		KDRI_TRY(parts_along(ctx, l, x, k, ldx, along));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < k; j++)
+			scaled[i * k + j] = x[i * ldx + j] / l->root[i];
+	KDRI_TRY(kdri_mat_mul(ctx, l->w, scaled, k, k, y, ldy));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < k; j++) /* (E4) */
+			y[i * ldy + j] = 3 * along[j] * l->root[i] - y[i * ldy + j] / l->root[i];
+done:
+	KDRI_FREE(ctx, scaled, along);
+	return st;
+}
+
+kdr_status kdri_laplacian_solve(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                                double *y, int64_t ldy)
+{
+	kdr_status st;
+	const kdri_laplacian *l = op->data;
+	int64_t n = op->rows;
+	double *along = NULL;
+	KDRI_TRY(KDRI_NEW0(ctx, &along, 2 * k));
+	if (l->volume > 0)
+		KDRI_TRY(parts_along(ctx, l, x, k, ldx, along));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < k; j++)
+			l->room[i * k + j] = l->root[i] * (x[i * ldx + j] - along[j] * l->root[i]);
+	KDRI_TRY(kdri_levels_solve(ctx, l->levels, l->room, k, k, y, ldy));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < k; j++)
+			y[i * ldy + j] *= l->root[i]; /* (E5) */
+	if (l->volume > 0)
+		KDRI_TRY(parts_along(ctx, l, y, k, ldy, along + k));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n * k > 1 << 15)
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < k; j++)
+			y[i * ldy + j] += (along[j] - along[k + j]) * l->root[i];
+done:
+	kdri_free(ctx, along);
+	return st;
+}
+
+/* Removes the component along the eigenvector that was set aside from the columns of x (n x k). */
+static void laplacian_clear(const kdri_laplacian *l, int64_t k, double *x)
+{
+	int64_t n = kdr_mat_rows(l->w);
+	for (int64_t j = 0; j < k && l->volume > 0; j++) {
+		double along = 0;
+		for (int64_t i = 0; i < n; i++)
+			along += l->root[i] * x[i * k + j];
+		for (int64_t i = 0; i < n; i++)
+			x[i * k + j] -= along / l->volume * l->root[i];
+	}
+}
 
 /* Residuals that suffice: relative to 1, and relative to the gap. */
 static const double tolerance = 1e-8, gap_tolerance = 1e-4;
@@ -222,7 +339,7 @@ static kdr_status search_component(kdr_context *ctx, const kdr_mat *w, const pie
 	for (int64_t i = 0; i < c->size; i++)
 		degree[i] = p->degree[p->order[c->first + i]];
 	KDRI_TRY(kdri_laplacian_new(ctx, &part.view, degree, true, c->wanted, &l)); /* (E1), (E3) */
-	const kdri_op op = { c->size, c->size, kdri_laplacian_apply, NULL, &l },
+	const kdri_op op = { c->size, c->size, laplacian_apply, NULL, &l },
 	              inverse = { c->size, c->size, kdri_laplacian_solve, NULL, &l };
 	const kdri_ritz_options o = { .count = c->wanted,
 		                      .tol = tolerance,
@@ -231,7 +348,7 @@ static kdr_status search_component(kdr_context *ctx, const kdr_mat *w, const pie
 	KDRI_TRY(kdri_ritz_lowest(ctx, &op, &o, c->values, c->vectors, &converged));
 	if (!converged && (ctx->cancelled || ctx->timed_out))
 		st = kdri_fail(ctx, KDR_ERR_NUMERIC, "eigenvalues: the computation was stopped");
-	kdri_laplacian_clear(&l, c->wanted, c->vectors);
+	laplacian_clear(&l, c->wanted, c->vectors);
 	for (int64_t j = 0; j < c->wanted; j++)
 		c->values[j] = -c->values[j];
 done:

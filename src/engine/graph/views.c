@@ -2,8 +2,6 @@
  *
  *   (E1)  x_i <- x_i / |x_i|                                     rows, where the cosine compares them
  *
- * Graphs of these rows are made in views_graphs.c, what needs the number of clusters in views_directions.c.
- *
  * Unless specified, the data decide how samples are compared: by cosine, unless there are few features, mostly not zero.
  * For a few measurements, such as heights and widths, size is as informative as direction. The mean is not subtracted if
  * most entries are zero and none is negative, as in word counts with or without tf-idf. For other data no rule decides
@@ -12,10 +10,471 @@
  *
  * Each task is analysed separately if the caller also needs its result without the others: it is then the same task with
  * and without them. Tasks that are compared with each other are analysed in the same way. */
+/* Leading directions of one task, and of all of them.
+ *
+ *   (E2)  X_t - 1 m_t' = U S V', Y = U S                         m_t: the mean of task t, or of each its own
+ *
+ * and rows of Y are scaled to unit length if samples are compared by cosine. Sparse data stay sparse: the products are
+ * those of X and the means. If rows are distributed over ranks, m and V are those of all rows. */
+/* The graphs of an ensemble.
+ *
+ *   (E3)  cos_ij = <x_i - m, x_j - m> / (|x_i - m| |x_j - m|)    m: the task's mean, or 0 (knn.c)
+ *   (E4)  w_ij = max(cos_ij, 1e-6) if one of both is among the other's nearest neighbours
+ *   (E5)  w_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i = |x_i - its last neighbour|   [Zelnik-Manor, Perona 2004]
+ *   (E6)  W = n W_1 / sum(W_1) + n W_2 / sum(W_2)                both graphs, if it is unclear whether to centre
+ *
+ * Sparse data stay sparse: m is subtracted from products. With landmarks there are the same graphs, n x m, by (E2) and
+ * (E3) of landmarks.c; (E6) adds them up edge by edge. */
 #include "engine/graph/views.h"
-
 #include "comm/comm.h"
-#include "engine/graph/policy.h"
+#include "comm/rows.h"
+#include "engine/graph/similarity.h"
+#include "matrix/device_held.h"
+#include "matrix/kept.h"
+#include "matrix/range.h"
+#include "matrix/rows.h"
+
+enum { MOST_DIRECTIONS = 128, ROUNDS = 5 };
+
+/* Y = U S of an operator (E2), `count` columns; rows of unit length if `unit`. */
+static kdr_status coordinates(kdr_context *ctx, const kdri_op *op, int64_t count, double **out)
+{
+	kdr_status st;
+	double *u = NULL, *s = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &s, count));
+	KDRI_TRY(kdri_leading(ctx, op, count, ROUNDS, &u, s, NULL));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (op->rows > KDRI_BLOCK)
+	for (int64_t i = 0; i < op->rows; i++)
+		for (int64_t j = 0; j < count; j++)
+			u[i * count + j] *= s[j];
+	*out = u;
+	u = NULL;
+done:
+	KDRI_FREE(ctx, u, s);
+	return st;
+}
+
+/* A row that consists of rounding errors has no direction. */
+static void scale_row(double *y, int64_t width, double largest)
+{
+	double length = sqrt(kdri_nrm2sq(y, width));
+	for (int64_t j = 0; j < width; j++)
+		y[j] = length > 1e-10 * largest ? y[j] / length : 0;
+}
+
+static kdr_status views_directions_scale_rows(kdr_context *ctx, double *y, int64_t n, int64_t width)
+{
+	double largest = 0;
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) \
+        reduction(max \
+                  : largest) if (n > KDRI_BLOCK)
+	for (int64_t i = 0; i < n; i++)
+		largest = KDRI_MAX(largest, sqrt(kdri_nrm2sq(y + i * width, width)));
+	KDRI_DO(kdri_max(ctx, &largest, 1));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(static) if (n > KDRI_BLOCK)
+	for (int64_t i = 0; i < n; i++)
+		scale_row(y + i * width, width, largest);
+	return KDR_OK;
+}
+
+kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int64_t k, double **out,
+                              int64_t *width)
+{
+	kdr_status st;
+	const kdr_mat *x = &task->rows.view;
+	int64_t d = kdr_mat_cols(x), all;
+	double *mean = NULL;
+	kdri_held *held = NULL;
+	KDRI_TRY(kdri_part(ctx, kdr_mat_rows(x), NULL, &all));
+	KDRI_TRY(KDRI_NEW(ctx, &mean, d));
+	KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
+	const kdri_centred centred = { x, mean };
+	const kdri_op op = kdri_op_centred(&centred);
+	*width = KDRI_MIN(2 * k, KDRI_MIN(all, d));
+	KDRI_TRY(kdri_hold_leading(ctx, x, *width, ROUNDS, &held));
+	KDRI_TRY(coordinates(ctx, &op, *width, out));
+done:
+	kdri_unhold(ctx, held);
+	kdri_free(ctx, mean);
+	return st;
+}
+
+static kdr_status own_directions(kdr_context *ctx, kdri_views_task *task, int64_t k)
+{
+	int64_t n = kdr_mat_rows(&task->rows.view), all;
+	KDRI_DO(kdri_part(ctx, n, NULL, &all));
+	KDRI_DO(kdri_views_leading(ctx, task, k, &task->leading, &task->width));
+	KDRI_DO(KDRI_NEW0(ctx, &task->spread, task->width));
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < task->width; j++)
+			task->spread[j] +=
+			        task->leading[i * task->width + j] * task->leading[i * task->width + j];
+	KDRI_DO(kdri_sum(ctx, task->spread, task->width));
+	for (int64_t j = 0; j < task->width; j++)
+		task->spread[j] = sqrt(task->spread[j] / (double)all); /* the mean is 0 */
+	if (task->cosine)
+		KDRI_DO(views_directions_scale_rows(ctx, task->leading, n, task->width));
+	return KDR_OK;
+}
+
+/* All tasks stacked, each minus its own mean. */
+typedef struct pool {
+	const kdri_views *views;
+	const double *means; /* ntasks x d */
+} pool;
+
+static kdr_status pool_apply(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                             double *y, int64_t ldy)
+{
+	kdr_status st = KDR_OK;
+	const pool *p = op->data;
+	for (int64_t t = 0; t < p->views->ntasks && st == KDR_OK; t++) {
+		const kdri_centred part = { &p->views->tasks[t].rows.view, p->means + t * op->cols };
+		const kdri_op own = kdri_op_centred(&part);
+		st = own.apply(ctx, &own, x, k, ldx, y + p->views->begin[t] * ldy, ldy);
+	}
+	return st;
+}
+
+static kdr_status pool_apply_t(kdr_context *ctx, const kdri_op *op, const double *x, int64_t k, int64_t ldx,
+                               double *y, int64_t ldy)
+{
+	kdr_status st;
+	const pool *p = op->data;
+	double *own_y = NULL;
+	KDRI_TRY(KDRI_NEW(ctx, &own_y, op->cols * k));
+	for (int64_t t = 0; t < p->views->ntasks; t++) {
+		const kdri_centred part = { &p->views->tasks[t].rows.view, p->means + t * op->cols };
+		const kdri_op own = kdri_op_centred(&part);
+		KDRI_TRY(own.apply_t(ctx, &own, x + p->views->begin[t] * ldx, k, ldx, own_y, k));
+		for (int64_t i = 0; i < op->cols; i++)
+			for (int64_t j = 0; j < k; j++)
+				y[i * ldy + j] = (t ? y[i * ldy + j] : 0) + own_y[i * k + j];
+	}
+done:
+	kdri_free(ctx, own_y);
+	return st;
+}
+
+kdr_status kdri_views_pooled(kdr_context *ctx, const kdri_views *v, int64_t count, double **out)
+{
+	kdr_status st;
+	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), size;
+	double *means = NULL;
+	kdri_held **held = NULL;
+	static const char kept_name[] = "directions of all data sets";
+	uint64_t key = kdri_hash_number((uint64_t)count, ctx->seed);
+	for (int64_t t = 0; t < v->ntasks && kdri_keeps(ctx); t++)
+		key = kdri_mat_hash(&v->tasks[t].rows.view, key);
+	if (kdri_repeats(ctx)) {
+		double *found = NULL;
+		KDRI_TRY(kdri_mul(ctx, n, count, &size));
+		KDRI_TRY(KDRI_NEW(ctx, &found, size));
+		if (kdri_kept_find(ctx, kept_name, key, found, (size_t)size * sizeof *found)) {
+			*out = found;
+			return KDR_OK;
+		}
+		kdri_free(ctx, found);
+	}
+	KDRI_TRY(kdri_mul(ctx, v->ntasks, d, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &means, size));
+	for (int64_t t = 0; t < v->ntasks; t++)
+		KDRI_TRY(kdri_mat_col_means(ctx, &v->tasks[t].rows.view, means + t * d));
+	KDRI_TRY(KDRI_NEW0(ctx, &held, v->ntasks));
+	for (int64_t t = 0; t < v->ntasks; t++)
+		KDRI_TRY(kdri_hold_leading(ctx, &v->tasks[t].rows.view, count, ROUNDS, &held[t]));
+	const pool p = { v, means };
+	const kdri_op op = { n, d, pool_apply, pool_apply_t, &p };
+	KDRI_TRY(coordinates(ctx, &op, count, out));
+	KDRI_TRY(kdri_kept_put(ctx, kept_name, key, *out, (size_t)(n * count) * sizeof **out));
+done:
+	for (int64_t t = 0; held && t < v->ntasks; t++)
+		kdri_unhold(ctx, held[t]);
+	KDRI_FREE(ctx, held, means);
+	return st;
+}
+
+static kdr_status pooled_directions(kdr_context *ctx, kdri_views *v, const int64_t *k)
+{
+	int64_t n = v->begin[v->ntasks], d = kdr_mat_cols(&v->tasks[0].rows.view), most = 1, all = 0, size;
+	for (int64_t t = 0; t < v->ntasks; t++) {
+		most = KDRI_MAX(most, k[t]);
+		all += v->rows[t];
+	}
+	v->directions = KDRI_MIN(KDRI_MAX(MOST_DIRECTIONS, 2 * most), KDRI_MIN(all, d));
+	v->width = KDRI_MIN(2 * most, v->directions);
+	KDRI_DO(kdri_views_pooled(ctx, v, v->directions, &v->centred));
+	KDRI_DO(kdri_mul(ctx, n, v->width, &size));
+	KDRI_DO(KDRI_NEW(ctx, &v->shared, size));
+	for (int64_t i = 0; i < n; i++)
+		memcpy(v->shared + i * v->width, v->centred + i * v->directions,
+		       (size_t)v->width * sizeof *v->shared);
+	if (v->tasks[0].cosine)
+		KDRI_DO(views_directions_scale_rows(ctx, v->shared, n, v->width));
+	return KDR_OK;
+}
+
+kdr_status kdri_views_directions(kdr_context *ctx, kdri_views *v, const int64_t *k, bool pooled)
+{
+	for (int64_t t = 0; t < v->ntasks; t++)
+		if (!v->options.given || !v->options.given[t])
+			KDRI_DO(own_directions(ctx, &v->tasks[t], k[t]));
+	if (v->options.together && pooled)
+		KDRI_DO(pooled_directions(ctx, v, k));
+	return KDR_OK;
+}
+
+static const double least_weight = 1e-6;
+
+/* The vector subtracted from the rows before computing cosines: the task's mean, or nothing. */
+static kdr_status find_shift(kdr_context *ctx, const kdri_views_task *task, bool centred, kdri_knn_shift *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *x = &task->rows.view;
+	double *mean = NULL;
+	if (!centred)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
+	KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
+	KDRI_TRY(kdri_knn_shift_new(ctx, x, mean, out));
+done:
+	kdri_free(ctx, mean);
+	return st;
+}
+
+static kdri_metric metric_of(const kdri_views_task *task)
+{
+	return task->cosine ? KDRI_METRIC_COSINE : KDRI_METRIC_EUCLIDEAN;
+}
+
+static const char kept_lists[] = "neighbours", kept_values[] = "nearness", kept_size[] = "searched";
+
+/* Neighbours, at least so many, that an earlier fit has found in the same rows; out->index NULL: none. */
+static kdr_status kept_neighbours(kdr_context *ctx, uint64_t key, int64_t least, kdri_knn *out,
+                                  int64_t *candidates)
+{
+	kdr_status st = KDR_OK;
+	int64_t size[3]; /* rows, neighbours of each, candidates */
+	kdri_knn knn = { 0 };
+	if (!kdri_kept_find(ctx, kept_size, key, size, sizeof size) || size[1] < KDRI_MIN(least, size[0] - 1))
+		return KDR_OK;
+	const int64_t count = size[0] * size[1];
+	knn.rows = size[0];
+	knn.k = size[1];
+	KDRI_TRY(KDRI_NEW(ctx, &knn.index, count));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.value, count));
+	if (!kdri_kept_find(ctx, kept_lists, key, knn.index, (size_t)count * sizeof *knn.index) ||
+	    !kdri_kept_find(ctx, kept_values, key, knn.value, (size_t)count * sizeof *knn.value))
+		goto done;
+	*out = knn;
+	*candidates = size[2];
+	knn = (kdri_knn){ 0 };
+done:
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+static kdr_status keep_neighbours(kdr_context *ctx, uint64_t key, const kdri_knn *knn, int64_t candidates)
+{
+	const int64_t size[3] = { knn->rows, knn->k, candidates }, count = knn->rows * knn->k;
+	KDRI_DO(kdri_kept_put(ctx, kept_lists, key, knn->index, (size_t)count * sizeof *knn->index));
+	KDRI_DO(kdri_kept_put(ctx, kept_values, key, knn->value, (size_t)count * sizeof *knn->value));
+	return kdri_kept_put(ctx, kept_size, key, size, sizeof size);
+}
+
+static kdr_status find_neighbours(kdr_context *ctx, const kdri_views_options *o, const kdri_views_task *task,
+                                  bool centred, kdri_knn *out, int64_t *candidates)
+{
+	kdr_status st = KDR_OK;
+	kdri_knn_shift shift = { 0 };
+	const uint64_t how = (centred ? 4 : 0) + (task->cosine ? 2 : 0) + (o->exact == KDRI_CHOICE_YES),
+	               key = kdri_keeps(ctx)
+	                             ? kdri_hash_number(how, kdri_mat_hash(&task->rows.view, ctx->seed))
+	                             : 0;
+	KDRI_TRY(kept_neighbours(ctx, key, o->searched, out, candidates));
+	if (out->index)
+		goto done;
+	KDRI_TRY(find_shift(ctx, task, centred, &shift));
+	KDRI_TRY(kdri_knn_search_once(ctx, &task->rows.view, task->first, o->searched, metric_of(task),
+	                              centred ? &shift : NULL, o->exact == KDRI_CHOICE_YES, out,
+	                              candidates)); /* (E3) */
+	KDRI_TRY(keep_neighbours(ctx, key, out, *candidates));
+done:
+	kdri_knn_shift_free(ctx, &shift);
+	return st;
+}
+
+/* The graph of the first `neighbors` of the lists in `all`. */
+static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, const kdri_knn *all,
+                           int64_t neighbors, kdri_own *out)
+{
+	kdr_status st;
+	int64_t n = all->rows, k = KDRI_MIN(neighbors, all->k), size;
+	kdri_knn knn = { .rows = n, .k = k };
+	KDRI_TRY(kdri_mul(ctx, n, k, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.index, size));
+	KDRI_TRY(KDRI_NEW(ctx, &knn.value, size));
+	for (int64_t i = 0; i < n; i++) {
+		bool directed = !task->cosine || kdri_knn_has_direction(all, i);
+		for (int64_t p = 0; p < k; p++) {
+			int64_t from = i * all->k + p, j = all->index[from], to = i * k + p;
+			knn.index[to] = directed && (j < 0 || !task->cosine || kdri_knn_has_direction(all, j))
+			                        ? (int32_t)j
+			                        : -1;
+			if (j < 0 || task->cosine) {
+				knn.value[to] = KDRI_MAX(all->value[from], least_weight); /* (E4) */
+				continue;
+			}
+			double scale = sqrt(all->value[i * all->k + k - 1] * all->value[j * all->k + k - 1]);
+			double d = all->value[from];
+			/* (E5); copies of one sample are as near as can be */
+			knn.value[to] = KDRI_MAX(d == 0 ? 1 : scale > 0 ? exp(-d / scale) : 0, least_weight);
+		}
+	}
+	KDRI_TRY(kdri_knn_graph_once(ctx, &knn, knn.value, task->first, out));
+done:
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+kdr_status kdri_views_graph(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
+{
+	return graph_of(ctx, task, &task->knn, neighbors, out);
+}
+
+/* n / sum of the weights, of all rows. */
+static kdr_status views_graphs_share_of(kdr_context *ctx, const kdr_csr *g, bool joined, double *out)
+{
+	double sum = 0;
+	int64_t n, edges;
+	KDRI_DO(kdri_part(ctx, g->rows, NULL, &n));
+	KDRI_DO(kdri_part(ctx, g->rowptr[g->rows], NULL, &edges));
+	if (joined) /* exact: any cut of the rows gives the same */
+		KDRI_DO(kdri_rows_sum(ctx, NULL, g->val, g->rowptr[g->rows], edges, &sum));
+	for (int64_t p = 0; p < g->rowptr[g->rows] && !joined; p++)
+		sum += g->val[p];
+	*out = sum > 0 ? (double)n / sum : 0;
+	return KDR_OK;
+}
+
+/* (E6) */
+static kdr_status add_graphs(kdr_context *ctx, const kdr_csr *a, const kdr_csr *b, bool joined, kdri_own *out)
+{
+	double times_a = 0, times_b = 0;
+	KDRI_DO(views_graphs_share_of(ctx, a, joined, &times_a));
+	KDRI_DO(views_graphs_share_of(ctx, b, joined, &times_b));
+	return kdri_graph_sum(ctx, a, times_a, b, times_b, out);
+}
+
+static kdr_status add_plain(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
+{
+	kdr_status st;
+	kdri_knn knn = { 0 };
+	KDRI_TRY(find_neighbours(ctx, o, task, false, &knn, &task->candidates));
+	KDRI_TRY(graph_of(ctx, task, &knn, o->neighbors, &task->plain));
+	KDRI_TRY(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+	                    &task->vote));
+done:
+	kdri_knn_free(ctx, &knn);
+	return st;
+}
+
+static int64_t joined_to(const kdri_views_task *task, int64_t neighbors)
+{
+	return kdri_landmarks_each(!task->cosine   ? KDRI_SAMPLES_OTHER
+	                           : task->centred ? KDRI_SAMPLES_CENTRED
+	                                           : KDRI_SAMPLES_WORDS,
+	                           neighbors);
+}
+
+kdr_status kdri_views_landmarks(kdr_context *ctx, const kdri_views_task *task, bool centred,
+                                int64_t neighbors, kdri_own *out)
+{
+	kdr_status st = KDR_OK;
+	const kdr_mat *x = &task->rows.view;
+	double *mean = NULL;
+	if (centred && task->cosine) {
+		KDRI_TRY(KDRI_NEW(ctx, &mean, kdr_mat_cols(x)));
+		KDRI_TRY(kdri_mat_col_means(ctx, x, mean));
+	}
+	const kdri_landmarks_options o = { .weight = task->cosine ? KDRI_LANDMARKS_COSINE
+		                                                  : KDRI_LANDMARKS_TUNED,
+		                           .least = least_weight,
+		                           .neighbors = joined_to(task, neighbors),
+		                           .mean = mean };
+	KDRI_TRY(kdri_landmarks_graph(ctx, x, &task->landmarks, &o, out));
+done:
+	kdri_free(ctx, mean);
+	return st;
+}
+
+static kdr_status landmark_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
+{
+	KDRI_DO(kdri_landmarks_new(ctx, &task->rows.view, NULL, 1, o->landmarks, 0, &task->landmarks));
+	KDRI_DO(kdri_views_landmarks(ctx, task, task->centred, o->neighbors, &task->graph));
+	if (task->both) {
+		KDRI_DO(kdri_views_landmarks(ctx, task, false, o->neighbors, &task->plain));
+		KDRI_DO(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+		                   &task->vote));
+	}
+	task->has_graph = true;
+	return KDR_OK;
+}
+
+kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *o, kdri_views_task *task)
+{
+	if (task->joined)
+		return landmark_graphs(ctx, o, task);
+	if (o->once && !task->first)
+		KDRI_DO(kdri_rows_first(ctx, &task->rows.view, &task->first));
+	KDRI_DO(find_neighbours(ctx, o, task, task->cosine && task->centred, &task->knn, &task->candidates));
+	KDRI_DO(graph_of(ctx, task, &task->knn, o->neighbors, &task->graph));
+	if (task->both)
+		KDRI_DO(add_plain(ctx, o, task));
+	task->has_graph = true;
+	return KDR_OK;
+}
+
+static kdr_status join_small(kdr_context *ctx, const kdri_views_task *task, bool centred, int64_t k,
+                             kdri_own *graph, int64_t *joined)
+{
+	kdr_status st;
+	kdri_knn_shift shift = { 0 };
+	KDRI_TRY(find_shift(ctx, task, centred, &shift));
+	KDRI_TRY(kdri_graph_join_small(ctx, &task->rows.view, task->first, k, metric_of(task),
+	                               centred ? &shift : NULL, graph, joined));
+done:
+	kdri_knn_shift_free(ctx, &shift);
+	return st;
+}
+
+kdr_status kdri_views_join(kdr_context *ctx, kdri_views_task *task, int64_t k)
+{
+	int64_t joined = 0, plain = 0;
+	if (task->joined || !task->has_graph || task->candidates > 0)
+		return KDR_OK;
+	KDRI_DO(join_small(ctx, task, task->cosine && task->centred, k, &task->graph, &joined));
+	if (task->both)
+		KDRI_DO(join_small(ctx, task, false, k, &task->plain, &plain));
+	if (task->both && joined + plain > 0) {
+		kdri_own_free(ctx, &task->vote);
+		KDRI_DO(add_graphs(ctx, &task->graph.view.as.csr, &task->plain.view.as.csr, task->joined,
+		                   &task->vote));
+	}
+	return KDR_OK;
+}
+
+kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task)
+{
+	int64_t n = kdr_mat_rows(&task->rows.view), *rowptr = NULL;
+	KDRI_DO(KDRI_NEW0(ctx, &rowptr, n + 1));
+	task->graph =
+	        (kdri_own){ kdr_mat_from_csr(n, task->joined ? task->landmarks.count : n, rowptr, NULL, NULL),
+		            { rowptr } };
+	task->has_graph = true;
+	task->both = false;
+	return KDR_OK;
+}
 
 static kdri_own views_no_matrix(void)
 {

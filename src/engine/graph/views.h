@@ -36,7 +36,7 @@ typedef struct kdri_views_options {
 	int64_t landmarks; /* number of landmarks that samples are joined to (landmarks.h), the only graph for rows
 			      on several ranks; 0: samples are joined to their neighbours */
 	bool if_many;      /* tasks whose neighbours can be found exactly are joined to those all the same */
-	bool once;         /* equal samples are searched as one, see repair.h */
+	bool once;         /* equal samples are searched as one, see similarity.h */
 	const bool *given; /* ntasks: tasks without graphs and leading directions of their own; NULL: none */
 	bool later; /* graphs are made later, by kdri_views_graphs or kdri_views_no_graphs for each task */
 } kdri_views_options;
@@ -80,7 +80,7 @@ kdr_status kdri_views_leading(kdr_context *ctx, const kdri_views_task *task, int
                               int64_t *width);
 /* Finds the neighbours and graphs of a task whose rows and choices are set. */
 kdr_status kdri_views_graphs(kdr_context *ctx, const kdri_views_options *options, kdri_views_task *task);
-/* Tiny components of the task's graphs of neighbours are joined to others: repair.h. */
+/* Tiny components of the task's graphs of neighbours are joined to others: similarity.h. */
 kdr_status kdri_views_join(kdr_context *ctx, kdri_views_task *task, int64_t k);
 /* Graphs without edges. */
 kdr_status kdri_views_no_graphs(kdr_context *ctx, kdri_views_task *task);

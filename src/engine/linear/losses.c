@@ -1,5 +1,5 @@
 /* Losses of linear classifiers and their derivatives. SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/linear/losses.h"
+#include "engine/linear/linear.h"
 
 #include "matrix/linalg.h"
 #include "matrix/logexp.h"

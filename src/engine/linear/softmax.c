@@ -16,13 +16,12 @@
  * of a row compete, which separates similar classes.
  *
  * U   x with a constant feature     W  w     Z   z (n x k)     P   p (n x k)     G, S   g, s (d x k) */
-#include "engine/linear/softmax.h"
+#include "engine/linear/linear.h"
 
 #include "comm/comm.h"
 
 #include <float.h>
 
-#include "engine/linear/losses.h"
 #include "matrix/pass.h"
 #include "matrix/vectors.h"
 

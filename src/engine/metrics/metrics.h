@@ -5,7 +5,7 @@
 
 #include "api/method.h"
 
-/* --- partition.c ---------------------------------------------------------------------------- */
+/* --- scores.c ---------------------------------------------------------------------------- */
 
 /* codes[i] is the rank of labels[i] among the distinct labels in increasing order. *values (owned by the caller; may be
  * NULL) are those labels, *count is their number. O(n). */
@@ -27,9 +27,6 @@ typedef struct kdri_table {
 
 /* Rows are the distinct values of `a`, columns those of `b`. Refuses n < 1. */
 kdr_status kdri_table_new(kdr_context *ctx, const int64_t *a, const int64_t *b, int64_t n, kdri_table *out);
-/* The same from counts, rows x cols of them, row by row. Refuses a table of zeros. */
-kdr_status kdri_table_counts(kdr_context *ctx, const int64_t *counts, int64_t rows, int64_t cols,
-                             kdri_table *out);
 void kdri_table_free(kdr_context *ctx, kdri_table *t);
 
 /* --- scores.c ------------------------------------------------------------------------------- */
@@ -49,7 +46,7 @@ kdr_status kdri_evaluate_counts(kdr_context *ctx, const int64_t *counts, int64_t
 kdr_status kdri_silhouette_next(kdr_context *ctx, const kdr_mat *x, const int64_t *labels, double *values,
                                 int64_t *next);
 
-/* --- match.c -------------------------------------------------------------------------------- */
+/* --- assign.c -------------------------------------------------------------------------------- */
 
 /* The largest number of samples that a one-to-one map of rows to columns can cover. */
 kdr_status kdri_match(kdr_context *ctx, const kdri_table *t, int64_t *covered);
@@ -64,30 +61,9 @@ kdr_status kdri_assign(kdr_context *ctx, const double *cost, int64_t rows, int64
 /* KDR_ERR_ARGUMENT or KDR_ERR_DATA unless the costs are rows x cols finite numbers. */
 kdr_status kdri_check_costs(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols);
 
-/* --- units.c -------------------------------------------------------------------------------- */
+/* --- transport.c -------------------------------------------------------------------------------- */
 
-/* Marginals in integer units, with equal totals; q units are q * total / units. */
-typedef struct kdri_units {
-	int64_t *supply, *demand;
-	double total, units;
-} kdri_units;
-
-/* Finds a unit of which all marginals are multiples (up to rounding), or uses one of about 2^-60 of the total. Fills
- * out->supply (rows) and out->demand (cols), which the caller provides. Fails for negative or non-finite marginals and
- * totals that differ by more than 1e-9 of the larger. */
-kdr_status kdri_units_find(kdr_context *ctx, const double *supply, int64_t rows, const double *demand,
-                           int64_t cols, kdri_units *out);
-
-/* --- simplex.c ------------------------------------------------------------------------------ */
-
-typedef struct kdri_arc {
-	int64_t row, col, flow;
-} kdri_arc;
-
-/* Least-cost flow between lines that all have mass: rows + cols - 1 arcs into `flow`, some of which may
- * be empty, and the duals. */
-kdr_status kdri_simplex(kdr_context *ctx, const double *cost, int64_t rows, int64_t cols,
-                        const int64_t *supply, const int64_t *demand, kdri_arc *flow, double *u, double *v);
+/* --- transport.c ------------------------------------------------------------------------------ */
 
 /* --- mmd.c ---------------------------------------------------------------------------------- */
 

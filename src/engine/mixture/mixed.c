@@ -6,7 +6,7 @@
  *         are compared, if there are at most 256 columns of a kind.
  *
  * L  levels     u  number_weight, category_weight */
-#include "engine/mixture/mixed.h"
+#include "engine/mixture/mixture.h"
 
 #include "comm/comm.h"
 #include "matrix/linalg.h"

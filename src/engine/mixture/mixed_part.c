@@ -1,7 +1,145 @@
-/* What a mixture sees of tables: one of them, or all. SPDX-License-Identifier: BSD-3-Clause */
-#include "engine/mixture/mixed.h"
-
+/* What k-means and mixtures see of tables: numbers that distances compare, one table, or all. SPDX-License-Identifier: BSD-3-Clause */
+/* Tables as numbers that distances compare.
+ *
+ *   (E1)  numbers: (x - mean) / standard deviation, times sqrt u
+ *   (E2)  levels of a category: (indicator - p) times sqrt u times sqrt(.7 L / (L - 1)) (B), 1 / sqrt 2 (H) or
+ *         1 / sqrt(sum p (1 - p)) (V). With H two rows that differ in the category are one standard deviation apart.
+ *
+ * Means, deviations and shares are those of the rows that have a value. A missing cell has its table's own mean or shares, a
+ * column that a table does not have is 0.
+ *
+ * p  share     L  levels     u  number_weight, category_weight */
 #include "comm/comm.h"
+#include "engine/mixture/mixture.h"
+
+static const double b_factor = 0.7;
+
+/* (E2) without u. */
+static double encoding_factor(const kdri_mixed *t, int64_t j, kdri_encoding encoding)
+{
+	double levels = (double)t->levels[j], spread = 0;
+	for (int64_t l = t->offset[j]; l < t->offset[j + 1]; l++)
+		spread += t->share[l] * (1 - t->share[l]);
+	switch (encoding) {
+	case KDRI_ENCODE_B: return sqrt(b_factor * levels / (levels - 1));
+	case KDRI_ENCODE_H: return sqrt(0.5);
+	default: return spread > 0 ? 1 / sqrt(spread) : 0;
+	}
+}
+
+void kdri_encoder_free(kdr_context *ctx, kdri_encoder *b)
+{
+	KDRI_FREE(ctx, b->column, b->level, b->centre, b->scale, b->fill, b->less);
+	*b = (kdri_encoder){ 0 };
+}
+
+static kdr_status list_places(kdr_context *ctx, const kdri_mixed *t, kdri_encoder *b)
+{
+	int64_t at = 0;
+	b->width = t->numbers + t->offset[t->categories];
+	KDRI_DO(KDRI_NEW(ctx, &b->column, b->width));
+	KDRI_DO(KDRI_NEW(ctx, &b->level, b->width));
+	for (int64_t j = 0; j < t->numbers; j++, at++) {
+		b->column[at] = j;
+		b->level[at] = -1;
+	}
+	for (int64_t j = 0; j < t->categories; j++)
+		for (int64_t l = 0; l < t->levels[j]; l++, at++) {
+			b->column[at] = j;
+			b->level[at] = l;
+		}
+	return KDR_OK;
+}
+
+/* The value of row i at a place, or NaN. */
+static double value_at(const kdri_mixed *t, const kdri_encoder *b, int64_t i, int64_t place)
+{
+	const int64_t j = b->column[place];
+	if (b->level[place] < 0)
+		return t->x[i * t->numbers + j];
+	int32_t code = t->code[i * t->categories + j];
+	return code < 0 ? NAN : code == b->level[place];
+}
+
+/* Count, sum and sum of squares at each place of each table, of the rows of all ranks. */
+static kdr_status add_up_places(kdr_context *ctx, const kdri_mixed *t, const kdri_encoder *b, double *sums)
+{
+	for (int64_t s = 0; s < t->tables; s++)
+		for (int64_t i = t->begin[s]; i < t->begin[s + 1]; i++)
+			for (int64_t place = 0; place < b->width; place++) {
+				double v = value_at(t, b, i, place), *to = sums + 3 * (s * b->width + place);
+				if (isnan(v))
+					continue;
+				to[0]++;
+				to[1] += v;
+				to[2] += v * v;
+			}
+	return kdri_sum(ctx, sums, 3 * t->tables * b->width);
+}
+
+static void set_place(const kdri_mixed *t, kdri_encoding encoding, const double *sums, int64_t place,
+                      kdri_encoder *b)
+{
+	const int64_t j = b->column[place], l = b->level[place];
+	double all[3] = { 0 };
+	for (int64_t s = 0; s < t->tables; s++)
+		for (int k = 0; k < 3; k++)
+			all[k] += sums[3 * (s * b->width + place) + k];
+	double mean = all[0] > 0 ? all[1] / all[0] : 0,
+	       variance = all[0] > 0 ? all[2] / all[0] - mean * mean : 0;
+	if (l < 0) { /* (E1) */
+		b->centre[place] = mean;
+		b->scale[place] = variance > 0 ? sqrt(t->number_weight[j] / variance) : 0;
+	} else {
+		b->centre[place] = t->share[t->offset[j] + l];
+		b->scale[place] = sqrt(t->category_weight[j]) * encoding_factor(t, j, encoding); /* (E2) */
+	}
+}
+
+kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool pooled,
+                            kdri_encoder *out)
+{
+	kdr_status st;
+	kdri_encoder book = { 0 }, *b = &book;
+	double *sums = NULL;
+	KDRI_TRY(list_places(ctx, t, b));
+	KDRI_TRY(KDRI_NEW(ctx, &b->centre, b->width));
+	KDRI_TRY(KDRI_NEW(ctx, &b->scale, b->width));
+	KDRI_TRY(KDRI_NEW(ctx, &b->fill, t->tables * b->width));
+	KDRI_TRY(KDRI_NEW0(ctx, &b->less, t->tables * b->width));
+	KDRI_TRY(KDRI_NEW0(ctx, &sums, 3 * t->tables * b->width));
+	KDRI_TRY(add_up_places(ctx, t, b, sums));
+	for (int64_t place = 0; place < b->width; place++) {
+		set_place(t, encoding, sums, place, b);
+		for (int64_t s = 0; s < t->tables; s++) {
+			const int64_t at = s * b->width + place;
+			b->fill[at] = sums[3 * at] > 0 ? sums[3 * at + 1] / sums[3 * at] : b->centre[place];
+			b->less[at] =
+			        pooled && t->centred ? (b->fill[at] - b->centre[place]) * b->scale[place] : 0;
+		}
+	}
+	*out = book;
+	book = (kdri_encoder){ 0 };
+done:
+	kdri_encoder_free(ctx, &book);
+	kdri_free(ctx, sums);
+	return st;
+}
+
+void kdri_encode(const kdri_encoder *b, const kdri_mixed *t, int64_t begin, int64_t end, double *out)
+{
+	for (int64_t i = begin, s = 0; i < end; i++) {
+		while (i >= t->begin[s + 1])
+			s++;
+		for (int64_t place = 0; place < b->width; place++) {
+			const int64_t at = s * b->width + place;
+			double v = value_at(t, b, i, place);
+			v = isnan(v) ? b->fill[at] : v;
+			out[(i - begin) * b->width + place] =
+			        (v - b->centre[place]) * b->scale[place] - b->less[at];
+		}
+	}
+}
 
 void kdri_mixed_part_free(kdr_context *ctx, kdri_mixed_part *p)
 {

@@ -2,7 +2,7 @@
  *
  * A model has the columns of the tables and, for every data set, one or several mixtures. A new row has the label of the largest mean
  * posterior, (E4) of mixture.c. */
-#include "engine/mixture/model.h"
+#include "engine/mixture/mixture.h"
 
 #include "api/method.h"
 #include "matrix/linalg.h"

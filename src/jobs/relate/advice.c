@@ -3,7 +3,7 @@
  * From the nearness of their samples (engine/graph/nearness.c), compared as auto would compare them
  * (engine/graph/views.c). */
 #include "core/internal.h"
-#include "engine/graph/nearness.h"
+#include "engine/graph/knn.h"
 #include "engine/graph/views.h"
 #include "jobs/relate/relate.h"
 

@@ -9,7 +9,7 @@
  *           of w; the spectral step on W and a little of co gives the answer              verdict.c
  *
  * docs/notes/auto.md describes the rule and measures its quality. Members are listed in the table below: a registered method,
- * its options, a view of the data. A job runs each task alone before (engine/ensemble/given.h): the members that use one task
+ * its options, a view of the data. A job runs each task alone before (engine/ensemble/members.h): the members that use one task
  * and the graph are then those of that run, with the preprocessing of that task, and the guard compares the answer with the
  * labels of that run.
  *
@@ -30,7 +30,7 @@
 #include "api/method.h"
 #include "comm/comm.h"
 #include "core/internal.h"
-#include "engine/graph/policy.h"
+#include "engine/graph/similarity.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/kept.h"
 

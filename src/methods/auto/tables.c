@@ -12,7 +12,7 @@
  *         2 (sum_t LL_t - LL_pooled) / N < 0.5. Then {shared alone, shared pooled, own pooled, from pooled, k-means H} vote, else
  *         {shared alone twice, own alone, k-means B, k-means H}
  *   (E4)  vote: Z the stacked one-hot labels of the members, D = diag(Z Z'1); the k leading left singular vectors of D^-1/2 Z,
- *         unit rows, k-means                                                                        engine/ensemble/consensus.c
+ *         unit rows, k-means                                                                        engine/ensemble/ensemble.c
  *         Known classes and links of rows then change the answer                                       engine/ensemble/steer.c
  *   (E5)  confidence of the vote                                                                    tables_members.c
  *
@@ -21,8 +21,8 @@
 #include "methods/auto/auto.h"
 
 #include "comm/comm.h"
-#include "engine/ensemble/consensus.h"
-#include "engine/ensemble/steer.h"
+#include "engine/ensemble/ensemble.h"
+#include "engine/ensemble/vote.h"
 #include "matrix/kept.h"
 
 #include <stdio.h>

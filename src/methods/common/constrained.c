@@ -8,7 +8,7 @@
  * Reference: S. Basu, A. Banerjee, R. Mooney: Semi-supervised clustering by seeding. ICML 2002. */
 #include "methods/common/tasks.h"
 
-#include "engine/ensemble/steer.h"
+#include "engine/ensemble/vote.h"
 #include "engine/graph/views.h"
 #include "matrix/rows.h"
 

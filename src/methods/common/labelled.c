@@ -2,7 +2,7 @@
 #include "methods/common/labelled.h"
 #include "api/method.h"
 #include "comm/comm.h"
-#include "engine/linear/softmax.h"
+#include "engine/linear/linear.h"
 
 /* The samples of a transfer problem, by data set. */
 
@@ -234,7 +234,7 @@ int64_t kdri_labelled_rows(const kdri_labelled *set, bool known, int64_t *rows)
 /* One class against the rest.
  *
  * Output j has y = 1 for the samples of its class and -1 for all others [LIBLINEAR, one-vs-the-rest]. For two
- * classes one output does: swapping the classes turns w into -w. More classes can be fitted at once instead (softmax.h). */
+ * classes one output does: swapping the classes turns w into -w. More classes can be fitted at once instead (linear.h). */
 
 const kdr_option_desc kdri_linear_option_table[] = {
 	KDRI_OPTIONS_LINEAR(1, 1e-6),

@@ -20,9 +20,9 @@
  *     (E5)  an svm of cost 1, trained on the sources' rows and their classes, and on the targets' rows and their answers. */
 #include <stdio.h>
 
-#include "engine/graph/policy.h"
+#include "engine/graph/similarity.h"
 #include "engine/graph/views.h"
-#include "engine/linear/rest.h"
+#include "engine/linear/linear.h"
 #include "methods/common/labelled.h"
 #include "methods/transfer_auto/auto_transfer.h"
 

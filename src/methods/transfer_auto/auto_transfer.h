@@ -3,9 +3,9 @@
 #define KDRI_AUTO_TRANSFER_H
 
 #include "api/method.h"
-#include "engine/ensemble/frame.h"
+#include "engine/ensemble/members.h"
 #include "engine/graph/landmarks.h"
-#include "engine/linear/rest.h"
+#include "engine/linear/linear.h"
 #include "methods/common/labelled.h"
 
 /* Number of rows used to find the directions of E and the costs of classifiers if samples are joined to landmarks. */

@@ -8,9 +8,8 @@
 #include "engine/forest/forest.h"
 #include "engine/graph/knn.h"
 #include "engine/kmeans/lloyd.h"
-#include "engine/linear/aligned_ridge.h"
-#include "engine/linear/self_training.h"
-#include "engine/transport/prototypes.h"
+#include "engine/linear/aligned.h"
+#include "engine/linear/linear.h"
 #include "matrix/rows.h"
 #include "methods/transfer_auto/auto_transfer.h"
 

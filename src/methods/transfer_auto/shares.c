@@ -33,7 +33,7 @@
  * At most 4,000 source samples are used. */
 #include <stdlib.h>
 
-#include "engine/linear/rest.h"
+#include "engine/linear/linear.h"
 #include "methods/transfer_auto/auto_transfer.h"
 
 static const double domain_cost = 10, least_change = 1e-9, least_weight = 1e-6;

@@ -14,14 +14,14 @@
  * directions of E are found from some of the rows, which are also used for the costs of classifiers and the distance of
  * the data sets. */
 #include "engine/graph/views.h"
-#include "engine/graph/policy.h"
+#include "engine/graph/similarity.h"
 #include "engine/linear/aligned.h"
 #include "methods/transfer_auto/auto_transfer.h"
 
 /* The graphs of a transfer's samples.
  *
- * Neighbours: edges and weights of engine/graph/views_graphs.c. Landmarks, if a neighbour search would be inexact and
- * take much longer: W = Z L^-1 Z' minus its diagonal, of engine/graph/landmarks_walk.c, Z the weights of a row's
+ * Neighbours: edges and weights of engine/graph/views.c. Landmarks, if a neighbour search would be inexact and
+ * take much longer: W = Z L^-1 Z' minus its diagonal, of engine/graph/landmarks.c, Z the weights of a row's
  * nearest landmarks (engine/graph/landmarks.c), as many as `auto` of cluster uses with the cosine (docs/notes/auto.md
  * describes how this was chosen), also if samples are compared by distance. */
 

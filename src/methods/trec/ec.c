@@ -6,7 +6,7 @@
  * and the final partition is spectral clustering of H = (h): rows of the k leading eigenvectors of
  * D^-1/2 H D^-1/2, scaled to unit length, clustered by k-means:
  *     (E2)  J = sum_i |u_i - c_{z_i}|^2, which never rises.
- * H stays in low-rank form (consensus.c): memory n (L + k), never n x n. Rows may be held by several ranks: labels are then
+ * H stays in low-rank form (ensemble.c): memory n (L + k), never n x n. Rows may be held by several ranks: labels are then
  * those of one process, bit for bit.
  *
  * The results besides the labels are the stability of each sample (its mean h with the others of its cluster), the
@@ -24,7 +24,7 @@
  * clustering. 2019. */
 #include "api/method.h"
 #include "comm/rows.h"
-#include "engine/ensemble/consensus.h"
+#include "engine/ensemble/ensemble.h"
 #include "methods/common/tasks.h"
 
 #include <stdio.h>

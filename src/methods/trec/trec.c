@@ -47,7 +47,7 @@
 #include <stdlib.h>
 
 #include "api/method.h"
-#include "engine/ensemble/consensus.h"
+#include "engine/ensemble/ensemble.h"
 #include "matrix/linalg.h"
 #include "methods/common/tasks.h"
 #include "methods/trec/trec.h"
