@@ -5,8 +5,8 @@
 #include "api/result.h"
 #include "comm/comm.h"
 #include "core/links.h"
+#include "matrix/blas.h"
 #include "matrix/linalg.h"
-#include "matrix/reserve.h"
 #include "matrix/rows.h"
 #include "matrix/traits.h"
 

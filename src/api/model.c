@@ -4,8 +4,8 @@
 #include "api/known.h"
 #include "api/magnitude.h"
 #include "api/result.h"
+#include "matrix/blas.h"
 #include "matrix/linalg.h"
-#include "matrix/reserve.h"
 #include "prepare/prep.h"
 
 void kdr_model_free(kdr_model *m)

@@ -77,7 +77,7 @@ struct kdr_context {
 	struct kdri_device *device;             /* found; with AUTO it may still be NULL */
 	char device_name[16];                   /* as the user specified it */
 	bool device_failed;                     /* the last failure was the device's */
-	struct kdri_held *held;                 /* matrices that it holds: matrix/device_held.h */
+	struct kdri_held *held;                 /* matrices that it holds: matrix/device_use.h */
 	const struct kdri_inspected *inspected; /* matrices whose traits are known: matrix/traits.h */
 	const struct kdri_sharing
 	        *sharing; /* what runs of single tasks have found: engine/ensemble/members.h; or NULL */

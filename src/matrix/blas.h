@@ -6,6 +6,7 @@
 #ifndef KDRI_BLAS_H
 #define KDRI_BLAS_H
 
+#include "core/internal.h"
 #include "matrix/linalg.h"
 
 /* C = alpha op(A) op(B) + beta C, with C of m x n and inner dimension k; op transposes if trans_a or trans_b is set. C is not read
@@ -52,5 +53,11 @@ void kdri_serial_end(int before);
 
 /* KDR_ERR_SIZE unless `size` fits the BLAS integer. */
 kdr_status kdri_blas_int(kdr_context *ctx, int64_t size, const char *what);
+
+/* Memory for BLAS if the address space is limited. */
+
+/* Call it before work that multiplies matrices: if RLIMIT_AS is set, it allocates BLAS's buffers while there is room and
+ * lowers the context's number of threads accordingly. Returns KDR_ERR_MEMORY if there is not even room for one. */
+kdr_status kdri_blas_reserve(kdr_context *ctx);
 
 #endif

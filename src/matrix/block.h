@@ -67,12 +67,6 @@ void kdri_block_narrow(kdri_block *b);
 kdr_status kdri_device_alloc(kdr_context *ctx, kdri_device *dev, void *out, int64_t count, size_t size);
 kdr_status kdri_device_send(kdr_context *ctx, kdri_device *dev, void *to, const void *from, size_t bytes);
 kdr_status kdri_device_fetch(kdr_context *ctx, kdri_device *dev, const void *from, void *to, size_t bytes);
-
-/* Allocates sparse rows on an accelerator; on failure *out has what was allocated so far. The second function sends rows
- * there, with row pointers from 0. */
-kdr_status kdri_csr_new(kdr_context *ctx, kdri_device *dev, int64_t rows, int64_t cols, int64_t entries,
-                        kdr_csr *out);
-kdr_status kdri_csr_send(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, kdr_csr *to);
 /* Sparse rows of the host, and their transpose unless that is NULL. The CPU borrows them. kdri_sparse_free accepts a
  * zeroed struct. */
 kdr_status kdri_sparse_of(kdr_context *ctx, kdri_device *dev, const kdr_csr *x, const kdr_csr *turned,
@@ -110,7 +104,7 @@ kdr_status kdri_block_syrk(kdr_context *ctx, bool trans, double alpha, kdri_bloc
 kdr_status kdri_block_mul(kdr_context *ctx, kdri_block a, const double *x, int64_t k, int64_t ldx, double *y,
                           int64_t ldy);
 
-/* gram.c: C (rows x rows) = X diag(weight) X' of a sparse X, only the lower triangle; `xt` is its transpose; weight
+/* product.c: C (rows x rows) = X diag(weight) X' of a sparse X, only the lower triangle; `xt` is its transpose; weight
  * NULL: ones. */
 kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
                             kdri_block c);

@@ -274,6 +274,5 @@ typedef struct kdri_plugin {
 	void (*describe)(int index, char *text, size_t room);
 	kdri_device *(*open)(int index, char *error, size_t room); /* NULL: *error has the reason */
 } kdri_plugin;
-typedef const kdri_plugin *kdri_plugin_fn(int abi);
 
 #endif

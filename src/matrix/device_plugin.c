@@ -4,12 +4,12 @@
  * linked into, then in the library folder next to that one. The last one is for installed programs (bin/ and lib/) as
  * well as the build tree (cli/ and lib/). */
 #define _GNU_SOURCE /* dladdr, realpath */
-#include "core/system.h"
-#include "matrix/device_use.h"
-
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "core/system.h"
+#include "matrix/device_use.h"
 
 #ifndef KDR_LIBRARY_FOLDER
 #define KDR_LIBRARY_FOLDER "lib"
@@ -17,6 +17,8 @@
 
 enum { PATH = 4096 };
 static const char plugin_file[] = "libkindred_cuda.so";
+
+typedef const kdri_plugin *kdri_plugin_fn(int abi);
 
 /* The plug-in in `folder`, or NULL with the reason in `why`. */
 static const kdri_plugin *load_plugin(const char *folder, size_t length, char *why, size_t room)

@@ -1,4 +1,11 @@
-/* Which device a context computes on. SPDX-License-Identifier: BSD-3-Clause
+/* Which device a context computes on, and the matrices that it holds. SPDX-License-Identifier: BSD-3-Clause */
+#ifndef KDRI_DEVICE_USE_H
+#define KDRI_DEVICE_USE_H
+
+#include "matrix/block.h"
+#include "matrix/linalg.h"
+
+/* Which device a context computes on.
  *
  * A method that can run on a device is one function,
  *
@@ -13,10 +20,6 @@
  *
  * Jobs side by side (core/side_by_side.h) use a card at the same time: each has a handle of its own with its own
  * stream, and a part of the memory. All others use a card one at a time and have all of its memory. */
-#ifndef KDRI_USE_H
-#define KDRI_USE_H
-
-#include "matrix/block.h"
 
 typedef kdr_status kdri_compute_fn(kdr_context *ctx, kdri_device *dev, void *user);
 /* `flops`: the estimated number of multiplications and additions. */
@@ -52,5 +55,70 @@ kdr_status kdri_device_check(kdr_context *ctx, kdri_device *d, double bytes, con
 const kdri_plugin *kdri_plugin_find(char *why, size_t room);
 /* Whether there is a file that may be the plug-in. */
 bool kdri_plugin_exists(void);
+
+/* Matrices that a device holds.
+ *
+ * A method that multiplies the same matrix by few columns many times lets the device hold it,
+ *
+ *     kdri_held *held = NULL;
+ *     KDRI_TRY(kdri_hold(ctx, x, true, k, flops, &held));
+ *     ... kdri_mat_mul(ctx, x, ...), kdri_mat_tmul(ctx, x, ...), operators made of x ...
+ *  done:
+ *     kdri_unhold(ctx, held);
+ *
+ * and the products of matrix/mat.c then run on the device: products with x itself, or with some of its rows if it is
+ * dense. Columns and products are transferred each time; x, or the part of it that fits, is transferred once. Only the
+ * thread that made the call computes there. */
+
+/* Holds x, which is borrowed, and with `turned` also x'. k: the number of columns of most products; flops: of all
+ * products. *out is NULL if the CPU is faster overall and does the work. */
+kdr_status kdri_hold(kdr_context *ctx, const kdr_mat *x, bool turned, int64_t k, double flops,
+                     kdri_held **out);
+/* Can be called in any order; accepts NULL. */
+void kdri_unhold(kdr_context *ctx, kdri_held *held);
+
+/* The same for `count` leading directions of x with `rounds` rounds of kdri_leading. */
+kdr_status kdri_hold_leading(kdr_context *ctx, const kdr_mat *x, int64_t count, int rounds, kdri_held **out);
+
+/* Multiplications and additions of x times one column. */
+double kdri_held_flops(const kdr_mat *x);
+
+/* Rows of a matrix on a device: all of them, or some at a time.
+ *
+ *     kdri_tiles tiles = { 0 };
+ *     KDRI_TRY(kdri_tiles_new(ctx, dev, x, false, bytes, &tiles));
+ *     for (int64_t t = 0; t < tiles.count; t++) {
+ *             kdri_drows rows;
+ *             KDRI_TRY(kdri_tiles_get(ctx, dev, &tiles, t, &rows));
+ *             ...
+ *     }
+ *     kdri_tiles_free(ctx, &tiles);
+ *
+ * Rows that fit into `bytes` are one tile, which is sent once. Otherwise the first tile takes three quarters of them and
+ * stays, and the others are sent one after the other into the remaining memory, each time they are requested. */
+
+typedef struct kdri_tiles {
+	kdr_mat x;             /* borrowed */
+	bool spread;           /* sparse rows are sent as dense ones */
+	bool borrowed;         /* on the CPU: the rows are those of x */
+	int64_t count, *begin; /* tile t has rows begin[t] to begin[t + 1] - 1 */
+	int64_t longest;       /* rows of the longest tile */
+	double *room;          /* of the host: sparse rows to be sent as dense ones */
+	struct {
+		kdri_drows rows;
+		int64_t tile; /* the tile that is loaded, or -1 */
+	} slot[2];            /* for the first tile, and for the others */
+} kdri_tiles;
+
+/* Bytes that rows begin to end - 1 of x take on a device. */
+double kdri_rows_bytes(const kdr_mat *x, bool spread, int64_t begin, int64_t end);
+/* The end of the longest range of rows from `begin` on that takes at most `bytes` bytes: at least one row. */
+int64_t kdri_rows_within(const kdr_mat *x, bool spread, int64_t begin, double bytes);
+
+kdr_status kdri_tiles_new(kdr_context *ctx, kdri_device *d, const kdr_mat *x, bool spread, double bytes,
+                          kdri_tiles *out);
+kdr_status kdri_tiles_get(kdr_context *ctx, kdri_device *d, kdri_tiles *tiles, int64_t t, kdri_drows *out);
+/* Accepts a zeroed struct. */
+void kdri_tiles_free(kdr_context *ctx, kdri_tiles *tiles);
 
 #endif

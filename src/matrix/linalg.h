@@ -8,6 +8,9 @@
 #ifndef KDRI_LINALG_H
 #define KDRI_LINALG_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "core/internal.h"
 #include "matrix/rows.h"
 
@@ -21,7 +24,7 @@ kdr_status kdri_gemm(kdr_context *ctx, bool trans_a, bool trans_b, int64_t m, in
 kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const double *a, int64_t lda,
                      double *c, int64_t ldc);
 
-/* tiles.c: A B' (A m x k, B n x k), never stored: `use` receives entries col..col+cols-1 of one row at a time. For each
+/* product.c: A B' (A m x k, B n x k), never stored: `use` receives entries col..col+cols-1 of one row at a time. For each
  * row the pieces are passed in increasing order of columns by one thread; rows run in parallel. */
 typedef void kdri_tile_fn(void *user, int64_t row, int64_t col, int64_t cols, const double *piece);
 kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
@@ -81,15 +84,15 @@ kdr_status kdri_rows_own(kdr_context *ctx, const kdr_mat *x, int64_t begin, int6
 kdr_status kdri_mat_stack(kdr_context *ctx, const kdr_mat *const *parts, int64_t count, kdri_own *out);
 /* Rows rows[0..n-1] of x, in that order. */
 kdr_status kdri_mat_take(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n, kdri_own *out);
-/* share.c: the same for the rows of all ranks, numbered in the order of all; the result is on all ranks. */
+/* stack.c: the same for the rows of all ranks, numbered in the order of all; the result is on all ranks. */
 kdr_status kdri_mat_take_all(kdr_context *ctx, const kdr_mat *x, const int64_t *rows, int64_t n,
                              kdri_own *out);
 /* Row i of n is row here[i] of x on the one rank that has it, and -1 on the others; on all ranks. */
 kdr_status kdri_mat_share(kdr_context *ctx, const kdr_mat *x, const int64_t *here, int64_t n, kdri_own *out);
 
-/* --- op.c: anything that can be applied to a block of vectors ------------------------------- */
+/* --- mat.c: anything that can be applied to a block of vectors ------------------------------- */
 
-/* A provider of faster products with a matrix that it holds (matrix/device_held.h); a context has a list of them. False:
+/* A provider of faster products with a matrix that it holds (matrix/device_use.h); a context has a list of them. False:
  * it does not hold this matrix, or cannot multiply it now. */
 typedef struct kdri_held kdri_held;
 struct kdri_held {
@@ -118,7 +121,7 @@ typedef struct kdri_centred {
 } kdri_centred;
 kdri_op kdri_op_centred(const kdri_centred *c);
 
-/* --- eigen.c, cholesky.c ------------------------------------------------------------- */
+/* --- factor.c, factor.c ------------------------------------------------------------- */
 
 typedef enum kdri_which { KDRI_LARGEST, KDRI_SMALLEST } kdri_which;
 
@@ -137,9 +140,9 @@ kdr_status kdri_cholesky(kdr_context *ctx, int64_t n, double *a, int64_t lda);
 /* Solves L L' X = B in place, B is n x k row-major. */
 kdr_status kdri_cholesky_solve(kdr_context *ctx, int64_t n, const double *l, int64_t lda, double *b,
                                int64_t k, int64_t ldb);
-/* pseudo.c: symmetric pseudo-inverse of g (c x c), and its square root into `half` (may be NULL). */
+/* factor.c: symmetric pseudo-inverse of g (c x c), and its square root into `half` (may be NULL). */
 kdr_status kdri_pseudo_inverse(kdr_context *ctx, int64_t c, const double *g, double *out, double *half);
-/* inverse.c: replaces the factor L that kdri_cholesky left by (L L')^-1, in full storage. */
+/* factor.c: replaces the factor L that kdri_cholesky left by (L L')^-1, in full storage. */
 kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t lda);
 
 /* --- kernels.h machinery -------------------------------------------------------------------- */
@@ -176,5 +179,102 @@ static inline int64_t kdri_chunk_draw(kdri_rng *rng, int64_t rows, int64_t chunk
 	int64_t begin = kdri_chunk_begin(rows, chunks, c);
 	return begin + kdri_rng_below(rng, kdri_chunk_begin(rows, chunks, c + 1) - begin);
 }
+
+/* Sparse products; called through kdri_mat_mul and kdri_mat_tmul. */
+
+/* Y (rows x k) = X B. */
+void kdri_csr_mul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k, int64_t ldb, double *y,
+                  int64_t ldy);
+/* Y (cols x k) = X' B. */
+void kdri_csr_tmul(kdr_context *ctx, const kdr_csr *x, const double *b, int64_t k, int64_t ldb, double *y,
+                   int64_t ldy);
+
+/* Blocks of vectors as columns, each with its own scalars.
+ *
+ * A block is rows x m, row-major without gaps. For iterations that run side by side on m vectors, such as
+ * conjugate gradients for m right-hand sides. Sums are divided into chunks that depend only on the rows. */
+
+/* out_j = sum_i a_ij b_ij; b NULL: ones. `partial` has space for KDRI_CHUNKS x m numbers. */
+void kdri_vectors_dot(kdr_context *ctx, int64_t rows, int64_t m, const double *a, const double *b,
+                      double *partial, double *out);
+/* out_j = sum over `chunks` partial sums, in their order. */
+void kdri_vectors_add(int64_t chunks, int64_t m, const double *partial, double *out);
+/* y_ij = scale_j y_ij + alpha_j x_ij; scale NULL: ones. */
+void kdri_vectors_combine(kdr_context *ctx, int64_t rows, int64_t m, const double *scale, const double *alpha,
+                          const double *x, double *y);
+
+/* levels.c: A x = b for a symmetric positive definite operator and m right-hand sides, by conjugate gradients
+ * preconditioned with diag(scale)^-1 (NULL: none). x: the start on entry. A column has converged when its residual
+ * is at most tol |b_j|. A may be singular where b and the start are 0 (a part of a graph that nothing
+ * reaches): x stays 0 there. Reports progress as `stage`; if stopped early, x is the best so far. */
+kdr_status kdri_cg(kdr_context *ctx, const kdri_op *a, const double *scale, int64_t m, const double *b,
+                   double tol, int64_t max_iter, const char *stage, double *x, int64_t *iterations,
+                   kdr_stop *stop);
+
+/* Order statistics. */
+
+/* The value at place `k` (from 0) of v in increasing order; v is reordered, so that all before place k are
+ * at most it and all after it at least it. No entry may be NaN. */
+double kdri_select(double *v, int64_t n, int64_t k);
+/* The same value, sooner; v is spoilt. */
+double kdri_nth(double *v, int64_t n, int64_t k);
+/* The mean of the one or two values in the middle; v is overwritten. */
+double kdri_median(double *v, int64_t n);
+
+/* Inner products of pairs of rows, never stored.
+ *
+ *     kdri_products p = { 0 };
+ *     KDRI_TRY(kdri_products_new(ctx, &x, &p));
+ *     KDRI_TRY(kdri_products_rows(ctx, &p, 0, n, use, user));
+ *     kdri_products_free(ctx, &p);
+ */
+
+typedef struct kdri_products {
+	kdr_mat x, y;     /* borrowed; rows of x are multiplied by rows of y */
+	kdri_own columns; /* sparse: the transpose of y, the lists of rows that have each feature */
+	double *sums;     /* sparse: a row of products for each thread */
+} kdri_products;
+
+/* All pairs of rows of x. */
+kdr_status kdri_products_new(kdr_context *ctx, const kdr_mat *x, kdri_products *out);
+void kdri_products_free(kdr_context *ctx, kdri_products *p);
+
+/* Calls use(user, i, j, count, <x_i, y_j> .. <x_i, y_{j+count-1}>) until each row i in begin..end-1 of x has been
+ * multiplied by all rows of y. For each i the pieces are passed in increasing order of j by one thread; different i run
+ * in parallel, so that `use` must neither allocate nor access data of another row. */
+kdr_status kdri_products_rows(kdr_context *ctx, const kdri_products *p, int64_t begin, int64_t end,
+                              kdri_tile_fn *use, void *user);
+
+/* Distinct columns of a matrix. */
+
+typedef struct kdri_column_set {
+	kdri_own x;     /* the distinct columns, in order of first appearance, without columns of zeros */
+	double *copies; /* how many columns are equal to each of them */
+} kdri_column_set;
+
+/* For a sparse x. *fewer: they are at most half of all columns; otherwise nothing is computed. */
+kdr_status kdri_columns_once(kdr_context *ctx, const kdr_mat *x, kdri_column_set *out, bool *fewer);
+/* The `count` columns of a sparse x with the most entries, the first ones of equals, in their order. `copies`: those of the
+ * columns of x, or NULL for 1. */
+kdr_status kdri_columns_most(kdr_context *ctx, const kdr_mat *x, const double *copies, int64_t count,
+                             kdri_column_set *out);
+void kdri_column_set_free(kdr_context *ctx, kdri_column_set *c);
+
+/* Weights of the nearest neighbours of a sample. */
+
+/* Of distances a_1, .., a_n: the smallest one, and that of the first sample that is not a neighbour. */
+typedef struct kdri_limits {
+	double least, bound;
+	bool tied; /* they are equal */
+} kdri_limits;
+
+/* Of n distances a; a[self] (if self >= 0) does not count, `place` counts from 0. `room` (n) is scratch. `tie`: distances no farther apart
+ * than this are equal. */
+kdri_limits kdri_limits_of(const double *a, int64_t n, int64_t self, int64_t place, double tie, double *room);
+
+/* weight_j = (bound - a_j) / (bound - least) where positive, else 0; where these are tied: 1 up to bound + tie. Returns how many are
+ * not 0. */
+int64_t kdri_weigh(const kdri_limits *l, const double *a, int64_t n, int64_t self, double tie,
+                   double *weight);
 
 #endif

@@ -7,9 +7,9 @@
  *
  * Rows are divided into at most KDRI_PASS_CHUNKS chunks, whose sums are added in order: the result does not depend on the
  * number of threads. */
-#include "matrix/pass.h"
+#include "matrix/range.h"
 
-#include "matrix/vectors.h"
+#include "matrix/linalg.h"
 
 enum {
 	MOST_NUMBERS = 1 << 14, /* in a block */

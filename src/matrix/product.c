@@ -14,6 +14,18 @@
  *
  * Symmetric products compute the tiles of the lower triangle, and half of the tiles on the diagonal. If A is single
  * and C is double, a tile is first computed in a buffer of its thread. */
+/* The Gram matrix of sparse rows.
+ *
+ *   (E1)  c_ik = sum over j in row i of x_ij w_j x_kj,   k <= i, from column j of X, a row of its transpose
+ *
+ * An entry of X is multiplied by the earlier entries of its column: sum_j nnz_j^2 multiply-adds, half of that by
+ * symmetry, each a scattered access to one row of c, which stays in the cache. Every number is one sum in
+ * increasing j.
+ *
+ * The sum of the squares of all c_ik does not need to store them: it is computed one row at a time, counting entries
+ * left of the diagonal twice.
+ *
+ * Rows are skipped if it is time to stop and the caller can do without the result (`abandon` in the context). */
 #include "matrix/blas.h"
 #include "matrix/block.h"
 
@@ -313,4 +325,123 @@ kdr_status kdri_syrk(kdr_context *ctx, bool trans, int64_t n, int64_t k, const d
 	           to = kdri_block_of(c, n, n, ldc);
 	KDRI_DO(kdri_block_syrk(ctx, trans, 1, from, 0, to));
 	return kdri_cpu.mirror(ctx, to);
+}
+
+/* row[k] = (E1) for k <= last, of row i of y. */
+static void gram_row(const kdr_csr *y, int64_t i, const kdr_csr *xt, const double *weight, int64_t last,
+                     double *row)
+{
+	memset(row, 0, (size_t)(last + 1) * sizeof *row);
+	for (int64_t p = y->rowptr[i]; p < y->rowptr[i + 1]; p++) {
+		int32_t j = y->col[p];
+		double v = y->val[p] * (weight ? weight[j] : 1);
+		for (int64_t s = xt->rowptr[j]; s < xt->rowptr[j + 1] && xt->col[s] <= last; s++)
+			row[xt->col[s]] += v * xt->val[s];
+	}
+}
+
+/* Whether the remaining rows are skipped; also checks the caller's context. */
+static bool gram_given_up(kdr_context *ctx, int64_t row, int64_t rows)
+{
+	return kdri_leave_off(ctx, "product", row, rows) && ctx->abandon;
+}
+
+/* Rows of c from those of y, each up to the diagonal (lower) or in full. */
+static kdr_status products(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
+                           bool lower, kdri_block c)
+{
+	kdr_status st;
+	double *room = NULL;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, c.cols, ctx->threads, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &room, size));
+	/* The last rows are the longest, so they are processed first. */
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16) if (y->rows > 64)
+	for (int64_t back = 0; back < y->rows; back++) {
+		if (gram_given_up(ctx, back, y->rows))
+			continue;
+		int64_t thread = kdri_thread();
+		int64_t i = y->rows - 1 - back, last = lower ? i : c.cols - 1;
+		double *row = room + thread * c.cols;
+		gram_row(y, i, xt, weight, last, row);
+		kdri_block_write(&c, i, 0, last + 1, row);
+	}
+	st = kdri_abandoned(ctx);
+done:
+	kdri_free(ctx, room);
+	return st;
+}
+
+kdr_status kdri_sparse_gram(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, const double *weight,
+                            kdri_block c)
+{
+	return products(ctx, x, xt, weight, true, c);
+}
+
+kdr_status kdri_sparse_gram_square(kdr_context *ctx, const kdr_csr *x, const kdr_csr *xt, double *out)
+{
+	kdr_status st;
+	double *room = NULL, *part = NULL, sum = 0;
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, x->rows, ctx->threads, &size));
+	KDRI_TRY(KDRI_NEW(ctx, &room, size));
+	KDRI_TRY(KDRI_NEW(ctx, &part, x->rows));
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic, 16) if (x->rows > 64)
+	for (int64_t back = 0; back < x->rows; back++) {
+		if (gram_given_up(ctx, back, x->rows))
+			continue;
+		int64_t i = x->rows - 1 - back;
+		double *row = room + kdri_thread() * x->rows;
+		gram_row(x, i, xt, NULL, i, row); /* (E1) */
+		part[i] = 2 * kdri_nrm2sq(row, i) + row[i] * row[i];
+	}
+	KDRI_TRY(kdri_abandoned(ctx));
+	for (int64_t i = 0; i < x->rows; i++)
+		sum += part[i];
+	*out = sum;
+done:
+	KDRI_FREE(ctx, room, part);
+	return st;
+}
+
+kdr_status kdri_sparse_cross(kdr_context *ctx, const kdr_csr *y, const kdr_csr *xt, const double *weight,
+                             kdri_block c)
+{
+	return products(ctx, y, xt, weight, false, c);
+}
+
+/* A B' a tile at a time, for products too large to be stored.
+ *
+ * A block of ROWS rows of A meets all rows of B, COLS at a time. A tile (512 KB) stays in the cache of
+ * the thread that made it until `use` has read it, so that memory sees A and B alone: with k columns,
+ * 2 ROWS COLS k flops for 8 k COLS bytes of B, 32 flops a byte. Tiles depend on the shape alone. */
+
+enum { ROWS = 128, COLS = 512 };
+
+kdr_status kdri_gemm_tiles(kdr_context *ctx, int64_t m, int64_t n, int64_t k, const double *a, int64_t lda,
+                           const double *b, int64_t ldb, kdri_tile_fn *use, void *user)
+{
+	kdr_status st;
+	double *tiles = NULL;
+	int64_t blocks = (m + ROWS - 1) / ROWS;
+	KDRI_TRY(kdri_blas_int(ctx, KDRI_MAX(KDRI_MAX(lda, ldb), k), "the stride of a matrix"));
+	KDRI_TRY(KDRI_NEW(ctx, &tiles, (int64_t)ctx->threads * ROWS * COLS));
+	int before = kdri_serial_begin();
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
+	for (int64_t block = 0; block < blocks; block++) {
+		int64_t thread = kdri_thread();
+		double *tile = tiles + (int64_t)thread * ROWS * COLS;
+		int64_t row = block * ROWS, rows = KDRI_MIN(m - row, ROWS);
+		for (int64_t col = 0; col < n; col += COLS) {
+			int64_t cols = KDRI_MIN(n - col, COLS);
+			kdri_dgemm(false, true, rows, cols, k, 1, a + row * lda, lda, b + col * ldb, ldb, 0,
+			           tile, COLS);
+			for (int64_t i = 0; i < rows; i++)
+				use(user, row + i, col, cols, tile + i * COLS);
+		}
+	}
+	kdri_serial_end(before);
+done:
+	kdri_free(ctx, tiles);
+	return st;
 }

@@ -7,8 +7,6 @@
 #ifndef _DEFAULT_SOURCE
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #endif
-#include "matrix/reserve.h"
-
 #include "matrix/blas.h"
 
 #include <pthread.h>

@@ -1,11 +1,13 @@
-/* A few lowest eigenpairs of a symmetric operator, by blocks. SPDX-License-Identifier: BSD-3-Clause
- *
- * It starts from a block instead of one random vector: multiple eigenvalues up to the block's width are found, products
- * use many columns at once, and a good guess (the solution of a similar problem) saves most of the work. */
+/* A few lowest eigenpairs of symmetric operators, graphs and diagonal matrices less one of low rank. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_RITZ_H
 #define KDRI_RITZ_H
 
 #include "matrix/linalg.h"
+
+/* A few lowest eigenpairs of a symmetric operator, by blocks.
+ *
+ * It starts from a block instead of one random vector: multiple eigenvalues up to the block's width are found, products
+ * use many columns at once, and a good guess (the solution of a similar problem) saves most of the work. */
 
 typedef struct kdri_ritz_options {
 	int64_t count;      /* pairs wanted, 1 .. rows of the operator */
@@ -41,5 +43,43 @@ kdr_status kdri_orthonormalise_rows(kdr_context *ctx, int64_t rows, int64_t cols
                                     int64_t *kept);
 /* a <- a (a'a)^-1/2: the nearest matrix with orthonormal columns; a (rows x cols) must have full rank. */
 kdr_status kdri_straighten(kdr_context *ctx, int64_t rows, int64_t cols, double *a);
+
+/* A graph on several levels, to solve with its Laplacian.
+ *
+ *     kdri_levels *levels = NULL;
+ *     KDRI_TRY(kdri_levels_new(ctx, &w, degree, block, &levels));
+ *     KDRI_TRY(kdri_levels_solve(ctx, levels, x, k, ldx, y, ldy));     roughly, k <= block columns
+ *     kdri_levels_free(ctx, levels);
+ */
+
+typedef struct kdri_levels kdri_levels;
+
+/* M = diag(degree) - W: w symmetric with entries >= 0, degree_i >= the sum of row i. Borrows both. `width`: most
+ * columns of a block to solve with. */
+kdr_status kdri_levels_new(kdr_context *ctx, const kdr_csr *w, const double *degree, int64_t width,
+                           kdri_levels **out);
+void kdri_levels_free(kdr_context *ctx, kdri_levels *levels);
+
+/* Y ~ M^-1 X, n x k: one cycle over the levels. If M is singular, the component in its null space is arbitrary. Uses
+ * memory inside `levels`: one call at a time. */
+kdr_status kdri_levels_solve(kdr_context *ctx, kdri_levels *levels, const double *x, int64_t k, int64_t ldx,
+                             double *y, int64_t ldy);
+
+/* The lowest eigenpairs of a diagonal matrix less one of low rank. */
+
+/* D - Z Z', with D the diagonal of r numbers and Z of r x c. */
+typedef struct kdri_lowrank {
+	int64_t r, c;
+	const double *d, *z;
+} kdri_lowrank;
+
+/* The `count` lowest eigenvalues (ascending) and orthonormal eigenvectors (r x count). `warm`: a guess
+ * (r x count) or NULL. Multiple eigenvalues are found with all their copies. */
+kdr_status kdri_lowrank_lowest(kdr_context *ctx, const kdri_lowrank *a, int64_t count, const double *warm,
+                               double *values, double *vectors);
+
+/* The same, through all eigenvectors of the r x r matrix. */
+kdr_status kdri_lowrank_dense(kdr_context *ctx, const kdri_lowrank *a, int64_t count, double *values,
+                              double *vectors);
 
 #endif

@@ -40,7 +40,7 @@ kdr_mat kdri_rows(const kdr_mat *x, int64_t begin, int64_t end);
 uint64_t kdri_entries_hash(const kdri_entries *row);
 bool kdri_entries_equal(const kdri_entries *a, const kdri_entries *b);
 
-/* distinct.c: different rows of positive weight (weights NULL: all), counted up to `most`. */
+/* rows.c: different rows of positive weight (weights NULL: all), counted up to `most`. */
 kdr_status kdri_rows_distinct(kdr_context *ctx, const kdr_mat *x, const double *weights, int64_t most,
                               int64_t *out);
 /* (*first)[i] is the first row that is equal to row i; NULL if no two rows are equal, or all of them are. To be freed. */

@@ -14,8 +14,6 @@
  * vector and product. Errors of C(sigma) are those of an identity in Z I Z' that is off by rounding, so (E2) is the
  * exact inverse of a nearby A however close sigma comes. At the end (E1) shows whether any eigenvalue was missed; if
  * so, the dense algorithm, O(r^3), is used. */
-#include "matrix/secular.h"
-
 #include "matrix/ritz.h"
 
 enum { DENSE_BELOW = 192, HALVINGS = 60 };

@@ -34,7 +34,7 @@
  * S_tc     sums, ntasks x C x r                 b_ct     shift, ntasks x C x r */
 #include "api/method.h"
 #include "engine/kmeans/lloyd.h"
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 #include "matrix/kept.h"
 #include "matrix/range.h"
 #include "methods/common/tasks.h"

@@ -25,7 +25,7 @@
 #include "api/method.h"
 #include "comm/rows.h"
 #include "engine/kmeans/lloyd.h"
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 #include "matrix/kept.h"
 #include "matrix/range.h"
 #include "methods/common/tasks.h"

@@ -32,7 +32,7 @@
  */
 #include "api/method.h"
 #include "engine/graph/similarity.h"
-#include "matrix/vectors.h"
+#include "matrix/linalg.h"
 #include "methods/common/labelled.h"
 
 /* Of so few samples one class is no surprise. */

@@ -8,7 +8,7 @@
  * Each hint is a warning of one line. At most MOST_ROWS rows are inspected, evenly spaced. */
 #include "core/names.h"
 #include "core/numbers.h"
-#include "matrix/select.h"
+#include "matrix/linalg.h"
 #include "prepare/prep.h"
 
 #include <stdio.h>

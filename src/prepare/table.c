@@ -16,7 +16,7 @@
  *   (E5)  two values a < b, p the share of b: ((x - a) / (b - a) - p) sqrt(2.8), which is the same distance as (E4) with L = 2
  *   (E6)  missing: the mean of the data set's own encoded values; a column that the data set does not have: 0 */
 #include "comm/comm.h"
-#include "matrix/select.h"
+#include "matrix/linalg.h"
 #include "prepare/prep.h"
 
 #include <stdio.h>

@@ -5,7 +5,7 @@
  * cpm: the median is taken over the rows whose total is positive; of an even number, the mean of the
  * two in the middle. */
 #include "comm/comm.h"
-#include "matrix/select.h"
+#include "matrix/linalg.h"
 #include "prepare/prep.h"
 
 #include <float.h>

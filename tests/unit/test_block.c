@@ -1,4 +1,4 @@
-/* matrix/block.h, gram.c and inverse.c against sums written out. */
+/* matrix/block.h, product.c and factor.c against sums written out. */
 #include "tests/unit/unit.h"
 
 #include "matrix/block.h"

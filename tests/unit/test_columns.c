@@ -1,7 +1,7 @@
-/* matrix/columns.h: columns that are equal, once; and mtcfir, which learns features from those alone. */
+/* matrix/linalg.h: columns that are equal, once; and mtcfir, which learns features from those alone. */
 #include "tests/unit/unit.h"
 
-#include "matrix/columns.h"
+#include "matrix/linalg.h"
 
 /* Counts of `words` columns, of which every third is empty and the others are drawn from `kinds` different ones. */
 typedef struct counts {
@@ -55,7 +55,7 @@ static void once__equal_and_empty_columns__products_of_rows_stay(void **state)
 	kdr_context *ctx = unit_context();
 	for (uint64_t trial = 0; trial < 20; trial++) {
 		counts m = make(trial, 30, 60 + 7 * (int64_t)trial, 9);
-		kdri_columns c = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
+		kdri_column_set c = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
 		bool fewer = false;
 		double *a = calloc((size_t)m.d, sizeof *a), *b = calloc((size_t)m.d, sizeof *b), total = 0;
 		assert_ok(ctx, kdri_columns_once(ctx, &m.x, &c, &fewer));
@@ -84,7 +84,7 @@ static void once__equal_and_empty_columns__products_of_rows_stay(void **state)
 					       b[kdri_entry_column(&q, e)] * q.val[e];
 				assert_near(whole, few, 1e-11);
 			}
-		kdri_columns_free(ctx, &c);
+		kdri_column_set_free(ctx, &c);
 		counts_free(&m);
 		free(a);
 		free(b);
@@ -100,7 +100,7 @@ static void once__columns_that_differ__nothing_is_made(void **state)
 	int64_t rowptr[] = { 0, 3, 6 };
 	int32_t col[] = { 0, 1, 2, 0, 1, 2 };
 	kdr_mat x = kdr_mat_from_csr(2, 3, rowptr, col, val);
-	kdri_columns c = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
+	kdri_column_set c = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
 	bool fewer = true;
 	assert_ok(ctx, kdri_columns_once(ctx, &x, &c, &fewer));
 	assert_false(fewer);
@@ -126,7 +126,7 @@ static void most__any_count__those_with_the_most_entries(void **state)
 	for (int64_t j = 0; j < m.d; j++)
 		copies[j] = 1 + (double)(j % 4);
 	for (int64_t count = 1; count <= m.d; count += 8) {
-		kdri_columns c = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
+		kdri_column_set c = { .x.view = kdr_mat_from_dense(NULL, 0, 0) };
 		int64_t found = 0;
 		assert_ok(ctx, kdri_columns_most(ctx, &m.x, count % 3 ? copies : NULL, count, &c));
 		assert_int_equal(kdr_mat_cols(&c.x.view), count);
@@ -150,7 +150,7 @@ static void most__any_count__those_with_the_most_entries(void **state)
 			}
 			assert_int_equal(at, q.count);
 		}
-		kdri_columns_free(ctx, &c);
+		kdri_column_set_free(ctx, &c);
 	}
 	free(entries);
 	free(to);

@@ -1,6 +1,6 @@
 /* The table of operations: dense blocks on every device against plain loops, and the stand-in against misuse.
  * SPDX-License-Identifier: BSD-3-Clause */
-#include "matrix/select.h"
+#include "matrix/linalg.h"
 #include "tests/device/tools.h"
 
 static void gemm__all_forms__as_loops(void **state)

@@ -5,7 +5,7 @@
 #include "engine/graph/landmarks.h"
 #include "engine/graph/similarity.h"
 #include "engine/graph/spectral.h"
-#include "matrix/levels.h"
+#include "matrix/ritz.h"
 #include "matrix/rows.h"
 
 /* Random rows with zeros, some rows of zeros and some equal to others; d x n values from a small set of

@@ -1,5 +1,5 @@
 /* Products of matrices that a device holds, and methods that use them. SPDX-License-Identifier: BSD-3-Clause */
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 
 #include "matrix/range.h"
 #include "tests/device/fake.h"

@@ -1,5 +1,5 @@
 /* Dense and sparse matrices: one-pass sums, products, stacking, taking, transposing. */
-#include "matrix/pass.h"
+#include "matrix/range.h"
 #include "tests/unit/linalg_unit.h"
 
 static const int64_t sizes[] = { 0, 1, 2, 3, 7, 31, 255, 256, 257, 700 };

@@ -1,6 +1,5 @@
 /* The W step and what it is made of, against dense decompositions. */
 #include "matrix/ritz.h"
-#include "matrix/secular.h"
 #include "methods/lss/lss.h"
 #include "tests/unit/unit.h"
 

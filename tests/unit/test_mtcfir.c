@@ -1,8 +1,7 @@
 /* mtcfir, snmf, msda: their parts, and what a fit must keep. */
 #include "tests/unit/unit.h"
 
-#include "matrix/select.h"
-#include "matrix/weights.h"
+#include "matrix/linalg.h"
 #include "methods/mtcfir/mtcfir.h"
 
 /* --- layers ------------------------------------------------------------------------------------------- */

@@ -213,7 +213,7 @@ done:
 enum { MOST_COLUMNS = 4096 };
 static const double tie_share = 0.01;
 
-/* ballot.c: the labels of the landmarks, landmarks x count, on all ranks. */
+/* The labels of the landmarks, landmarks x count, on all ranks. */
 static kdr_status ballot_of_landmarks(kdr_context *ctx, const kdri_ballot *b, const kdri_landmarks *l,
                                       int32_t **out)
 {

@@ -3,7 +3,7 @@
  * Queries are processed in stripes, so that a scan can be stopped. The candidates are on the device or, if they do not
  * fit, are sent in parts one after the other, and the lists continue from part to part.
  *
- * Sparse rows are compared as in matrix/products.c, with the lists of rows that contain each feature, one set of
+ * Sparse rows are compared as in matrix/rows.c, with the lists of rows that contain each feature, one set of
  * lists per part. This takes one multiplication for each feature that a pair of rows shares; on an accelerator, each
  * takes about SPARSE times as long as one of a dense product. If rows are so full that this is more than the dense
  * products of all their columns, they are treated as dense rows. */
@@ -25,9 +25,9 @@
  * that. */
 #include "comm/comm.h"
 #include "engine/graph/knn.h"
-#include "matrix/device_tiles.h"
+#include "matrix/device_use.h"
 
-/* CPU_TILE: rows that matrix/tiles.c takes at a time. CPU_STRIPE: the most rows of a thread between two polls. */
+/* CPU_TILE: rows that matrix/product.c takes at a time. CPU_STRIPE: the most rows of a thread between two polls. */
 enum { CPU_STRIPE = 2048, CPU_TILE = 128, STRIPE = 1 << 16, SPARSE = 200 };
 
 /* Multiplications of a thread in a stripe, if it has more than CPU_TILE rows for each: some tens of milliseconds. */

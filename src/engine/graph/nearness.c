@@ -23,7 +23,7 @@
 
 #include "comm/comm.h"
 #include "engine/graph/knn.h"
-#include "matrix/products.h"
+#include "matrix/linalg.h"
 #include "matrix/range.h"
 
 enum { MOST = 400 };

@@ -21,7 +21,7 @@
 #include "engine/graph/similarity.h"
 #include "api/method.h"
 #include "engine/graph/spectral.h"
-#include "matrix/products.h"
+#include "matrix/linalg.h"
 
 static const double equal_share = 0.01, least_part = 0.1;
 

@@ -256,7 +256,7 @@ static kdr_status discretise_run(kdr_context *ctx, const double *y, int64_t n, c
 	return KDR_OK;
 }
 
-/* spectral.c: labels from the unit rows of `rows` (n x k) by the best rotation; the rows may lie on several ranks. */
+/* Labels from the unit rows of `rows` (n x k) by the best rotation; the rows may lie on several ranks. */
 static kdr_status discretise(kdr_context *ctx, const double *rows, int64_t n, const kdri_spectral_options *o,
                              int64_t *labels, int64_t *iterations, kdr_stop *stop)
 {

@@ -2,8 +2,8 @@
 #ifndef KDRI_SPECTRAL_H
 #define KDRI_SPECTRAL_H
 
-#include "matrix/levels.h"
 #include "matrix/linalg.h"
+#include "matrix/ritz.h"
 
 typedef struct kdri_laplacian {
 	const kdr_mat *w;

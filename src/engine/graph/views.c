@@ -29,7 +29,7 @@
 #include "comm/comm.h"
 #include "comm/rows.h"
 #include "engine/graph/similarity.h"
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 #include "matrix/kept.h"
 #include "matrix/range.h"
 #include "matrix/rows.h"

@@ -9,7 +9,7 @@
  * recomputed by the code of lloyd.c. The sums of rows are exact on both sides (comm/exact.h), so that centres and
  * everything derived from them are the same. */
 #include "engine/kmeans/kmeans_work.h"
-#include "matrix/device_tiles.h"
+#include "matrix/device_use.h"
 
 /* The data of each tile's rows that stay on the device; vectors are device memory. */
 typedef struct tile {

@@ -41,7 +41,7 @@
  * the number of threads. */
 #include "engine/linear/aligned.h"
 #include "engine/linear/linear.h"
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 #include "matrix/range.h"
 
 enum { ROUNDS = 5, SCALED_ROWS = 32768 };

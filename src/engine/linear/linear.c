@@ -16,7 +16,7 @@
  * 6:341-361, 2005, for the squared hinge, whose l'' jumps].
  *
  * All outputs are updated together, each with its own scalars, so that a product U P reads the data once for all
- * of them. An output that has converged is no longer updated. The pass that computes U s (matrix/pass.h) also evaluates f
+ * of them. An output that has converged is no longer updated. The pass that computes U s (matrix/range.h) also evaluates f
  * and g for a full step: a step that is not halved needs no other pass than this one and those.
  *
  * Rows may be held by several ranks (comm/comm.h): sums over rows, U'a and the losses, are then those of all of them, and
@@ -38,14 +38,14 @@
  *
  * A product reads the data once for all outputs. Two things keep it short. Outputs that have converged are removed
  * from the blocks. And a sample with h_ij = 0 for all active outputs adds nothing: beyond the margin the squared
- * hinge is flat, so that late steps need few samples. A fused pass (matrix/pass.h) skips the others; if they are most of
+ * hinge is flat, so that late steps need few samples. A fused pass (matrix/range.h) skips the others; if they are most of
  * the data, and in other passes if there are fewer than three in four to use, those are copied together. */
 #include <float.h>
 
 #include "api/method.h"
 #include "comm/comm.h"
 #include "engine/linear/linear.h"
-#include "matrix/vectors.h"
+#include "matrix/linalg.h"
 
 static const double share = 0.1;
 

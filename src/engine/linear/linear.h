@@ -16,7 +16,7 @@
 
 #include "api/method.h"
 #include "matrix/linalg.h"
-#include "matrix/pass.h"
+#include "matrix/range.h"
 
 typedef enum kdri_loss { KDRI_LOSS_SQUARED_HINGE, KDRI_LOSS_LOGISTIC } kdri_loss;
 

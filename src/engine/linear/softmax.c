@@ -22,8 +22,8 @@
 
 #include <float.h>
 
-#include "matrix/pass.h"
-#include "matrix/vectors.h"
+#include "matrix/linalg.h"
+#include "matrix/range.h"
 
 static const double armijo = 0.01, share = 0.1;
 

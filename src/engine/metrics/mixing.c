@@ -19,7 +19,7 @@
  * neighbours, O(MOST_SILHOUETTES d) per sample for (E6). */
 #include "engine/graph/knn.h"
 #include "engine/metrics/metrics.h"
-#include "matrix/select.h"
+#include "matrix/linalg.h"
 
 enum { NEIGHBOURS = 90, LEAST_K0 = 10, MOST_K0 = 70, MOST_TESTED = 10000, MOST_SILHOUETTES = 5000 };
 static const double level = 0.05;

@@ -18,7 +18,6 @@
  * its own, the same in every run. If it is 0 (most rows are equal), the mean distance is used. */
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"
-#include "matrix/select.h"
 
 enum { MEDIAN_ROWS = 1500, PANEL_ROWS = 1024 };
 

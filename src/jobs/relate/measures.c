@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "engine/metrics/metrics.h"
-#include "matrix/reserve.h"
+#include "matrix/blas.h"
 
 static const char stage[] = "relate";
 

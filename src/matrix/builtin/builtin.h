@@ -12,19 +12,15 @@ void kdri_dgemm_part(kdri_part part, bool trans_a, bool trans_b, int64_t m, int6
                      double alpha, const double *a, int64_t lda, const double *b, int64_t ldb, double beta,
                      double *c, int64_t ldc);
 
-/* room.c: KDRI_ROOM_BYTES for the copies that a product makes, aligned to 64 bytes; *room is NULL if memory is short
+/* triangular.c: KDRI_ROOM_BYTES for the copies that a product makes, aligned to 64 bytes; *room is NULL if memory is short
  * or too many are in use. Returns the slot to be passed to kdri_room_return. Buffers are kept for later products:
  * their number is the largest number of simultaneous products so far. */
 enum { KDRI_ROOM_BYTES = 2 << 20 };
 int kdri_room_take(void **room);
 void kdri_room_return(int slot);
 
-/* vectors.c: y = A x for symmetric A (n x n), of which the upper triangle is read. */
+/* dense.c: y = A x for symmetric A (n x n), of which the upper triangle is read. */
 void kdri_symmetric_times(int64_t n, const double *a, int64_t lda, const double *x, double *y);
-
-/* secular_roots.c: eigenvalue j of k of diag(d) + z z', with d ascending and w_i = z_i^2 > 0; delta_i is set to d_i
- * minus the eigenvalue, accurate to a few units in the last place. gap: space for k numbers. */
-double kdri_secular_root(int64_t k, const double *d, const double *w, int64_t j, double *gap, double *delta);
 
 /* tridiagonal.c: the eigenvalues (ascending) of a tridiagonal matrix replace its diagonal, and its eigenvectors become the rows of z.
  * *info is not 0 if the iteration does not converge. Checks the context as kdri_eigen_rows does. */

@@ -7,23 +7,6 @@
 
 #include "matrix/block.h"
 
-/* entries.c */
-kdr_status kdri_cpu_fill(kdr_context *ctx, kdri_block a, double value);
-kdr_status kdri_cpu_copy(kdr_context *ctx, kdri_block from, kdri_block to);
-kdr_status kdri_cpu_mirror(kdr_context *ctx, kdri_block a);
-kdr_status kdri_cpu_clip(kdr_context *ctx, kdri_block a);
-kdr_status kdri_cpu_take(kdr_context *ctx, kdri_block a, const int64_t *index, int64_t count, double *out);
-kdr_status kdri_cpu_similarity(kdr_context *ctx, kdri_block k, const double *square, double factor);
-
-/* products.c */
-kdr_status kdri_cpu_inverse(kdr_context *ctx, kdri_block a);
-kdr_status kdri_cpu_apply(kdr_context *ctx, kdri_block a, kdri_block b, kdri_block c);
-kdr_status kdri_cpu_times(kdr_context *ctx, kdri_block a, bool trans, const double *x, double *y);
-kdr_status kdri_cpu_row_dots(kdr_context *ctx, kdri_block a, const double *v, double *out);
-kdr_status kdri_cpu_multiply(kdr_context *ctx, const kdri_sparse *x, bool turned, kdri_block b, kdri_block y);
-kdr_status kdri_cpu_gram(kdr_context *ctx, const kdri_sparse *x, bool turned, const double *weight,
-                         kdri_block c);
-
 /* layers.c */
 kdr_status kdri_cpu_centre(kdr_context *ctx, kdri_block a, const double *mean, double shift,
                            const double *scale, kdri_block to);
@@ -44,30 +27,63 @@ void kdri_tanhf(float *v, int64_t count);
 kdr_status kdri_cpu_kernel_sums(kdr_context *ctx, kdri_block k, const double *square, const int64_t *begin,
                                 int64_t ntasks, double factor, double *sums);
 
-/* rows.c */
-kdr_status kdri_cpu_row_nth(kdr_context *ctx, kdri_block a, int64_t place, double *out);
-kdr_status kdri_cpu_row_squares(kdr_context *ctx, kdri_block a, double *out);
-kdr_status kdri_cpu_square(kdr_context *ctx, kdri_block a, double *out);
-kdr_status kdri_cpu_count_from(kdr_context *ctx, kdri_block a, double least, int64_t *out);
-kdr_status kdri_cpu_neighbour_limits(kdr_context *ctx, kdri_block c, int64_t first, const double *norm,
-                                     int64_t place, double tie, double *least, double *bound, int64_t *count);
-kdr_status kdri_cpu_neighbour_weights(kdr_context *ctx, kdri_block c, int64_t first, const double *norm,
-                                      double tie, const double *least, const double *bound,
-                                      const int64_t *starts, int32_t *col, double *val);
-
 /* factors.c */
 kdr_status kdri_cpu_column_dots(kdr_context *ctx, kdri_block a, kdri_block b, double *out);
 kdr_status kdri_cpu_ratio_step(kdr_context *ctx, kdri_block y, kdri_block n, kdri_block d, bool careful,
                                kdri_block to);
 
-/* groups.c */
-kdr_status kdri_cpu_group_rows(kdr_context *ctx, kdri_block a, const int32_t *label, const int32_t *before,
-                               kdri_block sums);
-kdr_status kdri_cpu_group_own(kdr_context *ctx, kdri_block sums, const int32_t *label, double *out);
-kdr_status kdri_cpu_group_closest(kdr_context *ctx, kdri_block sums, const double *diagonal,
-                                  const double *size, const double *self, int32_t *next, double *away);
-
 /* neighbours.c */
 kdr_status kdri_cpu_neighbours(kdr_context *ctx, kdri_drows rows, kdri_drows others, const kdri_nn *nn);
+
+/* What both searches for nearest neighbours on the CPU share. */
+
+/* neighbours.c: compares the products of one query row, candidates col .. col + cols - 1, with its list; user: a kdri_nn. */
+void kdri_nn_scan(void *user, int64_t row, int64_t col, int64_t cols, const double *piece);
+/* Inserts number j with score s after those at least as good; the last entry of a full list is removed. */
+void kdri_nn_insert(const kdri_nn *q, int64_t row, int64_t j, double s);
+
+/* neighbours_float.c: the neighbours of dense rows. *able: whether it can find them; otherwise nothing is done. */
+kdr_status kdri_nn_by_floats(kdr_context *ctx, const kdr_dense *x, const kdr_dense *y, const kdri_nn *nn,
+                             bool *able);
+
+/* Loops of 16 or fewer steps are unrolled before the compiler could vectorise them. */
+enum { KDRI_NN_FEW_LANES = 32, KDRI_NN_LANES = 64 };
+
+/* NAME(s, count, k): at least k of s[0..count-1] are at least as large as the result; -INFINITY if that is not certain. Scores are
+ * divided into parts, the more the larger k is. */
+#define KDRI_NN_FLOOR(NAME, REAL) \
+	static inline __attribute__((always_inline)) \
+	REAL NAME##_of(const int lanes, const REAL *s, int64_t count, int64_t k) \
+	{ \
+		REAL most[KDRI_NN_LANES], above[KDRI_NN_LANES], least = -INFINITY; \
+		for (int l = 0; l < lanes; l++) { \
+			most[l] = -INFINITY; \
+			above[l] = 0; \
+		} \
+		for (int64_t j = 0; j + lanes <= count; j += lanes) \
+			for (int l = 0; l < lanes; l++) \
+				most[l] = s[j + l] > most[l] ? s[j + l] : most[l]; \
+		for (int i = 0; i < lanes; i++) \
+			for (int l = 0; l < lanes; l++) \
+				above[l] += most[i] > most[l] ? 1 : 0; \
+		for (int l = 0; l < lanes; l++) \
+			least = above[l] >= (REAL)(k - 1) && most[l] > least ? most[l] : least; \
+		return least; \
+	} \
+	KDRI_KERNEL static REAL NAME##_few(const REAL *s, int64_t count, int64_t k) \
+	{ \
+		return NAME##_of(KDRI_NN_FEW_LANES, s, count, k); \
+	} \
+	KDRI_KERNEL static REAL NAME##_many(const REAL *s, int64_t count, int64_t k) \
+	{ \
+		return NAME##_of(KDRI_NN_LANES, s, count, k); \
+	} \
+	static REAL NAME(const REAL *s, int64_t count, int64_t k) \
+	{ \
+		if (2 * k <= KDRI_NN_FEW_LANES && count >= 2 * KDRI_NN_FEW_LANES) \
+			return NAME##_few(s, count, k); \
+		return 2 * k <= KDRI_NN_LANES && count >= 2 * KDRI_NN_LANES ? NAME##_many(s, count, k) \
+		                                                            : -(REAL)INFINITY; \
+	}
 
 #endif

@@ -1,14 +1,14 @@
 /* Nearest neighbours on the CPU. SPDX-License-Identifier: BSD-3-Clause
  *
- * Products are computed by matrix/products.c, and each row keeps the k best in a sorted list. After the first few
+ * Products are computed by matrix/rows.c, and each row keeps the k best in a sorted list. After the first few
  * thousand products hardly one beats the k-th, so the scan is one comparison per product. Scores are computed for a
  * window of products and compared GROUP at a time with the k-th best so far; only groups with a better one are examined.
  *
  * The first windows would change the list most often. For small k their scores are therefore first divided into parts: k of
  * them are at least as good as the k-th best of the parts' maxima, so that no lower score can be among the k best. */
-#include "matrix/cpu/neighbours.h"
+#include "matrix/cpu/cpu.h"
 
-#include "matrix/products.h"
+#include "matrix/linalg.h"
 
 enum { GROUP = 16, WINDOW = 512 };
 

@@ -12,7 +12,7 @@
  *
  * The lists are those that neighbours.c finds. If many scores are equal, most of them are needed: after the first row
  * with too many candidates, the other products of its block are computed as doubles. */
-#include "matrix/cpu/neighbours.h"
+#include "matrix/cpu/cpu.h"
 
 #include "matrix/blas.h"
 

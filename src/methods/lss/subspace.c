@@ -29,9 +29,8 @@
 
 #include "api/method.h"
 #include "comm/comm.h"
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 #include "matrix/ritz.h"
-#include "matrix/secular.h"
 
 /* PATIENCE: steps after which factoring is cheaper than going on. STEPS: of one solution, and SOLUTIONS: of a run, as most are. */
 enum { FACTORED_BELOW = 192, PATIENCE = 40, STEPS = 10, SOLUTIONS = 10 };

@@ -20,7 +20,7 @@
  * C is one symmetric product for each pair of tasks; if n x n numbers are more than the caller or the device allows,
  * blocks of rows are computed and used one after the other. M has about 2 l entries per row.
  *
- * V and C are on a device, which also computes the limits and weights of (E5) (matrix/weights.c); M is on the
+ * V and C are on a device, which also computes the limits and weights of (E5) (matrix/rows.c); M is on the
  * host. */
 /* k-means through the Gram matrix.
  *
@@ -35,7 +35,7 @@
  *
  * The start is k-means++ with greedy trials, as in kmeanspp.c; ties go to the lowest index; an emptied cluster takes the
  * sample farthest from its centre. */
-#include "matrix/select.h"
+#include "matrix/linalg.h"
 #include "methods/mtcfir/mtcfir.h"
 
 enum { CANDIDATES = 48 };

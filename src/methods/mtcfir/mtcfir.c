@@ -33,8 +33,8 @@
  * smaller of d^2 and N^2 doubles; single precision above 4096 samples halves the first two. */
 #include "methods/mtcfir/mtcfir.h"
 #include "api/method.h"
-#include "matrix/columns.h"
 #include "matrix/kept.h"
+#include "matrix/linalg.h"
 #include "methods/common/tasks.h"
 
 static const char stage[] = "mtcfir";
@@ -121,7 +121,7 @@ typedef struct work {
 	const kdr_options *options;
 	kdr_result *result;
 	kdri_stack stack;
-	kdri_columns
+	kdri_column_set
 	        once; /* its columns that differ, where they are few enough, or the most frequent; copies NULL: all */
 	bool cut;        /* only the most frequent are in `once` */
 	kdri_pool pool;  /* K, then V */
@@ -505,7 +505,7 @@ done:
 static kdr_status choose_columns(work *w)
 {
 	const kdri_own none = { .view = kdr_mat_from_dense(NULL, 0, 0) };
-	kdri_columns most = { .x = none };
+	kdri_column_set most = { .x = none };
 	bool fewer;
 	if (kdri_opt_bool(w->options, "keep") || w->layers->layers == 0 || w->stack.x.kind != KDR_MAT_CSR)
 		return KDR_OK;
@@ -515,7 +515,7 @@ static kdr_status choose_columns(work *w)
 	if (count == d)
 		return KDR_OK;
 	KDRI_DO(kdri_columns_most(w->ctx, samples(w), w->once.copies, count, &most));
-	kdri_columns_free(w->ctx, &w->once);
+	kdri_column_set_free(w->ctx, &w->once);
 	w->once = most;
 	w->cut = true;
 	return KDR_OK;
@@ -558,7 +558,7 @@ static kdr_status mtcfir_fit(kdr_context *ctx, const kdr_problem *problem, const
 		   .once.x.view = kdr_mat_from_dense(NULL, 0, 0) };
 	kdr_status st = mtcfir_run(&w);
 	kdri_stack_free(ctx, &w.stack);
-	kdri_columns_free(ctx, &w.once);
+	kdri_column_set_free(ctx, &w.once);
 	kdri_free(ctx, w.wanted);
 	kdri_free(ctx, w.starts);
 	kdri_free(ctx, w.runs);

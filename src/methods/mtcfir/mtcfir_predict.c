@@ -28,7 +28,7 @@
 #include <stdio.h>
 
 #include "api/method.h"
-#include "matrix/weights.h"
+#include "matrix/linalg.h"
 #include "methods/mtcfir/mtcfir.h"
 
 /* The training samples that a model keeps.

@@ -15,7 +15,7 @@
  *   (E3)  an svm of cost 1 on [Z y]
  *
  * If all directions are used, y is only turned by V, which changes no svm: then y = a (h - mean). */
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 #include "matrix/range.h"
 #include "methods/transfer_auto/auto_transfer.h"
 

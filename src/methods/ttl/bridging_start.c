@@ -52,7 +52,7 @@
 #include "comm/comm.h"
 #include "engine/linear/linear.h"
 #include "engine/metrics/metrics.h"
-#include "matrix/device_held.h"
+#include "matrix/device_use.h"
 #include "methods/ttl/ttl.h"
 
 enum { HALVES = 8 };
