@@ -26,6 +26,7 @@
 #ifndef KDRI_COMM_H
 #define KDRI_COMM_H
 
+#include "comm/exact.h"
 #include "core/internal.h"
 
 typedef enum kdri_fold { KDRI_FOLD_SUM, KDRI_FOLD_MAX, KDRI_FOLD_MIN } kdri_fold;
@@ -133,5 +134,14 @@ void kdri_parts_of(const kdr_context *ctx, const int64_t *each, int64_t first, i
                    int64_t *all);
 /* One group. `start` may be NULL. */
 kdr_status kdri_part(kdr_context *ctx, int64_t n, int64_t *start, int64_t *all);
+
+/* Sums over the rows of all ranks that do not depend on the cut. */
+
+/* Sum of weights[i] v[i] (weights NULL: ones) over the n local rows and those of the other ranks, `all` together.
+ * Infinite if a term is infinite or NaN. */
+kdr_status kdri_rows_sum(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t all,
+                         double *out);
+kdr_status kdri_rows_sums(kdr_context *ctx, const double *weights, const double *v, int64_t n, int64_t count,
+                          int64_t step, int64_t all, double *out);
 
 #endif

@@ -1,13 +1,155 @@
 /* The context: errors, clock, progress, cancellation. SPDX-License-Identifier: BSD-3-Clause */
-#include "core/background.h"
-#include "core/limit.h"
-#include "core/system.h"
-#include "core/waiting.h"
-
+/* The progress of a job and its remaining time.
+ *
+ * If a share f of a stage took t seconds, the rest takes
+ *
+ *   (E1)  r = t (1 - f) / f
+ *
+ * seconds. Steps take unequal time, so that r is averaged with the last figure, less the seconds since then. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#include "core/internal.h"
+#include "core/limit.h"
+#include "core/side_by_side.h"
+#include "core/system.h"
+
+/* Status codes in words. */
+
+const char *kdr_strerror(int status)
+{
+	switch (status) {
+	case KDR_OK: return "success";
+	case KDR_ERR_ARGUMENT: return "invalid argument";
+	case KDR_ERR_OPTION: return "invalid option";
+	case KDR_ERR_EXISTS: return "output exists";
+	case KDR_ERR_DATA: return "unusable data";
+	case KDR_ERR_FORMAT: return "malformed file";
+	case KDR_ERR_READ: return "cannot read";
+	case KDR_ERR_NUMERIC: return "numeric failure";
+	case KDR_ERR_MEMORY: return "out of memory";
+	case KDR_ERR_SIZE: return "size too large";
+	case KDR_ERR_WRITE: return "cannot write";
+	case KDR_ERR_UNSUPPORTED: return "not supported";
+	case KDR_ERR_INTERNAL: return "internal error";
+	default: return "unknown status";
+	}
+}
+
+/* Arguments of callers: structs of another version of the headers, lists, matrices.
+ *
+ * Every option struct begins with its size in the caller's header. Members that an older caller does not have become zero,
+ * which is their default; members that only a newer header has are refused unless they are zero. */
+
+/* No struct grows by more: a larger size is memory that was never set. */
+enum { MOST_GROWTH = 4096 };
+
+kdr_status kdri_sized_take(kdr_context *ctx, const char *type, const void *given, size_t size, void *own)
+{
+	size_t theirs = size;
+	memset(own, 0, size);
+	if (given)
+		memcpy(&theirs, given, sizeof theirs);
+	if (theirs < sizeof theirs || theirs > size + MOST_GROWTH)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%s: the member size is %zu, but %zu is expected; set it with %s_init", type,
+		                 theirs, size, type);
+	for (size_t i = size; given && i < theirs; i++)
+		if (((const unsigned char *)given)[i])
+			return kdri_fail(
+			        ctx, KDR_ERR_ARGUMENT,
+			        "%s: a member that version %s of the library does not have is not zero; set it to zero or use a newer library",
+			        type, kdr_version());
+	if (given)
+		memcpy(own, given, KDRI_MIN(size, theirs));
+	memcpy(own, &size, sizeof size);
+	return KDR_OK;
+}
+
+kdr_status kdri_check_sets(kdr_context *ctx, const char *what, kdr_data *const *sets, int64_t count,
+                           int64_t least)
+{
+	if (!sets || count < least)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%s: the number of data sets is %lld, but must be at least %lld", what,
+		                 sets ? (long long)count : 0, (long long)least);
+	for (int64_t t = 0; t < count; t++)
+		if (!sets[t])
+			return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: data set %lld of %lld is NULL", what,
+			                 (long long)t + 1, (long long)count);
+	return KDR_OK;
+}
+
+kdr_status kdri_check_mat(kdr_context *ctx, const char *what, const kdr_mat *x)
+{
+	if (x->kind != KDR_MAT_DENSE && x->kind != KDR_MAT_CSR)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: matrix kind %d is not a value of kdr_mat_kind",
+		                 what, (int)x->kind);
+	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x);
+	if (rows < 0 || cols < 0 || (x->kind == KDR_MAT_DENSE && x->as.dense.stride < cols))
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "%s: invalid matrix of %lld rows and %lld columns; sizes must not be negative, and the stride must be at least the number of columns",
+		        what, (long long)rows, (long long)cols);
+	if (x->kind == KDR_MAT_DENSE
+	            ? rows > 0 && cols > 0 && !x->as.dense.data
+	            : !x->as.csr.rowptr || (x->as.csr.rowptr[rows] > 0 && (!x->as.csr.col || !x->as.csr.val)))
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: an array of the matrix is NULL", what);
+	return KDR_OK;
+}
+
+static void count_stage(kdri_progress *p, const char *stage, double since)
+{
+	kdri_snprintf(p->counted, sizeof p->counted, "%s", stage);
+	p->since = since;
+	p->fraction = p->remaining = NAN;
+	p->at_most = false;
+}
+
+static void estimate_remaining(kdri_progress *p, double now)
+{
+	static const double patience = 2, memory = 3; /* seconds */
+	const double elapsed = now - p->since, step = now - p->last;
+	if (!(p->fraction > 0) || elapsed < patience)
+		return;
+	const double rest = elapsed * (1 - p->fraction) / p->fraction; /* (E1) */
+	const double before = isnan(p->remaining) ? rest : KDRI_MAX(p->remaining - step, 0);
+	p->remaining = before + (rest - before) * step / (step + memory);
+}
+
+void kdri_progress_update(kdri_progress *p, kdr_event *e, double now)
+{
+	const bool start = e->kind == KDR_EVENT_START, iteration = e->kind == KDR_EVENT_ITERATION;
+	if (start && !p->contains) {
+		kdri_snprintf(p->open, sizeof p->open, "%s", e->stage);
+		count_stage(p, e->stage, now);
+		p->contains = e->total > 0;
+		p->fraction = p->contains ? 0 : NAN;
+	}
+	const bool own = strncmp(e->stage, p->open, sizeof p->open - 1) == 0;
+	if (iteration && (own || !p->contains)) {
+		double fraction = e->total > 0 ? (double)e->iteration / (double)e->total : NAN;
+		if (own && p->parts > 0)
+			fraction = ((double)p->part + fraction) / (double)p->parts;
+		/* A fraction below the last one: the stage runs again. */
+		if (strncmp(e->stage, p->counted, sizeof p->counted - 1) != 0 || fraction < p->fraction)
+			count_stage(p, e->stage, p->last);
+		p->contains |= own && e->total > 0;
+		p->at_most |= isfinite(e->objective);
+		p->fraction = fraction > 1 ? 1 : fraction;
+	}
+	if (start || iteration)
+		estimate_remaining(p, now);
+	p->last = now;
+	e->counted = start || iteration ? p->counted : "";
+	e->fraction = start || iteration ? p->fraction : NAN;
+	e->remaining = start || iteration ? p->remaining : NAN;
+	e->at_most = p->at_most;
+	if (e->kind == KDR_EVENT_END && own)
+		*p = (kdri_progress){ .last = now, .fraction = NAN, .remaining = NAN };
+}
 
 void *kdri_standard_alloc(void *user, size_t size)
 {
@@ -89,7 +231,6 @@ static bool one_thread_only(void)
 #endif
 }
 #endif
-
 #ifdef _OPENMP
 /* A child has none of the threads of the process it was forked from, and gcc's OpenMP would wait for them for ever. It
  * therefore uses one thread, unless there were no threads. If this is unknown, there may have been some. */

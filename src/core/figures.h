@@ -2,7 +2,7 @@
 #ifndef KDRI_FIGURES_H
 #define KDRI_FIGURES_H
 
-#include "json_write.h"
+#include "core/json_write.h"
 #include "kindred/metrics.h"
 
 /* Writes acc, nmi, ... into the open object. */

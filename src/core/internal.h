@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/progress.h"
 #include "core/words.h"
+#include "kindred/context.h"
 #include "kindred/kindred.h"
 
 #ifdef _OPENMP
@@ -34,6 +34,9 @@
 		if (st != KDR_OK) \
 			goto done; \
 	} while (0)
+/* Stores the error message and returns `status`, so that one can write `return kdri_fail(...)`. A macro, so that
+ * compilers and analysers see that the status is not KDR_OK. */
+#define kdri_fail(ctx, status, ...) (kdri_set_error((ctx), __VA_ARGS__), (status))
 
 /* KDRI_FAIL(ctx, status, format, ...): sets the error and jumps to done. */
 #define KDRI_FAIL(...) \
@@ -41,9 +44,19 @@
 		st = kdri_fail(__VA_ARGS__); \
 		goto done; \
 	} while (0)
-
 #define KDRI_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define KDRI_MAX(a, b) ((a) > (b) ? (a) : (b))
+
+/* The stage whose fraction is reported. A stage that starts with a total, or whose iterations have one, contains all other stages
+ * until it ends: their iterations do not change the fraction. Without such a stage, every stage is counted separately. */
+typedef struct kdri_progress {
+	char open[32], counted[32]; /* the stage started last; the stage that is counted */
+	bool contains;              /* the open stage is counted until it ends */
+	bool at_most;               /* it may converge before its last iteration */
+	double since, last;         /* seconds: when it began, and of the last event */
+	double fraction, remaining; /* NaN: not known */
+	int64_t part, parts;        /* the open stage runs once for each data set; 0 parts: once */
+} kdri_progress;
 
 struct kdr_context {
 	kdr_allocator allocator;
@@ -114,9 +127,6 @@ int kdri_team(const kdr_context *ctx);
 /* Stores the error message, one line. Must not be called inside a parallel region. `ctx` may be NULL. */
 KDR_PRINTF(2, 3)
 void kdri_set_error(kdr_context *ctx, const char *format, ...);
-/* Stores the error message and returns `status`, so that one can write `return kdri_fail(...)`. A macro, so that
- * compilers and analysers see that the status is not KDR_OK. */
-#define kdri_fail(ctx, status, ...) (kdri_set_error((ctx), __VA_ARGS__), (status))
 
 /* Fails with KDR_ERR_MEMORY because of the context's limit on memory. */
 #define kdri_fail_limit(ctx, ...) \
@@ -145,11 +155,11 @@ kdr_status kdri_alloc(kdr_context *ctx, void *out, int64_t count, size_t size);
 kdr_status kdri_calloc(kdr_context *ctx, void *out, int64_t count, size_t size);
 kdr_status kdri_realloc(kdr_context *ctx, void *inout, int64_t count, size_t size);
 void kdri_free(kdr_context *ctx, void *ptr);
-/* KDRI_FREE(ctx, p, q, ...): frees several pointers. KDRI_FREE_WITH takes an allocator instead of the context. */
-#define KDRI_FREE(ctx, ...) KDRI_FREE_WITH(&(ctx)->allocator, __VA_ARGS__)
 #define KDRI_FREE_WITH(allocator, ...) \
 	kdri_free_all((allocator), (void *[]){ __VA_ARGS__ }, \
 	              sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
+/* KDRI_FREE(ctx, p, q, ...): frees several pointers. KDRI_FREE_WITH takes an allocator instead of the context. */
+#define KDRI_FREE(ctx, ...) KDRI_FREE_WITH(&(ctx)->allocator, __VA_ARGS__)
 void kdri_free_all(const kdr_allocator *allocator, void *const *list, size_t count);
 kdr_status kdri_strdup(kdr_context *ctx, const char *text, char **out);
 kdr_status kdri_strndup(kdr_context *ctx, const char *text, size_t length, char **out);
@@ -173,9 +183,6 @@ void kdri_strings_free(const kdr_allocator *allocator, char **strings, int64_t c
  * doubles, so that elements can be added one by one. */
 #define KDRI_ROOM(ctx, pp, room, need) kdri_make_room((ctx), (pp), (room), (int64_t)(need), sizeof **(pp))
 kdr_status kdri_make_room(kdr_context *ctx, void *inout, int64_t *room, int64_t need, size_t size);
-
-/* "77 kB", "3.2 GB" */
-void kdri_bytes_text(double bytes, char *text, size_t room);
 /* Whether a call that returned `st` failed because the context's limit on memory was reached. The work is then skipped, if
  * there is a result without it. */
 static inline bool kdri_over_limit(const kdr_context *ctx, kdr_status st)
@@ -312,12 +319,6 @@ kdr_status kdri_sheet_copy(kdr_context *ctx, const kdri_sheet *sheet, const int6
                            kdri_sheet **out);
 /* "days since 2021-03-04", counted from 1970-01-01. */
 void kdri_days_text(double days, char *text, size_t room);
-/* Lists how columns were interpreted and how missing values were handled, one line each: sheet_notes.c. Free with
- * kdri_strings_free. */
-kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count);
-/* Records a row that is skipped. */
-kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,
-                               const char *reason);
 /* A name for each row: the task column of a file. */
 typedef struct kdri_groups {
 	int64_t *of;  /* per row: index of its name, or -1 if it has none; NULL: there are no names */
@@ -337,11 +338,6 @@ typedef struct kdri_dialect {
 	bool returns;   /* lines end in CR alone */
 	int64_t fields; /* cells in each row */
 } kdri_dialect;
-
-/* How to show the mean of a column: as a number, a fraction of the samples, or a date. */
-typedef enum kdri_unit { KDRI_UNIT_NUMBER, KDRI_UNIT_SHARE, KDRI_UNIT_DATE } kdri_unit;
-/* Data sets with more columns do not keep original values. */
-enum { KDRI_ORIGINAL_MOST = 256 };
 /* Values of a preprocessed data set in the user's units, before weights, norms, scaling and filling of missing values:
  * prepare/original.c. */
 typedef struct kdri_original {
@@ -384,6 +380,17 @@ struct kdr_data {
 		        otherwise NULL */
 	char *texts_note; /* what was chosen automatically for the texts, as a message; or NULL */
 };
+/* Lists how columns were interpreted and how missing values were handled, one line each: sheet.c. Free with
+ * kdri_strings_free. */
+kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count);
+/* Records a row that is skipped. */
+kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,
+                               const char *reason);
+
+/* How to show the mean of a column: as a number, a fraction of the samples, or a date. */
+typedef enum kdri_unit { KDRI_UNIT_NUMBER, KDRI_UNIT_SHARE, KDRI_UNIT_DATE } kdri_unit;
+/* Data sets with more columns do not keep original values. */
+enum { KDRI_ORIGINAL_MOST = 256 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* Gives the row of the file that each row is, from 0, and the number of rows of the file. Free *out. */
 kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows);
@@ -417,7 +424,7 @@ const char *kdri_data_kind_name(kdr_data_kind kind);
 			                 __func__); \
 	} while (0)
 
-/* --- sized.c ------------------------------------------------------------------------------------ */
+/* --- context.c ------------------------------------------------------------------------------------ */
 
 /* Copies a struct that begins with its size from a caller (NULL: all zero) into `own`, whose size is `size`. */
 kdr_status kdri_sized_take(kdr_context *ctx, const char *type, const void *given, size_t size, void *own);
@@ -427,5 +434,10 @@ kdr_status kdri_check_mat(kdr_context *ctx, const char *what, const kdr_mat *x);
 /* Returns KDR_ERR_ARGUMENT unless there are at least `least` data sets and none of them is NULL. */
 kdr_status kdri_check_sets(kdr_context *ctx, const char *what, kdr_data *const *sets, int64_t count,
                            int64_t least);
+
+/* The progress of a job and its remaining time. */
+
+/* Takes an event at that time into account and sets its fields counted, fraction, remaining and at_most. */
+void kdri_progress_update(kdri_progress *progress, kdr_event *event, double now);
 
 #endif

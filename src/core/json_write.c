@@ -1,13 +1,14 @@
 /* JSON built in memory, or in blocks; numbers with 17 digits, never NaN or infinity. SPDX-License-Identifier: BSD-3-Clause
  */
-#include "json_write.h"
-#include "numbers.h"
-#include "utf8.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "core/figures.h"
+#include "core/json_write.h"
+#include "core/numbers.h"
+#include "core/utf8.h"
 
 enum { BLOCK = 1 << 16 };
 
@@ -199,4 +200,38 @@ void kdri_json_free(kdri_json *j)
 	else if (j->text)
 		a->free(a->user, j->text);
 	*j = (kdri_json){ .allocator = a };
+}
+
+/* Figures of a partition as JSON. */
+
+void kdri_json_scores(kdri_json *j, const kdr_scores *s)
+{
+	kdri_json_real(j, "acc", s->acc);
+	kdri_json_real(j, "nmi", s->nmi);
+	kdri_json_real(j, "nmi_arithmetic", s->nmi_arithmetic);
+	kdri_json_real(j, "nmi_max", s->nmi_max);
+	kdri_json_real(j, "ari", s->ari);
+	kdri_json_real(j, "purity", s->purity);
+	kdri_json_real(j, "homogeneity", s->homogeneity);
+	kdri_json_real(j, "completeness", s->completeness);
+	kdri_json_real(j, "v_measure", s->v_measure);
+}
+
+void kdri_json_quality(kdri_json *j, const kdr_quality *q)
+{
+	kdri_json_object(j, "quality");
+	kdri_json_real(j, "silhouette", q->silhouette);
+	kdri_json_string(j, "silhouette_kind",
+	                 q->silhouette_kind == KDR_SILHOUETTE_EXACT ? "exact" : "simplified");
+	kdri_json_real(j, "davies_bouldin", q->davies_bouldin);
+	kdri_json_real(j, "calinski_harabasz", q->calinski_harabasz);
+	kdri_json_real(j, "stability", q->stability);
+	kdri_json_int(j, "resamples", q->resamples);
+	kdri_json_string(j, "note", kdri_quality_note());
+	kdri_json_end_object(j);
+}
+
+const char *kdri_quality_note(void)
+{
+	return "these scores describe how compact, separate and reproducible the clusters are in the data as given, not whether they are meaningful; noise cut into round pieces scores well, long or nested shapes score badly, and scores of differently preprocessed data cannot be compared";
 }

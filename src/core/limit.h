@@ -1,6 +1,8 @@
-/* The limit on memory (kdr_context_set_max_memory). SPDX-License-Identifier: BSD-3-Clause */
+/* Inside core/: the limit on memory, control groups, idle threads. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_LIMIT_H
 #define KDRI_LIMIT_H
+
+#include <stdio.h>
 
 #include "core/internal.h"
 
@@ -19,7 +21,24 @@ bool kdri_limit_count(const kdr_allocator *allocator, void *at, size_t bytes);
 void kdri_limit_uncount(const kdr_allocator *allocator, const void *at);
 /* The bytes in use, or the peak since it was last asked for; 0 without a limit. */
 double kdri_limit_used(const kdr_context *ctx, bool peak);
-/* Whether the allocation that failed last in this thread exceeded the limit; clears the answer. */
-bool kdri_limit_refused(void);
+
+/* Control groups: the limits that a container or service manager sets for a process. */
+
+enum { KDRI_GROUP_LINE = 4096 };
+
+/* Opens ROOT/path; tests use their own root. */
+FILE *kdri_open_below(const char *root, const char *path);
+/* The limit of one group according to the files in its folder; `second`: control groups version 2. Infinite: no limit. */
+typedef double kdri_group_limit(const char *root, const char *folder, bool second);
+/* The smallest limit of this process's group and its ancestors. */
+double kdri_group_least(const char *root, const char *controller, kdri_group_limit *limit);
+
+/* Idle OpenMP threads. */
+
+#ifdef _OPENMP
+/* Call it before parallel regions of `threads` threads: it lets idle threads sleep early, unless environment variables
+ * specify otherwise. */
+void kdri_wait_asleep(int threads);
+#endif
 
 #endif

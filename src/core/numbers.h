@@ -20,7 +20,7 @@ static inline bool kdri_same_word(const char *p, size_t n, const char *word)
 	return i == n && !word[i];
 }
 
-/* pow5.c: 5^q to 128 bits, high word first, for KDRI_POW5_LOW <= q <= KDRI_POW5_HIGH: cut off, or rounded up from 5^-27 to
+/* numbers.c: 5^q to 128 bits, high word first, for KDRI_POW5_LOW <= q <= KDRI_POW5_HIGH: cut off, or rounded up from 5^-27 to
  * 5^-1. */
 enum { KDRI_POW5_LOW = -342, KDRI_POW5_HIGH = 324 };
 extern uint64_t kdri_pow5_table[][2];
@@ -37,7 +37,7 @@ static inline const uint64_t *kdri_pow5(int64_t q)
  * if there is none. Accepts "nan", "inf", "infinity" in any case. */
 const char *kdri_parse_double(const char *p, const char *end, double *value);
 const char *kdri_parse_int(const char *p, const char *end, int64_t *value);
-/* print.c: shortest decimal that reads back as `value`; at most 25 bytes with its NUL. Returns the length. */
+/* numbers.c: shortest decimal that reads back as `value`; at most 25 bytes with its NUL. Returns the length. */
 int kdri_print_double(double value, char *buffer);
 /* What printf gives for %.17g, with a point in any locale, and for an integer; several times faster. Return the length. */
 enum { KDRI_PRINT_17 = 48 };

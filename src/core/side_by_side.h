@@ -7,6 +7,8 @@
 #ifndef KDRI_SIDE_BY_SIDE_H
 #define KDRI_SIDE_BY_SIDE_H
 
+#include <stdatomic.h>
+
 #include "core/internal.h"
 
 /* Workers that share the threads of a context. */
@@ -51,5 +53,27 @@ kdr_status kdri_side_by_side(kdr_context *ctx, const kdri_side *jobs);
 /* How many of `count` jobs may run at a time, if each needs about `bytes_each`: at most one per thread, and together not more than twice
  * the bytes of the data and 256 MB, nor a quarter of a limit on memory. Results do not depend on this number. */
 int kdri_workers(const kdr_context *ctx, int64_t count, double bytes_each, double data);
+
+/* Opening a device in the background, for folders that know no devices. */
+
+/* context.c: set by matrix/device_use.c; NULL as long as nobody chose a device. */
+extern void (*_Atomic kdri_expect_hook)(kdr_context *ctx, double bytes);
+extern void (*_Atomic kdri_settle_hook)(void);
+
+/* Data of so many bytes are about to be read for a job: a device that the job may use is opened meanwhile. */
+static inline void kdri_expect(kdr_context *ctx, double bytes)
+{
+	void (*expect)(kdr_context *, double) = atomic_load(&kdri_expect_hook);
+	if (expect)
+		expect(ctx, bytes);
+}
+
+/* Waits for the thread that opens it, before the process ends or forks. */
+static inline void kdri_settle(void)
+{
+	void (*settle)(void) = atomic_load(&kdri_settle_hook);
+	if (settle)
+		settle();
+}
 
 #endif

@@ -9,7 +9,7 @@
  * it is the caller's, kept in a list until the process ends: objects outlive their context. Only while a reader runs,
  * or preprocessing of a streamed data set, or rows of one are put below others or made unit ones (matrix/stack.c),
  * does it also make them, of LEAST bytes and more; what else a method allocates is memory as ever. Only memory counts
- * towards a limit (limit.c).
+ * towards a limit (alloc.c).
  *
  * Pages of mapped files count as memory of the process until other processes need the memory. If a limit was set
  * (kdr_context_set_max_memory), a thread releases them when the process comes near the limit. They stay in the system's

@@ -62,7 +62,7 @@ void kdri_listing_close(kdri_listing *listing);
 double kdri_system_memory(void);    /* bytes that the machine has; 0 if unknown */
 double kdri_system_available(void); /* bytes available without swapping; infinite if unknown */
 double kdri_memory_held(void);      /* bytes of this process that are in memory; 0 if unknown */
-/* memory.c: bytes of the machine, or of the control group of the process if that has less; 0 if unknown. */
+/* alloc.c: bytes of the machine, or of the control group of the process if that has less; 0 if unknown. */
 double kdri_memory_total(void);
 double kdri_memory_peak(void); /* the peak so far; 0 if unknown */
 /* All of these bytes will be written: use large pages, if the system has them. */

@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-/* Whether a task is called so: names of tasks are names of files, which do not contain some characters (split.c). */
+/* Whether a task is called so: names of tasks are names of files, which do not contain some characters (data.c). */
 static bool is_called(const char *task, const char *name)
 {
 	while (*task && *name && (*task == *name || (*task == '_' && strchr(kdri_not_in_names, *name)))) {

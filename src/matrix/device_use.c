@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/background.h"
+#include "core/side_by_side.h"
 #include "core/system.h"
 #include "matrix/device_use.h"
 #include "matrix/range.h"

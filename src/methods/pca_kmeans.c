@@ -23,7 +23,7 @@
  * m        mean                            S        s
  * V_r S_r^-1   v, n x r */
 #include "api/method.h"
-#include "comm/rows.h"
+#include "comm/comm.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/device_use.h"
 #include "matrix/kept.h"

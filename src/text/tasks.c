@@ -3,7 +3,7 @@
  * A folder with a matrix.mtx is a 10x folder; otherwise it is a folder of texts, and the words of all such folders are
  * counted over one shared vocabulary. A folder that mostly contains data files is an error, because counting the words
  * of tables of numbers makes no sense. */
-#include "core/background.h"
+#include "core/side_by_side.h"
 #include "core/system.h"
 #include "io/matrices/tenx.h"
 #include "io/table/named.h"

@@ -5,7 +5,6 @@
 #ifndef KDRI_TEXT_TEXT_H
 #define KDRI_TEXT_TEXT_H
 
-#include "core/charset.h"
 #include "core/internal.h"
 #include "core/utf8.h"
 

@@ -2,7 +2,7 @@
 #include "tests/unit/unit.h"
 
 #include "cli/progress.c" /* the program's own line of text */
-#include "core/progress.h"
+#include "core/internal.h"
 
 static kdr_event tell(kdri_progress *p, kdr_event_kind kind, const char *stage, int64_t iteration,
                       int64_t total, double objective, double now)

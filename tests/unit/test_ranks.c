@@ -1,7 +1,7 @@
 /* Rows on several ranks: every method that can gives the labels of one process, however the rows are cut. */
 #include "api/gather.h"
 #include "api/result.h"
-#include "comm/rows.h"
+#include "comm/comm.h"
 #include "methods/ttl/ttl.h"
 #include "tests/unit/failing.h"
 #include "tests/unit/ranks.h"

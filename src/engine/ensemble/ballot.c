@@ -49,7 +49,6 @@
  * On a graph of samples and landmarks j is a landmark in (E5) and (E8), with the votes and the answer of the sample it is;
  * (E6) and (E7) are then computed by ties to landmarks. */
 #include "comm/comm.h"
-#include "comm/rows.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectral.h"
 #include "engine/kmeans/lloyd.h"

@@ -36,7 +36,6 @@
 #include "engine/ensemble/ensemble.h"
 #include "api/method.h"
 #include "comm/comm.h"
-#include "comm/rows.h"
 #include "engine/kmeans/lloyd.h"
 #include "engine/metrics/metrics.h"
 #include "matrix/linalg.h"

@@ -48,7 +48,6 @@
  * 0 finds v for all. */
 #include "engine/graph/landmarks.h"
 #include "comm/comm.h"
-#include "comm/rows.h"
 #include "engine/graph/similarity.h"
 
 const char *const kdri_joins_names[] = { "auto", "neighbours", "landmarks", NULL };

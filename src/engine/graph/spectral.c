@@ -26,7 +26,6 @@
 #include <float.h>
 
 #include "comm/comm.h"
-#include "comm/rows.h"
 #include "engine/graph/landmarks.h"
 #include "engine/graph/spectral.h"
 #include "engine/kmeans/lloyd.h"

@@ -27,7 +27,6 @@
  * (E3) of landmarks.c; (E6) adds them up edge by edge. */
 #include "engine/graph/views.h"
 #include "comm/comm.h"
-#include "comm/rows.h"
 #include "engine/graph/similarity.h"
 #include "matrix/device_use.h"
 #include "matrix/kept.h"

@@ -21,7 +21,7 @@
 #ifndef KDRI_KMEANS_WORK_H
 #define KDRI_KMEANS_WORK_H
 
-#include "comm/rows.h"
+#include "comm/comm.h"
 #include "engine/kmeans/lloyd.h"
 #include "matrix/linalg.h"
 

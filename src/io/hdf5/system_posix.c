@@ -4,7 +4,7 @@
  * valid file of any size is thus read to its end, and a file in which HDF5 loops is abandoned. Ten times a second the
  * parent checks whether the caller wants to stop. */
 #define _GNU_SOURCE 1 /* MAP_ANONYMOUS, sync_file_range, prctl */
-#include "core/background.h"
+#include "core/side_by_side.h"
 #include "core/system.h"
 #include "io/hdf5/h5.h"
 

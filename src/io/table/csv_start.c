@@ -1,5 +1,5 @@
 /* The beginning of a table of text: its encoding, its lines, its first rows. SPDX-License-Identifier: BSD-3-Clause */
-#include "core/charset.h"
+#include "core/utf8.h"
 #include "io/table/table.h"
 
 static kdr_status parse_encoding(kdr_context *ctx, const char *text, kdri_encoding *out)

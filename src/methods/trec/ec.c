@@ -23,7 +23,7 @@
  * its experiment), and a run has k clusters. [B19] V. Berikov: Heterogeneous transfer learning in ensemble
  * clustering. 2019. */
 #include "api/method.h"
-#include "comm/rows.h"
+#include "comm/comm.h"
 #include "engine/ensemble/ensemble.h"
 #include "methods/common/tasks.h"
 
