@@ -95,7 +95,7 @@ struct kdr_context {
 	const struct kdri_sharing
 	        *sharing; /* what runs of single tasks have found: engine/ensemble/members.h; or NULL */
 	struct kdri_named
-	        *named; /* columns that options name, while files are read: io/table/named.h; or NULL */
+	        *named; /* columns that options name, while files are read: io/table/table.h; or NULL */
 	struct kdri_comm *comm; /* processes with the other rows: comm/comm.h; NULL: none */
 	int (*most_wanted)(kdr_context *ctx,
 	                   bool met); /* with comm: the strongest request to stop of all ranks */
@@ -328,7 +328,7 @@ typedef struct kdri_groups {
 		     is kept */
 } kdri_groups;
 
-/* How a table is written in its file, so that it can be copied with one more column: io/table/csv_copy.c, and of workbooks
+/* How a table is written in its file, so that it can be copied with one more column: io/table/csv_write.c, and of workbooks
  * io/workbook/xlsx_copy.c. */
 typedef struct kdri_dialect {
 	char delimiter; /* '\0': unknown, or not a table of text */

@@ -14,7 +14,7 @@ const char *kdr_column_kind_name(kdr_column_kind kind)
 	return (int)kind < 0 || (size_t)kind >= sizeof names / sizeof names[0] ? "" : names[kind];
 }
 
-/* (E1) of io/table/table_date.c the other way round. */
+/* (E1) of io/table/table_values.c the other way round. */
 void kdri_days_text(double days, char *text, size_t room)
 {
 	int64_t z = (int64_t)days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, day = z - era * 146097;

@@ -10,7 +10,7 @@
 /* Deflate cannot shrink data by more than this factor: a stream that claims more is damaged. */
 #define KDRI_DEFLATE_MOST 1032
 
-/* --- elements.c: numbers as they lie in files -------------------------------------------------- */
+/* --- entries.c: numbers as they lie in files -------------------------------------------------- */
 
 typedef enum kdri_element {
 	KDRI_ELEMENT_I1,
@@ -91,15 +91,28 @@ kdr_status kdri_compressed_finish(kdr_context *ctx, const char *label, kdr_data 
 kdr_status kdri_compressed_check(kdr_context *ctx, const char *label, int64_t rows, int64_t cols,
                                  bool by_column, int64_t nptr, int64_t nindices, int64_t nvalues);
 
-/* --- transpose.c --------------------------------------------------------------------------------- */
+/* --- entries.c --------------------------------------------------------------------------------- */
 
 /* Transposes a data set and its names. After a failure the data set can only be freed. */
 kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *data);
 
-/* --- member.c: "file.h5:name" ------------------------------------------------------------------- */
+/* --- read.c: "file.h5:name" ------------------------------------------------------------------- */
 
 /* Splits at a colon that follows the name of an existing file. *member is NULL if there is none; both
  * results are allocated. */
 kdr_status kdri_split_member(kdr_context *ctx, const char *path, char **file, char **member);
+
+/* 10x Genomics: what folders and CellRanger's .h5 share. */
+
+/* Whether the folder contains matrix.mtx or matrix.mtx.gz. */
+bool kdri_is_tenx(const char *folder);
+/* Whether the folder of a matrix file also has the other files of 10x: "…matrix.mtx" and "…barcodes.tsv". */
+bool kdri_beside_tenx(const char *matrix);
+
+/* Makes names different as AnnData does: the second "A" is "A-1", the third "A-2", unless others are called so. */
+kdr_status kdri_names_distinct(kdr_context *ctx, char **names, int64_t count);
+/* If there are features of several kinds (genes, antibodies, guides), keeps only the genes and reports this in a message
+ * event. `types`: "Gene Expression" etc., one per column; or NULL. Makes data->features distinct. */
+kdr_status kdri_tenx_finish(kdr_context *ctx, char *const *types, kdr_data *data);
 
 #endif

@@ -5,7 +5,133 @@
  * few bits as the shape needs, each level sorts by eight bits from the top, and small pieces are finished by insertion
  * sort. It works in O(n x bytes of the key) on any input. The first level is sequential, its 256 pieces are independent
  * of each other and sorted in parallel. */
+#include "io/binary.h"
 #include "io/text.h"
+
+/* Conversion of numbers in files: any width, either byte order. */
+
+size_t kdri_element_size(kdri_element type)
+{
+	static const unsigned char size[] = {
+		[KDRI_ELEMENT_I1] = 1, [KDRI_ELEMENT_I2] = 2, [KDRI_ELEMENT_I4] = 4, [KDRI_ELEMENT_I8] = 8,
+		[KDRI_ELEMENT_U1] = 1, [KDRI_ELEMENT_U2] = 2, [KDRI_ELEMENT_U4] = 4, [KDRI_ELEMENT_U8] = 8,
+		[KDRI_ELEMENT_F2] = 2, [KDRI_ELEMENT_F4] = 4, [KDRI_ELEMENT_F8] = 8, [KDRI_ELEMENT_BOOL] = 1,
+	};
+	return size[type];
+}
+
+bool kdri_element_integer(kdri_element type)
+{
+	return type <= KDRI_ELEMENT_U8;
+}
+
+bool kdri_little_endian(void)
+{
+	const uint16_t one = 1;
+	unsigned char first;
+	memcpy(&first, &one, 1);
+	return first == 1;
+}
+
+static uint16_t swap16(uint16_t x)
+{
+	return (uint16_t)(x << 8 | x >> 8);
+}
+
+static uint32_t swap32(uint32_t x)
+{
+	return x << 24 | (x & 0xff00u) << 8 | (x >> 8 & 0xff00u) | x >> 24;
+}
+
+static uint64_t swap64(uint64_t x)
+{
+	return (uint64_t)swap32((uint32_t)x) << 32 | swap32((uint32_t)(x >> 32));
+}
+
+/* IEEE 754 binary16: every value is a double. */
+static double half_to_double(uint16_t h)
+{
+	int exponent = h >> 10 & 31, fraction = h & 1023;
+	double magnitude;
+	if (exponent == 31)
+		magnitude = fraction ? NAN : INFINITY;
+	else if (exponent == 0)
+		magnitude = ldexp(fraction, -24);
+	else
+		magnitude = ldexp(1024 + fraction, exponent - 25);
+	return h >> 15 ? -magnitude : magnitude;
+}
+
+/* One loop a type: `bits` unsigned of the element's width, in this machine's order. */
+#define CONVERT(bits_type, swap, expression) \
+	for (int64_t i = 0; i < count; i++) { \
+		bits_type bits; \
+		memcpy(&bits, from + (size_t)i * sizeof bits, sizeof bits); \
+		if (swapped) \
+			bits = swap(bits); \
+		out[i] = (expression); \
+	} \
+	break
+#define SAME(x) (x)
+
+static float as_float(uint32_t bits)
+{
+	float x;
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+static double as_double(uint64_t bits)
+{
+	double x;
+	memcpy(&x, &bits, sizeof x);
+	return x;
+}
+
+void kdri_element_to_double(kdri_element type, bool swapped, const void *raw, int64_t count, double *out)
+{
+	const unsigned char *from = raw;
+	if (type == KDRI_ELEMENT_F8 && !swapped) {
+		memmove(out, raw, (size_t)count * sizeof *out);
+		return;
+	}
+	switch (type) {
+	case KDRI_ELEMENT_I1: CONVERT(uint8_t, SAME, (int8_t)bits);
+	case KDRI_ELEMENT_I2: CONVERT(uint16_t, swap16, (int16_t)bits);
+	case KDRI_ELEMENT_I4: CONVERT(uint32_t, swap32, (int32_t)bits);
+	case KDRI_ELEMENT_I8: CONVERT(uint64_t, swap64, (double)(int64_t)bits);
+	case KDRI_ELEMENT_U1: CONVERT(uint8_t, SAME, bits);
+	case KDRI_ELEMENT_U2: CONVERT(uint16_t, swap16, bits);
+	case KDRI_ELEMENT_U4: CONVERT(uint32_t, swap32, bits);
+	case KDRI_ELEMENT_U8: CONVERT(uint64_t, swap64, (double)bits);
+	case KDRI_ELEMENT_F2: CONVERT(uint16_t, swap16, half_to_double(bits));
+	case KDRI_ELEMENT_F4: CONVERT(uint32_t, swap32, as_float(bits));
+	case KDRI_ELEMENT_F8: CONVERT(uint64_t, swap64, as_double(bits));
+	case KDRI_ELEMENT_BOOL: CONVERT(uint8_t, SAME, bits != 0);
+	}
+}
+
+bool kdri_element_to_int64(kdri_element type, bool swapped, const void *raw, int64_t count, int64_t *out)
+{
+	const unsigned char *from = raw;
+	switch (type) {
+	case KDRI_ELEMENT_I1: CONVERT(uint8_t, SAME, bits < 128 ? bits : bits - 256);
+	case KDRI_ELEMENT_I2: CONVERT(uint16_t, swap16, (int16_t)bits);
+	case KDRI_ELEMENT_I4: CONVERT(uint32_t, swap32, (int32_t)bits);
+	case KDRI_ELEMENT_I8: CONVERT(uint64_t, swap64, (int64_t)bits);
+	case KDRI_ELEMENT_BOOL:
+	case KDRI_ELEMENT_U1: CONVERT(uint8_t, SAME, bits);
+	case KDRI_ELEMENT_U2: CONVERT(uint16_t, swap16, bits);
+	case KDRI_ELEMENT_U4: CONVERT(uint32_t, swap32, bits);
+	case KDRI_ELEMENT_U8: CONVERT(uint64_t, swap64, bits > INT64_MAX ? INT64_MIN : (int64_t)bits);
+	default: return false;
+	}
+	if (type == KDRI_ELEMENT_U8)
+		for (int64_t i = 0; i < count; i++)
+			if (out[i] == INT64_MIN)
+				return false;
+	return true;
+}
 
 enum { SMALL = 32, PIECES = 256 };
 
@@ -90,8 +216,9 @@ static int bits_for(int64_t count)
 	return bits;
 }
 
-void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count, int32_t *row,
-                       int32_t *col, double *val)
+/* Sorts `count` entries by row and column in place, adds up duplicates and drops zeros. */
+static void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count,
+                              int32_t *row, int32_t *col, double *val)
 {
 	entries e = { row, col, val, bits_for(cols) };
 	int64_t n = *count, start[PIECES + 1], kept = 0;
@@ -155,4 +282,63 @@ void kdri_entries_sort_row(int64_t count, int32_t *col, double *val)
 			entries_sort(&e, 0, count, 31);
 			return;
 		}
+}
+
+/* Samples in columns made samples in rows. */
+
+enum { TILE = 32 }; /* rows and columns that are turned together, so that both stay in the cache */
+
+static kdr_status turn_dense(kdr_context *ctx, kdr_data *d)
+{
+	double *turned = NULL;
+	int64_t rows = d->rows, cols = d->cols, size;
+	KDRI_DO(kdri_mul(ctx, rows, cols, &size));
+	KDRI_DO(KDRI_NEW(ctx, &turned, size));
+	for (int64_t i = 0; i < rows; i += TILE)
+		for (int64_t j = 0; j < cols; j += TILE)
+			for (int64_t p = i; p < KDRI_MIN(i + TILE, rows); p++)
+				for (int64_t q = j; q < KDRI_MIN(j + TILE, cols); q++)
+					turned[q * rows + p] = d->dense[p * cols + q];
+	kdri_free(ctx, d->dense);
+	d->dense = turned;
+	return KDR_OK;
+}
+
+kdr_status kdri_data_transpose(kdr_context *ctx, kdr_data *d)
+{
+	int64_t rows = d->rows, cols = d->cols;
+	char **names = d->features;
+	if (d->labels || d->groups.of)
+		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
+		                 "%s: transposed data cannot have a label column or task column", d->path);
+	/* The kinds of columns describe features; columns that are samples must be numbers. */
+	for (int64_t j = 0; d->sheet && j < d->sheet->ncolumns; j++) {
+		kdr_column_kind kind = d->sheet->columns[j].kind;
+		if (kind == KDR_COLUMN_CATEGORY || kind == KDR_COLUMN_DATE || kind == KDR_COLUMN_TEXT)
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s: column %lld (%s) is not a sample but was detected as %s%s%s; use --columns '-NAME' to skip it",
+			        d->path, (long long)j + 1, d->sheet->columns[j].name,
+			        kdr_column_kind_name(kind), d->sheet->columns[j].why[0] ? ": " : "",
+			        d->sheet->columns[j].why);
+	}
+	kdri_sheet_free(&d->allocator, d->sheet);
+	d->sheet = NULL;
+	if (d->kind == KDR_MAT_DENSE) {
+		KDRI_DO(turn_dense(ctx, d));
+	} else {
+		/* Rows that are compressed are the columns of the other. */
+		int64_t nnz = d->rowptr[rows];
+		KDRI_DO(kdri_compressed_check(ctx, d->path, cols, rows, true, rows + 1, nnz, nnz));
+	}
+	kdri_sheet_free(&d->allocator, d->sheet); /* its columns are rows now */
+	d->sheet = NULL;
+	d->dialect = (kdri_dialect){ 0 };
+	d->rows = cols;
+	d->cols = rows;
+	d->features = d->ids;
+	d->ids = names;
+	if (d->kind == KDR_MAT_CSR)
+		KDRI_DO(kdri_compressed_finish(ctx, d->path, d, true, d->rowptr[rows]));
+	return KDR_OK;
 }

@@ -1,7 +1,7 @@
 /* The table of formats. SPDX-License-Identifier: BSD-3-Clause */
 #include "core/numbers.h"
 #include "core/system.h"
-#include "io/matrices/tenx.h"
+#include "io/binary.h"
 
 static const kdri_format *const formats[] = {
 	&kdri_format_csv, &kdri_format_tsv,  &kdri_format_mtx,  &kdri_format_svmlight,

@@ -1,12 +1,50 @@
 /* Reads bytes from a file or standard input and decompresses gzip on the fly. SPDX-License-Identifier: BSD-3-Clause */
-#include "core/system.h"
-#include "io/archive/inflate.h"
-#include "io/output/set.h"
-#include "io/text.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
+
+#include "core/system.h"
+#include "core/utf8.h"
+#include "io/archive/zip.h"
+#include "io/output/set.h"
+#include "io/text.h"
+
+/* Conversion of other encodings to UTF-8 while a text is read.
+ *
+ * UTF-16 of both byte orders, as spreadsheets export it, and Latin-1, read as Windows-1252, which has the same letters
+ * and a character for every byte. Lines that end in a carriage return alone end in a newline here. */
+
+enum { CHUNK = 1 << 13, LOOKED_AT = 1 << 12, CHECKED = 1 << 20 };
+
+static unsigned unit_at(const kdri_recode *r, const unsigned char *p)
+{
+	return r->from == KDRI_UTF16LE ? p[0] | (unsigned)p[1] << 8 : p[1] | (unsigned)p[0] << 8;
+}
+
+/* Writes the characters of the bytes; an incomplete character at the end is kept for the next call. Returns the
+ * number of bytes written. */
+static size_t from_utf16(kdri_recode *r, const unsigned char *bytes, size_t n, bool last, char *to)
+{
+	char *out = to;
+	size_t i = 0;
+	while (i + 2 <= n) {
+		uint32_t c = unit_at(r, bytes + i);
+		if (c >= 0xd800 && c < 0xdc00) { /* the first half of a pair */
+			if (i + 4 > n && !last)
+				break;
+			uint32_t low = i + 4 <= n ? unit_at(r, bytes + i + 2) : 0;
+			if (low >= 0xdc00 && low < 0xe000) {
+				c = 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00);
+				i += 2;
+			}
+		}
+		i += 2;
+		out += kdri_utf8_put(c, out);
+	}
+	r->nrest = last ? 0 : n - i;
+	memcpy(r->rest, bytes + i, r->nrest);
+	return (size_t)(out - to);
+}
 
 enum { BUFFER = 1 << 18, PIECES = 16 };
 
@@ -22,6 +60,60 @@ struct kdri_input {
 	size_t begin, end; /* unread bytes of `buffer` */
 	unsigned char buffer[BUFFER];
 };
+
+/* As kdri_input_read, in UTF-8; *got may be less than `want` before the end. `want` is at least 8. */
+static kdr_status recode_read(kdr_context *ctx, kdri_recode *r, kdri_input *in, char *to, size_t want,
+                              size_t *got)
+{
+	unsigned char bytes[CHUNK];
+	*got = 0;
+	/* A byte becomes at most three: the maximum is that of 0x80 in Windows-1252, the euro sign. */
+	while (want - *got >= 16 && !r->end) {
+		size_t room = KDRI_MIN((want - *got) / 3, (size_t)CHUNK) - r->nrest, n;
+		memcpy(bytes, r->rest, r->nrest);
+		KDRI_DO(kdri_input_read(ctx, in, bytes + r->nrest, room, &n));
+		r->end = n < room;
+		n += r->nrest;
+		r->nrest = 0;
+		char *out = to + *got;
+		if (r->from == KDRI_LATIN1) {
+			*got += kdri_decode_1252((const char *)bytes, n, out);
+		} else if (r->from == KDRI_UTF8) {
+			memcpy(out, bytes, n);
+			*got += n;
+		} else {
+			*got += from_utf16(r, bytes, n, r->end, out);
+		}
+		for (char *p = out; r->returns && p < to + *got; p++)
+			if (*p == '\r')
+				*p = '\n';
+	}
+	return KDR_OK;
+}
+
+kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, size_t *mark)
+{
+	size_t n = KDRI_MIN(length, (size_t)LOOKED_AT), even = 0, odd = 0;
+	*mark = 0;
+	if (n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		*mark = 3;
+		return KDRI_UTF8;
+	}
+	if (n >= 2 && (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0)) {
+		*mark = 2;
+		return text[0] == '\xff' ? KDRI_UTF16LE : KDRI_UTF16BE;
+	}
+	for (size_t i = 0; i < n; i++)
+		*(i % 2 ? &odd : &even) += text[i] == '\0';
+	if (n >= 4 && even + odd > 0 && (even == 0 || odd == 0) && 4 * (even + odd) >= n)
+		return odd ? KDRI_UTF16LE : KDRI_UTF16BE;
+	/* Names are at the beginning; if other cells are text, the entire file is inspected (table_survey.c). */
+	whole = whole && length <= CHECKED;
+	length = KDRI_MIN(length, (size_t)CHECKED);
+	while (!whole && length > 0 && text[length - 1] != '\n') /* a character may be incomplete */
+		length--;
+	return kdri_utf8_valid(text, length) ? KDRI_UTF8 : KDRI_LATIN1;
+}
 
 /* Reads a large part of a file with several threads. Returns the number of bytes; negative: failure, with errno. */
 static ssize_t input_read_pieces(const kdr_context *ctx, const kdri_input *in, unsigned char *to, size_t room)
@@ -238,7 +330,10 @@ kdr_status kdri_input_read(kdr_context *ctx, kdri_input *in, void *buffer, size_
 	return in->gzip ? read_gzip(ctx, in, buffer, want, got) : read_plain(ctx, in, buffer, want, got);
 }
 
-kdr_status kdri_line_too_long(kdr_context *ctx, const kdri_input *in, int64_t line)
+/* A longer line is not data: this limit stops a file without newlines, or a small one that unpacks to gigabytes. */
+enum { KDRI_LINE_MOST = 1 << 28 };
+
+static kdr_status line_too_long(kdr_context *ctx, const kdri_input *in, int64_t line)
 {
 	return kdri_fail(ctx, KDR_ERR_FORMAT,
 	                 "%s: line %lld is longer than %d MB; this is probably not a text file with data",
@@ -273,7 +368,7 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 		used += (int64_t)(in->end - in->begin);
 		held_line_move(in, &line);
 		if (!in->gzip && line.length > KDRI_LINE_MOST)
-			return kdri_line_too_long(ctx, in, line.number);
+			return line_too_long(ctx, in, line.number);
 		if (kdri_leave_off(ctx, "read", used, 0))
 			return input_fail_stopped(ctx, in);
 		KDRI_DO(input_refill(ctx, in));
@@ -343,4 +438,150 @@ int64_t kdri_input_consumed(const kdri_input *in)
 bool kdri_input_compressed(const kdri_input *in)
 {
 	return in->gzip;
+}
+
+/* A window that moves over a text file, and its slices. */
+
+/* For each two threads, up to MOST: large enough that they rarely wait for each other, small enough that most memory is
+ * that of the result. */
+enum { WINDOW = 1 << 22, MOST = 1 << 24 };
+
+kdr_status kdri_window_open(kdr_context *ctx, kdri_input *in, kdri_window *w)
+{
+	int64_t size = kdri_input_size(in);
+	size_t room = (size_t)KDRI_MIN(MOST, WINDOW * (int64_t)KDRI_MAX(1, ctx->threads / 2));
+	*w = (kdri_window){ .in = in };
+	if (size >= 0 && size < (int64_t)room - 2 && !kdri_input_compressed(in))
+		room = (size_t)size + 2; /* one for a newline at the end, one to see that it is the end */
+	kdr_status st = KDRI_GROW_RESULT(ctx, &w->data, (int64_t)room);
+	if (st == KDR_OK)
+		w->room = room;
+	return st;
+}
+
+void kdri_window_close(kdr_context *ctx, kdri_window *w)
+{
+	kdri_free(ctx, w->data);
+	w->data = NULL;
+}
+
+kdr_status kdri_window_fill(kdr_context *ctx, kdri_window *w)
+{
+	kdr_status st = KDR_OK;
+	size_t got;
+	if (w->last)
+		return st;
+	memmove(w->data, w->data + w->begin, w->end - w->begin);
+	w->end -= w->begin;
+	w->begin = 0;
+	bool plain = w->recode.from == KDRI_UTF8 && !w->recode.returns;
+	if (w->end + 1 + (plain ? 0 : 64) >= w->room) { /* room for some characters */
+		if (w->room >= KDRI_LINE_MOST)
+			return line_too_long(ctx, w->in, w->line + 1);
+		KDRI_TRY(KDRI_GROW(ctx, &w->data, (int64_t)(2 * w->room)));
+		w->room *= 2;
+	}
+	size_t want = w->room - 1 - w->end;
+	if (plain)
+		KDRI_TRY(kdri_input_read(ctx, w->in, w->data + w->end, want, &got));
+	else
+		KDRI_TRY(recode_read(ctx, &w->recode, w->in, w->data + w->end, want, &got));
+	w->end += got;
+	if (plain ? got < want : w->recode.end) {
+		w->last = true;
+		w->added = w->end > 0 && w->data[w->end - 1] != '\n';
+		if (w->added)
+			w->data[w->end++] = '\n';
+	}
+	if (kdri_iteration(ctx, "read", kdri_input_consumed(w->in), KDRI_MAX(kdri_input_size(w->in), 0), NAN))
+		st = kdri_fail(ctx, KDR_ERR_READ, "%s: reading was stopped", kdri_input_path(w->in));
+done:
+	return st;
+}
+
+kdr_status kdri_window_lines(kdr_context *ctx, kdri_window *w, size_t *whole)
+{
+	kdr_status st = KDR_OK;
+	if (!w->last)
+		KDRI_TRY(kdri_window_fill(ctx, w));
+	for (;;) {
+		size_t i = w->end;
+		while (i > w->begin && w->data[i - 1] != '\n')
+			i--;
+		if (i > w->begin || w->last) {
+			*whole = i > w->begin ? i : 0;
+			return st;
+		}
+		KDRI_TRY(kdri_window_fill(ctx, w));
+	}
+done:
+	return st;
+}
+
+int64_t kdri_window_foresee(const kdri_window *w, size_t whole, int64_t count)
+{
+	int64_t size = kdri_input_size(w->in);
+	int64_t seen = kdri_input_consumed(w->in) - (int64_t)(w->end - whole);
+	double more = 1.5;
+	if (w->last)
+		return count;
+	if (size > 0 && seen > 0 && !kdri_input_compressed(w->in))
+		more = KDRI_MAX((double)size / (double)seen * 1.02, 1.05);
+	double all = (double)count * more + 1024;
+	return all < 0x1p62 ? (int64_t)all : count;
+}
+
+kdr_status kdri_grow_result(kdr_context *ctx, void *inout, int64_t count, size_t size)
+{
+	void *at;
+	kdr_status st = kdri_realloc(ctx, inout, count, size);
+	if (st != KDR_OK)
+		return st;
+	memcpy(&at, inout, sizeof at);
+	kdri_large_pages(at, (size_t)count * size);
+	return KDR_OK;
+}
+
+int64_t kdri_count_byte(const char *begin, const char *end, char byte)
+{
+	int64_t total = 0;
+	while (begin < end) {
+		const char *stop = end - begin > 128 ? begin + 128 : end;
+		unsigned char n = 0; /* of at most 128: sixteen fit a vector register */
+		for (; begin < stop; begin++)
+			n += *begin == byte;
+		total += n;
+	}
+	return total;
+}
+
+int64_t kdri_slices_count(const kdr_context *ctx, kdri_slice *slices)
+{
+	int64_t lines = 0;
+	(void)ctx; /* without OpenMP */
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic)
+	for (int i = 0; i < KDRI_SLICES; i++)
+		slices[i].lines = kdri_count_byte(slices[i].begin, slices[i].end, '\n');
+	for (int i = 0; i < KDRI_SLICES; i++) {
+		slices[i].first = lines;
+		lines += slices[i].lines;
+	}
+	return lines;
+}
+
+int64_t kdri_slices_cut(const kdr_context *ctx, const char *begin, const char *end, kdri_slice *slices)
+{
+	const char *p = begin;
+	for (int i = 0; i < KDRI_SLICES; i++) {
+		const char *cut = begin + (end - begin) * (i + 1) / KDRI_SLICES;
+		slices[i].begin = p;
+		if (cut > p && i + 1 < KDRI_SLICES) {
+			cut = memchr(cut - 1, '\n', (size_t)(end - cut) + 1);
+			p = cut + 1;
+		} else if (i + 1 == KDRI_SLICES) {
+			p = end;
+		}
+		slices[i].end = p;
+	}
+	return kdri_slices_count(ctx, slices);
 }

@@ -29,9 +29,6 @@ const char *kdri_input_path(const kdri_input *in);
 int64_t kdri_input_size(const kdri_input *in);
 int64_t kdri_input_consumed(const kdri_input *in);
 bool kdri_input_compressed(const kdri_input *in);
-/* A longer line is not data: this limit stops a file without newlines, or a small one that unpacks to gigabytes. */
-enum { KDRI_LINE_MOST = 1 << 28 };
-kdr_status kdri_line_too_long(kdr_context *ctx, const kdri_input *in, int64_t line);
 void kdri_input_close(kdr_context *ctx, kdri_input *in);
 
 /* --- output.c: files that are written completely or not at all ------------------------------------------ */
@@ -71,12 +68,10 @@ typedef struct kdri_folder {
 kdr_status kdri_folder_list(kdr_context *ctx, const char *root, kdri_folder *out);
 void kdri_folder_free(kdr_context *ctx, kdri_folder *folder);
 
-/* --- names.c: information in file names --------------------------------------------------------- */
+/* --- read.c: information in file names --------------------------------------------------------- */
 
 /* "data/a.mtx.gz" -> "a"; the result is allocated. */
 kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out);
-/* The last part of the path of a folder: "data/a.b/" -> "a.b". */
-kdr_status kdri_folder_name(kdr_context *ctx, const char *path, char **out);
 bool kdri_ends_with(const char *text, const char *suffix);
 
 /* --- read.c: files that contain a matrix; what stays on disk ------------------------------------------------------------------ */

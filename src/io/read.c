@@ -3,9 +3,71 @@
 #include <unistd.h>
 
 #include "core/system.h"
-#include "io/matrices/tenx.h"
-#include "io/table/named.h"
+#include "io/binary.h"
+#include "io/io.h"
 #include "io/table/table.h"
+
+/* Data set names from file names. */
+
+bool kdri_ends_with(const char *text, const char *suffix)
+{
+	size_t n = strlen(text), m = strlen(suffix);
+	return n >= m && strcmp(text + n - m, suffix) == 0;
+}
+
+kdr_status kdri_path_stem(kdr_context *ctx, const char *path, char **out)
+{
+	const char *base = path + kdri_folder_length(path);
+	size_t n = strlen(base);
+	if (n > 3 && kdri_ends_with(base, ".gz"))
+		n -= 3;
+	/* The ending is what follows the last dot, but a leading dot is part of the name. */
+	for (size_t i = n; i > 1; i--)
+		if (base[i - 1] == '.') {
+			n = i - 1;
+			break;
+		}
+	return kdri_strndup(ctx, base, n, out);
+}
+
+/* The last part of the path of a folder: "data/a.b/" -> "a.b". */
+static kdr_status folder_name(kdr_context *ctx, const char *path, char **out)
+{
+	size_t end = strlen(path), begin;
+	while (end > 1 && kdri_is_separator(path[end - 1]))
+		end--;
+	for (begin = end; begin > 0 && !kdri_is_separator(path[begin - 1]); begin--)
+		;
+	return kdri_strndup(ctx, path + begin, end - begin, out);
+}
+
+/* "file.h5:name": a file and something inside it. */
+
+kdr_status kdri_split_member(kdr_context *ctx, const char *path, char **file, char **member)
+{
+	kdr_status st;
+	kdri_file info;
+	char *f = NULL, *m = NULL;
+	KDRI_TRY(kdri_strdup(ctx, path, &f));
+	/* A file of exactly that name wins: names may hold colons. Otherwise the longest one that exists. */
+	if (!kdri_file_at(path, &info))
+		for (size_t i = strlen(path); i > 1; i--) {
+			if (path[i - 1] != ':')
+				continue;
+			f[i - 1] = '\0';
+			if (kdri_file_at(f, &info)) {
+				KDRI_TRY(kdri_strdup(ctx, path + i, &m));
+				break;
+			}
+			f[i - 1] = ':';
+		}
+	*file = f;
+	*member = m;
+	f = NULL;
+done:
+	kdri_free(ctx, f);
+	return st;
+}
 
 /* A method needs about as much memory as its data in addition, and preprocessing may copy them; a compressed file
  * contains more than its size. */
@@ -227,7 +289,7 @@ kdr_status kdri_read(kdr_context *ctx, const char *path, const kdr_read_options 
 	if (!options->memory && kdri_file_at(file, &info) && info.regular && info.bytes == 0)
 		KDRI_FAIL(ctx, KDR_ERR_FORMAT, "%s: the file is empty", path);
 	if (!options->name)
-		KDRI_TRY(info.folder ? kdri_folder_name(ctx, file, &stem) : kdri_path_stem(ctx, file, &stem));
+		KDRI_TRY(info.folder ? folder_name(ctx, file, &stem) : kdri_path_stem(ctx, file, &stem));
 	stream = kdri_streams(ctx, options->stream,
 	                      options->memory ? (double)options->memory_bytes : kdri_file_bytes(file));
 	if (stream)

@@ -10,9 +10,9 @@
 #include "core/names.h"
 #include "io/io.h"
 
-/* --- window.c --------------------------------------------------------------------------------- */
+/* --- input.c --------------------------------------------------------------------------------- */
 
-/* recode.c: converts bytes of other encodings to UTF-8 while they are read. */
+/* input.c: converts bytes of other encodings to UTF-8 while they are read. */
 typedef enum kdri_encoding { KDRI_UTF8, KDRI_LATIN1, KDRI_UTF16LE, KDRI_UTF16BE } kdri_encoding;
 typedef struct kdri_recode {
 	kdri_encoding from;
@@ -21,9 +21,6 @@ typedef struct kdri_recode {
 	unsigned char rest[4]; /* the beginning of an incomplete character */
 	size_t nrest;
 } kdri_recode;
-/* As kdri_input_read, in UTF-8; *got may be less than `want` before the end. `want` is at least 8. */
-kdr_status kdri_recode_read(kdr_context *ctx, kdri_recode *r, kdri_input *in, char *to, size_t want,
-                            size_t *got);
 /* Detects the encoding from the first bytes of a text: a byte order mark, NUL bytes at every second place, bytes that
  * are not UTF-8. *mark: bytes of the mark. */
 kdri_encoding kdri_encoding_find(const char *text, size_t length, bool whole, size_t *mark);
@@ -87,7 +84,7 @@ static inline bool kdri_at_newline(const char *p)
 	return *p == '\n' || (*p == '\r' && p[1] == '\n');
 }
 
-/* svmlight_write.c */
+/* svmlight.c */
 kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 
 /* --- labels.c --------------------------------------------------------------------------------- */
@@ -97,10 +94,6 @@ kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_dat
 kdr_status kdri_lines_read(kdr_context *ctx, const char *path, int64_t most, char ***out, int64_t *count);
 
 /* --- entries.c: entries of a sparse matrix in any order, to compressed rows -------------------- */
-
-/* Sorts `count` entries by row and column in place, adds up duplicates and drops zeros. */
-void kdri_entries_sort(const kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count, int32_t *row,
-                       int32_t *col, double *val);
 /* The same, and where each row begins. */
 kdr_status kdri_entries_to_rows(kdr_context *ctx, int64_t rows, int64_t cols, int64_t *count, int32_t *row,
                                 int32_t *col, double *val, int64_t **rowptr);

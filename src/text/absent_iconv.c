@@ -12,7 +12,7 @@ kdr_status kdri_recode_check(kdr_context *ctx, kdri_charset from)
 
 /* Never reached: the check comes first. */
 // NOLINTNEXTLINE(readability-non-const-parameter): the signature of the one that converts
-bool kdri_recode(kdri_charset from, const char *text, size_t length, char *out, size_t *written)
+bool kdri_recode_text(kdri_charset from, const char *text, size_t length, char *out, size_t *written)
 {
 	(void)from;
 	(void)text;

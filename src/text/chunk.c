@@ -128,7 +128,7 @@ static const char *visible_text(const kdr_text_options *o, const kdri_raw *raw, 
 	size_t n = raw->length, begin = 0, subject = 0;
 	char *free_buffer = c->visible;
 	if (raw->charset != KDRI_CHARSET_NONE) {
-		if (!kdri_recode(raw->charset, text, n, c->plain, &n))
+		if (!kdri_recode_text(raw->charset, text, n, c->plain, &n))
 			c->wants |= WANTS_MEMORY;
 		text = c->plain;
 	} else if (!kdri_utf8_valid(text, n)) {

@@ -20,7 +20,7 @@ kdr_status kdri_recode_check(kdr_context *ctx, kdri_charset from)
 	return KDR_OK;
 }
 
-bool kdri_recode(kdri_charset from, const char *text, size_t length, char *out, size_t *written)
+bool kdri_recode_text(kdri_charset from, const char *text, size_t length, char *out, size_t *written)
 {
 	iconv_t with = iconv_open("UTF-8", names[from]);
 	char *in = (char *)text, *to = out;

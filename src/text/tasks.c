@@ -5,8 +5,8 @@
  * of tables of numbers makes no sense. */
 #include "core/side_by_side.h"
 #include "core/system.h"
-#include "io/matrices/tenx.h"
-#include "io/table/named.h"
+#include "io/binary.h"
+#include "io/table/table.h"
 #include "text/text.h"
 
 typedef struct tasks {

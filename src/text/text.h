@@ -31,7 +31,7 @@ uint32_t kdri_html_entity(const char *name, size_t length);
 /* KDR_OK if texts can be converted. */
 kdr_status kdri_recode_check(kdr_context *ctx, kdri_charset from);
 /* Writes UTF-8; `out` needs 3 x length bytes. Invalid bytes become U+FFFD. False: out of memory. */
-bool kdri_recode(kdri_charset from, const char *text, size_t length, char *out, size_t *written);
+bool kdri_recode_text(kdri_charset from, const char *text, size_t length, char *out, size_t *written);
 
 /* --- excerpt.c: the first words, for people ------------------------------------------------------ */
 

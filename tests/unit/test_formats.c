@@ -4,7 +4,7 @@
 
 #include <sys/stat.h>
 
-#include "io/matrices/tenx.h"
+#include "io/binary.h"
 
 static void put(const char *name, const char *text)
 {

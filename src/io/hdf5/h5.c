@@ -1,7 +1,7 @@
 /* HDF5 files: opening, walking, attributes. SPDX-License-Identifier: BSD-3-Clause */
 #include "io/hdf5/h5.h"
 #include "core/system.h"
-#include "io/archive/inflate.h"
+#include "io/archive/zip.h"
 #include "io/output/set.h"
 
 #include <errno.h>

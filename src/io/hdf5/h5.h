@@ -1,18 +1,76 @@
-/* HDF5 files: what the readers and writers of .h5, .h5ad, MATLAB v7.3 and model files share. SPDX-License-Identifier:
- * BSD-3-Clause
- *
- * These functions work in the calling process; kdri_h5_read and kdri_h5_items start a child process if isolation is set
- * (child.h).
- *
- * Every size is compared with the size of the file before anything is read. External links and external or virtual
- * storage are refused. HDF5's error printing is off while a file is open. */
+/* HDF5 files: what the readers and writers of .h5, .h5ad, MATLAB v7.3 and model files share. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_H5_H
 #define KDRI_H5_H
 
 #include <hdf5.h>
 
+#include "core/internal.h"
 #include "io/binary.h"
-#include "io/hdf5/child.h"
+
+/* Work on an HDF5 file in a child process.
+ *
+ * HDF5's parser crashes on some damaged files, and does not return for others. With kdr_context_set_isolation, a child process therefore opens
+ * the file, does one job, such as reading a data set or adding columns to a file, and ends. Without isolation the same
+ * function runs in this process.
+ *
+ * The child allocates from an arena: memory, or a scratch file if the data stay on disk, that both processes have mapped
+ * at the same address. The data and pointers that it leaves there are therefore valid in the parent. The parent checks
+ * every pointer before it uses one, takes over the large arrays where they are and copies the rest.
+ *
+ * The child is a fork, so that a library can start it. This is safe although the parent may have threads: the child runs
+ * only HDF5, malloc (which the C library keeps usable after a fork) and the readers of this folder with a context of one
+ * thread. It prints nothing and ends with _exit. No thread of this library holds HDF5's lock while it is forked (h5.c). */
+
+/* Does the work and fills the result, whose pointers are allocated by `ctx`. */
+typedef kdr_status (*kdri_child_run)(kdr_context *ctx, const void *user, void *result);
+
+typedef struct kdri_child_job {
+	const char *path; /* of the HDF5 file */
+	double file_bytes;
+	bool changes; /* it changes the file rather than reads it */
+	kdri_child_run run;
+	const void *user;   /* its input */
+	size_t result_size; /* bytes of the result, which may be 0 */
+} kdri_child_job;
+
+/* The results of a child in its arena. Starts zeroed; kdri_handed_free unmaps everything that was not taken over. */
+enum { KDRI_HANDED_ARRAYS = 8, KDRI_HANDED_LARGE = 1 << 16 };
+typedef struct kdri_handed {
+	const char *path;
+	char *begin; /* the arena; NULL: the job ran in this process, and its result can be used directly */
+	size_t size, head;
+	int fd; /* scratch file, or -1 */
+	int ntaken;
+	struct {
+		char *at;
+		size_t bytes;
+	} taken[KDRI_HANDED_ARRAYS]; /* whole pages */
+} kdri_handed;
+
+/* Runs the job, in a child process if isolation is set and the system has fork (Windows does not). `result` is passed to the job, and is changed only if the job
+ * succeeds. */
+kdr_status kdri_run_apart(kdr_context *ctx, const kdri_child_job *job, void *result, kdri_handed *handed);
+/* Takes over `count` elements of `size` bytes at `at`; NULL stays NULL. */
+kdr_status kdri_handed_array(kdr_context *ctx, kdri_handed *handed, const void *at, int64_t count,
+                             size_t size, void *out);
+/* Copies `count` strings; NULL stays NULL. */
+kdr_status kdri_handed_strings(kdr_context *ctx, const kdri_handed *handed, char *const *strings,
+                               int64_t count, char ***out);
+void kdri_handed_free(kdri_handed *handed);
+/* The error for an invalid result of a child: KDR_ERR_FORMAT. */
+kdr_status kdri_handed_damaged(kdr_context *ctx, const kdri_handed *handed);
+
+/* Records that `bytes` bytes of a file have been read, because large files may take longer. Does nothing outside a
+ * child. */
+void kdri_child_progress(int64_t bytes);
+
+/* HDF5 files: what the readers and writers of .h5, .h5ad, MATLAB v7.3 and model files share.
+ *
+ * These functions work in the calling process; kdri_h5_read and kdri_h5_items start a child process if isolation is set
+ *.
+ *
+ * Every size is compared with the size of the file before anything is read. External links and external or virtual
+ * storage are refused. HDF5's error printing is off while a file is open. */
 
 /* --- h5.c: files and their contents --------------------------------------------------------------- */
 
@@ -102,7 +160,7 @@ kdr_status kdri_h5_field_int64(kdr_context *ctx, const kdri_h5_array *array, con
                                int64_t **out);
 bool kdri_h5_has_field(const kdri_h5_array *array, const char *field, bool *text);
 
-/* --- h5_matrix.c: matrices in and out ------------------------------------------------------------------ */
+/* --- h5_read.c: matrices in and out ------------------------------------------------------------------ */
 
 /* True for a dataset of numbers with two dimensions, or a group that holds a sparse matrix. */
 bool kdri_h5_is_matrix(const kdri_h5 *h5, const char *name);
@@ -118,7 +176,7 @@ kdr_status kdri_h5_read_compressed(kdr_context *ctx, const kdri_h5 *h5, const ch
                                    const char *const names[3], bool by_column, int64_t rows, int64_t cols,
                                    const kdr_read_options *options, kdr_data *data);
 
-/* --- h5_data.c: a data set, read in a child process if isolation is set ------------------ */
+/* --- hdf5.c: a data set, read in a child process if isolation is set ------------------ */
 
 /* Fills a data set from an open file. `member`: what follows the file's name and a colon; or NULL. */
 typedef kdr_status (*kdri_h5_reader)(kdr_context *ctx, const kdri_h5 *h5, const char *member,
@@ -154,7 +212,7 @@ kdr_status kdri_h5_seal(kdr_context *ctx, const kdri_h5 *h5);
 /* Whether the items have that checksum, or the file has none. */
 bool kdri_h5_items_intact(const kdri_h5_items *items);
 
-/* --- h5_disk.c: how files are written --------------------------------------------------------------- */
+/* --- h5_write.c: how files are written --------------------------------------------------------------- */
 
 /* Files created with these access properties are written through our own driver; false if this is not possible. */
 bool kdri_h5_disk_use(hid_t access);
@@ -183,5 +241,7 @@ kdr_status kdri_h5_set_reals(kdr_context *ctx, const kdri_h5 *h5, const char *na
                              const double *values, int64_t count);
 /* A matrix as kdri_h5_read_matrix reads it: a dataset, or a group in AnnData's CSR layout. */
 kdr_status kdri_h5_write_matrix(kdr_context *ctx, const kdri_h5 *h5, const char *name, const kdr_data *data);
+
+/* CellRanger's .h5. */
 
 #endif

@@ -2,6 +2,7 @@
 #ifndef KDRI_MTX_H
 #define KDRI_MTX_H
 
+#include "io/binary.h"
 #include "io/text.h"
 
 typedef enum kdri_mtx_symmetry { KDRI_MTX_GENERAL, KDRI_MTX_SYMMETRIC, KDRI_MTX_SKEW } kdri_mtx_symmetry;
@@ -19,7 +20,7 @@ typedef struct kdri_mtx_header {
 
 /* mtx_array.c: the values of a dense matrix, after the header. */
 kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_header *h, kdr_data *data);
-/* mtx_write.c */
+/* mtx_array.c */
 kdr_status kdri_mtx_write(kdr_context *ctx, const char *path, const kdr_data *data, bool force);
 
 /* The errors that a line can have. */

@@ -8,7 +8,7 @@
  * each also with .gz and, as in repositories, with a prefix ("GSM1_matrix.mtx.gz") if the matrix is named and the format
  * specified. Gene symbols become the column names, because people know them and they are the same in files of different
  * references; duplicate symbols are made distinct as AnnData does. */
-#include "io/matrices/tenx.h"
+#include "io/binary.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,6 @@
 #include "core/internal.h"
 #include "core/system.h"
 
-/* With an open set: adds a complete file that still has its temporary name. Takes over *temporary. */
-kdr_status kdri_set_add(kdr_context *ctx, const char *path, char **temporary, bool force);
 /* Where a file can be read now: its temporary name if it waits in the open set, otherwise `path`. */
 const char *kdri_set_find(const kdr_context *ctx, const char *path);
 /* The files that wait in the open set; NULL beyond the last. */
@@ -17,10 +15,5 @@ kdr_status kdri_set_remove(kdr_context *ctx, const char *path);
 /* Notes a file that is read, if the context protects inputs; and whether a file was read. */
 kdr_status kdri_seen_add(kdr_context *ctx, const kdri_file *info);
 bool kdri_was_read(const kdr_context *ctx, const kdri_file *info);
-
-/* A new name in the folder of `path`. */
-void kdri_temporary_name(const char *path, char *out, size_t room);
-/* Removes temporary files of processes that have ended from the folder of `path`. */
-void kdri_remove_abandoned(kdr_context *ctx, const char *path);
 
 #endif

@@ -5,7 +5,296 @@
  * read accordingly. If a column of numbers turns out to be row names, the table is read again with these. For a table
  * that is read in parts, all cells are inspected, so that columns are the same in every part, and then the rows of the
  * part are read. */
+#include <stdio.h>
+
+#include "core/utf8.h"
+#include "io/table/csv.h"
 #include "io/table/table.h"
+
+/* Cells of a text table, according to RFC 4180.
+ *
+ * A quote opens a quoted cell only at the beginning of the cell (blanks before it are ignored); inside, two quotes mean
+ * one and newlines are text. Anywhere else a quote is a character like any other. */
+
+static inline bool is_blank(char c, char delimiter)
+{
+	return kdri_is_blank(c) && c != delimiter;
+}
+
+kdri_csv_cell kdri_csv_cell_at(const char *p, char delimiter)
+{
+	kdri_csv_cell cell = { 0 };
+	while (is_blank(*p, delimiter))
+		p++;
+	if (*p == '"') {
+		cell.quoted = true;
+		cell.begin = ++p;
+		while (*p != '"' || p[1] == '"')
+			p += *p == '"' ? 2 : 1;
+		cell.end = p++;
+		while (is_blank(*p, delimiter))
+			p++;
+		cell.torn = *p != delimiter && !kdri_at_newline(p);
+		while (*p != delimiter && *p != '\n')
+			p++;
+		cell.stop = p;
+		return cell;
+	}
+	cell.begin = p;
+	while (*p != delimiter && *p != '\n')
+		p++;
+	cell.stop = p;
+	if (*p == '\n' && p > cell.begin && p[-1] == '\r')
+		p--;
+	while (p > cell.begin && is_blank(p[-1], delimiter))
+		p--;
+	cell.end = p;
+	return cell;
+}
+
+const char *kdri_csv_row_end(const char *p, const char *end, char delimiter)
+{
+	const char *newline = memchr(p, '\n', (size_t)(end - p));
+	if (!newline || !memchr(p, '"', (size_t)(newline - p)))
+		return newline ? newline + 1 : NULL;
+	while (p < end) {
+		while (p < end && is_blank(*p, delimiter))
+			p++;
+		if (p < end && *p == '"') {
+			for (p++;; p += 2) {
+				p = memchr(p, '"', (size_t)(end - p));
+				if (!p || p + 1 >= end)
+					return NULL;
+				if (p[1] != '"')
+					break;
+			}
+			p++;
+		}
+		while (p < end && *p != delimiter && *p != '\n')
+			p++;
+		if (p < end && *p == '\n')
+			return p + 1;
+		p++;
+	}
+	return NULL;
+}
+
+bool kdri_csv_is_number(const kdri_csv_cell *cell, char point, double *value)
+{
+	const char *p = cell->begin, *end = cell->end;
+	while (p < end && kdri_is_blank(*p))
+		p++;
+	while (end > p && kdri_is_blank(end[-1]))
+		end--;
+	return !cell->torn && end > p && kdri_parse_decimal(p, end, point, value) == end;
+}
+
+size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room)
+{
+	size_t n = 0;
+	for (const char *p = cell->begin; p < cell->end && n + 1 < room; p++) {
+		out[n++] = *p;
+		p += cell->quoted && *p == '"';
+	}
+	out[n] = '\0';
+	return strlen(out);
+}
+
+kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out)
+{
+	char *text, *to;
+	kdr_status st = kdri_strndup(ctx, cell->begin, (size_t)(cell->end - cell->begin), &text);
+	if (st != KDR_OK)
+		return st;
+	to = text;
+	for (const char *p = text; cell->quoted && *p; p++) {
+		*to++ = *p;
+		p += *p == '"';
+	}
+	if (cell->quoted)
+		*to = '\0';
+	*out = text;
+	return KDR_OK;
+}
+
+/* The cells of some rows of a table of text. */
+
+typedef struct picker {
+	kdr_context *ctx;
+	const kdri_dialect *dialect;
+	const int64_t *place; /* by data row: which row of `cells` it becomes, or -1 */
+	int64_t rows, at;     /* rows: entries of place; at: data rows read */
+	bool header;          /* still to come */
+	char **titles, **cells;
+} picker;
+
+static kdr_status pick_cells(const picker *p, const char *row, char **out)
+{
+	kdri_csv_cell cell;
+	const char *at = row;
+	for (int64_t f = 0; f < p->dialect->fields && at; f++) {
+		cell = kdri_csv_cell_at(at, p->dialect->delimiter);
+		KDRI_DO(kdri_csv_text(p->ctx, &cell, &out[f]));
+		at = *cell.stop == '\n' ? NULL : cell.stop + 1;
+	}
+	return KDR_OK;
+}
+
+static kdr_status pick_row(void *user, const char *row, const char *end, bool added)
+{
+	picker *p = user;
+	(void)end;
+	(void)added;
+	const char *q = row;
+	while (kdri_is_blank(*q) && *q != p->dialect->delimiter)
+		q++;
+	if (kdri_at_newline(q))
+		return KDR_OK;
+	if (p->header) {
+		p->header = false;
+		return pick_cells(p, row, p->titles);
+	}
+	const int64_t to = p->at < p->rows ? p->place[p->at] : -1;
+	p->at++;
+	return to >= 0 ? pick_cells(p, row, p->cells + to * p->dialect->fields) : KDR_OK;
+}
+
+kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
+                         const int64_t *place, int64_t rows, char **titles, char **cells)
+{
+	kdr_status st;
+	kdri_input *in = NULL;
+	kdri_window w = { 0 };
+	picker p = { .ctx = ctx,
+		     .dialect = dialect,
+		     .place = place,
+		     .rows = rows,
+		     .header = dialect->header,
+		     .titles = titles,
+		     .cells = cells };
+	KDRI_TRY(kdri_input_open(ctx, input, &in));
+	KDRI_TRY(kdri_window_open(ctx, in, &w));
+	w.recode.from = (kdri_encoding)dialect->encoding;
+	w.recode.returns = dialect->returns;
+	KDRI_TRY(kdri_window_fill(ctx, &w));
+	kdri_csv_skip_start(&w);
+	KDRI_TRY(kdri_csv_each_row(ctx, &w, dialect->delimiter, pick_row, &p));
+	KDRI_TRY(kdri_csv_same_rows(ctx, input, p.at, rows));
+done:
+	kdri_window_close(ctx, &w);
+	kdri_input_close(ctx, in);
+	return st;
+}
+
+/* The beginning of a table of text: its encoding, its lines, its first rows. */
+
+static kdr_status parse_encoding(kdr_context *ctx, const char *text, kdri_encoding *out)
+{
+	static const struct {
+		const char *name;
+		kdri_encoding encoding;
+	} names[] = {
+		{ "utf-8", KDRI_UTF8 },     { "utf8", KDRI_UTF8 },         { "latin-1", KDRI_LATIN1 },
+		{ "latin1", KDRI_LATIN1 },  { "iso-8859-1", KDRI_LATIN1 }, { "windows-1252", KDRI_LATIN1 },
+		{ "cp1252", KDRI_LATIN1 },  { "utf-16le", KDRI_UTF16LE },  { "utf-16be", KDRI_UTF16BE },
+		{ "utf-16", KDRI_UTF16LE },
+	};
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (kdri_same_word(text, strlen(text), names[i].name)) {
+			*out = names[i].encoding;
+			return KDR_OK;
+		}
+	return kdri_fail(ctx, KDR_ERR_OPTION,
+	                 "unknown encoding '%.40s'; use utf-8, latin-1, utf-16le or utf-16be", text);
+}
+
+/* "," ";" "tab" "|" and their names; *out is unchanged if no delimiter is specified. */
+static kdr_status delimiter_read(kdr_context *ctx, const char *text, char *out)
+{
+	if (!text)
+		return KDR_OK;
+	if (strcmp(text, "tab") == 0 || strcmp(text, "\\t") == 0)
+		text = "\t";
+	else if (strcmp(text, "comma") == 0)
+		text = ",";
+	else if (strcmp(text, "semicolon") == 0)
+		text = ";";
+	else if (strcmp(text, "bar") == 0 || strcmp(text, "pipe") == 0)
+		text = "|";
+	unsigned char c = (unsigned char)text[0];
+	if (c == '\0' || text[1] || c >= 0x80 || c == '"' || c == '\n' || c == '\r' || (c >= '0' && c <= '9'))
+		return kdri_fail(ctx, KDR_ERR_OPTION,
+		                 "delimiter '%.20s' is not valid; use one character such as , ; | or tab",
+		                 text);
+	*out = (char)c;
+	return KDR_OK;
+}
+
+/* Fills the window from the beginning of the input, once the encoding is known. */
+static kdr_status csv_start_refill(kdr_context *ctx, kdri_window *w)
+{
+	const kdri_recode recode = { .from = w->recode.from, .returns = w->recode.returns };
+	KDRI_DO(kdri_input_rewind(ctx, w->in));
+	w->begin = w->end = 0;
+	w->last = false;
+	w->recode = recode;
+	KDRI_DO(kdri_window_fill(ctx, w));
+	if (w->end >= 3 && memcmp(w->data, "\xef\xbb\xbf", 3) == 0) /* the byte order mark */
+		w->begin = 3;
+	return KDR_OK;
+}
+
+kdr_status kdri_csv_start(kdr_context *ctx, kdri_input *in, const kdr_read_options *o, char delimiter,
+                          kdri_window *w, kdri_csv_layout *l)
+{
+	kdri_encoding encoding;
+	size_t mark = 0;
+	bool latin = l->latin; /* known from an earlier pass over the entire file */
+	KDRI_DO(delimiter_read(ctx, o->delimiter, &delimiter));
+	kdri_window_close(ctx, w);
+	KDRI_DO(kdri_input_rewind(ctx, in));
+	KDRI_DO(kdri_window_open(ctx, in, w));
+	KDRI_DO(kdri_window_fill(ctx, w));
+	encoding = kdri_encoding_find(w->data, w->end, w->last, &mark);
+	if (latin)
+		encoding = KDRI_LATIN1;
+	if (encoding == KDRI_LATIN1 && !o->encoding) {
+		kdri_charset_counts counts = { 0 };
+		kdri_charset_count(w->data, w->end, &counts);
+		const kdri_charset charset = kdri_charset_find(&counts);
+		if (charset != KDRI_CHARSET_NONE)
+			return kdri_fail(
+			        ctx, KDR_ERR_FORMAT,
+			        "%s: appears to be encoded in %s; convert it to UTF-8 first, or use --encoding 'latin-1' if this is wrong",
+			        kdri_input_path(in), kdri_charset_name(charset));
+	}
+	if (o->encoding)
+		KDRI_DO(parse_encoding(ctx, o->encoding, &encoding));
+	if (o->encoding && mark == 2) /* the byte order mark determines which of the two */
+		encoding = w->data[0] == '\xff' ? KDRI_UTF16LE : KDRI_UTF16BE;
+	w->recode.from = encoding;
+	w->begin = encoding == KDRI_UTF8 ? mark : 0;
+	if (encoding != KDRI_UTF8)
+		KDRI_DO(csv_start_refill(ctx, w));
+	/* Lines that end as on old Macintosh computers: a full window without a newline, except for the one added at
+	 * the end. */
+	const char *text = w->data + w->begin;
+	size_t length = w->end - w->begin - (w->last && w->end > w->begin);
+	const char *first = memchr(text, '\n', length) ? NULL : memchr(text, '\r', length);
+	if (first && first + 1 < text + length) {
+		w->recode.returns = true;
+		KDRI_DO(csv_start_refill(ctx, w));
+	}
+	const char *zero = memchr(w->data + w->begin, '\0', w->end - w->begin);
+	if (zero)
+		return kdri_fail(
+		        ctx, KDR_ERR_FORMAT, "%s: line %lld contains a zero byte; a text file is needed",
+		        kdri_input_path(in), (long long)kdri_count_byte(w->data + w->begin, zero, '\n') + 1);
+	kdri_csv_layout_free(ctx, l);
+	KDRI_DO(kdri_csv_layout_find(ctx, w, o, delimiter, l));
+	l->latin = encoding == KDRI_LATIN1;
+	return KDR_OK;
+}
 
 /* What reading a table takes. */
 typedef struct reading {
@@ -57,6 +346,10 @@ done:
 	kdri_csv_layout_free(ctx, &fresh);
 	return st;
 }
+
+/* Inspects every cell from the window on. The first rows are taken one after the other, because hardly any of their cells are like
+ * earlier ones; how many has no influence on the result. */
+enum { KDRI_SURVEY_FIRST = 300 };
 
 /* Inspects every cell and decides. */
 static kdr_status survey(kdr_context *ctx, reading *r, bool remark, kdr_findings *findings)

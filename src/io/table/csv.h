@@ -112,7 +112,7 @@ size_t kdri_csv_copy(const kdri_csv_cell *cell, char *out, size_t room);
 /* A copy of the cell's text with doubled quotes undone. */
 kdr_status kdri_csv_text(kdr_context *ctx, const kdri_csv_cell *cell, char **out);
 
-/* csv_copy.c: copies a text table unchanged and appends a column. The column is called `title`, or title_2 and so on
+/* csv_write.c: copies a text table unchanged and appends a column. The column is called `title`, or title_2 and so on
  * if that name exists; `cells` has `rows` texts, NULL for an empty cell. */
 kdr_status kdri_csv_append_column(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
                                   const char *title, const char *const *cells, int64_t rows, const char *path,
@@ -128,16 +128,13 @@ kdr_status kdri_csv_each_row(kdr_context *ctx, kdri_window *w, char delimiter, k
 /* Fails if a table that is read a second time does not have the rows that it had before. */
 kdr_status kdri_csv_same_rows(kdr_context *ctx, const char *path, int64_t now, int64_t before);
 
-/* csv_pick.c: the cells of some rows. place: for each of the `rows` data rows the row of `cells` that it becomes, or -1. titles:
+/* csv.c: the cells of some rows. place: for each of the `rows` data rows the row of `cells` that it becomes, or -1. titles:
  * dialect->fields texts, left NULL if the table has no header; cells: as many for each row. What a row lacks stays NULL. Both begin with NULLs
  * and are the caller's, also after a failure. */
 kdr_status kdri_csv_pick(kdr_context *ctx, const char *input, const kdri_dialect *dialect,
                          const int64_t *place, int64_t rows, char **titles, char **cells);
 
 /* csv_write.c */
-
-/* Writes one cell of text, quoted if necessary. */
-kdr_status kdri_csv_put_text(kdr_context *ctx, kdri_output *out, const char *text, char delimiter);
 /* The same for a table that people open in a spreadsheet: what it would evaluate as a formula begins with an apostrophe, unless
  * the context has raw_cells. */
 kdr_status kdri_csv_put_cell(kdr_context *ctx, kdri_output *out, const char *text, char delimiter);

@@ -10,7 +10,6 @@
  *   of all other columns are values. */
 #include <stdio.h>
 
-#include "io/table/named.h"
 #include "io/table/table.h"
 
 enum { FIRST_ROWS = 12 };

@@ -7,9 +7,10 @@
 #ifndef KDRI_TABLE_H
 #define KDRI_TABLE_H
 
+#include "core/names.h"
 #include "io/table/csv.h"
 
-/* --- cells: table_number.c, table_date.c, table_missing.c -------------------------------------------- */
+/* --- cells: table_values.c, table_values.c, table_values.c -------------------------------------------- */
 
 enum { KDRI_POINT = 1, KDRI_COMMA = 2 };           /* the decimal sign: bits */
 enum { KDRI_DAY_FIRST = 1, KDRI_MONTH_FIRST = 2 }; /* 14/3 or 3/14: bits */
@@ -30,7 +31,6 @@ typedef struct kdri_look {
 /* Whether the text is a number, and how it is written; otherwise `look` is unchanged. */
 bool kdri_number_look(const char *p, const char *end, kdri_look *look);
 bool kdri_number_value(const char *p, const char *end, char decimal, double *value);
-const char *kdri_currency_name(int currency);
 /* The same for dates; days since 1970-01-01. */
 bool kdri_date_look(const char *p, const char *end, kdri_look *look);
 bool kdri_date_value(const char *p, const char *end, unsigned order, double *days);
@@ -47,9 +47,6 @@ typedef enum kdri_missing {
 	KDRI_MISSING_DROP_COLUMN,
 	KDRI_MISSING_KEEP /* NaN, for methods that skip missing values */
 } kdri_missing;
-
-/* csv_start.c: "," ";" "tab" "|" and their names; *out is unchanged if no delimiter is specified. */
-kdr_status kdri_delimiter_read(kdr_context *ctx, const char *text, char *out);
 
 /* --- column specifications: table_columns.c ---------------------------------------------------------------------------- */
 
@@ -73,7 +70,7 @@ typedef struct kdri_column_specs {
 kdr_status kdri_column_specs_read(kdr_context *ctx, const char *text, kdri_column_specs *out);
 void kdri_column_specs_free(kdr_context *ctx, kdri_column_specs *specs);
 
-/* --- findings: table_findings.c ---------------------------------------------------------------------- */
+/* --- findings: table_role.c ---------------------------------------------------------------------- */
 
 struct kdr_findings {
 	kdr_allocator allocator;
@@ -131,10 +128,6 @@ typedef struct kdri_survey {
 	int64_t unclosed_line; /* line of a quote without end; 0: none */
 	bool not_utf8;
 } kdri_survey;
-
-/* Inspects every cell from the window on. The first rows are taken one after the other, because hardly any of their cells are like
- * earlier ones; how many has no influence on the result. */
-enum { KDRI_SURVEY_FIRST = 300 };
 kdr_status kdri_survey_run(kdr_context *ctx, kdri_window *w, const kdri_csv_layout *l, int64_t first,
                            kdri_survey *out);
 void kdri_survey_free(kdr_context *ctx, const kdri_csv_layout *l, kdri_survey *survey);
@@ -146,7 +139,7 @@ kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_
 /* Adds remarks on columns without problems and on missing values. */
 kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_survey *survey,
                              const kdri_csv_layout *l, kdr_findings *findings);
-/* table_decimal.c: a part of kdri_kinds_decide. */
+/* table_values.c: a part of kdri_kinds_decide. */
 kdr_status kdri_decimals_decide(kdr_context *ctx, const kdr_read_options *options, const kdri_survey *survey,
                                 kdri_csv_layout *l, kdr_findings *findings);
 /* table_role.c: gives for each field the item of `specs` that names it, or NULL; a name without a column is an error.
@@ -157,7 +150,7 @@ kdr_status kdri_column_specs_match(kdr_context *ctx, const char *path, const kdr
  * not possible. */
 kdr_status kdri_kinds_plain(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
                             kdri_csv_layout *l, bool *plain);
-/* named.c: adds remarks on columns that options name and the table does not have; other tables may have them. */
+/* table_columns.c: adds remarks on columns that options name and the table does not have; other tables may have them. */
 kdr_status kdri_named_remark(kdr_context *ctx, const kdri_column_specs *specs, const kdri_csv_layout *l,
                              kdr_findings *findings);
 /* "line 7, column 3 (width)". */
@@ -168,7 +161,7 @@ kdr_status kdri_roles_settle(kdr_context *ctx, kdri_csv_layout *l);
 void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, char *text, size_t room);
 extern const char kdri_missing_help[];
 
-/* --- after reading: table_id.c, table_fill.c, table_sheet.c --------------------------------------------- */
+/* --- after reading: table_role.c, table_fill.c, table_role.c --------------------------------------------- */
 
 /* Whether a title is usual for row names: id, nr, index, ... */
 bool kdri_name_of_ids(const char *name);
@@ -199,5 +192,31 @@ kdr_status kdri_table_titles(kdr_context *ctx, const kdri_csv_layout *l, kdri_sh
 /* Lists all problems of a table. */
 kdr_status kdri_csv_inspect(kdr_context *ctx, kdri_input *in, const kdr_read_options *options, char delimiter,
                             kdr_findings *findings);
+
+/* Columns that options name, over all files of a job.
+ *
+ * kdr_read_options.columns and .rename may name columns that only some of the files have. While files are read, the context
+ * points to a kdri_named, which records what was found. */
+
+typedef struct kdri_named {
+	bool several;   /* a file need not have columns that other files have */
+	kdri_names old; /* rename: old names, */
+	char **to;      /* and the new name of each */
+	bool *listed;   /* it comes from a table of names, not all of which need occur */
+	bool *used;     /* some file has it */
+	int64_t room;
+	bool *found; /* of each item of `columns`: some file has it; NULL: no table was read */
+} kdri_named;
+
+/* Reads the new names and sets ctx->named. kdri_named_end in any case. */
+kdr_status kdri_named_begin(kdr_context *ctx, const kdr_read_options *options, bool several, kdri_named *out);
+void kdri_named_end(kdr_context *ctx, kdri_named *named);
+/* Gives columns of the file `path` their new names. Two columns with the same new name are an error. */
+kdr_status kdri_named_rename(kdr_context *ctx, const char *path, char **names, int64_t count);
+/* Whether a text is a column name that becomes another. */
+bool kdri_named_is_old(const kdri_named *named, const char *text, size_t length);
+/* After all files: the error for columns that none of them has. */
+kdr_status kdri_named_check(kdr_context *ctx, const kdr_read_options *options, kdr_data *const *sets,
+                            int64_t count);
 
 #endif

@@ -14,7 +14,7 @@
  *   other text                            text: skipped
  *
  * Only one column has the row names: columns with a title such as id come before others, and text before numbers. If
- * the decimal sign of a column is ambiguous, the other columns determine it (table_decimal.c). */
+ * the decimal sign of a column is ambiguous, the other columns determine it (table_values.c). */
 #include <stdio.h>
 
 #include "io/table/table.h"

@@ -1,7 +1,8 @@
 /* Fields and their roles: what the readers of tables share. SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "io/table/named.h"
+#include "core/numbers.h"
 #include "io/table/table.h"
 
 const char kdri_missing_help[] = "use --missing zero, mean, median, drop-row or drop-column";
@@ -156,4 +157,281 @@ void kdri_missing_text(const kdri_csv_layout *l, int64_t line, int64_t field, ch
 	if (cells > 1 && used < room)
 		snprintf(text + used, room - used, " (%lld in total: %s%s)", (long long)cells, list,
 		         listed < columns ? ", ..." : "");
+}
+
+/* Row names among columns of numbers.
+ *
+ * A table of plain numbers has been read in one pass. A column that counts its rows, or one with a title such as id
+ * and distinct integers, is not a feature: the table is then read again with that column as row names, so that they
+ * are exactly as in the file (007 is not 7). */
+
+static bool counts(const kdri_csv_table *t, int64_t cols, int64_t k)
+{
+	const double *x = t->values + k;
+	bool running = t->rows >= KDRI_RUNNING_LEAST && (x[0] == 0 || x[0] == 1);
+	for (int64_t i = 1; i < t->rows && running; i++)
+		running = x[i * cols] == x[0] + (double)i;
+	return running;
+}
+
+/* Whether all values are integers and no two are equal. */
+static kdr_status all_different(kdr_context *ctx, const kdri_csv_table *t, int64_t cols, int64_t k, bool *out)
+{
+	kdr_status st;
+	double *sorted = NULL;
+	bool different = t->rows > 1;
+	KDRI_TRY(KDRI_NEW(ctx, &sorted, t->rows));
+	for (int64_t i = 0; i < t->rows && different; i++) {
+		sorted[i] = t->values[i * cols + k];
+		different = sorted[i] == floor(sorted[i]);
+	}
+	if (different)
+		qsort(sorted, (size_t)t->rows, sizeof *sorted, kdri_compare_doubles);
+	for (int64_t i = 1; i < t->rows && different; i++)
+		different = sorted[i] != sorted[i - 1];
+	*out = different;
+done:
+	kdri_free(ctx, sorted);
+	return st;
+}
+
+kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_column_specs *specs,
+                               kdri_csv_layout *l, const kdri_csv_table *t, bool *found)
+{
+	kdr_status st;
+	const kdri_column_spec **spec = NULL;
+	int64_t cols = l->cols, left = l->cols, k = 0, best = -1;
+	bool best_named = false, different;
+	*found = false;
+	if (specs->numbers)
+		return KDR_OK;
+	KDRI_TRY(kdri_column_specs_match(ctx, path, specs, l, &spec));
+	for (int64_t j = 0; j < l->fields; j++) {
+		kdri_role *role = &l->roles[j];
+		if (role->features == 0)
+			continue;
+		bool named = l->names && kdri_name_of_ids(l->names[j]),
+		     running = !spec[j] && counts(t, cols, k);
+		different = false;
+		if (!spec[j] && !running && named)
+			KDRI_TRY(all_different(ctx, t, cols, k, &different));
+		k++;
+		if ((!running && !different) || left == 1) /* something has to be left to work with */
+			continue;
+		role->kind = KDR_COLUMN_ID;
+		snprintf(role->why, sizeof role->why, "%s",
+		         running ? "consecutive numbers" : "unique whole numbers");
+		left--;
+		if (best < 0 || (named && !best_named)) {
+			best = j;
+			best_named = named;
+		}
+	}
+	if (best >= 0) {
+		if (l->id < 0)
+			l->id = best;
+		KDRI_TRY(kdri_roles_settle(ctx, l));
+		*found = true;
+	}
+done:
+	kdri_free(ctx, spec);
+	return st;
+}
+
+kdr_status kdri_ids_differ(kdr_context *ctx, const kdri_csv_table *t, bool *out)
+{
+	kdr_status st = KDR_OK;
+	kdri_names names = { .borrows = true };
+	int64_t index;
+	*out = true;
+	for (int64_t i = 0; i < t->rows && *out; i++) {
+		KDRI_TRY(kdri_names_add(ctx, &names, t->ids[i], strlen(t->ids[i]), &index));
+		*out = index == i;
+	}
+done:
+	kdri_names_free(ctx, &names);
+	return st;
+}
+
+/* The description of a table's columns that a data set keeps. */
+
+static bool is_constant(const kdri_csv_table *t, int64_t cols, int64_t k)
+{
+	for (int64_t i = 1; i < t->rows; i++)
+		if (t->values[i * cols + k] != t->values[k])
+			return false;
+	return true;
+}
+
+static kdr_status describe_field(kdr_context *ctx, kdri_csv_layout *l, const kdri_csv_table *t, int64_t j,
+                                 int64_t k, kdr_column *c)
+{
+	kdri_role *role = &l->roles[j];
+	char title[24], *name = NULL, *why = NULL;
+	if (role->kind == KDR_COLUMN_DATE)
+		kdri_days_text(role->origin, role->why, sizeof role->why);
+	if (role->features == 1 && !t->part)
+		role->constant = is_constant(t, l->cols, k);
+	*c = (kdr_column){ .number = j + 1,
+		           .kind = role->kind,
+		           .features = role->features,
+		           .missing = role->missing,
+		           .constant = role->constant };
+	KDRI_DO(kdri_strdup(ctx, kdri_csv_title(l, j, title), &name));
+	c->name = name;
+	KDRI_DO(kdri_strdup(ctx, role->why, &why));
+	c->why = why;
+	return KDR_OK;
+}
+
+kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri_csv_layout *l,
+                               const kdri_csv_table *t, kdri_sheet *s)
+{
+	int64_t k = 0;
+	KDRI_DO(KDRI_NEW0(ctx, &s->columns, l->fields));
+	KDRI_DO(KDRI_NEW0(ctx, &s->origin, l->fields));
+	KDRI_DO(KDRI_NEW0(ctx, &s->order, l->fields));
+	KDRI_DO(KDRI_NEW(ctx, &s->source, l->cols));
+	s->ncolumns = l->fields;
+	s->nfeatures = l->cols;
+	s->latin = l->latin && !o->encoding;
+	s->header = l->header;
+	for (int64_t j = 0; j < l->fields; j++) {
+		KDRI_DO(describe_field(ctx, l, t, j, k, &s->columns[j]));
+		s->origin[j] = l->roles[j].origin;
+		if (l->roles[j].kind == KDR_COLUMN_DATE && l->roles[j].ordered)
+			s->order[j] = l->roles[j].order;
+		for (int64_t f = 0; f < l->roles[j].features; f++)
+			s->source[k++] = j;
+	}
+	if (o->missing)
+		KDRI_DO(kdri_strdup(ctx, o->missing, &s->missing));
+	int64_t tokens = 0;
+	while (o->na && o->na[tokens])
+		tokens++;
+	KDRI_DO(kdri_strings_copy(ctx, o->na, tokens, &s->na));
+	s->nna = tokens;
+	return KDR_OK;
+}
+
+kdr_status kdri_table_titles(kdr_context *ctx, const kdri_csv_layout *l, kdri_sheet *s)
+{
+	char title[24], *text = NULL;
+	KDRI_DO(KDRI_NEW0(ctx, &s->columns, l->fields));
+	s->ncolumns = l->fields;
+	for (int64_t j = 0; j < l->fields; j++) {
+		s->columns[j] = (kdr_column){ .number = j + 1, .kind = KDR_COLUMN_EMPTY };
+		KDRI_DO(kdri_strdup(ctx, kdri_csv_title(l, j, title), &text));
+		s->columns[j].name = text;
+		KDRI_DO(kdri_strdup(ctx, "", &text));
+		s->columns[j].why = text;
+	}
+	return KDR_OK;
+}
+
+/* Lists findings about a table. */
+
+kdr_status kdri_finding_add(kdr_context *ctx, kdr_findings *list, int64_t line, bool fatal, const char *then,
+                            const char *format, ...)
+{
+	kdr_status st;
+	char text[480], *found = NULL, *what = NULL;
+	va_list args;
+	va_start(args, format);
+	kdri_vsnprintf(text, sizeof text, format, args);
+	va_end(args);
+	kdri_one_line(text);
+	KDRI_TRY(kdri_strdup(ctx, text, &found));
+	KDRI_TRY(kdri_strdup(ctx, then, &what));
+	KDRI_TRY(KDRI_GROW(ctx, &list->items, list->count + 1));
+	list->items[list->count++] = (kdr_finding){ line, found, what, fatal };
+	found = what = NULL;
+done:
+	KDRI_FREE(ctx, found, what);
+	return st;
+}
+
+void kdr_findings_free(kdr_findings *list)
+{
+	if (!list)
+		return;
+	kdr_allocator a = list->allocator;
+	for (int64_t i = 0; i < list->count; i++) {
+		KDRI_FREE_WITH(&a, (char *)list->items[i].found, (char *)list->items[i].then);
+	}
+	KDRI_FREE_WITH(&a, list->items, list);
+}
+
+const kdr_finding *kdr_findings_at(const kdr_findings *list, int64_t index)
+{
+	return list && index >= 0 && index < list->count ? &list->items[index] : NULL;
+}
+
+/* The treatment of a column that is not a plain number, and how to change it. */
+static kdr_status remark_column(kdr_context *ctx, const kdri_csv_layout *l, int64_t j, kdr_findings *findings)
+{
+	const kdri_role *role = &l->roles[j];
+	char place[160], then[300], title[24];
+	const char *name = kdri_csv_title(l, j, title);
+	kdri_place(l, 0, j, place);
+	switch (role->kind) {
+	case KDR_COLUMN_ID:
+		snprintf(then, sizeof then, "%s; use --columns '+%.60s' to make it a feature",
+		         j == l->id ? "used as row names" : "skipped", name);
+		break;
+	case KDR_COLUMN_CATEGORY:
+		snprintf(then, sizeof then,
+		         "becomes one feature per value; use --columns '-%.60s' to skip it", name);
+		break;
+	case KDR_COLUMN_DATE:
+		snprintf(then, sizeof then,
+		         "converted to days since the earliest; use --columns '-%.60s' to skip it", name);
+		break;
+	case KDR_COLUMN_TEXT:
+		snprintf(
+		        then, sizeof then,
+		        "skipped; use --text-column '%.60s' to compare its words instead, or --columns '%.60s:category' to keep it",
+		        name, name);
+		break;
+	case KDR_COLUMN_EMPTY: snprintf(then, sizeof then, "skipped"); break;
+	case KDR_COLUMN_NUMBER:
+		if (!role->why[0])
+			return KDR_OK;
+		snprintf(
+		        then, sizeof then,
+		        "read as numbers; use --decimal to set the decimal separator, or --columns '-%.60s' to skip it",
+		        name);
+		break;
+	default: return KDR_OK;
+	}
+	return kdri_finding_add(ctx, findings, 0, false, then, "%s: %s%s%s", place,
+	                        role->kind == KDR_COLUMN_DATE ? "dates" : kdr_column_kind_name(role->kind),
+	                        role->why[0] ? ": " : "", role->why);
+}
+
+kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_survey *survey,
+                             const kdri_csv_layout *l, kdr_findings *findings)
+{
+	char text[480];
+	int64_t first = -1; /* the field with the first missing cell */
+	for (int64_t j = 0; j < l->fields; j++)
+		if (l->roles[j].features > 0 && l->roles[j].missing > 0 &&
+		    (first < 0 || survey->fields[j].missing_line < survey->fields[first].missing_line))
+			first = j;
+	if (first >= 0) {
+		bool refused = policy == KDRI_MISSING_ERROR;
+		int64_t line = survey->fields[first].missing_line;
+		kdri_missing_text(l, line, first, text, sizeof text);
+		KDRI_DO(kdri_finding_add(ctx, findings, line, refused,
+		                         refused ? kdri_missing_help : "handled as specified with --missing",
+		                         "%s", text));
+	}
+	if (l->latin)
+		KDRI_DO(kdri_finding_add(
+		        ctx, findings, 0, false,
+		        "read as Latin-1 (Windows-1252); use --encoding to specify another encoding",
+		        "the text is not UTF-8"));
+	for (int64_t j = 0; j < l->fields; j++)
+		KDRI_DO(remark_column(ctx, l, j, findings));
+	return KDR_OK;
 }

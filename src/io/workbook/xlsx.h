@@ -1,9 +1,25 @@
-/* Excel workbooks: the parts that make up a table. SPDX-License-Identifier: BSD-3-Clause */
+/* Excel workbooks: the parts that make up a table, and XML. SPDX-License-Identifier: BSD-3-Clause */
 #ifndef KDRI_XLSX_H
 #define KDRI_XLSX_H
 
 #include "io/archive/zip.h"
-#include "io/workbook/xml.h"
+#include "io/binary.h"
+
+/* XML, read by expat.
+ *
+ * A document with a document type declaration is an error, because it could define entities that let a small file grow.
+ * Prefixes of names are dropped. */
+
+/* Callbacks for the pieces of a document; NULL to ignore a kind. A text may be passed in several pieces. */
+typedef struct kdri_xml_handlers {
+	kdr_status (*open)(kdr_context *ctx, void *user, const char *name, const char *const *attributes);
+	kdr_status (*close)(kdr_context *ctx, void *user, const char *name);
+	kdr_status (*text)(kdr_context *ctx, void *user, const char *text, size_t length);
+} kdri_xml_handlers;
+/* The value of an attribute of an element that is opened; NULL if it has none. */
+const char *kdri_xml_attribute(const char *const *attributes, const char *name);
+
+/* Excel workbooks: the parts that make up a table. */
 
 /* --- xlsx_book.c: the sheets of a workbook ------------------------------------------------- */
 
