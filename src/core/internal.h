@@ -339,7 +339,7 @@ typedef struct kdri_dialect {
 	int64_t fields; /* cells in each row */
 } kdri_dialect;
 /* Values of a preprocessed data set in the user's units, before weights, norms, scaling and filling of missing values:
- * prepare/original.c. */
+ * prepare/prepare.c. */
 typedef struct kdri_original {
 	bool same;      /* preprocessing has changed nothing: the data set itself has them */
 	double *values; /* rows x cols, NaN for missing; NULL: not kept */

@@ -63,7 +63,7 @@ extern const char *const kdri_align_names[],
         *const kdri_weight_names[], *const kdri_norm_names[], *const kdri_scale_names[],
                                                                       *const kdri_top_names[];
 
-/* --- orientation.c ----------------------------------------------------------------------------- */
+/* --- inspect.c ----------------------------------------------------------------------------- */
 
 /* Writes a sentence if names suggest that samples are in columns; otherwise "". */
 kdr_status kdri_orientation(kdr_context *ctx, kdr_data *const *tasks, int64_t count, char *text, size_t room);
@@ -176,7 +176,7 @@ void kdri_row_scale(const kdr_prep *prep, int64_t set, kdri_row *row);
 /* The same with scale table: table.c. */
 void kdri_row_table(const kdr_prep *prep, int64_t set, kdri_row *row);
 
-/* --- weight.c, scale.c, top.c: fitting -------------------------------------------------------------- */
+/* --- weight.c, scale.c, weight.c: fitting -------------------------------------------------------------- */
 
 /* KDR_ERR_DATA naming the first entry the steps are not defined for. */
 kdr_status kdri_check_values(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data,
@@ -199,29 +199,8 @@ typedef enum kdri_moments_of { KDRI_MOMENTS_RAW, KDRI_MOMENTS_WEIGHTED, KDRI_MOM
 kdr_status kdri_column_moments(kdr_context *ctx, const kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                                const kdri_columns *columns, kdri_moments_of what, double *rows, double *mean,
                                double *m2);
-/* Adds the number of rows with a non-zero entry in each aligned column. */
-void kdri_count_documents(const kdr_data *data, const kdri_columns *columns, int64_t *df);
 
-/* --- write.c: the change itself -------------------------------------------------------------- */
-
-/* All the memory that is needed to change one data set. */
-typedef struct kdri_change {
-	bool none; /* the data set is unchanged */
-	kdri_row_chunks chunks;
-	double *dense;   /* new storage if the rows grow; NULL: in place */
-	int64_t *length; /* sparse: new entries of each row; NULL if no row can lose any */
-	char **features; /* new names, or NULL: they stay */
-	int64_t nfeatures;
-} kdri_change;
-kdr_status kdri_change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *data,
-                           const kdri_columns *columns, kdri_change *out);
-/* original.c: before the change, keeps the values in the user's units if that is cheap, to describe clusters with them. */
-kdr_status kdri_original_keep(kdr_context *ctx, const kdr_prep *prep, const kdri_columns *columns,
-                              const kdri_change *change, kdr_data *data);
-void kdri_change_free(kdr_context *ctx, kdri_change *change);
-/* Takes over what it needs of `change`. Cannot fail. */
-void kdri_change_write(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdri_columns *columns,
-                       kdri_change *change, kdr_data *data);
+/* --- prepare.c: the change itself -------------------------------------------------------------- */
 
 /* --- dump.c: fitted preprocessing as named arrays, for model files --------------------------- */
 

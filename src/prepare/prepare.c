@@ -2,10 +2,243 @@
  *
  * Dense and sparse tasks can be combined: each keeps its storage, the fitted numbers are shared, and standard scaling
  * then centres none of them. */
+#include <stdio.h>
+
 #include "comm/comm.h"
 #include "prepare/prep.h"
 
-#include <stdio.h>
+/* Values in the user's units.
+ *
+ * Preprocessing works in place, and a logarithm or clipped value cannot be undone in a mean. Dense data sets with few columns
+ * therefore keep a copy of their aligned values, from which words.c computes the means and shares it reports. */
+
+/* A row without any level of a category has no value of it. */
+static void mark_missing_levels(const kdr_prep *prep, double *row)
+{
+	for (int64_t u = 0; prep->group && u < prep->cols; u++) {
+		bool any = false;
+		if (prep->group[u] != u)
+			continue;
+		for (int64_t l = 0; l < prep->cols && !any; l++)
+			any = prep->group[l] == u && row[l] > 0;
+		for (int64_t l = 0; l < prep->cols && !any; l++)
+			if (prep->group[l] == u)
+				row[l] = NAN;
+	}
+}
+
+/* Cells that were empty in the file and have been filled. */
+static void mark_holes(const kdr_prep *prep, const kdri_columns *columns, const kdr_data *d, double *values)
+{
+	const kdri_sheet *s = d->sheet;
+	for (int64_t h = 0; s && h < s->nholes; h++) {
+		int64_t u = columns->to[s->hole_feature[h]];
+		if (u >= 0 && prep->place)
+			u = prep->place[u];
+		if (u >= 0)
+			values[s->hole_row[h] * prep->nkept + u] = NAN;
+	}
+}
+
+static void find_units(const kdr_prep *prep, const kdri_columns *columns, const kdr_data *d, kdri_original *o)
+{
+	for (int64_t k = 0; k < prep->nkept; k++) {
+		int64_t u = prep->kept ? prep->kept[k] : k;
+		o->unit[k] = prep->group && prep->group[u] >= 0 ? KDRI_UNIT_SHARE : KDRI_UNIT_NUMBER;
+		o->origin[k] = prep->origin ? prep->origin[u] : 0;
+	}
+	for (int64_t j = 0; d->sheet && d->sheet->source && j < d->cols; j++) {
+		int64_t u = columns->to[j];
+		if (u >= 0 && prep->place)
+			u = prep->place[u];
+		if (u >= 0 && d->sheet->columns[d->sheet->source[j]].kind == KDR_COLUMN_DATE)
+			o->unit[u] = KDRI_UNIT_DATE;
+	}
+}
+
+/* All the memory that is needed to change one data set. */
+typedef struct kdri_change {
+	bool none; /* the data set is unchanged */
+	kdri_row_chunks chunks;
+	double *dense;   /* new storage if the rows grow; NULL: in place */
+	int64_t *length; /* sparse: new entries of each row; NULL if no row can lose any */
+	char **features; /* new names, or NULL: they stay */
+	int64_t nfeatures;
+} kdri_change;
+
+/* Before the change, keeps the values in the user's units if that is cheap, to describe clusters with them. */
+static kdr_status original_keep(kdr_context *ctx, const kdr_prep *prep, const kdri_columns *columns,
+                                const kdri_change *change, kdr_data *d)
+{
+	kdr_status st = KDR_OK;
+	kdri_original o = { .same = change->none };
+	kdri_row row = { 0 };
+	const bool holes = d->sheet && d->sheet->nholes > 0, dates = prep->origin != NULL;
+	int64_t size;
+	if (d->kind == KDR_MAT_DENSE && !d->streamed && prep->cols <= KDRI_ORIGINAL_MOST &&
+	    (!change->none || holes || dates)) {
+		KDRI_TRY(kdri_mul(ctx, d->rows, prep->nkept, &size));
+		KDRI_TRY(KDRI_NEW(ctx, &o.values, size));
+		KDRI_TRY(KDRI_NEW(ctx, &o.unit, prep->nkept));
+		KDRI_TRY(KDRI_NEW(ctx, &o.origin, prep->nkept));
+		KDRI_TRY(KDRI_NEW(ctx, &row.val, prep->cols));
+		find_units(prep, columns, d, &o);
+		for (int64_t i = 0; i < d->rows; i++) {
+			kdri_row_load(d, columns, i, prep->cols, &row);
+			mark_missing_levels(prep, row.val);
+			for (int64_t k = 0; k < prep->nkept; k++)
+				o.values[i * prep->nkept + k] = row.val[prep->kept ? prep->kept[k] : k];
+		}
+		mark_holes(prep, columns, d, o.values);
+	}
+	kdri_original_free(&d->allocator, &d->original);
+	d->original = o;
+	o = (kdri_original){ 0 };
+done:
+	kdri_free(ctx, row.val);
+	kdri_original_free(&ctx->allocator, &o);
+	return st;
+}
+
+/* The change of a data set, once everything is fitted.
+ *
+ * Rows never need more memory than before, except if a dense row gets new columns. Each row is therefore overwritten in
+ * place, in parallel, and then shorter rows are moved together. 24 bytes move for each stored entry of a sparse matrix
+ * (12 in, 12 out), 16 for a dense one. */
+
+static kdr_status new_names(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, char ***out)
+{
+	char **source = prep->names ? prep->names : d->features;
+	if (!source)
+		return KDR_OK;
+	bool same = d->features && d->cols == prep->nkept;
+	for (int64_t k = 0; k < prep->nkept && same; k++)
+		same = strcmp(d->features[k], source[prep->kept ? prep->kept[k] : k]) == 0;
+	if (same)
+		return KDR_OK;
+	return kdri_strings_pick(ctx, (const char *const *)source, prep->kept, prep->nkept, out);
+}
+
+static void change_free(kdr_context *ctx, kdri_change *c)
+{
+	kdri_row_chunks_free(ctx, &c->chunks);
+	KDRI_FREE(ctx, c->dense, c->length);
+	kdri_strings_free(&ctx->allocator, c->features, c->nfeatures);
+	*c = (kdri_change){ 0 };
+}
+
+static kdr_status change_new(kdr_context *ctx, const kdr_prep *prep, kdr_data *d, const kdri_columns *columns,
+                             kdri_change *out)
+{
+	kdr_status st;
+	const kdr_prep_options *o = &prep->options;
+	kdri_change c = { .nfeatures = prep->nkept };
+	c.none = columns->identity && o->weight == KDR_WEIGHT_NONE && o->norm == KDR_NORM_NONE &&
+	         o->scale == KDR_SCALE_NONE && !prep->divisor && !prep->kept;
+	KDRI_TRY(new_names(ctx, prep, d, &c.features));
+	if (!c.none) {
+		KDRI_TRY(kdri_row_chunks_new(ctx, prep, d, &c.chunks));
+		if (d->kind == KDR_MAT_CSR || prep->nkept <= d->cols) /* written over */
+			KDRI_TRY(kdri_data_own(ctx, d));
+		if (d->kind == KDR_MAT_CSR) {
+			if (prep->cols > INT32_MAX)
+				KDRI_TRY(kdri_fail(
+				        ctx, KDR_ERR_SIZE,
+				        "%lld aligned features are too many; sparse data can have at most %d",
+				        (long long)prep->cols, INT32_MAX));
+			if (!columns->identity || prep->kept)
+				KDRI_TRY(KDRI_NEW(ctx, &c.length, d->rows));
+		} else if (prep->nkept > d->cols) {
+			int64_t size;
+			KDRI_TRY(kdri_mul(ctx, d->rows, prep->nkept, &size));
+			bool before = kdri_spool_begin(ctx, d->streamed);
+			st = KDRI_NEW(ctx, &c.dense, size);
+			kdri_spool_begin(ctx, before);
+			if (st != KDR_OK)
+				goto done;
+		}
+	}
+	*out = c;
+	c = (kdri_change){ 0 };
+done:
+	change_free(ctx, &c);
+	return st;
+}
+
+static void store_sparse(const kdri_row *row, int64_t i, const kdri_change *c, kdr_data *d)
+{
+	memcpy(d->col + d->rowptr[i], row->col, (size_t)row->n * sizeof *row->col);
+	memcpy(d->val + d->rowptr[i], row->val, (size_t)row->n * sizeof *row->val);
+	if (c->length)
+		c->length[i] = row->n;
+}
+
+static void write_rows(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdri_columns *columns,
+                       const kdri_change *change, kdr_data *d)
+{
+	const kdri_row_chunks *chunks = &change->chunks;
+	double *to = change->dense ? change->dense : d->dense;
+	int64_t stride = change->dense ? prep->nkept : d->cols;
+#pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (chunks->count > 1)
+	for (int64_t c = 0; c < chunks->count; c++) {
+		kdri_row row = kdri_row_chunk_row(chunks, c);
+		for (int64_t i = kdri_row_chunk_begin(chunks, c); i < kdri_row_chunk_begin(chunks, c + 1);
+		     i++) {
+			kdri_row_load(d, columns, i, prep->cols, &row);
+			kdri_row_weigh(prep, set, &row);
+			kdri_row_scale(prep, set, &row);
+			if (chunks->sparse)
+				store_sparse(&row, i, change, d);
+			else
+				memcpy(to + i * stride, row.val, (size_t)row.n * sizeof *to);
+		}
+	}
+}
+
+/* Pushes rows together that became shorter, from the first on. */
+static void write_compact(const int64_t *length, int64_t cols, kdr_data *d)
+{
+	if (d->kind == KDR_MAT_DENSE) {
+		for (int64_t i = 1; i < d->rows && cols < d->cols; i++)
+			memmove(d->dense + i * cols, d->dense + i * d->cols, (size_t)cols * sizeof *d->dense);
+		return;
+	}
+	if (!length)
+		return;
+	int64_t end = 0;
+	for (int64_t i = 0; i < d->rows; i++) {
+		int64_t begin = d->rowptr[i];
+		memmove(d->col + end, d->col + begin, (size_t)length[i] * sizeof *d->col);
+		memmove(d->val + end, d->val + begin, (size_t)length[i] * sizeof *d->val);
+		d->rowptr[i] = end;
+		end += length[i];
+	}
+	d->rowptr[d->rows] = end;
+}
+
+/* Takes over what it needs of `change`. Cannot fail. */
+static void change_write(kdr_context *ctx, const kdr_prep *prep, int64_t set, const kdri_columns *columns,
+                         kdri_change *change, kdr_data *d)
+{
+	if (!change->none) {
+		write_rows(ctx, prep, set, columns, change, d);
+		if (change->dense) {
+			if (!d->borrowed)
+				kdri_free_with(&d->allocator, d->dense);
+			d->borrowed = false;
+			d->dense = change->dense;
+			change->dense = NULL;
+		} else {
+			write_compact(change->length, prep->nkept, d);
+		}
+	}
+	if (change->features) {
+		kdri_strings_free(&d->allocator, d->features, d->cols);
+		d->features = change->features;
+		change->features = NULL;
+	}
+	d->cols = prep->nkept;
+}
 
 const char *const kdri_align_names[] = { "default", "union", "intersect", "position", NULL };
 const char *const kdri_weight_names[] = { "none", "binary", "log1p", "cpm", "tfidf", "sqrt", NULL };
@@ -224,12 +457,12 @@ kdr_status kdr_prepare(kdr_context *ctx, kdr_data **tasks, int64_t count, const 
 	KDRI_TRY(prepare_fit(ctx, prep, tasks, count, columns));
 	for (int64_t t = 0; t < count; t++) {
 		KDRI_TRY(kdri_kinds_since(ctx, prep, tasks[t], &columns[t]));
-		KDRI_TRY(kdri_change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
-		KDRI_TRY(kdri_original_keep(ctx, prep, &columns[t], &changes[t], tasks[t]));
+		KDRI_TRY(change_new(ctx, prep, tasks[t], &columns[t], &changes[t]));
+		KDRI_TRY(original_keep(ctx, prep, &columns[t], &changes[t], tasks[t]));
 	}
 	KDRI_TRY(kdri_agree(ctx, KDR_OK));
 	for (int64_t t = 0; t < count; t++) { /* from here on nothing can fail */
-		kdri_change_write(ctx, prep, prep->fit_each ? t : 0, &columns[t], &changes[t], tasks[t]);
+		change_write(ctx, prep, prep->fit_each ? t : 0, &columns[t], &changes[t], tasks[t]);
 		kdri_kinds_done(prep, &columns[t], tasks[t]);
 	}
 	if (out) {
@@ -243,7 +476,7 @@ done:
 	for (int64_t t = 0; t < count && columns; t++)
 		kdri_align_free(ctx, &columns[t]);
 	for (int64_t t = 0; t < count && changes; t++)
-		kdri_change_free(ctx, &changes[t]);
+		change_free(ctx, &changes[t]);
 	KDRI_FREE(ctx, columns, changes);
 	kdr_prep_free(prep);
 	return kdri_leave(ctx, st);
@@ -273,12 +506,12 @@ kdr_status kdr_prep_apply(kdr_context *ctx, const kdr_prep *prep, int64_t task, 
 		KDRI_TRY(kdri_check_zeros(ctx, prep, set, data, &columns));
 	}
 	KDRI_TRY(kdri_kinds_since(ctx, prep, data, &columns));
-	KDRI_TRY(kdri_change_new(ctx, prep, data, &columns, &change));
-	KDRI_TRY(kdri_original_keep(ctx, prep, &columns, &change, data));
-	kdri_change_write(ctx, prep, set, &columns, &change, data);
+	KDRI_TRY(change_new(ctx, prep, data, &columns, &change));
+	KDRI_TRY(original_keep(ctx, prep, &columns, &change, data));
+	change_write(ctx, prep, set, &columns, &change, data);
 	kdri_kinds_done(prep, &columns, data);
 done:
 	kdri_align_free(ctx, &columns);
-	kdri_change_free(ctx, &change);
+	change_free(ctx, &change);
 	return st;
 }

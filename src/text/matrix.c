@@ -1,5 +1,5 @@
 /* The counts of one task, and the data set made of them. SPDX-License-Identifier: BSD-3-Clause */
-#include "text/matrix.h"
+#include "text/text.h"
 
 /* The number of a name, which may be new; -1 for none. */
 static kdr_status number_name(kdr_context *ctx, const char *name, size_t length, kdri_terms **names,

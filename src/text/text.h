@@ -8,7 +8,7 @@
 #include "core/internal.h"
 #include "core/utf8.h"
 
-/* --- mail.c: headers ---------------------------------------------------------------------------- */
+/* --- html.c: headers ---------------------------------------------------------------------------- */
 
 /* Leaves the body in text[*begin ..]. The Subject, if requested, is written to `subject` (room for `length` bytes);
  * returns its length. Text that does not begin with a header is treated as body. */
@@ -17,14 +17,12 @@ size_t kdri_mail_strip(const char *text, size_t length, bool keep_subject, size_
 /* Whether a text begins with at least two fields that mail, news or HTTP headers have. */
 bool kdri_mail_likely(const char *text, size_t length);
 
-/* --- html.c, entities.c: markup ----------------------------------------------------------------- */
+/* --- html.c, html.c: markup ----------------------------------------------------------------- */
 
 /* Writes the visible text; `out` needs `length` bytes. Returns the number of bytes written. */
 size_t kdri_html_strip(const char *text, size_t length, char *out);
 /* Whether a text is a page of HTML, judged by its first 4 kB. */
 bool kdri_html_likely(const char *text, size_t length);
-/* The character with an HTML name such as "eacute"; 0 if there is none. */
-uint32_t kdri_html_entity(const char *name, size_t length);
 
 /* --- recode.c, or text/absent_iconv.c -------------------------------------------------------------- */
 
@@ -33,7 +31,7 @@ kdr_status kdri_recode_check(kdr_context *ctx, kdri_charset from);
 /* Writes UTF-8; `out` needs 3 x length bytes. Invalid bytes become U+FFFD. False: out of memory. */
 bool kdri_recode_text(kdri_charset from, const char *text, size_t length, char *out, size_t *written);
 
-/* --- excerpt.c: the first words, for people ------------------------------------------------------ */
+/* --- tokenise.c: the first words, for people ------------------------------------------------------ */
 
 /* Characters of an excerpt, and room for it: four bytes each at most, an ellipsis, and the end. */
 enum { KDRI_EXCERPT = 120, KDRI_EXCERPT_ROOM = 4 * KDRI_EXCERPT + 4 };
@@ -78,7 +76,7 @@ kdr_status kdri_term_columns_select(kdr_context *ctx, const kdri_terms *terms, i
 kdr_status kdri_term_columns_all(kdr_context *ctx, const kdri_terms *terms, kdri_term_columns *out);
 void kdri_term_columns_free(kdr_context *ctx, kdri_term_columns *columns);
 
-/* --- stopwords.c -------------------------------------------------------------------------------- */
+/* --- detect.c -------------------------------------------------------------------------------- */
 
 /* The prefix of a value of `stopwords` that is a list of words separated by spaces. */
 #define KDRI_LISTED "words:"
@@ -97,7 +95,7 @@ kdr_status kdri_stemmer_new(kdr_context *ctx, const char *name, kdri_stemmer **o
 void kdri_stemmer_free(kdr_context *ctx, kdri_stemmer *stemmer);
 /* The stem of a word of *length bytes; valid until the next call. NULL: out of memory. */
 const char *kdri_stem(kdri_stemmer *stemmer, const char *word, size_t *length);
-/* Writes the stems of the words of a term, separated by spaces, to *out of *room bytes, which grows. forms.c */
+/* Writes the stems of the words of a term, separated by spaces, to *out of *room bytes, which grows. vocabulary.c */
 kdr_status kdri_stem_term(kdr_context *ctx, kdri_stemmer *stemmer, const char *text, size_t length,
                           char **out, int64_t *room, size_t *written);
 
@@ -126,20 +124,8 @@ typedef enum kdri_tokenise_result {
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_terms *stopwords,
                                    const kdri_terms *languages, const char *text, size_t length,
                                    kdri_tokens *out);
-/* Whether a character belongs to a script without spaces between words: Thai, kana, Han. */
-bool kdri_is_dense(const char *p, const char *end);
 
-/* --- patterns.c: words that are not only letters ------------------------------------------------- */
-
-/* Bytes of the longest emoji with everything joined to it. */
-enum { KDRI_EMOJI_ROOM = 64 };
-/* The end of the URL or e-mail address whose first run of letters and digits is [begin, p), p < end; NULL if it is none. */
-const char *kdri_address_end(const char *begin, const char *p, const char *end);
-/* Bytes at p, p < end, that belong to a name such as C++ or C# whose letters are [begin, p). */
-size_t kdri_name_suffix(const char *begin, const char *p, const char *end);
-/* The emoji at `text` without styles and skin tones, but with the emojis joined to it: `out` has room for KDRI_EMOJI_ROOM.
- * Returns the bytes read; 0: no emoji. */
-size_t kdri_emoji(const char *text, const char *end, char *out, size_t *length);
+/* --- tokenise.c: words that are not only letters ------------------------------------------------- */
 
 /* --- unicode.c, or text/absent_utf8proc.c ------------------------------------------------------------- */
 
@@ -160,7 +146,7 @@ size_t kdri_fold_run(bool lowercase, const char *text, size_t length, int32_t *r
  * does; returns its length. */
 size_t kdri_fold_word(bool lowercase, const char *text, size_t length, char *out, size_t room);
 
-/* --- corpus.c, records.c: documents one by one -------------------------------------------------- */
+/* --- corpus.c, corpus.c: documents one by one -------------------------------------------------- */
 
 typedef struct kdri_document {
 	const char *text; /* valid until the next document is read */
@@ -195,9 +181,6 @@ int64_t kdri_corpus_read(const kdri_corpus *corpus);
 kdr_status kdri_corpus_name(kdr_context *ctx, const kdr_corpus *what, char **out);
 void kdri_corpus_close(kdr_context *ctx, kdri_corpus *corpus);
 
-/* A larger document is an error, because offsets inside a chunk have 32 bits. */
-enum { KDRI_DOCUMENT_MAX = 1 << 28 };
-
 /* Lines of a file, or records that hold line breaks within quotes. */
 typedef struct kdri_records kdri_records;
 kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **out);
@@ -205,12 +188,6 @@ kdr_status kdri_records_open(kdr_context *ctx, const char *path, kdri_records **
  * be changed in place and is valid until the next call; *line is where it begins, from 1. */
 kdr_status kdri_records_next(kdr_context *ctx, kdri_records *records, char delimiter, char **record,
                              size_t *length, int64_t *line, bool *more);
-/* Detects what separates the fields, before the first record is taken: one of , ; tab | under which the first record has all `names`
- * (NULL-terminated) or, without names, the first records all have the same number of fields. *out stays if none does. */
-kdr_status kdri_records_delimiter(kdr_context *ctx, kdri_records *records, const char *const *names,
-                                  char *out);
-/* Bytes of the file that have been read. */
-int64_t kdri_records_read(const kdri_records *records);
 void kdri_records_close(kdr_context *ctx, kdri_records *records);
 /* Removes the quotes of the field at `begin` in place and returns its length. *next is the beginning of the following
  * field, NULL after the last. */
@@ -295,7 +272,7 @@ kdr_status kdri_chunks_run(kdr_context *ctx, const kdr_text_options *options, co
                            int64_t count);
 void kdri_chunk_free(kdr_context *ctx, kdri_chunk *chunk);
 
-/* --- batch.c: documents read together -------------------------------------------------------------- */
+/* --- chunk.c: documents read together -------------------------------------------------------------- */
 
 enum { KDRI_BATCH_CHUNKS = 32 };
 typedef struct kdri_batch {
@@ -337,5 +314,44 @@ void kdri_text_resolve(kdr_text_options *options);
 
 /* The available stemmers in byte order, ending with NULL. */
 const char *const *kdri_stemmer_names(void);
+
+/* The counts of one task, and the data set made from them. */
+
+typedef struct kdri_counts {
+	int64_t rows, rows_room;
+	char **ids, **excerpts;
+	int32_t *labels;  /* number of the class, -1: unknown */
+	int32_t *task_of; /* the same for the data set */
+	int64_t *origin;  /* if rows are dropped: those of the file that remain */
+	kdri_terms *classes, *tasks;
+	kdri_dialect dialect;
+	int8_t *language;   /* position in the list of languages, -1: uncertain */
+	int64_t done, *end; /* rows that have their pairs: row i has those up to end[i] */
+	kdri_pair *pairs;   /* sorted by term; counts in the order of the text */
+	int64_t pair_count, pair_room;
+} kdri_counts;
+
+/* Adds a row: id and class. Its pairs are added later, with its chunk. */
+kdr_status kdri_counts_document(kdr_context *ctx, kdri_counts *counts, const kdri_document *document);
+/* Adds the pairs and excerpts of a chunk's documents. number[i] is the term of local term i, -1: none. */
+kdr_status kdri_counts_append(kdr_context *ctx, kdri_counts *counts, const kdri_chunk *chunk,
+                              const int32_t *number);
+/* Sets uncertain languages to the most frequent one of the data set, and adds to texts[i] the documents in language i. */
+void kdri_counts_languages(kdri_counts *counts, int languages, int64_t *texts);
+/* Merges words with the same stem: afterwards the pairs of all tasks refer to terms of *out, whose df is set. Documents in
+ * language i have stemmer i; with one stemmer, all have it. form[i] is the word that represents stem i; a word that represents
+ * two stems is added to `words` as "word (language)". Free *out with kdri_terms_free, *form with kdri_free. vocabulary.c */
+kdr_status kdri_stems_merge(kdr_context *ctx, const char *const *stemmers, int nstemmers, kdri_terms *words,
+                            kdri_counts *tasks, int64_t count, kdri_terms **out, int32_t **form);
+/* The columns whose stem is not what the stemmer makes of their names, as in kdr_text_options.stems; NULL if there are none. */
+kdr_status kdri_stems_list(kdr_context *ctx, const char *stemmer, const kdri_terms *names,
+                           const int32_t *name, const kdri_terms *stems, const kdri_term_columns *columns,
+                           char **out);
+/* Makes the data set, whose column j is named after term name[j] of `names`. Takes ids and excerpts from `counts` and
+ * frees its pairs. */
+kdr_status kdri_counts_finish(kdr_context *ctx, const kdr_corpus *what, kdri_counts *counts,
+                              const kdri_terms *names, const int32_t *name, const kdri_term_columns *columns,
+                              const kdr_text_options *options, kdr_data **out, int64_t *dropped);
+void kdri_counts_free(kdr_context *ctx, kdri_counts *counts);
 
 #endif

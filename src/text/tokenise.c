@@ -1,15 +1,169 @@
 /* Text to tokens. SPDX-License-Identifier: BSD-3-Clause
  *
  * A token is a run of Unicode letters (general categories L*) with the marks that follow them (M*) and, in
- * KDR_TOKENS_WORDS, digits beside them ("covid19"); patterns.c has what else such a token can be. It is case
+ * KDR_TOKENS_WORDS, digits beside them ("covid19"); further below is what else such a token can be. It is case
  * folded and put into composed form (NFC), so that a word has a single spelling however it was typed:
  * "STRASSE" and "Straße", final and other sigma, precomposed and combining accents. Invisible characters
  * inside a word (soft hyphen, joiners) are dropped; the zero-width space separates. Chinese, Japanese and Thai are written without
  * spaces: each pair of neighbouring characters of a run is a token ("東京都": 東京, 京都), unless KDR_TOKENS_RUNS makes the
  * entire run one token. Such pairs are nearly as good as words for comparing documents [J.-Y. Nie, J. Gao, J. Zhang,
  * M. Zhou, IRAL 2000]. The order of the steps is: fold, length limits, stop words. Stemming follows when all words
- * are known: forms.c. */
+ * are known: vocabulary.c. */
+#include "core/utf8.h"
 #include "text/text.h"
+
+/* Addresses, emojis and names such as C++: what KDR_TOKENS_WORDS treats in a special way.
+ *
+ * Every look-ahead is bounded or skips what it has seen, so that tokenising stays linear in the length of the text. */
+
+/* The longest local part of an e-mail address [RFC 5321, 4.5.3.1.1]. */
+enum { LOCAL_MAX = 64 };
+
+static bool is_alphanumeric(char c)
+{
+	return (c >= '0' && c <= '9') || (unsigned)(((unsigned char)c | 32) - 'a') < 26;
+}
+
+/* Whether a character belongs to a script without spaces between words: Thai, kana, Han. */
+static bool is_dense(const char *p, const char *end)
+{
+	static const uint32_t ranges[][2] = { { 0xe01, 0xe4e },   { 0x3005, 0x3007 }, { 0x3041, 0x30ff },
+		                              { 0x31f0, 0x31ff }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff },
+		                              { 0xf900, 0xfaff }, { 0xff66, 0xff9f }, { 0x20000, 0x323af } };
+	uint32_t c;
+	if ((unsigned char)*p < 0xe0 || kdri_utf8_at(p, (size_t)(end - p), &c) == 0)
+		return false;
+	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+		if (c >= ranges[i][0] && c <= ranges[i][1])
+			return true;
+	return false;
+}
+
+/* The end of a URL whose scheme or "www" ends at p. */
+static const char *url_end(const char *p, const char *end)
+{
+	for (int bytes = 1; p < end; p += bytes) {
+		bytes = 1;
+		if ((unsigned char)*p <= ' ' || strchr("<>\"`)]}", *p))
+			break;
+		if ((unsigned char)*p >= 0x80 &&
+		    (kdri_character(p, end, &bytes) == KDRI_SEPARATES || is_dense(p, end)))
+			break;
+	}
+	return p;
+}
+
+/* The end of an e-mail address of which a run of letters and digits ends at p; NULL if it is none. */
+static const char *mail_end(const char *p, const char *end)
+{
+	const char *limit = end - p > LOCAL_MAX ? p + LOCAL_MAX : end, *domain;
+	while (p < limit &&
+	       (is_alphanumeric(*p) || *p == '.' || *p == '-' || *p == '_' || *p == '%' || *p == '+'))
+		p++;
+	if (p >= limit || *p != '@')
+		return NULL;
+	domain = ++p;
+	bool dotted = false;
+	for (; p < end && (is_alphanumeric(*p) || *p == '-' || *p == '.'); p++)
+		dotted |= *p == '.' && p > domain && p + 1 < end && is_alphanumeric(p[1]);
+	return dotted ? p : NULL;
+}
+
+static bool is_www(const char *p)
+{
+	return (p[0] | 32) == 'w' && (p[1] | 32) == 'w' && (p[2] | 32) == 'w';
+}
+
+/* The end of the URL or e-mail address whose first run of letters and digits is [begin, p), p < end; NULL if it is none. */
+static const char *address_end(const char *begin, const char *p, const char *end)
+{
+	if (*p == ':')
+		return end - p > 3 && p[1] == '/' && p[2] == '/' ? url_end(p + 3, end) : NULL;
+	if (*p == '.' && p - begin == 3 && end - p > 1 && is_alphanumeric(p[1]) && is_www(begin))
+		return url_end(p, end);
+	return mail_end(p, end);
+}
+
+/* Bytes at p, p < end, that belong to a name such as C++ or C# whose letters are [begin, p). */
+static size_t name_suffix(const char *begin, const char *p, const char *end)
+{
+	if (*p == '+' && end - p > 1 && p[1] == '+') {
+		const char next = end - p > 2 ? p[2] : ' ';
+		return next == '+' || (is_alphanumeric(next) && next > '9') ? 0 : 2;
+	}
+	return *p == '#' && p - begin == 1 && (end - p == 1 || !is_alphanumeric(p[1])) ? 1 : 0;
+}
+
+/* --- emojis ------------------------------------------------------------------------------------- */
+
+enum { JOINER = 0x200d, TEXT_STYLE = 0xfe0e, EMOJI_STYLE = 0xfe0f };
+
+static bool is_between(uint32_t c, uint32_t low, uint32_t high)
+{
+	return c >= low && c <= high;
+}
+
+static bool is_flag_letter(uint32_t c)
+{
+	return is_between(c, 0x1f1e6, 0x1f1ff);
+}
+
+/* Styles, skin tones and tags change how the emoji before them is drawn. */
+static bool is_variation(uint32_t c)
+{
+	return c == TEXT_STYLE || c == EMOJI_STYLE || is_between(c, 0x1f3fb, 0x1f3ff) ||
+	       is_between(c, 0xe0020, 0xe007f);
+}
+
+static bool is_emoji(uint32_t c)
+{
+	static const uint32_t ranges[][2] = {
+		{ 0x231a, 0x231b },   { 0x23e9, 0x23fa },   { 0x2600, 0x26ff },   { 0x2705, 0x2705 },
+		{ 0x2708, 0x270d },   { 0x2728, 0x2728 },   { 0x274c, 0x274e },   { 0x2753, 0x2757 },
+		{ 0x2763, 0x2764 },   { 0x2b50, 0x2b55 },   { 0x1f004, 0x1f004 }, { 0x1f0cf, 0x1f0cf },
+		{ 0x1f18e, 0x1f19a }, { 0x1f1e6, 0x1f251 }, { 0x1f300, 0x1f64f }, { 0x1f680, 0x1f6ff },
+		{ 0x1f7e0, 0x1f7eb }, { 0x1f900, 0x1f9ff }, { 0x1fa70, 0x1faff }
+	};
+	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
+		if (is_between(c, ranges[i][0], ranges[i][1]))
+			return true;
+	return false;
+}
+
+/* Bytes of the longest emoji with everything joined to it. */
+enum { KDRI_EMOJI_ROOM = 64 };
+
+/* The emoji at `text` without styles and skin tones, but with the emojis joined to it: `out` has room for KDRI_EMOJI_ROOM.
+ * Returns the bytes read; 0: no emoji. */
+static size_t kdri_emoji(const char *text, const char *end, char *out, size_t *length)
+{
+	const char *p = text;
+	uint32_t c = 0, next = 0;
+	size_t n = kdri_utf8_at(p, (size_t)(end - p), &c), m, used = 0;
+	if (n == 0 || !is_emoji(c))
+		return 0;
+	for (;;) {
+		memcpy(out + used, p, n);
+		used += n;
+		p += n;
+		while (p < end && (n = kdri_utf8_at(p, (size_t)(end - p), &next)) > 0 && is_variation(next))
+			p += n;
+		if (p >= end || n == 0)
+			break;
+		if (used == n && is_flag_letter(c) && is_flag_letter(next))
+			continue;
+		/* The next emoji belongs to this one if a joiner connects them. */
+		m = next == JOINER && p + n < end ? kdri_utf8_at(p + n, (size_t)(end - p) - n, &c) : 0;
+		if (m == 0 || !is_emoji(c) || used + n + m > KDRI_EMOJI_ROOM)
+			break;
+		memcpy(out + used, p, n);
+		used += n;
+		p += n;
+		n = m;
+	}
+	*length = used;
+	return (size_t)(p - text);
+}
 
 /* Kinds of ASCII characters. JOINS: after a word, it may begin the rest of an address or of a name such as C++. */
 enum { LETTER = 1, DIGIT = 2, JOINS = 4 };
@@ -26,20 +180,6 @@ static const unsigned char kinds[256] = {
 static int kind_of(char c)
 {
 	return kinds[(unsigned char)c];
-}
-
-bool kdri_is_dense(const char *p, const char *end)
-{
-	static const uint32_t ranges[][2] = { { 0xe01, 0xe4e },   { 0x3005, 0x3007 }, { 0x3041, 0x30ff },
-		                              { 0x31f0, 0x31ff }, { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff },
-		                              { 0xf900, 0xfaff }, { 0xff66, 0xff9f }, { 0x20000, 0x323af } };
-	uint32_t c;
-	if ((unsigned char)*p < 0xe0 || kdri_utf8_at(p, (size_t)(end - p), &c) == 0)
-		return false;
-	for (size_t i = 0; i < sizeof ranges / sizeof ranges[0]; i++)
-		if (c >= ranges[i][0] && c <= ranges[i][1])
-			return true;
-	return false;
 }
 
 typedef struct run {
@@ -74,7 +214,7 @@ static bool begins_run(const char *text, const char **q, const char *end, kdr_to
 		size_t length;
 		out->ascii = false;
 		if (kdri_character(p, end, &bytes) == KDRI_STARTS) {
-			out->dense = class != KDR_TOKENS_RUNS && kdri_is_dense(p, end);
+			out->dense = class != KDR_TOKENS_RUNS && is_dense(p, end);
 			return true;
 		}
 		out->emoji = class == KDR_TOKENS_WORDS && (c == 0xe2 || c == 0xf0) &&
@@ -111,7 +251,7 @@ static bool next_run(const char *text, const char **p, const char *end, kdr_toke
 			break;
 		const kdri_character_role role = kdri_character(q, end, &bytes);
 		if (role == KDRI_SEPARATES ||
-		    (role == KDRI_STARTS && divide && kdri_is_dense(q, end) != out->dense))
+		    (role == KDRI_STARTS && divide && is_dense(q, end) != out->dense))
 			break;
 		out->ascii = false;
 		seen |= role == KDRI_STARTS ? LETTER : 0;
@@ -206,14 +346,14 @@ static bool append_pairs(const kdr_text_options *o, const run *r, kdri_tokens *o
 static bool is_word(run *r, const char **p, const char *end)
 {
 	if (end - *p > 1 && kind_of(**p) == JOINS && ((*p)[1] == '/' || kind_of((*p)[1]))) {
-		const char *address = kdri_address_end(r->begin, *p, end);
+		const char *address = address_end(r->begin, *p, end);
 		if (address) {
 			*p = address;
 			return false;
 		}
 	}
 	if (r->ascii && r->letters && *p < end && (**p == '+' || **p == '#'))
-		r->end = *p += kdri_name_suffix(r->begin, *p, end);
+		r->end = *p += name_suffix(r->begin, *p, end);
 	return r->letters;
 }
 
@@ -278,4 +418,46 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *
 		end_token(n, out);
 	}
 	return KDRI_TOKENS_DONE;
+}
+
+/* The first words of a document, for display. */
+
+/* Invisible characters, and characters that change the direction of text, which could disguise the following text. */
+static bool is_blank(uint32_t c)
+{
+	return c <= 0x20 || (c >= 0x7f && c <= 0xa0) || c == 0x61c || (c >= 0x2000 && c <= 0x200f) ||
+	       (c >= 0x2028 && c <= 0x202f) || (c >= 0x2060 && c <= 0x206f) || c == 0x3000 || c == 0xfeff;
+}
+
+size_t kdri_excerpt(const char *text, size_t length, char *out)
+{
+	size_t used = 0;
+	bool gap = false, more = false;
+	for (int characters = 0; length > 0 && !more;) {
+		uint32_t c;
+		size_t n = kdri_utf8_at(text, length, &c);
+		if (n == 0 || is_blank(c)) {
+			gap = used > 0;
+			n = n ? n : 1;
+		} else if (characters + gap >= KDRI_EXCERPT) {
+			more = true;
+		} else {
+			if (gap) {
+				out[used++] = ' ';
+				characters++;
+			}
+			memcpy(out + used, text, n);
+			used += n;
+			characters++;
+			gap = false;
+		}
+		text += n;
+		length -= n;
+	}
+	if (more) {
+		memcpy(out + used, "\xE2\x80\xA6", 3); /* an ellipsis */
+		used += 3;
+	}
+	out[used] = '\0';
+	return used;
 }

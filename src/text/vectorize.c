@@ -8,7 +8,6 @@
 #include "text/text.h"
 
 #include "io/io.h"
-#include "text/matrix.h"
 
 static const char stage[] = "vectorize";
 
