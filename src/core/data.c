@@ -338,23 +338,6 @@ done:
 	return st;
 }
 
-/* Names and classes of the rows that were taken. */
-static kdr_status rows_copy_names(kdr_context *ctx, const kdr_data *from, const int64_t *rows, int64_t n,
-                                  kdr_data *to)
-{
-	KDRI_DO(kdri_strings_copy(ctx, from->features, from->cols, &to->features));
-	KDRI_DO(kdri_strings_pick(ctx, kdr_data_ids(from), rows, n, &to->ids));
-	KDRI_DO(kdri_strings_pick(ctx, kdr_data_excerpts(from), rows, n, &to->excerpts));
-	if (from->labels) {
-		KDRI_DO(KDRI_NEW(ctx, &to->labels, n));
-		for (int64_t i = 0; i < n; i++)
-			to->labels[i] = from->labels[rows[i]];
-		KDRI_DO(kdri_strings_copy(ctx, from->classes, from->nclasses, &to->classes));
-		to->nclasses = from->nclasses;
-	}
-	return KDR_OK;
-}
-
 kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows)
 {
 	int64_t *origin = NULL, left = 0, at = 0;
@@ -386,7 +369,17 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 			                 data->name, (long long)rows[i], (long long)data->rows - 1);
 	KDRI_TRY(kdri_data_new(ctx, data->name, data->path, &d));
 	KDRI_TRY(copy_rows(ctx, data, rows, n, d));
-	KDRI_TRY(rows_copy_names(ctx, data, rows, n, d));
+	/* Names and classes of the rows that were taken. */
+	KDRI_TRY(kdri_strings_copy(ctx, data->features, data->cols, &d->features));
+	KDRI_TRY(kdri_strings_pick(ctx, kdr_data_ids(data), rows, n, &d->ids));
+	KDRI_TRY(kdri_strings_pick(ctx, kdr_data_excerpts(data), rows, n, &d->excerpts));
+	if (data->labels) {
+		KDRI_TRY(KDRI_NEW(ctx, &d->labels, n));
+		for (int64_t i = 0; i < n; i++)
+			d->labels[i] = data->labels[rows[i]];
+		KDRI_TRY(kdri_strings_copy(ctx, data->classes, data->nclasses, &d->classes));
+		d->nclasses = data->nclasses;
+	}
 	if (data->sheet)
 		KDRI_TRY(kdri_sheet_copy(ctx, data->sheet, rows, n, &d->sheet));
 	KDRI_TRY(kdri_data_origin(ctx, data, &origin, &d->file_rows));

@@ -173,21 +173,6 @@ void kdri_spool_ahead(const void *at, size_t bytes)
 		kdri_map_need((char *)at - before, before + bytes);
 }
 
-/* The keeper ends with the last mapped file. */
-static void spool_settle(void)
-{
-	bool join = false;
-	pthread_mutex_lock(&spool.lock);
-	if (spool.keeping && !any_file()) {
-		spool.stop = join = true;
-		spool.keeping = false;
-	}
-	pthread_t keeper = spool.keeper;
-	pthread_mutex_unlock(&spool.lock);
-	if (join)
-		pthread_join(keeper, NULL);
-}
-
 static void region_free(region *r)
 {
 	const kdr_allocator *base = r->base;
@@ -200,7 +185,17 @@ static void region_free(region *r)
 	if (r->fd >= 0)
 		close(r->fd);
 	base->free(base->user, r);
-	spool_settle();
+	/* The keeper ends with the last mapped file. */
+	bool join = false;
+	pthread_mutex_lock(&spool.lock);
+	if (spool.keeping && !any_file()) {
+		spool.stop = join = true;
+		spool.keeping = false;
+	}
+	pthread_t keeper = spool.keeper;
+	pthread_mutex_unlock(&spool.lock);
+	if (join)
+		pthread_join(keeper, NULL);
 }
 
 /* --- allocators --------------------------------------------------------------------------------- */

@@ -162,13 +162,6 @@ static inline void entries_swap(const entries *e, int64_t a, int64_t b)
 	}
 }
 
-static void insertion(const entries *e, int64_t from, int64_t to)
-{
-	for (int64_t i = from + 1; i < to; i++)
-		for (int64_t j = i; j > from && entries_key(e, j - 1) > entries_key(e, j); j--)
-			entries_swap(e, j - 1, j);
-}
-
 /* Deals [from, to) out by the eight key bits at `shift`; start[p] .. start[p + 1] is piece p. */
 static void entries_deal(const entries *e, int64_t from, int64_t to, int shift, int64_t *start)
 {
@@ -195,7 +188,9 @@ static void entries_sort(const entries *e, int64_t from, int64_t to, int bits)
 {
 	int64_t start[PIECES + 1];
 	if (to - from <= SMALL) {
-		insertion(e, from, to);
+		for (int64_t i = from + 1; i < to; i++)
+			for (int64_t j = i; j > from && entries_key(e, j - 1) > entries_key(e, j); j--)
+				entries_swap(e, j - 1, j);
 		return;
 	}
 	if (bits <= 0)

@@ -20,6 +20,8 @@
 kdr_status kdri_device_status(kdr_context *ctx, const kdri_device *d, kdr_status st);
 #define KDRI_DTRY(ctx, dev, call)  KDRI_TRY(kdri_device_status((ctx), (dev), (call)))
 #define KDRI_OP(ctx, dev, op, ...) KDRI_DTRY(ctx, dev, (dev)->op((ctx), __VA_ARGS__))
+/* The same for a function that owns nothing: it returns the error. */
+#define KDRI_DO_OP(ctx, dev, op, ...) KDRI_DO(kdri_device_status((ctx), (dev), (dev)->op((ctx), __VA_ARGS__)))
 
 static inline bool kdri_is_cpu(const kdri_device *d)
 {

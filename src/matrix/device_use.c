@@ -218,20 +218,6 @@ static kdri_device *lane_take(kdri_device *card, bool alone)
 	return dev;
 }
 
-static void lane_leave(const kdri_device *dev)
-{
-	pthread_mutex_lock(&busy);
-	for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
-		lane *l = &lanes[i];
-		if (l->dev != dev || l->depth == 0 || --l->depth > 0)
-			continue;
-		if (l->dev == l->card && number_of(l->card) < 0)
-			*l = (lane){ 0 }; /* borrowed: it may be closed from now on */
-		pthread_cond_broadcast(&leaves);
-	}
-	pthread_mutex_unlock(&busy);
-}
-
 /* --- the context's choice -------------------------------------------------------------------------------------- */
 
 /* "cuda" or "cuda:N"; -1: neither. */
@@ -330,8 +316,18 @@ kdri_device *kdri_device_take(kdr_context *ctx, double flops)
 
 void kdri_device_leave(kdri_device *d)
 {
-	if (!kdri_is_cpu(d))
-		lane_leave(d);
+	if (!kdri_is_cpu(d)) {
+		pthread_mutex_lock(&busy);
+		for (size_t i = 0; i < sizeof lanes / sizeof *lanes; i++) {
+			lane *l = &lanes[i];
+			if (l->dev != d || l->depth == 0 || --l->depth > 0)
+				continue;
+			if (l->dev == l->card && number_of(l->card) < 0)
+				*l = (lane){ 0 }; /* borrowed: it may be closed from now on */
+			pthread_cond_broadcast(&leaves);
+		}
+		pthread_mutex_unlock(&busy);
+	}
 }
 
 kdr_status kdri_compute(kdr_context *ctx, double flops, kdri_compute_fn *run, void *user)
@@ -466,25 +462,21 @@ static kdri_block columns_on(const held *h, double *buffer, int64_t rows, int64_
 static kdr_status multiply_sparse(kdr_context *ctx, held *h, kdri_tiles *tiles, int64_t k, double *y,
                                   int64_t ldy)
 {
-	kdr_status st = KDR_OK;
 	kdri_device *dev = h->dev;
 	kdri_block in = columns_on(h, h->in, kdr_mat_cols(&tiles->x), k);
 	for (int64_t t = 0; t < tiles->count; t++) {
 		kdri_drows x;
-		KDRI_TRY(kdri_tiles_get(ctx, dev, tiles, t, &x));
-		KDRI_OP(ctx, dev, multiply, &x.csr, false, in,
-		        columns_on(h, h->out + x.begin * k, x.rows, k));
+		KDRI_DO(kdri_tiles_get(ctx, dev, tiles, t, &x));
+		KDRI_DO_OP(ctx, dev, multiply, &x.csr, false, in,
+		           columns_on(h, h->out + x.begin * k, x.rows, k));
 	}
-	KDRI_TRY(kdri_block_fetch(ctx, columns_on(h, h->out, kdr_mat_rows(&tiles->x), k), y, ldy));
-done:
-	return st;
+	return kdri_block_fetch(ctx, columns_on(h, h->out, kdr_mat_rows(&tiles->x), k), y, ldy);
 }
 
 /* Dense: of `rows` rows of x from `first` on, those that are in each tile. */
 static kdr_status multiply_dense(kdr_context *ctx, held *h, int64_t first, int64_t rows, bool turned,
                                  int64_t k, double *y, int64_t ldy)
 {
-	kdr_status st = KDR_OK;
 	kdri_device *dev = h->dev;
 	int64_t cols = kdr_mat_cols(&h->x);
 	bool begun = false;
@@ -494,18 +486,16 @@ static kdr_status multiply_dense(kdr_context *ctx, held *h, int64_t first, int64
 		kdri_drows x;
 		if (begin >= end)
 			continue;
-		KDRI_TRY(kdri_tiles_get(ctx, dev, &h->rows, t, &x));
+		KDRI_DO(kdri_tiles_get(ctx, dev, &h->rows, t, &x));
 		kdri_block part = kdri_block_part(x.dense, begin - x.begin, 0, end - begin, cols);
 		kdri_block along =
 		        columns_on(h, (turned ? h->in : h->out) + (begin - first) * k, end - begin, k);
 		kdri_block whole = columns_on(h, turned ? h->out : h->in, cols, k);
-		KDRI_OP(ctx, dev, gemm, turned, false, 1, part, turned ? along : whole,
-		        turned && begun ? 1 : 0, turned ? whole : along);
+		KDRI_DO_OP(ctx, dev, gemm, turned, false, 1, part, turned ? along : whole,
+		           turned && begun ? 1 : 0, turned ? whole : along);
 		begun = true;
 	}
-	KDRI_TRY(kdri_block_fetch(ctx, columns_on(h, h->out, turned ? cols : rows, k), y, ldy));
-done:
-	return st;
+	return kdri_block_fetch(ctx, columns_on(h, h->out, turned ? cols : rows, k), y, ldy);
 }
 
 static kdr_status device_held_multiply(kdr_context *ctx, held *h, int64_t first, int64_t rows, bool turned,

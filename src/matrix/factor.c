@@ -149,24 +149,6 @@ static void solve_block(int64_t n, double *a, int64_t lda, int64_t index, const 
 	}
 }
 
-/* (E6) for the tile (row, col) of blocks, col <= row. U_JI is read from the upper triangle, for J = I from
- * `diagonal`; the tile is written to the lower triangle. */
-static void multiply_tile(int64_t n, double *a, int64_t lda, int64_t row, int64_t col, const double *diagonal)
-{
-	int64_t i = row * INVERSE_BLOCK, j = col * INVERSE_BLOCK, after = KDRI_MIN(n, i + INVERSE_BLOCK);
-	int64_t rows = after - i, cols = KDRI_MIN(INVERSE_BLOCK, n - j), rest = n - after;
-	const double *own = diagonal + row * INVERSE_BLOCK * INVERSE_BLOCK;
-	bool diag = row == col;
-	double *to = a + i * lda + j;
-	kdri_dgemm(false, true, rows, cols, rows, 1, own, INVERSE_BLOCK, diag ? own : a + j * lda + i,
-	           diag ? INVERSE_BLOCK : lda, 0, to, lda);
-	if (rest > 0 && diag)
-		kdri_dsyrk(false, rows, rest, 1, a + i * lda + after, lda, 1, to, lda);
-	else if (rest > 0)
-		kdri_dgemm(false, true, rows, cols, rest, 1, a + i * lda + after, lda, a + j * lda + after,
-		           lda, 1, to, lda);
-}
-
 /* Whether the computation is abandoned; also checks for a request to stop. */
 static bool given_up(kdr_context *ctx, int64_t done, int64_t total)
 {
@@ -196,8 +178,23 @@ kdr_status kdri_cholesky_inverse(kdr_context *ctx, int64_t n, double *a, int64_t
 		int64_t row = 0, col = t;
 		for (; col > row; row++)
 			col -= row + 1;
-		if (!given_up(ctx, blocks + t, blocks + tiles))
-			multiply_tile(n, a, lda, row, col, diagonal);
+		if (!given_up(ctx, blocks + t, blocks + tiles)) {
+			/* (E6) for the tile (row, col) of blocks, col <= row. U_JI is read from the upper triangle, for J = I from
+			 * `diagonal`; the tile is written to the lower triangle. */
+			int64_t i = row * INVERSE_BLOCK, j = col * INVERSE_BLOCK,
+			        after = KDRI_MIN(n, i + INVERSE_BLOCK);
+			int64_t rows = after - i, cols = KDRI_MIN(INVERSE_BLOCK, n - j), rest = n - after;
+			const double *own = diagonal + row * INVERSE_BLOCK * INVERSE_BLOCK;
+			bool diag = row == col;
+			double *to = a + i * lda + j;
+			kdri_dgemm(false, true, rows, cols, rows, 1, own, INVERSE_BLOCK,
+			           diag ? own : a + j * lda + i, diag ? INVERSE_BLOCK : lda, 0, to, lda);
+			if (rest > 0 && diag)
+				kdri_dsyrk(false, rows, rest, 1, a + i * lda + after, lda, 1, to, lda);
+			else if (rest > 0)
+				kdri_dgemm(false, true, rows, cols, rest, 1, a + i * lda + after, lda,
+				           a + j * lda + after, lda, 1, to, lda);
+		}
 	}
 	kdri_serial_end(before);
 	for (int64_t b = 0; b < blocks; b++)
@@ -226,16 +223,6 @@ static void fix_sign(int64_t n, double *vectors, int64_t ld, int64_t j)
 	if (n > 0 && vectors[top * ld + j] < 0)
 		for (int64_t i = 0; i < n; i++)
 			vectors[i * ld + j] = -vectors[i * ld + j];
-}
-
-static void transpose_square(int64_t n, double *a, int64_t lda)
-{
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t j = 0; j < i; j++) {
-			double t = a[i * lda + j];
-			a[i * lda + j] = a[j * lda + i];
-			a[j * lda + i] = t;
-		}
 }
 
 kdr_status kdri_eigen_stopped(kdr_context *ctx)
@@ -270,7 +257,12 @@ kdr_status kdri_eigh(kdr_context *ctx, int64_t n, double *a, int64_t lda, double
 		KDRI_FAIL(ctx, KDR_ERR_NUMERIC,
 		          "eigenvalues of a %lld x %lld matrix: the iteration does not converge (info %d)",
 		          (long long)n, (long long)n, info);
-	transpose_square(n, a, lda);
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t j = 0; j < i; j++) {
+			double t = a[i * lda + j];
+			a[i * lda + j] = a[j * lda + i];
+			a[j * lda + i] = t;
+		}
 	for (int64_t j = 0; j < n; j++)
 		fix_sign(n, a, lda, j);
 done:

@@ -307,19 +307,6 @@ static void levels_fill_dense(const level *v, double *a)
 	}
 }
 
-static kdr_status levels_make_room(kdr_context *ctx, kdri_levels *s)
-{
-	for (int64_t l = 0; l < s->count; l++) {
-		level *v = &s->list[l];
-		double **all[] = { &v->r, &v->b, &v->x, &v->c, &v->mc };
-		int64_t size;
-		KDRI_DO(kdri_mul(ctx, v->w.rows, s->width, &size));
-		for (int i = 0; i < (l == 0 ? 1 : 5); i++)
-			KDRI_DO(KDRI_NEW(ctx, all[i], size));
-	}
-	return KDR_OK;
-}
-
 kdr_status kdri_levels_new(kdr_context *ctx, const kdr_csr *w, const double *degree, int64_t width,
                            kdri_levels **out)
 {
@@ -339,7 +326,14 @@ kdr_status kdri_levels_new(kdr_context *ctx, const kdr_csr *w, const double *deg
 		levels_fill_dense(last, s->factor);
 		KDRI_TRY(kdri_cholesky(ctx, last->w.rows, s->factor, last->w.rows));
 	}
-	KDRI_TRY(levels_make_room(ctx, s));
+	for (int64_t l = 0; l < s->count; l++) {
+		level *v = &s->list[l];
+		double **all[] = { &v->r, &v->b, &v->x, &v->c, &v->mc };
+		int64_t size;
+		KDRI_TRY(kdri_mul(ctx, v->w.rows, s->width, &size));
+		for (int i = 0; i < (l == 0 ? 1 : 5); i++)
+			KDRI_TRY(KDRI_NEW(ctx, all[i], size));
+	}
 	*out = s;
 	s = NULL;
 done:

@@ -422,10 +422,7 @@ static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool 
 	*out = kdri_kept_find_parts(ctx, kept_moved, key, parts, PARTS);
 	if (!*out) {
 		h->iterations = h->room = 0;
-		kdri_free(ctx, h->z);
-		kdri_free(ctx, h->moved);
-		kdri_free(ctx, h->first);
-		kdri_free(ctx, h->trace);
+		KDRI_FREE(ctx, h->z, h->moved, h->first, h->trace);
 		h->z = h->moved = h->first = h->trace = NULL;
 	}
 	return KDR_OK;

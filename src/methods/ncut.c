@@ -214,9 +214,7 @@ static kdr_status find_kept_graph(kdr_context *ctx, uint64_t key, int64_t n, kdr
 			             .sigma = about[1],
 			             .candidates = (int64_t)about[2] };
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 

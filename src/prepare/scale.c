@@ -260,17 +260,6 @@ static void scale_enlarge(const int *exponent, int64_t cols, double *offset, dou
 		}
 }
 
-/* The root of what the variances of a category's columns add up to, for all of them; those of constant columns are 0. */
-static void join_groups(const kdr_prep *prep, double *variance)
-{
-	for (int64_t j = 0; j < prep->cols; j++) /* the first column of a group precedes the others */
-		if (prep->group[j] >= 0 && prep->group[j] != j)
-			variance[prep->group[j]] += variance[j];
-	for (int64_t j = prep->cols; j-- > 0;)
-		if (prep->group[j] >= 0)
-			variance[j] = variance[prep->group[j]]; /* (E1) of kinds.c */
-}
-
 /* From mean and m2 to offset and divisor, in place. */
 static void finish_standard(const kdr_prep *prep, double rows, double *offset, double *divisor)
 {
@@ -281,8 +270,15 @@ static void finish_standard(const kdr_prep *prep, double rows, double *offset, d
 		divisor[j] = variance > noise ? variance : 0;
 		offset[j] = prep->centred ? mean : 0;
 	}
-	if (prep->group)
-		join_groups(prep, divisor);
+	if (prep->group) {
+		/* The root of what the variances of a category's columns add up to, for all of them; those of constant columns are 0. */
+		for (int64_t j = 0; j < prep->cols; j++) /* the first column of a group precedes the others */
+			if (prep->group[j] >= 0 && prep->group[j] != j)
+				divisor[prep->group[j]] += divisor[j];
+		for (int64_t j = prep->cols; j-- > 0;)
+			if (prep->group[j] >= 0)
+				divisor[j] = divisor[prep->group[j]]; /* (E1) of kinds.c */
+	}
 	for (int64_t j = 0; j < prep->cols; j++)
 		divisor[j] = divisor[j] > 0 ? sqrt(divisor[j]) : 1;
 }

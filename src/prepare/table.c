@@ -258,21 +258,6 @@ static void levels_to_shares(const kdr_prep *p, double *ones)
 	}
 }
 
-/* (E4) */
-static void fit_levels(kdr_prep *p, int64_t set, const double *shares)
-{
-	for (int64_t u = 0; u < p->cols; u++) {
-		const int64_t at = set * p->cols + u;
-		if (p->column_kind[u] != KDRI_TABLE_LEVEL)
-			continue;
-		const double levels = (double)(category_end(p, p->group[u]) - p->group[u]);
-		p->low[at] = 0;
-		p->high[at] = 1;
-		p->offset[at] = shares[u];
-		p->divisor[at] = levels > 1 ? 1 / sqrt(level_weight * levels / (levels - 1)) : 1;
-	}
-}
-
 /* --- missing values ---------------------------------------------------------------------------------------------------------- */
 
 static double table_scaled(const kdr_prep *p, int64_t at, double x)
@@ -391,7 +376,17 @@ static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *s
 	}
 	KDRI_DO(count_levels(ctx, f, first, last, shares));
 	levels_to_shares(p, shares);
-	fit_levels(p, set, shares);
+	/* (E4) */
+	for (int64_t u = 0; u < p->cols; u++) {
+		const int64_t at = set * p->cols + u;
+		if (p->column_kind[u] != KDRI_TABLE_LEVEL)
+			continue;
+		const double levels = (double)(category_end(p, p->group[u]) - p->group[u]);
+		p->low[at] = 0;
+		p->high[at] = 1;
+		p->offset[at] = shares[u];
+		p->divisor[at] = levels > 1 ? 1 / sqrt(level_weight * levels / (levels - 1)) : 1;
+	}
 	return KDR_OK;
 }
 

@@ -365,15 +365,6 @@ static bool append_emoji(const char **p, const char *end, kdri_tokens *out)
 	return append_token(emoji, n, out);
 }
 
-/* Counts a word for each language of which it is a stop word; detect.c says why single letters are not counted. */
-static void count_languages(const kdri_terms *words, const char *word, size_t n, uint32_t hash,
-                            kdri_tokens *out)
-{
-	const int32_t id = kdri_terms_find(words, word, n, hash);
-	for (int l = 0; id >= 0 && l < KDRI_LANGUAGES; l++)
-		out->hits[l] += words->terms[id].df >> l & 1;
-}
-
 kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *stopwords,
                                    const kdri_terms *languages, const char *text, size_t length,
                                    kdri_tokens *out)
@@ -410,8 +401,12 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *o, const kdri_terms *
 		else
 			memcpy(word, room, n);
 		const uint32_t hash = stopwords || languages ? kdri_term_hash(word, n) : 0;
-		if (languages && n > 1)
-			count_languages(languages, word, n, hash, out);
+		if (languages && n > 1) {
+			/* Counts a word for each language of which it is a stop word; detect.c says why single letters are not counted. */
+			const int32_t id = kdri_terms_find(languages, word, n, hash);
+			for (int l = 0; id >= 0 && l < KDRI_LANGUAGES; l++)
+				out->hits[l] += languages->terms[id].df >> l & 1;
+		}
 		if (characters < o->min_length ||
 		    (stopwords && kdri_terms_find(stopwords, word, n, hash) >= 0))
 			continue;

@@ -205,23 +205,6 @@ static kdr_status add_key(kdr_context *ctx, job *j, const char *text, size_t len
 	return st;
 }
 
-/* Adds the stems listed in the options; `listed` marks their columns. */
-static kdr_status add_listed_stems(kdr_context *ctx, job *j, bool *listed)
-{
-	for (const char *p = j->options.stems; p && *p;) {
-		const size_t n = strcspn(p, "\t");
-		const int32_t column = kdri_terms_find(j->terms, p, n, kdri_term_hash(p, n));
-		p += n + (p[n] != '\0');
-		const size_t m = strcspn(p, "\t");
-		if (column >= 0 && !listed[column]) {
-			listed[column] = true;
-			KDRI_DO(add_key(ctx, j, p, m, column));
-		}
-		p += m + (p[m] != '\0');
-	}
-	return KDR_OK;
-}
-
 /* A term represents its stem: the listed one, or that of the first language. A term from a file may also be a stem itself, or
  * come from another language. */
 static kdr_status fix_stems(kdr_context *ctx, job *j)
@@ -233,7 +216,18 @@ static kdr_status fix_stems(kdr_context *ctx, job *j)
 	KDRI_TRY(kdri_terms_new(ctx, &j->keys));
 	KDRI_TRY(KDRI_NEW(ctx, &j->column, (j->stemmer_count + 1) * count));
 	KDRI_TRY(KDRI_NEW0(ctx, &listed, count));
-	KDRI_TRY(add_listed_stems(ctx, j, listed));
+	/* Adds the stems listed in the options; `listed` marks their columns. */
+	for (const char *p = j->options.stems; p && *p;) {
+		const size_t n = strcspn(p, "\t");
+		const int32_t column = kdri_terms_find(j->terms, p, n, kdri_term_hash(p, n));
+		p += n + (p[n] != '\0');
+		const size_t m = strcspn(p, "\t");
+		if (column >= 0 && !listed[column]) {
+			listed[column] = true;
+			KDRI_TRY(add_key(ctx, j, p, m, column));
+		}
+		p += m + (p[m] != '\0');
+	}
 	for (int pass = file ? -1 : 0; pass < (file ? j->stemmer_count : 1); pass++) {
 		kdri_stemmer_free(ctx, j->stemmer);
 		j->stemmer = NULL;

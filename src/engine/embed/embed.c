@@ -287,36 +287,6 @@ static void forces_step(double *v, double force, double h)
 	*v = KDRI_MIN(KDRI_MAX(*v / 2 + h * force, -longest), longest);
 }
 
-/* A graph without clusters contracts under exaggerated attraction, until rounding makes its points equal and no force
- * can separate them again. Enlarges task t about its mean before that. */
-static void keep_apart(const work *w, int64_t t)
-{
-	int64_t begin = w->of->begin[t], end = w->of->begin[t + 1];
-	double n = (double)(end - begin), mean[2] = { 0, 0 }, square = 0;
-	for (int64_t i = 2 * begin; i < 2 * end; i++)
-		mean[i % 2] += w->y[i] / n;
-	for (int64_t i = 2 * begin; i < 2 * end; i++)
-		square += (w->y[i] - mean[i % 2]) * (w->y[i] - mean[i % 2]);
-	double spread = sqrt(square / n), times = least_spread / spread;
-	for (int64_t i = 2 * begin; i < 2 * end && spread > 0 && times > 1; i++)
-		w->y[i] = mean[i % 2] + times * (w->y[i] - mean[i % 2]);
-}
-
-/* Z and the radius of each task, summed in order of points. */
-static void task_sums(const work *w)
-{
-	for (int64_t t = 0; t < w->of->ntasks; t++) {
-		int64_t begin = w->of->begin[t], end = w->of->begin[t + 1];
-		double z = 0, square = 0;
-		for (int64_t i = begin; i < end; i++) {
-			z += w->z[i];
-			square += w->y[2 * i] * w->y[2 * i] + w->y[2 * i + 1] * w->y[2 * i + 1];
-		}
-		w->norm[t] = z > 0 ? (double)(end - begin) / z : 0;
-		w->radius[t] = KDRI_MAX(sqrt(square / (double)(end - begin)), least_spread);
-	}
-}
-
 /* The forces of the neighbours and of a sample of the other points on point i of task t: (E5) and (E6) without their
  * factors. */
 static void push_and_pull(const work *w, int64_t t, int64_t i, uint64_t sweep)
@@ -366,7 +336,17 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 		for (int64_t i = 0; i < n; i++)
 			push_and_pull(w, t, i, (uint64_t)number);
 	}
-	task_sums(w);
+	/* Z and the radius of each task, summed in order of points. */
+	for (int64_t t = 0; t < w->of->ntasks; t++) {
+		int64_t begin = w->of->begin[t], end = w->of->begin[t + 1];
+		double z = 0, square = 0;
+		for (int64_t i = begin; i < end; i++) {
+			z += w->z[i];
+			square += w->y[2 * i] * w->y[2 * i] + w->y[2 * i + 1] * w->y[2 * i + 1];
+		}
+		w->norm[t] = z > 0 ? (double)(end - begin) / z : 0;
+		w->radius[t] = KDRI_MAX(sqrt(square / (double)(end - begin)), least_spread);
+	}
 	for (int64_t t = 0; t < f->ntasks; t++) {
 		int64_t begin = f->begin[t], end = f->begin[t + 1];
 		double edges = (double)f->graphs[t].rowptr[end - begin];
@@ -385,8 +365,19 @@ static void sweep(kdr_context *ctx, const work *w, int64_t number, double e, dou
 	/* only now, because anchors use the previous positions */
 	for (int64_t i = 0; i < 2 * f->begin[f->ntasks]; i++)
 		w->y[i] += w->v[i];
-	for (int64_t t = 0; t < f->ntasks; t++)
-		keep_apart(w, t);
+	for (int64_t t = 0; t < f->ntasks; t++) {
+		/* A graph without clusters contracts under exaggerated attraction, until rounding makes its points equal and no force
+		 * can separate them again. Enlarges task t about its mean before that. */
+		int64_t begin = w->of->begin[t], end = w->of->begin[t + 1];
+		double n = (double)(end - begin), mean[2] = { 0, 0 }, square = 0;
+		for (int64_t i = 2 * begin; i < 2 * end; i++)
+			mean[i % 2] += w->y[i] / n;
+		for (int64_t i = 2 * begin; i < 2 * end; i++)
+			square += (w->y[i] - mean[i % 2]) * (w->y[i] - mean[i % 2]);
+		double spread = sqrt(square / n), times = least_spread / spread;
+		for (int64_t i = 2 * begin; i < 2 * end && spread > 0 && times > 1; i++)
+			w->y[i] = mean[i % 2] + times * (w->y[i] - mean[i % 2]);
+	}
 }
 
 /* Points of a task to mean 0; (E4). */

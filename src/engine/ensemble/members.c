@@ -594,7 +594,6 @@ done:
 
 static kdr_status report_member(const run *r, int64_t m, kdr_result *result, bool *out_of_time)
 {
-	kdr_status st = KDR_OK;
 	const kdri_member *member = &r->options->table[m];
 	int64_t failed = 0, late = 0, jobs = 0, T = r->problem->ntasks, large = 0;
 	const job *first = NULL;
@@ -615,27 +614,26 @@ static kdr_status report_member(const run *r, int64_t m, kdr_result *result, boo
 		                ? rows_of_all(r)
 		                : 0;
 	if (large > 0 && on_landmarks(r))
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        r->ctx, result,
 		        "method '%s' was skipped on a graph of landmarks, because it needs n x n numbers",
 		        member->name));
 	else if (large > member->most)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        r->ctx, result,
 		        "method '%s' was skipped above %lld samples, because it needs n x n numbers",
 		        member->name, (long long)member->most));
 	if (failed)
-		KDRI_TRY(kdri_result_warn(r->ctx, result,
-		                          "method '%s' failed in %lld of %lld runs, which are ignored: %s",
-		                          member->name, (long long)failed, (long long)jobs, first->error));
+		KDRI_DO(kdri_result_warn(r->ctx, result,
+		                         "method '%s' failed in %lld of %lld runs, which are ignored: %s",
+		                         member->name, (long long)failed, (long long)jobs, first->error));
 	*out_of_time = *out_of_time || late > 0;
 	if (late && !r->ctx->cancelled)
-		KDRI_TRY(kdri_result_warn(
+		KDRI_DO(kdri_result_warn(
 		        r->ctx, result,
 		        "time limit reached: method '%s' was skipped or stopped early in %lld of %lld runs",
 		        member->name, (long long)late, (long long)jobs));
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_members_run(kdr_context *ctx, const kdr_problem *problem, const kdri_views *views,

@@ -100,19 +100,6 @@ static void take_logarithms(const work *w, const voter *v)
 	}
 }
 
-/* (E1) */
-static void find_shares(const work *w, const double *posterior)
-{
-	int64_t c = w->p->classes, n = w->p->n;
-	for (int64_t k = 0; k < c; k++)
-		w->share[k] = 1;
-	for (int64_t i = 0; i < n; i++)
-		for (int64_t k = 0; k < c; k++)
-			w->share[k] += posterior[i * c + k];
-	for (int64_t k = 0; k < c; k++)
-		w->share[k] = log(w->share[k] / (double)(n + c));
-}
-
 static kdr_status find_near(kdr_context *ctx, const work *w, const double *posterior)
 {
 	int64_t c = w->p->classes;
@@ -177,7 +164,15 @@ static kdr_status run_round(kdr_context *ctx, const work *w, bool first, double 
 #pragma omp parallel for num_threads(kdri_team(ctx)) schedule(dynamic) if (p->n * p->classes > SERIAL_WORK)
 	for (int64_t j = 0; j <= count; j++) {
 		if (j == count) {
-			find_shares(w, posterior);
+			/* (E1) */
+			int64_t c = w->p->classes, n = w->p->n;
+			for (int64_t k = 0; k < c; k++)
+				w->share[k] = 1;
+			for (int64_t i = 0; i < n; i++)
+				for (int64_t k = 0; k < c; k++)
+					w->share[k] += posterior[i * c + k];
+			for (int64_t k = 0; k < c; k++)
+				w->share[k] = log(w->share[k] / (double)(n + c));
 			continue;
 		}
 		(w->voters[j].classifier ? find_theta : find_phi)(w, posterior, &w->voters[j]);

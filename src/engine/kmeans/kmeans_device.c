@@ -165,15 +165,13 @@ kdr_status kdri_km_device_open(kdri_km *w, kdri_device *dev)
 /* The rows of tile t, which are sent if they are not on the device. */
 static kdr_status tile_x(kdri_km *w, int64_t t, kdri_drows *out)
 {
-	kdr_status st;
 	kdri_km_device *v = w->on_device;
 	bool looked = v->x.slot[0].tile == 0;
-	KDRI_TRY(kdri_tiles_get(w->ctx, v->dev, &v->x, t, out));
+	KDRI_DO(kdri_tiles_get(w->ctx, v->dev, &v->x, t, out));
 	if (v->x.count == 1 && !looked &&
 	    !v->sparse) /* rough values are useful for rows that stay on the device */
-		KDRI_OP(w->ctx, v->dev, rough, out->dense, w->mean, &v->rough);
-done:
-	return st;
+		KDRI_DO_OP(w->ctx, v->dev, rough, out->dense, w->mean, &v->rough);
+	return KDR_OK;
 }
 
 /* --- labels --------------------------------------------------------------------------------------------------- */
@@ -269,13 +267,12 @@ static kdr_status settle_doubts(kdri_km *w, const tile *at, int64_t doubts)
 
 kdr_status kdri_km_device_assign(kdri_km *w, bool first)
 {
-	kdr_status st;
 	kdri_km_device *v = w->on_device;
-	KDRI_TRY(send_centres(w));
+	KDRI_DO(send_centres(w));
 	for (int64_t t = 0; t < v->x.count; t++) {
 		const tile *at = &v->tiles[t];
 		kdri_drows x;
-		KDRI_TRY(tile_x(w, t, &x));
+		KDRI_DO(tile_x(w, t, &x));
 		kdri_nearest n = { .centres = v->centres,
 			           .offset = v->offset,
 			           .twice = at->twice,
@@ -286,17 +283,16 @@ kdr_status kdri_km_device_assign(kdri_km *w, bool first)
 			           .label = at->label,
 			           .value = first ? v->value : NULL,
 			           .doubt = v->doubt };
-		KDRI_OP(w->ctx, v->dev, nearest, x, &n);
+		KDRI_DO_OP(w->ctx, v->dev, nearest, x, &n);
 		if (n.doubts > 0)
-			KDRI_TRY(settle_doubts(w, at, n.doubts));
+			KDRI_DO(settle_doubts(w, at, n.doubts));
 		if (first)
-			KDRI_TRY(kdri_device_fetch(w->ctx, v->dev, v->value, w->distance + at->begin,
-			                           (size_t)at->rows * sizeof *w->distance));
+			KDRI_DO(kdri_device_fetch(w->ctx, v->dev, v->value, w->distance + at->begin,
+			                          (size_t)at->rows * sizeof *w->distance));
 	}
 	for (int64_t i = 0; i < w->n && first; i++)
 		w->distance[i] = KDRI_MAX(0.0, w->norm[i] + w->distance[i] + kdri_km_error(w, i));
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_km_device_count(kdri_km *w)

@@ -192,7 +192,6 @@ static void kmeans_run_begin(part *p)
 /* The rest of an iteration once counts and sums are those of all ranks. */
 static kdr_status kmeans_run_finish(part *p, int64_t index)
 {
-	kdr_status st = KDR_OK;
 	kdri_km *w = &p->w;
 	run *r = &p->now;
 	const kdri_kmeans_options *o = p->o;
@@ -200,25 +199,25 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 	if (p->first) {
 		for (int64_t i = 0; i < w->n && !w->on_device; i++)
 			w->distance[i] = w->upper[i] * w->upper[i];
-		KDRI_TRY(kdri_km_total(w, w->distance, &r->start));
+		KDRI_DO(kdri_km_total(w, w->distance, &r->start));
 		r->objective = r->start;
 		if (o->max_iter == 0)
-			goto done;
+			return KDR_OK;
 	}
-	KDRI_TRY(kmeans_run_fill_empty(w));
+	KDRI_DO(kmeans_run_fill_empty(w));
 	if (!w->changed) {
-		KDRI_TRY(kmeans_run_record(w, r, kdri_km_objective(w)));
+		KDRI_DO(kmeans_run_record(w, r, kdri_km_objective(w)));
 		r->stop = KDR_STOP_CONVERGED;
-		goto done;
+		return KDR_OK;
 	}
 	if (w->on_device)
-		KDRI_TRY(kdri_km_device_sums(w, p->first || 4 * w->changed > w->n));
+		KDRI_DO(kdri_km_device_sums(w, p->first || 4 * w->changed > w->n));
 	kdri_km_from_sums(w);
 	if (!w->on_device)
 		kdri_km_settle(w);
 	p->first = p->fresh = false;
 	double last = r->objective;
-	KDRI_TRY(kmeans_run_record(w, r, kdri_km_objective(w)));
+	KDRI_DO(kmeans_run_record(w, r, kdri_km_objective(w)));
 	if (o->stage && kdri_iteration_met(w->ctx, o->stage, index * o->max_iter + r->length,
 	                                   p->runs * o->max_iter, r->objective))
 		r->stop = kdri_stop_reason(w->ctx);
@@ -226,8 +225,7 @@ static kdr_status kmeans_run_finish(part *p, int64_t index)
 		r->stop = KDR_STOP_CONVERGED;
 	else
 		p->going = r->length < o->max_iter;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Run `index` of the problems that have at least this many runs. `list` and `options`: space for one entry per

@@ -124,8 +124,7 @@ static kdr_status apply_t(kdr_context *ctx, const kdri_op *op, const double *x, 
 			first = false;
 		}
 done:
-	kdri_free(ctx, scaled);
-	kdri_free(ctx, own_y);
+	KDRI_FREE(ctx, scaled, own_y);
 	return st;
 }
 
@@ -225,10 +224,7 @@ static kdr_status some_directions(kdr_context *ctx, const kdri_sets *sets, const
 	r.sets = &some;
 	KDRI_TRY(leading(ctx, &r, width, NULL, s, v));
 done:
-	kdri_free(ctx, chosen);
-	kdri_free(ctx, begin);
-	kdri_free(ctx, s);
-	kdri_free(ctx, r.scale);
+	KDRI_FREE(ctx, chosen, begin, s, r.scale);
 	kdri_own_free(ctx, &taken);
 	return st;
 }
@@ -253,9 +249,7 @@ static kdr_status by_some(kdr_context *ctx, const kdri_sets *sets, const double 
 	*out = e;
 	e = NULL;
 done:
-	kdri_free(ctx, v);
-	kdri_free(ctx, e);
-	kdri_free(ctx, r.scale);
+	KDRI_FREE(ctx, v, e, r.scale);
 	return st;
 }
 
@@ -277,9 +271,7 @@ kdr_status kdri_aligned_new(kdr_context *ctx, const kdri_sets *sets, const doubl
 	*out = u;
 	u = NULL;
 done:
-	kdri_free(ctx, u);
-	kdri_free(ctx, s);
-	kdri_free(ctx, r.scale);
+	KDRI_FREE(ctx, u, s, r.scale);
 	return st;
 }
 
@@ -299,14 +291,7 @@ typedef struct work {
 
 static void work_free(kdr_context *ctx, work *t)
 {
-	kdri_free(ctx, t->x);
-	kdri_free(ctx, t->fixed);
-	kdri_free(ctx, t->system);
-	kdri_free(ctx, t->right);
-	kdri_free(ctx, t->b);
-	kdri_free(ctx, t->gap);
-	kdri_free(ctx, t->counts);
-	kdri_free(ctx, t->answer);
+	KDRI_FREE(ctx, t->x, t->fixed, t->system, t->right, t->b, t->gap, t->counts, t->answer);
 }
 
 static kdr_status work_new(kdr_context *ctx, work *t)
@@ -387,9 +372,7 @@ static kdr_status add_graph(kdr_context *ctx, const work *t)
 		}
 	}
 done:
-	kdri_free(ctx, scale);
-	kdri_free(ctx, near);
-	kdri_free(ctx, scaled);
+	KDRI_FREE(ctx, scale, near, scaled);
 	return st;
 }
 

@@ -161,17 +161,6 @@ static void weigh_rows(void *user, int64_t chunk, int64_t begin, int64_t end, do
 	}
 }
 
-/* hp = (I + U' diag(h) U) p, of n rows */
-static kdr_status direction_apply(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, const int64_t *rows,
-                                  int64_t n)
-{
-	KDRI_DO(kdri_pass_run(ctx, t->pass, x, rows, n, t->width, t->p, weigh_rows, t, t->hp));
-	KDRI_DO(kdri_sum(ctx, t->hp, t->d * t->width));
-	for (int64_t q = 0; q < t->held * t->width; q++)
-		t->hp[q] += t->p[q]; /* (E5) */
-	return KDR_OK;
-}
-
 static kdr_status direction_solve(kdr_context *ctx, kdri_direction *t, const kdr_mat *x, const int64_t *rows,
                                   int64_t n, double *s)
 {
@@ -181,7 +170,11 @@ static kdr_status direction_solve(kdr_context *ctx, kdri_direction *t, const kdr
 		int64_t w = t->width;
 		if (!w)
 			break;
-		KDRI_DO(direction_apply(ctx, t, x, rows, n));
+		/* hp = (I + U' diag(h) U) p, of n rows */
+		KDRI_DO(kdri_pass_run(ctx, t->pass, x, rows, n, t->width, t->p, weigh_rows, t, t->hp));
+		KDRI_DO(kdri_sum(ctx, t->hp, t->d * t->width));
+		for (int64_t q = 0; q < t->held * t->width; q++)
+			t->hp[q] += t->p[q]; /* (E5) */
 		kdri_vectors_dot(ctx, t->d, w, t->p, t->hp, t->partial, t->alpha);
 		for (int64_t c = 0; c < w; c++)
 			t->alpha[c] = t->alpha[c] > 0 ? t->rr[c] / t->alpha[c] : 0;
@@ -415,16 +408,6 @@ static bool halve_steps(newton *t)
 	return any;
 }
 
-/* zs = U s, if it was z + U s. */
-static void subtract_start(kdr_context *ctx, newton *t)
-{
-	for (int64_t j = 0; j < t->m; j++)
-		t->ones[j] = -1;
-	linear_combine(ctx, t, t->n, NULL, t->ones, t->z, t->zs);
-	for (int64_t j = 0; j < t->m; j++)
-		t->ones[j] = 1;
-}
-
 /* Takes the first of the steps 1, 1/2, 1/4, .. that lowers f enough, for each output; none where no step does. Whether any output moved.
  */
 static kdr_status linear_step(kdr_context *ctx, newton *t, double *w, bool *moved)
@@ -439,8 +422,14 @@ static kdr_status linear_step(kdr_context *ctx, newton *t, double *w, bool *move
 	KDRI_DO(linear_evaluate(ctx, t, t->z, t->s, t->trial, t->next));
 	bool halved = false;
 	for (int halvings = 0; halvings < 40 && halve_steps(t); halvings++) {
-		if (!halved)
-			subtract_start(ctx, t);
+		if (!halved) {
+			/* zs = U s, if it was z + U s. */
+			for (int64_t j = 0; j < t->m; j++)
+				t->ones[j] = -1;
+			linear_combine(ctx, t, t->n, NULL, t->ones, t->z, t->zs);
+			for (int64_t j = 0; j < t->m; j++)
+				t->ones[j] = 1;
+		}
 		halved = true;
 		KDRI_DO(sum_losses(ctx, t, t->trial));
 	}

@@ -239,9 +239,7 @@ static kdr_status try_costs(kdr_context *ctx, const kdri_rest *p, const int8_t *
 		}
 	}
 done:
-	kdri_free(ctx, w);
-	kdri_free(ctx, cost);
-	kdri_free(ctx, z);
+	KDRI_FREE(ctx, w, cost, z);
 	return st;
 }
 
@@ -265,8 +263,7 @@ kdr_status kdri_cost_by_folds(kdr_context *ctx, const kdri_rest *p, const double
 	}
 	*best = costs[first];
 done:
-	kdri_free(ctx, fold);
-	kdri_free(ctx, found);
+	KDRI_FREE(ctx, fold, found);
 	return st;
 }
 
@@ -373,12 +370,7 @@ kdr_status kdri_self_train(kdr_context *ctx, const kdri_self_training *p, double
 			break;
 	}
 done:
-	kdri_free(ctx, t.labels);
-	kdri_free(ctx, t.weights);
-	kdri_free(ctx, t.answer);
-	kdri_free(ctx, t.list);
-	kdri_free(ctx, t.sorted);
-	kdri_free(ctx, t.begin);
+	KDRI_FREE(ctx, t.labels, t.weights, t.answer, t.list, t.sorted, t.begin);
 	return st;
 }
 

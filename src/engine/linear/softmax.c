@@ -49,8 +49,7 @@ static void newton_free(kdr_context *ctx, newton *t)
 	};
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		kdri_free(ctx, all[i]);
-	kdri_free(ctx, t->labels);
-	kdri_free(ctx, t->present);
+	KDRI_FREE(ctx, t->labels, t->present);
 	kdri_pass_close(ctx, &t->pass);
 }
 
@@ -169,15 +168,6 @@ static void weigh_rows(void *user, int64_t chunk, int64_t begin, int64_t end, do
 	}
 }
 
-/* hess = H[conj] */
-static kdr_status softmax_apply(kdr_context *ctx, newton *t)
-{
-	KDRI_DO(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, t->conj, weigh_rows, t, t->hess));
-	KDRI_DO(kdri_sum(ctx, t->hess, t->d * t->k));
-	softmax_combine(ctx, t->held, 1, 1, t->conj, t->hess); /* (E3) */
-	return KDR_OK;
-}
-
 /* s: H[s] = -g to a tenth of |g|. */
 static kdr_status find_step(kdr_context *ctx, newton *t, double gg)
 {
@@ -187,7 +177,11 @@ static kdr_status find_step(kdr_context *ctx, newton *t, double gg)
 	for (int64_t q = 0; q < size; q++)
 		t->r[q] = t->conj[q] = -t->g[q];
 	for (int64_t i = 0; i < most && rr > share * share * gg; i++) {
-		KDRI_DO(softmax_apply(ctx, t));
+		/* hess = H[conj] */
+		KDRI_DO(kdri_pass_run(ctx, &t->pass, t->x, NULL, t->n, t->k, t->conj, weigh_rows, t,
+		                      t->hess));
+		KDRI_DO(kdri_sum(ctx, t->hess, t->d * t->k));
+		softmax_combine(ctx, t->held, 1, 1, t->conj, t->hess); /* (E3) */
 		double curve = dot(ctx, t, size, t->conj, t->hess), before = rr;
 		if (!(curve > 0)) /* rounding */
 			break;

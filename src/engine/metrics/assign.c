@@ -322,19 +322,6 @@ static void relax(matching *m, int64_t row, int64_t base)
 	}
 }
 
-static void flip_path(matching *m)
-{
-	int64_t j = m->best_col;
-	if (m->best_drop >= 0)
-		m->col_of[m->best_drop] = -1;
-	while (j >= 0) {
-		int64_t r = m->from[j], next = m->col_of[r]; /* the row that entered has none */
-		m->row_of[j] = r;
-		m->col_of[r] = j;
-		j = next;
-	}
-}
-
 static void enter_row(matching *m, int64_t row)
 {
 	m->seen_count = m->finished_count = m->near_count = m->heap_size = 0;
@@ -364,7 +351,15 @@ static void enter_row(matching *m, int64_t row)
 		m->v[j] += move;
 		m->u[m->row_of[j]] -= move;
 	}
-	flip_path(m);
+	int64_t j = m->best_col;
+	if (m->best_drop >= 0)
+		m->col_of[m->best_drop] = -1;
+	while (j >= 0) {
+		int64_t r = m->from[j], next = m->col_of[r]; /* the row that entered has none */
+		m->row_of[j] = r;
+		m->col_of[r] = j;
+		j = next;
+	}
 	for (int64_t s = 0; s < m->seen_count; s++)
 		m->distance[m->seen[s]] = INT64_MAX;
 }

@@ -74,19 +74,6 @@ static kdr_status pool_new(kdr_context *ctx, kdri_own *own, pool *p)
 	return kdri_mat_row_norms(ctx, &p->z, p->norm);
 }
 
-/* <z_i, z_j> for all j < i; lists are in increasing order of rows. */
-static void sparse_products(const pool *p, int64_t i, double *sums)
-{
-	const kdr_csr *z = &p->z.as.csr, *lists = &p->columns.view.as.csr;
-	memset(sums, 0, (size_t)i * sizeof *sums);
-	for (int64_t e = z->rowptr[i]; e < z->rowptr[i + 1]; e++) {
-		const double v = z->val[e];
-		const int64_t end = lists->rowptr[z->col[e] + 1];
-		for (int64_t q = lists->rowptr[z->col[e]]; q < end && lists->col[q] < i; q++)
-			sums[lists->col[q]] += v * lists->val[q];
-	}
-}
-
 typedef struct panel {
 	pairs_fn *use;
 	void *user;
@@ -119,7 +106,15 @@ static kdr_status visit_pairs(const pool *p, pairs_fn *use, void *user)
 	for (int64_t i = 1; i < p->n; i++) {
 		int64_t thread = kdri_thread();
 		double *sums = p->sums + thread * p->n;
-		sparse_products(p, i, sums);
+		/* <z_i, z_j> for all j < i; lists are in increasing order of rows. */
+		const kdr_csr *z = &p->z.as.csr, *lists = &p->columns.view.as.csr;
+		memset(sums, 0, (size_t)i * sizeof *sums);
+		for (int64_t e = z->rowptr[i]; e < z->rowptr[i + 1]; e++) {
+			const double v = z->val[e];
+			const int64_t end = lists->rowptr[z->col[e] + 1];
+			for (int64_t q = lists->rowptr[z->col[e]]; q < end && lists->col[q] < i; q++)
+				sums[lists->col[q]] += v * lists->val[q];
+		}
 		use(user, i, 0, i, sums);
 	}
 	return KDR_OK;

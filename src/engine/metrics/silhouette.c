@@ -259,18 +259,6 @@ static void load_centroid(engine *e, int64_t c, const int64_t *member)
 	}
 }
 
-/* Sums become centroids. */
-static void finish_centroid(engine *e, int64_t c)
-{
-	int64_t step = e->sparse ? e->width : 1;
-	double *ref = e->sparse ? e->ref + c : e->ref + c * e->d, norm = 0;
-	for (int64_t t = 0; t < e->d; t++) {
-		ref[t * step] /= (double)e->size[e->first + c];
-		norm += ref[t * step] * ref[t * step];
-	}
-	e->ref_norm[c] = norm;
-}
-
 static void nearest_centroids(const engine *e, int64_t i)
 {
 	finish_distances(e, i, i + 1, 0, e->count);
@@ -305,8 +293,16 @@ static kdr_status simplified(engine *e)
 		for (int64_t c = 0; c < e->count; c++)
 			load_centroid(e, c, member + start[e->first + c]);
 		KDRI_TRY(kdri_sum(e->ctx, e->ref, e->width * e->d));
-		for (int64_t c = 0; c < e->count; c++)
-			finish_centroid(e, c);
+		for (int64_t c = 0; c < e->count; c++) {
+			/* Sums become centroids. */
+			int64_t step = e->sparse ? e->width : 1;
+			double *ref = e->sparse ? e->ref + c : e->ref + c * e->d, norm = 0;
+			for (int64_t t = 0; t < e->d; t++) {
+				ref[t * step] /= (double)e->size[e->first + c];
+				norm += ref[t * step] * ref[t * step];
+			}
+			e->ref_norm[c] = norm;
+		}
 		for (int64_t begin = 0; begin < e->n; begin += e->tile_rows) {
 			KDRI_TRY(multiply_tile(e, begin, KDRI_MIN(e->tile_rows, e->n - begin)));
 #pragma omp parallel for num_threads(kdri_team(e->ctx)) if (e->rows * e->count > 1 << 12)

@@ -288,12 +288,6 @@ static void share_votes(int64_t *parent, int64_t count, double *weight)
 		weight[i] = 1 / weight[root_of(parent, i)];
 }
 
-static void link_columns(int64_t *parent, int64_t a, int64_t b)
-{
-	int64_t x = root_of(parent, a), y = root_of(parent, b);
-	parent[KDRI_MAX(x, y)] = KDRI_MIN(x, y);
-}
-
 static kdr_status find_weights(kdr_context *ctx, kdri_mixed *t)
 {
 	kdr_status st = KDR_OK;
@@ -320,8 +314,10 @@ static kdr_status find_weights(kdr_context *ctx, kdri_mixed *t)
 					KDRI_TRY(kind ? same_category(ctx, t, a, b, t->n, same_information,
 					                              counts, &same)
 					              : same_numbers(ctx, t, a, b, t->n, same_number, &same));
-				if (same)
-					link_columns(parent, a, b);
+				if (same) {
+					int64_t x = root_of(parent, a), y = root_of(parent, b);
+					parent[KDRI_MAX(x, y)] = KDRI_MIN(x, y);
+				}
 			}
 		share_votes(parent, count, kind ? t->category_weight : t->number_weight);
 	}

@@ -130,16 +130,6 @@ static kdr_status find_base(kdr_context *ctx, pass *p)
 	return KDR_OK;
 }
 
-/* New rows are not rescaled: their own spread is unrelated to the parameters. */
-static void take_as_they_are(pass *p)
-{
-	for (int64_t j = 0; j < p->d->numbers; j++) {
-		p->spread[j] = 1;
-		p->holes[j] = true;
-		p->features += 3;
-	}
-}
-
 static kdr_status pass_new(kdr_context *ctx, const kdri_mixture_data *d, int64_t k, bool to_fit, pass *p)
 {
 	int64_t lanes = (k + LANES - 1) / LANES * LANES;
@@ -157,7 +147,12 @@ static kdr_status pass_new(kdr_context *ctx, const kdri_mixture_data *d, int64_t
 		KDRI_DO(find_spreads(ctx, p));
 		KDRI_DO(find_base(ctx, p));
 	} else {
-		take_as_they_are(p);
+		/* New rows are not rescaled: their own spread is unrelated to the parameters. */
+		for (int64_t j = 0; j < p->d->numbers; j++) {
+			p->spread[j] = 1;
+			p->holes[j] = true;
+			p->features += 3;
+		}
 	}
 	p->size = (p->features + p->levels + d->tables) * lanes + 1;
 	KDRI_DO(KDRI_NEW0(ctx, &p->w, p->features * lanes));
@@ -353,18 +348,6 @@ done:
 
 /* --- the M step ---------------------------------------------------------------------------------------------------- */
 
-/* (E1) */
-static void find_shares(const pass *p, const double *tables, kdri_mixture *m)
-{
-	for (int64_t t = 0; t < m->tables; t++) {
-		double rows = 0;
-		for (int64_t c = 0; c < m->k; c++)
-			rows += tables[t * p->lanes + c];
-		for (int64_t c = 0; c < m->k; c++)
-			m->share[t * m->k + c] = (tables[t * p->lanes + c] + 1) / (rows + (double)m->k);
-	}
-}
-
 /* (E2), of standardised numbers: g_j is 1. */
 static void find_moments(const pass *p, const double *sums, const double *tables, bool shared,
                          kdri_mixture *m)
@@ -394,26 +377,28 @@ static void find_moments(const pass *p, const double *sums, const double *tables
 	}
 }
 
-/* (E3) */
-static void find_levels(const pass *p, const double *counts, kdri_mixture *m)
+static void maximise(const pass *p, bool shared, kdri_mixture *m)
 {
+	const double *levels = p->sums + p->features * p->lanes, *tables = levels + p->levels * p->lanes;
+	/* (E1) */
+	for (int64_t t = 0; t < m->tables; t++) {
+		double rows = 0;
+		for (int64_t c = 0; c < m->k; c++)
+			rows += tables[t * p->lanes + c];
+		for (int64_t c = 0; c < m->k; c++)
+			m->share[t * m->k + c] = (tables[t * p->lanes + c] + 1) / (rows + (double)m->k);
+	}
+	find_moments(p, p->sums, tables, shared, m);
+	/* (E3) */
 	for (int64_t j = 0; j < m->categories; j++)
 		for (int64_t c = 0; c < m->k; c++) {
 			double all = 0;
 			for (int64_t l = p->offset[j]; l < p->offset[j + 1]; l++)
-				all += counts[l * p->lanes + c] + p->base[l];
+				all += levels[l * p->lanes + c] + p->base[l];
 			for (int64_t l = p->offset[j]; l < p->offset[j + 1]; l++)
 				m->theta[l * m->k + c] =
-				        all > 0 ? (counts[l * p->lanes + c] + p->base[l]) / all : 0;
+				        all > 0 ? (levels[l * p->lanes + c] + p->base[l]) / all : 0;
 		}
-}
-
-static void maximise(const pass *p, bool shared, kdri_mixture *m)
-{
-	const double *levels = p->sums + p->features * p->lanes, *tables = levels + p->levels * p->lanes;
-	find_shares(p, tables, m);
-	find_moments(p, p->sums, tables, shared, m);
-	find_levels(p, levels, m);
 }
 
 /* Coefficients of (E4) from the parameters, numbers standardised. */

@@ -211,14 +211,12 @@ static int by_name(const void *a, const void *b)
 
 static kdr_status collect(kdr_context *ctx, const kdri_h5 *h5, kdri_h5_items *items)
 {
-	kdr_status st;
 	collection c = { .ctx = ctx, .items = items };
-	KDRI_TRY(add_attributes(&c, h5, "/"));
-	KDRI_TRY(kdri_h5_walk(ctx, h5, "/", LEVELS, visit_object, &c));
-	KDRI_TRY(c.st);
+	KDRI_DO(add_attributes(&c, h5, "/"));
+	KDRI_DO(kdri_h5_walk(ctx, h5, "/", LEVELS, visit_object, &c));
+	KDRI_DO(c.st);
 	qsort(items->list, (size_t)items->count, sizeof *items->list, by_name);
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status read_items(kdr_context *ctx, const void *user, void *result)

@@ -187,21 +187,6 @@ static int child_note(void *user, const kdr_event *event)
 	return 0;
 }
 
-/* HDF5 may use a fixed amount of memory, plus the size of an arena for the data. */
-static void child_limit_memory(const arena *a)
-{
-	struct rlimit limit;
-	unsigned long pages = 0;
-	FILE *f = fopen("/proc/self/statm", "re");
-	if (f && fscanf(f, "%lu", &pages) == 1 && getrlimit(RLIMIT_AS, &limit) == 0) {
-		limit.rlim_cur =
-		        KDRI_MIN(limit.rlim_cur, (rlim_t)(pages * page_size() + hdf5_memory + a->size));
-		setrlimit(RLIMIT_AS, &limit);
-	}
-	if (f)
-		fclose(f);
-}
-
 /* Makes the process silent, bounded, and end with its parent, so that HDF5 may crash in it. */
 static void child_settle(const arena *a)
 {
@@ -219,7 +204,17 @@ static void child_settle(const arena *a)
 	for (int fd = 0; nowhere >= 0 && fd <= STDERR_FILENO; fd++)
 		dup2(nowhere, fd);
 	setrlimit(RLIMIT_CORE, &none);
-	child_limit_memory(a);
+	/* HDF5 may use a fixed amount of memory, plus the size of an arena for the data. */
+	struct rlimit limit;
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "re");
+	if (f && fscanf(f, "%lu", &pages) == 1 && getrlimit(RLIMIT_AS, &limit) == 0) {
+		limit.rlim_cur =
+		        KDRI_MIN(limit.rlim_cur, (rlim_t)(pages * page_size() + hdf5_memory + a->size));
+		setrlimit(RLIMIT_AS, &limit);
+	}
+	if (f)
+		fclose(f);
 }
 
 _Noreturn static void child_work(arena *a, int link, const kdri_child_job *job, const kdr_context *parent)

@@ -160,14 +160,6 @@ static void end_variable(reader *r)
 	r->z.avail_in = 0;
 }
 
-static kdr_status skip(kdr_context *ctx, reader *r)
-{
-	end_variable(r);
-	while (r->left > 0)
-		KDRI_DO(take_raw(ctx, r, r->buffer, (size_t)KDRI_MIN(r->left, BUFFER)));
-	return KDR_OK;
-}
-
 /* Flags, sizes and name. */
 static kdr_status take_header(kdr_context *ctx, reader *r, variable *v)
 {
@@ -417,7 +409,9 @@ static kdr_status mat5_find(kdr_context *ctx, reader *r, const char *wanted, kdr
 		if (wanted && strcmp(v->name, wanted) == 0)
 			return KDR_OK;
 		kdri_mat_note(search, v->name, problem_of(v));
-		KDRI_DO(skip(ctx, r));
+		end_variable(r);
+		while (r->left > 0)
+			KDRI_DO(take_raw(ctx, r, r->buffer, (size_t)KDRI_MIN(r->left, BUFFER)));
 	}
 	return kdri_mat_choose(ctx, r->path, wanted, search);
 }

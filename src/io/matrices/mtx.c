@@ -394,8 +394,7 @@ static kdr_status mtx_keep_rows(kdr_context *ctx, triples *t)
 		for (int64_t p = t->begin[r], end = r < last ? t->begin[r + 1] : t->base; p < end; p++)
 			row[p] = (int32_t)r;
 	memcpy(row + t->base, t->row, (size_t)(t->count - t->base) * sizeof *row);
-	kdri_free(ctx, t->row);
-	kdri_free(ctx, t->begin);
+	KDRI_FREE(ctx, t->row, t->begin);
 	t->row = row;
 	t->row_room = t->room;
 	t->begin = NULL;
@@ -507,10 +506,7 @@ static kdr_status read_coordinates(kdr_context *ctx, kdri_window *w, const kdri_
 	data->val = t.val;
 	t = (triples){ 0 };
 done:
-	kdri_free(ctx, t.row);
-	kdri_free(ctx, t.col);
-	kdri_free(ctx, t.val);
-	kdri_free(ctx, t.begin);
+	KDRI_FREE(ctx, t.row, t.col, t.val, t.begin);
 	return st;
 }
 

@@ -153,8 +153,7 @@ kdr_status kdri_mtx_read_array(kdr_context *ctx, kdri_window *w, const kdri_mtx_
 	data->dense = x;
 	x = NULL;
 done:
-	kdri_free(ctx, line);
-	kdri_free(ctx, x);
+	KDRI_FREE(ctx, line, x);
 	return st;
 }
 

@@ -334,11 +334,7 @@ kdr_status kdri_svmlight_read(kdr_context *ctx, kdri_input *in, const kdr_read_o
 	}
 	KDRI_TRY(svmlight_hand_over(ctx, kdri_input_path(in), labelled, &r, data));
 done:
-	kdri_free(ctx, r.size);
-	kdri_free(ctx, r.col);
-	kdri_free(ctx, r.val);
-	kdri_free(ctx, r.notes);
-	kdri_free(ctx, r.labels);
+	KDRI_FREE(ctx, r.size, r.col, r.val, r.notes, r.labels);
 	kdri_names_free(ctx, &r.classes);
 	kdri_window_close(ctx, &w);
 	return st;
@@ -383,19 +379,6 @@ static kdr_status put_pair(kdr_context *ctx, kdri_output *out, int64_t column, d
 	return kdri_output_write(ctx, out, text, (size_t)n);
 }
 
-static kdr_status put_row(kdr_context *ctx, kdri_output *out, const kdr_data *d, int64_t i)
-{
-	if (d->kind == KDR_MAT_DENSE) {
-		for (int64_t j = 0; j < d->cols; j++)
-			if (d->dense[i * d->cols + j] != 0)
-				KDRI_DO(put_pair(ctx, out, j, d->dense[i * d->cols + j]));
-	} else {
-		for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
-			KDRI_DO(put_pair(ctx, out, d->col[p], d->val[p]));
-	}
-	return KDR_OK;
-}
-
 kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_data *d, bool force)
 {
 	kdr_status st;
@@ -411,7 +394,14 @@ kdr_status kdri_svmlight_write(kdr_context *ctx, const char *path, const kdr_dat
 	for (int64_t i = 0; i < d->rows; i++) {
 		const char *label = !d->labels ? "0" : d->labels[i] < 0 ? "?" : d->classes[d->labels[i]];
 		KDRI_TRY(kdri_output_write(ctx, out, label, strlen(label)));
-		KDRI_TRY(put_row(ctx, out, d, i));
+		if (d->kind == KDR_MAT_DENSE) {
+			for (int64_t j = 0; j < d->cols; j++)
+				if (d->dense[i * d->cols + j] != 0)
+					KDRI_TRY(put_pair(ctx, out, j, d->dense[i * d->cols + j]));
+		} else {
+			for (int64_t p = d->rowptr[i]; p < d->rowptr[i + 1]; p++)
+				KDRI_TRY(put_pair(ctx, out, d->col[p], d->val[p]));
+		}
 		if (widen && i == 0)
 			KDRI_TRY(put_pair(ctx, out, d->cols - 1, 0));
 		KDRI_TRY(kdri_output_write(ctx, out, "\n", 1));

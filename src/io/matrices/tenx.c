@@ -100,8 +100,7 @@ kdr_status kdri_names_distinct(kdr_context *ctx, char **names, int64_t count)
 		next = NULL;
 	}
 done:
-	kdri_free(ctx, used);
-	kdri_free(ctx, next);
+	KDRI_FREE(ctx, used, next);
 	kdri_names_free(ctx, &table);
 	return st;
 }

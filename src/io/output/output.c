@@ -159,23 +159,6 @@ static kdr_status put_all_in_place(kdr_context *ctx, struct kdri_output_set *s, 
 	return rename_files(ctx, s, true, renamed);
 }
 
-/* Completes the message of a failure: is there still a result? */
-static void report_earlier(kdr_context *ctx, const struct kdri_output_set *s, int64_t renamed)
-{
-	char old[8192];
-	const size_t used = strlen(ctx->error);
-	snprintf(old, sizeof old, "%s/result.json", s->folder);
-	if (renamed > 0)
-		snprintf(ctx->error + used, sizeof ctx->error - used,
-		         "; %lld of %lld files were replaced before, run the command again",
-		         (long long)renamed, (long long)s->count);
-	else if (s->folder[0] && kdri_exists(old))
-		snprintf(ctx->error + used, sizeof ctx->error - used,
-		         "; the earlier result in %s is unchanged", s->folder);
-	else
-		snprintf(ctx->error + used, sizeof ctx->error - used, "; nothing was written");
-}
-
 kdr_status kdr_outputs_end(kdr_context *ctx, kdr_status st)
 {
 	struct kdri_output_set *s = ctx ? ctx->outputs : NULL;
@@ -184,8 +167,21 @@ kdr_status kdr_outputs_end(kdr_context *ctx, kdr_status st)
 		return st;
 	if (st == KDR_OK)
 		st = put_all_in_place(ctx, s, &renamed);
-	if (st == KDR_ERR_WRITE || (st != KDR_OK && renamed > 0))
-		report_earlier(ctx, s, renamed);
+	if (st == KDR_ERR_WRITE || (st != KDR_OK && renamed > 0)) {
+		/* Completes the message of a failure: is there still a result? */
+		char old[8192];
+		const size_t used = strlen(ctx->error);
+		snprintf(old, sizeof old, "%s/result.json", s->folder);
+		if (renamed > 0)
+			snprintf(ctx->error + used, sizeof ctx->error - used,
+			         "; %lld of %lld files were replaced before, run the command again",
+			         (long long)renamed, (long long)s->count);
+		else if (s->folder[0] && kdri_exists(old))
+			snprintf(ctx->error + used, sizeof ctx->error - used,
+			         "; the earlier result in %s is unchanged", s->folder);
+		else
+			snprintf(ctx->error + used, sizeof ctx->error - used, "; nothing was written");
+	}
 	set_free(ctx);
 	return st;
 }
@@ -370,19 +366,6 @@ static bool make_parents(char *path)
 	return made;
 }
 
-/* Creates a file with an unused name in the folder of `path`. */
-static void open_temporary(kdri_output *o, size_t room)
-{
-	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
-		temporary_name(o->path, o->temporary, room);
-		o->fd = kdri_open(o->temporary, O_WRONLY | O_CREAT | O_EXCL);
-		if (o->fd < 0 && errno == ENOENT && attempt == 0 && make_parents(o->path))
-			continue;
-		if (o->fd < 0 && errno != EEXIST)
-			break;
-	}
-}
-
 kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri_output **out)
 {
 	kdr_status st;
@@ -410,7 +393,15 @@ kdr_status kdri_output_open(kdr_context *ctx, const char *path, bool force, kdri
 		KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));
 	}
 	remove_abandoned(ctx, path);
-	open_temporary(o, room);
+	/* Creates a file with an unused name in the folder of `path`. */
+	for (int attempt = 0; o->fd < 0 && attempt < 100; attempt++) {
+		temporary_name(o->path, o->temporary, room);
+		o->fd = kdri_open(o->temporary, O_WRONLY | O_CREAT | O_EXCL);
+		if (o->fd < 0 && errno == ENOENT && attempt == 0 && make_parents(o->path))
+			continue;
+		if (o->fd < 0 && errno != EEXIST)
+			break;
+	}
 	if (o->fd < 0) {
 		o->temporary[0] = '\0';
 		KDRI_FAIL(ctx, KDR_ERR_WRITE, "%s: cannot create: %s", path, strerror(errno));

@@ -36,21 +36,6 @@ static kdr_status field_of(kdr_context *ctx, const kdri_csv_layout *l, int64_t *
 	return st;
 }
 
-/* Missing cells of each field, counted in its first column. */
-static void count_missing(kdri_csv_layout *l, const kdri_csv_table *t)
-{
-	int64_t k = 0;
-	for (int64_t j = 0; j < l->fields; j++) {
-		kdri_role *role = &l->roles[j];
-		if (role->features == 0)
-			continue;
-		role->missing = 0;
-		for (int64_t i = 0; i < t->rows; i++)
-			role->missing += isnan(t->values[i * l->cols + k]) != 0;
-		k += role->features;
-	}
-}
-
 /* Removes the columns of fields whose role has changed. */
 static kdr_status drop_columns(kdr_context *ctx, kdri_csv_layout *l, kdri_csv_table *t)
 {
@@ -261,7 +246,17 @@ kdr_status kdri_table_fill(kdr_context *ctx, const char *path, kdri_missing poli
 	char text[400];
 	count_days(l, t);
 	if (t->holes && !t->part) { /* of a part, columns were settled by all rows */
-		count_missing(l, t);
+		/* Missing cells of each field, counted in its first column. */
+		int64_t k = 0;
+		for (int64_t j = 0; j < l->fields; j++) {
+			kdri_role *role = &l->roles[j];
+			if (role->features == 0)
+				continue;
+			role->missing = 0;
+			for (int64_t i = 0; i < t->rows; i++)
+				role->missing += isnan(t->values[i * l->cols + k]) != 0;
+			k += role->features;
+		}
 		KDRI_DO(drop_fields(ctx, path, policy, l, t));
 		bool left = false;
 		for (int64_t j = 0; j < l->fields; j++)

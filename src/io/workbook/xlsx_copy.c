@@ -27,18 +27,6 @@ static kdr_status add_text(kdr_context *ctx, bytes *b, const char *text)
 	return add_bytes(ctx, b, text, strlen(text));
 }
 
-/* Text between tags; characters that XML does not allow are omitted. */
-static kdr_status add_escaped(kdr_context *ctx, bytes *b, const char *text)
-{
-	for (const char *p = text; *p; p++) {
-		if (*p == '&' || *p == '<' || *p == '>')
-			KDRI_DO(add_text(ctx, b, *p == '&' ? "&amp;" : *p == '<' ? "&lt;" : "&gt;"));
-		else if ((unsigned char)*p >= ' ' || *p == '\t' || *p == '\n')
-			KDRI_DO(add_bytes(ctx, b, p, 1));
-	}
-	return KDR_OK;
-}
-
 /* The cell of a row in the new column, which is number `column` from 0. */
 static kdr_status add_cell(kdr_context *ctx, bytes *b, int32_t column, int32_t row, const char *text)
 {
@@ -54,7 +42,13 @@ static kdr_status add_cell(kdr_context *ctx, bytes *b, int32_t column, int32_t r
 	kdri_snprintf(reference, sizeof reference, "<c r=\"%s%d\"", name, (int)row);
 	KDRI_DO(add_text(ctx, b, reference));
 	KDRI_DO(add_text(ctx, b, number ? "><v>" : " t=\"inlineStr\"><is><t xml:space=\"preserve\">"));
-	KDRI_DO(add_escaped(ctx, b, text));
+	/* Text between tags; characters that XML does not allow are omitted. */
+	for (const char *p = text; *p; p++) {
+		if (*p == '&' || *p == '<' || *p == '>')
+			KDRI_DO(add_text(ctx, b, *p == '&' ? "&amp;" : *p == '<' ? "&lt;" : "&gt;"));
+		else if ((unsigned char)*p >= ' ' || *p == '\t' || *p == '\n')
+			KDRI_DO(add_bytes(ctx, b, p, 1));
+	}
 	return add_text(ctx, b, number ? "</v></c>" : "</t></is></c>");
 }
 

@@ -283,14 +283,6 @@ static halves halves_of(const kdri_tridiagonal *p, int64_t at, int64_t n, int64_
 		         .work = p->work };
 }
 
-/* order: rows by ascending d; both halves are sorted already. */
-static void merge_order(halves *h)
-{
-	int64_t a = 0, b = h->m;
-	for (int64_t i = 0; i < h->n; i++)
-		h->order[i] = b == h->n || (a < h->m && h->d[a] <= h->d[b]) ? a++ : b++;
-}
-
 /* Deflates; `entry` has z for all rows before and for those that are kept, in order, after. */
 static void deflate(halves *h, double rho, double *z)
 {
@@ -353,20 +345,6 @@ static double *pack(halves *h, double rho, const double *z)
 			       (size_t)below * sizeof *from);
 	}
 	return lower + (h->k - h->count[UPPER]) * below;
-}
-
-/* Moves the deflated rows after the first k, whose vectors have been copied. */
-static void move_deflated(halves *h)
-{
-	int64_t free = h->k;
-	for (int64_t row = 0; row < h->k; row++)
-		if (h->kind[row] == DEFLATED) {
-			while (h->kind[free] == DEFLATED)
-				free++;
-			memcpy(h->z + free * h->ld, h->z + row * h->ld, (size_t)h->n * sizeof *h->z);
-			h->d[free] = h->d[row];
-			h->kind[free] = DEFLATED;
-		}
 }
 
 /* Row j of z: the eigenvector of root j in the order of places; its eigenvalue in `value`. */
@@ -458,11 +436,23 @@ static kdr_status merge_halves(const kdri_tridiagonal *p, int64_t at, int64_t n,
 	double *z = h->delta, rho = 2 * fabs(e); /* z is used up before delta is needed */
 	for (int64_t i = 0; i < n; i++)
 		z[i] = (i < m ? h->z[i * h->ld + m - 1] : copysign(1, e) * h->z[i * h->ld + m]) * sqrt(0.5);
-	merge_order(h);
+	/* order: rows by ascending d; both halves are sorted already. */
+	int64_t a = 0, b = h->m;
+	for (int64_t i = 0; i < h->n; i++)
+		h->order[i] = b == h->n || (a < h->m && h->d[a] <= h->d[b]) ? a++ : b++;
 	deflate(h, rho, z);
 	double *room = pack(h, rho, z), *upper = h->work;
 	const double *lower = upper + (h->count[UPPER] + h->count[BOTH]) * m;
-	move_deflated(h);
+	/* Moves the deflated rows after the first k, whose vectors have been copied. */
+	int64_t free = h->k;
+	for (int64_t row = 0; row < h->k; row++)
+		if (h->kind[row] == DEFLATED) {
+			while (h->kind[free] == DEFLATED)
+				free++;
+			memcpy(h->z + free * h->ld, h->z + row * h->ld, (size_t)h->n * sizeof *h->z);
+			h->d[free] = h->d[row];
+			h->kind[free] = DEFLATED;
+		}
 	solve_secular(h);
 	/* The lower half first: what it overwrites, columns from m on, the upper half does not need. */
 	KDRI_DO(multiply_half(p, h, h->count[UPPER], h->count[BOTH] + h->count[LOWER], lower, m, n - m,

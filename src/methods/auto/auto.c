@@ -215,9 +215,7 @@ static void auto_free(kdr_context *ctx, kdri_auto *j)
 	}
 	for (int64_t t = 0; j->links && t < j->T; t++)
 		kdri_links_free(ctx, &j->links[t]);
-	kdri_free(ctx, j->links);
-	kdri_free(ctx, j->ballots);
-	kdri_free(ctx, j->answers);
+	KDRI_FREE(ctx, j->links, j->ballots, j->answers);
 	KDRI_FREE(ctx, j->alone, j->given, j->has);
 	kdri_free(ctx, j->k);
 	kdri_views_free(ctx, &j->views);
@@ -281,29 +279,24 @@ static void alike(const int64_t *first, int64_t n, const kdri_links *links, kdri
 	}
 }
 
-/* The labels of the run alone, or those that were carried over. */
-static kdr_status take_answer(kdr_context *ctx, kdri_auto *j, int64_t t)
-{
-	const kdri_given *given = j->given[t];
-	const kdri_verdict *from = &given->answer;
-	const int64_t n = j->ballots[t].n;
-	kdri_verdict *to = &j->answers[t];
-	KDRI_DO(KDRI_NEW(ctx, &to->labels, n));
-	KDRI_DO(KDRI_NEW(ctx, &to->agreement, n));
-	memcpy(to->labels, given->label ? given->label : from->labels, (size_t)n * sizeof *to->labels);
-	j->k[t] = given->label ? given->k : j->k[t];
-	memcpy(to->agreement, from->agreement, (size_t)n * sizeof *to->agreement);
-	to->ncut = from->ncut;
-	return KDR_OK;
-}
-
 static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 {
 	double total = 0;
 	kdr_stop stop = KDR_STOP_CONVERGED;
 	for (int64_t t = 0; t < j->T; t++) {
 		if (j->has[t] && j->given[t]->final) {
-			KDRI_DO(take_answer(ctx, j, t));
+			/* The labels of the run alone, or those that were carried over. */
+			const kdri_given *given = j->given[t];
+			const kdri_verdict *from = &given->answer;
+			const int64_t n = j->ballots[t].n;
+			kdri_verdict *to = &j->answers[t];
+			KDRI_DO(KDRI_NEW(ctx, &to->labels, n));
+			KDRI_DO(KDRI_NEW(ctx, &to->agreement, n));
+			memcpy(to->labels, given->label ? given->label : from->labels,
+			       (size_t)n * sizeof *to->labels);
+			j->k[t] = given->label ? given->k : j->k[t];
+			memcpy(to->agreement, from->agreement, (size_t)n * sizeof *to->agreement);
+			to->ncut = from->ncut;
 			total += j->answers[t].ncut;
 			if (kdr_result_stop(j->given[t]->result) != KDR_STOP_CONVERGED)
 				stop = kdr_result_stop(j->given[t]->result);
@@ -333,16 +326,6 @@ static kdr_status vote(kdr_context *ctx, kdri_auto *j, bool late)
 	KDRI_DO(kdri_result_objective(ctx, j->result, total));
 	kdri_result_stop(j->result, late || ctx->cancelled || ctx->timed_out ? kdri_stop_reason(ctx) : stop,
 	                 1);
-	return KDR_OK;
-}
-
-static kdr_status auto_put_task(kdr_context *ctx, const kdri_auto *j, int64_t t)
-{
-	const kdri_verdict *a = &j->answers[t];
-	int64_t n = j->ballots[t].n, *labels = NULL;
-	KDRI_DO(kdri_result_labels(ctx, j->result, t, &labels));
-	memcpy(labels, a->labels, (size_t)n * sizeof *labels);
-	kdri_result_set_k(j->result, t, j->k[t]);
 	return KDR_OK;
 }
 
@@ -507,8 +490,13 @@ static kdr_status auto_run(kdr_context *ctx, kdri_auto *j)
 		if (!kdri_views_has_graph(&j->views, t))
 			KDRI_TRY(kdri_views_no_graphs(ctx, &j->views.tasks[t]));
 	KDRI_TRY(KDRI_TIMED("vote", vote(ctx, j, late))); /* (E3) */
-	for (int64_t t = 0; t < j->T; t++)
-		KDRI_TRY(auto_put_task(ctx, j, t));
+	for (int64_t t = 0; t < j->T; t++) {
+		const kdri_verdict *a = &j->answers[t];
+		int64_t n = j->ballots[t].n, *labels = NULL;
+		KDRI_TRY(kdri_result_labels(ctx, j->result, t, &labels));
+		memcpy(labels, a->labels, (size_t)n * sizeof *labels);
+		kdri_result_set_k(j->result, t, j->k[t]);
+	}
 	KDRI_TRY(KDRI_TIMED("noise tests", kdri_auto_report(ctx, j)));
 	kdri_given_keep(ctx, &j->ballots[0], &j->answers[0], &j->views.tasks[0]);
 done:
@@ -549,8 +537,7 @@ static kdr_status auto_shares(kdr_context *ctx, const kdr_result *fitted, int64_
 	*k = a.shape[a.ndim - 1];
 	share = NULL;
 done:
-	kdri_free(ctx, share);
-	kdri_free(ctx, labels);
+	KDRI_FREE(ctx, share, labels);
 	return st;
 }
 

@@ -154,12 +154,6 @@ done:
 	return st;
 }
 
-static void take_partition(const kdri_ballot *b, int64_t m, int64_t *out)
-{
-	for (int64_t i = 0; i < b->n; i++)
-		out[i] = b->label[i * b->count + m];
-}
-
 /* Parts of any partition, k at least. */
 static kdr_status most_parts(kdr_context *ctx, const kdri_ballot *b, int64_t k, int64_t *out)
 {
@@ -184,7 +178,8 @@ kdr_status kdri_guard_new(kdr_context *ctx, const kdri_ballot *b, const kdri_ver
 	KDRI_TRY(agreement(ctx, answer->labels, alone->labels, n, parts, &g.with_alone));
 	for (int64_t m = 0; m < b->count; m++) {
 		double value;
-		take_partition(b, m, part);
+		for (int64_t i = 0; i < b->n; i++)
+			part[i] = b->label[i * b->count + m];
 		KDRI_TRY(agreement(ctx, part, alone->labels, n, parts, &value));
 		sums[b->transfer[m]] += value;
 		counts[b->transfer[m]]++;

@@ -186,16 +186,13 @@ static kdr_status modularity(kdr_context *ctx, const kdr_csr *g, const int64_t *
 	for (int64_t c = 0; c < k && all > 0; c++)
 		*out += inside[c] / all - degree[c] / all * (degree[c] / all);
 done:
-	kdri_free(ctx, inside);
-	kdri_free(ctx, degree);
+	KDRI_FREE(ctx, inside, degree);
 	return st;
 }
 
 void kdri_k_curves_free(kdr_context *ctx, kdri_k_curves *c)
 {
-	kdri_free(ctx, c->gap);
-	kdri_free(ctx, c->agreement);
-	kdri_free(ctx, c->modularity);
+	KDRI_FREE(ctx, c->gap, c->agreement, c->modularity);
 	kdri_spectrum_free(ctx, &c->wide);
 	*c = (kdri_k_curves){ 0 };
 }
@@ -242,8 +239,7 @@ static kdr_status landmark_modularity(kdr_context *ctx, const kdr_mat *z, const 
 	for (int64_t c = 0; c < k && all > 0; c++)
 		*out += inside[c] / all - degree[c] / all * (degree[c] / all);
 done:
-	kdri_free(ctx, inside);
-	kdri_free(ctx, degree);
+	KDRI_FREE(ctx, inside, degree);
 	return st;
 }
 
@@ -293,9 +289,7 @@ static void material_free(kdr_context *ctx, material *m)
 {
 	kdri_own_free(ctx, &m->wide);
 	kdri_spectrum_free(ctx, &m->fewer);
-	kdri_free(ctx, m->leading);
-	kdri_free(ctx, m->rows);
-	kdri_free(ctx, m->labels);
+	KDRI_FREE(ctx, m->leading, m->rows, m->labels);
 }
 
 static kdr_status graph_of(kdr_context *ctx, const kdri_views_task *task, int64_t neighbors, kdri_own *out)
@@ -322,16 +316,6 @@ static kdr_status material_new(kdr_context *ctx, const kdri_views_task *task, in
 	KDRI_DO(kdri_mul(ctx, m->n, KDRI_MAX(2 * most, KINDS), &size));
 	KDRI_DO(KDRI_NEW(ctx, &m->rows, size));
 	return KDRI_NEW(ctx, &m->labels, m->n * KINDS);
-}
-
-/* The graph of all neighbours and its spectrum, which (E4), (E5) and the first kind of partition need. */
-static kdr_status add_wide(kdr_context *ctx, material *m, kdri_k_curves *c)
-{
-	KDRI_DO(graph_of(ctx, m->task, KDRI_GUESS_NEIGHBOURS, &m->wide));
-	KDRI_DO(spectrum_of(ctx, &m->wide.view, m->landmarks, m->most + 1, &c->wide));
-	m->kinds[0] = (kind){ c->wide.vectors, m->most + 1, 1, true };
-	m->has_wide = true;
-	return KDR_OK;
 }
 
 /* What the other kinds of partition need. */
@@ -390,7 +374,11 @@ static kdr_status look_at(kdr_context *ctx, material *m, int64_t k, kdri_k_curve
 /* Curves up to where the time ends. */
 static kdr_status draw_curves(kdr_context *ctx, material *m, bool agreement_later, kdri_k_curves *c)
 {
-	KDRI_DO(add_wide(ctx, m, c));
+	/* The graph of all neighbours and its spectrum, which (E4), (E5) and the first kind of partition need. */
+	KDRI_DO(graph_of(ctx, m->task, KDRI_GUESS_NEIGHBOURS, &m->wide));
+	KDRI_DO(spectrum_of(ctx, &m->wide.view, m->landmarks, m->most + 1, &c->wide));
+	m->kinds[0] = (kind){ c->wide.vectors, m->most + 1, 1, true };
+	m->has_wide = true;
 	if (!agreement_later)
 		KDRI_DO(add_others(ctx, m));
 	for (int64_t k = 2; k <= m->most; k++) {
@@ -684,8 +672,6 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 done:
 	for (int64_t t = 0; curves && t < j->T; t++)
 		kdri_k_curves_free(ctx, &curves[t]);
-	kdri_free(ctx, curves);
-	kdri_free(ctx, used);
-	kdri_free(ctx, wanted);
+	KDRI_FREE(ctx, curves, used, wanted);
 	return st;
 }

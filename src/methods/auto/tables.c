@@ -221,26 +221,6 @@ static kdr_status tables_steer(kdr_context *ctx, const kdri_tables *t)
 	return KDR_OK;
 }
 
-/* Nothing is more certain than what is known. */
-static void trust_known(const kdri_tables *t)
-{
-	for (int64_t s = 0; s < t->all.tables; s++) {
-		const int64_t *known = t->problem->tasks[s].labels;
-		for (int64_t i = t->all.begin[s]; known && i < t->all.begin[s + 1]; i++)
-			if (known[i - t->all.begin[s]] >= 0)
-				t->confidence[i] = 1;
-	}
-}
-
-/* If -k auto found fewer clusters than classes are known. */
-static void allow_classes(const kdri_tables *t)
-{
-	for (int64_t s = 0; s < t->all.tables; s++)
-		if (t->problem->tasks[s].labels)
-			t->k[s] = KDRI_MAX(t->k[s], KDRI_MIN(t->problem->classes,
-			                                     t->all.begin[s + 1] - t->all.begin[s]));
-}
-
 /* Whether k segments of each table are clearer than one: by the mixture with shared variances. */
 static kdr_status find_clear(kdr_context *ctx, kdri_tables *t)
 {
@@ -515,7 +495,11 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 	KDRI_DO(kdri_mixed_some(ctx, &t->all, MOST_ROWS, &t->some, &t->whole));
 	KDRI_DO(find_centring(ctx, t));
 	KDRI_DO(kdri_tables_find_k(ctx, t));
-	allow_classes(t);
+	/* If -k auto found fewer clusters than classes are known. */
+	for (int64_t s = 0; s < t->all.tables; s++)
+		if (t->problem->tasks[s].labels)
+			t->k[s] = KDRI_MAX(t->k[s], KDRI_MIN(t->problem->classes,
+			                                     t->all.begin[s + 1] - t->all.begin[s]));
 	if (ctx->sharing && ctx->sharing->find && !kdri_repeats(ctx))
 		KDRI_DO(ctx->sharing->find(ctx, ctx->sharing->user, t->k));
 	if (t->problem->tasks[0].k == 0)
@@ -527,7 +511,13 @@ static kdr_status tables_run(kdr_context *ctx, kdri_tables *t)
 	KDRI_DO(tables_steer(ctx, t));
 	KDRI_DO(find_clear(ctx, t));
 	KDRI_DO(kdri_tables_confidence(ctx, t)); /* (E5) */
-	trust_known(t);
+	/* Nothing is more certain than what is known. */
+	for (int64_t s = 0; s < t->all.tables; s++) {
+		const int64_t *known = t->problem->tasks[s].labels;
+		for (int64_t i = t->all.begin[s]; known && i < t->all.begin[s + 1]; i++)
+			if (known[i - t->all.begin[s]] >= 0)
+				t->confidence[i] = 1;
+	}
 	KDRI_DO(tables_report(ctx, t));
 	for (int64_t s = 0; s < T; s++)
 		total -= t->votes[KDRI_MIX_SHARED].mixture[s].loglik;

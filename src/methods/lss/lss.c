@@ -154,17 +154,6 @@ static kdr_status state_new(kdr_context *ctx, const kdri_lss_problem *problem,
 	return squared_norms(ctx, s);
 }
 
-/* One-hot plus `soften` where P is free. */
-static void start_p(state *s)
-{
-	for (int64_t t = 0; t < s->ntasks; t++) {
-		double soft = is_fixed(s, t) ? 0 : s->options->soften;
-		for (int64_t i = s->problem->begin[t]; i < s->problem->begin[t + 1]; i++)
-			for (int64_t j = 0; j < s->c; j++)
-				s->run->p[i * s->c + j] = soft + (s->problem->labels[i] == j ? 1 : 0);
-	}
-}
-
 /* F_k, G_k, M_k (E3) of one task for its present P. */
 static kdr_status task_centres(kdr_context *ctx, state *s, int64_t t)
 {
@@ -241,7 +230,13 @@ static kdr_status update_task(kdr_context *ctx, state *s, int64_t t)
 
 static kdr_status lss_start(kdr_context *ctx, state *s)
 {
-	start_p(s);
+	/* One-hot plus `soften` where P is free. */
+	for (int64_t t = 0; t < s->ntasks; t++) {
+		double soft = is_fixed(s, t) ? 0 : s->options->soften;
+		for (int64_t i = s->problem->begin[t]; i < s->problem->begin[t + 1]; i++)
+			for (int64_t j = 0; j < s->c; j++)
+				s->run->p[i * s->c + j] = soft + (s->problem->labels[i] == j ? 1 : 0);
+	}
 	for (int64_t t = 0; t < s->ntasks; t++)
 		KDRI_DO(task_centres(ctx, s, t));
 	KDRI_DO(sum_tasks(ctx, s));

@@ -61,22 +61,6 @@ static void load_features(kdri_breg *b, const double *dual, int64_t f0, int64_t 
 	}
 }
 
-/* (E4), less its factor |x - m|, for each label a. */
-static void find_losses(kdri_breg *b)
-{
-	for (int64_t a = 0; a < b->k; a++) {
-		double base = -INFINITY, reach = 0;
-		for (int64_t z = 0; z < b->k; z++)
-			if (z != a) {
-				base = KDRI_MAX(base, b->base_before[z] - b->base[z]);
-				reach = KDRI_MAX(reach, b->drift[z]);
-			}
-		b->lose_base[a] = base + (b->base[a] - b->base_before[a]);
-		b->lose_reach[a] = reach + b->drift[a];
-	}
-	memcpy(b->base_before, b->base, (size_t)b->k * sizeof *b->base);
-}
-
 kdr_status kdri_breg_load(kdri_breg *b)
 {
 	kdri_km *km = &b->km;
@@ -108,7 +92,18 @@ kdr_status kdri_breg_load(kdri_breg *b)
 	}
 	b->error_base = unit * (most + 2 * longest * sqrt(origin)); /* (E5) */
 	b->error_reach = unit * longest;
-	find_losses(b);
+	/* (E4), less its factor |x - m|, for each label a. */
+	for (int64_t a = 0; a < b->k; a++) {
+		double base = -INFINITY, reach = 0;
+		for (int64_t z = 0; z < b->k; z++)
+			if (z != a) {
+				base = KDRI_MAX(base, b->base_before[z] - b->base[z]);
+				reach = KDRI_MAX(reach, b->drift[z]);
+			}
+		b->lose_base[a] = base + (b->base[a] - b->base_before[a]);
+		b->lose_reach[a] = reach + b->drift[a];
+	}
+	memcpy(b->base_before, b->base, (size_t)b->k * sizeof *b->base);
 	return KDR_OK;
 }
 
@@ -213,21 +208,6 @@ static void copy_sample(const kdri_breg *b, int64_t i, double *to)
 			to[b->x.as.csr.col[p]] += s * b->x.as.csr.val[p];
 }
 
-/* Copies samples, as points of the model, to the first centroids of b; rows[j] < 0: the sample is on another rank. */
-static kdr_status put_samples(kdri_breg *b, const int64_t *rows, int64_t count)
-{
-	double *to = b->domain.whitening ? b->room : b->points;
-	memset(to, 0, (size_t)(count * b->d) * sizeof *to);
-	for (int64_t j = 0; j < count; j++)
-		if (rows[j] >= 0)
-			copy_sample(b, rows[j], to + j * b->d);
-	KDRI_DO(kdri_sum(b->ctx, to, count * b->d)); /* of one sample and zeros: exact */
-	if (b->domain.whitening)
-		KDRI_DO(kdri_gemm(b->ctx, false, true, count, b->d, b->d, 1, to, b->d, b->domain.whitening,
-		                  b->d, 0, b->points, b->d));
-	return KDR_OK;
-}
-
 /* Divergences of all samples from the centroids of tile 0; trial = the smaller of them and D_i. */
 static void try_seeds(kdri_breg *b, seeding *s, int64_t lanes)
 {
@@ -265,7 +245,16 @@ static kdr_status spread_out(kdri_breg *b, kdri_rng *rng, seeding *s)
 		for (int64_t j = 0; j < count; j++)
 			rows[j] = z && s->shares.total > 0 ? kdri_km_shares_draw(&b->km, &s->shares, rng)
 			                                   : row_at(b, kdri_rng_below(rng, b->km.all));
-		KDRI_DO(put_samples(b, rows, count));
+		/* Copies samples, as points of the model, to the first centroids of b; rows[j] < 0: the sample is on another rank. */
+		double *to = b->domain.whitening ? b->room : b->points;
+		memset(to, 0, (size_t)(count * b->d) * sizeof *to);
+		for (int64_t j = 0; j < count; j++)
+			if (rows[j] >= 0)
+				copy_sample(b, rows[j], to + j * b->d);
+		KDRI_DO(kdri_sum(b->ctx, to, count * b->d)); /* of one sample and zeros: exact */
+		if (b->domain.whitening)
+			KDRI_DO(kdri_gemm(b->ctx, false, true, count, b->d, b->d, 1, to, b->d,
+			                  b->domain.whitening, b->d, 0, b->points, b->d));
 		for (int64_t j = count; j < b->k;
 		     j++) /* the others have a position from which nothing is computed */
 			memcpy(b->points + j * b->d, b->centre, (size_t)b->d * sizeof *b->points);

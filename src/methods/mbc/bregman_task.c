@@ -95,21 +95,6 @@ done:
 	return st;
 }
 
-/* R = L^-1, column by column of the identity; L lower, row-major. */
-static void invert_lower(const double *l, int64_t d, double *r)
-{
-	for (int64_t f = 0; f < d; f++) {
-		for (int64_t g = 0; g < f; g++) {
-			double by = l[f * d + g];
-			for (int64_t h = 0; h <= g; h++)
-				r[f * d + h] -= by * r[g * d + h];
-		}
-		r[f * d + f] = 1;
-		for (int64_t h = 0; h <= f; h++)
-			r[f * d + h] /= l[f * d + f];
-	}
-}
-
 kdr_status kdri_whitening(kdr_context *ctx, const kdr_task *tasks, int64_t count, double ridge,
                           double **whitening, double **inverse)
 {
@@ -137,7 +122,17 @@ kdr_status kdri_whitening(kdr_context *ctx, const kdr_task *tasks, int64_t count
 	for (int64_t f = 0; f < d; f++)
 		for (int64_t g = f + 1; g < d; g++)
 			l[f * d + g] = 0;
-	invert_lower(l, d, r);
+	/* R = L^-1, column by column of the identity; L lower, row-major. */
+	for (int64_t f = 0; f < d; f++) {
+		for (int64_t g = 0; g < f; g++) {
+			double by = l[f * d + g];
+			for (int64_t h = 0; h <= g; h++)
+				r[f * d + h] -= by * r[g * d + h];
+		}
+		r[f * d + f] = 1;
+		for (int64_t h = 0; h <= f; h++)
+			r[f * d + h] /= l[f * d + f];
+	}
 	*whitening = r;
 	*inverse = l;
 	l = r = NULL;
@@ -257,22 +252,6 @@ static kdr_status whiten(kdri_breg *b, const double *from, int64_t rows, double 
 {
 	return kdri_gemm(b->ctx, false, true, rows, b->d, b->d, 1, from, b->d, b->domain.whitening, b->d, 0,
 	                 to, b->d);
-}
-
-/* m, in the model's space. */
-static kdr_status find_centre(kdri_breg *b)
-{
-	double *sum = b->scratch;
-	KDRI_DO(kdri_km_row_sum(&b->km, sum));
-	for (int64_t f = 0; f < b->d; f++) {
-		b->origin[f] = sum[f] / (double)b->km.all;
-		sum[f] = b->origin[f] + b->add;
-	}
-	if (b->domain.whitening)
-		KDRI_DO(whiten(b, sum, 1, b->centre));
-	else
-		memcpy(b->centre, sum, (size_t)b->d * sizeof *sum);
-	return KDR_OK;
 }
 
 /* d(x_i || m) of a row; zeros of a sparse row all have the value t, and `zeros` is their sum for a row without stored
@@ -407,7 +386,17 @@ kdr_status kdri_breg_open(kdr_context *ctx, const kdr_task *t, const kdri_breg_d
 		memcpy(b->centre, b->km.mean, (size_t)b->d * sizeof *b->centre);
 		b->total = b->km.total;
 	} else {
-		KDRI_DO(find_centre(b));
+		/* m, in the model's space. */
+		double *sum = b->scratch;
+		KDRI_DO(kdri_km_row_sum(&b->km, sum));
+		for (int64_t f = 0; f < b->d; f++) {
+			b->origin[f] = sum[f] / (double)b->km.all;
+			sum[f] = b->origin[f] + b->add;
+		}
+		if (b->domain.whitening)
+			KDRI_DO(whiten(b, sum, 1, b->centre));
+		else
+			memcpy(b->centre, sum, (size_t)b->d * sizeof *sum);
 		KDRI_DO(find_apart(b));
 		v->gradient(b->centre, b->d, b->slope);
 		kdri_breg_reach(b);

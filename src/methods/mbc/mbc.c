@@ -225,15 +225,6 @@ done:
 	return st;
 }
 
-static void mbc_keep(job *j)
-{
-	for (int64_t t = 0; t < j->m.ntasks; t++) {
-		const kdri_breg *b = &j->m.tasks[t];
-		memcpy(j->kept[t], b->km.label, (size_t)b->n * sizeof **j->kept);
-		memcpy(j->points[t], b->points, (size_t)(b->k * b->d) * sizeof **j->points);
-	}
-}
-
 static double mbc_value_of(const kdri_mbc_run *r)
 {
 	return r->sweeps ? r->steps[3 * r->sweeps - 1] : r->start;
@@ -258,7 +249,11 @@ static kdr_status run_all(kdr_context *ctx, job *j, int64_t extra)
 			j->best = j->now;
 			j->now = swap;
 			j->best_run = i;
-			mbc_keep(j);
+			for (int64_t t = 0; t < j->m.ntasks; t++) {
+				const kdri_breg *b = &j->m.tasks[t];
+				memcpy(j->kept[t], b->km.label, (size_t)b->n * sizeof **j->kept);
+				memcpy(j->points[t], b->points, (size_t)(b->k * b->d) * sizeof **j->points);
+			}
 		}
 		if (stop == KDR_STOP_TIME || stop == KDR_STOP_CANCELLED) {
 			j->best.stop = stop;
@@ -392,22 +387,6 @@ static bool same_samples(const kdr_mat *a, const kdr_mat *b)
 	       memcmp(x->val, y->val, nnz * sizeof *x->val) == 0;
 }
 
-/* d_M of a pair that is reported. */
-static kdr_status put_distances(kdr_context *ctx, kdr_result *result, kdri_mbc *m, int64_t t, int64_t s,
-                                double *uniform, double *sized)
-{
-	double value[2];
-	for (int by_size = 0; by_size < 2; by_size++)
-		KDRI_DO(kdri_mbc_distance(m, t, s, by_size, &value[by_size]));
-	KDRI_DO(put_pair(ctx, result, "d_m_uniform", m->tasks[t].name, m->tasks[s].name, value[0]));
-	KDRI_DO(put_pair(ctx, result, "d_m_proportional", m->tasks[t].name, m->tasks[s].name, value[1]));
-	if (uniform)
-		uniform[t * m->ntasks + s] = value[0];
-	if (sized)
-		sized[t * m->ntasks + s] = value[1];
-	return KDR_OK;
-}
-
 /* Relations, d_M and s_nmi of the pairs that are reported; d_M also as arrays if all are. */
 static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 {
@@ -439,7 +418,18 @@ static kdr_status put_pairs(kdr_context *ctx, kdr_result *result, job *j)
 				continue;
 			KDRI_DO(kdri_result_correspondence(ctx, result, t, s, a->k, b->k, &to));
 			memcpy(to, m->weight[at], (size_t)(a->k * b->k) * sizeof *to);
-			KDRI_DO(put_distances(ctx, result, m, t, s, uniform, sized));
+			/* d_M of a pair that is reported. */
+			double value[2];
+			for (int by_size = 0; by_size < 2; by_size++)
+				KDRI_DO(kdri_mbc_distance(m, t, s, by_size, &value[by_size]));
+			KDRI_DO(put_pair(ctx, result, "d_m_uniform", m->tasks[t].name, m->tasks[s].name,
+			                 value[0]));
+			KDRI_DO(put_pair(ctx, result, "d_m_proportional", m->tasks[t].name, m->tasks[s].name,
+			                 value[1]));
+			if (uniform)
+				uniform[t * m->ntasks + s] = value[0];
+			if (sized)
+				sized[t * m->ntasks + s] = value[1];
 			if (t < s && !kdri_together(ctx) && same_samples(&j->given[t].x, &j->given[s].x)) {
 				kdr_scores scores;
 				const int64_t *x = kdr_result_labels(result, t, &n),

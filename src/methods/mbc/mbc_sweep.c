@@ -370,16 +370,11 @@ static double objective(const kdri_mbc *m)
 	return m->lambda > 0 ? sum + m->lambda / (double)(T - 1) * coupling : sum;
 }
 
-static void find_losses(kdri_mbc *m)
-{
-	for (int64_t t = 0; t < m->ntasks; t++)
-		m->local[t] = kdri_breg_loss(&m->tasks[t]); /* (E2) */
-}
-
 kdr_status kdri_mbc_match(kdri_mbc *m, bool may_stop)
 {
 	bool stopped;
-	find_losses(m);
+	for (int64_t t = 0; t < m->ntasks; t++)
+		m->local[t] = kdri_breg_loss(&m->tasks[t]); /* (E2) */
 	KDRI_DO(find_costs(m));
 	return match_all(m, may_stop, &stopped);
 }

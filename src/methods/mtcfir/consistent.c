@@ -120,16 +120,14 @@ static kdr_status gram_kmeans_seed(run *r, kdri_rng *rng)
 /* n_c and T_c, by samples in their order. */
 static kdr_status count_sizes(run *r)
 {
-	kdr_status st;
-	KDRI_OP(r->ctx, r->dev, group_own, r->sums, r->label, r->own);
+	KDRI_DO_OP(r->ctx, r->dev, group_own, r->sums, r->label, r->own);
 	memset(r->size, 0, (size_t)r->k * sizeof *r->size);
 	memset(r->self, 0, (size_t)r->k * sizeof *r->self);
 	for (int64_t i = 0; i < r->n; i++) {
 		r->size[r->label[i]]++;
 		r->self[r->label[i]] += r->own[i];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Clusters that `next` leaves empty take the sample farthest from its centre, if any is away from it. */
@@ -154,25 +152,23 @@ static void gram_kmeans_fill_empty(run *r)
 
 static kdr_status gram_kmeans_iterate(run *r, int64_t max_iter)
 {
-	kdr_status st;
-	KDRI_OP(r->ctx, r->dev, group_rows, r->gram, r->label, NULL, r->sums);
+	KDRI_DO_OP(r->ctx, r->dev, group_rows, r->gram, r->label, NULL, r->sums);
 	for (int64_t it = 0; it < max_iter; it++) {
 		int64_t count = 0;
-		KDRI_TRY(count_sizes(r));
-		KDRI_OP(r->ctx, r->dev, group_closest, r->sums, r->diagonal, r->size, r->self, r->next,
-		        r->away); /* (E8) */
+		KDRI_DO(count_sizes(r));
+		KDRI_DO_OP(r->ctx, r->dev, group_closest, r->sums, r->diagonal, r->size, r->self, r->next,
+		           r->away); /* (E8) */
 		gram_kmeans_fill_empty(r);
 		for (int64_t i = 0; i < r->n; i++)
 			count += r->next[i] != r->label[i];
 		if (count == 0)
 			break;
 		/* Where many samples move, S is built anew. */
-		KDRI_OP(r->ctx, r->dev, group_rows, r->gram, r->next, count < r->n / 4 ? r->label : NULL,
-		        r->sums);
+		KDRI_DO_OP(r->ctx, r->dev, group_rows, r->gram, r->next, count < r->n / 4 ? r->label : NULL,
+		           r->sums);
 		memcpy(r->label, r->next, (size_t)r->n * sizeof *r->label);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 kdr_status kdri_gram_kmeans(kdr_context *ctx, kdri_block gram, int64_t k, int64_t max_iter, uint64_t stream,
@@ -200,16 +196,7 @@ kdr_status kdri_gram_kmeans(kdr_context *ctx, kdri_block gram, int64_t k, int64_
 		labels[i] = r.label[i];
 done:
 	kdri_block_free(ctx, &r.sums);
-	kdri_free(ctx, r.diagonal);
-	kdri_free(ctx, r.own);
-	kdri_free(ctx, r.self);
-	kdri_free(ctx, r.away);
-	kdri_free(ctx, r.size);
-	kdri_free(ctx, r.label);
-	kdri_free(ctx, r.next);
-	kdri_free(ctx, r.nearest);
-	kdri_free(ctx, r.trial);
-	kdri_free(ctx, r.row);
+	KDRI_FREE(ctx, r.diagonal, r.own, r.self, r.away, r.size, r.label, r.next, r.nearest, r.trial, r.row);
 	return st;
 }
 
@@ -238,9 +225,7 @@ kdr_status kdri_gram_median(kdr_context *ctx, kdri_block gram, double *out)
 			some[count++] = KDRI_MAX(0.0, square[a] + square[b] - 2 * some[a * m + b]);
 	*out = count ? sqrt(kdri_median(some, count)) : 0;
 done:
-	kdri_free(ctx, index);
-	kdri_free(ctx, square);
-	kdri_free(ctx, some);
+	KDRI_FREE(ctx, index, square, some);
 	return st;
 }
 
@@ -277,8 +262,7 @@ kdr_status kdri_gram_mmd(kdr_context *ctx, kdri_block gram, const int64_t *begin
 			out[t * ntasks + s] = out[s * ntasks + t] = s == t ? 0 : KDRI_MAX(v, 0); /* (E7) */
 		}
 done:
-	kdri_free(ctx, sums);
-	kdri_free(ctx, square);
+	KDRI_FREE(ctx, sums, square);
 	return st;
 }
 
@@ -327,52 +311,46 @@ typedef struct work {
 /* D, from the same numbers as C. */
 static kdr_status consistent_find_norms(work *w)
 {
-	kdr_status st = KDR_OK;
 	memset(w->norm, 0, (size_t)w->n * sizeof *w->norm);
 	for (int64_t s = 0; s < w->pool->ntasks; s++) {
-		KDRI_OP(w->ctx, w->dev, row_squares, kdri_pool_pair(w->pool, w->task, s), w->squares);
+		KDRI_DO_OP(w->ctx, w->dev, row_squares, kdri_pool_pair(w->pool, w->task, s), w->squares);
 		for (int64_t i = 0; i < w->n; i++)
 			w->norm[i] += w->alpha[s] * w->squares[i];
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Rows begin .. begin + rows - 1 of C of (E3); all at once by symmetry. */
 static kdr_status fill_c(work *w, int64_t begin, kdri_block to)
 {
-	kdr_status st = KDR_OK;
 	for (int64_t s = 0; s < w->pool->ntasks; s++) {
 		kdri_block all = kdri_pool_pair(w->pool, w->task, s);
 		if (to.rows == w->n)
-			KDRI_OP(w->ctx, w->dev, syrk, false, w->alpha[s], all, s > 0, to);
+			KDRI_DO_OP(w->ctx, w->dev, syrk, false, w->alpha[s], all, s > 0, to);
 		else
-			KDRI_OP(w->ctx, w->dev, gemm, false, true, w->alpha[s],
-			        kdri_block_part(all, begin, 0, to.rows, all.cols), all, s > 0, to);
+			KDRI_DO_OP(w->ctx, w->dev, gemm, false, true, w->alpha[s],
+			           kdri_block_part(all, begin, 0, to.rows, all.cols), all, s > 0, to);
 	}
 	if (to.rows == w->n)
-		KDRI_OP(w->ctx, w->dev, mirror, to);
-done:
-	return st;
+		KDRI_DO_OP(w->ctx, w->dev, mirror, to);
+	return KDR_OK;
 }
 
 /* Rows begin.. of the sparse matrix: counted, then room made, then filled. */
 static kdr_status use_block(work *w, int64_t begin, int64_t rows)
 {
-	kdr_status st;
 	const double tie = kdri_consistent_tie(w->pool->v.single);
 	kdri_block c = kdri_block_part(w->c, 0, 0, rows, w->n);
-	KDRI_TRY(fill_c(w, begin, c));
-	KDRI_OP(w->ctx, w->dev, neighbour_limits, c, begin, w->norm, KDRI_MIN(w->neighbours, w->n - 2), tie,
-	        w->least, w->bound, w->count); /* (E4) */
+	KDRI_DO(fill_c(w, begin, c));
+	KDRI_DO_OP(w->ctx, w->dev, neighbour_limits, c, begin, w->norm, KDRI_MIN(w->neighbours, w->n - 2),
+	           tie, w->least, w->bound, w->count); /* (E4) */
 	for (int64_t r = 0; r < rows; r++)
 		w->rowptr[begin + r + 1] = w->rowptr[begin + r] + w->count[r];
-	KDRI_TRY(KDRI_GROW(w->ctx, &w->col, w->rowptr[begin + rows]));
-	KDRI_TRY(KDRI_GROW(w->ctx, &w->val, w->rowptr[begin + rows]));
-	KDRI_OP(w->ctx, w->dev, neighbour_weights, c, begin, w->norm, tie, w->least, w->bound,
-	        w->rowptr + begin, w->col, w->val); /* (E5) */
-done:
-	return st;
+	KDRI_DO(KDRI_GROW(w->ctx, &w->col, w->rowptr[begin + rows]));
+	KDRI_DO(KDRI_GROW(w->ctx, &w->val, w->rowptr[begin + rows]));
+	KDRI_DO_OP(w->ctx, w->dev, neighbour_weights, c, begin, w->norm, tie, w->least, w->bound,
+	           w->rowptr + begin, w->col, w->val); /* (E5) */
+	return KDR_OK;
 }
 
 /* (E6): a and its transpose b, merged. */
@@ -398,9 +376,7 @@ static kdr_status symmetrise(kdr_context *ctx, const kdr_csr *a, const kdr_csr *
 	}
 	*out = kdri_own_csr(n, n, &rowptr, &col, &val);
 done:
-	kdri_free(ctx, rowptr);
-	kdri_free(ctx, col);
-	kdri_free(ctx, val);
+	KDRI_FREE(ctx, rowptr, col, val);
 	return st;
 }
 
@@ -454,13 +430,6 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
 done:
 	kdri_own_free(ctx, &turned);
 	kdri_block_free(ctx, &w.c);
-	kdri_free(ctx, w.norm);
-	kdri_free(ctx, w.squares);
-	kdri_free(ctx, w.least);
-	kdri_free(ctx, w.bound);
-	kdri_free(ctx, w.count);
-	kdri_free(ctx, w.rowptr);
-	kdri_free(ctx, w.col);
-	kdri_free(ctx, w.val);
+	KDRI_FREE(ctx, w.norm, w.squares, w.least, w.bound, w.count, w.rowptr, w.col, w.val);
 	return st;
 }

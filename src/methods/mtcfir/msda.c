@@ -191,15 +191,14 @@ done:
 /* Those of the input of the next layer. *saturated: the fraction of its entries that are saturated. */
 static kdr_status find_statistics(kdri_msda *w, double *saturated)
 {
-	kdr_status st = KDR_OK;
 	int64_t count = 0, wide = kdri_panels_span(&w->h);
 	if (w->sparse)
-		KDRI_TRY(sparse_moments(w, w->mean, w->square));
+		KDRI_DO(sparse_moments(w, w->mean, w->square));
 	for (int64_t j = 0; j < w->d && !w->sparse; j += wide) {
 		kdri_block part;
 		int64_t beyond;
-		KDRI_TRY(kdri_panels_load(&w->h, 0, j, w->n, KDRI_MIN(wide, w->d - j), &part));
-		KDRI_OP(w->ctx, w->dev, moments, part, saturation, w->mean + j, w->square + j, &beyond);
+		KDRI_DO(kdri_panels_load(&w->h, 0, j, w->n, KDRI_MIN(wide, w->d - j), &part));
+		KDRI_DO_OP(w->ctx, w->dev, moments, part, saturation, w->mean + j, w->square + j, &beyond);
 		count += beyond;
 	}
 	for (int64_t j = 0; j < w->d; j++) {
@@ -208,8 +207,7 @@ static kdr_status find_statistics(kdri_msda *w, double *saturated)
 		w->delta[j] /= w->copies ? w->copies[j] : 1; /* (E5) */
 	}
 	*saturated = (double)count / ((double)w->n * (double)w->d);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- the layers --------------------------------------------------------------------------------------- */
@@ -385,10 +383,7 @@ kdr_status kdri_msda_run(kdr_context *ctx, kdri_device *dev, const kdr_mat *x, i
 	}
 	info->flops = w.flops;
 done:
-	kdri_free(ctx, w.mean);
-	kdri_free(ctx, w.square);
-	kdri_free(ctx, w.delta);
-	kdri_free(ctx, w.offset);
+	KDRI_FREE(ctx, w.mean, w.square, w.delta, w.offset);
 	kdri_sparse_free(ctx, &w.rows);
 	kdri_own_free(ctx, &w.xt);
 	panels_free(&w.h);

@@ -40,26 +40,24 @@ static kdri_sparse msda_train(const kdri_msda *w)
 /* (E4), the lower triangle */
 static kdr_status fill_q(kdri_msda *w, kdri_block q)
 {
-	kdr_status st = KDR_OK;
 	int64_t d = w->d, high = w->h.high;
 	if (w->sparse) {
 		const kdri_sparse train = msda_train(w);
-		KDRI_OP(w->ctx, w->dev, gram, &train, true, NULL, q);
+		KDRI_DO_OP(w->ctx, w->dev, gram, &train, true, NULL, q);
 	} else {
-		KDRI_TRY(kdri_msda_room(w, high, d));
+		KDRI_DO(kdri_msda_room(w, high, d));
 		for (int64_t i = 0; i < w->n; i += high) {
 			int64_t rows = KDRI_MIN(high, w->n - i);
 			kdri_block in, centred = kdri_block_part(w->room, 0, 0, rows, d);
-			KDRI_TRY(kdri_panels_load(&w->h, i, 0, rows, d, &in));
-			KDRI_OP(w->ctx, w->dev, centre, in, w->mean, 1, NULL, centred);
-			KDRI_OP(w->ctx, w->dev, syrk, true, 1, centred, i > 0, q);
+			KDRI_DO(kdri_panels_load(&w->h, i, 0, rows, d, &in));
+			KDRI_DO_OP(w->ctx, w->dev, centre, in, w->mean, 1, NULL, centred);
+			KDRI_DO_OP(w->ctx, w->dev, syrk, true, 1, centred, i > 0, q);
 		}
 		w->flops += (double)w->n * (double)d * (double)d;
 	}
-	KDRI_OP(w->ctx, w->dev, adjust, q, w->sparse ? w->mean : NULL, true, (double)w->n, w->q * w->q,
-	        w->delta);
-done:
-	return st;
+	KDRI_DO_OP(w->ctx, w->dev, adjust, q, w->sparse ? w->mean : NULL, true, (double)w->n, w->q * w->q,
+	           w->delta);
+	return KDR_OK;
 }
 
 /* Columns of a product with sparse rows whose other side is d long. */
@@ -101,37 +99,33 @@ done:
 /* (E7) on H, in place */
 static kdr_status msda_features_apply_dense(kdri_msda *w, kdri_block weights)
 {
-	kdr_status st;
 	int64_t d = w->d, high = w->h.high;
-	KDRI_TRY(kdri_msda_room(w, high, d));
+	KDRI_DO(kdri_msda_room(w, high, d));
 	for (int64_t i = 0; i < w->m; i += high) {
 		int64_t rows = KDRI_MIN(high, w->m - i);
 		kdri_block h, y = kdri_block_part(w->room, 0, 0, rows, d);
-		KDRI_TRY(kdri_panels_load(&w->h, i, 0, rows, d, &h));
-		KDRI_OP(w->ctx, w->dev, gemm, false, false, 1, h, weights, 0, y);
-		KDRI_OP(w->ctx, w->dev, tanh, y, NULL, NULL, w->offset, h);
-		KDRI_TRY(kdri_panels_store(&w->h, i, 0, h));
+		KDRI_DO(kdri_panels_load(&w->h, i, 0, rows, d, &h));
+		KDRI_DO_OP(w->ctx, w->dev, gemm, false, false, 1, h, weights, 0, y);
+		KDRI_DO_OP(w->ctx, w->dev, tanh, y, NULL, NULL, w->offset, h);
+		KDRI_DO(kdri_panels_store(&w->h, i, 0, h));
 	}
 	w->flops += 2 * (double)w->m * (double)d * (double)d;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E4)-(E6): W' in the block, and b. */
 static kdr_status msda_features_learn(kdri_msda *w, kdri_block q)
 {
-	kdr_status st;
 	int64_t d = w->d;
-	KDRI_TRY(fill_q(w, q));
-	KDRI_OP(w->ctx, w->dev, inverse, q);
+	KDRI_DO(fill_q(w, q));
+	KDRI_DO_OP(w->ctx, w->dev, inverse, q);
 	w->flops += (double)d * (double)d * (double)d;
 	/* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q (E6) */
-	KDRI_OP(w->ctx, w->dev, row_dots, q, w->mean, w->offset);
+	KDRI_DO_OP(w->ctx, w->dev, row_dots, q, w->mean, w->offset);
 	for (int64_t i = 0; i < d; i++)
 		w->offset[i] *= w->delta[i];
-	KDRI_OP(w->ctx, w->dev, complement, q, w->delta, w->q); /* (E5) */
-done:
-	return st;
+	KDRI_DO_OP(w->ctx, w->dev, complement, q, w->delta, w->q); /* (E5) */
+	return KDR_OK;
 }
 
 kdr_status kdri_msda_by_features(kdri_msda *w)
@@ -171,21 +165,6 @@ typedef struct dual {
 
 /* --- the sparse first layer --------------------------------------------------------------------------- */
 
-/* E of (E18), from Y Delta^-1 X' and s->g. */
-static kdr_status fill_sparse_others(kdri_msda *w, dual *s, const double *inverse)
-{
-	int64_t n = w->n;
-	kdr_mat others = kdri_rows(w->x, n, w->m);
-	KDRI_DO(kdri_sparse_cross(w->ctx, &others.as.csr, &w->xt.view.as.csr, inverse, s->e));
-	for (int64_t i = 0; i < w->m - n; i++)
-		for (int64_t k = 0; k < n; k++) {
-			double v = kdri_block_get(&s->e, i, k) - w->q * s->g[k] - s->g[n + i] +
-			           w->q * s->mean_ratio;
-			kdri_block_set(&s->e, i, k, w->q * v);
-		}
-	return KDR_OK;
-}
-
 /* I + G of (E15), g of (E16) and E of (E18); of a layer that is known, E alone. */
 static kdr_status fill_sparse(kdri_msda *w, dual *s)
 {
@@ -200,8 +179,18 @@ static kdr_status fill_sparse(kdri_msda *w, dual *s)
 		KDRI_OP(w->ctx, w->dev, gram, &train, false, inverse, s->r);
 		KDRI_OP(w->ctx, w->dev, adjust, s->r, s->g, false, s->mean_ratio, w->q * w->q, NULL);
 	}
-	if (w->m > w->n)
-		KDRI_TRY(fill_sparse_others(w, s, inverse));
+	if (w->m > w->n) {
+		/* E of (E18), from Y Delta^-1 X' and s->g. */
+		int64_t n = w->n;
+		kdr_mat others = kdri_rows(w->x, n, w->m);
+		KDRI_TRY(kdri_sparse_cross(w->ctx, &others.as.csr, &w->xt.view.as.csr, inverse, s->e));
+		for (int64_t i = 0; i < w->m - n; i++)
+			for (int64_t k = 0; k < n; k++) {
+				double v = kdri_block_get(&s->e, i, k) - w->q * s->g[k] - s->g[n + i] +
+				           w->q * s->mean_ratio;
+				kdri_block_set(&s->e, i, k, w->q * v);
+			}
+	}
 	for (int64_t i = 0; i < w->n; i++)
 		s->g[i] -= s->mean_ratio;
 done:
@@ -244,59 +233,56 @@ done:
 /* I + G of (E15), g and E, a panel of columns at a time; of a layer that is known, E alone. */
 static kdr_status msda_samples_fill_dense(kdri_msda *w, dual *s)
 {
-	kdr_status st;
 	int64_t n = w->n, wide = w->h.wide;
-	KDRI_TRY(kdri_msda_room(w, w->m, wide));
+	KDRI_DO(kdri_msda_room(w, w->m, wide));
 	memset(s->g, 0, (size_t)w->m * sizeof *s->g);
 	for (int64_t j = 0; j < w->d; j += wide) {
 		int64_t cols = KDRI_MIN(wide, w->d - j);
 		kdri_block h, in = kdri_block_part(w->room, 0, 0, n, cols),
 		              other = kdri_block_part(w->room, n, 0, w->m - n, cols);
-		KDRI_TRY(kdri_panels_load(&w->h, 0, j, w->m, cols, &h));
-		KDRI_OP(w->ctx, w->dev, centre, kdri_block_part(h, 0, 0, n, cols), w->mean + j, 1,
-		        s->root + j, in);
+		KDRI_DO(kdri_panels_load(&w->h, 0, j, w->m, cols, &h));
+		KDRI_DO_OP(w->ctx, w->dev, centre, kdri_block_part(h, 0, 0, n, cols), w->mean + j, 1,
+		           s->root + j, in);
 		if (!w->known) {
-			KDRI_OP(w->ctx, w->dev, syrk, false, w->q * w->q, in, j > 0, s->r);
-			KDRI_OP(w->ctx, w->dev, times, in, false, s->shift + j, s->u);
+			KDRI_DO_OP(w->ctx, w->dev, syrk, false, w->q * w->q, in, j > 0, s->r);
+			KDRI_DO_OP(w->ctx, w->dev, times, in, false, s->shift + j, s->u);
 			kdri_axpy(1, s->u, s->g, n);
 		}
 		if (w->m > n) {
-			KDRI_OP(w->ctx, w->dev, centre, kdri_block_part(h, n, 0, w->m - n, cols), w->mean + j,
-			        w->q, s->root + j, other);
-			KDRI_OP(w->ctx, w->dev, gemm, false, true, w->q, other, in, j > 0, s->e);
+			KDRI_DO_OP(w->ctx, w->dev, centre, kdri_block_part(h, n, 0, w->m - n, cols),
+			           w->mean + j, w->q, s->root + j, other);
+			KDRI_DO_OP(w->ctx, w->dev, gemm, false, true, w->q, other, in, j > 0, s->e);
 		}
 	}
 	if (!w->known)
-		KDRI_OP(w->ctx, w->dev, adjust, s->r, NULL, false, 0, 1, NULL);
+		KDRI_DO_OP(w->ctx, w->dev, adjust, s->r, NULL, false, 0, 1, NULL);
 	w->flops += w->known ? 0 : (double)n * (double)n * (double)w->d;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status msda_samples_apply_dense(kdri_msda *w, const dual *s)
 {
-	kdr_status st;
 	int64_t n = w->n, wide = w->h.wide;
-	KDRI_TRY(kdri_msda_room(w, w->m, wide));
+	KDRI_DO(kdri_msda_room(w, w->m, wide));
 	for (int64_t j = 0; j < w->d; j += wide) {
 		int64_t cols = KDRI_MIN(wide, w->d - j);
 		kdri_block h, out = kdri_block_part(w->room, 0, 0, w->m, cols);
-		KDRI_TRY(kdri_panels_load(&w->h, 0, j, w->m, cols, &h));
+		KDRI_DO(kdri_panels_load(&w->h, 0, j, w->m, cols, &h));
 		kdri_block in = kdri_block_part(h, 0, 0, n, cols),
 		           trained = kdri_block_part(out, 0, 0, n, cols),
 		           others = kdri_block_part(out, n, 0, w->m - n, cols);
-		KDRI_OP(w->ctx, w->dev, gemm, false, false, 1, s->r, in, 0, trained);
+		KDRI_DO_OP(w->ctx, w->dev, gemm, false, false, 1, s->r, in, 0, trained);
 		if (w->m > n)
-			KDRI_OP(w->ctx, w->dev, gemm, false, false, 1, s->e, in, 0, others);
-		KDRI_OP(w->ctx, w->dev, tanh, trained, s->lean, w->mean + j, w->offset + j, in); /* (E19) */
+			KDRI_DO_OP(w->ctx, w->dev, gemm, false, false, 1, s->e, in, 0, others);
+		KDRI_DO_OP(w->ctx, w->dev, tanh, trained, s->lean, w->mean + j, w->offset + j,
+		           in); /* (E19) */
 		if (w->m > n)
-			KDRI_OP(w->ctx, w->dev, tanh, others, s->lean + n, w->mean + j, NULL,
-			        kdri_block_part(h, n, 0, w->m - n, cols));
-		KDRI_TRY(kdri_panels_store(&w->h, 0, j, h));
+			KDRI_DO_OP(w->ctx, w->dev, tanh, others, s->lean + n, w->mean + j, NULL,
+			           kdri_block_part(h, n, 0, w->m - n, cols));
+		KDRI_DO(kdri_panels_store(&w->h, 0, j, h));
 	}
 	w->flops += 2 * (double)n * (double)w->m * (double)w->d;
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* --- both --------------------------------------------------------------------------------------------- */
@@ -304,25 +290,23 @@ done:
 /* offset = c of (E16). */
 static kdr_status fill_offset(kdri_msda *w, dual *s)
 {
-	kdr_status st;
 	int64_t n = w->n, wide = kdri_panels_span(&w->h);
 	double total = 0;
-	KDRI_OP(w->ctx, w->dev, times, s->r, false, s->g, s->u);
+	KDRI_DO_OP(w->ctx, w->dev, times, s->r, false, s->g, s->u);
 	for (int64_t i = 0; i < n; i++)
 		total += s->u[i];
 	if (w->sparse) {
 		kdr_mat rows = kdri_rows(w->x, 0, n);
-		KDRI_TRY(kdri_mat_tmul(w->ctx, &rows, s->u, 1, 1, w->offset, 1));
+		KDRI_DO(kdri_mat_tmul(w->ctx, &rows, s->u, 1, 1, w->offset, 1));
 	}
 	for (int64_t j = 0; j < w->d && !w->sparse; j += wide) {
 		kdri_block part;
-		KDRI_TRY(kdri_panels_load(&w->h, 0, j, n, KDRI_MIN(wide, w->d - j), &part));
-		KDRI_OP(w->ctx, w->dev, times, part, true, s->u, w->offset + j);
+		KDRI_DO(kdri_panels_load(&w->h, 0, j, n, KDRI_MIN(wide, w->d - j), &part));
+		KDRI_DO_OP(w->ctx, w->dev, times, part, true, s->u, w->offset + j);
 	}
 	for (int64_t j = 0; j < w->d; j++)
 		w->offset[j] = w->mean[j] + w->p * w->q * (w->offset[j] - total * w->mean[j]);
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* E <- E R; R is narrowed to the precision of h where it meets h. */
@@ -343,29 +327,24 @@ done:
 /* The coefficients of xbar from the row sums of R and E R; on dense layers P first replaces R (E19). */
 static kdr_status fill_lean(kdri_msda *w, dual *s)
 {
-	kdr_status st = KDR_OK;
 	if (!w->sparse)
-		KDRI_OP(w->ctx, w->dev, complement, s->r, NULL, w->q);
-	KDRI_OP(w->ctx, w->dev, row_dots, s->r, NULL, s->lean);
+		KDRI_DO_OP(w->ctx, w->dev, complement, s->r, NULL, w->q);
+	KDRI_DO_OP(w->ctx, w->dev, row_dots, s->r, NULL, s->lean);
 	for (int64_t i = 0; i < w->n; i++)
 		s->lean[i] = w->sparse ? s->lean[i] - 1 : -s->lean[i];
 	if (w->m > w->n)
-		KDRI_OP(w->ctx, w->dev, row_dots, s->e, NULL, s->lean + w->n);
+		KDRI_DO_OP(w->ctx, w->dev, row_dots, s->e, NULL, s->lean + w->n);
 	for (int64_t i = w->n; i < w->m; i++)
 		s->lean[i] = 1 - s->lean[i];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* R from I + G (E15), and c. */
 static kdr_status msda_samples_learn(kdri_msda *w, dual *s)
 {
-	kdr_status st;
-	KDRI_OP(w->ctx, w->dev, inverse, s->r);
+	KDRI_DO_OP(w->ctx, w->dev, inverse, s->r);
 	w->flops += (double)w->n * (double)w->n * (double)w->n;
-	KDRI_TRY(fill_offset(w, s));
-done:
-	return st;
+	return fill_offset(w, s);
 }
 
 kdr_status kdri_msda_by_samples(kdri_msda *w)
@@ -404,11 +383,6 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 done:
 	kdri_block_free(w->ctx, &s.r);
 	kdri_block_free(w->ctx, &s.e);
-	kdri_free(w->ctx, s.g);
-	kdri_free(w->ctx, s.u);
-	kdri_free(w->ctx, s.lean);
-	kdri_free(w->ctx, s.root);
-	kdri_free(w->ctx, s.shift);
-	kdri_free(w->ctx, s.ratio);
+	KDRI_FREE(w->ctx, s.g, s.u, s.lean, s.root, s.shift, s.ratio);
 	return st;
 }

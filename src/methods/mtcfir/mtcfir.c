@@ -330,7 +330,6 @@ static kdr_status learn_features(work *w)
 /* Labels to start from: the user's, or those of k-means on Z. */
 static kdr_status find_starts(work *w)
 {
-	kdr_status st = KDR_OK;
 	int64_t n_init = kdri_opt_int(w->options, "n_init");
 	bool ncut = kdri_opt_choice(w->options, "final") == KDRI_FINAL_NCUT;
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
@@ -341,11 +340,10 @@ static kdr_status find_starts(work *w)
 		w->runs[t] = 1;
 		if (w->init || ncut)
 			continue;
-		KDRI_OP(w->ctx, own.dev, mirror, own); /* so far K has its lower triangle alone */
-		KDRI_TRY(kdri_snmf_starts(w->ctx, own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
+		KDRI_DO_OP(w->ctx, own.dev, mirror, own); /* so far K has its lower triangle alone */
+		KDRI_DO(kdri_snmf_starts(w->ctx, own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* (E5) and (E6) for task t. */
@@ -389,17 +387,6 @@ done:
 	return st;
 }
 
-static kdr_status put_relatedness(work *w)
-{
-	double *matrix = NULL;
-	int64_t tasks = w->pool.ntasks;
-	KDRI_DO(kdri_result_relatedness(w->ctx, w->result, &matrix));
-	for (int64_t t = 0; t < tasks; t++)
-		for (int64_t s = 0; s < tasks; s++)
-			matrix[t * tasks + s] = w->alpha[t * tasks + s] / w->alpha[t * tasks + t];
-	return KDR_OK;
-}
-
 /* Whether to stop before a step after the Gram matrix: tasks that are not clustered keep their start. */
 static bool mtcfir_stops(const work *w, int64_t step)
 {
@@ -423,7 +410,12 @@ static kdr_status mtcfir_cluster(work *w)
 	if (mtcfir_stops(w, 1))
 		return KDR_OK;
 	KDRI_DO(kdri_relate(w->ctx, &w->pool, w->wanted, w->eps, w->alpha));
-	KDRI_DO(put_relatedness(w));
+	double *matrix = NULL;
+	int64_t tasks = w->pool.ntasks;
+	KDRI_DO(kdri_result_relatedness(w->ctx, w->result, &matrix));
+	for (int64_t t = 0; t < tasks; t++)
+		for (int64_t s = 0; s < tasks; s++)
+			matrix[t * tasks + s] = w->alpha[t * tasks + s] / w->alpha[t * tasks + t];
 	for (int64_t t = 0; t < w->pool.ntasks; t++) {
 		if (mtcfir_stops(w, 2 + t))
 			return KDR_OK;
@@ -559,10 +551,7 @@ static kdr_status mtcfir_fit(kdr_context *ctx, const kdr_problem *problem, const
 	kdr_status st = mtcfir_run(&w);
 	kdri_stack_free(ctx, &w.stack);
 	kdri_column_set_free(ctx, &w.once);
-	kdri_free(ctx, w.wanted);
-	kdri_free(ctx, w.starts);
-	kdri_free(ctx, w.runs);
-	kdri_free(ctx, w.traces);
+	KDRI_FREE(ctx, w.wanted, w.starts, w.runs, w.traces);
 	return st;
 }
 

@@ -141,9 +141,7 @@ kdr_status kdri_train_stack(kdr_context *ctx, const kdr_result *fitted, int64_t 
 	list[count] = x;
 	KDRI_TRY(kdri_mat_stack(ctx, list, count + 1, all));
 done:
-	kdri_free(ctx, col);
-	kdri_free(ctx, parts);
-	kdri_free(ctx, list);
+	KDRI_FREE(ctx, col, parts, list);
 	return st;
 }
 
@@ -206,9 +204,7 @@ kdr_status kdri_fold_in(kdr_context *ctx, kdri_block s, const double *y, int64_t
 	for (int64_t i = 0; i < s.rows; i++)
 		labels[i] = fold_in_explain(a, b + i * k, k, scratch + i * k); /* (E5) */
 done:
-	kdri_free(ctx, a);
-	kdri_free(ctx, b);
-	kdri_free(ctx, scratch);
+	KDRI_FREE(ctx, a, b, scratch);
 	return st;
 }
 
@@ -287,11 +283,7 @@ static kdr_status count_votes(const vote *w, int64_t *labels)
 	}
 done:
 	kdri_block_free(w->ctx, &c);
-	kdri_free(w->ctx, norm);
-	kdri_free(w->ctx, a);
-	kdri_free(w->ctx, room);
-	kdri_free(w->ctx, weight);
-	kdri_free(w->ctx, votes);
+	KDRI_FREE(w->ctx, norm, a, room, weight, votes);
 	return st;
 }
 
@@ -376,7 +368,6 @@ kdr_status kdri_mtcfir_predict(kdr_context *ctx, const kdr_result *fitted, const
 done:
 	kdri_block_free(ctx, &w.pool.v);
 	kdri_own_free(ctx, &all);
-	kdri_free(ctx, begin);
-	kdri_free(ctx, ones);
+	KDRI_FREE(ctx, begin, ones);
 	return st;
 }

@@ -337,20 +337,18 @@ done:
 /* The Gram matrix, all of it. */
 static kdr_status make_gram(kdr_context *ctx, kdri_device *dev, work *w)
 {
-	kdr_status st;
 	const kdr_mat *x = &w->task->x;
 	int64_t n = kdr_mat_rows(x);
 	bool single = kdri_precision_single(w->options, n);
-	KDRI_TRY(kdri_device_check(ctx, dev, 8.0 * (double)n * (double)n, "method 'snmf'", n,
-	                           kdr_mat_cols(x)));
-	KDRI_TRY(kdri_block_new(ctx, dev, n, n, single, &w->gram));
+	KDRI_DO(kdri_device_check(ctx, dev, 8.0 * (double)n * (double)n, "method 'snmf'", n,
+	                          kdr_mat_cols(x)));
+	KDRI_DO(kdri_block_new(ctx, dev, n, n, single, &w->gram));
 	if (x->kind == KDR_MAT_CSR)
-		KDRI_TRY(kdri_msda_add_gram(ctx, w->gram, 0, x, NULL, NULL));
+		KDRI_DO(kdri_msda_add_gram(ctx, w->gram, 0, x, NULL, NULL));
 	else
-		KDRI_TRY(fill_dense(ctx, &x->as.dense, w->gram));
-	KDRI_OP(ctx, dev, mirror, w->gram);
-done:
-	return st;
+		KDRI_DO(fill_dense(ctx, &x->as.dense, w->gram));
+	KDRI_DO_OP(ctx, dev, mirror, w->gram);
+	return KDR_OK;
 }
 
 /* The starts of all tasks of the matrix: those given, or found by k-means through the Gram matrix. */
@@ -369,24 +367,21 @@ static kdr_status find_starts(kdr_context *ctx, work *w, int64_t *starts, int64_
 /* (E2) on similarities that are formed. */
 static kdr_status use_formed(kdr_context *ctx, work *w, kdri_snmf_task *s)
 {
-	kdr_status st;
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma"), *width = NULL;
 	if (similarity == KDRI_SIMILARITY_GAUSS && sigma == 0)
-		KDRI_TRY(kdri_gram_median(ctx, w->gram, &sigma));
+		KDRI_DO(kdri_gram_median(ctx, w->gram, &sigma));
 	w->answered = true;
 	for (int64_t q = 0; q < w->count && similarity == KDRI_SIMILARITY_GAUSS; q++) {
-		KDRI_TRY(kdri_result_array(ctx, w->result, "sigma", w->t + q, KDR_FLOAT64, 1,
-		                           (int64_t[]){ 1 }, &width));
+		KDRI_DO(kdri_result_array(ctx, w->result, "sigma", w->t + q, KDR_FLOAT64, 1, (int64_t[]){ 1 },
+		                          &width));
 		width[0] = sigma;
 	}
-	KDRI_TRY(kdri_gram_similarity(ctx, w->gram, similarity, sigma)); /* (E1) */
-	KDRI_OP(ctx, w->gram.dev, clip, w->gram);
+	KDRI_DO(kdri_gram_similarity(ctx, w->gram, similarity, sigma)); /* (E1) */
+	KDRI_DO_OP(ctx, w->gram.dev, clip, w->gram);
 	s->dense = &w->gram;
 	ctx->abandon = false; /* from here on there is something to keep */
-	KDRI_TRY(kdri_snmf_task_run(ctx, s, w->result, w->traces));
-done:
-	return st;
+	return kdri_snmf_task_run(ctx, s, w->result, w->traces);
 }
 
 /* (E2) on cosines that are not. */

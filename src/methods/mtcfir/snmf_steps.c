@@ -44,8 +44,7 @@ static const double start_softening = 0.2;
 
 void kdri_snmf_free(kdr_context *ctx, kdri_snmf_result *r)
 {
-	kdri_free(ctx, r->y);
-	kdri_free(ctx, r->trace);
+	KDRI_FREE(ctx, r->y, r->trace);
 	*r = (kdri_snmf_result){ 0 };
 }
 
@@ -138,48 +137,41 @@ static kdri_block columns(const runs *w, kdri_block a, int64_t slot)
 
 static kdr_status snmf_open(runs *w, const double *starts, int64_t count)
 {
-	kdr_status st;
 	kdr_context *ctx = w->ctx;
 	kdri_device *dev = w->m->dev;
 	int64_t rows = w->m->rows;
 	w->slots = count;
 	w->ld = snmf_width(count, w->k);
-	KDRI_TRY(KDRI_NEW0(ctx, &w->results, count));
-	KDRI_TRY(KDRI_NEW(ctx, &w->run, count));
-	KDRI_TRY(KDRI_NEW(ctx, &w->flag, count));
-	KDRI_TRY(KDRI_NEW(ctx, &w->products, w->ld));
-	KDRI_TRY(kdri_block_new(ctx, dev, w->ld, w->ld, false, &w->small));
-	KDRI_TRY(kdri_block_new(ctx, dev, rows, w->ld, false, &w->d));
+	KDRI_DO(KDRI_NEW0(ctx, &w->results, count));
+	KDRI_DO(KDRI_NEW(ctx, &w->run, count));
+	KDRI_DO(KDRI_NEW(ctx, &w->flag, count));
+	KDRI_DO(KDRI_NEW(ctx, &w->products, w->ld));
+	KDRI_DO(kdri_block_new(ctx, dev, w->ld, w->ld, false, &w->small));
+	KDRI_DO(kdri_block_new(ctx, dev, rows, w->ld, false, &w->d));
 	for (int which = 0; which < 2; which++) {
-		KDRI_TRY(KDRI_NEW0(ctx, &w->gram[which], w->ld * w->ld));
-		KDRI_TRY(KDRI_NEW(ctx, &w->objective[which], count));
-		KDRI_TRY(KDRI_NEW(ctx, &w->piece[which], PIECE * w->k));
-		KDRI_TRY(kdri_block_new(ctx, dev, rows, w->ld, false, &w->y[which]));
-		KDRI_TRY(kdri_block_new(ctx, dev, rows, w->ld, false, &w->n[which]));
+		KDRI_DO(KDRI_NEW0(ctx, &w->gram[which], w->ld * w->ld));
+		KDRI_DO(KDRI_NEW(ctx, &w->objective[which], count));
+		KDRI_DO(KDRI_NEW(ctx, &w->piece[which], PIECE * w->k));
+		KDRI_DO(kdri_block_new(ctx, dev, rows, w->ld, false, &w->y[which]));
+		KDRI_DO(kdri_block_new(ctx, dev, rows, w->ld, false, &w->n[which]));
 	}
-	KDRI_OP(ctx, dev, fill, whole(w, w->y[0]), 0);
+	KDRI_DO_OP(ctx, dev, fill, whole(w, w->y[0]), 0);
 	for (int64_t q = 0; q < count; q++) {
 		w->run[q] = q;
-		KDRI_TRY(kdri_block_send(ctx, columns(w, w->y[0], q), starts + q * rows * w->k, w->k));
+		KDRI_DO(kdri_block_send(ctx, columns(w, w->y[0], q), starts + q * rows * w->k, w->k));
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 static void snmf_close(runs *w, int64_t count)
 {
 	for (int64_t q = 0; q < count && w->results; q++)
 		kdri_snmf_free(w->ctx, &w->results[q]);
-	kdri_free(w->ctx, w->results);
-	kdri_free(w->ctx, w->run);
-	kdri_free(w->ctx, w->flag);
-	kdri_free(w->ctx, w->products);
+	KDRI_FREE(w->ctx, w->results, w->run, w->flag, w->products);
 	kdri_block_free(w->ctx, &w->small);
 	kdri_block_free(w->ctx, &w->d);
 	for (int which = 0; which < 2; which++) {
-		kdri_free(w->ctx, w->gram[which]);
-		kdri_free(w->ctx, w->objective[which]);
-		kdri_free(w->ctx, w->piece[which]);
+		KDRI_FREE(w->ctx, w->gram[which], w->objective[which], w->piece[which]);
 		kdri_block_free(w->ctx, &w->y[which]);
 		kdri_block_free(w->ctx, &w->n[which]);
 	}
@@ -188,15 +180,14 @@ static void snmf_close(runs *w, int64_t count)
 /* N, Y'Y and (E1) of a state. */
 static kdr_status snmf_evaluate(runs *w, int which)
 {
-	kdr_status st;
 	kdri_device *dev = w->m->dev;
 	kdri_block y = whole(w, w->y[which]), n = whole(w, w->n[which]),
 	           small = shaped(w->small, w->ld, w->ld);
 	int64_t k = w->k, ld = w->ld;
-	KDRI_TRY(w->m->multiply(w->ctx, w->m->data, y, n));
-	KDRI_OP(w->ctx, dev, gemm, true, false, 1, y, y, 0, small);
-	KDRI_OP(w->ctx, dev, column_dots, y, n, w->products);
-	KDRI_TRY(kdri_block_fetch(w->ctx, small, w->gram[which], ld));
+	KDRI_DO(w->m->multiply(w->ctx, w->m->data, y, n));
+	KDRI_DO_OP(w->ctx, dev, gemm, true, false, 1, y, y, 0, small);
+	KDRI_DO_OP(w->ctx, dev, column_dots, y, n, w->products);
+	KDRI_DO(kdri_block_fetch(w->ctx, small, w->gram[which], ld));
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		double product = 0, square = 0;
 		for (int64_t a = slot * k; a < (slot + 1) * k; a++) {
@@ -208,47 +199,42 @@ static kdr_status snmf_evaluate(runs *w, int which)
 		}
 		w->objective[which][slot] = KDRI_MAX(0, w->m->square - 2 * product + square);
 	}
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Y of the next state, with e = 1/2. */
 static kdr_status snmf_step(runs *w)
 {
-	kdr_status st;
 	kdri_device *dev = w->m->dev;
 	kdri_block y = whole(w, w->y[w->now]), d = whole(w, w->d), small = shaped(w->small, w->ld, w->ld);
-	KDRI_TRY(kdri_block_send(w->ctx, small, w->gram[w->now], w->ld));
-	KDRI_OP(w->ctx, dev, gemm, false, false, 1, y, small, 0, d);
-	KDRI_OP(w->ctx, dev, ratio_step, y, whole(w, w->n[w->now]), d, false,
-	        whole(w, w->y[!w->now])); /* (E2) */
-done:
-	return st;
+	KDRI_DO(kdri_block_send(w->ctx, small, w->gram[w->now], w->ld));
+	KDRI_DO_OP(w->ctx, dev, gemm, false, false, 1, y, small, 0, d);
+	KDRI_DO_OP(w->ctx, dev, ratio_step, y, whole(w, w->n[w->now]), d, false,
+	           whole(w, w->y[!w->now])); /* (E2) */
+	return KDR_OK;
 }
 
 /* One iteration of all starts at work. */
 static kdr_status snmf_advance(runs *w)
 {
-	kdr_status st;
 	bool again = false;
 	int now = w->now, next = !now;
 	/* J is a difference of sums of the size of |M|^2: this much of a rise is rounding. */
 	double rounding = (w->m->single ? 1e-8 : 1e-13) * w->m->square;
-	KDRI_TRY(snmf_step(w));
-	KDRI_TRY(snmf_evaluate(w, next));
+	KDRI_DO(snmf_step(w));
+	KDRI_DO(snmf_evaluate(w, next));
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		w->flag[slot] = w->objective[next][slot] > w->objective[now][slot] + rounding;
 		w->results[w->run[slot]].careful += w->flag[slot];
 		again = again || w->flag[slot];
 		if (w->flag[slot])
-			KDRI_OP(w->ctx, w->m->dev, ratio_step, columns(w, w->y[now], slot),
-			        columns(w, w->n[now], slot), columns(w, w->d, slot), true,
-			        columns(w, w->y[next], slot));
+			KDRI_DO_OP(w->ctx, w->m->dev, ratio_step, columns(w, w->y[now], slot),
+			           columns(w, w->n[now], slot), columns(w, w->d, slot), true,
+			           columns(w, w->y[next], slot));
 	}
 	if (again)
-		KDRI_TRY(snmf_evaluate(w, next));
-done:
-	return st;
+		KDRI_DO(snmf_evaluate(w, next));
+	return KDR_OK;
 }
 
 /* Whether Y of a start is the same in both states. */
@@ -286,27 +272,24 @@ static kdr_status snmf_accept(runs *w, double tol, double *least)
 /* Y, N and Y'Y of a start move to place `to` of the next state, which has ld columns. */
 static kdr_status snmf_move(runs *w, int64_t slot, int64_t to, int64_t ld)
 {
-	kdr_status st;
 	int now = w->now, next = !now;
 	int64_t rows = w->m->rows, k = w->k;
 	kdri_device *dev = w->m->dev;
-	KDRI_OP(w->ctx, dev, copy, columns(w, w->y[now], slot),
-	        kdri_block_part(shaped(w->y[next], rows, ld), 0, to * k, rows, k));
-	KDRI_OP(w->ctx, dev, copy, columns(w, w->n[now], slot),
-	        kdri_block_part(shaped(w->n[next], rows, ld), 0, to * k, rows, k));
+	KDRI_DO_OP(w->ctx, dev, copy, columns(w, w->y[now], slot),
+	           kdri_block_part(shaped(w->y[next], rows, ld), 0, to * k, rows, k));
+	KDRI_DO_OP(w->ctx, dev, copy, columns(w, w->n[now], slot),
+	           kdri_block_part(shaped(w->n[next], rows, ld), 0, to * k, rows, k));
 	for (int64_t a = 0; a < k; a++)
 		memcpy(w->gram[next] + (to * k + a) * ld + to * k,
 		       w->gram[now] + (slot * k + a) * w->ld + slot * k, (size_t)k * sizeof(double));
 	w->objective[next][to] = w->objective[now][slot];
 	w->run[to] = w->run[slot];
-done:
-	return st;
+	return KDR_OK;
 }
 
 /* Starts that are flagged hand in their Y and leave; the others move together. */
 static kdr_status snmf_retire(runs *w, kdr_stop stop)
 {
-	kdr_status st = KDR_OK;
 	int now = w->now, next = !now;
 	int64_t left = 0, to = 0, rows = w->m->rows;
 	for (int64_t slot = 0; slot < w->slots; slot++)
@@ -316,24 +299,23 @@ static kdr_status snmf_retire(runs *w, kdr_stop stop)
 	int64_t ld = snmf_width(left, w->k);
 	if (left > 0) {
 		memset(w->gram[next], 0, (size_t)(ld * ld) * sizeof *w->gram[next]);
-		KDRI_OP(w->ctx, w->m->dev, fill, shaped(w->y[next], rows, ld), 0);
-		KDRI_OP(w->ctx, w->m->dev, fill, shaped(w->n[next], rows, ld), 0);
+		KDRI_DO_OP(w->ctx, w->m->dev, fill, shaped(w->y[next], rows, ld), 0);
+		KDRI_DO_OP(w->ctx, w->m->dev, fill, shaped(w->n[next], rows, ld), 0);
 	}
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		if (w->flag[slot]) {
 			kdri_snmf_result *r = &w->results[w->run[slot]];
-			KDRI_TRY(KDRI_NEW(w->ctx, &r->y, rows * w->k));
-			KDRI_TRY(kdri_block_fetch(w->ctx, columns(w, w->y[now], slot), r->y, w->k));
+			KDRI_DO(KDRI_NEW(w->ctx, &r->y, rows * w->k));
+			KDRI_DO(kdri_block_fetch(w->ctx, columns(w, w->y[now], slot), r->y, w->k));
 			r->stop = stop;
 			continue;
 		}
-		KDRI_TRY(snmf_move(w, slot, to++, ld));
+		KDRI_DO(snmf_move(w, slot, to++, ld));
 	}
 	w->now = next;
 	w->slots = left;
 	w->ld = ld;
-done:
-	return st;
+	return KDR_OK;
 }
 
 static kdr_status snmf_retire_all(runs *w, kdr_stop stop)

@@ -164,19 +164,6 @@ bool kdri_transfer_layers_able(const kdri_transfer_work *t)
 	return kdri_transfer_layers_cells(t) <= most_cells;
 }
 
-/* The columns with the largest weights, in increasing order; of equals the lower. */
-static void layers_choose(const double *weight, int64_t d, int64_t count, bool *chosen)
-{
-	memset(chosen, 0, (size_t)d * sizeof *chosen);
-	for (int64_t k = 0; k < count; k++) {
-		int64_t best = -1;
-		for (int64_t j = 0; j < d; j++)
-			if (!chosen[j] && (best < 0 || weight[j] > weight[best]))
-				best = j;
-		chosen[best] = true;
-	}
-}
-
 /* Rows that have a feature, or its variance. */
 static kdr_status weigh_columns(kdr_context *ctx, const kdri_transfer_work *t, double *weight)
 {
@@ -213,7 +200,15 @@ static kdr_status take_columns(kdr_context *ctx, const kdri_transfer_work *t, in
 	KDRI_TRY(KDRI_NEW(ctx, &chosen, d));
 	KDRI_TRY(KDRI_NEW(ctx, &place, d));
 	KDRI_TRY(weigh_columns(ctx, t, weight));
-	layers_choose(weight, d, count, chosen);
+	/* The columns with the largest weights, in increasing order; of equals the lower. */
+	memset(chosen, 0, (size_t)d * sizeof *chosen);
+	for (int64_t k = 0; k < count; k++) {
+		int64_t best = -1;
+		for (int64_t j = 0; j < d; j++)
+			if (!chosen[j] && (best < 0 || weight[j] > weight[best]))
+				best = j;
+		chosen[best] = true;
+	}
 	for (int64_t j = 0, at = 0; j < d; j++)
 		place[j] = chosen[j] ? (int32_t)at++ : -1;
 #pragma omp parallel for num_threads(kdri_team(ctx)) if (n > KDRI_BLOCK)

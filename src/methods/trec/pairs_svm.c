@@ -29,23 +29,6 @@ typedef struct training {
 	double *y;
 } training;
 
-static kdr_status training_new(kdr_context *ctx, const kdri_pairs *pairs, const kdri_rule *rule,
-                               training *out)
-{
-	KDRI_DO(KDRI_NEW(ctx, &out->nodes, 3 * pairs->count));
-	KDRI_DO(KDRI_NEW(ctx, &out->lines, pairs->count));
-	KDRI_DO(KDRI_NEW(ctx, &out->y, pairs->count));
-	for (int64_t i = 0; i < pairs->count; i++) {
-		struct svm_node *line = out->nodes + 3 * i;
-		line[0] = (struct svm_node){ 1, rule->scale_p * pairs->p[i] };
-		line[1] = (struct svm_node){ 2, rule->scale_h * pairs->h[i] };
-		line[2] = (struct svm_node){ -1, 0 };
-		out->lines[i] = line;
-		out->y[i] = pairs->z[i] ? 1 : -1;
-	}
-	return KDR_OK;
-}
-
 static void training_free(kdr_context *ctx, training *t)
 {
 	KDRI_FREE(ctx, t->nodes, t->lines, t->y);
@@ -92,7 +75,17 @@ kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const 
 	if (pairs->count > INT32_MAX)
 		return kdri_fail(ctx, KDR_ERR_SIZE, "%lld pairs are too many for LIBSVM",
 		                 (long long)pairs->count);
-	KDRI_TRY(training_new(ctx, pairs, rule, &t));
+	KDRI_TRY(KDRI_NEW(ctx, &t.nodes, 3 * pairs->count));
+	KDRI_TRY(KDRI_NEW(ctx, &t.lines, pairs->count));
+	KDRI_TRY(KDRI_NEW(ctx, &t.y, pairs->count));
+	for (int64_t i = 0; i < pairs->count; i++) {
+		struct svm_node *line = t.nodes + 3 * i;
+		line[0] = (struct svm_node){ 1, rule->scale_p * pairs->p[i] };
+		line[1] = (struct svm_node){ 2, rule->scale_h * pairs->h[i] };
+		line[2] = (struct svm_node){ -1, 0 };
+		t.lines[i] = line;
+		t.y[i] = pairs->z[i] ? 1 : -1;
+	}
 	struct svm_problem problem = { .l = (int)pairs->count, .y = t.y, .x = t.lines };
 	svm_set_print_string_function(print_nothing);
 	model = svm_train(&problem, &param);
