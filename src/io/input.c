@@ -345,17 +345,6 @@ typedef struct held_line {
 	int64_t number, length;
 } held_line;
 
-/* Moves the line past the bytes in the buffer. */
-static void held_line_move(const kdri_input *in, held_line *line)
-{
-	const char *begin = (const char *)in->buffer + in->begin, *end = (const char *)in->buffer + in->end,
-	           *last = end;
-	while (last > begin && last[-1] != '\n' && last[-1] != '\r')
-		last--;
-	line->number += kdri_count_byte(begin, last, '\n');
-	line->length = end - last + (last > begin ? 0 : line->length);
-}
-
 kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 {
 	int64_t room = 0, used = 0;
@@ -366,7 +355,13 @@ kdr_status kdri_input_hold(kdr_context *ctx, kdri_input *in)
 		KDRI_DO(KDRI_ROOM(ctx, &in->held, &room, used + BUFFER));
 		memcpy(in->held + used, in->buffer + in->begin, in->end - in->begin);
 		used += (int64_t)(in->end - in->begin);
-		held_line_move(in, &line);
+		/* Moves the line past the bytes in the buffer. */
+		const char *begin = (const char *)in->buffer + in->begin,
+		           *end = (const char *)in->buffer + in->end, *last = end;
+		while (last > begin && last[-1] != '\n' && last[-1] != '\r')
+			last--;
+		line.number += kdri_count_byte(begin, last, '\n');
+		line.length = end - last + (last > begin ? 0 : line.length);
 		if (!in->gzip && line.length > KDRI_LINE_MOST)
 			return line_too_long(ctx, in, line.number);
 		if (kdri_leave_off(ctx, "read", used, 0))

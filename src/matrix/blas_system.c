@@ -158,11 +158,6 @@ static kdr_status pieces_new(kdr_context *ctx, int64_t n, pieces *p)
 	return KDRI_NEW(ctx, &p->iwork, p->liwork);
 }
 
-static void pieces_free(kdr_context *ctx, pieces *p)
-{
-	KDRI_FREE(ctx, p->z, p->off, p->tau, p->work, p->iwork);
-}
-
 /* A = Q T Q', the lower triangle as Fortran sees it: reflections below the subdiagonal and in tau, T in d and off. */
 static kdr_status reduce(kdr_context *ctx, int n, double *a, int lda, double *d, const pieces *p, int *info)
 {
@@ -208,7 +203,7 @@ static kdr_status eigh_in_pieces(kdr_context *ctx, int n, double *a, int lda, do
 	for (int64_t j = 0; j < n; j++)
 		memcpy(a + j * lda, p.z + j * n, (size_t)n * sizeof *a);
 done:
-	pieces_free(ctx, &p);
+	KDRI_FREE(ctx, p.z, p.off, p.tau, p.work, p.iwork);
 	return st;
 }
 

@@ -35,11 +35,6 @@ typedef struct state {
 	bool *busy;
 } state;
 
-static void state_free(kdr_context *ctx, state *s)
-{
-	KDRI_FREE(ctx, s->r, s->z, s->p, s->ap, s->partial, s->rz, s->busy);
-}
-
 static kdr_status state_new(kdr_context *ctx, int64_t n, int64_t m, state *s)
 {
 	int64_t size;
@@ -129,7 +124,7 @@ kdr_status kdri_cg(kdr_context *ctx, const kdri_op *a, const double *scale, int6
 		}
 	}
 done:
-	state_free(ctx, &s);
+	KDRI_FREE(ctx, s.r, s.z, s.p, s.ap, s.partial, s.rz, s.busy);
 	return st;
 }
 

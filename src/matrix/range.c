@@ -200,23 +200,6 @@ void kdri_range_free(kdr_context *ctx, kdri_range *r)
 	*r = (kdri_range){ 0 };
 }
 
-/* Keeps the leading directions of e (side x found, s descending) that exceed rounding and are needed for the
- * energy. */
-static void range_cut(kdri_range *r, int64_t side, int64_t found, double total, double energy)
-{
-	double sum = 0;
-	int64_t rank = 0;
-	while (rank < found && r->s[rank] > 1e-6 * r->s[0] && (energy >= 1 || sum < energy * total)) {
-		sum += r->s[rank] * r->s[rank];
-		rank++;
-	}
-	r->capped = rank == found && found < side && sum < energy * total * (1 - 1e-12);
-	r->rank = rank;
-	r->energy = total > 0 ? KDRI_MIN(sum / total, 1) : 1;
-	for (int64_t i = 0; i < side && rank < found; i++)
-		memmove(r->e + i * rank, r->e + i * found, (size_t)rank * sizeof *r->e);
-}
-
 /* (E1), (E2): all directions, from the eigenvectors of the Gram matrix, largest first. */
 static kdr_status whole(kdr_context *ctx, const kdr_mat *x, int64_t side, kdri_range *r)
 {
@@ -280,7 +263,19 @@ kdr_status kdri_range_new(kdr_context *ctx, const kdr_mat *x, double energy, kdr
 		KDRI_TRY(kdri_leading(ctx, &op, found, ROUNDS, r.by_rows ? &r.e : NULL, r.s,
 		                      r.by_rows ? NULL : r.e));
 	}
-	range_cut(&r, side, found, total, energy);
+	/* Keeps the leading directions of e (side x found, s descending) that exceed rounding and are needed for the
+	 * energy. */
+	double sum = 0;
+	int64_t rank = 0;
+	while (rank < found && r.s[rank] > 1e-6 * r.s[0] && (energy >= 1 || sum < energy * total)) {
+		sum += r.s[rank] * r.s[rank];
+		rank++;
+	}
+	r.capped = rank == found && found < side && sum < energy * total * (1 - 1e-12);
+	r.rank = rank;
+	r.energy = total > 0 ? KDRI_MIN(sum / total, 1) : 1;
+	for (int64_t i = 0; i < side && rank < found; i++)
+		memmove(r.e + i * rank, r.e + i * found, (size_t)rank * sizeof *r.e);
 	*out = r;
 	r = (kdri_range){ 0 };
 done:

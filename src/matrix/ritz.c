@@ -147,11 +147,6 @@ typedef struct basis {
 	double *next, *mix, *tx; /* n x block; room x block; n x block, T r of (E4) */
 } basis;
 
-static void basis_free(kdr_context *ctx, basis *b)
-{
-	KDRI_FREE(ctx, b->v, b->av, b->h, b->y, b->theta, b->next, b->mix, b->tx);
-}
-
 int64_t kdri_ritz_block(int64_t rows, int64_t count)
 {
 	/* Sparse products are fastest by fours. */
@@ -269,19 +264,6 @@ static kdr_status improve(kdr_context *ctx, basis *b, const kdri_op *inverse)
 	return st;
 }
 
-/* (E3) */
-static kdr_status restart(kdr_context *ctx, basis *b)
-{
-	int64_t keep = KDRI_MIN(b->size, 2 * b->block);
-	KDRI_DO(kdri_mix_columns(ctx, b->n, b->size, b->v, b->room, keep, b->y, b->room, b->room));
-	KDRI_DO(kdri_mix_columns(ctx, b->n, b->size, b->av, b->room, keep, b->y, b->room, b->room));
-	for (int64_t i = 0; i < keep; i++)
-		for (int64_t j = 0; j < keep; j++)
-			b->h[i * b->room + j] = i == j ? b->theta[i] : 0;
-	b->size = keep;
-	return solve_small(ctx, b);
-}
-
 /* The guess, and random columns up to the width of the block. */
 static void first_block(kdr_context *ctx, basis *b, const kdri_ritz_options *o)
 {
@@ -318,8 +300,17 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 			good = true;
 			break;
 		}
-		if (b.size + b.block > b.room && b.room < b.n)
-			KDRI_TRY(restart(ctx, &b));
+		if (b.size + b.block > b.room && b.room < b.n) {
+			/* (E3) */
+			int64_t keep = KDRI_MIN(b.size, 2 * b.block);
+			KDRI_TRY(kdri_mix_columns(ctx, b.n, b.size, b.v, b.room, keep, b.y, b.room, b.room));
+			KDRI_TRY(kdri_mix_columns(ctx, b.n, b.size, b.av, b.room, keep, b.y, b.room, b.room));
+			for (int64_t i = 0; i < keep; i++)
+				for (int64_t j = 0; j < keep; j++)
+					b.h[i * b.room + j] = i == j ? b.theta[i] : 0;
+			b.size = keep;
+			KDRI_TRY(solve_small(ctx, &b));
+		}
 		KDRI_TRY(residuals(ctx, &b, o, &good));
 		fresh = b.block;
 		if (good || kdri_iteration(ctx, "eigs", step, 0, NAN))
@@ -337,6 +328,6 @@ kdr_status kdri_ritz_lowest(kdr_context *ctx, const kdri_op *op, const kdri_ritz
 	memcpy(values, b.theta, (size_t)o->count * sizeof *values);
 	*converged = good;
 done:
-	basis_free(ctx, &b);
+	KDRI_FREE(ctx, b.v, b.av, b.h, b.y, b.theta, b.next, b.mix, b.tx);
 	return st;
 }

@@ -51,11 +51,6 @@ typedef struct counter {
 	double *scaled, *c, *w;
 } counter;
 
-static void counter_free(kdr_context *ctx, counter *k)
-{
-	KDRI_FREE(ctx, k->scaled, k->c, k->w);
-}
-
 static kdr_status counter_new(kdr_context *ctx, const kdri_lowrank *a, counter *k)
 {
 	*k = (counter){ .a = a, .tiny = 1e-300 + 1e-16 * spread(a) };
@@ -142,11 +137,6 @@ done:
 	return st;
 }
 
-static void inverse_free(kdr_context *ctx, inverse *v)
-{
-	KDRI_FREE(ctx, v->n0, v->n, v->inv);
-}
-
 /* *good is false where C(sigma) is singular. */
 static kdr_status inverse_new(kdr_context *ctx, counter *k, double sigma, inverse *v, bool *good)
 {
@@ -225,7 +215,7 @@ static kdr_status solve_group(kdr_context *ctx, counter *k, const double *at, in
 		memcpy(vectors + i * count + first, found + i * width, (size_t)width * sizeof *found);
 done:
 	KDRI_FREE(ctx, values, guess, found);
-	inverse_free(ctx, &v);
+	KDRI_FREE(ctx, v.n0, v.n, v.inv);
 	return st;
 }
 
@@ -262,7 +252,7 @@ static kdr_status shift_inverted(kdr_context *ctx, const kdri_lowrank *a, int64_
 	KDRI_TRY(count_below(ctx, &k, values[count - 1] - 1e-9 * scale, &missed));
 	*good = missed < count;
 done:
-	counter_free(ctx, &k);
+	KDRI_FREE(ctx, k.scaled, k.c, k.w);
 	kdri_free(ctx, at);
 	return st;
 }

@@ -299,25 +299,6 @@ static void transpose_dense(kdr_context *ctx, const kdr_dense *a, double *out)
 	}
 }
 
-/* Counting sort by column; rows are visited in order, so the new columns increase. */
-static void transpose_csr(const kdr_csr *a, csr_storage *s)
-{
-	memset(s->rowptr, 0, (size_t)(a->cols + 1) * sizeof *s->rowptr);
-	for (int64_t p = a->rowptr[0]; p < a->rowptr[a->rows]; p++)
-		s->rowptr[a->col[p] + 1]++;
-	for (int64_t j = 0; j < a->cols; j++)
-		s->rowptr[j + 1] += s->rowptr[j];
-	for (int64_t i = 0; i < a->rows; i++)
-		for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++) {
-			int64_t at = s->rowptr[a->col[p]]++;
-			s->col[at] = (int32_t)i;
-			s->val[at] = a->val[p];
-		}
-	/* Every pointer is now at the beginning of the next row: move them back by one. */
-	memmove(s->rowptr + 1, s->rowptr, (size_t)a->cols * sizeof *s->rowptr);
-	s->rowptr[0] = 0;
-}
-
 static kdr_status stack_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *out)
 {
 	int64_t rows = kdr_mat_rows(x), cols = kdr_mat_cols(x);
@@ -329,7 +310,21 @@ static kdr_status stack_transpose(kdr_context *ctx, const kdr_mat *x, kdri_own *
 		const kdr_csr *a = &x->as.csr;
 		csr_storage s;
 		KDRI_DO(own_csr(ctx, cols, rows, a->rowptr[a->rows] - a->rowptr[0], out, &s));
-		transpose_csr(a, &s);
+		/* Counting sort by column; rows are visited in order, so the new columns increase. */
+		memset(s.rowptr, 0, (size_t)(a->cols + 1) * sizeof *s.rowptr);
+		for (int64_t p = a->rowptr[0]; p < a->rowptr[a->rows]; p++)
+			s.rowptr[a->col[p] + 1]++;
+		for (int64_t j = 0; j < a->cols; j++)
+			s.rowptr[j + 1] += s.rowptr[j];
+		for (int64_t i = 0; i < a->rows; i++)
+			for (int64_t p = a->rowptr[i]; p < a->rowptr[i + 1]; p++) {
+				int64_t at = s.rowptr[a->col[p]]++;
+				s.col[at] = (int32_t)i;
+				s.val[at] = a->val[p];
+			}
+		/* Every pointer is now at the beginning of the next row: move them back by one. */
+		memmove(s.rowptr + 1, s.rowptr, (size_t)a->cols * sizeof *s.rowptr);
+		s.rowptr[0] = 0;
 	}
 	return KDR_OK;
 }

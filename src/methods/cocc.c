@@ -69,13 +69,6 @@ typedef struct cocc {
 	double *scores, *costs, *logs; /* n x c; d x m; 2 x c x m */
 } cocc;
 
-static void cocc_free(kdr_context *ctx, cocc *a)
-{
-	KDRI_FREE(ctx, a->labels, a->words, a->source, a->by_word, a->joint, a->known, a->by_row, a->rows,
-	          a->scores, a->costs, a->logs);
-	kdri_domains_free(ctx, &a->set);
-}
-
 static double xlogx(double x)
 {
 	return x > 0 ? x * log(x) : 0;
@@ -382,7 +375,9 @@ static kdr_status cocc_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	                           &words));
 	memcpy(words, a.words, (size_t)a.d * sizeof *words);
 done:
-	cocc_free(ctx, &a);
+	KDRI_FREE(ctx, a.labels, a.words, a.source, a.by_word, a.joint, a.known, a.by_row, a.rows, a.scores,
+	          a.costs, a.logs);
+	kdri_domains_free(ctx, &a.set);
 	return st;
 }
 

@@ -94,12 +94,6 @@ typedef struct harmony {
 	kdr_stop stop;
 } harmony;
 
-static void harmony_free(kdr_context *ctx, harmony *h)
-{
-	KDRI_FREE(ctx, h->task, h->z, h->moved, h->unit, h->soft, h->close, h->mass, h->first, h->centres,
-	          h->seen, h->due, h->sums, h->shift, h->trace);
-}
-
 /* --- start -------------------------------------------------------------------------------------- */
 
 /* (E1) */
@@ -192,15 +186,6 @@ static kdr_status harmony_room(kdr_context *ctx, harmony *h)
 		for (int64_t i = h->stack->begin[t]; i < h->stack->begin[t + 1]; i++)
 			h->task[i] = t;
 	return KDR_OK;
-}
-
-static kdr_status harmony_start(kdr_context *ctx, harmony *h)
-{
-	KDRI_DO(harmony_directions(ctx, h));
-	KDRI_DO(harmony_room(ctx, h));
-	memcpy(h->moved, h->z, (size_t)(h->n * h->r) * sizeof *h->z);
-	harmony_scale_rows(h->moved, h->n, h->r, h->unit);
-	return first_centres(ctx, h);
 }
 
 /* --- soft clusters ------------------------------------------------------------------------------ */
@@ -393,15 +378,6 @@ static void harmony_parts(const harmony *h, kdri_kept_part out[PARTS])
 		                   (size_t)h->iterations * sizeof *h->trace };
 }
 
-static kdr_status harmony_keep(kdr_context *ctx, uint64_t key, const harmony *h)
-{
-	const double about[] = { (double)h->iterations, (double)h->stop, h->start };
-	kdri_kept_part parts[PARTS];
-	harmony_parts(h, parts);
-	KDRI_DO(kdri_kept_put_parts(ctx, kept_moved, key, parts, PARTS));
-	return kdri_kept_put(ctx, kept_about, key, about, sizeof about);
-}
-
 /* What another fit has moved. */
 static kdr_status harmony_find(kdr_context *ctx, uint64_t key, harmony *h, bool *out)
 {
@@ -439,9 +415,17 @@ static kdr_status harmony_run(kdr_context *ctx, const kdr_options *options, harm
 	}
 	if (found)
 		return KDR_OK;
-	KDRI_DO(harmony_start(ctx, h));
+	KDRI_DO(harmony_directions(ctx, h));
+	KDRI_DO(harmony_room(ctx, h));
+	memcpy(h->moved, h->z, (size_t)(h->n * h->r) * sizeof *h->z);
+	harmony_scale_rows(h->moved, h->n, h->r, h->unit);
+	KDRI_DO(first_centres(ctx, h));
 	KDRI_DO(harmony_iterate(ctx, h, kdri_opt_real(options, "tol")));
-	return harmony_keep(ctx, key, h);
+	const double about[] = { (double)h->iterations, (double)h->stop, h->start };
+	kdri_kept_part parts[PARTS];
+	harmony_parts(h, parts);
+	KDRI_DO(kdri_kept_put_parts(ctx, kept_moved, key, parts, PARTS));
+	return kdri_kept_put(ctx, kept_about, key, about, sizeof about);
 }
 
 /* --- results ------------------------------------------------------------------------------------ */
@@ -492,7 +476,8 @@ static kdr_status harmony_fit(kdr_context *ctx, const kdr_problem *problem, cons
 	KDRI_TRY(harmony_put(ctx, &h, &clusters, k, result));
 done:
 	kdri_kmeans_free(ctx, &clusters);
-	harmony_free(ctx, &h);
+	KDRI_FREE(ctx, h.task, h.z, h.moved, h.unit, h.soft, h.close, h.mass, h.first, h.centres, h.seen,
+	          h.due, h.sums, h.shift, h.trace);
 	kdri_stack_free(ctx, &stack);
 	kdri_free(ctx, init);
 	return st;

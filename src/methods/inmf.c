@@ -90,12 +90,6 @@ typedef struct factors {
 	kdr_stop stop;
 } factors;
 
-static void factors_free(kdr_context *ctx, factors *f)
-{
-	KDRI_FREE(ctx, f->squares, f->has, f->shared, f->h, f->w, f->v, f->a, f->xh, f->gram, f->b, f->q,
-	          f->targets, f->trace, f->sum);
-}
-
 static int64_t inmf_rows_of(const factors *f, int64_t t)
 {
 	return f->begin[t + 1] - f->begin[t];
@@ -376,7 +370,8 @@ static kdr_status inmf_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(inmf_iterate(ctx, &f, most, kdri_opt_real(options, "tol")));
 	KDRI_TRY(inmf_put(ctx, &f, result));
 done:
-	factors_free(ctx, &f);
+	KDRI_FREE(ctx, f.squares, f.has, f.shared, f.h, f.w, f.v, f.a, f.xh, f.gram, f.b, f.q, f.targets,
+	          f.trace, f.sum);
 	kdri_stack_free(ctx, &stack);
 	return st;
 }

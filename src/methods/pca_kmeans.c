@@ -212,15 +212,6 @@ static void run_parts(const run *r, kdri_kept_part out[PARTS])
 	out[4] = (kdri_kept_part){ r->y, (size_t)r->n * each };
 }
 
-static kdr_status run_keep(kdr_context *ctx, uint64_t key, const run *r)
-{
-	const double about[] = { (double)r->rank, r->energy, r->u != NULL };
-	kdri_kept_part parts[PARTS];
-	run_parts(r, parts);
-	KDRI_DO(kdri_kept_put_parts(ctx, kept_parts, key, parts, PARTS));
-	return kdri_kept_put(ctx, kept_about, key, about, sizeof about);
-}
-
 /* What another fit has found. */
 static kdr_status run_find(kdr_context *ctx, uint64_t key, run *r, bool *out)
 {
@@ -259,7 +250,11 @@ static kdr_status run_embed(kdr_context *ctx, const kdr_mat *x, const kdr_option
 	if (found)
 		return KDR_OK;
 	KDRI_DO(pca_kmeans_embed(ctx, x, kdri_opt_real(options, "energy"), r));
-	return run_keep(ctx, key, r);
+	const double about[] = { (double)r->rank, r->energy, r->u != NULL };
+	kdri_kept_part parts[PARTS];
+	run_parts(r, parts);
+	KDRI_DO(kdri_kept_put_parts(ctx, kept_parts, key, parts, PARTS));
+	return kdri_kept_put(ctx, kept_about, key, about, sizeof about);
 }
 
 /* Numbers the clusters in the order of their first samples. Runs that end in one partition differ by rounding

@@ -63,11 +63,6 @@ typedef struct machine {
 	kdri_linear_options o;
 } machine;
 
-static void machine_free(kdr_context *ctx, machine *t)
-{
-	KDRI_FREE(ctx, t->rows, t->cost, t->w, t->z, t->up, t->down);
-}
-
 static kdr_status machine_new(kdr_context *ctx, const kdri_labelled *set, const kdr_options *options,
                               machine *t)
 {
@@ -118,21 +113,6 @@ static kdr_status tsvm_train(kdr_context *ctx, machine *t, kdri_linear_report *r
 	const kdr_mat *x = &t->set->x.view;
 	KDRI_DO(kdri_linear_train(ctx, x, t->m, t->cost, &t->o, t->w, report));
 	return kdri_linear_scores(ctx, x, t->m, t->o.bias, t->w, t->z);
-}
-
-/* The first y_u (E2), as costs of +-1. */
-static void choose_start(machine *t)
-{
-	for (int64_t j = 0; j < t->m; j++) {
-		int64_t c = kdri_linear_class(t->set->classes, j);
-		int64_t positive =
-		        llround((double)t->free * (double)t->set->counts[c] / (double)t->set->known);
-		for (int64_t p = 0; p < t->free; p++)
-			t->down[p] = (ranked){ t->z[t->rows[p] * t->m + j], t->rows[p] };
-		qsort(t->down, (size_t)t->free, sizeof *t->down, by_falling_score);
-		for (int64_t p = 0; p < t->free; p++)
-			t->cost[t->down[p].i * t->m + j] = t->set->counts[c] == 0 ? 0 : p < positive ? 1 : -1;
-	}
 }
 
 static void set_target_cost(machine *t, double cost)
@@ -220,7 +200,16 @@ static kdr_status tsvm_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(kdri_mul(ctx, set.n, set.classes, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &scores, size));
 	KDRI_TRY(tsvm_train(ctx, &t, &report));
-	choose_start(&t);
+	/* The first y_u (E2), as costs of +-1. */
+	for (int64_t j = 0; j < t.m; j++) {
+		int64_t c = kdri_linear_class(t.set->classes, j);
+		int64_t positive = llround((double)t.free * (double)t.set->counts[c] / (double)t.set->known);
+		for (int64_t p = 0; p < t.free; p++)
+			t.down[p] = (ranked){ t.z[t.rows[p] * t.m + j], t.rows[p] };
+		qsort(t.down, (size_t)t.free, sizeof *t.down, by_falling_score);
+		for (int64_t p = 0; p < t.free; p++)
+			t.cost[t.down[p].i * t.m + j] = t.set->counts[c] == 0 ? 0 : p < positive ? 1 : -1;
+	}
 	for (int s = 0; s < STAGES && !ctx->cancelled && !ctx->timed_out; s++) {
 		bool last = s == STAGES - 1;
 		set_target_cost(&t, target * pow(10, (s - STAGES + 1) / 2.0));
@@ -233,7 +222,7 @@ static kdr_status tsvm_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	KDRI_TRY(kdri_result_number(ctx, result, "pairs_switched", (double)switched));
 	kdri_result_stop(result, report.stop, report.iterations);
 done:
-	machine_free(ctx, &t);
+	KDRI_FREE(ctx, t.rows, t.cost, t.w, t.z, t.up, t.down);
 	kdri_labelled_free(ctx, &set);
 	kdri_free(ctx, scores);
 	return st;

@@ -134,14 +134,6 @@ typedef struct column_states {
 	int32_t *used; /* count columns, increasing; NULL: all */
 } column_states;
 
-static kdr_status states_new(kdr_context *ctx, const kdr_mat *x, column_states *s)
-{
-	s->count = kdr_mat_cols(x);
-	if (x->kind == KDR_MAT_CSR && kdr_mat_nnz(x) < s->count)
-		KDRI_DO(kdri_columns_used(ctx, x, &s->used, &s->count));
-	return KDRI_NEW0(ctx, &s->list, s->count);
-}
-
 static column_state *state_of(const column_states *s, int64_t column)
 {
 	int64_t low = 0, high = s->count;
@@ -218,7 +210,10 @@ kdr_status kdr_inspect(kdr_context *ctx, const kdr_data *d, kdr_inspection *out)
 	inspect_part *parts = NULL;
 	kdr_mat x = kdr_data_mat(d);
 	KDRI_TRY(KDRI_NEW(ctx, &rows, d->rows));
-	KDRI_TRY(states_new(ctx, &x, &cols));
+	cols.count = kdr_mat_cols(&x);
+	if (x.kind == KDR_MAT_CSR && kdr_mat_nnz(&x) < cols.count)
+		KDRI_TRY(kdri_columns_used(ctx, &x, &cols.used, &cols.count));
+	KDRI_TRY(KDRI_NEW0(ctx, &cols.list, cols.count));
 	/* No more parts than that their states take less memory than the data. */
 	const int64_t count =
 	        KDRI_MAX(1, KDRI_MIN(ctx->threads, kdr_mat_nnz(&x) / KDRI_MAX(8 * cols.count, 1)));

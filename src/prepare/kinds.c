@@ -120,9 +120,15 @@ done:
 	return st;
 }
 
-/* Marks the columns that some task skipped because of missing values. */
-static void mark_missing(const kdr_prep *prep, kdr_data *const *tasks, int64_t count, bool *drop)
+static kdr_status leave_out(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
+                            kdri_columns *columns)
 {
+	kdr_status st;
+	bool *drop = NULL;
+	int64_t *number = NULL, kept = 0, old = prep->cols;
+	KDRI_TRY(KDRI_NEW0(ctx, &drop, old));
+	KDRI_TRY(KDRI_NEW(ctx, &number, old));
+	/* Marks the columns that some task skipped because of missing values. */
 	for (int64_t t = 0; t < count && prep->names; t++) {
 		const kdri_sheet *s = tasks[t]->sheet;
 		if (!s || !s->missing || strcmp(s->missing, "drop-column") != 0)
@@ -137,17 +143,6 @@ static void mark_missing(const kdr_prep *prep, kdr_data *const *tasks, int64_t c
 				                    (prep->names[u][n] == '\0' || prep->names[u][n] == '='));
 		}
 	}
-}
-
-static kdr_status leave_out(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
-                            kdri_columns *columns)
-{
-	kdr_status st;
-	bool *drop = NULL;
-	int64_t *number = NULL, kept = 0, old = prep->cols;
-	KDRI_TRY(KDRI_NEW0(ctx, &drop, old));
-	KDRI_TRY(KDRI_NEW(ctx, &number, old));
-	mark_missing(prep, tasks, count, drop);
 	KDRI_TRY(mark_constants(ctx, prep, tasks, count, columns, drop));
 	for (int64_t u = 0; u < old; u++)
 		number[u] = drop[u] ? -1 : kept++;

@@ -40,22 +40,6 @@ static void mark_holes(const kdr_prep *prep, const kdri_columns *columns, const 
 	}
 }
 
-static void find_units(const kdr_prep *prep, const kdri_columns *columns, const kdr_data *d, kdri_original *o)
-{
-	for (int64_t k = 0; k < prep->nkept; k++) {
-		int64_t u = prep->kept ? prep->kept[k] : k;
-		o->unit[k] = prep->group && prep->group[u] >= 0 ? KDRI_UNIT_SHARE : KDRI_UNIT_NUMBER;
-		o->origin[k] = prep->origin ? prep->origin[u] : 0;
-	}
-	for (int64_t j = 0; d->sheet && d->sheet->source && j < d->cols; j++) {
-		int64_t u = columns->to[j];
-		if (u >= 0 && prep->place)
-			u = prep->place[u];
-		if (u >= 0 && d->sheet->columns[d->sheet->source[j]].kind == KDR_COLUMN_DATE)
-			o->unit[u] = KDRI_UNIT_DATE;
-	}
-}
-
 /* All the memory that is needed to change one data set. */
 typedef struct kdri_change {
 	bool none; /* the data set is unchanged */
@@ -82,7 +66,18 @@ static kdr_status original_keep(kdr_context *ctx, const kdr_prep *prep, const kd
 		KDRI_TRY(KDRI_NEW(ctx, &o.unit, prep->nkept));
 		KDRI_TRY(KDRI_NEW(ctx, &o.origin, prep->nkept));
 		KDRI_TRY(KDRI_NEW(ctx, &row.val, prep->cols));
-		find_units(prep, columns, d, &o);
+		for (int64_t k = 0; k < prep->nkept; k++) {
+			int64_t u = prep->kept ? prep->kept[k] : k;
+			o.unit[k] = prep->group && prep->group[u] >= 0 ? KDRI_UNIT_SHARE : KDRI_UNIT_NUMBER;
+			o.origin[k] = prep->origin ? prep->origin[u] : 0;
+		}
+		for (int64_t j = 0; d->sheet && d->sheet->source && j < d->cols; j++) {
+			int64_t u = columns->to[j];
+			if (u >= 0 && prep->place)
+				u = prep->place[u];
+			if (u >= 0 && d->sheet->columns[d->sheet->source[j]].kind == KDR_COLUMN_DATE)
+				o.unit[u] = KDRI_UNIT_DATE;
+		}
 		for (int64_t i = 0; i < d->rows; i++) {
 			kdri_row_load(d, columns, i, prep->cols, &row);
 			mark_missing_levels(prep, row.val);

@@ -338,22 +338,6 @@ static kdr_status table_room(kdr_context *ctx, kdr_prep *p)
 	return KDR_OK;
 }
 
-/* Which columns are levels, have two values, or are numbers. */
-static kdr_status find_kinds(kdr_context *ctx, table_fit *f)
-{
-	kdr_prep *p = f->prep;
-	double low, high;
-	for (int64_t u = 0; u < p->cols; u++) {
-		p->column_kind[u] = p->group[u] >= 0 ? KDRI_TABLE_LEVEL : KDRI_TABLE_NUMBER;
-		if (p->column_kind[u] == KDRI_TABLE_LEVEL)
-			continue;
-		KDRI_DO(collect_values(ctx, f, 0, f->count, u));
-		if (has_two_values(f->values, f->nvalues, &low, &high))
-			p->column_kind[u] = KDRI_TABLE_TWO;
-	}
-	return KDR_OK;
-}
-
 static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *shares)
 {
 	kdr_prep *p = f->prep;
@@ -413,7 +397,17 @@ kdr_status kdri_fit_table(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tas
 		for (int64_t j = 0; j < tasks[t]->cols; j++)
 			if (columns[t].to[j] >= 0)
 				f.from[t * prep->cols + columns[t].to[j]] = j;
-	KDRI_TRY(find_kinds(ctx, &f));
+	/* Which columns are levels, have two values, or are numbers. */
+	kdr_prep *p = f.prep;
+	double low, high;
+	for (int64_t u = 0; u < p->cols; u++) {
+		p->column_kind[u] = p->group[u] >= 0 ? KDRI_TABLE_LEVEL : KDRI_TABLE_NUMBER;
+		if (p->column_kind[u] == KDRI_TABLE_LEVEL)
+			continue;
+		KDRI_TRY(collect_values(ctx, &f, 0, f.count, u));
+		if (has_two_values(f.values, f.nvalues, &low, &high))
+			p->column_kind[u] = KDRI_TABLE_TWO;
+	}
 	for (int64_t set = 0; set < prep->sets; set++)
 		KDRI_TRY(fit_set(ctx, &f, set, mean));
 	for (int64_t t = 0; t < count; t++)

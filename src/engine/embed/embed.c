@@ -398,14 +398,6 @@ static void forces_settle(const work *w)
 	}
 }
 
-/* The start: as wide as is good for (E5), whatever the data's units. */
-static void forces_shrink(const work *w)
-{
-	forces_settle(w);
-	for (int64_t i = 0; i < 2 * w->of->begin[w->of->ntasks]; i++)
-		w->y[i] *= start_spread;
-}
-
 static int64_t sweeps_for(int64_t n)
 {
 	double factor = (double)FEW / (double)KDRI_MAX(n, FEW);
@@ -436,7 +428,10 @@ static kdr_status forces_run(kdr_context *ctx, const kdri_forces *f, double *y)
 			for (int64_t p = g->rowptr[i - f->begin[t]]; p < g->rowptr[i - f->begin[t] + 1]; p++)
 				w.near[i] |= (uint64_t)1 << (g->col[p] % 64);
 		}
-	forces_shrink(&w);
+	/* The start: as wide as is good for (E5), whatever the data's units. */
+	forces_settle(&w);
+	for (int64_t i = 0; i < 2 * w.of->begin[w.of->ntasks]; i++)
+		w.y[i] *= start_spread;
 	for (int64_t s = 0; s < sweeps; s++) {
 		double part = (double)s / (double)sweeps;
 		bool first = part < early;
@@ -469,24 +464,6 @@ static void plane_free(kdr_context *ctx, plane *p)
 	kdri_own_free(ctx, &p->anchors);
 	KDRI_FREE(ctx, p->graphs, p->csr, p->shared, p->y);
 	kdri_views_free(ctx, &p->views);
-}
-
-/* The first two directions, or fewer if there are not as many. The largest entry of each is made positive because its
- * sign is arbitrary otherwise. */
-static kdr_status embed_start(kdr_context *ctx, plane *p)
-{
-	int64_t n = p->views.begin[p->views.ntasks];
-	KDRI_DO(KDRI_NEW0(ctx, &p->y, 2 * n));
-	for (int64_t c = 0; c < KDRI_MIN(2, p->width); c++) {
-		double largest = 0;
-		for (int64_t i = 0; i < n; i++)
-			if (fabs(p->shared[i * p->width + c]) > fabs(largest))
-				largest = p->shared[i * p->width + c];
-		for (int64_t i = 0; i < n; i++)
-			p->y[2 * i + c] =
-			        largest < 0 ? -p->shared[i * p->width + c] : p->shared[i * p->width + c];
-	}
-	return KDR_OK;
 }
 
 /* Where the cosine compares, by it: anchors are chosen by direction. */
@@ -567,7 +544,18 @@ static kdr_status embed_together(kdr_context *ctx, const kdr_mat *x, int64_t cou
 	p.width = KDRI_MIN(count > 1 ? SHARED : 2,
 	                   KDRI_MIN(p.views.begin[count], kdr_mat_cols(&p.views.tasks[0].rows.view)));
 	KDRI_TRY(kdri_views_pooled(ctx, &p.views, p.width, &p.shared));
-	KDRI_TRY(embed_start(ctx, &p));
+	/* The first two directions, or fewer if there are not as many. The largest entry of each is made positive because its
+	 * sign is arbitrary otherwise. */
+	int64_t n = p.views.begin[p.views.ntasks];
+	KDRI_TRY(KDRI_NEW0(ctx, &p.y, 2 * n));
+	for (int64_t c = 0; c < KDRI_MIN(2, p.width); c++) {
+		double largest = 0;
+		for (int64_t i = 0; i < n; i++)
+			if (fabs(p.shared[i * p.width + c]) > fabs(largest))
+				largest = p.shared[i * p.width + c];
+		for (int64_t i = 0; i < n; i++)
+			p.y[2 * i + c] = largest < 0 ? -p.shared[i * p.width + c] : p.shared[i * p.width + c];
+	}
 	if (o->layout == KDR_EMBED_FORCES)
 		KDRI_TRY(forces(ctx, &p, o->sweeps));
 	for (int64_t t = 0; t < count; t++)

@@ -277,22 +277,6 @@ done:
 
 /* --- all of them ------------------------------------------------------------------------------ */
 
-static kdr_status ensemble_prepare(kdr_context *ctx, const kdri_ensemble_spec *spec, int64_t d, workspace *w,
-                                   kdri_ensemble *e)
-{
-	int64_t size;
-	KDRI_DO(kdri_mul(ctx, spec->runs, e->n, &size));
-	KDRI_DO(KDRI_NEW0(ctx, &e->offset, spec->runs + 1));
-	KDRI_DO(KDRI_NEW(ctx, &e->label, size));
-	KDRI_DO(KDRI_NEW(ctx, &w->features, d));
-	KDRI_DO(KDRI_NEW(ctx, &w->labels, e->n));
-	if (spec->silhouettes) {
-		KDRI_DO(KDRI_NEW0(ctx, &e->silhouette, e->n));
-		KDRI_DO(KDRI_NEW(ctx, &w->silhouette, e->n));
-	}
-	return KDR_OK;
-}
-
 kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ensemble_spec *spec,
                              const kdri_run *plan, kdri_ensemble *out)
 {
@@ -300,7 +284,16 @@ kdr_status kdri_ensemble_new(kdr_context *ctx, const kdr_mat *x, const kdri_ense
 	kdri_ensemble e = { .n = kdr_mat_rows(x) };
 	workspace w = { 0 };
 	int64_t d = kdr_mat_cols(x);
-	KDRI_TRY(ensemble_prepare(ctx, spec, d, &w, &e));
+	int64_t size;
+	KDRI_TRY(kdri_mul(ctx, spec->runs, e.n, &size));
+	KDRI_TRY(KDRI_NEW0(ctx, &e.offset, spec->runs + 1));
+	KDRI_TRY(KDRI_NEW(ctx, &e.label, size));
+	KDRI_TRY(KDRI_NEW(ctx, &w.features, d));
+	KDRI_TRY(KDRI_NEW(ctx, &w.labels, e.n));
+	if (spec->silhouettes) {
+		KDRI_TRY(KDRI_NEW0(ctx, &e.silhouette, e.n));
+		KDRI_TRY(KDRI_NEW(ctx, &w.silhouette, e.n));
+	}
 	for (bool stop = false; e.runs < spec->runs && !stop; e.runs++) {
 		kdri_rng rng =
 		        kdri_rng_stream(ctx->seed, "ensemble", (spec->stream << 20) + (uint64_t)e.runs);

@@ -334,20 +334,6 @@ done:
 	return st;
 }
 
-/* The first k of the lists `found`, whose indices are landmarks, without the rows themselves. */
-static void take_candidates(const kdri_knn *found, const kdri_landmarks *l, kdri_knn *out)
-{
-	for (int64_t i = 0; i < found->rows; i++)
-		for (int64_t p = 0, at = 0; p < found->k && at < out->k; p++) {
-			const int32_t a = found->index[i * found->k + p];
-			const int64_t j = a < 0 ? -1 : l->number[a];
-			if (j == i)
-				continue;
-			out->index[i * out->k + at] = (int32_t)j;
-			out->value[i * out->k + at++] = found->value[i * found->k + p];
-		}
-}
-
 kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int64_t count,
                               kdri_metric metric, const kdri_knn_shift *shift, kdri_knn *out)
 {
@@ -365,7 +351,16 @@ kdr_status kdri_knn_find_some(kdr_context *ctx, const kdr_mat *x, int64_t k, int
 	KDRI_TRY(kdri_mul(ctx, lists.rows, lists.k, &size));
 	KDRI_TRY(KDRI_NEW(ctx, &lists.index, size));
 	KDRI_TRY(KDRI_NEW(ctx, &lists.value, size));
-	take_candidates(&found, &l, &lists);
+	/* The first k of the lists `found`, whose indices are landmarks, without the rows themselves. */
+	for (int64_t i = 0; i < found.rows; i++)
+		for (int64_t p = 0, at = 0; p < found.k && at < lists.k; p++) {
+			const int32_t a = found.index[i * found.k + p];
+			const int64_t j = a < 0 ? -1 : l.number[a];
+			if (j == i)
+				continue;
+			lists.index[i * lists.k + at] = (int32_t)j;
+			lists.value[i * lists.k + at++] = found.value[i * found.k + p];
+		}
 	*out = lists;
 	lists = (kdri_knn){ 0 };
 done:

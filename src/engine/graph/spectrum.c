@@ -224,21 +224,6 @@ static void spectrum_sift(const pieces *p, int64_t *heap, int64_t at, int64_t si
 	}
 }
 
-static void sort_by_volume(pieces *p)
-{
-	for (int64_t c = 0; c < p->count; c++)
-		if (p->list[c].volume > 0)
-			p->by_volume[p->edged++] = c;
-	for (int64_t at = p->edged / 2; at-- > 0;)
-		spectrum_sift(p, p->by_volume, at, p->edged);
-	for (int64_t size = p->edged; size-- > 1;) {
-		int64_t t = p->by_volume[0];
-		p->by_volume[0] = p->by_volume[size];
-		p->by_volume[size] = t;
-		spectrum_sift(p, p->by_volume, 0, size);
-	}
-}
-
 static kdr_status pieces_new(kdr_context *ctx, const kdr_mat *w, pieces *out)
 {
 	kdr_status st;
@@ -263,7 +248,17 @@ static kdr_status pieces_new(kdr_context *ctx, const kdr_mat *w, pieces *out)
 		p.order[c->first + p.place[i]] = i;
 		c->volume += p.degree[i];
 	}
-	sort_by_volume(&p);
+	for (int64_t c = 0; c < p.count; c++)
+		if (p.list[c].volume > 0)
+			p.by_volume[p.edged++] = c;
+	for (int64_t at = p.edged / 2; at-- > 0;)
+		spectrum_sift(&p, p.by_volume, at, p.edged);
+	for (int64_t size = p.edged; size-- > 1;) {
+		int64_t t = p.by_volume[0];
+		p.by_volume[0] = p.by_volume[size];
+		p.by_volume[size] = t;
+		spectrum_sift(&p, p.by_volume, 0, size);
+	}
 	*out = p;
 	p = (pieces){ 0 };
 done:

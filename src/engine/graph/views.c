@@ -582,21 +582,6 @@ done:
 	return st;
 }
 
-/* Which tasks are joined to landmarks. */
-static kdr_status choose_joins(kdr_context *ctx, kdri_views *v)
-{
-	for (int64_t t = 0; t < v->ntasks && v->options.landmarks > 0; t++) {
-		bool exact = false;
-		if (v->options.if_many)
-			KDRI_DO(kdri_search_is_exact(ctx, &v->tasks[t].rows.view,
-			                             v->tasks[t].cosine ? KDRI_METRIC_COSINE
-			                                                : KDRI_METRIC_EUCLIDEAN,
-			                             KDRI_INSTEAD_LANDMARKS, &exact));
-		v->tasks[t].joined = !exact;
-	}
-	return KDR_OK;
-}
-
 kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kdri_views_options *options,
                           kdri_views *out)
 {
@@ -619,7 +604,16 @@ kdr_status kdri_views_new(kdr_context *ctx, const kdr_problem *problem, const kd
 		else
 			v.tasks[t].rows.view = problem->tasks[t].x;
 	}
-	KDRI_TRY(choose_joins(ctx, &v));
+	/* Which tasks are joined to landmarks. */
+	for (int64_t t = 0; t < v.ntasks && v.options.landmarks > 0; t++) {
+		bool exact = false;
+		if (v.options.if_many)
+			KDRI_TRY(kdri_search_is_exact(ctx, &v.tasks[t].rows.view,
+			                              v.tasks[t].cosine ? KDRI_METRIC_COSINE
+			                                                : KDRI_METRIC_EUCLIDEAN,
+			                              KDRI_INSTEAD_LANDMARKS, &exact));
+		v.tasks[t].joined = !exact;
+	}
 	if (v.options.together)
 		KDRI_TRY(pooled_mean(ctx, &v));
 	for (int64_t t = 0; t < v.ntasks && !options->later; t++)

@@ -234,14 +234,20 @@ static kdr_status send_centres(kdri_km *w)
 	return kdri_device_send(w->ctx, v->dev, v->offset, v->off, (size_t)w->k * sizeof *v->off);
 }
 
-/* The labels of `count` rows of a tile as lloyd.c finds them. */
-static void decide(const kdri_km *w, const tile *at, const int32_t *doubt, int64_t count, int32_t *label)
+/* Rows of a tile that the device is in doubt about. */
+static kdr_status settle_doubts(kdri_km *w, const tile *at, int64_t doubts)
 {
+	kdri_km_device *v = w->on_device;
+	int32_t *doubt = v->rows, *label = v->rows + at->rows;
+	const size_t bytes = (size_t)at->rows * sizeof *label;
+	KDRI_DO(kdri_device_fetch(w->ctx, v->dev, v->doubt, doubt, (size_t)doubts * sizeof *doubt));
+	KDRI_DO(kdri_device_fetch(w->ctx, v->dev, at->label, label, bytes));
+	/* The labels of `count` rows of a tile as lloyd.c finds them. */
 	int64_t width = w->tiles * KDRI_LANES, rows[KDRI_BLOCK];
 	double best[KDRI_BLOCK], second[KDRI_BLOCK], twice[KDRI_BLOCK], *dots = w->on_device->dots;
 	int32_t arg[KDRI_BLOCK];
-	for (int64_t from = 0; from < count; from += KDRI_BLOCK) {
-		int64_t m = KDRI_MIN(KDRI_BLOCK, count - from);
+	for (int64_t from = 0; from < doubts; from += KDRI_BLOCK) {
+		int64_t m = KDRI_MIN(KDRI_BLOCK, doubts - from);
 		for (int64_t r = 0; r < m; r++) {
 			rows[r] = at->begin + doubt[from + r];
 			twice[r] = w->twice ? w->twice[rows[r]] : 2;
@@ -251,17 +257,6 @@ static void decide(const kdri_km *w, const tile *at, const int32_t *doubt, int64
 		for (int64_t r = 0; r < m; r++)
 			label[doubt[from + r]] = w->centre[arg[r]];
 	}
-}
-
-/* Rows of a tile that the device is in doubt about. */
-static kdr_status settle_doubts(kdri_km *w, const tile *at, int64_t doubts)
-{
-	kdri_km_device *v = w->on_device;
-	int32_t *doubt = v->rows, *label = v->rows + at->rows;
-	const size_t bytes = (size_t)at->rows * sizeof *label;
-	KDRI_DO(kdri_device_fetch(w->ctx, v->dev, v->doubt, doubt, (size_t)doubts * sizeof *doubt));
-	KDRI_DO(kdri_device_fetch(w->ctx, v->dev, at->label, label, bytes));
-	decide(w, at, doubt, doubts, label);
 	return kdri_device_send(w->ctx, v->dev, at->label, label, bytes);
 }
 

@@ -289,11 +289,6 @@ typedef struct work {
 	int32_t *answer;
 } work;
 
-static void work_free(kdr_context *ctx, work *t)
-{
-	KDRI_FREE(ctx, t->x, t->fixed, t->system, t->right, t->b, t->gap, t->counts, t->answer);
-}
-
 static kdr_status work_new(kdr_context *ctx, work *t)
 {
 	const kdri_aligned_ridge *p = t->p;
@@ -481,7 +476,7 @@ kdr_status kdri_aligned_ridge_run(kdr_context *ctx, const kdri_aligned_ridge *p,
 			break;
 	}
 done:
-	work_free(ctx, &t);
+	KDRI_FREE(ctx, t.x, t.fixed, t.system, t.right, t.b, t.gap, t.counts, t.answer);
 	return st;
 }
 

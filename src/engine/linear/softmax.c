@@ -42,32 +42,6 @@ typedef struct newton {
 	kdri_pass pass;
 } newton;
 
-static void newton_free(kdr_context *ctx, newton *t)
-{
-	double *all[] = {
-		t->cost, t->z, t->zv, t->p, t->g, t->next, t->s, t->r, t->conj, t->hess, t->partial
-	};
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		kdri_free(ctx, all[i]);
-	KDRI_FREE(ctx, t->labels, t->present);
-	kdri_pass_close(ctx, &t->pass);
-}
-
-static kdr_status newton_new(kdr_context *ctx, newton *t)
-{
-	int64_t nk, dk;
-	double **tall[] = { &t->z, &t->zv, &t->p };
-	double **wide[] = { &t->g, &t->next, &t->s, &t->r, &t->conj, &t->hess };
-	KDRI_DO(kdri_mul(ctx, t->n, t->k, &nk));
-	KDRI_DO(kdri_mul(ctx, t->d, t->k, &dk));
-	for (size_t i = 0; i < sizeof tall / sizeof tall[0]; i++)
-		KDRI_DO(KDRI_NEW(ctx, tall[i], nk));
-	for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
-		KDRI_DO(KDRI_NEW(ctx, wide[i], dk));
-	KDRI_DO(KDRI_NEW(ctx, &t->partial, KDRI_PASS_CHUNKS));
-	return kdri_pass_open(ctx, t->x, t->o->bias, t->k, &t->pass);
-}
-
 /* --- vectors -------------------------------------------------------------------------------------- */
 
 static double dot(kdr_context *ctx, const newton *t, int64_t count, const double *a, const double *b)
@@ -318,10 +292,24 @@ kdr_status kdri_softmax_train(kdr_context *ctx, const kdr_mat *x, int64_t classe
 	t.held = (t.d - options->free_bias) * classes;
 	*report = (kdri_linear_report){ 0 };
 	KDRI_TRY(take_rows(ctx, &t, labels, cost, &some));
-	KDRI_TRY(newton_new(ctx, &t));
+	int64_t nk, dk;
+	double **tall[] = { &t.z, &t.zv, &t.p };
+	double **wide[] = { &t.g, &t.next, &t.s, &t.r, &t.conj, &t.hess };
+	KDRI_TRY(kdri_mul(ctx, t.n, t.k, &nk));
+	KDRI_TRY(kdri_mul(ctx, t.d, t.k, &dk));
+	for (size_t i = 0; i < sizeof tall / sizeof tall[0]; i++)
+		KDRI_TRY(KDRI_NEW(ctx, tall[i], nk));
+	for (size_t i = 0; i < sizeof wide / sizeof wide[0]; i++)
+		KDRI_TRY(KDRI_NEW(ctx, wide[i], dk));
+	KDRI_TRY(KDRI_NEW(ctx, &t.partial, KDRI_PASS_CHUNKS));
+	KDRI_TRY(kdri_pass_open(ctx, t.x, t.o->bias, t.k, &t.pass));
 	KDRI_TRY(softmax_minimise(ctx, &t, w, report));
 done:
-	newton_free(ctx, &t);
+	double *all[] = { t.cost, t.z, t.zv, t.p, t.g, t.next, t.s, t.r, t.conj, t.hess, t.partial };
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+		kdri_free(ctx, all[i]);
+	KDRI_FREE(ctx, t.labels, t.present);
+	kdri_pass_close(ctx, &t.pass);
 	kdri_own_free(ctx, &some);
 	return st;
 }

@@ -37,27 +37,6 @@ typedef struct mixing {
 	bool *passed;
 } mixing;
 
-static void mixing_free(mixing *w)
-{
-	KDRI_FREE(w->ctx, w->share, w->rows);
-	kdri_own_free(w->ctx, &w->taken);
-	kdri_knn_free(w->ctx, &w->knn);
-	KDRI_FREE(w->ctx, w->lisi, w->passed);
-}
-
-static kdr_status mixing_start(mixing *w)
-{
-	const int64_t n = kdr_mat_rows(w->m->x);
-	KDRI_DO(KDRI_NEW0(w->ctx, &w->share, w->m->sets));
-	for (int64_t i = 0; i < n; i++)
-		w->share[w->m->set[i]] += 1 / (double)n;
-	for (int64_t b = 0; b < w->m->sets; b++)
-		w->present += w->share[b] > 0;
-	w->stride = (n + MOST_TESTED - 1) / MOST_TESTED;
-	w->tested = w->stride > 0 ? (n + w->stride - 1) / w->stride : 0;
-	return KDR_OK;
-}
-
 /* --- chi-square ---------------------------------------------------------------------------------------- */
 
 /* The chance that a chi-square variable with `degrees` degrees of freedom exceeds x. */
@@ -284,13 +263,23 @@ kdr_status kdri_mixing_find(kdr_context *ctx, const kdri_pooled_sets *m, kdri_mi
 	kdr_status st;
 	mixing w = { .ctx = ctx, .m = m };
 	kdri_mixing_figures f = { .ilisi = NAN, .kbet = NAN, .batch_asw = NAN };
-	KDRI_TRY(mixing_start(&w));
+	const int64_t n = kdr_mat_rows(w.m->x);
+	KDRI_TRY(KDRI_NEW0(w.ctx, &w.share, w.m->sets));
+	for (int64_t i = 0; i < n; i++)
+		w.share[w.m->set[i]] += 1 / (double)n;
+	for (int64_t b = 0; b < w.m->sets; b++)
+		w.present += w.share[b] > 0;
+	w.stride = (n + MOST_TESTED - 1) / MOST_TESTED;
+	w.tested = w.stride > 0 ? (n + w.stride - 1) / w.stride : 0;
 	if (w.present >= 2 && kdr_mat_rows(m->x) >= 4) {
 		KDRI_TRY(test_neighbourhoods(&w, &f));
 		KDRI_TRY(find_asw(&w, &f.batch_asw));
 	}
 	*out = f;
 done:
-	mixing_free(&w);
+	KDRI_FREE(w.ctx, w.share, w.rows);
+	kdri_own_free(w.ctx, &w.taken);
+	kdri_knn_free(w.ctx, &w.knn);
+	KDRI_FREE(w.ctx, w.lisi, w.passed);
 	return st;
 }

@@ -30,11 +30,6 @@ typedef struct work {
 	double within;
 } work;
 
-static void quality_release(work *w)
-{
-	KDRI_FREE(w->ctx, w->code, w->size, w->mean, w->norm, w->middle, w->apart);
-}
-
 static kdr_status quality_find_means(work *w)
 {
 	int64_t cells;
@@ -96,22 +91,6 @@ static double square_to(const work *w, int64_t i, int64_t c)
 	return sum;
 }
 
-static kdr_status find_spread(work *w)
-{
-	kdri_neumaier within = { 0 };
-	for (int64_t i = 0; i < w->n; i++) {
-		double square = square_to(w, i, w->code[i]);
-		kdri_neumaier_add(&within, square);
-		w->apart[w->code[i]] += sqrt(square);
-	}
-	w->within = kdri_neumaier_value(&within);
-	KDRI_DO(kdri_sum(w->ctx, &w->within, 1));
-	KDRI_DO(kdri_sum(w->ctx, w->apart, w->k));
-	for (int64_t c = 0; c < w->k; c++)
-		w->apart[c] /= (double)w->size[c]; /* (E1) */
-	return KDR_OK;
-}
-
 static double davies_bouldin(const work *w)
 {
 	double sum = 0, widest = 0, farthest = 0;
@@ -164,13 +143,23 @@ kdr_status kdr_quality_find(kdr_context *ctx, const kdr_mat *x, const int64_t *l
 	if (w.k >= 2 && w.k < w.all) {
 		KDRI_TRY(kdri_silhouette(ctx, x, labels, q.silhouette_kind, NULL, &q.silhouette));
 		KDRI_TRY(quality_find_means(&w));
-		KDRI_TRY(find_spread(&w));
+		kdri_neumaier within = { 0 };
+		for (int64_t i = 0; i < w.n; i++) {
+			double square = square_to(&w, i, w.code[i]);
+			kdri_neumaier_add(&within, square);
+			w.apart[w.code[i]] += sqrt(square);
+		}
+		w.within = kdri_neumaier_value(&within);
+		KDRI_TRY(kdri_sum(w.ctx, &w.within, 1));
+		KDRI_TRY(kdri_sum(w.ctx, w.apart, w.k));
+		for (int64_t c = 0; c < w.k; c++)
+			w.apart[c] /= (double)w.size[c]; /* (E1) */
 		q.davies_bouldin = davies_bouldin(&w);
 		q.calinski_harabasz = calinski_harabasz(&w);
 	}
 	*out = q;
 done:
 	kdri_free(ctx, names);
-	quality_release(&w);
+	KDRI_FREE(w.ctx, w.code, w.size, w.mean, w.norm, w.middle, w.apart);
 	return st;
 }

@@ -374,14 +374,6 @@ static kdr_status silhouette_prepare(engine *e, bool all_pairs)
 	return e->sparse ? kdri_mat_row_norms(e->ctx, e->x, e->norm) : prepare_dense(e);
 }
 
-static void engine_free(engine *e)
-{
-	KDRI_FREE(e->ctx, e->code, e->size, e->own, e->mean, e->norm, e->ref, e->ref_norm, e->tile,
-	          e->product, e->sum);
-	kdri_own_free(e->ctx, &e->columns);
-	KDRI_FREE(e->ctx, e->a, e->b);
-}
-
 static kdr_status silhouette_of_sample(kdr_context *ctx, const kdr_mat *x, const int64_t *labels,
                                        kdr_silhouette_kind kind, double *values, double *mean, int64_t *next)
 {
@@ -433,7 +425,9 @@ static kdr_status silhouette_of_sample(kdr_context *ctx, const kdr_mat *x, const
 		next[i] = next[i] < 0 ? -1 : names[next[i]];
 done:
 	kdri_free(ctx, names);
-	engine_free(&e);
+	KDRI_FREE(e.ctx, e.code, e.size, e.own, e.mean, e.norm, e.ref, e.ref_norm, e.tile, e.product, e.sum);
+	kdri_own_free(e.ctx, &e.columns);
+	KDRI_FREE(e.ctx, e.a, e.b);
 	return st;
 }
 

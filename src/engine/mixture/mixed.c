@@ -154,20 +154,6 @@ int32_t kdri_mixed_level(const kdr_mat *x, int64_t i, int64_t first, int64_t lev
 	return -1;
 }
 
-static void read_cells(kdr_context *ctx, const kdr_problem *problem, kdri_mixed *t)
-{
-	for (int64_t s = 0, at = 0; s < t->tables; s++) {
-		const kdr_mat *x = &problem->tasks[s].x;
-		for (int64_t i = 0; i < kdr_mat_rows(x) && !mixed_given_up(ctx, at, t->n); i++, at++) {
-			for (int64_t j = 0; j < t->numbers; j++)
-				t->x[at * t->numbers + j] = kdri_mixed_cell(x, i, t->number_column[j]);
-			for (int64_t j = 0; j < t->categories; j++)
-				t->code[at * t->categories + j] = kdri_mixed_level(
-				        x, i, t->category_column[j], t->levels[j], t->larger[j]);
-		}
-	}
-}
-
 /* Which columns each table has, and the shares of levels; of the rows of all ranks. */
 static kdr_status look_at_tables(kdr_context *ctx, kdri_mixed *t)
 {
@@ -375,7 +361,16 @@ kdr_status kdri_mixed_new(kdr_context *ctx, const kdr_problem *problem, kdri_mix
 		t.begin[s + 1] = t.begin[s] + kdr_mat_rows(&problem->tasks[s].x);
 	t.n = t.begin[t.tables];
 	KDRI_TRY(table_room(ctx, &t, t.offset[t.categories]));
-	read_cells(ctx, problem, &t);
+	for (int64_t s = 0, at = 0; s < t.tables; s++) {
+		const kdr_mat *x = &problem->tasks[s].x;
+		for (int64_t i = 0; i < kdr_mat_rows(x) && !mixed_given_up(ctx, at, t.n); i++, at++) {
+			for (int64_t j = 0; j < t.numbers; j++)
+				t.x[at * t.numbers + j] = kdri_mixed_cell(x, i, t.number_column[j]);
+			for (int64_t j = 0; j < t.categories; j++)
+				t.code[at * t.categories + j] = kdri_mixed_level(x, i, t.category_column[j],
+				                                                 t.levels[j], t.larger[j]);
+		}
+	}
 	KDRI_TRY(look_at_tables(ctx, &t));
 	KDRI_TRY(kdri_abandoned(ctx));
 	KDRI_TRY(find_weights(ctx, &t));

@@ -61,41 +61,6 @@ static double value_at(const kdri_mixed *t, const kdri_encoder *b, int64_t i, in
 	return code < 0 ? NAN : code == b->level[place];
 }
 
-/* Count, sum and sum of squares at each place of each table, of the rows of all ranks. */
-static kdr_status add_up_places(kdr_context *ctx, const kdri_mixed *t, const kdri_encoder *b, double *sums)
-{
-	for (int64_t s = 0; s < t->tables; s++)
-		for (int64_t i = t->begin[s]; i < t->begin[s + 1]; i++)
-			for (int64_t place = 0; place < b->width; place++) {
-				double v = value_at(t, b, i, place), *to = sums + 3 * (s * b->width + place);
-				if (isnan(v))
-					continue;
-				to[0]++;
-				to[1] += v;
-				to[2] += v * v;
-			}
-	return kdri_sum(ctx, sums, 3 * t->tables * b->width);
-}
-
-static void set_place(const kdri_mixed *t, kdri_encoding encoding, const double *sums, int64_t place,
-                      kdri_encoder *b)
-{
-	const int64_t j = b->column[place], l = b->level[place];
-	double all[3] = { 0 };
-	for (int64_t s = 0; s < t->tables; s++)
-		for (int k = 0; k < 3; k++)
-			all[k] += sums[3 * (s * b->width + place) + k];
-	double mean = all[0] > 0 ? all[1] / all[0] : 0,
-	       variance = all[0] > 0 ? all[2] / all[0] - mean * mean : 0;
-	if (l < 0) { /* (E1) */
-		b->centre[place] = mean;
-		b->scale[place] = variance > 0 ? sqrt(t->number_weight[j] / variance) : 0;
-	} else {
-		b->centre[place] = t->share[t->offset[j] + l];
-		b->scale[place] = sqrt(t->category_weight[j]) * encoding_factor(t, j, encoding); /* (E2) */
-	}
-}
-
 kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding encoding, bool pooled,
                             kdri_encoder *out)
 {
@@ -108,9 +73,34 @@ kdr_status kdri_encoder_new(kdr_context *ctx, const kdri_mixed *t, kdri_encoding
 	KDRI_TRY(KDRI_NEW(ctx, &b->fill, t->tables * b->width));
 	KDRI_TRY(KDRI_NEW0(ctx, &b->less, t->tables * b->width));
 	KDRI_TRY(KDRI_NEW0(ctx, &sums, 3 * t->tables * b->width));
-	KDRI_TRY(add_up_places(ctx, t, b, sums));
+	/* Count, sum and sum of squares at each place of each table, of the rows of all ranks. */
+	for (int64_t s = 0; s < t->tables; s++)
+		for (int64_t i = t->begin[s]; i < t->begin[s + 1]; i++)
+			for (int64_t place = 0; place < b->width; place++) {
+				double v = value_at(t, b, i, place), *to = sums + 3 * (s * b->width + place);
+				if (isnan(v))
+					continue;
+				to[0]++;
+				to[1] += v;
+				to[2] += v * v;
+			}
+	KDRI_TRY(kdri_sum(ctx, sums, 3 * t->tables * b->width));
 	for (int64_t place = 0; place < b->width; place++) {
-		set_place(t, encoding, sums, place, b);
+		const int64_t j = b->column[place], l = b->level[place];
+		double all[3] = { 0 };
+		for (int64_t s = 0; s < t->tables; s++)
+			for (int k = 0; k < 3; k++)
+				all[k] += sums[3 * (s * b->width + place) + k];
+		double mean = all[0] > 0 ? all[1] / all[0] : 0,
+		       variance = all[0] > 0 ? all[2] / all[0] - mean * mean : 0;
+		if (l < 0) { /* (E1) */
+			b->centre[place] = mean;
+			b->scale[place] = variance > 0 ? sqrt(t->number_weight[j] / variance) : 0;
+		} else {
+			b->centre[place] = t->share[t->offset[j] + l];
+			b->scale[place] =
+			        sqrt(t->category_weight[j]) * encoding_factor(t, j, encoding); /* (E2) */
+		}
 		for (int64_t s = 0; s < t->tables; s++) {
 			const int64_t at = s * b->width + place;
 			b->fill[at] = sums[3 * at] > 0 ? sums[3 * at + 1] / sums[3 * at] : b->centre[place];

@@ -483,30 +483,6 @@ static kdr_status mixture_new(kdr_context *ctx, const pass *p, int64_t max_iter,
 	return KDRI_NEW(ctx, &m->values, max_iter);
 }
 
-/* Between standardised numbers and those as given. A constant number has its value for a mean, and no variance. */
-static void to_units(const pass *p, kdri_mixture *m)
-{
-	for (int64_t c = 0; c < m->k; c++)
-		for (int64_t j = 0; j < m->numbers; j++) {
-			double *mean = &m->mean[c * m->numbers + j], *v = &m->variance[c * m->numbers + j];
-			*mean = p->centre[j] + p->spread[j] * *mean;
-			*v *= p->spread[j] * p->spread[j];
-		}
-}
-
-static void from_units(const pass *p, const kdri_mixture *from, kdri_mixture *m)
-{
-	memcpy(m->share, from->share, (size_t)(m->tables * m->k) * sizeof *m->share);
-	memcpy(m->theta, from->theta, (size_t)(p->levels * m->k) * sizeof *m->theta);
-	for (int64_t c = 0; c < m->k; c++)
-		for (int64_t j = 0; j < m->numbers; j++) {
-			double s = p->spread[j] > 0 ? p->spread[j] : 1,
-			       v = from->variance[c * m->numbers + j];
-			m->mean[c * m->numbers + j] = (from->mean[c * m->numbers + j] - p->centre[j]) / s;
-			m->variance[c * m->numbers + j] = v > 0 ? v / (s * s) : 1;
-		}
-}
-
 kdri_mixture_options kdri_mixture_defaults(int64_t k)
 {
 	return (kdri_mixture_options){ .k = k, .max_iter = 100, .tol = 1e-5 };
@@ -549,11 +525,26 @@ static kdr_status mixture_fit(kdr_context *ctx, const kdri_mixture_data *data, c
 	kdri_mixture m = { 0 };
 	KDRI_TRY(pass_new(ctx, data, o->k, true, &p));
 	KDRI_TRY(mixture_new(ctx, &p, o->max_iter, &m));
-	if (from)
-		from_units(&p, from, &m);
+	if (from) {
+		memcpy(m.share, from->share, (size_t)(m.tables * m.k) * sizeof *m.share);
+		memcpy(m.theta, from->theta, (size_t)(p.levels * m.k) * sizeof *m.theta);
+		for (int64_t c = 0; c < m.k; c++)
+			for (int64_t j = 0; j < m.numbers; j++) {
+				double s = p.spread[j] > 0 ? p.spread[j] : 1,
+				       v = from->variance[c * m.numbers + j];
+				m.mean[c * m.numbers + j] = (from->mean[c * m.numbers + j] - p.centre[j]) / s;
+				m.variance[c * m.numbers + j] = v > 0 ? v / (s * s) : 1;
+			}
+	}
 	KDRI_TRY(mixture_iterate(ctx, &p, o, start, &m));
 	KDRI_TRY(run_pass(ctx, &p, &(request){ .table = -1, .labels = labels, .posterior = posterior }));
-	to_units(&p, &m);
+	/* Between standardised numbers and those as given. A constant number has its value for a mean, and no variance. */
+	for (int64_t c = 0; c < m.k; c++)
+		for (int64_t j = 0; j < m.numbers; j++) {
+			double *mean = &m.mean[c * m.numbers + j], *v = &m.variance[c * m.numbers + j];
+			*mean = p.centre[j] + p.spread[j] * *mean;
+			*v *= p.spread[j] * p.spread[j];
+		}
 	*out = m;
 	m = (kdri_mixture){ 0 };
 done:

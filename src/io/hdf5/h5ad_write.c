@@ -94,15 +94,6 @@ static void read_order(const kdri_h5 *h5, order *o)
 	H5Aclose(id);
 }
 
-static void free_order(order *o)
-{
-	if (o->count > 0)
-		H5Dvlen_reclaim(o->type, o->space, H5P_DEFAULT, o->names);
-	free(o->names);
-	kdri_h5_drop(o->type);
-	kdri_h5_drop(o->space);
-}
-
 static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confidence)
 {
 	kdr_status st = KDR_OK;
@@ -119,7 +110,11 @@ static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confide
 		all[n++] = sureness;
 	st = kdri_h5_set_texts(ctx, h5, "obs", "column-order", all, n);
 done:
-	free_order(&o);
+	if (o.count > 0)
+		H5Dvlen_reclaim(o.type, o.space, H5P_DEFAULT, o.names);
+	free(o.names);
+	kdri_h5_drop(o.type);
+	kdri_h5_drop(o.space);
 	kdri_free(ctx, all);
 	return st;
 }

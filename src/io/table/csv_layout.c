@@ -357,20 +357,6 @@ static bool starts_with_name(const kdri_csv_layout *l, const row *data)
 	return true;
 }
 
-static kdr_status read_wishes(kdr_context *ctx, const kdr_read_options *o, kdri_csv_layout *l)
-{
-	const char *decimal = o->decimal ? o->decimal : ".";
-	if (strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
-		return kdri_fail(ctx, KDR_ERR_OPTION, "decimal separator '%s' is not valid; use '.' or ','",
-		                 decimal);
-	l->point = decimal[0];
-	for (const char *const *na = o->na; na && *na; na++) {
-		kdri_look look;
-		l->na_numbers = l->na_numbers || kdri_number_look(*na, *na + strlen(*na), &look);
-	}
-	return KDR_OK;
-}
-
 kdr_status kdri_csv_unclosed(kdr_context *ctx, const kdri_window *w, const char *p)
 {
 	int64_t line = w->line + kdri_count_byte(w->data + w->begin, p, '\n') + 1;
@@ -458,7 +444,15 @@ kdr_status kdri_csv_layout_find(kdr_context *ctx, kdri_window *w, const kdr_read
 	*l = (kdri_csv_layout){
 		.id = -1, .label = -1, .tasks = -1, .keep_nonfinite = o->keep_nonfinite, .na = o->na
 	};
-	KDRI_TRY(read_wishes(ctx, o, l));
+	const char *decimal = o->decimal ? o->decimal : ".";
+	if (strcmp(decimal, ".") != 0 && strcmp(decimal, ",") != 0)
+		KDRI_FAIL(ctx, KDR_ERR_OPTION, "decimal separator '%s' is not valid; use '.' or ','",
+		          decimal);
+	l->point = decimal[0];
+	for (const char *const *na = o->na; na && *na; na++) {
+		kdri_look look;
+		l->na_numbers = l->na_numbers || kdri_number_look(*na, *na + strlen(*na), &look);
+	}
 	char declared = separator_line(w);
 	if (!delimiter)
 		delimiter = declared;

@@ -67,23 +67,6 @@ static kdr_status put_text(const writer *w, const char *text)
 	return csv_put_text(w->ctx, w->out, text, w->delimiter);
 }
 
-static kdr_status put_header(const writer *w, const kdr_data *d)
-{
-	if (d->ids)
-		KDRI_DO(put_text(w, d->ids_title ? d->ids_title : ""));
-	for (int64_t j = 0; j < d->cols; j++) {
-		if (j > 0 || d->ids)
-			KDRI_DO(kdri_output_write(w->ctx, w->out, &w->delimiter, 1));
-		if (d->features)
-			KDRI_DO(put_text(w, d->features[j]));
-		else
-			KDRI_DO(kdri_output_printf(w->ctx, w->out, "x%lld", (long long)j + 1));
-	}
-	if (d->labels)
-		KDRI_DO(kdri_output_printf(w->ctx, w->out, "%clabel", w->delimiter));
-	return kdri_output_write(w->ctx, w->out, "\n", 1);
-}
-
 /* `row` has room for one row of zeros, put back after use. */
 static kdr_status csv_write_put_rows(const writer *w, const kdr_data *d, double *row)
 {
@@ -123,8 +106,21 @@ static kdr_status csv_write_write_table(kdr_context *ctx, const char *path, cons
 	double *row = NULL;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &w.out));
 	KDRI_TRY(KDRI_NEW0(ctx, &row, d->cols));
-	if (d->features || d->ids || d->labels)
-		KDRI_TRY(put_header(&w, d));
+	if (d->features || d->ids || d->labels) {
+		if (d->ids)
+			KDRI_TRY(put_text(&w, d->ids_title ? d->ids_title : ""));
+		for (int64_t j = 0; j < d->cols; j++) {
+			if (j > 0 || d->ids)
+				KDRI_TRY(kdri_output_write(w.ctx, w.out, &w.delimiter, 1));
+			if (d->features)
+				KDRI_TRY(put_text(&w, d->features[j]));
+			else
+				KDRI_TRY(kdri_output_printf(w.ctx, w.out, "x%lld", (long long)j + 1));
+		}
+		if (d->labels)
+			KDRI_TRY(kdri_output_printf(w.ctx, w.out, "%clabel", w.delimiter));
+		KDRI_TRY(kdri_output_write(w.ctx, w.out, "\n", 1));
+	}
 	KDRI_TRY(csv_write_put_rows(&w, d, row));
 done:
 	kdri_free(ctx, row);

@@ -18,22 +18,6 @@ typedef struct eigen_room {
 	int64_t *index;
 } eigen_room;
 
-static kdr_status room_new(kdr_context *ctx, int64_t n, eigen_room *r)
-{
-	const int64_t block = KDRI_MIN(BLOCK, n);
-	KDRI_DO(KDRI_NEW(ctx, &r->z, n * n));
-	KDRI_DO(KDRI_NEW(ctx, &r->e, n));
-	KDRI_DO(KDRI_NEW(ctx, &r->tau, n));
-	KDRI_DO(KDRI_NEW(ctx, &r->work, KDRI_MAX(n * n + n, 3 * block * n + 2 * block * block)));
-	KDRI_DO(KDRI_NEW(ctx, &r->vectors, 8 * n));
-	return KDRI_NEW(ctx, &r->index, 4 * n);
-}
-
-static void room_free(kdr_context *ctx, eigen_room *r)
-{
-	KDRI_FREE(ctx, r->z, r->e, r->tau, r->work, r->vectors, r->index);
-}
-
 static bool eigen_look_up(kdr_context *ctx, int64_t done, int64_t n)
 {
 	return n > KDRI_EIGEN_WHOLE && kdri_iteration(ctx, "eigenvectors", done, n, NAN);
@@ -163,7 +147,13 @@ kdr_status kdri_eigen_rows(kdr_context *ctx, int64_t n, double *a, int64_t lda, 
 	kdr_status st;
 	eigen_room r = { 0 };
 	const double scale = scale_of(n, a, lda);
-	KDRI_TRY(room_new(ctx, n, &r));
+	const int64_t block = KDRI_MIN(BLOCK, n);
+	KDRI_TRY(KDRI_NEW(ctx, &r.z, n * n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.e, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.tau, n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.work, KDRI_MAX(n * n + n, 3 * block * n + 2 * block * block)));
+	KDRI_TRY(KDRI_NEW(ctx, &r.vectors, 8 * n));
+	KDRI_TRY(KDRI_NEW(ctx, &r.index, 4 * n));
 	for (int64_t i = 0; i < n; i++)
 		for (int64_t j = i; j < n; j++)
 			a[i * lda + j] *= scale;
@@ -184,6 +174,6 @@ kdr_status kdri_eigen_rows(kdr_context *ctx, int64_t n, double *a, int64_t lda, 
 		values[i] /= scale;
 	}
 done:
-	room_free(ctx, &r);
+	KDRI_FREE(ctx, r.z, r.e, r.tau, r.work, r.vectors, r.index);
 	return st;
 }

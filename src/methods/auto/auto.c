@@ -203,24 +203,6 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-static void auto_free(kdr_context *ctx, kdri_auto *j)
-{
-	for (int64_t t = 0; t < j->T; t++) {
-		if (j->ballots)
-			kdri_ballot_free(ctx, &j->ballots[t]);
-		if (j->answers)
-			kdri_verdict_free(ctx, &j->answers[t]);
-		if (j->alone)
-			kdri_verdict_free(ctx, &j->alone[t]);
-	}
-	for (int64_t t = 0; j->links && t < j->T; t++)
-		kdri_links_free(ctx, &j->links[t]);
-	KDRI_FREE(ctx, j->links, j->ballots, j->answers);
-	KDRI_FREE(ctx, j->alone, j->given, j->has);
-	kdri_free(ctx, j->k);
-	kdri_views_free(ctx, &j->views);
-}
-
 /* Landmarks of a task, some for each cluster; 0: a graph of neighbours. */
 static int64_t landmarks_of(const kdr_context *ctx, const kdri_auto *j)
 {
@@ -515,7 +497,20 @@ static kdr_status auto_fit(kdr_context *ctx, const kdr_problem *problem, const k
 	if (kdri_is_table(problem))
 		return kdri_tables_fit(ctx, problem, options, result);
 	kdr_status st = auto_run(ctx, &j);
-	auto_free(ctx, &j);
+	for (int64_t t = 0; t < j.T; t++) {
+		if (j.ballots)
+			kdri_ballot_free(ctx, &j.ballots[t]);
+		if (j.answers)
+			kdri_verdict_free(ctx, &j.answers[t]);
+		if (j.alone)
+			kdri_verdict_free(ctx, &j.alone[t]);
+	}
+	for (int64_t t = 0; j.links && t < j.T; t++)
+		kdri_links_free(ctx, &j.links[t]);
+	KDRI_FREE(ctx, j.links, j.ballots, j.answers);
+	KDRI_FREE(ctx, j.alone, j.given, j.has);
+	kdri_free(ctx, j.k);
+	kdri_views_free(ctx, &j.views);
 	return st;
 }
 

@@ -253,23 +253,6 @@ static const char *auto_report_name_of(const kdri_auto *a, int64_t t, names *roo
 
 /* --- members --------------------------------------------------------------------------------------------- */
 
-static kdr_status put_members(kdr_context *ctx, const kdri_auto *a)
-{
-	char text[512] = "";
-	size_t used = 0;
-	for (int64_t m = 0; m < a->nmembers; m++) {
-		double votes = 0;
-		for (int64_t t = 0; t < a->T; t++)
-			for (int64_t p = 0; p < a->ballots[t].count; p++)
-				votes += a->ballots[t].member[p] == m ? a->ballots[t].weight[p] : 0;
-		if (votes > 0 && used + 64 < sizeof text)
-			used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s %.3g",
-			                              used ? ", " : "", a->members[m].name,
-			                              votes / (double)a->T);
-	}
-	return kdri_result_text(ctx, a->result, "members", text);
-}
-
 /* --- tasks ------------------------------------------------------------------------------------------------ */
 
 /* Centroids, and the number of samples to which they assign the same label as the answer: a measure of the quality of
@@ -602,7 +585,19 @@ kdr_status kdri_auto_report(kdr_context *ctx, const kdri_auto *a)
 	kdr_status st;
 	double *nearness = NULL;
 	KDRI_TRY(KDRI_NEW0(ctx, &nearness, a->T * a->T));
-	KDRI_TRY(put_members(ctx, a));
+	char text[512] = "";
+	size_t used = 0;
+	for (int64_t m = 0; m < a->nmembers; m++) {
+		double votes = 0;
+		for (int64_t t = 0; t < a->T; t++)
+			for (int64_t p = 0; p < a->ballots[t].count; p++)
+				votes += a->ballots[t].member[p] == m ? a->ballots[t].weight[p] : 0;
+		if (votes > 0 && used + 64 < sizeof text)
+			used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s %.3g",
+			                              used ? ", " : "", a->members[m].name,
+			                              votes / (double)a->T);
+	}
+	KDRI_TRY(kdri_result_text(ctx, a->result, "members", text));
 	if (a->T > 1 && !a->derived)
 		KDRI_TRY(put_nearness(ctx, a, nearness));
 	for (int64_t t = 0; t < a->T; t++) {

@@ -33,13 +33,6 @@ typedef struct kept {
 	bool cosine;
 } kept;
 
-static void kept_free(kdr_context *ctx, kept *m)
-{
-	kdri_own_free(ctx, &m->y);
-	kdri_own_free(ctx, &m->both);
-	KDRI_FREE(ctx, m->mean, m->by_column);
-}
-
 /* (E2): n x k numbers before they are divided by s or r. `shifted`: those of q. */
 static kdr_status to_centroids(kdr_context *ctx, const kept *m, const kdr_mat *x, bool shifted, double *out)
 {
@@ -212,7 +205,9 @@ kdr_status kdri_new_samples_shares(kdr_context *ctx, const kdr_result *fitted, i
 	*k = m.k;
 	share = NULL;
 done:
-	kept_free(ctx, &m);
+	kdri_own_free(ctx, &m.y);
+	kdri_own_free(ctx, &m.both);
+	KDRI_FREE(ctx, m.mean, m.by_column);
 	kdri_own_free(ctx, &rows);
 	kdri_free(ctx, share);
 	return st;

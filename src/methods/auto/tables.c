@@ -47,19 +47,6 @@ bool kdri_is_table(const kdr_problem *problem)
 
 /* --- the run --------------------------------------------------------------------------------------------------------------- */
 
-static void tables_free(kdr_context *ctx, kdri_tables *t)
-{
-	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
-		for (int64_t i = 0; t->votes[m].mixture && i < t->votes[m].nmixtures; i++)
-			kdri_mixture_free(ctx, &t->votes[m].mixture[i]);
-		KDRI_FREE(ctx, t->votes[m].mixture, t->votes[m].labels);
-	}
-	KDRI_FREE(ctx, t->k, t->start, t->means, t->answer, t->alone, t->confidence, t->estimate,
-	          t->agreement, t->clear);
-	kdri_mixed_free(ctx, &t->all);
-	kdri_mixed_free(ctx, &t->some);
-}
-
 /* (E3) */
 static kdr_status guard(kdr_context *ctx, kdri_tables *t)
 {
@@ -366,19 +353,6 @@ done:
 	return st;
 }
 
-static kdr_status put_members(kdr_context *ctx, const kdri_tables *t)
-{
-	char text[512] = "";
-	size_t used = 0;
-	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
-		const int64_t weight = kdri_tables_weight(t, (kdri_tables_member)m);
-		if (weight > 0)
-			used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s %lld",
-			                              used ? ", " : "", member_names[m], (long long)weight);
-	}
-	return kdri_result_text(ctx, t->result, "members", text);
-}
-
 /* --- models ---------------------------------------------------------------------------------------------------------------------- */
 
 /* The voting mixtures of table s, with their clusters numbered as those of the answer. */
@@ -430,7 +404,15 @@ done:
 static kdr_status tables_report(kdr_context *ctx, const kdri_tables *t)
 {
 	const int64_t T = t->all.tables;
-	KDRI_DO(put_members(ctx, t));
+	char text[512] = "";
+	size_t used = 0;
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
+		const int64_t weight = kdri_tables_weight(t, (kdri_tables_member)m);
+		if (weight > 0)
+			used += (size_t)kdri_snprintf(text + used, sizeof text - used, "%s%s %lld",
+			                              used ? ", " : "", member_names[m], (long long)weight);
+	}
+	KDRI_DO(kdri_result_text(ctx, t->result, "members", text));
 	KDRI_DO(kdri_mixture_save_columns(ctx, &t->all, t->result));
 	for (int64_t s = 0; s < T; s++) {
 		KDRI_DO(put_table_labels(ctx, t, s));
@@ -532,6 +514,14 @@ kdr_status kdri_tables_fit(kdr_context *ctx, const kdr_problem *problem, const k
 {
 	kdri_tables t = { .problem = problem, .options = options, .result = result };
 	kdr_status st = tables_run(ctx, &t);
-	tables_free(ctx, &t);
+	for (int m = 0; m < KDRI_MIX_MEMBERS; m++) {
+		for (int64_t i = 0; t.votes[m].mixture && i < t.votes[m].nmixtures; i++)
+			kdri_mixture_free(ctx, &t.votes[m].mixture[i]);
+		KDRI_FREE(ctx, t.votes[m].mixture, t.votes[m].labels);
+	}
+	KDRI_FREE(ctx, t.k, t.start, t.means, t.answer, t.alone, t.confidence, t.estimate, t.agreement,
+	          t.clear);
+	kdri_mixed_free(ctx, &t.all);
+	kdri_mixed_free(ctx, &t.some);
 	return st;
 }

@@ -71,22 +71,6 @@ typedef struct work {
 	int64_t *before;           /* n: labels before the assignment */
 } work;
 
-static void work_free(kdr_context *ctx, work *a)
-{
-	KDRI_FREE(ctx, a->w, a->z, a->p, a->count, a->far, a->before);
-}
-
-static kdr_status work_new(kdr_context *ctx, const run *r, work *a)
-{
-	int64_t dim = kdri_subspace_dim(&r->subspace);
-	KDRI_DO(KDRI_NEW0(ctx, &a->w, dim * r->l));
-	KDRI_DO(KDRI_NEW(ctx, &a->z, dim * r->k));
-	KDRI_DO(KDRI_NEW(ctx, &a->p, r->n * r->k));
-	KDRI_DO(KDRI_NEW(ctx, &a->count, r->k));
-	KDRI_DO(KDRI_NEW(ctx, &a->far, r->n));
-	return KDRI_NEW(ctx, &a->before, r->n);
-}
-
 /* (E2), (E3) for the present labels; *value becomes (E1). */
 static kdr_status find_subspace(kdr_context *ctx, run *r, work *a, double *value)
 {
@@ -213,13 +197,19 @@ static kdr_status run_new(kdr_context *ctx, const kdr_mat *x, int64_t k, const i
 	KDRI_TRY(KDRI_NEW(ctx, &r.w, kdr_mat_cols(x) * r.l));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.m, k * r.l));
 	KDRI_TRY(KDRI_NEW0(ctx, &r.y, r.n * r.l));
-	KDRI_TRY(work_new(ctx, &r, &a));
+	int64_t dim = kdri_subspace_dim(&r.subspace);
+	KDRI_TRY(KDRI_NEW0(ctx, &a.w, dim * r.l));
+	KDRI_TRY(KDRI_NEW(ctx, &a.z, dim * r.k));
+	KDRI_TRY(KDRI_NEW(ctx, &a.p, r.n * r.k));
+	KDRI_TRY(KDRI_NEW(ctx, &a.count, r.k));
+	KDRI_TRY(KDRI_NEW(ctx, &a.far, r.n));
+	KDRI_TRY(KDRI_NEW(ctx, &a.before, r.n));
 	KDRI_TRY(asi_iterate(ctx, options, &r, &a));
 	KDRI_TRY(kdri_subspace_features(ctx, &r.subspace, a.w, r.w));
 	*out = r;
 	r = (run){ 0 };
 done:
-	work_free(ctx, &a);
+	KDRI_FREE(ctx, a.w, a.z, a.p, a.count, a.far, a.before);
 	kdri_kmeans_free(ctx, &first);
 	run_free(ctx, &r);
 	return st;

@@ -96,12 +96,6 @@ typedef struct state {
 	double *norms;       /* |X_k|^2 */
 } state;
 
-static void state_free(kdr_context *ctx, state *s)
-{
-	KDRI_FREE(ctx, s->w, s->y, s->f, s->m, s->g, s->fsum, s->z, s->gsum, s->inv, s->half, s->b, s->hw,
-	          s->shared, s->a, s->r, s->norms);
-}
-
 static bool is_fixed(const state *s, int64_t t)
 {
 	return s->problem->fixed && s->problem->fixed[t];
@@ -273,19 +267,6 @@ static bool has_converged(const state *s)
 	return tol > 0 ? before[0] - now[0] < tol * fabs(before[0]) : before[0] == now[0];
 }
 
-/* First maximum of the row of P; a row of zeros keeps its first label. */
-static void read_labels(const state *s)
-{
-	for (int64_t i = 0; i < s->n; i++) {
-		const double *p = s->run->p + i * s->c;
-		int64_t best = 0;
-		for (int64_t j = 1; j < s->c; j++)
-			if (p[j] > p[best])
-				best = j;
-		s->run->labels[i] = p[best] > 0 ? best : s->problem->labels[i];
-	}
-}
-
 void kdri_lss_free(kdr_context *ctx, kdri_lss *run)
 {
 	KDRI_FREE(ctx, run->p, run->labels, run->w, run->shared, run->embedded, run->start, run->trace);
@@ -318,7 +299,15 @@ kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const
 	}
 	if (stopped)
 		run.stop = kdri_stop_reason(ctx);
-	read_labels(&s);
+	/* First maximum of the row of P; a row of zeros keeps its first label. */
+	for (int64_t i = 0; i < s.n; i++) {
+		const double *p = s.run->p + i * s.c;
+		int64_t best = 0;
+		for (int64_t j = 1; j < s.c; j++)
+			if (p[j] > p[best])
+				best = j;
+		s.run->labels[i] = p[best] > 0 ? best : s.problem->labels[i];
+	}
 	KDRI_TRY(kdri_subspace_features(ctx, &run.subspace, s.w, run.w));
 	run.shared = s.shared;
 	run.embedded = s.y;
@@ -326,7 +315,8 @@ kdr_status kdri_lss_run(kdr_context *ctx, const kdri_lss_problem *problem, const
 	*out = run;
 	run = (kdri_lss){ 0 };
 done:
-	state_free(ctx, &s);
+	KDRI_FREE(ctx, s.w, s.y, s.f, s.m, s.g, s.fsum, s.z, s.gsum, s.inv, s.half, s.b, s.hw, s.shared, s.a,
+	          s.r, s.norms);
 	kdri_lss_free(ctx, &run);
 	return st;
 }

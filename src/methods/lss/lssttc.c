@@ -53,17 +53,6 @@ typedef struct tasks {
 	int64_t ntasks;
 } tasks;
 
-static void tasks_free(kdr_context *ctx, tasks *s)
-{
-	for (int64_t t = 0; s->taken && t < s->ntasks; t++)
-		kdri_own_free(ctx, &s->taken[t]);
-	for (int64_t t = 0; s->classes && t < s->ntasks; t++)
-		kdri_free(ctx, s->classes[t]);
-	KDRI_FREE(ctx, s->list, s->taken, s->classes, s->fixed);
-	kdri_stack_free(ctx, &s->stack);
-	kdri_free(ctx, s->labels);
-}
-
 static kdr_status lssttc_check(kdr_context *ctx, const kdr_problem *problem)
 {
 	int64_t sources = 0, targets = 0, d = kdr_mat_cols(&problem->tasks[0].x);
@@ -225,7 +214,13 @@ static kdr_status lssttc_fit(kdr_context *ctx, const kdr_problem *problem, const
 	KDRI_TRY(kdri_lss_put(ctx, &p, &answer, numbers, result));
 done:
 	kdri_lss_free(ctx, &answer);
-	tasks_free(ctx, &s);
+	for (int64_t t = 0; s.taken && t < s.ntasks; t++)
+		kdri_own_free(ctx, &s.taken[t]);
+	for (int64_t t = 0; s.classes && t < s.ntasks; t++)
+		kdri_free(ctx, s.classes[t]);
+	KDRI_FREE(ctx, s.list, s.taken, s.classes, s.fixed);
+	kdri_stack_free(ctx, &s.stack);
+	kdri_free(ctx, s.labels);
 	KDRI_FREE(ctx, means, numbers);
 	return st;
 }

@@ -352,21 +352,6 @@ static kdr_status put_vector(kdr_context *ctx, kdr_result *result, const char *n
 	return st;
 }
 
-static kdr_status put_trace(kdr_context *ctx, kdr_result *result, const job *j)
-{
-	double *to = NULL;
-	const kdri_mbc_run *r = &j->best;
-	for (int64_t i = 0; i < r->sweeps; i++)
-		KDRI_DO(kdri_result_objective(ctx, result, r->steps[3 * i + 2]));
-	KDRI_DO(kdri_result_array(ctx, result, "steps", -1, KDR_FLOAT64, 2, (int64_t[]){ r->sweeps, 3 },
-	                          &to));
-	memcpy(to, r->steps, (size_t)(3 * r->sweeps) * sizeof *to);
-	KDRI_DO(kdri_result_number(ctx, result, "objective_start", r->start));
-	KDRI_DO(kdri_result_number(ctx, result, "best_run", (double)j->best_run));
-	kdri_result_stop(result, r->stop, r->sweeps);
-	return KDR_OK;
-}
-
 /* Are the samples of both tasks the same? */
 static bool same_samples(const kdr_mat *a, const kdr_mat *b)
 {
@@ -464,7 +449,16 @@ static kdr_status fit_mbc(kdr_context *ctx, const kdr_problem *problem, const kd
 	KDRI_TRY(restore(&j, j.runs == 1 && !alone_ran));
 	KDRI_TRY(put_tasks(ctx, result, &j));
 	KDRI_TRY(put_whitening(ctx, result, &j, -1));
-	KDRI_TRY(put_trace(ctx, result, &j));
+	double *to = NULL;
+	const kdri_mbc_run *r = &j.best;
+	for (int64_t i = 0; i < r->sweeps; i++)
+		KDRI_TRY(kdri_result_objective(ctx, result, r->steps[3 * i + 2]));
+	KDRI_TRY(kdri_result_array(ctx, result, "steps", -1, KDR_FLOAT64, 2, (int64_t[]){ r->sweeps, 3 },
+	                           &to));
+	memcpy(to, r->steps, (size_t)(3 * r->sweeps) * sizeof *to);
+	KDRI_TRY(kdri_result_number(ctx, result, "objective_start", r->start));
+	KDRI_TRY(kdri_result_number(ctx, result, "best_run", (double)j.best_run));
+	kdri_result_stop(result, r->stop, r->sweeps);
 	KDRI_TRY(put_vector(ctx, result, "local_loss", j.m.local, T));
 	if (compare) {
 		KDRI_TRY(put_vector(ctx, result, "local_loss_alone", alone, T));

@@ -117,19 +117,6 @@ static kdr_status gram_kmeans_seed(run *r, kdri_rng *rng)
 
 /* --- the iterations ----------------------------------------------------------------------------------- */
 
-/* n_c and T_c, by samples in their order. */
-static kdr_status count_sizes(run *r)
-{
-	KDRI_DO_OP(r->ctx, r->dev, group_own, r->sums, r->label, r->own);
-	memset(r->size, 0, (size_t)r->k * sizeof *r->size);
-	memset(r->self, 0, (size_t)r->k * sizeof *r->self);
-	for (int64_t i = 0; i < r->n; i++) {
-		r->size[r->label[i]]++;
-		r->self[r->label[i]] += r->own[i];
-	}
-	return KDR_OK;
-}
-
 /* Clusters that `next` leaves empty take the sample farthest from its centre, if any is away from it. */
 static void gram_kmeans_fill_empty(run *r)
 {
@@ -155,7 +142,14 @@ static kdr_status gram_kmeans_iterate(run *r, int64_t max_iter)
 	KDRI_DO_OP(r->ctx, r->dev, group_rows, r->gram, r->label, NULL, r->sums);
 	for (int64_t it = 0; it < max_iter; it++) {
 		int64_t count = 0;
-		KDRI_DO(count_sizes(r));
+		/* n_c and T_c, by samples in their order. */
+		KDRI_DO_OP(r->ctx, r->dev, group_own, r->sums, r->label, r->own);
+		memset(r->size, 0, (size_t)r->k * sizeof *r->size);
+		memset(r->self, 0, (size_t)r->k * sizeof *r->self);
+		for (int64_t i = 0; i < r->n; i++) {
+			r->size[r->label[i]]++;
+			r->self[r->label[i]] += r->own[i];
+		}
 		KDRI_DO_OP(r->ctx, r->dev, group_closest, r->sums, r->diagonal, r->size, r->self, r->next,
 		           r->away); /* (E8) */
 		gram_kmeans_fill_empty(r);
@@ -308,40 +302,22 @@ typedef struct work {
 	double *val;
 } work;
 
-/* D, from the same numbers as C. */
-static kdr_status consistent_find_norms(work *w)
-{
-	memset(w->norm, 0, (size_t)w->n * sizeof *w->norm);
-	for (int64_t s = 0; s < w->pool->ntasks; s++) {
-		KDRI_DO_OP(w->ctx, w->dev, row_squares, kdri_pool_pair(w->pool, w->task, s), w->squares);
-		for (int64_t i = 0; i < w->n; i++)
-			w->norm[i] += w->alpha[s] * w->squares[i];
-	}
-	return KDR_OK;
-}
-
-/* Rows begin .. begin + rows - 1 of C of (E3); all at once by symmetry. */
-static kdr_status fill_c(work *w, int64_t begin, kdri_block to)
-{
-	for (int64_t s = 0; s < w->pool->ntasks; s++) {
-		kdri_block all = kdri_pool_pair(w->pool, w->task, s);
-		if (to.rows == w->n)
-			KDRI_DO_OP(w->ctx, w->dev, syrk, false, w->alpha[s], all, s > 0, to);
-		else
-			KDRI_DO_OP(w->ctx, w->dev, gemm, false, true, w->alpha[s],
-			           kdri_block_part(all, begin, 0, to.rows, all.cols), all, s > 0, to);
-	}
-	if (to.rows == w->n)
-		KDRI_DO_OP(w->ctx, w->dev, mirror, to);
-	return KDR_OK;
-}
-
 /* Rows begin.. of the sparse matrix: counted, then room made, then filled. */
 static kdr_status use_block(work *w, int64_t begin, int64_t rows)
 {
 	const double tie = kdri_consistent_tie(w->pool->v.single);
 	kdri_block c = kdri_block_part(w->c, 0, 0, rows, w->n);
-	KDRI_DO(fill_c(w, begin, c));
+	/* Rows begin .. begin + rows - 1 of C of (E3); all at once by symmetry. */
+	for (int64_t s = 0; s < w->pool->ntasks; s++) {
+		kdri_block all = kdri_pool_pair(w->pool, w->task, s);
+		if (c.rows == w->n)
+			KDRI_DO_OP(w->ctx, w->dev, syrk, false, w->alpha[s], all, s > 0, c);
+		else
+			KDRI_DO_OP(w->ctx, w->dev, gemm, false, true, w->alpha[s],
+			           kdri_block_part(all, begin, 0, c.rows, all.cols), all, s > 0, c);
+	}
+	if (c.rows == w->n)
+		KDRI_DO_OP(w->ctx, w->dev, mirror, c);
 	KDRI_DO_OP(w->ctx, w->dev, neighbour_limits, c, begin, w->norm, KDRI_MIN(w->neighbours, w->n - 2),
 	           tie, w->least, w->bound, w->count); /* (E4) */
 	for (int64_t r = 0; r < rows; r++)
@@ -420,7 +396,13 @@ kdr_status kdri_consistent_new(kdr_context *ctx, const kdri_pool *pool, int64_t 
 	KDRI_TRY(KDRI_NEW(ctx, &w.bound, w.block));
 	KDRI_TRY(KDRI_NEW(ctx, &w.count, w.block));
 	KDRI_TRY(KDRI_NEW0(ctx, &w.rowptr, n + 1));
-	KDRI_TRY(consistent_find_norms(&w));
+	/* D, from the same numbers as C. */
+	memset(w.norm, 0, (size_t)w.n * sizeof *w.norm);
+	for (int64_t s = 0; s < w.pool->ntasks; s++) {
+		KDRI_OP(w.ctx, w.dev, row_squares, kdri_pool_pair(w.pool, w.task, s), w.squares);
+		for (int64_t i = 0; i < w.n; i++)
+			w.norm[i] += w.alpha[s] * w.squares[i];
+	}
 	for (int64_t i = 0; i < n; i += w.block)
 		KDRI_TRY(use_block(&w, i, KDRI_MIN(w.block, n - i)));
 	const kdr_mat sharp = kdr_mat_from_csr(n, n, w.rowptr, w.col, w.val);

@@ -96,38 +96,6 @@ done:
 	return st;
 }
 
-/* (E7) on H, in place */
-static kdr_status msda_features_apply_dense(kdri_msda *w, kdri_block weights)
-{
-	int64_t d = w->d, high = w->h.high;
-	KDRI_DO(kdri_msda_room(w, high, d));
-	for (int64_t i = 0; i < w->m; i += high) {
-		int64_t rows = KDRI_MIN(high, w->m - i);
-		kdri_block h, y = kdri_block_part(w->room, 0, 0, rows, d);
-		KDRI_DO(kdri_panels_load(&w->h, i, 0, rows, d, &h));
-		KDRI_DO_OP(w->ctx, w->dev, gemm, false, false, 1, h, weights, 0, y);
-		KDRI_DO_OP(w->ctx, w->dev, tanh, y, NULL, NULL, w->offset, h);
-		KDRI_DO(kdri_panels_store(&w->h, i, 0, h));
-	}
-	w->flops += 2 * (double)w->m * (double)d * (double)d;
-	return KDR_OK;
-}
-
-/* (E4)-(E6): W' in the block, and b. */
-static kdr_status msda_features_learn(kdri_msda *w, kdri_block q)
-{
-	int64_t d = w->d;
-	KDRI_DO(fill_q(w, q));
-	KDRI_DO_OP(w->ctx, w->dev, inverse, q);
-	w->flops += (double)d * (double)d * (double)d;
-	/* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q (E6) */
-	KDRI_DO_OP(w->ctx, w->dev, row_dots, q, w->mean, w->offset);
-	for (int64_t i = 0; i < d; i++)
-		w->offset[i] *= w->delta[i];
-	KDRI_DO_OP(w->ctx, w->dev, complement, q, w->delta, w->q); /* (E5) */
-	return KDR_OK;
-}
-
 kdr_status kdri_msda_by_features(kdri_msda *w)
 {
 	kdr_status st;
@@ -136,7 +104,16 @@ kdr_status kdri_msda_by_features(kdri_msda *w)
 	if (w->known) {
 		KDRI_TRY(kdri_msda_recall(w, q));
 	} else {
-		KDRI_TRY(msda_features_learn(w, q));
+		/* (E4)-(E6): W' in the block, and b. */
+		int64_t d = w->d;
+		KDRI_TRY(fill_q(w, q));
+		KDRI_OP(w->ctx, w->dev, inverse, q);
+		w->flops += (double)d * (double)d * (double)d;
+		/* (W xbar)_i = (xbar_i - delta_i (Q^-1 xbar)_i) / q (E6) */
+		KDRI_OP(w->ctx, w->dev, row_dots, q, w->mean, w->offset);
+		for (int64_t i = 0; i < d; i++)
+			w->offset[i] *= w->delta[i];
+		KDRI_OP(w->ctx, w->dev, complement, q, w->delta, w->q); /* (E5) */
 		KDRI_TRY(kdri_msda_keep(w, q));
 	}
 	if (w->sparse) {
@@ -144,7 +121,18 @@ kdr_status kdri_msda_by_features(kdri_msda *w)
 	} else {
 		if (w->h.all.single || w->h.room.single)
 			kdri_block_narrow(&q);
-		KDRI_TRY(msda_features_apply_dense(w, q));
+		/* (E7) on H, in place */
+		int64_t d = w->d, high = w->h.high;
+		KDRI_TRY(kdri_msda_room(w, high, d));
+		for (int64_t i = 0; i < w->m; i += high) {
+			int64_t rows = KDRI_MIN(high, w->m - i);
+			kdri_block h, y = kdri_block_part(w->room, 0, 0, rows, d);
+			KDRI_TRY(kdri_panels_load(&w->h, i, 0, rows, d, &h));
+			KDRI_OP(w->ctx, w->dev, gemm, false, false, 1, h, q, 0, y);
+			KDRI_OP(w->ctx, w->dev, tanh, y, NULL, NULL, w->offset, h);
+			KDRI_TRY(kdri_panels_store(&w->h, i, 0, h));
+		}
+		w->flops += 2 * (double)w->m * (double)d * (double)d;
 	}
 done:
 	kdri_block_free(w->ctx, &q);
@@ -324,29 +312,6 @@ done:
 	return st;
 }
 
-/* The coefficients of xbar from the row sums of R and E R; on dense layers P first replaces R (E19). */
-static kdr_status fill_lean(kdri_msda *w, dual *s)
-{
-	if (!w->sparse)
-		KDRI_DO_OP(w->ctx, w->dev, complement, s->r, NULL, w->q);
-	KDRI_DO_OP(w->ctx, w->dev, row_dots, s->r, NULL, s->lean);
-	for (int64_t i = 0; i < w->n; i++)
-		s->lean[i] = w->sparse ? s->lean[i] - 1 : -s->lean[i];
-	if (w->m > w->n)
-		KDRI_DO_OP(w->ctx, w->dev, row_dots, s->e, NULL, s->lean + w->n);
-	for (int64_t i = w->n; i < w->m; i++)
-		s->lean[i] = 1 - s->lean[i];
-	return KDR_OK;
-}
-
-/* R from I + G (E15), and c. */
-static kdr_status msda_samples_learn(kdri_msda *w, dual *s)
-{
-	KDRI_DO_OP(w->ctx, w->dev, inverse, s->r);
-	w->flops += (double)w->n * (double)w->n * (double)w->n;
-	return fill_offset(w, s);
-}
-
 kdr_status kdri_msda_by_samples(kdri_msda *w)
 {
 	kdr_status st;
@@ -371,14 +336,26 @@ kdr_status kdri_msda_by_samples(kdri_msda *w)
 	if (w->known) {
 		KDRI_TRY(kdri_msda_recall(w, s.r));
 	} else {
-		KDRI_TRY(msda_samples_learn(w, &s));
+		/* R from I + G (E15), and c. */
+		KDRI_OP(w->ctx, w->dev, inverse, s.r);
+		w->flops += (double)w->n * (double)w->n * (double)w->n;
+		KDRI_TRY(fill_offset(w, &s));
 		KDRI_TRY(kdri_msda_keep(w, s.r));
 	}
 	if (single)
 		kdri_block_narrow(&s.r);
 	if (w->m > n)
 		KDRI_TRY(fill_others(w, &s));
-	KDRI_TRY(fill_lean(w, &s));
+	/* The coefficients of xbar from the row sums of R and E R; on dense layers P first replaces R (E19). */
+	if (!w->sparse)
+		KDRI_OP(w->ctx, w->dev, complement, s.r, NULL, w->q);
+	KDRI_OP(w->ctx, w->dev, row_dots, s.r, NULL, s.lean);
+	for (int64_t i = 0; i < w->n; i++)
+		s.lean[i] = w->sparse ? s.lean[i] - 1 : -s.lean[i];
+	if (w->m > w->n)
+		KDRI_OP(w->ctx, w->dev, row_dots, s.e, NULL, s.lean + w->n);
+	for (int64_t i = w->n; i < w->m; i++)
+		s.lean[i] = 1 - s.lean[i];
 	KDRI_TRY(w->sparse ? msda_samples_apply_sparse(w, &s) : msda_samples_apply_dense(w, &s));
 done:
 	kdri_block_free(w->ctx, &s.r);

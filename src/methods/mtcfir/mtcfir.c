@@ -192,19 +192,6 @@ static const kdr_mat *samples(const work *w)
 	return w->once.copies ? &w->once.x.view : &w->stack.x;
 }
 
-static kdr_status mtcfir_check_sizes(work *w)
-{
-	for (int64_t t = 0; t < w->problem->ntasks; t++) {
-		const kdr_task *task = &w->problem->tasks[t];
-		if (kdr_mat_rows(&task->x) < 3)
-			return kdri_fail(
-			        w->ctx, KDR_ERR_DATA,
-			        "data set %s has %lld samples; method 'mtcfir' needs at least 3 in each data set",
-			        kdri_task_name(task), (long long)kdr_mat_rows(&task->x));
-	}
-	return KDR_OK;
-}
-
 static kdr_status mtcfir_prepare(work *w)
 {
 	kdr_context *ctx = w->ctx;
@@ -327,25 +314,6 @@ static kdr_status learn_features(work *w)
 
 /* --- (E3)-(E6) ---------------------------------------------------------------------------------------- */
 
-/* Labels to start from: the user's, or those of k-means on Z. */
-static kdr_status find_starts(work *w)
-{
-	int64_t n_init = kdri_opt_int(w->options, "n_init");
-	bool ncut = kdri_opt_choice(w->options, "final") == KDRI_FINAL_NCUT;
-	for (int64_t t = 0; t < w->pool.ntasks; t++) {
-		int64_t begin = w->pool.begin[t], *to = w->starts + n_init * begin;
-		kdri_block own = kdri_pool_pair(&w->pool, t, t);
-		if (w->init)
-			memcpy(to, w->init + begin, (size_t)own.rows * sizeof *to);
-		w->runs[t] = 1;
-		if (w->init || ncut)
-			continue;
-		KDRI_DO_OP(w->ctx, own.dev, mirror, own); /* so far K has its lower triangle alone */
-		KDRI_DO(kdri_snmf_starts(w->ctx, own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
-	}
-	return KDR_OK;
-}
-
 /* (E5) and (E6) for task t. */
 static kdr_status cluster_task(work *w, int64_t t, int64_t variant)
 {
@@ -398,7 +366,20 @@ static kdr_status mtcfir_cluster(work *w)
 	int variant = kdri_opt_choice(w->options, "variant");
 	kdri_similarity similarity = (kdri_similarity)kdri_opt_choice(w->options, "similarity");
 	double sigma = kdri_opt_real(w->options, "sigma");
-	KDRI_DO(find_starts(w));
+	/* Labels to start from: the user's, or those of k-means on Z. */
+	int64_t n_init = kdri_opt_int(w->options, "n_init");
+	bool ncut = kdri_opt_choice(w->options, "final") == KDRI_FINAL_NCUT;
+	for (int64_t t = 0; t < w->pool.ntasks; t++) {
+		int64_t begin = w->pool.begin[t], *to = w->starts + n_init * begin;
+		kdri_block own = kdri_pool_pair(&w->pool, t, t);
+		if (w->init)
+			memcpy(to, w->init + begin, (size_t)own.rows * sizeof *to);
+		w->runs[t] = 1;
+		if (w->init || ncut)
+			continue;
+		KDRI_DO_OP(w->ctx, own.dev, mirror, own); /* so far K has its lower triangle alone */
+		KDRI_DO(kdri_snmf_starts(w->ctx, own, w->problem->tasks[t].k, n_init, t, to, &w->runs[t]));
+	}
 	w->started = w->init || kdri_opt_choice(w->options, "final") == KDRI_FINAL_SNMF;
 	if (mtcfir_stops(w, 0))
 		return KDR_OK;
@@ -517,7 +498,14 @@ static kdr_status mtcfir_run(work *w)
 {
 	kdr_status st;
 	int64_t *init = NULL;
-	KDRI_TRY(mtcfir_check_sizes(w));
+	for (int64_t t = 0; t < w->problem->ntasks; t++) {
+		const kdr_task *task = &w->problem->tasks[t];
+		if (kdr_mat_rows(&task->x) < 3)
+			KDRI_FAIL(
+			        w->ctx, KDR_ERR_DATA,
+			        "data set %s has %lld samples; method 'mtcfir' needs at least 3 in each data set",
+			        kdri_task_name(task), (long long)kdr_mat_rows(&task->x));
+	}
 	KDRI_TRY(kdri_stack_new(w->ctx, w->problem, &w->stack));
 	int64_t n = w->stack.begin[w->problem->ntasks], d = kdr_mat_cols(&w->stack.x);
 	kdri_msda_options o = kdri_mtcfir_layers(w->options, n);

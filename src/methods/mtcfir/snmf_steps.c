@@ -202,18 +202,6 @@ static kdr_status snmf_evaluate(runs *w, int which)
 	return KDR_OK;
 }
 
-/* Y of the next state, with e = 1/2. */
-static kdr_status snmf_step(runs *w)
-{
-	kdri_device *dev = w->m->dev;
-	kdri_block y = whole(w, w->y[w->now]), d = whole(w, w->d), small = shaped(w->small, w->ld, w->ld);
-	KDRI_DO(kdri_block_send(w->ctx, small, w->gram[w->now], w->ld));
-	KDRI_DO_OP(w->ctx, dev, gemm, false, false, 1, y, small, 0, d);
-	KDRI_DO_OP(w->ctx, dev, ratio_step, y, whole(w, w->n[w->now]), d, false,
-	           whole(w, w->y[!w->now])); /* (E2) */
-	return KDR_OK;
-}
-
 /* One iteration of all starts at work. */
 static kdr_status snmf_advance(runs *w)
 {
@@ -221,7 +209,13 @@ static kdr_status snmf_advance(runs *w)
 	int now = w->now, next = !now;
 	/* J is a difference of sums of the size of |M|^2: this much of a rise is rounding. */
 	double rounding = (w->m->single ? 1e-8 : 1e-13) * w->m->square;
-	KDRI_DO(snmf_step(w));
+	/* Y of the next state, with e = 1/2. */
+	kdri_device *dev = w->m->dev;
+	kdri_block y = whole(w, w->y[w->now]), d = whole(w, w->d), small = shaped(w->small, w->ld, w->ld);
+	KDRI_DO(kdri_block_send(w->ctx, small, w->gram[w->now], w->ld));
+	KDRI_DO_OP(w->ctx, dev, gemm, false, false, 1, y, small, 0, d);
+	KDRI_DO_OP(w->ctx, dev, ratio_step, y, whole(w, w->n[w->now]), d, false,
+	           whole(w, w->y[!w->now])); /* (E2) */
 	KDRI_DO(snmf_evaluate(w, next));
 	for (int64_t slot = 0; slot < w->slots; slot++) {
 		w->flag[slot] = w->objective[next][slot] > w->objective[now][slot] + rounding;

@@ -237,30 +237,9 @@ typedef struct halves {
 	int64_t *count, known; /* labelled source samples of each class, and in all */
 } halves;
 
-static void halves_free(kdr_context *ctx, halves *h)
-{
-	for (int64_t t = 0; h->half && t < h->problem->ntasks; t++)
-		kdri_free(ctx, h->half[t]);
-	KDRI_FREE(ctx, h->half, h->count);
-}
-
 static bool is_source(const kdr_task *task)
 {
 	return task->role == KDR_ROLE_SOURCE && task->labels;
-}
-
-static kdr_status count_classes(kdr_context *ctx, halves *h)
-{
-	KDRI_DO(KDRI_NEW0(ctx, &h->count, h->problem->classes));
-	for (int64_t t = 0; t < h->problem->ntasks; t++) {
-		const kdr_task *task = &h->problem->tasks[t];
-		for (int64_t i = 0; is_source(task) && i < kdr_mat_rows(&task->x); i++)
-			if (task->labels[i] >= 0) {
-				h->count[task->labels[i]]++;
-				h->known++;
-			}
-	}
-	return KDR_OK;
 }
 
 /* Whether both halves will have two classes, and enough samples of them. */
@@ -528,7 +507,15 @@ kdr_status kdri_transfer_gate_new(kdr_context *ctx, const kdr_problem *problem,
 		return KDR_OK;
 	if (deadline > 0)
 		ctx->deadline = now + share_of_time * (deadline - now);
-	KDRI_TRY(count_classes(ctx, &h));
+	KDRI_TRY(KDRI_NEW0(ctx, &h.count, h.problem->classes));
+	for (int64_t t = 0; t < h.problem->ntasks; t++) {
+		const kdr_task *task = &h.problem->tasks[t];
+		for (int64_t i = 0; is_source(task) && i < kdr_mat_rows(&task->x); i++)
+			if (task->labels[i] >= 0) {
+				h.count[task->labels[i]]++;
+				h.known++;
+			}
+	}
 	if (!halves_are_large(&h))
 		goto done;
 	KDRI_TRY(halves_draw(ctx, &h));
@@ -556,6 +543,8 @@ done:
 		st = KDR_OK; /* whether the members can label the target is decided there */
 	}
 	kdri_transfer_gate_free(ctx, &g);
-	halves_free(ctx, &h);
+	for (int64_t t = 0; h.half && t < h.problem->ntasks; t++)
+		kdri_free(ctx, h.half[t]);
+	KDRI_FREE(ctx, h.half, h.count);
 	return st;
 }

@@ -315,18 +315,14 @@ done:
 	return st;
 }
 
-static kdr_status find_joint(kdr_context *ctx, kdri_transfer_views *v)
-{
-	kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
-	return transfer_graph_new(ctx, &e, NULL, true, false, &v->joins, &v->joint);
-}
-
 kdr_status kdri_transfer_views_align(kdr_context *ctx, kdri_transfer_views *v, bool joint)
 {
 	if (!v->e)
 		KDRI_DO(find_e(ctx, v));
-	if (joint && kdr_mat_rows(&v->joint.edges.view) == 0)
-		KDRI_DO(find_joint(ctx, v));
+	if (joint && kdr_mat_rows(&v->joint.edges.view) == 0) {
+		kdr_mat e = kdr_mat_from_dense(v->e, v->d->n, v->width);
+		KDRI_DO(transfer_graph_new(ctx, &e, NULL, true, false, &v->joins, &v->joint));
+	}
 	return KDR_OK;
 }
 

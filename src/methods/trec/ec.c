@@ -52,25 +52,6 @@ static const char *const references_table[] = {
 	NULL,
 };
 
-static kdr_status put_arrays(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_ensemble *e,
-                             const kdri_consensus *c)
-{
-	double *to = NULL;
-	int64_t *labels = NULL, *runs = NULL;
-	KDRI_DO(kdri_result_labels(ctx, result, t, &labels));
-	memcpy(labels, c->kmeans.labels, (size_t)e->n * sizeof *labels);
-	KDRI_DO(kdri_result_array(ctx, result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ e->n }, &to));
-	memcpy(to, c->stability, (size_t)e->n * sizeof *to);
-	KDRI_DO(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ c->count },
-	                          &to));
-	memcpy(to, c->values, (size_t)c->count * sizeof *to);
-	KDRI_DO(kdri_result_array(ctx, result, "ensemble", t, KDR_INT64, 2, (int64_t[]){ e->runs, e->n },
-	                          &runs));
-	for (int64_t i = 0; i < e->runs * e->n; i++)
-		runs[i] = e->label[i];
-	return KDR_OK;
-}
-
 static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_options *options, int64_t t,
                            kdr_result *result, kdri_consensus *out)
 {
@@ -91,7 +72,19 @@ static kdr_status fit_task(kdr_context *ctx, const kdr_task *task, const kdr_opt
 		                     .stream = (uint64_t)t };
 	KDRI_TRY(kdri_consensus_new(ctx, &e, &o, out)); /* (E2), (E3) */
 	kdri_result_set_k(result, t, out->k);
-	KDRI_TRY(put_arrays(ctx, result, t, &e, out));
+	double *to = NULL;
+	int64_t *labels = NULL, *runs = NULL;
+	KDRI_TRY(kdri_result_labels(ctx, result, t, &labels));
+	memcpy(labels, out->kmeans.labels, (size_t)e.n * sizeof *labels);
+	KDRI_TRY(kdri_result_array(ctx, result, "stability", t, KDR_FLOAT64, 1, (int64_t[]){ e.n }, &to));
+	memcpy(to, out->stability, (size_t)e.n * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, result, "eigenvalues", t, KDR_FLOAT64, 1, (int64_t[]){ out->count },
+	                           &to));
+	memcpy(to, out->values, (size_t)out->count * sizeof *to);
+	KDRI_TRY(kdri_result_array(ctx, result, "ensemble", t, KDR_INT64, 2, (int64_t[]){ e.runs, e.n },
+	                           &runs));
+	for (int64_t i = 0; i < e.runs * e.n; i++)
+		runs[i] = e.label[i];
 	KDRI_TRY(kdri_part(ctx, e.n, NULL, &all));
 	KDRI_TRY(kdri_rows_sum(ctx, NULL, out->stability, e.n, all, &sum));
 	KDRI_TRY(kdri_result_task_number(ctx, result, t, "stability", sum / (double)all));

@@ -29,28 +29,6 @@ typedef struct training {
 	double *y;
 } training;
 
-static void training_free(kdr_context *ctx, training *t)
-{
-	KDRI_FREE(ctx, t->nodes, t->lines, t->y);
-}
-
-static kdr_status take_model(kdr_context *ctx, const struct svm_model *model, kdri_rule *rule)
-{
-	/* The sign of LIBSVM refers to the class of its first sample. */
-	double sign = model->label[0] == 1 ? 1 : -1;
-	KDRI_DO(KDRI_NEW(ctx, &rule->p, model->l));
-	KDRI_DO(KDRI_NEW(ctx, &rule->h, model->l));
-	KDRI_DO(KDRI_NEW(ctx, &rule->coef, model->l));
-	for (int i = 0; i < model->l; i++) {
-		rule->p[i] = model->SV[i][0].value;
-		rule->h[i] = model->SV[i][1].value;
-		rule->coef[i] = sign * model->sv_coef[0][i];
-	}
-	rule->rho = sign * model->rho[0];
-	rule->count = model->l;
-	return KDR_OK;
-}
-
 /* Its support vectors, coefficients and rho; `weight` is that of pairs apart and together. */
 enum { KDRI_RULE_CACHE = 200 }; /* megabytes that LIBSVM may hold kernels in */
 
@@ -92,9 +70,20 @@ kdr_status kdri_rule_train_svm(kdr_context *ctx, const kdri_pairs *pairs, const 
 	if (!model)
 		KDRI_FAIL(ctx, KDR_ERR_NUMERIC, "LIBSVM could not train a model on %lld pairs",
 		          (long long)pairs->count);
-	KDRI_TRY(take_model(ctx, model, rule));
+	/* The sign of LIBSVM refers to the class of its first sample. */
+	double sign = model->label[0] == 1 ? 1 : -1;
+	KDRI_TRY(KDRI_NEW(ctx, &rule->p, model->l));
+	KDRI_TRY(KDRI_NEW(ctx, &rule->h, model->l));
+	KDRI_TRY(KDRI_NEW(ctx, &rule->coef, model->l));
+	for (int i = 0; i < model->l; i++) {
+		rule->p[i] = model->SV[i][0].value;
+		rule->h[i] = model->SV[i][1].value;
+		rule->coef[i] = sign * model->sv_coef[0][i];
+	}
+	rule->rho = sign * model->rho[0];
+	rule->count = model->l;
 done:
 	svm_free_and_destroy_model(&model);
-	training_free(ctx, &t);
+	KDRI_FREE(ctx, t.nodes, t.lines, t.y);
 	return st;
 }

@@ -155,20 +155,6 @@ static migrate_move best_move(const state *w)
 	return best;
 }
 
-static void make_move(state *w, const migrate_move *m)
-{
-	int64_t i = m->sample, a = w->labels[i], b = m->to;
-	w->z->row(w->z, i, w->row);
-	for (int64_t j = 0; j < w->n; j++)
-		if (j != i && w->row[j]) {
-			w->s[j * w->k + a]--;
-			w->s[j * w->k + b]++;
-		}
-	w->labels[i] = b;
-	w->size[a]--;
-	w->size[b]++;
-}
-
 static kdr_status record(kdr_context *ctx, kdri_migration *m, int64_t *room, const int64_t *three, double q)
 {
 	if (m->count == *room) {
@@ -211,7 +197,16 @@ kdr_status kdri_migrate(kdr_context *ctx, const kdri_coincidence *z, int64_t k, 
 			break;
 		}
 		int64_t three[3] = { next.sample, labels[next.sample], next.to };
-		make_move(&w, &next);
+		int64_t i = next.sample, a = w.labels[i], b = next.to;
+		w.z->row(w.z, i, w.row);
+		for (int64_t j = 0; j < w.n; j++)
+			if (j != i && w.row[j]) {
+				w.s[j * w.k + a]--;
+				w.s[j * w.k + b]++;
+			}
+		w.labels[i] = b;
+		w.size[a]--;
+		w.size[b]++;
 		square += next.change;
 		KDRI_TRY(record(ctx, &m, &room, three, sqrt((double)square)));
 		if (kdri_iteration(ctx, "migrate", m.count, it_max, sqrt((double)square))) {
@@ -294,13 +289,6 @@ static const char *const references_table[] = {
 typedef struct lessons {
 	kdri_pairs all, half[2];
 } lessons;
-
-static void lessons_free(kdr_context *ctx, lessons *l)
-{
-	kdri_pairs_free(ctx, &l->all);
-	kdri_pairs_free(ctx, &l->half[0]);
-	kdri_pairs_free(ctx, &l->half[1]);
-}
 
 static kdr_status ensemble_of(kdr_context *ctx, const kdr_problem *problem, const kdr_options *options,
                               int64_t t, int64_t k, kdri_ensemble *out)
@@ -472,7 +460,9 @@ static kdr_status trec_learn(kdr_context *ctx, const kdr_problem *problem, const
 		        kdri_opt_bool(options, "guard") ? "; the clustering of ec is kept"
 		                                        : "; use --guard to keep the clustering of ec"));
 done:
-	lessons_free(ctx, &l);
+	kdri_pairs_free(ctx, &l.all);
+	kdri_pairs_free(ctx, &l.half[0]);
+	kdri_pairs_free(ctx, &l.half[1]);
 	return st;
 }
 

@@ -38,31 +38,6 @@ typedef struct claims {
 	int64_t *count;                /* c x BYTE */
 } claims;
 
-static void claims_free(kdr_context *ctx, claims *v)
-{
-	for (int w = 0; w < 2; w++) {
-		KDRI_FREE(ctx, v->key[w], v->place[w]);
-	}
-	KDRI_FREE(ctx, v->class, v->found, v->room, v->count);
-}
-
-static kdr_status claims_new(kdr_context *ctx, const kdri_bridging_rows *rows, claims *v)
-{
-	for (int w = 0; w < 2; w++) {
-		KDRI_DO(KDRI_NEW0(ctx, &v->key[w], v->n));
-		KDRI_DO(KDRI_NEW0(ctx, &v->place[w], v->c));
-	}
-	KDRI_DO(KDRI_NEW0(ctx, &v->class, v->n));
-	KDRI_DO(KDRI_NEW0(ctx, &v->found, v->c));
-	KDRI_DO(KDRI_NEW0(ctx, &v->room, 3 * v->c));
-	KDRI_DO(KDRI_NEW0(ctx, &v->count, v->c * BYTE));
-	v->teach = v->room + v->c;
-	v->spare = v->teach + v->c;
-	for (int64_t i = 0; i < v->n; i++)
-		v->key[1][i] = (uint64_t)(v->all - 1 - rows->number[i]);
-	return KDR_OK;
-}
-
 /* Whether the claim of row i comes after the place of class k. */
 static inline bool is_after(const claims *v, int64_t i, int64_t k)
 {
@@ -77,18 +52,6 @@ static inline bool agrees(const claims *v, int64_t i, int64_t k, int w, int shif
 	       (v->key[w][i] & ~(uint64_t)0 << shift << 8) == v->place[w][k];
 }
 
-/* How many claims of all ranks on each class, of those that agree so far, have which byte next. */
-static kdr_status count_bytes(kdr_context *ctx, const claims *v, int w, int shift)
-{
-	memset(v->count, 0, (size_t)(v->c * BYTE) * sizeof *v->count);
-	for (int64_t i = 0; i < v->n; i++) {
-		int64_t k = v->class[i];
-		if (k >= 0 && agrees(v, i, k, w, shift))
-			v->count[k * BYTE + (int64_t)(v->key[w][i] >> shift & (BYTE - 1))]++;
-	}
-	return kdri_sum_int(ctx, v->count, v->c * BYTE);
-}
-
 /* (E3) for all classes at once. */
 static kdr_status find_places(kdr_context *ctx, const claims *v, const int64_t *wanted)
 {
@@ -100,7 +63,14 @@ static kdr_status find_places(kdr_context *ctx, const claims *v, const int64_t *
 			shift -= 8;
 		memset(v->place[w], 0, (size_t)v->c * sizeof *v->place[w]);
 		for (; shift >= 0; shift -= 8) {
-			KDRI_DO(count_bytes(ctx, v, w, shift));
+			/* How many claims of all ranks on each class, of those that agree so far, have which byte next. */
+			memset(v->count, 0, (size_t)(v->c * BYTE) * sizeof *v->count);
+			for (int64_t i = 0; i < v->n; i++) {
+				int64_t k = v->class[i];
+				if (k >= 0 && agrees(v, i, k, w, shift))
+					v->count[k * BYTE + (int64_t)(v->key[w][i] >> shift & (BYTE - 1))]++;
+			}
+			KDRI_DO(kdri_sum_int(ctx, v->count, v->c * BYTE));
 			for (int64_t k = 0; k < v->c; k++) {
 				uint64_t byte = BYTE - 1;
 				for (; byte > 0 && v->count[k * BYTE + (int64_t)byte] < left[k]; byte--)
@@ -112,25 +82,6 @@ static kdr_status find_places(kdr_context *ctx, const claims *v, const int64_t *
 	for (int64_t k = 0; k < v->c; k++)
 		v->found[k] = left[k] <= v->count[k * BYTE + (int64_t)(v->place[1][k] & (BYTE - 1))];
 	return KDR_OK;
-}
-
-/* Rows without a class claim the likeliest class that is still open. */
-static void claim(const claims *v, const double *p, const double *share, const int64_t *labels)
-{
-	for (int64_t i = 0; i < v->n; i++) {
-		double most = 0;
-		v->class[i] = -1;
-		if (labels[i] >= 0)
-			continue;
-		for (int64_t k = 0; k < v->c; k++) {
-			double lift = v->room[k] > 0 ? p[i * v->c + k] / share[k] : 0;
-			if (lift > most) {
-				most = lift;
-				v->class[i] = k;
-			}
-		}
-		memcpy(&v->key[0][i], &most, sizeof most);
-	}
 }
 
 /* The class whose last claim comes first; -1: all classes can accept all claims. */
@@ -150,7 +101,21 @@ static kdr_status give_out(kdr_context *ctx, const claims *v, const double *p, c
                            int64_t *labels)
 {
 	for (int64_t full = 0; full >= 0;) {
-		claim(v, p, share, labels);
+		/* Rows without a class claim the likeliest class that is still open. */
+		for (int64_t i = 0; i < v->n; i++) {
+			double most = 0;
+			v->class[i] = -1;
+			if (labels[i] >= 0)
+				continue;
+			for (int64_t k = 0; k < v->c; k++) {
+				double lift = v->room[k] > 0 ? p[i * v->c + k] / share[k] : 0;
+				if (lift > most) {
+					most = lift;
+					v->class[i] = k;
+				}
+			}
+			memcpy(&v->key[0][i], &most, sizeof most);
+		}
 		KDRI_DO(find_places(ctx, v, v->room));
 		full = first_full(v);
 		memset(v->spare, 0, (size_t)v->c * sizeof *v->spare);
@@ -171,7 +136,18 @@ kdr_status kdri_bridging_surest(kdr_context *ctx, const kdri_bridging_rows *rows
 {
 	kdr_status st;
 	claims v = { .n = rows->n, .c = c, .all = rows->all };
-	KDRI_TRY(claims_new(ctx, rows, &v));
+	for (int w = 0; w < 2; w++) {
+		KDRI_TRY(KDRI_NEW0(ctx, &v.key[w], v.n));
+		KDRI_TRY(KDRI_NEW0(ctx, &v.place[w], v.c));
+	}
+	KDRI_TRY(KDRI_NEW0(ctx, &v.class, v.n));
+	KDRI_TRY(KDRI_NEW0(ctx, &v.found, v.c));
+	KDRI_TRY(KDRI_NEW0(ctx, &v.room, 3 * v.c));
+	KDRI_TRY(KDRI_NEW0(ctx, &v.count, v.c * BYTE));
+	v.teach = v.room + v.c;
+	v.spare = v.teach + v.c;
+	for (int64_t i = 0; i < v.n; i++)
+		v.key[1][i] = (uint64_t)(v.all - 1 - rows->number[i]);
 	for (int64_t k = 0; k < c; k++) {
 		v.room[k] = (int64_t)ceil(share[k] * (double)v.all);
 		v.teach[k] = (int64_t)ceil(part * share[k] * (double)v.all);
@@ -187,7 +163,10 @@ kdr_status kdri_bridging_surest(kdr_context *ctx, const kdri_bridging_rows *rows
 			labels[i] = -1; /* (E1) */
 	}
 done:
-	claims_free(ctx, &v);
+	for (int w = 0; w < 2; w++) {
+		KDRI_FREE(ctx, v.key[w], v.place[w]);
+	}
+	KDRI_FREE(ctx, v.class, v.found, v.room, v.count);
 	return st;
 }
 

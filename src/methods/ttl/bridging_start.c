@@ -119,25 +119,6 @@ static kdr_status best_map(kdr_context *ctx, const work *w, const double *e, int
 	return kdri_assign(ctx, w->cost, w->c, w->c, map, NULL, NULL);
 }
 
-/* (E4) of one half after the other. */
-static kdr_status ask_halves(kdr_context *ctx, const work *w)
-{
-	for (int64_t r = 0; r < HALVES; r++) {
-		kdri_rng rng = kdri_rng_stream(ctx->seed, "identity", (uint64_t)r);
-		memset(w->own, 0, (size_t)(w->c * w->c) * sizeof *w->own);
-		for (int64_t j = 0; j < w->d; j++) {
-			bool kept = kdri_rng_uniform(&rng) < 0.5;
-			for (int64_t k = 0; kept && w->square[j] > 0 && k < w->c * w->c; k++)
-				w->own[k] += w->from[k / w->c * w->d + j] * w->to[k % w->c * w->d + j] /
-				             w->square[j];
-		}
-		KDRI_DO(best_map(ctx, w, w->own, w->half_maps + r * w->c));
-		for (int64_t a = 0; a < w->c; a++)
-			w->all[a * w->c + w->half_maps[r * w->c + a]] += 1 / (double)(HALVES * w->c);
-	}
-	return KDR_OK;
-}
-
 /* The contribution of the start in (E5). */
 static kdr_status ask_start(kdr_context *ctx, const work *w)
 {
@@ -232,7 +213,19 @@ kdr_status kdri_bridging_identity(kdr_context *ctx, const kdri_bridging *s, cons
 	KDRI_TRY(bridging_identity_find_means(ctx, from, s->bridge >= 0 ? bridge : s->labels, w.c, w.from,
 	                                      NULL));
 	KDRI_TRY(bridging_identity_find_means(ctx, &s->target.view, found, w.c, w.to, w.square));
-	KDRI_TRY(ask_halves(ctx, &w));
+	/* (E4) of one half after the other. */
+	for (int64_t r = 0; r < HALVES; r++) {
+		kdri_rng rng = kdri_rng_stream(ctx->seed, "identity", (uint64_t)r);
+		memset(w.own, 0, (size_t)(w.c * w.c) * sizeof *w.own);
+		for (int64_t j = 0; j < w.d; j++) {
+			bool kept = kdri_rng_uniform(&rng) < 0.5;
+			for (int64_t k = 0; kept && w.square[j] > 0 && k < w.c * w.c; k++)
+				w.own[k] += w.from[k / w.c * w.d + j] * w.to[k % w.c * w.d + j] / w.square[j];
+		}
+		KDRI_TRY(best_map(ctx, &w, w.own, w.half_maps + r * w.c));
+		for (int64_t a = 0; a < w.c; a++)
+			w.all[a * w.c + w.half_maps[r * w.c + a]] += 1 / (double)(HALVES * w.c);
+	}
 	KDRI_TRY(ask_start(ctx, &w));
 	KDRI_TRY(best_map(ctx, &w, w.all, w.map)); /* (E5) */
 	KDRI_TRY(bridging_identity_say(ctx, &w, put_back(&w, g_target), result));
@@ -514,17 +507,6 @@ typedef struct saved {
 	int64_t count;
 } saved;
 
-static void saved_free(kdr_context *ctx, saved *v)
-{
-	for (int s = 0; s < KDRI_TRI_SIDES; s++) {
-		KDRI_FREE(ctx, v->f[s], v->a[s]);
-	}
-	for (int k = 0; k < KDRI_TRI_SETS; k++) {
-		KDRI_FREE(ctx, v->g[k], v->start[k]);
-	}
-	KDRI_FREE(ctx, v->trace, v->best);
-}
-
 static kdr_status saved_new(kdr_context *ctx, const kdri_tri *t, int64_t sweeps, bool several, saved *v)
 {
 	KDRI_DO(KDRI_NEW(ctx, &v->trace, sweeps));
@@ -642,6 +624,12 @@ kdr_status kdri_bridging_sweeps(kdr_context *ctx, kdri_tri *t, const kdr_options
 done:
 	for (int d = 0; d < 2 * KDRI_TRI_DATA; d++)
 		kdri_unhold(ctx, held[d]);
-	saved_free(ctx, &v);
+	for (int s = 0; s < KDRI_TRI_SIDES; s++) {
+		KDRI_FREE(ctx, v.f[s], v.a[s]);
+	}
+	for (int k = 0; k < KDRI_TRI_SETS; k++) {
+		KDRI_FREE(ctx, v.g[k], v.start[k]);
+	}
+	KDRI_FREE(ctx, v.trace, v.best);
 	return st;
 }
