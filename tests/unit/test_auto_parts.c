@@ -2,6 +2,7 @@
 #include "jobs/relate/relate.h"
 #include "tests/unit/unit.h"
 
+#include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/members.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/knn.h"
