@@ -129,31 +129,7 @@ const cli_option cli_direct_text_options[] = {
 	CLI_OPTIONS_END,
 };
 
-const cli_option cli_prep_options[] = {
-	CLI_VALUE("features", "HOW",
-	          "how to align data sets with named columns (default: union if all have names, otherwise "
-	          "position)",
-	          .listed = true),
-	CLI_VALUE("weight", "KIND",
-	          "how to weight values (default: chosen by the kind of data, unless --norm or --scale is "
-	          "given; evaluate: none)",
-	          .listed = true),
-	CLI_VALUE("norm", "KIND",
-	          "scale each row to unit length: l1, the sum of absolute values, or l2, the Euclidean "
-	          "length (default: as for --weight)",
-	          .listed = true),
-	CLI_VALUE("scale", "KIND", "how to scale each column (default: as for --weight)", .listed = true),
-	CLI_VALUE("top-features", "N", "keep the N highest-ranked features, see --top-by (default: all)"),
-	CLI_VALUE("top-by", "WHAT",
-	          "with --top-features: rank features by df, the number of samples that have them "
-	          "(default); by variance; or by dispersion, which selects highly variable genes in counts",
-	          .listed = true),
-	CLI_VALUE("fit-on", "WHAT",
-	          "all: fit these steps on all data sets together (default); each: on each data set "
-	          "separately",
-	          .listed = true),
-	CLI_OPTIONS_END,
-};
+const cli_option cli_prep_options[] = { CLI_JOB("*preprocessing"), CLI_OPTIONS_END };
 
 const cli_option cli_output_options[] = {
 	CLI_VALUE("output", "DIR",
@@ -163,18 +139,10 @@ const cli_option cli_output_options[] = {
 	CLI_FLAG("force", "replace existing files"),
 	CLI_RAW_OPTION,
 	CLI_FLAG("report", "also write report.html to the folder of -o"),
-	CLI_VALUE("report-features", "N",
-	          "with --report: include the values of the N features that distinguish the clusters most, "
-	          "for colouring and comparing samples in the page; 0 includes none (default: 200, fewer if "
-	          "they do not fit)"),
+	CLI_JOB("report-features"),
 	CLI_VALUE("arrays", "DIR", "write every array of the method to this folder, as .npy files"),
 	CLI_VALUE("save-model", "FILE", "save the model (HDF5) for 'kindred predict' and --into"),
-	CLI_VALUE("model-size", "N",
-	          "method auto: keep at most N samples of each data set in the model, for --into and "
-	          "predict (default 2000)"),
-	CLI_FLAG("model-without-samples",
-	         "keep no samples and no hashes of samples in the model, but means and covariances of the "
-	         "clusters: 'predict' uses the means, --into draws samples from both"),
+	CLI_JOB("*output"),
 	CLI_OPTIONS_END,
 };
 

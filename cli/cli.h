@@ -37,6 +37,7 @@ typedef struct cli_option {
 	bool negatable;             /* a flag that also exists as --no-NAME */
 	bool repeats;               /* may be given several times */
 	const char *help;           /* one line */
+	bool of_job;                /* the name lists options of the library: CLI_JOB */
 } cli_option;
 /* Entries of tables of options: one with a value, and a flag. Further members follow the help. */
 #define CLI_VALUE(option, placeholder, ...) \
@@ -49,6 +50,12 @@ typedef struct cli_option {
 	}
 /* A flag that also exists as --no-NAME. */
 #define CLI_SWITCH(option, text) CLI_FLAG(option, text, .negatable = true)
+/* Options of the library's table (kdr_job_option_at), in its order: those with these names, separated by blanks, or "*" and a
+ * group: all of the group that have no other place in the table. */
+#define CLI_JOB(names) \
+	{ \
+		.name = names, .of_job = true \
+	}
 #define CLI_OPTIONS_END \
 	{ \
 		.name = NULL \
@@ -63,12 +70,12 @@ typedef struct cli_args cli_args;
 
 typedef struct cli_command {
 	const char *name;
-	const char *usage;              /* what follows the name, such as "[OPTION...] -k K TASK..." */
-	const char *summary;            /* one line */
-	const char *description;        /* paragraphs separated by blank lines */
-	const char *example;            /* command lines with comments */
-	const cli_option_group *groups; /* ends with a NULL title */
-	bool completes_files;           /* positional arguments are files */
+	const char *usage;        /* what follows the name, such as "[OPTION...] -k K TASK..." */
+	const char *summary;      /* one line */
+	const char *description;  /* paragraphs separated by blank lines */
+	const char *example;      /* command lines with comments */
+	cli_option_group *groups; /* ends with a NULL title */
+	bool completes_files;     /* positional arguments are files */
 	const char *(*argument)(
 	        int index); /* or one of these words, for completion: NULL past the last. Or NULL */
 	int (*run)(cli_args *args);
@@ -77,6 +84,8 @@ typedef struct cli_command {
 /* The commands, ended by a NULL name: main.c. */
 extern const cli_command *const cli_commands[];
 const cli_command *cli_command_find(const char *name);
+/* Puts the library's options in the place of CLI_JOB, in the tables of all commands; false if memory is short. */
+bool cli_options_complete(void);
 
 /* Parses argv[0..] (after the command's name). Prints the error and returns NULL on misuse. */
 cli_args *cli_args_parse(const cli_command *command, int argc, char **argv);
@@ -100,6 +109,16 @@ int cli_positional_count(const cli_args *args);
 const char *cli_word(const cli_args *args, int index);
 const char *cli_positional(const cli_args *args, int index);
 
+/* The job whose options a command has. */
+kdr_family cli_family(const cli_command *command);
+/* The library's option number *index or later that this job has; NULL: there is none. */
+const kdr_job_option *cli_job_option(kdr_family family, size_t *index);
+/* The next word of a list, such as NAME or NAME=VALUE; false after the last. */
+typedef struct cli_item {
+	char name[64];
+	const char *value; /* after '=', or NULL */
+} cli_item;
+bool cli_next_item(const char **list, cli_item *out);
 /* Whether a command has an option. */
 bool cli_has_option(const cli_command *command, const char *name);
 /* effects.c: whether every option that is given has an effect; false after an error was printed. */
@@ -238,38 +257,19 @@ void cli_tasks_free(cli_tasks *tasks);
 /* Reads the model of --into, if it is given, before any data set. Exit status. */
 int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 
-/* --- job.c: the method, its options, the preprocessing --------------------------------------------- */
-
-typedef struct cli_job {
-	const kdr_algo *algo;
-	kdr_job_options wanted; /* options of the job; its prep is the next member */
-	kdr_prep_options prep;
-	kdr_options *settings, *feature_settings;
-} cli_job;
+/* --- job.c: options of the library ------------------------------------------------------------------ */
 
 /* For the tables of commands. */
 #define CLI_INTO_OPTION \
 	CLI_VALUE("into", "MODEL", \
 	          "add the data sets to this model, saved with --save-model: they get its " \
 	          "preprocessing, and its clusters or classes keep their numbers and names")
-#define CLI_FEATURES_OPTIONS \
-	CLI_VALUE("features-from", "METHOD", \
-	          "first learn features on all data sets together, and pass them to the method; METHOD: " \
-	          "msda"), \
-	        CLI_VALUE("features-set", "NAME=VALUE", \
-	                  "set an option of the --features-from method; 'kindred methods msda' lists them", \
-	                  .repeats = true)
-/* Reads the options of the job before any file is read. Exit status; call cli_job_free in any case. */
-int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_family family, cli_job *job);
-/* Sets an option of the method that has its own flag. Exit status. */
-int cli_job_switch(kdr_context *ctx, const char *flag, const char *name, const char *value, cli_job *job);
+/* Reads the options of the library's table, before any file is read. Exit status; call kdr_job_free in any case. */
+int cli_job_read(kdr_context *ctx, const cli_args *args, kdr_job **job);
+/* The method of a job. */
+const kdr_algo *cli_job_algo(kdr_job *job);
 /* What the fit means for the exit status: interruption, and --strict. */
 int cli_job_exit(const cli_args *args, const kdr_result *result);
-void cli_job_free(cli_job *job);
-/* Reads --resamples in the form that the library expects; false after an error was printed. */
-bool cli_resamples(const cli_args *args, int64_t *out);
-/* Reads the preprocessing options; false after an error was printed. */
-bool cli_prep_read(const cli_args *args, kdr_prep_options *out, kdr_prep_choice *choice);
 
 /* --- output.c: writing results and the summary ---------------------------------------------------- */
 

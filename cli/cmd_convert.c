@@ -13,7 +13,7 @@ static const cli_option own_options[] = {
 };
 
 /* --from is this command's own name for --format. */
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Input files", cli_reading_options },
 	{ "Common", cli_common_options },

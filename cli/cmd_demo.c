@@ -11,7 +11,7 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },

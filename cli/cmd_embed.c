@@ -28,7 +28,7 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Preprocessing, in this order", cli_prep_options },
 	{ "Input files", cli_reading_options },
@@ -145,21 +145,24 @@ static int embed_run(cli_args *args)
 	cli_tasks tasks = { 0 };
 	kdr_embedding *embedding = NULL;
 	kdr_embed_options o;
-	kdr_prep_options prep;
+	kdr_job *job = NULL;
 	kdr_embed_options_init(&o);
-	o.prep = &prep;
 	o.layout = (kdr_embed_layout)cli_get_choice(args, "layout", KDR_EMBED_FORCES);
 	if (!cli_get_int(args, "neighbors", 1, 1000, &o.neighbors) ||
-	    !cli_get_int(args, "sweeps", 1, 1000000, &o.sweeps) || !cli_prep_read(args, &prep, &o.choice))
+	    !cli_get_int(args, "sweeps", 1, 1000000, &o.sweeps))
 		return EXIT_USAGE;
 	kdr_context *ctx;
 	CLI_DO(cli_session_open(args, &ctx));
-	int code = cli_tasks_read_positional(ctx, args, &tasks);
+	int code = cli_job_read(ctx, args, &job);
+	if (code == EXIT_DONE)
+		code = cli_tasks_read_positional(ctx, args, &tasks);
 	if (code == EXIT_DONE && cli_get(args, "output", NULL))
 		code = embed_check(ctx, args, &tasks);
 	if (code == EXIT_DONE)
 		code = cli_write_back(ctx, args, &tasks, 0, NULL, NULL);
 	if (code == EXIT_DONE) {
+		o.prep = kdr_job_options_of(job)->prep;
+		o.choice = kdr_job_options_of(job)->choice;
 		cli_session_limit(ctx);
 		kdr_status st = kdr_embed(ctx, tasks.data, tasks.count, &o, &embedding);
 		if (st == KDR_OK)
@@ -175,6 +178,7 @@ static int embed_run(cli_args *args)
 			code = EXIT_INTERRUPTED;
 	}
 	kdr_embedding_free(embedding);
+	kdr_job_free(job);
 	cli_tasks_free(&tasks);
 	return cli_session_close(ctx, code);
 }

@@ -16,13 +16,13 @@ static const cli_option own_options[] = {
 	CLI_VALUE("set", "NAME=VALUE",
 	          "with --data: set an option of the method; 'kindred methods METHOD' lists them",
 	          .repeats = true),
-	CLI_FEATURES_OPTIONS,
+	CLI_JOB("features-from features-set"),
 	CLI_VALUE("resamples", "N",
 	          "with --data: number of fits for the stability score (default 5; 0 to skip it)"),
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Preprocessing of --data, in this order", cli_prep_options },
 	{ "Input files (DATA and TASK)", cli_reading_options },
@@ -168,21 +168,22 @@ static int check_rows(const cli_args *args, const char *path, const kdr_data *da
 /* --- without truth -------------------------------------------------------------------------------------- */
 
 /* The scores use the specified preprocessing; the stability uses that of the method unless one is specified. */
-static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labels, const cli_job *job,
-                        int64_t resamples, kdr_quality *out)
+static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labels, kdr_job *job,
+                        kdr_quality *out)
 {
-	kdr_job_options o = job->wanted;
+	kdr_job_options *o = kdr_job_options_of(job);
 	const int64_t *values = labels->values;
+	int64_t resamples = o->resamples;
 	double stability = 0;
-	kdr_status st = kdr_prepare(ctx, &data, 1, &job->prep, NULL);
+	kdr_status st = kdr_prepare(ctx, &data, 1, o->prep, NULL);
 	if (st != KDR_OK)
 		return st;
 	kdr_mat x = kdr_data_mat(data);
 	st = kdr_quality_find(ctx, &x, values, out);
 	if (st != KDR_OK || resamples < 0 || out->clusters < 2)
 		return st;
-	o.prep = NULL; /* that has been done */
-	st = kdr_stability(ctx, &data, 1, &values, &o, &resamples, &stability);
+	o->prep = NULL; /* that has been done */
+	st = kdr_stability(ctx, &data, 1, &values, o, &resamples, &stability);
 	if (st == KDR_OK) {
 		out->stability = stability;
 		out->resamples = resamples;
@@ -194,13 +195,10 @@ static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labe
 static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels *labels, kdr_quality *out)
 {
 	cli_task_arg task = { .name = "" };
-	cli_job job = { 0 };
+	kdr_job *job = NULL;
 	cli_tasks tasks = { 0 };
 	cli_task_split(cli_get(args, "data", NULL), task.name, sizeof task.name, &task.path);
-	int64_t resamples = 0;
-	int code = cli_job_read(ctx, args, KDR_FAMILY_CLUSTER, &job);
-	if (code == EXIT_DONE && !cli_resamples(args, &resamples))
-		code = EXIT_USAGE;
+	int code = cli_job_read(ctx, args, &job);
 	if (code == EXIT_DONE)
 		code = cli_tasks_read(ctx, args, &task, 1, &tasks);
 	if (code != EXIT_DONE)
@@ -213,9 +211,9 @@ static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels
 	}
 	code = check_rows(args, task.path, tasks.data[0], labels);
 	if (code == EXIT_DONE)
-		code = cli_code(ctx, judge(ctx, tasks.data[0], labels, &job, resamples, out));
+		code = cli_code(ctx, judge(ctx, tasks.data[0], labels, job, out));
 done:
-	cli_job_free(&job);
+	kdr_job_free(job);
 	cli_tasks_free(&tasks);
 	return code;
 }

@@ -59,7 +59,7 @@ static const cli_option table_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },  { "Blobs and tables", blob_options }, { "Topics", topic_options },
 	{ "Tables", table_options }, { "Common", cli_common_options },     { NULL, NULL },
 };

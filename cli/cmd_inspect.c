@@ -10,7 +10,7 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Input files", cli_reading_options },
 	CLI_TEXT_GROUPS,

@@ -22,7 +22,7 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Input files", cli_reading_options },
 	{ "Text input (words are counted as for the fit)", cli_direct_text_options },

@@ -21,7 +21,7 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },
 	{ "Preprocessing, in this order", cli_prep_options },
 	{ "Input files", cli_reading_options },
@@ -30,14 +30,12 @@ static const cli_option_group groups[] = {
 	{ NULL, NULL },
 };
 
-static bool read_options(const cli_args *args, kdr_relate_options *o, kdr_prep_options *prep)
+static bool read_options(const cli_args *args, kdr_relate_options *o)
 {
 	kdr_relate_options_init(o);
-	o->prep = prep;
 	o->no_mmd = strcmp(cli_get(args, "mmd", "1"), "0") == 0;
 	return cli_get_real(args, "rare", 0, 1, &o->rare) && cli_get_int(args, "folds", 2, 1000, &o->folds) &&
-	       cli_get_int(args, "most-rows", 2, INT64_MAX, &o->most_rows) &&
-	       cli_prep_read(args, prep, &o->choice);
+	       cli_get_int(args, "most-rows", 2, INT64_MAX, &o->most_rows);
 }
 
 /* --- output -------------------------------------------------------------------------------------- */
@@ -197,15 +195,19 @@ static int relate_run(cli_args *args)
 	cli_tasks tasks = { 0 };
 	char *relation = NULL;
 	kdr_relate_options o;
-	kdr_prep_options prep;
-	if (!read_options(args, &o, &prep))
+	kdr_job *job = NULL;
+	if (!read_options(args, &o))
 		return EXIT_USAGE;
 	kdr_context *ctx;
 	CLI_DO(cli_session_open(args, &ctx));
-	int code = cli_outputs_check(ctx, args, &tasks, false);
+	int code = cli_job_read(ctx, args, &job);
+	if (code == EXIT_DONE)
+		code = cli_outputs_check(ctx, args, &tasks, false);
 	if (code == EXIT_DONE)
 		code = cli_tasks_read_positional(ctx, args, &tasks);
 	if (code == EXIT_DONE) {
+		o.prep = kdr_job_options_of(job)->prep;
+		o.choice = kdr_job_options_of(job)->choice;
 		cli_session_limit(ctx);
 		kdr_status st = kdr_relate(ctx, tasks.data, tasks.count, &o, &relation, NULL);
 		code = cli_interrupted() ? EXIT_INTERRUPTED : cli_code(ctx, st);
@@ -215,6 +217,7 @@ static int relate_run(cli_args *args)
 	if (code == EXIT_DONE)
 		code = relate_put(ctx, args, relation, !o.no_mmd);
 	kdr_free(ctx, relation);
+	kdr_job_free(job);
 	cli_tasks_free(&tasks);
 	return cli_session_close(ctx, code);
 }

@@ -8,8 +8,7 @@
 #include <unistd.h>
 
 static const cli_option own_options[] = {
-	CLI_VALUE("method", "METHOD", "transfer method (default auto); 'kindred methods' lists all methods",
-	          .letter = 'm'),
+	CLI_JOB("method"),
 	CLI_VALUE("source", "[NAME=]FILE", "a labelled data set; may be given several times",
 	          .repeats = true),
 	CLI_VALUE("labels", "FILE", "classes of a source, one per line; give one file for each --source",
@@ -23,8 +22,7 @@ static const cli_option own_options[] = {
 	          "the features of the source, with those of the target); of several, the best is used if "
 	          "the method uses only one",
 	          .repeats = true),
-	CLI_FLAG("bridge-all",
-	         "with --selector: fit and report every bridge (always done without --selector)"),
+	CLI_JOB("bridge-all"),
 	CLI_VALUE("selector", "FILE", "rank bridges with a trained selection model instead of fitting each"),
 	CLI_VALUE("train-selector", "FILE",
 	          "train a selection model on three or more --source with --labels, and save it"),
@@ -32,23 +30,10 @@ static const cli_option own_options[] = {
 	          "known classes of the target, which stay fixed: one line per sample, '?' if unknown; or a "
 	          "file that --ask wrote, with classes filled in (may be given several times)",
 	          .repeats = true),
-	CLI_VALUE("set", "NAME=VALUE", "set an option of the method; 'kindred methods METHOD' lists them",
-	          .repeats = true),
-	CLI_FEATURES_OPTIONS,
+	CLI_JOB("set features-from features-set"),
 	CLI_VALUE("truth", "FILE[,FILE...]",
 	          "known classes of each target, one per line; used only for scoring"),
-	CLI_VALUE("abstain", "FRACTION",
-	          "method auto: leave this fraction of each target unlabelled ('?'), starting with the "
-	          "least certain samples (default 0)"),
-	CLI_VALUE("ask", "N",
-	          "method auto: also write <target>.ask.csv with N samples of each target that a person "
-	          "should label next; pass it back with --target-labels"),
-	CLI_FLAG("guard",
-	         "method trec: keep the clustering found without the source if the transfer is not trusted"),
-	CLI_FLAG("probabilities",
-	         "also write the probability of each class for each sample to <target>.probabilities.csv, "
-	         "calibrated on held-out source samples in three more fits; not available for methods that "
-	         "find clusters instead of classes"),
+	CLI_JOB("*main"),
 	CLI_FLAG("score", "score against the known classes in <stem>.labels next to each target"),
 	CLI_INTO_OPTION,
 	CLI_H5AD_OPTION,
@@ -57,7 +42,7 @@ static const cli_option own_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Main options", own_options },
 	{ "Output", cli_output_options },
 	{ "Preprocessing, in this order", cli_prep_options },
@@ -271,8 +256,7 @@ static void transfer_release(transfer *t)
 }
 
 /* Data, job and truth to labels of the targets. */
-static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, const cli_job *job,
-                        kdr_result **out)
+static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, kdr_job *job, kdr_result **out)
 {
 	kdr_data **data = t->tasks.data;
 	int bridges = t->candidates.count;
@@ -284,49 +268,39 @@ static kdr_status label(kdr_context *ctx, const cli_args *args, transfer *t, con
 		                         .views = t->candidates.views ? data + t->sources + bridges : NULL,
 		                         .targets = data + t->sources + t->bridges,
 		                         .ntargets = t->targets };
-	kdr_job_options o = job->wanted;
-	o.score = t->tasks.scored;
-	o.into = t->tasks.model;
-	o.known_files = t->known;
-	o.nknown_files = t->known ? count_of(args, "target-labels") : 0;
-	o.selector = cli_get(args, "selector", NULL) ? &t->selector : NULL;
-	o.every_bridge = cli_flag(args, "bridge-all");
-	o.probabilities = cli_flag(args, "probabilities");
+	kdr_job_options *o = kdr_job_options_of(job);
+	o->score = t->tasks.scored;
+	o->into = t->tasks.model;
+	o->known_files = t->known;
+	o->nknown_files = t->known ? count_of(args, "target-labels") : 0;
+	o->selector = cli_get(args, "selector", NULL) ? &t->selector : NULL;
 	cli_session_limit(ctx);
-	return kdr_transfer(ctx, &sets, &o, out);
+	return kdr_transfer(ctx, &sets, o, out);
 }
 
 /* --ask and --target-labels. Exit status. */
-static int transfer_labelling(kdr_context *ctx, const cli_args *args, cli_job *job, transfer *t)
+static int transfer_labelling(const cli_args *args, transfer *t)
 {
-	const char *ask = cli_get(args, "ask", NULL);
 	const int files = count_of(args, "target-labels");
-	int64_t count = 0;
-	if (!cli_get_int(args, "ask", 1, INT64_MAX, &count))
-		return EXIT_USAGE;
-	if (ask && !cli_get(args, "output", NULL))
+	if (cli_get(args, "ask", NULL) && !cli_get(args, "output", NULL))
 		return cli_usage_error("--ask needs -o DIR to write <target>.ask.csv to");
 	if (files > 0 && !(t->known = calloc((size_t)files, sizeof *t->known)))
 		return cli_no_memory();
 	for (int i = 0; i < files; i++)
 		t->known[i] = cli_get_nth(args, "target-labels", i);
-	return ask ? cli_job_switch(ctx, "--ask", "ask", ask, job) : EXIT_DONE;
+	return EXIT_DONE;
 }
 
 /* All that is read and checked before the work. Exit status; *first: where the targets begin. */
-static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job, transfer *t, int64_t *first)
+static int transfer_prepare(kdr_context *ctx, const cli_args *args, kdr_job **job, transfer *t,
+                            int64_t *first)
 {
-	const char *abstain = cli_get(args, "abstain", NULL);
-	CLI_DO(cli_job_read(ctx, args, KDR_FAMILY_TRANSFER, job));
-	t->one_bridge = job->algo->flags & KDR_ALGO_BRIDGE;
-	t->several = job->algo->flags & KDR_ALGO_BRIDGES;
+	CLI_DO(cli_job_read(ctx, args, job));
+	t->one_bridge = cli_job_algo(*job)->flags & KDR_ALGO_BRIDGE;
+	t->several = cli_job_algo(*job)->flags & KDR_ALGO_BRIDGES;
 	CLI_DO(transfer_collect(args, t));
 	CLI_DO(cli_tasks_into(ctx, args, &t->tasks));
-	if (cli_flag(args, "guard"))
-		CLI_DO(cli_job_switch(ctx, "--guard", "guard", "true", job));
-	CLI_DO(transfer_labelling(ctx, args, job, t));
-	if (abstain)
-		CLI_DO(cli_job_switch(ctx, "--abstain", "abstain", abstain, job));
+	CLI_DO(transfer_labelling(args, t));
 	CLI_DO(cli_tasks_read(ctx, args, t->list, t->sources + t->bridges + t->targets, &t->tasks));
 	count_tasks(t);
 	CLI_DO(read_classes(ctx, args, t));
@@ -338,11 +312,12 @@ static int transfer_prepare(kdr_context *ctx, const cli_args *args, cli_job *job
 }
 
 /* Fits a selection model on labelled data sets and saves it. Exit status. */
-static int train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, const cli_job *job)
+static int train_selector(kdr_context *ctx, const cli_args *args, const cli_tasks *tasks, kdr_job *job)
 {
 	const char *path = cli_get(args, "train-selector", NULL);
 	kdr_selector model = { 0 };
-	kdr_status st = kdr_train_selector(ctx, tasks->data, tasks->count, &job->prep, &model);
+	kdr_status st =
+	        kdr_train_selector(ctx, tasks->data, tasks->count, kdr_job_options_of(job)->prep, &model);
 	if (st == KDR_OK && !cli_interrupted())
 		st = kdr_selector_save(ctx, path, &model, cli_flag(args, "force"));
 	if (cli_interrupted())
@@ -359,7 +334,7 @@ static int train_selector(kdr_context *ctx, const cli_args *args, const cli_task
 static int transfer_run(cli_args *args)
 {
 	transfer t = { 0 };
-	cli_job job = { 0 };
+	kdr_job *job = NULL;
 	cli_run done = { .args = args, .tasks = &t.tasks, .start = cli_now() };
 	kdr_context *ctx;
 	CLI_DO(cli_session_open(args, &ctx));
@@ -369,17 +344,17 @@ static int transfer_run(cli_args *args)
 	if ((code = cli_ranks_agree(code)) != EXIT_DONE)
 		goto done;
 	if (cli_get(args, "train-selector", NULL)) {
-		code = train_selector(ctx, args, &t.tasks, &job);
+		code = train_selector(ctx, args, &t.tasks, job);
 		goto done;
 	}
-	kdr_status st = label(ctx, args, &t, &job, &done.result);
+	kdr_status st = label(ctx, args, &t, job, &done.result);
 	code = st == KDR_OK ? cli_outputs_finish(ctx, &done) : cli_fail(ctx, st);
 	if (code == EXIT_DONE)
 		code = cli_job_exit(args, done.result);
 done:
 	code = cli_ranks_agree(code);
 	kdr_result_free(done.result);
-	cli_job_free(&job);
+	kdr_job_free(job);
 	transfer_release(&t);
 	return cli_session_close(ctx, code);
 }

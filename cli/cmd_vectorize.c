@@ -44,7 +44,7 @@ static const cli_option vocabulary_options[] = {
 	CLI_OPTIONS_END,
 };
 
-static const cli_option_group groups[] = {
+static cli_option_group groups[] = {
 	{ "Options", own_options },           { "Input", input_options },
 	{ "Vocabulary", vocabulary_options }, { "Text processing", cli_text_options },
 	{ "Common", cli_common_options },     { NULL, NULL },

@@ -2,7 +2,7 @@
  *
  * An option that would be ignored is an error, because the user expects something of it. Options of every command that only
  * concern how it runs (--seed, --threads, --progress, ...) and policies for what may not occur (--force, --missing) are always
- * accepted. */
+ * accepted. What an option of a job needs is in the library's table (src/jobs/options.c), and the rest in the table below. */
 #include "cli.h"
 #include "core/system.h"
 
@@ -35,19 +35,8 @@ typedef struct rule {
 	"vocabulary binary"
 
 static const rule rules[] = {
-	{ .options = "report-features", .needs = "report" },
 	{ .options = "raw-cells", .needs = "output write-table" },
-	{ .options = "model-size model-without-samples", .needs = "save-model" },
-	{ .options = "model-size",
-	  .with = "model-without-samples",
-	  .because = "the model then contains no samples" },
-	{ .options = "new-clusters", .needs = "into" },
-	{ .options = "fit-on " TEXTS,
-	  .with = "into",
-	  .because = "the data get the preprocessing of the model" },
-	{ .options = "features-set", .needs = "features-from" },
-	{ .options = "top-by", .needs = "top-features" },
-	{ .options = "resamples", .needs = "quality data" },
+	{ .options = TEXTS, .with = "into", .because = "the data get the preprocessing of the model" },
 	{ .options = "score", .with = "truth", .because = "the classes in its files are used" },
 	{ .options = "batch-key", .with = "task-column" },
 	{ .options = "task-column batch-key",
@@ -96,13 +85,7 @@ static const rule rules[] = {
 
 /* --- words of a list ----------------------------------------------------------------------------------- */
 
-typedef struct word {
-	char name[64];
-	const char *value; /* after '=', or NULL */
-} word;
-
-/* The next word of a list; false after the last. */
-static bool next_word(const char **list, word *out)
+bool cli_next_item(const char **list, cli_item *out)
 {
 	if (!*list)
 		return false;
@@ -117,14 +100,14 @@ static bool next_word(const char **list, word *out)
 	return n > 0;
 }
 
-static bool is_given(const cli_args *args, const word *w)
+static bool is_given(const cli_args *args, const cli_item *w)
 {
 	const char *value = cli_get(args, w->name, NULL);
 	return value && (w->value ? strcmp(value, w->value) == 0 : strcmp(value, "0") != 0);
 }
 
 /* "--layout directions", "--no-mmd" */
-static void describe(const word *w, char *out, size_t room)
+static void describe(const cli_item *w, char *out, size_t room)
 {
 	const bool negated = w->value && strcmp(w->value, "0") == 0;
 	snprintf(out, room, "--%s%s%s%s", negated ? "no-" : "", w->name, w->value && !negated ? " " : "",
@@ -193,17 +176,17 @@ static unsigned kinds_of(const cli_args *args)
 /* Whether the first of the rule's `options` that is given has an effect; prints why not. */
 static bool has_effect(const cli_args *args, const rule *r, const char *option)
 {
-	word w;
+	cli_item w;
 	char text[80], list[160] = "";
 	bool known = false;
-	for (const char *with = r->with; next_word(&with, &w);)
+	for (const char *with = r->with; cli_next_item(&with, &w);)
 		if (is_given(args, &w)) {
 			describe(&w, text, sizeof text);
 			cli_error("--%s has no effect with %s%s%s; remove one of them", option, text,
 			          r->because ? ": " : "", r->because ? r->because : "");
 			return false;
 		}
-	for (const char *needs = r->needs; next_word(&needs, &w);) {
+	for (const char *needs = r->needs; cli_next_item(&needs, &w);) {
 		if (is_given(args, &w))
 			return true;
 		if (!cli_has_option(cli_args_command(args), w.name))
@@ -222,19 +205,32 @@ static bool has_effect(const cli_args *args, const rule *r, const char *option)
 	return !known;
 }
 
+/* Whether the options of a rule that are given have an effect. */
+static bool have_effect(const cli_args *args, const rule *r)
+{
+	cli_item w;
+	for (const char *options = r->options; cli_next_item(&options, &w);)
+		if (cli_get(args, w.name, NULL) && !has_effect(args, r, w.name))
+			return false;
+	return true;
+}
+
 bool cli_check_effects(const cli_args *args)
 {
 	const cli_command *command = cli_args_command(args);
+	const kdr_job_option *o;
+	for (size_t i = 0; (o = cli_job_option(cli_family(command), &i)); i++)
+		if (!have_effect(args, &(rule){ .options = o->name,
+		                                .needs = o->needs,
+		                                .with = o->excludes,
+		                                .because = o->because }))
+			return false;
 	for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
 		const rule *r = &rules[i];
 		/* Only commands that read data have options of files by these names. */
-		if ((r->command && strcmp(r->command, command->name) != 0) ||
-		    (r->files && !cli_has_option(command, "label-column")))
-			continue;
-		word w;
-		for (const char *options = r->options; next_word(&options, &w);)
-			if (cli_get(args, w.name, NULL) && !has_effect(args, r, w.name))
-				return false;
+		if ((!r->command || strcmp(r->command, command->name) == 0) &&
+		    (!r->files || cli_has_option(command, "label-column")) && !have_effect(args, r))
+			return false;
 	}
 	return true;
 }

@@ -65,7 +65,7 @@ int cli_launched_ranks(void)
 
 /* --- version and help: small enough to live here ----------------------------------------------------- */
 
-static const cli_option_group common_only[] = { { "Common", cli_common_options }, { NULL, NULL } };
+static cli_option_group common_only[] = { { "Common", cli_common_options }, { NULL, NULL } };
 
 static int run_version(cli_args *args)
 {
@@ -96,7 +96,7 @@ static const cli_option help_options[] = {
 	CLI_VALUE("completion", "SHELL", "print the completion script for a shell", .choices = shells),
 	CLI_OPTIONS_END,
 };
-static const cli_option_group help_groups[] = {
+static cli_option_group help_groups[] = {
 	{ "Options", help_options },
 	{ "Common", cli_common_options },
 	{ NULL, NULL },
@@ -143,6 +143,8 @@ const cli_command cli_help = {
 int main(int argc, char **argv)
 {
 	const cli_words words = cli_system_start(argc, argv);
+	if (!cli_options_complete())
+		return cli_no_memory();
 	if (words.count < 2) {
 		cli_help_overview(stderr);
 		return EXIT_USAGE;

@@ -240,8 +240,8 @@ typedef enum kdr_top {
 } kdr_top;
 
 /* Returns the names of the values of an option of the command line, in the order of the enumeration, ended by NULL: "features"
- * (kdr_align), "weight", "norm", "scale", "top-by" (kdr_top), "fit-on" (all, each), "missing", "preprocess" (kdr_prep_choice)
- * or "layout" (kdr_embed_layout). NULL for other names. Cost: O(1). */
+ * (kdr_align), "weight", "norm", "scale", "top-by" (kdr_top), "fit-on" (all, each), "missing", "new-clusters"
+ * (kdr_new_clusters), "preprocess" (kdr_prep_choice) or "layout" (kdr_embed_layout). NULL for other names. Cost: O(1). */
 KDR_API const char *const *kdr_choices(const char *name);
 
 /* How to preprocess, in the order align, weight, norm, scale, top features. Zero means none, or the default. */

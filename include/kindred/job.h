@@ -82,8 +82,58 @@ typedef struct kdr_job_options {
 	/* both */
 	bool no_model; /* neither predictions nor arrays of the result will be needed: a method may skip arrays that only predictions
 	                  use (fields with in_model). Ignored with `model` */
+	/* cluster */
+	int64_t neach_k; /* length of each_k, an error if it is not the number of data sets; 0: not checked */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
+
+/* --- options by name ----------------------------------------------------------------------------------------------------- */
+
+typedef enum kdr_job_kind {
+	KDR_JOB_FLAG,     /* true or false, also 1, yes, on, 0, no, off */
+	KDR_JOB_INT,      /* a whole number from min to max */
+	KDR_JOB_REAL,     /* a number from min to below max */
+	KDR_JOB_CHOICE,   /* one of kdr_choices(name) */
+	KDR_JOB_METHOD,   /* the name of a method */
+	KDR_JOB_SETTING,  /* NAME=VALUE, an option of the method; may be set several times */
+	KDR_JOB_CLUSTERS, /* numbers of clusters: 4, 3-8, auto, or such values separated by commas */
+	KDR_JOB_FILE      /* a path, which must live as long as the job */
+} kdr_job_kind;
+
+/* One option of a job. Help, manual pages and checks of the program and arguments of the bindings come from here. May grow. */
+typedef struct kdr_job_option {
+	const char *name; /* as on the command line, without dashes */
+	char letter;      /* its short form, or 0 */
+	kdr_job_kind kind;
+	unsigned families;   /* 1 << KDR_FAMILY_CLUSTER, 1 << KDR_FAMILY_TRANSFER, or both */
+	const char *group;   /* in the help: "main", "preprocessing", "output"; NULL: only for bindings */
+	const char *value;   /* placeholder of the value in the help; NULL: a flag */
+	const char *initial; /* the default; NULL: described in the help, or false */
+	int64_t min, max;    /* numbers only */
+	const char *needs;   /* it has no effect without one of these options, separated by blanks; or NULL */
+	const char *excludes; /* it has no effect with any of these options; or NULL */
+	const char *because;  /* with excludes: why; or NULL */
+	const char *help;     /* one sentence, lower case, no full stop */
+} kdr_job_option;
+
+/* Returns option number `index` of cluster and transfer, from 0; NULL past the end. Cost: O(1). */
+KDR_API const kdr_job_option *kdr_job_option_at(size_t index);
+
+/* The options of one job, set by name. */
+typedef struct kdr_job kdr_job;
+
+/* Creates the options of a job of KDR_FAMILY_CLUSTER or KDR_FAMILY_TRANSFER: the defaults of the program. Free *out with
+ * kdr_job_free. Cost: O(options). */
+KDR_API kdr_status kdr_job_new(kdr_context *ctx, kdr_family family, kdr_job **out);
+/* Sets an option from text, as on the command line. Set the method before its options. The error message begins with the
+ * option, as --name, and has the values that are allowed. Cost: O(options). */
+KDR_API kdr_status kdr_job_set(kdr_context *ctx, kdr_job *job, const char *name, const char *value);
+/* Returns the options for kdr_cluster and the other jobs. The caller may set members that are no options by name, such as
+ * init and links. Valid until the next kdr_job_set and kdr_job_free. Cost: O(1). */
+KDR_API kdr_job_options *kdr_job_options_of(kdr_job *job);
+KDR_API void kdr_job_free(kdr_job *job);
+
+/* --- the jobs ------------------------------------------------------------------------------------------------------------ */
 
 /* Clusters `count` related data sets. `options` may be NULL. Free *out with kdr_result_free.
  * Cost: O(nnz) for preprocessing, then the method's: see kdr_fit. */

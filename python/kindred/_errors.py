@@ -97,7 +97,7 @@ def check(ctx, status):
 
 _OPTION = re.compile(r"(?<![\w-])(?:--([a-z][a-z-]*)|-k(?![\w-]))(?:[ =](?:('[^']*')|([a-z0-9-]+)(?=[\s,;:)]|$)))?")
 _FLAGS = {"transpose": "transpose=True", "force": "force=True", "guard": "guard=True", "no-transfer": "transfer=False",
-          "probabilities": "probabilities=True", "quality": "quality=True", "report": "map=True", "pooled": "pooled=True", "bridge": "bridges",
+          "probabilities": "probabilities=True", "quality": "quality=True", "report": "map=True", "save-model": "model=True", "pooled": "pooled=True", "bridge": "bridges",
           "into": "add()", "to": "format", "max-unpacked": "set_max_unpacked()"}
 
 
@@ -107,7 +107,7 @@ def in_python(line):
     def option(match):
         name, quoted, word = match[1] or "k", match[2], match[3] or ""
         rest = match[0][len(name) + (2 if match[1] else 1):]
-        if name in _FLAGS:
+        if name in _FLAGS and not line.startswith(":", match.end()):
             return _FLAGS[name] + rest
         spelt, listed, values = name.replace("-", "_"), lib.kdr_choices(name.encode()), []
         while listed != ffi.NULL and listed[len(values)] != ffi.NULL:

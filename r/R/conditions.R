@@ -23,7 +23,7 @@ kd_interrupt <- function(result = NULL) {
 
 flag_options <- c(transpose = "transpose = TRUE", force = "force = TRUE", guard = "options = list(guard = TRUE)",
                   `no-transfer` = "options = list(transfer = FALSE)", probabilities = "probabilities = TRUE",
-                  quality = "quality = TRUE", report = "map = TRUE", pooled = "pooled = TRUE", bridge = "bridges", into = "kd_into()",
+                  quality = "quality = TRUE", report = "map = TRUE", `save-model` = "model = TRUE", pooled = "pooled = TRUE", bridge = "bridges", into = "kd_into()",
                   `max-unpacked` = "options(kindred.max_unpacked = BYTES)")
 
 # A message with options in the notation of R: `--missing mean` becomes missing = "mean". Values that kdr_choices() does not list are quoted in messages.

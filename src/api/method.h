@@ -33,6 +33,8 @@ kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_o
 /* Whether an option was set, even to its default. False if there is no such option. */
 bool kdri_options_is_set(const kdr_options *options, const char *name);
 bool kdri_options_has(const kdr_options *options, const char *name);
+/* 1 for true, yes, on and 1; 0 for false, no, off and 0; -1 for other words. */
+int kdri_parse_bool(const char *text);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
 /* For what a method keeps for other numbers of clusters (matrix/kept.h): a hash of x, the options and the seed. */
 uint64_t kdri_options_key(const kdr_context *ctx, const kdr_options *options, const kdr_mat *x);

@@ -233,7 +233,7 @@ kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const
 	return i < 0 ? unknown_name(ctx, options, name) : set_list(ctx, options, i, values, count);
 }
 
-static int parse_bool(const char *text)
+int kdri_parse_bool(const char *text)
 {
 	static const char *const yes[] = { "1", "true", "yes", "on" };
 	static const char *const no[] = { "0", "false", "no", "off" };
@@ -280,7 +280,7 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 		return unknown_name(ctx, options, name);
 	const kdr_option_desc *d = &options->algo->options[i];
 	if (d->type == KDR_OPTION_BOOL) {
-		int b = parse_bool(value);
+		int b = kdri_parse_bool(value);
 		if (b < 0)
 			return kdri_fail(ctx, KDR_ERR_OPTION,
 			                 "option %s: '%s' is not valid; use true or false", name, value);

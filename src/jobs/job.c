@@ -56,7 +56,21 @@ kdr_status kdri_job_take(kdr_context *ctx, const kdr_job_options *given, kdr_job
 	KDRI_DO(KDRI_TAKE(ctx, kdr_job_options, given, out));
 	KDRI_DO(KDRI_TAKE(ctx, kdr_prep_options, out->prep, prep));
 	out->prep = prep;
+	if (!out->model && (out->model_size > 0 || out->model_without_samples))
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "--model-size and --model-without-samples have no effect without --save-model; add it, or remove them");
 	return KDR_OK;
+}
+
+kdr_status kdri_features_possible(kdr_context *ctx, const kdr_algo *algo)
+{
+	return !(algo->flags & KDR_ALGO_OWN_FEATURES)
+	               ? KDR_OK
+	               : kdri_fail(
+	                         ctx, KDR_ERR_ARGUMENT,
+	                         "features cannot be learned for method '%s', whose data sets may have different features; use another method",
+	                         algo->id);
 }
 
 kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_family family, kdri_job *job)
@@ -84,11 +98,7 @@ kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_fa
 			        "method '%s' labels new samples by those of the fit, so its models cannot be without samples; use another method",
 			        job->algo->id);
 	if (wanted->features_from) {
-		if (job->algo->flags & KDR_ALGO_OWN_FEATURES)
-			return kdri_fail(
-			        ctx, KDR_ERR_ARGUMENT,
-			        "features cannot be learned for method '%s', whose data sets may have different features; use another method",
-			        job->algo->id);
+		KDRI_DO(kdri_features_possible(ctx, job->algo));
 		KDRI_DO(kdr_algo_require(ctx, wanted->features_from, KDR_FAMILY_FEATURES, &features));
 		KDRI_DO(take_options(ctx, features, wanted->feature_settings, &job->feature_options));
 	}

@@ -29,6 +29,8 @@ kdr_status kdri_job_take(kdr_context *ctx, const kdr_job_options *given, kdr_job
 /* Finds the method and copies its options. kdri_job_close also after a failure. */
 kdr_status kdri_job_open(kdr_context *ctx, const kdr_job_options *wanted, kdr_family family, kdri_job *out);
 void kdri_job_close(kdri_job *job);
+/* Returns an error for a method that cannot use learned features. */
+kdr_status kdri_features_possible(kdr_context *ctx, const kdr_algo *algo);
 /* Returns an error for an operation that needs all rows in one process if there are several. */
 kdr_status kdri_job_alone(kdr_context *ctx, const char *what, bool wanted);
 /* Sets an option of the method unless the caller has set it or the method does not have it. */

@@ -33,11 +33,17 @@
 
 kdr_status kdri_k_ranges_take(kdr_context *ctx, int64_t count, kdr_job_options *o, kdri_k_ranges *out)
 {
+	if (o->neach_k && o->neach_k != count)
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "-k has %lld values for %lld data set%s; give one value for all, or one for each",
+		        (long long)o->neach_k, (long long)count, count == 1 ? "" : "s");
 	if (!o->k_to && !o->each_k_to)
 		return KDR_OK;
 	if (o->init)
-		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
-		                 "initial labels are for one number of clusters, but k is a range");
+		return kdri_fail(
+		        ctx, KDR_ERR_ARGUMENT,
+		        "--init has the labels of one number of clusters, but k is a range; give one number");
 	if (o->each_k && !o->each_k_to)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "each_k needs each_k_to, not k_to");
 	KDRI_DO(KDRI_NEW(ctx, &out->from, count));

@@ -230,7 +230,7 @@ class Into(CliTest):
         self.write("other.csv", "u,v\n1,2\n2,3\n")
         for args, says, code in ((["a=c.csv"], "already has a data set 'a'", 2), (["-k", "auto", "c.csv"], "-k auto", 2),
                                  (["-k", "2-4", "c.csv"], "range", 2), (["-k", 4, "--new-clusters", "no", "c.csv"], "the model has 3 clusters", 2),
-                                 (["--new-clusters", "maybe", "c.csv"], "yes, no or auto", 2), (["--weight", "tfidf", "c.csv"], "preprocessing", 2),
+                                 (["--new-clusters", "maybe", "c.csv"], "auto, yes, no", 2), (["--weight", "tfidf", "c.csv"], "preprocessing", 2),
                                  (["--pooled", "c.csv"], "--pooled", 2), (["-m", "kmeans", "c.csv"], "-m kmeans", 2), (["--quality", "c.csv"], "--quality", 2),
                                  (["other.csv"], "none of the feature names", 3), ([], "at least one TASK", 2)):
             self.fails("cluster", "--into", "m.h5", *args, code=code, says=says)

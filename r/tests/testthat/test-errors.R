@@ -97,7 +97,10 @@ test_that("messages use the notation of R", {
 test_that("every message of the library names arguments of R", {
   sources <- list.files("../../../src", "[.]c$", recursive = TRUE, full.names = TRUE)
   skip_if(!length(sources), "the sources of the library are not here")
-  lines <- unlist(lapply(sources[!grepl("/comm/|/cuda/", sources)], readLines))
+  lines <- unlist(lapply(sources[!grepl("/comm/|/cuda/", sources)], function(path) {
+    lines <- readLines(path)
+    lines[seq_along(lines) > max(0, grep("^enum . COUNT = ", lines))] # jobs/options.c begins with the help of the program
+  }))
   texts <- unlist(regmatches(lines, gregexpr("\"(\\\\.|[^\"\\\\])*\"", lines)))
   texts <- grep("(?<![\\w-])(--[a-z]|-k(?![\\w-]))", gsub("^\"|\"$", "", texts), perl = TRUE, value = TRUE)
   texts <- grep("^--(to|format)$", texts, invert = TRUE, value = TRUE) # inserted into a message
