@@ -6,6 +6,7 @@ and a docstring in numpydoc format. scikit-learn is used if it is installed, but
 import keyword
 import numbers
 import os
+import re
 import tempfile
 from textwrap import wrap
 
@@ -14,7 +15,7 @@ import numpy as np
 from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse, is_texts
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
-from ._jobs import TextSets, as_tasks, cluster, clusters_of_each, ends_of, join_texts, load, transfer
+from ._jobs import TextSets, as_tasks, cluster, join_texts, load, transfer
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -125,6 +126,8 @@ def _until_stopped(job, *args, **how):
         if not hasattr(stop, "result"):
             raise
         return stop.result, stop
+    except ValueError as error:  # estimators have k as n_clusters
+        raise type(error)(re.sub("^k(?=[:=]| has )", "n_clusters", str(error))) from None
 
 
 class Estimator(BaseEstimator):
@@ -295,12 +298,9 @@ class Clusterer(ClusterMixin, Estimator):
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
                         "task", reading, method=self._entry["id"])
         k = self.n_clusters
-        first, last = ends_of(k, "n_clusters")
-        last = first if last is None else last
-        clusters_of_each(last, [d.name for d in sets], "n_clusters")
         for d in sets:
-            if isinstance(last, numbers.Real) and d.shape[0] < last:
-                raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={last}.")
+            if isinstance(k, numbers.Real) and d.shape[0] < k:
+                raise ValueError(f"n_samples={d.shape[0]} should be >= n_clusters={k}.")
         result, stop = _until_stopped(cluster, sets, k, self._entry["id"], self._options(), init=init, map=map, model="predict" in self._entry["flags"],
                                       known=known, must_link=must_link, cannot_link=cannot_link,
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())

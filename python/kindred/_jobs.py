@@ -16,55 +16,45 @@ from ._results import Report, Result, quality_dict
 from ._session import Session, seed_of
 
 
-def _choice(value, option, what=None):
-    """The index of a value among the values of an option of the command line."""
-    if value is None:
-        return 0
-    allowed = choices(option)
-    if value not in allowed:
-        raise ValueError(f"{what or option} is {value!r}: {', '.join(allowed)} are allowed")
-    return allowed.index(value)
+class Job:
+    """Options of a job by name, as on the command line; None is the default. `o` has the other members, such as arrays."""
+
+    def __init__(self, session, family="cluster", **options):
+        out = ffi.new("kdr_job **")
+        session.check(lib.kdr_job_new(session.ctx, lib.KDR_FAMILY_TRANSFER if family == "transfer" else lib.KDR_FAMILY_CLUSTER, out))
+        self._job = ffi.gc(out[0], lib.kdr_job_free)
+        self.o = lib.kdr_job_options_of(self._job)
+        for name, value in options.items():
+            values = [f"{key}={_word(v)}" for key, v in value.items()] if isinstance(value, dict) else [] if value is None else [_word(value)]
+            for word in values:
+                session.check(lib.kdr_job_set(session.ctx, self._job, chars(name.replace("_", "-")), chars(word)))
 
 
-def _prep(weight, norm, scale, features=None, top_features=None, fit_on=None, top_by=None):
-    """A kdr_prep_options. The caller must keep it as long as the library uses it."""
-    out = ffi.new("kdr_prep_options *")
-    lib.kdr_prep_options_init(out)
-    out.align = _choice(features, "features")
-    out.weight = _choice(weight, "weight")
-    out.norm = _choice(norm, "norm")
-    out.scale = _choice(scale, "scale")
-    out.top_features = top_features or 0
-    out.top_by = _choice(top_by, "top-by", "top_by")
-    out.fit_each = _choice(fit_on, "fit-on", "fit_on") == 1
-    return out
+def _word(value):
+    """A value as on the command line."""
+    if isinstance(value, (bool, np.bool_)):
+        return str(value).lower()
+    if not isinstance(value, str) and np.ndim(value) == 1:
+        return ",".join(map(_word, value))
+    if isinstance(value, numbers.Real):
+        return str(int(value)) if float(value).is_integer() else repr(float(value))
+    return str(value)
 
 
-def _preprocessing(value, *specified):
-    """Who chooses weight, norm and scale. As on the command line, the caller does if one of them is given, even as "none"."""
-    if value in (None, "default") and any(v is not None for v in specified):
-        value = "none"
-    return _choice(value, "preprocess")
-
-
-def settings(session, method, options):
-    """The options of a method by name, as for `--set`."""
-    out = ffi.new("kdr_options **")
-    session.check(lib.kdr_options_new(session.ctx, chars(method), out))
-    held = ffi.gc(out[0], lib.kdr_options_free)
-    for name, value in options.items():
-        if isinstance(value, (bool, np.bool_)):
-            status = lib.kdr_options_set(session.ctx, held, chars(name), chars("1" if value else "0"))
-        elif isinstance(value, str):
-            status = lib.kdr_options_set(session.ctx, held, chars(name), chars(value))
-        elif np.ndim(value) == 1:
-            numbers = np.ascontiguousarray(value, np.float64)
-            status = lib.kdr_options_set_numbers(session.ctx, held, chars(name),
-                                                 ffi.cast("double *", numbers.ctypes.data), len(numbers))
-        else:
-            status = lib.kdr_options_set_number(session.ctx, held, chars(name), float(value))
-        session.check(status)
-    return held
+def clusters_text(k, names):
+    """The number of clusters as on the command line: 3, 3-8, auto, or one such value for each data set; None if there is none."""
+    if isinstance(k, dict):
+        wrong = [name for name in k if name not in names] or [name for name in names if name not in k]
+        if wrong:
+            raise ValueError(f"k has the keys {', '.join(map(str, k))}, but the data sets are {', '.join(names)}: one number for each data set is needed")
+        k = [k[name] for name in names]
+    if isinstance(k, range):
+        return f"{k[0]}-{k[-1]}" if len(k) > 0 and k.step == 1 else f"{k.start}:{k.stop}:{k.step}"
+    if not isinstance(k, str) and np.iterable(k):
+        if len(k) != len(names):
+            raise ValueError(f"k has length {len(k)}, but the data sets are {', '.join(names)}: use one number for all, or one for each")
+        return ",".join("auto" if v is None else clusters_text(v, names) for v in k)
+    return k if k is None else _word(k)
 
 
 def as_tasks(x):
@@ -317,27 +307,11 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     texts = {"id_column": id_column, "label_column": label_column, "task_column": task_column, "text_column": text_column, "texts": texts}
     (tables,) = join_texts(session, [(tables, names, "task", False)], texts)
     sets, _ = load(session, tables, names, "task", how, method=method)
-    o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
-    lib.kdr_job_options_init(o)
-    held = settings(session, method, options or {})
-    name = chars(method)
-    o.method, o.settings = name, held
-    o.choice = _preprocessing(preprocess, weight, norm, scale)
-    prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
-    o.prep = prep
-    first, last = ends_of(k)
-    each, to = clusters_of_each(first, [data.name for data in sets]), None
-    if last is not None:
-        to = clusters_of_each(last, [data.name for data in sets])
-    o.neighbours = True
-    if isinstance(each, int):
-        o.k, o.k_to = each, to or 0
-    else:
-        each = np.ascontiguousarray(each, np.int64)
-        o.each_k = ffi.cast("int64_t *", each.ctypes.data)
-        if to is not None:
-            to = np.ascontiguousarray(to, np.int64)
-            o.each_k_to = ffi.cast("int64_t *", to.ctypes.data)
+    job = Job(session, method=method, set=options, clusters=clusters_text(k, [data.name for data in sets]), weight=weight, norm=norm, scale=scale,
+              features=features, top_features=top_features, top_by=top_by, fit_on=fit_on, preprocess=preprocess, pooled=pooled, quality=quality,
+              resamples=resamples, report_features=report_features, model_size=model_size, model_without_samples=model_without_samples)
+    o, out = job.o, ffi.new("kdr_result **")
+    o.map, o.model = map, model
     starts = None
     if init is not None:
         init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
@@ -347,26 +321,10 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
                              "samples: one label for each sample is needed")
         rows = ffi.new("const int64_t *[]", [ffi.cast("const int64_t *", s.ctypes.data) for s in starts])
         o.init = rows
-    o.pooled = pooled
-    o.map, o.model = map, model
-    _kept(o, report_features, model_size, model_without_samples)
-    o.quality, o.resamples = quality, _resamples(resamples)
     given = _known_samples(o, known, sets), _links(o, must_link, cannot_link, sets)
     session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
     del given  # the options point into it until here
     return finish(session, Result(out[0]))
-
-
-def _kept(o, report_features, model_size, model_without_samples):
-    """What the report and the model contain."""
-    for name, value, least in (("report_features", report_features, 0), ("model_size", model_size, 1)):
-        if value is not None and (isinstance(value, (bool, np.bool_)) or not isinstance(value, numbers.Integral) or value < least):
-            raise ValueError(f"{name} is {value!r}: use a whole number from {least}")
-    if not o.model and (model_size is not None or model_without_samples):
-        raise ValueError("model_size and model_without_samples describe the model: use model=True")
-    if report_features is not None:
-        o.report_features = report_features or -1
-    o.model_size, o.model_without_samples = model_size or 0, model_without_samples
 
 
 def _known_samples(o, known, sets):
@@ -447,62 +405,6 @@ def _sample(sample, sets, what):
     if not isinstance(task, numbers.Integral) or not 0 <= task < len(sets) or not isinstance(row, numbers.Integral) or not 0 <= row < sets[task].shape[0]:
         raise ValueError(f"{what}: {sample!r} is not a sample: rows are numbered from 0")
     return int(task), int(row)
-
-
-def _range(k, what):
-    """The first and the last number of a range of clusters; None if k is no range."""
-    if isinstance(k, range):
-        ends = (k[0], k[-1]) if len(k) > 0 and k.step == 1 else None
-    elif isinstance(k, str) and k != "auto" and "-" in k:
-        parts = k.split("-")
-        ends = tuple(map(int, parts)) if len(parts) == 2 and all(p.strip().isdigit() for p in parts) else None
-    else:
-        return None
-    if ends is None or not 1 <= ends[0] <= ends[1] or ends[1] - ends[0] >= lib.KDR_LEVELS_MOST:
-        raise ValueError(f"{what} is {k!r}: a range has at most {lib.KDR_LEVELS_MOST} numbers from 1, such as range(3, 9) or '3-8'")
-    return ends
-
-
-def ends_of(k, what="k"):
-    """k with each range replaced by its first number, and by its last; the second is None without a range."""
-    if isinstance(k, dict):
-        first, last = ends_of(list(k.values()), what)
-        return dict(zip(k, first)), None if last is None else dict(zip(k, last))
-    if not isinstance(k, (list, tuple)):
-        ends = _range(k, what)
-        return ends or (k, None)
-    ends = [_range(v, what) for v in k]
-    if not any(ends):
-        return list(k), None
-    if any(v is None or isinstance(v, str) and v == "auto" for v in k):
-        raise ValueError(f"{what} is {k!r}: a range and 'auto' cannot be combined; give a number or a range for every data set")
-    return [e[0] if e else v for e, v in zip(ends, k)], [e[1] if e else v for e, v in zip(ends, k)]
-
-
-def clusters_of_each(k, names, what="k"):
-    """The number of clusters in the form of the library, 0 to estimate it, or a list with one for each data set."""
-    if isinstance(k, dict):
-        wrong = [name for name in k if name not in names] or [name for name in names if name not in k]
-        if wrong:
-            raise ValueError(f"{what} has the keys {', '.join(map(str, k))}, but the data sets are {', '.join(names)}: one number for each data set is needed")
-        k = [k[name] for name in names]
-    if k is not None and np.ndim(k) == 1:
-        if len(k) != len(names):
-            raise ValueError(f"{what} has length {len(k)}, but the data sets are {', '.join(names)}: use one number for all, or one for each")
-        return [_clusters(v, what) for v in k]
-    return _clusters(k, what)
-
-
-def _clusters(k, what):
-    if k is None or (isinstance(k, str) and k == "auto"):
-        return 0
-    if isinstance(k, (bool, np.bool_)) or not isinstance(k, numbers.Real) or not float(k).is_integer() or k < 1:
-        raise ValueError(f"{what} is {k!r}: use a whole number of at least 1, a range such as range(3, 9), a list or dict with one for each data set, or 'auto'")
-    return int(k)
-
-
-def _resamples(count):
-    return 0 if count is None else -1 if count == 0 else int(count)
 
 
 @documented
@@ -620,34 +522,19 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     check_names([*source, *target, *bridge], how)
     view_tables, view_names = as_tasks(views) if views is not None else ([], [])
     view_sets, _ = load(session, view_tables, view_names, "view")
-    sets, o, out = ffi.new("kdr_transfer_sets *"), ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
+    job = Job(session, "transfer", method=method, set=options, ask=ask, weight=weight, norm=norm, scale=scale, features=features,
+              top_features=top_features, top_by=top_by, fit_on=fit_on, preprocess=preprocess, probabilities=probabilities,
+              report_features=report_features, model_size=model_size, model_without_samples=model_without_samples)
+    sets, o, out = ffi.new("kdr_transfer_sets *"), job.o, ffi.new("kdr_result **")
     lib.kdr_transfer_sets_init(sets)
     keep = [_pointers(source), _pointers(target), _pointers(bridge), _pointers(view_sets)]
     sets.sources, sets.nsources, sets.targets, sets.ntargets = keep[0], len(source), keep[1], len(target)
     sets.bridges, sets.nbridges, sets.views = keep[2], len(bridge), keep[3]
-    lib.kdr_job_options_init(o)
-    options = dict(options or {})
-    if ask is not None:
-        options["ask"] = _asked(ask)
-    held = settings(session, _registered(method), options)
-    name = chars(_registered(method))
-    o.method, o.settings = name, held
     known = _known(o, target_labels, values)
-    o.choice = _preprocessing(preprocess, weight, norm, scale)
-    prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
-    o.prep = prep
-    o.probabilities = probabilities
     o.map, o.model = map, model
-    _kept(o, report_features, model_size, model_without_samples)
     session.check(lib.kdr_transfer(session.ctx, sets, o, out), keeps=True)
     del known  # the options point into it until here
     return finish(session, Result(out[0], values))
-
-
-def _asked(ask):
-    if isinstance(ask, (bool, np.bool_)) or not isinstance(ask, numbers.Integral) or ask < 1:
-        raise ValueError(f"ask is {ask!r}: a whole number from 1 is allowed")
-    return int(ask)
 
 
 def _known(o, target_labels, values):
@@ -667,13 +554,6 @@ def _known(o, target_labels, values):
     keep = _labels(["?" if u else named.get(v, str(v)) for u, v in zip(unknown, paths)])
     o.known = keep[-1]
     return keep
-
-
-def _registered(method):
-    """The id of a transfer method: both families have a method called `auto`."""
-    found = ffi.new("const kdr_algo **")
-    known = lib.kdr_algo_require(ffi.NULL, chars(method), lib.KDR_FAMILY_TRANSFER, found) == lib.KDR_OK
-    return text(found[0].id) if known else method
 
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
@@ -886,8 +766,8 @@ def prepare(tasks, *, weight=None, norm=None, scale=None, features=None, top_fea
     session = Session()
     tables, names = as_tasks(tasks)
     sets, _ = load(session, tables, names, "task", reading)
-    o = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
-    session.check(lib.kdr_prepare(session.ctx, _pointers(sets), len(sets), o, ffi.NULL))
+    job = Job(session, weight=weight, norm=norm, scale=scale, features=features, top_features=top_features, top_by=top_by, fit_on=fit_on)
+    session.check(lib.kdr_prepare(session.ctx, _pointers(sets), len(sets), job.o.prep, ffi.NULL))
     for line in session.messages:
         warnings.warn(in_python(line), KindredWarning, stacklevel=2)
     return sets
@@ -934,8 +814,8 @@ def relate(tasks, *, weight=None, norm=None, scale=None, features=None, top_feat
     sets, _ = load(session, tables, names, "task", reading)
     o, line, length = ffi.new("kdr_relate_options *"), ffi.new("char **"), ffi.new("size_t *")
     lib.kdr_relate_options_init(o)
-    prep = _prep(weight, norm, scale, features, top_features, None, top_by)
-    o.prep = prep
+    job = Job(session, weight=weight, norm=norm, scale=scale, features=features, top_features=top_features, top_by=top_by)
+    o.prep = job.o.prep
     session.check(lib.kdr_relate(session.ctx, _pointers(sets), len(sets), o, line, length))
     try:
         found = json.loads(ffi.unpack(line[0], length[0]).decode())
@@ -993,10 +873,11 @@ def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, weight=None, n
     sets, _ = load(session, tables, names, "task", reading)
     o, out = ffi.new("kdr_embed_options *"), ffi.new("kdr_embedding **")
     lib.kdr_embed_options_init(o)
-    o.layout = _choice(layout, "layout")
-    o.neighbors, o.sweeps = neighbors or 0, sweeps or 0
-    prep = _prep(weight, norm, scale, features, top_features, fit_on, top_by)
-    o.prep = prep
+    if layout not in choices("layout"):
+        raise ValueError(f"layout is {layout!r}: {', '.join(choices('layout'))} are allowed")
+    o.layout, o.neighbors, o.sweeps = choices("layout").index(layout), neighbors or 0, sweeps or 0
+    job = Job(session, weight=weight, norm=norm, scale=scale, features=features, top_features=top_features, top_by=top_by, fit_on=fit_on)
+    o.prep = job.o.prep
     session.check(lib.kdr_embed(session.ctx, _pointers(sets), len(sets), o, out))
     held, n, points = ffi.gc(out[0], lib.kdr_embedding_free), ffi.new("int64_t *"), []
     for t in range(len(sets)):
@@ -1085,20 +966,16 @@ def _judge(session, labels, table, method, options, weight, norm, scale, resampl
     data = as_data(session, table, "data")
     if data.shape[0] != len(labels):
         raise ValueError(f"labels has length {len(labels)}, but data has shape {data.shape}: one label for each sample is needed")
-    prep, one, q = _prep(weight, norm, scale), _pointers([data]), ffi.new("kdr_quality *")
-    session.check(lib.kdr_prepare(session.ctx, one, 1, prep, ffi.NULL))
+    job, one, q = Job(session, method=method, set=options, weight=weight, norm=norm, scale=scale, resamples=resamples), _pointers([data]), ffi.new("kdr_quality *")
+    session.check(lib.kdr_prepare(session.ctx, one, 1, job.o.prep, ffi.NULL))
     x, values = ffi.new("kdr_mat *", lib.kdr_data_mat(data._data)), ffi.cast("int64_t *", labels.ctypes.data)
     session.check(lib.kdr_quality_find(session.ctx, x, values, q))
     out = quality_dict(q)
-    count = _resamples(resamples)
-    if count >= 0 and q.clusters > 1:
-        o, found, made = ffi.new("kdr_job_options *"), ffi.new("double *"), ffi.new("int64_t *", count)
-        lib.kdr_job_options_init(o)
-        held, name = settings(session, method, options or {}), chars(method)
-        o.method, o.settings = name, held
-        o.choice = 0 if (weight or norm or scale) is None else 2  # none: the data have been prepared
+    if job.o.resamples >= 0 and q.clusters > 1:
+        found, made = ffi.new("double *"), ffi.new("int64_t *", job.o.resamples)
+        job.o.prep = ffi.NULL  # the data have been prepared
         rows = ffi.new("const int64_t *[]", [values])
-        session.check(lib.kdr_stability(session.ctx, one, 1, rows, o, made, found))
+        session.check(lib.kdr_stability(session.ctx, one, 1, rows, job.o, made, found))
         out.update(stability=found[0], resamples=made[0])
     return out
 

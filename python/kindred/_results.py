@@ -900,10 +900,7 @@ class Model:
         >>> result.labels("c").shape
         (60,)
         """
-        from ._jobs import _pointers, as_tasks, clusters_of_each, finish
-        choices = ("auto", "yes", "no")
-        if new_clusters not in choices:
-            raise ValueError(f"new_clusters is {new_clusters!r}: use 'auto', 'yes' or 'no'")
+        from ._jobs import Job, _pointers, as_tasks, clusters_text, finish
         session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
         tables, names = as_tasks(tasks)
         sets = []
@@ -911,10 +908,12 @@ class Model:
             data = self._read(session, table, None)
             given = is_path(table) or isinstance(table, Data)
             sets.append(as_data(session, data, name or (data.name if given else f"task{len(self.tasks) + i + 1}")))
-        o, out = ffi.new("kdr_job_options *"), ffi.new("kdr_result **")
-        lib.kdr_job_options_init(o)
-        o.into, o.model, o.map, o.new_clusters = self._model, True, map, choices.index(new_clusters)
-        if lib.kdr_model_algo(self._model).family == lib.KDR_FAMILY_TRANSFER:
+        transfer = lib.kdr_model_algo(self._model).family == lib.KDR_FAMILY_TRANSFER
+        job = Job(session, "transfer") if transfer else \
+            Job(session, new_clusters=new_clusters, clusters=clusters_text(k, [data.name for data in sets]))
+        o, out = job.o, ffi.new("kdr_result **")
+        o.into, o.model, o.map = self._model, True, map
+        if transfer:
             if k is not None:
                 raise ValueError(f"k is {k!r}, but the model is one of transfer(), whose classes are those of the source")
             targets, keep = ffi.new("kdr_transfer_sets *"), _pointers(sets)
@@ -922,12 +921,6 @@ class Model:
             targets.targets, targets.ntargets = keep, len(sets)
             session.check(lib.kdr_transfer(session.ctx, targets, o, out), keeps=True)
             return finish(session, Result(out[0], self._values))
-        each = clusters_of_each(k, [data.name for data in sets])
-        if isinstance(each, int):
-            o.k = each
-        else:
-            each = np.ascontiguousarray(each, np.int64)
-            o.each_k = ffi.cast("int64_t *", each.ctypes.data)
         session.check(lib.kdr_cluster(session.ctx, _pointers(sets), len(sets), o, out), keeps=True)
         return finish(session, Result(out[0]))
 

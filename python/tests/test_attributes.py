@@ -68,9 +68,9 @@ class Attributes(PartsTest):
         each = quiet(kindred.KMeans(n_clusters={"b": 2, "a": 3}).fit, {"a": self.x, "b": self.z})
         self.assertEqual((each.n_clusters_, each.labels_["b"].max()), ({"a": 3, "b": 2}, 1))
         for k in (0, -1, "three", 2.5, True, [3, 0], {"a": 3}, {"a": 3, "c": 2}, [3]):
-            with self.assertRaisesRegex(ValueError, "^n_clusters "):
+            with self.assertRaisesRegex(ValueError, "^n_clusters[: ]"):
                 kindred.KMeans(n_clusters=k).fit({"a": self.x, "b": self.z})
-            with self.assertRaisesRegex(ValueError, "^k "):
+            with self.assertRaisesRegex(ValueError, "^k[: ]"):
                 kindred.cluster({"a": self.x, "b": self.z}, k, "kmeans")
 
     def test_frame_and_repr_of_a_result(self):

@@ -96,7 +96,7 @@ class Files(PartsTest):
         for n, expected in ((0, 0), (1, 1), (None, x.shape[1])):
             task = kindred.cluster({"a": x}, 3, "kmeans", map=True, report_features=n).to_dict()["tasks"][0]
             self.assertEqual(len(task.get("values", [])), expected)
-        with self.assertRaisesRegex(ValueError, "report_features is -1"):
+        with self.assertRaisesRegex(ValueError, "report_features: '-1' is not valid; use a whole number from 0"):
             kindred.cluster(x, 3, "kmeans", report_features=-1)
 
     def test_write_h5ad_gives_the_file_back_with_what_was_found(self):

@@ -82,7 +82,7 @@ class Into(unittest.TestCase):
         for how in ({"model_size": 5}, {"model_without_samples": True}):
             with self.assertRaisesRegex(ValueError, "model=True"):
                 kindred.cluster(self.a, k=3, **how)
-        with self.assertRaisesRegex(ValueError, "model_size is 0"):
+        with self.assertRaisesRegex(ValueError, "model_size: '0' is not valid; use a whole number, 1 or larger"):
             kindred.cluster(self.a, k=3, model=True, model_size=0)
 
     def test_further_targets(self):
@@ -128,7 +128,7 @@ class Into(unittest.TestCase):
         model = kindred.cluster({"a": self.a, "b": self.b}, k=3, model=True).model()
         with self.assertRaisesRegex(ValueError, "already has a data set 'a'"):
             model.add({"a": self.c})
-        with self.assertRaisesRegex(ValueError, "'auto', 'yes' or 'no'"):
+        with self.assertRaisesRegex(ValueError, "new_clusters: .maybe. is not valid; use one of: auto, yes, no"):
             model.add({"c": self.c}, new_clusters="maybe")
         with self.assertRaisesRegex(ValueError, "the model has 3 clusters"):
             model.add({"c": self.c}, k=5, new_clusters="no")

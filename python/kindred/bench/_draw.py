@@ -11,7 +11,7 @@ import numpy as np
 
 from .._data import Data, strings, view
 from .._errors import chars, text
-from .._jobs import _pointers, _prep, reading
+from .._jobs import Job, _pointers, reading
 from .._kindred import ffi, lib
 from .._session import Session
 from ._plan import File, PlanError, Table
@@ -190,7 +190,8 @@ class Draws:
     def _prepare(self) -> None:
         given, recipe = dict(self.table.preparing), ffi.new("kdr_recipe *")
         by_data = given["weight"] == "auto"
-        prep = _prep(**{**given, "weight": None if by_data else given["weight"]})
+        job = Job(self.session, **{**given, "weight": None if by_data else given["weight"], "top_features": given["top_features"] or None})
+        prep = job.o.prep
         if by_data:
             self.session.check(lib.kdr_recipe_find(self.session.ctx, _pointers(self.sets), len(self.sets), recipe))
             prep.weight, prep.norm, prep.scale = recipe.weight, recipe.norm, recipe.scale

@@ -13,7 +13,7 @@ import numpy as np
 
 from .._data import view
 from .._errors import chars, text
-from .._jobs import settings
+from .._jobs import Job
 from .._kindred import ffi, lib
 from .._session import Session
 from ._draw import Draws, address
@@ -135,9 +135,9 @@ def _record(line: Line, result: Any, first: bool) -> None:
 def _run_line(draws: Draws, line: Line, repeat: int) -> None:
     row = draws.table.rows[line.row]
     # A wrong option is an error in the plan and ends the run; a fit that fails is a result.
-    options = settings(draws.session, row.method, {**row.set, **line.options})
+    job = Job(draws.session, method(row.method)["family"], method=row.method, set={**row.set, **line.options})
     start = time.perf_counter()
-    result = _fit(draws, row, options)
+    result = _fit(draws, row, job.o.settings)
     line.seconds += time.perf_counter() - start
     line.runs += 1
     if result is None:
