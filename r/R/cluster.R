@@ -114,22 +114,25 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
   algorithm <- find_method(method, "cluster")
-  how <- c(job_settings(algorithm, options, weight, norm, scale, features, top_features, top_by, fit_on, preprocess), feature_settings(features_from, feature_options),
-           list(pooled = flag(pooled, "pooled"), quality = flag(quality, "quality"), map = flag(map, "map"), resamples = if (is.null(resamples)) 0 else if (whole(resamples, "resamples", 0) == 0) -1 else resamples,
-                score = !is.null(label_column)), model_settings(model, model_size, model_without_samples))
+  how <- list(map = flag(map, "map"), model = flag(model, "model"), score = !is.null(label_column),
+              options = job_words(algorithm, options, features_from, feature_options, weight = weight, norm = norm, scale = scale, features = features,
+                                  top_features = top_features, top_by = top_by, fit_on = fit_on, preprocess = preprocess, pooled = flag(pooled, "pooled"),
+                                  quality = flag(quality, "quality"), resamples = resamples, model_size = model_size,
+                                  model_without_samples = flag(model_without_samples, "model_without_samples")))
   group <- c(as_tables(x, "x"), list(stem = "task", may_lack = FALSE))
   reads <- reading(columns, rename, missing, na, decimal, id_column, label_column, task_column, text_column, texts)
   loaded <- load_groups(session, list(group), reads, default_missing(algorithm, "cluster"))[[1]]
   infos <- lapply(loaded$sets, function(set) .Call(C_data_info, set))
   names <- vapply(infos, `[[`, "", "name")
   check_twice(names)
-  how <- c(how, clusters_of(k, names))
+  k_word <- clusters_word(k, names)
+  how$options <- c(how$options, option_words(clusters = k_word))
   if (!is.null(init)) how$init <- initial_labels(init, infos)
   how <- c(how, known_settings(known, infos), link_settings(must_link, cannot_link, infos))
   pointer <- call_c(session, C_run_cluster, loaded$sets, how, keeps = TRUE)
   single <- is_table(x) && length(loaded$sets) == 1
   fit <- new_fit(pointer, "cluster", infos, loaded$from, single, NULL, call_of_generic(match.call()))
-  fit$k_from <- if (any(how$k == 0)) "estimated" else if (!is.null(how$k_to)) "suggested" else "given"
+  fit$k_from <- if (is.null(k) || grepl("auto", k_word)) "estimated" else if (grepl("-", k_word)) "suggested" else "given"
   if (!is.null(known)) {
     json <- call_c(session, C_result_parsed, pointer)
     fit$names <- stats::setNames(lapply(json$tasks, function(task) as.character(task$names %||% rep(NA, task$k))), fit$datasets)
@@ -141,12 +144,6 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
 call_of_generic <- function(call) {
   call[[1]] <- quote(kd_cluster)
   call
-}
-
-model_settings <- function(model, size, without) {
-  if (!flag(model, "model") && (!is.null(size) || flag(without, "model_without_samples")))
-    kd_stop("model_size and model_without_samples describe the model: use model = TRUE")
-  list(model = model, model_size = if (is.null(size)) 0 else as.double(whole(size, "model_size", 1)), model_without_samples = flag(without, "model_without_samples"))
 }
 
 # Known classes in the form of C: a vector as codes from 0 and their names.
@@ -245,35 +242,37 @@ choice <- function(value, name, option = gsub("_", "-", name)) {
   match(value, values) - 1
 }
 
-# Preprocessing in the form of C. As on the command line, the caller chooses if one of weight, norm and scale is given, even as "none".
-prep_settings <- function(weight, norm, scale, features, top_features, top_by, fit_on, preprocess) {
-  if (identical(preprocess, "default") && !(is.null(weight) && is.null(norm) && is.null(scale))) preprocess <- "none"
-  list(weight = choice(weight, "weight"), norm = choice(norm, "norm"), scale = choice(scale, "scale"),
-       features = choice(features, "features"), top_features = if (is.null(top_features)) 0 else as.double(whole(top_features, "top_features", 1)),
-       top_by = choice(top_by, "top_by"), fit_on = choice(fit_on, "fit_on"), preprocess = choice(preprocess, "preprocess"))
+# A value as on the command line.
+word <- function(value, name) {
+  if (!(is.character(value) || is.logical(value) || is.numeric(value)) || !length(value) || anyNA(value))
+    kd_stop(name, " is ", shown(value), ": use a number, TRUE or FALSE, or one text", status = 11L)
+  short <- if (is.numeric(value)) sprintf("%.15g", value) else if (is.logical(value)) tolower(value) else value
+  if (is.numeric(value)) short <- ifelse(as.numeric(short) == value, short, sprintf("%.17g", value))
+  paste(short, collapse = ",")
 }
 
-method_options <- function(options) {
-  if (!is.list(options)) options <- as.list(options)
+# Options as on the command line: a character vector by name. NULL is the default; a list has the values of an option that repeats.
+option_words <- function(...) {
+  given <- Filter(Negate(is.null), list(...))
+  words <- Map(function(value, name) if (is.list(value)) unlist(value) else word(value, name), given, names(given))
+  stats::setNames(as.character(unlist(words)), rep(gsub("_", "-", names(given)), lengths(words)))
+}
+
+# Options of a method as NAME=VALUE.
+method_words <- function(options) {
+  options <- as.list(options)
   if (length(options) && (is.null(names(options)) || !all(nzchar(names(options)))))
     kd_stop("options has elements without a name: use a named list, such as list(max_iter = 50)", status = 11L)
-  lapply(stats::setNames(names(options), names(options)), function(name) {
-    value <- options[[name]]
-    if (is.numeric(value) && length(value) && !anyNA(value)) return(as.double(value))
-    if ((is.logical(value) || is.character(value)) && length(value) == 1 && !is.na(value)) return(value)
-    kd_stop("option ", name, " is ", shown(value), ": use a number, TRUE or FALSE, or one text", status = 11L)
-  })
+  Map(function(value, name) paste0(name, "=", word(value, paste("option", name))), options, names(options))
 }
 
-job_settings <- function(algorithm, options, ...) c(list(method = algorithm$id, options = method_options(options)), prep_settings(...))
+# learner, learner_options: features_from and its options; other names, because `features` would match these.
+job_words <- function(algorithm, options, learner, learner_options, ...)
+  option_words(method = algorithm$id, set = method_words(options), features_from = learner, features_set = if (!is.null(learner)) method_words(learner_options), ...)
 
-feature_settings <- function(method, options) {
-  if (!is.null(method)) list(features_from = find_method(method, "features")$id, feature_options = method_options(options))
-}
-
-# The number of clusters in the form of C: k and, for ranges, k_to; 0 estimates it.
-clusters_of <- function(k, names) {
-  if (is.null(k)) return(list(k = 0L))
+# The number of clusters as on the command line.
+clusters_word <- function(k, names) {
+  if (is.null(k)) return(NULL)
   if (!is.null(names(k))) {
     wrong <- c(setdiff(names(k), names), setdiff(names, names(k)))
     if (length(wrong))
@@ -281,26 +280,8 @@ clusters_of <- function(k, names) {
               ": one number for each data set is needed")
     k <- k[names]
   }
-  if (is.integer(k) && length(k) > 1 && length(k) != length(names) && !anyNA(k) && all(diff(k) == 1)) k <- paste0(k[1], "-", k[length(k)])
-  k <- as.list(k)
-  if (length(k) != 1 && length(k) != length(names))
-    kd_stop("k has length ", length(k), ", but the number of data sets is ", length(names), ": use one number for all, or one for each")
-  ends <- lapply(unname(k), function(one) {
-    if (is.character(one) && length(one) == 1 && grepl("^[0-9]+-[0-9]+$", one)) {
-      ends <- as.integer(strsplit(one, "-", fixed = TRUE)[[1]])
-      if (ends[1] >= 1 && ends[2] >= ends[1] && ends[2] - ends[1] < 64) return(ends)
-    } else if (identical(one, "auto")) {
-      return(c(0L, NA))
-    } else if (is.numeric(one) && length(one) == 1 && !is.na(one) && one == floor(one) && one >= 1 && one <= .Machine$integer.max) {
-      return(c(as.integer(one), NA))
-    }
-    kd_stop("k is ", shown(one), ": use a whole number of at least 1, a range of at most 64 numbers such as \"3-8\", or \"auto\"")
-  })
-  first <- vapply(ends, `[`, 0L, 1L)
-  last <- vapply(ends, `[`, 0L, 2L)
-  if (all(is.na(last))) return(list(k = first))
-  if (any(first == 0L)) kd_stop("a range of k and \"auto\" cannot be combined: give a number or a range for every data set")
-  list(k = first, k_to = ifelse(is.na(last), first, last))
+  if (is.integer(k) && length(k) > 1 && length(k) != length(names) && !anyNA(k) && all(diff(k) == 1)) return(paste0(k[1], "-", k[length(k)]))
+  paste(vapply(as.list(k), word, "", "k"), collapse = ",")
 }
 
 initial_labels <- function(init, infos) {

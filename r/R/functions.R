@@ -31,8 +31,9 @@ kd_relate <- function(x, ..., weight = NULL, norm = NULL, scale = NULL, features
   no_more(list(...)[setdiff(names(list(...)), names(formals(reading)))], c(names(formals(kd_relate)), names(formals(reading))))
   opened <- open_sets(session, x, reading(...))
   if (length(opened$sets) < 2) kd_stop("there is only one data set: at least two are needed")
-  how <- prep_settings(weight, norm, scale, features, top_features, top_by, fit_on, preprocess)
-  json <- call_c(session, C_run_relate, opened$sets, how)
+  words <- option_words(weight = weight, norm = norm, scale = scale, features = features, top_features = top_features, top_by = top_by,
+                        fit_on = fit_on, preprocess = preprocess)
+  json <- call_c(session, C_run_relate, opened$sets, list(options = words))
   as_frame <- function(entries) {
     if (!length(entries)) return(NULL)
     fields <- unique(unlist(lapply(entries, names)))
@@ -73,9 +74,10 @@ kd_embed <- function(x, ..., layout = "forces", neighbors = NULL, sweeps = NULL,
   on.exit(session_close(session))
   no_more(list(...)[setdiff(names(list(...)), names(formals(reading)))], c(names(formals(kd_embed)), names(formals(reading))))
   opened <- open_sets(session, x, reading(...))
-  how <- c(prep_settings(weight, norm, scale, features, top_features, top_by, fit_on, preprocess),
-           list(layout = choice(layout, "layout"), neighbors = if (is.null(neighbors)) 0 else as.double(whole(neighbors, "neighbors", 1)),
-                sweeps = if (is.null(sweeps)) 0 else as.double(whole(sweeps, "sweeps", 1))))
+  words <- option_words(weight = weight, norm = norm, scale = scale, features = features, top_features = top_features, top_by = top_by,
+                        fit_on = fit_on, preprocess = preprocess)
+  how <- list(options = words, layout = choice(layout, "layout"), neighbors = if (is.null(neighbors)) 0 else as.double(whole(neighbors, "neighbors", 1)),
+              sweeps = if (is.null(sweeps)) 0 else as.double(whole(sweeps, "sweeps", 1)))
   found <- call_c(session, C_run_embed, opened$sets, how, keeps = TRUE)
   for (t in seq_along(found)) dimnames(found[[t]]) <- list(opened$infos[[t]]$ids, c("x", "y"))
   names(found) <- opened$names

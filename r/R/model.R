@@ -157,14 +157,15 @@ kd_into <- function(model, x, k = NULL, new_clusters = c("auto", "yes", "no"), .
   infos <- lapply(sets, function(set) .Call(C_data_info, set))
   names <- vapply(infos, `[[`, "", "name")
   check_twice(names)
-  how <- c(job_settings(algorithm, list(), NULL, NULL, NULL, NULL, NULL, NULL, NULL, "default"),
-           list(into = pointer, new_clusters = match(new_clusters, c("auto", "yes", "no")) - 1, map = flag(map, "map")),
-           model_settings(TRUE, model_size, model_without_samples))
+  how <- list(into = pointer, map = flag(map, "map"), model = TRUE,
+              options = option_words(method = algorithm$id, new_clusters = if (command == "cluster") new_clusters, model_size = model_size,
+                                     model_without_samples = flag(model_without_samples, "model_without_samples"),
+                                     clusters = if (command == "cluster") clusters_word(k, names)))
   if (command == "transfer") {
     if (!is.null(k)) kd_stop("k is ", shown(k), ", but the model is one of kd_transfer(), whose classes are those of the source")
     result <- call_c(session, C_run_transfer, list(), unname(sets), list(), list(), how, keeps = TRUE)
   } else {
-    result <- call_c(session, C_run_cluster, unname(sets), c(how, clusters_of(k, names)), keeps = TRUE)
+    result <- call_c(session, C_run_cluster, unname(sets), how, keeps = TRUE)
   }
   single <- is_table(x) && length(sets) == 1
   finish(session, new_fit(result, command, infos, seq_along(sets), single, levels, match.call(), into = TRUE))

@@ -50,10 +50,11 @@ kd_transfer <- function(source, labels = NULL, target, method = "auto", options 
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
   algorithm <- find_method(method, "transfer")
-  if (!is.null(ask)) options <- c(options, list(ask = whole(ask, "ask", 1)))
-  how <- c(job_settings(algorithm, options, weight, norm, scale, features, top_features, top_by, fit_on, preprocess), feature_settings(features_from, feature_options),
-           list(probabilities = flag(probabilities, "probabilities"), map = flag(map, "map")),
-           model_settings(model, model_size, model_without_samples))
+  how <- list(map = flag(map, "map"), model = flag(model, "model"),
+              options = job_words(algorithm, options, features_from, feature_options, weight = weight, norm = norm, scale = scale, features = features,
+                                  top_features = top_features, top_by = top_by, fit_on = fit_on, preprocess = preprocess, ask = ask,
+                                  probabilities = flag(probabilities, "probabilities"), model_size = model_size,
+                                  model_without_samples = flag(model_without_samples, "model_without_samples")))
   if (is_cells(source) && is.character(labels) && length(labels) == 1 && ncol(source) > 1) labels <- cell_column(source, labels)
   group <- function(x, stem, may_lack) c(as_tables(x, stem), list(stem = stem, may_lack = may_lack))
   reads <- reading(columns, rename, missing, na, decimal, id_column, label_column, task_column, text_column, texts)

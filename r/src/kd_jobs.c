@@ -96,40 +96,6 @@ static kdr_data **open_sets(SEXP sets)
 	return out;
 }
 
-static void prep_options(SEXP how, kdr_prep_options *o)
-{
-	kdr_prep_options_init(o);
-	o->align = (kdr_align)kd_number(how, "features", 0);
-	o->weight = (kdr_weight)kd_number(how, "weight", 0);
-	o->norm = (kdr_norm)kd_number(how, "norm", 0);
-	o->scale = (kdr_scale)kd_number(how, "scale", 0);
-	o->top_features = (int64_t)kd_number(how, "top_features", 0);
-	o->top_by = (kdr_top)kd_number(how, "top_by", 0);
-	o->fit_each = kd_number(how, "fit_on", 0) == 1;
-}
-
-/* The options of a method, into *out, which belongs to the session. */
-static bool set_method(kd_session *s, const char *method, SEXP options, kdr_options **out)
-{
-	SEXP names = Rf_getAttrib(options, R_NamesSymbol);
-	if (!kd_ok(s, kdr_options_new(s->ctx, method, out)))
-		return false;
-	for (R_xlen_t i = 0; i < Rf_xlength(options); i++) {
-		SEXP value = VECTOR_ELT(options, i);
-		const char *name = Rf_translateCharUTF8(STRING_ELT(names, i));
-		kdr_status st;
-		if (Rf_isLogical(value))
-			st = kdr_options_set(s->ctx, *out, name, Rf_asLogical(value) ? "1" : "0");
-		else if (Rf_isString(value))
-			st = kdr_options_set(s->ctx, *out, name, kd_text(value));
-		else
-			st = kdr_options_set_numbers(s->ctx, *out, name, REAL(value), Rf_xlength(value));
-		if (!kd_ok(s, st))
-			return false;
-	}
-	return true;
-}
-
 static const int64_t *whole_numbers(SEXP x)
 {
 	const R_xlen_t n = Rf_xlength(x);
@@ -187,33 +153,32 @@ static void known_samples(SEXP how, R_xlen_t n, kdr_job_options *o)
 	o->nlinks = count;
 }
 
-/* Options that cluster and transfer have in common. */
-static bool job_options(kd_session *s, SEXP how, kdr_prep_options *prep, kdr_job_options *o)
+/* Options by name, as on the command line: a character vector. They belong to the session. NULL: one is not valid. */
+static kdr_job_options *options_by_name(kd_session *s, kdr_family family, SEXP how)
 {
-	kdr_job_options_init(o);
-	prep_options(how, prep);
-	o->method = kd_text(kd_get(how, "method"));
-	o->prep = prep;
-	o->choice = (kdr_prep_choice)kd_number(how, "preprocess", 0);
+	SEXP words = kd_get(how, "options"), names = Rf_getAttrib(words, R_NamesSymbol);
+	kd_session_clear(s);
+	if (!kd_ok(s, kdr_job_new(s->ctx, family, &s->job)))
+		return NULL;
+	for (R_xlen_t i = 0; i < Rf_xlength(words); i++)
+		if (!kd_ok(s, kdr_job_set(s->ctx, s->job, Rf_translateCharUTF8(STRING_ELT(names, i)),
+		                          Rf_translateCharUTF8(STRING_ELT(words, i)))))
+			return NULL;
+	return kdr_job_options_of(s->job);
+}
+
+/* Options that cluster and transfer have in common. */
+static kdr_job_options *job_options(kd_session *s, kdr_family family, SEXP how)
+{
+	kdr_job_options *o = options_by_name(s, family, how);
+	if (!o)
+		return NULL;
 	o->map = kd_flag(how, "map");
 	o->model = kd_flag(how, "model");
-	o->model_size = (int64_t)kd_number(how, "model_size", 0);
-	o->model_without_samples = kd_flag(how, "model_without_samples");
+	o->score = kd_flag(how, "score");
 	if (kd_get(how, "into") != R_NilValue)
 		o->into = kd_model_of(kd_get(how, "into"));
-	o->new_clusters = (kdr_new_clusters)kd_number(how, "new_clusters", 0);
-	o->score = kd_flag(how, "score");
-	kd_session_clear(s);
-	if (!set_method(s, o->method, kd_get(how, "options"), &s->settings))
-		return false;
-	o->settings = s->settings;
-	o->features_from = kd_text(kd_get(how, "features_from"));
-	if (o->features_from) {
-		if (!set_method(s, o->features_from, kd_get(how, "feature_options"), &s->feature_settings))
-			return false;
-		o->feature_settings = s->feature_settings;
-	}
-	return true;
+	return o;
 }
 
 /* --- jobs --------------------------------------------------------------------------------------------------------- */
@@ -223,32 +188,18 @@ SEXP kd_run_cluster(SEXP session, SEXP sets, SEXP how)
 	kd_session *s = kd_session_of(session);
 	kdr_data **tasks = open_sets(sets);
 	const R_xlen_t n = Rf_xlength(sets);
-	kdr_prep_options prep;
-	kdr_job_options o;
 	kdr_result **result = NULL;
-	SEXP handle = PROTECT(kd_new_result(&result));
-	SEXP k = kd_get(how, "k"), k_to = kd_get(how, "k_to"), init = kd_get(how, "init");
-	bool ok = job_options(s, how, &prep, &o);
-	o.pooled = kd_flag(how, "pooled");
-	o.quality = kd_flag(how, "quality");
-	o.resamples = (int64_t)kd_number(how, "resamples", 0);
-	o.neighbours = true;
-	if (Rf_xlength(k) == 1)
-		o.k = INTEGER(k)[0];
-	else
-		o.each_k = whole_numbers(k);
-	if (Rf_xlength(k_to) == 1)
-		o.k_to = INTEGER(k_to)[0];
-	else if (Rf_xlength(k_to) > 1)
-		o.each_k_to = whole_numbers(k_to);
-	if (init != R_NilValue) {
+	SEXP handle = PROTECT(kd_new_result(&result)), init = kd_get(how, "init");
+	kdr_job_options *o = job_options(s, KDR_FAMILY_CLUSTER, how);
+	if (o && init != R_NilValue) {
 		const int64_t **starts = (const int64_t **)R_alloc((size_t)n, sizeof *starts);
 		for (R_xlen_t t = 0; t < n; t++)
 			starts[t] = whole_numbers(VECTOR_ELT(init, t));
-		o.init = starts;
+		o->init = starts;
 	}
-	known_samples(how, n, &o);
-	ok = ok && kd_ok(s, kdr_cluster(s->ctx, tasks, n, &o, result));
+	if (o)
+		known_samples(how, n, o);
+	const bool ok = o && kd_ok(s, kdr_cluster(s->ctx, tasks, n, o, result));
 	kd_session_clear(s);
 	UNPROTECT(1);
 	return ok ? handle : R_NilValue;
@@ -258,8 +209,6 @@ SEXP kd_run_transfer(SEXP session, SEXP sources, SEXP targets, SEXP bridges, SEX
 {
 	kd_session *s = kd_session_of(session);
 	kdr_transfer_sets sets;
-	kdr_prep_options prep;
-	kdr_job_options o;
 	kdr_result **result = NULL;
 	SEXP handle = PROTECT(kd_new_result(&result));
 	kdr_transfer_sets_init(&sets);
@@ -270,11 +219,12 @@ SEXP kd_run_transfer(SEXP session, SEXP sources, SEXP targets, SEXP bridges, SEX
 	sets.bridges = open_sets(bridges);
 	sets.nbridges = Rf_xlength(bridges);
 	sets.views = Rf_xlength(views) > 0 ? open_sets(views) : NULL;
-	bool ok = job_options(s, how, &prep, &o);
-	o.probabilities = kd_flag(how, "probabilities");
-	known_files(how, &o);
-	o.known = known_classes(kd_get(how, "known"));
-	ok = ok && kd_ok(s, kdr_transfer(s->ctx, &sets, &o, result));
+	kdr_job_options *o = job_options(s, KDR_FAMILY_TRANSFER, how);
+	if (o) {
+		known_files(how, o);
+		o->known = known_classes(kd_get(how, "known"));
+	}
+	const bool ok = o && kd_ok(s, kdr_transfer(s->ctx, &sets, o, result));
 	kd_session_clear(s);
 	UNPROTECT(1);
 	return ok ? handle : R_NilValue;
@@ -297,14 +247,14 @@ SEXP kd_run_relate(SEXP session, SEXP sets, SEXP how)
 {
 	kd_session *s = kd_session_of(session);
 	kdr_data **tasks = open_sets(sets);
-	kdr_prep_options prep;
+	const kdr_job_options *given = options_by_name(s, KDR_FAMILY_CLUSTER, how);
 	kdr_relate_options o;
 	size_t length = 0;
-	prep_options(how, &prep);
+	if (!given)
+		return R_NilValue;
 	kdr_relate_options_init(&o);
-	o.prep = &prep;
-	o.choice = (kdr_prep_choice)kd_number(how, "preprocess", 0);
-	kd_session_clear(s);
+	o.prep = given->prep;
+	o.choice = given->choice;
 	if (!kd_ok(s, kdr_relate(s->ctx, tasks, Rf_xlength(sets), &o, &s->text, &length)))
 		return R_NilValue;
 	return parsed(s, length);
@@ -315,16 +265,16 @@ SEXP kd_run_embed(SEXP session, SEXP sets, SEXP how)
 	kd_session *s = kd_session_of(session);
 	kdr_data **tasks = open_sets(sets);
 	const R_xlen_t count = Rf_xlength(sets);
-	kdr_prep_options prep;
+	const kdr_job_options *given = options_by_name(s, KDR_FAMILY_CLUSTER, how);
 	kdr_embed_options o;
-	prep_options(how, &prep);
+	if (!given)
+		return R_NilValue;
 	kdr_embed_options_init(&o);
 	o.layout = (kdr_embed_layout)kd_number(how, "layout", 0);
 	o.neighbors = (int64_t)kd_number(how, "neighbors", 0);
 	o.sweeps = (int64_t)kd_number(how, "sweeps", 0);
-	o.prep = &prep;
-	o.choice = (kdr_prep_choice)kd_number(how, "preprocess", 0);
-	kd_session_clear(s);
+	o.prep = given->prep;
+	o.choice = given->choice;
 	if (!kd_ok(s, kdr_embed(s->ctx, tasks, count, &o, &s->embedding)))
 		return R_NilValue;
 	SEXP out = PROTECT(Rf_allocVector(VECSXP, count));

@@ -25,7 +25,7 @@ typedef struct kd_session {
 	char **warnings;
 	size_t nwarnings;
 	/* owned by the session while a call needs them */
-	kdr_options *settings, *feature_settings;
+	kdr_job *job;
 	char *text;
 	struct kdri_json_value *json;
 	kdr_data **sets;

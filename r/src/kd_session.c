@@ -90,8 +90,7 @@ static int on_event(void *user, const kdr_event *event)
 
 void kd_session_clear(kd_session *s)
 {
-	kdr_options_free(s->settings);
-	kdr_options_free(s->feature_settings);
+	kdr_job_free(s->job);
 	kdr_free(s->ctx, s->text);
 	kdri_json_value_free(s->json);
 	for (int64_t t = 0; t < s->nsets; t++)
@@ -100,7 +99,7 @@ void kd_session_clear(kd_session *s)
 	kdr_free(s->ctx, s->from);
 	kdr_embedding_free(s->embedding);
 	kdr_generator_free(s->generator);
-	s->settings = s->feature_settings = NULL;
+	s->job = NULL;
 	s->text = NULL;
 	s->json = NULL;
 	s->sets = NULL;

@@ -21,7 +21,7 @@ test_that("wrong values of options are refused with the allowed ones", {
   expect_kindred_error(cluster(two(), options = list(start = "middle")), "kmeans\\+\\+", 11L)
   expect_kindred_error(cluster(two(), options = list(5)), "without a name", 11L)
   expect_kindred_error(cluster(two(), options = list(max_iter = 5, tol = NA)), "tol is NA", 11L)
-  expect_kindred_error(cluster(two(), weight = "tf"), "weight is \"tf\": use one of .*\"tfidf\"", 11L)
+  expect_kindred_error(cluster(two(), weight = "tf"), "weight: 'tf' is not valid; use one of: .*tfidf", 11L)
 })
 test_that("NA, NaN and infinite values of matrices are refused with their place", {
   for (value in c(NA, NaN, Inf)) {

@@ -73,7 +73,7 @@ test_that("a range of k has one result for each number, and kd_cut chooses one",
   expect_kindred_error(kd_cut(fit, 7), "the fit has 2, 3, 4, 5 clusters")
   expect_kindred_error(kd_cut(fit_two(), 3), "one number of clusters")
   expect_kindred_error(kd_cluster(sets, k = "8-3"), "a range of at most 64 numbers")
-  expect_kindred_error(kd_cluster(sets, k = 8:3), "k has length 6")
+  expect_kindred_error(kd_cluster(sets, k = 8:3), "k has 6 values")
   expect_identical(quiet(kd_cluster(sets, k = 3:4, map = FALSE))$k, 3:4) # one for each of two data sets
   folder <- folder_new()
   paths <- csv_of(sets, folder)
@@ -140,7 +140,7 @@ test_that("samples to label are chosen, returned and accepted", {
   expect_kindred_error(kd_transfer(s$a$x, s$a$y, s$b$x, target_labels = known), "no source has the class 'w'", 20L)
   expect_kindred_error(kd_transfer(s$a$x, s$a$y, s$b$x, target_labels = c("x", "y")), "length 2")
   expect_kindred_error(kd_transfer(s$a$x, s$a$y, s$b$x, target_labels = data.frame(row = 99, class = "x")), "99 is not a row")
-  expect_kindred_error(kd_transfer(s$a$x, s$a$y, s$b$x, ask = 0), "at least 1")
+  expect_kindred_error(kd_transfer(s$a$x, s$a$y, s$b$x, ask = 0), "ask: '0' is not valid; use a whole number, 1 or larger")
   expect_kindred_error(kd_ask(again), "ask = 10")
 })
 test_that("a transfer ranks samples by how little they resemble the source", {
