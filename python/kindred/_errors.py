@@ -113,7 +113,7 @@ def in_python(line):
         while listed != ffi.NULL and listed[len(values)] != ffi.NULL:
             values.append(text(listed[len(values)]))
         if name == "k":
-            values = ["auto"]
+            values = ["auto", "3-8"]
         if quoted and name == "rename" and "=" in quoted:
             return "rename={%r: %r}" % tuple(quoted[1:-1].split("=", 1))
         if quoted:

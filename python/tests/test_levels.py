@@ -86,9 +86,9 @@ class Levels(PartsTest):
 
     def test_refused(self):
         for k in (range(8, 3), range(0, 4), range(2, 9, 2), range(1, 66), "8-3", "0-4", "3-", "-3", "2-3-4", "a-b"):
-            with self.assertRaisesRegex(ValueError, "^k: .*range"):
+            with self.assertRaisesRegex(ValueError, "^k: "):
                 kindred.cluster(self.x, k, "kmeans")
-            with self.assertRaisesRegex(ValueError, "^n_clusters: .*range"):
+            with self.assertRaisesRegex(ValueError, "^n_clusters: "):
                 kindred.KMeans(n_clusters=k).fit(self.x)
         with self.assertRaisesRegex(ValueError, "auto"):
             kindred.cluster([self.x, self.z], [range(2, 4), "auto"])

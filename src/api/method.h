@@ -33,8 +33,11 @@ kdr_status kdri_options_copy(kdr_context *ctx, const kdr_options *options, kdr_o
 /* Whether an option was set, even to its default. False if there is no such option. */
 bool kdri_options_is_set(const kdr_options *options, const char *name);
 bool kdri_options_has(const kdr_options *options, const char *name);
-/* 1 for true, yes, on and 1; 0 for false, no, off and 0; -1 for other words. */
-int kdri_parse_bool(const char *text);
+/* The value of an option that is not KDR_OPTION_REALS from text; false if it is not valid. */
+bool kdri_option_read(const kdr_option_desc *option, const char *text, double *value);
+/* The error for such a text: it says what is allowed. `before` the name: "option " or "--". */
+kdr_status kdri_option_invalid(kdr_context *ctx, const char *before, const kdr_option_desc *option,
+                               const char *text);
 bool kdri_opt_bool(const kdr_options *options, const char *name);
 /* For what a method keeps for other numbers of clusters (matrix/kept.h): a hash of x, the options and the seed. */
 uint64_t kdri_options_key(const kdr_context *ctx, const kdr_options *options, const kdr_mat *x);

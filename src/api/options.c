@@ -4,7 +4,6 @@
 #include "matrix/kept.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 /* The value of one option. */
@@ -155,48 +154,42 @@ static kdr_status unknown_name(kdr_context *ctx, const kdr_options *options, con
 	                 name, found ? "did you mean" : "its options are", list, found ? "?" : "");
 }
 
-/* The allowed values of a number. */
-static const char *range(const kdr_option_desc *d, char *out, size_t room)
+/* Whether an option can have a value: a number, 0 or 1, or the index of a choice. */
+static bool is_valid(const kdr_option_desc *d, double value)
 {
-	snprintf(out, room, "%s in %c%g, %g%c", d->type == KDR_OPTION_INT ? "a whole number" : "a number",
-	         d->open_min ? '(' : '[', d->min, d->max, d->open_max ? ')' : ']');
-	return out;
+	int count = 2;
+	if (d->type == KDR_OPTION_CHOICE)
+		for (count = 0; d->choices[count];)
+			count++;
+	if (d->type == KDR_OPTION_BOOL || d->type == KDR_OPTION_CHOICE)
+		return value >= 0 && value < count && value == floor(value);
+	return value >= d->min && value <= d->max && !(d->open_min && value == d->min) &&
+	       !(d->open_max && value == d->max) && (d->type != KDR_OPTION_INT || value == floor(value));
 }
 
-static kdr_status check_value(kdr_context *ctx, const kdr_option_desc *d, double value)
+kdr_status kdri_option_invalid(kdr_context *ctx, const char *before, const kdr_option_desc *d,
+                               const char *value)
 {
-	char allowed[80];
-	switch (d->type) {
-	case KDR_OPTION_BOOL:
-		if (value != 0 && value != 1)
-			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not valid; use 0 or 1",
-			                 d->name, value);
-		break;
-	case KDR_OPTION_CHOICE: {
-		int count = 0;
-		while (d->choices[count])
-			count++;
-		if (!(value >= 0 && value < count) || value != floor(value))
-			return kdri_fail(ctx, KDR_ERR_OPTION,
-			                 "option %s: %g is not the index of one of its %d choices", d->name,
-			                 value, count);
-		break;
-	}
-	case KDR_OPTION_INT:
-	case KDR_OPTION_REAL:
-	case KDR_OPTION_REALS:
-		if (d->type == KDR_OPTION_INT && value != floor(value))
-			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is not %s", d->name, value,
-			                 range(d, allowed, sizeof allowed));
-		/* Written so that NaN fails too. */
-		if (!(value >= d->min && value <= d->max) || (d->open_min && value == d->min) ||
-		    (d->open_max && value == d->max))
-			return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: %g is outside %c%g, %g%c", d->name,
-			                 value, d->open_min ? '(' : '[', d->min, d->max,
-			                 d->open_max ? ')' : ']');
-		break;
-	}
-	return KDR_OK;
+	const bool limited = d->max < 1e18;
+	char use[300] = "", end[64] = "";
+	if (d->type == KDR_OPTION_BOOL)
+		kdri_list_add(use, sizeof use, "true or false");
+	for (int i = 0; d->type == KDR_OPTION_CHOICE && d->choices[i]; i++)
+		kdri_list_add(use, sizeof use, "%s%s", i ? "" : "one of: ", d->choices[i]);
+	if (limited)
+		kdri_snprintf(end, sizeof end, "%s%.15g",
+		              d->open_min   ? d->open_max ? " and below " : " and at most "
+		              : d->open_max ? " to below "
+		                            : " to ",
+		              d->max);
+	if (!use[0])
+		kdri_snprintf(use, sizeof use, "%s%s%.15g%s",
+		              d->type == KDR_OPTION_INT ? "a whole number" : "a number",
+		              d->open_min ? " above "
+		              : limited   ? " from "
+		                          : ", ",
+		              d->min, limited || d->open_min ? end : " or larger");
+	return kdri_fail(ctx, KDR_ERR_OPTION, "%s%s: '%s' is not valid; use %s", before, d->name, value, use);
 }
 
 static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, const double *values,
@@ -209,7 +202,11 @@ static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, co
 		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: got %lld numbers, expected %s", d->name,
 		                 (long long)count, d->type == KDR_OPTION_REALS ? "at least 1" : "1");
 	for (int64_t j = 0; j < count; j++)
-		KDRI_DO(check_value(ctx, d, values[j]));
+		if (!is_valid(d, values[j])) {
+			char text[KDRI_PRINT_17];
+			kdri_print_double(values[j], text);
+			return kdri_option_invalid(ctx, "option ", d, text);
+		}
 	if (count > 1) {
 		KDRI_DO(KDRI_NEW(ctx, &list, count));
 		memcpy(list, values, (size_t)count * sizeof *list);
@@ -220,11 +217,6 @@ static kdr_status set_list(kdr_context *ctx, kdr_options *options, int64_t i, co
 	return KDR_OK;
 }
 
-static kdr_status set_index(kdr_context *ctx, kdr_options *options, int64_t i, double value)
-{
-	return set_list(ctx, options, i, &value, 1);
-}
-
 kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const char *name,
                                    const double *values, int64_t count)
 {
@@ -233,17 +225,23 @@ kdr_status kdr_options_set_numbers(kdr_context *ctx, kdr_options *options, const
 	return i < 0 ? unknown_name(ctx, options, name) : set_list(ctx, options, i, values, count);
 }
 
-int kdri_parse_bool(const char *text)
+/* 1 for true, 0 for false, -1 for other words. */
+static int parse_bool(const char *text)
 {
-	static const char *const yes[] = { "1", "true", "yes", "on" };
-	static const char *const no[] = { "0", "false", "no", "off" };
-	for (int i = 0; i < 4; i++) {
-		if (strcmp(text, yes[i]) == 0)
-			return 1;
-		if (strcmp(text, no[i]) == 0)
-			return 0;
-	}
-	return -1;
+	static const char *const words[] = { "0", "1", "false", "true", "no", "yes", "off", "on", NULL };
+	const int i = kdri_word_index(words, text);
+	return i < 0 ? i : i % 2;
+}
+
+bool kdri_option_read(const kdr_option_desc *d, const char *text, double *value)
+{
+	const char *end = text + strlen(text);
+	*value = d->type == KDR_OPTION_BOOL     ? parse_bool(text)
+	         : d->type == KDR_OPTION_CHOICE ? kdri_word_index(d->choices, text)
+	                                        : NAN;
+	if (isnan(*value) && kdri_parse_double(text, end, value) != end)
+		return false;
+	return is_valid(d, *value);
 }
 
 /* "12,15,10" */
@@ -279,32 +277,11 @@ kdr_status kdr_options_set(kdr_context *ctx, kdr_options *options, const char *n
 	if (i < 0)
 		return unknown_name(ctx, options, name);
 	const kdr_option_desc *d = &options->algo->options[i];
-	if (d->type == KDR_OPTION_BOOL) {
-		int b = kdri_parse_bool(value);
-		if (b < 0)
-			return kdri_fail(ctx, KDR_ERR_OPTION,
-			                 "option %s: '%s' is not valid; use true or false", name, value);
-		return set_index(ctx, options, i, b);
-	}
-	if (d->type == KDR_OPTION_CHOICE) {
-		char list[300];
-		size_t count = 0;
-		for (; d->choices[count]; count++)
-			if (strcmp(d->choices[count], value) == 0)
-				return set_index(ctx, options, i, (double)count);
-		options_join(d->choices, count, list, sizeof list);
-		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not valid; use one of: %s", name,
-		                 value, list);
-	}
 	if (d->type == KDR_OPTION_REALS)
 		return set_reals(ctx, options, i, value);
 	double number;
-	char allowed[80];
-	const char *end = kdri_parse_double(value, value + strlen(value), &number);
-	if (!end || *end != '\0' || isnan(number))
-		return kdri_fail(ctx, KDR_ERR_OPTION, "option %s: '%s' is not %s", name, value,
-		                 range(d, allowed, sizeof allowed));
-	return set_index(ctx, options, i, number);
+	return kdri_option_read(d, value, &number) ? set_list(ctx, options, i, &number, 1)
+	                                           : kdri_option_invalid(ctx, "option ", d, value);
 }
 
 double kdr_options_get(const kdr_options *options, const char *name)

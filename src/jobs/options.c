@@ -6,7 +6,6 @@
 #include "jobs/job.h"
 
 #include <stddef.h>
-#include <stdio.h>
 
 struct kdr_job {
 	kdr_allocator allocator;
@@ -123,44 +122,20 @@ const kdr_job_option *kdr_job_option_at(size_t index)
 
 /* --- values --------------------------------------------------------------------------------------------- */
 
-static kdr_status invalid(kdr_context *ctx, const kdr_job_option *o, const char *value, const char *use)
+/* The number of a flag, a choice or a number. */
+static kdr_status read_number(kdr_context *ctx, const kdr_job_option *o, const char *value, double *out)
 {
-	return kdri_fail(ctx, KDR_ERR_OPTION, "--%s: '%s' is not valid; use %s", o->name, value, use);
-}
-
-/* The number of a flag, a choice, or a number of text. */
-static kdr_status read_number(kdr_context *ctx, const kdr_job_option *o, const char *value, double *real,
-                              int64_t *whole)
-{
-	const char *const *words = kdr_choices(o->name), *end = value + strlen(value);
-	char use[256] = "";
-	switch (o->kind) {
-	case KDR_JOB_FLAG:
-		*whole = kdri_parse_bool(value);
-		return *whole >= 0 ? KDR_OK : invalid(ctx, o, value, "true or false");
-	case KDR_JOB_CHOICE:
-		if ((*whole = kdri_word_index(words, value)) >= 0)
-			return KDR_OK;
-		kdri_list_add(use, sizeof use, "one of: %s", words[0]);
-		for (int i = 1; words[i]; i++)
-			kdri_list_add(use, sizeof use, "%s", words[i]);
-		return invalid(ctx, o, value, use);
-	case KDR_JOB_REAL:
-		if (kdri_parse_double(value, end, real) == end && *real >= (double)o->min &&
-		    *real < (double)o->max)
-			return KDR_OK;
-		snprintf(use, sizeof use, "a number from %lld to below %lld", (long long)o->min,
-		         (long long)o->max);
-		return invalid(ctx, o, value, use);
-	default:
-		if (kdri_parse_int(value, end, whole) == end && *whole >= o->min && *whole <= o->max)
-			return KDR_OK;
-		snprintf(use, sizeof use,
-		         o->max == INT64_MAX ? "a whole number, %lld or larger"
-		                             : "a whole number from %lld to %lld",
-		         (long long)o->min, (long long)o->max);
-		return invalid(ctx, o, value, use);
-	}
+	static const kdr_option_type types[] = { [KDR_JOB_FLAG] = KDR_OPTION_BOOL,
+		                                 [KDR_JOB_INT] = KDR_OPTION_INT,
+		                                 [KDR_JOB_REAL] = KDR_OPTION_REAL,
+		                                 [KDR_JOB_CHOICE] = KDR_OPTION_CHOICE };
+	const kdr_option_desc d = { .name = o->name,
+		                    .type = types[o->kind],
+		                    .min = (double)o->min,
+		                    .max = (double)o->max,
+		                    .open_max = o->kind == KDR_JOB_REAL,
+		                    .choices = kdr_choices(o->name) };
+	return kdri_option_read(&d, value, out) ? KDR_OK : kdri_option_invalid(ctx, "--", &d, value);
 }
 
 /* One number of clusters or a range, which ends at `end`; 0: auto. */
@@ -176,16 +151,24 @@ static kdr_status read_clusters(kdr_context *ctx, const kdr_algo *algo, const ch
 		return kdri_fail(ctx, KDR_ERR_OPTION,
 		                 "-k auto: method '%s' cannot find k; 'kindred methods' lists those that can",
 		                 algo->id);
+	const int length = (int)(end - item);
 	const char *at = kdri_parse_int(item, end, from);
 	*to = *from;
 	if (at && at < end && *at == '-')
 		at = kdri_parse_int(at + 1, end, to);
-	if (at == end && *from >= 1 && *to >= *from && *to - *from < KDR_LEVELS_MOST)
-		return KDR_OK;
-	return kdri_fail(
-	        ctx, KDR_ERR_OPTION,
-	        "-k: '%.*s' is not allowed: a whole number from 1, or a range of at most %d numbers from 1 such as 3-8%s",
-	        (int)(end - item), item, KDR_LEVELS_MOST, automatic ? ", or auto" : "");
+	if (at != end || *from < 1 || *to < 1)
+		return kdri_fail(
+		        ctx, KDR_ERR_OPTION,
+		        "-k: '%.*s' is not valid; use a whole number, 1 or larger, a range such as 3-8%s",
+		        length, item, automatic ? ", or auto" : "");
+	if (*to < *from)
+		return kdri_fail(ctx, KDR_ERR_OPTION, "-k: '%.*s' runs backwards; use %lld-%lld", length,
+		                 item, (long long)*to, (long long)*from);
+	if (*to - *from >= KDR_LEVELS_MOST)
+		return kdri_fail(ctx, KDR_ERR_OPTION,
+		                 "-k: '%.*s' has %lld numbers; use a range of at most %d", length, item,
+		                 (long long)(*to - *from) + 1, KDR_LEVELS_MOST);
+	return KDR_OK;
 }
 
 static kdr_status set_clusters(kdr_context *ctx, kdr_job *job, const char *value)
@@ -255,7 +238,8 @@ static kdr_status set_setting(kdr_context *ctx, const kdr_job_option *o, kdr_opt
 		return kdri_fail(ctx, KDR_ERR_OPTION, "--%s has no effect without --%s; set that first",
 		                 o->name, o->needs);
 	if (n == 0 || n >= sizeof name || !value[n])
-		return invalid(ctx, o, value, "NAME=VALUE");
+		return kdri_fail(ctx, KDR_ERR_OPTION, "--%s: '%s' is not valid; use NAME=VALUE", o->name,
+		                 value);
 	memcpy(name, value, n);
 	name[n] = '\0';
 	return kdr_options_set(ctx, settings, name, value + n + 1);
@@ -326,8 +310,7 @@ kdr_status kdr_job_set(kdr_context *ctx, kdr_job *job, const char *name, const c
 	const kdr_job_option *o = &e->info;
 	const bool own = e->at == offsetof(kdr_job, settings);
 	char *member = (char *)job + e->at;
-	int64_t whole = 0;
-	double real = 0;
+	double number;
 	switch (o->kind) {
 	case KDR_JOB_METHOD: return set_method(ctx, job, value, !own);
 	case KDR_JOB_SETTING:
@@ -337,17 +320,17 @@ kdr_status kdr_job_set(kdr_context *ctx, kdr_job *job, const char *name, const c
 	case KDR_JOB_FILE: memcpy(member, &value, sizeof value); return KDR_OK;
 	default: break;
 	}
-	KDRI_DO(read_number(ctx, o, value, &real, &whole));
+	KDRI_DO(read_number(ctx, o, value, &number));
 	if (own)
-		return set_own(ctx, job, o, o->kind == KDR_JOB_REAL ? real : (double)whole);
-	if (o->kind == KDR_JOB_INT && whole == 0)
-		whole = -1; /* none; 0 is the default */
+		return set_own(ctx, job, o, number);
+	if (o->kind == KDR_JOB_INT && number == 0)
+		number = -1; /* none; 0 is the default */
 	if (e->size == sizeof(bool))
-		*(bool *)member = whole != 0;
+		*(bool *)member = number != 0;
 	else if (e->size == sizeof(int64_t))
-		memcpy(member, &whole, sizeof whole);
-	else if (member != (char *)&job->options.choice || whole != KDR_PREP_DEFAULT)
-		memcpy(member, &(int){ (int)whole }, sizeof(int)); /* an enumeration */
+		memcpy(member, &(int64_t){ number < 0x1p63 ? (int64_t)number : INT64_MAX }, sizeof(int64_t));
+	else if (member != (char *)&job->options.choice || number != KDR_PREP_DEFAULT)
+		memcpy(member, &(int){ (int)number }, sizeof(int)); /* an enumeration */
 	/* Whoever specifies one of them, even as none, chooses all of them. */
 	if ((member == (char *)&job->prep.weight || member == (char *)&job->prep.norm ||
 	     member == (char *)&job->prep.scale) &&

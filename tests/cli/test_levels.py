@@ -177,8 +177,8 @@ class Levels(CliTest):
         self.table()
         for k in ("8-3", "0-4", "3-", "-3", "3-x", "2-3-4", "1-65", "3--5", "3-5,"):
             self.fails("cluster", "-m", "kmeans", f"-k{k}", "t.csv", code=2, says="-k")
-        for k in ("8-3", "0-4", "3-", "1-65"):
-            self.fails("cluster", "-m", "kmeans", f"-k{k}", "t.csv", code=2, says=[f"'{k}'", "64", "3-8"])
+        for k, says in (("8-3", "runs backwards; use 3-8"), ("0-4", "a range such as 3-8"), ("3-", "a range such as 3-8"), ("1-65", "65 numbers; use a range of at most 64")):
+            self.fails("cluster", "-m", "kmeans", f"-k{k}", "t.csv", code=2, says=[f"'{k}'", says])
         self.fails("cluster", "-m", "kmeans", "-k", "39-41", "t.csv", code=2, says=["41", "40 samples"])
         self.fails("cluster", "-k", "2-3,auto", "t.csv", "t2=t.csv", code=2, says=["range", "auto"])
         self.write("start.txt", "0\n1\n" * 20)

@@ -65,7 +65,7 @@ class Mtcfir(CliTest):
         self.fails("cluster", *args[:4], "--set", "neighbors=12,15", *self.files, code=2,
                    says="option neighbors has 2 numbers, but there are 3 data sets; give one number, or 3")
         self.fails("cluster", *args[:4], "--set", "neighbors=12,,15", *self.files, code=2, says="12,,15")
-        self.fails("cluster", *args[:4], "--set", "neighbors=12,0,15", *self.files, code=2, says="0 is outside (0")
+        self.fails("cluster", *args[:4], "--set", "neighbors=12,0,15", *self.files, code=2, says="use a number above 0 and at most")
 
     def test_predict_learns_layers_that_the_model_lacks(self):
         try:

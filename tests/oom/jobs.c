@@ -88,19 +88,24 @@ static kdr_status job_cluster(kdr_context *ctx)
 	kdr_data *data[2] = { NULL }, *some = NULL;
 	kdr_result *result = NULL;
 	kdr_model *model = NULL;
-	kdr_job_options o;
-	kdr_job_options_init(&o);
-	o.method = "mbc";
-	o.choice = KDR_PREP_BY_DATA;
-	o.score = true;
-	o.k = K;
+	kdr_job *job = NULL;
+	static const char *const words[][2] = { { "method", "mbc" },
+		                                { "set", "max_iter=20" },
+		                                { "clusters", "3,3" },
+		                                { "preprocess", "by-data" } };
 	kdr_status st = labelled(ctx, "a", &data[0]);
+	if (st == KDR_OK)
+		st = kdr_job_new(ctx, KDR_FAMILY_CLUSTER, &job);
+	for (int i = 0; i < 4 && st == KDR_OK; i++)
+		st = kdr_job_set(ctx, job, words[i][0], words[i][1]);
+	if (st == KDR_OK)
+		kdr_job_options_of(job)->score = true;
 	if (st == KDR_OK)
 		st = labelled(ctx, "b", &data[1]);
 	if (st == KDR_OK)
 		st = kdr_data_rows(ctx, data[0], rows, 8, &some);
 	if (st == KDR_OK)
-		st = kdr_cluster(ctx, data, 2, &o, &result);
+		st = kdr_cluster(ctx, data, 2, kdr_job_options_of(job), &result);
 	if (st == KDR_OK)
 		st = tell(ctx, result);
 	if (st == KDR_OK)
@@ -115,6 +120,7 @@ static kdr_status job_cluster(kdr_context *ctx)
 		                 &result);
 	kdr_result_free(result);
 	kdr_model_free(model);
+	kdr_job_free(job);
 	kdr_data_free(some);
 	kdr_data_free(data[0]);
 	kdr_data_free(data[1]);

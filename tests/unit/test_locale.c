@@ -46,7 +46,7 @@ static void options__comma_locale__numbers_have_points(void **state)
 	assert_true(kdr_options_get(o, "lambda") == 0.25);
 	assert_int_equal(kdr_options_set(ctx, o, "lambda", "0,25"), KDR_ERR_OPTION);
 	assert_int_equal(kdr_options_set(ctx, o, "lambda", "-1.5"), KDR_ERR_OPTION);
-	assert_non_null(strstr(kdr_context_error(ctx), "-1.5 is outside"));
+	assert_non_null(strstr(kdr_context_error(ctx), "-1.5"));
 	kdr_options_free(o);
 	o = NULL;
 	assert_ok(ctx, kdr_options_new(ctx, "mtcfir", &o));

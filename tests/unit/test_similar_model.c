@@ -309,7 +309,7 @@ static void model__neighbours_of_each_task__come_back(void **state)
 		hsize_t count;
 		double value;
 		const char *says;
-	} bad[] = { { 3, 4, "3 numbers" }, { 2, -4, "outside" }, { 2, NAN, "outside" } };
+	} bad[] = { { 3, 4, "3 numbers" }, { 2, -4, "use a number above 0" }, { 2, NAN, "use a number" } };
 	for (int i = 0; i < 3; i++) {
 		double values[3] = { bad[i].value, bad[i].value, bad[i].value };
 		hid_t file = open_to_change(path), group = H5Gopen2(file, "options", H5P_DEFAULT),

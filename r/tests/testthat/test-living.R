@@ -72,7 +72,7 @@ test_that("a range of k has one result for each number, and kd_cut chooses one",
   expect_length(cut$confidence[[1]], 60)
   expect_kindred_error(kd_cut(fit, 7), "the fit has 2, 3, 4, 5 clusters")
   expect_kindred_error(kd_cut(fit_two(), 3), "one number of clusters")
-  expect_kindred_error(kd_cluster(sets, k = "8-3"), "a range of at most 64 numbers")
+  expect_kindred_error(kd_cluster(sets, k = "8-3"), "k: '8-3' runs backwards; use 3-8")
   expect_kindred_error(kd_cluster(sets, k = 8:3), "k has 6 values")
   expect_identical(quiet(kd_cluster(sets, k = 3:4, map = FALSE))$k, 3:4) # one for each of two data sets
   folder <- folder_new()
