@@ -305,10 +305,8 @@ kdr_status kdri_softmax_train(kdr_context *ctx, const kdr_mat *x, int64_t classe
 	KDRI_TRY(kdri_pass_open(ctx, t.x, t.o->bias, t.k, &t.pass));
 	KDRI_TRY(softmax_minimise(ctx, &t, w, report));
 done:
-	double *all[] = { t.cost, t.z, t.zv, t.p, t.g, t.next, t.s, t.r, t.conj, t.hess, t.partial };
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		kdri_free(ctx, all[i]);
-	KDRI_FREE(ctx, t.labels, t.present);
+	KDRI_FREE(ctx, t.cost, t.z, t.zv, t.p, t.g, t.next, t.s, t.r, t.conj, t.hess, t.partial, t.labels,
+	          t.present);
 	kdri_pass_close(ctx, &t.pass);
 	kdri_own_free(ctx, &some);
 	return st;
