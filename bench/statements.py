@@ -6,7 +6,7 @@ usage: bench/statements.py [CASE...] [--build DIR] [--size N] [--seeds N] [--job
 clusters  `cluster` with the number of classes given: confidence of samples and data sets, "no clearer than noise", matching clusters
 k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and how sure the program is
 transfer  `transfer`: confidence, the three verdicts, classes with few predicted labels, distance of source and target
-fit       computes the constants of src/engine/ensemble/vote.c from these results; runs nothing
+fit       computes the constants of src/engine/ensemble/probability_right.c from these results; runs nothing
 
 A case writes bench/results/statements-CASE.csv, one run after the other, on at most --size samples per data set (400) and for --seeds draws (2).
 A later call continues. bench/docs.py writes the tables of docs/notes/statements.md from these files. Known classes are used only for scores."""

@@ -15,7 +15,7 @@ double kdri_table_class_right(double confidence, double held_out);
 #define KDRI_CARRIED_RIGHT 0.92
 
 /* The estimated probability that two matched clusters belong together, of k clusters in so many columns: (E2) of
- * probability_right.c; and of tables whose clusters have this estimated ARI: (E4). */
+ * probability_right.c; and of tables whose clusters have this estimated ARI: (E4) of probability_right.c. */
 double kdri_match_right(double cosine, int64_t k, int64_t columns);
 double kdri_table_match_right(double cosine, double estimate);
 

@@ -144,7 +144,7 @@ typedef struct kdri_clusters {
  * sides have the same number of clusters, they are matched one to one and rows sum to 1 / k; otherwise they are matched
  * by their sizes, and rows sum to a cluster's fraction of a's samples. chance (a.k): the estimated probability that a
  * cluster and its main match belong together, computed from the cosine of their deviations from the tasks' means
- * (vote.c). Below 0.3 a cluster has no counterpart, and its row of flow is 0. Clusters of one known class belong together,
+ * (probability_right.c). Below 0.3 a cluster has no counterpart, and its row of flow is 0. Clusters of one known class belong together,
  * those of different known classes do not. */
 kdr_status kdri_counterparts(kdr_context *ctx, const kdri_clusters *a, const kdri_clusters *b, double *flow,
                              double *chance);

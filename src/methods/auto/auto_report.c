@@ -282,7 +282,7 @@ done:
 	return st;
 }
 
-/* The mean of (E7) of vote.c over the samples of all ranks; each sample's value in `out` unless NULL. */
+/* The mean of (E1) of probability_right.c over the samples of all ranks; each sample's value in `out` unless NULL. */
 static kdr_status mean_right(kdr_context *ctx, const kdri_auto *a, int64_t t, const double *agreement,
                              double mean, double *out, double *all)
 {
