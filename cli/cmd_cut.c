@@ -36,7 +36,7 @@ static int64_t *cut_parse(const char *text, int64_t *count)
 		errno = 0;
 		k[i] = strtoll(list.items[i], &end, 10);
 		if (end == list.items[i] || *end || errno || k[i] < 1) {
-			cli_error("-k: '%s' is not allowed: a whole number from 1", list.items[i]);
+			cli_error("-k: '%s' is not valid; use a whole number, 1 or larger", list.items[i]);
 			free(k);
 			k = NULL;
 		}
@@ -51,7 +51,7 @@ static int cut_run(cli_args *args)
 	const char *path = cli_positional(args, 0), *folder = cli_get(args, "output", NULL),
 	           *text = cli_get(args, "clusters", NULL);
 	if (cli_positional_count(args) != 1)
-		return cli_usage_error("cut needs one RESULT.json; %d given", cli_positional_count(args));
+		return cli_usage_error("cut needs one RESULT.json (got %d)", cli_positional_count(args));
 	if (!text || !folder)
 		return cli_usage_error(text ? "cut needs -o DIR to write to"
 		                            : "cut needs -k K: the number of clusters");

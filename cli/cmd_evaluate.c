@@ -271,7 +271,7 @@ static bool check_usage(const cli_args *args)
 		cli_error("--emd compares LABELS with TRUTH; give both files");
 	else
 		cli_error(
-		        "evaluate needs two files, LABELS and TRUTH, or LABELS and --data TASK (got %d file%s)",
+		        "evaluate needs two files, LABELS and TRUTH, or LABELS and --data FILE (got %d file%s)",
 		        count, count == 1 ? "" : "s");
 	return false;
 }

@@ -447,7 +447,7 @@ static int inspect_run(cli_args *args)
 	int code = EXIT_DONE, count = cli_positional_count(args);
 	kdr_read_options reading;
 	if (count == 0)
-		return cli_usage_error("inspect needs at least one TASK: a data file, or name=file");
+		return cli_usage_error("inspect needs at least one data file");
 	kdr_context *ctx;
 	CLI_DO(cli_session_open(args, &ctx));
 	kdr_data **data = calloc((size_t)count, sizeof(kdr_data *));

@@ -141,8 +141,10 @@ static int predict_run(cli_args *args)
 	kdr_predict_options o;
 	const char *model_path = cli_get(args, "model", NULL), *path;
 	char name[256], *labels = NULL;
-	if (!model_path || cli_positional_count(args) != 1)
-		return cli_usage_error("predict needs --model FILE and one TASK: a data file, or name=file");
+	if (!model_path)
+		return cli_usage_error("predict needs --model FILE");
+	if (cli_positional_count(args) != 1)
+		return cli_usage_error("predict needs one data file (got %d)", cli_positional_count(args));
 	kdr_context *ctx;
 	CLI_DO(cli_session_open(args, &ctx));
 	kdr_read_options reading;

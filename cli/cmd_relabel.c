@@ -36,7 +36,7 @@ static int relabel_run(cli_args *args)
 	const bool report = cli_flag(args, "report"), force = cli_flag(args, "force");
 	kdr_status st = KDR_OK;
 	if (cli_positional_count(args) != 2)
-		return cli_usage_error("relabel needs RESULT.json and EDITS.json; %d given",
+		return cli_usage_error("relabel needs RESULT.json and EDITS.json (got %d)",
 		                       cli_positional_count(args));
 	if (!folder)
 		return cli_usage_error("relabel needs -o DIR to write to");

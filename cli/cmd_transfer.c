@@ -156,7 +156,9 @@ static int check_counts(const cli_args *args, const transfer *t)
 		return cli_usage_error(
 		        "--train-selector needs three or more --source with --labels, and no --target or --bridge");
 	if (!training && (t->sources == 0 || t->targets == 0))
-		return cli_usage_error("transfer needs --source FILE and --target FILE");
+		return cli_usage_error("transfer needs %s%s%s", t->sources ? "" : "--source FILE",
+		                       t->sources || t->targets ? "" : " and ",
+		                       t->targets ? "" : "--target FILE");
 	if (t->candidates.views && !t->one_bridge && !t->several)
 		return cli_usage_error(
 		        "--bridge %s,...: this method does not use two views of a bridge; use the default method, or give one file",
@@ -167,9 +169,6 @@ static int check_counts(const cli_args *args, const transfer *t)
 		        "--bridge-all and --selector need several --bridge and a method that uses one of them");
 	return EXIT_DONE;
 }
-
-static const char no_classes[] =
-        "transfer needs one --labels FILE for each --source (got %d for %d), or --label-column NAME";
 
 static int transfer_collect(const cli_args *args, transfer *t)
 {
@@ -183,7 +182,9 @@ static int transfer_collect(const cli_args *args, transfer *t)
 	bool split = cli_get(args, "task-column", NULL) || cli_get(args, "batch-key", NULL);
 	CLI_DO(check_counts(args, t));
 	if (labels != t->sources && labels != 0)
-		return cli_usage_error(no_classes, labels, t->sources);
+		return cli_usage_error(
+		        "%d --labels for %d --source; give one --labels FILE for each, in order", labels,
+		        t->sources);
 	if (split && t->bridges > 0)
 		return cli_usage_error(
 		        "--bridge cannot be combined with --task-column or --batch-key, because a bridge is one data set");
@@ -236,7 +237,9 @@ static int read_classes(kdr_context *ctx, const cli_args *args, transfer *t)
 		if ((path = cli_get_nth(args, "labels", (int)t->tasks.from[i])))
 			code = cli_labels_read(ctx, path, t->tasks.data[i]);
 		else if (!kdr_data_labels(t->tasks.data[i]))
-			code = cli_usage_error(no_classes, 0, t->sources);
+			code = cli_usage_error(
+			        "--source %s has no classes: add --labels FILE or --label-column NAME",
+			        t->list[t->tasks.from[i]].path);
 	}
 	if (code == EXIT_DONE)
 		code = cli_tasks_truth(ctx, args, t->sources + t->bridges, &t->tasks);

@@ -246,10 +246,8 @@ static int vectorize_run(cli_args *args)
 	kdr_data **data = NULL;
 	char(*names)[256] = NULL;
 	if (count == 0 || !cli_get(args, "output", NULL))
-		return cli_usage_error(
-		        count == 0
-		                ? "vectorize needs at least one TASK: a folder or file of documents, or name=path"
-		                : "vectorize needs -o DIR: the folder to write to");
+		return cli_usage_error(count == 0 ? "vectorize needs at least one folder or file of texts"
+		                                  : "vectorize needs -o DIR: the folder to write to");
 	corpora = calloc((size_t)count, sizeof *corpora);
 	data = calloc((size_t)count, sizeof(kdr_data *));
 	names = calloc((size_t)count, sizeof *names);

@@ -198,8 +198,7 @@ int cli_tasks_read_positional(kdr_context *ctx, const cli_args *args, cli_tasks 
 	int count = cli_positional_count(args);
 	*out = (cli_tasks){ .model = out->model };
 	if (count == 0)
-		return cli_usage_error("%s needs at least one TASK: a data file, or name=file",
-		                       cli_args_command(args)->name);
+		return cli_usage_error("%s needs at least one data file", cli_args_command(args)->name);
 	cli_task_arg *list = calloc((size_t)count, sizeof *list);
 	if (!list)
 		return cli_no_memory();

@@ -115,7 +115,7 @@ class Into(unittest.TestCase):
         result = kindred.cluster({"a": self.a, "b": self.b}, k=3, model=True)
         with tempfile.TemporaryDirectory() as folder:
             result.save_model(f"{folder}/m.h5")
-            with self.assertRaisesRegex(ValueError, "none of the feature names"):
+            with self.assertRaisesRegex(ValueError, "none of the model's columns"):
                 import pandas
                 kindred.cluster(pandas.DataFrame(self.a.X, columns=["x", "y"]), k=3, model=True).model().add(
                     {"c": pandas.DataFrame(self.c.X, columns=["u", "v"])})

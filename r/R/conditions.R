@@ -38,7 +38,7 @@ in_r <- function(message) {
     spelt <- gsub("-", "_", name)
     if (name == "rename" && grepl("=", value)) return(sub("^(.*)=(.*)$", 'rename = c("\\1" = "\\2")', value))
     if (grepl("^[0-9]+$", value)) return(paste0(spelt, " = ", value))
-    values <- if (name == "k") "auto" else .Call(C_values, name)
+    values <- if (name == "k") c("auto", "3-8") else .Call(C_values, name)
     if (nzchar(rest) && (value %in% values || grepl("'", rest))) paste0(spelt, ' = "', value, '"') else paste0(spelt, rest)
   }, ""))
   message

@@ -383,6 +383,8 @@ struct kdr_data {
 /* Lists how columns were interpreted and how missing values were handled, one line each: sheet.c. Free with
  * kdri_strings_free. */
 kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count);
+/* What happened to missing values, by the value of --missing: "replaced by column means". */
+const char *kdri_missing_done(const char *policy);
 /* Records a row that is skipped. */
 kdr_status kdri_data_leave_out(kdr_context *ctx, kdr_data *data, int64_t row, const char *id,
                                const char *reason);

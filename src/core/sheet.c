@@ -247,6 +247,17 @@ static kdr_status add_columns(kdr_context *ctx, const kdri_sheet *s, note which,
 	return KDR_OK;
 }
 
+const char *kdri_missing_done(const char *policy)
+{
+	static const char *const done[][2] = { { "zero", "replaced by 0" },
+		                               { "mean", "replaced by column means" },
+		                               { "median", "replaced by column medians" } };
+	for (size_t i = 0; policy && i < sizeof done / sizeof done[0]; i++)
+		if (strcmp(policy, done[i][0]) == 0)
+			return done[i][1];
+	return "skipped";
+}
+
 kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out, int64_t *count)
 {
 	kdr_status st = KDR_OK;
@@ -257,20 +268,15 @@ kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out,
 		KDRI_TRY(sheet_notes_add(ctx, data->texts_note, &list, &n));
 	for (int which = NOTE_ID; s && which <= NOTE_LEFT_OUT; which++)
 		KDRI_TRY(add_columns(ctx, s, (note)which, &list, &n));
-	int64_t cells = 0, columns = 0;
+	int64_t cells = 0;
 	for (int64_t c = 0; s && c < s->ncolumns; c++)
-		if (s->columns[c].features > 0 && s->columns[c].missing > 0) {
-			cells += s->columns[c].missing;
-			columns++;
-		}
+		cells += s->columns[c].features > 0 ? s->columns[c].missing : 0;
 	if (data->nleft_out > 0)
 		snprintf(text, sizeof text, "%lld row%s skipped: missing values", (long long)data->nleft_out,
 		         data->nleft_out == 1 ? "" : "s");
 	else
-		snprintf(text, sizeof text,
-		         "%lld missing value%s in %lld column%s; handled with --missing %s", (long long)cells,
-		         cells == 1 ? "" : "s", (long long)columns, columns == 1 ? "" : "s",
-		         s && s->missing ? s->missing : "");
+		snprintf(text, sizeof text, "%lld missing value%s, %s", (long long)cells, cells == 1 ? "" : "s",
+		         kdri_missing_done(s ? s->missing : NULL));
 	if (data->nleft_out > 0 || cells > 0)
 		KDRI_TRY(sheet_notes_add(ctx, text, &list, &n));
 	if (s && s->latin)

@@ -40,10 +40,7 @@ static kdr_status find_level(kdr_context *ctx, const char *path, const kdri_json
 	const kdri_json_value *levels = kdri_json_get(root, "levels");
 	const int64_t ntasks = kdri_json_count(kdri_json_get(root, "tasks"));
 	if (!kdri_json_is(levels, KDRI_JSON_ARRAY) || kdri_json_count(levels) == 0)
-		return kdri_fail(
-		        ctx, KDR_ERR_FORMAT,
-		        "%s: has no levels: run 'kindred cluster' with a range of clusters such as -k 3-8 first",
-		        path);
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s has one k only: run -k 3-8 first", path);
 	if (count > 1 && count != ntasks)
 		return kdri_fail(
 		        ctx, KDR_ERR_ARGUMENT,

@@ -7,6 +7,7 @@
  * neither on units nor on storage. A target below `least_share` is refused. */
 #include "comm/comm.h"
 #include "core/names.h"
+#include "core/words.h"
 #include "jobs/job.h"
 #include "matrix/linalg.h"
 
@@ -55,6 +56,35 @@ done:
 	return st;
 }
 
+/* Writes the first names of columns, such as "a, b, ...". */
+static void overlap_names(const overlap *o, const kdr_data *d, char *out, size_t room)
+{
+	out[0] = '\0';
+	for (int64_t j = 0; o->named && j < KDRI_MIN(d->cols, 3); j++)
+		kdri_list_add(out, room, "%.40s", d->features[j]);
+	if (o->named && d->cols > 3)
+		kdri_list_add(out, room, "...");
+}
+
+static kdr_status overlap_fail(kdr_context *ctx, const overlap *o, const kdr_data *d, const kdr_data *source,
+                               int64_t nsources, int64_t columns)
+{
+	char names[2][140], about[320] = "";
+	const bool few =
+	        o->named && KDRI_MAX(d->cols, source->cols) <= 64; /* a table; texts have more columns */
+	overlap_names(o, source, names[0], sizeof names[0]);
+	overlap_names(o, d, names[1], sizeof names[1]);
+	if (columns > 0)
+		kdri_snprintf(about, sizeof about, " (%lld of %lld)", (long long)columns, (long long)d->cols);
+	else if (few && strcmp(names[0], names[1]) != 0)
+		kdri_snprintf(about, sizeof about, " (%s and %s)", names[0], names[1]);
+	return kdri_fail(ctx, KDR_ERR_DATA, "%.60s%s and %.60s share %s %s%s; use %s", source->name,
+	                 nsources > 1 ? ", other sources" : "", d->name, columns > 0 ? "almost no" : "no",
+	                 d->texts ? "word" : "column", about,
+	                 few ? "--rename OLD=NEW or --features position"
+	                     : "--bridge FILE with a data set that has features of both");
+}
+
 /* An error if too little of target d is covered. */
 static kdr_status overlap_check(kdr_context *ctx, overlap *o, const kdr_data *d, const kdr_data *source,
                                 int64_t nsources)
@@ -62,7 +92,6 @@ static kdr_status overlap_check(kdr_context *ctx, overlap *o, const kdr_data *d,
 	kdr_status st;
 	int64_t *counts = NULL, at, columns = 0;
 	double weight[2] = { 0 }; /* covered, and in all */
-	char more[40] = "", example[160] = "";
 	KDRI_TRY(overlap_count(ctx, d, &counts));
 	for (int64_t j = 0; j < d->cols; j++) {
 		KDRI_TRY(overlap_column(ctx, o, d, j, &at));
@@ -74,20 +103,7 @@ static kdr_status overlap_check(kdr_context *ctx, overlap *o, const kdr_data *d,
 	KDRI_TRY(kdri_sum(ctx, weight, 2));
 	if (weight[0] >= least_share * weight[1])
 		goto done;
-	if (nsources > 1)
-		kdri_snprintf(more, sizeof more, " and %lld more source%s", (long long)nsources - 1,
-		              nsources == 2 ? "" : "s");
-	if (o->named && source->cols > 0)
-		kdri_snprintf(example, sizeof example, " (%.60s: '%.40s', %.60s: '%.40s')", d->name,
-		              d->features[0], source->name, source->features[0]);
-	st = kdri_fail(
-	        ctx, KDR_ERR_DATA,
-	        "%.60s has %s in common with %.60s%s%s: %.2g %% of the weight of its values, in %lld of %lld columns; at least "
-	        "%g %% is needed. Give columns with the same meaning the same name (--rename), vectorize the texts together, or use "
-	        "--bridge with a data set that has features of both%s",
-	        d->name, columns > 0 ? "almost no feature" : "no feature", source->name, more, example,
-	        weight[1] > 0 ? 100 * weight[0] / weight[1] : 0, (long long)columns, (long long)d->cols,
-	        100 * least_share, o->named ? "; use --features position to match columns by position" : "");
+	st = overlap_fail(ctx, o, d, source, nsources, columns);
 done:
 	kdri_free(ctx, counts);
 	return st;

@@ -389,8 +389,8 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		char own[192];
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
-		        "data set %.40s has none of the feature names that the preprocessing was fitted on (found: %s; needed: %s)",
-		        d->name, list_text(&unknown, own, sizeof own),
+		        "%s has none of the model's columns: it has %s, the model %s; use --rename OLD=NEW",
+		        d->path ? d->path : d->name, list_text(&unknown, own, sizeof own),
 		        list_text(&missing, text, sizeof text));
 	}
 	if (unknown.count > 0)
@@ -419,8 +419,8 @@ kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data
 		if (d->cols != prep->cols)
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
-			        "data set %s has %lld features, but the preprocessing was fitted on %lld; to be aligned by position, the numbers must be equal",
-			        d->name, (long long)d->cols, (long long)prep->cols);
+			        "%s has %lld columns, but the model has %lld; give columns names, or as many as the model",
+			        d->path ? d->path : d->name, (long long)d->cols, (long long)prep->cols);
 		return identity(ctx, d->cols, c);
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &column_of, prep->cols));

@@ -518,6 +518,38 @@ static kdr_status next_file(kdr_context *ctx, kdri_corpus *c, kdri_document *d, 
 	return KDR_OK;
 }
 
+/* An error if at least half of the files of a folder are data files, because counting the words of tables of numbers makes no
+ * sense. */
+static kdr_status check_texts(kdr_context *ctx, const char *path, const kdri_folder *files)
+{
+	const char *first = NULL, *end = NULL;
+	int64_t data = 0, same = 0;
+	char kind[16] = "";
+	for (int64_t i = 0; i < files->count; i++) {
+		const char *name = files->paths[i];
+		if (!kdri_format_find(NULL, name) && !kdri_format_elsewhere(name))
+			continue;
+		if (!first) {
+			first = name;
+			end = strrchr(name, '.');
+			if (end && strcmp(end, ".gz") == 0)
+				while (end > name && *--end != '.')
+					;
+		}
+		data++;
+		same += end && kdri_ends_with(name, end);
+	}
+	if (data == 0 || 2 * data < files->count)
+		return KDR_OK;
+	for (size_t i = 0; end && i + 1 < sizeof kind && end[i + 1] && end[i + 1] != '.'; i++)
+		kind[i] =
+		        (char)(end[i + 1] >= 'a' && end[i + 1] <= 'z' ? end[i + 1] - 'a' + 'A' : end[i + 1]);
+	return kdri_fail(ctx, KDR_ERR_DATA,
+	                 "%s holds %lld %s file%s, not texts; give the files themselves: %s/%.*s*%s", path,
+	                 (long long)same, kind, same == 1 ? "" : "s", path, (int)kdri_folder_length(first),
+	                 first, end ? end : "");
+}
+
 /* --- all kinds ---------------------------------------------------------------------------------- */
 
 kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, const kdri_corpus_roles *roles,
@@ -532,7 +564,10 @@ kdr_status kdri_corpus_open(kdr_context *ctx, const kdr_corpus *what, const kdri
 	c->field[ROLE_ID] = roles ? roles->id : NULL;
 	c->field[ROLE_TASK] = roles ? roles->task : NULL;
 	switch (what->kind) {
-	case KDR_CORPUS_FOLDER: KDRI_TRY(kdri_folder_list(ctx, what->path, &c->files)); break;
+	case KDR_CORPUS_FOLDER:
+		KDRI_TRY(kdri_folder_list(ctx, what->path, &c->files));
+		KDRI_TRY(check_texts(ctx, what->path, &c->files));
+		break;
 	case KDR_CORPUS_LINES:
 	case KDR_CORPUS_JSON: KDRI_TRY(kdri_records_open(ctx, what->path, &c->records)); break;
 	case KDR_CORPUS_TABLE:

@@ -1,8 +1,7 @@
 /* Data sets that belong together, from files and folders. SPDX-License-Identifier: BSD-3-Clause
  *
  * A folder with a matrix.mtx is a 10x folder; otherwise it is a folder of texts, and the words of all such folders are
- * counted over one shared vocabulary. A folder that mostly contains data files is an error, because counting the words
- * of tables of numbers makes no sense. */
+ * counted over one shared vocabulary. */
 #include "core/side_by_side.h"
 #include "core/system.h"
 #include "io/binary.h"
@@ -78,7 +77,6 @@ static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_rea
 {
 	kdr_status st;
 	kdri_folder folder = { 0 };
-	int64_t data = 0, first = -1;
 	if (options->task_column || options->transpose)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT, "%s: a folder of texts has no %s", path,
 		                 options->task_column ? "task column" : "matrix to be transposed");
@@ -88,16 +86,6 @@ static kdr_status check_folder(kdr_context *ctx, const char *path, const kdr_rea
 		        ctx, KDR_ERR_READ,
 		        "%s: is a directory without files; a data file, a folder of texts or a 10x folder is needed",
 		        path);
-	for (int64_t i = 0; i < folder.count; i++)
-		if (kdri_format_find(NULL, folder.paths[i]) || kdri_format_elsewhere(folder.paths[i])) {
-			first = first < 0 ? i : first;
-			data++;
-		}
-	if (2 * data > folder.count)
-		st = kdri_fail(
-		        ctx, KDR_ERR_DATA,
-		        "%s: the folder contains data files, such as %s; name the files themselves (only folders of texts and 10x folders with matrix.mtx can be read)",
-		        path, folder.paths[first]);
 done:
 	kdri_folder_free(ctx, &folder);
 	return st;

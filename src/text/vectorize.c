@@ -52,7 +52,8 @@ static kdr_status check_range(kdr_context *ctx, const char *name, double value, 
 	/* Written so that NaN fails too. */
 	if (value >= min && value <= max)
 		return KDR_OK;
-	return kdri_fail(ctx, KDR_ERR_OPTION, "%s: %g is outside [%g, %g]", name, value, min, max);
+	return kdri_fail(ctx, KDR_ERR_OPTION, "%s: use a number from %.15g to %.15g (got %g)", name, min, max,
+	                 value);
 }
 
 static kdr_status vectorize_check(kdr_context *ctx, const kdr_text_options *o)

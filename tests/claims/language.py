@@ -103,6 +103,17 @@ GLOSSARY = [
     (r"what is done about", "how to handle"),
     (r"nothing is (?:said|known) of", "was not assessed"),
     (r"do(?:es)? without", "work without, not need"),
+    # messages: what was found, what is allowed, what to do; no internals
+    (r"at least one TASK|and one TASK", "needs at least one data file"),
+    (r"is outside (?=[\[(%])", "use a number from A to B (got X)"),
+    (r"is not allowed: a", "is not valid; use"),
+    (r"has no levels", "has one k only: run -k 3-8 first"),
+    (r"handled (?:as specified )?with --missing", "N missing values, skipped (or replaced by column means)"),
+    (r"no column remains", "no usable column: why; what to use"),
+    (r"one --labels FILE for each --source \(got", "--source FILE has no classes: add --labels FILE or --label-column NAME"),
+    (r"of the weight of its values", "share no column (a, b and c, d); use --rename OLD=NEW"),
+    (r"names that the preprocessing was fitted on", "FILE has none of the model's columns"),
+    (r"(?:were labelled|has class) (?=%)", "class names are quoted: '%s'"),
     (r"in all\b(?= *[),.;:]|$)", "in total"),
 ]
 # British spelling in prose; code and option values may have another.

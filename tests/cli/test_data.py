@@ -87,7 +87,7 @@ class Inspect(CliTest):
             self.assertIn(piece, text)
 
     def test_bad_files(self):
-        self.fails("inspect", code=2, says="TASK")
+        self.fails("inspect", code=2, says="needs at least one")
         self.fails("inspect", "none.csv", code=3, says="none.csv")
 
 
@@ -125,7 +125,7 @@ class Vectorize(CliTest):
         self.assertEqual(self.read("out/features.txt"), self.read("out2/features.txt"))
 
     def test_bad_input(self):
-        self.fails("vectorize", "-o", "out", code=2, says="TASK")
+        self.fails("vectorize", "-o", "out", code=2, says="needs at least one")
         self.fails("vectorize", "-o", "out", "none.txt", code=3, says="none.txt")
         self.write("a.jsonl", '{"text": "x"}\n{"text": 3}\n')
         self.fails("vectorize", "-o", "out", "a.jsonl", code=3, says=["a.jsonl", "2"])

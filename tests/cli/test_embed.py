@@ -59,7 +59,7 @@ class Embed(CliTest):
         self.assertIn(b"'shape': (20, 2)", header)
 
     def test_misuse(self):
-        self.fails("embed", code=2, says="TASK")
+        self.fails("embed", code=2, says="needs at least one")
         self.fails("embed", "--layout", "round", "a.csv", code=2, says=["round", "forces", "directions"])
         self.fails("embed", "--neighbors", "0", "a.csv", code=2, says=["neighbors", "0"])
         self.fails("embed", "none.csv", code=3, says="none.csv")

@@ -610,12 +610,6 @@ class Formats(CliTest):
         self.run_kindred("transfer", "-q", "-m", "logreg", "--source", "one", "--target", "two", "-o", "out")
         self.assertEqual(self.result()["tasks"][1]["labels"], ["a"] * 4 + ["b"] * 4)
 
-    def test_folder_of_data_files(self):
-        os.makedirs(self.path("data"))
-        self.write("data/a.csv", "x,y\n1,2\n")
-        self.write("data/b.csv", "x,y\n1,2\n")
-        self.fails("cluster", "-k", 2, "data", code=3, says=["data", "a.csv", "name the files"])
-
     # --- files that are not read ----------------------------------------------------------------------------------
 
     def test_elsewhere(self):

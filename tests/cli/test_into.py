@@ -232,7 +232,7 @@ class Into(CliTest):
                                  (["-k", "2-4", "c.csv"], "range", 2), (["-k", 4, "--new-clusters", "no", "c.csv"], "the model has 3 clusters", 2),
                                  (["--new-clusters", "maybe", "c.csv"], "auto, yes, no", 2), (["--weight", "tfidf", "c.csv"], "preprocessing", 2),
                                  (["--pooled", "c.csv"], "--pooled", 2), (["-m", "kmeans", "c.csv"], "-m kmeans", 2), (["--quality", "c.csv"], "--quality", 2),
-                                 (["other.csv"], "none of the feature names", 3), ([], "at least one TASK", 2)):
+                                 (["other.csv"], "none of the model's columns", 3), ([], "at least one data file", 2)):
             self.fails("cluster", "--into", "m.h5", *args, code=code, says=says)
         self.fails("cluster", "-k", 3, "--new-clusters", "no", "c.csv", code=2, says="--into")
         self.fails("cluster", "--into", "absent.h5", "c.csv", code=3, says="absent.h5")

@@ -69,8 +69,26 @@ class Relate(CliTest):
         self.assertIsNone(pair["a_distance"])
         self.assertRegex(self.run_kindred("relate", "a.csv", "c.csv").stdout, r"\na +c +3 +1\.000 +- ")
 
+    def test_missing_values_as_cluster(self):
+        """relate and embed accept the missing values that cluster accepts, prepare tables like it, and refuse the rest with the same message."""
+        for name, shift in (("north", 0), ("south", 5)):
+            self.write(name + ".csv", "income,plan,since\n" + "".join(
+                f"{'' if i % 7 == shift else 1000 * (i % 3) + 13 * i + shift},{['basic', 'pro', ''][i % 3]},{'' if i % 9 == 2 else f'201{i % 3}-0{1 + i % 8}-11'}\n"
+                for i in range(30 + shift)))
+        self.run_kindred("cluster", "-k", 3, "-o", "out", "north.csv", "south.csv")
+        done = json.loads(self.run_kindred("relate", "--json", "north.csv", "south.csv").stdout)
+        self.assertEqual(done["preprocessing"], self.result()["preprocessing"])
+        self.assertEqual(done["pairs"][0]["overlap"], 1)
+        self.assertTrue(0 <= done["pairs"][0]["a_distance"] <= 2)
+        rows = self.run_kindred("embed", "north.csv", "south.csv").stdout.splitlines()
+        self.assertEqual(len(rows), 1 + 30 + 35)
+        self.assertNotIn("nan", "".join(rows))
+        self.write("plain.csv", "x,y\n" + "".join(f"{i % 3},{'' if i == 4 else i % 5}\n" for i in range(20)))
+        refused = [self.fails(*args, "plain.csv", code=3, says="column 'y' has 1 missing value") for args in (["cluster", "-k", 2], ["relate"], ["embed"])]
+        self.assertEqual(len(set(refused)), 1)
+
     def test_misuse(self):
-        self.fails("relate", code=2, says="TASK")
+        self.fails("relate", code=2, says="needs at least one")
         self.fails("relate", "--rare", "2", "a.csv", code=2, says=["rare", "2"])
         self.fails("relate", "--folds", "1", "a.csv", code=2, says=["folds", "1"])
         self.fails("relate", "none.csv", code=3, says="none.csv")

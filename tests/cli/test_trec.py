@@ -38,7 +38,7 @@ class Trec(CliTest):
 
     def test_bad_input_is_one_line(self):
         base = ["transfer", "-m", "trec", "--source", "data/source.csv", "--target", "data/target.csv"]
-        self.fails(*base, code=2, says="one --labels FILE for each --source")
+        self.fails(*base, code=2, says="has no classes: add --labels FILE or --label-column NAME")
         self.write("short.labels", "a\nb\n")
         self.fails(*base, "--labels", "short.labels", code=3, says=["short.labels", "2 labels", "100 samples"])
         self.write("one.labels", "a\n" * 100)

@@ -113,7 +113,7 @@ class Vectorize(CliTest):
         self.write("d.txt", "aa bb\n")
         go = ("vectorize", "-o", "out")
         self.fails("vectorize", "d.txt", code=2, says="-o DIR")
-        self.fails(*go, code=2, says="TASK")
+        self.fails(*go, code=2, says="needs at least one")
         self.fails(*go, "none", code=3, says="none")
         self.fails(*go, "--from", "folder", "d.txt", code=3, says="a folder")
         self.fails(*go, "--min-df", "1.5", "d.txt", code=2, says=["--min-df", "1.5"])

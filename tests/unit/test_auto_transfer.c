@@ -157,7 +157,7 @@ static void auto_transfer__two_sources_and_known_rows__each_is_weighed_and_known
 	assert_true(accuracy(r, 3, s.labels[3]) > 0.9);
 	assert_non_null(strstr(text_of(r, "advice.a"), "leaving out this source"));
 	assert_non_null(strstr(text_of(r, "advice.c.d"), "leaving out this source"));
-	assert_true(warns(r, "d: few samples were labelled 2 (")); /* it has none */
+	assert_true(warns(r, "d: few samples were labelled '2' (")); /* it has none */
 	kdr_result_free(r);
 	kdr_context_free(s.ctx);
 }
@@ -177,8 +177,8 @@ static void auto_transfer__sources_with_different_classes__all_can_be_given(void
 	tasks[1].labels = second;
 	kdr_result *r = fit(tasks, 3);
 	assert_true(accuracy(r, 2, s.labels[1]) > 0.8);
-	assert_non_null(strstr(text_of(r, "advice.a"), "only this source has class 2"));
-	assert_non_null(strstr(text_of(r, "advice.c"), "only this source has class 0"));
+	assert_non_null(strstr(text_of(r, "advice.a"), "only this source has class '2'"));
+	assert_non_null(strstr(text_of(r, "advice.c"), "only this source has class '0'"));
 	kdr_result_free(r);
 	kdr_context_free(s.ctx);
 }

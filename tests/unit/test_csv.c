@@ -210,7 +210,7 @@ static void csv__malformed__one_line_says_where(void **state)
 		{ "\n\r\n  \n", KDR_ERR_DATA, "empty" },
 		{ "\xef\xbb\xbf", KDR_ERR_DATA, "empty" },
 		{ "a,b\n", KDR_ERR_DATA, "a header of 2 columns, but no rows" },
-		{ "a\n", KDR_ERR_DATA, "no rows" },
+		{ "a\n", KDR_ERR_DATA, "one line, no data: is this a CSV file?" },
 		{ "a,b\n1,2\n3\n", KDR_ERR_FORMAT, "t: line 3 has 1 field, expected 2" },
 		{ "a,b\n1,2\n3,4,5\n", KDR_ERR_FORMAT, "t: line 3 has 3 fields, expected 2" },
 		{ "1,2,3\n4,5,\n", KDR_ERR_DATA, "line 2, column 3: missing value" },
@@ -226,7 +226,7 @@ static void csv__malformed__one_line_says_where(void **state)
 		{ "1,2\n3,\"4\"x\n", KDR_ERR_FORMAT, "unexpected text after the closing quote" },
 		{ "a,b\n1,2\n3,\"x\n\"\n", KDR_ERR_FORMAT,
 		  "line 3, column 2 (b): 'x?'" }, /* a newline within a cell */
-		{ "PK\x03\x04zz\n", KDR_ERR_DATA, "no rows" },
+		{ "PK\x03\x04zz\n", KDR_ERR_DATA, "one line, no data" },
 	};
 	text_assert_bad(TEXT_CSV, cases, sizeof cases / sizeof cases[0]);
 }
@@ -243,7 +243,7 @@ static void csv__columns_asked_for_in_vain__listed(void **state)
 	o.label_column = o.id_column = "2";
 	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1,2\n3,4\n", &o, &d), KDR_ERR_ARGUMENT, "both");
 	o = (kdr_read_options){ .size = sizeof(kdr_read_options), .label_column = "1" };
-	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1\n2\n", &o, &d), KDR_ERR_DATA, "no column remains");
+	assert_fails(ctx, text_load(ctx, TEXT_CSV, "1\n2\n", &o, &d), KDR_ERR_DATA, "no usable column");
 	kdr_context_free(ctx);
 }
 

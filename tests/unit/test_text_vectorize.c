@@ -454,7 +454,7 @@ static void options__wrong__are_explained(void **state)
 	expect_error(ctx, what, o, KDR_ERR_OPTION, "'klingon' is not valid; use one of: none, ");
 	o = defaults();
 	o.ngram_max = 4;
-	expect_error(ctx, what, o, KDR_ERR_OPTION, "ngram_max: 4 is outside [1, 3]");
+	expect_error(ctx, what, o, KDR_ERR_OPTION, "ngram_max: use a number from 1 to 3 (got 4)");
 	o = defaults();
 	o.max_df_share = NAN;
 	expect_error(ctx, what, o, KDR_ERR_OPTION, "max_df_share");

@@ -402,6 +402,8 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 			st = csv_layout_read_names(ctx, path, o, &rows[0], 0, l);
 			goto done;
 		}
+		if (!rows[1].begin && l->fields == 1)
+			KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: one line, no data: is this a CSV file?", path);
 		if (!rows[1].begin)
 			KDRI_FAIL(ctx, KDR_ERR_DATA, "%s: the file has a header of %lld columns, but no rows",
 			          path, (long long)l->fields);
@@ -429,7 +431,10 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 		l->guessed = l->id == 0 && !unnamed;
 	}
 	if (l->fields - (l->id >= 0) - (l->label >= 0) - (l->tasks >= 0) < 1)
-		st = kdri_fail(ctx, KDR_ERR_DATA, "%s: no column remains for features", path);
+		st = kdri_fail(
+		        ctx, KDR_ERR_DATA,
+		        "%s: no usable column: all are labels, row names or task names; add columns with values",
+		        path);
 done:
 	return st;
 }

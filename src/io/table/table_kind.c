@@ -286,6 +286,32 @@ static kdr_status decide_all(const decision *d, const kdri_column_specs *specs,
 	return KDR_OK;
 }
 
+/* An error: there is nothing to compute with. */
+static kdr_status no_columns(const decision *d, const char *path)
+{
+	const kdri_csv_layout *l = d->l;
+	char title[24], place[160], names[160] = "", what[200] = "none has values";
+	char then[200] = "specify the columns to use with --columns";
+	for (int64_t j = l->fields - 1; j >= 0; j--)
+		if (l->roles[j].kind == KDR_COLUMN_TEXT ||
+		    (l->roles[j].kind == KDR_COLUMN_ID && l->fields == 1)) {
+			snprintf(what, sizeof what, "%s is free text", kdri_place(l, 0, j, place));
+			snprintf(then, sizeof then,
+			         l->header ? "use --text-column '%.60s' to count its words"
+			                   : "use --text-column %.60s to count its words",
+			         l->header ? kdri_csv_title(l, j, title) : place + strlen("column "));
+		}
+	for (int64_t j = 0; j < KDRI_MIN(l->fields, 3); j++)
+		kdri_list_add(names, sizeof names, "'%.40s'", kdri_csv_title(l, j, title));
+	if (d->options->terms)
+		return kdri_fail(
+		        d->ctx, KDR_ERR_DATA,
+		        "%s has none of the model's columns: it has %s%s, the model '%.40s'%s; use --rename OLD=NEW",
+		        path, names, l->fields > 3 ? ", ..." : "", d->options->terms[0],
+		        d->options->nterms > 1 ? ", ..." : "");
+	return kdri_finding_add(d->ctx, d->findings, 0, true, then, "no usable column: %s", what);
+}
+
 kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_options *options,
                              const kdri_column_specs *specs, kdri_survey *survey, kdri_csv_layout *l,
                              kdr_findings *findings)
@@ -321,10 +347,7 @@ kdr_status kdri_kinds_decide(kdr_context *ctx, const char *path, const kdr_read_
 	KDRI_TRY(kdri_roles_settle(ctx, l));
 	KDRI_TRY(kdri_decimals_decide(ctx, options, survey, l, findings));
 	if (l->cols < 1)
-		KDRI_TRY(kdri_finding_add(
-		        ctx, findings, 0, true,
-		        "specify the columns to use with --columns, or a column of texts with --text-column",
-		        "no column remains for features"));
+		KDRI_TRY(no_columns(&d, path));
 done:
 	kdri_free(ctx, spec);
 	return st;

@@ -423,7 +423,8 @@ kdr_status kdri_table_remark(kdr_context *ctx, kdri_missing policy, const kdri_s
 		int64_t line = survey->fields[first].missing_line;
 		kdri_missing_text(l, line, first, text, sizeof text);
 		KDRI_DO(kdri_finding_add(ctx, findings, line, refused,
-		                         refused ? kdri_missing_help : "handled as specified with --missing",
+		                         refused ? kdri_missing_help
+		                                 : kdri_missing_done(kdri_missing_names[policy]),
 		                         "%s", text));
 	}
 	if (l->latin)

@@ -483,13 +483,15 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 		if (!v->absent)
 			kdri_snprintf(
 			        cause, sizeof cause,
-			        "the class is probably confused with %.60s, or the target has few such samples",
+			        v->confused[k] >= 0
+			                ? "the class is probably confused with '%.60s', or the target has few such samples"
+			                : "the class is probably confused with another, or the target has few such samples",
 			        v->confused[k] >= 0
 			                ? class_name(problem, v->confused[k], room[1], sizeof room[1])
-			                : "another class");
+			                : "");
 		KDRI_DO(kdri_result_warn(
 		        ctx, result,
-		        "%s: few samples were labelled %s (%.1f %%, but %.1f %% of the source samples): %s",
+		        "%s: few samples were labelled '%.60s' (%.1f %%, but %.1f %% of the source samples): %s",
 		        name, class, 100 * given, 100 * known, cause));
 	}
 	return KDR_OK;
@@ -619,10 +621,10 @@ kdr_status kdri_transfer_report_source(kdr_context *ctx, const kdr_problem *prob
 	        "%s: leaving out this source would change the labels of %lld of %lld samples of %s; mean confidence %.2f instead of %.2f",
 	        source, (long long)differ, (long long)v->n, name, less, with);
 	int64_t only = alone_has(v, without);
-	if (only >= 0 && problem->class_names)
-		report_add(&t, "; only this source has class %.60s", problem->class_names[only]);
-	else if (only >= 0)
-		report_add(&t, "; only this source has class %lld", (long long)only);
+	char number[32];
+	if (only >= 0)
+		report_add(&t, "; only this source has class '%.60s'",
+		           class_name(problem, only, number, sizeof number));
 	else if (fabs(less - with) > 0.01)
 		report_add(&t, less > with ? "; it does not seem to help" : "; it seems to help");
 	return put_source(ctx, result, s, source, first ? NULL : name, t.s);
