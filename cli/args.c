@@ -51,8 +51,8 @@ const cli_option cli_reading_options[] = {
 	CLI_VALUE("id-column", "NAME", "column with the row names: its name, or its number, starting at 1"),
 	CLI_SWITCH("header", "CSV: the first line contains column names (default: detected)"),
 	CLI_VALUE("missing", "POLICY",
-	          "CSV: how to handle missing values (default: error; cluster and transfer: keep if the "
-	          "method can skip them; transfer with auto: mean)",
+	          "CSV: how to handle missing values (default: error; relate and embed: keep; cluster "
+	          "and transfer: keep if the method can skip them; transfer with auto: mean)",
 	          .listed = true),
 	CLI_VALUE("na", "TOKEN",
 	          "CSV: a text that marks a missing value, in addition to '', NA, N/A, #N/A, NaN, null, "

@@ -102,6 +102,8 @@ static const char *default_missing(kdr_context *ctx, const cli_args *args)
 {
 	const char *command = cli_args_command(args)->name;
 	const bool clusters = strcmp(command, "cluster") == 0;
+	if (strcmp(command, "relate") == 0 || strcmp(command, "embed") == 0)
+		return "keep"; /* as the default method of cluster */
 	if (!clusters && strcmp(command, "transfer") != 0)
 		return NULL;
 	const kdr_family family = clusters ? KDR_FAMILY_CLUSTER : KDR_FAMILY_TRANSFER;

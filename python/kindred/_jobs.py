@@ -811,7 +811,7 @@ def relate(tasks, *, weight=None, norm=None, scale=None, features=None, top_feat
     import json
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
-    sets, _ = load(session, tables, names, "task", reading)
+    sets, _ = load(session, tables, names, "task", reading, method="auto")
     o, line, length = ffi.new("kdr_relate_options *"), ffi.new("char **"), ffi.new("size_t *")
     lib.kdr_relate_options_init(o)
     job = Job(session, weight=weight, norm=norm, scale=scale, features=features, top_features=top_features, top_by=top_by)
@@ -870,7 +870,7 @@ def embed(tasks, *, layout="forces", neighbors=None, sweeps=None, weight=None, n
     """
     session = Session(seed_of(seed), threads)
     tables, names = as_tasks(tasks)
-    sets, _ = load(session, tables, names, "task", reading)
+    sets, _ = load(session, tables, names, "task", reading, method="auto")
     o, out = ffi.new("kdr_embed_options *"), ffi.new("kdr_embedding **")
     lib.kdr_embed_options_init(o)
     if layout not in choices("layout"):

@@ -143,6 +143,11 @@ class Frames(PartsTest):
             self.assertEqual([str(w.message) for w in caught], [f"columns that the model does not know are ignored: {', '.join(map(repr, more))}"])
             np.testing.assert_array_equal(found, model.predict(frame))
 
+    def test_relate_and_embed_accept_missing_values(self):
+        self.assertTrue(self.a.isna().any().any())
+        self.assertEqual(len(quiet(kindred.relate, [self.a, self.b])["pairs"]), 1)
+        self.assertTrue(np.isfinite(quiet(kindred.embed, self.a, sweeps=20)).all())
+
     def test_rows_left_out_keep_their_place(self):
         model = quiet(kindred.KMeans(n_clusters=3).fit, self.a, missing="drop-row")
         gone = self.a.drop(columns="customer").isna().any(axis=1).to_numpy()

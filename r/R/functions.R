@@ -1,9 +1,9 @@
 # The other commands: relate, embed, evaluate, generate, methods, read. SPDX-License-Identifier: BSD-3-Clause
 
-# Opens data sets for a function that reads no labels.
+# Opens data sets for a function that reads no labels. Missing values are kept, as by the default method of kd_cluster().
 open_sets <- function(session, x, reads) {
   group <- c(as_tables(x, "x"), list(stem = "task", may_lack = TRUE))
-  loaded <- load_groups(session, list(group), reads)[[1]]
+  loaded <- load_groups(session, list(group), reads, "keep")[[1]]
   infos <- lapply(loaded$sets, function(set) .Call(C_data_info, set))
   names <- vapply(infos, `[[`, "", "name")
   check_twice(names)

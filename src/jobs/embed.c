@@ -1,6 +1,7 @@
 /* kdr_embed: the samples of data sets as points of a plane. SPDX-License-Identifier: BSD-3-Clause */
 #include "engine/embed/embed.h"
 #include "jobs/job.h"
+#include "prepare/prep.h"
 
 struct kdr_embedding {
 	kdr_allocator allocator;
@@ -100,7 +101,9 @@ kdr_status kdr_embed(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(kdri_check_columns(ctx, sets, count, 0));
 	KDRI_TRY(kdri_prepare_sets(ctx, sets, count, 0, false, &prep,
 	                           kdri_prep_chosen(&prep, o.choice) ? KDRI_PREP_RECIPE : KDRI_PREP_SPECIFIED,
-	                           false, &recipe, &e->prep));
+	                           true, &recipe, &e->prep));
+	for (int64_t t = 0; t < count; t++)
+		KDRI_TRY(kdri_table_encode(ctx, e->prep, t, sets[t]));
 	kdri_snprintf(e->about, sizeof e->about,
 	              recipe.kind == KDR_DATA_UNKNOWN ? "%s" : "%s; chosen because the data appear to be %s",
 	              kdri_prep_describe(e->prep), kdri_data_kind_name(recipe.kind));

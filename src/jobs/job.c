@@ -138,20 +138,24 @@ bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice)
 	return choice == KDR_PREP_BY_DATA || (choice == KDR_PREP_DEFAULT && !said);
 }
 
-/* Tables may have been read with their missing values. */
+const kdr_column *kdri_missing_column(const kdr_data *d)
+{
+	const kdri_sheet *s = d->sheet;
+	for (int64_t c = 0; s && s->missing && strcmp(s->missing, "keep") == 0 && c < s->ncolumns; c++)
+		if (s->columns[c].features > 0 && s->columns[c].missing > 0)
+			return &s->columns[c];
+	return NULL;
+}
+
 static kdr_status refuse_missing(kdr_context *ctx, kdr_data *const *sets, int64_t count)
 {
-	for (int64_t t = 0; t < count; t++) {
-		const kdri_sheet *s = sets[t]->sheet;
-		for (int64_t c = 0; s && s->missing && strcmp(s->missing, "keep") == 0 && c < s->ncolumns;
-		     c++)
-			if (s->columns[c].features > 0 && s->columns[c].missing > 0)
-				return kdri_fail(
-				        ctx, KDR_ERR_DATA,
-				        "%s: column '%.60s' has %lld missing value%s; use --missing mean, median, zero, drop-row or drop-column",
-				        sets[t]->name, s->columns[c].name, (long long)s->columns[c].missing,
-				        s->columns[c].missing == 1 ? "" : "s");
-	}
+	const kdr_column *c;
+	for (int64_t t = 0; t < count; t++)
+		if ((c = kdri_missing_column(sets[t])))
+			return kdri_fail(
+			        ctx, KDR_ERR_DATA,
+			        "%s: column '%.60s' has %lld missing value%s; use --missing mean, median, zero, drop-row or drop-column",
+			        sets[t]->name, c->name, (long long)c->missing, c->missing == 1 ? "" : "s");
 	return KDR_OK;
 }
 

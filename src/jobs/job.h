@@ -47,6 +47,8 @@ typedef enum kdri_prep_source {
 kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, int64_t split, bool own,
                              const kdr_prep_options *wanted, kdri_prep_source from, bool tables,
                              kdr_recipe *recipe, kdr_prep **out);
+/* The first column with missing values of a table that was read with them, or NULL. */
+const kdr_column *kdri_missing_column(const kdr_data *data);
 /* Whether the library chooses them. */
 bool kdri_prep_chosen(const kdr_prep_options *wanted, kdr_prep_choice choice);
 /* After the fit of a table, and before anything that compares samples: kdri_table_encode of all data sets. */

@@ -45,33 +45,30 @@ static kdr_status relation_new(kdr_context *ctx, kdr_data *const *sets, int64_t 
 	return KDR_OK;
 }
 
-/* Centring has changed zeros to other values: a sample has a feature if its value differs from that of a centred
- * zero. */
-static kdr_status recount(kdr_context *ctx, double rare, relation *r)
+/* The number of samples with each feature, if zeros have become other values: after centring, those that differ from a centred
+ * zero; in a table, those with a value, or with this level of a category. NULL: zeros are zeros. */
+static kdr_status count_samples(kdr_context *ctx, const relation *r, int64_t ***out)
 {
-	kdr_status st;
 	const kdr_prep *p = r->prep;
-	kdr_data *const *sets = r->sets;
-	int64_t **counts = NULL, d = sets[0]->cols;
-	KDRI_TRY(KDRI_NEW0(ctx, &counts, r->count));
+	const bool table = p->options.scale == KDR_SCALE_TABLE;
+	const int64_t d = r->sets[0]->cols;
+	if (!p->centred && !table)
+		return KDR_OK;
+	KDRI_DO(KDRI_NEW0(ctx, out, r->count));
 	for (int64_t t = 0; t < r->count; t++) {
 		int64_t set = p->fit_each ? t * p->cols : 0;
-		KDRI_TRY(KDRI_NEW0(ctx, &counts[t], d));
+		KDRI_DO(KDRI_NEW0(ctx, &(*out)[t], d));
 		for (int64_t j = 0; j < d; j++) {
 			int64_t at = set + (p->kept ? p->kept[j] : j);
-			double zero = (0 - p->offset[at]) / p->divisor[at];
-			for (int64_t i = 0; i < sets[t]->rows; i++)
-				counts[t][j] += sets[t]->dense[i * d + j] != zero;
+			double zero = table ? p->column_kind[at - set] == KDRI_TABLE_LEVEL ? 0 : NAN
+			                    : (0 - p->offset[at]) / p->divisor[at];
+			for (int64_t i = 0; i < r->sets[t]->rows; i++) {
+				double x = r->sets[t]->dense[i * d + j];
+				(*out)[t][j] += !isnan(x) && x != zero;
+			}
 		}
-		kdri_relate_task_counts(counts[t], d, rare, &r->tasks[t]);
 	}
-	for (int64_t k = 0; k < r->npairs; k++)
-		kdri_relate_pair_counts(counts, d, &r->pairs[k]);
-done:
-	for (int64_t t = 0; counts && t < r->count; t++)
-		kdri_free(ctx, counts[t]);
-	kdri_free(ctx, counts);
-	return st;
+	return KDR_OK;
 }
 
 /* --- JSON ---------------------------------------------------------------------------------------------- */
@@ -171,6 +168,9 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 {
 	kdr_status st;
 	relation r = { 0 };
+	int64_t **counts = NULL;
+	bool holes =
+	        false; /* which only scale table keeps; otherwise a column that one data set lacks differs */
 	kdr_recipe recipe = { .kind = KDR_DATA_UNKNOWN };
 	kdr_relate_options o;
 	kdr_prep_options prep;
@@ -180,16 +180,24 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	KDRI_TRY(KDRI_TAKE(ctx, kdr_prep_options, o.prep, &prep));
 	KDRI_TRY(relation_new(ctx, tasks, count, &r));
 	KDRI_TRY(kdri_check_columns(ctx, r.sets, count, 0));
+	for (int64_t t = 0; t < count; t++)
+		holes = holes || kdri_missing_column(r.sets[t]);
 	KDRI_TRY(kdri_prepare_sets(ctx, r.sets, count, 0, false, &prep,
 	                           kdri_prep_chosen(&prep, o.choice) ? KDRI_PREP_RECIPE : KDRI_PREP_SPECIFIED,
-	                           false, &recipe, &r.prep));
+	                           holes, &recipe, &r.prep));
 	r.kind = recipe.kind;
-	for (int64_t t = 0; t < count; t++)
+	KDRI_TRY(count_samples(ctx, &r, &counts));
+	for (int64_t t = 0; t < count; t++) {
+		KDRI_TRY(kdri_table_encode(ctx, r.prep, t, r.sets[t]));
 		r.x[t] = kdr_data_mat(r.sets[t]);
+	}
 	KDRI_TRY(kdri_relate_matrices(ctx, r.x, count, &o, r.tasks, r.pairs));
 	KDRI_TRY(kdri_relate_differences(ctx, r.x, count, r.pairs));
-	if (r.prep->centred)
-		KDRI_TRY(recount(ctx, kdri_relate_resolve(&o).rare, &r));
+	for (int64_t t = 0; counts && t < count; t++)
+		kdri_relate_task_counts(counts[t], r.sets[t]->cols, kdri_relate_resolve(&o).rare,
+		                        &r.tasks[t]);
+	for (int64_t k = 0; counts && k < r.npairs; k++)
+		kdri_relate_pair_counts(counts, r.sets[0]->cols, &r.pairs[k]);
 	KDRI_TRY(kdri_relate_advice(ctx, r.x, r.names, count, r.nearness, r.advice));
 	for (int64_t t = 0; t < count; t++)
 		for (int64_t s = 0; s < count; s++)
@@ -197,6 +205,9 @@ kdr_status kdr_relate(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 				KDRI_TRY(kdri_apart_find(ctx, &r.x[t], &r.x[s], &r.apart[t * count + s]));
 	KDRI_TRY(relation_json(ctx, &r, json, length));
 done:
+	for (int64_t t = 0; counts && t < count; t++)
+		kdri_free(ctx, counts[t]);
+	kdri_free(ctx, counts);
 	relation_release(ctx, &r);
 	return st;
 }

@@ -33,6 +33,8 @@ test_that("missing values are kept by methods that skip them", {
   result <- kd_cluster(frame, k = 3, method = "auto", map = FALSE)
   expect_length(labels(result), 30)
   expect_equal(sum(kd_columns(read_frame(frame, missing = "keep"))$missing), 3)
+  expect_equal(nrow(kd_relate(list(a = frame, b = shop(25, 7)))$pairs), 1)
+  expect_equal(dim(kd_embed(frame, sweeps = 20)), c(30L, 2L))
 })
 test_that("other methods refuse missing values and name the place", {
   frame <- shop()
