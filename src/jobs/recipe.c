@@ -7,8 +7,8 @@
  *   few features (at most 64), mostly not zero    measurements: unchanged or, if columns' spreads differ
  *                                                 more than fivefold, in all tasks together or in most of them,
  *                                                 and they are not intensities on a scale, brought to one spread
- *   none negative, whole, rows of a thousand      counts of molecules: cpm, unit rows
- *     and more in all that differ, no common
+ *   none negative, whole, rows of a thousand      counts of molecules: cpm, unit rows; of words, if most
+ *     and more in all that differ, no common      features are named like words: square roots, unit rows
  *     largest entry
  *   none negative, whole, under a tenth not zero  counts of words: tf-idf, unit rows
  *   none negative, and whole without a common     histograms: square roots, unit rows
@@ -175,8 +175,32 @@ static kdr_status totals_equal(kdr_context *ctx, kdr_data *const *tasks, int64_t
 	return KDR_OK;
 }
 
+static bool is_word(const char *name)
+{
+	const char *c = name;
+	while ((*c >= 'a' && *c <= 'z') || (unsigned char)*c >= 0x80 ||
+	       (c > name && *c && strchr(" _'-", *c)))
+		c++;
+	return c > name && !*c;
+}
+
+/* Whether features are words: of data sets made from texts, or because more than 60 % of the names have small letters only. Names of
+ * genes have capitals or digits. */
+static bool named_as_words(kdr_data *const *tasks, int64_t count)
+{
+	double words = 0, all = 0;
+	for (int64_t t = 0; t < count; t++) {
+		const kdr_data *d = tasks[t];
+		all += (double)d->cols;
+		for (int64_t j = 0; d->features && j < d->cols; j++)
+			words += d->texts || is_word(d->features[j]);
+	}
+	return words > 0.6 * all;
+}
+
+/* *is_long: they are words of texts of a thousand words and more. */
 static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t count, bool wide,
-                              kdr_data_kind *kind, kdri_spread *ends)
+                              kdr_data_kind *kind, kdri_spread *ends, bool *is_long)
 {
 	kdri_traits c = { 0 };
 	bool differ = false, mixed = false, equal = false;
@@ -196,7 +220,8 @@ static kdr_status recipe_look(kdr_context *ctx, kdr_data *const *tasks, int64_t 
 		*kind = differ && !(counts && scale) ? KDR_DATA_UNITS : KDR_DATA_MEASUREMENTS;
 	} else if (counts && !scale && 2 * c.thousand >= c.rows) {
 		KDRI_DO(totals_equal(ctx, tasks, count, &equal));
-		*kind = equal ? KDR_DATA_HISTOGRAMS : KDR_DATA_MOLECULES;
+		*is_long = !equal && named_as_words(tasks, count);
+		*kind = equal ? KDR_DATA_HISTOGRAMS : *is_long ? KDR_DATA_WORDS : KDR_DATA_MOLECULES;
 	} else if (counts && words) {
 		*kind = KDR_DATA_WORDS;
 	} else if ((counts && !scale) || one_total) {
@@ -234,15 +259,18 @@ kdr_status kdri_recipe_find(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 	kdr_status st;
 	kdr_data_kind kind = KDR_DATA_UNKNOWN;
 	kdri_spread ends[2] = { 0 };
+	bool is_long = false;
 	KDRI_NEED(ctx, out);
 	if ((st = kdri_check_sets(ctx, "kdr_recipe_find", tasks, count, 1)) != KDR_OK)
 		return st;
 	kdri_enter(ctx);
-	st = kdri_leave(ctx, recipe_look(ctx, tasks, count, wide, &kind, ends));
+	st = kdri_leave(ctx, recipe_look(ctx, tasks, count, wide, &kind, ends, &is_long));
 	if (st != KDR_OK)
 		return st;
 	*out = recipes[kind];
 	out->kind = kind;
+	if (is_long) /* in which most words occur: how rare they are means little */
+		out->weight = KDR_WEIGHT_SQRT;
 	return KDR_OK;
 }
 
@@ -276,14 +304,14 @@ kdr_status kdri_units_mixed(kdr_context *ctx, kdr_data *const *tasks, int64_t co
                             kdri_spread ends[2])
 {
 	kdr_data_kind kind = KDR_DATA_UNKNOWN;
-	bool mixed = false;
+	bool mixed = false, is_long = false;
 	for (int64_t t = 0; t < count; t++)
 		mixed = mixed || kdri_data_mixed(tasks[t], false);
 	KDRI_DO(kdri_any(ctx, &mixed));
 	if (mixed) { /* units differ; whether spreads do is left to see */
 		return spreads_differ(ctx, tasks, count, out, ends);
 	}
-	KDRI_DO(recipe_look(ctx, tasks, count, false, &kind, ends));
+	KDRI_DO(recipe_look(ctx, tasks, count, false, &kind, ends, &is_long));
 	*out = kind == KDR_DATA_UNITS;
 	return KDR_OK;
 }
@@ -296,6 +324,7 @@ kdr_status kdri_recipe_mismatch(kdr_context *ctx, kdr_data *const *tasks, int64_
 	kdr_data_kind kind[2];
 	int64_t first[2] = { -1, -1 }; /* data set with whole numbers, and with others */
 	kdri_spread ends[2];
+	bool is_long = false;
 	for (int64_t t = 0; t < count && count > 1; t++) {
 		kdri_traits c = { 0 };
 		const kdr_mat x = kdr_data_mat(tasks[t]);
@@ -306,7 +335,7 @@ kdr_status kdri_recipe_mismatch(kdr_context *ctx, kdr_data *const *tasks, int64_
 	if (first[0] < 0 || first[1] < 0)
 		return KDR_OK;
 	for (int i = 0; i < 2; i++) {
-		KDRI_DO(recipe_look(ctx, &tasks[first[i]], 1, false, &kind[i], ends));
+		KDRI_DO(recipe_look(ctx, &tasks[first[i]], 1, false, &kind[i], ends, &is_long));
 		if (kind[i] == KDR_DATA_MEASUREMENTS || kind[i] == KDR_DATA_UNITS)
 			return KDR_OK;
 	}

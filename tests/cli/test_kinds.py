@@ -1,6 +1,8 @@
 """The kind of data that chooses the preprocessing: the same in joint and single runs, and a warning if kinds differ."""
+import datetime
 import itertools
 import math
+import os
 import random
 import unittest
 from statistics import NormalDist
@@ -73,6 +75,25 @@ class Kinds(CliTest):
         uneven = [[v * (2 + i % 3) for v in row] for i, row in enumerate(rows)]
         self.rows("uneven.csv", uneven)
         self.assertIn("cpm; l2", self.preprocessing("uneven.csv"))
+
+    def test_long_texts_are_no_cells(self):
+        """Counts with row sums above 1,000 are those of words if most features are named like words, or come from texts."""
+        counts = [[v * (2 + i % 3) for v in row] for i, row in enumerate(self.abundances(40, 120, 1000))]
+        name = lambda j: "".join("bcdfghjklm"[int(c)] + "a" for c in f"{j:03}")
+        for names, kind in (([name(j) for j in range(120)], "word"),  # "bacafa"
+                            ([name(j) if j % 4 else str(1900 + j) for j in range(120)], "word"),
+                            ([name(j) + " " + name(j + 1) for j in range(120)], "word"),
+                            ([name(j).upper() for j in range(120)], "molecule"),
+                            ([name(j) + str(1 + j % 9) for j in range(120)], "molecule"),
+                            ([name(j).capitalize() for j in range(120)], "molecule")):
+            self.rows("counts.csv", counts, names)
+            self.assertIn(f"appear to be {kind} counts", self.run_kindred("relate", "counts.csv").stdout, names[:2])
+            self.assertIn("sqrt; l2" if kind == "word" else "cpm; l2", self.preprocessing("counts.csv"))
+        os.makedirs(self.path("texts"))
+        for i in range(24):
+            words = [f"{name(random.randrange(60) + 60 * (i % 2))}{random.randrange(9)}" for _ in range(1100 + 100 * (i % 4))]
+            self.write(f"texts/{i}.txt", " ".join(words) + "\n")
+        self.assertIn("appear to be word counts", self.run_kindred("relate", "texts").stdout)
 
     def test_counts_beside_fractions_are_reported(self):
         counts = [[v * (2 + i % 3) for v in row] for i, row in enumerate(self.abundances(40, 120, 1000))]
