@@ -29,7 +29,7 @@ struct kdr_prep {
 	double *divisor; /* sets x cols */
 	/* scale table (table.c), else NULL */
 	int64_t *column_kind; /* cols: kdri_table_kind */
-	double *unit;         /* sets x cols: -1: no logarithm, 0: ln x, else ln(1 + x / unit) */
+	double *unit;         /* sets x cols: take_logarithm of table.c; -1: none */
 	double *low, *high;   /* sets x cols: the values that remain after clipping */
 	double *hole;         /* tasks x cols: the encoded value of a missing cell */
 	int64_t nkept;        /* output columns: cols if kept is NULL */

@@ -4,7 +4,8 @@
  * that have a value, in the data sets that have the column:
  *
  *   (E1)  a number without negative values and with a skewness m3 / m2^1.5 above 1 becomes ln x, or ln(1 + x / u) if zeros occur,
- *         u the median of the positive values; the skewness is that of all data sets together, or of most of them
+ *         u the median of the positive values; the skewness is that of all data sets together, or of most of them.
+ *         Dates are days since the first, and with a skewness below -1 days before the last: -ln(b - x), b - x = u + days before it
  *   (E2)  numbers are clipped to [q1 - 1.5 I, q3 + 1.5 I], I = q3 - q1; if I = 0, to the 1st and 99th percentile, if they differ
  *   (E3)  then the mean is subtracted, and the result divided by the standard deviation
  *
@@ -144,9 +145,11 @@ static double median_of_positive(double *v, int64_t n)
 	return quantile_of(v + zeros, n - zeros, 0.5);
 }
 
-/* (E1): unit -1: unchanged, 0: ln x, else ln(1 + x / unit). New samples may be negative. */
+/* (E1): unit -1: unchanged, 0: ln x, below -1: -ln(b - x) with b = -unit, else ln(1 + x / unit). New samples may be negative. */
 static double take_logarithm(double x, double unit)
 {
+	if (unit < -1)
+		return x < -unit ? -log(-unit - x) : INFINITY;
 	if (unit < 0)
 		return x;
 	if (unit == 0)
@@ -154,32 +157,57 @@ static double take_logarithm(double x, double unit)
 	return x > -unit ? log1p(x / unit) : -INFINITY;
 }
 
-/* Whether column u is skewed in data sets first .. last - 1 together, or in most of those that have it: means that differ
- * between data sets can hide skewness. */
-static kdr_status is_skewed(kdr_context *ctx, table_fit *f, int64_t first, int64_t last, int64_t u, bool *out)
+/* Whether column u has dates, on some rank. */
+static kdr_status has_dates(kdr_context *ctx, const table_fit *f, int64_t u, bool *out)
+{
+	*out = false;
+	for (int64_t t = 0; t < f->count; t++) {
+		const kdri_sheet *s = f->tasks[t]->sheet;
+		const int64_t j = f->from[t * f->prep->cols + u];
+		*out = *out || (s && j >= 0 && s->columns[s->source[j]].kind == KDR_COLUMN_DATE);
+	}
+	return kdri_any(ctx, out);
+}
+
+/* Whether column u is skewed (1) in data sets first .. last - 1 together, or in most of those that have it: means that differ
+ * between data sets can hide skewness. -1: skewed to the other side, if it has dates. */
+static kdr_status is_skewed(kdr_context *ctx, table_fit *f, int64_t first, int64_t last, int64_t u, int *out)
 {
 	double mean, deviation, skewness;
-	int64_t votes = 0;
+	int64_t votes = 0, back = 0;
+	bool dates;
 	for (int64_t t = first; t < last && last > first + 1; t++) {
 		KDRI_DO(collect_values(ctx, f, t, t + 1, u));
 		find_moments(f->values, f->nvalues, &mean, &deviation, &skewness);
 		votes += f->nvalues == 0 ? 0 : skewness > most_skewness ? 1 : -1;
+		back += f->nvalues == 0 ? 0 : skewness < -most_skewness ? 1 : -1;
 	}
+	KDRI_DO(has_dates(ctx, f, u, &dates));
 	KDRI_DO(collect_values(ctx, f, first, last, u));
 	find_moments(f->values, f->nvalues, &mean, &deviation, &skewness);
-	*out = skewness > most_skewness || votes > 0;
+	*out = skewness > most_skewness || votes > 0              ? 1
+	       : dates && (skewness < -most_skewness || back > 0) ? -1
+	                                                          : 0;
 	return KDR_OK;
 }
 
 /* (E1) to (E3) for the current values, for column u of `set`. */
-static void fit_number(const table_fit *f, int64_t at, bool skewed)
+static void fit_number(const table_fit *f, int64_t at, int skewed)
 {
 	kdr_prep *p = f->prep;
 	double *v = f->values, mean, deviation, skewness, low, high;
 	const int64_t n = f->nvalues;
 	(void)has_two_values(v, n, &low, &high);
-	if (low >= 0 && skewed) {
+	if (skewed < 0) {
+		for (int64_t i = 0; i < n; i++)
+			v[i] = high - v[i];
+		p->unit[at] = -high - KDRI_MAX(median_of_positive(v, n), 1);
+		for (int64_t i = 0; i < n; i++)
+			v[i] = high - v[i];
+	} else if (low >= 0 && skewed) {
 		p->unit[at] = low > 0 ? 0 : median_of_positive(v, n);
+	}
+	if (p->unit[at] != -1) {
 		for (int64_t i = 0; i < n; i++)
 			v[i] = take_logarithm(v[i], p->unit[at]);
 		low = take_logarithm(low, p->unit[at]);
@@ -343,7 +371,7 @@ static kdr_status fit_set(kdr_context *ctx, table_fit *f, int64_t set, double *s
 	kdr_prep *p = f->prep;
 	const int64_t first = p->fit_each ? set : 0, last = p->fit_each ? set + 1 : f->count;
 	double low, high;
-	bool skewed;
+	int skewed;
 	for (int64_t u = 0; u < p->cols; u++) {
 		const int64_t at = set * p->cols + u;
 		if (p->column_kind[u] == KDRI_TABLE_LEVEL)
@@ -564,7 +592,7 @@ void kdri_table_sentence(const kdr_prep *p, char *text, size_t room)
 	for (int64_t u = 0, end; u < p->cols; u = end) {
 		end = p->column_kind[u] == KDRI_TABLE_LEVEL ? category_end(p, u) : u + 1;
 		numbers += p->column_kind[u] == KDRI_TABLE_NUMBER;
-		logs += p->unit[u] >= 0;
+		logs += p->unit[u] != -1;
 		two += p->column_kind[u] == KDRI_TABLE_TWO || end == u + 2;
 		categories += end > u + 2;
 	}

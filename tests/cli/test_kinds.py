@@ -48,6 +48,19 @@ class Kinds(CliTest):
         for files in (["a.csv"], ["b.csv"], ["a.csv", "b.csv"]):
             self.assertIn("1 number on a log scale", self.preprocessing(*files), files)
 
+    def test_dates_with_a_tail_have_a_log_scale(self):
+        """Days since the first date, or before the last: a tail on either side makes no clusters of its own, and a model keeps the scale."""
+        random.seed(6)
+        rows = [[f"{random.gauss(i % 3 * 4, 1):.3f}", f"{random.gauss((i % 3) ** 2 * 300, 90):.1f}", "xyz"[i % 3] if random.random() < .6 else random.choice("xyz")]
+                for i in range(240)]
+        days = [int(random.gammavariate(.3, 900)) for _ in rows]
+        for name, start, sign in (("early.csv", datetime.date(2015, 1, 1), 1), ("late.csv", datetime.date(2024, 6, 30), -1)):
+            self.rows(name, [[*row, start + sign * datetime.timedelta(days=d)] for row, d in zip(rows, days)], ("age", "spent", "plan", "since"))
+            self.assertIn("1 number on a log scale", self.preprocessing(name, k="auto"), name)
+            self.assertEqual(self.result()["tasks"][0]["k"], 3, name)
+        self.run_kindred("cluster", "-k", 3, "--save-model", "m.h5", "-o", "out", "--force", "late.csv")
+        self.assertEqual(self.run_kindred("predict", "--model", "m.h5", "late.csv").stdout.split(), self.read("out/late.labels").split())
+
     def abundances(self, samples, taxa, depth, seed=3):
         """Dirichlet-multinomial counts of one depth: few taxa dominate and most counts are zero."""
         random.seed(seed)
