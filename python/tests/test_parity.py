@@ -85,6 +85,33 @@ class Parity(PartsTest):
                 with open(self.path(f"{id_}/result.json")) as file:
                     same(self, result.to_dict(), json.load(file))
 
+    def test_names_of_classes_do_not_matter(self):
+        """Renamed classes: the same labels by other names, from the program and from Python, on overlapping classes of two sources."""
+        rng = np.random.default_rng(4)
+        points = [np.abs(np.array([[3, 3, 4], [4, 5, 3], [5, 4, 5]])[y] + rng.normal(0, 1, (len(y), 3))) for y in [rng.permutation(36) % 3 for _ in range(3)]]
+        words = [rng.poisson(np.abs(np.sin(np.arange(90) * (y[:, None] + 1.7))) * .3 + .02).astype(float) for y in [rng.permutation(36) % 3 for _ in range(3)]]
+        for data in (points, words):
+            classes = [rng.permutation(36) % 3 for _ in range(2)]
+            for name, x in zip("abc", data):
+                csv(self.path(f"{name}.csv"), x)
+            for id_, entry in ENTRIES.items():
+                if entry["family"] != "transfer" or "bridge" in entry["flags"] or id_ == "trec":  # the labels of trec are clusters
+                    continue
+                seen = set()
+                for names in (("c0", "c1", "c2"), ("c2", "c0", "c1"), ("beta", "alpha", "10")):
+                    given = [np.array(names)[y] for y in classes]
+                    sources = []
+                    for name, labels in zip("ab", given):
+                        with open(self.path(f"{name}.labels"), "w") as file:
+                            file.writelines(f"{label}\n" for label in labels)
+                        sources += ["--source", f"{name}.csv", "--labels", f"{name}.labels"]
+                    run("transfer", "-q", "--force", "-m", id_, *sources, "--target", "c.csv", "-o", "out", cwd=self.folder.name)
+                    with open(self.path("out/target.labels")) as file:
+                        seen.add(tuple(names.index(line.strip()) for line in file))
+                    found = quiet(kindred.transfer, [kindred.read(self.path("a.csv")), kindred.read(self.path("b.csv"))], given, kindred.read(self.path("c.csv")), id_)
+                    seen.add(tuple(names.index(label) for label in found.labels(-1)))
+                self.assertEqual(len(seen), 1, id_)
+
     def test_models_interchange(self):
         tables = {"a": kindred.read(self.path("a.csv")), "b": kindred.read(self.path("b.csv"))}
         for id_, entry in ENTRIES.items():
