@@ -121,7 +121,7 @@ def in_python(line):
         if word.isdigit():
             return f"{spelt}={word}"
         return f"{spelt}={word!r}" if word in values else spelt + rest
-    return _OPTION.sub(option, line)
+    return _OPTION.sub(option, line.replace("OLD=NEW", "'OLD=NEW'"))
 
 
 def text(chars):

@@ -237,7 +237,7 @@ class Frames(PartsTest):
         other = self.b[["income", "age"]].rename(columns={"income": "u", "age": "v"}).fillna(1)
         for call in (lambda: kindred.transfer(self.a[["income", "age"]].fillna(1), self.sa, other, "logreg"),
                      lambda: kindred.LLGC().fit(self.a[["age"]], self.sa, other)):
-            with self.assertRaisesRegex(ValueError, r"share no column \(.*\); use rename OLD=NEW or features='position'") as caught:
+            with self.assertRaisesRegex(ValueError, r"share no column \(.*\); use rename={'OLD': 'NEW'} or features='position'") as caught:
                 quiet(call)
             self.assertNotIn("--", str(caught.exception))
         # Columns without names are compared by position: the target has entries where the source has zeros only.

@@ -33,6 +33,16 @@ class Texts(PartsTest):
                     f.write(t)
         return self.path(name)
 
+    def test_a_folder_of_tables_is_not_read_as_texts(self):
+        folder = self.path("tables")
+        os.makedirs(folder)
+        for i in range(3):
+            kindred.write([[1, 2], [3, i]], f"{folder}/{i}.csv")
+        for call in (lambda: kindred.cluster(folder, 2), lambda: kindred.vectorize([folder]), lambda: kindred.read(folder),
+                     lambda: kindred.transfer(folder, targets=folder)):
+            with self.assertRaisesRegex(ValueError, r"tables holds 3 CSV files, not texts; give the files themselves: .*/tables/\*\.csv$"):
+                call()
+
     def test_lists_of_texts_are_counted_as_folders_are(self):
         a, b = texts("bread", 0, 15) + texts("ships", 0, 15), texts("bread", 15, 10) + texts("ships", 15, 10)
         from_lists = kindred.cluster({"a": a, "b": b}, 2)

@@ -29,6 +29,7 @@ flag_options <- c(transpose = "transpose = TRUE", force = "force = TRUE", guard 
 # A message with options in the notation of R: `--missing mean` becomes missing = "mean". Values that kdr_choices() does not list are quoted in messages.
 in_r <- function(message) {
   pattern <- "(?<![\\w-])(?:--([a-z][a-z-]*)|-k(?![\\w-]))([ =](?:'[^']*'|[a-z0-9-]+)(?=[\\s,;:)]|$))?"
+  message <- gsub("OLD=NEW", "'OLD=NEW'", message, fixed = TRUE)
   found <- gregexpr(pattern, message, perl = TRUE)
   regmatches(message, found) <- lapply(regmatches(message, found), function(options) vapply(options, function(option) {
     name <- sub("^--?([a-z-]*[a-z]).*", "\\1", option)

@@ -78,9 +78,9 @@ static kdr_status overlap_fail(kdr_context *ctx, const overlap *o, const kdr_dat
 		kdri_snprintf(about, sizeof about, " (%lld of %lld)", (long long)columns, (long long)d->cols);
 	else if (few && strcmp(names[0], names[1]) != 0)
 		kdri_snprintf(about, sizeof about, " (%s and %s)", names[0], names[1]);
-	return kdri_fail(ctx, KDR_ERR_DATA, "%.60s%s and %.60s share %s %s%s; use %s", source->name,
-	                 nsources > 1 ? ", other sources" : "", d->name, columns > 0 ? "almost no" : "no",
-	                 d->texts ? "word" : "column", about,
+	return kdri_fail(ctx, KDR_ERR_DATA, "%.60s and %.60s share %s %s%s; use %s",
+	                 nsources > 1 ? "the sources" : source->name, d->name,
+	                 columns > 0 ? "almost no" : "no", d->texts ? "word" : "column", about,
 	                 few ? "--rename OLD=NEW or --features position"
 	                     : "--bridge FILE with a data set that has features of both");
 }

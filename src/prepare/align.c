@@ -390,7 +390,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "%s has none of the model's columns: it has %s, the model %s; use --rename OLD=NEW",
-		        d->path ? d->path : d->name, list_text(&unknown, own, sizeof own),
+		        d->path && d->path[0] ? d->path : d->name, list_text(&unknown, own, sizeof own),
 		        list_text(&missing, text, sizeof text));
 	}
 	if (unknown.count > 0)
@@ -420,7 +420,8 @@ kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data
 			return kdri_fail(
 			        ctx, KDR_ERR_DATA,
 			        "%s has %lld columns, but the model has %lld; give columns names, or as many as the model",
-			        d->path ? d->path : d->name, (long long)d->cols, (long long)prep->cols);
+			        d->path && d->path[0] ? d->path : d->name, (long long)d->cols,
+			        (long long)prep->cols);
 		return identity(ctx, d->cols, c);
 	}
 	KDRI_TRY(KDRI_NEW(ctx, &column_of, prep->cols));
