@@ -275,8 +275,8 @@ kdr_status kdri_sheet_notes(kdr_context *ctx, const kdr_data *data, char ***out,
 		snprintf(text, sizeof text, "%lld row%s skipped: missing values", (long long)data->nleft_out,
 		         data->nleft_out == 1 ? "" : "s");
 	else
-		snprintf(text, sizeof text, "%lld missing value%s, %s", (long long)cells, cells == 1 ? "" : "s",
-		         kdri_missing_done(s ? s->missing : NULL));
+		snprintf(text, sizeof text, "%lld missing value%s, %s", (long long)cells,
+		         cells == 1 ? "" : "s", kdri_missing_done(s ? s->missing : NULL));
 	if (data->nleft_out > 0 || cells > 0)
 		KDRI_TRY(sheet_notes_add(ctx, text, &list, &n));
 	if (s && s->latin)
