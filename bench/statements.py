@@ -3,7 +3,8 @@
 
 usage: bench/statements.py [CASE...] [--build DIR] [--size N] [--seeds N] [--jobs N] [--minutes M] [--only TEXT]
 
-clusters  `cluster` with the number of classes given: confidence of samples and data sets, "no clearer than noise", matching clusters
+clusters  `cluster` with the number of classes given: confidence of samples and data sets, "no clearer than random data", matching clusters; also on
+          tables whose columns are shuffled, each for itself, so that they have no clusters ("noise of ...")
 k         `cluster -k auto` and `-k auto,auto,...`: the number of clusters and how sure the program is
 transfer  `transfer`: confidence, the three verdicts, classes with few predicted labels, distance of source and target
 fit       computes the constants of src/engine/ensemble/probability_right.c from these results; runs nothing
@@ -12,12 +13,14 @@ A case writes bench/results/statements-CASE.csv, one run after the other, on at 
 A later call continues. bench/docs.py writes the tables of docs/notes/statements.md from these files. Known classes are used only for scores."""
 
 import itertools
+import re
 import sys
 import tempfile
 
 import auto
 import common
 import numpy as np
+import together
 import transfer
 from scipy.optimize import linear_sum_assignment
 
@@ -38,15 +41,33 @@ def field(result, name, task, default=0):
     return fields.get(f"{name}.{task}", fields.get(name, default))
 
 
-def cluster_keys(args):
-    return [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in [*auto.SETS, *auto.folders("tables_made")]]
+NOISE = "noise of "
+# Used for no choice before the constants of this page were fitted.
+NEW = [t for t in together.NEW if not t.startswith("sentences")]
+
+
+def cluster_keys(args, noise=()):
+    tables = [*auto.folders("tables"), *auto.folders("tables_made")]
+    return [(title, args.size, seed) for seed in range(1, args.seeds + 1) for title in [*auto.SETS, *NEW, *tables, *(NOISE + t for t in tables if noise)]]
+
+
+def drawn(title, size, seed, folder):
+    """The data sets of a title, drawn; of noise, each column in another order."""
+    tasks = auto.draw(auto.tasks_of(title.removeprefix(NOISE)), int(size), int(seed), folder)
+    if title.startswith(NOISE):
+        rng = np.random.default_rng(int(seed))
+        for stem, path, labels in tasks:
+            head, x, _ = auto.load_table(path, labels)
+            auto.write(path, np.column_stack([rng.permutation(x[:, j]) for j in range(x.shape[1])]), head)
+    return tasks
 
 
 # --- clusters ------------------------------------------------------------------------------------------------------------
 
 
-def matches(result, tasks):
-    """quality:right for each match of clusters of two data sets that share a class; right: both have the same majority class."""
+def matches(result, tasks, noise):
+    """quality:right for each match of clusters of two data sets that share a class; right: both have the same majority class, and the data are no
+    noise. Of a cluster without a counterpart, none:right; right: no cluster of the other has its majority class, or they are noise."""
     majority, out = {}, []
     for t, task in zip(result["tasks"], tasks):
         names, number = np.unique(auto.lines(task[2]), return_inverse=True)
@@ -57,25 +78,28 @@ def matches(result, tasks):
         a, b = majority[entry["from"]], majority[entry["to"]]
         for z, row in enumerate(entry["matrix"]):
             if max(row) > 0 and set(a) & set(b):
-                out.append("%.3f:%d" % (entry["quality"][z], a[z] == b[row.index(max(row))]))
+                out.append("%.3f:%d" % (entry["quality"][z], a[z] == b[row.index(max(row))] and not noise))
+            elif set(a) & set(b):
+                out.append("none:%d" % (noise or a[z] not in b))
     return " ".join(out)
 
 
 def clusters(args):
-    head = ["set", "size", "seed", "task", "data", "samples", "classes", "nmi", "accuracy", "agreement", "beyond_noise", "matches", "agreement_bins"]
+    head = ["set", "size", "seed", "task", "data", "samples", "classes", "nmi", "accuracy", "agreement", "said_noise", "matches", "agreement_bins"]
 
     def make(key):
         title, size, seed = key
         with tempfile.TemporaryDirectory() as folder:
-            tasks = auto.draw(auto.tasks_of(title), int(size), int(seed), folder)
+            tasks, noise = drawn(title, size, seed, folder), title.startswith(NOISE)
             r = auto.cluster(args, tasks, ",".join(str(auto.classes(t)) for t in tasks), seed)
+            said = {w.split(":")[0] for w in r.get("warnings", []) if "no clearer than" in w}
             for i, (given, task) in enumerate(zip(tasks, r["tasks"])):
                 right = right_samples(np.array(task["labels"]), auto.lines(given[2]))
                 sure = np.array(task.get("agreement", task["confidence"]))  # tables: their confidence needs no map
                 yield [given[0], r.get("data", ""), task["n"], auto.classes(given), "%.4f" % task["metrics"]["nmi"], "%.4f" % right.mean(),
-                       "%.4f" % sure.mean(), "%.3f" % field(r, "beyond_noise", given[0]), matches(r, tasks) if i == 0 else "", transfer.bins(sure, right, BINS)]
+                       "%.4f" % sure.mean(), int(given[0] in said), matches(r, tasks, noise) if i == 0 else "", transfer.bins(sure, right, BINS)]
 
-    return common.fill(args, "statements-clusters", head, cluster_keys(args), make)
+    return common.fill(args, "statements-clusters", head, cluster_keys(args, noise=True), make)
 
 
 # --- number of clusters --------------------------------------------------------------------------------------------------
@@ -89,7 +113,7 @@ def number(args):
     def make(key):
         title, size, seed = key
         with tempfile.TemporaryDirectory() as folder:
-            tasks, found = auto.draw(auto.tasks_of(title), int(size), int(seed), folder), []
+            tasks, found = drawn(title, size, seed, folder), []
             for k in ("auto", ",".join(["auto"] * len(tasks))):
                 r = auto.cluster(args, tasks, k, seed)
                 found.append([(t["k"], evidence(field(r, "k_evidence", t["name"], ""))) for t in r["tasks"]])
@@ -107,10 +131,12 @@ def transfer_tasks():
     out = {}
     for group, folder, sources, target in transfer.all_tasks():
         out[f"{folder}: {'+'.join(sources)} to {target}"] = group.split(",")[0], folder, sources, target
-    for folder in auto.folders("tables"):
-        name = folder.split("/")[1]
-        for (a, _, _), (b, _, _) in itertools.permutations(auto.tasks_of(folder), 2):
-            out[f"{name}: {a} to {b}"] = name, folder, (a,), b
+    for folder in [*auto.folders("tables"), *auto.folders("tables_made"), *NEW]:
+        name = folder.split("/")[-1]
+        classes = {t[0]: set(auto.load_table(*t[1:])[2] if t[1].suffix == ".csv" else auto.lines(t[2])) for t in auto.tasks_of(folder)}
+        for a, b in itertools.permutations(classes, 2):
+            if len(classes[a] & classes[b]) >= max(2, 0.6 * len(classes[b])):
+                out[f"{name}: {a} to {b}"] = name, folder, (a,), b
     return out
 
 
@@ -118,7 +144,7 @@ def few_predictions(result, truth, source, right):
     """rare:found for each class that a warning says few samples were labelled with: whether it is rare in the target, and its recall."""
     for w in result.get("warnings", []):
         if "few samples were labelled " in w:
-            c = w.split("few samples were labelled ", 1)[1].split(" (", 1)[0]
+            c = re.search(r"few samples were labelled '?(.*?)'? \(", w)[1]
             yield "%d:%.2f" % (np.mean(truth == c) < 0.5 * np.mean(source == c), right[truth == c].mean() if (truth == c).any() else 1)
 
 
@@ -169,6 +195,8 @@ def source_of(title):
 def load_clusters():
     out = []
     for r in common.read_csv(common.RESULTS / "statements-clusters.csv"):
+        if r["set"].startswith(NOISE):
+            continue
         b = transfer.read_bins(r["agreement_bins"])
         x = np.column_stack([np.ones(len(b)), np.full(len(b), logit(float(r["agreement"]))), logit(b[:, 0]) - logit(float(r["agreement"])),
                              np.full(len(b), np.log(int(r["classes"])))])  # (E1)
@@ -181,8 +209,7 @@ def load_transfers():
     for r in common.read_csv(common.RESULTS / "statements-transfer.csv"):
         b = transfer.read_bins(r["agreement_bins"])
         table = r["data"].startswith("measurements")
-        out.append({"source": r["collection"], "data": "tables" if table else "other data", "bins": b, "x": np.column_stack([np.ones(len(b)), logit(b[:, 0])]),
-                    "right": float(r["accuracy"]), "row": r})  # (E3)
+        out.append({"source": r["collection"], "data": "tables" if table else "other data", "bins": b, "right": float(r["accuracy"]), "row": r})
     return out
 
 
@@ -218,36 +245,37 @@ def calibration():
     names = {"counts of molecules": "molecule counts", "counts of words": "word counts"}
     kinds = [(f"clusters, {names.get(kind, kind)}", [r for r in other if r["data"] == kind], None) for kind in sorted({r["data"] for r in other})]
     kinds += [("clusters, all above", other, None), ("clusters, tables", [r for r in found if r["data"] == "a table"], "raw")]
-    kinds += [("classes, tables", [r for r in moved if r["data"] == "tables"], "fit"), ("classes, other data", [r for r in moved if r["data"] != "tables"], "raw")]
+    kinds += [(f"classes, {kind}", [r for r in moved if r["data"] == kind], "raw") for kind in ("tables", "other data")]
     for name, runs, how in kinds:
         said, right = raw(runs), np.array([r["right"] for r in runs])
-        now = said if how == "raw" else left_out(runs) if how == "fit" else np.array([estimate[id(r)] for r in runs])
+        now = said if how == "raw" else np.array([estimate[id(r)] for r in runs])
         yield name, len(runs), right.mean(), said.mean(), abs(said - right).mean(), now.mean(), abs(now - right).mean()
 
 
 def frequencies():
     """(the statement, how often it is made, how often it is right, what right means)"""
-    rows = [r["row"] for r in load_clusters()]
-    noise = [r for r in rows if r["data"] != "a table" and int(r["samples"]) >= 100]
-    said = [r for r in noise if float(r["beyond_noise"]) < 2.9]
-    yield "no clearer than noise", len(said), sum(float(r["nmi"]) < 0.1 for r in said), "NMI below 0.1"
-    rest = [r for r in noise if float(r["beyond_noise"]) >= 2.9]
-    yield "clearer than noise", len(rest), sum(float(r["nmi"]) >= 0.1 for r in rest), "NMI 0.1 or more"
-    same = [m.split(":")[1] == "1" for r in rows if r["data"] == "a table" for m in r["matches"].split()]
-    yield "tables: clusters with the same number", len(same), sum(same), "the same majority class"
-    pairs = [(float(m.split(":")[0]), m.split(":")[1] == "1") for r in rows if r["data"] != "a table" for m in r["matches"].split()]
-    for low, high in ((0.3, 0.5), (0.5, 0.7), (0.7, 1)):
-        own = [right for value, right in pairs if low <= value < high]
-        yield f"counterparts, {100 * low:.0f} to {100 * high:.0f} %", len(own), sum(own), "the same majority class"
+    rows = common.read_csv(common.RESULTS / "statements-clusters.csv")
+    for name, table in (("", False), ("tables: ", True)):
+        kind = [r for r in rows if (r["data"] == "a table") == table]
+        said = [r for r in kind if r["said_noise"] == "1"]
+        yield f"{name}no clearer than random data", len(said), sum(r["set"].startswith(NOISE) or float(r["nmi"]) < 0.1 for r in said), "NMI below 0.1, or made of noise"
+        if table:
+            missed = [r for r in kind if r["set"].startswith(NOISE)]
+            yield "tables of noise without that warning", sum(r["said_noise"] == "0" for r in missed), 0, f"of {len(missed)} such tables"
+        pairs = [m.split(":") for r in kind for m in r["matches"].split()]
+        for low, high in ((0, 0.3), (0.3, 0.4), (0.4, 0.6), (0.6, 0.8), (0.8, 0.9), (0.9, 1.01)):
+            own = [right == "1" for value, right in pairs if value != "none" and low <= float(value) < high]
+            if own:
+                yield f"{name}match, {100 * low:.0f} to {min(100 * high, 100):.0f} %", len(own), sum(own), "the same majority class"
+        none = [right == "1" for value, right in pairs if value == "none"]
+        if none:
+            yield f"{name}no counterpart", len(none), sum(none), "no cluster with its majority class"
     ks = common.read_csv(common.RESULTS / "statements-k.csv")
     for name, table in (("", False), ("tables: ", True)):
         for word in ("supported", "a suggestion"):
             own = [(int(r[k]), int(r["classes"])) for r in ks for k, e in (("for_all", "evidence"), ("for_each", "each_evidence"))
                    if (r["data"] == "a table") == table and word in r[e]]
             yield f"{name}k is {word}", len(own), sum(k == c for k, c in own), "the number of classes"
-            if table and word == "a suggestion":
-                yield "tables: at least k segments", len(own), sum(k <= c for k, c in own), "as many classes or more"
-                yield "tables: probably k to k + 2", len(own), sum(k <= c <= k + 2 for k, c in own), "k to k + 2 classes"
     few = [one.split(":") for r in load_transfers() for one in r["row"]["few"].split()]
     yield "few predictions of class X: probably confused", len(few), sum(float(recall) < 0.5 for _, recall in few), "less than half of class X is found"
     yield "few predictions of class X: rare in the target", len(few), sum(own == "1" for own, _ in few), "its proportion is less than half of that in the source"
@@ -256,8 +284,7 @@ def frequencies():
 def verdicts():
     """(mean confidence, on which the verdict depends, kind of data, pairs, mean accuracy)"""
     runs = load_transfers()
-    tables_ = [r for r in runs if r["data"] == "tables"]
-    sure = dict(zip(map(id, tables_), left_out(tables_))) | {id(r): v for r, v in zip(runs, raw(runs)) if r["data"] != "tables"}
+    sure = dict(zip(map(id, runs), raw(runs)))
     for name, low, high in (("trustworthy", 0.8, 2), ("trust with care", 0.65, 0.8), ("check before use", -1, 0.65)):
         for kind in ("tables", "other data"):
             own = [r["right"] for r in runs if r["data"] == kind and low <= sure[id(r)] < high]
@@ -266,7 +293,6 @@ def verdicts():
 
 def fit(args):
     print("B0 B1 B2 B3", *("%.2f" % v for v in fitted([r for r in load_clusters() if r["data"] != "a table"])))
-    print("D0 D1", *("%.2f" % v for v in fitted([r for r in load_transfers() if r["data"] == "tables"])))
 
 
 CASES = {"clusters": clusters, "k": number, "transfer": transfers, "fit": fit}

@@ -407,7 +407,7 @@ static void print_pair(FILE *out, const cli_run *run, const kdr_correspondence *
 				best = l;
 		}
 		if (!(w[best] > 0)) {
-			fprintf(out, "  %s %lld: no counterpart\n", a, (long long)z);
+			fprintf(out, "  %s %lld: no clear counterpart\n", a, (long long)z);
 			continue;
 		}
 		char left[160], right[160];

@@ -37,9 +37,9 @@ class Messages(CliTest):
         self.exactly("-k: '3-90' has 88 numbers; use a range of at most 64", "cluster", "-k", "3-90", "a.csv")
         self.exactly("-k: 'x' is not valid; use a whole number, 1 or larger, a range such as 3-8, or auto", "cluster", "-k", "x", "a.csv")
         transfer = ["transfer", "--source", "known.csv", "--label-column", "class", "--target", "a.csv"]
-        self.exactly("--abstain: use a number from 0 to below 1 (got 1.5)", *transfer, "--abstain", 1.5)
-        self.exactly("--abstain: use a number from 0 to below 1 (got 'half')", *transfer, "--abstain", "half")
-        self.exactly("option n_init: use a whole number from 1 to 1000000 (got 0)", "cluster", "-k", 3, "-m", "kmeans", "--set", "n_init=0", "a.csv")
+        self.exactly("--abstain: '1.5' is not valid; use a number from 0 to below 1", *transfer, "--abstain", 1.5)
+        self.exactly("--abstain: 'half' is not valid; use a number from 0 to below 1", *transfer, "--abstain", "half")
+        self.exactly("option n_init: '0' is not valid; use a whole number from 1 to 1000000", "cluster", "-k", 3, "-m", "kmeans", "--set", "n_init=0", "a.csv")
         self.run_kindred("cluster", "-k", 3, "-o", "one", "a.csv")
         self.exactly("one/result.json has one k only: run -k 3-8 first", "cut", "-k", 4, "-o", "cut", "one/result.json", code=3)
 

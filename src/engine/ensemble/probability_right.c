@@ -2,8 +2,7 @@
  *
  *   (E1)  p_i = s(B0 + B1 l(A) + B2 (l(a_i) - l(A)) + B3 ln k),    l(p) = ln(p / (1 - p)),    s(x) = 1 / (1 + exp(-x))
  *   (E2)  q_zl = s(C0 + C1 cos(u_z, u_l) + C2 ln k + C3 [d < 200])
- *   (E3)  r_i = s(D0 + D1 l(c_i) + D2 l(h))
- *   (E4)  t_zl = s(F0 + F1 cos(u_z, u_l) + F2 e)
+ *   (E3)  t_zl = s(F0 + F1 cos(u_z, u_l) + F2 e)
  *
  *   a_i   agreement of the members about sample i, 0 to 1; A its mean over the data set
  *   k     number of clusters
@@ -11,21 +10,19 @@
  *   u_z   the difference of cluster z from its data set's mean; q_zl the chance that clusters z and l have the same
  *         majority class; d the number of columns: with few of them, unrelated clusters often point the same way
  *   t_zl  the same for tables; e the lower of both tables' estimated ARI, which is small in noise
- *   c_i   confidence of the vote on the class of sample i of a table; h the accuracy on held-out source samples; r_i the
- *         chance that the class is right
  *
  * Members that agree can be wrong together: on average their agreement is 0.15 higher than the proportion of samples
  * that are right. All constants are fitted by maximum likelihood to the collections of docs/notes/statements.md, each
  * run weighing the same (bench/statements.py fit); the page reports how well they predict a held-out collection. For C and F the
  * cases include shuffled columns, whose matches all count as wrong, with a third of the weight. (E1) and (E2) are not used
- * for tables, and (E3) is not used for classes of other data. */
+ * for tables. The vote's own confidence in classes is right as often as it says (docs/notes/statements.md). */
 #include "engine/ensemble/probability_right.h"
 
 #include <math.h>
 
 static const double B0 = -1.03, B1 = 1.33, B2 = 0.44, B3 = -0.29, C0 = 0.72, C1 = 6.12, C2 = -1.54,
                     C3 = -2.38;
-static const double D0 = -0.24, D1 = 0.62, D2 = 0.37, F0 = -5.03, F1 = 4.83, F2 = 3.77;
+static const double F0 = -5.03, F1 = 4.83, F2 = 3.77;
 enum { FEW_COLUMNS = 200 };
 static const double least = 0.01, most = 0.99; /* limits of agreement, since votes give no more certainty */
 
@@ -48,11 +45,6 @@ double kdri_probability_right(double agreement, double mean, int64_t k)
 	return logistic(B0 + B1 * logit(mean) + B2 * (logit(agreement) - logit(mean)) + B3 * log((double)k));
 }
 
-double kdri_table_class_right(double confidence, double held_out)
-{
-	return logistic(D0 + D1 * logit(confidence) + D2 * logit(held_out)); /* (E3) */
-}
-
 double kdri_match_right(double cosine, int64_t k, int64_t columns)
 {
 	/* (E2) */
@@ -61,5 +53,5 @@ double kdri_match_right(double cosine, int64_t k, int64_t columns)
 
 double kdri_table_match_right(double cosine, double estimate)
 {
-	return logistic(F0 + F1 * cosine + F2 * estimate); /* (E4) */
+	return logistic(F0 + F1 * cosine + F2 * estimate); /* (E3) */
 }

@@ -258,7 +258,6 @@ typedef struct kdri_transfer_verdict {
 	int64_t *votes;                       /* members x n; -1 for skipped members */
 	double *posterior;                    /* n x classes: mean over the members */
 	double *confidence;                   /* n: estimated probability that the answer is right */
-	double *sure;                         /* n: the same before it is calibrated */
 	double *shares;                       /* classes x 2: of the labelled samples, of the answers */
 	bool used[KDRI_TRANSFER_MEMBERS];     /* members that voted */
 	char name[KDRI_TRANSFER_MEMBERS][96]; /* their names */

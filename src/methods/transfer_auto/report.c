@@ -337,7 +337,7 @@ static kdr_status put_arrays(kdr_context *ctx, int64_t target, const kdri_transf
 	if (abstain > 0)
 		KDRI_DO(drop_unsure(ctx, v, abstain, labels));
 	KDRI_DO(put_array(ctx, result, "confidence", target, v->n, 0, v->confidence));
-	KDRI_DO(put_array(ctx, result, "agreement", target, v->n, 0, v->sure));
+	KDRI_DO(put_array(ctx, result, "agreement", target, v->n, 0, v->confidence));
 	KDRI_DO(put_array(ctx, result, "probabilities", target, v->n, v->classes, v->posterior));
 	KDRI_DO(put_array(ctx, result, "shares", target, v->classes, 2, v->shares));
 	KDRI_DO(kdri_result_array(ctx, result, "votes", target, KDR_INT64, 2,
@@ -484,8 +484,8 @@ static kdr_status put_classes(kdr_context *ctx, const kdr_problem *problem, cons
 			kdri_snprintf(
 			        cause, sizeof cause,
 			        v->confused[k] >= 0
-			                ? "the class is probably confused with '%.60s', or the target has few such samples"
-			                : "the class is probably confused with another, or the target has few such samples",
+			                ? "the class is probably confused with '%.60s', as in 5 of 6 similar cases"
+			                : "the class is probably confused with another, as in 5 of 6 similar cases",
 			        v->confused[k] >= 0
 			                ? class_name(problem, v->confused[k], room[1], sizeof room[1])
 			                : "");

@@ -27,11 +27,9 @@
  * The vote itself is in engine/ensemble/vote.c. Confidence in class k of a sample:
  *
  *   (E4)  (2 fraction of members that vote k + mean over members of their posterior of k + (D^-1 W P)_ik) / 4
- *
- * On tables it is too high and replaced by an estimated probability of being right (engine/ensemble/probability_right.c). */
+ */
 #include <stdio.h>
 
-#include "engine/ensemble/probability_right.h"
 #include "engine/ensemble/vote.h"
 #include "engine/graph/spectral.h"
 #include "methods/transfer_auto/auto_transfer.h"
@@ -205,7 +203,6 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 	KDRI_TRY(KDRI_NEW(w->ctx, &best, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->answer, w->n));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->confidence, w->n));
-	KDRI_TRY(KDRI_NEW(w->ctx, &v->sure, w->n));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->posterior, w->n * all));
 	KDRI_TRY(KDRI_NEW0(w->ctx, &v->shares, 2 * all));
 	KDRI_TRY(KDRI_NEW(w->ctx, &v->votes, KDRI_TRANSFER_MEMBERS * w->n));
@@ -224,11 +221,7 @@ kdr_status kdri_transfer_tally_fill(kdri_transfer_tally *w, kdri_transfer_verdic
 		v->shares[2 * w->d.class_of[k]] = w->d.share[k];
 	for (int64_t i = 0; i < w->n; i++) {
 		v->answer[i] = w->d.class_of[best[i]];
-		v->sure[i] = how_sure(w, i, best[i]);
-		v->confidence[i] =
-		        w->o->tables
-		                ? kdri_table_class_right(v->sure[i], isnan(v->right) ? v->sure[i] : v->right)
-		                : v->sure[i];
+		v->confidence[i] = how_sure(w, i, best[i]);
 		v->shares[2 * v->answer[i] + 1] += 1 / (double)w->n;
 		for (int64_t k = 0; k < c; k++)
 			v->posterior[i * all + w->d.class_of[k]] = w->mean[i * c + k];
@@ -252,8 +245,8 @@ static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 
 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
-	KDRI_FREE(ctx, v->answer, v->votes, v->posterior, v->confidence, v->sure, v->shares, v->pi,
-	          v->confused, v->unlike, v->cluster);
+	KDRI_FREE(ctx, v->answer, v->votes, v->posterior, v->confidence, v->shares, v->pi, v->confused,
+	          v->unlike, v->cluster);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
