@@ -179,18 +179,18 @@ static double same_cluster(const cli_run *run, int64_t s, int64_t t, int64_t z)
 	return 0;
 }
 
-/* "income 1,900 (others 3,200)", "orbit 45 % (others 3 %)" or "column 7 +1.2". */
+/* "income 1,900 (others 3,200)", "orbit 45 % (others 3 %)" or, if that says little, "column 7 +1.2 sd". */
 static void feature_text(const kdri_json_value *f, char *out, size_t room)
 {
 	const char *text = cli_text_at(f, "text"), *name = cli_text_at(f, "name");
-	const double inside = cli_number_at(f, "share_inside");
+	const double inside = cli_number_at(f, "share_inside"), outside = cli_number_at(f, "share_outside");
 	if (text)
 		snprintf(out, room, "%s", text);
-	else if (isfinite(inside))
+	else if (fabs(inside - outside) >= 0.1)
 		snprintf(out, room, "%.*s %.0f %% (others %.0f %%)", LONGEST, name, 100 * inside,
-		         100 * cli_number_at(f, "share_outside"));
+		         100 * outside);
 	else
-		snprintf(out, room, "%.*s %+.1f", LONGEST, name, cli_number_at(f, "effect"));
+		snprintf(out, room, "%.*s %+.1f sd", LONGEST, name, cli_number_at(f, "effect"));
 }
 
 /* The features that say most about a cluster: those that describe it in the user's units, else those it has more of. */

@@ -191,7 +191,7 @@ class Levels(CliTest):
         self.fails("cut", "-o", "cut", "out/result.json", code=2, says="-k K")
         self.fails("cut", "-k", 2, "-o", "cut", code=2, says="RESULT.json")
         self.run_kindred("cluster", "-m", "kmeans", "-k", "2", "-q", "-o", "one", "t.csv")
-        self.fails("cut", "-k", 2, "-o", "cut", "one/result.json", code=3, says=["no levels", "3-8"])
+        self.fails("cut", "-k", 2, "-o", "cut", "one/result.json", code=3, says=["one k only", "3-8"])
         text = self.read("out/result.json")
         for old, new in (('"name": "t"', '"name": "../t"'), ('"labels": [', '"labels": ["a", '), ("{", "[")):
             self.write("bad.json", text.replace(old, new) if old in text else text.replace(old.replace(": ", ":"), new.replace(": ", ":")))

@@ -92,7 +92,7 @@ test_that("data sets are added to a fit and to a model, as by the program", {
   expect_kindred_error(kd_into(fit_two(), sets[3]), "model = TRUE", 60L)
   expect_kindred_error(kd_into(fit_two(model = TRUE), sets[1]), "already has a data set 'task1'")
   expect_kindred_error(kd_into(fit_two(model = TRUE), sets[3], k = 4, new_clusters = "no"), "3 clusters")
-  expect_kindred_error(kd_into(fit_two(model = TRUE), list(x = matrix(1:6, 2, dimnames = list(NULL, c("u", "v", "w"))))), "feature")
+  expect_kindred_error(kd_into(fit_two(model = TRUE), list(x = matrix(1:6, 2, dimnames = list(NULL, c("u", "v", "w"))))), "^[a-z0-9]+ has none of the model's columns")
   expect_kindred_error(kd_into(fit_two(method = "kmeans", model = TRUE), sets[3]), "method auto", 60L)
   expect_kindred_error(kd_into(1, sets[3]), "use a result of kd_cluster")
   expect_kindred_error(fit_two(model_size = 10), "model = TRUE")
