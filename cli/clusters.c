@@ -284,7 +284,7 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 {
 	const kdr_result *r = run->result;
 	int64_t printed = 0, left = 0, ntasks = kdr_result_ntasks(r), most = 0;
-	bool unsure = false;
+	bool unsure = false, several = false;
 	for (int64_t t = 0; t < ntasks; t++)
 		most = kdr_result_k(r, t) > most ? kdr_result_k(r, t) : most;
 	for (int64_t z = 0; z < most; z++)
@@ -293,8 +293,10 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 			if (!kdr_result_labels(r, t, NULL) || size_at(run, t, z) == 0 || is_listed(run, t, z))
 				continue;
 			for (int64_t u = t + 1; u < ntasks; u++)
-				if (kdr_result_labels(r, u, NULL) && belongs(run, &e, u))
+				if (kdr_result_labels(r, u, NULL) && belongs(run, &e, u)) {
 					e.match = fmin(e.match, same_cluster(run, t, u, z));
+					several = true;
+				}
 			if (printed == MOST_CLUSTERS) {
 				left++;
 				continue;
@@ -306,7 +308,9 @@ static void print_entries(FILE *out, const cli_run *run, const columns *c)
 	if (left)
 		fprintf(out, "... (%lld more, see features.csv)\n", (long long)left);
 	if (unsure)
-		fputs("match: probability that the parts of a cluster belong together, if below 80 %\n", out);
+		fputs("match: probability of being the same group in all data sets, if below 80 %\n", out);
+	if (several)
+		fputs("features: in the data set with most of the cluster; others: its other samples\n", out);
 }
 
 void cli_clusters(FILE *out, const cli_run *run)

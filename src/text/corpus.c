@@ -532,9 +532,12 @@ static kdr_status check_texts(kdr_context *ctx, const char *path, const kdri_fol
 		if (!first) {
 			first = name;
 			end = strrchr(name, '.');
-			if (end && strcmp(end, ".gz") == 0)
-				while (end > name && *--end != '.')
-					;
+			if (end && strcmp(end, ".gz") == 0) /* the ending before it */
+				while (end > name) {
+					end--;
+					if (*end == '.')
+						break;
+				}
 		}
 		data++;
 		same += end && kdri_ends_with(name, end);

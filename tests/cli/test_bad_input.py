@@ -212,7 +212,7 @@ class BadArguments(CliTest):
     def test_values(self):
         for args in (("--seed", "x"), ("--threads", "0"), ("--time-limit", "-1"), ("--top-features", "0"), ("--seed",)):
             self.fails("cluster", "-m", "kmeans", "-k", 2, "none.csv", *args, code=2, says=args[0])
-        self.fails("cluster", "-m", "kmeans", "-k", 2, code=2, says="TASK")
+        self.fails("cluster", "-m", "kmeans", "-k", 2, code=2, says="needs at least one data file")
         self.fails("cluster", "-k", 2, "--quiet=yes", "a.csv", code=2, says="takes no value")
         self.fails("cluster", "-m", "kmeans", "-k", 2, "--report", self.write("a.csv", BLOBS_A), code=2, says="-o")
         self.fails("evaluate", "x", code=2, says="two files")

@@ -63,10 +63,10 @@ class Texts(TextsTest):
 
     def test_other_languages_are_detected(self):
         self.folder("texts", filler=GERMAN)
-        out = self.run_kindred("cluster", "-k", 2, "-o", "out", "texts").stdout
+        out = self.run_kindred("cluster", "-v", "-k", 2, "-o", "out", "texts").stdout
         self.assertIn("texts in German (stop words removed", out)
         self.folder("latin", filler="lorem ipsum dolor sit amet consectetur")
-        out = self.run_kindred("cluster", "-k", 2, "-o", "out2", "latin").stdout
+        out = self.run_kindred("cluster", "-v", "-k", 2, "-o", "out2", "latin").stdout
         self.assertIn("texts (no stop words removed)", out)
 
     def test_stems_are_shown_as_words_and_predict_counts_as_the_fit_did(self):
@@ -230,7 +230,7 @@ class Languages(TextsTest):
             for i in range(4):
                 os.makedirs(self.path(name), exist_ok=True)
                 self.write(f"{name}/{i}.txt", text + " abc" * i)
-            out = self.run_kindred("cluster", "-m", "kmeans", "-k", 2, "-o", "out" + name, name).stdout
+            out = self.run_kindred("cluster", "-v", "-m", "kmeans", "-k", 2, "-o", "out" + name, name).stdout
             self.assertIn(f"texts in {name} (stop words removed, words counted by stem)", out)
 
 
@@ -256,7 +256,7 @@ class SeveralLanguages(TextsTest):
     def test_each_text_has_its_own_language(self):
         files = self.tickets()
         common = ("--text-column", "text", "--label-column", "kind")
-        out = self.run_kindred("cluster", "-k", 2, "-o", "out", "--save-model", "m.h5", *common, *files).stdout
+        out = self.run_kindred("cluster", "-v", "-k", 2, "-o", "out", "--save-model", "m.h5", *common, *files).stdout
         self.assertIn("texts: 75 English, 48 German (stop words removed, words counted by stem)", out)
         features = set(self.read("out/features.csv").split(","))
         self.assertFalse(features & {"the", "and", "do", "not", "die", "und", "das", "bei", "mir", "nicht"})
@@ -319,14 +319,14 @@ class CharacterSets(CliTest):
             os.makedirs(self.path("zh"), exist_ok=True)
             with open(self.path(f"zh/{i}.txt"), "wb") as f:
                 f.write((ASIAN["gb18030"][i % 2] * (i // 2 + 1)).encode("gb18030"))
-        out = self.run_kindred("cluster", "-k", 2, "-o", "out", "zh").stdout
+        out = self.run_kindred("cluster", "-v", "-k", 2, "-o", "out", "zh").stdout
         self.assertIn("8 of 8 read as GB18030", out)
         self.assertEqual(len({tuple(self.read("out/zh.labels").split()[i::2]) for i in range(2)}), 2)
         for encoding in ASIAN:
             rows = "".join(f"{i},{t[:12]}\n" for i, t in enumerate(ASIAN[encoding] * 5))
             with open(self.path("t.csv"), "wb") as f:
                 f.write(("x,name\n" + rows).encode(encoding))
-            self.fails("cluster", "-m", "kmeans", "-k", 2, "t.csv", code=3, says=["t.csv", "convert it to UTF-8"])
+            self.fails("cluster", "-v", "-m", "kmeans", "-k", 2, "t.csv", code=3, says=["t.csv", "convert it to UTF-8"])
 
 
 if __name__ == "__main__":
