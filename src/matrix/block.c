@@ -61,6 +61,8 @@ void kdri_block_read(const kdri_block *b, int64_t i, int64_t j, int64_t count, d
 
 void kdri_block_write(const kdri_block *b, int64_t i, int64_t j, int64_t count, const double *from)
 {
+	if (!b->data || count == 0) /* nothing to write to */
+		return;
 	if (!b->floats) {
 		memcpy((double *)b->data + i * b->stride + j, from, (size_t)count * sizeof *from);
 		return;

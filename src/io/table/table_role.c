@@ -210,10 +210,10 @@ kdr_status kdri_table_find_ids(kdr_context *ctx, const char *path, const kdri_co
 		kdri_role *role = &l->roles[j];
 		if (role->features == 0)
 			continue;
-		bool named = l->names && kdri_name_of_ids(l->names[j]),
-		     running = !spec[j] && counts(t, cols, k);
+		const bool specified = spec && spec[j], named = l->names && kdri_name_of_ids(l->names[j]),
+		           running = !specified && counts(t, cols, k);
 		different = false;
-		if (!spec[j] && !running && named)
+		if (!specified && !running && named)
 			KDRI_TRY(all_different(ctx, t, cols, k, &different));
 		k++;
 		if ((!running && !different) || left == 1) /* something has to be left to work with */
