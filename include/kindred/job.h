@@ -93,7 +93,7 @@ typedef enum kdr_job_kind {
 	KDR_JOB_FLAG,     /* true or false, also 1, yes, on, 0, no, off */
 	KDR_JOB_INT,      /* a whole number from min to max */
 	KDR_JOB_REAL,     /* a number from min to below max */
-	KDR_JOB_CHOICE,   /* one of kdr_choices(name) */
+	KDR_JOB_CHOICE,   /* one of the words that kdr_choices lists for its name */
 	KDR_JOB_METHOD,   /* the name of a method */
 	KDR_JOB_SETTING,  /* NAME=VALUE, an option of the method; may be set several times */
 	KDR_JOB_CLUSTERS, /* numbers of clusters: 4, 3-8, auto, or such values separated by commas */

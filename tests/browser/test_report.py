@@ -171,7 +171,7 @@ class Page(PageTest):
         self.assertEqual(max(width for width, _ in bars), 100)
         sentences = self.js("return [...document.querySelectorAll('.description')].map((e) => e.textContent)")
         self.assertEqual(len(sentences), 3)
-        self.assertTrue(any("100 % plan a" in s and "income 90,000" in s for s in sentences), sentences)
+        self.assertTrue(any("plan = a 100 % (others 0 %)" in s and "income 90,000" in s for s in sentences), sentences)
 
     def test_a_k_for_each(self):
         out = self.dir / "each"
