@@ -95,7 +95,7 @@ static void print_notes(FILE *out, const cli_run *run)
 		}
 }
 
-/* The numbers of data sets with labels. */
+/* The number of data sets with labels. */
 static int64_t labelled(const kdr_result *r)
 {
 	int64_t count = 0;
@@ -165,7 +165,7 @@ static double confidence_of(const cli_run *run, int64_t task)
 	return sum / (double)n;
 }
 
-/* What the other data sets did to a task, or how good its classes are, in a few words; "" if nothing is known. */
+/* What the other data sets did to a task, in a few words, and the end of the line. */
 static void print_effect(FILE *out, const cli_run *run, int64_t task)
 {
 	const char *from = cli_text_at(kdri_json_get(cli_about_task(run, task), "sharing"), "from");
@@ -175,7 +175,7 @@ static void print_effect(FILE *out, const cli_run *run, int64_t task)
 	if (from)
 		fprintf(out, "  clusters carried over from %s", from);
 	else if (isfinite(moved))
-		fprintf(out, "  %.0f samples moved", moved);
+		fprintf(out, "  %.0f sample%s moved", moved, CLI_S(moved));
 	else if (said && strncmp(said, name, strlen(name)) == 0 && !cli_has_classes(run->result) &&
 	         kdr_result_ntasks(run->result) > 1)
 		fprintf(out, "  %.*s", (int)strcspn(said + strlen(name) + 2, ",;:("),
@@ -236,17 +236,21 @@ static void print_calibration(FILE *out, const cli_run *run)
 		        cli_number_at(c, "log_loss"), cli_text_at(c, "note"));
 }
 
-static void print_left_out(FILE *out, const cli_run *run)
+/* Returns whether rows were skipped. */
+static bool print_left_out(FILE *out, const cli_run *run)
 {
+	bool any = false;
 	for (int64_t t = 0; t < kdr_result_ntasks(run->result); t++) {
 		const kdr_left_out *first = kdr_result_left_out_at(run->result, t, 0);
 		int64_t count = kdri_json_count(kdri_json_get(cli_about_task(run, t), "left_out"));
+		any = any || first;
 		if (first)
 			fprintf(out,
-			        "\n%s: %lld row%s skipped, the first is row %lld (%s); left_out in result.json lists all\n",
+			        "%s: %lld row%s skipped, the first is row %lld (%s); left_out in result.json lists all\n",
 			        kdr_result_task_name(run->result, t), (long long)count,
 			        count == 1 ? " was" : "s were", (long long)first->row, first->reason);
 	}
+	return any;
 }
 
 /* The advice of methods that have one contains more than this matrix. */
@@ -316,6 +320,7 @@ static bool print_attention(FILE *out, const cli_run *run)
 		fprintf(out, "warning: %s\n", kdr_result_warning_at(r, i));
 	if (warnings > most)
 		fprintf(out, "... (%lld more with -v)\n", (long long)(warnings - most));
+	any = print_left_out(out, run) || any;
 	for (int64_t i = -1; i < kdr_result_ntasks(r); i++) {
 		const char *text = kdri_json_text(about_field(run, i, "k_evidence"), NULL);
 		const char *name = i < 0 ? "" : kdr_result_task_name(r, i);
@@ -577,7 +582,6 @@ void cli_summary(FILE *out, const cli_run *run)
 	if (print_attention(out, run))
 		fputc('\n', out);
 	print_table(out, run);
-	print_left_out(out, run);
 	cli_clusters(out, run);
 	if (cli_get(run->args, "into", NULL) && !verbose)
 		print_advice(out, run);

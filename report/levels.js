@@ -61,7 +61,7 @@ function levelTree(index, choose) {
     svg("svg", { class: "tree", viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": `How clusters of ${tasks[index].name} split; the table below has the same` }, rows, lines, nodes)) };
 }
 
-/** "3 (53 of its 72 samples) and 4 (9)": a child can also have samples of other clusters. Results before 0.3 have no counts. */
+/** "3 (53 of its 72 samples) and 4 (9)": a child can also have samples of other clusters. Results of older versions have no counts. */
 function sides(split) {
   const [left, right, all] = list(split.samples);
   return list(split.into).map((c, i) => all === undefined ? String(c) : `${c} (${i ? count(right) : `${count(left)} of its ${plural(all, "sample")}`})`).join(" and ");
