@@ -10,8 +10,12 @@ static const cli_option own_options[] = {
 	          "from these labels"),
 	CLI_VALUE("known", "FILE[,FILE...]",
 	          "methods auto and kmeans: classes of some samples of each data set, which steer and name "
-	          "the clusters: one line per sample, '?' if unknown; '?' instead of FILE for a data set "
+	          "the clusters: one line per sample, '?' if unknown; or a CSV file with id and class of "
+	          "some samples, one for all data sets or one each. '?' instead of FILE for a data set "
 	          "without known classes"),
+	CLI_VALUE("known-column", "NAME",
+	          "methods auto and kmeans: the column of the data files, or of AnnData's obs, that has the "
+	          "known classes, empty if unknown; it is not a feature"),
 	CLI_JOB("must-link cannot-link"),
 	CLI_VALUE("truth", "FILE[,FILE...]",
 	          "known classes of each data set, one per line; used only for scoring"),
@@ -95,6 +99,7 @@ static int cluster_run(cli_args *args)
 	o->score = tasks.scored;
 	o->init = tasks.start;
 	o->known_files = tasks.known;
+	o->known_in_data = cli_get(args, "known-column", NULL) != NULL;
 	o->nknown_files = tasks.known ? tasks.count : 0;
 	o->into = tasks.model;
 	cli_session_limit(ctx);

@@ -38,7 +38,8 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 	*out = (kdr_read_options){
 		.size = sizeof *out,
 		.format = cli_get(args, "format", NULL),
-		.label_column = cli_get(args, "label-column", NULL),
+		.label_column = cli_get(args, "label-column", cli_get(args, "known-column", NULL)),
+		.may_lack_labels = cli_get(args, "known-column", NULL) != NULL,
 		.id_column = cli_get(args, "id-column", NULL),
 		.header = !header                    ? KDR_HEADER_FIND_OUT
 		          : strcmp(header, "1") == 0 ? KDR_HEADER_YES
@@ -330,14 +331,17 @@ int cli_tasks_known(const cli_args *args, cli_tasks *tasks)
 	const char *text = cli_get(args, "known", NULL);
 	if (!text)
 		return EXIT_DONE;
-	CLI_DO(split_files("known", text, tasks->count, tasks->files, &tasks->known_files));
+	/* One file may have the ids of all data sets. */
+	CLI_DO(split_files("known", text, tasks->count, strchr(text, ',') ? tasks->files : 1,
+	                   &tasks->known_files));
+	const int given = tasks->known_files.count;
 	tasks->known = calloc((size_t)tasks->count, sizeof *tasks->known);
 	if (!tasks->known)
 		return cli_no_memory();
 	for (int64_t i = 0; i < tasks->count; i++)
-		tasks->known[i] =
-		        tasks->known_files
-		                .items[tasks->known_files.count == tasks->count ? i : tasks->from[i]];
+		tasks->known[i] = tasks->known_files.items[given == tasks->count ? i
+		                                           : given == 1          ? 0
+		                                                                 : tasks->from[i]];
 	return EXIT_DONE;
 }
 

@@ -56,8 +56,8 @@ typedef struct kdr_job_options {
 	               with their labels (predict_agreement in result.json) */
 	/* transfer */
 	const char *const *
-	        known_files; /* NULL; or, instead of `known`, files with these classes: one with a label per line, or tables that
-	                                   KDR_TABLE_ASK wrote, with classes filled in */
+	        known_files; /* NULL; or, instead of `known`, files with these classes: one with a label per line, one CSV file with id
+	                        and class, or tables that KDR_TABLE_ASK wrote, with classes filled in */
 	int64_t nknown_files;
 	/* cluster */
 	int64_t k_to; /* fit every number of clusters from k to k_to, at most KDR_LEVELS_MOST: kdr_result_level_at; 0: only k */
@@ -65,7 +65,8 @@ typedef struct kdr_job_options {
 	bool neighbours; /* if the method finds k, also fit one cluster fewer and one more: kdr_result_level_at */
 	/* both */
 	int64_t report_features; /* map: features whose values the report gets; 0: 200; below 0: none */
-	/* cluster, methods with KDR_ALGO_KNOWN. known_files has one file per data set, "?" for a data set without known classes */
+	/* cluster, methods with KDR_ALGO_KNOWN. known_files has one file per data set, "?" for a data set without known classes;
+	 * a CSV file with ids and classes may be the one of several */
 	const kdr_labels *const
 	        *each_known; /* NULL; or known classes of each data set, "?" for unknown ones, or NULL */
 	const char *must_link,
@@ -84,6 +85,7 @@ typedef struct kdr_job_options {
 	                  use (fields with in_model). Ignored with `model` */
 	/* cluster */
 	int64_t neach_k; /* length of each_k, an error if it is not the number of data sets; 0: not checked */
+	bool known_in_data; /* the known classes are the classes of the data sets, -1, "?" and "" for unknown ones */
 } kdr_job_options;
 KDR_DEFINE_INIT(kdr_job_options)
 

@@ -215,7 +215,8 @@ def finish(session, result):
 def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
-            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, must_link=None, cannot_link=None,
+            model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
+            cannot_link=None,
             report_features=None, model_size=None, model_without_samples=False):
     """Cluster one or more related data sets together.
 
@@ -256,12 +257,18 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     <seed>
     <threads>
     <limits>
-    known : array, path, list or dict, optional
+    known : array, Series, dict, path or list, optional
         Classes of some samples, for the methods ``auto`` and ``kmeans``: an array
-        with one class per sample, or a file with one per line. None, NaN, "?" and
-        the integer -1 mean unknown. For several data sets, a list or dict with one
-        entry each, None if no class is known. Known samples keep their class,
-        influence the other samples, and name the clusters (:meth:`Result.names`).
+        with one class per sample, a Series or dict with the ids of some samples and
+        their classes, or a file with one class per line or with id and class. None,
+        NaN, "?" and the integer -1 mean unknown. For several data sets, a list or
+        dict with one entry each, None if no class is known, or ids of any of them.
+        Known samples keep their class, influence the other samples, and name the
+        clusters (:meth:`Result.names`). With ``k="auto"``, k is their number unless
+        another number is clearly better.
+    known_column : str, optional
+        Instead of `known`: the column of DataFrames and files, or of AnnData's
+        ``obs``, that has the known classes, empty if unknown. It is not a feature.
     must_link, cannot_link : list of pairs or path, optional
         Pairs of samples that are in the same cluster, and in different clusters.
         A sample is a row number from 0 or, with several data sets, a pair of data
@@ -302,16 +309,19 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     """
     session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
     tables, names = as_tasks(tasks)
+    if known_column is not None and (known is not None or label_column is not None):
+        raise ValueError(f"known_column has no effect with {'known' if known is not None else 'label_column'}: remove one of them")
+    label_column = label_column if known_column is None else known_column
     how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     texts = {"id_column": id_column, "label_column": label_column, "task_column": task_column, "text_column": text_column, "texts": texts}
     (tables,) = join_texts(session, [(tables, names, "task", False)], texts)
-    sets, _ = load(session, tables, names, "task", how, method=method)
+    sets, _ = load(session, tables, names, "task", how, method=method, may_lack_labels=known_column is not None)
     job = Job(session, method=method, set=options, clusters=clusters_text(k, [data.name for data in sets]), weight=weight, norm=norm, scale=scale,
               features=features, top_features=top_features, top_by=top_by, fit_on=fit_on, preprocess=preprocess, pooled=pooled, quality=quality,
               resamples=resamples, report_features=report_features, model_size=model_size, model_without_samples=model_without_samples)
     o, out = job.o, ffi.new("kdr_result **")
-    o.map, o.model = map, model
+    o.map, o.model, o.known_in_data = map, model, known_column is not None
     starts = None
     if init is not None:
         init = [init] if len(sets) == 1 and np.ndim(init[0]) == 0 else init
@@ -332,12 +342,18 @@ def _known_samples(o, known, sets):
     if known is None:
         return None
     names = [s.name for s in sets]
-    if isinstance(known, dict):
+    if is_path(known):
+        known = [known] * len(sets)  # a file of ids may be that of several
+    elif isinstance(known, dict) and not _by_data_set(known, names):
+        known = _by_id(known.items(), sets)
+    elif isinstance(known, dict):
         strange = [name for name in known if name not in names]
         if strange:
             raise ValueError(f"known has classes of {strange[0]!r}, but the data sets are {', '.join(names)}")
         known = [known.get(name) for name in names]
-    elif is_path(known) or (len(sets) == 1 and not (len(known) == 1 and (known[0] is None or is_path(known[0]) or np.ndim(known[0]) == 1))):
+    elif _is_series(known):
+        known = [known] if len(sets) == 1 else _by_id(known.items(), sets)
+    elif len(sets) == 1 and not (len(known) == 1 and (known[0] is None or isinstance(known[0], dict) or is_path(known[0]) or np.ndim(known[0]) == 1)):
         known = [known]
     if len(known) != len(sets):
         raise ValueError(f"known has {len(known)} entries for {len(sets)} data sets: one for each is needed, None if no class is known")
@@ -350,7 +366,11 @@ def _known_samples(o, known, sets):
     if missing:
         raise FileNotFoundError(f"known: {os.fspath(missing[0])}: no such file, or classes of other data sets are arrays")
     keep, each = [], []
-    for values in known:
+    for values, data in zip(known, sets):
+        if isinstance(values, dict) or (_is_series(values) and _has_ids(values, data)):
+            values = _by_id(values.items(), [data])[0]
+        if isinstance(values, np.ma.MaskedArray):
+            values = values.astype(object).filled(None)
         held = None if values is None else _labels(["?" if _unknown(v) else str(v) for v in np.asarray(values, dtype=object).tolist()])
         keep.append(held)
         each.append(ffi.NULL if held is None else held[-1])
@@ -359,10 +379,44 @@ def _known_samples(o, known, sets):
     return keep
 
 
+def _by_data_set(known, names):
+    """Whether the keys of a dict are data sets, and not ids."""
+    return any(np.ndim(v) > 0 or isinstance(v, dict) for v in known.values()) or all(name in names for name in known)
+
+
+def _is_series(values):
+    return type(values).__name__ == "Series" and hasattr(values, "index") and hasattr(values, "items")
+
+
+def _has_ids(series, data):
+    """Whether the index of a series has ids: always if it does not have one class per sample, and otherwise if one of them is a sample."""
+    return len(series) != data.shape[0] or (data.ids is not None and not set(data.ids).isdisjoint(map(str, series.index)))
+
+
+def _by_id(items, sets):
+    """An array of classes for each data set from pairs of id and class. Rows of data without ids are numbered from 0."""
+    where, found = {}, [np.full(s.shape[0], None, dtype=object) for s in sets]
+    for s, data in enumerate(sets):
+        for i, name in enumerate(data.ids if data.ids is not None else range(data.shape[0])):
+            where.setdefault(str(name), []).append((s, i))
+    items = [(str(name), value) for name, value in items]
+    strange = [name for name, _ in items if name not in where]
+    if strange:
+        more = f" and {len(strange) - 3} more" if len(strange) > 3 else ""
+        raise ValueError(f"known: no sample has the id{'s' * (len(strange) > 1)} {', '.join(map(repr, strange[:3]))}{more}; "
+                         f"the data have ids such as {next(iter(where))!r}")
+    for name, value in items:
+        if len(where[name]) > 1:
+            raise ValueError(f"known: several samples have the id {name!r}, so that their class is unclear")
+        (s, i), = where[name]
+        found[s][i] = value
+    return found
+
+
 def _unknown(value):
-    """Whether a known class is none: None, NaN, "?", or -1 as in scikit-learn."""
-    return value is None or (isinstance(value, str) and value == "?") or (isinstance(value, (float, np.floating)) and np.isnan(value)) or \
-        (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value == -1)
+    """Whether a known class is none: None, NaN, pandas.NA, "?", an empty text, or -1 as in scikit-learn."""
+    return value is None or (isinstance(value, str) and value in ("", "?")) or (isinstance(value, (float, np.floating)) and np.isnan(value)) or \
+        type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, numbers.Integral) and not isinstance(value, bool) and value == -1)
 
 
 def _labels(texts):

@@ -5,6 +5,7 @@ import unittest
 
 import kindred
 import numpy as np
+import pandas as pd
 
 
 class Known(unittest.TestCase):
@@ -71,6 +72,48 @@ class Known(unittest.TestCase):
             self.assertEqual(result.labels()[10], result.labels()[11])
         with self.assertRaises(FileNotFoundError):
             kindred.cluster(self.x, k=3, known="nowhere.known")
+
+    def test_ids(self):
+        ids = [f"c{i}" for i in range(75)]
+        frame = pd.DataFrame(self.x, columns=list("abcd"), index=ids)
+        expected = kindred.cluster(frame, k=3, known=self.some([1, 30, 60])).labels()
+        given = {"c60": "high", "c1": "low", "c30": "mid"}
+        for known in (given, pd.Series(given), pd.Series(self.some([1, 30, 60]), index=ids).sample(frac=1, random_state=1), [given],
+                      pd.Series({**given, "c5": pd.NA}), {"task": pd.Series(given)}):
+            result = kindred.cluster({"task": frame}, k=3, known=known)
+            self.assertEqual(sorted(result.names()), ["high", "low", "mid"])
+            self.assertEqual([result.names()[result.labels()[i]] for i in (1, 30, 60)], ["low", "mid", "high"])
+            self.assertGreater(kindred.evaluate(result.labels(), expected)["acc"], .95)
+        with self.assertRaisesRegex(ValueError, "no sample has the ids 'x0', 'x1', 'x2' and 2 more; .*'c0'"):
+            kindred.cluster(frame, k=3, known={**given, **{f"x{i}": "low" for i in range(5)}})
+        with self.assertRaisesRegex(ValueError, "several samples have the id 'c60'"):
+            kindred.cluster([frame, frame], k=3, known=given)
+        # several data sets share the ids
+        other = pd.DataFrame(self.z, columns=list("abcd"), index=[f"d{i}" for i in range(75)])
+        for known in ({"c1": "low", "d30": "mid", "d60": "high"}, pd.Series({"d60": "high", "d30": "mid", "c1": "low"})):
+            result = kindred.cluster({"a": frame, "b": other}, k=3, known=known)
+            self.assertEqual(result.names("a")[result.labels("a")[1]], "low")
+            self.assertEqual([result.names("b")[result.labels("b")[i]] for i in (30, 60)], ["mid", "high"])
+        # rows without ids are numbered; a series with one class per sample needs none
+        result = kindred.cluster(self.x, k=3, known={1: "low", 30: "mid", 60: "high"})
+        np.testing.assert_array_equal(result.labels(), kindred.cluster(self.x, k=3, known=pd.Series(self.some([1, 30, 60]))).labels())
+
+    def test_arrays_with_missing_values(self):
+        expected = kindred.cluster(self.x, k=3, known=self.some([1, 30, 60])).labels()
+        some = np.isin(np.arange(75), [1, 30, 60])
+        for known in (np.ma.array(self.names, mask=~some), pd.array(np.where(some, self.names, None), dtype="string"),
+                      pd.Categorical(np.where(some, self.names, None)), list(np.where(some, self.names, ""))):
+            np.testing.assert_array_equal(kindred.cluster(self.x, k=3, known=known).labels(), expected)
+
+    def test_known_column(self):
+        frame = pd.DataFrame(self.x, columns=list("abcd")).assign(kind=self.some([1, 30, 60]))
+        result = kindred.cluster([frame, pd.DataFrame(self.z, columns=list("abcd"))], k=3, known_column="kind")
+        self.assertEqual([result.names(0)[result.labels(0)[i]] for i in (1, 30, 60)], ["low", "mid", "high"])
+        for other in ({"known": self.some([1])}, {"label_column": "a"}):
+            with self.assertRaisesRegex(ValueError, "known_column has no effect with"):
+                kindred.cluster(frame, k=3, known_column="kind", **other)
+        with self.assertRaisesRegex(ValueError, "no class is known"):
+            kindred.cluster(frame, k=3, known_column="kid")
 
     def test_estimators(self):
         given = np.where(np.isin(np.arange(75), [1, 30, 60]), self.y, -1)

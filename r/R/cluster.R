@@ -68,10 +68,15 @@
 #' @param model_without_samples With `model`: keep means and covariances of the
 #'   clusters instead of samples.
 #' @param known Known classes of some samples, for the methods `auto` and `kmeans`: a
-#'   vector or factor with one class for each sample, or a file with one per line.
+#'   vector or factor with one class for each sample, a vector whose names are the
+#'   ids of some samples, or a file with one class per line or with id and class.
 #'   `NA` and `"?"` mean unknown. For several data sets, a list with one entry for
-#'   each (in order, or by name), `NULL` if no class is known. Known samples keep
-#'   their class and name the clusters (`fit$names`).
+#'   each (in order, or by name), `NULL` if no class is known, or a vector with ids
+#'   of any of them. Known samples keep their class and name the clusters
+#'   (`fit$names`). With `k = "auto"`, k is their number unless another number is
+#'   clearly better.
+#' @param known_column Instead of `known`: the column of tables that has the known
+#'   classes, empty if unknown. It is not a feature.
 #' @param must_link,cannot_link Pairs of samples that are in the same cluster, and in
 #'   different clusters: a matrix or data frame with two columns of ids or of row
 #'   numbers, or a file with two ids per line. Row numbers need a single data set.
@@ -108,19 +113,21 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                top_features = NULL, top_by = NULL, fit_on = NULL, preprocess = "default", features_from = NULL,
                                feature_options = list(), pooled = FALSE, init = NULL,
                                quality = FALSE, resamples = NULL, map = TRUE, model = FALSE, model_size = NULL,
-                               model_without_samples = FALSE, known = NULL, must_link = NULL, cannot_link = NULL, seed = 1,
-                               threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
+                               model_without_samples = FALSE, known = NULL, known_column = NULL, must_link = NULL, cannot_link = NULL,
+                               seed = 1, threads = NULL, time_limit = NULL, max_memory = NULL, progress = FALSE) {
   no_more(list(...), names(formals(kd_cluster.default)))
   session <- session_open(seed, threads, time_limit, max_memory, progress)
   on.exit(session_close(session))
   algorithm <- find_method(method, "cluster")
-  how <- list(map = flag(map, "map"), model = flag(model, "model"), score = !is.null(label_column),
+  if (!is.null(known_column) && (!is.null(known) || !is.null(label_column)))
+    kd_stop("known_column has no effect with ", if (is.null(known)) "label_column" else "known", ": remove one of them")
+  how <- list(known_in_data = !is.null(known_column), map = flag(map, "map"), model = flag(model, "model"), score = !is.null(label_column),
               options = job_words(algorithm, options, features_from, feature_options, weight = weight, norm = norm, scale = scale, features = features,
                                   top_features = top_features, top_by = top_by, fit_on = fit_on, preprocess = preprocess, pooled = flag(pooled, "pooled"),
                                   quality = flag(quality, "quality"), resamples = resamples, model_size = model_size,
                                   model_without_samples = flag(model_without_samples, "model_without_samples")))
-  group <- c(as_tables(x, "x"), list(stem = "task", may_lack = FALSE))
-  reads <- reading(columns, rename, missing, na, decimal, id_column, label_column, task_column, text_column, texts)
+  group <- c(as_tables(x, "x"), list(stem = "task", may_lack = !is.null(known_column)))
+  reads <- reading(columns, rename, missing, na, decimal, id_column, label_column %||% known_column, task_column, text_column, texts)
   loaded <- load_groups(session, list(group), reads, default_missing(algorithm, "cluster"))[[1]]
   infos <- lapply(loaded$sets, function(set) .Call(C_data_info, set))
   names <- vapply(infos, `[[`, "", "name")
@@ -133,7 +140,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
   single <- is_table(x) && length(loaded$sets) == 1
   fit <- new_fit(pointer, "cluster", infos, loaded$from, single, NULL, call_of_generic(match.call()))
   fit$k_from <- if (is.null(k) || grepl("auto", k_word)) "estimated" else if (grepl("-", k_word)) "suggested" else "given"
-  if (!is.null(known)) {
+  if (!is.null(known) || !is.null(known_column)) {
     json <- call_c(session, C_result_parsed, pointer)
     fit$names <- stats::setNames(lapply(json$tasks, function(task) as.character(task$names %||% rep(NA, task$k))), fit$datasets)
   }
@@ -151,14 +158,31 @@ known_codes <- function(values, info, what) {
   if (length(values) != info$dim[1])
     kd_stop(what, " of ", info$name, " has length ", length(values), ", but the number of samples is ", info$dim[1], ": use NA for unknown classes")
   values <- as.character(values)
-  values[is.na(values)] <- "?"
+  values[is.na(values) | values == ""] <- "?"
   names <- sort(unique(values), method = "radix")
   list(values = match(values, names) - 1L, names = names)
 }
 
+# The classes of a vector whose names are ids, as one vector for each data set. Rows of data without ids are numbered from 1.
+known_by_id <- function(known, infos) {
+  ids <- lapply(infos, function(info) info$ids %||% as.character(seq_len(info$dim[1])))
+  all <- unlist(ids)
+  strange <- setdiff(names(known), all)
+  if (length(strange)) kd_stop("known: no sample is called ", paste0("'", utils::head(strange, 3), "'", collapse = ", "),
+                               if (length(strange) > 3) paste(" and", length(strange) - 3, "more"), "; the data have ids such as '", all[1], "'", status = 20L)
+  twice <- names(known)[names(known) %in% all[duplicated(all)]]
+  if (length(twice)) kd_stop("known: several samples are called '", twice[1], "'", status = 20L)
+  lapply(ids, function(own) as.character(known)[match(own, names(known))])
+}
+
+# Whether the names of a vector are ids: always if it does not have one class for each sample, and otherwise if one of them is a sample.
+has_ids <- function(one, info) !is.null(names(one)) && !is.list(one) && (length(one) != info$dim[1] || any(names(one) %in% info$ids))
+
 known_settings <- function(known, infos) {
   if (is.null(known)) return(NULL)
   names <- vapply(infos, `[[`, "", "name")
+  if (!is.list(known) && length(infos) > 1 && !is.null(names(known))) known <- known_by_id(known, infos)
+  if (is_path(known) && length(infos) > 1) known <- rep(list(known), length(infos)) # a file of ids may be that of several
   if (!is.list(known)) known <- list(known)
   if (!is.null(names(known))) {
     strange <- setdiff(names(known), names)
@@ -167,12 +191,16 @@ known_settings <- function(known, infos) {
   }
   if (length(known) != length(infos))
     kd_stop("known has length ", length(known), ", but the number of data sets is ", length(infos), ": one entry for each is needed, NULL if no class is known")
-  path <- function(one, info) is_path(one) && (info$dim[1] > 1 || file.exists(one))
+  path <- function(one, info) is_path(one) && is.null(names(one)) && (info$dim[1] > 1 || file.exists(one))
   paths <- mapply(path, known, infos)
   if (all(paths | vapply(known, is.null, NA)))
     return(list(known_files = vapply(known, function(one) if (is.null(one)) "?" else path.expand(one), "", USE.NAMES = FALSE)))
   if (any(paths)) kd_stop("known has a file for some data sets and classes for others: use one kind for all")
-  list(known = unname(Map(function(one, info) if (!is.null(one)) known_codes(one, info, "known"), known, infos)))
+  codes <- function(one, info) {
+    if (has_ids(one, info)) one <- known_by_id(one, list(info))[[1]]
+    if (!is.null(one)) known_codes(one, info, "known")
+  }
+  list(known = unname(Map(codes, known, infos)))
 }
 
 # Links in the form of C: paths, and a matrix with a column for each link.

@@ -132,6 +132,7 @@ static void known_samples(SEXP how, R_xlen_t n, kdr_job_options *o)
 {
 	SEXP known = kd_get(how, "known"), links = kd_get(how, "links");
 	known_files(how, o);
+	o->known_in_data = kd_flag(how, "known_in_data");
 	if (known != R_NilValue) {
 		const kdr_labels **each = (const kdr_labels **)R_alloc((size_t)n, sizeof *each);
 		for (R_xlen_t t = 0; t < n; t++)

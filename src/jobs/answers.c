@@ -1,9 +1,13 @@
-/* Known classes of a target, as a person gave them. SPDX-License-Identifier: BSD-3-Clause
+/* Known classes of samples, as a person gave them. SPDX-License-Identifier: BSD-3-Clause
  *
- * Either a file with one label per line, "?" for unknown, or tables that KDR_TABLE_ASK wrote, with the column `class` filled in where the
- * person could tell. Those begin with the columns row, id and class; a spreadsheet may have saved them with another delimiter. */
+ * One of three kinds of files:
+ * - one label per line, "?" for unknown;
+ * - two columns, the ids of some samples and their classes, in any order. It is recognised by its two columns and by ids that occur in the
+ *   data. A first line is a header if no sample has its id, which has no digit, and no other line its class;
+ * - tables that KDR_TABLE_ASK wrote, with the column `class` filled in where the person could tell. Those begin with the columns row, id and
+ *   class; a spreadsheet may have saved them with another delimiter. */
 #include "io/table/csv.h"
-#include "jobs/job.h"
+#include "jobs/known.h"
 
 #include <stdio.h>
 
@@ -132,6 +136,138 @@ done:
 	return st;
 }
 
+/* --- ids and classes -------------------------------------------------------------------------------------- */
+
+typedef struct pairs {
+	int64_t n;        /* lines */
+	char *(*cell)[2]; /* n: id and class */
+	kdri_ids ids;
+	int64_t target;
+	int64_t strange;   /* ids that no sample has */
+	char names[3][64]; /* the first of them */
+} pairs;
+
+static void pairs_free(kdr_context *ctx, pairs *p)
+{
+	for (int64_t i = 0; p->cell && i < p->n; i++)
+		KDRI_FREE(ctx, p->cell[i][0], p->cell[i][1]);
+	kdri_free(ctx, p->cell);
+	kdri_ids_free(ctx, &p->ids);
+}
+
+/* Splits all lines at the first delimiter that gives two cells each; *two: there is one. */
+static kdr_status split_pairs(kdr_context *ctx, const kdr_labels *lines, pairs *p, bool *two)
+{
+	KDRI_DO(KDRI_NEW0(ctx, &p->cell, lines->n));
+	p->n = lines->n;
+	*two = false;
+	for (const char *d = ",;\t|"; *d && !*two; d++) {
+		*two = true;
+		for (int64_t i = 0; i < p->n && *two; i++) {
+			KDRI_FREE(ctx, p->cell[i][0], p->cell[i][1]);
+			p->cell[i][0] = p->cell[i][1] = NULL;
+			KDRI_DO(kdri_two_cells(ctx, lines->names[lines->values[i]], *d, p->cell[i], two));
+		}
+	}
+	return KDR_OK;
+}
+
+/* The row of an id in the target; -1: another data set has it, or it was skipped when its file was read; -2: several; -3: none has it. */
+static int64_t pair_row(const pairs *p, char *id)
+{
+	int64_t row = -1;
+	for (int turn = 0; turn < 2; turn++) {
+		for (int64_t s = 0; s < p->ids.count; s++) {
+			const kdr_data *set = p->ids.sets[s];
+			const int64_t at = kdri_ids_row(&p->ids, s, id);
+			if (at != -1)
+				return s == p->target ? at : -1;
+			for (int64_t i = 0; i < set->nleft_out; i++)
+				if (strcmp(set->left_out[i].id, id) == 0)
+					return row;
+		}
+		drop_apostrophe(id);
+	}
+	return -3;
+}
+
+static bool is_header(const pairs *p)
+{
+	if (strpbrk(p->cell[0][0], "0123456789"))
+		return false;
+	for (int64_t i = 1; i < p->n; i++)
+		if (strcmp(p->cell[i][1], p->cell[0][1]) == 0)
+			return false;
+	return true;
+}
+
+static kdr_status pairs_strange(kdr_context *ctx, const char *path, const pairs *p)
+{
+	char more[48] = "";
+	const char *const *ids = (const char *const *)p->ids.sets[p->target]->ids;
+	if (p->strange > 3)
+		snprintf(more, sizeof more, " and %lld more", (long long)p->strange - 3);
+	return kdri_fail(ctx, KDR_ERR_DATA, "%s: no sample has the id%s '%s'%s%s%s%s%s%s%s; %s%.60s%s", path,
+	                 p->strange == 1 ? "" : "s", p->names[0], p->strange > 1 ? ", '" : "",
+	                 p->strange > 1 ? p->names[1] : "", p->strange > 1 ? "'" : "",
+	                 p->strange > 2 ? ", '" : "", p->strange > 2 ? p->names[2] : "",
+	                 p->strange > 2 ? "'" : "", more,
+	                 ids ? "the data have ids such as '" : "samples without ids are numbered from 1",
+	                 ids ? ids[0] : "", ids ? "'" : "");
+}
+
+/* The class of a sample. */
+static kdr_status take_pair(answers *a, const char *path, int64_t row, char *pair[2])
+{
+	char **known = &a->classes[row];
+	drop_apostrophe(pair[1]);
+	if (!pair[1][0] || strcmp(pair[1], "?") == 0) /* left open */
+		return KDR_OK;
+	if (*known && strcmp(*known, pair[1]) != 0)
+		return kdri_fail(a->ctx, KDR_ERR_DATA,
+		                 "%s: the sample '%.80s' has two classes, '%.80s' and '%.80s'", path, pair[0],
+		                 *known, pair[1]);
+	if (!*known) {
+		*known = pair[1];
+		pair[1] = NULL;
+		a->found++;
+	}
+	return KDR_OK;
+}
+
+/* *other: the file has no ids and classes, and nothing was taken. */
+static kdr_status take_pairs(answers *a, const char *path, const kdr_labels *lines, pairs *p, bool *other)
+{
+	bool two;
+	int64_t found = 0, *row = NULL, file_rows;
+	kdr_status st;
+	KDRI_TRY(split_pairs(a->ctx, lines, p, &two));
+	*other = !two;
+	if (!two)
+		goto done;
+	KDRI_TRY(KDRI_NEW(a->ctx, &row, p->n));
+	for (int64_t i = 0; i < p->n; i++) {
+		row[i] = pair_row(p, p->cell[i][0]);
+		found += row[i] > -3;
+		if (row[i] == -2)
+			KDRI_FAIL(a->ctx, KDR_ERR_DATA,
+			          "%s: several samples have the id '%.80s', so that their class is unclear",
+			          path, p->cell[i][0]);
+		if (row[i] == -3 && !(i == 0 && is_header(p)) && p->strange++ < 3)
+			snprintf(p->names[p->strange - 1], sizeof p->names[0], "%.60s", p->cell[i][0]);
+	}
+	(void)kdr_data_origin(a->target, &file_rows);
+	*other = found == 0 && (p->n == a->target->rows || p->n == file_rows);
+	if (!*other && p->strange > 0)
+		KDRI_TRY(pairs_strange(a->ctx, path, p));
+	for (int64_t i = 0; i < p->n && !*other; i++)
+		if (row[i] >= 0)
+			KDRI_TRY(take_pair(a, path, row[i], p->cell[i]));
+done:
+	kdri_free(a->ctx, row);
+	return st;
+}
+
 /* As if there were a file with one label per line. */
 static kdr_status to_labels(const answers *a, const char *name, kdr_labels **out)
 {
@@ -153,17 +289,46 @@ done:
 	return st;
 }
 
-kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t count,
-                             const kdr_data *target, kdr_labels **out)
+/* A file that is no table of KDR_TABLE_ASK. */
+static kdr_status read_plain(answers *a, const char *path, kdr_data *const *sets, int64_t count,
+                             int64_t target, kdr_labels **out)
 {
 	kdr_status st;
-	answers a = { .ctx = ctx, .target = target };
-	KDRI_TRY(KDRI_NEW0(ctx, &a.classes, target->rows));
-	for (int64_t i = 0; i < count; i++) {
+	kdr_labels *lines = NULL;
+	pairs p = { .target = target };
+	bool other = false;
+	KDRI_TRY(kdr_read_labels(a->ctx, path, &lines));
+	KDRI_TRY(kdri_ids_new(a->ctx, sets, count, &p.ids));
+	KDRI_TRY(take_pairs(a, path, lines, &p, &other));
+	for (int64_t s = 0; other && s < count && count > 1; s++)
+		if (!sets[s]->origin)
+			KDRI_FAIL(
+			        a->ctx, KDR_ERR_DATA,
+			        "%s: one file of known classes for %lld data sets; give one file for each, or a CSV file with id and class",
+			        path, (long long)count);
+	if (other) {
+		*out = lines;
+		lines = NULL;
+	} else {
+		KDRI_TRY(to_labels(a, path, out));
+	}
+done:
+	pairs_free(a->ctx, &p);
+	kdr_labels_free(lines);
+	return st;
+}
+
+kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t npaths,
+                             kdr_data *const *sets, int64_t count, int64_t target, kdr_labels **out)
+{
+	kdr_status st;
+	answers a = { .ctx = ctx, .target = sets[target] };
+	KDRI_TRY(KDRI_NEW0(ctx, &a.classes, a.target->rows));
+	for (int64_t i = 0; i < npaths; i++) {
 		bool other = false;
 		KDRI_TRY(take_file(&a, paths[i], &other));
-		if (other && count == 1) {
-			KDRI_TRY(kdr_read_labels(ctx, paths[i], out));
+		if (other && npaths == 1) {
+			KDRI_TRY(read_plain(&a, paths[i], sets, count, target, out));
 			goto done;
 		}
 		if (other)
@@ -180,6 +345,6 @@ kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t
 	else
 		KDRI_TRY(to_labels(&a, paths[0], out));
 done:
-	kdri_strings_free(&ctx->allocator, a.classes, a.classes ? target->rows : 0);
+	kdri_strings_free(&ctx->allocator, a.classes, a.classes ? a.target->rows : 0);
 	return st;
 }

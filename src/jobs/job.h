@@ -203,10 +203,10 @@ const void *kdri_sample_array(const kdr_result *result, const char *name, int64_
  * next. */
 kdr_status kdri_json_labelling(kdr_context *ctx, struct kdri_json *json, const kdr_result *result,
                                int64_t task);
-/* Known classes of a target from files: one label per line, or what KDR_TABLE_ASK writes with classes filled in; several files only of the
- * latter. Free *out with kdr_labels_free. */
-kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t count,
-                             const kdr_data *target, kdr_labels **out);
+/* Known classes of sets[target] from files: one label per line; or id and class, where any of these `count` data sets may have the ids; or what
+ * KDR_TABLE_ASK writes with classes filled in; several files only of the latter. Free *out with kdr_labels_free. */
+kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t npaths,
+                             kdr_data *const *sets, int64_t count, int64_t target, kdr_labels **out);
 
 /* --- shared.c -------------------------------------------------------------------------------------- */
 

@@ -32,7 +32,7 @@ kdr_status kdri_known_rows(kdr_context *ctx, const kdr_labels *known, const kdr_
 		return KDR_OK;
 	return kdri_fail(
 	        ctx, KDR_ERR_DATA,
-	        "%lld known label%s, but data set %s has %lld sample%s; give one label per sample, '?' if unknown",
+	        "%lld known label%s, but data set %s has %lld sample%s; give one label per sample, '?' if unknown, or a CSV file with id and class",
 	        (long long)known->n, known->n == 1 ? "" : "s", data->name, (long long)data->rows,
 	        data->rows == 1 ? "" : "s");
 }
@@ -105,36 +105,72 @@ done:
 	return st;
 }
 
+/* Those of the file of data set t. `same`: room for the data sets with the same file, which may have its other ids. */
+static kdr_status read_known(kdr_context *ctx, const kdr_job_options *o, kdr_data *const *sets, int64_t count,
+                             int64_t t, kdr_data **same, kdr_labels **out)
+{
+	const char *path = o->known_files[t];
+	int64_t n = 0, at = 0;
+	if (strcmp(path, "?") == 0)
+		return KDR_OK;
+	for (int64_t s = 0; s < count; s++)
+		if (strcmp(o->known_files[s], path) == 0) {
+			at = s == t ? n : at;
+			same[n++] = sets[s];
+		}
+	return kdri_answers_read(ctx, &path, 1, same, n, at, out);
+}
+
+/* The classes of the data, if they are those that are known: an empty cell and "?" mean unknown. */
+static kdr_status add_data_classes(kdr_context *ctx, const kdr_data *data, kdri_names *classes,
+                                   int64_t *labels)
+{
+	for (int64_t i = 0; i < data->rows; i++) {
+		const char *name = data->labels[i] < 0 ? "?" : data->classes[data->labels[i]];
+		if (name[0] && strcmp(name, "?") != 0)
+			KDRI_DO(kdri_names_add(ctx, classes, name, strlen(name), &labels[i]));
+	}
+	return KDR_OK;
+}
+
 static kdr_status take_classes(kdr_context *ctx, const kdr_job_options *o, kdr_data *const *sets,
                                kdri_job_known *k)
 {
 	kdr_status st = KDR_OK;
+	const int64_t count = k->problem.ntasks;
 	kdri_names classes = { 0 };
 	kdr_labels *read = NULL;
-	if (o->nknown_files > 0 && o->nknown_files != k->problem.ntasks)
+	kdr_data **same = NULL;
+	if (o->nknown_files > 0 && o->nknown_files != count)
 		return kdri_fail(ctx, KDR_ERR_ARGUMENT,
 		                 "%lld files of known classes for %lld data sets; give one for each",
-		                 (long long)o->nknown_files, (long long)k->problem.ntasks);
-	for (int64_t t = 0; t < k->problem.ntasks; t++) {
-		const char *path = o->nknown_files > 0 ? o->known_files[t] : NULL;
+		                 (long long)o->nknown_files, (long long)count);
+	KDRI_TRY(KDRI_NEW(ctx, &same, count));
+	for (int64_t t = 0; t < count; t++) {
 		const kdr_labels *given = o->each_known ? o->each_known[t] : NULL;
-		if (path && strcmp(path, "?") != 0) {
-			KDRI_TRY(kdri_answers_read(ctx, &path, 1, sets[t], &read));
-			given = read;
-		}
-		if (!given)
+		const bool own = o->known_in_data && sets[t]->labels;
+		if (o->nknown_files > 0)
+			KDRI_TRY(read_known(ctx, o, sets, count, t, same, &read));
+		given = read ? read : given;
+		if (!given && !own)
 			continue;
 		KDRI_TRY(KDRI_NEW(ctx, &k->labels[t], sets[t]->rows));
 		for (int64_t i = 0; i < sets[t]->rows; i++)
 			k->labels[t][i] = -1;
 		k->tasks[t].labels = k->labels[t];
-		KDRI_TRY(add_labels(ctx, given, sets[t], &classes, k->labels[t]));
+		KDRI_TRY(given ? add_labels(ctx, given, sets[t], &classes, k->labels[t])
+		               : add_data_classes(ctx, sets[t], &classes, k->labels[t]));
 		kdr_labels_free(read);
 		read = NULL;
 	}
+	if (o->known_in_data && classes.count == 0)
+		KDRI_FAIL(
+		        ctx, KDR_ERR_DATA,
+		        "no class is known: the column of known classes (--known-column) is missing or empty in every data set");
 	if (classes.count > 0)
 		KDRI_TRY(number_classes(ctx, o, &classes, k));
 done:
+	kdri_free(ctx, same);
 	kdr_labels_free(read);
 	kdri_names_free(ctx, &classes);
 	return st;
@@ -142,18 +178,7 @@ done:
 
 /* --- links ------------------------------------------------------------------------------------------------ */
 
-typedef struct id_table {
-	kdri_names names;
-	int64_t *row; /* of each name; -1: several rows have it */
-} id_table;
-
-typedef struct id_tables {
-	kdr_data *const *sets;
-	int64_t count;
-	id_table *tables; /* count; empty if samples have no ids */
-} id_tables;
-
-static void id_tables_free(kdr_context *ctx, id_tables *t)
+void kdri_ids_free(kdr_context *ctx, kdri_ids *t)
 {
 	for (int64_t i = 0; t->tables && i < t->count; i++) {
 		kdri_names_free(ctx, &t->tables[i].names);
@@ -162,12 +187,12 @@ static void id_tables_free(kdr_context *ctx, id_tables *t)
 	kdri_free(ctx, t->tables);
 }
 
-static kdr_status id_tables_new(kdr_context *ctx, kdr_data *const *sets, int64_t count, id_tables *t)
+kdr_status kdri_ids_new(kdr_context *ctx, kdr_data *const *sets, int64_t count, kdri_ids *t)
 {
-	*t = (id_tables){ .sets = sets, .count = count };
+	*t = (kdri_ids){ .sets = sets, .count = count };
 	KDRI_DO(KDRI_NEW0(ctx, &t->tables, count));
 	for (int64_t s = 0; s < count; s++) {
-		id_table *table = &t->tables[s];
+		kdri_id_table *table = &t->tables[s];
 		table->names.borrows = true;
 		if (!sets[s]->ids)
 			continue;
@@ -182,8 +207,7 @@ static kdr_status id_tables_new(kdr_context *ctx, kdr_data *const *sets, int64_t
 	return KDR_OK;
 }
 
-/* The row of an id in one data set; -1: it has none, -2: several. */
-static int64_t find_row(const id_tables *t, int64_t set, const char *id)
+int64_t kdri_ids_row(const kdri_ids *t, int64_t set, const char *id)
 {
 	int64_t value;
 	const char *end = id + strlen(id);
@@ -195,16 +219,16 @@ static int64_t find_row(const id_tables *t, int64_t set, const char *id)
 	                                                                                           : -1;
 }
 
-static kdr_status find_id(kdr_context *ctx, const id_tables *t, const char *path, int64_t line,
-                          const char *id, int64_t *set, int64_t *row)
+static kdr_status find_id(kdr_context *ctx, const kdri_ids *t, const char *path, int64_t line, const char *id,
+                          int64_t *set, int64_t *row)
 {
 	int64_t found = 0;
 	*row = -1;
 	for (int64_t s = 0; s < t->count; s++) {
 		const size_t length = strlen(t->sets[s]->name);
-		int64_t at = find_row(t, s, id);
+		int64_t at = kdri_ids_row(t, s, id);
 		if (at == -1 && strncmp(id, t->sets[s]->name, length) == 0 && id[length] == ':')
-			at = find_row(t, s, id + length + 1);
+			at = kdri_ids_row(t, s, id + length + 1);
 		if (at == -1)
 			continue;
 		found += at == -2 ? 2 : 1;
@@ -223,36 +247,44 @@ static kdr_status find_id(kdr_context *ctx, const id_tables *t, const char *path
 	return KDR_OK;
 }
 
-/* The two cells of a line; to be freed. */
-static kdr_status split_line(kdr_context *ctx, const char *path, int64_t line, const char *text, char *ids[2])
+kdr_status kdri_two_cells(kdr_context *ctx, const char *text, char delimiter, char *cells[2], bool *two)
 {
 	kdr_status st = KDR_OK;
 	const size_t length = strlen(text);
-	char *copy = NULL, delimiter = '\0';
+	char *copy = NULL;
 	KDRI_TRY(KDRI_NEW(ctx, &copy, (int64_t)length + 2));
 	memcpy(copy, text, length + 1);
 	copy[length] = '\n';
 	copy[length + 1] = '\0';
-	for (const char *d = ",;\t"; *d && !delimiter; d++)
-		delimiter = strchr(text, *d) ? *d : '\0';
-	kdri_csv_cell cell = kdri_csv_cell_at(copy, delimiter ? delimiter : ' ');
-	KDRI_TRY(kdri_csv_text(ctx, &cell, &ids[0]));
+	kdri_csv_cell cell = kdri_csv_cell_at(copy, delimiter);
+	KDRI_TRY(kdri_csv_text(ctx, &cell, &cells[0]));
 	const char *next = cell.stop;
-	bool two = *next != '\n' && *next;
-	if (two) {
+	*two = *next != '\n' && *next;
+	if (*two) {
 		next = kdri_skip_blanks(next + 1);
-		cell = kdri_csv_cell_at(next, delimiter ? delimiter : ' ');
-		KDRI_TRY(kdri_csv_text(ctx, &cell, &ids[1]));
-		two = *cell.stop == '\n' && ids[0][0] && ids[1][0];
+		cell = kdri_csv_cell_at(next, delimiter);
+		KDRI_TRY(kdri_csv_text(ctx, &cell, &cells[1]));
+		*two = *cell.stop == '\n' && cells[0][0];
 	}
-	if (!two)
-		st = kdri_fail(
-		        ctx, KDR_ERR_FORMAT,
-		        "%s: line %lld: '%.80s' is not two ids, separated by a comma, semicolon, tab or blank",
-		        path, (long long)line, text);
 done:
 	kdri_free(ctx, copy);
 	return st;
+}
+
+/* The two ids of a line; to be freed. */
+static kdr_status split_line(kdr_context *ctx, const char *path, int64_t line, const char *text, char *ids[2])
+{
+	char delimiter = ' ';
+	bool two;
+	for (const char *d = ",;\t"; *d && delimiter == ' '; d++)
+		delimiter = strchr(text, *d) ? *d : ' ';
+	KDRI_DO(kdri_two_cells(ctx, text, delimiter, ids, &two));
+	if (two && ids[1][0])
+		return KDR_OK;
+	return kdri_fail(
+	        ctx, KDR_ERR_FORMAT,
+	        "%s: line %lld: '%.80s' is not two ids, separated by a comma, semicolon, tab or blank", path,
+	        (long long)line, text);
 }
 
 static kdr_status add_link(kdr_context *ctx, kdri_job_known *k, kdr_link link)
@@ -262,7 +294,7 @@ static kdr_status add_link(kdr_context *ctx, kdri_job_known *k, kdr_link link)
 	return KDR_OK;
 }
 
-static kdr_status read_links(kdr_context *ctx, const char *path, bool apart, const id_tables *t,
+static kdr_status read_links(kdr_context *ctx, const char *path, bool apart, const kdri_ids *t,
                              kdri_job_known *k)
 {
 	kdr_status st;
@@ -299,16 +331,16 @@ static kdr_status take_links(kdr_context *ctx, const kdr_job_options *o, kdr_dat
                              kdri_job_known *k)
 {
 	kdr_status st = KDR_OK;
-	id_tables t = { 0 };
+	kdri_ids t = { 0 };
 	for (int64_t i = 0; i < o->nlinks; i++)
 		KDRI_TRY(add_link(ctx, k, o->links[i]));
 	if (!o->must_link && !o->cannot_link)
 		goto done;
-	KDRI_TRY(id_tables_new(ctx, sets, k->problem.ntasks, &t));
+	KDRI_TRY(kdri_ids_new(ctx, sets, k->problem.ntasks, &t));
 	KDRI_TRY(read_links(ctx, o->must_link, false, &t, k));
 	KDRI_TRY(read_links(ctx, o->cannot_link, true, &t, k));
 done:
-	id_tables_free(ctx, &t);
+	kdri_ids_free(ctx, &t);
 	return st;
 }
 
@@ -318,7 +350,8 @@ kdr_status kdri_job_known_take(kdr_context *ctx, const kdr_job_options *o, kdr_d
 	kdr_status st;
 	kdri_job_known k = { .problem = { .ntasks = count, .pooled = o->pooled } };
 	kdri_links links = { 0 };
-	const bool any = o->nknown_files > 0 || o->each_known || o->must_link || o->cannot_link || o->nlinks;
+	const bool any = o->nknown_files > 0 || o->each_known || o->known_in_data || o->must_link ||
+	                 o->cannot_link || o->nlinks;
 	if (!any)
 		return KDR_OK;
 	KDRI_TRY(kdri_job_alone(ctx, "known classes and links (--known, --must-link, --cannot-link)", true));

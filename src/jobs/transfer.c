@@ -146,8 +146,8 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 	KDRI_TRY(kdri_job_order_classes(ctx, labelled, n, t->sets->nsources, t->classes));
 	KDRI_TRY(transfer_check_classes(ctx, t));
 	if (t->o->nknown_files > 0)
-		KDRI_TRY(kdri_answers_read(ctx, t->o->known_files, t->o->nknown_files, t->all[t->target],
-		                           &read));
+		KDRI_TRY(kdri_answers_read(ctx, t->o->known_files, t->o->nknown_files, &t->all[t->target], 1,
+		                           0, &read));
 	if (read || t->o->known)
 		KDRI_TRY(take_known(ctx, t, read ? read : t->o->known));
 done:

@@ -51,6 +51,82 @@ class Known(CliTest):
                 if method == "auto":
                     self.assertEqual([task["confidence"][i] for i in (3, 25, 47, 50)], [1] * 4)
 
+    def test_ids_and_classes(self):
+        """In any order, with and without a header, for any subset; one file for all data sets or one each."""
+        self.known("a.known", [3, 25, 47])
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "a.known,?", "a.csv", "b.csv")
+        expected = [t["labels"] for t in self.result()["tasks"]]
+        pairs = [("1-3", "low"), ("1-25", "mid"), ("1-47", "high")]
+        for header, delimiter, ends in (("", ",", "\n"), ("id,class\n", ",", "\r\n"), ("sample;type\n", ";", "\n"), ("", "\t", "\n")):
+            self.write("pairs.csv", header + "".join(f"{i}{delimiter}{c}{ends}" for i, c in pairs))
+            for files in ("pairs.csv", "pairs.csv,?"):
+                self.run_kindred(*self.COMMON, "-k", 3, "--known", files, "a.csv", "b.csv")
+                self.assertEqual([t["labels"] for t in self.result()["tasks"]], expected)
+        self.write("pairs.csv", 'id,class\n2-50,high\n1-3,"low"\n1-47,high\n2-30,mid\n1-9,\n1-10,?\n')
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "pairs.csv", "a.csv", "b.csv")
+        a, b = self.result()["tasks"]
+        self.assertEqual([a["names"][a["labels"][i]] for i in (3, 47)], ["low", "high"])
+        self.assertEqual([b["names"][b["labels"][i]] for i in (50, 30)], ["high", "mid"])
+        # rows of data without ids have numbers from 1
+        table(self.path("c.csv"), 1, 0, ids=False)
+        self.write("pairs.csv", "48,high\n4,low\n26,mid\n")
+        self.run_kindred("cluster", "--force", "-o", "out", "-q", "-k", 3, "--known", "pairs.csv", "c.csv")
+        task = self.result()["tasks"][0]
+        self.assertEqual([task["names"][task["labels"][i]] for i in (3, 25, 47)], ["low", "mid", "high"])
+
+    def test_strange_ids(self):
+        common = [*self.COMMON[:3], "-q", "-k", 3, "a.csv"]
+        self.write("pairs.csv", "1-3,low\nq1,low\n1-47,high\n")
+        self.fails(*common, "--known", "pairs.csv", code=3, says=["no sample has the id 'q1';", "such as '1-0'"])
+        self.write("pairs.csv", "1-3,low\n" + "".join(f"q{i},low\n" for i in range(7)))
+        self.fails(*common, "--known", "pairs.csv", code=3, says="no sample has the ids 'q0', 'q1', 'q2' and 4 more")
+        self.write("pairs.csv", "2-3,low\n1-47,high\n2-5,low\n")
+        self.fails(*common, "b.csv", "--known", "pairs.csv,?", code=3, says="no sample has the ids '2-3', '2-5'")
+        self.write("pairs.csv", "1-3,low\n1-4,high\n1-3,high\n")
+        self.fails(*common, "--known", "pairs.csv", code=3, says=["'1-3'", "'low' and 'high'"])
+        # a class may contain a comma
+        self.write("names.known", "".join(f"{c}, all\n" for c in self.TRUTH))
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "names.known", "a.csv")
+        self.assertEqual(self.result()["tasks"][0]["names"], ["low, all", "mid, all", "high, all"])
+
+    def test_known_column(self):
+        rows = self.read("a.csv").splitlines()
+        some = {3: "low", 25: "mid", 47: "high"}
+        self.write("c.csv", "\n".join([rows[0] + ",type"] + [f"{r},{some.get(i, '')}" for i, r in enumerate(rows[1:])]) + "\n")
+        self.known("a.known", [3, 25, 47])
+        self.run_kindred(*self.COMMON, "-k", 3, "--known", "a.known,?", "a.csv", "b.csv")
+        expected = [(t["labels"], t["names"]) for t in self.result()["tasks"]]
+        self.run_kindred(*self.COMMON, "-k", 3, "--known-column", "type", "a=c.csv", "b.csv")
+        self.assertEqual([(t["labels"], t["names"]) for t in self.result()["tasks"]], expected)
+        self.assertNotIn("type", self.read("out/features.csv"))
+        self.assertIsNone(self.result()["tasks"][0]["metrics"])
+        self.fails(*self.COMMON, "-k", 3, "--known-column", "tpye", "c.csv", code=3, says=["no class is known", "--known-column"])
+        for other in (("--known", "a.known"), ("--truth", "a.known"), ("--label-column", "x")):
+            self.fails(*self.COMMON, "-k", 3, "--known-column", "type", *other, "c.csv", code=2, says=["--known-column has no effect with " + other[0]])
+        self.fails(*self.COMMON, "-k", 3, "-m", "ncut", "--known-column", "type", "c.csv", code=None, says="auto, kmeans")
+
+    def test_known_classes_are_evidence_for_k(self):
+        def words(*arguments):
+            self.run_kindred(*self.COMMON, "-k", "auto", *arguments, "a.csv")
+            return self.result()["tasks"][0]["k"], self.result()["method_fields"]["k_evidence"]
+        k, text = words()
+        self.assertNotIn("classes", text)
+        self.known("a.known", [3, 47])
+        self.assertEqual(words("--known", "a.known")[0], 3)
+        self.assertIn("k = 3, although only 2 classes are known", words("--known", "a.known")[1])
+        self.known("a.known", [3, 25, 47])
+        self.assertIn("k = 3, also the number of known classes", words("--known", "a.known")[1])
+        self.known("a.known", [3, 10, 25, 47, 55], ["low"] * 10 + ["low2"] * 10 + self.TRUTH[20:50] + ["high2"] * 10)
+        k, text = words("--known", "a.known")
+        self.assertEqual(k, 5)
+        self.assertIn("k = 5, the number of known classes; without them, k would be 3", text)
+        for name, seed in (("s", 4), ("t", 5)):
+            table(self.path(f"{name}.csv"), seed, 0, n=90, categories=True)
+        self.known("s.known", [1, 40, 70], ["low"] * 30 + ["mid"] * 30 + ["high"] * 30)
+        self.run_kindred(*self.COMMON, "-k", "auto", "--known", "s.known,?", "s.csv", "t.csv")
+        self.assertEqual(self.result()["tasks"][0]["k"], 3)
+        self.assertIn("known classes", self.result()["method_fields"]["k_evidence"])
+
     def test_a_wrong_class_is_kept(self):
         self.known("a.known", [3, 4, 5, 25, 47], ["high"] + self.TRUTH[1:3] + ["high", "low", "low"] + self.TRUTH[6:])
         for method in ("auto", "kmeans"):
@@ -148,7 +224,8 @@ class Known(CliTest):
         self.fails(*common, "-k", "2-5", "--known", "a.known", code=2, says=["k begins at 2", "3 classes are known"])
         for method in ("ncut", "snmf"):
             self.fails(*common, "-k", 3, "-m", method, "--known", "a.known", code=None, says=[f"'{method}'", "auto, kmeans"])
-        self.fails(*common, "b.csv", "-k", 3, "--known", "a.known", code=2, says="--known has 1 file for 2 data sets")
+        self.fails(*common, "b.csv", "-k", 3, "--known", "a.known", code=3, says=["one file of known classes for 2 data sets", "id and class"])
+        self.fails(*common, "b.csv", "-k", 3, "--known", "a.known,a.known,?", code=2, says="--known has 3 files for 2 data sets")
         self.write("short", "low\n?\n")
         self.fails(*common, "-k", 3, "--known", "short", code=3, says=["2 known labels", "60 samples"])
         self.fails(*common, "-k", 3, "--known", "nowhere", code=None, says="nowhere")

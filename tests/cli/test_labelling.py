@@ -69,6 +69,14 @@ class Labelling(CliTest):
         self.run_kindred(*self.COMMON, "-m", "svm")
         self.assertEqual(list(rows(self.path("out/target.samples.csv"))[0]), ["id", "class", "confidence", "second"])
 
+    def test_known_classes_by_id(self):
+        self.write("some.csv", 'name,kind\n"t,3",mid\n"t,40",low\n"t,41",mid\n')
+        self.run_kindred(*self.COMMON, "--target-labels", "some.csv")
+        classes = [r["class"] for r in rows(self.path("out/target.samples.csv"))]
+        self.assertEqual([classes[i] for i in (3, 40, 41)], ["mid", "low", "mid"])
+        self.write("some.csv", '"t,3",mid\n"x,40",low\n')
+        self.fails(*self.COMMON, "--target-labels", "some.csv", code=3, says="no sample has the id 'x,40'")
+
     def test_rounds_of_questions(self):
         done = self.run_kindred(*self.COMMON, "--ask", 8)
         self.assertIn(", *.ask.csv\nnext: fill in the column 'class'", done.stdout)

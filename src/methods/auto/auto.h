@@ -47,6 +47,19 @@ typedef struct kdri_k_guess {
  * none. */
 kdri_k_guess kdri_k_guess_of(const kdri_k_curves *curves, int64_t count);
 
+/* The number of clusters of `rows` samples if known classes are evidence, too: that of the classes instead of `k`, if k is smaller or `prefer`. */
+int64_t kdri_k_with_classes(int64_t k, bool prefer, int64_t classes, int64_t rows);
+/* Reports the evidence for a number of clusters of task t, or of all (-1). */
+typedef struct kdri_k_words {
+	int64_t k, found;  /* the number; that of the evidence without known classes */
+	int64_t low, high; /* numbers with nearly the same evidence */
+	int64_t classes;   /* known ones */
+	bool sure;         /* found is supported */
+	const char *rate;  /* how often it is right in such cases */
+	const char *measure;
+} kdri_k_words;
+kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_words *words);
+
 /* auto on tables of numbers and categories. */
 
 /* The members: first those that use one table, then those that use all. */

@@ -32,6 +32,8 @@
  * own way, even if each is stable. Supported: (E7) is at least `agreed`. The range has those k whose score is within
  * `nearly` of the highest. docs/notes/auto.md reports how often this is right.
  *
+ * Known classes are evidence, too: k is their number if the guess is smaller or not supported, or if their number is in the range.
+ *
  * A graph of landmarks (engine/graph/landmarks.h) replaces that of neighbours if rows may be on several ranks: rows
  * are joined to the same number of landmarks, and to half that number. */
 #include <stdio.h>
@@ -529,20 +531,60 @@ static kdr_status put_curves(kdr_context *ctx, const kdri_auto *j, int64_t t, co
 	return KDR_OK;
 }
 
-/* Of task t, or of all of them: -1. */
-static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g)
+int64_t kdri_k_with_classes(int64_t k, bool prefer, int64_t classes, int64_t rows)
 {
-	char text[256], range[96] = "";
-	if (g->low < g->high)
-		snprintf(range, sizeof range, " (%lld to %lld score nearly as well)", (long long)g->low,
-		         (long long)g->high);
-	kdri_snprintf(text, sizeof text,
-	              "k = %lld%s: %s (agreement of three clusterings: %.2f; 1 = identical)", (long long)g->k,
-	              range,
-	              g->sure ? "supported, right in 2 of 3 similar cases"
-	                      : "only a suggestion, right in 1 of 7 similar cases",
+	return classes >= 2 && (k < classes || prefer) ? KDRI_MIN(classes, rows) : k;
+}
+
+/* kdri_k_guess_of, and the number of clusters if that many classes are known. */
+static void guess_with_classes(const kdri_auto *j, const kdri_k_curves *curves, int64_t count, int64_t rows,
+                               int64_t *k)
+{
+	const kdri_k_guess g = kdri_k_guess_of(curves, count);
+	const int64_t classes = j->problem->classes;
+	*k = kdri_k_with_classes(g.k,
+	                         !(g.sure || isnan(g.agreement)) || (classes >= g.low && classes <= g.high),
+	                         classes, rows);
+}
+
+kdr_status kdri_k_evidence(kdr_context *ctx, kdr_result *result, int64_t t, const kdri_k_words *w)
+{
+	char text[384], found[160], range[80] = "";
+	if (w->low < w->high)
+		snprintf(range, sizeof range, " (%lld to %lld score nearly as well)", (long long)w->low,
+		         (long long)w->high);
+	kdri_snprintf(found, sizeof found, "%s, right in %s similar cases (%s)",
+	              w->sure ? "supported" : "only a suggestion", w->rate, w->measure);
+	if (w->classes < 2)
+		snprintf(text, sizeof text, "k = %lld%s: %s", (long long)w->found, range, found);
+	else if (w->k != w->found)
+		snprintf(text, sizeof text,
+		         "k = %lld, the number of known classes; without them, k would be %lld%s: %s",
+		         (long long)w->k, (long long)w->found, range, found);
+	else if (w->k == w->classes)
+		snprintf(text, sizeof text, "k = %lld, also the number of known classes%s: %s",
+		         (long long)w->k, range, found);
+	else
+		snprintf(text, sizeof text, "k = %lld, although only %lld classes are known%s: %s",
+		         (long long)w->k, (long long)w->classes, range, found);
+	return kdri_result_task_text(ctx, result, t, "k_evidence", text);
+}
+
+/* Of task t, or of all of them: -1. */
+static kdr_status put_guess(kdr_context *ctx, const kdri_auto *j, int64_t t, const kdri_k_guess *g, int64_t k)
+{
+	char measure[64];
+	kdri_snprintf(measure, sizeof measure, "agreement of three clusterings: %.2f; 1 = identical",
 	              g->agreement);
-	KDRI_DO(kdri_result_task_text(ctx, j->result, t, "k_evidence", text));
+	KDRI_DO(kdri_k_evidence(ctx, j->result, t,
+	                        &(kdri_k_words){ .k = k,
+	                                         .found = g->k,
+	                                         .low = g->low,
+	                                         .high = g->high,
+	                                         .classes = j->problem->classes,
+	                                         .sure = g->sure,
+	                                         .rate = g->sure ? "2 of 3" : "1 of 7",
+	                                         .measure = measure }));
 	KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_sure", g->sure));
 	if (g->next > 0)
 		KDRI_DO(kdri_result_task_number(ctx, j->result, t, "k_next", (double)g->next));
@@ -596,7 +638,7 @@ static kdr_status draw_all(kdr_context *ctx, kdri_auto *j, bool *wanted, kdri_k_
 }
 
 /* Reports the evidence for the k of each task, or of all of them. */
-static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wanted, bool same,
+static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wanted, bool same, int64_t common,
                                kdri_k_curves *curves, kdri_k_curves *used)
 {
 	bool complete = true;
@@ -613,12 +655,12 @@ static kdr_status put_evidence(kdr_context *ctx, kdri_auto *j, const bool *wante
 	}
 	if (same) {
 		const kdri_k_guess all = kdri_k_guess_of(used, count);
-		KDRI_DO(put_guess(ctx, j, -1, &all));
+		KDRI_DO(put_guess(ctx, j, -1, &all, common));
 	}
 	for (int64_t t = 0; t < j->T && !same; t++)
 		if (wanted[t]) {
 			const kdri_k_guess own = kdri_k_guess_of(&curves[t], 1);
-			KDRI_DO(put_guess(ctx, j, t, &own));
+			KDRI_DO(put_guess(ctx, j, t, &own, j->k[t]));
 		}
 	return KDR_OK;
 }
@@ -650,13 +692,17 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 		}
 	if (!any)
 		goto done;
-	const int64_t count = choose_curves(curves, wanted, j->T, used),
-	              common = count > 0 ? kdri_k_guess_of(used, count).k : KDRI_K_FALLBACK;
+	const int64_t count = choose_curves(curves, wanted, j->T, used);
+	int64_t common = KDRI_K_FALLBACK;
+	if (count > 0)
+		guess_with_classes(j, used, count, least, &common);
+	common = KDRI_MIN(common, least);
 	for (int64_t t = 0; t < j->T; t++)
-		if (wanted[t])
-			j->k[t] = same || curves[t].tried < KDRI_MIN(1, curves[t].count)
-			                  ? KDRI_MIN(common, least)
-			                  : kdri_k_guess_of(&curves[t], 1).k;
+		if (wanted[t]) {
+			j->k[t] = common;
+			if (!same && curves[t].tried >= KDRI_MIN(1, curves[t].count))
+				guess_with_classes(j, &curves[t], 1, j->views.rows[t], &j->k[t]);
+		}
 	if (kdri_enter_range(ctx, j->T, j->k)) { /* then the evidence is for another k */
 		for (int64_t t = 0; t < j->T; t++)
 			if (wanted[t] && !is_complete(&curves[t])) {
@@ -664,7 +710,7 @@ kdr_status kdri_auto_find_k(kdr_context *ctx, kdri_auto *j)
 				break;
 			}
 	} else {
-		KDRI_TRY(put_evidence(ctx, j, wanted, same, curves, used));
+		KDRI_TRY(put_evidence(ctx, j, wanted, same, common, curves, used));
 	}
 	for (int64_t t = 0; t < j->T; t++)
 		if (wanted[t])

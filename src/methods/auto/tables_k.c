@@ -298,14 +298,17 @@ static void evidence_free(kdr_context *ctx, evidence *e)
 /* Reports the evidence for table s, or for all (-1). */
 static kdr_status put_evidence(kdr_context *ctx, const kdri_tables *t, int64_t s, const evidence *e)
 {
-	char text[256];
+	char measure[64];
 	double *to = NULL;
-	kdri_snprintf(text, sizeof text,
-	              "k = %lld: %s (prediction strength %.2f; 1 = perfectly reproducible)", (long long)e->k,
-	              e->sure ? "supported, right in 4 of 5 similar cases"
-	                      : "only a suggestion, right in 1 of 4 similar cases",
+	kdri_snprintf(measure, sizeof measure, "prediction strength %.2f; 1 = perfectly reproducible",
 	              e->strength[e->k - 2]);
-	KDRI_DO(kdri_result_task_text(ctx, t->result, s, "k_evidence", text));
+	KDRI_DO(kdri_k_evidence(ctx, t->result, s,
+	                        &(kdri_k_words){ .k = t->k[s < 0 ? 0 : s],
+	                                         .found = e->k,
+	                                         .classes = t->problem->classes,
+	                                         .sure = e->sure,
+	                                         .rate = e->sure ? "4 of 5" : "1 of 4",
+	                                         .measure = measure }));
 	KDRI_DO(kdri_result_task_number(ctx, t->result, s, "k_sure", e->sure));
 	for (int64_t i = s < 0 ? 0 : s; i < (s < 0 ? t->all.tables : s + 1); i++) {
 		KDRI_DO(kdri_result_array(ctx, t->result, "bic", i, KDR_FLOAT64, 1,
@@ -366,7 +369,8 @@ kdr_status kdri_tables_find_k(kdr_context *ctx, kdri_tables *t)
 		if (!same)
 			KDRI_TRY(find_one(ctx, t, s, &k, &all[s]));
 		KDRI_TRY(kdri_part(ctx, t->all.begin[s + 1] - t->all.begin[s], NULL, &rows));
-		t->k[s] = KDRI_MIN(k, rows);
+		t->k[s] = kdri_k_with_classes(KDRI_MIN(k, rows), !all[same ? t->all.tables : s].sure,
+		                              t->problem->classes, rows);
 	}
 	for (int64_t s = 0; s <= t->all.tables; s++)
 		stopped = stopped || all[s].stopped;
