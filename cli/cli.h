@@ -249,6 +249,8 @@ int cli_labels_read(kdr_context *ctx, const char *path, kdr_data *data);
 /* Reads the known classes (--truth, --score, or a column of classes) of the data sets from `first` on. Exit status. */
 int cli_tasks_truth(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
 /* Initial labels (--init). Exit status. */
+/* --explain: reads the second views of the data sets from `first` on. Exit status. */
+int cli_tasks_explain(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks);
 int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 /* Splits --known: the library reads the files. Exit status. */
 int cli_tasks_known(const cli_args *args, cli_tasks *tasks);
@@ -260,6 +262,11 @@ int cli_tasks_into(kdr_context *ctx, const cli_args *args, cli_tasks *tasks);
 /* --- job.c: options of the library ------------------------------------------------------------------ */
 
 /* For the tables of commands. */
+#define CLI_EXPLAIN_OPTION \
+	CLI_VALUE("explain", "FILE[,FILE...]", \
+	          "explain clusters by these files, one for each data set: texts (with --text-column), a " \
+	          "table, counts or genes of the same samples; rows are matched by ids if both have them, " \
+	          "else by position; of AnnData files also X, a layer or obsm/NAME of the same file")
 #define CLI_INTO_OPTION \
 	CLI_VALUE("into", "MODEL", \
 	          "add the data sets to this model, saved with --save-model: they get its " \

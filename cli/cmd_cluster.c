@@ -17,6 +17,7 @@ static const cli_option own_options[] = {
 	          "methods auto and kmeans: the column of the data files, or of AnnData's obs, that has the "
 	          "known classes, empty if unknown; it is not a feature"),
 	CLI_JOB("must-link cannot-link"),
+	CLI_EXPLAIN_OPTION,
 	CLI_VALUE("truth", "FILE[,FILE...]",
 	          "known classes of each data set, one per line; used only for scoring"),
 	CLI_FLAG("score", "score against the known classes in <stem>.labels next to each data file"),
@@ -69,6 +70,7 @@ static int cluster_parse(kdr_context *ctx, const cli_args *args, kdr_job **job)
 static int cluster_read(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)
 {
 	CLI_DO(cli_tasks_read_positional(ctx, args, tasks));
+	CLI_DO(cli_tasks_explain(ctx, args, 0, tasks));
 	CLI_DO(cli_tasks_truth(ctx, args, 0, tasks));
 	CLI_DO(cli_tasks_init(ctx, args, tasks));
 	CLI_DO(cli_tasks_known(args, tasks));

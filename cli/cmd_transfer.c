@@ -31,6 +31,7 @@ static const cli_option own_options[] = {
 	          "file that --ask wrote, with classes filled in (may be given several times)",
 	          .repeats = true),
 	CLI_JOB("set features-from features-set"),
+	CLI_EXPLAIN_OPTION,
 	CLI_VALUE("truth", "FILE[,FILE...]",
 	          "known classes of each target, one per line; used only for scoring"),
 	CLI_JOB("*main"),
@@ -306,6 +307,7 @@ static int transfer_prepare(kdr_context *ctx, const cli_args *args, kdr_job **jo
 	CLI_DO(transfer_labelling(args, t));
 	CLI_DO(cli_tasks_read(ctx, args, t->list, t->sources + t->bridges + t->targets, &t->tasks));
 	count_tasks(t);
+	CLI_DO(cli_tasks_explain(ctx, args, t->sources + t->bridges, &t->tasks));
 	CLI_DO(read_classes(ctx, args, t));
 	if (cli_get(args, "train-selector", NULL) || cli_rank() > 0)
 		return EXIT_DONE;

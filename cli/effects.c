@@ -160,6 +160,7 @@ static unsigned kinds_of(const cli_args *args)
 	const cli_command *c = cli_args_command(args);
 	const int files = c == &cli_evaluate ? 0 : c == &cli_convert ? 1 : cli_positional_count(args);
 	unsigned kinds = 0;
+	cli_list views;
 	char name[256];
 	const char *given, *path;
 	for (int i = 0; i < files && (given = cli_positional(args, i)); i++) {
@@ -171,6 +172,11 @@ static unsigned kinds_of(const cli_args *args)
 			cli_task_split(given, name, sizeof name, &path);
 			kinds |= kind_of(args, path);
 		}
+	if ((given = cli_get(args, "explain", NULL)) && cli_list_split(given, &views)) {
+		for (int i = 0; i < views.count; i++)
+			kinds |= kind_of(args, views.items[i]);
+		cli_list_free(&views);
+	}
 	return kinds;
 }
 

@@ -146,6 +146,12 @@ static int tasks_read_tasks(kdr_context *ctx, const cli_args *args, cli_task_arg
 	if (!texts)
 		return EXIT_USAGE;
 	reading.texts = reading.terms ? reading.texts : texts;
+	if (cli_get(args, "explain",
+	            NULL)) { /* these options are for the views, and either may have the classes */
+		reading.text_column = NULL;
+		reading.texts = reading.terms ? reading.texts : NULL;
+		reading.may_lack_labels = reading.may_lack_columns = true;
+	}
 	kdr_task_path *paths = calloc((size_t)count, sizeof *paths);
 	if (!paths) {
 		free(texts);
@@ -303,6 +309,95 @@ static int read_init(kdr_context *ctx, const char *path, const kdr_data *data, k
 		        "%s: the initial labels of data set %s must be whole numbers, starting at 0", path,
 		        kdr_data_name(data));
 	return EXIT_DONE;
+}
+
+/* --- --explain ------------------------------------------------------------------------------------ */
+
+/* A view in the AnnData file of a data set, such as "X": FILE:X, to be freed. NULL: it is a file of its own. */
+static char *view_inside(const char *view, const char *path)
+{
+	static const char ending[] = ".h5ad";
+	const char *end = strstr(path, ending);
+	if (!end || kdri_exists(view))
+		return NULL;
+	const size_t file = (size_t)(end - path) + strlen(ending), room = file + strlen(view) + 2;
+	char *out = malloc(room);
+	if (out)
+		snprintf(out, room, "%.*s:%s", (int)file, path, view);
+	return out;
+}
+
+/* Reads the views, one for each file of the data sets from `first` on, and gives them to these. */
+static int read_views(kdr_context *ctx, const cli_args *args, const cli_list *list, int64_t first, int files,
+                      cli_tasks *tasks)
+{
+	kdr_read_options reading;
+	kdr_data **views = NULL;
+	int64_t count = 0;
+	int code = EXIT_DONE;
+	char *texts = cli_text_settings(args);
+	kdr_task_path *paths = calloc((size_t)files, sizeof *paths);
+	char **inside = calloc((size_t)files, sizeof *inside);
+	cli_reading(args, &reading);
+	reading.format = NULL;
+	reading.transpose = false;
+	reading.may_lack_labels = reading.may_lack_columns = true;
+	reading.texts = texts;
+	if (!reading.missing)
+		reading.missing = "keep";
+	if (!texts || !paths || !inside)
+		code = cli_no_memory();
+	for (int64_t t = first, i = 0; t < tasks->count && code == EXIT_DONE; t++) {
+		if (t > first && tasks->from[t] == tasks->from[t - 1])
+			continue;
+		const char *given = list->items[list->count == 1 ? 0 : i];
+		inside[i] = view_inside(given, kdr_data_path(tasks->data[t]));
+		paths[i].path = inside[i] ? inside[i] : given;
+		i++;
+	}
+	if (code == EXIT_DONE)
+		code = cli_code_reading(ctx,
+		                        kdr_read_tasks(ctx, paths, files, &reading, &views, NULL, &count));
+	if (code == EXIT_DONE && count != tasks->count - first)
+		code = cli_usage_error(
+		        "--explain has %lld data sets for %lld; its files need the same values in the column of data sets",
+		        (long long)count, (long long)(tasks->count - first));
+	for (int64_t i = 0; i < count && code == EXIT_DONE; i++) {
+		code = cli_code_reading(ctx, kdr_data_explain(ctx, &tasks->data[first + i], views[i]));
+		if (code == EXIT_DONE)
+			views[i] = NULL;
+	}
+	for (int64_t i = 0; i < count; i++)
+		kdr_data_free(views[i]);
+	kdr_free(ctx, views);
+	for (int i = 0; inside && i < files; i++)
+		free(inside[i]);
+	free(inside);
+	free(paths);
+	free(texts);
+	return code;
+}
+
+int cli_tasks_explain(kdr_context *ctx, const cli_args *args, int64_t first, cli_tasks *tasks)
+{
+	const char *text = cli_get(args, "explain", NULL);
+	int files = 0;
+	cli_list list;
+	if (!text)
+		return EXIT_DONE;
+	if (cli_ranks() > 1)
+		return cli_usage_error("--explain is not available under mpirun; use a single process");
+	for (int64_t t = first; t < tasks->count; t++)
+		files += t == first || tasks->from[t] != tasks->from[t - 1];
+	if (!cli_list_split(text, &list))
+		return EXIT_OTHER;
+	const char *inside = list.count == 1 ? strstr(kdr_data_path(tasks->data[first]), ".h5ad") : NULL;
+	int code = list.count == files || (inside && !kdri_exists(list.items[0]))
+	                   ? read_views(ctx, args, &list, first, files, tasks)
+	                   : cli_usage_error("--explain has %d file%s for %d; give one for each", list.count,
+	                                     CLI_S(list.count), files);
+	cli_list_free(&list);
+	return code;
 }
 
 int cli_tasks_init(kdr_context *ctx, const cli_args *args, cli_tasks *tasks)

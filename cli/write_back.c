@@ -68,8 +68,8 @@ static bool is_workbook(const char *path)
 static bool check_table(const kdr_data *data, const char *path)
 {
 	static const char *const endings[] = { ".csv", ".tsv", ".tab", ".txt", NULL };
-	const char *input = kdr_data_path(data);
-	const bool workbook = is_workbook(input);
+	const char *input = kdr_data_table(data);
+	const bool workbook = input && is_workbook(input);
 	kdri_file info;
 	bool text = false;
 	for (int i = 0; endings[i]; i++) {
@@ -77,9 +77,9 @@ static bool check_table(const kdr_data *data, const char *path)
 		snprintf(packed, sizeof packed, "%s.gz", endings[i]);
 		text = text || ends_with(path, endings[i]) || ends_with(path, packed);
 	}
-	if (!kdr_data_is_table(data) || (!workbook && (!kdri_file_at(input, &info) || !info.regular))) {
+	if (!input || (!workbook && (!kdri_file_at(input, &info) || !info.regular))) {
 		cli_error("--write-table: %s is not a CSV, TSV or Excel file that can be read a second time",
-		          input);
+		          kdr_data_path(data));
 		return false;
 	}
 	if (workbook ? !ends_with(path, ".xlsx") && !ends_with(path, ".xlsm") : !text) {

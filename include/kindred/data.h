@@ -24,6 +24,11 @@ KDR_API kdr_status kdr_data_borrow(kdr_context *ctx, const char *name, const kdr
 /* Makes the data set a table for spreadsheets: in CSV and TSV files, its row names have the title "id", and formulas among them
  * an apostrophe (kdr_context_set_raw_cells). Without this call, their title is empty, so that any names can be read again. Cost: O(1). */
 KDR_API void kdr_data_show_ids(kdr_data *data);
+/* Makes `view` the columns that explain what jobs find by those of *data: the same samples as word counts, genes or a table. Rows are
+ * matched by their names if both have names, which must be unique, otherwise by their position in the file. Rows that one of both lacks are
+ * skipped with a warning, and *data is then replaced. Classes that only the view has become those of *data, which owns the view afterwards.
+ * Cost: O(n) time, and a copy of both if rows are skipped or their order differs. */
+KDR_API kdr_status kdr_data_explain(kdr_context *ctx, kdr_data **data, kdr_data *view);
 /* Creates a second data set, called `name` (NULL: the same name), that borrows the matrix of `data`, which must outlive it.
  * Use it for jobs, which change the data sets they are given. Cost: O(n + d) time and memory. */
 KDR_API kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *name, kdr_data **out);
@@ -63,9 +68,9 @@ typedef struct kdr_left_out {
 /* Row number `index` of the rows that were skipped, in file order; NULL past the last. */
 KDR_API const kdr_left_out *kdr_data_left_out_at(const kdr_data *data, int64_t index);
 
-/* Whether the data were read from a CSV, TSV or Excel file, so that KDR_TABLE_INPUT can write the rows of this file with a
- * column of labels. Cost: O(1). */
-KDR_API bool kdr_data_is_table(const kdr_data *data);
+/* Returns the path of the CSV, TSV or Excel file that the data, or else their view (kdr_data_explain), were read from, whose rows
+ * KDR_TABLE_INPUT can write with a column of labels. NULL: there is none. Cost: O(1). */
+KDR_API const char *kdr_data_table(const kdr_data *data);
 /* For data that are part of a file (kdr_read_options.parts, kdr_data_rows): the row of the file, from 0, that each row came
  * from, and the number of rows in the file. NULL if the data are all rows of a file. `file_rows` may be NULL. */
 KDR_API const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows);

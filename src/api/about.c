@@ -20,6 +20,10 @@ void kdri_result_about_free(kdr_result *r)
 		KDRI_FREE_WITH(a, task->name, task->path);
 		if (!task->borrowed)
 			kdri_strings_free(a, task->features, task->d);
+		kdri_free_with(a, task->view.path);
+		kdri_sheet_free(a, task->view.sheet);
+		if (!task->view.borrowed)
+			kdri_strings_free(a, task->view.features, task->view.d);
 		kdri_strings_free(a, task->ids, task->n);
 		kdri_strings_free(a, task->names, task->k);
 		kdri_strings_free(a, task->advice, task->nadvice);
@@ -172,6 +176,36 @@ done:
 		kdri_strings_free(&ctx->allocator, ids, data->rows);
 	}
 	return st;
+}
+
+kdr_status kdri_result_explain(kdr_context *ctx, kdr_result *r, int64_t t, const kdr_data *view)
+{
+	kdri_explaining *to = &r->tasks[t].view;
+	const kdri_explaining *first = &r->tasks[0].view;
+	if (to->path)
+		return KDR_OK; /* a data set in two roles */
+	to->d = view->cols;
+	to->borrowed = t > 0 && first->features && view->features && first->d == view->cols &&
+	               same_names(first->features, view->features, view->cols);
+	if (to->borrowed)
+		to->features = first->features;
+	else if (view->features)
+		KDRI_DO(kdri_strings_copy(ctx, view->features, view->cols, &to->features));
+	if (view->sheet)
+		KDRI_DO(kdri_sheet_copy(ctx, view->sheet, NULL, 0, &to->sheet));
+	kdri_task_result *task = &r->tasks[t];
+	const bool known = task->dialect.delimiter || task->dialect.workbook;
+	if (!known && (view->dialect.delimiter || view->dialect.workbook) && !task->origin) {
+		KDRI_DO(kdri_data_origin(ctx, view, &task->origin, &task->file_rows));
+		task->dialect = view->dialect;
+		to->table = true;
+	}
+	return kdri_strdup(ctx, view->path, &to->path);
+}
+
+const char *kdri_result_table(const kdri_task_result *task)
+{
+	return task->view.table ? task->view.path : task->path;
 }
 
 kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *r, const char *const *names, int64_t count)

@@ -153,6 +153,16 @@ typedef struct kdri_task_sharing {
 	int64_t moved; /* samples that would be in another cluster in a run alone; -1: unknown */
 } kdri_task_sharing;
 
+/* The columns that explain the clusters of a task, if they are not those of the fit (jobs/explain.c). */
+typedef struct kdri_explaining {
+	char *path;      /* NULL: those of the fit explain */
+	char **features; /* d names, or NULL */
+	int64_t d;
+	bool borrowed; /* the names are those of the first task */
+	bool table;    /* `dialect`, `origin` and `file_rows` of the task are those of this file */
+	kdri_sheet *sheet;
+} kdri_explaining;
+
 typedef struct kdri_task_result {
 	int64_t n, d, nnz, k;        /* rows and entries here */
 	int64_t first, all, all_nnz; /* the first local row among those of all ranks; totals of all */
@@ -166,8 +176,9 @@ typedef struct kdri_task_result {
 	char **names; /* k: the known class that a cluster has the samples of, or NULL; NULL: no class was known */
 	int64_t last_field, last_array; /* 1 + index of its latest named value and array; 0: none */
 	char *name, *path;
-	char **features;     /* d names, or NULL */
-	bool borrowed;       /* the names are those of the first task */
+	char **features; /* d names, or NULL */
+	bool borrowed;   /* the names are those of the first task */
+	kdri_explaining view;
 	char **ids;          /* n names, or NULL */
 	kdr_scores scores;   /* n is 0 if no true classes are known */
 	kdr_quality quality; /* n is 0 if it was not requested */
@@ -268,6 +279,10 @@ kdr_status kdri_result_about(kdr_context *ctx, kdr_result *result, const kdr_pro
                              const kdr_options *options);
 /* Stores what a data set knows: path, shape, names of features and samples. */
 kdr_status kdri_result_describe(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *data);
+/* Returns the path of the table that the rows of a task are in. */
+const char *kdri_result_table(const kdri_task_result *task);
+/* Stores the names of the columns that explain the clusters of a task. */
+kdr_status kdri_result_explain(kdr_context *ctx, kdr_result *result, int64_t task, const kdr_data *view);
 kdr_status kdri_result_classes(kdr_context *ctx, kdr_result *result, const char *const *names, int64_t count);
 /* Adds advice about a task; each line of the text becomes one entry. */
 kdr_status kdri_result_advise(kdr_context *ctx, kdr_result *result, int64_t task, const char *text);

@@ -48,6 +48,7 @@ void kdr_data_free(kdr_data *d)
 	kdri_strings_free(&a, d->groups.names, d->groups.count);
 	kdri_free_with(&a, d->origin);
 	kdri_original_free(&a, &d->original);
+	kdr_data_free(d->view);
 	kdri_free_with(&a, d);
 }
 
@@ -280,6 +281,8 @@ kdr_status kdr_data_view(kdr_context *ctx, const kdr_data *data, const char *nam
 	if (data->texts_note)
 		KDRI_TRY(kdri_strdup(ctx, data->texts_note, &d->texts_note));
 	d->streamed = data->streamed && d->allocator.free == data->allocator.free;
+	if (data->view)
+		KDRI_TRY(kdr_data_view(ctx, data->view, NULL, &d->view));
 	*out = d;
 	d = NULL;
 done:
@@ -287,9 +290,12 @@ done:
 	return st;
 }
 
-bool kdr_data_is_table(const kdr_data *data)
+const char *kdr_data_table(const kdr_data *data)
 {
-	return data && (data->dialect.delimiter || data->dialect.workbook);
+	for (; data; data = data->view)
+		if (data->dialect.delimiter || data->dialect.workbook)
+			return data->path;
+	return NULL;
 }
 
 const int64_t *kdr_data_origin(const kdr_data *data, int64_t *file_rows)
@@ -355,10 +361,9 @@ kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **ou
 	return KDR_OK;
 }
 
-kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
-                         kdr_data **out)
+kdr_status kdri_data_part(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
+                          kdr_data **out)
 {
-	KDRI_NEED(ctx, data && rows && out);
 	kdr_status st;
 	kdr_data *d = NULL;
 	int64_t *origin = NULL;
@@ -396,6 +401,22 @@ kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *
 	d = NULL;
 done:
 	kdri_free(ctx, origin);
+	kdr_data_free(d);
+	return st;
+}
+
+kdr_status kdr_data_rows(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
+                         kdr_data **out)
+{
+	KDRI_NEED(ctx, data && rows && out);
+	kdr_status st;
+	kdr_data *d = NULL;
+	KDRI_TRY(kdri_data_part(ctx, data, rows, n, &d));
+	if (data->view)
+		KDRI_TRY(kdri_data_part(ctx, data->view, rows, n, &d->view));
+	*out = d;
+	d = NULL;
+done:
 	kdr_data_free(d);
 	return st;
 }

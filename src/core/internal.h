@@ -379,6 +379,8 @@ struct kdr_data {
 	char *texts; /* made from texts: the options that determine the terms, as in kdr_read_options.texts;
 		        otherwise NULL */
 	char *texts_note; /* what was chosen automatically for the texts, as a message; or NULL */
+	kdr_data *
+	        view; /* the same samples in other columns, which explain what these give (jobs/explain.c); or NULL */
 };
 /* Lists how columns were interpreted and how missing values were handled, one line each: sheet.c. Free with
  * kdri_strings_free. */
@@ -396,6 +398,9 @@ enum { KDRI_ORIGINAL_MOST = 256 };
 kdr_status kdri_data_new(kdr_context *ctx, const char *name, const char *path, kdr_data **out);
 /* Gives the row of the file that each row is, from 0, and the number of rows of the file. Free *out. */
 kdr_status kdri_data_origin(kdr_context *ctx, const kdr_data *data, int64_t **out, int64_t *file_rows);
+/* kdr_data_rows without the second view. */
+kdr_status kdri_data_part(kdr_context *ctx, const kdr_data *data, const int64_t *rows, int64_t n,
+                          kdr_data **out);
 void kdri_original_free(const kdr_allocator *allocator, kdri_original *original);
 /* Replaces the matrix by one without rows. */
 kdr_status kdri_data_no_rows(kdr_context *ctx, kdr_data *data, kdr_mat_kind kind, int64_t cols);

@@ -213,7 +213,16 @@ kdr_status kdri_answers_read(kdr_context *ctx, const char *const *paths, int64_t
 /* Feature clusters that a transfer shares with source and target; `target`: its index among the tasks. */
 kdr_status kdri_job_shared(kdr_context *ctx, kdr_result *result, int64_t target);
 
-/* What a column is called: by its name, else by its number, from 1, written into `room`. */
+/* --- explain.c ------------------------------------------------------------------------------------ */
+
+/* What explains the clusters of a data set: its second view, or the data themselves. */
+const kdr_data *kdri_shown(const kdr_data *data);
+/* Preprocesses the second views of all data sets together, and stores the names of their columns. *any: whether there are some. */
+kdr_status kdri_job_explain(kdr_context *ctx, kdr_result *result, kdr_data *const *data, bool *any);
+
+/* The names of the columns that explain clusters; NULL: they have none. */
+char *const *kdri_shown_features(const kdri_task_result *task);
+/* What such a column is called: by its name, else by its number, from 1, written into `room`. */
 enum { KDRI_COLUMN_NAME = 32 };
 const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME]);
 

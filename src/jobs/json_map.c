@@ -17,8 +17,9 @@ static kdr_status put_strongest(kdr_context *ctx, kdri_json *j, const kdri_task_
 	kdr_status st;
 	const int32_t *best = t->map->strongest;
 	int32_t *place = NULL, used = 0;
-	KDRI_TRY(KDRI_NEW(ctx, &place, t->d));
-	memset(place, -1, (size_t)t->d * sizeof *place);
+	const int64_t d = t->view.path ? t->view.d : t->d;
+	KDRI_TRY(KDRI_NEW(ctx, &place, d));
+	memset(place, -1, (size_t)d * sizeof *place);
 	kdri_json_object(j, "strongest");
 	kdri_json_array(j, "names");
 	for (int64_t p = 0; p < t->map->n * KDRI_STRONGEST; p++)

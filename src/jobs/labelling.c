@@ -36,7 +36,8 @@ static kdr_status show_columns(kdr_context *ctx, kdri_task_result *t, const int6
 		place[i] = -1;
 	for (int64_t i = 0; i < count; i++)
 		place[t->origin[rows[i]]] = i;
-	st = kdri_csv_pick(ctx, t->path, &t->dialect, place, t->file_rows, t->shown_titles, t->shown);
+	st = kdri_csv_pick(ctx, kdri_result_table(t), &t->dialect, place, t->file_rows, t->shown_titles,
+	                   t->shown);
 	if (st != KDR_ERR_MEMORY) /* a pipe, or a file that is gone: the person has ids */
 		st = KDR_OK;
 done:
@@ -103,12 +104,13 @@ kdr_status kdri_job_shown(kdr_context *ctx, kdr_result *r, kdr_data *const *data
 		kdri_task_result *t = &r->tasks[i];
 		if (!a.data || a.type != KDR_INT64 || a.ndim != 1 || t->shown)
 			continue;
-		if (data[i]->excerpts)
-			KDRI_DO(show_texts(ctx, t, data[i], a.data, a.shape[0]));
+		const kdr_data *view = kdri_shown(data[i]);
+		if (view->excerpts)
+			KDRI_DO(show_texts(ctx, t, view, a.data, a.shape[0]));
 		else if (t->dialect.delimiter && t->origin && t->path)
 			KDRI_DO(show_columns(ctx, t, a.data, a.shape[0]));
 		else
-			KDRI_DO(show_features(ctx, t, data[i], a.data, a.shape[0]));
+			KDRI_DO(show_features(ctx, t, view, a.data, a.shape[0]));
 	}
 	return KDR_OK;
 }

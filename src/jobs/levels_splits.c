@@ -183,7 +183,7 @@ kdr_status kdri_levels_finish(kdr_context *ctx, const kdri_job *job, kdr_data *c
 		KDRI_TRY(kdri_job_choices(ctx, level, sets));
 	}
 	for (int64_t t = 0; t < result->ntasks && result->level_count > 1; t++) {
-		KDRI_TRY(columns_new(ctx, sets[t], result->tasks[t].all, &c));
+		KDRI_TRY(columns_new(ctx, kdri_shown(sets[t]), result->tasks[t].all, &c));
 		for (int64_t i = 1; i < result->level_count; i++)
 			KDRI_TRY(put_splits(ctx, &c, &result->levels[i - 1]->tasks[t],
 			                    &result->levels[i]->tasks[t]));

@@ -145,9 +145,11 @@ kdr_status kdri_job_map(kdr_context *ctx, kdri_job *job, kdr_result *r, kdr_data
 		/* The kept samples of a model have clusters, but no classes. */
 		if (data[t]->labels && data[t]->classes && (job->wanted->score || !task->labels))
 			KDRI_TRY(take_truth(ctx, task->map, data[t]));
-		if (data[t]->features && total <= STRONGEST_MOST)
-			KDRI_TRY(find_strongest(ctx, task->map, &x[t]));
-		KDRI_TRY(kdri_job_excerpts(ctx, r, t, data[t], EXCERPTS_MOST / r->ntasks));
+		const kdr_data *view = kdri_shown(data[t]);
+		const kdr_mat shown = kdr_data_mat(view);
+		if (view->features && total <= STRONGEST_MOST)
+			KDRI_TRY(find_strongest(ctx, task->map, &shown));
+		KDRI_TRY(kdri_job_excerpts(ctx, r, t, view, EXCERPTS_MOST / r->ntasks));
 	}
 	if (job->wanted->report_features >= 0)
 		KDRI_TRY(kdri_job_values(ctx, r, data,

@@ -336,7 +336,7 @@ kdr_status kdri_job_markers(kdr_context *ctx, kdr_result *r, kdr_data *const *da
 		kdri_task_result *t = &r->tasks[i];
 		if (!t->profiles)
 			continue;
-		const kdr_mat x = kdr_data_mat(data[i]);
+		const kdr_mat x = kdr_data_mat(kdri_shown(data[i]));
 		KDRI_DO(test_features(ctx, t, &x));
 		KDRI_DO(KDRI_NEW0(ctx, &t->markers, 1));
 		KDRI_DO(choose_markers(ctx, t, t->markers));

@@ -79,11 +79,11 @@ static kdr_status probabilities_split(kdr_context *ctx, const kdr_data *d, const
 			in[nin++] = i;
 		else
 			rest[nrest++] = i;
-	KDRI_TRY(kdr_data_rows(ctx, d, rest, nrest, &out->rest));
+	KDRI_TRY(kdri_data_part(ctx, d, rest, nrest, &out->rest));
 	bool any = nin > 0;
 	KDRI_TRY(kdri_any(ctx, &any));
 	if (any)
-		KDRI_TRY(kdr_data_rows(ctx, d, in, nin, &out->fold));
+		KDRI_TRY(kdri_data_part(ctx, d, in, nin, &out->fold));
 done:
 	KDRI_FREE(ctx, in, rest);
 	return st;

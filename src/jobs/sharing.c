@@ -36,7 +36,7 @@ kdr_status kdri_sharing_copy(kdr_context *ctx, const kdr_data *data, int64_t mos
 		for (int64_t i = 0; i < data->rows; i++)
 			rows[i] = i;
 	}
-	KDRI_TRY(kdr_data_rows(ctx, data, rows, count, out));
+	KDRI_TRY(kdri_data_part(ctx, data, rows, count, out));
 done:
 	kdri_free(ctx, rows);
 	return st;

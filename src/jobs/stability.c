@@ -43,7 +43,7 @@ static kdr_status stability_draw(kdr_context *ctx, const kdr_data *data, uint64_
 			if (i >= start && i < start + data->rows)
 				out->rows[out->n++] = i - start;
 		}
-	return kdr_data_rows(ctx, data, out->rows, out->n, &out->data);
+	return kdri_data_part(ctx, data, out->rows, out->n, &out->data);
 }
 
 /* The ARI of one part with the labels of all samples, with at most k clusters each. */

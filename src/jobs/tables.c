@@ -427,7 +427,8 @@ static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at,
 		snprintf(numbers[c], sizeof numbers[c], "%lld", (long long)c);
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		const kdri_task_result *task = &r->tasks[t];
-		if (!task->labels || !task->origin || !task->path || strcmp(task->path, first->path) != 0)
+		if (!task->labels || !task->origin || !kdri_result_table(task) ||
+		    strcmp(kdri_result_table(task), kdri_result_table(first)) != 0)
 			continue;
 		for (int64_t i = 0; i < task->n; i++) {
 			const int64_t label = task->labels[i], row = task->origin[i];
@@ -440,8 +441,8 @@ static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at,
 		}
 	}
 	KDRI_TRY((first->dialect.workbook ? kdri_xlsx_append_column : kdri_csv_append_column)(
-	        ctx, first->path, &first->dialect, r->classes ? "class" : "cluster", cells, first->file_rows,
-	        path, force));
+	        ctx, kdri_result_table(first), &first->dialect, r->classes ? "class" : "cluster", cells,
+	        first->file_rows, path, force));
 done:
 	KDRI_FREE(ctx, cells, numbers);
 	return st;

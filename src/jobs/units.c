@@ -50,10 +50,12 @@ void kdri_mean_text(const kdri_feature_effect *f, double mean, char out[KDRI_MEA
 
 const char *kdri_table_column(const kdri_task_result *task, int64_t feature, size_t *length)
 {
-	const char *name = task->features ? task->features[feature] : NULL;
+	char *const *features = kdri_shown_features(task);
+	const kdri_sheet *sheet = task->view.path ? task->view.sheet : task->sheet;
+	const char *name = features ? features[feature] : NULL;
 	*length = name ? strlen(name) : 0;
-	for (int64_t c = 0; name && task->sheet && c < task->sheet->ncolumns; c++) {
-		const kdr_column *column = &task->sheet->columns[c];
+	for (int64_t c = 0; name && sheet && c < sheet->ncolumns; c++) {
+		const kdr_column *column = &sheet->columns[c];
 		size_t n = strlen(column->name);
 		if (column->kind == KDR_COLUMN_CATEGORY && strncmp(name, column->name, n) == 0 &&
 		    name[n] == '=') {
@@ -86,7 +88,8 @@ static bool same_column(const kdri_task_result *task, int64_t a, int64_t b)
 	size_t length, other;
 	if (!kdri_table_column(task, a, &length) || !kdri_table_column(task, b, &other))
 		return false;
-	return length == other && strncmp(task->features[a], task->features[b], length) == 0;
+	char *const *features = kdri_shown_features(task);
+	return length == other && strncmp(features[a], features[b], length) == 0;
 }
 
 int kdri_described(const kdri_task_result *task, const kdri_cluster_profile *p, int64_t out[KDRI_DESCRIBED])

@@ -249,7 +249,7 @@ static kdr_status values_add(kdr_context *ctx, const together *g, const moments 
                              int64_t count, int64_t room)
 {
 	kdr_status st = KDR_OK;
-	const int64_t ntasks = g->end - g->begin, d = g->data[g->begin]->cols;
+	const int64_t ntasks = g->end - g->begin, d = kdri_shown(g->data[g->begin])->cols;
 	unsigned char **codes = NULL, *work = NULL;
 	int8_t *slot = NULL;
 	int64_t most = 0;
@@ -266,7 +266,7 @@ static kdr_status values_add(kdr_context *ctx, const together *g, const moments 
 	for (int64_t f = 0; f < count && room > 0 && !ctx->cancelled; f++) {
 		for (int64_t t = 0; t < ntasks; t++) {
 			kdri_map *map = g->r->tasks[g->begin + t].map;
-			const kdr_data *data = g->data[g->begin + t];
+			const kdr_data *data = kdri_shown(g->data[g->begin + t]);
 			const kdr_mat x = kdr_data_mat(data);
 			kdri_feature_values *v = &map->values[map->nvalues++];
 			if (f % BATCH == 0)
@@ -292,7 +292,7 @@ done:
 static kdr_status values_of(kdr_context *ctx, const together *g, int64_t most, int64_t room)
 {
 	kdr_status st;
-	const int64_t ntasks = g->end - g->begin, d = g->data[g->begin]->cols;
+	const int64_t ntasks = g->end - g->begin, d = kdri_shown(g->data[g->begin])->cols;
 	double *space = NULL, *best = NULL;
 	moments *m = NULL;
 	int64_t *columns = NULL, count = 0;
@@ -301,7 +301,7 @@ static kdr_status values_of(kdr_context *ctx, const together *g, int64_t most, i
 	KDRI_TRY(KDRI_NEW(ctx, &m, ntasks));
 	for (int64_t t = 0; t < ntasks; t++) {
 		const kdri_task_result *task = &g->r->tasks[g->begin + t];
-		const kdr_mat x = kdr_data_mat(g->data[g->begin + t]);
+		const kdr_mat x = kdr_data_mat(kdri_shown(g->data[g->begin + t]));
 		KDRI_TRY(moments_find(ctx, &x, space + 5 * d * t, &m[t]));
 		if (task->labels)
 			KDRI_TRY(values_effects(ctx, task, &x, &m[t], best));
@@ -320,8 +320,11 @@ kdr_status kdri_job_values(kdr_context *ctx, kdr_result *r, kdr_data *const *dat
 	bool same = true;
 	for (int64_t t = 0; t < r->ntasks; t++) {
 		samples += r->tasks[t].map->n;
-		same = same && data[t]->cols == data[0]->cols &&
-		       (t == 0 || r->tasks[t].borrowed || (!r->tasks[t].features && !r->tasks[0].features));
+		const kdri_task_result *task = &r->tasks[t];
+		const bool view = task->view.path, unnamed = !kdri_shown_features(task);
+		same = same && kdri_shown(data[t])->cols == kdri_shown(data[0])->cols &&
+		       (t == 0 || (view ? task->view.borrowed : task->borrowed) ||
+		        (unnamed && !kdri_shown_features(&r->tasks[0])));
 	}
 	const int64_t room = kdri_values_room(samples);
 	if (same)

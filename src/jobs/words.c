@@ -270,10 +270,16 @@ done:
 	return st;
 }
 
+char *const *kdri_shown_features(const kdri_task_result *task)
+{
+	return task->view.path ? task->view.features : task->features;
+}
+
 const char *kdri_column_name(const kdri_task_result *task, int64_t column, char room[KDRI_COLUMN_NAME])
 {
-	if (task->features)
-		return task->features[column];
+	char *const *features = kdri_shown_features(task);
+	if (features)
+		return features[column];
 	snprintf(room, KDRI_COLUMN_NAME, "column %lld", (long long)column + 1);
 	return room;
 }
@@ -434,19 +440,29 @@ static kdr_status put_advice(kdr_context *ctx, kdr_result *r, int64_t t)
 kdr_status kdri_job_words(kdr_context *ctx, kdr_result *r, kdr_data *const *data)
 {
 	kdr_status st;
-	side *sides = NULL;
+	side *sides = NULL, shown = { 0 };
+	bool explained = false;
 	KDRI_TRY(KDRI_NEW0(ctx, &sides, r->ntasks));
+	KDRI_TRY(kdri_job_explain(ctx, r, data, &explained));
 	for (int64_t t = 0; t < r->ntasks; t++) {
-		if (r->tasks[t].labels && r->tasks[t].sizes && r->tasks[t].k > 0) {
-			KDRI_TRY(words_side_new(ctx, &r->tasks[t], data[t], &sides[t]));
-			KDRI_TRY(put_profiles(ctx, &r->tasks[t], &sides[t]));
-		}
+		kdri_task_result *task = &r->tasks[t];
+		const kdr_data *view = kdri_shown(data[t]);
+		const bool wanted = task->labels && task->sizes && task->k > 0;
+		if (wanted)
+			KDRI_TRY(words_side_new(ctx, task, data[t], &sides[t]));
+		if (wanted && view != data[t])
+			KDRI_TRY(words_side_new(ctx, task, view, &shown));
+		if (wanted && explained == (view != data[t]))
+			KDRI_TRY(put_profiles(ctx, task, explained ? &shown : &sides[t]));
+		side_free(ctx, &shown);
+		shown = (side){ 0 };
 		KDRI_TRY(put_advice(ctx, r, t));
 		KDRI_TRY(put_evidence(ctx, r, t));
 	}
 	for (int64_t i = 0; i < r->match_count; i++)
 		KDRI_TRY(put_quality(ctx, r, sides, &r->matches[i]));
 done:
+	side_free(ctx, &shown);
 	for (int64_t t = 0; sides && t < r->ntasks; t++)
 		side_free(ctx, &sides[t]);
 	kdri_free(ctx, sides);
