@@ -151,6 +151,8 @@ const char *const *cli_choices(const cli_option *option);
 
 void cli_help_overview(FILE *out);
 void cli_help_command(FILE *out, const cli_command *command);
+/* Words of `text` from column `at` on, continued at `indent`, and a line feed. */
+void cli_wrapped(FILE *out, const char *text, int at, int indent);
 /* Formats generated from the same tables: man page (command NULL: kindred.1), completions. */
 void cli_man(FILE *out, const cli_command *command);
 void cli_completion_bash(FILE *out);
@@ -407,8 +409,10 @@ void cli_quality_lines(FILE *out, const kdr_quality *quality);
 /* The seconds of the monotonic clock. */
 double cli_now(void);
 
+/* cmd_methods.c: the id of method number `index`, NULL past the end; for completions. */
+const char *cli_method_id(int index);
 extern const cli_command cli_cluster, cli_transfer, cli_relate, cli_evaluate, cli_convert, cli_inspect,
-        cli_generate, cli_methods, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize, cli_cut,
-        cli_relabel, cli_version, cli_help;
+        cli_generate, cli_methods, cli_cite, cli_demo, cli_embed, cli_report, cli_predict, cli_vectorize,
+        cli_cut, cli_relabel, cli_version, cli_help;
 
 #endif

@@ -7,6 +7,7 @@
 
 static const cli_option own_options[] = {
 	CLI_FLAG("json", "print JSON"),
+	CLI_FLAG("markdown", "with ID: print the page of the method in docs/methods"),
 	CLI_OPTIONS_END,
 };
 
@@ -56,6 +57,10 @@ static void json_method(kdri_json *j, const kdr_algo *a)
 	kdri_json_string(j, "title", a->title);
 	kdri_json_string(j, "summary", a->summary);
 	kdri_json_string(j, "family", families[a->family]);
+	kdri_json_string(j, "objective", a->objective);
+	kdri_json_string(j, "steps", a->steps);
+	kdri_json_string(j, "use", a->use);
+	kdri_json_string(j, "cost", a->cost);
 	kdri_json_array(j, "capabilities");
 	for (int i = 0; i < CAPABILITIES; i++)
 		if (a->flags & capabilities[i].flag)
@@ -123,24 +128,52 @@ static void range_text(const kdr_option_desc *o, char *out, size_t room)
 	}
 }
 
+static void default_text(const kdr_option_desc *o, char *out, size_t room)
+{
+	if (o->automatic)
+		snprintf(out, room, "%s", o->automatic);
+	else if (o->type == KDR_OPTION_CHOICE)
+		snprintf(out, room, "%s", o->choices[(int)o->initial]);
+	else if (o->type == KDR_OPTION_BOOL)
+		snprintf(out, room, "%s", o->initial != 0 ? "true" : "false");
+	else
+		snprintf(out, room, "%g", o->initial);
+}
+
+/* Lines of text, indented by two; a line that is too long continues below the text after its symbol. */
+static void print_lines(const char *title, const char *text)
+{
+	printf("\n%s:\n", title);
+	while (*text) {
+		const size_t n = strcspn(text, "\n");
+		char line[512];
+		snprintf(line, sizeof line, "%.*s", (int)n, text);
+		const size_t symbol = strcspn(line, " "), gap = strspn(line + symbol, " ");
+		const bool listed =
+		        gap > 1 || (symbol < 7 && symbol + gap == 7) || line[symbol - (symbol > 0)] == '.';
+		const int indent = listed && symbol + gap < n ? (int)(symbol + gap) : 0;
+		printf("  %.*s", indent, line);
+		cli_wrapped(stdout, line + indent, 2 + indent, 2 + indent);
+		text += n + (text[n] == '\n');
+	}
+}
+
 static void print_method(const kdr_algo *a)
 {
 	printf("%s: %s\n%s\n\nfamily: %s", a->id, a->title, a->summary, families[a->family]);
 	for (int i = 0; i < CAPABILITIES; i++)
 		if (a->flags & capabilities[i].flag)
 			printf("; %s", capabilities[i].words);
-	printf("\n\nOptions (--set name=value):\n");
+	printf("\n");
+	print_lines("Objective", a->objective);
+	print_lines("Steps", a->steps);
+	print_lines("When to use it", a->use);
+	print_lines("Cost", a->cost);
+	printf("\nOptions (--set name=value):\n");
 	for (const kdr_option_desc *o = a->options; o->name; o++) {
 		char range[256], initial[64];
 		range_text(o, range, sizeof range);
-		if (o->automatic)
-			snprintf(initial, sizeof initial, "%s", o->automatic);
-		else if (o->type == KDR_OPTION_CHOICE)
-			snprintf(initial, sizeof initial, "%s", o->choices[(int)o->initial]);
-		else if (o->type == KDR_OPTION_BOOL)
-			snprintf(initial, sizeof initial, "%s", o->initial != 0 ? "true" : "false");
-		else
-			snprintf(initial, sizeof initial, "%g", o->initial);
+		default_text(o, initial, sizeof initial);
 		printf("  %-12s %s\n  %-12s %s; default %s\n", o->name, o->help, "", range, initial);
 	}
 	printf("\nArrays (--arrays DIR):\n");
@@ -148,9 +181,68 @@ static void print_method(const kdr_algo *a)
 		printf("  %-12s %s, %s%s: %s\n", f->name, f->shape,
 		       f->type == KDR_FLOAT64 ? "float64" : "int64", f->per_task ? ", one per data set" : "",
 		       f->help);
-	printf("\nReferences:\n");
+	printf("\nReferences ('kindred cite %s' prints BibTeX):\n", a->id);
 	for (int i = 0; a->references[i]; i++)
 		printf("  %s\n", a->references[i]);
+}
+
+/* A cell of a table: no line may end it, and no character start another cell. */
+static void print_cell(const char *text)
+{
+	printf("| ");
+	for (; *text; text++)
+		printf(*text == '|' || *text == '<' ? "\\%c" : "%c", *text);
+	printf(" ");
+}
+
+static void print_markdown(const kdr_algo *a)
+{
+	printf("<!-- Written by tools/method_pages.py from the registry. -->\n# %s: %s\n\n", a->id, a->title);
+	if (a->family == KDR_FAMILY_FEATURES)
+		printf("`--features-from %s`", a->id);
+	else
+		printf("`kindred %s -m %s`", families[a->family], a->called ? a->called : a->id);
+	printf(": %s.\n\n## When to use it\n\n%s\n\n## Objective\n\n```\n%s\n```\n\n## Steps\n\n```\n%s\n```\n\n## Cost\n\n%s\n\n## Options\n\n",
+	       a->summary, a->use, a->objective, a->steps, a->cost);
+	printf("Set them with `--set name=value`.\n\n| option | meaning | values | default |\n|---|---|---|---|\n");
+	for (const kdr_option_desc *o = a->options; o->name; o++) {
+		char range[256], initial[64];
+		range_text(o, range, sizeof range);
+		default_text(o, initial, sizeof initial);
+		printf("| `%s` ", o->name);
+		print_cell(o->help);
+		print_cell(range);
+		print_cell(initial);
+		printf("|\n");
+	}
+	printf("\n## Arrays\n\n`--arrays DIR` writes them.\n\n| array | shape | contents |\n|---|---|---|\n");
+	for (const kdr_field_desc *f = a->fields; f->name; f++) {
+		printf("| `%s` | %s%s ", f->name, f->shape, f->per_task ? ", one per data set" : "");
+		print_cell(f->help);
+		printf("|\n");
+	}
+	printf("\n## References\n\n```\n");
+	for (int i = 0; a->references[i]; i++)
+		printf("%s\n", a->references[i]);
+	printf("```\n\n`kindred cite %s` prints them as BibTeX.\n", a->id);
+}
+
+static void print_all(void)
+{
+	static const struct {
+		kdr_place place;
+		const char *title;
+	} places[] = { { KDR_PLACE_START, "Start here" },
+		       { KDR_PLACE_PAPER, "Methods of papers on related data sets" },
+		       { KDR_PLACE_BASELINE, "Baselines and parts of the ensembles" } };
+	for (int p = 0; p < 3; p++) {
+		printf("%s%s:\n", p ? "\n" : "", places[p].title);
+		for (size_t i = 0; i < kdr_algo_count(); i++)
+			if (kdr_algo_at(i)->place == places[p].place)
+				printf("  %-14s %-9s %s\n", kdr_algo_at(i)->id,
+				       families[kdr_algo_at(i)->family], kdr_algo_at(i)->title);
+	}
+	printf("\n'kindred methods ID' shows the objective, steps, options, arrays and references of a method.\n");
 }
 
 static int methods_run(cli_args *args)
@@ -164,7 +256,13 @@ static int methods_run(cli_args *args)
 		kdri_unknown_method(id, NULL, text, sizeof text);
 		return cli_usage_error("%s", text);
 	}
-	if (cli_flag(args, "json")) {
+	if (cli_flag(args, "markdown") && !one)
+		return cli_usage_error("--markdown needs the ID of a method; 'kindred methods' lists them");
+	if (cli_flag(args, "markdown") && cli_flag(args, "json"))
+		return cli_usage_error("use --json or --markdown, not both");
+	if (cli_flag(args, "markdown")) {
+		print_markdown(one);
+	} else if (cli_flag(args, "json")) {
 		kdri_json j = { 0 };
 		if (one) {
 			json_method(&j, one);
@@ -178,28 +276,25 @@ static int methods_run(cli_args *args)
 	} else if (one) {
 		print_method(one);
 	} else {
-		for (size_t i = 0; i < kdr_algo_count(); i++)
-			printf("%-12s %-9s %s\n", kdr_algo_at(i)->id, families[kdr_algo_at(i)->family],
-			       kdr_algo_at(i)->title);
-		printf("\n'kindred methods ID' shows the options, arrays and references of a method.\n");
+		print_all();
 	}
 	return cli_finish(EXIT_DONE);
 }
 
-static const char *method_id(int index)
+const char *cli_method_id(int index)
 {
 	return (size_t)index < kdr_algo_count() ? kdr_algo_at((size_t)index)->id : NULL;
 }
 
 const cli_command cli_methods = {
 	.name = "methods",
-	.usage = "[--json] [ID]",
-	.summary = "list the methods, or the options and references of one",
+	.usage = "[--json | --markdown] [ID]",
+	.summary = "list the methods, or show the objective and options of one",
 	.description =
-	        "Lists all methods, one per line. With ID, shows the options of the method with defaults and allowed "
-	        "values, the arrays that it computes, and its references.",
+	        "Lists all methods, one per line. With ID, shows what the method minimises, its steps, its options with "
+	        "defaults and allowed values, the arrays that it computes, and its references.",
 	.example = "kindred methods kmeans",
 	.groups = groups,
-	.argument = method_id,
+	.argument = cli_method_id,
 	.run = methods_run,
 };

@@ -7,7 +7,7 @@
 enum { WIDTH = 80, INDENT = 28 };
 
 /* Words of `text` from column `at` on, continued at `indent`. */
-static void wrapped(FILE *out, const char *text, int at, int indent)
+void cli_wrapped(FILE *out, const char *text, int at, int indent)
 {
 	int column = at;
 	while (*text) {
@@ -69,7 +69,7 @@ static void print_options(FILE *out, const cli_option_group *groups)
 				fprintf(out, "\n%*s", INDENT, "");
 			else
 				fprintf(out, "%*s", INDENT - n - 2, "");
-			wrapped(out, right, INDENT, INDENT);
+			cli_wrapped(out, right, INDENT, INDENT);
 		}
 	}
 }
@@ -77,9 +77,9 @@ static void print_options(FILE *out, const cli_option_group *groups)
 void cli_help_command(FILE *out, const cli_command *c)
 {
 	const int used = fprintf(out, "Usage: kindred %s", c->name);
-	wrapped(out, c->usage, used, 10);
+	cli_wrapped(out, c->usage, used, 10);
 	fputc('\n', out);
-	wrapped(out, c->description, 0, 0);
+	cli_wrapped(out, c->description, 0, 0);
 	fprintf(out, "\nExample:\n");
 	for (const char *line = c->example; *line;) {
 		size_t n = strcspn(line, "\n");

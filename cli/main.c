@@ -6,9 +6,9 @@
 #include <string.h>
 
 const cli_command *const cli_commands[] = {
-	&cli_cluster,  &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate, &cli_embed,
-	&cli_report,   &cli_cut,      &cli_relabel, &cli_inspect, &cli_convert,  &cli_vectorize,
-	&cli_generate, &cli_methods,  &cli_demo,    &cli_version, &cli_help,     NULL,
+	&cli_cluster, &cli_transfer, &cli_relate,  &cli_predict, &cli_evaluate,  &cli_embed,    &cli_report,
+	&cli_cut,     &cli_relabel,  &cli_inspect, &cli_convert, &cli_vectorize, &cli_generate, &cli_methods,
+	&cli_cite,    &cli_demo,     &cli_version, &cli_help,    NULL,
 };
 
 const cli_command *cli_command_find(const char *name)
@@ -154,6 +154,8 @@ int main(int argc, char **argv)
 		name = "help";
 	else if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0)
 		name = "version";
+	else if (strcmp(name, "--cite") == 0)
+		name = "cite";
 	const cli_command *command = cli_command_find(name);
 	if (!command)
 		return unknown_command(name);

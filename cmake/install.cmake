@@ -25,6 +25,8 @@ foreach(file IN LISTS KINDRED_GENERATED)
   endif()
 endforeach()
 
+install(FILES CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 install(EXPORT kindred-targets NAMESPACE kindred:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kindred)
 configure_package_config_file(cmake/kindred-config.cmake.in ${CMAKE_CURRENT_BINARY_DIR}/kindred-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/kindred)

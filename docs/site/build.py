@@ -65,17 +65,17 @@ def with_links(text, page, pages, source):
 
 
 def guides(source):
-    """Copies the guides, the notes and the pages about the project. Returns the names of the pages of each group."""
-    docs, notes = sorted((ROOT / "docs").glob("*.md")), sorted((ROOT / "docs" / "notes").glob("*.md"))
+    """Copies the guides, the pages of the methods, the notes and the pages about the project. Returns the names of the pages of each group."""
+    docs, notes, methods = (sorted((ROOT / folder).glob("*.md")) for folder in ("docs", "docs/notes", "docs/methods"))
     others = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")]
     docs.sort(key=lambda path: GUIDES.index(path.stem) if path.stem in GUIDES else len(GUIDES))
-    pages = {path.relative_to(ROOT) for path in [*docs, *notes, *others]}
+    pages = {path.relative_to(ROOT) for path in [*docs, *notes, *methods, *others]}
     for page in pages:
         (source / page).parent.mkdir(parents=True, exist_ok=True)
         (source / page).write_text(with_links((ROOT / page).read_text(), page, pages, source))
     others[1:1] = [path for path in docs if path.stem in PROJECT]
     docs = [path for path in docs if path.stem not in PROJECT]
-    return [[str(path.relative_to(ROOT).with_suffix("")) for path in group] for group in (docs, notes, others)]
+    return [[str(path.relative_to(ROOT).with_suffix("")) for path in group] for group in (docs, methods, notes, others)]
 
 
 def python_reference(source):
@@ -176,13 +176,13 @@ def main(build, out):
     source.mkdir(parents=True)
     shutil.copytree(ROOT / "docs" / "site" / "static", source / "static")
     shutil.copy(ROOT / "docs" / "site" / "conf.py", source)
-    docs, notes, others = guides(source)
+    docs, methods, notes, others = guides(source)
     python_reference(source)
     c_reference(source)
     gallery(source, build / "cli" / "kindred", work / "gallery")
     front = (ROOT / "docs" / "site" / "front.rst").read_text()
     (source / "index.rst").write_text(front + "\n" + menu("Guides", docs) + menu("Reference", ["python/index", "c/index", "gallery"])
-                                      + menu("Notes", notes) + menu("Project", others))
+                                      + menu("Methods", methods) + menu("Notes", notes) + menu("Project", others))
     return subprocess.run([sys.executable, "-m", "sphinx", "-b", "html", "-W", "--keep-going", "-q", "-d", str(work / "cache"), str(source), str(out)]).returncode
 
 

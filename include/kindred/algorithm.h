@@ -78,6 +78,9 @@ typedef struct kdr_field_desc {
 	bool common_space; /* rows are samples, and samples of different data sets can be compared */
 } kdr_field_desc;
 
+/* Where lists show a method: after all others, first, or with the methods of the papers that kindred implements. */
+typedef enum kdr_place { KDR_PLACE_BASELINE, KDR_PLACE_START, KDR_PLACE_PAPER } kdr_place;
+
 /* A registered method. It belongs to the library and is never freed. This struct and the two above may grow: hold pointers to
  * them and go through options and arrays with kdr_algo_option_at and kdr_algo_field_at. */
 typedef struct kdr_algo {
@@ -89,6 +92,11 @@ typedef struct kdr_algo {
 	const kdr_field_desc *fields;   /* ends with a NULL name */
 	const char *const *references;  /* NULL-terminated */
 	const char *class_name;         /* for bindings, such as "KMeans" */
+	/* Lines of text: the objective, as the result's objective trace has it, and its symbols, one per line; or what the method does
+	 * instead of minimising one. Then the steps of an iteration. */
+	const char *objective, *steps;
+	const char *use, *cost; /* when to use the method, and its time and memory: sentences */
+	kdr_place place;        /* in lists of methods */
 } kdr_algo;
 
 /* Returns method number `index`, from 0; NULL past the end. Cost: O(1). */

@@ -1079,7 +1079,7 @@ def describe(algo):
     family = {lib.KDR_FAMILY_CLUSTER: "cluster", lib.KDR_FAMILY_TRANSFER: "transfer",
               lib.KDR_FAMILY_FEATURES: "features"}[algo.family]
     return {"id": text(algo.id), "class": text(algo.class_name), "title": text(algo.title), "summary": in_python(text(algo.summary)),
-            "family": family, "flags": flags, "options": list(_options(algo)),
+            "objective": text(algo.objective), "family": family, "flags": flags, "options": list(_options(algo)),
             "fields": [{"name": text(f.name), "per_task": bool(f.per_task), "shape": text(f.shape), "help": in_python(text(f.help))}
                        for f in until_null(lib.kdr_algo_field_at, algo)],
             "references": references}
@@ -1092,8 +1092,9 @@ def methods():
     -------
     list of dict
         One dict per method: ``id``, ``class`` (the estimator), ``title``,
-        ``summary``, ``family``, ``flags``, ``options``, ``fields`` (arrays of the
-        result) and ``references``.
+        ``summary``, ``objective`` (what it minimises, with one line per symbol),
+        ``family``, ``flags``, ``options``, ``fields`` (arrays of the result) and
+        ``references``.
 
     See Also
     --------

@@ -156,6 +156,18 @@ const kdri_algo kdri_algo_aligned_ridge = {
 	          .title = "Aligned ridge regression",
 	          .summary =
 	                  "ridge regression that aligns the classes of source and target and is smooth among neighbours",
+	          .objective =
+	                  "J = |X_s b - Y|^2 + tr b' ( M + smooth X' L X + ridge (tr X_s'X_s / p) I ) b: minimised exactly in each round, and not recorded\n"
+	                  "X      samples of all data sets along their leading directions, each data set minus its own mean, and a constant: p columns\n"
+	                  "X_s    the labelled rows of X; Y: their classes, one-hot\n"
+	                  "b      coefficients; the one of the constant has a penalty of almost 0\n"
+	                  "M      (n/2) e_0 e_0' + (n/classes) sum_k e_k e_k'; e_0: difference of the means of source and target, e_k: of their class k\n"
+	                  "L      normalised Laplacian of the neighbour graph of all samples\n"
+	                  "smooth, ridge: options",
+	          .steps = "1. label the target with logistic regression\n"
+	                   "2. b for these labels, and new labels from X b; rounds times",
+	          .use = "Classes of source and target differ by a shift that can be different for each class.",
+	          .cost = "The leading directions and the neighbour graph; then O(n p^2 + p^3) per round.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .options = options_table,
 	          .fields = fields_table,
@@ -229,6 +241,18 @@ const kdri_algo kdri_algo_ot_prototypes = {
 	          .title = "Prototypes by optimal transport",
 	          .summary =
 	                  "optimal transport of the target's samples to class prototypes, which are then moved to them",
+	          .objective =
+	                  "J = sum_ik P_ik (1 - cos(e_i, mu_k)) + blur sum_ik P_ik ln P_ik over transport plans P: minimised in each round, and not recorded\n"
+	                  "P_ik   mass of sample i of the target that is brought to class k; rows sum to 1/n, columns to q_k\n"
+	                  "e_i    sample i along the leading directions of all data sets, each minus its own mean\n"
+	                  "mu_k   prototype of class k\n"
+	                  "q_k    proportion of class k: mean of that in the source and an estimate from the prototypes\n"
+	                  "blur   option",
+	          .steps = "1. mu_k: mean of the labelled samples of class k\n"
+	                   "2. P by Sinkhorn's algorithm; q from mu\n"
+	                   "3. mu_k: mean of the samples that class k received; 2 and 3 rounds times",
+	          .use = "Classes keep their proportions but move as a whole.",
+	          .cost = "The leading directions; then O(n classes) per step of each round.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .options = ot_prototypes_options_table,
 	          .fields = fields_table,

@@ -387,6 +387,19 @@ const kdri_algo kdri_algo_cocc = {
 	          .title = "Co-clustering based classification",
 	          .summary =
 	                  "labels documents of another domain through word clusters that both domains share",
+	          .objective =
+	                  "J = I(D; W) - I(D^; W^) + lambda ( I(C; W) - I(C; W^) )\n"
+	                  "I      mutual information\n"
+	                  "D, W   unlabelled samples and features, with their values divided by their sum as joint distribution\n"
+	                  "C      classes of the labelled samples, with the features\n"
+	                  "D^     clusters of the unlabelled samples, one per class\n"
+	                  "W^     clusters of the features, shared by all data sets\n"
+	                  "lambda option lambda",
+	          .steps = "1. each feature joins the feature cluster that loses the least information\n"
+	                   "2. each sample joins the class that loses the least information",
+	          .use = "Word counts whose words are partly new in the target.",
+	          .cost = "O(nnz + (n + d) m classes) operations per iteration, m the number of feature clusters.",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_NONNEG | KDR_ALGO_COUNTS,
 	          .options = options_table,

@@ -169,6 +169,17 @@ const kdri_algo kdri_algo_forest = {
 	          .title = "random forest",
 	          .summary =
 	                  "classification trees, trained on the source and applied to the target; missing values are allowed",
+	          .objective =
+	                  "no common objective: each split of a tree makes the Gini impurity of its two parts small\n"
+	                  "G = sum over both parts of n_part (1 - sum_k p_k^2)\n"
+	                  "n_part total weight of the samples in a part\n"
+	                  "p_k    proportion of class k in the part",
+	          .steps =
+	                  "1. draw samples with replacement, one draw per tree\n"
+	                  "2. split each node at the best threshold among a random choice of columns, until leaves have min_leaf samples\n"
+	                  "3. average the class proportions of the leaves over all trees",
+	          .use = "Tables whose columns have different units, skewed values or missing values. It ignores the target.",
+	          .cost = "The number of trees times the sorting of the columns tried at each split.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS | KDR_ALGO_INDUCTIVE | KDR_ALGO_TABLES |
 	                   KDR_ALGO_RECIPE,

@@ -489,6 +489,22 @@ const kdri_algo kdri_algo_harmony = {
 	          .title = "Harmony, then k-means",
 	          .summary =
 	                  "moves samples until the data sets mix in every soft cluster, then clusters them together",
+	          .objective =
+	                  "J = sum_ic R_ic ( 2 (1 - y_c . z_i / |z_i|) + sigma ln R_ic + sigma theta ln((O_tc + 1) / (E_tc + 1)) )\n"
+	                  "z_i    sample i along the leading directions of all data sets, as moved so far (array embedding: at the end)\n"
+	                  "R_ic   membership of sample i in soft cluster c; rows sum to 1\n"
+	                  "y_c    centre of soft cluster c, of unit length\n"
+	                  "t      data set of sample i\n"
+	                  "O_tc   sum of R_ic over the samples of data set t\n"
+	                  "E_tc   the same if all data sets had the same share of the cluster\n"
+	                  "sigma, theta: options",
+	          .steps =
+	                  "1. y and R in turn until J settles\n"
+	                  "2. move the samples: subtract the data set's part of a regression in each soft cluster\n"
+	                  "3. after the last round, k-means on all samples",
+	          .use = "Batches of cells that differ by technical effects. It gives an integrated embedding.",
+	          .cost = "O(n C r) operations per round, C soft clusters and r directions.",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS,
 	          .options = options_table,

@@ -420,6 +420,19 @@ const kdri_algo kdri_algo_inmf = {
 	          .title = "Integrative nonnegative matrix factorisation",
 	          .summary =
 	                  "factorises the data sets into shared factors and parts of their own; features may differ (LIGER, UINMF)",
+	          .objective =
+	                  "J = sum_t ( |X_t - H_t (W + V_t)'|^2 + lambda |H_t V_t'|^2 ), all factors >= 0\n"
+	                  "X_t    samples of data set t, one per row\n"
+	                  "H_t    amount of each factor in each sample (array H times array sizes)\n"
+	                  "W      features of the factors that all data sets share (array W, transposed)\n"
+	                  "V_t    what data set t adds to them (array V, transposed)\n"
+	                  "lambda penalty of the data sets' own parts (option lambda)",
+	          .steps =
+	                  "1. H_t, V_t and W in turn: each entry to its minimum, or 0 if that is negative\n"
+	                  "2. a sample joins the factor with the largest value, relative to the root mean square of the factor",
+	          .use = "Molecule counts of cells from several batches (LIGER); data sets may lack features.",
+	          .cost = "4 k nnz operations per iteration, and O(k^2 (n + T d)); no matrix larger than n x k or d x k.",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_SAME_K | KDR_ALGO_SHARED_CLUSTERS | KDR_ALGO_MONOTONE |
 	                   KDR_ALGO_NONNEG | KDR_ALGO_PREDICT,

@@ -243,6 +243,17 @@ const kdri_algo kdri_algo_kmeans = {
 	          .title = "k-means",
 	          .summary =
 	                  "Lloyd's algorithm from k-means++ starts, for each data set separately or all pooled",
+	          .objective =
+	                  "J = sum_t sum_i v_i |x_i - c_z(i)|^2\n"
+	                  "t      data set; with --pooled all samples are one data set\n"
+	                  "x_i    sample i of data set t; with spherical=true scaled to unit length\n"
+	                  "v_i    weight of sample i, 1 by default\n"
+	                  "z(i)   cluster of sample i\n"
+	                  "c_j    centre of cluster j (array centres); with spherical=true of unit length",
+	          .steps = "1. z(i): the nearest centre\n"
+	                   "2. c_j: the weighted mean of the samples of cluster j",
+	          .use = "A fast baseline for round clusters of similar size, and for large data.",
+	          .cost = "At most n k distances per iteration and run; bounds avoid most of them without changing the result.",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS |
 	                   KDR_ALGO_KNOWN,

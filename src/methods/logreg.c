@@ -51,6 +51,21 @@ const kdri_algo kdri_algo_logreg = {
 	          .title = "logistic regression",
 	          .summary =
 	                  "one class against the rest or all classes jointly, trained on the source and applied to the target",
+	          .objective =
+	                  "J = sum_c ( |w_c|^2 / 2 + C sum_i v_i ln(1 + exp(-y_ic <w_c, u_i>)) )\n"
+	                  "with joint=true: J = |W|^2 / 2 + C sum_i v_i (ln sum_c exp s_ic - s_i,y(i)), the intercept not penalised\n"
+	                  "c      class; of two classes only one is counted\n"
+	                  "w_c    weights of class c (arrays weights, intercept); W all of them\n"
+	                  "u_i    labelled sample i, extended by the constant bias\n"
+	                  "y_ic   1 if sample i is of class c, otherwise -1; y(i): its class\n"
+	                  "s_ic   score of class c, <w_c, u_i>\n"
+	                  "v_i    weight of sample i, 1 by default\n"
+	                  "C      option cost",
+	          .steps =
+	                  "1. Newton steps on all classes, each with conjugate gradients; joint=true: Newton steps on all classes jointly\n"
+	                  "2. a sample gets the class with the largest probability",
+	          .use = "A baseline with probabilities that ignores the target.",
+	          .cost = "A few passes over the labelled samples per iteration, O(entries x classes) each.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS | KDR_ALGO_INDUCTIVE,
 	          .options = options_table,

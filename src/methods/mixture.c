@@ -253,6 +253,19 @@ const kdri_algo kdri_algo_mixture = {
 	          .title = "Mixture",
 	          .summary =
 	                  "EM for tables of numbers and categories, each data set alone or all pooled; missing values are skipped",
+	          .objective =
+	                  "J = - sum_i ln sum_c pi_tc prod_j p(x_ij | c)^u_j - R\n"
+	                  "R      logarithm of the pseudo-counts: sum_tc ln pi_tc + sum_j u_j sum_cl f_jl ln theta_jcl, and with covariance=own - 1/2 sum_j u_j sum_c (ln v_cj + g_j / (2 v_cj))\n"
+	                  "x_ij   value of column j in row i of table t; missing values are skipped\n"
+	                  "pi_tc  proportion of cluster c in table t (array table_shares)\n"
+	                  "p      normal density with mean m_cj and variance v_cj for numbers, theta_jcl of level l for categories\n"
+	                  "u_j    weight of column j: 1, or 1/g if g columns repeat each other (array table_weights)\n"
+	                  "g_j    variance of column j\n"
+	                  "f_jl   proportion of level l in column j",
+	          .steps = "1. probability of each cluster for each row, from pi, m, v and theta\n"
+	                   "2. pi, m, v and theta from these probabilities, with the pseudo-counts",
+	          .use = "Tables of numbers and categories, also with missing values, whose columns are nearly independent within a cluster.",
+	          .cost = "O(n k columns) per iteration. With more than 20,000 rows, the starts use that many.",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_TABLES |
 	                   KDR_ALGO_RECIPE,

@@ -380,6 +380,18 @@ const kdri_algo kdri_algo_ncut = {
 	          .title = "normalised cut",
 	          .summary =
 	                  "spectral clustering of a similarity graph, for each data set separately or all pooled",
+	          .objective =
+	                  "NCut = sum_t sum_c cut(c) / vol(c), of the final clusters: one value\n"
+	                  "t      data set; with --pooled all samples are one data set\n"
+	                  "cut(c) sum of W_ij over samples i inside and j outside of cluster c\n"
+	                  "vol(c) sum of W_ij over samples i inside of cluster c and all j\n"
+	                  "W_ij   similarity of samples i and j if one is among the nearest neighbours of the other, otherwise 0",
+	          .steps =
+	                  "1. W: cosine or Gaussian similarities of nearest neighbours; for very large data through landmarks\n"
+	                  "2. the k leading eigenvectors of D^-1/2 W D^-1/2, D the row sums of W (array embedding)\n"
+	                  "3. k-means on the rows of the eigenvectors, scaled to unit length, or the rotation of Yu and Shi",
+	          .use = "Clusters of any shape that are connected through near neighbours.",
+	          .cost = "The search for neighbours: all pairs of samples, or less with landmarks; then O(n neighbours) per product with W.",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED,
 	          .options = options_table,

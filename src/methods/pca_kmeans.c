@@ -422,6 +422,16 @@ const kdri_algo kdri_algo_pca_kmeans = {
 	          .title = "PCA, then k-means",
 	          .summary =
 	                  "k-means along the principal components, for each data set separately or all pooled",
+	          .objective =
+	                  "J = sum_t sum_i |y_i - c_z(i)|^2\n"
+	                  "t      data set; with --pooled all samples are one data set\n"
+	                  "y_i    sample i minus the mean, along the r principal directions that explain the fraction energy of the variance (array embedding)\n"
+	                  "z(i)   cluster of sample i\n"
+	                  "c_j    centre of cluster j (array centres)",
+	          .steps = "1. the principal directions\n"
+	                   "2. k-means on y",
+	          .use = "A baseline for data with many noisy features.",
+	          .cost = "The Gram matrix of the shorter side and its eigenvectors; at most 256 directions by random projections if that side exceeds 3,000.",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -116,6 +116,17 @@ const kdri_algo kdri_algo_self_training = {
 	          .title = "Self-training",
 	          .summary =
 	                  "linear SVM that is retrained with its own most certain predictions for the target",
+	          .objective =
+	                  "no common objective: each round minimises that of svm over the labelled samples and some predictions\n"
+	                  "J_r = sum_c ( |w_c|^2 / 2 + C sum_i v_i max(0, 1 - y_ic <w_c, u_i>)^2 ), not recorded\n"
+	                  "u_i    labelled samples, and the fraction q_r of the predictions of each class that are most certain\n"
+	                  "q_r    grows from option least in the first round to option most in the last one\n"
+	                  "w_c, y_ic, v_i, C: as in svm",
+	          .steps =
+	                  "1. train on the labelled samples; with start=shifted, correct the scores by the difference of the means\n"
+	                  "2. add the most certain predictions of each class and train again, rounds times",
+	          .use = "Source and target differ moderately, and a classifier of the source is right for most of the target.",
+	          .cost = "rounds + 1 fits of svm; if cost is 0, also a cross-validation.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS,
 	          .options = options_table,

@@ -219,6 +219,16 @@ const kdri_algo kdri_algo_gfhf = {
 	          .class_name = "GFHF",
 	          .title = "Gaussian fields and harmonic functions",
 	          .summary = "spreads labels over a graph of all samples; known labels stay fixed",
+	          .objective =
+	                  "E = 1/2 sum_ij W_ij |F_i - F_j|^2, with F_i = Y_i for labelled samples: minimised exactly, and not recorded\n"
+	                  "F_i    scores of the classes of sample i (array scores)\n"
+	                  "Y_i    class of sample i, one-hot\n"
+	                  "W_ij   similarity of samples i and j of all data sets if one is among the nearest neighbours of the other, otherwise 0",
+	          .steps =
+	                  "1. solve (D_uu - W_uu) F_u = W_ul Y_l by conjugate gradients (u: unlabelled, l: labelled, D: row sums of W)\n"
+	                  "2. with cmn=true, scale the scores so that the classes keep their proportions",
+	          .use = "Source and target lie close together in feature space, so that near neighbours share a class.",
+	          .cost = "The graph, and O(n neighbours classes) per iteration of the solver.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = 0,
 	          .options = options_table,
@@ -311,6 +321,18 @@ const kdri_algo kdri_algo_llgc = {
 	          .class_name = "LLGC",
 	          .title = "learning with local and global consistency",
 	          .summary = "spreads labels over a normalised graph of all samples",
+	          .objective =
+	                  "Q = 1/2 ( sum_ij W_ij |F_i / sqrt(D_i) - F_j / sqrt(D_j)|^2 + mu sum_i |F_i - Y_i|^2 ): minimised exactly, and not recorded\n"
+	                  "F_i    scores of the classes of sample i (array scores)\n"
+	                  "Y_i    class of sample i, one-hot; 0 if unknown\n"
+	                  "W_ij   similarity of samples i and j of all data sets if one is among the nearest neighbours of the other, otherwise 0\n"
+	                  "D_i    sum of row i of W\n"
+	                  "mu     1 / alpha - 1, alpha the option",
+	          .steps =
+	                  "1. solve (I - alpha S) F = (1 - alpha) Y by conjugate gradients, S = D^-1/2 W D^-1/2\n"
+	                  "2. a sample gets the class with the largest score",
+	          .use = "As gfhf, if labels may be wrong or scores should not follow a few of them.",
+	          .cost = "The graph, and O(n neighbours classes) per iteration of the solver.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = 0,
 	          .options = llgc_options_table,

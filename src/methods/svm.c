@@ -30,6 +30,17 @@ const kdri_algo kdri_algo_svm = {
 	          .class_name = "SVM",
 	          .title = "linear support vector machine",
 	          .summary = "one class against the rest, trained on the source and applied to the target",
+	          .objective = "J = sum_c ( |w_c|^2 / 2 + C sum_i v_i max(0, 1 - y_ic <w_c, u_i>)^2 )\n"
+	                       "c      class; of two classes only one is counted\n"
+	                       "w_c    weights of class c (arrays weights, intercept)\n"
+	                       "u_i    labelled sample i, extended by the constant bias\n"
+	                       "y_ic   1 if sample i is of class c, otherwise -1\n"
+	                       "v_i    weight of sample i, 1 by default\n"
+	                       "C      option cost",
+	          .steps = "1. Newton steps on all classes, each with conjugate gradients\n"
+	                   "2. a sample gets the class with the largest <w_c, u>",
+	          .use = "A baseline that ignores the target. For texts it is hard to beat if source and target are alike.",
+	          .cost = "A few passes over the labelled samples per iteration, O(entries x classes) each.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_WEIGHTS | KDR_ALGO_INDUCTIVE,
 	          .options = kdri_linear_option_table,

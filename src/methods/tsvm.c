@@ -233,6 +233,20 @@ const kdri_algo kdri_algo_tsvm = {
 	          .class_name = "TSVM",
 	          .title = "transductive support vector machine",
 	          .summary = "linear SVM whose margin also avoids the target's samples",
+	          .objective =
+	                  "J = sum_c ( |w_c|^2 / 2 + C sum_l L(y_lc <w_c, u_l>) + C* sum_u L(y_uc <w_c, u_u>) ), L(z) = max(0, 1 - z)^2\n"
+	                  "c      class; of two classes only one is counted\n"
+	                  "w_c    weights of class c (arrays weights, intercept)\n"
+	                  "l, u   labelled and unlabelled samples, extended by the constant bias\n"
+	                  "y_lc   1 if sample l is of class c, otherwise -1\n"
+	                  "y_uc   the same for an unlabelled sample, chosen by the method; a fixed number of them are 1\n"
+	                  "C, C*  options cost and cost_target",
+	          .steps =
+	                  "1. label the target with a classifier of the source; for each class, the most certain samples get y = 1\n"
+	                  "2. w_c: the minimum of J for these y_u\n"
+	                  "3. swap pairs of y_u that lower J; repeat 2 and 3 while C* rises to its value",
+	          .use = "The classes have the same proportions in the target as in the source.",
+	          .cost = "Several fits of svm on all samples.",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -1,6 +1,7 @@
 """evaluate, generate, methods, demo, version, help; progress and interruption."""
 import json
 import os
+import pathlib
 import pty
 import re
 import select
@@ -66,10 +67,57 @@ class Commands(CliTest):
         for word in ("n_init", "spherical", "centres", "References"):
             self.assertIn(word, text)
         for m in json.loads(self.run_kindred("methods", "--json").stdout):
-            for key in ("id", "title", "summary", "family", "options", "arrays", "references"):
+            for key in ("id", "title", "summary", "family", "objective", "steps", "use", "cost", "options", "arrays", "references"):
                 self.assertTrue(m[key] or key == "arrays", (m["id"], key))
             for o in m["options"]:
                 self.assertTrue(o["help"], o["name"])
+
+    def test_methods_state_what_they_minimise(self):
+        text = self.run_kindred("methods", "mbc").stdout
+        self.assertIn("\nObjective:\n  J = sum_t L_t + lambda / (T - 1) sum_t", text)
+        self.assertIn("the second part is 2 lambda d_M", " ".join(text.split()))
+        self.assertIn("- eps |X_t W|^2", " ".join(self.run_kindred("methods", "lssmtc").stdout.split()))
+        for m in json.loads(self.run_kindred("methods", "--json").stdout):
+            first = m["objective"].splitlines()[0]
+            self.assertTrue("=" in first or first.startswith(("no ", "each layer minimises")), (m["id"], first))
+            page = self.run_kindred("methods", m["id"], "--markdown").stdout
+            self.assertIn(f"# {m['id']}: {m['title']}\n", page)
+            self.assertIn(m["objective"], page)
+            for o in m["options"]:
+                self.assertIn(f"\n| `{o['name']}` | ", page)
+        self.fails("methods", "--markdown", code=2, says="--markdown needs the ID of a method")
+        self.fails("methods", "--markdown", "--json", "mbc", code=2, says="use --json or --markdown, not both")
+
+    def test_methods_are_listed_in_a_useful_order(self):
+        lines = self.run_kindred("methods").stdout.splitlines()
+        self.assertEqual(lines[0], "Start here:")
+        self.assertEqual([line.split()[0] for line in lines[1:3]], ["auto", "auto-transfer"])
+        self.assertEqual(len({line.split(maxsplit=2)[2] for line in lines[1:3]}), 2)
+        listed = [line.split()[0] for line in lines if line.startswith("  ")]
+        self.assertEqual(sorted(listed), sorted(m["id"] for m in json.loads(self.run_kindred("methods", "--json").stdout)))
+        self.assertLess(listed.index("mbc"), listed.index("kmeans"))
+
+    def test_cite(self):
+        root = pathlib.Path(__file__).resolve().parents[2]
+        facts = dict(re.findall(r'^(title|version|license): "?(.*?)"?$', (root / "CITATION.cff").read_text(), re.M))
+        software = self.run_kindred("cite").stdout
+        self.assertEqual(self.run_kindred("--cite").stdout, software)
+        for key, value in facts.items():
+            self.assertRegex(software, r"%s = \{+%s\}+," % (key, re.escape(value)))
+        for m in json.loads(self.run_kindred("methods", "--json").stdout):
+            text = self.run_kindred("--cite", m["id"]).stdout
+            self.assertTrue(text.startswith(software))
+            entries = re.findall(r"^@misc\{([a-z-]+\d{4}),\n  author = \{(.+)\},\n  title = \{\{(.+)\}\},\n(?:  howpublished = \{(.+)\},\n)?  year = \{(\d{4})\},\n\}$",
+                                 text, re.M)
+            self.assertEqual(len(entries), len(m["references"]), text)
+            self.assertEqual(len({e[0] for e in entries}), len(entries))
+            for (_, authors, title, _, year), reference in zip(entries, m["references"]):
+                self.assertIn(f": {title}. ", reference)
+                self.assertIn(year, reference)
+                self.assertTrue(reference.startswith(authors.split(" and ")[0]))
+        self.assertIn("howpublished = {AAAI, 655-660}", self.run_kindred("cite", "mbc").stdout)
+        self.fails("cite", "mcb", code=2, says="mbc")
+        self.fails("cite", "mbc", "ttl", code=2, says="at most one METHOD")
 
     def test_help_names_the_methods_that_an_option_is_for(self):
         text = " ".join(self.run_kindred("help", "transfer").stdout.split())

@@ -116,6 +116,10 @@ static void registry__every_method__is_complete(void **state)
 	{
 		assert_true(a->id && a->id[0] && a->title && a->title[0] && a->summary && a->summary[0]);
 		assert_true(a->options && a->fields && a->references && a->references[0]);
+		const char *const texts[] = { a->objective, a->steps, a->use, a->cost };
+		for (int i = 0; i < 4; i++)
+			assert_true(texts[i] && strlen(texts[i]) > 20 &&
+			            texts[i][strlen(texts[i]) - 1] != '\n');
 		assert_ptr_equal(kdr_algo_find(a->id), a);
 		const kdri_algo *inner = kdri_algo_find(a->id);
 		assert_non_null(inner->fit);

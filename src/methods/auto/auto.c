@@ -579,9 +579,27 @@ done:
 const kdri_algo kdri_algo_auto = {
 	.info = { .id = "auto",
 	          .class_name = "Auto",
-	          .title = "Ensemble",
+	          .title = "Ensemble of clustering methods",
 	          .summary =
 	                  "several methods vote on the clusters, using each data set alone and all together; the default of cluster",
+	          .objective =
+	                  "no single objective: several methods vote, and the clusters cut a graph of votes. The only value reported is\n"
+	                  "NCut = sum_t sum_c cut(c) / vol(c), with W_ij = w_ij (0.05 + co_ij)^2\n"
+	                  "t      data set\n"
+	                  "c      cluster of data set t\n"
+	                  "cut(c) sum of W_ij over samples i inside and j outside of cluster c\n"
+	                  "vol(c) sum of W_ij over samples i inside of cluster c and all j\n"
+	                  "w_ij   similarity of samples i and j, joined in the graph of 10 nearest neighbours\n"
+	                  "co_ij  fraction of the methods' clusterings that put i and j into one cluster\n"
+	                  "tables: mixtures vote without a graph, and the value is minus the log-likelihood of the mixtures with shared variances",
+	          .steps =
+	                  "1. cluster each data set alone: k-means, normalised cut, k-means along leading directions, snmf; three seeds each\n"
+	                  "2. cluster all data sets together: k-means and shared directions with each data set's mean subtracted, mtcfir's graph\n"
+	                  "3. weight the edges of the neighbour graph by the votes (W)\n"
+	                  "4. find the clusters of W with eigenvectors and k-means, as ncut does; match the clusters of different data sets",
+	          .use = "Start with it: you need not choose a method, and it reports how far to trust the clusters. Choose another method to reproduce a paper, or k-means if the data are large and the clusters simple.",
+	          .cost = "Several times the cost of one method; methods that would need too much memory or time are skipped. docs/scale.md has measured times.",
+	          .place = KDR_PLACE_START,
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_AUTO_K | KDR_ALGO_PREDICT | KDR_ALGO_RECIPE |
 	                   KDR_ALGO_TABLES | KDR_ALGO_KNOWN,

@@ -297,6 +297,19 @@ const kdri_algo kdri_algo_asi = {
 	          .title = "Adaptive subspace iteration",
 	          .summary =
 	                  "clusters in a subspace that adapts to the clusters, for each data set separately or all pooled",
+	          .objective =
+	                  "J = sum_t ( |X_t W_t - P_t M_t|^2 - eps |X_t W_t|^2 )\n"
+	                  "t      data set; with --pooled all samples are one data set\n"
+	                  "X_t    its samples, one per row\n"
+	                  "W_t    directions of its subspace, W_t'W_t = I (array W)\n"
+	                  "P_t    clusters of the samples, one-hot\n"
+	                  "M_t    cluster centres in the subspace (array centres)\n"
+	                  "eps    reward for variance in the subspace (option eps); 0 is the paper's objective",
+	          .steps = "1. W: the l lowest eigenvectors of (1 - eps) X'X - Z Z', Z = X'P (P'P)^-1/2\n"
+	                   "2. M: the means of the clusters in the subspace\n"
+	                   "3. P: each sample joins its nearest centre",
+	          .use = "A baseline for lssmtc: the same subspace for each data set separately.",
+	          .cost = "One product of the data with l directions, and the eigenvectors, per iteration.",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_POOLED | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -230,6 +230,24 @@ const kdri_algo kdri_algo_lssttc = {
 	          .class_name = "LSSTTC",
 	          .title = "Shared-subspace transductive transfer classification",
 	          .summary = "labels targets from labelled sources by clustering all in one shared subspace",
+	          .objective =
+	                  "J = lambda sum_t |X_t - P_t M_t|^2 + (1 - lambda) sum_s ( |X_s W - P_s M|^2 - eps |X_s W|^2 )\n"
+	                  "t      targets\n"
+	                  "s      all data sets; P_s of a source is its classes, one-hot and constant\n"
+	                  "X_t    samples of a data set, one per row\n"
+	                  "P_t    memberships of the samples, >= 0 (array P)\n"
+	                  "M_t    cluster centres of target t in the feature space (array centres)\n"
+	                  "W      directions of the shared subspace, W'W = I (array W)\n"
+	                  "M      cluster centres in the subspace, the same for all data sets (array shared_centres)\n"
+	                  "lambda weight of the data sets' own part (option lambda); within and across are the two sums without weights\n"
+	                  "eps    reward for variance in the subspace (option eps); 0 is the paper's objective",
+	          .steps =
+	                  "1. M and M_t: least squares for the current P and W\n"
+	                  "2. P_t of the targets: multiply each entry by the square root of the ratio of the gradient's negative and positive parts\n"
+	                  "3. W: the l lowest eigenvectors of (1 - eps) X'X - Z Z', Z = X'P (P'P)^-1/2",
+	          .use = "Sources and targets whose classes form clusters. It reproduces the paper; compare it with auto.",
+	          .cost = "2 nnz (2 classes + l) operations per iteration, and the eigenvectors.",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT | KDR_ALGO_SWEEPS,
 	          .options = options_table,

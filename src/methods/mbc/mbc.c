@@ -547,6 +547,23 @@ const kdri_algo kdri_algo_mbc = {
 	          .title = "Multitask Bregman clustering",
 	          .summary =
 	                  "clusters data sets together and learns which clusters correspond, with one of four divergences",
+	          .objective =
+	                  "J = sum_t L_t + lambda / (T - 1) sum_t sum_{s != t} sum_zl w_zl d(u_z, u_l)\n"
+	                  "L_t = 1/n_t sum_i d(x_i, u_h(i)): the mean divergence of data set t (array local_loss)\n"
+	                  "T      number of data sets; the pairs t, s are ordered, so that for two data sets and a symmetric d the second part is 2 lambda d_M\n"
+	                  "d_M    sum_zl w_zl d(u_z, u_l) at the best w: the distance between two clusterings (array d_m_uniform)\n"
+	                  "d      divergence (option divergence); mahalanobis: of whitened samples\n"
+	                  "x_i    sample i of data set t; n_t: their number\n"
+	                  "h(i)   cluster of sample i\n"
+	                  "u_z    centroid of cluster z of data set t, u_l of cluster l of data set s (array centroids)\n"
+	                  "w_zl   how strongly clusters z and l correspond, >= 0; rows sum to 1/k_t, columns to 1/k_s (correspondence in result.json)\n"
+	                  "lambda option lambda",
+	          .steps = "1. w: the cheapest transport between the centroids of each pair of data sets\n"
+	                   "2. h(i): the cluster with the nearest centroid\n"
+	                   "3. u_z: the minimum of J for these h and w, one data set after the other",
+	          .use = "You want to know which clusters of one data set correspond to which of another, and each may have its own k.",
+	          .cost = "One product of the data with the centroids per iteration, which bounds often avoid, and a transport problem of k_t x k_s per pair of data sets.",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = mbc_options,
@@ -561,7 +578,20 @@ const kdri_algo kdri_algo_bregman = {
 	.info = { .id = "bregman", .class_name = "Bregman",
 	          .title = "Bregman clustering",
 	          .summary = "k-means with one of four divergences, for each data set separately",
-	          .family = KDR_FAMILY_CLUSTER,
+	          .objective =
+		"J = sum_t 1/n_t sum_i d(x_i, u_h(i))\n"
+		"t      data set\n"
+		"n_t    number of its samples\n"
+		"x_i    sample i of data set t\n"
+		"h(i)   cluster of sample i\n"
+		"u_z    centroid of cluster z (array centroids)\n"
+		"d      divergence (option divergence); mahalanobis: of whitened samples",
+.steps =
+		"1. h(i): the cluster with the nearest centroid\n"
+		"2. u_z: the mean of the samples of cluster z",
+.use = "A baseline for mbc: the same divergence without transfer.",
+.cost = "One product of the data with the centroids per iteration, which bounds often avoid.",
+.family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = bregman_options,
 	          .fields = bregman_fields,

@@ -541,6 +541,17 @@ const kdri_algo kdri_algo_msda = {
 	          .title = "Marginalised stacked denoising autoencoders",
 	          .summary =
 	                  "learns features that are robust to noise on all data sets together; a step before other methods (--features-from msda)",
+	          .objective =
+	                  "each layer minimises the expected error of reconstructing values of which a fraction p is set to 0, in closed form; not recorded\n"
+	                  "E sum_i |x_i - W x~_i - b|^2\n"
+	                  "x_i    sample i of all data sets, or its output of the layer before\n"
+	                  "x~_i   the same with each value set to 0 with probability p (option noise)\n"
+	                  "W, b   weights and constant of the layer; its output is tanh(W x + b)",
+	          .steps =
+	                  "1. W from the expected products of the corrupted samples: one linear system per layer\n"
+	                  "2. the features are the samples and the outputs of all layers, side by side (array features)",
+	          .use = "A step before another method (--features-from msda) if words of the target are rare in the source.",
+	          .cost = "n d^2 + d^3 operations per layer, or those of the n x n form if there are fewer samples than features.",
 	          .family = KDR_FAMILY_FEATURES,
 	          .flags = KDR_ALGO_JOINT,
 	          .options = options_table,

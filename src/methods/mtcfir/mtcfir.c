@@ -549,6 +549,19 @@ const kdri_algo kdri_algo_mtcfir = {
 	          .title = "Multi-task clustering by feature and instance transfer",
 	          .summary =
 	                  "clusters partly related data sets together with shared features, learnt relatedness and one consistent similarity per data set",
+	          .objective =
+	                  "J = sum_t |M_t - Y_t Y_t'|^2, Y_t >= 0; with final=ncut instead the normalised cut of M_t, one value\n"
+	                  "t      data set\n"
+	                  "M_t    consistent similarity of its samples: two are similar if they are similar to the same samples of all data sets\n"
+	                  "Y_t    memberships of the samples (array memberships)",
+	          .steps =
+	                  "1. layers of denoising features of all data sets together (msda), and the similarities of all samples on them\n"
+	                  "2. relatedness of each pair of data sets: the fraction of similarities above a threshold\n"
+	                  "3. M_t: weights of the nearest neighbours, compared by their similarities to all samples, weighted by relatedness\n"
+	                  "4. Y_t: multiply each entry by the square root of (M Y) / (Y Y'Y); the label is the largest entry",
+	          .use = "Data sets that are related only in part, up to some ten thousand samples.",
+	          .cost = "N^2 d operations per layer and N^2 numbers of memory, N the samples of all data sets.",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

@@ -602,6 +602,16 @@ const kdri_algo kdri_algo_snmf = {
 	          .title = "Symmetric non-negative matrix factorisation",
 	          .summary =
 	                  "factorises the similarities of a data set's samples into memberships, for each data set separately",
+	          .objective =
+	                  "J = sum_t |M_t - Y_t Y_t'|^2, Y_t >= 0\n"
+	                  "t      data set\n"
+	                  "M_t    similarities of its samples: cosines, 0 if negative, or a Gaussian of the distance\n"
+	                  "Y_t    memberships of the samples (array memberships)",
+	          .steps =
+	                  "1. Y: one-hot labels of k-means + 0.2\n"
+	                  "2. multiply each entry of Y by the square root of (M Y) / (Y Y'Y); the label is the largest entry",
+	          .use = "A baseline for mtcfir, and soft memberships on a graph of all pairs.",
+	          .cost = "n^2 numbers, or less if no value is negative; one product M Y per iteration.",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_PREDICT,
 	          .options = options_table,

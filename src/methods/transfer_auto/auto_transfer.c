@@ -541,9 +541,25 @@ const kdri_algo kdri_algo_auto_transfer = {
 	.info = { .id = "auto-transfer",
 	          .class_name = "AutoTransfer",
 	          .called = "auto",
-	          .title = "Ensemble",
+	          .title = "Ensemble of classifiers",
 	          .summary =
 	                  "several classifiers label the target and vote, using its neighbours and clusters; the default of transfer, where it is called auto",
+	          .objective =
+	                  "no objective: several classifiers label the target, and a vote learns their errors (Dawid and Skene). The label of sample i is\n"
+	                  "argmax_k P_ik, P_ik ~ pi_k prod_m theta_m[k, l_mi] prod_z phi_z[k, z_i] psi[k, g_i]^2\n"
+	                  "P_ik   probability that sample i is of class k\n"
+	                  "pi_k   proportion of class k in the target\n"
+	                  "l_mi   class that method m gives sample i\n"
+	                  "theta  confusion matrix of method m, estimated from P\n"
+	                  "z_i    cluster of sample i in each of two clusterings of the target; phi: the classes of its clusters\n"
+	                  "g_i    most frequent class among the neighbours of sample i; psi: its confusion matrix",
+	          .steps =
+	                  "1. fit up to ten classifiers (fifteen on tables) on the source and label the target with each\n"
+	                  "2. exclude those that predict held-out source samples poorly, and those that a change of class proportions misleads\n"
+	                  "3. estimate pi, theta, phi and psi from P, then P from them; ten rounds",
+	          .use = "Start with it if you have a labelled source and an unlabelled target with the same kind of features.",
+	          .cost = "The sum of its classifiers, which include svm, logreg, self-training, nmtf and msda. docs/scale.md has measured times.",
+	          .place = KDR_PLACE_START,
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_PREDICT | KDR_ALGO_RECIPE | KDR_ALGO_BRIDGES,
 	          .options = options_table,

@@ -126,6 +126,18 @@ const kdri_algo kdri_algo_ec = {
 	          .class_name = "EC",
 	          .title = "ensemble clustering",
 	          .summary = "many k-means runs on random features vote on each pair of samples",
+	          .objective =
+	                  "J = sum_t sum_i |u_i - c_z(i)|^2, of the last k-means\n"
+	                  "t      data set\n"
+	                  "u_i    sample i in the k leading eigenvectors of D^-1/2 H D^-1/2, scaled to unit length; D: row sums of H\n"
+	                  "H_ij   fraction of the runs in which samples i and j share a cluster\n"
+	                  "z(i)   cluster of sample i\n"
+	                  "c_j    centre of cluster j",
+	          .steps = "1. runs of k-means, each on random features (array ensemble)\n"
+	                   "2. the eigenvectors of H, which is kept in low-rank form\n"
+	                   "3. k-means on their rows",
+	          .use = "Many features, of which any half shows the clusters.",
+	          .cost = "The runs; then memory n (runs + k), never n x n.",
 	          .family = KDR_FAMILY_CLUSTER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_AUTO_K,
 	          .options = options_table,

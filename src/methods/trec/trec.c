@@ -604,6 +604,18 @@ const kdri_algo kdri_algo_trec = {
 	          .title = "transfer ensemble clustering",
 	          .summary =
 	                  "clusters a target with a rule for pairs of samples, learnt on a source with other features",
+	          .objective =
+	                  "Q = sum_t |Z - Z^|_F: the square root of the number of ordered pairs i, j in which both matrices differ\n"
+	                  "t      target\n"
+	                  "Z_ij   1 if samples i and j of the target are in one cluster, otherwise 0\n"
+	                  "Z^_ij  1 if the rule learnt on the source predicts that they are of one class, otherwise 0",
+	          .steps =
+	                  "1. ec on source and target: silhouettes, and the fraction of runs in which a pair shares a cluster\n"
+	                  "2. a rule for source pairs: do both samples have the same class? (SVM, or logistic regression)\n"
+	                  "3. start from the clusters of ec; move the sample that lowers Q most, until no move does",
+	          .use = "Source and target have different features. The result has clusters without class names.",
+	          .cost = "The runs of ec; memory O(n (runs + k)). Pairs of the source are sampled above a limit.",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_MONOTONE | KDR_ALGO_OWN_FEATURES | KDR_ALGO_CLUSTERS_TARGET,
 	          .options = options_table,

@@ -122,6 +122,20 @@ const kdri_algo kdri_algo_nmtf = {
 	          .title = "non-negative matrix tri-factorisation",
 	          .summary =
 	                  "labels a target through feature clusters shared with the source; with a bridge, in two stages",
+	          .objective =
+	                  "J = w_s |X_s - [F1 F2_s] [A1; A2_s] G_s'|^2 + w_t |X_t - [F1 F2_t] [A1; A2_t] G_t'|^2, all factors >= 0\n"
+	                  "with a bridge: first for source and bridge, then for bridge and target\n"
+	                  "X      data sets in columns (features x samples): s source, t target\n"
+	                  "F      feature clusters: F1 shared by both data sets of a pair, F2 of one data set\n"
+	                  "A      classes of the feature clusters: A1 shared, A2 of one data set\n"
+	                  "G      classes of the samples; G_s is one-hot and constant\n"
+	                  "w      weights (options source_weight and so on; 1 by default)",
+	          .steps =
+	                  "1. F, then A: multiply each entry by the ratio of the gradient's negative and positive parts\n"
+	                  "2. G_t in the same way\n"
+	                  "3. divide the columns of F by their sums, and multiply the rows of A by them",
+	          .use = "Word counts: documents of source and target use common groups of words.",
+	          .cost = "O(nnz c + (d + n) p c) operations per sweep, c classes and p feature clusters; memory O(nnz + (d + n) (p + c)).",
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE | KDR_ALGO_SWEEPS,
 	          .options = options_table,

@@ -125,6 +125,23 @@ const kdri_algo kdri_algo_ttl = {
 	          .title = "transitive transfer learning",
 	          .summary =
 	                  "labels a distant target from a source, through a bridge that has something in common with both",
+	          .objective =
+	                  "J = w_s |X_s - [F1 F2_s] [A1; A2_s] G_s'|^2 + w_i |X_i - [F1 F2_i] [A1; A2_i] G_i'|^2\n"
+	                  "  + w_j |X_j - [F3 F2_j] [A3; A2_j] G_i'|^2 + w_t |X_t - [F3 F2_t] [A3; A2_t] G_t'|^2, all factors >= 0\n"
+	                  "i, j   the bridge, in the features of the source and in those of the target: one matrix or two views, with the same G_i\n"
+	                  "F3, A3 shared by bridge and target, as F1 and A1 are by source and bridge\n"
+	                  "X      data sets in columns (features x samples): s source, t target\n"
+	                  "F      feature clusters: F1 shared by both data sets of a pair, F2 of one data set\n"
+	                  "A      classes of the feature clusters: A1 shared, A2 of one data set\n"
+	                  "G      classes of the samples; G_s is one-hot and constant\n"
+	                  "w      weights (options source_weight and so on; 1 by default)",
+	          .steps =
+	                  "1. F, then A of both pairs: multiply each entry by the ratio of the gradient's negative and positive parts\n"
+	                  "2. G_i, G_t in the same way\n"
+	                  "3. divide the columns of F by their sums, and multiply the rows of A by them",
+	          .use = "Source and target share few or no features, and a bridge shares features with both.",
+	          .cost = "O(nnz c + (d + n) p c) operations per sweep, c classes and p feature clusters; memory O(nnz + (d + n) (p + c)).",
+	          .place = KDR_PLACE_PAPER,
 	          .family = KDR_FAMILY_TRANSFER,
 	          .flags = KDR_ALGO_JOINT | KDR_ALGO_NONNEG | KDR_ALGO_BRIDGE | KDR_ALGO_SWEEPS,
 	          .options = options_table,
