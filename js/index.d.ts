@@ -134,7 +134,7 @@ export interface Task {
   [field: string]: unknown;
 }
 
-/** result.json, with typed arrays; docs/results.md describes every field. */
+/** result.json, with typed arrays; docs/result-json.md describes every field. */
 export interface Result {
   method: string;
   tasks: Task[];

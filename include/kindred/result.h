@@ -103,7 +103,7 @@ KDR_API void kdr_result_set_write_seconds(kdr_result *result, double seconds);
 KDR_API kdr_status kdr_result_set_command_line(kdr_context *ctx, kdr_result *result, const char *text);
 
 /* Gives the result as JSON text, with everything that is known about it: options, sizes, scores, the features that distinguish each cluster,
- * bridges, warnings. docs/results.md describes it. `samples` selects whether lists with one entry per sample (labels,
+ * bridges, warnings. docs/result-json.md describes it. `samples` selects whether lists with one entry per sample (labels,
  * confidence, map, ...) are included. Free *text with kdr_free; `length` may be NULL.
  * Cost: O(size of the text) time and memory; without samples that is O(k) per data set. */
 KDR_API kdr_status kdr_result_json(kdr_context *ctx, const kdr_result *result, bool samples, char **text,

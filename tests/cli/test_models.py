@@ -108,7 +108,7 @@ class Models(CliTest):
                 self.assertLess(usage.ru_maxrss, 100 << 10)  # kilobytes
 
     def test_the_checksum_is_the_documented_one(self):
-        with open(os.path.join(os.path.dirname(__file__), "../../docs/model-file.md")) as f:
+        with open(os.path.join(os.path.dirname(__file__), "../../docs/notes/model-file.md")) as f:
             program = re.search(r"```python\n(import zlib.*?)```", f.read(), re.S)[1]
         for more in (["-m", "kmeans", "--scale", "minmax"], ["-m", "auto"], ["-m", "auto", "--model-without-samples"]):
             self.run_kindred("cluster", "-k", 3, "-q", *more, "--force", "--save-model", "model.h5", "-o", "out", "a.csv", "b.csv")
