@@ -61,6 +61,9 @@ if cc -I"$prefix/include" -c "$work/new.c" -o "$work/new.o" 2>/dev/null; then
 	exit 1
 fi
 
+test -s "$prefix/share/doc/kindred/CITATION.cff"
+"$prefix/bin/kindred" --cite mbc | grep -q "Multitask Bregman clustering"
+
 echo "manual and completions"
 for page in "$prefix"/share/man/man1/kindred*.1; do
 	LC_ALL=C.UTF-8 MANROFFSEQ='' man --warnings -E UTF-8 -l -Tutf8 -Z "$page" 2>"$work/warnings" >/dev/null
