@@ -1,6 +1,7 @@
 /* kindred evaluate. SPDX-License-Identifier: BSD-3-Clause */
 #include "cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const cli_option own_options[] = {
@@ -152,17 +153,65 @@ static void evaluate_print_text(const kdr_scores *s, const table *t, const dista
 	cli_printf("\n%s\n", kdri_quality_note());
 }
 
-/* Whether there is one label for each sample of DATA or TASK. Exit status. */
-static int check_rows(const cli_args *args, const char *path, const kdr_data *data, const kdr_labels *labels)
+/* Samples that have a label in both files: '?' is none. */
+typedef struct samples {
+	int64_t *rows; /* NULL: all have one */
+	int64_t count, all;
+} samples;
+
+/* Keeps only these in the labels. Exit status. */
+static int keep_labelled(const cli_args *args, kdr_labels *labels, kdr_labels *truth, samples *s)
 {
-	const kdr_mat x = kdr_data_mat(data);
+	*s = (samples){ .all = labels->n };
+	if (truth && labels->n != truth->n)
+		return cli_fail_with(
+		        EXIT_DATA,
+		        "%s has %lld label%s, but %s has %lld; give one label per sample in both files",
+		        cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n),
+		        cli_positional(args, 1), (long long)truth->n);
+	s->rows = malloc((size_t)(labels->n + 1) * sizeof *s->rows);
+	if (!s->rows)
+		return cli_no_memory();
+	for (int64_t i = 0; i < labels->n; i++)
+		if (strcmp(labels->names[labels->values[i]], "?") != 0 &&
+		    (!truth || strcmp(truth->names[truth->values[i]], "?") != 0))
+			s->rows[s->count++] = i;
+	if (s->count == 0 && labels->n > 0)
+		return cli_fail_with(EXIT_DATA, "%s: no sample has a label%s; '?' is none",
+		                     cli_positional(args, 0), truth ? " in both files" : "");
+	for (int64_t i = 0; i < s->count; i++) {
+		labels->values[i] = labels->values[s->rows[i]];
+		if (truth)
+			truth->values[i] = truth->values[s->rows[i]];
+	}
+	labels->n = s->count;
+	if (truth)
+		truth->n = s->count;
+	if (s->count == s->all) {
+		free(s->rows);
+		s->rows = NULL;
+	}
+	return EXIT_DONE;
+}
+
+/* Replaces DATA or TASK, which need one row for each label, by the rows that have one. Exit status. */
+static int keep_rows(kdr_context *ctx, const cli_args *args, const char *path, const samples *s,
+                     kdr_data **data)
+{
+	const kdr_mat x = kdr_data_mat(*data);
 	const int64_t rows = kdr_mat_rows(&x);
-	if (rows == labels->n)
+	kdr_data *some = NULL;
+	if (rows != s->all)
+		return cli_fail_with(
+		        EXIT_DATA, "%s has %lld sample%s, but %s has %lld label%s; give one label per sample",
+		        path, (long long)rows, CLI_S(rows), cli_positional(args, 0), (long long)s->all,
+		        CLI_S(s->all));
+	if (!s->rows)
 		return EXIT_DONE;
-	return cli_fail_with(EXIT_DATA,
-	                     "%s has %lld sample%s, but %s has %lld label%s; give one label per sample", path,
-	                     (long long)rows, CLI_S(rows), cli_positional(args, 0), (long long)labels->n,
-	                     CLI_S(labels->n));
+	CLI_DO(cli_code(ctx, kdr_data_rows(ctx, *data, s->rows, s->count, &some)));
+	kdr_data_free(*data);
+	*data = some;
+	return EXIT_DONE;
 }
 
 /* --- without truth -------------------------------------------------------------------------------------- */
@@ -192,7 +241,8 @@ static kdr_status judge(kdr_context *ctx, kdr_data *data, const kdr_labels *labe
 }
 
 /* Reads --data TASK and finds how good labels are by themselves. Exit status. */
-static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels *labels, kdr_quality *out)
+static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels *labels, const samples *s,
+                        kdr_quality *out)
 {
 	cli_task_arg task = { .name = "" };
 	kdr_job *job = NULL;
@@ -209,7 +259,7 @@ static int find_quality(kdr_context *ctx, const cli_args *args, const kdr_labels
 		        task.path, (long long)tasks.count);
 		goto done;
 	}
-	code = check_rows(args, task.path, tasks.data[0], labels);
+	code = keep_rows(ctx, args, task.path, s, &tasks.data[0]);
 	if (code == EXIT_DONE)
 		code = cli_code(ctx, judge(ctx, tasks.data[0], labels, job, out));
 done:
@@ -222,15 +272,15 @@ done:
 
 /* Reads --emd DATA and finds the distance. Exit status. */
 static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_labels *labels,
-                         const kdr_labels *truth, distance *out)
+                         const kdr_labels *truth, const samples *s, distance *out)
 {
 	const char *path = cli_get(args, "emd", NULL);
 	kdr_read_options reading;
 	kdr_data *data = NULL;
 	cli_reading(args, &reading);
 	CLI_DO(cli_code_reading(ctx, kdr_read(ctx, path, &reading, &data)));
+	int code = keep_rows(ctx, args, path, s, &data);
 	kdr_mat x = kdr_data_mat(data);
-	int code = check_rows(args, path, data, labels);
 	if (code == EXIT_DONE)
 		code = cli_code(ctx, kdr_emd(ctx, &x, labels->values, truth->values, &out->uniform,
 		                             &out->proportional));
@@ -241,17 +291,12 @@ static int find_distance(kdr_context *ctx, const cli_args *args, const kdr_label
 
 /* All that compares with TRUTH. Exit status. */
 static int evaluate_compare(kdr_context *ctx, const cli_args *args, const kdr_labels *labels,
-                            const kdr_labels *truth, kdr_scores *scores, table *t, distance *apart)
+                            const kdr_labels *truth, const samples *s, kdr_scores *scores, table *t,
+                            distance *apart)
 {
 	int code = EXIT_DONE;
-	if (labels->n != truth->n)
-		return cli_fail_with(
-		        EXIT_DATA,
-		        "%s has %lld label%s, but %s has %lld; give one label per sample in both files",
-		        cli_positional(args, 0), (long long)labels->n, CLI_S(labels->n),
-		        cli_positional(args, 1), (long long)truth->n);
 	if (cli_get(args, "emd", NULL) &&
-	    (code = find_distance(ctx, args, labels, truth, apart)) != EXIT_DONE)
+	    (code = find_distance(ctx, args, labels, truth, s, apart)) != EXIT_DONE)
 		return code;
 	kdr_status st = kdr_evaluate(ctx, labels->values, truth->values, labels->n, scores);
 	/* Too many clusters and classes for a dense table: the scores stand by themselves. */
@@ -283,6 +328,7 @@ static int evaluate_run(cli_args *args)
 	kdr_scores scores = { 0 };
 	kdr_quality quality = { 0 };
 	table t = { 0 };
+	samples some = { 0 };
 	bool data = cli_get(args, "data", NULL);
 	if (!check_usage(args))
 		return EXIT_USAGE;
@@ -292,13 +338,16 @@ static int evaluate_run(cli_args *args)
 	if (st == KDR_OK && cli_positional_count(args) == 2)
 		st = kdr_read_labels(ctx, cli_positional(args, 1), &truth);
 	int code = cli_code_reading(ctx, st);
+	if (code == EXIT_DONE)
+		code = keep_labelled(args, labels, truth, &some);
 	if (code == EXIT_DONE && truth)
-		code = evaluate_compare(ctx, args, labels, truth, &scores, &t, &apart);
+		code = evaluate_compare(ctx, args, labels, truth, &some, &scores, &t, &apart);
 	if (code == EXIT_DONE && data)
-		code = find_quality(ctx, args, labels, &quality);
+		code = find_quality(ctx, args, labels, &some, &quality);
 	if (code == EXIT_DONE)
 		(cli_flag(args, "json") ? evaluate_print_json : evaluate_print_text)(
 		        &scores, &t, &apart, labels, truth, data ? &quality : NULL);
+	free(some.rows);
 	kdr_free(ctx, t.counts);
 	kdr_free(ctx, t.clusters);
 	kdr_free(ctx, t.classes);
@@ -313,7 +362,7 @@ const cli_command cli_evaluate = {
 	.summary = "score clusters, with or without known classes",
 	.description =
 	        "Compares the cluster labels in LABELS with the known classes in TRUTH. Both files have one line per "
-	        "sample. Prints the accuracy under the best one-to-one match of clusters and classes, the normalised "
+	        "sample; samples with '?' are skipped. Prints the accuracy under the best one-to-one match of clusters and classes, the normalised "
 	        "mutual information (with three kinds of normalisation), the adjusted Rand index, purity, homogeneity, "
 	        "completeness and V-measure, and the contingency table.\n\n"
 	        "With --emd, also prints the earth mover's distance between the two clusterings: the lowest cost of moving "

@@ -86,9 +86,11 @@ static int write_samples(kdr_context *ctx, const cli_args *args, const char *pat
 	return cli_code(ctx, st);
 }
 
-/* How many samples have a doubtful label. */
+/* How many samples have no label, or a doubtful one. */
 static void print_doubtful(const cli_args *args, const kdr_result *result)
 {
+	for (int64_t i = 0; i < kdr_result_warning_count(result); i++)
+		cli_warn("%s", kdr_result_warning_at(result, i));
 	const char *line = kdr_result_advice(result, 0, 0);
 	if (line && !cli_quiet(args))
 		fprintf(stderr, "%s%s\n", line,

@@ -169,7 +169,7 @@ char *cli_labels_text(const kdr_result *result, int64_t task, size_t *length)
 	for (int64_t i = 0; text && i < n; i++)
 		if (classes && labels[i] >= 0 && labels[i] < nclasses)
 			p += sprintf(p, "%s\n", classes[labels[i]]);
-		else if (classes) /* left without one */
+		else if (classes || labels[i] < 0) /* left without one */
 			p += sprintf(p, "?\n");
 		else
 			p += sprintf(p, "%lld\n", (long long)labels[i]);

@@ -156,13 +156,16 @@ static int name_width(const kdr_result *r, int widest)
 static double confidence_of(const cli_run *run, int64_t task)
 {
 	int64_t n = 0;
-	double sum = 0;
+	double sum = 0, known = 0;
 	const double *sure = kdr_result_confidence(run->result, task, NULL);
 	if (!kdr_result_calibration(run->result) || !kdr_result_labels(run->result, task, &n) || !sure)
 		return kdri_json_number(about_field(run, task, "confidence"), NAN);
 	for (int64_t i = 0; i < n; i++)
-		sum += sure[i];
-	return sum / (double)n;
+		if (isfinite(sure[i])) {
+			sum += sure[i];
+			known++;
+		}
+	return sum / known;
 }
 
 /* What the other data sets did to a task, in a few words, and the end of the line. */

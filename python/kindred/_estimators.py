@@ -780,7 +780,7 @@ _SHARED = [("objective_", "array", "The value of the objective after each iterat
            ("n_features_in_", "int", "Number of features."),
            ("feature_names_in_", "array", "Names of the features, if the data have names."),
            ("result_", "Result", "The result, with everything else that is known.")]
-_CLUSTERED = [("labels_", _FORM, "Cluster of each sample, from 0: an array for one table, a list for a list, a dict for a dict."),
+_CLUSTERED = [("labels_", _FORM, "Cluster of each sample, from 0, or -1 if it has no content: an array for one table, a list for a list, a dict for a dict."),
               ("n_clusters_", "int, list or dict", "Number of clusters of each data set."),
               ("confidence_", _FORM, "How certain each label is, from 0 to 1."),
               ("sharing_", "dict", "What each data set has from the others, by name; see :meth:`Result.sharing`."),

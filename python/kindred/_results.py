@@ -98,15 +98,20 @@ class Result:
         Returns
         -------
         array or None
-            Cluster numbers from 0, or classes. None if the method does not label
-            this data set, as the sources of a transfer.
+            Cluster numbers from 0, or classes; -1 or None for a sample without a
+            label, such as a text without known words. None if the method does not
+            label this data set, as the sources of a transfer.
         """
         count = ffi.new("int64_t *")
         values = lib.kdr_result_labels(self._result, self.index(task), count)
         if values == ffi.NULL:
             return None
         numbers = view(values, count[0], np.int64, self).copy()
-        return numbers if self.classes is None else np.asarray(self.classes)[numbers]
+        if self.classes is None:
+            return numbers
+        # None among classes needs objects; labels of all samples keep the type of the classes
+        classes = np.asarray(self.classes) if (numbers >= 0).all() else np.append(np.asarray(self.classes, object), None)
+        return classes[numbers]
 
     def index(self, task):
         """Return the number of a data set.
@@ -686,12 +691,14 @@ class Result:
             if labels is None:
                 lines.append(f"  {name}: no labels")
                 continue
-            found, sizes = np.unique(labels, return_counts=True)
+            named = labels[labels >= 0] if self.classes is None else labels[[each is not None for each in labels]]
+            found, sizes = np.unique(named if self.classes is None else named.astype(np.asarray(self.classes).dtype), return_counts=True)
             shown = [f"{f}: {n}" for f, n in zip(found[:_SHOWN], sizes)] + (["..."] if len(found) > _SHOWN else [])
             kind = "cluster" if self.classes is None else "class"
             plural = kind + ("" if len(found) == 1 else "s" if kind == "cluster" else "es")
             known = "" if sure is None or not np.isfinite(sure).any() else f", mean confidence {np.nanmean(sure):.2f}"
-            lines.append(f"  {name}: {len(labels)} samples in {len(found)} {plural} ({', '.join(shown)}){known}")
+            without = f", {len(labels) - len(named)} without a label" if len(named) < len(labels) else ""
+            lines.append(f"  {name}: {len(labels)} samples in {len(found)} {plural} ({', '.join(shown)}){without}{known}")
         if len(self.tasks) > _SHOWN:
             lines.append(f"  and {len(self.tasks) - _SHOWN} more")
         for name, words in self.fields.items():

@@ -40,7 +40,8 @@ void kdri_result_about_free(kdr_result *r)
 			               task->markers);
 		}
 		free_left_out(a, task->left_out, task->nleft_out);
-		KDRI_FREE_WITH(a, task->confidence, task->second, task->examples, task->probabilities);
+		KDRI_FREE_WITH(a, task->confidence, task->second, task->examples, task->probabilities,
+		               task->no_label);
 		kdri_strings_free(a, task->shown_titles, task->nshown);
 		kdri_strings_free(a, task->shown, task->nshown * task->shown_rows);
 		if (task->map) {

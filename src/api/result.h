@@ -196,6 +196,8 @@ typedef struct kdri_task_result {
 	const char *confidence_from; /* static; NULL if there is none */
 	double *probabilities;       /* n x classes, or NULL */
 	int64_t *second;             /* n: the second-best label, -1 if there is none; or NULL */
+	unsigned char *
+	        no_label; /* n: why a sample has no label, 0 if it has one (jobs/content.h); NULL: all have content */
 	int64_t *
 	        examples; /* k x 2 x KDRI_EXAMPLES rows, -1 if there are fewer: the most and the least certain; or NULL */
 	kdri_map *map; /* NULL: not wanted */

@@ -1,5 +1,6 @@
 /* kdr_cluster: related data sets to clusters. SPDX-License-Identifier: BSD-3-Clause */
 #include "comm/comm.h"
+#include "jobs/content.h"
 #include "jobs/into.h"
 #include "jobs/known.h"
 #include "jobs/levels.h"
@@ -107,6 +108,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	kdri_job job = { 0 };
 	kdri_job_known known = { 0 };
 	kdri_k_ranges levels = { 0 };
+	kdri_content content = { 0 };
 	kdr_data **sets = NULL;
 	kdr_result *result = NULL;
 	kdr_job_options own;
@@ -123,6 +125,10 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 	memcpy(sets, tasks, (size_t)count * sizeof *sets);
 	KDRI_TRY(kdri_job_open(ctx, options, KDR_FAMILY_CLUSTER, &job));
 	KDRI_TRY(kdri_job_known_take(ctx, options, sets, count, &known));
+	KDRI_TRY(kdri_content_take(ctx, sets, count, &content));
+	KDRI_TRY(kdri_content_init(ctx, &content, own.init));
+	kdri_content_known(&content, sets, &known);
+	own.init = content.init ? content.init : own.init;
 	job.known = known.problem.tasks ? &known.problem : NULL;
 	for (int64_t t = 0; levels.from && t < count; t++)
 		if (known.nnames > levels.from[t])
@@ -139,6 +145,7 @@ kdr_status kdr_cluster(kdr_context *ctx, kdr_data *const *tasks, int64_t count,
 		KDRI_TRY(kdri_cluster_into(ctx, &job, sets, count, &result));
 	else
 		KDRI_TRY(cluster_run(ctx, &job, sets, count, options, &known, &levels, &result));
+	KDRI_TRY(kdri_content_put(ctx, &content, result->ntasks - count, result));
 done:
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {
@@ -149,6 +156,7 @@ done:
 	kdri_job_close(&job);
 	kdri_job_known_free(ctx, &known);
 	kdri_k_ranges_free(ctx, &levels);
+	kdri_content_free(ctx, &content);
 	kdri_free(ctx, sets);
 	return st;
 }

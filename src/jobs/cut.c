@@ -8,8 +8,9 @@
 /* One data set at the chosen level, and what the result has about it. */
 typedef struct part {
 	const char *name, *path;
-	const kdri_json_value *labels, *confidence, *second, *ids;
+	const kdri_json_value *task, *labels, *confidence, *second, *ids;
 	const kdri_json_value *names; /* of clusters; NULL: they have none */
+	bool reasons;                 /* some sample has no label */
 } part;
 
 static int64_t clusters_of(const kdri_json_value *level, int64_t task)
@@ -66,7 +67,8 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 {
 	const kdri_json_value *about = kdri_json_at(kdri_json_get(root, "tasks"), task),
 	                      *at = kdri_json_at(kdri_json_get(level, "tasks"), task);
-	*out = (part){ .name = kdri_json_text(kdri_json_get(at, "name"), NULL),
+	*out = (part){ .task = about,
+		       .name = kdri_json_text(kdri_json_get(at, "name"), NULL),
 		       .path = kdri_json_text(kdri_json_get(about, "path"), NULL),
 		       .labels = kdri_json_get(at, "labels"),
 		       .confidence = kdri_json_get(at, "confidence"),
@@ -76,8 +78,11 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 	const int64_t n = kdri_json_count(out->labels);
 	bool sound = kdri_json_is(out->labels, KDRI_JSON_ARRAY) && kdri_json_has_length(out->confidence, n) &&
 	             kdri_json_has_length(out->second, n) && kdri_json_has_length(out->ids, n);
-	for (int64_t i = 0; i < n && sound; i++)
-		sound = kdri_json_is(kdri_json_at(out->labels, i), KDRI_JSON_INTEGER);
+	for (int64_t i = 0; i < n && sound; i++) {
+		const kdri_json_value *label = kdri_json_at(out->labels, i);
+		sound = kdri_json_is(label, KDRI_JSON_INTEGER);
+		out->reasons = out->reasons || kdri_json_integer(label, 0) < 0;
+	}
 	if (!sound)
 		return kdri_fail(
 		        ctx, KDR_ERR_FORMAT,
@@ -89,16 +94,28 @@ static kdr_status find_part(kdr_context *ctx, const char *path, const kdri_json_
 static kdr_status cut_put_row(kdr_context *ctx, kdri_output *out, const part *p, int64_t i)
 {
 	const int64_t second = kdri_json_integer(kdri_json_at(p->second, i), -1);
-	const int64_t label = kdri_json_integer(kdri_json_at(p->labels, i), 0);
+	const int64_t label = kdri_json_integer(kdri_json_at(p->labels, i), -1);
 	const char *name = kdri_json_text(kdri_json_at(p->names, label), NULL);
 	KDRI_DO(kdri_put_id_cell(ctx, out, p->ids, i));
-	KDRI_DO(kdri_output_printf(ctx, out, ",%lld%s", (long long)label, p->names ? "," : ""));
+	KDRI_DO(label < 0 ? kdri_output_printf(ctx, out, ",")
+	                  : kdri_output_printf(ctx, out, ",%lld", (long long)label));
+	KDRI_DO(kdri_output_printf(ctx, out, p->names ? "," : ""));
 	if (name)
 		KDRI_DO(kdri_csv_put_cell(ctx, out, name, ','));
 	KDRI_DO(kdri_output_printf(ctx, out, ","));
 	KDRI_DO(kdri_put_number_cell(ctx, out, kdri_json_at(p->confidence, i)));
-	return second >= 0 ? kdri_output_printf(ctx, out, ",%lld\n", (long long)second)
-	                   : kdri_output_printf(ctx, out, ",\n");
+	KDRI_DO(second >= 0 ? kdri_output_printf(ctx, out, ",%lld", (long long)second)
+	                    : kdri_output_printf(ctx, out, ","));
+	if (p->reasons)
+		KDRI_DO(kdri_output_printf(ctx, out, ",%s",
+		                           label < 0 ? kdri_unlabelled_reason(p->task, i) : ""));
+	return kdri_output_printf(ctx, out, "\n");
+}
+
+static kdr_status cut_put_label(kdr_context *ctx, kdri_output *out, int64_t label)
+{
+	return label < 0 ? kdri_output_printf(ctx, out, "?\n")
+	                 : kdri_output_printf(ctx, out, "%lld\n", (long long)label);
 }
 
 static kdr_status cut_write(kdr_context *ctx, const part *p, const char *path, bool samples, bool force)
@@ -107,15 +124,13 @@ static kdr_status cut_write(kdr_context *ctx, const part *p, const char *path, b
 	kdri_output *out = NULL;
 	KDRI_TRY(kdri_output_open(ctx, path, force, &out));
 	if (samples)
-		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,%sconfidence,second\n",
-		                            p->names ? "name," : ""));
+		KDRI_TRY(kdri_output_printf(ctx, out, "id,cluster,%sconfidence,second%s\n",
+		                            p->names ? "name," : "", p->reasons ? ",reason" : ""));
 	for (int64_t i = 0; i < kdri_json_count(p->labels); i++)
 		if (samples)
 			KDRI_TRY(cut_put_row(ctx, out, p, i));
 		else
-			KDRI_TRY(kdri_output_printf(
-			        ctx, out, "%lld\n",
-			        (long long)kdri_json_integer(kdri_json_at(p->labels, i), 0)));
+			KDRI_TRY(cut_put_label(ctx, out, kdri_json_integer(kdri_json_at(p->labels, i), -1)));
 done:
 	return kdri_output_finish(ctx, out, st);
 }

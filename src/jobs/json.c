@@ -6,7 +6,7 @@
 #include "core/figures.h"
 #include "core/json_write.h"
 #include "core/system.h"
-#include "jobs/job.h"
+#include "jobs/content.h"
 #include "jobs/pages.h"
 #include "jobs/result_file.h"
 
@@ -80,6 +80,24 @@ static void put_left_out(kdri_json *j, const kdri_task_result *t)
 		kdri_json_int(j, "row", t->left_out[i].row);
 		kdri_json_string(j, "id", t->left_out[i].id);
 		kdri_json_string(j, "reason", t->left_out[i].reason);
+		kdri_json_end_object(j);
+	}
+	kdri_json_end_array(j);
+}
+
+/* Samples without a label, because they have no content. */
+static void put_no_label(kdri_json *j, const kdri_task_result *t)
+{
+	if (!t->no_label)
+		return;
+	kdri_json_array(j, "unlabelled");
+	for (int64_t i = 0; i < t->n; i++) {
+		if (!t->no_label[i])
+			continue;
+		kdri_json_object(j, NULL);
+		kdri_json_int(j, "row", i + 1);
+		kdri_json_string(j, "id", t->ids ? t->ids[i] : "");
+		kdri_json_string(j, "reason", kdri_no_label_text((kdri_no_label)t->no_label[i]));
 		kdri_json_end_object(j);
 	}
 	kdri_json_end_array(j);
@@ -277,6 +295,7 @@ static kdr_status json_put_task(kdr_context *ctx, kdri_json *j, const kdr_result
 	if (!is_brief(j))
 		kdri_json_ids(j, r, i);
 	put_left_out(j, t);
+	put_no_label(j, t);
 	put_columns(j, t);
 	if (!is_brief(j))
 		kdri_json_choices(j, r, i);

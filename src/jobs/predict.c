@@ -4,7 +4,7 @@
 #include "api/moments.h"
 #include "api/remembered.h"
 #include "core/system.h"
-#include "jobs/job.h"
+#include "jobs/content.h"
 
 #include <stdio.h>
 
@@ -72,18 +72,26 @@ static kdr_status predict_task(kdr_context *ctx, const kdr_model *model, kdr_dat
 	kdr_status st;
 	kdr_result *result = NULL;
 	int64_t *labels = NULL;
+	unsigned char *empty = NULL, *why = NULL;
 	double start = kdri_now();
+	KDRI_TRY(kdri_content_find(ctx, data, NULL, &empty));
 	KDRI_TRY(predict_begin(ctx, model, data, kdri_model_k(model, task), &result, &labels));
 	KDRI_TRY(kdri_model_apply(ctx, model, task, data, labels));
+	KDRI_TRY(kdri_content_find(ctx, data, empty, &why)); /* with the features of the model */
+	for (int64_t i = 0; why && i < data->rows; i++)
+		labels[i] = why[i] ? -1 : labels[i];
 	KDRI_TRY(kdri_result_describe(ctx, result, 0, data));
 	KDRI_TRY(kdri_result_count(ctx, result));
 	result->seconds.fit = kdri_now() - start;
 	KDRI_TRY(kdri_job_words(ctx, result, &data));
 	KDRI_TRY(kdri_model_choices(ctx, model->fitted, task, data, result));
+	kdri_content_mark(&result->tasks[0], why);
+	why = NULL;
 	*out = result;
 	result = NULL;
 done:
 	kdr_result_free(result);
+	KDRI_FREE(ctx, empty, why);
 	return st;
 }
 
@@ -97,9 +105,13 @@ static kdr_status predict_put_rows(kdr_context *ctx, const kdri_task_result *fro
 		KDRI_DO(KDRI_NEW(ctx, &to->second, to->n));
 	if (first && from->confidence)
 		KDRI_DO(KDRI_NEW(ctx, &to->confidence, to->n));
+	if (from->no_label && !to->no_label)
+		KDRI_DO(KDRI_NEW0(ctx, &to->no_label, to->n));
 	to->confidence_from = from->confidence_from;
 	for (int64_t i = 0; i < from->n; i++) {
 		to->labels[rows[i]] = from->labels[i];
+		if (from->no_label)
+			to->no_label[rows[i]] = from->no_label[i];
 		if (to->second && from->second)
 			to->second[rows[i]] = from->second[i];
 		if (to->confidence && from->confidence)
@@ -202,6 +214,7 @@ kdr_status kdr_predict(kdr_context *ctx, const kdr_model *model, kdr_data *data,
 		KDRI_TRY(choose_task(ctx, model, name, &task));
 		KDRI_TRY(predict_task(ctx, model, data, task, &result));
 	}
+	KDRI_TRY(kdri_content_warn(ctx, result, 0));
 	KDRI_TRY(predict_advise(ctx, result));
 	*out = result;
 	result = NULL;

@@ -10,9 +10,9 @@ typedef kdr_status relabel_fill(const kdri_edited *e, int64_t task, kdri_output 
 
 static kdr_status put_csv_label(const kdri_edited *e, int64_t task, kdri_output *out, int64_t label)
 {
-	return !e->classes ? kdri_output_printf(e->ctx, out, "%lld", (long long)label)
-	       : label < 0 ? kdri_output_printf(e->ctx, out, "?")
-	                   : kdri_csv_put_cell(e->ctx, out, kdri_edited_name(e, task, label), ',');
+	return label < 0     ? KDR_OK
+	       : !e->classes ? kdri_output_printf(e->ctx, out, "%lld", (long long)label)
+	                     : kdri_csv_put_cell(e->ctx, out, kdri_edited_name(e, task, label), ',');
 }
 
 static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *out)
@@ -20,8 +20,9 @@ static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *o
 	const kdri_edited_task *t = &e->tasks[task];
 	for (int64_t i = 0; i < t->n; i++) {
 		const char *name = t->labels[i] < 0 ? "?" : kdri_edited_name(e, task, t->labels[i]);
-		KDRI_DO(e->classes ? kdri_output_printf(e->ctx, out, "%s\n", name)
-		                   : kdri_output_printf(e->ctx, out, "%lld\n", (long long)t->labels[i]));
+		KDRI_DO(e->classes || t->labels[i] < 0
+		                ? kdri_output_printf(e->ctx, out, "%s\n", name)
+		                : kdri_output_printf(e->ctx, out, "%lld\n", (long long)t->labels[i]));
 	}
 	return KDR_OK;
 }
@@ -31,7 +32,7 @@ static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *o
 /* Which columns beyond those of every result a data set has. */
 typedef struct columns {
 	const kdri_json_value *unlike, *cluster, *levels;
-	bool names, marks;
+	bool names, marks, reasons;
 } columns;
 
 static columns find_columns(const kdri_edited *e, int64_t task)
@@ -44,6 +45,8 @@ static columns find_columns(const kdri_edited *e, int64_t task)
 	for (int64_t k = 0; !e->classes && k < e->numbers; k++)
 		for (int64_t o = 0; o < e->ntasks; o++)
 			c.names |= e->tasks[o].clusters[k].exists && e->tasks[o].clusters[k].name;
+	for (int64_t i = 0; i < t->n && !c.reasons; i++)
+		c.reasons = t->labels[i] < 0;
 	return c;
 }
 
@@ -60,8 +63,8 @@ static kdr_status put_sample_titles(const kdri_edited *e, kdri_output *out, cons
 		KDRI_DO(kdri_output_printf(
 		        e->ctx, out, ",cluster_%lld",
 		        (long long)kdri_json_integer(kdri_json_get(kdri_json_at(c->levels, l), "k"), 0)));
-	return kdri_output_printf(e->ctx, out, "%s%s\n", c->names ? ",name" : "",
-	                          c->marks ? ",wrong,note" : "");
+	return kdri_output_printf(e->ctx, out, "%s%s%s\n", c->reasons ? ",reason" : "",
+	                          c->names ? ",name" : "", c->marks ? ",wrong,note" : "");
 }
 
 /* The second choice after the edits: none for a sample that was moved by hand. */
@@ -91,12 +94,15 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 		KDRI_DO(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->unlike, i)));
 		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-		KDRI_DO(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->cluster, i)));
+		KDRI_DO(kdri_put_cluster_cell(e->ctx, out, kdri_json_at(c->cluster, i)));
 	}
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++) {
 		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
-		KDRI_DO(kdri_put_number_cell(e->ctx, out, level_label(kdri_json_at(c->levels, l), task, i)));
+		KDRI_DO(kdri_put_cluster_cell(e->ctx, out, level_label(kdri_json_at(c->levels, l), task, i)));
 	}
+	if (c->reasons)
+		KDRI_DO(kdri_output_printf(e->ctx, out, ",%s",
+		                           t->labels[i] < 0 ? kdri_unlabelled_reason(t->json, i) : ""));
 	if (c->names)
 		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 	if (c->names && name)

@@ -56,6 +56,28 @@ kdr_status kdri_put_number_cell(kdr_context *ctx, kdri_output *out, const kdri_j
 	return kdri_output_write(ctx, out, text, strlen(text));
 }
 
+kdr_status kdri_put_cluster_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value)
+{
+	return kdri_json_number(value, 0) < 0 ? KDR_OK : kdri_put_number_cell(ctx, out, value);
+}
+
+const char *kdri_unlabelled_reason(const kdri_json_value *task, int64_t i)
+{
+	const kdri_json_value *list = kdri_json_get(task, "unlabelled");
+	int64_t low = 0, high = kdri_json_count(list); /* rows are in their order */
+	while (low < high) {
+		const int64_t middle = low + (high - low) / 2;
+		if (kdri_json_integer(kdri_json_get(kdri_json_at(list, middle), "row"), 0) < i + 1)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	const kdri_json_value *found = kdri_json_at(list, low);
+	const char *reason = kdri_json_text(kdri_json_get(found, "reason"), NULL);
+	return reason && kdri_json_integer(kdri_json_get(found, "row"), 0) == i + 1 ? reason
+	                                                                            : "low confidence";
+}
+
 kdr_status kdri_result_fingerprint(kdr_context *ctx, const kdri_json_value *root, char out[KDRI_FINGERPRINT])
 {
 	const kdri_json_value *tasks = kdri_json_get(root, "tasks");

@@ -24,6 +24,10 @@ kdr_status kdri_check_file_name(kdr_context *ctx, const char *path, int64_t task
 /* Cells of samples.csv: the id of sample i, or its number from 1; a number, empty if it is absent. */
 kdr_status kdri_put_id_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *ids, int64_t i);
 kdr_status kdri_put_number_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value);
+/* A cluster number, empty if it is negative: the sample has no label. */
+kdr_status kdri_put_cluster_cell(kdr_context *ctx, kdri_output *out, const kdri_json_value *value);
+/* Why sample i of a data set of a result has no label, in the words of samples.csv. */
+const char *kdri_unlabelled_reason(const kdri_json_value *task, int64_t i);
 
 /* "files": the names of all files in the folder of the result.json at `path`: itself and what waits in the open set of outputs. It is
  * near the beginning of a result, so that it can be read without the rest. */

@@ -8,7 +8,7 @@
 #include "io/binary.h"
 #include "io/table/csv.h"
 #include "io/workbook/xlsx.h"
-#include "jobs/job.h"
+#include "jobs/content.h"
 #include "jobs/pages.h"
 #include "jobs/row_text.h"
 
@@ -63,14 +63,31 @@ static kdr_status put_titles(table *t, const char *const *titles)
 	return end_line(t);
 }
 
-/* A label for the user: a number, a class, or "?" if there is none; -1 is an empty cell if `empty` is set. */
-static kdr_status put_label(table *t, const kdr_result *r, int64_t label, bool empty)
+/* A label for the user: a number, a class, or an empty cell if there is none. */
+static kdr_status put_label(table *t, const kdr_result *r, int64_t label)
 {
-	if (label < 0 && empty)
+	if (label < 0 || (r->classes && label >= r->nclasses))
 		return tables_put(t, NULL, 0);
-	if (!r->classes)
-		return put_int(t, label);
-	return put_text(t, label >= 0 && label < r->nclasses ? r->classes[label] : "?");
+	return r->classes ? put_text(t, r->classes[label]) : put_int(t, label);
+}
+
+/* Whether some sample of a task has no label. */
+static bool lacks_labels(const kdri_task_result *task)
+{
+	int64_t all = task->all;
+	for (int64_t c = 0; task->sizes && c < task->k; c++)
+		all -= task->sizes[c];
+	return task->sizes && all > 0;
+}
+
+/* Why a sample has no label; empty if it has one. */
+static kdr_status put_reason(table *t, const kdri_task_result *task, int64_t i)
+{
+	const char *text = task->labels[i] >= 0 ? ""
+	                   : task->no_label && task->no_label[i]
+	                           ? kdri_no_label_text((kdri_no_label)task->no_label[i])
+	                           : "low confidence";
+	return tables_put(t, text, strlen(text));
 }
 
 /* Makes the file, by `fill`. */
@@ -184,20 +201,20 @@ static kdr_status put_sample(table *t, const kdr_result *r, int64_t at, int64_t 
 	             *unlike = kdri_sample_array(r, "unlike_source", at, KDR_FLOAT64);
 	const int64_t *cluster = kdri_sample_array(r, "target_clusters", at, KDR_INT64);
 	KDRI_DO(put_id(t, task, i));
-	KDRI_DO(put_label(t, r, task->labels[i], false));
+	KDRI_DO(put_label(t, r, task->labels[i]));
 	if (task->names) {
 		const char *name = task->labels[i] >= 0 ? task->names[task->labels[i]] : NULL;
 		KDRI_DO(name ? put_text(t, name) : tables_put(t, NULL, 0));
 	}
 	KDRI_DO(put_real(t, sure ? sure[i] : NAN));
-	KDRI_DO(put_label(t, r, task->second ? task->second[i] : -1, true));
+	KDRI_DO(put_label(t, r, task->second ? task->second[i] : -1));
 	if (unlike)
 		KDRI_DO(put_real(t, unlike[i]));
 	if (unlike)
-		KDRI_DO(cluster ? put_int(t, cluster[i]) : tables_put(t, NULL, 0));
+		KDRI_DO(cluster && cluster[i] >= 0 ? put_int(t, cluster[i]) : tables_put(t, NULL, 0));
 	for (int64_t l = 0; l < r->level_count; l++)
-		KDRI_DO(put_int(t, r->levels[l]->tasks[at].labels[i]));
-	return KDR_OK;
+		KDRI_DO(put_label(t, r, r->levels[l]->tasks[at].labels[i]));
+	return lacks_labels(task) ? put_reason(t, task, i) : KDR_OK;
 }
 
 static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
@@ -215,6 +232,8 @@ static kdr_status fill_samples(table *t, const kdr_result *r, int64_t at)
 		snprintf(level, sizeof level, "cluster_%lld", (long long)r->levels[i]->level);
 		KDRI_DO(tables_put(t, level, strlen(level)));
 	}
+	if (lacks_labels(&r->tasks[at]))
+		KDRI_DO(put_text(t, "reason"));
 	KDRI_DO(end_line(t));
 	return tables_put_rows(t, r, at, put_sample);
 }
@@ -233,7 +252,7 @@ static kdr_status fill_probabilities(table *t, const kdr_result *r, int64_t at)
 	const kdri_task_result *task = &r->tasks[at];
 	KDRI_DO(put_text(t, "id"));
 	for (int64_t c = 0; c < task->k; c++)
-		KDRI_DO(put_label(t, r, c, false));
+		KDRI_DO(put_label(t, r, c));
 	KDRI_DO(end_line(t));
 	return tables_put_rows(t, r, at, put_shares);
 }
@@ -286,8 +305,8 @@ static kdr_status fill_ask(table *t, const kdr_result *r, int64_t at)
 		KDRI_DO(put_int(t, task->first + row + 1));
 		KDRI_DO(put_id(t, task, row));
 		KDRI_DO(tables_put(t, NULL, 0));
-		KDRI_DO(put_label(t, r, task->labels[row], true));
-		KDRI_DO(put_label(t, r, task->second ? task->second[row] : -1, true));
+		KDRI_DO(put_label(t, r, task->labels[row]));
+		KDRI_DO(put_label(t, r, task->second ? task->second[row] : -1));
 		KDRI_DO(put_real(t, margin ? margin[row] : NAN));
 		KDRI_DO(put_real(t, sure ? sure[row] : NAN));
 		KDRI_DO(cluster ? put_int(t, cluster[row]) : tables_put(t, NULL, 0));
@@ -306,7 +325,7 @@ static kdr_status fill_ask(table *t, const kdr_result *r, int64_t at)
 static kdr_status put_plain(table *t, const kdr_result *r, int64_t at, int64_t i)
 {
 	int64_t label = r->tasks[at].labels[i];
-	if (!r->classes)
+	if (!r->classes && label >= 0)
 		return put_int(t, label);
 	const char *text = label >= 0 && label < r->nclasses ? r->classes[label] : "?";
 	return tables_put(t, text, strlen(text));
@@ -399,7 +418,7 @@ static kdr_status fill_features(table *t, const kdr_result *r, int64_t at)
 		for (int64_t c = 0; task->profiles && c < task->k; c++)
 			for (int64_t f = 0; f < task->profiles[c].nfeatures; f++) {
 				KDRI_DO(put_text(t, task->name));
-				KDRI_DO(put_label(t, r, c, false));
+				KDRI_DO(put_label(t, r, c));
 				KDRI_DO(put_int(t, task->profiles[c].size));
 				KDRI_DO(put_effect(t, task, &task->profiles[c].features[f]));
 			}
@@ -434,9 +453,7 @@ static kdr_status write_input(kdr_context *ctx, const kdr_result *r, int64_t at,
 			const int64_t label = task->labels[i], row = task->origin[i];
 			if (row >= first->file_rows)
 				continue;
-			if (label < 0 || label >= (r->classes ? r->nclasses : k))
-				cells[row] = "?";
-			else
+			if (label >= 0 && label < (r->classes ? r->nclasses : k))
 				cells[row] = r->classes ? r->classes[label] : numbers[label];
 		}
 	}

@@ -4,6 +4,7 @@
  * best of several: all bridges are candidates. With a selector they are ranked before any is fitted; otherwise all
  * are fitted, and the one through which most of the sources' classes are recovered is the best (bridge_recovery.c). */
 #include "comm/comm.h"
+#include "jobs/content.h"
 #include "jobs/into.h"
 #include "jobs/known.h"
 #include "jobs/relate/relate.h"
@@ -12,7 +13,9 @@ typedef struct transfer {
 	const kdr_transfer_sets *sets;
 	const kdr_job_options *o;
 	kdri_job job;
-	kdr_data **kept; /* of the model that targets are added to, its samples; or NULL */
+	kdr_data **given[2];     /* sources and targets: own lists */
+	kdri_content content[2]; /* of both; of sources only if they are not those of a model */
+	kdr_data **kept;         /* of the model that targets are added to, its samples; or NULL */
 	kdr_data **all;
 	int64_t count, target; /* where the targets begin */
 	int64_t classes;       /* of the sources */
@@ -26,6 +29,10 @@ typedef struct transfer {
 static void transfer_release(kdr_context *ctx, transfer *t)
 {
 	kdri_job_close(&t->job);
+	for (int i = 0; i < 2; i++) {
+		kdri_content_free(ctx, &t->content[i]);
+		kdri_free(ctx, t->given[i]);
+	}
 	for (int64_t i = 0; t->kept && i < kdr_model_ntasks(t->o->into); i++)
 		kdr_data_free(t->kept[i]);
 	KDRI_FREE(ctx, t->kept, t->all, t->known, t->scores, t->accuracy);
@@ -94,10 +101,16 @@ static kdr_status transfer_check_classes(kdr_context *ctx, const transfer *t)
 	return KDR_OK;
 }
 
+/* The first target as it was given, with all its rows. */
+static kdr_data *first_target(const transfer *t)
+{
+	return t->content[1].count > 0 ? t->content[1].sets[0].given : t->all[t->target];
+}
+
 static kdr_status take_known(kdr_context *ctx, transfer *t, const kdr_labels *known)
 {
 	kdr_status st = KDR_OK;
-	const kdr_data *target = t->all[t->target], *source = t->all[0];
+	const kdr_data *target = first_target(t), *source = t->all[0];
 	int64_t *map = NULL;
 	const int64_t *row = NULL;
 	KDRI_TRY(kdri_known_rows(ctx, known, target, &row));
@@ -116,6 +129,7 @@ static kdr_status take_known(kdr_context *ctx, transfer *t, const kdr_labels *kn
 	KDRI_TRY(KDRI_NEW(ctx, &t->known, target->rows));
 	for (int64_t i = 0; i < target->rows; i++)
 		t->known[i] = map[known->values[row ? row[i] : i]];
+	kdri_content_ints(&t->content[1], 0, t->known);
 done:
 	kdri_free(ctx, map);
 	return st;
@@ -125,6 +139,7 @@ done:
 static kdr_status take_classes(kdr_context *ctx, transfer *t)
 {
 	kdr_status st = KDR_OK;
+	kdr_data *given = first_target(t);
 	kdr_data **labelled = NULL;
 	kdr_labels *read = NULL;
 	int64_t n = 0;
@@ -146,8 +161,7 @@ static kdr_status take_classes(kdr_context *ctx, transfer *t)
 	KDRI_TRY(kdri_job_order_classes(ctx, labelled, n, t->sets->nsources, t->classes));
 	KDRI_TRY(transfer_check_classes(ctx, t));
 	if (t->o->nknown_files > 0)
-		KDRI_TRY(kdri_answers_read(ctx, t->o->known_files, t->o->nknown_files, &t->all[t->target], 1,
-		                           0, &read));
+		KDRI_TRY(kdri_answers_read(ctx, t->o->known_files, t->o->nknown_files, &given, 1, 0, &read));
 	if (read || t->o->known)
 		KDRI_TRY(take_known(ctx, t, read ? read : t->o->known));
 done:
@@ -378,6 +392,23 @@ done:
 	return st;
 }
 
+/* Leaves out samples without content; bridges may have two views with the same rows, and have no labels. */
+static kdr_status transfer_content(kdr_context *ctx, transfer *t, kdr_transfer_sets *sets)
+{
+	kdr_data *const **lists[] = { &sets->sources, &sets->targets };
+	const int64_t counts[] = { sets->nsources, sets->ntargets };
+	for (int i = 0; i < 2; i++) {
+		if (!*lists[i] || counts[i] < 1)
+			continue;
+		KDRI_DO(kdri_check_sets(ctx, "transfer", *lists[i], counts[i], 1));
+		KDRI_DO(KDRI_NEW(ctx, &t->given[i], counts[i]));
+		memcpy(t->given[i], *lists[i], (size_t)counts[i] * sizeof **t->given);
+		*lists[i] = t->given[i];
+		KDRI_DO(kdri_content_take(ctx, t->given[i], counts[i], &t->content[i]));
+	}
+	return KDR_OK;
+}
+
 /* The sources are the samples that a model keeps. */
 static kdr_status transfer_into(kdr_context *ctx, transfer *t, kdr_transfer_sets *sets)
 {
@@ -421,6 +452,7 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		        ctx, KDR_ERR_ARGUMENT,
 		        "--probabilities is not available with method '%s', which finds clusters instead of classes",
 		        t.job.algo->id);
+	KDRI_TRY(transfer_content(ctx, &t, &own_sets));
 	if (t.o->into)
 		KDRI_TRY(transfer_into(ctx, &t, &own_sets));
 	KDRI_TRY(transfer_collect(ctx, &t));
@@ -444,6 +476,8 @@ kdr_status kdr_transfer(kdr_context *ctx, const kdr_transfer_sets *sets, const k
 		KDRI_TRY(KDRI_TIMED("description", describe(ctx, &t, -1, result)));
 	}
 	kdri_job_finish(&t.job, result);
+	KDRI_TRY(kdri_content_put(ctx, &t.content[0], 0, result));
+	KDRI_TRY(kdri_content_put(ctx, &t.content[1], result->ntasks - sets->ntargets, result));
 done:
 	st = kdri_leave(ctx, st);
 	if (st == KDR_OK) {

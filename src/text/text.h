@@ -127,6 +127,9 @@ kdri_tokenise_result kdri_tokenise(const kdr_text_options *options, const kdri_t
 
 /* --- tokenise.c: words that are not only letters ------------------------------------------------- */
 
+/* Whether a term has nothing but emojis. */
+bool kdri_only_emojis(const char *term);
+
 /* --- unicode.c, or text/absent_utf8proc.c ------------------------------------------------------------- */
 
 /* Whether letters beyond ASCII can be distinguished from other characters. */

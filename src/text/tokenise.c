@@ -165,6 +165,16 @@ static size_t kdri_emoji(const char *text, const char *end, char *out, size_t *l
 	return (size_t)(p - text);
 }
 
+bool kdri_only_emojis(const char *term)
+{
+	const char *end = term + strlen(term);
+	char emoji[KDRI_EMOJI_ROOM];
+	size_t n, length;
+	while (term < end && (n = *term == ' ' ? 1 : kdri_emoji(term, end, emoji, &length)) > 0)
+		term += n;
+	return term == end;
+}
+
 /* Kinds of ASCII characters. JOINS: after a word, it may begin the rest of an address or of a name such as C++. */
 enum { LETTER = 1, DIGIT = 2, JOINS = 4 };
 #define FIVE(kind, c) \

@@ -39,6 +39,17 @@ class Page(PageTest):
         self.open(out / "report.html")
         self.assertEqual(self.js("return document.querySelector('output[for=level]').textContent"), f"k = {level}")
 
+    def test_samples_without_a_label(self):
+        texts = ["late delivery parcel", "parcel lost late", "", "nice app login", "login app easy", "😀"]
+        path = self.dir / "empty.csv"
+        path.write_text("nr,body\n" + "".join(f"{i},{t}\n" for i, t in enumerate(texts * 2)), encoding="utf-8")
+        out = self.dir / "empty"
+        run("cluster", "-k", "2-3", "--report", "-q", "-o", out, "--text-column", "body", path, f"b={path}")
+        self.open(out / "report.html")
+        self.assertIn("none 4", self.js("return document.querySelector('.sizes').textContent"))
+        self.assertIn("4 texts without known words have no label", self.text("#answer"))
+        self.quiet("samples without a label")
+
     # --- every method ---------------------------------------------------------------------------------
 
     def test_every_method_has_every_section(self):
