@@ -20,6 +20,7 @@ import into
 import levels
 import numpy as np
 import papers
+import published
 import reproduction
 import statements
 import together
@@ -648,7 +649,12 @@ def shared(kind):
     return markdown(head, rows, 2 if kind == "real" else 1)
 
 
-MAKERS = {"together": shared, "into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
+def compared(kind):
+    """Published figures and methods of domain adaptation: bench/published.py."""
+    return markdown(*published.table(kind, rows_of("published-" + {"summary": "pairs"}.get(kind, kind))))
+
+
+MAKERS = {"published": compared, "together": shared, "into": added, "levels": lambda _: markdown(levels.TABLE_HEAD, levels.table(rows_of("levels"))), "levels-methods": lambda _: markdown(levels.METHOD_TABLE_HEAD, levels.method_table(rows_of("levels_methods")), left=2), "wasm": lambda _: wasm(), "gpu-commands": gpu_commands, "r-cells": lambda _: r_cells(), "r-overhead": lambda _: r_overhead(), "speed": speed, "800": preset, "800-short": lambda _: preset("800", ("svm", "logreg", "auto")), "all": preset, "landmarks": landmarks, "shift": shifted, "dirichlet": shifted, "absent": absent,
           "transfer-peers": transfer_peers, "given": given, "ask": ask, "known": known_classes, "unlike": unlike, "curved": curved, "confidence": confidence, "calibration": calibration, "splits-each": splits, "splits-together": splits, "sweeps": sweeps,
           "bridges": bridges, "million": million, "growth": growth, "beside": beside, "peers": kmeans_peers, "scale-short": scale_short, "papers-verdicts": lambda _: reproduction.verdicts(), "papers-auto": lambda _: reproduction.auto_compared(papers.load()), "quality": quality, "threads": threads, "readers-threads": readers_threads, "stages": stages, "scaling": scaling, "said": said, "tables-transfer": tables_transfer, "blas": lambda _: blas(), "auto-texts": auto_texts}
 BLOCK = re.compile(r"(<!-- (?:table )?(%s)(?: (\S+))? -->)\n.*?<!-- end -->" % "|".join(map(re.escape, MAKERS)), re.S)
