@@ -65,6 +65,10 @@ const cli_option cli_reading_options[] = {
 	          "rename a column; the other options use the new name; FILE: a CSV file with old and new "
 	          "names; may be given several times",
 	          .repeats = true),
+	CLI_VALUE("recode", "COLUMN:OLD=NEW|FILE",
+	          "CSV: replace a value of a column, such as 'smoker:ja=yes'; without NEW it is missing; "
+	          "FILE: a CSV file with column, old and new; may be given several times",
+	          .repeats = true),
 	CLI_VALUE("delimiter", "CHAR", "CSV: column separator: , ; | or tab (default: detected)"),
 	CLI_VALUE("decimal", "CHAR",
 	          "CSV: decimal separator, '.' or ',' (default: detected for each column)"),

@@ -51,13 +51,13 @@ static const rule rules[] = {
 	  .with = "train-selector",
 	  .because = "it only measures how related the sources are" },
 	/* texts */
-	{ .options = "columns missing na decimal encoding rename transpose",
+	{ .options = "columns missing na decimal encoding rename recode transpose",
 	  .with = "text-column",
 	  .because = "only the words of that column are used" },
 	{ .options = "keep-subject", .needs = "strip-mail" },
 	{ .options = "min-df max-df top-features", .with = "vocabulary", .because = "it sets the columns" },
 	/* files */
-	{ .options = "header columns", .files = IN_TABLE, .kinds = "a CSV, TSV or Excel file" },
+	{ .options = "header columns recode", .files = IN_TABLE, .kinds = "a CSV, TSV or Excel file" },
 	{ .options = "delimiter decimal encoding", .files = IN_CSV, .kinds = "a CSV or TSV file" },
 	{ .options = "id-column", .files = IN_TABLE | IN_JSON, .kinds = "a table or a JSON-lines file" },
 	{ .options = "label-column known-column",
@@ -72,7 +72,7 @@ static const rule rules[] = {
 	  .needs = "data",
 	  .command = "evaluate" },
 	{ .options =
-	          "format label-column id-column header missing na columns rename delimiter decimal encoding task-column "
+	          "format label-column id-column header missing na columns rename recode delimiter decimal encoding task-column "
 	          "batch-key transpose stream text-column",
 	  .needs = "data emd",
 	  .command = "evaluate" },

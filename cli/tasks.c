@@ -29,12 +29,15 @@ void cli_task_split(const char *argument, char *name, size_t room, const char **
 void cli_reading(const cli_args *args, kdr_read_options *out)
 {
 	enum { TOKENS = 64, RENAMES = 1024 };
-	static const char *na[TOKENS + 1], *rename[RENAMES + 1]; /* one command line, one list */
+	static const char *na[TOKENS + 1], *rename[RENAMES + 1],
+	        *recode[RENAMES + 1]; /* one command line, one list */
 	const char *header = cli_get(args, "header", NULL), *stream = cli_get(args, "stream", NULL);
 	for (int i = 0; i < TOKENS; i++)
 		na[i] = cli_get_nth(args, "na", i);
-	for (int i = 0; i < RENAMES; i++)
+	for (int i = 0; i < RENAMES; i++) {
 		rename[i] = cli_get_nth(args, "rename", i);
+		recode[i] = cli_get_nth(args, "recode", i);
+	}
 	*out = (kdr_read_options){
 		.size = sizeof *out,
 		.format = cli_get(args, "format", NULL),
@@ -51,6 +54,7 @@ void cli_reading(const cli_args *args, kdr_read_options *out)
 		.columns = cli_get(args, "columns", NULL),
 		.na = na,
 		.rename = rename,
+		.recode = recode,
 		.delimiter = cli_get(args, "delimiter", NULL),
 		.encoding = cli_get(args, "encoding", NULL),
 		.text_column = cli_get(args, "text-column", NULL),

@@ -188,6 +188,11 @@ typedef struct kdr_read_options {
 	const char *text_column;  /* count the words of this column of a CSV file, or field of JSON lines */
 	const char *const *terms; /* the terms to count in texts; kdr_model_reading sets them */
 	int64_t nterms;
+	const char *const *
+	        recode; /* CSV: new values of cells, NULL-terminated, or NULL: "Column:old=new", each in quotes if necessary, with doubled quotes
+	                   inside, or the path of a CSV file with the columns column, old and new. "" means an empty cell */
+	const char *const *model_rename,
+	        *const *model_recode; /* the same of a model, which need not occur; kdr_model_reading sets them */
 } kdr_read_options;
 KDR_DEFINE_INIT(kdr_read_options)
 

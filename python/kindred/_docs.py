@@ -47,6 +47,10 @@ columns : str, list of str or dict, optional
 rename : dict or path, optional
     New column names by old ones, or a CSV file with an old and a new name on each
     line. All other options refer to the new names.
+recode : dict or path, optional
+    New values by old ones for each column, such as ``{{"smoker": {{"ja": "yes"}}}}``,
+    None for a missing value, or a CSV file with column, old and new. Models keep
+    it and `rename`.
 missing : {braces(choices("missing"))}, optional
     How to handle missing values. By default those of tables are kept if the method
     skips them, and are an error otherwise; NaN in arrays is always an error.

@@ -86,7 +86,7 @@ def _checked(x):
     return x if isinstance(x, (Data, TextSets)) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
 
 
-READING = ("columns", "rename", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts")
+READING = ("columns", "rename", "recode", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts")
 
 
 def _of_texts(reading):
@@ -266,7 +266,7 @@ class Clusterer(ClusterMixin, Estimator):
             Links of samples, as for :func:`cluster`.
         **reading : dict
             Options of :func:`cluster` for paths, DataFrames and texts: ``columns``,
-            ``rename``, ``missing``, ``na``, ``decimal``, ``id_column``,
+            ``rename``, ``recode``, ``missing``, ``na``, ``decimal``, ``id_column``,
             ``label_column``, ``task_column``, ``text_column`` and ``texts``. Rows
             that ``missing="drop-row"`` skips have the label -1.
 
@@ -597,7 +597,7 @@ class Transfer(ClassifierMixin, Estimator):
             Also compute a two-dimensional map of the samples (``result_.map()``).
         **reading : dict
             Options of :func:`transfer` for paths, DataFrames and texts:
-            ``columns``, ``rename``, ``missing``, ``na``, ``decimal``,
+            ``columns``, ``rename``, ``recode``, ``missing``, ``na``, ``decimal``,
             ``id_column``, ``label_column``, ``task_column``, ``text_column`` and
             ``texts``.
 

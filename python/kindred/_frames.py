@@ -78,6 +78,13 @@ def renames(rename):
     return {row[0].strip(): row[1].strip() for row in rows if len(row) == 2}
 
 
+def recodes(recode):
+    """The option `recode`, a dict of new values by old ones for each column, as the program has it."""
+    if not all(isinstance(values, dict) for values in recode.values()):
+        raise TypeError(f"recode is {recode!r}: use a dict such as {{'smoker': {{'ja': 'yes'}}}}, or the path of a CSV file with column, old and new")
+    return [f"{quoted(column)}:{quoted(old)}={'' if new is None else new}" for column, values in recode.items() for old, new in values.items()]
+
+
 def renamed(table, rename):
     """A frame with new column names; other tables are returned unchanged."""
     names = renames(rename)
@@ -177,7 +184,7 @@ def frame_text(frame, options):
     if any(getattr(column.dtype, "kind", "O") in "fm" for column in columns):
         options.setdefault("decimal", ".")
     options.update(delimiter=";" if comma else ",", encoding="utf-8", header=True)
-    lines = (options["delimiter"].join(row) or "NA" for row in [[*map(quoted, titles)], *zip(*cells)])  # the reader skips blank lines
+    lines = (options["delimiter"].join(row) or "?" for row in [[*map(quoted, titles)], *zip(*cells)])  # the reader skips blank lines
     return "\n".join(lines).encode("utf-8", "surrogateescape"), options
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, is_texts, set_classes
 from ._docs import choices, documented
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
-from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, renamed, renames, with_missing
+from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, recodes, renamed, renames, with_missing
 from ._kindred import ffi, lib
 from ._results import Report, Result, quality_dict
 from ._session import Session, seed_of
@@ -134,7 +134,7 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
             tables[i], names[i] = frame, names[i] or _stem(table)
     paths = [i for i, table in enumerate(tables) if is_path(table)]
     lenient = more or (len(tables) > 1 and len(paths) < len(tables))  # the library checks those of several paths
-    if lenient and (how.get("columns") or how.get("rename")):
+    if lenient and (how.get("columns") or how.get("rename") or how.get("recode")):
         read_how["may_lack_columns"] = True
     found = {i: [] for i in range(len(tables))}
     if paths:
@@ -151,7 +151,7 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
             if getattr(table, "from_texts", False):
                 found[i] = [as_data(session, table, name or table.name)]
                 continue
-            needs = [n for n in ("columns", "rename", "id_column", "label_column", "task_column") if how.get(n)]
+            needs = [n for n in ("columns", "rename", "recode", "id_column", "label_column", "task_column") if how.get(n)]
             if needs:
                 raise ValueError(f"{own} is an array without column names: use a DataFrame or a path with {', '.join(needs)}")
             found[i] = [as_data(session, table, name or (table.name if isinstance(table, Data) else own))]
@@ -180,6 +180,7 @@ def read_frame(session, frame, name, how):
     """The data sets of a frame: one, or one for each value of task_column."""
     frame, how = renamed(frame, how.get("rename")), dict(how)
     rename = how.pop("rename", None)
+    how["model_rename"] = renames(rename)  # so that a model keeps it
     body, options = frame_text(frame, how)
     o, keep = reading(options)
     keep.append(ffi.from_buffer(body))
@@ -212,7 +213,7 @@ def finish(session, result):
 
 
 @documented
-def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None,
+def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, id_column=None,
             label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
@@ -312,7 +313,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     if known_column is not None and (known is not None or label_column is not None):
         raise ValueError(f"known_column has no effect with {'known' if known is not None else 'label_column'}: remove one of them")
     label_column = label_column if known_column is None else known_column
-    how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     texts = {"id_column": id_column, "label_column": label_column, "task_column": task_column, "text_column": text_column, "texts": texts}
     (tables,) = join_texts(session, [(tables, names, "task", False)], texts)
@@ -462,7 +463,7 @@ def _sample(sample, sets, what):
 
 
 @documented
-def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, missing=None, na=None, decimal=None,
+def transfer(sources, labels=None, targets=None, method="auto", options=None, *, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
@@ -546,7 +547,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     if targets is None:
         raise ValueError("targets is missing: pass the data set to label")
     (s_tables, s_names), (t_tables, t_names) = as_tasks(sources), as_tasks(targets)
-    how = {"columns": columns, "rename": rename, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
+    how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
     made = {"how": how, "method": method, "family": "transfer", "more": True}
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
@@ -628,7 +629,7 @@ def _elsewhere(path):
 
 
 @documented
-def read(path, *, format=None, name=None, columns=None, rename=None, missing=None, na=None, decimal=None, id_column=None, label_column=None,
+def read(path, *, format=None, name=None, columns=None, rename=None, recode=None, missing=None, na=None, decimal=None, id_column=None, label_column=None,
          task_column=None, text_column=None, texts=None, delimiter=None, encoding=None, header=None, transpose=False, model=None, stream=None,
          may_lack_labels=False, may_lack_columns=False):
     r"""Read a data set from a file, a folder or a DataFrame.
@@ -767,12 +768,14 @@ def reading(options):
             model = getattr(value, "_fitted_model", value)
         elif name == "header":
             o.header = lib.KDR_HEADER_YES if value else lib.KDR_HEADER_NO
-        elif name == "rename":
-            items = value if value is None or not isinstance(value, dict) else [f"{quoted(old)}={new}" for old, new in renames(value).items()]
+        elif name in ("rename", "model_rename", "recode"):
+            items = value
+            if isinstance(value, dict):
+                items = recodes(value) if name == "recode" else [f"{quoted(old)}={new}" for old, new in renames(value).items()]
             items = [os.fspath(items)] if isinstance(items, (str, os.PathLike)) else items or []
             tokens = [chars(item) for item in items]
             keep += [tokens, ffi.new("char *[]", tokens + [ffi.NULL])]
-            o.rename = ffi.cast("const char *const *", keep[-1])
+            setattr(o, name, ffi.cast("const char *const *", keep[-1]))
         elif name == "columns":
             keep.append(chars(columns_text(value)) if value is not None else ffi.NULL)
             o.columns = keep[-1]

@@ -284,5 +284,27 @@ class Harm(PartsTest):
                     pass
 
 
+class Recode(unittest.TestCase):
+    def frames(self):
+        rng = np.random.default_rng(4)
+        part = np.arange(90) % 3
+        def frame(age, yes, no):
+            return pandas.DataFrame({age: 30 + 15 * part + rng.normal(0, 3, 90), "income": 2000 + 900 * part + rng.normal(0, 150, 90), "smoker": np.where(part == 2, yes, no)})
+        return frame("age", "yes", "no"), frame("Alter", "ja", "nein")
+
+    def test_models_keep_new_names_and_values(self):
+        a, b = self.frames()
+        how = {"rename": {"Alter": "age"}, "recode": {"smoker": {"ja": "yes", "nein": "no"}}}
+        result = kindred.cluster({"a": a, "b": b}, k=3, model=True, **how)
+        self.assertEqual(sorted(c["name"] for c in result.to_dict()["tasks"][1]["columns"]), ["age", "income", "smoker"])
+        np.testing.assert_array_equal(result.model().predict(b, task="b"), result.labels("b"))
+        with self.assertRaisesRegex(TypeError, "recode is"):
+            kindred.cluster(a, k=3, recode={"smoker": "yes"})
+        with self.assertRaisesRegex(ValueError, "no cell of column 'smoker' is 'oui'"):
+            kindred.cluster(a, k=3, recode={"smoker": {"oui": "yes"}})
+        with self.assertRaisesRegex(ValueError, "array without column names"):
+            kindred.cluster(np.eye(5), k=2, recode={"smoker": {"oui": "yes"}})
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -23,6 +23,9 @@
 #'   list of kinds by name, such as `list(code = "category", notes = NULL)`. Kinds
 #'   are `number`, `category`, `date`, `id` and `text`; `NULL` skips a column.
 #' @param rename Named character vector: new names of columns by old ones.
+#' @param recode New values of columns by old ones, such as
+#'   `list(smoker = c(ja = "yes"))`, `NA` for a missing value, or a CSV file with
+#'   column, old and new. Models keep it and `rename`.
 #' @param missing How to handle missing values of data frames, dense matrices and
 #'   CSV files: `"error"`, `"zero"`, `"mean"`, `"median"`, `"drop-row"`,
 #'   `"drop-column"` or `"keep"`. By default,
@@ -107,7 +110,7 @@ kd_cluster <- function(x, ...) UseMethod("kd_cluster")
 
 #' @rdname kd_cluster
 #' @export
-kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), ..., columns = NULL, rename = NULL, missing = NULL,
+kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), ..., columns = NULL, rename = NULL, recode = NULL, missing = NULL,
                                na = NULL, decimal = NULL, id_column = NULL, label_column = NULL, task_column = NULL,
                                text_column = NULL, texts = NULL, weight = NULL, norm = NULL, scale = NULL, features = NULL,
                                top_features = NULL, top_by = NULL, fit_on = NULL, preprocess = "default", features_from = NULL,
@@ -127,7 +130,7 @@ kd_cluster.default <- function(x, k = NULL, method = "auto", options = list(), .
                                   quality = flag(quality, "quality"), resamples = resamples, model_size = model_size,
                                   model_without_samples = flag(model_without_samples, "model_without_samples")))
   group <- c(as_tables(x, "x"), list(stem = "task", may_lack = !is.null(known_column)))
-  reads <- reading(columns, rename, missing, na, decimal, id_column, label_column %||% known_column, task_column, text_column, texts)
+  reads <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column %||% known_column, task_column, text_column, texts)
   loaded <- load_groups(session, list(group), reads, default_missing(algorithm, "cluster"))[[1]]
   infos <- lapply(loaded$sets, function(set) .Call(C_data_info, set))
   names <- vapply(infos, `[[`, "", "name")

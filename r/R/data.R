@@ -83,7 +83,7 @@ read_paths <- function(session, paths, names, how, may_lack = rep(FALSE, length(
   call_c(session, C_read_sets, if (is.null(memory)) path.expand(paths) else paths, as.character(names), may_lack, how, memory, model)
 
 # The options of reading in the form of C; NULL values are removed.
-reading <- function(columns = NULL, rename = NULL, missing = NULL, na = NULL, decimal = NULL, id_column = NULL, label_column = NULL,
+reading <- function(columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL, id_column = NULL, label_column = NULL,
                     task_column = NULL, text_column = NULL, texts = NULL, ...) {
   text <- function(value, name) {
     if (!is.null(value) && (!(is.character(value) || is.numeric(value)) || length(value) != 1 || is.na(value)))
@@ -98,11 +98,21 @@ reading <- function(columns = NULL, rename = NULL, missing = NULL, na = NULL, de
     paste0(gsub("_", "-", spelt), "=", vapply(texts, function(v) paste(if (is.logical(v)) as.integer(v) else v, collapse = ","), ""), collapse = "\n")
   }
   how <- list(columns = columns_text(columns), rename = if (length(rename)) paste0(quoted(names(rename)), "=", rename),
+              recode = recode_words(recode),
               missing = text(missing, "missing"), na = if (length(na)) as.character(na), decimal = text(decimal, "decimal"),
               id_column = text(id_column, "id_column"), label_column = text(label_column, "label_column"),
               task_column = text(task_column, "task_column"), text_column = text(text_column, "text_column"),
               texts = if (!is.null(lines)) paste0(lines, "\n"), ...)
   how[!vapply(how, is.null, NA)]
+}
+
+# New values of cells in the form of C.
+recode_words <- function(recode) {
+  if (is.null(recode) || is_path(recode)) return(if (!is.null(recode)) path.expand(recode))
+  if (!is.list(recode) || is.null(names(recode)) || any(vapply(recode, function(one) is.null(names(one)), NA)))
+    kd_stop("recode is ", shown(recode), ": use a list such as list(smoker = c(ja = \"yes\")), or a CSV file with column, old and new")
+  unlist(Map(function(column, values) paste0(quoted(column), ":", quoted(names(values)), "=", ifelse(is.na(values), "", values)), names(recode), recode),
+         use.names = FALSE)
 }
 
 # How missing values of tables are handled by default, as in the program.
@@ -163,7 +173,7 @@ load_groups <- function(session, groups, how, missing = NULL) {
 
   for (g in seq_along(groups)) {
     group <- groups[[g]]
-    lenient <- if (several && length(intersect(names(how), c("columns", "rename")))) list(may_lack_columns = TRUE)
+    lenient <- if (several && length(intersect(names(how), c("columns", "rename", "recode")))) list(may_lack_columns = TRUE)
     own_how <- c(frame_how, if (group$may_lack && !is.null(how$label_column)) list(may_lack_labels = TRUE), lenient)
     paths <- which(kinds[[g]] == "path")
     if (length(paths)) {
@@ -185,7 +195,7 @@ load_groups <- function(session, groups, how, missing = NULL) {
             call_c(session, C_data_copy, set, paste0(name, "-", .Call(C_data_info, set)$name))))
         next
       }
-      needs <- intersect(specified, c("columns", "rename", "id_column", "label_column", "task_column"))
+      needs <- intersect(specified, c("columns", "rename", "recode", "id_column", "label_column", "task_column"))
       if (length(needs) && !inherits(table, "kd_data"))
         kd_stop(name, " is a matrix, which has no columns of other types: use a data frame or a path with ", paste(needs, collapse = ", "))
       found[[g]][[i]] <- owned(session, list(table_set(session, table, if (inherits(table, "kd_data") && is.na(group$names[i])) NA_character_ else name)))

@@ -80,6 +80,7 @@ frame_text <- function(frame, how, model = FALSE) {
     new <- sub("^\".*\"=", "", how$rename)
     at <- match(old, names(frame))
     names(frame)[at[!is.na(at)]] <- new[!is.na(at)]
+    how$model_rename <- how$rename # so that a model keeps it
     how$rename <- NULL
   }
   titles <- names(frame)
@@ -109,7 +110,7 @@ frame_text <- function(frame, how, model = FALSE) {
   how$encoding <- "utf-8"
   how$header <- TRUE
   lines <- c(paste(quoted(titles), collapse = how$delimiter), do.call(paste, c(unname(cells), list(sep = how$delimiter))))
-  lines[!nzchar(lines)] <- "NA" # the reader skips blank lines
+  lines[!nzchar(lines)] <- "?" # the reader skips blank lines
   list(text = charToRaw(paste0(paste(enc2utf8(lines), collapse = "\n"), "\n")), how = how)
 }
 

@@ -214,13 +214,13 @@ new_data <- function(pointer) structure(list(name = .Call(C_data_info, pointer)$
 #' plants
 #' labels(plants)
 #' @export
-kd_read <- function(path, ..., format = NULL, name = NULL, columns = NULL, rename = NULL, missing = NULL, na = NULL, decimal = NULL,
+kd_read <- function(path, ..., format = NULL, name = NULL, columns = NULL, rename = NULL, recode = NULL, missing = NULL, na = NULL, decimal = NULL,
                     id_column = NULL, label_column = NULL, task_column = NULL, text_column = NULL, texts = NULL, delimiter = NULL,
                     encoding = NULL, header = NULL, transpose = FALSE, model = NULL) {
   no_more(list(...), names(formals(kd_read)))
   session <- session_open()
   on.exit(session_close(session))
-  how <- reading(columns, rename, missing, na, decimal, id_column, label_column, task_column, text_column, texts, format = format,
+  how <- reading(columns, rename, recode, missing, na, decimal, id_column, label_column, task_column, text_column, texts, format = format,
                  delimiter = delimiter, encoding = encoding, header = header, transpose = flag(transpose, "transpose"))
   pointer <- if (inherits(model, "kindred")) call_c(session, C_model_make, alive(model)) else if (!is.null(model)) model$pointer
   if (is.data.frame(path)) {

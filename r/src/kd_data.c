@@ -194,6 +194,8 @@ static void reading_options(SEXP how, kdr_read_options *o)
 	o->columns = kd_text(kd_get(how, "columns"));
 	o->na = kd_texts(kd_get(how, "na"));
 	o->rename = kd_texts(kd_get(how, "rename"));
+	o->recode = kd_texts(kd_get(how, "recode"));
+	o->model_rename = kd_texts(kd_get(how, "model_rename"));
 	o->delimiter = kd_text(kd_get(how, "delimiter"));
 	o->encoding = kd_text(kd_get(how, "encoding"));
 	o->texts = kd_text(kd_get(how, "texts"));

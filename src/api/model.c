@@ -99,6 +99,10 @@ void kdr_model_reading(const kdr_model *m, kdr_read_options *options)
 		options->missing = p->reading_missing;
 	if ((!options->na || !options->na[0]) && p->reading_nna > 0)
 		options->na = (const char *const *)p->reading_na;
+	if (options->size >= offsetof(kdr_read_options, model_recode) + sizeof options->model_recode) {
+		options->model_rename = (const char *const *)p->reading_rename;
+		options->model_recode = (const char *const *)p->reading_recode;
+	}
 }
 
 const kdr_algo *kdr_model_algo(const kdr_model *m)

@@ -309,6 +309,8 @@ typedef struct kdri_sheet {
 	char *missing;     /* the policy; texts are NULL if none was specified */
 	char **na;         /* specified texts that mean a missing value */
 	int64_t nna;
+	char **rename, **recode; /* changes of names and values, as kdr_read_options has them */
+	int64_t nrename, nrecode;
 	double *fill; /* of each feature: the mean or median that replaces missing values; NULL: another policy */
 	int64_t *hole_row, *hole_feature;
 	int64_t nholes;

@@ -64,6 +64,8 @@ void kdri_sheet_free(const kdr_allocator *a, kdri_sheet *t)
 	}
 	KDRI_FREE_WITH(a, t->columns, t->origin, t->order, t->source, t->missing);
 	kdri_strings_free(a, t->na, t->nna);
+	kdri_strings_free(a, t->rename, t->nrename);
+	kdri_strings_free(a, t->recode, t->nrecode);
 	KDRI_FREE_WITH(a, t->fill, t->hole_row, t->hole_feature, t);
 }
 
@@ -86,6 +88,10 @@ static kdr_status copy_columns(kdr_context *ctx, const kdri_sheet *from, kdri_sh
 	}
 	KDRI_DO(kdri_strings_copy(ctx, from->na, from->nna, &to->na));
 	to->nna = from->nna;
+	KDRI_DO(kdri_strings_copy(ctx, from->rename, from->nrename, &to->rename));
+	to->nrename = from->nrename;
+	KDRI_DO(kdri_strings_copy(ctx, from->recode, from->nrecode, &to->recode));
+	to->nrecode = from->nrecode;
 	if (from->missing)
 		KDRI_DO(kdri_strdup(ctx, from->missing, &to->missing));
 	return KDR_OK;

@@ -176,6 +176,12 @@ kdr_status kdri_prepare_sets(kdr_context *ctx, kdr_data **sets, int64_t count, i
 	}
 	if (options.scale != KDR_SCALE_TABLE)
 		KDRI_TRY(refuse_missing(ctx, sets, count));
+	/* In a transfer between tables, a column that one lacks would be zero there, which is far from every value of the other. */
+	bool named = !own && from == KDRI_PREP_WIDE_RECIPE && recipe->kind == KDR_DATA_UNITS &&
+	             options.scale != KDR_SCALE_TABLE && options.align == KDR_ALIGN_DEFAULT;
+	for (int64_t i = 0; i < count; i++)
+		named = named && sets[i]->features && sets[i]->sheet;
+	options.align = named ? KDR_ALIGN_INTERSECT : options.align;
 	/* Data sets with different features are not aligned; the preparation of the first is used in the
 	 * description. */
 	for (int64_t i = 0; own && i < count; i++)

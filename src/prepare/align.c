@@ -275,14 +275,27 @@ static kdr_status nothing_shared(kdr_context *ctx, kdr_data *const *tasks, int64
 	        (long long)count);
 }
 
-/* Renumbers the columns: only names that all tasks have stay. number[] is with[], reused. */
+static bool has_feature(const kdr_data *d, const kdri_columns *columns, int64_t u)
+{
+	for (int64_t j = 0; j < d->cols; j++)
+		if (columns->to[j] == u)
+			return true;
+	return false;
+}
+
+/* Renumbers the columns: only names that all tasks have, or columns of categories that have the name, stay. number[] is with[], reused. */
 static kdr_status intersect(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count,
                             kdri_names *all, int64_t *number, kdri_columns *columns, mark *marks)
 {
 	int64_t kept = 0;
 	char text[512];
-	for (int64_t u = 0; u < all->count; u++)
+	for (int64_t u = 0; u < all->count; u++) {
+		for (int64_t t = 0; t < count && number[u] < count;
+		     t++) /* a text that no row has is no lack */
+			number[u] += category_of(tasks[t], all->names[u]) >= 0 &&
+			             !has_feature(tasks[t], &columns[t], u);
 		kept += number[u] == count;
+	}
 	if (kept == 0)
 		return nothing_shared(ctx, tasks, count, all, columns, marks);
 	kept = 0;
@@ -407,7 +420,7 @@ static kdr_status match_names(kdr_context *ctx, const kdr_prep *prep, const kdr_
 		kdri_warning(ctx, "%.80s has no feature %s, which the model was fitted on: %s", d->name,
 		             list_text(&missing, text, sizeof text), instead(prep, c));
 	kdri_columns_order(c, d->cols, prep->cols);
-	return KDR_OK;
+	return kdri_hints_model(ctx, prep, d);
 }
 
 kdr_status kdri_align_new(kdr_context *ctx, const kdr_prep *prep, const kdr_data *d, kdri_columns *c)

@@ -10,7 +10,7 @@
  *            fill (tasks x columns)       replacements for missing values of tables
  *            unit, low, high (sets x columns), hole (tasks x columns)   scale table
  *            origin (columns)             the day that dates are counted from, since 1970-01-01; else 0
- *   strings  read_columns, read_missing, read_texts (one each), read_na   how files of new samples are read
+ *   strings  read_columns, read_missing, read_texts (one each), read_na, read_rename, read_recode   how files of new samples are read
  *
  * sets is `tasks` if fit_each is 1, else 1. The contents of a file are not trusted: sizes are compared with the data
  * before anything is allocated, and numbers must be valid. */
@@ -74,6 +74,10 @@ kdr_status kdri_prep_export(kdr_context *ctx, const kdr_prep *p, kdri_prep_dump 
 		put_strings(dump, "read_texts", 1, (const char *const *)&p->reading_texts);
 	if (p->reading_nna > 0)
 		put_strings(dump, "read_na", p->reading_nna, (const char *const *)p->reading_na);
+	if (p->reading_nrename > 0)
+		put_strings(dump, "read_rename", p->reading_nrename, (const char *const *)p->reading_rename);
+	if (p->reading_nrecode > 0)
+		put_strings(dump, "read_recode", p->reading_nrecode, (const char *const *)p->reading_recode);
 	return KDR_OK;
 }
 
@@ -188,10 +192,21 @@ done:
 	return st;
 }
 
+/* A list of strings, ended by NULL; empty if there is none. */
+static kdr_status get_list(kdr_context *ctx, const kdri_prep_dump *dump, const char *name, char ***out,
+                           int64_t *count)
+{
+	const kdri_dump_strings *list = find_strings(dump, name);
+	KDRI_DO(KDRI_NEW0(ctx, out, (list ? list->count : 0) + 1));
+	for (; list && list->strings && *count < list->count; ++*count)
+		KDRI_DO(kdri_strdup(ctx, list->strings[*count] ? list->strings[*count] : "",
+		                    &(*out)[*count]));
+	return KDR_OK;
+}
+
 static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)
 {
 	const kdri_dump_strings *columns = find_strings(dump, "read_columns"),
-	                        *na = find_strings(dump, "read_na"),
 	                        *missing = find_strings(dump, "read_missing"),
 	                        *texts = find_strings(dump, "read_texts");
 	if (texts && (texts->count != 1 || !texts->strings || !texts->strings[0]))
@@ -207,12 +222,9 @@ static kdr_status get_reading(kdr_context *ctx, const kdri_prep_dump *dump, kdr_
 	KDRI_DO(kdri_strdup(ctx, columns->strings[0], &p->reading_columns));
 	if (missing)
 		KDRI_DO(kdri_strdup(ctx, missing->strings[0], &p->reading_missing));
-	KDRI_DO(KDRI_NEW0(ctx, &p->reading_na, (na ? na->count : 0) + 1));
-	for (; na && na->strings && p->reading_nna < na->count; p->reading_nna++) {
-		const char *token = na->strings[p->reading_nna];
-		KDRI_DO(kdri_strdup(ctx, token ? token : "", &p->reading_na[p->reading_nna]));
-	}
-	return KDR_OK;
+	KDRI_DO(get_list(ctx, dump, "read_na", &p->reading_na, &p->reading_nna));
+	KDRI_DO(get_list(ctx, dump, "read_rename", &p->reading_rename, &p->reading_nrename));
+	return get_list(ctx, dump, "read_recode", &p->reading_recode, &p->reading_nrecode);
 }
 
 static kdr_status get_kept(kdr_context *ctx, const kdri_prep_dump *dump, kdr_prep *p)

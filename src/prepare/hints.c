@@ -47,6 +47,21 @@ typedef struct hints {
 	int64_t names, units, codes;
 } hints;
 
+/* A warning of the preparation or, with a model, of the context. */
+KDR_PRINTF(2, 3)
+static kdr_status hint(hints *h, const char *format, ...)
+{
+	char text[900];
+	va_list arguments;
+	va_start(arguments, format);
+	kdri_vsnprintf(text, sizeof text, format, arguments);
+	va_end(arguments);
+	if (h->prep)
+		return kdri_prep_warn(h->ctx, h->prep, "%s", text);
+	kdri_warning(h->ctx, "%s", text);
+	return KDR_OK;
+}
+
 static void set_free(kdr_context *ctx, set *s)
 {
 	kdri_names_free(ctx, &s->names);
@@ -139,8 +154,8 @@ static kdr_status compare_names(hints *h, const set *a, const set *b)
 			snprintf(more, sizeof more, " (and %lld more pair%s)", (long long)found - 1,
 			         found == 2 ? "" : "s");
 		h->names++;
-		KDRI_TRY(kdri_prep_warn(
-		        h->ctx, h->prep,
+		KDRI_TRY(hint(
+		        h,
 		        "columns '%.40s' of %.40s and '%.40s' of %.40s have almost the same name%s: use --rename '%.40s=%.40s' to match them",
 		        one, a->data->name, other, b->data->name, more, other, one));
 	}
@@ -197,8 +212,8 @@ static kdr_status compare_units(hints *h, const set *a, const column *x, const s
 	if (!((by >= FAR && wide >= NEAR) || (wide >= FAR && by >= NEAR)))
 		return KDR_OK;
 	h->units++;
-	return kdri_prep_warn(
-	        h->ctx, h->prep,
+	return hint(
+	        h,
 	        "column '%.60s': the median magnitude is %.3g in %.40s and %.3g in %.40s: check that both use the same unit%s",
 	        x->name, m[0], a->data->name, m[1], b->data->name,
 	        by > 30 && by < 300 && KDRI_MIN(m[0], m[1]) <= 1 ? ", such as percent or fractions" : "");
@@ -206,16 +221,19 @@ static kdr_status compare_units(hints *h, const set *a, const column *x, const s
 
 /* --- coding --------------------------------------------------------------------------------------------- */
 
-static bool means_yes_or_no(const char *text)
+/* 1: yes, 0: no, -1: neither. */
+static int yes_or_no(const char *text, size_t length)
 {
-	static const char *const words[] = { "y",    "n",    "yes", "no",  "true", "false", "t",
-		                             "f",    "1",    "0",   "j",   "ja",   "nein",  "o",
-		                             "oui",  "non",  "s",   "si",  "sí",   "wahr",  "falsch",
-		                             "vrai", "faux", "on",  "off", NULL };
-	for (int i = 0; words[i]; i++)
-		if (kdri_same_word(text, strlen(text), words[i]))
-			return true;
-	return false;
+	static const char *const words[][17] = {
+		{ "n", "no", "false", "f", "0", "nein", "non", "falsch", "faux", "off", NULL },
+		{ "y", "yes", "true", "t", "1", "j", "ja", "o", "oui", "s", "si", "sí", "wahr", "vrai", "on",
+		  NULL },
+	};
+	for (int yes = 0; yes < 2; yes++)
+		for (int i = 0; words[yes][i]; i++)
+			if (kdri_same_word(text, length, words[yes][i]))
+				return yes;
+	return -1;
 }
 
 /* The words of a yes/no column, such as "Y/N", the words apart by a slash; false: it is none. */
@@ -227,7 +245,7 @@ static bool coding(const hints *h, const set *s, const column *c, char *out, siz
 		for (int64_t j = c->first; j < c->first + c->count; j++) {
 			const char *text = d->features[j] + strlen(c->name) + 1; /* after "name=" */
 			const size_t used = strlen(out);
-			if (!means_yes_or_no(text))
+			if (yes_or_no(text, strlen(text)) < 0)
 				return false;
 			snprintf(out + used, room - used, "%s%s", used ? "/" : "", text);
 		}
@@ -261,9 +279,26 @@ static bool within(const char *a, const char *b)
 	return true;
 }
 
+/* " --recode 'smoker:ja=yes'" for each word of `other` with its counterpart in `one`. */
+static void recodes(const char *name, const char *one, const char *other, char *out, size_t room)
+{
+	out[0] = '\0';
+	for (const char *p = other; *p;) {
+		const size_t n = strcspn(p, "/");
+		for (const char *q = one; *q;) {
+			const size_t m = strcspn(q, "/"), used = strlen(out);
+			if (yes_or_no(p, n) == yes_or_no(q, m))
+				snprintf(out + used, room - used, " --recode '%.60s:%.*s=%.*s'", name, (int)n,
+				         p, (int)m, q);
+			q += m + (q[m] == '/');
+		}
+		p += n + (p[n] == '/');
+	}
+}
+
 static kdr_status compare_coding(hints *h, const set *a, const column *x, const set *b, const column *y)
 {
-	char one[80], other[80];
+	char one[80], other[80], commands[480];
 	if (h->codes >= MOST_HINTS || (x->kind == KDR_COLUMN_NUMBER && y->kind == KDR_COLUMN_NUMBER))
 		return KDR_OK;
 	const bool yes_no = coding(h, a, x, one, sizeof one) && coding(h, b, y, other, sizeof other);
@@ -271,15 +306,15 @@ static kdr_status compare_coding(hints *h, const set *a, const column *x, const 
 		return KDR_OK;
 	if (yes_no) {
 		h->codes++;
-		KDRI_DO(kdri_prep_warn(
-		        h->ctx, h->prep,
-		        "column '%.60s' is coded %.40s in %.40s and %.40s in %.40s: use the same words in all files",
-		        x->name, one, a->data->name, other, b->data->name));
+		recodes(x->name, one, other, commands, sizeof commands);
+		KDRI_DO(hint(h,
+		             "column '%.60s' is coded %.40s in %.40s and %.40s in %.40s: use%s to match them",
+		             x->name, one, a->data->name, other, b->data->name, commands));
 	} else if ((x->kind == KDR_COLUMN_CATEGORY && y->kind == KDR_COLUMN_NUMBER) ||
 	           (x->kind == KDR_COLUMN_NUMBER && y->kind == KDR_COLUMN_CATEGORY)) {
 		h->codes++;
-		KDRI_DO(kdri_prep_warn(
-		        h->ctx, h->prep,
+		KDRI_DO(hint(
+		        h,
 		        "column '%.60s' is a category in %.40s and a number in %.40s: use --columns '%.60s:category' for one kind in all files",
 		        x->name, (x->kind == KDR_COLUMN_CATEGORY ? a : b)->data->name,
 		        (x->kind == KDR_COLUMN_CATEGORY ? b : a)->data->name, x->name));
@@ -329,5 +364,82 @@ done:
 		set_free(ctx, &sets[t]);
 	kdri_names_free(ctx, &h.hinted);
 	KDRI_FREE(ctx, h.values, sets);
+	return st;
+}
+
+/* --- a model -------------------------------------------------------------------------------------------- */
+
+/* The columns of a model: a category is the text before "=" of its features. */
+static kdr_status model_set(kdr_context *ctx, const kdr_prep *prep, kdri_sheet *sheet, kdr_data *model,
+                            set *s)
+{
+	int64_t n = 0;
+	KDRI_DO(KDRI_NEW0(ctx, &sheet->columns, prep->cols));
+	KDRI_DO(KDRI_NEW(ctx, &sheet->source, prep->cols));
+	for (int64_t u = 0; u < prep->cols; u++) {
+		const bool level = prep->group && prep->group[u] >= 0;
+		if (!level || prep->group[u] == u) {
+			char *name = NULL;
+			KDRI_DO(kdri_strndup(ctx, prep->names[u],
+			                     level ? strcspn(prep->names[u], "=") : strlen(prep->names[u]),
+			                     &name));
+			sheet->columns[n] =
+			        (kdr_column){ .name = name,
+				              .kind = level ? KDR_COLUMN_CATEGORY : KDR_COLUMN_NUMBER };
+			sheet->ncolumns = ++n;
+		}
+		sheet->source[u] = n - 1;
+	}
+	*model = (kdr_data){
+		.name = (char *)"the model", .features = prep->names, .cols = prep->cols, .sheet = sheet
+	};
+	return set_new(ctx, model, s);
+}
+
+/* A column of a table with almost the name of a column of the model that the table lacks. Those that the model does not have were
+ * skipped when the table was read. */
+static kdr_status find_spelling(hints *h, const char *name, const kdr_data *data, const set *model)
+{
+	char key[KEY_LENGTH], other[KEY_LENGTH];
+	const size_t n = key_of(name, key);
+	for (int64_t c = 0; c < data->sheet->ncolumns && h->names < MOST_HINTS && n > 0; c++) {
+		const char *found = data->sheet->columns[c].name;
+		if (key_of(found, other) != n || memcmp(key, other, n) != 0 || set_find(model, found))
+			continue;
+		h->names++;
+		return hint(
+		        h,
+		        "column '%.40s' of %.40s has almost the name '%.40s' of the model: use --rename '%.40s=%.40s' to match them",
+		        found, data->name, name, found, name);
+	}
+	return KDR_OK;
+}
+
+kdr_status kdri_hints_model(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data)
+{
+	kdr_status st;
+	hints h = { .ctx = ctx };
+	set model = { 0 }, own = { 0 };
+	kdri_sheet sheet = { 0 };
+	kdr_data as_data;
+	if (!data->sheet || !data->sheet->source || ctx->comm)
+		return KDR_OK;
+	KDRI_TRY(KDRI_NEW(ctx, &h.values, MOST_ROWS));
+	KDRI_TRY(model_set(ctx, prep, &sheet, &as_data, &model));
+	KDRI_TRY(set_new(ctx, data, &own));
+	for (int64_t i = 0; i < model.ncolumns; i++) {
+		const column *x = &model.columns[i], *y = set_find(&own, x->name);
+		if (!y)
+			KDRI_TRY(find_spelling(&h, x->name, data, &model));
+		if (y && x->kind == KDR_COLUMN_CATEGORY)
+			KDRI_TRY(compare_coding(&h, &model, x, &own, y));
+	}
+done:
+	for (int64_t c = 0; sheet.columns && c < sheet.ncolumns; c++)
+		kdri_free(ctx, (char *)sheet.columns[c].name);
+	KDRI_FREE(ctx, sheet.columns, sheet.source);
+	set_free(ctx, &model);
+	set_free(ctx, &own);
+	kdri_free(ctx, h.values);
 	return st;
 }

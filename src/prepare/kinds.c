@@ -406,6 +406,10 @@ static kdr_status keep_reading(kdr_context *ctx, kdr_prep *prep, kdr_data *const
 		KDRI_TRY(kdri_strdup(ctx, first->missing, &prep->reading_missing));
 	KDRI_TRY(kdri_strings_copy(ctx, first->na, first->nna, &prep->reading_na));
 	prep->reading_nna = first->nna;
+	KDRI_TRY(kdri_strings_copy(ctx, first->rename, first->nrename, &prep->reading_rename));
+	prep->reading_nrename = first->nrename;
+	KDRI_TRY(kdri_strings_copy(ctx, first->recode, first->nrecode, &prep->reading_recode));
+	prep->reading_nrecode = first->nrecode;
 done:
 	kdri_free(ctx, spec.bytes);
 	kdri_names_free(ctx, &seen);

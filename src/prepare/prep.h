@@ -41,8 +41,10 @@ struct kdr_prep {
 	double *fill;   /* tasks x cols: replacement of missing values; NULL: another policy */
 	char *reading_columns; /* kdr_read_options for new samples; NULL: not specified */
 	char *reading_missing;
-	char *reading_texts; /* NULL: samples are not texts */
-	char **reading_na;   /* ended by NULL */
+	char *reading_texts;                     /* NULL: samples are not texts */
+	char **reading_na;                       /* ended by NULL */
+	char **reading_rename, **reading_recode; /* the same; NULL: none */
+	int64_t reading_nrename, reading_nrecode;
 	int64_t reading_nna;
 	char **warnings;
 	int64_t nwarnings;
@@ -72,6 +74,8 @@ kdr_status kdri_orientation(kdr_context *ctx, kdr_data *const *tasks, int64_t co
 
 /* Warns about columns of two data sets that probably mean the same and do not match. */
 kdr_status kdri_hints(kdr_context *ctx, kdr_prep *prep, kdr_data *const *tasks, int64_t count);
+/* The same about a data set and the columns of a model, as warnings of the context. */
+kdr_status kdri_hints_model(kdr_context *ctx, const kdr_prep *prep, const kdr_data *data);
 
 /* --- align.c --------------------------------------------------------------------------------- */
 

@@ -268,6 +268,8 @@ void kdr_prep_free(kdr_prep *p)
 	               p->hole, p->kept, p->group, p->origin, p->fill, p->reading_columns, p->reading_missing,
 	               p->reading_texts);
 	kdri_strings_free(&a, p->reading_na, p->reading_nna);
+	kdri_strings_free(&a, p->reading_rename, p->reading_nrename);
+	kdri_strings_free(&a, p->reading_recode, p->reading_nrecode);
 	kdri_free_with(&a, p->place);
 	kdri_strings_free(&a, p->warnings, p->nwarnings);
 	kdri_free_with(&a, p);

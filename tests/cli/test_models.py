@@ -3,6 +3,7 @@ import json
 import os
 import random
 import re
+import shlex
 import subprocess
 import sys
 import unittest
@@ -122,6 +123,48 @@ class Models(CliTest):
         self.run_kindred("cluster", "-m", "kmeans", "-k", 3, "-q", "--save-model", "m.h5", "-o", "out", "a.csv")
         with h5py.File(self.path("m.h5")) as f:
             self.assertEqual(len(f["known"]), 0)
+
+
+class Changes(CliTest):
+    """Names and values that change are kept in the model, and hints are commands."""
+
+    def table(self, name, age, yes, no, shift=0):
+        rng = random.Random(name)
+        rows = [(30 + 15 * (i % 3) + rng.gauss(shift, 3), 2000 + 900 * (i % 3) + rng.gauss(0, 150), yes if i % 3 == 2 or i % 7 == 0 else no) for i in range(90)]
+        self.write(name, f"id,{age},income,smoker\n" + "".join(f"{name[0]}{i},{a:.1f},{b:.0f},{s}\n" for i, (a, b, s) in enumerate(rows)))
+
+    def test_model(self):
+        self.table("a.csv", "age", "yes", "no")
+        self.table("b.csv", "Alter", "ja", "nein", 1)
+        how = ["--rename", "Alter=age", "--recode", "smoker:ja=yes", "--recode", "smoker:nein=no"]
+        self.run_kindred("cluster", "-k", 3, *how, "--save-model", "m.h5", "-o", "out", "-q", "a.csv", "b.csv")
+        labels = self.read("out/b.labels")
+        done = self.run_kindred("predict", "--model", "m.h5", "--task", "b", "-o", "new", "b.csv")
+        self.assertEqual(self.read("new"), labels)
+        self.assertNotIn("warning", done.stderr)
+        done = self.run_kindred("cluster", "--into", "m.h5", "--save-model", "m2.h5", "-o", "more", "c=b.csv")
+        self.assertNotIn("Alter", done.stderr + done.stdout)
+        done = self.run_kindred("predict", "--model", "m.h5", "--task", "a", "-o", "again", "a.csv")  # it has the new names already
+        self.assertEqual(self.read("again"), self.read("out/a.labels"))
+        # the caller's own changes come first
+        self.table("d.csv", "Jahre", "oui", "ja")
+        done = self.run_kindred("predict", "--model", "m.h5", "--task", "a", "-o", "own", "--rename", "Jahre=age", "--recode", "smoker:oui=yes", "--recode", "smoker:ja=no",
+                                "d.csv")
+        self.assertNotIn("warning", done.stderr)
+
+    def test_hints_are_commands(self):
+        self.table("a.csv", "age", "yes", "no")
+        self.table("b.csv", "AGE", "ja", "nein", 1)
+        done = self.run_kindred("inspect", "a.csv", "b.csv")
+        commands = ["--rename 'AGE=age'", "--recode 'smoker:nein=no'", "--recode 'smoker:ja=yes'"]
+        for text in commands:
+            self.assertIn(text, done.stdout)
+        self.run_kindred("cluster", "-k", 3, "--save-model", "m.h5", "-o", "out", "-q", "a.csv")
+        done = self.run_kindred("predict", "--model", "m.h5", "-o", "new", "b.csv")
+        for text in commands:
+            self.assertIn(text, done.stderr)
+        done = self.run_kindred("predict", "--model", "m.h5", "-o", "new", "--force", "b.csv", *shlex.split(" ".join(commands)))
+        self.assertNotIn("warning", done.stderr)
 
 
 if __name__ == "__main__":

@@ -168,14 +168,72 @@ class Missing(Tables):
         self.assertEqual(self.run_kindred("predict", "-q", "--model", "m.h5", "b.csv").stdout.split(), list("121121"))
 
     def test_a_category_that_is_missing(self):
-        self.write("k.csv", "x,k\n1,a\n2,a\n3,b\n4,N/A\n5,b\n6,a\n9,b\n")
+        self.write("k.csv", "x,k\n1,a\n2,a\n3,b\n4,?\n5,b\n6,a\n9,b\n")
         self.assertEqual(self.table("k.csv", "--missing", "zero")[1][3], ["4", "0", "0"])
         self.assertEqual(self.table("k.csv", "--missing", "mean")[1][3], ["4", "0.5", "0.5"])
         self.fails("convert", "k.csv", "o.npy", code=3, says=["line 5", "column 2 (k)", "--missing"])
 
+    def test_words_that_may_be_a_category(self):
+        """None is a category if no cell is empty, or if it is frequent; otherwise it is missing."""
+        def column(cells):
+            self.write("w.csv", "x,k\n" + "".join(f"{i * i % 7}.5,{c}\n" for i, c in enumerate(cells)))
+            return self.run_kindred("inspect", "w.csv").stdout
+        for word in ("none", "None", "NULL", "NA", "n/a"):
+            self.assertIn(f"'{word}' is one", column(["a", "b"] * 99 + [word]), word)  # no cell is empty
+            self.assertIn(f"'{word}' is one", column(["a", "b"] * 60 + [word] * 3 + [""]), word)  # 3 of 124
+            self.assertIn(f"'{word}' is missing (2)", column(["a", "b"] * 60 + [word] * 2 + [""]), word)
+        for word in ("?", "-", "nan", "#N/A"):
+            self.assertNotIn("is one", column(["a", "b"] * 60 + [word] * 9), word)
+        self.assertNotIn("is one", column(["1", "2.5"] * 60 + ["none"] * 9))  # numbers
+        done = self.run_kindred("convert", "--missing", "zero", "w.csv", "o.csv")
+        column(["a", "b"] * 60 + ["none", ""])
+        done = self.run_kindred("convert", "--missing", "zero", "--force", "w.csv", "o.csv")
+        self.assertIn("column 'k': 'none' is treated as missing (1 of 122 cells)", done.stderr)
+        self.assertEqual(self.table("w.csv", "--missing", "zero", "--na", "none")[0], ["x", "k=a", "k=b"])
+        self.assertEqual(self.table("w.csv", "--missing", "zero", "--recode", "k:none=c")[0], ["x", "k=a", "k=b", "k=c"])
+        column(["yes", "none", "none"] * 30)
+        self.assertEqual(self.table("w.csv")[0], ["x", "k=yes", "k=none"])
+
     def test_empty_columns_are_left_out(self):
         self.write("e.csv", "x,nothing,y\n1,,2\n3,,4\n")
         self.assertEqual(self.table("e.csv")[0], ["x", "y"])
+
+
+class Recode(Tables):
+    def test_values_are_replaced(self):
+        self.write("k.csv", "x,k\n1,ja\n2,nein\n3,ja\n4,\n99,x y\n")
+        head, rows = self.table("k.csv", "--missing", "zero", "--recode", "k:ja=yes", "--recode", "k:nein=no", "--recode", "k:=no", "--recode", "k:x y=no")
+        self.assertEqual((head, [r[1:] for r in rows]), (["x", "k=yes", "k=no"], [["1", "0"], ["0", "1"], ["1", "0"], ["0", "1"], ["0", "1"]]))
+        # numbers: to others, to missing values, and to a category
+        self.assertEqual([r[0] for r in self.table("k.csv", "--missing", "zero", "--recode", "x:99=5", "--columns", "x")[1]], ["1", "2", "3", "4", "5"])
+        self.assertEqual([r[0] for r in self.table("k.csv", "--missing", "zero", "--recode", "x:99=", "--columns", "x")[1]], ["1", "2", "3", "4", "0"])
+        self.write("b.csv", "x,k\n1,1\n2,0\n3,1\n4.5,0\n")
+        self.assertEqual(self.table("b.csv", "--recode", "k:1=yes", "--recode", "k:0=no")[0], ["x", "k=yes", "k=no"])
+        # a file; quotes; the new names of columns
+        self.write("r.csv", 'column,old,new\nk,ja,yes\n"k",nein,"no"\nk,x y,\n')
+        self.assertEqual(self.table("k.csv", "--missing", "zero", "--recode", "r.csv")[0], ["x", "k=yes", "k=no"])
+        self.write("q.csv", 'x,a:b\n1,u=v\n2,w\n3,w\n')
+        self.assertEqual(self.table("q.csv", "--recode", '"a:b":"u=v"=z=')[0], ["x", "a:b=z=", "a:b=w"])
+        self.assertEqual(self.table("q.csv", "--rename", "a:b=k", "--recode", "k:w=t")[0], ["x", "k=u=v", "k=t"])
+
+    def test_many_rows_are_read_as_few(self):
+        """Values that change are found in any part of a file that is read in parallel."""
+        cells = ["b"] * 30000 + ["a", "c"] * 5
+        self.write("m.csv", "x,k\n" + "".join(f"{i % 11}.25,{c}\n" for i, c in enumerate(cells)))
+        for threads in (1, 4):
+            head, rows = self.table("m.csv", "--threads", threads, "--recode", "k:c=a")
+            self.assertEqual((head, sum(r[2] == "1" for r in rows)), (["x", "k=b", "k=a"], 10))
+
+    def test_bad_recodes(self):
+        self.write("k.csv", "x,k\n1,ja\n2,nein\n3,ja\n")
+        for text, says in (("k:jaa=yes", ["no cell of column 'k' is 'jaa'"]), ("kk:ja=yes", ["no file has a column 'kk'", "'k'"]), ("ja=yes", ["COLUMN:OLD=NEW"]),
+                           ("nowhere.csv", ["COLUMN:OLD=NEW"]), (":ja=yes", ["COLUMN:OLD=NEW"])):
+            self.fails("convert", "--recode", text, "k.csv", "o.csv", code=None, says=says)
+        self.fails("convert", "--recode", "k:ja=yes", "--recode", "k:ja=no", "k.csv", "o.csv", code=None, says=["two new values, 'yes' and 'no'"])
+        self.write("r.csv", "k,ja\n")
+        self.fails("convert", "--recode", "r.csv", "k.csv", "o.csv", code=None, says=["r.csv: line 1", "three columns"])
+        self.write("x.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n")
+        self.fails("convert", "--recode", "k:a=b", "x.mtx", "o.csv", code=2, says="--recode has no effect")
 
 
 class Dialects(Tables):

@@ -212,6 +212,22 @@ class Transfer(CliTest):
         self.assertIn("random forest", result["method_fields"]["members"])
         self.assertIn("k-means from the classes 0.", result["method_fields"]["excluded.target"])
 
+    def test_a_column_that_the_target_lacks_is_not_zero(self):
+        rng = random.Random(2)
+        def table(name, columns):
+            rows = [{"age": 30 + 15 * (i % 3) + rng.gauss(0, 5), "income": 2000 + 700 * (i % 3) + rng.gauss(0, 300), "score": 50 + 8 * (i % 3) + rng.gauss(0, 5),
+                     "plan": rng.choice("ab" if name == "s.csv" else "abc")} for i in range(120)]
+            self.write(name, ",".join(["id", *columns, "kind"]) + "\n" + "".join(
+                ",".join([f"r{i}", *(str(r[c]) for c in columns), "xyz"[i % 3]]) + "\n" for i, r in enumerate(rows)))
+        table("s.csv", ["age", "income", "score", "plan"])
+        table("t.csv", ["age", "income", "plan"])
+        done = self.run_kindred("transfer", "--source", "s.csv", "--label-column", "kind", "--target", "t.csv", "-o", "out", "-v")
+        result = self.result()
+        self.assertLess(result["method_fields"]["a_distance.target"], 1)
+        self.assertIn("feature 'score' skipped, because not all data sets have it", done.stdout + done.stderr)
+        self.assertGreater(result["tasks"][-1]["metrics"]["acc"] if result["tasks"][-1]["metrics"] else 1, .8)
+        self.assertNotIn("plan=c", done.stdout + done.stderr)  # a text that the source lacks is no column
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -123,3 +123,11 @@ test_that("missing values of a single column are rows", {
   expect_length(labels(kd_cluster(frame, k = 2, method = "kmeans", missing = "mean", map = FALSE)), 6)
   expect_kindred_error(kd_cluster(frame, k = 2, method = "kmeans"), "row 2, column 'age': missing value", 20L)
 })
+test_that("values can be replaced", {
+  part <- rep(1:3, length.out = 60)
+  frame <- data.frame(age = 30 + 15 * part + sin(1:60), smoker = ifelse(part == 3, "ja", "nein"))
+  fit <- kd_cluster(frame, k = 2, recode = list(smoker = c(ja = "yes", nein = "no")), map = FALSE)
+  expect_match(paste(kd_json(fit), collapse = ""), "smoker=yes")
+  expect_kindred_error(kd_cluster(frame, k = 2, recode = list(smoker = c(oui = "yes"))), "no cell of column 'smoker' is 'oui'", 20L)
+  expect_kindred_error(kd_cluster(frame, k = 2, recode = c("a")), "recode|COLUMN")
+})

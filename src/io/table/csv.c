@@ -419,7 +419,7 @@ static kdr_status read_table(kdr_context *ctx, reading *r)
 {
 	bool plain, text = false, differ = true, ids = false;
 	KDRI_DO(kdri_kinds_plain(ctx, kdri_input_path(r->in), &r->specs, &r->l, &plain));
-	plain = plain && r->options->parts < 1;
+	plain = plain && r->options->parts < 1 && !r->l.recoded;
 	if (plain)
 		KDRI_DO(kdri_csv_rows(ctx, &r->w, &r->l, &r->t, &text));
 	if (plain && !text && r->l.guessed)

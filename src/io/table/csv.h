@@ -20,6 +20,7 @@ typedef struct kdri_role {
 	bool ordered;     /* some date depends on it */
 	int64_t features; /* columns of the matrix */
 	kdri_names texts; /* of a category */
+	bool words;       /* words such as none are texts of it */
 	int64_t missing;  /* cells */
 	bool constant;
 	double origin; /* the day that dates are counted from */
@@ -36,15 +37,18 @@ typedef struct kdri_csv_layout {
 	bool guessed; /* `id` is a guess from the first rows and is dropped if names repeat */
 	bool quoted;  /* every cell of the first rows is in quotes, so that quotes carry no information */
 	bool latin;   /* bytes that are not UTF-8 were read as Latin-1 */
-	const char *const *na;    /* specified texts that mean a missing value */
-	bool na_numbers;          /* one of them is a number */
-	int64_t fields;           /* cells in each row */
-	int64_t cols;             /* columns of the matrix */
-	int64_t id, label, tasks; /* fields that hold text, or -1 */
-	char **names;             /* `fields` names from the header, or NULL */
-	kdri_role *roles;         /* `fields` of them */
-	unsigned char *how;       /* `fields`: a kdri_how */
-	char *points;             /* `fields`: decimal signs */
+	const char *const *na; /* specified texts that mean a missing value */
+	bool na_numbers;       /* one of them is a number, or values change: every cell needs a look */
+	const char **
+	        recoded; /* `fields`: the key of a change of its values (kdri_cell_recode), or NULL; NULL: there are none */
+	struct kdri_changes *changes; /* borrowed */
+	int64_t fields;               /* cells in each row */
+	int64_t cols;                 /* columns of the matrix */
+	int64_t id, label, tasks;     /* fields that hold text, or -1 */
+	char **names;                 /* `fields` names from the header, or NULL */
+	kdri_role *roles;             /* `fields` of them */
+	unsigned char *how;           /* `fields`: a kdri_how */
+	char *points;                 /* `fields`: decimal signs */
 } kdri_csv_layout;
 
 /* Opens a window on the beginning of an input that can be rewound, detects the encoding and inspects the first rows; the

@@ -431,10 +431,12 @@ static kdr_status csv_layout_assign(kdr_context *ctx, const kdri_window *w, cons
 		l->guessed = l->id == 0 && !unnamed;
 	}
 	if (l->fields - (l->id >= 0) - (l->label >= 0) - (l->tasks >= 0) < 1)
-		st = kdri_fail(
+		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "%s: no usable column: all are labels, row names or task names; add columns with values",
 		        path);
+	if (!o->transpose)
+		KDRI_TRY(kdri_recode_begin(ctx, l));
 done:
 	return st;
 }
@@ -491,6 +493,6 @@ void kdri_csv_layout_free(kdr_context *ctx, kdri_csv_layout *l)
 	kdri_strings_free(&ctx->allocator, l->names, l->fields);
 	for (int64_t j = 0; l->roles && j < l->fields; j++)
 		kdri_names_free(ctx, &l->roles[j].texts);
-	KDRI_FREE(ctx, l->roles, l->how, l->points);
+	KDRI_FREE(ctx, l->roles, l->how, l->points, l->recoded);
 	*l = (kdri_csv_layout){ .id = -1, .label = -1, .tasks = -1 };
 }

@@ -36,9 +36,10 @@ static inline bool is_padded(const char *p, const char *end)
 
 /* The number in the cell at p; *next is the delimiter or newline after it. Leaves the hot path for
  * quotes, cells without a value and everything that is no number. */
-static inline enum trouble number_at(const kdri_csv_layout *l, char point, const char *p, const char *end,
+static inline enum trouble number_at(const kdri_csv_layout *l, int64_t field, const char *p, const char *end,
                                      double *value, const char **next)
 {
+	const char point = l->points[field];
 	while (kdri_is_blank(*p) && *p != l->delimiter)
 		p++;
 	const char *q = kdri_parse_decimal(p, end, point, value);
@@ -58,6 +59,7 @@ static inline enum trouble number_at(const kdri_csv_layout *l, char point, const
 	*next = cell.stop;
 	if (cell.torn)
 		return TORN;
+	(void)kdri_cell_recode(l, field, &cell);
 	if (kdri_is_missing(cell.begin, cell.end, l->na)) {
 		*value = NAN;
 		return HOLE;
@@ -78,7 +80,9 @@ static enum trouble other_at(const kdri_csv_layout *l, int64_t field, const char
 	*next = cell.stop;
 	if (cell.torn)
 		return TORN;
-	bool missing = kdri_is_missing(cell.begin, cell.end, l->na);
+	(void)kdri_cell_recode(l, field, &cell);
+	bool missing = kdri_is_missing(cell.begin, cell.end, l->na) &&
+	               !(role->words && kdri_is_word_for_missing(cell.begin, cell.end, l->na));
 	for (int64_t k = 0; k < role->features; k++)
 		out[k] = missing ? NAN : 0;
 	if (role->features == 0)
@@ -141,7 +145,7 @@ static const char *parse_row(const kdri_csv_layout *l, const char *p, const char
 		const char *at = p, *stop;
 		enum trouble what;
 		if (l->how[j] == KDRI_HOW_NUMBER) {
-			what = number_at(l, l->points[j], p, end, out, &stop);
+			what = number_at(l, j, p, end, out, &stop);
 			out++;
 		} else {
 			if (l->how[j] == KDRI_HOW_TEXT)
@@ -341,10 +345,12 @@ static kdr_status copy_text(kdr_context *ctx, const kdri_window *w, const kdri_c
 		kdri_csv_cell cell;
 		if (l->label >= 0) {
 			cell = kdri_csv_cell_at(w->data + notes[i].label, l->delimiter);
+			(void)kdri_cell_recode(l, l->label, &cell);
 			KDRI_DO(number_text(ctx, &cell, &t->classes, &t->labels[t->rows]));
 		}
 		if (l->tasks >= 0) {
 			cell = kdri_csv_cell_at(w->data + notes[i].task, l->delimiter);
+			(void)kdri_cell_recode(l, l->tasks, &cell);
 			KDRI_DO(number_text(ctx, &cell, &t->tasks, &t->task_of[t->rows]));
 		}
 		if (l->id >= 0) {

@@ -37,6 +37,8 @@ bool kdri_date_value(const char *p, const char *end, unsigned order, double *day
 /* Whether a text means a missing value: it is empty or one of the known texts; `na`: further texts, ended by NULL, or
  * NULL. */
 bool kdri_is_missing(const char *p, const char *end, const char *const *na);
+/* Whether such a text is a word that can also be a category: none, null, NA, n/a. */
+bool kdri_is_word_for_missing(const char *p, const char *end, const char *const *na);
 
 typedef enum kdri_missing {
 	KDRI_MISSING_ERROR,
@@ -91,6 +93,8 @@ enum { KDRI_TEXTS_MOST = 256, KDRI_TEXT_LONGEST = 120 };
 /* What the cells of a column contain. */
 typedef struct kdri_evidence {
 	int64_t cells, missing;      /* number of cells; missing ones among them */
+	int64_t words;               /* missing ones that are words such as none */
+	kdri_names word_texts;       /* the words as they are written */
 	int64_t numbers, dates;      /* cells that are */
 	int64_t infinite;            /* numbers that are not finite */
 	unsigned decimals;           /* decimal separators that are possible for all numbers */
@@ -198,13 +202,25 @@ kdr_status kdri_csv_inspect(kdr_context *ctx, kdri_input *in, const kdr_read_opt
  * kdr_read_options.columns and .rename may name columns that only some of the files have. While files are read, the context
  * points to a kdri_named, which records what was found. */
 
-typedef struct kdri_named {
-	bool several;   /* a file need not have columns that other files have */
-	kdri_names old; /* rename: old names, */
-	char **to;      /* and the new name of each */
-	bool *listed;   /* it comes from a table of names, not all of which need occur */
-	bool *used;     /* some file has it */
+/* Where a change comes from. Those of a table, and of a model, need not all occur. */
+typedef enum kdri_change_from { KDRI_CHANGE_OPTION, KDRI_CHANGE_TABLE, KDRI_CHANGE_MODEL } kdri_change_from;
+enum {
+	KDRI_COLUMN_END = 0x1f, /* between the column and its value in the key of a change */
+	KDRI_COLUMN_LONGEST = 255,
+	KDRI_RECODE_KEY = KDRI_COLUMN_LONGEST + KDRI_TEXT_LONGEST + 4
+};
+
+typedef struct kdri_changes {
+	kdri_names old; /* names of columns, or columns with values, */
+	char **to;      /* and the new name or value of each */
+	kdri_change_from *from;
+	bool *used; /* some file has it */
 	int64_t room;
+} kdri_changes;
+
+typedef struct kdri_named {
+	bool several; /* a file need not have columns that other files have */
+	kdri_changes names, values;
 	bool *found; /* of each item of `columns`: some file has it; NULL: no table was read */
 } kdri_named;
 
@@ -213,6 +229,12 @@ kdr_status kdri_named_begin(kdr_context *ctx, const kdr_read_options *options, b
 void kdri_named_end(kdr_context *ctx, kdri_named *named);
 /* Gives columns of the file `path` their new names. Two columns with the same new name are an error. */
 kdr_status kdri_named_rename(kdr_context *ctx, const char *path, char **names, int64_t count);
+/* Keeps the changes of names and values, as options have them. */
+kdr_status kdri_named_keep(kdr_context *ctx, kdri_sheet *sheet);
+/* Finds the columns of a layout with values that change. */
+kdr_status kdri_recode_begin(kdr_context *ctx, kdri_csv_layout *l);
+/* Gives a cell its new value: the change that applies, or -1. */
+int64_t kdri_cell_recode(const kdri_csv_layout *l, int64_t field, kdri_csv_cell *cell);
 /* Whether a text is a column name that becomes another. */
 bool kdri_named_is_old(const kdri_named *named, const char *text, size_t length);
 /* After all files: the error for columns that none of them has. */

@@ -162,73 +162,110 @@ static void trim(const char **p, size_t *n)
 		(*n)--;
 }
 
-static kdr_status add_pair(kdr_context *ctx, kdri_named *named, const char *old, size_t length,
-                           const char *to, size_t to_length, bool listed)
+/* `given`: from an option, a table or a model. */
+static kdr_status add_pair(kdr_context *ctx, kdri_changes *c, const char *old, size_t length, const char *to,
+                           size_t to_length, kdri_change_from given)
 {
 	kdr_status st;
-	int64_t index, before = named->old.count;
+	int64_t index, before = c->old.count;
+	const char *at = memchr(old, KDRI_COLUMN_END, length); /* of values: after the column */
+	if (c->old.count == c->room) {
+		int64_t room = 2 * c->room + 16;
+		KDRI_DO(KDRI_GROW(ctx, &c->to, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->from, room));
+		KDRI_DO(KDRI_GROW(ctx, &c->used, room));
+		c->room = room;
+	}
+	KDRI_TRY(kdri_names_add(ctx, &c->old, old, length, &index));
+	if (index < before) {
+		const char *other = c->to[index];
+		if (given != KDRI_CHANGE_MODEL &&
+		    (strlen(other) != to_length || memcmp(other, to, to_length) != 0))
+			st = at ? kdri_fail(
+			                  ctx, KDR_ERR_OPTION,
+			                  "recode: '%.60s' of column '%.*s' has two new values, '%.60s' and '%.*s'",
+			                  at + 1, (int)KDRI_MIN(at - old, 60), old, other,
+			                  (int)KDRI_MIN(to_length, 60), to)
+			        : kdri_fail(ctx, KDR_ERR_OPTION,
+			                    "rename: column '%.60s' has two new names, '%.60s' and '%.*s'",
+			                    c->old.names[index], other, (int)KDRI_MIN(to_length, 60), to);
+		c->from[index] = KDRI_MIN(c->from[index], given);
+		goto done;
+	}
+	c->to[index] = NULL;
+	c->from[index] = given;
+	c->used[index] = false;
+	KDRI_TRY(kdri_strndup(ctx, to, to_length, &c->to[index]));
+done:
+	return st;
+}
+
+static kdr_status add_name(kdr_context *ctx, kdri_named *named, const char *old, size_t length,
+                           const char *to, size_t to_length, kdri_change_from given)
+{
 	trim(&old, &length);
 	trim(&to, &to_length);
 	if (length == 0 || to_length == 0)
 		return kdri_fail(ctx, KDR_ERR_OPTION,
 		                 "rename: '%.*s=%.*s' is not valid; an old and a new name are needed",
 		                 (int)KDRI_MIN(length, 60), old, (int)KDRI_MIN(to_length, 60), to);
-	KDRI_TRY(kdri_names_add(ctx, &named->old, old, length, &index));
-	if (index < before) {
-		const char *other = named->to[index];
-		if (strlen(other) != to_length || memcmp(other, to, to_length) != 0)
-			st = kdri_fail(ctx, KDR_ERR_OPTION,
-			               "rename: column '%.60s' has two new names, '%.60s' and '%.*s'",
-			               named->old.names[index], other, (int)KDRI_MIN(to_length, 60), to);
-		named->listed[index] = named->listed[index] && listed;
-		goto done;
-	}
-	if (named->old.count > named->room) {
-		int64_t room = 2 * named->room + 16;
-		KDRI_TRY(KDRI_GROW(ctx, &named->to, room));
-		KDRI_TRY(KDRI_GROW(ctx, &named->listed, room));
-		KDRI_TRY(KDRI_GROW(ctx, &named->used, room));
-		named->room = room;
-	}
-	named->to[index] = NULL;
-	KDRI_TRY(kdri_strndup(ctx, to, to_length, &named->to[index]));
-	named->listed[index] = listed;
-	named->used[index] = false;
-done:
-	return st;
+	return add_pair(ctx, &named->names, old, length, to, to_length, given);
 }
 
-/* A line of a table of names. */
-static kdr_status add_row(kdr_context *ctx, kdri_named *named, const char *path, const char *p,
-                          const char *next, int64_t line)
+/* An empty old value stands for empty cells, and an empty new one for a missing value. */
+static kdr_status add_value(kdr_context *ctx, kdri_named *named, const char *column, const char *old,
+                            const char *to, kdri_change_from given)
 {
-	kdr_status st;
-	char *old = NULL, *to = NULL;
-	kdri_csv_cell a = { 0 }, b = { 0 };
-	bool two = false;
-	for (const char *c = ",;\t|"; *c && !two; c++) { /* the first that gives two cells */
+	char key[KDRI_RECODE_KEY];
+	const char *part[3] = { column, old, to };
+	size_t n[3];
+	for (int i = 0; i < 3; i++) {
+		n[i] = strlen(part[i]);
+		trim(&part[i], &n[i]);
+	}
+	if (n[0] == 0 || n[0] > KDRI_COLUMN_LONGEST || n[1] > KDRI_TEXT_LONGEST || n[2] > KDRI_TEXT_LONGEST)
+		return kdri_fail(
+		        ctx, KDR_ERR_OPTION,
+		        "recode: '%.60s:%.60s=%.60s' is not valid; use COLUMN:OLD=NEW with texts of at most %d characters",
+		        column, old, to, KDRI_TEXT_LONGEST);
+	const int length = snprintf(key, sizeof key, "%.*s%c%.*s", (int)n[0], part[0], KDRI_COLUMN_END,
+	                            (int)n[1], part[1]);
+	return add_pair(ctx, &named->values, key, (size_t)length, part[2], n[2], given);
+}
+
+/* A line of a table of names, or of columns with old and new values. */
+static kdr_status add_row(kdr_context *ctx, kdri_named *named, const char *path, const char *p,
+                          const char *next, int64_t line, int cells)
+{
+	kdr_status st = KDR_OK;
+	char *text[3] = { NULL, NULL, NULL };
+	kdri_csv_cell cell[3] = { { 0 } };
+	int found = 0;
+	for (const char *c = ",;\t|"; *c && found != cells; c++) { /* the first that gives so many cells */
 		if (kdri_csv_row_end(p, next, *c) != next)
 			continue; /* a quote that does not close on this line */
-		a = kdri_csv_cell_at(p, *c);
-		two = *a.stop == *c;
-		if (two)
-			b = kdri_csv_cell_at(a.stop + 1, *c);
-		two = two && *b.stop == '\n';
+		cell[0] = kdri_csv_cell_at(p, *c);
+		for (found = 1; found < cells && *cell[found - 1].stop == *c; found++)
+			cell[found] = kdri_csv_cell_at(cell[found - 1].stop + 1, *c);
+		found = *cell[found - 1].stop == '\n' ? found : 0;
 	}
-	if (!two)
-		return kdri_fail(ctx, KDR_ERR_FORMAT,
-		                 "%s: line %lld: two columns are needed, the old and the new name", path,
-		                 (long long)line);
-	KDRI_TRY(kdri_csv_text(ctx, &a, &old));
-	KDRI_TRY(kdri_csv_text(ctx, &b, &to));
-	if (old[0] && to[0]) /* a name without a counterpart */
-		KDRI_TRY(add_pair(ctx, named, old, strlen(old), to, strlen(to), true));
+	if (found != cells)
+		return kdri_fail(ctx, KDR_ERR_FORMAT, "%s: line %lld: %s", path, (long long)line,
+		                 cells == 2 ? "two columns are needed, the old and the new name"
+		                            : "three columns are needed: column, old and new value");
+	for (int i = 0; i < cells; i++)
+		KDRI_TRY(kdri_csv_text(ctx, &cell[i], &text[i]));
+	if (cells == 2 && text[0][0] && text[1][0]) /* both, or a name without a counterpart */
+		KDRI_TRY(add_name(ctx, named, text[0], strlen(text[0]), text[1], strlen(text[1]),
+		                  KDRI_CHANGE_TABLE));
+	if (cells == 3 && !(line == 1 && strcmp(text[0], "column") == 0 && strcmp(text[1], "old") == 0))
+		KDRI_TRY(add_value(ctx, named, text[0], text[1], text[2], KDRI_CHANGE_TABLE));
 done:
-	KDRI_FREE(ctx, old, to);
+	KDRI_FREE(ctx, text[0], text[1], text[2]);
 	return st;
 }
 
-static kdr_status add_table(kdr_context *ctx, kdri_named *named, const char *path)
+static kdr_status add_table(kdr_context *ctx, kdri_named *named, const char *path, int cells)
 {
 	kdr_status st;
 	kdri_input *in = NULL;
@@ -247,7 +284,7 @@ static kdr_status add_table(kdr_context *ctx, kdri_named *named, const char *pat
 			next = (const char *)memchr(p, '\n', (size_t)(end - p)) + 1;
 			w.line++;
 			if (!kdri_at_newline(kdri_skip_blanks(p)))
-				KDRI_TRY(add_row(ctx, named, path, p, next, w.line));
+				KDRI_TRY(add_row(ctx, named, path, p, next, w.line, cells));
 		}
 		w.begin = whole;
 	}
@@ -257,60 +294,176 @@ done:
 	return st;
 }
 
-/* "Old=new", "\"Old\"=new", or the path of a table of names. */
-static kdr_status add_item(kdr_context *ctx, kdri_named *named, const char *item)
+/* The text up to `stop`, or in quotes, which are doubled inside, and before `stop`. Returns what follows `stop`; NULL: it is not there. */
+static const char *take_part(const char *p, char stop, char *out)
 {
-	kdr_status st;
-	kdri_file info;
-	char *old = NULL;
-	const char *equals = strchr(item, '=');
-	if (item[0] != '"' && kdri_file_at(item, &info) && !info.folder)
-		return add_table(ctx, named, item);
-	if (item[0] == '"') {
-		const char *p = item + 1;
-		size_t n = 0;
-		KDRI_TRY(kdri_strdup(ctx, item, &old)); /* long enough */
-		for (; *p && (*p != '"' || p[1] == '"'); p++) {
-			old[n++] = *p;
-			p += *p == '"';
+	if (*p != '"') {
+		const char *end = strchr(p, stop);
+		if (end) {
+			memcpy(out, p, (size_t)(end - p));
+			out[end - p] = '\0';
 		}
-		equals = *p == '"' && p[1] == '=' ? p + 1 : NULL;
-		if (equals)
-			KDRI_TRY(add_pair(ctx, named, old, n, equals + 1, strlen(equals + 1), false));
-	} else if (equals) {
-		KDRI_TRY(add_pair(ctx, named, item, (size_t)(equals - item), equals + 1, strlen(equals + 1),
-		                  false));
+		return end ? end + 1 : NULL;
 	}
-	st = equals ? KDR_OK
-	            : kdri_fail(ctx, KDR_ERR_OPTION,
-	                        "rename: '%.80s' is neither OLD=NEW nor a file with two columns", item);
+	for (p++; *p && (*p != '"' || p[1] == '"'); p++) {
+		*out++ = *p;
+		p += *p == '"';
+	}
+	*out = '\0';
+	return *p == '"' && p[1] == stop ? p + 2 : NULL;
+}
+
+/* "Old=new" or "Column:old=new" with or without quotes, or the path of a table. */
+static kdr_status add_item(kdr_context *ctx, kdri_named *named, const char *item, bool value,
+                           kdri_change_from given)
+{
+	kdr_status st = KDR_OK;
+	kdri_file info;
+	char *column = NULL, *old = NULL;
+	const char *rest = item;
+	if (item[0] != '"' && given == KDRI_CHANGE_OPTION && kdri_file_at(item, &info) && !info.folder)
+		return add_table(ctx, named, item, value ? 3 : 2);
+	KDRI_TRY(kdri_strdup(ctx, item, &column)); /* long enough */
+	KDRI_TRY(kdri_strdup(ctx, item, &old));
+	if (value)
+		rest = take_part(rest, ':', column);
+	rest = rest ? take_part(rest, '=', old) : NULL;
+	if (!rest)
+		st = kdri_fail(
+		        ctx, KDR_ERR_OPTION,
+		        value ? "recode: '%.80s' is neither COLUMN:OLD=NEW nor a file with three columns"
+		              : "rename: '%.80s' is neither OLD=NEW nor a file with two columns",
+		        item);
+	else if (value)
+		st = add_value(ctx, named, column, old, rest, given);
+	else
+		st = add_name(ctx, named, old, strlen(old), rest, strlen(rest), given);
 done:
-	kdri_free(ctx, old);
+	KDRI_FREE(ctx, column, old);
 	return st;
+}
+
+static kdr_status add_items(kdr_context *ctx, kdri_named *named, const char *const *items, bool value,
+                            kdri_change_from given)
+{
+	for (; items && *items; items++)
+		KDRI_DO(add_item(ctx, named, *items, value, given));
+	return KDR_OK;
 }
 
 kdr_status kdri_named_begin(kdr_context *ctx, const kdr_read_options *options, bool several, kdri_named *out)
 {
 	*out = (kdri_named){ .several = several };
 	ctx->named = out;
-	for (const char *const *item = options->rename; item && *item; item++)
-		KDRI_DO(add_item(ctx, out, *item));
-	return KDR_OK;
+	KDRI_DO(add_items(ctx, out, options->rename, false, KDRI_CHANGE_OPTION));
+	KDRI_DO(add_items(ctx, out, options->recode, true, KDRI_CHANGE_OPTION));
+	KDRI_DO(add_items(ctx, out, options->model_rename, false, KDRI_CHANGE_MODEL));
+	return add_items(ctx, out, options->model_recode, true, KDRI_CHANGE_MODEL);
+}
+
+static void changes_free(kdr_context *ctx, kdri_changes *c)
+{
+	/* A change whose new text could not be allocated has NULL instead. */
+	kdri_strings_free(&ctx->allocator, c->to, KDRI_MIN(c->old.count, c->room));
+	kdri_names_free(ctx, &c->old);
+	KDRI_FREE(ctx, c->from, c->used);
 }
 
 void kdri_named_end(kdr_context *ctx, kdri_named *named)
 {
-	/* A pair whose new name could not be allocated has NULL instead. */
-	kdri_strings_free(&ctx->allocator, named->to, KDRI_MIN(named->old.count, named->room));
-	kdri_names_free(ctx, &named->old);
-	KDRI_FREE(ctx, named->listed, named->used, named->found);
+	changes_free(ctx, &named->names);
+	changes_free(ctx, &named->values);
+	kdri_free(ctx, named->found);
 	*named = (kdri_named){ 0 };
 	ctx->named = NULL;
 }
 
 bool kdri_named_is_old(const kdri_named *named, const char *text, size_t length)
 {
-	return named && named->old.count > 0 && kdri_names_find_text(&named->old, text, length) >= 0;
+	return named && named->names.old.count > 0 &&
+	       kdri_names_find_text(&named->names.old, text, length) >= 0;
+}
+
+/* "\"Old\"=new" or "\"Column\":\"old\"=new", as options have them. */
+static kdr_status quote_change(kdr_context *ctx, const kdri_changes *c, int64_t i, char **out)
+{
+	const char *old = c->old.names[i];
+	char *text = NULL, *q;
+	KDRI_DO(KDRI_NEW(ctx, &text, 2 * (int64_t)strlen(old) + (int64_t)strlen(c->to[i]) + 8));
+	q = text;
+	*q++ = '"';
+	for (const char *p = old; *p; p++) {
+		if (*p == KDRI_COLUMN_END) {
+			memcpy(q, "\":\"", 3);
+			q += 3;
+			continue;
+		}
+		if (*p == '"')
+			*q++ = '"';
+		*q++ = *p;
+	}
+	memcpy(q, "\"=", 2);
+	memcpy(q + 2, c->to[i], strlen(c->to[i]) + 1);
+	*out = text;
+	return KDR_OK;
+}
+
+static kdr_status keep_changes(kdr_context *ctx, const kdri_changes *c, char ***out, int64_t *count)
+{
+	KDRI_DO(KDRI_NEW0(ctx, out, c->old.count + 1));
+	for (int64_t i = 0; i < c->old.count; i++) {
+		KDRI_DO(quote_change(ctx, c, i, &(*out)[i]));
+		*count = i + 1;
+	}
+	return KDR_OK;
+}
+
+kdr_status kdri_named_keep(kdr_context *ctx, kdri_sheet *s)
+{
+	if (!ctx->named)
+		return KDR_OK;
+	KDRI_DO(keep_changes(ctx, &ctx->named->names, &s->rename, &s->nrename));
+	return keep_changes(ctx, &ctx->named->values, &s->recode, &s->nrecode);
+}
+
+/* --- new values ----------------------------------------------------------------------------------------- */
+
+kdr_status kdri_recode_begin(kdr_context *ctx, kdri_csv_layout *l)
+{
+	kdri_changes *c = ctx->named ? &ctx->named->values : NULL;
+	char column[KDRI_COLUMN_LONGEST + 1];
+	for (int64_t i = 0; c && i < c->old.count; i++) {
+		const char *old = c->old.names[i];
+		const size_t n = strcspn(old, (char[]){ KDRI_COLUMN_END, '\0' });
+		memcpy(column, old, n);
+		column[n] = '\0';
+		const int64_t field = kdri_csv_field(l, column);
+		if (field < 0)
+			continue;
+		if (!l->recoded)
+			KDRI_DO(KDRI_NEW0(ctx, &l->recoded, l->fields));
+		l->recoded[field] = old;
+		l->changes = c;
+		l->na_numbers = true;
+	}
+	return KDR_OK;
+}
+
+int64_t kdri_cell_recode(const kdri_csv_layout *l, int64_t field, kdri_csv_cell *cell)
+{
+	char key[KDRI_RECODE_KEY];
+	if (!l->recoded || !l->recoded[field])
+		return -1;
+	const size_t n = strcspn(l->recoded[field], (char[]){ KDRI_COLUMN_END, '\0' }) + 1;
+	memcpy(key, l->recoded[field], n);
+	const size_t m = kdri_csv_copy(cell, key + n, KDRI_TEXT_LONGEST + 1);
+	const int64_t at = kdri_names_find_text(&l->changes->old, key, n + m);
+	if (at >= 0) {
+		cell->begin = l->changes->to[at];
+		cell->end = cell->begin + strlen(cell->begin);
+		cell->quoted = false;
+	}
+	return at;
 }
 
 kdr_status kdri_named_rename(kdr_context *ctx, const char *path, char **names, int64_t count)
@@ -320,16 +473,16 @@ kdr_status kdri_named_rename(kdr_context *ctx, const char *path, char **names, i
 	kdri_names after = { .borrows = true };
 	int64_t *first = NULL, index;
 	char *copy = NULL;
-	if (!named || named->old.count == 0)
+	if (!named || named->names.old.count == 0)
 		return KDR_OK;
 	KDRI_TRY(KDRI_NEW(ctx, &first, count));
 	for (int64_t j = 0; j < count; j++) {
-		int64_t own = kdri_names_find(&named->old, names[j]), before = after.count;
-		const char *name = own >= 0 ? named->to[own] : names[j];
+		int64_t own = kdri_names_find(&named->names.old, names[j]), before = after.count;
+		const char *name = own >= 0 ? named->names.to[own] : names[j];
 		KDRI_TRY(kdri_names_add(ctx, &after, name, strlen(name), &index));
 		if (index == before) {
 			first[index] = j;
-		} else if (own >= 0 || kdri_names_find(&named->old, names[first[index]]) >= 0) {
+		} else if (own >= 0 || kdri_names_find(&named->names.old, names[first[index]]) >= 0) {
 			KDRI_FAIL(
 			        ctx, KDR_ERR_DATA,
 			        "%s: columns '%.60s' and '%.60s' would both be called '%.60s'; give them different new names",
@@ -337,13 +490,13 @@ kdr_status kdri_named_rename(kdr_context *ctx, const char *path, char **names, i
 		}
 	}
 	for (int64_t j = 0; j < count; j++) {
-		int64_t own = kdri_names_find(&named->old, names[j]);
+		int64_t own = kdri_names_find(&named->names.old, names[j]);
 		if (own < 0)
 			continue;
-		KDRI_TRY(kdri_strdup(ctx, named->to[own], &copy));
+		KDRI_TRY(kdri_strdup(ctx, named->names.to[own], &copy));
 		kdri_free(ctx, names[j]);
 		names[j] = copy;
-		named->used[own] = true;
+		named->names.used[own] = true;
 	}
 done:
 	kdri_names_free(ctx, &after);
@@ -362,10 +515,18 @@ kdr_status kdri_named_remark(kdr_context *ctx, const kdri_column_specs *specs, c
 		if (!specs->items[i].optional && kdri_csv_field(l, specs->items[i].name) < 0)
 			KDRI_DO(kdri_finding_add(ctx, findings, 0, false, "--columns has no effect for it",
 			                         no_column, specs->items[i].name));
-	for (int64_t i = 0; named && i < named->old.count; i++)
-		if (!named->listed[i] && !named->used[i])
+	for (int64_t i = 0; named && i < named->names.old.count; i++)
+		if (named->names.from[i] == KDRI_CHANGE_OPTION && !named->names.used[i])
 			KDRI_DO(kdri_finding_add(ctx, findings, 0, false, "--rename has no effect for it",
-			                         no_column, named->old.names[i]));
+			                         no_column, named->names.old.names[i]));
+	for (int64_t i = 0; named && i < named->values.old.count; i++)
+		if (named->values.from[i] == KDRI_CHANGE_OPTION && !named->values.used[i]) {
+			const char *old = named->values.old.names[i];
+			const int n = (int)strcspn(old, (char[]){ KDRI_COLUMN_END, '\0' });
+			KDRI_DO(kdri_finding_add(ctx, findings, 0, false, "--recode has no effect for it",
+			                         "no cell of a column '%.*s' is '%.80s'", n, old,
+			                         old + n + 1));
+		}
 	return KDR_OK;
 }
 
@@ -421,6 +582,23 @@ done:
 	return st;
 }
 
+/* The error for a value that no cell has, or its column. */
+static kdr_status no_file_has_value(kdr_context *ctx, const char *key, kdr_data *const *sets, int64_t count)
+{
+	char column[KDRI_COLUMN_LONGEST + 1];
+	const size_t n = strcspn(key, (char[]){ KDRI_COLUMN_END, '\0' });
+	memcpy(column, key, n);
+	column[n] = '\0';
+	for (int64_t t = 0; t < count; t++)
+		for (int64_t j = 0; sets[t]->sheet && j < sets[t]->sheet->ncolumns; j++)
+			if (strcmp(sets[t]->sheet->columns[j].name, column) == 0)
+				return kdri_fail(
+				        ctx, KDR_ERR_DATA,
+				        "recode: no cell of column '%.60s' is '%.60s'; write the old value as in the file",
+				        column, key + n + 1);
+	return no_file_has(ctx, "recode", column, sets, count);
+}
+
 kdr_status kdri_named_check(kdr_context *ctx, const kdr_read_options *options, kdr_data *const *sets,
                             int64_t count)
 {
@@ -430,20 +608,23 @@ kdr_status kdri_named_check(kdr_context *ctx, const kdr_read_options *options, k
 	int64_t listed = 0, used = 0;
 	if (ctx->comm) /* other processes may have read other files */
 		return KDR_OK;
-	for (int64_t i = 0; i < named->old.count; i++) {
-		listed += named->listed[i];
-		used += named->listed[i] && named->used[i];
-		if (!named->listed[i] && !named->used[i])
-			return no_file_has(ctx, "rename", named->old.names[i], sets, count);
+	for (int64_t i = 0; i < named->names.old.count; i++) {
+		listed += named->names.from[i] == KDRI_CHANGE_TABLE;
+		used += named->names.from[i] == KDRI_CHANGE_TABLE && named->names.used[i];
+		if (named->names.from[i] == KDRI_CHANGE_OPTION && !named->names.used[i])
+			return no_file_has(ctx, "rename", named->names.old.names[i], sets, count);
 	}
 	if (listed > 0 && used == 0)
 		return kdri_fail(
 		        ctx, KDR_ERR_DATA,
 		        "rename: no file has a column with one of the %lld old names, such as '%.80s'",
-		        (long long)listed, named->old.names[0]);
+		        (long long)listed, named->names.old.names[0]);
 	if (listed > 0)
 		kdri_message(ctx, "rename: %lld of %lld old names were found", (long long)used,
 		             (long long)listed);
+	for (int64_t i = 0; i < named->values.old.count; i++)
+		if (named->values.from[i] == KDRI_CHANGE_OPTION && !named->values.used[i])
+			return no_file_has_value(ctx, named->values.old.names[i], sets, count);
 	if (!named->found)
 		return KDR_OK;
 	KDRI_TRY(kdri_column_specs_read(ctx, options->columns, &specs));

@@ -85,6 +85,29 @@ static kdr_status take_date(const decision *d, int64_t j, unsigned order)
 	        kdri_place(d->l, e->text_line, j, place), e->text);
 }
 
+/* Words such as none are texts of a category if no cell is empty, or if they are frequent; otherwise they are missing values. */
+static kdr_status take_words(const decision *d, int64_t j)
+{
+	enum { FREQUENT = 50 }; /* more than one of 50 cells */
+	kdri_evidence *e = &d->survey->fields[j];
+	kdri_role *role = &d->l->roles[j];
+	char title[24];
+	int64_t index;
+	role->words = e->words > 0 && (e->missing == e->words || e->words * FREQUENT > e->cells);
+	if (e->words > 0 && !role->words)
+		kdri_warning(
+		        d->ctx,
+		        "column '%.60s': '%.40s' is treated as missing (%lld of %lld cells); use --recode '%.60s:%.40s=NEW' to make it a category",
+		        kdri_csv_title(d->l, j, title), e->word_texts.names[0], (long long)e->words,
+		        (long long)e->cells, kdri_csv_title(d->l, j, title), e->word_texts.names[0]);
+	for (int64_t i = 0; role->words && i < e->word_texts.count; i++)
+		KDRI_DO(kdri_names_add(d->ctx, &e->texts, e->word_texts.names[i],
+		                       strlen(e->word_texts.names[i]), &index));
+	role->missing -= role->words ? e->words : 0;
+	role->constant = e->texts.count == 1 && role->missing == 0;
+	return KDR_OK;
+}
+
 static kdr_status take_category(const decision *d, int64_t j)
 {
 	kdri_evidence *e = &d->survey->fields[j];
@@ -101,10 +124,17 @@ static kdr_status take_category(const decision *d, int64_t j)
 		                : "%s has no text for a category",
 		        kdri_place(d->l, 0, j, place));
 	}
+	KDRI_DO(take_words(d, j));
 	role->texts = e->texts; /* the evidence has served */
 	e->texts = (kdri_names){ 0 };
 	snprintf(role->why, sizeof role->why, "%lld different text%s", (long long)role->texts.count,
 	         role->texts.count == 1 ? "" : "s");
+	if (e->words > 0) {
+		const size_t used = strlen(role->why);
+		snprintf(role->why + used, sizeof role->why - used,
+		         role->words ? ", '%.20s' is one" : "; '%.20s' is missing (%lld)",
+		         e->word_texts.names[0], (long long)e->words);
+	}
 	return KDR_OK;
 }
 

@@ -311,7 +311,7 @@ kdr_status kdri_table_describe(kdr_context *ctx, const kdr_read_options *o, kdri
 		tokens++;
 	KDRI_DO(kdri_strings_copy(ctx, o->na, tokens, &s->na));
 	s->nna = tokens;
-	return KDR_OK;
+	return kdri_named_keep(ctx, s);
 }
 
 kdr_status kdri_table_titles(kdr_context *ctx, const kdri_csv_layout *l, kdri_sheet *s)

@@ -106,7 +106,11 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 		e->running = false;
 		if (e->missing++ == 0)
 			e->missing_line = line;
-		return KDR_OK;
+		if (!kdri_is_word_for_missing(cell->begin, cell->end, l->na))
+			return KDR_OK;
+		e->words++;
+		size_t n = kdri_csv_copy(cell, text, sizeof text);
+		return kdri_names_add(ctx, &e->word_texts, text, n, &index);
 	}
 	size_t length = kdri_csv_copy(cell, text, sizeof text);
 	bool number = kdri_number_look(cell->begin, cell->end, &look);
@@ -146,6 +150,12 @@ static kdr_status take_cell(kdr_context *ctx, const kdri_csv_layout *l, const kd
 	return KDR_OK;
 }
 
+static void use_change(const kdri_csv_layout *l, int64_t change)
+{
+	if (change >= 0)
+		l->changes->used[change] = true;
+}
+
 static kdr_status table_survey_take_row(kdr_context *ctx, const kdri_csv_layout *l, const char *p,
                                         int64_t line, kdri_survey *s)
 {
@@ -174,6 +184,7 @@ static kdr_status table_survey_take_row(kdr_context *ctx, const kdri_csv_layout 
 	}
 	for (int64_t j = 0; j < l->fields; j++) {
 		kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
+		use_change(l, kdri_cell_recode(l, j, &cell));
 		if (j != l->label && j != l->tasks)
 			KDRI_DO(take_cell(ctx, l, &cell, s->rows, line, &s->fields[j]));
 		p = cell.stop + 1;
@@ -193,7 +204,7 @@ enum { BYTES_PER_EVENT = 16 };
 static const uint32_t entire_row = UINT32_MAX, hash_only = UINT32_C(1) << 31;
 
 typedef struct tally {
-	int32_t missing, numbers, dates, infinite; /* routine cells of a column */
+	int32_t missing, words, numbers, dates, infinite; /* routine cells of a column */
 } tally;
 
 /* A cell that is not routine, its hash (`hash_only` is added to the field), or an `entire_row` of an unusual shape. */
@@ -249,11 +260,16 @@ static bool is_routine(const kdri_csv_layout *l, const kdri_csv_cell *cell, cons
 	kdri_look look = { 0 };
 	if (e->running)
 		return false;
-	if (kdri_is_missing(cell->begin, cell->end, l->na)) {
-		n->missing += e->missing > 0 ? times : 0;
-		return e->missing > 0;
-	}
+	const bool missing = kdri_is_missing(cell->begin, cell->end, l->na),
+	           word = missing && kdri_is_word_for_missing(cell->begin, cell->end, l->na);
 	const size_t length = kdri_csv_copy(cell, text, sizeof text);
+	if (missing) {
+		const bool known =
+		        e->missing > 0 && (!word || kdri_names_find_text(&e->word_texts, text, length) >= 0);
+		n->missing += known ? times : 0;
+		n->words += known && word ? times : 0;
+		return known;
+	}
 	const bool digits = length > 0 && strspn(text, "0123456789") == length;
 	if (!is_known_writing(e, digits, digits && length > 1 && text[0] == '0') ||
 	    !is_known_text(e, text, length))
@@ -314,11 +330,13 @@ static const char *survey_row(const kdri_csv_layout *l, const kdri_slice *s, con
 		*taken = j;
 		stop = plain && !skipped ? plain_routine(l, p, s->end, e, times, &n[j]) : NULL;
 		if (!stop) {
-			const kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
+			kdri_csv_cell cell = kdri_csv_cell_at(p, l->delimiter);
 			stop = cell.stop;
 			if (cell.torn)
 				return NULL;
-			const bool routine = skipped || is_routine(l, &cell, e, times, &n[j]),
+			const int64_t change = kdri_cell_recode(l, j, &cell);
+			const bool first = change >= 0 && !l->changes->used[change],
+			           routine = !first && (skipped || is_routine(l, &cell, e, times, &n[j])),
 			           hashed = routine && !skipped && is_watched(e) &&
 			                    !kdri_is_missing(cell.begin, cell.end, l->na);
 			if ((!routine || hashed) && times > 0) {
@@ -425,8 +443,11 @@ static kdr_status survey_slice_take(kdr_context *ctx, const kdri_csv_layout *l, 
 			KDRI_DO(table_survey_take_row(ctx, l, row, line + 1, s));
 			before = s->rows - x->row;
 		} else {
-			const kdri_csv_cell cell = kdri_csv_cell_at(slice->begin + x->cell_at, l->delimiter);
+			kdri_csv_cell cell = kdri_csv_cell_at(slice->begin + x->cell_at, l->delimiter);
 			kdri_evidence *e = &s->fields[x->field];
+			use_change(l, kdri_cell_recode(l, x->field, &cell));
+			if (x->field == l->label || x->field == l->tasks)
+				continue;
 			KDRI_DO(take_cell(ctx, l, &cell, s->rows, line + 1, e));
 			e->cells--; /* counted with the rows */
 		}
@@ -497,6 +518,7 @@ static kdr_status take_window(kdr_context *ctx, kdri_window *w, const kdri_csv_l
 			const tally *n = &tallies[t * stride + j];
 			kdri_evidence *e = &s->fields[j];
 			e->missing += n->missing;
+			e->words += n->words;
 			e->numbers += n->numbers;
 			e->dates += n->dates;
 			e->infinite += n->infinite;
@@ -541,6 +563,7 @@ void kdri_survey_free(kdr_context *ctx, const kdri_csv_layout *l, kdri_survey *s
 {
 	for (int64_t j = 0; s->fields && j < l->fields; j++) {
 		kdri_names_free(ctx, &s->fields[j].texts);
+		kdri_names_free(ctx, &s->fields[j].word_texts);
 		kdri_free(ctx, s->fields[j].seen);
 	}
 	kdri_free(ctx, s->fields);

@@ -34,6 +34,18 @@ bool kdri_is_missing(const char *p, const char *end, const char *const *na)
 	return false;
 }
 
+bool kdri_is_word_for_missing(const char *p, const char *end, const char *const *na)
+{
+	const size_t n = (size_t)(end - p);
+	if (!kdri_same_word(p, n, "none") && !kdri_same_word(p, n, "null") && !kdri_same_word(p, n, "n/a") &&
+	    !(n == 2 && memcmp(p, "NA", 2) == 0))
+		return false;
+	for (; na && *na; na++)
+		if (strlen(*na) == n && memcmp(p, *na, n) == 0)
+			return false;
+	return true;
+}
+
 /* Numbers as people write them in tables.
  *
  * "1.234,50 EUR", "$1,234.50", "(3)", "12 %", "1'000", "1 000,5": around the digits a sign or brackets (a negative
