@@ -492,6 +492,9 @@ def said(what):
                         [[name, n, *map(short, values)] for name, n, *values in statements.calibration()])
     if what == "verdicts":
         return markdown(["mean confidence", "kind of data", "pairs", "accuracy"], [[*row[:3], short(row[3])] for row in statements.verdicts()], 2)
+    if what == "new":
+        return markdown(["collections", "kind of data", "a class removed: runs", "warned", "most flagged samples are of that class", "all classes: runs", "warned"],
+                        [list(row) for row in statements.new_classes()], 2)
     return markdown(["statement", "times printed", "correct", "correct means"], [[name, n, right, meaning] for name, n, right, meaning in statements.frequencies()])
 
 

@@ -33,10 +33,11 @@ class _View:
 
 
 def _write(adata, key, rows, result, tasks, categories=None):
-    """Writes obs[key], obs[key + "_confidence"], obsm["X_" + key] if the result has a map, and uns[key]."""
+    """Writes obs[key], obs[key + "_confidence"], for a transfer obs[key + "_unlike_source"], obsm["X_" + key] if the result has a map, and uns[key]."""
     import pandas
     n = adata.shape[0]
     labels, confidence, places = np.empty(n, object), np.full(n, np.nan), None
+    fresh = result.arrays.get("may_be_new")
     for task, r in zip(tasks, rows.values()):
         labels[r] = [str(v) for v in result.labels(task)]
         sure, xy = result.confidence(task), result.map(task)
@@ -48,6 +49,12 @@ def _write(adata, key, rows, result, tasks, categories=None):
     found = categories or sorted(set(labels), key=lambda v: (len(v), v))
     adata.obs[key] = pandas.Categorical(labels, found)
     adata.obs[f"{key}_confidence"] = confidence
+    if fresh is not None:
+        flags = np.zeros(n, bool)
+        for task, r in zip(tasks, rows.values()):
+            if fresh[result.index(task)] is not None:
+                flags[r] = fresh[result.index(task)] == 1
+        adata.obs[f"{key}_unlike_source"] = flags
     if places is not None:
         adata.obsm[f"X_{key}"] = places
     adata.uns[key] = _statistics(result)
@@ -136,7 +143,9 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
 def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred", layer=None, obsm=None, **options):
     """Label the cells of an AnnData object from a labelled one.
 
-    The classes are written to `target` as :func:`cluster_anndata` does. With
+    The classes are written to `target` as :func:`cluster_anndata` does. ``obs[key +
+    "_unlike_source"]`` marks cells that may belong to a class that the source does
+    not have. With
     ``probabilities=True``, ``obsm["X_" + key + "_probabilities"]`` has one column for
     each of ``uns[key]["classes"]``.
 

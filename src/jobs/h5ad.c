@@ -2,6 +2,7 @@
 #include "core/names.h"
 #include "io/binary.h"
 #include "io/hdf5/h5ad_write.h"
+#include "jobs/job.h"
 
 #include <stdio.h>
 
@@ -10,9 +11,10 @@ typedef struct gathered {
 	int64_t rows;
 	int64_t *place; /* for each row of the file: its output row, or -1 */
 	int64_t file_rows;
-	int32_t *codes;
+	int32_t *codes,
+	        *unlike; /* unlike: 1 if a sample may belong to a class that the source does not have */
 	double *confidence, *xy;
-	bool sure; /* some row has a confidence */
+	bool sure, judged; /* some row has a confidence; a mark in `unlike` */
 	kdri_names names;
 } gathered;
 
@@ -56,6 +58,7 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 	int64_t *origin = NULL, file_rows, n = 0, task = h5ad_task_of(r, set->name);
 	const int64_t *labels = task < 0 ? NULL : kdr_result_labels(r, task, &n);
 	const double *sure = task < 0 ? NULL : kdr_result_confidence(r, task, NULL);
+	const int64_t *fresh = task < 0 ? NULL : kdri_sample_array(r, "may_be_new", task, KDR_INT64);
 	KDRI_TRY(kdri_data_origin(ctx, set, &origin, &file_rows));
 	if (file_rows != g->file_rows || (labels && n != set->rows))
 		KDRI_FAIL(ctx, KDR_ERR_DATA,
@@ -70,6 +73,10 @@ static kdr_status take_task(kdr_context *ctx, const kdr_data *set, const kdr_res
 		if (sure) {
 			g->confidence[to] = sure[i];
 			g->sure = true;
+		}
+		if (fresh) {
+			g->unlike[to] = (int32_t)fresh[i];
+			g->judged = true;
 		}
 		if (xy && g->xy)
 			memcpy(g->xy + 2 * to, xy + 2 * i, 2 * sizeof *xy);
@@ -95,6 +102,7 @@ static kdr_status h5ad_make_room(kdr_context *ctx, const kdr_data *again, int64_
 	for (int64_t i = 0; again && i < again->rows; i++)
 		g->place[origin[i]] = i;
 	KDRI_TRY(KDRI_NEW(ctx, &g->codes, g->rows));
+	KDRI_TRY(KDRI_NEW0(ctx, &g->unlike, g->rows));
 	KDRI_TRY(KDRI_NEW(ctx, &g->confidence, g->rows));
 	if (points)
 		KDRI_TRY(KDRI_NEW(ctx, &g->xy, 2 * g->rows));
@@ -111,7 +119,7 @@ done:
 
 static void h5ad_release(kdr_context *ctx, gathered *g)
 {
-	KDRI_FREE(ctx, g->place, g->codes, g->confidence, g->xy);
+	KDRI_FREE(ctx, g->place, g->codes, g->unlike, g->confidence, g->xy);
 	kdri_names_free(ctx, &g->names);
 }
 
@@ -154,6 +162,7 @@ kdr_status kdr_write_h5ad(kdr_context *ctx, const char *path, const char *input,
 		                        .categories = (const char *const *)g.names.names,
 		                        .ncategories = g.names.count,
 		                        .confidence = g.sure ? g.confidence : NULL,
+		                        .unlike_source = g.judged ? g.unlike : NULL,
 		                        .xy = g.xy };
 	KDRI_TRY(kdri_h5ad_annotate(ctx, path, file, again, &notes, force));
 done:

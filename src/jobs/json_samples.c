@@ -170,7 +170,8 @@ void kdri_json_choices(kdri_json *j, const kdr_result *r, int64_t task)
 	const double *sure = kdr_result_confidence(r, task, &from);
 	const double *agreement = kdri_sample_array(r, "agreement", task, KDR_FLOAT64),
 	             *unlike = kdri_sample_array(r, "unlike_source", task, KDR_FLOAT64);
-	const int64_t *cluster = kdri_sample_array(r, "target_clusters", task, KDR_INT64);
+	const int64_t *cluster = kdri_sample_array(r, "target_clusters", task, KDR_INT64),
+	              *fresh = kdri_sample_array(r, "may_be_new", task, KDR_INT64);
 	if (sure) {
 		put_list(j, r, t, "confidence", sure, put_real_entry);
 		kdri_json_string(j, "confidence_from", from);
@@ -181,6 +182,8 @@ void kdri_json_choices(kdri_json *j, const kdr_result *r, int64_t task)
 		put_list(j, r, t, "unlike_source", unlike, put_real_entry);
 	if (cluster)
 		put_list(j, r, t, "target_cluster", cluster, put_int_entry);
+	if (fresh)
+		put_list(j, r, t, "may_be_new", fresh, put_int_entry);
 	if (t->second)
 		put_list(j, r, t, "second", t->second, put_second_entry);
 }

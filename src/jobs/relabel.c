@@ -31,7 +31,7 @@ static kdr_status fill_labels(const kdri_edited *e, int64_t task, kdri_output *o
 
 /* Which columns beyond those of every result a data set has. */
 typedef struct columns {
-	const kdri_json_value *unlike, *cluster, *levels;
+	const kdri_json_value *unlike, *cluster, *fresh, *levels;
 	bool names, marks, reasons;
 } columns;
 
@@ -40,6 +40,7 @@ static columns find_columns(const kdri_edited *e, int64_t task)
 	const kdri_edited_task *t = &e->tasks[task];
 	columns c = { .unlike = kdri_json_get(t->json, "unlike_source"),
 		      .cluster = kdri_json_get(t->json, "target_cluster"),
+		      .fresh = kdri_json_get(t->json, "may_be_new"),
 		      .levels = kdri_json_get(e->root, "levels"),
 		      .marks = e->marked };
 	for (int64_t k = 0; !e->classes && k < e->numbers; k++)
@@ -58,7 +59,7 @@ static const kdri_json_value *level_label(const kdri_json_value *level, int64_t 
 static kdr_status put_sample_titles(const kdri_edited *e, kdri_output *out, const columns *c)
 {
 	KDRI_DO(kdri_output_printf(e->ctx, out, "id,%s,confidence,second%s", e->classes ? "class" : "cluster",
-	                           c->unlike ? ",unlike_source,target_cluster" : ""));
+	                           c->unlike ? ",unlike_source,target_cluster,may_be_new" : ""));
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++)
 		KDRI_DO(kdri_output_printf(
 		        e->ctx, out, ",cluster_%lld",
@@ -95,6 +96,8 @@ static kdr_status put_sample(const kdri_edited *e, int64_t task, kdri_output *ou
 		KDRI_DO(kdri_put_number_cell(e->ctx, out, kdri_json_at(c->unlike, i)));
 		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
 		KDRI_DO(kdri_put_cluster_cell(e->ctx, out, kdri_json_at(c->cluster, i)));
+		KDRI_DO(kdri_output_printf(e->ctx, out, ","));
+		KDRI_DO(kdri_put_cluster_cell(e->ctx, out, kdri_json_at(c->fresh, i)));
 	}
 	for (int64_t l = 0; l < kdri_json_count(c->levels); l++) {
 		KDRI_DO(kdri_output_printf(e->ctx, out, ","));

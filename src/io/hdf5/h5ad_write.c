@@ -5,6 +5,7 @@
  *
  *     obs/kindred               categories (since anndata 0.8; texts in the files of 0.7)
  *     obs/kindred_confidence    numbers
+ *     obs/kindred_unlike_source 1 if a sample may belong to a class that the source does not have, 0; only of transfers
  *     obsm/X_kindred            rows x 2 numbers
  *
  * and obs's list of columns, `column-order`, gets their names. Those of an earlier run are replaced. */
@@ -19,7 +20,8 @@
 #include "core/system.h"
 #include "io/hdf5/h5.h"
 
-static const char column[] = "kindred", sureness[] = "kindred_confidence", points[] = "obsm/X_kindred";
+static const char column[] = "kindred", sureness[] = "kindred_confidence",
+                  unlikeness[] = "kindred_unlike_source", points[] = "obsm/X_kindred";
 
 /* --- pieces as anndata writes them ------------------------------------------------------------------------- */
 
@@ -94,20 +96,23 @@ static void read_order(const kdri_h5 *h5, order *o)
 	H5Aclose(id);
 }
 
-static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confidence)
+static kdr_status extend_order(kdr_context *ctx, const kdri_h5 *h5, bool confidence, bool unlike)
 {
 	kdr_status st = KDR_OK;
 	order o;
 	const char **all = NULL;
 	int64_t n = 0;
 	read_order(h5, &o);
-	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + 2));
+	KDRI_TRY(KDRI_NEW(ctx, &all, o.count + 3));
 	for (hssize_t i = 0; i < o.count; i++)
-		if (o.names[i] && strcmp(o.names[i], column) != 0 && strcmp(o.names[i], sureness) != 0)
+		if (o.names[i] && strcmp(o.names[i], column) != 0 && strcmp(o.names[i], sureness) != 0 &&
+		    strcmp(o.names[i], unlikeness) != 0)
 			all[n++] = o.names[i];
 	all[n++] = column;
 	if (confidence)
 		all[n++] = sureness;
+	if (unlike)
+		all[n++] = unlikeness;
 	st = kdri_h5_set_texts(ctx, h5, "obs", "column-order", all, n);
 done:
 	if (o.count > 0)
@@ -154,6 +159,7 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 	if (n->codes) {
 		KDRI_DO(remove_link(ctx, h5, "obs/kindred"));
 		KDRI_DO(remove_link(ctx, h5, "obs/kindred_confidence"));
+		KDRI_DO(remove_link(ctx, h5, "obs/kindred_unlike_source"));
 	}
 	if (n->xy)
 		KDRI_DO(remove_link(ctx, h5, points));
@@ -164,7 +170,10 @@ static kdr_status add_notes(kdr_context *ctx, const kdri_h5 *h5, const kdri_h5ad
 		if (n->confidence)
 			KDRI_DO(write_numbers(ctx, h5, "obs/kindred_confidence", H5T_NATIVE_DOUBLE, 1,
 			                      &n->rows, n->confidence));
-		KDRI_DO(extend_order(ctx, h5, n->confidence != NULL));
+		if (n->unlike_source)
+			KDRI_DO(write_numbers(ctx, h5, "obs/kindred_unlike_source", H5T_NATIVE_INT32, 1,
+			                      &n->rows, n->unlike_source));
+		KDRI_DO(extend_order(ctx, h5, n->confidence != NULL, n->unlike_source != NULL));
 	}
 	if (!n->xy)
 		return KDR_OK;

@@ -11,7 +11,9 @@ typedef struct kdri_h5ad_notes {
 	const char *const *categories;
 	int64_t ncategories;
 	const double *confidence; /* NaN: unknown; NULL: unknown for all */
-	const double *xy;         /* two numbers per row; NULL: not computed */
+	const int32_t
+	        *unlike_source; /* 1: may belong to a class that the source does not have, 0; NULL: unknown */
+	const double *xy;       /* two numbers per row; NULL: not computed */
 } kdri_h5ad_notes;
 
 /* Writes a copy of the .h5ad file `input` with obs["kindred"], obs["kindred_confidence"] and obsm["X_kindred"] or, if

@@ -246,7 +246,7 @@ static const double share_of_time = 0.75, least_separation = 0.6, least_moved = 
 void kdri_transfer_verdict_free(kdr_context *ctx, kdri_transfer_verdict *v)
 {
 	KDRI_FREE(ctx, v->answer, v->votes, v->posterior, v->confidence, v->shares, v->pi, v->confused,
-	          v->unlike, v->cluster);
+	          v->unlike, v->fresh, v->cluster);
 	for (int k = 0; k < KDRI_PLAIN; k++)
 		kdri_free(ctx, v->plain[k]);
 	*v = (kdri_transfer_verdict){ 0 };
