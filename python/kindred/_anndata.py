@@ -32,6 +32,21 @@ class _View:
         self.shape = self.X.shape
 
 
+def _explaining(adata, rows, explain, feature_names):
+    """The genes that explain each batch, or None."""
+    if explain is None:
+        return None
+    if explain != "X" and explain not in adata.layers:
+        raise ValueError(f"explain is {explain!r}: use 'X' or a layer ({', '.join(map(str, adata.layers)) or 'there are none'})")
+    views = [_View(adata, r, None if explain == "X" else explain, None) for r in rows.values()]
+    if feature_names is not None:
+        if feature_names not in adata.var:
+            raise ValueError(f"there is no var[{feature_names!r}]: var has the columns {', '.join(map(str, adata.var.columns))}")
+        for view in views:
+            view.var_names = [str(v) for v in adata.var[feature_names]]
+    return views
+
+
 def _write(adata, key, rows, result, tasks, categories=None):
     """Writes obs[key], obs[key + "_confidence"], for a transfer obs[key + "_unlike_source"], obsm["X_" + key] if the result has a map, and uns[key]."""
     import pandas
@@ -81,7 +96,7 @@ def _statistics(result):
     return out
 
 
-def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None, obsm=None, **options):
+def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None, obsm=None, explain=None, feature_names=None, **options):
     """Cluster the batches of an AnnData object together.
 
     The labels are written to ``obs[key]``, the confidence to ``obs[key +
@@ -104,6 +119,12 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
         Use ``layers[layer]``, such as ``"counts"``, instead of ``X``.
     obsm : str, optional
         Use ``obsm[obsm]``, such as ``"X_pca"``, instead of ``X``.
+    explain : str, optional
+        Explain the clusters by ``"X"`` or a layer, such as the genes of cells that are
+        compared by ``obsm="X_pca"``.
+    feature_names : str, optional
+        With `explain`: column of ``var`` with the names of the features, such as gene
+        symbols.
     **options : dict
         Further options of :func:`cluster`.
 
@@ -134,13 +155,13 @@ def cluster_anndata(adata, batch_key=None, k=None, *, key="kindred", layer=None,
     4
     """
     tables, rows = _parts(adata, batch_key, layer, obsm, "all")
-    result = cluster(tables, k, **options)
+    result = cluster(tables, k, explain=_explaining(adata, rows, explain, feature_names), **options)
     _write(adata, key, rows, result, range(len(rows)))
     adata.uns[key]["batch_key"] = batch_key or ""
     return result
 
 
-def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred", layer=None, obsm=None, **options):
+def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred", layer=None, obsm=None, explain=None, feature_names=None, **options):
     """Label the cells of an AnnData object from a labelled one.
 
     The classes are written to `target` as :func:`cluster_anndata` does. ``obs[key +
@@ -167,6 +188,8 @@ def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred"
         Use ``layers[layer]``, such as ``"counts"``, instead of ``X``.
     obsm : str, optional
         Use ``obsm[obsm]``, such as ``"X_pca"``, instead of ``X``.
+    explain, feature_names : str, optional
+        What explains the classes of `target`, as for :func:`cluster_anndata`.
     **options : dict
         Further options of :func:`transfer`.
 
@@ -210,7 +233,8 @@ def transfer_anndata(source, target, label_key, *, batch_key=None, key="kindred"
         raise ValueError(f"there is no obs[{batch_key!r}] in the source or the target")
     both = set(sources) & set(targets)
     result = transfer({f"source {n}" if n in both else n: t for n, t in sources.items()}, [classes[r] for r in s_rows.values()],
-                      {f"target {n}" if n in both else n: t for n, t in targets.items()}, **options)
+                      {f"target {n}" if n in both else n: t for n, t in targets.items()},
+                      explain=_explaining(target, rows, explain, feature_names), **options)
     tasks = range(len(result.tasks) - len(rows), len(result.tasks))
     _write(target, key, rows, result, tasks, sorted(set(classes)))
     target.uns[key].update(classes=np.array([str(c) for c in result.classes], dtype=object), label_key=label_key, batch_key=batch_key or "")

@@ -15,7 +15,7 @@ import numpy as np
 from ._data import Data, check_matrix, first_rows, is_anndata, is_frame, is_path, is_sparse, is_texts
 from ._docs import braces, choices
 from ._frames import check_names, is_plain, renamed, with_missing
-from ._jobs import TextSets, as_tasks, cluster, join_texts, load, transfer
+from ._jobs import TextSets, _of_texts, as_tasks, cluster, explain_by, join_texts, load, transfer
 from ._progress import Bar
 from ._results import load_model, methods
 from ._session import Session
@@ -81,17 +81,25 @@ def _rows_of(x, rows):
     return x.iloc[rows] if is_frame(x) else x[rows]
 
 
+def _rows_of_view(x, rows, count):
+    """Some rows of a view that has one for each row of a table."""
+    names = x[1] if isinstance(x, tuple) and len(x) == 2 else None
+    x = x if names is None else x[0]
+    if is_path(x):
+        raise ValueError(f"explain is the path {os.fspath(x)!r}: with tasks, pass its contents")
+    size = x.shape[0] if hasattr(x, "shape") else len(x)
+    if size != count:
+        raise ValueError(f"explain has {size} rows, but tasks has length {count}: one row for each entry is needed")
+    part = x.iloc[rows] if hasattr(x, "iloc") else [x[i] for i in rows] if isinstance(x, (list, tuple)) else x[rows]
+    return part if names is None else (part, names)
+
+
 def _checked(x):
     """A table that has been checked; objects with names are returned unchanged."""
     return x if isinstance(x, (Data, TextSets)) or is_frame(x) or is_anndata(x) or is_path(x) or is_texts(x) else check_matrix(x)
 
 
 READING = ("columns", "rename", "recode", "missing", "na", "decimal", "id_column", "label_column", "task_column", "text_column", "texts")
-
-
-def _of_texts(reading):
-    """Options of read() that apply to texts."""
-    return {name: value for name, value in reading.items() if name in ("text_column", "texts", "id_column", "label_column", "task_column")}
 
 
 def _without_texts(reading):
@@ -243,7 +251,7 @@ def _with_tasks(X, tasks, reading):
 class Clusterer(ClusterMixin, Estimator):
     """Base class of the estimators that cluster."""
 
-    def fit(self, X, y=None, tasks=None, init=None, map=False, known=None, must_link=None, cannot_link=None, **reading):
+    def fit(self, X, y=None, tasks=None, init=None, map=False, known=None, must_link=None, cannot_link=None, explain=None, **reading):
         """Cluster one or more related data sets.
 
         Parameters
@@ -264,11 +272,15 @@ class Clusterer(ClusterMixin, Estimator):
             scikit-learn passes all classes to ``fit`` where it only scores with them.
         must_link, cannot_link : list of pairs or path, optional
             Links of samples, as for :func:`cluster`.
+        explain : table or texts, list or dict of these, optional
+            What explains the clusters instead of `X`, as for :func:`cluster`. With
+            `tasks`, one row per row of `X`.
         **reading : dict
             Options of :func:`cluster` for paths, DataFrames and texts: ``columns``,
             ``rename``, ``recode``, ``missing``, ``na``, ``decimal``, ``id_column``,
             ``label_column``, ``task_column``, ``text_column`` and ``texts``. Rows
-            that ``missing="drop-row"`` skips have the label -1.
+            that ``missing="drop-row"`` skips, or that only one of `X` and `explain` has,
+            have the label -1.
 
         Returns
         -------
@@ -287,16 +299,19 @@ class Clusterer(ClusterMixin, Estimator):
         seen, rows = X, None
         if tasks is not None:
             X, reading, rows = _with_tasks(X, tasks, reading)
+            explain = explain if explain is None or rows is None else [_rows_of_view(explain, r, len(tasks)) for r in rows]
             known = known if known is None or is_path(known) else [np.asarray(known, dtype=object)[r] for r in rows]
         tables, names = as_tasks(X)
         by_name = isinstance(X, dict) and not is_sparse(X)
         many = tables[0] is not X
         session = Session()
-        (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(reading))
-        reading = _without_texts(reading)
+        (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(reading, explain))
+        with_texts, reading = reading, _without_texts(reading)
         tables = [_checked(with_missing(t, reading.get("missing"))) for t in tables]
         sets, of = load(session, tables, names if many else ["task1"] if not is_path(X) and not isinstance(X, Data) else [None],
-                        "task", reading, method=self._entry["id"])
+                        "task", reading, method=self._entry["id"], explained=explain is not None)
+        if explain is not None:
+            explain_by(session, sets, of, names, explain, with_texts)
         k = self.n_clusters
         for d in sets:
             if isinstance(k, numbers.Real) and d.shape[0] < k:
@@ -312,8 +327,8 @@ class Clusterer(ClusterMixin, Estimator):
             """Values of the samples of each data set in the form of X."""
             if rows is not None:
                 whole = np.full(sum(len(r) for r in rows), unknown, np.asarray(unknown).dtype)
-                for r, v in zip(rows, values):
-                    whole[r] = unknown if v is None else v
+                for r, d, v in zip(rows, sets, values):
+                    whole[r[d.rows]] = unknown if v is None else v
                 return whole
             each = [_whole([sets[t] for t in every if of[t] == i], [values[t] for t in every if of[t] == i], unknown)
                     for i in range(len(tables))]
@@ -472,7 +487,7 @@ class Predicts:
 class Grows:
     """fit_more, for methods whose models keep samples."""
 
-    def fit_more(self, X, n_clusters=None, new_clusters="auto", map=None):
+    def fit_more(self, X, n_clusters=None, new_clusters="auto", map=None, explain=None):
         """Add data sets to a fitted estimator.
 
         They are clustered together with up to 2,000 samples of each earlier data
@@ -491,6 +506,8 @@ class Grows:
         map : bool, optional
             Also compute a two-dimensional map of the new samples (``result_.map()``).
             By default it is computed if the earlier data sets have one.
+        explain : table or texts, list or dict of these, optional
+            What explains the clusters of the new data sets, as for :func:`cluster`.
 
         Returns
         -------
@@ -503,7 +520,7 @@ class Grows:
         before = self._model().tasks
         if map is None:
             map = hasattr(self, "result_") and any(self.result_.map(t) is not None for t in range(len(before)))
-        result, stop = _until_stopped(self._model().add, X, n_clusters, new_clusters, map=map, seed=self.random_state, threads=self.threads,
+        result, stop = _until_stopped(self._model().add, X, n_clusters, new_clusters, map=map, explain=explain, seed=self.random_state, threads=self.threads,
                                       device=self.device, progress=self._progress())
         by_name = isinstance(self.labels_, dict) or (isinstance(X, dict) and not is_sparse(X))
         new = range(len(before), len(result.tasks))
@@ -569,7 +586,7 @@ def _in_order(result, task, classes):
 class Transfer(ClassifierMixin, Estimator):
     """Base class of the estimators that label a target from a labelled source."""
 
-    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False, map=False, **reading):
+    def fit(self, X, y=None, X_target=None, bridge=None, sample_domain=None, views=None, probabilities=False, map=False, explain=None, **reading):
         """Learn from a labelled source and label a target.
 
         Parameters
@@ -595,6 +612,8 @@ class Transfer(ClassifierMixin, Estimator):
             calibrated in three additional fits.
         map : bool, default=False
             Also compute a two-dimensional map of the samples (``result_.map()``).
+        explain : table or texts, list or dict of these, optional
+            What explains the classes of the targets, as for :func:`cluster`.
         **reading : dict
             Options of :func:`transfer` for paths, DataFrames and texts:
             ``columns``, ``rename``, ``recode``, ``missing``, ``na``, ``decimal``,
@@ -635,8 +654,8 @@ class Transfer(ClassifierMixin, Estimator):
         session = Session()
         tables, t_tables, b_tables = join_texts(
             session, [(tables, names, "source", y is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
-            _of_texts(reading))
-        label_column, reading = reading.get("label_column"), _without_texts(reading)
+            _of_texts(reading, explain))
+        label_column, with_texts, reading = reading.get("label_column"), reading, _without_texts(reading)
         tables = [_checked(with_missing(s, reading.get("missing"))) for s in tables]
         made = {"method": self._entry["id"], "family": "transfer", "more": True}
         sources, of = load(session, tables, names, "source1" if len(tables) == 1 else "source", reading, **made,
@@ -651,10 +670,14 @@ class Transfer(ClassifierMixin, Estimator):
         if plain and not self._stands_alone():
             raise ValueError(f"X_target is missing: {type(self).__name__} also learns from the samples to be labelled")
         # Methods that learn from the source alone do not use the target.
-        targets = [first_rows(session, sources[0], 1, "target")] if plain else load(
-            session, t_tables, t_names, "target", reading, **made, may_lack_labels=True)[0]
+        if plain and explain is not None:
+            raise ValueError("explain has no effect without X_target: it explains the classes of the target")
+        targets, t_of = ([first_rows(session, sources[0], 1, "target")], None) if plain else load(
+            session, t_tables, t_names, "target", reading, **made, may_lack_labels=True, explained=explain is not None)
+        if explain is not None:
+            explain_by(session, targets, t_of, t_names, explain, with_texts)
         bridges = () if bridge is None else load(session, b_tables, b_names, "bridge", reading, **made, may_lack_labels=True)[0]
-        check_names([*sources, *targets, *bridges], reading)
+        check_names([*sources, *targets, *bridges], reading if explain is None else {})
         result, stop = _until_stopped(transfer, sources, labels, targets, self._entry["id"], self._options(), bridges=bridges,
                                       views=views, probabilities=probabilities and not plain, map=map, model="predict" in self._entry["flags"],
                                       preprocess=self.preprocess, seed=self.random_state, threads=self.threads, device=self.device, progress=self._progress())

@@ -7,7 +7,7 @@ import warnings
 
 import numpy as np
 
-from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, is_texts, set_classes
+from ._data import Data, as_data, is_frame, is_path, is_sparse, is_table, is_texts, set_classes, strings
 from ._docs import choices, documented
 from ._errors import ConvergenceWarning, KindredWarning, chars, in_python, text
 from ._frames import check_names, columns_text, frame_text, in_rows, is_plain, quoted, recodes, renamed, renames, with_missing
@@ -66,15 +66,21 @@ def as_tasks(x):
     return [x], [None]
 
 
-def written_texts(texts, written):
-    """Writes texts to a file of JSON objects, which keeps their line ends, and adds its path to `written`."""
+def written_texts(texts, written, more=None):
+    """Writes texts to a file of JSON objects, which keeps their line ends, and adds its path to `written`. more: further fields by name."""
     with tempfile.NamedTemporaryFile("w", encoding="utf-8", suffix=".json", delete=False) as f:
         written.append(f.name)
         for number, document in enumerate(texts):
             if not isinstance(document, str):
                 raise TypeError(f"text {number} has the type {type(document).__name__}: every text must be a str")
-            f.write(json.dumps({"text": document}) + "\n")
+            f.write(json.dumps({"text": document, **{name: str(values[number]) for name, values in (more or {}).items()}}) + "\n")
     return f.name
+
+
+def _of_texts(reading, explain=None):
+    """Options of read() that apply to texts, whose column may be one of the views."""
+    return {name: value for name, value in reading.items()
+            if name in ("texts", "id_column", "label_column", "task_column") or (name == "text_column" and explain is None)}
 
 
 class TextSets(list):
@@ -82,10 +88,11 @@ class TextSets(list):
     from_texts = True
 
 
-def join_texts(session, groups, how):
+def join_texts(session, groups, how, fields=None):
     """Reads all texts in groups of tables over a common vocabulary: folders, lists of texts and, with text_column, files.
 
-    A group is (tables, names, stem, may_lack_labels). Returns the tables of each group."""
+    A group is (tables, names, stem, may_lack_labels). fields: what else is known of the texts of each table of a single group, by name, such
+    as their ids. Returns the tables of each group."""
     how = {name: value for name, value in how.items() if value is not None}
     joined, named, places, written = [list(tables) for tables, *_ in groups], [], [], []
     try:
@@ -93,7 +100,7 @@ def join_texts(session, groups, how):
             for i, table in enumerate(tables):
                 if is_texts(table):
                     own = names[i] or (stem if len(tables) == 1 else f"{stem}{i + 1}")
-                    named.append((own, written_texts(table, written), True))
+                    named.append((own, written_texts(table, written, fields and fields[i]), True))
                 elif is_path(table) and ("text_column" in how or os.path.isdir(table)):
                     named.append((names[i], table, may_lack_labels))
                 else:
@@ -102,7 +109,7 @@ def join_texts(session, groups, how):
         if written and any(is_path(groups[g][0][i]) and not os.path.isdir(groups[g][0][i]) for g, i in places):
             raise ValueError("text_column does not allow files and lists of texts in one call: read the texts of the files into lists first")
         if written:
-            how["text_column"] = "text"
+            how.update(text_column="text", temporary=len(written) == len(named))
         if "text_column" not in how or written:
             how.pop("task_column", None)  # of tables without texts
         found = [TextSets() for _ in named]
@@ -117,13 +124,14 @@ def join_texts(session, groups, how):
     return joined
 
 
-def load(session, tables, names, stem, how=None, *, method=None, family="cluster", may_lack_labels=False, more=False):
+def load(session, tables, names, stem, how=None, *, method=None, family="cluster", may_lack_labels=False, more=False,
+         explained=False):
     """Data sets from tables, frames and paths, in order, and the index of the table that each comes from.
 
     how: options of read(). Frames with anything but numbers are read by the same rules as files. more: other tables of the job may
-    have columns that these lack; the caller checks this."""
+    have columns that these lack; the caller checks this. explained: their views may have these columns and classes."""
     how = {name: value for name, value in (how or {}).items() if value is not None}
-    read_how = dict(how, may_lack_labels=True) if may_lack_labels and "label_column" in how else dict(how)
+    read_how = dict(how, may_lack_labels=True) if (may_lack_labels or explained) and "label_column" in how else dict(how)
     if method is not None:
         usual = default_missing(session, method, family)
         read_how.update({"missing": usual} if usual and "missing" not in how else {})
@@ -134,7 +142,7 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
             tables[i], names[i] = frame, names[i] or _stem(table)
     paths = [i for i, table in enumerate(tables) if is_path(table)]
     lenient = more or (len(tables) > 1 and len(paths) < len(tables))  # the library checks those of several paths
-    if lenient and (how.get("columns") or how.get("rename") or how.get("recode")):
+    if (lenient or explained) and (how.get("columns") or how.get("rename") or how.get("recode")):
         read_how["may_lack_columns"] = True
     found = {i: [] for i in range(len(tables))}
     if paths:
@@ -152,10 +160,10 @@ def load(session, tables, names, stem, how=None, *, method=None, family="cluster
                 found[i] = [as_data(session, table, name or table.name)]
                 continue
             needs = [n for n in ("columns", "rename", "recode", "id_column", "label_column", "task_column") if how.get(n)]
-            if needs:
+            if needs and not explained:
                 raise ValueError(f"{own} is an array without column names: use a DataFrame or a path with {', '.join(needs)}")
             found[i] = [as_data(session, table, name or (table.name if isinstance(table, Data) else own))]
-    if lenient and not more:
+    if lenient and not more and not explained:
         check_names([data for i in found for data in found[i]], how)
     if how.get("task_column") and len(tables) > 1:
         alone = [i for i in found if (i not in paths and not isinstance(tables[i], TextSets)) or paths == [i]]  # the library names those of several paths
@@ -194,6 +202,116 @@ def read_frame(session, frame, name, how):
         raise type(error)(in_rows(str(error))) from None
 
 
+def _texts_of(view, how, called):
+    """A list of texts from a Series or array of them or from the text column of a frame, and the fields that come with them. Others are
+    returned unchanged."""
+    frame, column = None, how.get("text_column")
+    if is_frame(view) and column is not None:
+        frame = view
+        if column not in frame.columns:
+            raise ValueError(f"{called} has no column {column!r}: its columns are {', '.join(map(str, frame.columns))}")
+        view = frame[column]
+    if getattr(view, "ndim", 0) != 1 or not hasattr(view, "tolist") or getattr(view.dtype, "kind", "O") in "iufcb":
+        return view, {}
+    index, fields = getattr(view, "index", None), {}
+    if frame is not None and how.get("id_column") in frame.columns:
+        fields["id"] = frame[how["id_column"]].tolist()
+    elif index is not None and type(index).__name__ != "RangeIndex":
+        fields["id"] = list(index)
+    if frame is not None and how.get("label_column") in frame.columns:
+        fields[how["label_column"]] = ["" if v is None or v != v else v for v in frame[how["label_column"]].tolist()]
+    return ["" if v is None or v != v else v for v in view.tolist()], fields
+
+
+def _is_named_matrix(x):
+    """Whether x is a matrix and the names of its columns."""
+    return isinstance(x, tuple) and len(x) == 2 and is_table(x[0]) and not is_path(x[0]) and not is_table(x[1]) and \
+        np.ndim(x[1]) == 1 and len(x[1]) == x[0].shape[1]
+
+
+def _is_view(x):
+    return x is None or is_table(x) or is_texts(x) or _is_named_matrix(x) or (hasattr(x, "__array__") and x.dtype.kind not in "iufcb")
+
+
+def _listed_views(explain, count, names):
+    """The view of each data set that was passed, or None."""
+    if isinstance(explain, dict) and not is_sparse(explain):
+        strange = [name for name in explain if name not in names]
+        if strange:
+            raise ValueError(f"explain has {strange[0]!r}, but the data sets are {', '.join(names)}")
+        return [explain.get(name) for name in names]
+    views = [explain]
+    if isinstance(explain, (list, tuple)) and not _is_named_matrix(explain) and all(map(_is_view, explain)) and (len(explain) == count or not is_texts(explain)):
+        views = list(explain)  # texts as many as data sets are paths
+    if len(views) != count:
+        raise ValueError(f"explain has {len(views)} entr{'y' if len(views) == 1 else 'ies'} for {count} data set{'s' * (count > 1)}: one for each is needed, None if there is none")
+    return views
+
+
+def explain_by(session, sets, of, names, explain, how):
+    """Gives data sets the views that explain them. of: the number of the table that each data set is from; how: options of read()."""
+    count, before = max(of, default=-1) + 1, len(session.warnings)
+    views = _listed_views(explain, count, [name or next(d.name for d, i in zip(sets, of) if i == t) for t, name in enumerate(names)])
+    places = [i for i, view in enumerate(views) if view is not None]
+    called = {i: "explain" if count == 1 else f"explain[{i}]" for i in places}
+    tables, fields = zip(*[_texts_of(views[i], how, called[i]) for i in places]) if places else ((), ())
+    columns = [[str(n) for n in t[1]] if _is_named_matrix(t) else None for t in tables]
+    tables = [t[0] if c else t for t, c in zip(tables, columns)]
+    in_texts = {name: how.get(name) for name in ("id_column", "label_column", "text_column", "texts", "task_column")}
+    lists = [i for i, table in enumerate(tables) if is_texts(table)]
+    if lists:
+        named = all("id" in fields[i] for i in lists)
+        in_texts["id_column"] = "id" if named else None
+        for i in lists if not named else ():
+            fields[i].pop("id", None)
+    (tables,) = join_texts(session, [(tables, list(called.values()), "explain", True)], in_texts, fields)
+    others = {name: value for name, value in how.items() if name not in ("text_column", "texts") and value is not None}
+    others = {"missing": "keep", "may_lack_columns": True, **others, **({"may_lack_labels": True} if "label_column" in others else {})}
+    for i, table, own in zip(places, tables, columns):
+        (view,), _ = load(session, [table], [None if is_path(table) else called[i]], "explain", others if is_path(table) or is_frame(table) else None)
+        if own is not None:
+            view = _with_names(session, view, own)
+        parts = [d for d, t in zip(sets, of) if t == i]
+        for data in parts:
+            _explain(session, data, _rows_like(session, view, data) if len(parts) > 1 else view)
+    for line in session.warnings[before:]:
+        warnings.warn(in_python(line), KindredWarning, stacklevel=4)
+    del session.warnings[before:]
+
+
+def _with_names(session, data, names):
+    """A data set with these column names, which borrows its matrix."""
+    out, (features, keep) = ffi.new("kdr_data **"), strings(names)
+    session.check(lib.kdr_data_borrow(session.ctx, chars(data.name), ffi.new("kdr_mat *", lib.kdr_data_mat(data._data)), features, ffi.NULL, out))
+    return Data(out[0], (data, keep))
+
+
+def _rows_like(session, view, data):
+    """The rows of a view of an entire table that belong to one of its data sets."""
+    if view.ids is not None and data.ids is not None:
+        wanted = set(data.ids)
+        rows = [i for i, name in enumerate(view.ids) if name in wanted]
+    elif view.table_rows != data.table_rows:
+        return view  # the library names both numbers
+    else:
+        rows = np.flatnonzero(np.isin(view.rows, data.rows)).tolist()
+    out = ffi.new("kdr_data **")
+    session.check(lib.kdr_data_rows(session.ctx, view._data, ffi.new("int64_t[]", rows), len(rows), out))
+    return Data(out[0])
+
+
+def _explain(session, data, view):
+    """Gives a data set its view, which it owns afterwards. It may lose rows."""
+    out = ffi.new("kdr_data **", data._data)
+    ffi.gc(data._data, None)
+    try:
+        session.check(lib.kdr_data_explain(session.ctx, out, view._data))
+        ffi.gc(view._data, None)
+    finally:
+        data._data = ffi.gc(out[0], lib.kdr_data_free)
+    data._keep = (data._keep, view._keep)
+
+
 def _pointers(sets):
     return ffi.new("kdr_data *[]", [s._data for s in sets]) if sets else ffi.NULL
 
@@ -217,7 +335,7 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
             label_column=None, task_column=None, text_column=None, texts=None, weight=None, norm=None, scale=None, features=None,
             top_features=None, top_by=None, fit_on=None, preprocess="default", pooled=False, init=None, quality=False, resamples=None, map=False,
             model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, known=None, known_column=None, must_link=None,
-            cannot_link=None,
+            cannot_link=None, explain=None,
             report_features=None, model_size=None, model_without_samples=False):
     """Cluster one or more related data sets together.
 
@@ -274,6 +392,13 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
         Pairs of samples that are in the same cluster, and in different clusters.
         A sample is a row number from 0 or, with several data sets, a pair of data
         set (name or number) and row. A path is a file with two ids per line.
+    explain : table or texts, list or dict of these, optional
+        What explains the clusters instead of the features that samples are compared
+        by: texts (a list, array or Series of str), a DataFrame, a matrix, a pair of
+        matrix and column names, an AnnData object or a path. For several data sets,
+        a list or dict with one entry each. Rows are matched by ids if both have them,
+        such as the index of a DataFrame, otherwise by position. `text_column` and
+        `texts` then apply to it, and `label_column` to either.
     <kept>
 
     Returns
@@ -315,9 +440,11 @@ def cluster(tasks, k=None, method="auto", options=None, *, columns=None, rename=
     label_column = label_column if known_column is None else known_column
     how = {"columns": columns, "rename": rename, "recode": recode, "missing": missing, "na": na, "decimal": decimal, "id_column": id_column,
            "label_column": label_column, "task_column": task_column}
-    texts = {"id_column": id_column, "label_column": label_column, "task_column": task_column, "text_column": text_column, "texts": texts}
-    (tables,) = join_texts(session, [(tables, names, "task", False)], texts)
-    sets, _ = load(session, tables, names, "task", how, method=method, may_lack_labels=known_column is not None)
+    texts = {**how, "text_column": text_column, "texts": texts}
+    (tables,) = join_texts(session, [(tables, names, "task", False)], _of_texts(texts, explain))
+    sets, of = load(session, tables, names, "task", how, method=method, may_lack_labels=known_column is not None, explained=explain is not None)
+    if explain is not None:
+        explain_by(session, sets, of, names, explain, texts)
     job = Job(session, method=method, set=options, clusters=clusters_text(k, [data.name for data in sets]), weight=weight, norm=norm, scale=scale,
               features=features, top_features=top_features, top_by=top_by, fit_on=fit_on, preprocess=preprocess, pooled=pooled, quality=quality,
               resamples=resamples, report_features=report_features, model_size=model_size, model_without_samples=model_without_samples)
@@ -467,7 +594,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
              id_column=None, label_column=None, task_column=None, text_column=None, texts=None, bridges=(), views=None, weight=None, norm=None,
              scale=None, features=None, top_features=None, top_by=None, fit_on=None, preprocess="default", probabilities=False,
              map=False, model=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None, ask=None, target_labels=None,
-             report_features=None, model_size=None, model_without_samples=False):
+             explain=None, report_features=None, model_size=None, model_without_samples=False):
     """Label target data sets with the classes of labelled source data sets.
 
     Parameters
@@ -511,6 +638,8 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
         Known classes of the samples of the first target; None, NaN or "?" if
         unknown. They stay fixed. A path is a file that :meth:`Result.save_ask`
         wrote, with classes filled in.
+    explain : table or texts, list or dict of these, optional
+        What explains the classes of the targets, as for :func:`cluster`.
     <kept>
 
     Returns
@@ -553,9 +682,11 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
     b_tables, b_names = as_tasks(bridges) if is_path(bridges) or len(bridges) else ([], [])
     s_tables, t_tables, b_tables = join_texts(
         session, [(s_tables, s_names, "source", labels is not None), (t_tables, t_names, "target", True), (b_tables, b_names, "bridge", True)],
-        {"id_column": id_column, "label_column": label_column, "task_column": task_column, "text_column": text_column, "texts": texts})
+        _of_texts({**how, "text_column": text_column, "texts": texts}, explain))
     source, _ = load(session, s_tables, s_names, "source", **made, may_lack_labels=labels is not None)
-    target, _ = load(session, t_tables, t_names, "target", **made, may_lack_labels=True)
+    target, of = load(session, t_tables, t_names, "target", **made, may_lack_labels=True, explained=explain is not None)
+    if explain is not None:
+        explain_by(session, target, of, t_names, explain, {**how, "text_column": text_column, "texts": texts})
     values = {}
     if labels is None:
         bare = next((data.name for data in source if data.labels is None), None)
@@ -574,7 +705,7 @@ def transfer(sources, labels=None, targets=None, method="auto", options=None, *,
             for v in set_classes(session, data, y).tolist():
                 values.setdefault(str(v), v)
     bridge, _ = load(session, b_tables, b_names, "bridge", **made, may_lack_labels=True)
-    check_names([*source, *target, *bridge], how)
+    check_names([*source, *target, *bridge], how if explain is None else {})
     view_tables, view_names = as_tasks(views) if views is not None else ([], [])
     view_sets, _ = load(session, view_tables, view_names, "view")
     job = Job(session, "transfer", method=method, set=options, ask=ask, weight=weight, norm=norm, scale=scale, features=features,
@@ -613,7 +744,7 @@ def _known(o, target_labels, values):
 
 _READ_TEXT = ("format", "name", "label_column", "id_column", "missing", "decimal", "columns", "delimiter", "encoding",
               "task_column", "text_column")
-_READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns")
+_READ_FLAGS = ("transpose", "may_lack_labels", "may_lack_columns", "temporary")
 
 
 def _elsewhere(path):

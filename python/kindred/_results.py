@@ -859,7 +859,8 @@ class Model:
         """
         return self._apply(X, task, threads, rename)[1]
 
-    def add(self, tasks, k=None, new_clusters="auto", *, map=False, seed=1, threads=None, time_limit=None, progress=None, max_memory=None, device=None):
+    def add(self, tasks, k=None, new_clusters="auto", *, map=False, explain=None, seed=1, threads=None, time_limit=None, progress=None, max_memory=None,
+            device=None):
         """Cluster or label further data sets together with the samples that the model keeps.
 
         Clusters of the model keep their numbers; a model of :func:`transfer` labels
@@ -880,6 +881,8 @@ class Model:
             of the model, also doubtful ones, or none.
         map : bool, default=False
             Also compute a two-dimensional map of the new samples (:meth:`Result.map`).
+        explain : table or texts, list or dict of these, optional
+            What explains the clusters of the new data sets, as for :func:`cluster`.
         <seed>
         <threads>
         <limits>
@@ -907,7 +910,7 @@ class Model:
         >>> result.labels("c").shape
         (60,)
         """
-        from ._jobs import Job, _pointers, as_tasks, clusters_text, finish
+        from ._jobs import Job, _pointers, as_tasks, clusters_text, explain_by, finish
         session = Session(seed_of(seed), threads, time_limit, progress, max_memory, device)
         tables, names = as_tasks(tasks)
         sets = []
@@ -915,6 +918,8 @@ class Model:
             data = self._read(session, table, None)
             given = is_path(table) or isinstance(table, Data)
             sets.append(as_data(session, data, name or (data.name if given else f"task{len(self.tasks) + i + 1}")))
+        if explain is not None:
+            explain_by(session, sets, range(len(sets)), names, explain, {})
         transfer = lib.kdr_model_algo(self._model).family == lib.KDR_FAMILY_TRANSFER
         job = Job(session, "transfer") if transfer else \
             Job(session, new_clusters=new_clusters, clusters=clusters_text(k, [data.name for data in sets]))

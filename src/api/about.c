@@ -201,7 +201,7 @@ kdr_status kdri_result_explain(kdr_context *ctx, kdr_result *r, int64_t t, const
 		task->dialect = view->dialect;
 		to->table = true;
 	}
-	return kdri_strdup(ctx, view->path, &to->path);
+	return kdri_strdup(ctx, view->path[0] ? view->path : view->name, &to->path);
 }
 
 const char *kdri_result_table(const kdri_task_result *task)

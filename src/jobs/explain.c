@@ -7,6 +7,11 @@
 #include "jobs/job.h"
 #include "prepare/prep.h"
 
+static const char *called(const kdr_data *data)
+{
+	return data->path[0] ? data->path : data->name;
+}
+
 const kdr_data *kdri_shown(const kdr_data *data)
 {
 	return data->view ? data->view : data;
@@ -36,8 +41,8 @@ static kdr_status by_ids(kdr_context *ctx, pairing *p)
 			if (at != r)
 				KDRI_FAIL(
 				        ctx, KDR_ERR_DATA,
-				        "%s: the id '%.60s' of row %lld is that of row %lld, too; rows of two files are matched by ids, which must be unique",
-				        lists[i]->path, id, (long long)r + 1, (long long)at + 1);
+				        "%s: the id '%.60s' of row %lld is that of row %lld, too; rows are matched by ids, which must be unique",
+				        called(lists[i]), id, (long long)r + 1, (long long)at + 1);
 		}
 		if (i == 1)
 			break; /* only tested */
@@ -64,8 +69,7 @@ static kdr_status by_position(kdr_context *ctx, pairing *p)
 		KDRI_FAIL(
 		        ctx, KDR_ERR_DATA,
 		        "%s has %lld rows and %s %lld; without ids in both, rows are matched by position and must be as many",
-		        p->data->path[0] ? p->data->path : p->data->name, (long long)rows,
-		        p->view->path[0] ? p->view->path : "its view", (long long)others);
+		        called(p->data), (long long)rows, called(p->view), (long long)others);
 	KDRI_TRY(KDRI_NEW(ctx, &at, rows));
 	for (int64_t i = 0; i < rows; i++)
 		at[i] = -1;
@@ -96,8 +100,8 @@ static void warn_alone(kdr_context *ctx, const kdr_data *from, const kdr_data *i
 		count++;
 	}
 	if (count > 0)
-		kdri_warning(ctx, "%s: %lld row%s not in %s %s skipped: %s%s", from->path, (long long)count,
-		             count == 1 ? "" : "s", in->path, count == 1 ? "is" : "are", list,
+		kdri_warning(ctx, "%s: %lld row%s not in %s %s skipped: %s%s", called(from), (long long)count,
+		             count == 1 ? "" : "s", called(in), count == 1 ? "is" : "are", list,
 		             count > NAMED ? ", ..." : "");
 }
 
@@ -139,9 +143,10 @@ kdr_status kdr_data_explain(kdr_context *ctx, kdr_data **data, kdr_data *view)
 	for (int64_t i = 0; i < p.data->rows; i++)
 		p.both += p.of_data[i] >= 0;
 	if (p.both == 0)
-		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s and %s have no row in common%s%.60s%s%.60s%s", p.data->path,
-		          view->path, ids ? " (ids such as '" : "", ids && p.data->rows ? p.data->ids[0] : "",
-		          ids ? "' and '" : "", ids && view->rows ? view->ids[0] : "", ids ? "')" : "");
+		KDRI_FAIL(ctx, KDR_ERR_DATA, "%s and %s have no row in common%s%.60s%s%.60s%s",
+		          called(p.data), called(view), ids ? " (ids such as '" : "",
+		          ids && p.data->rows ? p.data->ids[0] : "", ids ? "' and '" : "",
+		          ids && view->rows ? view->ids[0] : "", ids ? "')" : "");
 	KDRI_TRY(keep_both(ctx, &p, &part, &shown));
 	kdr_data *to = part ? part : *data;
 	const kdr_data *from = shown ? shown : view;

@@ -328,6 +328,8 @@ kdr_status kdr_read_tasks(kdr_context *ctx, const kdr_task_path *paths, int64_t 
 		KDRI_TRY(kdri_named_check(ctx, &o, read, npaths));
 	for (int64_t i = 0; i < npaths; i++)
 		KDRI_TRY(add_set(ctx, &read[i], o.task_column != NULL, npaths > 1, i, &made));
+	for (int64_t i = 0; o.temporary && i < made.count; i++)
+		made.sets[i]->path[0] = '\0';
 	*out = made.sets;
 	*count = made.count;
 	made.sets = NULL;
